@@ -1,0 +1,51 @@
+/* curves.h - requested, allocated, active and reserved bytes of a device at every event.
+ *
+ * State p is the state after the first p events of the device; event i leads from state i to
+ * state i + 1.  "At event -1" is state 0, the start of the recording. */
+#ifndef VRS_ANALYSIS_CURVES_H
+#define VRS_ANALYSIS_CURVES_H
+
+#include "base/fail.h"
+#include "model/recording.h"
+
+enum curve_name { CURVE_REQUESTED, CURVE_ALLOCATED, CURVE_ACTIVE, CURVE_RESERVED, CURVES };
+
+extern const char *const curve_names[CURVES];
+
+/* Bytes may be negative in edited files. */
+struct curve {
+    int64_t start_bytes, peak_bytes, end_bytes;
+    int64_t peak_event, peak_last_event; /* -1: the start */
+    bool start_known, end_known;         /* false only in cut files */
+    bool exact; /* at every event; else the start and the peak are lower bounds */
+};
+
+struct curves {
+    struct curve of[CURVES];
+    uint64_t oom_events;
+};
+
+/* The block size of an allocation and whether it is the recorded one (of a final block) or the
+ * rounded request, which is a lower bound. */
+struct block_size {
+    uint64_t bytes;
+    bool recorded;
+};
+
+/* Rounds a request as the recording's allocator settings say. */
+uint64_t round_request(const struct recording *r, uint64_t request);
+struct block_size allocation_block_size(const struct recording *r, uint32_t allocation);
+
+/* One pass over the device's events; see docs/numbers.md. */
+void curves_compute(const struct recording *r, uint32_t device, struct curves *ret);
+
+/* The largest value of one curve in each of `columns` equal spans of events, and at the ends; for
+ * drawing.  Every value is the maximum of its span, so the peak is always there.  Spans hold
+ * states [i * (n + 1) / columns, …); with fewer states than columns, states repeat. */
+void curve_maxima(const struct recording *r, uint32_t device, enum curve_name which,
+                  uint32_t columns, int64_t *ret_maxima);
+
+/* The value of one curve after event `event` (-1: the start). */
+int64_t curve_at(const struct recording *r, uint32_t device, enum curve_name which, int64_t event);
+
+#endif

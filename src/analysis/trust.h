@@ -1,0 +1,42 @@
+/* trust.h - how far the numbers of a device can be believed, and why. */
+#ifndef VRS_ANALYSIS_TRUST_H
+#define VRS_ANALYSIS_TRUST_H
+
+#include "analysis/curves.h"
+#include "base/arena.h"
+
+enum trust_window {
+    WINDOW_COMPLETE,
+    WINDOW_LATE_START,
+    WINDOW_OVERFLOWED,
+    WINDOW_OVERFLOW_SUSPECTED,
+    WINDOW_STATE_ONLY,
+    WINDOW_ONE_EVENT,
+    WINDOW_INCOMPLETE,
+    WINDOWS
+};
+extern const char *const trust_window_names[WINDOWS];
+
+struct trust_item {
+    const char *id; /* a code of the format's trust report; static */
+    str text;       /* one sentence for a person */
+    uint64_t count;
+    uint64_t worst_bytes; /* UNKNOWN_U64: does not apply */
+    int64_t first_event;  /* -1 where no event is meant */
+    bool failed;          /* a failed check, not a fact */
+};
+
+/* Items worst first: failed checks, then facts, each by bytes, then by the order of the codes. */
+struct trust {
+    char grade; /* 'A' to 'D' */
+    enum trust_window window;
+    struct trust_item *item;
+    uint32_t items;
+};
+
+/* Runs checks T01 to T08 and T10 and collects the facts; texts live in `arena`. */
+enum vrs_status trust_assess(const struct recording *r, uint32_t device, const struct curves *curves,
+                             struct arena *arena, struct trust *ret,
+                             struct vrs_error *err) MUST_CHECK;
+
+#endif

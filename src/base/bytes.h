@@ -1,0 +1,42 @@
+/* bytes.h - numbers out of bytes, and sizes that cannot wrap. */
+#ifndef VRS_BASE_BYTES_H
+#define VRS_BASE_BYTES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* a * b, or false when that does not fit; `*ret` is then untouched. */
+static inline bool size_mul(size_t a, size_t b, size_t *ret)
+{
+    if (b != 0 && a > SIZE_MAX / b)
+        return false;
+    *ret = a * b;
+    return true;
+}
+
+static inline uint16_t load_le16(const uint8_t *p)
+{
+    return (uint16_t)(p[0] | p[1] << 8);
+}
+
+static inline uint32_t load_le32(const uint8_t *p)
+{
+    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+static inline uint64_t load_le64(const uint8_t *p)
+{
+    return load_le32(p) | (uint64_t)load_le32(p + 4) << 32;
+}
+
+static inline uint64_t load_be64(const uint8_t *p)
+{
+    uint64_t n = 0;
+    for (int i = 0; i < 8; i++)
+        n = n << 8 | p[i];
+    return n;
+}
+
+#endif

@@ -1,0 +1,39 @@
+/* fail.c - writes a failure into the caller's struct vrs_error. */
+#include "base/fail.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+static void word(struct vrs_error *err, enum vrs_status status, uint64_t offset, const char *format,
+                 va_list args)
+{
+    if (err == NULL)
+        return;
+    err->status = status;
+    err->offset = offset;
+    vsnprintf(err->message, sizeof err->message, format, args);
+}
+
+enum vrs_status vrs_fail(struct vrs_error *err, enum vrs_status status, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    word(err, status, VRS_NO_OFFSET, format, args);
+    va_end(args);
+    return status;
+}
+
+enum vrs_status vrs_fail_at(struct vrs_error *err, enum vrs_status status, uint64_t offset,
+                            const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    word(err, status, offset, format, args);
+    va_end(args);
+    return status;
+}
+
+enum vrs_status vrs_no_memory(struct vrs_error *err)
+{
+    return vrs_fail(err, VRS_NOMEM, "out of memory");
+}

@@ -1,0 +1,26 @@
+/* str.c - comparing and searching slices. */
+#include "base/str.h"
+
+int str_compare(str a, str b)
+{
+    size_t common = a.len < b.len ? a.len : b.len;
+    int order = common == 0 ? 0 : memcmp(a.ptr, b.ptr, common);
+    if (order != 0)
+        return order;
+    return (a.len > b.len) - (a.len < b.len);
+}
+
+size_t str_find(str s, str needle)
+{
+    if (needle.len == 0)
+        return 0;
+    for (size_t at = 0; at + needle.len <= s.len; at++) {
+        const char *hit = memchr(s.ptr + at, needle.ptr[0], s.len - at - needle.len + 1);
+        if (hit == NULL)
+            return s.len;
+        at = (size_t)(hit - s.ptr);
+        if (memcmp(hit, needle.ptr, needle.len) == 0)
+            return at;
+    }
+    return s.len;
+}

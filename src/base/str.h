@@ -1,0 +1,42 @@
+/* str.h - a slice of bytes that are text; not ended by a NUL and owned by somebody else. */
+#ifndef VRS_BASE_STR_H
+#define VRS_BASE_STR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+typedef struct {
+    const char *ptr;
+    size_t len;
+} str;
+
+#define S(literal) ((str){ (literal), sizeof(literal) - 1 })
+
+static inline str str_from(const char *text)
+{
+    return (str){ text, strlen(text) };
+}
+
+static inline bool str_equal(str a, str b)
+{
+    return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
+}
+
+static inline bool str_starts(str s, str prefix)
+{
+    return s.len >= prefix.len && memcmp(s.ptr, prefix.ptr, prefix.len) == 0;
+}
+
+static inline bool str_ends(str s, str suffix)
+{
+    return s.len >= suffix.len && memcmp(s.ptr + s.len - suffix.len, suffix.ptr, suffix.len) == 0;
+}
+
+/* Byte order, the shorter first where one begins the other. */
+int str_compare(str a, str b);
+
+/* Where `needle` first stands in `s`, or s.len. */
+size_t str_find(str s, str needle);
+
+#endif

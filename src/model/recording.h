@@ -1,0 +1,264 @@
+/* recording.h - what was opened, as tables of columns; the only thing analyses read.
+ *
+ * A recording owns its columns and nothing else does.  There are no pointers between rows, only
+ * ids.  Once built (format/) and paired (pairing.c) it is read-only, and any number of threads
+ * may read it.
+ *
+ * Order.  Devices ascend by (kind, number).  Segments, blocks, events and allocations of a device
+ * are one run of rows each, in the order of the file; blocks of a segment likewise.  The
+ * allocations of a device stand in the order of the first event that names them, those that only
+ * the final blocks know after them.
+ *
+ * Unknown is never zero: see UNKNOWN_U64, NO_ROW and row 0 of the interned tables. */
+#ifndef VRS_MODEL_RECORDING_H
+#define VRS_MODEL_RECORDING_H
+
+#include <stdbool.h>
+
+#include "base/arena.h"
+#include "model/frames.h"
+#include "model/ids.h"
+#include "model/stacks.h"
+#include "model/strings.h"
+
+enum device_kind { DEVICE_CUDA, DEVICE_HOST };
+
+/* Bits of devices.parts: what of the device the file holds whole (all of them unless cut). */
+enum device_parts {
+    PART_SEGMENTS = 1, /* the final state was read whole */
+    PART_TRACE = 2,    /* the trace was read whole */
+    PART_ANCHOR = 4,   /* both: curves are anchored at the end */
+};
+
+struct devices {
+    struct table rows;
+    uint8_t *kind;    /* enum device_kind */
+    uint32_t *number; /* as in the file */
+    uint8_t *parts;   /* enum device_parts */
+    uint32_t *first_segment, *segments;
+    uint32_t *first_block, *blocks;
+    uint32_t *first_event, *events;
+    uint32_t *first_allocation, *allocations;
+};
+
+enum segment_class { CLASS_UNKNOWN, CLASS_SMALL, CLASS_LARGE };
+
+struct segments {
+    struct table rows;
+    uint32_t *device; /* row of devices */
+    uint64_t *address;
+    uint64_t *total_size;
+    uint64_t *allocated_size, *active_size, *requested_size; /* UNKNOWN_U64 where not given */
+    uint32_t *stream;                                        /* row of streams */
+    uint32_t *pool;                                          /* pool_id */
+    uint32_t *stack, *forward_stack;                         /* stack_id */
+    uint8_t *size_class;                                     /* enum segment_class */
+    uint8_t *expandable;
+    uint32_t *first_block, *blocks;
+};
+
+enum block_state { BLOCK_UNKNOWN, BLOCK_ALLOCATED, BLOCK_PENDING, BLOCK_INACTIVE };
+
+struct blocks {
+    struct table rows;
+    uint32_t *segment;
+    uint64_t *address; /* where the file gives none: the running sum from the segment's base */
+    uint64_t *size;
+    uint64_t *requested_size; /* UNKNOWN_U64 where not given; stale on inactive blocks */
+    uint8_t *state;           /* enum block_state */
+    uint32_t *stack;          /* of the current allocation; else of history[0] */
+    uint32_t *context;        /* context_id */
+    uint32_t *first_history, *histories; /* rows of history, newest first */
+};
+
+/* Layouts of torch 1.13 and 2.0: who lived in a block before. */
+struct history {
+    struct table rows;
+    uint64_t *address;
+    uint64_t *real_size;
+    uint32_t *stack;
+};
+
+enum event_action {
+    ACTION_OTHER, /* its name is in the event's context */
+    ACTION_ALLOC,
+    ACTION_FREE_REQUESTED,
+    ACTION_FREE_COMPLETED,
+    ACTION_FREE, /* requested and completed in one, as some viewers write it */
+    ACTION_SEGMENT_ALLOC,
+    ACTION_SEGMENT_FREE,
+    ACTION_SEGMENT_MAP,
+    ACTION_SEGMENT_UNMAP,
+    ACTION_SNAPSHOT,
+    ACTION_OOM,
+    ACTION_ANNOTATE,
+    ACTION_USER_DEFINED,
+    ACTIONS
+};
+
+/* The action's name in the file. */
+extern const char *const action_names[ACTIONS];
+
+struct events {
+    struct table rows;
+    uint8_t *action;   /* enum event_action */
+    uint16_t *stream;  /* row of streams */
+    uint32_t *stack;   /* stack_id */
+    uint64_t *address; /* on oom: device_free */
+    uint64_t *size;    /* requested bytes; real bytes of segments; rounded bytes on oom */
+    uint64_t *time_us; /* Unix microseconds, or UNKNOWN_U64 */
+    uint32_t *context; /* context_id */
+};
+
+/* What an event or block carries beside memory; interned, since most carry the same. */
+struct context {
+    string_id compile_context; /* "N/A" is none */
+    string_id user_metadata, internal_metadata, category;
+    string_id action; /* of ACTION_OTHER: its name */
+    pool_id pool;
+    stack_id forward_stack;
+};
+
+struct contexts {
+    struct table rows;
+    uint32_t *compile_context, *user_metadata, *internal_metadata, *category, *action;
+    uint32_t *pool;
+    uint32_t *forward_stack;
+    struct idtab index;
+};
+
+/* Pool ids as PyTorch writes them: (0, 0) default, (n, 0) graph capture, (0, n) pool handle. */
+struct pools {
+    struct table rows;
+    uint64_t *first, *second;
+};
+
+struct streams {
+    struct table rows;
+    uint64_t *handle; /* opaque; 0 is the default stream */
+};
+
+enum stage { STAGE_START, STAGE_END };
+
+/* External annotations, in the order of the file. */
+struct marks {
+    struct table rows;
+    uint32_t *name;
+    uint8_t *stage;
+    uint32_t *device; /* the enabling thread's, as in the file; never to be matched by */
+    uint64_t *time_us;
+};
+
+enum setting_type { SETTING_INT, SETTING_FLOAT, SETTING_BOOL, SETTING_TEXT };
+
+/* Allocator settings, one row a value; an entry of a dict inside is named "outer.inner". */
+struct settings {
+    struct table rows;
+    uint32_t *name;
+    uint8_t *type;
+    int64_t *integer; /* also 0 or 1 for SETTING_BOOL */
+    double *real;
+    uint32_t *text;
+};
+
+/* Names that were counted and not kept: unknown keys, unknown actions, keys of a wrong type. */
+enum tally_kind { TALLY_UNKNOWN_KEY, TALLY_UNKNOWN_ACTION, TALLY_WRONG_TYPE, TALLY_REPEATED_KEY };
+
+struct tallies {
+    struct table rows;
+    uint8_t *kind;
+    uint32_t *name;
+    uint64_t *count;
+};
+
+/* One life of a block: 0.2 of the analyses.  Each member is an event row, or NO_ROW. */
+struct allocations {
+    struct table rows;
+    uint32_t *alloc_event;          /* NO_ROW: older than the recording */
+    uint32_t *free_requested_event; /* NO_ROW: never */
+    uint32_t *free_completed_event; /* NO_ROW: never */
+    uint32_t *block;                /* the final block it survives in, or NO_ROW */
+    uint64_t *size;                 /* requested bytes */
+};
+
+enum compression { COMPRESSION_NONE, COMPRESSION_GZIP, COMPRESSION_ZSTD };
+enum wrapper { WRAPPER_NONE, WRAPPER_HTML };
+enum encoding { ENCODING_PICKLE, ENCODING_JSON };
+
+/* Where a cut file ends, for the words of the report. */
+enum cut_part { CUT_NONE, CUT_BEFORE, CUT_SEGMENTS, CUT_TRACES, CUT_AFTER };
+
+/* Facts about the bytes, not about the memory. */
+struct origin {
+    uint64_t size_bytes; /* as stored (a page: of the page) */
+    uint64_t read_bytes; /* unpacked bytes read of this recording */
+    uint8_t compression; /* enum compression */
+    uint8_t wrapper;     /* enum wrapper */
+    uint8_t encoding;    /* enum encoding */
+    int pickle_protocol; /* -1: not a pickle; 0 also stands for 0 or 1, which look alike */
+    bool bare_list;      /* the top value is a list of segments */
+    bool complete;
+    uint64_t cut_offset; /* of the unpacked bytes, when not complete */
+    uint8_t cut_part;    /* enum cut_part */
+    uint64_t trailing_bytes; /* non-zero bytes after the end */
+    uint64_t bad_utf8;       /* strings with bytes that were replaced */
+    uint64_t cut_stacks;     /* stacks longer than the limit */
+    uint64_t repeated_keys;
+    bool trailer_lost; /* the packed stream ends after the recording but before its own end */
+    string_id entry;   /* name inside a page, or none */
+};
+
+struct recording {
+    struct strings strings;
+    struct frames frames;
+    struct fx_nodes fx_nodes;
+    struct stacks stacks;
+    struct devices devices;
+    struct segments segments;
+    struct blocks blocks;
+    struct history history;
+    struct events events;
+    struct contexts contexts;
+    struct pools pools;
+    struct streams streams;
+    struct marks marks;
+    struct settings settings;
+    struct tallies tallies;
+    struct allocations allocations;
+    struct origin origin;
+};
+
+extern const struct table_kind devices_kind, segments_kind, blocks_kind, history_kind, events_kind,
+    contexts_kind, pools_kind, streams_kind, marks_kind, settings_kind, tallies_kind,
+    allocations_kind;
+
+/* An empty recording.  `max_rows` bounds each table, `max_string_bytes` the text. */
+bool recording_init(struct recording *r, uint32_t max_rows, uint32_t max_string_bytes);
+void recording_free(struct recording *r);
+
+/* Interned rows, old or new; false when out of memory or rows. */
+bool pools_intern(struct pools *p, uint64_t first, uint64_t second, pool_id *ret);
+bool streams_intern(struct streams *s, uint64_t handle, uint16_t *ret);
+bool contexts_intern(struct contexts *c, struct context context, context_id *ret);
+bool tallies_count(struct tallies *t, enum tally_kind kind, string_id name);
+
+/* The value of a setting, or NO_ROW. */
+uint32_t settings_find(const struct recording *r, str name);
+
+/* Requested bytes of a block: its own figure, else of its history, else its size (0 when none). */
+uint64_t block_requested(const struct recording *r, uint32_t block);
+
+static inline bool block_live(const struct recording *r, uint32_t block)
+{
+    return r->blocks.state[block] == BLOCK_ALLOCATED || r->blocks.state[block] == BLOCK_PENDING;
+}
+
+/* One column of one table, by its place in `recording_tables`. */
+struct table_place {
+    const struct table_kind *kind;
+    size_t offset; /* of the table in struct recording */
+};
+extern const struct table_place recording_tables[];
+extern const uint32_t recording_table_count;
+
+#endif
