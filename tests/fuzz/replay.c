@@ -95,8 +95,7 @@ int main(int argc, char **argv)
             LLVMFuzzerTestOneInput(data, size);
         else
             status = 1;
-        printf("%s %ld - %s\n", data != NULL ? "ok" : "not ok", i + 1,
-               strrchr(paths[i], '/') + 1);
+        printf("%s %ld - %s\n", data != NULL ? "ok" : "not ok", i + 1, strrchr(paths[i], '/') + 1);
         free(data);
         free(paths[i]);
     }
