@@ -46,6 +46,7 @@ check:
 	tools/check-sizes
 	tools/format --check
 	tools/check-scripts
+	tools/tidy
 
 clean:
 	rm -rf build
