@@ -12,7 +12,8 @@ all: build/release/build.ninja
 
 demo:
 	tools/setup run build
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory build/release/build.ninja
+	$(MESON) compile -C build/release vramscope:executable
 	build/release/cli/vramscope report examples/oom.pickle
 
 test:
@@ -35,7 +36,9 @@ fuzz: build/fuzz/build.ninja
 tsan: build/tsan/build.ninja
 	$(MESON) test -C build/tsan --suite unit --print-errorlogs
 
-install: all
+# The tree may have been configured for another place, or for none.
+install: build/release/build.ninja
+	$(MESON) configure build/release --prefix=$(PREFIX)
 	$(MESON) install -C build/release
 
 format:
@@ -52,7 +55,7 @@ clean:
 	rm -rf build
 
 build/release/build.ninja:
-	$(MESON) setup build/release --buildtype=release --prefix=$(PREFIX)
+	$(MESON) setup build/release --buildtype=release
 
 build/debug/build.ninja:
 	$(MESON) setup build/debug -Ddebug=true -Doptimization=1 -Dwerror=true \
