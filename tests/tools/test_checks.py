@@ -100,7 +100,8 @@ HONEST = [
                           "enum kind { A, B };\nstruct s {\n    int x;\n};\ntypedef struct {\n"
                           "    int n;\n} id;\nstruct t;\nextern const int z;\n"
                           "_Static_assert(sizeof(int) == 4, \"int\");\n"
-                          "static bool f(int x);\nstatic int g(void (*h)(void))\n{\n"
+                          "static bool f(int x);\nbool h(int x, int (*of)(int));\n"
+                          "static int g(void (*h)(void))\n{\n"
                           "    static const int two = 2;\n    return two;\n}\n"),
     ("include/vramscope/a.h", '#ifdef __cplusplus\nextern "C" {\n#endif\n'
                               '#include <stdint.h>\n#include "vramscope/error.h"\n'
