@@ -69,8 +69,9 @@ static const struct column history_columns[] = {
     { "address", offsetof(struct history, address), COLUMN_U64 },
     { "real_size", offsetof(struct history, real_size), COLUMN_U64 },
     { "stack", offsetof(struct history, stack), COLUMN_U32 },
+    { "cpp_frames", offsetof(struct history, cpp_frames), COLUMN_U32 },
 };
-const struct table_kind history_kind = { "history", history_columns, 3 };
+const struct table_kind history_kind = { "history", history_columns, 4 };
 
 static const struct column events_columns[] = {
     { "action", offsetof(struct events, action), COLUMN_U8 },

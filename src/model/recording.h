@@ -77,6 +77,7 @@ struct history {
     uint64_t *address;
     uint64_t *real_size;
     uint32_t *stack;
+    uint32_t *cpp_frames; /* string_id: one preformatted text */
 };
 
 enum event_action {
