@@ -26,7 +26,7 @@ struct rounding rounding_of(const struct recording *r)
         "roundup_power2_divisions.4096",  "roundup_power2_divisions.8192",
         "roundup_power2_divisions.16384", "roundup_power2_divisions.32768",
     };
-    struct rounding rounding = { { 0 } };
+    struct rounding rounding = { { 0 }, false };
     for (uint32_t i = 0; i < DIVISIONS; i++) {
         uint32_t row = settings_find(r, str_from(names[i]));
         if (row == NO_ROW || r->settings.type[row] != SETTING_INT || r->settings.integer[row] < 0)
@@ -35,6 +35,7 @@ struct rounding rounding_of(const struct recording *r)
         /* The allocator accepts powers of two only; anything else is no setting of its. */
         if ((divisions & (divisions - 1)) == 0)
             rounding.divisions[i] = divisions;
+        rounding.divides |= rounding.divisions[i] > 1;
     }
     return rounding;
 }
@@ -47,19 +48,24 @@ static uint32_t floor_log2(uint64_t n)
     return log;
 }
 
+/* The power of two of which a block's size is a multiple. */
+static uint64_t rounding_step(const struct rounding *rounding, uint64_t request)
+{
+    uint32_t log = floor_log2(request);
+    uint32_t i = log < 20 ? 0 : log - 20 < DIVISIONS ? log - 20 : DIVISIONS - 1;
+    uint64_t divisions = rounding->divisions[i];
+    if (divisions <= 1 || request / ROUND_UNIT < divisions || request == ROUND_UNIT * divisions)
+        return ROUND_UNIT;
+    return ((uint64_t)1 << log) / divisions;
+}
+
 uint64_t rounding_apply(const struct rounding *rounding, uint64_t request)
 {
     if (request < ROUND_UNIT)
         return ROUND_UNIT;
-    uint64_t step = ROUND_UNIT;
-    uint32_t log = request < (1u << 20) ? 20 : floor_log2(request);
-    uint64_t divisions = rounding->divisions[log - 20 < DIVISIONS ? log - 20 : DIVISIONS - 1];
-    if (divisions > 1 && request / ROUND_UNIT >= divisions && request > ROUND_UNIT * divisions)
-        step = ((uint64_t)1 << floor_log2(request)) / divisions;
-    uint64_t over = request % step;
-    if (over == 0)
-        return request;
-    return step - over > UINT64_MAX - request ? request : request - over + step;
+    uint64_t step = rounding->divides ? rounding_step(rounding, request) : ROUND_UNIT;
+    /* Past the top of the type there is no such block. */
+    return request > UINT64_MAX - step ? request : (request + step - 1) & ~(step - 1);
 }
 
 uint64_t round_request(const struct recording *r, uint64_t request)
@@ -95,15 +101,21 @@ int64_t forward_start_bytes(const struct recording *r, uint32_t device)
     return (int64_t)sum;
 }
 
+/* The top of d, and at which events d stands there. */
+struct top {
+    int64_t value, first, last;
+};
+
 /* A walk over the events of one device. */
 struct walk {
     const struct recording *r;
     struct rounding rounding;
-    uint32_t event, events_end;           /* rows */
-    uint32_t allocation, allocations_end; /* the rows not yet met */
+    uint32_t event, events_begin, events_end; /* rows */
+    uint32_t allocation, allocations_end;     /* the rows not yet met */
     bool completion_is_request;
     bool size_missing; /* an event that should change a curve had no size */
     uint64_t d[CURVES];
+    struct top top[CURVES];
 };
 
 /* Was a request skipped for an allocation whose alloc and completion are both here? */
@@ -130,11 +142,27 @@ static struct walk walk_of(const struct recording *r, uint32_t device)
         .r = r,
         .rounding = rounding_of(r),
         .event = d->first_event[device],
+        .events_begin = d->first_event[device],
         .events_end = d->first_event[device] + d->events[device],
         .allocation = d->first_allocation[device],
         .allocations_end = d->first_allocation[device] + d->allocations[device],
         .completion_is_request = requests_skipped(r, device),
+        .top = { { 0, -1, -1 }, { 0, -1, -1 }, { 0, -1, -1 }, { 0, -1, -1 } },
     };
+}
+
+/* A curve's top ends where the curve leaves it, so that events that change nothing cost nothing. */
+static void walk_change(struct walk *w, enum curve_name which, uint64_t change)
+{
+    struct top *top = &w->top[which];
+    int64_t event = w->event - w->events_begin;
+    if ((int64_t)w->d[which] == top->value)
+        top->last = event - 1;
+    w->d[which] += change;
+    if ((int64_t)w->d[which] > top->value) {
+        top->value = (int64_t)w->d[which];
+        top->first = event;
+    }
 }
 
 static void walk_alloc(struct walk *w, uint64_t size)
@@ -154,9 +182,9 @@ static void walk_alloc(struct walk *w, uint64_t size)
         }
         w->allocation++;
     }
-    w->d[CURVE_REQUESTED] += size;
-    w->d[CURVE_ACTIVE] += active;
-    w->d[CURVE_ALLOCATED] += allocated;
+    walk_change(w, CURVE_REQUESTED, size);
+    walk_change(w, CURVE_ACTIVE, active);
+    walk_change(w, CURVE_ALLOCATED, allocated);
 }
 
 /* Applies one event. */
@@ -173,24 +201,24 @@ static void walk_step(struct walk *w)
         break;
     case ACTION_FREE_REQUESTED:
         if (!missing)
-            w->d[CURVE_ALLOCATED] -= rounding_apply(&w->rounding, size);
+            walk_change(w, CURVE_ALLOCATED, -rounding_apply(&w->rounding, size));
         break;
     case ACTION_FREE_COMPLETED:
     case ACTION_FREE:
         if (missing)
             break;
-        w->d[CURVE_REQUESTED] -= size;
-        w->d[CURVE_ACTIVE] -= rounding_apply(&w->rounding, size);
+        walk_change(w, CURVE_REQUESTED, -size);
+        walk_change(w, CURVE_ACTIVE, -rounding_apply(&w->rounding, size));
         if (action == ACTION_FREE || w->completion_is_request)
-            w->d[CURVE_ALLOCATED] -= rounding_apply(&w->rounding, size);
+            walk_change(w, CURVE_ALLOCATED, -rounding_apply(&w->rounding, size));
         break;
     case ACTION_SEGMENT_ALLOC:
     case ACTION_SEGMENT_MAP:
-        w->d[CURVE_RESERVED] += known(size);
+        walk_change(w, CURVE_RESERVED, known(size));
         break;
     case ACTION_SEGMENT_FREE:
     case ACTION_SEGMENT_UNMAP:
-        w->d[CURVE_RESERVED] -= known(size);
+        walk_change(w, CURVE_RESERVED, -known(size));
         break;
     case ACTION_OTHER:
     case ACTION_SNAPSHOT:
@@ -266,28 +294,16 @@ static void start_bytes(const struct recording *r, uint32_t device, uint64_t ret
         ret[i] -= w.d[i];
 }
 
-/* The top of d, and where it is. */
-struct top {
-    int64_t value, first, last;
-};
-
-static void walk_tops(struct walk *w, struct top top[CURVES], uint64_t *oom_events)
+/* Walks to the end, where a curve may still stand at its top. */
+static void walk_all(struct walk *w, uint64_t *oom_events)
 {
-    uint32_t first = w->event;
-    for (uint32_t i = 0; i < CURVES; i++)
-        top[i] = (struct top){ 0, -1, -1 };
     while (w->event < w->events_end) {
-        int64_t event = w->event - first;
         *oom_events += w->r->events.action[w->event] == ACTION_OOM;
         walk_step(w);
-        for (uint32_t i = 0; i < CURVES; i++) {
-            int64_t d = (int64_t)w->d[i];
-            if (d > top[i].value)
-                top[i] = (struct top){ d, event, event };
-            else if (d == top[i].value)
-                top[i].last = event;
-        }
     }
+    for (uint32_t i = 0; i < CURVES; i++)
+        if ((int64_t)w->d[i] == w->top[i].value)
+            w->top[i].last = (int64_t)(w->events_end - w->events_begin) - 1;
 }
 
 /* Requested and reserved bytes are exact where nothing contradicts the end they are counted from;
@@ -308,10 +324,9 @@ void curves_compute(const struct recording *r, uint32_t device, struct curves *r
 {
     bool whole = anchored(r, device), still = r->devices.events[device] == 0;
     uint64_t start[CURVES], end[CURVES];
-    struct top top[CURVES];
     struct walk w = walk_of(r, device);
     *ret = (struct curves){ .oom_events = 0 };
-    walk_tops(&w, top, &ret->oom_events);
+    walk_all(&w, &ret->oom_events);
     final_bytes(r, device, end);
     if (whole || still)
         for (uint32_t i = 0; i < CURVES; i++)
@@ -322,10 +337,10 @@ void curves_compute(const struct recording *r, uint32_t device, struct curves *r
     for (uint32_t i = 0; i < CURVES; i++)
         ret->of[i] = (struct curve){
             .start_bytes = (int64_t)start[i],
-            .peak_bytes = (int64_t)(start[i] + (uint64_t)top[i].value),
+            .peak_bytes = (int64_t)(start[i] + (uint64_t)w.top[i].value),
             .end_bytes = (int64_t)end[i],
-            .peak_event = top[i].first,
-            .peak_last_event = top[i].last,
+            .peak_event = w.top[i].first,
+            .peak_last_event = w.top[i].last,
             .start_known = whole,
             .end_known = (r->devices.parts[device] & PART_SEGMENTS) != 0,
         };

@@ -35,6 +35,7 @@ struct block_size {
 /* The allocator's rounding rule under a recording's settings, read once. */
 struct rounding {
     uint64_t divisions[16]; /* of each power of two from 1 MiB; 0 or 1: none */
+    bool divides;           /* any is set */
 };
 
 struct rounding rounding_of(const struct recording *r);

@@ -23,6 +23,7 @@ struct pairing {
     VEC(struct open_entry) open; /* entry 0 is none, as in idtab */
     uint32_t unused;             /* first entry out of use, or 0 */
     struct idtab index;
+    uint32_t found; /* the slot found last: a completion mostly follows its request at once */
     struct pairing_counts counts;
 };
 
@@ -33,11 +34,14 @@ static uint64_t hash_of(uint32_t id, const void *arg)
 }
 
 /* The slot of the entry at `address`, or of the empty slot that ends the search. */
-static uint32_t find(const struct pairing *p, uint64_t address)
+static uint32_t find(struct pairing *p, uint64_t address)
 {
+    if (p->open.at[p->index.slot[p->found]].address == address)
+        return p->found;
     uint32_t at = idtab_first(&p->index, hash_u64(address));
     while (p->index.slot[at] != 0 && p->open.at[p->index.slot[at]].address != address)
         at = idtab_next(&p->index, at);
+    p->found = at;
     return at;
 }
 
@@ -184,7 +188,8 @@ static enum vrs_status pair_blocks(struct pairing *p, uint32_t device)
         uint32_t block = first + i;
         if (!block_live(r, block))
             continue;
-        uint32_t id = p->index.slot[find(p, r->blocks.address[block])];
+        uint64_t address = r->blocks.address[block];
+        uint32_t id = address == UNKNOWN_U64 ? 0 : p->index.slot[find(p, address)];
         uint32_t row = id == 0 ? 0 : p->open.at[id].allocation;
         if (id == 0 || r->allocations.block[row] != NO_ROW)
             TRY(add_allocation(p, NO_ROW, block_requested(r, block), &row));
@@ -208,9 +213,10 @@ static enum vrs_status pair_device(struct pairing *p, uint32_t device)
     struct devices *d = &p->r->devices;
     bool anchored = (d->parts[device] & PART_ANCHOR) != 0;
     p->counts = (struct pairing_counts){ 0 };
-    p->open.len = p->unused = 0;
+    p->open.len = p->unused = p->found = 0;
     idtab_free(&p->index);
-    if (!vec_push(&p->open, (struct open_entry){ 0 }) || !idtab_reserve(&p->index, hash_of, p))
+    /* No event that is looked up has the address of entry 0. */
+    if (!vec_push(&p->open, (struct open_entry){ .address = UNKNOWN_U64 }) || !idtab_reserve(&p->index, hash_of, p))
         return vrs_no_memory(p->err);
     TRY(reserve_device(p, device));
 
