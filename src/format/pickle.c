@@ -16,6 +16,7 @@
 #include "base/number.h"
 #include "base/utf8.h"
 #include "format/builder.h"
+#include "format/pickle_fast.h"
 #include "format/pickle_ops.h"
 
 enum { LINE_MAX_BYTES = 64 * 1024 };
@@ -23,6 +24,7 @@ enum { LINE_MAX_BYTES = 64 * 1024 };
 struct pickle {
     struct window *w;
     struct builder b;
+    struct fast fast;
     struct buf text; /* a string longer than the window, or a line */
 };
 
@@ -397,6 +399,8 @@ static enum vrs_status step(struct pickle *p, unsigned op, enum step *ret, struc
 static enum vrs_status read_ops(struct pickle *p, enum step *ret, struct vrs_error *err)
 {
     for (*ret = STEP_ON; *ret == STEP_ON;) {
+        if (window_need(p->w, FAST_BYTES) && p->w->at[0] == OP_EMPTY_DICT)
+            p->w->at = fast_events(&p->fast, &p->b, p->w->at, p->w->end);
         p->b.offset = window_offset(p->w);
         if (!window_need(p->w, 1))
             *ret = STEP_CUT;
@@ -450,9 +454,11 @@ enum vrs_status read_pickle(struct window *w, const struct limits *limits, uint6
     r->origin.encoding = ENCODING_PICKLE;
     enum vrs_status status = builder_init(&p.b, r, limits, finished, err);
     buf_init(&p.text, limits->string_bytes);
+    fast_init(&p.fast);
     if (status == VRS_OK)
         status = read_all(&p, err);
     buf_free(&p.text);
+    fast_free(&p.fast);
     builder_free(&p.b);
     return status;
 }

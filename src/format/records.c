@@ -602,3 +602,36 @@ enum vrs_status record_make(struct builder *b, const struct value *pair, uint32_
     (*b->finished)++;
     return VRS_OK;
 }
+
+/* Whether every field is of its type: then make_event counts nothing. */
+static bool well_typed(const struct fields *f)
+{
+    static const uint64_t strings = BIT(KEY_ACTION) | BIT(KEY_COMPILE_CONTEXT) |
+                                    BIT(KEY_USER_METADATA) | BIT(KEY_INTERNAL_METADATA) |
+                                    BIT(KEY_CATEGORY);
+    static const uint64_t stacks = BIT(KEY_FRAMES) | BIT(KEY_FORWARD_FRAMES);
+    for (uint64_t left = f->present; left != 0; left &= left - 1) {
+        unsigned key = (unsigned)__builtin_ctzll(left);
+        const struct value *v = &f->value[key];
+        enum tag want = BIT(key) & strings  ? TAG_STRING
+                        : BIT(key) & stacks ? TAG_STACK
+                        : key == KEY_POOL_ID ? TAG_PAIR
+                                             : TAG_INT;
+        if (v->tag != want)
+            return false;
+        if (key == KEY_SIZE && ((v->flags & VALUE_NEGATIVE) || v->bits > (uint64_t)1 << 62))
+            return false;
+    }
+    return true;
+}
+
+enum vrs_status record_event(struct builder *b, struct value *ret)
+{
+    const struct fields *f = &b->fields;
+    if ((f->present & ~event_keys) != 0 || !well_typed(f) ||
+        action_of(f->value[KEY_ACTION].row) == ACTION_OTHER || (f->present & BIT(KEY_DEVICE_FREE)))
+        return VRS_UNSUPPORTED;
+    TRY(make_event(b, ret, NULL));
+    (*b->finished)++;
+    return VRS_OK;
+}
