@@ -378,3 +378,12 @@ int64_t curve_at(const struct recording *r, uint32_t device, enum curve_name whi
         walk_step(&w);
     return (int64_t)(start[which] + w.d[which]);
 }
+
+bool device_traced(const struct recording *r, uint32_t device)
+{
+    if (r->devices.events[device] != 1 || !anchored(r, device))
+        return r->devices.events[device] != 0;
+    uint64_t start[CURVES];
+    start_bytes(r, device, start);
+    return start[CURVE_REQUESTED] == 0 && start[CURVE_RESERVED] == 0;
+}

@@ -68,6 +68,10 @@ void curves_compute(const struct recording *r, uint32_t device, struct curves *r
 void curve_maxima(const struct recording *r, uint32_t device, enum curve_name which,
                   uint32_t columns, int64_t *ret_maxima);
 
+/* Is there a trace to speak of?  One event over memory that was there before it is the newest entry
+ * of a ring of one: analyses then know the final state only. */
+bool device_traced(const struct recording *r, uint32_t device);
+
 /* The value of one curve after event `event` (-1: the start; past the last: the end). */
 int64_t curve_at(const struct recording *r, uint32_t device, enum curve_name which, int64_t event);
 

@@ -37,7 +37,7 @@ static size_t path_find(str path, str needle, size_t from)
     return path.len;
 }
 
-static bool path_has(str path, str needle)
+bool path_has(str path, str needle)
 {
     return path_find(path, needle, 0) < path.len;
 }

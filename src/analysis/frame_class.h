@@ -8,6 +8,9 @@
  * and without regard to case. */
 enum frame_class classify_file(str file, const struct naming_options *options);
 
+/* Does `needle` stand anywhere in `path`?  Compared as paths are. */
+bool path_has(str path, str needle);
+
 /* The last part of a path, of either kind. */
 str path_base(str path);
 
