@@ -10,7 +10,7 @@
 #include "format/builder.h"
 #include "format/json_string.h"
 
-enum { NUMBER_BYTES = 512 };
+enum { NUMBER_BYTES = 400 };
 
 enum expect {
     EXPECT_VALUE,

@@ -1,4 +1,4 @@
-/* pickle.h - a pickle becomes a recording; data opcodes are recognised, nothing is executed. */
+/* pickle.h - reads a pickled snapshot without building an object of it. */
 #ifndef VRS_FORMAT_PICKLE_H
 #define VRS_FORMAT_PICKLE_H
 
@@ -6,12 +6,11 @@
 #include "format/window.h"
 #include "model/recording.h"
 
-/* Reads one pickle into `r`, which recording_init made, up to and with its STOP; `w` then stands
- * behind it.  `*finished_records` goes up with every record that is complete, while reading.
- * Input that ends before STOP is a valid prefix (origin.complete is false) or, with nothing
- * finished, an error.  On failure `r` is fit only to be freed. */
-enum vrs_status read_pickle(struct window *w, const struct limits *limits,
-                            uint64_t *finished_records, struct recording *r,
-                            struct vrs_error *err) MUST_CHECK;
+/* Fills `r`, fresh from recording_init, from the pickle at the window's front, and leaves the
+ * window behind its STOP.  Opcodes that could name or call code are refused with their offset.
+ * Input that ends early gives its finished records and origin.complete = false.  `*finished` is
+ * counted up with each record. */
+enum vrs_status read_pickle(struct window *w, const struct limits *limits, uint64_t *finished,
+                            struct recording *r, struct vrs_error *err) MUST_CHECK;
 
 #endif
