@@ -32,20 +32,43 @@ struct block_size {
     bool recorded;
 };
 
+/* The allocator's rounding rule under a recording's settings, read once. */
+struct rounding {
+    uint64_t divisions[16]; /* of each power of two from 1 MiB; 0 or 1: none */
+    bool divides;           /* any is set */
+};
+
+struct rounding rounding_of(const struct recording *r);
+uint64_t rounding_apply(const struct rounding *rounding, uint64_t request);
+
 /* Rounds a request as the recording's allocator settings say. */
 uint64_t round_request(const struct recording *r, uint64_t request);
-struct block_size allocation_block_size(const struct recording *r, uint32_t allocation);
 
-/* One pass over the device's events; see docs/numbers.md. */
+/* An allocation of unknown size has a block of 0 bytes, unless it survives in a known one. */
+struct block_size allocation_block_size(const struct recording *r, uint32_t allocation,
+                                        const struct rounding *rounding);
+
+/* What lies before the first event by the allocations alone: their sum where no alloc was seen.
+ * In a consistent recording it equals the start of the requested curve. */
+int64_t forward_start_bytes(const struct recording *r, uint32_t device);
+
+/* One pass over the device's events.
+ *
+ * Sizes of the events themselves count, whatever was paired with them; events of unknown size
+ * count nothing.  The block of an alloc that survives is the recorded one, any other the rounded
+ * request.  In the allocated curve this is also so for one that is pending at the end, since that
+ * curve does not hold it there.  A trace whose requests were skipped takes the completions for
+ * them.  Sums of hostile sizes wrap modulo 2^64. */
 void curves_compute(const struct recording *r, uint32_t device, struct curves *ret);
 
-/* The largest value of one curve in each of `columns` equal spans of events, and at the ends; for
- * drawing.  Every value is the maximum of its span, so the peak is always there.  Spans hold
- * states [i * (n + 1) / columns, …); with fewer states than columns, states repeat. */
+/* The largest value of one curve in each of `columns` (at least 1) equal spans of states; for
+ * drawing.  Every value is the maximum of its span, so the peak is always there.  Span i holds
+ * states [i * (n + 1) / columns, (i + 1) * (n + 1) / columns), at least the first of them; with
+ * fewer states than columns, states repeat. */
 void curve_maxima(const struct recording *r, uint32_t device, enum curve_name which,
                   uint32_t columns, int64_t *ret_maxima);
 
-/* The value of one curve after event `event` (-1: the start). */
+/* The value of one curve after event `event` (-1: the start; past the last: the end). */
 int64_t curve_at(const struct recording *r, uint32_t device, enum curve_name which, int64_t event);
 
 #endif

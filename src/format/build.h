@@ -59,6 +59,10 @@ static inline const struct link *link_next(const struct builder *b, const struct
 enum vrs_status record_make(struct builder *b, const struct value *pair, uint32_t values,
                             struct value *ret, struct vrs_error *err) MUST_CHECK;
 
+/* Makes the event whose pairs are in b->fields; for a reader that put them there itself.  Fails
+ * without having changed anything where a key is not an event's or a value is of a wrong type. */
+enum vrs_status record_event(struct builder *b, struct value *ret) MUST_CHECK;
+
 /* Counts what is not kept. */
 enum vrs_status record_tally(struct builder *b, enum tally_kind kind, string_id name,
                              struct vrs_error *err) MUST_CHECK;

@@ -83,14 +83,14 @@ struct link {
 struct chain {
     uint32_t first, last; /* link plus 1; 0 where empty */
     uint32_t links;
-    bool part; /* the file was cut inside this list */
 };
 
 /* The dict at the top of a snapshot, as values. */
 struct top {
     struct value segments, traces, settings, annotations, host_segments, host_traces;
     struct value overflowed, max_entries;
-    bool segments_whole, traces_whole;
+    bool segments_whole, traces_whole; /* false only in cut files */
+    uint32_t part_trace;               /* the trace that the cut lies in, or NO_ROW */
 };
 
 typedef VEC(struct value) value_vec;
@@ -123,6 +123,10 @@ struct builder {
     struct idtab sequences; /* stacks by the sequence of their frames */
     struct buf text;        /* scratch for repaired strings */
     struct fields fields;
+    struct context last_context; /* most events carry the same as the one before */
+    context_id last_context_id;
+    uint32_t maps_kept;
+    bool no_memory; /* counting something failed; asked for when the record is done */
 };
 
 /* `r` must be fresh from recording_init. */

@@ -31,8 +31,11 @@ static const struct column devices_columns[] = {
     { "events", offsetof(struct devices, events), COLUMN_U32 },
     { "first_allocation", offsetof(struct devices, first_allocation), COLUMN_U32 },
     { "allocations", offsetof(struct devices, allocations), COLUMN_U32 },
+    { "orphan_frees", offsetof(struct devices, orphan_frees), COLUMN_U64 },
+    { "double_allocs", offsetof(struct devices, double_allocs), COLUMN_U64 },
+    { "unobtained_bytes", offsetof(struct devices, unobtained_bytes), COLUMN_U64 },
 };
-const struct table_kind devices_kind = { "devices", devices_columns, 11 };
+const struct table_kind devices_kind = { "devices", devices_columns, 14 };
 
 static const struct column segments_columns[] = {
     { "device", offsetof(struct segments, device), COLUMN_U32 },
@@ -69,8 +72,9 @@ static const struct column history_columns[] = {
     { "address", offsetof(struct history, address), COLUMN_U64 },
     { "real_size", offsetof(struct history, real_size), COLUMN_U64 },
     { "stack", offsetof(struct history, stack), COLUMN_U32 },
+    { "cpp_frames", offsetof(struct history, cpp_frames), COLUMN_U32 },
 };
-const struct table_kind history_kind = { "history", history_columns, 3 };
+const struct table_kind history_kind = { "history", history_columns, 4 };
 
 static const struct column events_columns[] = {
     { "action", offsetof(struct events, action), COLUMN_U8 },

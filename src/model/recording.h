@@ -39,6 +39,8 @@ struct devices {
     uint32_t *first_block, *blocks;
     uint32_t *first_event, *events;
     uint32_t *first_allocation, *allocations;
+    /* The last three are set by pairing; see struct pairing_counts. */
+    uint64_t *orphan_frees, *double_allocs, *unobtained_bytes;
 };
 
 enum segment_class { CLASS_UNKNOWN, CLASS_SMALL, CLASS_LARGE };
@@ -77,6 +79,7 @@ struct history {
     uint64_t *address;
     uint64_t *real_size;
     uint32_t *stack;
+    uint32_t *cpp_frames; /* string_id: one preformatted text */
 };
 
 enum event_action {

@@ -1,0 +1,380 @@
+/* curves.c - running sums over the events of a device.
+ *
+ * A pass keeps the sum of changes since the start, d.  Where the end is known the start follows
+ * from it: start = end - d(n).  All sums are kept unsigned, so that hostile sizes wrap instead of
+ * being undefined, and are read as signed when compared. */
+#include "analysis/curves.h"
+
+const char *const curve_names[CURVES] = {
+    [CURVE_REQUESTED] = "requested",
+    [CURVE_ALLOCATED] = "allocated",
+    [CURVE_ACTIVE] = "active",
+    [CURVE_RESERVED] = "reserved",
+};
+
+enum { DIVISIONS = 16, ROUND_UNIT = 512 };
+
+struct rounding rounding_of(const struct recording *r)
+{
+    static const char *const names[DIVISIONS] = {
+        "roundup_power2_divisions.1",     "roundup_power2_divisions.2",
+        "roundup_power2_divisions.4",     "roundup_power2_divisions.8",
+        "roundup_power2_divisions.16",    "roundup_power2_divisions.32",
+        "roundup_power2_divisions.64",    "roundup_power2_divisions.128",
+        "roundup_power2_divisions.256",   "roundup_power2_divisions.512",
+        "roundup_power2_divisions.1024",  "roundup_power2_divisions.2048",
+        "roundup_power2_divisions.4096",  "roundup_power2_divisions.8192",
+        "roundup_power2_divisions.16384", "roundup_power2_divisions.32768",
+    };
+    struct rounding rounding = { { 0 }, false };
+    for (uint32_t i = 0; i < DIVISIONS; i++) {
+        uint32_t row = settings_find(r, str_from(names[i]));
+        if (row == NO_ROW || r->settings.type[row] != SETTING_INT || r->settings.integer[row] < 0)
+            continue;
+        uint64_t divisions = (uint64_t)r->settings.integer[row];
+        /* The allocator accepts powers of two only; anything else is no setting of its. */
+        if ((divisions & (divisions - 1)) == 0)
+            rounding.divisions[i] = divisions;
+        rounding.divides |= rounding.divisions[i] > 1;
+    }
+    return rounding;
+}
+
+static uint32_t floor_log2(uint64_t n)
+{
+    uint32_t log = 0;
+    while (n >>= 1)
+        log++;
+    return log;
+}
+
+/* The power of two of which a block's size is a multiple. */
+static uint64_t rounding_step(const struct rounding *rounding, uint64_t request)
+{
+    uint32_t log = floor_log2(request);
+    uint32_t i = log < 20 ? 0 : log - 20 < DIVISIONS ? log - 20 : DIVISIONS - 1;
+    uint64_t divisions = rounding->divisions[i];
+    if (divisions <= 1 || request / ROUND_UNIT < divisions || request == ROUND_UNIT * divisions)
+        return ROUND_UNIT;
+    return ((uint64_t)1 << log) / divisions;
+}
+
+uint64_t rounding_apply(const struct rounding *rounding, uint64_t request)
+{
+    if (request < ROUND_UNIT)
+        return ROUND_UNIT;
+    uint64_t step = rounding->divides ? rounding_step(rounding, request) : ROUND_UNIT;
+    /* Past the top of the type there is no such block. */
+    return request > UINT64_MAX - step ? request : (request + step - 1) & ~(step - 1);
+}
+
+uint64_t round_request(const struct recording *r, uint64_t request)
+{
+    struct rounding rounding = rounding_of(r);
+    return rounding_apply(&rounding, request);
+}
+
+struct block_size allocation_block_size(const struct recording *r, uint32_t allocation,
+                                        const struct rounding *rounding)
+{
+    uint32_t block = r->allocations.block[allocation];
+    uint64_t size = r->allocations.size[allocation];
+    if (block != NO_ROW && r->blocks.size[block] != UNKNOWN_U64)
+        return (struct block_size){ r->blocks.size[block], true };
+    return (struct block_size){ size == UNKNOWN_U64 ? 0 : rounding_apply(rounding, size), false };
+}
+
+static uint64_t known(uint64_t bytes)
+{
+    return bytes == UNKNOWN_U64 ? 0 : bytes;
+}
+
+int64_t forward_start_bytes(const struct recording *r, uint32_t device)
+{
+    const struct allocations *a = &r->allocations;
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < r->devices.allocations[device]; i++) {
+        uint32_t row = r->devices.first_allocation[device] + i;
+        if (a->alloc_event[row] == NO_ROW)
+            sum += known(a->size[row]);
+    }
+    return (int64_t)sum;
+}
+
+/* The top of d, and at which events d stands there. */
+struct top {
+    int64_t value, first, last;
+};
+
+/* A walk over the events of one device. */
+struct walk {
+    const struct recording *r;
+    struct rounding rounding;
+    uint32_t event, events_begin, events_end; /* rows */
+    uint32_t allocation, allocations_end;     /* the rows not yet met */
+    bool completion_is_request;
+    bool size_missing; /* an event that should change a curve had no size */
+    uint64_t d[CURVES];
+    struct top top[CURVES];
+};
+
+/* Was a request skipped for an allocation whose alloc and completion are both here? */
+static bool requests_skipped(const struct recording *r, uint32_t device)
+{
+    const struct allocations *a = &r->allocations;
+    uint32_t first = r->devices.first_event[device];
+    for (uint32_t i = 0; i < r->devices.events[device]; i++)
+        if (r->events.action[first + i] == ACTION_FREE_REQUESTED)
+            return false;
+    for (uint32_t i = 0; i < r->devices.allocations[device]; i++) {
+        uint32_t row = r->devices.first_allocation[device] + i;
+        if (a->alloc_event[row] != NO_ROW && a->free_completed_event[row] != NO_ROW &&
+            r->events.action[a->free_completed_event[row]] == ACTION_FREE_COMPLETED)
+            return true;
+    }
+    return false;
+}
+
+static struct walk walk_of(const struct recording *r, uint32_t device)
+{
+    const struct devices *d = &r->devices;
+    return (struct walk){
+        .r = r,
+        .rounding = rounding_of(r),
+        .event = d->first_event[device],
+        .events_begin = d->first_event[device],
+        .events_end = d->first_event[device] + d->events[device],
+        .allocation = d->first_allocation[device],
+        .allocations_end = d->first_allocation[device] + d->allocations[device],
+        .completion_is_request = requests_skipped(r, device),
+        .top = { { 0, -1, -1 }, { 0, -1, -1 }, { 0, -1, -1 }, { 0, -1, -1 } },
+    };
+}
+
+/* A curve's top ends where the curve leaves it, so that events that change nothing cost nothing. */
+static void walk_change(struct walk *w, enum curve_name which, uint64_t change)
+{
+    struct top *top = &w->top[which];
+    int64_t event = w->event - w->events_begin;
+    if ((int64_t)w->d[which] == top->value)
+        top->last = event - 1;
+    w->d[which] += change;
+    if ((int64_t)w->d[which] > top->value) {
+        top->value = (int64_t)w->d[which];
+        top->first = event;
+    }
+}
+
+static void walk_alloc(struct walk *w, uint64_t size)
+{
+    const struct allocations *a = &w->r->allocations;
+    uint64_t active = rounding_apply(&w->rounding, size), allocated = active;
+    /* Allocations stand in the order of their first events, so the one of this alloc, if any, is
+     * ahead of all that were met. */
+    while (w->allocation < w->allocations_end) {
+        uint32_t born = a->alloc_event[w->allocation];
+        if (born != NO_ROW && born > w->event)
+            break;
+        if (born == w->event && a->block[w->allocation] != NO_ROW) {
+            active = known(w->r->blocks.size[a->block[w->allocation]]);
+            if (a->free_requested_event[w->allocation] == NO_ROW)
+                allocated = active;
+        }
+        w->allocation++;
+    }
+    walk_change(w, CURVE_REQUESTED, size);
+    walk_change(w, CURVE_ACTIVE, active);
+    walk_change(w, CURVE_ALLOCATED, allocated);
+}
+
+/* Applies one event. */
+static void walk_step(struct walk *w)
+{
+    const struct events *e = &w->r->events;
+    enum event_action action = (enum event_action)e->action[w->event];
+    uint64_t size = e->size[w->event];
+    bool missing = size == UNKNOWN_U64;
+    switch (action) {
+    case ACTION_ALLOC:
+        if (!missing)
+            walk_alloc(w, size);
+        break;
+    case ACTION_FREE_REQUESTED:
+        if (!missing)
+            walk_change(w, CURVE_ALLOCATED, -rounding_apply(&w->rounding, size));
+        break;
+    case ACTION_FREE_COMPLETED:
+    case ACTION_FREE:
+        if (missing)
+            break;
+        walk_change(w, CURVE_REQUESTED, -size);
+        walk_change(w, CURVE_ACTIVE, -rounding_apply(&w->rounding, size));
+        if (action == ACTION_FREE || w->completion_is_request)
+            walk_change(w, CURVE_ALLOCATED, -rounding_apply(&w->rounding, size));
+        break;
+    case ACTION_SEGMENT_ALLOC:
+    case ACTION_SEGMENT_MAP:
+        walk_change(w, CURVE_RESERVED, known(size));
+        break;
+    case ACTION_SEGMENT_FREE:
+    case ACTION_SEGMENT_UNMAP:
+        walk_change(w, CURVE_RESERVED, -known(size));
+        break;
+    case ACTION_OTHER:
+    case ACTION_SNAPSHOT:
+    case ACTION_OOM:
+    case ACTION_ANNOTATE:
+    case ACTION_USER_DEFINED:
+    case ACTIONS:
+        missing = false;
+        break;
+    }
+    w->size_missing |= missing;
+    w->event++;
+}
+
+/* The final state, as the segments and blocks give it. */
+static void final_bytes(const struct recording *r, uint32_t device, uint64_t ret[CURVES])
+{
+    const struct devices *d = &r->devices;
+    for (uint32_t i = 0; i < CURVES; i++)
+        ret[i] = 0;
+    for (uint32_t i = 0; i < d->segments[device]; i++)
+        ret[CURVE_RESERVED] += known(r->segments.total_size[d->first_segment[device] + i]);
+    for (uint32_t i = 0; i < d->blocks[device]; i++) {
+        uint32_t block = d->first_block[device] + i;
+        if (!block_live(r, block))
+            continue;
+        ret[CURVE_REQUESTED] += block_requested(r, block);
+        ret[CURVE_ACTIVE] += known(r->blocks.size[block]);
+        if (r->blocks.state[block] == BLOCK_ALLOCATED)
+            ret[CURVE_ALLOCATED] += known(r->blocks.size[block]);
+    }
+}
+
+/* Bytes that a cut trace proves to lie before it. */
+static void forward_start(const struct recording *r, uint32_t device, uint64_t ret[CURVES])
+{
+    const struct allocations *a = &r->allocations;
+    struct rounding rounding = rounding_of(r);
+    for (uint32_t i = 0; i < CURVES; i++)
+        ret[i] = 0;
+    ret[CURVE_RESERVED] = r->devices.unobtained_bytes[device];
+    for (uint32_t i = 0; i < r->devices.allocations[device]; i++) {
+        uint32_t row = r->devices.first_allocation[device] + i;
+        uint32_t asked = a->free_requested_event[row];
+        if (a->alloc_event[row] != NO_ROW || a->size[row] == UNKNOWN_U64 || asked == NO_ROW)
+            continue;
+        uint64_t block = rounding_apply(&rounding, a->size[row]);
+        ret[CURVE_REQUESTED] += a->size[row];
+        ret[CURVE_ACTIVE] += block;
+        if (r->events.action[asked] != ACTION_FREE_COMPLETED)
+            ret[CURVE_ALLOCATED] += block;
+    }
+}
+
+static bool anchored(const struct recording *r, uint32_t device)
+{
+    return (r->devices.parts[device] & PART_ANCHOR) != 0;
+}
+
+/* The values before the first event.  A device whose end is no anchor starts at what its trace
+ * proves; one without events is its final state. */
+static void start_bytes(const struct recording *r, uint32_t device, uint64_t ret[CURVES])
+{
+    if (!anchored(r, device) && r->devices.events[device] != 0) {
+        forward_start(r, device, ret);
+        return;
+    }
+    final_bytes(r, device, ret);
+    struct walk w = walk_of(r, device);
+    while (w.event < w.events_end)
+        walk_step(&w);
+    for (uint32_t i = 0; i < CURVES; i++)
+        ret[i] -= w.d[i];
+}
+
+/* Walks to the end, where a curve may still stand at its top. */
+static void walk_all(struct walk *w, uint64_t *oom_events)
+{
+    while (w->event < w->events_end) {
+        *oom_events += w->r->events.action[w->event] == ACTION_OOM;
+        walk_step(w);
+    }
+    for (uint32_t i = 0; i < CURVES; i++)
+        if ((int64_t)w->d[i] == w->top[i].value)
+            w->top[i].last = (int64_t)(w->events_end - w->events_begin) - 1;
+}
+
+/* Requested and reserved bytes are exact where nothing contradicts the end they are counted from;
+ * block sizes are only ever all known where there is nothing to count. */
+static void judge_exact(const struct recording *r, uint32_t device, bool size_missing,
+                        struct curves *ret)
+{
+    bool whole = anchored(r, device), still = r->devices.events[device] == 0;
+    struct curve *requested = &ret->of[CURVE_REQUESTED], *reserved = &ret->of[CURVE_RESERVED];
+    requested->exact = whole && !size_missing && requested->start_bytes >= 0 &&
+                       requested->peak_bytes <= reserved->peak_bytes &&
+                       (still || requested->start_bytes == forward_start_bytes(r, device));
+    reserved->exact = whole && !size_missing && reserved->start_bytes >= 0;
+    ret->of[CURVE_ALLOCATED].exact = ret->of[CURVE_ACTIVE].exact = whole && still;
+}
+
+void curves_compute(const struct recording *r, uint32_t device, struct curves *ret)
+{
+    bool whole = anchored(r, device), still = r->devices.events[device] == 0;
+    uint64_t start[CURVES], end[CURVES];
+    struct walk w = walk_of(r, device);
+    *ret = (struct curves){ .oom_events = 0 };
+    walk_all(&w, &ret->oom_events);
+    final_bytes(r, device, end);
+    if (whole || still)
+        for (uint32_t i = 0; i < CURVES; i++)
+            start[i] = end[i] - w.d[i];
+    else
+        forward_start(r, device, start);
+
+    for (uint32_t i = 0; i < CURVES; i++)
+        ret->of[i] = (struct curve){
+            .start_bytes = (int64_t)start[i],
+            .peak_bytes = (int64_t)(start[i] + (uint64_t)w.top[i].value),
+            .end_bytes = (int64_t)end[i],
+            .peak_event = w.top[i].first,
+            .peak_last_event = w.top[i].last,
+            .start_known = whole,
+            .end_known = (r->devices.parts[device] & PART_SEGMENTS) != 0,
+        };
+    judge_exact(r, device, w.size_missing, ret);
+}
+
+void curve_maxima(const struct recording *r, uint32_t device, enum curve_name which,
+                  uint32_t columns, int64_t *ret_maxima)
+{
+    uint64_t start[CURVES];
+    start_bytes(r, device, start);
+    uint64_t states = (uint64_t)r->devices.events[device] + 1, state = 0;
+    struct walk w = walk_of(r, device);
+    for (uint32_t i = 0; i < columns; i++) {
+        uint64_t from = i * states / columns, to = (i + (uint64_t)1) * states / columns;
+        for (; state < from; state++)
+            walk_step(&w);
+        int64_t maximum = (int64_t)(start[which] + w.d[which]);
+        for (; state + 1 < to; state++) {
+            walk_step(&w);
+            int64_t value = (int64_t)(start[which] + w.d[which]);
+            if (value > maximum)
+                maximum = value;
+        }
+        ret_maxima[i] = maximum;
+    }
+}
+
+int64_t curve_at(const struct recording *r, uint32_t device, enum curve_name which, int64_t event)
+{
+    uint64_t start[CURVES];
+    start_bytes(r, device, start);
+    struct walk w = walk_of(r, device);
+    for (int64_t i = 0; i <= event && w.event < w.events_end; i++)
+        walk_step(&w);
+    return (int64_t)(start[which] + w.d[which]);
+}

@@ -1,0 +1,32 @@
+/* frame_class.h - what kind of code a source line belongs to, and what native names mean. */
+#ifndef VRS_ANALYSIS_FRAME_CLASS_H
+#define VRS_ANALYSIS_FRAME_CLASS_H
+
+#include "analysis/naming.h"
+
+/* The class of a file; the first rule that matches decides, paths being compared with `\` as `/`
+ * and without regard to case. */
+enum frame_class classify_file(str file, const struct naming_options *options);
+
+/* The last part of a path, of either kind. */
+str path_base(str path);
+
+/* Does `text` match a glob of `*` (any run, `/` too) and `?`?  Compared as paths are. */
+bool glob_matches(str glob, str text);
+
+/* A call of a module's forward, which stands between the lines of any two modules. */
+bool frame_is_module_call(str file, str function);
+
+/* Wrappers that own nothing: module calls, decorators, thin layers over torch. */
+bool frame_is_plumbing(str file, str function);
+
+/* "MmBackward0" of a native name that runs a node of the autograd graph; else empty. */
+str backward_node(str native);
+
+/* The operator a native name runs, without its overload; empty where the name is no evidence. */
+str native_operator(str native);
+
+/* Operators that only make memory for another one. */
+bool operator_only_makes_memory(str operator_name);
+
+#endif
