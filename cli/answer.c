@@ -161,8 +161,8 @@ static int ask_all(struct work *w)
     w->answer = calloc(w->inputs.count, sizeof *w->answer);
     struct vrs_error err = { VRS_NOMEM, UINT64_MAX, "out of memory" };
     progress_start("reading");
-    if (w->answer == NULL || vrs_parallel(w->common->threads, w->inputs.count, ask_file, file_done,
-                                          w, &err) != VRS_OK) {
+    if (w->answer == NULL ||
+        vrs_parallel(w->common->threads, w->inputs.count, ask_file, file_done, w, &err) != VRS_OK) {
         message_failure("reading", &err);
         return EXIT_FAILED;
     }

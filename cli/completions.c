@@ -79,8 +79,8 @@ static void put_zsh_option(FILE *out, const struct option_spec *spec)
 {
     fputs("            '", out);
     if (spec->letter != 0)
-        fprintf(out, "(-%c --%s)'{-%c,--%s%s}'", spec->letter, spec->name, spec->letter,
-                spec->name, spec->argument == NULL ? "" : "=");
+        fprintf(out, "(-%c --%s)'{-%c,--%s%s}'", spec->letter, spec->name, spec->letter, spec->name,
+                spec->argument == NULL ? "" : "=");
     else
         fprintf(out, "--%s%s", spec->name, spec->argument == NULL ? "" : "=");
     fputc('[', out);
@@ -121,7 +121,8 @@ void help_zsh(FILE *out)
         for (size_t k = 0; (spec = option_at(commands[i], k)) != NULL; k++)
             put_zsh_option(out, spec);
         fprintf(out, "            %s ;;\n",
-                strcmp(commands[i]->name, "help") == 0 ? "'*:verb:(${verbs%%:*})'" : "'*:file:_files'");
+                strcmp(commands[i]->name, "help") == 0 ? "'*:verb:(${verbs%%:*})'"
+                                                       : "'*:file:_files'");
     }
     fputs("    esac\n}\n_vramscope \"$@\"\n", out);
 }

@@ -183,8 +183,8 @@ static int unknown(const struct command *command, const char *name, size_t len)
     const struct option_spec *spec;
     for (size_t i = 0; (spec = option_at(command, i)) != NULL; i++)
         nearest_offer(&nearest, spec->name);
-    message("%s has no option --%s; the nearest is --%s (vramscope help %s has all)",
-            command->name, shown, nearest.best, command->name);
+    message("%s has no option --%s; the nearest is --%s (vramscope help %s has all)", command->name,
+            shown, nearest.best, command->name);
     return EXIT_USAGE;
 }
 
@@ -194,8 +194,8 @@ struct arguments {
 };
 
 /* The value of an option: behind its "=" (or its letter), else the next argument. */
-static int needs_value(const struct option_spec *spec, const char *attached,
-                       struct arguments *args, const char **ret)
+static int needs_value(const struct option_spec *spec, const char *attached, struct arguments *args,
+                       const char **ret)
 {
     *ret = attached;
     if (spec->argument == NULL && attached != NULL) {

@@ -100,12 +100,12 @@ enum vrs_format { VRS_TEXT, VRS_JSON };
 struct vrs_write_options {
     size_t size;
     enum vrs_format format;
-    uint32_t width;   /* columns of the terminal; 0: 80 */
-    bool colour;      /* ANSI colours in VRS_TEXT */
-    bool ascii;       /* no character outside ASCII in pictures */
-    bool picture;     /* the timeline as an area; else one line */
-    uint32_t rows;    /* rows of a table; 0: 20 in VRS_TEXT, all in VRS_JSON */
-    bool stacks;      /* full stacks under the rows of VRS_TEXT */
+    uint32_t width; /* columns of the terminal; 0: 80 */
+    bool colour;    /* ANSI colours in VRS_TEXT */
+    bool ascii;     /* no character outside ASCII in pictures */
+    bool picture;   /* the timeline as an area; else one line */
+    uint32_t rows;  /* rows of a table; 0: 20 in VRS_TEXT, all in VRS_JSON */
+    bool stacks;    /* full stacks under the rows of VRS_TEXT */
 };
 VRS_API enum vrs_status vrs_write(const struct vrs_result *result,
                                   const struct vrs_write_options *options,

@@ -48,8 +48,7 @@ void pool_run(uint32_t threads, const struct pool_work *work)
     struct pool pool = { .work = work, .lock = PTHREAD_MUTEX_INITIALIZER };
     pthread_t thread[THREADS_MOST];
     uint32_t started = 0;
-    while (started + 1 < wanted &&
-           pthread_create(&thread[started], NULL, take_jobs, &pool) == 0)
+    while (started + 1 < wanted && pthread_create(&thread[started], NULL, take_jobs, &pool) == 0)
         started++;
     take_jobs(&pool);
     while (started > 0)

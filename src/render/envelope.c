@@ -64,8 +64,7 @@ void envelope_trust(struct json *j, const struct trust *trust)
 
 void envelope_name(struct buf *to, const struct style *style, const struct file_facts *file)
 {
-    escape_text(to, str_equal(file->path, S("-")) ? S("standard input") : file->path,
-                style->ascii);
+    escape_text(to, str_equal(file->path, S("-")) ? S("standard input") : file->path, style->ascii);
     if (file->entry.ptr != NULL) {
         buf_char(to, ' ');
         escape_text(to, file->entry, style->ascii);

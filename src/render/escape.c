@@ -19,12 +19,12 @@ static bool within(const struct range *ranges, size_t count, uint32_t point)
 bool escape_needed(uint32_t point)
 {
     static const struct range unsafe[] = {
-        { 0x00, 0x1f },                         /* control characters, ESC among them */
-        { 0x7f, 0x9f },                         /* DEL and the second set of controls */
-        { 0x61c, 0x61c }, { 0x200b, 0x200f },   /* marks of direction, characters of no width */
-        { 0x2028, 0x202e }, { 0x2060, 0x206f }, /* line ends, embeddings, isolates */
-        { 0xfeff, 0xfeff }, { 0xfff9, 0xfffb }, /* byte order mark, annotations */
-        { 0xe0000, 0xe007f },                   /* tags */
+        { 0x00, 0x1f },                           /* control characters, ESC among them */
+        { 0x7f, 0x9f },                           /* DEL and the second set of controls */
+        { 0x61c, 0x61c },     { 0x200b, 0x200f }, /* marks of direction, characters of no width */
+        { 0x2028, 0x202e },   { 0x2060, 0x206f }, /* line ends, embeddings, isolates */
+        { 0xfeff, 0xfeff },   { 0xfff9, 0xfffb }, /* byte order mark, annotations */
+        { 0xe0000, 0xe007f },                     /* tags */
     };
     return point < 0x20 || (point >= 0x7f && within(unsafe, sizeof unsafe / sizeof *unsafe, point));
 }
@@ -48,8 +48,8 @@ void escape_text(struct buf *to, str text, bool ascii)
 static size_t width_of(uint32_t point)
 {
     static const struct range wide[] = {
-        { 0x1100, 0x115f }, { 0x2e80, 0xa4cf },   { 0xac00, 0xd7a3 },   { 0xf900, 0xfaff },
-        { 0xfe30, 0xfe6f }, { 0xff00, 0xff60 },   { 0xffe0, 0xffe6 },   { 0x1f300, 0x1f64f },
+        { 0x1100, 0x115f },   { 0x2e80, 0xa4cf },   { 0xac00, 0xd7a3 }, { 0xf900, 0xfaff },
+        { 0xfe30, 0xfe6f },   { 0xff00, 0xff60 },   { 0xffe0, 0xffe6 }, { 0x1f300, 0x1f64f },
         { 0x1f900, 0x1f9ff }, { 0x20000, 0x3fffd },
     };
     static const struct range none[] = { { 0x300, 0x36f }, { 0x20d0, 0x20ff }, { 0xfe00, 0xfe0f } };

@@ -69,8 +69,8 @@ static uint32_t put_flags(struct buf *to, const struct style *style, const struc
         size_t words = escape_width(str_from(flag[put].text)) + 1;
         /* Words stand on the side that has room. */
         bool left = flag[put].column + 1 + words > columns;
-        size_t start = left && flag[put].column >= words ? flag[put].column - words
-                                                         : flag[put].column;
+        size_t start =
+            left && flag[put].column >= words ? flag[put].column - words : flag[put].column;
         if (put > 0 && start < at + 1)
             break;
         buf_repeat(to, S(" "), start - at);
@@ -168,8 +168,8 @@ static void put_time_axis(struct buf *to, const struct style *style, const struc
 void picture_area(struct buf *to, const struct style *style, const struct picture *picture)
 {
     uint32_t used[PLOT_MOST], held[PLOT_MOST];
-    uint32_t columns = style->width > LABEL + 1 + PLOT_LEAST ? style->width - LABEL - 1
-                                                             : PLOT_LEAST;
+    uint32_t columns =
+        style->width > LABEL + 1 + PLOT_LEAST ? style->width - LABEL - 1 : PLOT_LEAST;
     columns = columns > PLOT_MOST ? PLOT_MOST : columns;
     int64_t top = top_of(picture);
     for (uint32_t c = 0; c < columns; c++) {
@@ -196,5 +196,6 @@ void picture_line(struct buf *to, const struct style *style, const struct pictur
     for (uint32_t i = 0; i < picture->spans; i++)
         top = picture->requested[i] > top ? picture->requested[i] : top;
     for (uint32_t c = 0; c < columns; c++)
-        buf_text(to, levels[height(max_of(picture->requested, picture->spans, c, columns), top, 1)]);
+        buf_text(to,
+                 levels[height(max_of(picture->requested, picture->spans, c, columns), top, 1)]);
 }

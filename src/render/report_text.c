@@ -374,9 +374,12 @@ static bool is_empty(const struct report_device *d)
 static void put_ranks(struct buf *to, const struct answer_set *set, const struct style *style)
 {
     static const struct text_column column[RANK_CELLS] = {
-        { "file", false, true, 12 },       { "device", true, false, 0 },
-        { "peak in use", true, false, 0 }, { "reserved", true, false, 0 },
-        { "OOM", true, false, 0 },         { "trust", false, false, 0 },
+        { "file", false, true, 12 },
+        { "device", true, false, 0 },
+        { "peak in use", true, false, 0 },
+        { "reserved", true, false, 0 },
+        { "OOM", true, false, 0 },
+        { "trust", false, false, 0 },
         { "most of the peak", false, true, 16 },
     };
     struct arena arena;

@@ -34,7 +34,7 @@ struct device_name {
 /* One out-of-memory event. */
 struct oom_fact {
     int64_t event;
-    uint64_t asked_bytes;  /* as the allocator rounded it; UINT64_MAX: not known, as below */
+    uint64_t asked_bytes; /* as the allocator rounded it; UINT64_MAX: not known, as below */
     uint64_t device_free_bytes;
     int64_t requested_bytes, reserved_bytes; /* there */
     uint64_t after_us;                       /* since the first event */
@@ -92,10 +92,10 @@ struct peak_device {
     struct answer_reason *reason;
     uint32_t reasons;
     struct trust trust;
-    bool bound; /* the file is cut: bytes before what is known may be missing */
-    struct peak peak;     /* unless not applicable */
-    uint32_t *row_stack;  /* of each row, in the answer's stacks */
-    uint64_t after_us;    /* of the moment, since the first event; UINT64_MAX: not known */
+    bool bound;          /* the file is cut: bytes before what is known may be missing */
+    struct peak peak;    /* unless not applicable */
+    uint32_t *row_stack; /* of each row, in the answer's stacks */
+    uint64_t after_us;   /* of the moment, since the first event; UINT64_MAX: not known */
     int64_t reserved_bytes;
     bool at_peak;
 };
@@ -122,9 +122,9 @@ struct answer_set {
 /* What all renderers are asked for. */
 struct render_options {
     struct style style;
-    bool picture; /* an area, else one line */
-    bool stacks;  /* whole stacks under the rows of text */
-    uint32_t rows; /* 0: the verb's default */
+    bool picture;     /* an area, else one line */
+    bool stacks;      /* whole stacks under the rows of text */
+    uint32_t rows;    /* 0: the verb's default */
     const char *tool; /* version */
 };
 
