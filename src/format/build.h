@@ -59,9 +59,18 @@ static inline const struct link *link_next(const struct builder *b, const struct
 enum vrs_status record_make(struct builder *b, const struct value *pair, uint32_t values,
                             struct value *ret, struct vrs_error *err) MUST_CHECK;
 
-/* Makes the event whose pairs are in b->fields; for a reader that put them there itself.  Fails
- * without having changed anything where a key is not an event's or a value is of a wrong type. */
-enum vrs_status record_event(struct builder *b, struct value *ret) MUST_CHECK;
+/* An event on its way into the table. */
+struct event {
+    uint64_t address, size, time_us; /* UNKNOWN_U64 where not given */
+    uint64_t stream;
+    struct context context;
+    stack_id stack;
+    uint8_t action; /* enum event_action */
+};
+
+enum event_action action_of(uint32_t word);
+enum vrs_status event_push(struct builder *b, const struct event *event, uint32_t *ret_row,
+                           struct vrs_error *err) MUST_CHECK;
 
 /* Counts what is not kept. */
 enum vrs_status record_tally(struct builder *b, enum tally_kind kind, string_id name,

@@ -318,7 +318,7 @@ static enum vrs_status unmark(struct builder *b, bool below, uint32_t *ret, stru
 
 enum vrs_status build_appends(struct builder *b, struct vrs_error *err)
 {
-    uint32_t mark;
+    uint32_t mark = 0;
     TRY(unmark(b, true, &mark, err));
     return add_items(b, mark - 1, mark, err);
 }
@@ -387,7 +387,7 @@ static void collapse(struct builder *b, uint32_t place)
 
 enum vrs_status build_setitems(struct builder *b, struct vrs_error *err)
 {
-    uint32_t mark;
+    uint32_t mark = 0;
     TRY(unmark(b, true, &mark, err));
     uint32_t count = b->stack.len - mark;
     if (count % 2 != 0)
@@ -457,7 +457,7 @@ enum vrs_status build_tuple(struct builder *b, uint32_t count, struct vrs_error 
 
 enum vrs_status build_marked_tuple(struct builder *b, struct vrs_error *err)
 {
-    uint32_t mark;
+    uint32_t mark = 0;
     TRY(unmark(b, false, &mark, err));
     return tuple_from(b, mark, err);
 }
@@ -479,14 +479,14 @@ static enum vrs_status slip_under(struct builder *b, enum tag tag, uint32_t *ret
 
 enum vrs_status build_marked_list(struct builder *b, struct vrs_error *err)
 {
-    uint32_t mark;
+    uint32_t mark = 0;
     TRY(slip_under(b, TAG_LIST, &mark, err));
     return add_items(b, mark, mark + 1, err);
 }
 
 enum vrs_status build_marked_dict(struct builder *b, struct vrs_error *err)
 {
-    uint32_t mark;
+    uint32_t mark = 0;
     TRY(slip_under(b, TAG_DICT, &mark, err));
     /* Room is certain: the mark that was just removed stood there. */
     b->marks.at[b->marks.len++] = mark + 1;
@@ -509,7 +509,7 @@ enum vrs_status build_pop(struct builder *b, struct vrs_error *err)
 
 enum vrs_status build_pop_mark(struct builder *b, struct vrs_error *err)
 {
-    uint32_t mark;
+    uint32_t mark = 0;
     TRY(unmark(b, false, &mark, err));
     for (uint32_t i = mark; i < b->stack.len; i++)
         TRY(build_settle(b, &b->stack.at[i], err));

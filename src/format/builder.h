@@ -125,6 +125,8 @@ struct builder {
     struct fields fields;
     struct context last_context; /* most events carry the same as the one before */
     context_id last_context_id;
+    uint64_t last_stream;
+    uint16_t last_stream_row;
     uint32_t maps_kept;
     bool no_memory; /* counting something failed; asked for when the record is done */
 };

@@ -179,13 +179,17 @@ static enum cut_part part_of(uint32_t key)
 static enum vrs_status fold_taken(struct builder *b, uint32_t chain, struct top *top,
                                   struct vrs_error *err)
 {
-    struct value scratch = { .tag = TAG_NONE };
     uint32_t place = b->stack.len;
+    uint32_t key = 0;
+    bool after_key = false;
     for (const struct link *l = chain_first(b, chain); l != NULL; l = link_next(b, l)) {
-        uint32_t key = l->value.tag == TAG_STRING ? l->value.row : 0;
-        l = link_next(b, l);
-        scratch = l->value;
-        TRY(build_push(b, scratch, err));
+        after_key = !after_key;
+        if (after_key) {
+            key = l->value.tag == TAG_STRING ? l->value.row : 0;
+            continue;
+        }
+        struct value v = l->value;
+        TRY(build_push(b, v, err));
         enum vrs_status status = fold_value(b, place, key, true, top, err);
         b->stack.len = place;
         TRY(status);

@@ -85,7 +85,7 @@ static enum vrs_status op_string(struct pickle *p, size_t prefix, enum step *ret
         return build_string(&p->b, text, err);
     }
     p->w->at += 1 + prefix;
-    bool cut;
+    bool cut = false;
     TRY(gather(p, (size_t)len, &cut, err));
     if (!cut)
         return build_string(&p->b, buf_slice(&p->text), err);
@@ -151,7 +151,7 @@ static enum vrs_status op_int_line(struct pickle *p, bool is_long, enum step *re
 
 static enum vrs_status op_float_line(struct pickle *p, enum step *ret, struct vrs_error *err)
 {
-    bool cut;
+    bool cut = false;
     double real;
     TRY(read_line(p, LINE_MAX_BYTES, &cut, err));
     if (cut) {
@@ -184,7 +184,7 @@ static bool hex_digits(str text, size_t at, size_t count, uint32_t *ret)
 /* Protocol 0 strings: bytes are Latin-1, \uXXXX and \UXXXXXXXX are escapes. */
 static enum vrs_status op_unicode_line(struct pickle *p, enum step *ret, struct vrs_error *err)
 {
-    bool cut;
+    bool cut = false;
     TRY(read_line(p, p->b.limits->string_bytes, &cut, err));
     if (cut) {
         *ret = STEP_CUT;
@@ -434,7 +434,7 @@ static enum vrs_status read_protocol(struct pickle *p, bool *ret_cut, struct vrs
 
 static enum vrs_status read_all(struct pickle *p, struct vrs_error *err)
 {
-    bool cut;
+    bool cut = false;
     enum step end = STEP_CUT;
     TRY(read_protocol(p, &cut, err));
     if (!cut)

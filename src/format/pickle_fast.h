@@ -27,8 +27,16 @@ struct run_cache {
     uint32_t looked_up, found;
 };
 
+/* What stood behind the value of a key last time: the bytes of the next key's memo read, or the
+ * dict's end (key 0). */
+struct next_key {
+    uint64_t bytes, mask; /* of the eight bytes there */
+    uint8_t len, key;
+};
+
 struct fast {
     struct run_cache cache;
+    struct next_key next[KEYS]; /* [0]: the first key of an event */
     uint32_t last_string[KEYS]; /* the newest fresh string of each key */
 };
 

@@ -146,7 +146,7 @@ static enum vrs_status add_entry(struct reading *g, struct entry **ret, struct v
 /* Anything but a page. */
 static enum vrs_status read_single(struct reading *g, struct window *w, struct vrs_error *err)
 {
-    struct entry *entry;
+    struct entry *entry = NULL;
     TRY(add_entry(g, &entry, err));
     read_entry(g, w, entry);
     if (entry->status == VRS_OK)
@@ -166,7 +166,7 @@ static enum vrs_status read_single(struct reading *g, struct window *w, struct v
 /* The entry at hand of a page. */
 static enum vrs_status read_page_entry(struct reading *g, struct html *h, struct vrs_error *err)
 {
-    struct entry *entry;
+    struct entry *entry = NULL;
     TRY(add_entry(g, &entry, err));
     struct window w;
     TRY(window_init(&w, source_of_html(h), err));

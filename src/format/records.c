@@ -215,27 +215,25 @@ static enum vrs_status field_metadata(struct builder *b, enum word key, string_i
     return status;
 }
 
-static enum vrs_status intern_context(struct builder *b, struct context c, context_id *ret,
-                                      struct vrs_error *err)
+static enum vrs_status intern_context(struct builder *b, const struct context *c,
+                                      context_id *ret, struct vrs_error *err)
 {
-    if (memcmp(&c, &b->last_context, sizeof c) == 0) {
+    if (memcmp(c, &b->last_context, sizeof *c) == 0) {
         *ret = b->last_context_id;
         return VRS_OK;
     }
-    if (!contexts_intern(&b->r->contexts, c, ret))
+    if (!contexts_intern(&b->r->contexts, *c, ret))
         return build_no_room(b, b->r->contexts.rows.len, b->r->contexts.rows.max,
                              "contexts (items)", err);
-    b->last_context = c;
+    b->last_context = *c;
     b->last_context_id = *ret;
     return VRS_OK;
 }
 
-/* The context of the record at hand; `action` is the name of an unknown one. */
-static enum vrs_status make_context(struct builder *b, string_id action, context_id *ret,
-                                    struct vrs_error *err)
+/* The context of the record at hand. */
+static enum vrs_status field_context(struct builder *b, struct context *ret, struct vrs_error *err)
 {
-    struct context c = { .action = action };
-    c.compile_context = field_string(b, KEY_COMPILE_CONTEXT);
+    struct context c = { .compile_context = field_string(b, KEY_COMPILE_CONTEXT) };
     if (c.compile_context.n == WORD_N_A)
         c.compile_context.n = 0;
     TRY(field_metadata(b, KEY_USER_METADATA, &c.user_metadata, err));
@@ -243,18 +241,26 @@ static enum vrs_status make_context(struct builder *b, string_id action, context
     c.category = field_string(b, KEY_CATEGORY);
     TRY(field_pool(b, KEY_POOL_ID, &c.pool, err));
     TRY(field_lines(b, KEY_FORWARD_FRAMES, &c.forward_stack, err));
-    return intern_context(b, c, ret, err);
+    *ret = c;
+    return VRS_OK;
 }
 
-static enum vrs_status field_stream(struct builder *b, uint16_t *ret, struct vrs_error *err)
+static enum vrs_status intern_stream(struct builder *b, uint64_t handle, uint16_t *ret,
+                                     struct vrs_error *err)
 {
     struct streams *s = &b->r->streams;
-    if (streams_intern(s, field_u64(b, KEY_STREAM, 0), ret))
+    if (s->rows.len != 0 && handle == b->last_stream) {
+        *ret = b->last_stream_row;
         return VRS_OK;
-    return build_no_room(b, s->rows.len, s->rows.max, "streams", err);
+    }
+    if (!streams_intern(s, handle, ret))
+        return build_no_room(b, s->rows.len, s->rows.max, "streams", err);
+    b->last_stream = handle;
+    b->last_stream_row = *ret;
+    return VRS_OK;
 }
 
-static enum event_action action_of(uint32_t word)
+enum event_action action_of(uint32_t word)
 {
     if (word >= WORD_ALLOC && word <= WORD_USER_DEFINED) {
         static const uint8_t action[] = {
@@ -268,31 +274,47 @@ static enum event_action action_of(uint32_t word)
     return ACTION_OTHER;
 }
 
-static enum vrs_status make_event(struct builder *b, struct value *ret, struct vrs_error *err)
+enum vrs_status event_push(struct builder *b, const struct event *event, uint32_t *ret_row,
+                           struct vrs_error *err)
 {
     struct events *e = &b->r->events;
-    string_id name = field_string(b, KEY_ACTION);
-    enum event_action action = action_of(name.n);
-    if (action == ACTION_OTHER)
-        TRY(record_tally(b, TALLY_UNKNOWN_ACTION, name, err));
     uint16_t stream;
-    TRY(field_stream(b, &stream, err));
     context_id context;
-    TRY(make_context(b, (string_id){ action == ACTION_OTHER ? name.n : 0 }, &context, err));
-    if (!table_reserve(e, &events_kind, 1))
+    TRY(intern_stream(b, event->stream, &stream, err));
+    TRY(intern_context(b, &event->context, &context, err));
+    if (e->rows.len == e->rows.cap && !table_reserve(e, &events_kind, 1))
         return build_no_room(b, e->rows.len, e->rows.max, "events (items)", err);
-
-    /* The C++ writer has device_free under `addr`. */
-    bool device_free = action == ACTION_OOM && given(&b->fields, KEY_DEVICE_FREE);
     uint32_t row = e->rows.len++;
-    e->action[row] = (uint8_t)action;
+    e->action[row] = event->action;
     e->stream[row] = stream;
-    e->stack[row] = field_stack(b, KEY_FRAMES).n;
-    e->address[row] = device_free ? field_size(b, KEY_DEVICE_FREE)
-                                  : field_u64(b, KEY_ADDR, UNKNOWN_U64);
-    e->size[row] = field_size(b, KEY_SIZE);
-    e->time_us[row] = field_u64(b, KEY_TIME_US, UNKNOWN_U64);
+    e->stack[row] = event->stack.n;
+    e->address[row] = event->address;
+    e->size[row] = event->size;
+    e->time_us[row] = event->time_us;
     e->context[row] = context.n;
+    *ret_row = row;
+    return VRS_OK;
+}
+
+static enum vrs_status make_event(struct builder *b, struct value *ret, struct vrs_error *err)
+{
+    string_id name = field_string(b, KEY_ACTION);
+    struct event e = { .action = (uint8_t)action_of(name.n) };
+    if (e.action == ACTION_OTHER)
+        TRY(record_tally(b, TALLY_UNKNOWN_ACTION, name, err));
+    TRY(field_context(b, &e.context, err));
+    if (e.action == ACTION_OTHER)
+        e.context.action = name;
+    /* The C++ writer has device_free under `addr`. */
+    bool device_free = e.action == ACTION_OOM && given(&b->fields, KEY_DEVICE_FREE);
+    e.address = device_free ? field_size(b, KEY_DEVICE_FREE)
+                            : field_u64(b, KEY_ADDR, UNKNOWN_U64);
+    e.size = field_size(b, KEY_SIZE);
+    e.stream = field_u64(b, KEY_STREAM, 0);
+    e.stack = field_stack(b, KEY_FRAMES);
+    e.time_us = field_u64(b, KEY_TIME_US, UNKNOWN_U64);
+    uint32_t row;
+    TRY(event_push(b, &e, &row, err));
     *ret = row_value(TAG_EVENT, row);
     return VRS_OK;
 }
@@ -326,7 +348,7 @@ static enum vrs_status make_segment(struct builder *b, struct value *ret, struct
         return vrs_fail_at(err, VRS_LIMIT, b->offset, "a segment on device %lld of at most %d",
                            (long long)device, DEVICES_MAX);
     uint16_t stream;
-    TRY(field_stream(b, &stream, err));
+    TRY(intern_stream(b, field_u64(b, KEY_STREAM, 0), &stream, err));
     pool_id pool;
     TRY(field_pool(b, KEY_SEGMENT_POOL_ID, &pool, err));
     stack_id forward;
@@ -419,8 +441,10 @@ static enum vrs_status block_history(struct builder *b, uint32_t *ret_first, uin
 static enum vrs_status make_block(struct builder *b, struct value *ret, struct vrs_error *err)
 {
     struct blocks *k = &b->r->blocks;
+    struct context carried;
     context_id context;
-    TRY(make_context(b, (string_id){ 0 }, &context, err));
+    TRY(field_context(b, &carried, err));
+    TRY(intern_context(b, &carried, &context, err));
     uint32_t first, histories;
     TRY(block_history(b, &first, &histories, err));
     if (!table_reserve(k, &blocks_kind, 1))
@@ -599,39 +623,6 @@ enum vrs_status record_make(struct builder *b, const struct value *pair, uint32_
     TRY(kind->make(b, ret, err));
     if (b->no_memory)
         return vrs_no_memory(err);
-    (*b->finished)++;
-    return VRS_OK;
-}
-
-/* Whether every field is of its type: then make_event counts nothing. */
-static bool well_typed(const struct fields *f)
-{
-    static const uint64_t strings = BIT(KEY_ACTION) | BIT(KEY_COMPILE_CONTEXT) |
-                                    BIT(KEY_USER_METADATA) | BIT(KEY_INTERNAL_METADATA) |
-                                    BIT(KEY_CATEGORY);
-    static const uint64_t stacks = BIT(KEY_FRAMES) | BIT(KEY_FORWARD_FRAMES);
-    for (uint64_t left = f->present; left != 0; left &= left - 1) {
-        unsigned key = (unsigned)__builtin_ctzll(left);
-        const struct value *v = &f->value[key];
-        enum tag want = BIT(key) & strings  ? TAG_STRING
-                        : BIT(key) & stacks ? TAG_STACK
-                        : key == KEY_POOL_ID ? TAG_PAIR
-                                             : TAG_INT;
-        if (v->tag != want)
-            return false;
-        if (key == KEY_SIZE && ((v->flags & VALUE_NEGATIVE) || v->bits > (uint64_t)1 << 62))
-            return false;
-    }
-    return true;
-}
-
-enum vrs_status record_event(struct builder *b, struct value *ret)
-{
-    const struct fields *f = &b->fields;
-    if ((f->present & ~event_keys) != 0 || !well_typed(f) ||
-        action_of(f->value[KEY_ACTION].row) == ACTION_OTHER || (f->present & BIT(KEY_DEVICE_FREE)))
-        return VRS_UNSUPPORTED;
-    TRY(make_event(b, ret, NULL));
     (*b->finished)++;
     return VRS_OK;
 }
