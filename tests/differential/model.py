@@ -315,6 +315,11 @@ class Device:
         return sum(a.fr < n and a.fc == n and not (a.block and a.block.active and not a.block.allocated)
                    for a in self.allocations)
 
+    def skips_requests(self):
+        """A whole class of actions is missing, rather than a window that began between two of them."""
+        return (any(getattr(a, "unasked", False) and a.a >= 0 for a in self.allocations)
+                and not any(e["action"] == "free_requested" for e in self.events))
+
     def failed(self):
         """Ids that must stand in the trust items; only the checks and facts with a sharp definition."""
         n, ids = len(self.events), set()
@@ -344,7 +349,7 @@ class Device:
             ids.add("orphans")
         if self.unpaired():
             ids.add("unpaired_request")
-        if self.unasked and not any(e["action"] == "free_requested" for e in self.events):
+        if self.skips_requests():
             ids.add("skipped_actions")
         if self.double_allocs:
             ids.add("double_alloc")
@@ -378,7 +383,7 @@ class Device:
             ids |= {"no_time", "time_backwards"}
         if n < 2:
             ids |= {"starts_late", "one_event", "orphans", "overflow", "no_time", "unpaired_request"}
-        if self.unasked and any(e["action"] == "free_requested" for e in self.events):
+        if self.unasked and not self.skips_requests():
             ids.add("skipped_actions")
         if self.curves["requested"].start < 0:
             ids |= {"baselines_differ", "starts_late"}
@@ -418,6 +423,8 @@ class Device:
             return {"C", "D"}
         if window == {"incomplete"}:
             return {"C"} if self.anchored else {"C", "D"}
+        if self.unasked:
+            return {"A", "B", "C", "D"}
         return {"A"} if window == {"complete"} else {"B"} if "complete" not in window else {"A", "B", "C"}
 
 
