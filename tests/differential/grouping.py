@@ -61,18 +61,21 @@ def culprit_of(frames):
     return ("no user frame",) + line_of(frames[0])
 
 
-def stack_key(frames, level):
-    """K0 to K3 of section 0.5; None where nothing is left of a stack."""
+def stack_key(frames, level, recursion):
+    """K0 to K3 of section 0.5.  A run of recursion is one frame; whether another line of the
+    same function continues the run is left open, hence `recursion`."""
     if level == 0:
         return tuple(line_of(f) for f in frames)
-    out = []
+    out, last = [], None
     for f in frames:
         if frame_class(f) == "native" or f.get("name") in PLUMBING:
             continue
         base = re.split(r"[/\\]", str(f.get("filename")))[-1]
         key = ((base, f.get("line"), f.get("name")), (base, f.get("name")), (f.get("name"),))[level - 1]
-        if not out or out[-1] != key:
+        same = {"line": key, "function": (base, f.get("name")), "none": object()}[recursion]
+        if same != last:
             out.append(key)
+        last = same
     return tuple(out)
 
 
@@ -101,10 +104,9 @@ def pool_of(device, a):
 def partitions(device, live, by, event, key=1):
     """The right answers for one grouping, or None where only the sums are fixed."""
     if by == "site":
-        keys = {id(a): stack_key(a.frames, key) for a in live}
-        if key and any(a.frames and not keys[id(a)] for a in live):
+        if key and any(a.frames and not stack_key(a.frames, key, "line") for a in live):
             return None
-        return [partition(live, lambda a: keys[id(a)])]
+        return [partition(live, lambda a: stack_key(a.frames, key, r)) for r in ("line", "function", "none")]
     if by == "culprit":
         return [partition(live, lambda a: culprit_of(a.frames))]
     if by == "owner":
