@@ -215,7 +215,7 @@ def page(entries):
 
 
 def split(data, parts):
-    step = -(-len(data) // parts)
+    step = max(1, -(-len(data) // parts))
     return [data[i:i + step] for i in range(0, len(data), step)] or [b""]
 
 
