@@ -14,7 +14,7 @@ STRANGE = ["naïve café ✓", "\x1b[31mred\x1b[0m", "\x1b]0;title\x07", 'quote"
            "tab\tnew\nline", "日本語.py", "a" * 300, "nul\0inside", "\u202eabc", "\x7f\x9b31m", "{json}", "'; --"]
 
 USER = [("/home/u/run/train.py", ["main", "train_step", "evaluate"]), ("/home/u/run/model.py", ["forward", "build"]),
-        ("/work/lib/data_tools.py", ["load_batch"]), ("C:\\Users\\u\\proj\\loop.py", ["epoch"])]
+        ("/srv/lib/data_tools.py", ["load_batch"]), ("C:\\Users\\u\\proj\\loop.py", ["epoch"])]
 LIBRARY = [("/opt/venv/lib/python3.11/site-packages/trainerlib/trainer.py", "fit", 210),
            ("/opt/venv/lib/python3.11/site-packages/blocks/attention_block.py", "attend", 77)]
 TORCH = [("/opt/venv/lib/python3.11/site-packages/torch/nn/modules/module.py", "_wrapped_call_impl", 1511),

@@ -111,7 +111,7 @@ def larger(seed):
 
 @pytest.mark.parametrize("form", FORMS)
 def test_larger_files_at_seeded_places(tmp_path, form):
-    """`zst` is cut between and inside raw blocks; other packed forms have no readable prefix of their own."""
+    """Packed forms are cut in their packed bytes; `zst` has raw blocks, so that its prefix needs no program."""
     data = FORMS[form](larger(7))
     problems = check_cuts(tmp_path, form, data, places(data, 60, random.Random(form)))
     assert not problems, problems[:5]

