@@ -100,12 +100,12 @@ enum vrs_format { VRS_TEXT, VRS_JSON };
 struct vrs_write_options {
     size_t size;
     enum vrs_format format;
-    uint32_t width;   /* columns of the terminal; 0: 80 */
-    bool colour;      /* ANSI colours in VRS_TEXT */
-    bool ascii;       /* no character outside ASCII in pictures */
-    bool picture;     /* the timeline as an area; else one line */
-    uint32_t rows;    /* rows of a table; 0: 20 in VRS_TEXT, all in VRS_JSON */
-    bool stacks;      /* full stacks under the rows of VRS_TEXT */
+    uint32_t width; /* columns of the terminal; 0: 80 */
+    bool colour;    /* ANSI colours in VRS_TEXT */
+    bool ascii;     /* no character outside ASCII in pictures */
+    bool picture;   /* the timeline as an area; else one line */
+    uint32_t rows;  /* rows of a table; 0: 20 in VRS_TEXT, all in VRS_JSON */
+    bool stacks;    /* full stacks under the rows of VRS_TEXT */
 };
 VRS_API enum vrs_status vrs_write(const struct vrs_result *result,
                                   const struct vrs_write_options *options,
@@ -152,9 +152,12 @@ VRS_API const char *vrs_column_name(uint32_t i);
 /* A string of the recording by id ("strings" rows); not ended by a NUL. */
 VRS_API const char *vrs_string(const struct vrs_recording *recording, uint32_t id, size_t *ret_len);
 
-/* Runs job(arg, 0) … job(arg, count - 1) on `threads` threads (0: one for each processor). */
+/* Runs job(arg, 0) … job(arg, count - 1) on `threads` threads (0: one for each processor), this
+ * one among them.  After each job `finished` (NULL: nothing) hears how many are; no two calls of
+ * it overlap. */
 VRS_API enum vrs_status vrs_parallel(uint32_t threads, uint32_t count,
-                                     void (*job)(void *arg, uint32_t i), void *arg,
+                                     void (*job)(void *arg, uint32_t i),
+                                     void (*finished)(void *arg, uint32_t jobs), void *arg,
                                      struct vrs_error *err);
 
 /* "0.1.0" */

@@ -4,8 +4,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-static void word(struct vrs_error *err, enum vrs_status status, uint64_t offset, const char *format,
-                 va_list args)
+__attribute__((format(printf, 4, 0))) static void word(struct vrs_error *err,
+                                                       enum vrs_status status, uint64_t offset,
+                                                       const char *format, va_list args)
 {
     if (err == NULL)
         return;

@@ -72,8 +72,9 @@ static const struct column history_columns[] = {
     { "address", offsetof(struct history, address), COLUMN_U64 },
     { "real_size", offsetof(struct history, real_size), COLUMN_U64 },
     { "stack", offsetof(struct history, stack), COLUMN_U32 },
+    { "cpp_frames", offsetof(struct history, cpp_frames), COLUMN_U32 },
 };
-const struct table_kind history_kind = { "history", history_columns, 3 };
+const struct table_kind history_kind = { "history", history_columns, 4 };
 
 static const struct column events_columns[] = {
     { "action", offsetof(struct events, action), COLUMN_U8 },
@@ -196,38 +197,67 @@ void recording_free(struct recording *r)
     fx_nodes_free(&r->fx_nodes);
     stacks_free(&r->stacks);
     idtab_free(&r->contexts.index);
+    idtab_free(&r->pools.index);
+    idtab_free(&r->streams.index);
     for (uint32_t i = 0; i < recording_table_count; i++)
         table_free((char *)r + recording_tables[i].offset, recording_tables[i].kind);
 }
 
+static uint64_t pool_hash_of(uint32_t id, const void *arg)
+{
+    const struct pools *p = arg;
+    return hash_pair(p->first[id], p->second[id]);
+}
+
 bool pools_intern(struct pools *p, uint64_t first, uint64_t second, pool_id *ret)
 {
-    /* Few pools, and the last one is nearly always meant again. */
-    for (uint32_t i = p->rows.len; i-- > 1;)
-        if (p->first[i] == first && p->second[i] == second) {
-            ret->n = i;
+    if (!idtab_reserve(&p->index, pool_hash_of, p))
+        return false;
+    uint64_t hash = hash_pair(first, second);
+    for (uint32_t at = idtab_first(&p->index, hash); p->index.slot[at] != 0;
+         at = idtab_next(&p->index, at)) {
+        uint32_t id = p->index.slot[at];
+        if (p->first[id] == first && p->second[id] == second) {
+            ret->n = id;
             return true;
         }
+    }
     if (!table_reserve(p, &pools_kind, 1))
         return false;
     uint32_t id = p->rows.len++;
     p->first[id] = first;
     p->second[id] = second;
+    idtab_put(&p->index, hash, id);
     ret->n = id;
     return true;
 }
 
+/* Streams are plain rows from 0, so the table of ids holds each plus 1. */
+static uint64_t stream_hash_of(uint32_t id, const void *arg)
+{
+    const struct streams *s = arg;
+    return hash_u64(s->handle[id - 1]);
+}
+
 bool streams_intern(struct streams *s, uint64_t handle, uint16_t *ret)
 {
-    for (uint32_t i = 0; i < s->rows.len; i++)
-        if (s->handle[i] == handle) {
-            *ret = (uint16_t)i;
+    if (!idtab_reserve(&s->index, stream_hash_of, s))
+        return false;
+    uint64_t hash = hash_u64(handle);
+    for (uint32_t at = idtab_first(&s->index, hash); s->index.slot[at] != 0;
+         at = idtab_next(&s->index, at)) {
+        uint32_t row = s->index.slot[at] - 1;
+        if (s->handle[row] == handle) {
+            *ret = (uint16_t)row;
             return true;
         }
+    }
     if (!table_reserve(s, &streams_kind, 1))
         return false;
-    *ret = (uint16_t)s->rows.len;
-    s->handle[s->rows.len++] = handle;
+    uint32_t row = s->rows.len++;
+    s->handle[row] = handle;
+    idtab_put(&s->index, hash, row + 1);
+    *ret = (uint16_t)row;
     return true;
 }
 
@@ -294,11 +324,17 @@ bool contexts_intern(struct contexts *c, struct context context, context_id *ret
 
 bool tallies_count(struct tallies *t, enum tally_kind kind, string_id name)
 {
-    for (uint32_t i = 0; i < t->rows.len; i++)
-        if (t->kind[i] == kind && t->name[i] == name.n) {
-            t->count[i]++;
-            return true;
-        }
+    /* Once full, only names already told apart and the empty one (of each kind) are counted. */
+    bool full = t->rows.len >= TALLIES_MAX - 4;
+    for (int again = 0; again <= (int)full; again++) {
+        for (uint32_t i = 0; i < t->rows.len; i++)
+            if (t->kind[i] == kind && t->name[i] == name.n) {
+                t->count[i]++;
+                return true;
+            }
+        if (full)
+            name.n = 0;
+    }
     if (!table_reserve(t, &tallies_kind, 1))
         return false;
     uint32_t id = t->rows.len++;

@@ -79,6 +79,7 @@ struct history {
     uint64_t *address;
     uint64_t *real_size;
     uint32_t *stack;
+    uint32_t *cpp_frames; /* string_id: one preformatted text */
 };
 
 enum event_action {
@@ -133,11 +134,13 @@ struct contexts {
 struct pools {
     struct table rows;
     uint64_t *first, *second;
+    struct idtab index;
 };
 
 struct streams {
     struct table rows;
     uint64_t *handle; /* opaque; 0 is the default stream */
+    struct idtab index;
 };
 
 enum stage { STAGE_START, STAGE_END };
@@ -163,7 +166,10 @@ struct settings {
     uint32_t *text;
 };
 
-/* Names that were counted and not kept: unknown keys, unknown actions, keys of a wrong type. */
+/* Names that were counted and not kept: unknown keys, unknown actions, keys of a wrong type.  At
+ * most TALLIES_MAX names are told apart; what comes later is counted under the empty name. */
+enum { TALLIES_MAX = 256 };
+
 enum tally_kind { TALLY_UNKNOWN_KEY, TALLY_UNKNOWN_ACTION, TALLY_WRONG_TYPE, TALLY_REPEATED_KEY };
 
 struct tallies {

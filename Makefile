@@ -1,0 +1,68 @@
+# The front door: each target is a few lines that call meson or a tool.
+
+PREFIX ?= /usr/local
+
+# tools/setup leaves a meson of its own here where the system's is missing or too old.
+MESON = $(if $(wildcard build/venv/bin/meson),build/venv/bin/meson,meson)
+
+.PHONY: all demo test test-long bench fuzz tsan install format check clean
+
+all: build/release/build.ninja
+	$(MESON) compile -C build/release
+
+demo:
+	tools/setup run build
+	@$(MAKE) --no-print-directory build/release/build.ninja
+	$(MESON) compile -C build/release vramscope:executable
+	build/release/cli/vramscope report examples/oom.pickle
+
+test:
+	tools/setup run build test
+	@$(MAKE) --no-print-directory build/debug/build.ninja
+	tools/run-tests
+
+test-long:
+	tools/setup run build test
+	@$(MAKE) --no-print-directory build/debug/build.ninja
+	tools/run-tests --long
+
+bench: all
+	$(MESON) test -C build/release --benchmark --verbose
+
+fuzz: build/fuzz/build.ninja
+	$(MESON) compile -C build/fuzz
+	tools/fuzz
+
+tsan: build/tsan/build.ninja
+	$(MESON) test -C build/tsan --suite unit --print-errorlogs
+
+# The tree may have been configured for another place, or for none.
+install: build/release/build.ninja
+	$(MESON) configure build/release --prefix=$(PREFIX)
+	$(MESON) install -C build/release
+
+format:
+	tools/format
+
+check:
+	tools/check-layers
+	tools/check-sizes
+	tools/format --check
+	tools/check-scripts
+	tools/tidy
+
+clean:
+	rm -rf build
+
+build/release/build.ninja:
+	$(MESON) setup build/release --buildtype=release
+
+build/debug/build.ninja:
+	$(MESON) setup build/debug -Ddebug=true -Doptimization=1 -Dwerror=true \
+		-Db_sanitize=address,undefined
+
+build/fuzz/build.ninja:
+	CC=clang $(MESON) setup build/fuzz -Ddebug=true -Doptimization=1 -Dfuzz=true -Db_lundef=false
+
+build/tsan/build.ninja:
+	$(MESON) setup build/tsan -Ddebug=true -Doptimization=1 -Dwerror=true -Db_sanitize=thread

@@ -1,0 +1,222 @@
+/* answer.c - reads each input, asks, joins, writes. */
+#define _POSIX_C_SOURCE 200809L
+#include "answer.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "inputs.h"
+#include "message.h"
+#include "output.h"
+#include "terminal.h"
+
+/* What one file gave: a result for each of its entries, or the reason why none. */
+struct answer {
+    enum vrs_status status;
+    struct vrs_error error;
+    struct vrs_result **result; /* NULL where that entry failed */
+    struct vrs_error *entry_error;
+    uint32_t count;
+};
+
+struct work {
+    const struct question *question;
+    const struct common *common;
+    struct inputs inputs;
+    struct answer *answer;
+};
+
+static bool read_progress(void *arg, uint64_t done, uint64_t total)
+{
+    (void)arg;
+    progress_bytes(done, total);
+    return true;
+}
+
+static void ask_entries(struct work *w, const struct vrs_file *file, const char *path,
+                        struct answer *a)
+{
+    uint32_t count = vrs_count(file);
+    a->result = calloc(count, sizeof(*a->result));
+    a->entry_error = calloc(count, sizeof(*a->entry_error));
+    if (count > 0 && (a->result == NULL || a->entry_error == NULL)) {
+        a->status = VRS_NOMEM;
+        a->error = (struct vrs_error){ VRS_NOMEM, UINT64_MAX, "out of memory" };
+        return;
+    }
+    a->count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct vrs_recording *recording = NULL;
+        enum vrs_status status = vrs_recording(file, i, &recording, &a->entry_error[i]);
+        if (status == VRS_OK)
+            w->question->ask(recording, path, w->question->settings, &a->result[i],
+                             &a->entry_error[i]);
+    }
+}
+
+/* A job of vrs_parallel: touches nothing but its own answer. */
+static void ask_file(void *arg, uint32_t i)
+{
+    struct work *w = arg;
+    struct answer *a = &w->answer[i];
+    const char *path = w->inputs.at[i].path;
+    struct vrs_open_options options = { .size = sizeof options, .limits = w->common->limits };
+    /* Of several files the files are counted, not the bytes. */
+    if (w->inputs.count == 1)
+        options.progress = read_progress;
+    struct vrs_file *file = NULL;
+    a->status = vrs_open(path, &options, &file, &a->error);
+    if (a->status == VRS_OK)
+        ask_entries(w, file, path, a);
+    vrs_close(file);
+}
+
+static void file_done(void *arg, uint32_t done)
+{
+    const struct work *w = arg;
+    if (w->inputs.count > 1)
+        progress_files(done, w->inputs.count);
+}
+
+/* What lies in a folder beside the recordings is no failure. */
+static bool is_foreign(const struct input *input, const struct answer *a)
+{
+    return input->found && a->status == VRS_UNSUPPORTED;
+}
+
+/* Says what failed, in the order of the files, and gathers what did not. */
+static int gather(const struct work *w, const struct vrs_result **results, uint32_t *ret_count,
+                  bool *ret_usage)
+{
+    int exit_status = EXIT_DONE;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < w->inputs.count; i++) {
+        const struct input *input = &w->inputs.at[i];
+        struct answer *a = &w->answer[i];
+        if (a->status != VRS_OK) {
+            message_failure(input->path, &a->error);
+            if (!is_foreign(input, a))
+                exit_status = EXIT_FAILED;
+        }
+        for (uint32_t k = 0; k < a->count; k++) {
+            if (a->result[k] != NULL) {
+                results[count++] = a->result[k];
+                continue;
+            }
+            message_failure(input->path, &a->entry_error[k]);
+            *ret_usage = *ret_usage || a->entry_error[k].status == VRS_USAGE;
+            exit_status = EXIT_FAILED;
+        }
+    }
+    *ret_count = count;
+    return exit_status;
+}
+
+static int write_result(const struct work *w, const struct vrs_result *result)
+{
+    const struct common *common = w->common;
+    struct output output;
+    if (output_open(&output, common->output) != EXIT_DONE)
+        return EXIT_FAILED;
+    struct vrs_write_options options = w->question->write;
+    bool to_terminal = output.name == NULL && terminal_is(STDOUT_FILENO);
+    options.size = sizeof options;
+    options.format = common->json ? VRS_JSON : VRS_TEXT;
+    options.width = terminal_width(output.fd);
+    options.colour = terminal_colour(common->colour, output.fd);
+    options.ascii = common->ascii || !terminal_utf8();
+    options.rows = common->rows;
+    /* A set COLUMNS is a wish, as good as a terminal. */
+    bool drawn = to_terminal || getenv("COLUMNS") != NULL;
+    options.picture = options.picture && drawn && options.width >= 60;
+    struct vrs_sink sink = { output_write, &output };
+    struct vrs_error err;
+    enum vrs_status status = vrs_write(result, &options, &sink, &err);
+    /* The output knows best why a write failed. */
+    if (status != VRS_OK && output.error == 0) {
+        message_failure("writing", &err);
+        output_close(&output, false);
+        return EXIT_FAILED;
+    }
+    return output_close(&output, status == VRS_OK);
+}
+
+static int join(struct work *w, const struct vrs_result *const *results, uint32_t count)
+{
+    if (count == 1 && !w->inputs.several)
+        return write_result(w, results[0]);
+    struct vrs_result *joined = NULL;
+    struct vrs_error err;
+    if (vrs_merge(results, count, &joined, &err) != VRS_OK) {
+        message_failure("joining", &err);
+        return EXIT_FAILED;
+    }
+    int exit_status = write_result(w, joined);
+    vrs_result_free(joined);
+    return exit_status;
+}
+
+static int ask_all(struct work *w)
+{
+    w->answer = calloc(w->inputs.count, sizeof *w->answer);
+    struct vrs_error err = { VRS_NOMEM, UINT64_MAX, "out of memory" };
+    progress_start("reading");
+    if (w->answer == NULL ||
+        vrs_parallel(w->common->threads, w->inputs.count, ask_file, file_done, w, &err) != VRS_OK) {
+        message_failure("reading", &err);
+        return EXIT_FAILED;
+    }
+    progress_hide();
+    uint32_t room = 0, count = 0;
+    for (uint32_t i = 0; i < w->inputs.count; i++)
+        room += w->answer[i].count;
+    const struct vrs_result **results = calloc(room + 1u, sizeof(*results));
+    if (results == NULL) {
+        message("out of memory");
+        return EXIT_FAILED;
+    }
+    bool usage = false;
+    int exit_status = gather(w, results, &count, &usage);
+    if (count == 0) {
+        if (exit_status == EXIT_DONE)
+            message("none of the files is a recording");
+        exit_status = usage ? EXIT_USAGE : EXIT_FAILED;
+    } else {
+        int written = join(w, results, count);
+        exit_status = written != EXIT_DONE ? written : exit_status;
+    }
+    free(results);
+    return exit_status;
+}
+
+static void forget(struct work *w)
+{
+    for (uint32_t i = 0; w->answer != NULL && i < w->inputs.count; i++) {
+        for (uint32_t k = 0; k < w->answer[i].count; k++)
+            vrs_result_free(w->answer[i].result[k]);
+        free(w->answer[i].result);
+        free(w->answer[i].entry_error);
+    }
+    free(w->answer);
+    inputs_free(&w->inputs);
+}
+
+int answer_files(const struct command *command, const struct question *question, int count,
+                 char *const *files)
+{
+    if (count == 0) {
+        message("%s needs a FILE, a folder, or - for standard input (vramscope help %s)",
+                command->name, command->name);
+        return EXIT_USAGE;
+    }
+    struct work w = { .question = question, .common = question->settings };
+    int found = inputs_find(count, files, &w.inputs);
+    int exit_status = found;
+    if (found != EXIT_USAGE && w.inputs.count > 0) {
+        exit_status = ask_all(&w);
+        if (exit_status == EXIT_DONE)
+            exit_status = found;
+    }
+    forget(&w);
+    return exit_status;
+}

@@ -1,0 +1,61 @@
+/* cmd_report.c - vramscope report. */
+#include "answer.h"
+#include "help.h"
+
+struct report_settings {
+    struct common common;
+};
+
+static const struct option_spec options[] = {
+    { 'n', "rows", "COUNT", "show at most COUNT culprits of each device (default 8)", OPTION_COUNT,
+      offsetof(struct report_settings, common.rows), NULL },
+    { 0 },
+};
+
+static enum vrs_status ask(const struct vrs_recording *recording, const char *path,
+                           const void *settings, struct vrs_result **ret, struct vrs_error *err)
+{
+    const struct common *common = settings;
+    struct vrs_report_options o = {
+        .size = sizeof o,
+        .path = path,
+        .user_root = common->user_root,
+        .library = common->library,
+        .device = common->device,
+    };
+    return vrs_report(recording, &o, ret, err);
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+    struct report_settings settings = { 0 };
+    int files = 0;
+    int wrong = options_parse(self, argc, argv, &settings, &files);
+    if (wrong != EXIT_DONE)
+        return wrong;
+    if (settings.common.help) {
+        help_verb(stdout, self);
+        return help_finish();
+    }
+    struct question question = {
+        .ask = ask,
+        .settings = &settings,
+        .write = { .picture = true },
+    };
+    return answer_files(self, &question, files, argv);
+}
+
+const struct command cmd_report = {
+    .name = "report",
+    .summary = "what this file is, how far it can be trusted, the peak and who held it",
+    .synopsis = "[options] FILE...",
+    .about = "Several files, or a folder: one line for each, then the totals. Exit status: 0 done\n"
+             "(also for a cut file, which is marked as incomplete), 2 usage, 3 a file or the\n"
+             "system failed, 130 interrupted.\n",
+    .examples = "vramscope report run.pickle # one page in the terminal\n"
+                "vramscope report ranks/ # one line for each rank, then totals\n"
+                "vramscope report --json run.pickle.gz # for programs\n"
+                "zcat run.gz | vramscope report - # from a pipe\n",
+    .options = { options, input_options, output_options },
+    .run = run,
+};

@@ -1,0 +1,63 @@
+/* command.h - what a verb of the command line is.
+ *
+ * One struct command for each verb, each in its own cmd_VERB.c and listed in commands.c.  Help,
+ * the OPTIONS of the man page and the completions are printed from it, so they cannot disagree.
+ *
+ * Options are data too: each says what it takes and where the value goes in the verb's settings,
+ * a struct of its own whose first member is `struct common`. */
+#ifndef CLI_COMMAND_H
+#define CLI_COMMAND_H
+
+#include <stddef.h>
+
+enum option_kind {
+    OPTION_FLAG,   /* bool */
+    OPTION_TEXT,   /* const char * */
+    OPTION_CHOICE, /* const char *, one of `choices` */
+    OPTION_COUNT,  /* uint32_t, at least 1 */
+    OPTION_DEVICE, /* int64_t: a device's number plus 1 */
+    OPTION_LIMIT   /* struct vrs_limits: NAME=VALUE */
+};
+
+/* An array of these ends with a row without a name. */
+struct option_spec {
+    char letter; /* or 0 */
+    const char *name;
+    const char *argument; /* what help calls the value; NULL: it takes none */
+    const char *help;
+    enum option_kind kind;
+    size_t offset;       /* in the verb's settings */
+    const char *choices; /* the values it knows, with a blank between them; or NULL */
+};
+
+/* The exit codes; 4 and 1 belong to verbs that judge. */
+enum { EXIT_DONE = 0, EXIT_USAGE = 2, EXIT_FAILED = 3, EXIT_INTERRUPTED = 130 };
+
+enum { OPTION_GROUPS = 3 };
+
+struct command {
+    const char *name;
+    const char *summary;  /* one line, no full stop */
+    const char *synopsis; /* what stands behind the name */
+    const char *about;    /* paragraphs for help; lines at most 78 wide */
+    const char *examples; /* lines to type, each with its meaning after " # " */
+    const struct option_spec *options[OPTION_GROUPS]; /* NULL where there are fewer */
+    int (*run)(const struct command *self, int argc, char **argv);
+};
+
+/* All verbs in the order of a user's day; NULL ends it. */
+extern const struct command *const commands[];
+
+const struct command *command_find(const char *name);
+
+/* Answers an unknown verb with the nearest one; EXIT_USAGE. */
+int command_unknown(const char *name);
+
+/* Of `names`, the one that `text` was most likely meant to be; never NULL when there is one. */
+struct nearest {
+    const char *text, *best;
+    unsigned distance;
+};
+void nearest_offer(struct nearest *n, const char *name);
+
+#endif

@@ -1,0 +1,23 @@
+/* help.h - everything that is printed from the table of verbs. */
+#ifndef CLI_HELP_H
+#define CLI_HELP_H
+
+#include <stdio.h>
+
+#include "command.h"
+
+void help_overview(FILE *out);
+void help_verb(FILE *out, const struct command *command);
+
+/* The OPTIONS section of a verb's man page, in scdoc's language. */
+void help_scd(FILE *out, const struct command *command);
+
+/* Completions for all verbs. */
+void help_bash(FILE *out);
+void help_zsh(FILE *out);
+void help_fish(FILE *out);
+
+/* Flushes standard output; EXIT_DONE, or EXIT_FAILED when it could not be written. */
+int help_finish(void);
+
+#endif

@@ -1,0 +1,24 @@
+/* inputs.h - the files that the arguments of a verb stand for. */
+#ifndef CLI_INPUTS_H
+#define CLI_INPUTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct input {
+    char *path; /* owned; "-" is standard input */
+    bool found; /* in a folder, not named by the user */
+};
+
+struct inputs {
+    struct input *at;
+    uint32_t count, room;
+    bool several; /* more than one argument, or a folder: the answer is for a set */
+};
+
+/* A folder stands for the files in it whose names end like recordings, by name; other things in
+ * it are left alone.  Returns EXIT_DONE, or EXIT_FAILED or EXIT_USAGE when it has said why. */
+int inputs_find(int count, char *const *names, struct inputs *ret);
+void inputs_free(struct inputs *inputs);
+
+#endif

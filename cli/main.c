@@ -1,0 +1,45 @@
+/* main.c - finds the verb and runs it. */
+#include <stdio.h>
+#include <string.h>
+#include <vramscope/vramscope.h>
+
+#include "command.h"
+#include "help.h"
+#include "message.h"
+#include "output.h"
+
+int command_unknown(const char *name)
+{
+    struct nearest nearest = { .text = name };
+    for (size_t i = 0; commands[i] != NULL; i++)
+        nearest_offer(&nearest, commands[i]->name);
+    message("there is no verb \"%s\"; the nearest is \"%s\" (vramscope help has all)", name,
+            nearest.best);
+    return EXIT_USAGE;
+}
+
+static int version(void)
+{
+    printf("vramscope %s\n", vrs_version());
+    return help_finish();
+}
+
+int main(int argc, char **argv)
+{
+    output_signals();
+    const char *verb = argc < 2 ? "--help" : argv[1];
+    if (strcmp(verb, "--version") == 0 || strcmp(verb, "-V") == 0)
+        return version();
+    if (strcmp(verb, "--help") == 0 || strcmp(verb, "-h") == 0) {
+        help_overview(stdout);
+        return help_finish();
+    }
+    const struct command *command = command_find(verb);
+    if (command != NULL)
+        return command->run(command, argc - 2, argv + 2);
+    if (verb[0] == '-') {
+        message("a verb comes first: vramscope VERB [options] FILE... (vramscope help has all)");
+        return EXIT_USAGE;
+    }
+    return command_unknown(verb);
+}

@@ -1,0 +1,75 @@
+/* message.c - lines for a person on standard error. */
+#include "message.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "terminal.h"
+
+/* Reads one character of UTF-8; its length, or 0 where the bytes are none. */
+static size_t character(const unsigned char *at, unsigned *ret)
+{
+    size_t len = at[0] < 0x80 ? 1 : at[0] >= 0xf0 ? 4 : at[0] >= 0xe0 ? 3 : at[0] >= 0xc2 ? 2 : 0;
+    unsigned code = len < 2 ? at[0] : at[0] & (0x7fu >> len);
+    for (size_t i = 1; i < len; i++) {
+        if ((at[i] & 0xc0) != 0x80)
+            return 0;
+        code = code << 6 | (at[i] & 0x3fu);
+    }
+    *ret = code;
+    return len;
+}
+
+/* Characters that move the cursor, colour the screen or turn the direction of text. */
+static bool unsafe(unsigned code)
+{
+    return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x61c ||
+           (code >= 0x200e && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
+           (code >= 0x2066 && code <= 0x2069) || code == 0xfeff;
+}
+
+static void put_escaped(const char *text)
+{
+    const unsigned char *at = (const unsigned char *)text;
+    while (*at != 0) {
+        unsigned code = 0;
+        size_t len = character(at, &code);
+        if (len == 0 || (len == 1 && unsafe(code))) {
+            fprintf(stderr, "\\x%02x", *at++);
+        } else if (unsafe(code)) {
+            fprintf(stderr, "\\u{%x}", code);
+            at += len;
+        } else {
+            fwrite(at, 1, len, stderr);
+            at += len;
+        }
+    }
+}
+
+static void line(const char *name, const char *text)
+{
+    progress_hide();
+    fputs("vramscope: ", stderr);
+    if (name != NULL) {
+        put_escaped(name);
+        fputs(": ", stderr);
+    }
+    put_escaped(text);
+    fputc('\n', stderr);
+}
+
+void message(const char *format, ...)
+{
+    char text[4096 + 256]; /* a path and some words */
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    line(NULL, text);
+}
+
+void message_failure(const char *name, const struct vrs_error *err)
+{
+    line(name, err->message);
+}

@@ -1,0 +1,13 @@
+/* message.h - lines for a person on standard error. */
+#ifndef CLI_MESSAGE_H
+#define CLI_MESSAGE_H
+
+#include <vramscope/vramscope.h>
+
+/* "vramscope: " and the text, which is escaped: it may quote a file. */
+void message(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* "vramscope: NAME: what went wrong" */
+void message_failure(const char *name, const struct vrs_error *err);
+
+#endif

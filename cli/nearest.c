@@ -1,0 +1,46 @@
+/* nearest.c - which known name a misspelt one was meant to be. */
+#define _POSIX_C_SOURCE 200809L
+#include <string.h>
+
+#include "command.h"
+
+enum { LONGEST = 32 };
+
+static unsigned least(unsigned a, unsigned b)
+{
+    return a < b ? a : b;
+}
+
+/* Optimal string alignment: edits, with two neighbours swapped counting as one.  The texts are
+ * a handful of letters, so the whole table is kept. */
+static unsigned edits(const char *a, const char *b)
+{
+    size_t rows = strnlen(a, LONGEST), columns = strnlen(b, LONGEST);
+    unsigned cost[LONGEST + 1][LONGEST + 1];
+    for (size_t i = 0; i <= rows; i++)
+        cost[i][0] = (unsigned)i;
+    for (size_t j = 0; j <= columns; j++)
+        cost[0][j] = (unsigned)j;
+    for (size_t i = 1; i <= rows; i++) {
+        for (size_t j = 1; j <= columns; j++) {
+            unsigned best = cost[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
+            best = least(best, cost[i - 1][j] + 1);
+            best = least(best, cost[i][j - 1] + 1);
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                best = least(best, cost[i - 2][j - 2] + 1);
+            cost[i][j] = best;
+        }
+    }
+    return cost[rows][columns];
+}
+
+void nearest_offer(struct nearest *n, const char *name)
+{
+    /* The beginning of a name is most likely that name, however much is missing. */
+    size_t len = strlen(n->text);
+    unsigned distance = len > 1 && strncmp(name, n->text, len) == 0 ? 1 : edits(n->text, name);
+    if (n->best == NULL || distance < n->distance) {
+        n->best = name;
+        n->distance = distance;
+    }
+}

@@ -1,0 +1,271 @@
+/* options.c - reads a verb's arguments by its tables. */
+#include "options.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "message.h"
+#include "sizes.h"
+
+#define IN(member) offsetof(struct common, member)
+
+const struct option_spec input_options[] = {
+    { 0, "device", "NUMBER", "only this device", OPTION_DEVICE, IN(device), NULL },
+    { 0, "user-root", "FOLDER", "frames under FOLDER are your own code, wherever it lies",
+      OPTION_TEXT, IN(user_root), NULL },
+    { 0, "library", "GLOB", "frames whose path matches GLOB are not your own code", OPTION_TEXT,
+      IN(library), NULL },
+    { 0, "threads", "COUNT", "read at most COUNT files at a time (default: the processors)",
+      OPTION_COUNT, IN(threads), NULL },
+    { 0, "limit", "NAME=VALUE",
+      "raise what a file may ask for: nesting, string, strings, items, unpacked, frames",
+      OPTION_LIMIT, IN(limits), NULL },
+    { 0 },
+};
+
+const struct option_spec output_options[] = {
+    { 'j', "json", NULL, "print JSON instead of text", OPTION_FLAG, IN(json), NULL },
+    { 'o', "output", "FILE", "write to FILE, which appears only when it is whole", OPTION_TEXT,
+      IN(output), NULL },
+    { 0, "color", "WHEN", "auto (default), always or never", OPTION_CHOICE, IN(colour),
+      "auto always never" },
+    { 0, "ascii", NULL, "draw with ASCII characters only", OPTION_FLAG, IN(ascii), NULL },
+    { 'h', "help", NULL, "print this text", OPTION_FLAG, IN(help), NULL },
+    { 0 },
+};
+
+static const struct {
+    const char *name;
+    size_t offset;
+} limit_names[] = {
+    { "nesting", offsetof(struct vrs_limits, nesting) },
+    { "string", offsetof(struct vrs_limits, string_bytes) },
+    { "strings", offsetof(struct vrs_limits, strings_bytes) },
+    { "items", offsetof(struct vrs_limits, items) },
+    { "unpacked", offsetof(struct vrs_limits, unpacked_bytes) },
+    { "frames", offsetof(struct vrs_limits, frames) },
+};
+
+const struct option_spec *option_at(const struct command *command, size_t i)
+{
+    for (size_t group = 0; group < OPTION_GROUPS && command->options[group] != NULL; group++) {
+        const struct option_spec *spec = command->options[group];
+        for (; spec->name != NULL; spec++) {
+            if (i-- == 0)
+                return spec;
+        }
+    }
+    return NULL;
+}
+
+static const struct option_spec *by_letter(const struct command *command, char letter)
+{
+    const struct option_spec *spec;
+    for (size_t i = 0; (spec = option_at(command, i)) != NULL; i++) {
+        if (spec->letter != 0 && spec->letter == letter)
+            return spec;
+    }
+    return NULL;
+}
+
+static const struct option_spec *by_name(const struct command *command, const char *name,
+                                         size_t len)
+{
+    const struct option_spec *spec;
+    for (size_t i = 0; (spec = option_at(command, i)) != NULL; i++) {
+        if (strlen(spec->name) == len && memcmp(spec->name, name, len) == 0)
+            return spec;
+    }
+    return NULL;
+}
+
+static bool is_choice(const char *choices, const char *value)
+{
+    size_t len = strlen(value);
+    for (const char *at = choices; *at != '\0'; at += strspn(at, " ")) {
+        size_t word = strcspn(at, " ");
+        if (word == len && memcmp(at, value, len) == 0)
+            return true;
+        at += word;
+    }
+    return false;
+}
+
+static bool whole_number(const char *text, uint64_t most, uint64_t *ret)
+{
+    char *end = NULL;
+    errno = 0;
+    unsigned long long n = text[0] >= '0' && text[0] <= '9' ? strtoull(text, &end, 10) : 0;
+    if (end == NULL || *end != '\0' || errno != 0 || n > most)
+        return false;
+    *ret = n;
+    return true;
+}
+
+static int set_limit(struct vrs_limits *limits, const char *value)
+{
+    const char *equal = strchr(value, '=');
+    size_t len = equal == NULL ? strlen(value) : (size_t)(equal - value);
+    for (size_t i = 0; i < sizeof limit_names / sizeof *limit_names; i++) {
+        const char *name = limit_names[i].name;
+        if (strlen(name) != len || memcmp(name, value, len) != 0)
+            continue;
+        uint64_t n = 0;
+        if (equal == NULL || !size_parse(equal + 1, &n) || n == 0) {
+            message("--limit %s needs a value, such as %s=%s", name, name,
+                    limit_names[i].offset == offsetof(struct vrs_limits, nesting) ? "128" : "4GiB");
+            return EXIT_USAGE;
+        }
+        memcpy((char *)limits + limit_names[i].offset, &n, sizeof n);
+        return EXIT_DONE;
+    }
+    message("there is no limit \"%.*s\"; limits are nesting, string, strings, items, unpacked and "
+            "frames",
+            (int)(len < 64 ? len : 64), value);
+    return EXIT_USAGE;
+}
+
+static int wrong_value(const struct option_spec *spec, const char *value, const char *wanted)
+{
+    message("--%s does not take \"%s\": %s", spec->name, value, wanted);
+    return EXIT_USAGE;
+}
+
+/* Puts one value where its row says. */
+static int take(const struct option_spec *spec, const char *value, void *settings)
+{
+    void *to = (char *)settings + spec->offset;
+    uint64_t n = 0;
+    uint32_t count;
+    int64_t device;
+    switch (spec->kind) {
+    case OPTION_FLAG:
+        *(bool *)to = true;
+        return EXIT_DONE;
+    case OPTION_CHOICE:
+        if (!is_choice(spec->choices, value)) {
+            message("--%s does not take \"%s\"; it is one of: %s", spec->name, value,
+                    spec->choices);
+            return EXIT_USAGE;
+        }
+        memcpy(to, &value, sizeof value);
+        return EXIT_DONE;
+    case OPTION_TEXT:
+        memcpy(to, &value, sizeof value);
+        return EXIT_DONE;
+    case OPTION_COUNT:
+        if (!whole_number(value, UINT32_MAX, &n) || n == 0)
+            return wrong_value(spec, value, "a whole number from 1");
+        count = (uint32_t)n;
+        memcpy(to, &count, sizeof count);
+        return EXIT_DONE;
+    case OPTION_DEVICE:
+        if (!whole_number(value, UINT32_MAX, &n))
+            return wrong_value(spec, value, "a device's number, from 0");
+        device = (int64_t)n + 1;
+        memcpy(to, &device, sizeof device);
+        return EXIT_DONE;
+    case OPTION_LIMIT:
+        return set_limit(to, value);
+    }
+    return EXIT_USAGE;
+}
+
+static int unknown(const struct command *command, const char *name, size_t len)
+{
+    char shown[64];
+    if (len >= sizeof shown)
+        len = sizeof shown - 1;
+    memcpy(shown, name, len);
+    shown[len] = '\0';
+    struct nearest nearest = { .text = shown };
+    const struct option_spec *spec;
+    for (size_t i = 0; (spec = option_at(command, i)) != NULL; i++)
+        nearest_offer(&nearest, spec->name);
+    message("%s has no option --%s; the nearest is --%s (vramscope help %s has all)", command->name,
+            shown, nearest.best, command->name);
+    return EXIT_USAGE;
+}
+
+struct arguments {
+    int count, at;
+    char **value;
+};
+
+/* The value of an option: behind its "=" (or its letter), else the next argument. */
+static int needs_value(const struct option_spec *spec, const char *attached, struct arguments *args,
+                       const char **ret)
+{
+    *ret = attached;
+    if (spec->argument == NULL && attached != NULL) {
+        message("--%s takes no value", spec->name);
+        return EXIT_USAGE;
+    }
+    if (spec->argument == NULL || attached != NULL)
+        return EXIT_DONE;
+    if (args->at >= args->count) {
+        message("--%s needs a value: %s", spec->name, spec->argument);
+        return EXIT_USAGE;
+    }
+    *ret = args->value[args->at++];
+    return EXIT_DONE;
+}
+
+static int long_option(const struct command *command, const char *text, struct arguments *args,
+                       void *settings)
+{
+    size_t len = strcspn(text, "=");
+    const struct option_spec *spec = by_name(command, text, len);
+    if (spec == NULL)
+        return unknown(command, text, len);
+    const char *value;
+    int wrong = needs_value(spec, text[len] == '=' ? text + len + 1 : NULL, args, &value);
+    return wrong != EXIT_DONE ? wrong : take(spec, value, settings);
+}
+
+/* "-j", "-jn5", "-n 5" */
+static int short_options(const struct command *command, const char *text, struct arguments *args,
+                         void *settings)
+{
+    for (; *text != '\0'; text++) {
+        const struct option_spec *spec = by_letter(command, *text);
+        if (spec == NULL) {
+            message("%s has no option -%c (vramscope help %s has all)", command->name, *text,
+                    command->name);
+            return EXIT_USAGE;
+        }
+        bool attached = spec->argument != NULL && text[1] != '\0';
+        const char *value;
+        int wrong = needs_value(spec, attached ? text + 1 : NULL, args, &value);
+        if (wrong == EXIT_DONE)
+            wrong = take(spec, value, settings);
+        if (wrong != EXIT_DONE || attached)
+            return wrong;
+    }
+    return EXIT_DONE;
+}
+
+int options_parse(const struct command *command, int argc, char **argv, void *settings,
+                  int *ret_operands)
+{
+    struct arguments args = { .count = argc, .value = argv };
+    int operands = 0;
+    bool ended = false;
+    while (args.at < args.count) {
+        char *text = args.value[args.at++];
+        int wrong = EXIT_DONE;
+        if (ended || text[0] != '-' || text[1] == '\0')
+            argv[operands++] = text; /* never ahead of what was read */
+        else if (strcmp(text, "--") == 0)
+            ended = true;
+        else if (text[1] == '-')
+            wrong = long_option(command, text + 2, &args, settings);
+        else
+            wrong = short_options(command, text + 1, &args, settings);
+        if (wrong != EXIT_DONE)
+            return wrong;
+    }
+    *ret_operands = operands;
+    return EXIT_DONE;
+}

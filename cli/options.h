@@ -1,0 +1,34 @@
+/* options.h - reads a verb's arguments by its tables. */
+#ifndef CLI_OPTIONS_H
+#define CLI_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <vramscope/vramscope.h>
+
+#include "command.h"
+
+/* What every verb that reads recordings takes; the first member of its settings. */
+struct common {
+    bool help, json, ascii;
+    const char *output; /* NULL or "-": standard output */
+    const char *colour;
+    uint32_t rows;    /* 0: the verb's own default */
+    uint32_t threads; /* 0: one for each processor */
+    int64_t device;   /* its number plus 1; 0: all */
+    const char *user_root, *library;
+    struct vrs_limits limits;
+};
+
+/* The two groups that such a verb lists after its own options. */
+extern const struct option_spec input_options[], output_options[];
+
+/* Fills `settings`, which the caller has zeroed, and moves what is no option to the front of
+ * `argv`.  Returns EXIT_DONE, or EXIT_USAGE when it has said what is wrong. */
+int options_parse(const struct command *command, int argc, char **argv, void *settings,
+                  int *ret_operands);
+
+/* The i-th option of a verb through all groups; NULL behind the last. */
+const struct option_spec *option_at(const struct command *command, size_t i);
+
+#endif

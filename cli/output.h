@@ -1,0 +1,29 @@
+/* output.h - where results go: standard output, or a file that appears only when it is whole. */
+#ifndef CLI_OUTPUT_H
+#define CLI_OUTPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct output {
+    int fd;
+    const char *name; /* as the user gave it; NULL: standard output */
+    bool temporary;   /* a file beside the target, to be renamed */
+    int error;        /* the errno of the first failure */
+};
+
+/* From here on an interrupt removes what is half-written and ends the program with status 130
+ * (128 plus the signal's number), and a broken pipe is an error of write. */
+void output_signals(void);
+
+/* `path` NULL or "-" is standard output.  Returns EXIT_DONE, or says why not. */
+int output_open(struct output *o, const char *path);
+
+/* The write of a vrs_sink. */
+bool output_write(void *output, const char *bytes, size_t len);
+
+/* Puts the file in its place, or, when `whole` is false or a write failed, removes it.  Returns
+ * EXIT_DONE or EXIT_FAILED, which it has explained; a reader that went away is no failure. */
+int output_close(struct output *o, bool whole);
+
+#endif

@@ -1,0 +1,195 @@
+/* open.c - from a path, bytes or a stream to recordings. */
+#include <string.h>
+
+#include "api/file.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/utf8.h"
+#include "format/read.h"
+#include "format/source.h"
+#include "model/pairing.h"
+#ifndef NDEBUG
+#include "model/verify.h"
+#endif
+
+enum { ARENA_BYTES_MAX = 1 << 28 };
+
+struct vrs_file {
+    struct arena arena; /* this struct too */
+    struct entries entries;
+    struct vrs_recording *recording; /* one for each entry */
+};
+
+void options_take(void *to, size_t size, const void *from)
+{
+    size_t given = 0;
+    if (from == NULL)
+        return;
+    memcpy(&given, from, sizeof given);
+    memcpy(to, from, given == 0 || given > size ? size : given);
+}
+
+str text_or_empty(const char *text)
+{
+    return text == NULL ? S("") : str_from(text);
+}
+
+static enum vrs_status take_u32(uint32_t *to, uint64_t wanted, uint64_t most, const char *name,
+                                struct vrs_error *err)
+{
+    if (wanted > most)
+        return vrs_fail(err, VRS_USAGE, "the limit \"%s\" cannot be above %llu", name,
+                        (unsigned long long)most);
+    if (wanted != 0)
+        *to = (uint32_t)wanted;
+    return VRS_OK;
+}
+
+static enum vrs_status limits_from(const struct vrs_limits *wanted, struct limits *ret,
+                                   struct vrs_error *err)
+{
+    struct limits l = default_limits;
+    TRY(take_u32(&l.nesting, wanted->nesting, 1 << 16, "nesting", err));
+    TRY(take_u32(&l.string_bytes, wanted->string_bytes, UINT32_MAX, "string", err));
+    TRY(take_u32(&l.strings_bytes, wanted->strings_bytes, UINT32_MAX, "strings", err));
+    TRY(take_u32(&l.items, wanted->items, (1u << 28) - 1, "items", err));
+    TRY(take_u32(&l.frames, wanted->frames, UINT32_MAX, "frames", err));
+    if (wanted->unpacked_bytes != 0)
+        l.unpacked_bytes = wanted->unpacked_bytes;
+    *ret = l;
+    return VRS_OK;
+}
+
+static enum vrs_status finish_recording(struct recording *r, struct vrs_error *err)
+{
+    TRY(pair_allocations(r, err));
+#ifndef NDEBUG
+    TRY(verify_recording(r, err));
+#endif
+    return VRS_OK;
+}
+
+/* Pairs each entry; one that fails is failed alone. */
+static enum vrs_status finish_entries(struct vrs_file *f, const char *path, struct vrs_error *err)
+{
+    uint32_t count = f->entries.list.len;
+    f->recording = arena_array(&f->arena, struct vrs_recording, count);
+    str name = arena_copy(&f->arena, str_from(path));
+    if (f->recording == NULL || name.ptr == NULL)
+        return vrs_no_memory(err);
+    for (uint32_t i = 0; i < count; i++) {
+        struct entry *e = &f->entries.list.at[i];
+        struct vrs_recording *r = &f->recording[i];
+        *r = (struct vrs_recording){ .model = e->recording, .path = name };
+        if (e->status != VRS_OK)
+            continue;
+        if (e->recording->origin.wrapper != WRAPPER_NONE) {
+            r->entry = arena_copy(&f->arena, e->name);
+            if (r->entry.ptr == NULL)
+                return vrs_no_memory(err);
+        }
+        e->status = finish_recording(e->recording, &e->error);
+    }
+    return VRS_OK;
+}
+
+static enum vrs_status open_source(struct source source, uint64_t size_bytes, const char *path,
+                                   const struct vrs_open_options *options, struct vrs_file **ret,
+                                   struct vrs_error *err)
+{
+    struct vrs_open_options o = { 0 };
+    options_take(&o, sizeof o, options);
+    struct limits limits;
+    TRY(limits_from(&o.limits, &limits, err));
+    struct read_options read = {
+        .limits = &limits,
+        .size_bytes = size_bytes,
+        .progress = o.progress,
+        .progress_arg = o.progress_arg,
+    };
+    struct arena arena;
+    arena_init(&arena, ARENA_BYTES_MAX);
+    struct vrs_file *f = arena_take(&arena, sizeof *f);
+    if (f == NULL)
+        return vrs_no_memory(err);
+    enum vrs_status status = read_recordings(source, &read, &f->entries, err);
+    f->arena = arena;
+    if (status != VRS_OK) {
+        arena_free(&arena);
+        return status;
+    }
+    status = finish_entries(f, path, err);
+    if (status != VRS_OK) {
+        vrs_close(f);
+        return status;
+    }
+    *ret = f;
+    return VRS_OK;
+}
+
+enum vrs_status vrs_open(const char *path, const struct vrs_open_options *options,
+                         struct vrs_file **ret, struct vrs_error *err)
+{
+    struct file file;
+    TRY(file_open(path, &file, err));
+    enum vrs_status status =
+        open_source(source_of_file(&file), file.size_bytes, path, options, ret, err);
+    file_close(&file);
+    return status;
+}
+
+enum vrs_status vrs_open_bytes(const void *bytes, size_t len, const char *name,
+                               const struct vrs_open_options *options, struct vrs_file **ret,
+                               struct vrs_error *err)
+{
+    const uint8_t *at = bytes;
+    struct memory_bytes memory = { at, len == 0 ? at : at + len };
+    return open_source(source_of_memory(&memory), len, name, options, ret, err);
+}
+
+enum vrs_status vrs_open_stream(int64_t (*read)(void *arg, void *bytes, size_t len), void *arg,
+                                const char *name, const struct vrs_open_options *options,
+                                struct vrs_file **ret, struct vrs_error *err)
+{
+    struct stream stream = { read, arg };
+    return open_source(source_of_stream(&stream), UNKNOWN_U64, name, options, ret, err);
+}
+
+void vrs_close(struct vrs_file *file)
+{
+    if (file == NULL)
+        return;
+    entries_free(&file->entries);
+    /* The arena holds the struct that holds the arena. */
+    struct arena arena = file->arena;
+    arena_free(&arena);
+}
+
+uint32_t vrs_count(const struct vrs_file *file)
+{
+    return file->entries.list.len;
+}
+
+enum vrs_status vrs_recording(const struct vrs_file *file, uint32_t i,
+                              const struct vrs_recording **ret, struct vrs_error *err)
+{
+    if (i >= file->entries.list.len)
+        return vrs_fail(err, VRS_USAGE, "there is no recording %u, only %u", (unsigned)i,
+                        (unsigned)file->entries.list.len);
+    const struct entry *e = &file->entries.list.at[i];
+    if (e->status != VRS_OK) {
+        if (err != NULL)
+            *err = e->error;
+        return e->status;
+    }
+    *ret = &file->recording[i];
+    return VRS_OK;
+}
+
+const char *vrs_entry_name(const struct vrs_file *file, uint32_t i)
+{
+    if (i >= file->entries.list.len || file->recording[i].entry.ptr == NULL)
+        return "";
+    return file->recording[i].entry.ptr;
+}

@@ -1,0 +1,173 @@
+/* peak.c - who held the memory at one moment. */
+#include "api/result.h"
+
+/* The caller's words, read. */
+struct wish {
+    struct moment moment;
+    enum peak_by by;
+    enum site_key key;
+};
+
+static enum vrs_status read_wish(const struct vrs_peak_options *o, struct wish *ret,
+                                 struct vrs_error *err)
+{
+    *ret = (struct wish){ .moment = { .kind = AT_PEAK }, .by = BY_CULPRIT, .key = KEY_LINE };
+    if (o->at != NULL)
+        TRY(moment_parse(str_from(o->at), &ret->moment, err));
+    if (o->by != NULL) {
+        uint32_t by = 0;
+        while (by < PEAK_BYS && !str_equal(str_from(peak_by_names[by]), str_from(o->by)))
+            by++;
+        if (by == PEAK_BYS)
+            return vrs_fail(err, VRS_USAGE, "cannot group by \"%.40s\"", o->by);
+        ret->by = (enum peak_by)by;
+    }
+    if (o->key != NULL) {
+        str key = str_from(o->key);
+        if (key.len != 2 || key.ptr[0] != 'K' || key.ptr[1] < '0' || key.ptr[1] > '3')
+            return vrs_fail(err, VRS_USAGE, "a key is K0, K1, K2 or K3, not \"%.40s\"", o->key);
+        ret->key = (enum site_key)(key.ptr[1] - '0');
+    }
+    return VRS_OK;
+}
+
+static enum vrs_status add_reason(struct asking *a, struct peak_device *d, const char *id, str text,
+                                  struct vrs_error *err)
+{
+    if (d->reason == NULL)
+        d->reason = arena_array(a->keep, struct answer_reason, 2);
+    if (d->reason == NULL)
+        return vrs_no_memory(err);
+    struct answer_reason reason = { id, arena_copy(a->keep, text) };
+    if (reason.text.ptr == NULL)
+        return vrs_no_memory(err);
+    d->reason[d->reasons++] = reason;
+    return VRS_OK;
+}
+
+static enum vrs_status add_reasons(struct asking *a, uint32_t row, struct peak_device *d,
+                                   struct vrs_error *err)
+{
+    uint32_t events = a->r->devices.events[row];
+    if (events == 0)
+        TRY(add_reason(a, d, "no_trace", S("the recording has no trace: this is its final state"),
+                       err));
+    else if (d->trust.window == WINDOW_ONE_EVENT)
+        TRY(add_reason(a, d, "one_event", S("the trace is one event long"), err));
+    if (d->bound)
+        TRY(add_reason(a, d, "incomplete",
+                       S("the file is cut: memory older than the part read is "
+                         "missing"),
+                       err));
+    d->status = d->reasons > 0 ? ANSWER_PARTIAL : ANSWER_OK;
+    return VRS_OK;
+}
+
+static enum vrs_status ask_stacks(struct asking *a, struct stack_collector *stacks,
+                                  struct peak_device *d, struct vrs_error *err)
+{
+    d->row_stack = arena_array(a->keep, uint32_t, d->peak.rows);
+    if (d->row_stack == NULL)
+        return vrs_no_memory(err);
+    for (uint32_t i = 0; i < d->peak.rows; i++) {
+        if (!stacks_ask(stacks, d->peak.row[i].stack, &d->row_stack[i]))
+            return vrs_no_memory(err);
+    }
+    return VRS_OK;
+}
+
+/* Rows as peak_compute made them point into the naming, which ends with the call. */
+static enum vrs_status keep_texts(struct asking *a, struct peak *peak, struct vrs_error *err)
+{
+    for (uint32_t i = 0; i < peak->rows; i++) {
+        str *const text[] = { &peak->row[i].name, &peak->row[i].culprit, &peak->row[i].owner };
+        for (size_t k = 0; k < sizeof text / sizeof *text; k++) {
+            if (text[k]->ptr == NULL)
+                continue;
+            *text[k] = arena_copy(a->keep, *text[k]);
+            if (text[k]->ptr == NULL)
+                return vrs_no_memory(err);
+        }
+    }
+    return VRS_OK;
+}
+
+static enum vrs_status peak_device(struct asking *a, uint32_t row, const struct wish *wish,
+                                   struct stack_collector *stacks, struct peak_device *d,
+                                   struct vrs_error *err)
+{
+    const struct recording *r = a->r;
+    struct curves curves;
+    d->name = device_name_of(r, row);
+    curves_compute(r, row, &curves);
+    d->bound = !curves.of[CURVE_REQUESTED].start_known;
+    TRY(trust_assess(r, row, &curves, a->keep, &d->trust, err));
+    int64_t event = 0;
+    struct vrs_error none;
+    enum vrs_status found = moment_find(r, row, wish->moment, &event, &none);
+    if (found == VRS_USAGE) {
+        d->status = ANSWER_NOT_APPLICABLE;
+        return add_reason(a, d, "no_such_moment", str_from(none.message), err);
+    }
+    if (found != VRS_OK) {
+        if (err != NULL)
+            *err = none;
+        return found;
+    }
+    struct peak_options options = { .by = wish->by, .key = wish->key, .at_event = event };
+    TRY(peak_compute(r, row, &options, a->naming, a->keep, &d->peak, err));
+    TRY(keep_texts(a, &d->peak, err));
+    TRY(ask_stacks(a, stacks, d, err));
+    d->at_peak = event == curves.of[CURVE_REQUESTED].peak_event;
+    d->after_us = micros_after_first(r, row, event);
+    d->reserved_bytes = curve_at(r, row, CURVE_RESERVED, event);
+    return add_reasons(a, row, d, err);
+}
+
+/* A moment that no device has is a question without an answer. */
+static enum vrs_status check_any(const struct peak_answer *answer, struct vrs_error *err)
+{
+    for (uint32_t i = 0; i < answer->devices; i++) {
+        if (answer->device[i].status != ANSWER_NOT_APPLICABLE)
+            return VRS_OK;
+    }
+    if (answer->devices == 0)
+        return VRS_OK;
+    return vrs_fail(err, VRS_USAGE, "%s", answer->device[0].reason[0].text.ptr);
+}
+
+static enum vrs_status peak_all(struct asking *a, const struct vrs_recording *recording,
+                                const char *path, const struct wish *wish,
+                                struct stack_collector *stacks, struct vrs_error *err)
+{
+    struct peak_answer *answer = &a->result->set.peak[0];
+    TRY(file_facts_of(recording, path, a->keep, &answer->file, err));
+    answer->device = arena_array(a->keep, struct peak_device, a->r->devices.rows.len);
+    if (answer->device == NULL || !stacks_begin(stacks, a->r, &a->scratch))
+        return vrs_no_memory(err);
+    for (uint32_t d = 0; d < a->r->devices.rows.len; d++) {
+        if (asking_wants(a, d))
+            TRY(peak_device(a, d, wish, stacks, &answer->device[answer->devices++], err));
+    }
+    TRY(check_any(answer, err));
+    return stacks_write(stacks, &a->scratch, a->keep, &answer->stacks) ? VRS_OK
+                                                                       : vrs_no_memory(err);
+}
+
+enum vrs_status vrs_peak(const struct vrs_recording *recording,
+                         const struct vrs_peak_options *options, struct vrs_result **ret,
+                         struct vrs_error *err)
+{
+    struct vrs_peak_options o = { 0 };
+    options_take(&o, sizeof o, options);
+    struct wish wish;
+    TRY(read_wish(&o, &wish, err));
+    struct asking a;
+    struct stack_collector stacks = { 0 };
+    enum vrs_status status =
+        asking_begin(&a, recording, RESULT_PEAK, o.user_root, o.library, o.device, err);
+    if (status == VRS_OK)
+        status = peak_all(&a, recording, o.path, &wish, &stacks, err);
+    stacks_end(&stacks);
+    return asking_end(&a, status, ret);
+}

@@ -1,0 +1,132 @@
+/* result.c - making and freeing results. */
+#include "api/result.h"
+
+#include "base/utf8.h"
+
+struct vrs_result *result_make(enum result_kind kind, uint32_t count)
+{
+    struct arena arena;
+    arena_init(&arena, SIZE_MAX / 2);
+    struct vrs_result *result = arena_take(&arena, sizeof *result);
+    if (result == NULL)
+        return NULL;
+    result->set.kind = kind;
+    result->set.count = count;
+    bool room;
+    if (kind == RESULT_REPORT) {
+        result->set.report = arena_array(&arena, struct report, count);
+        room = result->set.report != NULL;
+    } else {
+        result->set.peak = arena_array(&arena, struct peak_answer, count);
+        room = result->set.peak != NULL;
+    }
+    if (!room) {
+        arena_free(&arena);
+        return NULL;
+    }
+    result->arena = arena;
+    return result;
+}
+
+void vrs_result_free(struct vrs_result *result)
+{
+    if (result == NULL)
+        return;
+    /* The arena holds the struct that holds the arena. */
+    struct arena arena = result->arena;
+    arena_free(&arena);
+}
+
+enum vrs_status asking_begin(struct asking *a, const struct vrs_recording *recording,
+                             enum result_kind kind, const char *user_root, const char *library,
+                             int64_t device, struct vrs_error *err)
+{
+    *a = (struct asking){ .r = recording->model, .device = device };
+    arena_init(&a->scratch, SIZE_MAX / 2);
+    a->result = result_make(kind, 1);
+    if (a->result == NULL)
+        return vrs_no_memory(err);
+    a->keep = &a->result->arena;
+    TRY(asking_check_device(a, err));
+    struct naming_options options = { text_or_empty(user_root), text_or_empty(library) };
+    return naming_make(a->r, &options, &a->scratch, &a->naming, err);
+}
+
+enum vrs_status asking_end(struct asking *a, enum vrs_status status, struct vrs_result **ret)
+{
+    arena_free(&a->scratch);
+    if (status == VRS_OK)
+        *ret = a->result;
+    else
+        vrs_result_free(a->result);
+    return status;
+}
+
+bool asking_wants(const struct asking *a, uint32_t device)
+{
+    if (a->device == 0)
+        return true;
+    return a->r->devices.kind[device] == DEVICE_CUDA &&
+           (int64_t)a->r->devices.number[device] + 1 == a->device;
+}
+
+enum vrs_status asking_check_device(const struct asking *a, struct vrs_error *err)
+{
+    uint32_t count = a->r->devices.rows.len, last = 0;
+    for (uint32_t d = 0; d < count; d++) {
+        if (asking_wants(a, d))
+            return VRS_OK;
+        last = a->r->devices.number[d] > last ? a->r->devices.number[d] : last;
+    }
+    if (a->device == 0)
+        return VRS_OK;
+    if (count == 0)
+        return vrs_fail(err, VRS_USAGE, "no device %lld: the recording has none",
+                        (long long)a->device - 1);
+    return vrs_fail(err, VRS_USAGE, "no device %lld: the recording's last is %u",
+                    (long long)a->device - 1, (unsigned)last);
+}
+
+/* Names of files are any bytes; answers are UTF-8. */
+static str keep_utf8(struct arena *keep, str text)
+{
+    if (utf8_valid(text))
+        return arena_copy(keep, text);
+    struct buf repaired;
+    buf_init(&repaired, SIZE_MAX / 2);
+    utf8_repair(&repaired, text);
+    str kept = repaired.failed ? (str){ NULL, 0 } : arena_copy(keep, buf_slice(&repaired));
+    buf_free(&repaired);
+    return kept;
+}
+
+enum vrs_status file_facts_of(const struct vrs_recording *recording, const char *path,
+                              struct arena *keep, struct file_facts *ret, struct vrs_error *err)
+{
+    const struct recording *r = recording->model;
+    *ret = (struct file_facts){ .origin = r->origin, .events = r->events.rows.len };
+    ret->path = keep_utf8(keep, path == NULL ? recording->path : str_from(path));
+    if (ret->path.ptr == NULL)
+        return vrs_no_memory(err);
+    if (recording->entry.ptr == NULL)
+        return VRS_OK;
+    ret->entry = arena_copy(keep, recording->entry);
+    return ret->entry.ptr == NULL ? vrs_no_memory(err) : VRS_OK;
+}
+
+struct device_name device_name_of(const struct recording *r, uint32_t device)
+{
+    return (struct device_name){ r->devices.number[device],
+                                 r->devices.kind[device] == DEVICE_HOST };
+}
+
+uint64_t micros_after_first(const struct recording *r, uint32_t device, int64_t event)
+{
+    if (event < 0 || event >= (int64_t)r->devices.events[device])
+        return UINT64_MAX;
+    uint32_t first = r->devices.first_event[device];
+    uint64_t start = r->events.time_us[first], then = r->events.time_us[first + (uint32_t)event];
+    if (start == UNKNOWN_U64 || then == UNKNOWN_U64 || then < start)
+        return UINT64_MAX;
+    return then - start;
+}

@@ -1,0 +1,67 @@
+/* result.h - the answer of one analysis, and the pieces that all answers are made of. */
+#ifndef VRS_API_RESULT_H
+#define VRS_API_RESULT_H
+
+#include "analysis/naming.h"
+#include "api/file.h"
+#include "base/fail.h"
+#include "base/vec.h"
+#include "render/result.h"
+
+struct vrs_result {
+    struct arena arena; /* this struct too */
+    bool several;       /* made by vrs_merge: a set, even if of one */
+    struct answer_set set;
+};
+
+/* A result with room for `count` answers of one kind; NULL when out of memory. */
+struct vrs_result *result_make(enum result_kind kind, uint32_t count);
+
+/* What one call works with. */
+struct asking {
+    const struct recording *r;
+    struct arena *keep;   /* of the result */
+    struct arena scratch; /* of the call */
+    struct naming *naming;
+    struct vrs_result *result;
+    int64_t device; /* the number plus 1; 0: all */
+};
+
+/* Begins: the result, the naming.  Ends with asking_end, also after a failure. */
+enum vrs_status asking_begin(struct asking *a, const struct vrs_recording *recording,
+                             enum result_kind kind, const char *user_root, const char *library,
+                             int64_t device, struct vrs_error *err) MUST_CHECK;
+
+/* Frees scratch; gives the result out, or frees it too when `status` is a failure. */
+enum vrs_status asking_end(struct asking *a, enum vrs_status status, struct vrs_result **ret);
+
+/* Whether the caller wants this device (a row of devices). */
+bool asking_wants(const struct asking *a, uint32_t device);
+
+/* Fails when the recording has no device of the number that was asked for. */
+enum vrs_status asking_check_device(const struct asking *a, struct vrs_error *err) MUST_CHECK;
+
+enum vrs_status file_facts_of(const struct vrs_recording *recording, const char *path,
+                              struct arena *keep, struct file_facts *ret,
+                              struct vrs_error *err) MUST_CHECK;
+
+struct device_name device_name_of(const struct recording *r, uint32_t device);
+
+/* Microseconds from the device's first event to `event` (from 0); UINT64_MAX: not known. */
+uint64_t micros_after_first(const struct recording *r, uint32_t device, int64_t event);
+
+/* Stacks as text: collects ids, each once, then writes their frames, each once. */
+struct stack_collector {
+    const struct recording *r;
+    uint32_t *place; /* of each stack id, plus 1; 0: not asked for */
+    VEC(uint32_t) ids;
+};
+
+bool stacks_begin(struct stack_collector *c, const struct recording *r, struct arena *scratch);
+/* The row of the stack in the texts to come; false when out of memory. */
+bool stacks_ask(struct stack_collector *c, stack_id id, uint32_t *ret);
+bool stacks_write(const struct stack_collector *c, struct arena *scratch, struct arena *keep,
+                  struct stack_texts *ret);
+void stacks_end(struct stack_collector *c);
+
+#endif

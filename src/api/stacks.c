@@ -1,0 +1,107 @@
+/* stacks.c - stacks of an answer as text. */
+#include "api/result.h"
+
+bool stacks_begin(struct stack_collector *c, const struct recording *r, struct arena *scratch)
+{
+    *c = (struct stack_collector){ .r = r, .ids = { .max = UINT32_MAX } };
+    c->place = arena_array(scratch, uint32_t, r->stacks.rows.len);
+    return c->place != NULL;
+}
+
+bool stacks_ask(struct stack_collector *c, stack_id id, uint32_t *ret)
+{
+    if (c->place[id.n] == 0) {
+        if (!vec_push(&c->ids, id.n))
+            return false;
+        c->place[id.n] = c->ids.len;
+    }
+    *ret = c->place[id.n] - 1;
+    return true;
+}
+
+void stacks_end(struct stack_collector *c)
+{
+    vec_free(&c->ids);
+}
+
+/* "folder/file.py:84 function"; native frames often have no file worth the name. */
+static str frame_text(const struct recording *r, frame_id id, struct buf *text, struct arena *keep)
+{
+    struct frame frame = frames_get(&r->frames, id);
+    str file = strings_text(&r->strings, frame.file);
+    str name = strings_text(&r->strings, frame.name);
+    text->len = 0;
+    if (file.len > 0 && !str_equal(file, S("??"))) {
+        buf_str(text, file);
+        if (frame.line != NO_LINE && frame.line != 0)
+            buf_format(text, ":%u", (unsigned)frame.line);
+        buf_char(text, ' ');
+    }
+    buf_str(text, name);
+    return text->failed ? (str){ NULL, 0 } : arena_copy(keep, buf_slice(text));
+}
+
+struct writing {
+    const struct stack_collector *c;
+    struct arena *keep;
+    struct buf text;
+    uint32_t *frame_place; /* of each frame id, plus 1 */
+    VEC(str) frames;
+    VEC(uint32_t) lines;
+};
+
+static bool write_stack(struct writing *w, stack_id id)
+{
+    const struct recording *r = w->c->r;
+    for (; id.n != 0; id = stacks_caller(&r->stacks, id)) {
+        frame_id frame = stacks_frame(&r->stacks, id);
+        if (w->frame_place[frame.n] == 0) {
+            str text = frame_text(r, frame, &w->text, w->keep);
+            if (text.ptr == NULL || !vec_push(&w->frames, text))
+                return false;
+            w->frame_place[frame.n] = w->frames.len;
+        }
+        if (!vec_push(&w->lines, w->frame_place[frame.n] - 1))
+            return false;
+    }
+    return true;
+}
+
+static bool keep_all(struct writing *w, struct stack_texts *ret)
+{
+    ret->frames = w->frames.len;
+    ret->frame = arena_array(w->keep, str, w->frames.len);
+    ret->line = arena_array(w->keep, uint32_t, w->lines.len);
+    if (ret->frame == NULL || ret->line == NULL)
+        return false;
+    for (uint32_t i = 0; i < w->frames.len; i++)
+        ret->frame[i] = w->frames.at[i];
+    for (uint32_t i = 0; i < w->lines.len; i++)
+        ret->line[i] = w->lines.at[i];
+    return true;
+}
+
+bool stacks_write(const struct stack_collector *c, struct arena *scratch, struct arena *keep,
+                  struct stack_texts *ret)
+{
+    struct writing w = {
+        .c = c, .keep = keep, .frames = { .max = UINT32_MAX }, .lines = { .max = UINT32_MAX }
+    };
+    buf_init(&w.text, SIZE_MAX / 2);
+    w.frame_place = arena_array(scratch, uint32_t, c->r->frames.rows.len);
+    ret->stacks = c->ids.len;
+    ret->first = arena_array(keep, uint32_t, c->ids.len + 1u);
+    bool ok = w.frame_place != NULL && ret->first != NULL;
+    for (uint32_t i = 0; ok && i < c->ids.len; i++) {
+        ret->first[i] = w.lines.len;
+        ok = write_stack(&w, (stack_id){ c->ids.at[i] });
+    }
+    if (ok) {
+        ret->first[c->ids.len] = w.lines.len;
+        ok = keep_all(&w, ret);
+    }
+    buf_free(&w.text);
+    vec_free(&w.frames);
+    vec_free(&w.lines);
+    return ok;
+}

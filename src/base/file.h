@@ -1,0 +1,31 @@
+/* file.h - a file, pipe or standard input, opened for reading.
+ *
+ * Nothing is known of a pipe's length, and a regular file may grow or shrink while it is read:
+ * `size_bytes` is what it was when it was opened, good for progress and for nothing else. */
+#ifndef VRS_BASE_FILE_H
+#define VRS_BASE_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/fail.h"
+
+struct file {
+    int fd;
+    bool owned;          /* standard input is not closed */
+    uint64_t size_bytes; /* UINT64_MAX: not known */
+};
+
+/* Opens `path`; "-" is standard input.  Opening a named pipe waits for its writer.  A folder,
+ * or what cannot be opened, is a VRS_IO that says why. */
+enum vrs_status file_open(const char *path, struct file *ret, struct vrs_error *err) MUST_CHECK;
+
+/* Accepts a closed or zeroed one. */
+void file_close(struct file *f);
+
+/* 1 to `len` bytes into `to`, as many as one read gives; 0 is the end. */
+enum vrs_status file_read(struct file *f, void *to, size_t len, size_t *ret,
+                          struct vrs_error *err) MUST_CHECK;
+
+#endif

@@ -1,0 +1,39 @@
+/* number.c - parsing of integers and fractions. */
+#include "base/number.h"
+
+#include <stdlib.h>
+
+bool number_integer(str text, uint64_t *ret_bits, bool *ret_negative)
+{
+    bool negative = text.len != 0 && text.ptr[0] == '-';
+    bool sign = text.len != 0 && (negative || text.ptr[0] == '+');
+    uint64_t n = 0;
+    for (size_t i = sign; i < text.len; i++) {
+        unsigned digit = (unsigned)(text.ptr[i] - '0');
+        if (digit > 9 || n > (UINT64_MAX - digit) / 10)
+            return false;
+        n = n * 10 + digit;
+    }
+    if (text.len == (size_t)sign || (negative && n > (uint64_t)1 << 63))
+        return false;
+    *ret_bits = negative ? 0 - n : n;
+    *ret_negative = negative && n != 0;
+    return true;
+}
+
+bool number_real(str text, double *ret)
+{
+    char copy[401];
+    if (text.len == 0 || text.len >= sizeof copy || memchr(text.ptr, '\0', text.len) != NULL)
+        return false;
+    memcpy(copy, text.ptr, text.len);
+    copy[text.len] = '\0';
+    char *end;
+    *ret = strtod(copy, &end);
+    if (*end == '.') {
+        /* A locale whose decimal point is a comma; the library may not change it. */
+        *end = ',';
+        *ret = strtod(copy, &end);
+    }
+    return *end == '\0';
+}

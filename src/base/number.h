@@ -1,0 +1,17 @@
+/* number.h - numbers out of text, whatever the locale. */
+#ifndef VRS_BASE_NUMBER_H
+#define VRS_BASE_NUMBER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/str.h"
+
+/* A decimal integer, all of `text`, from -2^63 to 2^64 - 1: 64 bits and whether they are two's
+ * complement of a negative number.  False otherwise. */
+bool number_integer(str text, uint64_t *ret_bits, bool *ret_negative);
+
+/* A decimal fraction, with or without exponent, all of `text` (at most 400 bytes). */
+bool number_real(str text, double *ret);
+
+#endif

@@ -1,0 +1,57 @@
+/* pool.c - threads that take the next job until none is left. */
+#define _POSIX_C_SOURCE 200809L
+#include "base/pool.h"
+
+#include <pthread.h>
+#include <stddef.h>
+#include <unistd.h>
+
+enum { THREADS_MOST = 64 };
+
+struct pool {
+    const struct pool_work *work;
+    pthread_mutex_t lock; /* of the two counts */
+    uint32_t next, done;
+};
+
+static void *take_jobs(void *arg)
+{
+    struct pool *pool = arg;
+    const struct pool_work *work = pool->work;
+    pthread_mutex_lock(&pool->lock);
+    while (pool->next < work->jobs) {
+        uint32_t i = pool->next++;
+        pthread_mutex_unlock(&pool->lock);
+        work->job(work->arg, i);
+        pthread_mutex_lock(&pool->lock);
+        pool->done++;
+        if (work->finished != NULL)
+            work->finished(work->arg, pool->done);
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return NULL;
+}
+
+static uint32_t processors(void)
+{
+    long count = sysconf(_SC_NPROCESSORS_ONLN);
+    return count < 1 ? 1 : count > THREADS_MOST ? THREADS_MOST : (uint32_t)count;
+}
+
+void pool_run(uint32_t threads, const struct pool_work *work)
+{
+    uint32_t wanted = threads == 0 ? processors() : threads;
+    if (wanted > THREADS_MOST)
+        wanted = THREADS_MOST;
+    if (wanted > work->jobs)
+        wanted = work->jobs;
+    struct pool pool = { .work = work, .lock = PTHREAD_MUTEX_INITIALIZER };
+    pthread_t thread[THREADS_MOST];
+    uint32_t started = 0;
+    while (started + 1 < wanted && pthread_create(&thread[started], NULL, take_jobs, &pool) == 0)
+        started++;
+    take_jobs(&pool);
+    while (started > 0)
+        pthread_join(thread[--started], NULL);
+    pthread_mutex_destroy(&pool.lock);
+}

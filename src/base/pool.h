@@ -1,0 +1,22 @@
+/* pool.h - runs independent jobs on a few threads; the only file of the library that has any.
+ *
+ * Jobs are handed out in order, one at a time, under a lock: they are files or devices, so there
+ * are few of them and each is long.  Nobody spins, and nothing outlives the call. */
+#ifndef VRS_BASE_POOL_H
+#define VRS_BASE_POOL_H
+
+#include <stdint.h>
+
+struct pool_work {
+    uint32_t jobs;
+    void (*job)(void *arg, uint32_t i);
+    void (*finished)(void *arg, uint32_t jobs); /* or NULL; no two calls overlap */
+    void *arg;
+};
+
+/* Does job(arg, 0) … job(arg, jobs - 1) on at most `threads` threads (0: one for each processor),
+ * the caller's among them, and returns when all are done.  A thread that cannot be had is done
+ * without. */
+void pool_run(uint32_t threads, const struct pool_work *work);
+
+#endif

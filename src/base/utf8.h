@@ -1,0 +1,21 @@
+/* utf8.h - whether bytes are UTF-8, and making them so. */
+#ifndef VRS_BASE_UTF8_H
+#define VRS_BASE_UTF8_H
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+
+/* Strict: no overlong forms, no surrogates, nothing above U+10FFFF. */
+bool utf8_valid(str text);
+
+/* Appends `text` with each byte that is not part of a valid sequence as U+FFFD. */
+void utf8_repair(struct buf *to, str text);
+
+/* The code point at the front of valid UTF-8 and its length in bytes (1 to 4). */
+size_t utf8_decode(str text, uint32_t *ret);
+
+/* Appends one code point (a surrogate or one above U+10FFFF as U+FFFD). */
+void utf8_encode(struct buf *to, uint32_t point);
+
+#endif

@@ -1,0 +1,86 @@
+/* build.h - what the files of the builder share: values and chains below, records above. */
+#ifndef VRS_FORMAT_BUILD_H
+#define VRS_FORMAT_BUILD_H
+
+#include "format/builder.h"
+
+static inline uint32_t memo_handle(enum tag tag, uint32_t row)
+{
+    return (uint32_t)tag << 28 | row;
+}
+
+static inline struct value row_value(enum tag tag, uint32_t row)
+{
+    return (struct value){ .tag = (uint8_t)tag, .row = row, .count = 1 };
+}
+
+static inline bool is_record(enum tag tag)
+{
+    return tag >= TAG_EVENT && tag <= TAG_NOTE;
+}
+
+/* Fails with VRS_LIMIT where `len` has reached `max`, else with VRS_NOMEM. */
+enum vrs_status build_no_room(const struct builder *b, uint32_t len, uint32_t max,
+                              const char *what, struct vrs_error *err);
+
+enum vrs_status build_push(struct builder *b, struct value value, struct vrs_error *err) MUST_CHECK;
+
+/* Interns; repairs what is not UTF-8. */
+enum vrs_status build_intern(struct builder *b, str bytes, string_id *ret,
+                             struct vrs_error *err) MUST_CHECK;
+
+/* A container's parent takes it: a list becomes a stack or a frozen chain, a dict a record; the
+ * memo entry that waits for it is written. */
+enum vrs_status build_settle(struct builder *b, struct value *value,
+                             struct vrs_error *err) MUST_CHECK;
+
+/* The stack of `count` frames, innermost first. */
+enum vrs_status build_stack_of(struct builder *b, const uint32_t *frame, uint32_t count,
+                               stack_id *ret, struct vrs_error *err) MUST_CHECK;
+
+/* Chains, by their number plus 1 (0: the empty one, made where it is added to). */
+enum vrs_status chain_add(struct builder *b, uint32_t *chain, struct value value,
+                          struct vrs_error *err) MUST_CHECK;
+void chain_free(struct builder *b, uint32_t chain);
+
+static inline const struct link *chain_first(const struct builder *b, uint32_t chain)
+{
+    uint32_t first = chain == 0 ? 0 : b->chains.at[chain - 1].first;
+    return first == 0 ? NULL : &b->links.at[first - 1];
+}
+
+static inline const struct link *link_next(const struct builder *b, const struct link *link)
+{
+    return link->next == 0 ? NULL : &b->links.at[link->next - 1];
+}
+
+/* Turns the pairs value[0], value[1], … (keys and values in turn) into a record: what it became
+ * is put into `*ret`. */
+enum vrs_status record_make(struct builder *b, const struct value *pair, uint32_t values,
+                            struct value *ret, struct vrs_error *err) MUST_CHECK;
+
+/* An event on its way into the table. */
+struct event {
+    uint64_t address, size, time_us; /* UNKNOWN_U64 where not given */
+    uint64_t stream;
+    struct context context;
+    stack_id stack;
+    uint8_t action; /* enum event_action */
+};
+
+enum event_action action_of(uint32_t word);
+enum vrs_status event_push(struct builder *b, const struct event *event, uint32_t *ret_row,
+                           struct vrs_error *err) MUST_CHECK;
+
+/* Counts what is not kept. */
+enum vrs_status record_tally(struct builder *b, enum tally_kind kind, string_id name,
+                             struct vrs_error *err) MUST_CHECK;
+
+/* Integers of all kinds as they stand in files; false where the value is not one. */
+bool value_u64(struct value v, uint64_t *ret);  /* addresses, handles, times: any 64 bits */
+bool value_size(struct value v, uint64_t *ret); /* 0 to 2^62 */
+
+/* The final order of the recording, from the top value. */
+enum vrs_status assemble(struct builder *b, const struct top *top, struct vrs_error *err) MUST_CHECK;
+
+#endif

@@ -1,0 +1,122 @@
+/* detect.c - the first bytes of what is read and of what people open by mistake. */
+#include "format/detect.h"
+
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/str.h"
+#include "format/unpack.h"
+
+#define HOW "torch.cuda.memory._dump_snapshot writes a memory snapshot"
+
+static bool begins(struct window *w, str magic)
+{
+    return window_need(w, magic.len) && memcmp(w->at, magic.ptr, magic.len) == 0;
+}
+
+static bool is_blank(uint8_t c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+/* The first byte of text behind a byte order mark and blanks; -1 when there is none. */
+static int first_of_text(struct window *w)
+{
+    if (begins(w, S("\xef\xbb\xbf")))
+        w->at += 3;
+    for (; window_need(w, 1); w->at++)
+        if (!is_blank(*w->at))
+            return *w->at;
+    return -1;
+}
+
+enum form detect_form(struct window *w)
+{
+    if (begins(w, S("\x1f\x8b")))
+        return FORM_GZIP;
+    if (window_need(w, 4) &&
+        (zstd_is_frame(load_le32(w->at)) || zstd_is_skippable(load_le32(w->at))))
+        return FORM_ZSTD;
+    /* Protocols 2 and up; a MARK, an empty dict or an empty list begin those before. */
+    if (window_need(w, 1) && strchr("\x80(}]", *w->at) != NULL && *w->at != 0)
+        return FORM_PICKLE;
+    switch (first_of_text(w)) {
+    case '{':
+    case '[':
+        return FORM_JSON;
+    case '<':
+        return FORM_HTML;
+    default:
+        return FORM_OTHER;
+    }
+}
+
+struct stranger {
+    str magic;
+    const char *message;
+};
+
+static const struct stranger strangers[] = {
+    { { "PK\3\4", 4 }, "a ZIP archive, as torch.save writes it, not a memory snapshot; " HOW },
+    { { "PK\5\6", 4 }, "an empty ZIP archive, not a memory snapshot; " HOW },
+    { { "version https://git-lfs", 23 },
+      "a Git LFS pointer that stands in for the file; `git lfs pull` fetches it" },
+    { { "\xfd"
+        "7zXZ",
+        5 },
+      "xz is not read; unpack it with `xz -d`, or pack it with zstd" },
+    { { "BZh", 3 }, "bzip2 is not read; unpack it with `bzip2 -d`, or pack it with zstd" },
+    { { "\x04\x22\x4d\x18", 4 }, "lz4 is not read; unpack it with `lz4 -d`, or pack it with zstd" },
+    { { "SQLite format 3", 15 }, "a SQLite database, not a memory snapshot; " HOW },
+    { { "\xff\xfe", 2 }, "text in UTF-16; write the JSON or the page in UTF-8" },
+    { { "\xfe\xff", 2 }, "text in UTF-16; write the JSON or the page in UTF-8" },
+    { { "\x7f"
+        "ELF",
+        4 },
+      "a program, not a memory snapshot; " HOW },
+};
+
+static bool only_zeros(struct window *w)
+{
+    /* A crashed dump leaves pages of them; the first 4 KiB tell. */
+    size_t len = window_need(w, 4096) ? 4096 : (size_t)(w->end - w->at);
+    for (size_t i = 0; i < len; i++)
+        if (w->at[i] != 0)
+            return false;
+    return true;
+}
+
+static bool looks_like_text(struct window *w)
+{
+    size_t len = window_need(w, 512) ? 512 : (size_t)(w->end - w->at);
+    for (size_t i = 0; i < len; i++)
+        if (w->at[i] < ' ' && !is_blank(w->at[i]))
+            return false;
+    return true;
+}
+
+enum vrs_status detect_refuse(struct window *w, struct vrs_error *err)
+{
+    bool any = window_need(w, 1);
+    TRY(window_status(w, err));
+    if (!any && window_offset(w) == 0)
+        return vrs_fail(err, VRS_UNSUPPORTED,
+                        "an empty file; the program that dumped it died or the disk was full; "
+                        "record it again");
+    if (!any)
+        return vrs_fail(err, VRS_UNSUPPORTED, "nothing but white space; " HOW);
+    for (size_t i = 0; i < sizeof strangers / sizeof *strangers; i++)
+        if (begins(w, strangers[i].magic))
+            return vrs_fail(err, VRS_UNSUPPORTED, "%s", strangers[i].message);
+    if (window_need(w, 4) && zstd_is_legacy(load_le32(w->at)))
+        return vrs_fail(err, VRS_UNSUPPORTED,
+                        "zstd in a format from before 0.8; unpack it with a zstd that still reads "
+                        "it");
+    if (only_zeros(w))
+        return vrs_fail(err, VRS_UNSUPPORTED,
+                        "zero bytes, as a crashed dump leaves them; record it again");
+    if (looks_like_text(w))
+        return vrs_fail(err, VRS_UNSUPPORTED, "text that is neither JSON nor HTML; " HOW);
+    return vrs_fail(err, VRS_UNSUPPORTED,
+                    "neither a pickle nor JSON nor HTML, and not packed with gzip or zstd; " HOW);
+}

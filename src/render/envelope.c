@@ -1,0 +1,164 @@
+/* envelope.c - the parts that all answers share. */
+#include "render/envelope.h"
+
+#include "render/escape.h"
+#include "render/text.h"
+
+enum { TRUST_ITEMS_SHOWN = 2 };
+
+static const char *const compressions[] = {
+    [COMPRESSION_NONE] = "none",
+    [COMPRESSION_GZIP] = "gzip",
+    [COMPRESSION_ZSTD] = "zstd",
+};
+static const char *const wrappers[] = { [WRAPPER_NONE] = "none", [WRAPPER_HTML] = "html" };
+static const char *const encodings[] = { [ENCODING_PICKLE] = "pickle", [ENCODING_JSON] = "json" };
+
+void envelope_file(struct json *j, const struct file_facts *file)
+{
+    const struct origin *o = &file->origin;
+    json_line_object(j, "file");
+    json_str(j, "path", file->path);
+    json_u64(j, "size_bytes", o->size_bytes);
+    json_text(j, "compression", compressions[o->compression]);
+    json_text(j, "wrapper", wrappers[o->wrapper]);
+    json_str(j, "entry", file->entry);
+    json_text(j, "encoding", encodings[o->encoding]);
+    if (o->pickle_protocol < 0)
+        json_null(j, "pickle_protocol");
+    else
+        json_i64(j, "pickle_protocol", o->pickle_protocol);
+    json_bool(j, "complete", o->complete);
+    json_close(j);
+}
+
+void envelope_device(struct json *j, struct device_name name)
+{
+    json_u64(j, "device", name.number);
+    if (name.host)
+        json_text(j, "kind", "host");
+}
+
+void envelope_trust(struct json *j, const struct trust *trust)
+{
+    json_object(j, "trust");
+    json_str(j, "grade", (str){ &trust->grade, 1 });
+    json_text(j, "window", trust_window_names[trust->window]);
+    json_array(j, "items");
+    for (uint32_t i = 0; i < trust->items; i++) {
+        const struct trust_item *item = &trust->item[i];
+        json_line_object(j, NULL);
+        json_text(j, "id", item->id);
+        json_str(j, "text", item->text);
+        json_u64(j, "count", item->count);
+        json_known(j, "worst_bytes", item->worst_bytes);
+        if (item->first_event < 0)
+            json_null(j, "first_event");
+        else
+            json_i64(j, "first_event", item->first_event);
+        json_close(j);
+    }
+    json_close(j);
+    json_close(j);
+}
+
+void envelope_name(struct buf *to, const struct style *style, const struct file_facts *file)
+{
+    escape_text(to, str_equal(file->path, S("-")) ? S("standard input") : file->path, style->ascii);
+    if (file->entry.ptr != NULL) {
+        buf_char(to, ' ');
+        escape_text(to, file->entry, style->ascii);
+    }
+}
+
+static const char *cut_words(uint8_t part)
+{
+    switch ((enum cut_part)part) {
+    case CUT_SEGMENTS:
+        return " in the final state";
+    case CUT_TRACES:
+        return " in the traces";
+    case CUT_NONE:
+    case CUT_BEFORE:
+    case CUT_AFTER:
+        break;
+    }
+    return "";
+}
+
+void envelope_file_text(struct buf *to, const struct style *style, const struct file_facts *file,
+                        uint32_t devices)
+{
+    const struct origin *o = &file->origin;
+    paint_on(to, style, PAINT_BOLD);
+    envelope_name(to, style, file);
+    paint_off(to, style);
+    buf_text(to, ": ");
+    if (o->encoding == ENCODING_JSON)
+        buf_text(to, "JSON");
+    else
+        buf_format(to, "pickle protocol %d", o->pickle_protocol);
+    if (o->compression != COMPRESSION_NONE)
+        buf_format(to, " in %s", compressions[o->compression]);
+    if (o->wrapper == WRAPPER_HTML)
+        buf_text(to, " in an HTML page");
+    buf_text(to, ", ");
+    human_known_bytes(to, o->size_bytes);
+    buf_text(to, ", ");
+    human_count(to, file->events, style->ascii);
+    buf_format(to, " event%s", file->events == 1 ? "" : "s");
+    if (devices != 1)
+        buf_format(to, ", %u devices", (unsigned)devices);
+    if (o->complete) {
+        buf_text(to, ", complete\n");
+        return;
+    }
+    buf_text(to, ", ");
+    paint_on(to, style, PAINT_BAD);
+    buf_format(to, "INCOMPLETE: cut at byte %llu%s", (unsigned long long)o->cut_offset,
+               cut_words(o->cut_part));
+    paint_off(to, style);
+    buf_char(to, '\n');
+}
+
+static const char *grade_words(const struct trust *trust)
+{
+    switch (trust->grade) {
+    case 'A':
+        return "every check passes and nothing is older than the recording";
+    case 'B':
+        return "every check passes";
+    case 'C':
+        return "some numbers are off by less than 1 %";
+    default:
+        return "this file contradicts itself";
+    }
+}
+
+void envelope_trust_text(struct buf *to, const struct style *style, const struct trust *trust)
+{
+    struct buf words;
+    buf_init(&words, 1 << 16);
+    if (trust->items == 0)
+        buf_text(&words, grade_words(trust));
+    for (uint32_t i = 0; i < trust->items && i < TRUST_ITEMS_SHOWN; i++) {
+        buf_text(&words, i == 0 ? "" : "; ");
+        escape_text(&words, trust->item[i].text, style->ascii);
+    }
+    if (trust->items > TRUST_ITEMS_SHOWN)
+        buf_format(&words, " (and %u more in --json)", (unsigned)trust->items - TRUST_ITEMS_SHOWN);
+    bool good = trust->grade == 'A' || trust->grade == 'B';
+    buf_text(to, "trust ");
+    paint_on(to, style, good ? PAINT_GOOD : PAINT_BAD);
+    buf_char(to, trust->grade);
+    paint_off(to, style);
+    buf_text(to, "  ");
+    text_wrap(to, style, buf_slice(&words), 9, 9);
+    to->failed = to->failed || words.failed;
+    buf_free(&words);
+}
+
+void envelope_device_text(struct buf *to, struct device_name name)
+{
+    buf_format(to, "%s %u", name.host ? "host memory" : "device", (unsigned)name.number);
+}

@@ -1,0 +1,28 @@
+/* envelope.h - what every answer has: the file, the device, how far it can be trusted. */
+#ifndef VRS_RENDER_ENVELOPE_H
+#define VRS_RENDER_ENVELOPE_H
+
+#include "render/json.h"
+#include "render/result.h"
+
+/* The member "file". */
+void envelope_file(struct json *j, const struct file_facts *file);
+
+/* The members "device" and, for pinned memory, "kind". */
+void envelope_device(struct json *j, struct device_name name);
+
+/* The member "trust". */
+void envelope_trust(struct json *j, const struct trust *trust);
+
+/* "run.pickle", "page.html #2" */
+void envelope_name(struct buf *to, const struct style *style, const struct file_facts *file);
+
+/* Three lines for people: the file's name, what it is, and (per device) how far to trust it. */
+void envelope_file_text(struct buf *to, const struct style *style, const struct file_facts *file,
+                        uint32_t devices);
+void envelope_trust_text(struct buf *to, const struct style *style, const struct trust *trust);
+
+/* "device 0", "host memory 0" */
+void envelope_device_text(struct buf *to, struct device_name name);
+
+#endif

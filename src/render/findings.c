@@ -1,0 +1,85 @@
+/* findings.c - what a report says beyond its figures. */
+#include "render/findings.h"
+
+#include "render/envelope.h"
+
+void finding_oom_text(struct buf *to, const struct oom_fact *oom)
+{
+    buf_format(to, "event %lld asked for ", (long long)oom->event);
+    human_known_bytes(to, oom->asked_bytes);
+    buf_text(to, " with ");
+    human_known_bytes(to, oom->device_free_bytes);
+    buf_text(to, " free on the device; ");
+    human_bytes(to, oom->requested_bytes);
+    buf_text(to, " in use, ");
+    human_bytes(to, oom->reserved_bytes);
+    buf_text(to, " reserved");
+}
+
+static double share(uint64_t part, uint64_t whole)
+{
+    return whole == 0 ? -1 : (double)part / (double)whole;
+}
+
+void finding_old_text(struct buf *to, const struct report_device *device)
+{
+    human_known_bytes(to, device->old_bytes);
+    buf_text(to, " of the peak (");
+    human_share(to, share(device->old_bytes, device->live_bytes));
+    buf_text(to, ") is older than the recording; record from the start to see which lines made it");
+}
+
+static void open_finding(struct json *j, const char *id, const char *severity,
+                         struct device_name name, const struct buf *text)
+{
+    json_object(j, NULL);
+    json_text(j, "id", id);
+    json_text(j, "severity", severity);
+    envelope_device(j, name);
+    json_str(j, "text", buf_slice(text));
+    json_line_object(j, "evidence");
+}
+
+static void close_finding(struct json *j)
+{
+    json_close(j);
+    json_null(j, "saving_bytes");
+    json_close(j);
+}
+
+static void device_findings(struct json *j, const struct report_device *d, struct buf *text)
+{
+    if (d->ooms > 0) {
+        const struct oom_fact *oom = &d->oom[d->ooms - 1];
+        text->len = 0;
+        finding_oom_text(text, oom);
+        open_finding(j, "oom", "problem", d->name, text);
+        json_i64(j, "event", oom->event);
+        json_known(j, "asked_bytes", oom->asked_bytes);
+        json_known(j, "device_free_bytes", oom->device_free_bytes);
+        json_i64(j, "requested_bytes", oom->requested_bytes);
+        json_i64(j, "reserved_bytes", oom->reserved_bytes);
+        close_finding(j);
+    }
+    if (d->old_bytes > 0 && d->events > 1) {
+        text->len = 0;
+        finding_old_text(text, d);
+        open_finding(j, "older_than_recording", "note", d->name, text);
+        json_i64(j, "event", d->curves.of[CURVE_REQUESTED].peak_event);
+        json_u64(j, "old_bytes", d->old_bytes);
+        json_u64(j, "live_bytes", d->live_bytes);
+        close_finding(j);
+    }
+}
+
+void findings_json(struct json *j, const struct report *report)
+{
+    struct buf text;
+    buf_init(&text, 1 << 16);
+    json_array(j, "findings");
+    for (uint32_t i = 0; i < report->devices; i++)
+        device_findings(j, &report->device[i], &text);
+    json_close(j);
+    j->out->failed = j->out->failed || text.failed;
+    buf_free(&text);
+}

@@ -1,0 +1,99 @@
+/* human.c - numbers as people read them. */
+#include "render/human.h"
+
+/* a / b to the nearest, half to even. */
+static uint64_t divide(uint64_t a, uint64_t b)
+{
+    uint64_t n = a / b, rest = a % b;
+    if (rest > b - rest || (rest == b - rest && n % 2 == 1))
+        n++;
+    return n;
+}
+
+void human_bytes(struct buf *to, int64_t bytes)
+{
+    static const char *const names[] = { "B", "KiB", "MiB", "GiB" };
+    uint64_t n = bytes < 0 ? 0 - (uint64_t)bytes : (uint64_t)bytes;
+    if (bytes < 0)
+        buf_char(to, '-');
+    if (n < 1024) {
+        buf_format(to, "%u B", (unsigned)n);
+        return;
+    }
+    /* Hundredths that would round to 1024.00 belong to the next unit. */
+    uint64_t whole = 0, hundredths = 0;
+    uint32_t unit = 0;
+    do {
+        unit++;
+        uint64_t size = UINT64_C(1) << (10 * unit);
+        whole = n / size;
+        hundredths = divide(n % size * 100, size);
+        whole += hundredths / 100;
+        hundredths %= 100;
+    } while (whole >= 1024 && unit < 3);
+    buf_format(to, "%llu.%02u %s", (unsigned long long)whole, (unsigned)hundredths, names[unit]);
+}
+
+void human_known_bytes(struct buf *to, uint64_t bytes)
+{
+    if (bytes == UINT64_MAX)
+        buf_char(to, '-');
+    else
+        human_bytes(to, bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes);
+}
+
+void human_count(struct buf *to, uint64_t count, bool ascii)
+{
+    if (count >= 1000) {
+        human_count(to, count / 1000, ascii);
+        buf_format(to, "%s%03u", ascii ? "," : "\u202f", (unsigned)(count % 1000));
+    } else {
+        buf_u64(to, count);
+    }
+}
+
+void human_share(struct buf *to, double ratio)
+{
+    if (!(ratio >= 0 && ratio <= 1e6)) {
+        buf_char(to, '-');
+        return;
+    }
+    double scaled = ratio * 1000;
+    uint64_t n = (uint64_t)scaled;
+    double rest = scaled - (double)n;
+    if (rest > 0.5 || (rest == 0.5 && n % 2 == 1))
+        n++;
+    buf_format(to, "%llu.%u %%", (unsigned long long)(n / 10), (unsigned)(n % 10));
+}
+
+void human_duration(struct buf *to, uint64_t us)
+{
+    uint64_t seconds = us / 1000000;
+    if (us < 1000)
+        buf_format(to, "%u us", (unsigned)us);
+    else if (us < 1000000)
+        buf_format(to, "%u.%u ms", (unsigned)(us / 1000), (unsigned)(us % 1000 / 100));
+    else if (seconds < 60)
+        buf_format(to, "%u.%02u s", (unsigned)seconds, (unsigned)(us % 1000000 / 10000));
+    else if (seconds < 3600)
+        buf_format(to, "%u min %02u s", (unsigned)(seconds / 60), (unsigned)(seconds % 60));
+    else
+        buf_format(to, "%llu h %02u min", (unsigned long long)(seconds / 3600),
+                   (unsigned)(seconds / 60 % 60));
+}
+
+void paint_on(struct buf *to, const struct style *style, enum paint paint)
+{
+    static const char *const sequences[] = {
+        [PAINT_BOLD] = "\033[1m", [PAINT_DIM] = "\033[2m",   [PAINT_GOOD] = "\033[32m",
+        [PAINT_BAD] = "\033[31m", [PAINT_USED] = "\033[36m",
+    };
+    if (style->colour)
+        buf_text(to, sequences[paint]);
+}
+
+void paint_off(struct buf *to, const struct style *style)
+{
+    if (style->colour)
+        buf_text(to, "\033[0m");
+}

@@ -1,0 +1,237 @@
+/* peak_text.c - who held the memory, as a table. */
+#include "render/envelope.h"
+#include "render/escape.h"
+#include "render/text.h"
+
+enum { ROWS_DEFAULT = 20, CELLS = 6, OWNER_WIDTH = 100, STACK_INDENT = 12 };
+
+/* What is put together for one device. */
+struct sheet {
+    const struct style *style;
+    struct arena *arena;
+    struct buf *text; /* scratch for cells */
+    bool owners;      /* a column of its own for them */
+};
+
+static str bytes_cell(const struct sheet *s, int64_t bytes)
+{
+    size_t from = s->text->len;
+    human_bytes(s->text, bytes);
+    return text_keep(s->arena, s->text, from);
+}
+
+static str share_cell(const struct sheet *s, double ratio)
+{
+    size_t from = s->text->len;
+    human_share(s->text, ratio);
+    return text_keep(s->arena, s->text, from);
+}
+
+static str count_cell(const struct sheet *s, uint64_t count)
+{
+    size_t from = s->text->len;
+    human_count(s->text, count, s->style->ascii);
+    return text_keep(s->arena, s->text, from);
+}
+
+static str text_cell(const struct sheet *s, str text)
+{
+    size_t from = s->text->len;
+    escape_text(s->text, text, s->style->ascii);
+    return text_keep(s->arena, s->text, from);
+}
+
+static void fill_row(const struct sheet *s, const struct peak_row *row, str *cell)
+{
+    cell[0] = bytes_cell(s, (int64_t)row->bytes);
+    cell[1] = share_cell(s, row->share_ratio);
+    cell[2] = count_cell(s, row->count);
+    cell[3] = bytes_cell(s, (int64_t)row->largest_bytes);
+    cell[4] = text_cell(s, row->name);
+    if (!s->owners)
+        return;
+    bool same = row->owner.ptr != NULL && str_equal(row->owner, row->name);
+    cell[5] = row->owner.ptr == NULL ? S("(several)") : same ? S("") : text_cell(s, row->owner);
+}
+
+/* Stacks stand in the table as rows of one line each. */
+static void put_stack(struct buf *to, const struct sheet *s, const struct stack_texts *stacks,
+                      uint32_t stack)
+{
+    for (uint32_t k = stacks->first[stack]; k < stacks->first[stack + 1]; k++) {
+        buf_repeat(to, S(" "), STACK_INDENT);
+        escape_text(to, stacks->frame[stacks->line[k]], s->style->ascii);
+        buf_char(to, '\n');
+    }
+    if (stacks->first[stack] == stacks->first[stack + 1]) {
+        buf_repeat(to, S(" "), STACK_INDENT);
+        buf_text(to, "(no stack)\n");
+    }
+}
+
+static str other_cell(const struct sheet *s, uint32_t rows)
+{
+    size_t from = s->text->len;
+    buf_text(s->text, "other (");
+    human_count(s->text, rows, s->style->ascii);
+    buf_format(s->text, " row%s)", rows == 1 ? "" : "s");
+    return text_keep(s->arena, s->text, from);
+}
+
+static double ratio(uint64_t part, uint64_t whole)
+{
+    return whole == 0 ? -1 : (double)part / (double)whole;
+}
+
+/* The rows under the rows: what was folded, what the file contradicts, the sum. */
+static uint32_t fill_ends(const struct sheet *s, const struct peak *p, uint32_t shown, str *cell,
+                          uint32_t columns)
+{
+    uint64_t bytes = 0, count = 0, largest = 0;
+    uint32_t rows = 0;
+    for (uint32_t i = shown; i < p->rows; i++) {
+        bytes += p->row[i].bytes;
+        count += p->row[i].count;
+        largest = p->row[i].largest_bytes > largest ? p->row[i].largest_bytes : largest;
+    }
+    for (uint32_t i = 0; i < 3 * columns; i++)
+        cell[i] = S("");
+    if (shown < p->rows) {
+        cell[0] = bytes_cell(s, (int64_t)bytes);
+        cell[1] = share_cell(s, ratio(bytes, p->live_bytes));
+        cell[2] = count_cell(s, count);
+        cell[3] = bytes_cell(s, (int64_t)largest);
+        cell[4] = other_cell(s, p->rows - shown);
+        rows++;
+    }
+    if (p->adjust_bytes != 0) {
+        str *adjust = cell + (size_t)rows * columns;
+        adjust[0] = bytes_cell(s, p->adjust_bytes);
+        adjust[4] = S("adjust: the file contradicts itself by this much");
+        rows++;
+    }
+    str *total = cell + (size_t)rows * columns;
+    total[0] = bytes_cell(s, p->total_bytes);
+    total[2] = count_cell(s, p->live_count);
+    total[4] = S("total");
+    return rows + 1;
+}
+
+static bool owners_differ(const struct peak *p, uint32_t shown)
+{
+    for (uint32_t i = 0; i < shown; i++) {
+        if (p->row[i].owner.ptr == NULL || !str_equal(p->row[i].owner, p->row[i].name))
+            return true;
+    }
+    return false;
+}
+
+static void put_table(struct buf *to, struct sheet *s, const struct peak_device *d,
+                      const struct stack_texts *stacks, const struct render_options *options)
+{
+    const struct peak *p = &d->peak;
+    uint32_t most = options->rows == 0 ? ROWS_DEFAULT : options->rows;
+    uint32_t shown = most < p->rows ? most : p->rows;
+    s->owners = p->by == BY_CULPRIT && s->style->width >= OWNER_WIDTH && owners_differ(p, shown);
+    uint32_t columns = s->owners ? CELLS : CELLS - 1;
+    const struct text_column column[CELLS] = {
+        { "bytes", true, false, 0 },
+        { "share", true, false, 0 },
+        { "count", true, false, 0 },
+        { "largest", true, false, 0 },
+        { peak_by_names[p->by], false, true, 16 },
+        { "owner", false, true, 16 },
+    };
+    str *cell = arena_array(s->arena, str, ((size_t)shown * 2 + 3) * columns);
+    if (cell == NULL) {
+        to->failed = true;
+        return;
+    }
+    uint32_t rows = 0;
+    for (uint32_t i = 0; i < shown; i++) {
+        fill_row(s, &p->row[i], cell + (size_t)rows++ * columns);
+        if (!options->stacks)
+            continue;
+        size_t from = s->text->len;
+        put_stack(s->text, s, stacks, d->row_stack[i]);
+        s->text->len -= s->text->len > from; /* the table ends the line itself */
+        cell[(size_t)rows * columns] = (str){ NULL, 0 };
+        cell[(size_t)rows++ * columns + 1] = text_keep(s->arena, s->text, from);
+    }
+    rows += fill_ends(s, p, shown, cell + (size_t)rows * columns, columns);
+    struct text_table table = { column, columns, rows, cell, 0 };
+    text_table(to, s->style, &table);
+}
+
+static void put_moment(struct buf *to, const struct peak_device *d)
+{
+    if (d->at_peak)
+        buf_text(to, "at its peak, ");
+    if (d->peak.at_event < 0)
+        buf_text(to, "at the start of the recording");
+    else
+        buf_format(to, "%s event %lld", d->at_peak ? "at" : "after", (long long)d->peak.at_event);
+    if (d->after_us != UINT64_MAX && d->peak.at_event >= 0) {
+        buf_text(to, " (");
+        human_duration(to, d->after_us);
+        buf_text(to, " after the first)");
+    }
+    if (d->bound)
+        buf_text(to, ", of the part read");
+}
+
+static void put_device(struct out *out, struct sheet *s, const struct peak_device *d,
+                       const struct stack_texts *stacks, const struct render_options *options)
+{
+    struct buf *to = &out->text;
+    buf_char(to, '\n');
+    paint_on(to, s->style, PAINT_BOLD);
+    envelope_device_text(to, d->name);
+    paint_off(to, s->style);
+    buf_char(to, ' ');
+    if (d->status == ANSWER_NOT_APPLICABLE) {
+        buf_text(to, ": ");
+        escape_text(to, d->reason[0].text, s->style->ascii);
+        buf_char(to, '\n');
+        return;
+    }
+    put_moment(to, d);
+    buf_text(to, d->bound ? ": at least " : ": ");
+    human_bytes(to, d->peak.total_bytes);
+    buf_text(to, " in use, ");
+    human_bytes(to, d->reserved_bytes);
+    buf_text(to, " reserved\n");
+    for (uint32_t i = 0; i < d->reasons; i++) {
+        escape_text(to, d->reason[i].text, s->style->ascii);
+        buf_char(to, '\n');
+    }
+    envelope_trust_text(to, s->style, &d->trust);
+    buf_char(to, '\n');
+    put_table(to, s, d, stacks, options);
+    out_flush(out, OUT_ENOUGH);
+}
+
+void peak_text(struct out *out, const struct answer_set *set, bool several,
+               const struct render_options *options)
+{
+    (void)several;
+    struct arena arena;
+    struct buf text;
+    arena_init(&arena, SIZE_MAX / 2);
+    buf_init(&text, SIZE_MAX / 2);
+    struct sheet s = { &options->style, &arena, &text, false };
+    for (uint32_t i = 0; i < set->count; i++) {
+        const struct peak_answer *answer = &set->peak[i];
+        if (i > 0)
+            buf_char(&out->text, '\n');
+        envelope_file_text(&out->text, &options->style, &answer->file, answer->devices);
+        for (uint32_t k = 0; k < answer->devices; k++) {
+            struct arena_mark mark = arena_mark(&arena);
+            put_device(out, &s, &answer->device[k], &answer->stacks, options);
+            arena_release(&arena, mark);
+        }
+    }
+    out->text.failed = out->text.failed || text.failed;
+    buf_free(&text);
+    arena_free(&arena);
+}

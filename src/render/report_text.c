@@ -1,0 +1,450 @@
+/* report_text.c - the one page, and one line for each of many. */
+#include "render/envelope.h"
+#include "render/escape.h"
+#include "render/findings.h"
+#include "render/picture.h"
+#include "render/text.h"
+#include "render/totals.h"
+
+enum { ROWS_DEFAULT = 8, ROW_CELLS = 4, RANK_CELLS = 7, LABELLED = 9, SPARK = 16 };
+
+/* Left words of a line, so that what follows stands in one column. */
+static void put_label(struct buf *to, const struct style *style, const char *label)
+{
+    paint_on(to, style, PAINT_BOLD);
+    buf_text(to, label);
+    paint_off(to, style);
+    size_t len = str_from(label).len;
+    buf_repeat(to, S(" "), len < LABELLED ? LABELLED - len : 1);
+}
+
+static struct picture picture_of(const struct report_device *d, int64_t *oom_event)
+{
+    for (uint32_t i = 0; i < d->ooms; i++)
+        oom_event[i] = d->oom[i].event;
+    return (struct picture){
+        .requested = d->requested,
+        .reserved = d->reserved,
+        .spans = d->spans,
+        .states = d->events + 1,
+        .peak_event = d->curves.of[CURVE_REQUESTED].peak_event,
+        .oom_event = oom_event,
+        .ooms = d->ooms,
+        .duration_us = d->duration_us,
+    };
+}
+
+static void put_picture(struct buf *to, struct arena *arena, const struct report_device *d,
+                        const struct render_options *options)
+{
+    const struct style *style = &options->style;
+    int64_t *oom_event = arena_array(arena, int64_t, d->ooms + 1u);
+    if (oom_event == NULL) {
+        to->failed = true;
+        return;
+    }
+    struct picture picture = picture_of(d, oom_event);
+    if (options->picture) {
+        buf_text(to, style->ascii ? "in use (#) and reserved (') at each event\n"
+                                  : "in use (█) and reserved (░) at each event\n");
+        picture_area(to, style, &picture);
+    } else {
+        put_label(to, style, "in use");
+        picture_line(to, style, &picture, style->width - LABELLED);
+        buf_char(to, '\n');
+    }
+}
+
+static void put_peak(struct buf *to, const struct style *style, const struct report_device *d)
+{
+    const struct curve *used = &d->curves.of[CURVE_REQUESTED];
+    const struct curve *held = &d->curves.of[CURVE_RESERVED];
+    put_label(to, style, "peak");
+    if (!used->start_known)
+        buf_text(to, "at least ");
+    paint_on(to, style, PAINT_BOLD);
+    human_bytes(to, used->peak_bytes);
+    paint_off(to, style);
+    buf_text(to, " in use ");
+    if (used->peak_event < 0)
+        buf_text(to, d->events == 0 ? "(no trace: the final state)" : "at the start");
+    else
+        buf_format(to, "at event %lld", (long long)used->peak_event);
+    if (used->peak_event >= 0 && d->peak_after_us != UINT64_MAX) {
+        buf_text(to, " (");
+        human_duration(to, d->peak_after_us);
+        buf_char(to, ')');
+    }
+    if (!used->start_known)
+        buf_text(to, " of the part read");
+    buf_text(to, "; ");
+    human_bytes(to, d->reserved_at_peak_bytes);
+    buf_text(to, " reserved then");
+    if (held->peak_bytes > d->reserved_at_peak_bytes) {
+        buf_text(to, ", at most ");
+        human_bytes(to, held->peak_bytes);
+    }
+    buf_char(to, '\n');
+}
+
+static void put_known(struct buf *to, int64_t bytes, bool known)
+{
+    if (known)
+        human_bytes(to, bytes);
+    else
+        buf_text(to, "not known (the file is cut)");
+}
+
+static void put_ends(struct buf *to, const struct style *style, const struct report_device *d)
+{
+    const struct curve *used = &d->curves.of[CURVE_REQUESTED];
+    const struct curve *held = &d->curves.of[CURVE_RESERVED];
+    put_label(to, style, "start");
+    put_known(to, used->start_bytes, used->start_known);
+    buf_text(to, used->start_known ? " in use; " : "; ");
+    paint_on(to, style, PAINT_BOLD);
+    buf_text(to, "end ");
+    paint_off(to, style);
+    put_known(to, used->end_bytes, used->end_known);
+    if (used->end_known && held->end_known) {
+        buf_text(to, " in use, ");
+        human_bytes(to, held->end_bytes);
+        buf_text(to, " reserved");
+    }
+    buf_char(to, '\n');
+}
+
+static str cell_of(struct arena *arena, struct buf *text, size_t from)
+{
+    return text_keep(arena, text, from);
+}
+
+static void fill_row(struct arena *arena, struct buf *text, const struct style *style,
+                     const struct report_row *row, str *cell)
+{
+    size_t from = text->len;
+    human_known_bytes(text, row->bytes);
+    cell[0] = cell_of(arena, text, from);
+    human_share(text, row->share_ratio);
+    cell[1] = cell_of(arena, text, from);
+    human_count(text, row->count, style->ascii);
+    cell[2] = cell_of(arena, text, from);
+    escape_text(text, row->name, style->ascii);
+    cell[3] = cell_of(arena, text, from);
+}
+
+/* The rows as one more row: what the table does not show. */
+static struct report_row rest_of(const struct report_device *d, uint32_t shown)
+{
+    struct report_row rest = { .bytes = d->live_bytes, .count = d->live_count };
+    for (uint32_t i = 0; i < shown; i++) {
+        rest.bytes -= d->row[i].bytes;
+        rest.count -= d->row[i].count;
+    }
+    rest.share_ratio = d->live_bytes == 0 ? -1 : (double)rest.bytes / (double)d->live_bytes;
+    return rest;
+}
+
+static void put_rows(struct buf *to, struct arena *arena, const struct report_device *d,
+                     const struct render_options *options)
+{
+    const struct style *style = &options->style;
+    uint32_t most = options->rows == 0 ? ROWS_DEFAULT : options->rows;
+    uint32_t shown = most < d->rows ? most : d->rows;
+    /* One line for one row is better than "other (1 line)". */
+    if (shown + 1 == d->all_rows && d->rows == d->all_rows)
+        shown++;
+    const struct text_column column[ROW_CELLS] = {
+        { "bytes", true, false, 0 },
+        { "share", true, false, 0 },
+        { "count", true, false, 0 },
+        { d->hidden_culprit.len > 0 ? "held at the peak by (owner)" : "held at the peak by", false,
+          true, 16 },
+    };
+    struct buf text;
+    buf_init(&text, SIZE_MAX / 2);
+    str *cell = arena_array(arena, str, ((size_t)shown + 1) * ROW_CELLS);
+    if (cell == NULL) {
+        to->failed = true;
+        return;
+    }
+    uint32_t rows = 0;
+    for (; rows < shown; rows++)
+        fill_row(arena, &text, style, &d->row[rows], cell + (size_t)rows * ROW_CELLS);
+    if (shown < d->all_rows) {
+        char words[48];
+        struct buf name;
+        buf_init(&name, sizeof words * 4);
+        buf_format(&name, "other (%u lines)", (unsigned)(d->all_rows - shown));
+        struct report_row rest = rest_of(d, shown);
+        rest.name = buf_slice(&name);
+        fill_row(arena, &text, style, &rest, cell + (size_t)rows++ * ROW_CELLS);
+        buf_free(&name);
+    }
+    struct text_table table = { column, ROW_CELLS, rows, cell, 0 };
+    text_table(to, style, &table);
+    to->failed = to->failed || text.failed;
+    buf_free(&text);
+}
+
+static void put_hidden(struct buf *to, const struct style *style, const struct report_device *d)
+{
+    if (d->hidden_culprit.len == 0)
+        return;
+    struct buf words;
+    buf_init(&words, SIZE_MAX / 2);
+    escape_text(&words, d->hidden_culprit, style->ascii);
+    buf_text(&words, " alone holds ");
+    human_share(&words, d->hidden_share);
+    buf_text(&words, " of the peak; under it:");
+    text_wrap(to, style, buf_slice(&words), 0, 0);
+    to->failed = to->failed || words.failed;
+    buf_free(&words);
+}
+
+static void put_findings(struct buf *to, const struct style *style, const struct report_device *d)
+{
+    struct buf words;
+    buf_init(&words, 1 << 16);
+    for (uint32_t i = d->ooms > 2 ? d->ooms - 2 : 0; i < d->ooms; i++) {
+        paint_on(to, style, PAINT_BAD);
+        put_label(to, style, "OOM");
+        words.len = 0;
+        finding_oom_text(&words, &d->oom[i]);
+        text_wrap(to, style, buf_slice(&words), LABELLED, LABELLED);
+    }
+    if (d->curves.oom_events > 2) {
+        buf_repeat(to, S(" "), LABELLED);
+        human_count(to, d->curves.oom_events - 2, style->ascii);
+        buf_text(to, " more before\n");
+    }
+    if (d->old_bytes > 0 && d->events > 1) {
+        put_label(to, style, "note");
+        words.len = 0;
+        finding_old_text(&words, d);
+        text_wrap(to, style, buf_slice(&words), LABELLED, LABELLED);
+    }
+    to->failed = to->failed || words.failed;
+    buf_free(&words);
+}
+
+static void put_device(struct buf *to, const struct report *report, const struct report_device *d,
+                       const struct render_options *options)
+{
+    const struct style *style = &options->style;
+    struct arena arena;
+    arena_init(&arena, SIZE_MAX / 2);
+    if (report->devices > 1 || d->name.host) {
+        buf_char(to, '\n');
+        paint_on(to, style, PAINT_BOLD);
+        envelope_device_text(to, d->name);
+        paint_off(to, style);
+        buf_text(to, ": ");
+        human_count(to, d->events, style->ascii);
+        buf_text(to, " events\n");
+    }
+    envelope_trust_text(to, style, &d->trust);
+    if (d->events > 0)
+        put_picture(to, &arena, d, options);
+    put_peak(to, style, d);
+    put_ends(to, style, d);
+    put_findings(to, style, d);
+    if (d->all_rows > 0) {
+        buf_char(to, '\n');
+        put_hidden(to, style, d);
+        put_rows(to, &arena, d, options);
+    }
+    arena_free(&arena);
+}
+
+/* A file's name as a shell takes it. */
+static void put_typed(struct buf *to, const struct style *style, str path)
+{
+    bool plain = path.len > 0 && !str_equal(path, S("-")), quotable = plain;
+    for (size_t i = 0; i < path.len; i++) {
+        char c = path.ptr[i];
+        bool word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        plain = plain && (word || (c != '\0' && memchr("_./+-=:@,%", c, 10) != NULL));
+        quotable = quotable && c >= ' ' && c < 0x7f && c != '\'';
+    }
+    (void)style;
+    if (plain)
+        buf_str(to, path);
+    else if (quotable)
+        buf_format(to, "'%.*s'", (int)path.len, path.ptr);
+    else
+        buf_text(to, "FILE");
+}
+
+static void put_next(struct buf *to, const struct style *style, const struct report *report)
+{
+    bool oom = false, any = false;
+    for (uint32_t i = 0; i < report->devices; i++) {
+        oom = oom || report->device[i].ooms > 0;
+        any = any || report->device[i].all_rows > 0;
+    }
+    if (!any)
+        return;
+    const struct {
+        const char *options, *meaning;
+        bool shown;
+    } lines[] = {
+        { " --stacks", "whole stacks", true },
+        { " --at oom", "what was alive when it failed", oom },
+        { " --by owner", "the functions under your lines", true },
+        { " --at end", "what stayed", !oom },
+    };
+    buf_char(to, '\n');
+    const char *label = "next";
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        if (!lines[i].shown)
+            continue;
+        put_label(to, style, label);
+        label = "";
+        size_t from = to->len;
+        buf_text(to, "vramscope peak ");
+        put_typed(to, style, report->file.path);
+        buf_text(to, lines[i].options);
+        size_t len = to->len - from;
+        buf_repeat(to, S(" "), len < 44 ? 44 - len : 2);
+        paint_on(to, style, PAINT_DIM);
+        buf_text(to, lines[i].meaning);
+        paint_off(to, style);
+        buf_char(to, '\n');
+    }
+}
+
+/* The folder that all paths of the set share, with its slash. */
+static size_t common_folder(const struct answer_set *set)
+{
+    str first = set->report[0].file.path;
+    size_t shared = first.len;
+    for (uint32_t i = 1; i < set->count; i++) {
+        str path = set->report[i].file.path;
+        size_t at = 0;
+        while (at < shared && at < path.len && path.ptr[at] == first.ptr[at])
+            at++;
+        shared = at;
+    }
+    while (shared > 0 && first.ptr[shared - 1] != '/')
+        shared--;
+    return shared;
+}
+
+static void fill_rank(struct arena *arena, struct buf *text, const struct style *style,
+                      const struct report *report, const struct report_device *d, size_t folder,
+                      str *cell)
+{
+    const struct curve *used = &d->curves.of[CURVE_REQUESTED];
+    struct file_facts named = report->file;
+    size_t from = text->len;
+    named.path.ptr += folder;
+    named.path.len -= folder;
+    envelope_name(text, style, &named);
+    if (!report->file.origin.complete)
+        buf_text(text, " (cut)");
+    cell[0] = cell_of(arena, text, from);
+    buf_format(text, "%s%u", d->name.host ? "host " : "", (unsigned)d->name.number);
+    cell[1] = cell_of(arena, text, from);
+    buf_text(text, used->start_known ? "" : style->ascii ? ">= " : "≥ ");
+    human_bytes(text, used->peak_bytes);
+    cell[2] = cell_of(arena, text, from);
+    human_bytes(text, d->curves.of[CURVE_RESERVED].peak_bytes);
+    cell[3] = cell_of(arena, text, from);
+    if (d->curves.oom_events > 0)
+        buf_u64(text, d->curves.oom_events);
+    else
+        buf_char(text, '-');
+    cell[4] = cell_of(arena, text, from);
+    buf_char(text, d->trust.grade);
+    cell[5] = cell_of(arena, text, from);
+    if (d->rows > 0) {
+        human_share(text, d->row[0].share_ratio);
+        buf_char(text, ' ');
+        escape_text(text, d->row[0].name, style->ascii);
+    }
+    cell[6] = cell_of(arena, text, from);
+}
+
+static bool is_empty(const struct report_device *d)
+{
+    return d->events == 0 && d->segments == 0;
+}
+
+static void put_ranks(struct buf *to, const struct answer_set *set, const struct style *style)
+{
+    static const struct text_column column[RANK_CELLS] = {
+        { "file", false, true, 12 },
+        { "device", true, false, 0 },
+        { "peak in use", true, false, 0 },
+        { "reserved", true, false, 0 },
+        { "OOM", true, false, 0 },
+        { "trust", false, false, 0 },
+        { "most of the peak", false, true, 16 },
+    };
+    struct arena arena;
+    struct buf text;
+    arena_init(&arena, SIZE_MAX / 2);
+    buf_init(&text, SIZE_MAX / 2);
+    size_t folder = common_folder(set), devices = 0;
+    for (uint32_t i = 0; i < set->count; i++)
+        devices += set->report[i].devices;
+    str *cell = arena_array(&arena, str, (devices + 1) * RANK_CELLS);
+    uint32_t rows = 0;
+    for (uint32_t i = 0; cell != NULL && i < set->count; i++) {
+        const struct report *report = &set->report[i];
+        for (uint32_t k = 0; k < report->devices; k++) {
+            /* A rank's file may name all devices of its machine. */
+            if (is_empty(&report->device[k]) && report->devices > 1)
+                continue;
+            fill_rank(&arena, &text, style, report, &report->device[k], folder,
+                      cell + (size_t)rows++ * RANK_CELLS);
+        }
+    }
+    if (folder > 0) {
+        escape_text(to, (str){ set->report[0].file.path.ptr, folder }, style->ascii);
+        buf_text(to, "\n");
+    }
+    struct text_table table = { column, RANK_CELLS, rows, cell, 0 };
+    if (cell != NULL)
+        text_table(to, style, &table);
+    to->failed = to->failed || cell == NULL || text.failed;
+    buf_free(&text);
+    arena_free(&arena);
+}
+
+static void put_total(struct buf *to, const struct answer_set *set, const struct style *style,
+                      enum curve_name which, const char *label)
+{
+    struct total total;
+    if (!totals_of(set, which, &total)) {
+        to->failed = true;
+        return;
+    }
+    put_label(to, style, label);
+    buf_text(to, "largest ");
+    human_bytes(to, total.largest_bytes);
+    buf_text(to, ", median ");
+    human_bytes(to, total.median_bytes);
+    buf_text(to, ", sum of separate peaks ");
+    human_bytes(to, total.sum_bytes);
+    buf_format(to, " (%u devices)\n", (unsigned)total.devices);
+}
+
+void report_text(struct out *out, const struct answer_set *set, bool several,
+                 const struct render_options *options)
+{
+    struct buf *to = &out->text;
+    if (several) {
+        put_ranks(to, set, &options->style);
+        buf_char(to, '\n');
+        put_total(to, set, &options->style, CURVE_REQUESTED, "in use");
+        put_total(to, set, &options->style, CURVE_RESERVED, "reserved");
+        return;
+    }
+    const struct report *report = &set->report[0];
+    envelope_file_text(to, &options->style, &report->file, report->devices);
+    for (uint32_t i = 0; i < report->devices; i++)
+        put_device(to, report, &report->device[i], options);
+    put_next(to, &options->style, report);
+}

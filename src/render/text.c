@@ -1,0 +1,130 @@
+/* text.c - tables and wrapped lines. */
+#include "render/text.h"
+
+#include "render/escape.h"
+
+enum { COLUMNS_MOST = 16, GAP = 2 };
+
+str text_keep(struct arena *arena, struct buf *to, size_t from)
+{
+    str kept =
+        to->failed ? (str){ NULL, 0 } : arena_copy(arena, (str){ to->at + from, to->len - from });
+    if (kept.ptr == NULL)
+        to->failed = true;
+    to->len = to->failed ? to->len : from;
+    return kept;
+}
+
+void text_fit(struct buf *to, const struct style *style, str text, size_t columns, bool pad)
+{
+    size_t width = escape_width(text);
+    if (width > columns) {
+        str mark = style->ascii ? S("...") : S("\u2026");
+        size_t room = columns > escape_width(mark) ? columns - escape_width(mark) : 0;
+        text.len = escape_fit(text, room);
+        buf_str(to, text);
+        buf_str(to, mark);
+        width = escape_width(text) + escape_width(mark);
+    } else {
+        buf_str(to, text);
+    }
+    if (pad && width < columns)
+        buf_repeat(to, S(" "), columns - width);
+}
+
+static void measure(const struct text_table *t, size_t *width)
+{
+    for (uint32_t c = 0; c < t->columns; c++) {
+        width[c] = escape_width(str_from(t->column[c].heading));
+        for (uint32_t r = 0; r < t->rows; r++) {
+            const str *row = &t->cell[(size_t)r * t->columns];
+            if (row[0].ptr == NULL)
+                continue;
+            size_t cell = escape_width(row[c]);
+            width[c] = cell > width[c] ? cell : width[c];
+        }
+    }
+}
+
+/* Takes what is too much from the flexible columns, the last first. */
+static void squeeze(const struct text_table *t, size_t room, size_t *width)
+{
+    size_t sum = t->indent;
+    for (uint32_t c = 0; c < t->columns; c++)
+        sum += width[c] + (c > 0 ? GAP : 0);
+    for (uint32_t c = t->columns; c-- > 0 && sum > room;) {
+        size_t least = t->column[c].least;
+        if (!t->column[c].flexible || width[c] <= least)
+            continue;
+        size_t take = sum - room < width[c] - least ? sum - room : width[c] - least;
+        width[c] -= take;
+        sum -= take;
+    }
+}
+
+static void put_row(struct buf *to, const struct style *style, const struct text_table *t,
+                    const str *cell, const size_t *width)
+{
+    buf_repeat(to, S(" "), t->indent);
+    for (uint32_t c = 0; c < t->columns; c++) {
+        bool last = c + 1 == t->columns;
+        size_t len = escape_width(cell[c]);
+        if (c > 0)
+            buf_repeat(to, S(" "), GAP);
+        if (t->column[c].right && len < width[c])
+            buf_repeat(to, S(" "), width[c] - len);
+        text_fit(to, style, cell[c], width[c], !last && !t->column[c].right);
+    }
+    buf_char(to, '\n');
+}
+
+void text_table(struct buf *to, const struct style *style, const struct text_table *table)
+{
+    size_t width[COLUMNS_MOST];
+    str heading[COLUMNS_MOST];
+    measure(table, width);
+    squeeze(table, style->width, width);
+    for (uint32_t c = 0; c < table->columns; c++)
+        heading[c] = str_from(table->column[c].heading);
+    paint_on(to, style, PAINT_DIM);
+    put_row(to, style, table, heading, width);
+    paint_off(to, style);
+    for (uint32_t r = 0; r < table->rows; r++) {
+        const str *row = &table->cell[(size_t)r * table->columns];
+        if (row[0].ptr == NULL) {
+            buf_str(to, row[1]);
+            buf_char(to, '\n');
+        } else {
+            put_row(to, style, table, row, width);
+        }
+    }
+}
+
+void text_wrap(struct buf *to, const struct style *style, str text, uint32_t at, uint32_t indent)
+{
+    size_t column = at;
+    bool first = true;
+    while (text.len > 0) {
+        size_t len = str_find(text, S(" "));
+        str word = { text.ptr, len };
+        size_t width = escape_width(word);
+        if (!first && column + 1 + width > style->width) {
+            buf_char(to, '\n');
+            buf_repeat(to, S(" "), indent);
+            column = indent;
+        } else if (!first) {
+            buf_char(to, ' ');
+            column++;
+        }
+        buf_str(to, word);
+        column += width;
+        first = false;
+        text.ptr += len;
+        text.len -= len;
+        while (text.len > 0 && text.ptr[0] == ' ') {
+            text.ptr++;
+            text.len--;
+        }
+    }
+    buf_char(to, '\n');
+}

@@ -1,0 +1,38 @@
+/* text.h - tables of text that fit a width; columns are data. */
+#ifndef VRS_RENDER_TEXT_H
+#define VRS_RENDER_TEXT_H
+
+#include "base/arena.h"
+#include "render/human.h"
+
+struct text_column {
+    const char *heading;
+    bool right;    /* numbers */
+    bool flexible; /* gives way, down to `least`, when the table is too wide */
+    uint32_t least;
+};
+
+/* Cells are escaped already and are written row by row; `cell` has columns * rows of them. */
+struct text_table {
+    const struct text_column *column;
+    uint32_t columns, rows;
+    const str *cell;
+    uint32_t indent;
+};
+
+/* Blanks around columns are two; the last column is not padded.  A cell that is too long is cut
+ * at its end, with a mark.  A row whose first cell has ptr NULL prints nothing: its second cell
+ * stands alone, as wide as it is (a line under the row before). */
+void text_table(struct buf *to, const struct style *style, const struct text_table *table);
+
+/* One cell: what `write` appended to `to` since `from`, kept in `arena`. */
+str text_keep(struct arena *arena, struct buf *to, size_t from);
+
+/* Appends `text`, cut to `columns` with a mark, padded with blanks on the right where `pad`. */
+void text_fit(struct buf *to, const struct style *style, str text, size_t columns, bool pad);
+
+/* Words of `text` on lines of at most `style->width`, the later ones behind `indent` blanks; the
+ * first begins at column `at`. */
+void text_wrap(struct buf *to, const struct style *style, str text, uint32_t at, uint32_t indent);
+
+#endif

@@ -1,0 +1,37 @@
+#include "fault.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Names that the linker's --wrap makes and expects. */
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *old, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+
+atomic_long fault_left = -1;
+
+static bool fails_now(void)
+{
+    long left = atomic_load(&fault_left);
+    while (left >= 0 && !atomic_compare_exchange_weak(&fault_left, &left, left - 1))
+        ;
+    return left == 0;
+}
+
+void *__wrap_malloc(size_t size)
+{
+    return fails_now() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return fails_now() ? NULL : __real_calloc(count, size);
+}
+
+void *__wrap_realloc(void *old, size_t size)
+{
+    return fails_now() ? NULL : __real_realloc(old, size);
+}
