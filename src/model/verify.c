@@ -199,6 +199,8 @@ static enum vrs_status check_blocks(const struct recording *r, struct vrs_error 
     TRY(check_runs("blocks.histories", b->first_history, b->histories, rows, r->history.rows.len,
                    err));
     TRY(check_ids("history.stack", r->history.stack, r->history.rows.len, r->stacks.rows.len, err));
+    TRY(check_ids("history.cpp_frames", r->history.cpp_frames, r->history.rows.len,
+                  r->strings.rows.len, err));
     for (uint32_t s = 0; s < r->segments.rows.len; s++)
         for (uint32_t i = 0; i < r->segments.blocks[s]; i++)
             if (b->segment[r->segments.first_block[s] + i] != s)
