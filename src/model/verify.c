@@ -189,6 +189,25 @@ static enum vrs_status check_segments(const struct recording *r, struct vrs_erro
     return VRS_OK;
 }
 
+/* The histories of blocks that a cut file dropped lie between the runs, or after them. */
+static enum vrs_status check_history(const struct recording *r, struct vrs_error *err)
+{
+    const struct blocks *b = &r->blocks;
+    uint64_t next = 0;
+    for (uint32_t i = 0; i < b->rows.len; i++) {
+        if (b->histories[i] == 0)
+            continue;
+        uint64_t end = (uint64_t)b->first_history[i] + b->histories[i];
+        if (b->first_history[i] < next || end > r->history.rows.len)
+            return vrs_fail(err, VRS_CORRUPT, "blocks.histories, row %u: rows %u to %llu of %u", i,
+                            b->first_history[i], (unsigned long long)end, r->history.rows.len);
+        next = end;
+    }
+    TRY(check_ids("history.stack", r->history.stack, r->history.rows.len, r->stacks.rows.len, err));
+    return check_ids("history.cpp_frames", r->history.cpp_frames, r->history.rows.len,
+                     r->strings.rows.len, err);
+}
+
 static enum vrs_status check_blocks(const struct recording *r, struct vrs_error *err)
 {
     const struct blocks *b = &r->blocks;
@@ -196,11 +215,7 @@ static enum vrs_status check_blocks(const struct recording *r, struct vrs_error 
     TRY(check_bytes("blocks.state", b->state, rows, BLOCK_INACTIVE + 1, err));
     TRY(check_ids("blocks.stack", b->stack, rows, r->stacks.rows.len, err));
     TRY(check_ids("blocks.context", b->context, rows, r->contexts.rows.len, err));
-    TRY(check_runs("blocks.histories", b->first_history, b->histories, rows, r->history.rows.len,
-                   err));
-    TRY(check_ids("history.stack", r->history.stack, r->history.rows.len, r->stacks.rows.len, err));
-    TRY(check_ids("history.cpp_frames", r->history.cpp_frames, r->history.rows.len,
-                  r->strings.rows.len, err));
+    TRY(check_history(r, err));
     for (uint32_t s = 0; s < r->segments.rows.len; s++)
         for (uint32_t i = 0; i < r->segments.blocks[s]; i++)
             if (b->segment[r->segments.first_block[s] + i] != s)
