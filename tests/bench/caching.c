@@ -161,14 +161,19 @@ static uint32_t new_segment(struct caching *c, uint64_t rounded)
         c->segment_len++;
     }
     bool small = rounded <= SMALL_MAX;
-    uint64_t size = small                        ? SMALL_SEGMENT
+    uint64_t size = small                       ? SMALL_SEGMENT
                     : rounded < OWN_SEGMENT_MIN ? LARGE_SEGMENT
                                                 : (rounded + 2 * MIB - 1) / (2 * MIB) * (2 * MIB);
     uint32_t block = new_block(c);
-    c->segment[row] = (struct segment){ .addr = new_range(c, size), .size = size, .first = block,
-                                        .stack = NONE, .capture = NONE, .small = small };
-    c->block[block] = (struct block){ .addr = c->segment[row].addr, .size = size, .segment = row,
-                                      .before = NONE, .after = NONE };
+    c->segment[row] = (struct segment){ .addr = new_range(c, size),
+                                        .size = size,
+                                        .first = block,
+                                        .stack = NONE,
+                                        .capture = NONE,
+                                        .small = small };
+    c->block[block] = (struct block){
+        .addr = c->segment[row].addr, .size = size, .segment = row, .before = NONE, .after = NONE
+    };
     tree_add(c, block);
     return row;
 }
@@ -178,8 +183,11 @@ static void split(struct caching *c, uint32_t block, uint64_t size)
 {
     uint32_t rest = new_block(c);
     struct block *b = &c->block[block];
-    c->block[rest] = (struct block){ .addr = b->addr + size, .size = b->size - size,
-                                     .segment = b->segment, .before = block, .after = b->after };
+    c->block[rest] = (struct block){ .addr = b->addr + size,
+                                     .size = b->size - size,
+                                     .segment = b->segment,
+                                     .before = block,
+                                     .after = b->after };
     if (b->after != NONE)
         c->block[b->after].before = rest;
     b->after = rest;

@@ -20,16 +20,16 @@ struct block {
     uint64_t size;
     uint64_t requested; /* of the last owner once the block is inactive, as in real files */
     uint32_t segment;
-    uint32_t before, after; /* neighbours in the segment */
+    uint32_t before, after;         /* neighbours in the segment */
     uint32_t left, right, priority; /* in the tree of free blocks */
-    uint32_t stack, capture; /* of the allocation; the caller's */
+    uint32_t stack, capture;        /* of the allocation; the caller's */
     enum block_state state;
 };
 
 struct segment {
     uint64_t addr;
     uint64_t size;
-    uint32_t first; /* block; NONE: the segment was returned, its row is free */
+    uint32_t first;          /* block; NONE: the segment was returned, its row is free */
     uint32_t stack, capture; /* of the allocation that needed it; the caller's */
     bool small;
 };
@@ -45,7 +45,7 @@ struct caching {
     uint32_t spare; /* rows of merged blocks, chained by `after` */
     struct segment *segment;
     uint32_t segment_len, segment_cap;
-    uint32_t tree[2]; /* free blocks by size and address: large, small */
+    uint32_t tree[2];       /* free blocks by size and address: large, small */
     struct range *returned; /* address ranges to be handed out again */
     uint32_t returned_len, returned_cap;
     uint64_t next_addr;

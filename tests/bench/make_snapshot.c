@@ -17,22 +17,23 @@
 #include <string.h>
 
 #define KEYS(X)                                                                                    \
-    X(segments) X(device_traces) X(allocator_settings) X(external_annotations)                     \
-    X(device) X(address) X(total_size) X(allocated_size) X(active_size) X(requested_size)          \
-    X(stream) X(segment_type) X(segment_pool_id) X(is_expandable) X(blocks) X(frames)              \
-    X(size) X(state) X(small) X(large) X(inactive) X(active_allocated) X(active_pending_free)      \
-    X(name) X(filename) X(line) X(action) X(addr) X(time_us) X(compile_context)                    \
-    X(alloc) X(free_requested) X(free_completed) X(segment_alloc) X(segment_free)                  \
-    X(stage) X(START) X(END) X(PYTORCH_CUDA_ALLOC_CONF) X(max_split_size)                          \
-    X(garbage_collection_threshold) X(expandable_segments) X(pinned_num_register_threads)          \
-    X(release_lock_on_cudamalloc) X(pinned_use_cuda_host_register)                                 \
-    X(graph_capture_record_stream_reuse) X(roundup_power2_divisions)
+    X(segments), X(device_traces), X(allocator_settings), X(external_annotations), X(device),      \
+        X(address), X(total_size), X(allocated_size), X(active_size), X(requested_size),           \
+        X(stream), X(segment_type), X(segment_pool_id), X(is_expandable), X(blocks), X(frames),    \
+        X(size), X(state), X(small), X(large), X(inactive), X(active_allocated),                   \
+        X(active_pending_free), X(name), X(filename), X(line), X(action), X(addr), X(time_us),     \
+        X(compile_context), X(alloc), X(free_requested), X(free_completed), X(segment_alloc),      \
+        X(segment_free), X(stage), X(START), X(END), X(PYTORCH_CUDA_ALLOC_CONF),                   \
+        X(max_split_size), X(garbage_collection_threshold), X(expandable_segments),                \
+        X(pinned_num_register_threads), X(release_lock_on_cudamalloc),                             \
+        X(pinned_use_cuda_host_register), X(graph_capture_record_stream_reuse),                    \
+        X(roundup_power2_divisions)
 
-#define ENUM(name) KEY_##name,
-enum key { KEYS(ENUM) KEY_NOTHING, KEY_NO_REGION, KEY_COUNT };
+#define ENUM(name) KEY_##name
+enum key { KEYS(ENUM), KEY_NOTHING, KEY_NO_REGION, KEY_COUNT };
 
-#define CHARS(name) #name,
-static const char *const key_chars[KEY_COUNT] = { KEYS(CHARS) "", "N/A" };
+#define CHARS(name) #name
+static const char *const key_chars[KEY_COUNT] = { KEYS(CHARS), "", "N/A" };
 
 #define SIZES_LEN 96u
 #define REGIONS_LEN 8u
@@ -75,8 +76,8 @@ struct maker {
     uint32_t *live, *pending; /* blocks; `pending` in the order of their frees */
     uint32_t live_len, live_cap, pending_len, pending_cap;
     uint32_t alloc_stack, free_stack; /* where the program stands */
-    uint32_t capture; /* tracebacks taken so far */
-    uint32_t first_capture; /* of the recorded part */
+    uint32_t capture;                 /* tracebacks taken so far */
+    uint32_t first_capture;           /* of the recorded part */
     uint64_t actions;
     int64_t now_us, in_use, reserved;
     bool recording;
@@ -86,8 +87,8 @@ struct maker {
 
     /* what is written */
     struct writer *writer; /* NULL while learning how the run ends */
-    struct caching last; /* the allocator at the end */
-    struct pin *pin; /* ascending by capture */
+    struct caching last;   /* the allocator at the end */
+    struct pin *pin;       /* ascending by capture */
     uint32_t pin_len, pin_cap, pin_at;
     uint32_t event_capture, event_memo; /* the list of the event before */
     uint32_t no_stack_memo;
@@ -526,7 +527,8 @@ static void act(struct maker *m)
 {
     uint64_t phase = m->actions++ % ACTIONS_PER_WAVE;
     uint64_t rise = phase < ACTIONS_PER_WAVE / 2 ? phase : ACTIONS_PER_WAVE - phase;
-    uint64_t goal = m->options->live * (ACTIONS_PER_WAVE * 6 / 10 + rise * 8 / 10) / ACTIONS_PER_WAVE;
+    uint64_t goal =
+        m->options->live * (ACTIONS_PER_WAVE * 6 / 10 + rise * 8 / 10) / ACTIONS_PER_WAVE;
     m->now_us += 1 + below(m, 60);
     if (below(m, 30000) == 0)
         empty_cache(m);
@@ -557,8 +559,11 @@ static void simulate(struct maker *m, uint64_t events)
 
     m->recording = true;
     m->first_capture = m->capture;
-    m->truth = (struct truth){ .start = m->in_use, .peak = m->in_use, .peak_event = -1,
-                               .peak_last_event = -1, .reserved_peak = m->reserved };
+    m->truth = (struct truth){ .start = m->in_use,
+                               .peak = m->in_use,
+                               .peak_event = -1,
+                               .peak_last_event = -1,
+                               .reserved_peak = m->reserved };
     while (m->truth.events < events)
         act(m);
     m->truth.end = m->in_use;
@@ -694,17 +699,20 @@ static void print_truth(const struct maker *m, uint64_t bytes)
 {
     const struct truth *t = &m->truth;
     printf("{ \"bytes\": %" PRIu64 ", \"events\": %" PRIu64 ", \"segments\": %" PRIu64
-           ", \"blocks\": %" PRIu64 ",\n", bytes, t->events, t->segments, t->blocks);
+           ", \"blocks\": %" PRIu64 ",\n",
+           bytes, t->events, t->segments, t->blocks);
     printf("  \"requested\": { \"start_bytes\": %" PRId64 ", \"peak_bytes\": %" PRId64
            ", \"peak_event\": %" PRId64 ", \"peak_last_event\": %" PRId64
            ", \"end_bytes\": %" PRId64 " },\n",
            t->start, t->peak, t->peak_event, t->peak_last_event, t->end);
     printf("  \"allocated\": { \"end_bytes\": %" PRId64 " }, \"active\": { \"end_bytes\": %" PRId64
-           " },\n", t->allocated_end, t->active_end);
+           " },\n",
+           t->allocated_end, t->active_end);
     printf("  \"reserved\": { \"peak_bytes\": %" PRId64 ", \"end_bytes\": %" PRId64 " },\n",
            t->reserved_peak, t->reserved_end);
     printf("  \"pending_bytes\": %" PRId64 ", \"orphan_frees\": %" PRIu64
-           ", \"double_allocs\": 0, \"oom_events\": 0 }\n", t->pending, t->orphan_frees);
+           ", \"double_allocs\": 0, \"oom_events\": 0 }\n",
+           t->pending, t->orphan_frees);
 }
 
 static const char usage_text[] =
@@ -737,8 +745,9 @@ static bool parse_number(const char *chars, uint64_t min, uint64_t max, uint64_t
 
 static bool parse_dialect(const char *chars, enum dialect *ret)
 {
-    static const char *const name[] = { [DIALECT_CPYTHON] = "cpython",
-                                        [DIALECT_PROTOCOL3] = "protocol3", [DIALECT_CPP] = "cpp" };
+    static const char *const name[] = {
+        [DIALECT_CPYTHON] = "cpython", [DIALECT_PROTOCOL3] = "protocol3", [DIALECT_CPP] = "cpp"
+    };
     for (unsigned i = 0; i < sizeof name / sizeof *name; i++) {
         if (strcmp(chars, name[i]) == 0) {
             *ret = (enum dialect)i;

@@ -38,8 +38,9 @@ void writer_flush(struct writer *w)
 
 void writer_open(struct writer *w, FILE *file, enum dialect dialect)
 {
-    static const uint8_t protocol[] = { [DIALECT_CPYTHON] = 4, [DIALECT_PROTOCOL3] = 3,
-                                        [DIALECT_CPP] = 2 };
+    static const uint8_t protocol[] = {
+        [DIALECT_CPYTHON] = 4, [DIALECT_PROTOCOL3] = 3, [DIALECT_CPP] = 2
+    };
     w->file = file;
     w->dialect = dialect;
     w->memo_count = 0;
@@ -109,8 +110,8 @@ void writer_fresh(struct writer *w, struct text *text)
 static unsigned signed_bytes(int64_t value)
 {
     unsigned bytes = 5;
-    while (bytes < 8 && (value >= (int64_t)1 << (8 * bytes - 1) ||
-                         value < -((int64_t)1 << (8 * bytes - 1))))
+    while (bytes < 8 &&
+           (value >= (int64_t)1 << (8 * bytes - 1) || value < -((int64_t)1 << (8 * bytes - 1))))
         bytes++;
     return bytes;
 }

@@ -26,9 +26,19 @@ static const char *const inner_name[INNER_LEN] = {
 };
 
 static const char *const outer_name[] = {
-    "training_step", "train_one_epoch", "fit", "run", "main", "<module>",
-    "PyEval_EvalCode", "pymain_run_file", "Py_RunMain", "Py_BytesMain",
-    "__libc_start_call_main", "__libc_start_main", "_start",
+    "training_step",
+    "train_one_epoch",
+    "fit",
+    "run",
+    "main",
+    "<module>",
+    "PyEval_EvalCode",
+    "pymain_run_file",
+    "Py_RunMain",
+    "Py_BytesMain",
+    "__libc_start_call_main",
+    "__libc_start_main",
+    "_start",
 };
 #define OUTER_LEN ((uint32_t)(sizeof outer_name / sizeof *outer_name))
 
@@ -75,10 +85,14 @@ static void add_member(struct program *p, uint32_t frame)
 static void add_operator(struct program *p, uint32_t op)
 {
     static const char *const layer[] = {
-        "at::detail::empty_generic", "at::native::empty_cuda",
-        "at::(anonymous namespace)::wrapper_CUDA", "c10::Dispatcher::redispatch",
-        "at::_ops::redispatch", "torch::autograd::VariableType",
-        "at::_ops::call", "torch::autograd::THPVariable",
+        "at::detail::empty_generic",
+        "at::native::empty_cuda",
+        "at::(anonymous namespace)::wrapper_CUDA",
+        "c10::Dispatcher::redispatch",
+        "at::_ops::redispatch",
+        "torch::autograd::VariableType",
+        "at::_ops::call",
+        "torch::autograd::THPVariable",
     };
     uint32_t len = 4 + below(p, 17);
     p->op[op] = p->member_len;
@@ -86,11 +100,13 @@ static void add_operator(struct program *p, uint32_t op)
         add_member(p, i);
     for (uint32_t i = 0; i < len; i++) {
         char name[512];
-        const char *pad = (op + i) % 6 == 0
-            ? "<at::Tensor const&, std::optional<c10::ScalarType>, std::optional<c10::Layout>, "
-              "std::optional<c10::Device>, std::optional<bool>, std::optional<c10::MemoryFormat>, "
-              "c10::ArrayRef<c10::SymInt>, c10::ArrayRef<c10::SymInt>, c10::DispatchKeySet>"
-            : "<at::Tensor const&>";
+        const char *pad =
+            (op + i) % 6 == 0
+                ? "<at::Tensor const&, std::optional<c10::ScalarType>, std::optional<c10::Layout>, "
+                  "std::optional<c10::Device>, std::optional<bool>, "
+                  "std::optional<c10::MemoryFormat>, "
+                  "c10::ArrayRef<c10::SymInt>, c10::ArrayRef<c10::SymInt>, c10::DispatchKeySet>"
+                : "<at::Tensor const&>";
         snprintf(name, sizeof name, "%s%s::operator_%u_%u(c10::DispatchKeySet, at::Tensor const&)",
                  layer[i % 8], pad, op, i);
         add_member(p, new_frame(p, name, i % 3 ? "??" : "RegisterCUDA.cpp", 0));
@@ -141,7 +157,8 @@ void program_open(struct program *p, uint32_t stacks, bool distinct, uint64_t se
     p->outer = p->frame_len;
     p->outer_len = OUTER_LEN;
     for (uint32_t i = 0; i < OUTER_LEN; i++)
-        new_frame(p, outer_name[i], i < 6 ? "/home/user/project/train.py" : "??", i < 6 ? 40 * i : 0);
+        new_frame(p, outer_name[i], i < 6 ? "/home/user/project/train.py" : "??",
+                  i < 6 ? 40 * i : 0);
     p->variant = p->frame_len;
     for (uint32_t i = 0; distinct && i < VARIANTS; i++)
         new_frame(p, "forward", "/home/user/project/src/models/dispatch.py", 100 + i);

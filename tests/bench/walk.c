@@ -231,7 +231,9 @@ int main(int argc, char **argv)
     close(w->fd);
     if (w->failed || how == HOW_END || how == HOW_UNKNOWN) {
         fprintf(stderr, "walk: %s: byte %" PRIu64 ": %s\n", path, bytes,
-                w->failed ? "cannot be read" : how == HOW_END ? "the file is cut" : "no opcode");
+                w->failed        ? "cannot be read"
+                : how == HOW_END ? "the file is cut"
+                                 : "no opcode");
         return 3;
     }
     if (only_pass)
