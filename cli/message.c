@@ -71,5 +71,5 @@ void message(const char *format, ...)
 
 void message_failure(const char *name, const struct vrs_error *err)
 {
-    line(name, err->message);
+    line(strcmp(name, "-") == 0 ? "standard input" : name, err->message);
 }

@@ -149,7 +149,7 @@ static void put_time_axis(struct buf *to, const struct style *style, const struc
 {
     struct buf right;
     buf_init(&right, 1024);
-    buf_format(&right, "%llu", (unsigned long long)(p->states - 1));
+    buf_format(&right, "%llu", (unsigned long long)(p->states - 2)); /* there is one */
     if (p->duration_us != UINT64_MAX) {
         buf_text(&right, ", after ");
         human_duration(&right, p->duration_us);
