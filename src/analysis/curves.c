@@ -347,6 +347,48 @@ void curves_compute(const struct recording *r, uint32_t device, struct curves *r
     judge_exact(r, device, w.size_missing, ret);
 }
 
+static void note_oom(const struct recording *r, uint32_t event, int64_t index, int64_t reserved,
+                     struct curve_conflicts *c)
+{
+    uint64_t left = r->events.address[event];
+    if (r->events.action[event] != ACTION_OOM || left == UNKNOWN_U64)
+        return;
+    int64_t capacity = (int64_t)((uint64_t)reserved + left);
+    if (c->ooms++ == 0) {
+        c->first_oom_event = index;
+        c->capacity_least_bytes = c->capacity_most_bytes = capacity;
+    }
+    if (capacity < c->capacity_least_bytes)
+        c->capacity_least_bytes = capacity;
+    if (capacity > c->capacity_most_bytes)
+        c->capacity_most_bytes = capacity;
+}
+
+void curves_conflicts(const struct recording *r, uint32_t device, struct curve_conflicts *ret)
+{
+    struct curve_conflicts c = { .above_first_event = -1, .first_oom_event = -1 };
+    uint64_t start[CURVES];
+    start_bytes(r, device, start);
+    struct walk w = walk_of(r, device);
+    for (int64_t index = -1;; index++) {
+        int64_t requested = (int64_t)(start[CURVE_REQUESTED] + w.d[CURVE_REQUESTED]);
+        int64_t reserved = (int64_t)(start[CURVE_RESERVED] + w.d[CURVE_RESERVED]);
+        if (requested > reserved) {
+            uint64_t over = (uint64_t)requested - (uint64_t)reserved;
+            if (c.above_events++ == 0)
+                c.above_first_event = index;
+            if (over > c.above_worst_bytes)
+                c.above_worst_bytes = over;
+        }
+        if (index >= 0)
+            note_oom(r, w.event - 1, index, reserved, &c);
+        if (w.event == w.events_end)
+            break;
+        walk_step(&w);
+    }
+    *ret = c;
+}
+
 void curve_maxima(const struct recording *r, uint32_t device, enum curve_name which,
                   uint32_t columns, int64_t *ret_maxima)
 {
@@ -377,4 +419,13 @@ int64_t curve_at(const struct recording *r, uint32_t device, enum curve_name whi
     for (int64_t i = 0; i <= event && w.event < w.events_end; i++)
         walk_step(&w);
     return (int64_t)(start[which] + w.d[which]);
+}
+
+bool device_traced(const struct recording *r, uint32_t device)
+{
+    if (r->devices.events[device] != 1 || !anchored(r, device))
+        return r->devices.events[device] != 0;
+    uint64_t start[CURVES];
+    start_bytes(r, device, start);
+    return start[CURVE_REQUESTED] == 0 && start[CURVE_RESERVED] == 0;
 }

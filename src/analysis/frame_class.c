@@ -37,7 +37,7 @@ static size_t path_find(str path, str needle, size_t from)
     return path.len;
 }
 
-static bool path_has(str path, str needle)
+bool path_has(str path, str needle)
 {
     return path_find(path, needle, 0) < path.len;
 }
@@ -165,20 +165,25 @@ static bool in_root(str file, str root)
     return false;
 }
 
+bool file_is_native(str file)
+{
+    bool angled = file.len != 0 && file.ptr[0] == '<';
+    return !path_ends(file, S(".py")) && !path_ends(file, S(".pyx")) && !angled && !is_cell(file);
+}
+
 enum frame_class classify_file(str file, const struct naming_options *options)
 {
-    bool angled = file.len != 0 && file.ptr[0] == '<', cell = is_cell(file);
-    if (!path_ends(file, S(".py")) && !path_ends(file, S(".pyx")) && !angled && !cell)
+    if (file_is_native(file))
         return FRAME_NATIVE;
     if (options->library.len != 0 && glob_matches(options->library, file))
         return FRAME_LIBRARY;
-    if (cell || in_root(file, options->user_root))
+    if (is_cell(file) || in_root(file, options->user_root))
         return FRAME_USER;
     if (is_torch(file))
         return FRAME_TORCH;
     if (path_starts(file, S("<frozen")))
         return FRAME_STD;
-    if (angled || is_inductor(file))
+    if ((file.len != 0 && file.ptr[0] == '<') || is_inductor(file))
         return FRAME_GENERATED;
     if (in_packages(file))
         return FRAME_LIBRARY;

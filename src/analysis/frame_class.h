@@ -8,6 +8,12 @@
  * and without regard to case. */
 enum frame_class classify_file(str file, const struct naming_options *options);
 
+/* Is the file no Python source?  Asked of every frame, hence apart from the other classes. */
+bool file_is_native(str file);
+
+/* Does `needle` stand anywhere in `path`?  Compared as paths are. */
+bool path_has(str path, str needle);
+
 /* The last part of a path, of either kind. */
 str path_base(str path);
 

@@ -3,7 +3,6 @@
 
 #include <assert.h>
 
-#include "base/hash.h"
 #include "base/utf8.h"
 #include "format/build.h"
 
@@ -32,7 +31,6 @@ void builder_free(struct builder *b)
     vec_free(&b->tops);
     vec_free(&b->segment_blocks);
     vec_free(&b->frames);
-    idtab_free(&b->sequences);
     buf_free(&b->text);
 }
 
@@ -278,7 +276,7 @@ static enum vrs_status add_items(struct builder *b, uint32_t place, uint32_t fro
     uint32_t count = b->stack.len - from;
     if (list->tag == TAG_LIST && list->row == 0 && !(list->flags & VALUE_FROZEN) && count > 1 &&
         only_frames(b, &b->stack.at[from], count)) {
-        stack_id stack;
+        stack_id stack = { 0 };
         TRY(build_stack_of(b, b->frames.at, b->frames.len, &stack, err));
         list->tag = TAG_STACK;
         list->row = stack.n;
@@ -534,7 +532,7 @@ enum vrs_status build_settle(struct builder *b, struct value *value, struct vrs_
                 return vrs_no_memory(err);
         }
         if (frames || value->row == 0) {
-            stack_id stack;
+            stack_id stack = { 0 };
             if (frames && b->chains.at[value->row - 1].links > b->frames.len)
                 b->r->origin.cut_stacks++;
             TRY(build_stack_of(b, b->frames.at, b->frames.len, &stack, err));
@@ -658,58 +656,14 @@ enum vrs_status build_get(struct builder *b, uint64_t slot, struct vrs_error *er
 
 /* Stacks. */
 
-/* Sequences are hashed from the innermost frame outwards, as they stand in files. */
-static uint64_t sequence_step(uint64_t hash, uint32_t frame)
-{
-    hash = (hash ^ frame) * 0x9e3779b97f4a7c15u;
-    return hash ^ hash >> 29;
-}
-
-static uint64_t sequence_hash_of(uint32_t id, const void *arg)
-{
-    const struct stacks *s = arg;
-    uint64_t hash = 0;
-    for (stack_id at = { id }; at.n != 0; at = stacks_caller(s, at))
-        hash = sequence_step(hash, s->frame[at.n]);
-    return hash_u64(hash);
-}
-
-static bool sequence_equal(const struct stacks *s, stack_id id, const uint32_t *frame,
-                           uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++, id = stacks_caller(s, id))
-        if (id.n == 0 || s->frame[id.n] != frame[i])
-            return false;
-    return id.n == 0;
-}
-
 enum vrs_status build_stack_of(struct builder *b, const uint32_t *frame, uint32_t count,
                                stack_id *ret, struct vrs_error *err)
 {
     struct stacks *s = &b->r->stacks;
-    ret->n = 0;
-    if (count == 0)
-        return VRS_OK;
-    if (!idtab_reserve(&b->sequences, sequence_hash_of, s))
-        return vrs_no_memory(err);
-    uint64_t hash = 0;
-    for (uint32_t i = 0; i < count; i++)
-        hash = sequence_step(hash, frame[i]);
-    hash = hash_u64(hash);
-    for (uint32_t at = idtab_first(&b->sequences, hash); b->sequences.slot[at] != 0;
-         at = idtab_next(&b->sequences, at)) {
-        stack_id id = { b->sequences.slot[at] };
-        if (sequence_equal(s, id, frame, count)) {
-            *ret = id;
-            return VRS_OK;
-        }
-    }
-
     stack_id stack = { 0 };
     for (uint32_t i = count; i-- > 0;)
         if (!stacks_push(s, stack, (frame_id){ frame[i] }, &stack))
             return build_no_room(b, s->rows.len, s->rows.max, "stacks (items)", err);
-    idtab_put(&b->sequences, hash, stack.n);
     *ret = stack;
     return VRS_OK;
 }

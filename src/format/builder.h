@@ -120,7 +120,6 @@ struct builder {
     VEC(struct top) tops;
     u32_vec segment_blocks; /* for each row of segments: its chain of blocks plus 1 */
     u32_vec frames;         /* scratch: frame ids of the list at hand, innermost first */
-    struct idtab sequences; /* stacks by the sequence of their frames */
     struct buf text;        /* scratch for repaired strings */
     struct fields fields;
     struct context last_context; /* most events carry the same as the one before */

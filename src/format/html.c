@@ -186,9 +186,9 @@ static uint8_t character(struct window *w, size_t *ret_len)
     *ret_len = 1;
     if (*w->at != '\\')
         return *w->at;
+    *ret_len = 2;
     if (!window_need(w, 2))
         return 0;
-    *ret_len = 2;
     switch (w->at[1]) {
     case '/':
         return '/';

@@ -19,8 +19,8 @@ static uint64_t hash_of(uint32_t id, const void *arg)
 
 bool stacks_init(struct stacks *s)
 {
-    *s = (struct stacks){ .rows.max = UINT32_MAX - 1 };
-    if (!table_reserve(s, &stacks_kind, 1))
+    *s = (struct stacks){ .rows.max = UINT32_MAX - 1, .callee.max = UINT32_MAX - 1 };
+    if (!table_reserve(s, &stacks_kind, 1) || !vec_push(&s->callee, 0))
         return false;
     s->caller[0] = s->frame[0] = 0;
     s->rows.len = 1;
@@ -30,15 +30,37 @@ bool stacks_init(struct stacks *s)
 void stacks_free(struct stacks *s)
 {
     table_free(s, &stacks_kind);
+    vec_free(&s->callee);
     idtab_free(&s->index);
+}
+
+static bool append(struct stacks *s, stack_id caller, frame_id frame)
+{
+    if (!table_reserve(s, &stacks_kind, 1) || !vec_push(&s->callee, 0))
+        return false;
+    uint32_t id = s->rows.len++;
+    s->caller[id] = caller.n;
+    s->frame[id] = frame.n;
+    return true;
 }
 
 bool stacks_push(struct stacks *s, stack_id caller, frame_id frame, stack_id *ret)
 {
     assert(caller.n < s->rows.len);
+    uint32_t first = s->callee.at[caller.n];
+    if (first == 0) {
+        if (!append(s, caller, frame))
+            return false;
+        s->callee.at[caller.n] = ret->n = s->rows.len - 1;
+        return true;
+    }
+    if (s->frame[first] == frame.n) {
+        ret->n = first;
+        return true;
+    }
+
     if (!idtab_reserve(&s->index, hash_of, s))
         return false;
-
     uint64_t hash = hash_pair(caller.n, frame.n);
     for (uint32_t at = idtab_first(&s->index, hash); s->index.slot[at] != 0;
          at = idtab_next(&s->index, at)) {
@@ -48,14 +70,10 @@ bool stacks_push(struct stacks *s, stack_id caller, frame_id frame, stack_id *re
             return true;
         }
     }
-
-    if (!table_reserve(s, &stacks_kind, 1))
+    if (!append(s, caller, frame))
         return false;
-    uint32_t id = s->rows.len++;
-    s->caller[id] = caller.n;
-    s->frame[id] = frame.n;
-    idtab_put(&s->index, hash, id);
-    ret->n = id;
+    ret->n = s->rows.len - 1;
+    idtab_put(&s->index, hash, ret->n);
     return true;
 }
 

@@ -1,0 +1,162 @@
+/* mapped.c - which memory was reserved at each point of a trace.
+ *
+ * The trace is walked from its end, where the segments are known, undoing each event.  The ends
+ * of all ranges cut the address space into cells; a tree over the cells keeps, for each node, the
+ * newest change that covered it whole, so that a change and a question cost log n each. */
+#include <stdlib.h>
+
+#include "analysis/trust_checks.h"
+#include "base/arena.h"
+
+struct mapped {
+    uint64_t *end; /* sorted; cell i is [end[i], end[i + 1]) */
+    uint32_t ends;
+    uint32_t *change; /* of a node: twice the number of the change, plus 1 if it mapped */
+    uint32_t leaves, changes;
+};
+
+static bool is_obtained(uint8_t action)
+{
+    return action == ACTION_SEGMENT_ALLOC || action == ACTION_SEGMENT_MAP;
+}
+
+static bool is_returned(uint8_t action)
+{
+    return action == ACTION_SEGMENT_FREE || action == ACTION_SEGMENT_UNMAP;
+}
+
+static uint64_t range_end(uint64_t from, uint64_t size)
+{
+    return size > UINT64_MAX - from ? UINT64_MAX : from + size;
+}
+
+static bool known_range(uint64_t from, uint64_t size)
+{
+    return from != UNKNOWN_U64 && size != UNKNOWN_U64 && size != 0;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* How many ends are at or below `address`. */
+static uint32_t ends_below(const struct mapped *m, uint64_t address)
+{
+    const uint64_t *base = m->end;
+    uint32_t len = m->ends;
+    if (len == 0)
+        return 0;
+    while (len > 1) {
+        uint32_t half = len / 2;
+        base = base[half] <= address ? base + half : base;
+        len -= half;
+    }
+    return (uint32_t)(base - m->end) + (*base <= address);
+}
+
+static void change(struct mapped *m, uint64_t from, uint64_t size, bool maps)
+{
+    if (!known_range(from, size))
+        return;
+    uint32_t stamp = ++m->changes * 2 + maps;
+    uint32_t low = ends_below(m, from) - 1 + m->leaves;
+    uint32_t high = ends_below(m, range_end(from, size)) - 1 + m->leaves;
+    for (; low < high; low /= 2, high /= 2) {
+        if (low & 1)
+            m->change[low++] = stamp;
+        if (high & 1)
+            m->change[--high] = stamp;
+    }
+}
+
+static bool is_mapped(const struct mapped *m, uint64_t address)
+{
+    uint32_t cell = ends_below(m, address);
+    if (cell == 0)
+        return false;
+    uint32_t newest = 0;
+    for (uint32_t node = cell - 1 + m->leaves; node != 0; node /= 2)
+        if (m->change[node] > newest)
+            newest = m->change[node];
+    return newest & 1;
+}
+
+static void note_ends(struct mapped *m, uint64_t from, uint64_t size)
+{
+    if (!known_range(from, size))
+        return;
+    m->end[m->ends++] = from;
+    m->end[m->ends++] = range_end(from, size);
+}
+
+static bool prepare(const struct recording *r, uint32_t device, struct arena *scratch,
+                    struct mapped *m)
+{
+    const struct devices *d = &r->devices;
+    size_t ranges = d->segments[device];
+    for (uint32_t i = 0; i < d->events[device]; i++) {
+        uint8_t action = r->events.action[d->first_event[device] + i];
+        ranges += is_obtained(action) || is_returned(action);
+    }
+    *m = (struct mapped){ .leaves = 1 };
+    if (ranges > UINT32_MAX / 8)
+        return false;
+    m->end = arena_array(scratch, uint64_t, ranges * 2);
+    if (m->end == NULL)
+        return false;
+    for (uint32_t i = 0; i < d->segments[device]; i++) {
+        uint32_t row = d->first_segment[device] + i;
+        note_ends(m, r->segments.address[row], r->segments.total_size[row]);
+    }
+    for (uint32_t i = 0; i < d->events[device]; i++) {
+        uint32_t row = d->first_event[device] + i;
+        if (is_obtained(r->events.action[row]) || is_returned(r->events.action[row]))
+            note_ends(m, r->events.address[row], r->events.size[row]);
+    }
+    if (m->ends > 1)
+        qsort(m->end, m->ends, sizeof *m->end, by_value);
+    uint32_t distinct = 0;
+    for (uint32_t i = 0; i < m->ends; i++)
+        if (distinct == 0 || m->end[distinct - 1] != m->end[i])
+            m->end[distinct++] = m->end[i];
+    m->ends = distinct;
+    while (m->leaves < m->ends)
+        m->leaves *= 2;
+    m->change = arena_array(scratch, uint32_t, (size_t)m->leaves * 2);
+    return m->change != NULL;
+}
+
+enum vrs_status find_unknown_segments(const struct recording *r, uint32_t device,
+                                      struct finding *ret, struct vrs_error *err)
+{
+    const struct devices *d = &r->devices;
+    const struct events *e = &r->events;
+    struct arena scratch;
+    struct mapped m;
+    arena_init(&scratch, SIZE_MAX);
+    if (!prepare(r, device, &scratch, &m)) {
+        arena_free(&scratch);
+        return vrs_no_memory(err);
+    }
+    for (uint32_t i = 0; i < d->segments[device]; i++) {
+        uint32_t row = d->first_segment[device] + i;
+        change(&m, r->segments.address[row], r->segments.total_size[row], true);
+    }
+    for (uint32_t i = d->events[device]; i-- > 0;) {
+        uint32_t row = d->first_event[device] + i;
+        uint8_t action = e->action[row];
+        if (action == ACTION_ALLOC && e->address[row] != UNKNOWN_U64 &&
+            !is_mapped(&m, e->address[row])) {
+            finding_add(ret, e->size[row] == UNKNOWN_U64 ? 0 : e->size[row], i, e->address[row]);
+            /* Walked backwards, so the last case met is the first. */
+            ret->first_event = i;
+            ret->first_address = e->address[row];
+        } else if (is_obtained(action) || is_returned(action)) {
+            change(&m, e->address[row], e->size[row], is_returned(action));
+        }
+    }
+    arena_free(&scratch);
+    return VRS_OK;
+}

@@ -1,0 +1,8 @@
+/* fuzz_pickle.c - pickles, and whatever else the bytes turn out to be. */
+#include "fuzz_read.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    fuzz_read(data, size);
+    return 0;
+}

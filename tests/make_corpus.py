@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+"""Writes the seeds of the fuzz targets: tests/fuzz/corpus/TARGET/*, made by hand or from tiny recordings.
+
+Every seed shows one construct of a format, so that a fuzzer need not find it by chance.
+The same run gives the same bytes; packed seeds depend on no compressor but zlib.
+usage: make_corpus.py [FOLDER]
+"""
+import struct
+import sys
+from pathlib import Path
+
+from differential import random_recording, tiny, writers
+
+SHAPES = {"plain": tiny.plain, "two-devices": tiny.two_devices, "traces-first": tiny.traces_first, "bare": tiny.bare}
+OPTIONS = {"expandable": dict(expandable=True, steps=40), "pools": dict(pools=[(0, 0), (1, 0), (0, 2)], pool_id=True, streams=[0, 7]),
+           "torch20": dict(layout="2.0", steps=0, before=12), "torch113": dict(layout="1.13", before=12),
+           "strangers": dict(unknown=True, unknown_actions=True, strange=True, shuffle=True),
+           "settings": dict(settings=True, divisions=True, annotations=True, compile_context=True, metadata=True),
+           "oom": dict(extras=("oom", "snapshot", "annotate"), time=True), "high": dict(high=True, missing=True)}
+
+
+def recordings():
+    for name, make in SHAPES.items():
+        yield name, make()
+    for k, (name, fixed) in enumerate(OPTIONS.items()):
+        base = dict(layout="new", devices=1, gap=False, steps=16, before=3)
+        yield name, random_recording.make(9000 + k, **dict(base, **fixed))
+
+
+HAND_MADE = {
+    "global": b"\x80\x02cos\nsystem\n.", "reduce": b"\x80\x02}(X\x01\0\0\0aNR.", "stack-global": b"\x80\x04\x8c\x02os\x8c\x06system\x93.",
+    "get-before-put": b"\x80\x02}(h\x05Nu.", "put-jump": b"\x80\x02}r\xff\xff\xff\xff(u.", "marks": b"\x80\x02" + b"(" * 100 + b".",
+    "lists": b"\x80\x04" + b"](" * 100, "self-list": b"\x80\x04}(\x8c\x01a]\x94h\0au.", "self-dict": b"\x80\x04}\x94(\x8c\x01ah\0u.",
+    "long-string": b"\x80\x02}(X\xff\xff\xff\xffab", "string-2-63": b"\x80\x04}(\x8d" + struct.pack("<Q", 1 << 63),
+    "frame": b"\x80\x04\x95" + struct.pack("<Q", 2) + b"}.", "integers": b"\x80\x04](I00\nI01\nI-5\nL7L\nK\1M\1\2J\xff\xff\xff\xff\x8a\0\x8a\1\x80\x8a\x09" + b"\xff" * 8 + b"\0\x8b\1\0\0\0\x05G?\xf0\0\0\0\0\0\0F1.5\nN\x88\x89e.",
+    "strings": b"\x80\x04](\x8c\1aX\1\0\0\0b\x8d\1\0\0\0\0\0\0\0cV\\u00e9\n)\x85\x86\x87e.", "pops": b"\x80\x04N0(NN1}\x94}(h\0h\0u0.",
+    "text": b"(dp0\nVsegments\np1\n(lp2\ns.", "two-values": b"\x80\x02}}.", "two-pickles": b"\x80\x02}.\x80\x02}.", "late": b"\x80\x02}q\0(h\0h\0uX\1\0\0\0aNs."}
+
+HAND_JSON = {
+    "empty": b"{}", "list": b"[]", "escapes": b'{"\\u0061\\n\\"\\\\\\/\\ud83d\\ude00\\ud800": "\\u0000"}',
+    "numbers": b'{"segments":[{"device":0,"address":1e3,"total_size":-0,"blocks":[],"x":1.5E-7,"y":18446744073709551615,"z":123456789012345678901234567890}]}',
+    "words": b' \t\r\n{"a":[true,false,null,[],{}]} \n', "deep": b"[" * 100, "cut": b'{"segments":[{"device":0,"addr', "bad": b'{"a":nul}', "comma": b"[1,,2]"}
+
+
+def seeds():
+    """(target, name, bytes)"""
+    for name, data in HAND_MADE.items():
+        yield "pickle", name, data
+    for name, data in HAND_JSON.items():
+        yield "json", name, data
+    for name, top in recordings():
+        for protocol in (0, 2, 4):
+            yield "pickle", "%s-p%d" % (name, protocol), writers.pickled(top, protocol)
+        yield "pickle", name + "-cpp", writers.cpp(top)
+        yield "json", name, writers.as_json(top)
+    p4, text = writers.pickled(tiny.plain(), 4), writers.as_json(tiny.plain())
+    yield "html", "one", writers.page([("snapshot.pickle", p4)])
+    yield "html", "several", writers.page([("a", p4), ("a", writers.cpp(tiny.bare())), (None, writers.pickled(tiny.bare(), 1))])
+    yield "html", "refused", writers.page([("a", p4), ("b", HAND_MADE["global"])])
+    yield "html", "cut", writers.page([("a", p4)])[:-200]
+    yield "html", "none", b"<!DOCTYPE html><html></html>"
+    yield "html", "spaces", b'<html>[{"name" : "x\\u0041\\"", "base64"\n:\t"gASVAgAAAAAAAAB9Lg=="}, {"base64":"gAR9Lg"}, {"base64": "%%"}]'
+    for target, packed in (("gzip", writers.gzipped), ("zstd", lambda d, n=1: writers.zstd(d, n, program=False))):
+        yield target, "plain", packed(p4)
+        yield target, "parts", packed(p4, 3)
+        yield target, "json", packed(text)
+        yield target, "cut", packed(p4)[:-60]
+        yield target, "empty", packed(b"")
+        yield target, "twice", packed(packed(p4))
+        yield target, "trailing", packed(p4) + b"\0\0\0junk"
+    yield "gzip", "fields", b"\x1f\x8b\x08\x1e" + b"\0" * 6 + b"\2\0xyname\0comment\0" + b"\0\0" + writers.gzipped(p4)[10:]
+    yield "zstd", "skippable", writers.zstd(p4, 2, notes=True, program=False)
+    yield "zstd", "run", writers.raw_frame(b"\x80\x04}(\x8c\1a](", [(b"N", 4096)])
+    yield "zstd", "window", struct.pack("<IBB", 0xFD2FB528, 0, 18 << 3) + b"\1\0\0"
+    yield "zstd", "dictionary", struct.pack("<IBBB", 0xFD2FB528, 1, 56, 77) + b"\1\0\0"
+
+
+def main(argv):
+    root = Path(argv[0]) if argv else Path(__file__).resolve().parent / "fuzz" / "corpus"
+    total = 0
+    for target, name, data in seeds():
+        (root / target).mkdir(parents=True, exist_ok=True)
+        (root / target / name).write_bytes(data)
+        total += len(data)
+    print("%d bytes under %s" % (total, root))
+    return 0 if total < 400_000 else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

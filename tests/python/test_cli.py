@@ -1,0 +1,252 @@
+"""How the command line behaves around the answers: usage, output files, interruption, colour."""
+import os
+import pty
+import re
+import resource
+import select
+import signal
+import subprocess
+import time
+
+import pytest
+from differential import random_recording, tiny, writers
+
+from conftest import SANITIZER, environment, program, run
+
+ESCAPE = re.compile(rb"\x1b")
+
+
+@pytest.fixture
+def recording(tmp_path):
+    (tmp_path / "run.pickle").write_bytes(writers.pickled(tiny.plain(), 4))
+    return tmp_path
+
+
+# Usage ----------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("typed,near", (("repotr", "report"), ("raport", "report"), ("peek", "peak"), ("hlep", "help")))
+def test_unknown_verb_names_the_nearest(recording, typed, near):
+    r = run(typed, "run.pickle", cwd=recording, expect=2)
+    assert typed in r.err and re.search(r"\b%s\b" % near, r.err) and not r.out
+
+
+@pytest.mark.parametrize("verb,typed,near", (("report", "--jsno", "--json"), ("report", "--outptu", "--output"),
+                                             ("peak", "--devise", "--device"), ("peak", "--bye", "--by"), ("peak", "--limt", "--limit")))
+def test_unknown_option_names_the_nearest(recording, verb, typed, near):
+    r = run(verb, typed, "run.pickle", cwd=recording, expect=2)
+    assert typed in r.err and (near in r.err or near == "--output") and not r.out
+
+
+def test_usage_errors(recording):
+    for args in (["report"], ["peak"], ["report", "--json"], ["peak", "--at"], ["peak", "--by"], ["report", "-o"]):
+        r = run(*args, cwd=recording, expect=2)
+        assert r.err.strip() and not r.out, args
+
+
+@pytest.mark.parametrize("by", ("colour", "", "siteX", "K1"))
+def test_bad_grouping_lists_the_good_ones(recording, by):
+    r = run("peak", "--by", by, "run.pickle", cwd=recording, expect=2)
+    for name in ("site", "culprit", "owner", "file", "function", "size", "pool", "stream", "age"):
+        assert name in r.err, (name, r.err)
+
+
+@pytest.mark.parametrize("at", ("now", "", "-5", "5x", "oom:", "oom:x", "oom:0", "s", "1.2.3s", "-1s", "peak:1", "99999999999999999999999", "0x10"))
+def test_bad_moment_lists_the_good_ones(recording, at):
+    r = run("peak", "--at=" + at, "run.pickle", cwd=recording, expect=2)
+    for name in ("start", "end", "peak", "oom"):
+        assert name in r.err, (name, r.err)
+
+
+@pytest.mark.parametrize("device", ("7", "-1", "x", ""))
+def test_bad_device_lists_the_good_ones(recording, device):
+    r = run("peak", "--device=" + device, "run.pickle", cwd=recording, expect=2)
+    assert "0" in r.err, r.err
+
+
+@pytest.mark.parametrize("key", ("K4", "K", "x", "-1"))
+def test_bad_stack_key_lists_the_good_ones(recording, key):
+    r = run("peak", "--by", "site", "--key=" + key, "run.pickle", cwd=recording, expect=2)
+    assert "K0" in r.err and "K3" in r.err, r.err
+
+
+@pytest.mark.parametrize("count", ("x", "-3", "1.5"))
+def test_bad_row_count(recording, count):
+    run("peak", "-n", count, "run.pickle", cwd=recording, expect=2)
+
+
+@pytest.mark.parametrize("at", ("0", "2", "4", "start", "end", "peak", "0s", "12.5s", "0.000001s"))
+def test_good_moments(recording, at):
+    doc = run("peak", "--json", "--at", at, "run.pickle", cwd=recording, expect=0).json()
+    event = {"start": -1, "end": 4, "peak": 2, "0s": 0, "12.5s": 4, "0.000001s": 1}.get(at)
+    assert doc["devices"][0]["result"]["at_event"] == (int(at) if event is None else event)
+
+
+def test_moment_that_is_not_there(recording):
+    """No such event, no such failure: an answer that says so, not another moment's numbers."""
+    for at in ("99", "oom", "oom:3"):
+        r = run("peak", "--json", "--at", at, "run.pickle", cwd=recording)
+        assert r.code in (1, 2, 3) or all(d["result"] is None for d in r.json()["devices"]), (at, r.out)
+        assert r.code == 0 or r.err.strip()
+
+
+# Help -----------------------------------------------------------------------------------
+
+def test_help_of_every_verb():
+    for verb in "report", "peak", "help":
+        by_verb, by_option = run("help", verb, expect=0), run(verb, "--help", expect=0)
+        assert by_verb.out == by_option.out and "vramscope " + verb in by_verb.out and not by_verb.err
+    for args in ([], ["help"], ["--help"]):
+        r = run(*args)
+        assert r.code in (0, 2) and "report" in r.out + r.err
+    assert re.search(r"\d+\.\d+\.\d+", run("--version", expect=0).out)
+    run("help", "nonsense", expect=2)
+
+
+# Output ---------------------------------------------------------------------------------
+
+def test_output_file(recording):
+    for extra in ([], ["--json"]):
+        shown = run("report", *extra, "run.pickle", cwd=recording, expect=0)
+        r = run("report", *extra, "-o", "out.txt", "run.pickle", cwd=recording, expect=0)
+        assert not r.out and (recording / "out.txt").read_bytes() == shown.raw
+    assert run("report", "-o", "-", "run.pickle", cwd=recording, expect=0).raw == run("report", "run.pickle", cwd=recording).raw
+    assert sorted(p.name for p in recording.iterdir()) == ["out.txt", "run.pickle"]
+
+
+def test_failed_run_keeps_the_old_output(recording):
+    """Nothing half-written: the file from before stays as it was."""
+    (recording / "bad").write_bytes(b"\x80\x04R.")
+    (recording / "out.txt").write_bytes(b"old")
+    run("report", "-o", "out.txt", "bad", cwd=recording, expect=3)
+    assert (recording / "out.txt").read_bytes() == b"old"
+    run("report", "-o", "no/such/folder/out", "run.pickle", cwd=recording, expect=3)
+    assert sorted(p.name for p in recording.iterdir()) == ["bad", "out.txt", "run.pickle"]
+
+
+def small_files():
+    """The disk is full after 100 bytes, seen from a process that may write no longer file."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+
+
+@pytest.mark.parametrize("before", (None, b"old"))
+def test_full_disk_leaves_nothing_behind(recording, before):
+    if before:
+        (recording / "out.json").write_bytes(before)
+    r = run("report", "--json", "-o", "out.json", "run.pickle", cwd=recording, expect=3, preexec=small_files)
+    assert "out.json" in r.err
+    assert [p.name for p in recording.iterdir() if p.name != "run.pickle"] == (["out.json"] if before else [])
+    assert before is None or (recording / "out.json").read_bytes() == before
+
+
+def test_full_disk_of_a_real_file_system(recording):
+    """A file system of one page; only root can make one."""
+    disk = recording / "disk"
+    disk.mkdir()
+    if os.geteuid() or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4k", "tmpfs", str(disk)], capture_output=True).returncode:
+        pytest.skip("no file system can be mounted here")
+    try:
+        for k in range(3):
+            (recording / ("big%d" % k)).write_bytes(writers.pickled(random_recording.make(5, layout="new", devices=3, steps=120), 4))
+        big = ["big%d" % (k % 3) for k in range(12)]
+        r = run("report", "--json", "-o", "disk/out.json", *big, cwd=recording, expect=3)
+        assert "disk/out.json" in r.err and not list(disk.iterdir())
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
+
+
+def test_full_standard_output(recording):
+    with open("/dev/full", "wb") as full:
+        r = run("report", "--json", "run.pickle", cwd=recording, stdout=full, expect=3)
+    assert r.err.startswith("vramscope: ")
+
+
+def test_closed_pipe(recording):
+    """A reader that has seen enough is no reason for noise."""
+    read, write = os.pipe()
+    os.close(read)
+    with os.fdopen(write, "wb") as out:
+        done = subprocess.run([program(), "report", "--json", *["run.pickle"] * 50], cwd=recording, stdout=out, stderr=subprocess.PIPE, timeout=30)
+    assert not SANITIZER.search(done.stderr), done.stderr
+    assert done.returncode in (0, 3, 141, -signal.SIGPIPE)
+
+
+@pytest.mark.parametrize("how", ("file", "stdin"))
+def test_interrupt(recording, how):
+    """Ctrl-C while the input is still coming: 130, and no output file."""
+    data = writers.pickled(tiny.plain(), 4)[:-30]
+    os.mkfifo(recording / "pipe")
+    name = "pipe" if how == "file" else "-"
+    child = subprocess.Popen([program(), "report", "--json", "-o", "out.json", name], cwd=recording,
+                             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment())
+    feed = open(recording / "pipe", "wb", buffering=0) if how == "file" else child.stdin
+    feed.write(data)
+    feed.flush()
+    time.sleep(0.5)
+    assert child.poll() is None, child.communicate()
+    child.send_signal(signal.SIGINT)
+    try:
+        code = child.wait(timeout=10)
+    finally:
+        child.kill()
+    err = child.stderr.read()
+    feed.close()
+    assert not SANITIZER.search(err), err
+    assert code == 130, (code, err)
+    assert sorted(p.name for p in recording.iterdir()) == ["pipe", "run.pickle"]
+
+
+# Colour ---------------------------------------------------------------------------------
+
+def in_terminal(args, cwd, **env):
+    """What the program writes to a terminal."""
+    parent, child = pty.openpty()
+    done = subprocess.Popen([program(), *args], cwd=cwd, stdin=child, stdout=child, stderr=child, env=environment(**env), close_fds=True)
+    os.close(child)
+    out, until = b"", time.monotonic() + 30
+    while time.monotonic() < until:
+        if select.select([parent], [], [], 0.2)[0]:
+            try:
+                piece = os.read(parent, 65536)
+            except OSError:
+                break
+            if not piece:
+                break
+            out += piece
+        elif done.poll() is not None:
+            break
+    os.close(parent)
+    assert done.wait(timeout=10) == 0, out
+    assert not SANITIZER.search(out), out
+    return out
+
+
+def test_piped_output_is_plain(recording):
+    for args in (["report"], ["peak"], ["peak", "--by", "site"], ["help"], ["help", "peak"]):
+        files = [] if args[0] == "help" else ["run.pickle"]
+        r = run(*args, *files, cwd=recording, expect=0, env=environment(COLORTERM="truecolor"))
+        assert not ESCAPE.search(r.raw) and not ESCAPE.search(r.err.encode())
+
+
+def test_no_color_is_honoured(recording):
+    for verb in "report", "peak":
+        assert not re.search(rb"\x1b\[[0-9;]*m", in_terminal([verb, "run.pickle"], recording, NO_COLOR="1"))
+        assert not ESCAPE.search(in_terminal([verb, "run.pickle"], recording, TERM="dumb"))
+
+
+def test_terminal_shows_the_same_numbers(recording):
+    shown = re.sub(rb"\x1b\[[0-9;]*[A-Za-z]", b"", in_terminal(["report", "run.pickle"], recording)).decode()
+    assert "6.00 MiB" in shown and "6.00 MiB" in run("report", "run.pickle", cwd=recording, expect=0).out
+
+
+def test_report_names_what_a_person_needs(recording):
+    """The file, its trust, the peak, the line that made it."""
+    out = run("report", "run.pickle", cwd=recording, expect=0).out
+    assert "run.pickle" in out and "6.00 MiB" in out and "train.py:7" in out
+
+
+def test_results_and_messages_stay_apart(recording):
+    r = run("report", "run.pickle", cwd=recording, expect=0)
+    assert r.out and not r.err
+    r = run("report", "absent", cwd=recording, expect=3)
+    assert not r.out.strip() and r.err.startswith("vramscope: absent: ")
