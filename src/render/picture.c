@@ -46,8 +46,9 @@ static uint32_t column_of(const struct picture *p, int64_t event, uint32_t colum
     uint64_t span = (uint64_t)((double)state / (double)p->states * p->spans);
     if (p->states <= p->spans)
         span = state;
-    uint64_t column = p->spans == 0 ? 0 : (span * columns + columns - 1) / p->spans;
-    /* Fewer spans than characters: a state is several wide, its first counts. */
+    /* The one column that span is in; where there are fewer spans, the first of several. */
+    uint64_t column = p->spans < columns ? (span * columns + p->spans - 1) / p->spans
+                                         : (span * columns + columns - 1) / p->spans;
     return column >= columns ? columns - 1 : (uint32_t)column;
 }
 

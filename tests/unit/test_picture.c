@@ -36,8 +36,8 @@ static void the_area_has_eight_rows_and_axes(void **state)
         .ooms = 1,
         .duration_us = 1500,
     };
-    assert_string_equal(area(&p, 34, true), "                            v peak\n"
-                                            "                              OOM v\n"
+    assert_string_equal(area(&p, 34, true), "                        v peak\n"
+                                            "                             v OOM\n"
                                             "   1.00 KiB |'''''''''''#####'''''\n"
                                             "            |'''''''''''#####'''''\n"
                                             "            |'''''''''''#####'''''\n"
