@@ -116,6 +116,7 @@ struct walk {
     bool size_missing; /* an event that should change a curve had no size */
     uint64_t d[CURVES];
     struct top top[CURVES];
+    int64_t most_above_reserved; /* of the differences of d */
 };
 
 /* Was a request skipped for an allocation whose alloc and completion are both here? */
@@ -187,6 +188,14 @@ static void walk_alloc(struct walk *w, uint64_t size)
     walk_change(w, CURVE_ALLOCATED, allocated);
 }
 
+/* Only an alloc or a returned segment brings the requested bytes nearer to the reserved ones. */
+static void walk_compare(struct walk *w)
+{
+    int64_t above = (int64_t)(w->d[CURVE_REQUESTED] - w->d[CURVE_RESERVED]);
+    if (above > w->most_above_reserved)
+        w->most_above_reserved = above;
+}
+
 /* Applies one event. */
 static void walk_step(struct walk *w)
 {
@@ -198,6 +207,7 @@ static void walk_step(struct walk *w)
     case ACTION_ALLOC:
         if (!missing)
             walk_alloc(w, size);
+        walk_compare(w);
         break;
     case ACTION_FREE_REQUESTED:
         if (!missing)
@@ -219,6 +229,7 @@ static void walk_step(struct walk *w)
     case ACTION_SEGMENT_FREE:
     case ACTION_SEGMENT_UNMAP:
         walk_change(w, CURVE_RESERVED, -known(size));
+        walk_compare(w);
         break;
     case ACTION_OTHER:
     case ACTION_SNAPSHOT:
@@ -314,7 +325,7 @@ static void judge_exact(const struct recording *r, uint32_t device, bool size_mi
     bool whole = anchored(r, device), still = r->devices.events[device] == 0;
     struct curve *requested = &ret->of[CURVE_REQUESTED], *reserved = &ret->of[CURVE_RESERVED];
     requested->exact = whole && !size_missing && requested->start_bytes >= 0 &&
-                       requested->peak_bytes <= reserved->peak_bytes &&
+                       ret->most_above_reserved_bytes <= 0 &&
                        (still || requested->start_bytes == forward_start_bytes(r, device));
     reserved->exact = whole && !size_missing && reserved->start_bytes >= 0;
     ret->of[CURVE_ALLOCATED].exact = ret->of[CURVE_ACTIVE].exact = whole && still;
@@ -344,6 +355,8 @@ void curves_compute(const struct recording *r, uint32_t device, struct curves *r
             .start_known = whole,
             .end_known = (r->devices.parts[device] & PART_SEGMENTS) != 0,
         };
+    ret->most_above_reserved_bytes =
+        (int64_t)(start[CURVE_REQUESTED] - start[CURVE_RESERVED] + (uint64_t)w.most_above_reserved);
     judge_exact(r, device, w.size_missing, ret);
 }
 
@@ -364,15 +377,20 @@ static void note_oom(const struct recording *r, uint32_t event, int64_t index, i
         c->capacity_most_bytes = capacity;
 }
 
-void curves_conflicts(const struct recording *r, uint32_t device, struct curve_conflicts *ret)
+void curves_conflicts(const struct recording *r, uint32_t device, const struct curves *curves,
+                      struct curve_conflicts *ret)
 {
     struct curve_conflicts c = { .above_first_event = -1, .first_oom_event = -1 };
-    uint64_t start[CURVES];
-    start_bytes(r, device, start);
+    *ret = c;
+    /* In an honest file there is nothing to look for. */
+    if (curves->most_above_reserved_bytes <= 0 && curves->oom_events < 2)
+        return;
+    uint64_t requested_start = (uint64_t)curves->of[CURVE_REQUESTED].start_bytes;
+    uint64_t reserved_start = (uint64_t)curves->of[CURVE_RESERVED].start_bytes;
     struct walk w = walk_of(r, device);
     for (int64_t index = -1;; index++) {
-        int64_t requested = (int64_t)(start[CURVE_REQUESTED] + w.d[CURVE_REQUESTED]);
-        int64_t reserved = (int64_t)(start[CURVE_RESERVED] + w.d[CURVE_RESERVED]);
+        int64_t requested = (int64_t)(requested_start + w.d[CURVE_REQUESTED]);
+        int64_t reserved = (int64_t)(reserved_start + w.d[CURVE_RESERVED]);
         if (requested > reserved) {
             uint64_t over = (uint64_t)requested - (uint64_t)reserved;
             if (c.above_events++ == 0)

@@ -22,6 +22,7 @@ struct curve {
 
 struct curves {
     struct curve of[CURVES];
+    int64_t most_above_reserved_bytes; /* requested less reserved where that is largest */
     uint64_t oom_events;
 };
 
@@ -70,7 +71,8 @@ struct curve_conflicts {
     int64_t capacity_least_bytes, capacity_most_bytes; /* reserved and free bytes at an oom */
     int64_t first_oom_event;
 };
-void curves_conflicts(const struct recording *r, uint32_t device, struct curve_conflicts *ret);
+void curves_conflicts(const struct recording *r, uint32_t device, const struct curves *curves,
+                      struct curve_conflicts *ret);
 
 /* The largest value of one curve in each of `columns` (at least 1) equal spans of states; for
  * drawing.  Every value is the maximum of its span, so the peak is always there.  Span i holds

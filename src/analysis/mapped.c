@@ -7,12 +7,20 @@
 
 #include "analysis/trust_checks.h"
 #include "base/arena.h"
+#include "base/hash.h"
+
+enum { HITS = 4096 };
 
 struct mapped {
     uint64_t *end; /* sorted; cell i is [end[i], end[i + 1]) */
     uint32_t ends;
     uint32_t *change; /* of a node: twice the number of the change, plus 1 if it mapped */
     uint32_t leaves, changes;
+    /* Addresses are used again and again between two changes: those found mapped, by hash. */
+    struct hit {
+        uint64_t address;
+        uint32_t changes;
+    } *hit;
 };
 
 static bool is_obtained(uint8_t action)
@@ -71,8 +79,11 @@ static void change(struct mapped *m, uint64_t from, uint64_t size, bool maps)
     }
 }
 
-static bool is_mapped(const struct mapped *m, uint64_t address)
+static bool is_mapped(struct mapped *m, uint64_t address)
 {
+    struct hit *hit = &m->hit[hash_u64(address) % HITS];
+    if (hit->address == address && hit->changes == m->changes)
+        return true;
     uint32_t cell = ends_below(m, address);
     if (cell == 0)
         return false;
@@ -80,7 +91,10 @@ static bool is_mapped(const struct mapped *m, uint64_t address)
     for (uint32_t node = cell - 1 + m->leaves; node != 0; node /= 2)
         if (m->change[node] > newest)
             newest = m->change[node];
-    return newest & 1;
+    if ((newest & 1) == 0)
+        return false;
+    *hit = (struct hit){ address, m->changes };
+    return true;
 }
 
 static void note_ends(struct mapped *m, uint64_t from, uint64_t size)
@@ -100,7 +114,7 @@ static bool prepare(const struct recording *r, uint32_t device, struct arena *sc
         uint8_t action = r->events.action[d->first_event[device] + i];
         ranges += is_obtained(action) || is_returned(action);
     }
-    *m = (struct mapped){ .leaves = 1 };
+    *m = (struct mapped){ .leaves = 1, .changes = 1 };
     if (ranges > UINT32_MAX / 8)
         return false;
     m->end = arena_array(scratch, uint64_t, ranges * 2);
@@ -125,7 +139,8 @@ static bool prepare(const struct recording *r, uint32_t device, struct arena *sc
     while (m->leaves < m->ends)
         m->leaves *= 2;
     m->change = arena_array(scratch, uint32_t, (size_t)m->leaves * 2);
-    return m->change != NULL;
+    m->hit = arena_array(scratch, struct hit, HITS);
+    return m->change != NULL && m->hit != NULL;
 }
 
 enum vrs_status find_unknown_segments(const struct recording *r, uint32_t device,

@@ -128,14 +128,15 @@ static void check_pairs(const struct recording *r, uint32_t device, uint32_t row
     if (done == NO_ROW)
         return;
     enum event_action ended = (enum event_action)r->events.action[done];
-    uint64_t address = r->events.address[done];
-    int64_t index = index_of(r, device, done);
+    struct finding *found = NULL;
     if (ended == ACTION_ALLOC && born != NO_ROW)
-        finding_add(&checks->double_alloc, size, index, address);
+        found = &checks->double_alloc;
     else if (ended != ACTION_ALLOC && born == NO_ROW)
-        finding_add(&checks->orphans, size, index, address);
+        found = &checks->orphans;
     else if (ended == ACTION_FREE_COMPLETED && asked == done)
-        finding_add(&checks->skipped_actions, size, index, address);
+        found = &checks->skipped_actions;
+    if (found != NULL)
+        finding_add(found, size, index_of(r, device, done), r->events.address[done]);
 }
 
 /* Requests of which none was ever completed: the completions were not recorded. */
@@ -185,7 +186,7 @@ static void check_curves(const struct recording *r, uint32_t device, const struc
                          struct checks *checks)
 {
     struct curve_conflicts c;
-    curves_conflicts(r, device, &c);
+    curves_conflicts(r, device, curves, &c);
     int64_t reserved = curves->of[CURVE_RESERVED].start_bytes;
     if (c.above_events != 0)
         checks->above_reserved = (struct finding){
