@@ -43,9 +43,7 @@ static uint32_t height(int64_t value, int64_t top, uint32_t rows)
 static uint32_t column_of(const struct picture *p, int64_t event, uint32_t columns)
 {
     uint64_t state = (uint64_t)(event + 1);
-    uint64_t span = (uint64_t)((double)state / (double)p->states * p->spans);
-    if (p->states <= p->spans)
-        span = state;
+    uint64_t span = (state * p->spans + p->spans - 1) / p->states;
     /* The one column that span is in; where there are fewer spans, the first of several. */
     uint64_t column = p->spans < columns ? (span * columns + p->spans - 1) / p->spans
                                          : (span * columns + columns - 1) / p->spans;
