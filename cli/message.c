@@ -76,5 +76,5 @@ void message_failure(const char *name, const struct vrs_error *err)
         snprintf(text, sizeof text, "%s", err->message);
     else
         snprintf(text, sizeof text, "byte %llu: %s", (unsigned long long)err->offset, err->message);
-    line(name, text);
+    line(strcmp(name, "-") == 0 ? "standard input" : name, text);
 }
