@@ -95,7 +95,7 @@ static void bytes_text(char to[32], uint64_t bytes)
     static const char *const units[] = { "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
     uint32_t unit = 0;
     if (bytes < 1024) {
-        snprintf(to, 32, "%u bytes", (unsigned)bytes);
+        snprintf(to, 32, bytes == 1 ? "%u byte" : "%u bytes", (unsigned)bytes);
         return;
     }
     while (unit < 5 && bytes >> (10 * (unit + 2)) != 0)
