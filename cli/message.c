@@ -71,5 +71,10 @@ void message(const char *format, ...)
 
 void message_failure(const char *name, const struct vrs_error *err)
 {
-    line(name, err->message);
+    char text[sizeof err->message + 32];
+    if (err->offset == UINT64_MAX)
+        snprintf(text, sizeof text, "%s", err->message);
+    else
+        snprintf(text, sizeof text, "byte %llu: %s", (unsigned long long)err->offset, err->message);
+    line(strcmp(name, "-") == 0 ? "standard input" : name, text);
 }

@@ -74,8 +74,8 @@ struct curve_conflicts {
 void curves_conflicts(const struct recording *r, uint32_t device, const struct curves *curves,
                       struct curve_conflicts *ret);
 
-/* The largest value of one curve in each of `columns` (at least 1) equal spans of states; for
- * drawing.  Every value is the maximum of its span, so the peak is always there.  Span i holds
+/* The largest value of the requested or the reserved curve in each of `columns` (at least 1) equal
+ * spans of states; for drawing.  Every value is the maximum of its span, so the peak is always there.  Span i holds
  * states [i * (n + 1) / columns, (i + 1) * (n + 1) / columns), at least the first of them; with
  * fewer states than columns, states repeat. */
 void curve_maxima(const struct recording *r, uint32_t device, enum curve_name which,

@@ -17,7 +17,12 @@ enum vrs_status builder_init(struct builder *b, struct recording *r, const struc
     b->marks.max = limits->nesting;
     b->frames.max = limits->frames;
     buf_init(&b->text, (size_t)limits->string_bytes * 3 + 16);
-    return words_intern(&r->strings) ? VRS_OK : vrs_no_memory(err);
+    if (words_intern(&r->strings))
+        return VRS_OK;
+    if (r->strings.bytes.max - r->strings.bytes.len >= WORD_BYTES_MAX)
+        return vrs_no_memory(err);
+    return vrs_fail(err, VRS_LIMIT, "the format's own words take more than %u bytes; see --limit "
+                    "strings", limits->strings_bytes);
 }
 
 void builder_free(struct builder *b)
@@ -147,7 +152,8 @@ enum vrs_status build_mark(struct builder *b, struct vrs_error *err)
     if (b->marks.len < b->marks.max)
         return vrs_no_memory(err);
     return vrs_fail_at(err, VRS_LIMIT, b->offset,
-                       "object nested deeper than %u; is this a memory snapshot?", b->marks.max);
+                       "object nested deeper than %u; is this a memory snapshot? (--limit nesting)",
+                       b->marks.max);
 }
 
 static enum vrs_status late_change(const struct builder *b, struct vrs_error *err)
@@ -434,7 +440,8 @@ static enum vrs_status tuple_from(struct builder *b, uint32_t from, struct vrs_e
     for (uint32_t i = from; i < b->stack.len; i++)
         TRY(build_settle(b, &b->stack.at[i], err));
     bool no_room;
-    struct value tuple = tuple_of(b, b->stack.at + from, b->stack.len - from, &no_room);
+    uint32_t count = b->stack.len - from;
+    struct value tuple = tuple_of(b, count == 0 ? NULL : &b->stack.at[from], count, &no_room);
     if (no_room)
         return build_no_room(b, b->r->pools.rows.len, b->r->pools.rows.max, "pools (items)", err);
     b->stack.len = from;

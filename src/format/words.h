@@ -81,6 +81,9 @@ enum word {
     WORDS
 };
 
+/* No word is longer. */
+enum { WORD_BYTES_MAX = 32 };
+
 /* The table must be as strings_init left it.  False when out of memory. */
 bool words_intern(struct strings *s);
 

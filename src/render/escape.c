@@ -60,11 +60,27 @@ static size_t width_of(uint32_t point)
     return within(wide, sizeof wide / sizeof *wide, point) ? 2 : 1;
 }
 
+/* Length of a colour at the front of the text.  It can only be our own: in text of a file ESC has
+ * been escaped. */
+static size_t colour(str text)
+{
+    size_t at = 0;
+    if (text.len > 0 && text.ptr[0] == '\033')
+        while (at < text.len && text.ptr[at++] != 'm')
+            continue;
+    return at;
+}
+
 size_t escape_width(str text)
 {
     size_t width = 0;
     for (size_t at = 0; at < text.len;) {
         uint32_t point;
+        size_t skip = colour((str){ text.ptr + at, text.len - at });
+        if (skip > 0) {
+            at += skip;
+            continue;
+        }
         at += utf8_decode((str){ text.ptr + at, text.len - at }, &point);
         width += width_of(point);
     }

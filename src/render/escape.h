@@ -13,7 +13,7 @@ bool escape_needed(uint32_t point);
 void escape_text(struct buf *to, str text, bool ascii);
 
 /* Columns that a terminal gives to valid UTF-8: two for wide characters, none for marks that
- * stand on the one before. */
+ * stand on the one before or for colours. */
 size_t escape_width(str text);
 
 /* How many bytes of `text` fit into `columns`. */

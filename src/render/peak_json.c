@@ -30,8 +30,25 @@ static void put_row(struct json *j, const struct peak_row *row, uint32_t stack)
     json_close(j);
 }
 
+/* Of an answer's stacks those that rows in sight name, numbered anew. */
+struct chosen {
+    const struct stack_texts *stacks;
+    uint32_t *number; /* of each stack, plus 1; 0: not in sight */
+    uint32_t *stack;  /* by number */
+    uint32_t count;
+};
+
+static uint32_t choose(struct chosen *c, uint32_t stack)
+{
+    if (c->number[stack] == 0) {
+        c->stack[c->count++] = stack;
+        c->number[stack] = c->count;
+    }
+    return c->number[stack] - 1;
+}
+
 static void put_result(struct json *j, struct out *out, const struct peak_device *d,
-                       uint32_t most_rows)
+                       uint32_t most_rows, struct chosen *chosen)
 {
     const struct peak *peak = &d->peak;
     uint32_t shown = most_rows == 0 || most_rows > peak->rows ? peak->rows : most_rows;
@@ -46,7 +63,7 @@ static void put_result(struct json *j, struct out *out, const struct peak_device
     json_u64(j, "other_bytes", other);
     json_array(j, "rows");
     for (uint32_t i = 0; i < shown; i++) {
-        put_row(j, &peak->row[i], d->row_stack[i]);
+        put_row(j, &peak->row[i], choose(chosen, d->row_stack[i]));
         out_flush(out, OUT_ENOUGH);
     }
     json_close(j);
@@ -54,7 +71,7 @@ static void put_result(struct json *j, struct out *out, const struct peak_device
 }
 
 static void put_device(struct json *j, struct out *out, const struct peak_device *d,
-                       uint32_t most_rows)
+                       uint32_t most_rows, struct chosen *chosen)
 {
     json_object(j, NULL);
     envelope_device(j, d->name);
@@ -71,16 +88,18 @@ static void put_device(struct json *j, struct out *out, const struct peak_device
     if (d->status == ANSWER_NOT_APPLICABLE)
         json_null(j, "result");
     else
-        put_result(j, out, d, most_rows);
+        put_result(j, out, d, most_rows, chosen);
     json_close(j);
 }
 
-static void put_stacks(struct json *j, struct out *out, const struct stack_texts *stacks)
+static void put_stacks(struct json *j, struct out *out, const struct chosen *chosen)
 {
+    const struct stack_texts *stacks = chosen->stacks;
     json_array(j, "stacks");
-    for (uint32_t i = 0; i < stacks->stacks; i++) {
+    for (uint32_t i = 0; i < chosen->count; i++) {
+        uint32_t stack = chosen->stack[i];
         json_line_array(j, NULL);
-        for (uint32_t k = stacks->first[i]; k < stacks->first[i + 1]; k++)
+        for (uint32_t k = stacks->first[stack]; k < stacks->first[stack + 1]; k++)
             json_str(j, NULL, stacks->frame[stacks->line[k]]);
         json_close(j);
         out_flush(out, OUT_ENOUGH);
@@ -91,12 +110,23 @@ static void put_stacks(struct json *j, struct out *out, const struct stack_texts
 static void put_members(struct json *j, struct out *out, const struct peak_answer *answer,
                         uint32_t most_rows)
 {
+    struct arena arena;
+    arena_init(&arena, SIZE_MAX / 2);
+    struct chosen chosen = { .stacks = &answer->stacks };
+    chosen.number = arena_array(&arena, uint32_t, answer->stacks.stacks);
+    chosen.stack = arena_array(&arena, uint32_t, answer->stacks.stacks);
+    if (chosen.number == NULL || chosen.stack == NULL) {
+        j->out->failed = true;
+        arena_free(&arena);
+        return;
+    }
     envelope_file(j, &answer->file);
     json_array(j, "devices");
     for (uint32_t i = 0; i < answer->devices; i++)
-        put_device(j, out, &answer->device[i], most_rows);
+        put_device(j, out, &answer->device[i], most_rows, &chosen);
     json_close(j);
-    put_stacks(j, out, &answer->stacks);
+    put_stacks(j, out, &chosen);
+    arena_free(&arena);
 }
 
 void peak_json(struct out *out, const struct answer_set *set, bool several,

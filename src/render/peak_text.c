@@ -165,7 +165,7 @@ static void put_table(struct buf *to, struct sheet *s, const struct peak_device 
 
 static void put_moment(struct buf *to, const struct peak_device *d)
 {
-    if (d->at_peak)
+    if (d->at_peak && d->peak.at_event >= 0)
         buf_text(to, "at its peak, ");
     if (d->peak.at_event < 0)
         buf_text(to, "at the start of the recording");
@@ -188,16 +188,18 @@ static void put_device(struct out *out, struct sheet *s, const struct peak_devic
     paint_on(to, s->style, PAINT_BOLD);
     envelope_device_text(to, d->name);
     paint_off(to, s->style);
-    buf_char(to, ' ');
     if (d->status == ANSWER_NOT_APPLICABLE) {
         buf_text(to, ": ");
         escape_text(to, d->reason[0].text, s->style->ascii);
         buf_char(to, '\n');
         return;
     }
+    buf_char(to, ' ');
     put_moment(to, d);
-    buf_text(to, d->bound ? ": at least " : ": ");
+    buf_text(to, d->bound ? "\nat least " : "\n");
+    paint_on(to, s->style, PAINT_BOLD);
     human_bytes(to, d->peak.total_bytes);
+    paint_off(to, s->style);
     buf_text(to, " in use, ");
     human_bytes(to, d->reserved_bytes);
     buf_text(to, " reserved\n");

@@ -43,11 +43,10 @@ static uint32_t height(int64_t value, int64_t top, uint32_t rows)
 static uint32_t column_of(const struct picture *p, int64_t event, uint32_t columns)
 {
     uint64_t state = (uint64_t)(event + 1);
-    uint64_t span = (uint64_t)((double)state / (double)p->states * p->spans);
-    if (p->states <= p->spans)
-        span = state;
-    uint64_t column = p->spans == 0 ? 0 : (span * columns + columns - 1) / p->spans;
-    /* Fewer spans than characters: a state is several wide, its first counts. */
+    uint64_t span = (state * p->spans + p->spans - 1) / p->states;
+    /* The one column that span is in; where there are fewer spans, the first of several. */
+    uint64_t column = p->spans < columns ? (span * columns + p->spans - 1) / p->spans
+                                         : (span * columns + columns - 1) / p->spans;
     return column >= columns ? columns - 1 : (uint32_t)column;
 }
 
@@ -149,7 +148,7 @@ static void put_time_axis(struct buf *to, const struct style *style, const struc
 {
     struct buf right;
     buf_init(&right, 1024);
-    buf_format(&right, "%llu", (unsigned long long)(p->states - 1));
+    buf_format(&right, "%llu", (unsigned long long)(p->states - 2)); /* there is one */
     if (p->duration_us != UINT64_MAX) {
         buf_text(&right, ", after ");
         human_duration(&right, p->duration_us);

@@ -11,7 +11,7 @@ struct picture {
      * stands for, so the peak is always there. */
     const int64_t *requested, *reserved;
     uint32_t spans;
-    uint64_t states; /* events + 1 */
+    uint64_t states; /* events + 1; at least 2 */
     int64_t peak_event;
     const int64_t *oom_event;
     uint32_t ooms;

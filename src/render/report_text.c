@@ -6,7 +6,7 @@
 #include "render/text.h"
 #include "render/totals.h"
 
-enum { ROWS_DEFAULT = 8, ROW_CELLS = 4, RANK_CELLS = 7, LABELLED = 9, SPARK = 16 };
+enum { ROWS_DEFAULT = 8, ROWS_BESIDE = 3, ROW_CELLS = 4, RANK_CELLS = 7, LABELLED = 9, SPARK = 16 };
 
 /* Left words of a line, so that what follows stands in one column. */
 static void put_label(struct buf *to, const struct style *style, const char *label)
@@ -16,6 +16,16 @@ static void put_label(struct buf *to, const struct style *style, const char *lab
     paint_off(to, style);
     size_t len = str_from(label).len;
     buf_repeat(to, S(" "), len < LABELLED ? LABELLED - len : 1);
+}
+
+/* A label and words, which may be painted, on as many lines as they need. */
+static void put_words(struct buf *to, const struct style *style, const char *label,
+                      struct buf *words)
+{
+    put_label(to, style, label);
+    text_wrap(to, style, buf_slice(words), LABELLED, LABELLED);
+    to->failed = to->failed || words->failed;
+    words->len = 0;
 }
 
 static struct picture picture_of(const struct report_device *d, int64_t *oom_event)
@@ -55,36 +65,52 @@ static void put_picture(struct buf *to, struct arena *arena, const struct report
     }
 }
 
-static void put_peak(struct buf *to, const struct style *style, const struct report_device *d)
+static void put_peak(struct buf *to, struct buf *words, const struct style *style,
+                     const struct report_device *d)
 {
     const struct curve *used = &d->curves.of[CURVE_REQUESTED];
     const struct curve *held = &d->curves.of[CURVE_RESERVED];
-    put_label(to, style, "peak");
+    if (!used->start_known)
+        buf_text(words, "at least ");
+    paint_on(words, style, PAINT_BOLD);
+    human_bytes(words, used->peak_bytes);
+    paint_off(words, style);
+    buf_text(words, " in use ");
+    if (used->peak_event < 0)
+        buf_text(words, "at the start");
+    else
+        buf_format(words, "at event %lld", (long long)used->peak_event);
+    if (used->peak_event >= 0 && d->peak_after_us != UINT64_MAX) {
+        buf_text(words, " (");
+        human_duration(words, d->peak_after_us);
+        buf_char(words, ')');
+    }
+    if (!used->start_known)
+        buf_text(words, " of the part read");
+    buf_text(words, "; ");
+    human_bytes(words, d->reserved_at_peak_bytes);
+    buf_text(words, " reserved then");
+    if (held->peak_bytes > d->reserved_at_peak_bytes) {
+        buf_text(words, ", ");
+        human_bytes(words, held->peak_bytes);
+        buf_text(words, " at the most");
+    }
+    put_words(to, style, "peak", words);
+}
+
+/* Without a trace start, peak and end are one. */
+static void put_state(struct buf *to, const struct style *style, const struct report_device *d)
+{
+    const struct curve *used = &d->curves.of[CURVE_REQUESTED];
+    put_label(to, style, "state");
     if (!used->start_known)
         buf_text(to, "at least ");
     paint_on(to, style, PAINT_BOLD);
     human_bytes(to, used->peak_bytes);
     paint_off(to, style);
-    buf_text(to, " in use ");
-    if (used->peak_event < 0)
-        buf_text(to, d->events == 0 ? "(no trace: the final state)" : "at the start");
-    else
-        buf_format(to, "at event %lld", (long long)used->peak_event);
-    if (used->peak_event >= 0 && d->peak_after_us != UINT64_MAX) {
-        buf_text(to, " (");
-        human_duration(to, d->peak_after_us);
-        buf_char(to, ')');
-    }
-    if (!used->start_known)
-        buf_text(to, " of the part read");
-    buf_text(to, "; ");
+    buf_text(to, " in use, ");
     human_bytes(to, d->reserved_at_peak_bytes);
-    buf_text(to, " reserved then");
-    if (held->peak_bytes > d->reserved_at_peak_bytes) {
-        buf_text(to, ", at most ");
-        human_bytes(to, held->peak_bytes);
-    }
-    buf_char(to, '\n');
+    buf_text(to, " reserved (no trace: only the final state is known)\n");
 }
 
 static void put_known(struct buf *to, int64_t bytes, bool known)
@@ -95,23 +121,23 @@ static void put_known(struct buf *to, int64_t bytes, bool known)
         buf_text(to, "not known (the file is cut)");
 }
 
-static void put_ends(struct buf *to, const struct style *style, const struct report_device *d)
+static void put_ends(struct buf *to, struct buf *words, const struct style *style,
+                     const struct report_device *d)
 {
     const struct curve *used = &d->curves.of[CURVE_REQUESTED];
     const struct curve *held = &d->curves.of[CURVE_RESERVED];
-    put_label(to, style, "start");
-    put_known(to, used->start_bytes, used->start_known);
-    buf_text(to, used->start_known ? " in use; " : "; ");
-    paint_on(to, style, PAINT_BOLD);
-    buf_text(to, "end ");
-    paint_off(to, style);
-    put_known(to, used->end_bytes, used->end_known);
+    put_known(words, used->start_bytes, used->start_known);
+    buf_text(words, used->start_known ? " in use; " : "; ");
+    paint_on(words, style, PAINT_BOLD);
+    buf_text(words, "end ");
+    paint_off(words, style);
+    put_known(words, used->end_bytes, used->end_known);
     if (used->end_known && held->end_known) {
-        buf_text(to, " in use, ");
-        human_bytes(to, held->end_bytes);
-        buf_text(to, " reserved");
+        buf_text(words, " in use, ");
+        human_bytes(words, held->end_bytes);
+        buf_text(words, " reserved");
     }
-    buf_char(to, '\n');
+    put_words(to, style, "start", words);
 }
 
 static str cell_of(struct arena *arena, struct buf *text, size_t from)
@@ -228,26 +254,57 @@ static void put_findings(struct buf *to, const struct style *style, const struct
     buf_free(&words);
 }
 
+/* Where a report has several devices, one of them gets the room: one that failed, else the one
+ * with the highest peak. */
+static uint32_t leading_device(const struct report *report)
+{
+    uint32_t best = 0;
+    for (uint32_t i = 1; i < report->devices; i++) {
+        const struct report_device *d = &report->device[i], *b = &report->device[best];
+        bool worse = d->curves.oom_events == 0 && b->curves.oom_events > 0;
+        bool better = d->curves.oom_events > 0 && b->curves.oom_events == 0;
+        int64_t peak = d->curves.of[CURVE_REQUESTED].peak_bytes;
+        if (!worse && (better || peak > b->curves.of[CURVE_REQUESTED].peak_bytes))
+            best = i;
+    }
+    return best;
+}
+
+static bool is_empty(const struct report_device *d)
+{
+    return d->events == 0 && d->segments == 0;
+}
+
 static void put_device(struct buf *to, const struct report *report, const struct report_device *d,
                        const struct render_options *options)
 {
     const struct style *style = &options->style;
-    struct arena arena;
-    arena_init(&arena, SIZE_MAX / 2);
     if (report->devices > 1 || d->name.host) {
         buf_char(to, '\n');
         paint_on(to, style, PAINT_BOLD);
         envelope_device_text(to, d->name);
         paint_off(to, style);
         buf_text(to, ": ");
+        if (is_empty(d)) {
+            buf_text(to, "empty\n");
+            return;
+        }
         human_count(to, d->events, style->ascii);
         buf_text(to, " events\n");
     }
+    struct arena arena;
+    arena_init(&arena, SIZE_MAX / 2);
     envelope_trust_text(to, style, &d->trust);
-    if (d->events > 0)
+    if (d->events > 0) {
         put_picture(to, &arena, d, options);
-    put_peak(to, style, d);
-    put_ends(to, style, d);
+        struct buf words;
+        buf_init(&words, 1 << 16);
+        put_peak(to, &words, style, d);
+        put_ends(to, &words, style, d);
+        buf_free(&words);
+    } else {
+        put_state(to, style, d);
+    }
     put_findings(to, style, d);
     if (d->all_rows > 0) {
         buf_char(to, '\n');
@@ -278,10 +335,12 @@ static void put_typed(struct buf *to, const struct style *style, str path)
 
 static void put_next(struct buf *to, const struct style *style, const struct report *report)
 {
-    bool oom = false, any = false;
+    bool oom = false, any = false, stacks = false, trace = false;
     for (uint32_t i = 0; i < report->devices; i++) {
         oom = oom || report->device[i].ooms > 0;
         any = any || report->device[i].all_rows > 0;
+        stacks = stacks || report->device[i].stacks > 0;
+        trace = trace || report->device[i].events > 0;
     }
     if (!any)
         return;
@@ -289,10 +348,11 @@ static void put_next(struct buf *to, const struct style *style, const struct rep
         const char *options, *meaning;
         bool shown;
     } lines[] = {
-        { " --stacks", "whole stacks", true },
+        { " --stacks", "whole stacks", stacks },
         { " --at oom", "what was alive when it failed", oom },
-        { " --by owner", "the functions under your lines", true },
-        { " --at end", "what stayed", !oom },
+        { " --by owner", "the functions under your lines", stacks },
+        { " --by size", "by requested size", !stacks },
+        { " --at end", "what stayed", trace && !oom },
     };
     buf_char(to, '\n');
     const char *label = "next";
@@ -364,11 +424,6 @@ static void fill_rank(struct arena *arena, struct buf *text, const struct style 
         escape_text(text, d->row[0].name, style->ascii);
     }
     cell[6] = cell_of(arena, text, from);
-}
-
-static bool is_empty(const struct report_device *d)
-{
-    return d->events == 0 && d->segments == 0;
 }
 
 static void put_ranks(struct buf *to, const struct answer_set *set, const struct style *style)
@@ -444,7 +499,10 @@ void report_text(struct out *out, const struct answer_set *set, bool several,
     }
     const struct report *report = &set->report[0];
     envelope_file_text(to, &options->style, &report->file, report->devices);
+    struct render_options less = *options;
+    less.picture = false;
+    less.rows = options->rows == 0 ? ROWS_BESIDE : options->rows;
     for (uint32_t i = 0; i < report->devices; i++)
-        put_device(to, report, &report->device[i], options);
+        put_device(to, report, &report->device[i], i == leading_device(report) ? options : &less);
     put_next(to, &options->style, report);
 }

@@ -75,7 +75,6 @@ static void put_row(struct buf *to, const struct style *style, const struct text
             buf_repeat(to, S(" "), width[c] - len);
         text_fit(to, style, cell[c], width[c], !last && !t->column[c].right);
     }
-    buf_char(to, '\n');
 }
 
 void text_table(struct buf *to, const struct style *style, const struct text_table *table)
@@ -89,14 +88,14 @@ void text_table(struct buf *to, const struct style *style, const struct text_tab
     paint_on(to, style, PAINT_DIM);
     put_row(to, style, table, heading, width);
     paint_off(to, style);
+    buf_char(to, '\n');
     for (uint32_t r = 0; r < table->rows; r++) {
         const str *row = &table->cell[(size_t)r * table->columns];
-        if (row[0].ptr == NULL) {
+        if (row[0].ptr == NULL)
             buf_str(to, row[1]);
-            buf_char(to, '\n');
-        } else {
+        else
             put_row(to, style, table, row, width);
-        }
+        buf_char(to, '\n');
     }
 }
 

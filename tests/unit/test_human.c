@@ -1,0 +1,135 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "render/escape.h"
+#include "render/human.h"
+
+static struct buf text;
+
+static void check_text(const char *expected)
+{
+    buf_char(&text, '\0');
+    assert_string_equal(text.at, expected);
+    buf_free(&text);
+}
+
+static void check_bytes(int64_t bytes, const char *expected)
+{
+    buf_init(&text, 1 << 12);
+    human_bytes(&text, bytes);
+    check_text(expected);
+}
+
+static void check_count(uint64_t count, const char *expected)
+{
+    buf_init(&text, 1 << 12);
+    human_count(&text, count, true);
+    check_text(expected);
+}
+
+static void check_duration(uint64_t us, const char *expected)
+{
+    buf_init(&text, 1 << 12);
+    human_duration(&text, us);
+    check_text(expected);
+}
+
+static void check_share(double ratio, const char *expected)
+{
+    buf_init(&text, 1 << 12);
+    human_share(&text, ratio);
+    check_text(expected);
+}
+
+static void check_escape(str from, bool ascii, const char *expected)
+{
+    buf_init(&text, 1 << 12);
+    escape_text(&text, from, ascii);
+    check_text(expected);
+}
+
+static void sizes(void **state)
+{
+    (void)state;
+    check_bytes(0, "0 B");
+    check_bytes(1023, "1023 B");
+    check_bytes(1024, "1.00 KiB");
+    check_bytes(1024 * 1024 - 1, "1.00 MiB"); /* 1024.00 KiB would be wrong */
+    check_bytes(INT64_C(66904129331), "62.31 GiB");
+    check_bytes(-1536, "-1.50 KiB");
+    check_bytes(INT64_MAX, "8589934592.00 GiB");
+    check_bytes(INT64_MIN, "-8589934592.00 GiB");
+    /* Halves go to the even neighbour: 1.125 and 1.375. */
+    check_bytes(1024 + 128, "1.12 KiB");
+    check_bytes(1024 + 384, "1.38 KiB");
+}
+
+static void counts(void **state)
+{
+    (void)state;
+    check_count(0, "0");
+    check_count(999, "999");
+    check_count(1000, "1,000");
+    check_count(48120, "48,120");
+    check_count(UINT64_MAX, "18,446,744,073,709,551,615");
+    buf_init(&text, 1 << 12);
+    human_count(&text, 48120, false);
+    check_text("48\u202f120");
+}
+
+static void durations(void **state)
+{
+    (void)state;
+    check_duration(0, "0 us");
+    check_duration(850, "850 us");
+    check_duration(12345, "12.3 ms");
+    check_duration(4219999, "4.21 s");
+    check_duration(UINT64_C(185) * 1000000, "3 min 05 s");
+    check_duration(UINT64_C(7620) * 1000000, "2 h 07 min");
+}
+
+static void shares(void **state)
+{
+    (void)state;
+    check_share(0.501, "50.1 %");
+    check_share(1, "100.0 %");
+    check_share(-1, "-");
+    check_share(1e300, "-");
+}
+
+static void text_of_files_is_harmless(void **state)
+{
+    (void)state;
+    check_escape(S("plain /x_1"), false, "plain /x_1");
+    check_escape(S("\x1b[2J\r\n"), false, "\\x1b[2J\\x0d\\x0a");
+    check_escape(S("a\u202eb\u2069\xc2\x85"), false, "a\\u{202e}b\\u{2069}\\u{85}");
+    check_escape(S("\xff ok \xe4\xb8"), false, "\\xff ok \\xe4\\xb8");
+    check_escape(S("\ufffd"), false, "\ufffd");
+    check_escape(S("\u00e4"), true, "\\u{e4}");
+}
+
+static void widths(void **state)
+{
+    (void)state;
+    assert_int_equal(escape_width(S("abc")), 3);
+    assert_int_equal(escape_width(S("\u4e2d\u6587")), 4);
+    assert_int_equal(escape_width(S("e\u0301")), 1);
+    assert_int_equal(escape_width(S("\033[1mab\033[0m")), 2);
+    assert_int_equal(escape_fit(S("\u4e2d\u6587"), 3), 3);
+    assert_int_equal(escape_fit(S("abc"), 2), 2);
+    assert_int_equal(escape_fit(S("abc"), 9), 3);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sizes),     cmocka_unit_test(counts),
+        cmocka_unit_test(durations), cmocka_unit_test(shares),
+        cmocka_unit_test(widths),    cmocka_unit_test(text_of_files_is_harmless),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

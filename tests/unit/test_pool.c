@@ -1,0 +1,72 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/pool.h"
+
+enum { JOBS = 500 };
+
+struct tally {
+    uint32_t times[JOBS]; /* each job writes its own */
+    uint32_t finished, last;
+    int overlapping, wrong_order; /* of the calls of finished, which the pool serialises */
+};
+
+static void job(void *arg, uint32_t i)
+{
+    struct tally *t = arg;
+    t->times[i]++;
+}
+
+static void finished(void *arg, uint32_t jobs)
+{
+    struct tally *t = arg;
+    t->overlapping++;
+    t->wrong_order += jobs != t->last + 1 || t->overlapping != 1;
+    t->last = jobs;
+    t->finished++;
+    t->overlapping--;
+}
+
+static void check_run(uint32_t threads, uint32_t jobs)
+{
+    struct tally t = { .finished = 0 };
+    struct pool_work work = { jobs, job, finished, &t };
+    pool_run(threads, &work);
+    for (uint32_t i = 0; i < JOBS; i++)
+        assert_int_equal(t.times[i], i < jobs ? 1 : 0);
+    assert_int_equal(t.finished, jobs);
+    assert_int_equal(t.wrong_order, 0);
+}
+
+static void every_job_is_done_once(void **state)
+{
+    (void)state;
+    check_run(1, 0);
+    check_run(0, JOBS);
+    check_run(1, JOBS);
+    check_run(4, JOBS);
+    check_run(4, 3);
+    check_run(UINT32_MAX, JOBS); /* more than there can be */
+}
+
+static void finished_may_be_left_out(void **state)
+{
+    (void)state;
+    struct tally t = { .finished = 0 };
+    struct pool_work work = { 10, job, NULL, &t };
+    pool_run(3, &work);
+    assert_int_equal(t.times[9], 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_job_is_done_once),
+        cmocka_unit_test(finished_may_be_left_out),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

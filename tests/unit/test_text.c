@@ -1,0 +1,97 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "render/escape.h"
+#include "render/text.h"
+
+static const struct text_column columns[] = {
+    { "bytes", true, false, 0 },
+    { "line", false, true, 6 },
+    { "owner", false, true, 6 },
+};
+
+#define CELLS                                                                                      \
+    {                                                                                              \
+        S("1.00 KiB"), S("model.py:84 forward"), S("linear"), S("2 B"), S("a.py:1 f"),             \
+            S("functional.py:2500 linear"),                                                        \
+    }
+
+static void check_table(uint32_t width, bool ascii, const char *expected)
+{
+    const str cells[] = CELLS;
+    struct style style = { .width = width, .ascii = ascii };
+    struct text_table table = { columns, 3, 2, cells, 0 };
+    struct buf text;
+    buf_init(&text, 1 << 12);
+    text_table(&text, &style, &table);
+    buf_char(&text, '\0');
+    assert_string_equal(text.at, expected);
+    buf_free(&text);
+}
+
+static void columns_fit_their_cells(void **state)
+{
+    (void)state;
+    check_table(80, true,
+                "   bytes  line                 owner\n"
+                "1.00 KiB  model.py:84 forward  linear\n"
+                "     2 B  a.py:1 f             functional.py:2500 linear\n");
+}
+
+static void the_last_flexible_column_gives_way_first(void **state)
+{
+    (void)state;
+    check_table(45, true,
+                "   bytes  line                 owner\n"
+                "1.00 KiB  model.py:84 forward  linear\n"
+                "     2 B  a.py:1 f             functional....\n");
+    check_table(30, false,
+                "   bytes  line          owner\n"
+                "1.00 KiB  model.py:84\u2026  linear\n"
+                "     2 B  a.py:1 f      funct\u2026\n");
+}
+
+static void a_table_too_narrow_keeps_its_least_widths(void **state)
+{
+    (void)state;
+    check_table(1, false,
+                "   bytes  line    owner\n"
+                "1.00 KiB  model\u2026  linear\n"
+                "     2 B  a.py:\u2026  funct\u2026\n");
+}
+
+static void check_wrap(str from, uint32_t width, uint32_t at, uint32_t indent, const char *expected)
+{
+    struct style style = { .width = width };
+    struct buf text;
+    buf_init(&text, 1 << 12);
+    text_wrap(&text, &style, from, at, indent);
+    buf_char(&text, '\0');
+    assert_string_equal(text.at, expected);
+    buf_free(&text);
+}
+
+static void words_wrap_between_blanks(void **state)
+{
+    (void)state;
+    check_wrap(S(""), 10, 0, 0, "\n");
+    check_wrap(S("one two three"), 80, 0, 0, "one two three\n");
+    check_wrap(S("one two three"), 7, 0, 2, "one two\n  three\n");
+    check_wrap(S("one two three"), 8, 4, 4, "one\n    two\n    three\n");
+    check_wrap(S("unbreakable"), 4, 0, 0, "unbreakable\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(columns_fit_their_cells),
+        cmocka_unit_test(the_last_flexible_column_gives_way_first),
+        cmocka_unit_test(a_table_too_narrow_keeps_its_least_widths),
+        cmocka_unit_test(words_wrap_between_blanks),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
