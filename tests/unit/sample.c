@@ -66,8 +66,8 @@ uint32_t sample_block(struct recording *r, uint64_t size, uint64_t requested,
     assert_true(table_reserve(b, &blocks_kind, 1));
     uint32_t i = b->rows.len++;
     b->segment[i] = segment;
-    b->address[i] = s->blocks[segment] == 0 ? s->address[segment]
-                                            : b->address[i - 1] + b->size[i - 1];
+    b->address[i] =
+        s->blocks[segment] == 0 ? s->address[segment] : b->address[i - 1] + b->size[i - 1];
     b->size[i] = size;
     b->requested_size[i] = requested;
     b->state[i] = (uint8_t)state;

@@ -108,8 +108,8 @@ static void memory_may_run_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pieces_are_joined),       cmocka_unit_test(numbers_are_decimal),
-        cmocka_unit_test(long_texts_grow),         cmocka_unit_test(the_first_failure_stays),
+        cmocka_unit_test(pieces_are_joined),  cmocka_unit_test(numbers_are_decimal),
+        cmocka_unit_test(long_texts_grow),    cmocka_unit_test(the_first_failure_stays),
         cmocka_unit_test(memory_may_run_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

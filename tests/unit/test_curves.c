@@ -27,7 +27,8 @@ static void check_drawing(const struct recording *r, const struct curves *curves
     for (enum curve_name name = 0; name < CURVES; name++) {
         const struct curve *curve = &curves->of[name];
         int64_t events = r->devices.events[0];
-        for (uint32_t columns = 1; columns < 24; columns++) {
+        bool drawn = name == CURVE_REQUESTED || name == CURVE_RESERVED;
+        for (uint32_t columns = 1; drawn && columns < 24; columns++) {
             int64_t maxima[24], highest = INT64_MIN;
             curve_maxima(r, 0, name, columns, maxima);
             for (uint32_t i = 0; i < columns; i++)
@@ -52,7 +53,9 @@ static void make(struct recording *r, const char *events, const char *blocks)
     sample_segment(r, 0x1000, 2 << 20);
     for (const char *at = blocks; *at != '\0'; at++)
         sample_block(r, 1024, 600,
-                     *at == 'a' ? BLOCK_ALLOCATED : *at == 'p' ? BLOCK_PENDING : BLOCK_INACTIVE);
+                     *at == 'a'   ? BLOCK_ALLOCATED
+                     : *at == 'p' ? BLOCK_PENDING
+                                  : BLOCK_INACTIVE);
     sample_events(r, events);
     sample_finish(r);
 }
@@ -73,7 +76,7 @@ static void check(const char *events, const char *blocks, struct figures request
 }
 
 #define FIGURES(...) ((struct figures){ __VA_ARGS__ })
-#define STILL(bytes, events) FIGURES(bytes, bytes, bytes, -1, (events) - 1)
+#define STILL(bytes, events) FIGURES(bytes, bytes, bytes, -1, (events)-1)
 
 enum { SEGMENT = 2 << 20 };
 
@@ -118,8 +121,8 @@ static void damage_is_not_clamped(void **state)
     check("a 1000 512", "i", FIGURES(-512, 0, 0, 0, 0), FIGURES(-512, 0, 0, 0, 0),
           FIGURES(-512, 0, 0, 0, 0), STILL(SEGMENT, 1));
     /* The size of each event counts, even where it is not that of the pair. */
-    check("a 9000 1024; f 9000 512", "i", FIGURES(-512, 512, 0, 0, 0),
-          FIGURES(-512, 512, 0, 0, 0), FIGURES(-512, 512, 0, 0, 0), STILL(SEGMENT, 2));
+    check("a 9000 1024; f 9000 512", "i", FIGURES(-512, 512, 0, 0, 0), FIGURES(-512, 512, 0, 0, 0),
+          FIGURES(-512, 512, 0, 0, 0), STILL(SEGMENT, 2));
     check("a 9000 ?; f 9000 ?; A 9000 ?", "i", STILL(0, 3), STILL(0, 3), STILL(0, 3),
           STILL(SEGMENT, 3));
     /* Requests that were left out are taken from the completions. */

@@ -53,8 +53,7 @@ static void files_have_classes(void **state)
         { "C:\\Users\\a\\miniconda3\\envs\\x\\lib\\copy.py", FRAME_STD },
         { "C:\\work\\python-tools\\lib\\copy.py", FRAME_USER },
         { "/mnt/select/lib/transformers/modeling_llama.py", FRAME_USER },
-        { "/home/a/.vscode/extensions/x/libs/debugpy/_vendored/pydevd/pydevd.py",
-          FRAME_LIBRARY },
+        { "/home/a/.vscode/extensions/x/libs/debugpy/_vendored/pydevd/pydevd.py", FRAME_LIBRARY },
         { "train.py", FRAME_USER },
         { "ext.pyx", FRAME_USER },
     };
@@ -73,10 +72,10 @@ static void options_override(void **state)
         const char *root, *library, *file;
         enum frame_class class;
     } cases[] = {
-        { "/e/lib/python3.10/site-packages/mine", "",
-          "/e/lib/python3.10/site-packages/mine/a.py", FRAME_USER },
-        { "/e/lib/python3.10/site-packages/mine/", "",
-          "/e/lib/python3.10/site-packages/mine2/a.py", FRAME_LIBRARY },
+        { "/e/lib/python3.10/site-packages/mine", "", "/e/lib/python3.10/site-packages/mine/a.py",
+          FRAME_USER },
+        { "/e/lib/python3.10/site-packages/mine/", "", "/e/lib/python3.10/site-packages/mine2/a.py",
+          FRAME_LIBRARY },
         { "site-packages/mine", "", "/e/site-packages/mine/a.py", FRAME_USER },
         { "packages/mine", "", "/e/site-packages/mine/a.py", FRAME_LIBRARY },
         { "c:/work", "", "C:\\Work\\site-packages\\a.py", FRAME_USER },
@@ -99,11 +98,11 @@ static void globs_match(void **state)
         const char *glob, *text;
         bool matches;
     } cases[] = {
-        { "", "", true },          { "", "a", false },           { "*", "", true },
-        { "a*c", "abbc", true },   { "a*c", "abbcd", false },    { "*b*", "abc", true },
-        { "a?c", "abc", true },    { "a?c", "ac", false },       { "*.py", "A/B.PY", true },
-        { "a/b", "A\\B", true },   { "*a*b*c", "xxabac", true }, { "*a*b*c", "xxaba", false },
-        { "**x", "yyyx", true },   { "?", "", false },
+        { "", "", true },        { "", "a", false },           { "*", "", true },
+        { "a*c", "abbc", true }, { "a*c", "abbcd", false },    { "*b*", "abc", true },
+        { "a?c", "abc", true },  { "a?c", "ac", false },       { "*.py", "A/B.PY", true },
+        { "a/b", "A\\B", true }, { "*a*b*c", "xxabac", true }, { "*a*b*c", "xxaba", false },
+        { "**x", "yyyx", true }, { "?", "", false },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_int_equal(glob_matches(str_from(cases[i].glob), str_from(cases[i].text)),
@@ -243,12 +242,9 @@ static void every_allocation_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(files_have_classes),
-        cmocka_unit_test(options_override),
-        cmocka_unit_test(globs_match),
-        cmocka_unit_test(native_names_are_shortened),
-        cmocka_unit_test(stacks_have_culprits),
-        cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(files_have_classes),   cmocka_unit_test(options_override),
+        cmocka_unit_test(globs_match),          cmocka_unit_test(native_names_are_shortened),
+        cmocka_unit_test(stacks_have_culprits), cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -46,7 +46,9 @@ static void check(const char *events, const char *blocks, const char *lives, uin
     sample_segment(&r, 0x1000, 2 << 20);
     for (const char *at = blocks; *at != '\0'; at++)
         sample_block(&r, 512, 500,
-                     *at == 'a' ? BLOCK_ALLOCATED : *at == 'p' ? BLOCK_PENDING : BLOCK_INACTIVE);
+                     *at == 'a'   ? BLOCK_ALLOCATED
+                     : *at == 'p' ? BLOCK_PENDING
+                                  : BLOCK_INACTIVE);
     sample_events(&r, events);
     sample_finish(&r);
     put_lives(&r, got, sizeof got);

@@ -28,7 +28,7 @@ static void make(struct recording *r)
     sample_init(r);
     sample_device(r, 3);
     sample_segment(r, 0x1000, 2 << 20);
-    sample_block(r, 1024, 600, BLOCK_ALLOCATED); /* 1000 */
+    sample_block(r, 1024, 600, BLOCK_ALLOCATED);  /* 1000 */
     sample_block(r, 1024, 1000, BLOCK_ALLOCATED); /* 1400 */
     sample_block(r, (2 << 20) - 2048, 0, BLOCK_INACTIVE);
     stack_id stacks[] = {
@@ -115,8 +115,9 @@ static void rows_follow_the_grouping(void **state)
     check(BY_MODULE, KEY_LINE, 5,
           "(no stack)=1040*2; model.py:84 > block.py:31=1000*3; (no module)=750*2; "
           "model.py:85 > block.py:31=100*1");
-    check(BY_SIZE, KEY_LINE, 5, "1000=1000*1; 700=700*1; 600=600*1; 300=300*1; 100=200*2; "
-                                "50=50*1; 40=40*1");
+    check(BY_SIZE, KEY_LINE, 5,
+          "1000=1000*1; 700=700*1; 600=600*1; 300=300*1; 100=200*2; "
+          "50=50*1; 40=40*1");
     check(BY_POOL, KEY_LINE, 5, "default=2850*7; unknown=40*1");
     check(BY_STREAM, KEY_LINE, 5, "0=2890*8");
     check(BY_AGE, KEY_LINE, 5,
@@ -211,7 +212,8 @@ static void a_ring_of_one_has_only_its_end(void **state)
     recording_free(&r);
 }
 
-/* The event that `text` means on a device of six events, or the start of what is said against it. */
+/* The event that `text` means on a device of six events, or the start of what is said against it.
+ */
 static void check_moment(const char *events, const char *text, int64_t event, const char *refusal)
 {
     struct recording r;
@@ -264,9 +266,10 @@ static void moments_are_found(void **state)
     check_moment(six, "oom:3", 0, "device 3 ran out of memory 2 times; there is no oom:3");
     check_moment("a 1 1", "oom", 0, "device 3 ran out of memory at no recorded event");
     check_moment("", "1s", 0, "the events of device 3 carry no time");
-    static const char *const bad[] = { "",     "step:1", "-1",   "oom:0", "oom:", "oom:x", "s",
-                                       ".s",   "1.2.3s", "Peak", "1e3s",  "12m",  " 1",
-                                       "99999999999999999999" };
+    static const char *const bad[] = {
+        "",   "step:1", "-1",   "oom:0", "oom:", "oom:x", "s",
+        ".s", "1.2.3s", "Peak", "1e3s",  "12m",  " 1",    "99999999999999999999"
+    };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         check_moment(six, bad[i], 0, "no moment is called \"");
 }

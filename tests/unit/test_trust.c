@@ -31,12 +31,13 @@ static void make(struct recording *r, const char *events, const char *blocks)
 /* "A complete", then the ids in order, failed ones with their count before them. */
 static void put_trust(const struct trust *trust, char *to, size_t size)
 {
-    size_t len = (size_t)snprintf(to, size, "%c %s", trust->grade,
-                                  trust_window_names[trust->window]);
+    size_t len =
+        (size_t)snprintf(to, size, "%c %s", trust->grade, trust_window_names[trust->window]);
     for (uint32_t i = 0; i < trust->items; i++) {
         const struct trust_item *item = &trust->item[i];
         if (item->failed)
-            len += (size_t)snprintf(to + len, size - len, " %llu*", (unsigned long long)item->count);
+            len +=
+                (size_t)snprintf(to + len, size - len, " %llu*", (unsigned long long)item->count);
         else
             len += (size_t)snprintf(to + len, size - len, " ");
         len += (size_t)snprintf(to + len, size - len, "%s", item->id);
@@ -90,7 +91,8 @@ static void checks_fail(void **state)
     (void)state;
     check("A 1000 2097152; a 1000 600; a 1400 600", "a",
           "D complete 1*end_mismatch 1*negative_start no_frames");
-    check("A 1000 2097152; a 1000 700", "a", "D complete 1*end_mismatch 1*negative_start no_frames");
+    check("A 1000 2097152; a 1000 700", "a",
+          "D complete 1*end_mismatch 1*negative_start no_frames");
     check("A 1000 2097152; a 1000 600", "p", "D complete 1*end_mismatch no_frames");
     check("A 1000 2097152; a 1000 600; r 1000 600", "a", "D complete 1*unpaired_request no_frames");
     check("A 1000 2097152; a 1400 9; a 1400 9; f 1400 9; a 1000 600", "a",
@@ -113,9 +115,12 @@ static void sums_are_checked(void **state)
     for (int fault = 0; fault < 8; fault++) {
         struct recording r;
         make(&r, "", "ap");
-        uint64_t *const place[] = { &r.blocks.size[1],         &r.segments.total_size[0],
-                                    &r.segments.allocated_size[0], &r.segments.active_size[0],
-                                    &r.segments.requested_size[0], &r.blocks.requested_size[0],
+        uint64_t *const place[] = { &r.blocks.size[1],
+                                    &r.segments.total_size[0],
+                                    &r.segments.allocated_size[0],
+                                    &r.segments.active_size[0],
+                                    &r.segments.requested_size[0],
+                                    &r.blocks.requested_size[0],
                                     &r.blocks.address[1] };
         if (fault < 7)
             *place[fault] += 512;
@@ -161,8 +166,9 @@ static void rings_overflow(void **state)
         make(&r, "c 1000 600", "i");
         while (r.events.rows.len < events)
             sample_events(&r, "n 0 0");
-        check_made(&r, events == 2000 ? "B overflow_suspected starts_late orphans overflow_suspected"
-                                      : "B late_start starts_late orphans");
+        check_made(&r, events == 2000
+                           ? "B overflow_suspected starts_late orphans overflow_suspected"
+                           : "B late_start starts_late orphans");
     }
 }
 
@@ -211,8 +217,8 @@ static void captures_are_told_apart(void **state)
         stack_id freed = sample_stack(&r, &other, 1);
         for (uint32_t e = 0; e < 2; e++) {
             struct line lines[] = { native, python };
-            stack_id stack = cases[i].native[e] ? sample_stack(&r, lines, 2)
-                                                : sample_stack(&r, &python, 1);
+            stack_id stack =
+                cases[i].native[e] ? sample_stack(&r, lines, 2) : sample_stack(&r, &python, 1);
             r.events.stack[1 + e] = stack.n;
             r.events.stack[4 - e] = cases[i].frees_carry ? stack.n : freed.n;
         }
