@@ -412,9 +412,9 @@ void curves_conflicts(const struct recording *r, uint32_t device, const struct c
 /* How an action changes the requested and the reserved bytes.  These two follow from the events
  * alone, so drawing and looking them up needs no walk. */
 static const int8_t event_sign[ACTIONS][2] = {
-    [ACTION_ALLOC] = { 1, 0 },        [ACTION_FREE_COMPLETED] = { -1, 0 },
-    [ACTION_FREE] = { -1, 0 },        [ACTION_SEGMENT_ALLOC] = { 0, 1 },
-    [ACTION_SEGMENT_MAP] = { 0, 1 },  [ACTION_SEGMENT_FREE] = { 0, -1 },
+    [ACTION_ALLOC] = { 1, 0 },          [ACTION_FREE_COMPLETED] = { -1, 0 },
+    [ACTION_FREE] = { -1, 0 },          [ACTION_SEGMENT_ALLOC] = { 0, 1 },
+    [ACTION_SEGMENT_MAP] = { 0, 1 },    [ACTION_SEGMENT_FREE] = { 0, -1 },
     [ACTION_SEGMENT_UNMAP] = { 0, -1 },
 };
 
@@ -457,7 +457,8 @@ void curve_maxima(const struct recording *r, uint32_t device, enum curve_name wh
 {
     assert(which == CURVE_REQUESTED || which == CURVE_RESERVED);
     bool reserved = which == CURVE_RESERVED;
-    uint64_t states = (uint64_t)r->devices.events[device] + 1, d = simple_start(r, device, reserved);
+    uint64_t states = (uint64_t)r->devices.events[device] + 1,
+             d = simple_start(r, device, reserved);
     uint32_t first = r->devices.first_event[device], at = first;
     for (uint32_t i = 0; i < columns; i++) {
         /* State s is reached by the first s events. */
