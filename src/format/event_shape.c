@@ -1,16 +1,15 @@
 /* event_shape.c - learning the shape of an event. */
 #include "format/event_shape.h"
 
-static struct piece *add_piece(struct shape *s, const uint8_t *at, size_t len)
+struct piece piece_of(const uint8_t *at, size_t len)
 {
     uint8_t bytes[PIECE_WORDS * 8] = { 0 }, mask[PIECE_WORDS * 8] = { 0 };
     memcpy(bytes, at, len);
     memset(mask, 0xff, len);
-    struct piece *p = &s->piece[s->pieces++];
-    *p = (struct piece){ .len = (uint8_t)len, .words = (uint8_t)((len + 7) / 8) };
+    struct piece p = { .len = (uint8_t)len, .words = (uint8_t)((len + 7) / 8) };
     for (uint32_t i = 0; i < PIECE_WORDS; i++) {
-        p->bytes[i] = load_le64(bytes + i * 8);
-        p->mask[i] = load_le64(mask + i * 8);
+        p.bytes[i] = load_le64(bytes + i * 8);
+        p.mask[i] = load_le64(mask + i * 8);
     }
     return p;
 }
@@ -22,11 +21,12 @@ bool shape_add(struct shape *s, const uint8_t *at, size_t len, enum piece_end en
     for (; len > most; at += most, len -= most) {
         if (s->pieces == SHAPE_PIECES)
             return false;
-        add_piece(s, at, most);
+        s->piece[s->pieces++] = piece_of(at, most);
     }
     if (s->pieces == SHAPE_PIECES || puts > PIECE_PUTS)
         return false;
-    struct piece *p = add_piece(s, at, len);
+    struct piece *p = &s->piece[s->pieces++];
+    *p = piece_of(at, len);
     p->end = (uint8_t)end;
     p->puts = (uint8_t)puts;
     for (uint32_t i = 0; i < puts; i++)

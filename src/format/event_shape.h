@@ -55,6 +55,9 @@ static inline bool piece_stands(const struct piece *p, const uint8_t *at)
     return true;
 }
 
+/* A piece of at most PIECE_WORDS * 8 bytes, with nothing behind it. */
+struct piece piece_of(const uint8_t *at, size_t len);
+
 /* Appends the `len` bytes at `at` with what stands behind them, in as many pieces as they need;
  * the memo writes in them, `put`, go to the last.  False where the shape gets too long. */
 bool shape_add(struct shape *s, const uint8_t *at, size_t len, enum piece_end end,

@@ -39,7 +39,7 @@ static bool room(const struct reading *e, size_t len)
     return (size_t)(e->end - e->at) >= len;
 }
 
-static bool add_put(struct reading *e, uint32_t handle)
+static inline bool add_put(struct reading *e, uint32_t handle)
 {
     if (e->puts == PUTS_MAX)
         return false;
@@ -135,49 +135,60 @@ static bool take_stack(struct reading *e)
     return handle_tag(handle) == TAG_STACK;
 }
 
-static bool take_size(struct reading *e)
+static inline bool take_size(struct reading *e)
 {
     bool negative;
     return take_number(e, &e->event.size, &negative) && !negative &&
            e->event.size <= (uint64_t)1 << 62;
 }
 
-static bool take_stream(struct reading *e)
+static inline bool take_stream(struct reading *e)
 {
     uint64_t handle;
     bool negative;
     if (!take_number(e, &handle, &negative))
         return false;
+    e->event.stream = e->b->last_stream_row;
+    if (handle == e->b->last_stream && e->b->r->streams.rows.len != 0)
+        return true;
     return build_stream(e->b, handle, &e->event.stream, NULL) == VRS_OK;
 }
 
-/* A string written out; `*last` is the one that stood there before, most often the same. */
-static bool take_fresh_string(struct reading *e, uint32_t *last, uint32_t *ret)
+/* A string written out. */
+static bool take_fresh_string(struct reading *e, struct label *label, uint32_t *ret)
 {
-    struct builder *b = e->b;
-    size_t prefix = *e->at == OP_SHORT_BINUNICODE ? 1 : 4;
-    size_t len = prefix == 1 ? e->at[1] : load_le32(e->at + 1);
+    const uint8_t *at = e->at;
+    size_t prefix = *at == OP_SHORT_BINUNICODE ? 1 : 4;
+    size_t len = prefix == 1 ? at[1] : load_le32(at + 1);
     if (len > FAST_BYTES || !room(e, 1 + prefix + len + ARGUMENT_BYTES))
         return false;
-    str text = { (const char *)e->at + 1 + prefix, len };
-    string_id id = { *last };
+    str text = { (const char *)at + 1 + prefix, len };
+    string_id id;
     bool put;
-    if (id.n == 0 || !str_equal(strings_text(&b->r->strings, id), text)) {
-        /* Text that must be repaired is counted each time: by the ordinary reader. */
-        if (!utf8_valid(text) || build_intern(b, text, &id, NULL) != VRS_OK)
-            return false;
-        *last = id.n;
-    }
+    /* Text that must be repaired is counted each time: by the ordinary reader. */
+    if (!utf8_valid(text) || build_intern(e->b, text, &id, NULL) != VRS_OK)
+        return false;
     e->at += 1 + prefix + len;
     *ret = id.n;
-    return take_put(e, memo_handle(TAG_STRING, id.n), &put);
+    bool memoize = *e->at == OP_MEMOIZE;
+    if (!take_put(e, memo_handle(TAG_STRING, id.n), &put))
+        return false;
+    if (memoize && e->at - at <= PIECE_WORDS * 8)
+        *label = (struct label){ piece_of(at, (size_t)(e->at - at)), id.n };
+    return true;
 }
 
 /* A label of the event. */
-static bool take_label(struct reading *e, uint32_t which, uint32_t *ret)
+static bool take_label(struct reading *e, struct label *label, uint32_t *ret)
 {
-    if (*e->at == OP_SHORT_BINUNICODE || *e->at == OP_BINUNICODE)
-        return take_fresh_string(e, &e->f->last_label[which], ret);
+    if (*e->at == OP_SHORT_BINUNICODE || *e->at == OP_BINUNICODE) {
+        if (label->string == 0 || !room(e, PIECE_WORDS * 8 + ARGUMENT_BYTES) ||
+            !piece_stands(&label->piece, e->at))
+            return take_fresh_string(e, label, ret);
+        e->at += label->piece.len;
+        *ret = label->string;
+        return add_put(e, memo_handle(TAG_STRING, label->string));
+    }
     uint32_t handle = take_handle(e);
     *ret = handle_row(handle);
     return handle_tag(handle) == TAG_STRING;
@@ -185,7 +196,7 @@ static bool take_label(struct reading *e, uint32_t which, uint32_t *ret)
 
 static bool take_compile_context(struct reading *e)
 {
-    if (!take_label(e, 0, &e->context.compile_context.n))
+    if (!take_label(e, &e->f->label[0], &e->context.compile_context.n))
         return false;
     if (e->context.compile_context.n == WORD_N_A)
         e->context.compile_context.n = 0;
@@ -210,9 +221,9 @@ static inline bool take_end(struct reading *e, enum piece_end end)
     case END_COMPILE_CONTEXT:
         return take_compile_context(e);
     case END_USER_METADATA:
-        return take_label(e, 1, &e->context.user_metadata.n);
+        return take_label(e, &e->f->label[1], &e->context.user_metadata.n);
     case END_INTERNAL_METADATA:
-        return take_label(e, 2, &e->context.internal_metadata.n);
+        return take_label(e, &e->f->label[2], &e->context.internal_metadata.n);
     case END_NOTHING:
     case END_PUT:
     case END_EVENT:
@@ -245,7 +256,9 @@ static void push_event(struct builder *b, uint32_t row)
 static bool keep_event(struct reading *e)
 {
     struct builder *b = e->b;
-    if (build_context(b, &e->context, &e->event.context, NULL) != VRS_OK ||
+    bool same = memcmp(&e->context, &b->last_context, sizeof e->context) == 0;
+    e->event.context = b->last_context_id.n;
+    if ((!same && build_context(b, &e->context, &e->event.context, NULL) != VRS_OK) ||
         !event_append(&b->r->events, &e->event))
         return false;
     uint32_t row = b->r->events.rows.len - 1;
@@ -277,7 +290,7 @@ static void begin(struct reading *e, struct fast *f, struct builder *b, const ui
 
 /* By a shape. */
 
-static bool take_piece(struct reading *e, const struct piece *p)
+static inline bool take_piece(struct reading *e, const struct piece *p)
 {
     if (!room(e, PIECE_WORDS * 8 + ARGUMENT_BYTES) || !piece_stands(p, e->at))
         return false;

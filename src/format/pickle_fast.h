@@ -11,7 +11,13 @@
 #include "format/event_shape.h"
 #include "format/run_cache.h"
 
-enum { SHAPES = 16 };
+enum { SHAPES = 16, LABELS = 3 };
+
+/* A label that was written out, with its memo write; most often the same stands there again. */
+struct label {
+    struct piece piece;
+    uint32_t string; /* string_id; 0: none yet */
+};
 
 struct fast {
     struct run_cache runs;
@@ -19,7 +25,7 @@ struct fast {
     uint32_t shapes;  /* of them in use */
     uint32_t replace; /* the next to give way when all are */
     uint32_t last;    /* the newest event's */
-    uint32_t last_label[3]; /* the newest fresh string of each label: string_id */
+    struct label label[LABELS];
 };
 
 /* The window should show this much where an event is tried. */

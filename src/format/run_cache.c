@@ -11,7 +11,8 @@ enum {
     CACHE_BYTES_MAX = 8 << 20, /* of all runs */
     CACHE_TRIAL = 4096,        /* look-ups before the cache may be given up … */
     CACHE_USEFUL = 8,          /* … because fewer than one in this many were found */
-    RUN_ENDS_MAX = 4           /* bytes that look like a run's end and are looked up */
+    RUN_ENDS_MAX = 4,          /* bytes that look like a run's end and are looked up */
+    PROBES_MAX = 8             /* runs compared in one look-up */
 };
 
 void run_cache_init(struct run_cache *c)
@@ -26,11 +27,23 @@ void run_cache_free(struct run_cache *c)
     idtab_free(&c->index);
 }
 
+/* Runs are told apart by a sample of their bytes: hashing all of them takes longer than everything
+ * else that is done with one.  Runs of one sample cost at most PROBES_MAX comparisons. */
+static uint64_t run_hash(const uint8_t *at, size_t len)
+{
+    if (len < 64)
+        return hash_bytes(at, len);
+    uint64_t hash = len, step = len / 8;
+    for (size_t place = step; place + 8 <= len; place += step)
+        hash = (hash ^ load_le64(at + place)) * 0x9e3779b97f4a7c15u;
+    return hash ^ hash >> 29;
+}
+
 static uint64_t run_hash_of(uint32_t id, const void *arg)
 {
     const struct run_cache *c = arg;
     const struct run *run = &c->runs.at[id - 1];
-    return hash_bytes(c->bytes.at + run->offset, run->len);
+    return run_hash(c->bytes.at + run->offset, run->len);
 }
 
 static bool run_is(const struct run_cache *c, const struct run *run, const uint8_t *at, size_t len)
@@ -54,9 +67,9 @@ static uint32_t find_run(const struct run_cache *c, const uint8_t *at, size_t le
 {
     if (c->index.slot == NULL)
         return 0;
-    uint64_t hash = hash_bytes(at, len);
-    for (uint32_t i = idtab_first(&c->index, hash); c->index.slot[i] != 0;
-         i = idtab_next(&c->index, i))
+    uint32_t probes = 0;
+    for (uint32_t i = idtab_first(&c->index, run_hash(at, len));
+         c->index.slot[i] != 0 && probes < PROBES_MAX; i = idtab_next(&c->index, i), probes++)
         if (run_is(c, &c->runs.at[c->index.slot[i] - 1], at, len))
             return c->index.slot[i];
     return 0;
@@ -96,7 +109,7 @@ static void remember_run(struct run_cache *c, const uint8_t *at, uint32_t len, u
     memcpy(c->bytes.at + c->bytes.len, at, len);
     c->runs.at[c->runs.len++] = (struct run){ c->bytes.len, len, stack, 0 };
     c->bytes.len += len;
-    idtab_put(&c->index, hash_bytes(at, len), c->runs.len);
+    idtab_put(&c->index, run_hash(at, len), c->runs.len);
     follow(c, c->runs.len);
 }
 
