@@ -27,7 +27,9 @@ test-long:
 	tools/run-tests --long
 
 bench: all
-	$(MESON) test -C build/release --benchmark --verbose
+	tests/bench/run --program build/release/cli/vramscope \
+		--make-snapshot build/release/tests/bench/make_snapshot \
+		--walk build/release/tests/bench/walk $(BENCH)
 
 fuzz: build/fuzz/build.ninja
 	$(MESON) compile -C build/fuzz

@@ -440,7 +440,8 @@ static enum vrs_status tuple_from(struct builder *b, uint32_t from, struct vrs_e
     for (uint32_t i = from; i < b->stack.len; i++)
         TRY(build_settle(b, &b->stack.at[i], err));
     bool no_room;
-    struct value tuple = tuple_of(b, b->stack.at + from, b->stack.len - from, &no_room);
+    uint32_t count = b->stack.len - from;
+    struct value tuple = tuple_of(b, count == 0 ? NULL : &b->stack.at[from], count, &no_room);
     if (no_room)
         return build_no_room(b, b->r->pools.rows.len, b->r->pools.rows.max, "pools (items)", err);
     b->stack.len = from;
