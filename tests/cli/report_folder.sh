@@ -5,5 +5,6 @@ mkfifo ranks/pipe.pickle
 echo '{"not": "a recording"}' >ranks/settings.json
 COLUMNS=100 "$VRAMSCOPE" report ranks
 "$VRAMSCOPE" report --json --threads 1 ranks >one 2>errors
+grep _peak one
 "$VRAMSCOPE" report --json --threads 4 ranks 2>errors | cmp - one
 "$VRAMSCOPE" report ranks/more
