@@ -51,21 +51,18 @@ static void put_members(struct json *j, const struct report *report)
     findings_json(j, report);
 }
 
-static void put_total(struct json *j, const struct answer_set *set, enum curve_name which)
+/* The names say what is added up: peaks of separate moments. */
+static void put_totals(struct json *j, const struct answer_set *set)
 {
-    struct total total;
-    if (!totals_of(set, which, &total))
+    struct total used = { 0 }, held = { 0 };
+    if (!totals_of(set, CURVE_REQUESTED, &used) || !totals_of(set, CURVE_RESERVED, &held))
         j->out->failed = true;
-    json_line_object(j, curve_names[which]);
-    json_i64(j, "largest_bytes", total.largest_bytes);
-    if (total.devices > 0) {
-        json_str(j, "largest_path", set->report[total.largest_file].file.path);
-        json_u64(j, "largest_device", total.largest_device.number);
-    }
-    json_i64(j, "median_bytes", total.median_bytes);
-    json_i64(j, "sum_of_separate_peaks_bytes", total.sum_bytes);
-    json_u64(j, "devices", total.devices);
-    json_close(j);
+    json_i64(j, "requested_largest_peak_bytes", used.largest_bytes);
+    json_i64(j, "requested_median_peak_bytes", used.median_bytes);
+    json_i64(j, "requested_sum_of_separate_peaks_bytes", used.sum_bytes);
+    json_i64(j, "reserved_largest_peak_bytes", held.largest_bytes);
+    json_i64(j, "reserved_median_peak_bytes", held.median_bytes);
+    json_i64(j, "reserved_sum_of_separate_peaks_bytes", held.sum_bytes);
 }
 
 void report_json(struct out *out, const struct answer_set *set, bool several,
@@ -85,10 +82,7 @@ void report_json(struct out *out, const struct answer_set *set, bool several,
             out_flush(out, OUT_ENOUGH);
         }
         json_close(&j);
-        json_object(&j, "totals");
-        put_total(&j, set, CURVE_REQUESTED);
-        put_total(&j, set, CURVE_RESERVED);
-        json_close(&j);
+        put_totals(&j, set);
     } else {
         put_members(&j, &set->report[0]);
     }
