@@ -114,7 +114,8 @@ static bool take_frames(struct reading *e)
         e->at += 2;
     } else if (*e->at == OP_MARK) {
         e->at++;
-        if (!run_cache_take(&e->f->runs, e->b, e->at, e->end, &e->event.stack, &e->at))
+        if (!run_cache_take(&e->f->runs, e->b, (enum event_action)e->event.action, e->at, e->end,
+                            &e->event.stack, &e->at))
             return false;
     }
     if (!room(e, ARGUMENT_BYTES) || (!put && !take_put(e, 0, &put)))

@@ -52,9 +52,10 @@ static bool run_is(const struct run_cache *c, const struct run *run, const uint8
 }
 
 /* The run that followed the last one before, if it stands here again: its number plus 1. */
-static uint32_t guess_run(const struct run_cache *c, const uint8_t *at, const uint8_t *end)
+static uint32_t guess_run(const struct run_cache *c, uint32_t last, const uint8_t *at,
+                          const uint8_t *end)
 {
-    uint32_t guess = c->last == 0 ? 0 : c->runs.at[c->last - 1].next;
+    uint32_t guess = last == 0 ? 0 : c->runs.at[last - 1].next;
     if (guess == 0)
         return 0;
     const struct run *run = &c->runs.at[guess - 1];
@@ -94,14 +95,15 @@ static uint32_t match_run(const struct run_cache *c, const uint8_t *at, const ui
 }
 
 /* Follows on: what came after the last run is now known to be `run` (plus 1). */
-static void follow(struct run_cache *c, uint32_t run)
+static void follow(struct run_cache *c, uint32_t *last, uint32_t run)
 {
-    if (c->last != 0)
-        c->runs.at[c->last - 1].next = run;
-    c->last = run;
+    if (*last != 0)
+        c->runs.at[*last - 1].next = run;
+    *last = run;
 }
 
-static void remember_run(struct run_cache *c, const uint8_t *at, uint32_t len, uint32_t stack)
+static void remember_run(struct run_cache *c, uint32_t *last, const uint8_t *at, uint32_t len,
+                         uint32_t stack)
 {
     if (!vec_reserve(&c->runs, 1) || !vec_reserve(&c->bytes, len) ||
         !idtab_reserve(&c->index, run_hash_of, c))
@@ -110,7 +112,7 @@ static void remember_run(struct run_cache *c, const uint8_t *at, uint32_t len, u
     c->runs.at[c->runs.len++] = (struct run){ c->bytes.len, len, stack, 0 };
     c->bytes.len += len;
     idtab_put(&c->index, run_hash(at, len), c->runs.len);
-    follow(c, c->runs.len);
+    follow(c, last, c->runs.len);
 }
 
 /* Steps through the memo reads at `at`, collecting the frames they name; where they end, or NULL
@@ -134,10 +136,12 @@ static bool useful(const struct run_cache *c)
     return c->looked_up < CACHE_TRIAL || c->found >= c->looked_up / CACHE_USEFUL;
 }
 
-bool run_cache_take(struct run_cache *c, struct builder *b, const uint8_t *at, const uint8_t *end,
-                    uint32_t *ret_stack, const uint8_t **ret_at)
+bool run_cache_take(struct run_cache *c, struct builder *b, enum event_action action,
+                    const uint8_t *at, const uint8_t *end, uint32_t *ret_stack,
+                    const uint8_t **ret_at)
 {
-    uint32_t run = guess_run(c, at, end);
+    uint32_t *last = &c->last[action];
+    uint32_t run = guess_run(c, *last, at, end);
     bool look_up = run == 0 && useful(c);
     if (look_up) {
         run = match_run(c, at, end);
@@ -145,7 +149,7 @@ bool run_cache_take(struct run_cache *c, struct builder *b, const uint8_t *at, c
         c->found += run != 0;
     }
     if (run != 0) {
-        follow(c, run);
+        follow(c, last, run);
         *ret_stack = c->runs.at[run - 1].stack;
         *ret_at = at + c->runs.at[run - 1].len + 1;
         return true;
@@ -156,7 +160,7 @@ bool run_cache_take(struct run_cache *c, struct builder *b, const uint8_t *at, c
         build_stack_of(b, b->frames.at, b->frames.len, &stack, NULL) != VRS_OK)
         return false;
     if (look_up && stop - at <= RUN_BYTES_MAX)
-        remember_run(c, at, (uint32_t)(stop - at), stack.n);
+        remember_run(c, last, at, (uint32_t)(stop - at), stack.n);
     *ret_stack = stack.n;
     *ret_at = stop + 1;
     return true;

@@ -12,7 +12,7 @@
 struct run {
     uint32_t offset, len; /* in run_cache.bytes */
     uint32_t stack;
-    uint32_t next; /* the run that followed it last time, plus 1 */
+    uint32_t next; /* the run that followed it last time in events of its action, plus 1 */
 };
 
 /* Bounded, and given up where it finds too little (a file whose stacks are all distinct). */
@@ -20,16 +20,19 @@ struct run_cache {
     VEC(struct run) runs;
     VEC(uint8_t) bytes;
     struct idtab index;
-    uint32_t last; /* run plus 1 */
+    /* The newest run of each action, plus 1: what a program allocates next follows from what it
+     * allocated last, whatever it freed in between. */
+    uint32_t last[ACTIONS];
     uint32_t looked_up, found;
 };
 
 void run_cache_init(struct run_cache *c);
 void run_cache_free(struct run_cache *c);
 
-/* The stack of the memo reads that begin at `at`, and the place behind the APPENDS that ends
+/* The stack of the memo reads that begin at `at`, in an event of this action, and the place behind the APPENDS that ends
  * them.  False where something else stands there, or memory ran out; `b` may have gained stacks. */
-bool run_cache_take(struct run_cache *c, struct builder *b, const uint8_t *at, const uint8_t *end,
-                    uint32_t *ret_stack, const uint8_t **ret_at);
+bool run_cache_take(struct run_cache *c, struct builder *b, enum event_action action,
+                    const uint8_t *at, const uint8_t *end, uint32_t *ret_stack,
+                    const uint8_t **ret_at);
 
 #endif
