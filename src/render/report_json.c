@@ -51,21 +51,44 @@ static void put_members(struct json *j, const struct report *report)
     findings_json(j, report);
 }
 
-static void put_total(struct json *j, const struct answer_set *set, enum curve_name which)
+static void put_known(struct json *j, const char *name, bool known, int64_t bytes)
+{
+    if (known)
+        json_i64(j, name, bytes);
+    else
+        json_null(j, name);
+}
+
+/* Three figures of all devices; the sum is of separate moments, and its name says so. */
+static struct total put_totals(struct json *j, const struct answer_set *set, enum curve_name which,
+                               const char *const names[3])
 {
     struct total total;
     if (!totals_of(set, which, &total))
         j->out->failed = true;
-    json_line_object(j, curve_names[which]);
-    json_i64(j, "largest_bytes", total.largest_bytes);
-    if (total.devices > 0) {
-        json_str(j, "largest_path", set->report[total.largest_file].file.path);
-        json_u64(j, "largest_device", total.largest_device.number);
+    put_known(j, names[0], total.devices > 0, total.largest_bytes);
+    put_known(j, names[1], total.devices > 0, total.median_bytes);
+    json_i64(j, names[2], total.sum_bytes);
+    return total;
+}
+
+static void put_set_totals(struct json *j, const struct answer_set *set)
+{
+    static const char *const requested[] = { "largest_peak_bytes", "median_peak_bytes",
+                                             "sum_of_separate_peaks_bytes" };
+    static const char *const reserved[] = { "largest_reserved_peak_bytes",
+                                            "median_reserved_peak_bytes",
+                                            "sum_of_separate_reserved_peaks_bytes" };
+    struct total total = put_totals(j, set, CURVE_REQUESTED, requested);
+    put_totals(j, set, CURVE_RESERVED, reserved);
+    json_u64(j, "device_count", total.devices);
+    if (total.devices == 0) {
+        json_null(j, "largest_peak_path");
+        json_null(j, "largest_peak_device");
+    } else {
+        json_str(j, "largest_peak_path", set->report[total.largest_file].file.path);
+        json_u64(j, "largest_peak_device", total.largest_device.number);
     }
-    json_i64(j, "median_bytes", total.median_bytes);
-    json_i64(j, "sum_of_separate_peaks_bytes", total.sum_bytes);
-    json_u64(j, "devices", total.devices);
-    json_close(j);
 }
 
 void report_json(struct out *out, const struct answer_set *set, bool several,
@@ -85,10 +108,7 @@ void report_json(struct out *out, const struct answer_set *set, bool several,
             out_flush(out, OUT_ENOUGH);
         }
         json_close(&j);
-        json_object(&j, "totals");
-        put_total(&j, set, CURVE_REQUESTED);
-        put_total(&j, set, CURVE_RESERVED);
-        json_close(&j);
+        put_set_totals(&j, set);
     } else {
         put_members(&j, &set->report[0]);
     }
