@@ -168,26 +168,46 @@ static void walk_change(struct walk *w, enum curve_name which, uint64_t change)
     }
 }
 
+/* The allocation that this event is the first sight of, or NO_ROW.  Allocations stand in the
+ * order of their first events, those that only the final blocks show behind all others. */
+static uint32_t walk_find(struct walk *w)
+{
+    const struct allocations *a = &w->r->allocations;
+    while (w->allocation < w->allocations_end) {
+        uint32_t row = w->allocation, first = a->alloc_event[row];
+        if (first == NO_ROW)
+            first = a->free_requested_event[row];
+        if (first == NO_ROW || first > w->event)
+            break;
+        w->allocation++;
+        if (first == w->event)
+            return row;
+    }
+    return NO_ROW;
+}
+
 static void walk_alloc(struct walk *w, uint64_t size)
 {
     const struct allocations *a = &w->r->allocations;
     uint64_t active = rounding_apply(&w->rounding, size), allocated = active;
-    /* Allocations stand in the order of their first events, so the one of this alloc, if any, is
-     * ahead of all that were met. */
-    while (w->allocation < w->allocations_end) {
-        uint32_t born = a->alloc_event[w->allocation];
-        if (born != NO_ROW && born > w->event)
-            break;
-        if (born == w->event && a->block[w->allocation] != NO_ROW) {
-            active = known(w->r->blocks.size[a->block[w->allocation]]);
-            if (a->free_requested_event[w->allocation] == NO_ROW)
-                allocated = active;
-        }
-        w->allocation++;
+    uint32_t row = walk_find(w);
+    if (row != NO_ROW && a->block[row] != NO_ROW) {
+        active = known(w->r->blocks.size[a->block[row]]);
+        if (a->free_requested_event[row] == NO_ROW)
+            allocated = active;
     }
     walk_change(w, CURVE_REQUESTED, size);
     walk_change(w, CURVE_ACTIVE, active);
     walk_change(w, CURVE_ALLOCATED, allocated);
+}
+
+static void walk_request(struct walk *w, uint64_t size)
+{
+    uint32_t row = walk_find(w), block = row == NO_ROW ? NO_ROW : w->r->allocations.block[row];
+    /* Older than the trace and still waiting at its end: then its block is known. */
+    uint64_t held = block == NO_ROW ? rounding_apply(&w->rounding, size)
+                                    : known(w->r->blocks.size[block]);
+    walk_change(w, CURVE_ALLOCATED, -held);
 }
 
 /* Only an alloc or a returned segment brings the requested bytes nearer to the reserved ones. */
@@ -213,7 +233,7 @@ static void walk_step(struct walk *w)
         break;
     case ACTION_FREE_REQUESTED:
         if (!missing)
-            walk_change(w, CURVE_ALLOCATED, -rounding_apply(&w->rounding, size));
+            walk_request(w, size);
         break;
     case ACTION_FREE_COMPLETED:
     case ACTION_FREE:
