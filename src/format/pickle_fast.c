@@ -9,7 +9,9 @@
 enum {
     ARGUMENT_BYTES = 16, /* no opcode with its fixed argument is longer */
     PUTS_MAX = 8,        /* memo writes of one event */
-    OWN_PUT = 0          /* stands for the event's own handle, until its row is known */
+    OWN_PUT = 0,         /* stands for the event's own handle, until its row is known */
+    /* All pieces of a shape with their numbers; asked for once, not for each piece. */
+    SHAPE_BYTES = SHAPE_PIECES * (PIECE_WORDS * 8 + ARGUMENT_BYTES)
 };
 
 void fast_init(struct fast *f)
@@ -128,7 +130,7 @@ static bool take_frames(struct reading *e)
                             &e->event.stack, &e->at))
             return false;
     }
-    if (!room(e, ARGUMENT_BYTES) || (!put && !take_put(e, 0, &put)))
+    if (!room(e, SHAPE_BYTES) || (!put && !take_put(e, 0, &put)))
         return false;
     if (put)
         e->put[place] = memo_handle(TAG_STACK, e->event.stack);
@@ -171,7 +173,7 @@ static bool take_fresh_string(struct reading *e, struct label *label, uint32_t *
     const uint8_t *at = e->at;
     size_t prefix = *at == OP_SHORT_BINUNICODE ? 1 : 4;
     size_t len = prefix == 1 ? at[1] : load_le32(at + 1);
-    if (len > FAST_BYTES || !room(e, 1 + prefix + len + ARGUMENT_BYTES))
+    if (len > FAST_BYTES || !room(e, 1 + prefix + len + SHAPE_BYTES))
         return false;
     str text = { (const char *)at + 1 + prefix, len };
     string_id id;
@@ -193,8 +195,7 @@ static bool take_fresh_string(struct reading *e, struct label *label, uint32_t *
 static bool take_label(struct reading *e, struct label *label, uint32_t *ret)
 {
     if (*e->at == OP_SHORT_BINUNICODE || *e->at == OP_BINUNICODE) {
-        if (label->string == 0 || !room(e, PIECE_WORDS * 8 + ARGUMENT_BYTES) ||
-            !piece_stands(&label->piece, e->at))
+        if (label->string == 0 || !piece_stands(&label->piece, e->at))
             return take_fresh_string(e, label, ret);
         e->at += label->piece.len;
         *ret = label->string;
@@ -303,7 +304,7 @@ static void begin(struct reading *e, struct fast *f, struct builder *b, const ui
 
 static inline bool take_piece(struct reading *e, struct piece *p)
 {
-    if (!room(e, PIECE_WORDS * 8 + ARGUMENT_BYTES) || !piece_stands(p, e->at))
+    if (!piece_stands(p, e->at))
         return false;
     e->at += p->len;
     if (p->end == END_PUT && !take_put_number(e, e->at[-1]))
@@ -528,13 +529,12 @@ static const uint8_t *learn_event(struct fast *f, struct builder *b, const uint8
     return l.e.at;
 }
 
-const uint8_t *fast_events(struct fast *f, struct builder *b, const uint8_t *at,
-                           const uint8_t *end)
+const uint8_t *fast_events(struct fast *f, struct builder *b, const uint8_t *at, const uint8_t *end)
 {
     /* Entries beyond those written would be at other places than `memo_puts` says. */
     if (b->memo.len != b->memo_puts)
         return at;
-    while (end - at >= PIECE_WORDS * 8 + ARGUMENT_BYTES && *at == OP_EMPTY_DICT) {
+    while (end - at >= SHAPE_BYTES && *at == OP_EMPTY_DICT) {
         if (!vec_reserve(&b->memo, PUTS_MAX) || !vec_reserve(&b->stack, 1))
             break;
         const uint8_t *behind = match_any(f, b, at, end);
