@@ -10,8 +10,8 @@ struct capture {
     uint64_t without_stack;
     uint64_t with_native; /* their stack has a frame that is not Python */
     uint64_t python_only; /* their stack has none */
-    uint64_t frees;      /* requested frees of allocs in the trace */
-    uint64_t frees_same; /* of those, carrying the very stack of the alloc */
+    uint64_t frees;       /* requested frees of allocs in the trace */
+    uint64_t frees_same;  /* of those, carrying the very stack of the alloc */
 };
 
 enum vrs_status capture_of(const struct recording *r, uint32_t device, struct capture *ret,

@@ -5,6 +5,8 @@
  * being undefined, and are read as signed when compared. */
 #include "analysis/curves.h"
 
+#include <assert.h>
+
 const char *const curve_names[CURVES] = {
     [CURVE_REQUESTED] = "requested",
     [CURVE_ALLOCATED] = "allocated",
@@ -444,34 +446,79 @@ void curves_conflicts(const struct recording *r, uint32_t device, const struct c
     *ret = c;
 }
 
+/* How an action changes the requested and the reserved bytes.  These two follow from the events
+ * alone, so drawing and looking them up needs no walk. */
+static const int8_t event_sign[ACTIONS][2] = {
+    [ACTION_ALLOC] = { 1, 0 },          [ACTION_FREE_COMPLETED] = { -1, 0 },
+    [ACTION_FREE] = { -1, 0 },          [ACTION_SEGMENT_ALLOC] = { 0, 1 },
+    [ACTION_SEGMENT_MAP] = { 0, 1 },    [ACTION_SEGMENT_FREE] = { 0, -1 },
+    [ACTION_SEGMENT_UNMAP] = { 0, -1 },
+};
+
+/* Adds up one of the two over the device's next events, `*at` to `end` (rows); returns the largest
+ * sum seen, `*d` before the first event included. */
+static int64_t sum_events(const struct recording *r, bool reserved, uint32_t *at, uint32_t end,
+                          uint64_t *d)
+{
+    const struct events *e = &r->events;
+    uint64_t sum = *d;
+    int64_t most = (int64_t)sum;
+    for (uint32_t i = *at; i < end; i++) {
+        uint64_t size = e->size[i] == UNKNOWN_U64 ? 0 : e->size[i];
+        sum += (uint64_t)(int64_t)event_sign[e->action[i]][reserved] * size;
+        if ((int64_t)sum > most)
+            most = (int64_t)sum;
+    }
+    *at = *at < end ? end : *at;
+    *d = sum;
+    return most;
+}
+
+/* The start of one of the two, as start_bytes has it. */
+static uint64_t simple_start(const struct recording *r, uint32_t device, bool reserved)
+{
+    enum curve_name which = reserved ? CURVE_RESERVED : CURVE_REQUESTED;
+    uint64_t bytes[CURVES], d = 0;
+    if (!anchored(r, device) && r->devices.events[device] != 0) {
+        forward_start(r, device, bytes);
+        return bytes[which];
+    }
+    final_bytes(r, device, bytes);
+    uint32_t at = r->devices.first_event[device];
+    sum_events(r, reserved, &at, at + r->devices.events[device], &d);
+    return bytes[which] - d;
+}
+
 void curve_maxima(const struct recording *r, uint32_t device, enum curve_name which,
                   uint32_t columns, int64_t *ret_maxima)
 {
-    uint64_t start[CURVES];
-    start_bytes(r, device, start);
-    uint64_t states = (uint64_t)r->devices.events[device] + 1, state = 0;
-    struct walk w = walk_of(r, device);
+    assert(which == CURVE_REQUESTED || which == CURVE_RESERVED);
+    bool reserved = which == CURVE_RESERVED;
+    uint64_t states = (uint64_t)r->devices.events[device] + 1,
+             d = simple_start(r, device, reserved);
+    uint32_t first = r->devices.first_event[device], at = first;
     for (uint32_t i = 0; i < columns; i++) {
-        uint64_t from = i * states / columns, to = (i + (uint64_t)1) * states / columns;
-        for (; state < from; state++)
-            walk_step(&w);
-        int64_t maximum = (int64_t)(start[which] + w.d[which]);
-        for (; state + 1 < to; state++) {
-            walk_step(&w);
-            int64_t value = (int64_t)(start[which] + w.d[which]);
-            if (value > maximum)
-                maximum = value;
-        }
-        ret_maxima[i] = maximum;
+        /* State s is reached by the first s events. */
+        uint32_t from = (uint32_t)(i * states / columns);
+        uint32_t to = (uint32_t)((i + (uint64_t)1) * states / columns);
+        sum_events(r, reserved, &at, first + from, &d);
+        ret_maxima[i] = sum_events(r, reserved, &at, first + (to > from ? to - 1 : from), &d);
     }
 }
 
 int64_t curve_at(const struct recording *r, uint32_t device, enum curve_name which, int64_t event)
 {
+    uint32_t first = r->devices.first_event[device], events = r->devices.events[device];
+    uint32_t applied = event + 1 < (int64_t)events ? (uint32_t)(event + 1) : events;
+    if (which == CURVE_REQUESTED || which == CURVE_RESERVED) {
+        uint64_t d = simple_start(r, device, which == CURVE_RESERVED);
+        sum_events(r, which == CURVE_RESERVED, &first, first + applied, &d);
+        return (int64_t)d;
+    }
     uint64_t start[CURVES];
     start_bytes(r, device, start);
     struct walk w = walk_of(r, device);
-    for (int64_t i = 0; i <= event && w.event < w.events_end; i++)
+    while (w.event < first + applied)
         walk_step(&w);
     return (int64_t)(start[which] + w.d[which]);
 }

@@ -64,20 +64,20 @@ void curves_compute(const struct recording *r, uint32_t device, struct curves *r
 
 /* What only the two curves together, or a curve and an event, can tell. */
 struct curve_conflicts {
-    uint64_t above_events;     /* states in which more is requested than reserved */
+    uint64_t above_events; /* states in which more is requested than reserved */
     uint64_t above_worst_bytes;
-    int64_t above_first_event; /* -1 also where there is none */
-    uint64_t ooms;             /* with a known size of free device memory */
+    int64_t above_first_event;                         /* -1 also where there is none */
+    uint64_t ooms;                                     /* with a known size of free device memory */
     int64_t capacity_least_bytes, capacity_most_bytes; /* reserved and free bytes at an oom */
     int64_t first_oom_event;
 };
 void curves_conflicts(const struct recording *r, uint32_t device, const struct curves *curves,
                       struct curve_conflicts *ret);
 
-/* The largest value of one curve in each of `columns` (at least 1) equal spans of states; for
- * drawing.  Every value is the maximum of its span, so the peak is always there.  Span i holds
- * states [i * (n + 1) / columns, (i + 1) * (n + 1) / columns), at least the first of them; with
- * fewer states than columns, states repeat. */
+/* The largest value of the requested or the reserved curve in each of `columns` (at least 1) equal
+ * spans of states; for drawing.  Every value is the maximum of its span, so the peak is always
+ * there.  Span i holds states [i * (n + 1) / columns, (i + 1) * (n + 1) / columns), at least the
+ * first of them; with fewer states than columns, states repeat. */
 void curve_maxima(const struct recording *r, uint32_t device, enum curve_name which,
                   uint32_t columns, int64_t *ret_maxima);
 

@@ -92,7 +92,7 @@ static bool is_torch(str file)
     if (path_has(file, S("/site-packages/torch/")) || path_has(file, S("/dist-packages/torch/")))
         return true;
     static const char *const tops[] = {
-        "nn",     "optim",     "autograd",   "utils", "cuda",    "distributed",
+        "nn",      "optim",     "autograd",   "utils", "cuda",    "distributed",
         "_dynamo", "_inductor", "_functorch", "fx",    "_tensor", "functional",
     };
     for (size_t at = path_find(file, S("/torch/"), 0); at < file.len;
@@ -141,8 +141,9 @@ static bool is_std(str file)
     if (lib == file.len)
         return false;
     str before = { file.ptr, lib }, parent = path_base(before);
-    bool python = path_starts(parent, S("cpython-")) ||
-                  (path_starts(parent, S("python")) && (parent.len == 6 || is_digit(parent.ptr[6])));
+    bool python =
+        path_starts(parent, S("cpython-")) ||
+        (path_starts(parent, S("python")) && (parent.len == 6 || is_digit(parent.ptr[6])));
     return python || path_has(before, S("conda3/")) || path_ends(before, S("conda3"));
 }
 
@@ -155,8 +156,8 @@ static bool in_root(str file, str root)
     bool absolute = folded(root.ptr[0]) == '/' || (root.len > 1 && root.ptr[1] == ':');
     for (size_t at = path_find(file, root, 0); at < file.len; at = path_find(file, root, at + 1)) {
         bool begins = at == 0 || (!absolute && folded(file.ptr[at - 1]) == '/');
-        bool ends = root.len == 1 || at + root.len == file.len ||
-                    folded(file.ptr[at + root.len]) == '/';
+        bool ends =
+            root.len == 1 || at + root.len == file.len || folded(file.ptr[at + root.len]) == '/';
         if (begins && ends)
             return true;
         if (absolute)
@@ -293,8 +294,8 @@ str native_operator(str native)
             continue;
         str name = first_word(after(native, scope.len));
         /* Memory that a library asks for itself, below any operator. */
-        bool own = str_equal(name, S("run_conv_plan")) || str_find(name, S("Workspace")) < name.len ||
-                   str_equal(scope, S("c10d::"));
+        bool own = str_equal(name, S("run_conv_plan")) ||
+                   str_find(name, S("Workspace")) < name.len || str_equal(scope, S("c10d::"));
         return own ? name : S("");
     }
     return S("");
@@ -303,8 +304,9 @@ str native_operator(str native)
 bool operator_only_makes_memory(str operator_name)
 {
     static const char *const names[] = {
-        "empty", "empty_strided", "empty_like", "empty_permuted", "new_empty", "new_empty_strided",
-        "resize_", "resize", "resize_as_",
+        "empty",          "empty_strided", "empty_like",
+        "empty_permuted", "new_empty",     "new_empty_strided",
+        "resize_",        "resize",        "resize_as_",
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (str_equal(operator_name, str_from(names[i])))

@@ -8,10 +8,10 @@
 
 struct live {
     uint32_t allocation;
-    uint32_t group;  /* for the caller */
-    int64_t born;    /* index of its alloc in the device's trace; -1: older */
-    uint64_t bytes;  /* requested; 0 where unknown */
-    stack_id stack;  /* of the alloc, else of the block it survives in */
+    uint32_t group; /* for the caller */
+    int64_t born;   /* index of its alloc in the device's trace; -1: older */
+    uint64_t bytes; /* requested; 0 where unknown */
+    stack_id stack; /* of the alloc, else of the block it survives in */
 };
 
 struct live_set {
@@ -39,8 +39,7 @@ enum vrs_status segment_index_make(const struct recording *r, uint32_t device, s
                                    struct segment_index *ret, struct vrs_error *err) MUST_CHECK;
 
 /* The final segment that holds an address, or NO_ROW. */
-uint32_t segment_at(const struct recording *r, const struct segment_index *index,
-                    uint64_t address);
+uint32_t segment_at(const struct recording *r, const struct segment_index *index, uint64_t address);
 
 /* Its event's pool, else that of the final segment at its address; id 0: not known. */
 pool_id allocation_pool(const struct recording *r, const struct segment_index *index,

@@ -20,7 +20,7 @@ struct mapped {
     struct hit {
         uint64_t address;
         uint32_t changes;
-    } *hit;
+    } * hit;
 };
 
 static bool is_obtained(uint8_t action)

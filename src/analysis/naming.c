@@ -10,7 +10,7 @@ struct naming {
     const struct recording *r;
     struct naming_options options;
     struct arena *arena;
-    uint8_t *class_of;         /* of a frame: enum frame_class plus 1, or 0: not yet asked */
+    uint8_t *class_of;          /* of a frame: enum frame_class plus 1, or 0: not yet asked */
     struct stack_names **names; /* of a stack, or NULL: not yet asked */
 };
 
@@ -25,8 +25,8 @@ enum vrs_status naming_make(const struct recording *r, const struct naming_optio
     n->options.library = arena_copy(arena, options->library);
     n->class_of = arena_array(arena, uint8_t, r->frames.rows.len);
     n->names = arena_array(arena, struct stack_names *, r->stacks.rows.len);
-    if (n->options.user_root.ptr == NULL || n->options.library.ptr == NULL ||
-        n->class_of == NULL || n->names == NULL)
+    if (n->options.user_root.ptr == NULL || n->options.library.ptr == NULL || n->class_of == NULL ||
+        n->names == NULL)
         return vrs_no_memory(err);
     *ret = n;
     return VRS_OK;

@@ -25,7 +25,7 @@ struct stack_names {
     str culprit; /* "model.py:84 forward", "autograd:MmBackward0", "native:empty", "(no stack)" */
     str owner;
     frame_id culprit_frame, owner_frame; /* id 0 where the text is no frame */
-    bool from_user; /* the culprit is a frame of the user's own code */
+    bool from_user;                      /* the culprit is a frame of the user's own code */
 };
 
 /* Names stacks of one recording, each once; owned by the arena it was made with. */

@@ -13,10 +13,9 @@
 #include "base/vec.h"
 
 const char *const peak_by_names[PEAK_BYS] = {
-    [BY_CULPRIT] = "culprit", [BY_OWNER] = "owner",       [BY_SITE] = "site",
-    [BY_FILE] = "file",       [BY_FUNCTION] = "function", [BY_MODULE] = "module",
-    [BY_SIZE] = "size",       [BY_POOL] = "pool",         [BY_STREAM] = "stream",
-    [BY_AGE] = "age",
+    [BY_CULPRIT] = "culprit",   [BY_OWNER] = "owner",   [BY_SITE] = "site", [BY_FILE] = "file",
+    [BY_FUNCTION] = "function", [BY_MODULE] = "module", [BY_SIZE] = "size", [BY_POOL] = "pool",
+    [BY_STREAM] = "stream",     [BY_AGE] = "age",
 };
 
 /* What two allocations must share to be in one row: a number of some kind, or a text. */
@@ -40,7 +39,7 @@ struct group_key {
 struct group {
     struct group_key key;
     struct peak_row row;
-    struct live biggest; /* stands for the row */
+    struct live biggest;      /* stands for the row */
     struct stack_names names; /* of the first member */
     bool culprits_differ, owners_differ, slack_unknown;
     uint32_t members, first_member; /* in the sorted live set */
@@ -121,7 +120,7 @@ static uint64_t age_class(int64_t at_event, int64_t born)
         return 0;
     uint64_t age = (uint64_t)(at_event - born), class = 1;
     for (; age != 0; age >>= 1)
-        class++;
+        class ++;
     return class;
 }
 
@@ -167,13 +166,11 @@ static enum vrs_status key_of(struct grouping *g, const struct live *live,
         *ret = (struct group_key){ GROUP_SIZE, live->bytes, S("") };
         break;
     case BY_POOL:
-        *ret = (struct group_key){
-            GROUP_POOL, allocation_pool(g->r, &g->segments, live->allocation).n, S("")
-        };
+        *ret = (struct group_key){ GROUP_POOL,
+                                   allocation_pool(g->r, &g->segments, live->allocation).n, S("") };
         break;
     case BY_STREAM:
-        *ret = (struct group_key){ GROUP_STREAM, allocation_stream(g->r, live->allocation),
-                                   S("") };
+        *ret = (struct group_key){ GROUP_STREAM, allocation_stream(g->r, live->allocation), S("") };
         break;
     case BY_AGE:
         *ret = (struct group_key){ GROUP_AGE, age_class(g->options->at_event, live->born), S("") };
@@ -366,8 +363,7 @@ static enum vrs_status make_rows(struct grouping *g, const struct live_set *set,
         row->share_ratio = set->bytes == 0 ? 0 : (double)row->bytes / (double)set->bytes;
         row->largest_bytes = group->biggest.bytes;
         row->stack = group->biggest.stack;
-        row->median_age_events =
-            median_age(set->at + member, group->members, g->options->at_event);
+        row->median_age_events = median_age(set->at + member, group->members, g->options->at_event);
         row->slack_bytes = group->slack_unknown ? UNKNOWN_U64 : row->slack_bytes;
         row->culprit = group->culprits_differ ? (str){ NULL, 0 } : group->names.culprit;
         row->owner = group->owners_differ ? (str){ NULL, 0 } : group->names.owner;

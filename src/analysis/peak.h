@@ -27,8 +27,8 @@ enum site_key { KEY_EXACT, KEY_LINE, KEY_FUNCTION_IN_FILE, KEY_FUNCTION, SITE_KE
 enum moment_kind { AT_PEAK, AT_START, AT_END, AT_EVENT, AT_OOM, AT_SECONDS };
 struct moment {
     enum moment_kind kind;
-    int64_t event; /* AT_EVENT */
-    uint64_t nth;  /* AT_OOM: from 1; 0 is the last */
+    int64_t event;  /* AT_EVENT */
+    uint64_t nth;   /* AT_OOM: from 1; 0 is the last */
     double seconds; /* AT_SECONDS: after the first event */
 };
 
@@ -45,7 +45,7 @@ struct peak_row {
     uint64_t count;
     double share_ratio; /* of the live set */
     uint64_t largest_bytes;
-    int64_t oldest_event; /* -1: older than the recording */
+    int64_t oldest_event;     /* -1: older than the recording */
     double median_age_events; /* of the traced allocations; negative: none is traced */
     uint64_t slack_bytes;     /* UNKNOWN_U64 unless every block size is recorded */
     str culprit, owner;       /* ptr NULL where the row's allocations differ */

@@ -28,7 +28,8 @@ void sites_free(struct sites *s)
 static bool reduce_frame(struct sites *s, frame_id frame, frame_id *ret)
 {
     struct frame f = frames_get(&s->r->frames, frame);
-    str file = strings_text(&s->r->strings, f.file), function = strings_text(&s->r->strings, f.name);
+    str file = strings_text(&s->r->strings, f.file),
+        function = strings_text(&s->r->strings, f.name);
     ret->n = 0;
     if (naming_class(s->naming, frame) == FRAME_NATIVE || frame_is_module_call(file, function))
         return true;

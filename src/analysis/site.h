@@ -11,11 +11,11 @@ struct sites {
     const struct recording *r;
     const struct naming *naming;
     enum site_key key;
-    struct strings bases;   /* base names of files */
-    struct frames frames;   /* as the key sees them */
-    struct stacks stacks;   /* reduced */
-    uint32_t *reduced;      /* of a stack, plus 1; 0: not yet asked */
-    uint32_t *chain;        /* scratch: the stacks of a walk */
+    struct strings bases; /* base names of files */
+    struct frames frames; /* as the key sees them */
+    struct stacks stacks; /* reduced */
+    uint32_t *reduced;    /* of a stack, plus 1; 0: not yet asked */
+    uint32_t *chain;      /* scratch: the stacks of a walk */
 };
 
 /* `scratch` must outlive the sites. */

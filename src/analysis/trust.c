@@ -9,12 +9,9 @@
 #include "analysis/trust_checks.h"
 
 const char *const trust_window_names[WINDOWS] = {
-    [WINDOW_COMPLETE] = "complete",
-    [WINDOW_LATE_START] = "late_start",
-    [WINDOW_OVERFLOWED] = "overflowed",
-    [WINDOW_OVERFLOW_SUSPECTED] = "overflow_suspected",
-    [WINDOW_STATE_ONLY] = "state_only",
-    [WINDOW_ONE_EVENT] = "one_event",
+    [WINDOW_COMPLETE] = "complete",     [WINDOW_LATE_START] = "late_start",
+    [WINDOW_OVERFLOWED] = "overflowed", [WINDOW_OVERFLOW_SUSPECTED] = "overflow_suspected",
+    [WINDOW_STATE_ONLY] = "state_only", [WINDOW_ONE_EVENT] = "one_event",
     [WINDOW_INCOMPLETE] = "incomplete",
 };
 
@@ -95,7 +92,7 @@ static void bytes_text(char to[32], uint64_t bytes)
     static const char *const units[] = { "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
     uint32_t unit = 0;
     if (bytes < 1024) {
-        snprintf(to, 32, "%u bytes", (unsigned)bytes);
+        snprintf(to, 32, bytes == 1 ? "%u byte" : "%u bytes", (unsigned)bytes);
         return;
     }
     while (unit < 5 && bytes >> (10 * (unit + 2)) != 0)
@@ -169,10 +166,11 @@ static void add_negative_start(struct assessment *a)
     if (f->count == 0)
         return;
     bytes_text(bytes, f->worst_bytes);
-    add_item(a, CODE_NEGATIVE_START, *f, true, true,
-             "counted back from the final state, the trace would begin with %s less than nothing in "
-             "use: final blocks or frees are missing",
-             bytes);
+    add_item(
+        a, CODE_NEGATIVE_START, *f, true, true,
+        "counted back from the final state, the trace would begin with %s less than nothing in "
+        "use: final blocks or frees are missing",
+        bytes);
 }
 
 static void add_baselines(struct assessment *a)
@@ -322,10 +320,8 @@ static enum trust_window window_of(const struct assessment *a, const struct find
 static void add_incomplete(struct assessment *a)
 {
     static const char *const parts[] = {
-        [CUT_NONE] = "before its end",
-        [CUT_BEFORE] = "before its segments and events",
-        [CUT_SEGMENTS] = "inside the segments",
-        [CUT_TRACES] = "inside the events",
+        [CUT_NONE] = "before its end",          [CUT_BEFORE] = "before its segments and events",
+        [CUT_SEGMENTS] = "inside the segments", [CUT_TRACES] = "inside the events",
         [CUT_AFTER] = "after the events",
     };
     const struct origin *o = &a->r->origin;
@@ -342,14 +338,12 @@ static void add_late(struct assessment *a, struct finding older)
 {
     const struct curve *of = a->curves->of;
     char requested[32], reserved[32];
-    bytes_text(requested, of[CURVE_REQUESTED].start_bytes < 0
-                              ? 0
-                              : (uint64_t)of[CURVE_REQUESTED].start_bytes);
+    bytes_text(requested,
+               of[CURVE_REQUESTED].start_bytes < 0 ? 0 : (uint64_t)of[CURVE_REQUESTED].start_bytes);
     bytes_text(reserved,
                of[CURVE_RESERVED].start_bytes < 0 ? 0 : (uint64_t)of[CURVE_RESERVED].start_bytes);
-    older.worst_bytes = of[CURVE_REQUESTED].start_bytes < 0
-                            ? 0
-                            : (uint64_t)of[CURVE_REQUESTED].start_bytes;
+    older.worst_bytes =
+        of[CURVE_REQUESTED].start_bytes < 0 ? 0 : (uint64_t)of[CURVE_REQUESTED].start_bytes;
     add_item(a, CODE_STARTS_LATE, older, false, true,
              "%s were in use and %s reserved before the first event: the true peak may be earlier "
              "and higher, and the stacks of that memory are mostly unknown",
@@ -359,7 +353,8 @@ static void add_late(struct assessment *a, struct finding older)
 static void add_window(struct assessment *a, const struct finding *older)
 {
     uint32_t events = a->r->devices.events[a->device];
-    struct finding all = { .count = events, .first_event = -1 }, none = { .count = 1, .first_event = -1 };
+    struct finding all = { .count = events, .first_event = -1 },
+                   none = { .count = 1, .first_event = -1 };
     const struct curve *of = a->curves->of;
     bool anchored = (a->r->devices.parts[a->device] & PART_ANCHOR) != 0;
     if (!a->r->origin.complete)
@@ -465,9 +460,9 @@ static void add_unknown_actions(struct assessment *a)
 static bool is_large(const struct assessment *a)
 {
     const struct checks *c = &a->checks;
-    const struct finding *found[] = { &c->end_mismatch, &c->unpaired_request, &c->negative_start,
-                                      &c->baselines_differ, &c->double_alloc,
-                                      &c->skipped_actions };
+    const struct finding *found[] = { &c->end_mismatch,   &c->unpaired_request,
+                                      &c->negative_start, &c->baselines_differ,
+                                      &c->double_alloc,   &c->skipped_actions };
     int64_t peak = a->curves->of[CURVE_REQUESTED].peak_bytes;
     uint64_t hundredth = peak <= 0 ? 0 : (uint64_t)peak / 100;
     for (size_t i = 0; i < sizeof found / sizeof *found; i++)

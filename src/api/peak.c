@@ -99,6 +99,7 @@ static enum vrs_status peak_device(struct asking *a, uint32_t row, const struct 
     const struct recording *r = a->r;
     struct curves curves;
     d->name = device_name_of(r, row);
+    d->has_trace = r->devices.events[row] > 0;
     curves_compute(r, row, &curves);
     d->bound = !curves.of[CURVE_REQUESTED].start_known;
     TRY(trust_assess(r, row, &curves, a->keep, &d->trust, err));

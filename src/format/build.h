@@ -9,6 +9,16 @@ static inline uint32_t memo_handle(enum tag tag, uint32_t row)
     return (uint32_t)tag << 28 | row;
 }
 
+static inline enum tag handle_tag(uint32_t handle)
+{
+    return (enum tag)(handle >> 28);
+}
+
+static inline uint32_t handle_row(uint32_t handle)
+{
+    return handle & 0x0fffffff;
+}
+
 static inline struct value row_value(enum tag tag, uint32_t row)
 {
     return (struct value){ .tag = (uint8_t)tag, .row = row, .count = 1 };
@@ -59,18 +69,29 @@ static inline const struct link *link_next(const struct builder *b, const struct
 enum vrs_status record_make(struct builder *b, const struct value *pair, uint32_t values,
                             struct value *ret, struct vrs_error *err) MUST_CHECK;
 
-/* An event on its way into the table. */
-struct event {
-    uint64_t address, size, time_us; /* UNKNOWN_U64 where not given */
-    uint64_t stream;
-    struct context context;
-    stack_id stack;
-    uint8_t action; /* enum event_action */
-};
-
 enum event_action action_of(uint32_t word);
-enum vrs_status event_push(struct builder *b, const struct event *event, uint32_t *ret_row,
-                           struct vrs_error *err) MUST_CHECK;
+
+/* Rows of streams and contexts, old or new; most are those of the event before. */
+enum vrs_status build_stream(struct builder *b, uint64_t handle, uint16_t *ret,
+                             struct vrs_error *err) MUST_CHECK;
+enum vrs_status build_context(struct builder *b, const struct context *context, uint32_t *ret,
+                              struct vrs_error *err) MUST_CHECK;
+
+/* Appends an event; false when out of memory or rows. */
+static inline bool event_append(struct events *e, const struct event_row *event)
+{
+    if (e->rows.len == e->rows.cap && !table_reserve(e, &events_kind, 1))
+        return false;
+    uint32_t row = e->rows.len++;
+    e->action[row] = event->action;
+    e->stream[row] = event->stream;
+    e->stack[row] = event->stack;
+    e->address[row] = event->address;
+    e->size[row] = event->size;
+    e->time_us[row] = event->time_us;
+    e->context[row] = event->context;
+    return true;
+}
 
 /* Counts what is not kept. */
 enum vrs_status record_tally(struct builder *b, enum tally_kind kind, string_id name,

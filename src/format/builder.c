@@ -6,8 +6,6 @@
 #include "base/utf8.h"
 #include "format/build.h"
 
-enum { MEMO_ROW_BITS = 28, MEMO_ROW_MASK = (1 << MEMO_ROW_BITS) - 1 };
-
 enum vrs_status builder_init(struct builder *b, struct recording *r, const struct limits *limits,
                              uint64_t *finished, struct vrs_error *err)
 {
@@ -645,8 +643,8 @@ static enum vrs_status get_open(struct builder *b, uint32_t place, struct vrs_er
 enum vrs_status build_get(struct builder *b, uint64_t slot, struct vrs_error *err)
 {
     uint32_t handle = slot < b->memo.len ? b->memo.at[slot] : memo_handle(TAG_UNSET, 0);
-    enum tag tag = (enum tag)(handle >> MEMO_ROW_BITS);
-    uint32_t row = handle & MEMO_ROW_MASK;
+    enum tag tag = handle_tag(handle);
+    uint32_t row = handle_row(handle);
     if (tag == TAG_UNSET)
         return vrs_fail_at(err, VRS_CORRUPT, b->offset,
                            "reads memo entry %llu, which was never written; is this a memory "

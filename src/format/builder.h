@@ -96,6 +96,14 @@ struct top {
 typedef VEC(struct value) value_vec;
 typedef VEC(uint32_t) u32_vec;
 
+/* An event as it stands in the table. */
+struct event_row {
+    uint64_t address, size, time_us; /* UNKNOWN_U64 where not given */
+    uint32_t stack, context;
+    uint16_t stream; /* row of streams */
+    uint8_t action;  /* enum event_action */
+};
+
 /* The pairs of the dict that is being closed, by key. */
 struct fields {
     uint64_t present; /* bit k: key k (enum word) was given */

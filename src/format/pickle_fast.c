@@ -2,470 +2,251 @@
 #include "format/pickle_fast.h"
 
 #include "base/bytes.h"
-#include "base/hash.h"
 #include "base/utf8.h"
 #include "format/build.h"
 #include "format/pickle_ops.h"
 
 enum {
-    RUN_BYTES_MAX = 4096,      /* a longer run is decoded each time */
-    CACHE_BYTES_MAX = 8 << 20, /* of all runs */
-    CACHE_TRIAL = 4096,        /* look-ups before the cache may be given up … */
-    CACHE_USEFUL = 8,          /* … because fewer than one in this many were found */
-    RUN_ENDS_MAX = 4,          /* bytes that look like a run's end and are looked up */
-    PUTS_MAX = 8,              /* memo writes of one event */
-    ARGUMENT_BYTES = 16        /* no opcode with its fixed argument is longer */
+    ARGUMENT_BYTES = 16, /* no opcode with its fixed argument is longer */
+    PUTS_MAX = 8,        /* memo writes of one event */
+    OWN_PUT = 0          /* stands for the event's own handle, until its row is known */
 };
 
 void fast_init(struct fast *f)
 {
-    *f = (struct fast){ .cache.runs.max = 1 << 20, .cache.bytes.max = CACHE_BYTES_MAX };
+    *f = (struct fast){ .shapes = 0 };
+    run_cache_init(&f->runs);
 }
 
 void fast_free(struct fast *f)
 {
-    vec_free(&f->cache.runs);
-    vec_free(&f->cache.bytes);
-    idtab_free(&f->cache.index);
+    run_cache_free(&f->runs);
 }
 
-/* One event being tried. */
-struct attempt {
+/* An event being read: where, and what of it is known. */
+struct reading {
     struct fast *f;
     struct builder *b;
     const uint8_t *at, *end;
-    uint32_t put[PUTS_MAX]; /* handles to be written to the memo, in order */
+    struct event_row event;
+    struct context context;
+    uint32_t put[PUTS_MAX]; /* handles for the memo, in order */
     uint32_t puts;
 };
 
-static bool room(const struct attempt *a, size_t len)
+static bool room(const struct reading *e, size_t len)
 {
-    return (size_t)(a->end - a->at) >= len;
+    return (size_t)(e->end - e->at) >= len;
 }
 
-/* A memo write of the value whose handle is `handle`, if one stands here.  Both writers number
- * their entries one after the other; any other number is for the ordinary reader. */
-static bool take_put(struct attempt *a, uint32_t handle, bool *ret_put)
+static inline bool add_put(struct reading *e, uint32_t handle)
 {
-    uint32_t next = a->b->memo_puts + a->puts;
-    *ret_put = true;
-    if (*a->at == OP_MEMOIZE) {
-        a->at += 1;
-    } else if (*a->at == OP_BINPUT) {
-        if (a->at[1] != next)
-            return false;
-        a->at += 2;
-    } else if (*a->at == OP_LONG_BINPUT) {
-        if (load_le32(a->at + 1) != next)
-            return false;
-        a->at += 5;
-    } else {
-        *ret_put = false;
-        return true;
-    }
-    if (a->puts == PUTS_MAX)
+    if (e->puts == PUTS_MAX)
         return false;
-    a->put[a->puts++] = handle;
+    e->put[e->puts++] = handle;
     return true;
 }
 
-/* The memo entry that the get at `at` names, or an unset one where none stands there. */
-static uint32_t handle_at(const struct builder *b, const uint8_t *at, size_t *ret_len)
+/* The form of the whole number that stands here; false where none does. */
+static bool learn_form(const uint8_t *at, struct number_form *ret)
 {
+    static const uint8_t bytes[] = { [OP_BININT] = 4, [OP_BININT1] = 1, [OP_BININT2] = 2 };
+    bool is_long = *at == OP_LONG1;
+    uint8_t argument = is_long ? 2 : 1;
+    uint8_t width = is_long ? at[1] : *at < sizeof bytes ? bytes[*at] : 0;
+    if (width == 0 || width > 8)
+        return false;
+    *ret = (struct number_form){
+        .op = is_long ? load_le16(at) : *at,
+        .mask = is_long ? 0xffff : 0xff,
+        .argument = argument,
+        .len = (uint8_t)(argument + width),
+        .unused = (uint8_t)(64 - 8 * width),
+        .is_signed = is_long || *at == OP_BININT,
+    };
+    return true;
+}
+
+/* A whole number of up to 64 bits, most often in this form; false where none stands here. */
+static inline bool take_number(struct reading *e, struct number_form *form, uint64_t *ret,
+                               bool *ret_negative)
+{
+    const uint8_t *at = e->at;
+    if ((load_le16(at) & form->mask) != form->op && !learn_form(at, form))
+        return false;
+    uint64_t high = load_le64(at + form->argument) << form->unused;
+    *ret_negative = form->is_signed & high >> 63;
+    *ret = *ret_negative ? ~(~high >> form->unused) : high >> form->unused;
+    e->at = at + form->len;
+    return true;
+}
+
+/* The memo entry that the get here names, or an unset one where none stands here. */
+static uint32_t take_handle(struct reading *e)
+{
+    const uint8_t *at = e->at;
     uint32_t slot = *at == OP_BINGET ? at[1] : load_le32(at + 1);
-    *ret_len = *at == OP_BINGET ? 2 : 5;
+    e->at += *at == OP_BINGET ? 2 : 5;
     bool get = *at == OP_BINGET || *at == OP_LONG_BINGET;
-    return get && slot < b->memo.len ? b->memo.at[slot] : 0;
+    return get && slot < e->b->memo.len ? e->b->memo.at[slot] : 0;
 }
 
-static enum tag handle_tag(uint32_t handle)
+/* The number of a memo write: both writers number their entries one after the other, and any
+ * other number is for the ordinary reader. */
+static bool take_put_number(struct reading *e, unsigned op)
 {
-    return (enum tag)(handle >> 28);
+    uint32_t n = op == OP_BINPUT ? e->at[0] : load_le32(e->at);
+    e->at += op == OP_BINPUT ? 1 : 4;
+    return n == e->b->memo_puts + e->puts;
 }
 
-static uint32_t handle_row(uint32_t handle)
+/* A memo write of `handle`, if one stands here. */
+static bool take_put(struct reading *e, uint32_t handle, bool *ret_put)
 {
-    return handle & 0x0fffffff;
-}
-
-/* Runs. */
-
-static uint64_t run_hash_of(uint32_t id, const void *arg)
-{
-    const struct run_cache *c = arg;
-    const struct run *run = &c->runs.at[id - 1];
-    return hash_bytes(c->bytes.at + run->offset, run->len);
-}
-
-static bool run_is(const struct run_cache *c, const struct run *run, const uint8_t *at, size_t len)
-{
-    return run->len == len && memcmp(c->bytes.at + run->offset, at, len) == 0;
-}
-
-/* The run that followed the last one before, if it stands here again: its number plus 1. */
-static uint32_t guess_run(const struct attempt *a)
-{
-    const struct run_cache *c = &a->f->cache;
-    uint32_t guess = c->last == 0 ? 0 : c->runs.at[c->last - 1].next;
-    if (guess == 0)
-        return 0;
-    const struct run *run = &c->runs.at[guess - 1];
-    bool here = room(a, run->len + 1) && a->at[run->len] == OP_APPENDS;
-    return here && run_is(c, run, a->at, run->len) ? guess : 0;
-}
-
-/* Where the memo reads that begin at `at` end. */
-static const uint8_t *run_end(const uint8_t *at, const uint8_t *end)
-{
-    for (;;) {
-        if (end - at < 5)
-            return at;
-        if (*at == OP_BINGET)
-            at += 2;
-        else if (*at == OP_LONG_BINGET)
-            at += 5;
-        else
-            return at;
-    }
-}
-
-/* The stack of a run that is not in the cache: frame by frame. */
-static bool decode_run(struct attempt *a, const uint8_t *end, uint32_t *ret_stack)
-{
-    struct builder *b = a->b;
-    b->frames.len = 0;
-    for (const uint8_t *at = a->at; at < end;) {
-        size_t len;
-        uint32_t handle = handle_at(b, at, &len);
-        if (handle_tag(handle) != TAG_FRAME || b->frames.len == b->frames.max ||
-            !vec_push(&b->frames, handle_row(handle)))
-            return false;
-        at += len;
-    }
-    stack_id stack;
-    if (build_stack_of(b, b->frames.at, b->frames.len, &stack, NULL) != VRS_OK)
-        return false;
-    *ret_stack = stack.n;
-    return true;
-}
-
-/* Follows on in the cache: what came after the last run is now known to be `run` (plus 1). */
-static void follow(struct run_cache *c, uint32_t run)
-{
-    if (c->last != 0)
-        c->runs.at[c->last - 1].next = run;
-    c->last = run;
-}
-
-static void remember_run(struct run_cache *c, uint64_t hash, const uint8_t *at, uint32_t len,
-                         uint32_t stack)
-{
-    if (!vec_reserve(&c->runs, 1) || !vec_reserve(&c->bytes, len) ||
-        !idtab_reserve(&c->index, run_hash_of, c))
-        return;
-    memcpy(c->bytes.at + c->bytes.len, at, len);
-    c->runs.at[c->runs.len++] = (struct run){ c->bytes.len, len, stack, 0 };
-    c->bytes.len += len;
-    idtab_put(&c->index, hash, c->runs.len);
-    follow(c, c->runs.len);
-}
-
-/* The cached run of these bytes (plus 1), or 0. */
-static uint32_t find_run(const struct run_cache *c, uint64_t hash, const uint8_t *at, size_t len)
-{
-    if (c->index.slot == NULL)
-        return 0;
-    for (uint32_t i = idtab_first(&c->index, hash); c->index.slot[i] != 0;
-         i = idtab_next(&c->index, i))
-        if (run_is(c, &c->runs.at[c->index.slot[i] - 1], at, len))
-            return c->index.slot[i];
-    return 0;
-}
-
-/* The cached run that stands at a->at, without stepping through it: every byte that looks like
- * APPENDS may be its end.  Where the bytes before it are a whole run of the cache, it is. */
-static uint32_t match_run(const struct attempt *a)
-{
-    const struct run_cache *c = &a->f->cache;
-    const uint8_t *end = a->at;
-    size_t left = (size_t)(a->end - a->at);
-    left = left < RUN_BYTES_MAX ? left : RUN_BYTES_MAX;
-    for (int i = 0; i < RUN_ENDS_MAX; i++) {
-        size_t skip = (size_t)(end - a->at);
-        end = memchr(end, OP_APPENDS, left - skip);
-        if (end == NULL)
-            return 0;
-        size_t len = (size_t)(end - a->at);
-        uint32_t run = find_run(c, hash_bytes(a->at, len), a->at, len);
-        if (run != 0)
-            return run;
-        end++;
-    }
-    return 0;
-}
-
-static bool cache_useful(const struct run_cache *c)
-{
-    return c->looked_up < CACHE_TRIAL || c->found >= c->looked_up / CACHE_USEFUL;
-}
-
-/* The memo reads at a->at, up to the APPENDS behind them, as a stack. */
-static bool take_run(struct attempt *a, uint32_t *ret_stack)
-{
-    struct run_cache *c = &a->f->cache;
-    uint32_t run = guess_run(a);
-    bool useful = cache_useful(c);
-    if (run == 0 && useful) {
-        c->looked_up++;
-        run = match_run(a);
-        c->found += run != 0;
-    }
-    if (run != 0) {
-        follow(c, run);
-        *ret_stack = c->runs.at[run - 1].stack;
-        a->at += c->runs.at[run - 1].len + 1;
+    unsigned op = *e->at;
+    *ret_put = op == OP_MEMOIZE || op == OP_BINPUT || op == OP_LONG_BINPUT;
+    if (!*ret_put)
         return true;
-    }
-    const uint8_t *end = run_end(a->at, a->end);
-    size_t len = (size_t)(end - a->at);
-    if (end == a->end || *end != OP_APPENDS || len == 0 || !decode_run(a, end, ret_stack))
-        return false;
-    if (useful && len <= RUN_BYTES_MAX)
-        remember_run(c, hash_bytes(a->at, len), a->at, (uint32_t)len, *ret_stack);
-    a->at = end + 1;
-    return true;
+    e->at++;
+    return (op == OP_MEMOIZE || take_put_number(e, op)) && add_put(e, handle);
 }
-
-/* Values. */
 
 /* EMPTY_LIST and what follows: a list of known frames, or an empty one. */
-static bool take_frames(struct attempt *a, uint32_t *ret_stack)
+static bool take_frames(struct reading *e)
 {
-    a->at++;
-    uint32_t stack = 0, mine = a->puts;
+    uint32_t place = e->puts;
     bool put;
-    if (!take_put(a, memo_handle(TAG_STACK, 0), &put))
+    e->at++;
+    if (!take_put(e, memo_handle(TAG_STACK, 0), &put))
         return false;
-    if (*a->at == OP_MARK) {
-        a->at++;
+    if (*e->at == OP_MARK && e->at[1] == OP_APPENDS) {
         /* The C++ writer closes an empty list too. */
-        if (*a->at == OP_APPENDS)
-            a->at++;
-        else if (!take_run(a, &stack))
+        e->at += 2;
+    } else if (*e->at == OP_MARK) {
+        e->at++;
+        if (!run_cache_take(&e->f->runs, e->b, (enum event_action)e->event.action, e->at, e->end,
+                            &e->event.stack, &e->at))
             return false;
     }
-    if (!room(a, ARGUMENT_BYTES))
+    if (!room(e, ARGUMENT_BYTES) || (!put && !take_put(e, 0, &put)))
         return false;
-    *ret_stack = stack;
     if (put)
-        a->put[mine] = memo_handle(TAG_STACK, stack);
-    return put || take_put(a, memo_handle(TAG_STACK, stack), &put);
-}
-
-/* A string that is written out, most often the same as last time. */
-static bool take_fresh_string(struct attempt *a, uint32_t key, uint32_t *ret)
-{
-    struct builder *b = a->b;
-    size_t prefix = *a->at == OP_SHORT_BINUNICODE ? 1 : 4;
-    size_t len = prefix == 1 ? a->at[1] : load_le32(a->at + 1);
-    if (!room(a, 1 + prefix + ARGUMENT_BYTES) ||
-        len > (size_t)(a->end - a->at) - 1 - prefix - ARGUMENT_BYTES)
-        return false;
-    str text = { (const char *)a->at + 1 + prefix, len };
-    string_id id = { a->f->last_string[key] };
-    if (id.n == 0 || !str_equal(strings_text(&b->r->strings, id), text)) {
-        /* Text that must be repaired is counted, once: by the ordinary reader. */
-        if (!utf8_valid(text) || build_intern(b, text, &id, NULL) != VRS_OK)
-            return false;
-        a->f->last_string[key] = id.n;
-    }
-    a->at += 1 + prefix + len;
-    bool put;
-    *ret = id.n;
-    return take_put(a, memo_handle(TAG_STRING, id.n), &put);
-}
-
-/* A memo read of a value of this kind: its row or id. */
-static bool take_get(struct attempt *a, enum tag tag, uint32_t *ret)
-{
-    size_t len;
-    uint32_t handle = handle_at(a->b, a->at, &len);
-    *ret = handle_row(handle);
-    a->at += len;
-    return handle_tag(handle) == tag;
-}
-
-static bool take_string(struct attempt *a, uint32_t key, uint32_t *ret)
-{
-    if (*a->at == OP_SHORT_BINUNICODE || *a->at == OP_BINUNICODE)
-        return take_fresh_string(a, key, ret);
-    return take_get(a, TAG_STRING, ret);
-}
-
-/* A whole number of up to 64 bits; `*ret_negative` where they are two's complement. */
-static bool take_int(struct attempt *a, uint64_t *ret, bool *ret_negative)
-{
-    const uint8_t *at = a->at;
-    *ret_negative = false;
-    if (*at == OP_LONG1) {
-        uint32_t len = at[1];
-        if (len == 0 || len > 8)
-            return false;
-        uint32_t unused = 64 - 8 * len;
-        *ret_negative = (at[1 + len] & 0x80) != 0;
-        /* Shifted up and down again, the sign fills what the argument does not reach. */
-        uint64_t high = load_le64(at + 2) << unused;
-        *ret = *ret_negative ? ~(~high >> unused) : high >> unused;
-        a->at += 2 + len;
-    } else if (*at == OP_BININT1) {
-        *ret = at[1];
-        a->at += 2;
-    } else if (*at == OP_BININT2) {
-        *ret = load_le16(at + 1);
-        a->at += 3;
-    } else if (*at == OP_BININT) {
-        *ret_negative = (at[4] & 0x80) != 0;
-        *ret = (uint64_t)(int64_t)(int32_t)load_le32(at + 1);
-        a->at += 5;
-    } else {
-        return false;
-    }
+        e->put[place] = memo_handle(TAG_STACK, e->event.stack);
     return true;
 }
 
-/* Two numbers and TUPLE2, or a memo read of such a pair. */
-static bool take_pool(struct attempt *a, pool_id *ret)
+/* The value of `frames`. */
+static bool take_stack(struct reading *e)
 {
-    uint64_t first, second;
-    bool negative, put;
-    if (*a->at == OP_BINGET || *a->at == OP_LONG_BINGET)
-        return take_get(a, TAG_PAIR, &ret->n);
-    if (!take_int(a, &first, &negative) || !take_int(a, &second, &negative) ||
-        *a->at != OP_TUPLE2 || !pools_intern(&a->b->r->pools, first, second, ret))
-        return false;
-    a->at++;
-    return take_put(a, memo_handle(TAG_PAIR, ret->n), &put);
+    e->event.stack = 0;
+    if (*e->at == OP_EMPTY_LIST)
+        return take_frames(e);
+    uint32_t handle = take_handle(e);
+    e->event.stack = handle_row(handle);
+    return handle_tag(handle) == TAG_STACK;
 }
 
-static bool take_action(struct attempt *a, struct event *e)
-{
-    uint32_t word;
-    if (!take_string(a, KEY_ACTION, &word))
-        return false;
-    e->action = (uint8_t)action_of(word);
-    return e->action != ACTION_OTHER;
-}
-
-static bool take_value(struct attempt *a, uint32_t key, struct event *e)
+static inline bool take_size(struct reading *e, struct number_form *form)
 {
     bool negative;
-    switch (key) {
-    case KEY_ACTION:
-        return take_action(a, e);
-    case KEY_ADDR:
-        return take_int(a, &e->address, &negative);
-    case KEY_SIZE:
-        return take_int(a, &e->size, &negative) && !negative && e->size <= (uint64_t)1 << 62;
-    case KEY_STREAM:
-        return take_int(a, &e->stream, &negative);
-    case KEY_TIME_US:
-        return take_int(a, &e->time_us, &negative);
-    case KEY_FRAMES:
-        return *a->at == OP_EMPTY_LIST ? take_frames(a, &e->stack.n)
-                                       : take_get(a, TAG_STACK, &e->stack.n);
-    case KEY_COMPILE_CONTEXT:
-        if (!take_string(a, key, &e->context.compile_context.n))
-            return false;
-        if (e->context.compile_context.n == WORD_N_A)
-            e->context.compile_context.n = 0;
-        return true;
-    case KEY_USER_METADATA:
-        return take_string(a, key, &e->context.user_metadata.n);
-    case KEY_INTERNAL_METADATA:
-        return take_string(a, key, &e->context.internal_metadata.n);
-    case KEY_POOL_ID:
-        return take_pool(a, &e->context.pool);
-    default:
+    return take_number(e, form, &e->event.size, &negative) && !negative &&
+           e->event.size <= (uint64_t)1 << 62;
+}
+
+static inline bool take_stream(struct reading *e, struct number_form *form)
+{
+    uint64_t handle;
+    bool negative;
+    if (!take_number(e, form, &handle, &negative))
         return false;
-    }
+    e->event.stream = e->b->last_stream_row;
+    if (handle == e->b->last_stream && e->b->r->streams.rows.len != 0)
+        return true;
+    return build_stream(e->b, handle, &e->event.stream, NULL) == VRS_OK;
 }
 
-/* The key that stands here (0: the dict's end instead); UINT32_MAX where neither does. */
-static uint32_t take_key(struct attempt *a, uint32_t after)
+/* A string written out. */
+static bool take_fresh_string(struct reading *e, struct label *label, uint32_t *ret)
 {
-    struct next_key *next = &a->f->next[after];
-    uint64_t here = load_le64(a->at);
-    if ((here & next->mask) == next->bytes && next->len != 0) {
-        a->at += next->len;
-        return next->key;
-    }
-    size_t len = 1;
-    uint32_t key = 0;
-    if (*a->at != OP_SETITEMS) {
-        uint32_t handle = handle_at(a->b, a->at, &len);
-        key = handle_row(handle);
-        if (handle_tag(handle) != TAG_STRING || key == 0 || key >= KEYS)
-            return UINT32_MAX;
-    }
-    uint64_t mask = UINT64_MAX >> (64 - 8 * len);
-    *next = (struct next_key){ here & mask, mask, (uint8_t)len, (uint8_t)key };
-    a->at += len;
-    return key;
+    const uint8_t *at = e->at;
+    size_t prefix = *at == OP_SHORT_BINUNICODE ? 1 : 4;
+    size_t len = prefix == 1 ? at[1] : load_le32(at + 1);
+    if (len > FAST_BYTES || !room(e, 1 + prefix + len + ARGUMENT_BYTES))
+        return false;
+    str text = { (const char *)at + 1 + prefix, len };
+    string_id id;
+    bool put;
+    /* Text that must be repaired is counted each time: by the ordinary reader. */
+    if (!utf8_valid(text) || build_intern(e->b, text, &id, NULL) != VRS_OK)
+        return false;
+    e->at += 1 + prefix + len;
+    *ret = id.n;
+    bool memoize = *e->at == OP_MEMOIZE;
+    if (!take_put(e, memo_handle(TAG_STRING, id.n), &put))
+        return false;
+    if (memoize && e->at - at <= PIECE_WORDS * 8)
+        *label = (struct label){ piece_of(at, (size_t)(e->at - at)), id.n };
+    return true;
 }
 
-/* The pairs of an event, up to and with its SETITEMS. */
-static bool take_pairs(struct attempt *a, struct event *e)
+/* A label of the event. */
+static bool take_label(struct reading *e, struct label *label, uint32_t *ret)
 {
-    uint64_t present = 0;
-    for (uint32_t key = 0;;) {
-        if (!room(a, ARGUMENT_BYTES * 2))
-            return false;
-        key = take_key(a, key);
-        if (key == 0)
-            return (present & (uint64_t)1 << KEY_ACTION) != 0;
-        if (key == UINT32_MAX || (present & (uint64_t)1 << key) != 0 || !take_value(a, key, e))
-            return false;
-        present |= (uint64_t)1 << key;
+    if (*e->at == OP_SHORT_BINUNICODE || *e->at == OP_BINUNICODE) {
+        if (label->string == 0 || !room(e, PIECE_WORDS * 8 + ARGUMENT_BYTES) ||
+            !piece_stands(&label->piece, e->at))
+            return take_fresh_string(e, label, ret);
+        e->at += label->piece.len;
+        *ret = label->string;
+        return add_put(e, memo_handle(TAG_STRING, label->string));
     }
+    uint32_t handle = take_handle(e);
+    *ret = handle_row(handle);
+    return handle_tag(handle) == TAG_STRING;
+}
+
+static bool take_compile_context(struct reading *e)
+{
+    if (!take_label(e, &e->f->label[0], &e->context.compile_context.n))
+        return false;
+    if (e->context.compile_context.n == WORD_N_A)
+        e->context.compile_context.n = 0;
+    return true;
+}
+
+/* What stands behind a piece. */
+static inline bool take_end(struct reading *e, enum piece_end end, struct number_form *form)
+{
+    bool negative;
+    switch (end) {
+    case END_ADDRESS:
+        return take_number(e, form, &e->event.address, &negative);
+    case END_SIZE:
+        return take_size(e, form);
+    case END_STREAM:
+        return take_stream(e, form);
+    case END_TIME:
+        return take_number(e, form, &e->event.time_us, &negative);
+    case END_STACK:
+        return take_stack(e);
+    case END_COMPILE_CONTEXT:
+        return take_compile_context(e);
+    case END_USER_METADATA:
+        return take_label(e, &e->f->label[1], &e->context.user_metadata.n);
+    case END_INTERNAL_METADATA:
+        return take_label(e, &e->f->label[2], &e->context.internal_metadata.n);
+    case END_NOTHING:
+    case END_PUT:
+    case END_EVENT:
+        break;
+    }
+    return true;
 }
 
 /* Only in a list can the event be known to be at its end: its next item or its end stands here. */
-static bool ends_event(const struct attempt *a)
+static bool ends_event(const uint8_t *at)
 {
-    return *a->at == OP_EMPTY_DICT || *a->at == OP_APPENDS;
-}
-
-/* An event from its EMPTY_DICT on, with its own memo write where the one or the other writer puts
- * it; `*ret_own` is its place among the writes, or PUTS_MAX. */
-static bool take_event(struct attempt *a, struct event *e, uint32_t *ret_own)
-{
-    bool put;
-    a->at++;
-    if (!take_put(a, 0, &put))
-        return false;
-    *ret_own = put ? a->puts - 1 : PUTS_MAX;
-    if (*a->at != OP_MARK)
-        return false;
-    a->at++;
-    if (!take_pairs(a, e))
-        return false;
-    if (!put) {
-        if (!take_put(a, 0, &put))
-            return false;
-        *ret_own = put ? a->puts - 1 : PUTS_MAX;
-    }
-    return ends_event(a);
-}
-
-/* Writes the memo entries of an event whose row is now known. */
-static void write_puts(struct attempt *a, uint32_t own, uint32_t row)
-{
-    struct builder *b = a->b;
-    if (own != PUTS_MAX)
-        a->put[own] = memo_handle(TAG_EVENT, row);
-    for (uint32_t i = 0; i < a->puts; i++)
-        b->memo.at[b->memo.len++] = a->put[i];
-    b->memo_puts += a->puts;
+    return *at == OP_EMPTY_DICT || *at == OP_APPENDS;
 }
 
 /* Leaves the event's row on the operand stack. */
@@ -482,23 +263,286 @@ static void push_event(struct builder *b, uint32_t row)
     b->stack.at[b->stack.len++] = row_value(TAG_EVENT, row);
 }
 
+/* The event is whole: its row, its memo entries, its value. */
+static bool keep_event(struct reading *e)
+{
+    struct builder *b = e->b;
+    bool same = memcmp(&e->context, &b->last_context, sizeof e->context) == 0;
+    e->event.context = b->last_context_id.n;
+    if ((!same && build_context(b, &e->context, &e->event.context, NULL) != VRS_OK) ||
+        !event_append(&b->r->events, &e->event))
+        return false;
+    uint32_t row = b->r->events.rows.len - 1;
+    uint32_t *memo = b->memo.at + b->memo.len;
+    for (uint32_t i = 0; i < e->puts; i++)
+        memo[i] = e->put[i] == OWN_PUT ? memo_handle(TAG_EVENT, row) : e->put[i];
+    b->memo.len += e->puts;
+    b->memo_puts += e->puts;
+    push_event(b, row);
+    (*b->finished)++;
+    return true;
+}
+
+static void begin(struct reading *e, struct fast *f, struct builder *b, const uint8_t *at,
+                  const uint8_t *end)
+{
+    e->f = f;
+    e->b = b;
+    e->at = at;
+    e->end = end;
+    e->event = (struct event_row){
+        .address = UNKNOWN_U64,
+        .size = UNKNOWN_U64,
+        .time_us = UNKNOWN_U64,
+    };
+    e->context = (struct context){ .action = { 0 } };
+    e->puts = 0;
+}
+
+/* By a shape. */
+
+static inline bool take_piece(struct reading *e, struct piece *p)
+{
+    if (!room(e, PIECE_WORDS * 8 + ARGUMENT_BYTES) || !piece_stands(p, e->at))
+        return false;
+    e->at += p->len;
+    if (p->end == END_PUT && !take_put_number(e, e->at[-1]))
+        return false;
+    for (uint32_t i = 0; i < p->puts; i++)
+        if (!add_put(e, p->put[i]))
+            return false;
+    return take_end(e, (enum piece_end)p->end, &p->number);
+}
+
+/* The event at `at` by one shape; its end, or NULL. */
+static const uint8_t *match_event(struct fast *f, struct builder *b, struct shape *s,
+                                  const uint8_t *at, const uint8_t *end)
+{
+    if (!piece_stands(&s->piece[0], at))
+        return NULL;
+    struct reading e;
+    begin(&e, f, b, at, end);
+    e.event.action = s->action;
+    e.context.pool = s->pool;
+    for (uint32_t i = 0; i < s->pieces; i++)
+        if (!take_piece(&e, &s->piece[i]))
+            return NULL;
+    return ends_event(e.at) && keep_event(&e) ? e.at : NULL;
+}
+
+/* By any shape: the one that followed the last one before, else each in turn. */
+static const uint8_t *match_any(struct fast *f, struct builder *b, const uint8_t *at,
+                                const uint8_t *end)
+{
+    uint32_t guess = f->shape[f->last].next;
+    for (uint32_t tried = 0, i = guess; tried <= f->shapes; i = tried++) {
+        if (i >= f->shapes || (tried > 0 && i == guess))
+            continue;
+        const uint8_t *behind = match_event(f, b, &f->shape[i], at, end);
+        if (behind == NULL)
+            continue;
+        f->shape[f->last].next = i;
+        f->last = i;
+        return behind;
+    }
+    return NULL;
+}
+
+/* Pair by pair, learning the shape. */
+
+struct lesson {
+    struct reading e;
+    struct shape shape;
+    const uint8_t *piece_at; /* where the piece begins that is not yet in the shape */
+    uint32_t piece_puts;     /* memo writes before it */
+    bool learnable;
+};
+
+/* The bytes up to here are a piece. */
+static void end_piece(struct lesson *l, enum piece_end end)
+{
+    size_t len = (size_t)(l->e.at - l->piece_at);
+    l->learnable = l->learnable && shape_add(&l->shape, l->piece_at, len, end,
+                                             l->e.put + l->piece_puts, l->e.puts - l->piece_puts);
+}
+
+static void begin_piece(struct lesson *l)
+{
+    l->piece_at = l->e.at;
+    l->piece_puts = l->e.puts;
+}
+
+/* A memo write of `handle`, if one stands here; its number may differ in the next event. */
+static bool learn_put(struct lesson *l, uint32_t handle, bool *ret_put)
+{
+    struct reading *e = &l->e;
+    unsigned op = *e->at;
+    *ret_put = op == OP_MEMOIZE || op == OP_BINPUT || op == OP_LONG_BINPUT;
+    if (!*ret_put)
+        return true;
+    e->at++;
+    if (op == OP_MEMOIZE)
+        return add_put(e, handle);
+    const uint8_t *number = e->at;
+    if (!take_put_number(e, op) || !add_put(e, handle))
+        return false;
+    const uint8_t *behind = e->at;
+    e->at = number;
+    end_piece(l, END_PUT);
+    e->at = behind;
+    begin_piece(l);
+    return true;
+}
+
+static bool learn_end(struct lesson *l, enum piece_end end)
+{
+    end_piece(l, end);
+    struct number_form form = { .op = 1 }; /* no number begins so: it is learned */
+    bool taken = take_end(&l->e, end, &form);
+    if (l->learnable)
+        l->shape.piece[l->shape.pieces - 1].number = form;
+    begin_piece(l);
+    return taken;
+}
+
+/* A memo read of a value of this kind: its row or id. */
+static bool learn_get(struct lesson *l, enum tag tag, uint32_t *ret)
+{
+    uint32_t handle = take_handle(&l->e);
+    *ret = handle_row(handle);
+    return handle_tag(handle) == tag;
+}
+
+/* Two numbers and TUPLE2, or a memo read of such a pair. */
+static bool learn_pool(struct lesson *l, pool_id *ret)
+{
+    struct reading *e = &l->e;
+    uint64_t first, second;
+    bool negative, put;
+    struct number_form form = { .op = 1 };
+    if (*e->at == OP_BINGET || *e->at == OP_LONG_BINGET)
+        return learn_get(l, TAG_PAIR, &ret->n);
+    if (!take_number(e, &form, &first, &negative) || !take_number(e, &form, &second, &negative) ||
+        *e->at != OP_TUPLE2 || !pools_intern(&e->b->r->pools, first, second, ret))
+        return false;
+    e->at++;
+    return learn_put(l, memo_handle(TAG_PAIR, ret->n), &put);
+}
+
+static bool learn_action(struct lesson *l)
+{
+    uint32_t word;
+    if (!learn_get(l, TAG_STRING, &word))
+        return false;
+    l->e.event.action = (uint8_t)action_of(word);
+    return l->e.event.action != ACTION_OTHER;
+}
+
+static bool learn_value(struct lesson *l, uint32_t key)
+{
+    switch (key) {
+    case KEY_ACTION:
+        return learn_action(l);
+    case KEY_ADDR:
+        return learn_end(l, END_ADDRESS);
+    case KEY_SIZE:
+        return learn_end(l, END_SIZE);
+    case KEY_STREAM:
+        return learn_end(l, END_STREAM);
+    case KEY_TIME_US:
+        return learn_end(l, END_TIME);
+    case KEY_FRAMES:
+        return learn_end(l, END_STACK);
+    case KEY_COMPILE_CONTEXT:
+        return learn_end(l, END_COMPILE_CONTEXT);
+    case KEY_USER_METADATA:
+        return learn_end(l, END_USER_METADATA);
+    case KEY_INTERNAL_METADATA:
+        return learn_end(l, END_INTERNAL_METADATA);
+    case KEY_POOL_ID:
+        return learn_pool(l, &l->e.context.pool);
+    default:
+        return false;
+    }
+}
+
+/* The pairs of an event, up to and with its SETITEMS. */
+static bool learn_pairs(struct lesson *l)
+{
+    uint64_t present = 0;
+    for (;;) {
+        if (!room(&l->e, ARGUMENT_BYTES * 2))
+            return false;
+        if (*l->e.at == OP_SETITEMS) {
+            l->e.at++;
+            break;
+        }
+        uint32_t key;
+        if (!learn_get(l, TAG_STRING, &key) || key == 0 || key >= KEYS ||
+            (present & (uint64_t)1 << key) != 0 || !learn_value(l, key))
+            return false;
+        present |= (uint64_t)1 << key;
+    }
+    /* Without a stream an event is on the default one. */
+    if ((present & (uint64_t)1 << KEY_STREAM) == 0 &&
+        build_stream(l->e.b, 0, &l->e.event.stream, NULL) != VRS_OK)
+        return false;
+    l->learnable = l->learnable && (present & (uint64_t)1 << KEY_STREAM) != 0;
+    return (present & (uint64_t)1 << KEY_ACTION) != 0;
+}
+
+/* An event from its EMPTY_DICT on, with its own memo write where the one or the other writer puts
+ * it. */
+static bool learn_pieces(struct lesson *l)
+{
+    bool put;
+    l->e.at++;
+    if (!learn_put(l, OWN_PUT, &put) || *l->e.at != OP_MARK)
+        return false;
+    l->e.at++;
+    if (!learn_pairs(l) || (!put && !learn_put(l, OWN_PUT, &put)))
+        return false;
+    end_piece(l, END_EVENT);
+    return ends_event(l->e.at);
+}
+
+/* The event at `at`; its end, or NULL.  The shape learned becomes one of `f`. */
+static const uint8_t *learn_event(struct fast *f, struct builder *b, const uint8_t *at,
+                                  const uint8_t *end)
+{
+    struct lesson l;
+    begin(&l.e, f, b, at, end);
+    l.shape.pieces = l.shape.next = 0;
+    l.learnable = true;
+    begin_piece(&l);
+    if (!learn_pieces(&l) || !keep_event(&l.e))
+        return NULL;
+    if (l.learnable) {
+        uint32_t place = f->shapes < SHAPES ? f->shapes++ : f->replace++ % SHAPES;
+        l.shape.action = l.e.event.action;
+        l.shape.pool = l.e.context.pool;
+        f->shape[f->last].next = place;
+        f->shape[place] = l.shape;
+        f->last = place;
+    }
+    return l.e.at;
+}
+
 const uint8_t *fast_events(struct fast *f, struct builder *b, const uint8_t *at,
                            const uint8_t *end)
 {
     /* Entries beyond those written would be at other places than `memo_puts` says. */
     if (b->memo.len != b->memo_puts)
         return at;
-    while (*at == OP_EMPTY_DICT && end - at >= 4 * ARGUMENT_BYTES) {
-        struct attempt a = { .f = f, .b = b, .at = at, .end = end };
-        struct event e = { .address = UNKNOWN_U64, .size = UNKNOWN_U64, .time_us = UNKNOWN_U64 };
-        uint32_t own, row;
-        if (!vec_reserve(&b->memo, PUTS_MAX) || !vec_reserve(&b->stack, 1) ||
-            !take_event(&a, &e, &own) || event_push(b, &e, &row, NULL) != VRS_OK)
-            return at;
-        write_puts(&a, own, row);
-        push_event(b, row);
-        (*b->finished)++;
-        at = a.at;
+    while (end - at >= PIECE_WORDS * 8 + ARGUMENT_BYTES && *at == OP_EMPTY_DICT) {
+        if (!vec_reserve(&b->memo, PUTS_MAX) || !vec_reserve(&b->stack, 1))
+            break;
+        const uint8_t *behind = match_any(f, b, at, end);
+        if (behind == NULL)
+            behind = learn_event(f, b, at, end);
+        if (behind == NULL)
+            break;
+        at = behind;
     }
     return at;
 }

@@ -1,43 +1,31 @@
 /* pickle_fast.h - reads whole events of a pickle at once, where they look as PyTorch writes them.
  *
  * Four fifths of the opcodes of a large snapshot are memo reads inside events.  This reader takes
- * an event from its EMPTY_DICT to its SETITEMS without the operand stack; anything unusual in it
- * (a new frame, a FRAME opcode, an unknown key, the window's edge) makes it give up before it has
- * changed anything but interned strings and stacks, and the ordinary reader takes over.
- *
- * A list of frames is a run of memo reads.  Memo entries never change, so equal bytes are equal
- * stacks: runs seen before are found by their bytes. */
+ * an event from its EMPTY_DICT to its SETITEMS without the operand stack: by its shape where an
+ * event before looked alike (event_shape.h), else pair by pair, learning the shape.  Anything
+ * unusual (a new frame, a FRAME opcode, an unknown key, the window's edge) makes it give up before
+ * it has changed anything but interned strings and stacks, and the ordinary reader takes over. */
 #ifndef VRS_FORMAT_PICKLE_FAST_H
 #define VRS_FORMAT_PICKLE_FAST_H
 
-#include "format/builder.h"
+#include "format/event_shape.h"
+#include "format/run_cache.h"
 
-/* Bytes of a run of memo reads and the stack they stand for. */
-struct run {
-    uint32_t offset, len; /* in run_cache.bytes */
-    uint32_t stack;
-    uint32_t next; /* the run that followed it last time, plus 1 */
-};
+enum { SHAPES = 16, LABELS = 3 };
 
-struct run_cache {
-    VEC(struct run) runs;
-    VEC(uint8_t) bytes;
-    struct idtab index;
-    uint32_t last; /* run plus 1 */
-    uint32_t looked_up, found;
-};
-
-/* What stood behind the value of a key last time: the bytes of the next key's memo read, or the
- * dict's end (key 0). */
-struct next_key {
-    uint64_t bytes, mask; /* of the eight bytes there */
-    uint8_t len, key;
+/* A label that was written out, with its memo write; most often the same stands there again. */
+struct label {
+    struct piece piece;
+    uint32_t string; /* string_id; 0: none yet */
 };
 
 struct fast {
-    struct run_cache cache;
-    struct next_key next[KEYS]; /* [0]: the first key of an event */
-    uint32_t last_string[KEYS]; /* the newest fresh string of each key */
+    struct run_cache runs;
+    struct shape shape[SHAPES];
+    uint32_t shapes;  /* of them in use */
+    uint32_t replace; /* the next to give way when all are */
+    uint32_t last;    /* the newest event's */
+    struct label label[LABELS];
 };
 
 /* The window should show this much where an event is tried. */

@@ -215,18 +215,20 @@ static enum vrs_status field_metadata(struct builder *b, enum word key, string_i
     return status;
 }
 
-static enum vrs_status intern_context(struct builder *b, const struct context *c,
-                                      context_id *ret, struct vrs_error *err)
+enum vrs_status build_context(struct builder *b, const struct context *c, uint32_t *ret,
+                              struct vrs_error *err)
 {
     if (memcmp(c, &b->last_context, sizeof *c) == 0) {
-        *ret = b->last_context_id;
+        *ret = b->last_context_id.n;
         return VRS_OK;
     }
-    if (!contexts_intern(&b->r->contexts, *c, ret))
+    context_id id;
+    if (!contexts_intern(&b->r->contexts, *c, &id))
         return build_no_room(b, b->r->contexts.rows.len, b->r->contexts.rows.max,
                              "contexts", err);
     b->last_context = *c;
-    b->last_context_id = *ret;
+    b->last_context_id = id;
+    *ret = id.n;
     return VRS_OK;
 }
 
@@ -245,8 +247,8 @@ static enum vrs_status field_context(struct builder *b, struct context *ret, str
     return VRS_OK;
 }
 
-static enum vrs_status intern_stream(struct builder *b, uint64_t handle, uint16_t *ret,
-                                     struct vrs_error *err)
+enum vrs_status build_stream(struct builder *b, uint64_t handle, uint16_t *ret,
+                             struct vrs_error *err)
 {
     struct streams *s = &b->r->streams;
     if (s->rows.len != 0 && handle == b->last_stream) {
@@ -274,48 +276,29 @@ enum event_action action_of(uint32_t word)
     return ACTION_OTHER;
 }
 
-enum vrs_status event_push(struct builder *b, const struct event *event, uint32_t *ret_row,
-                           struct vrs_error *err)
-{
-    struct events *e = &b->r->events;
-    uint16_t stream;
-    context_id context;
-    TRY(intern_stream(b, event->stream, &stream, err));
-    TRY(intern_context(b, &event->context, &context, err));
-    if (e->rows.len == e->rows.cap && !table_reserve(e, &events_kind, 1))
-        return build_no_room(b, e->rows.len, e->rows.max, "events", err);
-    uint32_t row = e->rows.len++;
-    e->action[row] = event->action;
-    e->stream[row] = stream;
-    e->stack[row] = event->stack.n;
-    e->address[row] = event->address;
-    e->size[row] = event->size;
-    e->time_us[row] = event->time_us;
-    e->context[row] = context.n;
-    *ret_row = row;
-    return VRS_OK;
-}
-
 static enum vrs_status make_event(struct builder *b, struct value *ret, struct vrs_error *err)
 {
+    struct events *events = &b->r->events;
     string_id name = field_string(b, KEY_ACTION);
-    struct event e = { .action = (uint8_t)action_of(name.n) };
-    if (e.action == ACTION_OTHER)
+    struct event_row e = { .action = (uint8_t)action_of(name.n) };
+    struct context context;
+    TRY(field_context(b, &context, err));
+    if (e.action == ACTION_OTHER) {
+        context.action = name;
         TRY(record_tally(b, TALLY_UNKNOWN_ACTION, name, err));
-    TRY(field_context(b, &e.context, err));
-    if (e.action == ACTION_OTHER)
-        e.context.action = name;
+    }
     /* The C++ writer has device_free under `addr`. */
     bool device_free = e.action == ACTION_OOM && given(&b->fields, KEY_DEVICE_FREE);
     e.address = device_free ? field_size(b, KEY_DEVICE_FREE)
                             : field_u64(b, KEY_ADDR, UNKNOWN_U64);
     e.size = field_size(b, KEY_SIZE);
-    e.stream = field_u64(b, KEY_STREAM, 0);
-    e.stack = field_stack(b, KEY_FRAMES);
+    e.stack = field_stack(b, KEY_FRAMES).n;
     e.time_us = field_u64(b, KEY_TIME_US, UNKNOWN_U64);
-    uint32_t row;
-    TRY(event_push(b, &e, &row, err));
-    *ret = row_value(TAG_EVENT, row);
+    TRY(build_stream(b, field_u64(b, KEY_STREAM, 0), &e.stream, err));
+    TRY(build_context(b, &context, &e.context, err));
+    if (!event_append(events, &e))
+        return build_no_room(b, events->rows.len, events->rows.max, "events (items)", err);
+    *ret = row_value(TAG_EVENT, events->rows.len - 1);
     return VRS_OK;
 }
 
@@ -348,7 +331,7 @@ static enum vrs_status make_segment(struct builder *b, struct value *ret, struct
         return vrs_fail_at(err, VRS_LIMIT, b->offset, "a segment on device %lld of at most %d",
                            (long long)device, DEVICES_MAX);
     uint16_t stream;
-    TRY(intern_stream(b, field_u64(b, KEY_STREAM, 0), &stream, err));
+    TRY(build_stream(b, field_u64(b, KEY_STREAM, 0), &stream, err));
     pool_id pool;
     TRY(field_pool(b, KEY_SEGMENT_POOL_ID, &pool, err));
     stack_id forward;
@@ -442,9 +425,9 @@ static enum vrs_status make_block(struct builder *b, struct value *ret, struct v
 {
     struct blocks *k = &b->r->blocks;
     struct context carried;
-    context_id context;
+    uint32_t context = 0;
     TRY(field_context(b, &carried, err));
-    TRY(intern_context(b, &carried, &context, err));
+    TRY(build_context(b, &carried, &context, err));
     uint32_t first, histories;
     TRY(block_history(b, &first, &histories, err));
     if (!table_reserve(k, &blocks_kind, 1))
@@ -459,7 +442,7 @@ static enum vrs_status make_block(struct builder *b, struct value *ret, struct v
     k->stack[row] = field_stack(b, KEY_FRAMES).n;
     if (k->stack[row] == 0 && histories != 0)
         k->stack[row] = b->r->history.stack[first];
-    k->context[row] = context.n;
+    k->context[row] = context;
     k->first_history[row] = first;
     k->histories[row] = histories;
     *ret = row_value(TAG_BLOCK, row);

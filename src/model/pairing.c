@@ -216,7 +216,8 @@ static enum vrs_status pair_device(struct pairing *p, uint32_t device)
     p->open.len = p->unused = p->found = 0;
     idtab_free(&p->index);
     /* No event that is looked up has the address of entry 0. */
-    if (!vec_push(&p->open, (struct open_entry){ .address = UNKNOWN_U64 }) || !idtab_reserve(&p->index, hash_of, p))
+    if (!vec_push(&p->open, (struct open_entry){ .address = UNKNOWN_U64 }) ||
+        !idtab_reserve(&p->index, hash_of, p))
         return vrs_no_memory(p->err);
     TRY(reserve_device(p, device));
 

@@ -91,8 +91,8 @@ enum vrs_status unobtained_bytes(const struct recording *r, uint32_t device, uin
     struct arena scratch;
     arena_init(&scratch, SIZE_MAX);
     uint32_t ends = 0;
-    uint64_t *end = ranges > UINT32_MAX / 2 ? NULL
-                                            : arena_array(&scratch, uint64_t, (size_t)ranges * 2);
+    uint64_t *end =
+        ranges > UINT32_MAX / 2 ? NULL : arena_array(&scratch, uint64_t, (size_t)ranges * 2);
     uint32_t *next = end == NULL ? NULL : arena_array(&scratch, uint32_t, (size_t)ranges * 2);
     if (next == NULL) {
         arena_free(&scratch);

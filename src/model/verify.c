@@ -19,8 +19,8 @@ static enum vrs_status check_bytes(const char *column, const uint8_t *value, uin
 {
     for (uint32_t i = 0; i < rows; i++)
         if (value[i] >= limit)
-            return vrs_fail(err, VRS_CORRUPT, "%s, row %u: %u is not below %u", column, i,
-                            value[i], limit);
+            return vrs_fail(err, VRS_CORRUPT, "%s, row %u: %u is not below %u", column, i, value[i],
+                            limit);
     return VRS_OK;
 }
 

@@ -10,8 +10,12 @@ struct life {
 static struct life life_at(const struct recording *r, uint32_t row)
 {
     const struct allocations *a = &r->allocations;
-    struct life life = { row, a->alloc_event[row], a->free_requested_event[row],
-                         a->free_completed_event[row], a->block[row], NO_ROW };
+    struct life life = { row,
+                         a->alloc_event[row],
+                         a->free_requested_event[row],
+                         a->free_completed_event[row],
+                         a->block[row],
+                         NO_ROW };
     life.first = life.born != NO_ROW ? life.born : life.asked;
     return life;
 }

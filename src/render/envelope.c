@@ -4,7 +4,7 @@
 #include "render/escape.h"
 #include "render/text.h"
 
-enum { TRUST_ITEMS_SHOWN = 2 };
+enum { TRUST_ITEMS_SHOWN = 2, TRUST_MARGIN = 50 };
 
 static const char *const compressions[] = {
     [COMPRESSION_NONE] = "none",
@@ -141,12 +141,19 @@ void envelope_trust_text(struct buf *to, const struct style *style, const struct
     buf_init(&words, 1 << 16);
     if (trust->items == 0)
         buf_text(&words, grade_words(trust));
-    for (uint32_t i = 0; i < trust->items && i < TRUST_ITEMS_SHOWN; i++) {
-        buf_text(&words, i == 0 ? "" : "; ");
-        escape_text(&words, trust->item[i].text, style->ascii);
+    /* The worst is always said, the next where two lines hold both. */
+    uint32_t shown = 0;
+    for (; shown < trust->items && shown < TRUST_ITEMS_SHOWN; shown++) {
+        size_t from = words.len;
+        buf_text(&words, shown == 0 ? "" : "; ");
+        escape_text(&words, trust->item[shown].text, style->ascii);
+        if (shown > 0 && words.len + TRUST_MARGIN > 2 * (size_t)style->width) {
+            words.len = from;
+            break;
+        }
     }
-    if (trust->items > TRUST_ITEMS_SHOWN)
-        buf_format(&words, " (and %u more in --json)", (unsigned)trust->items - TRUST_ITEMS_SHOWN);
+    if (shown < trust->items)
+        buf_format(&words, " (and %u more in --json)", (unsigned)(trust->items - shown));
     bool good = trust->grade == 'A' || trust->grade == 'B';
     buf_text(to, "trust ");
     paint_on(to, style, good ? PAINT_GOOD : PAINT_BAD);

@@ -41,13 +41,28 @@ static str text_cell(const struct sheet *s, str text)
     return text_keep(s->arena, s->text, from);
 }
 
-static void fill_row(const struct sheet *s, const struct peak_row *row, str *cell)
+/* "512.00 MiB (536870912)": several sizes may read alike. */
+static str size_cell(const struct sheet *s, str name)
+{
+    size_t from = s->text->len;
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < name.len; i++) {
+        if (name.ptr[i] < '0' || name.ptr[i] > '9' || bytes > INT64_MAX / 10 - 1)
+            return text_cell(s, name);
+        bytes = bytes * 10 + (uint64_t)(name.ptr[i] - '0');
+    }
+    human_bytes(s->text, (int64_t)bytes);
+    buf_format(s->text, " (%llu)", (unsigned long long)bytes);
+    return text_keep(s->arena, s->text, from);
+}
+
+static void fill_row(const struct sheet *s, const struct peak_row *row, enum peak_by by, str *cell)
 {
     cell[0] = bytes_cell(s, (int64_t)row->bytes);
     cell[1] = share_cell(s, row->share_ratio);
     cell[2] = count_cell(s, row->count);
     cell[3] = bytes_cell(s, (int64_t)row->largest_bytes);
-    cell[4] = text_cell(s, row->name);
+    cell[4] = by == BY_SIZE ? size_cell(s, row->name) : text_cell(s, row->name);
     if (!s->owners)
         return;
     bool same = row->owner.ptr != NULL && str_equal(row->owner, row->name);
@@ -149,7 +164,7 @@ static void put_table(struct buf *to, struct sheet *s, const struct peak_device 
     }
     uint32_t rows = 0;
     for (uint32_t i = 0; i < shown; i++) {
-        fill_row(s, &p->row[i], cell + (size_t)rows++ * columns);
+        fill_row(s, &p->row[i], p->by, cell + (size_t)rows++ * columns);
         if (!options->stacks)
             continue;
         size_t from = s->text->len;
@@ -167,7 +182,9 @@ static void put_moment(struct buf *to, const struct peak_device *d)
 {
     if (d->at_peak && d->peak.at_event >= 0)
         buf_text(to, "at its peak, ");
-    if (d->peak.at_event < 0)
+    if (!d->has_trace)
+        buf_text(to, "in its final state");
+    else if (d->peak.at_event < 0)
         buf_text(to, "at the start of the recording");
     else
         buf_format(to, "%s event %lld", d->at_peak ? "at" : "after", (long long)d->peak.at_event);

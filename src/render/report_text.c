@@ -483,7 +483,7 @@ static void put_total(struct buf *to, const struct answer_set *set, const struct
     human_bytes(to, total.median_bytes);
     buf_text(to, ", sum of separate peaks ");
     human_bytes(to, total.sum_bytes);
-    buf_format(to, " (%u devices)\n", (unsigned)total.devices);
+    buf_format(to, " (%u device%s)\n", (unsigned)total.devices, total.devices == 1 ? "" : "s");
 }
 
 void report_text(struct out *out, const struct answer_set *set, bool several,

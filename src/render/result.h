@@ -97,7 +97,7 @@ struct peak_device {
     uint32_t *row_stack; /* of each row, in the answer's stacks */
     uint64_t after_us;   /* of the moment, since the first event; UINT64_MAX: not known */
     int64_t reserved_bytes;
-    bool at_peak;
+    bool at_peak, has_trace;
 };
 
 struct peak_answer {

@@ -1,0 +1,167 @@
+/* run_cache.c - finding runs of memo reads by their bytes. */
+#include "format/run_cache.h"
+
+#include "base/bytes.h"
+#include "base/hash.h"
+#include "format/build.h"
+#include "format/pickle_ops.h"
+
+enum {
+    RUN_BYTES_MAX = 4096,      /* a longer run is decoded each time */
+    CACHE_BYTES_MAX = 8 << 20, /* of all runs */
+    CACHE_TRIAL = 4096,        /* look-ups before the cache may be given up … */
+    CACHE_USEFUL = 8,          /* … because fewer than one in this many were found */
+    RUN_ENDS_MAX = 4,          /* bytes that look like a run's end and are looked up */
+    PROBES_MAX = 8             /* runs compared in one look-up */
+};
+
+void run_cache_init(struct run_cache *c)
+{
+    *c = (struct run_cache){ .runs.max = 1 << 20, .bytes.max = CACHE_BYTES_MAX };
+}
+
+void run_cache_free(struct run_cache *c)
+{
+    vec_free(&c->runs);
+    vec_free(&c->bytes);
+    idtab_free(&c->index);
+}
+
+/* Runs are told apart by a sample of their bytes: hashing all of them takes longer than everything
+ * else that is done with one.  Runs of one sample cost at most PROBES_MAX comparisons. */
+static uint64_t run_hash(const uint8_t *at, size_t len)
+{
+    if (len < 64)
+        return hash_bytes(at, len);
+    uint64_t hash = len, step = len / 8;
+    for (size_t place = step; place + 8 <= len; place += step)
+        hash = (hash ^ load_le64(at + place)) * 0x9e3779b97f4a7c15u;
+    return hash ^ hash >> 29;
+}
+
+static uint64_t run_hash_of(uint32_t id, const void *arg)
+{
+    const struct run_cache *c = arg;
+    const struct run *run = &c->runs.at[id - 1];
+    return run_hash(c->bytes.at + run->offset, run->len);
+}
+
+static bool run_is(const struct run_cache *c, const struct run *run, const uint8_t *at, size_t len)
+{
+    return run->len == len && memcmp(c->bytes.at + run->offset, at, len) == 0;
+}
+
+/* The run that followed the last one before, if it stands here again: its number plus 1. */
+static uint32_t guess_run(const struct run_cache *c, uint32_t last, const uint8_t *at,
+                          const uint8_t *end)
+{
+    uint32_t guess = last == 0 ? 0 : c->runs.at[last - 1].next;
+    if (guess == 0)
+        return 0;
+    const struct run *run = &c->runs.at[guess - 1];
+    bool here = (size_t)(end - at) > run->len && at[run->len] == OP_APPENDS;
+    return here && run_is(c, run, at, run->len) ? guess : 0;
+}
+
+/* The cached run of these bytes (plus 1), or 0. */
+static uint32_t find_run(const struct run_cache *c, const uint8_t *at, size_t len)
+{
+    if (c->index.slot == NULL)
+        return 0;
+    uint32_t probes = 0;
+    for (uint32_t i = idtab_first(&c->index, run_hash(at, len));
+         c->index.slot[i] != 0 && probes < PROBES_MAX; i = idtab_next(&c->index, i), probes++)
+        if (run_is(c, &c->runs.at[c->index.slot[i] - 1], at, len))
+            return c->index.slot[i];
+    return 0;
+}
+
+/* The cached run that stands at `at`, without stepping through it: every byte that looks like
+ * APPENDS may be its end.  Where the bytes before it are a whole run of the cache, it is. */
+static uint32_t match_run(const struct run_cache *c, const uint8_t *at, const uint8_t *end)
+{
+    size_t left = (size_t)(end - at) < RUN_BYTES_MAX ? (size_t)(end - at) : RUN_BYTES_MAX;
+    const uint8_t *stop = at;
+    for (int i = 0; i < RUN_ENDS_MAX; i++) {
+        stop = memchr(stop, OP_APPENDS, left - (size_t)(stop - at));
+        if (stop == NULL)
+            return 0;
+        uint32_t run = find_run(c, at, (size_t)(stop - at));
+        if (run != 0)
+            return run;
+        stop++;
+    }
+    return 0;
+}
+
+/* Follows on: what came after the last run is now known to be `run` (plus 1). */
+static void follow(struct run_cache *c, uint32_t *last, uint32_t run)
+{
+    if (*last != 0)
+        c->runs.at[*last - 1].next = run;
+    *last = run;
+}
+
+static void remember_run(struct run_cache *c, uint32_t *last, const uint8_t *at, uint32_t len,
+                         uint32_t stack)
+{
+    if (!vec_reserve(&c->runs, 1) || !vec_reserve(&c->bytes, len) ||
+        !idtab_reserve(&c->index, run_hash_of, c))
+        return;
+    memcpy(c->bytes.at + c->bytes.len, at, len);
+    c->runs.at[c->runs.len++] = (struct run){ c->bytes.len, len, stack, 0 };
+    c->bytes.len += len;
+    idtab_put(&c->index, run_hash(at, len), c->runs.len);
+    follow(c, last, c->runs.len);
+}
+
+/* Steps through the memo reads at `at`, collecting the frames they name; where they end, or NULL
+ * where one names no frame. */
+static const uint8_t *decode_run(struct builder *b, const uint8_t *at, const uint8_t *end)
+{
+    b->frames.len = 0;
+    while (end - at > 5 && (*at == OP_BINGET || *at == OP_LONG_BINGET)) {
+        uint32_t slot = *at == OP_BINGET ? at[1] : load_le32(at + 1);
+        uint32_t handle = slot < b->memo.len ? b->memo.at[slot] : 0;
+        if (handle_tag(handle) != TAG_FRAME || b->frames.len == b->frames.max ||
+            !vec_push(&b->frames, handle_row(handle)))
+            return NULL;
+        at += *at == OP_BINGET ? 2 : 5;
+    }
+    return at;
+}
+
+static bool useful(const struct run_cache *c)
+{
+    return c->looked_up < CACHE_TRIAL || c->found >= c->looked_up / CACHE_USEFUL;
+}
+
+bool run_cache_take(struct run_cache *c, struct builder *b, enum event_action action,
+                    const uint8_t *at, const uint8_t *end, uint32_t *ret_stack,
+                    const uint8_t **ret_at)
+{
+    uint32_t *last = &c->last[action];
+    uint32_t run = guess_run(c, *last, at, end);
+    bool look_up = run == 0 && useful(c);
+    if (look_up) {
+        run = match_run(c, at, end);
+        c->looked_up++;
+        c->found += run != 0;
+    }
+    if (run != 0) {
+        follow(c, last, run);
+        *ret_stack = c->runs.at[run - 1].stack;
+        *ret_at = at + c->runs.at[run - 1].len + 1;
+        return true;
+    }
+    const uint8_t *stop = decode_run(b, at, end);
+    stack_id stack;
+    if (stop == NULL || stop == at || *stop != OP_APPENDS ||
+        build_stack_of(b, b->frames.at, b->frames.len, &stack, NULL) != VRS_OK)
+        return false;
+    if (look_up && stop - at <= RUN_BYTES_MAX)
+        remember_run(c, last, at, (uint32_t)(stop - at), stack.n);
+    *ret_stack = stack.n;
+    *ret_at = stop + 1;
+    return true;
+}

@@ -1,0 +1,5 @@
+"$VRAMSCOPE" help --as=bash
+"$VRAMSCOPE" help --as=zsh | grep -c -- '--'
+"$VRAMSCOPE" help --as=fish | grep 'from help'
+"$VRAMSCOPE" help --as=bash >vramscope.bash
+! command -v bash >/dev/null || bash -n vramscope.bash

@@ -1,0 +1,3 @@
+"$VRAMSCOPE" help help
+"$VRAMSCOPE" help help >help
+"$VRAMSCOPE" help --help | cmp - help

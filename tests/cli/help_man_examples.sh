@@ -1,0 +1,7 @@
+# Every example of the man pages runs.
+cd "$EXAMPLES/.." || exit 1
+for page in docs/man/vramscope*.scd; do
+    sed -n '/^# EXAMPLES/,/^# [^E]/s/^\t//p' "$page" | grep -v '^source' | while IFS= read -r line; do
+        eval "$(echo "$line" | sed 's|vramscope |"$VRAMSCOPE" |')" >/dev/null || echo "failed: $line"
+    done
+done

@@ -1,0 +1,7 @@
+# The OPTIONS of each man page are those of the program.
+for verb in report peak help; do
+    "$VRAMSCOPE" help "$verb" --as=scd >options
+    sed -n '/^# OPTIONS/,/^# EXAMPLES/p' "$EXAMPLES/../docs/man/vramscope-$verb.1.scd" |
+        sed '$d' | sed '$d' >page
+    diff page options
+done

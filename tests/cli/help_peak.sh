@@ -1,0 +1,3 @@
+"$VRAMSCOPE" help peak
+"$VRAMSCOPE" help peak >help
+"$VRAMSCOPE" peak --help | cmp - help

@@ -1,0 +1,3 @@
+"$VRAMSCOPE" help report
+"$VRAMSCOPE" help report >help
+"$VRAMSCOPE" report --help | cmp - help

@@ -1,0 +1,1 @@
+cd "$EXAMPLES" && "$VRAMSCOPE" peak --json -n 1 train.pickle

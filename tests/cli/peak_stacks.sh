@@ -1,0 +1,1 @@
+cd "$EXAMPLES" && "$VRAMSCOPE" peak --stacks -n 1 leak.pickle

@@ -1,0 +1,1 @@
+cd "$EXAMPLES" && NO_COLOR=1 "$VRAMSCOPE" report -n 1 --color always oom.pickle

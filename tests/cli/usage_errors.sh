@@ -1,0 +1,23 @@
+cd "$EXAMPLES" || exit 1
+try() {
+    "$VRAMSCOPE" "$@"
+    echo "exit $?"
+}
+try pek run.pickle
+try leeks run.pickle
+try --json run.pickle
+try report
+try report --jsn run.pickle
+try peak --stacks=yes run.pickle
+try peak -x run.pickle
+try peak --at
+try peak --by colour run.pickle
+try peak -n 0 run.pickle
+try peak --device x run.pickle
+try report --limit nothing=1 run.pickle
+try report --limit nesting run.pickle
+try report --limit items=1TiB oom.pickle
+try peak --at later oom.pickle
+try peak --at oom:7 oom.pickle
+try peak --device 7 oom.pickle
+try help nothing
