@@ -22,21 +22,6 @@ SANITIZER = re.compile(rb"AddressSanitizer|runtime error|LeakSanitizer|Undefined
 CURVES = ("requested", "allocated", "active", "reserved")
 
 
-def pytest_addoption(parser):
-    parser.addoption("--slow", action="store_true", help="also run the tests whose cost is quadratic")
-
-
-def pytest_configure(config):
-    config.addinivalue_line("markers", "slow: quadratic cost; run with --slow (make test-long)")
-
-
-def pytest_collection_modifyitems(config, items):
-    if not config.getoption("--slow"):
-        slow = [i for i in items if i.get_closest_marker("slow")]
-        config.hook.pytest_deselected(items=slow)
-        items[:] = [i for i in items if i not in slow]
-
-
 class Result:
     def __init__(self, code, out, err):
         self.code, self.raw, self.err = code, out, err.decode("utf-8", "replace")
