@@ -129,6 +129,7 @@ struct walk {
     uint64_t d[CURVES];
     struct top top[CURVES];
     int64_t most_above_reserved; /* of the differences of d */
+    uint64_t reserved_at_top;    /* d of the reserved curve where the requested one is highest */
 };
 
 /* Was a request skipped for an allocation whose alloc and completion are both here? */
@@ -210,6 +211,8 @@ static void walk_alloc(struct walk *w, uint64_t size)
             w->waiting[w->waits++] = (struct waiting){ requested, active };
     }
     walk_change(w, CURVE_REQUESTED, size);
+    if (w->top[CURVE_REQUESTED].first == w->event - w->events_begin)
+        w->reserved_at_top = w->d[CURVE_RESERVED];
     walk_change(w, CURVE_ACTIVE, active);
     walk_change(w, CURVE_ALLOCATED, allocated);
 }
@@ -394,6 +397,7 @@ void curves_compute(const struct recording *r, uint32_t device, struct curves *r
             .start_known = whole,
             .end_known = (r->devices.parts[device] & PART_SEGMENTS) != 0,
         };
+    ret->reserved_at_peak_bytes = (int64_t)(start[CURVE_RESERVED] + w.reserved_at_top);
     ret->most_above_reserved_bytes =
         (int64_t)(start[CURVE_REQUESTED] - start[CURVE_RESERVED] + (uint64_t)w.most_above_reserved);
     judge_exact(r, device, w.size_missing, ret);
@@ -489,20 +493,28 @@ static uint64_t simple_start(const struct recording *r, uint32_t device, bool re
     return bytes[which] - d;
 }
 
-void curve_maxima(const struct recording *r, uint32_t device, enum curve_name which,
-                  uint32_t columns, int64_t *ret_maxima)
+void curves_draw(const struct recording *r, uint32_t device, const struct curves *curves,
+                 uint32_t columns, int64_t *ret_requested, int64_t *ret_reserved)
 {
-    assert(which == CURVE_REQUESTED || which == CURVE_RESERVED);
-    bool reserved = which == CURVE_RESERVED;
-    uint64_t states = (uint64_t)r->devices.events[device] + 1,
-             d = simple_start(r, device, reserved);
-    uint32_t first = r->devices.first_event[device], at = first;
+    const struct events *e = &r->events;
+    uint64_t states = (uint64_t)r->devices.events[device] + 1, state = 0;
+    uint64_t d[2] = { (uint64_t)curves->of[CURVE_REQUESTED].start_bytes,
+                      (uint64_t)curves->of[CURVE_RESERVED].start_bytes };
     for (uint32_t i = 0; i < columns; i++) {
-        /* State s is reached by the first s events. */
-        uint32_t from = (uint32_t)(i * states / columns);
-        uint32_t to = (uint32_t)((i + (uint64_t)1) * states / columns);
-        sum_events(r, reserved, &at, first + from, &d);
-        ret_maxima[i] = sum_events(r, reserved, &at, first + (to > from ? to - 1 : from), &d);
+        uint64_t from = i * states / columns, to = (i + (uint64_t)1) * states / columns;
+        int64_t most[2] = { (int64_t)d[0], (int64_t)d[1] };
+        /* State s is reached by the first s events; a span of none holds the state before it. */
+        for (; state < (to > from ? to - 1 : from); state++) {
+            uint32_t event = r->devices.first_event[device] + (uint32_t)state;
+            uint64_t size = known(e->size[event]);
+            for (int c = 0; c < 2; c++) {
+                d[c] += (uint64_t)(int64_t)event_sign[e->action[event]][c] * size;
+                if (state < from || (int64_t)d[c] > most[c])
+                    most[c] = (int64_t)d[c];
+            }
+        }
+        ret_requested[i] = most[0];
+        ret_reserved[i] = most[1];
     }
 }
 

@@ -142,22 +142,27 @@ static void say_what_offsets_count(const struct reading *g, struct entry *entry)
         add_words(&entry->error, UNPACKED);
 }
 
-static enum vrs_status add_entry(struct reading *g, struct entry **ret, struct vrs_error *err)
+/* Appends an entry, which is then the last of the list. */
+static enum vrs_status add_entry(struct reading *g, struct vrs_error *err)
 {
     struct entries *e = g->entries;
-    if (!vec_push(&e->list, (struct entry){ .status = VRS_OK }))
-        return e->list.len < e->list.max
-                   ? vrs_no_memory(err)
-                   : vrs_fail(err, VRS_LIMIT, "a page with more than %u entries", e->list.max);
-    *ret = &e->list.at[e->list.len - 1];
-    return VRS_OK;
+    if (vec_push(&e->list, (struct entry){ .status = VRS_OK }))
+        return VRS_OK;
+    return e->list.len < e->list.max
+               ? vrs_no_memory(err)
+               : vrs_fail(err, VRS_LIMIT, "a page with more than %u entries", e->list.max);
+}
+
+static struct entry *last_entry(struct reading *g)
+{
+    return &g->entries->list.at[g->entries->list.len - 1];
 }
 
 /* Anything but a page. */
 static enum vrs_status read_single(struct reading *g, struct window *w, struct vrs_error *err)
 {
-    struct entry *entry = NULL;
-    TRY(add_entry(g, &entry, err));
+    TRY(add_entry(g, err));
+    struct entry *entry = last_entry(g);
     read_entry(g, w, entry);
     if (entry->status == VRS_OK)
         return VRS_OK;
@@ -176,8 +181,8 @@ static enum vrs_status read_single(struct reading *g, struct window *w, struct v
 /* The entry at hand of a page. */
 static enum vrs_status read_page_entry(struct reading *g, struct html *h, struct vrs_error *err)
 {
-    struct entry *entry = NULL;
-    TRY(add_entry(g, &entry, err));
+    TRY(add_entry(g, err));
+    struct entry *entry = last_entry(g);
     struct window w;
     TRY(window_init(&w, source_of_html(h), err));
     read_entry(g, &w, entry);
