@@ -108,12 +108,22 @@ struct top {
     int64_t value, first, last;
 };
 
+/* Memory of the trace that waits at its end for another stream: its block is known, and taken
+ * back at its request.  Few wait at a time; those beyond count as rounded requests. */
+enum { WAITING_MAX = 64 };
+struct waiting {
+    uint32_t requested_event; /* row */
+    uint64_t block_bytes;
+};
+
 /* A walk over the events of one device. */
 struct walk {
     const struct recording *r;
     struct rounding rounding;
     uint32_t event, events_begin, events_end; /* rows */
     uint32_t allocation, allocations_end;     /* the rows not yet met */
+    struct waiting waiting[WAITING_MAX];
+    uint32_t waits;
     bool completion_is_request;
     bool size_missing; /* an event that should change a curve had no size */
     uint64_t d[CURVES];
@@ -193,9 +203,12 @@ static void walk_alloc(struct walk *w, uint64_t size)
     uint64_t active = rounding_apply(&w->rounding, size), allocated = active;
     uint32_t row = walk_find(w);
     if (row != NO_ROW && a->block[row] != NO_ROW) {
+        uint32_t requested = a->free_requested_event[row];
         active = known(w->r->blocks.size[a->block[row]]);
-        if (a->free_requested_event[row] == NO_ROW)
+        if (requested == NO_ROW || w->waits < WAITING_MAX)
             allocated = active;
+        if (requested != NO_ROW && w->waits < WAITING_MAX)
+            w->waiting[w->waits++] = (struct waiting){ requested, active };
     }
     walk_change(w, CURVE_REQUESTED, size);
     if (w->top[CURVE_REQUESTED].first == w->event - w->events_begin)
@@ -207,9 +220,13 @@ static void walk_alloc(struct walk *w, uint64_t size)
 static void walk_request(struct walk *w, uint64_t size)
 {
     uint32_t row = walk_find(w), block = row == NO_ROW ? NO_ROW : w->r->allocations.block[row];
-    /* Older than the trace and still waiting at its end: then its block is known. */
-    uint64_t held = block == NO_ROW ? rounding_apply(&w->rounding, size)
-                                    : known(w->r->blocks.size[block]);
+    uint64_t held = rounding_apply(&w->rounding, size);
+    /* Older than the trace and still waiting at its end. */
+    if (block != NO_ROW)
+        held = known(w->r->blocks.size[block]);
+    for (uint32_t i = 0; i < w->waits; i++)
+        if (w->waiting[i].requested_event == w->event)
+            held = w->waiting[i].block_bytes;
     walk_change(w, CURVE_ALLOCATED, -held);
 }
 
