@@ -51,7 +51,6 @@ enum vrs_status build_stack_of(struct builder *b, const uint32_t *frame, uint32_
 /* Chains, by their number plus 1 (0: the empty one, made where it is added to). */
 enum vrs_status chain_add(struct builder *b, uint32_t *chain, struct value value,
                           struct vrs_error *err) MUST_CHECK;
-void chain_free(struct builder *b, uint32_t chain);
 
 static inline const struct link *chain_first(const struct builder *b, uint32_t chain)
 {
@@ -97,9 +96,9 @@ static inline bool event_append(struct events *e, const struct event_row *event)
 enum vrs_status record_tally(struct builder *b, enum tally_kind kind, string_id name,
                              struct vrs_error *err) MUST_CHECK;
 
-/* Integers of all kinds as they stand in files; false where the value is not one. */
-bool value_u64(struct value v, uint64_t *ret);  /* addresses, handles, times: any 64 bits */
-bool value_size(struct value v, uint64_t *ret); /* 0 to 2^62 */
+/* An integer as it stands in files (an address, a handle, a time: any 64 bits); false where the
+ * value is none. */
+bool value_u64(struct value v, uint64_t *ret);
 
 /* The final order of the recording, from the top value. */
 enum vrs_status assemble(struct builder *b, const struct top *top, struct vrs_error *err) MUST_CHECK;

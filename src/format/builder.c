@@ -211,7 +211,7 @@ enum vrs_status chain_add(struct builder *b, uint32_t *chain, struct value value
     return VRS_OK;
 }
 
-void chain_free(struct builder *b, uint32_t chain)
+static void chain_free(struct builder *b, uint32_t chain)
 {
     if (chain == 0)
         return;

@@ -50,8 +50,7 @@ enum tag {
     TAG_NONE,
     TAG_BOOL,
     TAG_INT,
-    TAG_FLOAT,
-    TAG_RAW_MARK /* only while a cut file is folded up */
+    TAG_FLOAT
 };
 
 enum value_flags {

@@ -58,7 +58,8 @@ bool value_u64(struct value v, uint64_t *ret)
     return true;
 }
 
-bool value_size(struct value v, uint64_t *ret)
+/* A size: 0 to 2^62. */
+static bool value_size(struct value v, uint64_t *ret)
 {
     uint64_t n;
     bool negative = (v.flags & VALUE_NEGATIVE) != 0 || (v.tag == TAG_FLOAT && v.real < 0);
