@@ -99,9 +99,6 @@ enum event_action {
     ACTIONS
 };
 
-/* The action's name in the file. */
-extern const char *const action_names[ACTIONS];
-
 struct events {
     struct table rows;
     uint8_t *action;   /* enum event_action */
