@@ -3,6 +3,7 @@
 #include "answer.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "inputs.h"
@@ -16,6 +17,7 @@ struct answer {
     struct vrs_error error;
     struct vrs_result **result; /* NULL where that entry failed */
     struct vrs_error *entry_error;
+    char **entry_name; /* of those that failed; NULL where memory ran out as well */
     uint32_t count;
 };
 
@@ -39,7 +41,8 @@ static void ask_entries(struct work *w, const struct vrs_file *file, const char 
     uint32_t count = vrs_count(file);
     a->result = calloc(count, sizeof(*a->result));
     a->entry_error = calloc(count, sizeof(*a->entry_error));
-    if (count > 0 && (a->result == NULL || a->entry_error == NULL)) {
+    a->entry_name = calloc(count, sizeof(*a->entry_name));
+    if (count > 0 && (a->result == NULL || a->entry_error == NULL || a->entry_name == NULL)) {
         a->status = VRS_NOMEM;
         a->error = (struct vrs_error){ VRS_NOMEM, UINT64_MAX, "out of memory" };
         return;
@@ -51,6 +54,8 @@ static void ask_entries(struct work *w, const struct vrs_file *file, const char 
         if (status == VRS_OK)
             w->question->ask(recording, path, w->question->settings, &a->result[i],
                              &a->entry_error[i]);
+        if (a->result[i] == NULL)
+            a->entry_name[i] = strdup(vrs_entry_name(file, i));
     }
 }
 
@@ -103,7 +108,7 @@ static int gather(const struct work *w, const struct vrs_result **results, uint3
                 results[count++] = a->result[k];
                 continue;
             }
-            message_failure(input->path, &a->entry_error[k]);
+            message_entry_failure(input->path, a->entry_name[k], &a->entry_error[k]);
             *ret_usage = *ret_usage || a->entry_error[k].status == VRS_USAGE;
             exit_status = EXIT_FAILED;
         }
@@ -192,9 +197,12 @@ static int ask_all(struct work *w)
 static void forget(struct work *w)
 {
     for (uint32_t i = 0; w->answer != NULL && i < w->inputs.count; i++) {
-        for (uint32_t k = 0; k < w->answer[i].count; k++)
+        for (uint32_t k = 0; k < w->answer[i].count; k++) {
             vrs_result_free(w->answer[i].result[k]);
+            free(w->answer[i].entry_name[k]);
+        }
         free(w->answer[i].result);
+        free(w->answer[i].entry_name);
         free(w->answer[i].entry_error);
     }
     free(w->answer);

@@ -47,12 +47,17 @@ static void put_escaped(const char *text)
     }
 }
 
-static void line(const char *name, const char *text)
+static void line(const char *name, const char *entry, const char *text)
 {
     progress_hide();
     fputs("vramscope: ", stderr);
     if (name != NULL) {
         put_escaped(name);
+        fputs(": ", stderr);
+    }
+    if (entry != NULL && *entry != 0) {
+        fputs("entry ", stderr);
+        put_escaped(entry);
         fputs(": ", stderr);
     }
     put_escaped(text);
@@ -66,15 +71,20 @@ void message(const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    line(NULL, text);
+    line(NULL, NULL, text);
 }
 
 void message_failure(const char *name, const struct vrs_error *err)
+{
+    message_entry_failure(name, NULL, err);
+}
+
+void message_entry_failure(const char *name, const char *entry, const struct vrs_error *err)
 {
     char text[sizeof err->message + 32];
     if (err->offset == UINT64_MAX)
         snprintf(text, sizeof text, "%s", err->message);
     else
         snprintf(text, sizeof text, "byte %llu: %s", (unsigned long long)err->offset, err->message);
-    line(strcmp(name, "-") == 0 ? "standard input" : name, text);
+    line(strcmp(name, "-") == 0 ? "standard input" : name, entry, text);
 }

@@ -108,17 +108,28 @@ struct top {
     int64_t value, first, last;
 };
 
+/* Memory of the trace that waits at its end for another stream: its block is known, and taken
+ * back at its request.  Few wait at a time; those beyond count as rounded requests. */
+enum { WAITING_MAX = 64 };
+struct waiting {
+    uint32_t requested_event; /* row */
+    uint64_t block_bytes;
+};
+
 /* A walk over the events of one device. */
 struct walk {
     const struct recording *r;
     struct rounding rounding;
     uint32_t event, events_begin, events_end; /* rows */
     uint32_t allocation, allocations_end;     /* the rows not yet met */
+    struct waiting waiting[WAITING_MAX];
+    uint32_t waits;
     bool completion_is_request;
     bool size_missing; /* an event that should change a curve had no size */
     uint64_t d[CURVES];
     struct top top[CURVES];
     int64_t most_above_reserved; /* of the differences of d */
+    uint64_t reserved_at_top;    /* d of the reserved curve where the requested one is highest */
 };
 
 /* Was a request skipped for an allocation whose alloc and completion are both here? */
@@ -168,26 +179,55 @@ static void walk_change(struct walk *w, enum curve_name which, uint64_t change)
     }
 }
 
+/* The allocation that this event is the first sight of, or NO_ROW.  Allocations stand in the
+ * order of their first events, those that only the final blocks show behind all others. */
+static uint32_t walk_find(struct walk *w)
+{
+    const struct allocations *a = &w->r->allocations;
+    while (w->allocation < w->allocations_end) {
+        uint32_t row = w->allocation, first = a->alloc_event[row];
+        if (first == NO_ROW)
+            first = a->free_requested_event[row];
+        if (first == NO_ROW || first > w->event)
+            break;
+        w->allocation++;
+        if (first == w->event)
+            return row;
+    }
+    return NO_ROW;
+}
+
 static void walk_alloc(struct walk *w, uint64_t size)
 {
     const struct allocations *a = &w->r->allocations;
     uint64_t active = rounding_apply(&w->rounding, size), allocated = active;
-    /* Allocations stand in the order of their first events, so the one of this alloc, if any, is
-     * ahead of all that were met. */
-    while (w->allocation < w->allocations_end) {
-        uint32_t born = a->alloc_event[w->allocation];
-        if (born != NO_ROW && born > w->event)
-            break;
-        if (born == w->event && a->block[w->allocation] != NO_ROW) {
-            active = known(w->r->blocks.size[a->block[w->allocation]]);
-            if (a->free_requested_event[w->allocation] == NO_ROW)
-                allocated = active;
-        }
-        w->allocation++;
+    uint32_t row = walk_find(w);
+    if (row != NO_ROW && a->block[row] != NO_ROW) {
+        uint32_t requested = a->free_requested_event[row];
+        active = known(w->r->blocks.size[a->block[row]]);
+        if (requested == NO_ROW || w->waits < WAITING_MAX)
+            allocated = active;
+        if (requested != NO_ROW && w->waits < WAITING_MAX)
+            w->waiting[w->waits++] = (struct waiting){ requested, active };
     }
     walk_change(w, CURVE_REQUESTED, size);
+    if (w->top[CURVE_REQUESTED].first == w->event - w->events_begin)
+        w->reserved_at_top = w->d[CURVE_RESERVED];
     walk_change(w, CURVE_ACTIVE, active);
     walk_change(w, CURVE_ALLOCATED, allocated);
+}
+
+static void walk_request(struct walk *w, uint64_t size)
+{
+    uint32_t row = walk_find(w), block = row == NO_ROW ? NO_ROW : w->r->allocations.block[row];
+    uint64_t held = rounding_apply(&w->rounding, size);
+    /* Older than the trace and still waiting at its end. */
+    if (block != NO_ROW)
+        held = known(w->r->blocks.size[block]);
+    for (uint32_t i = 0; i < w->waits; i++)
+        if (w->waiting[i].requested_event == w->event)
+            held = w->waiting[i].block_bytes;
+    walk_change(w, CURVE_ALLOCATED, -held);
 }
 
 /* Only an alloc or a returned segment brings the requested bytes nearer to the reserved ones. */
@@ -213,7 +253,7 @@ static void walk_step(struct walk *w)
         break;
     case ACTION_FREE_REQUESTED:
         if (!missing)
-            walk_change(w, CURVE_ALLOCATED, -rounding_apply(&w->rounding, size));
+            walk_request(w, size);
         break;
     case ACTION_FREE_COMPLETED:
     case ACTION_FREE:
@@ -357,6 +397,7 @@ void curves_compute(const struct recording *r, uint32_t device, struct curves *r
             .start_known = whole,
             .end_known = (r->devices.parts[device] & PART_SEGMENTS) != 0,
         };
+    ret->reserved_at_peak_bytes = (int64_t)(start[CURVE_RESERVED] + w.reserved_at_top);
     ret->most_above_reserved_bytes =
         (int64_t)(start[CURVE_REQUESTED] - start[CURVE_RESERVED] + (uint64_t)w.most_above_reserved);
     judge_exact(r, device, w.size_missing, ret);
@@ -452,20 +493,28 @@ static uint64_t simple_start(const struct recording *r, uint32_t device, bool re
     return bytes[which] - d;
 }
 
-void curve_maxima(const struct recording *r, uint32_t device, enum curve_name which,
-                  uint32_t columns, int64_t *ret_maxima)
+void curves_draw(const struct recording *r, uint32_t device, const struct curves *curves,
+                 uint32_t columns, int64_t *ret_requested, int64_t *ret_reserved)
 {
-    assert(which == CURVE_REQUESTED || which == CURVE_RESERVED);
-    bool reserved = which == CURVE_RESERVED;
-    uint64_t states = (uint64_t)r->devices.events[device] + 1,
-             d = simple_start(r, device, reserved);
-    uint32_t first = r->devices.first_event[device], at = first;
+    const struct events *e = &r->events;
+    uint64_t states = (uint64_t)r->devices.events[device] + 1, state = 0;
+    uint64_t d[2] = { (uint64_t)curves->of[CURVE_REQUESTED].start_bytes,
+                      (uint64_t)curves->of[CURVE_RESERVED].start_bytes };
     for (uint32_t i = 0; i < columns; i++) {
-        /* State s is reached by the first s events. */
-        uint32_t from = (uint32_t)(i * states / columns);
-        uint32_t to = (uint32_t)((i + (uint64_t)1) * states / columns);
-        sum_events(r, reserved, &at, first + from, &d);
-        ret_maxima[i] = sum_events(r, reserved, &at, first + (to > from ? to - 1 : from), &d);
+        uint64_t from = i * states / columns, to = (i + (uint64_t)1) * states / columns;
+        int64_t most[2] = { (int64_t)d[0], (int64_t)d[1] };
+        /* State s is reached by the first s events; a span of none holds the state before it. */
+        for (; state < (to > from ? to - 1 : from); state++) {
+            uint32_t event = r->devices.first_event[device] + (uint32_t)state;
+            uint64_t size = known(e->size[event]);
+            for (int c = 0; c < 2; c++) {
+                d[c] += (uint64_t)(int64_t)event_sign[e->action[event]][c] * size;
+                if (state < from || (int64_t)d[c] > most[c])
+                    most[c] = (int64_t)d[c];
+            }
+        }
+        ret_requested[i] = most[0];
+        ret_reserved[i] = most[1];
     }
 }
 

@@ -22,6 +22,7 @@ struct curve {
 
 struct curves {
     struct curve of[CURVES];
+    int64_t reserved_at_peak_bytes;    /* at the first peak of the requested curve */
     int64_t most_above_reserved_bytes; /* requested less reserved where that is largest */
     uint64_t oom_events;
 };
@@ -74,12 +75,12 @@ struct curve_conflicts {
 void curves_conflicts(const struct recording *r, uint32_t device, const struct curves *curves,
                       struct curve_conflicts *ret);
 
-/* The largest value of the requested or the reserved curve in each of `columns` (at least 1) equal
- * spans of states; for drawing.  Every value is the maximum of its span, so the peak is always
- * there.  Span i holds states [i * (n + 1) / columns, (i + 1) * (n + 1) / columns), at least the
- * first of them; with fewer states than columns, states repeat. */
-void curve_maxima(const struct recording *r, uint32_t device, enum curve_name which,
-                  uint32_t columns, int64_t *ret_maxima);
+/* The largest value of the requested and of the reserved curve in each of `columns` (at least 1)
+ * equal spans of states; for drawing.  Every value is the maximum of its span, so the peak is
+ * always there.  Span i holds states [i * (n + 1) / columns, (i + 1) * (n + 1) / columns), at least
+ * the first of them; with fewer states than columns, states repeat. */
+void curves_draw(const struct recording *r, uint32_t device, const struct curves *curves,
+                 uint32_t columns, int64_t *ret_requested, int64_t *ret_reserved);
 
 /* Is there a trace to speak of?  One event over memory that was there before it is the newest entry
  * of a ring of one: analyses then know the final state only. */

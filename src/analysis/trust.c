@@ -417,26 +417,43 @@ static void add_capture(struct assessment *a)
                  (ull)c->with_native);
 }
 
-static void add_tally(struct assessment *a, enum tally_kind kind, enum code code, const char *what)
+static void add_unknown(struct assessment *a, enum code code, struct finding f, const char *what,
+                        str name)
 {
-    const struct tallies *t = &a->r->tallies;
-    struct finding f = { .first_event = -1 };
-    str name = S("");
-    for (uint32_t i = 0; i < t->rows.len; i++) {
-        if (t->kind[i] != kind)
-            continue;
-        if (f.count == 0)
-            name = strings_text(&a->r->strings, (string_id){ t->name[i] });
-        f.count += t->count[i];
-    }
-    if (f.count == 0)
-        return;
     int shown = name.len > 60 ? 60 : (int)name.len;
     while (shown > 0 && (size_t)shown < name.len && (name.ptr[shown] & 0xc0) == 0x80)
         shown--;
     add_item(a, code, f, false, false,
              "%llu %s are new to this program and were passed over, first \"%.*s\"", (ull)f.count,
              what, shown, name.len == 0 ? "" : name.ptr);
+}
+
+/* Keys are counted over the whole file: a dict is read before it is known whose it is. */
+static void add_unknown_keys(struct assessment *a)
+{
+    const struct tallies *t = &a->r->tallies;
+    struct finding f = { .first_event = -1 };
+    str name = S("");
+    for (uint32_t i = 0; i < t->rows.len; i++) {
+        if (t->kind[i] != TALLY_UNKNOWN_KEY)
+            continue;
+        if (f.count == 0)
+            name = strings_text(&a->r->strings, (string_id){ t->name[i] });
+        f.count += t->count[i];
+    }
+    if (f.count != 0)
+        add_unknown(a, CODE_UNKNOWN_KEYS, f, "keys", name);
+}
+
+static void add_unknown_actions(struct assessment *a)
+{
+    const struct recording *r = a->r;
+    struct finding f = a->checks.unknown_actions;
+    if (f.count == 0)
+        return;
+    uint32_t event = r->devices.first_event[a->device] + (uint32_t)f.first_event;
+    string_id name = { r->contexts.action[r->events.context[event]] };
+    add_unknown(a, CODE_UNKNOWN_ACTIONS, f, "actions", strings_text(&r->strings, name));
 }
 
 /* Bytes that T03, T04 and T07 find wrong, as a share of the most that was in use. */
@@ -510,7 +527,7 @@ enum vrs_status trust_assess(const struct recording *r, uint32_t device,
     add_window(&a, &older);
     add_orphans(&a);
     add_capture(&a);
-    add_tally(&a, TALLY_UNKNOWN_KEY, CODE_UNKNOWN_KEYS, "keys");
-    add_tally(&a, TALLY_UNKNOWN_ACTION, CODE_UNKNOWN_ACTIONS, "actions");
+    add_unknown_keys(&a);
+    add_unknown_actions(&a);
     return finish(&a, ret, err);
 }

@@ -222,6 +222,14 @@ static void check_times(const struct recording *r, uint32_t device, struct check
     }
 }
 
+static void count_unknown_actions(const struct recording *r, uint32_t device, struct finding *f)
+{
+    uint32_t first = r->devices.first_event[device];
+    for (uint32_t i = 0; i < r->devices.events[device]; i++)
+        if (r->events.action[first + i] == ACTION_OTHER)
+            finding_add(f, 0, i, r->events.address[first + i]);
+}
+
 enum vrs_status checks_run(const struct recording *r, uint32_t device, const struct curves *curves,
                            struct checks *ret, struct vrs_error *err)
 {
@@ -230,6 +238,7 @@ enum vrs_status checks_run(const struct recording *r, uint32_t device, const str
     struct checks checks = { .forward_start_bytes = forward_start_bytes(r, device) };
     if ((parts & PART_SEGMENTS) != 0)
         check_sums(r, device, &checks.sums);
+    count_unknown_actions(r, device, &checks.unknown_actions);
     if (device_traced(r, device)) {
         check_allocations(r, device, anchored, &checks);
         check_times(r, device, &checks);

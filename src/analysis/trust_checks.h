@@ -26,6 +26,7 @@ struct checks {
     struct finding no_time;          /* T08 */
     struct finding time_backwards;   /* T08 */
     struct finding capacity_varies;  /* T10 */
+    struct finding unknown_actions;  /* a fact */
     int64_t forward_start_bytes;
 };
 

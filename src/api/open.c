@@ -82,14 +82,14 @@ static enum vrs_status finish_entries(struct vrs_file *f, const char *path, stru
         struct entry *e = &f->entries.list.at[i];
         struct vrs_recording *r = &f->recording[i];
         *r = (struct vrs_recording){ .model = e->recording, .path = name };
-        if (e->status != VRS_OK)
-            continue;
-        if (e->recording->origin.wrapper != WRAPPER_NONE) {
+        /* Every entry of a page has a name, those that failed too. */
+        if (e->name.len > 0) {
             r->entry = arena_copy(&f->arena, e->name);
             if (r->entry.ptr == NULL)
                 return vrs_no_memory(err);
         }
-        e->status = finish_recording(e->recording, &e->error);
+        if (e->status == VRS_OK)
+            e->status = finish_recording(e->recording, &e->error);
     }
     return VRS_OK;
 }

@@ -145,8 +145,7 @@ static enum vrs_status draw(struct asking *a, uint32_t d, struct report_device *
     ret->reserved = arena_array(a->keep, int64_t, ret->spans);
     if (ret->requested == NULL || ret->reserved == NULL)
         return vrs_no_memory(err);
-    curve_maxima(a->r, d, CURVE_REQUESTED, ret->spans, ret->requested);
-    curve_maxima(a->r, d, CURVE_RESERVED, ret->spans, ret->reserved);
+    curves_draw(a->r, d, &ret->curves, ret->spans, ret->requested, ret->reserved);
     return VRS_OK;
 }
 
@@ -167,7 +166,6 @@ static enum vrs_status report_device(struct asking *a, uint32_t d, struct report
     int64_t peak_event = ret->curves.of[CURVE_REQUESTED].peak_event;
     ret->peak_after_us = micros_after_first(r, d, peak_event);
     ret->duration_us = micros_after_first(r, d, (int64_t)ret->events - 1);
-    ret->reserved_at_peak_bytes = curve_at(r, d, CURVE_RESERVED, peak_event);
     ret->old_bytes = old_bytes_at(r, d, peak_event);
     TRY(count_stacks(a, d, &ret->stacks, err));
     TRY(trust_assess(r, d, &ret->curves, a->keep, &ret->trust, err));

@@ -296,7 +296,7 @@ static enum vrs_status marks_of_events(struct builder *b, struct vrs_error *err)
             if (frame.name.n != WORD_START && frame.name.n != WORD_END)
                 continue;
             if (!table_reserve(m, &marks_kind, 1))
-                return build_no_room(b, m->rows.len, m->rows.max, "annotations (items)", err);
+                return build_no_room(b, m->rows.len, m->rows.max, "annotations", err);
             uint32_t row = m->rows.len++;
             m->name[row] = frame.file.n;
             m->stage[row] = frame.name.n == WORD_START ? STAGE_START : STAGE_END;
@@ -316,7 +316,7 @@ static enum vrs_status push_setting(struct builder *b, str name, struct value v,
     string_id id;
     TRY(build_intern(b, name, &id, err));
     if (!table_reserve(s, &settings_kind, 1))
-        return build_no_room(b, s->rows.len, s->rows.max, "settings (items)", err);
+        return build_no_room(b, s->rows.len, s->rows.max, "settings", err);
     uint32_t row = s->rows.len++;
     s->name[row] = id.n;
     s->integer[row] = v.tag == TAG_INT || v.tag == TAG_BOOL ? (int64_t)v.bits : 0;

@@ -42,7 +42,7 @@ enum vrs_status build_no_room(const struct builder *b, uint32_t len, uint32_t ma
 {
     if (len < max)
         return vrs_no_memory(err);
-    return vrs_fail_at(err, VRS_LIMIT, b->offset, "more than %u %s; see --limit", max, what);
+    return vrs_fail_at(err, VRS_LIMIT, b->offset, "more than %u %s; see --limit items", max, what);
 }
 
 static enum vrs_status underflow(const struct builder *b, struct vrs_error *err)
@@ -66,7 +66,7 @@ enum vrs_status build_push(struct builder *b, struct value value, struct vrs_err
 {
     if (vec_push(&b->stack, value))
         return VRS_OK;
-    return build_no_room(b, b->stack.len, b->stack.max, "values on the operand stack (items)", err);
+    return build_no_room(b, b->stack.len, b->stack.max, "values on the operand stack", err);
 }
 
 /* Pops the newest value; a run gives its last row. */
@@ -150,7 +150,7 @@ enum vrs_status build_mark(struct builder *b, struct vrs_error *err)
     if (b->marks.len < b->marks.max)
         return vrs_no_memory(err);
     return vrs_fail_at(err, VRS_LIMIT, b->offset,
-                       "object nested deeper than %u; is this a memory snapshot? (--limit nesting)",
+                       "object nested deeper than %u; is this a memory snapshot? see --limit nesting",
                        b->marks.max);
 }
 
@@ -171,7 +171,7 @@ static enum vrs_status new_chain(struct builder *b, uint32_t *ret, struct vrs_er
         return VRS_OK;
     }
     if (!vec_push(&b->chains, (struct chain){ 0 }))
-        return build_no_room(b, b->chains.len, b->chains.max, "lists (items)", err);
+        return build_no_room(b, b->chains.len, b->chains.max, "lists", err);
     *ret = b->chains.len;
     return VRS_OK;
 }
@@ -199,7 +199,7 @@ enum vrs_status chain_add(struct builder *b, uint32_t *chain, struct value value
         b->links.at[link - 1] = (struct link){ value, 0 };
     } else {
         if (!vec_push(&b->links, (struct link){ value, 0 }))
-            return build_no_room(b, b->links.len, b->links.max, "items of lists (items)", err);
+            return build_no_room(b, b->links.len, b->links.max, "items of lists", err);
         link = b->links.len;
     }
     if (c->last == 0)
@@ -441,7 +441,7 @@ static enum vrs_status tuple_from(struct builder *b, uint32_t from, struct vrs_e
     uint32_t count = b->stack.len - from;
     struct value tuple = tuple_of(b, count == 0 ? NULL : &b->stack.at[from], count, &no_room);
     if (no_room)
-        return build_no_room(b, b->r->pools.rows.len, b->r->pools.rows.max, "pools (items)", err);
+        return build_no_room(b, b->r->pools.rows.len, b->r->pools.rows.max, "pools", err);
     b->stack.len = from;
     return build_push(b, tuple, err);
 }
@@ -576,7 +576,7 @@ static enum vrs_status grow_memo(struct builder *b, uint64_t slot, struct vrs_er
                            "memo entry %llu after only %u; is this a memory snapshot?",
                            (unsigned long long)slot, b->memo_puts);
     if (slot >= b->memo.max)
-        return build_no_room(b, b->memo.max, b->memo.max, "memo entries (items)", err);
+        return build_no_room(b, b->memo.max, b->memo.max, "memo entries", err);
     uint32_t more = (uint32_t)slot + 1 - b->memo.len;
     if (!vec_reserve(&b->memo, more))
         return vrs_no_memory(err);
@@ -608,7 +608,7 @@ enum vrs_status build_put(struct builder *b, uint64_t slot, struct vrs_error *er
     uint32_t row = is_record(top->tag) ? top->row + top->count - 1 : top->row;
     if (top->tag >= TAG_DICT) {
         if (!vec_push(&b->wide, *top))
-            return build_no_room(b, b->wide.len, b->wide.max, "memo entries (items)", err);
+            return build_no_room(b, b->wide.len, b->wide.max, "memo entries", err);
         b->memo.at[slot] = memo_handle(TAG_WIDE, b->wide.len - 1);
     } else {
         b->memo.at[slot] = memo_handle(top->tag, row);
@@ -668,7 +668,7 @@ enum vrs_status build_stack_of(struct builder *b, const uint32_t *frame, uint32_
     stack_id stack = { 0 };
     for (uint32_t i = count; i-- > 0;)
         if (!stacks_push(s, stack, (frame_id){ frame[i] }, &stack))
-            return build_no_room(b, s->rows.len, s->rows.max, "stacks (items)", err);
+            return build_no_room(b, s->rows.len, s->rows.max, "stacks", err);
     *ret = stack;
     return VRS_OK;
 }

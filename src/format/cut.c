@@ -53,9 +53,10 @@ enum vrs_status build_finish(struct builder *b, struct vrs_error *err)
         return assemble(b, &top, err);
     }
     if (!holds_segments(b, *root))
-        return vrs_fail(err, VRS_UNSUPPORTED,
-                        "not a memory snapshot: neither a dict with segments or device_traces nor "
-                        "a list of segments");
+        return vrs_fail_at(err, VRS_UNSUPPORTED, b->offset,
+                           "not a memory snapshot: neither a dict with segments or device_traces "
+                           "nor a list of segments; "
+                           "torch.cuda.memory._dump_snapshot writes one");
     b->r->origin.bare_list = true;
     struct top top = bare_top(*root);
     return assemble(b, &top, err);
@@ -75,11 +76,11 @@ static bool is_list(struct value v)
 }
 
 /* Whether the list at `place` is known to be at its end: its reader said so, or what stands
- * behind it cannot be one of its items. */
+ * behind it cannot be one of its items.  A memo write behind its items proves nothing. */
 static bool list_whole(const struct builder *b, uint32_t place, bool (*ends)(struct value next))
 {
     struct value v = b->stack.at[place];
-    if ((v.flags & (VALUE_WHOLE | VALUE_FROZEN)) != 0)
+    if ((v.flags & VALUE_WHOLE) != 0)
         return true;
     return place + 1 < b->stack.len && !marked_at(b, place + 1) && ends(b->stack.at[place + 1]);
 }

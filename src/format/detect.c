@@ -112,6 +112,11 @@ enum vrs_status detect_refuse(struct window *w, struct vrs_error *err)
         return vrs_fail(err, VRS_UNSUPPORTED,
                         "zstd in a format from before 0.8; unpack it with a zstd that still reads "
                         "it");
+    /* Too little to tell the forms apart, as what is left of a cut file. */
+    if (!window_need(w, 5))
+        return vrs_fail_at(err, VRS_UNSUPPORTED, window_offset(w) + (uint64_t)(w->end - w->at),
+                           "ends before it can be told from other files; the program that dumped "
+                           "it died or the disk was full; record it again");
     if (only_zeros(w))
         return vrs_fail(err, VRS_UNSUPPORTED,
                         "zero bytes, as a crashed dump leaves them; record it again");

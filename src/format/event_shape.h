@@ -31,12 +31,22 @@ enum piece_end {
     END_EVENT  /* the piece was the last */
 };
 
+/* The form in which a number stood last time.  Taking it for granted, and only checking, lets the
+ * processor look at what is behind the number before it has seen the number. */
+struct number_form {
+    uint16_t op, mask; /* of the two bytes the number begins with */
+    uint8_t argument, len;
+    uint8_t unused; /* bits of eight bytes that the argument does not reach */
+    bool is_signed;
+};
+
 struct piece {
     uint64_t bytes[PIECE_WORDS], mask[PIECE_WORDS];
     uint8_t len, words;
     uint8_t end; /* enum piece_end */
     uint8_t puts;
-    uint32_t put[PIECE_PUTS]; /* handles of the memo writes that stand in the piece */
+    uint32_t put[PIECE_PUTS];  /* handles of the memo writes that stand in the piece */
+    struct number_form number; /* where `end` is one */
 };
 
 struct shape {

@@ -9,7 +9,9 @@
 enum {
     ARGUMENT_BYTES = 16, /* no opcode with its fixed argument is longer */
     PUTS_MAX = 8,        /* memo writes of one event */
-    OWN_PUT = 0          /* stands for the event's own handle, until its row is known */
+    OWN_PUT = 0,         /* stands for the event's own handle, until its row is known */
+    /* All pieces of a shape with their numbers; asked for once, not for each piece. */
+    SHAPE_BYTES = SHAPE_PIECES * (PIECE_WORDS * 8 + ARGUMENT_BYTES)
 };
 
 void fast_init(struct fast *f)
@@ -47,27 +49,37 @@ static inline bool add_put(struct reading *e, uint32_t handle)
     return true;
 }
 
-/* A whole number of up to 64 bits; false where none stands here. */
-static inline bool take_number(struct reading *e, uint64_t *ret, bool *ret_negative)
+/* The form of the whole number that stands here; false where none does. */
+static bool learn_form(const uint8_t *at, struct number_form *ret)
 {
     static const uint8_t bytes[] = { [OP_BININT] = 4, [OP_BININT1] = 1, [OP_BININT2] = 2 };
-    const uint8_t *at = e->at;
-    uint32_t width, is_signed = 1;
-    if (*at == OP_LONG1) {
-        width = at[1];
-        at += 2;
-    } else {
-        width = *at < sizeof bytes ? bytes[*at] : 0;
-        is_signed = *at == OP_BININT;
-        at += 1;
-    }
+    bool is_long = *at == OP_LONG1;
+    uint8_t argument = is_long ? 2 : 1;
+    uint8_t width = is_long ? at[1] : *at < sizeof bytes ? bytes[*at] : 0;
     if (width == 0 || width > 8)
         return false;
-    uint32_t unused = 64 - 8 * width;
-    uint64_t high = load_le64(at) << unused;
-    *ret_negative = is_signed & high >> 63;
-    *ret = *ret_negative ? ~(~high >> unused) : high >> unused;
-    e->at = at + width;
+    *ret = (struct number_form){
+        .op = is_long ? load_le16(at) : *at,
+        .mask = is_long ? 0xffff : 0xff,
+        .argument = argument,
+        .len = (uint8_t)(argument + width),
+        .unused = (uint8_t)(64 - 8 * width),
+        .is_signed = is_long || *at == OP_BININT,
+    };
+    return true;
+}
+
+/* A whole number of up to 64 bits, most often in this form; false where none stands here. */
+static inline bool take_number(struct reading *e, struct number_form *form, uint64_t *ret,
+                               bool *ret_negative)
+{
+    const uint8_t *at = e->at;
+    if ((load_le16(at) & form->mask) != form->op && !learn_form(at, form))
+        return false;
+    uint64_t high = load_le64(at + form->argument) << form->unused;
+    *ret_negative = form->is_signed & high >> 63;
+    *ret = *ret_negative ? ~(~high >> form->unused) : high >> form->unused;
+    e->at = at + form->len;
     return true;
 }
 
@@ -118,7 +130,7 @@ static bool take_frames(struct reading *e)
                             &e->event.stack, &e->at))
             return false;
     }
-    if (!room(e, ARGUMENT_BYTES) || (!put && !take_put(e, 0, &put)))
+    if (!room(e, SHAPE_BYTES) || (!put && !take_put(e, 0, &put)))
         return false;
     if (put)
         e->put[place] = memo_handle(TAG_STACK, e->event.stack);
@@ -136,18 +148,18 @@ static bool take_stack(struct reading *e)
     return handle_tag(handle) == TAG_STACK;
 }
 
-static inline bool take_size(struct reading *e)
+static inline bool take_size(struct reading *e, struct number_form *form)
 {
     bool negative;
-    return take_number(e, &e->event.size, &negative) && !negative &&
+    return take_number(e, form, &e->event.size, &negative) && !negative &&
            e->event.size <= (uint64_t)1 << 62;
 }
 
-static inline bool take_stream(struct reading *e)
+static inline bool take_stream(struct reading *e, struct number_form *form)
 {
     uint64_t handle;
     bool negative;
-    if (!take_number(e, &handle, &negative))
+    if (!take_number(e, form, &handle, &negative))
         return false;
     e->event.stream = e->b->last_stream_row;
     if (handle == e->b->last_stream && e->b->r->streams.rows.len != 0)
@@ -161,7 +173,7 @@ static bool take_fresh_string(struct reading *e, struct label *label, uint32_t *
     const uint8_t *at = e->at;
     size_t prefix = *at == OP_SHORT_BINUNICODE ? 1 : 4;
     size_t len = prefix == 1 ? at[1] : load_le32(at + 1);
-    if (len > FAST_BYTES || !room(e, 1 + prefix + len + ARGUMENT_BYTES))
+    if (len > FAST_BYTES || !room(e, 1 + prefix + len + SHAPE_BYTES))
         return false;
     str text = { (const char *)at + 1 + prefix, len };
     string_id id;
@@ -183,8 +195,7 @@ static bool take_fresh_string(struct reading *e, struct label *label, uint32_t *
 static bool take_label(struct reading *e, struct label *label, uint32_t *ret)
 {
     if (*e->at == OP_SHORT_BINUNICODE || *e->at == OP_BINUNICODE) {
-        if (label->string == 0 || !room(e, PIECE_WORDS * 8 + ARGUMENT_BYTES) ||
-            !piece_stands(&label->piece, e->at))
+        if (label->string == 0 || !piece_stands(&label->piece, e->at))
             return take_fresh_string(e, label, ret);
         e->at += label->piece.len;
         *ret = label->string;
@@ -205,18 +216,18 @@ static bool take_compile_context(struct reading *e)
 }
 
 /* What stands behind a piece. */
-static inline bool take_end(struct reading *e, enum piece_end end)
+static inline bool take_end(struct reading *e, enum piece_end end, struct number_form *form)
 {
     bool negative;
     switch (end) {
     case END_ADDRESS:
-        return take_number(e, &e->event.address, &negative);
+        return take_number(e, form, &e->event.address, &negative);
     case END_SIZE:
-        return take_size(e);
+        return take_size(e, form);
     case END_STREAM:
-        return take_stream(e);
+        return take_stream(e, form);
     case END_TIME:
-        return take_number(e, &e->event.time_us, &negative);
+        return take_number(e, form, &e->event.time_us, &negative);
     case END_STACK:
         return take_stack(e);
     case END_COMPILE_CONTEXT:
@@ -291,9 +302,9 @@ static void begin(struct reading *e, struct fast *f, struct builder *b, const ui
 
 /* By a shape. */
 
-static inline bool take_piece(struct reading *e, const struct piece *p)
+static inline bool take_piece(struct reading *e, struct piece *p)
 {
-    if (!room(e, PIECE_WORDS * 8 + ARGUMENT_BYTES) || !piece_stands(p, e->at))
+    if (!piece_stands(p, e->at))
         return false;
     e->at += p->len;
     if (p->end == END_PUT && !take_put_number(e, e->at[-1]))
@@ -301,11 +312,11 @@ static inline bool take_piece(struct reading *e, const struct piece *p)
     for (uint32_t i = 0; i < p->puts; i++)
         if (!add_put(e, p->put[i]))
             return false;
-    return take_end(e, (enum piece_end)p->end);
+    return take_end(e, (enum piece_end)p->end, &p->number);
 }
 
 /* The event at `at` by one shape; its end, or NULL. */
-static const uint8_t *match_event(struct fast *f, struct builder *b, const struct shape *s,
+static const uint8_t *match_event(struct fast *f, struct builder *b, struct shape *s,
                                   const uint8_t *at, const uint8_t *end)
 {
     if (!piece_stands(&s->piece[0], at))
@@ -387,7 +398,10 @@ static bool learn_put(struct lesson *l, uint32_t handle, bool *ret_put)
 static bool learn_end(struct lesson *l, enum piece_end end)
 {
     end_piece(l, end);
-    bool taken = take_end(&l->e, end);
+    struct number_form form = { .op = 1 }; /* no number begins so: it is learned */
+    bool taken = take_end(&l->e, end, &form);
+    if (l->learnable)
+        l->shape.piece[l->shape.pieces - 1].number = form;
     begin_piece(l);
     return taken;
 }
@@ -406,9 +420,10 @@ static bool learn_pool(struct lesson *l, pool_id *ret)
     struct reading *e = &l->e;
     uint64_t first, second;
     bool negative, put;
+    struct number_form form = { .op = 1 };
     if (*e->at == OP_BINGET || *e->at == OP_LONG_BINGET)
         return learn_get(l, TAG_PAIR, &ret->n);
-    if (!take_number(e, &first, &negative) || !take_number(e, &second, &negative) ||
+    if (!take_number(e, &form, &first, &negative) || !take_number(e, &form, &second, &negative) ||
         *e->at != OP_TUPLE2 || !pools_intern(&e->b->r->pools, first, second, ret))
         return false;
     e->at++;
@@ -514,13 +529,12 @@ static const uint8_t *learn_event(struct fast *f, struct builder *b, const uint8
     return l.e.at;
 }
 
-const uint8_t *fast_events(struct fast *f, struct builder *b, const uint8_t *at,
-                           const uint8_t *end)
+const uint8_t *fast_events(struct fast *f, struct builder *b, const uint8_t *at, const uint8_t *end)
 {
     /* Entries beyond those written would be at other places than `memo_puts` says. */
     if (b->memo.len != b->memo_puts)
         return at;
-    while (end - at >= PIECE_WORDS * 8 + ARGUMENT_BYTES && *at == OP_EMPTY_DICT) {
+    while (end - at >= SHAPE_BYTES && *at == OP_EMPTY_DICT) {
         if (!vec_reserve(&b->memo, PUTS_MAX) || !vec_reserve(&b->stack, 1))
             break;
         const uint8_t *behind = match_any(f, b, at, end);

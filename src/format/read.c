@@ -50,6 +50,8 @@ struct reading {
     uint64_t finished_records;
 };
 
+#define UNPACKED " (offset in the unpacked bytes)"
+
 static void add_words(struct vrs_error *err, const char *words)
 {
     size_t len = err == NULL ? 0 : strlen(err->message), more = strlen(words);
@@ -85,26 +87,34 @@ static enum vrs_status read_form(struct reading *g, struct window *w, enum form 
     return window_status(w, err);
 }
 
+/* Something that holds no recording, or holds it one layer too deep. */
+static enum vrs_status refuse_form(const struct reading *g, struct window *w, enum form form,
+                                   struct vrs_error *err)
+{
+    bool page = g->wrapper == WRAPPER_HTML;
+    const char *inner = form == FORM_GZIP ? "gzip" : form == FORM_ZSTD ? "zstd" : "a page";
+    if (form == FORM_OTHER || (form == FORM_HTML && !page))
+        return detect_refuse(w, err);
+    if (page)
+        return vrs_fail(err, VRS_UNSUPPORTED,
+                        "%s inside a page is not read; take the entry out of the page and open it "
+                        "by itself",
+                        inner);
+    return vrs_fail(err, VRS_UNSUPPORTED, "compressed twice, %s inside %s; unpack it once", inner,
+                    g->compression == COMPRESSION_GZIP ? "gzip" : "zstd");
+}
+
 /* The same, into a recording of its own: `entry` is then filled in whatever comes. */
 static void read_entry(struct reading *g, struct window *w, struct entry *entry)
 {
     struct vrs_error *err = &entry->error;
     enum form form = detect_form(w);
     if (g->wrapper == WRAPPER_HTML && w->failed == VRS_OK && !window_need(w, 1)) {
-        entry->status = vrs_fail(err, VRS_UNSUPPORTED, "an entry without bytes");
+        entry->status = vrs_fail_at(err, VRS_UNSUPPORTED, 0, "an entry without bytes");
         return;
     }
-    if (form == FORM_GZIP || form == FORM_ZSTD) {
-        entry->status =
-            vrs_fail(err, VRS_UNSUPPORTED,
-                     g->wrapper == WRAPPER_HTML ? "compression inside a page is not read"
-                                                : "compressed twice; unpack it once");
-        return;
-    }
-    if (form == FORM_OTHER || form == FORM_HTML) {
-        entry->status = form == FORM_HTML
-                            ? vrs_fail(err, VRS_UNSUPPORTED, "a page inside a page is not read")
-                            : detect_refuse(w, err);
+    if (form != FORM_PICKLE && form != FORM_JSON) {
+        entry->status = refuse_form(g, w, form, err);
         return;
     }
     struct recording *r = arena_take(&g->entries->arena, sizeof *r);
@@ -129,25 +139,30 @@ static void say_what_offsets_count(const struct reading *g, struct entry *entry)
     if (g->wrapper == WRAPPER_HTML)
         add_words(&entry->error, " (offset in the decoded entry)");
     else if (g->compression != COMPRESSION_NONE)
-        add_words(&entry->error, " (offset in the unpacked bytes)");
+        add_words(&entry->error, UNPACKED);
 }
 
-static enum vrs_status add_entry(struct reading *g, struct entry **ret, struct vrs_error *err)
+/* Appends an entry, which is then the last of the list. */
+static enum vrs_status add_entry(struct reading *g, struct vrs_error *err)
 {
     struct entries *e = g->entries;
-    if (!vec_push(&e->list, (struct entry){ .status = VRS_OK }))
-        return e->list.len < e->list.max
-                   ? vrs_no_memory(err)
-                   : vrs_fail(err, VRS_LIMIT, "a page with more than %u entries", e->list.max);
-    *ret = &e->list.at[e->list.len - 1];
-    return VRS_OK;
+    if (vec_push(&e->list, (struct entry){ .status = VRS_OK }))
+        return VRS_OK;
+    return e->list.len < e->list.max
+               ? vrs_no_memory(err)
+               : vrs_fail(err, VRS_LIMIT, "a page with more than %u entries", e->list.max);
+}
+
+static struct entry *last_entry(struct reading *g)
+{
+    return &g->entries->list.at[g->entries->list.len - 1];
 }
 
 /* Anything but a page. */
 static enum vrs_status read_single(struct reading *g, struct window *w, struct vrs_error *err)
 {
-    struct entry *entry = NULL;
-    TRY(add_entry(g, &entry, err));
+    TRY(add_entry(g, err));
+    struct entry *entry = last_entry(g);
     read_entry(g, w, entry);
     if (entry->status == VRS_OK)
         return VRS_OK;
@@ -166,8 +181,8 @@ static enum vrs_status read_single(struct reading *g, struct window *w, struct v
 /* The entry at hand of a page. */
 static enum vrs_status read_page_entry(struct reading *g, struct html *h, struct vrs_error *err)
 {
-    struct entry *entry = NULL;
-    TRY(add_entry(g, &entry, err));
+    TRY(add_entry(g, err));
+    struct entry *entry = last_entry(g);
     struct window w;
     TRY(window_init(&w, source_of_html(h), err));
     read_entry(g, &w, entry);
@@ -246,11 +261,14 @@ static enum vrs_status read_page(struct reading *g, struct window *page, struct 
     }
     html_free(&h);
     TRY(status);
-    if (g->entries->list.len == 0)
-        return vrs_fail(err, VRS_UNSUPPORTED,
-                        "a page without a memory snapshot: it has no \"base64\" string; pages of "
-                        "torch.cuda._memory_viz have one");
-    return number_names(g->entries, err);
+    if (g->entries->list.len > 0)
+        return number_names(g->entries, err);
+    status = vrs_fail_at(err, VRS_UNSUPPORTED, window_offset(page),
+                         "the page ends without a memory snapshot: it has no \"base64\" string; "
+                         "pages of torch.cuda._memory_viz have one");
+    if (g->compression != COMPRESSION_NONE)
+        add_words(err, UNPACKED);
+    return status;
 }
 
 static enum vrs_status read_plain(struct reading *g, struct window *w, struct vrs_error *err)
@@ -290,7 +308,8 @@ static enum vrs_status read_packed(struct reading *g, struct window *packed, str
         if (!window_need(&w, 1) && w.failed == VRS_OK)
             status = u.cut ? vrs_fail_at(err, VRS_CORRUPT, window_offset(packed),
                                          "the compressed data ends before its first byte")
-                           : vrs_fail(err, VRS_UNSUPPORTED, "nothing, compressed");
+                           : vrs_fail_at(err, VRS_UNSUPPORTED, window_offset(packed),
+                                         "nothing, compressed; record it again");
         if (status == VRS_OK)
             status = read_plain(g, &w, err);
         if (status == VRS_OK)

@@ -145,7 +145,7 @@ static enum vrs_status field_pool(struct builder *b, enum word key, pool_id *ret
     if (!good)
         wrong_type(b, key);
     else if (!pools_intern(&b->r->pools, part[0], part[1], ret))
-        return build_no_room(b, b->r->pools.rows.len, b->r->pools.rows.max, "pools (items)", err);
+        return build_no_room(b, b->r->pools.rows.len, b->r->pools.rows.max, "pools", err);
     return VRS_OK;
 }
 
@@ -225,7 +225,7 @@ enum vrs_status build_context(struct builder *b, const struct context *c, uint32
     context_id id;
     if (!contexts_intern(&b->r->contexts, *c, &id))
         return build_no_room(b, b->r->contexts.rows.len, b->r->contexts.rows.max,
-                             "contexts (items)", err);
+                             "contexts", err);
     b->last_context = *c;
     b->last_context_id = id;
     *ret = id.n;
@@ -318,7 +318,7 @@ static enum vrs_status make_frame(struct builder *b, struct value *ret, struct v
     if (!frames_intern(&b->r->frames, frame, &id))
         return build_no_room(b, b->r->frames.rows.len, b->r->frames.rows.max, "frames", err);
     if (id.n > b->limits->items)
-        return build_no_room(b, id.n, b->limits->items, "frames (items)", err);
+        return build_no_room(b, id.n, b->limits->items, "frames", err);
     *ret = row_value(TAG_FRAME, id.n);
     return VRS_OK;
 }
@@ -341,7 +341,7 @@ static enum vrs_status make_segment(struct builder *b, struct value *ret, struct
     if (some && blocks.tag != TAG_LIST && !(blocks.tag == TAG_STACK && blocks.row == 0))
         wrong_type(b, KEY_BLOCKS);
     if (!vec_reserve(&b->segment_blocks, 1) || !table_reserve(s, &segments_kind, 1))
-        return build_no_room(b, s->rows.len, s->rows.max, "segments (items)", err);
+        return build_no_room(b, s->rows.len, s->rows.max, "segments", err);
 
     string_id size_class = field_string(b, KEY_SEGMENT_TYPE);
     uint32_t row = s->rows.len++;
@@ -410,7 +410,7 @@ static enum vrs_status block_history(struct builder *b, uint32_t *ret_first, uin
     for (; l != NULL; l = link_next(b, l))
         for (uint32_t i = 0; l->value.tag == TAG_HISTORY && i < l->value.count; i++) {
             if (!table_reserve(h, &history_kind, 1))
-                return build_no_room(b, h->rows.len, h->rows.max, "history entries (items)", err);
+                return build_no_room(b, h->rows.len, h->rows.max, "history entries", err);
             uint32_t from = l->value.row + i, to = h->rows.len++;
             h->address[to] = h->address[from];
             h->real_size[to] = h->real_size[from];
@@ -431,7 +431,7 @@ static enum vrs_status make_block(struct builder *b, struct value *ret, struct v
     uint32_t first, histories;
     TRY(block_history(b, &first, &histories, err));
     if (!table_reserve(k, &blocks_kind, 1))
-        return build_no_room(b, k->rows.len, k->rows.max, "blocks (items)", err);
+        return build_no_room(b, k->rows.len, k->rows.max, "blocks", err);
 
     uint32_t row = k->rows.len++;
     k->segment[row] = NO_ROW;
@@ -453,7 +453,7 @@ static enum vrs_status make_history(struct builder *b, struct value *ret, struct
 {
     struct history *h = &b->r->history;
     if (!table_reserve(h, &history_kind, 1))
-        return build_no_room(b, h->rows.len, h->rows.max, "history entries (items)", err);
+        return build_no_room(b, h->rows.len, h->rows.max, "history entries", err);
     uint32_t row = h->rows.len++;
     h->address[row] = field_u64(b, KEY_ADDR, UNKNOWN_U64);
     h->real_size[row] = field_size(b, KEY_REAL_SIZE);
@@ -473,7 +473,7 @@ static enum vrs_status make_note(struct builder *b, struct value *ret, struct vr
         return VRS_OK;
     }
     if (!table_reserve(m, &marks_kind, 1))
-        return build_no_room(b, m->rows.len, m->rows.max, "annotations (items)", err);
+        return build_no_room(b, m->rows.len, m->rows.max, "annotations", err);
     uint64_t device = field_u64(b, KEY_DEVICE, NO_ROW);
     uint32_t row = m->rows.len++;
     m->name[row] = field_string(b, KEY_NAME).n;
@@ -504,7 +504,7 @@ static enum vrs_status make_top(struct builder *b, struct value *ret, struct vrs
     };
 #undef FIELD
     if (!vec_push(&b->tops, top))
-        return build_no_room(b, b->tops.len, b->tops.max, "snapshots (items)", err);
+        return build_no_room(b, b->tops.len, b->tops.max, "snapshots", err);
     *ret = row_value(TAG_TOP, b->tops.len - 1);
     return VRS_OK;
 }

@@ -51,18 +51,44 @@ static void put_members(struct json *j, const struct report *report)
     findings_json(j, report);
 }
 
-/* The names say what is added up: peaks of separate moments. */
-static void put_totals(struct json *j, const struct answer_set *set)
+static void put_known(struct json *j, const char *name, bool known, int64_t bytes)
 {
-    struct total used = { 0 }, held = { 0 };
-    if (!totals_of(set, CURVE_REQUESTED, &used) || !totals_of(set, CURVE_RESERVED, &held))
+    if (known)
+        json_i64(j, name, bytes);
+    else
+        json_null(j, name);
+}
+
+/* Three figures of all devices; the sum is of separate moments, and its name says so. */
+static struct total put_totals(struct json *j, const struct answer_set *set, enum curve_name which,
+                               const char *const names[3])
+{
+    struct total total;
+    if (!totals_of(set, which, &total))
         j->out->failed = true;
-    json_i64(j, "requested_largest_peak_bytes", used.largest_bytes);
-    json_i64(j, "requested_median_peak_bytes", used.median_bytes);
-    json_i64(j, "requested_sum_of_separate_peaks_bytes", used.sum_bytes);
-    json_i64(j, "reserved_largest_peak_bytes", held.largest_bytes);
-    json_i64(j, "reserved_median_peak_bytes", held.median_bytes);
-    json_i64(j, "reserved_sum_of_separate_peaks_bytes", held.sum_bytes);
+    put_known(j, names[0], total.devices > 0, total.largest_bytes);
+    put_known(j, names[1], total.devices > 0, total.median_bytes);
+    json_i64(j, names[2], total.sum_bytes);
+    return total;
+}
+
+static void put_set_totals(struct json *j, const struct answer_set *set)
+{
+    static const char *const requested[] = { "largest_peak_bytes", "median_peak_bytes",
+                                             "sum_of_separate_peaks_bytes" };
+    static const char *const reserved[] = { "largest_reserved_peak_bytes",
+                                            "median_reserved_peak_bytes",
+                                            "sum_of_separate_reserved_peaks_bytes" };
+    struct total total = put_totals(j, set, CURVE_REQUESTED, requested);
+    put_totals(j, set, CURVE_RESERVED, reserved);
+    json_u64(j, "device_count", total.devices);
+    if (total.devices == 0) {
+        json_null(j, "largest_peak_path");
+        json_null(j, "largest_peak_device");
+    } else {
+        json_str(j, "largest_peak_path", set->report[total.largest_file].file.path);
+        json_u64(j, "largest_peak_device", total.largest_device.number);
+    }
 }
 
 void report_json(struct out *out, const struct answer_set *set, bool several,
@@ -82,7 +108,7 @@ void report_json(struct out *out, const struct answer_set *set, bool several,
             out_flush(out, OUT_ENOUGH);
         }
         json_close(&j);
-        put_totals(&j, set);
+        put_set_totals(&j, set);
     } else {
         put_members(&j, &set->report[0]);
     }

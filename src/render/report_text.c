@@ -88,9 +88,9 @@ static void put_peak(struct buf *to, struct buf *words, const struct style *styl
     if (!used->start_known)
         buf_text(words, " of the part read");
     buf_text(words, "; ");
-    human_bytes(words, d->reserved_at_peak_bytes);
+    human_bytes(words, d->curves.reserved_at_peak_bytes);
     buf_text(words, " reserved then");
-    if (held->peak_bytes > d->reserved_at_peak_bytes) {
+    if (held->peak_bytes > d->curves.reserved_at_peak_bytes) {
         buf_text(words, ", ");
         human_bytes(words, held->peak_bytes);
         buf_text(words, " at the most");
@@ -109,7 +109,7 @@ static void put_state(struct buf *to, const struct style *style, const struct re
     human_bytes(to, used->peak_bytes);
     paint_off(to, style);
     buf_text(to, " in use, ");
-    human_bytes(to, d->reserved_at_peak_bytes);
+    human_bytes(to, d->curves.reserved_at_peak_bytes);
     buf_text(to, " reserved (no trace: only the final state is known)\n");
 }
 

@@ -55,12 +55,11 @@ struct report_device {
     uint64_t orphan_frees, double_allocs;
     struct trust trust;
 
-    /* For the picture: see curve_maxima. */
+    /* For the picture: see curves_draw. */
     uint32_t spans;
     int64_t *requested, *reserved;
     uint64_t duration_us, peak_after_us; /* UINT64_MAX: not known */
 
-    int64_t reserved_at_peak_bytes;
     uint64_t live_bytes, live_count; /* at the peak */
     uint64_t old_bytes;              /* of them, older than the recording */
     uint64_t allocated_end_bytes;

@@ -29,8 +29,11 @@ bool totals_of(const struct answer_set *set, enum curve_name which, struct total
             int64_t peak = d->curves.of[which].peak_bytes;
             if (!counts(d))
                 continue;
-            if (peaks.len == 0 || peak > ret->largest_bytes)
+            if (peaks.len == 0 || peak > ret->largest_bytes) {
                 ret->largest_bytes = peak;
+                ret->largest_file = i;
+                ret->largest_device = d->name;
+            }
             ret->sum_bytes = (int64_t)((uint64_t)ret->sum_bytes + (uint64_t)peak);
             ok = vec_push(&peaks, peak);
         }

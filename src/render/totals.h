@@ -9,7 +9,9 @@
 
 struct total {
     int64_t largest_bytes, median_bytes, sum_bytes; /* median: the lower of two middle ones */
-    uint32_t devices;                               /* that have memory at all */
+    uint32_t largest_file;                          /* index in the set */
+    struct device_name largest_device;
+    uint32_t devices; /* that have memory at all */
 };
 
 /* False when out of memory. */

@@ -79,6 +79,13 @@ def stack_key(frames, level, recursion):
     return tuple(out)
 
 
+def site_of(a, level, recursion):
+    """The stack key; without a stack the size, and of a stack that the key drops whole the culprit."""
+    if not a.frames:
+        return "size", a.req
+    return stack_key(a.frames, level, recursion) or ("culprit", culprit_of(a.frames))
+
+
 def live_at(device, event):
     """The allocations alive in the state after `event` (-1: the start)."""
     return [a for a in device.allocations if a.a <= event < a.fc]
@@ -104,9 +111,7 @@ def pool_of(device, a):
 def partitions(device, live, by, event, key=1):
     """The right answers for one grouping, or None where only the sums are fixed."""
     if by == "site":
-        if key and any(a.frames and not stack_key(a.frames, key, "line") for a in live):
-            return None
-        return [partition(live, lambda a: stack_key(a.frames, key, r)) for r in ("line", "function", "none")]
+        return [partition(live, lambda a: site_of(a, key, r)) for r in ("line", "function", "none")]
     if by == "culprit":
         return [partition(live, lambda a: culprit_of(a.frames))]
     if by == "owner":

@@ -102,7 +102,8 @@ def pair(events, blocks):
     at_end = {b.address: b for b in blocks if b.active}
     for addr, b in at_end.items():
         if addr in opened:
-            opened[addr].block = b
+            # A recorder may keep stacks of blocks and none of events; it is the same allocation.
+            opened[addr].block, opened[addr].frames = b, opened[addr].frames or b.frames or []
         else:
             live = Allocation(-1, addr, b.requested, b.segment.get("stream", 0), b.frames)
             live.origin, live.block, live.pool = "pre_live", b, b.segment.get("segment_pool_id")
@@ -339,7 +340,7 @@ class Device:
             ids.add("time_backwards")
         if any(e["action"] not in ACTIONS for e in self.events):
             ids.add("unknown_actions")
-        if n == 1 and start > 0:
+        if n == 1 and (start > 0 or self.curves["reserved"].start > 0):
             return ids | {"one_event"}
         if start > 0 or self.curves["reserved"].start > 0:
             ids.add("starts_late")

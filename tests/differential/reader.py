@@ -122,15 +122,19 @@ ENTRY = re.compile(rb'(?:"name"\s*:\s*("(?:[^"\\]|\\.)*")\s*,\s*)?"base64"\s*:\s
 
 
 def page_entries(data):
-    """(name or None, bytes, whether the string is closed) for each entry of an exported page."""
-    seen, found = {}, []
-    for k, m in enumerate(ENTRY.finditer(data), 1):
-        name = json.loads(m.group(1)) if m.group(1) else None
-        seen[name] = seen.get(name, 0) + 1
+    """(name, bytes, whether the string is closed) for each entry of an exported page.
+
+    Names are made distinct: the k-th of equal ones gets #k, and so does the k-th without one.
+    """
+    found, names = [], [json.loads(m.group(1)) if m.group(1) else "" for m in ENTRY.finditer(data)]
+    for k, m in enumerate(ENTRY.finditer(data)):
+        name = names[k]
+        if not name or names.count(name) > 1:
+            name += "#%d" % (names[:k].count(name) + 1)
         text = re.sub(rb"\s", b"", m.group(2)).rstrip(b"=")
         if len(text) % 4 == 1:
             text = text[:-1]
-        found.append((name or "#%d" % k, base64.b64decode(text + b"=" * (-len(text) % 4)), m.group(3) == b'"'))
+        found.append((name, base64.b64decode(text + b"=" * (-len(text) % 4)), m.group(3) == b'"'))
     return found
 
 

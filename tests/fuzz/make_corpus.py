@@ -1,159 +1,112 @@
 #!/usr/bin/env python3
-"""make_corpus.py: writes the seeds of the fuzzers, the same bytes every time.
+"""Writes the seeds of the fuzz targets: tests/fuzz/corpus/TARGET/*, made by hand or from tiny recordings.
 
-Small snapshots in every form that is read, whole, cut and slightly wrong.  What fuzzing finds
-later is added beside them by hand, under a name that says what it was.
+Every seed shows one construct of a format, so that a fuzzer need not find it by chance.
+The same run gives the same bytes; packed seeds depend on no compressor but zlib.  What fuzzing
+finds later is added beside them by hand, under a name that says what it was.
+usage: make_corpus.py [FOLDER]
 """
-
 import base64
-import gzip
 import json
-import pickle
 import struct
+import sys
 import zlib
 from pathlib import Path
 
-CORPUS = Path(__file__).resolve().parent / "corpus"
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-FRAMES = [{"name": "forward", "filename": "model.py", "line": 12},
-          {"name": "main", "filename": "train.py", "line": 3}]
+from differential import random_recording, tiny, writers  # noqa: E402
 
-
-def event(action, address, size, time_us, frames=None):
-    return {"action": action, "addr": address, "size": size, "stream": 0, "time_us": time_us,
-            "frames": FRAMES if frames is None else frames}
-
-
-def snapshot():
-    base = 0x7F0000000000
-    blocks = [{"address": base, "size": 1024, "requested_size": 1000, "state": "active_allocated",
-               "frames": FRAMES},
-              {"address": base + 1024, "size": 512, "requested_size": 512,
-               "state": "active_pending_free", "frames": []},
-              {"address": base + 1536, "size": 2097152 - 1536, "requested_size": 0,
-               "state": "inactive", "frames": []}]
-    segment = {"device": 0, "address": base, "total_size": 2097152, "allocated_size": 1024,
-               "active_size": 1536, "requested_size": 1512, "stream": 0, "segment_type": "small",
-               "segment_pool_id": (0, 1), "is_expandable": False, "frames": FRAMES,
-               "blocks": blocks}
-    trace = [event("segment_alloc", base, 2097152, 1), event("alloc", base + 4096, 700, 2),
-             event("free_requested", base + 4096, 700, 3),
-             event("free_completed", base + 4096, 700, 4), event("alloc", base, 1000, 5),
-             event("alloc", base + 1024, 512, 6, []), event("free_requested", base + 1024, 512, 7),
-             {"action": "oom", "device_free": 12345, "size": 1 << 40, "stream": 0, "frames": []}]
-    return {"segments": [segment], "device_traces": [trace, []],
-            "allocator_settings": {"PYTORCH_CUDA_ALLOC_CONF": "", "max_split_size": -1,
-                                   "garbage_collection_threshold": 0.8,
-                                   "roundup_power2_divisions": {"256": 0}},
-            "external_annotations": [{"stage": "START", "name": "step#1", "device": 0,
-                                      "time_us": 2},
-                                     {"stage": "END", "name": "step#1", "device": 0,
-                                      "time_us": 7}]}
+SHAPES = {"plain": tiny.plain, "two-devices": tiny.two_devices, "traces-first": tiny.traces_first, "bare": tiny.bare}
+OPTIONS = {"expandable": dict(expandable=True, steps=40), "pools": dict(pools=[(0, 0), (1, 0), (0, 2)], pool_id=True, streams=[0, 7]),
+           "torch20": dict(layout="2.0", steps=0, before=12), "torch113": dict(layout="1.13", before=12),
+           "strangers": dict(unknown=True, unknown_actions=True, strange=True, shuffle=True),
+           "settings": dict(settings=True, divisions=True, annotations=True, compile_context=True, metadata=True),
+           "oom": dict(extras=("oom", "snapshot", "annotate"), time=True), "high": dict(high=True, missing=True)}
 
 
-def history():
-    """A bare list of segments, as torch 1.13 wrote it."""
-    block = {"size": 512, "state": "active_allocated",
-             "history": [{"addr": 4096, "real_size": 500, "frames": FRAMES}]}
-    return [{"device": 1, "address": 4096, "total_size": 512, "stream": 0,
-             "segment_type": "large", "blocks": [block]}]
+def recordings():
+    for name, make in SHAPES.items():
+        yield name, make()
+    for k, (name, fixed) in enumerate(OPTIONS.items()):
+        base = dict(layout="new", devices=1, gap=False, steps=16, before=3)
+        yield name, random_recording.make(9000 + k, **dict(base, **fixed))
 
 
-def pickles():
-    whole = snapshot()
-    for protocol in range(6):
-        yield f"protocol_{protocol}", pickle.dumps(whole, protocol)
-    yield "bare_list", pickle.dumps(history(), 4)
-    yield "traces_first", pickle.dumps(dict(reversed(whole.items())), 4)
-    data = pickle.dumps(whole, 4)
-    yield "cut", data[:len(data) * 2 // 3]
-    yield "trailing", data + b"\0\0\0"
-    yield "global", b"\x80\x02cos\nsystem\n."
-    yield "reduce", b"\x80\x02)R."
-    yield "negative_size", pickle.dumps({"segments": [], "device_traces": [
-        [event("alloc", -4096, -1, 1), event("alloc", 2 ** 64 - 1, 2 ** 63, 1.5)]]}, 4)
+HAND_MADE = {
+    "global": b"\x80\x02cos\nsystem\n.", "reduce": b"\x80\x02}(X\x01\0\0\0aNR.", "stack-global": b"\x80\x04\x8c\x02os\x8c\x06system\x93.",
+    "get-before-put": b"\x80\x02}(h\x05Nu.", "put-jump": b"\x80\x02}r\xff\xff\xff\xff(u.", "marks": b"\x80\x02" + b"(" * 100 + b".",
+    "lists": b"\x80\x04" + b"](" * 100, "self-list": b"\x80\x04}(\x8c\x01a]\x94h\0au.", "self-dict": b"\x80\x04}\x94(\x8c\x01ah\0u.",
+    "long-string": b"\x80\x02}(X\xff\xff\xff\xffab", "string-2-63": b"\x80\x04}(\x8d" + struct.pack("<Q", 1 << 63),
+    "frame": b"\x80\x04\x95" + struct.pack("<Q", 2) + b"}.", "integers": b"\x80\x04](I00\nI01\nI-5\nL7L\nK\1M\1\2J\xff\xff\xff\xff\x8a\0\x8a\1\x80\x8a\x09" + b"\xff" * 8 + b"\0\x8b\1\0\0\0\x05G?\xf0\0\0\0\0\0\0F1.5\nN\x88\x89e.",
+    "strings": b"\x80\x04](\x8c\1aX\1\0\0\0b\x8d\1\0\0\0\0\0\0\0cV\\u00e9\n)\x85\x86\x87e.", "pops": b"\x80\x04N0(NN1}\x94}(h\0h\0u0.",
+    "text": b"(dp0\nVsegments\np1\n(lp2\ns.", "two-values": b"\x80\x02}}.", "two-pickles": b"\x80\x02}.\x80\x02}.", "late": b"\x80\x02}q\0(h\0h\0uX\1\0\0\0aNs.",
+    "negative": writers.pickled(tiny.top([], [tiny.event("alloc", -4096, -1), tiny.event("alloc", 2**64 - 1, 2**63, 1.5)]), 4)}
+
+HAND_JSON = {
+    "empty": b"{}", "list": b"[]", "escapes": b'{"\\u0061\\n\\"\\\\\\/\\ud83d\\ude00\\ud800": "\\u0000"}',
+    "numbers": b'{"segments":[{"device":0,"address":1e3,"total_size":-0,"blocks":[],"x":1.5E-7,"y":18446744073709551615,"z":123456789012345678901234567890}]}',
+    "words": b' \t\r\n{"a":[true,false,null,[],{}]} \n', "deep": b"[" * 100, "cut": b'{"segments":[{"device":0,"addr', "bad": b'{"a":nul}', "comma": b"[1,,2]",
+    "not-numbers": b"[1e400, -0.5E-3, NaN, -Infinity]", "surrogates": rb'{"device_traces": [[{"action": "\ud83d\ude00\ud83d\/\n\"", "size": 1.5e3}]]}',
+    "indented": b"\xef\xbb\xbf\n" + json.dumps(tiny.bare(), indent=1).encode()}
 
 
-def texts():
-    text = json.dumps(snapshot())
-    yield "whole", text.encode()
-    yield "indented", b"\xef\xbb\xbf\n" + json.dumps(history(), indent=1).encode()
-    yield "cut", text[:len(text) * 2 // 3].encode()
-    yield "strings", rb'{"device_traces": [[{"action": "\ud83d\ude00\ud83d\/\n\"", "size": 1.5e3}]]}'
-    yield "numbers", b"[1, -2, 18446744073709551615, 1e400, -0.5E-3, NaN, -Infinity, true, null]"
-    yield "deep", b"[" * 70
+def seeds():
+    """(target, name, bytes)"""
+    for name, data in HAND_MADE.items():
+        yield "pickle", name, data
+    for name, data in HAND_JSON.items():
+        yield "json", name, data
+    for name, top in recordings():
+        for protocol in (0, 2, 4) if name != "plain" else range(6):
+            yield "pickle", "%s-p%d" % (name, protocol), writers.pickled(top, protocol)
+        yield "pickle", name + "-cpp", writers.cpp(top)
+        yield "json", name, writers.as_json(top)
+    p4, text = writers.pickled(tiny.plain(), 4), writers.as_json(tiny.plain())
+    yield "html", "one", writers.page([("snapshot.pickle", p4)])
+    yield "html", "several", writers.page([("a", p4), ("a", writers.cpp(tiny.bare())), (None, writers.pickled(tiny.bare(), 1))])
+    yield "html", "refused", writers.page([("a", p4), ("b", HAND_MADE["global"])])
+    yield "html", "nameless", writers.page([(None, p4), (None, b"not a pickle"), (None, p4[:40])])
+    yield "html", "name-after", b'<html>[{"base64": "' + base64.b64encode(p4) + b'", "name": "b"}]'
+    yield "html", "escaped", writers.page([('a "name"', p4)]).replace(b"/", b"\\/")
+    yield "html", "packed-inside", writers.page([("gzip", writers.gzipped(p4))])
+    yield "html", "cut", writers.page([("a", p4)])[:-200]
+    yield "html", "none", b"<!DOCTYPE html><html></html>"
+    yield "html", "spaces", b'<html>[{"name" : "x\\u0041\\"", "base64"\n:\t"gASVAgAAAAAAAAB9Lg=="}, {"base64":"gAR9Lg"}, {"base64": "%%"}]'
+    for target, packed in (("gzip", writers.gzipped), ("zstd", lambda d, n=1: writers.zstd(d, n, program=False))):
+        yield target, "plain", packed(p4)
+        yield target, "parts", packed(p4, 3)
+        yield target, "json", packed(text)
+        yield target, "cut", packed(p4)[:-60]
+        yield target, "empty", packed(b"")
+        yield target, "twice", packed(packed(p4))
+        yield target, "trailing", packed(p4) + b"\0\0\0junk"
+        yield target, "padded", packed(p4) + bytes(100)
+        yield target, "page", packed(writers.page([("a", p4)]))
+        yield target, "trailer-cut", packed(p4)[:-5]
+    yield "gzip", "checksum", writers.gzipped(p4)[:-8] + bytes(4) + writers.gzipped(p4)[-4:]
+    yield "pickle", "cut", p4[:len(p4) * 2 // 3]
+    yield "pickle", "trailing", p4 + bytes(3)
+    yield "gzip", "fields", b"\x1f\x8b\x08\x1e" + b"\0" * 6 + b"\2\0xyname\0comment\0" + b"\0\0" + writers.gzipped(p4)[10:]
+    yield "zstd", "skippable", writers.zstd(p4, 2, notes=True, program=False)
+    yield "zstd", "run", writers.raw_frame(b"\x80\x04}(\x8c\1a](", [(b"N", 4096)])
+    yield "zstd", "gzip-inside", writers.zstd(writers.gzipped(p4), program=False)
+    yield "zstd", "legacy", writers.skippable() + b"\x27\xb5\x2f\xfd" + bytes(8)
+    yield "zstd", "raw-deflate", zlib.compress(p4)
+    yield "zstd", "window", struct.pack("<IBB", 0xFD2FB528, 0, 18 << 3) + b"\1\0\0"
+    yield "zstd", "dictionary", struct.pack("<IBBB", 0xFD2FB528, 1, 56, 77) + b"\1\0\0"
 
 
-def page(*entries):
-    return b"<!DOCTYPE html>\n<script>const local_files = [" + b", ".join(entries) + b"]\n</script>"
-
-
-def entry(data, name=None, after=False):
-    packed = b'"base64": "' + base64.b64encode(data) + b'"'
-    named = b'"name": ' + json.dumps(name).encode()
-    parts = [packed] if name is None else [packed, named] if after else [named, packed]
-    return b"{" + b", ".join(parts) + b"}"
-
-
-def pages():
-    small = pickle.dumps(history(), 4)
-    yield "one", page(entry(pickle.dumps(snapshot(), 4), "snapshot.pickle"))
-    yield "three", page(entry(small, "a"), entry(small, "b", after=True), entry(small, "a"))
-    yield "nameless", page(entry(small), entry(b"not a pickle"), entry(small[:40]))
-    yield "escaped", page(entry(small, 'a "name"')).replace(b"/", b"\\/")
-    yield "packed_inside", page(entry(gzip.compress(small, mtime=0), "gzip"))
-    yield "cut", page(entry(small, "cut"))[:-40]
-    yield "no_entry", b"<html>nothing here</html>"
-
-
-def gzips():
-    small, text = pickle.dumps(history(), 4), json.dumps(history()).encode()
-    packed = gzip.compress(small, mtime=0)
-    yield "whole", packed
-    yield "members", gzip.compress(small[:50], mtime=0) + gzip.compress(small[50:], mtime=0)
-    yield "padded", packed + bytes(100)
-    yield "junk", packed + b"junk behind the last member"
-    yield "cut", packed[:-20]
-    yield "trailer_cut", packed[:-5]
-    yield "checksum", packed[:-8] + b"\0\0\0\0" + packed[-4:]
-    yield "json", gzip.compress(text, mtime=0)
-    yield "page", gzip.compress(page(entry(small, "a")), mtime=0)
-    yield "twice", gzip.compress(packed, mtime=0)
-
-
-def frame(data, run=None):
-    """A zstd frame of one raw block, or of one run of a byte; no packer is needed for these."""
-    head = b"\x28\xb5\x2f\xfd\x00\x58"
-    size, kind, body = (len(data), 0, data) if run is None else (run, 1, data)
-    return head + struct.pack("<I", 1 | kind << 1 | size << 3)[:3] + body
-
-
-def skippable(data):
-    return b"\x53\x2a\x4d\x18" + struct.pack("<I", len(data)) + data
-
-
-def zstds():
-    small = pickle.dumps(history(), 4)
-    yield "whole", frame(small)
-    yield "frames", frame(small[:50]) + frame(small[50:])
-    yield "skippable", skippable(b"before") + frame(small) + skippable(b"after") + skippable(b"")
-    yield "cut", frame(small)[:-20]
-    yield "run", frame(b"\0", run=100000)
-    yield "window", b"\x28\xb5\x2f\xfd\x00\x90" + bytes(12)
-    yield "dictionary", b"\x28\xb5\x2f\xfd\x01\x00\x07" + bytes(12)
-    yield "legacy", skippable(b"") + b"\x27\xb5\x2f\xfd" + bytes(8)
-    yield "json", frame(json.dumps(history()).encode())
-    yield "gzip_inside", frame(gzip.compress(small, mtime=0))
-    yield "raw_deflate", zlib.compress(small)
-
-
-def main():
-    for folder, seeds in [("pickle", pickles), ("json", texts), ("html", pages), ("gzip", gzips),
-                          ("zstd", zstds)]:
-        (CORPUS / folder).mkdir(parents=True, exist_ok=True)
-        for name, data in seeds():
-            (CORPUS / folder / name).write_bytes(data)
+def main(argv):
+    root = Path(argv[0]) if argv else Path(__file__).resolve().parent / "corpus"
+    total = 0
+    for target, name, data in seeds():
+        (root / target).mkdir(parents=True, exist_ok=True)
+        (root / target / name).write_bytes(data)
+        total += len(data)
+    print("%d bytes under %s" % (total, root))
+    return 0 if total < 400_000 else 1
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main(sys.argv[1:]))

@@ -117,7 +117,7 @@ def test_larger_files_at_seeded_places(tmp_path, form):
     assert not problems, problems[:5]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(20, 26))
 @pytest.mark.parametrize("form", FORMS)
 def test_larger_files_everywhere(tmp_path, form, seed):
@@ -127,7 +127,7 @@ def test_larger_files_everywhere(tmp_path, form, seed):
     assert not problems, problems[:5]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_real_files_at_seeded_places(tmp_path, real):
     for name, (path, _) in real.items():
         data = path.read_bytes()

@@ -149,11 +149,24 @@ def test_totals_of_several_files(random_files):
     """The largest, the median and the sum of separate peaks, each an integer with a name of its own."""
     folder, names = random_files
     doc = run("report", "--json", *names[:5], cwd=folder, expect=0).json()
-    peaks = [sum(d["requested"]["peak_bytes"] for d in e["devices"]) for e in doc["files"]]
-    each = [d["requested"]["peak_bytes"] for e in doc["files"] for d in e["devices"]]
-    named = {k: v for k, v in doc.items() if k.endswith("_bytes")}
-    assert len(named) >= 3 and sum(peaks) in named.values(), named
-    assert max(peaks) in named.values() or max(each) in named.values(), named
+    for curve, word in ("requested", ""), ("reserved", "reserved_"):
+        each = [(d[curve]["peak_bytes"], e["file"]["path"], d["device"])
+                for e in doc["files"] for d in e["devices"] if d["events"] or d["segments"]]
+        peaks = sorted(p for p, _, _ in each)
+        assert doc["device_count"] == len(peaks)
+        assert doc["largest_%speak_bytes" % word] == peaks[-1]
+        assert doc["median_%speak_bytes" % word] == peaks[(len(peaks) - 1) // 2]
+        assert doc["sum_of_separate_%speaks_bytes" % word] == sum(peaks)
+        if not word:
+            assert (doc["largest_peak_path"], doc["largest_peak_device"]) in {e[1:] for e in each if e[0] == peaks[-1]}
+
+
+def test_totals_of_nothing(tmp_path):
+    """Files without memory have no largest peak; that is not a peak of zero bytes."""
+    for name in "a", "b":
+        (tmp_path / name).write_bytes(writers.pickled(tiny.top([]), 4))
+    doc = run("report", "--json", "a", "b", cwd=tmp_path, expect=0).json()
+    assert (doc["device_count"], doc["largest_peak_bytes"], doc["median_peak_bytes"], doc["sum_of_separate_peaks_bytes"]) == (0, None, None, 0)
 
 
 def test_same_bytes_in_same_bytes_out(random_files):

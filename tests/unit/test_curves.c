@@ -24,24 +24,26 @@ static void check_curve(const struct curve *curve, struct figures expected)
 /* The maxima and the values of a curve must tell the same story as its figures. */
 static void check_drawing(const struct recording *r, const struct curves *curves)
 {
+    int64_t events = r->devices.events[0], maxima[CURVES][24] = { { 0 } };
+    for (uint32_t columns = 1; columns < 24 && columns <= events + 1; columns++) {
+        curves_draw(r, 0, curves, columns, maxima[CURVE_REQUESTED], maxima[CURVE_RESERVED]);
+        for (uint32_t i = 1; i < columns; i++)
+            for (int name = 0; name < CURVES; name++)
+                if (maxima[name][0] < maxima[name][i])
+                    maxima[name][0] = maxima[name][i];
+        assert_int_equal(maxima[CURVE_REQUESTED][0], curves->of[CURVE_REQUESTED].peak_bytes);
+        assert_int_equal(maxima[CURVE_RESERVED][0], curves->of[CURVE_RESERVED].peak_bytes);
+    }
     for (enum curve_name name = 0; name < CURVES; name++) {
         const struct curve *curve = &curves->of[name];
-        int64_t events = r->devices.events[0];
-        bool drawn = name == CURVE_REQUESTED || name == CURVE_RESERVED;
-        for (uint32_t columns = 1; drawn && columns < 24; columns++) {
-            int64_t maxima[24], highest = INT64_MIN;
-            curve_maxima(r, 0, name, columns, maxima);
-            for (uint32_t i = 0; i < columns; i++)
-                highest = maxima[i] > highest ? maxima[i] : highest;
-            if (columns <= events + 1)
-                assert_int_equal(highest, curve->peak_bytes);
-        }
         assert_int_equal(curve_at(r, 0, name, -1), curve->start_bytes);
         assert_int_equal(curve_at(r, 0, name, curve->peak_event), curve->peak_bytes);
         assert_int_equal(curve_at(r, 0, name, curve->peak_last_event), curve->peak_bytes);
         if (curve->start_known)
             assert_int_equal(curve_at(r, 0, name, events + 5), curve->end_bytes);
     }
+    assert_int_equal(curves->reserved_at_peak_bytes,
+                     curve_at(r, 0, CURVE_RESERVED, curves->of[CURVE_REQUESTED].peak_event));
 }
 
 /* A final state of one segment of 2 MiB at 1000 (hexadecimal), whose blocks have 1024 bytes for

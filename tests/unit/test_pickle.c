@@ -303,8 +303,8 @@ static void bad_pickles_are_refused_where_they_go_wrong(void **state)
         BAD("\x80\x04\x8d\0\0\0\0\0\0\0\x80.", 2, VRS_LIMIT, "--limit string"),
         BAD("I12x\n.", 0, VRS_CORRUPT, "number"),
         BAD("L99999999999999999999L\n.", 0, VRS_CORRUPT, "number"),
-        BAD("\x80\x02}.", VRS_NO_OFFSET, VRS_UNSUPPORTED, "not a memory snapshot"),
-        BAD("\x80\x02K\x01.", VRS_NO_OFFSET, VRS_UNSUPPORTED, "not a memory snapshot"),
+        BAD("\x80\x02}.", 3, VRS_UNSUPPORTED, "not a memory snapshot"),
+        BAD("\x80\x02K\x01.", 4, VRS_UNSUPPORTED, "not a memory snapshot"),
         BAD("", 0, VRS_CORRUPT, "first whole record"),
         BAD("\x80", 1, VRS_CORRUPT, "first whole record"),
     };

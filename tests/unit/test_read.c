@@ -169,7 +169,8 @@ static void strangers_are_refused_by_name(void **state)
         { { "Traceback (most recent call last):", 34 }, "text" },
         { { "\x01\x02\x03\x04\x05", 5 }, "neither a pickle nor JSON" },
         { { "\x27\xb5\x2f\xfd\0\0", 6 }, "zstd in a format from before 0.8" },
-        { { "<html></html>", 13 }, "page without" },
+        { { "<html></html>", 13 }, "page ends without" },
+        { { "\x1f", 1 }, "told from other files" },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         check_refused(rows[i].bytes, VRS_UNSUPPORTED, rows[i].word);
@@ -222,10 +223,10 @@ static void packing_twice_is_refused(void **state)
 {
     (void)state;
     struct buf once = gzip(pickle_text), twice = gzip(buf_slice(&once));
-    check_refused(buf_slice(&twice), VRS_UNSUPPORTED, "compressed twice");
+    check_refused(buf_slice(&twice), VRS_UNSUPPORTED, "compressed twice, gzip inside gzip");
     buf_free(&twice);
     twice = gzip(S("\x28\xb5\x2f\xfd whatever"));
-    check_refused(buf_slice(&twice), VRS_UNSUPPORTED, "compressed twice");
+    check_refused(buf_slice(&twice), VRS_UNSUPPORTED, "compressed twice, zstd inside gzip");
     buf_free(&twice);
     twice = gzip(S(""));
     check_refused(buf_slice(&twice), VRS_UNSUPPORTED, "nothing, compressed");
