@@ -232,7 +232,7 @@ static void tallies_are_items(void **state)
     struct recording r;
     struct arena arena;
     struct trust trust;
-    make(&r, "A 1000 2097152; n 0 0", "i");
+    make(&r, "A 1000 2097152; x 0 0", "i");
     assert_true(tallies_count(&r.tallies, TALLY_UNKNOWN_KEY, sample_string(&r, "colour")));
     assert_true(tallies_count(&r.tallies, TALLY_UNKNOWN_KEY, sample_string(&r, "taste")));
     assert_true(tallies_count(&r.tallies, TALLY_UNKNOWN_ACTION, sample_string(&r, "sing")));
