@@ -3,8 +3,9 @@
  * Rows were made as their dicts closed; now the top value says which of them belong to which
  * device, segment and trace.  Files as PyTorch writes them are in order already, and then nothing
  * is moved. */
-#include <assert.h>
+#include <string.h>
 
+#include "base/arena.h"
 #include "format/build.h"
 
 enum { DEVICES_MAX = 4096 };

@@ -1,7 +1,7 @@
 /* builder.c - the operand stack, the marks, the memo and the chains. */
 #include "format/builder.h"
 
-#include <assert.h>
+#include <string.h>
 
 #include "base/utf8.h"
 #include "format/build.h"

@@ -11,6 +11,7 @@
 #include "format/pickle.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "base/bytes.h"
 #include "base/number.h"

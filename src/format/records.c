@@ -1,5 +1,5 @@
 /* records.c - says what a closed dict is by its keys, and makes the row it stands for. */
-#include <assert.h>
+#include <string.h>
 
 #include "format/build.h"
 

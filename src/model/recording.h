@@ -15,7 +15,6 @@
 
 #include <stdbool.h>
 
-#include "base/arena.h"
 #include "model/frames.h"
 #include "model/ids.h"
 #include "model/stacks.h"
