@@ -1,8 +1,11 @@
-/* build.h - what the files of the builder share: values and chains below, records above. */
+/* build.h - what builder.c, records.c, assemble.c, cut.c and the fast readers share. */
 #ifndef VRS_FORMAT_BUILD_H
 #define VRS_FORMAT_BUILD_H
 
 #include "format/builder.h"
+
+/* Device numbers of a file stay below this. */
+enum { DEVICES_MAX = 4096 };
 
 static inline uint32_t memo_handle(enum tag tag, uint32_t row)
 {
@@ -27,6 +30,21 @@ static inline struct value row_value(enum tag tag, uint32_t row)
 static inline bool is_record(enum tag tag)
 {
     return tag >= TAG_EVENT && tag <= TAG_NOTE;
+}
+
+/* Every list without items looks like this once its parent has taken it. */
+static inline bool is_empty_list(struct value v)
+{
+    return v.tag == TAG_STACK && v.row == 0;
+}
+
+/* Does a mark stand right in front of this place of the operand stack? */
+static inline bool marked_at(const struct builder *b, uint32_t place)
+{
+    for (uint32_t i = 0; i < b->marks.len; i++)
+        if (b->marks.at[i] == place)
+            return true;
+    return false;
 }
 
 /* Fails with VRS_LIMIT where `len` has reached `max`, else with VRS_NOMEM. */

@@ -621,14 +621,6 @@ enum vrs_status build_memoize(struct builder *b, struct vrs_error *err)
     return build_put(b, b->memo_puts, err);
 }
 
-static bool marked_at(const struct builder *b, uint32_t place)
-{
-    for (uint32_t i = 0; i < b->marks.len; i++)
-        if (b->marks.at[i] == place)
-            return true;
-    return false;
-}
-
 /* A get of a container that still stands on the operand stack. */
 static enum vrs_status get_open(struct builder *b, uint32_t place, struct vrs_error *err)
 {

@@ -177,7 +177,7 @@ enum vrs_status build_get(struct builder *b, uint64_t slot, struct vrs_error *er
 
 /* The end: exactly one value must be left.  Puts the recording into its final order. */
 enum vrs_status build_finish(struct builder *b, struct vrs_error *err) MUST_CHECK;
-/* The end of a cut file: the same for the finished records (format 8.6). */
+/* The end of a cut file: the same for the finished records. */
 enum vrs_status build_cut(struct builder *b, struct vrs_error *err) MUST_CHECK;
 
 #endif
