@@ -1,4 +1,5 @@
 /* peak.c - who held the memory at one moment. */
+#include "analysis/moment.h"
 #include "api/result.h"
 
 /* The caller's words, read. */
