@@ -4,6 +4,7 @@
 
 #include "analysis/curves.h"
 #include "analysis/naming.h"
+#include "analysis/site.h"
 #include "base/arena.h"
 
 enum peak_by {
@@ -20,8 +21,6 @@ enum peak_by {
     PEAK_BYS
 };
 extern const char *const peak_by_names[PEAK_BYS];
-
-enum site_key { KEY_EXACT, KEY_LINE, KEY_FUNCTION_IN_FILE, KEY_FUNCTION };
 
 struct peak_row {
     str name; /* the row's value in the chosen grouping, as printed */

@@ -95,33 +95,33 @@ static void check(enum peak_by by, enum site_key key, int64_t at, const char *ro
 static void rows_are_the_live_set(void **state)
 {
     (void)state;
-    check(BY_CULPRIT, KEY_LINE, -1, "(no stack)=1040*2");
-    check(BY_CULPRIT, KEY_LINE, 0, "(no stack)=1040*2; block.py:31 forward=100*1");
-    check(BY_CULPRIT, KEY_LINE, 5,
+    check(BY_CULPRIT, SITE_LINE, -1, "(no stack)=1040*2");
+    check(BY_CULPRIT, SITE_LINE, 0, "(no stack)=1040*2; block.py:31 forward=100*1");
+    check(BY_CULPRIT, SITE_LINE, 5,
           "block.py:31 forward=1100*4; (no stack)=1040*2; train.py:7 main=700*1; "
           "autograd:MmBackward0=50*1");
-    check(BY_CULPRIT, KEY_LINE, 11, "(no stack)=1000*1; block.py:31 forward=600*1");
+    check(BY_CULPRIT, SITE_LINE, 11, "(no stack)=1000*1; block.py:31 forward=600*1");
 }
 
 static void rows_follow_the_grouping(void **state)
 {
     (void)state;
-    check(BY_OWNER, KEY_LINE, 5,
+    check(BY_OWNER, SITE_LINE, 5,
           "block.py:31 forward=1100*4; (no stack)=1040*2; trainer.py:1 train=700*1; "
           "autograd:MmBackward0=50*1");
-    check(BY_FILE, KEY_LINE, 5,
+    check(BY_FILE, SITE_LINE, 5,
           "/a/block.py=1100*4; (no stack)=1040*2; /a/train.py=700*1; autograd:MmBackward0=50*1");
-    check(BY_FUNCTION, KEY_LINE, 5,
+    check(BY_FUNCTION, SITE_LINE, 5,
           "forward=1100*4; (no stack)=1040*2; main=700*1; autograd:MmBackward0=50*1");
-    check(BY_MODULE, KEY_LINE, 5,
+    check(BY_MODULE, SITE_LINE, 5,
           "(no stack)=1040*2; model.py:84 > block.py:31=1000*3; (no module)=750*2; "
           "model.py:85 > block.py:31=100*1");
-    check(BY_SIZE, KEY_LINE, 5,
+    check(BY_SIZE, SITE_LINE, 5,
           "1000=1000*1; 700=700*1; 600=600*1; 300=300*1; 100=200*2; "
           "50=50*1; 40=40*1");
-    check(BY_POOL, KEY_LINE, 5, "default=2850*7; unknown=40*1");
-    check(BY_STREAM, KEY_LINE, 5, "0=2890*8");
-    check(BY_AGE, KEY_LINE, 5,
+    check(BY_POOL, SITE_LINE, 5, "default=2850*7; unknown=40*1");
+    check(BY_STREAM, SITE_LINE, 5, "0=2890*8");
+    check(BY_AGE, SITE_LINE, 5,
           "older than the recording=1040*2; 1 event=700*1; 0 events=600*1; 4-7 events=400*2; "
           "2-3 events=150*2");
 }
@@ -129,17 +129,17 @@ static void rows_follow_the_grouping(void **state)
 static void sites_merge_what_their_key_drops(void **state)
 {
     (void)state;
-    check(BY_SITE, KEY_EXACT, 5,
+    check(BY_SITE, SITE_EXACT, 5,
           "size:1000=1000*1; block.py:31 forward=700*2; train.py:7 main=700*1; "
           "block.py:31 forward=300*1; block.py:31 forward=100*1; autograd:MmBackward0=50*1; "
           "size:40=40*1");
-    check(BY_SITE, KEY_LINE, 5,
+    check(BY_SITE, SITE_LINE, 5,
           "size:1000=1000*1; block.py:31 forward=1000*3; train.py:7 main=700*1; "
           "block.py:31 forward=100*1; autograd:MmBackward0=50*1; size:40=40*1");
-    check(BY_SITE, KEY_FUNCTION_IN_FILE, 5,
+    check(BY_SITE, SITE_FUNCTION_IN_FILE, 5,
           "block.py:31 forward=1100*4; size:1000=1000*1; train.py:7 main=700*1; "
           "autograd:MmBackward0=50*1; size:40=40*1");
-    check(BY_SITE, KEY_FUNCTION, 5,
+    check(BY_SITE, SITE_FUNCTION, 5,
           "block.py:31 forward=1100*4; size:1000=1000*1; train.py:7 main=700*1; "
           "autograd:MmBackward0=50*1; size:40=40*1");
 }
@@ -151,7 +151,7 @@ static void rows_tell_the_rest(void **state)
     struct arena arena;
     struct peak peak;
     make(&r);
-    compute(&r, &arena, BY_CULPRIT, KEY_LINE, 5, &peak);
+    compute(&r, &arena, BY_CULPRIT, SITE_LINE, 5, &peak);
     const struct peak_row *row = &peak.row[0];
     assert_int_equal(row->largest_bytes, 600);
     assert_int_equal(row->oldest_event, 0);
@@ -162,7 +162,7 @@ static void rows_tell_the_rest(void **state)
     assert_true(peak.row[1].median_age_events < 0);
     assert_int_equal(peak.row[1].oldest_event, -1);
     arena_free(&arena);
-    compute(&r, &arena, BY_STREAM, KEY_LINE, 11, &peak);
+    compute(&r, &arena, BY_STREAM, SITE_LINE, 11, &peak);
     assert_int_equal(peak.rows, 1);
     assert_null(peak.row[0].culprit.ptr);
     assert_null(peak.row[0].owner.ptr);
@@ -181,7 +181,7 @@ static void contradictions_are_adjusted(void **state)
     sample_device(&r, 0);
     sample_events(&r, "a 1000 10; a 1000 20; n 0 0");
     sample_finish(&r);
-    compute(&r, &arena, BY_CULPRIT, KEY_LINE, 1, &peak);
+    compute(&r, &arena, BY_CULPRIT, SITE_LINE, 1, &peak);
     assert_int_equal(peak.total_bytes, 0);
     assert_int_equal(peak.live_bytes, 20);
     assert_int_equal(peak.adjust_bytes, -20);
@@ -202,7 +202,7 @@ static void a_ring_of_one_has_only_its_end(void **state)
     sample_block(&r, 1024, 600, BLOCK_ALLOCATED);
     sample_events(&r, "c 9000 100");
     sample_finish(&r);
-    compute(&r, &arena, BY_CULPRIT, KEY_LINE, -1, &peak);
+    compute(&r, &arena, BY_CULPRIT, SITE_LINE, -1, &peak);
     assert_int_equal(peak.at_event, 0);
     assert_int_equal(peak.total_bytes, 600);
     assert_int_equal(moment_find(&r, 0, (struct moment){ .kind = AT_PEAK }, &at, NULL), VRS_OK);
@@ -225,7 +225,7 @@ static void every_allocation_may_fail(void **state)
             struct arena arena;
             struct naming *naming;
             struct naming_options none = { { "", 0 }, { "", 0 } };
-            struct peak_options options = { bys[i], KEY_LINE, 5 };
+            struct peak_options options = { bys[i], SITE_LINE, 5 };
             struct peak peak;
             arena_init(&arena, SIZE_MAX);
             fault_left = n;
