@@ -164,7 +164,7 @@ enum vrs_status find_unknown_segments(const struct recording *r, uint32_t device
         uint8_t action = e->action[row];
         if (action == ACTION_ALLOC && e->address[row] != UNKNOWN_U64 &&
             !is_mapped(&m, e->address[row])) {
-            finding_add(ret, e->size[row] == UNKNOWN_U64 ? 0 : e->size[row], i, e->address[row]);
+            finding_add(ret, known_or_0(e->size[row]), i, e->address[row]);
             /* Walked backwards, so the last case met is the first. */
             ret->first_event = i;
             ret->first_address = e->address[row];

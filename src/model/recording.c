@@ -343,5 +343,5 @@ uint64_t block_requested(const struct recording *r, uint32_t block)
         return b->requested_size[block];
     if (b->histories[block] != 0 && r->history.real_size[b->first_history[block]] != UNKNOWN_U64)
         return r->history.real_size[b->first_history[block]];
-    return b->size[block] == UNKNOWN_U64 ? 0 : b->size[block];
+    return known_or_0(b->size[block]);
 }
