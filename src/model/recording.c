@@ -309,7 +309,7 @@ bool contexts_intern(struct contexts *c, struct context context, context_id *ret
 bool tallies_count(struct tallies *t, enum tally_kind kind, string_id name)
 {
     /* Once full, only names already told apart and the empty one (of each kind) are counted. */
-    bool full = t->rows.len >= TALLIES_MAX - 4;
+    bool full = t->rows.len >= TALLIES_MAX - TALLY_KINDS;
     for (int again = 0; again <= (int)full; again++) {
         for (uint32_t i = 0; i < t->rows.len; i++)
             if (t->kind[i] == kind && t->name[i] == name.n) {

@@ -242,7 +242,7 @@ static enum vrs_status check_notes(const struct recording *r, struct vrs_error *
     TRY(check_ids("marks.name", r->marks.name, r->marks.rows.len, strings, err));
     TRY(check_bytes("marks.stage", r->marks.stage, r->marks.rows.len, STAGE_END + 1, err));
     TRY(check_ids("tallies.name", t->name, t->rows.len, strings, err));
-    TRY(check_bytes("tallies.kind", t->kind, t->rows.len, TALLY_REPEATED_KEY + 1, err));
+    TRY(check_bytes("tallies.kind", t->kind, t->rows.len, TALLY_KINDS, err));
     for (uint32_t i = 0; i < t->rows.len; i++)
         if (t->count[i] == 0)
             return vrs_fail(err, VRS_CORRUPT, "tallies, row %u: counts nothing", i);
