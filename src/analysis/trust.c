@@ -455,7 +455,7 @@ static void add_unknown_actions(struct assessment *a)
     add_unknown(a, CODE_UNKNOWN_ACTIONS, f, "actions", strings_text(&r->strings, name));
 }
 
-/* Bytes that T03, T04 and T07 find wrong, as a share of the most that was in use. */
+/* Does a check of pairs or of the start find a hundredth of the peak wrong, or more? */
 static bool is_large(const struct assessment *a)
 {
     const struct checks *c = &a->checks;

@@ -1,4 +1,4 @@
-/* trust_checks.c - checks T01 to T08 and T10. */
+/* trust_checks.c - the final state, the trace and the curves, each against the others. */
 #include "analysis/trust_checks.h"
 
 enum { MIB = 1 << 20, CAPACITY_TOLERANCE = 64 * MIB };
