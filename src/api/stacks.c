@@ -1,6 +1,8 @@
 /* stacks.c - stacks of an answer as text. */
 #include "api/result.h"
 
+#include "base/buf.h"
+
 bool stacks_begin(struct stack_collector *c, const struct recording *r, struct arena *scratch)
 {
     *c = (struct stack_collector){ .r = r, .ids = { .max = UINT32_MAX } };

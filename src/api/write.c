@@ -1,5 +1,6 @@
 /* write.c - results as bytes. */
 #include "api/result.h"
+#include "render/render.h"
 
 enum { WIDTH_DEFAULT = 80 };
 

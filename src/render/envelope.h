@@ -2,6 +2,7 @@
 #ifndef VRS_RENDER_ENVELOPE_H
 #define VRS_RENDER_ENVELOPE_H
 
+#include "render/human.h"
 #include "render/json.h"
 #include "render/result.h"
 

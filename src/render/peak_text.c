@@ -2,6 +2,7 @@
 #include "base/number.h"
 #include "render/envelope.h"
 #include "render/escape.h"
+#include "render/render.h"
 #include "render/text.h"
 
 enum { ROWS_DEFAULT = 20, CELLS = 6, OWNER_WIDTH = 100, STACK_INDENT = 12 };

@@ -3,6 +3,7 @@
 #include "render/escape.h"
 #include "render/findings.h"
 #include "render/picture.h"
+#include "render/render.h"
 #include "render/text.h"
 #include "render/totals.h"
 
