@@ -6,6 +6,9 @@
 #include "render/json.h"
 #include "render/result.h"
 
+/* Columns of the word that a line of an answer begins with, as in "trust A  every check …". */
+enum { ENVELOPE_LABEL = 9 };
+
 /* The member "file". */
 void envelope_file(struct json *j, const struct file_facts *file);
 

@@ -66,6 +66,11 @@ void human_share(struct buf *to, double ratio)
     buf_format(to, "%llu.%u %%", (unsigned long long)(n / 10), (unsigned)(n % 10));
 }
 
+double share_ratio(uint64_t part, uint64_t whole)
+{
+    return whole == 0 ? -1 : (double)part / (double)whole;
+}
+
 void human_duration(struct buf *to, uint64_t us)
 {
     uint64_t seconds = us / 1000000;

@@ -7,7 +7,7 @@
 #include "render/text.h"
 #include "render/totals.h"
 
-enum { ROWS_DEFAULT = 8, ROWS_BESIDE = 3, ROW_CELLS = 4, RANK_CELLS = 7, LABELLED = 9 };
+enum { ROWS_DEFAULT = 8, ROWS_BESIDE = 3, ROW_CELLS = 4, RANK_CELLS = 7, MEANING_COLUMN = 44 };
 
 /* Left words of a line, so that what follows stands in one column. */
 static void put_label(struct buf *to, const struct style *style, const char *label)
@@ -16,7 +16,7 @@ static void put_label(struct buf *to, const struct style *style, const char *lab
     buf_text(to, label);
     paint_off(to, style);
     size_t len = str_from(label).len;
-    buf_repeat(to, S(" "), len < LABELLED ? LABELLED - len : 1);
+    buf_repeat(to, S(" "), len < ENVELOPE_LABEL ? ENVELOPE_LABEL - len : 1);
 }
 
 /* A label and words, which may be painted, on as many lines as they need. */
@@ -24,7 +24,7 @@ static void put_words(struct buf *to, const struct style *style, const char *lab
                       struct buf *words)
 {
     put_label(to, style, label);
-    text_wrap(to, style, buf_slice(words), LABELLED, LABELLED);
+    text_wrap(to, style, buf_slice(words), ENVELOPE_LABEL, ENVELOPE_LABEL);
     to->failed = to->failed || words->failed;
     words->len = 0;
 }
@@ -61,7 +61,7 @@ static void put_picture(struct buf *to, struct arena *arena, const struct report
         picture_area(to, style, &picture);
     } else {
         put_label(to, style, "in use");
-        picture_line(to, style, &picture, style->width - LABELLED);
+        picture_line(to, style, &picture, style->width - ENVELOPE_LABEL);
         buf_char(to, '\n');
     }
 }
@@ -163,7 +163,7 @@ static struct report_row rest_of(const struct report_device *d, uint32_t shown)
         rest.bytes -= d->row[i].bytes;
         rest.count -= d->row[i].count;
     }
-    rest.share_ratio = d->live_bytes == 0 ? -1 : (double)rest.bytes / (double)d->live_bytes;
+    rest.share_ratio = share_ratio(rest.bytes, d->live_bytes);
     return rest;
 }
 
@@ -233,10 +233,10 @@ static void put_findings(struct buf *to, const struct style *style, const struct
         put_label(to, style, "OOM");
         words.len = 0;
         finding_oom_text(&words, &d->oom[i]);
-        text_wrap(to, style, buf_slice(&words), LABELLED, LABELLED);
+        text_wrap(to, style, buf_slice(&words), ENVELOPE_LABEL, ENVELOPE_LABEL);
     }
     if (d->curves.oom_events > 2) {
-        buf_repeat(to, S(" "), LABELLED);
+        buf_repeat(to, S(" "), ENVELOPE_LABEL);
         human_count(to, d->curves.oom_events - 2, style->ascii);
         buf_text(to, " more before\n");
     }
@@ -244,7 +244,7 @@ static void put_findings(struct buf *to, const struct style *style, const struct
         put_label(to, style, "note");
         words.len = 0;
         finding_old_text(&words, d);
-        text_wrap(to, style, buf_slice(&words), LABELLED, LABELLED);
+        text_wrap(to, style, buf_slice(&words), ENVELOPE_LABEL, ENVELOPE_LABEL);
     }
     to->failed = to->failed || words.failed;
     buf_free(&words);
@@ -361,7 +361,7 @@ static void put_next(struct buf *to, const struct style *style, const struct rep
         put_typed(to, report->file.path);
         buf_text(to, lines[i].options);
         size_t len = to->len - from;
-        buf_repeat(to, S(" "), len < 44 ? 44 - len : 2);
+        buf_repeat(to, S(" "), len < MEANING_COLUMN ? MEANING_COLUMN - len : 2);
         paint_on(to, style, PAINT_DIM);
         buf_text(to, lines[i].meaning);
         paint_off(to, style);
