@@ -1,6 +1,7 @@
 /* peak.c - who held the memory at one moment. */
 #include "analysis/moment.h"
 #include "api/result.h"
+#include "api/stack_texts.h"
 
 /* The caller's words, read. */
 struct wish {
@@ -71,7 +72,7 @@ static enum vrs_status ask_stacks(struct asking *a, struct stack_collector *stac
     if (d->row_stack == NULL)
         return vrs_no_memory(err);
     for (uint32_t i = 0; i < d->peak.rows; i++) {
-        if (!stacks_ask(stacks, d->peak.row[i].stack, &d->row_stack[i]))
+        if (!stack_texts_ask(stacks, d->peak.row[i].stack, &d->row_stack[i]))
             return vrs_no_memory(err);
     }
     return VRS_OK;
@@ -145,15 +146,15 @@ static enum vrs_status peak_all(struct asking *a, const struct vrs_recording *re
     struct peak_answer *answer = &a->result->set.peak[0];
     TRY(file_facts_of(recording, path, a->keep, &answer->file, err));
     answer->device = arena_array(a->keep, struct peak_device, a->r->devices.rows.len);
-    if (answer->device == NULL || !stacks_begin(stacks, a->r, &a->scratch))
+    if (answer->device == NULL || !stack_texts_begin(stacks, a->r, &a->scratch))
         return vrs_no_memory(err);
     for (uint32_t d = 0; d < a->r->devices.rows.len; d++) {
         if (asking_wants(a, d))
             TRY(peak_device(a, d, wish, stacks, &answer->device[answer->devices++], err));
     }
     TRY(check_any(answer, err));
-    return stacks_write(stacks, &a->scratch, a->keep, &answer->stacks) ? VRS_OK
-                                                                       : vrs_no_memory(err);
+    return stack_texts_write(stacks, &a->scratch, a->keep, &answer->stacks) ? VRS_OK
+                                                                            : vrs_no_memory(err);
 }
 
 enum vrs_status vrs_peak(const struct vrs_recording *recording,
@@ -170,6 +171,6 @@ enum vrs_status vrs_peak(const struct vrs_recording *recording,
         asking_begin(&a, recording, RESULT_PEAK, o.user_root, o.library, o.device, err);
     if (status == VRS_OK)
         status = peak_all(&a, recording, o.path, &wish, &stacks, err);
-    stacks_end(&stacks);
+    stack_texts_end(&stacks);
     return asking_end(&a, status, ret);
 }
