@@ -595,3 +595,17 @@ const uint8_t *fast_events(struct fast *f, struct builder *b, const uint8_t *at,
     }
     return at;
 }
+
+const uint8_t *fast_frames(struct fast *f, struct builder *b, const uint8_t *at, const uint8_t *end)
+{
+    uint32_t stack;
+    struct value *list = b->stack.len == 0 ? NULL : &b->stack.at[b->stack.len - 1];
+    bool empty = list != NULL && list->tag == TAG_LIST && list->row == 0 && list->flags == 0;
+    if (!empty || end - at < ARGUMENT_BYTES || (*at != OP_BINGET && *at != OP_LONG_BINGET) ||
+        !run_cache_take(&f->runs, b, ACTION_OTHER, at, end, &stack, &at))
+        return NULL;
+    list = &b->stack.at[b->stack.len - 1];
+    list->tag = TAG_STACK;
+    list->row = stack;
+    return at;
+}
