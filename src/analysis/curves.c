@@ -5,7 +5,6 @@
  * being undefined, and are read as signed when compared. */
 #include "analysis/curves.h"
 
-#include <assert.h>
 
 const char *const curve_names[CURVES] = {
     [CURVE_REQUESTED] = "requested",

@@ -88,7 +88,9 @@ enum vrs_status segment_index_make(const struct recording *r, uint32_t device, s
     return VRS_OK;
 }
 
-uint32_t segment_at(const struct recording *r, const struct segment_index *index, uint64_t address)
+/* The final segment that holds an address, or NO_ROW. */
+static uint32_t segment_at(const struct recording *r, const struct segment_index *index,
+                           uint64_t address)
 {
     uint32_t low = 0, high = index->len;
     while (low < high) {

@@ -21,7 +21,7 @@ enum peak_by {
 };
 extern const char *const peak_by_names[PEAK_BYS];
 
-enum site_key { KEY_EXACT, KEY_LINE, KEY_FUNCTION_IN_FILE, KEY_FUNCTION, SITE_KEYS };
+enum site_key { KEY_EXACT, KEY_LINE, KEY_FUNCTION_IN_FILE, KEY_FUNCTION };
 
 /* The moment asked for. */
 enum moment_kind { AT_PEAK, AT_START, AT_END, AT_EVENT, AT_OOM, AT_SECONDS };

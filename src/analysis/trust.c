@@ -3,7 +3,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "analysis/capture.h"
 #include "analysis/trust_checks.h"

@@ -1,6 +1,8 @@
 /* event_shape.c - learning the shape of an event. */
 #include "format/event_shape.h"
 
+#include <string.h>
+
 struct piece piece_of(const uint8_t *at, size_t len)
 {
     uint8_t bytes[PIECE_WORDS * 8] = { 0 }, mask[PIECE_WORDS * 8] = { 0 };

@@ -11,6 +11,7 @@
 #include "format/pickle.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "base/bytes.h"
 #include "base/number.h"
@@ -162,24 +163,6 @@ static enum vrs_status op_float_line(struct pickle *p, enum step *ret, struct vr
     return build_float(&p->b, real, err);
 }
 
-static bool hex_digits(str text, size_t at, size_t count, uint32_t *ret)
-{
-    *ret = 0;
-    if (count > text.len - at)
-        return false;
-    for (size_t i = at; i < at + count; i++) {
-        char c = text.ptr[i];
-        unsigned digit = c >= '0' && c <= '9'   ? (unsigned)(c - '0')
-                         : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a' + 10)
-                         : c >= 'A' && c <= 'F' ? (unsigned)(c - 'A' + 10)
-                                                : 16;
-        if (digit == 16)
-            return false;
-        *ret = *ret << 4 | digit;
-    }
-    return true;
-}
-
 /* Protocol 0 strings: bytes are Latin-1, \uXXXX and \UXXXXXXXX are escapes. */
 static enum vrs_status op_unicode_line(struct pickle *p, enum step *ret, struct vrs_error *err)
 {
@@ -197,7 +180,8 @@ static enum vrs_status op_unicode_line(struct pickle *p, enum step *ret, struct 
         if (raw.ptr[i] == '\\' && i + 1 < raw.len)
             digits = raw.ptr[i + 1] == 'u' ? 4 : raw.ptr[i + 1] == 'U' ? 8 : 0;
         uint32_t point = (unsigned char)raw.ptr[i];
-        if (digits != 0 && hex_digits(raw, i + 2, digits, &point))
+        if (digits != 0 && digits <= raw.len - i - 2 &&
+            number_hex((str){ raw.ptr + i + 2, digits }, &point))
             i += 1 + digits;
         utf8_encode(&text, point);
     }
@@ -287,10 +271,9 @@ static enum vrs_status op_global(struct pickle *p, struct vrs_error *err)
 static enum vrs_status op_fixed(struct pickle *p, unsigned op, enum step *ret,
                                 struct vrs_error *err)
 {
-    const uint8_t *at = p->w->at + 1;
     size_t len = pickle_op_bytes(op);
     NEED(p, len);
-    at = p->w->at + 1;
+    const uint8_t *at = p->w->at + 1;
     p->w->at += len;
     switch (op) {
     case OP_BININT:

@@ -1,6 +1,8 @@
 /* pickle_fast.c - events as PyTorch writes them, without the operand stack. */
 #include "format/pickle_fast.h"
 
+#include <string.h>
+
 #include "base/bytes.h"
 #include "base/utf8.h"
 #include "format/build.h"

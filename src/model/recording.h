@@ -15,7 +15,6 @@
 
 #include <stdbool.h>
 
-#include "base/arena.h"
 #include "model/frames.h"
 #include "model/ids.h"
 #include "model/stacks.h"
@@ -98,9 +97,6 @@ enum event_action {
     ACTION_USER_DEFINED,
     ACTIONS
 };
-
-/* The action's name in the file. */
-extern const char *const action_names[ACTIONS];
 
 struct events {
     struct table rows;

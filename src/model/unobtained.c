@@ -8,7 +8,6 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
-#include "base/vec.h"
 
 struct range {
     uint64_t from, to;

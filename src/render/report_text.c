@@ -6,7 +6,7 @@
 #include "render/text.h"
 #include "render/totals.h"
 
-enum { ROWS_DEFAULT = 8, ROWS_BESIDE = 3, ROW_CELLS = 4, RANK_CELLS = 7, LABELLED = 9, SPARK = 16 };
+enum { ROWS_DEFAULT = 8, ROWS_BESIDE = 3, ROW_CELLS = 4, RANK_CELLS = 7, LABELLED = 9 };
 
 /* Left words of a line, so that what follows stands in one column. */
 static void put_label(struct buf *to, const struct style *style, const char *label)
@@ -143,23 +143,18 @@ static void put_ends(struct buf *to, struct buf *words, const struct style *styl
     put_words(to, style, "start", words);
 }
 
-static str cell_of(struct arena *arena, struct buf *text, size_t from)
-{
-    return text_keep(arena, text, from);
-}
-
 static void fill_row(struct arena *arena, struct buf *text, const struct style *style,
                      const struct report_row *row, str *cell)
 {
     size_t from = text->len;
     human_known_bytes(text, row->bytes);
-    cell[0] = cell_of(arena, text, from);
+    cell[0] = text_keep(arena, text, from);
     human_share(text, row->share_ratio);
-    cell[1] = cell_of(arena, text, from);
+    cell[1] = text_keep(arena, text, from);
     human_count(text, row->count, style->ascii);
-    cell[2] = cell_of(arena, text, from);
+    cell[2] = text_keep(arena, text, from);
     escape_text(text, row->name, style->ascii);
-    cell[3] = cell_of(arena, text, from);
+    cell[3] = text_keep(arena, text, from);
 }
 
 /* The rows as one more row: what the table does not show. */
@@ -325,7 +320,7 @@ static void put_device(struct buf *to, const struct report *report, const struct
 }
 
 /* A file's name as a shell takes it. */
-static void put_typed(struct buf *to, const struct style *style, str path)
+static void put_typed(struct buf *to, str path)
 {
     bool plain = path.len > 0 && !str_equal(path, S("-")), quotable = plain;
     for (size_t i = 0; i < path.len; i++) {
@@ -334,7 +329,6 @@ static void put_typed(struct buf *to, const struct style *style, str path)
         plain = plain && (word || (c != '\0' && memchr("_./+-=:@,%", c, 10) != NULL));
         quotable = quotable && c >= ' ' && c < 0x7f && c != '\'';
     }
-    (void)style;
     if (plain)
         buf_str(to, path);
     else if (quotable)
@@ -373,7 +367,7 @@ static void put_next(struct buf *to, const struct style *style, const struct rep
         label = "";
         size_t from = to->len;
         buf_text(to, "vramscope peak ");
-        put_typed(to, style, report->file.path);
+        put_typed(to, report->file.path);
         buf_text(to, lines[i].options);
         size_t len = to->len - from;
         size_t meaning = 2 + str_from(lines[i].meaning).len;
@@ -418,27 +412,27 @@ static void fill_rank(struct arena *arena, struct buf *text, const struct style 
     envelope_name(text, style, &named);
     if (!report->file.origin.complete)
         buf_text(text, " (cut)");
-    cell[0] = cell_of(arena, text, from);
+    cell[0] = text_keep(arena, text, from);
     buf_format(text, "%s%u", d->name.host ? "host " : "", (unsigned)d->name.number);
-    cell[1] = cell_of(arena, text, from);
+    cell[1] = text_keep(arena, text, from);
     buf_text(text, used->start_known ? "" : style->ascii ? ">= " : "≥ ");
     human_bytes(text, used->peak_bytes);
-    cell[2] = cell_of(arena, text, from);
+    cell[2] = text_keep(arena, text, from);
     human_bytes(text, d->curves.of[CURVE_RESERVED].peak_bytes);
-    cell[3] = cell_of(arena, text, from);
+    cell[3] = text_keep(arena, text, from);
     if (d->curves.oom_events > 0)
         buf_u64(text, d->curves.oom_events);
     else
         buf_char(text, '-');
-    cell[4] = cell_of(arena, text, from);
+    cell[4] = text_keep(arena, text, from);
     buf_char(text, d->trust.grade);
-    cell[5] = cell_of(arena, text, from);
+    cell[5] = text_keep(arena, text, from);
     if (d->rows > 0) {
         human_share(text, d->row[0].share_ratio);
         buf_char(text, ' ');
         escape_text(text, d->row[0].name, style->ascii);
     }
-    cell[6] = cell_of(arena, text, from);
+    cell[6] = text_keep(arena, text, from);
 }
 
 static void put_ranks(struct buf *to, const struct answer_set *set, const struct style *style)
