@@ -35,7 +35,7 @@ enum vrs_status live_at(const struct recording *r, uint32_t device, int64_t at_e
             if (born > at_event || (freed != NO_ROW && freed - first <= at_event))
                 continue;
             if (pass == 1) {
-                uint64_t bytes = a->size[row] == UNKNOWN_U64 ? 0 : a->size[row];
+                uint64_t bytes = known_or_0(a->size[row]);
                 set.at[len] = (struct live){ row, 0, born, bytes, stack_of(r, row) };
                 set.bytes += bytes;
             }

@@ -116,7 +116,7 @@ static enum vrs_status find_holders(struct asking *a, uint32_t d, struct report_
 {
     struct peak_options options = {
         .by = BY_CULPRIT,
-        .key = KEY_LINE,
+        .key = SITE_LINE,
         .at_event = ret->curves.of[CURVE_REQUESTED].peak_event,
     };
     struct peak peak = { 0 };

@@ -35,8 +35,7 @@ static enum vrs_status read_stored(void *self, uint8_t *to, size_t len, size_t *
     if (o->progress == NULL || s->done_bytes < s->next_report)
         return VRS_OK;
     s->next_report = s->done_bytes + PROGRESS_BYTES;
-    uint64_t total = o->size_bytes == UNKNOWN_U64 ? 0 : o->size_bytes;
-    if (!o->progress(o->progress_arg, s->done_bytes, total))
+    if (!o->progress(o->progress_arg, s->done_bytes, known_or_0(o->size_bytes)))
         return vrs_fail(err, VRS_IO, "cancelled");
     return VRS_OK;
 }

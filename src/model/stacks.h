@@ -34,6 +34,7 @@ struct stacks {
 
 extern const struct table_kind stacks_kind;
 
+/* With row 0; false when out of memory, and then to be freed as well. */
 bool stacks_init(struct stacks *s);
 void stacks_free(struct stacks *s);
 
