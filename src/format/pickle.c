@@ -433,6 +433,7 @@ static enum vrs_status read_all(struct pickle *p, struct vrs_error *err)
 {
     bool cut = false;
     enum step end = STEP_CUT;
+    builder_expect(&p->b, p->w->expected_bytes);
     TRY(read_protocol(p, &cut, err));
     if (!cut)
         TRY(read_ops(p, &end, err));
