@@ -107,6 +107,9 @@ enum vrs_status file_facts_of(const struct vrs_recording *recording, const char 
 {
     const struct recording *r = recording->model;
     *ret = (struct file_facts){ .origin = r->origin, .events = r->events.rows.len };
+    for (uint32_t i = 0; i < r->tallies.rows.len; i++)
+        if (r->tallies.kind[i] == TALLY_WRONG_TYPE)
+            ret->wrong_types += r->tallies.count[i];
     ret->path = keep_utf8(keep, path == NULL ? recording->path : str_from(path));
     if (ret->path.ptr == NULL)
         return vrs_no_memory(err);

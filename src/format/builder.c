@@ -37,6 +37,19 @@ void builder_free(struct builder *b)
     buf_free(&b->text);
 }
 
+/* An event takes about 200 bytes and writes one or two memo entries.  A file that packs more into
+ * its bytes gets its room by growing. */
+enum { BYTES_AN_EVENT = 128, BYTES_A_MEMO_ENTRY = 100, MEMO_EXPECT_MIN = 1 << 20 };
+
+void builder_expect(struct builder *b, uint64_t bytes)
+{
+    table_expect(&b->r->events, &events_kind, bytes / BYTES_AN_EVENT);
+    uint64_t entries = bytes / BYTES_A_MEMO_ENTRY;
+    uint32_t cap = entries < b->memo.max ? (uint32_t)entries : b->memo.max;
+    if (cap >= MEMO_EXPECT_MIN && vec_expect((void **)&b->memo.at, cap, sizeof *b->memo.at))
+        b->memo.cap = cap;
+}
+
 enum vrs_status build_no_room(const struct builder *b, uint32_t len, uint32_t max,
                               const char *what, struct vrs_error *err)
 {

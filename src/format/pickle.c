@@ -95,8 +95,7 @@ static enum vrs_status op_string(struct pickle *p, size_t prefix, enum step *ret
 }
 
 /* The rest of the line behind the opcode, without its end, into p->text. */
-static enum vrs_status read_line(struct pickle *p, size_t max, bool *ret_cut,
-                                 struct vrs_error *err)
+static enum vrs_status read_line(struct pickle *p, size_t max, bool *ret_cut, struct vrs_error *err)
 {
     p->text.len = 0;
     p->w->at++;
@@ -259,7 +258,10 @@ static enum vrs_status op_global(struct pickle *p, struct vrs_error *err)
     bool tags = name.len >= 16 && memcmp(name.at, "torch.jit._pickl", 16) == 0;
     enum vrs_status status = vrs_fail_at(
         err, VRS_UNSUPPORTED, p->b.offset, "pickle opcode GLOBAL (0x63) names the object %.*s; %s",
-        (int)(name.failed ? 0 : name.len < 80 ? name.len : 80), name.failed ? "" : name.at,
+        (int)(name.failed     ? 0
+              : name.len < 80 ? name.len
+                              : 80),
+        name.failed ? "" : name.at,
         tags ? "a fork of PyTorch left type tags on, which are not read; nothing was executed"
              : "this is not a memory snapshot, and nothing was executed");
     buf_free(&name);
@@ -300,8 +302,7 @@ static enum vrs_status op_fixed(struct pickle *p, unsigned op, enum step *ret,
 }
 
 /* Opcodes of one byte. */
-static enum vrs_status op_bare(struct pickle *p, unsigned op, enum step *ret,
-                               struct vrs_error *err)
+static enum vrs_status op_bare(struct pickle *p, unsigned op, enum step *ret, struct vrs_error *err)
 {
     struct builder *b = &p->b;
     p->w->at++;
@@ -379,11 +380,24 @@ static enum vrs_status step(struct pickle *p, unsigned op, enum step *ret, struc
     return refuse(p, op, err);
 }
 
+/* What stands here and can be read at once, as far as the window shows enough. */
+static void read_fast(struct pickle *p)
+{
+    struct window *w = p->w;
+    if (!window_need(w, FAST_BYTES))
+        return;
+    if (*w->at == OP_EMPTY_DICT)
+        w->at = fast_events(&p->fast, &p->b, w->at, w->end);
+    if (*w->at == OP_MARK) {
+        const uint8_t *behind = fast_frames(&p->fast, &p->b, w->at + 1, w->end);
+        w->at = behind == NULL ? w->at : behind;
+    }
+}
+
 static enum vrs_status read_ops(struct pickle *p, enum step *ret, struct vrs_error *err)
 {
     for (*ret = STEP_ON; *ret == STEP_ON;) {
-        if (window_need(p->w, FAST_BYTES) && p->w->at[0] == OP_EMPTY_DICT)
-            p->w->at = fast_events(&p->fast, &p->b, p->w->at, p->w->end);
+        read_fast(p);
         p->b.offset = window_offset(p->w);
         if (!window_need(p->w, 1))
             *ret = STEP_CUT;
@@ -419,6 +433,7 @@ static enum vrs_status read_all(struct pickle *p, struct vrs_error *err)
 {
     bool cut = false;
     enum step end = STEP_CUT;
+    builder_expect(&p->b, p->w->expected_bytes);
     TRY(read_protocol(p, &cut, err));
     if (!cut)
         TRY(read_ops(p, &end, err));

@@ -335,6 +335,7 @@ enum vrs_status read_recordings(struct source input, const struct read_options *
         g.compression = form == FORM_GZIP ? COMPRESSION_GZIP : COMPRESSION_ZSTD;
         status = read_packed(&g, &w, &stored, err);
     } else {
+        w.expected_bytes = options->size_bytes == UNKNOWN_U64 ? 0 : options->size_bytes;
         status = read_plain(&g, &w, form, err);
         if (status == VRS_OK)
             status = finish(&entries, stored.done_bytes, NULL, err);

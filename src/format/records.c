@@ -209,7 +209,10 @@ static enum vrs_status field_metadata(struct builder *b, enum word key, string_i
         value = !value;
     }
     enum vrs_status status =
-        text.failed ? vrs_no_memory(err) : build_intern(b, buf_slice(&text), ret, err);
+        text.failed ? vrs_fail_at(err, VRS_LIMIT, b->offset,
+                                  "user metadata longer than %u bytes; see --limit string",
+                                  b->limits->string_bytes)
+                    : build_intern(b, buf_slice(&text), ret, err);
     buf_free(&text);
     return status;
 }

@@ -7,7 +7,7 @@
 #include "render/text.h"
 #include "render/totals.h"
 
-enum { ROWS_DEFAULT = 8, ROWS_BESIDE = 3, ROW_CELLS = 4, RANK_CELLS = 7, MEANING_COLUMN = 44 };
+enum { ROWS_DEFAULT = 8, ROWS_BESIDE = 3, ROW_CELLS = 4, RANK_CELLS = 7, MEANING_COLUMN = 43 };
 
 /* Left words of a line, so that what follows stands in one column. */
 static void put_label(struct buf *to, const struct style *style, const char *label)
@@ -100,18 +100,21 @@ static void put_peak(struct buf *to, struct buf *words, const struct style *styl
 }
 
 /* Without a trace start, peak and end are one. */
-static void put_state(struct buf *to, const struct style *style, const struct report_device *d)
+static void put_state(struct buf *to, struct buf *words, const struct style *style,
+                      const struct report_device *d)
 {
     const struct curve *used = &d->curves.of[CURVE_REQUESTED];
-    put_label(to, style, "state");
     if (!used->start_known)
-        buf_text(to, "at least ");
-    paint_on(to, style, PAINT_BOLD);
-    human_bytes(to, used->peak_bytes);
-    paint_off(to, style);
-    buf_text(to, " in use, ");
-    human_bytes(to, d->curves.reserved_at_peak_bytes);
-    buf_text(to, " reserved (no trace: only the final state is known)\n");
+        buf_text(words, "at least ");
+    paint_on(words, style, PAINT_BOLD);
+    human_bytes(words, used->peak_bytes);
+    paint_off(words, style);
+    buf_text(words, " in use, ");
+    human_bytes(words, d->curves.reserved_at_peak_bytes);
+    buf_text(words, used->end_known ? " reserved (no trace: only the final state is known)"
+                                    : " reserved (the file is cut inside the final state; this is "
+                                      "the part read)");
+    put_words(to, style, "state", words);
 }
 
 static void put_known(struct buf *to, int64_t bytes, bool known)
@@ -167,6 +170,14 @@ static struct report_row rest_of(const struct report_device *d, uint32_t shown)
     return rest;
 }
 
+static const char *heading_of(const struct report_device *d)
+{
+    bool owners = d->hidden_culprit.len > 0;
+    if (d->traced)
+        return owners ? "held at the peak by (owner)" : "held at the peak by";
+    return owners ? "held at the end by (owner)" : "held at the end by";
+}
+
 static void put_rows(struct buf *to, struct arena *arena, const struct report_device *d,
                      const struct render_options *options)
 {
@@ -180,8 +191,7 @@ static void put_rows(struct buf *to, struct arena *arena, const struct report_de
         { "bytes", true, false, 0 },
         { "share", true, false, 0 },
         { "count", true, false, 0 },
-        { d->hidden_culprit.len > 0 ? "held at the peak by (owner)" : "held at the peak by", false,
-          true, 16 },
+        { heading_of(d), false, true, 16 },
     };
     struct buf text;
     buf_init(&text, SIZE_MAX / 2);
@@ -218,7 +228,7 @@ static void put_hidden(struct buf *to, const struct style *style, const struct r
     escape_text(&words, d->hidden_culprit, style->ascii);
     buf_text(&words, " alone holds ");
     human_share(&words, d->hidden_share);
-    buf_text(&words, " of the peak; under it:");
+    buf_text(&words, d->traced ? " of the peak; under it:" : " of the end; under it:");
     text_wrap(to, style, buf_slice(&words), 0, 0);
     to->failed = to->failed || words.failed;
     buf_free(&words);
@@ -291,16 +301,16 @@ static void put_device(struct buf *to, const struct report *report, const struct
     struct arena arena;
     arena_init(&arena, SIZE_MAX / 2);
     envelope_trust_text(to, style, &d->trust);
+    struct buf words;
+    buf_init(&words, 1 << 16);
     if (d->events > 0) {
         put_picture(to, &arena, d, options);
-        struct buf words;
-        buf_init(&words, 1 << 16);
         put_peak(to, &words, style, d);
         put_ends(to, &words, style, d);
-        buf_free(&words);
     } else {
-        put_state(to, style, d);
+        put_state(to, &words, style, d);
     }
+    buf_free(&words);
     put_findings(to, style, d);
     if (d->all_rows > 0) {
         buf_char(to, '\n');
@@ -344,8 +354,8 @@ static void put_next(struct buf *to, const struct style *style, const struct rep
         bool shown;
     } lines[] = {
         { " --stacks", "whole stacks", stacks },
-        { " --at oom", "what was alive when it failed", oom },
-        { " --by owner", "the functions under your lines", stacks },
+        { " --at oom", "alive when it failed", oom },
+        { " --by owner", "the functions called", stacks },
         { " --by size", "by requested size", !stacks },
         { " --at end", "what stayed", trace && !oom },
     };
@@ -361,10 +371,15 @@ static void put_next(struct buf *to, const struct style *style, const struct rep
         put_typed(to, report->file.path);
         buf_text(to, lines[i].options);
         size_t len = to->len - from;
-        buf_repeat(to, S(" "), len < MEANING_COLUMN ? MEANING_COLUMN - len : 2);
-        paint_on(to, style, PAINT_DIM);
-        buf_text(to, lines[i].meaning);
-        paint_off(to, style);
+        size_t meaning = 2 + str_from(lines[i].meaning).len;
+        size_t column = len < MEANING_COLUMN ? MEANING_COLUMN : len + 2;
+        /* What does not fit is left out: the command must stay one line to be typed. */
+        if (ENVELOPE_LABEL + column + meaning <= style->width) {
+            buf_repeat(to, S(" "), column - len);
+            paint_on(to, style, PAINT_DIM);
+            buf_format(to, "# %s", lines[i].meaning);
+            paint_off(to, style);
+        }
         buf_char(to, '\n');
     }
 }
@@ -467,18 +482,35 @@ static void put_total(struct buf *to, const struct answer_set *set, const struct
                       enum curve_name which, const char *label)
 {
     struct total total;
-    if (!totals_of(set, which, &total)) {
+    struct buf words;
+    buf_init(&words, 1 << 12);
+    if (totals_of(set, which, &total)) {
+        buf_text(&words, "largest ");
+        human_bytes(&words, total.largest_bytes);
+        buf_text(&words, ", median ");
+        human_bytes(&words, total.median_bytes);
+        buf_text(&words, ", sum of separate peaks ");
+        human_bytes(&words, total.sum_bytes);
+        buf_format(&words, " (%u device%s)", (unsigned)total.devices,
+                   total.devices == 1 ? "" : "s");
+        put_words(to, style, label, &words);
+    } else {
         to->failed = true;
-        return;
     }
-    put_label(to, style, label);
-    buf_text(to, "largest ");
-    human_bytes(to, total.largest_bytes);
-    buf_text(to, ", median ");
-    human_bytes(to, total.median_bytes);
-    buf_text(to, ", sum of separate peaks ");
-    human_bytes(to, total.sum_bytes);
-    buf_format(to, " (%u device%s)\n", (unsigned)total.devices, total.devices == 1 ? "" : "s");
+    buf_free(&words);
+}
+
+static void put_losses(struct buf *to, const struct style *style, const struct file_facts *file)
+{
+    struct loss loss[LOSSES];
+    uint32_t losses = losses_of(file, loss);
+    struct buf words;
+    buf_init(&words, 1 << 12);
+    for (uint32_t i = 0; i < losses; i++) {
+        loss_text(&words, &loss[i], style->ascii);
+        put_words(to, style, "note", &words);
+    }
+    buf_free(&words);
 }
 
 void report_text(struct out *out, const struct answer_set *set, bool several,
@@ -494,6 +526,7 @@ void report_text(struct out *out, const struct answer_set *set, bool several,
     }
     const struct report *report = &set->report[0];
     envelope_file_text(to, &options->style, &report->file, report->devices);
+    put_losses(to, &options->style, &report->file);
     struct render_options less = *options;
     less.picture = false;
     less.rows = options->rows == 0 ? ROWS_BESIDE : options->rows;
