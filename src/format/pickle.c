@@ -108,7 +108,9 @@ static enum vrs_status read_line(struct pickle *p, size_t max, bool *ret_cut, st
         const uint8_t *end = memchr(p->w->at, '\n', here);
         size_t taken = end == NULL ? here : (size_t)(end - p->w->at);
         if (taken > max - p->text.len)
-            return vrs_fail_at(err, VRS_LIMIT, p->b.offset, "a line of more than %zu bytes", max);
+            return vrs_fail_at(
+                err, VRS_LIMIT, p->b.offset, "a line of more than %zu bytes; %s", max,
+                max != LINE_MAX_BYTES ? "see --limit string" : "is this a memory snapshot?");
         buf_bytes(&p->text, p->w->at, taken);
         if (p->text.failed)
             return vrs_no_memory(err);

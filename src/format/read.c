@@ -147,7 +147,8 @@ static enum vrs_status add_entry(struct reading *g, struct vrs_error *err)
         return VRS_OK;
     return e->list.len < e->list.max
                ? vrs_no_memory(err)
-               : vrs_fail(err, VRS_LIMIT, "a page with more than %u entries", e->list.max);
+               : vrs_fail(err, VRS_LIMIT, "a page with more than %u entries; split it",
+                          e->list.max);
 }
 
 static struct entry *last_entry(struct reading *g)
