@@ -21,7 +21,9 @@ static enum vrs_status read_wish(const struct vrs_peak_options *o, struct wish *
         while (by < PEAK_BYS && !str_equal(str_from(peak_by_names[by]), str_from(o->by)))
             by++;
         if (by == PEAK_BYS)
-            return vrs_fail(err, VRS_USAGE, "cannot group by \"%.40s\"", o->by);
+            return vrs_fail(err, VRS_USAGE,
+                            "cannot group by \"%.40s\"; vrs_peak_options has what is accepted",
+                            o->by);
         ret->by = (enum peak_by)by;
     }
     if (o->key != NULL) {
