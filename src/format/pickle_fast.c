@@ -523,7 +523,7 @@ static bool learn_pairs(struct lesson *l)
 {
     uint64_t present = 0;
     for (;;) {
-        if (!room(&l->e, ARGUMENT_BYTES * 2))
+        if (!room(&l->e, 2 * (size_t)ARGUMENT_BYTES))
             return false;
         if (*l->e.at == OP_SETITEMS) {
             l->e.at++;
