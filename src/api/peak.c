@@ -80,18 +80,22 @@ static enum vrs_status ask_stacks(struct asking *a, struct stack_collector *stac
     return VRS_OK;
 }
 
+static bool keep_text(struct arena *keep, str *text)
+{
+    if (text->ptr == NULL)
+        return true;
+    *text = arena_copy(keep, *text);
+    return text->ptr != NULL;
+}
+
 /* Rows as peak_compute made them point into the naming, which ends with the call. */
 static enum vrs_status keep_texts(struct asking *a, struct peak *peak, struct vrs_error *err)
 {
     for (uint32_t i = 0; i < peak->rows; i++) {
-        str *const text[] = { &peak->row[i].name, &peak->row[i].culprit, &peak->row[i].owner };
-        for (size_t k = 0; k < sizeof text / sizeof *text; k++) {
-            if (text[k]->ptr == NULL)
-                continue;
-            *text[k] = arena_copy(a->keep, *text[k]);
-            if (text[k]->ptr == NULL)
-                return vrs_no_memory(err);
-        }
+        struct peak_row *row = &peak->row[i];
+        if (!keep_text(a->keep, &row->name) || !keep_text(a->keep, &row->culprit) ||
+            !keep_text(a->keep, &row->owner))
+            return vrs_no_memory(err);
     }
     return VRS_OK;
 }

@@ -2,6 +2,7 @@
 #define _DEFAULT_SOURCE
 #include "base/vec.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
@@ -14,6 +15,7 @@ bool vec_resize(void **at, size_t count, size_t width)
         *at = NULL;
         return true;
     }
+    assert(width != 0);
     size_t size;
     if (!size_mul(count, width, &size))
         return false;

@@ -202,7 +202,7 @@ static enum vrs_status read_page_entry(struct reading *g, struct html *h, struct
 static enum vrs_status keep_name(struct reading *g, const struct html *h, struct vrs_error *err)
 {
     struct buf name;
-    buf_init(&name, HTML_NAME_BYTES * 3);
+    buf_init(&name, (size_t)HTML_NAME_BYTES * 3);
     utf8_repair(&name, html_name(h));
     str kept = { NULL, 0 };
     if (!name.failed)
@@ -216,7 +216,7 @@ static enum vrs_status keep_name(struct reading *g, const struct html *h, struct
 static enum vrs_status number_names(struct entries *e, struct vrs_error *err)
 {
     struct buf text;
-    buf_init(&text, HTML_NAME_BYTES * 3 + 16);
+    buf_init(&text, (size_t)HTML_NAME_BYTES * 3 + 16);
     VEC(str) numbered = { .max = ENTRIES_MAX };
     bool room = true;
     for (uint32_t i = 0; i < e->list.len && room; i++) {

@@ -1,4 +1,6 @@
 /* report_text.c - the one page, and one line for each of many. */
+#include <string.h>
+
 #include "render/envelope.h"
 #include "render/escape.h"
 #include "render/findings.h"
@@ -327,7 +329,7 @@ static void put_typed(struct buf *to, str path)
     for (size_t i = 0; i < path.len; i++) {
         char c = path.ptr[i];
         bool word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-        plain = plain && (word || (c != '\0' && memchr("_./+-=:@,%", c, 10) != NULL));
+        plain = plain && (word || (c != '\0' && strchr("_./+-=:@,%", c) != NULL));
         quotable = quotable && c >= ' ' && c < 0x7f && c != '\'';
     }
     if (plain)
