@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "inputs.h"
@@ -211,6 +212,24 @@ static void forget(struct work *w)
     inputs_free(&w->inputs);
 }
 
+/* A recording is the only trace of a run that is over: it must not become its own report. */
+static bool output_is_input(const char *output, const struct inputs *inputs)
+{
+    struct stat to, from;
+    if (output == NULL || strcmp(output, "-") == 0 || stat(output, &to) != 0 ||
+        !S_ISREG(to.st_mode))
+        return false;
+    for (uint32_t i = 0; i < inputs->count; i++) {
+        const char *path = inputs->at[i].path;
+        if (strcmp(path, "-") != 0 && stat(path, &from) == 0 && from.st_dev == to.st_dev &&
+            from.st_ino == to.st_ino) {
+            message("-o %s would replace the recording it reads; name another file", output);
+            return true;
+        }
+    }
+    return false;
+}
+
 int answer_files(const struct command *command, const struct question *question, int count,
                  char *const *files)
 {
@@ -222,6 +241,10 @@ int answer_files(const struct command *command, const struct question *question,
     struct work w = { .question = question, .common = question->settings };
     int found = inputs_find(count, files, &w.inputs);
     int exit_status = found;
+    if (output_is_input(w.common->output, &w.inputs)) {
+        forget(&w);
+        return EXIT_USAGE;
+    }
     if (found != EXIT_USAGE && w.inputs.count > 0) {
         exit_status = ask_all(&w);
         if (exit_status == EXIT_DONE)

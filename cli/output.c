@@ -46,7 +46,10 @@ void output_signals(void)
 static int failed(const struct output *o, int error)
 {
     const char *cure = error == ENOSPC || error == EDQUOT ? "; nothing was left behind" : "";
-    message("%s: %s%s", o->name == NULL ? "standard output" : o->name, strerror(error), cure);
+    if (o->name == NULL)
+        message("standard output: %s%s", strerror(error), cure);
+    else
+        message("-o %s: cannot be written: %s%s", o->name, strerror(error), cure);
     return EXIT_FAILED;
 }
 

@@ -7,14 +7,19 @@
 /* For each stack whether it holds a native frame; NULL when memory ran out. */
 static uint8_t *native_stacks(const struct recording *r, struct arena *scratch)
 {
-    uint8_t *frame = arena_array(scratch, uint8_t, r->frames.rows.len);
+    enum { UNSEEN, NATIVE, OTHER };
+    uint8_t *file = arena_array(scratch, uint8_t, r->strings.rows.len);
     uint8_t *stack = arena_array(scratch, uint8_t, r->stacks.rows.len);
-    if (frame == NULL || stack == NULL)
+    if (file == NULL || stack == NULL)
         return NULL;
-    for (uint32_t i = 1; i < r->frames.rows.len; i++)
-        frame[i] = file_is_native(strings_text(&r->strings, (string_id){ r->frames.file[i] }));
-    for (uint32_t i = 1; i < r->stacks.rows.len; i++)
-        stack[i] = frame[r->stacks.frame[i]] || stack[r->stacks.caller[i]];
+    for (uint32_t i = 1; i < r->stacks.rows.len; i++) {
+        uint32_t id = r->frames.file[r->stacks.frame[i]];
+        if (file[id] == UNSEEN) {
+            str path = path_tail(strings_text(&r->strings, (string_id){ id }));
+            file[id] = file_is_native(path) ? NATIVE : OTHER;
+        }
+        stack[i] = file[id] == NATIVE || stack[r->stacks.caller[i]];
+    }
     return stack;
 }
 

@@ -44,8 +44,17 @@ bool path_has(str path, str needle)
     return path_find(path, needle, 0) < path.len;
 }
 
+str path_tail(str path)
+{
+    size_t from = path.len > PATH_TAIL_BYTES ? path.len - PATH_TAIL_BYTES : 0;
+    while (from > 0 && from < path.len && ((unsigned char)path.ptr[from] & 0xc0) == 0x80)
+        from++;
+    return (str){ path.ptr + from, path.len - from };
+}
+
 str path_base(str path)
 {
+    path = path_tail(path);
     size_t from = path.len;
     while (from > 0 && folded(path.ptr[from - 1]) != '/')
         from--;

@@ -14,6 +14,11 @@ bool file_is_native(str file);
 /* Does `needle` stand anywhere in `path`?  Compared as paths are. */
 bool path_has(str path, str needle);
 
+/* The end of a path, all that its classes are told by.  No path is longer; a text that is, and that
+ * many frames share, must not cost its length for each. */
+enum { PATH_TAIL_BYTES = 1024 };
+str path_tail(str path);
+
 /* The last part of a path, of either kind. */
 str path_base(str path);
 

@@ -12,7 +12,7 @@ struct naming {
     const struct recording *r;
     struct naming_options options;
     struct arena *arena;
-    uint8_t *class_of;          /* of a frame: enum frame_class plus 1, or 0: not yet asked */
+    uint8_t *class_of;          /* of a file (string_id): enum frame_class plus 1, or 0: not asked */
     struct stack_names **names; /* of a stack, or NULL: not yet asked */
 };
 
@@ -25,7 +25,7 @@ enum vrs_status naming_make(const struct recording *r, const struct naming_optio
     *n = (struct naming){ .r = r, .arena = arena };
     n->options.user_root = arena_copy(arena, options->user_root);
     n->options.library = arena_copy(arena, options->library);
-    n->class_of = arena_array(arena, uint8_t, r->frames.rows.len);
+    n->class_of = arena_array(arena, uint8_t, r->strings.rows.len);
     n->names = arena_array(arena, struct stack_names *, r->stacks.rows.len);
     if (n->options.user_root.ptr == NULL || n->options.library.ptr == NULL || n->class_of == NULL ||
         n->names == NULL)
@@ -36,7 +36,7 @@ enum vrs_status naming_make(const struct recording *r, const struct naming_optio
 
 static str file_of(const struct naming *n, frame_id frame)
 {
-    return strings_text(&n->r->strings, frames_get(&n->r->frames, frame).file);
+    return path_tail(strings_text(&n->r->strings, frames_get(&n->r->frames, frame).file));
 }
 
 static str function_of(const struct naming *n, frame_id frame)
@@ -47,9 +47,10 @@ static str function_of(const struct naming *n, frame_id frame)
 enum frame_class naming_class(const struct naming *n, frame_id frame)
 {
     assert(frame.n < n->r->frames.rows.len);
-    if (n->class_of[frame.n] == 0)
-        n->class_of[frame.n] = (uint8_t)(classify_file(file_of(n, frame), &n->options) + 1);
-    return (enum frame_class)(n->class_of[frame.n] - 1);
+    uint32_t file = n->r->frames.file[frame.n];
+    if (n->class_of[file] == 0)
+        n->class_of[file] = (uint8_t)(classify_file(file_of(n, frame), &n->options) + 1);
+    return (enum frame_class)(n->class_of[file] - 1);
 }
 
 /* What one walk along a stack finds; the innermost of each kind. */

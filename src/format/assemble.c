@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/utf8.h"
 #include "format/build.h"
 
 /* The rows that a table shall hold, in order.  As long as they are 0, 1, 2, … only their number
@@ -333,6 +334,10 @@ static bool scalar(struct value v)
     return v.tag == TAG_STRING || v.tag == TAG_BOOL || v.tag == TAG_INT || v.tag == TAG_FLOAT;
 }
 
+/* Of a setting that is a list, as many as there can be devices are kept; names are shown, and many
+ * entries share the outer one. */
+enum { SETTINGS_IN_ONE_MAX = 4096, SETTING_NAME_MAX = 240 };
+
 /* A value, or the scalars of a dict or list of them, as "name", "name.key", "name.0". */
 static enum vrs_status push_settings(struct builder *b, str name, struct value v,
                                      struct vrs_error *err)
@@ -342,18 +347,21 @@ static enum vrs_status push_settings(struct builder *b, str name, struct value v
     if (v.tag != TAG_MAP && v.tag != TAG_LIST)
         return VRS_OK;
     struct buf full;
-    buf_init(&full, (size_t)b->limits->string_bytes * 2 + 64);
+    buf_init(&full, SETTING_NAME_MAX * 4);
     enum vrs_status status = VRS_OK;
     uint32_t index = 0;
-    for (const struct link *l = chain_first(b, v.row); l != NULL && status == VRS_OK;
+    for (const struct link *l = chain_first(b, v.row);
+         l != NULL && status == VRS_OK && index < SETTINGS_IN_ONE_MAX;
          l = link_next(b, l), index++) {
         full.len = 0;
-        buf_str(&full, name);
+        utf8_append_clipped(&full, name, SETTING_NAME_MAX);
         buf_char(&full, '.');
         if (v.tag == TAG_LIST) {
             buf_u64(&full, index);
         } else {
-            buf_str(&full, strings_text(&b->r->strings, (string_id){ l->value.row }));
+            utf8_append_clipped(&full,
+                                strings_text(&b->r->strings, (string_id){ l->value.row }),
+                                SETTING_NAME_MAX);
             l = link_next(b, l);
         }
         if (full.failed)

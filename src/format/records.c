@@ -1,6 +1,7 @@
 /* records.c - says what a closed dict is by its keys, and makes the row it stands for. */
 #include <string.h>
 
+#include "base/utf8.h"
 #include "format/build.h"
 
 /* A dict that is no record is kept for the settings, within these bounds. */
@@ -179,6 +180,22 @@ static enum vrs_status field_lines(struct builder *b, enum word key, stack_id *r
     return build_stack_of(b, b->frames.at, b->frames.len, ret, err);
 }
 
+/* Text made of a dict is for people, and many records may share the dict. */
+enum { METADATA_BYTES_MAX = 1024 };
+
+/* One key or value of a dict of metadata. */
+static void append_scalar(struct buf *to, const struct strings *strings, const struct value *v)
+{
+    if (v->tag == TAG_STRING)
+        utf8_append_clipped(to, strings_text(strings, (string_id){ v->row }), METADATA_BYTES_MAX);
+    else if (v->tag == TAG_INT)
+        buf_format(to, "%lld", (long long)v->bits);
+    else if (v->tag == TAG_FLOAT)
+        buf_format(to, "%.17g", v->real);
+    else
+        buf_text(to, v->tag != TAG_BOOL ? "None" : v->bits ? "True" : "False");
+}
+
 /* User metadata is text; a dict of texts becomes "key=value, key=value". */
 static enum vrs_status field_metadata(struct builder *b, enum word key, string_id *ret,
                                       struct vrs_error *err)
@@ -192,26 +209,17 @@ static enum vrs_status field_metadata(struct builder *b, enum word key, string_i
         return VRS_OK;
     }
     struct buf text;
-    buf_init(&text, b->limits->string_bytes);
+    buf_init(&text, METADATA_BYTES_MAX * 4);
     bool value = false;
-    for (const struct link *l = chain_first(b, v.row); l != NULL; l = link_next(b, l)) {
+    for (const struct link *l = chain_first(b, v.row); l != NULL && text.len < METADATA_BYTES_MAX;
+         l = link_next(b, l)) {
         if (value || text.len != 0)
             buf_text(&text, value ? "=" : ", ");
-        if (l->value.tag == TAG_STRING)
-            buf_str(&text, strings_text(&b->r->strings, (string_id){ l->value.row }));
-        else if (l->value.tag == TAG_INT)
-            buf_format(&text, "%lld", (long long)l->value.bits);
-        else if (l->value.tag == TAG_FLOAT)
-            buf_format(&text, "%.17g", l->value.real);
-        else
-            buf_text(&text, l->value.tag != TAG_BOOL ? "None" : l->value.bits ? "True" : "False");
+        append_scalar(&text, &b->r->strings, &l->value);
         value = !value;
     }
     enum vrs_status status =
-        text.failed ? vrs_fail_at(err, VRS_LIMIT, b->offset,
-                                  "user metadata longer than %u bytes; see --limit string",
-                                  b->limits->string_bytes)
-                    : build_intern(b, buf_slice(&text), ret, err);
+        text.failed ? vrs_no_memory(err) : build_intern(b, buf_slice(&text), ret, err);
     buf_free(&text);
     return status;
 }
@@ -255,8 +263,13 @@ enum vrs_status build_stream(struct builder *b, uint64_t handle, uint16_t *ret,
         *ret = b->last_stream_row;
         return VRS_OK;
     }
-    if (!streams_intern(s, handle, ret))
-        return build_no_room(b, s->rows.len, s->rows.max, "streams", err);
+    if (!streams_intern(s, handle, ret)) {
+        if (s->rows.len < s->rows.max)
+            return vrs_no_memory(err);
+        return vrs_fail_at(err, VRS_LIMIT, b->offset,
+                           "more than %u different streams; is this a memory snapshot?",
+                           s->rows.max);
+    }
     b->last_stream = handle;
     b->last_stream_row = *ret;
     return VRS_OK;

@@ -5,7 +5,10 @@
 
 /* A bomb: this many bytes in a row, this many times the packed ones, without a record.  Real
  * snapshots have ratios of 6 to 31. */
-enum { BOMB_BYTES = 64 << 20, BOMB_RATIO = 2000 };
+/* A bomb is a run of this many unpacked bytes that came out of bomb_ratio times fewer packed ones
+ * without one finished record.  Real snapshots pack 6 to 31 times; deflate cannot pass 1,032, zstd
+ * can reach 32,768. */
+enum { BOMB_BYTES = 64 << 20 };
 
 enum vrs_status unpack_init(struct unpack *u, struct window *packed, enum compression compression,
                             const struct limits *limits, const uint64_t *finished_records,
@@ -49,7 +52,7 @@ static enum vrs_status guard(struct unpack *u, size_t given, struct vrs_error *e
     u->run_given += given;
     bool long_run = u->run_given >= BOMB_BYTES;
     bool records = *u->finished_records != u->run_records;
-    if (long_run && !records && u->run_given / BOMB_RATIO > packed - u->run_packed)
+    if (long_run && !records && u->run_given / u->codec->bomb_ratio > packed - u->run_packed)
         return vrs_fail_at(err, VRS_LIMIT, packed,
                            "%" PRIu64 " bytes unpack to %" PRIu64
                            " without one record; this is not "

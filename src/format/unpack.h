@@ -22,6 +22,7 @@ struct unpack_codec {
     enum vrs_status (*step)(struct unpack *u, uint8_t *to, size_t len, size_t *ret,
                             struct vrs_error *err);
     void (*close)(struct unpack *u);
+    uint32_t bomb_ratio; /* no recording packs better, see unpack.c */
 };
 
 extern const struct unpack_codec gzip_codec, zstd_codec;

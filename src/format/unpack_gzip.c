@@ -111,4 +111,4 @@ static enum vrs_status gzip_step(struct unpack *u, uint8_t *to, size_t len, size
     return VRS_OK;
 }
 
-const struct unpack_codec gzip_codec = { gzip_init, gzip_step, gzip_close };
+const struct unpack_codec gzip_codec = { gzip_init, gzip_step, gzip_close, 400 };

@@ -185,4 +185,4 @@ static enum vrs_status zstd_step(struct unpack *u, uint8_t *to, size_t len, size
     return VRS_OK;
 }
 
-const struct unpack_codec zstd_codec = { zstd_init, zstd_step, zstd_close };
+const struct unpack_codec zstd_codec = { zstd_init, zstd_step, zstd_close, 2000 };
