@@ -6,6 +6,7 @@
 
 #include "analysis/frame_class.h"
 #include "base/buf.h"
+#include "base/utf8.h"
 
 struct naming {
     const struct recording *r;
@@ -102,13 +103,13 @@ static str frame_text(const struct naming *n, frame_id frame)
     struct buf b;
     buf_init(&b, SIZE_MAX);
     uint32_t line = frames_get(&n->r->frames, frame).line;
-    buf_str(&b, path_base(file_of(n, frame)));
+    utf8_append_clipped(&b, path_base(file_of(n, frame)), NAME_BYTES_MAX);
     if (line != NO_LINE) {
         buf_char(&b, ':');
         buf_u64(&b, line);
     }
     buf_char(&b, ' ');
-    buf_str(&b, function_of(n, frame));
+    utf8_append_clipped(&b, function_of(n, frame), NAME_BYTES_MAX);
     str text = b.failed ? (str){ NULL, 0 } : arena_copy(n->arena, buf_slice(&b));
     buf_free(&b);
     return text;
@@ -116,12 +117,13 @@ static str frame_text(const struct naming *n, frame_id frame)
 
 static str labelled(const struct naming *n, str label, str name)
 {
-    char *text = arena_take(n->arena, label.len + name.len + 1);
-    if (text == NULL)
-        return (str){ NULL, 0 };
-    memcpy(text, label.ptr, label.len);
-    memcpy(text + label.len, name.ptr, name.len);
-    return (str){ text, label.len + name.len };
+    struct buf b;
+    buf_init(&b, SIZE_MAX);
+    buf_str(&b, label);
+    utf8_append_clipped(&b, name, NAME_BYTES_MAX);
+    str text = b.failed ? (str){ NULL, 0 } : arena_copy(n->arena, buf_slice(&b));
+    buf_free(&b);
+    return text;
 }
 
 static str native_text(const struct naming *n, const struct found *found)

@@ -15,6 +15,10 @@ enum frame_class {
     FRAME_USER
 };
 
+/* Many lines may share one long name: what is shown of a file's or function's name is bounded, so
+ * that answers cannot grow beyond their file. */
+enum { NAME_BYTES_MAX = 240 };
+
 struct naming_options {
     str user_root; /* frames under this folder are the user's; empty: none */
     str library;   /* frames whose path matches this glob are a library's; empty: none */

@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/idtab.h"
+#include "base/utf8.h"
 #include "base/vec.h"
 
 const char *const peak_by_names[PEAK_BYS] = {
@@ -99,7 +100,8 @@ static enum vrs_status module_text(struct grouping *g, stack_id stack, str *ret)
     g->text.len = 0;
     for (uint32_t i = chained; i-- > 0;) {
         struct frame frame = frame_at(g, (frame_id){ chain[i] });
-        buf_str(&g->text, path_base(strings_text(&g->r->strings, frame.file)));
+        utf8_append_clipped(&g->text, path_base(strings_text(&g->r->strings, frame.file)),
+                            NAME_BYTES_MAX);
         if (frame.line != NO_LINE) {
             buf_char(&g->text, ':');
             buf_u64(&g->text, frame.line);

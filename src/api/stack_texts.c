@@ -2,6 +2,10 @@
 #include "api/stack_texts.h"
 
 #include "base/buf.h"
+#include "base/utf8.h"
+
+/* The longest name seen in a real file has 3,289 bytes; see also NAME_BYTES_MAX. */
+enum { TEXT_BYTES_MAX = 4096 };
 
 bool stack_texts_begin(struct stack_collector *c, const struct recording *r, struct arena *scratch)
 {
@@ -34,12 +38,12 @@ static str frame_text(const struct recording *r, frame_id id, struct buf *text, 
     str name = strings_text(&r->strings, frame.name);
     text->len = 0;
     if (file.len > 0 && !str_equal(file, S("??"))) {
-        buf_str(text, file);
+        utf8_append_clipped(text, file, TEXT_BYTES_MAX);
         if (frame.line != NO_LINE && frame.line != 0)
             buf_format(text, ":%u", (unsigned)frame.line);
         buf_char(text, ' ');
     }
-    buf_str(text, name);
+    utf8_append_clipped(text, name, TEXT_BYTES_MAX);
     return text->failed ? (str){ NULL, 0 } : arena_copy(keep, buf_slice(text));
 }
 

@@ -78,3 +78,16 @@ void utf8_encode(struct buf *to, uint32_t point)
         buf_char(to, (char)(0x80 | (point & 0x3f)));
     }
 }
+
+void utf8_append_clipped(struct buf *to, str text, size_t most)
+{
+    if (text.len <= most) {
+        buf_str(to, text);
+        return;
+    }
+    /* Back to where a character begins. */
+    while (most > 0 && ((unsigned char)text.ptr[most] & 0xc0) == 0x80)
+        most--;
+    buf_bytes(to, text.ptr, most);
+    buf_str(to, S("\u2026"));
+}

@@ -18,4 +18,7 @@ size_t utf8_decode(str text, uint32_t *ret);
 /* Appends one code point (a surrogate or one above U+10FFFF as U+FFFD). */
 void utf8_encode(struct buf *to, uint32_t point);
 
+/* Appends valid UTF-8, or its first `most` bytes or a few less, then "…", where it is longer. */
+void utf8_append_clipped(struct buf *to, str text, size_t most);
+
 #endif

@@ -57,9 +57,34 @@ static void points_survive(void **state)
     buf_free(&text);
 }
 
+static void long_text_is_clipped_between_characters(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t most;
+        const char *wanted;
+    } cases[] = {
+        { "abc", 3, "abc" },
+        { "abcd", 3, "abc\u2026" },
+        { "a\u20acb", 2, "a\u2026" },
+        { "a\u20acb", 4, "a\u20ac\u2026" },
+        { "\U0001f600", 3, "\u2026" },
+        { "", 0, "" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct buf b;
+        buf_init(&b, 1000);
+        utf8_append_clipped(&b, str_from(cases[i].text), cases[i].most);
+        assert_true(str_equal(buf_slice(&b), str_from(cases[i].wanted)));
+        buf_free(&b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(long_text_is_clipped_between_characters),
         cmocka_unit_test(valid_text_stays),
         cmocka_unit_test(each_stray_byte_is_replaced),
         cmocka_unit_test(points_survive),
