@@ -72,10 +72,10 @@ static enum vrs_status find_holders(struct asking *a, uint32_t d, struct report_
     TRY(peak_compute(a->r, d, &options, a->naming, &a->scratch, &peak, err));
     ret->traced = device_traced(a->r, d);
     /* Of a ring of one the rows are of the end, but the curve is kept from before its event. */
-    ret->adjust_bytes = ret->traced || ret->events == 0
-                            ? peak.adjust_bytes
-                            : ret->curves.of[CURVE_REQUESTED].start_bytes -
-                                  forward_start_bytes(a->r, d);
+    ret->adjust_bytes =
+        ret->traced || ret->events == 0
+            ? peak.adjust_bytes
+            : ret->curves.of[CURVE_REQUESTED].start_bytes - forward_start_bytes(a->r, d);
     ret->live_bytes = peak.live_bytes;
     ret->live_count = peak.live_count;
     ret->hidden_culprit = S("");

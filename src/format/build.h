@@ -48,8 +48,8 @@ static inline bool marked_at(const struct builder *b, uint32_t place)
 }
 
 /* Fails with VRS_LIMIT where `len` has reached `max`, else with VRS_NOMEM. */
-enum vrs_status build_no_room(const struct builder *b, uint32_t len, uint32_t max,
-                              const char *what, struct vrs_error *err);
+enum vrs_status build_no_room(const struct builder *b, uint32_t len, uint32_t max, const char *what,
+                              struct vrs_error *err);
 
 enum vrs_status build_push(struct builder *b, struct value value, struct vrs_error *err) MUST_CHECK;
 
@@ -119,6 +119,7 @@ enum vrs_status record_tally(struct builder *b, enum tally_kind kind, string_id 
 bool value_u64(struct value v, uint64_t *ret);
 
 /* The final order of the recording, from the top value. */
-enum vrs_status assemble(struct builder *b, const struct top *top, struct vrs_error *err) MUST_CHECK;
+enum vrs_status assemble(struct builder *b, const struct top *top,
+                         struct vrs_error *err) MUST_CHECK;
 
 #endif

@@ -20,8 +20,10 @@ enum vrs_status builder_init(struct builder *b, struct recording *r, const struc
         return VRS_OK;
     if (r->strings.bytes.max - r->strings.bytes.len >= WORD_BYTES_MAX)
         return vrs_no_memory(err);
-    return vrs_fail(err, VRS_LIMIT, "the format's own words take more than %u bytes; see --limit "
-                    "strings", limits->strings_bytes);
+    return vrs_fail(err, VRS_LIMIT,
+                    "the format's own words take more than %u bytes; see --limit "
+                    "strings",
+                    limits->strings_bytes);
 }
 
 void builder_free(struct builder *b)
@@ -51,8 +53,8 @@ void builder_expect(struct builder *b, uint64_t bytes)
         b->memo.cap = cap;
 }
 
-enum vrs_status build_no_room(const struct builder *b, uint32_t len, uint32_t max,
-                              const char *what, struct vrs_error *err)
+enum vrs_status build_no_room(const struct builder *b, uint32_t len, uint32_t max, const char *what,
+                              struct vrs_error *err)
 {
     if (len < max)
         return vrs_no_memory(err);
@@ -163,9 +165,10 @@ enum vrs_status build_mark(struct builder *b, struct vrs_error *err)
         return VRS_OK;
     if (b->marks.len < b->marks.max)
         return vrs_no_memory(err);
-    return vrs_fail_at(err, VRS_LIMIT, b->offset,
-                       "object nested deeper than %u; is this a memory snapshot? see --limit nesting",
-                       b->marks.max);
+    return vrs_fail_at(
+        err, VRS_LIMIT, b->offset,
+        "object nested deeper than %u; is this a memory snapshot? see --limit nesting",
+        b->marks.max);
 }
 
 static enum vrs_status late_change(const struct builder *b, struct vrs_error *err)

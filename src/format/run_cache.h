@@ -29,8 +29,9 @@ struct run_cache {
 void run_cache_init(struct run_cache *c);
 void run_cache_free(struct run_cache *c);
 
-/* The stack of the memo reads that begin at `at`, in an event of this action, and the place behind the APPENDS that ends
- * them.  False where something else stands there, or memory ran out; `b` may have gained stacks. */
+/* The stack of the memo reads that begin at `at`, in an event of this action, and the place behind
+ * the APPENDS that ends them.  False where something else stands there, or memory ran out; `b` may
+ * have gained stacks. */
 bool run_cache_take(struct run_cache *c, struct builder *b, enum event_action action,
                     const uint8_t *at, const uint8_t *end, uint32_t *ret_stack,
                     const uint8_t **ret_at);

@@ -17,7 +17,8 @@ enum { WINDOW_BYTES = 1 << 20 };
 /* Where bytes come from: a file, memory, a stream, or an unpacker over another source.
  * `read` puts 1 to `len` bytes at `to` and their number into `*ret`; 0 is the end. */
 struct source {
-    enum vrs_status (*read)(void *self, uint8_t *to, size_t len, size_t *ret, struct vrs_error *err);
+    enum vrs_status (*read)(void *self, uint8_t *to, size_t len, size_t *ret,
+                            struct vrs_error *err);
     void *self;
 };
 
@@ -26,13 +27,14 @@ struct window {
     uint8_t *buffer; /* WINDOW_BYTES + a few, so that short loads past `end` stay inside */
     uint64_t base;   /* offset in the input of buffer[0] */
     struct source source;
-    uint64_t expected_bytes;   /* of the whole input, or 0; a hint for those who make room */
-    bool ended;                /* the source has no more */
-    enum vrs_status failed;    /* a failure of the source is kept until the bytes before it are used */
+    uint64_t expected_bytes; /* of the whole input, or 0; a hint for those who make room */
+    bool ended;              /* the source has no more */
+    enum vrs_status failed; /* a failure of the source is kept until the bytes before it are used */
     struct vrs_error failure;
 };
 
-enum vrs_status window_init(struct window *w, struct source source, struct vrs_error *err) MUST_CHECK;
+enum vrs_status window_init(struct window *w, struct source source,
+                            struct vrs_error *err) MUST_CHECK;
 void window_free(struct window *w);
 
 /* Tries to have at least `len` (<= WINDOW_BYTES) bytes in [at, end), or as many as there are to

@@ -84,14 +84,16 @@ bool frames_intern(struct frames *f, struct frame frame, frame_id *ret)
 static struct fx_node fx_get(const struct fx_nodes *f, uint32_t id)
 {
     return (struct fx_node){
-        { f->op[id] }, { f->name[id] }, { f->target[id] }, { f->info[id] }, { f->original_trace[id] },
+        { f->op[id] },   { f->name[id] },           { f->target[id] },
+        { f->info[id] }, { f->original_trace[id] },
     };
 }
 
 static uint64_t fx_hash(struct fx_node n)
 {
-    return hash_pair(hash_pair((uint64_t)n.op.n << 32 | n.name.n, (uint64_t)n.target.n << 32 | n.info.n),
-                     n.original_trace.n);
+    return hash_pair(
+        hash_pair((uint64_t)n.op.n << 32 | n.name.n, (uint64_t)n.target.n << 32 | n.info.n),
+        n.original_trace.n);
 }
 
 static uint64_t fx_hash_of(uint32_t id, const void *fx_nodes)

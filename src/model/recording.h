@@ -65,10 +65,10 @@ struct blocks {
     uint32_t *segment;
     uint64_t *address; /* where the file gives none: the running sum from the segment's base */
     uint64_t *size;
-    uint64_t *requested_size; /* UNKNOWN_U64 where not given; stale on inactive blocks */
-    uint8_t *state;           /* enum block_state */
-    uint32_t *stack;          /* of the current allocation; else of history[0] */
-    uint32_t *context;        /* context_id */
+    uint64_t *requested_size;            /* UNKNOWN_U64 where not given; stale on inactive blocks */
+    uint8_t *state;                      /* enum block_state */
+    uint32_t *stack;                     /* of the current allocation; else of history[0] */
+    uint32_t *context;                   /* context_id */
     uint32_t *first_history, *histories; /* rows of history, newest first */
 };
 
@@ -219,8 +219,8 @@ struct origin {
     int pickle_protocol; /* -1: not a pickle; 0 also stands for 0 or 1, which look alike */
     bool bare_list;      /* the top value is a list of segments */
     bool complete;
-    uint64_t cut_offset; /* of the unpacked bytes, when not complete */
-    uint8_t cut_part;    /* enum cut_part */
+    uint64_t cut_offset;     /* of the unpacked bytes, when not complete */
+    uint8_t cut_part;        /* enum cut_part */
     uint64_t trailing_bytes; /* non-zero bytes after the end */
     uint64_t bad_utf8;       /* strings with bytes that were replaced */
     uint64_t cut_stacks;     /* stacks longer than the limit */

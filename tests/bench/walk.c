@@ -271,7 +271,8 @@ int main(int argc, char **argv)
     static struct window window;
     bool only_pass = argc == 3 && strcmp(argv[1], "--pass") == 0;
     bool gets_first = argc == 3 && strcmp(argv[1], "--gets-first") == 0;
-    if (argc != (only_pass || gets_first ? 3 : 2) || (argv[argc - 1][0] == '-' && argv[argc - 1][1])) {
+    if (argc != (only_pass || gets_first ? 3 : 2) ||
+        (argv[argc - 1][0] == '-' && argv[argc - 1][1])) {
         fputs("usage: walk [--pass | --gets-first] FILE\n", stderr);
         return 2;
     }

@@ -1,3 +1,3 @@
 "$VRAMSCOPE" help doctor
-"$VRAMSCOPE" help doctor >help
-"$VRAMSCOPE" doctor --help | cmp - help
+"$VRAMSCOPE" help doctor >text
+"$VRAMSCOPE" doctor --help | cmp - text

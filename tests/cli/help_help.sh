@@ -1,3 +1,3 @@
 "$VRAMSCOPE" help help
-"$VRAMSCOPE" help help >help
-"$VRAMSCOPE" help --help | cmp - help
+"$VRAMSCOPE" help help >text
+"$VRAMSCOPE" help --help | cmp - text

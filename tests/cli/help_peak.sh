@@ -1,3 +1,3 @@
 "$VRAMSCOPE" help peak
-"$VRAMSCOPE" help peak >help
-"$VRAMSCOPE" peak --help | cmp - help
+"$VRAMSCOPE" help peak >text
+"$VRAMSCOPE" peak --help | cmp - text

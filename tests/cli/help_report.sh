@@ -1,3 +1,3 @@
 "$VRAMSCOPE" help report
-"$VRAMSCOPE" help report >help
-"$VRAMSCOPE" report --help | cmp - help
+"$VRAMSCOPE" help report >text
+"$VRAMSCOPE" report --help | cmp - text

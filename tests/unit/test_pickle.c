@@ -271,7 +271,10 @@ struct bad {
     enum vrs_status status;
     const char *says;
 };
-#define BAD(bytes, offset, status, says) { bytes, sizeof(bytes) - 1, offset, status, says }
+#define BAD(bytes, offset, status, says)                                                           \
+    {                                                                                              \
+        bytes, sizeof(bytes) - 1, offset, status, says                                             \
+    }
 
 static void bad_pickles_are_refused_where_they_go_wrong(void **state)
 {
@@ -279,24 +282,37 @@ static void bad_pickles_are_refused_where_they_go_wrong(void **state)
     static const struct bad bad[] = {
         BAD("\x80\x06}.", 1, VRS_UNSUPPORTED, "protocol 6"),
         BAD("\x80\x04\x80\x04}.", 2, VRS_UNSUPPORTED, "PROTO"),
-        BAD("\x80\x02" "cos\nsystem\n.", 2, VRS_UNSUPPORTED, "os.system"),
-        BAD("\x80\x02}(K\x01" "R.", 6, VRS_UNSUPPORTED, "REDUCE"),
+        BAD("\x80\x02"
+            "cos\nsystem\n.",
+            2, VRS_UNSUPPORTED, "os.system"),
+        BAD("\x80\x02}(K\x01"
+            "R.",
+            6, VRS_UNSUPPORTED, "REDUCE"),
         BAD("\x80\x04}\xff.", 3, VRS_CORRUPT, "0xff"),
         BAD("\x80\x02h\x05.", 2, VRS_CORRUPT, "never written"),
         BAD("\x80\x02}r\xff\xff\xff\xff.", 3, VRS_CORRUPT, "memo entry 4294967295"),
         BAD("\x80\x02}q\x00q\x00.", 5, VRS_CORRUPT, "written twice"),
         BAD("\x80\x02\x86.", 2, VRS_CORRUPT, "more values"),
-        BAD("\x80\x02" "e.", 2, VRS_CORRUPT, "never opened"),
+        BAD("\x80\x02"
+            "e.",
+            2, VRS_CORRUPT, "never opened"),
         BAD("\x80\x02(e.", 3, VRS_CORRUPT, "more values"),
         BAD("\x80\x02}(K\x01u.", 6, VRS_CORRUPT, "no value"),
         BAD("\x80\x02}(}K\x01u.", 7, VRS_CORRUPT, "container"),
-        BAD("\x80\x02]q\x00]h\x00" "ah\x00K\x01" "a.", 13, VRS_CORRUPT, "after it was used"),
+        BAD("\x80\x02]q\x00]h\x00"
+            "ah\x00K\x01"
+            "a.",
+            13, VRS_CORRUPT, "after it was used"),
         BAD("\x80\x02]K\x01s.", 5, VRS_CORRUPT, "more values"),
-        BAD("\x80\x02K\x01K\x02" "a.", 6, VRS_CORRUPT, "not a list"),
+        BAD("\x80\x02K\x01K\x02"
+            "a.",
+            6, VRS_CORRUPT, "not a list"),
         BAD("\x80\x02]]K\x01K\x02s.", 8, VRS_CORRUPT, "not a dict"),
         BAD("\x80\x02K\x01K\x02.", 6, VRS_CORRUPT, "2 values"),
         BAD("\x80\x02(K\x01.", 5, VRS_CORRUPT, "1 open marks"),
-        BAD("\x80\x02\x8a\x0a" "0123456789.", 2, VRS_CORRUPT, "10 bytes"),
+        BAD("\x80\x02\x8a\x0a"
+            "0123456789.",
+            2, VRS_CORRUPT, "10 bytes"),
         BAD("\x80\x02\x8a\x09\0\0\0\0\0\0\0\0\1.", 2, VRS_CORRUPT, "64 bits"),
         BAD("\x80\x02\x8b\xff\xff\xff\xff.", 2, VRS_CORRUPT, "4294967295 bytes"),
         BAD("\x80\x04\x95\0\0\0\0\0\0\0\x80}.", 2, VRS_CORRUPT, "frame"),
@@ -313,8 +329,8 @@ static void bad_pickles_are_refused_where_they_go_wrong(void **state)
         read_bytes(bad[i].bytes, bad[i].len, 0, &o);
         if (o.status != bad[i].status || o.err.offset != bad[i].offset ||
             strstr(o.err.message, bad[i].says) == NULL)
-            fail_msg("case %zu: status %d at %lld: %s", i, (int)o.status,
-                     (long long)o.err.offset, o.err.message);
+            fail_msg("case %zu: status %d at %lld: %s", i, (int)o.status, (long long)o.err.offset,
+                     o.err.message);
         recording_free(&o.r);
     }
 }
@@ -380,6 +396,34 @@ static void numbers_of_every_form(void **state)
     CHECK_SIZE("N", UNKNOWN_U64, 0);
 }
 
+/* The name of the one annotation of a file, as protocol 0 spells it. */
+static void check_line_text(const char *spelt, str expected)
+{
+    struct outcome o;
+    struct buf b;
+    buf_init(&b, 1 << 10);
+    buf_text(&b, "(dVsegments\n(lsVexternal_annotations\n(l(dVname\nV");
+    buf_text(&b, spelt);
+    buf_text(&b, "\nsVstage\nVSTART\nsas.");
+    read_bytes(b.at, b.len, b.len, &o);
+    assert_string_equal(o.err.message, "");
+    assert_int_equal(o.r.marks.rows.len, 1);
+    assert_true(str_equal(strings_text(&o.r.strings, (string_id){ o.r.marks.name[0] }), expected));
+    recording_free(&o.r);
+    buf_free(&b);
+}
+
+static void lines_of_text_resolve_whole_escapes_only(void **state)
+{
+    (void)state;
+    check_line_text("plain", S("plain"));
+    check_line_text("\xe9", S("\u00e9"));
+    check_line_text("\\u20ac\\U0001F600.", S("\u20ac\U0001f600."));
+    check_line_text("\\u20aG", S("\\u20aG"));
+    check_line_text("\\u20a", S("\\u20a"));
+    check_line_text("a\\", S("a\\"));
+}
+
 static void a_shared_list_of_frames_is_one_stack(void **state)
 {
     (void)state;
@@ -417,7 +461,9 @@ static void a_list_may_contain_itself(void **state)
 {
     (void)state;
     /* segments: a list whose only item is the list; nothing in it is a segment. */
-    static const char bytes[] = "\x80\x04}(\x8c\x08segments]\x94(h\x00" "e\x8c\x0d" "device_traces]u.";
+    static const char bytes[] = "\x80\x04}(\x8c\x08segments]\x94(h\x00"
+                                "e\x8c\x0d"
+                                "device_traces]u.";
     struct outcome o;
     read_bytes(bytes, sizeof bytes - 1, 0, &o);
     assert_int_equal(o.status, VRS_OK);
@@ -436,6 +482,7 @@ int main(void)
         cmocka_unit_test(bad_pickles_are_refused_where_they_go_wrong),
         cmocka_unit_test(marks_have_a_limit),
         cmocka_unit_test(numbers_of_every_form),
+        cmocka_unit_test(lines_of_text_resolve_whole_escapes_only),
         cmocka_unit_test(a_shared_list_of_frames_is_one_stack),
         cmocka_unit_test(a_list_may_contain_itself),
     };

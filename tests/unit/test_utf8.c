@@ -65,12 +65,9 @@ static void long_text_is_clipped_between_characters(void **state)
         size_t most;
         const char *wanted;
     } cases[] = {
-        { "abc", 3, "abc" },
-        { "abcd", 3, "abc\u2026" },
-        { "a\u20acb", 2, "a\u2026" },
-        { "a\u20acb", 4, "a\u20ac\u2026" },
-        { "\U0001f600", 3, "\u2026" },
-        { "", 0, "" },
+        { "abc", 3, "abc" },           { "abcd", 3, "abc\u2026" },
+        { "a\u20acb", 2, "a\u2026" },  { "a\u20acb", 4, "a\u20ac\u2026" },
+        { "\U0001f600", 3, "\u2026" }, { "", 0, "" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct buf b;
