@@ -146,9 +146,11 @@ static int write_result(const struct work *w, const struct vrs_result *result)
     return output_close(&output, status == VRS_OK);
 }
 
+/* One file of one entry is answered as such; a page of several is like several files, however many
+ * of them could be read. */
 static int join(struct work *w, const struct vrs_result *const *results, uint32_t count)
 {
-    if (count == 1 && !w->inputs.several)
+    if (count == 1 && !w->inputs.several && w->answer[0].count == 1)
         return write_result(w, results[0]);
     struct vrs_result *joined = NULL;
     struct vrs_error err;

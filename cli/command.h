@@ -30,8 +30,8 @@ struct option_spec {
     const char *choices; /* the values it knows, with a blank between them; or NULL */
 };
 
-/* The exit codes; 4 and 1 belong to verbs that judge. */
-enum { EXIT_DONE = 0, EXIT_USAGE = 2, EXIT_FAILED = 3, EXIT_INTERRUPTED = 130 };
+/* The exit codes.  1 and 4 belong to verbs that judge; a signal ends with 128 plus its number. */
+enum { EXIT_DONE = 0, EXIT_USAGE = 2, EXIT_FAILED = 3 };
 
 enum { OPTION_GROUPS = 3 };
 

@@ -3,11 +3,12 @@
 
 #include "command.h"
 
-extern const struct command cmd_report, cmd_peak, cmd_help;
+extern const struct command cmd_report, cmd_peak, cmd_doctor, cmd_help;
 
 const struct command *const commands[] = {
     &cmd_report,
     &cmd_peak,
+    &cmd_doctor,
     &cmd_help,
     NULL,
 };

@@ -1,7 +1,7 @@
 /* sizes.c - sizes as people type them. */
 #include "sizes.h"
 
-#include <string.h>
+#include <stddef.h>
 #include <strings.h>
 
 static const struct {

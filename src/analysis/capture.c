@@ -2,6 +2,7 @@
 #include "analysis/capture.h"
 
 #include "analysis/frame_class.h"
+#include "base/arena.h"
 
 /* For each stack whether it holds a native frame; NULL when memory ran out. */
 static uint8_t *native_stacks(const struct recording *r, struct arena *scratch)

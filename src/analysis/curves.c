@@ -5,76 +5,12 @@
  * being undefined, and are read as signed when compared. */
 #include "analysis/curves.h"
 
-#include <assert.h>
-
 const char *const curve_names[CURVES] = {
     [CURVE_REQUESTED] = "requested",
     [CURVE_ALLOCATED] = "allocated",
     [CURVE_ACTIVE] = "active",
     [CURVE_RESERVED] = "reserved",
 };
-
-enum { DIVISIONS = 16, ROUND_UNIT = 512 };
-
-struct rounding rounding_of(const struct recording *r)
-{
-    static const char *const names[DIVISIONS] = {
-        "roundup_power2_divisions.1",     "roundup_power2_divisions.2",
-        "roundup_power2_divisions.4",     "roundup_power2_divisions.8",
-        "roundup_power2_divisions.16",    "roundup_power2_divisions.32",
-        "roundup_power2_divisions.64",    "roundup_power2_divisions.128",
-        "roundup_power2_divisions.256",   "roundup_power2_divisions.512",
-        "roundup_power2_divisions.1024",  "roundup_power2_divisions.2048",
-        "roundup_power2_divisions.4096",  "roundup_power2_divisions.8192",
-        "roundup_power2_divisions.16384", "roundup_power2_divisions.32768",
-    };
-    struct rounding rounding = { { 0 }, false };
-    for (uint32_t i = 0; i < DIVISIONS; i++) {
-        uint32_t row = settings_find(r, str_from(names[i]));
-        if (row == NO_ROW || r->settings.type[row] != SETTING_INT || r->settings.integer[row] < 0)
-            continue;
-        uint64_t divisions = (uint64_t)r->settings.integer[row];
-        /* The allocator accepts powers of two only; anything else is no setting of its. */
-        if ((divisions & (divisions - 1)) == 0)
-            rounding.divisions[i] = divisions;
-        rounding.divides |= rounding.divisions[i] > 1;
-    }
-    return rounding;
-}
-
-static uint32_t floor_log2(uint64_t n)
-{
-    uint32_t log = 0;
-    while (n >>= 1)
-        log++;
-    return log;
-}
-
-/* The power of two of which a block's size is a multiple. */
-static uint64_t rounding_step(const struct rounding *rounding, uint64_t request)
-{
-    uint32_t log = floor_log2(request);
-    uint32_t i = log < 20 ? 0 : log - 20 < DIVISIONS ? log - 20 : DIVISIONS - 1;
-    uint64_t divisions = rounding->divisions[i];
-    if (divisions <= 1 || request / ROUND_UNIT < divisions || request == ROUND_UNIT * divisions)
-        return ROUND_UNIT;
-    return ((uint64_t)1 << log) / divisions;
-}
-
-uint64_t rounding_apply(const struct rounding *rounding, uint64_t request)
-{
-    if (request < ROUND_UNIT)
-        return ROUND_UNIT;
-    uint64_t step = rounding->divides ? rounding_step(rounding, request) : ROUND_UNIT;
-    /* Past the top of the type there is no such block. */
-    return request > UINT64_MAX - step ? request : (request + step - 1) & ~(step - 1);
-}
-
-uint64_t round_request(const struct recording *r, uint64_t request)
-{
-    struct rounding rounding = rounding_of(r);
-    return rounding_apply(&rounding, request);
-}
 
 struct block_size allocation_block_size(const struct recording *r, uint32_t allocation,
                                         const struct rounding *rounding)
@@ -86,11 +22,6 @@ struct block_size allocation_block_size(const struct recording *r, uint32_t allo
     return (struct block_size){ size == UNKNOWN_U64 ? 0 : rounding_apply(rounding, size), false };
 }
 
-static uint64_t known(uint64_t bytes)
-{
-    return bytes == UNKNOWN_U64 ? 0 : bytes;
-}
-
 int64_t forward_start_bytes(const struct recording *r, uint32_t device)
 {
     const struct allocations *a = &r->allocations;
@@ -98,7 +29,7 @@ int64_t forward_start_bytes(const struct recording *r, uint32_t device)
     for (uint32_t i = 0; i < r->devices.allocations[device]; i++) {
         uint32_t row = r->devices.first_allocation[device] + i;
         if (a->alloc_event[row] == NO_ROW)
-            sum += known(a->size[row]);
+            sum += known_or_0(a->size[row]);
     }
     return (int64_t)sum;
 }
@@ -204,7 +135,7 @@ static void walk_alloc(struct walk *w, uint64_t size)
     uint32_t row = walk_find(w);
     if (row != NO_ROW && a->block[row] != NO_ROW) {
         uint32_t requested = a->free_requested_event[row];
-        active = known(w->r->blocks.size[a->block[row]]);
+        active = known_or_0(w->r->blocks.size[a->block[row]]);
         if (requested == NO_ROW || w->waits < WAITING_MAX)
             allocated = active;
         if (requested != NO_ROW && w->waits < WAITING_MAX)
@@ -223,7 +154,7 @@ static void walk_request(struct walk *w, uint64_t size)
     uint64_t held = rounding_apply(&w->rounding, size);
     /* Older than the trace and still waiting at its end. */
     if (block != NO_ROW)
-        held = known(w->r->blocks.size[block]);
+        held = known_or_0(w->r->blocks.size[block]);
     for (uint32_t i = 0; i < w->waits; i++)
         if (w->waiting[i].requested_event == w->event)
             held = w->waiting[i].block_bytes;
@@ -266,11 +197,11 @@ static void walk_step(struct walk *w)
         break;
     case ACTION_SEGMENT_ALLOC:
     case ACTION_SEGMENT_MAP:
-        walk_change(w, CURVE_RESERVED, known(size));
+        walk_change(w, CURVE_RESERVED, known_or_0(size));
         break;
     case ACTION_SEGMENT_FREE:
     case ACTION_SEGMENT_UNMAP:
-        walk_change(w, CURVE_RESERVED, -known(size));
+        walk_change(w, CURVE_RESERVED, -known_or_0(size));
         walk_compare(w);
         break;
     case ACTION_OTHER:
@@ -293,15 +224,15 @@ static void final_bytes(const struct recording *r, uint32_t device, uint64_t ret
     for (uint32_t i = 0; i < CURVES; i++)
         ret[i] = 0;
     for (uint32_t i = 0; i < d->segments[device]; i++)
-        ret[CURVE_RESERVED] += known(r->segments.total_size[d->first_segment[device] + i]);
+        ret[CURVE_RESERVED] += known_or_0(r->segments.total_size[d->first_segment[device] + i]);
     for (uint32_t i = 0; i < d->blocks[device]; i++) {
         uint32_t block = d->first_block[device] + i;
         if (!block_live(r, block))
             continue;
         ret[CURVE_REQUESTED] += block_requested(r, block);
-        ret[CURVE_ACTIVE] += known(r->blocks.size[block]);
+        ret[CURVE_ACTIVE] += known_or_0(r->blocks.size[block]);
         if (r->blocks.state[block] == BLOCK_ALLOCATED)
-            ret[CURVE_ALLOCATED] += known(r->blocks.size[block]);
+            ret[CURVE_ALLOCATED] += known_or_0(r->blocks.size[block]);
     }
 }
 
@@ -468,7 +399,7 @@ static int64_t sum_events(const struct recording *r, bool reserved, uint32_t *at
     uint64_t sum = *d;
     int64_t most = (int64_t)sum;
     for (uint32_t i = *at; i < end; i++) {
-        uint64_t size = e->size[i] == UNKNOWN_U64 ? 0 : e->size[i];
+        uint64_t size = known_or_0(e->size[i]);
         sum += (uint64_t)(int64_t)event_sign[e->action[i]][reserved] * size;
         if ((int64_t)sum > most)
             most = (int64_t)sum;
@@ -506,7 +437,7 @@ void curves_draw(const struct recording *r, uint32_t device, const struct curves
         /* State s is reached by the first s events; a span of none holds the state before it. */
         for (; state < (to > from ? to - 1 : from); state++) {
             uint32_t event = r->devices.first_event[device] + (uint32_t)state;
-            uint64_t size = known(e->size[event]);
+            uint64_t size = known_or_0(e->size[event]);
             for (int c = 0; c < 2; c++) {
                 d[c] += (uint64_t)(int64_t)event_sign[e->action[event]][c] * size;
                 if (state < from || (int64_t)d[c] > most[c])

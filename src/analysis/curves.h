@@ -5,7 +5,7 @@
 #ifndef VRS_ANALYSIS_CURVES_H
 #define VRS_ANALYSIS_CURVES_H
 
-#include "base/fail.h"
+#include "allocator/rounding.h"
 #include "model/recording.h"
 
 enum curve_name { CURVE_REQUESTED, CURVE_ALLOCATED, CURVE_ACTIVE, CURVE_RESERVED, CURVES };
@@ -33,18 +33,6 @@ struct block_size {
     uint64_t bytes;
     bool recorded;
 };
-
-/* The allocator's rounding rule under a recording's settings, read once. */
-struct rounding {
-    uint64_t divisions[16]; /* of each power of two from 1 MiB; 0 or 1: none */
-    bool divides;           /* any is set */
-};
-
-struct rounding rounding_of(const struct recording *r);
-uint64_t rounding_apply(const struct rounding *rounding, uint64_t request);
-
-/* Rounds a request as the recording's allocator settings say. */
-uint64_t round_request(const struct recording *r, uint64_t request);
 
 /* An allocation of unknown size has a block of 0 bytes, unless it survives in a known one. */
 struct block_size allocation_block_size(const struct recording *r, uint32_t allocation,

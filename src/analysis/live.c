@@ -35,7 +35,7 @@ enum vrs_status live_at(const struct recording *r, uint32_t device, int64_t at_e
             if (born > at_event || (freed != NO_ROW && freed - first <= at_event))
                 continue;
             if (pass == 1) {
-                uint64_t bytes = a->size[row] == UNKNOWN_U64 ? 0 : a->size[row];
+                uint64_t bytes = known_or_0(a->size[row]);
                 set.at[len] = (struct live){ row, 0, born, bytes, stack_of(r, row) };
                 set.bytes += bytes;
             }
@@ -88,7 +88,9 @@ enum vrs_status segment_index_make(const struct recording *r, uint32_t device, s
     return VRS_OK;
 }
 
-uint32_t segment_at(const struct recording *r, const struct segment_index *index, uint64_t address)
+/* The final segment that holds an address, or NO_ROW. */
+static uint32_t segment_at(const struct recording *r, const struct segment_index *index,
+                           uint64_t address)
 {
     uint32_t low = 0, high = index->len;
     while (low < high) {

@@ -23,16 +23,6 @@ struct mapped {
     } * hit;
 };
 
-static bool is_obtained(uint8_t action)
-{
-    return action == ACTION_SEGMENT_ALLOC || action == ACTION_SEGMENT_MAP;
-}
-
-static bool is_returned(uint8_t action)
-{
-    return action == ACTION_SEGMENT_FREE || action == ACTION_SEGMENT_UNMAP;
-}
-
 static uint64_t range_end(uint64_t from, uint64_t size)
 {
     return size > UINT64_MAX - from ? UINT64_MAX : from + size;
@@ -112,7 +102,7 @@ static bool prepare(const struct recording *r, uint32_t device, struct arena *sc
     size_t ranges = d->segments[device];
     for (uint32_t i = 0; i < d->events[device]; i++) {
         uint8_t action = r->events.action[d->first_event[device] + i];
-        ranges += is_obtained(action) || is_returned(action);
+        ranges += action_obtains(action) || action_returns(action);
     }
     *m = (struct mapped){ .leaves = 1, .changes = 1 };
     if (ranges > UINT32_MAX / 8)
@@ -126,7 +116,7 @@ static bool prepare(const struct recording *r, uint32_t device, struct arena *sc
     }
     for (uint32_t i = 0; i < d->events[device]; i++) {
         uint32_t row = d->first_event[device] + i;
-        if (is_obtained(r->events.action[row]) || is_returned(r->events.action[row]))
+        if (action_obtains(r->events.action[row]) || action_returns(r->events.action[row]))
             note_ends(m, r->events.address[row], r->events.size[row]);
     }
     if (m->ends > 1)
@@ -164,12 +154,12 @@ enum vrs_status find_unknown_segments(const struct recording *r, uint32_t device
         uint8_t action = e->action[row];
         if (action == ACTION_ALLOC && e->address[row] != UNKNOWN_U64 &&
             !is_mapped(&m, e->address[row])) {
-            finding_add(ret, e->size[row] == UNKNOWN_U64 ? 0 : e->size[row], i, e->address[row]);
+            finding_add(ret, known_or_0(e->size[row]), i, e->address[row]);
             /* Walked backwards, so the last case met is the first. */
             ret->first_event = i;
             ret->first_address = e->address[row];
-        } else if (is_obtained(action) || is_returned(action)) {
-            change(&m, e->address[row], e->size[row], is_returned(action));
+        } else if (action_obtains(action) || action_returns(action)) {
+            change(&m, e->address[row], e->size[row], action_returns(action));
         }
     }
     arena_free(&scratch);

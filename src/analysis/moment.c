@@ -1,41 +1,31 @@
-/* moment.c - what a user means by "at". */
-#include "analysis/peak.h"
+/* moment.c - the words for moments, the event each means. */
+#include "analysis/moment.h"
 
-static bool parse_u64(str text, uint64_t *ret)
+#include "analysis/curves.h"
+#include "base/number.h"
+
+static bool is_digit(char c)
 {
-    uint64_t n = 0;
-    if (text.len == 0 || text.len > 19)
-        return false;
-    for (size_t i = 0; i < text.len; i++) {
-        if (text.ptr[i] < '0' || text.ptr[i] > '9')
-            return false;
-        n = n * 10 + (uint64_t)(text.ptr[i] - '0');
-    }
-    *ret = n;
-    return true;
+    return c >= '0' && c <= '9';
 }
 
-/* "12.5s" as seconds; by hand, because strtod asks the locale for its decimal point. */
+/* Digits alone, without a sign. */
+static bool parse_u64(str text, uint64_t *ret)
+{
+    bool negative;
+    return text.len != 0 && is_digit(text.ptr[0]) && number_integer(text, ret, &negative);
+}
+
+/* "12.5s" as seconds, without sign or exponent. */
 static bool parse_seconds(str text, double *ret)
 {
-    double seconds = 0, unit = 1;
-    bool digits = false, point = false;
-    if (text.len < 2 || text.len > 32 || text.ptr[text.len - 1] != 's')
+    if (text.len < 2 || text.ptr[text.len - 1] != 's')
         return false;
-    for (size_t i = 0; i + 1 < text.len; i++) {
-        char c = text.ptr[i];
-        if (c == '.' && !point) {
-            point = true;
-        } else if (c >= '0' && c <= '9') {
-            digits = true;
-            unit /= point ? 10 : 1;
-            seconds = point ? seconds + (c - '0') * unit : seconds * 10 + (c - '0');
-        } else {
+    text.len--;
+    for (size_t i = 0; i < text.len; i++)
+        if (!is_digit(text.ptr[i]) && text.ptr[i] != '.')
             return false;
-        }
-    }
-    *ret = seconds;
-    return digits;
+    return number_real(text, ret);
 }
 
 enum vrs_status moment_parse(str text, struct moment *ret, struct vrs_error *err)

@@ -2,6 +2,7 @@
 #include "analysis/naming.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "analysis/frame_class.h"
 #include "base/buf.h"

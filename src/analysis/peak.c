@@ -42,7 +42,7 @@ struct group {
     struct live biggest;      /* stands for the row */
     struct stack_names names; /* of the first member */
     bool culprits_differ, owners_differ, slack_unknown;
-    uint32_t members, first_member; /* in the sorted live set */
+    uint32_t members;
 };
 
 struct grouping {

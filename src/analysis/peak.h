@@ -4,6 +4,7 @@
 
 #include "analysis/curves.h"
 #include "analysis/naming.h"
+#include "analysis/site.h"
 #include "base/arena.h"
 
 enum peak_by {
@@ -20,24 +21,6 @@ enum peak_by {
     PEAK_BYS
 };
 extern const char *const peak_by_names[PEAK_BYS];
-
-enum site_key { KEY_EXACT, KEY_LINE, KEY_FUNCTION_IN_FILE, KEY_FUNCTION, SITE_KEYS };
-
-/* The moment asked for. */
-enum moment_kind { AT_PEAK, AT_START, AT_END, AT_EVENT, AT_OOM, AT_SECONDS };
-struct moment {
-    enum moment_kind kind;
-    int64_t event;  /* AT_EVENT */
-    uint64_t nth;   /* AT_OOM: from 1; 0 is the last */
-    double seconds; /* AT_SECONDS: after the first event */
-};
-
-/* "N | start | end | peak | oom[:k] | 12.5s"; VRS_USAGE names what is accepted. */
-enum vrs_status moment_parse(str text, struct moment *ret, struct vrs_error *err) MUST_CHECK;
-
-/* The event a moment means on a device (-1: the start); VRS_USAGE when the device has none such. */
-enum vrs_status moment_find(const struct recording *r, uint32_t device, struct moment moment,
-                            int64_t *ret, struct vrs_error *err) MUST_CHECK;
 
 struct peak_row {
     str name; /* the row's value in the chosen grouping, as printed */

@@ -33,8 +33,8 @@ static bool reduce_frame(struct sites *s, frame_id frame, frame_id *ret)
     ret->n = 0;
     if (naming_class(s->naming, frame) == FRAME_NATIVE || frame_is_module_call(file, function))
         return true;
-    struct frame seen = { .name = f.name, .line = s->key == KEY_LINE ? f.line : NO_LINE };
-    if (s->key != KEY_FUNCTION && !strings_intern(&s->bases, path_base(file), &seen.file))
+    struct frame seen = { .name = f.name, .line = s->key == SITE_LINE ? f.line : NO_LINE };
+    if (s->key != SITE_FUNCTION && !strings_intern(&s->bases, path_base(file), &seen.file))
         return false;
     return frames_intern(&s->frames, seen, ret);
 }
@@ -54,7 +54,7 @@ static bool push_reduced(struct sites *s, uint32_t stack, uint32_t caller, uint3
 
 bool sites_of(struct sites *s, stack_id stack, uint32_t *ret)
 {
-    if (s->key == KEY_EXACT) {
+    if (s->key == SITE_EXACT) {
         *ret = stack.n;
         return true;
     }

@@ -3,9 +3,16 @@
 #define VRS_ANALYSIS_SITE_H
 
 #include "analysis/naming.h"
-#include "analysis/peak.h"
 
-/* Reduces stacks under one key to ids: equal ids are one site.  KEY_EXACT keeps stacks as they
+/* What makes two stacks one site: K0 to K3 of the command line. */
+enum site_key {
+    SITE_EXACT,            /* all of both */
+    SITE_LINE,             /* file, line, function */
+    SITE_FUNCTION_IN_FILE, /* file, function */
+    SITE_FUNCTION          /* function */
+};
+
+/* Reduces stacks under one key to ids: equal ids are one site.  SITE_EXACT keeps stacks as they
  * are; the others drop native frames, module calls and repeats of the frame just before. */
 struct sites {
     const struct recording *r;

@@ -3,7 +3,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "analysis/capture.h"
 #include "analysis/trust_checks.h"
@@ -293,7 +292,7 @@ static struct finding find_older(const struct recording *r, uint32_t device)
     for (uint32_t i = 0; i < r->devices.allocations[device]; i++) {
         uint32_t row = r->devices.first_allocation[device] + i;
         if (a->alloc_event[row] == NO_ROW)
-            finding_add(&older, a->size[row] == UNKNOWN_U64 ? 0 : a->size[row], -1, UNKNOWN_U64);
+            finding_add(&older, known_or_0(a->size[row]), -1, UNKNOWN_U64);
     }
     return older;
 }
@@ -488,8 +487,8 @@ static char grade_of(const struct assessment *a)
 static bool worse(const struct assessment *a, uint32_t x, uint32_t y)
 {
     const struct trust_item *i = &a->item[x], *j = &a->item[y];
-    uint64_t i_bytes = i->worst_bytes == UNKNOWN_U64 ? 0 : i->worst_bytes;
-    uint64_t j_bytes = j->worst_bytes == UNKNOWN_U64 ? 0 : j->worst_bytes;
+    uint64_t i_bytes = known_or_0(i->worst_bytes);
+    uint64_t j_bytes = known_or_0(j->worst_bytes);
     if (i->failed != j->failed)
         return i->failed;
     return i_bytes != j_bytes ? i_bytes > j_bytes : a->code[x] < a->code[y];

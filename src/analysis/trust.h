@@ -4,6 +4,7 @@
 
 #include "analysis/curves.h"
 #include "base/arena.h"
+#include "base/fail.h"
 
 enum trust_window {
     WINDOW_COMPLETE,

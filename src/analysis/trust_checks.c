@@ -42,7 +42,7 @@ static bool segment_is_wrong(const struct recording *r, uint32_t segment, uint64
     bool wrong = false, host = r->devices.kind[s->device[segment]] == DEVICE_HOST;
     for (uint32_t i = 0; i < s->blocks[segment]; i++) {
         uint32_t block = s->first_block[segment] + i;
-        uint64_t size = b->size[block] == UNKNOWN_U64 ? 0 : b->size[block];
+        uint64_t size = known_or_0(b->size[block]);
         if (b->address[block] != UNKNOWN_U64)
             wrong |= differs(b->address[block], at, worst);
         wrong |= !host && size % 512 != 0;
@@ -90,12 +90,6 @@ static int64_t index_of(const struct recording *r, uint32_t device, uint32_t eve
     return event == NO_ROW ? -1 : (int64_t)event - r->devices.first_event[device];
 }
 
-static uint64_t size_of(const struct recording *r, uint32_t allocation)
-{
-    uint64_t size = r->allocations.size[allocation];
-    return size == UNKNOWN_U64 ? 0 : size;
-}
-
 /* Allocations that the trace leaves open, against the final blocks. */
 static void check_end(const struct recording *r, uint32_t device, uint32_t row,
                       struct checks *checks)
@@ -106,7 +100,7 @@ static void check_end(const struct recording *r, uint32_t device, uint32_t row,
     if (a->free_completed_event[row] != NO_ROW || (born == NO_ROW && asked == NO_ROW))
         return;
     uint32_t event = born != NO_ROW ? born : asked;
-    uint64_t size = size_of(r, row), address = r->events.address[event];
+    uint64_t size = known_or_0(a->size[row]), address = r->events.address[event];
     bool pending = block != NO_ROW && r->blocks.state[block] == BLOCK_PENDING;
     if (asked != NO_ROW && !pending)
         finding_add(&checks->unpaired_request, size, index_of(r, device, asked), address);
@@ -124,7 +118,7 @@ static void check_pairs(const struct recording *r, uint32_t device, uint32_t row
     const struct allocations *a = &r->allocations;
     uint32_t born = a->alloc_event[row], asked = a->free_requested_event[row];
     uint32_t done = a->free_completed_event[row];
-    uint64_t size = size_of(r, row);
+    uint64_t size = known_or_0(a->size[row]);
     if (done == NO_ROW)
         return;
     enum event_action ended = (enum event_action)r->events.action[done];
@@ -150,8 +144,7 @@ static void check_completions(const struct recording *r, uint32_t device, struct
         if (action == ACTION_FREE_COMPLETED || action == ACTION_FREE)
             return;
         if (action == ACTION_FREE_REQUESTED)
-            finding_add(&requests, e->size[first + i] == UNKNOWN_U64 ? 0 : e->size[first + i], i,
-                        e->address[first + i]);
+            finding_add(&requests, known_or_0(e->size[first + i]), i, e->address[first + i]);
     }
     /* One or two may honestly wait for another stream. */
     if (requests.count > 2)

@@ -3,6 +3,7 @@
 #define VRS_ANALYSIS_TRUST_CHECKS_H
 
 #include "analysis/curves.h"
+#include "base/fail.h"
 
 /* What one check found; a count of 0 is a check that holds or was not run. */
 struct finding {

@@ -5,7 +5,6 @@
 #include "base/arena.h"
 #include "base/fail.h"
 #include "base/file.h"
-#include "base/utf8.h"
 #include "format/read.h"
 #include "format/source.h"
 #include "model/pairing.h"

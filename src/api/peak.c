@@ -1,4 +1,5 @@
 /* peak.c - who held the memory at one moment. */
+#include "analysis/moment.h"
 #include "api/result.h"
 
 /* The caller's words, read. */
@@ -11,7 +12,7 @@ struct wish {
 static enum vrs_status read_wish(const struct vrs_peak_options *o, struct wish *ret,
                                  struct vrs_error *err)
 {
-    *ret = (struct wish){ .moment = { .kind = AT_PEAK }, .by = BY_CULPRIT, .key = KEY_LINE };
+    *ret = (struct wish){ .moment = { .kind = AT_PEAK }, .by = BY_CULPRIT, .key = SITE_LINE };
     if (o->at != NULL)
         TRY(moment_parse(str_from(o->at), &ret->moment, err));
     if (o->by != NULL) {

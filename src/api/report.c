@@ -116,12 +116,17 @@ static enum vrs_status find_holders(struct asking *a, uint32_t d, struct report_
 {
     struct peak_options options = {
         .by = BY_CULPRIT,
-        .key = KEY_LINE,
+        .key = SITE_LINE,
         .at_event = ret->curves.of[CURVE_REQUESTED].peak_event,
     };
     struct peak peak = { 0 };
     TRY(peak_compute(a->r, d, &options, a->naming, &a->scratch, &peak, err));
-    ret->adjust_bytes = peak.adjust_bytes;
+    ret->traced = device_traced(a->r, d);
+    /* Of a ring of one the rows are of the end, but the curve is kept from before its event. */
+    ret->adjust_bytes = ret->traced || ret->events == 0
+                            ? peak.adjust_bytes
+                            : ret->curves.of[CURVE_REQUESTED].start_bytes -
+                                  forward_start_bytes(a->r, d);
     ret->live_bytes = peak.live_bytes;
     ret->live_count = peak.live_count;
     ret->hidden_culprit = S("");

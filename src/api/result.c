@@ -37,31 +37,6 @@ void vrs_result_free(struct vrs_result *result)
     arena_free(&arena);
 }
 
-enum vrs_status asking_begin(struct asking *a, const struct vrs_recording *recording,
-                             enum result_kind kind, const char *user_root, const char *library,
-                             int64_t device, struct vrs_error *err)
-{
-    *a = (struct asking){ .r = recording->model, .device = device };
-    arena_init(&a->scratch, SIZE_MAX / 2);
-    a->result = result_make(kind, 1);
-    if (a->result == NULL)
-        return vrs_no_memory(err);
-    a->keep = &a->result->arena;
-    TRY(asking_check_device(a, err));
-    struct naming_options options = { text_or_empty(user_root), text_or_empty(library) };
-    return naming_make(a->r, &options, &a->scratch, &a->naming, err);
-}
-
-enum vrs_status asking_end(struct asking *a, enum vrs_status status, struct vrs_result **ret)
-{
-    arena_free(&a->scratch);
-    if (status == VRS_OK)
-        *ret = a->result;
-    else
-        vrs_result_free(a->result);
-    return status;
-}
-
 bool asking_wants(const struct asking *a, uint32_t device)
 {
     if (a->device == 0)
@@ -70,7 +45,8 @@ bool asking_wants(const struct asking *a, uint32_t device)
            (int64_t)a->r->devices.number[device] + 1 == a->device;
 }
 
-enum vrs_status asking_check_device(const struct asking *a, struct vrs_error *err)
+/* Fails when the recording has no device of the number that was asked for. */
+static enum vrs_status check_device(const struct asking *a, struct vrs_error *err)
 {
     uint32_t count = a->r->devices.rows.len, last = 0;
     for (uint32_t d = 0; d < count; d++) {
@@ -85,6 +61,31 @@ enum vrs_status asking_check_device(const struct asking *a, struct vrs_error *er
                         (long long)a->device - 1);
     return vrs_fail(err, VRS_USAGE, "no device %lld: the recording's last is %u",
                     (long long)a->device - 1, (unsigned)last);
+}
+
+enum vrs_status asking_begin(struct asking *a, const struct vrs_recording *recording,
+                             enum result_kind kind, const char *user_root, const char *library,
+                             int64_t device, struct vrs_error *err)
+{
+    *a = (struct asking){ .r = recording->model, .device = device };
+    arena_init(&a->scratch, SIZE_MAX / 2);
+    a->result = result_make(kind, 1);
+    if (a->result == NULL)
+        return vrs_no_memory(err);
+    a->keep = &a->result->arena;
+    TRY(check_device(a, err));
+    struct naming_options options = { text_or_empty(user_root), text_or_empty(library) };
+    return naming_make(a->r, &options, &a->scratch, &a->naming, err);
+}
+
+enum vrs_status asking_end(struct asking *a, enum vrs_status status, struct vrs_result **ret)
+{
+    arena_free(&a->scratch);
+    if (status == VRS_OK)
+        *ret = a->result;
+    else
+        vrs_result_free(a->result);
+    return status;
 }
 
 /* Names of files are any bytes; answers are UTF-8. */
@@ -105,6 +106,9 @@ enum vrs_status file_facts_of(const struct vrs_recording *recording, const char 
 {
     const struct recording *r = recording->model;
     *ret = (struct file_facts){ .origin = r->origin, .events = r->events.rows.len };
+    for (uint32_t i = 0; i < r->tallies.rows.len; i++)
+        if (r->tallies.kind[i] == TALLY_WRONG_TYPE)
+            ret->wrong_types += r->tallies.count[i];
     ret->path = keep_utf8(keep, path == NULL ? recording->path : str_from(path));
     if (ret->path.ptr == NULL)
         return vrs_no_memory(err);

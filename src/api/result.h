@@ -38,9 +38,6 @@ enum vrs_status asking_end(struct asking *a, enum vrs_status status, struct vrs_
 /* Whether the caller wants this device (a row of devices). */
 bool asking_wants(const struct asking *a, uint32_t device);
 
-/* Fails when the recording has no device of the number that was asked for. */
-enum vrs_status asking_check_device(const struct asking *a, struct vrs_error *err) MUST_CHECK;
-
 enum vrs_status file_facts_of(const struct vrs_recording *recording, const char *path,
                               struct arena *keep, struct file_facts *ret,
                               struct vrs_error *err) MUST_CHECK;

@@ -5,7 +5,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 /* a * b, or false when that does not fit; `*ret` is then untouched. */
 static inline bool size_mul(size_t a, size_t b, size_t *ret)

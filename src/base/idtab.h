@@ -1,8 +1,8 @@
 /* idtab.h - the only hash table of the project: from a hash to a dense id.
  *
- * The table holds ids and a few bits of each hash, nothing else.  The things the ids name
- * (strings, stacks, live blocks) live in their own arrays, which is why one table serves them
- * all: the caller hashes, walks the candidates, and compares.
+ * The table holds ids and nothing else.  The things the ids name (strings, stacks, open
+ * allocations) live in their own arrays, which is why one table serves them all: the caller
+ * hashes, walks the candidates, and compares.
  *
  * Invariants: id 0 means "empty slot", so ids start at 1 (plain indices, which start at 0, are
  * stored plus 1); the table is never more than three quarters full, so a walk always ends. */

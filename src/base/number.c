@@ -1,4 +1,4 @@
-/* number.c - parsing of integers and fractions. */
+/* number.c - parsing of numbers. */
 #include "base/number.h"
 
 #include <stdlib.h>
@@ -18,6 +18,25 @@ bool number_integer(str text, uint64_t *ret_bits, bool *ret_negative)
         return false;
     *ret_bits = negative ? 0 - n : n;
     *ret_negative = negative && n != 0;
+    return true;
+}
+
+bool number_hex(str text, uint32_t *ret)
+{
+    uint32_t n = 0;
+    if (text.len == 0 || text.len > 8)
+        return false;
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.ptr[i];
+        int digit = c >= '0' && c <= '9'   ? c - '0'
+                    : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                    : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                           : -1;
+        if (digit < 0)
+            return false;
+        n = n << 4 | (uint32_t)digit;
+    }
+    *ret = n;
     return true;
 }
 

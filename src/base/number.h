@@ -11,6 +11,9 @@
  * complement of a negative number.  False otherwise. */
 bool number_integer(str text, uint64_t *ret_bits, bool *ret_negative);
 
+/* One to eight hexadecimal digits, all of `text`. */
+bool number_hex(str text, uint32_t *ret);
+
 /* A decimal fraction, with or without exponent, all of `text` (at most 400 bytes). */
 bool number_real(str text, double *ret);
 

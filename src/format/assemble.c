@@ -3,11 +3,10 @@
  * Rows were made as their dicts closed; now the top value says which of them belong to which
  * device, segment and trace.  Files as PyTorch writes them are in order already, and then nothing
  * is moved. */
-#include <assert.h>
+#include <string.h>
 
+#include "base/arena.h"
 #include "format/build.h"
-
-enum { DEVICES_MAX = 4096 };
 
 /* The rows that a table shall hold, in order.  As long as they are 0, 1, 2, … only their number
  * is kept. */
@@ -71,7 +70,7 @@ static struct order order_of(const struct table *t)
 static enum vrs_status add_list(struct builder *b, struct value list, enum tag tag, enum word key,
                                 struct order *o, struct vrs_error *err)
 {
-    bool empty = list.tag == TAG_NONE || (list.tag == TAG_STACK && list.row == 0);
+    bool empty = list.tag == TAG_NONE || is_empty_list(list);
     if (list.tag != TAG_LIST)
         return empty ? VRS_OK : record_tally(b, TALLY_WRONG_TYPE, (string_id){ key }, err);
     for (const struct link *l = chain_first(b, list.row); l != NULL; l = link_next(b, l)) {
@@ -168,7 +167,7 @@ static enum vrs_status order_traces(struct builder *b, struct value traces, enum
                                     uint32_t part, outline_vec *devices, struct order *all,
                                     struct vrs_error *err)
 {
-    bool empty = traces.tag == TAG_NONE || (traces.tag == TAG_STACK && traces.row == 0);
+    bool empty = traces.tag == TAG_NONE || is_empty_list(traces);
     if (traces.tag != TAG_LIST)
         return empty ? VRS_OK : record_tally(b, TALLY_WRONG_TYPE, (string_id){ key }, err);
     const struct link *first = chain_first(b, traces.row);

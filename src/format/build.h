@@ -1,8 +1,11 @@
-/* build.h - what the files of the builder share: values and chains below, records above. */
+/* build.h - what builder.c, records.c, assemble.c, cut.c and the fast readers share. */
 #ifndef VRS_FORMAT_BUILD_H
 #define VRS_FORMAT_BUILD_H
 
 #include "format/builder.h"
+
+/* Device numbers of a file stay below this. */
+enum { DEVICES_MAX = 4096 };
 
 static inline uint32_t memo_handle(enum tag tag, uint32_t row)
 {
@@ -29,6 +32,21 @@ static inline bool is_record(enum tag tag)
     return tag >= TAG_EVENT && tag <= TAG_NOTE;
 }
 
+/* Every list without items looks like this once its parent has taken it. */
+static inline bool is_empty_list(struct value v)
+{
+    return v.tag == TAG_STACK && v.row == 0;
+}
+
+/* Does a mark stand right in front of this place of the operand stack? */
+static inline bool marked_at(const struct builder *b, uint32_t place)
+{
+    for (uint32_t i = 0; i < b->marks.len; i++)
+        if (b->marks.at[i] == place)
+            return true;
+    return false;
+}
+
 /* Fails with VRS_LIMIT where `len` has reached `max`, else with VRS_NOMEM. */
 enum vrs_status build_no_room(const struct builder *b, uint32_t len, uint32_t max,
                               const char *what, struct vrs_error *err);
@@ -51,7 +69,6 @@ enum vrs_status build_stack_of(struct builder *b, const uint32_t *frame, uint32_
 /* Chains, by their number plus 1 (0: the empty one, made where it is added to). */
 enum vrs_status chain_add(struct builder *b, uint32_t *chain, struct value value,
                           struct vrs_error *err) MUST_CHECK;
-void chain_free(struct builder *b, uint32_t chain);
 
 static inline const struct link *chain_first(const struct builder *b, uint32_t chain)
 {
@@ -97,9 +114,9 @@ static inline bool event_append(struct events *e, const struct event_row *event)
 enum vrs_status record_tally(struct builder *b, enum tally_kind kind, string_id name,
                              struct vrs_error *err) MUST_CHECK;
 
-/* Integers of all kinds as they stand in files; false where the value is not one. */
-bool value_u64(struct value v, uint64_t *ret);  /* addresses, handles, times: any 64 bits */
-bool value_size(struct value v, uint64_t *ret); /* 0 to 2^62 */
+/* An integer as it stands in files (an address, a handle, a time: any 64 bits); false where the
+ * value is none. */
+bool value_u64(struct value v, uint64_t *ret);
 
 /* The final order of the recording, from the top value. */
 enum vrs_status assemble(struct builder *b, const struct top *top, struct vrs_error *err) MUST_CHECK;

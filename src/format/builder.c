@@ -1,7 +1,7 @@
 /* builder.c - the operand stack, the marks, the memo and the chains. */
 #include "format/builder.h"
 
-#include <assert.h>
+#include <string.h>
 
 #include "base/utf8.h"
 #include "format/build.h"
@@ -211,7 +211,7 @@ enum vrs_status chain_add(struct builder *b, uint32_t *chain, struct value value
     return VRS_OK;
 }
 
-void chain_free(struct builder *b, uint32_t chain)
+static void chain_free(struct builder *b, uint32_t chain)
 {
     if (chain == 0)
         return;
@@ -619,14 +619,6 @@ enum vrs_status build_put(struct builder *b, uint64_t slot, struct vrs_error *er
 enum vrs_status build_memoize(struct builder *b, struct vrs_error *err)
 {
     return build_put(b, b->memo_puts, err);
-}
-
-static bool marked_at(const struct builder *b, uint32_t place)
-{
-    for (uint32_t i = 0; i < b->marks.len; i++)
-        if (b->marks.at[i] == place)
-            return true;
-    return false;
 }
 
 /* A get of a container that still stands on the operand stack. */

@@ -50,8 +50,7 @@ enum tag {
     TAG_NONE,
     TAG_BOOL,
     TAG_INT,
-    TAG_FLOAT,
-    TAG_RAW_MARK /* only while a cut file is folded up */
+    TAG_FLOAT
 };
 
 enum value_flags {
@@ -178,7 +177,7 @@ enum vrs_status build_get(struct builder *b, uint64_t slot, struct vrs_error *er
 
 /* The end: exactly one value must be left.  Puts the recording into its final order. */
 enum vrs_status build_finish(struct builder *b, struct vrs_error *err) MUST_CHECK;
-/* The end of a cut file: the same for the finished records (format 8.6). */
+/* The end of a cut file: the same for the finished records. */
 enum vrs_status build_cut(struct builder *b, struct vrs_error *err) MUST_CHECK;
 
 #endif

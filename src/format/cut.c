@@ -1,19 +1,14 @@
-/* cut.c - the end of the input: of a whole recording, or of one that is cut (format 8.6).
+/* cut.c - the end of the input: of a whole recording, or of one that is cut.
  *
  * What is left of a cut file stands on the operand stack: the top dict with its keys and values,
  * the newest value perhaps a list with its items still above it.  Finished records among those
  * are taken; an unfinished one is a dict that is still open, and everything above it is its own. */
 #include "format/build.h"
 
-static bool empty_list(struct value v)
-{
-    return v.tag == TAG_STACK && v.row == 0;
-}
-
 static bool holds_segments(const struct builder *b, struct value list)
 {
     if (list.tag != TAG_LIST)
-        return empty_list(list);
+        return is_empty_list(list);
     for (const struct link *l = chain_first(b, list.row); l != NULL; l = link_next(b, l))
         if (l->value.tag == TAG_SEGMENT)
             return true;
@@ -60,14 +55,6 @@ enum vrs_status build_finish(struct builder *b, struct vrs_error *err)
     b->r->origin.bare_list = true;
     struct top top = bare_top(*root);
     return assemble(b, &top, err);
-}
-
-static bool marked_at(const struct builder *b, uint32_t place)
-{
-    for (uint32_t i = 0; i < b->marks.len; i++)
-        if (b->marks.at[i] == place)
-            return true;
-    return false;
 }
 
 static bool is_list(struct value v)

@@ -14,11 +14,6 @@ static bool begins(struct window *w, str magic)
     return window_need(w, magic.len) && memcmp(w->at, magic.ptr, magic.len) == 0;
 }
 
-static bool is_blank(uint8_t c)
-{
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
 /* The first byte of text behind a byte order mark and blanks; -1 when there is none. */
 static int first_of_text(struct window *w)
 {

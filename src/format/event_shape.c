@@ -1,6 +1,8 @@
 /* event_shape.c - learning the shape of an event. */
 #include "format/event_shape.h"
 
+#include <string.h>
+
 struct piece piece_of(const uint8_t *at, size_t len)
 {
     uint8_t bytes[PIECE_WORDS * 8] = { 0 }, mask[PIECE_WORDS * 8] = { 0 };
@@ -14,22 +16,40 @@ struct piece piece_of(const uint8_t *at, size_t len)
     return p;
 }
 
-bool shape_add(struct shape *s, const uint8_t *at, size_t len, enum piece_end end,
-               const uint32_t *put, uint32_t puts)
+bool piece_add_slot(struct piece *p, const uint8_t *piece_at, const uint8_t *at,
+                    const struct number_form *form, enum piece_end kind)
 {
-    const size_t most = PIECE_WORDS * 8;
-    for (; len > most; at += most, len -= most) {
-        if (s->pieces == SHAPE_PIECES)
-            return false;
-        s->piece[s->pieces++] = piece_of(at, most);
+    size_t argument = (size_t)(at - piece_at) + form->argument;
+    if (p->slots == PIECE_SLOTS || (size_t)(at - piece_at) + form->len > PIECE_WORDS * 8)
+        return false;
+    p->slot[p->slots++] =
+        (struct slot){ (uint8_t)kind, (uint8_t)argument, form->unused, form->is_signed };
+    return true;
+}
+
+/* The bytes of a slot may be anything. */
+static void mask_slot(struct piece *p, const struct slot *slot)
+{
+    uint32_t width = (64u - slot->unused) / 8;
+    for (uint32_t i = slot->at; i < slot->at + width; i++) {
+        uint64_t byte = (uint64_t)0xff << (i % 8 * 8);
+        p->mask[i / 8] &= ~byte;
+        p->bytes[i / 8] &= ~byte;
     }
-    if (s->pieces == SHAPE_PIECES || puts > PIECE_PUTS)
+}
+
+bool shape_add(struct shape *s, const uint8_t *at, size_t len, const struct piece *piece)
+{
+    if (s->pieces == SHAPE_PIECES || len > PIECE_WORDS * 8)
         return false;
     struct piece *p = &s->piece[s->pieces++];
     *p = piece_of(at, len);
-    p->end = (uint8_t)end;
-    p->puts = (uint8_t)puts;
-    for (uint32_t i = 0; i < puts; i++)
-        p->put[i] = put[i];
+    p->end = piece->end;
+    p->puts = piece->puts;
+    p->slots = piece->slots;
+    memcpy(p->put, piece->put, sizeof p->put);
+    memcpy(p->slot, piece->slot, sizeof p->slot);
+    for (uint32_t i = 0; i < p->slots; i++)
+        mask_slot(p, &p->slot[i]);
     return true;
 }

@@ -1,8 +1,8 @@
 /* event_shape.h - what one event of a pickle looked like, to recognise the next that looks alike.
  *
- * Events of one kind differ in a few numbers, labels and in their stack.  A shape is the bytes between
- * those, cut into pieces: keys, memo reads of values that do not change, memo writes.  Where an
- * event's bytes equal those of a shape, only those are left to be read: memo entries never
+ * Events of one kind differ in a few numbers, labels and in their stack.  A shape is the bytes
+ * between those, cut into pieces: keys, memo reads of values that do not change, memo writes. Where
+ * an event's bytes equal those of a shape, only those are left to be read: memo entries never
  * change, so memo reads of equal bytes are equal values. */
 #ifndef VRS_FORMAT_EVENT_SHAPE_H
 #define VRS_FORMAT_EVENT_SHAPE_H
@@ -11,9 +11,10 @@
 #include "format/builder.h"
 
 enum {
-    PIECE_WORDS = 4, /* of eight bytes */
+    PIECE_WORDS = 10, /* of eight bytes */
     PIECE_PUTS = 2,
-    SHAPE_PIECES = 16
+    PIECE_SLOTS = 3,
+    SHAPE_PIECES = 12
 };
 
 /* What stands behind the bytes of a piece. */
@@ -23,12 +24,12 @@ enum piece_end {
     END_SIZE,
     END_STREAM,
     END_TIME,
-    END_STACK,            /* the value of `frames` */
-    END_COMPILE_CONTEXT,  /* strings, which may differ from event to event */
+    END_STACK,           /* the value of `frames` */
+    END_COMPILE_CONTEXT, /* strings, which may differ from event to event */
     END_USER_METADATA,
     END_INTERNAL_METADATA,
-    END_PUT,   /* the number of a memo write of the C++ writer */
-    END_EVENT  /* the piece was the last */
+    END_PUT,  /* the number of a memo write of the C++ writer */
+    END_EVENT /* the piece was the last */
 };
 
 /* The form in which a number stood last time.  Taking it for granted, and only checking, lets the
@@ -40,19 +41,28 @@ struct number_form {
     bool is_signed;
 };
 
+/* A number inside a piece, whose form never changes: its bytes are masked out. */
+struct slot {
+    uint8_t kind; /* enum piece_end: END_ADDRESS, END_STREAM or END_TIME */
+    uint8_t at;   /* offset of its argument in the piece */
+    uint8_t unused;
+    bool is_signed;
+};
+
 struct piece {
     uint64_t bytes[PIECE_WORDS], mask[PIECE_WORDS];
     uint8_t len, words;
     uint8_t end; /* enum piece_end */
-    uint8_t puts;
-    uint32_t put[PIECE_PUTS];  /* handles of the memo writes that stand in the piece */
+    uint8_t puts, slots;
+    uint32_t put[PIECE_PUTS]; /* handles of the memo writes that stand in the piece */
+    struct slot slot[PIECE_SLOTS];
     struct number_form number; /* where `end` is one */
 };
 
 struct shape {
     struct piece piece[SHAPE_PIECES];
     uint32_t pieces;
-    pool_id pool;
+    struct context context; /* as far as the pieces hold it */
     uint8_t action;
     uint32_t next; /* the shape of the event that followed last time */
 };
@@ -65,12 +75,25 @@ static inline bool piece_stands(const struct piece *p, const uint8_t *at)
     return true;
 }
 
+/* The number whose eight bytes are `bytes`; `*ret_negative` where it is two's complement. */
+static inline uint64_t number_value(uint64_t bytes, uint8_t unused, bool is_signed,
+                                    bool *ret_negative)
+{
+    uint64_t high = bytes << unused;
+    *ret_negative = is_signed & high >> 63;
+    return *ret_negative ? ~(~high >> unused) : high >> unused;
+}
+
 /* A piece of at most PIECE_WORDS * 8 bytes, with nothing behind it. */
 struct piece piece_of(const uint8_t *at, size_t len);
 
-/* Appends the `len` bytes at `at` with what stands behind them, in as many pieces as they need;
- * the memo writes in them, `put`, go to the last.  False where the shape gets too long. */
-bool shape_add(struct shape *s, const uint8_t *at, size_t len, enum piece_end end,
-               const uint32_t *put, uint32_t puts);
+/* Makes a slot of the number of this form at `at` (its opcode); false where the piece that begins
+ * at `piece_at` has no room for it. */
+bool piece_add_slot(struct piece *p, const uint8_t *piece_at, const uint8_t *at,
+                    const struct number_form *form, enum piece_end kind);
+
+/* Appends the `len` bytes at `at` with what stands behind them; `piece` brings its slots, memo
+ * writes and end.  False where they do not fit. */
+bool shape_add(struct shape *s, const uint8_t *at, size_t len, const struct piece *piece);
 
 #endif

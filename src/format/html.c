@@ -21,11 +21,6 @@ str html_name(const struct html *h)
     return (str){ h->done_name.text, h->done_name.len };
 }
 
-static bool is_blank(uint8_t c)
-{
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
 /* Takes white space, then `c`. */
 static bool take(struct window *w, uint8_t c)
 {

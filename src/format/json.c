@@ -257,7 +257,7 @@ static enum vrs_status read_text(struct json *j, struct vrs_error *err)
     struct window *w = j->w;
     while (j->expect != EXPECT_NOTHING && !j->cut && window_need(w, 1)) {
         uint8_t c = *w->at;
-        if (c == ' ' || c == '\n' || c == '\r' || c == '\t') {
+        if (is_blank(c)) {
             w->at++;
             continue;
         }

@@ -1,27 +1,15 @@
 /* json_string.c - plain runs are copied, escapes resolved one by one. */
 #include "format/json_string.h"
 
+#include "base/number.h"
 #include "base/utf8.h"
 
-enum { ESCAPE_BYTES = 6 };
+enum { ESCAPE_BYTES = 6 }; /* "\u0041" */
 
-/* Four hexadecimal digits, or UINT32_MAX. */
-static uint32_t hex4(const uint8_t *at)
+/* The digits of the escape that begins at `escape`. */
+static str digits_at(const uint8_t *escape)
 {
-    uint32_t n = 0;
-    for (int i = 0; i < 4; i++) {
-        uint32_t digit = at[i];
-        if (digit >= '0' && digit <= '9')
-            digit -= '0';
-        else if (digit >= 'a' && digit <= 'f')
-            digit -= 'a' - 10;
-        else if (digit >= 'A' && digit <= 'F')
-            digit -= 'A' - 10;
-        else
-            return UINT32_MAX;
-        n = n << 4 | digit;
-    }
-    return n;
+    return (str){ (const char *)escape + 2, ESCAPE_BYTES - 2 };
 }
 
 static bool is_high(uint32_t n)
@@ -39,16 +27,14 @@ static enum json_string read_unicode(struct window *w, struct buf *to, uint64_t 
 {
     if (!window_need(w, ESCAPE_BYTES))
         return JSON_STRING_CUT;
-    uint32_t n = hex4(w->at + 2);
-    if (n == UINT32_MAX)
+    uint32_t n, low;
+    if (!number_hex(digits_at(w->at), &n))
         return JSON_STRING_ESCAPE;
     w->at += ESCAPE_BYTES;
-    if (is_high(n) && window_need(w, ESCAPE_BYTES) && w->at[0] == '\\' && w->at[1] == 'u') {
-        uint32_t low = hex4(w->at + 2);
-        if (is_low(low)) {
-            w->at += ESCAPE_BYTES;
-            n = 0x10000 + ((n - 0xd800) << 10) + (low - 0xdc00);
-        }
+    if (is_high(n) && window_need(w, ESCAPE_BYTES) && w->at[0] == '\\' && w->at[1] == 'u' &&
+        number_hex(digits_at(w->at), &low) && is_low(low)) {
+        w->at += ESCAPE_BYTES;
+        n = 0x10000 + ((n - 0xd800) << 10) + (low - 0xdc00);
     }
     if (is_high(n) || is_low(n))
         (*lone_surrogates)++;

@@ -11,6 +11,7 @@
 #include "format/pickle.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "base/bytes.h"
 #include "base/number.h"
@@ -94,8 +95,7 @@ static enum vrs_status op_string(struct pickle *p, size_t prefix, enum step *ret
 }
 
 /* The rest of the line behind the opcode, without its end, into p->text. */
-static enum vrs_status read_line(struct pickle *p, size_t max, bool *ret_cut,
-                                 struct vrs_error *err)
+static enum vrs_status read_line(struct pickle *p, size_t max, bool *ret_cut, struct vrs_error *err)
 {
     p->text.len = 0;
     p->w->at++;
@@ -163,24 +163,6 @@ static enum vrs_status op_float_line(struct pickle *p, enum step *ret, struct vr
     return build_float(&p->b, real, err);
 }
 
-static bool hex_digits(str text, size_t at, size_t count, uint32_t *ret)
-{
-    *ret = 0;
-    if (count > text.len - at)
-        return false;
-    for (size_t i = at; i < at + count; i++) {
-        char c = text.ptr[i];
-        unsigned digit = c >= '0' && c <= '9'   ? (unsigned)(c - '0')
-                         : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a' + 10)
-                         : c >= 'A' && c <= 'F' ? (unsigned)(c - 'A' + 10)
-                                                : 16;
-        if (digit == 16)
-            return false;
-        *ret = *ret << 4 | digit;
-    }
-    return true;
-}
-
 /* Protocol 0 strings: bytes are Latin-1, \uXXXX and \UXXXXXXXX are escapes. */
 static enum vrs_status op_unicode_line(struct pickle *p, enum step *ret, struct vrs_error *err)
 {
@@ -198,7 +180,8 @@ static enum vrs_status op_unicode_line(struct pickle *p, enum step *ret, struct 
         if (raw.ptr[i] == '\\' && i + 1 < raw.len)
             digits = raw.ptr[i + 1] == 'u' ? 4 : raw.ptr[i + 1] == 'U' ? 8 : 0;
         uint32_t point = (unsigned char)raw.ptr[i];
-        if (digits != 0 && hex_digits(raw, i + 2, digits, &point))
+        if (digits != 0 && digits <= raw.len - i - 2 &&
+            number_hex((str){ raw.ptr + i + 2, digits }, &point))
             i += 1 + digits;
         utf8_encode(&text, point);
     }
@@ -275,7 +258,10 @@ static enum vrs_status op_global(struct pickle *p, struct vrs_error *err)
     bool tags = name.len >= 16 && memcmp(name.at, "torch.jit._pickl", 16) == 0;
     enum vrs_status status = vrs_fail_at(
         err, VRS_UNSUPPORTED, p->b.offset, "pickle opcode GLOBAL (0x63) names the object %.*s; %s",
-        (int)(name.failed ? 0 : name.len < 80 ? name.len : 80), name.failed ? "" : name.at,
+        (int)(name.failed     ? 0
+              : name.len < 80 ? name.len
+                              : 80),
+        name.failed ? "" : name.at,
         tags ? "a fork of PyTorch left type tags on, which are not read; nothing was executed"
              : "this is not a memory snapshot, and nothing was executed");
     buf_free(&name);
@@ -285,10 +271,9 @@ static enum vrs_status op_global(struct pickle *p, struct vrs_error *err)
 static enum vrs_status op_fixed(struct pickle *p, unsigned op, enum step *ret,
                                 struct vrs_error *err)
 {
-    const uint8_t *at = p->w->at + 1;
     size_t len = pickle_op_bytes(op);
     NEED(p, len);
-    at = p->w->at + 1;
+    const uint8_t *at = p->w->at + 1;
     p->w->at += len;
     switch (op) {
     case OP_BININT:
@@ -317,8 +302,7 @@ static enum vrs_status op_fixed(struct pickle *p, unsigned op, enum step *ret,
 }
 
 /* Opcodes of one byte. */
-static enum vrs_status op_bare(struct pickle *p, unsigned op, enum step *ret,
-                               struct vrs_error *err)
+static enum vrs_status op_bare(struct pickle *p, unsigned op, enum step *ret, struct vrs_error *err)
 {
     struct builder *b = &p->b;
     p->w->at++;
@@ -396,11 +380,24 @@ static enum vrs_status step(struct pickle *p, unsigned op, enum step *ret, struc
     return refuse(p, op, err);
 }
 
+/* What stands here and can be read at once, as far as the window shows enough. */
+static void read_fast(struct pickle *p)
+{
+    struct window *w = p->w;
+    if (!window_need(w, FAST_BYTES))
+        return;
+    if (*w->at == OP_EMPTY_DICT)
+        w->at = fast_events(&p->fast, &p->b, w->at, w->end);
+    if (*w->at == OP_MARK) {
+        const uint8_t *behind = fast_frames(&p->fast, &p->b, w->at + 1, w->end);
+        w->at = behind == NULL ? w->at : behind;
+    }
+}
+
 static enum vrs_status read_ops(struct pickle *p, enum step *ret, struct vrs_error *err)
 {
     for (*ret = STEP_ON; *ret == STEP_ON;) {
-        if (window_need(p->w, FAST_BYTES) && p->w->at[0] == OP_EMPTY_DICT)
-            p->w->at = fast_events(&p->fast, &p->b, p->w->at, p->w->end);
+        read_fast(p);
         p->b.offset = window_offset(p->w);
         if (!window_need(p->w, 1))
             *ret = STEP_CUT;

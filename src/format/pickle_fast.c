@@ -1,6 +1,8 @@
 /* pickle_fast.c - events as PyTorch writes them, without the operand stack. */
 #include "format/pickle_fast.h"
 
+#include <string.h>
+
 #include "base/bytes.h"
 #include "base/utf8.h"
 #include "format/build.h"
@@ -9,7 +11,9 @@
 enum {
     ARGUMENT_BYTES = 16, /* no opcode with its fixed argument is longer */
     PUTS_MAX = 8,        /* memo writes of one event */
-    OWN_PUT = 0          /* stands for the event's own handle, until its row is known */
+    OWN_PUT = 0,         /* stands for the event's own handle, until its row is known */
+    /* All pieces of a shape with their numbers; asked for once, not for each piece. */
+    SHAPE_BYTES = SHAPE_PIECES * (PIECE_WORDS * 8 + ARGUMENT_BYTES)
 };
 
 void fast_init(struct fast *f)
@@ -74,9 +78,8 @@ static inline bool take_number(struct reading *e, struct number_form *form, uint
     const uint8_t *at = e->at;
     if ((load_le16(at) & form->mask) != form->op && !learn_form(at, form))
         return false;
-    uint64_t high = load_le64(at + form->argument) << form->unused;
-    *ret_negative = form->is_signed & high >> 63;
-    *ret = *ret_negative ? ~(~high >> form->unused) : high >> form->unused;
+    *ret =
+        number_value(load_le64(at + form->argument), form->unused, form->is_signed, ret_negative);
     e->at = at + form->len;
     return true;
 }
@@ -128,7 +131,7 @@ static bool take_frames(struct reading *e)
                             &e->event.stack, &e->at))
             return false;
     }
-    if (!room(e, ARGUMENT_BYTES) || (!put && !take_put(e, 0, &put)))
+    if (!room(e, SHAPE_BYTES) || (!put && !take_put(e, 0, &put)))
         return false;
     if (put)
         e->put[place] = memo_handle(TAG_STACK, e->event.stack);
@@ -153,16 +156,19 @@ static inline bool take_size(struct reading *e, struct number_form *form)
            e->event.size <= (uint64_t)1 << 62;
 }
 
-static inline bool take_stream(struct reading *e, struct number_form *form)
+static inline bool set_stream(struct reading *e, uint64_t handle)
 {
-    uint64_t handle;
-    bool negative;
-    if (!take_number(e, form, &handle, &negative))
-        return false;
     e->event.stream = e->b->last_stream_row;
     if (handle == e->b->last_stream && e->b->r->streams.rows.len != 0)
         return true;
     return build_stream(e->b, handle, &e->event.stream, NULL) == VRS_OK;
+}
+
+static inline bool take_stream(struct reading *e, struct number_form *form)
+{
+    uint64_t handle;
+    bool negative;
+    return take_number(e, form, &handle, &negative) && set_stream(e, handle);
 }
 
 /* A string written out. */
@@ -171,7 +177,7 @@ static bool take_fresh_string(struct reading *e, struct label *label, uint32_t *
     const uint8_t *at = e->at;
     size_t prefix = *at == OP_SHORT_BINUNICODE ? 1 : 4;
     size_t len = prefix == 1 ? at[1] : load_le32(at + 1);
-    if (len > FAST_BYTES || !room(e, 1 + prefix + len + ARGUMENT_BYTES))
+    if (len > FAST_BYTES || !room(e, 1 + prefix + len + SHAPE_BYTES))
         return false;
     str text = { (const char *)at + 1 + prefix, len };
     string_id id;
@@ -193,8 +199,7 @@ static bool take_fresh_string(struct reading *e, struct label *label, uint32_t *
 static bool take_label(struct reading *e, struct label *label, uint32_t *ret)
 {
     if (*e->at == OP_SHORT_BINUNICODE || *e->at == OP_BINUNICODE) {
-        if (label->string == 0 || !room(e, PIECE_WORDS * 8 + ARGUMENT_BYTES) ||
-            !piece_stands(&label->piece, e->at))
+        if (label->string == 0 || !piece_stands(&label->piece, e->at))
             return take_fresh_string(e, label, ret);
         e->at += label->piece.len;
         *ret = label->string;
@@ -301,11 +306,28 @@ static void begin(struct reading *e, struct fast *f, struct builder *b, const ui
 
 /* By a shape. */
 
+static inline bool take_slot(struct reading *e, const struct slot *slot, const uint8_t *at)
+{
+    bool negative;
+    uint64_t n = number_value(load_le64(at + slot->at), slot->unused, slot->is_signed, &negative);
+    if (slot->kind == END_ADDRESS)
+        e->event.address = n;
+    else if (slot->kind == END_TIME)
+        e->event.time_us = n;
+    else
+        return set_stream(e, n);
+    return true;
+}
+
 static inline bool take_piece(struct reading *e, struct piece *p)
 {
-    if (!room(e, PIECE_WORDS * 8 + ARGUMENT_BYTES) || !piece_stands(p, e->at))
+    const uint8_t *at = e->at;
+    if (!piece_stands(p, at))
         return false;
-    e->at += p->len;
+    for (uint32_t i = 0; i < p->slots; i++)
+        if (!take_slot(e, &p->slot[i], at))
+            return false;
+    e->at = at + p->len;
     if (p->end == END_PUT && !take_put_number(e, e->at[-1]))
         return false;
     for (uint32_t i = 0; i < p->puts; i++)
@@ -323,7 +345,7 @@ static const uint8_t *match_event(struct fast *f, struct builder *b, struct shap
     struct reading e;
     begin(&e, f, b, at, end);
     e.event.action = s->action;
-    e.context.pool = s->pool;
+    e.context = s->context;
     for (uint32_t i = 0; i < s->pieces; i++)
         if (!take_piece(&e, &s->piece[i]))
             return NULL;
@@ -354,6 +376,7 @@ struct lesson {
     struct reading e;
     struct shape shape;
     const uint8_t *piece_at; /* where the piece begins that is not yet in the shape */
+    struct piece piece;      /* its slots */
     uint32_t piece_puts;     /* memo writes before it */
     bool learnable;
 };
@@ -362,14 +385,22 @@ struct lesson {
 static void end_piece(struct lesson *l, enum piece_end end)
 {
     size_t len = (size_t)(l->e.at - l->piece_at);
-    l->learnable = l->learnable && shape_add(&l->shape, l->piece_at, len, end,
-                                             l->e.put + l->piece_puts, l->e.puts - l->piece_puts);
+    uint32_t puts = l->e.puts - l->piece_puts;
+    l->learnable = l->learnable && puts <= PIECE_PUTS;
+    if (!l->learnable)
+        return;
+    l->piece.end = (uint8_t)end;
+    l->piece.puts = (uint8_t)puts;
+    for (uint32_t i = 0; i < puts; i++)
+        l->piece.put[i] = l->e.put[l->piece_puts + i];
+    l->learnable = shape_add(&l->shape, l->piece_at, len, &l->piece);
 }
 
 static void begin_piece(struct lesson *l)
 {
     l->piece_at = l->e.at;
     l->piece_puts = l->e.puts;
+    l->piece.slots = 0;
 }
 
 /* A memo write of `handle`, if one stands here; its number may differ in the next event. */
@@ -394,10 +425,21 @@ static bool learn_put(struct lesson *l, uint32_t handle, bool *ret_put)
     return true;
 }
 
+/* A number whose form is taken to be that of all events of the shape. */
+static bool learn_slot(struct lesson *l, enum piece_end kind)
+{
+    const uint8_t *at = l->e.at;
+    struct number_form form = { .op = 1 }; /* no number begins so: it is learned */
+    if (!take_end(&l->e, kind, &form))
+        return false;
+    l->learnable = l->learnable && piece_add_slot(&l->piece, l->piece_at, at, &form, kind);
+    return true;
+}
+
 static bool learn_end(struct lesson *l, enum piece_end end)
 {
     end_piece(l, end);
-    struct number_form form = { .op = 1 }; /* no number begins so: it is learned */
+    struct number_form form = { .op = 1 };
     bool taken = take_end(&l->e, end, &form);
     if (l->learnable)
         l->shape.piece[l->shape.pieces - 1].number = form;
@@ -438,27 +480,37 @@ static bool learn_action(struct lesson *l)
     return l->e.event.action != ACTION_OTHER;
 }
 
+/* A label that is got from the memo is a part of the piece; one that is written out stands behind
+ * it. */
+static bool learn_label(struct lesson *l, enum piece_end end)
+{
+    if (*l->e.at != OP_BINGET && *l->e.at != OP_LONG_BINGET)
+        return learn_end(l, end);
+    struct number_form none = { .op = 1 };
+    return take_end(&l->e, end, &none);
+}
+
 static bool learn_value(struct lesson *l, uint32_t key)
 {
     switch (key) {
     case KEY_ACTION:
         return learn_action(l);
     case KEY_ADDR:
-        return learn_end(l, END_ADDRESS);
+        return learn_slot(l, END_ADDRESS);
     case KEY_SIZE:
         return learn_end(l, END_SIZE);
     case KEY_STREAM:
-        return learn_end(l, END_STREAM);
+        return learn_slot(l, END_STREAM);
     case KEY_TIME_US:
-        return learn_end(l, END_TIME);
+        return learn_slot(l, END_TIME);
     case KEY_FRAMES:
         return learn_end(l, END_STACK);
     case KEY_COMPILE_CONTEXT:
-        return learn_end(l, END_COMPILE_CONTEXT);
+        return learn_label(l, END_COMPILE_CONTEXT);
     case KEY_USER_METADATA:
-        return learn_end(l, END_USER_METADATA);
+        return learn_label(l, END_USER_METADATA);
     case KEY_INTERNAL_METADATA:
-        return learn_end(l, END_INTERNAL_METADATA);
+        return learn_label(l, END_INTERNAL_METADATA);
     case KEY_POOL_ID:
         return learn_pool(l, &l->e.context.pool);
     default:
@@ -520,7 +572,7 @@ static const uint8_t *learn_event(struct fast *f, struct builder *b, const uint8
     if (l.learnable) {
         uint32_t place = f->shapes < SHAPES ? f->shapes++ : f->replace++ % SHAPES;
         l.shape.action = l.e.event.action;
-        l.shape.pool = l.e.context.pool;
+        l.shape.context = l.e.context;
         f->shape[f->last].next = place;
         f->shape[place] = l.shape;
         f->last = place;
@@ -528,13 +580,12 @@ static const uint8_t *learn_event(struct fast *f, struct builder *b, const uint8
     return l.e.at;
 }
 
-const uint8_t *fast_events(struct fast *f, struct builder *b, const uint8_t *at,
-                           const uint8_t *end)
+const uint8_t *fast_events(struct fast *f, struct builder *b, const uint8_t *at, const uint8_t *end)
 {
     /* Entries beyond those written would be at other places than `memo_puts` says. */
     if (b->memo.len != b->memo_puts)
         return at;
-    while (end - at >= PIECE_WORDS * 8 + ARGUMENT_BYTES && *at == OP_EMPTY_DICT) {
+    while (end - at >= SHAPE_BYTES && *at == OP_EMPTY_DICT) {
         if (!vec_reserve(&b->memo, PUTS_MAX) || !vec_reserve(&b->stack, 1))
             break;
         const uint8_t *behind = match_any(f, b, at, end);
@@ -544,5 +595,19 @@ const uint8_t *fast_events(struct fast *f, struct builder *b, const uint8_t *at,
             break;
         at = behind;
     }
+    return at;
+}
+
+const uint8_t *fast_frames(struct fast *f, struct builder *b, const uint8_t *at, const uint8_t *end)
+{
+    uint32_t stack;
+    struct value *list = b->stack.len == 0 ? NULL : &b->stack.at[b->stack.len - 1];
+    bool empty = list != NULL && list->tag == TAG_LIST && list->row == 0 && list->flags == 0;
+    if (!empty || end - at < ARGUMENT_BYTES || (*at != OP_BINGET && *at != OP_LONG_BINGET) ||
+        !run_cache_take(&f->runs, b, ACTION_OTHER, at, end, &stack, &at))
+        return NULL;
+    list = &b->stack.at[b->stack.len - 1];
+    list->tag = TAG_STACK;
+    list->row = stack;
     return at;
 }

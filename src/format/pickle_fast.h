@@ -40,4 +40,10 @@ void fast_free(struct fast *f);
 const uint8_t *fast_events(struct fast *f, struct builder *b, const uint8_t *at,
                            const uint8_t *end);
 
+/* The list of known frames whose items begin at `at`, behind its MARK; the list itself, still
+ * empty, is the newest value of `b` and becomes a stack.  Returns the place behind its APPENDS, or
+ * NULL where it is no such list. */
+const uint8_t *fast_frames(struct fast *f, struct builder *b, const uint8_t *at,
+                           const uint8_t *end);
+
 #endif

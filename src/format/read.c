@@ -35,8 +35,7 @@ static enum vrs_status read_stored(void *self, uint8_t *to, size_t len, size_t *
     if (o->progress == NULL || s->done_bytes < s->next_report)
         return VRS_OK;
     s->next_report = s->done_bytes + PROGRESS_BYTES;
-    uint64_t total = o->size_bytes == UNKNOWN_U64 ? 0 : o->size_bytes;
-    if (!o->progress(o->progress_arg, s->done_bytes, total))
+    if (!o->progress(o->progress_arg, s->done_bytes, known_or_0(o->size_bytes)))
         return vrs_fail(err, VRS_IO, "cancelled");
     return VRS_OK;
 }
@@ -64,10 +63,8 @@ static uint64_t drain(struct window *w, enum form form)
 {
     uint64_t count = 0;
     while (window_need(w, 1))
-        for (; w->at < w->end; w->at++) {
-            bool blank = *w->at == ' ' || *w->at == '\t' || *w->at == '\r' || *w->at == '\n';
-            count += *w->at != 0 && !(blank && form == FORM_JSON);
-        }
+        for (; w->at < w->end; w->at++)
+            count += *w->at != 0 && !(form == FORM_JSON && is_blank(*w->at));
     return count;
 }
 
@@ -104,7 +101,7 @@ static enum vrs_status refuse_form(const struct reading *g, struct window *w, en
                     g->compression == COMPRESSION_GZIP ? "gzip" : "zstd");
 }
 
-/* The same, into a recording of its own: `entry` is then filled in whatever comes. */
+/* Reads `w` into a recording of its own; `entry` then says what came of it. */
 static void read_entry(struct reading *g, struct window *w, struct entry *entry)
 {
     struct vrs_error *err = &entry->error;
@@ -271,9 +268,10 @@ static enum vrs_status read_page(struct reading *g, struct window *page, struct 
     return status;
 }
 
-static enum vrs_status read_plain(struct reading *g, struct window *w, struct vrs_error *err)
+static enum vrs_status read_plain(struct reading *g, struct window *w, enum form form,
+                                  struct vrs_error *err)
 {
-    return detect_form(w) == FORM_HTML ? read_page(g, w, err) : read_single(g, w, err);
+    return form == FORM_HTML ? read_page(g, w, err) : read_single(g, w, err);
 }
 
 /* What is known only when all has been read. */
@@ -311,7 +309,7 @@ static enum vrs_status read_packed(struct reading *g, struct window *packed, str
                            : vrs_fail_at(err, VRS_UNSUPPORTED, window_offset(packed),
                                          "nothing, compressed; record it again");
         if (status == VRS_OK)
-            status = read_plain(g, &w, err);
+            status = read_plain(g, &w, detect_form(&w), err);
         if (status == VRS_OK)
             status = finish(g->entries, stored->done_bytes, &u, err);
         window_free(&w);
@@ -337,7 +335,7 @@ enum vrs_status read_recordings(struct source input, const struct read_options *
         g.compression = form == FORM_GZIP ? COMPRESSION_GZIP : COMPRESSION_ZSTD;
         status = read_packed(&g, &w, &stored, err);
     } else {
-        status = form == FORM_HTML ? read_page(&g, &w, err) : read_single(&g, &w, err);
+        status = read_plain(&g, &w, form, err);
         if (status == VRS_OK)
             status = finish(&entries, stored.done_bytes, NULL, err);
     }

@@ -1,12 +1,10 @@
 /* records.c - says what a closed dict is by its keys, and makes the row it stands for. */
-#include <assert.h>
+#include <string.h>
 
 #include "format/build.h"
 
 /* A dict that is no record is kept for the settings, within these bounds. */
 enum { MAP_PAIRS_MAX = 64, MAPS_MAX = 1 << 16 };
-
-enum { DEVICES_MAX = 4096 };
 
 #define BIT(key) ((uint64_t)1 << (key))
 
@@ -58,7 +56,8 @@ bool value_u64(struct value v, uint64_t *ret)
     return true;
 }
 
-bool value_size(struct value v, uint64_t *ret)
+/* A size: 0 to 2^62. */
+static bool value_size(struct value v, uint64_t *ret)
 {
     uint64_t n;
     bool negative = (v.flags & VALUE_NEGATIVE) != 0 || (v.tag == TAG_FLOAT && v.real < 0);
@@ -210,7 +209,10 @@ static enum vrs_status field_metadata(struct builder *b, enum word key, string_i
         value = !value;
     }
     enum vrs_status status =
-        text.failed ? vrs_no_memory(err) : build_intern(b, buf_slice(&text), ret, err);
+        text.failed ? vrs_fail_at(err, VRS_LIMIT, b->offset,
+                                  "user metadata longer than %u bytes; see --limit string",
+                                  b->limits->string_bytes)
+                    : build_intern(b, buf_slice(&text), ret, err);
     buf_free(&text);
     return status;
 }
@@ -297,7 +299,7 @@ static enum vrs_status make_event(struct builder *b, struct value *ret, struct v
     TRY(build_stream(b, field_u64(b, KEY_STREAM, 0), &e.stream, err));
     TRY(build_context(b, &context, &e.context, err));
     if (!event_append(events, &e))
-        return build_no_room(b, events->rows.len, events->rows.max, "events (items)", err);
+        return build_no_room(b, events->rows.len, events->rows.max, "events", err);
     *ret = row_value(TAG_EVENT, events->rows.len - 1);
     return VRS_OK;
 }
@@ -338,7 +340,7 @@ static enum vrs_status make_segment(struct builder *b, struct value *ret, struct
     TRY(field_lines(b, KEY_FORWARD_FRAMES, &forward, err));
     struct value blocks = b->fields.value[KEY_BLOCKS];
     bool some = given(&b->fields, KEY_BLOCKS);
-    if (some && blocks.tag != TAG_LIST && !(blocks.tag == TAG_STACK && blocks.row == 0))
+    if (some && blocks.tag != TAG_LIST && !is_empty_list(blocks))
         wrong_type(b, KEY_BLOCKS);
     if (!vec_reserve(&b->segment_blocks, 1) || !table_reserve(s, &segments_kind, 1))
         return build_no_room(b, s->rows.len, s->rows.max, "segments", err);
@@ -394,7 +396,7 @@ static enum vrs_status block_history(struct builder *b, uint32_t *ret_first, uin
         return VRS_OK;
     struct value v = b->fields.value[KEY_HISTORY];
     struct history *h = &b->r->history;
-    if (v.tag == TAG_STACK && v.row == 0)
+    if (is_empty_list(v))
         return VRS_OK;
     const struct link *l = v.tag == TAG_LIST ? chain_first(b, v.row) : NULL;
     if (l == NULL || l->value.tag != TAG_HISTORY) {

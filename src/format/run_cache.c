@@ -1,6 +1,8 @@
 /* run_cache.c - finding runs of memo reads by their bytes. */
 #include "format/run_cache.h"
 
+#include <string.h>
+
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "format/build.h"

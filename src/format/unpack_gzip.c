@@ -4,7 +4,6 @@
 
 #include <zlib.h>
 
-#include "base/bytes.h"
 #include "base/vec.h"
 
 static voidpf take(voidpf none, uInt count, uInt width)

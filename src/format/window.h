@@ -49,6 +49,12 @@ static inline uint64_t window_offset(const struct window *w)
     return w->base + (uint64_t)(w->at - w->buffer);
 }
 
+/* White space of JSON and of the pages around it. */
+static inline bool is_blank(uint8_t c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
 /* VRS_OK, or the source's failure, worded. */
 enum vrs_status window_status(const struct window *w, struct vrs_error *err) MUST_CHECK;
 

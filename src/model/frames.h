@@ -38,6 +38,7 @@ struct fx_nodes {
 
 extern const struct table_kind frames_kind, fx_nodes_kind;
 
+/* With row 0; false when out of memory, and then to be freed as well. */
 bool frames_init(struct frames *f);
 void frames_free(struct frames *f);
 
@@ -51,6 +52,7 @@ static inline struct frame frames_get(const struct frames *f, frame_id id)
 
 bool fx_nodes_init(struct fx_nodes *f);
 void fx_nodes_free(struct fx_nodes *f);
+/* The row of `node`, old or new; false as above. */
 bool fx_nodes_intern(struct fx_nodes *f, struct fx_node node, uint32_t *ret);
 
 #endif

@@ -32,4 +32,10 @@ typedef struct {
 /* "Not known" in a column of bytes, addresses or times; no size or address of a file reaches it. */
 #define UNKNOWN_U64 UINT64_MAX
 
+/* For sums, in which what is not known counts nothing. */
+static inline uint64_t known_or_0(uint64_t value)
+{
+    return value == UNKNOWN_U64 ? 0 : value;
+}
+
 #endif

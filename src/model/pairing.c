@@ -4,7 +4,6 @@
  * touches one small entry and never the columns. */
 #include "model/pairing.h"
 
-#include <assert.h>
 
 #include "base/hash.h"
 #include "base/idtab.h"

@@ -3,22 +3,6 @@
 
 #include "base/hash.h"
 
-const char *const action_names[ACTIONS] = {
-    [ACTION_OTHER] = "other",
-    [ACTION_ALLOC] = "alloc",
-    [ACTION_FREE_REQUESTED] = "free_requested",
-    [ACTION_FREE_COMPLETED] = "free_completed",
-    [ACTION_FREE] = "free",
-    [ACTION_SEGMENT_ALLOC] = "segment_alloc",
-    [ACTION_SEGMENT_FREE] = "segment_free",
-    [ACTION_SEGMENT_MAP] = "segment_map",
-    [ACTION_SEGMENT_UNMAP] = "segment_unmap",
-    [ACTION_SNAPSHOT] = "snapshot",
-    [ACTION_OOM] = "oom",
-    [ACTION_ANNOTATE] = "annotate",
-    [ACTION_USER_DEFINED] = "user_defined",
-};
-
 static const struct column devices_columns[] = {
     { "kind", offsetof(struct devices, kind), COLUMN_U8 },
     { "number", offsetof(struct devices, number), COLUMN_U32 },
@@ -325,7 +309,7 @@ bool contexts_intern(struct contexts *c, struct context context, context_id *ret
 bool tallies_count(struct tallies *t, enum tally_kind kind, string_id name)
 {
     /* Once full, only names already told apart and the empty one (of each kind) are counted. */
-    bool full = t->rows.len >= TALLIES_MAX - 4;
+    bool full = t->rows.len >= TALLIES_MAX - TALLY_KINDS;
     for (int again = 0; again <= (int)full; again++) {
         for (uint32_t i = 0; i < t->rows.len; i++)
             if (t->kind[i] == kind && t->name[i] == name.n) {
@@ -359,5 +343,5 @@ uint64_t block_requested(const struct recording *r, uint32_t block)
         return b->requested_size[block];
     if (b->histories[block] != 0 && r->history.real_size[b->first_history[block]] != UNKNOWN_U64)
         return r->history.real_size[b->first_history[block]];
-    return b->size[block] == UNKNOWN_U64 ? 0 : b->size[block];
+    return known_or_0(b->size[block]);
 }

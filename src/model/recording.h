@@ -15,7 +15,6 @@
 
 #include <stdbool.h>
 
-#include "base/arena.h"
 #include "model/frames.h"
 #include "model/ids.h"
 #include "model/stacks.h"
@@ -99,8 +98,16 @@ enum event_action {
     ACTIONS
 };
 
-/* The action's name in the file. */
-extern const char *const action_names[ACTIONS];
+/* Segment events get memory from the device or give it back. */
+static inline bool action_obtains(uint8_t action)
+{
+    return action == ACTION_SEGMENT_ALLOC || action == ACTION_SEGMENT_MAP;
+}
+
+static inline bool action_returns(uint8_t action)
+{
+    return action == ACTION_SEGMENT_FREE || action == ACTION_SEGMENT_UNMAP;
+}
 
 struct events {
     struct table rows;
@@ -170,7 +177,13 @@ struct settings {
  * most TALLIES_MAX names are told apart; what comes later is counted under the empty name. */
 enum { TALLIES_MAX = 256 };
 
-enum tally_kind { TALLY_UNKNOWN_KEY, TALLY_UNKNOWN_ACTION, TALLY_WRONG_TYPE, TALLY_REPEATED_KEY };
+enum tally_kind {
+    TALLY_UNKNOWN_KEY,
+    TALLY_UNKNOWN_ACTION,
+    TALLY_WRONG_TYPE,
+    TALLY_REPEATED_KEY,
+    TALLY_KINDS
+};
 
 struct tallies {
     struct table rows;
@@ -179,7 +192,7 @@ struct tallies {
     uint64_t *count;
 };
 
-/* One life of a block: 0.2 of the analyses.  Each member is an event row, or NO_ROW. */
+/* One life of a block, from its alloc to its free; what is an event is a row of events. */
 struct allocations {
     struct table rows;
     uint32_t *alloc_event;          /* NO_ROW: older than the recording */
@@ -240,7 +253,8 @@ extern const struct table_kind devices_kind, segments_kind, blocks_kind, history
     contexts_kind, pools_kind, streams_kind, marks_kind, settings_kind, tallies_kind,
     allocations_kind;
 
-/* An empty recording.  `max_rows` bounds each table, `max_string_bytes` the text. */
+/* An empty recording.  `max_rows` bounds each table, `max_string_bytes` the text.  False when out
+ * of memory; nothing is then to be freed. */
 bool recording_init(struct recording *r, uint32_t max_rows, uint32_t max_string_bytes);
 void recording_free(struct recording *r);
 
@@ -248,20 +262,22 @@ void recording_free(struct recording *r);
 bool pools_intern(struct pools *p, uint64_t first, uint64_t second, pool_id *ret);
 bool streams_intern(struct streams *s, uint64_t handle, uint16_t *ret);
 bool contexts_intern(struct contexts *c, struct context context, context_id *ret);
+/* Counts a name once more. */
 bool tallies_count(struct tallies *t, enum tally_kind kind, string_id name);
 
-/* The value of a setting, or NO_ROW. */
+/* The row of a setting, or NO_ROW. */
 uint32_t settings_find(const struct recording *r, str name);
 
 /* Requested bytes of a block: its own figure, else of its history, else its size (0 when none). */
 uint64_t block_requested(const struct recording *r, uint32_t block);
 
+/* In use, or freed and still waiting for another stream. */
 static inline bool block_live(const struct recording *r, uint32_t block)
 {
     return r->blocks.state[block] == BLOCK_ALLOCATED || r->blocks.state[block] == BLOCK_PENDING;
 }
 
-/* One column of one table, by its place in `recording_tables`. */
+/* Every table of a recording, in the order of the columns that are handed out. */
 struct table_place {
     const struct table_kind *kind;
     size_t offset; /* of the table in struct recording */

@@ -20,7 +20,7 @@ static uint64_t hash_of(uint32_t id, const void *arg)
 bool stacks_init(struct stacks *s)
 {
     *s = (struct stacks){ .rows.max = UINT32_MAX - 1, .callee.max = UINT32_MAX - 1 };
-    if (!table_reserve(s, &stacks_kind, 1) || !vec_push(&s->callee, 0))
+    if (!table_reserve(s, &stacks_kind, 1) || !vec_push(&s->callee, (struct first_callee){ 0, 0 }))
         return false;
     s->caller[0] = s->frame[0] = 0;
     s->rows.len = 1;
@@ -36,7 +36,7 @@ void stacks_free(struct stacks *s)
 
 static bool append(struct stacks *s, stack_id caller, frame_id frame)
 {
-    if (!table_reserve(s, &stacks_kind, 1) || !vec_push(&s->callee, 0))
+    if (!table_reserve(s, &stacks_kind, 1) || !vec_push(&s->callee, (struct first_callee){ 0, 0 }))
         return false;
     uint32_t id = s->rows.len++;
     s->caller[id] = caller.n;
@@ -47,15 +47,16 @@ static bool append(struct stacks *s, stack_id caller, frame_id frame)
 bool stacks_push(struct stacks *s, stack_id caller, frame_id frame, stack_id *ret)
 {
     assert(caller.n < s->rows.len);
-    uint32_t first = s->callee.at[caller.n];
-    if (first == 0) {
+    struct first_callee first = s->callee.at[caller.n];
+    if (first.stack == 0) {
         if (!append(s, caller, frame))
             return false;
-        s->callee.at[caller.n] = ret->n = s->rows.len - 1;
+        ret->n = s->rows.len - 1;
+        s->callee.at[caller.n] = (struct first_callee){ ret->n, frame.n };
         return true;
     }
-    if (s->frame[first] == frame.n) {
-        ret->n = first;
+    if (first.frame == frame.n) {
+        ret->n = first.stack;
         return true;
     }
 

@@ -15,6 +15,12 @@
 #include "base/vec.h"
 #include "model/ids.h"
 
+/* The first callee of a stack, with its frame beside it: they are always asked for together. */
+struct first_callee {
+    uint32_t stack; /* stack_id, or 0 */
+    uint32_t frame;
+};
+
 struct stacks {
     struct table rows;
     uint32_t *caller; /* stack_id */
@@ -22,12 +28,13 @@ struct stacks {
     /* How a pair is found again: most stacks have one callee, and that stands in `callee`; only
      * the second and later ones are in the hash table.  A new chain of frames therefore costs
      * neither a look-up nor a slot. */
-    VEC(uint32_t) callee; /* stack_id: the first callee seen, or 0 */
+    VEC(struct first_callee) callee;
     struct idtab index;
 };
 
 extern const struct table_kind stacks_kind;
 
+/* With row 0; false when out of memory, and then to be freed as well. */
 bool stacks_init(struct stacks *s);
 void stacks_free(struct stacks *s);
 

@@ -1,6 +1,8 @@
 /* strings.c - interning of strings by their bytes. */
 #include "model/strings.h"
 
+#include <string.h>
+
 #include "base/hash.h"
 
 static const struct column columns[] = {

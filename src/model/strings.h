@@ -21,7 +21,8 @@ struct strings {
 
 extern const struct table_kind strings_kind;
 
-/* `max_bytes` bounds the bytes of all strings together. */
+/* With row 0; `max_bytes` bounds the bytes of all strings together.  False when out of memory,
+ * and then to be freed as well. */
 bool strings_init(struct strings *s, uint32_t max_bytes);
 void strings_free(struct strings *s);
 

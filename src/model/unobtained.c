@@ -8,7 +8,6 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
-#include "base/vec.h"
 
 struct range {
     uint64_t from, to;
@@ -17,9 +16,7 @@ struct range {
 
 static bool range_of(const struct events *e, uint32_t row, struct range *ret)
 {
-    enum event_action action = (enum event_action)e->action[row];
-    bool obtained = action == ACTION_SEGMENT_ALLOC || action == ACTION_SEGMENT_MAP;
-    bool returned = action == ACTION_SEGMENT_FREE || action == ACTION_SEGMENT_UNMAP;
+    bool obtained = action_obtains(e->action[row]), returned = action_returns(e->action[row]);
     uint64_t from = e->address[row], size = e->size[row];
     if ((!obtained && !returned) || from == UNKNOWN_U64 || size == UNKNOWN_U64 || size == 0)
         return false;

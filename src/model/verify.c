@@ -1,6 +1,7 @@
 /* verify.c - the invariants of recording.h, table by table. */
 #include "model/verify.h"
 
+#include "base/utf8.h"
 #include "model/verify_allocations.h"
 
 /* An id column must stay below `limit`. */
@@ -63,36 +64,6 @@ static enum vrs_status check_tables(const struct recording *r, struct vrs_error 
     return VRS_OK;
 }
 
-/* The length of the UTF-8 sequence at `at`, or 0 where there is none: shortest form only, no
- * surrogates, nothing above U+10FFFF. */
-static size_t sequence_at(const uint8_t *at, size_t left)
-{
-    uint8_t lead = at[0], low = 0x80, high = 0xbf;
-    size_t len = lead < 0x80 ? 1 : lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-    if (lead > 0xf4 || len == 0 || len > left)
-        return 0;
-    low = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : low;
-    high = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : high;
-    for (size_t i = 1; i < len; i++) {
-        if (at[i] < low || at[i] > high)
-            return 0;
-        low = 0x80;
-        high = 0xbf;
-    }
-    return len;
-}
-
-static bool is_utf8(str text)
-{
-    for (size_t i = 0; i < text.len;) {
-        size_t len = sequence_at((const uint8_t *)text.ptr + i, text.len - i);
-        if (len == 0)
-            return false;
-        i += len;
-    }
-    return true;
-}
-
 static enum vrs_status check_strings(const struct recording *r, struct vrs_error *err)
 {
     const struct strings *s = &r->strings;
@@ -102,7 +73,7 @@ static enum vrs_status check_strings(const struct recording *r, struct vrs_error
         if (s->offset[i] > s->bytes.len || s->length[i] > s->bytes.len - s->offset[i])
             return vrs_fail(err, VRS_CORRUPT, "strings, row %u: ends past the %u bytes", i,
                             s->bytes.len);
-        if (s->length[i] != 0 && !is_utf8(strings_text(s, (string_id){ i })))
+        if (s->length[i] != 0 && !utf8_valid(strings_text(s, (string_id){ i })))
             return vrs_fail(err, VRS_CORRUPT, "strings, row %u: not UTF-8", i);
     }
     return VRS_OK;
@@ -271,7 +242,7 @@ static enum vrs_status check_notes(const struct recording *r, struct vrs_error *
     TRY(check_ids("marks.name", r->marks.name, r->marks.rows.len, strings, err));
     TRY(check_bytes("marks.stage", r->marks.stage, r->marks.rows.len, STAGE_END + 1, err));
     TRY(check_ids("tallies.name", t->name, t->rows.len, strings, err));
-    TRY(check_bytes("tallies.kind", t->kind, t->rows.len, TALLY_REPEATED_KEY + 1, err));
+    TRY(check_bytes("tallies.kind", t->kind, t->rows.len, TALLY_KINDS, err));
     for (uint32_t i = 0; i < t->rows.len; i++)
         if (t->count[i] == 0)
             return vrs_fail(err, VRS_CORRUPT, "tallies, row %u: counts nothing", i);

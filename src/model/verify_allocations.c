@@ -1,6 +1,8 @@
 /* verify_allocations.c - each life against the events and the block it names. */
 #include "model/verify_allocations.h"
 
+#include "base/arena.h"
+
 struct life {
     uint32_t row;
     uint32_t born, asked, done, block;

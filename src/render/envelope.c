@@ -86,8 +86,9 @@ static const char *cut_words(uint8_t part)
     return "";
 }
 
-void envelope_file_text(struct buf *to, const struct style *style, const struct file_facts *file,
-                        uint32_t devices)
+/* The facts of a file, in one sentence. */
+static void file_words(struct buf *to, const struct style *style, const struct file_facts *file,
+                       uint32_t devices)
 {
     const struct origin *o = &file->origin;
     paint_on(to, style, PAINT_BOLD);
@@ -110,7 +111,7 @@ void envelope_file_text(struct buf *to, const struct style *style, const struct 
     if (devices != 1)
         buf_format(to, ", %u devices", (unsigned)devices);
     if (o->complete) {
-        buf_text(to, ", complete\n");
+        buf_text(to, ", complete");
         return;
     }
     buf_text(to, ", ");
@@ -118,7 +119,17 @@ void envelope_file_text(struct buf *to, const struct style *style, const struct 
     buf_format(to, "INCOMPLETE: cut at byte %llu%s", (unsigned long long)o->cut_offset,
                cut_words(o->cut_part));
     paint_off(to, style);
-    buf_char(to, '\n');
+}
+
+void envelope_file_text(struct buf *to, const struct style *style, const struct file_facts *file,
+                        uint32_t devices)
+{
+    struct buf words;
+    buf_init(&words, SIZE_MAX / 2);
+    file_words(&words, style, file, devices);
+    text_wrap(to, style, buf_slice(&words), 0, 9);
+    to->failed = to->failed || words.failed;
+    buf_free(&words);
 }
 
 static const char *grade_words(const struct trust *trust)

@@ -29,13 +29,46 @@ void finding_old_text(struct buf *to, const struct report_device *device)
     buf_text(to, ") is older than the recording; record from the start to see which lines made it");
 }
 
+uint32_t losses_of(const struct file_facts *file, struct loss ret[LOSSES])
+{
+    const struct origin *o = &file->origin;
+    /* Pages pad their strings with a few bytes; more than that is somebody else's. */
+    const uint64_t padding = 8;
+    const struct loss all[LOSSES] = {
+        { "wrong_types", file->wrong_types, "values of a wrong type, taken as absent" },
+        { "cut_stacks", o->cut_stacks,
+          "stacks longer than --limit frames, outermost frames left out" },
+        { "repeated_keys", o->repeated_keys, "keys given twice in one record, the last one counts" },
+        { "bad_utf8", o->bad_utf8, "strings that are not UTF-8, bad bytes shown as U+FFFD" },
+        { "trailing_bytes", o->trailing_bytes > padding ? o->trailing_bytes : 0,
+          "bytes behind the end of the recording, not read" },
+        { "trailer_lost", o->trailer_lost,
+          "packed streams that end before their own end, checksum not seen" },
+    };
+    uint32_t losses = 0;
+    for (uint32_t i = 0; i < LOSSES; i++)
+        if (all[i].count > 0)
+            ret[losses++] = all[i];
+    return losses;
+}
+
+void loss_text(struct buf *to, const struct loss *loss, bool ascii)
+{
+    buf_text(to, loss->text);
+    buf_text(to, ": ");
+    human_count(to, loss->count, ascii);
+}
+
 static void open_finding(struct json *j, const char *id, const char *severity,
-                         struct device_name name, const struct buf *text)
+                         const struct device_name *name, const struct buf *text)
 {
     json_object(j, NULL);
     json_text(j, "id", id);
     json_text(j, "severity", severity);
-    envelope_device(j, name);
+    if (name == NULL)
+        json_null(j, "device");
+    else
+        envelope_device(j, *name);
     json_str(j, "text", buf_slice(text));
     json_line_object(j, "evidence");
 }
@@ -53,7 +86,7 @@ static void device_findings(struct json *j, const struct report_device *d, struc
         const struct oom_fact *oom = &d->oom[d->ooms - 1];
         text->len = 0;
         finding_oom_text(text, oom);
-        open_finding(j, "oom", "problem", d->name, text);
+        open_finding(j, "oom", "problem", &d->name, text);
         json_i64(j, "event", oom->event);
         json_known(j, "asked_bytes", oom->asked_bytes);
         json_known(j, "device_free_bytes", oom->device_free_bytes);
@@ -64,10 +97,23 @@ static void device_findings(struct json *j, const struct report_device *d, struc
     if (d->old_bytes > 0 && d->events > 1) {
         text->len = 0;
         finding_old_text(text, d);
-        open_finding(j, "older_than_recording", "note", d->name, text);
+        open_finding(j, "older_than_recording", "note", &d->name, text);
         json_i64(j, "event", d->curves.of[CURVE_REQUESTED].peak_event);
         json_u64(j, "old_bytes", d->old_bytes);
         json_u64(j, "live_bytes", d->live_bytes);
+        close_finding(j);
+    }
+}
+
+static void file_findings(struct json *j, const struct file_facts *file, struct buf *text)
+{
+    struct loss loss[LOSSES];
+    uint32_t losses = losses_of(file, loss);
+    for (uint32_t i = 0; i < losses; i++) {
+        text->len = 0;
+        loss_text(text, &loss[i], true);
+        open_finding(j, loss[i].id, "note", NULL, text);
+        json_u64(j, "count", loss[i].count);
         close_finding(j);
     }
 }
@@ -79,6 +125,7 @@ void findings_json(struct json *j, const struct report *report)
     json_array(j, "findings");
     for (uint32_t i = 0; i < report->devices; i++)
         device_findings(j, &report->device[i], &text);
+    file_findings(j, &report->file, &text);
     json_close(j);
     j->out->failed = j->out->failed || text.failed;
     buf_free(&text);

@@ -12,6 +12,18 @@ void finding_oom_text(struct buf *to, const struct oom_fact *oom);
 void finding_old_text(struct buf *to, const struct report_device *device);
 
 /* The member "findings". */
+/* What reading a file left out or repaired, so that no loss is silent. */
+enum { LOSSES = 6 };
+struct loss {
+    const char *id; /* static, as the text */
+    uint64_t count;
+    const char *text; /* the count follows */
+};
+
+/* Those that a file has; their number. */
+uint32_t losses_of(const struct file_facts *file, struct loss ret[LOSSES]);
+void loss_text(struct buf *to, const struct loss *loss, bool ascii);
+
 void findings_json(struct json *j, const struct report *report);
 
 #endif

@@ -1,4 +1,5 @@
 /* peak_text.c - who held the memory, as a table. */
+#include "base/number.h"
 #include "render/envelope.h"
 #include "render/escape.h"
 #include "render/text.h"
@@ -45,12 +46,10 @@ static str text_cell(const struct sheet *s, str text)
 static str size_cell(const struct sheet *s, str name)
 {
     size_t from = s->text->len;
-    uint64_t bytes = 0;
-    for (size_t i = 0; i < name.len; i++) {
-        if (name.ptr[i] < '0' || name.ptr[i] > '9' || bytes > INT64_MAX / 10 - 1)
-            return text_cell(s, name);
-        bytes = bytes * 10 + (uint64_t)(name.ptr[i] - '0');
-    }
+    uint64_t bytes;
+    bool negative;
+    if (!number_integer(name, &bytes, &negative) || negative || bytes > INT64_MAX)
+        return text_cell(s, name);
     human_bytes(s->text, (int64_t)bytes);
     buf_format(s->text, " (%llu)", (unsigned long long)bytes);
     return text_keep(s->arena, s->text, from);

@@ -6,7 +6,7 @@
 #include "render/text.h"
 #include "render/totals.h"
 
-enum { ROWS_DEFAULT = 8, ROWS_BESIDE = 3, ROW_CELLS = 4, RANK_CELLS = 7, LABELLED = 9, SPARK = 16 };
+enum { ROWS_DEFAULT = 8, ROWS_BESIDE = 3, ROW_CELLS = 4, RANK_CELLS = 7, LABELLED = 9 };
 
 /* Left words of a line, so that what follows stands in one column. */
 static void put_label(struct buf *to, const struct style *style, const char *label)
@@ -99,18 +99,21 @@ static void put_peak(struct buf *to, struct buf *words, const struct style *styl
 }
 
 /* Without a trace start, peak and end are one. */
-static void put_state(struct buf *to, const struct style *style, const struct report_device *d)
+static void put_state(struct buf *to, struct buf *words, const struct style *style,
+                      const struct report_device *d)
 {
     const struct curve *used = &d->curves.of[CURVE_REQUESTED];
-    put_label(to, style, "state");
     if (!used->start_known)
-        buf_text(to, "at least ");
-    paint_on(to, style, PAINT_BOLD);
-    human_bytes(to, used->peak_bytes);
-    paint_off(to, style);
-    buf_text(to, " in use, ");
-    human_bytes(to, d->curves.reserved_at_peak_bytes);
-    buf_text(to, " reserved (no trace: only the final state is known)\n");
+        buf_text(words, "at least ");
+    paint_on(words, style, PAINT_BOLD);
+    human_bytes(words, used->peak_bytes);
+    paint_off(words, style);
+    buf_text(words, " in use, ");
+    human_bytes(words, d->curves.reserved_at_peak_bytes);
+    buf_text(words, used->end_known ? " reserved (no trace: only the final state is known)"
+                                    : " reserved (the file is cut inside the final state; this is "
+                                      "the part read)");
+    put_words(to, style, "state", words);
 }
 
 static void put_known(struct buf *to, int64_t bytes, bool known)
@@ -140,23 +143,18 @@ static void put_ends(struct buf *to, struct buf *words, const struct style *styl
     put_words(to, style, "start", words);
 }
 
-static str cell_of(struct arena *arena, struct buf *text, size_t from)
-{
-    return text_keep(arena, text, from);
-}
-
 static void fill_row(struct arena *arena, struct buf *text, const struct style *style,
                      const struct report_row *row, str *cell)
 {
     size_t from = text->len;
     human_known_bytes(text, row->bytes);
-    cell[0] = cell_of(arena, text, from);
+    cell[0] = text_keep(arena, text, from);
     human_share(text, row->share_ratio);
-    cell[1] = cell_of(arena, text, from);
+    cell[1] = text_keep(arena, text, from);
     human_count(text, row->count, style->ascii);
-    cell[2] = cell_of(arena, text, from);
+    cell[2] = text_keep(arena, text, from);
     escape_text(text, row->name, style->ascii);
-    cell[3] = cell_of(arena, text, from);
+    cell[3] = text_keep(arena, text, from);
 }
 
 /* The rows as one more row: what the table does not show. */
@@ -169,6 +167,14 @@ static struct report_row rest_of(const struct report_device *d, uint32_t shown)
     }
     rest.share_ratio = d->live_bytes == 0 ? -1 : (double)rest.bytes / (double)d->live_bytes;
     return rest;
+}
+
+static const char *heading_of(const struct report_device *d)
+{
+    bool owners = d->hidden_culprit.len > 0;
+    if (d->traced)
+        return owners ? "held at the peak by (owner)" : "held at the peak by";
+    return owners ? "held at the end by (owner)" : "held at the end by";
 }
 
 static void put_rows(struct buf *to, struct arena *arena, const struct report_device *d,
@@ -184,8 +190,7 @@ static void put_rows(struct buf *to, struct arena *arena, const struct report_de
         { "bytes", true, false, 0 },
         { "share", true, false, 0 },
         { "count", true, false, 0 },
-        { d->hidden_culprit.len > 0 ? "held at the peak by (owner)" : "held at the peak by", false,
-          true, 16 },
+        { heading_of(d), false, true, 16 },
     };
     struct buf text;
     buf_init(&text, SIZE_MAX / 2);
@@ -222,7 +227,7 @@ static void put_hidden(struct buf *to, const struct style *style, const struct r
     escape_text(&words, d->hidden_culprit, style->ascii);
     buf_text(&words, " alone holds ");
     human_share(&words, d->hidden_share);
-    buf_text(&words, " of the peak; under it:");
+    buf_text(&words, d->traced ? " of the peak; under it:" : " of the end; under it:");
     text_wrap(to, style, buf_slice(&words), 0, 0);
     to->failed = to->failed || words.failed;
     buf_free(&words);
@@ -295,16 +300,16 @@ static void put_device(struct buf *to, const struct report *report, const struct
     struct arena arena;
     arena_init(&arena, SIZE_MAX / 2);
     envelope_trust_text(to, style, &d->trust);
+    struct buf words;
+    buf_init(&words, 1 << 16);
     if (d->events > 0) {
         put_picture(to, &arena, d, options);
-        struct buf words;
-        buf_init(&words, 1 << 16);
         put_peak(to, &words, style, d);
         put_ends(to, &words, style, d);
-        buf_free(&words);
     } else {
-        put_state(to, style, d);
+        put_state(to, &words, style, d);
     }
+    buf_free(&words);
     put_findings(to, style, d);
     if (d->all_rows > 0) {
         buf_char(to, '\n');
@@ -315,7 +320,7 @@ static void put_device(struct buf *to, const struct report *report, const struct
 }
 
 /* A file's name as a shell takes it. */
-static void put_typed(struct buf *to, const struct style *style, str path)
+static void put_typed(struct buf *to, str path)
 {
     bool plain = path.len > 0 && !str_equal(path, S("-")), quotable = plain;
     for (size_t i = 0; i < path.len; i++) {
@@ -324,7 +329,6 @@ static void put_typed(struct buf *to, const struct style *style, str path)
         plain = plain && (word || (c != '\0' && memchr("_./+-=:@,%", c, 10) != NULL));
         quotable = quotable && c >= ' ' && c < 0x7f && c != '\'';
     }
-    (void)style;
     if (plain)
         buf_str(to, path);
     else if (quotable)
@@ -349,8 +353,8 @@ static void put_next(struct buf *to, const struct style *style, const struct rep
         bool shown;
     } lines[] = {
         { " --stacks", "whole stacks", stacks },
-        { " --at oom", "what was alive when it failed", oom },
-        { " --by owner", "the functions under your lines", stacks },
+        { " --at oom", "alive when it failed", oom },
+        { " --by owner", "the functions called", stacks },
         { " --by size", "by requested size", !stacks },
         { " --at end", "what stayed", trace && !oom },
     };
@@ -363,13 +367,18 @@ static void put_next(struct buf *to, const struct style *style, const struct rep
         label = "";
         size_t from = to->len;
         buf_text(to, "vramscope peak ");
-        put_typed(to, style, report->file.path);
+        put_typed(to, report->file.path);
         buf_text(to, lines[i].options);
         size_t len = to->len - from;
-        buf_repeat(to, S(" "), len < 44 ? 44 - len : 2);
-        paint_on(to, style, PAINT_DIM);
-        buf_text(to, lines[i].meaning);
-        paint_off(to, style);
+        size_t meaning = 2 + str_from(lines[i].meaning).len;
+        len = len < 43 ? 43 : len + 2;
+        /* What does not fit is left out: the command must stay one line to be typed. */
+        if (LABELLED + len + meaning <= style->width) {
+            buf_repeat(to, S(" "), len - (to->len - from));
+            paint_on(to, style, PAINT_DIM);
+            buf_format(to, "# %s", lines[i].meaning);
+            paint_off(to, style);
+        }
         buf_char(to, '\n');
     }
 }
@@ -403,27 +412,27 @@ static void fill_rank(struct arena *arena, struct buf *text, const struct style 
     envelope_name(text, style, &named);
     if (!report->file.origin.complete)
         buf_text(text, " (cut)");
-    cell[0] = cell_of(arena, text, from);
+    cell[0] = text_keep(arena, text, from);
     buf_format(text, "%s%u", d->name.host ? "host " : "", (unsigned)d->name.number);
-    cell[1] = cell_of(arena, text, from);
+    cell[1] = text_keep(arena, text, from);
     buf_text(text, used->start_known ? "" : style->ascii ? ">= " : "≥ ");
     human_bytes(text, used->peak_bytes);
-    cell[2] = cell_of(arena, text, from);
+    cell[2] = text_keep(arena, text, from);
     human_bytes(text, d->curves.of[CURVE_RESERVED].peak_bytes);
-    cell[3] = cell_of(arena, text, from);
+    cell[3] = text_keep(arena, text, from);
     if (d->curves.oom_events > 0)
         buf_u64(text, d->curves.oom_events);
     else
         buf_char(text, '-');
-    cell[4] = cell_of(arena, text, from);
+    cell[4] = text_keep(arena, text, from);
     buf_char(text, d->trust.grade);
-    cell[5] = cell_of(arena, text, from);
+    cell[5] = text_keep(arena, text, from);
     if (d->rows > 0) {
         human_share(text, d->row[0].share_ratio);
         buf_char(text, ' ');
         escape_text(text, d->row[0].name, style->ascii);
     }
-    cell[6] = cell_of(arena, text, from);
+    cell[6] = text_keep(arena, text, from);
 }
 
 static void put_ranks(struct buf *to, const struct answer_set *set, const struct style *style)
@@ -472,18 +481,35 @@ static void put_total(struct buf *to, const struct answer_set *set, const struct
                       enum curve_name which, const char *label)
 {
     struct total total;
-    if (!totals_of(set, which, &total)) {
+    struct buf words;
+    buf_init(&words, 1 << 12);
+    if (totals_of(set, which, &total)) {
+        buf_text(&words, "largest ");
+        human_bytes(&words, total.largest_bytes);
+        buf_text(&words, ", median ");
+        human_bytes(&words, total.median_bytes);
+        buf_text(&words, ", sum of separate peaks ");
+        human_bytes(&words, total.sum_bytes);
+        buf_format(&words, " (%u device%s)", (unsigned)total.devices,
+                   total.devices == 1 ? "" : "s");
+        put_words(to, style, label, &words);
+    } else {
         to->failed = true;
-        return;
     }
-    put_label(to, style, label);
-    buf_text(to, "largest ");
-    human_bytes(to, total.largest_bytes);
-    buf_text(to, ", median ");
-    human_bytes(to, total.median_bytes);
-    buf_text(to, ", sum of separate peaks ");
-    human_bytes(to, total.sum_bytes);
-    buf_format(to, " (%u device%s)\n", (unsigned)total.devices, total.devices == 1 ? "" : "s");
+    buf_free(&words);
+}
+
+static void put_losses(struct buf *to, const struct style *style, const struct file_facts *file)
+{
+    struct loss loss[LOSSES];
+    uint32_t losses = losses_of(file, loss);
+    struct buf words;
+    buf_init(&words, 1 << 12);
+    for (uint32_t i = 0; i < losses; i++) {
+        loss_text(&words, &loss[i], style->ascii);
+        put_words(to, style, "note", &words);
+    }
+    buf_free(&words);
 }
 
 void report_text(struct out *out, const struct answer_set *set, bool several,
@@ -499,6 +525,7 @@ void report_text(struct out *out, const struct answer_set *set, bool several,
     }
     const struct report *report = &set->report[0];
     envelope_file_text(to, &options->style, &report->file, report->devices);
+    put_losses(to, &options->style, &report->file);
     struct render_options less = *options;
     less.picture = false;
     less.rows = options->rows == 0 ? ROWS_BESIDE : options->rows;

@@ -14,7 +14,8 @@ struct file_facts {
     str path;
     str entry; /* ptr NULL: the file is one recording */
     struct origin origin;
-    uint64_t events; /* of all devices */
+    uint64_t events;      /* of all devices */
+    uint64_t wrong_types; /* values of a wrong type, taken as absent */
 };
 
 /* Many stacks, each frame's text once. */
@@ -62,7 +63,7 @@ struct report_device {
 
     uint64_t live_bytes, live_count; /* at the peak */
     uint64_t old_bytes;              /* of them, older than the recording */
-    uint64_t allocated_end_bytes;
+    bool traced;                     /* else rows are of the final state */
     struct report_row *row; /* who held the peak, largest first; the largest of them */
     uint32_t rows, all_rows;
     str hidden_culprit; /* not empty: rows are owners, because this line held `hidden_share` */

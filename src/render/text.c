@@ -15,7 +15,8 @@ str text_keep(struct arena *arena, struct buf *to, size_t from)
     return kept;
 }
 
-void text_fit(struct buf *to, const struct style *style, str text, size_t columns, bool pad)
+/* Appends `text`, cut to `columns` with a mark, padded with blanks on the right where `pad`. */
+static void fit(struct buf *to, const struct style *style, str text, size_t columns, bool pad)
 {
     size_t width = escape_width(text);
     if (width > columns) {
@@ -73,7 +74,7 @@ static void put_row(struct buf *to, const struct style *style, const struct text
             buf_repeat(to, S(" "), GAP);
         if (t->column[c].right && len < width[c])
             buf_repeat(to, S(" "), width[c] - len);
-        text_fit(to, style, cell[c], width[c], !last && !t->column[c].right);
+        fit(to, style, cell[c], width[c], !last && !t->column[c].right);
     }
 }
 

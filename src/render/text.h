@@ -28,9 +28,6 @@ void text_table(struct buf *to, const struct style *style, const struct text_tab
 /* One cell: what `write` appended to `to` since `from`, kept in `arena`. */
 str text_keep(struct arena *arena, struct buf *to, size_t from);
 
-/* Appends `text`, cut to `columns` with a mark, padded with blanks on the right where `pad`. */
-void text_fit(struct buf *to, const struct style *style, str text, size_t columns, bool pad);
-
 /* Words of `text` on lines of at most `style->width`, the later ones behind `indent` blanks; the
  * first begins at column `at`. */
 void text_wrap(struct buf *to, const struct style *style, str text, uint32_t at, uint32_t indent);

@@ -92,7 +92,7 @@ def test_moment_that_is_not_there(recording):
 # Help -----------------------------------------------------------------------------------
 
 def test_help_of_every_verb():
-    for verb in "report", "peak", "help":
+    for verb in "report", "peak", "doctor", "help":
         by_verb, by_option = run("help", verb, expect=0), run(verb, "--help", expect=0)
         assert by_verb.out == by_option.out and "vramscope " + verb in by_verb.out and not by_verb.err
     for args in ([], ["help"], ["--help"]):
@@ -250,3 +250,47 @@ def test_results_and_messages_stay_apart(recording):
     assert r.out and not r.err
     r = run("report", "absent", cwd=recording, expect=3)
     assert not r.out.strip() and r.err.startswith("vramscope: absent: ")
+
+
+# Doctor ---------------------------------------------------------------------------------
+
+def checks(result):
+    return {c["name"]: c for c in result.json()["checks"]}
+
+
+def test_doctor_finds_all_that_reading_needs(recording):
+    r = run("doctor", "--json", cwd=recording, expect=0)
+    assert r.json()["can_read"] and not r.err
+    for c in checks(r).values():
+        assert c["ok"] or not c["needed"]
+        assert c["ok"] == (c["cure"] is None), c
+
+
+def test_doctor_sees_the_terminal(recording):
+    shown = in_terminal(["doctor"], recording).decode()
+    assert "on: the output is a terminal" in shown
+    assert "off: NO_COLOR is set" in in_terminal(["doctor"], recording, NO_COLOR="1").decode()
+    assert "off: TERM is dumb" in in_terminal(["doctor"], recording, TERM="dumb").decode()
+
+
+@pytest.mark.parametrize("form,was,becomes,why", (
+    ("json", b'"addr": 4096, "size": 1536', b'"addr": 4096, "size": 1537', "1537"),
+    ("pickle", b"\x8c\x04size\x94M\0\x06", b"c\x04size\x94M\0\x06", "opcode GLOBAL"),
+    ("html", b'"base64": "gASVXAAAAA', b'"base64": "gARjXAAAAA', "opcode GLOBAL"),
+    ("gzip", b"\x07\xe1c\0\0\0", b"\x07\xe0c\0\0\0", "damaged gzip data"),
+    ("zstd", b"6\xd1\xa5\\", b"7\xd1\xa5\\", "damaged zstd data")))
+def test_doctor_names_the_form_that_is_not_read(tmp_path, monkeypatch, form, was, becomes, why):
+    """A program whose sample is damaged stands for one whose reader is."""
+    with open(program(), "rb") as f:
+        code = f.read()
+    assert code.count(was) == 1
+    damaged = tmp_path / "vramscope"
+    damaged.write_bytes(code.replace(was, becomes))
+    damaged.chmod(0o755)
+    monkeypatch.setenv("VRAMSCOPE", str(damaged))
+    r = run("doctor", "--json", expect=1)
+    found = checks(r)
+    assert not r.json()["can_read"] and why in found[form]["why"], found[form]
+    assert [n for n, c in found.items() if c["needed"] and not c["ok"]] == [form]
+    text = run("doctor", expect=1).out
+    assert re.search(r"^missing +%s .*build vramscope again" % form, text, re.M)

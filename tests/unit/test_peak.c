@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "analysis/moment.h"
 #include "analysis/peak.h"
 #include "fault.h"
 #include "sample.h"
@@ -94,33 +95,33 @@ static void check(enum peak_by by, enum site_key key, int64_t at, const char *ro
 static void rows_are_the_live_set(void **state)
 {
     (void)state;
-    check(BY_CULPRIT, KEY_LINE, -1, "(no stack)=1040*2");
-    check(BY_CULPRIT, KEY_LINE, 0, "(no stack)=1040*2; block.py:31 forward=100*1");
-    check(BY_CULPRIT, KEY_LINE, 5,
+    check(BY_CULPRIT, SITE_LINE, -1, "(no stack)=1040*2");
+    check(BY_CULPRIT, SITE_LINE, 0, "(no stack)=1040*2; block.py:31 forward=100*1");
+    check(BY_CULPRIT, SITE_LINE, 5,
           "block.py:31 forward=1100*4; (no stack)=1040*2; train.py:7 main=700*1; "
           "autograd:MmBackward0=50*1");
-    check(BY_CULPRIT, KEY_LINE, 11, "(no stack)=1000*1; block.py:31 forward=600*1");
+    check(BY_CULPRIT, SITE_LINE, 11, "(no stack)=1000*1; block.py:31 forward=600*1");
 }
 
 static void rows_follow_the_grouping(void **state)
 {
     (void)state;
-    check(BY_OWNER, KEY_LINE, 5,
+    check(BY_OWNER, SITE_LINE, 5,
           "block.py:31 forward=1100*4; (no stack)=1040*2; trainer.py:1 train=700*1; "
           "autograd:MmBackward0=50*1");
-    check(BY_FILE, KEY_LINE, 5,
+    check(BY_FILE, SITE_LINE, 5,
           "/a/block.py=1100*4; (no stack)=1040*2; /a/train.py=700*1; autograd:MmBackward0=50*1");
-    check(BY_FUNCTION, KEY_LINE, 5,
+    check(BY_FUNCTION, SITE_LINE, 5,
           "forward=1100*4; (no stack)=1040*2; main=700*1; autograd:MmBackward0=50*1");
-    check(BY_MODULE, KEY_LINE, 5,
+    check(BY_MODULE, SITE_LINE, 5,
           "(no stack)=1040*2; model.py:84 > block.py:31=1000*3; (no module)=750*2; "
           "model.py:85 > block.py:31=100*1");
-    check(BY_SIZE, KEY_LINE, 5,
+    check(BY_SIZE, SITE_LINE, 5,
           "1000=1000*1; 700=700*1; 600=600*1; 300=300*1; 100=200*2; "
           "50=50*1; 40=40*1");
-    check(BY_POOL, KEY_LINE, 5, "default=2850*7; unknown=40*1");
-    check(BY_STREAM, KEY_LINE, 5, "0=2890*8");
-    check(BY_AGE, KEY_LINE, 5,
+    check(BY_POOL, SITE_LINE, 5, "default=2850*7; unknown=40*1");
+    check(BY_STREAM, SITE_LINE, 5, "0=2890*8");
+    check(BY_AGE, SITE_LINE, 5,
           "older than the recording=1040*2; 1 event=700*1; 0 events=600*1; 4-7 events=400*2; "
           "2-3 events=150*2");
 }
@@ -128,17 +129,17 @@ static void rows_follow_the_grouping(void **state)
 static void sites_merge_what_their_key_drops(void **state)
 {
     (void)state;
-    check(BY_SITE, KEY_EXACT, 5,
+    check(BY_SITE, SITE_EXACT, 5,
           "size:1000=1000*1; block.py:31 forward=700*2; train.py:7 main=700*1; "
           "block.py:31 forward=300*1; block.py:31 forward=100*1; autograd:MmBackward0=50*1; "
           "size:40=40*1");
-    check(BY_SITE, KEY_LINE, 5,
+    check(BY_SITE, SITE_LINE, 5,
           "size:1000=1000*1; block.py:31 forward=1000*3; train.py:7 main=700*1; "
           "block.py:31 forward=100*1; autograd:MmBackward0=50*1; size:40=40*1");
-    check(BY_SITE, KEY_FUNCTION_IN_FILE, 5,
+    check(BY_SITE, SITE_FUNCTION_IN_FILE, 5,
           "block.py:31 forward=1100*4; size:1000=1000*1; train.py:7 main=700*1; "
           "autograd:MmBackward0=50*1; size:40=40*1");
-    check(BY_SITE, KEY_FUNCTION, 5,
+    check(BY_SITE, SITE_FUNCTION, 5,
           "block.py:31 forward=1100*4; size:1000=1000*1; train.py:7 main=700*1; "
           "autograd:MmBackward0=50*1; size:40=40*1");
 }
@@ -150,7 +151,7 @@ static void rows_tell_the_rest(void **state)
     struct arena arena;
     struct peak peak;
     make(&r);
-    compute(&r, &arena, BY_CULPRIT, KEY_LINE, 5, &peak);
+    compute(&r, &arena, BY_CULPRIT, SITE_LINE, 5, &peak);
     const struct peak_row *row = &peak.row[0];
     assert_int_equal(row->largest_bytes, 600);
     assert_int_equal(row->oldest_event, 0);
@@ -161,7 +162,7 @@ static void rows_tell_the_rest(void **state)
     assert_true(peak.row[1].median_age_events < 0);
     assert_int_equal(peak.row[1].oldest_event, -1);
     arena_free(&arena);
-    compute(&r, &arena, BY_STREAM, KEY_LINE, 11, &peak);
+    compute(&r, &arena, BY_STREAM, SITE_LINE, 11, &peak);
     assert_int_equal(peak.rows, 1);
     assert_null(peak.row[0].culprit.ptr);
     assert_null(peak.row[0].owner.ptr);
@@ -180,7 +181,7 @@ static void contradictions_are_adjusted(void **state)
     sample_device(&r, 0);
     sample_events(&r, "a 1000 10; a 1000 20; n 0 0");
     sample_finish(&r);
-    compute(&r, &arena, BY_CULPRIT, KEY_LINE, 1, &peak);
+    compute(&r, &arena, BY_CULPRIT, SITE_LINE, 1, &peak);
     assert_int_equal(peak.total_bytes, 0);
     assert_int_equal(peak.live_bytes, 20);
     assert_int_equal(peak.adjust_bytes, -20);
@@ -201,7 +202,7 @@ static void a_ring_of_one_has_only_its_end(void **state)
     sample_block(&r, 1024, 600, BLOCK_ALLOCATED);
     sample_events(&r, "c 9000 100");
     sample_finish(&r);
-    compute(&r, &arena, BY_CULPRIT, KEY_LINE, -1, &peak);
+    compute(&r, &arena, BY_CULPRIT, SITE_LINE, -1, &peak);
     assert_int_equal(peak.at_event, 0);
     assert_int_equal(peak.total_bytes, 600);
     assert_int_equal(moment_find(&r, 0, (struct moment){ .kind = AT_PEAK }, &at, NULL), VRS_OK);
@@ -210,68 +211,6 @@ static void a_ring_of_one_has_only_its_end(void **state)
     assert_int_equal(at, 0);
     arena_free(&arena);
     recording_free(&r);
-}
-
-/* The event that `text` means on a device of six events, or the start of what is said against it.
- */
-static void check_moment(const char *events, const char *text, int64_t event, const char *refusal)
-{
-    struct recording r;
-    struct moment moment;
-    struct vrs_error err = { .message = "" };
-    int64_t at = -9;
-    sample_init(&r);
-    sample_device(&r, 3);
-    sample_events(&r, events);
-    if (r.events.rows.len > 3)
-        r.events.time_us[1] = UNKNOWN_U64;
-    for (uint32_t i = 0; i < r.events.rows.len; i++)
-        if (i != 1)
-            r.events.time_us[i] = 5000000 + i * 500000;
-    sample_finish(&r);
-    enum vrs_status status = moment_parse(str_from(text), &moment, &err);
-    if (status == VRS_OK)
-        status = moment_find(&r, 0, moment, &at, &err);
-    if (refusal == NULL) {
-        assert_string_equal(err.message, "");
-        assert_int_equal(at, event);
-    } else {
-        assert_int_equal(status, VRS_USAGE);
-        assert_memory_equal(err.message, refusal, strlen(refusal));
-    }
-    recording_free(&r);
-}
-
-static void moments_are_found(void **state)
-{
-    (void)state;
-    static const char six[] = "a 9000 5; a a000 9; o 4 4; f a000 9; o 4 4; f 9000 5";
-    check_moment(six, "peak", 1, NULL);
-    check_moment(six, "start", -1, NULL);
-    check_moment(six, "end", 5, NULL);
-    check_moment(six, "0", 0, NULL);
-    check_moment(six, "5", 5, NULL);
-    check_moment(six, "oom", 4, NULL);
-    check_moment(six, "oom:1", 2, NULL);
-    check_moment(six, "oom:2", 4, NULL);
-    check_moment(six, "0s", 0, NULL);
-    check_moment(six, "1s", 2, NULL);
-    check_moment(six, "1.75s", 3, NULL);
-    check_moment(six, "99.s", 5, NULL);
-    check_moment(six, ".5s", 0, NULL);
-    check_moment("", "peak", -1, NULL);
-    check_moment("", "end", -1, NULL);
-    check_moment(six, "6", 0, "device 3 has events 0 to 5, not 6");
-    check_moment("", "0", 0, "device 3 has no events, only its final state");
-    check_moment(six, "oom:3", 0, "device 3 ran out of memory 2 times; there is no oom:3");
-    check_moment("a 1 1", "oom", 0, "device 3 ran out of memory at no recorded event");
-    check_moment("", "1s", 0, "the events of device 3 carry no time");
-    static const char *const bad[] = {
-        "",   "step:1", "-1",   "oom:0", "oom:", "oom:x", "s",
-        ".s", "1.2.3s", "Peak", "1e3s",  "12m",  " 1",    "99999999999999999999"
-    };
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        check_moment(six, bad[i], 0, "no moment is called \"");
 }
 
 static void every_allocation_may_fail(void **state)
@@ -286,7 +225,7 @@ static void every_allocation_may_fail(void **state)
             struct arena arena;
             struct naming *naming;
             struct naming_options none = { { "", 0 }, { "", 0 } };
-            struct peak_options options = { bys[i], KEY_LINE, 5 };
+            struct peak_options options = { bys[i], SITE_LINE, 5 };
             struct peak peak;
             arena_init(&arena, SIZE_MAX);
             fault_left = n;
@@ -311,7 +250,6 @@ int main(void)
         cmocka_unit_test(rows_tell_the_rest),
         cmocka_unit_test(contradictions_are_adjusted),
         cmocka_unit_test(a_ring_of_one_has_only_its_end),
-        cmocka_unit_test(moments_are_found),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -234,7 +234,7 @@ static void what_is_unknown_is_named(void **state)
     context_id sung;
     struct arena arena;
     struct trust trust;
-    make(&r, "A 1000 2097152; n 0 0", "i");
+    make(&r, "A 1000 2097152; x 0 0", "i");
     assert_true(tallies_count(&r.tallies, TALLY_UNKNOWN_KEY, sample_string(&r, "colour")));
     assert_true(tallies_count(&r.tallies, TALLY_UNKNOWN_KEY, sample_string(&r, "taste")));
     assert_true(tallies_count(&r.tallies, TALLY_UNKNOWN_ACTION, sample_string(&r, "elsewhere")));

@@ -1,0 +1,20 @@
+/* rounding.h - how large a block the allocator makes for a request. */
+#ifndef VRS_ALLOCATOR_ROUNDING_H
+#define VRS_ALLOCATOR_ROUNDING_H
+
+#include "model/recording.h"
+
+enum { ROUNDING_DIVISIONS = 16 };
+
+/* The rounding rule under a recording's settings, read once. */
+struct rounding {
+    uint64_t divisions[ROUNDING_DIVISIONS]; /* of each power of two from 1 MiB; 0 or 1: none */
+    bool divides;                           /* any is set */
+};
+
+struct rounding rounding_of(const struct recording *r);
+
+/* Bytes of the block for a request; a request too large for any block is returned as it is. */
+uint64_t rounding_apply(const struct rounding *rounding, uint64_t request);
+
+#endif

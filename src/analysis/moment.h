@@ -1,0 +1,25 @@
+/* moment.h - what a user means by "at". */
+#ifndef VRS_ANALYSIS_MOMENT_H
+#define VRS_ANALYSIS_MOMENT_H
+
+#include "base/fail.h"
+#include "base/str.h"
+#include "model/recording.h"
+
+enum moment_kind { AT_PEAK, AT_START, AT_END, AT_EVENT, AT_OOM, AT_SECONDS };
+
+struct moment {
+    enum moment_kind kind;
+    int64_t event;  /* AT_EVENT */
+    uint64_t nth;   /* AT_OOM: from 1; 0 is the last */
+    double seconds; /* AT_SECONDS: after the first event */
+};
+
+/* "N | start | end | peak | oom[:k] | 12.5s"; VRS_USAGE names what is accepted. */
+enum vrs_status moment_parse(str text, struct moment *ret, struct vrs_error *err) MUST_CHECK;
+
+/* The event a moment means on a device (-1: the start); VRS_USAGE when the device has none such. */
+enum vrs_status moment_find(const struct recording *r, uint32_t device, struct moment moment,
+                            int64_t *ret, struct vrs_error *err) MUST_CHECK;
+
+#endif

@@ -1,0 +1,3 @@
+"$VRAMSCOPE" help doctor
+"$VRAMSCOPE" help doctor >help
+"$VRAMSCOPE" doctor --help | cmp - help

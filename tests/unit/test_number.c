@@ -1,0 +1,85 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/number.h"
+
+static void integers_fill_64_bits(void **state)
+{
+    (void)state;
+    static const struct {
+        str text;
+        uint64_t bits;
+        bool negative;
+    } cases[] = {
+        { { "0", 1 }, 0, false },
+        { { "-0", 2 }, 0, false },
+        { { "+7", 2 }, 7, false },
+        { { "007", 3 }, 7, false },
+        { { "18446744073709551615", 20 }, UINT64_MAX, false },
+        { { "-1", 2 }, UINT64_MAX, true },
+        { { "-9223372036854775808", 20 }, (uint64_t)1 << 63, true },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint64_t bits = 1;
+        bool negative = !cases[i].negative;
+        assert_true(number_integer(cases[i].text, &bits, &negative));
+        assert_true(bits == cases[i].bits);
+        assert_int_equal(negative, cases[i].negative);
+    }
+}
+
+static void other_text_is_no_integer(void **state)
+{
+    (void)state;
+    static const char *const cases[] = {
+        "", "-", "+", "1x", " 1", "1.0", "--1", "18446744073709551616", "-9223372036854775809",
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint64_t bits = 5;
+        bool negative = true;
+        assert_false(number_integer(str_from(cases[i]), &bits, &negative));
+        assert_int_equal(bits, 5);
+    }
+}
+
+static void hexadecimal_digits_of_either_case(void **state)
+{
+    (void)state;
+    uint32_t n = 0;
+    assert_true(number_hex(S("00fF"), &n));
+    assert_int_equal(n, 0xff);
+    assert_true(number_hex(S("DeadBeef"), &n));
+    assert_int_equal(n, 0xdeadbeef);
+    assert_false(number_hex(S(""), &n));
+    assert_false(number_hex(S("00g0"), &n));
+    assert_false(number_hex(S("123456789"), &n));
+    assert_int_equal(n, 0xdeadbeef);
+}
+
+static void fractions(void **state)
+{
+    (void)state;
+    double real = 0;
+    assert_true(number_real(S("12.5"), &real));
+    assert_true(real == 12.5);
+    assert_true(number_real(S("-1e3"), &real));
+    assert_true(real == -1000);
+    assert_false(number_real(S(""), &real));
+    assert_false(number_real(S("1.5s"), &real));
+    assert_false(number_real(S("1\0"), &real));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(integers_fill_64_bits),
+        cmocka_unit_test(other_text_is_no_integer),
+        cmocka_unit_test(hexadecimal_digits_of_either_case),
+        cmocka_unit_test(fractions),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,52 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/str.h"
+
+static void find_gives_the_first_place(void **state)
+{
+    (void)state;
+    assert_int_equal(str_find(S("a::b::c"), S("::")), 1);
+    assert_int_equal(str_find(S("aab"), S("ab")), 1);
+    assert_int_equal(str_find(S("abc"), S("c")), 2);
+    assert_int_equal(str_find(S("abc"), S("d")), 3);
+    assert_int_equal(str_find(S("ab"), S("abc")), 2);
+    assert_int_equal(str_find(S(""), S("a")), 0);
+    assert_int_equal(str_find(S("abc"), S("")), 0);
+}
+
+static void order_is_of_bytes(void **state)
+{
+    (void)state;
+    assert_true(str_compare(S("a"), S("b")) < 0);
+    assert_true(str_compare(S("\xff"), S("a")) > 0);
+    assert_true(str_compare(S("a"), S("ab")) < 0);
+    assert_true(str_compare(S("ab"), S("a")) > 0);
+    assert_int_equal(str_compare(S("ab"), S("ab")), 0);
+    assert_int_equal(str_compare((str){ NULL, 0 }, S("")), 0);
+}
+
+static void ends_are_compared_whole(void **state)
+{
+    (void)state;
+    assert_true(str_starts(S("oom:2"), S("oom:")));
+    assert_false(str_starts(S("oo"), S("oom:")));
+    assert_true(str_ends(S("model.py"), S(".py")));
+    assert_false(str_ends(S("py"), S(".py")));
+    assert_true(str_equal((str){ NULL, 0 }, S("")));
+    assert_false(str_equal(S("a"), S("ab")));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(find_gives_the_first_place),
+        cmocka_unit_test(order_is_of_bytes),
+        cmocka_unit_test(ends_are_compared_whole),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
