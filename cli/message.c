@@ -1,6 +1,8 @@
 /* message.c - lines for a person on standard error. */
+#define _POSIX_C_SOURCE 200809L
 #include "message.h"
 
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,12 +23,19 @@ static size_t character(const unsigned char *at, unsigned *ret)
     return len;
 }
 
-/* Characters that move the cursor, colour the screen or turn the direction of text. */
+/* Characters that move the cursor, colour the screen, show nothing or turn the direction of text:
+ * those that the library escapes in its answers. */
 static bool unsafe(unsigned code)
 {
-    return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x61c ||
-           (code >= 0x200e && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
-           (code >= 0x2066 && code <= 0x2069) || code == 0xfeff;
+    static const unsigned ranges[][2] = {
+        { 0x00, 0x1f },     { 0x7f, 0x9f },     { 0x61c, 0x61c },
+        { 0x200b, 0x200f }, { 0x2028, 0x202e }, { 0x2060, 0x206f },
+        { 0xfeff, 0xfeff }, { 0xfff9, 0xfffb }, { 0xe0000, 0xe007f },
+    };
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+        if (code >= ranges[i][0] && code <= ranges[i][1])
+            return true;
+    return false;
 }
 
 static void put_escaped(const char *text)
@@ -66,7 +75,7 @@ static void line(const char *name, const char *entry, const char *text)
 
 void message(const char *format, ...)
 {
-    char text[4096 + 256]; /* a path and some words */
+    char text[PATH_MAX + 256]; /* a path and some words */
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);

@@ -1,6 +1,7 @@
 /* options.c - reads a verb's arguments by its tables. */
 #include "options.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -132,10 +133,11 @@ static int wrong_value(const struct option_spec *spec, const char *value, const 
     return EXIT_USAGE;
 }
 
-/* Puts one value where its row says. */
+/* Puts one value, NULL for a flag, where its row says. */
 static int take(const struct option_spec *spec, const char *value, void *settings)
 {
     void *to = (char *)settings + spec->offset;
+    assert(value != NULL || spec->kind == OPTION_FLAG);
     uint64_t n = 0;
     uint32_t count;
     int64_t device;

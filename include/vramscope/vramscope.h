@@ -32,7 +32,9 @@ struct vrs_file;
 struct vrs_recording;
 struct vrs_result;
 
-/* Limits on hostile input; 0 is the default.  No honest file reaches a default. */
+/* Limits on hostile input; 0 is the default, which stands behind each.  No honest file reaches a
+ * default.  A file that passes a limit fails with VRS_LIMIT; asking for more than can be had is
+ * VRS_USAGE. */
 struct vrs_limits {
     size_t size;
     uint64_t nesting;        /* nested containers: 64 */
@@ -52,11 +54,12 @@ struct vrs_open_options {
     void *progress_arg;
 };
 
-/* The five calls everyone needs. */
+/* The calls everyone needs. */
 
 /* Opens a path; "-" is standard input.  Pipes work. */
 VRS_API enum vrs_status vrs_open(const char *path, const struct vrs_open_options *options,
                                  struct vrs_file **ret, struct vrs_error *err);
+/* Ends the recordings, columns and strings of the file. */
 VRS_API void vrs_close(struct vrs_file *file);
 
 /* The i-th recording; fails with what was wrong with that entry (i < vrs_count). */
@@ -78,8 +81,8 @@ VRS_API enum vrs_status vrs_report(const struct vrs_recording *recording,
 /* Who held the memory at one moment. */
 struct vrs_peak_options {
     size_t size;
-    const char *path, *user_root, *library;
-    int64_t device;  /* as above */
+    const char *path, *user_root, *library; /* as above */
+    int64_t device;                         /* as above */
     const char *at;  /* "N", "start", "end", "peak" (default), "oom", "oom:k", "12.5s" */
     const char *by;  /* "culprit" (default), "owner", "site", "file", "function", "module", "size",
                         "pool", "stream", "age" */
@@ -89,7 +92,7 @@ VRS_API enum vrs_status vrs_peak(const struct vrs_recording *recording,
                                  const struct vrs_peak_options *options, struct vrs_result **ret,
                                  struct vrs_error *err);
 
-/* Where text goes: returns false when it could not be taken. */
+/* Where text goes: `write` returns false when it could not take all of it. */
 struct vrs_sink {
     bool (*write)(void *arg, const char *bytes, size_t len);
     void *arg;
@@ -104,9 +107,11 @@ struct vrs_write_options {
     bool colour;    /* ANSI colours in VRS_TEXT */
     bool ascii;     /* no character outside ASCII in pictures */
     bool picture;   /* the timeline as an area; else one line */
-    uint32_t rows;  /* rows of a table; 0: 20 in VRS_TEXT, all in VRS_JSON */
-    bool stacks;    /* full stacks under the rows of VRS_TEXT */
+    uint32_t rows; /* rows of a table; 0: as many as suit the answer in VRS_TEXT, all in VRS_JSON */
+    bool stacks;   /* full stacks under the rows of VRS_TEXT */
 };
+/* Writes a result in pieces; a sink that refuses one is asked no more, and the call fails with
+ * VRS_IO. */
 VRS_API enum vrs_status vrs_write(const struct vrs_result *result,
                                   const struct vrs_write_options *options,
                                   const struct vrs_sink *sink, struct vrs_error *err);
@@ -114,9 +119,11 @@ VRS_API void vrs_result_free(struct vrs_result *result);
 
 /* The rest. */
 
+/* Recordings of a file, those that could not be read among them. */
 VRS_API uint32_t vrs_count(const struct vrs_file *file);
 
-/* The name of an entry of an HTML page, "" for a file that is one recording. */
+/* The name of the i-th entry of an HTML page, "" for a file that is one recording; lives as long as
+ * the file. */
 VRS_API const char *vrs_entry_name(const struct vrs_file *file, uint32_t i);
 
 /* Opens bytes in memory, which must stay until the call returns, or a stream of them: `read`
@@ -149,7 +156,8 @@ VRS_API enum vrs_status vrs_column(const struct vrs_recording *recording, const 
 VRS_API const char *vrs_column_table(uint32_t i);
 VRS_API const char *vrs_column_name(uint32_t i);
 
-/* A string of the recording by id ("strings" rows); not ended by a NUL. */
+/* A string of the recording by id (a row of "strings"), not ended by a NUL; lives as long as the
+ * file.  NULL when there is none. */
 VRS_API const char *vrs_string(const struct vrs_recording *recording, uint32_t id, size_t *ret_len);
 
 /* Runs job(arg, 0) … job(arg, count - 1) on `threads` threads (0: one for each processor), this
@@ -160,7 +168,7 @@ VRS_API enum vrs_status vrs_parallel(uint32_t threads, uint32_t count,
                                      void (*finished)(void *arg, uint32_t jobs), void *arg,
                                      struct vrs_error *err);
 
-/* "0.1.0" */
+/* "MAJOR.MINOR.PATCH" of the library. */
 VRS_API const char *vrs_version(void);
 
 #ifdef __cplusplus

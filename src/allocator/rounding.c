@@ -3,8 +3,6 @@
 
 #include "base/str.h"
 
-enum { ROUND_UNIT = 512 };
-
 struct rounding rounding_of(const struct recording *r)
 {
     static const char *const names[ROUNDING_DIVISIONS] = {
@@ -45,16 +43,17 @@ static uint64_t rounding_step(const struct rounding *rounding, uint64_t request)
     uint32_t log = floor_log2(request);
     uint32_t i = log < 20 ? 0 : log - 20 < ROUNDING_DIVISIONS ? log - 20 : ROUNDING_DIVISIONS - 1;
     uint64_t divisions = rounding->divisions[i];
-    if (divisions <= 1 || request / ROUND_UNIT < divisions || request == ROUND_UNIT * divisions)
-        return ROUND_UNIT;
+    if (divisions <= 1 || request / ROUNDING_UNIT < divisions ||
+        request == ROUNDING_UNIT * divisions)
+        return ROUNDING_UNIT;
     return ((uint64_t)1 << log) / divisions;
 }
 
 uint64_t rounding_apply(const struct rounding *rounding, uint64_t request)
 {
-    if (request < ROUND_UNIT)
-        return ROUND_UNIT;
-    uint64_t step = rounding->divides ? rounding_step(rounding, request) : ROUND_UNIT;
+    if (request < ROUNDING_UNIT)
+        return ROUNDING_UNIT;
+    uint64_t step = rounding->divides ? rounding_step(rounding, request) : ROUNDING_UNIT;
     /* Past the top of the type there is no such block. */
     return request > UINT64_MAX - step ? request : (request + step - 1) & ~(step - 1);
 }

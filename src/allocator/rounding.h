@@ -4,7 +4,8 @@
 
 #include "model/recording.h"
 
-enum { ROUNDING_DIVISIONS = 16 };
+/* Blocks are multiples of the unit. */
+enum { ROUNDING_UNIT = 512, ROUNDING_DIVISIONS = 16 };
 
 /* The rounding rule under a recording's settings, read once. */
 struct rounding {

@@ -5,7 +5,9 @@ static char folded(char c)
 {
     if (c == '\\')
         return '/';
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+    if (c >= 'A' && c <= 'Z')
+        return (char)(c - 'A' + 'a');
+    return c;
 }
 
 static bool starts_at(str text, size_t at, str needle)

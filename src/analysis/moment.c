@@ -38,10 +38,9 @@ enum vrs_status moment_parse(str text, struct moment *ret, struct vrs_error *err
         moment.kind = AT_START;
     } else if (str_equal(text, S("end"))) {
         moment.kind = AT_END;
-    } else if (str_equal(text, S("oom"))) {
-        moment.kind = AT_OOM;
-    } else if (str_starts(text, S("oom:")) &&
-               parse_u64((str){ text.ptr + 4, text.len - 4 }, &moment.nth) && moment.nth != 0) {
+    } else if (str_equal(text, S("oom")) ||
+               (str_starts(text, S("oom:")) &&
+                parse_u64((str){ text.ptr + 4, text.len - 4 }, &moment.nth) && moment.nth != 0)) {
         moment.kind = AT_OOM;
     } else if (parse_u64(text, &n) && n <= INT64_MAX) {
         moment.kind = AT_EVENT;

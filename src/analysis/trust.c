@@ -394,10 +394,11 @@ static void add_capture(struct assessment *a)
 {
     const struct capture *c = &a->capture;
     struct finding f = { .first_event = -1 };
+    uint64_t all = c->without_stack + c->with_native + c->python_only;
     f.count = c->without_stack;
     if (c->without_stack != 0)
         add_item(a, CODE_NO_FRAMES, f, false, false, "%llu of %llu %s carry no stack",
-                 (ull)c->without_stack, (ull)(c->without_stack + c->with_native + c->python_only),
+                 (ull)c->without_stack, (ull)all,
                  a->r->devices.events[a->device] == 0 ? "blocks in use" : "allocations");
     f.count = c->frees_same;
     /* More than nine in ten: a program seldom frees most of its memory where it was made. */
@@ -455,7 +456,7 @@ static void add_unknown_actions(struct assessment *a)
     add_unknown(a, CODE_UNKNOWN_ACTIONS, f, "actions", strings_text(&r->strings, name));
 }
 
-/* Bytes that T03, T04 and T07 find wrong, as a share of the most that was in use. */
+/* Does a check of pairs or of the start find a hundredth of the peak wrong, or more? */
 static bool is_large(const struct assessment *a)
 {
     const struct checks *c = &a->checks;

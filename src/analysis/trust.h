@@ -35,7 +35,7 @@ struct trust {
     uint32_t items;
 };
 
-/* Runs checks T01 to T08 and T10 and collects the facts; texts live in `arena`. */
+/* Runs the checks (trust_checks.h) and collects the facts; texts live in `arena`. */
 enum vrs_status trust_assess(const struct recording *r, uint32_t device,
                              const struct curves *curves, struct arena *arena, struct trust *ret,
                              struct vrs_error *err) MUST_CHECK;

@@ -1,7 +1,10 @@
-/* trust_checks.c - checks T01 to T08 and T10. */
+/* trust_checks.c - the final state, the trace and the curves, each against the others. */
 #include "analysis/trust_checks.h"
 
-enum { MIB = 1 << 20, CAPACITY_TOLERANCE = 64 * MIB };
+enum {
+    SEGMENT_UNIT = 2 << 20, /* segments are multiples of it */
+    CAPACITY_TOLERANCE = 64 << 20
+};
 
 void finding_add(struct finding *f, uint64_t bytes, int64_t event, uint64_t address)
 {
@@ -45,7 +48,7 @@ static bool segment_is_wrong(const struct recording *r, uint32_t segment, uint64
         uint64_t size = known_or_0(b->size[block]);
         if (b->address[block] != UNKNOWN_U64)
             wrong |= differs(b->address[block], at, worst);
-        wrong |= !host && size % 512 != 0;
+        wrong |= !host && size % ROUNDING_UNIT != 0;
         at += size;
         if (!block_live(r, block))
             continue;
@@ -65,7 +68,7 @@ static bool segment_is_wrong(const struct recording *r, uint32_t segment, uint64
         wrong |= differs(s->requested_size[segment], requested, worst);
     }
     wrong |= !host && s->total_size[segment] != UNKNOWN_U64 &&
-             s->total_size[segment] % ((uint64_t)2 * MIB) != 0;
+             s->total_size[segment] % SEGMENT_UNIT != 0;
     return wrong;
 }
 

@@ -14,21 +14,21 @@ struct finding {
 };
 
 struct checks {
-    struct finding sums;             /* T01, T02: segments that do not add up */
-    struct finding end_mismatch;     /* T03: allocations that the final blocks contradict */
-    struct finding unpaired_request; /* T03 */
-    struct finding negative_start;   /* T04 */
-    struct finding baselines_differ; /* T04 */
-    struct finding above_reserved;   /* T05 */
-    struct finding unknown_segment;  /* T06 */
-    struct finding double_alloc;     /* T07 */
-    struct finding orphans;          /* T07; a fact where the window is not complete */
-    struct finding skipped_actions;  /* T07 */
-    struct finding no_time;          /* T08 */
-    struct finding time_backwards;   /* T08 */
-    struct finding capacity_varies;  /* T10 */
+    struct finding sums;             /* segments that do not add up */
+    struct finding end_mismatch;     /* allocations that the final blocks contradict */
+    struct finding unpaired_request; /* free requests without completion, not pending at the end */
+    struct finding negative_start;   /* less than nothing in use before the first event */
+    struct finding baselines_differ; /* the start counted forward and back */
+    struct finding above_reserved;   /* states with more requested than reserved */
+    struct finding unknown_segment;  /* allocs outside every segment known then */
+    struct finding double_alloc;     /* allocs at an address still in use */
+    struct finding orphans;          /* frees without alloc; a fact unless the window is complete */
+    struct finding skipped_actions;  /* frees that have one half only */
+    struct finding no_time;          /* events without a time; a fact */
+    struct finding time_backwards;   /* events before their predecessor */
+    struct finding capacity_varies;  /* ooms at which reserved and free bytes differ in sum */
     struct finding unknown_actions;  /* a fact */
-    int64_t forward_start_bytes;
+    int64_t forward_start_bytes;     /* see curves.h */
 };
 
 /* Runs what can be run: the final state is checked where it is whole, the rest where there is a

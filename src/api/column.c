@@ -33,7 +33,7 @@ enum vrs_status vrs_column(const struct vrs_recording *recording, const char *na
             }
         }
     }
-    return vrs_fail(err, VRS_USAGE, "there is no column \"%.80s\"", name);
+    return vrs_fail(err, VRS_USAGE, "there is no column \"%.80s\"; vrs_column_name has all", name);
 }
 
 /* The i-th column through all tables; NULL behind the last. */

@@ -115,7 +115,8 @@ enum vrs_status vrs_merge(const struct vrs_result *const *results, uint32_t coun
     for (uint32_t i = 0; i < count; i++) {
         sum += results[i]->set.count;
         if (results[i]->set.kind != results[0]->set.kind)
-            return vrs_fail(err, VRS_USAGE, "results of different kinds cannot be joined");
+            return vrs_fail(err, VRS_USAGE,
+                            "results of different kinds cannot be joined; ask for one kind");
     }
     if (sum == 0 || sum > UINT32_MAX)
         return vrs_fail(err, VRS_USAGE, "there is nothing to join");

@@ -1,6 +1,7 @@
 /* peak.c - who held the memory at one moment. */
 #include "analysis/moment.h"
 #include "api/result.h"
+#include "api/stack_texts.h"
 
 /* The caller's words, read. */
 struct wish {
@@ -20,7 +21,9 @@ static enum vrs_status read_wish(const struct vrs_peak_options *o, struct wish *
         while (by < PEAK_BYS && !str_equal(str_from(peak_by_names[by]), str_from(o->by)))
             by++;
         if (by == PEAK_BYS)
-            return vrs_fail(err, VRS_USAGE, "cannot group by \"%.40s\"", o->by);
+            return vrs_fail(err, VRS_USAGE,
+                            "cannot group by \"%.40s\"; vrs_peak_options has what is accepted",
+                            o->by);
         ret->by = (enum peak_by)by;
     }
     if (o->key != NULL) {
@@ -71,24 +74,28 @@ static enum vrs_status ask_stacks(struct asking *a, struct stack_collector *stac
     if (d->row_stack == NULL)
         return vrs_no_memory(err);
     for (uint32_t i = 0; i < d->peak.rows; i++) {
-        if (!stacks_ask(stacks, d->peak.row[i].stack, &d->row_stack[i]))
+        if (!stack_texts_ask(stacks, d->peak.row[i].stack, &d->row_stack[i]))
             return vrs_no_memory(err);
     }
     return VRS_OK;
+}
+
+static bool keep_text(struct arena *keep, str *text)
+{
+    if (text->ptr == NULL)
+        return true;
+    *text = arena_copy(keep, *text);
+    return text->ptr != NULL;
 }
 
 /* Rows as peak_compute made them point into the naming, which ends with the call. */
 static enum vrs_status keep_texts(struct asking *a, struct peak *peak, struct vrs_error *err)
 {
     for (uint32_t i = 0; i < peak->rows; i++) {
-        str *const text[] = { &peak->row[i].name, &peak->row[i].culprit, &peak->row[i].owner };
-        for (size_t k = 0; k < sizeof text / sizeof *text; k++) {
-            if (text[k]->ptr == NULL)
-                continue;
-            *text[k] = arena_copy(a->keep, *text[k]);
-            if (text[k]->ptr == NULL)
-                return vrs_no_memory(err);
-        }
+        struct peak_row *row = &peak->row[i];
+        if (!keep_text(a->keep, &row->name) || !keep_text(a->keep, &row->culprit) ||
+            !keep_text(a->keep, &row->owner))
+            return vrs_no_memory(err);
     }
     return VRS_OK;
 }
@@ -145,15 +152,15 @@ static enum vrs_status peak_all(struct asking *a, const struct vrs_recording *re
     struct peak_answer *answer = &a->result->set.peak[0];
     TRY(file_facts_of(recording, path, a->keep, &answer->file, err));
     answer->device = arena_array(a->keep, struct peak_device, a->r->devices.rows.len);
-    if (answer->device == NULL || !stacks_begin(stacks, a->r, &a->scratch))
+    if (answer->device == NULL || !stack_texts_begin(stacks, a->r, &a->scratch))
         return vrs_no_memory(err);
     for (uint32_t d = 0; d < a->r->devices.rows.len; d++) {
         if (asking_wants(a, d))
             TRY(peak_device(a, d, wish, stacks, &answer->device[answer->devices++], err));
     }
     TRY(check_any(answer, err));
-    return stacks_write(stacks, &a->scratch, a->keep, &answer->stacks) ? VRS_OK
-                                                                       : vrs_no_memory(err);
+    return stack_texts_write(stacks, &a->scratch, a->keep, &answer->stacks) ? VRS_OK
+                                                                            : vrs_no_memory(err);
 }
 
 enum vrs_status vrs_peak(const struct vrs_recording *recording,
@@ -170,6 +177,6 @@ enum vrs_status vrs_peak(const struct vrs_recording *recording,
         asking_begin(&a, recording, RESULT_PEAK, o.user_root, o.library, o.device, err);
     if (status == VRS_OK)
         status = peak_all(&a, recording, o.path, &wish, &stacks, err);
-    stacks_end(&stacks);
+    stack_texts_end(&stacks);
     return asking_end(&a, status, ret);
 }

@@ -1,4 +1,5 @@
 /* report.c - the one page about a recording. */
+#include "analysis/figures.h"
 #include "api/result.h"
 
 enum {
@@ -6,58 +7,6 @@ enum {
     ROWS_MOST = 256,   /* culprits kept of each device */
     OOMS_MOST = 4
 };
-
-/* Distinct stacks that the device's events, blocks and segments name. */
-static enum vrs_status count_stacks(struct asking *a, uint32_t d, uint64_t *ret,
-                                    struct vrs_error *err)
-{
-    const struct recording *r = a->r;
-    struct arena_mark mark = arena_mark(&a->scratch);
-    uint8_t *seen = arena_array(&a->scratch, uint8_t, r->stacks.rows.len);
-    if (seen == NULL)
-        return vrs_no_memory(err);
-    const struct devices *v = &r->devices;
-    for (uint32_t i = 0; i < v->events[d]; i++)
-        seen[r->events.stack[v->first_event[d] + i]] = 1;
-    for (uint32_t i = 0; i < v->blocks[d]; i++)
-        seen[r->blocks.stack[v->first_block[d] + i]] = 1;
-    for (uint32_t i = 0; i < v->segments[d]; i++)
-        seen[r->segments.stack[v->first_segment[d] + i]] = 1;
-    uint64_t count = 0;
-    for (uint32_t i = 1; i < r->stacks.rows.len; i++)
-        count += seen[i];
-    arena_release(&a->scratch, mark);
-    *ret = count;
-    return VRS_OK;
-}
-
-static uint64_t pending_of(const struct recording *r, uint32_t d)
-{
-    if ((r->devices.parts[d] & PART_SEGMENTS) == 0)
-        return UNKNOWN_U64;
-    uint64_t bytes = 0;
-    for (uint32_t i = 0; i < r->devices.blocks[d]; i++) {
-        uint32_t block = r->devices.first_block[d] + i;
-        if (r->blocks.state[block] == BLOCK_PENDING)
-            bytes += block_requested(r, block);
-    }
-    return bytes;
-}
-
-/* Bytes alive after `event` that no event of the recording made. */
-static uint64_t old_bytes_at(const struct recording *r, uint32_t d, int64_t event)
-{
-    uint64_t bytes = 0;
-    uint32_t first = r->devices.first_allocation[d];
-    uint64_t state = (uint64_t)((int64_t)r->devices.first_event[d] + event + 1);
-    for (uint32_t i = first; i < first + r->devices.allocations[d]; i++) {
-        const struct allocations *t = &r->allocations;
-        bool alive = t->free_completed_event[i] == NO_ROW || t->free_completed_event[i] >= state;
-        if (t->alloc_event[i] == NO_ROW && alive && t->size[i] != UNKNOWN_U64)
-            bytes += t->size[i];
-    }
-    return bytes;
-}
 
 static enum vrs_status find_ooms(struct asking *a, uint32_t d, struct report_device *ret,
                                  struct vrs_error *err)
@@ -166,13 +115,13 @@ static enum vrs_status report_device(struct asking *a, uint32_t d, struct report
     ret->allocations = v->allocations[d];
     ret->orphan_frees = v->orphan_frees[d];
     ret->double_allocs = v->double_allocs[d];
-    ret->pending_bytes = pending_of(r, d);
+    ret->pending_bytes = pending_bytes(r, d);
     curves_compute(r, d, &ret->curves);
     int64_t peak_event = ret->curves.of[CURVE_REQUESTED].peak_event;
     ret->peak_after_us = micros_after_first(r, d, peak_event);
     ret->duration_us = micros_after_first(r, d, (int64_t)ret->events - 1);
-    ret->old_bytes = old_bytes_at(r, d, peak_event);
-    TRY(count_stacks(a, d, &ret->stacks, err));
+    ret->old_bytes = old_bytes(r, d, peak_event);
+    TRY(distinct_stacks(r, d, &a->scratch, &ret->stacks, err));
     TRY(trust_assess(r, d, &ret->curves, a->keep, &ret->trust, err));
     TRY(find_ooms(a, d, ret, err));
     TRY(find_holders(a, d, ret, err));

@@ -1,6 +1,7 @@
 /* result.c - making and freeing results. */
 #include "api/result.h"
 
+#include "base/buf.h"
 #include "base/utf8.h"
 
 struct vrs_result *result_make(enum result_kind kind, uint32_t count)

@@ -1,11 +1,10 @@
-/* result.h - the answer of one analysis, and the pieces that all answers are made of. */
+/* result.h - the way of one call from its options to its answer. */
 #ifndef VRS_API_RESULT_H
 #define VRS_API_RESULT_H
 
 #include "analysis/naming.h"
 #include "api/file.h"
 #include "base/fail.h"
-#include "base/vec.h"
 #include "render/result.h"
 
 struct vrs_result {
@@ -46,19 +45,5 @@ struct device_name device_name_of(const struct recording *r, uint32_t device);
 
 /* Microseconds from the device's first event to `event` (from 0); UINT64_MAX: not known. */
 uint64_t micros_after_first(const struct recording *r, uint32_t device, int64_t event);
-
-/* Stacks as text: collects ids, each once, then writes their frames, each once. */
-struct stack_collector {
-    const struct recording *r;
-    uint32_t *place; /* of each stack id, plus 1; 0: not asked for */
-    VEC(uint32_t) ids;
-};
-
-bool stacks_begin(struct stack_collector *c, const struct recording *r, struct arena *scratch);
-/* The row of the stack in the texts to come; false when out of memory. */
-bool stacks_ask(struct stack_collector *c, stack_id id, uint32_t *ret);
-bool stacks_write(const struct stack_collector *c, struct arena *scratch, struct arena *keep,
-                  struct stack_texts *ret);
-void stacks_end(struct stack_collector *c);
 
 #endif

@@ -1,5 +1,6 @@
 /* write.c - results as bytes. */
 #include "api/result.h"
+#include "render/render.h"
 
 enum { WIDTH_DEFAULT = 80 };
 
@@ -17,7 +18,8 @@ enum vrs_status vrs_write(const struct vrs_result *result, const struct vrs_writ
     struct vrs_write_options o = { 0 };
     options_take(&o, sizeof o, options);
     if (o.format != VRS_TEXT && o.format != VRS_JSON)
-        return vrs_fail(err, VRS_USAGE, "no such format");
+        return vrs_fail(err, VRS_USAGE, "there is no format %d; VRS_TEXT and VRS_JSON are written",
+                        (int)o.format);
     struct render_options render = {
         .style = { o.width == 0 ? WIDTH_DEFAULT : o.width, o.colour, o.ascii },
         .picture = o.picture,

@@ -13,14 +13,15 @@ void idtab_free(struct idtab *t)
 static bool rebuild(struct idtab *t, uint32_t slots,
                     uint64_t (*hash_of)(uint32_t id, const void *arg), const void *arg)
 {
-    struct idtab grown = { .slot = calloc(slots, sizeof *grown.slot), .mask = slots - 1 };
-    if (grown.slot == NULL)
+    struct idtab old = *t;
+    uint32_t *slot = calloc(slots, sizeof *slot);
+    if (slot == NULL)
         return false;
-    for (uint32_t i = 0; t->slot != NULL && i <= t->mask; i++)
-        if (t->slot[i] != 0)
-            idtab_put(&grown, hash_of(t->slot[i], arg), t->slot[i]);
-    free(t->slot);
-    *t = grown;
+    *t = (struct idtab){ .slot = slot, .mask = slots - 1 };
+    for (uint32_t i = 0; old.slot != NULL && i <= old.mask; i++)
+        if (old.slot[i] != 0)
+            idtab_put(t, hash_of(old.slot[i], arg), old.slot[i]);
+    free(old.slot);
     return true;
 }
 

@@ -35,6 +35,23 @@ bool table_reserve(void *table, const struct table_kind *kind, uint32_t more)
     return true;
 }
 
+/* Below this, growing costs less than it could save. */
+enum { EXPECT_ROWS_MIN = 1 << 18 };
+
+void table_expect(void *table, const struct table_kind *kind, uint64_t rows)
+{
+    struct table *t = table;
+    uint32_t cap = rows < t->max ? (uint32_t)rows : t->max;
+    if (cap < EXPECT_ROWS_MIN || cap <= t->cap)
+        return;
+    for (uint32_t i = 0; i < kind->columns; i++) {
+        const struct column *c = &kind->column[i];
+        if (!vec_expect(pointer_of(table, c), cap, column_width(c->type)))
+            return; /* columns that have more room than `cap` do no harm */
+    }
+    t->cap = cap;
+}
+
 void table_trim(void *table, const struct table_kind *kind)
 {
     struct table *t = table;

@@ -34,6 +34,9 @@ size_t column_width(enum column_type type);
 /* Makes room for `more` rows; false when that passes `max` or memory ran out. */
 bool table_reserve(void *table, const struct table_kind *kind, uint32_t more);
 
+/* Makes room for about `rows` rows in all that will most likely come; a hint, see vec_expect. */
+void table_expect(void *table, const struct table_kind *kind, uint64_t rows);
+
 /* Gives back what was reserved beyond `len`; a failure only costs memory. */
 void table_trim(void *table, const struct table_kind *kind);
 

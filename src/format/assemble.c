@@ -17,8 +17,8 @@ struct order {
     uint32_t max; /* rows of the table: none may be used twice */
 };
 
-static enum vrs_status order_add(struct builder *b, struct order *o, uint32_t first,
-                                 uint32_t count, struct vrs_error *err)
+static enum vrs_status order_add(struct builder *b, struct order *o, uint32_t first, uint32_t count,
+                                 struct vrs_error *err)
 {
     if (count > o->max - o->len)
         return vrs_fail_at(err, VRS_CORRUPT, b->offset,
@@ -94,7 +94,8 @@ static enum vrs_status outline_reserve(struct builder *b, outline_vec *o, uint32
                                        struct vrs_error *err)
 {
     if (devices > DEVICES_MAX)
-        return vrs_fail_at(err, VRS_LIMIT, b->offset, "more than %d devices", DEVICES_MAX);
+        return vrs_fail_at(err, VRS_LIMIT, b->offset,
+                           "more than %d devices; is this a memory snapshot?", DEVICES_MAX);
     if (o->len >= devices)
         return VRS_OK;
     if (!vec_reserve(o, devices - o->len))
@@ -274,8 +275,7 @@ static void link_blocks(struct recording *r)
             continue;
         uint32_t last = d->first_segment[i] + d->segments[i] - 1;
         d->first_block[i] = r->segments.first_block[d->first_segment[i]];
-        d->blocks[i] = r->segments.first_block[last] + r->segments.blocks[last] -
-                       d->first_block[i];
+        d->blocks[i] = r->segments.first_block[last] + r->segments.blocks[last] - d->first_block[i];
     }
 }
 
@@ -290,8 +290,8 @@ static enum vrs_status marks_of_events(struct builder *b, struct vrs_error *err)
         for (uint32_t e = first; e < first + r->devices.events[d]; e++) {
             if (r->events.action[e] != ACTION_USER_DEFINED || r->events.stack[e] == 0)
                 continue;
-            struct frame frame = frames_get(
-                &r->frames, stacks_frame(&r->stacks, (stack_id){ r->events.stack[e] }));
+            struct frame frame =
+                frames_get(&r->frames, stacks_frame(&r->stacks, (stack_id){ r->events.stack[e] }));
             if (frame.name.n != WORD_START && frame.name.n != WORD_END)
                 continue;
             if (!table_reserve(m, &marks_kind, 1))
@@ -377,8 +377,7 @@ static enum vrs_status flatten_settings(struct builder *b, const struct top *top
     for (const struct link *l = chain_first(b, chain); l != NULL && status == VRS_OK;
          l = link_next(b, l)) {
         /* A copy: interning may move the strings. */
-        str name =
-            arena_copy(&names, strings_text(&b->r->strings, (string_id){ l->value.row }));
+        str name = arena_copy(&names, strings_text(&b->r->strings, (string_id){ l->value.row }));
         l = link_next(b, l);
         status = name.ptr == NULL ? vrs_no_memory(err) : push_settings(b, name, l->value, err);
     }
@@ -389,17 +388,16 @@ static enum vrs_status flatten_settings(struct builder *b, const struct top *top
 }
 
 /* Segments and events of one kind of device. */
-static enum vrs_status outline_kind(struct builder *b, const struct top *top,
-                                    enum device_kind kind, outline_vec *devices,
-                                    struct order *segments, struct order *events,
-                                    struct vrs_error *err)
+static enum vrs_status outline_kind(struct builder *b, const struct top *top, enum device_kind kind,
+                                    outline_vec *devices, struct order *segments,
+                                    struct order *events, struct vrs_error *err)
 {
     bool host = kind == DEVICE_HOST;
     TRY(order_segments(b, host ? top->host_segments : top->segments,
                        host ? KEY_HOST_SEGMENTS : KEY_SEGMENTS, devices, segments, err));
     return order_traces(b, host ? top->host_traces : top->traces,
-                        host ? KEY_HOST_TRACES : KEY_DEVICE_TRACES,
-                        host ? NO_ROW : top->part_trace, devices, events, err);
+                        host ? KEY_HOST_TRACES : KEY_DEVICE_TRACES, host ? NO_ROW : top->part_trace,
+                        devices, events, err);
 }
 
 static enum vrs_status place_rows(struct builder *b, const struct top *top, outline_vec *cuda,

@@ -1,6 +1,7 @@
 /* builder.c - the operand stack, the marks, the memo and the chains. */
 #include "format/builder.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/utf8.h"
@@ -35,6 +36,19 @@ void builder_free(struct builder *b)
     vec_free(&b->segment_blocks);
     vec_free(&b->frames);
     buf_free(&b->text);
+}
+
+/* An event takes about 200 bytes and writes one or two memo entries.  A file that packs more into
+ * its bytes gets its room by growing. */
+enum { BYTES_AN_EVENT = 128, BYTES_A_MEMO_ENTRY = 100, MEMO_EXPECT_MIN = 1 << 20 };
+
+void builder_expect(struct builder *b, uint64_t bytes)
+{
+    table_expect(&b->r->events, &events_kind, bytes / BYTES_AN_EVENT);
+    uint64_t entries = bytes / BYTES_A_MEMO_ENTRY;
+    uint32_t cap = entries < b->memo.max ? (uint32_t)entries : b->memo.max;
+    if (cap >= MEMO_EXPECT_MIN && vec_expect((void **)&b->memo.at, cap, sizeof *b->memo.at))
+        b->memo.cap = cap;
 }
 
 enum vrs_status build_no_room(const struct builder *b, uint32_t len, uint32_t max,
@@ -128,7 +142,7 @@ enum vrs_status build_intern(struct builder *b, str bytes, string_id *ret, struc
 
 enum vrs_status build_string(struct builder *b, str bytes, struct vrs_error *err)
 {
-    string_id id;
+    string_id id = { 0 };
     TRY(build_intern(b, bytes, &id, err));
     return build_push(b, row_value(TAG_STRING, id.n), err);
 }
@@ -217,6 +231,7 @@ static void chain_free(struct builder *b, uint32_t chain)
         return;
     struct chain *c = &b->chains.at[chain - 1];
     if (c->last != 0) {
+        assert(c->last <= b->links.len && b->links.at != NULL);
         b->links.at[c->last - 1].next = b->free_link;
         b->free_link = c->first;
     }
@@ -300,7 +315,7 @@ enum vrs_status build_append(struct builder *b, struct vrs_error *err)
         return underflow(b, err);
     struct value item = pop(b);
     TRY(build_settle(b, &item, err));
-    struct value *list;
+    struct value *list = NULL;
     TRY(list_to_add_to(b, b->stack.len - 1, &list, err));
     return chain_add(b, &list->row, item, err);
 }
@@ -525,42 +540,56 @@ void build_whole(struct builder *b)
     b->stack.at[b->stack.len - 1].flags |= VALUE_WHOLE;
 }
 
+/* A list of frames only becomes a stack, as does every empty one. */
+static enum vrs_status settle_list(struct builder *b, struct value *list, struct vrs_error *err)
+{
+    bool frames = true;
+    uint32_t count = 0;
+    b->frames.len = 0;
+    for (const struct link *l = chain_first(b, list->row); l != NULL && frames;
+         l = link_next(b, l), count++) {
+        frames = l->value.tag == TAG_FRAME;
+        if (frames && b->frames.len < b->frames.max && !vec_push(&b->frames, l->value.row))
+            return vrs_no_memory(err);
+    }
+    if (!frames)
+        return VRS_OK;
+    stack_id stack = { 0 };
+    if (count > b->frames.len)
+        b->r->origin.cut_stacks++;
+    TRY(build_stack_of(b, b->frames.at, b->frames.len, &stack, err));
+    chain_free(b, list->row);
+    list->tag = TAG_STACK;
+    list->row = stack.n;
+    return VRS_OK;
+}
+
+/* A dict becomes the record that its keys say. */
+static enum vrs_status settle_dict(struct builder *b, struct value *dict, struct vrs_error *err)
+{
+    value_vec pairs = { .max = b->limits->items };
+    enum vrs_status status = VRS_OK;
+    for (const struct link *l = chain_first(b, dict->row); l != NULL && status == VRS_OK;
+         l = link_next(b, l))
+        if (!vec_push(&pairs, l->value))
+            status = vrs_no_memory(err);
+    struct value record = { .tag = TAG_JUNK };
+    if (status == VRS_OK)
+        status = record_make(b, pairs.at, pairs.len, &record, err);
+    vec_free(&pairs);
+    TRY(status);
+    chain_free(b, dict->row);
+    record.slot = dict->slot;
+    *dict = record;
+    return VRS_OK;
+}
+
 enum vrs_status build_settle(struct builder *b, struct value *value, struct vrs_error *err)
 {
-    if (value->tag == TAG_LIST && !(value->flags & VALUE_FROZEN)) {
-        bool frames = value->row != 0;
-        b->frames.len = 0;
-        for (const struct link *l = chain_first(b, value->row); l != NULL && frames;
-             l = link_next(b, l)) {
-            frames = l->value.tag == TAG_FRAME;
-            if (frames && b->frames.len < b->frames.max && !vec_push(&b->frames, l->value.row))
-                return vrs_no_memory(err);
-        }
-        if (frames || value->row == 0) {
-            stack_id stack = { 0 };
-            if (frames && b->chains.at[value->row - 1].links > b->frames.len)
-                b->r->origin.cut_stacks++;
-            TRY(build_stack_of(b, b->frames.at, b->frames.len, &stack, err));
-            chain_free(b, value->row);
-            value->tag = TAG_STACK;
-            value->row = stack.n;
-        }
-    } else if (value->tag == TAG_DICT) {
-        value_vec pairs = { .max = b->limits->items };
-        enum vrs_status status = VRS_OK;
-        for (const struct link *l = chain_first(b, value->row); l != NULL && status == VRS_OK;
-             l = link_next(b, l))
-            if (!vec_push(&pairs, l->value))
-                status = vrs_no_memory(err);
-        struct value record = { .tag = TAG_JUNK };
-        if (status == VRS_OK)
-            status = record_make(b, pairs.at, pairs.len, &record, err);
-        vec_free(&pairs);
-        TRY(status);
-        chain_free(b, value->row);
-        record.slot = value->slot;
-        *value = record;
-    }
+    if (value->tag == TAG_LIST && !(value->flags & VALUE_FROZEN))
+        TRY(settle_list(b, value, err));
+    else if (value->tag == TAG_DICT)
+        TRY(settle_dict(b, value, err));
     value->flags |= VALUE_FROZEN;
     tell_memo(b, value);
     return VRS_OK;

@@ -142,6 +142,9 @@ enum vrs_status builder_init(struct builder *b, struct recording *r, const struc
                              uint64_t *finished, struct vrs_error *err) MUST_CHECK;
 void builder_free(struct builder *b);
 
+/* Makes room for what a pickle of `bytes` bytes (0: not known) most likely holds. */
+void builder_expect(struct builder *b, uint64_t bytes);
+
 /* Values. */
 enum vrs_status build_none(struct builder *b, struct vrs_error *err) MUST_CHECK;
 enum vrs_status build_bool(struct builder *b, bool truth, struct vrs_error *err) MUST_CHECK;

@@ -5,13 +5,13 @@
 
 struct piece piece_of(const uint8_t *at, size_t len)
 {
-    uint8_t bytes[PIECE_WORDS * 8] = { 0 }, mask[PIECE_WORDS * 8] = { 0 };
+    uint8_t bytes[PIECE_BYTES] = { 0 }, mask[PIECE_BYTES] = { 0 };
     memcpy(bytes, at, len);
     memset(mask, 0xff, len);
     struct piece p = { .len = (uint8_t)len, .words = (uint8_t)((len + 7) / 8) };
     for (uint32_t i = 0; i < PIECE_WORDS; i++) {
-        p.bytes[i] = load_le64(bytes + i * 8);
-        p.mask[i] = load_le64(mask + i * 8);
+        p.bytes[i] = load_le64(bytes + (size_t)i * 8);
+        p.mask[i] = load_le64(mask + (size_t)i * 8);
     }
     return p;
 }
@@ -20,7 +20,7 @@ bool piece_add_slot(struct piece *p, const uint8_t *piece_at, const uint8_t *at,
                     const struct number_form *form, enum piece_end kind)
 {
     size_t argument = (size_t)(at - piece_at) + form->argument;
-    if (p->slots == PIECE_SLOTS || (size_t)(at - piece_at) + form->len > PIECE_WORDS * 8)
+    if (p->slots == PIECE_SLOTS || (size_t)(at - piece_at) + form->len > PIECE_BYTES)
         return false;
     p->slot[p->slots++] =
         (struct slot){ (uint8_t)kind, (uint8_t)argument, form->unused, form->is_signed };
@@ -40,7 +40,7 @@ static void mask_slot(struct piece *p, const struct slot *slot)
 
 bool shape_add(struct shape *s, const uint8_t *at, size_t len, const struct piece *piece)
 {
-    if (s->pieces == SHAPE_PIECES || len > PIECE_WORDS * 8)
+    if (s->pieces == SHAPE_PIECES || len > PIECE_BYTES)
         return false;
     struct piece *p = &s->piece[s->pieces++];
     *p = piece_of(at, len);

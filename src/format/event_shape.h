@@ -12,6 +12,7 @@
 
 enum {
     PIECE_WORDS = 10, /* of eight bytes */
+    PIECE_BYTES = PIECE_WORDS * 8,
     PIECE_PUTS = 2,
     PIECE_SLOTS = 3,
     SHAPE_PIECES = 12
@@ -70,7 +71,7 @@ struct shape {
 static inline bool piece_stands(const struct piece *p, const uint8_t *at)
 {
     for (uint32_t i = 0; i < p->words; i++)
-        if ((load_le64(at + i * 8) & p->mask[i]) != p->bytes[i])
+        if ((load_le64(at + (size_t)i * 8) & p->mask[i]) != p->bytes[i])
             return false;
     return true;
 }
@@ -84,7 +85,7 @@ static inline uint64_t number_value(uint64_t bytes, uint8_t unused, bool is_sign
     return *ret_negative ? ~(~high >> unused) : high >> unused;
 }
 
-/* A piece of at most PIECE_WORDS * 8 bytes, with nothing behind it. */
+/* A piece of at most PIECE_BYTES bytes, with nothing behind it. */
 struct piece piece_of(const uint8_t *at, size_t len);
 
 /* Makes a slot of the number of this form at `at` (its opcode); false where the piece that begins

@@ -276,7 +276,6 @@ enum vrs_status read_json(struct window *w, const struct limits *limits, uint64_
 {
     struct json j = { .w = w, .limits = limits, .open.max = limits->nesting };
     r->origin.encoding = ENCODING_JSON;
-    r->origin.pickle_protocol = -1;
     buf_init(&j.text, (size_t)limits->string_bytes + 8);
     enum vrs_status status = builder_init(&j.b, r, limits, finished_records, err);
     if (status == VRS_OK)

@@ -108,7 +108,9 @@ static enum vrs_status read_line(struct pickle *p, size_t max, bool *ret_cut, st
         const uint8_t *end = memchr(p->w->at, '\n', here);
         size_t taken = end == NULL ? here : (size_t)(end - p->w->at);
         if (taken > max - p->text.len)
-            return vrs_fail_at(err, VRS_LIMIT, p->b.offset, "a line of more than %zu bytes", max);
+            return vrs_fail_at(
+                err, VRS_LIMIT, p->b.offset, "a line of more than %zu bytes; %s", max,
+                max != LINE_MAX_BYTES ? "see --limit string" : "is this a memory snapshot?");
         buf_bytes(&p->text, p->w->at, taken);
         if (p->text.failed)
             return vrs_no_memory(err);
@@ -354,17 +356,17 @@ static enum vrs_status op_bare(struct pickle *p, unsigned op, enum step *ret, st
 static enum vrs_status step(struct pickle *p, unsigned op, enum step *ret, struct vrs_error *err)
 {
     switch (pickle_op_form(op)) {
-    case FORM_BARE:
+    case OP_FORM_BARE:
         return op_bare(p, op, ret, err);
-    case FORM_FIXED:
+    case OP_FORM_FIXED:
         return op_fixed(p, op, ret, err);
-    case FORM_STRING:
+    case OP_FORM_STRING:
         return op_string(p, op == OP_SHORT_BINUNICODE ? 1 : op == OP_BINUNICODE ? 4 : 8, ret, err);
-    case FORM_LONG:
+    case OP_FORM_LONG:
         return op_long(p, op == OP_LONG1 ? 1 : 4, ret, err);
-    case FORM_FRAME:
+    case OP_FORM_FRAME:
         return op_frame(p, ret, err);
-    case FORM_LINE:
+    case OP_FORM_LINE:
         if (op == OP_UNICODE)
             return op_unicode_line(p, ret, err);
         if (op == OP_FLOAT)
@@ -372,9 +374,9 @@ static enum vrs_status step(struct pickle *p, unsigned op, enum step *ret, struc
         if (op == OP_PUT || op == OP_GET)
             return op_slot_line(p, op == OP_PUT, ret, err);
         return op_int_line(p, op == OP_LONG, ret, err);
-    case FORM_GLOBAL:
+    case OP_FORM_GLOBAL:
         return op_global(p, err);
-    case FORM_REFUSED:
+    case OP_FORM_REFUSED:
         break;
     }
     return refuse(p, op, err);
@@ -433,6 +435,7 @@ static enum vrs_status read_all(struct pickle *p, struct vrs_error *err)
 {
     bool cut = false;
     enum step end = STEP_CUT;
+    builder_expect(&p->b, p->w->expected_bytes);
     TRY(read_protocol(p, &cut, err));
     if (!cut)
         TRY(read_ops(p, &end, err));

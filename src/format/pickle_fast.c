@@ -13,7 +13,7 @@ enum {
     PUTS_MAX = 8,        /* memo writes of one event */
     OWN_PUT = 0,         /* stands for the event's own handle, until its row is known */
     /* All pieces of a shape with their numbers; asked for once, not for each piece. */
-    SHAPE_BYTES = SHAPE_PIECES * (PIECE_WORDS * 8 + ARGUMENT_BYTES)
+    SHAPE_BYTES = SHAPE_PIECES * (PIECE_BYTES + ARGUMENT_BYTES)
 };
 
 void fast_init(struct fast *f)
@@ -190,7 +190,7 @@ static bool take_fresh_string(struct reading *e, struct label *label, uint32_t *
     bool memoize = *e->at == OP_MEMOIZE;
     if (!take_put(e, memo_handle(TAG_STRING, id.n), &put))
         return false;
-    if (memoize && e->at - at <= PIECE_WORDS * 8)
+    if (memoize && e->at - at <= PIECE_BYTES)
         *label = (struct label){ piece_of(at, (size_t)(e->at - at)), id.n };
     return true;
 }
@@ -523,7 +523,7 @@ static bool learn_pairs(struct lesson *l)
 {
     uint64_t present = 0;
     for (;;) {
-        if (!room(&l->e, ARGUMENT_BYTES * 2))
+        if (!room(&l->e, 2 * (size_t)ARGUMENT_BYTES))
             return false;
         if (*l->e.at == OP_SETITEMS) {
             l->e.at++;

@@ -50,20 +50,21 @@ enum pickle_op {
     OP_FRAME = 0x95
 };
 
-enum pickle_form {
-    FORM_REFUSED, /* and every byte that is no opcode */
-    FORM_BARE,    /* one byte */
-    FORM_FIXED,   /* pickle_op_bytes of them */
-    FORM_STRING,  /* a length, then that many bytes */
-    FORM_LONG,    /* the same, an integer */
-    FORM_LINE,    /* text up to a newline */
-    FORM_FRAME,
-    FORM_GLOBAL
+enum op_form {
+    OP_FORM_REFUSED, /* and every byte that is no opcode */
+    OP_FORM_BARE,    /* one byte */
+    OP_FORM_FIXED,   /* pickle_op_bytes of them */
+    OP_FORM_STRING,  /* a length, then that many bytes */
+    OP_FORM_LONG,    /* the same, an integer */
+    OP_FORM_LINE,    /* text up to a newline */
+    OP_FORM_FRAME,
+    OP_FORM_GLOBAL
 };
 
-enum pickle_form pickle_op_form(unsigned op);
+/* Of any byte. */
+enum op_form pickle_op_form(unsigned op);
 
-/* Bytes of a FORM_FIXED opcode with its argument. */
+/* Bytes of an OP_FORM_FIXED opcode with its argument. */
 size_t pickle_op_bytes(unsigned op);
 
 /* The name of an opcode that exists and is refused (PROTO too, where it may not stand), or NULL. */

@@ -147,7 +147,8 @@ static enum vrs_status add_entry(struct reading *g, struct vrs_error *err)
         return VRS_OK;
     return e->list.len < e->list.max
                ? vrs_no_memory(err)
-               : vrs_fail(err, VRS_LIMIT, "a page with more than %u entries", e->list.max);
+               : vrs_fail(err, VRS_LIMIT, "a page with more than %u entries; split it",
+                          e->list.max);
 }
 
 static struct entry *last_entry(struct reading *g)
@@ -201,7 +202,7 @@ static enum vrs_status read_page_entry(struct reading *g, struct html *h, struct
 static enum vrs_status keep_name(struct reading *g, const struct html *h, struct vrs_error *err)
 {
     struct buf name;
-    buf_init(&name, HTML_NAME_BYTES * 3);
+    buf_init(&name, (size_t)HTML_NAME_BYTES * 3);
     utf8_repair(&name, html_name(h));
     str kept = { NULL, 0 };
     if (!name.failed)
@@ -215,7 +216,7 @@ static enum vrs_status keep_name(struct reading *g, const struct html *h, struct
 static enum vrs_status number_names(struct entries *e, struct vrs_error *err)
 {
     struct buf text;
-    buf_init(&text, HTML_NAME_BYTES * 3 + 16);
+    buf_init(&text, (size_t)HTML_NAME_BYTES * 3 + 16);
     VEC(str) numbered = { .max = ENTRIES_MAX };
     bool room = true;
     for (uint32_t i = 0; i < e->list.len && room; i++) {
@@ -335,6 +336,7 @@ enum vrs_status read_recordings(struct source input, const struct read_options *
         g.compression = form == FORM_GZIP ? COMPRESSION_GZIP : COMPRESSION_ZSTD;
         status = read_packed(&g, &w, &stored, err);
     } else {
+        w.expected_bytes = options->size_bytes == UNKNOWN_U64 ? 0 : options->size_bytes;
         status = read_plain(&g, &w, form, err);
         if (status == VRS_OK)
             status = finish(&entries, stored.done_bytes, NULL, err);

@@ -21,8 +21,8 @@ static const uint64_t frame_keys = BIT(KEY_FILENAME) | BIT(KEY_LINE) | BIT(KEY_N
 static const uint64_t segment_keys =
     BIT(KEY_DEVICE) | BIT(KEY_ADDRESS) | BIT(KEY_TOTAL_SIZE) | BIT(KEY_ALLOCATED_SIZE) |
     BIT(KEY_ACTIVE_SIZE) | BIT(KEY_REQUESTED_SIZE) | BIT(KEY_STREAM) | BIT(KEY_SEGMENT_TYPE) |
-    BIT(KEY_SEGMENT_POOL_ID) | BIT(KEY_IS_EXPANDABLE) | BIT(KEY_FRAMES) |
-    BIT(KEY_FORWARD_FRAMES) | BIT(KEY_BLOCKS);
+    BIT(KEY_SEGMENT_POOL_ID) | BIT(KEY_IS_EXPANDABLE) | BIT(KEY_FRAMES) | BIT(KEY_FORWARD_FRAMES) |
+    BIT(KEY_BLOCKS);
 
 static const uint64_t block_keys = BIT(KEY_ADDRESS) | BIT(KEY_SIZE) | BIT(KEY_REQUESTED_SIZE) |
                                    BIT(KEY_STATE) | BIT(KEY_FRAMES) | BIT(KEY_FORWARD_FRAMES) |
@@ -138,8 +138,7 @@ static enum vrs_status field_pool(struct builder *b, enum word key, pool_id *ret
     uint64_t part[2];
     uint32_t parts = 0;
     bool good = v.tag == TAG_LIST && b->chains.at[v.row - 1].links == 2;
-    for (const struct link *l = good ? chain_first(b, v.row) : NULL; l != NULL;
-         l = link_next(b, l))
+    for (const struct link *l = good ? chain_first(b, v.row) : NULL; l != NULL; l = link_next(b, l))
         good = value_u64(l->value, &part[parts++]) && good;
     if (!good)
         wrong_type(b, key);
@@ -168,8 +167,8 @@ static enum vrs_status field_lines(struct builder *b, enum word key, stack_id *r
         frame_id frame;
         if (!good || b->frames.len == b->frames.max)
             continue;
-        if (!frames_intern(&b->r->frames,
-                           (struct frame){ { l->value.row }, { 0 }, NO_LINE, 0 }, &frame) ||
+        if (!frames_intern(&b->r->frames, (struct frame){ { l->value.row }, { 0 }, NO_LINE, 0 },
+                           &frame) ||
             !vec_push(&b->frames, frame.n))
             return vrs_no_memory(err);
     }
@@ -226,8 +225,7 @@ enum vrs_status build_context(struct builder *b, const struct context *c, uint32
     }
     context_id id;
     if (!contexts_intern(&b->r->contexts, *c, &id))
-        return build_no_room(b, b->r->contexts.rows.len, b->r->contexts.rows.max,
-                             "contexts", err);
+        return build_no_room(b, b->r->contexts.rows.len, b->r->contexts.rows.max, "contexts", err);
     b->last_context = *c;
     b->last_context_id = id;
     *ret = id.n;
@@ -268,10 +266,10 @@ enum event_action action_of(uint32_t word)
 {
     if (word >= WORD_ALLOC && word <= WORD_USER_DEFINED) {
         static const uint8_t action[] = {
-            ACTION_ALLOC,         ACTION_FREE_REQUESTED, ACTION_FREE_COMPLETED,
-            ACTION_FREE,          ACTION_SEGMENT_ALLOC,  ACTION_SEGMENT_FREE,
-            ACTION_SEGMENT_MAP,   ACTION_SEGMENT_UNMAP,  ACTION_SNAPSHOT,
-            ACTION_OOM,           ACTION_ANNOTATE,       ACTION_USER_DEFINED,
+            ACTION_ALLOC,       ACTION_FREE_REQUESTED, ACTION_FREE_COMPLETED,
+            ACTION_FREE,        ACTION_SEGMENT_ALLOC,  ACTION_SEGMENT_FREE,
+            ACTION_SEGMENT_MAP, ACTION_SEGMENT_UNMAP,  ACTION_SNAPSHOT,
+            ACTION_OOM,         ACTION_ANNOTATE,       ACTION_USER_DEFINED,
         };
         return action[word - WORD_ALLOC];
     }
@@ -291,8 +289,7 @@ static enum vrs_status make_event(struct builder *b, struct value *ret, struct v
     }
     /* The C++ writer has device_free under `addr`. */
     bool device_free = e.action == ACTION_OOM && given(&b->fields, KEY_DEVICE_FREE);
-    e.address = device_free ? field_size(b, KEY_DEVICE_FREE)
-                            : field_u64(b, KEY_ADDR, UNKNOWN_U64);
+    e.address = device_free ? field_size(b, KEY_DEVICE_FREE) : field_u64(b, KEY_ADDR, UNKNOWN_U64);
     e.size = field_size(b, KEY_SIZE);
     e.stack = field_stack(b, KEY_FRAMES).n;
     e.time_us = field_u64(b, KEY_TIME_US, UNKNOWN_U64);
@@ -330,8 +327,10 @@ static enum vrs_status make_segment(struct builder *b, struct value *ret, struct
     struct segments *s = &b->r->segments;
     uint64_t device = field_u64(b, KEY_DEVICE, 0);
     if (device >= DEVICES_MAX)
-        return vrs_fail_at(err, VRS_LIMIT, b->offset, "a segment on device %lld of at most %d",
-                           (long long)device, DEVICES_MAX);
+        return vrs_fail_at(err, VRS_LIMIT, b->offset,
+                           "a segment on device %llu, where %d is the highest; is this a memory "
+                           "snapshot?",
+                           (unsigned long long)device, DEVICES_MAX - 1);
     uint16_t stream;
     TRY(build_stream(b, field_u64(b, KEY_STREAM, 0), &stream, err));
     pool_id pool;
@@ -577,8 +576,7 @@ static const struct record_kind *kind_of(uint64_t present)
                                     segment = { segment_keys, make_segment },
                                     block = { block_keys, make_block },
                                     history = { history_keys, make_history },
-                                    note = { note_keys, make_note },
-                                    top = { top_keys, make_top };
+                                    note = { note_keys, make_note }, top = { top_keys, make_top };
     if (present & BIT(KEY_ACTION))
         return &event;
     if ((present & BIT(KEY_FILENAME)) && (present & (BIT(KEY_LINE) | BIT(KEY_NAME))))

@@ -26,6 +26,7 @@ struct window {
     uint8_t *buffer; /* WINDOW_BYTES + a few, so that short loads past `end` stay inside */
     uint64_t base;   /* offset in the input of buffer[0] */
     struct source source;
+    uint64_t expected_bytes;   /* of the whole input, or 0; a hint for those who make room */
     bool ended;                /* the source has no more */
     enum vrs_status failed;    /* a failure of the source is kept until the bytes before it are used */
     struct vrs_error failure;

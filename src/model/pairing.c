@@ -204,6 +204,8 @@ static enum vrs_status reserve_device(struct pairing *p, uint32_t device)
     uint32_t allocs = 0;
     for (uint32_t i = 0; i < d->events[device]; i++)
         allocs += p->r->events.action[d->first_event[device] + i] == ACTION_ALLOC;
+    struct allocations *a = &p->r->allocations;
+    table_expect(a, &allocations_kind, (uint64_t)a->rows.len + allocs);
     return reserve_allocations(p, allocs);
 }
 

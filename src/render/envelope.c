@@ -171,7 +171,7 @@ void envelope_trust_text(struct buf *to, const struct style *style, const struct
     buf_char(to, trust->grade);
     paint_off(to, style);
     buf_text(to, "  ");
-    text_wrap(to, style, buf_slice(&words), 9, 9);
+    text_wrap(to, style, buf_slice(&words), ENVELOPE_LABEL, ENVELOPE_LABEL);
     to->failed = to->failed || words.failed;
     buf_free(&words);
 }

@@ -2,8 +2,12 @@
 #ifndef VRS_RENDER_ENVELOPE_H
 #define VRS_RENDER_ENVELOPE_H
 
+#include "render/human.h"
 #include "render/json.h"
 #include "render/result.h"
+
+/* Columns of the word that a line of an answer begins with, as in "trust A  every check …". */
+enum { ENVELOPE_LABEL = 9 };
 
 /* The member "file". */
 void envelope_file(struct json *j, const struct file_facts *file);

@@ -16,16 +16,11 @@ void finding_oom_text(struct buf *to, const struct oom_fact *oom)
     buf_text(to, " reserved");
 }
 
-static double share(uint64_t part, uint64_t whole)
-{
-    return whole == 0 ? -1 : (double)part / (double)whole;
-}
-
 void finding_old_text(struct buf *to, const struct report_device *device)
 {
     human_known_bytes(to, device->old_bytes);
     buf_text(to, " of the peak (");
-    human_share(to, share(device->old_bytes, device->live_bytes));
+    human_share(to, share_ratio(device->old_bytes, device->live_bytes));
     buf_text(to, ") is older than the recording; record from the start to see which lines made it");
 }
 

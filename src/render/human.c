@@ -44,12 +44,12 @@ void human_known_bytes(struct buf *to, uint64_t bytes)
 
 void human_count(struct buf *to, uint64_t count, bool ascii)
 {
-    if (count >= 1000) {
-        human_count(to, count / 1000, ascii);
-        buf_format(to, "%s%03u", ascii ? "," : "\u202f", (unsigned)(count % 1000));
-    } else {
-        buf_u64(to, count);
-    }
+    uint64_t group = 1;
+    while (count / group >= 1000)
+        group *= 1000;
+    buf_u64(to, count / group);
+    while ((group /= 1000) != 0)
+        buf_format(to, "%s%03u", ascii ? "," : "\u202f", (unsigned)(count / group % 1000));
 }
 
 void human_share(struct buf *to, double ratio)
@@ -64,6 +64,11 @@ void human_share(struct buf *to, double ratio)
     if (rest > 0.5 || (rest == 0.5 && n % 2 == 1))
         n++;
     buf_format(to, "%llu.%u %%", (unsigned long long)(n / 10), (unsigned)(n % 10));
+}
+
+double share_ratio(uint64_t part, uint64_t whole)
+{
+    return whole == 0 ? -1 : (double)part / (double)whole;
 }
 
 void human_duration(struct buf *to, uint64_t us)

@@ -20,8 +20,11 @@ void human_known_bytes(struct buf *to, uint64_t bytes);
  * names, to be typed again. */
 void human_count(struct buf *to, uint64_t count, bool ascii);
 
-/* "50.1 %"; "-" of nothing. */
+/* "50.1 %"; "-" where the ratio is negative. */
 void human_share(struct buf *to, double ratio);
+
+/* The ratio for human_share; negative where there is no whole. */
+double share_ratio(uint64_t part, uint64_t whole);
 
 /* "850 us", "12.3 ms", "4.21 s", "3 min 05 s", "2 h 07 min" */
 void human_duration(struct buf *to, uint64_t us);

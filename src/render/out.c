@@ -1,5 +1,5 @@
-/* out.c - text on its way to a sink. */
-#include "render/result.h"
+/* out.c - handing over. */
+#include "render/out.h"
 
 void out_flush(struct out *out, size_t least)
 {

@@ -1,5 +1,6 @@
 /* peak_json.c - vramscope.peak/1 and vramscope.peak-set/1. */
 #include "render/envelope.h"
+#include "render/render.h"
 
 static const char *const statuses[ANSWER_STATUSES] = {
     [ANSWER_OK] = "ok",

@@ -2,6 +2,7 @@
 #include "base/number.h"
 #include "render/envelope.h"
 #include "render/escape.h"
+#include "render/render.h"
 #include "render/text.h"
 
 enum { ROWS_DEFAULT = 20, CELLS = 6, OWNER_WIDTH = 100, STACK_INDENT = 12 };
@@ -92,11 +93,6 @@ static str other_cell(const struct sheet *s, uint32_t rows)
     return text_keep(s->arena, s->text, from);
 }
 
-static double ratio(uint64_t part, uint64_t whole)
-{
-    return whole == 0 ? -1 : (double)part / (double)whole;
-}
-
 /* The rows under the rows: what was folded, what the file contradicts, the sum. */
 static uint32_t fill_ends(const struct sheet *s, const struct peak *p, uint32_t shown, str *cell,
                           uint32_t columns)
@@ -112,7 +108,7 @@ static uint32_t fill_ends(const struct sheet *s, const struct peak *p, uint32_t 
         cell[i] = S("");
     if (shown < p->rows) {
         cell[0] = bytes_cell(s, (int64_t)bytes);
-        cell[1] = share_cell(s, ratio(bytes, p->live_bytes));
+        cell[1] = share_cell(s, share_ratio(bytes, p->live_bytes));
         cell[2] = count_cell(s, count);
         cell[3] = bytes_cell(s, (int64_t)largest);
         cell[4] = other_cell(s, p->rows - shown);

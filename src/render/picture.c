@@ -155,8 +155,9 @@ static void put_time_axis(struct buf *to, const struct style *style, const struc
     }
     buf_repeat(to, S(" "), LABEL + 1);
     paint_on(to, style, PAINT_DIM);
-    buf_text(to, "event 0");
-    size_t used = 7 + right.len;
+    str left = S("event 0");
+    buf_str(to, left);
+    size_t used = left.len + right.len;
     buf_repeat(to, S(" "), used + 1 < columns ? columns - used : 1);
     buf_str(to, buf_slice(&right));
     paint_off(to, style);

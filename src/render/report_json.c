@@ -1,6 +1,7 @@
 /* report_json.c - vramscope.report/1 and vramscope.report-set/1. */
 #include "render/envelope.h"
 #include "render/findings.h"
+#include "render/render.h"
 #include "render/totals.h"
 
 static void put_curve(struct json *j, const char *name, const struct curve *c)

@@ -1,12 +1,15 @@
 /* report_text.c - the one page, and one line for each of many. */
+#include <string.h>
+
 #include "render/envelope.h"
 #include "render/escape.h"
 #include "render/findings.h"
 #include "render/picture.h"
+#include "render/render.h"
 #include "render/text.h"
 #include "render/totals.h"
 
-enum { ROWS_DEFAULT = 8, ROWS_BESIDE = 3, ROW_CELLS = 4, RANK_CELLS = 7, LABELLED = 9 };
+enum { ROWS_DEFAULT = 8, ROWS_BESIDE = 3, ROW_CELLS = 4, RANK_CELLS = 7, MEANING_COLUMN = 43 };
 
 /* Left words of a line, so that what follows stands in one column. */
 static void put_label(struct buf *to, const struct style *style, const char *label)
@@ -15,7 +18,7 @@ static void put_label(struct buf *to, const struct style *style, const char *lab
     buf_text(to, label);
     paint_off(to, style);
     size_t len = str_from(label).len;
-    buf_repeat(to, S(" "), len < LABELLED ? LABELLED - len : 1);
+    buf_repeat(to, S(" "), len < ENVELOPE_LABEL ? ENVELOPE_LABEL - len : 1);
 }
 
 /* A label and words, which may be painted, on as many lines as they need. */
@@ -23,7 +26,7 @@ static void put_words(struct buf *to, const struct style *style, const char *lab
                       struct buf *words)
 {
     put_label(to, style, label);
-    text_wrap(to, style, buf_slice(words), LABELLED, LABELLED);
+    text_wrap(to, style, buf_slice(words), ENVELOPE_LABEL, ENVELOPE_LABEL);
     to->failed = to->failed || words->failed;
     words->len = 0;
 }
@@ -60,7 +63,7 @@ static void put_picture(struct buf *to, struct arena *arena, const struct report
         picture_area(to, style, &picture);
     } else {
         put_label(to, style, "in use");
-        picture_line(to, style, &picture, style->width - LABELLED);
+        picture_line(to, style, &picture, style->width - ENVELOPE_LABEL);
         buf_char(to, '\n');
     }
 }
@@ -165,7 +168,7 @@ static struct report_row rest_of(const struct report_device *d, uint32_t shown)
         rest.bytes -= d->row[i].bytes;
         rest.count -= d->row[i].count;
     }
-    rest.share_ratio = d->live_bytes == 0 ? -1 : (double)rest.bytes / (double)d->live_bytes;
+    rest.share_ratio = share_ratio(rest.bytes, d->live_bytes);
     return rest;
 }
 
@@ -242,10 +245,10 @@ static void put_findings(struct buf *to, const struct style *style, const struct
         put_label(to, style, "OOM");
         words.len = 0;
         finding_oom_text(&words, &d->oom[i]);
-        text_wrap(to, style, buf_slice(&words), LABELLED, LABELLED);
+        text_wrap(to, style, buf_slice(&words), ENVELOPE_LABEL, ENVELOPE_LABEL);
     }
     if (d->curves.oom_events > 2) {
-        buf_repeat(to, S(" "), LABELLED);
+        buf_repeat(to, S(" "), ENVELOPE_LABEL);
         human_count(to, d->curves.oom_events - 2, style->ascii);
         buf_text(to, " more before\n");
     }
@@ -253,7 +256,7 @@ static void put_findings(struct buf *to, const struct style *style, const struct
         put_label(to, style, "note");
         words.len = 0;
         finding_old_text(&words, d);
-        text_wrap(to, style, buf_slice(&words), LABELLED, LABELLED);
+        text_wrap(to, style, buf_slice(&words), ENVELOPE_LABEL, ENVELOPE_LABEL);
     }
     to->failed = to->failed || words.failed;
     buf_free(&words);
@@ -326,7 +329,7 @@ static void put_typed(struct buf *to, str path)
     for (size_t i = 0; i < path.len; i++) {
         char c = path.ptr[i];
         bool word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-        plain = plain && (word || (c != '\0' && memchr("_./+-=:@,%", c, 10) != NULL));
+        plain = plain && (word || (c != '\0' && strchr("_./+-=:@,%", c) != NULL));
         quotable = quotable && c >= ' ' && c < 0x7f && c != '\'';
     }
     if (plain)
@@ -371,10 +374,10 @@ static void put_next(struct buf *to, const struct style *style, const struct rep
         buf_text(to, lines[i].options);
         size_t len = to->len - from;
         size_t meaning = 2 + str_from(lines[i].meaning).len;
-        len = len < 43 ? 43 : len + 2;
+        size_t column = len < MEANING_COLUMN ? MEANING_COLUMN : len + 2;
         /* What does not fit is left out: the command must stay one line to be typed. */
-        if (LABELLED + len + meaning <= style->width) {
-            buf_repeat(to, S(" "), len - (to->len - from));
+        if (ENVELOPE_LABEL + column + meaning <= style->width) {
+            buf_repeat(to, S(" "), column - len);
             paint_on(to, style, PAINT_DIM);
             buf_format(to, "# %s", lines[i].meaning);
             paint_off(to, style);

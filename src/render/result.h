@@ -8,7 +8,6 @@
 #include "analysis/curves.h"
 #include "analysis/peak.h"
 #include "analysis/trust.h"
-#include "render/human.h"
 
 struct file_facts {
     str path;
@@ -118,36 +117,5 @@ struct answer_set {
     };
     uint32_t count;
 };
-
-/* What all renderers are asked for. */
-struct render_options {
-    struct style style;
-    bool picture;     /* an area, else one line */
-    bool stacks;      /* whole stacks under the rows of text */
-    uint32_t rows;    /* 0: the verb's default */
-    const char *tool; /* version */
-};
-
-/* Text goes on to the sink whenever enough has gathered, so that output needs no memory of its
- * own size.  Sticky, as buf. */
-struct out {
-    struct buf text;
-    bool (*write)(void *arg, const char *bytes, size_t len);
-    void *arg;
-    bool refused; /* the sink took no more */
-};
-
-/* Hands over what has gathered when it is at least `least` bytes. */
-void out_flush(struct out *out, size_t least);
-enum { OUT_ENOUGH = 64 * 1024 };
-
-void report_json(struct out *out, const struct answer_set *set, bool several,
-                 const struct render_options *options);
-void report_text(struct out *out, const struct answer_set *set, bool several,
-                 const struct render_options *options);
-void peak_json(struct out *out, const struct answer_set *set, bool several,
-               const struct render_options *options);
-void peak_text(struct out *out, const struct answer_set *set, bool several,
-               const struct render_options *options);
 
 #endif

@@ -2,4 +2,4 @@
 "$VRAMSCOPE" help --as=zsh | grep -c -- '--'
 "$VRAMSCOPE" help --as=fish | grep 'from help'
 "$VRAMSCOPE" help --as=bash >vramscope.bash
-! command -v bash >/dev/null || bash -n vramscope.bash
+bash -n vramscope.bash

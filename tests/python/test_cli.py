@@ -1,4 +1,6 @@
 """How the command line behaves around the answers: usage, output files, interruption, colour."""
+import array
+import fcntl
 import os
 import pty
 import re
@@ -6,6 +8,7 @@ import resource
 import select
 import signal
 import subprocess
+import termios
 import time
 
 import pytest
@@ -171,6 +174,15 @@ def test_closed_pipe(recording):
     assert done.returncode in (0, 3, 141, -signal.SIGPIPE)
 
 
+def wait_until_read(pipe):
+    """Returns when the other side has taken all that was written."""
+    until, left = time.monotonic() + 30, array.array("i", [1])
+    while left[0]:
+        assert time.monotonic() < until, "nobody reads the pipe"
+        time.sleep(0.01)
+        fcntl.ioctl(pipe.fileno(), termios.FIONREAD, left)
+
+
 @pytest.mark.parametrize("how", ("file", "stdin"))
 def test_interrupt(recording, how):
     """Ctrl-C while the input is still coming: 130, and no output file."""
@@ -182,7 +194,7 @@ def test_interrupt(recording, how):
     feed = open(recording / "pipe", "wb", buffering=0) if how == "file" else child.stdin
     feed.write(data)
     feed.flush()
-    time.sleep(0.5)
+    wait_until_read(feed)
     assert child.poll() is None, child.communicate()
     child.send_signal(signal.SIGINT)
     try:

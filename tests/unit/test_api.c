@@ -140,6 +140,61 @@ static void columns_are_found_by_name(void **state)
     vrs_close(file);
 }
 
+struct dribble {
+    size_t at;
+    bool fails;
+};
+
+/* A few bytes at a time, then the end or a failure. */
+static int64_t dribble(void *arg, void *bytes, size_t len)
+{
+    struct dribble *d = arg;
+    size_t left = sizeof recording_text - 1 - d->at, given = len < 100 ? len : 100;
+    if (left == 0 && d->fails)
+        return -1;
+    given = given < left ? given : left;
+    memcpy(bytes, recording_text + d->at, given);
+    d->at += given;
+    return (int64_t)given;
+}
+
+static void a_stream_is_read_like_a_file(void **state)
+{
+    (void)state;
+    struct vrs_file *file = NULL;
+    const struct vrs_recording *recording;
+    struct vrs_span span;
+    struct vrs_error err;
+    struct dribble whole = { .fails = false }, broken = { .fails = true };
+    assert_int_equal(vrs_open_stream(dribble, &whole, "stream", NULL, &file, &err), VRS_OK);
+    assert_int_equal(vrs_recording(file, 0, &recording, &err), VRS_OK);
+    assert_int_equal(vrs_column(recording, "events.action", &span, &err), VRS_OK);
+    assert_int_equal(span.count, 3);
+    vrs_close(file);
+    file = NULL;
+    assert_int_equal(vrs_open_stream(dribble, &broken, "stream", NULL, &file, &err), VRS_IO);
+    assert_null(file);
+}
+
+static void strings_are_found_by_id(void **state)
+{
+    (void)state;
+    const struct vrs_recording *recording;
+    struct vrs_file *file = opened(&recording);
+    struct vrs_span names, offsets;
+    size_t len = 1;
+    assert_int_equal(vrs_column(recording, "frames.name", &names, NULL), VRS_OK);
+    assert_int_equal(vrs_column(recording, "strings.offset", &offsets, NULL), VRS_OK);
+    assert_int_equal(names.count, 2);
+    const char *text = vrs_string(recording, ((const uint32_t *)names.data)[1], &len);
+    assert_int_equal(len, 7);
+    assert_memory_equal(text, "forward", 7);
+    assert_non_null(vrs_string(recording, 0, &len));
+    assert_int_equal(len, 0);
+    assert_null(vrs_string(recording, (uint32_t)offsets.count, &len));
+    vrs_close(file);
+}
+
 static void check_peak_usage(const struct vrs_recording *recording, struct vrs_peak_options options,
                              const char *words)
 {
@@ -248,6 +303,8 @@ int main(void)
         cmocka_unit_test(results_outlive_the_file),
         cmocka_unit_test(a_merge_keeps_nothing_of_its_parts),
         cmocka_unit_test(columns_are_found_by_name),
+        cmocka_unit_test(a_stream_is_read_like_a_file),
+        cmocka_unit_test(strings_are_found_by_id),
         cmocka_unit_test(what_does_not_exist_is_usage),
         cmocka_unit_test(a_sink_that_refuses_is_an_error),
         cmocka_unit_test(every_allocation_may_fail),

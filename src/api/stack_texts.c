@@ -1,14 +1,16 @@
-/* stacks.c - stacks of an answer as text. */
-#include "api/result.h"
+/* stack_texts.c - frames as lines. */
+#include "api/stack_texts.h"
 
-bool stacks_begin(struct stack_collector *c, const struct recording *r, struct arena *scratch)
+#include "base/buf.h"
+
+bool stack_texts_begin(struct stack_collector *c, const struct recording *r, struct arena *scratch)
 {
     *c = (struct stack_collector){ .r = r, .ids = { .max = UINT32_MAX } };
     c->place = arena_array(scratch, uint32_t, r->stacks.rows.len);
     return c->place != NULL;
 }
 
-bool stacks_ask(struct stack_collector *c, stack_id id, uint32_t *ret)
+bool stack_texts_ask(struct stack_collector *c, stack_id id, uint32_t *ret)
 {
     if (c->place[id.n] == 0) {
         if (!vec_push(&c->ids, id.n))
@@ -19,7 +21,7 @@ bool stacks_ask(struct stack_collector *c, stack_id id, uint32_t *ret)
     return true;
 }
 
-void stacks_end(struct stack_collector *c)
+void stack_texts_end(struct stack_collector *c)
 {
     vec_free(&c->ids);
 }
@@ -81,8 +83,8 @@ static bool keep_all(struct writing *w, struct stack_texts *ret)
     return true;
 }
 
-bool stacks_write(const struct stack_collector *c, struct arena *scratch, struct arena *keep,
-                  struct stack_texts *ret)
+bool stack_texts_write(const struct stack_collector *c, struct arena *scratch, struct arena *keep,
+                       struct stack_texts *ret)
 {
     struct writing w = {
         .c = c, .keep = keep, .frames = { .max = UINT32_MAX }, .lines = { .max = UINT32_MAX }

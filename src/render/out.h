@@ -1,0 +1,21 @@
+/* out.h - text on its way to a sink. */
+#ifndef VRS_RENDER_OUT_H
+#define VRS_RENDER_OUT_H
+
+#include "base/buf.h"
+
+enum { OUT_ENOUGH = 64 * 1024 };
+
+/* Text goes on to the sink whenever enough has gathered, so that output needs no memory of its
+ * own size.  Sticky, as buf. */
+struct out {
+    struct buf text;
+    bool (*write)(void *arg, const char *bytes, size_t len);
+    void *arg;
+    bool refused; /* the sink took no more */
+};
+
+/* Hands over what has gathered when it is at least `least` bytes. */
+void out_flush(struct out *out, size_t least);
+
+#endif

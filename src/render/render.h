@@ -1,0 +1,28 @@
+/* render.h - answers as text for people, as JSON for programs. */
+#ifndef VRS_RENDER_RENDER_H
+#define VRS_RENDER_RENDER_H
+
+#include "render/human.h"
+#include "render/out.h"
+#include "render/result.h"
+
+/* What every renderer is asked for. */
+struct render_options {
+    struct style style;
+    bool picture;     /* an area, else one line */
+    bool stacks;      /* whole stacks under the rows of text */
+    uint32_t rows;    /* 0: the verb's default */
+    const char *tool; /* version */
+};
+
+/* One answer, or with `several` a set of them.  Failures are those of `out`. */
+void report_json(struct out *out, const struct answer_set *set, bool several,
+                 const struct render_options *options);
+void report_text(struct out *out, const struct answer_set *set, bool several,
+                 const struct render_options *options);
+void peak_json(struct out *out, const struct answer_set *set, bool several,
+               const struct render_options *options);
+void peak_text(struct out *out, const struct answer_set *set, bool several,
+               const struct render_options *options);
+
+#endif
