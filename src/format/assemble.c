@@ -23,8 +23,8 @@ static enum vrs_status order_add(struct builder *b, struct order *o, uint32_t fi
 {
     if (count > o->max - o->len)
         return vrs_fail_at(err, VRS_CORRUPT, b->offset,
-                           "a list stands in two places that cannot share it; is this a memory "
-                           "snapshot?");
+                           "a list, or an item of one, stands in two places that cannot share it; "
+                           "is this a memory snapshot?");
     if (!o->moved && first != o->len) {
         if (!vec_reserve(&o->row, o->len))
             return vrs_no_memory(err);

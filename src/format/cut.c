@@ -62,8 +62,8 @@ static bool is_list(struct value v)
     return v.tag == TAG_LIST || v.tag == TAG_STACK;
 }
 
-/* Whether the list at `place` is known to be at its end: its reader said so, or what stands
- * behind it cannot be one of its items.  A memo write behind its items proves nothing. */
+/* Whether the list, or dict, at `place` is known to be at its end: its reader said so, or what
+ * stands behind it cannot be one of its items.  A memo write behind its items proves nothing. */
 static bool list_whole(const struct builder *b, uint32_t place, bool (*ends)(struct value next))
 {
     struct value v = b->stack.at[place];
@@ -197,7 +197,7 @@ static enum vrs_status fold_dict(struct builder *b, struct top *top, enum cut_pa
         uint32_t key = b->stack.at[i].row;
         struct value v = b->stack.at[i + 1];
         bool container = v.tag == TAG_LIST || v.tag == TAG_STACK || v.tag == TAG_DICT;
-        bool whole = !container || (v.tag != TAG_DICT && list_whole(b, i + 1, is_string));
+        bool whole = !container || list_whole(b, i + 1, is_string);
         TRY(fold_value(b, i + 1, key, whole, top, err));
         if (!whole) {
             *ret_part = part_of(key);

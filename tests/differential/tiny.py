@@ -64,5 +64,11 @@ def traces_first():
     return {k: whole[k] for k in ("device_traces", "segments", "external_annotations")}
 
 
+def stranger_between():
+    """An empty dict under an unknown key, between the two parts."""
+    whole = two_devices()
+    return {"segments": whole["segments"], "hovercraft": {}, "device_traces": whole["device_traces"]}
+
+
 def bare():
     return [half(), half(BASE + (1 << 40), first=6 * MIB)]

@@ -57,8 +57,10 @@ PLACES = {"top": b"\x80\x04", "key": b"\x80\x04}(", "frame": DEEP, "bulk": BULK,
 @pytest.mark.parametrize("place", PLACES)
 def test_forbidden_opcodes_are_named_with_their_offset(tmp_path, place):
     head = PLACES[place]
-    lines = refused(tmp_path, {name: head + code + b"u." for name, code in FORBIDDEN.items()})
-    for name in FORBIDDEN:
+    # A mebibyte each: a few tell that the offset holds beyond the first window.
+    names = list(FORBIDDEN) if place != "bulk" else ["GLOBAL", "STACK_GLOBAL", "REDUCE", "BYTEARRAY8"]
+    lines = refused(tmp_path, {name: head + FORBIDDEN[name] + b"u." for name in names})
+    for name in names:
         assert offset(lines[name]) == len(head), (name, lines[name])
         assert re.search(r"\b%s\b" % name, lines[name]), lines[name]
 
@@ -256,7 +258,7 @@ def test_bombs(tmp_path):
     """Endless values without one finished record: refused early, in little time and memory."""
     runs = [(b"N", 128 << 10)] * 4096
     cases = {"zstd": writers.raw_frame(BOMB, runs), "zstd zeros": writers.raw_frame(b"\x80\x04", [(b"\0", 128 << 10)] * 4096),
-             "gzip": writers.gzipped(BOMB + b"N0" * (24 << 20)), "string": writers.raw_frame(b"\x80\x04}(X\xff\xff\xff\x7f", [(b"x", 128 << 10)] * 2048)}
+             "gzip": writers.gzipped(BOMB + b"N0" * (2 << 20)), "string": writers.raw_frame(b"\x80\x04}(X\xff\xff\xff\x7f", [(b"x", 128 << 10)] * 2048)}
     begin = time.monotonic()
     lines = refused(tmp_path, cases)
     assert time.monotonic() - begin < 60

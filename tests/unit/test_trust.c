@@ -226,16 +226,22 @@ static void captures_are_told_apart(void **state)
     }
 }
 
-static void tallies_are_items(void **state)
+/* Keys are counted by the file, actions stand in the events of their device. */
+static void what_is_unknown_is_named(void **state)
 {
     (void)state;
     struct recording r;
+    context_id sung;
     struct arena arena;
     struct trust trust;
     make(&r, "A 1000 2097152; x 0 0", "i");
     assert_true(tallies_count(&r.tallies, TALLY_UNKNOWN_KEY, sample_string(&r, "colour")));
     assert_true(tallies_count(&r.tallies, TALLY_UNKNOWN_KEY, sample_string(&r, "taste")));
-    assert_true(tallies_count(&r.tallies, TALLY_UNKNOWN_ACTION, sample_string(&r, "sing")));
+    assert_true(tallies_count(&r.tallies, TALLY_UNKNOWN_ACTION, sample_string(&r, "elsewhere")));
+    assert_true(contexts_intern(&r.contexts,
+                                (struct context){ .action = sample_string(&r, "sing") }, &sung));
+    r.events.action[1] = ACTION_OTHER;
+    r.events.context[1] = sung.n;
     assert_true(tallies_count(&r.tallies, TALLY_REPEATED_KEY, sample_string(&r, "size")));
     assess(&r, &arena, &trust);
     assert_int_equal(trust.items, 2);
@@ -243,6 +249,9 @@ static void tallies_are_items(void **state)
     assert_int_equal(trust.item[0].count, 2);
     assert_true(str_find(trust.item[0].text, S("\"colour\"")) < trust.item[0].text.len);
     assert_string_equal(trust.item[1].id, "unknown_actions");
+    assert_int_equal(trust.item[1].count, 1);
+    assert_int_equal(trust.item[1].first_event, 1);
+    assert_true(str_find(trust.item[1].text, S("\"sing\"")) < trust.item[1].text.len);
     arena_free(&arena);
     recording_free(&r);
 }
@@ -314,7 +323,7 @@ int main(void)
         cmocka_unit_test(rings_overflow),
         cmocka_unit_test(cut_files_say_where),
         cmocka_unit_test(captures_are_told_apart),
-        cmocka_unit_test(tallies_are_items),
+        cmocka_unit_test(what_is_unknown_is_named),
         cmocka_unit_test(bytes_are_rounded_half_to_even),
         cmocka_unit_test(every_allocation_may_fail),
     };
