@@ -403,11 +403,23 @@ static size_t common_folder(const struct answer_set *set)
     return shared;
 }
 
+/* A peak in a narrow cell: what it may exceed has its sign in front. */
+static str peak_cell(struct arena *arena, struct buf *text, const struct style *style,
+                     const struct report_device *d, enum curve_name which)
+{
+    size_t from = text->len;
+    if (peak_is_bound(d, which))
+        buf_text(text, style->ascii ? ">= " : "≥ ");
+    else if (!d->curves.of[which].exact)
+        buf_char(text, '~');
+    human_bytes(text, d->curves.of[which].peak_bytes);
+    return text_keep(arena, text, from);
+}
+
 static void fill_rank(struct arena *arena, struct buf *text, const struct style *style,
                       const struct report *report, const struct report_device *d, size_t folder,
                       str *cell)
 {
-    const struct curve *used = &d->curves.of[CURVE_REQUESTED];
     struct file_facts named = report->file;
     size_t from = text->len;
     named.path.ptr += folder;
@@ -418,11 +430,8 @@ static void fill_rank(struct arena *arena, struct buf *text, const struct style 
     cell[0] = text_keep(arena, text, from);
     buf_format(text, "%s%u", d->name.host ? "host " : "", (unsigned)d->name.number);
     cell[1] = text_keep(arena, text, from);
-    buf_text(text, used->start_known ? "" : style->ascii ? ">= " : "≥ ");
-    human_bytes(text, used->peak_bytes);
-    cell[2] = text_keep(arena, text, from);
-    human_bytes(text, d->curves.of[CURVE_RESERVED].peak_bytes);
-    cell[3] = text_keep(arena, text, from);
+    cell[2] = peak_cell(arena, text, style, d, CURVE_REQUESTED);
+    cell[3] = peak_cell(arena, text, style, d, CURVE_RESERVED);
     if (d->curves.oom_events > 0)
         buf_u64(text, d->curves.oom_events);
     else
@@ -487,11 +496,12 @@ static void put_total(struct buf *to, const struct answer_set *set, const struct
     struct buf words;
     buf_init(&words, 1 << 12);
     if (totals_of(set, which, &total)) {
-        buf_text(&words, "largest ");
+        const char *least = total.bound ? "at least " : "";
+        buf_format(&words, "largest %s", least);
         human_bytes(&words, total.largest_bytes);
-        buf_text(&words, ", median ");
+        buf_format(&words, ", median %s", least);
         human_bytes(&words, total.median_bytes);
-        buf_text(&words, ", sum of separate peaks ");
+        buf_format(&words, ", sum of separate peaks %s", least);
         human_bytes(&words, total.sum_bytes);
         buf_format(&words, " (%u device%s)", (unsigned)total.devices,
                    total.devices == 1 ? "" : "s");
