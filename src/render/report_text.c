@@ -68,6 +68,13 @@ static void put_picture(struct buf *to, struct arena *arena, const struct report
     }
 }
 
+/* In a cut file a peak is a bound and is called one already. */
+static void put_inexact(struct buf *words, const struct curve *used)
+{
+    if (!used->exact && used->start_known)
+        buf_text(words, " (not exact, see trust)");
+}
+
 static void put_peak(struct buf *to, struct buf *words, const struct style *style,
                      const struct report_device *d)
 {
@@ -90,6 +97,7 @@ static void put_peak(struct buf *to, struct buf *words, const struct style *styl
     }
     if (!used->start_known)
         buf_text(words, " of the part read");
+    put_inexact(words, used);
     buf_text(words, "; ");
     human_bytes(words, d->curves.reserved_at_peak_bytes);
     buf_text(words, " reserved then");
@@ -133,7 +141,10 @@ static void put_ends(struct buf *to, struct buf *words, const struct style *styl
     const struct curve *used = &d->curves.of[CURVE_REQUESTED];
     const struct curve *held = &d->curves.of[CURVE_RESERVED];
     put_known(words, used->start_bytes, used->start_known);
-    buf_text(words, used->start_known ? " in use; " : "; ");
+    if (used->start_known)
+        buf_text(words, " in use");
+    put_inexact(words, used);
+    buf_text(words, "; ");
     paint_on(words, style, PAINT_BOLD);
     buf_text(words, "end ");
     paint_off(words, style);
@@ -256,6 +267,12 @@ static void put_findings(struct buf *to, const struct style *style, const struct
         put_label(to, style, "note");
         words.len = 0;
         finding_old_text(&words, d);
+        text_wrap(to, style, buf_slice(&words), ENVELOPE_LABEL, ENVELOPE_LABEL);
+    }
+    if (d->adjust_bytes != 0) {
+        put_label(to, style, "note");
+        words.len = 0;
+        finding_adjust_text(&words, d);
         text_wrap(to, style, buf_slice(&words), ENVELOPE_LABEL, ENVELOPE_LABEL);
     }
     to->failed = to->failed || words.failed;
