@@ -57,6 +57,8 @@ static void put_picture(struct buf *to, struct arena *arena, const struct report
         return;
     }
     struct picture picture = picture_of(d, oom_event);
+    if (options->picture ? picture_area_is_empty(&picture) : picture_line_is_empty(&picture))
+        return;
     if (options->picture) {
         buf_text(to, style->ascii ? "in use (#) and reserved (') at each event\n"
                                   : "in use (█) and reserved (░) at each event\n");
