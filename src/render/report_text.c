@@ -1,6 +1,7 @@
 /* report_text.c - the one page, and one line for each of many. */
 #include <string.h>
 
+#include "base/utf8.h"
 #include "render/envelope.h"
 #include "render/escape.h"
 #include "render/findings.h"
@@ -341,22 +342,50 @@ static void put_device(struct buf *to, const struct report *report, const struct
     arena_free(&arena);
 }
 
-/* A file's name as a shell takes it. */
-static void put_typed(struct buf *to, str path)
+/* Whether a name can be shown, and typed as it is shown. */
+static bool is_typable(str path, bool ascii)
 {
-    bool plain = path.len > 0 && !str_equal(path, S("-")), quotable = plain;
+    if (path.len == 0 || str_equal(path, S("-")))
+        return false;
+    for (size_t at = 0; at < path.len;) {
+        uint32_t point;
+        at += utf8_decode((str){ path.ptr + at, path.len - at }, &point);
+        /* U+FFFD stands for bytes that no longer are there. */
+        if (point == 0xfffd || escape_needed(point) || (ascii && point > 0x7f))
+            return false;
+    }
+    return true;
+}
+
+/* Whether a shell takes a name as it stands. */
+static bool is_plain(str path)
+{
     for (size_t i = 0; i < path.len; i++) {
         char c = path.ptr[i];
         bool word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-        plain = plain && (word || (c != '\0' && strchr("_./+-=:@,%", c) != NULL));
-        quotable = quotable && c >= ' ' && c < 0x7f && c != '\'';
+        if (!word && (c == '\0' || strchr("_./+-=:@,%", c) == NULL))
+            return false;
     }
-    if (plain)
-        buf_str(to, path);
-    else if (quotable)
-        buf_format(to, "'%.*s'", (int)path.len, path.ptr);
-    else
+    return true;
+}
+
+/* A file's name as a shell takes it. */
+static void put_typed(struct buf *to, str path, bool ascii)
+{
+    if (!is_typable(path, ascii)) {
         buf_text(to, "FILE");
+        return;
+    }
+    bool plain = is_plain(path);
+    buf_text(to, plain ? "" : "'");
+    buf_text(to, path.ptr[0] == '-' ? "./" : ""); /* else it would be an option */
+    for (size_t i = 0; i < path.len; i++) {
+        if (path.ptr[i] == '\'')
+            buf_text(to, "'\\''");
+        else
+            buf_char(to, path.ptr[i]);
+    }
+    buf_text(to, plain ? "" : "'");
 }
 
 static void put_next(struct buf *to, const struct style *style, const struct report *report)
@@ -389,9 +418,9 @@ static void put_next(struct buf *to, const struct style *style, const struct rep
         label = "";
         size_t from = to->len;
         buf_text(to, "vramscope peak ");
-        put_typed(to, report->file.path);
+        put_typed(to, report->file.path, style->ascii);
         buf_text(to, lines[i].options);
-        size_t len = to->len - from;
+        size_t len = escape_width((str){ to->at + from, to->len - from });
         size_t meaning = 2 + str_from(lines[i].meaning).len;
         size_t column = len < MEANING_COLUMN ? MEANING_COLUMN : len + 2;
         /* What does not fit is left out: the command must stay one line to be typed. */
