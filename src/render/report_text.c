@@ -303,6 +303,15 @@ static bool is_empty(const struct report_device *d)
     return d->events == 0 && d->segments == 0;
 }
 
+/* A program that used no device, or dumped before it did anything, leaves such a file. */
+static bool is_empty_report(const struct report *report)
+{
+    bool empty = report->file.origin.complete && report->file.events == 0;
+    for (uint32_t i = 0; i < report->devices; i++)
+        empty = empty && is_empty(&report->device[i]);
+    return empty;
+}
+
 static void put_device(struct buf *to, const struct report *report, const struct report_device *d,
                        const struct render_options *options)
 {
@@ -587,6 +596,10 @@ void report_text(struct out *out, const struct answer_set *set, bool several,
     const struct report *report = &set->report[0];
     envelope_file_text(to, &options->style, &report->file, report->devices);
     put_losses(to, &options->style, &report->file);
+    if (is_empty_report(report)) {
+        envelope_nothing_text(to, &options->style);
+        return;
+    }
     struct render_options less = *options;
     less.picture = false;
     less.rows = options->rows == 0 ? ROWS_BESIDE : options->rows;
