@@ -1,12 +1,38 @@
 /* main.c - finds the verb and runs it. */
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <vramscope/vramscope.h>
 
 #include "command.h"
 #include "help.h"
 #include "message.h"
 #include "output.h"
+
+/* A file where the verb should be, most likely to be looked at. */
+static bool say_report(const char *name)
+{
+    struct stat facts;
+    if (stat(name, &facts) != 0)
+        return false;
+    message("a verb comes first; did you mean: vramscope report %s", name);
+    return true;
+}
+
+/* An option without a verb; these two need none. */
+static int option_unknown(const char *name)
+{
+    enum { DISTANCE_MOST = 2 };
+    struct nearest nearest = { .text = name + strspn(name, "-") };
+    nearest_offer(&nearest, "version");
+    nearest_offer(&nearest, "help");
+    if (*nearest.text != '\0' && nearest.distance <= DISTANCE_MOST)
+        message("there is no option %s; the nearest is --%s", name, nearest.best);
+    else
+        message("a verb comes first: vramscope VERB [options] FILE... (vramscope help has all)");
+    return EXIT_USAGE;
+}
 
 int command_unknown(const char *name)
 {
@@ -37,9 +63,7 @@ int main(int argc, char **argv)
     const struct command *command = command_find(verb);
     if (command != NULL)
         return command->run(command, argc - 2, argv + 2);
-    if (verb[0] == '-') {
-        message("a verb comes first: vramscope VERB [options] FILE... (vramscope help has all)");
-        return EXIT_USAGE;
-    }
-    return command_unknown(verb);
+    if (verb[0] == '-')
+        return option_unknown(verb);
+    return say_report(verb) ? EXIT_USAGE : command_unknown(verb);
 }

@@ -38,7 +38,7 @@ void nearest_offer(struct nearest *n, const char *name)
 {
     /* The beginning of a name is most likely that name, however much is missing. */
     size_t len = strlen(n->text);
-    unsigned distance = len > 1 && strncmp(name, n->text, len) == 0 ? 1 : edits(n->text, name);
+    unsigned distance = len > 0 && strncmp(name, n->text, len) == 0 ? 0 : edits(n->text, name);
     if (n->best == NULL || distance < n->distance) {
         n->best = name;
         n->distance = distance;

@@ -174,13 +174,34 @@ static int take(const struct option_spec *spec, const char *value, void *setting
     return EXIT_USAGE;
 }
 
+/* Answers an option that only another verb has; `typed` is "-s" or "--stacks".  False where none
+ * has it. */
+static bool say_whose(const char *typed)
+{
+    for (size_t i = 0; commands[i] != NULL; i++) {
+        const struct option_spec *spec = typed[1] == '-'
+                                             ? by_name(commands[i], typed + 2, strlen(typed + 2))
+                                             : by_letter(commands[i], typed[1]);
+        if (spec == NULL)
+            continue;
+        message("%s belongs to %s: vramscope %s %s%s%s ...", typed, commands[i]->name,
+                commands[i]->name, typed, spec->argument == NULL ? "" : " ",
+                spec->argument == NULL ? "" : spec->argument);
+        return true;
+    }
+    return false;
+}
+
 static int unknown(const struct command *command, const char *name, size_t len)
 {
-    char shown[64];
-    if (len >= sizeof shown)
-        len = sizeof shown - 1;
+    char typed[64] = "--";
+    char *shown = typed + 2;
+    if (len >= sizeof typed - 2)
+        len = sizeof typed - 3;
     memcpy(shown, name, len);
     shown[len] = '\0';
+    if (say_whose(typed))
+        return EXIT_USAGE;
     struct nearest nearest = { .text = shown };
     const struct option_spec *spec;
     for (size_t i = 0; (spec = option_at(command, i)) != NULL; i++)
@@ -232,6 +253,8 @@ static int short_options(const struct command *command, const char *text, struct
 {
     for (; *text != '\0'; text++) {
         const struct option_spec *spec = by_letter(command, *text);
+        if (spec == NULL && say_whose((char[]){ '-', *text, '\0' }))
+            return EXIT_USAGE;
         if (spec == NULL) {
             message("%s has no option -%c (vramscope help %s has all)", command->name, *text,
                     command->name);

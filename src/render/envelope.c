@@ -132,6 +132,14 @@ void envelope_file_text(struct buf *to, const struct style *style, const struct 
     buf_free(&words);
 }
 
+void envelope_nothing_text(struct buf *to, const struct style *style)
+{
+    text_wrap(to, style,
+              S("Nothing was allocated or recorded. To record, call "
+                "torch.cuda.memory._record_memory_history() before the work."),
+              0, 0);
+}
+
 static const char *grade_words(const struct trust *trust)
 {
     switch (trust->grade) {

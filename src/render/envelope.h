@@ -26,6 +26,9 @@ void envelope_file_text(struct buf *to, const struct style *style, const struct 
                         uint32_t devices);
 void envelope_trust_text(struct buf *to, const struct style *style, const struct trust *trust);
 
+/* Of a recording without memory or events: that it is so, and how to make a better one. */
+void envelope_nothing_text(struct buf *to, const struct style *style);
+
 /* "device 0", "host memory 0" */
 void envelope_device_text(struct buf *to, struct device_name name);
 

@@ -24,6 +24,17 @@ void finding_old_text(struct buf *to, const struct report_device *device)
     buf_text(to, ") is older than the recording; record from the start to see which lines made it");
 }
 
+void finding_adjust_text(struct buf *to, const struct report_device *device)
+{
+    buf_text(to, "the file contradicts itself");
+    /* The rows of a ring of one are of its end, the bytes of its start. */
+    bool same_moment = device->traced || device->events == 0;
+    buf_text(to, same_moment ? ": " : " by ");
+    human_bytes(to, device->adjust_bytes);
+    if (same_moment)
+        buf_text(to, " must be added to the rows to give the peak");
+}
+
 uint32_t losses_of(const struct file_facts *file, struct loss ret[LOSSES])
 {
     const struct origin *o = &file->origin;

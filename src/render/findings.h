@@ -11,6 +11,9 @@ void finding_oom_text(struct buf *to, const struct oom_fact *oom);
 /* "2.00 GiB of the peak (14.0 %) is older than the recording: …" */
 void finding_old_text(struct buf *to, const struct report_device *device);
 
+/* "the file contradicts itself: 1.00 KiB must be added to the rows to give the peak" */
+void finding_adjust_text(struct buf *to, const struct report_device *device);
+
 /* The member "findings". */
 /* What reading a file left out or repaired, so that no loss is silent. */
 enum { LOSSES = 6 };

@@ -239,6 +239,8 @@ void peak_text(struct out *out, const struct answer_set *set, bool several,
         if (i > 0)
             buf_char(&out->text, '\n');
         envelope_file_text(&out->text, &options->style, &answer->file, answer->devices);
+        if (answer->devices == 0 && answer->file.origin.complete)
+            envelope_nothing_text(&out->text, &options->style);
         for (uint32_t k = 0; k < answer->devices; k++) {
             struct arena_mark mark = arena_mark(&arena);
             put_device(out, &s, &answer->device[k], &answer->stacks, options);

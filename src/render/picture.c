@@ -18,14 +18,30 @@ static int64_t max_of(const int64_t *value, uint32_t spans, uint32_t column, uin
     return most;
 }
 
-static int64_t top_of(const struct picture *p)
+static int64_t requested_top(const struct picture *p)
 {
     int64_t top = 0;
-    for (uint32_t i = 0; i < p->spans; i++) {
+    for (uint32_t i = 0; i < p->spans; i++)
         top = p->requested[i] > top ? p->requested[i] : top;
-        top = p->reserved[i] > top ? p->reserved[i] : top;
-    }
     return top;
+}
+
+static int64_t top_of(const struct picture *p)
+{
+    int64_t top = requested_top(p);
+    for (uint32_t i = 0; i < p->spans; i++)
+        top = p->reserved[i] > top ? p->reserved[i] : top;
+    return top;
+}
+
+bool picture_area_is_empty(const struct picture *picture)
+{
+    return top_of(picture) == 0;
+}
+
+bool picture_line_is_empty(const struct picture *picture)
+{
+    return requested_top(picture) == 0;
 }
 
 /* Height in eighths of `rows` rows; rounded up, so that little is not nothing. */
@@ -192,9 +208,7 @@ void picture_line(struct buf *to, const struct style *style, const struct pictur
                   uint32_t columns)
 {
     const char *const *levels = style->ascii ? ascii_levels : utf8_levels;
-    int64_t top = 0;
-    for (uint32_t i = 0; i < picture->spans; i++)
-        top = picture->requested[i] > top ? picture->requested[i] : top;
+    int64_t top = requested_top(picture);
     for (uint32_t c = 0; c < columns; c++)
         buf_text(to,
                  levels[height(max_of(picture->requested, picture->spans, c, columns), top, 1)]);

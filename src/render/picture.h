@@ -18,6 +18,10 @@ struct picture {
     uint64_t duration_us; /* UINT64_MAX: not known */
 };
 
+/* Whether no curve that is drawn is ever above 0, so that there is nothing to see. */
+bool picture_area_is_empty(const struct picture *picture);
+bool picture_line_is_empty(const struct picture *picture);
+
 /* Eight rows with axes: requested as an area, reserved as a shade above it, the peak and the
  * ooms marked.  Uses style->width columns, at least 30. */
 void picture_area(struct buf *to, const struct style *style, const struct picture *picture);

@@ -1,6 +1,7 @@
 /* report_text.c - the one page, and one line for each of many. */
 #include <string.h>
 
+#include "base/utf8.h"
 #include "render/envelope.h"
 #include "render/escape.h"
 #include "render/findings.h"
@@ -57,6 +58,8 @@ static void put_picture(struct buf *to, struct arena *arena, const struct report
         return;
     }
     struct picture picture = picture_of(d, oom_event);
+    if (options->picture ? picture_area_is_empty(&picture) : picture_line_is_empty(&picture))
+        return;
     if (options->picture) {
         buf_text(to, style->ascii ? "in use (#) and reserved (') at each event\n"
                                   : "in use (█) and reserved (░) at each event\n");
@@ -66,6 +69,13 @@ static void put_picture(struct buf *to, struct arena *arena, const struct report
         picture_line(to, style, &picture, style->width - ENVELOPE_LABEL);
         buf_char(to, '\n');
     }
+}
+
+/* In a cut file a peak is a bound and is called one already. */
+static void put_inexact(struct buf *words, const struct curve *used)
+{
+    if (!used->exact && used->start_known)
+        buf_text(words, " (not exact, see trust)");
 }
 
 static void put_peak(struct buf *to, struct buf *words, const struct style *style,
@@ -90,6 +100,7 @@ static void put_peak(struct buf *to, struct buf *words, const struct style *styl
     }
     if (!used->start_known)
         buf_text(words, " of the part read");
+    put_inexact(words, used);
     buf_text(words, "; ");
     human_bytes(words, d->curves.reserved_at_peak_bytes);
     buf_text(words, " reserved then");
@@ -133,7 +144,10 @@ static void put_ends(struct buf *to, struct buf *words, const struct style *styl
     const struct curve *used = &d->curves.of[CURVE_REQUESTED];
     const struct curve *held = &d->curves.of[CURVE_RESERVED];
     put_known(words, used->start_bytes, used->start_known);
-    buf_text(words, used->start_known ? " in use; " : "; ");
+    if (used->start_known)
+        buf_text(words, " in use");
+    put_inexact(words, used);
+    buf_text(words, "; ");
     paint_on(words, style, PAINT_BOLD);
     buf_text(words, "end ");
     paint_off(words, style);
@@ -258,6 +272,12 @@ static void put_findings(struct buf *to, const struct style *style, const struct
         finding_old_text(&words, d);
         text_wrap(to, style, buf_slice(&words), ENVELOPE_LABEL, ENVELOPE_LABEL);
     }
+    if (d->adjust_bytes != 0) {
+        put_label(to, style, "note");
+        words.len = 0;
+        finding_adjust_text(&words, d);
+        text_wrap(to, style, buf_slice(&words), ENVELOPE_LABEL, ENVELOPE_LABEL);
+    }
     to->failed = to->failed || words.failed;
     buf_free(&words);
 }
@@ -281,6 +301,15 @@ static uint32_t leading_device(const struct report *report)
 static bool is_empty(const struct report_device *d)
 {
     return d->events == 0 && d->segments == 0;
+}
+
+/* A program that used no device, or dumped before it did anything, leaves such a file. */
+static bool is_empty_report(const struct report *report)
+{
+    bool empty = report->file.origin.complete && report->file.events == 0;
+    for (uint32_t i = 0; i < report->devices; i++)
+        empty = empty && is_empty(&report->device[i]);
+    return empty;
 }
 
 static void put_device(struct buf *to, const struct report *report, const struct report_device *d,
@@ -322,22 +351,50 @@ static void put_device(struct buf *to, const struct report *report, const struct
     arena_free(&arena);
 }
 
-/* A file's name as a shell takes it. */
-static void put_typed(struct buf *to, str path)
+/* Whether a name can be shown, and typed as it is shown. */
+static bool is_typable(str path, bool ascii)
 {
-    bool plain = path.len > 0 && !str_equal(path, S("-")), quotable = plain;
+    if (path.len == 0 || str_equal(path, S("-")))
+        return false;
+    for (size_t at = 0; at < path.len;) {
+        uint32_t point;
+        at += utf8_decode((str){ path.ptr + at, path.len - at }, &point);
+        /* U+FFFD stands for bytes that no longer are there. */
+        if (point == 0xfffd || escape_needed(point) || (ascii && point > 0x7f))
+            return false;
+    }
+    return true;
+}
+
+/* Whether a shell takes a name as it stands. */
+static bool is_plain(str path)
+{
     for (size_t i = 0; i < path.len; i++) {
         char c = path.ptr[i];
         bool word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-        plain = plain && (word || (c != '\0' && strchr("_./+-=:@,%", c) != NULL));
-        quotable = quotable && c >= ' ' && c < 0x7f && c != '\'';
+        if (!word && (c == '\0' || strchr("_./+-=:@,%", c) == NULL))
+            return false;
     }
-    if (plain)
-        buf_str(to, path);
-    else if (quotable)
-        buf_format(to, "'%.*s'", (int)path.len, path.ptr);
-    else
+    return true;
+}
+
+/* A file's name as a shell takes it. */
+static void put_typed(struct buf *to, str path, bool ascii)
+{
+    if (!is_typable(path, ascii)) {
         buf_text(to, "FILE");
+        return;
+    }
+    bool plain = is_plain(path);
+    buf_text(to, plain ? "" : "'");
+    buf_text(to, path.ptr[0] == '-' ? "./" : ""); /* else it would be an option */
+    for (size_t i = 0; i < path.len; i++) {
+        if (path.ptr[i] == '\'')
+            buf_text(to, "'\\''");
+        else
+            buf_char(to, path.ptr[i]);
+    }
+    buf_text(to, plain ? "" : "'");
 }
 
 static void put_next(struct buf *to, const struct style *style, const struct report *report)
@@ -370,9 +427,9 @@ static void put_next(struct buf *to, const struct style *style, const struct rep
         label = "";
         size_t from = to->len;
         buf_text(to, "vramscope peak ");
-        put_typed(to, report->file.path);
+        put_typed(to, report->file.path, style->ascii);
         buf_text(to, lines[i].options);
-        size_t len = to->len - from;
+        size_t len = escape_width((str){ to->at + from, to->len - from });
         size_t meaning = 2 + str_from(lines[i].meaning).len;
         size_t column = len < MEANING_COLUMN ? MEANING_COLUMN : len + 2;
         /* What does not fit is left out: the command must stay one line to be typed. */
@@ -403,11 +460,23 @@ static size_t common_folder(const struct answer_set *set)
     return shared;
 }
 
+/* A peak in a narrow cell: what it may exceed has its sign in front. */
+static str peak_cell(struct arena *arena, struct buf *text, const struct style *style,
+                     const struct report_device *d, enum curve_name which)
+{
+    size_t from = text->len;
+    if (peak_is_bound(d, which))
+        buf_text(text, style->ascii ? ">= " : "≥ ");
+    else if (!d->curves.of[which].exact)
+        buf_char(text, '~');
+    human_bytes(text, d->curves.of[which].peak_bytes);
+    return text_keep(arena, text, from);
+}
+
 static void fill_rank(struct arena *arena, struct buf *text, const struct style *style,
                       const struct report *report, const struct report_device *d, size_t folder,
                       str *cell)
 {
-    const struct curve *used = &d->curves.of[CURVE_REQUESTED];
     struct file_facts named = report->file;
     size_t from = text->len;
     named.path.ptr += folder;
@@ -418,11 +487,8 @@ static void fill_rank(struct arena *arena, struct buf *text, const struct style 
     cell[0] = text_keep(arena, text, from);
     buf_format(text, "%s%u", d->name.host ? "host " : "", (unsigned)d->name.number);
     cell[1] = text_keep(arena, text, from);
-    buf_text(text, used->start_known ? "" : style->ascii ? ">= " : "≥ ");
-    human_bytes(text, used->peak_bytes);
-    cell[2] = text_keep(arena, text, from);
-    human_bytes(text, d->curves.of[CURVE_RESERVED].peak_bytes);
-    cell[3] = text_keep(arena, text, from);
+    cell[2] = peak_cell(arena, text, style, d, CURVE_REQUESTED);
+    cell[3] = peak_cell(arena, text, style, d, CURVE_RESERVED);
     if (d->curves.oom_events > 0)
         buf_u64(text, d->curves.oom_events);
     else
@@ -487,11 +553,12 @@ static void put_total(struct buf *to, const struct answer_set *set, const struct
     struct buf words;
     buf_init(&words, 1 << 12);
     if (totals_of(set, which, &total)) {
-        buf_text(&words, "largest ");
+        const char *least = total.bound ? "at least " : "";
+        buf_format(&words, "largest %s", least);
         human_bytes(&words, total.largest_bytes);
-        buf_text(&words, ", median ");
+        buf_format(&words, ", median %s", least);
         human_bytes(&words, total.median_bytes);
-        buf_text(&words, ", sum of separate peaks ");
+        buf_format(&words, ", sum of separate peaks %s", least);
         human_bytes(&words, total.sum_bytes);
         buf_format(&words, " (%u device%s)", (unsigned)total.devices,
                    total.devices == 1 ? "" : "s");
@@ -529,6 +596,10 @@ void report_text(struct out *out, const struct answer_set *set, bool several,
     const struct report *report = &set->report[0];
     envelope_file_text(to, &options->style, &report->file, report->devices);
     put_losses(to, &options->style, &report->file);
+    if (is_empty_report(report)) {
+        envelope_nothing_text(to, &options->style);
+        return;
+    }
     struct render_options less = *options;
     less.picture = false;
     less.rows = options->rows == 0 ? ROWS_BESIDE : options->rows;

@@ -17,6 +17,13 @@ static bool counts(const struct report_device *d)
     return !d->name.host && (d->events > 0 || d->segments > 0);
 }
 
+bool peak_is_bound(const struct report_device *d, enum curve_name which)
+{
+    if (d->events == 0 && d->segments == 0)
+        return false;
+    return !d->traced || !d->curves.of[which].start_known;
+}
+
 bool totals_of(const struct answer_set *set, enum curve_name which, struct total *ret)
 {
     *ret = (struct total){ 0 };
@@ -34,6 +41,7 @@ bool totals_of(const struct answer_set *set, enum curve_name which, struct total
                 ret->largest_file = i;
                 ret->largest_device = d->name;
             }
+            ret->bound = ret->bound || peak_is_bound(d, which);
             ret->sum_bytes = (int64_t)((uint64_t)ret->sum_bytes + (uint64_t)peak);
             ok = vec_push(&peaks, peak);
         }

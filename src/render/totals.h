@@ -12,7 +12,11 @@ struct total {
     uint32_t largest_file;                          /* index in the set */
     struct device_name largest_device;
     uint32_t devices; /* that have memory at all */
+    bool bound;       /* one of the peaks is a lower bound, so all three are */
 };
+
+/* Whether a device's peak is only a lower bound: its file is cut, or it has but a final state. */
+bool peak_is_bound(const struct report_device *d, enum curve_name which);
 
 /* False when out of memory. */
 bool totals_of(const struct answer_set *set, enum curve_name which, struct total *ret);

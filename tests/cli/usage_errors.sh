@@ -6,6 +6,12 @@ try() {
 try pek run.pickle
 try leeks run.pickle
 try --json run.pickle
+try --versoin
+try oom.pickle
+try report --stacks oom.pickle
+try report -s oom.pickle
+try report --by owner oom.pickle
+try report --dev 0 oom.pickle
 try report
 try report --jsn run.pickle
 try peak --stacks=yes run.pickle
