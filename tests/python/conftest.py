@@ -47,7 +47,11 @@ def environment(**more):
     return env
 
 
-def run(*args, stdin=b"", cwd=None, timeout=120, env=None, expect=None, stdout=subprocess.PIPE, preexec=None):
+# A hang, not slowness: a machine that does other things as well may be ten times slower.
+HANGS = 300  # seconds
+
+
+def run(*args, stdin=b"", cwd=None, timeout=HANGS, env=None, expect=None, stdout=subprocess.PIPE, preexec=None):
     """Runs the program; a sanitizer's report or a death by signal is a failure of any test."""
     done = subprocess.run([program(), *map(str, args)], input=stdin, stdout=stdout, stderr=subprocess.PIPE, cwd=cwd,
                           timeout=timeout, env=env or environment(), preexec_fn=preexec)

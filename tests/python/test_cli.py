@@ -14,7 +14,7 @@ import time
 import pytest
 from differential import random_recording, tiny, writers
 
-from conftest import SANITIZER, environment, program, run
+from conftest import HANGS, SANITIZER, environment, program, run
 
 ESCAPE = re.compile(rb"\x1b")
 
@@ -176,7 +176,7 @@ def test_closed_pipe(recording):
 
 def wait_until_read(pipe):
     """Returns when the other side has taken all that was written."""
-    until, left = time.monotonic() + 30, array.array("i", [1])
+    until, left = time.monotonic() + HANGS, array.array("i", [1])
     while left[0]:
         assert time.monotonic() < until, "nobody reads the pipe"
         time.sleep(0.01)
@@ -190,7 +190,9 @@ def test_interrupt(recording, how):
     os.mkfifo(recording / "pipe")
     name = "pipe" if how == "file" else "-"
     child = subprocess.Popen([program(), "report", "--json", "-o", "out.json", name], cwd=recording,
-                             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment())
+                             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(),
+                             # Where the tests run in the background the signal is ignored, and that is inherited.
+                             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
     feed = open(recording / "pipe", "wb", buffering=0) if how == "file" else child.stdin
     feed.write(data)
     feed.flush()
@@ -198,7 +200,7 @@ def test_interrupt(recording, how):
     assert child.poll() is None, child.communicate()
     child.send_signal(signal.SIGINT)
     try:
-        code = child.wait(timeout=10)
+        code = child.wait(timeout=HANGS)
     finally:
         child.kill()
     err = child.stderr.read()
@@ -212,10 +214,13 @@ def test_interrupt(recording, how):
 
 def in_terminal(args, cwd, **env):
     """What the program writes to a terminal."""
-    parent, child = pty.openpty()
+    try:
+        parent, child = pty.openpty()
+    except OSError as error:
+        pytest.skip("no pseudo-terminal here: %s" % error)
     done = subprocess.Popen([program(), *args], cwd=cwd, stdin=child, stdout=child, stderr=child, env=environment(**env), close_fds=True)
     os.close(child)
-    out, until = b"", time.monotonic() + 30
+    out, until = b"", time.monotonic() + HANGS
     while time.monotonic() < until:
         if select.select([parent], [], [], 0.2)[0]:
             try:
