@@ -144,13 +144,14 @@ static void put_table(struct buf *to, struct sheet *s, const struct peak_device 
     uint32_t shown = most < p->rows ? most : p->rows;
     s->owners = p->by == BY_CULPRIT && s->style->width >= OWNER_WIDTH && owners_differ(p, shown);
     uint32_t columns = s->owners ? CELLS : CELLS - 1;
+    bool paths = p->by == BY_FILE || p->by == BY_MODULE;
     const struct text_column column[CELLS] = {
-        { "bytes", true, false, 0 },
-        { "share", true, false, 0 },
-        { "count", true, false, 0 },
-        { "largest", true, false, 0 },
-        { peak_by_names[p->by], false, true, 16 },
-        { "owner", false, true, 16 },
+        { "bytes", true, false, 0, false },
+        { "share", true, false, 0, false },
+        { "count", true, false, 0, false },
+        { "largest", true, false, 0, false },
+        { peak_by_names[p->by], false, true, 16, paths },
+        { "owner", false, true, 16, false },
     };
     str *cell = arena_array(s->arena, str, ((size_t)shown * 2 + 3) * columns);
     if (cell == NULL) {
