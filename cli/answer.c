@@ -89,10 +89,12 @@ static bool is_foreign(const struct input *input, const struct answer *a)
     return input->found && a->status == VRS_UNSUPPORTED;
 }
 
-/* Says what failed, in the order of the files, and gathers what did not. */
+/* Says what failed, in the order of the files, and gathers what did not.  `*ret_usage`: all that
+ * failed was asked for what it does not have. */
 static int gather(const struct work *w, const struct vrs_result **results, uint32_t *ret_count,
                   bool *ret_usage)
 {
+    bool other = false;
     int exit_status = EXIT_DONE;
     uint32_t count = 0;
     for (uint32_t i = 0; i < w->inputs.count; i++) {
@@ -100,8 +102,10 @@ static int gather(const struct work *w, const struct vrs_result **results, uint3
         struct answer *a = &w->answer[i];
         if (a->status != VRS_OK) {
             message_failure(input->path, &a->error);
-            if (!is_foreign(input, a))
+            if (!is_foreign(input, a)) {
                 exit_status = EXIT_FAILED;
+                other = true;
+            }
         }
         for (uint32_t k = 0; k < a->count; k++) {
             if (a->result[k] != NULL) {
@@ -109,11 +113,12 @@ static int gather(const struct work *w, const struct vrs_result **results, uint3
                 continue;
             }
             message_entry_failure(input->path, a->entry_name[k], &a->entry_error[k]);
-            *ret_usage = *ret_usage || a->entry_error[k].status == VRS_USAGE;
+            other = other || a->entry_error[k].status != VRS_USAGE;
             exit_status = EXIT_FAILED;
         }
     }
     *ret_count = count;
+    *ret_usage = exit_status != EXIT_DONE && !other;
     return exit_status;
 }
 
