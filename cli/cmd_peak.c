@@ -15,7 +15,7 @@ static const struct option_spec options[] = {
     { 0, "at", "MOMENT",
       "an event's number, start, end, peak (default), oom or oom:K (the K-th), or seconds after "
       "the first event as 12.5s",
-      OPTION_TEXT, IN(at), NULL },
+      OPTION_TEXT, IN(at), "start end peak oom" },
     { 0, "by", "GROUPING",
       "culprit (default), owner, site, file, function, module, size, pool, stream or age",
       OPTION_CHOICE, IN(by), "culprit owner site file function module size pool stream age" },

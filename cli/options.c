@@ -21,7 +21,7 @@ const struct option_spec input_options[] = {
       OPTION_COUNT, IN(threads), NULL },
     { 0, "limit", "NAME=VALUE",
       "raise what a file may ask for: nesting, string, strings, items, unpacked, frames",
-      OPTION_LIMIT, IN(limits), NULL },
+      OPTION_LIMIT, IN(limits), "nesting= string= strings= items= unpacked= frames=" },
     { 0 },
 };
 
