@@ -12,6 +12,8 @@
 #include "output.h"
 #include "terminal.h"
 
+enum { ENTRIES_SHOWN = 5 };
+
 /* What one file gave: a result for each of its entries, or the reason why none. */
 struct answer {
     enum vrs_status status;
@@ -90,10 +92,26 @@ static bool is_foreign(const struct input *input, const struct answer *a)
     return input->found && a->status == VRS_UNSUPPORTED;
 }
 
-/* Says what failed, in the order of the files, and gathers what did not. */
+/* Says which entries of a file failed; of many, the first.  False where none did. */
+static bool say_entries(const char *path, const struct answer *a)
+{
+    uint32_t failed = 0;
+    for (uint32_t k = 0; k < a->count; k++) {
+        if (a->result[k] == NULL && failed++ < ENTRIES_SHOWN)
+            message_entry_failure(path, a->entry_name[k], &a->entry_error[k]);
+    }
+    const char *name = strcmp(path, "-") == 0 ? "standard input" : path;
+    if (failed > ENTRIES_SHOWN)
+        message("%s: %u more of its entries failed", name, (unsigned)(failed - ENTRIES_SHOWN));
+    return failed > 0;
+}
+
+/* Says what failed, in the order of the files, and gathers what did not.  `*ret_usage`: all that
+ * failed was asked for what it does not have. */
 static int gather(const struct work *w, const struct vrs_result **results, uint32_t *ret_count,
                   bool *ret_usage)
 {
+    bool other = false;
     int exit_status = EXIT_DONE;
     uint32_t count = 0;
     for (uint32_t i = 0; i < w->inputs.count; i++) {
@@ -101,20 +119,22 @@ static int gather(const struct work *w, const struct vrs_result **results, uint3
         struct answer *a = &w->answer[i];
         if (a->status != VRS_OK) {
             message_failure(input->path, &a->error);
-            if (!is_foreign(input, a))
+            if (!is_foreign(input, a)) {
                 exit_status = EXIT_FAILED;
+                other = true;
+            }
         }
         for (uint32_t k = 0; k < a->count; k++) {
-            if (a->result[k] != NULL) {
+            if (a->result[k] != NULL)
                 results[count++] = a->result[k];
-                continue;
-            }
-            message_entry_failure(input->path, a->entry_name[k], &a->entry_error[k]);
-            *ret_usage = *ret_usage || a->entry_error[k].status == VRS_USAGE;
-            exit_status = EXIT_FAILED;
+            else
+                other = other || a->entry_error[k].status != VRS_USAGE;
         }
+        if (say_entries(input->path, a))
+            exit_status = EXIT_FAILED;
     }
     *ret_count = count;
+    *ret_usage = exit_status != EXIT_DONE && !other;
     return exit_status;
 }
 

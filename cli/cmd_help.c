@@ -15,7 +15,8 @@ static const struct option_spec options[] = {
     { 0, "as", "FORM",
       "text (default), scd (the OPTIONS of the man page), or the completions of bash, zsh or fish",
       OPTION_CHOICE, offsetof(struct help_settings, as), "text scd bash zsh fish" },
-    { 'h', "help", NULL, "print this text", OPTION_FLAG, offsetof(struct common, help), NULL },
+    { 'h', "help", NULL, "print a summary of these options", OPTION_FLAG,
+      offsetof(struct common, help), NULL },
     { 0 },
 };
 

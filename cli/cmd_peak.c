@@ -1,6 +1,7 @@
 /* cmd_peak.c - vramscope peak. */
 #include "answer.h"
 #include "help.h"
+#include "message.h"
 
 struct peak_settings {
     struct common common;
@@ -14,7 +15,7 @@ static const struct option_spec options[] = {
     { 0, "at", "MOMENT",
       "an event's number, start, end, peak (default), oom or oom:K (the K-th), or seconds after "
       "the first event as 12.5s",
-      OPTION_TEXT, IN(at), NULL },
+      OPTION_TEXT, IN(at), "start end peak oom" },
     { 0, "by", "GROUPING",
       "culprit (default), owner, site, file, function, module, size, pool, stream or age",
       OPTION_CHOICE, IN(by), "culprit owner site file function module size pool stream age" },
@@ -28,12 +29,10 @@ static const struct option_spec options[] = {
     { 0 },
 };
 
-static enum vrs_status ask(const struct vrs_recording *recording, const char *path,
-                           const void *settings, struct vrs_result **ret, struct vrs_error *err)
+static struct vrs_peak_options options_of(const struct peak_settings *s, const char *path)
 {
-    const struct peak_settings *s = settings;
-    struct vrs_peak_options o = {
-        .size = sizeof o,
+    return (struct vrs_peak_options){
+        .size = sizeof(struct vrs_peak_options),
         .path = path,
         .user_root = s->common.user_root,
         .library = s->common.library,
@@ -42,6 +41,12 @@ static enum vrs_status ask(const struct vrs_recording *recording, const char *pa
         .by = s->by,
         .key = s->key,
     };
+}
+
+static enum vrs_status ask(const struct vrs_recording *recording, const char *path,
+                           const void *settings, struct vrs_result **ret, struct vrs_error *err)
+{
+    struct vrs_peak_options o = options_of(settings, path);
     return vrs_peak(recording, &o, ret, err);
 }
 
@@ -55,6 +60,12 @@ static int run(const struct command *self, int argc, char **argv)
     if (settings.common.help) {
         help_verb(stdout, self);
         return help_finish();
+    }
+    struct vrs_peak_options words = options_of(&settings, NULL);
+    struct vrs_error err;
+    if (vrs_peak_check(&words, &err) != VRS_OK) {
+        message("%s", err.message);
+        return EXIT_USAGE;
     }
     struct question question = {
         .ask = ask,

@@ -27,7 +27,8 @@ struct option_spec {
     const char *help;
     enum option_kind kind;
     size_t offset;       /* in the verb's settings */
-    const char *choices; /* the values it knows, with a blank between them; or NULL */
+    const char *choices; /* with a blank between them: all values of a choice, of others those
+                          * that completions offer; or NULL */
 };
 
 /* The exit codes.  1 and 4 belong to verbs that judge; a signal ends with 128 plus its number. */

@@ -35,10 +35,13 @@ void help_bash(FILE *out)
           "    local verb=${COMP_WORDS[1]} words=\n"
           "    COMPREPLY=()\n"
           "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
-          "        COMPREPLY=($(compgen -W '",
+          "        words='",
           out);
     put_verbs(out);
-    fputs("' -- \"$word\"))\n        return\n    fi\n"
+    fputs("'\n"
+          "        [[ $word == -* ]] && words='--help --version'\n"
+          "        COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
+          "        return\n    fi\n"
           "    # \"=\" is a word of its own to bash\n"
           "    [ \"$word\" = = ] && word=\n"
           "    [ \"$before\" = = ] && before=${COMP_WORDS[COMP_CWORD - 2]}\n"
@@ -110,6 +113,7 @@ void help_zsh(FILE *out)
     }
     fputs("    )\n"
           "    if (( CURRENT == 2 )); then\n"
+          "        [[ $PREFIX == -* ]] && compadd -- --help --version\n"
           "        _describe verb verbs\n"
           "        return\n"
           "    fi\n"
@@ -146,6 +150,9 @@ static void put_fish_option(FILE *out, const struct command *command,
 void help_fish(FILE *out)
 {
     fputs("# fish completion of vramscope; printed by `vramscope help --as=fish`\n", out);
+    fputs("complete -c vramscope -n __fish_use_subcommand -l help -d 'how to use vramscope'\n"
+          "complete -c vramscope -n __fish_use_subcommand -l version -d 'print the version'\n",
+          out);
     for (size_t i = 0; commands[i] != NULL; i++) {
         fprintf(out, "complete -c vramscope -f -n __fish_use_subcommand -a %s -d '",
                 commands[i]->name);

@@ -21,7 +21,7 @@ const struct option_spec input_options[] = {
       OPTION_COUNT, IN(threads), NULL },
     { 0, "limit", "NAME=VALUE",
       "raise what a file may ask for: nesting, string, strings, items, unpacked, frames",
-      OPTION_LIMIT, IN(limits), NULL },
+      OPTION_LIMIT, IN(limits), "nesting= string= strings= items= unpacked= frames=" },
     { 0 },
 };
 
@@ -32,7 +32,7 @@ const struct option_spec output_options[] = {
     { 0, "color", "WHEN", "auto (default), always or never", OPTION_CHOICE, IN(colour),
       "auto always never" },
     { 0, "ascii", NULL, "draw with ASCII characters only", OPTION_FLAG, IN(ascii), NULL },
-    { 'h', "help", NULL, "print this text", OPTION_FLAG, IN(help), NULL },
+    { 'h', "help", NULL, "print a summary of these options", OPTION_FLAG, IN(help), NULL },
     { 0 },
 };
 

@@ -92,6 +92,11 @@ VRS_API enum vrs_status vrs_peak(const struct vrs_recording *recording,
                                  const struct vrs_peak_options *options, struct vrs_result **ret,
                                  struct vrs_error *err);
 
+/* VRS_USAGE where vrs_peak would refuse these words of whatever recording; a moment that only some
+ * recordings have is accepted. */
+VRS_API enum vrs_status vrs_peak_check(const struct vrs_peak_options *options,
+                                       struct vrs_error *err);
+
 /* Where text goes: `write` returns false when it could not take all of it. */
 struct vrs_sink {
     bool (*write)(void *arg, const char *bytes, size_t len);

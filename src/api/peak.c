@@ -163,6 +163,14 @@ static enum vrs_status peak_all(struct asking *a, const struct vrs_recording *re
                                                                             : vrs_no_memory(err);
 }
 
+enum vrs_status vrs_peak_check(const struct vrs_peak_options *options, struct vrs_error *err)
+{
+    struct vrs_peak_options o = { 0 };
+    options_take(&o, sizeof o, options);
+    struct wish ignored;
+    return read_wish(&o, &ignored, err);
+}
+
 enum vrs_status vrs_peak(const struct vrs_recording *recording,
                          const struct vrs_peak_options *options, struct vrs_result **ret,
                          struct vrs_error *err)

@@ -144,13 +144,14 @@ static void put_table(struct buf *to, struct sheet *s, const struct peak_device 
     uint32_t shown = most < p->rows ? most : p->rows;
     s->owners = p->by == BY_CULPRIT && s->style->width >= OWNER_WIDTH && owners_differ(p, shown);
     uint32_t columns = s->owners ? CELLS : CELLS - 1;
+    bool paths = p->by == BY_FILE || p->by == BY_MODULE;
     const struct text_column column[CELLS] = {
-        { "bytes", true, false, 0 },
-        { "share", true, false, 0 },
-        { "count", true, false, 0 },
-        { "largest", true, false, 0 },
-        { peak_by_names[p->by], false, true, 16 },
-        { "owner", false, true, 16 },
+        { "bytes", true, false, 0, false },
+        { "share", true, false, 0, false },
+        { "count", true, false, 0, false },
+        { "largest", true, false, 0, false },
+        { peak_by_names[p->by], false, true, 16, paths },
+        { "owner", false, true, 16, false },
     };
     str *cell = arena_array(s->arena, str, ((size_t)shown * 2 + 3) * columns);
     if (cell == NULL) {
@@ -192,20 +193,40 @@ static void put_moment(struct buf *to, const struct peak_device *d)
         buf_text(to, ", of the part read");
 }
 
+/* Why there is no table.  A reason that begins with the device's name serves as the heading. */
+static void put_refusal(struct buf *to, const struct sheet *s, const struct peak_device *d)
+{
+    struct buf label;
+    buf_init(&label, 64);
+    envelope_device_text(&label, d->name);
+    str reason = d->reason[0].text, named = buf_slice(&label);
+    paint_on(to, s->style, PAINT_BOLD);
+    buf_str(to, named);
+    paint_off(to, s->style);
+    if (str_starts(reason, named) && reason.len > named.len && reason.ptr[named.len] == ' ') {
+        reason.ptr += named.len;
+        reason.len -= named.len;
+    } else {
+        buf_text(to, ": ");
+    }
+    escape_text(to, reason, s->style->ascii);
+    buf_char(to, '\n');
+    to->failed = to->failed || label.failed;
+    buf_free(&label);
+}
+
 static void put_device(struct out *out, struct sheet *s, const struct peak_device *d,
                        const struct stack_texts *stacks, const struct render_options *options)
 {
     struct buf *to = &out->text;
     buf_char(to, '\n');
+    if (d->status == ANSWER_NOT_APPLICABLE) {
+        put_refusal(to, s, d);
+        return;
+    }
     paint_on(to, s->style, PAINT_BOLD);
     envelope_device_text(to, d->name);
     paint_off(to, s->style);
-    if (d->status == ANSWER_NOT_APPLICABLE) {
-        buf_text(to, ": ");
-        escape_text(to, d->reason[0].text, s->style->ascii);
-        buf_char(to, '\n');
-        return;
-    }
     buf_char(to, ' ');
     put_moment(to, d);
     buf_text(to, d->bound ? "\nat least " : "\n");

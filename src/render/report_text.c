@@ -204,10 +204,10 @@ static void put_rows(struct buf *to, struct arena *arena, const struct report_de
     if (shown + 1 == d->all_rows && d->rows == d->all_rows)
         shown++;
     const struct text_column column[ROW_CELLS] = {
-        { "bytes", true, false, 0 },
-        { "share", true, false, 0 },
-        { "count", true, false, 0 },
-        { heading_of(d), false, true, 16 },
+        { "bytes", true, false, 0, false },
+        { "share", true, false, 0, false },
+        { "count", true, false, 0, false },
+        { heading_of(d), false, true, 16, false },
     };
     struct buf text;
     buf_init(&text, SIZE_MAX / 2);
@@ -504,16 +504,52 @@ static void fill_rank(struct arena *arena, struct buf *text, const struct style 
     cell[6] = text_keep(arena, text, from);
 }
 
+/* The bytes of whole words that all names begin with.  What is left begins with a word, so that
+ * "run_rank0" and "run_rank10" give the ranks. */
+static size_t shared_words(const str *cell, uint32_t rows)
+{
+    size_t shared = cell[0].len, longest = shared;
+    for (uint32_t r = 1; r < rows; r++) {
+        str name = cell[(size_t)r * RANK_CELLS];
+        size_t at = 0;
+        while (at < shared && at < name.len && name.ptr[at] == cell[0].ptr[at])
+            at++;
+        shared = at;
+        longest = name.len > longest ? name.len : longest;
+    }
+    /* Of one name, or of one file's devices, nothing would be left to read. */
+    if (shared == longest)
+        return 0;
+    while (shared > 0 && strchr("_-. ", cell[0].ptr[shared - 1]) == NULL)
+        shared--;
+    return shared;
+}
+
+static void shorten_names(struct arena *arena, struct buf *text, const struct style *style,
+                          str *cell, uint32_t rows)
+{
+    size_t shared = shared_words(cell, rows);
+    if (shared <= str_from("...").len)
+        return;
+    for (uint32_t r = 0; r < rows; r++) {
+        str *name = &cell[(size_t)r * RANK_CELLS];
+        size_t from = text->len;
+        buf_text(text, style->ascii ? "..." : "…");
+        buf_str(text, (str){ name->ptr + shared, name->len - shared });
+        *name = text_keep(arena, text, from);
+    }
+}
+
 static void put_ranks(struct buf *to, const struct answer_set *set, const struct style *style)
 {
     static const struct text_column column[RANK_CELLS] = {
-        { "file", false, true, 12 },
-        { "device", true, false, 0 },
-        { "peak in use", true, false, 0 },
-        { "reserved", true, false, 0 },
-        { "OOM", true, false, 0 },
-        { "trust", false, false, 0 },
-        { "most of the peak", false, true, 16 },
+        { "file", false, true, 12, false },
+        { "device", true, false, 0, false },
+        { "peak in use", true, false, 0, false },
+        { "reserved", true, false, 0, false },
+        { "OOM", true, false, 0, false },
+        { "trust", false, false, 0, false },
+        { "most of the peak", false, true, 16, false },
     };
     struct arena arena;
     struct buf text;
@@ -539,6 +575,8 @@ static void put_ranks(struct buf *to, const struct answer_set *set, const struct
         buf_text(to, "\n");
     }
     struct text_table table = { column, RANK_CELLS, rows, cell, 0 };
+    if (cell != NULL && rows > 0 && !text.failed && text_table_width(&table) > style->width)
+        shorten_names(&arena, &text, style, cell, rows);
     if (cell != NULL)
         text_table(to, style, &table);
     to->failed = to->failed || cell == NULL || text.failed;

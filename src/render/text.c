@@ -15,20 +15,41 @@ str text_keep(struct arena *arena, struct buf *to, size_t from)
     return kept;
 }
 
-/* Appends `text`, cut to `columns` with a mark, padded with blanks on the right where `pad`. */
-static void fit(struct buf *to, const struct style *style, str text, size_t columns, bool pad)
+/* The longest end of `text` that fits. */
+static str end_of(str text, size_t columns)
 {
     size_t width = escape_width(text);
-    if (width > columns) {
-        str mark = style->ascii ? S("...") : S("\u2026");
-        size_t room = columns > escape_width(mark) ? columns - escape_width(mark) : 0;
+    str left = { text.ptr, escape_fit(text, width > columns ? width - columns : 0) };
+    /* A wide character that stands across the cut goes as a whole. */
+    while (left.len < text.len && width - escape_width(left) > columns)
+        left.len += escape_fit((str){ text.ptr + left.len, text.len - left.len }, 2);
+    return (str){ text.ptr + left.len, text.len - left.len };
+}
+
+/* Appends `text`, cut to `columns` with a mark; returns how many it takes. */
+static size_t put_cut(struct buf *to, const struct style *style, str text, size_t columns,
+                      bool tail)
+{
+    str mark = style->ascii ? S("...") : S("\u2026");
+    size_t marked = escape_width(mark), room = columns > marked ? columns - marked : 0;
+    if (tail)
+        text = end_of(text, room);
+    else
         text.len = escape_fit(text, room);
+    buf_str(to, tail ? mark : text);
+    buf_str(to, tail ? text : mark);
+    return escape_width(text) + marked;
+}
+
+/* One cell, cut where it is too long, padded with blanks on the right where `pad`. */
+static void fit(struct buf *to, const struct style *style, str text, size_t columns, bool pad,
+                bool tail)
+{
+    size_t width = escape_width(text);
+    if (width > columns)
+        width = put_cut(to, style, text, columns, tail);
+    else
         buf_str(to, text);
-        buf_str(to, mark);
-        width = escape_width(text) + escape_width(mark);
-    } else {
-        buf_str(to, text);
-    }
     if (pad && width < columns)
         buf_repeat(to, S(" "), columns - width);
 }
@@ -47,12 +68,25 @@ static void measure(const struct text_table *t, size_t *width)
     }
 }
 
-/* Takes what is too much from the flexible columns, the last first. */
-static void squeeze(const struct text_table *t, size_t room, size_t *width)
+static size_t sum_of(const struct text_table *t, const size_t *width)
 {
     size_t sum = t->indent;
     for (uint32_t c = 0; c < t->columns; c++)
         sum += width[c] + (c > 0 ? GAP : 0);
+    return sum;
+}
+
+size_t text_table_width(const struct text_table *table)
+{
+    size_t width[COLUMNS_MOST];
+    measure(table, width);
+    return sum_of(table, width);
+}
+
+/* Takes what is too much from the flexible columns, the last first. */
+static void squeeze(const struct text_table *t, size_t room, size_t *width)
+{
+    size_t sum = sum_of(t, width);
     for (uint32_t c = t->columns; c-- > 0 && sum > room;) {
         size_t least = t->column[c].least;
         if (!t->column[c].flexible || width[c] <= least)
@@ -74,7 +108,7 @@ static void put_row(struct buf *to, const struct style *style, const struct text
             buf_repeat(to, S(" "), GAP);
         if (t->column[c].right && len < width[c])
             buf_repeat(to, S(" "), width[c] - len);
-        fit(to, style, cell[c], width[c], !last && !t->column[c].right);
+        fit(to, style, cell[c], width[c], !last && !t->column[c].right, t->column[c].tail);
     }
 }
 

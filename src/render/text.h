@@ -10,6 +10,7 @@ struct text_column {
     bool right;    /* numbers */
     bool flexible; /* gives way, down to `least`, when the table is too wide */
     uint32_t least;
+    bool tail; /* a cell that is too long is cut at its start: paths differ at their ends */
 };
 
 /* Cells are escaped already and are written row by row; `cell` has columns * rows of them. */
@@ -21,9 +22,12 @@ struct text_table {
 };
 
 /* Blanks around columns are two; the last column is not padded.  A cell that is too long is cut
- * at its end, with a mark.  A row whose first cell has ptr NULL prints nothing: its second cell
+ * at its end (see `tail`), with a mark.  A row whose first cell has ptr NULL prints nothing: its second cell
  * stands alone, as wide as it is (a line under the row before). */
 void text_table(struct buf *to, const struct style *style, const struct text_table *table);
+
+/* Columns that the table takes where nothing gives way. */
+size_t text_table_width(const struct text_table *table);
 
 /* One cell: what `write` appended to `to` since `from`, kept in `arena`. */
 str text_keep(struct arena *arena, struct buf *to, size_t from);

@@ -26,4 +26,6 @@ try report --limit items=1TiB oom.pickle
 try peak --at later oom.pickle
 try peak --at oom:7 oom.pickle
 try peak --device 7 oom.pickle
+try peak --device 7 oom.pickle leak.pickle
+try peak --device 7 oom.pickle missing.pickle
 try help nothing

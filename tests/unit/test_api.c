@@ -195,6 +195,18 @@ static void strings_are_found_by_id(void **state)
     vrs_close(file);
 }
 
+static void words_are_checked_without_a_recording(void **state)
+{
+    (void)state;
+    struct vrs_error err;
+    struct vrs_peak_options options = { .size = sizeof options, .at = "nonsense" };
+    assert_int_equal(vrs_peak_check(&options, &err), VRS_USAGE);
+    assert_non_null(strstr(err.message, "nonsense"));
+    options.at = "oom:7";
+    assert_int_equal(vrs_peak_check(&options, &err), VRS_OK);
+    assert_int_equal(vrs_peak_check(NULL, NULL), VRS_OK);
+}
+
 static void check_peak_usage(const struct vrs_recording *recording, struct vrs_peak_options options,
                              const char *words)
 {
@@ -300,6 +312,7 @@ static void every_allocation_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(words_are_checked_without_a_recording),
         cmocka_unit_test(results_outlive_the_file),
         cmocka_unit_test(a_merge_keeps_nothing_of_its_parts),
         cmocka_unit_test(columns_are_found_by_name),

@@ -9,9 +9,9 @@
 #include "render/text.h"
 
 static const struct text_column columns[] = {
-    { "bytes", true, false, 0 },
-    { "line", false, true, 6 },
-    { "owner", false, true, 6 },
+    { "bytes", true, false, 0, false },
+    { "line", false, true, 6, false },
+    { "owner", false, true, 6, false },
 };
 
 #define CELLS                                                                                      \
