@@ -68,7 +68,9 @@ static void ask_file(void *arg, uint32_t i)
     struct work *w = arg;
     struct answer *a = &w->answer[i];
     const char *path = w->inputs.at[i].path;
-    struct vrs_open_options options = { .size = sizeof options, .limits = w->common->limits };
+    struct vrs_limits limits = w->common->limits;
+    limits.size = sizeof limits;
+    struct vrs_open_options options = { .size = sizeof options, .limits = &limits };
     /* Of several files the files are counted, not the bytes. */
     if (w->inputs.count == 1)
         options.progress = read_progress;

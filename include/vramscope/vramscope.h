@@ -47,7 +47,7 @@ struct vrs_limits {
 
 struct vrs_open_options {
     size_t size;
-    struct vrs_limits limits;
+    const struct vrs_limits *limits; /* NULL: all defaults */
     /* Called now and then with the stored bytes read so far and their total (0: not known).
      * Returning false cancels the call, which then fails with VRS_IO. */
     bool (*progress)(void *arg, uint64_t done_bytes, uint64_t total_bytes);

@@ -12,7 +12,7 @@ struct naming {
     const struct recording *r;
     struct naming_options options;
     struct arena *arena;
-    uint8_t *class_of;          /* of a file (string_id): enum frame_class plus 1, or 0: not asked */
+    uint8_t *class_of; /* of a file (string_id): enum frame_class plus 1, or 0: not asked */
     struct stack_names **names; /* of a stack, or NULL: not yet asked */
 };
 

@@ -49,13 +49,15 @@ static enum vrs_status limits_from(const struct vrs_limits *wanted, struct limit
                                    struct vrs_error *err)
 {
     struct limits l = default_limits;
-    TRY(take_u32(&l.nesting, wanted->nesting, 1 << 16, "nesting", err));
-    TRY(take_u32(&l.string_bytes, wanted->string_bytes, UINT32_MAX, "string", err));
-    TRY(take_u32(&l.strings_bytes, wanted->strings_bytes, UINT32_MAX, "strings", err));
-    TRY(take_u32(&l.items, wanted->items, (1u << 28) - 1, "items", err));
-    TRY(take_u32(&l.frames, wanted->frames, UINT32_MAX, "frames", err));
-    if (wanted->unpacked_bytes != 0)
-        l.unpacked_bytes = wanted->unpacked_bytes;
+    struct vrs_limits w = { 0 };
+    options_take(&w, sizeof w, wanted);
+    TRY(take_u32(&l.nesting, w.nesting, 1 << 16, "nesting", err));
+    TRY(take_u32(&l.string_bytes, w.string_bytes, UINT32_MAX, "string", err));
+    TRY(take_u32(&l.strings_bytes, w.strings_bytes, UINT32_MAX, "strings", err));
+    TRY(take_u32(&l.items, w.items, (1u << 28) - 1, "items", err));
+    TRY(take_u32(&l.frames, w.frames, UINT32_MAX, "frames", err));
+    if (w.unpacked_bytes != 0)
+        l.unpacked_bytes = w.unpacked_bytes;
     *ret = l;
     return VRS_OK;
 }
@@ -100,7 +102,7 @@ static enum vrs_status open_source(struct source source, uint64_t size_bytes, co
     struct vrs_open_options o = { 0 };
     options_take(&o, sizeof o, options);
     struct limits limits;
-    TRY(limits_from(&o.limits, &limits, err));
+    TRY(limits_from(o.limits, &limits, err));
     struct read_options read = {
         .limits = &limits,
         .size_bytes = size_bytes,

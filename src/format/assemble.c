@@ -359,8 +359,7 @@ static enum vrs_status push_settings(struct builder *b, str name, struct value v
         if (v.tag == TAG_LIST) {
             buf_u64(&full, index);
         } else {
-            utf8_append_clipped(&full,
-                                strings_text(&b->r->strings, (string_id){ l->value.row }),
+            utf8_append_clipped(&full, strings_text(&b->r->strings, (string_id){ l->value.row }),
                                 SETTING_NAME_MAX);
             l = link_next(b, l);
         }
