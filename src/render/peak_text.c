@@ -117,7 +117,7 @@ static uint32_t fill_ends(const struct sheet *s, const struct peak *p, uint32_t 
     if (p->adjust_bytes != 0) {
         str *adjust = cell + (size_t)rows * columns;
         adjust[0] = bytes_cell(s, p->adjust_bytes);
-        adjust[4] = S("adjust: the file contradicts itself by this much");
+        adjust[4] = S("adjust: the file contradicts itself");
         rows++;
     }
     str *total = cell + (size_t)rows * columns;
