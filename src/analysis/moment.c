@@ -76,7 +76,7 @@ static enum vrs_status find_oom(const struct recording *r, uint32_t device, uint
                         r->devices.number[device]);
     if (found < 0)
         return vrs_fail(
-            err, VRS_USAGE, "device %u ran out of memory %llu times; there is no oom:%llu",
+            err, VRS_USAGE, "device %u: out-of-memory events: %llu; there is no oom:%llu",
             r->devices.number[device], (unsigned long long)seen, (unsigned long long)nth);
     *ret = found;
     return VRS_OK;

@@ -220,7 +220,7 @@ static void add_times(struct assessment *a)
                  (ull)none->count, events);
     if (back->count != 0)
         add_item(a, CODE_TIME_BACKWARDS, *back, true, false,
-                 "the clock runs backwards %llu times, first at event %lld; the order of events "
+                 "events whose clock runs backwards: %llu, first event %lld; the order of events "
                  "is that of the file",
                  (ull)back->count, (long long)back->first_event);
 }
@@ -423,9 +423,8 @@ static void add_unknown(struct assessment *a, enum code code, struct finding f, 
     int shown = name.len > 60 ? 60 : (int)name.len;
     while (shown > 0 && (size_t)shown < name.len && (name.ptr[shown] & 0xc0) == 0x80)
         shown--;
-    add_item(a, code, f, false, false,
-             "%llu %s are new to this program and were passed over, first \"%.*s\"", (ull)f.count,
-             what, shown, name.len == 0 ? "" : name.ptr);
+    add_item(a, code, f, false, false, "%s new to this program, passed over: %llu, first \"%.*s\"",
+             what, (ull)f.count, shown, name.len == 0 ? "" : name.ptr);
 }
 
 /* Keys are counted over the whole file: a dict is read before it is known whose it is. */

@@ -46,7 +46,7 @@ void table_expect(void *table, const struct table_kind *kind, uint64_t rows)
         return;
     for (uint32_t i = 0; i < kind->columns; i++) {
         const struct column *c = &kind->column[i];
-        if (!vec_expect(pointer_of(table, c), cap, column_width(c->type)))
+        if (!vec_resize(pointer_of(table, c), cap, column_width(c->type)))
             return; /* columns that have more room than `cap` do no harm */
     }
     t->cap = cap;

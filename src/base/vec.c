@@ -1,10 +1,8 @@
 /* vec.c - growth of the arrays behind vec and table. */
-#define _DEFAULT_SOURCE
 #include "base/vec.h"
 
 #include <assert.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 
 #include "base/bytes.h"
 
@@ -23,20 +21,6 @@ bool vec_resize(void **at, size_t count, size_t width)
     if (grown == NULL)
         return false;
     *at = grown;
-    return true;
-}
-
-bool vec_expect(void **at, uint32_t cap, size_t width)
-{
-    if (!vec_resize(at, cap, width))
-        return false;
-#ifdef MADV_HUGEPAGE
-    const uintptr_t page = (uintptr_t)2 << 20;
-    uintptr_t begin = ((uintptr_t)*at + page - 1) & ~(page - 1);
-    uintptr_t end = ((uintptr_t)*at + (size_t)cap * width) & ~(page - 1);
-    if (end > begin)
-        (void)madvise((void *)begin, end - begin, MADV_HUGEPAGE); /* only speed is at stake */
-#endif
     return true;
 }
 

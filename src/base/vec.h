@@ -28,12 +28,6 @@
 /* The two functions under the macros; base/table.c stands on them too. */
 bool vec_grow(void **at, uint32_t *cap, uint32_t len, uint32_t more, uint32_t max, size_t width);
 
-/* Makes room for `cap` elements (more than now) that will most likely all be wanted, in address
- * space rather than memory: pages come as they are touched, large ones where the system has them,
- * since a page fault for every 4 KiB is a tenth of a large file's time.  False when there is no
- * such room; nothing has changed then. */
-bool vec_expect(void **at, uint32_t cap, size_t width);
-
 /* realloc by another name: `count` elements of `width` bytes; a count of 0 frees. */
 bool vec_resize(void **at, size_t count, size_t width);
 
