@@ -136,7 +136,7 @@ def without_file(entry):
     kept = copy.deepcopy({k: v for k, v in entry.items() if k not in ("file", "schema", "tool")})
     for device in kept["devices"]:
         for item in device["trust"]["items"]:
-            item["text"] = re.sub(r'(keys are new .* first ).*', r"\1", item["text"])
+            item["text"] = re.sub(r'(keys new to this program.* first ).*', r"\1", item["text"])
     return kept
 
 
