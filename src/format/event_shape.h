@@ -20,7 +20,6 @@ enum {
 
 /* What stands behind the bytes of a piece. */
 enum piece_end {
-    END_NOTHING, /* the next piece */
     END_ADDRESS,
     END_SIZE,
     END_STREAM,

@@ -240,7 +240,6 @@ static inline bool take_end(struct reading *e, enum piece_end end, struct number
         return take_label(e, &e->f->label[1], &e->context.user_metadata.n);
     case END_INTERNAL_METADATA:
         return take_label(e, &e->f->label[2], &e->context.internal_metadata.n);
-    case END_NOTHING:
     case END_PUT:
     case END_EVENT:
         break;

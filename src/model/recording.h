@@ -177,13 +177,7 @@ struct settings {
  * most TALLIES_MAX names are told apart; what comes later is counted under the empty name. */
 enum { TALLIES_MAX = 256 };
 
-enum tally_kind {
-    TALLY_UNKNOWN_KEY,
-    TALLY_UNKNOWN_ACTION,
-    TALLY_WRONG_TYPE,
-    TALLY_REPEATED_KEY,
-    TALLY_KINDS
-};
+enum tally_kind { TALLY_UNKNOWN_KEY, TALLY_UNKNOWN_ACTION, TALLY_WRONG_TYPE, TALLY_KINDS };
 
 struct tallies {
     struct table rows;

@@ -242,7 +242,7 @@ static void what_is_unknown_is_named(void **state)
                                 (struct context){ .action = sample_string(&r, "sing") }, &sung));
     r.events.action[1] = ACTION_OTHER;
     r.events.context[1] = sung.n;
-    assert_true(tallies_count(&r.tallies, TALLY_REPEATED_KEY, sample_string(&r, "size")));
+    assert_true(tallies_count(&r.tallies, TALLY_WRONG_TYPE, sample_string(&r, "size")));
     assess(&r, &arena, &trust);
     assert_int_equal(trust.items, 2);
     assert_string_equal(trust.item[0].id, "unknown_keys");
