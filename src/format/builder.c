@@ -689,10 +689,8 @@ enum vrs_status build_stack_of(struct builder *b, const uint32_t *frame, uint32_
                                stack_id *ret, struct vrs_error *err)
 {
     struct stacks *s = &b->r->stacks;
-    stack_id stack = { 0 };
-    for (uint32_t i = count; i-- > 0;)
-        if (!stacks_push(s, stack, (frame_id){ frame[i] }, &stack))
-            return build_no_room(b, s->rows.len, s->rows.max, "stacks", err);
-    *ret = stack;
-    return VRS_OK;
+    if (stacks_push_all(s, frame, count, ret))
+        return VRS_OK;
+    bool full = s->rows.max - s->rows.len < count;
+    return build_no_room(b, full ? s->rows.max : s->rows.len, s->rows.max, "stacks", err);
 }

@@ -17,13 +17,19 @@ static uint64_t hash_of(uint32_t id, const void *arg)
     return hash_pair(s->caller[id], s->frame[id]);
 }
 
+/* Room for `more` stacks. */
+static bool reserve(struct stacks *s, uint32_t more)
+{
+    return table_reserve(s, &stacks_kind, more) && vec_reserve(&s->callee, more);
+}
+
 bool stacks_init(struct stacks *s)
 {
     *s = (struct stacks){ .rows.max = UINT32_MAX - 1, .callee.max = UINT32_MAX - 1 };
-    if (!table_reserve(s, &stacks_kind, 1) || !vec_push(&s->callee, (struct first_callee){ 0, 0 }))
+    if (!reserve(s, 1))
         return false;
-    s->caller[0] = s->frame[0] = 0;
-    s->rows.len = 1;
+    s->caller[0] = s->frame[0] = s->callee.at[0] = 0;
+    s->rows.len = s->callee.len = 1;
     return true;
 }
 
@@ -34,47 +40,71 @@ void stacks_free(struct stacks *s)
     idtab_free(&s->index);
 }
 
-static bool append(struct stacks *s, stack_id caller, frame_id frame)
+/* The stack that `frame` called from `caller` makes, or 0. */
+static uint32_t find(const struct stacks *s, uint32_t caller, uint32_t frame)
 {
-    if (!table_reserve(s, &stacks_kind, 1) || !vec_push(&s->callee, (struct first_callee){ 0, 0 }))
+    uint32_t first = s->callee.at[caller];
+    if (first == 0 || s->frame[first] == frame)
+        return first;
+    if (s->index.slot == NULL)
+        return 0;
+    for (uint32_t at = idtab_first(&s->index, hash_pair(caller, frame)); s->index.slot[at] != 0;
+         at = idtab_next(&s->index, at)) {
+        uint32_t id = s->index.slot[at];
+        if (s->caller[id] == caller && s->frame[id] == frame)
+            return id;
+    }
+    return 0;
+}
+
+/* Appends `count` (at least one) frames, of which the outermost is not yet called from `caller`:
+ * what a new stack calls is new too, so only the first has to be made known to its caller. */
+static bool append(struct stacks *s, uint32_t caller, const uint32_t *frame, uint32_t count)
+{
+    if (!reserve(s, count) || !idtab_reserve(&s->index, hash_of, s))
         return false;
-    uint32_t id = s->rows.len++;
-    s->caller[id] = caller.n;
-    s->frame[id] = frame.n;
+    uint32_t id = s->rows.len, last = id + count - 1;
+    bool first = s->callee.at[caller] == 0;
+    if (first)
+        s->callee.at[caller] = id;
+    s->caller[id] = caller;
+    s->frame[id] = frame[count - 1];
+    s->callee.at[id] = 0;
+    if (!first)
+        idtab_put(&s->index, hash_pair(caller, frame[count - 1]), id);
+    for (uint32_t i = 1; i < count; i++) {
+        s->caller[id + i] = id + i - 1;
+        s->frame[id + i] = frame[count - 1 - i];
+        s->callee.at[id + i - 1] = id + i;
+    }
+    s->callee.at[last] = 0;
+    s->rows.len = s->callee.len = last + 1;
+    return true;
+}
+
+bool stacks_push_all(struct stacks *s, const uint32_t *frame, uint32_t count, stack_id *ret)
+{
+    uint32_t stack = 0, left = count;
+    while (left > 0) {
+        uint32_t callee = find(s, stack, frame[left - 1]);
+        if (callee == 0)
+            break;
+        stack = callee;
+        left--;
+    }
+    if (left > 0 && !append(s, stack, frame, left))
+        return false;
+    ret->n = left > 0 ? s->rows.len - 1 : stack;
     return true;
 }
 
 bool stacks_push(struct stacks *s, stack_id caller, frame_id frame, stack_id *ret)
 {
     assert(caller.n < s->rows.len);
-    struct first_callee first = s->callee.at[caller.n];
-    if (first.stack == 0) {
-        if (!append(s, caller, frame))
-            return false;
-        ret->n = s->rows.len - 1;
-        s->callee.at[caller.n] = (struct first_callee){ ret->n, frame.n };
-        return true;
-    }
-    if (first.frame == frame.n) {
-        ret->n = first.stack;
-        return true;
-    }
-
-    if (!idtab_reserve(&s->index, hash_of, s))
+    uint32_t callee = find(s, caller.n, frame.n);
+    if (callee == 0 && !append(s, caller.n, &frame.n, 1))
         return false;
-    uint64_t hash = hash_pair(caller.n, frame.n);
-    for (uint32_t at = idtab_first(&s->index, hash); s->index.slot[at] != 0;
-         at = idtab_next(&s->index, at)) {
-        uint32_t id = s->index.slot[at];
-        if (s->caller[id] == caller.n && s->frame[id] == frame.n) {
-            ret->n = id;
-            return true;
-        }
-    }
-    if (!append(s, caller, frame))
-        return false;
-    ret->n = s->rows.len - 1;
-    idtab_put(&s->index, hash, ret->n);
+    ret->n = callee != 0 ? callee : s->rows.len - 1;
     return true;
 }
 

@@ -15,12 +15,6 @@
 #include "base/vec.h"
 #include "model/ids.h"
 
-/* The first callee of a stack, with its frame beside it: they are always asked for together. */
-struct first_callee {
-    uint32_t stack; /* stack_id, or 0 */
-    uint32_t frame;
-};
-
 struct stacks {
     struct table rows;
     uint32_t *caller; /* stack_id */
@@ -28,7 +22,7 @@ struct stacks {
     /* How a pair is found again: most stacks have one callee, and that stands in `callee`; only
      * the second and later ones are in the hash table.  A new chain of frames therefore costs
      * neither a look-up nor a slot. */
-    VEC(struct first_callee) callee;
+    VEC(uint32_t) callee; /* of each stack: the first, or 0 */
     struct idtab index;
 };
 
@@ -41,6 +35,9 @@ void stacks_free(struct stacks *s);
 /* The stack that `frame` called from `caller` makes, old or new.  False when out of memory
  * or ids; `*ret` is then untouched. */
 bool stacks_push(struct stacks *s, stack_id caller, frame_id frame, stack_id *ret);
+
+/* The stack of `count` frames, innermost first, called from nothing.  False as above. */
+bool stacks_push_all(struct stacks *s, const uint32_t *frame, uint32_t count, stack_id *ret);
 
 static inline stack_id stacks_caller(const struct stacks *s, stack_id id)
 {
