@@ -10,6 +10,7 @@
 
 enum {
     RUN_BYTES_MAX = 4096,      /* a longer run is decoded each time */
+    RUN_FRAMES_MAX = 4096,     /* a longer one is read the ordinary way */
     CACHE_BYTES_MAX = 8 << 20, /* of all runs */
     CACHE_TRIAL = 4096,        /* look-ups before the cache may be given up … */
     CACHE_USEFUL = 8,          /* … because fewer than one in this many were found */
@@ -96,12 +97,26 @@ static uint32_t match_run(const struct run_cache *c, const uint8_t *at, const ui
     return 0;
 }
 
+/* Asks for the first bytes of the run that will be guessed next time: the cache of runs is larger
+ * than the nearest cache of the processor, and an event or two lie between now and then. */
+static void fetch_ahead(const struct run_cache *c, uint32_t run)
+{
+    uint32_t guess = c->runs.at[run - 1].next;
+    if (guess == 0)
+        return;
+    const uint8_t *bytes = c->bytes.at + c->runs.at[guess - 1].offset;
+    __builtin_prefetch(bytes);
+    __builtin_prefetch(bytes + 64);
+    __builtin_prefetch(bytes + 128);
+}
+
 /* Follows on: what came after the last run is now known to be `run` (plus 1). */
 static void follow(struct run_cache *c, uint32_t *last, uint32_t run)
 {
     if (*last != 0)
         c->runs.at[*last - 1].next = run;
     *last = run;
+    fetch_ahead(c, run);
 }
 
 static void remember_run(struct run_cache *c, uint32_t *last, const uint8_t *at, uint32_t len,
@@ -121,15 +136,25 @@ static void remember_run(struct run_cache *c, uint32_t *last, const uint8_t *at,
  * where one names no frame. */
 static const uint8_t *decode_run(struct builder *b, const uint8_t *at, const uint8_t *end)
 {
+    /* As many as a run of the shortest reads has room for. */
+    size_t most = (size_t)(end - at) / 2;
+    if (most > RUN_FRAMES_MAX)
+        most = RUN_FRAMES_MAX;
+    if (most > b->frames.max)
+        most = b->frames.max;
     b->frames.len = 0;
+    if (!vec_reserve(&b->frames, (uint32_t)most))
+        return NULL;
+    uint32_t frames = 0;
     while (end - at > 5 && (*at == OP_BINGET || *at == OP_LONG_BINGET)) {
         uint32_t slot = *at == OP_BINGET ? at[1] : load_le32(at + 1);
         uint32_t handle = slot < b->memo.len ? b->memo.at[slot] : 0;
-        if (handle_tag(handle) != TAG_FRAME || b->frames.len == b->frames.max ||
-            !vec_push(&b->frames, handle_row(handle)))
+        if (handle_tag(handle) != TAG_FRAME || frames == most)
             return NULL;
+        b->frames.at[frames++] = handle_row(handle);
         at += *at == OP_BINGET ? 2 : 5;
     }
+    b->frames.len = frames;
     return at;
 }
 
