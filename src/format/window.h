@@ -12,7 +12,7 @@
 
 #include "base/fail.h"
 
-enum { WINDOW_BYTES = 1 << 20 };
+enum { WINDOW_BYTES = 1 << 18 };
 
 /* Where bytes come from: a file, memory, a stream, or an unpacker over another source.
  * `read` puts 1 to `len` bytes at `to` and their number into `*ret`; 0 is the end. */
