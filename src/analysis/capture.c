@@ -4,22 +4,34 @@
 #include "analysis/frame_class.h"
 #include "base/arena.h"
 
-/* For each stack whether it holds a native frame; NULL when memory ran out. */
-static uint8_t *native_stacks(const struct recording *r, struct arena *scratch)
+/* For each frame whether it is native; NULL when memory ran out. */
+static uint8_t *native_frames(const struct recording *r, struct arena *scratch)
 {
     enum { UNSEEN, NATIVE, OTHER };
     uint8_t *file = arena_array(scratch, uint8_t, r->strings.rows.len);
-    uint8_t *stack = arena_array(scratch, uint8_t, r->stacks.rows.len);
-    if (file == NULL || stack == NULL)
+    uint8_t *frame = arena_array(scratch, uint8_t, r->frames.rows.len);
+    if (file == NULL || frame == NULL)
         return NULL;
-    for (uint32_t i = 1; i < r->stacks.rows.len; i++) {
-        uint32_t id = r->frames.file[r->stacks.frame[i]];
+    for (uint32_t i = 1; i < r->frames.rows.len; i++) {
+        uint32_t id = r->frames.file[i];
         if (file[id] == UNSEEN) {
             str path = path_tail(strings_text(&r->strings, (string_id){ id }));
             file[id] = file_is_native(path) ? NATIVE : OTHER;
         }
-        stack[i] = file[id] == NATIVE || stack[r->stacks.caller[i]];
+        frame[i] = file[id] == NATIVE;
     }
+    return frame;
+}
+
+/* For each stack whether it holds a native frame; NULL when memory ran out. */
+static uint8_t *native_stacks(const struct recording *r, struct arena *scratch)
+{
+    uint8_t *frame = native_frames(r, scratch);
+    uint8_t *stack = arena_array(scratch, uint8_t, r->stacks.rows.len);
+    if (frame == NULL || stack == NULL)
+        return NULL;
+    for (uint32_t i = 1; i < r->stacks.rows.len; i++)
+        stack[i] = frame[r->stacks.frame[i]] | stack[r->stacks.caller[i]];
     return stack;
 }
 

@@ -13,8 +13,11 @@ struct naming {
     struct naming_options options;
     struct arena *arena;
     uint8_t *class_of; /* of a file (string_id): enum frame_class plus 1, or 0: not asked */
+    uint8_t *plumbing; /* of a frame: enum plumbing */
     struct stack_names **names; /* of a stack, or NULL: not yet asked */
 };
+
+enum plumbing { PLUMBING_NOT_ASKED, PLUMBING_NO, PLUMBING_YES };
 
 enum vrs_status naming_make(const struct recording *r, const struct naming_options *options,
                             struct arena *arena, struct naming **ret, struct vrs_error *err)
@@ -26,9 +29,10 @@ enum vrs_status naming_make(const struct recording *r, const struct naming_optio
     n->options.user_root = arena_copy(arena, options->user_root);
     n->options.library = arena_copy(arena, options->library);
     n->class_of = arena_array(arena, uint8_t, r->strings.rows.len);
+    n->plumbing = arena_array(arena, uint8_t, r->frames.rows.len);
     n->names = arena_array(arena, struct stack_names *, r->stacks.rows.len);
     if (n->options.user_root.ptr == NULL || n->options.library.ptr == NULL || n->class_of == NULL ||
-        n->names == NULL)
+        n->plumbing == NULL || n->names == NULL)
         return vrs_no_memory(err);
     *ret = n;
     return VRS_OK;
@@ -51,6 +55,17 @@ enum frame_class naming_class(const struct naming *n, frame_id frame)
     if (n->class_of[file] == 0)
         n->class_of[file] = (uint8_t)(classify_file(file_of(n, frame), &n->options) + 1);
     return (enum frame_class)(n->class_of[file] - 1);
+}
+
+/* Does the frame only pass a call on?  Asked once a frame: the rules are searches in its path. */
+static bool is_plumbing(const struct naming *n, frame_id frame)
+{
+    uint8_t *known = &n->plumbing[frame.n];
+    if (*known == PLUMBING_NOT_ASKED) {
+        bool yes = frame_is_plumbing(file_of(n, frame), function_of(n, frame));
+        *known = yes ? PLUMBING_YES : PLUMBING_NO;
+    }
+    return *known == PLUMBING_YES;
 }
 
 /* What one walk along a stack finds; the innermost of each kind. */
@@ -88,7 +103,7 @@ static struct found look(const struct naming *n, stack_id stack)
             found.user = frame;
         bool owns = kind == FRAME_USER || kind == FRAME_LIBRARY;
         bool wanted = (owns && found.owner.n == 0) || found.other.n == 0;
-        if (wanted && !frame_is_plumbing(file_of(n, frame), function_of(n, frame))) {
+        if (wanted && !is_plumbing(n, frame)) {
             if (owns && found.owner.n == 0)
                 found.owner = frame;
             if (found.other.n == 0)
