@@ -7,19 +7,19 @@
 
 #include "analysis/trust_checks.h"
 #include "base/arena.h"
-#include "base/hash.h"
 
-enum { HITS = 4096 };
+enum { HITS = 1 << 12 };
 
 struct mapped {
     uint64_t *end; /* sorted; cell i is [end[i], end[i + 1]) */
     uint32_t ends;
     uint32_t *change; /* of a node: twice the number of the change, plus 1 if it mapped */
     uint32_t leaves, changes;
-    /* Addresses are used again and again between two changes: those found mapped, by hash. */
+    /* Addresses are used again and again: those found mapped, by hash, with what they lie in. */
     struct hit {
         uint64_t address;
-        uint32_t changes;
+        uint32_t cell;    /* plus 1 */
+        uint32_t changes; /* since when it may be otherwise */
     } * hit;
 };
 
@@ -71,10 +71,12 @@ static void change(struct mapped *m, uint64_t from, uint64_t size, bool maps)
 
 static bool is_mapped(struct mapped *m, uint64_t address)
 {
-    struct hit *hit = &m->hit[hash_u64(address) % HITS];
-    if (hit->address == address && hit->changes == m->changes)
+    /* Addresses are multiples of 512; neighbours should not meet in one place. */
+    struct hit *hit = &m->hit[address / ROUNDING_UNIT * 0x9e3779b97f4a7c15u >> 52];
+    bool seen = hit->address == address && hit->cell != 0;
+    if (seen && hit->changes == m->changes)
         return true;
-    uint32_t cell = ends_below(m, address);
+    uint32_t cell = seen ? hit->cell : ends_below(m, address);
     if (cell == 0)
         return false;
     uint32_t newest = 0;
@@ -83,7 +85,7 @@ static bool is_mapped(struct mapped *m, uint64_t address)
             newest = m->change[node];
     if ((newest & 1) == 0)
         return false;
-    *hit = (struct hit){ address, m->changes };
+    *hit = (struct hit){ address, cell, m->changes };
     return true;
 }
 
