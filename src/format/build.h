@@ -100,13 +100,13 @@ static inline bool event_append(struct events *e, const struct event_row *event)
     if (e->rows.len == e->rows.cap && !table_reserve(e, &events_kind, 1))
         return false;
     uint32_t row = e->rows.len++;
-    e->action[row] = event->action;
     e->stream[row] = event->stream;
     e->stack[row] = event->stack;
     e->address[row] = event->address;
     e->size[row] = event->size;
     e->time_us[row] = event->time_us;
     e->context[row] = event->context;
+    e->action[row] = event->action; /* last: a store of bytes may be one to anything */
     return true;
 }
 

@@ -271,7 +271,7 @@ static void push_event(struct builder *b, uint32_t row)
 static bool keep_event(struct reading *e)
 {
     struct builder *b = e->b;
-    bool same = memcmp(&e->context, &b->last_context, sizeof e->context) == 0;
+    bool same = context_equal(e->context, b->last_context);
     e->event.context = b->last_context_id.n;
     if ((!same && build_context(b, &e->context, &e->event.context, NULL) != VRS_OK) ||
         !event_append(&b->r->events, &e->event))

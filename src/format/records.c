@@ -227,7 +227,7 @@ static enum vrs_status field_metadata(struct builder *b, enum word key, string_i
 enum vrs_status build_context(struct builder *b, const struct context *c, uint32_t *ret,
                               struct vrs_error *err)
 {
-    if (memcmp(c, &b->last_context, sizeof *c) == 0) {
+    if (context_equal(*c, b->last_context)) {
         *ret = b->last_context_id.n;
         return VRS_OK;
     }

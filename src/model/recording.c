@@ -266,14 +266,6 @@ static uint64_t context_hash_of(uint32_t id, const void *contexts)
     return context_hash(contexts_get(contexts, id));
 }
 
-static bool context_equal(struct context a, struct context b)
-{
-    return a.compile_context.n == b.compile_context.n && a.user_metadata.n == b.user_metadata.n &&
-           a.internal_metadata.n == b.internal_metadata.n && a.category.n == b.category.n &&
-           a.action.n == b.action.n && a.pool.n == b.pool.n &&
-           a.forward_stack.n == b.forward_stack.n;
-}
-
 bool contexts_intern(struct contexts *c, struct context context, context_id *ret)
 {
     if (context_equal(context, contexts_get(c, 0))) {

@@ -129,6 +129,14 @@ struct context {
     stack_id forward_stack;
 };
 
+static inline bool context_equal(struct context a, struct context b)
+{
+    return a.compile_context.n == b.compile_context.n && a.user_metadata.n == b.user_metadata.n &&
+           a.internal_metadata.n == b.internal_metadata.n && a.category.n == b.category.n &&
+           a.action.n == b.action.n && a.pool.n == b.pool.n &&
+           a.forward_stack.n == b.forward_stack.n;
+}
+
 struct contexts {
     struct table rows;
     uint32_t *compile_context, *user_metadata, *internal_metadata, *category, *action;
