@@ -1,6 +1,7 @@
 /* verify.c - the invariants of recording.h, table by table. */
 #include "model/verify.h"
 
+#include "base/arena.h"
 #include "base/utf8.h"
 #include "model/verify_allocations.h"
 
@@ -160,20 +161,33 @@ static enum vrs_status check_segments(const struct recording *r, struct vrs_erro
     return VRS_OK;
 }
 
-/* The histories of blocks that a cut file dropped lie between the runs, or after them. */
-static enum vrs_status check_history(const struct recording *r, struct vrs_error *err)
+/* No entry is of two blocks.  Those of blocks that a cut file dropped are of none; and a file that
+ * lists a later device first has them in another order than the blocks. */
+static enum vrs_status check_history_runs(const struct recording *r, uint8_t *taken,
+                                          struct vrs_error *err)
 {
     const struct blocks *b = &r->blocks;
-    uint64_t next = 0;
     for (uint32_t i = 0; i < b->rows.len; i++) {
-        if (b->histories[i] == 0)
-            continue;
-        uint64_t end = (uint64_t)b->first_history[i] + b->histories[i];
-        if (b->first_history[i] < next || end > r->history.rows.len)
-            return vrs_fail(err, VRS_CORRUPT, "blocks.histories, row %u: rows %u to %llu of %u", i,
-                            b->first_history[i], (unsigned long long)end, r->history.rows.len);
-        next = end;
+        uint64_t first = b->first_history[i], end = first + b->histories[i];
+        bool wrong = b->histories[i] != 0 && end > r->history.rows.len;
+        for (uint64_t h = first; !wrong && h < end; h++)
+            wrong = taken[h]++ != 0;
+        if (wrong)
+            return vrs_fail(err, VRS_CORRUPT, "blocks.histories, row %u: rows %llu to %llu of %u",
+                            i, (unsigned long long)first, (unsigned long long)end,
+                            r->history.rows.len);
     }
+    return VRS_OK;
+}
+
+static enum vrs_status check_history(const struct recording *r, struct vrs_error *err)
+{
+    struct arena scratch;
+    arena_init(&scratch, SIZE_MAX);
+    uint8_t *taken = arena_array(&scratch, uint8_t, r->history.rows.len);
+    enum vrs_status status = taken == NULL ? vrs_no_memory(err) : check_history_runs(r, taken, err);
+    arena_free(&scratch);
+    TRY(status);
     TRY(check_ids("history.stack", r->history.stack, r->history.rows.len, r->stacks.rows.len, err));
     return check_ids("history.cpp_frames", r->history.cpp_frames, r->history.rows.len,
                      r->strings.rows.len, err);
