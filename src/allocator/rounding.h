@@ -2,18 +2,17 @@
 #ifndef VRS_ALLOCATOR_ROUNDING_H
 #define VRS_ALLOCATOR_ROUNDING_H
 
-#include "model/recording.h"
+#include <stdbool.h>
+#include <stdint.h>
 
 /* Blocks are multiples of the unit. */
 enum { ROUNDING_UNIT = 512, ROUNDING_DIVISIONS = 16 };
 
-/* The rounding rule under a recording's settings, read once. */
+/* The rule under one setting of roundup_power2_divisions. */
 struct rounding {
     uint64_t divisions[ROUNDING_DIVISIONS]; /* of each power of two from 1 MiB; 0 or 1: none */
     bool divides;                           /* any is set */
 };
-
-struct rounding rounding_of(const struct recording *r);
 
 /* Bytes of the block for a request; a request too large for any block is returned as it is. */
 uint64_t rounding_apply(const struct rounding *rounding, uint64_t request);

@@ -5,6 +5,8 @@
  * being undefined, and are read as signed when compared. */
 #include "analysis/curves.h"
 
+#include "allocator/recorded.h"
+
 const char *const curve_names[CURVES] = {
     [CURVE_REQUESTED] = "requested",
     [CURVE_ALLOCATED] = "allocated",

@@ -4,6 +4,7 @@
 
 #include <cmocka.h>
 
+#include "allocator/recorded.h"
 #include "allocator/rounding.h"
 #include "sample.h"
 
