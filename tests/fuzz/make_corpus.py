@@ -15,7 +15,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from differential import random_recording, tiny, writers  # noqa: E402
+from differential import random_program, random_recording, tiny, writers  # noqa: E402
 
 SHAPES = {"plain": tiny.plain, "two-devices": tiny.two_devices, "traces-first": tiny.traces_first, "bare": tiny.bare}
 OPTIONS = {"expandable": dict(expandable=True, steps=40), "pools": dict(pools=[(0, 0), (1, 0), (0, 2)], pool_id=True, streams=[0, 7]),
@@ -50,6 +50,24 @@ HAND_JSON = {
     "not-numbers": b"[1e400, -0.5E-3, NaN, -Infinity]", "surrogates": rb'{"device_traces": [[{"action": "\ud83d\ude00\ud83d\/\n\"", "size": 1.5e3}]]}',
     "indented": b"\xef\xbb\xbf\n" + json.dumps(tiny.bare(), indent=1).encode()}
 
+HAND_SETTINGS = {
+    "sizes": b"max_split_size_mb:128,max_non_split_rounding_mb:40,large_segment_size_mb:32", "small-segments": b"max_split_size_mb:12,large_segment_size_mb:12",
+    "shares": b"garbage_collection_threshold:0.8,per_process_memory_fraction:5e-1", "booleans": b"expandable_segments:True,throw_on_cudamalloc_oom:False,",
+    "division": b"roundup_power2_divisions:8", "divisions": b"roundup_power2_divisions:[256:1,512:2,1024:4,>:8]",
+    "divisions-open": b"roundup_power2_divisions:[>:8,4:2,", "host": b"pinned_num_register_threads:8,pinned_use_cuda_host_register:True,pinned_max_cached_size_mb:64",
+    "reserve": b"expandable_segments_reserve:40G,expandable_segments_reserve_by_class:[small:4G,large:0.5]", "backends": b"backend:native,backend:cudaMallocAsync,page_size:1g",
+    "blanks": b" max_split_size_mb : 6 4 ,\texpandable_segments:\nFalse", "misspelt": b"max_split_mb:64,expandable_segments:true", "marks": b",:[]][:,,[",
+    "numbers": b"max_split_size_mb:18446744073709551615,max_non_split_rounding_mb:18446744073709551616,garbage_collection_threshold:nan"}
+
+# Six bytes of settings, one of direction, then operations: see fuzz_allocator.c.
+OPERATIONS = {
+    "plain": bytes(7) + bytes([0x09, 0, 9, 0x11, 0, 9, 0, 0x0a, 0, 0x0c, 0x09, 0, 0, 7] * 8),
+    "expandable": b"\1" + bytes(6) + bytes([0x10, 2, 128, 0x10, 0, 3, 0, 0x12, 0, 4, 0x10, 0, 5, 0x36, 0x10, 0, 9, 9] * 6),
+    "max-split": b"\4\0\1" + bytes(4) + bytes([0x10, 2, 200, 0x10, 0, 4, 0, 0x12, 1, 0x36, 0, 0x10, 0, 4, 8] * 6),
+    "collecting": b"\x10" + bytes(4) + b"\x80\0" + bytes([0x26, 0x10, 3, 0, 0x10, 0, 3, 1, 0x12, 1, 0x12, 0, 0x10, 4, 0] * 6),
+    "waiting": bytes(6) + b"\1" + bytes([0x10, 2, 0, 0x10, 0, 2, 0, 0x13, 0, 0x13, 1, 0x0e, 0, 0x10, 1, 2, 0, 4, 0] * 6),
+    "lanes": b"\x21\2" + bytes(5) + bytes([0x05, 0xff, 0x0d, 0, 0x15, 0, 0x25, 0, 0x10, 0, 2, 0, 0x07, 0, 4, 0, 0x0a, 0] * 6)}
+
 
 def seeds():
     """(target, name, bytes)"""
@@ -57,6 +75,12 @@ def seeds():
         yield "pickle", name, data
     for name, data in HAND_JSON.items():
         yield "json", name, data
+    for name, data in HAND_SETTINGS.items():
+        yield "settings", name, data
+    for name, data in OPERATIONS.items():
+        yield "allocator", name, data
+    for k in range(8):
+        yield "replay", "program-%d" % k, writers.pickled(random_program.make(k, steps=60).snapshot, 4)
     for name, top in recordings():
         for protocol in (0, 2, 4) if name != "plain" else range(6):
             yield "pickle", "%s-p%d" % (name, protocol), writers.pickled(top, protocol)

@@ -1,0 +1,454 @@
+/* program.c - slots and lanes of events, memory older than the trace, causes of releases. */
+#include "allocator/program.h"
+
+#include <stdlib.h>
+
+#include "allocator/recorded.h"
+#include "base/hash.h"
+
+uint32_t pool_number(const struct recording *r, uint32_t pool_row)
+{
+    bool is_default = r->pools.first[pool_row] == 0 && r->pools.second[pool_row] == 0;
+    return pool_row == 0 || is_default ? 0 : pool_row;
+}
+
+/* What making a program works with. */
+struct making {
+    const struct recording *r;
+    struct program *p;
+    struct arena *arena;
+    struct arena scratch;
+    VEC(uint64_t) held;   /* of each slot: the recorded address; slots out of use hold none */
+    VEC(uint32_t) unused; /* slots */
+    struct idtab index;   /* address to slot plus 1 */
+    VEC(struct lane) lanes;
+    uint32_t last_pool, last_lane; /* most events have the lane of the one before */
+    uint64_t last_stream;
+    uint32_t *segment;    /* rows of the device's segments, by address */
+    uint8_t *stack_cause; /* of each stack: enum, plus 1 */
+    enum replay_refusal refusal;
+};
+
+/* Memory older than the trace. */
+
+static bool is_free(uint8_t action)
+{
+    return action == ACTION_FREE_COMPLETED || action == ACTION_FREE;
+}
+
+/* The start block that an allocation is, if its beginning was not recorded. */
+static bool start_block_of(const struct recording *r, uint32_t row, struct start_block *ret)
+{
+    const struct allocations *a = &r->allocations;
+    uint32_t asked = a->free_requested_event[row], done = a->free_completed_event[row];
+    uint32_t block = a->block[row];
+    bool ended = done != NO_ROW && is_free(r->events.action[done]);
+    if (a->alloc_event[row] != NO_ROW || (!ended && block == NO_ROW))
+        return false;
+    *ret = (struct start_block){ .requested = known_or_0(a->size[row]), .size = UNKNOWN_U64 };
+    if (ended) {
+        ret->address = r->events.address[done];
+        ret->waiting = asked == done && r->events.action[done] == ACTION_FREE_COMPLETED;
+        return true;
+    }
+    ret->address = r->blocks.address[block];
+    ret->size = r->blocks.size[block];
+    ret->requested = block_requested(r, block);
+    ret->stack = r->blocks.stack[block];
+    ret->waiting = r->blocks.state[block] == BLOCK_PENDING && asked == NO_ROW;
+    return true;
+}
+
+static int by_address(const void *a, const void *b)
+{
+    const struct start_block *x = a, *y = b;
+    if (x->address != y->address)
+        return x->address < y->address ? -1 : 1;
+    return (x->order > y->order) - (x->order < y->order);
+}
+
+/* At most so many of a device's allocations are start blocks: few of very many. */
+static uint32_t most_start_blocks(const struct recording *r, uint32_t first, uint32_t count)
+{
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < count; i++)
+        most += r->allocations.alloc_event[first + i] == NO_ROW;
+    return most;
+}
+
+/* Of several at one address the first in the trace counts. */
+/* What was allocated in the trace at the same address before is no memory older than the trace: an
+ * event between is missing. */
+static void drop_later_lives(const struct recording *r, struct program *p)
+{
+    const struct allocations *a = &r->allocations;
+    uint32_t first = r->devices.first_allocation[p->device];
+    for (uint32_t i = 0; p->starts > 0 && i < r->devices.allocations[p->device]; i++) {
+        uint32_t born = a->alloc_event[first + i];
+        uint32_t s = born == NO_ROW ? p->starts : program_start_from(p, r->events.address[born]);
+        if (s < p->starts && p->start[s].address == r->events.address[born] &&
+            i < p->start[s].order)
+            p->start[s].later = true;
+    }
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < p->starts; i++)
+        if (!p->start[i].later)
+            p->start[kept++] = p->start[i];
+    p->starts = kept;
+}
+
+static enum vrs_status find_start_blocks(struct making *k, struct vrs_error *err)
+{
+    const struct recording *r = k->r;
+    struct program *p = k->p;
+    uint32_t first = r->devices.first_allocation[p->device];
+    uint32_t count = r->devices.allocations[p->device];
+    p->start = arena_array(k->arena, struct start_block, most_start_blocks(r, first, count));
+    if (p->start == NULL)
+        return vrs_no_memory(err);
+    for (uint32_t i = 0; i < count; i++) {
+        struct start_block *s = &p->start[p->starts];
+        if (!start_block_of(r, first + i, s) || s->address == UNKNOWN_U64)
+            continue;
+        s->order = i;
+        p->starts++;
+    }
+    qsort(p->start, p->starts, sizeof *p->start, by_address);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < p->starts; i++)
+        if (kept == 0 || p->start[kept - 1].address != p->start[i].address)
+            p->start[kept++] = p->start[i];
+    p->starts = kept;
+    drop_later_lives(r, p);
+    return VRS_OK;
+}
+
+/* Slots. */
+
+static uint64_t slot_hash(uint32_t id, const void *arg)
+{
+    const struct making *k = arg;
+    return hash_u64(k->held.at[id - 1]);
+}
+
+/* The place of an address in the index, or where it would be. */
+static uint32_t slot_place(const struct making *k, uint64_t address)
+{
+    uint32_t at = idtab_first(&k->index, hash_u64(address));
+    while (k->index.slot[at] != 0 && k->held.at[k->index.slot[at] - 1] != address)
+        at = idtab_next(&k->index, at);
+    return at;
+}
+
+static bool hold(struct making *k, uint64_t address, uint32_t *ret)
+{
+    if (!idtab_reserve(&k->index, slot_hash, k))
+        return false;
+    uint32_t at = slot_place(k, address);
+    if (k->index.slot[at] != 0) {
+        *ret = k->index.slot[at] - 1;
+        return true;
+    }
+    if (k->unused.len > 0)
+        *ret = k->unused.at[--k->unused.len];
+    else if (vec_push(&k->held, UNKNOWN_U64))
+        *ret = k->held.len - 1;
+    else
+        return false;
+    k->held.at[*ret] = address;
+    idtab_put(&k->index, hash_u64(address), *ret + 1);
+    return true;
+}
+
+static bool let_go(struct making *k, uint64_t address, bool completed, uint32_t *ret)
+{
+    uint32_t at = slot_place(k, address);
+    *ret = k->index.slot[at] == 0 ? NO_ROW : k->index.slot[at] - 1;
+    if (*ret == NO_ROW || !completed)
+        return true;
+    idtab_remove(&k->index, at, slot_hash, k);
+    return vec_push(&k->unused, *ret);
+}
+
+/* Lanes. */
+
+static bool lane_of(struct making *k, uint32_t pool, uint64_t stream, uint16_t *ret)
+{
+    if (k->lanes.len == 0 || pool != k->last_pool || stream != k->last_stream) {
+        uint32_t lane = 0;
+        while (lane < k->lanes.len &&
+               (k->lanes.at[lane].pool != pool || k->lanes.at[lane].stream != stream))
+            lane++;
+        if (lane == LANES_MAX) {
+            k->refusal = REFUSED_LANES;
+            lane = 0;
+        } else if (lane == k->lanes.len && !vec_push(&k->lanes, (struct lane){ pool, stream })) {
+            return false;
+        }
+        k->last_lane = lane;
+        k->last_pool = pool;
+        k->last_stream = stream;
+    }
+    *ret = (uint16_t)k->last_lane;
+    return true;
+}
+
+/* The segment of the final state that holds an address, or NO_ROW. */
+static uint32_t segment_at(const struct making *k, uint64_t address)
+{
+    const struct segments *s = &k->r->segments;
+    uint32_t low = 0, high = k->r->devices.segments[k->p->device];
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (s->address[k->segment[middle]] <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0)
+        return NO_ROW;
+    uint32_t row = k->segment[low - 1];
+    return address - s->address[row] < known_or_0(s->total_size[row]) ? row : NO_ROW;
+}
+
+/* The pool that an event names, or that of the segment its memory lies in at the end. */
+static uint32_t pool_of_event(const struct making *k, uint32_t row)
+{
+    const struct events *e = &k->r->events;
+    uint32_t pool = k->r->contexts.pool[e->context[row]];
+    if (pool != 0 || k->r->pools.rows.len <= 1 || e->action[row] == ACTION_OOM)
+        return pool_number(k->r, pool);
+    uint32_t segment = segment_at(k, e->address[row]);
+    return segment == NO_ROW ? 0 : pool_number(k->r, k->r->segments.pool[segment]);
+}
+
+static bool take_event(struct making *k, uint32_t i)
+{
+    const struct events *e = &k->r->events;
+    uint32_t row = k->p->first + i;
+    uint8_t action = e->action[row];
+    uint64_t address = e->address[row];
+    bool allocs = action == ACTION_ALLOC;
+    k->p->slot[i] = NO_ROW;
+    if (allocs && (address == UNKNOWN_U64 || e->size[row] == UNKNOWN_U64))
+        k->refusal = REFUSED_INCONSISTENT;
+    if ((allocs || action == ACTION_OOM) &&
+        !lane_of(k, pool_of_event(k, row), k->r->streams.handle[e->stream[row]], &k->p->lane[i]))
+        return false;
+    if (address == UNKNOWN_U64)
+        return true;
+    if (allocs)
+        return hold(k, address, &k->p->slot[i]);
+    if (is_free(action) || action == ACTION_FREE_REQUESTED)
+        return let_go(k, address, action != ACTION_FREE_REQUESTED, &k->p->slot[i]);
+    return true;
+}
+
+static bool take_events(struct making *k)
+{
+    uint32_t slot;
+    if (!idtab_reserve(&k->index, slot_hash, k))
+        return false;
+    for (uint32_t i = 0; i < k->p->starts; i++)
+        if (!hold(k, k->p->start[i].address, &slot))
+            return false;
+    for (uint32_t i = 0; i < k->p->events; i++)
+        if (!take_event(k, i))
+            return false;
+    k->p->slots = k->held.len;
+    return true;
+}
+
+/* Releases. */
+
+enum stack_says { SAYS_UNKNOWN = 1, SAYS_EMPTY_CACHE, SAYS_MALLOC };
+
+static bool names_call(str name, str call)
+{
+    size_t at = str_find(name, call);
+    return at < name.len && (at + call.len == name.len || name.ptr[at + call.len] == '(');
+}
+
+static bool is_memory_py(str file)
+{
+    str tail = S("memory.py");
+    if (!str_ends(file, tail) || file.len == tail.len)
+        return false;
+    char before = file.ptr[file.len - tail.len - 1];
+    return before == '/' || before == '\\';
+}
+
+static enum stack_says ask_stack(const struct recording *r, stack_id stack)
+{
+    enum stack_says says = SAYS_UNKNOWN;
+    for (; stack.n != 0; stack = stacks_caller(&r->stacks, stack)) {
+        struct frame frame = frames_get(&r->frames, stacks_frame(&r->stacks, stack));
+        str name = strings_text(&r->strings, frame.name);
+        if (names_call(name, S("emptyCache")) ||
+            (str_equal(name, S("empty_cache")) &&
+             is_memory_py(strings_text(&r->strings, frame.file))))
+            return SAYS_EMPTY_CACHE;
+        if (names_call(name, S("CachingAllocator::malloc")))
+            says = SAYS_MALLOC;
+    }
+    return says;
+}
+
+/* Without a stack: what asks for memory next, and gets it, most likely released first. */
+static uint8_t cause_by_sequence(const struct program *p, uint32_t last)
+{
+    const uint8_t *action = p->r->events.action + p->first;
+    uint32_t i = last + 1;
+    while (i < p->events && action_obtains(action[i]))
+        i++;
+    bool oom = i < p->events && action[i] == ACTION_OOM;
+    bool alloc = i < p->events && action[i] == ACTION_ALLOC && i > last + 1;
+    return oom || alloc ? RUN_RETRY : RUN_EMPTY_CACHE;
+}
+
+static struct release_run judge_run(struct making *k, uint32_t first, uint32_t last)
+{
+    uint32_t stack = k->r->events.stack[k->p->first + first];
+    uint8_t *says = &k->stack_cause[stack];
+    if (*says == 0)
+        *says = (uint8_t)ask_stack(k->r, (stack_id){ stack });
+    struct release_run run = { first, last, RUN_RETRY, true };
+    if (*says == SAYS_EMPTY_CACHE)
+        run.cause = RUN_EMPTY_CACHE;
+    if (*says == SAYS_UNKNOWN) {
+        run.cause = cause_by_sequence(k->p, last);
+        run.by_stack = false;
+    }
+    return run;
+}
+
+static enum vrs_status find_runs(struct making *k, struct vrs_error *err)
+{
+    struct program *p = k->p;
+    const uint8_t *action = k->r->events.action + p->first;
+    uint32_t runs = 0;
+    for (uint32_t i = 0; i < p->events; i++)
+        runs += action_returns(action[i]) && (i == 0 || !action_returns(action[i - 1]));
+    p->run = arena_array(k->arena, struct release_run, runs);
+    k->stack_cause = arena_array(&k->scratch, uint8_t, k->r->stacks.rows.len);
+    if (p->run == NULL || k->stack_cause == NULL)
+        return vrs_no_memory(err);
+    for (uint32_t i = 0; i < p->events; i++) {
+        if (!action_returns(action[i]))
+            continue;
+        uint32_t last = i;
+        while (last + 1 < p->events && action_returns(action[last + 1]))
+            last++;
+        p->run[p->runs++] = judge_run(k, i, last);
+        i = last;
+    }
+    return VRS_OK;
+}
+
+/* Can this device be replayed at all? */
+static enum replay_refusal refusal_of(const struct recording *r, uint32_t device)
+{
+    if (r->devices.kind[device] == DEVICE_HOST)
+        return REFUSED_HOST;
+    if ((r->devices.parts[device] & PART_ANCHOR) == 0)
+        return REFUSED_CUT;
+    if (recorded_by_another(r))
+        return REFUSED_BACKEND;
+    return r->devices.events[device] == 0 ? REFUSED_NO_EVENTS : REFUSED_NOT;
+}
+
+static enum vrs_status order_segments(struct making *k, struct vrs_error *err)
+{
+    uint32_t first = k->r->devices.first_segment[k->p->device];
+    uint32_t count = k->r->devices.segments[k->p->device];
+    const uint64_t *address = k->r->segments.address;
+    k->segment = arena_array(&k->scratch, uint32_t, count);
+    if (k->segment == NULL)
+        return vrs_no_memory(err);
+    for (uint32_t i = 0; i < count; i++) {
+        k->segment[i] = first + i;
+        /* Files list them by address; what is not in order is edited. */
+        if (address[first + i] == UNKNOWN_U64 ||
+            (i > 0 && address[first + i] < address[first + i - 1]))
+            k->refusal = REFUSED_INCONSISTENT;
+    }
+    return VRS_OK;
+}
+
+static enum vrs_status make(struct making *k, struct vrs_error *err)
+{
+    struct program *p = k->p;
+    p->slot = arena_array(k->arena, uint32_t, p->events);
+    p->lane = arena_array(k->arena, uint16_t, p->events);
+    if (p->slot == NULL || p->lane == NULL)
+        return vrs_no_memory(err);
+    TRY(order_segments(k, err));
+    TRY(find_start_blocks(k, err));
+    if (!take_events(k))
+        return vrs_no_memory(err);
+    p->lanes = arena_array(k->arena, struct lane, k->lanes.len);
+    if (p->lanes == NULL)
+        return vrs_no_memory(err);
+    for (uint32_t i = 0; i < k->lanes.len; i++)
+        p->lanes[i] = k->lanes.at[i];
+    p->lane_count = k->lanes.len;
+    return find_runs(k, err);
+}
+
+enum vrs_status program_make(const struct recording *r, uint32_t device, struct arena *arena,
+                             struct program *ret, enum replay_refusal *ret_refusal,
+                             struct vrs_error *err)
+{
+    struct program p = {
+        .r = r,
+        .device = device,
+        .first = r->devices.first_event[device],
+        .events = r->devices.events[device],
+    };
+    struct making k = {
+        .r = r,
+        .p = &p,
+        .arena = arena,
+        .held.max = UINT32_MAX - 1,
+        .unused.max = UINT32_MAX - 1,
+        .lanes.max = LANES_MAX,
+        .refusal = refusal_of(r, device),
+    };
+    enum vrs_status status = VRS_OK;
+    arena_init(&k.scratch, SIZE_MAX / 2);
+    if (k.refusal == REFUSED_NOT)
+        status = make(&k, err);
+    arena_free(&k.scratch);
+    vec_free(&k.held);
+    vec_free(&k.unused);
+    vec_free(&k.lanes);
+    idtab_free(&k.index);
+    TRY(status);
+    *ret = p;
+    *ret_refusal = k.refusal;
+    return VRS_OK;
+}
+
+uint32_t program_start_from(const struct program *p, uint64_t address)
+{
+    uint32_t low = 0, high = p->starts;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (p->start[middle].address < address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+uint64_t program_reserved_start(const struct program *p)
+{
+    const struct devices *d = &p->r->devices;
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < d->segments[p->device]; i++)
+        bytes += known_or_0(p->r->segments.total_size[d->first_segment[p->device] + i]);
+    for (uint32_t i = 0; i < p->events; i++)
+        bytes -= program_reserved_change(p, i);
+    return bytes;
+}

@@ -1,0 +1,434 @@
+/* start_state.c - undoing segments and mappings, then laying blocks out in them. */
+#include "allocator/start_state.h"
+
+#include <string.h>
+
+/* Ranges while the trace is undone, in a set by address; range 0 is none. */
+struct undoing {
+    struct program *p;
+    VEC(struct range) ranges;
+    VEC(struct set_node) nodes;
+    uint32_t root;
+    uint32_t unused; /* linked by side */
+    VEC(struct lane) lanes;
+    struct arena *arena;
+    uint64_t page;           /* of large expandable memory */
+    bool inconsistent, full; /* of lanes */
+};
+
+static bool add_range(struct undoing *u, struct range range)
+{
+    uint32_t id = u->unused;
+    if (id != 0) {
+        u->unused = u->ranges.at[id].side;
+    } else {
+        if (!vec_reserve(&u->ranges, 1) || !vec_reserve(&u->nodes, 1))
+            return false;
+        id = u->ranges.len++;
+        u->nodes.len++;
+    }
+    u->ranges.at[id] = range;
+    set_insert(u->nodes.at, &u->root, id, (struct set_key){ 0, range.address });
+    return true;
+}
+
+static void remove_range(struct undoing *u, uint32_t id)
+{
+    set_remove(u->nodes.at, &u->root, id);
+    u->ranges.at[id].side = u->unused;
+    u->unused = id;
+}
+
+/* The range that begins at `address`, or 0. */
+static uint32_t range_at(const struct undoing *u, uint64_t address)
+{
+    uint32_t id = set_at_least(u->nodes.at, u->root, (struct set_key){ 0, address });
+    return id != 0 && u->ranges.at[id].address == address ? id : 0;
+}
+
+/* The lane of a pool and stream, appended where it is new. */
+static bool find_lane(struct undoing *u, uint32_t pool, uint64_t stream, uint32_t *ret)
+{
+    for (*ret = 0; *ret < u->lanes.len; ++*ret)
+        if (u->lanes.at[*ret].pool == pool && u->lanes.at[*ret].stream == stream)
+            return true;
+    u->full = u->lanes.len == LANES_MAX;
+    return vec_push(&u->lanes, (struct lane){ pool, stream });
+}
+
+static bool note_segment(struct undoing *u, uint32_t row)
+{
+    const struct segments *s = &u->p->r->segments;
+    uint32_t lane;
+    if (s->total_size[row] == UNKNOWN_U64 || s->total_size[row] == 0 ||
+        s->address[row] >= ADDRESS_END || s->total_size[row] >= ADDRESS_END) {
+        u->inconsistent = true;
+        return true;
+    }
+    return find_lane(u, pool_number(u->p->r, s->pool[row]), u->p->r->streams.handle[s->stream[row]],
+                     &lane) &&
+           add_range(u, (struct range){ s->address[row], s->total_size[row],
+                                        lane * 2 + (s->size_class[row] == CLASS_SMALL),
+                                        s->expandable[row] != 0 });
+}
+
+/* Takes [from, to) out of the expandable ranges. */
+static bool cut_out(struct undoing *u, uint64_t from, uint64_t to)
+{
+    uint32_t id = set_before(u->nodes.at, u->root, (struct set_key){ 0, from });
+    if (id == 0)
+        id = set_at_least(u->nodes.at, u->root, (struct set_key){ 0, from });
+    while (id != 0 && u->ranges.at[id].address < to) {
+        struct range r = u->ranges.at[id];
+        uint32_t next = set_after(u->nodes.at, u->root, u->nodes.at[id].key);
+        uint64_t end = r.address + r.size;
+        if (!r.expandable && end > from) {
+            u->inconsistent = true; /* pages mapped where a fixed segment lies */
+            return true;
+        }
+        if (end > from) {
+            remove_range(u, id);
+            if (r.address < from &&
+                !add_range(u, (struct range){ r.address, from - r.address, r.side, true }))
+                return false;
+            if (end > to && !add_range(u, (struct range){ to, end - to, r.side, true }))
+                return false;
+        }
+        id = next;
+    }
+    return true;
+}
+
+/* The side of pages that were returned: that of mapped memory beside them, whose pool counts where
+ * the event names none; else by their size. */
+static uint32_t side_of_pages(const struct undoing *u, uint64_t address, uint64_t bytes,
+                              uint32_t lane, bool pool_named)
+{
+    uint64_t stream = u->lanes.at[lane].stream;
+    uint32_t beside[2] = {
+        set_before(u->nodes.at, u->root, (struct set_key){ 0, address }),
+        range_at(u, address + bytes),
+    };
+    for (uint32_t i = 0; i < 2; i++) {
+        const struct range *r = &u->ranges.at[beside[i]];
+        bool touches = beside[i] != 0 && (i == 1 || r->address + r->size == address);
+        if (touches && r->expandable && u->lanes.at[r->side / 2].stream == stream)
+            return pool_named ? lane * 2 + (r->side & 1) : r->side;
+    }
+    return lane * 2 + (bytes % u->page != 0);
+}
+
+static bool undo_return(struct undoing *u, uint32_t row)
+{
+    const struct recording *r = u->p->r;
+    const struct events *e = &r->events;
+    uint32_t lane, pool = r->contexts.pool[e->context[row]];
+    uint64_t address = e->address[row], bytes = e->size[row];
+    if (!find_lane(u, pool_number(r, pool), r->streams.handle[e->stream[row]], &lane))
+        return false;
+    bool unmaps = e->action[row] == ACTION_SEGMENT_UNMAP;
+    uint32_t side = unmaps ? side_of_pages(u, address, bytes, lane, pool != 0)
+                           : lane * 2 + (bytes == SMALL_SEGMENT_BYTES);
+    uint32_t there = range_at(u, address);
+    if (there != 0)
+        remove_range(u, there);
+    return add_range(u, (struct range){ address, bytes, side, unmaps });
+}
+
+static bool undo_event(struct undoing *u, uint32_t row)
+{
+    const struct events *e = &u->p->r->events;
+    uint8_t action = e->action[row];
+    if (!action_obtains(action) && !action_returns(action))
+        return true;
+    uint64_t address = e->address[row], bytes = e->size[row];
+    if (address >= ADDRESS_END || bytes >= ADDRESS_END || bytes == 0) {
+        u->inconsistent = true;
+        return true;
+    }
+    if (action == ACTION_SEGMENT_ALLOC) {
+        uint32_t id = range_at(u, address);
+        if (id != 0)
+            remove_range(u, id);
+        return true;
+    }
+    return action == ACTION_SEGMENT_MAP ? cut_out(u, address, address + bytes)
+                                        : undo_return(u, row);
+}
+
+static bool undo_all(struct undoing *u)
+{
+    const struct devices *d = &u->p->r->devices;
+    uint32_t device = u->p->device;
+    if (!vec_push(&u->ranges, (struct range){ 0 }) ||
+        !vec_push(&u->nodes, (struct set_node){ .left = 0 }))
+        return false;
+    set_seed(u->nodes.at);
+    for (uint32_t i = 0; i < u->p->lane_count; i++)
+        if (!vec_push(&u->lanes, u->p->lanes[i]))
+            return false;
+    for (uint32_t i = 0; i < d->segments[device]; i++)
+        if (!note_segment(u, d->first_segment[device] + i))
+            return false;
+    for (uint32_t i = u->p->events; i-- > 0;)
+        if (!undo_event(u, u->p->first + i))
+            return false;
+    return true;
+}
+
+/* Pages of one side that touch are one range: a block may have lain across them. */
+static bool extends(const struct range *last, const struct range *range)
+{
+    return last->expandable && range->expandable && last->side == range->side &&
+           last->address + last->size == range->address;
+}
+
+/* The ranges in order, and the lanes that segments added to the program's. */
+static bool keep_ranges(struct undoing *u, struct start_state *s)
+{
+    s->range = arena_array(u->arena, struct range, u->ranges.len);
+    struct lane *lanes = arena_array(u->arena, struct lane, u->lanes.len);
+    if (s->range == NULL || lanes == NULL)
+        return false;
+    for (uint32_t id = set_first(u->nodes.at, u->root); id != 0;
+         id = set_after(u->nodes.at, u->root, u->nodes.at[id].key)) {
+        const struct range *range = &u->ranges.at[id];
+        if (s->ranges > 0 && extends(&s->range[s->ranges - 1], range))
+            s->range[s->ranges - 1].size += range->size;
+        else
+            s->range[s->ranges++] = *range;
+    }
+    if (u->lanes.len > 0)
+        memcpy(lanes, u->lanes.at, u->lanes.len * sizeof *lanes);
+    u->p->lanes = lanes;
+    u->p->lane_count = u->lanes.len;
+    return true;
+}
+
+/* Pages mapped later below all of a side's ranges show that its reservation begins there, unless
+ * they are so far away that they must be another's. */
+static bool find_bases(struct start_state *s, const struct allocator_config *config,
+                       struct arena *arena)
+{
+    const uint64_t far = (uint64_t)1 << 40;
+    const struct program *p = s->program;
+    const struct events *e = &p->r->events;
+    uint64_t lowest = UINT64_MAX;
+    s->base = arena_array(arena, uint64_t, (size_t)p->lane_count * 2);
+    if (s->base == NULL)
+        return false;
+    for (uint32_t i = s->ranges; i-- > 0;)
+        if (s->range[i].expandable)
+            s->base[s->range[i].side] = s->range[i].address;
+    for (uint32_t i = 0; i < p->events; i++) {
+        uint32_t row = p->first + i;
+        uint8_t action = e->action[row];
+        if (action == ACTION_SEGMENT_MAP && e->address[row] < lowest)
+            lowest = e->address[row];
+        if (action != ACTION_ALLOC && action != ACTION_OOM)
+            continue;
+        uint64_t rounded = rounding_apply(&config->rounding, known_or_0(e->size[row]));
+        uint64_t *base = &s->base[lane_side(p->lane[i], rounded)];
+        if (lowest < *base && *base - lowest < far)
+            *base = lowest;
+        lowest = UINT64_MAX;
+    }
+    return true;
+}
+
+/* The size of a block of which only the request is known, with `room` bytes to what is next. */
+static uint64_t infer_size(const struct range *range, const struct allocator_config *config,
+                           uint64_t request, uint64_t room)
+{
+    uint64_t rounded = rounding_apply(&config->rounding, request);
+    if (rounded > room)
+        return room;
+    bool splits_small = range->expandable || side_small(range->side);
+    bool whole = room - rounded <= SMALL_BLOCK_MAX || rounded >= config->max_split_bytes;
+    return !splits_small && whole ? room : rounded;
+}
+
+/* Sizes of the start blocks inside one range; false where a known one does not fit. */
+static bool size_range(struct start_state *s, const struct range *range,
+                       const struct allocator_config *config)
+{
+    const struct program *p = s->program;
+    uint64_t end = range->address + range->size;
+    for (uint32_t i = program_start_from(p, range->address);
+         i < p->starts && p->start[i].address < end; i++) {
+        bool last = i + 1 == p->starts || p->start[i + 1].address >= end;
+        uint64_t room = (last ? end : p->start[i + 1].address) - p->start[i].address;
+        s->size[i] = p->start[i].size;
+        s->inferred[i] = s->size[i] == UNKNOWN_U64;
+        s->inferences += s->inferred[i];
+        if (s->inferred[i])
+            s->size[i] = infer_size(range, config, p->start[i].requested, room);
+        s->ambiguous[i] =
+            s->inferred[i] && s->size[i] != room && !range->expandable && !side_small(range->side);
+        if (s->size[i] == 0 || s->size[i] > room)
+            return false;
+    }
+    return true;
+}
+
+enum vrs_status start_state_make(struct program *p, const struct allocator_config *config,
+                                 struct arena *arena, struct start_state *ret,
+                                 enum replay_refusal *ret_refusal, struct vrs_error *err)
+{
+    struct undoing u = { .p = p,
+                         .arena = arena,
+                         .page = config->large_segment_bytes,
+                         .ranges.max = UINT32_MAX / 2,
+                         .nodes.max = UINT32_MAX / 2,
+                         .lanes.max = LANES_MAX };
+    struct start_state s = { .program = p };
+    bool done = undo_all(&u);
+    /* More was obtained than the segments hold: they are of another recording. */
+    u.inconsistent = u.inconsistent || (int64_t)program_reserved_start(p) < 0;
+    done = done && keep_ranges(&u, &s);
+    vec_free(&u.ranges);
+    vec_free(&u.nodes);
+    vec_free(&u.lanes);
+    *ret_refusal = u.full ? REFUSED_LANES : u.inconsistent ? REFUSED_INCONSISTENT : REFUSED_NOT;
+    if (*ret_refusal != REFUSED_NOT)
+        return VRS_OK;
+    s.size = arena_array(arena, uint64_t, p->starts);
+    s.inferred = arena_array(arena, bool, p->starts);
+    s.ambiguous = arena_array(arena, bool, p->starts);
+    if (!done || s.size == NULL || s.inferred == NULL || s.ambiguous == NULL ||
+        !find_bases(&s, config, arena))
+        return vrs_no_memory(err);
+    for (uint32_t i = 0; i < s.ranges; i++) {
+        bool overlaps = i > 0 && s.range[i - 1].address + s.range[i - 1].size > s.range[i].address;
+        if (overlaps || !size_range(&s, &s.range[i], config))
+            *ret_refusal = REFUSED_INCONSISTENT;
+    }
+    *ret = s;
+    return VRS_OK;
+}
+
+/* Laying out. */
+
+struct layout {
+    const struct start_state *s;
+    struct machine *m;
+    uint32_t *block_of;
+    uint32_t *tail; /* of each side: the unmapped end of its reservation, or 0 */
+};
+
+/* A block behind `last` (0: the first of its segment). */
+static uint32_t append_block(struct machine *m, uint32_t last, struct block like)
+{
+    like.prev = last;
+    like.next = 0;
+    uint32_t block = block_make(m, like);
+    if (block == 0)
+        return 0;
+    if (last != 0)
+        m->blocks.at[last].next = block;
+    else
+        m->segments.at[like.segment].first = block;
+    block_enter(m, block);
+    return block;
+}
+
+/* The blocks of one range behind `last`; the last of them. */
+static uint32_t append_blocks(struct layout *l, const struct range *range, uint32_t segment,
+                              uint32_t last)
+{
+    const struct program *p = l->s->program;
+    struct machine *m = l->m;
+    struct block like = { .segment = segment, .side = range->side, .mapped = true };
+    uint64_t at = range->address, end = range->address + range->size;
+    for (uint32_t i = program_start_from(p, at); i < p->starts && p->start[i].address < end; i++) {
+        const struct start_block *start = &p->start[i];
+        struct block gap = like;
+        gap.address = at;
+        gap.size = start->address - at;
+        if (gap.size != 0)
+            last = append_block(m, last, gap);
+        struct block held = like;
+        held.address = start->address;
+        held.size = l->s->size[i];
+        held.requested = start->requested;
+        held.use = BLOCK_IN_USE;
+        last = append_block(m, last, held);
+        l->block_of[i] = last;
+        m->active += held.size;
+        m->allocated += held.size;
+        m->requested += held.requested;
+        if (start->waiting)
+            machine_wait(m, last);
+        at = start->address + held.size;
+    }
+    like.address = at;
+    like.size = end - at;
+    return like.size == 0 ? last : append_block(m, last, like);
+}
+
+static void add_tail(struct layout *l, uint32_t segment, uint32_t side, uint64_t address,
+                     uint32_t last)
+{
+    l->tail[side] = append_block(
+        l->m, last,
+        (struct block){
+            .address = address, .size = ADDRESS_END - address, .segment = segment, .side = side });
+}
+
+/* Ranges of one side are parts of one reservation: what lies between them is not mapped. */
+static void lay_expandable(struct layout *l, const struct range *range)
+{
+    struct machine *m = l->m;
+    uint32_t tail = l->tail[range->side], last = tail, segment;
+    if (tail == 0) {
+        uint64_t base = l->s->base[range->side];
+        segment = segment_make(m, base, true);
+        if (segment == NO_ROW)
+            return;
+        if (base < range->address)
+            last = append_block(m, 0,
+                                (struct block){ .address = base,
+                                                .size = range->address - base,
+                                                .segment = segment,
+                                                .side = range->side });
+    } else {
+        segment = m->blocks.at[tail].segment;
+        block_leave(m, tail);
+        m->blocks.at[tail].size = range->address - m->blocks.at[tail].address;
+        if (m->blocks.at[tail].size != 0) {
+            block_enter(m, tail);
+        } else {
+            last = m->blocks.at[tail].prev;
+            m->blocks.at[last].next = 0;
+            block_drop(m, tail);
+        }
+    }
+    last = append_blocks(l, range, segment, last);
+    add_tail(l, segment, range->side, range->address + range->size, last);
+}
+
+bool start_state_build(const struct start_state *s, struct machine *m, uint32_t *block_of)
+{
+    const struct program *p = s->program;
+    uint32_t tail[2 * LANES_MAX] = { 0 };
+    struct layout l = { s, m, block_of, tail };
+    memset(block_of, 0, p->slots * sizeof *block_of);
+    for (uint32_t i = 0; i < p->lane_count; i++)
+        if (machine_lane(m, p->lanes[i].pool, p->lanes[i].stream) != i)
+            return false;
+    for (uint32_t i = 0; i < s->ranges && !m->no_memory; i++) {
+        const struct range *range = &s->range[i];
+        if (range->expandable) {
+            lay_expandable(&l, range);
+        } else {
+            uint32_t segment = segment_make(m, range->address, false);
+            if (segment != NO_ROW)
+                append_blocks(&l, range, segment, 0);
+        }
+        m->reserved += range->size;
+    }
+    m->peak_reserved.bytes = m->reserved;
+    m->peak_active.bytes = m->active;
+    m->peak_requested.bytes = m->requested;
+    return !m->no_memory;
+}

@@ -1,0 +1,179 @@
+/* test_block_set.c - the treap against an array that is kept in order by moving. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "allocator/block_set.h"
+
+enum { BLOCKS = 400, STEPS = 20000 };
+
+/* The same set, in order. */
+struct sorted {
+    uint32_t block[BLOCKS], len;
+    struct set_key key[BLOCKS];
+};
+
+struct pair {
+    struct set_node node[BLOCKS + 1];
+    uint32_t root;
+    bool inside[BLOCKS + 1];
+    struct sorted sorted;
+    uint64_t random;
+};
+
+static uint64_t draw(struct pair *p, uint64_t below)
+{
+    p->random = p->random * 6364136223846793005u + 1442695040888963407u;
+    return (p->random >> 33) % below;
+}
+
+static bool less(struct set_key a, struct set_key b)
+{
+    return a.size < b.size || (a.size == b.size && a.address < b.address);
+}
+
+/* How many keys of the array are below `key`, or not above it. */
+static uint32_t rank(const struct sorted *s, struct set_key key, bool equal_too)
+{
+    uint32_t n = 0;
+    while (n < s->len && (less(s->key[n], key) || (equal_too && !less(key, s->key[n]))))
+        n++;
+    return n;
+}
+
+static uint32_t at(const struct sorted *s, uint32_t place)
+{
+    return place < s->len ? s->block[place] : 0;
+}
+
+static void insert(struct pair *p, uint32_t block, struct set_key key)
+{
+    struct sorted *s = &p->sorted;
+    uint32_t place = rank(s, key, false);
+    memmove(&s->key[place + 1], &s->key[place], (s->len - place) * sizeof *s->key);
+    memmove(&s->block[place + 1], &s->block[place], (s->len - place) * sizeof *s->block);
+    s->key[place] = key;
+    s->block[place] = block;
+    s->len++;
+    p->inside[block] = true;
+    set_insert(p->node, &p->root, block, key);
+}
+
+static void take_out(struct pair *p, uint32_t block)
+{
+    struct sorted *s = &p->sorted;
+    uint32_t place = rank(s, p->node[block].key, false);
+    s->len--;
+    memmove(&s->key[place], &s->key[place + 1], (s->len - place) * sizeof *s->key);
+    memmove(&s->block[place], &s->block[place + 1], (s->len - place) * sizeof *s->block);
+    p->inside[block] = false;
+    set_remove(p->node, &p->root, block);
+}
+
+static void check_around(const struct pair *p, struct set_key key)
+{
+    const struct sorted *s = &p->sorted;
+    uint32_t below = rank(s, key, false), not_above = rank(s, key, true);
+    assert_int_equal(set_at_least(p->node, p->root, key), at(s, below));
+    assert_int_equal(set_after(p->node, p->root, key), at(s, not_above));
+    assert_int_equal(set_before(p->node, p->root, key), below == 0 ? 0 : at(s, below - 1));
+    assert_int_equal(set_first(p->node, p->root), at(s, 0));
+    assert_int_equal(set_last(p->node, p->root), s->len == 0 ? 0 : at(s, s->len - 1));
+}
+
+static uint32_t depth(const struct set_node *node, uint32_t root)
+{
+    if (root == 0)
+        return 0;
+    uint32_t left = depth(node, node[root].left), right = depth(node, node[root].right);
+    return 1 + (left > right ? left : right);
+}
+
+static bool has(const struct pair *p, struct set_key key)
+{
+    return rank(&p->sorted, key, false) != rank(&p->sorted, key, true);
+}
+
+/* Sizes from a small range, so that many are equal and addresses decide. */
+static void the_treap_is_the_sorted_array(void **state)
+{
+    static struct pair p;
+    (void)state;
+    for (uint32_t round = 0; round < 3; round++) {
+        p = (struct pair){ .random = round + 1 };
+        for (uint32_t i = 0; i < STEPS; i++) {
+            uint32_t block = 1 + (uint32_t)draw(&p, BLOCKS);
+            struct set_key key = { draw(&p, 8) * 512, draw(&p, 1000) };
+            if (p.inside[block])
+                take_out(&p, block);
+            else if (!has(&p, key))
+                insert(&p, block, key);
+            check_around(&p, key);
+            check_around(&p, (struct set_key){ draw(&p, 9) * 512, draw(&p, 1000) });
+            if (i % 512 == 0)
+                check_around(&p, (struct set_key){ UINT64_MAX, UINT64_MAX });
+        }
+    }
+}
+
+static void an_empty_set_has_nothing(void **state)
+{
+    struct pair *p = calloc(1, sizeof *p);
+    (void)state;
+    assert_non_null(p);
+    check_around(p, (struct set_key){ 0, 0 });
+    insert(p, 7, (struct set_key){ 512, 3 });
+    check_around(p, (struct set_key){ 512, 3 });
+    take_out(p, 7);
+    check_around(p, (struct set_key){ 512, 3 });
+    assert_int_equal(p->root, 0);
+    free(p);
+}
+
+/* Segments of a file that lies may overlap. */
+static void equal_keys_are_told_apart(void **state)
+{
+    static struct set_node node[201];
+    uint32_t root = 0;
+    (void)state;
+    for (uint32_t i = 0; i < 200; i++)
+        set_insert(node, &root, 1 + i * 77 % 200, (struct set_key){ 512, i % 2 });
+    assert_int_equal(set_first(node, root), 1 + 0);
+    for (uint32_t i = 1; i <= 200; i++)
+        set_remove(node, &root, i);
+    assert_int_equal(root, 0);
+}
+
+/* Blocks of one segment are mostly inserted by ascending or descending address. */
+static void order_of_insertion_does_not_make_it_deep(void **state)
+{
+    enum { MANY = 1 << 15 };
+    struct set_node *node = calloc(MANY + 1, sizeof *node);
+    (void)state;
+    assert_non_null(node);
+    for (uint32_t falling = 0; falling < 2; falling++) {
+        uint32_t root = 0;
+        for (uint32_t i = 1; i <= MANY; i++)
+            set_insert(node, &root, i, (struct set_key){ 512, falling ? MANY - i : i });
+        assert_in_range(depth(node, root), 15, 60);
+        for (uint32_t i = 1; i <= MANY; i++)
+            set_remove(node, &root, i);
+        assert_int_equal(root, 0);
+    }
+    free(node);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_empty_set_has_nothing),
+        cmocka_unit_test(the_treap_is_the_sorted_array),
+        cmocka_unit_test(equal_keys_are_told_apart),
+        cmocka_unit_test(order_of_insertion_does_not_make_it_deep),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
