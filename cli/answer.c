@@ -62,6 +62,13 @@ static void ask_entries(struct work *w, const struct vrs_file *file, const char 
     }
 }
 
+static enum vrs_replay_when replay_when(const char *word)
+{
+    if (word == NULL || strcmp(word, "auto") == 0)
+        return VRS_REPLAY_AUTO;
+    return strcmp(word, "always") == 0 ? VRS_REPLAY_ALWAYS : VRS_REPLAY_NEVER;
+}
+
 /* A job of vrs_parallel: touches nothing but its own answer. */
 static void ask_file(void *arg, uint32_t i)
 {
@@ -74,6 +81,7 @@ static void ask_file(void *arg, uint32_t i)
     /* Of several files the files are counted, not the bytes. */
     if (w->inputs.count == 1)
         options.progress = read_progress;
+    options.replay = replay_when(w->common->replay);
     struct vrs_file *file = NULL;
     a->status = vrs_open(path, &options, &file, &a->error);
     if (a->status == VRS_OK)
@@ -140,11 +148,27 @@ static int gather(const struct work *w, const struct vrs_result **results, uint3
     return exit_status;
 }
 
+/* Writes and closes; `what` is what failed where it is not the output. */
+static int write_whole(struct output *output, const struct vrs_result *result,
+                       const struct vrs_write_options *options, const char *what)
+{
+    struct vrs_sink sink = { output_write, output };
+    struct vrs_error err;
+    enum vrs_status status = vrs_write(result, options, &sink, &err);
+    /* The output knows best why a write failed. */
+    if (status != VRS_OK && output->error == 0) {
+        message_failure(what, &err);
+        output_close(output, false);
+        return EXIT_FAILED;
+    }
+    return output_close(output, status == VRS_OK);
+}
+
 static int write_result(const struct work *w, const struct vrs_result *result)
 {
     const struct common *common = w->common;
     struct output output;
-    if (output_open(&output, common->output) != EXIT_DONE)
+    if (output_open(&output, "-o", common->output) != EXIT_DONE)
         return EXIT_FAILED;
     struct vrs_write_options options = w->question->write;
     bool to_terminal = output.name == NULL && terminal_is(STDOUT_FILENO);
@@ -157,24 +181,33 @@ static int write_result(const struct work *w, const struct vrs_result *result)
     /* A set COLUMNS is a wish, as good as a terminal. */
     bool drawn = to_terminal || getenv("COLUMNS") != NULL;
     options.picture = options.picture && drawn && options.width >= 60;
-    struct vrs_sink sink = { output_write, &output };
-    struct vrs_error err;
-    enum vrs_status status = vrs_write(result, &options, &sink, &err);
-    /* The output knows best why a write failed. */
-    if (status != VRS_OK && output.error == 0) {
-        message_failure("writing", &err);
-        output_close(&output, false);
+    return write_whole(&output, result, &options, "writing");
+}
+
+static int write_snapshot(const struct work *w, const struct vrs_result *result)
+{
+    struct output output;
+    if (w->question->snapshot == NULL)
+        return EXIT_DONE;
+    if (output_open(&output, "--write", w->question->snapshot) != EXIT_DONE)
         return EXIT_FAILED;
-    }
-    return output_close(&output, status == VRS_OK);
+    struct vrs_write_options options = { .size = sizeof options, .format = VRS_SNAPSHOT };
+    return write_whole(&output, result, &options, "--write");
 }
 
 /* One file of one entry is answered as such; a page of several is like several files, however many
  * of them could be read. */
 static int join(struct work *w, const struct vrs_result *const *results, uint32_t count)
 {
-    if (count == 1 && !w->inputs.several && w->answer[0].count == 1)
-        return write_result(w, results[0]);
+    if (count == 1 && !w->inputs.several && w->answer[0].count == 1) {
+        int written = write_result(w, results[0]);
+        int kept = write_snapshot(w, results[0]);
+        return written != EXIT_DONE ? written : kept;
+    }
+    if (w->question->snapshot != NULL) {
+        message("%s holds several recordings, and --write takes one", w->inputs.at[0].path);
+        return EXIT_USAGE;
+    }
     struct vrs_result *joined = NULL;
     struct vrs_error err;
     if (vrs_merge(results, count, &joined, &err) != VRS_OK) {
@@ -234,22 +267,52 @@ static void forget(struct work *w)
     inputs_free(&w->inputs);
 }
 
-/* A recording is the only trace of a run that is over: it must not become its own report. */
-static bool output_is_input(const char *output, const struct inputs *inputs)
+static bool is_stdout(const char *path)
 {
-    struct stat to, from;
-    if (output == NULL || strcmp(output, "-") == 0 || stat(output, &to) != 0 ||
-        !S_ISREG(to.st_mode))
-        return false;
-    for (uint32_t i = 0; i < inputs->count; i++) {
+    return path == NULL || strcmp(path, "-") == 0;
+}
+
+static bool is_same_file(const char *a, const char *b)
+{
+    struct stat one, other;
+    return stat(a, &one) == 0 && S_ISREG(one.st_mode) && stat(b, &other) == 0 &&
+           one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
+/* A recording is the only trace of a run that is over: it must not become its own report. */
+static bool output_is_input(const char *option, const char *output, const struct inputs *inputs)
+{
+    for (uint32_t i = 0; !is_stdout(output) && i < inputs->count; i++) {
         const char *path = inputs->at[i].path;
-        if (strcmp(path, "-") != 0 && stat(path, &from) == 0 && from.st_dev == to.st_dev &&
-            from.st_ino == to.st_ino) {
-            message("-o %s would replace the recording it reads; name another file", output);
+        if (strcmp(path, "-") != 0 && is_same_file(output, path)) {
+            message("%s %s would replace the recording it reads; name another file", option,
+                    output);
             return true;
         }
     }
     return false;
+}
+
+/* Whether the outputs leave the inputs, and one another, alone. */
+static bool outputs_are_apart(const struct work *w)
+{
+    const char *output = w->common->output, *snapshot = w->question->snapshot;
+    if (output_is_input("-o", output, &w->inputs))
+        return false;
+    if (snapshot == NULL)
+        return true;
+    if (w->inputs.several) {
+        message("--write takes one recording; name one file");
+        return false;
+    }
+    bool both = is_stdout(snapshot) && is_stdout(output);
+    if (both ||
+        (!is_stdout(output) && (strcmp(snapshot, output) == 0 || is_same_file(snapshot, output)))) {
+        message("--write %s is where the answer goes; name another file%s", snapshot,
+                both ? ", or one with -o" : "");
+        return false;
+    }
+    return !output_is_input("--write", snapshot, &w->inputs);
 }
 
 int answer_files(const struct command *command, const struct question *question, int count,
@@ -263,7 +326,7 @@ int answer_files(const struct command *command, const struct question *question,
     struct work w = { .question = question, .common = question->settings };
     int found = inputs_find(count, files, &w.inputs);
     int exit_status = found;
-    if (output_is_input(w.common->output, &w.inputs)) {
+    if (!outputs_are_apart(&w)) {
         forget(&w);
         return EXIT_USAGE;
     }

@@ -14,6 +14,7 @@ struct question {
     analysis *ask;
     const void *settings;
     struct vrs_write_options write;
+    const char *snapshot; /* also write the run of the one recording to this file; NULL: no */
 };
 
 /* Parses nothing: `files` are the operands.  Answers every file it can and returns the exit

@@ -322,7 +322,7 @@ static void put_json(FILE *out, const struct rows *rows)
 static int answer(const struct common *common)
 {
     struct output output;
-    if (output_open(&output, common->output) != EXIT_DONE)
+    if (output_open(&output, "-o", common->output) != EXIT_DONE)
         return EXIT_FAILED;
     struct rows rows = { .common = common, .fd = output.fd };
     look(&rows);

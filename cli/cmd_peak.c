@@ -26,6 +26,10 @@ static const struct option_spec options[] = {
     { 'n', "rows", "COUNT", "show at most COUNT rows (default 20; in JSON all)", OPTION_COUNT,
       IN(common.rows), NULL },
     { 's', "stacks", NULL, "print the whole stack under each row", OPTION_FLAG, IN(stacks), NULL },
+    { 0, "replay", "WHEN",
+      "replay the allocator, which makes active and allocated bytes exact: auto (default, up to "
+      "200,000 events), always or never",
+      OPTION_CHOICE, IN(common.replay), "auto always never" },
     { 0 },
 };
 

@@ -9,6 +9,10 @@ struct report_settings {
 static const struct option_spec options[] = {
     { 'n', "rows", "COUNT", "show at most COUNT culprits of each device (default 8)", OPTION_COUNT,
       offsetof(struct report_settings, common.rows), NULL },
+    { 0, "replay", "WHEN",
+      "replay the allocator, which makes active and allocated bytes exact: auto (default, up to "
+      "200,000 events), always or never",
+      OPTION_CHOICE, offsetof(struct report_settings, common.replay), "auto always never" },
     { 0 },
 };
 

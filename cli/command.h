@@ -9,14 +9,24 @@
 #define CLI_COMMAND_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 enum option_kind {
     OPTION_FLAG,   /* bool */
     OPTION_TEXT,   /* const char * */
     OPTION_CHOICE, /* const char *, one of `choices` */
     OPTION_COUNT,  /* uint32_t, at least 1 */
+    OPTION_SIZE,   /* uint64_t: bytes, at least 1 */
+    OPTION_LIST,   /* struct option_list: may stand more than once */
     OPTION_DEVICE, /* int64_t: a device's number plus 1 */
     OPTION_LIMIT   /* struct vrs_limits: NAME=VALUE */
+};
+
+/* The values of an option that may stand more than once, in their order. */
+enum { OPTION_LIST_MOST = 64 };
+struct option_list {
+    const char *at[OPTION_LIST_MOST];
+    uint32_t count;
 };
 
 /* An array of these ends with a row without a name. */

@@ -133,6 +133,17 @@ static int wrong_value(const struct option_spec *spec, const char *value, const 
     return EXIT_USAGE;
 }
 
+static int add_value(const struct option_spec *spec, struct option_list *list, const char *value)
+{
+    if (list->count == OPTION_LIST_MOST) {
+        message("--%s stands more than %d times; ask in several runs", spec->name,
+                OPTION_LIST_MOST);
+        return EXIT_USAGE;
+    }
+    list->at[list->count++] = value;
+    return EXIT_DONE;
+}
+
 /* Puts one value, NULL for a flag, where its row says. */
 static int take(const struct option_spec *spec, const char *value, void *settings)
 {
@@ -162,6 +173,13 @@ static int take(const struct option_spec *spec, const char *value, void *setting
         count = (uint32_t)n;
         memcpy(to, &count, sizeof count);
         return EXIT_DONE;
+    case OPTION_SIZE:
+        if (!size_parse(value, &n) || n == 0)
+            return wrong_value(spec, value, "a size, such as 24GiB, 512MiB or a number of bytes");
+        memcpy(to, &n, sizeof n);
+        return EXIT_DONE;
+    case OPTION_LIST:
+        return add_value(spec, to, value);
     case OPTION_DEVICE:
         if (!whole_number(value, UINT32_MAX, &n))
             return wrong_value(spec, value, "a device's number, from 0");

@@ -17,6 +17,7 @@ struct common {
     uint32_t threads; /* 0: one for each processor */
     int64_t device;   /* its number plus 1; 0: all */
     const char *user_root, *library;
+    const char *replay; /* when opening replays: "auto", "always", "never"; NULL: auto */
     struct vrs_limits limits;
 };
 

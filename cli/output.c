@@ -41,6 +41,7 @@ void output_signals(void)
             sigaction(deadly[i], &action, NULL);
     }
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is a write that fails */
 }
 
 static int failed(const struct output *o, int error)
@@ -49,7 +50,7 @@ static int failed(const struct output *o, int error)
     if (o->name == NULL)
         message("standard output: %s%s", strerror(error), cure);
     else
-        message("-o %s: cannot be written: %s%s", o->name, strerror(error), cure);
+        message("%s %s: cannot be written: %s%s", o->option, o->name, strerror(error), cure);
     return EXIT_FAILED;
 }
 
@@ -69,9 +70,9 @@ static mode_t wanted_mode(bool exists, const struct stat *old)
     return 0666 & ~mask;
 }
 
-int output_open(struct output *o, const char *path)
+int output_open(struct output *o, const char *option, const char *path)
 {
-    *o = (struct output){ .fd = STDOUT_FILENO };
+    *o = (struct output){ .fd = STDOUT_FILENO, .option = option };
     if (path == NULL || strcmp(path, "-") == 0)
         return EXIT_DONE;
     o->name = path;

@@ -7,17 +7,19 @@
 
 struct output {
     int fd;
-    const char *name; /* as the user gave it; NULL: standard output */
-    bool temporary;   /* a file beside the target, to be renamed */
-    int error;        /* the errno of the first failure */
+    const char *option; /* that named it */
+    const char *name;   /* as the user gave it; NULL: standard output */
+    bool temporary;     /* a file beside the target, to be renamed */
+    int error;          /* the errno of the first failure */
 };
 
 /* From here on an interrupt removes what is half-written and ends the program with status 130
  * (128 plus the signal's number), and a broken pipe is an error of write. */
 void output_signals(void);
 
-/* `path` NULL or "-" is standard output.  Returns EXIT_DONE, or says why not. */
-int output_open(struct output *o, const char *path);
+/* `path` NULL or "-" is standard output; `option` is named in messages.  Returns EXIT_DONE, or says
+ * why not. */
+int output_open(struct output *o, const char *option, const char *path);
 
 /* The write of a vrs_sink. */
 bool output_write(void *output, const char *bytes, size_t len);

@@ -1,4 +1,7 @@
-"""What PyTorch's memory history keeps: call stacks, events, annotations, and their layout.
+"""What a program does to memory, as PyTorch's history would keep it: stacks, events, annotations.
+
+Every request has an address of its own, and no segment is told: what memory these requests
+get, where they lie and when they no longer fit is found out by vramscope's allocator.
 
 Sharing matters as much as content, because readers must cope with it: a frame dict is
 shared by all stacks it stands in, a frames list by all events, blocks and segments of one
@@ -32,10 +35,6 @@ FREE = HEAD + (
     (CACHE + "local_raw_delete(void*)", "CUDACachingAllocator.cpp"),
     ("c10::StorageImpl::~StorageImpl()", ""),
     ("c10::TensorImpl::~TensorImpl()", "??"),
-)
-EMPTY_CACHE = HEAD + (
-    (CACHE + "NativeCachingAllocator::emptyCache(std::pair<unsigned long, unsigned long>)", ""),
-    ("THCPModule_emptyCache(_object*, _object*)", "Module.cpp"),
 )
 DEALLOC = (("THPVariable_subclass_dealloc(_object*)", "??"), ("_Py_Dealloc", ""))
 SET_GRAD = (("THPVariable_set_grad(THPVariable*, _object*, void*)", "??"),)
@@ -99,9 +98,17 @@ def fresh(text):
     return text.encode().decode()
 
 
+class OutOfMemory(Exception):
+    pass
+
+
 class Recorder:
-    def __init__(self, seed):
+    """`end` is the number of the event, a request, that is not served."""
+
+    def __init__(self, seed, end):
         self.random = random.Random(seed)
+        self.end = end
+        self.address = 1 << 40          # of the next request
         self.now_us = 1767258000000000  # 2026-01-01 09:00 UTC
         self.python = []                # [name, file, line] from the outermost call inwards
         self.frames = {}
@@ -159,11 +166,22 @@ class Recorder:
         self.now_us += 1 + int(self.random.random() * longest_us)
         return self.now_us
 
-    def event(self, action, size, frames, addr=None, device_free=None):
-        if action != "free_completed":  # it follows its request within the microsecond
-            self.tick(4000 if action in ("segment_alloc", "segment_free", "oom") else 40)
-        place = {"device_free": device_free} if addr is None else {"addr": addr}
-        self.events.append({"action": action, **place, "size": size, "stream": 0,
+    def alloc(self, size, frames):
+        """Its address."""
+        address, self.address = self.address, self.address + -(-size // 512) * 512
+        self.tick(40 + (size >> 20))  # the result before this one is written at 1 TB/s
+        self._event("alloc", address, size, frames)
+        if len(self.events) - 1 == self.end:
+            raise OutOfMemory
+        return address
+
+    def free(self, address, size, frames):
+        self.tick(40)
+        self._event("free_requested", address, size, frames)
+        self._event("free_completed", address, size, frames)
+
+    def _event(self, action, address, size, frames):
+        self.events.append({"action": action, "addr": address, "size": size, "stream": 0,
                             "time_us": self.now_us, "compile_context": "N/A",
                             "user_metadata": "", "pool_id": tuple([0, 0]), "frames": frames})
 
@@ -182,24 +200,8 @@ class Recorder:
 
     # The snapshot.
 
-    def snapshot(self, segments):
+    def snapshot(self):
         settings = dict(SETTINGS, trace_alloc_overflowed=False,
                         trace_alloc_max_entries=(1 << 63) - 1)
-        return {"segments": [self._segment(s) for s in sorted(segments, key=lambda s: s.address)],
-                "device_traces": [self.events],
-                "allocator_settings": settings,
+        return {"segments": [], "device_traces": [self.events], "allocator_settings": settings,
                 "external_annotations": self.annotations}
-
-    @staticmethod
-    def _segment(segment):
-        used = [b for b in segment.blocks() if b.used]
-        size = sum(b.size for b in used)
-        return {"device": 0, "address": segment.address, "total_size": segment.size,
-                "allocated_size": size, "active_size": size,
-                "requested_size": sum(b.requested for b in used), "stream": 0,
-                "segment_type": "small" if segment.small else "large",
-                "segment_pool_id": tuple([0, 0]), "is_expandable": False,
-                "frames": segment.frames,
-                "blocks": [{"address": b.address, "size": b.size, "requested_size": b.requested,
-                            "state": "active_allocated" if b.used else "inactive",
-                            "frames": b.frames} for b in segment.blocks()]}

@@ -1,28 +1,31 @@
 #!/usr/bin/env python3
 """Makes the recordings of this folder without a GPU.
 
-It walks through tinylm/ operator by operator, as PyTorch would run it, asks a simple
-caching allocator (first fit, where PyTorch takes the best fit: see allocator.py) for every
-tensor, and writes the memory snapshot that PyTorch would have written.  Line numbers are
-looked up in tinylm's files, so a recording points at real lines.  The same options give
-the same bytes.
+It walks through tinylm/ operator by operator, as PyTorch would run it, and notes every
+request and free with its stack and time.  `vramscope replay --write` then makes the
+recording: its allocator, an exact model of PyTorch's, serves the requests on a card of
+24 GiB, until one of them does not fit.  Line numbers are looked up in tinylm's files, so a
+recording points at real lines.  The same options give the same bytes.
 
 usage:
-  simulate.py --variant NAME [--output FILE]   one recording: train, oom, leak, fragmentation
-  simulate.py --all                            rewrite the four of this folder
-  simulate.py --check                          exit 1 if one of them would come out different
+  simulate.py [options] NAME...    make some of: fragmentation, leak, oom, train
+  simulate.py [options] --all      all of them
+  simulate.py [options] --check    exit 1 if one in this folder would come out different
 """
 import argparse
-import io
+import json
 import pickle
+import subprocess
 import sys
+import tempfile
 from collections import namedtuple
 from pathlib import Path
 
 import recorder as rec
-from allocator import MIB, Allocator, OutOfMemory
 
 HERE = Path(__file__).resolve().parent
+VRAMSCOPE = HERE.parent / "build/release/cli/vramscope"
+MIB = 1 << 20
 # A card of 24 GiB, less what the CUDA context takes before PyTorch can have any.
 CAPACITY = 24 * 1024 * MIB - 452 * MIB
 WORKSPACE_BYTES = 8519680  # cuBLAS, once per thread that multiplies matrices
@@ -35,8 +38,9 @@ TRAIN = {
     "oom": Shape(8, 8, [512, 1024, 2048]),
     "leak": Shape(4, 4, [512] * 5, keep_logits=True),
 }
-SEARCH = Shape(6, 8, [512] * 4)
-VARIANTS = sorted(TRAIN) + ["fragmentation"]
+SCORE = Shape(6, 48, [1024])
+CHUNKS = 12
+SEEDS = {"fragmentation": 4, "leak": 1, "oom": 2, "train": 3}
 
 # What the autograd engine will do for one operator: the gradients it makes (the first is
 # handed on, others wait for `takes`), the parameters that get one, what it then lets go.
@@ -44,23 +48,21 @@ Node = namedtuple("Node", "name ops outputs parameters saved takes")
 
 
 class Tensor:
-    """A block and how many variables and graph nodes hold it."""
+    """Memory and how many variables and graph nodes hold it."""
 
-    def __init__(self, block):
-        self.block, self.holders = block, 1
+    def __init__(self, address, size):
+        self.address, self.size, self.holders = address, size, 1
 
 
 class Process:
     """A Python process with PyTorch in it: operators, autograd, optimizer."""
 
-    def __init__(self, seed):
-        self.stack = rec.Recorder(seed)
-        self.allocator = Allocator(CAPACITY, self.stack.event)
+    def __init__(self, stack):
+        self.stack = stack
         self.engine = None      # the C++ frames of the node that runs, in backward
         self.tape = []
         self.recording = True   # of the tape: off under no_grad
         self.workspaces = set()
-        self.transient = {}     # what an exception that unwinds the step lets go
         self.parameters = {}
         self.gradients = {}
         self.state = []
@@ -69,34 +71,18 @@ class Process:
 
     def new(self, size, *ops):
         """The result of ops[0], called by ops[1] and so on."""
-        native = rec.MALLOC + rec.native_ops(ops)
-        tensor = Tensor(self.allocator.malloc(size, self._capture(native, rec.binding(ops))))
-        self.transient[tensor] = True
-        return tensor
+        return self._new(size, rec.native_ops(ops), ops)
 
-    def lasting(self, size, *ops):
-        tensor = self.new(size, *ops)
-        del self.transient[tensor]
-        return tensor
+    def _new(self, size, native, ops):
+        frames = self._capture(rec.MALLOC + native, rec.binding(ops))
+        return Tensor(self.stack.alloc(size, frames), size)
 
     def drop(self, *tensors, native=rec.DEALLOC):
         for tensor in tensors:
             tensor.holders -= 1
             if tensor.holders == 0:
-                self.transient.pop(tensor, None)
-                self.allocator.free(tensor.block, self._capture(rec.FREE + native))
-
-    def unwind(self, depth, text):
-        """An exception is caught: it held every frame below this one, and they held this."""
-        del self.stack.python[depth:]
-        self.stack.at(text)
-        for tensor in list(self.transient):
-            tensor.holders = 1
-            self.drop(tensor)
-
-    def empty_cache(self):
-        with self.stack.call("empty_cache", "cuda/memory.py", 226):
-            self.allocator.release(self._capture(rec.EMPTY_CACHE))
+                frames = self._capture(rec.FREE + native)
+                self.stack.free(tensor.address, tensor.size, frames)
 
     def _capture(self, native, entry=()):
         if self.engine:
@@ -107,8 +93,7 @@ class Process:
         thread = bool(self.engine)
         if thread not in self.workspaces:
             self.workspaces.add(thread)
-            native = rec.MALLOC + rec.WORKSPACE + rec.native_ops(ops)
-            self.allocator.malloc(WORKSPACE_BYTES, self._capture(native, rec.binding(ops)))
+            self._new(WORKSPACE_BYTES, rec.WORKSPACE + rec.native_ops(ops), ops)
 
     # Operators.  Each returns its result, held once, and notes its gradient.
 
@@ -166,7 +151,7 @@ class Process:
                 self._need_workspace(*node.ops)
             made = [self.new(size, *node.ops) for size in node.outputs]
             for name in node.parameters:
-                self.gradients[name] = self.lasting(self.parameters[name], *node.ops)
+                self.gradients[name] = self.new(self.parameters[name], *node.ops)
             self.engine = rec.release_variables(node.name)
             self.drop(*node.saved, native=())
             self.engine = (("torch::autograd::Node::operator()(%s)" % rec.VARIABLES, "??"),)
@@ -191,7 +176,7 @@ class Process:
                 with s.call("_init_group", "optim/adam.py", 176):
                     for size in self.parameters.values():
                         for s.python[-1][2] in (176, 180):  # exp_avg, exp_avg_sq
-                            self.state.append(self.lasting(size, "zeros_like"))
+                            self.state.append(self.new(size, "zeros_like"))
             s.python[-1][2] = 247
             with s.call("adam", "optim/adam.py", 948), \
                     s.call("_multi_tensor_adam", "optim/adam.py", 767):
@@ -226,9 +211,9 @@ class TinyLM:
             for name, size in sizes.items():
                 with p.stack.call("_apply", module, 964), p.stack.call("convert", module, 1370):
                     p.parameters[name] = size
-                    p.lasting(size, "_to_copy", "to")
+                    p.new(size, "_to_copy", "to")
             with p.stack.call("_apply", module, 1013), p.stack.call("convert", module, 1370):
-                p.lasting(self.longest * self.longest, "_to_copy", "to")  # the mask, booleans
+                p.new(self.longest * self.longest, "_to_copy", "to")  # the mask, booleans
 
     def set_length(self, length):
         self.length = length
@@ -379,7 +364,6 @@ def train(p, shape):
         if name in held:
             p.drop(held[name])
         held[name] = tensor
-        p.transient.pop(tensor, None)
 
     with s.call("<module>", "train.py"):
         s.at('    main()')
@@ -390,120 +374,170 @@ def train(p, shape):
             for step, length in enumerate(shape.lengths):
                 model.set_length(length)
                 s.at("for step, (x, y) in")
-                depth = len(s.python)
                 with s.call("batches", "data.py"):
                     for name in "xy":
                         s.at("%s = tokens[" % name)
                         assign(name, p.new(model.rows * INT64, "_to_copy", "to"))
                 with s.range("ProfilerStep#%d" % step):
-                    try:
-                        s.at("logits, loss = train_step(")
-                        logits, loss = train_step(p, model, held["x"], held["y"])
-                    except OutOfMemory:
-                        p.unwind(depth, "except torch.cuda.OutOfMemoryError")
-                        break
+                    s.at("logits, loss = train_step(")
+                    logits, loss = train_step(p, model, held["x"], held["y"])
                     assign("logits", logits)
                     assign("loss", loss)
                     if shape.keep_logits:
                         s.at("history.append(")
-                        p.lasting(model.rows * VOCABULARY * FP32, "_to_copy", "to", "float")
+                        p.new(model.rows * VOCABULARY * FP32, "_to_copy", "to", "float")
 
 
-def search(p, shape):
-    """tinylm/search.py."""
+def attend(p, model, i, x, cache):
+    """attend() of tinylm/score.py; `cache` has keys and values as tensors, or nothing yet."""
+    s = p.stack
+    with s.call("attend", "score.py"):
+        s.at("q, k, v = attention.qkv(x)")
+        qkv = p.linear(x, 3 * model.wide, model.wide, (i, "qkv"))
+        s.at("cache.append(")
+        fresh = [p.new(model.wide, "clone", "contiguous") for _ in range(2)]
+        with s.call("append", "score.py"):
+            for k, text in enumerate(("keys = torch.cat(", "values = torch.cat(")):
+                if cache:
+                    s.at(text)
+                    longer = p.new(cache[k].size + model.wide, "cat")
+                    p.drop(fresh[k])
+                    fresh[k] = longer
+            s.at("self.keys, self.values = keys")
+            p.drop(*cache)
+            cache[:] = fresh
+        s.at("mixed = F.scaled_dot_product_attention(")
+        flash = ("_scaled_dot_product_flash_attention", "scaled_dot_product_attention")
+        mixed, sums = p.new(model.wide, *flash), p.new(model.rows * HEADS * FP32, *flash)
+        p.drop(sums, native=rec.native_ops(flash[1:]))
+        s.at("return attention.out(")
+        y = p.linear(mixed, model.wide, model.wide, (i, "out"))
+        p.drop(qkv, mixed)
+    return y
+
+
+def read(p, model, tokens, caches):
+    """read() of tinylm/score.py."""
+    s = p.stack
+    with s.call("read", "score.py"):
+        s.at("x = model.tokens(tokens)")
+        with s.module("nn/modules/sparse.py", 192), \
+                s.call("embedding", "nn/functional.py", 2542):
+            x = p.new(model.wide, "embedding")
+        for i, cache in enumerate(caches):
+            for text, norm in (("x = x + attend(", "norm1"), ("x = x + block.mlp(", "norm2")):
+                s.at(text)
+                normed = p.rms_norm(x, model.wide, model.rows, (i, norm))
+                change = attend(p, model, i, normed, cache) if norm == "norm1" \
+                    else model.mlp(i, normed)
+                p.drop(normed)
+                y = p.new(model.wide, "add")
+                p.drop(change, x)
+                x = y
+        s.at("return model.norm(x)")
+        y = p.rms_norm(x, model.wide, model.rows, "norm")
+        p.drop(x, tokens)
+    return y
+
+
+def read_all(p, model):
+    """read_all() of tinylm/score.py; a variable lets go its old value when it gets the new one."""
+    s, states = p.stack, None
+    caches = [[] for _ in range(model.layers)]
+    with s.call("read_all", "score.py"):
+        for number in range(CHUNKS):
+            with s.range("chunk %d" % number):
+                s.at("states = read(")
+                tokens = p.new(model.rows * INT64, "_to_copy", "to")
+                old, states = states, read(p, model, tokens, caches)
+                p.drop(*[old] if old else [])
+                s.at("kept.append(states")
+                p.new(model.wide // 4, "clone")
+        p.drop(states, *(tensor for cache in caches for tensor in cache))
+
+
+def score(p, model):
+    """score() of tinylm/score.py."""
+    s = p.stack
+    with s.call("score", "score.py"), s.range("scores"):
+        s.at("logits = model(")
+        tokens = p.new(model.rows * INT64, "_to_copy", "to")
+        logits = model.forward(tokens)
+        p.drop(tokens)
+        s.at("logs = F.log_softmax(")
+        wide = model.rows * VOCABULARY * FP32
+        copy = p.new(wide, "_to_copy", "to", "float")
+        with s.call("log_softmax", "nn/functional.py", 2250):
+            logs = p.new(wide, "_log_softmax", "log_softmax")
+        p.drop(copy)
+        s.at("return logs.amax(")
+        p.new(model.rows * FP32, "amax")
+        p.drop(logs, logits)
+
+
+def score_and_read(p, shape):
+    """tinylm/score.py."""
     s = p.stack
     p.recording = False
-    queries = 1024 * len(shape.lengths)
-    rows, parts, nearest = 98304, 20, 1024
-
-    def no_grad(name):
-        return s.call("decorate_context", "utils/_contextlib.py", 124), s.call(name, "search.py")
-
-    def embed():
-        vectors, x, states = [], None, None
-        wrapper, function = no_grad("embed")
-        with wrapper, function:
-            for number, length in enumerate(shape.lengths):
-                model.set_length(length)
-                with s.range("documents %d" % number):
-                    s.at('x = tokens.to("cuda")')
-                    old, x = x, p.new(model.rows * INT64, "_to_copy", "to")
-                    p.drop(*[old] if old else [])
-                    s.at("states = model.hidden(x)")
-                    old, states = states, model.hidden(x)
-                    p.drop(*[old] if old else [])
-                    s.at("vectors.append(")
-                    vectors.append(p.new(model.wide // 4, "clone", "reshape", "flatten"))
-            s.at("return torch.cat(")
-            p.lasting(queries * WIDTH * BF16, "cat")
-            p.drop(*vectors, x, states)
-
-    def lookup(rows, parts):
-        wrapper, function = no_grad("search")
-        with wrapper, function:
-            tables = []
-            for number in range(parts):
-                with s.range("part %d" % number):
-                    s.at("table = queries @ part.T")
-                    tables.append(p.new(queries * rows * BF16, "mm", "matmul"))
-                    s.at("found.append(")
-                    p.lasting(queries * nearest * BF16, "topk")
-                    p.lasting(queries * nearest * INT64, "topk")
-            s.at("return torch.stack(")
-            tops = [p.new(BF16, "amax") for _ in tables]
-            p.lasting(BF16 * parts, "cat", "stack")
-            p.drop(*tops, *tables)
-
-    with s.call("<module>", "search.py"):
+    with s.call("<module>", "score.py"):
         s.at("    main()")
-        with s.call("main", "search.py"):
+        with s.call("decorate_context", "utils/_contextlib.py", 124), s.call("main", "score.py"):
             model = TinyLM(p, shape)
             s.at("model = TinyLM(")
             model.to_cuda()
-            s.at("queries = embed(")
-            embed()
-            s.at("corpus = torch.zeros(")
-            p.lasting(parts * rows * WIDTH * BF16, "empty", "zeros")
-            s.at("    reserve(19)")
-            with s.call("reserve", "search.py"):
-                s.at("torch.cuda.empty_cache()")
-                p.empty_cache()
-                s.at("torch.empty(gib << 30")
-                p.drop(p.new(19 << 30, "empty"))
-            depth = len(s.python)
-            for factor in (1, 2):
-                try:
-                    s.at("best = search(")
-                    lookup(factor * rows, parts // factor)
-                except OutOfMemory:
-                    p.unwind(depth, "except torch.cuda.OutOfMemoryError")
+            model.set_length(*shape.lengths)
+            s.at("kept = [score(")
+            score(p, model)
+            s.at("    read_all(model, kept)")
+            read_all(p, model)
 
 
-def record(variant):
+def program(name, path, end=None):
+    """What the program does, as a snapshot that knows no memory, up to event `end`."""
+    stack = rec.Recorder(SEEDS[name], end)
+    try:
+        if name == "fragmentation":
+            score_and_read(Process(stack), SCORE)
+        else:
+            train(Process(stack), TRAIN[name])
+    except rec.OutOfMemory:
+        pass  # the annotations have heard of it
+    path.write_bytes(pickle.dumps(stack.snapshot(), protocol=4))
+
+
+def record(name, vramscope):
     """The bytes of one recording."""
-    process = Process(seed=1 + VARIANTS.index(variant))
-    if variant == "fragmentation":
-        search(process, SEARCH)
-    else:
-        train(process, TRAIN[variant])
-    out = io.BytesIO()
-    pickle.dump(process.stack.snapshot(process.allocator.segments), out, protocol=4)
-    return out.getvalue()
+    with tempfile.TemporaryDirectory(prefix="vramscope-") as folder:
+        raw, made = Path(folder, "program.pickle"), Path(folder, name + ".pickle")
+
+        def replay(*options):
+            command = [vramscope, "replay", "--anyway", "--capacity", str(CAPACITY), *options, raw]
+            return subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
+
+        program(name, raw)
+        answer = json.loads(replay("--json"))["devices"][0]["result"]["what_if"][-1]
+        if answer["first_oom"]:
+            program(name, raw, answer["first_oom"]["event"])
+        replay("--write", made)
+        return made.read_bytes()
 
 
 def main():
     options = argparse.ArgumentParser(usage=__doc__.split("usage:\n")[1].strip())
-    options.add_argument("--variant", choices=VARIANTS)
-    options.add_argument("--output", type=Path)
+    options.add_argument("names", nargs="*", metavar="NAME", choices=[*sorted(SEEDS), []])
     options.add_argument("--all", action="store_true")
     options.add_argument("--check", action="store_true")
+    options.add_argument("--vramscope", type=Path, default=VRAMSCOPE, metavar="PROGRAM",
+                         help="default: build/release/cli/vramscope")
+    options.add_argument("--output", type=Path, default=HERE, metavar="FOLDER",
+                         help="default: this one")
     args = options.parse_args()
-    if bool(args.variant) + args.all + args.check != 1:
-        options.error("one of --variant, --all and --check is needed")
+    if bool(args.names) + args.all + args.check != 1:
+        options.error("one of NAME, --all and --check is needed")
     different = 0
-    for variant in [args.variant] if args.variant else VARIANTS:
-        path = args.output or HERE / (variant + ".pickle")
-        data = record(variant)
+    for name in args.names or sorted(SEEDS):
+        path = args.output / (name + ".pickle")
+        data = record(name, args.vramscope)
         if not args.check:
             path.write_bytes(data)
         elif not path.exists() or path.read_bytes() != data:

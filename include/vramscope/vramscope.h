@@ -45,6 +45,14 @@ struct vrs_limits {
     uint64_t frames;         /* frames in one stack, longer ones are cut: 65,535 */
 };
 
+/* Whether opening also replays each recording through the model of the allocator, which gives the
+ * columns block_sizes.bytes and .source, and exact allocated and active bytes where it agrees. */
+enum vrs_replay_when {
+    VRS_REPLAY_AUTO, /* devices of up to 200,000 events; blocks of longer ones are rounded */
+    VRS_REPLAY_ALWAYS,
+    VRS_REPLAY_NEVER /* the columns of block_sizes are then there, and empty */
+};
+
 struct vrs_open_options {
     size_t size;
     const struct vrs_limits *limits; /* NULL: all defaults */
@@ -52,6 +60,7 @@ struct vrs_open_options {
      * Returning false cancels the call, which then fails with VRS_IO. */
     bool (*progress)(void *arg, uint64_t done_bytes, uint64_t total_bytes);
     void *progress_arg;
+    enum vrs_replay_when replay;
 };
 
 /* The calls everyone needs. */
@@ -97,13 +106,53 @@ VRS_API enum vrs_status vrs_peak(const struct vrs_recording *recording,
 VRS_API enum vrs_status vrs_peak_check(const struct vrs_peak_options *options,
                                        struct vrs_error *err);
 
+/* Does the model of the caching allocator reproduce the recording, and what would other settings,
+ * another device or changed code have done? */
+struct vrs_replay_options {
+    size_t size;
+    const char *path, *user_root, *library; /* as above */
+    int64_t device;                         /* as above */
+    /* Settings strings, each "key:value,…", together one question. */
+    const char *const *set;
+    uint32_t sets;
+    uint64_t capacity_bytes; /* what the process can reserve; 0: no end */
+    bool sweep;              /* one question for each setting of a table */
+    bool smallest;           /* also the least capacity at which each question completes */
+    /* SITE is a part of a culprit's or owner's name as `report` prints it, or "event:N" for the
+     * exact stack of event N.  Each entry is one more change of the same question, at most 200 of
+     * them; of several that match a stack the first counts.  A FACTOR is from 0 to 1024. */
+    const char *const *drop; /* "SITE" */
+    uint32_t drops;
+    const char *const *scale; /* "SITE=FACTOR" */
+    uint32_t scales;
+    const char *const
+        *free_early; /* "SITE=SCOPE": the number of an event, or an annotation's name */
+    uint32_t free_earlies;
+    bool anyway;      /* answer also where the model does not reproduce the recording */
+    bool keep_run;    /* keep the changed run, for VRS_SNAPSHOT */
+    uint32_t threads; /* for questions side by side; 0: one for each processor */
+};
+/* VRS_USAGE for words that make no sense, for a site or scope that the recording does not have, and
+ * with keep_run where a device cannot be replayed. */
+VRS_API enum vrs_status vrs_replay(const struct vrs_recording *recording,
+                                   const struct vrs_replay_options *options,
+                                   struct vrs_result **ret, struct vrs_error *err);
+
+/* VRS_USAGE where vrs_replay would refuse these words of whatever recording. */
+VRS_API enum vrs_status vrs_replay_check(const struct vrs_replay_options *options,
+                                         struct vrs_error *err);
+
 /* Where text goes: `write` returns false when it could not take all of it. */
 struct vrs_sink {
     bool (*write)(void *arg, const char *bytes, size_t len);
     void *arg;
 };
 
-enum vrs_format { VRS_TEXT, VRS_JSON };
+enum vrs_format {
+    VRS_TEXT,
+    VRS_JSON,
+    VRS_SNAPSHOT /* of vrs_replay with keep_run: a pickle as PyTorch writes it */
+};
 
 struct vrs_write_options {
     size_t size;

@@ -4,7 +4,6 @@
  * from it: start = end - d(n).  All sums are kept unsigned, so that hostile sizes wrap instead of
  * being undefined, and are read as signed when compared. */
 #include "analysis/curves.h"
-
 #include "allocator/recorded.h"
 
 const char *const curve_names[CURVES] = {
@@ -334,6 +333,25 @@ void curves_compute(const struct recording *r, uint32_t device, struct curves *r
     ret->most_above_reserved_bytes =
         (int64_t)(start[CURVE_REQUESTED] - start[CURVE_RESERVED] + (uint64_t)w.most_above_reserved);
     judge_exact(r, device, w.size_missing, ret);
+}
+
+static void prove_curve(struct curve *curve, const struct exact_curve *exact, bool certain)
+{
+    curve->start_bytes = exact->start_bytes;
+    curve->peak_bytes = exact->peak_bytes;
+    curve->end_bytes = exact->end_bytes;
+    curve->peak_event = exact->peak_event;
+    curve->peak_last_event = exact->peak_last_event;
+    curve->exact = certain;
+}
+
+void curves_prove(struct curves *curves, const struct agreement *agreement)
+{
+    bool certain = agreement->ambiguous == 0;
+    if (!grade_is_exact(agreement->grade))
+        return;
+    prove_curve(&curves->of[CURVE_ALLOCATED], &agreement->allocated, certain);
+    prove_curve(&curves->of[CURVE_ACTIVE], &agreement->active, certain);
 }
 
 static void note_oom(const struct recording *r, uint32_t event, int64_t index, int64_t reserved,

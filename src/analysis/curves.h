@@ -5,7 +5,7 @@
 #ifndef VRS_ANALYSIS_CURVES_H
 #define VRS_ANALYSIS_CURVES_H
 
-#include "allocator/rounding.h"
+#include "allocator/replay.h"
 #include "model/recording.h"
 
 enum curve_name { CURVE_REQUESTED, CURVE_ALLOCATED, CURVE_ACTIVE, CURVE_RESERVED, CURVES };
@@ -50,6 +50,10 @@ int64_t forward_start_bytes(const struct recording *r, uint32_t device);
  * curve does not hold it there.  A trace whose requests were skipped takes the completions for
  * them.  Sums of hostile sizes wrap modulo 2^64. */
 void curves_compute(const struct recording *r, uint32_t device, struct curves *ret);
+
+/* Takes allocated and active bytes from a replay that reproduces the device: they are then exact.
+ */
+void curves_prove(struct curves *curves, const struct agreement *agreement);
 
 /* What only the two curves together, or a curve and an event, can tell. */
 struct curve_conflicts {

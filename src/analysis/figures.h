@@ -17,4 +17,11 @@ uint64_t pending_bytes(const struct recording *r, uint32_t device);
 /* Bytes alive after `event` (-1: the start) that no event of the recording made. */
 uint64_t old_bytes(const struct recording *r, uint32_t device, int64_t event);
 
+/* Bytes of the blocks alive after `event`: active, until the free is completed, and allocated,
+ * until it is requested.  Both UNKNOWN_U64 where the recording has no block_sizes. */
+struct block_bytes {
+    uint64_t active, allocated;
+};
+struct block_bytes block_bytes_at(const struct recording *r, uint32_t device, int64_t event);
+
 #endif

@@ -41,6 +41,7 @@ enum code {
     CODE_UNKNOWN_SEGMENT,
     CODE_TIME_BACKWARDS,
     CODE_CAPACITY_VARIES,
+    CODE_REPLAY,
     CODES
 };
 
@@ -70,6 +71,7 @@ static const char *const code_names[CODES] = {
     [CODE_UNKNOWN_SEGMENT] = "unknown_segment",
     [CODE_TIME_BACKWARDS] = "time_backwards",
     [CODE_CAPACITY_VARIES] = "capacity_varies",
+    [CODE_REPLAY] = "replay",
 };
 
 struct assessment {
@@ -455,6 +457,59 @@ static void add_unknown_actions(struct assessment *a)
     add_unknown(a, CODE_UNKNOWN_ACTIONS, f, "actions", strings_text(&r->strings, name));
 }
 
+/* Nobody asked for a replay of a device that could have been replayed. */
+static void add_not_replayed(struct assessment *a)
+{
+    const struct devices *d = &a->r->devices;
+    struct finding f = { .count = d->events[a->device], .first_event = -1 };
+    bool whole = (d->parts[a->device] & PART_ANCHOR) != 0;
+    if (d->kind[a->device] == DEVICE_HOST || !whole || !device_traced(a->r, a->device))
+        return;
+    add_item(a, CODE_REPLAY, f, false, false,
+             "not replayed through the allocator's model (%llu events): allocated and active bytes "
+             "are lower bounds; --replay always does it",
+             (ull)f.count);
+}
+
+/* How well the model of the allocator reproduces the device; why it was not replayed, where no
+ * other item says it. */
+static void add_replay(struct assessment *a, const struct agreement *g)
+{
+    static const char *const gave_up[REFUSALS] = {
+        [REFUSED_LANES] = "it has more streams and pools than are followed",
+        [REFUSED_WORK] = "its addresses differ too often from the model's",
+        [REFUSED_BACKEND] = "another allocator made it",
+    };
+    struct finding f = { .count = a->r->devices.events[a->device], .first_event = -1 };
+    if (g->refusal == REFUSED_ASKED)
+        add_not_replayed(a);
+    if (gave_up[g->refusal] != NULL)
+        add_item(a, CODE_REPLAY, f, false, false,
+                 "not replayed through the allocator's model, since %s: allocated and active bytes "
+                 "are lower bounds",
+                 gave_up[g->refusal]);
+    if (g->refusal != REFUSED_NOT || g->addresses == 0)
+        return;
+    f.count = g->addresses - g->addresses_equal;
+    f.first_event = g->first.kind == AGREES ? -1 : g->first.event;
+    if (grade_is_exact(g->grade) && g->ambiguous == 0)
+        add_item(a, CODE_REPLAY, f, false, false,
+                 "the allocator's model reproduces all %llu addresses: allocated and active bytes "
+                 "are exact",
+                 (ull)g->addresses);
+    else if (grade_is_exact(g->grade))
+        add_item(a, CODE_REPLAY, f, false, false,
+                 "the allocator's model reproduces all %llu addresses, but %llu block%s older than "
+                 "the recording may be up to 1 MiB larger: allocated and active bytes are lower "
+                 "bounds",
+                 (ull)g->addresses, (ull)g->ambiguous, g->ambiguous == 1 ? "" : "s");
+    else
+        add_item(a, CODE_REPLAY, f, false, false,
+                 "the allocator's model reproduces %llu of %llu addresses: allocated and active "
+                 "bytes are lower bounds; the verb replay says where they part",
+                 (ull)g->addresses_equal, (ull)g->addresses);
+}
+
 /* Does a check of pairs or of the start find a hundredth of the peak wrong, or more? */
 static bool is_large(const struct assessment *a)
 {
@@ -514,8 +569,8 @@ static enum vrs_status finish(struct assessment *a, struct trust *ret, struct vr
 }
 
 enum vrs_status trust_assess(const struct recording *r, uint32_t device,
-                             const struct curves *curves, struct arena *arena, struct trust *ret,
-                             struct vrs_error *err)
+                             const struct curves *curves, const struct agreement *agreement,
+                             struct arena *arena, struct trust *ret, struct vrs_error *err)
 {
     struct assessment a = { .r = r, .device = device, .curves = curves, .arena = arena };
     TRY(checks_run(r, device, curves, &a.checks, err));
@@ -528,5 +583,7 @@ enum vrs_status trust_assess(const struct recording *r, uint32_t device,
     add_capture(&a);
     add_unknown_keys(&a);
     add_unknown_actions(&a);
+    if (agreement != NULL)
+        add_replay(&a, agreement);
     return finish(&a, ret, err);
 }

@@ -35,9 +35,11 @@ struct trust {
     uint32_t items;
 };
 
-/* Runs the checks (trust_checks.h) and collects the facts; texts live in `arena`. */
+/* Runs the checks (trust_checks.h) and collects the facts; texts live in `arena`.  `agreement` is
+ * what replaying the device found, or NULL. */
 enum vrs_status trust_assess(const struct recording *r, uint32_t device,
-                             const struct curves *curves, struct arena *arena, struct trust *ret,
+                             const struct curves *curves, const struct agreement *agreement,
+                             struct arena *arena, struct trust *ret,
                              struct vrs_error *err) MUST_CHECK;
 
 #endif

@@ -2,13 +2,15 @@
 #ifndef VRS_API_FILE_H
 #define VRS_API_FILE_H
 
+#include "allocator/replay.h"
 #include "model/recording.h"
 #include "vramscope/vramscope.h"
 
 struct vrs_recording {
     struct recording *model;
-    str path;  /* as it was opened */
-    str entry; /* ptr NULL: the file is one recording */
+    struct agreement *agreement; /* of each device: what replaying it found */
+    str path;                    /* as it was opened */
+    str entry;                   /* ptr NULL: the file is one recording */
 };
 
 /* Copies a caller's options, whose first member is their size (0: as this library knows them),

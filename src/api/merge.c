@@ -64,12 +64,17 @@ static void copy_report(struct copier *c, struct report *report)
         copy_report_device(c, &report->device[i]);
 }
 
+static void copy_reasons(struct copier *c, struct answer_reason **reason, uint32_t reasons)
+{
+    COPY_ARRAY(c, *reason, reasons);
+    for (uint32_t i = 0; !c->failed && i < reasons; i++)
+        copy_text(c, &(*reason)[i].text);
+}
+
 static void copy_peak_device(struct copier *c, struct peak_device *d)
 {
     copy_trust(c, &d->trust);
-    COPY_ARRAY(c, d->reason, d->reasons);
-    for (uint32_t i = 0; !c->failed && i < d->reasons; i++)
-        copy_text(c, &d->reason[i].text);
+    copy_reasons(c, &d->reason, d->reasons);
     COPY_ARRAY(c, d->row_stack, d->peak.rows);
     COPY_ARRAY(c, d->peak.row, d->peak.rows);
     for (uint32_t i = 0; !c->failed && i < d->peak.rows; i++) {
@@ -94,16 +99,42 @@ static void copy_peak(struct copier *c, struct peak_answer *answer)
         copy_text(c, &s->frame[i]);
 }
 
+static void copy_replay_device(struct copier *c, struct replay_device *d)
+{
+    copy_trust(c, &d->trust);
+    copy_reasons(c, &d->reason, d->reasons);
+    COPY_ARRAY(c, d->row, d->rows);
+    for (uint32_t i = 0; !c->failed && i < d->rows; i++) {
+        copy_text(c, &d->row[i].question);
+        copy_text(c, &d->row[i].oom_culprit);
+    }
+}
+
+static void copy_replay(struct copier *c, struct replay_answer *answer)
+{
+    copy_file(c, &answer->file);
+    COPY_ARRAY(c, answer->device, answer->devices);
+    for (uint32_t i = 0; !c->failed && i < answer->devices; i++)
+        copy_replay_device(c, &answer->device[i]);
+}
+
 static void copy_set(struct copier *c, const struct answer_set *from, struct answer_set *to,
                      uint32_t at)
 {
     for (uint32_t i = 0; !c->failed && i < from->count; i++) {
-        if (from->kind == RESULT_REPORT) {
+        switch (from->kind) {
+        case RESULT_REPORT:
             to->report[at + i] = from->report[i];
             copy_report(c, &to->report[at + i]);
-        } else {
+            break;
+        case RESULT_PEAK:
             to->peak[at + i] = from->peak[i];
             copy_peak(c, &to->peak[at + i]);
+            break;
+        case RESULT_REPLAY:
+            to->replay[at + i] = from->replay[i];
+            copy_replay(c, &to->replay[at + i]);
+            break;
         }
     }
 }

@@ -1,6 +1,7 @@
 /* open.c - from a path, bytes or a stream to recordings. */
 #include <string.h>
 
+#include "allocator/prove.h"
 #include "api/file.h"
 #include "base/arena.h"
 #include "base/fail.h"
@@ -71,8 +72,28 @@ static enum vrs_status finish_recording(struct recording *r, struct vrs_error *e
     return VRS_OK;
 }
 
+static enum vrs_status replay_devices(struct vrs_recording *v, enum vrs_replay_when when,
+                                      struct arena *arena, struct vrs_error *err)
+{
+    struct recording *r = v->model;
+    v->agreement = arena_array(arena, struct agreement, r->devices.rows.len);
+    if (v->agreement == NULL)
+        return vrs_no_memory(err);
+    for (uint32_t d = 0; d < r->devices.rows.len; d++)
+        v->agreement[d].refusal = REFUSED_ASKED;
+    if (when == VRS_REPLAY_NEVER)
+        return VRS_OK;
+    TRY(prove_recording(r, when == VRS_REPLAY_ALWAYS ? UINT64_MAX : PROVE_EVENTS_MAX, v->agreement,
+                        err));
+#ifndef NDEBUG
+    TRY(verify_recording(r, err));
+#endif
+    return VRS_OK;
+}
+
 /* Pairs each entry; one that fails is failed alone. */
-static enum vrs_status finish_entries(struct vrs_file *f, const char *path, struct vrs_error *err)
+static enum vrs_status finish_entries(struct vrs_file *f, const char *path,
+                                      enum vrs_replay_when when, struct vrs_error *err)
 {
     uint32_t count = f->entries.list.len;
     f->recording = arena_array(&f->arena, struct vrs_recording, count);
@@ -91,6 +112,8 @@ static enum vrs_status finish_entries(struct vrs_file *f, const char *path, stru
         }
         if (e->status == VRS_OK)
             e->status = finish_recording(e->recording, &e->error);
+        if (e->status == VRS_OK)
+            e->status = replay_devices(r, when, &f->arena, &e->error);
     }
     return VRS_OK;
 }
@@ -120,7 +143,7 @@ static enum vrs_status open_source(struct source source, uint64_t size_bytes, co
         arena_free(&arena);
         return status;
     }
-    status = finish_entries(f, path, err);
+    status = finish_entries(f, path, o.replay, err);
     if (status != VRS_OK) {
         vrs_close(f);
         return status;

@@ -110,7 +110,7 @@ static enum vrs_status peak_device(struct asking *a, uint32_t row, const struct 
     d->has_trace = r->devices.events[row] > 0;
     curves_compute(r, row, &curves);
     d->bound = !curves.of[CURVE_REQUESTED].start_known;
-    TRY(trust_assess(r, row, &curves, a->keep, &d->trust, err));
+    TRY(trust_assess(r, row, &curves, &a->agreement[row], a->keep, &d->trust, err));
     int64_t event = 0;
     struct vrs_error none;
     enum vrs_status found = moment_find(r, row, wish->moment, &event, &none);
@@ -130,6 +130,9 @@ static enum vrs_status peak_device(struct asking *a, uint32_t row, const struct 
     d->at_peak = event == curves.of[CURVE_REQUESTED].peak_event;
     d->after_us = micros_after_first(r, row, event);
     d->reserved_bytes = curve_at(r, row, CURVE_RESERVED, event);
+    curves_prove(&curves, &a->agreement[row]);
+    d->blocks = block_bytes_at(r, row, event);
+    d->blocks_exact = d->blocks.active != UNKNOWN_U64 && curves.of[CURVE_ACTIVE].exact;
     return add_reasons(a, row, d, err);
 }
 

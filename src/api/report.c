@@ -117,12 +117,13 @@ static enum vrs_status report_device(struct asking *a, uint32_t d, struct report
     ret->double_allocs = v->double_allocs[d];
     ret->pending_bytes = pending_bytes(r, d);
     curves_compute(r, d, &ret->curves);
+    curves_prove(&ret->curves, &a->agreement[d]);
     int64_t peak_event = ret->curves.of[CURVE_REQUESTED].peak_event;
     ret->peak_after_us = micros_after_first(r, d, peak_event);
     ret->duration_us = micros_after_first(r, d, (int64_t)ret->events - 1);
     ret->old_bytes = old_bytes(r, d, peak_event);
     TRY(distinct_stacks(r, d, &a->scratch, &ret->stacks, err));
-    TRY(trust_assess(r, d, &ret->curves, a->keep, &ret->trust, err));
+    TRY(trust_assess(r, d, &ret->curves, &a->agreement[d], a->keep, &ret->trust, err));
     TRY(find_ooms(a, d, ret, err));
     TRY(find_holders(a, d, ret, err));
     return draw(a, d, ret, err);

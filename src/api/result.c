@@ -13,13 +13,20 @@ struct vrs_result *result_make(enum result_kind kind, uint32_t count)
         return NULL;
     result->set.kind = kind;
     result->set.count = count;
-    bool room;
-    if (kind == RESULT_REPORT) {
+    bool room = false;
+    switch (kind) {
+    case RESULT_REPORT:
         result->set.report = arena_array(&arena, struct report, count);
         room = result->set.report != NULL;
-    } else {
+        break;
+    case RESULT_PEAK:
         result->set.peak = arena_array(&arena, struct peak_answer, count);
         room = result->set.peak != NULL;
+        break;
+    case RESULT_REPLAY:
+        result->set.replay = arena_array(&arena, struct replay_answer, count);
+        room = result->set.replay != NULL;
+        break;
     }
     if (!room) {
         arena_free(&arena);
@@ -33,6 +40,8 @@ void vrs_result_free(struct vrs_result *result)
 {
     if (result == NULL)
         return;
+    if (result->run != NULL)
+        recording_free(result->run);
     /* The arena holds the struct that holds the arena. */
     struct arena arena = result->arena;
     arena_free(&arena);
@@ -68,7 +77,9 @@ enum vrs_status asking_begin(struct asking *a, const struct vrs_recording *recor
                              enum result_kind kind, const char *user_root, const char *library,
                              int64_t device, struct vrs_error *err)
 {
-    *a = (struct asking){ .r = recording->model, .device = device };
+    *a = (struct asking){ .r = recording->model,
+                          .agreement = recording->agreement,
+                          .device = device };
     arena_init(&a->scratch, SIZE_MAX / 2);
     a->result = result_make(kind, 1);
     if (a->result == NULL)

@@ -11,6 +11,7 @@ struct vrs_result {
     struct arena arena; /* this struct too */
     bool several;       /* made by vrs_merge: a set, even if of one */
     struct answer_set set;
+    struct recording *run; /* in the arena: what vrs_replay kept; or NULL */
 };
 
 /* A result with room for `count` answers of one kind; NULL when out of memory. */
@@ -19,8 +20,9 @@ struct vrs_result *result_make(enum result_kind kind, uint32_t count);
 /* What one call works with. */
 struct asking {
     const struct recording *r;
-    struct arena *keep;   /* of the result */
-    struct arena scratch; /* of the call */
+    const struct agreement *agreement; /* of each device */
+    struct arena *keep;                /* of the result */
+    struct arena scratch;              /* of the call */
     struct naming *naming;
     struct vrs_result *result;
     int64_t device; /* the number plus 1; 0: all */

@@ -1,6 +1,8 @@
 /* envelope.c - the parts that all answers share. */
 #include "render/envelope.h"
 
+#include <string.h>
+
 #include "render/escape.h"
 #include "render/text.h"
 
@@ -13,6 +15,14 @@ static const char *const compressions[] = {
 };
 static const char *const wrappers[] = { [WRAPPER_NONE] = "none", [WRAPPER_HTML] = "html" };
 static const char *const encodings[] = { [ENCODING_PICKLE] = "pickle", [ENCODING_JSON] = "json" };
+
+static const char *const statuses[ANSWER_STATUSES] = {
+    [ANSWER_OK] = "ok",
+    [ANSWER_PARTIAL] = "partial",
+    [ANSWER_NOT_APPLICABLE] = "not_applicable",
+    [ANSWER_NEEDS_TRACE] = "needs_trace",
+    [ANSWER_REFUSED] = "refused",
+};
 
 void envelope_file(struct json *j, const struct file_facts *file)
 {
@@ -37,6 +47,20 @@ void envelope_device(struct json *j, struct device_name name)
     json_u64(j, "device", name.number);
     if (name.host)
         json_text(j, "kind", "host");
+}
+
+void envelope_status(struct json *j, enum answer_status status, const struct answer_reason *reason,
+                     uint32_t reasons)
+{
+    json_text(j, "status", statuses[status]);
+    json_array(j, "reasons");
+    for (uint32_t i = 0; i < reasons; i++) {
+        json_line_object(j, NULL);
+        json_text(j, "id", reason[i].id);
+        json_str(j, "text", reason[i].text);
+        json_close(j);
+    }
+    json_close(j);
 }
 
 void envelope_trust(struct json *j, const struct trust *trust)
@@ -158,13 +182,15 @@ void envelope_trust_text(struct buf *to, const struct style *style, const struct
 {
     struct buf words;
     buf_init(&words, 1 << 16);
-    if (trust->items == 0)
+    /* How the replay went is no reservation: a good grade is still said. */
+    bool only_replay = trust->items == 1 && strcmp(trust->item[0].id, "replay") == 0;
+    if (trust->items == 0 || only_replay)
         buf_text(&words, grade_words(trust));
     /* The worst is always said, the next where two lines hold both. */
     uint32_t shown = 0;
     for (; shown < trust->items && shown < TRUST_ITEMS_SHOWN; shown++) {
         size_t from = words.len;
-        buf_text(&words, shown == 0 ? "" : "; ");
+        buf_text(&words, words.len == 0 ? "" : "; ");
         escape_text(&words, trust->item[shown].text, style->ascii);
         if (shown > 0 && words.len + TRUST_MARGIN > 2 * (size_t)style->width) {
             words.len = from;
@@ -187,4 +213,21 @@ void envelope_trust_text(struct buf *to, const struct style *style, const struct
 void envelope_device_text(struct buf *to, struct device_name name)
 {
     buf_format(to, "%s %u", name.host ? "host memory" : "device", (unsigned)name.number);
+}
+
+void envelope_label(struct buf *to, const struct style *style, const char *label)
+{
+    paint_on(to, style, PAINT_BOLD);
+    buf_text(to, label);
+    paint_off(to, style);
+    size_t len = str_from(label).len;
+    buf_repeat(to, S(" "), len < ENVELOPE_LABEL ? ENVELOPE_LABEL - len : 1);
+}
+
+void envelope_words(struct buf *to, const struct style *style, const char *label, struct buf *words)
+{
+    envelope_label(to, style, label);
+    text_wrap(to, style, buf_slice(words), ENVELOPE_LABEL, ENVELOPE_LABEL);
+    to->failed = to->failed || words->failed;
+    words->len = 0;
 }

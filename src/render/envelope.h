@@ -15,6 +15,10 @@ void envelope_file(struct json *j, const struct file_facts *file);
 /* The members "device" and, for pinned memory, "kind". */
 void envelope_device(struct json *j, struct device_name name);
 
+/* The members "status" and "reasons". */
+void envelope_status(struct json *j, enum answer_status status, const struct answer_reason *reason,
+                     uint32_t reasons);
+
 /* The member "trust". */
 void envelope_trust(struct json *j, const struct trust *trust);
 
@@ -31,5 +35,12 @@ void envelope_nothing_text(struct buf *to, const struct style *style);
 
 /* "device 0", "host memory 0" */
 void envelope_device_text(struct buf *to, struct device_name name);
+
+/* The left word of a line, so that what follows stands in one column. */
+void envelope_label(struct buf *to, const struct style *style, const char *label);
+
+/* A label and words, which may be painted, on as many lines as they need.  Empties `words`. */
+void envelope_words(struct buf *to, const struct style *style, const char *label,
+                    struct buf *words);
 
 #endif

@@ -2,12 +2,6 @@
 #include "render/envelope.h"
 #include "render/render.h"
 
-static const char *const statuses[ANSWER_STATUSES] = {
-    [ANSWER_OK] = "ok",
-    [ANSWER_PARTIAL] = "partial",
-    [ANSWER_NOT_APPLICABLE] = "not_applicable",
-};
-
 static void put_row(struct json *j, const struct peak_row *row, uint32_t stack)
 {
     json_line_object(j, NULL);
@@ -62,6 +56,9 @@ static void put_result(struct json *j, struct out *out, const struct peak_device
     json_i64(j, "total_bytes", peak->total_bytes);
     json_i64(j, "adjust_bytes", peak->adjust_bytes);
     json_u64(j, "other_bytes", other);
+    json_known(j, "active_bytes", d->blocks.active);
+    json_known(j, "allocated_bytes", d->blocks.allocated);
+    json_bool(j, "block_bytes_exact", d->blocks_exact);
     json_array(j, "rows");
     for (uint32_t i = 0; i < shown; i++) {
         put_row(j, &peak->row[i], choose(chosen, d->row_stack[i]));
@@ -76,15 +73,7 @@ static void put_device(struct json *j, struct out *out, const struct peak_device
 {
     json_object(j, NULL);
     envelope_device(j, d->name);
-    json_text(j, "status", statuses[d->status]);
-    json_array(j, "reasons");
-    for (uint32_t i = 0; i < d->reasons; i++) {
-        json_line_object(j, NULL);
-        json_text(j, "id", d->reason[i].id);
-        json_str(j, "text", d->reason[i].text);
-        json_close(j);
-    }
-    json_close(j);
+    envelope_status(j, d->status, d->reason, d->reasons);
     envelope_trust(j, &d->trust);
     if (d->status == ANSWER_NOT_APPLICABLE)
         json_null(j, "result");

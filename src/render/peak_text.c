@@ -235,7 +235,13 @@ static void put_device(struct out *out, struct sheet *s, const struct peak_devic
     paint_off(to, s->style);
     buf_text(to, " in use, ");
     human_bytes(to, d->reserved_bytes);
-    buf_text(to, " reserved\n");
+    buf_text(to, " reserved");
+    if (d->blocks_exact) {
+        buf_text(to, ", ");
+        human_bytes(to, (int64_t)d->blocks.active);
+        buf_text(to, " active in blocks");
+    }
+    buf_char(to, '\n');
     for (uint32_t i = 0; i < d->reasons; i++) {
         escape_text(to, d->reason[i].text, s->style->ascii);
         buf_char(to, '\n');

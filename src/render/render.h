@@ -24,5 +24,9 @@ void peak_json(struct out *out, const struct answer_set *set, bool several,
                const struct render_options *options);
 void peak_text(struct out *out, const struct answer_set *set, bool several,
                const struct render_options *options);
+void replay_json(struct out *out, const struct answer_set *set, bool several,
+                 const struct render_options *options);
+void replay_text(struct out *out, const struct answer_set *set, bool several,
+                 const struct render_options *options);
 
 #endif

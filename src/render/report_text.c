@@ -12,26 +12,6 @@
 
 enum { ROWS_DEFAULT = 8, ROWS_BESIDE = 3, ROW_CELLS = 4, RANK_CELLS = 7, MEANING_COLUMN = 43 };
 
-/* Left words of a line, so that what follows stands in one column. */
-static void put_label(struct buf *to, const struct style *style, const char *label)
-{
-    paint_on(to, style, PAINT_BOLD);
-    buf_text(to, label);
-    paint_off(to, style);
-    size_t len = str_from(label).len;
-    buf_repeat(to, S(" "), len < ENVELOPE_LABEL ? ENVELOPE_LABEL - len : 1);
-}
-
-/* A label and words, which may be painted, on as many lines as they need. */
-static void put_words(struct buf *to, const struct style *style, const char *label,
-                      struct buf *words)
-{
-    put_label(to, style, label);
-    text_wrap(to, style, buf_slice(words), ENVELOPE_LABEL, ENVELOPE_LABEL);
-    to->failed = to->failed || words->failed;
-    words->len = 0;
-}
-
 static struct picture picture_of(const struct report_device *d, int64_t *oom_event)
 {
     for (uint32_t i = 0; i < d->ooms; i++)
@@ -65,7 +45,7 @@ static void put_picture(struct buf *to, struct arena *arena, const struct report
                                   : "in use (█) and reserved (░) at each event\n");
         picture_area(to, style, &picture);
     } else {
-        put_label(to, style, "in use");
+        envelope_label(to, style, "in use");
         picture_line(to, style, &picture, style->width - ENVELOPE_LABEL);
         buf_char(to, '\n');
     }
@@ -109,7 +89,7 @@ static void put_peak(struct buf *to, struct buf *words, const struct style *styl
         human_bytes(words, held->peak_bytes);
         buf_text(words, " at the most");
     }
-    put_words(to, style, "peak", words);
+    envelope_words(to, style, "peak", words);
 }
 
 /* Without a trace start, peak and end are one. */
@@ -127,7 +107,7 @@ static void put_state(struct buf *to, struct buf *words, const struct style *sty
     buf_text(words, used->end_known ? " reserved (no trace: only the final state is known)"
                                     : " reserved (the file is cut inside the final state; this is "
                                       "the part read)");
-    put_words(to, style, "state", words);
+    envelope_words(to, style, "state", words);
 }
 
 static void put_known(struct buf *to, int64_t bytes, bool known)
@@ -157,7 +137,7 @@ static void put_ends(struct buf *to, struct buf *words, const struct style *styl
         human_bytes(words, held->end_bytes);
         buf_text(words, " reserved");
     }
-    put_words(to, style, "start", words);
+    envelope_words(to, style, "start", words);
 }
 
 static void fill_row(struct arena *arena, struct buf *text, const struct style *style,
@@ -256,7 +236,7 @@ static void put_findings(struct buf *to, const struct style *style, const struct
     buf_init(&words, 1 << 16);
     for (uint32_t i = d->ooms > 2 ? d->ooms - 2 : 0; i < d->ooms; i++) {
         paint_on(to, style, PAINT_BAD);
-        put_label(to, style, "OOM");
+        envelope_label(to, style, "OOM");
         words.len = 0;
         finding_oom_text(&words, &d->oom[i]);
         text_wrap(to, style, buf_slice(&words), ENVELOPE_LABEL, ENVELOPE_LABEL);
@@ -267,13 +247,13 @@ static void put_findings(struct buf *to, const struct style *style, const struct
         buf_text(to, " more before\n");
     }
     if (d->old_bytes > 0 && d->events > 1) {
-        put_label(to, style, "note");
+        envelope_label(to, style, "note");
         words.len = 0;
         finding_old_text(&words, d);
         text_wrap(to, style, buf_slice(&words), ENVELOPE_LABEL, ENVELOPE_LABEL);
     }
     if (d->adjust_bytes != 0) {
-        put_label(to, style, "note");
+        envelope_label(to, style, "note");
         words.len = 0;
         finding_adjust_text(&words, d);
         text_wrap(to, style, buf_slice(&words), ENVELOPE_LABEL, ENVELOPE_LABEL);
@@ -423,7 +403,7 @@ static void put_next(struct buf *to, const struct style *style, const struct rep
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         if (!lines[i].shown)
             continue;
-        put_label(to, style, label);
+        envelope_label(to, style, label);
         label = "";
         size_t from = to->len;
         buf_text(to, "vramscope peak ");
@@ -600,7 +580,7 @@ static void put_total(struct buf *to, const struct answer_set *set, const struct
         human_bytes(&words, total.sum_bytes);
         buf_format(&words, " (%u device%s)", (unsigned)total.devices,
                    total.devices == 1 ? "" : "s");
-        put_words(to, style, label, &words);
+        envelope_words(to, style, label, &words);
     } else {
         to->failed = true;
     }
@@ -615,7 +595,7 @@ static void put_losses(struct buf *to, const struct style *style, const struct f
     buf_init(&words, 1 << 12);
     for (uint32_t i = 0; i < losses; i++) {
         loss_text(&words, &loss[i], style->ascii);
-        put_words(to, style, "note", &words);
+        envelope_words(to, style, "note", &words);
     }
     buf_free(&words);
 }

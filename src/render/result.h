@@ -5,7 +5,9 @@
 #ifndef VRS_RENDER_RESULT_H
 #define VRS_RENDER_RESULT_H
 
+#include "allocator/whatif.h"
 #include "analysis/curves.h"
+#include "analysis/figures.h"
 #include "analysis/peak.h"
 #include "analysis/trust.h"
 
@@ -78,7 +80,14 @@ struct report {
     uint32_t devices;
 };
 
-enum answer_status { ANSWER_OK, ANSWER_PARTIAL, ANSWER_NOT_APPLICABLE, ANSWER_STATUSES };
+enum answer_status {
+    ANSWER_OK,
+    ANSWER_PARTIAL,
+    ANSWER_NOT_APPLICABLE,
+    ANSWER_NEEDS_TRACE,
+    ANSWER_REFUSED,
+    ANSWER_STATUSES
+};
 
 struct answer_reason {
     const char *id; /* static */
@@ -96,6 +105,8 @@ struct peak_device {
     uint32_t *row_stack; /* of each row, in the answer's stacks */
     uint64_t after_us;   /* of the moment, since the first event; UINT64_MAX: not known */
     int64_t reserved_bytes;
+    struct block_bytes blocks; /* at the moment; exact, or lower bounds */
+    bool blocks_exact;
     bool at_peak, has_trace;
 };
 
@@ -106,7 +117,40 @@ struct peak_answer {
     struct stack_texts stacks;
 };
 
-enum result_kind { RESULT_REPORT, RESULT_PEAK };
+/* One what-if: a replay of its own. */
+struct replay_row {
+    str question; /* "same", "expandable_segments:True", "--drop train.py:12", … */
+    struct answer answer;
+    uint64_t reserved_ascending_bytes; /* peak with ascending addresses; answer's where not asked */
+    uint64_t capacity_bytes;           /* UNKNOWN_U64: none was set */
+    bool has_smallest;
+    struct capacity_answer smallest;
+    str oom_culprit; /* of the request that ran out; empty: none, or unknown */
+};
+
+struct replay_device {
+    struct device_name name;
+    enum answer_status status; /* ANSWER_REFUSED: no what-if is given, the reasons say why */
+    struct answer_reason *reason;
+    uint32_t reasons;
+    struct trust trust;
+    uint64_t events;
+    struct agreement agreement;
+    struct identities identities; /* where has_identities */
+    bool has_identities;
+    uint64_t recorded_peak_bytes; /* reserved, as recorded */
+    struct replay_row *row;       /* what was asked; the first is "same", and only where asked */
+    uint32_t rows;
+};
+
+struct replay_answer {
+    struct file_facts file;
+    struct replay_device *device;
+    uint32_t devices;
+    bool asked; /* a what-if was asked for, not agreement alone */
+};
+
+enum result_kind { RESULT_REPORT, RESULT_PEAK, RESULT_REPLAY };
 
 /* Answers of one kind for several files. */
 struct answer_set {
@@ -114,6 +158,7 @@ struct answer_set {
     union {
         struct report *report;
         struct peak_answer *peak;
+        struct replay_answer *replay;
     };
     uint32_t count;
 };

@@ -1,6 +1,6 @@
 # A cut file, one without a trace and a ring of one give lower bounds; one that contradicts itself
 # gives readings that are not exact.
-head -c 200000 "$EXAMPLES/train.pickle" >cut.pickle
+head -c 100000 "$EXAMPLES/train.pickle" >cut.pickle
 segment='"segments": [{"device": 0, "address": 4096, "total_size": 2097152, "stream": 0,
 "segment_type": "small", "blocks": [{"address": 4096, "size": 1024, "requested_size": 1000,
 "state": "active_allocated"}, {"address": 5120, "size": 2096128, "requested_size": 0,

@@ -95,7 +95,7 @@ def test_moment_that_is_not_there(recording):
 # Help -----------------------------------------------------------------------------------
 
 def test_help_of_every_verb():
-    for verb in "report", "peak", "doctor", "help":
+    for verb in "report", "peak", "replay", "doctor", "help":
         by_verb, by_option = run("help", verb, expect=0), run(verb, "--help", expect=0)
         assert by_verb.out == by_option.out and "vramscope " + verb in by_verb.out and not by_verb.err
     for args in ([], ["help"], ["--help"]):

@@ -140,6 +140,55 @@ static void columns_are_found_by_name(void **state)
     vrs_close(file);
 }
 
+static void check_block_sizes(enum vrs_replay_when when, uint64_t rows)
+{
+    struct vrs_file *file = NULL;
+    const struct vrs_recording *recording;
+    struct vrs_open_options options = { .size = sizeof options, .replay = when };
+    struct vrs_span bytes, source;
+    assert_int_equal(vrs_open_bytes(recording_text, sizeof recording_text - 1, "run.json", &options,
+                                    &file, NULL),
+                     VRS_OK);
+    assert_int_equal(vrs_recording(file, 0, &recording, NULL), VRS_OK);
+    assert_int_equal(vrs_column(recording, "block_sizes.bytes", &bytes, NULL), VRS_OK);
+    assert_int_equal(vrs_column(recording, "block_sizes.source", &source, NULL), VRS_OK);
+    assert_int_equal(bytes.type, VRS_U64);
+    assert_int_equal(source.type, VRS_U8);
+    assert_int_equal(bytes.count, rows);
+    assert_int_equal(source.count, rows);
+    for (uint64_t i = 0; i < rows; i++) {
+        assert_int_equal(((const uint64_t *)bytes.data)[i], 1024);
+        assert_int_equal(((const uint8_t *)source.data)[i], 0);
+    }
+    vrs_close(file);
+}
+
+static void block_sizes_depend_on_the_replay(void **state)
+{
+    (void)state;
+    check_block_sizes(VRS_REPLAY_AUTO, 1);
+    check_block_sizes(VRS_REPLAY_ALWAYS, 1);
+    check_block_sizes(VRS_REPLAY_NEVER, 0);
+}
+
+/* A caller of before has no `replay` in its options; they end before it. */
+static void older_options_replay_as_well(void **state)
+{
+    (void)state;
+    struct vrs_file *file = NULL;
+    const struct vrs_recording *recording;
+    struct vrs_open_options options = { .size = offsetof(struct vrs_open_options, replay),
+                                        .replay = VRS_REPLAY_NEVER };
+    struct vrs_span span;
+    assert_int_equal(vrs_open_bytes(recording_text, sizeof recording_text - 1, "run.json", &options,
+                                    &file, NULL),
+                     VRS_OK);
+    assert_int_equal(vrs_recording(file, 0, &recording, NULL), VRS_OK);
+    assert_int_equal(vrs_column(recording, "block_sizes.bytes", &span, NULL), VRS_OK);
+    assert_int_equal(span.count, 1);
+    vrs_close(file);
+}
+
 struct dribble {
     size_t at;
     bool fails;
@@ -316,6 +365,8 @@ int main(void)
         cmocka_unit_test(results_outlive_the_file),
         cmocka_unit_test(a_merge_keeps_nothing_of_its_parts),
         cmocka_unit_test(columns_are_found_by_name),
+        cmocka_unit_test(block_sizes_depend_on_the_replay),
+        cmocka_unit_test(older_options_replay_as_well),
         cmocka_unit_test(a_stream_is_read_like_a_file),
         cmocka_unit_test(strings_are_found_by_id),
         cmocka_unit_test(what_does_not_exist_is_usage),

@@ -51,7 +51,7 @@ static void assess(struct recording *r, struct arena *arena, struct trust *ret)
     sample_finish(r);
     curves_compute(r, 0, &curves);
     arena_init(arena, SIZE_MAX);
-    assert_int_equal(trust_assess(r, 0, &curves, arena, ret, NULL), VRS_OK);
+    assert_int_equal(trust_assess(r, 0, &curves, NULL, arena, ret, NULL), VRS_OK);
 }
 
 static void check_made(struct recording *r, const char *expected)
@@ -303,7 +303,7 @@ static void every_allocation_may_fail(void **state)
         struct trust trust;
         arena_init(&arena, SIZE_MAX);
         fault_left = n;
-        enum vrs_status status = trust_assess(&r, 0, &curves, &arena, &trust, NULL);
+        enum vrs_status status = trust_assess(&r, 0, &curves, NULL, &arena, &trust, NULL);
         fired = fault_left < 0;
         fault_left = -1;
         arena_free(&arena);

@@ -1,0 +1,141 @@
+/* cmd_replay.c - vramscope replay. */
+#define _POSIX_C_SOURCE 200809L
+#include <sys/stat.h>
+
+#include "answer.h"
+#include "help.h"
+#include "message.h"
+
+struct replay_settings {
+    struct common common;
+    struct option_list set, drop, scale, free_early;
+    uint64_t capacity;
+    bool sweep, smallest, anyway;
+    const char *write;
+    uint32_t threads; /* for the questions about one recording */
+};
+
+#define IN(member) offsetof(struct replay_settings, member)
+
+static const struct option_spec options[] = {
+    { 0, "set", "SETTING",
+      "ask for other settings, as PYTORCH_CUDA_ALLOC_CONF has them (KEY:VALUE,...); may be "
+      "repeated, all of them are one question",
+      OPTION_LIST, IN(set), NULL },
+    { 0, "capacity", "SIZE", "what the program can reserve, such as 24GiB (default: no end)",
+      OPTION_SIZE, IN(capacity), NULL },
+    { 0, "sweep", NULL, "ask for each setting of a table", OPTION_FLAG, IN(sweep), NULL },
+    { 0, "smallest", NULL, "also find the capacity with which each question completes", OPTION_FLAG,
+      IN(smallest), NULL },
+    { 0, "drop", "SITE",
+      "leave out what this line allocated; SITE is a part of its name in report, or event:N for "
+      "the stack of event N; may be repeated",
+      OPTION_LIST, IN(drop), NULL },
+    { 0, "scale", "SITE=FACTOR", "let this line ask for FACTOR times the bytes; may be repeated",
+      OPTION_LIST, IN(scale), NULL },
+    { 0, "free-early", "SITE=SCOPE",
+      "free what this line allocated when SCOPE ends, the number of an event or an annotation's "
+      "name; may be repeated",
+      OPTION_LIST, IN(free_early), NULL },
+    { 0, "anyway", NULL, "answer also where the model does not reproduce the recording",
+      OPTION_FLAG, IN(anyway), NULL },
+    { 0, "write", "FILE", "write the changed run of one recording to FILE, as a snapshot",
+      OPTION_TEXT, IN(write), NULL },
+    { 0 },
+};
+
+static struct vrs_replay_options options_of(const struct replay_settings *s, const char *path)
+{
+    return (struct vrs_replay_options){
+        .size = sizeof(struct vrs_replay_options),
+        .path = path,
+        .user_root = s->common.user_root,
+        .library = s->common.library,
+        .device = s->common.device,
+        .set = s->set.at,
+        .sets = s->set.count,
+        .capacity_bytes = s->capacity,
+        .sweep = s->sweep,
+        .smallest = s->smallest,
+        .drop = s->drop.at,
+        .drops = s->drop.count,
+        .scale = s->scale.at,
+        .scales = s->scale.count,
+        .free_early = s->free_early.at,
+        .free_earlies = s->free_early.count,
+        .anyway = s->anyway,
+        .keep_run = s->write != NULL,
+        .threads = s->threads,
+    };
+}
+
+static enum vrs_status ask(const struct vrs_recording *recording, const char *path,
+                           const void *settings, struct vrs_result **ret, struct vrs_error *err)
+{
+    struct vrs_replay_options o = options_of(settings, path);
+    return vrs_replay(recording, &o, ret, err);
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat found;
+    return stat(path, &found) == 0 && S_ISDIR(found.st_mode);
+}
+
+static int check(const struct replay_settings *settings)
+{
+    struct vrs_replay_options words = options_of(settings, NULL);
+    struct vrs_error err;
+    if (vrs_replay_check(&words, &err) != VRS_OK) {
+        message("%s", err.message);
+        return EXIT_USAGE;
+    }
+    if (settings->write != NULL && settings->sweep) {
+        message("--write takes one run and --sweep asks for many; leave one of them out");
+        return EXIT_USAGE;
+    }
+    return EXIT_DONE;
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+    struct replay_settings settings = { 0 };
+    int files = 0;
+    int wrong = options_parse(self, argc, argv, &settings, &files);
+    if (wrong != EXIT_DONE)
+        return wrong;
+    if (settings.common.help) {
+        help_verb(stdout, self);
+        return help_finish();
+    }
+    wrong = check(&settings);
+    if (wrong != EXIT_DONE)
+        return wrong;
+    settings.common.replay = "never"; /* the verb does it itself */
+    /* Several files share the processors already. */
+    settings.threads = files == 1 && !is_folder(argv[0]) ? settings.common.threads : 1;
+    struct question question = {
+        .ask = ask,
+        .settings = &settings,
+        .snapshot = settings.write,
+    };
+    return answer_files(self, &question, files, argv);
+}
+
+const struct command cmd_replay = {
+    .name = "replay",
+    .summary = "does the allocator's model reproduce it, and what if",
+    .synopsis = "[options] FILE...",
+    .about = "First the recorded requests drive a model of the allocator, and each address,\n"
+             "segment and release it makes is compared with the recorded one. Where they\n"
+             "agree, the model is asked what other settings, another device or changed code\n"
+             "would have done; where they do not, an answer is given with that warning, or\n"
+             "refused. Exit status: 0 done, 2 usage, 3 a file or the system failed, 130\n"
+             "interrupted.\n",
+    .examples = "vramscope replay run.pickle # can the model be trusted?\n"
+                "vramscope replay run.pickle --sweep # which setting helps most\n"
+                "vramscope replay run.pickle --capacity 24GiB # does it fit?\n"
+                "vramscope replay run.pickle --drop loss.py:9 # what that line costs\n",
+    .options = { options, input_options, output_options },
+    .run = run,
+};

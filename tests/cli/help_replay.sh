@@ -1,0 +1,3 @@
+"$VRAMSCOPE" help replay
+"$VRAMSCOPE" help replay >text
+"$VRAMSCOPE" replay --help | cmp - text
