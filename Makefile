@@ -29,7 +29,8 @@ test-long:
 bench: all
 	tests/bench/run --program build/release/cli/vramscope \
 		--make-snapshot build/release/tests/bench/make_snapshot \
-		--walk build/release/tests/bench/walk $(BENCH)
+		--walk build/release/tests/bench/walk \
+		--machine build/release/tests/bench/machine $(BENCH)
 
 fuzz: build/fuzz/build.ninja
 	$(MESON) compile -C build/fuzz

@@ -10,7 +10,7 @@
 #define SMALL_SEGMENT (2 * MIB)
 #define LARGE_SEGMENT (20 * MIB)
 #define OWN_SEGMENT_MIN (10 * MIB)
-#define FIRST_ADDR UINT64_C(0x7f1a20000000)
+#define HIGHEST_ADDR UINT64_C(0x7f1a20000000)
 
 void *grown(void *at, uint32_t *cap, uint64_t size)
 {
@@ -34,14 +34,13 @@ uint64_t random_next(uint64_t *state)
 
 void caching_open(struct caching *c)
 {
-    *c = (struct caching){ .spare = NONE, .tree = { NONE, NONE }, .next_addr = FIRST_ADDR };
+    *c = (struct caching){ .spare = NONE, .tree = { NONE, NONE }, .lowest = HIGHEST_ADDR };
 }
 
 void caching_close(struct caching *c)
 {
     free(c->block);
     free(c->segment);
-    free(c->returned);
 }
 
 static bool orders_before(const struct caching *c, uint32_t a, uint32_t b)
@@ -135,21 +134,6 @@ static void drop_block(struct caching *c, uint32_t block)
     c->spare = block;
 }
 
-/* Addresses given back come first, so that segments reuse them as they do on a device. */
-static uint64_t new_range(struct caching *c, uint64_t size)
-{
-    for (uint32_t i = 0; i < c->returned_len; i++) {
-        if (c->returned[i].size == size) {
-            uint64_t addr = c->returned[i].addr;
-            c->returned[i] = c->returned[--c->returned_len];
-            return addr;
-        }
-    }
-    uint64_t addr = c->next_addr;
-    c->next_addr += size;
-    return addr;
-}
-
 static uint32_t new_segment(struct caching *c, uint64_t rounded)
 {
     uint32_t row = 0;
@@ -165,7 +149,8 @@ static uint32_t new_segment(struct caching *c, uint64_t rounded)
                     : rounded < OWN_SEGMENT_MIN ? LARGE_SEGMENT
                                                 : (rounded + 2 * MIB - 1) / (2 * MIB) * (2 * MIB);
     uint32_t block = new_block(c);
-    c->segment[row] = (struct segment){ .addr = new_range(c, size),
+    c->lowest -= size; /* as devices mostly do */
+    c->segment[row] = (struct segment){ .addr = c->lowest,
                                         .size = size,
                                         .first = block,
                                         .stack = NONE,
@@ -242,15 +227,26 @@ void caching_release(struct caching *c, uint32_t block)
     tree_add(c, block);
 }
 
-uint32_t caching_unused(const struct caching *c, uint32_t from)
+/* Is one segment given back before another? */
+static bool returns_before(const struct segment *a, const struct segment *b)
 {
-    for (uint32_t i = from; i < c->segment_len; i++) {
+    if (a->small != b->small)
+        return b->small;
+    return a->size != b->size ? a->size < b->size : a->addr < b->addr;
+}
+
+uint32_t caching_unused(const struct caching *c)
+{
+    uint32_t found = NONE;
+    for (uint32_t i = 0; i < c->segment_len; i++) {
         uint32_t first = c->segment[i].first;
-        if (first != NONE && c->block[first].state == BLOCK_INACTIVE &&
-            c->block[first].after == NONE)
-            return i;
+        if (first == NONE || c->block[first].state != BLOCK_INACTIVE ||
+            c->block[first].after != NONE)
+            continue;
+        if (found == NONE || returns_before(&c->segment[i], &c->segment[found]))
+            found = i;
     }
-    return NONE;
+    return found;
 }
 
 void caching_return(struct caching *c, uint32_t segment)
@@ -260,7 +256,4 @@ void caching_return(struct caching *c, uint32_t segment)
     tree_remove(c, s->first);
     drop_block(c, s->first);
     s->first = NONE;
-    if (c->returned_len == c->returned_cap)
-        c->returned = grown(c->returned, &c->returned_cap, sizeof *c->returned);
-    c->returned[c->returned_len++] = (struct range){ s->addr, s->size };
 }

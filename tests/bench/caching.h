@@ -2,7 +2,8 @@
  *
  * It follows PyTorch's rules for one stream without expandable segments: sizes rounded to
  * 512 bytes, requests of up to 1 MiB out of segments of 2 MiB, larger ones out of segments of
- * 20 MiB or of their own size, best fit, split where the rest is usable, merged when freed.
+ * 20 MiB or of their own size, best fit, split where the rest is usable, merged when freed, given
+ * back in the order of a full release.  It shares nothing with src/allocator, which replays it.
  * Every call costs O(log n) in the number of free blocks.  Running out of memory ends the
  * program. */
 #ifndef BENCH_CACHING_H
@@ -34,21 +35,14 @@ struct segment {
     bool small;
 };
 
-struct range {
-    uint64_t addr;
-    uint64_t size;
-};
-
 struct caching {
     struct block *block;
     uint32_t block_len, block_cap;
     uint32_t spare; /* rows of merged blocks, chained by `after` */
     struct segment *segment;
     uint32_t segment_len, segment_cap;
-    uint32_t tree[2];       /* free blocks by size and address: large, small */
-    struct range *returned; /* address ranges to be handed out again */
-    uint32_t returned_len, returned_cap;
-    uint64_t next_addr;
+    uint32_t tree[2]; /* free blocks by size and address: large, small */
+    uint64_t lowest;  /* address of any segment so far; the next one lies below */
     uint64_t random;
 };
 
@@ -60,8 +54,9 @@ uint32_t caching_take(struct caching *c, uint64_t requested, uint32_t *ret_segme
 
 void caching_release(struct caching *c, uint32_t block);
 
-/* The first segment from `from` on that no block uses, or NONE. */
-uint32_t caching_unused(const struct caching *c, uint32_t from);
+/* The segment that a full release gives back next, or NONE: large ones first, then by size and
+ * address.  Looks at all segments. */
+uint32_t caching_unused(const struct caching *c);
 
 /* Gives an unused segment back to the driver. */
 void caching_return(struct caching *c, uint32_t segment);

@@ -510,14 +510,16 @@ static void release(struct maker *m)
     }
 }
 
+/* Waits for other streams, then gives back what no block uses. */
 static void empty_cache(struct maker *m)
 {
-    uint32_t stacks = m->options->stacks;
+    uint32_t stack = m->options->stacks;
     uint32_t capture = m->capture++;
-    for (uint32_t s = caching_unused(&m->caching, 0); s != NONE;
-         s = caching_unused(&m->caching, s + 1)) {
+    while (m->pending_len > 0)
+        complete_oldest(m, stack, capture);
+    for (uint32_t s = caching_unused(&m->caching); s != NONE; s = caching_unused(&m->caching)) {
         uint64_t addr = m->caching.segment[s].addr, size = m->caching.segment[s].size;
-        event(m, KEY_segment_free, addr, size, stacks - 1, capture);
+        event(m, KEY_segment_free, addr, size, stack, capture);
         caching_return(&m->caching, s);
     }
 }
@@ -538,7 +540,8 @@ static void act(struct maker *m)
         release(m);
 }
 
-/* The whole run, from its seed: the part nobody recorded, then `events` events or a few more. */
+/* The whole run, from its seed: the part nobody recorded, then `events` events or a few more.  The
+ * first part frees nothing, so that the size of each block that it leaves can be told. */
 static void simulate(struct maker *m, uint64_t events)
 {
     caching_open(&m->caching);
@@ -553,9 +556,7 @@ static void simulate(struct maker *m, uint64_t events)
     m->event_capture = NONE;
     m->recording = false;
     while (m->live_len < m->options->live * UINT64_C(6) / 10)
-        act(m);
-    while (m->pending_len > 0)
-        complete_oldest(m, 0, m->capture++);
+        allocate(m);
 
     m->recording = true;
     m->first_capture = m->capture;

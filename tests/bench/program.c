@@ -25,6 +25,13 @@ static const char *const inner_name[INNER_LEN] = {
     "c10::cuda::CUDACachingAllocator::Native::NativeCachingAllocator::allocate(unsigned long)",
 };
 
+static const char *const empty_cache_name[] = {
+    "c10::cuda::CUDACachingAllocator::Native::NativeCachingAllocator::emptyCache()",
+    "THCPModule_emptyCache(_object*, _object*)",
+    "empty_cache",
+};
+#define EMPTY_CACHE_LEN ((uint32_t)(sizeof empty_cache_name / sizeof *empty_cache_name))
+
 static const char *const outer_name[] = {
     "training_step",
     "train_one_epoch",
@@ -113,6 +120,21 @@ static void add_operator(struct program *p, uint32_t op)
     }
 }
 
+/* The frames of a call that empties the cache. */
+static void add_empty_cache(struct program *p)
+{
+    static const char *const file[EMPTY_CACHE_LEN] = {
+        "CUDACachingAllocator.cpp", "Module.cpp",
+        "/usr/lib/python3/dist-packages/torch/cuda/memory.py"
+    };
+    p->op[OPERATORS] = p->member_len;
+    for (uint32_t i = 0; i < 3; i++)
+        add_member(p, i);
+    for (uint32_t i = 0; i < EMPTY_CACHE_LEN; i++)
+        add_member(p, new_frame(p, empty_cache_name[i], file[i], i == 2 ? 222 : 0));
+    p->op[OPERATORS + 1] = p->member_len;
+}
+
 /* A path through modules, outermost first: it follows an older path for a while, then leaves
  * it.  Every third frame is a module's own, the others are the ways into it. */
 static void add_path(struct program *p, uint32_t entry)
@@ -165,7 +187,7 @@ void program_open(struct program *p, uint32_t stacks, bool distinct, uint64_t se
 
     for (uint32_t op = 0; op < OPERATORS; op++)
         add_operator(p, op);
-    p->op[OPERATORS] = p->member_len;
+    add_empty_cache(p);
     for (uint32_t i = 0; i < (stacks + OPERATORS - 1) / OPERATORS; i++)
         add_path(p, entry);
 }
@@ -193,7 +215,8 @@ void program_reset(struct program *p)
 uint32_t program_stack(const struct program *p, uint32_t stack, uint32_t capture,
                        uint32_t ret_frames[STACK_MAX])
 {
-    uint32_t op = stack % OPERATORS, path = stack / OPERATORS;
+    bool empties = stack == p->stack_count;
+    uint32_t op = empties ? OPERATORS : stack % OPERATORS, path = empties ? 0 : stack / OPERATORS;
     uint32_t len = 0;
     for (uint32_t i = p->op[op]; i < p->op[op + 1]; i++)
         ret_frames[len++] = p->member[i];

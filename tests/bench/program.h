@@ -29,7 +29,7 @@ struct program {
     uint32_t stack_count;
     bool distinct;
     uint64_t random;
-    uint32_t op[49]; /* first member of each operator's chain */
+    uint32_t op[50]; /* first member of each operator's chain, then of the emptied cache's */
     uint32_t outer, outer_len;
     uint32_t variant; /* first of the frames that tell distinct stacks apart */
 };
@@ -40,8 +40,8 @@ void program_close(struct program *p);
 /* Forgets what was written and counted. */
 void program_reset(struct program *p);
 
-/* The frames of a stack as captured the `capture`-th time; returns how many.  Captures differ
- * only when all stacks are to be distinct. */
+/* The frames of a stack as captured the `capture`-th time; returns how many.  Stack `stack_count`
+ * is that of emptying the cache.  Captures differ only when all stacks are to be distinct. */
 uint32_t program_stack(const struct program *p, uint32_t stack, uint32_t capture,
                        uint32_t ret_frames[STACK_MAX]);
 
