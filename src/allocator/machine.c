@@ -180,6 +180,16 @@ uint32_t block_cut(struct machine *m, uint32_t block, uint64_t bytes)
     return cut;
 }
 
+uint32_t block_part(struct machine *m, uint32_t block, uint64_t bytes)
+{
+    block_leave(m, block);
+    uint32_t rest = block_cut(m, block, bytes);
+    block_enter(m, block);
+    if (rest != 0)
+        block_enter(m, rest);
+    return rest;
+}
+
 uint32_t segment_make(struct machine *m, uint64_t base, bool expandable)
 {
     struct segment made = { .base = base, .expandable = expandable };

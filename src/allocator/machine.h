@@ -194,6 +194,8 @@ void block_drop(struct machine *m, uint32_t block);
 void block_merge(struct machine *m, uint32_t block);
 /* Cuts a block that is in no set after its first `bytes` bytes; the rest, in no set, or 0. */
 uint32_t block_cut(struct machine *m, uint32_t block, uint64_t bytes);
+/* Cuts a free block of a set into two of it; the second, or 0 (the first is then still whole). */
+uint32_t block_part(struct machine *m, uint32_t block, uint64_t bytes);
 uint32_t segment_make(struct machine *m, uint64_t base, bool expandable);
 void segment_drop(struct machine *m, uint32_t segment);
 void machine_grew(struct machine *m, enum device_call call, uint64_t address, uint64_t bytes,

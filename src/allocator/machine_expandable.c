@@ -1,16 +1,18 @@
 /* machine_expandable.c - expandable segments: reserving, mapping and unmapping their pages. */
 #include "allocator/machine.h"
 
+#include "model/ids.h"
+
 uint32_t machine_reserve(struct machine *m, uint64_t address, uint32_t side)
 {
     uint32_t segment = segment_make(m, address, true);
-    uint32_t block = segment == UINT32_MAX ? 0
-                                           : block_make(m, (struct block){
-                                                               .address = address,
-                                                               .size = ADDRESS_END - address,
-                                                               .segment = segment,
-                                                               .side = side,
-                                                           });
+    uint32_t block = segment == NO_ROW ? 0
+                                       : block_make(m, (struct block){
+                                                           .address = address,
+                                                           .size = ADDRESS_END - address,
+                                                           .segment = segment,
+                                                           .side = side,
+                                                       });
     if (block == 0)
         return 0;
     m->segments.at[segment].first = block;
@@ -101,19 +103,12 @@ uint32_t machine_grow(struct machine *m, uint32_t side, uint64_t rounded, bool *
 static void unmap(struct machine *m, const struct release *r)
 {
     uint32_t block = r->block, side = m->blocks.at[block].side;
-    block_leave(m, block);
-    if (r->address > m->blocks.at[block].address) {
-        uint32_t left = block;
-        block = block_cut(m, left, r->address - m->blocks.at[left].address);
-        block_enter(m, left);
-    }
-    if (block == 0)
+    uint64_t before = r->address - m->blocks.at[block].address;
+    if (before > 0)
+        block = block_part(m, block, before);
+    if (block == 0 || (r->bytes < m->blocks.at[block].size && block_part(m, block, r->bytes) == 0))
         return;
-    if (r->bytes < m->blocks.at[block].size) {
-        uint32_t rest = block_cut(m, block, r->bytes);
-        if (rest != 0)
-            block_enter(m, rest);
-    }
+    block_leave(m, block);
     m->blocks.at[block].mapped = false;
     block_merge(m, block);
     if (m->blocks.at[block].prev != 0 || m->blocks.at[block].next != 0) {

@@ -121,16 +121,11 @@ static void adopt_pages(struct replay *r, uint32_t side, uint64_t address, uint6
         hole = machine_reserve(&r->m, address, side);
     if (hole == 0)
         return;
-    if (r->m.blocks.at[hole].address < address) {
-        uint32_t before = hole;
-        block_leave(&r->m, before);
-        hole = block_cut(&r->m, before, address - r->m.blocks.at[before].address);
-        block_enter(&r->m, before);
-        if (hole == 0)
-            return;
-        block_enter(&r->m, hole);
-    }
-    machine_map(&r->m, hole, bytes);
+    uint64_t before = address - r->m.blocks.at[hole].address;
+    if (before > 0)
+        hole = block_part(&r->m, hole, before);
+    if (hole != 0)
+        machine_map(&r->m, hole, bytes);
 }
 
 static void adopt_growth(struct replay *r, uint32_t side)
@@ -171,16 +166,10 @@ static uint32_t force(struct replay *r, uint64_t address, uint64_t rounded, uint
     uint64_t before = address - b->address;
     if (b->use != BLOCK_FREE || b->size - before < rounded)
         return 0;
-    if (before > 0) {
-        uint32_t left = block;
-        block_leave(m, left);
-        block = block_cut(m, left, before);
-        block_enter(m, left);
-        if (block == 0)
-            return 0;
-        block_enter(m, block);
-    }
-    machine_take(m, block, rounded, request);
+    if (before > 0)
+        block = block_part(m, block, before);
+    if (block != 0)
+        machine_take(m, block, rounded, request);
     return block;
 }
 

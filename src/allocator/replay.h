@@ -88,7 +88,6 @@ struct agreement {
 
 struct program;
 struct start_state;
-struct arena;
 
 /* Replays the program from its start state.  Where a disagreement shows that a start block owns
  * more than was inferred, its size is corrected in `start` and the replay begins again.

@@ -590,7 +590,7 @@ static enum vrs_status ask_identity(const struct program *p, const struct start_
     uint64_t lowest = ret->same_curve ? 0 : lowest_address(p, start);
     if (lowest == 0)
         return VRS_OK;
-    struct answer below;
+    struct answer below = { .same_curve = false };
     q->below_address = lowest;
     TRY(whatif_run(p, start, q, &below, err));
     if (below.same_curve)

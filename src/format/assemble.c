@@ -347,7 +347,7 @@ static enum vrs_status push_settings(struct builder *b, str name, struct value v
     if (v.tag != TAG_MAP && v.tag != TAG_LIST)
         return VRS_OK;
     struct buf full;
-    buf_init(&full, SETTING_NAME_MAX * 4);
+    buf_init(&full, (size_t)SETTING_NAME_MAX * 4);
     enum vrs_status status = VRS_OK;
     uint32_t index = 0;
     for (const struct link *l = chain_first(b, v.row);

@@ -209,7 +209,7 @@ static enum vrs_status field_metadata(struct builder *b, enum word key, string_i
         return VRS_OK;
     }
     struct buf text;
-    buf_init(&text, METADATA_BYTES_MAX * 4);
+    buf_init(&text, (size_t)METADATA_BYTES_MAX * 4);
     bool value = false;
     for (const struct link *l = chain_first(b, v.row); l != NULL && text.len < METADATA_BYTES_MAX;
          l = link_next(b, l)) {
