@@ -24,7 +24,6 @@ struct making {
     VEC(struct lane) lanes;
     uint32_t last_pool, last_lane; /* most events have the lane of the one before */
     uint64_t last_stream;
-    uint32_t *segment;    /* rows of the device's segments, by address */
     uint8_t *stack_cause; /* of each stack: enum, plus 1 */
     enum replay_refusal refusal;
 };
@@ -197,17 +196,18 @@ static bool lane_of(struct making *k, uint32_t pool, uint64_t stream, uint16_t *
 static uint32_t segment_at(const struct making *k, uint64_t address)
 {
     const struct segments *s = &k->r->segments;
+    uint32_t first = k->r->devices.first_segment[k->p->device];
     uint32_t low = 0, high = k->r->devices.segments[k->p->device];
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (s->address[k->segment[middle]] <= address)
+        if (s->address[first + middle] <= address)
             low = middle + 1;
         else
             high = middle;
     }
     if (low == 0)
         return NO_ROW;
-    uint32_t row = k->segment[low - 1];
+    uint32_t row = first + low - 1;
     return address - s->address[row] < known_or_0(s->total_size[row]) ? row : NO_ROW;
 }
 
@@ -357,22 +357,15 @@ static enum replay_refusal refusal_of(const struct recording *r, uint32_t device
     return r->devices.events[device] == 0 ? REFUSED_NO_EVENTS : REFUSED_NOT;
 }
 
-static enum vrs_status order_segments(struct making *k, struct vrs_error *err)
+/* Files list segments by address, which finding the one of an event relies on; others are edited.
+ */
+static bool segments_ascend(const struct recording *r, uint32_t device)
 {
-    uint32_t first = k->r->devices.first_segment[k->p->device];
-    uint32_t count = k->r->devices.segments[k->p->device];
-    const uint64_t *address = k->r->segments.address;
-    k->segment = arena_array(&k->scratch, uint32_t, count);
-    if (k->segment == NULL)
-        return vrs_no_memory(err);
-    for (uint32_t i = 0; i < count; i++) {
-        k->segment[i] = first + i;
-        /* Files list them by address; what is not in order is edited. */
-        if (address[first + i] == UNKNOWN_U64 ||
-            (i > 0 && address[first + i] < address[first + i - 1]))
-            k->refusal = REFUSED_INCONSISTENT;
-    }
-    return VRS_OK;
+    const uint64_t *address = r->segments.address + r->devices.first_segment[device];
+    for (uint32_t i = 0; i < r->devices.segments[device]; i++)
+        if (address[i] == UNKNOWN_U64 || (i > 0 && address[i] < address[i - 1]))
+            return false;
+    return true;
 }
 
 static enum vrs_status make(struct making *k, struct vrs_error *err)
@@ -382,7 +375,8 @@ static enum vrs_status make(struct making *k, struct vrs_error *err)
     p->lane = arena_array(k->arena, uint16_t, p->events);
     if (p->slot == NULL || p->lane == NULL)
         return vrs_no_memory(err);
-    TRY(order_segments(k, err));
+    if (!segments_ascend(k->r, p->device))
+        k->refusal = REFUSED_INCONSISTENT;
     TRY(find_start_blocks(k, err));
     if (!take_events(k))
         return vrs_no_memory(err);

@@ -2,8 +2,8 @@
  *
  * What stays the same whatever the allocator does: the order of events, sizes, streams, pools, and
  * which free ends which allocation.  A *slot* stands for a recorded address while it is held, so
- * that a machine with other addresses needs an array of slots and no look-up.  Read-only once made;
- * many replays may share one. */
+ * that a machine with other addresses needs an array of slots and no look-up.  Read-only once
+ * its start state is made, which adds the lanes of segments; many replays may share one. */
 #ifndef VRS_ALLOCATOR_PROGRAM_H
 #define VRS_ALLOCATOR_PROGRAM_H
 
@@ -44,7 +44,8 @@ struct program {
     uint32_t runs;
 };
 
-/* Fills `ret` from a device; `*ret_refusal` says why it cannot be replayed, `ret` is then empty. */
+/* Fills `ret` from a device; `*ret_refusal` says why it cannot be replayed; `ret` is
+ * then of no use. */
 enum vrs_status program_make(const struct recording *r, uint32_t device, struct arena *arena,
                              struct program *ret, enum replay_refusal *ret_refusal,
                              struct vrs_error *err) MUST_CHECK;

@@ -1,4 +1,6 @@
 /* report_text.c - the one page, and one line for each of many. */
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/utf8.h"
@@ -377,26 +379,56 @@ static void put_typed(struct buf *to, str path, bool ascii)
     buf_text(to, plain ? "" : "'");
 }
 
+/* What asks for other settings on the device that ran out last; false where its capacity is not
+ * known.
+ */
+enum { SWEEP_BYTES = 80 };
+static bool sweep_options(const struct report *report, char options[SWEEP_BYTES])
+{
+    const struct oom_fact *oom = NULL;
+    const struct report_device *device = NULL;
+    for (uint32_t i = 0; i < report->devices; i++) {
+        const struct report_device *d = &report->device[i];
+        if (d->ooms == 0)
+            continue;
+        oom = &d->oom[d->ooms - 1];
+        device = d;
+    }
+    if (oom == NULL || oom->device_free_bytes == UNKNOWN_U64 || oom->reserved_bytes < 0)
+        return false;
+    uint64_t capacity = (uint64_t)oom->reserved_bytes + oom->device_free_bytes;
+    int len = snprintf(options, SWEEP_BYTES, " --sweep --capacity %" PRIu64, capacity);
+    if (report->devices > 1)
+        snprintf(options + len, SWEEP_BYTES - (size_t)len, " --device %u",
+                 (unsigned)device->name.number);
+    return true;
+}
+
 static void put_next(struct buf *to, const struct style *style, const struct report *report)
 {
-    bool oom = false, any = false, stacks = false, trace = false;
+    bool oom = false, any = false, stacks = false, trace = false, sound = false;
     for (uint32_t i = 0; i < report->devices; i++) {
         oom = oom || report->device[i].ooms > 0;
         any = any || report->device[i].all_rows > 0;
         stacks = stacks || report->device[i].stacks > 0;
         trace = trace || report->device[i].events > 0;
+        sound = sound || (report->device[i].traced && report->device[i].trust.grade != 'D');
     }
     if (!any)
         return;
+    char sweep[SWEEP_BYTES];
+    bool capacity = sweep_options(report, sweep);
     const struct {
-        const char *options, *meaning;
+        const char *verb, *options, *meaning;
         bool shown;
     } lines[] = {
-        { " --stacks", "whole stacks", stacks },
-        { " --at oom", "alive when it failed", oom },
-        { " --by owner", "the functions called", stacks },
-        { " --by size", "by requested size", !stacks },
-        { " --at end", "what stayed", trace && !oom },
+        { "peak", " --stacks", "whole stacks", stacks },
+        { "peak", " --at oom", "alive when it failed", oom },
+        { "replay", sweep, "would a setting do?", capacity },
+        { "peak", " --by owner", "the functions called", stacks && !capacity },
+        { "peak", " --by size", "by requested size", !stacks },
+        { "peak", " --at end", "what stayed", trace && !oom },
+        { "replay", " --smallest", "the memory it needs", sound && !oom },
     };
     buf_char(to, '\n');
     const char *label = "next";
@@ -406,7 +438,7 @@ static void put_next(struct buf *to, const struct style *style, const struct rep
         envelope_label(to, style, label);
         label = "";
         size_t from = to->len;
-        buf_text(to, "vramscope peak ");
+        buf_format(to, "vramscope %s ", lines[i].verb);
         put_typed(to, report->file.path, style->ascii);
         buf_text(to, lines[i].options);
         size_t len = escape_width((str){ to->at + from, to->len - from });
