@@ -229,8 +229,11 @@ static void fit_start(struct run *r)
     uint64_t end = r->m.limit < r->m.capacity ? r->m.limit : r->m.capacity;
     if (r->m.reserved <= end)
         return;
-    machine_release_all(&r->m);
+    machine_release_all(&r->m); /* completes what waits, too */
     r->m.peak_reserved.bytes = r->m.reserved;
+    r->m.peak_active.bytes = r->m.active;
+    r->m.peak_requested.bytes = r->m.requested;
+    r->a.active_start_bytes = r->start_bytes;
     if (r->m.reserved <= end)
         return;
     r->a.ran_out = true;
