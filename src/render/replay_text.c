@@ -116,23 +116,24 @@ static void put_start(struct buf *to, const struct sheet *s, const struct agreem
 /* Who gave the cache back decides whether a question keeps it: only calls of the program stay. */
 static void put_runs(struct buf *to, const struct sheet *s, const struct agreement *a)
 {
-    uint64_t called = a->runs_by_stack[RUN_EMPTY_CACHE] + a->runs_by_sequence[RUN_EMPTY_CACHE];
-    uint64_t retried = a->runs_by_stack[RUN_RETRY] + a->runs_by_sequence[RUN_RETRY];
-    if (called + retried == 0)
-        return;
-    buf_text(s->words, "cache was given back by empty_cache ");
-    human_count(s->words, called, s->style->ascii);
-    buf_format(s->words, " time%s, by the allocator because memory was short ",
-               called == 1 ? "" : "s");
-    human_count(s->words, retried, s->style->ascii);
-    buf_format(s->words, " time%s", retried == 1 ? "" : "s");
-    uint64_t guessed = a->runs_by_sequence[RUN_EMPTY_CACHE] + a->runs_by_sequence[RUN_RETRY];
-    if (guessed > 0) {
-        buf_text(s->words, " (");
-        human_count(s->words, guessed, s->style->ascii);
-        buf_text(s->words, " judged by the order of events, having no stack)");
+    const struct {
+        uint64_t count;
+        const char *cause;
+    } parts[] = {
+        { a->runs_by_stack[RUN_EMPTY_CACHE], "by empty_cache" },
+        { a->runs_by_stack[RUN_RETRY], "for want of memory" },
+        { a->runs_by_sequence[RUN_EMPTY_CACHE], "probably by empty_cache" },
+        { a->runs_by_sequence[RUN_RETRY], "probably for want of memory" },
+    };
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (parts[i].count == 0)
+            continue;
+        buf_text(s->words, s->words->len == 0 ? "cache was given back " : ", ");
+        human_count(s->words, parts[i].count, s->style->ascii);
+        buf_format(s->words, " time%s %s", parts[i].count == 1 ? "" : "s", parts[i].cause);
     }
-    put_words(to, s, "releases");
+    if (s->words->len > 0)
+        put_words(to, s, "releases");
 }
 
 static void put_peak(struct buf *to, const struct sheet *s, const struct replay_device *d)
