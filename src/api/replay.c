@@ -355,6 +355,28 @@ static uint64_t recorded_peak(const struct program *p)
     return peak;
 }
 
+/* Settings that can do nothing in this question, and why. */
+static enum vrs_status add_setting_notes(struct asking *a, const struct replay_wish *wish,
+                                         const struct allocator_config *recorded,
+                                         struct replay_device *d, struct vrs_error *err)
+{
+    bool capacity = wish->o->capacity_bytes != 0;
+    struct allocator_config asked = *recorded;
+    TRY(apply_sets(wish->o, &asked, err));
+    if (asked.memory_fraction < 1 && !capacity)
+        TRY(add_reason(
+            a, d, "no_limit",
+            "per_process_memory_fraction does nothing without --capacity, of which it is "
+            "a fraction",
+            err));
+    if (asked.gc_threshold > 0 && (asked.memory_fraction >= 1 || !capacity))
+        TRY(add_reason(a, d, "no_garbage_collection",
+                       "garbage_collection_threshold does nothing without a limit: it needs "
+                       "per_process_memory_fraction and --capacity",
+                       err));
+    return VRS_OK;
+}
+
 static enum vrs_status ask_device(struct asking *a, const struct replay_wish *wish,
                                   const struct program *program, const struct start_state *start,
                                   const struct allocator_config *recorded, struct replay_device *d,
@@ -363,19 +385,9 @@ static enum vrs_status ask_device(struct asking *a, const struct replay_wish *wi
     struct plan plan = {
         .a = a, .wish = wish, .program = program, .start = start, .recorded = *recorded, .d = d
     };
-    struct allocator_config asked = *recorded;
-    TRY(apply_sets(wish->o, &asked, err));
-    if (asked.memory_fraction < 1 && wish->o->capacity_bytes == 0)
-        TRY(add_reason(
-            a, d, "no_limit",
-            "per_process_memory_fraction does nothing without --capacity, of which it is "
-            "a fraction",
-            err));
-    if (asked.gc_threshold > 0 && (asked.memory_fraction >= 1 || wish->o->capacity_bytes == 0))
-        TRY(add_reason(a, d, "no_garbage_collection",
-                       "garbage_collection_threshold does nothing without a limit: it needs "
-                       "per_process_memory_fraction and --capacity",
-                       err));
+    if (d->agreement.grade == GRADE_POOR && !wish->o->anyway)
+        return judge(a, wish, d, err);
+    TRY(add_setting_notes(a, wish, recorded, d, err));
     TRY(whatif_identities(program, start, recorded, &d->identities, err));
     d->has_identities = true;
     TRY(judge(a, wish, d, err));

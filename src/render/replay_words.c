@@ -108,10 +108,10 @@ static void put_block(struct buf *to, const struct first_disagreement *f)
         buf_text(to, "the recording ends with a block, ");
         put_size_at(to, f->recorded_bytes, f->recorded_address);
         buf_text(to, ", that the model does not have");
-    } else if (f->recorded_address == UNKNOWN_U64) {
-        buf_text(to, "the model ends with a block, ");
-        put_size_at(to, f->expected_bytes, f->expected_address);
-        buf_text(to, ", that the recording does not have");
+    } else if (f->expected_bytes == f->recorded_bytes) {
+        buf_text(to, "the block of ");
+        put_size_at(to, f->recorded_bytes, f->recorded_address);
+        buf_text(to, " is in use in one, and free or waiting in the other");
     } else {
         buf_text(to, "the model has a block, ");
         put_size_at(to, f->expected_bytes, f->expected_address);
