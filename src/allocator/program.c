@@ -361,9 +361,10 @@ static enum replay_refusal refusal_of(const struct recording *r, uint32_t device
  */
 static bool segments_ascend(const struct recording *r, uint32_t device)
 {
-    const uint64_t *address = r->segments.address + r->devices.first_segment[device];
-    for (uint32_t i = 0; i < r->devices.segments[device]; i++)
-        if (address[i] == UNKNOWN_U64 || (i > 0 && address[i] < address[i - 1]))
+    const uint64_t *address = r->segments.address;
+    uint32_t first = r->devices.first_segment[device];
+    for (uint32_t i = first; i < first + r->devices.segments[device]; i++)
+        if (address[i] == UNKNOWN_U64 || (i > first && address[i] < address[i - 1]))
             return false;
     return true;
 }
