@@ -346,14 +346,9 @@ static int answer(const struct common *common)
 static int run(const struct command *self, int argc, char **argv)
 {
     struct common settings = { 0 };
-    int operands = 0;
-    int wrong = options_parse(self, argc, argv, &settings, &operands);
-    if (wrong != EXIT_DONE)
-        return wrong;
-    if (settings.help) {
-        help_verb(stdout, self);
-        return help_finish();
-    }
+    int operands = 0, ended = EXIT_DONE;
+    if (!verb_begins(self, argc, argv, &settings, &operands, &ended))
+        return ended;
     if (operands > 0) {
         message("doctor takes no FILE; vramscope report %s says how far a file can be trusted",
                 argv[0]);

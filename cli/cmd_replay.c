@@ -100,17 +100,12 @@ static int check(const struct replay_settings *settings)
 static int run(const struct command *self, int argc, char **argv)
 {
     struct replay_settings settings = { 0 };
-    int files = 0;
-    int wrong = options_parse(self, argc, argv, &settings, &files);
-    if (wrong != EXIT_DONE)
-        return wrong;
-    if (settings.common.help) {
-        help_verb(stdout, self);
-        return help_finish();
-    }
-    wrong = check(&settings);
-    if (wrong != EXIT_DONE)
-        return wrong;
+    int files = 0, ended = EXIT_DONE;
+    if (!verb_begins(self, argc, argv, &settings, &files, &ended))
+        return ended;
+    ended = check(&settings);
+    if (ended != EXIT_DONE)
+        return ended;
     settings.common.replay = "never"; /* the verb does it itself */
     /* Several files share the processors already. */
     settings.threads = files == 1 && !is_folder(argv[0]) ? settings.common.threads : 1;

@@ -33,14 +33,9 @@ static enum vrs_status ask(const struct vrs_recording *recording, const char *pa
 static int run(const struct command *self, int argc, char **argv)
 {
     struct report_settings settings = { 0 };
-    int files = 0;
-    int wrong = options_parse(self, argc, argv, &settings, &files);
-    if (wrong != EXIT_DONE)
-        return wrong;
-    if (settings.common.help) {
-        help_verb(stdout, self);
-        return help_finish();
-    }
+    int files = 0, ended = EXIT_DONE;
+    if (!verb_begins(self, argc, argv, &settings, &files, &ended))
+        return ended;
     struct question question = {
         .ask = ask,
         .settings = &settings,

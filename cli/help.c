@@ -128,3 +128,17 @@ int help_finish(void)
     message("standard output: %s", strerror(errno));
     return EXIT_FAILED;
 }
+
+bool verb_begins(const struct command *self, int argc, char **argv, void *settings,
+                 int *ret_operands, int *ret_exit)
+{
+    const struct common *common = settings;
+    *ret_exit = options_parse(self, argc, argv, settings, ret_operands);
+    if (*ret_exit != EXIT_DONE)
+        return false;
+    if (!common->help)
+        return true;
+    help_verb(stdout, self);
+    *ret_exit = help_finish();
+    return false;
+}

@@ -1,7 +1,8 @@
-/* help.h - everything that is printed from the table of verbs. */
+/* help.h - everything that is printed from the table of verbs, and how a verb begins. */
 #ifndef CLI_HELP_H
 #define CLI_HELP_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "command.h"
@@ -19,5 +20,10 @@ void help_fish(FILE *out);
 
 /* Flushes standard output; EXIT_DONE, or EXIT_FAILED when it could not be written. */
 int help_finish(void);
+
+/* What every verb begins with: options into `settings` (which begins with struct common), or
+ * --help. False where it ends with that: `*ret_exit` is then its exit status. */
+bool verb_begins(const struct command *self, int argc, char **argv, void *settings,
+                 int *ret_operands, int *ret_exit);
 
 #endif
