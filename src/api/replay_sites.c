@@ -249,10 +249,6 @@ static enum vrs_status find_scopes(const struct site_wish *w, const struct progr
 {
     if (w->until < 0)
         return annotation_scopes(p, w->scope, arena, ret, err);
-    if (w->until > p->events)
-        return vrs_fail(err, VRS_USAGE, "a scope ends at event %lld, where device %u has %u",
-                        (long long)w->until, (unsigned)p->r->devices.number[p->device],
-                        (unsigned)p->events);
     struct scope *scope = arena_array(arena, struct scope, 1);
     if (scope == NULL)
         return vrs_no_memory(err);

@@ -163,8 +163,9 @@ class Question:
     def run(self):
         self.start_peaks()
         if self.capacity is not None and self.a.reserved() > self.capacity:
+            # What waited is completed, and what was cached is gone, before the run begins.
             self.a.release_all()
-            self.peaks["peak_reserved_bytes"] = self.a.reserved()
+            self.start_peaks()
             if self.a.reserved() > self.capacity:
                 self.out_of_memory(0, 0, None)
         if self.oom is None:
