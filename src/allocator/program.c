@@ -1,10 +1,12 @@
-/* program.c - slots and lanes of events, memory older than the trace, causes of releases. */
+/* program.c - what each event does to which slot, in which lane. */
 #include "allocator/program.h"
 
 #include <stdlib.h>
 
 #include "allocator/recorded.h"
+#include "allocator/release_runs.h"
 #include "base/hash.h"
+#include "base/sorted.h"
 
 uint32_t pool_number(const struct recording *r, uint32_t pool_row)
 {
@@ -24,7 +26,6 @@ struct making {
     VEC(struct lane) lanes;
     uint32_t last_pool, last_lane; /* most events have the lane of the one before */
     uint64_t last_stream;
-    uint8_t *stack_cause; /* of each stack: enum, plus 1 */
     enum replay_refusal refusal;
 };
 
@@ -197,17 +198,13 @@ static uint32_t segment_at(const struct making *k, uint64_t address)
 {
     const struct segments *s = &k->r->segments;
     uint32_t first = k->r->devices.first_segment[k->p->device];
-    uint32_t low = 0, high = k->r->devices.segments[k->p->device];
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (s->address[first + middle] <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == 0)
+    uint32_t count = k->r->devices.segments[k->p->device];
+    if (count == 0)
         return NO_ROW;
-    uint32_t row = first + low - 1;
+    uint32_t above = sorted_at_least(s->address + first, count, address + 1);
+    if (above == 0)
+        return NO_ROW;
+    uint32_t row = first + above - 1;
     return address - s->address[row] < known_or_0(s->total_size[row]) ? row : NO_ROW;
 }
 
@@ -259,92 +256,6 @@ static bool take_events(struct making *k)
     return true;
 }
 
-/* Releases. */
-
-enum stack_says { SAYS_UNKNOWN = 1, SAYS_EMPTY_CACHE, SAYS_MALLOC };
-
-static bool names_call(str name, str call)
-{
-    size_t at = str_find(name, call);
-    return at < name.len && (at + call.len == name.len || name.ptr[at + call.len] == '(');
-}
-
-static bool is_memory_py(str file)
-{
-    str tail = S("memory.py");
-    if (!str_ends(file, tail) || file.len == tail.len)
-        return false;
-    char before = file.ptr[file.len - tail.len - 1];
-    return before == '/' || before == '\\';
-}
-
-static enum stack_says ask_stack(const struct recording *r, stack_id stack)
-{
-    enum stack_says says = SAYS_UNKNOWN;
-    for (; stack.n != 0; stack = stacks_caller(&r->stacks, stack)) {
-        struct frame frame = frames_get(&r->frames, stacks_frame(&r->stacks, stack));
-        str name = strings_text(&r->strings, frame.name);
-        if (names_call(name, S("emptyCache")) ||
-            (str_equal(name, S("empty_cache")) &&
-             is_memory_py(strings_text(&r->strings, frame.file))))
-            return SAYS_EMPTY_CACHE;
-        if (names_call(name, S("CachingAllocator::malloc")))
-            says = SAYS_MALLOC;
-    }
-    return says;
-}
-
-/* Without a stack: what asks for memory next, and gets it, most likely released first. */
-static uint8_t cause_by_sequence(const struct program *p, uint32_t last)
-{
-    const uint8_t *action = p->r->events.action + p->first;
-    uint32_t i = last + 1;
-    while (i < p->events && action_obtains(action[i]))
-        i++;
-    bool oom = i < p->events && action[i] == ACTION_OOM;
-    bool alloc = i < p->events && action[i] == ACTION_ALLOC && i > last + 1;
-    return oom || alloc ? RUN_RETRY : RUN_EMPTY_CACHE;
-}
-
-static struct release_run judge_run(struct making *k, uint32_t first, uint32_t last)
-{
-    uint32_t stack = k->r->events.stack[k->p->first + first];
-    uint8_t *says = &k->stack_cause[stack];
-    if (*says == 0)
-        *says = (uint8_t)ask_stack(k->r, (stack_id){ stack });
-    struct release_run run = { first, last, RUN_RETRY, true };
-    if (*says == SAYS_EMPTY_CACHE)
-        run.cause = RUN_EMPTY_CACHE;
-    if (*says == SAYS_UNKNOWN) {
-        run.cause = cause_by_sequence(k->p, last);
-        run.by_stack = false;
-    }
-    return run;
-}
-
-static enum vrs_status find_runs(struct making *k, struct vrs_error *err)
-{
-    struct program *p = k->p;
-    const uint8_t *action = k->r->events.action + p->first;
-    uint32_t runs = 0;
-    for (uint32_t i = 0; i < p->events; i++)
-        runs += action_returns(action[i]) && (i == 0 || !action_returns(action[i - 1]));
-    p->run = arena_array(k->arena, struct release_run, runs);
-    k->stack_cause = arena_array(&k->scratch, uint8_t, k->r->stacks.rows.len);
-    if (p->run == NULL || k->stack_cause == NULL)
-        return vrs_no_memory(err);
-    for (uint32_t i = 0; i < p->events; i++) {
-        if (!action_returns(action[i]))
-            continue;
-        uint32_t last = i;
-        while (last + 1 < p->events && action_returns(action[last + 1]))
-            last++;
-        p->run[p->runs++] = judge_run(k, i, last);
-        i = last;
-    }
-    return VRS_OK;
-}
-
 /* Can this device be replayed at all? */
 static enum replay_refusal refusal_of(const struct recording *r, uint32_t device)
 {
@@ -387,7 +298,7 @@ static enum vrs_status make(struct making *k, struct vrs_error *err)
     for (uint32_t i = 0; i < k->lanes.len; i++)
         p->lanes[i] = k->lanes.at[i];
     p->lane_count = k->lanes.len;
-    return find_runs(k, err);
+    return release_runs_find(p, k->arena, &k->scratch, err);
 }
 
 enum vrs_status program_make(const struct recording *r, uint32_t device, struct arena *arena,

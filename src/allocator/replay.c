@@ -12,6 +12,13 @@ const char *const replay_grade_names[GRADES] = {
     [GRADE_EXACT] = "exact",
 };
 
+const char *const replay_refusal_names[REFUSALS] = {
+    [REFUSED_NO_EVENTS] = "no_trace", [REFUSED_CUT] = "incomplete",
+    [REFUSED_HOST] = "host",          [REFUSED_INCONSISTENT] = "inconsistent",
+    [REFUSED_LANES] = "streams",      [REFUSED_WORK] = "too_many_disagreements",
+    [REFUSED_BACKEND] = "backend",    [REFUSED_ASKED] = "not_wanted",
+};
+
 const char *const disagreement_names[DISAGREEMENTS] = {
     [AGREES] = "none",
     [WRONG_ADDRESS] = "wrong_address",

@@ -63,6 +63,8 @@ enum replay_refusal {
     REFUSALS
 };
 
+extern const char *const replay_refusal_names[REFUSALS]; /* "no_trace", …; NULL: not refused */
+
 struct exact_curve {
     int64_t start_bytes, peak_bytes, end_bytes;
     int64_t peak_event, peak_last_event;

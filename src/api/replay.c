@@ -277,30 +277,24 @@ static enum vrs_status add_reason(struct asking *a, struct replay_device *d, con
 }
 
 static const struct {
-    const char *id, *text;
+    const char *text;
     enum answer_status status;
 } refusal_reasons[REFUSALS] = {
-    [REFUSED_NO_EVENTS] = { "no_trace",
-                            "the recording has no allocations in its trace, so there is nothing to "
+    [REFUSED_NO_EVENTS] = { "the recording has no allocations in its trace, so there is nothing to "
                             "replay; record with max_entries above 1",
                             ANSWER_NEEDS_TRACE },
-    [REFUSED_CUT] = { "incomplete",
-                      "the file is cut: without its end the state at the start is not known",
+    [REFUSED_CUT] = { "the file is cut: without its end the state at the start is not known",
                       ANSWER_REFUSED },
-    [REFUSED_HOST] = { "host", "host memory is counted, not replayed", ANSWER_NOT_APPLICABLE },
-    [REFUSED_INCONSISTENT] = { "inconsistent",
-                               "segments, blocks and trace contradict each other: an edited or "
+    [REFUSED_HOST] = { "host memory is counted, not replayed", ANSWER_NOT_APPLICABLE },
+    [REFUSED_INCONSISTENT] = { "segments, blocks and trace contradict each other: an edited or "
                                "anonymised file",
                                ANSWER_REFUSED },
-    [REFUSED_LANES] = { "streams", "more than 1,024 pairs of stream and pool are not followed",
+    [REFUSED_LANES] = { "more than 1,024 pairs of stream and pool are not followed",
                         ANSWER_REFUSED },
-    [REFUSED_WORK] = { "too_many_disagreements",
-                       "so many allocations lie elsewhere than in the model that following them "
-                       "was "
-                       "given up",
+    [REFUSED_WORK] = { "so many allocations lie elsewhere than in the model that following them "
+                       "was given up",
                        ANSWER_REFUSED },
-    [REFUSED_BACKEND] = { "backend", "the recording was made by another allocator",
-                          ANSWER_REFUSED },
+    [REFUSED_BACKEND] = { "the recording was made by another allocator", ANSWER_REFUSED },
 };
 
 static enum vrs_status refuse(struct asking *a, struct replay_device *d,
@@ -308,7 +302,7 @@ static enum vrs_status refuse(struct asking *a, struct replay_device *d,
 {
     d->agreement.refusal = refusal;
     d->status = refusal_reasons[refusal].status;
-    return add_reason(a, d, refusal_reasons[refusal].id, refusal_reasons[refusal].text, err);
+    return add_reason(a, d, replay_refusal_names[refusal], refusal_reasons[refusal].text, err);
 }
 
 /* Whether questions are answered, and with which reserve. */

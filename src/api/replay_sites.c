@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/number.h"
+#include "base/sorted.h"
 
 /* Words. */
 
@@ -190,16 +191,7 @@ static enum vrs_status mark_stacks(const struct site_wishes *wishes, const struc
 /* The first event at or after a time. */
 static uint32_t event_from(const struct program *p, uint64_t time_us)
 {
-    const uint64_t *time = p->r->events.time_us + p->first;
-    uint32_t low = 0, high = p->events;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (time[middle] < time_us)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return sorted_at_least(p->r->events.time_us + p->first, p->events, time_us);
 }
 
 static int by_begin(const void *a, const void *b)

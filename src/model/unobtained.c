@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
+#include "base/sorted.h"
 
 struct range {
     uint64_t from, to;
@@ -30,20 +31,6 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The first of the sorted ends that is not below `address`. */
-static uint32_t cell_at(const uint64_t *end, uint32_t ends, uint64_t address)
-{
-    uint32_t low = 0, high = ends;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (end[middle] < address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* The first untouched cell from `cell` on; paths are halved on the way. */
 static uint32_t untouched(uint32_t *next, uint32_t cell)
 {
@@ -63,7 +50,7 @@ static uint64_t sum_first_touches(const struct recording *r, uint32_t device, co
         struct range range;
         if (!range_of(&r->events, first + i, &range))
             continue;
-        uint32_t cell = untouched(next, cell_at(end, ends, range.from));
+        uint32_t cell = untouched(next, sorted_at_least(end, ends, range.from));
         for (; cell < ends - 1 && end[cell] < range.to; cell = untouched(next, cell)) {
             if (range.returned)
                 bytes += end[cell + 1] - end[cell];

@@ -3,13 +3,6 @@
 
 #include "render/escape.h"
 
-const char *const replay_refusal_names[REFUSALS] = {
-    [REFUSED_NO_EVENTS] = "no_trace", [REFUSED_CUT] = "incomplete",
-    [REFUSED_HOST] = "host",          [REFUSED_INCONSISTENT] = "inconsistent",
-    [REFUSED_LANES] = "streams",      [REFUSED_WORK] = "too_many_disagreements",
-    [REFUSED_BACKEND] = "backend",    [REFUSED_ASKED] = "not_wanted",
-};
-
 static const char *const refusals[REFUSALS] = {
     [REFUSED_NOT] = "this recording cannot be replayed",
     [REFUSED_NO_EVENTS] = "there is nothing to replay: the recording has no trace",

@@ -5,8 +5,6 @@
 #include "render/human.h"
 #include "render/result.h"
 
-extern const char *const replay_refusal_names[REFUSALS]; /* "no_events", …; NULL: not refused */
-
 /* "the model reproduces this recording exactly", and why where it does not */
 void replay_grade_words(struct buf *to, const struct agreement *agreement, bool ascii);
 
