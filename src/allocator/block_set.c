@@ -1,167 +1,240 @@
-/* block_set.c - treaps over block numbers. */
+/* block_set.c - sorted arrays of blocks, in chunks. */
 #include "allocator/block_set.h"
 
 #include <assert.h>
+#include <string.h>
 
-#include "base/hash.h"
-
-static bool key_less(struct set_key a, struct set_key b)
+static bool entry_less(const struct set_entry *a, const struct set_entry *b)
 {
-    return a.size != b.size ? a.size < b.size : a.address < b.address;
+    if (a->key.size != b->key.size)
+        return a->key.size < b->key.size;
+    if (a->key.address != b->key.address)
+        return a->key.address < b->key.address;
+    return a->block < b->block;
 }
 
-/* Does a block of the set come before `block` under `key`?  Segments of a file that lies may
- * overlap, so that keys are equal; then the number decides, and what is in a set is found in it. */
-static bool comes_before(const struct set_node *node, uint32_t other, struct set_key key,
-                         uint32_t block)
+/* How many of ascending numbers are less than `n`.  No branch: which way a search goes cannot be
+ * guessed. */
+static uint32_t numbers_below(const uint64_t *number, uint32_t len, uint64_t n)
 {
-    return key_less(node[other].key, key) || (!key_less(key, node[other].key) && other < block);
-}
-
-/* The heap's number of a block: any fixed mixing of its own will do, and needs no room. */
-static uint32_t rank_of(const struct set_node *node, uint32_t block)
-{
-    uint32_t n = (block ^ (uint32_t)node[0].key.address) * 0x9e3779b1u + (uint32_t)node[0].key.size;
-    n ^= n >> 15;
-    n *= 0x85ebca77u;
-    return n ^ n >> 13;
-}
-
-/* Cuts a tree in two where `block` belongs, along one path from its root. */
-static void split(struct set_node *node, uint32_t tree, uint32_t block, uint32_t *ret_below,
-                  uint32_t *ret_above)
-{
-    struct set_key key = node[block].key;
-    while (tree != 0) {
-        if (comes_before(node, tree, key, block)) {
-            *ret_below = tree;
-            ret_below = &node[tree].right;
-            tree = *ret_below;
-        } else {
-            *ret_above = tree;
-            ret_above = &node[tree].left;
-            tree = *ret_above;
-        }
+    const uint64_t *base = number;
+    if (len == 0)
+        return 0;
+    while (len > 1) {
+        uint32_t half = len / 2;
+        base = base[half - 1] < n ? base + half : base;
+        len -= half;
     }
-    *ret_below = *ret_above = 0;
+    return (uint32_t)(base - number) + (*base < n);
 }
 
-void set_seed(struct set_node *node)
+/* How many entries of a chunk are less than `e`. */
+static uint32_t entries_below(const struct set_chunk *c, const struct set_entry *e)
 {
-    /* Where memory lies differs from run to run, and no file knows it. */
-    node[0].key.address = hash_u64((uint64_t)(uintptr_t)node);
-    node[0].key.size = hash_u64((uint64_t)(uintptr_t)&node);
+    uint32_t place = numbers_below(c->size, c->len, e->key.size);
+    if (place == c->len || c->size[place] != e->key.size)
+        return place;
+    /* Among those of equal size. */
+    uint32_t end = c->len;
+    if (e->key.size != UINT64_MAX)
+        end = place + numbers_below(c->size + place, c->len - place, e->key.size + 1);
+    place += numbers_below(c->address + place, end - place, e->key.address);
+    while (place < end && c->address[place] == e->key.address && c->block[place] < e->block)
+        place++;
+    return place;
 }
 
-void set_insert(struct set_node *node, uint32_t *root, uint32_t block, struct set_key key)
+/* The part in which `e` is or would be: the last that begins no later. */
+static uint32_t part_of(const struct block_set *s, const struct set_entry *e)
 {
-    uint32_t rank = rank_of(node, block), *link = root;
-    node[block].key = key;
-    while (*link != 0 && rank_of(node, *link) > rank)
-        link = comes_before(node, *link, key, block) ? &node[*link].right : &node[*link].left;
-    split(node, *link, block, &node[block].left, &node[block].right);
-    *link = block;
-}
-
-void set_remove(struct set_node *node, uint32_t *root, uint32_t block)
-{
-    struct set_key key = node[block].key;
-    uint32_t *link = root;
-    while (*link != block) {
-        assert(*link != 0);
-        link = comes_before(node, *link, key, block) ? &node[*link].right : &node[*link].left;
+    uint32_t part = 0, len = s->parts.len;
+    while (len > 1) {
+        uint32_t half = len / 2;
+        part += entry_less(e, &s->parts.at[part + half].low) ? 0 : half;
+        len -= half;
     }
-    uint32_t below = node[block].left, above = node[block].right;
-    while (below != 0 && above != 0) {
-        if (rank_of(node, below) > rank_of(node, above)) {
-            *link = below;
-            link = &node[below].right;
-            below = *link;
-        } else {
-            *link = above;
-            link = &node[above].left;
-            above = *link;
-        }
+    return part;
+}
+
+/* Where the first entry that is not less than `e` stands; false where there is none. */
+static bool find_from(const struct block_set *s, const struct set_entry *e, uint32_t *ret_part,
+                      uint32_t *ret_place)
+{
+    if (s->parts.len == 0)
+        return false;
+    *ret_part = part_of(s, e);
+    *ret_place = entries_below(s->parts.at[*ret_part].chunk, e);
+    if (*ret_place < s->parts.at[*ret_part].chunk->len)
+        return true;
+    ++*ret_part;
+    *ret_place = 0;
+    return *ret_part < s->parts.len;
+}
+
+void set_free(struct block_set *s)
+{
+    for (uint32_t i = 0; i < s->parts.len; i++)
+        vec_resize((void **)&s->parts.at[i].chunk, 0, 1);
+    vec_free(&s->parts);
+}
+
+/* An empty chunk in place `part`. */
+static bool add_part(struct block_set *s, uint32_t part, const struct set_entry *low)
+{
+    struct set_part added = { .low = *low };
+    s->parts.max = UINT32_MAX / 2;
+    if (!vec_reserve(&s->parts, 1) || !vec_resize((void **)&added.chunk, 1, sizeof *added.chunk))
+        return false;
+    added.chunk->len = 0;
+    struct set_part *at = &s->parts.at[part];
+    memmove(at + 1, at, (s->parts.len - part) * sizeof *at);
+    *at = added;
+    s->parts.len++;
+    return true;
+}
+
+static void move_entries(struct set_chunk *to, uint32_t at, const struct set_chunk *from,
+                         uint32_t first, uint32_t count)
+{
+    if (count == 0)
+        return; /* often: sets of one entry, and the largest block */
+    memmove(to->size + at, from->size + first, count * sizeof *to->size);
+    memmove(to->address + at, from->address + first, count * sizeof *to->address);
+    memmove(to->block + at, from->block + first, count * sizeof *to->block);
+}
+
+/* Gives the upper half of a full chunk a chunk of its own. */
+static bool split_part(struct block_set *s, uint32_t part)
+{
+    enum { HALF = SET_CHUNK / 2 };
+    const struct set_chunk *full = s->parts.at[part].chunk;
+    struct set_entry low = { { full->size[HALF], full->address[HALF] }, full->block[HALF] };
+    if (!add_part(s, part + 1, &low))
+        return false;
+    struct set_chunk *lower = s->parts.at[part].chunk, *upper = s->parts.at[part + 1].chunk;
+    move_entries(upper, 0, lower, HALF, SET_CHUNK - HALF);
+    upper->len = SET_CHUNK - HALF;
+    lower->len = HALF;
+    return true;
+}
+
+bool set_insert(struct block_set *s, uint32_t block, struct set_key key)
+{
+    struct set_entry e = { key, block };
+    static const struct set_entry least = { { 0, 0 }, 0 };
+    if (s->parts.len == 0 && !add_part(s, 0, &least))
+        return false;
+    uint32_t part = part_of(s, &e);
+    if (s->parts.at[part].chunk->len == SET_CHUNK) {
+        if (!split_part(s, part))
+            return false;
+        part = part_of(s, &e);
     }
-    *link = below != 0 ? below : above;
+    struct set_chunk *c = s->parts.at[part].chunk;
+    uint32_t place = entries_below(c, &e);
+    move_entries(c, place + 1, c, place, c->len - place);
+    c->size[place] = key.size;
+    c->address[place] = key.address;
+    c->block[place] = block;
+    c->len++;
+    return true;
 }
 
-uint32_t set_at_least(const struct set_node *node, uint32_t root, struct set_key key)
+static void drop_part(struct block_set *s, uint32_t part)
 {
-    uint32_t found = 0;
-    while (root != 0) {
-        bool less = key_less(node[root].key, key);
-        found = less ? found : root;
-        root = less ? node[root].right : node[root].left;
-    }
-    return found;
+    struct set_part *at = &s->parts.at[part];
+    vec_resize((void **)&at->chunk, 0, 1);
+    s->parts.len--;
+    memmove(at, at + 1, (s->parts.len - part) * sizeof *at);
+    if (part == 0 && s->parts.len > 0)
+        s->parts.at[0].low = (struct set_entry){ { 0, 0 }, 0 };
 }
 
-uint32_t set_after(const struct set_node *node, uint32_t root, struct set_key key)
+/* Does the last search's entry still stand where it was found? */
+static bool still_found(const struct block_set *s, uint32_t block)
 {
-    uint32_t found = 0;
-    while (root != 0) {
-        bool greater = key_less(key, node[root].key);
-        found = greater ? root : found;
-        root = greater ? node[root].left : node[root].right;
-    }
-    return found;
+    if (s->found_part >= s->parts.len)
+        return false;
+    const struct set_chunk *c = s->parts.at[s->found_part].chunk;
+    return s->found_place < c->len && c->block[s->found_place] == block;
 }
 
-uint32_t set_before(const struct set_node *node, uint32_t root, struct set_key key)
+void set_remove(struct block_set *s, uint32_t block, struct set_key key)
 {
-    uint32_t found = 0;
-    while (root != 0) {
-        bool less = key_less(node[root].key, key);
-        found = less ? root : found;
-        root = less ? node[root].right : node[root].left;
-    }
-    return found;
+    struct set_entry e = { key, block };
+    uint32_t part = s->found_part, place = s->found_place;
+    if (!still_found(s, block))
+        find_from(s, &e, &part, &place);
+    struct set_chunk *c = s->parts.at[part].chunk;
+    assert(place < c->len && c->block[place] == block);
+    c->len--;
+    move_entries(c, place, c, place + 1, c->len - place);
+    /* The only chunk stays: sets that are often empty would ask for one again and again. */
+    if (c->len == 0 && s->parts.len > 1)
+        drop_part(s, part);
 }
 
-uint32_t set_first(const struct set_node *node, uint32_t root)
+uint32_t set_at_least(struct block_set *s, struct set_key key)
 {
-    while (root != 0 && node[root].left != 0)
-        root = node[root].left;
-    return root;
+    struct set_entry e = { key, 0 };
+    bool found = find_from(s, &e, &s->found_part, &s->found_place);
+    return found ? s->parts.at[s->found_part].chunk->block[s->found_place] : 0;
 }
 
-uint32_t set_last(const struct set_node *node, uint32_t root)
+uint32_t set_after(const struct block_set *s, struct set_key key)
 {
-    while (root != 0 && node[root].right != 0)
-        root = node[root].right;
-    return root;
+    struct set_entry e = { key, UINT32_MAX };
+    uint32_t part, place;
+    return find_from(s, &e, &part, &place) ? s->parts.at[part].chunk->block[place] : 0;
 }
 
-/* Goes down to the first block of a tree, noting the way. */
-static void descend(struct set_walk *w, uint32_t tree)
+uint32_t set_before(const struct block_set *s, struct set_key key)
 {
-    for (; tree != 0 && !w->deep; tree = w->node[tree].left) {
-        w->deep = w->depth == SET_DEPTH;
-        if (!w->deep)
-            w->above[w->depth++] = tree;
-    }
+    struct set_entry e = { key, 0 };
+    if (s->parts.len == 0)
+        return 0;
+    uint32_t part = part_of(s, &e);
+    uint32_t place = entries_below(s->parts.at[part].chunk, &e);
+    if (place > 0)
+        return s->parts.at[part].chunk->block[place - 1];
+    if (part == 0)
+        return 0;
+    const struct set_chunk *before = s->parts.at[part - 1].chunk;
+    return before->block[before->len - 1];
 }
 
-void set_walk_begin(struct set_walk *w, const struct set_node *node, uint32_t root)
+static bool is_empty(const struct block_set *s)
 {
-    w->node = node;
-    w->root = root;
-    w->depth = w->last = 0;
-    w->deep = false;
-    descend(w, root);
+    return s->parts.len == 0 || s->parts.at[0].chunk->len == 0;
+}
+
+uint32_t set_first(const struct block_set *s)
+{
+    return is_empty(s) ? 0 : s->parts.at[0].chunk->block[0];
+}
+
+uint32_t set_last(const struct block_set *s)
+{
+    if (is_empty(s))
+        return 0;
+    const struct set_chunk *c = s->parts.at[s->parts.len - 1].chunk;
+    return c->block[c->len - 1];
 }
 
 uint32_t set_walk_next(struct set_walk *w)
 {
-    uint32_t block = 0;
-    if (w->deep)
-        block = w->last == 0 ? set_first(w->node, w->root)
-                             : set_after(w->node, w->root, w->node[w->last].key);
-    else if (w->depth > 0)
-        block = w->above[--w->depth];
-    w->last = block;
-    if (block != 0 && !w->deep)
-        descend(w, w->node[block].right);
+    if (w->part == w->set->parts.len || is_empty(w->set))
+        return 0;
+    const struct set_chunk *c = w->set->parts.at[w->part].chunk;
+    uint32_t block = c->block[w->place++];
+    if (w->place == c->len) {
+        w->part++;
+        w->place = 0;
+    }
     return block;
+}
+
+uint64_t set_bytes(const struct block_set *s)
+{
+    return s->parts.cap * sizeof *s->parts.at + s->parts.len * sizeof(struct set_chunk);
 }

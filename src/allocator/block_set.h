@@ -1,10 +1,11 @@
 /* block_set.h - blocks in an order of their own: the free ones, and ranges that are not mapped.
  *
- * A treap: a search tree by key that is at the same time a heap by a random number, which keeps it
- * shallow whatever the order of insertion.  The number is a mixture of the block's own with a seed,
- * so that no file can be made whose tree is deep; the shape of a tree changes no result.  The links
- * stand beside the keys in one array that is indexed by block, so a block is in at most one set at
- * a time and a set is one number, its root.
+ * A sorted array in chunks of at most SET_CHUNK entries: a search halves the chunks, then one
+ * chunk, without a branch that a processor could guess wrong; an insertion moves the rest of one
+ * chunk. The keys stand in the chunks themselves, so nothing is looked up elsewhere.
+ *
+ * Cost: O(log n) comparisons and a move of at most SET_CHUNK entries; one insertion in SET_CHUNK /
+ * 2 also moves the list of chunks.
  */
 #ifndef VRS_ALLOCATOR_BLOCK_SET_H
 #define VRS_ALLOCATOR_BLOCK_SET_H
@@ -12,48 +13,74 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/vec.h"
+
 /* Sets are ordered by size, then address, then block.  Unmapped ranges all have size 0 here. */
 struct set_key {
     uint64_t size, address;
 };
 
-struct set_node {
+/* Of two equal keys, in a file that lies, the block decides. */
+struct set_entry {
     struct set_key key;
-    uint32_t left, right; /* blocks; 0: none */
+    uint32_t block; /* never 0 */
 };
 
-/* Gives the sets of this array their seed, before the first insertion; without one they work too.
- * Node 0 holds it. */
-void set_seed(struct set_node *node);
+enum { SET_CHUNK = 64 };
 
-void set_insert(struct set_node *node, uint32_t *root, uint32_t block, struct set_key key);
+/* Entries in columns: nearly every search is settled by sizes alone. */
+struct set_chunk {
+    uint32_t len; /* at least 1; of the only chunk also 0 */
+    uint64_t size[SET_CHUNK], address[SET_CHUNK];
+    uint32_t block[SET_CHUNK];
+};
 
-/* `block` is in the set, under the key of its node. */
-void set_remove(struct set_node *node, uint32_t *root, uint32_t block);
+/* A chunk, and what its entries are not less than; those of the chunks before are less. */
+struct set_part {
+    struct set_entry low;
+    struct set_chunk *chunk;
+};
+
+/* All zero is the empty set. */
+struct block_set {
+    VEC(struct set_part) parts;
+    uint32_t found_part, found_place; /* by the last set_at_least: what is found is often removed */
+};
+
+void set_free(struct block_set *s);
+
+/* False when out of memory. */
+bool set_insert(struct block_set *s, uint32_t block, struct set_key key);
+
+/* `block` is in the set, under that key. */
+void set_remove(struct block_set *s, uint32_t block, struct set_key key);
 
 /* The first block whose key is at least `key`; 0: none. */
-uint32_t set_at_least(const struct set_node *node, uint32_t root, struct set_key key);
+uint32_t set_at_least(struct block_set *s, struct set_key key);
 
-/* The neighbours of a block of the set, by key; 0: none. */
-uint32_t set_after(const struct set_node *node, uint32_t root, struct set_key key);
-uint32_t set_before(const struct set_node *node, uint32_t root, struct set_key key);
+/* The neighbours of a key; 0: none. */
+uint32_t set_after(const struct block_set *s, struct set_key key);
+uint32_t set_before(const struct block_set *s, struct set_key key);
 
 /* The first and the last; 0: empty. */
-uint32_t set_first(const struct set_node *node, uint32_t root);
-uint32_t set_last(const struct set_node *node, uint32_t root);
+uint32_t set_first(const struct block_set *s);
+uint32_t set_last(const struct block_set *s);
 
-/* All blocks in order, as long as the set does not change.  */
-enum { SET_DEPTH = 96 };
+/* All blocks in order, as long as the set does not change. */
 struct set_walk {
-    const struct set_node *node;
-    uint32_t root, depth;
-    uint32_t above[SET_DEPTH]; /* blocks still to come, on the way from the root */
-    uint32_t last;             /* where a tree was deeper than that: the block before */
-    bool deep;
+    const struct block_set *set;
+    uint32_t part, place;
 };
 
-void set_walk_begin(struct set_walk *w, const struct set_node *node, uint32_t root);
+static inline struct set_walk set_walk_begin(const struct block_set *s)
+{
+    return (struct set_walk){ s, 0, 0 };
+}
+
 /* The next block; 0: there is none. */
 uint32_t set_walk_next(struct set_walk *w);
+
+/* Bytes of memory it takes. */
+uint64_t set_bytes(const struct block_set *s);
 
 #endif

@@ -16,7 +16,6 @@ bool machine_init(struct machine *m, const struct allocator_config *config)
     *m = (struct machine){
         .config = *config,
         .blocks.max = UINT32_MAX / 2,
-        .nodes.max = UINT32_MAX / 2,
         .segments.max = UINT32_MAX / 2,
         .lanes.max = LANES_MAX,
         .sides.max = 2 * LANES_MAX,
@@ -32,17 +31,16 @@ bool machine_init(struct machine *m, const struct allocator_config *config)
         .peak_active.event = -1,
         .peak_requested.event = -1,
     };
-    if (!vec_push(&m->blocks, (struct block){ .prev = 0 }) ||
-        !vec_push(&m->nodes, (struct set_node){ .left = 0 }))
-        return false;
-    set_seed(m->nodes.at);
-    return true;
+    return vec_push(&m->blocks, (struct block){ .prev = 0 });
 }
 
 void machine_free(struct machine *m)
 {
+    for (uint32_t i = 0; i < m->sides.len; i++) {
+        set_free(&m->sides.at[i].free);
+        set_free(&m->sides.at[i].unmapped);
+    }
     vec_free(&m->blocks);
-    vec_free(&m->nodes);
     vec_free(&m->segments);
     vec_free(&m->lanes);
     vec_free(&m->sides);
@@ -81,7 +79,7 @@ uint32_t machine_lane(struct machine *m, uint32_t pool, uint64_t stream)
     uint32_t lane = m->lanes.len++;
     m->lanes.at[lane] = (struct lane){ pool, stream };
     for (uint32_t i = 0; i < 2; i++) {
-        m->sides.at[m->sides.len++] = (struct side){ 0, 0 };
+        m->sides.at[m->sides.len++] = (struct side){ .free.parts.len = 0 };
         order_side(m, lane * 2 + i);
     }
     return lane;
@@ -94,9 +92,8 @@ uint32_t block_make(struct machine *m, struct block like)
     uint32_t block = m->unused_block;
     if (block != 0) {
         m->unused_block = m->blocks.at[block].next;
-    } else if (vec_reserve(&m->blocks, 1) && vec_reserve(&m->nodes, 1)) {
+    } else if (vec_reserve(&m->blocks, 1)) {
         block = m->blocks.len++;
-        m->nodes.len++;
     } else {
         m->no_memory = true;
         return 0;
@@ -111,25 +108,27 @@ void block_drop(struct machine *m, uint32_t block)
     m->unused_block = block;
 }
 
+static struct block_set *set_of(struct machine *m, const struct block *b)
+{
+    struct side *side = &m->sides.at[b->side];
+    return b->mapped ? &side->free : &side->unmapped;
+}
+
 void block_enter(struct machine *m, uint32_t block)
 {
     struct block *b = &m->blocks.at[block];
-    struct side *side = &m->sides.at[b->side];
-    if (b->use != BLOCK_FREE)
+    if (b->use != BLOCK_FREE || m->no_memory)
         return;
     b->since = m->searches;
-    if (b->mapped)
-        set_insert(m->nodes.at, &side->free, block, (struct set_key){ b->size, b->address });
-    else
-        set_insert(m->nodes.at, &side->unmapped, block, (struct set_key){ 0, b->address });
+    if (!set_insert(set_of(m, b), block, block_key(b)))
+        m->no_memory = true;
 }
 
 void block_leave(struct machine *m, uint32_t block)
 {
     const struct block *b = &m->blocks.at[block];
-    struct side *side = &m->sides.at[b->side];
-    if (b->use == BLOCK_FREE)
-        set_remove(m->nodes.at, b->mapped ? &side->free : &side->unmapped, block);
+    if (b->use == BLOCK_FREE && !m->no_memory)
+        set_remove(set_of(m, b), block, block_key(b));
 }
 
 /* Joins a neighbour to `block` where both are free and both mapped or both not. */
@@ -322,10 +321,10 @@ static uint64_t could_grow_to(const struct machine *m, uint32_t block)
 
 /* Among free expandable blocks that fit, one that is enclosed is taken before one that could grow.
  */
-static uint32_t least_growable(struct machine *m, uint32_t root, uint32_t block)
+static uint32_t least_growable(struct machine *m, const struct block_set *free, uint32_t block)
 {
     while (block_expandable(m, &m->blocks.at[block])) {
-        uint32_t next = set_after(m->nodes.at, root, m->nodes.at[block].key);
+        uint32_t next = set_after(free, block_key(&m->blocks.at[block]));
         if (next == 0 || could_grow_to(m, next) >= could_grow_to(m, block))
             break;
         block = next;
@@ -334,10 +333,10 @@ static uint32_t least_growable(struct machine *m, uint32_t root, uint32_t block)
     return block;
 }
 
-static uint32_t first_fixed(struct machine *m, uint32_t root, uint32_t block)
+static uint32_t first_fixed(struct machine *m, const struct block_set *free, uint32_t block)
 {
     while (block != 0 && block_expandable(m, &m->blocks.at[block])) {
-        block = set_after(m->nodes.at, root, m->nodes.at[block].key);
+        block = set_after(free, block_key(&m->blocks.at[block]));
         m->steps++;
     }
     return block;
@@ -346,11 +345,11 @@ static uint32_t first_fixed(struct machine *m, uint32_t root, uint32_t block)
 uint32_t machine_best_fit(struct machine *m, uint32_t side, uint64_t rounded)
 {
     const struct allocator_config *c = &m->config;
-    uint32_t root = m->sides.at[side].free;
+    struct block_set *free = &m->sides.at[side].free;
     m->searches += !side_small(side) && m->lanes.at[side / 2].pool == 0;
-    uint32_t block = set_at_least(m->nodes.at, root, (struct set_key){ rounded, 0 });
+    uint32_t block = set_at_least(free, (struct set_key){ rounded, 0 });
     if (block != 0 && block_expandable(m, &m->blocks.at[block]))
-        block = c->expandable ? least_growable(m, root, block) : first_fixed(m, root, block);
+        block = c->expandable ? least_growable(m, free, block) : first_fixed(m, free, block);
     if (block == 0)
         return 0;
     uint64_t size = m->blocks.at[block].size;

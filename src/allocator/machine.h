@@ -48,7 +48,7 @@ struct segment {
 
 /* One side of a lane. */
 struct side {
-    uint32_t free, unmapped; /* roots of sets */
+    struct block_set free, unmapped;
 };
 
 struct lane {
@@ -75,9 +75,8 @@ struct machine_peak {
 struct machine {
     struct allocator_config config;
     VEC(struct block) blocks;
-    VEC(struct set_node) nodes; /* of each block */
-    uint32_t unused_block;      /* linked by next */
-    uint64_t steps;             /* blocks looked at, one after the other */
+    uint32_t unused_block; /* linked by next */
+    uint64_t steps;        /* blocks looked at, one after the other */
     VEC(struct segment) segments;
     uint32_t unused_segment; /* number plus 1 */
     VEC(struct lane) lanes;
@@ -182,6 +181,12 @@ bool machine_release_oversize(struct machine *m, uint32_t side, uint64_t rounded
 
 /* Gives back old free segments of the default pool while the limit's threshold is passed. */
 void machine_collect(struct machine *m);
+
+/* The key under which a free block stands in its set. */
+static inline struct set_key block_key(const struct block *b)
+{
+    return (struct set_key){ b->mapped ? b->size : 0, b->address };
+}
 
 /* Inner parts: for the machine's own files, and for those that lay out or change a state by hand.
  */

@@ -55,9 +55,8 @@ uint32_t machine_map(struct machine *m, uint32_t block, uint64_t want)
  * `rounded` bytes are free or not mapped. */
 static uint32_t find_room(struct machine *m, uint32_t side, uint64_t rounded)
 {
-    uint32_t root = m->sides.at[side].unmapped;
-    for (uint32_t hole = set_first(m->nodes.at, root); hole != 0;
-         hole = set_after(m->nodes.at, root, m->nodes.at[hole].key)) {
+    struct set_walk walk = set_walk_begin(&m->sides.at[side].unmapped);
+    for (uint32_t hole = set_walk_next(&walk); hole != 0; hole = set_walk_next(&walk)) {
         uint32_t before = m->blocks.at[hole].prev, from = hole;
         if (before != 0 && m->blocks.at[before].use == BLOCK_FREE)
             from = before;

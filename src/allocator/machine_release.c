@@ -22,8 +22,7 @@ static bool pages_of(const struct machine *m, uint32_t block, struct release *re
 /* Appends what one side gives back: whole segments, or pages. */
 static bool add_releases(struct machine *m, uint32_t side, bool unmaps, release_vec *ret)
 {
-    struct set_walk walk;
-    set_walk_begin(&walk, m->nodes.at, m->sides.at[side].free);
+    struct set_walk walk = set_walk_begin(&m->sides.at[side].free);
     for (uint32_t block = set_walk_next(&walk); block != 0; block = set_walk_next(&walk)) {
         const struct block *b = &m->blocks.at[block];
         struct release r = { block, false, b->address, b->size };
@@ -81,24 +80,24 @@ bool machine_release_oversize(struct machine *m, uint32_t side, uint64_t rounded
     uint64_t want = rounded > max_split ? rounded : max_split;
     if (max_split == UINT64_MAX)
         return false;
-    const uint32_t *root = &m->sides.at[side].free;
-    uint32_t block = set_at_least(m->nodes.at, *root, (struct set_key){ want, 0 });
+    struct block_set *free = &m->sides.at[side].free;
+    uint32_t block = set_at_least(free, (struct set_key){ want, 0 });
     while (block != 0 && block_expandable(m, &m->blocks.at[block]))
-        block = set_after(m->nodes.at, *root, m->nodes.at[block].key);
+        block = set_after(free, block_key(&m->blocks.at[block]));
     if (block != 0) {
         if (is_whole_segment(m, &m->blocks.at[block]))
             return_segment(m, block);
         return true;
     }
-    block = set_last(m->nodes.at, *root);
+    block = set_last(free);
     while (block != 0 && got < want && m->blocks.at[block].size >= max_split) {
-        struct set_key key = m->nodes.at[block].key;
+        struct set_key key = block_key(&m->blocks.at[block]);
         if (!block_expandable(m, &m->blocks.at[block])) {
             got += m->blocks.at[block].size;
             if (is_whole_segment(m, &m->blocks.at[block]))
                 return_segment(m, block);
         }
-        block = set_before(m->nodes.at, *root, key);
+        block = set_before(free, key);
     }
     return got >= want;
 }
@@ -128,11 +127,10 @@ static struct aging add_up_ages(const struct machine *m)
 {
     struct aging a = { 0, 0 };
     for (uint32_t i = 0; i < m->release_order.len; i++) {
-        uint32_t root = m->sides.at[m->release_order.at[i]].free;
+        struct set_walk walk = set_walk_begin(&m->sides.at[m->release_order.at[i]].free);
         if (!collects(m, m->release_order.at[i]))
             continue;
-        for (uint32_t b = set_first(m->nodes.at, root); b != 0;
-             b = set_after(m->nodes.at, root, m->nodes.at[b].key)) {
+        for (uint32_t b = set_walk_next(&walk); b != 0; b = set_walk_next(&walk)) {
             if (!is_candidate(&m->blocks.at[b]))
                 continue;
             a.blocks++;
@@ -147,18 +145,18 @@ static uint64_t return_older(struct machine *m, const struct aging *a)
 {
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < m->release_order.len; i++) {
-        const uint32_t *root = &m->sides.at[m->release_order.at[i]].free;
+        const struct block_set *free = &m->sides.at[m->release_order.at[i]].free;
         if (!collects(m, m->release_order.at[i]))
             continue;
-        uint32_t block = set_first(m->nodes.at, *root);
+        uint32_t block = set_first(free);
         while (block != 0) {
             const struct block *b = &m->blocks.at[block];
-            struct set_key key = m->nodes.at[block].key;
+            struct set_key key = block_key(b);
             if (is_whole_segment(m, b) && age_of(m, b) * a->blocks >= a->total_age) {
                 bytes += b->size;
                 return_segment(m, block);
             }
-            block = set_after(m->nodes.at, *root, key);
+            block = set_after(free, key);
         }
     }
     return bytes;

@@ -111,11 +111,11 @@ static uint32_t find_block(struct replay *r, uint64_t address)
 /* The unmapped range of a side that holds an address, or 0. */
 static uint32_t find_hole(struct replay *r, uint32_t side, uint64_t address)
 {
-    uint32_t root = r->m.sides.at[side].unmapped;
+    struct block_set *unmapped = &r->m.sides.at[side].unmapped;
     struct set_key key = { 0, address };
-    uint32_t hole = set_at_least(r->m.nodes.at, root, key);
+    uint32_t hole = set_at_least(unmapped, key);
     if (hole == 0 || r->m.blocks.at[hole].address != address)
-        hole = set_before(r->m.nodes.at, root, key);
+        hole = set_before(unmapped, key);
     bool holds = hole != 0 && address - r->m.blocks.at[hole].address < r->m.blocks.at[hole].size;
     return holds ? hole : 0;
 }

@@ -7,8 +7,7 @@
 struct undoing {
     struct program *p;
     VEC(struct range) ranges;
-    VEC(struct set_node) nodes;
-    uint32_t root;
+    struct block_set by_address;
     uint32_t unused; /* linked by side */
     VEC(struct lane) lanes;
     struct arena *arena;
@@ -22,27 +21,25 @@ static bool add_range(struct undoing *u, struct range range)
     if (id != 0) {
         u->unused = u->ranges.at[id].side;
     } else {
-        if (!vec_reserve(&u->ranges, 1) || !vec_reserve(&u->nodes, 1))
+        if (!vec_reserve(&u->ranges, 1))
             return false;
         id = u->ranges.len++;
-        u->nodes.len++;
     }
     u->ranges.at[id] = range;
-    set_insert(u->nodes.at, &u->root, id, (struct set_key){ 0, range.address });
-    return true;
+    return set_insert(&u->by_address, id, (struct set_key){ 0, range.address });
 }
 
 static void remove_range(struct undoing *u, uint32_t id)
 {
-    set_remove(u->nodes.at, &u->root, id);
+    set_remove(&u->by_address, id, (struct set_key){ 0, u->ranges.at[id].address });
     u->ranges.at[id].side = u->unused;
     u->unused = id;
 }
 
 /* The range that begins at `address`, or 0. */
-static uint32_t range_at(const struct undoing *u, uint64_t address)
+static uint32_t range_at(struct undoing *u, uint64_t address)
 {
-    uint32_t id = set_at_least(u->nodes.at, u->root, (struct set_key){ 0, address });
+    uint32_t id = set_at_least(&u->by_address, (struct set_key){ 0, address });
     return id != 0 && u->ranges.at[id].address == address ? id : 0;
 }
 
@@ -75,12 +72,12 @@ static bool note_segment(struct undoing *u, uint32_t row)
 /* Takes [from, to) out of the expandable ranges. */
 static bool cut_out(struct undoing *u, uint64_t from, uint64_t to)
 {
-    uint32_t id = set_before(u->nodes.at, u->root, (struct set_key){ 0, from });
+    uint32_t id = set_before(&u->by_address, (struct set_key){ 0, from });
     if (id == 0)
-        id = set_at_least(u->nodes.at, u->root, (struct set_key){ 0, from });
+        id = set_at_least(&u->by_address, (struct set_key){ 0, from });
     while (id != 0 && u->ranges.at[id].address < to) {
         struct range r = u->ranges.at[id];
-        uint32_t next = set_after(u->nodes.at, u->root, u->nodes.at[id].key);
+        uint32_t next = set_after(&u->by_address, (struct set_key){ 0, r.address });
         uint64_t end = r.address + r.size;
         if (!r.expandable && end > from) {
             u->inconsistent = true; /* pages mapped where a fixed segment lies */
@@ -101,12 +98,12 @@ static bool cut_out(struct undoing *u, uint64_t from, uint64_t to)
 
 /* The side of pages that were returned: that of mapped memory beside them, whose pool counts where
  * the event names none; else by their size. */
-static uint32_t side_of_pages(const struct undoing *u, uint64_t address, uint64_t bytes,
-                              uint32_t lane, bool pool_named)
+static uint32_t side_of_pages(struct undoing *u, uint64_t address, uint64_t bytes, uint32_t lane,
+                              bool pool_named)
 {
     uint64_t stream = u->lanes.at[lane].stream;
     uint32_t beside[2] = {
-        set_before(u->nodes.at, u->root, (struct set_key){ 0, address }),
+        set_before(&u->by_address, (struct set_key){ 0, address }),
         range_at(u, address + bytes),
     };
     for (uint32_t i = 0; i < 2; i++) {
@@ -160,10 +157,8 @@ static bool undo_all(struct undoing *u)
 {
     const struct devices *d = &u->p->r->devices;
     uint32_t device = u->p->device;
-    if (!vec_push(&u->ranges, (struct range){ 0 }) ||
-        !vec_push(&u->nodes, (struct set_node){ .left = 0 }))
+    if (!vec_push(&u->ranges, (struct range){ 0 }))
         return false;
-    set_seed(u->nodes.at);
     for (uint32_t i = 0; i < u->p->lane_count; i++)
         if (!vec_push(&u->lanes, u->p->lanes[i]))
             return false;
@@ -190,8 +185,8 @@ static bool keep_ranges(struct undoing *u, struct start_state *s)
     struct lane *lanes = arena_array(u->arena, struct lane, u->lanes.len);
     if (s->range == NULL || lanes == NULL)
         return false;
-    for (uint32_t id = set_first(u->nodes.at, u->root); id != 0;
-         id = set_after(u->nodes.at, u->root, u->nodes.at[id].key)) {
+    struct set_walk walk = set_walk_begin(&u->by_address);
+    for (uint32_t id = set_walk_next(&walk); id != 0; id = set_walk_next(&walk)) {
         const struct range *range = &u->ranges.at[id];
         if (s->ranges > 0 && extends(&s->range[s->ranges - 1], range))
             s->range[s->ranges - 1].size += range->size;
@@ -279,7 +274,6 @@ enum vrs_status start_state_make(struct program *p, const struct allocator_confi
                          .arena = arena,
                          .page = config->large_segment_bytes,
                          .ranges.max = UINT32_MAX / 2,
-                         .nodes.max = UINT32_MAX / 2,
                          .lanes.max = LANES_MAX };
     struct start_state s = { .program = p };
     bool done = undo_all(&u);
@@ -287,7 +281,7 @@ enum vrs_status start_state_make(struct program *p, const struct allocator_confi
     u.inconsistent = u.inconsistent || (int64_t)program_reserved_start(p) < 0;
     done = done && keep_ranges(&u, &s);
     vec_free(&u.ranges);
-    vec_free(&u.nodes);
+    set_free(&u.by_address);
     vec_free(&u.lanes);
     *ret_refusal = u.full ? REFUSED_LANES : u.inconsistent ? REFUSED_INCONSISTENT : REFUSED_NOT;
     if (*ret_refusal != REFUSED_NOT)

@@ -206,7 +206,7 @@ static uint64_t returnable_bytes(struct run *r)
 
 static void run_out(struct run *r, uint32_t side, uint64_t rounded)
 {
-    uint32_t largest = set_last(r->m.nodes.at, r->m.sides.at[side].free);
+    uint32_t largest = set_last(&r->m.sides.at[side].free);
     uint64_t returnable = returnable_bytes(r);
     r->a.ran_out = true;
     r->a.oom = (struct oom_answer){

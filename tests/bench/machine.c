@@ -222,9 +222,10 @@ static bool run(struct machine *m, const struct maker *made, uint32_t *block_of)
 static void print_run(const struct machine *m, const struct maker *made, double wall, double cpu)
 {
     uint64_t bytes = (uint64_t)m->blocks.cap * sizeof *m->blocks.at +
-                     (uint64_t)m->nodes.cap * sizeof *m->nodes.at +
                      (uint64_t)m->segments.cap * sizeof *m->segments.at +
                      (uint64_t)m->waiting.cap * sizeof *m->waiting.at;
+    for (uint32_t i = 0; i < m->sides.len; i++)
+        bytes += set_bytes(&m->sides.at[i].free) + set_bytes(&m->sides.at[i].unmapped);
     printf("{ \"events\": %" PRIu64 ", \"seconds\": %.6f, \"cpu_seconds\": %.6f,\n", made->len,
            wall, cpu);
     printf("  \"slots\": %" PRIu32 ", \"blocks\": %" PRIu32 ", \"machine_bytes\": %" PRIu64

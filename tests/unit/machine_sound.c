@@ -19,16 +19,16 @@ struct walk {
 static const char *walk_set(struct walk *w, uint32_t side, bool mapped)
 {
     const struct machine *m = w->m;
-    uint32_t root = mapped ? m->sides.at[side].free : m->sides.at[side].unmapped;
+    const struct block_set *set = mapped ? &m->sides.at[side].free : &m->sides.at[side].unmapped;
+    struct set_walk walk = set_walk_begin(set);
     struct set_key last = { 0, 0 };
-    for (uint32_t block = set_first(m->nodes.at, root); block != 0;
-         block = set_after(m->nodes.at, root, m->nodes.at[block].key)) {
+    for (uint32_t block = set_walk_next(&walk); block != 0; block = set_walk_next(&walk)) {
         const struct block *b = &m->blocks.at[block];
-        struct set_key key = m->nodes.at[block].key;
+        struct set_key key = block_key(b);
         if (b->use != BLOCK_FREE || b->mapped != mapped || b->side != side)
             return "a set holds a block that is not its own";
-        if (key.address != b->address || key.size != (mapped ? b->size : 0))
-            return "a block's key is not its own";
+        if (set_before(set, (struct set_key){ key.size, key.address + 1 }) != block)
+            return "a block is not found under its key";
         if (key.size < last.size || (key.size == last.size && key.address <= last.address))
             return "a set is out of order";
         if (w->in_set[block])

@@ -1,4 +1,4 @@
-/* test_block_set.c - the treap against an array that is kept in order by moving. */
+/* test_block_set.c - a set against an array that is kept in order by moving. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,8 @@
 
 #include "allocator/block_set.h"
 
-enum { BLOCKS = 400, STEPS = 20000 };
+/* Enough for a few chunks, which split and go again. */
+enum { BLOCKS = 4 * SET_CHUNK, STEPS = 20000 };
 
 /* The same set, in order. */
 struct sorted {
@@ -18,8 +19,8 @@ struct sorted {
 };
 
 struct pair {
-    struct set_node node[BLOCKS + 1];
-    uint32_t root;
+    struct block_set set;
+    struct set_key key[BLOCKS + 1]; /* of each block that is inside */
     bool inside[BLOCKS + 1];
     struct sorted sorted;
     uint64_t random;
@@ -60,37 +61,39 @@ static void insert(struct pair *p, uint32_t block, struct set_key key)
     s->block[place] = block;
     s->len++;
     p->inside[block] = true;
-    set_insert(p->node, &p->root, block, key);
+    p->key[block] = key;
+    assert_true(set_insert(&p->set, block, key));
 }
 
 static void take_out(struct pair *p, uint32_t block)
 {
     struct sorted *s = &p->sorted;
-    uint32_t place = rank(s, p->node[block].key, false);
+    uint32_t place = rank(s, p->key[block], false);
     s->len--;
     memmove(&s->key[place], &s->key[place + 1], (s->len - place) * sizeof *s->key);
     memmove(&s->block[place], &s->block[place + 1], (s->len - place) * sizeof *s->block);
     p->inside[block] = false;
-    set_remove(p->node, &p->root, block);
+    set_remove(&p->set, block, p->key[block]);
 }
 
-static void check_around(const struct pair *p, struct set_key key)
+static void check_around(struct pair *p, struct set_key key)
 {
     const struct sorted *s = &p->sorted;
     uint32_t below = rank(s, key, false), not_above = rank(s, key, true);
-    assert_int_equal(set_at_least(p->node, p->root, key), at(s, below));
-    assert_int_equal(set_after(p->node, p->root, key), at(s, not_above));
-    assert_int_equal(set_before(p->node, p->root, key), below == 0 ? 0 : at(s, below - 1));
-    assert_int_equal(set_first(p->node, p->root), at(s, 0));
-    assert_int_equal(set_last(p->node, p->root), s->len == 0 ? 0 : at(s, s->len - 1));
+    assert_int_equal(set_at_least(&p->set, key), at(s, below));
+    assert_int_equal(set_after(&p->set, key), at(s, not_above));
+    assert_int_equal(set_before(&p->set, key), below == 0 ? 0 : at(s, below - 1));
+    assert_int_equal(set_first(&p->set), at(s, 0));
+    assert_int_equal(set_last(&p->set), s->len == 0 ? 0 : at(s, s->len - 1));
 }
 
-static uint32_t depth(const struct set_node *node, uint32_t root)
+static void check_walk(const struct pair *p)
 {
-    if (root == 0)
-        return 0;
-    uint32_t left = depth(node, node[root].left), right = depth(node, node[root].right);
-    return 1 + (left > right ? left : right);
+    struct set_walk walk = set_walk_begin(&p->set);
+    for (uint32_t i = 0; i < p->sorted.len; i++)
+        assert_int_equal(set_walk_next(&walk), p->sorted.block[i]);
+    assert_int_equal(set_walk_next(&walk), 0);
+    assert_int_equal(set_walk_next(&walk), 0);
 }
 
 static bool has(const struct pair *p, struct set_key key)
@@ -99,7 +102,7 @@ static bool has(const struct pair *p, struct set_key key)
 }
 
 /* Sizes from a small range, so that many are equal and addresses decide. */
-static void the_treap_is_the_sorted_array(void **state)
+static void the_set_is_the_sorted_array(void **state)
 {
     static struct pair p;
     (void)state;
@@ -116,7 +119,10 @@ static void the_treap_is_the_sorted_array(void **state)
             check_around(&p, (struct set_key){ draw(&p, 9) * 512, draw(&p, 1000) });
             if (i % 512 == 0)
                 check_around(&p, (struct set_key){ UINT64_MAX, UINT64_MAX });
+            if (i % 64 == 0)
+                check_walk(&p);
         }
+        set_free(&p.set);
     }
 }
 
@@ -130,50 +136,56 @@ static void an_empty_set_has_nothing(void **state)
     check_around(p, (struct set_key){ 512, 3 });
     take_out(p, 7);
     check_around(p, (struct set_key){ 512, 3 });
-    assert_int_equal(p->root, 0);
+    assert_int_equal(set_first(&p->set), 0);
+    set_free(&p->set);
     free(p);
 }
 
 /* Segments of a file that lies may overlap. */
 static void equal_keys_are_told_apart(void **state)
 {
-    static struct set_node node[201];
-    uint32_t root = 0;
+    enum { MANY = 1000 };
+    struct block_set set = { .parts.len = 0 };
     (void)state;
-    for (uint32_t i = 0; i < 200; i++)
-        set_insert(node, &root, 1 + i * 77 % 200, (struct set_key){ 512, i % 2 });
-    assert_int_equal(set_first(node, root), 1 + 0);
-    for (uint32_t i = 1; i <= 200; i++)
-        set_remove(node, &root, i);
-    assert_int_equal(root, 0);
+    for (uint32_t i = 0; i < MANY; i++)
+        assert_true(set_insert(&set, 1 + i * 77 % MANY, (struct set_key){ 512, i % 2 }));
+    struct set_walk walk = set_walk_begin(&set);
+    for (uint32_t odd = 0; odd < 2; odd++)
+        for (uint32_t i = odd; i < MANY; i += 2)
+            assert_int_equal(set_walk_next(&walk), 1 + i);
+    for (uint32_t i = 0; i < MANY; i++)
+        set_remove(&set, 1 + i, (struct set_key){ 512, i % 2 });
+    assert_int_equal(set_first(&set), 0);
+    set_free(&set);
 }
 
-/* Blocks of one segment are mostly inserted by ascending or descending address. */
-static void order_of_insertion_does_not_make_it_deep(void **state)
+/* Blocks of one segment are mostly inserted by ascending or descending address: chunks are then at
+ * least half full. */
+static void order_of_insertion_costs_no_memory(void **state)
 {
     enum { MANY = 1 << 15 };
-    struct set_node *node = calloc(MANY + 1, sizeof *node);
     (void)state;
-    assert_non_null(node);
     for (uint32_t falling = 0; falling < 2; falling++) {
-        uint32_t root = 0;
+        struct block_set set = { .parts.len = 0 };
         for (uint32_t i = 1; i <= MANY; i++)
-            set_insert(node, &root, i, (struct set_key){ 512, falling ? MANY - i : i });
-        assert_in_range(depth(node, root), 15, 60);
+            assert_true(set_insert(&set, i, (struct set_key){ 512, falling ? MANY - i : i }));
+        assert_in_range(set.parts.len, MANY / SET_CHUNK, 2 * MANY / SET_CHUNK);
+        assert_true(set_bytes(&set) >= MANY * (uint64_t)sizeof(struct set_key));
         for (uint32_t i = 1; i <= MANY; i++)
-            set_remove(node, &root, i);
-        assert_int_equal(root, 0);
+            set_remove(&set, i, (struct set_key){ 512, falling ? MANY - i : i });
+        assert_int_equal(set_last(&set), 0);
+        assert_int_equal(set.parts.len, 1);
+        set_free(&set);
     }
-    free(node);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_empty_set_has_nothing),
-        cmocka_unit_test(the_treap_is_the_sorted_array),
+        cmocka_unit_test(the_set_is_the_sorted_array),
         cmocka_unit_test(equal_keys_are_told_apart),
-        cmocka_unit_test(order_of_insertion_does_not_make_it_deep),
+        cmocka_unit_test(order_of_insertion_costs_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
