@@ -26,6 +26,8 @@ struct making {
     VEC(struct lane) lanes;
     uint32_t last_pool, last_lane; /* most events have the lane of the one before */
     uint64_t last_stream;
+    bool *ended; /* of each start block: its free was seen */
+    bool later_lives;
     enum replay_refusal refusal;
 };
 
@@ -77,26 +79,6 @@ static uint32_t most_start_blocks(const struct recording *r, uint32_t first, uin
 }
 
 /* Of several at one address the first in the trace counts. */
-/* What was allocated in the trace at the same address before is no memory older than the trace: an
- * event between is missing. */
-static void drop_later_lives(const struct recording *r, struct program *p)
-{
-    const struct allocations *a = &r->allocations;
-    uint32_t first = r->devices.first_allocation[p->device];
-    for (uint32_t i = 0; p->starts > 0 && i < r->devices.allocations[p->device]; i++) {
-        uint32_t born = a->alloc_event[first + i];
-        uint32_t s = born == NO_ROW ? p->starts : program_start_from(p, r->events.address[born]);
-        if (s < p->starts && p->start[s].address == r->events.address[born] &&
-            i < p->start[s].order)
-            p->start[s].later = true;
-    }
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < p->starts; i++)
-        if (!p->start[i].later)
-            p->start[kept++] = p->start[i];
-    p->starts = kept;
-}
-
 static enum vrs_status find_start_blocks(struct making *k, struct vrs_error *err)
 {
     const struct recording *r = k->r;
@@ -119,7 +101,6 @@ static enum vrs_status find_start_blocks(struct making *k, struct vrs_error *err
         if (kept == 0 || p->start[kept - 1].address != p->start[i].address)
             p->start[kept++] = p->start[i];
     p->starts = kept;
-    drop_later_lives(r, p);
     return VRS_OK;
 }
 
@@ -166,8 +147,18 @@ static bool let_go(struct making *k, uint64_t address, bool completed, uint32_t 
     *ret = k->index.slot[at] == 0 ? NO_ROW : k->index.slot[at] - 1;
     if (*ret == NO_ROW || !completed)
         return true;
+    if (*ret < k->p->starts)
+        k->ended[*ret] = true;
     idtab_remove(&k->index, at, slot_hash, k);
     return vec_push(&k->unused, *ret);
+}
+
+/* What was allocated in the trace at an address is no memory older than the trace, though its free
+ * or its block has no alloc of its own: an event between is missing. */
+static void note_later_life(struct making *k, uint32_t slot)
+{
+    if (slot < k->p->starts && !k->ended[slot])
+        k->p->start[slot].later = k->later_lives = true;
 }
 
 /* Lanes. */
@@ -234,16 +225,35 @@ static bool take_event(struct making *k, uint32_t i)
         return false;
     if (address == UNKNOWN_U64)
         return true;
-    if (allocs)
-        return hold(k, address, &k->p->slot[i]);
+    if (allocs) {
+        bool held = hold(k, address, &k->p->slot[i]);
+        if (held)
+            note_later_life(k, k->p->slot[i]);
+        return held;
+    }
     if (is_free(action) || action == ACTION_FREE_REQUESTED)
         return let_go(k, address, action != ACTION_FREE_REQUESTED, &k->p->slot[i]);
     return true;
 }
 
+static void drop_later_lives(struct program *p)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < p->starts; i++)
+        if (!p->start[i].later)
+            p->start[kept++] = p->start[i];
+    p->starts = kept;
+}
+
 static bool take_events(struct making *k)
 {
     uint32_t slot;
+    idtab_free(&k->index);
+    k->held.len = k->unused.len = k->lanes.len = 0;
+    k->later_lives = false;
+    k->ended = arena_array(&k->scratch, bool, k->p->starts);
+    if (k->ended == NULL)
+        return false;
     if (!idtab_reserve(&k->index, slot_hash, k))
         return false;
     for (uint32_t i = 0; i < k->p->starts; i++)
@@ -290,7 +300,12 @@ static enum vrs_status make(struct making *k, struct vrs_error *err)
     if (!segments_ascend(k->r, p->device))
         k->refusal = REFUSED_INCONSISTENT;
     TRY(find_start_blocks(k, err));
-    if (!take_events(k))
+    bool taken = take_events(k);
+    if (taken && k->later_lives) {
+        drop_later_lives(p);
+        taken = take_events(k);
+    }
+    if (!taken)
         return vrs_no_memory(err);
     p->lanes = arena_array(k->arena, struct lane, k->lanes.len);
     if (p->lanes == NULL)
