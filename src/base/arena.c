@@ -7,7 +7,8 @@
 
 #include "base/bytes.h"
 
-enum { BLOCK_BYTES = 64 * 1024 };
+/* Blocks grow with what is taken: many small results may be held at once. */
+enum { BLOCK_LEAST = 4 * 1024, BLOCK_BYTES = 64 * 1024 };
 
 struct arena_block {
     struct arena_block *before;
@@ -37,7 +38,10 @@ void arena_free(struct arena *a)
 
 static bool add_block(struct arena *a, size_t least)
 {
-    size_t size = least > BLOCK_BYTES ? least : BLOCK_BYTES;
+    size_t size = a->total < BLOCK_LEAST   ? BLOCK_LEAST
+                  : a->total < BLOCK_BYTES ? a->total
+                                           : BLOCK_BYTES;
+    size = least > size || size > a->max - a->total ? least : size;
     if (size > a->max - a->total || size > SIZE_MAX - sizeof(struct arena_block))
         return false;
     struct arena_block *block = malloc(sizeof *block + size);

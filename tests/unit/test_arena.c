@@ -37,7 +37,10 @@ static void limits_hold(void **state)
     assert_null(arena_take(&a, 100001));
     assert_non_null(arena_take(&a, 60000));
     assert_null(arena_take(&a, 60000));
-    assert_int_equal(a.total, 65536);
+    assert_int_equal(a.total, 60000);
+    assert_non_null(arena_take(&a, 1));
+    assert_null(arena_take(&a, 60000));
+    assert_int_equal(a.total, 60016);
     assert_null(arena_take(&a, SIZE_MAX));
     assert_null(arena_take_array(&a, SIZE_MAX / 4, 8));
     assert_non_null(arena_take_array(&a, 0, 8));
