@@ -2,23 +2,17 @@
 #include "allocator/made_run.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
+#include "allocator/made_state.h"
 #include "allocator/start_state.h"
 #include "model/copy_names.h"
 #include "model/pairing.h"
-
-/* What a block's allocation carried. */
-struct origin_of {
-    uint32_t stack, context;
-};
 
 struct made_run {
     struct recording *to;
     const struct program *p;
     const struct machine *m;
     VEC(struct origin_of) origin; /* of each block of the machine */
-    uint32_t default_pool;        /* row of (0, 0) */
     uint64_t time_us;             /* of the event of the program at which things happen */
     bool failed;
 };
@@ -132,120 +126,14 @@ static void passed(void *arg, uint32_t event)
            e->stream[row], origin);
 }
 
-/* The final state. */
-
-static void append_block(struct made_run *w, uint32_t segment, uint32_t block)
-{
-    static const uint8_t state[] = {
-        [BLOCK_FREE] = BLOCK_INACTIVE,
-        [BLOCK_IN_USE] = BLOCK_ALLOCATED,
-        [BLOCK_WAITING] = BLOCK_PENDING,
-    };
-    struct blocks *k = &w->to->blocks;
-    const struct block *b = &w->m->blocks.at[block];
-    if (w->failed || !table_reserve(k, &blocks_kind, 1)) {
-        w->failed = true;
-        return;
-    }
-    uint32_t row = k->rows.len++;
-    struct origin_of none = { 0, 0 };
-    struct origin_of origin =
-        b->use == BLOCK_FREE || block >= w->origin.len ? none : w->origin.at[block];
-    k->segment[row] = segment;
-    k->address[row] = b->address;
-    k->size[row] = b->size;
-    k->requested_size[row] = b->requested;
-    k->state[row] = state[b->use];
-    k->stack[row] = origin.stack;
-    k->context[row] = origin.context;
-    k->first_history[row] = k->histories[row] = 0;
-    struct segments *s = &w->to->segments;
-    s->total_size[segment] += b->size;
-    s->blocks[segment]++;
-    if (b->use == BLOCK_FREE)
-        return;
-    s->active_size[segment] += b->size;
-    s->requested_size[segment] += b->requested;
-    s->allocated_size[segment] += b->use == BLOCK_IN_USE ? b->size : 0;
-}
-
-static void begin_segment(struct made_run *w, uint32_t block)
-{
-    struct segments *s = &w->to->segments;
-    const struct block *b = &w->m->blocks.at[block];
-    uint32_t pool = w->m->lanes.at[b->side / 2].pool;
-    if (w->failed || !table_reserve(s, &segments_kind, 1)) {
-        w->failed = true;
-        return;
-    }
-    uint32_t row = s->rows.len++;
-    s->device[row] = w->to->devices.rows.len - 1;
-    s->address[row] = b->address;
-    s->total_size[row] = s->allocated_size[row] = s->active_size[row] = s->requested_size[row] = 0;
-    s->stream[row] = stream_row(w, b->side);
-    s->pool[row] = pool == 0 ? w->default_pool : pool;
-    s->stack[row] = s->forward_stack[row] = 0;
-    s->size_class[row] = side_small(b->side) ? CLASS_SMALL : CLASS_LARGE;
-    s->expandable[row] = block_expandable(w->m, b);
-    s->first_block[row] = w->to->blocks.rows.len;
-    s->blocks[row] = 0;
-}
-
-/* One run of neighbouring mapped blocks; the block behind it. */
-static uint32_t append_run(struct made_run *w, uint32_t block)
-{
-    begin_segment(w, block);
-    uint32_t segment = w->to->segments.rows.len - 1;
-    for (; block != 0 && w->m->blocks.at[block].mapped && !w->failed;
-         block = w->m->blocks.at[block].next)
-        append_block(w, segment, block);
-    return block;
-}
-
-struct beginning {
-    uint64_t address;
-    uint32_t block;
-};
-
-static int by_address(const void *a, const void *b)
-{
-    const struct beginning *x = a, *y = b;
-    if (x->address != y->address)
-        return x->address < y->address ? -1 : 1;
-    return (x->block > y->block) - (x->block < y->block);
-}
-
-/* Where each run of mapped blocks begins, by address. */
-static void append_state(struct made_run *w)
-{
-    VEC(struct beginning) runs = { .max = UINT32_MAX };
-    const struct machine *m = w->m;
-    for (uint32_t s = 0; s < m->segments.len; s++) {
-        bool inside = false;
-        for (uint32_t b = m->segments.at[s].first; b != 0; b = m->blocks.at[b].next) {
-            bool begins = m->blocks.at[b].mapped && !inside;
-            inside = m->blocks.at[b].mapped;
-            if (begins && !vec_push(&runs, (struct beginning){ m->blocks.at[b].address, b }))
-                w->failed = true;
-        }
-    }
-    if (runs.len > 1)
-        qsort(runs.at, runs.len, sizeof *runs.at, by_address);
-    for (uint32_t i = 0; i < runs.len && !w->failed; i++)
-        append_run(w, runs.at[i].block);
-    vec_free(&runs);
-}
-
 static void ended(void *arg, const struct machine *m, const uint32_t *block_of)
 {
     struct made_run *w = arg;
     struct devices *d = &w->to->devices;
     uint32_t row = d->rows.len - 1;
-    (void)m;
     (void)block_of;
-    append_state(w);
-    d->segments[row] = w->to->segments.rows.len - d->first_segment[row];
-    d->blocks[row] = w->to->blocks.rows.len - d->first_block[row];
+    if (!made_state_add(w->to, m, w->origin.at, w->origin.len))
+        w->failed = true;
     d->events[row] = w->to->events.rows.len - d->first_event[row];
 }
 
@@ -264,10 +152,7 @@ static bool begin_device(struct made_run *w)
     d->segments[row] = d->blocks[row] = d->events[row] = 0;
     d->first_allocation[row] = d->allocations[row] = 0;
     d->orphan_frees[row] = d->double_allocs[row] = d->unobtained_bytes[row] = 0;
-    pool_id pool;
-    bool good = pools_intern(&w->to->pools, 0, 0, &pool);
-    w->default_pool = pool.n;
-    return good;
+    return true;
 }
 
 enum vrs_status made_run_add(struct recording *to, const struct program *p,
@@ -342,7 +227,7 @@ static str conf_text(const struct allocator_config *c, char *text, size_t size)
     return (str){ text, used };
 }
 
-static bool change_settings(struct recording *to, const struct allocator_config *c)
+bool made_run_settings(struct recording *to, const struct allocator_config *c)
 {
     struct settings *s = &to->settings;
     uint32_t kept = 0;
@@ -370,7 +255,7 @@ static bool change_settings(struct recording *to, const struct allocator_config 
 enum vrs_status made_run_begin(struct recording *to, const struct recording *from,
                                const struct allocator_config *config, struct vrs_error *err)
 {
-    if (!recording_copy_names(to, from) || !change_settings(to, config))
+    if (!recording_copy_names(to, from) || !made_run_settings(to, config))
         return vrs_no_memory(err);
     to->origin.encoding = ENCODING_PICKLE;
     to->origin.pickle_protocol = 4;

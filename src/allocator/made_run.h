@@ -12,6 +12,10 @@ enum vrs_status made_run_begin(struct recording *to, const struct recording *fro
                                const struct allocator_config *config,
                                struct vrs_error *err) MUST_CHECK;
 
+/* Writes the allocator's settings in place of those that a recording has.  False when out of memory
+ * or rows. */
+bool made_run_settings(struct recording *to, const struct allocator_config *config);
+
 /* Answers the question and adds what the run did as one more device. */
 enum vrs_status made_run_add(struct recording *to, const struct program *p,
                              const struct start_state *start, const struct question *q,

@@ -3,8 +3,6 @@
 
 #include "base/str.h"
 
-enum stack_says { SAYS_UNKNOWN = 1, SAYS_EMPTY_CACHE, SAYS_MALLOC };
-
 static bool names_call(str name, str call)
 {
     size_t at = str_find(name, call);
@@ -20,18 +18,18 @@ static bool is_memory_py(str file)
     return before == '/' || before == '\\';
 }
 
-static enum stack_says ask_stack(const struct recording *r, stack_id stack)
+enum release_words release_stack_says(const struct recording *r, stack_id stack)
 {
-    enum stack_says says = SAYS_UNKNOWN;
+    enum release_words says = RELEASE_NOT_TOLD;
     for (; stack.n != 0; stack = stacks_caller(&r->stacks, stack)) {
         struct frame frame = frames_get(&r->frames, stacks_frame(&r->stacks, stack));
         str name = strings_text(&r->strings, frame.name);
         if (names_call(name, S("emptyCache")) ||
             (str_equal(name, S("empty_cache")) &&
              is_memory_py(strings_text(&r->strings, frame.file))))
-            return SAYS_EMPTY_CACHE;
+            return RELEASE_EMPTY_CACHE;
         if (names_call(name, S("CachingAllocator::malloc")))
-            says = SAYS_MALLOC;
+            says = RELEASE_MALLOC;
     }
     return says;
 }
@@ -55,11 +53,11 @@ static struct release_run judge_run(const struct program *p, uint8_t *stack_says
     uint32_t stack = p->r->events.stack[p->first + first];
     uint8_t *says = &stack_says[stack];
     if (*says == 0)
-        *says = (uint8_t)ask_stack(p->r, (stack_id){ stack });
+        *says = (uint8_t)release_stack_says(p->r, (stack_id){ stack });
     struct release_run run = { first, last, RUN_RETRY, true };
-    if (*says == SAYS_EMPTY_CACHE)
+    if (*says == RELEASE_EMPTY_CACHE)
         run.cause = RUN_EMPTY_CACHE;
-    if (*says == SAYS_UNKNOWN) {
+    if (*says == RELEASE_NOT_TOLD) {
         run.cause = cause_by_sequence(p, last);
         run.by_stack = false;
     }

@@ -153,7 +153,7 @@ static bool undo_event(struct undoing *u, uint32_t row)
                                         : undo_return(u, row);
 }
 
-static bool undo_all(struct undoing *u)
+static bool undo_to(struct undoing *u, int64_t event)
 {
     const struct devices *d = &u->p->r->devices;
     uint32_t device = u->p->device;
@@ -165,8 +165,8 @@ static bool undo_all(struct undoing *u)
     for (uint32_t i = 0; i < d->segments[device]; i++)
         if (!note_segment(u, d->first_segment[device] + i))
             return false;
-    for (uint32_t i = u->p->events; i-- > 0;)
-        if (!undo_event(u, u->p->first + i))
+    for (int64_t i = u->p->events; --i > event;)
+        if (!undo_event(u, u->p->first + (uint32_t)i))
             return false;
     return true;
 }
@@ -179,25 +179,46 @@ static bool extends(const struct range *last, const struct range *range)
 }
 
 /* The ranges in order, and the lanes that segments added to the program's. */
-static bool keep_ranges(struct undoing *u, struct start_state *s)
+static bool keep_ranges(struct undoing *u, struct ranges *ret)
 {
-    s->range = arena_array(u->arena, struct range, u->ranges.len);
+    struct ranges kept = { arena_array(u->arena, struct range, u->ranges.len), 0 };
     struct lane *lanes = arena_array(u->arena, struct lane, u->lanes.len);
-    if (s->range == NULL || lanes == NULL)
+    if (kept.at == NULL || lanes == NULL)
         return false;
     struct set_walk walk = set_walk_begin(&u->by_address);
     for (uint32_t id = set_walk_next(&walk); id != 0; id = set_walk_next(&walk)) {
         const struct range *range = &u->ranges.at[id];
-        if (s->ranges > 0 && extends(&s->range[s->ranges - 1], range))
-            s->range[s->ranges - 1].size += range->size;
+        if (kept.count > 0 && extends(&kept.at[kept.count - 1], range))
+            kept.at[kept.count - 1].size += range->size;
         else
-            s->range[s->ranges++] = *range;
+            kept.at[kept.count++] = *range;
     }
     if (u->lanes.len > 0)
         memcpy(lanes, u->lanes.at, u->lanes.len * sizeof *lanes);
     u->p->lanes = lanes;
     u->p->lane_count = u->lanes.len;
+    *ret = kept;
     return true;
+}
+
+enum vrs_status ranges_at(struct program *p, const struct allocator_config *config, int64_t event,
+                          struct arena *arena, struct ranges *ret, enum replay_refusal *ret_refusal,
+                          struct vrs_error *err)
+{
+    struct undoing u = { .p = p,
+                         .arena = arena,
+                         .page = config->large_segment_bytes,
+                         .ranges.max = UINT32_MAX / 2,
+                         .lanes.max = LANES_MAX };
+    bool done = undo_to(&u, event);
+    /* More was obtained than the segments hold: they are of another recording. */
+    u.inconsistent = u.inconsistent || (int64_t)program_reserved_start(p) < 0;
+    done = done && keep_ranges(&u, ret);
+    vec_free(&u.ranges);
+    set_free(&u.by_address);
+    vec_free(&u.lanes);
+    *ret_refusal = u.full ? REFUSED_LANES : u.inconsistent ? REFUSED_INCONSISTENT : REFUSED_NOT;
+    return done || *ret_refusal != REFUSED_NOT ? VRS_OK : vrs_no_memory(err);
 }
 
 /* Pages mapped later below all of a side's ranges show that its reservation begins there, unless
@@ -270,26 +291,17 @@ enum vrs_status start_state_make(struct program *p, const struct allocator_confi
                                  struct arena *arena, struct start_state *ret,
                                  enum replay_refusal *ret_refusal, struct vrs_error *err)
 {
-    struct undoing u = { .p = p,
-                         .arena = arena,
-                         .page = config->large_segment_bytes,
-                         .ranges.max = UINT32_MAX / 2,
-                         .lanes.max = LANES_MAX };
     struct start_state s = { .program = p };
-    bool done = undo_all(&u);
-    /* More was obtained than the segments hold: they are of another recording. */
-    u.inconsistent = u.inconsistent || (int64_t)program_reserved_start(p) < 0;
-    done = done && keep_ranges(&u, &s);
-    vec_free(&u.ranges);
-    set_free(&u.by_address);
-    vec_free(&u.lanes);
-    *ret_refusal = u.full ? REFUSED_LANES : u.inconsistent ? REFUSED_INCONSISTENT : REFUSED_NOT;
+    struct ranges ranges = { NULL, 0 };
+    TRY(ranges_at(p, config, -1, arena, &ranges, ret_refusal, err));
     if (*ret_refusal != REFUSED_NOT)
         return VRS_OK;
+    s.range = ranges.at;
+    s.ranges = ranges.count;
     s.size = arena_array(arena, uint64_t, p->starts);
     s.inferred = arena_array(arena, bool, p->starts);
     s.ambiguous = arena_array(arena, bool, p->starts);
-    if (!done || s.size == NULL || s.inferred == NULL || s.ambiguous == NULL ||
+    if (s.size == NULL || s.inferred == NULL || s.ambiguous == NULL ||
         !find_bases(&s, config, arena))
         return vrs_no_memory(err);
     for (uint32_t i = 0; i < s.ranges; i++) {

@@ -16,6 +16,19 @@ struct range {
     bool expandable;
 };
 
+struct ranges {
+    struct range *at; /* by address */
+    uint32_t count;
+};
+
+/* Memory of a device after `event` (-1: before the first), in `arena`: the trace is undone on the
+ * final segments.  Of the program its recording, device, events and lanes are used, and the lanes
+ * of segments are added to it.  `*ret_refusal` is REFUSED_INCONSISTENT where the final state and
+ * the trace contradict. */
+enum vrs_status ranges_at(struct program *p, const struct allocator_config *config, int64_t event,
+                          struct arena *arena, struct ranges *ret, enum replay_refusal *ret_refusal,
+                          struct vrs_error *err) MUST_CHECK;
+
 struct start_state {
     const struct program *program;
     struct range *range; /* by address */
