@@ -1,0 +1,51 @@
+/* lifetime.h - one allocation in the numbers that analyses count in.
+ *
+ * Events are indices in the device's own trace: -1 is before the first, the number of events is
+ * after the last ("never").  So `birth <= i && i < freed` says whether it is alive after event i.
+ */
+#ifndef VRS_ANALYSIS_LIFETIME_H
+#define VRS_ANALYSIS_LIFETIME_H
+
+#include "base/arena.h"
+#include "base/fail.h"
+#include "model/recording.h"
+
+enum lifetime_origin {
+    ORIGIN_TRACED,    /* its alloc was seen */
+    ORIGIN_PRE_FREED, /* only its free was seen: older than the recording */
+    ORIGIN_PRE_LIVE,  /* only the final block was seen */
+};
+
+struct lifetime {
+    int64_t birth;     /* -1: older than the recording */
+    int64_t requested; /* its free was asked for */
+    int64_t freed;     /* its free was completed */
+    uint64_t bytes;    /* requested; 0 where unknown */
+    uint64_t block_bytes;
+    enum block_source source; /* of block_bytes; SOURCE_ROUNDED is a lower bound */
+    stack_id alloc_stack;     /* of the alloc, else of the block it survives in; 0: unknown */
+    stack_id free_stack;      /* of the request, else of the completion; 0: none */
+    enum lifetime_origin origin;
+};
+
+/* Lifetimes of a device's allocations, in their order; in `arena`. */
+struct lifetimes {
+    struct lifetime *at;
+    uint32_t count;
+};
+
+/* Where the recording has no block_sizes, block_bytes follows the rounding rule. */
+enum vrs_status lifetimes_make(const struct recording *r, uint32_t device, struct arena *arena,
+                               struct lifetimes *ret, struct vrs_error *err) MUST_CHECK;
+
+/* Which of them the free of each event completes: an index, or NO_ROW; in `arena`.  NULL: no
+ * memory.
+ */
+uint32_t *lifetimes_freed_at(const struct lifetimes *l, uint32_t events, struct arena *arena);
+
+static inline bool lifetime_alive(const struct lifetime *l, int64_t event)
+{
+    return l->birth <= event && event < l->freed;
+}
+
+#endif

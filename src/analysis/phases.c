@@ -1,0 +1,243 @@
+/* phases.c - from tokens to phases, from phases to intervals. */
+#include "analysis/phases.h"
+
+#include "analysis/mark_events.h"
+
+/* A shorter run of `other` between two phases is glue, not a phase. */
+enum { OTHER_RUN_JOINED = 4 };
+
+const char *const phase_names[PHASES] = {
+    [PHASE_OTHER] = "other",         [PHASE_INIT] = "init",           [PHASE_DATA] = "data",
+    [PHASE_FORWARD] = "forward",     [PHASE_RECOMPUTE] = "recompute", [PHASE_BACKWARD] = "backward",
+    [PHASE_OPTIMIZER] = "optimizer", [PHASE_ZERO_GRAD] = "zero_grad",
+};
+
+/* The order matters: an optimizer called inside backward is the optimizer. */
+static enum phase phase_of_tokens(token_set set)
+{
+    if (set & TOKEN_OPTIMIZER)
+        return PHASE_OPTIMIZER;
+    if (set & TOKEN_ZERO_GRAD)
+        return PHASE_ZERO_GRAD;
+    /* Where native frames are recorded the engine stands among them; Python's own part of backward
+     * only makes the first gradient. */
+    if ((set & TOKEN_ENGINE) || ((set & TOKEN_BACKWARD) && !(set & TOKEN_NATIVE)))
+        return set & TOKEN_RECOMPUTE ? PHASE_RECOMPUTE : PHASE_BACKWARD;
+    if (set & TOKEN_MODULE)
+        return PHASE_FORWARD;
+    if ((set & TOKEN_DATA) || ((set & TOKEN_COPY) && !(set & TOKEN_APPLY)))
+        return PHASE_DATA;
+    return set & TOKEN_INIT ? PHASE_INIT : PHASE_OTHER;
+}
+
+/* Where Python's frames alone are recorded, what has none ran on a thread of autograd. */
+static bool frames_python_only(const struct recording *r, uint32_t device,
+                               const struct tokens *tokens)
+{
+    const uint32_t *stack = r->events.stack + r->devices.first_event[device];
+    token_set seen = 0;
+    for (uint32_t i = 0; i < r->devices.events[device]; i++)
+        seen |= tokens->of_stack[stack[i]];
+    return (seen & TOKEN_PYTHON) != 0 && (seen & TOKEN_NATIVE) == 0;
+}
+
+/* What an annotation says of the work inside it, or PHASES. */
+static enum phase phase_of_mark(const struct recording *r, uint32_t mark)
+{
+    static const struct {
+        const char *word;
+        bool prefix;
+        enum phase phase;
+    } words[] = {
+        { "forward", false, PHASE_FORWARD },
+        { "backward", false, PHASE_BACKWARD },
+        { "optimizer", false, PHASE_OPTIMIZER },
+        { "zero_grad", false, PHASE_ZERO_GRAD },
+        { "Optimizer.step#", true, PHASE_OPTIMIZER },
+        { "Optimizer.zero_grad#", true, PHASE_ZERO_GRAD },
+    };
+    str name = mark_name(r, mark);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        str word = str_from(words[i].word);
+        if (words[i].prefix ? mark_name_starts(name, word) : mark_name_is(name, word))
+            return words[i].phase;
+    }
+    return PHASES;
+}
+
+/* A pair of marks: [first, end) in events. */
+struct span {
+    uint32_t name, first, end, outer; /* outer: the span opened before it, or NO_ROW */
+    enum phase phase;
+};
+
+struct spans {
+    struct span *at;
+    uint32_t count;
+};
+
+/* Pairs marks of phases, an end with the last open start of its name.  A start that never ends
+ * goes on to the end of the trace; an end that never began says nothing. */
+static enum vrs_status find_spans(const struct recording *r, uint32_t device, struct arena *arena,
+                                  struct spans *ret, struct vrs_error *err)
+{
+    struct mark_events m;
+    TRY(mark_events_make(r, device, arena, &m, err));
+    struct spans spans = { arena_array(arena, struct span, m.count), 0 };
+    if (spans.at == NULL)
+        return vrs_no_memory(err);
+    uint32_t open[PHASES];
+    for (int i = 0; i < PHASES; i++)
+        open[i] = NO_ROW;
+    for (uint32_t i = 0; i < m.count; i++) {
+        uint32_t row = m.order[i], name = r->marks.name[row];
+        enum phase phase = phase_of_mark(r, row);
+        if (phase == PHASES || m.event[row] == NO_ROW)
+            continue;
+        if (r->marks.stage[row] == STAGE_START) {
+            spans.at[spans.count] =
+                (struct span){ name, m.event[row], r->devices.events[device], open[phase], phase };
+            open[phase] = spans.count++;
+        } else if (open[phase] != NO_ROW && spans.at[open[phase]].name == name) {
+            spans.at[open[phase]].end = m.event[row];
+            open[phase] = spans.at[open[phase]].outer;
+        }
+    }
+    *ret = spans;
+    return VRS_OK;
+}
+
+/* Walks events and spans together: of the spans around an event the last to begin counts. */
+struct span_walk {
+    const struct spans *spans;
+    uint32_t next;  /* span that begins next */
+    uint32_t *open; /* those that began and may still be open */
+    uint32_t opens;
+};
+
+static enum phase span_phase(struct span_walk *w, uint32_t event)
+{
+    const struct spans *s = w->spans;
+    while (w->next < s->count && s->at[w->next].first <= event)
+        w->open[w->opens++] = w->next++;
+    while (w->opens != 0 && s->at[w->open[w->opens - 1]].end <= event)
+        w->opens--;
+    return w->opens == 0 ? PHASES : s->at[w->open[w->opens - 1]].phase;
+}
+
+/* Lets the last interval go on with those of `run`. */
+static void extend(struct phase_interval *last, const struct phase_interval *run)
+{
+    last->last_event = run->last_event;
+    last->allocs += run->allocs;
+    last->alloc_bytes += run->alloc_bytes;
+    if (run->largest_bytes > last->largest_bytes) {
+        last->largest_bytes = run->largest_bytes;
+        last->largest_stack = run->largest_stack;
+    }
+}
+
+/* Intervals in the making. */
+struct maker {
+    struct phases *p;
+    struct phase_interval glue; /* since the last interval; counts where the same one goes on */
+};
+
+static void finish_run(struct maker *m, const struct phase_interval *run)
+{
+    struct phases *p = m->p;
+    struct phase_interval *last = p->intervals == 0 ? NULL : &p->interval[p->intervals - 1];
+    if (run->allocs == 0)
+        return;
+    if (last != NULL && run->phase == PHASE_OTHER && run->allocs < OTHER_RUN_JOINED) {
+        m->glue = *run;
+        return;
+    }
+    if (last != NULL && last->phase == run->phase) {
+        if (m->glue.allocs != 0)
+            extend(last, &m->glue);
+        extend(last, run);
+    } else {
+        p->interval[p->intervals++] = *run;
+    }
+    m->glue.allocs = 0;
+}
+
+/* Without room for intervals only counts their most. */
+static uint32_t make_intervals(const struct recording *r, uint32_t device, struct span_walk walk,
+                               struct phases *p)
+{
+    uint32_t first = r->devices.first_event[device], runs = 0;
+    struct phase_interval run = { .allocs = 0 };
+    struct maker maker = { p, { .allocs = 0 } };
+    p->by_stack = p->by_annotation = p->annotation_agrees = 0;
+    for (uint32_t i = 0; i < r->devices.events[device]; i++) {
+        if (r->events.action[first + i] != ACTION_ALLOC)
+            continue;
+        uint32_t stack = r->events.stack[first + i];
+        uint64_t bytes = known_or_0(r->events.size[first + i]);
+        enum phase said = span_phase(&walk, i), phase = said;
+        if (said == PHASES)
+            phase = (enum phase)p->of_stack[stack];
+        p->by_stack += said == PHASES;
+        p->by_annotation += said != PHASES;
+        p->annotation_agrees += said == (enum phase)p->of_stack[stack];
+        struct phase_interval one = { (uint8_t)phase, i, i, 1, bytes, { stack }, { stack }, bytes };
+        if (run.allocs != 0 && run.phase == phase) {
+            extend(&run, &one);
+            continue;
+        }
+        if (p->interval != NULL)
+            finish_run(&maker, &run);
+        run = one;
+        runs++;
+    }
+    if (p->interval != NULL)
+        finish_run(&maker, &run);
+    return runs;
+}
+
+static bool any_alloc_has_stack(const struct recording *r, uint32_t device)
+{
+    uint32_t first = r->devices.first_event[device];
+    for (uint32_t i = 0; i < r->devices.events[device]; i++)
+        if (r->events.action[first + i] == ACTION_ALLOC && r->events.stack[first + i] != 0)
+            return true;
+    return false;
+}
+
+enum vrs_status phases_make(const struct recording *r, uint32_t device, const struct tokens *tokens,
+                            struct arena *arena, struct phases *ret, struct vrs_error *err)
+{
+    struct spans spans = { .count = 0 };
+    TRY(find_spans(r, device, arena, &spans, err));
+    struct phases p = { .of_stack = arena_array(arena, uint8_t, r->stacks.rows.len) };
+    struct span_walk walk = { .spans = &spans, .open = arena_array(arena, uint32_t, spans.count) };
+    if (p.of_stack == NULL || walk.open == NULL)
+        return vrs_no_memory(err);
+    for (uint32_t i = 1; i < r->stacks.rows.len; i++)
+        p.of_stack[i] = (uint8_t)phase_of_tokens(tokens->of_stack[i]);
+    if (frames_python_only(r, device, tokens))
+        p.of_stack[0] = PHASE_BACKWARD;
+    p.known = spans.count != 0 || any_alloc_has_stack(r, device);
+    uint32_t runs = make_intervals(r, device, walk, &p);
+    p.interval = arena_array(arena, struct phase_interval, runs);
+    if (p.interval == NULL)
+        return vrs_no_memory(err);
+    make_intervals(r, device, walk, &p);
+    *ret = p;
+    return VRS_OK;
+}
+
+uint32_t phases_at(const struct phases *p, int64_t event)
+{
+    uint32_t low = 0, high = p->intervals;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (p->interval[middle].first_event <= event)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low == 0 ? NO_ROW : low - 1;
+}

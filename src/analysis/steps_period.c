@@ -1,0 +1,411 @@
+/* steps_period.c - steps as what repeats itself, and loops that only look like steps.
+ *
+ * A signature is what an alloc is told by: its stack and size, or its stack alone.  Signatures
+ * whose allocs come at regular distances are candidates; those of one distance are a bucket, and
+ * the trace is cut at its anchor, the one with the least alive before it. */
+#include <stdlib.h>
+
+#include "analysis/step_body.h"
+#include "analysis/step_sources.h"
+#include "base/hash.h"
+
+enum {
+    PERIODS_TRIED_MAX = 32,
+    ALLOCS_MIN = 8,
+    SIGNATURES_MIN = 2,
+    GAP_MIN = 2,
+};
+
+/* Candidates are tried by stack and size first, then by stack alone. */
+struct demand {
+    bool by_size;
+    double similarity_ratio;
+};
+static const struct demand demands[] = { { true, 0.90 }, { false, 0.80 } };
+
+struct signature {
+    uint64_t size; /* 0 where sizes do not count */
+    uint32_t stack;
+};
+
+struct candidate {
+    uint32_t gap; /* the median one */
+    uint32_t signature;
+};
+
+struct search {
+    const struct step_trace *t;
+    const struct demand *demand;
+    struct idtab index;        /* of signatures, plus 1 */
+    uint32_t *signature;       /* of each position */
+    struct signature *example; /* of each signature */
+    uint32_t signatures;
+    uint32_t *first;    /* of each signature, into `position`; one more at the end */
+    uint32_t *position; /* ascending within a signature */
+    uint32_t *gap;      /* room for the gaps of one */
+    uint32_t *tally;    /* of each signature; zero between uses */
+    struct candidate *candidate;
+    uint32_t candidates;
+};
+
+static uint64_t hash_of_signature(uint32_t id, const void *search)
+{
+    const struct search *s = search;
+    return hash_pair(s->example[id - 1].stack, s->example[id - 1].size);
+}
+
+static bool find_signature(struct search *s, uint32_t position, uint32_t *ret)
+{
+    const struct step_trace *t = s->t;
+    struct signature wanted = { .stack = t->stack[position] };
+    if (s->demand->by_size)
+        wanted.size = t->r->events.size[t->first + t->alloc_event[position]];
+    if (!idtab_reserve(&s->index, hash_of_signature, s))
+        return false;
+    uint64_t hash = hash_pair(wanted.stack, wanted.size);
+    for (uint32_t at = idtab_first(&s->index, hash); s->index.slot[at] != 0;
+         at = idtab_next(&s->index, at)) {
+        const struct signature *known = &s->example[s->index.slot[at] - 1];
+        if (known->stack == wanted.stack && known->size == wanted.size) {
+            *ret = s->index.slot[at] - 1;
+            return true;
+        }
+    }
+    s->example[s->signatures] = wanted;
+    *ret = s->signatures++;
+    idtab_put(&s->index, hash, s->signatures);
+    return true;
+}
+
+/* Positions grouped by signature. */
+static void group_positions(struct search *s)
+{
+    uint32_t n = s->t->allocs;
+    for (uint32_t i = 0; i < n; i++)
+        s->first[s->signature[i] + 1]++;
+    for (uint32_t i = 0; i < s->signatures; i++)
+        s->first[i + 1] += s->first[i];
+    for (uint32_t i = 0; i < n; i++)
+        s->position[s->first[s->signature[i]] + s->tally[s->signature[i]]++] = i;
+    for (uint32_t i = 0; i < s->signatures; i++)
+        s->tally[i] = 0;
+}
+
+static int compare_u32(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The middle of three, as a pivot that sorted values do not make slow. */
+static uint32_t middle_of(uint32_t a, uint32_t b, uint32_t c)
+{
+    uint32_t low = a < b ? a : b, high = a < b ? b : a;
+    return c < low ? low : c > high ? high : c;
+}
+
+/* Narrows down to the part around the median; what does not narrow soon is sorted. */
+uint32_t step_median(uint32_t *value, uint32_t count)
+{
+    uint32_t low = 0, high = count - 1, wanted = count / 2;
+    for (int tries = 0; low < high && tries < 48; tries++) {
+        uint32_t pivot = middle_of(value[low], value[low + (high - low) / 2], value[high]);
+        uint32_t i = low, k = high;
+        for (;;) {
+            while (value[i] < pivot)
+                i++;
+            while (value[k] > pivot)
+                k--;
+            if (i >= k)
+                break;
+            uint32_t swapped = value[i];
+            value[i++] = value[k];
+            value[k--] = swapped;
+        }
+        if (wanted <= k)
+            high = k;
+        else
+            low = k + 1;
+    }
+    if (low < high)
+        qsort(value + low, high - low + 1, sizeof *value, compare_u32);
+    return value[wanted];
+}
+
+/* The median gap of a signature that comes regularly over enough of the trace, or 0. */
+static uint32_t regular_gap(struct search *s, uint32_t signature)
+{
+    const uint32_t *at = s->position + s->first[signature];
+    uint32_t count = s->first[signature + 1] - s->first[signature], n = s->t->allocs;
+    /* Gaps cover no more than what lies between the first and the last. */
+    if (count < 2 || ((uint64_t)at[count - 1] - at[0]) * 10 < (uint64_t)n * (count == 2 ? 3 : 5))
+        return 0;
+    for (uint32_t i = 0; i + 1 < count; i++)
+        s->gap[i] = at[i + 1] - at[i];
+    uint64_t median = step_median(s->gap, count - 1), covered = 0;
+    for (uint32_t i = 0; i + 1 < count; i++) {
+        uint64_t gap = s->gap[i];
+        covered += gap * 4 >= median * 3 && gap * 4 <= median * 5 ? gap : 0;
+    }
+    bool enough = covered * 2 >= n || (count == 2 && median * 10 >= (uint64_t)n * 3);
+    return median >= GAP_MIN && enough ? (uint32_t)median : 0;
+}
+
+static int compare_candidates(const void *a, const void *b)
+{
+    const struct candidate *x = a, *y = b;
+    if (x->gap != y->gap)
+        return x->gap > y->gap ? -1 : 1;
+    return (x->signature > y->signature) - (x->signature < y->signature);
+}
+
+static void find_candidates(struct search *s)
+{
+    for (uint32_t i = 0; i < s->signatures; i++) {
+        uint32_t gap = regular_gap(s, i);
+        if (gap != 0)
+            s->candidate[s->candidates++] = (struct candidate){ gap, i };
+    }
+    if (s->candidates != 0)
+        qsort(s->candidate, s->candidates, sizeof *s->candidate, compare_candidates);
+}
+
+static bool search_make(struct search *s)
+{
+    const struct step_trace *t = s->t;
+    uint32_t n = t->allocs;
+    s->signature = arena_array(t->scratch, uint32_t, n);
+    s->example = arena_array(t->scratch, struct signature, n);
+    s->first = arena_array(t->scratch, uint32_t, (size_t)n + 1);
+    s->position = arena_array(t->scratch, uint32_t, n);
+    s->gap = arena_array(t->scratch, uint32_t, n);
+    s->tally = arena_array(t->scratch, uint32_t, n);
+    s->candidate = arena_array(t->scratch, struct candidate, n);
+    if (s->signature == NULL || s->example == NULL || s->first == NULL || s->position == NULL ||
+        s->gap == NULL || s->tally == NULL || s->candidate == NULL)
+        return false;
+    for (uint32_t i = 0; i < n; i++)
+        if (!find_signature(s, i, &s->signature[i]))
+            return false;
+    group_positions(s);
+    find_candidates(s);
+    return true;
+}
+
+static uint32_t count_of(const struct search *s, uint32_t signature)
+{
+    return s->first[signature + 1] - s->first[signature];
+}
+
+/* The count that most signatures of a bucket have; of equals the larger. */
+static uint32_t modal_count(struct search *s, const struct candidate *bucket, uint32_t len)
+{
+    uint32_t best = 0;
+    for (uint32_t i = 0; i < len; i++) {
+        uint32_t count = count_of(s, bucket[i].signature);
+        /* A count is at most the number of allocs, so it can stand for a signature here. */
+        uint32_t times = ++s->gap[count - 1];
+        if (best == 0 || times > s->gap[best - 1] || (times == s->gap[best - 1] && count > best))
+            best = count;
+    }
+    for (uint32_t i = 0; i < len; i++)
+        s->gap[count_of(s, bucket[i].signature) - 1] = 0;
+    return best;
+}
+
+/* The signature of a bucket's modal count with the least alive before its allocs. */
+static uint32_t find_anchor(struct search *s, const struct candidate *bucket, uint32_t len)
+{
+    uint32_t anchor = NO_ROW, count = modal_count(s, bucket, len);
+    int64_t least = 0;
+    for (uint32_t i = 0; i < len; i++) {
+        uint32_t signature = bucket[i].signature;
+        const uint32_t *at = s->position + s->first[signature];
+        uint64_t sum = 0;
+        if (count_of(s, signature) != count)
+            continue;
+        for (uint32_t k = 0; k < count; k++)
+            sum += (uint64_t)s->t->live_before[at[k]];
+        bool earlier =
+            anchor != NO_ROW && (int64_t)sum == least && at[0] < s->position[s->first[anchor]];
+        if (anchor == NO_ROW || (int64_t)sum < least || earlier) {
+            anchor = signature;
+            least = (int64_t)sum;
+        }
+    }
+    return anchor;
+}
+
+static uint32_t shared_allocs(struct search *s, uint32_t a, uint32_t a_end, uint32_t b,
+                              uint32_t b_end)
+{
+    uint32_t shared = 0;
+    for (uint32_t i = a; i < a_end; i++)
+        s->tally[s->signature[i]]++;
+    for (uint32_t i = b; i < b_end; i++)
+        if (s->tally[s->signature[i]] != 0) {
+            s->tally[s->signature[i]]--;
+            shared++;
+        }
+    for (uint32_t i = a; i < a_end; i++)
+        s->tally[s->signature[i]] = 0;
+    return shared;
+}
+
+static int compare_ratios(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The pieces that an anchor cuts; the last is no longer than the one before it, and left out
+ * where it is much shorter and others remain. */
+struct pieces {
+    const uint32_t *begin;
+    uint32_t count;
+    uint32_t end; /* of the last */
+};
+
+static struct pieces cut_at(const struct search *s, uint32_t anchor)
+{
+    const uint32_t *at = s->position + s->first[anchor];
+    uint32_t count = count_of(s, anchor), last = at[count - 1], rest = s->t->allocs - last;
+    uint32_t before = last - at[count - 2];
+    if (rest >= before)
+        return (struct pieces){ at, count, last + before };
+    if (count >= 3 && (uint64_t)rest * 10 < (uint64_t)before * 9)
+        return (struct pieces){ at, count - 1, last };
+    return (struct pieces){ at, count, s->t->allocs };
+}
+
+static enum vrs_status median_similarity(struct search *s, const struct pieces *g, double *ret,
+                                         struct vrs_error *err)
+{
+    double *ratio = arena_array(s->t->scratch, double, g->count);
+    if (ratio == NULL)
+        return vrs_no_memory(err);
+    for (uint32_t i = 0; i + 1 < g->count; i++) {
+        uint32_t a = g->begin[i], b = g->begin[i + 1];
+        uint32_t end = i + 2 < g->count ? g->begin[i + 2] : g->end;
+        uint32_t larger = b - a > end - b ? b - a : end - b;
+        ratio[i] = (double)shared_allocs(s, a, b, b, end) / larger;
+    }
+    qsort(ratio, g->count - 1, sizeof *ratio, compare_ratios);
+    *ret = ratio[(g->count - 1) / 2];
+    return VRS_OK;
+}
+
+/* A last segment that is nearly as long as the others is a complete step. */
+static enum vrs_status accept(struct search *s, uint32_t anchor, double similarity,
+                              struct step_cuts *ret, struct vrs_error *err)
+{
+    const struct step_trace *t = s->t;
+    const uint32_t *at = s->position + s->first[anchor];
+    uint32_t count = count_of(s, anchor), rest = t->allocs - at[count - 1];
+    struct step_cuts cuts = { .begin = arena_array(t->scratch, uint32_t, count),
+                              .similarity_ratio = similarity,
+                              .low_confidence = !s->demand->by_size };
+    if (cuts.begin == NULL)
+        return vrs_no_memory(err);
+    for (uint32_t i = 0; i + 1 < count; i++)
+        s->gap[i] = at[i + 1] - at[i];
+    s->gap[count - 1] = rest;
+    uint32_t median = step_median(s->gap, count);
+    for (uint32_t i = 0; i < count; i++)
+        cuts.begin[i] = t->alloc_event[at[i]];
+    cuts.count = count;
+    if (!step_is_whole(rest, median)) {
+        cuts.count--;
+        cuts.end_event = cuts.begin[cuts.count] - 1;
+        cuts.end_is_boundary = true;
+    } else if (rest > median) {
+        cuts.end_event = t->alloc_event[at[count - 1] + median] - 1;
+    } else {
+        cuts.end_event = t->events - 1;
+    }
+    *ret = cuts;
+    return VRS_OK;
+}
+
+static void note_inner(const struct search *s, const struct candidate *bucket, uint32_t anchor,
+                       double similarity, const char *refused_by, struct inner_loops *inner)
+{
+    uint32_t repeats = count_of(s, anchor);
+    for (uint32_t i = 0; i < inner->count; i++)
+        if (inner->at[i].period_allocs == bucket->gap && inner->at[i].repeats == repeats)
+            return;
+    if (inner->count < INNER_LOOPS_MAX)
+        inner->at[inner->count++] = (struct inner_loop){
+            .period_allocs = bucket->gap,
+            .repeats = repeats,
+            .similarity_ratio = similarity,
+            .refused_by = refused_by,
+            .stack = { s->t->stack[s->position[s->first[anchor]]] },
+        };
+}
+
+static enum vrs_status try_bucket(struct search *s, const struct candidate *bucket, uint32_t len,
+                                  struct step_body *body, struct step_cuts *ret,
+                                  struct inner_loops *inner, struct vrs_error *err)
+{
+    double similarity = 0;
+    const char *refused_by = NULL;
+    if (len < SIGNATURES_MIN || (uint64_t)len * 100 < bucket->gap)
+        return VRS_OK;
+    for (uint32_t i = 0; i < s->t->allocs; i++)
+        s->gap[i] = 0;
+    uint32_t anchor = find_anchor(s, bucket, len);
+    struct pieces g = cut_at(s, anchor);
+    if (g.count < 2)
+        return VRS_OK;
+    TRY(median_similarity(s, &g, &similarity, err));
+    if (similarity < s->demand->similarity_ratio)
+        return VRS_OK;
+    /* The last piece may go on beyond the loop. */
+    TRY(step_body_judge(body, g.begin[0], g.begin[g.count - 1], &refused_by, err));
+    if (refused_by == NULL)
+        return accept(s, anchor, similarity, ret, err);
+    note_inner(s, bucket, anchor, similarity, refused_by, inner);
+    return VRS_OK;
+}
+
+static enum vrs_status try_buckets(struct search *s, struct step_body *body, struct step_cuts *ret,
+                                   struct inner_loops *inner, struct vrs_error *err)
+{
+    uint32_t begin = 0;
+    if (!search_make(s))
+        return vrs_no_memory(err);
+    for (int tried = 0; tried < PERIODS_TRIED_MAX && begin < s->candidates; tried++) {
+        uint32_t gap = s->candidate[begin].gap, near = gap / 50 > 1 ? gap / 50 : 1;
+        uint32_t end = begin;
+        while (end < s->candidates && s->candidate[end].gap + near >= gap)
+            end++;
+        TRY(try_bucket(s, s->candidate + begin, end - begin, body, ret, inner, err));
+        if (ret->count != 0)
+            break;
+        begin = end;
+    }
+    return VRS_OK;
+}
+
+enum vrs_status steps_by_period(const struct step_trace *t, bool exact, struct step_cuts *ret,
+                                struct inner_loops *inner, struct vrs_error *err)
+{
+    struct step_cuts cuts = { .similarity_ratio = -1 };
+    struct step_body body = { .t = t };
+    enum vrs_status status = VRS_OK;
+    size_t tries = exact ? 1 : sizeof demands / sizeof *demands;
+    if (t->allocs < ALLOCS_MIN)
+        tries = 0;
+    for (size_t i = 0; cuts.count == 0 && status == VRS_OK && i < tries; i++) {
+        struct search s = { .t = t, .demand = &demands[i] };
+        struct arena_mark mark = arena_mark(t->scratch);
+        status = try_buckets(&s, &body, &cuts, inner, err);
+        idtab_free(&s.index);
+        if (status == VRS_OK && cuts.count == 0 && !step_body_made(&body))
+            arena_release(t->scratch, mark);
+    }
+    step_body_free(&body);
+    *ret = cuts;
+    return status;
+}
