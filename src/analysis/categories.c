@@ -1,0 +1,212 @@
+/* categories.c - the rules, twice: once to find the gradients, then with what these tell. */
+#include "analysis/categories.h"
+
+#include "analysis/replaced.h"
+
+/* What is worked out for each allocation before any rule is asked. */
+struct evidence {
+    uint8_t *born;
+    uint32_t *interval;
+    stack_id *freed_by;
+    struct replaced replaced;
+};
+
+struct deciding {
+    const struct lifetimes *lifetimes;
+    const struct phases *phases;
+    const struct category_rules *rules;
+    uint32_t first_allocation;
+    int64_t events;
+    struct evidence evidence;
+    struct matcher matcher;
+    struct split split;
+    struct categories *to;
+};
+
+/* Where most frees repeat the stack of the alloc, their stacks say nothing of the free. */
+static bool frees_repeat_allocs(const struct lifetimes *lifetimes, int64_t events)
+{
+    uint64_t frees = 0, same = 0;
+    for (uint32_t i = 0; i < lifetimes->count; i++) {
+        const struct lifetime *l = &lifetimes->at[i];
+        if (l->birth < 0 || l->requested >= events)
+            continue;
+        frees++;
+        same += l->alloc_stack.n != 0 && l->alloc_stack.n == l->free_stack.n;
+    }
+    return same * 10 > frees * 9;
+}
+
+/* Its stack says in which phase it was born; an annotation around it says more. */
+static uint8_t phase_born(const struct deciding *d, const struct lifetime *l, uint32_t interval)
+{
+    const struct phases *p = d->phases;
+    if (l->birth < 0)
+        return l->alloc_stack.n == 0 ? (uint8_t)PHASES : p->of_stack[l->alloc_stack.n];
+    if (!p->known)
+        return (uint8_t)PHASES;
+    bool annotated = p->by_annotation != 0 && interval != NO_ROW &&
+                     l->birth <= (int64_t)p->interval[interval].last_event;
+    return annotated ? p->interval[interval].phase : p->of_stack[l->alloc_stack.n];
+}
+
+static enum vrs_status gather(struct deciding *d, struct arena *arena, struct vrs_error *err)
+{
+    uint32_t count = d->lifetimes->count, at = 0;
+    struct evidence *e = &d->evidence;
+    e->born = arena_array(arena, uint8_t, count);
+    e->interval = arena_array(arena, uint32_t, count);
+    e->freed_by = arena_array(arena, stack_id, count);
+    if (e->born == NULL || e->interval == NULL || e->freed_by == NULL)
+        return vrs_no_memory(err);
+    bool repeated = frees_repeat_allocs(d->lifetimes, d->events);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct lifetime *l = &d->lifetimes->at[i];
+        /* Allocations seen stand in the order of their allocs. */
+        while (at < d->phases->intervals &&
+               (int64_t)d->phases->interval[at].first_event <= l->birth)
+            at++;
+        e->interval[i] = l->birth < 0 || at == 0 ? NO_ROW : at - 1;
+        e->born[i] = phase_born(d, l, e->interval[i]);
+        e->freed_by[i] = repeated ? (stack_id){ 0 } : l->free_stack;
+    }
+    return replaced_make(d->lifetimes, d->phases, d->events, e->born, e->interval, e->freed_by,
+                         arena, &e->replaced, err);
+}
+
+static enum vrs_status decide(struct deciding *d, uint32_t i, struct vrs_error *err)
+{
+    const struct evidence *e = &d->evidence;
+    struct categories *to = d->to;
+    uint32_t old = e->replaced.replaces[i], rule = NO_ROW;
+    struct subject subject = {
+        .life = &d->lifetimes->at[i],
+        .allocation = d->first_allocation + i,
+        .interval = e->interval[i],
+        .born = e->born[i],
+        .freed_by = e->freed_by[i],
+        .replaces = old != 0,
+        .replaced = e->replaced.replaced[i],
+        .inherited = old == 0 ? (uint8_t)CATEGORY_UNKNOWN : to->of[old - 1],
+        .split = d->split.of == NULL ? (uint8_t)CATEGORY_UNKNOWN : d->split.of[i],
+    };
+    TRY(matcher_ask(&d->matcher, &subject, &rule, err));
+    to->of[i] = CATEGORY_UNKNOWN;
+    to->confidence[i] = CONFIDENCE_NONE;
+    to->rule[i] = 0;
+    to->undecided[i] = to->retained[i] = false;
+    if (rule == NO_ROW)
+        return VRS_OK;
+    const struct category_rule *decided = &d->rules->rule.at[rule];
+    bool inherited = decided->category == CATEGORY_INHERITED;
+    bool split = decided->category == CATEGORY_SPLIT;
+    to->of[i] = inherited ? subject.inherited : split ? subject.split : (uint8_t)decided->category;
+    to->confidence[i] = (uint8_t)decided->confidence;
+    to->rule[i] = (uint16_t)(rule + 1);
+    to->undecided[i] = inherited || (split && d->split.undecided[i]);
+    to->retained[i] = str_equal(decided->id, S("F4"));
+    return VRS_OK;
+}
+
+/* Older allocations first: what an optimizer replaces is decided before what replaces it. */
+static enum vrs_status decide_all(struct deciding *d, struct vrs_error *err)
+{
+    for (uint32_t i = 0; i < d->lifetimes->count; i++)
+        if (d->lifetimes->at[i].birth < 0)
+            TRY(decide(d, i, err));
+    for (uint32_t i = 0; i < d->lifetimes->count; i++)
+        if (d->lifetimes->at[i].birth >= 0)
+            TRY(decide(d, i, err));
+    return VRS_OK;
+}
+
+static enum vrs_status name_rules(const struct category_rules *rules, struct arena *arena,
+                                  struct categories *to, struct vrs_error *err)
+{
+    const char **names = arena_array(arena, const char *, rules->rule.len + 1);
+    if (names == NULL)
+        return vrs_no_memory(err);
+    names[0] = "U";
+    for (uint32_t i = 0; i < rules->rule.len; i++) {
+        str kept = arena_copy(arena, rules->rule.at[i].id);
+        if (kept.ptr == NULL)
+            return vrs_no_memory(err);
+        names[i + 1] = kept.ptr;
+    }
+    to->rule_names = names;
+    to->rules = rules->rule.len + 1;
+    return VRS_OK;
+}
+
+static enum vrs_status make_room(uint32_t count, struct arena *arena, struct categories *to,
+                                 struct vrs_error *err)
+{
+    *to = (struct categories){
+        .count = count,
+        .of = arena_array(arena, uint8_t, count),
+        .confidence = arena_array(arena, uint8_t, count),
+        .rule = arena_array(arena, uint16_t, count),
+        .undecided = arena_array(arena, bool, count),
+        .retained = arena_array(arena, bool, count),
+    };
+    bool room = to->of != NULL && to->confidence != NULL && to->rule != NULL &&
+                to->undecided != NULL && to->retained != NULL;
+    return room ? VRS_OK : vrs_no_memory(err);
+}
+
+static void tell_split(const struct split *s, const struct replaced *replaced,
+                       struct categories *to)
+{
+    to->multiset = s->multiset;
+    to->multiset_entries = s->sizes;
+    to->multiset_bytes = s->multiset_bytes;
+    to->copies = s->copies;
+    to->in_copy = s->in_copy;
+    to->copies_parameter_bytes = s->parameter_bytes;
+    to->copies_gradient_bytes = s->gradient_bytes;
+    to->copies_state_bytes = s->optimizer_state_bytes;
+    to->replaces = replaced->replaces;
+    to->replaced_bytes = replaced->bytes;
+    to->replaced_count = replaced->count;
+}
+
+enum vrs_status categories_make(const struct recording *r, uint32_t device,
+                                const struct category_rules *rules,
+                                const struct lifetimes *lifetimes, const struct tokens *tokens,
+                                const struct phases *phases, const struct steps *steps,
+                                struct naming *naming, struct arena *arena, struct categories *ret,
+                                struct vrs_error *err)
+{
+    struct categories made;
+    struct deciding d = {
+        .lifetimes = lifetimes,
+        .phases = phases,
+        .rules = rules,
+        .first_allocation = r->devices.first_allocation[device],
+        .events = r->devices.events[device],
+        .to = &made,
+    };
+    TRY(make_room(lifetimes->count, arena, &made, err));
+    TRY(name_rules(rules, arena, &made, err));
+    TRY(gather(&d, arena, err));
+    TRY(matcher_make(r, device, rules, phases, steps, naming, arena, &d.matcher, err));
+    TRY(decide_all(&d, err));
+    struct split_input input = {
+        .lifetimes = lifetimes,
+        .phases = phases,
+        .tokens = tokens,
+        .events = d.events,
+        .category = made.of,
+        .replaced = d.evidence.replaced.replaced,
+        .freed_by = d.evidence.freed_by,
+        .interval = d.evidence.interval,
+    };
+    TRY(split_multiset(&input, arena, &d.split, err));
+    TRY(split_copies(&input, arena, &d.split, err));
+    d.matcher.multiset = d.split.multiset;
+    d.matcher.sizes = d.split.sizes;
+    TRY(decide_all(&d, err));
+    tell_split(&d.split, &d.evidence.replaced, &made);
+    *ret = made;
+    return VRS_OK;
+}
