@@ -1,0 +1,23 @@
+/* oom_what_if.h - whether another allocator setting would have avoided an out-of-memory. */
+#ifndef VRS_ANALYSIS_OOM_WHAT_IF_H
+#define VRS_ANALYSIS_OOM_WHAT_IF_H
+
+#include "allocator/replay.h"
+#include "analysis/study.h"
+
+struct oom_what_if {
+    uint32_t tried;      /* settings; 0: the model could not be asked */
+    const char *setting; /* the best that does not run out; NULL: there is none */
+    uint64_t reserved_peak_bytes;
+    enum replay_grade agreement;
+};
+
+/* Runs the recorded program under a few settings, on a device where PyTorch could have
+ * `capacity_bytes`.  A setting helps where it serves the request that failed, first recorded at
+ * an event in [first_event, last_event].  Asked only where the model reproduces the recording, and
+ * its retries at the recorded capacity. */
+enum vrs_status oom_what_if_ask(const struct study *s, uint64_t capacity_bytes, int64_t first_event,
+                                int64_t last_event, struct oom_what_if *ret,
+                                struct vrs_error *err) MUST_CHECK;
+
+#endif
