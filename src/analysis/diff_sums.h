@@ -1,0 +1,32 @@
+/* diff_sums.h - the allocations of two recordings, summed by site and by kind. */
+#ifndef VRS_ANALYSIS_DIFF_SUMS_H
+#define VRS_ANALYSIS_DIFF_SUMS_H
+
+#include "analysis/diff_match.h"
+#include "base/buf.h"
+
+/* Sums by a text or a number. */
+struct tally {
+    VEC(struct diff_part) parts; /* part 0 is none */
+    struct idtab index;
+};
+
+struct sums {
+    const struct study *side[2];
+    const struct diff_options *options;
+    struct diff_keys *keys;
+    struct arena *keep, *scratch;
+    bool split;     /* what has no stack, by category */
+    bool no_stacks; /* neither recording has any: by size */
+    struct diff_amount total[2];
+    struct tally category, module, phase, size;
+    VEC(struct diff_unit) units; /* unit 0 is none */
+    struct idtab index;          /* of units */
+    struct buf text;
+};
+
+/* Zeroed sums but for what the caller has set above `total`; sums_free also after a failure. */
+enum vrs_status sums_make(struct sums *s, struct vrs_error *err) MUST_CHECK;
+void sums_free(struct sums *s);
+
+#endif
