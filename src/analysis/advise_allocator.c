@@ -1,0 +1,261 @@
+/* advise_allocator.c - settings of the allocator, and what waits on other streams. */
+#include "allocator/recorded.h"
+#include "analysis/advise_rules.h"
+#include "analysis/frame_class.h"
+
+enum {
+    STRANDED_LEAST = 256 << 20,
+    BURSTS_LEAST = 3,
+    PIN_SEGMENT = 200 << 20,
+    TENTH = 10,
+};
+
+/* Stacks of Windows, where expandable segments do not exist. */
+static bool is_windows(const struct recording *r)
+{
+    for (uint32_t i = 1; i < r->frames.rows.len; i++) {
+        str file = strings_text(&r->strings, (string_id){ r->frames.file[i] });
+        if (file.len > 2 && file.ptr[1] == ':' && (file.ptr[2] == '\\' || file.ptr[2] == '/'))
+            return true;
+    }
+    return false;
+}
+
+static uint32_t bursts_of(const struct timeline *t, enum burst_cause cause)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; t != NULL && i < t->bursts; i++)
+        count += t->burst[i].cause == cause;
+    return count;
+}
+
+static const struct time_burst *last_burst(const struct timeline *t, enum burst_cause cause)
+{
+    for (uint32_t i = t == NULL ? 0 : t->bursts; i-- > 0;)
+        if (t->burst[i].cause == cause)
+            return &t->burst[i];
+    return NULL;
+}
+
+/* What is stranded where most is reserved, else at the end. */
+static bool stranded(const struct advising *a, uint64_t *ret_bytes, uint64_t *ret_reserved)
+{
+    const struct timeline *t = a->in->timeline;
+    if (t != NULL && t->gap.known) {
+        *ret_bytes = t->gap.stranded_bytes;
+        *ret_reserved = (uint64_t)t->gap.reserved_bytes;
+        return true;
+    }
+    const struct fragments *f = a->in->fragments;
+    if (f == NULL)
+        return false;
+    *ret_bytes = f->total.stranded_bytes;
+    *ret_reserved = f->total.reserved_bytes;
+    return true;
+}
+
+/* Was memory short: an out-of-memory event, or a retry? */
+static bool was_short(const struct advising *a)
+{
+    const struct timeline *t = a->in->timeline;
+    return a->first_oom < (int64_t)a->s->events || bursts_of(t, BURST_RETRY) > 0;
+}
+
+/* Is most of a known capacity reserved, where most is? */
+static bool was_near(const struct advising *a)
+{
+    const struct timeline *t = a->in->timeline;
+    uint64_t most = t == NULL || t->gap.reserved_bytes < 0 ? 0 : (uint64_t)t->gap.reserved_bytes;
+    return a->in->capacity_bytes > 0 && most >= a->in->capacity_bytes / 5 * 4;
+}
+
+/* Do workspaces of libraries keep most of it from being returned?  Every process has those. */
+static bool is_expected(const struct advising *a)
+{
+    const struct fragments *f = a->in->fragments;
+    uint64_t expected = 0, all = 0;
+    for (uint32_t i = 0; f != NULL && i < f->pins; i++) {
+        all += f->pin[i].stranded_bytes;
+        expected += f->pin[i].by.expected ? f->pin[i].stranded_bytes : 0;
+    }
+    return all > 0 && expected > all / 2;
+}
+
+bool advise_expandable(struct advising *a)
+{
+    uint64_t bytes, reserved;
+    if (config_of_recording(a->s->r).expandable)
+        return advise_silent(a, "expandable segments are in use");
+    if (!stranded(a, &bytes, &reserved))
+        return advise_silent(a, "the layout of memory is not known");
+    uint64_t least = reserved / 20 > STRANDED_LEAST ? reserved / 20 : STRANDED_LEAST;
+    advise_condition(a, "stranded_bytes", (double)bytes, (double)least);
+    if (bytes < least && !a->in->fragmented)
+        return advise_silent(a, "less than 5 % of reserved memory, or 256 MiB, is stranded");
+    if (!was_short(a) && !was_near(a))
+        return advise_silent(a, "memory was never short");
+    if (is_expected(a))
+        return advise_silent(a, "workspaces of libraries pin most of it");
+    if (is_windows(a->s->r))
+        return advise_silent(a, "expandable segments do not exist on Windows");
+    const struct timeline *t = a->in->timeline;
+    advise_event(a, t != NULL && t->gap.known ? t->gap.event : (int64_t)a->s->events - 1);
+    a->now.bytes = a->now.saving_bytes = bytes;
+    a->now.source = SAVING_ESTIMATED;
+    return true;
+}
+
+/* Large segments that a small block pins, where expandable segments cannot be had. */
+bool advise_max_split(struct advising *a)
+{
+    const struct fragments *f = a->in->fragments;
+    const struct fragment_pin *largest = NULL;
+    if (!is_windows(a->s->r) || f == NULL)
+        return advise_silent(a, "expandable segments can be used");
+    for (uint32_t i = 0; i < f->pins; i++) {
+        const struct fragment_pin *pin = &f->pin[i];
+        if (pin->total_bytes < PIN_SEGMENT || pin->active_bytes > pin->total_bytes / TENTH)
+            continue;
+        a->now.bytes += pin->free_bytes;
+        largest = largest == NULL || pin->free_bytes > largest->free_bytes ? pin : largest;
+    }
+    if (largest == NULL)
+        return advise_silent(a, "no large segment is pinned by small blocks");
+    a->now.saving_bytes = a->now.bytes;
+    a->now.source = SAVING_ESTIMATED;
+    return advise_site(a, largest->by.site.stack);
+}
+
+static uint64_t obtained_between(const struct study *s, uint32_t from, uint32_t to)
+{
+    const uint8_t *action = s->r->events.action + s->r->devices.first_event[s->device];
+    const uint64_t *size = s->r->events.size + s->r->devices.first_event[s->device];
+    uint64_t bytes = 0;
+    for (uint32_t i = from; i < to; i++)
+        bytes += action_obtains(action[i]) ? known_or_0(size[i]) : 0;
+    return bytes;
+}
+
+/* Memory given back by hand, and asked for again before the next time. */
+bool advise_empty_cache(struct advising *a)
+{
+    const struct timeline *t = a->in->timeline;
+    const struct time_burst *first = NULL;
+    uint64_t again = 0;
+    if (bursts_of(t, BURST_EMPTY_CACHE) < BURSTS_LEAST)
+        return advise_silent(a, "empty_cache is called less than three times");
+    if (was_short(a))
+        return advise_silent(a, "memory was short: there is a retry or an out-of-memory event");
+    for (uint32_t i = 0; i < t->bursts; i++) {
+        const struct time_burst *b = &t->burst[i];
+        if (b->cause != BURST_EMPTY_CACHE)
+            continue;
+        first = first == NULL ? b : first;
+        uint32_t to = i + 1 < t->bursts ? t->burst[i + 1].first_event : a->s->events;
+        uint64_t obtained = obtained_between(a->s, b->last_event + 1, to);
+        again += obtained < b->bytes ? obtained : b->bytes;
+        a->now.bytes += b->bytes;
+        advise_event(a, b->first_event);
+    }
+    advise_condition(a, "bursts", bursts_of(t, BURST_EMPTY_CACHE), BURSTS_LEAST);
+    advise_condition(a, "mapped_again_bytes", (double)again, (double)a->now.bytes / 2);
+    if (again < a->now.bytes / 2)
+        return advise_silent(a, "less than half of what is given back is asked for again");
+    a->now.saving_bytes = 0;
+    return advise_site(a, first->site.stack);
+}
+
+/* Freed, and still waiting for another stream when most is in use. */
+bool advise_pending_free(struct advising *a)
+{
+    const struct study *s = a->s;
+    uint64_t pending = 0, active = 0, largest = 0;
+    bool side_stream = false;
+    stack_id where = { 0 };
+    for (uint32_t i = 0; i < s->lifetimes.count; i++) {
+        const struct lifetime *l = &s->lifetimes.at[i];
+        if (l->freed - l->requested > 1 && !advise_remove(a, i, l->requested, l->freed, l->bytes))
+            return false;
+        if (!lifetime_alive(l, a->peak_event))
+            continue;
+        active += l->bytes;
+        if (l->requested > a->peak_event)
+            continue;
+        pending += l->bytes;
+        side_stream = side_stream || (s->tokens->of_stack[l->alloc_stack.n] &
+                                      (TOKEN_COMMUNICATION | TOKEN_REDUCER)) != 0;
+        if (l->bytes > largest) {
+            largest = l->bytes;
+            where = l->alloc_stack;
+        }
+    }
+    if (pending == 0)
+        return advise_silent(a, "nothing waits to be freed at the peak");
+    advise_condition(a, "pending_bytes", (double)pending, (double)active / 20);
+    if (pending < active / 20)
+        return advise_silent(a, "less than 5 % of the peak waits to be freed");
+    if (!side_stream && s->r->streams.rows.len < 2)
+        return advise_silent(a, "no other stream and no communication");
+    a->now.bytes = pending;
+    advise_event(a, a->peak_event);
+    return advise_site(a, where);
+}
+
+bool advise_side_stream_cache(struct advising *a)
+{
+    const struct fragments *f = a->in->fragments;
+    for (uint32_t i = 0; f != NULL && i < f->streams; i++) {
+        a->now.bytes += f->stream[i].bytes;
+        advise_event(a, f->stream[i].last_event);
+    }
+    advise_condition(a, "stream_stranded_bytes", (double)a->now.bytes, STRANDED_LEAST);
+    if (a->now.bytes < STRANDED_LEAST)
+        return advise_silent(a, "less than 256 MiB is cached on streams that allocate no more");
+    a->now.saving_bytes = a->now.bytes;
+    a->now.source = SAVING_ESTIMATED;
+    return true;
+}
+
+/* The card was full once, though no request failed. */
+bool advise_near_limit(struct advising *a)
+{
+    const struct time_burst *b = last_burst(a->in->timeline, BURST_RETRY);
+    if (b == NULL)
+        return advise_silent(a, "the allocator never had to give memory back to go on");
+    if (a->first_oom < (int64_t)a->s->events)
+        return advise_silent(a, "there is an out-of-memory event, which says more");
+    int64_t level = a->c->reserved[b->first_event], after = 0;
+    for (uint32_t p = b->last_event + 1; p < a->c->states; p++)
+        after = a->c->reserved[p] > after ? a->c->reserved[p] : after;
+    advise_condition(a, "reserved_after_bytes", (double)after, (double)level * 0.95);
+    if (after < level - level / 20)
+        return advise_silent(a, "afterwards less than 95 % of that level is reserved");
+    a->now.bytes = b->bytes;
+    advise_event(a, b->first_event);
+    return advise_site(a, b->site.stack);
+}
+
+enum { UNKNOWN_LEAST = 4, STEPS_LEAST = 2 };
+
+/* Too little is known: how to record better. */
+bool advise_capture(struct advising *a)
+{
+    const struct study *s = a->s;
+    uint64_t unknown = 0, all = 0;
+    for (uint32_t i = 0; i < s->lifetimes.count; i++) {
+        if (!lifetime_alive(&s->lifetimes.at[i], a->peak_event))
+            continue;
+        all += s->lifetimes.at[i].bytes;
+        bool known =
+            s->lifetimes.at[i].alloc_stack.n != 0 || s->categories.of[i] > CATEGORY_UNKNOWN;
+        unknown += known ? 0 : s->lifetimes.at[i].bytes;
+    }
+    advise_condition(a, "unknown_ratio", all == 0 ? 0 : (double)unknown / (double)all, 0.25);
+    advise_condition(a, "steps", s->steps.count, STEPS_LEAST);
+    a->now.bytes = unknown;
+    bool training = a->optimizer_seen || a->backward_seen;
+    if (unknown <= all / UNKNOWN_LEAST && s->stacked &&
+        (s->steps.count >= STEPS_LEAST || !training))
+        return advise_silent(a, "enough was recorded");
+    return true;
+}

@@ -1,0 +1,105 @@
+/* site_table.c - reduced stacks and lone sizes become consecutive numbers. */
+#include "analysis/site_table.h"
+
+#include "base/hash.h"
+#include "base/idtab.h"
+#include "base/vec.h"
+
+/* What makes one site: a reduced stack, or a size where there is none. */
+struct key {
+    uint32_t reduced;
+    uint64_t bytes;
+};
+
+struct numbering {
+    VEC(struct key) keys; /* key 0 is none, as in idtab */
+    struct idtab index;
+};
+
+static uint64_t hash_of_key(const struct key *k)
+{
+    return hash_pair(k->reduced, k->bytes);
+}
+
+static uint64_t hash_of(uint32_t id, const void *arg)
+{
+    const struct numbering *n = arg;
+    return hash_of_key(&n->keys.at[id]);
+}
+
+static bool number_of(struct numbering *n, struct key key, uint32_t *ret)
+{
+    uint64_t hash = hash_of_key(&key);
+    if (!idtab_reserve(&n->index, hash_of, n))
+        return false;
+    uint32_t at = idtab_first(&n->index, hash);
+    for (; n->index.slot[at] != 0; at = idtab_next(&n->index, at)) {
+        const struct key *k = &n->keys.at[n->index.slot[at]];
+        if (k->reduced == key.reduced && k->bytes == key.bytes)
+            break;
+    }
+    if (n->index.slot[at] == 0) {
+        if (!vec_push(&n->keys, key))
+            return false;
+        idtab_put(&n->index, hash, n->keys.len - 1);
+    }
+    *ret = n->index.slot[at];
+    return true;
+}
+
+static bool number_all(const struct study *s, struct sites *sites, struct numbering *n,
+                       struct site_table *t)
+{
+    if (!vec_push(&n->keys, (struct key){ 0, 0 }))
+        return false;
+    for (uint32_t i = 0; i < s->lifetimes.count; i++) {
+        const struct lifetime *l = &s->lifetimes.at[i];
+        struct key key = { 0, 0 };
+        if (!sites_of(sites, l->alloc_stack, &key.reduced))
+            return false;
+        if (key.reduced == 0)
+            key.bytes = l->bytes;
+        if (!number_of(n, key, &t->of[i]))
+            return false;
+        t->of[i]--;
+    }
+    t->sites = n->keys.len - 1;
+    return true;
+}
+
+static void find_leads(const struct study *s, struct site_table *t)
+{
+    for (uint32_t i = 0; i < t->sites; i++)
+        t->lead[i] = NO_ROW;
+    for (uint32_t i = 0; i < s->lifetimes.count; i++) {
+        uint32_t *lead = &t->lead[t->of[i]];
+        if (*lead == NO_ROW || s->lifetimes.at[i].bytes > s->lifetimes.at[*lead].bytes)
+            *lead = i;
+    }
+}
+
+enum vrs_status site_table_make(const struct study *s, enum site_key key, struct site_table *ret,
+                                struct vrs_error *err)
+{
+    struct sites sites;
+    struct numbering n = { .keys.max = UINT32_MAX };
+    struct site_table t = { .of = arena_array(s->scratch, uint32_t, s->lifetimes.count) };
+    if (t.of == NULL || !sites_init(&sites, s->r, s->naming, key, s->scratch))
+        return vrs_no_memory(err);
+    bool ok = number_all(s, &sites, &n, &t);
+    sites_free(&sites);
+    vec_free(&n.keys);
+    idtab_free(&n.index);
+    t.lead = ok ? arena_array(s->scratch, uint32_t, t.sites) : NULL;
+    if (t.lead == NULL)
+        return vrs_no_memory(err);
+    find_leads(s, &t);
+    *ret = t;
+    return VRS_OK;
+}
+
+enum vrs_status site_table_show(const struct study *s, const struct site_table *t, uint32_t site,
+                                struct site_ref *ret, struct vrs_error *err)
+{
+    return study_site(s, s->lifetimes.at[t->lead[site]].alloc_stack, ret, err);
+}
