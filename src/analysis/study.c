@@ -1,0 +1,56 @@
+/* study.c - each part from the parts before it. */
+#include "analysis/study.h"
+
+enum vrs_status study_place_make(struct study_place *place, struct vrs_error *err)
+{
+    place->shown = arena_array(place->scratch, bool, place->r->stacks.rows.len);
+    if (place->shown == NULL)
+        return vrs_no_memory(err);
+    return tokens_make(place->r, place->naming, place->scratch, &place->tokens, err);
+}
+
+enum vrs_status study_make(struct study_place *place, uint32_t device, struct study *ret,
+                           struct vrs_error *err)
+{
+    const struct recording *r = place->r;
+    *ret = (struct study){
+        .r = r,
+        .device = device,
+        .events = r->devices.events[device],
+        .traced = device_traced(r, device),
+        .stacked = r->stacks.rows.len > 1,
+        .agreement = &place->agreement[device],
+        .naming = place->naming,
+        .keep = place->keep,
+        .scratch = place->scratch,
+        .tokens = &place->tokens,
+        .shown = place->shown,
+    };
+    struct arena *scratch = place->scratch;
+    curves_compute(r, device, &ret->curves);
+    curves_prove(&ret->curves, ret->agreement);
+    TRY(trust_assess(r, device, &ret->curves, ret->agreement, ret->keep, &ret->trust, err));
+    TRY(lifetimes_make(r, device, scratch, &ret->lifetimes, err));
+    TRY(phases_make(r, device, ret->tokens, scratch, &ret->phases, err));
+    TRY(steps_make(r, device, &ret->lifetimes, ret->tokens, &ret->phases, ret->naming, scratch,
+                   &ret->steps, err));
+    static const struct category_rules no_rules = { 0 };
+    const struct category_rules *rules = place->rules == NULL ? &no_rules : place->rules;
+    return categories_make(r, device, rules, &ret->lifetimes, ret->tokens, &ret->phases,
+                           &ret->steps, ret->naming, scratch, &ret->categories, err);
+}
+
+enum vrs_status study_site(const struct study *s, stack_id stack, struct site_ref *ret,
+                           struct vrs_error *err)
+{
+    struct stack_names names;
+    TRY(naming_of(s->naming, stack, &names, err));
+    *ret = (struct site_ref){ names.culprit, names.owner, stack };
+    study_show(s, stack);
+    return VRS_OK;
+}
+
+void study_show(const struct study *s, stack_id stack)
+{
+    s->shown[stack.n] = true;
+}

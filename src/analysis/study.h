@@ -1,0 +1,61 @@
+/* study.h - what the analyses of one device share, worked out once and in order.
+ *
+ * lifetimes -> tokens -> phases -> steps -> categories.  Phases use no steps; steps use phases;
+ * categories use both; nothing later feeds back.  A study is scratch: results keep their own rows
+ * in `keep`, and texts that naming gave, which live there too. */
+#ifndef VRS_ANALYSIS_STUDY_H
+#define VRS_ANALYSIS_STUDY_H
+
+#include "analysis/categories.h"
+#include "analysis/curves.h"
+#include "analysis/trust.h"
+
+struct study {
+    const struct recording *r;
+    uint32_t device; /* row of devices */
+    uint32_t events; /* of the device */
+    bool traced;     /* has a trace to speak of: see device_traced */
+    bool stacked;    /* some event or block of the recording has a stack */
+    const struct agreement *agreement;
+    struct naming *naming; /* texts in `keep` */
+    struct arena *keep;    /* of the result */
+    struct arena *scratch; /* of the call */
+    struct curves curves;  /* exact where the replay proves them */
+    struct trust trust;
+    struct lifetimes lifetimes;
+    const struct tokens *tokens;
+    struct phases phases;
+    struct steps steps;
+    struct categories categories;
+    bool *shown; /* of each stack_id: the result shows it */
+};
+
+/* What a call gives to the studies of its devices. */
+struct study_place {
+    const struct recording *r;
+    const struct agreement *agreement; /* of each device */
+    struct naming *naming;
+    const struct category_rules *rules; /* NULL: none, and no category is decided */
+    struct arena *keep, *scratch;
+    struct tokens tokens; /* the rest is made by study_place_make */
+    bool *shown;
+};
+
+enum vrs_status study_place_make(struct study_place *place, struct vrs_error *err) MUST_CHECK;
+
+enum vrs_status study_make(struct study_place *place, uint32_t device, struct study *ret,
+                           struct vrs_error *err) MUST_CHECK;
+
+/* A place in the program as answers show it; the stack is then printed with them. */
+struct site_ref {
+    str culprit, owner;
+    stack_id stack;
+};
+
+enum vrs_status study_site(const struct study *s, stack_id stack, struct site_ref *ret,
+                           struct vrs_error *err) MUST_CHECK;
+
+/* The stack itself is shown. */
+void study_show(const struct study *s, stack_id stack);
+
+#endif
