@@ -1,0 +1,251 @@
+/* export.c - what the caller wants in which format, and what that format needs of the recording. */
+#include <assert.h>
+#include <stdio.h>
+
+#include "analysis/moment.h"
+#include "api/result.h"
+#include "render/export_tables.h"
+
+/* The caller's words, read. */
+struct wish {
+    const struct export_format *format;
+    struct moment moment;
+    bool wanted[EXPORT_TABLES];
+    bool by_count;
+};
+
+static const struct export_format *find_format(const char *name)
+{
+    const struct export_format *f = export_formats;
+    while (f->name != NULL && (name == NULL || !str_equal(str_from(f->name), str_from(name))))
+        f++;
+    return f->name == NULL ? NULL : f;
+}
+
+static enum vrs_status read_format(const char *name, struct wish *ret, struct vrs_error *err)
+{
+    ret->format = find_format(name);
+    if (name == NULL)
+        return vrs_fail(err, VRS_USAGE, "no format was named; vrs_export_options has all");
+    if (ret->format == NULL)
+        return vrs_fail(err, VRS_USAGE, "there is no format \"%.40s\"; vrs_export_options has all",
+                        name);
+    if (ret->format->write == NULL)
+        return vrs_fail(err, VRS_UNSUPPORTED,
+                        "this build is without %s: its library was not there when it was made",
+                        name);
+    return VRS_OK;
+}
+
+static enum vrs_status want_table(const char *name, struct wish *ret, struct vrs_error *err)
+{
+    bool found = false, all = str_equal(str_from(name), S("all"));
+    char names[160] = "";
+    for (uint32_t t = 0, len = 0; t < EXPORT_TABLES; t++) {
+        const char *table = export_kinds[t].name;
+        if (all || str_equal(str_from(name), str_from(table)))
+            found = ret->wanted[t] = true;
+        len += (uint32_t)snprintf(names + len, sizeof names - len, "%s, ", table);
+        assert(len < sizeof names);
+    }
+    return found ? VRS_OK
+                 : vrs_fail(err, VRS_USAGE, "there is no table \"%.40s\", but %sor all of them",
+                            name, names);
+}
+
+static enum vrs_status read_tables(const struct vrs_export_options *o, struct wish *ret,
+                                   struct vrs_error *err)
+{
+    enum export_needs needs = ret->format->needs;
+    bool tables = needs == EXPORT_NEEDS_TABLES || needs == EXPORT_NEEDS_TABLE;
+    if (o->tables > 0 && !tables)
+        return vrs_fail(err, VRS_USAGE, "%s has no choice of tables", ret->format->name);
+    for (uint32_t i = 0; i < o->tables; i++)
+        TRY(want_table(o->table[i], ret, err));
+    if (o->tables == 0)
+        ret->wanted[EXPORT_ALLOCATIONS] = true;
+    uint32_t wanted = 0;
+    for (uint32_t t = 0; t < EXPORT_TABLES; t++)
+        wanted += ret->wanted[t];
+    if (needs == EXPORT_NEEDS_TABLE && wanted != 1)
+        return vrs_fail(err, VRS_USAGE, "%s holds one table, and %u are wanted", ret->format->name,
+                        (unsigned)wanted);
+    return VRS_OK;
+}
+
+static enum vrs_status read_wish(const struct vrs_export_options *o, struct wish *ret,
+                                 struct vrs_error *err)
+{
+    *ret = (struct wish){ .moment = { .kind = AT_PEAK } };
+    TRY(read_format(o->to, ret, err));
+    TRY(read_tables(o, ret, err));
+    if (o->at != NULL && ret->format->needs != EXPORT_NEEDS_MOMENT)
+        return vrs_fail(err, VRS_USAGE, "%s shows no single moment", ret->format->name);
+    if (o->at != NULL)
+        TRY(moment_parse(str_from(o->at), &ret->moment, err));
+    if (moment_needs_study(ret->moment))
+        return vrs_fail(err, VRS_USAGE,
+                        "export takes no step or phase as a moment; steps names their events");
+    bool folded = str_equal(str_from(ret->format->name), S("folded"));
+    if ((o->weight != NULL || o->inverse) && !folded)
+        return vrs_fail(err, VRS_USAGE, "only folded has a choice of weight and direction");
+    ret->by_count = o->weight != NULL && str_equal(str_from(o->weight), S("count"));
+    if (o->weight != NULL && !ret->by_count && !str_equal(str_from(o->weight), S("bytes")))
+        return vrs_fail(err, VRS_USAGE, "a weight is bytes or count, not \"%.40s\"", o->weight);
+    return VRS_OK;
+}
+
+enum vrs_status vrs_export_check(const struct vrs_export_options *options, struct vrs_error *err)
+{
+    struct vrs_export_options o = { 0 };
+    options_take(&o, sizeof o, options);
+    struct wish ignored;
+    return read_wish(&o, &ignored, err);
+}
+
+bool vrs_export_is_binary(const char *to)
+{
+    const struct export_format *format = find_format(to);
+    return format != NULL && format->binary;
+}
+
+/* Devices. */
+
+static enum vrs_status find_moment(const struct recording *r, const struct wish *wish,
+                                   struct export_device *d, struct vrs_error *err)
+{
+    struct vrs_error none;
+    if (wish->format->needs != EXPORT_NEEDS_MOMENT)
+        return VRS_OK;
+    enum vrs_status found = moment_find(r, d->row, wish->moment, &d->at_event, &none);
+    d->has_moment = found == VRS_OK;
+    if (found == VRS_USAGE || found == VRS_OK)
+        return VRS_OK;
+    if (err != NULL)
+        *err = none;
+    return found;
+}
+
+static enum vrs_status add_device(struct asking *a, uint32_t row, const struct wish *wish,
+                                  struct exporting *e, struct vrs_error *err)
+{
+    struct export_device *d = &e->device[e->devices++];
+    int64_t number = a->r->devices.number[row];
+    d->row = row;
+    d->number = a->r->devices.kind[row] == DEVICE_HOST ? -1 - number : number;
+    d->tracks_exact = a->r->devices.events[row] == 0 ||
+                      (grade_is_exact(a->agreement[row].grade) && a->agreement[row].ambiguous == 0);
+    TRY(find_moment(a->r, wish, d, err));
+    TRY(lifetimes_make(a->r, row, a->keep, &d->lifetimes, err));
+    return curve_steps_begin(a->r, row, &d->lifetimes, a->keep, &d->steps, err);
+}
+
+/* A moment that no device has is a question without an answer. */
+static enum vrs_status check_moment(const struct exporting *e, const struct wish *wish,
+                                    struct vrs_error *err)
+{
+    bool any = e->devices == 0 || wish->format->needs != EXPORT_NEEDS_MOMENT;
+    for (uint32_t i = 0; i < e->devices; i++)
+        any = any || e->device[i].has_moment;
+    if (any)
+        return VRS_OK;
+    int64_t ignored;
+    enum vrs_status status = moment_find(e->r, e->device[0].row, wish->moment, &ignored, err);
+    assert(status != VRS_OK);
+    return status;
+}
+
+/* Stacks. */
+
+static void mark_stacks(const uint32_t *stack, uint32_t rows, uint8_t *used)
+{
+    for (uint32_t i = 0; i < rows; i++)
+        used[stack[i]] = 1;
+}
+
+static enum vrs_status find_used(const struct recording *r, struct arena *arena,
+                                 struct exporting *e, struct vrs_error *err)
+{
+    uint32_t stacks = r->stacks.rows.len;
+    uint8_t *used = arena_array(arena, uint8_t, stacks);
+    if (used == NULL)
+        return vrs_no_memory(err);
+    mark_stacks(r->events.stack, r->events.rows.len, used);
+    mark_stacks(r->blocks.stack, r->blocks.rows.len, used);
+    mark_stacks(r->segments.stack, r->segments.rows.len, used);
+    for (uint32_t i = 1; i < stacks; i++)
+        e->used_count += used[i];
+    e->used = arena_array(arena, uint32_t, e->used_count);
+    if (e->used == NULL)
+        return vrs_no_memory(err);
+    for (uint32_t i = 1, at = 0; i < stacks; i++)
+        if (used[i])
+            e->used[at++] = i;
+    return VRS_OK;
+}
+
+/* The whole. */
+
+static enum vrs_status prepare(struct asking *a, const struct vrs_recording *recording,
+                               const struct vrs_export_options *o, const struct wish *wish,
+                               struct exporting *e, struct file_facts *file, struct vrs_error *err)
+{
+    TRY(file_facts_of(recording, o->path, a->keep, file, err));
+    *e = (struct exporting){
+        .r = a->r,
+        .file = file,
+        .tool = vrs_version(),
+        .naming = a->naming,
+        .scratch = &a->scratch,
+        .by_count = wish->by_count,
+        .inverse = o->inverse,
+        .database = o->database,
+    };
+    for (uint32_t t = 0; t < EXPORT_TABLES; t++)
+        e->wanted[t] = wish->wanted[t];
+    e->device = arena_array(a->keep, struct export_device, a->r->devices.rows.len);
+    if (e->device == NULL)
+        return vrs_no_memory(err);
+    for (uint32_t d = 0; d < a->r->devices.rows.len; d++)
+        if (asking_wants(a, d))
+            TRY(add_device(a, d, wish, e, err));
+    TRY(check_moment(e, wish, err));
+    return find_used(a->r, a->keep, e, err);
+}
+
+static enum vrs_status write_all(struct exporting *e, const struct export_format *format,
+                                 const struct vrs_sink *sink, struct vrs_error *err)
+{
+    struct out out = { .write = sink == NULL ? NULL : sink->write,
+                       .arg = sink == NULL ? NULL : sink->arg };
+    buf_init(&out.text, SIZE_MAX / 2);
+    return out_finish(&out, format->write(e, &out, err), err);
+}
+
+enum vrs_status vrs_export(const struct vrs_recording *recording,
+                           const struct vrs_export_options *options, const struct vrs_sink *sink,
+                           struct vrs_error *err)
+{
+    struct vrs_export_options o = { 0 };
+    options_take(&o, sizeof o, options);
+    struct wish wish;
+    TRY(read_wish(&o, &wish, err));
+    bool file = wish.format->needs == EXPORT_NEEDS_FILE;
+    if (file != (o.database != NULL) || (!file && sink == NULL))
+        return vrs_fail(err, VRS_USAGE, "%s is written to %s", wish.format->name,
+                        file ? "a file, so `database` must name one" : "a sink, not a database");
+    struct asking a;
+    struct exporting e;
+    struct file_facts facts;
+    struct vrs_result *ignored = NULL;
+    /* Of a result only the memory is used. */
+    enum vrs_status status =
+        asking_begin(&a, recording, RESULT_PEAK, o.user_root, o.library, o.device, err);
+    if (status == VRS_OK)
+        status = prepare(&a, recording, &o, &wish, &e, &facts, err);
+    if (status == VRS_OK)
+        status = write_all(&e, wish.format, sink, err);
+    status = asking_end(&a, status, &ignored);
+    vrs_result_free(ignored);
+    return status;
+}
