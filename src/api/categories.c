@@ -1,0 +1,122 @@
+/* categories.c - parameters, gradients, optimizer state, activations and the rest. */
+#include "analysis/category_table.h"
+#include "analysis/moment.h"
+#include "api/study.h"
+
+/* The caller's words, read; rules last as long as the call. */
+struct wish {
+    struct moment moment;
+    struct category_rules rules;
+};
+
+static enum vrs_status read_wish(const struct vrs_categories_options *o, struct wish *ret,
+                                 struct vrs_error *err)
+{
+    const char *name = o->rules_name == NULL ? "rules" : o->rules_name;
+    ret->moment = (struct moment){ .kind = AT_PEAK };
+    category_rules_init(&ret->rules);
+    if (o->at != NULL)
+        TRY(moment_parse(str_from(o->at), &ret->moment, err));
+    if (o->rules != NULL)
+        TRY(category_rules_read(&ret->rules, str_from(o->rules), name, err));
+    return category_rules_read(&ret->rules, str_from(category_rules_builtin), "builtin", err);
+}
+
+static enum vrs_status refuse_moment(const struct study *s, struct study_device *d,
+                                     const struct vrs_error *why, struct vrs_error *err)
+{
+    if (why->status == VRS_USAGE)
+        return study_reason(s, d, ANSWER_NOT_APPLICABLE, "no_such_moment", str_from(why->message),
+                            err);
+    if (err != NULL)
+        *err = *why;
+    return why->status;
+}
+
+/* What the reader should know about the figures. */
+static enum vrs_status add_reasons(const struct study *s, const struct category_table *t,
+                                   struct study_device *d, struct vrs_error *err)
+{
+    if (s->events == 0)
+        TRY(study_reason(s, d, ANSWER_PARTIAL, "no_trace",
+                         S("the recording has no trace: this is its final state"), err));
+    else if (!s->traced)
+        TRY(study_reason(s, d, ANSWER_PARTIAL, "one_event", S("the trace is one event long"), err));
+    if (!s->curves.of[CURVE_REQUESTED].start_known)
+        TRY(study_reason(s, d, ANSWER_PARTIAL, "incomplete",
+                         S("the file is cut: memory older than the part read is missing"), err));
+    if (t->has_estimate && t->estimate.inference)
+        TRY(study_reason(
+            s, d, d->status, "no_backward",
+            S("no backward in the recording: the need is that of inference, and what is "
+              "older than the recording stays undecided"),
+            err));
+    else if (t->has_estimate && t->estimate.bound)
+        TRY(study_reason(s, d, d->status, "no_state",
+                         S("parameters or optimizer state were not seen: the formula is a lower "
+                           "bound"),
+                         err));
+    for (uint32_t i = 0; t->has_estimate && i < t->rows; i++)
+        if (t->row[i].category == CATEGORY_COMMUNICATION)
+            return study_reason(s, d, d->status, "sharded",
+                                S("collectives hold memory: if training is sharded, each term is "
+                                  "this rank's share"),
+                                err);
+    return VRS_OK;
+}
+
+static enum vrs_status ask(struct study *s, const void *wish, struct study_device *ret,
+                           struct vrs_error *err)
+{
+    const struct wish *w = wish;
+    struct category_table_options options;
+    struct vrs_error why = { .status = VRS_OK };
+    if (moment_in_study(s, w->moment, &options.at_event, &why) != VRS_OK)
+        return refuse_moment(s, ret, &why, err);
+    if (!s->traced)
+        options.at_event = (int64_t)s->events - 1;
+    if (s->traced && !s->phases.known)
+        return study_reason(s, ret, ANSWER_NEEDS_STACKS, "no_stacks",
+                            S("no alloc has a stack; record with stacks=\"all\""), err);
+    struct category_table *table = arena_array(s->keep, struct category_table, 1);
+    if (table == NULL)
+        return vrs_no_memory(err);
+    TRY(category_table_compute(s, &options, table, err));
+    ret->result = table;
+    return add_reasons(s, table, ret, err);
+}
+
+enum vrs_status vrs_categories_check(const struct vrs_categories_options *options,
+                                     struct vrs_error *err)
+{
+    struct vrs_categories_options o = { 0 };
+    struct wish ignored;
+    options_take(&o, sizeof o, options);
+    enum vrs_status status = read_wish(&o, &ignored, err);
+    category_rules_free(&ignored.rules);
+    return status;
+}
+
+enum vrs_status vrs_categories(const struct vrs_recording *recording,
+                               const struct vrs_categories_options *options,
+                               struct vrs_result **ret, struct vrs_error *err)
+{
+    struct vrs_categories_options o = { 0 };
+    struct wish wish;
+    options_take(&o, sizeof o, options);
+    enum vrs_status status = read_wish(&o, &wish, err);
+    const char *root = o.user_root != NULL || wish.rules.user_root.len == 0
+                           ? o.user_root
+                           : wish.rules.user_root.ptr;
+    struct study_wish common = { o.path, root, o.library, o.device };
+    if (status == VRS_OK)
+        status = study_ask_ruled(recording, RESULT_CATEGORIES, &common, &wish.rules, ask, &wish,
+                                 ret, err);
+    category_rules_free(&wish.rules);
+    return status;
+}
+
+const char *vrs_category_rules(void)
+{
+    return category_rules_builtin;
+}

@@ -1,0 +1,213 @@
+/* check.c - does a recording keep a budget. */
+#include "analysis/check.h"
+
+#include "analysis/frame_class.h"
+#include "api/study.h"
+
+/* The caller's words, read, and the baseline, which all devices share. */
+struct check_wish {
+    struct vrs_check_options o;
+    struct budget budget;
+    struct category_rules rules;
+    bool path_cut;        /* the name of the file is shown without its folder */
+    struct arena arena;   /* of the budget, and of the baseline's names */
+    struct arena scratch; /* of the baseline's study */
+    struct study_place base;
+};
+
+static enum vrs_status read_words(const struct vrs_check_options *o, bool has_baseline,
+                                  struct budget *b, struct vrs_error *err)
+{
+    str name = o->budget_name == NULL ? S("budget") : str_from(o->budget_name);
+    if (o->budget != NULL)
+        TRY(budget_read(b, name, str_from(o->budget), err));
+    for (uint32_t i = 0; i < o->limits; i++)
+        TRY(budget_set(b, str_from(o->limit[i].name), text_or_empty(o->limit[i].value), err));
+    return budget_check(b, has_baseline, err);
+}
+
+static enum vrs_status read_rules(const struct vrs_check_options *o, struct category_rules *rules,
+                                  struct vrs_error *err)
+{
+    const char *name = o->rules_name == NULL ? "rules" : o->rules_name;
+    if (o->rules != NULL)
+        TRY(category_rules_read(rules, str_from(o->rules), name, err));
+    return category_rules_read(rules, str_from(category_rules_builtin), "builtin", err);
+}
+
+enum vrs_status vrs_check_check(const struct vrs_check_options *options, bool has_baseline,
+                                struct vrs_error *err)
+{
+    struct vrs_check_options o = { 0 };
+    struct arena arena;
+    struct budget budget = { 0 };
+    struct category_rules rules;
+    options_take(&o, sizeof o, options);
+    arena_init(&arena, SIZE_MAX / 2);
+    category_rules_init(&rules);
+    enum vrs_status status = budget_make(&arena, &budget, err);
+    if (status == VRS_OK)
+        status = read_words(&o, has_baseline || o.baseline != NULL, &budget, err);
+    if (status == VRS_OK)
+        status = read_rules(&o, &rules, err);
+    category_rules_free(&rules);
+    budget_free(&budget);
+    arena_free(&arena);
+    return status;
+}
+
+static enum vrs_status place_baseline(struct check_wish *wish, struct vrs_error *err)
+{
+    const struct vrs_recording *baseline = wish->o.baseline;
+    struct naming_options options = { text_or_empty(wish->o.user_root),
+                                      text_or_empty(wish->o.library) };
+    if (baseline == NULL)
+        return VRS_OK;
+    wish->base = (struct study_place){
+        .r = baseline->model,
+        .agreement = baseline->agreement,
+        .rules = &wish->rules,
+        .keep = &wish->arena,
+        .scratch = &wish->scratch,
+    };
+    TRY(naming_make(baseline->model, &options, &wish->arena, &wish->base.naming, err));
+    naming_pass_over(wish->base.naming, wish->rules.plumbing.at, wish->rules.plumbing.len);
+    return study_place_make(&wish->base, err);
+}
+
+/* The only GPU of a recording that holds memory; NO_ROW: there are none or several. */
+static uint32_t only_device(const struct devices *d)
+{
+    uint32_t found = NO_ROW;
+    for (uint32_t i = 0; i < d->rows.len; i++) {
+        if (d->kind[i] != DEVICE_CUDA || (d->events[i] == 0 && d->segments[i] == 0))
+            continue;
+        if (found != NO_ROW)
+            return NO_ROW;
+        found = i;
+    }
+    return found;
+}
+
+/* The device of the baseline that has the same number.  Where each recording used one GPU, that is
+ * the pair: the number of a GPU is where a program ran, not what it did. */
+static uint32_t paired_device(const struct devices *mine, uint32_t device,
+                              const struct devices *base)
+{
+    for (uint32_t i = 0; i < base->rows.len; i++)
+        if (base->kind[i] == DEVICE_CUDA && base->number[i] == mine->number[device])
+            return i;
+    return only_device(mine) == device ? only_device(base) : NO_ROW;
+}
+
+static enum vrs_status study_baseline(struct check_wish *wish, const struct study *s,
+                                      struct study *room, struct study **ret, struct vrs_error *err)
+{
+    *ret = NULL;
+    if (wish->o.baseline == NULL)
+        return VRS_OK;
+    uint32_t device = paired_device(&s->r->devices, s->device, &wish->base.r->devices);
+    if (device == NO_ROW)
+        return VRS_OK;
+    TRY(study_make(&wish->base, device, room, err));
+    *ret = room;
+    return VRS_OK;
+}
+
+/* The first of the devices that are asked about; it has what is said of none of them. */
+static bool is_first(const struct study *s, int64_t device)
+{
+    const struct devices *d = &s->r->devices;
+    if (device != 0)
+        return true;
+    for (uint32_t i = 0; i < s->device; i++)
+        if (d->kind[i] == DEVICE_CUDA)
+            return false;
+    return true;
+}
+
+static enum vrs_status judge(struct study *s, struct check_wish *wish, struct study_device *ret,
+                             struct vrs_error *err)
+{
+    struct study room;
+    struct check_question question = {
+        .budget = &wish->budget,
+        .strict = wish->o.strict,
+        .allow_estimates = wish->o.allow_estimates,
+        .path_cut = wish->path_cut,
+        .device = wish->o.device,
+        .speaks_for_others = is_first(s, wish->o.device),
+        .user_root = text_or_empty(wish->o.user_root),
+    };
+    struct check *check = arena_array(s->keep, struct check, 1);
+    if (check == NULL)
+        return vrs_no_memory(err);
+    if (wish->o.strict && s->trust.grade == 'D')
+        TRY(study_reason(s, ret, ANSWER_REFUSED, "grade_d",
+                         S("the file contradicts itself, so no limit is judged with --strict"),
+                         err));
+    TRY(study_baseline(wish, s, &room, &question.base, err));
+    TRY(check_compute(s, &question, check, err));
+    ret->result = check;
+    return VRS_OK;
+}
+
+static enum vrs_status ask(struct study *s, const void *wish_of, struct study_device *ret,
+                           struct vrs_error *err)
+{
+    /* The wish is this call's own; what is made of the baseline goes with each device. */
+    struct check_wish *wish = *(struct check_wish *const *)wish_of;
+    if (s->r->devices.kind[s->device] == DEVICE_HOST)
+        return study_reason(s, ret, ANSWER_NOT_APPLICABLE, "host_memory",
+                            S("limits are of the memory of GPUs"), err);
+    struct arena_mark mark = arena_mark(&wish->scratch);
+    enum vrs_status status = judge(s, wish, ret, err);
+    arena_release(&wish->scratch, mark);
+    return status;
+}
+
+/* Answers are compared between machines: of an absolute path the last part is shown. */
+static enum vrs_status shown_path(const struct vrs_recording *recording, const char *path,
+                                  struct check_wish *wish, const char **ret, struct vrs_error *err)
+{
+    str full = path == NULL ? recording->path : str_from(path);
+    bool drive = full.len > 2 && full.ptr[1] == ':';
+    bool absolute = full.len > 0 && (full.ptr[0] == '/' || full.ptr[0] == '\\');
+    wish->path_cut = drive || absolute;
+    str shown = arena_copy(&wish->arena, wish->path_cut ? path_base(full) : full);
+    *ret = shown.ptr;
+    return shown.ptr == NULL ? vrs_no_memory(err) : VRS_OK;
+}
+
+static enum vrs_status check_with(const struct vrs_recording *recording, struct check_wish *wish,
+                                  struct vrs_result **ret, struct vrs_error *err)
+{
+    struct vrs_check_options *o = &wish->o;
+    TRY(budget_make(&wish->arena, &wish->budget, err));
+    TRY(read_words(o, o->baseline != NULL, &wish->budget, err));
+    TRY(read_rules(o, &wish->rules, err));
+    /* A file of rules may have the root, too. */
+    if (o->user_root == NULL && wish->rules.user_root.len > 0)
+        o->user_root = wish->rules.user_root.ptr;
+    struct study_wish common = { NULL, o->user_root, o->library, o->device };
+    TRY(shown_path(recording, o->path, wish, &common.path, err));
+    TRY(place_baseline(wish, err));
+    return study_ask_ruled(recording, RESULT_CHECK, &common, &wish->rules, ask, &wish, ret, err);
+}
+
+enum vrs_status vrs_check(const struct vrs_recording *recording,
+                          const struct vrs_check_options *options, struct vrs_result **ret,
+                          struct vrs_error *err)
+{
+    struct check_wish wish = { 0 };
+    options_take(&wish.o, sizeof wish.o, options);
+    category_rules_init(&wish.rules);
+    arena_init(&wish.arena, SIZE_MAX / 2);
+    arena_init(&wish.scratch, SIZE_MAX / 2);
+    enum vrs_status status = check_with(recording, &wish, ret, err);
+    category_rules_free(&wish.rules);
+    budget_free(&wish.budget);
+    arena_free(&wish.arena);
+    arena_free(&wish.scratch);
+    return status;
+}

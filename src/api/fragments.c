@@ -1,0 +1,100 @@
+/* fragments.c - reserved memory that cannot be used, and the blocks that pin it. */
+#include "analysis/fragments.h"
+
+#include "analysis/moment.h"
+#include "api/study.h"
+
+/* The caller's words, read. */
+struct wish {
+    struct moment moment;
+    bool at_reserved_peak, all_metrics;
+};
+
+static enum vrs_status read_wish(const struct vrs_fragments_options *o, struct wish *ret,
+                                 struct vrs_error *err)
+{
+    *ret = (struct wish){ .moment = { .kind = AT_END }, .all_metrics = o->all_metrics };
+    ret->at_reserved_peak = o->at != NULL && str_equal(str_from(o->at), S("reserved-peak"));
+    if (o->at != NULL && !ret->at_reserved_peak)
+        TRY(moment_parse(str_from(o->at), &ret->moment, err));
+    return VRS_OK;
+}
+
+static enum vrs_status find_event(const struct study *s, const struct wish *wish, int64_t *ret,
+                                  struct vrs_error *err)
+{
+    if (!wish->at_reserved_peak || !s->traced)
+        return moment_in_study(s, wish->moment, ret, err);
+    *ret = s->curves.of[CURVE_RESERVED].peak_event;
+    return VRS_OK;
+}
+
+static enum vrs_status add_reasons(const struct study *s, const struct wish *wish,
+                                   const struct fragments *f, struct study_device *ret,
+                                   struct vrs_error *err)
+{
+    if (!s->traced && (wish->at_reserved_peak || wish->moment.kind != AT_END))
+        TRY(study_reason(s, ret, ANSWER_PARTIAL, "no_trace",
+                         S("the recording has no trace to speak of: this is its final state"),
+                         err));
+    if (f->exact)
+        return VRS_OK;
+    bool unasked = s->agreement->refusal == REFUSED_ASKED;
+    return study_reason(
+        s, ret, ANSWER_PARTIAL, "blocks_rounded",
+        unasked ? S("the sizes of blocks at this event are not known but rounded up from the "
+                    "requests; --replay always works them out")
+                : S("the sizes of blocks at this event are not known but rounded up from the "
+                    "requests, because the allocator's model does not reproduce the recording"),
+        err);
+}
+
+static enum vrs_status ask(struct study *s, const void *arg, struct study_device *ret,
+                           struct vrs_error *err)
+{
+    const struct wish *wish = arg;
+    struct vrs_error none;
+    int64_t event = 0;
+    enum vrs_status found = find_event(s, wish, &event, &none);
+    if (found == VRS_USAGE)
+        return study_reason(s, ret, ANSWER_NOT_APPLICABLE, "no_such_moment", str_from(none.message),
+                            err);
+    if (found != VRS_OK) {
+        if (err != NULL)
+            *err = none;
+        return found;
+    }
+    struct fragments *made = NULL;
+    TRY(fragments_compute(s, event, &made, err));
+    if (made == NULL)
+        return study_reason(s, ret, ANSWER_NOT_APPLICABLE, "layout_unknown",
+                            (s->r->devices.parts[s->device] & PART_ANCHOR) == 0
+                                ? S("the file is cut: what was reserved then is not in it")
+                                : S("the final segments and the trace contradict each other: what "
+                                    "was reserved then is not known"),
+                            err);
+    made->all_metrics = wish->all_metrics;
+    ret->result = made;
+    return add_reasons(s, wish, made, ret, err);
+}
+
+enum vrs_status vrs_fragments_check(const struct vrs_fragments_options *options,
+                                    struct vrs_error *err)
+{
+    struct vrs_fragments_options o = { 0 };
+    options_take(&o, sizeof o, options);
+    struct wish ignored;
+    return read_wish(&o, &ignored, err);
+}
+
+enum vrs_status vrs_fragments(const struct vrs_recording *recording,
+                              const struct vrs_fragments_options *options, struct vrs_result **ret,
+                              struct vrs_error *err)
+{
+    struct vrs_fragments_options o = { 0 };
+    options_take(&o, sizeof o, options);
+    struct wish wish;
+    TRY(read_wish(&o, &wish, err));
+    struct study_wish common = { o.path, o.user_root, o.library, o.device };
+    return study_ask(recording, RESULT_FRAGMENTS, &common, ask, &wish, ret, err);
+}

@@ -1,0 +1,65 @@
+/* leaks.c - what grows from step to step. */
+#include "analysis/growth.h"
+#include "api/study.h"
+#include "base/buf.h"
+
+/* Why there is nothing to compare: how many steps were found, and what else was seen. */
+static enum vrs_status too_few_steps(const struct study *s, struct study_device *ret,
+                                     struct vrs_error *err)
+{
+    struct buf text;
+    uint32_t most = 0;
+    buf_init(&text, SIZE_MAX / 2);
+    for (int i = STEPS_MARKS; i < STEP_SOURCES; i++)
+        most = s->steps.agreement[i] > most ? s->steps.agreement[i] : most;
+    if (most == 0)
+        buf_text(&text, "no complete step was found");
+    else
+        buf_format(&text, "only %u complete step was found", most);
+    buf_text(&text, ", and growth is seen between steps");
+    if (s->steps.inners != 0)
+        buf_format(&text, "; what repeats itself %u times is a loop inside a step",
+                   s->steps.inner[0].repeats);
+    buf_text(&text, ": record several steps, each inside "
+                    "torch.profiler.record_function(f\"step {i}\")");
+    enum vrs_status status = text.failed ? vrs_no_memory(err)
+                                         : study_reason(s, ret, ANSWER_NOT_APPLICABLE,
+                                                        "too_few_steps", buf_slice(&text), err);
+    buf_free(&text);
+    return status;
+}
+
+static enum vrs_status ask(struct study *s, const void *wish, struct study_device *ret,
+                           struct vrs_error *err)
+{
+    const struct vrs_leaks_options *o = wish;
+    if (!s->traced)
+        return study_reason(s, ret, ANSWER_NEEDS_TRACE, "no_trace",
+                            S("the recording has no trace: growth is seen between steps"), err);
+    struct growth *growth = arena_array(s->keep, struct growth, 1);
+    if (growth == NULL)
+        return vrs_no_memory(err);
+    TRY(growth_compute(s, o->capacity_bytes, growth, err));
+    ret->result = growth;
+    if (growth->moments == 0)
+        return too_few_steps(s, ret, err);
+    if (!s->stacked)
+        TRY(study_reason(s, ret, ANSWER_PARTIAL, "no_stacks",
+                         S("the recording has no stacks: places are told apart by size alone, and "
+                           "nothing is more than a suspect"),
+                         err));
+    if (!s->curves.of[CURVE_REQUESTED].start_known)
+        TRY(study_reason(s, ret, ANSWER_PARTIAL, "incomplete",
+                         S("the file is cut: memory older than the part read is missing"), err));
+    return VRS_OK;
+}
+
+enum vrs_status vrs_leaks(const struct vrs_recording *recording,
+                          const struct vrs_leaks_options *options, struct vrs_result **ret,
+                          struct vrs_error *err)
+{
+    struct vrs_leaks_options o = { 0 };
+    options_take(&o, sizeof o, options);
+    struct study_wish common = { o.path, o.user_root, o.library, o.device };
+    return study_ask(recording, RESULT_LEAKS, &common, ask, &o, ret, err);
+}

@@ -1,0 +1,153 @@
+/* oom.c - why a request for memory failed, proven with numbers. */
+#include "analysis/oom.h"
+#include "analysis/growth.h"
+#include "api/study.h"
+#include "base/buf.h"
+
+struct oom_question {
+    struct oom_message message;
+    bool has_message;
+    uint64_t capacity_bytes;
+};
+
+/* Is the text about this device?  A recording of one device may number it otherwise. */
+static bool tells_of(const struct study *s, const struct oom_message *m)
+{
+    uint32_t number = s->r->devices.number[s->device];
+    bool cuda = s->r->devices.kind[s->device] == DEVICE_CUDA;
+    return cuda && m->any && (m->device < 0 || m->device == number || s->r->devices.rows.len == 1);
+}
+
+static enum vrs_status say(const struct study *s, struct study_device *d, enum answer_status status,
+                           const char *id, const char *text, struct vrs_error *err)
+{
+    return study_reason(s, d, status, id, str_from(text), err);
+}
+
+static enum vrs_status say_nothing_found(const struct study *s, struct study_device *d,
+                                         struct vrs_error *err)
+{
+    if (!s->traced)
+        return say(s, d, ANSWER_NEEDS_TRACE, "needs_trace",
+                   "no trace of events was recorded, and the final state is not that of the "
+                   "failure; give the text of the error with --message",
+                   err);
+    if ((s->r->devices.parts[s->device] & PART_TRACE) == 0)
+        return say(s, d, ANSWER_NEEDS_TRACE, "incomplete",
+                   "the file is cut inside the trace: an out-of-memory event may be missing", err);
+    return say(s, d, ANSWER_NOT_APPLICABLE, "no_oom", "the trace holds no out-of-memory event",
+               err);
+}
+
+static void add_difference(struct buf *b, const char *what, uint64_t said, uint64_t measured)
+{
+    buf_format(b, "%s %s %llu bytes in the text, %llu recorded", b->len == 0 ? "" : ";", what,
+               (unsigned long long)said, (unsigned long long)measured);
+}
+
+/* The text and the event disagree beyond what printing rounds away. */
+static enum vrs_status say_differences(const struct study *s, const struct oom *oom,
+                                       struct study_device *d, struct vrs_error *err)
+{
+    const struct oom_figures *f = &oom->measured.figures;
+    const struct oom_message *m = &oom->text;
+    struct buf b;
+    if (!oom->text_free && !oom->text_reserved && !oom->text_tried)
+        return VRS_OK;
+    buf_init(&b, 4096);
+    buf_text(&b, "the text and the recording differ, and the recording counts:");
+    if (oom->text_free)
+        add_difference(&b, "free", m->free.bytes, f->device_free);
+    if (oom->text_reserved)
+        add_difference(&b, "reserved", oom_message_reserved(m).bytes, f->reserved);
+    if (oom->text_tried)
+        add_difference(&b, "asked for", m->tried.bytes, f->segment);
+    enum vrs_status status =
+        b.failed ? vrs_no_memory(err)
+                 : study_reason(s, d, d->status, "text_differs", buf_slice(&b), err);
+    buf_free(&b);
+    return status;
+}
+
+static enum vrs_status say_limits(const struct study *s, const struct oom *oom,
+                                  struct study_device *d, struct vrs_error *err)
+{
+    if (oom->basis == OOM_TEXT_ALONE)
+        TRY(say(s, d, ANSWER_PARTIAL, "text_only",
+                s->traced ? "the trace holds no out-of-memory event, and its end is not the state "
+                            "that the text tells of: these are sums of the text alone"
+                          : "no trace of events was recorded: these are sums of the text alone",
+                err));
+    else if (!oom->measured.laid_out)
+        TRY(say(s, d, ANSWER_PARTIAL, "no_layout",
+                "segments and trace contradict each other, so where free memory lay is not known",
+                err));
+    else if (!oom->exact)
+        TRY(say(s, d, ANSWER_PARTIAL, "not_proven",
+                "no replay proves the sizes of blocks: active bytes are a lower bound, free ones "
+                "an upper one",
+                err));
+    if (oom->tests.verdict == OOM_UNDECIDED)
+        TRY(say(s, d, ANSWER_PARTIAL, "undecided",
+                oom->text.any ? "too little is known for a verdict"
+                              : "too little is known for a verdict; the text of the error has what "
+                                "is missing (--message)",
+                err));
+    return say_differences(s, oom, d, err);
+}
+
+/* What grows from step to step, as the trend behind the failure. */
+static enum vrs_status add_growth(struct study *s, struct oom_options *options,
+                                  struct vrs_error *err)
+{
+    struct growth growth;
+    TRY(growth_compute(s, 0, &growth, err));
+    options->has_growth = growth.moments > 1 && growth.slope_total_bytes > 0;
+    options->growth_bytes = growth.slope_total_bytes;
+    options->first_step_bytes = s->steps.count > 0 ? s->steps.boundary[0].live_bytes : 0;
+    return VRS_OK;
+}
+
+static enum vrs_status ask(struct study *s, const void *wish, struct study_device *ret,
+                           struct vrs_error *err)
+{
+    const struct oom_question *q = wish;
+    struct oom_options options = { .message = tells_of(s, &q->message) ? &q->message : NULL,
+                                   .capacity_bytes = q->capacity_bytes };
+    if (s->traced && s->curves.oom_events > 0)
+        TRY(add_growth(s, &options, err));
+    struct oom *oom = arena_array(s->keep, struct oom, 1);
+    if (oom == NULL)
+        return vrs_no_memory(err);
+    TRY(oom_compute(s, &options, oom, err));
+    if (oom->basis == OOM_NOTHING) {
+        TRY(say_nothing_found(s, ret, err));
+    } else {
+        ret->result = oom;
+        TRY(say_limits(s, oom, ret, err));
+    }
+    if (q->has_message && !q->message.any)
+        return say(s, ret, ret->status, "text_unread",
+                   "nothing of an out-of-memory error was recognised in the text", err);
+    return VRS_OK;
+}
+
+enum vrs_status vrs_oom(const struct vrs_recording *recording,
+                        const struct vrs_oom_options *options, struct vrs_result **ret,
+                        struct vrs_error *err)
+{
+    struct vrs_oom_options o = { 0 };
+    struct arena scratch;
+    options_take(&o, sizeof o, options);
+    struct study_wish common = { o.path, o.user_root, o.library, o.device };
+    struct oom_question q = { .message = oom_message_none(),
+                              .has_message = o.message != NULL,
+                              .capacity_bytes = o.capacity_bytes };
+    arena_init(&scratch, SIZE_MAX / 2);
+    enum vrs_status status = VRS_OK;
+    if (o.message != NULL)
+        status = oom_message_read(str_from(o.message), &scratch, &q.message, err);
+    arena_free(&scratch);
+    TRY(status);
+    return study_ask(recording, RESULT_OOM, &common, ask, &q, ret, err);
+}

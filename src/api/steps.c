@@ -1,0 +1,42 @@
+/* steps.c - steps and phases of training, and their peaks. */
+#include "analysis/phase_rows.h"
+#include "api/study.h"
+
+static enum vrs_status ask(struct study *s, const void *wish, struct study_device *ret,
+                           struct vrs_error *err)
+{
+    (void)wish;
+    if (!s->traced)
+        return study_reason(s, ret, ANSWER_NEEDS_TRACE, "no_trace",
+                            S("the recording has no trace: steps and phases are runs of events"),
+                            err);
+    if (!s->phases.known && s->steps.count == 0)
+        return study_reason(s, ret, ANSWER_NEEDS_STACKS, "no_stacks",
+                            S("the events have no stacks, and no annotation names a phase or a "
+                              "step: record with context=\"all\" and stacks=\"all\""),
+                            err);
+    struct phase_rows *rows = arena_array(s->keep, struct phase_rows, 1);
+    if (rows == NULL)
+        return vrs_no_memory(err);
+    TRY(phase_rows_compute(s, rows, err));
+    ret->result = rows;
+    if (!s->phases.known)
+        TRY(study_reason(s, ret, ANSWER_PARTIAL, "no_stacks",
+                         S("the events have no stacks: steps are those of annotations, and no "
+                           "phase is known"),
+                         err));
+    if (!s->curves.of[CURVE_REQUESTED].start_known)
+        TRY(study_reason(s, ret, ANSWER_PARTIAL, "incomplete",
+                         S("the file is cut: memory older than the part read is missing"), err));
+    return VRS_OK;
+}
+
+enum vrs_status vrs_steps(const struct vrs_recording *recording,
+                          const struct vrs_steps_options *options, struct vrs_result **ret,
+                          struct vrs_error *err)
+{
+    struct vrs_steps_options o = { 0 };
+    options_take(&o, sizeof o, options);
+    struct study_wish common = { o.path, o.user_root, o.library, o.device };
+    return study_ask(recording, RESULT_STEPS, &common, ask, &o, ret, err);
+}

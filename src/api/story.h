@@ -1,0 +1,12 @@
+/* story.h - what the analyses of a device say together, for the page that joins them. */
+#ifndef VRS_API_STORY_H
+#define VRS_API_STORY_H
+
+#include "analysis/study.h"
+#include "render/result.h"
+
+/* In s->keep. */
+enum vrs_status story_make(struct study *s, const struct story **ret,
+                           struct vrs_error *err) MUST_CHECK;
+
+#endif

@@ -1,0 +1,109 @@
+/* study.c - asks one analysis of each device of a recording. */
+#include "api/study.h"
+
+#include "api/stack_texts.h"
+
+enum { REASONS_MOST = 8 };
+
+enum vrs_status study_reason(const struct study *s, struct study_device *d,
+                             enum answer_status status, const char *id, str text,
+                             struct vrs_error *err)
+{
+    if (d->reason == NULL)
+        d->reason = arena_array(s->keep, struct answer_reason, REASONS_MOST);
+    if (d->reason == NULL)
+        return vrs_no_memory(err);
+    struct answer_reason reason = { id, arena_copy(s->keep, text) };
+    if (reason.text.ptr == NULL)
+        return vrs_no_memory(err);
+    d->status = status;
+    if (d->reasons < REASONS_MOST)
+        d->reason[d->reasons++] = reason;
+    return VRS_OK;
+}
+
+/* All stacks that results show, in the order of their ids, so that an id is found again. */
+static enum vrs_status write_stacks(struct asking *a, const bool *shown, struct stack_texts *ret,
+                                    struct vrs_error *err)
+{
+    struct stack_collector stacks = { 0 };
+    uint32_t ignored;
+    bool ok = stack_texts_begin(&stacks, a->r, &a->scratch);
+    for (uint32_t i = 0; ok && i < a->r->stacks.rows.len; i++)
+        ok = !shown[i] || stack_texts_ask(&stacks, (stack_id){ i }, &ignored);
+    ok = ok && stack_texts_write(&stacks, &a->scratch, a->keep, ret);
+    ret->id = ok ? arena_array(a->keep, uint32_t, stacks.ids.len) : NULL;
+    ok = ok && ret->id != NULL;
+    for (uint32_t i = 0; ok && i < stacks.ids.len; i++)
+        ret->id[i] = stacks.ids.at[i];
+    stack_texts_end(&stacks);
+    return ok ? VRS_OK : vrs_no_memory(err);
+}
+
+static enum vrs_status ask_device(struct study_place *place, uint32_t device,
+                                  study_question *question, const void *wish,
+                                  struct study_device *ret, struct vrs_error *err)
+{
+    struct study study;
+    struct arena_mark mark = arena_mark(place->scratch);
+    enum vrs_status status = study_make(place, device, &study, err);
+    *ret = (struct study_device){ .name = device_name_of(place->r, device) };
+    if (status == VRS_OK) {
+        ret->trust = study.trust;
+        status = question(&study, wish, ret, err);
+    }
+    arena_release(place->scratch, mark);
+    return status;
+}
+
+static enum vrs_status ask_all(struct asking *a, const struct vrs_recording *recording,
+                               const char *path, const struct category_rules *rules,
+                               study_question *question, const void *wish, struct vrs_error *err)
+{
+    struct study_answer *answer = &a->result->set.study[0];
+    struct study_place place = {
+        .r = a->r,
+        .agreement = a->agreement,
+        .naming = a->naming,
+        .rules = rules,
+        .keep = a->keep,
+        .scratch = &a->scratch,
+    };
+    TRY(file_facts_of(recording, path, a->keep, &answer->file, err));
+    naming_pass_over(a->naming, rules->plumbing.at, rules->plumbing.len);
+    TRY(study_place_make(&place, err));
+    answer->device = arena_array(a->keep, struct study_device, a->r->devices.rows.len);
+    if (answer->device == NULL)
+        return vrs_no_memory(err);
+    for (uint32_t d = 0; d < a->r->devices.rows.len; d++)
+        if (asking_wants(a, d))
+            TRY(ask_device(&place, d, question, wish, &answer->device[answer->devices++], err));
+    return write_stacks(a, place.shown, &answer->stacks, err);
+}
+
+enum vrs_status study_ask_ruled(const struct vrs_recording *recording, enum result_kind kind,
+                                const struct study_wish *common, const struct category_rules *rules,
+                                study_question *question, const void *wish, struct vrs_result **ret,
+                                struct vrs_error *err)
+{
+    struct asking a;
+    struct category_rules builtin;
+    category_rules_init(&builtin);
+    enum vrs_status status =
+        asking_begin(&a, recording, kind, common->user_root, common->library, common->device, err);
+    if (status == VRS_OK && rules == NULL) {
+        status = category_rules_read(&builtin, str_from(category_rules_builtin), "builtin", err);
+        rules = &builtin;
+    }
+    if (status == VRS_OK)
+        status = ask_all(&a, recording, common->path, rules, question, wish, err);
+    category_rules_free(&builtin);
+    return asking_end(&a, status, ret);
+}
+
+enum vrs_status study_ask(const struct vrs_recording *recording, enum result_kind kind,
+                          const struct study_wish *common, study_question *question,
+                          const void *wish, struct vrs_result **ret, struct vrs_error *err)
+{
+    return study_ask_ruled(recording, kind, common, NULL, question, wish, ret, err);
+}

@@ -1,0 +1,136 @@
+/* advise_text.c - what to change and the bytes it frees, for people. */
+#include "render/advise.h"
+#include "render/escape.h"
+#include "render/text.h"
+
+enum { ROWS_DEFAULT = 20 };
+
+static void put_words(struct buf *to, const struct style *style, const struct advice *a)
+{
+    struct buf words, escaped;
+    buf_init(&words, SIZE_MAX / 2);
+    buf_init(&escaped, SIZE_MAX / 2);
+    advice_words(&words, a);
+    escape_text(&escaped, buf_slice(&words), style->ascii);
+    envelope_words(to, style, "", &escaped);
+    to->failed = to->failed || words.failed || escaped.failed;
+    buf_free(&words);
+    buf_free(&escaped);
+}
+
+static void put_evidence(struct buf *to, const struct style *style, const struct advice *a)
+{
+    struct buf words;
+    buf_init(&words, SIZE_MAX / 2);
+    buf_format(&words, "rule %s, confidence %s", a->id, confidence_names[a->confidence]);
+    for (uint32_t i = 0; i < a->at_events; i++)
+        buf_format(&words, "%s %lld", i == 0 ? "; event" : ",", (long long)a->at_event[i]);
+    if (advice_cost(a) != NULL)
+        buf_format(&words, "; costs %s", advice_cost(a));
+    paint_on(to, style, PAINT_DIM);
+    envelope_words(to, style, "", &words);
+    paint_off(to, style);
+    to->failed = to->failed || words.failed;
+    buf_free(&words);
+}
+
+static void put_advice(struct buf *to, const struct style *style, const struct advice *a,
+                       uint32_t number)
+{
+    buf_char(to, '\n');
+    paint_on(to, style, PAINT_BOLD);
+    buf_format(to, "%-8u ", (unsigned)number);
+    advice_saving(to, a);
+    paint_off(to, style);
+    buf_char(to, '\n');
+    put_words(to, style, a);
+    put_evidence(to, style, a);
+}
+
+static void put_joint(struct buf *to, const struct style *style, const struct advise *a)
+{
+    struct buf words;
+    if (a->joint_rules < 2 || a->joint_saving_bytes <= 0)
+        return;
+    buf_init(&words, SIZE_MAX / 2);
+    buf_text(&words, "the peak would be ");
+    human_bytes(&words, a->joint_peak_bytes);
+    buf_format(&words, " at event %lld, ", (long long)a->joint_peak_event);
+    human_bytes(&words, a->joint_saving_bytes);
+    buf_text(&words, " less; savings of one rule may be part of another's");
+    buf_char(to, '\n');
+    envelope_words(to, style, "together", &words);
+    to->failed = to->failed || words.failed;
+    buf_free(&words);
+}
+
+static void put_silent(struct buf *to, const struct style *style, const struct advise *a)
+{
+    buf_text(to, "\nrules that stay silent\n");
+    for (uint32_t i = 0; i < a->silents; i++) {
+        buf_format(to, "  %-18s ", a->silent[i].id);
+        text_wrap(to, style, str_from(a->silent[i].clause), 21, 21);
+    }
+}
+
+static void put_peak(struct buf *to, const struct style *style, const struct advise *a)
+{
+    struct buf words;
+    buf_init(&words, SIZE_MAX / 2);
+    human_bytes(&words, a->peak_bytes);
+    buf_format(&words, " in use at event %lld", (long long)a->peak_event);
+    envelope_words(to, style, "peak", &words);
+    to->failed = to->failed || words.failed;
+    buf_free(&words);
+}
+
+/* What to type next: with waste it is all said. */
+static void put_next(struct buf *to, const struct style *style, const struct advise_answer *result,
+                     const struct study_answer *answer)
+{
+    struct buf words;
+    buf_init(&words, SIZE_MAX / 2);
+    buf_format(&words, "vramscope %s ",
+               result->leaks > 0        ? "leaks"
+               : result->explain_silent ? "advise --waste"
+                                        : "advise --explain-silent");
+    envelope_name(&words, style, &answer->file);
+    if (result->leaks > 0)
+        buf_text(&words, " (memory grows from step to step)");
+    buf_char(to, '\n');
+    envelope_words(to, style, "next", &words);
+    to->failed = to->failed || words.failed;
+    buf_free(&words);
+}
+
+static void put_result(struct out *out, const struct study_device *device,
+                       const struct study_answer *answer, const struct render_options *options)
+{
+    const struct advise_answer *result = device->result;
+    const struct advise *a = &result->advise;
+    const struct style *style = &options->style;
+    struct buf *to = &out->text;
+    uint32_t most = options->rows == 0 ? ROWS_DEFAULT : options->rows;
+    put_peak(to, style, a);
+    if (a->advices == 0)
+        buf_text(to, "\nno rule has anything to change here\n");
+    for (uint32_t i = 0; i < a->advices && i < most; i++)
+        put_advice(to, style, &a->advice[i], i + 1);
+    if (a->advices > most)
+        buf_format(to, "\n%u more; -n %u shows them\n", (unsigned)(a->advices - most),
+                   (unsigned)a->advices);
+    put_joint(to, style, a);
+    if (result->explain_silent)
+        put_silent(to, style, a);
+    if (result->has_waste)
+        waste_text(to, style, &result->waste, most);
+    if (result->leaks > 0 || !result->has_waste)
+        put_next(to, style, result, answer);
+}
+
+void advise_text(struct out *out, const struct answer_set *set, bool several,
+                 const struct render_options *options)
+{
+    (void)several;
+    study_text(out, set, options, put_result);
+}

@@ -1,0 +1,147 @@
+/* advise_words.c - the sentences of advice. */
+#include "render/advise.h"
+
+#include <string.h>
+
+/* In `text`, "@" is the line, "#" the bytes. */
+struct words {
+    const char *id, *text, *cost;
+};
+
+static const struct words table[] = {
+    { "grad-late-zero",
+      "# of gradients of the step before stay alive through the forward and are freed after it: "
+      "call optimizer.zero_grad(set_to_none=True) before the forward.",
+      NULL },
+    { "grad-not-cleared",
+      "# of gradients are added to and never released in this recording; is that intended? Else "
+      "call optimizer.zero_grad(set_to_none=True) before the forward.",
+      NULL },
+    { "two-generations",
+      "# made at @ in one step are freed only after the next step has made theirs: del the name, "
+      "or "
+      "put the body of the loop in a function, so that the old value dies first.",
+      NULL },
+    { "no-grad",
+      "# saved at @ for a backward that never runs are dropped with their graph: run this part "
+      "under torch.no_grad() or torch.inference_mode().",
+      NULL },
+    { "checkpoint",
+      "activations rule the peak, and the forward repeats a block at @: checkpoint that block.",
+      "one more forward of the block" },
+    { "logits-loss",
+      "# of the peak belong to the loss at @: chunk the loss, or use a fused linear and cross "
+      "entropy.",
+      NULL },
+    { "attention-math",
+      "# of the peak belong to unfused attention at @: make a fused kernel eligible (mask, dtype, "
+      "head size).",
+      NULL },
+    { "bucket-view",
+      "# of gradients are held twice, in the reducer's buckets too: pass "
+      "gradient_as_bucket_view=True to DistributedDataParallel.",
+      NULL },
+    { "optimizer-foreach",
+      "the peak lies in the optimizer at @, with # of temporaries of all parameters at once: pass "
+      "fused=True or foreach=False.",
+      "foreach=False makes the step slower" },
+    { "optimizer-replace",
+      "the optimizer at @ makes # anew before it frees the old: update state and parameters in "
+      "place.",
+      NULL },
+    { "optimizer-heavy",
+      "optimizer state is # and rules the need: consider 8-bit, sharded or offloaded state.",
+      NULL },
+    { "expandable",
+      "# of reserved memory can be neither used nor returned: set "
+      "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True (verify with vramscope replay --set "
+      "expandable_segments:True).",
+      NULL },
+    { "max-split",
+      "# lie in large segments that small blocks such as @ pin: set max_split_size_mb in "
+      "PYTORCH_CUDA_ALLOC_CONF.",
+      NULL },
+    { "empty-cache",
+      "torch.cuda.empty_cache() at @ gives # back that are asked for again: remove the call from "
+      "the loop.",
+      NULL },
+    { "retained-output",
+      "# made at @ in an earlier step are alive at the peak: del the name, or put the body of the "
+      "loop in a function.",
+      NULL },
+    { "graph-kept",
+      "# grow because a graph is kept from step to step at @: keep loss.item() or .detach(), not "
+      "the tensor.",
+      NULL },
+    { "kv-prealloc",
+      "the cache at @ is copied into a larger one again and again, # of it held twice: allocate it "
+      "once at its final length.",
+      NULL },
+    { "inputs-ahead",
+      "# of inputs made at @ are on the device two steps or more before their use: copy the next "
+      "batch later, or keep it on the host.",
+      NULL },
+    { "pending-free",
+      "# are freed and wait for another stream at the peak, from @: drop record_stream where a "
+      "wait "
+      "suffices; allocate on the stream that frees.",
+      NULL },
+    { "side-stream-cache",
+      "# are cached on a stream that allocates no more: allocate on the stream that frees.", NULL },
+    { "collector",
+      "# were freed by Python's garbage collector: break the reference cycle; find it with a cycle "
+      "detector.",
+      NULL },
+    { "capture",
+      "the recording tells too little for more advice: record two steps or more from the start, "
+      "with "
+      "stacks=\"all\" or \"python\" and a larger max_entries.",
+      NULL },
+    { "near-limit",
+      "the card was full at the event named, though no request failed: the next larger batch will "
+      "not fit.",
+      NULL },
+};
+
+static const struct words *words_of(const struct advice *advice)
+{
+    for (uint32_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (strcmp(table[i].id, advice->id) == 0)
+            return &table[i];
+    return NULL;
+}
+
+void advice_words(struct buf *to, const struct advice *advice)
+{
+    const struct words *w = words_of(advice);
+    for (const char *at = w == NULL ? "" : w->text; *at != '\0'; at++) {
+        if (*at == '@' && advice->has_site)
+            buf_str(to, advice->site.culprit);
+        else if (*at == '@')
+            buf_text(to, "an unknown line");
+        else if (*at == '#')
+            human_known_bytes(to, advice->bytes);
+        else
+            buf_char(to, *at);
+    }
+}
+
+const char *advice_cost(const struct advice *advice)
+{
+    const struct words *w = words_of(advice);
+    return w == NULL ? NULL : w->cost;
+}
+
+void advice_saving(struct buf *to, const struct advice *advice)
+{
+    if (advice->saving_bytes == UNKNOWN_U64 || advice->source == SAVING_NONE) {
+        buf_text(to, severity_names[advice->severity]);
+        return;
+    }
+    if (advice->saving_bytes == 0) {
+        buf_text(to, "frees nothing at the peak");
+        return;
+    }
+    buf_text(to, advice->source == SAVING_ESTIMATED ? "frees ~" : "frees ");
+    human_known_bytes(to, advice->saving_bytes);
+}

@@ -1,0 +1,134 @@
+/* story_text.c - verdict, categories, trends and advice of a report, for people. */
+#include <stdio.h>
+
+#include "render/advise.h"
+#include "render/escape.h"
+#include "render/oom_words.h"
+#include "render/story.h"
+
+enum { CATEGORIES_SHOWN = 5, ADVICE_SHOWN = 3, STRANDED_LEAST = 256 << 20 };
+
+static void put_words(struct buf *to, const struct style *style, const char *label,
+                      struct buf *words)
+{
+    envelope_words(to, style, label, words);
+    to->failed = to->failed || words->failed;
+}
+
+void story_verdict_text(struct buf *to, const struct style *style, const struct story *story)
+{
+    struct buf words;
+    if (!story->has_oom)
+        return;
+    const struct oom *oom = &story->oom;
+    buf_init(&words, SIZE_MAX / 2);
+    paint_on(&words, style, PAINT_BAD);
+    oom_verdict_words(&words, oom, style->ascii);
+    paint_off(&words, style);
+    put_words(to, style, "verdict", &words);
+    if (oom->must_go.enough && oom->must_go.count > 0) {
+        human_known_bytes(&words, oom->need_bytes);
+        buf_text(&words, " would have to go; ");
+        human_known_bytes(&words, oom->must_go.bytes);
+        buf_text(&words, " are held by ");
+        escape_text(&words, oom->must_go.at[0].site.culprit, style->ascii);
+        if (oom->must_go.count > 1)
+            buf_format(&words, " and %u more lines", (unsigned)(oom->must_go.count - 1));
+        put_words(to, style, "must go", &words);
+    }
+    oom_what_if_words(&words, oom);
+    if (words.len > 0)
+        put_words(to, style, "what if", &words);
+    buf_free(&words);
+}
+
+void story_made_of_text(struct buf *to, const struct style *style, const struct story *story)
+{
+    const struct category_table *t = &story->categories;
+    struct buf words;
+    if (t->rows == 0 || (t->rows == 1 && t->row[0].category == CATEGORY_UNKNOWN))
+        return;
+    buf_init(&words, SIZE_MAX / 2);
+    for (uint32_t i = 0; i < t->rows && i < CATEGORIES_SHOWN; i++) {
+        buf_format(&words, "%s%s ", i == 0 ? "" : ", ", category_names[t->row[i].category]);
+        human_known_bytes(&words, t->row[i].bytes);
+        buf_text(&words, " (");
+        human_share(&words, share_ratio(t->row[i].bytes, t->total_bytes));
+        buf_char(&words, ')');
+    }
+    if (t->rows > CATEGORIES_SHOWN)
+        buf_format(&words, ", %u more", (unsigned)(t->rows - CATEGORIES_SHOWN));
+    put_words(to, style, "made of", &words);
+    buf_free(&words);
+}
+
+bool story_is_stranded(const struct story *story)
+{
+    const struct fragments *f = story->fragments;
+    return f != NULL && f->total.stranded_bytes >= STRANDED_LEAST &&
+           f->total.stranded_bytes >= f->total.reserved_bytes / 20;
+}
+
+static void put_growth(struct buf *words, const struct style *style, const struct growth *g)
+{
+    const struct growth_site *site = &g->site[0];
+    human_bytes(words, site->slope_bytes);
+    buf_text(words, " more in each step at ");
+    escape_text(words, site->site.culprit, style->ascii);
+    buf_format(words, ", %u generations alive: %s", (unsigned)site->generations,
+               growth_class_names[site->class]);
+    if (site->kind != LEAK_UNKNOWN)
+        buf_format(words, " (%s)", leak_kind_names[site->kind]);
+}
+
+void story_trends_text(struct buf *to, const struct style *style, const struct story *story)
+{
+    struct buf words;
+    buf_init(&words, SIZE_MAX / 2);
+    if (story->growth.leaks + story->growth.suspects > 0 && story->growth.sites > 0) {
+        put_growth(&words, style, &story->growth);
+        put_words(to, style, "grows", &words);
+    }
+    if (story_is_stranded(story)) {
+        human_known_bytes(&words, story->fragments->total.stranded_bytes);
+        buf_text(&words, " of reserved memory is free at the end and can be neither used by a "
+                         "larger request nor returned (");
+        human_share(&words, share_ratio(story->fragments->total.stranded_bytes,
+                                        story->fragments->total.reserved_bytes));
+        buf_char(&words, ')');
+        put_words(to, style, "stranded", &words);
+    }
+    buf_free(&words);
+}
+
+static void put_advice(struct buf *to, const struct style *style, const struct advice *a,
+                       uint32_t number)
+{
+    struct buf words, escaped;
+    char label[16];
+    buf_init(&words, SIZE_MAX / 2);
+    buf_init(&escaped, SIZE_MAX / 2);
+    snprintf(label, sizeof label, "fix %u", (unsigned)number);
+    advice_saving(&words, a);
+    buf_text(&words, ": ");
+    advice_words(&words, a);
+    escape_text(&escaped, buf_slice(&words), style->ascii);
+    put_words(to, style, label, &escaped);
+    to->failed = to->failed || words.failed;
+    buf_free(&words);
+    buf_free(&escaped);
+}
+
+void story_advice_text(struct buf *to, const struct style *style, const struct story *story)
+{
+    uint32_t shown = 0;
+    for (uint32_t i = 0; story->has_advice && i < story->advise.advices; i++) {
+        const struct advice *a = &story->advise.advice[i];
+        bool saves = a->source != SAVING_NONE && known_or_0(a->saving_bytes) > 0;
+        if (shown == ADVICE_SHOWN || (!saves && a->severity != SEVERITY_PROBLEM))
+            continue;
+        if (shown == 0)
+            buf_char(to, '\n');
+        put_advice(to, style, a, ++shown);
+    }
+}
