@@ -69,21 +69,27 @@ static enum vrs_replay_when replay_when(const char *word)
     return strcmp(word, "always") == 0 ? VRS_REPLAY_ALWAYS : VRS_REPLAY_NEVER;
 }
 
+enum vrs_status answer_open(const struct common *common, const char *path, bool progress,
+                            struct vrs_file **ret, struct vrs_error *err)
+{
+    struct vrs_limits limits = common->limits;
+    limits.size = sizeof limits;
+    struct vrs_open_options options = { .size = sizeof options, .limits = &limits };
+    if (progress)
+        options.progress = read_progress;
+    options.replay = replay_when(common->replay);
+    return vrs_open(path, &options, ret, err);
+}
+
 /* A job of vrs_parallel: touches nothing but its own answer. */
 static void ask_file(void *arg, uint32_t i)
 {
     struct work *w = arg;
     struct answer *a = &w->answer[i];
     const char *path = w->inputs.at[i].path;
-    struct vrs_limits limits = w->common->limits;
-    limits.size = sizeof limits;
-    struct vrs_open_options options = { .size = sizeof options, .limits = &limits };
-    /* Of several files the files are counted, not the bytes. */
-    if (w->inputs.count == 1)
-        options.progress = read_progress;
-    options.replay = replay_when(w->common->replay);
     struct vrs_file *file = NULL;
-    a->status = vrs_open(path, &options, &file, &a->error);
+    /* Of several files the files are counted, not the bytes. */
+    a->status = answer_open(w->common, path, w->inputs.count == 1, &file, &a->error);
     if (a->status == VRS_OK)
         ask_entries(w, file, path, a);
     vrs_close(file);
@@ -164,16 +170,25 @@ static int write_whole(struct output *output, const struct vrs_result *result,
     return output_close(output, status == VRS_OK);
 }
 
-static int write_result(const struct work *w, const struct vrs_result *result)
+/* What was written well may still say no. */
+static int judged(int written, const struct vrs_result *result)
 {
-    const struct common *common = w->common;
+    enum vrs_verdict verdict = vrs_verdict(result);
+    if (written != EXIT_DONE)
+        return written;
+    return verdict == VRS_NO ? EXIT_NO : verdict == VRS_UNDECIDED ? EXIT_UNDECIDED : EXIT_DONE;
+}
+
+int answer_write(const struct common *common, struct vrs_write_options options,
+                 const struct vrs_result *result)
+{
     struct output output;
     if (output_open(&output, "-o", common->output) != EXIT_DONE)
         return EXIT_FAILED;
-    struct vrs_write_options options = w->question->write;
     bool to_terminal = output.name == NULL && terminal_is(STDOUT_FILENO);
     options.size = sizeof options;
-    options.format = common->json ? VRS_JSON : VRS_TEXT;
+    if (common->json)
+        options.format = VRS_JSON;
     options.width = terminal_width(output.fd);
     options.colour = terminal_colour(common->colour, output.fd);
     options.ascii = common->ascii || !terminal_utf8();
@@ -181,7 +196,7 @@ static int write_result(const struct work *w, const struct vrs_result *result)
     /* A set COLUMNS is a wish, as good as a terminal. */
     bool drawn = to_terminal || getenv("COLUMNS") != NULL;
     options.picture = options.picture && drawn && options.width >= 60;
-    return write_whole(&output, result, &options, "writing");
+    return judged(write_whole(&output, result, &options, "writing"), result);
 }
 
 static int write_snapshot(const struct work *w, const struct vrs_result *result)
@@ -195,12 +210,32 @@ static int write_snapshot(const struct work *w, const struct vrs_result *result)
     return write_whole(&output, result, &options, "--write");
 }
 
+/* Of two exit statuses the one to end with. */
+static int worse(int a, int b)
+{
+    static const int order[] = { EXIT_USAGE, EXIT_FAILED, EXIT_NO, EXIT_UNDECIDED };
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++)
+        if (a == order[i] || b == order[i])
+            return order[i];
+    return EXIT_DONE;
+}
+
+static int write_answer(const struct work *w, const struct vrs_result *result)
+{
+    int written = answer_write(w->common, w->question->write, result);
+    if (written != EXIT_UNDECIDED || w->question->strict)
+        return written;
+    message("warning: not everything could be decided; with --strict that is exit status %d",
+            EXIT_UNDECIDED);
+    return EXIT_DONE;
+}
+
 /* One file of one entry is answered as such; a page of several is like several files, however many
  * of them could be read. */
 static int join(struct work *w, const struct vrs_result *const *results, uint32_t count)
 {
     if (count == 1 && !w->inputs.several && w->answer[0].count == 1) {
-        int written = write_result(w, results[0]);
+        int written = write_answer(w, results[0]);
         int kept = write_snapshot(w, results[0]);
         return written != EXIT_DONE ? written : kept;
     }
@@ -214,7 +249,7 @@ static int join(struct work *w, const struct vrs_result *const *results, uint32_
         message_failure("joining", &err);
         return EXIT_FAILED;
     }
-    int exit_status = write_result(w, joined);
+    int exit_status = write_answer(w, joined);
     vrs_result_free(joined);
     return exit_status;
 }
@@ -245,8 +280,7 @@ static int ask_all(struct work *w)
             message("none of the files is a recording");
         exit_status = usage ? EXIT_USAGE : EXIT_FAILED;
     } else {
-        int written = join(w, results, count);
-        exit_status = written != EXIT_DONE ? written : exit_status;
+        exit_status = worse(join(w, results, count), exit_status);
     }
     free(results);
     return exit_status;
@@ -280,16 +314,11 @@ static bool is_same_file(const char *a, const char *b)
 }
 
 /* A recording is the only trace of a run that is over: it must not become its own report. */
-static bool output_is_input(const char *option, const char *output, const struct inputs *inputs)
+bool answer_output_is_input(const char *option, const char *output, const struct inputs *inputs)
 {
-    for (uint32_t i = 0; !is_stdout(output) && i < inputs->count; i++) {
-        const char *path = inputs->at[i].path;
-        if (strcmp(path, "-") != 0 && is_same_file(output, path)) {
-            message("%s %s would replace the recording it reads; name another file", option,
-                    output);
+    for (uint32_t i = 0; i < inputs->count; i++)
+        if (output_replaces(option, output, inputs->at[i].path))
             return true;
-        }
-    }
     return false;
 }
 
@@ -297,7 +326,7 @@ static bool output_is_input(const char *option, const char *output, const struct
 static bool outputs_are_apart(const struct work *w)
 {
     const char *output = w->common->output, *snapshot = w->question->snapshot;
-    if (output_is_input("-o", output, &w->inputs))
+    if (answer_output_is_input("-o", output, &w->inputs))
         return false;
     if (snapshot == NULL)
         return true;
@@ -312,7 +341,7 @@ static bool outputs_are_apart(const struct work *w)
                 both ? ", or one with -o" : "");
         return false;
     }
-    return !output_is_input("--write", snapshot, &w->inputs);
+    return !answer_output_is_input("--write", snapshot, &w->inputs);
 }
 
 int answer_files(const struct command *command, const struct question *question, int count,
@@ -330,10 +359,10 @@ int answer_files(const struct command *command, const struct question *question,
         forget(&w);
         return EXIT_USAGE;
     }
+    if (question->ret_several != NULL)
+        *question->ret_several = w.inputs.several;
     if (found != EXIT_USAGE && w.inputs.count > 0) {
-        exit_status = ask_all(&w);
-        if (exit_status == EXIT_DONE)
-            exit_status = found;
+        exit_status = worse(ask_all(&w), found);
     }
     forget(&w);
     return exit_status;

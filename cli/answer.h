@@ -2,6 +2,7 @@
 #ifndef CLI_ANSWER_H
 #define CLI_ANSWER_H
 
+#include "inputs.h"
 #include "options.h"
 
 /* One analysis of one recording, by the verb's settings. */
@@ -9,11 +10,14 @@ typedef enum vrs_status analysis(const struct vrs_recording *recording, const ch
                                  const void *settings, struct vrs_result **ret,
                                  struct vrs_error *err);
 
-/* `settings` begins with struct common; `write` has what only the verb knows of the form. */
+/* `settings` begins with struct common; `write` has what only the verb knows of the form, its
+ * format where that is not JSON. */
 struct question {
     analysis *ask;
     const void *settings;
     struct vrs_write_options write;
+    bool *ret_several;    /* told before the first `ask`: there are several inputs; or NULL */
+    bool strict;          /* what could not be decided is an exit status of its own */
     const char *snapshot; /* also write the run of the one recording to this file; NULL: no */
 };
 
@@ -21,5 +25,18 @@ struct question {
  * status; one bad file does not hide the good ones. */
 int answer_files(const struct command *command, const struct question *question, int count,
                  char *const *files);
+
+/* The parts of it that a verb about two recordings shares. */
+
+enum vrs_status answer_open(const struct common *common, const char *path, bool progress,
+                            struct vrs_file **ret, struct vrs_error *err);
+
+/* Writes to standard output or -o, in the form that `common` and `write` ask for.  What was written
+ * well may still say no, EXIT_NO, or nothing, EXIT_UNDECIDED. */
+int answer_write(const struct common *common, struct vrs_write_options write,
+                 const struct vrs_result *result);
+
+/* Whether the output would replace an input, which it then has said. */
+bool answer_output_is_input(const char *option, const char *output, const struct inputs *inputs);
 
 #endif

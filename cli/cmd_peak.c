@@ -13,12 +13,14 @@ struct peak_settings {
 
 static const struct option_spec options[] = {
     { 0, "at", "MOMENT",
-      "an event's number, start, end, peak (default), oom or oom:K (the K-th), or seconds after "
-      "the first event as 12.5s",
+      "an event's number, start, end, peak (default), oom or oom:K (the K-th), step:K or "
+      "phase:NAME (its peak), or seconds after the first event as 12.5s",
       OPTION_TEXT, IN(at), "start end peak oom" },
     { 0, "by", "GROUPING",
-      "culprit (default), owner, site, file, function, module, size, pool, stream or age",
-      OPTION_CHOICE, IN(by), "culprit owner site file function module size pool stream age" },
+      "culprit (default), owner, site, file, function, module, category, size, pool, stream or "
+      "age",
+      OPTION_CHOICE, IN(by),
+      "culprit owner site file function module category size pool stream age" },
     { 0, "key", "KEY",
       "what makes two stacks one site: K0 all of both, K1 (default) file, line and function, "
       "K2 file and function, K3 function",
@@ -44,6 +46,7 @@ static struct vrs_peak_options options_of(const struct peak_settings *s, const c
         .at = s->at,
         .by = s->by,
         .key = s->key,
+        .categories = s->common.json,
     };
 }
 
@@ -84,6 +87,7 @@ const struct command cmd_peak = {
     .examples = "vramscope peak run.pickle # twenty lines that held most\n"
                 "vramscope peak run.pickle --stacks -n 3 # with their whole stacks\n"
                 "vramscope peak run.pickle --by owner # the function under your line\n"
+                "vramscope peak run.pickle --by category # parameters, activations, …\n"
                 "vramscope peak run.pickle --at end # what stayed\n",
     .options = { options, input_options, output_options },
     .run = run,

@@ -1,9 +1,7 @@
 /* cmd_replay.c - vramscope replay. */
-#define _POSIX_C_SOURCE 200809L
-#include <sys/stat.h>
-
 #include "answer.h"
 #include "help.h"
+#include "inputs.h"
 #include "message.h"
 
 struct replay_settings {
@@ -76,12 +74,6 @@ static enum vrs_status ask(const struct vrs_recording *recording, const char *pa
     return vrs_replay(recording, &o, ret, err);
 }
 
-static bool is_folder(const char *path)
-{
-    struct stat found;
-    return stat(path, &found) == 0 && S_ISDIR(found.st_mode);
-}
-
 static int check(const struct replay_settings *settings)
 {
     struct vrs_replay_options words = options_of(settings, NULL);
@@ -108,7 +100,7 @@ static int run(const struct command *self, int argc, char **argv)
         return ended;
     settings.common.replay = "never"; /* the verb does it itself */
     /* Several files share the processors already. */
-    settings.threads = files == 1 && !is_folder(argv[0]) ? settings.common.threads : 1;
+    settings.threads = files == 1 && !input_is_folder(argv[0]) ? settings.common.threads : 1;
     struct question question = {
         .ask = ask,
         .settings = &settings,

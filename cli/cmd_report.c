@@ -1,14 +1,24 @@
 /* cmd_report.c - vramscope report. */
 #include "answer.h"
 #include "help.h"
+#include "inputs.h"
 
 struct report_settings {
     struct common common;
+    bool timeline; /* of one input; a set of ranks would be mostly points */
+    bool trust, quick;
+    bool several; /* one of several inputs */
 };
 
 static const struct option_spec options[] = {
     { 'n', "rows", "COUNT", "show at most COUNT culprits of each device (default 8)", OPTION_COUNT,
       offsetof(struct report_settings, common.rows), NULL },
+    { 0, "trust", NULL,
+      "every check with its outcome, and what the file is, instead of the usual page", OPTION_FLAG,
+      offsetof(struct report_settings, trust), NULL },
+    { 0, "quick", NULL,
+      "only the file, the curves and who held the peak: no verdict, categories, steps or advice",
+      OPTION_FLAG, offsetof(struct report_settings, quick), NULL },
     { 0, "replay", "WHEN",
       "replay the allocator, which makes active and allocated bytes exact: auto (default, up to "
       "200,000 events), always or never",
@@ -19,13 +29,18 @@ static const struct option_spec options[] = {
 static enum vrs_status ask(const struct vrs_recording *recording, const char *path,
                            const void *settings, struct vrs_result **ret, struct vrs_error *err)
 {
-    const struct common *common = settings;
+    const struct report_settings *s = settings;
+    const struct common *common = &s->common;
     struct vrs_report_options o = {
         .size = sizeof o,
         .path = path,
         .user_root = common->user_root,
         .library = common->library,
         .device = common->device,
+        .timeline = s->timeline,
+        .trust = s->trust,
+        .quick = s->quick,
+        .part = s->several,
     };
     return vrs_report(recording, &o, ret, err);
 }
@@ -36,10 +51,12 @@ static int run(const struct command *self, int argc, char **argv)
     int files = 0, ended = EXIT_DONE;
     if (!verb_begins(self, argc, argv, &settings, &files, &ended))
         return ended;
+    settings.timeline = settings.common.json && files == 1 && !input_is_folder(argv[0]);
     struct question question = {
         .ask = ask,
         .settings = &settings,
         .write = { .picture = true },
+        .ret_several = &settings.several,
     };
     return answer_files(self, &question, files, argv);
 }
@@ -52,7 +69,8 @@ const struct command cmd_report = {
              "(also for a cut file, which is marked as incomplete), 2 usage, 3 a file or the\n"
              "system failed, 130 interrupted.\n",
     .examples = "vramscope report run.pickle # one page in the terminal\n"
-                "vramscope report ranks/ # one line for each rank, then totals\n"
+                "vramscope report ranks/ # one line for each rank, then which is the worst\n"
+                "vramscope report --trust run.pickle # how far the numbers can be believed\n"
                 "vramscope report --json run.pickle.gz # for programs\n"
                 "zcat run.gz | vramscope report - # from a pipe\n",
     .options = { options, input_options, output_options },

@@ -18,6 +18,7 @@ enum option_kind {
     OPTION_COUNT,  /* uint32_t, at least 1 */
     OPTION_SIZE,   /* uint64_t: bytes, at least 1 */
     OPTION_LIST,   /* struct option_list: may stand more than once */
+    OPTION_PAIR,   /* struct option_pairs, which several options share; may stand more than once */
     OPTION_DEVICE, /* int64_t: a device's number plus 1 */
     OPTION_LIMIT   /* struct vrs_limits: NAME=VALUE */
 };
@@ -26,6 +27,15 @@ enum option_kind {
 enum { OPTION_LIST_MOST = 64 };
 struct option_list {
     const char *at[OPTION_LIST_MOST];
+    uint32_t count;
+};
+
+/* Options with their values, in their order; an option without an argument has no value. */
+struct option_pair {
+    const char *name, *value;
+};
+struct option_pairs {
+    struct option_pair at[OPTION_LIST_MOST];
     uint32_t count;
 };
 
@@ -42,7 +52,7 @@ struct option_spec {
 };
 
 /* The exit codes.  1 and 4 belong to verbs that judge; a signal ends with 128 plus its number. */
-enum { EXIT_DONE = 0, EXIT_USAGE = 2, EXIT_FAILED = 3 };
+enum { EXIT_DONE = 0, EXIT_NO = 1, EXIT_USAGE = 2, EXIT_FAILED = 3, EXIT_UNDECIDED = 4 };
 
 enum { OPTION_GROUPS = 3 };
 

@@ -85,8 +85,8 @@ static void put_zsh_option(FILE *out, const struct option_spec *spec)
         fprintf(out, "(-%c --%s)'{-%c,--%s%s}'", spec->letter, spec->name, spec->letter, spec->name,
                 spec->argument == NULL ? "" : "=");
     else
-        fprintf(out, "%s--%s%s", spec->kind == OPTION_LIST ? "*" : "", spec->name,
-                spec->argument == NULL ? "" : "=");
+        fprintf(out, "%s--%s%s", spec->kind == OPTION_LIST || spec->kind == OPTION_PAIR ? "*" : "",
+                spec->name, spec->argument == NULL ? "" : "=");
     fputc('[', out);
     put_quoted(out, spec->help, "[]:");
     fputc(']', out);

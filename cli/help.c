@@ -7,7 +7,7 @@
 #include "message.h"
 #include "options.h"
 
-enum { HELP_WIDTH = 80, VERB_COLUMN = 12, OPTION_COLUMN = 26, EXAMPLE_COLUMN = 44 };
+enum { HELP_WIDTH = 80, VERB_COLUMN = 13, OPTION_COLUMN = 26, EXAMPLE_COLUMN = 44 };
 
 /* Words of `text` from column `at` on, wrapped to hang at `indent`. */
 static void put_wrapped(FILE *out, const char *text, size_t indent)

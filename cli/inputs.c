@@ -144,3 +144,9 @@ void inputs_free(struct inputs *inputs)
     free(inputs->at);
     *inputs = (struct inputs){ 0 };
 }
+
+bool input_is_folder(const char *path)
+{
+    struct stat found;
+    return stat(path, &found) == 0 && S_ISDIR(found.st_mode);
+}

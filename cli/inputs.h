@@ -21,4 +21,7 @@ struct inputs {
 int inputs_find(int count, char *const *names, struct inputs *ret);
 void inputs_free(struct inputs *inputs);
 
+/* Is the operand a folder, whose recordings are then many answers? */
+bool input_is_folder(const char *path);
+
 #endif

@@ -144,11 +144,21 @@ static int add_value(const struct option_spec *spec, struct option_list *list, c
     return EXIT_DONE;
 }
 
-/* Puts one value, NULL for a flag, where its row says. */
+static int add_pair(const struct option_spec *spec, struct option_pairs *pairs, const char *value)
+{
+    if (pairs->count == OPTION_LIST_MOST) {
+        message("more than %d limits; put them into a file", OPTION_LIST_MOST);
+        return EXIT_USAGE;
+    }
+    pairs->at[pairs->count++] = (struct option_pair){ spec->name, value };
+    return EXIT_DONE;
+}
+
+/* Puts one value, NULL for an option that takes none, where its row says. */
 static int take(const struct option_spec *spec, const char *value, void *settings)
 {
     void *to = (char *)settings + spec->offset;
-    assert(value != NULL || spec->kind == OPTION_FLAG);
+    assert(value != NULL || spec->argument == NULL);
     uint64_t n = 0;
     uint32_t count;
     int64_t device;
@@ -180,6 +190,8 @@ static int take(const struct option_spec *spec, const char *value, void *setting
         return EXIT_DONE;
     case OPTION_LIST:
         return add_value(spec, to, value);
+    case OPTION_PAIR:
+        return add_pair(spec, to, value);
     case OPTION_DEVICE:
         if (!whole_number(value, UINT32_MAX, &n))
             return wrong_value(spec, value, "a device's number, from 0");

@@ -110,6 +110,26 @@ int output_open(struct output *o, const char *option, const char *path)
     return EXIT_DONE;
 }
 
+const char *output_gathers(const struct output *o)
+{
+    return o->temporary ? temporary : NULL;
+}
+
+static bool is_stream(const char *path)
+{
+    return path == NULL || strcmp(path, "-") == 0;
+}
+
+bool output_replaces(const char *option, const char *output, const char *input)
+{
+    struct stat one, other;
+    if (is_stream(output) || is_stream(input) || stat(output, &one) != 0 || !S_ISREG(one.st_mode) ||
+        stat(input, &other) != 0 || one.st_dev != other.st_dev || one.st_ino != other.st_ino)
+        return false;
+    message("%s %s would replace the recording it reads; name another file", option, output);
+    return true;
+}
+
 bool output_write(void *output, const char *bytes, size_t len)
 {
     struct output *o = output;

@@ -21,6 +21,15 @@ void output_signals(void);
  * why not. */
 int output_open(struct output *o, const char *option, const char *path);
 
+/* Where the bytes gather until then, for who writes a file by its name; NULL where there is no such
+ * file: standard output, or what cannot be replaced. */
+const char *output_gathers(const struct output *o);
+
+/* A recording is the only trace of a run that is over: it must not become its own report.  Says so
+ * and returns true where `output`, given with `option`, is the file `input`; "-" and NULL are none.
+ */
+bool output_replaces(const char *option, const char *output, const char *input);
+
 /* The write of a vrs_sink. */
 bool output_write(void *output, const char *bytes, size_t len);
 

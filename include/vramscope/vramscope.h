@@ -82,6 +82,12 @@ struct vrs_report_options {
     const char *user_root; /* frames under this folder are the user's own */
     const char *library;   /* frames whose path matches this glob are not */
     int64_t device;        /* one device's number plus 1; 0: all */
+    bool timeline;         /* also how the memory moved; only VRS_JSON shows it */
+    bool quick;            /* only the file, the curves and who held the peak */
+    bool trust;            /* every check with its outcome, and what the file is; in VRS_TEXT a page
+                              of its own */
+    bool part;             /* of a set to be made by vrs_merge: keeps what the set compares, and
+                              nothing that only the page of one file shows */
 };
 VRS_API enum vrs_status vrs_report(const struct vrs_recording *recording,
                                    const struct vrs_report_options *options,
@@ -92,10 +98,12 @@ struct vrs_peak_options {
     size_t size;
     const char *path, *user_root, *library; /* as above */
     int64_t device;                         /* as above */
-    const char *at;  /* "N", "start", "end", "peak" (default), "oom", "oom:k", "12.5s" */
-    const char *by;  /* "culprit" (default), "owner", "site", "file", "function", "module", "size",
-                        "pool", "stream", "age" */
+    const char *at;  /* "N", "start", "end", "peak" (default), "oom", "oom:k", "12.5s", "step:k",
+                        "phase:NAME" */
+    const char *by;  /* "culprit" (default), "owner", "site", "file", "function", "module",
+                        "category", "size", "pool", "stream", "age" */
     const char *key; /* of sites: "K0" to "K3"; default "K1" */
+    bool categories; /* tell the category of each row too; by "category" does so anyway */
 };
 VRS_API enum vrs_status vrs_peak(const struct vrs_recording *recording,
                                  const struct vrs_peak_options *options, struct vrs_result **ret,
@@ -105,6 +113,144 @@ VRS_API enum vrs_status vrs_peak(const struct vrs_recording *recording,
  * recordings have is accepted. */
 VRS_API enum vrs_status vrs_peak_check(const struct vrs_peak_options *options,
                                        struct vrs_error *err);
+
+/* Why a request for memory failed, and what would have had to go. */
+struct vrs_oom_options {
+    size_t size;
+    const char *path, *user_root, *library; /* as above */
+    int64_t device;                         /* as above */
+    const char *message;     /* the text of the error, of any version of PyTorch; NULL: not known */
+    uint64_t capacity_bytes; /* of the card; 0: not known */
+};
+VRS_API enum vrs_status vrs_oom(const struct vrs_recording *recording,
+                                const struct vrs_oom_options *options, struct vrs_result **ret,
+                                struct vrs_error *err);
+
+/* What grows from step to step. */
+struct vrs_leaks_options {
+    size_t size;
+    const char *path, *user_root, *library; /* as above */
+    int64_t device;                         /* as above */
+    uint64_t capacity_bytes;                /* what the program can have; 0: not known */
+};
+VRS_API enum vrs_status vrs_leaks(const struct vrs_recording *recording,
+                                  const struct vrs_leaks_options *options, struct vrs_result **ret,
+                                  struct vrs_error *err);
+
+/* Reserved memory that cannot be used or returned, and the blocks that pin it. */
+struct vrs_fragments_options {
+    size_t size;
+    const char *path, *user_root, *library; /* as above */
+    int64_t device;                         /* as above */
+    const char *at;                         /* as in vrs_peak, and "reserved-peak"; default "end" */
+    bool all_metrics; /* also 1 - largest/free, which is near 1 where nothing is wrong */
+};
+VRS_API enum vrs_status vrs_fragments(const struct vrs_recording *recording,
+                                      const struct vrs_fragments_options *options,
+                                      struct vrs_result **ret, struct vrs_error *err);
+
+/* VRS_USAGE where vrs_fragments would refuse these words of whatever recording. */
+VRS_API enum vrs_status vrs_fragments_check(const struct vrs_fragments_options *options,
+                                            struct vrs_error *err);
+
+/* Where steps begin, what phases they have, and the peak of each. */
+struct vrs_steps_options {
+    size_t size;
+    const char *path, *user_root, *library; /* as above */
+    int64_t device;                         /* as above */
+};
+VRS_API enum vrs_status vrs_steps(const struct vrs_recording *recording,
+                                  const struct vrs_steps_options *options, struct vrs_result **ret,
+                                  struct vrs_error *err);
+
+/* Parameters, gradients, optimizer state, activations and the rest at one moment; and the need of
+ * training as a sum of terms. */
+struct vrs_categories_options {
+    size_t size;
+    const char *path, *user_root, *library; /* as above */
+    int64_t device;                         /* as above */
+    const char *at;                         /* as of vrs_peak */
+    /* Rules asked before the built-in ones, as the text of a rule file, and what messages call it.
+     * The language is that of vrs_category_rules. */
+    const char *rules, *rules_name;
+};
+VRS_API enum vrs_status vrs_categories(const struct vrs_recording *recording,
+                                       const struct vrs_categories_options *options,
+                                       struct vrs_result **ret, struct vrs_error *err);
+
+/* VRS_USAGE where vrs_categories would refuse these words and rules of whatever recording. */
+VRS_API enum vrs_status vrs_categories_check(const struct vrs_categories_options *options,
+                                             struct vrs_error *err);
+
+/* The built-in rules, as a rule file. */
+VRS_API const char *vrs_category_rules(void);
+
+/* What to change, with the bytes it frees. */
+struct vrs_advise_options {
+    size_t size;
+    const char *path, *user_root, *library; /* as above */
+    int64_t device;                         /* as above */
+    bool waste;                             /* also lifetimes, byte-time and churn */
+    bool explain_silent;                    /* in VRS_TEXT also why other rules stay silent */
+    uint64_t capacity_bytes;                /* of the card; 0: not known */
+};
+VRS_API enum vrs_status vrs_advise(const struct vrs_recording *recording,
+                                   const struct vrs_advise_options *options,
+                                   struct vrs_result **ret, struct vrs_error *err);
+
+/* What changed from recording `a` to recording `b`, or from one moment of a recording to another:
+ * then `a` and `b` are the same one. */
+struct vrs_diff_options {
+    size_t size;
+    const char *path, *b_path;       /* of A and of B; as above */
+    const char *user_root, *library; /* as above */
+    int64_t device, b_device;        /* of A and of B: a number plus 1.  0: all, each beside the
+                                        one of its number; for B the same as A's */
+    const char *at;                  /* a moment as above: of both; */
+    const char *to;                  /* of B, where it is another one */
+    const char *weight;              /* "live" (default), "alloc_bytes", "allocs", "byte_events" */
+    const char *key; /* where matching of sites begins: "K0" (default), "K1", "K2" */
+    const char *per; /* NULL, "step", "parameter_byte": what figures are divided by */
+    /* vrs_verdict is VRS_NO where B's total is above A's by more than this; plus 1, 0: no limit. */
+    uint64_t fail_over_bytes;
+    uint64_t fail_over_millionths; /* of A's total figure */
+    uint32_t threads;              /* for both at once; 0: one for each processor */
+};
+VRS_API enum vrs_status vrs_diff(const struct vrs_recording *a, const struct vrs_recording *b,
+                                 const struct vrs_diff_options *options, struct vrs_result **ret,
+                                 struct vrs_error *err);
+
+/* VRS_USAGE where vrs_diff would refuse these words of whatever recordings. */
+VRS_API enum vrs_status vrs_diff_check(const struct vrs_diff_options *options,
+                                       struct vrs_error *err);
+
+/* Does a recording keep a budget? */
+struct vrs_limit {
+    const char *name;  /* an option of `vramscope check` without its dashes: "max-peak", "no-oom" */
+    const char *value; /* "24GiB", "activation=8GiB", "105%"; NULL where the limit has none */
+};
+struct vrs_check_options {
+    size_t size;
+    const char *path, *user_root, *library; /* as above; folders of absolute paths are not shown */
+    int64_t device;                         /* as above */
+    const struct vrs_limit *limit;          /* a later one replaces an earlier of the same name */
+    uint32_t limits;
+    const char *budget;      /* more limits, before those: lines of "name = value"; or NULL */
+    const char *budget_name; /* of that text, for messages; NULL: "budget" */
+    const char *rules, *rules_name;       /* of categories, as in vrs_categories_options */
+    const struct vrs_recording *baseline; /* what limits with a share, and of growth, refer to */
+    bool strict;                          /* undecided is not good enough */
+    bool allow_estimates;                 /* an estimate may fail, too */
+};
+/* VRS_USAGE for words that make no sense. */
+VRS_API enum vrs_status vrs_check(const struct vrs_recording *recording,
+                                  const struct vrs_check_options *options, struct vrs_result **ret,
+                                  struct vrs_error *err);
+
+/* VRS_USAGE where vrs_check would refuse these words of whatever recording; `has_baseline` stands
+ * for a baseline that is not open yet. */
+VRS_API enum vrs_status vrs_check_check(const struct vrs_check_options *options, bool has_baseline,
+                                        struct vrs_error *err);
 
 /* Does the model of the caching allocator reproduce the recording, and what would other settings,
  * another device or changed code have done? */
@@ -142,6 +288,17 @@ VRS_API enum vrs_status vrs_replay(const struct vrs_recording *recording,
 VRS_API enum vrs_status vrs_replay_check(const struct vrs_replay_options *options,
                                          struct vrs_error *err);
 
+/* Of an answer to a question of yes or no; others have none. */
+enum vrs_verdict {
+    VRS_NO_VERDICT,
+    /* vrs_oom: an out-of-memory event was found; vrs_diff: the limit is kept; vrs_check: every
+     * limit holds */
+    VRS_YES,
+    VRS_NO,
+    VRS_UNDECIDED /* vrs_check: no limit is exceeded, and one at least could not be decided */
+};
+VRS_API enum vrs_verdict vrs_verdict(const struct vrs_result *result);
+
 /* Where text goes: `write` returns false when it could not take all of it. */
 struct vrs_sink {
     bool (*write)(void *arg, const char *bytes, size_t len);
@@ -151,7 +308,10 @@ struct vrs_sink {
 enum vrs_format {
     VRS_TEXT,
     VRS_JSON,
-    VRS_SNAPSHOT /* of vrs_replay with keep_run: a pickle as PyTorch writes it */
+    VRS_SNAPSHOT, /* of vrs_replay with keep_run: a pickle as PyTorch writes it */
+    VRS_JUNIT,    /* of vrs_check, as the next two: JUnit XML */
+    VRS_MARKDOWN, /* a summary for a pull request */
+    VRS_SARIF     /* 2.1.0, for code scanning */
 };
 
 struct vrs_write_options {
@@ -170,6 +330,36 @@ VRS_API enum vrs_status vrs_write(const struct vrs_result *result,
                                   const struct vrs_write_options *options,
                                   const struct vrs_sink *sink, struct vrs_error *err);
 VRS_API void vrs_result_free(struct vrs_result *result);
+
+/* A recording for other tools.  It is written straight from the recording, row by row, since it may
+ * be far larger than any answer; so it is a call of its own and not a format of vrs_write. */
+struct vrs_export_options {
+    size_t size;
+    const char *path, *user_root, *library; /* as above */
+    int64_t device;                         /* as above */
+    const char *to; /* "csv", "json", "folded", "speedscope", "pprof", "sqlite", "perfetto" */
+    /* Of csv one and of json any of: "devices", "allocations" (default), "events", "curves",
+     * "segments", "blocks", "sites", "stacks", "frames", "marks", "settings"; or "all" of them. */
+    const char *const *table;
+    uint32_t tables;
+    const char *at;     /* of folded, speedscope and pprof: as in vrs_peak_options */
+    const char *weight; /* of folded: "bytes" (default), "count" */
+    bool inverse;       /* of folded: the innermost frame first */
+    /* Of sqlite, which writes to no sink: a file that is new or empty.  After a failure it is of
+     * no use. */
+    const char *database;
+};
+VRS_API enum vrs_status vrs_export(const struct vrs_recording *recording,
+                                   const struct vrs_export_options *options,
+                                   const struct vrs_sink *sink, struct vrs_error *err);
+
+/* VRS_USAGE where vrs_export would refuse these words of whatever recording; VRS_UNSUPPORTED for a
+ * format that this build is without.  `database` is not looked at. */
+VRS_API enum vrs_status vrs_export_check(const struct vrs_export_options *options,
+                                         struct vrs_error *err);
+
+/* Whether a format is for programs alone: not to be shown in a terminal. */
+VRS_API bool vrs_export_is_binary(const char *to);
 
 /* The rest. */
 
@@ -191,7 +381,8 @@ VRS_API enum vrs_status vrs_open_stream(int64_t (*read)(void *arg, void *bytes, 
                                         struct vrs_file **ret, struct vrs_error *err);
 
 /* Joins results of one kind into the answer for several files: of reports one line a rank, then
- * the totals.  Takes ownership of nothing; `results` may be freed afterwards. */
+ * the totals.  `results` may be freed afterwards, and are to be: a set shares their memory, so
+ * they and it are freed by one thread at a time. */
 VRS_API enum vrs_status vrs_merge(const struct vrs_result *const *results, uint32_t count,
                                   struct vrs_result **ret, struct vrs_error *err);
 

@@ -387,6 +387,8 @@ void curves_conflicts(const struct recording *r, uint32_t device, const struct c
         int64_t reserved = (int64_t)(reserved_start + w.d[CURVE_RESERVED]);
         if (requested > reserved) {
             uint64_t over = (uint64_t)requested - (uint64_t)reserved;
+            if (c.above_events < CONFLICTS_SHOWN)
+                c.above_event[c.above_events] = index;
             if (c.above_events++ == 0)
                 c.above_first_event = index;
             if (over > c.above_worst_bytes)
@@ -409,6 +411,13 @@ static const int8_t event_sign[ACTIONS][2] = {
     [ACTION_SEGMENT_MAP] = { 0, 1 },    [ACTION_SEGMENT_FREE] = { 0, -1 },
     [ACTION_SEGMENT_UNMAP] = { 0, -1 },
 };
+
+uint64_t requested_change(const struct recording *r, uint32_t event)
+{
+    uint64_t size = known_or_0(r->events.size[event]);
+    int8_t sign = event_sign[r->events.action[event]][0];
+    return sign == 0 ? 0 : sign > 0 ? size : -size;
+}
 
 /* Adds up one of the two over the device's next events, `*at` to `end` (rows); returns the largest
  * sum seen, `*d` before the first event included. */
@@ -467,6 +476,23 @@ void curves_draw(const struct recording *r, uint32_t device, const struct curves
         ret_requested[i] = most[0];
         ret_reserved[i] = most[1];
     }
+}
+
+int64_t curve_peak_before(const struct recording *r, uint32_t device, const struct curves *curves,
+                          int64_t event, int64_t *ret_event)
+{
+    uint32_t at = r->devices.first_event[device];
+    uint64_t d = (uint64_t)curves->of[CURVE_REQUESTED].start_bytes;
+    int64_t most = (int64_t)d;
+    *ret_event = -1;
+    for (int64_t i = 0; i < event; i++) {
+        sum_events(r, false, &at, at + 1, &d);
+        if ((int64_t)d > most) {
+            most = (int64_t)d;
+            *ret_event = i;
+        }
+    }
+    return most;
 }
 
 int64_t curve_at(const struct recording *r, uint32_t device, enum curve_name which, int64_t event)

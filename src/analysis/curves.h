@@ -55,11 +55,14 @@ void curves_compute(const struct recording *r, uint32_t device, struct curves *r
  */
 void curves_prove(struct curves *curves, const struct agreement *agreement);
 
+enum { CONFLICTS_SHOWN = 5 };
+
 /* What only the two curves together, or a curve and an event, can tell. */
 struct curve_conflicts {
     uint64_t above_events; /* states in which more is requested than reserved */
     uint64_t above_worst_bytes;
     int64_t above_first_event;                         /* -1 also where there is none */
+    int64_t above_event[CONFLICTS_SHOWN];              /* the first of them */
     uint64_t ooms;                                     /* with a known size of free device memory */
     int64_t capacity_least_bytes, capacity_most_bytes; /* reserved and free bytes at an oom */
     int64_t first_oom_event;
@@ -77,6 +80,14 @@ void curves_draw(const struct recording *r, uint32_t device, const struct curves
 /* Is there a trace to speak of?  One event over memory that was there before it is the newest entry
  * of a ring of one: analyses then know the final state only. */
 bool device_traced(const struct recording *r, uint32_t device);
+
+/* What an event (a row of events) adds to the requested bytes, modulo 2^64. */
+uint64_t requested_change(const struct recording *r, uint32_t event);
+
+/* The peak of the requested curve in the states before `event`, and the event that first brings it
+ * there. */
+int64_t curve_peak_before(const struct recording *r, uint32_t device, const struct curves *curves,
+                          int64_t event, int64_t *ret_event);
 
 /* The value of one curve after event `event` (-1: the start; past the last: the end). */
 int64_t curve_at(const struct recording *r, uint32_t device, enum curve_name which, int64_t event);

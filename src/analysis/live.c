@@ -88,9 +88,8 @@ enum vrs_status segment_index_make(const struct recording *r, uint32_t device, s
     return VRS_OK;
 }
 
-/* The final segment that holds an address, or NO_ROW. */
-static uint32_t segment_at(const struct recording *r, const struct segment_index *index,
-                           uint64_t address)
+uint32_t segment_index_at(const struct recording *r, const struct segment_index *index,
+                          uint64_t address)
 {
     uint32_t low = 0, high = index->len;
     while (low < high) {
@@ -116,7 +115,7 @@ pool_id allocation_pool(const struct recording *r, const struct segment_index *i
         if (pool != 0)
             return (pool_id){ pool };
         if (segment == NO_ROW && r->events.address[event] != UNKNOWN_U64)
-            segment = segment_at(r, index, r->events.address[event]);
+            segment = segment_index_at(r, index, r->events.address[event]);
     }
     return (pool_id){ segment == NO_ROW ? 0 : r->segments.pool[segment] };
 }

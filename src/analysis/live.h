@@ -38,6 +38,10 @@ struct segment_index {
 enum vrs_status segment_index_make(const struct recording *r, uint32_t device, struct arena *arena,
                                    struct segment_index *ret, struct vrs_error *err) MUST_CHECK;
 
+/* The final segment that holds an address, or NO_ROW. */
+uint32_t segment_index_at(const struct recording *r, const struct segment_index *index,
+                          uint64_t address);
+
 /* Its event's pool, else that of the final segment at its address; id 0: not known. */
 pool_id allocation_pool(const struct recording *r, const struct segment_index *index,
                         uint32_t allocation);

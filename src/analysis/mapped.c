@@ -157,9 +157,6 @@ enum vrs_status find_unknown_segments(const struct recording *r, uint32_t device
         if (action == ACTION_ALLOC && e->address[row] != UNKNOWN_U64 &&
             !is_mapped(&m, e->address[row])) {
             finding_add(ret, known_or_0(e->size[row]), i, e->address[row]);
-            /* Walked backwards, so the last case met is the first. */
-            ret->first_event = i;
-            ret->first_address = e->address[row];
         } else if (action_obtains(action) || action_returns(action)) {
             change(&m, e->address[row], e->size[row], action_returns(action));
         }

@@ -1,7 +1,9 @@
 /* moment.c - the words for moments, the event each means. */
 #include "analysis/moment.h"
 
-#include "analysis/curves.h"
+#include <assert.h>
+
+#include "analysis/study.h"
 #include "base/number.h"
 
 static bool is_digit(char c)
@@ -28,6 +30,33 @@ static bool parse_seconds(str text, double *ret)
     return number_real(text, ret);
 }
 
+/* "step:2", the step from 1. */
+static bool parse_step(str text, struct moment *moment)
+{
+    str prefix = S("step:");
+    if (!str_starts(text, prefix) ||
+        !parse_u64((str){ text.ptr + prefix.len, text.len - prefix.len }, &moment->nth))
+        return false;
+    moment->kind = AT_STEP;
+    return moment->nth != 0;
+}
+
+/* "phase:backward" */
+static bool parse_phase(str text, struct moment *moment)
+{
+    str prefix = S("phase:");
+    if (!str_starts(text, prefix))
+        return false;
+    str name = { text.ptr + prefix.len, text.len - prefix.len };
+    for (uint8_t i = 0; i < PHASES; i++)
+        if (str_equal(name, str_from(phase_names[i]))) {
+            moment->kind = AT_PHASE;
+            moment->phase = i;
+            return true;
+        }
+    return false;
+}
+
 enum vrs_status moment_parse(str text, struct moment *ret, struct vrs_error *err)
 {
     struct moment moment = { .kind = AT_PEAK };
@@ -47,11 +76,11 @@ enum vrs_status moment_parse(str text, struct moment *ret, struct vrs_error *err
         moment.event = (int64_t)n;
     } else if (parse_seconds(text, &moment.seconds)) {
         moment.kind = AT_SECONDS;
-    } else {
+    } else if (!parse_step(text, &moment) && !parse_phase(text, &moment)) {
         int shown = text.len > 40 ? 40 : (int)text.len;
         return vrs_fail(err, VRS_USAGE,
                         "no moment is called \"%.*s\"; accepted are an event's number, start, end, "
-                        "peak, oom, oom:2, 12.5s",
+                        "peak, oom, oom:2, step:2, phase:backward, 12.5s",
                         shown, text.len == 0 ? "" : text.ptr);
     }
     *ret = moment;
@@ -140,7 +169,87 @@ enum vrs_status moment_find(const struct recording *r, uint32_t device, struct m
         break;
     case AT_END:
         break;
+    case AT_STEP:
+    case AT_PHASE:
+        assert(!moment_needs_study(moment));
+        break;
     }
     *ret = events - 1;
     return VRS_OK;
+}
+
+bool moment_needs_study(struct moment moment)
+{
+    return moment.kind == AT_STEP || moment.kind == AT_PHASE;
+}
+
+static enum vrs_status find_step(const struct study *s, uint64_t nth, int64_t *ret,
+                                 struct vrs_error *err)
+{
+    uint32_t number = s->r->devices.number[s->device];
+    if (s->steps.count == 0)
+        return vrs_fail(err, VRS_USAGE,
+                        "device %u: no complete steps were found; there is no "
+                        "step:%llu",
+                        number, (unsigned long long)nth);
+    if (nth == 0 || nth > s->steps.count)
+        return vrs_fail(err, VRS_USAGE, "device %u: complete steps: %u; there is no step:%llu",
+                        number, (unsigned)s->steps.count, (unsigned long long)nth);
+    *ret = s->steps.boundary[nth - 1].peak_event;
+    return VRS_OK;
+}
+
+/* Bytes that each event adds to the live set; NULL when out of memory. */
+static uint64_t *live_changes(const struct study *s)
+{
+    uint64_t *change = arena_array(s->scratch, uint64_t, (size_t)s->events + 1);
+    for (uint32_t i = 0; change != NULL && i < s->lifetimes.count; i++) {
+        const struct lifetime *l = &s->lifetimes.at[i];
+        if (l->birth >= 0)
+            change[l->birth] += l->bytes;
+        if (l->freed < (int64_t)s->events)
+            change[l->freed] -= l->bytes;
+    }
+    return change;
+}
+
+/* The requested peak of a phase: inside all its intervals, each of which ends where the next
+ * interval begins. */
+static enum vrs_status find_phase(const struct study *s, uint8_t phase, int64_t *ret,
+                                  struct vrs_error *err)
+{
+    const struct phases *p = &s->phases;
+    struct arena_mark mark = arena_mark(s->scratch);
+    const uint64_t *change = live_changes(s);
+    if (change == NULL)
+        return vrs_no_memory(err);
+    int64_t found = -1, best = 0;
+    uint64_t live = 0;
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < s->events; i++) {
+        live += change[i];
+        while (at < p->intervals && p->interval[at].first_event <= i)
+            at++;
+        bool inside = at > 0 && p->interval[at - 1].phase == phase;
+        if (inside && (found < 0 || (int64_t)live > best)) {
+            best = (int64_t)live;
+            found = i;
+        }
+    }
+    arena_release(s->scratch, mark);
+    if (found < 0)
+        return vrs_fail(err, VRS_USAGE, "device %u has no phase \"%s\"",
+                        s->r->devices.number[s->device], phase_names[phase]);
+    *ret = found;
+    return VRS_OK;
+}
+
+enum vrs_status moment_in_study(const struct study *s, struct moment moment, int64_t *ret,
+                                struct vrs_error *err)
+{
+    if (moment.kind == AT_STEP)
+        return find_step(s, moment.nth, ret, err);
+    if (moment.kind == AT_PHASE)
+        return find_phase(s, moment.phase, ret, err);
+    return moment_find(s->r, s->device, moment, ret, err);
 }

@@ -12,6 +12,8 @@ struct naming {
     const struct recording *r;
     struct naming_options options;
     struct arena *arena;
+    const str *passed; /* parts of paths, besides those that every naming passes over */
+    uint32_t passes;
     uint8_t *class_of; /* of a file (string_id): enum frame_class plus 1, or 0: not asked */
     uint8_t *plumbing; /* of a frame: enum plumbing */
     struct stack_names **names; /* of a stack, or NULL: not yet asked */
@@ -48,6 +50,12 @@ static str function_of(const struct naming *n, frame_id frame)
     return strings_text(&n->r->strings, frames_get(&n->r->frames, frame).name);
 }
 
+void naming_pass_over(struct naming *n, const str *parts, uint32_t count)
+{
+    n->passed = parts;
+    n->passes = count;
+}
+
 enum frame_class naming_class(const struct naming *n, frame_id frame)
 {
     assert(frame.n < n->r->frames.rows.len);
@@ -62,7 +70,10 @@ static bool is_plumbing(const struct naming *n, frame_id frame)
 {
     uint8_t *known = &n->plumbing[frame.n];
     if (*known == PLUMBING_NOT_ASKED) {
-        bool yes = frame_is_plumbing(file_of(n, frame), function_of(n, frame));
+        str file = file_of(n, frame);
+        bool yes = frame_is_plumbing(file, function_of(n, frame));
+        for (uint32_t i = 0; i < n->passes && !yes; i++)
+            yes = path_has(file, n->passed[i]);
         *known = yes ? PLUMBING_YES : PLUMBING_NO;
     }
     return *known == PLUMBING_YES;

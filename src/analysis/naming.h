@@ -39,6 +39,10 @@ enum vrs_status naming_make(const struct recording *r, const struct naming_optio
                             struct arena *arena, struct naming **ret,
                             struct vrs_error *err) MUST_CHECK;
 
+/* Frames whose path has one of these parts own nothing either.  Said before anything is named;
+ * `parts` must outlive the naming. */
+void naming_pass_over(struct naming *n, const str *parts, uint32_t count);
+
 enum frame_class naming_class(const struct naming *n, frame_id frame);
 
 enum vrs_status naming_of(struct naming *n, stack_id stack, struct stack_names *ret,

@@ -15,9 +15,10 @@
 #include "base/vec.h"
 
 const char *const peak_by_names[PEAK_BYS] = {
-    [BY_CULPRIT] = "culprit",   [BY_OWNER] = "owner",   [BY_SITE] = "site", [BY_FILE] = "file",
-    [BY_FUNCTION] = "function", [BY_MODULE] = "module", [BY_SIZE] = "size", [BY_POOL] = "pool",
-    [BY_STREAM] = "stream",     [BY_AGE] = "age",
+    [BY_CULPRIT] = "culprit", [BY_OWNER] = "owner",       [BY_SITE] = "site",
+    [BY_FILE] = "file",       [BY_FUNCTION] = "function", [BY_MODULE] = "module",
+    [BY_SIZE] = "size",       [BY_POOL] = "pool",         [BY_STREAM] = "stream",
+    [BY_AGE] = "age",         [BY_CATEGORY] = "category",
 };
 
 /* What two allocations must share to be in one row: a number of some kind, or a text. */
@@ -29,6 +30,7 @@ enum group_kind {
     GROUP_SIZE,
     GROUP_POOL,
     GROUP_STREAM,
+    GROUP_CATEGORY,
     GROUP_AGE, /* 0: older than the recording, 1: none, n: at least 2^(n - 2) events */
 };
 
@@ -41,9 +43,11 @@ struct group_key {
 struct group {
     struct group_key key;
     struct peak_row row;
-    struct live biggest;      /* stands for the row */
-    struct stack_names names; /* of the first member */
+    struct live biggest;            /* stands for the row */
+    struct stack_names names;       /* of the first member */
+    str category, confidence, rule; /* the same; ptr NULL: not known */
     bool culprits_differ, owners_differ, slack_unknown;
+    bool categories_differ, confidences_differ, rules_differ;
     uint32_t members;
 };
 
@@ -55,6 +59,7 @@ struct grouping {
     struct vrs_error *err;
     struct arena scratch;
     struct segment_index segments;
+    uint32_t first_allocation; /* of the device */
     struct rounding rounding;
     struct sites sites;
     struct buf text;
@@ -142,6 +147,13 @@ static enum vrs_status site_key_of(struct grouping *g, const struct live *live, 
     return VRS_OK;
 }
 
+static enum category category_of(const struct grouping *g, const struct live *live)
+{
+    const struct categories *c = g->options->categories;
+    return c == NULL ? CATEGORY_UNKNOWN
+                     : (enum category)c->of[live->allocation - g->first_allocation];
+}
+
 static enum vrs_status key_of(struct grouping *g, const struct live *live,
                               const struct stack_names *names, struct group_key *ret)
 {
@@ -177,6 +189,9 @@ static enum vrs_status key_of(struct grouping *g, const struct live *live,
         break;
     case BY_AGE:
         *ret = (struct group_key){ GROUP_AGE, age_class(g->options->at_event, live->born), S("") };
+        break;
+    case BY_CATEGORY:
+        *ret = (struct group_key){ GROUP_CATEGORY, category_of(g, live), S("") };
         break;
     case BY_CULPRIT:
     case PEAK_BYS:
@@ -217,6 +232,27 @@ static bool stands_before(const struct live *a, const struct live *b)
     return a->born != b->born ? a->born < b->born : a->allocation < b->allocation;
 }
 
+/* Category, confidence and rule, where all members have the same. */
+static void add_category(const struct grouping *g, struct group *group, const struct live *live)
+{
+    const struct categories *c = g->options->categories;
+    if (c == NULL)
+        return;
+    uint32_t i = live->allocation - g->first_allocation;
+    str none = { NULL, 0 };
+    str category = str_from(category_names[c->of[i]]), rule = str_from(c->rule_names[c->rule[i]]);
+    str confidence =
+        c->confidence[i] == CONFIDENCE_NONE ? none : str_from(confidence_names[c->confidence[i]]);
+    if (group->members == 0) {
+        group->category = category;
+        group->confidence = confidence;
+        group->rule = rule;
+    }
+    group->categories_differ |= !str_equal(category, group->category);
+    group->confidences_differ |= !str_equal(confidence, group->confidence);
+    group->rules_differ |= !str_equal(rule, group->rule);
+}
+
 static void add_member(struct grouping *g, struct group *group, const struct live *live,
                        const struct stack_names *names)
 {
@@ -226,6 +262,7 @@ static void add_member(struct grouping *g, struct group *group, const struct liv
         row->oldest_event = live->born;
     if (group->members == 0 || stands_before(live, &group->biggest))
         group->biggest = *live;
+    add_category(g, group, live);
     group->members++;
     row->bytes += live->bytes;
     row->slack_bytes += block.bytes - live->bytes;
@@ -322,6 +359,9 @@ static enum vrs_status name_row(struct grouping *g, const struct group *group, s
     case GROUP_SIZE:
         buf_u64(&g->text, group->key.number);
         break;
+    case GROUP_CATEGORY:
+        buf_text(&g->text, category_names[group->key.number]);
+        break;
     case GROUP_POOL:
         pool_name(g, group->key.number);
         break;
@@ -370,6 +410,9 @@ static enum vrs_status make_rows(struct grouping *g, const struct live_set *set,
         row->slack_bytes = group->slack_unknown ? UNKNOWN_U64 : row->slack_bytes;
         row->culprit = group->culprits_differ ? (str){ NULL, 0 } : group->names.culprit;
         row->owner = group->owners_differ ? (str){ NULL, 0 } : group->names.owner;
+        row->category = group->categories_differ ? (str){ NULL, 0 } : group->category;
+        row->confidence = group->confidences_differ ? (str){ NULL, 0 } : group->confidence;
+        row->rule = group->rules_differ ? (str){ NULL, 0 } : group->rule;
         member += group->members;
         sum += row->bytes;
     }
@@ -421,6 +464,7 @@ enum vrs_status peak_compute(const struct recording *r, uint32_t device,
         .options = &asked,
         .naming = naming,
         .arena = arena,
+        .first_allocation = r->devices.first_allocation[device],
         .err = err,
         .rounding = rounding_of(r),
         .groups.max = UINT32_MAX,

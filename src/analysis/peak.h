@@ -2,6 +2,7 @@
 #ifndef VRS_ANALYSIS_PEAK_H
 #define VRS_ANALYSIS_PEAK_H
 
+#include "analysis/categories.h"
 #include "analysis/curves.h"
 #include "analysis/naming.h"
 #include "analysis/site.h"
@@ -18,6 +19,7 @@ enum peak_by {
     BY_POOL,
     BY_STREAM,
     BY_AGE,
+    BY_CATEGORY, /* needs categories */
     PEAK_BYS
 };
 extern const char *const peak_by_names[PEAK_BYS];
@@ -28,11 +30,12 @@ struct peak_row {
     uint64_t count;
     double share_ratio; /* of the live set */
     uint64_t largest_bytes;
-    int64_t oldest_event;     /* -1: older than the recording */
-    double median_age_events; /* of the traced allocations; negative: none is traced */
-    uint64_t slack_bytes;     /* UNKNOWN_U64 unless every block size is recorded */
-    str culprit, owner;       /* ptr NULL where the row's allocations differ */
-    stack_id stack;           /* of the representative: its largest, then earliest, allocation */
+    int64_t oldest_event;           /* -1: older than the recording */
+    double median_age_events;       /* of the traced allocations; negative: none is traced */
+    uint64_t slack_bytes;           /* UNKNOWN_U64 unless every block size is recorded */
+    str culprit, owner;             /* ptr NULL where the row's allocations differ */
+    str category, confidence, rule; /* the same; also where they were not asked for */
+    stack_id stack; /* of the representative: its largest, then earliest, allocation */
 };
 
 struct peak {
@@ -50,6 +53,7 @@ struct peak_options {
     enum peak_by by;
     enum site_key key;
     int64_t at_event;
+    const struct categories *categories; /* of the device; NULL: not asked for */
 };
 
 /* Groups the live set after event `at_event`; everything in `*ret` lives in `arena`. */

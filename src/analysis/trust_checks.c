@@ -6,12 +6,24 @@ enum {
     CAPACITY_TOLERANCE = 64 << 20
 };
 
+/* Keeps the first cases, by their events; those without one as they come. */
+static void show_case(struct finding *f, int64_t event, uint64_t address)
+{
+    uint32_t at = f->count < FINDING_SHOWN ? (uint32_t)f->count : FINDING_SHOWN;
+    for (; at > 0 && f->shown[at - 1].event > event; at--)
+        if (at < FINDING_SHOWN)
+            f->shown[at] = f->shown[at - 1];
+    if (at == FINDING_SHOWN)
+        return;
+    f->shown[at] = (struct finding_case){ event, address };
+    f->first_event = f->shown[0].event;
+    f->first_address = f->shown[0].address;
+}
+
 void finding_add(struct finding *f, uint64_t bytes, int64_t event, uint64_t address)
 {
-    if (f->count++ == 0) {
-        f->first_event = event;
-        f->first_address = address;
-    }
+    show_case(f, event, address);
+    f->count++;
     f->total_bytes = bytes > UINT64_MAX - f->total_bytes ? UINT64_MAX : f->total_bytes + bytes;
     if (bytes > f->worst_bytes)
         f->worst_bytes = bytes;
@@ -37,18 +49,25 @@ static bool differs(uint64_t given, uint64_t sum, uint64_t *worst)
     return true;
 }
 
-static bool segment_is_wrong(const struct recording *r, uint32_t segment, uint64_t *worst)
+/* What is wrong with one segment, and by how much at the most. */
+struct faults {
+    bool layout, totals;
+    uint64_t layout_worst, totals_worst;
+};
+
+static struct faults segment_faults(const struct recording *r, uint32_t segment)
 {
     const struct segments *s = &r->segments;
     const struct blocks *b = &r->blocks;
     uint64_t at = s->address[segment], allocated = 0, active = 0, requested = 0;
-    bool wrong = false, host = r->devices.kind[s->device[segment]] == DEVICE_HOST;
+    bool host = r->devices.kind[s->device[segment]] == DEVICE_HOST;
+    struct faults f = { .layout = false };
     for (uint32_t i = 0; i < s->blocks[segment]; i++) {
         uint32_t block = s->first_block[segment] + i;
         uint64_t size = known_or_0(b->size[block]);
         if (b->address[block] != UNKNOWN_U64)
-            wrong |= differs(b->address[block], at, worst);
-        wrong |= !host && size % ROUNDING_UNIT != 0;
+            f.layout |= differs(b->address[block], at, &f.layout_worst);
+        f.layout |= !host && size % ROUNDING_UNIT != 0;
         at += size;
         if (!block_live(r, block))
             continue;
@@ -56,34 +75,40 @@ static bool segment_is_wrong(const struct recording *r, uint32_t segment, uint64
         allocated += b->state[block] == BLOCK_ALLOCATED ? size : 0;
         requested += block_requested(r, block);
         if (block_requested(r, block) > size) {
-            widen(worst, block_requested(r, block) - size);
-            wrong = true;
+            widen(&f.totals_worst, block_requested(r, block) - size);
+            f.totals = true;
         }
     }
     /* Some writers leave the blocks out. */
     if (s->blocks[segment] != 0) {
-        wrong |= differs(s->total_size[segment], at - s->address[segment], worst);
-        wrong |= differs(s->allocated_size[segment], allocated, worst);
-        wrong |= differs(s->active_size[segment], active, worst);
-        wrong |= differs(s->requested_size[segment], requested, worst);
+        f.layout |= differs(s->total_size[segment], at - s->address[segment], &f.layout_worst);
+        f.totals |= differs(s->allocated_size[segment], allocated, &f.totals_worst);
+        f.totals |= differs(s->active_size[segment], active, &f.totals_worst);
+        f.totals |= differs(s->requested_size[segment], requested, &f.totals_worst);
     }
-    wrong |= !host && s->total_size[segment] != UNKNOWN_U64 &&
-             s->total_size[segment] % SEGMENT_UNIT != 0;
-    return wrong;
+    f.layout |= !host && s->total_size[segment] != UNKNOWN_U64 &&
+                s->total_size[segment] % SEGMENT_UNIT != 0;
+    return f;
 }
 
-static void check_sums(const struct recording *r, uint32_t device, struct finding *f)
+static void check_sums(const struct recording *r, uint32_t device, struct checks *checks)
 {
     uint64_t end = 0;
     for (uint32_t i = 0; i < r->devices.segments[device]; i++) {
         uint32_t segment = r->devices.first_segment[device] + i;
         uint64_t address = r->segments.address[segment], size = r->segments.total_size[segment];
-        uint64_t worst = 0;
-        bool overlaps = i != 0 && address < end;
-        if (overlaps)
-            worst = end - address;
-        if (segment_is_wrong(r, segment, &worst) || overlaps)
-            finding_add(f, worst, -1, address);
+        struct faults f = segment_faults(r, segment);
+        if (i != 0 && address < end) {
+            f.layout = true;
+            widen(&f.layout_worst, end - address);
+        }
+        if (f.layout)
+            finding_add(&checks->layout, f.layout_worst, -1, address);
+        if (f.totals)
+            finding_add(&checks->totals, f.totals_worst, -1, address);
+        widen(&f.layout_worst, f.totals_worst);
+        if (f.layout || f.totals)
+            finding_add(&checks->sums, f.layout_worst, -1, address);
         end = size == UNKNOWN_U64 || size > UINT64_MAX - address ? address : address + size;
     }
 }
@@ -192,7 +217,9 @@ static void check_curves(const struct recording *r, uint32_t device, const struc
             .first_event = c.above_first_event,
             .first_address = UNKNOWN_U64,
         };
-    else if (reserved < 0)
+    for (uint32_t i = 0; i < FINDING_SHOWN; i++)
+        checks->above_reserved.shown[i] = (struct finding_case){ c.above_event[i], UNKNOWN_U64 };
+    if (c.above_events == 0 && reserved < 0)
         finding_add(&checks->above_reserved, 0 - (uint64_t)reserved, -1, UNKNOWN_U64);
 
     uint64_t spread = (uint64_t)c.capacity_most_bytes - (uint64_t)c.capacity_least_bytes;
@@ -205,15 +232,20 @@ static void check_curves(const struct recording *r, uint32_t device, const struc
 static void check_times(const struct recording *r, uint32_t device, struct checks *checks)
 {
     uint32_t first = r->devices.first_event[device];
-    uint64_t before = 0;
+    uint64_t before = 0, gap = 0;
     for (uint32_t i = 0; i < r->devices.events[device]; i++) {
         uint64_t time = r->events.time_us[first + i];
         if (time == UNKNOWN_U64) {
             finding_add(&checks->no_time, 0, i, UNKNOWN_U64);
             continue;
         }
-        if (time < before)
+        if (time < before) {
             finding_add(&checks->time_backwards, 0, i, UNKNOWN_U64);
+        } else if (time - before > gap && before != 0) {
+            gap = time - before;
+            checks->largest_gap_us = gap;
+            checks->largest_gap_event = i;
+        }
         before = time;
     }
 }
@@ -231,9 +263,13 @@ enum vrs_status checks_run(const struct recording *r, uint32_t device, const str
 {
     uint8_t parts = r->devices.parts[device];
     bool anchored = (parts & PART_ANCHOR) != 0;
-    struct checks checks = { .forward_start_bytes = forward_start_bytes(r, device) };
+    struct checks checks = {
+        .forward_start_bytes = forward_start_bytes(r, device),
+        .largest_gap_us = UNKNOWN_U64,
+        .largest_gap_event = -1,
+    };
     if ((parts & PART_SEGMENTS) != 0)
-        check_sums(r, device, &checks.sums);
+        check_sums(r, device, &checks);
     count_unknown_actions(r, device, &checks.unknown_actions);
     if (device_traced(r, device)) {
         check_allocations(r, device, anchored, &checks);

@@ -5,16 +5,26 @@
 #include "analysis/curves.h"
 #include "base/fail.h"
 
+enum { FINDING_SHOWN = 5 };
+
+struct finding_case {
+    int64_t event;    /* -1: none is meant */
+    uint64_t address; /* UNKNOWN_U64: none is meant */
+};
+
 /* What one check found; a count of 0 is a check that holds or was not run. */
 struct finding {
     uint64_t count;
     uint64_t total_bytes, worst_bytes; /* of all cases, of the worst one */
-    int64_t first_event;               /* -1: none is meant */
-    uint64_t first_address;            /* UNKNOWN_U64: none is meant */
+    int64_t first_event;               /* of the first case, as below */
+    uint64_t first_address;
+    struct finding_case shown[FINDING_SHOWN]; /* the first cases; as many as there are */
 };
 
 struct checks {
-    struct finding sums;             /* segments that do not add up */
+    struct finding sums;             /* segments that do not add up: one of the next two */
+    struct finding layout;           /* their blocks do not fill them, or have odd sizes */
+    struct finding totals;           /* their figures are not the sums of their blocks */
     struct finding end_mismatch;     /* allocations that the final blocks contradict */
     struct finding unpaired_request; /* free requests without completion, not pending at the end */
     struct finding negative_start;   /* less than nothing in use before the first event */
@@ -29,6 +39,8 @@ struct checks {
     struct finding capacity_varies;  /* ooms at which reserved and free bytes differ in sum */
     struct finding unknown_actions;  /* a fact */
     int64_t forward_start_bytes;     /* see curves.h */
+    uint64_t largest_gap_us;         /* between neighbours that have a time; UNKNOWN_U64: none */
+    int64_t largest_gap_event;       /* the later of the two */
 };
 
 /* Runs what can be run: the final state is checked where it is whole, the rest where there is a

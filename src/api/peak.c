@@ -1,5 +1,6 @@
 /* peak.c - who held the memory at one moment. */
 #include "analysis/moment.h"
+#include "analysis/study.h"
 #include "api/result.h"
 #include "api/stack_texts.h"
 
@@ -8,12 +9,14 @@ struct wish {
     struct moment moment;
     enum peak_by by;
     enum site_key key;
+    bool categories;
 };
 
 static enum vrs_status read_wish(const struct vrs_peak_options *o, struct wish *ret,
                                  struct vrs_error *err)
 {
     *ret = (struct wish){ .moment = { .kind = AT_PEAK }, .by = BY_CULPRIT, .key = SITE_LINE };
+    ret->categories = o->categories;
     if (o->at != NULL)
         TRY(moment_parse(str_from(o->at), &ret->moment, err));
     if (o->by != NULL) {
@@ -25,6 +28,7 @@ static enum vrs_status read_wish(const struct vrs_peak_options *o, struct wish *
                             "cannot group by \"%.40s\"; vrs_peak_options has what is accepted",
                             o->by);
         ret->by = (enum peak_by)by;
+        ret->categories = ret->categories || ret->by == BY_CATEGORY;
     }
     if (o->key != NULL) {
         str key = str_from(o->key);
@@ -94,16 +98,26 @@ static enum vrs_status keep_texts(struct asking *a, struct peak *peak, struct vr
     for (uint32_t i = 0; i < peak->rows; i++) {
         struct peak_row *row = &peak->row[i];
         if (!keep_text(a->keep, &row->name) || !keep_text(a->keep, &row->culprit) ||
-            !keep_text(a->keep, &row->owner))
+            !keep_text(a->keep, &row->owner) || !keep_text(a->keep, &row->category) ||
+            !keep_text(a->keep, &row->confidence) || !keep_text(a->keep, &row->rule))
             return vrs_no_memory(err);
     }
     return VRS_OK;
 }
 
-static enum vrs_status peak_device(struct asking *a, uint32_t row, const struct wish *wish,
-                                   struct stack_collector *stacks, struct peak_device *d,
-                                   struct vrs_error *err)
+/* What the devices of one recording share. */
+struct shared {
+    const struct wish *wish;
+    bool studies; /* the question needs categories, steps or phases */
+    struct stack_collector stacks;
+    struct category_rules rules;
+    struct study_place place;
+};
+
+static enum vrs_status peak_device(struct asking *a, uint32_t row, struct shared *shared,
+                                   struct peak_device *d, struct vrs_error *err)
 {
+    const struct wish *wish = shared->wish;
     const struct recording *r = a->r;
     struct curves curves;
     d->name = device_name_of(r, row);
@@ -113,7 +127,11 @@ static enum vrs_status peak_device(struct asking *a, uint32_t row, const struct 
     TRY(trust_assess(r, row, &curves, &a->agreement[row], a->keep, &d->trust, err));
     int64_t event = 0;
     struct vrs_error none;
-    enum vrs_status found = moment_find(r, row, wish->moment, &event, &none);
+    struct study study;
+    if (shared->studies)
+        TRY(study_make(&shared->place, row, &study, err));
+    enum vrs_status found = shared->studies ? moment_in_study(&study, wish->moment, &event, &none)
+                                            : moment_find(r, row, wish->moment, &event, &none);
     if (found == VRS_USAGE) {
         d->status = ANSWER_NOT_APPLICABLE;
         return add_reason(a, d, "no_such_moment", str_from(none.message), err);
@@ -124,9 +142,11 @@ static enum vrs_status peak_device(struct asking *a, uint32_t row, const struct 
         return found;
     }
     struct peak_options options = { .by = wish->by, .key = wish->key, .at_event = event };
+    if (wish->categories)
+        options.categories = &study.categories;
     TRY(peak_compute(r, row, &options, a->naming, a->keep, &d->peak, err));
     TRY(keep_texts(a, &d->peak, err));
-    TRY(ask_stacks(a, stacks, d, err));
+    TRY(ask_stacks(a, &shared->stacks, d, err));
     d->at_peak = event == curves.of[CURVE_REQUESTED].peak_event;
     d->after_us = micros_after_first(r, row, event);
     d->reserved_bytes = curve_at(r, row, CURVE_RESERVED, event);
@@ -148,22 +168,40 @@ static enum vrs_status check_any(const struct peak_answer *answer, struct vrs_er
     return vrs_fail(err, VRS_USAGE, "%s", answer->device[0].reason[0].text.ptr);
 }
 
+static enum vrs_status prepare_studies(struct asking *a, struct shared *shared,
+                                       struct vrs_error *err)
+{
+    TRY(category_rules_read(&shared->rules, str_from(category_rules_builtin), "builtin", err));
+    shared->place = (struct study_place){
+        .r = a->r,
+        .agreement = a->agreement,
+        .naming = a->naming,
+        .rules = &shared->rules,
+        .keep = a->keep,
+        .scratch = &a->scratch,
+    };
+    return study_place_make(&shared->place, err);
+}
+
 static enum vrs_status peak_all(struct asking *a, const struct vrs_recording *recording,
-                                const char *path, const struct wish *wish,
-                                struct stack_collector *stacks, struct vrs_error *err)
+                                const char *path, struct shared *shared, struct vrs_error *err)
 {
     struct peak_answer *answer = &a->result->set.peak[0];
     TRY(file_facts_of(recording, path, a->keep, &answer->file, err));
     answer->device = arena_array(a->keep, struct peak_device, a->r->devices.rows.len);
-    if (answer->device == NULL || !stack_texts_begin(stacks, a->r, &a->scratch))
+    if (answer->device == NULL || !stack_texts_begin(&shared->stacks, a->r, &a->scratch))
         return vrs_no_memory(err);
+    shared->studies = shared->wish->categories || moment_needs_study(shared->wish->moment);
+    if (shared->studies)
+        TRY(prepare_studies(a, shared, err));
     for (uint32_t d = 0; d < a->r->devices.rows.len; d++) {
         if (asking_wants(a, d))
-            TRY(peak_device(a, d, wish, stacks, &answer->device[answer->devices++], err));
+            TRY(peak_device(a, d, shared, &answer->device[answer->devices++], err));
     }
     TRY(check_any(answer, err));
-    return stack_texts_write(stacks, &a->scratch, a->keep, &answer->stacks) ? VRS_OK
-                                                                            : vrs_no_memory(err);
+    return stack_texts_write(&shared->stacks, &a->scratch, a->keep, &answer->stacks)
+               ? VRS_OK
+               : vrs_no_memory(err);
 }
 
 enum vrs_status vrs_peak_check(const struct vrs_peak_options *options, struct vrs_error *err)
@@ -183,11 +221,13 @@ enum vrs_status vrs_peak(const struct vrs_recording *recording,
     struct wish wish;
     TRY(read_wish(&o, &wish, err));
     struct asking a;
-    struct stack_collector stacks = { 0 };
+    struct shared shared = { .wish = &wish };
+    category_rules_init(&shared.rules);
     enum vrs_status status =
         asking_begin(&a, recording, RESULT_PEAK, o.user_root, o.library, o.device, err);
     if (status == VRS_OK)
-        status = peak_all(&a, recording, o.path, &wish, &stacks, err);
-    stack_texts_end(&stacks);
+        status = peak_all(&a, recording, o.path, &shared, err);
+    category_rules_free(&shared.rules);
+    stack_texts_end(&shared.stacks);
     return asking_end(&a, status, ret);
 }

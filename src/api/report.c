@@ -1,11 +1,25 @@
 /* report.c - the one page about a recording. */
 #include "analysis/figures.h"
-#include "api/result.h"
+#include "analysis/timeline.h"
+#include "api/story.h"
+#include "api/units.h"
 
 enum {
     SPANS_MOST = 1024, /* finer than any terminal is wide */
     ROWS_MOST = 256,   /* culprits kept of each device */
     OOMS_MOST = 4
+};
+
+/* What the devices of one report share. */
+struct reporting {
+    struct asking *a;
+    const struct vrs_report_options *o;
+    bool compared; /* with other devices, of this file or another */
+    bool told;     /* the analyses that the page joins are asked too */
+    bool studied;  /* what follows is made */
+    struct category_rules rules;
+    struct study_place place;
+    struct last_ooms ooms;
 };
 
 static enum vrs_status find_ooms(struct asking *a, uint32_t d, struct report_device *ret,
@@ -36,11 +50,11 @@ static enum vrs_status find_ooms(struct asking *a, uint32_t d, struct report_dev
     return VRS_OK;
 }
 
-static enum vrs_status keep_rows(struct asking *a, const struct peak *peak,
+static enum vrs_status keep_rows(struct asking *a, const struct peak *peak, uint32_t most,
                                  struct report_device *ret, struct vrs_error *err)
 {
     ret->all_rows = peak->rows;
-    ret->rows = peak->rows < ROWS_MOST ? peak->rows : ROWS_MOST;
+    ret->rows = peak->rows < most ? peak->rows : most;
     ret->row = arena_array(a->keep, struct report_row, ret->rows);
     if (ret->row == NULL)
         return vrs_no_memory(err);
@@ -60,8 +74,8 @@ static enum vrs_status keep_rows(struct asking *a, const struct peak *peak,
 
 /* Who held the peak, by culprit; where one line holds most of it and stands for several owners
  * (a trainer's one call), by owner. */
-static enum vrs_status find_holders(struct asking *a, uint32_t d, struct report_device *ret,
-                                    struct vrs_error *err)
+static enum vrs_status find_holders(struct asking *a, uint32_t d, uint32_t most,
+                                    struct report_device *ret, struct vrs_error *err)
 {
     struct peak_options options = {
         .by = BY_CULPRIT,
@@ -87,7 +101,7 @@ static enum vrs_status find_holders(struct asking *a, uint32_t d, struct report_
         options.by = BY_OWNER;
         TRY(peak_compute(a->r, d, &options, a->naming, &a->scratch, &peak, err));
     }
-    return keep_rows(a, &peak, ret, err);
+    return keep_rows(a, &peak, most, ret, err);
 }
 
 static enum vrs_status draw(struct asking *a, uint32_t d, struct report_device *ret,
@@ -103,9 +117,51 @@ static enum vrs_status draw(struct asking *a, uint32_t d, struct report_device *
     return VRS_OK;
 }
 
-static enum vrs_status report_device(struct asking *a, uint32_t d, struct report_device *ret,
+/* Curves and trust, from the study of the device where there is one. */
+static enum vrs_status measure(struct reporting *p, uint32_t d, struct study *study,
+                               struct report_device *ret, struct vrs_error *err)
+{
+    const struct agreement *agreement = &p->a->agreement[d];
+    if (p->studied) {
+        TRY(study_make(&p->place, d, study, err));
+        ret->curves = study->curves;
+        ret->trust = study->trust;
+        return VRS_OK;
+    }
+    curves_compute(p->a->r, d, &ret->curves);
+    curves_prove(&ret->curves, agreement);
+    return trust_assess(p->a->r, d, &ret->curves, agreement, p->a->keep, &ret->trust, err);
+}
+
+/* What other devices are compared with, the page of trust, how the memory moved. */
+static enum vrs_status add_study(struct reporting *p, uint32_t d, struct study *study,
+                                 struct report_device *ret, struct vrs_error *err)
+{
+    struct unit *unit = NULL;
+    TRY(keep_unit(p->a, d, &p->ooms, &ret->curves, p->compared, &unit, err));
+    if (p->compared && unit != NULL)
+        TRY(unit_describe(study, unit, err));
+    ret->unit = unit;
+    if (p->told)
+        TRY(story_make(study, &ret->story, err));
+    if (p->o->timeline) {
+        struct timeline *timeline = NULL;
+        TRY(timeline_compute(study, &timeline, err));
+        ret->timeline = timeline;
+    }
+    if (!p->o->trust)
+        return VRS_OK;
+    struct overview *overview = arena_take(p->a->keep, sizeof *overview);
+    if (overview == NULL)
+        return vrs_no_memory(err);
+    ret->overview = overview;
+    return overview_compute(study, overview, err);
+}
+
+static enum vrs_status report_device(struct reporting *p, uint32_t d, struct report_device *ret,
                                      struct vrs_error *err)
 {
+    struct asking *a = p->a;
     const struct recording *r = a->r;
     const struct devices *v = &r->devices;
     ret->name = device_name_of(r, d);
@@ -116,32 +172,64 @@ static enum vrs_status report_device(struct asking *a, uint32_t d, struct report
     ret->orphan_frees = v->orphan_frees[d];
     ret->double_allocs = v->double_allocs[d];
     ret->pending_bytes = pending_bytes(r, d);
-    curves_compute(r, d, &ret->curves);
-    curves_prove(&ret->curves, &a->agreement[d]);
+    struct study study = { .r = NULL };
+    struct arena_mark mark = arena_mark(&a->scratch);
+    TRY(measure(p, d, &study, ret, err));
     int64_t peak_event = ret->curves.of[CURVE_REQUESTED].peak_event;
     ret->peak_after_us = micros_after_first(r, d, peak_event);
     ret->duration_us = micros_after_first(r, d, (int64_t)ret->events - 1);
     ret->old_bytes = old_bytes(r, d, peak_event);
     TRY(distinct_stacks(r, d, &a->scratch, &ret->stacks, err));
-    TRY(trust_assess(r, d, &ret->curves, &a->agreement[d], a->keep, &ret->trust, err));
     TRY(find_ooms(a, d, ret, err));
-    TRY(find_holders(a, d, ret, err));
-    return draw(a, d, ret, err);
+    TRY(find_holders(a, d, p->o->part ? 1 : ROWS_MOST, ret, err));
+    TRY(add_study(p, d, &study, ret, err));
+    arena_release(&a->scratch, mark);
+    return p->o->part ? VRS_OK : draw(a, d, ret, err);
 }
 
-static enum vrs_status report_all(struct asking *a, const struct vrs_recording *recording,
-                                  const char *path, struct vrs_error *err)
+/* Studies, where something is asked for that takes them. */
+static enum vrs_status begin_studies(struct reporting *p, struct vrs_error *err)
 {
+    const struct vrs_report_options *o = p->o;
+    struct asking *a = p->a;
+    struct naming_options options = { text_or_empty(o->user_root), text_or_empty(o->library) };
+    p->compared = o->part || a->r->devices.rows.len > 1;
+    p->told = !o->part && !o->trust && !o->quick;
+    p->studied = p->told || p->compared || o->trust || o->timeline;
+    if (!p->studied)
+        return VRS_OK;
+    TRY(category_rules_read(&p->rules, str_from(category_rules_builtin), "builtin", err));
+    p->place = (struct study_place){
+        .r = a->r,
+        .agreement = a->agreement,
+        .naming = a->naming,
+        .rules = &p->rules,
+        .keep = a->keep,
+        .scratch = &a->scratch,
+    };
+    /* Rows of analyses have names as they are. */
+    if (p->told || o->timeline)
+        TRY(naming_make(a->r, &options, a->keep, &p->place.naming, err));
+    return study_place_make(&p->place, err);
+}
+
+static enum vrs_status report_all(struct reporting *p, const struct vrs_recording *recording,
+                                  struct vrs_error *err)
+{
+    struct asking *a = p->a;
     struct report *report = &a->result->set.report[0];
-    TRY(file_facts_of(recording, path, a->keep, &report->file, err));
+    TRY(file_facts_of(recording, p->o->path, a->keep, &report->file, err));
+    report->trust_page = p->o->trust;
     report->device = arena_array(a->keep, struct report_device, a->r->devices.rows.len);
     if (report->device == NULL)
         return vrs_no_memory(err);
+    TRY(begin_studies(p, err));
+    p->ooms = last_ooms_of(a->r);
     for (uint32_t d = 0; d < a->r->devices.rows.len; d++) {
         if (asking_wants(a, d))
-            TRY(report_device(a, d, &report->device[report->devices++], err));
+            TRY(report_device(p, d, &report->device[report->devices++], err));
     }
-    return VRS_OK;
+    return compare_units(&a->result->set, false, a->keep, err);
 }
 
 enum vrs_status vrs_report(const struct vrs_recording *recording,
@@ -151,9 +239,12 @@ enum vrs_status vrs_report(const struct vrs_recording *recording,
     struct vrs_report_options o = { 0 };
     options_take(&o, sizeof o, options);
     struct asking a;
+    struct reporting reporting = { .a = &a, .o = &o };
+    category_rules_init(&reporting.rules);
     enum vrs_status status =
         asking_begin(&a, recording, RESULT_REPORT, o.user_root, o.library, o.device, err);
     if (status == VRS_OK)
-        status = report_all(&a, recording, o.path, err);
+        status = report_all(&reporting, recording, err);
+    category_rules_free(&reporting.rules);
     return asking_end(&a, status, ret);
 }

@@ -1,50 +1,77 @@
 /* result.c - making and freeing results. */
 #include "api/result.h"
 
+#include <string.h>
+
 #include "base/buf.h"
 #include "base/utf8.h"
+
+struct result_memory {
+    struct arena arena;
+    uint32_t owners;
+    struct vrs_result *result;
+};
+
+static const size_t answer_bytes[RESULT_STUDIES] = {
+    [RESULT_REPORT] = sizeof(struct report),
+    [RESULT_PEAK] = sizeof(struct peak_answer),
+    [RESULT_REPLAY] = sizeof(struct replay_answer),
+    [RESULT_DIFF] = sizeof(struct diff_answer),
+};
+
+static size_t bytes_of(enum result_kind kind)
+{
+    return kind >= RESULT_STUDIES ? sizeof(struct study_answer) : answer_bytes[kind];
+}
 
 struct vrs_result *result_make(enum result_kind kind, uint32_t count)
 {
     struct arena arena;
     arena_init(&arena, SIZE_MAX / 2);
+    struct result_memory *memory = arena_take(&arena, sizeof *memory);
     struct vrs_result *result = arena_take(&arena, sizeof *result);
-    if (result == NULL)
-        return NULL;
-    result->set.kind = kind;
-    result->set.count = count;
-    bool room = false;
-    switch (kind) {
-    case RESULT_REPORT:
-        result->set.report = arena_array(&arena, struct report, count);
-        room = result->set.report != NULL;
-        break;
-    case RESULT_PEAK:
-        result->set.peak = arena_array(&arena, struct peak_answer, count);
-        room = result->set.peak != NULL;
-        break;
-    case RESULT_REPLAY:
-        result->set.replay = arena_array(&arena, struct replay_answer, count);
-        room = result->set.replay != NULL;
-        break;
-    }
-    if (!room) {
+    void *answers = arena_take_array(&arena, count, bytes_of(kind));
+    if (memory == NULL || result == NULL || answers == NULL) {
         arena_free(&arena);
         return NULL;
     }
-    result->arena = arena;
+    *memory = (struct result_memory){ arena, 1, result };
+    *result = (struct vrs_result){ .memory = memory, .arena = &memory->arena };
+    result->set = (struct answer_set){ .kind = kind, .answers = answers, .count = count };
     return result;
+}
+
+void result_copy_answers(struct vrs_result *to, uint32_t at, const struct vrs_result *from)
+{
+    size_t bytes = bytes_of(to->set.kind);
+    memcpy((char *)to->set.answers + at * bytes, from->set.answers, from->set.count * bytes);
+}
+
+struct result_memory *result_memory_hold(const struct vrs_result *result)
+{
+    result->memory->owners++;
+    return result->memory;
+}
+
+static void let_go(struct result_memory *memory)
+{
+    if (--memory->owners > 0)
+        return;
+    struct vrs_result *result = memory->result;
+    /* Sets of sets let go of theirs in turn. */
+    for (uint32_t i = 0; i < result->parts; i++)
+        let_go(result->part[i]);
+    if (result->run != NULL)
+        recording_free(result->run);
+    /* The arena holds the struct that holds the arena. */
+    struct arena arena = memory->arena;
+    arena_free(&arena);
 }
 
 void vrs_result_free(struct vrs_result *result)
 {
-    if (result == NULL)
-        return;
-    if (result->run != NULL)
-        recording_free(result->run);
-    /* The arena holds the struct that holds the arena. */
-    struct arena arena = result->arena;
-    arena_free(&arena);
+    if (result != NULL)
+        let_go(result->memory);
 }
 
 bool asking_wants(const struct asking *a, uint32_t device)
@@ -81,18 +108,22 @@ enum vrs_status asking_begin(struct asking *a, const struct vrs_recording *recor
                           .agreement = recording->agreement,
                           .device = device };
     arena_init(&a->scratch, SIZE_MAX / 2);
+    arena_init(&a->names, SIZE_MAX / 2);
     a->result = result_make(kind, 1);
     if (a->result == NULL)
         return vrs_no_memory(err);
-    a->keep = &a->result->arena;
+    a->keep = a->result->arena;
     TRY(check_device(a, err));
     struct naming_options options = { text_or_empty(user_root), text_or_empty(library) };
-    return naming_make(a->r, &options, &a->scratch, &a->naming, err);
+    /* Results of studies show names as they are; others keep copies of the few they show. */
+    struct arena *home = kind >= RESULT_STUDIES ? a->keep : &a->names;
+    return naming_make(a->r, &options, home, &a->naming, err);
 }
 
 enum vrs_status asking_end(struct asking *a, enum vrs_status status, struct vrs_result **ret)
 {
     arena_free(&a->scratch);
+    arena_free(&a->names);
     if (status == VRS_OK)
         *ret = a->result;
     else

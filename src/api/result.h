@@ -7,15 +7,28 @@
 #include "base/fail.h"
 #include "render/result.h"
 
+/* What answers live in.  A set made by vrs_merge shares that of its parts; the last one to let go
+ * frees it.  The count is not locked. */
+struct result_memory;
+
 struct vrs_result {
-    struct arena arena; /* this struct too */
-    bool several;       /* made by vrs_merge: a set, even if of one */
+    struct result_memory *memory; /* this struct too lives in it */
+    struct arena *arena;          /* of `memory` */
+    bool several;                 /* made by vrs_merge: a set, even if of one */
     struct answer_set set;
-    struct recording *run; /* in the arena: what vrs_replay kept; or NULL */
+    struct recording *run;       /* what vrs_replay kept; or NULL */
+    struct result_memory **part; /* held by a set */
+    uint32_t parts;
 };
 
 /* A result with room for `count` answers of one kind; NULL when out of memory. */
 struct vrs_result *result_make(enum result_kind kind, uint32_t count);
+
+/* Copies the answers of one result to place `at` of another, without what they point to. */
+void result_copy_answers(struct vrs_result *to, uint32_t at, const struct vrs_result *from);
+
+/* Keeps the memory of a result for one more owner. */
+struct result_memory *result_memory_hold(const struct vrs_result *result);
 
 /* What one call works with. */
 struct asking {
@@ -23,6 +36,7 @@ struct asking {
     const struct agreement *agreement; /* of each device */
     struct arena *keep;                /* of the result */
     struct arena scratch;              /* of the call */
+    struct arena names;                /* of the call: scratch is given back in between */
     struct naming *naming;
     struct vrs_result *result;
     int64_t device; /* the number plus 1; 0: all */

@@ -8,10 +8,24 @@ enum { WIDTH_DEFAULT = 80 };
 typedef void renderer(struct out *out, const struct answer_set *set, bool several,
                       const struct render_options *options);
 
-static renderer *const renderers[][2] = {
+enum { FORMATS = VRS_SARIF + 1 };
+
+static renderer *const renderers[RESULT_KINDS][FORMATS] = {
     [RESULT_REPORT] = { [VRS_TEXT] = report_text, [VRS_JSON] = report_json },
     [RESULT_PEAK] = { [VRS_TEXT] = peak_text, [VRS_JSON] = peak_json },
     [RESULT_REPLAY] = { [VRS_TEXT] = replay_text, [VRS_JSON] = replay_json },
+    [RESULT_DIFF] = { [VRS_TEXT] = diff_text, [VRS_JSON] = diff_json },
+    [RESULT_OOM] = { [VRS_TEXT] = oom_text, [VRS_JSON] = oom_json },
+    [RESULT_LEAKS] = { [VRS_TEXT] = leaks_text, [VRS_JSON] = leaks_json },
+    [RESULT_FRAGMENTS] = { [VRS_TEXT] = fragments_text, [VRS_JSON] = fragments_json },
+    [RESULT_STEPS] = { [VRS_TEXT] = steps_text, [VRS_JSON] = steps_json },
+    [RESULT_CATEGORIES] = { [VRS_TEXT] = categories_text, [VRS_JSON] = categories_json },
+    [RESULT_ADVISE] = { [VRS_TEXT] = advise_text, [VRS_JSON] = advise_json },
+    [RESULT_CHECK] = { [VRS_TEXT] = check_text,
+                       [VRS_JSON] = check_json,
+                       [VRS_JUNIT] = check_junit,
+                       [VRS_MARKDOWN] = check_markdown,
+                       [VRS_SARIF] = check_sarif },
 };
 
 enum vrs_status vrs_write(const struct vrs_result *result, const struct vrs_write_options *options,
@@ -22,10 +36,13 @@ enum vrs_status vrs_write(const struct vrs_result *result, const struct vrs_writ
     if (o.format == VRS_SNAPSHOT && result->run == NULL)
         return vrs_fail(err, VRS_USAGE,
                         "this answer keeps no run; only vrs_replay with keep_run does");
-    if (o.format != VRS_TEXT && o.format != VRS_JSON && o.format != VRS_SNAPSHOT)
-        return vrs_fail(err, VRS_USAGE,
-                        "there is no format %d; VRS_TEXT, VRS_JSON and VRS_SNAPSHOT are written",
+    if ((unsigned)o.format >= FORMATS)
+        return vrs_fail(err, VRS_USAGE, "there is no format %d; enum vrs_format has them",
                         (int)o.format);
+    if (o.format != VRS_SNAPSHOT && renderers[result->set.kind][o.format] == NULL)
+        return vrs_fail(err, VRS_USAGE,
+                        "this answer has no such format; VRS_TEXT and VRS_JSON are "
+                        "of all");
     struct render_options render = {
         .style = { o.width == 0 ? WIDTH_DEFAULT : o.width, o.colour, o.ascii },
         .picture = o.picture,
@@ -40,11 +57,5 @@ enum vrs_status vrs_write(const struct vrs_result *result, const struct vrs_writ
         status = snapshot_pickle(&out, result->run, err);
     else
         renderers[result->set.kind][o.format](&out, &result->set, result->several, &render);
-    out_flush(&out, 0);
-    bool memory = out.text.failed, refused = out.refused;
-    buf_free(&out.text);
-    TRY(status);
-    if (memory)
-        return vrs_no_memory(err);
-    return refused ? vrs_fail(err, VRS_IO, "the output could not be written") : VRS_OK;
+    return out_finish(&out, status, err);
 }

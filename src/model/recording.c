@@ -3,6 +3,21 @@
 
 #include "base/hash.h"
 
+const char *const event_action_names[ACTIONS] = {
+    [ACTION_ALLOC] = "alloc",
+    [ACTION_FREE_REQUESTED] = "free_requested",
+    [ACTION_FREE_COMPLETED] = "free_completed",
+    [ACTION_FREE] = "free",
+    [ACTION_SEGMENT_ALLOC] = "segment_alloc",
+    [ACTION_SEGMENT_FREE] = "segment_free",
+    [ACTION_SEGMENT_MAP] = "segment_map",
+    [ACTION_SEGMENT_UNMAP] = "segment_unmap",
+    [ACTION_SNAPSHOT] = "snapshot",
+    [ACTION_OOM] = "oom",
+    [ACTION_ANNOTATE] = "annotate",
+    [ACTION_USER_DEFINED] = "user_defined",
+};
+
 static const struct column devices_columns[] = {
     { "kind", offsetof(struct devices, kind), COLUMN_U8 },
     { "number", offsetof(struct devices, number), COLUMN_U32 },

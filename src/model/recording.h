@@ -97,6 +97,8 @@ enum event_action {
     ACTION_USER_DEFINED,
     ACTIONS
 };
+/* As PyTorch writes them; NULL for ACTION_OTHER. */
+extern const char *const event_action_names[ACTIONS];
 
 /* Segment events get memory from the device or give it back. */
 static inline bool action_obtains(uint8_t action)

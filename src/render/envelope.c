@@ -21,13 +21,19 @@ static const char *const statuses[ANSWER_STATUSES] = {
     [ANSWER_PARTIAL] = "partial",
     [ANSWER_NOT_APPLICABLE] = "not_applicable",
     [ANSWER_NEEDS_TRACE] = "needs_trace",
+    [ANSWER_NEEDS_STACKS] = "needs_stacks",
     [ANSWER_REFUSED] = "refused",
 };
 
 void envelope_file(struct json *j, const struct file_facts *file)
 {
+    envelope_named_file(j, "file", file);
+}
+
+void envelope_named_file(struct json *j, const char *key, const struct file_facts *file)
+{
     const struct origin *o = &file->origin;
-    json_line_object(j, "file");
+    json_line_object(j, key);
     json_str(j, "path", file->path);
     json_u64(j, "size_bytes", o->size_bytes);
     json_text(j, "compression", compressions[o->compression]);
@@ -65,7 +71,12 @@ void envelope_status(struct json *j, enum answer_status status, const struct ans
 
 void envelope_trust(struct json *j, const struct trust *trust)
 {
-    json_object(j, "trust");
+    envelope_named_trust(j, "trust", trust);
+}
+
+void envelope_named_trust(struct json *j, const char *key, const struct trust *trust)
+{
+    json_object(j, key);
     json_str(j, "grade", (str){ &trust->grade, 1 });
     json_text(j, "window", trust_window_names[trust->window]);
     json_array(j, "items");
@@ -178,6 +189,19 @@ static const char *grade_words(const struct trust *trust)
     }
 }
 
+static void put_grade(struct buf *to, const struct style *style, const struct trust *trust,
+                      const struct buf *words)
+{
+    bool good = trust->grade == 'A' || trust->grade == 'B';
+    buf_text(to, "trust ");
+    paint_on(to, style, good ? PAINT_GOOD : PAINT_BAD);
+    buf_char(to, trust->grade);
+    paint_off(to, style);
+    buf_text(to, "  ");
+    text_wrap(to, style, buf_slice(words), ENVELOPE_LABEL, ENVELOPE_LABEL);
+    to->failed = to->failed || words->failed;
+}
+
 void envelope_trust_text(struct buf *to, const struct style *style, const struct trust *trust)
 {
     struct buf words;
@@ -199,14 +223,16 @@ void envelope_trust_text(struct buf *to, const struct style *style, const struct
     }
     if (shown < trust->items)
         buf_format(&words, " (and %u more in --json)", (unsigned)(trust->items - shown));
-    bool good = trust->grade == 'A' || trust->grade == 'B';
-    buf_text(to, "trust ");
-    paint_on(to, style, good ? PAINT_GOOD : PAINT_BAD);
-    buf_char(to, trust->grade);
-    paint_off(to, style);
-    buf_text(to, "  ");
-    text_wrap(to, style, buf_slice(&words), ENVELOPE_LABEL, ENVELOPE_LABEL);
-    to->failed = to->failed || words.failed;
+    put_grade(to, style, trust, &words);
+    buf_free(&words);
+}
+
+void envelope_grade_text(struct buf *to, const struct style *style, const struct trust *trust)
+{
+    struct buf words;
+    buf_init(&words, 1 << 16);
+    buf_text(&words, grade_words(trust));
+    put_grade(to, style, trust, &words);
     buf_free(&words);
 }
 

@@ -9,8 +9,9 @@
 /* Columns of the word that a line of an answer begins with, as in "trust A  every check …". */
 enum { ENVELOPE_LABEL = 9 };
 
-/* The member "file". */
+/* The member "file", or of another name. */
 void envelope_file(struct json *j, const struct file_facts *file);
+void envelope_named_file(struct json *j, const char *key, const struct file_facts *file);
 
 /* The members "device" and, for pinned memory, "kind". */
 void envelope_device(struct json *j, struct device_name name);
@@ -19,8 +20,9 @@ void envelope_device(struct json *j, struct device_name name);
 void envelope_status(struct json *j, enum answer_status status, const struct answer_reason *reason,
                      uint32_t reasons);
 
-/* The member "trust". */
+/* The member "trust", or of another name. */
 void envelope_trust(struct json *j, const struct trust *trust);
+void envelope_named_trust(struct json *j, const char *key, const struct trust *trust);
 
 /* "run.pickle", "page.html #2" */
 void envelope_name(struct buf *to, const struct style *style, const struct file_facts *file);
@@ -29,6 +31,9 @@ void envelope_name(struct buf *to, const struct style *style, const struct file_
 void envelope_file_text(struct buf *to, const struct style *style, const struct file_facts *file,
                         uint32_t devices);
 void envelope_trust_text(struct buf *to, const struct style *style, const struct trust *trust);
+
+/* The grade and what it means, in place of what is wrong. */
+void envelope_grade_text(struct buf *to, const struct style *style, const struct trust *trust);
 
 /* Of a recording without memory or events: that it is so, and how to make a better one. */
 void envelope_nothing_text(struct buf *to, const struct style *style);

@@ -2,6 +2,7 @@
 #include "render/findings.h"
 
 #include "render/envelope.h"
+#include "render/story.h"
 
 void finding_oom_text(struct buf *to, const struct oom_fact *oom)
 {
@@ -35,7 +36,16 @@ void finding_adjust_text(struct buf *to, const struct report_device *device)
         buf_text(to, " must be added to the rows to give the peak");
 }
 
-uint32_t losses_of(const struct file_facts *file, struct loss ret[LOSSES])
+/* One kind of what reading a file left out or repaired. */
+enum { LOSSES = 6 };
+struct loss {
+    const char *id; /* static, as the text */
+    uint64_t count;
+    const char *text; /* the count follows */
+};
+
+/* Those that a file has; their number. */
+static uint32_t losses_of(const struct file_facts *file, struct loss ret[LOSSES])
 {
     const struct origin *o = &file->origin;
     /* Pages pad their strings with a few bytes; more than that is somebody else's. */
@@ -59,15 +69,28 @@ uint32_t losses_of(const struct file_facts *file, struct loss ret[LOSSES])
     return losses;
 }
 
-void loss_text(struct buf *to, const struct loss *loss, bool ascii)
+static void loss_text(struct buf *to, const struct loss *loss, bool ascii)
 {
     buf_text(to, loss->text);
     buf_text(to, ": ");
     human_count(to, loss->count, ascii);
 }
 
-static void open_finding(struct json *j, const char *id, const char *severity,
-                         const struct device_name *name, const struct buf *text)
+void losses_text(struct buf *to, const struct style *style, const struct file_facts *file)
+{
+    struct loss loss[LOSSES];
+    uint32_t losses = losses_of(file, loss);
+    struct buf words;
+    buf_init(&words, 1 << 12);
+    for (uint32_t i = 0; i < losses; i++) {
+        loss_text(&words, &loss[i], style->ascii);
+        envelope_words(to, style, "note", &words);
+    }
+    buf_free(&words);
+}
+
+void finding_open(struct json *j, const char *id, const char *severity,
+                  const struct device_name *name, const struct buf *text)
 {
     json_object(j, NULL);
     json_text(j, "id", id);
@@ -80,10 +103,10 @@ static void open_finding(struct json *j, const char *id, const char *severity,
     json_line_object(j, "evidence");
 }
 
-static void close_finding(struct json *j)
+void finding_close(struct json *j, uint64_t saving_bytes)
 {
     json_close(j);
-    json_null(j, "saving_bytes");
+    json_known(j, "saving_bytes", saving_bytes);
     json_close(j);
 }
 
@@ -93,22 +116,28 @@ static void device_findings(struct json *j, const struct report_device *d, struc
         const struct oom_fact *oom = &d->oom[d->ooms - 1];
         text->len = 0;
         finding_oom_text(text, oom);
-        open_finding(j, "oom", "problem", &d->name, text);
+        finding_open(j, "oom", "problem", &d->name, text);
+        if (d->story != NULL && d->story->has_oom) {
+            enum oom_verdict verdict = d->story->oom.tests.verdict;
+            json_text(j, "verdict", verdict == OOM_UNDECIDED ? NULL : oom_verdict_names[verdict]);
+        }
         json_i64(j, "event", oom->event);
         json_known(j, "asked_bytes", oom->asked_bytes);
         json_known(j, "device_free_bytes", oom->device_free_bytes);
         json_i64(j, "requested_bytes", oom->requested_bytes);
         json_i64(j, "reserved_bytes", oom->reserved_bytes);
-        close_finding(j);
+        finding_close(j, UNKNOWN_U64);
     }
+    if (d->story != NULL)
+        story_findings_json(j, d->story, d->name);
     if (d->old_bytes > 0 && d->events > 1) {
         text->len = 0;
         finding_old_text(text, d);
-        open_finding(j, "older_than_recording", "note", &d->name, text);
+        finding_open(j, "older_than_recording", "note", &d->name, text);
         json_i64(j, "event", d->curves.of[CURVE_REQUESTED].peak_event);
         json_u64(j, "old_bytes", d->old_bytes);
         json_u64(j, "live_bytes", d->live_bytes);
-        close_finding(j);
+        finding_close(j, UNKNOWN_U64);
     }
 }
 
@@ -119,9 +148,9 @@ static void file_findings(struct json *j, const struct file_facts *file, struct 
     for (uint32_t i = 0; i < losses; i++) {
         text->len = 0;
         loss_text(text, &loss[i], true);
-        open_finding(j, loss[i].id, "note", NULL, text);
+        finding_open(j, loss[i].id, "note", NULL, text);
         json_u64(j, "count", loss[i].count);
-        close_finding(j);
+        finding_close(j, UNKNOWN_U64);
     }
 }
 

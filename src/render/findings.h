@@ -2,6 +2,7 @@
 #ifndef VRS_RENDER_FINDINGS_H
 #define VRS_RENDER_FINDINGS_H
 
+#include "render/human.h"
 #include "render/json.h"
 #include "render/result.h"
 
@@ -14,19 +15,16 @@ void finding_old_text(struct buf *to, const struct report_device *device);
 /* "the file contradicts itself: 1.00 KiB must be added to the rows to give the peak" */
 void finding_adjust_text(struct buf *to, const struct report_device *device);
 
+/* A note for each thing that reading a file left out or repaired, so that no loss is silent. */
+void losses_text(struct buf *to, const struct style *style, const struct file_facts *file);
+
+/* One element of "findings", from its braces to its evidence, which the caller fills, and its end.
+ * `name` NULL: of the file.  A saving that is not known is UNKNOWN_U64. */
+void finding_open(struct json *j, const char *id, const char *severity,
+                  const struct device_name *name, const struct buf *text);
+void finding_close(struct json *j, uint64_t saving_bytes);
+
 /* The member "findings". */
-/* What reading a file left out or repaired, so that no loss is silent. */
-enum { LOSSES = 6 };
-struct loss {
-    const char *id; /* static, as the text */
-    uint64_t count;
-    const char *text; /* the count follows */
-};
-
-/* Those that a file has; their number. */
-uint32_t losses_of(const struct file_facts *file, struct loss ret[LOSSES]);
-void loss_text(struct buf *to, const struct loss *loss, bool ascii);
-
 void findings_json(struct json *j, const struct report *report);
 
 #endif

@@ -61,10 +61,12 @@ static void begin(struct json *j, const char *key)
     } else if (!first || (line && j->level[j->depth].close == '}')) {
         buf_char(j->out, ' ');
     }
-    if (key != NULL) {
-        put_string(j->out, str_from(key));
+    str name = key != NULL ? str_from(key) : j->name;
+    if (name.ptr != NULL) {
+        put_string(j->out, name);
         buf_text(j->out, ": ");
     }
+    j->name.ptr = NULL;
 }
 
 static void open_level(struct json *j, const char *key, const char *brackets, bool line)
@@ -112,6 +114,11 @@ void json_close(struct json *j)
         buf_char(j->out, ' ');
     }
     buf_char(j->out, close);
+}
+
+void json_name(struct json *j, str name)
+{
+    j->name = name;
 }
 
 void json_str(struct json *j, const char *key, str value)

@@ -13,6 +13,7 @@ enum { JSON_DEPTH = 16 };
 struct json {
     struct buf *out;
     uint32_t depth;
+    str name; /* see json_name */
     struct {
         char close;
         bool line, empty;
@@ -28,6 +29,9 @@ void json_array(struct json *j, const char *key);
 void json_line_object(struct json *j, const char *key);
 void json_line_array(struct json *j, const char *key);
 void json_close(struct json *j);
+
+/* The next member, given with a `key` of NULL, is called so; the text lives until then. */
+void json_name(struct json *j, str name);
 
 void json_str(struct json *j, const char *key, str value); /* ptr NULL: null */
 void json_text(struct json *j, const char *key, const char *value);

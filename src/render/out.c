@@ -12,3 +12,15 @@ void out_flush(struct out *out, size_t least)
     out->refused = !out->write(out->arg, out->text.at, out->text.len);
     out->text.len = 0;
 }
+
+enum vrs_status out_finish(struct out *out, enum vrs_status status, struct vrs_error *err)
+{
+    if (status == VRS_OK)
+        out_flush(out, 0);
+    bool memory = out->text.failed, refused = out->refused;
+    buf_free(&out->text);
+    TRY(status);
+    if (memory)
+        return vrs_no_memory(err);
+    return refused ? vrs_fail(err, VRS_IO, "the output could not be written") : VRS_OK;
+}

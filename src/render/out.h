@@ -3,6 +3,7 @@
 #define VRS_RENDER_OUT_H
 
 #include "base/buf.h"
+#include "base/fail.h"
 
 enum { OUT_ENOUGH = 64 * 1024 };
 
@@ -17,5 +18,10 @@ struct out {
 
 /* Hands over what has gathered when it is at least `least` bytes. */
 void out_flush(struct out *out, size_t least);
+
+/* Hands over the rest, unless writing ended with a failed `status` of its own, and frees the text.
+ * Returns that status, or why the text did not arrive. */
+enum vrs_status out_finish(struct out *out, enum vrs_status status,
+                           struct vrs_error *err) MUST_CHECK;
 
 #endif

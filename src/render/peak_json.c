@@ -18,9 +18,9 @@ static void put_row(struct json *j, const struct peak_row *row, uint32_t stack)
     json_known(j, "slack_bytes", row->slack_bytes);
     json_str(j, "culprit", row->culprit);
     json_str(j, "owner", row->owner);
-    json_null(j, "category");
-    json_null(j, "confidence");
-    json_null(j, "rule");
+    json_str(j, "category", row->category);
+    json_str(j, "confidence", row->confidence);
+    json_str(j, "rule", row->rule);
     json_u64(j, "stack", stack);
     json_close(j);
 }

@@ -28,5 +28,43 @@ void replay_json(struct out *out, const struct answer_set *set, bool several,
                  const struct render_options *options);
 void replay_text(struct out *out, const struct answer_set *set, bool several,
                  const struct render_options *options);
+void diff_json(struct out *out, const struct answer_set *set, bool several,
+               const struct render_options *options);
+void diff_text(struct out *out, const struct answer_set *set, bool several,
+               const struct render_options *options);
+void oom_json(struct out *out, const struct answer_set *set, bool several,
+              const struct render_options *options);
+void oom_text(struct out *out, const struct answer_set *set, bool several,
+              const struct render_options *options);
+void leaks_json(struct out *out, const struct answer_set *set, bool several,
+                const struct render_options *options);
+void leaks_text(struct out *out, const struct answer_set *set, bool several,
+                const struct render_options *options);
+void fragments_json(struct out *out, const struct answer_set *set, bool several,
+                    const struct render_options *options);
+void fragments_text(struct out *out, const struct answer_set *set, bool several,
+                    const struct render_options *options);
+void steps_json(struct out *out, const struct answer_set *set, bool several,
+                const struct render_options *options);
+void steps_text(struct out *out, const struct answer_set *set, bool several,
+                const struct render_options *options);
+void categories_json(struct out *out, const struct answer_set *set, bool several,
+                     const struct render_options *options);
+void categories_text(struct out *out, const struct answer_set *set, bool several,
+                     const struct render_options *options);
+void advise_json(struct out *out, const struct answer_set *set, bool several,
+                 const struct render_options *options);
+void advise_text(struct out *out, const struct answer_set *set, bool several,
+                 const struct render_options *options);
+void check_json(struct out *out, const struct answer_set *set, bool several,
+                const struct render_options *options);
+void check_text(struct out *out, const struct answer_set *set, bool several,
+                const struct render_options *options);
+void check_junit(struct out *out, const struct answer_set *set, bool several,
+                 const struct render_options *options);
+void check_markdown(struct out *out, const struct answer_set *set, bool several,
+                    const struct render_options *options);
+void check_sarif(struct out *out, const struct answer_set *set, bool several,
+                 const struct render_options *options);
 
 #endif

@@ -1,7 +1,11 @@
 /* report_json.c - vramscope.report/1 and vramscope.report-set/1. */
 #include "render/envelope.h"
 #include "render/findings.h"
+#include "render/overview.h"
+#include "render/ranks.h"
 #include "render/render.h"
+#include "render/story.h"
+#include "render/timeline_json.h"
 #include "render/totals.h"
 
 static void put_curve(struct json *j, const char *name, const struct curve *c)
@@ -22,7 +26,7 @@ static void put_curve(struct json *j, const char *name, const struct curve *c)
     json_close(j);
 }
 
-static void put_device(struct json *j, const struct report_device *d)
+static void put_device(struct json *j, struct out *out, const struct report_device *d)
 {
     json_object(j, NULL);
     envelope_device(j, d->name);
@@ -39,15 +43,20 @@ static void put_device(struct json *j, const struct report_device *d)
     json_u64(j, "double_allocs", d->double_allocs);
     json_u64(j, "oom_events", d->curves.oom_events);
     envelope_trust(j, &d->trust);
+    if (d->story != NULL)
+        story_made_of_json(j, d->story);
+    timeline_json(j, out, d->timeline);
+    if (d->overview != NULL)
+        overview_json(j, d);
     json_close(j);
 }
 
-static void put_members(struct json *j, const struct report *report)
+static void put_members(struct json *j, struct out *out, const struct report *report)
 {
     envelope_file(j, &report->file);
     json_array(j, "devices");
     for (uint32_t i = 0; i < report->devices; i++)
-        put_device(j, &report->device[i]);
+        put_device(j, out, &report->device[i]);
     json_close(j);
     findings_json(j, report);
 }
@@ -104,15 +113,16 @@ void report_json(struct out *out, const struct answer_set *set, bool several,
         json_array(&j, "files");
         for (uint32_t i = 0; i < set->count; i++) {
             json_object(&j, NULL);
-            put_members(&j, &set->report[i]);
+            put_members(&j, out, &set->report[i]);
             json_close(&j);
             out_flush(out, OUT_ENOUGH);
         }
         json_close(&j);
         put_set_totals(&j, set);
     } else {
-        put_members(&j, &set->report[0]);
+        put_members(&j, out, &set->report[0]);
     }
+    ranks_json(&j, out, set->ranks);
     json_close(&j);
     json_finish(&j);
 }

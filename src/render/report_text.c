@@ -3,16 +3,19 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/utf8.h"
 #include "render/envelope.h"
 #include "render/escape.h"
 #include "render/findings.h"
+#include "render/next.h"
+#include "render/overview.h"
 #include "render/picture.h"
+#include "render/ranks.h"
 #include "render/render.h"
+#include "render/story.h"
 #include "render/text.h"
 #include "render/totals.h"
 
-enum { ROWS_DEFAULT = 8, ROWS_BESIDE = 3, ROW_CELLS = 4, RANK_CELLS = 7, MEANING_COLUMN = 43 };
+enum { ROWS_DEFAULT = 8, ROWS_BESIDE = 3, ROW_CELLS = 4, RANK_CELLS = 7 };
 
 static struct picture picture_of(const struct report_device *d, int64_t *oom_event)
 {
@@ -316,6 +319,8 @@ static void put_device(struct buf *to, const struct report *report, const struct
     envelope_trust_text(to, style, &d->trust);
     struct buf words;
     buf_init(&words, 1 << 16);
+    if (d->story != NULL)
+        story_verdict_text(to, style, d->story);
     if (d->events > 0) {
         put_picture(to, &arena, d, options);
         put_peak(to, &words, style, d);
@@ -324,59 +329,19 @@ static void put_device(struct buf *to, const struct report *report, const struct
         put_state(to, &words, style, d);
     }
     buf_free(&words);
+    if (d->story != NULL) {
+        story_made_of_text(to, style, d->story);
+        story_trends_text(to, style, d->story);
+    }
     put_findings(to, style, d);
     if (d->all_rows > 0) {
         buf_char(to, '\n');
         put_hidden(to, style, d);
         put_rows(to, &arena, d, options);
     }
+    if (d->story != NULL)
+        story_advice_text(to, style, d->story);
     arena_free(&arena);
-}
-
-/* Whether a name can be shown, and typed as it is shown. */
-static bool is_typable(str path, bool ascii)
-{
-    if (path.len == 0 || str_equal(path, S("-")))
-        return false;
-    for (size_t at = 0; at < path.len;) {
-        uint32_t point;
-        at += utf8_decode((str){ path.ptr + at, path.len - at }, &point);
-        /* U+FFFD stands for bytes that no longer are there. */
-        if (point == 0xfffd || escape_needed(point) || (ascii && point > 0x7f))
-            return false;
-    }
-    return true;
-}
-
-/* Whether a shell takes a name as it stands. */
-static bool is_plain(str path)
-{
-    for (size_t i = 0; i < path.len; i++) {
-        char c = path.ptr[i];
-        bool word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-        if (!word && (c == '\0' || strchr("_./+-=:@,%", c) == NULL))
-            return false;
-    }
-    return true;
-}
-
-/* A file's name as a shell takes it. */
-static void put_typed(struct buf *to, str path, bool ascii)
-{
-    if (!is_typable(path, ascii)) {
-        buf_text(to, "FILE");
-        return;
-    }
-    bool plain = is_plain(path);
-    buf_text(to, plain ? "" : "'");
-    buf_text(to, path.ptr[0] == '-' ? "./" : ""); /* else it would be an option */
-    for (size_t i = 0; i < path.len; i++) {
-        if (path.ptr[i] == '\'')
-            buf_text(to, "'\\''");
-        else
-            buf_char(to, path.ptr[i]);
-    }
-    buf_text(to, plain ? "" : "'");
 }
 
 /* What asks for other settings on the device that ran out last; false where its capacity is not
@@ -407,11 +372,17 @@ static bool sweep_options(const struct report *report, char options[SWEEP_BYTES]
 static void put_next(struct buf *to, const struct style *style, const struct report *report)
 {
     bool oom = false, any = false, stacks = false, trace = false, sound = false;
+    bool leaks = false, stranded = false, advice = false, told = false;
     for (uint32_t i = 0; i < report->devices; i++) {
         oom = oom || report->device[i].ooms > 0;
         any = any || report->device[i].all_rows > 0;
         stacks = stacks || report->device[i].stacks > 0;
         trace = trace || report->device[i].events > 0;
+        const struct story *story = report->device[i].story;
+        told = told || story != NULL;
+        leaks = leaks || (story != NULL && story->growth.leaks + story->growth.suspects > 0);
+        stranded = stranded || (story != NULL && story_is_stranded(story));
+        advice = advice || (story != NULL && story->has_advice && story->advise.advices > 0);
         sound = sound || (report->device[i].traced && report->device[i].trust.grade != 'D');
     }
     if (!any)
@@ -422,10 +393,14 @@ static void put_next(struct buf *to, const struct style *style, const struct rep
         const char *verb, *options, *meaning;
         bool shown;
     } lines[] = {
+        { "oom", "", "why it failed, proven", oom && told },
+        { "leaks", "", "what grows", leaks },
+        { "fragments", "", "what pins memory", stranded },
+        { "advise", "", "what to change", advice },
         { "peak", " --stacks", "whole stacks", stacks },
-        { "peak", " --at oom", "alive when it failed", oom },
+        { "peak", " --at oom", "alive when it failed", oom && !told },
         { "replay", sweep, "would a setting do?", capacity },
-        { "peak", " --by owner", "the functions called", stacks && !capacity },
+        { "peak", " --by owner", "the functions called", stacks && !capacity && !advice },
         { "peak", " --by size", "by requested size", !stacks },
         { "peak", " --at end", "what stayed", trace && !oom },
         { "replay", " --smallest", "the memory it needs", sound && !oom },
@@ -435,23 +410,9 @@ static void put_next(struct buf *to, const struct style *style, const struct rep
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         if (!lines[i].shown)
             continue;
-        envelope_label(to, style, label);
+        next_line(to, style, label, lines[i].verb, report->file.path, lines[i].options,
+                  lines[i].meaning);
         label = "";
-        size_t from = to->len;
-        buf_format(to, "vramscope %s ", lines[i].verb);
-        put_typed(to, report->file.path, style->ascii);
-        buf_text(to, lines[i].options);
-        size_t len = escape_width((str){ to->at + from, to->len - from });
-        size_t meaning = 2 + str_from(lines[i].meaning).len;
-        size_t column = len < MEANING_COLUMN ? MEANING_COLUMN : len + 2;
-        /* What does not fit is left out: the command must stay one line to be typed. */
-        if (ENVELOPE_LABEL + column + meaning <= style->width) {
-            buf_repeat(to, S(" "), column - len);
-            paint_on(to, style, PAINT_DIM);
-            buf_format(to, "# %s", lines[i].meaning);
-            paint_off(to, style);
-        }
-        buf_char(to, '\n');
     }
 }
 
@@ -619,33 +580,28 @@ static void put_total(struct buf *to, const struct answer_set *set, const struct
     buf_free(&words);
 }
 
-static void put_losses(struct buf *to, const struct style *style, const struct file_facts *file)
-{
-    struct loss loss[LOSSES];
-    uint32_t losses = losses_of(file, loss);
-    struct buf words;
-    buf_init(&words, 1 << 12);
-    for (uint32_t i = 0; i < losses; i++) {
-        loss_text(&words, &loss[i], style->ascii);
-        envelope_words(to, style, "note", &words);
-    }
-    buf_free(&words);
-}
-
 void report_text(struct out *out, const struct answer_set *set, bool several,
                  const struct render_options *options)
 {
     struct buf *to = &out->text;
+    if (set->report[0].trust_page) {
+        for (uint32_t i = 0; i < set->count; i++) {
+            buf_text(to, i > 0 ? "\n" : "");
+            trust_page_text(out, &set->report[i], options);
+        }
+        return;
+    }
     if (several) {
         put_ranks(to, set, &options->style);
         buf_char(to, '\n');
         put_total(to, set, &options->style, CURVE_REQUESTED, "in use");
         put_total(to, set, &options->style, CURVE_RESERVED, "reserved");
+        ranks_text(to, &options->style, set->ranks, false);
         return;
     }
     const struct report *report = &set->report[0];
     envelope_file_text(to, &options->style, &report->file, report->devices);
-    put_losses(to, &options->style, &report->file);
+    losses_text(to, &options->style, &report->file);
     if (is_empty_report(report)) {
         envelope_nothing_text(to, &options->style);
         return;
@@ -655,5 +611,9 @@ void report_text(struct out *out, const struct answer_set *set, bool several,
     less.rows = options->rows == 0 ? ROWS_BESIDE : options->rows;
     for (uint32_t i = 0; i < report->devices; i++)
         put_device(to, report, &report->device[i], i == leading_device(report) ? options : &less);
+    if (set->ranks != NULL) {
+        buf_char(to, '\n');
+        ranks_text(to, &options->style, set->ranks, true);
+    }
     put_next(to, &options->style, report);
 }

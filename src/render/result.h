@@ -6,10 +6,20 @@
 #define VRS_RENDER_RESULT_H
 
 #include "allocator/whatif.h"
+#include "analysis/advise.h"
+#include "analysis/category_table.h"
 #include "analysis/curves.h"
+#include "analysis/diff.h"
 #include "analysis/figures.h"
+#include "analysis/fragments.h"
+#include "analysis/growth.h"
+#include "analysis/oom.h"
+#include "analysis/overview.h"
 #include "analysis/peak.h"
+#include "analysis/ranks.h"
+#include "analysis/timeline.h"
 #include "analysis/trust.h"
+#include "analysis/waste.h"
 
 struct file_facts {
     str path;
@@ -21,6 +31,7 @@ struct file_facts {
 
 /* Many stacks, each frame's text once. */
 struct stack_texts {
+    uint32_t *id; /* of each stack its stack_id, ascending; NULL: asked for one by one */
     str *frame;
     uint32_t frames;
     uint32_t *first; /* of stack i in `line`; stacks + 1 of them */
@@ -48,6 +59,17 @@ struct report_row {
     double share_ratio;
 };
 
+/* What the analyses of a device say together. */
+struct story {
+    struct category_table categories; /* at the peak */
+    struct fragments *fragments;      /* at the end; NULL: not known */
+    struct growth growth;
+    struct oom oom; /* the last one, where has_oom */
+    bool has_oom;
+    struct advise advise; /* where has_advice */
+    bool has_advice;
+};
+
 struct report_device {
     struct device_name name;
     uint64_t events, segments, blocks, stacks, allocations;
@@ -72,12 +94,18 @@ struct report_device {
 
     struct oom_fact *oom; /* the last of them */
     uint32_t ooms;
+
+    const struct timeline *timeline; /* NULL: not asked for, or no trace */
+    const struct story *story;       /* NULL: not asked for */
+    const struct overview *overview; /* for the page of trust; NULL: not asked for */
+    const struct unit *unit;         /* for comparisons; NULL: nothing to compare */
 };
 
 struct report {
     struct file_facts file;
     struct report_device *device;
     uint32_t devices;
+    bool trust_page; /* asked for: devices have an overview */
 };
 
 enum answer_status {
@@ -85,6 +113,7 @@ enum answer_status {
     ANSWER_PARTIAL,
     ANSWER_NOT_APPLICABLE,
     ANSWER_NEEDS_TRACE,
+    ANSWER_NEEDS_STACKS,
     ANSWER_REFUSED,
     ANSWER_STATUSES
 };
@@ -150,17 +179,88 @@ struct replay_answer {
     bool asked; /* a what-if was asked for, not agreement alone */
 };
 
-enum result_kind { RESULT_REPORT, RESULT_PEAK, RESULT_REPLAY };
+/* A device of A beside one of B. */
+struct diff_device {
+    struct device_name name[2];
+    bool there[2]; /* else that side has no such device, and no name and trust */
+    enum answer_status status;
+    struct answer_reason *reason;
+    uint32_t reasons;
+    struct trust trust[2];
+    bool compared; /* else the reasons say why there is no `diff` */
+    struct diff diff;
+    uint32_t *row_stack[2];  /* of each row, in the answer's stacks of that side; NO_ROW: none */
+    bool at_peak[2], traced; /* traced: both are */
+    bool exceeded;           /* the limit that was set */
+};
+
+struct diff_answer {
+    struct file_facts file[2]; /* A and B */
+    struct diff_device *device;
+    uint32_t devices;
+    struct stack_texts stacks[2];
+    bool judged;          /* a limit was set, by one of these */
+    bool limit_is_ratio;  /* of A's total */
+    uint64_t limit_bytes; /* or millionths */
+};
+
+/* The answer of an analysis that has the common form: a result for each device, whose stacks are
+ * named by their stack_id. */
+struct study_device {
+    struct device_name name;
+    enum answer_status status;
+    struct answer_reason *reason;
+    uint32_t reasons;
+    struct trust trust;
+    const void *result; /* of the kind; NULL where the status says why there is none */
+};
+
+struct study_answer {
+    struct file_facts file;
+    struct study_device *device;
+    uint32_t devices;
+    struct stack_texts stacks;
+};
+
+/* The result of RESULT_ADVISE. */
+struct advise_answer {
+    struct advise advise;
+    struct waste waste;
+    uint32_t leaks; /* sites that grow without end */
+    bool has_waste; /* it was asked for */
+    bool explain_silent;
+};
+
+/* From RESULT_STUDIES on, the kinds of study_answer. */
+enum result_kind {
+    RESULT_REPORT,
+    RESULT_PEAK,
+    RESULT_REPLAY,
+    RESULT_DIFF,
+    RESULT_STUDIES,
+    RESULT_OOM = RESULT_STUDIES,
+    RESULT_FRAGMENTS,
+    RESULT_STEPS,
+    RESULT_LEAKS,
+    RESULT_CATEGORIES,
+    RESULT_ADVISE,
+    RESULT_CHECK,
+    RESULT_KINDS
+};
 
 /* Answers of one kind for several files. */
 struct answer_set {
     enum result_kind kind;
     union {
+        void *answers;
         struct report *report;
         struct peak_answer *peak;
         struct replay_answer *replay;
+        struct diff_answer *diff;
+        struct study_answer *study;
     };
     uint32_t count;
+    const struct ranks *ranks; /* of reports; NULL: of one file with fewer than two units */
 };
 
 #endif

@@ -132,9 +132,11 @@ def error_lines(text):
 
 
 def without_file(entry):
-    """An answer without what depends on the form of its file: of unknown keys the first one is named."""
-    kept = copy.deepcopy({k: v for k, v in entry.items() if k not in ("file", "schema", "tool")})
+    """An answer without what depends on the form of its file, of unknown keys the first one is named, or on how many
+    files were asked for: comparisons are the set's, and one file alone has a timeline."""
+    kept = copy.deepcopy({k: v for k, v in entry.items() if k not in ("file", "schema", "tool", "ranks")})
     for device in kept["devices"]:
+        device.pop("timeline", None)
         for item in device["trust"]["items"]:
             item["text"] = re.sub(r'(keys new to this program.* first ).*', r"\1", item["text"])
     return kept

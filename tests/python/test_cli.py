@@ -95,7 +95,7 @@ def test_moment_that_is_not_there(recording):
 # Help -----------------------------------------------------------------------------------
 
 def test_help_of_every_verb():
-    for verb in "report", "peak", "replay", "doctor", "help":
+    for verb in ("report", "peak", "oom", "leaks", "fragments", "steps", "categories", "advise", "diff", "check", "replay", "export", "doctor", "help"):
         by_verb, by_option = run("help", verb, expect=0), run(verb, "--help", expect=0)
         assert by_verb.out == by_option.out and "vramscope " + verb in by_verb.out and not by_verb.err
     for args in ([], ["help"], ["--help"]):
@@ -246,7 +246,7 @@ def test_piped_output_is_plain(recording):
 
 
 def test_no_color_is_honoured(recording):
-    for verb in "report", "peak":
+    for verb in ("report", "peak"):
         assert not re.search(rb"\x1b\[[0-9;]*m", in_terminal([verb, "run.pickle"], recording, NO_COLOR="1"))
         assert not ESCAPE.search(in_terminal([verb, "run.pickle"], recording, TERM="dumb"))
 

@@ -86,5 +86,5 @@ def test_the_docs_show_real_output(tmp_path):
     for command, lines in blocks:
         output = run(*command, cwd=tmp_path, env=env, expect=0).out.splitlines()
         assert stands_in(lines, output), command
-    report = run("report", "examples/oom.pickle", cwd=tmp_path, env=env, expect=0).out
+    report = run("report", "-n", "4", "examples/oom.pickle", cwd=tmp_path, env=env, expect=0).out
     assert "```\n%s```\n" % report in (ROOT / "README.md").read_text(encoding="utf-8")

@@ -380,3 +380,34 @@ def test_hostile_files_do_not_hide_good_ones(tmp_path):
     put(tmp_path, "bad", b"\x80\x04R.")
     r = run("report", "--json", "bad", "good", "bad", cwd=tmp_path, expect=3)
     assert figure_problems(answers(r)["good"][0], reader.load(WHOLE)[0]) == []
+
+
+# Recordings that lie ------------------------------------------------------------------------
+
+def lying(folder, blocks, trace):
+    """A recording with a segment for each block, of sizes that no card has."""
+    segments = [dict(device=0, address=a, total_size=s, allocated_size=0, active_size=0, requested_size=0, stream=0,
+                     segment_type="large", segment_pool_id=(0, 0), is_expandable=False, frames=[],
+                     blocks=[dict(address=a, size=s, requested_size=s, state="active_allocated", frames=[])])
+                for a, s in blocks]
+    frames = [dict(name="f", filename="t.py", line=1)]
+    events = [dict(action=a, addr=at, size=size, stream=0, frames=frames, **more) for a, at, size, more in trace]
+    put(folder, "lie", writers.pickled(dict(segments=segments, device_traces=[events]), 4))
+
+
+def test_an_undecided_verdict_is_null_in_a_report(tmp_path):
+    huge = (1 << 64) - 1
+    lying(tmp_path, [], [("segment_alloc", 1 << 40, huge, {}), ("alloc", 1 << 40, huge, {}), ("alloc", (1 << 40) + 512, huge, {}),
+                         ("free_requested", 1 << 40, huge, {}), ("free_completed", 1 << 40, huge, {}),
+                         ("oom", 0, huge, {"device_free": huge})])
+    entry, = answers(run("report", "--json", "lie", cwd=tmp_path, expect=0))["lie"]
+    finding, = (f for f in entry["findings"] if f["id"] == "oom")
+    assert finding["evidence"]["verdict"] is None
+
+
+@pytest.mark.parametrize("size", (1 << 62, 1 << 63, (1 << 64) - 512))
+@pytest.mark.parametrize("verb", (["report"], ["advise", "--waste"]))
+def test_savings_of_sizes_that_wrap(tmp_path, verb, size):
+    lying(tmp_path, [(1 << 40, size), (size, size), (1 << 42, size)],
+          [("alloc", 1 << 40, size, {}), ("alloc", 1 << 41, size, {}), ("oom", 0, size, {"device_free": size})])
+    run(*verb, "--json", "lie", cwd=tmp_path, expect=0)

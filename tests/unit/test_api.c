@@ -305,7 +305,7 @@ static enum vrs_status whole_way(struct sink_text *text)
 {
     struct vrs_file *file = NULL;
     const struct vrs_recording *recording = NULL;
-    struct vrs_result *report = NULL, *peak = NULL, *set = NULL;
+    struct vrs_result *report = NULL, *trust = NULL, *other = NULL, *peak = NULL, *set = NULL;
     struct vrs_sink sink = { take, text };
     struct vrs_write_options json = { .size = sizeof json, .format = VRS_JSON };
     enum vrs_status status =
@@ -314,11 +314,21 @@ static enum vrs_status whole_way(struct sink_text *text)
         status = vrs_recording(file, 0, &recording, NULL);
     if (status == VRS_OK)
         status = vrs_report(recording, NULL, &report, NULL);
+    struct vrs_report_options wanted = { .size = sizeof wanted, .trust = true };
+    if (status == VRS_OK)
+        status = vrs_report(recording, &wanted, &trust, NULL);
+    wanted = (struct vrs_report_options){ .size = sizeof wanted, .part = true };
+    if (status == VRS_OK)
+        status = vrs_report(recording, &wanted, &other, NULL);
     if (status == VRS_OK)
         status = vrs_peak(recording, NULL, &peak, NULL);
-    const struct vrs_result *const parts[] = { report };
+    const struct vrs_result *const parts[] = { other, report };
     if (status == VRS_OK)
-        status = vrs_merge(parts, 1, &set, NULL);
+        status = vrs_merge(parts, 2, &set, NULL);
+    if (status == VRS_OK)
+        status = vrs_write(trust, NULL, &sink, NULL);
+    if (status == VRS_OK)
+        status = vrs_write(trust, &json, &sink, NULL);
     if (status == VRS_OK)
         status = vrs_write(report, NULL, &sink, NULL);
     if (status == VRS_OK)
@@ -331,6 +341,8 @@ static enum vrs_status whole_way(struct sink_text *text)
         status = vrs_write(peak, &json, &sink, NULL);
     vrs_result_free(set);
     vrs_result_free(peak);
+    vrs_result_free(other);
+    vrs_result_free(trust);
     vrs_result_free(report);
     vrs_close(file);
     return status;

@@ -63,7 +63,7 @@ static void compute(const struct recording *r, struct arena *arena, enum peak_by
 {
     struct naming *naming;
     struct naming_options none = { { "", 0 }, { "", 0 } };
-    struct peak_options options = { by, key, at };
+    struct peak_options options = { by, key, at, NULL };
     arena_init(arena, SIZE_MAX);
     assert_int_equal(naming_make(r, &none, arena, &naming, NULL), VRS_OK);
     assert_int_equal(peak_compute(r, 0, &options, naming, arena, ret, NULL), VRS_OK);
@@ -225,7 +225,7 @@ static void every_allocation_may_fail(void **state)
             struct arena arena;
             struct naming *naming;
             struct naming_options none = { { "", 0 }, { "", 0 } };
-            struct peak_options options = { bys[i], SITE_LINE, 5 };
+            struct peak_options options = { bys[i], SITE_LINE, 5, NULL };
             struct peak peak;
             arena_init(&arena, SIZE_MAX);
             fault_left = n;

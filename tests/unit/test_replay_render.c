@@ -348,7 +348,7 @@ static void make_case(const char *name, struct made *m)
 }
 
 /* From the device on, or from the questions on. */
-static void check_text(const char *name, uint32_t width, const char *expected)
+static void text_is(const char *name, uint32_t width, const char *expected)
 {
     struct made m;
     struct buf text;
@@ -412,127 +412,127 @@ static void hostile_text_is_escaped(void **state)
 static void agreement_is_told_in_words(void **state)
 {
     (void)state;
-    check_text("exact", 80,
-               "device 0: the model reproduces this recording exactly\n"
-               "agrees   2,434 of 2,434 addresses, 175 of 175 requests for new memory, 1 of 1\n"
-               "         final block\n"
-               "peak     1000.00 MiB reserved as recorded, 800.00 MiB active in blocks\n"
-               "trust A  every check passes and nothing is older than the recording\n");
-    check_text("corrected", 80,
-               "device 0: the model reproduces this recording exactly, after 3 blocks older than\n"
-               "         it were given another size\n"
-               "agrees   2,434 of 2,434 addresses, 175 of 175 requests for new memory, 28 of 28\n"
-               "         runs of releases, 1 of 1 final block\n"
-               "start    664 blocks are older than the recording; the place of 438 was inferred\n"
-               "releases cache was given back 26 times by empty_cache, 2 times probably for want\n"
-               "         of memory\n"
-               "peak     1000.00 MiB reserved as recorded, 800.00 MiB active in blocks\n"
-               "check    with addresses of its own the model reserves what was recorded, at\n"
-               "         every event (not where new segments get ever higher addresses; where\n"
-               "         that changes an answer, it is given as a range), and so it does on a\n"
-               "         device of 1.00 GiB with retries of its own: answers are given without\n"
-               "         reserve\n"
-               "trust A  every check passes and nothing is older than the recording\n");
-    check_text("poor", 80,
-               "device 0: the model does not reproduce this recording\n"
-               "agrees   12 of 2,434 addresses, 175 of 175 requests for new memory, 1 of 1 final\n"
-               "         block\n"
-               "differs  first at event 1204: the model needs new memory, 512 B, where none was\n"
-               "         taken; recorded is a block at 0x7f0000400000\n"
-               "likely   settings that the file does not tell, another version of PyTorch, or\n"
-               "         another allocator\n"
-               "peak     1000.00 MiB reserved as recorded\n"
-               "refused  the model does not reproduce this recording, so what it says of other\n"
-               "         settings would be a guess; --anyway asks nevertheless\n"
-               "trust A  every check passes and nothing is older than the recording\n");
-    check_text("none", 80,
-               "device 0: not replayed\n"
-               "reason   the recording has no trace\n"
-               "trust A  every check passes and nothing is older than the recording\n");
+    text_is("exact", 80,
+            "device 0: the model reproduces this recording exactly\n"
+            "agrees   2,434 of 2,434 addresses, 175 of 175 requests for new memory, 1 of 1\n"
+            "         final block\n"
+            "peak     1000.00 MiB reserved as recorded, 800.00 MiB active in blocks\n"
+            "trust A  every check passes and nothing is older than the recording\n");
+    text_is("corrected", 80,
+            "device 0: the model reproduces this recording exactly, after 3 blocks older than\n"
+            "         it were given another size\n"
+            "agrees   2,434 of 2,434 addresses, 175 of 175 requests for new memory, 28 of 28\n"
+            "         runs of releases, 1 of 1 final block\n"
+            "start    664 blocks are older than the recording; the place of 438 was inferred\n"
+            "releases cache was given back 26 times by empty_cache, 2 times probably for want\n"
+            "         of memory\n"
+            "peak     1000.00 MiB reserved as recorded, 800.00 MiB active in blocks\n"
+            "check    with addresses of its own the model reserves what was recorded, at\n"
+            "         every event (not where new segments get ever higher addresses; where\n"
+            "         that changes an answer, it is given as a range), and so it does on a\n"
+            "         device of 1.00 GiB with retries of its own: answers are given without\n"
+            "         reserve\n"
+            "trust A  every check passes and nothing is older than the recording\n");
+    text_is("poor", 80,
+            "device 0: the model does not reproduce this recording\n"
+            "agrees   12 of 2,434 addresses, 175 of 175 requests for new memory, 1 of 1 final\n"
+            "         block\n"
+            "differs  first at event 1204: the model needs new memory, 512 B, where none was\n"
+            "         taken; recorded is a block at 0x7f0000400000\n"
+            "likely   settings that the file does not tell, another version of PyTorch, or\n"
+            "         another allocator\n"
+            "peak     1000.00 MiB reserved as recorded\n"
+            "refused  the model does not reproduce this recording, so what it says of other\n"
+            "         settings would be a guess; --anyway asks nevertheless\n"
+            "trust A  every check passes and nothing is older than the recording\n");
+    text_is("none", 80,
+            "device 0: not replayed\n"
+            "reason   the recording has no trace\n"
+            "trust A  every check passes and nothing is older than the recording\n");
 }
 
 static void one_question_is_answered_in_sentences(void **state)
 {
     (void)state;
-    check_text("mostly", 80,
-               "device 0: the model reproduces most of this recording\n"
-               "agrees   2,430 of 2,434 addresses, 175 of 175 requests for new memory, 1 of 1\n"
-               "         final block\n"
-               "differs  first at event 1204: the model hands out 0x7f0000000200 where\n"
-               "         0x7f0000400000 was recorded\n"
-               "likely   memory older than the recording, whose state at the start is worked out\n"
-               "         backwards; start to record before the first allocation\n"
-               "start    1 block is older than the recording; the size of 1 was corrected\n"
-               "peak     1000.00 MiB reserved as recorded\n"
-               "check    with addresses of its own the model reserves what was recorded, at\n"
-               "         every event; on a device of 1.00 GiB it does not from event 2000 on, so\n"
-               "         answers are approximate, and what capacity suffices is not known\n"
-               "trust A  every check passes and nothing is older than the recording\n"
-               "\n"
-               "what if, approximately (same: the recorded settings, nothing changed): every run\n"
-               "completes\n"
-               "   reserved      to same      active  outcome    question\n"
-               "1000.00 MiB               800.00 MiB  completes  same\n"
-               " 900.00 MiB  -100.00 MiB  800.00 MiB  completes  expandable_segments:True\n"
-               "\n"
-               "With expandable_segments:True the peak of reserved memory is 900.00 MiB at event\n"
-               "391, 100.00 MiB less than without the change; that of active memory is 800.00\n"
-               "MiB at event 390. It takes new memory 40 times.\n"
-               "\n"
-               "note     a perfect packing of expandable_segments:True would still need 800.00\n"
-               "         MiB\n");
-    check_text("one", 80,
-               "what if (same: the recorded settings, nothing changed): every run completes\n"
-               "   reserved      to same      active         suffices  question\n"
-               "1000.00 MiB               800.00 MiB   960.00 MiB (1)  same\n"
-               " 860.00 MiB  -140.00 MiB  800.00 MiB  812.00 MiB (19)  expandable_segments:True\n"
-               "\n"
-               "With expandable_segments:True the peak of reserved memory is 860.00 MiB at event\n"
-               "391, 140.00 MiB less than without the change; that of active memory is 800.00\n"
-               "MiB at event 390. It takes new memory 40 times and gives its cache back to go on\n"
-               "2 times. 812.00 MiB suffice, with 19 retries, which is 148.00 MiB less than\n"
-               "same.\n"
-               "\n"
-               "note     200.00 MiB of the active peak (25.0 %) is older than the recording: no\n"
-               "         setting changes its blocks\n"
-               "note     a perfect packing of expandable_segments:True would still need 800.00\n"
-               "         MiB\n"
-               "note     suffices: a capacity at which the run completes, and in brackets how\n"
-               "         often it must give its cache back there\n");
-    check_text("tiny", 80,
-               "what if, approximately (same: the recorded settings, nothing changed): every run\n"
-               "completes\n"
-               "reserved  to same  active  to same  at least  segments  outcome    question\n"
-               "     0 B              0 B                0 B        40  completes  same\n"
-               "     1 B     +1 B     0 B      0 B       0 B        40  completes  x\n"
-               "\n"
-               "With x the peak of reserved memory is 1 B at event 391, 1 B more than without\n"
-               "the change; that of active memory is 0 B at event 390. It takes new memory 40\n"
-               "times.\n"
-               "\n"
-               "note     at least: what a perfect packing would still need\n");
+    text_is("mostly", 80,
+            "device 0: the model reproduces most of this recording\n"
+            "agrees   2,430 of 2,434 addresses, 175 of 175 requests for new memory, 1 of 1\n"
+            "         final block\n"
+            "differs  first at event 1204: the model hands out 0x7f0000000200 where\n"
+            "         0x7f0000400000 was recorded\n"
+            "likely   memory older than the recording, whose state at the start is worked out\n"
+            "         backwards; start to record before the first allocation\n"
+            "start    1 block is older than the recording; the size of 1 was corrected\n"
+            "peak     1000.00 MiB reserved as recorded\n"
+            "check    with addresses of its own the model reserves what was recorded, at\n"
+            "         every event; on a device of 1.00 GiB it does not from event 2000 on, so\n"
+            "         answers are approximate, and what capacity suffices is not known\n"
+            "trust A  every check passes and nothing is older than the recording\n"
+            "\n"
+            "what if, approximately (same: the recorded settings, nothing changed): every run\n"
+            "completes\n"
+            "   reserved      to same      active  outcome    question\n"
+            "1000.00 MiB               800.00 MiB  completes  same\n"
+            " 900.00 MiB  -100.00 MiB  800.00 MiB  completes  expandable_segments:True\n"
+            "\n"
+            "With expandable_segments:True the peak of reserved memory is 900.00 MiB at event\n"
+            "391, 100.00 MiB less than without the change; that of active memory is 800.00\n"
+            "MiB at event 390. It takes new memory 40 times.\n"
+            "\n"
+            "note     a perfect packing of expandable_segments:True would still need 800.00\n"
+            "         MiB\n");
+    text_is("one", 80,
+            "what if (same: the recorded settings, nothing changed): every run completes\n"
+            "   reserved      to same      active         suffices  question\n"
+            "1000.00 MiB               800.00 MiB   960.00 MiB (1)  same\n"
+            " 860.00 MiB  -140.00 MiB  800.00 MiB  812.00 MiB (19)  expandable_segments:True\n"
+            "\n"
+            "With expandable_segments:True the peak of reserved memory is 860.00 MiB at event\n"
+            "391, 140.00 MiB less than without the change; that of active memory is 800.00\n"
+            "MiB at event 390. It takes new memory 40 times and gives its cache back to go on\n"
+            "2 times. 812.00 MiB suffice, with 19 retries, which is 148.00 MiB less than\n"
+            "same.\n"
+            "\n"
+            "note     200.00 MiB of the active peak (25.0 %) is older than the recording: no\n"
+            "         setting changes its blocks\n"
+            "note     a perfect packing of expandable_segments:True would still need 800.00\n"
+            "         MiB\n"
+            "note     suffices: a capacity at which the run completes, and in brackets how\n"
+            "         often it must give its cache back there\n");
+    text_is("tiny", 80,
+            "what if, approximately (same: the recorded settings, nothing changed): every run\n"
+            "completes\n"
+            "reserved  to same  active  to same  at least  segments  outcome    question\n"
+            "     0 B              0 B                0 B        40  completes  same\n"
+            "     1 B     +1 B     0 B      0 B       0 B        40  completes  x\n"
+            "\n"
+            "With x the peak of reserved memory is 1 B at event 391, 1 B more than without\n"
+            "the change; that of active memory is 0 B at event 390. It takes new memory 40\n"
+            "times.\n"
+            "\n"
+            "note     at least: what a perfect packing would still need\n");
 }
 
 static void many_questions_are_a_table(void **state)
 {
     (void)state;
-    check_text("several", 80,
-               "what if (same: the recorded settings, nothing changed): every run completes\n"
-               "   reserved      to same         suffices  question\n"
-               "1000.00 MiB                960.00 MiB (1)  same\n"
-               " 860.00 MiB  -140.00 MiB  812.00 MiB (19)  expandable_segments:True\n"
-               " 600.00 MiB  -400.00 MiB  520.00 MiB? (4)  --drop train.py:12 forward\n"
-               "    reserves 600.00 MiB to 640.00 MiB, depending on where the device puts new\n"
-               "    segments\n"
-               "\n"
-               "note     200.00 MiB of the active peak (25.0 %) is older than the recording: no\n"
-               "         setting changes its blocks\n"
-               "note     a perfect packing of same would still need 800.00 MiB; --json has it\n"
-               "         for each question\n"
-               "note     suffices: a capacity at which the run completes, and in brackets how\n"
-               "         often it must give its cache back there; ? where it fails again at a\n"
-               "         little more\n");
-    check_text(
+    text_is("several", 80,
+            "what if (same: the recorded settings, nothing changed): every run completes\n"
+            "   reserved      to same         suffices  question\n"
+            "1000.00 MiB                960.00 MiB (1)  same\n"
+            " 860.00 MiB  -140.00 MiB  812.00 MiB (19)  expandable_segments:True\n"
+            " 600.00 MiB  -400.00 MiB  520.00 MiB? (4)  --drop train.py:12 forward\n"
+            "    reserves 600.00 MiB to 640.00 MiB, depending on where the device puts new\n"
+            "    segments\n"
+            "\n"
+            "note     200.00 MiB of the active peak (25.0 %) is older than the recording: no\n"
+            "         setting changes its blocks\n"
+            "note     a perfect packing of same would still need 800.00 MiB; --json has it\n"
+            "         for each question\n"
+            "note     suffices: a capacity at which the run completes, and in brackets how\n"
+            "         often it must give its cache back there; ? where it fails again at a\n"
+            "         little more\n");
+    text_is(
         "several", 200,
         "what if (same: the recorded settings, nothing changed): every run completes\n"
         "   reserved      to same      active      to same    at least  segments         suffices  "
@@ -550,95 +550,95 @@ static void many_questions_are_a_table(void **state)
         "note     at least: what a perfect packing would still need\n"
         "note     suffices: a capacity at which the run completes, and in brackets how often it "
         "must give its cache back there; ? where it fails again at a little more\n");
-    check_text("sweep", 80,
-               "what if (same: the recorded settings, nothing changed): every run completes\n"
-               "   reserved      to same            suffices  question\n"
-               "1000.00 MiB                   820.00 MiB (0)  same\n"
-               "   1.01 GiB   +37.00 MiB    822.00 MiB (100)  expandable_segments:True\n"
-               "   1.05 GiB   +74.00 MiB    824.00 MiB (200)  expandable_segments:False\n"
-               "   1.08 GiB  +111.00 MiB    826.00 MiB (300)  max_split_size_mb:64\n"
-               "    reserves 980.00 MiB to 1.08 GiB, depending on where the device puts new\n"
-               "    segments\n"
-               "   1.12 GiB  +148.00 MiB    828.00 MiB (400)  max_split_size_mb:128\n"
-               "   1.16 GiB  +185.00 MiB    830.00 MiB (500)  max_split_size_mb:256\n"
-               "   1.19 GiB  +222.00 MiB    832.00 MiB (600)  max_split_size_mb:512\n"
-               "   1.23 GiB  +259.00 MiB    834.00 MiB (700)  roundup_power2_divisions:1\n"
-               "   1.27 GiB  +296.00 MiB    836.00 MiB (800)  roundup_power2_divisions:2\n"
-               "   1.30 GiB  +333.00 MiB    838.00 MiB (900)  roundup_power2_divisions:4\n"
-               "   1.34 GiB  +370.00 MiB  840.00 MiB (1,000)  roundup_power2_divisions:8\n"
-               "   1.37 GiB  +407.00 MiB  842.00 MiB (1,100)  roundup_power2_divisions:16\n"
-               "   1.41 GiB  +444.00 MiB  844.00 MiB (1,200)  garbage_collection_threshold:0.6\n"
-               "   1.45 GiB  +481.00 MiB  846.00 MiB (1,300)  garbage_collection_threshold:0.8\n"
-               "   1.48 GiB  +518.00 MiB  848.00 MiB (1,400)  garbage_collection_threshold:0.9\n"
-               "   1.52 GiB  +555.00 MiB  850.00 MiB (1,500)  large_segment_size_mb:40\n"
-               "\n"
-               "note     a perfect packing of same would still need 800.00 MiB; --json has it\n"
-               "         for each question\n"
-               "note     suffices: a capacity at which the run completes, and in brackets how\n"
-               "         often it must give its cache back there\n");
+    text_is("sweep", 80,
+            "what if (same: the recorded settings, nothing changed): every run completes\n"
+            "   reserved      to same            suffices  question\n"
+            "1000.00 MiB                   820.00 MiB (0)  same\n"
+            "   1.01 GiB   +37.00 MiB    822.00 MiB (100)  expandable_segments:True\n"
+            "   1.05 GiB   +74.00 MiB    824.00 MiB (200)  expandable_segments:False\n"
+            "   1.08 GiB  +111.00 MiB    826.00 MiB (300)  max_split_size_mb:64\n"
+            "    reserves 980.00 MiB to 1.08 GiB, depending on where the device puts new\n"
+            "    segments\n"
+            "   1.12 GiB  +148.00 MiB    828.00 MiB (400)  max_split_size_mb:128\n"
+            "   1.16 GiB  +185.00 MiB    830.00 MiB (500)  max_split_size_mb:256\n"
+            "   1.19 GiB  +222.00 MiB    832.00 MiB (600)  max_split_size_mb:512\n"
+            "   1.23 GiB  +259.00 MiB    834.00 MiB (700)  roundup_power2_divisions:1\n"
+            "   1.27 GiB  +296.00 MiB    836.00 MiB (800)  roundup_power2_divisions:2\n"
+            "   1.30 GiB  +333.00 MiB    838.00 MiB (900)  roundup_power2_divisions:4\n"
+            "   1.34 GiB  +370.00 MiB  840.00 MiB (1,000)  roundup_power2_divisions:8\n"
+            "   1.37 GiB  +407.00 MiB  842.00 MiB (1,100)  roundup_power2_divisions:16\n"
+            "   1.41 GiB  +444.00 MiB  844.00 MiB (1,200)  garbage_collection_threshold:0.6\n"
+            "   1.45 GiB  +481.00 MiB  846.00 MiB (1,300)  garbage_collection_threshold:0.8\n"
+            "   1.48 GiB  +518.00 MiB  848.00 MiB (1,400)  garbage_collection_threshold:0.9\n"
+            "   1.52 GiB  +555.00 MiB  850.00 MiB (1,500)  large_segment_size_mb:40\n"
+            "\n"
+            "note     a perfect packing of same would still need 800.00 MiB; --json has it\n"
+            "         for each question\n"
+            "note     suffices: a capacity at which the run completes, and in brackets how\n"
+            "         often it must give its cache back there\n");
 }
 
 static void a_run_that_ends_early_says_where(void **state)
 {
     (void)state;
-    check_text("oom", 80,
-               "what if in 720.00 MiB (same: the recorded settings, nothing changed)\n"
-               "  reserved  to same      active    at least  outcome    question\n"
-               "700.00 MiB           690.00 MiB  690.00 MiB  completes  same\n"
-               "700.00 MiB        -  650.00 MiB  650.00 MiB  runs out   max_split_size_mb:64\n"
-               "    runs out at event 391: train.py:12 forward wants 100.00 MiB (a segment of\n"
-               "    110.00 MiB) with 700.00 MiB reserved, 650.00 MiB of it active; the largest\n"
-               "    free block for it has 20.00 MiB; a full release gives back 4.00 MiB, 46.00\n"
-               "    MiB more can neither be used nor given back\n"
-               "700.00 MiB        -  650.00 MiB  650.00 MiB  runs out   --scale train.py:12=0.5\n"
-               "    runs out at event 391: a request wants 100.00 MiB (a segment of 110.00 MiB)\n"
-               "    with 700.00 MiB reserved, 650.00 MiB of it active; the largest free block\n"
-               "    for it has 20.00 MiB; a full release gives back 4.00 MiB, 46.00 MiB more can\n"
-               "    neither be used nor given back\n"
-               "720.00 MiB        -  710.00 MiB  710.00 MiB  runs out   --drop train.py:30\n"
-               "    does not fit at the start: 650.00 MiB in use and 46.00 MiB that cannot be\n"
-               "    given back\n"
-               "\n"
-               "note     at least: what a perfect packing would still need\n");
-    check_text("served", 80,
-               "what if (same: the recorded settings, nothing changed)\n"
-               "   reserved  to same      active    at least  outcome     question\n"
-               "1000.00 MiB           800.00 MiB  800.00 MiB  completes   same\n"
-               " 900.00 MiB        -  700.00 MiB  700.00 MiB  ends early  --drop train.py:30\n"
-               "    serves the request of event 4999, which failed in the recording; what the\n"
-               "    program would have done next is not in the file, so the run ends there\n"
-               "\n"
-               "With --drop train.py:30, as far as it runs, the peak of reserved memory is\n"
-               "900.00 MiB at event 391; that of active memory is 700.00 MiB at event 390. It\n"
-               "takes new memory 40 times.\n"
-               "\n"
-               "note     at least: what a perfect packing would still need\n");
+    text_is("oom", 80,
+            "what if in 720.00 MiB (same: the recorded settings, nothing changed)\n"
+            "  reserved  to same      active    at least  outcome    question\n"
+            "700.00 MiB           690.00 MiB  690.00 MiB  completes  same\n"
+            "700.00 MiB        -  650.00 MiB  650.00 MiB  runs out   max_split_size_mb:64\n"
+            "    runs out at event 391: train.py:12 forward wants 100.00 MiB (a segment of\n"
+            "    110.00 MiB) with 700.00 MiB reserved, 650.00 MiB of it active; the largest\n"
+            "    free block for it has 20.00 MiB; a full release gives back 4.00 MiB, 46.00\n"
+            "    MiB more can neither be used nor given back\n"
+            "700.00 MiB        -  650.00 MiB  650.00 MiB  runs out   --scale train.py:12=0.5\n"
+            "    runs out at event 391: a request wants 100.00 MiB (a segment of 110.00 MiB)\n"
+            "    with 700.00 MiB reserved, 650.00 MiB of it active; the largest free block\n"
+            "    for it has 20.00 MiB; a full release gives back 4.00 MiB, 46.00 MiB more can\n"
+            "    neither be used nor given back\n"
+            "720.00 MiB        -  710.00 MiB  710.00 MiB  runs out   --drop train.py:30\n"
+            "    does not fit at the start: 650.00 MiB in use and 46.00 MiB that cannot be\n"
+            "    given back\n"
+            "\n"
+            "note     at least: what a perfect packing would still need\n");
+    text_is("served", 80,
+            "what if (same: the recorded settings, nothing changed)\n"
+            "   reserved  to same      active    at least  outcome     question\n"
+            "1000.00 MiB           800.00 MiB  800.00 MiB  completes   same\n"
+            " 900.00 MiB        -  700.00 MiB  700.00 MiB  ends early  --drop train.py:30\n"
+            "    serves the request of event 4999, which failed in the recording; what the\n"
+            "    program would have done next is not in the file, so the run ends there\n"
+            "\n"
+            "With --drop train.py:30, as far as it runs, the peak of reserved memory is\n"
+            "900.00 MiB at event 391; that of active memory is 700.00 MiB at event 390. It\n"
+            "takes new memory 40 times.\n"
+            "\n"
+            "note     at least: what a perfect packing would still need\n");
 }
 
 static void strange_text_and_numbers_are_shown_whole(void **state)
 {
     (void)state;
-    check_text("hostile", 80,
-               "what if in 720.00 MiB (same: the recorded settings, nothing changed)\n"
-               "  reserved  to same      active  outcome    question\n"
-               "700.00 MiB           690.00 MiB  completes  same\n"
-               "700.00 MiB        -  650.00 MiB  runs out   --drop \\x1b[31m\"<b>\\xff\\x0a'\\\n"
-               "    runs out at event 391: \\x1b[2J<script>:1 \\u{202e}f\\x09 wants 100.00 MiB (a\n"
-               "    segment of 110.00 MiB) with 700.00 MiB reserved, 650.00 MiB of it active;\n"
-               "    the largest free block for it has 20.00 MiB; a full release gives back 4.00\n"
-               "    MiB, 46.00 MiB more can neither be used nor given back\n"
-               "700.00 MiB        -  650.00 MiB  runs out   --scale train.py:12=0.5\n"
-               "    runs out at event 391: a request wants 100.00 MiB (a segment of 110.00 MiB)\n"
-               "    with 700.00 MiB reserved, 650.00 MiB of it active; the largest free block\n"
-               "    for it has 20.00 MiB; a full release gives back 4.00 MiB, 46.00 MiB more can\n"
-               "    neither be used nor given back\n"
-               "720.00 MiB        -  710.00 MiB  runs out   --drop train.py:30\n"
-               "    does not fit at the start: 650.00 MiB in use and 46.00 MiB that cannot be\n"
-               "    given back\n"
-               "\n"
-               "note     a perfect packing of same would still need 690.00 MiB; --json has it\n"
-               "         for each question\n");
-    check_text(
+    text_is("hostile", 80,
+            "what if in 720.00 MiB (same: the recorded settings, nothing changed)\n"
+            "  reserved  to same      active  outcome    question\n"
+            "700.00 MiB           690.00 MiB  completes  same\n"
+            "700.00 MiB        -  650.00 MiB  runs out   --drop \\x1b[31m\"<b>\\xff\\x0a'\\\n"
+            "    runs out at event 391: \\x1b[2J<script>:1 \\u{202e}f\\x09 wants 100.00 MiB (a\n"
+            "    segment of 110.00 MiB) with 700.00 MiB reserved, 650.00 MiB of it active;\n"
+            "    the largest free block for it has 20.00 MiB; a full release gives back 4.00\n"
+            "    MiB, 46.00 MiB more can neither be used nor given back\n"
+            "700.00 MiB        -  650.00 MiB  runs out   --scale train.py:12=0.5\n"
+            "    runs out at event 391: a request wants 100.00 MiB (a segment of 110.00 MiB)\n"
+            "    with 700.00 MiB reserved, 650.00 MiB of it active; the largest free block\n"
+            "    for it has 20.00 MiB; a full release gives back 4.00 MiB, 46.00 MiB more can\n"
+            "    neither be used nor given back\n"
+            "720.00 MiB        -  710.00 MiB  runs out   --drop train.py:30\n"
+            "    does not fit at the start: 650.00 MiB in use and 46.00 MiB that cannot be\n"
+            "    given back\n"
+            "\n"
+            "note     a perfect packing of same would still need 690.00 MiB; --json has it\n"
+            "         for each question\n");
+    text_is(
         "huge", 80,
         "what if (same: the recorded settings, nothing changed): every run completes\n"
         "         reserved             to same                                       suffices  "
@@ -706,7 +706,7 @@ static void fields_have_their_names(void **state)
 }
 
 /* Answers of several files outlive the results they were joined from. */
-static void joined_answers_are_copies(void **state)
+static void a_set_outlives_its_parts(void **state)
 {
     (void)state;
     struct made m;
@@ -719,7 +719,6 @@ static void joined_answers_are_copies(void **state)
     assert_int_equal(vrs_merge(parts, 1, &set, NULL), VRS_OK);
     vrs_result_free(part);
     render(replay_json, &m, true, 0, false, &alone);
-    memset(&m, 0, sizeof m);
     buf_init(&joined, 1 << 20);
     struct vrs_write_options options = { .size = sizeof options, .format = VRS_JSON };
     struct vrs_sink sink = { keep, &joined };
@@ -753,7 +752,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(strange_text_and_numbers_are_shown_whole),
         cmocka_unit_test(every_disagreement_is_explained),
         cmocka_unit_test(fields_have_their_names),
-        cmocka_unit_test(joined_answers_are_copies),
+        cmocka_unit_test(a_set_outlives_its_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,69 @@
+/* cmd_advise.c - vramscope advise. */
+#include "answer.h"
+#include "help.h"
+#include "message.h"
+
+struct advise_settings {
+    struct common common;
+    bool waste, explain_silent;
+    uint64_t capacity;
+};
+
+#define IN(member) offsetof(struct advise_settings, member)
+
+static const struct option_spec options[] = {
+    { 0, "waste", NULL, "also how long bytes live, who holds them longest and what churns",
+      OPTION_FLAG, IN(waste), NULL },
+    { 0, "explain-silent", NULL, "also the rules that stay silent, with the clause that held each",
+      OPTION_FLAG, IN(explain_silent), NULL },
+    { 0, "capacity", "SIZE",
+      "what the card has, such as 80GiB: tells whether memory was short where no request failed",
+      OPTION_SIZE, IN(capacity), NULL },
+    { 'n', "rows", "COUNT", "show at most COUNT rows (default 20; in JSON all)", OPTION_COUNT,
+      IN(common.rows), NULL },
+    { 0, "replay", "WHEN",
+      "replay the allocator, which makes active and allocated bytes exact: auto (default, up to "
+      "200,000 events), always or never",
+      OPTION_CHOICE, IN(common.replay), "auto always never" },
+    { 0 },
+};
+
+static enum vrs_status ask(const struct vrs_recording *recording, const char *path,
+                           const void *settings, struct vrs_result **ret, struct vrs_error *err)
+{
+    const struct advise_settings *s = settings;
+    struct vrs_advise_options o = {
+        .size = sizeof o,
+        .path = path,
+        .user_root = s->common.user_root,
+        .library = s->common.library,
+        .device = s->common.device,
+        .waste = s->waste,
+        .explain_silent = s->explain_silent,
+        .capacity_bytes = s->capacity,
+    };
+    return vrs_advise(recording, &o, ret, err);
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+    struct advise_settings settings = { 0 };
+    int files = 0, ended = EXIT_DONE;
+    if (!verb_begins(self, argc, argv, &settings, &files, &ended))
+        return ended;
+    struct question question = { .ask = ask, .settings = &settings };
+    return answer_files(self, &question, files, argv);
+}
+
+const struct command cmd_advise = {
+    .name = "advise",
+    .summary = "what to change, and the bytes it frees",
+    .synopsis = "[options] FILE...",
+    .about = "Each rule names the line, the action and what the peak would have been.\n"
+             "Exit status: 0 done, 2 usage, 3 a file or the system failed, 130 interrupted.\n",
+    .examples = "vramscope advise run.pickle # what to change first\n"
+                "vramscope advise --explain-silent run.pickle # and why not more\n"
+                "vramscope advise --waste run.pickle # lifetimes and churn\n",
+    .options = { options, input_options, output_options },
+    .run = run,
+};

@@ -1,0 +1,107 @@
+/* cmd_categories.c - vramscope categories. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "answer.h"
+#include "help.h"
+#include "message.h"
+#include "text_file.h"
+
+struct categories_settings {
+    struct common common;
+    const char *at, *rules;
+    bool print_rules;
+    char *text; /* of the file of rules */
+};
+
+#define IN(member) offsetof(struct categories_settings, member)
+
+static const struct option_spec options[] = {
+    { 0, "at", "MOMENT",
+      "an event's number, start, end, peak (default), oom or oom:K (the K-th), step:K or "
+      "phase:NAME (its peak), or seconds after the first event as 12.5s",
+      OPTION_TEXT, IN(at), "start end peak oom" },
+    { 0, "rules", "FILE", "ask the rules of FILE before the built-in ones", OPTION_TEXT, IN(rules),
+      NULL },
+    { 0, "print-rules", NULL, "print the built-in rules, as a FILE for --rules, and end",
+      OPTION_FLAG, IN(print_rules), NULL },
+    { 'n', "rows", "COUNT", "show at most COUNT rules of a category (default 3; in JSON all)",
+      OPTION_COUNT, IN(common.rows), NULL },
+    { 0, "replay", "WHEN",
+      "replay the allocator, which makes active and allocated bytes exact: auto (default, up to "
+      "200,000 events), always or never",
+      OPTION_CHOICE, IN(common.replay), "auto always never" },
+    { 0 },
+};
+
+static struct vrs_categories_options options_of(const struct categories_settings *s,
+                                                const char *path)
+{
+    return (struct vrs_categories_options){
+        .size = sizeof(struct vrs_categories_options),
+        .path = path,
+        .user_root = s->common.user_root,
+        .library = s->common.library,
+        .device = s->common.device,
+        .at = s->at,
+        .rules = s->text,
+        .rules_name = s->rules,
+    };
+}
+
+static enum vrs_status ask(const struct vrs_recording *recording, const char *path,
+                           const void *settings, struct vrs_result **ret, struct vrs_error *err)
+{
+    struct vrs_categories_options o = options_of(settings, path);
+    return vrs_categories(recording, &o, ret, err);
+}
+
+static int answer(const struct command *self, struct categories_settings *settings, int files,
+                  char **argv)
+{
+    struct vrs_categories_options words = options_of(settings, NULL);
+    struct vrs_error err;
+    if (vrs_categories_check(&words, &err) != VRS_OK) {
+        message("%s", err.message);
+        return EXIT_USAGE;
+    }
+    struct question question = { .ask = ask, .settings = settings };
+    return answer_files(self, &question, files, argv);
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+    struct categories_settings settings = { 0 };
+    int files = 0, ended = EXIT_DONE;
+    /* Printing the rules needs no file. */
+    for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
+        settings.print_rules |= strcmp(argv[i], "--print-rules") == 0;
+    if (settings.print_rules) {
+        fputs(vrs_category_rules(), stdout);
+        return help_finish();
+    }
+    if (!verb_begins(self, argc, argv, &settings, &files, &ended))
+        return ended;
+    if (settings.rules != NULL &&
+        text_file_read("--rules", settings.rules, &settings.text) != EXIT_DONE)
+        return EXIT_USAGE;
+    ended = answer(self, &settings, files, argv);
+    free(settings.text);
+    return ended;
+}
+
+const struct command cmd_categories = {
+    .name = "categories",
+    .summary = "parameters, gradients, optimizer state, activations and the rest",
+    .synopsis = "[options] FILE...",
+    .about = "Each allocation has a category, the rule that decided it and how sure it is. Then\n"
+             "need = P + S + max(G + OI, A) is compared with the measured peak. Exit status: 0\n"
+             "done, 2 usage, 3 a file or the system failed, 130 interrupted.\n",
+    .examples = "vramscope categories run.pickle # what the peak was made of\n"
+                "vramscope categories run.pickle --at end # what stayed\n"
+                "vramscope categories --print-rules # every rule that decides\n"
+                "vramscope categories run.pickle --rules my.rules # yours before them\n",
+    .options = { options, input_options, output_options },
+    .run = run,
+};

@@ -1,0 +1,212 @@
+/* cmd_check.c - vramscope check. */
+#define _POSIX_C_SOURCE 200809L
+#include <stdlib.h>
+#include <string.h>
+
+#include "answer.h"
+#include "help.h"
+#include "message.h"
+#include "text_file.h"
+
+struct check_settings {
+    struct common common;
+    struct option_pairs pairs;
+    const char *budget, *rules, *baseline, *format;
+    bool strict, allow_estimates;
+    /* What is made of them. */
+    struct vrs_limit limit[OPTION_LIST_MOST];
+    char *budget_text, *rules_text;
+    const struct vrs_recording *baseline_recording;
+};
+
+#define IN(member) offsetof(struct check_settings, member)
+#define LIMIT(name, argument, help)                                                                \
+    {                                                                                              \
+        0, name, argument, help, OPTION_PAIR, IN(pairs), NULL                                      \
+    }
+
+static const struct option_spec limits[] = {
+    LIMIT("max-peak", "SIZE", "most bytes in use at any event"),
+    LIMIT("max-peak-active", "SIZE",
+          "most bytes in blocks, those that wait to be freed among them"),
+    LIMIT("max-reserved", "SIZE", "most bytes reserved; without a trace those at the end"),
+    LIMIT("max-end", "SIZE", "bytes in use at the end"),
+    LIMIT("max-growth-per-step", "SIZE", "bytes that leaks add in each step"),
+    LIMIT("max-step-peak", "SIZE", "most bytes in use in any complete step"),
+    LIMIT("max-stranded", "SIZE", "free bytes at the end that can neither be used nor returned"),
+    LIMIT("max-slack", "SIZE", "bytes of blocks at the peak that nobody asked for"),
+    LIMIT("max-pending", "SIZE", "most bytes that wait for another stream to be freed"),
+    LIMIT("max-category", "NAME=SIZE", "bytes of a category at the peak, as activation=8GiB"),
+    LIMIT("max-site", "REGEX=SIZE",
+          "bytes at the peak of all culprits and owners that match, as model.py:12=2GiB"),
+    LIMIT("max-device-peak", "D=SIZE", "most bytes in use on device D, as 0=24GiB"),
+    LIMIT("headroom", "SIZE", "least bytes that the reserved peak leaves of --capacity"),
+    LIMIT("capacity", "SIZE", "what PyTorch can have of the device, for --headroom"),
+    LIMIT("no-oom", NULL, "no event of running out of memory"),
+    LIMIT("no-retry", NULL, "cached memory never had to be released for a request"),
+    LIMIT("max-unknown-share", "SHARE", "share of the peak without a stack, as 25%"),
+    LIMIT("max-delta", "SIZE|SHARE", "growth of the peak against --baseline, as 100MiB or 2%"),
+    LIMIT("max-site-delta", "SIZE", "growth of any place in the program against --baseline"),
+    LIMIT("no-new-site", "SIZE",
+          "no place in the program of more than SIZE that --baseline does not have"),
+    LIMIT("tolerance", "SIZE|SHARE", "growth that is noise, on top of the last three (default 0)"),
+    { 0, "budget", "FILE", "more limits, lines of NAME = VALUE; options replace them", OPTION_TEXT,
+      IN(budget), NULL },
+    { 0, "baseline", "FILE",
+      "a recording to compare with; a SIZE may then be a share of its figure, as 105%", OPTION_TEXT,
+      IN(baseline), NULL },
+    { 0, "rules", "FILE", "for --max-category: ask the rules of FILE before the built-in ones",
+      OPTION_TEXT, IN(rules), NULL },
+    { 0, "strict", NULL, "exit with 4 where a limit could not be decided, or the trust is D",
+      OPTION_FLAG, IN(strict), NULL },
+    { 0, "allow-estimates", NULL, "let estimates fail a limit, too", OPTION_FLAG,
+      IN(allow_estimates), NULL },
+    { 0, "format", "FORMAT", "text (default), json, junit, markdown or sarif", OPTION_CHOICE,
+      IN(format), "text json junit markdown sarif" },
+    { 0, "replay", "WHEN",
+      "replay the allocator, which makes active bytes and slack exact: auto (default, up to "
+      "200,000 events), always or never",
+      OPTION_CHOICE, IN(common.replay), "auto always never" },
+    { 0 },
+};
+
+static struct vrs_check_options options_of(const struct check_settings *s, const char *path)
+{
+    return (struct vrs_check_options){
+        .size = sizeof(struct vrs_check_options),
+        .path = path,
+        .user_root = s->common.user_root,
+        .library = s->common.library,
+        .device = s->common.device,
+        .limit = s->limit,
+        .limits = s->pairs.count,
+        .budget = s->budget_text,
+        .budget_name = s->budget,
+        .rules = s->rules_text,
+        .rules_name = s->rules,
+        .baseline = s->baseline_recording,
+        .strict = s->strict,
+        .allow_estimates = s->allow_estimates,
+    };
+}
+
+static enum vrs_status ask(const struct vrs_recording *recording, const char *path,
+                           const void *settings, struct vrs_result **ret, struct vrs_error *err)
+{
+    struct vrs_check_options o = options_of(settings, path);
+    return vrs_check(recording, &o, ret, err);
+}
+
+static enum vrs_format format_of(const char *name)
+{
+    static const struct {
+        const char *name;
+        enum vrs_format format;
+    } formats[] = {
+        { "json", VRS_JSON },
+        { "junit", VRS_JUNIT },
+        { "markdown", VRS_MARKDOWN },
+        { "sarif", VRS_SARIF },
+    };
+    for (size_t i = 0; name != NULL && i < sizeof formats / sizeof *formats; i++)
+        if (strcmp(formats[i].name, name) == 0)
+            return formats[i].format;
+    return VRS_TEXT;
+}
+
+/* Words that make no sense are said before any file is read. */
+static int read_words(struct check_settings *s)
+{
+    struct vrs_error err;
+    if (s->common.json && s->format != NULL && strcmp(s->format, "json") != 0) {
+        message("--json is short for --format json, not for --format %s", s->format);
+        return EXIT_USAGE;
+    }
+    for (uint32_t i = 0; i < s->pairs.count; i++)
+        s->limit[i] = (struct vrs_limit){ s->pairs.at[i].name, s->pairs.at[i].value };
+    if (s->budget != NULL && text_file_read("--budget", s->budget, &s->budget_text) != EXIT_DONE)
+        return EXIT_USAGE;
+    if (s->rules != NULL && text_file_read("--rules", s->rules, &s->rules_text) != EXIT_DONE)
+        return EXIT_USAGE;
+    struct vrs_check_options words = options_of(s, NULL);
+    if (vrs_check_check(&words, s->baseline != NULL, &err) == VRS_OK)
+        return EXIT_DONE;
+    message("%s", err.message);
+    return EXIT_USAGE;
+}
+
+/* Its own answer must not replace what the next one is compared with. */
+static bool output_is_baseline(const struct check_settings *s)
+{
+    struct inputs inputs = { 0 };
+    char *name = strdup(s->baseline);
+    bool same = false;
+    if (name != NULL && inputs_find(1, &name, &inputs) == EXIT_DONE)
+        same = answer_output_is_input("-o", s->common.output, &inputs);
+    inputs_free(&inputs);
+    free(name);
+    return same;
+}
+
+static int open_baseline(struct check_settings *s, struct vrs_file **ret)
+{
+    struct vrs_error err;
+    if (s->baseline == NULL)
+        return EXIT_DONE;
+    if (output_is_baseline(s))
+        return EXIT_USAGE;
+    if (answer_open(&s->common, s->baseline, false, ret, &err) != VRS_OK) {
+        message_failure(s->baseline, &err);
+        return EXIT_FAILED;
+    }
+    if (vrs_count(*ret) != 1) {
+        message("--baseline %s holds several recordings, and one is compared with", s->baseline);
+        return EXIT_USAGE;
+    }
+    if (vrs_recording(*ret, 0, &s->baseline_recording, &err) != VRS_OK) {
+        message_failure(s->baseline, &err);
+        return EXIT_FAILED;
+    }
+    return EXIT_DONE;
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+    struct check_settings settings = { 0 };
+    struct vrs_file *baseline = NULL;
+    int files = 0, ended = EXIT_DONE;
+    if (!verb_begins(self, argc, argv, &settings, &files, &ended))
+        return ended;
+    ended = read_words(&settings);
+    if (ended == EXIT_DONE)
+        ended = open_baseline(&settings, &baseline);
+    struct question question = {
+        .ask = ask,
+        .settings = &settings,
+        .write = { .format = format_of(settings.format) },
+        .strict = settings.strict,
+    };
+    if (ended == EXIT_DONE)
+        ended = answer_files(self, &question, files, argv);
+    vrs_close(baseline);
+    free(settings.budget_text);
+    free(settings.rules_text);
+    return ended;
+}
+
+const struct command cmd_check = {
+    .name = "check",
+    .summary = "does a recording keep a budget, for tests that run by themselves",
+    .synopsis = "[options] FILE...",
+    .about = "One line for each limit: PASS, FAIL or INCONCLUSIVE. A limit fails when its value\n"
+             "is larger; an equal one holds. What cannot be decided is never called passed.\n"
+             "Exit status: 0 all limits hold, 1 one is exceeded, 2 usage, 3 a file or the\n"
+             "system failed, 4 with --strict: none is exceeded, one could not be decided, 130\n"
+             "interrupted.\n",
+    .examples = "vramscope check run.pickle --max-peak 24GiB # the peak of one run\n"
+                "vramscope check run.pickle --no-oom # it never ran out\n"
+                "vramscope check ranks/ --budget limits.txt # limits from a file\n"
+                "vramscope check b.pickle --baseline a.pickle --max-delta 2% # growth\n",
+    .options = { limits, input_options, output_options },
+    .run = run,
+};

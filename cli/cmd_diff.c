@@ -1,0 +1,166 @@
+/* cmd_diff.c - vramscope diff. */
+#include <string.h>
+
+#include "help.h"
+#include "message.h"
+#include "pair.h"
+#include "sizes.h"
+
+struct diff_settings {
+    struct common common;
+    const char *at, *to, *weight, *key, *per, *fail_over;
+    int64_t to_device;
+    uint64_t fail_over_bytes, fail_over_millionths; /* plus 1 */
+    bool stacks;
+};
+
+#define IN(member) offsetof(struct diff_settings, member)
+
+static const struct option_spec options[] = {
+    { 0, "at", "MOMENT",
+      "the moment that is compared, of both: an event's number, start, end, peak (default), "
+      "oom:K, step:K or phase:NAME (its peak), 12.5s",
+      OPTION_TEXT, IN(at), "start end peak oom" },
+    { 0, "to", "MOMENT", "another moment for B; with one FILE, from --at to this one", OPTION_TEXT,
+      IN(to), "start end peak oom" },
+    { 0, "weight", "WEIGHT",
+      "live (default): bytes at the moment; alloc_bytes: of all allocations up to it, or of "
+      "step:K; allocs: their number; byte_events: bytes times the events they live over",
+      OPTION_CHOICE, IN(weight), "live alloc_bytes allocs byte_events" },
+    { 0, "key", "KEY",
+      "where matching of stacks begins: K0 (default) all of both, K1 file, line and function, "
+      "K2 file and function",
+      OPTION_CHOICE, IN(key), "K0 K1 K2" },
+    { 0, "per", "UNIT", "compare figures divided by the number of steps, or bytes of parameters",
+      OPTION_CHOICE, IN(per), "step parameter_byte" },
+    { 0, "to-device", "NUMBER", "the device of B (default: as in A)", OPTION_DEVICE, IN(to_device),
+      NULL },
+    { 0, "fail-over", "LIMIT",
+      "exit with 1 where B's total is above A's by more than a size, as 512MiB, or a share of A's, "
+      "as 5%",
+      OPTION_TEXT, IN(fail_over), NULL },
+    { 'n', "rows", "COUNT", "show at most COUNT rows (default 20; in JSON all)", OPTION_COUNT,
+      IN(common.rows), NULL },
+    { 's', "stacks", NULL, "print the whole stacks of both sides under each row", OPTION_FLAG,
+      IN(stacks), NULL },
+    { 0, "replay", "WHEN",
+      "replay the allocator, which tells the slack in blocks: auto (default, up to 200,000 "
+      "events), always or never",
+      OPTION_CHOICE, IN(common.replay), "auto always never" },
+    { 0 },
+};
+
+/* "2.5%" in millionths. */
+static bool parse_percent(const char *text, uint64_t *ret)
+{
+    size_t len = strlen(text);
+    uint64_t whole = 0, scale = 10000, millionths = 0;
+    bool digit = false, point = false;
+    if (len < 2 || len > 32 || text[len - 1] != '%')
+        return false;
+    for (size_t i = 0; i + 1 < len; i++) {
+        if (text[i] == '.' && !point) {
+            point = true;
+            continue;
+        }
+        if (text[i] < '0' || text[i] > '9' || whole > 1000000000)
+            return false;
+        digit = true;
+        if (point)
+            millionths += (uint64_t)(text[i] - '0') * (scale /= 10);
+        else
+            whole = whole * 10 + (uint64_t)(text[i] - '0');
+    }
+    *ret = whole * 10000 + millionths;
+    return digit;
+}
+
+/* The limit of --fail-over; plus 1, since none at all is a limit too. */
+static bool read_limit(struct diff_settings *s)
+{
+    uint64_t limit = 0;
+    if (s->fail_over == NULL)
+        return true;
+    if (parse_percent(s->fail_over, &limit))
+        s->fail_over_millionths = limit + 1;
+    else if (size_parse(s->fail_over, &limit) && limit < UINT64_MAX)
+        s->fail_over_bytes = limit + 1;
+    else
+        return false;
+    return true;
+}
+
+static struct vrs_diff_options options_of(const struct diff_settings *s)
+{
+    return (struct vrs_diff_options){
+        .size = sizeof(struct vrs_diff_options),
+        .user_root = s->common.user_root,
+        .library = s->common.library,
+        .device = s->common.device,
+        .b_device = s->to_device,
+        .at = s->at,
+        .to = s->to,
+        .weight = s->weight,
+        .key = s->key,
+        .per = s->per,
+        .fail_over_bytes = s->fail_over_bytes,
+        .fail_over_millionths = s->fail_over_millionths,
+        .threads = s->common.threads,
+    };
+}
+
+static enum vrs_status ask(const struct vrs_recording *a, const char *a_path,
+                           const struct vrs_recording *b, const char *b_path, const void *settings,
+                           struct vrs_result **ret, struct vrs_error *err)
+{
+    struct vrs_diff_options o = options_of(settings);
+    o.path = a_path;
+    o.b_path = b_path;
+    return vrs_diff(a, b, &o, ret, err);
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+    struct diff_settings settings = { 0 };
+    int files = 0, ended = EXIT_DONE;
+    if (!verb_begins(self, argc, argv, &settings, &files, &ended))
+        return ended;
+    struct vrs_error err;
+    if (!read_limit(&settings)) {
+        message("--fail-over takes a size, as 512MiB, or a share of A's total, as 5%%, not \"%s\"",
+                settings.fail_over);
+        return EXIT_USAGE;
+    }
+    struct vrs_diff_options words = options_of(&settings);
+    if (vrs_diff_check(&words, &err) != VRS_OK) {
+        message("%s", err.message);
+        return EXIT_USAGE;
+    }
+    struct pair_question question = {
+        .ask = ask,
+        .settings = &settings,
+        .write = { .stacks = settings.stacks },
+    };
+    if (settings.to == NULL && settings.to_device == 0)
+        question.one_refused =
+            "diff compares two recordings, or two moments of one: name another FILE, or "
+            "--to MOMENT";
+    return answer_pair(self, &question, files, argv);
+}
+
+const struct command cmd_diff = {
+    .name = "diff",
+    .summary = "what changed between two recordings, or two moments of one",
+    .synopsis = "[options] A B",
+    .about = "Deltas are B less A and add up to that of the totals. Sites are matched by\n"
+             "their whole stacks, then by file, line and function of each frame, then\n"
+             "without the line, then by likeness, which is shown with its score; what is\n"
+             "left is new or gone. Exit status: 0 done, 1 above the limit of --fail-over,\n"
+             "2 usage, 3 a file or the system failed, 130 interrupted.\n",
+    .examples = "vramscope diff before.pickle after.pickle # peak against peak\n"
+                "vramscope diff run.pickle --at step:2 --to step:3 # two steps of one run\n"
+                "vramscope diff a.pickle b.pickle --weight allocs --per step # churn\n"
+                "vramscope diff main.pickle pr.pickle --fail-over 2% # for CI\n",
+    .options = { options, input_options, output_options },
+    .run = run,
+};

@@ -1,0 +1,213 @@
+/* cmd_export.c - vramscope export. */
+#define _POSIX_C_SOURCE 200809L
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "help.h"
+#include "message.h"
+#include "options.h"
+#include "output.h"
+#include "terminal.h"
+
+struct export_settings {
+    struct common common;
+    const char *to, *at, *weight;
+    struct option_list table;
+    bool inverse;
+    uint32_t entry; /* of a page, from 1; 0: the only one */
+};
+
+#define IN(member) offsetof(struct export_settings, member)
+
+static const struct option_spec options[] = {
+    { 0, "to", "FORMAT", "csv, json, folded, speedscope, pprof, sqlite or perfetto", OPTION_CHOICE,
+      IN(to), "csv json folded speedscope pprof sqlite perfetto" },
+    { 't', "table", "TABLE",
+      "of csv one and of json any of: devices, allocations (default), events, curves, segments, "
+      "blocks, sites, stacks, frames, marks, settings, or all of them; may be repeated",
+      OPTION_LIST, IN(table),
+      "devices allocations events curves segments blocks sites stacks frames marks settings all" },
+    { 0, "at", "MOMENT",
+      "of folded, speedscope and pprof: an event's number, start, end, peak (default), oom or "
+      "oom:K (the K-th), or seconds after the first event as 12.5s",
+      OPTION_TEXT, IN(at), "start end peak oom" },
+    { 0, "weight", "UNIT", "of folded: bytes (default) or count", OPTION_CHOICE, IN(weight),
+      "bytes count" },
+    { 0, "inverse", NULL, "of folded: begin with the innermost frame", OPTION_FLAG, IN(inverse),
+      NULL },
+    { 0, "entry", "NUMBER", "the recording of a page that holds several, from 1", OPTION_COUNT,
+      IN(entry), NULL },
+    { 0, "replay", "WHEN",
+      "replay the allocator, which makes active and allocated bytes exact: auto (default, up to "
+      "200,000 events), always or never",
+      OPTION_CHOICE, IN(common.replay), "auto always never" },
+    { 0 },
+};
+
+/* One recording is read and nothing is drawn, so these are fewer than other verbs have. */
+static const struct option_spec file_options[] = {
+    { 0, "device", "NUMBER", "only this device", OPTION_DEVICE, IN(common.device), NULL },
+    { 0, "user-root", "FOLDER", "frames under FOLDER are your own code, wherever it lies",
+      OPTION_TEXT, IN(common.user_root), NULL },
+    { 0, "library", "GLOB", "frames whose path matches GLOB are not your own code", OPTION_TEXT,
+      IN(common.library), NULL },
+    { 0, "limit", "NAME=VALUE",
+      "raise what a file may ask for: nesting, string, strings, items, unpacked, frames",
+      OPTION_LIMIT, IN(common.limits), "nesting= string= strings= items= unpacked= frames=" },
+    { 'o', "output", "FILE", "write to FILE, which appears only when it is whole", OPTION_TEXT,
+      IN(common.output), NULL },
+    { 'h', "help", NULL, "print a summary of these options", OPTION_FLAG, IN(common.help), NULL },
+    { 0 },
+};
+
+static struct vrs_export_options options_of(const struct export_settings *s, const char *path)
+{
+    return (struct vrs_export_options){
+        .size = sizeof(struct vrs_export_options),
+        .path = path,
+        .user_root = s->common.user_root,
+        .library = s->common.library,
+        .device = s->common.device,
+        .to = s->to,
+        .table = s->table.at,
+        .tables = s->table.count,
+        .at = s->at,
+        .weight = s->weight,
+        .inverse = s->inverse,
+    };
+}
+
+static bool read_progress(void *arg, uint64_t done, uint64_t total)
+{
+    (void)arg;
+    progress_bytes(done, total);
+    return true;
+}
+
+static enum vrs_replay_when replay_when(const char *word)
+{
+    if (word == NULL || strcmp(word, "auto") == 0)
+        return VRS_REPLAY_AUTO;
+    return strcmp(word, "always") == 0 ? VRS_REPLAY_ALWAYS : VRS_REPLAY_NEVER;
+}
+
+static int failed(const char *name, const struct vrs_error *err)
+{
+    message_failure(name, err);
+    return err->status == VRS_USAGE ? EXIT_USAGE : EXIT_FAILED;
+}
+
+/* The words alone, before anything is read. */
+static int check(const struct export_settings *s, int files, char *const *argv)
+{
+    struct vrs_export_options words = options_of(s, NULL);
+    struct vrs_error err;
+    bool to_terminal = (s->common.output == NULL || strcmp(s->common.output, "-") == 0) &&
+                       terminal_is(STDOUT_FILENO);
+    if (s->to == NULL) {
+        message("export needs --to FORMAT (vramscope help export)");
+        return EXIT_USAGE;
+    }
+    if (vrs_export_check(&words, &err) != VRS_OK) {
+        message("%s", err.message);
+        return err.status == VRS_USAGE ? EXIT_USAGE : EXIT_FAILED;
+    }
+    if (files != 1) {
+        message("export takes one FILE, or - for standard input (vramscope help export)");
+        return EXIT_USAGE;
+    }
+    if (vrs_export_is_binary(s->to) && to_terminal) {
+        message("%s is not for a terminal; name a file with -o", s->to);
+        return EXIT_USAGE;
+    }
+    return output_replaces("-o", s->common.output, argv[0]) ? EXIT_USAGE : EXIT_DONE;
+}
+
+static int write_out(const struct export_settings *s, const struct vrs_recording *recording,
+                     const char *path)
+{
+    struct vrs_export_options o = options_of(s, path);
+    struct vrs_error err;
+    struct output output;
+    if (output_open(&output, "-o", s->common.output) != EXIT_DONE)
+        return EXIT_FAILED;
+    struct vrs_sink sink = { output_write, &output };
+    bool file = strcmp(s->to, "sqlite") == 0;
+    o.database = file ? output_gathers(&output) : NULL;
+    if (file && o.database == NULL) {
+        output_close(&output, false);
+        message("sqlite is written to a file of its own; name one with -o");
+        return EXIT_USAGE;
+    }
+    enum vrs_status status = vrs_export(recording, &o, &sink, &err);
+    int ended = EXIT_DONE;
+    /* The output knows best why a write failed. */
+    if (status != VRS_OK && output.error == 0)
+        ended = failed(path, &err);
+    int closed = output_close(&output, status == VRS_OK);
+    return ended != EXIT_DONE ? ended : closed;
+}
+
+static int export_file(const struct export_settings *s, const struct vrs_file *file,
+                       const char *path)
+{
+    uint32_t count = vrs_count(file), entry = s->entry == 0 ? 1 : s->entry;
+    const struct vrs_recording *recording = NULL;
+    struct vrs_error err;
+    if (count > 1 && s->entry == 0) {
+        message("%s holds %u recordings; choose one with --entry", path, (unsigned)count);
+        return EXIT_USAGE;
+    }
+    if (entry > count) {
+        message("%s has no entry %u: it holds %u", path, (unsigned)entry, (unsigned)count);
+        return EXIT_USAGE;
+    }
+    if (vrs_recording(file, entry - 1, &recording, &err) != VRS_OK) {
+        message_entry_failure(path, vrs_entry_name(file, entry - 1), &err);
+        return EXIT_FAILED;
+    }
+    return write_out(s, recording, path);
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+    struct export_settings settings = { 0 };
+    int files = 0, ended = EXIT_DONE;
+    if (!verb_begins(self, argc, argv, &settings, &files, &ended))
+        return ended;
+    ended = check(&settings, files, argv);
+    if (ended != EXIT_DONE)
+        return ended;
+    struct vrs_limits limits = settings.common.limits;
+    limits.size = sizeof limits;
+    struct vrs_open_options open = {
+        .size = sizeof open,
+        .limits = &limits,
+        .progress = read_progress,
+        .replay = replay_when(settings.common.replay),
+    };
+    struct vrs_file *file = NULL;
+    struct vrs_error err;
+    progress_start("reading");
+    enum vrs_status status = vrs_open(argv[0], &open, &file, &err);
+    progress_hide();
+    ended = status == VRS_OK ? export_file(&settings, file, argv[0]) : failed(argv[0], &err);
+    vrs_close(file);
+    return ended;
+}
+
+const struct command cmd_export = {
+    .name = "export",
+    .summary = "a recording in the formats of other tools",
+    .synopsis = "--to FORMAT [options] FILE",
+    .about = "csv and json have tables, sqlite has all of them; folded, speedscope and pprof\n"
+             "have what was alive at a moment, by stack; perfetto has curves over time. Exit\n"
+             "status: 0 done, 2 usage, 3 a file or the system failed, 130 interrupted.\n",
+    .examples = "vramscope export run.pickle --to csv -t events # the trace as a table\n"
+                "vramscope export run.pickle --to folded # lines for flamegraph.pl\n"
+                "vramscope export run.pickle --to pprof -o p.gz # for pprof -http=: p.gz\n"
+                "vramscope export run.pickle --to sqlite -o r.db # ask with SQL\n",
+    .options = { options, file_options },
+    .run = run,
+};

@@ -1,0 +1,83 @@
+/* cmd_oom.c - vramscope oom. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "answer.h"
+#include "help.h"
+#include "message.h"
+#include "text_file.h"
+
+struct oom_settings {
+    struct common common;
+    const char *message; /* as typed; from then on the text itself */
+    uint64_t capacity;
+};
+
+#define IN(member) offsetof(struct oom_settings, member)
+
+static const struct option_spec options[] = {
+    { 0, "message", "TEXT",
+      "the text of the error, or @FILE that has it: it tells the size of the card, its limit and "
+      "what others hold",
+      OPTION_TEXT, IN(message), NULL },
+    { 0, "capacity", "SIZE", "what the card has, such as 80GiB", OPTION_SIZE, IN(capacity), NULL },
+    { 'n', "rows", "COUNT", "show at most COUNT rows (default 20; in JSON all)", OPTION_COUNT,
+      IN(common.rows), NULL },
+    { 0, "replay", "WHEN",
+      "replay the allocator, which makes active and allocated bytes exact: auto (default, up to "
+      "200,000 events), always or never",
+      OPTION_CHOICE, IN(common.replay), "auto always never" },
+    { 0 },
+};
+
+static enum vrs_status ask(const struct vrs_recording *recording, const char *path,
+                           const void *settings, struct vrs_result **ret, struct vrs_error *err)
+{
+    const struct oom_settings *s = settings;
+    struct vrs_oom_options o = {
+        .size = sizeof o,
+        .path = path,
+        .user_root = s->common.user_root,
+        .library = s->common.library,
+        .device = s->common.device,
+        .message = s->message,
+        .capacity_bytes = s->capacity,
+    };
+    return vrs_oom(recording, &o, ret, err);
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+    struct oom_settings settings = { 0 };
+    int files = 0, ended = EXIT_DONE;
+    if (!verb_begins(self, argc, argv, &settings, &files, &ended))
+        return ended;
+    char *text = NULL;
+    if (settings.message != NULL && strcmp(settings.message, "-") == 0) {
+        message("--message takes the text or @FILE; standard input is for a recording");
+        return EXIT_USAGE;
+    }
+    if (settings.message != NULL && settings.message[0] == '@') {
+        if (text_file_read("--message", settings.message + 1, &text) != EXIT_DONE)
+            return EXIT_USAGE;
+        settings.message = text;
+    }
+    struct question question = { .ask = ask, .settings = &settings };
+    ended = answer_files(self, &question, files, argv);
+    free(text);
+    return ended;
+}
+
+const struct command cmd_oom = {
+    .name = "oom",
+    .summary = "why a request for memory failed, proven with numbers",
+    .synopsis = "[options] FILE...",
+    .about = "Why did it run out: the verdict is the first remedy that would have made the request "
+             "fit;\n"
+             "every test is shown. Exit status: 0 done, 1 the trace holds no out-of-memory event,\n"
+             "2 usage, 3 a file or the system failed, 130 interrupted.\n",
+    .examples = "vramscope oom run.pickle # why the last request failed\n"
+                "vramscope oom run.pickle --message @error.txt # with what the error says\n",
+    .options = { options, input_options, output_options },
+    .run = run,
+};

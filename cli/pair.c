@@ -1,0 +1,130 @@
+/* pair.c - reads two files side by side, compares, writes. */
+#include "pair.h"
+
+#include "answer.h"
+#include "inputs.h"
+#include "message.h"
+#include "terminal.h"
+
+struct pair_work {
+    const struct common *common;
+    const struct inputs *inputs;
+    struct vrs_file *file[2];
+    enum vrs_status status[2];
+    struct vrs_error error[2];
+};
+
+/* A job of vrs_parallel. */
+static void open_file(void *arg, uint32_t i)
+{
+    struct pair_work *w = arg;
+    w->status[i] = answer_open(w->common, w->inputs->at[i].path, w->inputs->count == 1, &w->file[i],
+                               &w->error[i]);
+}
+
+static void file_done(void *arg, uint32_t done)
+{
+    const struct pair_work *w = arg;
+    if (w->inputs->count > 1)
+        progress_files(done, w->inputs->count);
+}
+
+/* The one recording of a file. */
+static int only_recording(const struct vrs_file *file, const char *path,
+                          const struct vrs_recording **ret)
+{
+    struct vrs_error err;
+    uint32_t count = vrs_count(file);
+    if (count != 1) {
+        message("%s holds %u recordings, and one is compared with one", path, (unsigned)count);
+        return EXIT_USAGE;
+    }
+    if (vrs_recording(file, 0, ret, &err) == VRS_OK)
+        return EXIT_DONE;
+    message_failure(path, &err);
+    return EXIT_FAILED;
+}
+
+static int compare(const struct pair_work *w, const struct pair_question *question)
+{
+    const struct vrs_recording *recording[2] = { NULL, NULL };
+    const char *path[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        uint32_t from = i < w->inputs->count ? i : 0;
+        path[i] = w->inputs->at[from].path;
+        int found = only_recording(w->file[from], path[i], &recording[i]);
+        if (found != EXIT_DONE)
+            return found;
+    }
+    struct vrs_result *result = NULL;
+    struct vrs_error err;
+    enum vrs_status status = question->ask(recording[0], path[0], recording[1], path[1],
+                                           question->settings, &result, &err);
+    if (status != VRS_OK) {
+        message("%s", err.message);
+        return status == VRS_USAGE ? EXIT_USAGE : EXIT_FAILED;
+    }
+    int written = answer_write(w->common, question->write, result);
+    vrs_result_free(result);
+    return written;
+}
+
+static int read_and_compare(const struct common *common, const struct inputs *inputs,
+                            const struct pair_question *question)
+{
+    struct pair_work w = { .common = common, .inputs = inputs };
+    struct vrs_error err;
+    int exit_status = EXIT_DONE;
+    progress_start("reading");
+    if (vrs_parallel(common->threads, inputs->count, open_file, file_done, &w, &err) != VRS_OK) {
+        message_failure("reading", &err);
+        return EXIT_FAILED;
+    }
+    progress_hide();
+    for (uint32_t i = 0; i < inputs->count; i++)
+        if (w.status[i] != VRS_OK) {
+            message_failure(inputs->at[i].path, &w.error[i]);
+            exit_status = EXIT_FAILED;
+        }
+    if (exit_status == EXIT_DONE)
+        exit_status = compare(&w, question);
+    for (uint32_t i = 0; i < inputs->count; i++)
+        vrs_close(w.file[i]);
+    return exit_status;
+}
+
+/* Whether the arguments are what can be compared. */
+static int check(const struct command *command, const struct pair_question *question,
+                 const struct inputs *inputs)
+{
+    if (inputs->count == 0 || inputs->count > 2) {
+        message("%s compares two recordings, and %u are named", command->name,
+                (unsigned)inputs->count);
+        return EXIT_USAGE;
+    }
+    if (inputs->count == 1 && question->one_refused != NULL) {
+        message("%s", question->one_refused);
+        return EXIT_USAGE;
+    }
+    return EXIT_DONE;
+}
+
+int answer_pair(const struct command *command, const struct pair_question *question, int count,
+                char *const *files)
+{
+    const struct common *common = question->settings;
+    if (count == 0) {
+        message("%s needs two FILEs (vramscope help %s)", command->name, command->name);
+        return EXIT_USAGE;
+    }
+    struct inputs inputs;
+    int exit_status = inputs_find(count, files, &inputs);
+    if (exit_status == EXIT_DONE)
+        exit_status = check(command, question, &inputs);
+    if (exit_status == EXIT_DONE && answer_output_is_input("-o", common->output, &inputs))
+        exit_status = EXIT_USAGE;
+    if (exit_status == EXIT_DONE)
+        exit_status = read_and_compare(common, &inputs, question);
+    inputs_free(&inputs);
+    return exit_status;
+}

@@ -1,0 +1,26 @@
+/* pair.h - what verbs about two recordings have in common. */
+#ifndef CLI_PAIR_H
+#define CLI_PAIR_H
+
+#include "options.h"
+
+/* One analysis of two recordings, by the verb's settings; `a` and `b` are one where one file was
+ * named. */
+typedef enum vrs_status comparison(const struct vrs_recording *a, const char *a_path,
+                                   const struct vrs_recording *b, const char *b_path,
+                                   const void *settings, struct vrs_result **ret,
+                                   struct vrs_error *err);
+
+/* `settings` begins with struct common. */
+struct pair_question {
+    comparison *ask;
+    const void *settings;
+    const char *one_refused; /* why one file is not enough; NULL: it is */
+    struct vrs_write_options write;
+};
+
+/* Parses nothing: `files` are the operands, one or two of them.  Returns the exit status. */
+int answer_pair(const struct command *command, const struct pair_question *question, int count,
+                char *const *files);
+
+#endif

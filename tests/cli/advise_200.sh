@@ -1,0 +1,1 @@
+cd "$EXAMPLES" && COLUMNS=200 "$VRAMSCOPE" advise --explain-silent train.pickle

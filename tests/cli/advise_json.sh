@@ -1,0 +1,1 @@
+cd "$EXAMPLES" && "$VRAMSCOPE" advise --json -n 2 leak.pickle

@@ -1,0 +1,1 @@
+cd "$EXAMPLES" && COLUMNS=80 "$VRAMSCOPE" advise --waste -n 6 leak.pickle

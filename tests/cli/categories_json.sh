@@ -1,0 +1,1 @@
+cd "$EXAMPLES" && "$VRAMSCOPE" categories --json train.pickle

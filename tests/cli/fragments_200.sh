@@ -1,0 +1,1 @@
+cd "$EXAMPLES" && COLUMNS=200 "$VRAMSCOPE" fragments --all-metrics --at reserved-peak fragmentation.pickle

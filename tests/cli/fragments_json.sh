@@ -1,0 +1,1 @@
+cd "$EXAMPLES" && "$VRAMSCOPE" fragments --json -n 2 fragmentation.pickle

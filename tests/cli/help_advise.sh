@@ -1,0 +1,3 @@
+"$VRAMSCOPE" help advise
+"$VRAMSCOPE" help advise >text
+"$VRAMSCOPE" advise --help | cmp - text

@@ -1,0 +1,3 @@
+"$VRAMSCOPE" help categories
+"$VRAMSCOPE" help categories >text
+"$VRAMSCOPE" categories --help | cmp - text

@@ -1,0 +1,3 @@
+"$VRAMSCOPE" help check
+"$VRAMSCOPE" help check >text
+"$VRAMSCOPE" check --help | cmp - text

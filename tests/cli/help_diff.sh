@@ -1,0 +1,3 @@
+"$VRAMSCOPE" help diff
+"$VRAMSCOPE" help diff >text
+"$VRAMSCOPE" diff --help | cmp - text

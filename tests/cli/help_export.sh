@@ -1,0 +1,3 @@
+"$VRAMSCOPE" help export
+"$VRAMSCOPE" help export >text
+"$VRAMSCOPE" export --help | cmp - text

@@ -1,0 +1,3 @@
+"$VRAMSCOPE" help fragments
+"$VRAMSCOPE" help fragments >text
+"$VRAMSCOPE" fragments --help | cmp - text

@@ -1,0 +1,3 @@
+"$VRAMSCOPE" help leaks
+"$VRAMSCOPE" help leaks >text
+"$VRAMSCOPE" leaks --help | cmp - text

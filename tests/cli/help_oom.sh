@@ -1,0 +1,3 @@
+"$VRAMSCOPE" help oom
+"$VRAMSCOPE" help oom >text
+"$VRAMSCOPE" oom --help | cmp - text

@@ -1,0 +1,3 @@
+"$VRAMSCOPE" help steps
+"$VRAMSCOPE" help steps >text
+"$VRAMSCOPE" steps --help | cmp - text

@@ -1,0 +1,1 @@
+cd "$EXAMPLES" && "$VRAMSCOPE" leaks --json -n 1 leak.pickle

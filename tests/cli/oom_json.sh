@@ -1,0 +1,1 @@
+cd "$EXAMPLES" && "$VRAMSCOPE" oom --json oom.pickle

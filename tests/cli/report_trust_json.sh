@@ -1,0 +1,1 @@
+cd "$EXAMPLES" && "$VRAMSCOPE" report --trust --json oom.pickle

@@ -1,0 +1,1 @@
+cd "$EXAMPLES" && "$VRAMSCOPE" steps --json -n 2 leak.pickle

@@ -1,0 +1,412 @@
+"""Advice: each rule where it is right, silent on a twin; figures of real files; savings against a plain recount."""
+import json
+import pickle
+
+import pytest
+
+import recordings
+from conftest import ROOT, batch, run
+
+HEAD = """include torch.stacks
+stack main         run.py:95 main < run.py:101 <module>
+stack init         @malloc < ::at::_ops::empty_memory_format::call(…) < /venv/lib/python3.12/site-packages/torch/nn/modules/linear.py:106 __init__ < model.py:14 __init__ < run.py:31 build < @main
+stack to_device    @malloc < ::at::_ops::to_dtype_layout::call(…) < ::torch::autograd::dispatch_to(at::Tensor const&, c10::Device, bool, bool, std::optional<c10::MemoryFormat>) < ::torch::autograd::THPVariable_cuda(_object*, _object*, _object*) < data.py:22 next_batch < run.py:60 train < @main
+stack linear       @malloc < ::at::_ops::addmm::call(…) < ::at::native::linear(at::Tensor const&, at::Tensor const&, std::optional<at::Tensor> const&) < /venv/lib/python3.12/site-packages/torch/nn/modules/linear.py:125 forward < @call < model.py:27 forward < @call < run.py:64 train < @main
+stack head         @malloc < ::at::_ops::addmm::call(…) < /venv/lib/python3.12/site-packages/torch/nn/modules/linear.py:125 forward < @call < model.py:40 forward < @call < run.py:64 train < @main
+stack block0       @malloc < ::at::_ops::mm::call(…) < model.py:50 forward < @call < run.py:64 train < @main
+stack block1       @malloc < ::at::_ops::mm::call(…) < model.py:51 forward < @call < run.py:64 train < @main
+stack block2       @malloc < ::at::_ops::mm::call(…) < model.py:52 forward < @call < run.py:64 train < @main
+stack block3       @malloc < ::at::_ops::mm::call(…) < model.py:53 forward < @call < run.py:64 train < @main
+stack block4       @malloc < ::at::_ops::mm::call(…) < model.py:54 forward < @call < run.py:64 train < @main
+stack block5       @malloc < ::at::_ops::mm::call(…) < model.py:55 forward < @call < run.py:64 train < @main
+stack loss         @malloc < ::at::_ops::cross_entropy_loss::call(…) < ::at::native::log_softmax(at::Tensor const&, long, std::optional<c10::ScalarType>) < /venv/lib/python3.12/site-packages/torch/nn/functional.py:3494 cross_entropy < run.py:65 train < @main
+stack math_sdp     @malloc < ::at::_ops::bmm::call(…) < ::at::_scaled_dot_product_attention_math(at::Tensor const&) < model.py:33 forward < @call < run.py:64 train < @main
+stack flash_sdp    @malloc < ::at::_ops::_flash_attention_forward::call(…) < ::at::native::_scaled_dot_product_flash_attention_cuda(at::Tensor const&) < model.py:33 forward < @call < run.py:64 train < @main
+stack cache        @malloc < ::at::_ops::cat::call(…) < kv.py:18 update < model.py:33 forward < @call < run.py:64 train < @main
+stack free_forward @release < model.py:29 forward < @call < run.py:64 train < @main
+stack free_step    @release < run.py:69 train < @main
+stack state        @adam_state < run.py:67 train < @main
+stack step_temp    @adam_temp < run.py:67 train < @main
+stack one_temp     @malloc < ::at::_ops::sqrt::call(…) < /venv/lib/python3.12/site-packages/torch/optim/adam.py:500 _single_tensor_adam < @optimizer_step < run.py:67 train < @main
+stack custom_new   @malloc < ::at::_ops::mul::call(…) < my_optim.py:30 step < run.py:67 train < @main
+stack custom_free  @release < my_optim.py:31 step < run.py:67 train < @main
+stack free_temp    @free_adam_temp < run.py:67 train < @main
+stack zero_grad    @free_zero_grad < run.py:68 train < @main
+stack free_added   @release < ::torch::autograd::AccumulateGrad::accumulateGrad(…) < ::torch::autograd::AccumulateGrad::apply(…) < @engine
+stack free_graph   @release < ::torch::autograd::SavedVariable::reset_data() < ::torch::autograd::generated::AddmmBackward0::release_variables() < ::torch::autograd::deleteNode(torch::autograd::Node*) < run.py:70 evaluate < @main
+stack bucket       @malloc < ::at::_ops::empty_memory_format::call(…) < ::c10d::Reducer::initialize_buckets(…) < ::c10d::Reducer::Reducer(…) < /venv/lib/python3.12/site-packages/torch/nn/parallel/distributed.py:1194 _ddp_init_helper < run.py:33 build < @main
+stack gather       @malloc < ::c10d::ProcessGroupNCCL::allgather(…) < comm.py:15 gather < run.py:66 train < @main
+stack free_gc      @release < ::gc_collect_main < ::gc_collect_with_callback < run.py:72 train < @main
+stack emptied      @empty_cache < run.py:71 train < @main
+"""
+
+
+def training(steps=4, weight="64MiB", activation="96MiB", before="", forward="", after_forward="", backward="",
+             optimizer="", end="", zero="end", temp="step_temp", temps=True, grads=True, window=""):
+    """A script of training: three layers; the keywords put statements into places of each step."""
+    clear = "  if $i != 0 {\n  repeat 3 as p {\n    free g$p zero_grad\n  }\n  }\n"
+    clear_all = "  repeat 3 as p {\n    free g$p zero_grad\n  }\n"
+    text = HEAD + "repeat 3 as p {\n  alloc w$p %s init\n}\n%s\n" % (weight, before)
+    text += "repeat %d {\n  alloc batch 4MiB to_device\n" % steps
+    if zero == "first":
+        text += clear
+    text += "  repeat 3 as l {\n    alloc a$l %s linear\n  }\n%s\n" % (activation, forward)
+    text += "  alloc loss 512 loss\n%s\n" % after_forward
+    if zero == "late":
+        text += clear
+    text += "  repeat 3 as l {\n    alloc t %s linear_backward\n" % activation
+    if grads:
+        text += "    alloc g$(2-$l) %s accumulate_grad\n" % weight
+    text += "    free a$(2-$l) free_saved\n    free t free_backward\n  }\n%s\n" % backward
+    text += "  if $i == 0 {\n    repeat 3 as p {\n      alloc m$p %s state\n      alloc v$p %s state\n    }\n  }\n" % (weight, weight)
+    if temps:
+        text += "  repeat 3 as p {\n    alloc d$p %s %s\n%s  }\n" % (
+            weight, temp, "    free d$p free_temp\n" if temp == "one_temp" else "")
+        if temp != "one_temp":
+            text += "  repeat 3 as p {\n    free d$p free_temp\n  }\n"
+    text += optimizer + "\n"
+    if zero == "end" and grads:
+        text += clear_all
+    text += "  free loss free_step\n  free batch free_step\n%s\n" % end
+    if window:
+        text += "  if $i == 0 {\n    window %s\n  }\n" % window
+    return text + "  time +20000\n}\n"
+
+
+def advice(script, *options):
+    answer = run("advise", "--json", *options, recordings.make(script), expect=0).json()
+    result = answer["devices"][0]["result"]
+    return {a["id"]: a for a in result["advice"]}, {s["id"]: s["clause"] for s in result["silent"]}, result
+
+
+def pins(where="", capacity="4GiB", settings="", most="3GiB"):
+    """Four large segments, each pinned by a small block; then a request that needs the rest."""
+    text = "capacity %s\n%sinclude torch.stacks\n" % (capacity, settings)
+    text += "stack big @malloc < run.py:5 main\nstack pin @malloc < %srun.py:9 keep\nstack drop @release < run.py:6 main\n" % where
+    text += "repeat 4 {\n  alloc big$i 600MiB big\n}\nrepeat 4 {\n  free big$i drop\n  alloc pin$i 2MiB pin\n}\n"
+    return text + "alloc most %s big\nfree most drop\n" % most
+
+
+def accumulating(zero):
+    """Backwards after the first add to the gradients; a step may clear them."""
+    new = "  if $i %s 0 {\n  repeat 3 as p {\n    alloc g$p 64MiB accumulate_grad\n  }\n  }\n"
+    added = "  if $i != 0 {\n  repeat 3 as p {\n    alloc n 64MiB linear_backward\n    free n free_added\n  }\n  }"
+    return training(grads=zero == "end", zero=zero, backward="" if zero == "end" else new % "==" + added)
+
+
+def blocks(count):
+    """One step whose forward has so many equal blocks of six layers."""
+    made = "".join("    alloc b%d_$l %dMiB block%d\n" % (k, 8 * k + 8, k) for k in range(6))
+    freed = "".join("  repeat %d as l {\n    free b%d_$(%d-$l) free_saved\n  }\n" % (count, k, count - 1) for k in range(5, -1, -1))
+    return training(steps=1, weight="4MiB", activation="1MiB", forward="  repeat %d as l {\n%s  }" % (count, made),
+                    backward="  alloc gx 4MiB linear_backward\n" + freed + "  free gx free_backward")
+
+
+def ahead(first):
+    """Inputs are on the device `first` steps before their own."""
+    return training(steps=6, activation="8MiB", before="repeat %d as b {\n  alloc in$b 256MiB to_device\n}" % first,
+                    forward="  if $i < %d {\n  alloc in$($i+%d) 256MiB to_device\n  }" % (4 - first, first),
+                    end="  if $i < 4 {\n  free in$i free_step\n  }")
+
+
+def renewing(freed_first):
+    """An optimizer of one's own that makes its state anew at each step."""
+    made = "    alloc s$($i+1)_$p 256MiB custom_new\n"
+    freed = "    if $i != 0 {\n    free s$($i)_$p custom_free\n    }\n"
+    return training(weight="256MiB", activation="4MiB", temps=False,
+                    optimizer="  repeat 3 as p {\n%s  }" % (freed + made if freed_first else made + freed))
+
+
+def kept(scalars):
+    """Each step keeps an activation, and a scalar whose graph holds it."""
+    return training(steps=8, forward="  alloc keep$i 64MiB linear\n  alloc sum$i 4 loss", end="" if scalars else "  free sum$i free_step\n  free keep$i free_graph") \
+        + ("repeat 8 {\n  free keep$i free_graph\n}\n" if scalars else "")
+
+
+def cycles(how):
+    return training(steps=5, forward="  alloc cyc$i 300MiB head", end="  if $i == 3 {\n  repeat 4 as k {\n    free cyc$k %s\n  }\n  }" % how)
+
+
+# A rule, a script where it is right, and its twin.
+PAIRS = {
+    "grad-late-zero": (training(zero="late", weight="256MiB", temps=False), training(zero="end", weight="256MiB", temps=False)),
+    "two-generations": (
+        training(forward="  alloc out$i 300MiB head\n  if $i != 0 {\n    free out$($i-1) free_step\n  }"),
+        training(forward="  alloc out$i 300MiB head", end="  free out$i free_step")),
+    "no-grad": (
+        training(end="  if $i != 0 {\n  repeat 3 as e {\n    free e$e free_graph\n  }\n  }\n  repeat 3 as e {\n    alloc e$e 400MiB linear\n  }"),
+        training(end="  repeat 3 as e {\n    alloc e$e 400MiB linear\n    free e$e free_forward\n  }")),
+    "logits-loss": (
+        training(forward="  alloc logits 900MiB loss", backward="  free logits free_saved"),
+        training(forward="  alloc logits 60MiB loss", backward="  free logits free_saved")),
+    "attention-math": (
+        training(forward="  alloc scores 900MiB math_sdp", backward="  free scores free_saved"),
+        training(forward="  alloc scores 900MiB flash_sdp", backward="  free scores free_saved")),
+    "bucket-view": (
+        training(before="repeat 3 as p {\n  alloc bucket$p 64MiB bucket\n}", weight="64MiB"),
+        training(before="repeat 3 as p {\n  alloc bucket$p 8MiB bucket\n}", weight="64MiB")),
+    "optimizer-foreach": (
+        training(weight="512MiB", activation="8MiB"),
+        training(weight="512MiB", activation="8MiB", temp="one_temp")),
+    "pending-free": (
+        training(forward="  alloc shard 900MiB gather stream 7\n  free_requested shard free_forward\n  alloc late 900MiB head",
+                 backward="  free late free_saved\n  free_completed shard"),
+        training(forward="  alloc shard 900MiB gather stream 7\n  free_requested shard free_forward\n  free_completed shard\n  alloc late 900MiB head",
+                 backward="  free late free_saved")),
+    "kv-prealloc": (
+        HEAD + "alloc w 64MiB init\nalloc kv0 64MiB cache\nrepeat 12 {\n  alloc kv$($i+1) $i*8MiB+72MiB cache\n  free kv$i free_forward\n}\n",
+        HEAD + "alloc w 64MiB init\nalloc kv0 64MiB cache\nrepeat 12 {\n  alloc kv$($i+1) 64MiB cache\n  free kv$i free_forward\n}\n"),
+    "grad-not-cleared": (accumulating("none"), accumulating("end")),
+    "checkpoint": (blocks(12), blocks(3)),
+    "optimizer-replace": (renewing(False), renewing(True)),
+    "optimizer-heavy": (training(weight="256MiB", activation="4MiB"), training(weight="4MiB", activation="256MiB")),
+    "expandable": (pins(), pins(capacity="80GiB")),
+    "max-split": (pins("C:\\proj\\"), pins()),
+    "retained-output": (
+        training(forward="  alloc out$i 300MiB head\n  if $i != 0 {\n    free out$($i-1) free_step\n  }"),
+        training(forward="  alloc out$i 300MiB head", end="  free out$i free_step")),
+    "graph-kept": (kept(True), kept(False)),
+    "inputs-ahead": (ahead(3), ahead(1)),
+    "side-stream-cache": (
+        training(before="alloc side 600MiB init stream 7\nfree side free_step"),
+        training(before="alloc side 600MiB init stream 7\nfree side free_step", end="  alloc side 600MiB init stream 7\n  free side free_step")),
+    "collector": (cycles("free_gc"), cycles("free_step")),
+    "capture": (training(steps=1), training(steps=4)),
+    "near-limit": (
+        "capacity 2GiB\n" + HEAD + "alloc x 1500MiB head\nfree x free_step\nalloc y 1800MiB head\nfree y free_step\n",
+        "capacity 4GiB\n" + HEAD + "alloc x 1500MiB head\nfree x free_step\nalloc y 1800MiB head\nfree y free_step\n"),
+    "empty-cache": (
+        training(end="  empty_cache emptied", steps=6),
+        training(end="  if $i == 5 {\n    empty_cache emptied\n  }", steps=6)),
+}
+
+
+@pytest.mark.parametrize("rule", sorted(PAIRS))
+def test_rule_fires(rule):
+    spoken, silent, _ = advice(PAIRS[rule][0])
+    assert rule in spoken, silent.get(rule)
+
+
+@pytest.mark.parametrize("rule", sorted(PAIRS))
+def test_rule_is_silent_on_its_twin(rule):
+    spoken, silent, _ = advice(PAIRS[rule][1])
+    assert rule not in spoken and silent[rule]
+
+
+def test_every_rule_has_a_pair():
+    schema = json.loads((ROOT / "docs" / "schema" / "advise.schema.json").read_text())
+    assert sorted(PAIRS) == sorted(schema["$defs"]["rule"]["enum"])
+
+
+def test_capacity_tells_that_memory_was_short():
+    spoken, silent, _ = advice(pins(capacity="80GiB"), "--capacity", "6GiB")
+    assert "expandable" in spoken
+    _, silent, _ = advice(pins(capacity="80GiB"), "--capacity", "60GiB")
+    assert silent["expandable"] == "memory was never short"
+    _, silent, _ = advice(pins(capacity="4GiB", settings="settings expandable_segments:True\n"))
+    assert silent["expandable"] == "expandable segments are in use"
+
+
+@pytest.mark.parametrize("rule", sorted(PAIRS))
+def test_savings_are_bounded(rule):
+    for script in PAIRS[rule]:
+        spoken, silent, result = advice(script)
+        check(result)
+        assert len(spoken) + len(silent) == len(PAIRS)
+
+
+def check(result):
+    derived = [a["saving_bytes"] for a in result["advice"] if a["saving_source"] == "derived"]
+    assert result["joint_saving_bytes"] >= max(derived, default=0)
+    savings = [a["saving_bytes"] or 0 for a in result["advice"]]
+    assert savings == sorted(savings, reverse=True)
+    assert all((a["saving_source"] is None) <= (not a["saving_bytes"]) for a in result["advice"])
+
+
+# Savings by recount ---------------------------------------------------------------------
+
+def recount(path, die):
+    """(peak, peak where some die early): `die` maps (alloc event, bytes) to the event of an early death, or None."""
+    with open(path, "rb") as f:
+        trace, = [t for t in pickle.load(f)["device_traces"] if t]
+    live, moves, early = {}, [0] * (len(trace) + 1), [0] * (len(trace) + 1)
+    for i, e in enumerate(trace):
+        if e["action"] == "alloc":
+            live[e["addr"]] = (i, e["size"])
+        elif e["action"] == "free_completed":
+            born, size = live.pop(e["addr"])
+            for at, change in ((born, size), (i, -size)):
+                moves[at] += change
+            dead = die(born, size, i)
+            for at, change in ((born, size), (i if dead is None else dead, -size)):
+                early[at] += change
+    for born, size in live.values():
+        moves[born] += size
+        early[born] += size
+
+    def peak(changes):
+        total = most = 0
+        for c in changes:
+            total += c
+            most = max(most, total)
+        return most
+    return peak(moves), peak(early)
+
+
+def test_late_gradients_by_recount():
+    script = PAIRS["grad-late-zero"][0]
+    path = recordings.make(script)
+    with open(path, "rb") as f:
+        trace, = [t for t in pickle.load(f)["device_traces"] if t]
+    frames = [[x["name"] for x in e.get("frames", ())] for e in trace]
+    allocs = [i for i, e in enumerate(trace) if e["action"] == "alloc"]
+    begins = [i - 1 for k, i in enumerate(allocs) if k and "forward" in frames[i] and "next_batch" in frames[allocs[k - 1]]]
+
+    def die(born, size, freed):
+        if not any("zero_grad" in n for n in frames[freed]):
+            return None
+        return min((i for i in begins if i > born), default=freed)
+    whole, without = recount(path, die)
+    spoken, _, result = advice(script)
+    assert spoken["grad-late-zero"]["saving_bytes"] == whole - without > 0
+
+
+def test_kept_outputs_by_recount():
+    script = PAIRS["two-generations"][0]
+    path = recordings.make(script)
+    with open(path, "rb") as f:
+        trace, = [t for t in pickle.load(f)["device_traces"] if t]
+    bounds = [i for i, e in enumerate(trace) if e["action"] == "alloc" and any(x["name"] == "next_batch" for x in e.get("frames", ()))]
+    whole, without = recount(path, lambda born, size, freed: next((b for b in bounds if born < b < freed), None)
+                             if size == 300 << 20 else None)
+    spoken, _, result = advice(script, "--waste")
+    assert spoken["two-generations"]["saving_bytes"] == whole - without == spoken["retained-output"]["saving_bytes"]
+    assert result["joint_saving_bytes"] == whole - without and result["joint_peak_bytes"] == without
+    assert result["waste"]["early_free"]["saving_bytes"] == whole - without
+
+
+def test_names_of_a_file_are_not_templates():
+    script = PAIRS["logits-loss"][0].replace("run.py:65 train", "r#n@.py:65 tr@in#")
+    spoken, _, _ = advice(script)
+    assert "the loss at r#n@.py:65 tr@in#:" in spoken["logits-loss"]["text"]
+
+
+# Real files -----------------------------------------------------------------------------
+
+@pytest.fixture(scope="session")
+def real(shared):
+    folder = shared / "data" / "snapshots"
+    found, errors = batch("advise", folder, sorted(p.name for p in folder.iterdir()), "--waste")
+    assert not errors
+    return {name.rsplit(".", 1)[0]: {d["device"]: d for d in entries[0]["devices"]} for name, entries in found.items()}
+
+
+def spoken(real, name, device=0):
+    return {a["id"]: a for a in real[name][device]["result"]["advice"]}
+
+
+def clauses(real, name, device=0):
+    return {s["id"]: s["clause"] for s in real[name][device]["result"]["silent"]}
+
+
+def test_gradients_of_real_files(real):
+    a = spoken(real, "lm_train_full")["grad-late-zero"]
+    r = real["lm_train_full"][0]["result"]
+    assert (a["bytes"], a["saving_bytes"], a["at_events"]) == (3877647360, 3809734652, [5713, 6365])
+    assert a["conditions"] == [{"name": "gradients", "value": 327, "threshold": 1}]
+    assert r["joint_peak_bytes"] == 19018190856 and r["joint_saving_bytes"] == 3809734652
+    a = spoken(real, "lm_compile_adamw")["grad-not-cleared"]
+    assert (a["bytes"], a["saving_bytes"], a["severity"]) == (761840640, 0, "note")
+    assert a["conditions"][0]["value"] == 761840640
+
+
+def test_generations_of_real_files(real):
+    a = spoken(real, "linear_grad_tiny")
+    assert a["two-generations"]["bytes"] == a["two-generations"]["saving_bytes"] == 1200000000
+    assert real["linear_grad_tiny"][0]["result"]["joint_peak_bytes"] == 3234803008
+    assert a["no-grad"]["bytes"] == 400000000 and len(a["no-grad"]["at_events"]) == 2
+    assert "two-generations" in clauses(real, "lm_fwd_bwd_ctx150")
+    assert clauses(real, "cnn_counterfactuals_snapshot_events")["no-grad"] == "less than 1 % of the peak a step"
+    assert clauses(real, "three_gpu_expandable_oom", 1)["no-grad"] == "no graph is dropped without its backward"
+
+
+def test_kernels_of_real_files(real):
+    a = spoken(real, "cross_entropy_vanilla")["logits-loss"]
+    assert a["bytes"] == 786432002 and a["conditions"][0]["value"] == pytest.approx(0.75, abs=1e-3)
+    assert a["saving_bytes"] == a["bytes"] // 8 * 7 and a["saving_source"] == "estimated"
+    assert clauses(real, "cross_entropy_liger")["logits-loss"]
+    assert clauses(real, "lm_train_windows_python_frames")["logits-loss"] == "losses hold less than 10 % of the peak"
+    a = spoken(real, "fsdp_homework_embedded")["attention-math"]
+    assert a["bytes"] == 1635778560 and round(a["conditions"][0]["value"], 3) == 0.601
+    assert [n for n in real for d in real[n] if real[n][d]["result"] and "attention-math" in spoken(real, n, d)] == ["fsdp_homework_embedded"]
+
+
+def test_allocator_of_real_files(real):
+    a = spoken(real, "quant_empty_cache_churn")["empty-cache"]
+    assert a["bytes"] == 156019720192 and a["saving_bytes"] == 0
+    assert a["conditions"][0] == {"name": "bursts", "value": 28, "threshold": 3}
+    assert clauses(real, "lm_fullstep_from_start")["empty-cache"] == "empty_cache is called less than three times"
+    a = spoken(real, "nca_segment_free")
+    assert a["expandable"]["bytes"] == 2625279488
+    assert round(2625279488 / (a["expandable"]["conditions"][0]["threshold"] * 20), 4) == 0.1183
+    assert a["near-limit"]["at_events"] == [2077]
+    assert clauses(real, "lm_train_full")["expandable"].startswith("less than 5 %")
+    assert clauses(real, "peak_memory_probe")["expandable"] == "memory was never short"
+
+
+def test_waste_of_real_files(real):
+    def waste(name):
+        return real[name][0]["result"]["waste"]
+    quant, nca = waste("quant_empty_cache_churn"), waste("nca_segment_free")
+    assert round(quant["churn_ratio"], 1) == 142.1 and round(nca["churn_ratio"], 1) == 38.6
+    assert (quant["churn"][0]["size_bytes"], quant["churn"][0]["count"]) == (1086324736, 112)
+    assert (nca["churn"][0]["size_bytes"], nca["churn"][0]["count"]) == (5210112000, 40)
+    assert waste("lm_train_full")["histogram"]["life_events"] == {"p50": 10, "p90": 6807, "p99": 17213}
+    full = waste("lm_fullstep_from_start")["rounding"]
+    assert full["slack_bytes"] == 276333052 and full["exact"]
+    assert quant["device_churn"]["returned_bytes"] <= 156019720192
+
+
+def test_sums_of_real_files(real):
+    seen = 0
+    for name, devices in real.items():
+        for d in devices.values():
+            if d["result"] is None:
+                assert d["status"] == "needs_trace", name
+                continue
+            seen += 1
+            assert "kv-prealloc" not in {a["id"] for a in d["result"]["advice"]}
+            if d["trust"]["grade"] == "D":
+                assert {s["clause"] for s in d["result"]["silent"]} == {"trust grade D"}
+            check(d["result"])
+            check_waste(d["result"]["waste"])
+    assert seen >= 25
+
+
+def check_waste(w):
+    h = w["histogram"]
+    assert sum(b["count"] for b in h["events"]) >= sum(b["count"] for b in h["us"])
+    assert all(b["from"] == 0 or b["from"] & (b["from"] - 1) == 0 for k in ("events", "us", "steps") for b in h[k])
+    lives = sum(b["count"] for b in h["events"])
+    for key, percent in (("p50", 50), ("p90", 90), ("p99", 99)):
+        seen, from_ = 0, None
+        for b in h["events"]:
+            if seen * 100 < lives * percent:
+                from_ = b["from"]
+            seen += b["count"]
+        if from_ is not None:
+            assert from_ <= h["life_events"][key] < max(1, 2 * from_)
+    assert sum(s["slack_bytes"] for s in w["rounding"]["sites"]) == w["rounding"]["slack_bytes"]
+    assert sum(s["byte_events"] for s in w["pending"]["sites"]) == w["pending"]["byte_events"]
+    if w["byte_time"]:
+        assert sum(s["share_ratio"] for s in w["byte_time"]) == pytest.approx(1, abs=1e-3)
+    assert all(c["bytes"] == c["size_bytes"] * c["count"] for c in w["churn"])
+
+
+@pytest.mark.parametrize("name", ("fragmentation", "leak", "oom", "train"))
+def test_examples(name):
+    path = ROOT / "examples" / (name + ".pickle")
+    r = run("advise", "--json", "--waste", path, expect=0).json()["devices"][0]["result"]
+    check(r)
+    check_waste(r["waste"])
+    assert ("expandable" in {a["id"] for a in r["advice"]}) == (name == "fragmentation")

@@ -1,0 +1,282 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/outlier.h"
+#include "analysis/ranks.h"
+#include "fault.h"
+
+enum { UNITS_MOST = 8, SITES_MOST = 4 };
+
+/* Units made by hand: of one rank each, whole, with a name for each site. */
+struct made {
+    struct unit unit[UNITS_MOST];
+    struct unit_site site[UNITS_MOST][SITES_MOST];
+    struct unit_name name[UNITS_MOST][SITES_MOST];
+    struct rank_unit rank[UNITS_MOST];
+    uint32_t units;
+    struct arena keep, scratch;
+    struct ranks ranks;
+};
+
+static void add_unit(struct made *m, int64_t peak)
+{
+    uint32_t i = m->units++;
+    m->unit[i] = (struct unit){ .peak_bytes = peak,
+                                .common_peak_bytes = peak,
+                                .after_peer_oom_event = -1,
+                                .steps = -1,
+                                .spike_step = -1,
+                                .stranded_bytes = UNKNOWN_U64,
+                                .site = m->site[i],
+                                .name = m->name[i] };
+    m->rank[i] = (struct rank_unit){
+        .unit = &m->unit[i], .path = S("run"), .file = i, .rank = i, .grade = 'A', .whole = true
+    };
+}
+
+/* A site of the newest unit; equal keys are one place. */
+static void add_site(struct made *m, uint64_t key, const char *name, uint64_t bytes, uint64_t count)
+{
+    struct unit *u = &m->unit[m->units - 1];
+    m->site[m->units - 1][u->sites] = (struct unit_site){ key, bytes, count };
+    m->name[m->units - 1][u->sites] = (struct unit_name){ str_from(name), str_from(name) };
+    u->names = ++u->sites;
+}
+
+static enum vrs_status compare(struct made *m)
+{
+    arena_init(&m->keep, SIZE_MAX);
+    arena_init(&m->scratch, SIZE_MAX);
+    return ranks_compute(m->rank, m->units, &m->keep, &m->scratch, &m->ranks, NULL);
+}
+
+static void leave(struct made *m)
+{
+    arena_free(&m->keep);
+    arena_free(&m->scratch);
+}
+
+static void check_rank(const char *path, int64_t expected)
+{
+    assert_int_equal(rank_of_path(str_from(path)), expected);
+}
+
+static void ranks_are_read_from_names(void **state)
+{
+    (void)state;
+    check_rank("snapshot_rank3.pickle", 3);
+    check_rank("snapshot-Rank_12.pickle", 12);
+    check_rank("rank-0-step_100.pickle", 0);
+    check_rank("rank1_of_rank7.pickle", 7);
+    check_rank("out/rank5/snapshot.pickle", 5);
+    check_rank("rank5/snapshot_rank6.pickle", 6);
+    check_rank("snapshot_7.pickle", 7);
+    check_rank("run_2/snapshot.pickle", -1);
+    check_rank("a_3_final.pickle", 3);
+    check_rank("snapshot.pickle", -1);
+    check_rank("snapshot_.pickle", -1);
+    check_rank("frank.pickle", -1);
+    check_rank("snapshot_20250812101112.pickle", -1);
+    check_rank("", -1);
+}
+
+static void check_limit(int64_t a, int64_t b, int64_t c, int64_t d, int64_t median, int64_t limit)
+{
+    int64_t value[] = { a, b, c, d }, got;
+    assert_int_equal(outlier_limit(value, 4, &got), limit);
+    assert_int_equal(got, median);
+}
+
+static void limits_of_outliers(void **state)
+{
+    (void)state;
+    check_limit(100, 100, 100, 100, 100, 105);
+    check_limit(104, 98, 100, 102, 100, 110);
+    check_limit(0, 0, 0, 9, 0, 0);
+    check_limit(INT64_MIN, INT64_MAX, 0, 0, 0, 0);
+    check_limit(INT64_MIN, INT64_MIN, INT64_MAX, INT64_MAX, INT64_MIN, INT64_MIN);
+    check_limit(INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX);
+}
+
+static void the_fullest_bounds_the_job(void **state)
+{
+    (void)state;
+    struct made m = { .units = 0 };
+    static const int64_t peaks[] = { 1000, 1010, 2000, 990, 1005 };
+    for (size_t i = 0; i < 5; i++)
+        add_unit(&m, peaks[i]);
+    assert_int_equal(compare(&m), VRS_OK);
+    assert_int_equal(m.ranks.straggler, 2);
+    assert_int_equal(m.ranks.straggler_saving_bytes, 990);
+    assert_true(m.ranks.skew_ratio == 2000 / 1005.0);
+    assert_int_equal(m.ranks.median_bytes, 1005);
+    assert_int_equal(m.ranks.outliers, 1);
+    assert_int_equal(m.ranks.outlier[0], 2);
+    assert_false(m.ranks.has_pair); /* no unit has sites */
+    assert_int_equal(m.ranks.groups, 1);
+    assert_int_equal(m.ranks.group[0].units, 5);
+    assert_int_equal(m.ranks.group[0].parameter_bytes, UNKNOWN_U64);
+    leave(&m);
+}
+
+static void few_units_have_no_outliers(void **state)
+{
+    (void)state;
+    struct made m = { .units = 0 };
+    add_unit(&m, 1000);
+    assert_int_equal(compare(&m), VRS_OK);
+    assert_true(m.ranks.skew_ratio < 0);
+    assert_int_equal(m.ranks.straggler, NO_ROW);
+    leave(&m);
+    add_unit(&m, 1000);
+    add_unit(&m, 9000);
+    m.ranks = (struct ranks){ 0 };
+    assert_int_equal(compare(&m), VRS_OK);
+    assert_true(m.ranks.skew_ratio == 9);
+    assert_int_equal(m.ranks.outliers, 0);
+    leave(&m);
+}
+
+static void cut_files_are_left_out_of_the_median(void **state)
+{
+    (void)state;
+    struct made m = { .units = 0 };
+    add_unit(&m, 1000);
+    add_unit(&m, 1200);
+    add_unit(&m, 10);
+    m.rank[2].whole = false;
+    assert_int_equal(compare(&m), VRS_OK);
+    assert_int_equal(m.ranks.median_bytes, 1000);
+    assert_true(m.ranks.skew_ratio == 1.2);
+    leave(&m);
+}
+
+/* The pair of a unit with the sites given and one with half the bytes of "base". */
+static void check_pair(struct made *m, const char *verdict, double code, double size, double count)
+{
+    assert_int_equal(compare(m), VRS_OK);
+    assert_true(m->ranks.has_pair);
+    const struct rank_pair *pair = &m->ranks.pair;
+    assert_string_equal(pair->verdict == NULL ? "none" : pair->verdict, verdict);
+    assert_true(pair->code_ratio == code && pair->size_ratio == size && pair->count_ratio == count);
+    leave(m);
+}
+
+static void make_pair(struct made *m)
+{
+    *m = (struct made){ .units = 0 };
+    add_unit(m, 100);
+    add_site(m, 1, "base", 100, 10);
+    add_unit(m, 1000);
+}
+
+static void pairs_have_a_cause(void **state)
+{
+    (void)state;
+    struct made m;
+    make_pair(&m);
+    add_site(&m, 1, "base", 1000, 10);
+    check_pair(&m, "larger tensors", 0, 0.9, 0);
+    make_pair(&m);
+    add_site(&m, 1, "base", 1000, 100);
+    check_pair(&m, "more tensors", 0, 0, 0.9);
+    make_pair(&m);
+    add_site(&m, 2, "new", 900, 1);
+    add_site(&m, 1, "base", 100, 10);
+    check_pair(&m, "different code", 0.9, 0, 0);
+    make_pair(&m);
+    add_site(&m, 1, "base", 500, 30); /* 200 more by number, 200 by size */
+    add_site(&m, 2, "new", 500, 1);
+    check_pair(&m, "mixed", 0.5, 0.2, 0.2);
+    make_pair(&m);
+    add_site(&m, 1, "base", 1000, 5); /* fewer, but much larger */
+    check_pair(&m, "larger tensors", 0, 0.9, 0);
+    make_pair(&m);
+    add_site(&m, 1, "base", 90, 10);
+    check_pair(&m, "none", 0, 0, 0);
+}
+
+static void rows_are_the_sites_of_both(void **state)
+{
+    (void)state;
+    struct made m;
+    make_pair(&m);
+    add_site(&m, 9, "new", 600, 2);
+    add_site(&m, 1, "base", 300, 10);
+    m.unit[0].sites = m.unit[0].names = 2;
+    m.site[0][1] = (struct unit_site){ 5, 50, 1 };
+    m.name[0][1] = (struct unit_name){ S("gone"), S("gone") };
+    assert_int_equal(compare(&m), VRS_OK);
+    const struct rank_pair *pair = &m.ranks.pair;
+    static const char *const names[] = { "new", "base", "gone" };
+    assert_int_equal(pair->rows, 3);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_true(str_equal(pair->row[i].name, str_from(names[i])));
+    assert_int_equal(pair->row[1].worst_bytes, 300);
+    assert_int_equal(pair->row[1].reference_bytes, 100);
+    assert_int_equal(pair->row[2].worst_count, 0);
+    assert_int_equal(pair->row[2].reference_count, 1);
+    assert_int_equal(pair->largest_row, 0);
+    leave(&m);
+}
+
+/* Shards are compared with their like: the large one is no outlier among large ones. */
+static void groups_have_equal_parameters(void **state)
+{
+    (void)state;
+    struct made m = { .units = 0 };
+    for (uint32_t i = 0; i < 8; i++) {
+        add_unit(&m, i < 4 ? 1000 + i : 5000 + i);
+        add_site(&m, 1, "base", 100, 10);
+        m.unit[i].categorised = true;
+        m.unit[i].category_bytes[CATEGORY_PARAMETER] = i < 4 ? 10000 + i : 40000;
+    }
+    assert_int_equal(compare(&m), VRS_OK);
+    assert_int_equal(m.ranks.groups, 2);
+    assert_int_equal(m.ranks.group[0].parameter_bytes, 10000);
+    assert_int_equal(m.ranks.group[0].units, 4);
+    assert_int_equal(m.ranks.group[1].unit[3], 7);
+    assert_int_equal(m.ranks.outliers, 0);
+    assert_int_equal(m.ranks.straggler, 7);
+    assert_int_equal(m.ranks.pair.reference, 5);
+    leave(&m);
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    struct made m;
+    make_pair(&m);
+    add_site(&m, 9, "new", 600, 2);
+    bool fired = true;
+    for (long n = 0; fired; n++) {
+        fault_left = n;
+        enum vrs_status status = compare(&m);
+        fired = fault_left < 0;
+        fault_left = -1;
+        leave(&m);
+        assert_int_equal(status, fired ? VRS_NOMEM : VRS_OK);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ranks_are_read_from_names),
+        cmocka_unit_test(limits_of_outliers),
+        cmocka_unit_test(the_fullest_bounds_the_job),
+        cmocka_unit_test(few_units_have_no_outliers),
+        cmocka_unit_test(cut_files_are_left_out_of_the_median),
+        cmocka_unit_test(pairs_have_a_cause),
+        cmocka_unit_test(rows_are_the_sites_of_both),
+        cmocka_unit_test(groups_have_equal_parameters),
+        cmocka_unit_test(every_allocation_may_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

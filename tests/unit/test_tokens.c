@@ -1,0 +1,181 @@
+/* test_tokens.c - what single frames say, and what stacks make of them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "analysis/tokens.h"
+#include "fault.h"
+#include "sample.h"
+
+/* Innermost first; `expected` besides Python, native, user. */
+struct example {
+    struct line line[4];
+    token_set expected;
+};
+
+#define TORCH "/e/lib/python3.12/site-packages/torch/"
+
+static const struct line loop = { "train", "/home/u/train.py", 3 };
+static const struct line engine = {
+    "torch::autograd::Engine::evaluate_function(std::shared_ptr<torch::autograd::GraphTask>&)",
+    "??", 0
+};
+static const struct line module_call = { "_call_impl", TORCH "nn/modules/module.py", 9 };
+
+static const struct example examples[] = {
+    { { { "step", TORCH "optim/adam.py", 1 } }, TOKEN_OPTIMIZER },
+    { { { "_multi_tensor_adam", TORCH "optim/adam.py", 1 } },
+      TOKEN_OPTIMIZER | TOKEN_MULTI_TENSOR },
+    { { { "_single_tensor_sgd", TORCH "optim/sgd.py", 1 } },
+      TOKEN_OPTIMIZER | TOKEN_SINGLE_TENSOR },
+    { { { "wrapper", TORCH "optim/optimizer.py", 1 } }, TOKEN_OPTIMIZER },
+    { { { "_use_grad", TORCH "optim/optimizer.py", 1 } }, 0 },
+    { { { "step", TORCH "optim/lr_scheduler.py", 1 } }, 0 },
+    { { { "wrapper", TORCH "optim/lr_scheduler.py", 1 } }, 0 },
+    { { { "step", "/home/u/my_optimizers.py", 1 } }, TOKEN_OPTIMIZER },
+    { { { "step", "C:\\work\\OptimMine.py", 1 } }, TOKEN_OPTIMIZER },
+    { { { "step", "/home/u/env.py", 1 } }, 0 },
+    { { { "step", "/home/u/optim_scheduler.py", 1 } }, 0 },
+    { { { "__init__", TORCH "optim/adam.py", 1 } }, TOKEN_OPTIMIZER_INIT | TOKEN_INIT },
+    { { { "zero_grad", TORCH "optim/optimizer.py", 1 } }, TOKEN_ZERO_GRAD },
+    { { { "backward", TORCH "autograd/__init__.py", 1 } }, TOKEN_BACKWARD },
+    { { { "backward", "/home/u/autograd/mine.py", 1 } }, 0 },
+    { { engine }, TOKEN_ENGINE },
+    { { { "torch::autograd::python::PythonEngine::thread_init(int)", "??", 0 } }, TOKEN_ENGINE },
+    { { { "Engine::run()", "??", 0 } }, 0 },
+    { { module_call }, TOKEN_MODULE | TOKEN_CALL },
+    { { { "forward", "/home/u/model.py", 1 } }, TOKEN_MODULE },
+    { { module_call, engine }, TOKEN_ENGINE | TOKEN_MODULE | TOKEN_CALL | TOKEN_RECOMPUTE },
+    { { engine, module_call }, TOKEN_ENGINE | TOKEN_MODULE | TOKEN_CALL },
+    { { { "forward", "/home/u/model.py", 1 }, engine }, TOKEN_ENGINE | TOKEN_MODULE },
+    { { { "fetch", TORCH "utils/data/_utils/fetch.py", 1 } }, TOKEN_DATA },
+    { { { "_apply", TORCH "nn/modules/module.py", 1 } }, TOKEN_APPLY | TOKEN_INIT },
+    { { { "_apply", "/home/u/model.py", 1 } }, 0 },
+    { { { "from_pretrained", "/home/u/x.py", 1 } }, TOKEN_INIT },
+    { { { "torch::autograd::dispatch_to(at::Tensor const&, c10::Device, bool, bool)", "??", 0 } },
+      TOKEN_COPY },
+    { { { "torch::autograd::dispatch_to(at::Tensor const&, c10::ScalarType, bool)", "??", 0 } },
+      0 },
+    { { { "void torch::autograd::AccumulateGrad::accumulateGrad<int>(at::Tensor)", "??", 0 } },
+      TOKEN_ACCUMULATE },
+    { { { "torch::autograd::generated::MmBackward0::release_variables()", "??", 0 } },
+      TOKEN_SAVED },
+    { { { "torch::autograd::SavedVariable::reset_data()", "??", 0 } }, TOKEN_SAVED },
+    { { { "at::cuda::getNewWorkspace()", "??", 0 } }, TOKEN_WORKSPACE },
+    { { { "at::native::run_conv_plan(cudnnContext*)", "??", 0 } }, TOKEN_SCRATCH },
+    { { { "void at::cuda::cub::inclusive_scan<long>(long)", "??", 0 } }, TOKEN_SCRATCH },
+    { { { "c10d::all_reduce(at::Tensor const&)", "??", 0 } }, TOKEN_COMMUNICATION },
+    { { { "c10d::Reducer::initialize_buckets()", "??", 0 } }, TOKEN_COMMUNICATION | TOKEN_REDUCER },
+    { { { "all_gather_tensor", TORCH "distributed/_functional_collectives.py", 1 } },
+      TOKEN_COMMUNICATION },
+    { { { "forward", TORCH "distributed/fsdp/fully_sharded_data_parallel.py", 1 } }, TOKEN_MODULE },
+    { { { "allocate_kv_cache", "/home/u/serve.py", 1 } }, TOKEN_KV_CACHE },
+    { { { "update", "/e/site-packages/transformers/cache_utils.py", 1 } }, TOKEN_KV_CACHE },
+    { { { "cross_entropy", TORCH "nn/functional.py", 1 } }, TOKEN_LOSS },
+    { { { "at::_ops::nll_loss_forward::call(at::Tensor const&)", "??", 0 } }, TOKEN_LOSS },
+    { { { "cross_entropy_forward", "/e/site-packages/liger_kernel/ops/cross_entropy.py", 1 } },
+      TOKEN_LOSS | TOKEN_FUSED_LOSS },
+    { { { "at::native::_scaled_dot_product_attention_math(at::Tensor const&)", "??", 0 } },
+      TOKEN_MATH_ATTENTION },
+    { { { "at::_ops::_scaled_dot_product_flash_attention::call(at::Tensor const&)", "??", 0 } },
+      TOKEN_FUSED_ATTENTION },
+    { { { "gc_collect_main", "??", 0 } }, TOKEN_COLLECTOR },
+    { { { "collect", "/usr/lib/python3.12/gc.py", 1 } }, TOKEN_COLLECTOR },
+    { { { "collect", "/home/u/stats.py", 1 } }, 0 },
+    { { { "empty_cache", TORCH "cuda/memory.py", 1 } }, TOKEN_EMPTY_CACHE },
+    { { { "c10::cuda::CUDACachingAllocator::Native::DeviceCachingAllocator::malloc(int)", "??",
+          0 } },
+      TOKEN_DEVICE_MALLOC },
+    { { { "_start", "??", 0 } }, 0 },
+    { { { "PyDict_DelItem", "??", 0 } }, 0 },
+};
+
+enum { EXAMPLES = sizeof examples / sizeof *examples };
+
+struct made {
+    struct recording r;
+    struct arena arena;
+    stack_id stack[EXAMPLES];
+};
+
+static void make(struct made *m)
+{
+    sample_init(&m->r);
+    sample_device(&m->r, 0);
+    for (uint32_t i = 0; i < EXAMPLES; i++) {
+        struct line lines[5];
+        uint32_t count = 0;
+        for (uint32_t k = 0; k < 4 && examples[i].line[k].function != NULL; k++)
+            lines[count++] = examples[i].line[k];
+        lines[count++] = loop;
+        m->stack[i] = sample_stack(&m->r, lines, count);
+    }
+    sample_finish(&m->r);
+    arena_init(&m->arena, SIZE_MAX / 2);
+}
+
+static void end(struct made *m)
+{
+    arena_free(&m->arena);
+    recording_free(&m->r);
+}
+
+static enum vrs_status look(struct made *m, struct tokens *ret)
+{
+    struct naming_options options = { S(""), S("") };
+    struct naming *naming;
+    struct vrs_error err;
+    enum vrs_status status = naming_make(&m->r, &options, &m->arena, &naming, &err);
+    return status == VRS_OK ? tokens_make(&m->r, naming, &m->arena, ret, &err) : status;
+}
+
+static void frames_say_what_they_do(void **state)
+{
+    (void)state;
+    struct made m;
+    struct tokens tokens;
+    make(&m);
+    assert_int_equal(look(&m, &tokens), VRS_OK);
+    for (uint32_t i = 0; i < EXAMPLES; i++) {
+        token_set plain = TOKEN_PYTHON | TOKEN_NATIVE | TOKEN_USER;
+        token_set found = tokens.of_stack[m.stack[i].n] & ~plain;
+        if (found != examples[i].expected)
+            fail_msg("%s in %s: %llx, not %llx", examples[i].line[0].function,
+                     examples[i].line[0].file, (unsigned long long)found,
+                     (unsigned long long)examples[i].expected);
+        assert_true((tokens.of_stack[m.stack[i].n] & TOKEN_USER) != 0);
+    }
+    assert_int_equal(tokens.of_stack[0], 0);
+    end(&m);
+}
+
+static void running_out_of_memory_is_an_error(void **state)
+{
+    (void)state;
+    struct made m;
+    struct tokens tokens;
+    make(&m);
+    for (long n = 0;; n++) {
+        fault_left = n;
+        enum vrs_status status = look(&m, &tokens);
+        bool failed = fault_left == -1;
+        fault_left = -1;
+        assert_int_equal(status, failed ? VRS_NOMEM : VRS_OK);
+        arena_free(&m.arena);
+        arena_init(&m.arena, SIZE_MAX / 2);
+        if (!failed)
+            break;
+    }
+    end(&m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(frames_say_what_they_do),
+        cmocka_unit_test(running_out_of_memory_is_an_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
