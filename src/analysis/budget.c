@@ -211,6 +211,10 @@ static enum vrs_status read_site(struct budget *b, str subject, struct limit *l,
     regex_t *made = arena_array(b->arena, regex_t, 1);
     if (pattern.ptr == NULL || made == NULL)
         return vrs_no_memory(err);
+    struct vrs_error refused;
+    if (pattern_admit(pattern.ptr, &refused) != VRS_OK)
+        return vrs_fail(err, VRS_USAGE, "max-site: \"%.*s\" is refused: %s", shown(subject),
+                        subject.ptr, refused.message);
     int wrong = regcomp(made, pattern.ptr, REG_EXTENDED | REG_NOSUB);
     if (wrong == REG_ESPACE)
         return vrs_no_memory(err);

@@ -12,7 +12,7 @@
 #include "base/fail.h"
 #include "base/str.h"
 
-enum { NEEDLES_MOST = 8, NEEDLE_BYTES = 24 };
+enum { NEEDLES_MOST = 8, NEEDLE_BYTES = 24, ELEMENTS_MOST = 2000, GROUPS_DEEPEST = 50 };
 
 struct pattern {
     regex_t compiled;
@@ -22,6 +22,11 @@ struct pattern {
     char needle[NEEDLES_MOST][NEEDLE_BYTES];
     uint32_t needles;
 };
+
+/* The C library's compiler writes repeats out and descends into groups, without an end: an
+ * expression of fifty characters can take all memory, one of a megabyte the stack.  VRS_USAGE where
+ * that is near. */
+enum vrs_status pattern_admit(const char *expression, struct vrs_error *err) MUST_CHECK;
 
 /* `expression` ends with a NUL.  VRS_USAGE says what is wrong with it. */
 enum vrs_status pattern_compile(struct pattern *p, const char *expression, bool ignore_case,

@@ -27,6 +27,9 @@ try '
 rule a gradient high # another
   alloc.any ~ (
 '
+try 'rule a gradient high
+  alloc.any ~ ((((a{1,99}){1,99}){1,99}){1,99}){1,99}
+'
 try 'rules
 '
 try 'plumbing

@@ -51,6 +51,35 @@ static void what_is_wrong_is_said(void **state)
     assert_true(err.message[0] != '\0');
 }
 
+static void refused(const char *expression)
+{
+    struct pattern p;
+    struct vrs_error err = { .message = "" };
+    assert_int_equal(pattern_compile(&p, expression, false, &err), VRS_USAGE);
+    assert_non_null(strstr(err.message, "more than"));
+}
+
+/* What would take all memory, or the stack, never reaches the compiler. */
+static void repeats_and_groups_have_an_end(void **state)
+{
+    (void)state;
+    char deep[4096] = "";
+    memset(deep, '(', 2000);
+    refused(deep);
+    memset(deep, 'a', sizeof deep - 1);
+    deep[sizeof deep - 1] = '\0';
+    refused(deep);
+    refused("((((a{1,99}){1,99}){1,99}){1,99}){1,99}");
+    refused("a{1,99}{1,99}{1,99}{1,99}{1,99}");
+    refused("a{30000}");
+    refused("(((((((((((a+)+)+)+)+)+)+)+)+)+)+)+");
+    refused("a{1}++++++++++++");
+    check("^(a{1,20}b?){2,9}c+$", false, "aabaaccc", true);
+    check("[{99999}]", false, "{", true);
+    check("\\{99999", false, "{99999", true);
+    check("((((((((((a))))))))))", false, "a", true);
+}
+
 /* Expressions out of pieces, over texts out of few letters: what is looked for first changes no
  * answer.  The matcher alone is the judge. */
 static void needles_change_no_answer(void **state)
@@ -127,7 +156,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(extended_expressions),   cmocka_unit_test(needles_change_no_answer),
         cmocka_unit_test(needles_of_expressions), cmocka_unit_test(the_locale_changes_nothing),
-        cmocka_unit_test(what_is_wrong_is_said),
+        cmocka_unit_test(what_is_wrong_is_said),  cmocka_unit_test(repeats_and_groups_have_an_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
