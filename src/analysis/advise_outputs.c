@@ -275,7 +275,7 @@ static bool is_retained(const struct study *s, const uint32_t *retaining, const 
     const struct phases *p = &s->phases;
     uint32_t at = phases_at(p, l->birth);
     uint32_t i = retaining[at == NO_ROW ? 0 : at + 1];
-    return i != NO_ROW && p->interval[i].first_event < l->freed;
+    return i != NO_ROW && (int64_t)p->interval[i].first_event < l->freed;
 }
 
 bool advise_no_grad(struct advising *a)

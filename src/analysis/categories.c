@@ -50,13 +50,14 @@ static uint8_t phase_born(const struct deciding *d, const struct lifetime *l, ui
     return annotated ? p->interval[interval].phase : p->of_stack[l->alloc_stack.n];
 }
 
-static enum vrs_status gather(struct deciding *d, struct arena *arena, struct vrs_error *err)
+static enum vrs_status gather(struct deciding *d, struct arena *arena, struct arena *scratch,
+                              struct vrs_error *err)
 {
     uint32_t count = d->lifetimes->count, at = 0;
     struct evidence *e = &d->evidence;
-    e->born = arena_array(arena, uint8_t, count);
-    e->interval = arena_array(arena, uint32_t, count);
-    e->freed_by = arena_array(arena, stack_id, count);
+    e->born = arena_array(scratch, uint8_t, count);
+    e->interval = arena_array(scratch, uint32_t, count);
+    e->freed_by = arena_array(scratch, stack_id, count);
     if (e->born == NULL || e->interval == NULL || e->freed_by == NULL)
         return vrs_no_memory(err);
     bool repeated = frees_repeat_allocs(d->lifetimes, d->events);
@@ -71,7 +72,7 @@ static enum vrs_status gather(struct deciding *d, struct arena *arena, struct vr
         e->freed_by[i] = repeated ? (stack_id){ 0 } : l->free_stack;
     }
     return replaced_make(d->lifetimes, d->phases, d->events, e->born, e->interval, e->freed_by,
-                         arena, &e->replaced, err);
+                         arena, scratch, &e->replaced, err);
 }
 
 static enum vrs_status decide(struct deciding *d, uint32_t i, struct vrs_error *err)
@@ -170,43 +171,53 @@ static void tell_split(const struct split *s, const struct replaced *replaced,
     to->replaced_count = replaced->count;
 }
 
-enum vrs_status categories_make(const struct recording *r, uint32_t device,
-                                const struct category_rules *rules,
-                                const struct lifetimes *lifetimes, const struct tokens *tokens,
-                                const struct phases *phases, const struct steps *steps,
-                                struct naming *naming, struct arena *arena, struct categories *ret,
-                                struct vrs_error *err)
+/* Everything in `arena` is of the answer; what only decides it is in `scratch`. */
+static enum vrs_status make(struct deciding *d, const struct categories_input *in,
+                            struct arena *arena, struct arena *scratch, struct vrs_error *err)
+{
+    struct categories *made = d->to;
+    TRY(make_room(in->lifetimes->count, arena, made, err));
+    TRY(name_rules(in->rules, arena, made, err));
+    TRY(gather(d, arena, scratch, err));
+    TRY(matcher_make(in->r, in->device, in->rules, in->phases, in->steps, in->naming, scratch,
+                     &d->matcher, err));
+    TRY(decide_all(d, err));
+    struct split_input input = {
+        .lifetimes = in->lifetimes,
+        .phases = in->phases,
+        .tokens = in->tokens,
+        .events = d->events,
+        .category = made->of,
+        .replaced = d->evidence.replaced.replaced,
+        .freed_by = d->evidence.freed_by,
+        .interval = d->evidence.interval,
+    };
+    TRY(split_multiset(&input, arena, scratch, &d->split, err));
+    TRY(split_copies(&input, arena, scratch, &d->split, err));
+    d->matcher.multiset = d->split.multiset;
+    d->matcher.sizes = d->split.sizes;
+    TRY(decide_all(d, err));
+    tell_split(&d->split, &d->evidence.replaced, made);
+    return VRS_OK;
+}
+
+enum vrs_status categories_make(const struct categories_input *in, struct arena *arena,
+                                struct categories *ret, struct vrs_error *err)
 {
     struct categories made;
     struct deciding d = {
-        .lifetimes = lifetimes,
-        .phases = phases,
-        .rules = rules,
-        .first_allocation = r->devices.first_allocation[device],
-        .events = r->devices.events[device],
+        .lifetimes = in->lifetimes,
+        .phases = in->phases,
+        .rules = in->rules,
+        .first_allocation = in->r->devices.first_allocation[in->device],
+        .events = in->r->devices.events[in->device],
         .to = &made,
     };
-    TRY(make_room(lifetimes->count, arena, &made, err));
-    TRY(name_rules(rules, arena, &made, err));
-    TRY(gather(&d, arena, err));
-    TRY(matcher_make(r, device, rules, phases, steps, naming, arena, &d.matcher, err));
-    TRY(decide_all(&d, err));
-    struct split_input input = {
-        .lifetimes = lifetimes,
-        .phases = phases,
-        .tokens = tokens,
-        .events = d.events,
-        .category = made.of,
-        .replaced = d.evidence.replaced.replaced,
-        .freed_by = d.evidence.freed_by,
-        .interval = d.evidence.interval,
-    };
-    TRY(split_multiset(&input, arena, &d.split, err));
-    TRY(split_copies(&input, arena, &d.split, err));
-    d.matcher.multiset = d.split.multiset;
-    d.matcher.sizes = d.split.sizes;
-    TRY(decide_all(&d, err));
-    tell_split(&d.split, &d.evidence.replaced, &made);
-    *ret = made;
-    return VRS_OK;
+    struct arena scratch;
+    arena_init(&scratch, SIZE_MAX / 2);
+    enum vrs_status status = make(&d, in, arena, &scratch, err);
+    arena_free(&scratch);
+    if (status == VRS_OK)
+        *ret = made;
+    return status;
 }

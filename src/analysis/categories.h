@@ -33,11 +33,19 @@ struct categories {
     uint32_t replaced_count;
 };
 
-enum vrs_status categories_make(const struct recording *r, uint32_t device,
-                                const struct category_rules *rules,
-                                const struct lifetimes *lifetimes, const struct tokens *tokens,
-                                const struct phases *phases, const struct steps *steps,
-                                struct naming *naming, struct arena *arena, struct categories *ret,
-                                struct vrs_error *err) MUST_CHECK;
+/* What decides; all of one device. */
+struct categories_input {
+    const struct recording *r;
+    uint32_t device;
+    const struct category_rules *rules;
+    const struct lifetimes *lifetimes;
+    const struct tokens *tokens;
+    const struct phases *phases;
+    const struct steps *steps;
+    struct naming *naming;
+};
+
+enum vrs_status categories_make(const struct categories_input *in, struct arena *arena,
+                                struct categories *ret, struct vrs_error *err) MUST_CHECK;
 
 #endif

@@ -203,7 +203,8 @@ static uint64_t steps_lived(const struct steps *s, const struct lifetime *l)
         else
             last = middle;
     }
-    bool last = s->count != 0 && l->birth <= (int64_t)s->end_event && l->freed > s->end_event + 1;
+    bool last =
+        s->count != 0 && l->birth <= (int64_t)s->end_event && l->freed > (int64_t)s->end_event + 1;
     return lived + (uint64_t)last;
 }
 

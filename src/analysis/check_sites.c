@@ -89,11 +89,12 @@ static uint64_t weight_of(const struct scale *scale, uint32_t i)
     case WEIGHT_BYTES:
         return l->bytes;
     case WEIGHT_BLOCK:
-        return l->block_bytes;
+        return lifetimes_block(&s->lifetimes, i).bytes;
     case WEIGHT_SLACK:
-        return l->block_bytes > l->bytes ? l->block_bytes - l->bytes : 0;
+        return lifetimes_slack(&s->lifetimes, i);
     case WEIGHT_PENDING:
-        return check_waits_from(s, i) <= scale->value->at ? l->block_bytes : 0;
+        return check_waits_from(s, i) <= scale->value->at ? lifetimes_block(&s->lifetimes, i).bytes
+                                                          : 0;
     case WEIGHT_CATEGORY:
         return s->categories.of[i] == scale->limit->category && counts(scale, i) ? l->bytes : 0;
     case WEIGHT_SITE:

@@ -7,9 +7,9 @@
 /* What the allocator may hand out beyond a rounded request: in the large pool up to 1 MiB. */
 enum { LARGE = 1 << 20, LARGE_MORE = 1 << 20 };
 
-static uint64_t block_more(const struct lifetime *l)
+static uint64_t block_more(struct lifetime_block block)
 {
-    return l->source == SOURCE_ROUNDED && l->block_bytes > LARGE ? LARGE_MORE : 0;
+    return block.source == SOURCE_ROUNDED && block.bytes > LARGE ? LARGE_MORE : 0;
 }
 
 static void unknown(struct check_value *v, const char *reason, const char *text)
@@ -150,7 +150,8 @@ static enum vrs_status value_of_peak_active(struct study *s, struct check_value 
     TRY(spans_make(s, &spans, err));
     for (uint32_t i = 0; i < s->lifetimes.count; i++) {
         const struct lifetime *l = &s->lifetimes.at[i];
-        spans_add(&spans, l->birth, l->freed, l->block_bytes, block_more(l));
+        struct lifetime_block block = lifetimes_block(&s->lifetimes, i);
+        spans_add(&spans, l->birth, l->freed, block.bytes, block_more(block));
     }
     spans_top(&spans, &most);
     /* No more can be active than is reserved. */
@@ -222,8 +223,8 @@ static enum vrs_status value_of_slack(struct study *s, struct check_value *v)
         const struct lifetime *l = &s->lifetimes.at[i];
         if (!lifetime_alive(l, v->at))
             continue;
-        lower += l->block_bytes > l->bytes ? l->block_bytes - l->bytes : 0;
-        more += block_more(l);
+        lower += lifetimes_slack(&s->lifetimes, i);
+        more += block_more(lifetimes_block(&s->lifetimes, i));
     }
     exactly(v, (int64_t)lower, CHECK_DERIVED);
     v->upper = (int64_t)(lower + more);
@@ -239,9 +240,10 @@ int64_t check_waits_from(const struct study *s, uint32_t i)
     const struct recording *r = s->r;
     const struct lifetime *l = &s->lifetimes.at[i];
     uint32_t block = r->allocations.block[r->devices.first_allocation[s->device] + i];
-    if (l->requested == s->events && block != NO_ROW && r->blocks.state[block] == BLOCK_PENDING)
+    int64_t events = s->events;
+    if (l->requested == events && block != NO_ROW && r->blocks.state[block] == BLOCK_PENDING)
         return l->birth;
-    bool at_once = l->freed < s->events && l->freed <= l->requested + 1;
+    bool at_once = l->freed < events && l->freed <= l->requested + 1;
     return at_once ? l->freed : l->requested;
 }
 
@@ -252,7 +254,8 @@ static enum vrs_status value_of_pending(struct study *s, struct check_value *v,
     TRY(spans_make(s, &spans, err));
     for (uint32_t i = 0; i < s->lifetimes.count; i++) {
         const struct lifetime *l = &s->lifetimes.at[i];
-        spans_add(&spans, check_waits_from(s, i), l->freed, l->block_bytes, block_more(l));
+        struct lifetime_block block = lifetimes_block(&s->lifetimes, i);
+        spans_add(&spans, check_waits_from(s, i), l->freed, block.bytes, block_more(block));
     }
     at_peak(s, v);
     spans_top(&spans, v);

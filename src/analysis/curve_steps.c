@@ -14,15 +14,17 @@ static uint32_t *no_rows(struct arena *arena, uint32_t count)
 static void place(struct curve_steps *c, uint32_t i)
 {
     const struct lifetime *l = &c->lifetimes->at[i];
+    int64_t events = c->events;
     if (l->birth >= 0) {
         c->begins[l->birth] = i;
     } else {
-        c->start[CURVE_ACTIVE] += l->block_bytes;
-        c->start[CURVE_ALLOCATED] += l->requested >= 0 ? l->block_bytes : 0;
+        uint64_t block = lifetimes_block(c->lifetimes, i).bytes;
+        c->start[CURVE_ACTIVE] += block;
+        c->start[CURVE_ALLOCATED] += l->requested >= 0 ? block : 0;
     }
-    if (l->requested >= 0 && l->requested < c->events)
+    if (l->requested >= 0 && l->requested < events)
         c->asked[l->requested] = i;
-    if (l->freed < c->events)
+    if (l->freed < events)
         c->ends[l->freed] = i;
 }
 
@@ -58,7 +60,7 @@ void curve_steps_restart(struct curve_steps *c)
 
 static uint64_t block_bytes(const struct curve_steps *c, uint32_t allocation)
 {
-    return allocation == NO_ROW ? 0 : c->lifetimes->at[allocation].block_bytes;
+    return allocation == NO_ROW ? 0 : lifetimes_block(c->lifetimes, allocation).bytes;
 }
 
 bool curve_steps_next(struct curve_steps *c)

@@ -351,11 +351,14 @@ enum vrs_status estimate_compute(struct study *s, struct estimate *ret, struct v
     }
     if (e.inference)
         w.wanted[TERM_A] |= BIT(CATEGORY_TEMPORARY);
+    struct arena_mark mark = arena_mark(s->scratch);
     TRY(walk_trace(&w, e.measured_event, err));
+    arena_release(s->scratch, mark);
     set_terms(&w, &e);
     set_formula(&e);
     set_items(&w, &e);
     TRY(fill_terms(&w, &e, err));
+    arena_release(s->scratch, mark);
     *ret = e;
     return VRS_OK;
 }

@@ -432,17 +432,11 @@ static void count_to_full(const struct study *s, uint64_t capacity, struct growt
         (int64_t)capacity > peak ? ((int64_t)capacity - peak) / g->slope_total_bytes : 0;
 }
 
-enum vrs_status growth_compute(struct study *s, uint64_t capacity_bytes, struct growth *ret,
-                               struct vrs_error *err)
+static enum vrs_status look_between_steps(struct study *s, struct growth *ret,
+                                          struct vrs_error *err)
 {
-    struct growth g = { .steps_to_full = -1 };
+    struct growth g = *ret;
     struct gather a = { .s = s, .g = &g };
-    TRY(step_rows_make(s, &g.steps, err));
-    TRY(gc_hint_find(s, &g.gc_hint, err));
-    if (s->steps.count < STEPS_MIN) {
-        *ret = g;
-        return VRS_OK;
-    }
     bool end = s->steps.end_is_boundary || s->steps.count < MOMENTS_MIN;
     g.moments = s->steps.count + end;
     a.moment = arena_array(s->scratch, int64_t, g.moments);
@@ -457,7 +451,23 @@ enum vrs_status growth_compute(struct study *s, uint64_t capacity_bytes, struct 
         TRY(group_by(&a, SITE_FUNCTION_IN_FILE, false, err));
     TRY(make_sites(&a, err));
     g.slope_total_bytes = growth_slope(a.total, g.moments, growth_warm_up(s->steps.count), a.room);
-    count_to_full(s, capacity_bytes, &g);
+    *ret = g;
+    return VRS_OK;
+}
+
+enum vrs_status growth_compute(struct study *s, uint64_t capacity_bytes, struct growth *ret,
+                               struct vrs_error *err)
+{
+    struct growth g = { .steps_to_full = -1 };
+    struct arena_mark mark = arena_mark(s->scratch);
+    TRY(step_rows_make(s, &g.steps, err));
+    TRY(gc_hint_find(s, &g.gc_hint, err));
+    arena_release(s->scratch, mark);
+    if (s->steps.count >= STEPS_MIN) {
+        TRY(look_between_steps(s, &g, err));
+        arena_release(s->scratch, mark);
+        count_to_full(s, capacity_bytes, &g);
+    }
     *ret = g;
     return VRS_OK;
 }

@@ -178,8 +178,9 @@ static uint64_t put_held(const struct study *s, struct layout *l, const struct h
                          uint64_t room)
 {
     const struct lifetime *life = &s->lifetimes.at[held->lifetime];
-    uint64_t size = life->block_bytes;
-    if (life->source == SOURCE_ROUNDED || size > room)
+    struct lifetime_block block = lifetimes_block(&s->lifetimes, held->lifetime);
+    uint64_t size = block.bytes;
+    if (block.source == SOURCE_ROUNDED || size > room)
         l->exact = false;
     if (size > room) {
         l->lost_bytes += size - room;
@@ -197,7 +198,7 @@ static uint64_t put_held(const struct study *s, struct layout *l, const struct h
 
 static void lose(const struct study *s, struct layout *l, const struct held *held)
 {
-    l->lost_bytes += s->lifetimes.at[held->lifetime].block_bytes;
+    l->lost_bytes += lifetimes_block(&s->lifetimes, held->lifetime).bytes;
     l->exact = false;
 }
 

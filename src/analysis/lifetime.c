@@ -8,31 +8,26 @@ static stack_id stack_of_event(const struct recording *r, uint32_t event)
     return (stack_id){ event == NO_ROW ? 0 : r->events.stack[event] };
 }
 
-static int64_t index_of(const struct recording *r, uint32_t device, uint32_t event)
+static int32_t index_of(const struct recording *r, uint32_t device, uint32_t event)
 {
     if (event == NO_ROW)
-        return r->devices.events[device];
-    return (int64_t)event - r->devices.first_event[device];
+        return (int32_t)r->devices.events[device];
+    return (int32_t)(event - r->devices.first_event[device]);
 }
 
-static void size_block(const struct recording *r, const struct rounding *rounding, uint32_t row,
-                       struct lifetime *l)
+struct lifetime_block lifetimes_block(const struct lifetimes *l, uint32_t i)
 {
-    uint32_t block = r->allocations.block[row];
-    if (r->block_sizes.rows.len == r->allocations.rows.len) {
-        l->block_bytes = known_or_0(r->block_sizes.bytes[row]);
-        l->source = (enum block_source)r->block_sizes.source[row];
-    } else if (block != NO_ROW && r->blocks.size[block] != UNKNOWN_U64) {
-        l->block_bytes = r->blocks.size[block];
-        l->source = SOURCE_BLOCK;
-    } else {
-        l->block_bytes = rounding_apply(rounding, l->bytes);
-        l->source = SOURCE_ROUNDED;
-    }
+    const struct recording *r = l->r;
+    uint32_t row = l->first + i, block = r->allocations.block[row];
+    if (r->block_sizes.rows.len == r->allocations.rows.len)
+        return (struct lifetime_block){ known_or_0(r->block_sizes.bytes[row]),
+                                        (enum block_source)r->block_sizes.source[row] };
+    if (block != NO_ROW && r->blocks.size[block] != UNKNOWN_U64)
+        return (struct lifetime_block){ r->blocks.size[block], SOURCE_BLOCK };
+    return (struct lifetime_block){ rounding_apply(&l->rounding, l->at[i].bytes), SOURCE_ROUNDED };
 }
 
-static struct lifetime lifetime_of(const struct recording *r, const struct rounding *rounding,
-                                   uint32_t device, uint32_t row)
+static struct lifetime lifetime_of(const struct recording *r, uint32_t device, uint32_t row)
 {
     const struct allocations *a = &r->allocations;
     uint32_t alloc = a->alloc_event[row], block = a->block[row];
@@ -50,7 +45,6 @@ static struct lifetime lifetime_of(const struct recording *r, const struct round
     };
     if (l.alloc_stack.n == 0 && block != NO_ROW)
         l.alloc_stack.n = r->blocks.stack[block];
-    size_block(r, rounding, row, &l);
     return l;
 }
 
@@ -58,12 +52,17 @@ enum vrs_status lifetimes_make(const struct recording *r, uint32_t device, struc
                                struct lifetimes *ret, struct vrs_error *err)
 {
     uint32_t count = r->devices.allocations[device], first = r->devices.first_allocation[device];
-    struct lifetimes made = { arena_array(arena, struct lifetime, count), count };
+    struct lifetimes made = {
+        .at = arena_array(arena, struct lifetime, count),
+        .count = count,
+        .r = r,
+        .first = first,
+        .rounding = rounding_of(r),
+    };
     if (made.at == NULL)
         return vrs_no_memory(err);
-    struct rounding rounding = rounding_of(r);
     for (uint32_t i = 0; i < count; i++)
-        made.at[i] = lifetime_of(r, &rounding, device, first + i);
+        made.at[i] = lifetime_of(r, device, first + i);
     *ret = made;
     return VRS_OK;
 }

@@ -6,6 +6,7 @@
 #ifndef VRS_ANALYSIS_LIFETIME_H
 #define VRS_ANALYSIS_LIFETIME_H
 
+#include "allocator/rounding.h"
 #include "base/arena.h"
 #include "base/fail.h"
 #include "model/recording.h"
@@ -17,26 +18,44 @@ enum lifetime_origin {
 };
 
 struct lifetime {
-    int64_t birth;     /* -1: older than the recording */
-    int64_t requested; /* its free was asked for */
-    int64_t freed;     /* its free was completed */
-    uint64_t bytes;    /* requested; 0 where unknown */
-    uint64_t block_bytes;
-    enum block_source source; /* of block_bytes; SOURCE_ROUNDED is a lower bound */
-    stack_id alloc_stack;     /* of the alloc, else of the block it survives in; 0: unknown */
-    stack_id free_stack;      /* of the request, else of the completion; 0: none */
-    enum lifetime_origin origin;
+    uint64_t bytes;       /* requested; 0 where unknown */
+    int32_t birth;        /* -1: older than the recording */
+    int32_t requested;    /* its free was asked for */
+    int32_t freed;        /* its free was completed */
+    stack_id alloc_stack; /* of the alloc, else of the block it survives in; 0: unknown */
+    stack_id free_stack;  /* of the request, else of the completion; 0: none */
+    uint8_t origin;       /* enum lifetime_origin */
 };
 
 /* Lifetimes of a device's allocations, in their order; in `arena`. */
 struct lifetimes {
     struct lifetime *at;
     uint32_t count;
+    const struct recording *r;
+    uint32_t first; /* row of allocations of the first */
+    struct rounding rounding;
 };
 
-/* Where the recording has no block_sizes, block_bytes follows the rounding rule. */
+/* The block that an allocation was given. */
+struct lifetime_block {
+    uint64_t bytes;
+    enum block_source source; /* SOURCE_ROUNDED: `bytes` is a lower bound */
+};
+
+/* A trace has fewer than 2^28 events (limits.c), so that their indices fit. */
 enum vrs_status lifetimes_make(const struct recording *r, uint32_t device, struct arena *arena,
                                struct lifetimes *ret, struct vrs_error *err) MUST_CHECK;
+
+/* Of the i-th.  From the replay where there is one (block_sizes), else from the final block, else
+ * by the rounding rule. */
+struct lifetime_block lifetimes_block(const struct lifetimes *l, uint32_t i);
+
+/* What its block holds beyond the request. */
+static inline uint64_t lifetimes_slack(const struct lifetimes *l, uint32_t i)
+{
+    uint64_t block = lifetimes_block(l, i).bytes;
+    return block > l->at[i].bytes ? block - l->at[i].bytes : 0;
+}
 
 /* Which of them the free of each event completes: an index, or NO_ROW; in `arena`.  NULL: no
  * memory.

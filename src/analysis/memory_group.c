@@ -67,13 +67,13 @@ uint32_t memory_group_of_segment(struct memory_groups *g, uint32_t segment)
 }
 
 uint32_t memory_group_of_allocation(struct memory_groups *g, uint32_t allocation,
-                                    const struct lifetime *l)
+                                    uint64_t block_bytes)
 {
     const struct recording *r = g->r;
     uint32_t block = r->allocations.block[allocation], pool = 0;
     if (g->private_pools)
         pool = allocation_pool(r, &g->segment, allocation).n;
-    bool small = block == NO_ROW ? l->block_bytes <= SMALL_BLOCK_MAX
+    bool small = block == NO_ROW ? block_bytes <= SMALL_BLOCK_MAX
                                  : segment_is_small(r, r->blocks.segment[block]);
     return memory_group_of(g, pool, allocation_stream(r, allocation), small);
 }

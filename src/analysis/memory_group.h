@@ -37,7 +37,7 @@ uint32_t memory_group_of(struct memory_groups *g, uint32_t pool, uint32_t stream
 
 uint32_t memory_group_of_segment(struct memory_groups *g, uint32_t segment);
 uint32_t memory_group_of_allocation(struct memory_groups *g, uint32_t allocation,
-                                    const struct lifetime *l);
+                                    uint64_t block_bytes);
 /* Of an event that obtains or returns memory (a row of events). */
 uint32_t memory_group_of_event(struct memory_groups *g, uint32_t event);
 

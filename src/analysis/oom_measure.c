@@ -75,9 +75,9 @@ static void count_living(const struct study *s, int64_t event, struct oom_figure
         const struct lifetime *life = &s->lifetimes.at[i];
         if (!lifetime_alive(life, event))
             continue;
-        f->active += life->block_bytes;
-        if (life->requested <= event)
-            f->pending += life->block_bytes;
+        uint64_t block = lifetimes_block(&s->lifetimes, i).bytes;
+        f->active += block;
+        f->pending += life->requested <= event ? block : 0;
     }
 }
 

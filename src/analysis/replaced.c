@@ -72,12 +72,12 @@ static void join_run(const struct side *side, uint32_t len, struct replaced *to)
 
 enum vrs_status replaced_make(const struct lifetimes *lifetimes, const struct phases *phases,
                               int64_t events, const uint8_t *born, const uint32_t *interval,
-                              const stack_id *freed_by, struct arena *arena, struct replaced *ret,
-                              struct vrs_error *err)
+                              const stack_id *freed_by, struct arena *arena, struct arena *scratch,
+                              struct replaced *ret, struct vrs_error *err)
 {
     struct replaced made = {
         .replaces = arena_array(arena, uint32_t, lifetimes->count),
-        .replaced = arena_array(arena, bool, lifetimes->count),
+        .replaced = arena_array(scratch, bool, lifetimes->count),
     };
     side_list sides = { .max = UINT32_MAX };
     bool room = made.replaces != NULL && made.replaced != NULL &&

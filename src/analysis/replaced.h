@@ -20,7 +20,7 @@ struct replaced {
  * `freed_by` the stack that tells the phase of its free (id 0: none). */
 enum vrs_status replaced_make(const struct lifetimes *lifetimes, const struct phases *phases,
                               int64_t events, const uint8_t *born, const uint32_t *interval,
-                              const stack_id *freed_by, struct arena *arena, struct replaced *ret,
-                              struct vrs_error *err) MUST_CHECK;
+                              const stack_id *freed_by, struct arena *arena, struct arena *scratch,
+                              struct replaced *ret, struct vrs_error *err) MUST_CHECK;
 
 #endif

@@ -30,11 +30,12 @@ static uint32_t join_sizes(struct size_count *at, uint32_t len)
 }
 
 /* The event at which the gradients alive are largest; *ret_bytes 0: there are none. */
-static enum vrs_status gradient_peak(const struct split_input *in, struct arena *arena,
+static enum vrs_status gradient_peak(const struct split_input *in, struct arena *scratch,
                                      int64_t *ret_event, uint64_t *ret_bytes, struct vrs_error *err)
 {
     /* delta[i + 1] is what event i changes; sums may wrap, and come out right where they fit. */
-    uint64_t *delta = arena_array(arena, uint64_t, (size_t)in->events + 2);
+    struct arena_mark mark = arena_mark(scratch);
+    uint64_t *delta = arena_array(scratch, uint64_t, (size_t)in->events + 2);
     if (delta == NULL)
         return vrs_no_memory(err);
     for (uint32_t i = 0; i < in->lifetimes->count; i++) {
@@ -54,6 +55,7 @@ static enum vrs_status gradient_peak(const struct split_input *in, struct arena 
             *ret_event = i;
         }
     }
+    arena_release(scratch, mark);
     return VRS_OK;
 }
 
@@ -68,11 +70,11 @@ static uint32_t accumulated_in(const struct split_input *in, uint32_t i)
 
 /* The interval in which most bytes are added to gradients in place; NO_ROW: none.  A gradient that
  * is freed there because a copy of it was made was not added to anything. */
-static enum vrs_status busiest_interval(const struct split_input *in, struct arena *arena,
+static enum vrs_status busiest_interval(const struct split_input *in, struct arena *scratch,
                                         uint32_t *ret, uint64_t *ret_bytes, struct vrs_error *err)
 {
-    uint64_t *freed = arena_array(arena, uint64_t, in->phases->intervals);
-    uint64_t *made = arena_array(arena, uint64_t, in->phases->intervals);
+    uint64_t *freed = arena_array(scratch, uint64_t, in->phases->intervals);
+    uint64_t *made = arena_array(scratch, uint64_t, in->phases->intervals);
     if (freed == NULL || made == NULL)
         return vrs_no_memory(err);
     for (uint32_t i = 0; i < in->lifetimes->count; i++) {
@@ -94,16 +96,16 @@ static enum vrs_status busiest_interval(const struct split_input *in, struct are
     return VRS_OK;
 }
 
-enum vrs_status split_multiset(const struct split_input *in, struct arena *arena, struct split *ret,
-                               struct vrs_error *err)
+enum vrs_status split_multiset(const struct split_input *in, struct arena *arena,
+                               struct arena *scratch, struct split *ret, struct vrs_error *err)
 {
     struct split s = { .multiset = NULL };
     int64_t event = 0;
     uint64_t bytes = 0, accumulated = 0;
     uint32_t busiest = NO_ROW, members = 0;
-    TRY(gradient_peak(in, arena, &event, &bytes, err));
-    TRY(busiest_interval(in, arena, &busiest, &accumulated, err));
-    bool *member = arena_array(arena, bool, in->lifetimes->count);
+    TRY(gradient_peak(in, scratch, &event, &bytes, err));
+    TRY(busiest_interval(in, scratch, &busiest, &accumulated, err));
+    bool *member = arena_array(scratch, bool, in->lifetimes->count);
     if (member == NULL)
         return vrs_no_memory(err);
     for (uint32_t i = 0; i < in->lifetimes->count; i++) {
@@ -297,15 +299,15 @@ static void count_found(const struct split_input *in, const struct split *s, enu
     }
 }
 
-enum vrs_status split_copies(const struct split_input *in, struct arena *arena, struct split *s,
-                             struct vrs_error *err)
+enum vrs_status split_copies(const struct split_input *in, struct arena *arena,
+                             struct arena *scratch, struct split *s, struct vrs_error *err)
 {
-    uint32_t *found = arena_array(arena, uint32_t, s->sizes);
-    struct fit *fit = arena_array(arena, struct fit, s->sizes);
-    struct quota *quota = arena_array(arena, struct quota, s->sizes);
-    s->of = arena_array(arena, uint8_t, in->lifetimes->count);
+    uint32_t *found = arena_array(scratch, uint32_t, s->sizes);
+    struct fit *fit = arena_array(scratch, struct fit, s->sizes);
+    struct quota *quota = arena_array(scratch, struct quota, s->sizes);
+    s->of = arena_array(scratch, uint8_t, in->lifetimes->count);
     s->in_copy = arena_array(arena, bool, in->lifetimes->count);
-    s->undecided = arena_array(arena, bool, in->lifetimes->count);
+    s->undecided = arena_array(scratch, bool, in->lifetimes->count);
     if (found == NULL || fit == NULL || quota == NULL || s->of == NULL || s->in_copy == NULL ||
         s->undecided == NULL)
         return vrs_no_memory(err);

@@ -33,12 +33,15 @@ struct split {
     uint64_t parameter_bytes, gradient_bytes, optimizer_state_bytes; /* of the copies */
 };
 
-/* The sizes of the gradients at their maximum. */
-enum vrs_status split_multiset(const struct split_input *in, struct arena *arena, struct split *ret,
+/* The sizes of the gradients at their maximum, in `arena`. */
+enum vrs_status split_multiset(const struct split_input *in, struct arena *arena,
+                               struct arena *scratch, struct split *ret,
                                struct vrs_error *err) MUST_CHECK;
 
-/* The copies among what is older than the recording, by the multiset found before. */
-enum vrs_status split_copies(const struct split_input *in, struct arena *arena, struct split *s,
+/* The copies among what is older than the recording, by the multiset found before; only `in_copy`
+ * lives in `arena`. */
+enum vrs_status split_copies(const struct split_input *in, struct arena *arena,
+                             struct arena *scratch, struct split *s,
                              struct vrs_error *err) MUST_CHECK;
 
 #endif

@@ -35,9 +35,17 @@ enum vrs_status study_make(struct study_place *place, uint32_t device, struct st
     TRY(steps_make(r, device, &ret->lifetimes, ret->tokens, &ret->phases, ret->naming, scratch,
                    &ret->steps, err));
     static const struct category_rules no_rules = { 0 };
-    const struct category_rules *rules = place->rules == NULL ? &no_rules : place->rules;
-    return categories_make(r, device, rules, &ret->lifetimes, ret->tokens, &ret->phases,
-                           &ret->steps, ret->naming, scratch, &ret->categories, err);
+    struct categories_input input = {
+        .r = r,
+        .device = device,
+        .rules = place->rules == NULL ? &no_rules : place->rules,
+        .lifetimes = &ret->lifetimes,
+        .tokens = ret->tokens,
+        .phases = &ret->phases,
+        .steps = &ret->steps,
+        .naming = ret->naming,
+    };
+    return categories_make(&input, scratch, &ret->categories, err);
 }
 
 enum vrs_status study_site(const struct study *s, stack_id stack, struct site_ref *ret,

@@ -47,7 +47,8 @@ struct walk {
     struct study *s;
     const struct recording *r;
     const struct events *e;
-    uint32_t first, events;
+    uint32_t first;
+    int64_t events;
     struct memory_groups groups;
     struct life *life; /* of each allocation */
     uint32_t *life_of; /* of each event: the place of its allocation, or NO_ROW */
@@ -176,8 +177,9 @@ static void add_to_start(struct walk *w, uint32_t i)
 {
     const struct lifetime *life = &w->s->lifetimes.at[i];
     bool pending = waits_at_end(w, i) || pending_at_start(w, life);
-    w->value[TIME_ACTIVE] += life->block_bytes;
-    w->value[TIME_ALLOCATED] += pending ? 0 : life->block_bytes;
+    uint64_t block = w->life[i].block_bytes;
+    w->value[TIME_ACTIVE] += block;
+    w->value[TIME_ALLOCATED] += pending ? 0 : block;
     w->waiting += pending ? life->bytes : 0;
     count_rounded(w, &w->life[i], true);
 }
@@ -186,13 +188,14 @@ static bool map_allocation(struct walk *w, uint32_t i)
 {
     const struct lifetime *life = &w->s->lifetimes.at[i];
     uint32_t row = w->r->devices.first_allocation[w->s->device] + i;
-    uint32_t group = memory_group_of_allocation(&w->groups, row, life);
+    struct lifetime_block block = lifetimes_block(&w->s->lifetimes, i);
+    uint32_t group = memory_group_of_allocation(&w->groups, row, block.bytes);
     bool asked = life->requested < w->events && !pending_at_start(w, life);
     w->life[i] = (struct life){
-        .block_bytes = life->block_bytes,
+        .block_bytes = block.bytes,
         .asked = asked ? (uint32_t)life->requested : NO_ROW,
         .group = group & INT32_MAX,
-        .rounded = life->source == SOURCE_ROUNDED && life->block_bytes > SMALL_BLOCK_MAX,
+        .rounded = block.source == SOURCE_ROUNDED && block.bytes > SMALL_BLOCK_MAX,
     };
     /* An alloc that finds its address taken ends the older life, but is not its event. */
     if (life->requested < w->events && w->life_of[life->requested] == NO_ROW)
@@ -209,7 +212,7 @@ static bool map_allocation(struct walk *w, uint32_t i)
 static enum vrs_status map_events(struct walk *w, struct vrs_error *err)
 {
     struct study *s = w->s;
-    w->life_of = arena_array(s->scratch, uint32_t, w->events);
+    w->life_of = arena_array(s->scratch, uint32_t, s->events);
     w->life = arena_array(s->scratch, struct life, s->lifetimes.count);
     if (w->life_of == NULL || w->life == NULL)
         return vrs_no_memory(err);

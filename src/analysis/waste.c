@@ -158,10 +158,11 @@ static enum vrs_status find_slack(struct wasting *g, struct site_sum *sum)
     g->w->slack_exact = s->curves.of[CURVE_ACTIVE].exact;
     for (uint32_t i = 0; i < s->lifetimes.count; i++) {
         const struct lifetime *l = &s->lifetimes.at[i];
-        if (!lifetime_alive(l, g->peak_event) || l->block_bytes <= l->bytes)
+        uint64_t slack = lifetimes_slack(&s->lifetimes, i);
+        if (!lifetime_alive(l, g->peak_event) || slack == 0)
             continue;
-        g->w->slack_bytes += l->block_bytes - l->bytes;
-        sum[g->sites.of[i]].sum += l->block_bytes - l->bytes;
+        g->w->slack_bytes += slack;
+        sum[g->sites.of[i]].sum += slack;
         sum[g->sites.of[i]].count++;
     }
     uint32_t rows = site_sums_rank(sum, g->sites.sites);

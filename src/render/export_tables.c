@@ -188,6 +188,7 @@ static enum vrs_status allocation_row(struct exporting *e, struct export_device 
     static const char *const origins[] = { "traced", "pre_freed", "pre_live" };
     static const char *const sources[] = { "block", "replayed", "rounded" };
     const struct lifetime *l = &d->lifetimes.at[row];
+    struct lifetime_block block = lifetimes_block(&d->lifetimes, row);
     uint32_t allocation = e->r->devices.first_allocation[d->row] + row;
     uint32_t events = e->r->devices.events[d->row];
     *c++ = number_signed(d->number);
@@ -195,8 +196,8 @@ static enum vrs_status allocation_row(struct exporting *e, struct export_device 
     *c++ = word(origins[l->origin]);
     *c++ = known(address_of(e->r, allocation));
     *c++ = known(e->r->allocations.size[allocation]);
-    *c++ = number(l->block_bytes);
-    *c++ = word(sources[l->source]);
+    *c++ = number(block.bytes);
+    *c++ = word(sources[block.source]);
     *c++ = stream_of(e, allocation_stream(e->r, allocation));
     *c++ = pool_of(e, pool_of_allocation(e->r, allocation), words);
     *c++ = event_of(l->birth, events);

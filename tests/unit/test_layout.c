@@ -63,7 +63,7 @@ static void check_sound(const struct study *s, const struct layout *l)
     uint64_t living = 0;
     for (uint32_t i = 0; i < s->lifetimes.count; i++)
         if (lifetime_alive(&s->lifetimes.at[i], l->event))
-            living += s->lifetimes.at[i].block_bytes;
+            living += lifetimes_block(&s->lifetimes, i).bytes;
     assert_int_equal(active, living);
     assert_int_equal(l->lost_bytes, 0);
 }

@@ -29,13 +29,14 @@ static void origins_and_spans(void **state)
     const struct lifetime *lives = &l.at[0], *dies = &l.at[1], *freed = &l.at[2], *old = &l.at[3];
     assert_int_equal(lives->birth, 0);
     assert_int_equal(lives->freed, 5);
-    assert_int_equal(lives->block_bytes, 1024);
-    assert_int_equal(lives->source, SOURCE_BLOCK);
+    assert_int_equal(lifetimes_block(&l, 0).bytes, 1024);
+    assert_int_equal(lifetimes_block(&l, 0).source, SOURCE_BLOCK);
+    assert_int_equal(lifetimes_slack(&l, 0), 224);
     assert_int_equal(dies->birth, 1);
     assert_int_equal(dies->requested, 2);
     assert_int_equal(dies->freed, 3);
-    assert_int_equal(dies->block_bytes, 512);
-    assert_int_equal(dies->source, SOURCE_ROUNDED);
+    assert_int_equal(lifetimes_block(&l, 1).bytes, 512);
+    assert_int_equal(lifetimes_block(&l, 1).source, SOURCE_ROUNDED);
     assert_true(lifetime_alive(dies, 2) && !lifetime_alive(dies, 3) && !lifetime_alive(dies, 0));
     assert_int_equal(freed->origin, ORIGIN_PRE_FREED);
     assert_int_equal(freed->birth, -1);
