@@ -4,6 +4,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "analysis/parts.h"
+
 /* Sums by category and rule; rules with one id are one. */
 struct sums {
     const struct categories *c;
@@ -164,12 +166,17 @@ enum vrs_status category_table_compute(struct study *s,
 {
     struct category_table table = { .at_event = options->at_event };
     struct sums sums;
+    struct arena_mark mark = arena_mark(s->scratch);
     TRY(sums_make(s, &sums, err));
     TRY(add_live(s, options->at_event, &sums, &table, err));
     TRY(add_split(s, &table, err));
     table.has_estimate = s->traced && s->phases.known;
-    if (table.has_estimate)
-        TRY(estimate_compute(s, &table.estimate, err));
+    arena_release(s->scratch, mark);
+    if (table.has_estimate) {
+        const struct estimate *estimate = NULL;
+        TRY(parts_estimate(s, &estimate, err));
+        table.estimate = *estimate;
+    }
     *ret = table;
     return VRS_OK;
 }

@@ -1,8 +1,7 @@
 /* check_values.c - the value of each limit's figure, one function each. */
 #include "analysis/check_values.h"
 
-#include "analysis/fragments.h"
-#include "analysis/growth.h"
+#include "analysis/parts.h"
 
 /* What the allocator may hand out beyond a rounded request: in the large pool up to 1 MiB. */
 enum { LARGE = 1 << 20, LARGE_MORE = 1 << 20 };
@@ -411,19 +410,19 @@ static enum vrs_status value_of_unknown_share(struct study *s, struct check_valu
 static enum vrs_status value_of_growth(struct study *s, struct check_value *v,
                                        struct vrs_error *err)
 {
-    struct growth growth;
+    const struct growth *growth = NULL;
     if (!s->traced) {
         without_trace(s, v);
         return VRS_OK;
     }
-    TRY(growth_compute(s, 0, &growth, err));
-    if (growth.moments == 0) {
+    TRY(parts_growth(s, &growth, err));
+    if (growth->moments == 0) {
         unknown(v, "no_steps", "fewer than two complete steps were found");
         return VRS_OK;
     }
     uint64_t sum = 0;
-    for (uint32_t i = 0; i < growth.sites; i++) {
-        const struct growth_site *site = &growth.site[i];
+    for (uint32_t i = 0; i < growth->sites; i++) {
+        const struct growth_site *site = &growth->site[i];
         if (site->class != GROWTH_LEAK && site->class != GROWTH_SUSPECT)
             continue;
         sum += (uint64_t)site->slope_bytes;
@@ -435,10 +434,10 @@ static enum vrs_status value_of_growth(struct study *s, struct check_value *v,
         v->stack_bytes[v->stacks++] = (uint64_t)site->slope_bytes;
     }
     exactly(v, (int64_t)sum, s->steps.low_confidence ? CHECK_ESTIMATED : CHECK_DERIVED);
-    if (growth.leaks + growth.suspects == 0) {
+    if (growth->leaks + growth->suspects == 0) {
         v->reason = "no_leak";
         v->text = "nothing grows from step to step";
-    } else if (growth.leaks == 0) {
+    } else if (growth->leaks == 0) {
         v->reason = "suspect";
         v->text = "would be a leak, but too few steps were seen";
     }
@@ -464,8 +463,8 @@ static void name_pins(const struct fragments *f, struct check_value *v)
 static enum vrs_status value_of_stranded(struct study *s, struct check_value *v,
                                          struct vrs_error *err)
 {
-    struct fragments *f = NULL;
-    TRY(fragments_compute(s, (int64_t)s->events - 1, &f, err));
+    const struct fragments *f = NULL;
+    TRY(parts_fragments(s, &f, err));
     if (f == NULL) {
         unknown(v, "no_layout", "the final state of the memory is not known");
         return VRS_OK;

@@ -10,6 +10,11 @@
 #include "analysis/curves.h"
 #include "analysis/trust.h"
 
+struct timeline;
+struct fragments;
+struct growth;
+struct estimate;
+
 struct study {
     const struct recording *r;
     uint32_t device; /* row of devices */
@@ -28,6 +33,12 @@ struct study {
     struct steps steps;
     struct categories categories;
     bool *shown; /* of each stack_id: the result shows it */
+    struct {
+        const struct timeline *timeline;
+        const struct fragments *fragments;
+        const struct growth *growth;
+        const struct estimate *estimate;
+    } made; /* by parts.h; NULL: not yet */
 };
 
 /* What a call gives to the studies of its devices. */

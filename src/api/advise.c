@@ -1,17 +1,6 @@
 /* advise.c - what to change, and the bytes it frees. */
-#include "analysis/oom.h"
+#include "analysis/parts.h"
 #include "api/study.h"
-
-/* Did the last request that failed fail for want of memory in one piece? */
-static enum vrs_status find_fragmentation(struct study *s, const struct vrs_advise_options *o,
-                                          bool *ret, struct vrs_error *err)
-{
-    struct oom oom;
-    struct oom_options options = { .capacity_bytes = o->capacity_bytes };
-    TRY(oom_compute(s, &options, &oom, err));
-    *ret = oom.basis != OOM_NOTHING && oom.tests.verdict == OOM_FRAGMENTATION;
-    return VRS_OK;
-}
 
 static enum vrs_status ask(struct study *s, const void *wish, struct study_device *ret,
                            struct vrs_error *err)
@@ -24,25 +13,13 @@ static enum vrs_status ask(struct study *s, const void *wish, struct study_devic
     if (!s->traced)
         return study_reason(s, ret, ANSWER_NEEDS_TRACE, "no_trace",
                             S("the recording has no trace: advice rests on how memory moved"), err);
-    struct timeline *timeline = NULL;
-    struct fragments *fragments = NULL;
-    TRY(timeline_compute(s, &timeline, err));
-    TRY(fragments_compute(s, (int64_t)s->events - 1, &fragments, err));
-    struct estimate estimate;
-    struct growth growth;
-    TRY(estimate_compute(s, &estimate, err));
-    TRY(growth_compute(s, 0, &growth, err));
-    struct advise_inputs in = {
-        .timeline = timeline,
-        .fragments = fragments,
-        .estimate = &estimate,
-        .growth = &growth,
-        .capacity_bytes = o->capacity_bytes,
-    };
-    TRY(find_fragmentation(s, o, &in.fragmented, err));
+    struct oom oom;
+    const struct growth *growth = NULL;
+    TRY(parts_oom(s, NULL, o->capacity_bytes, &oom, err));
     TRY(counterfactual_make(s, &c, err));
-    TRY(advise_compute(s, &in, &c, &answer->advise, err));
-    answer->leaks = growth.leaks;
+    TRY(parts_advise(s, &oom, o->capacity_bytes, &c, &answer->advise, err));
+    TRY(parts_growth(s, &growth, err));
+    answer->leaks = growth->leaks;
     answer->explain_silent = o->explain_silent;
     answer->has_waste = o->waste;
     if (o->waste)

@@ -2,24 +2,13 @@
 #include "api/diff.h"
 #include "base/buf.h"
 
-enum { REASONS_MOST = 12 };
-
 static const char *const side_names[2] = { "A", "B" };
 
 enum vrs_status diff_reason(struct arena *keep, struct diff_device *d, enum answer_status status,
                             const char *id, str text, struct vrs_error *err)
 {
-    if (d->reason == NULL)
-        d->reason = arena_array(keep, struct answer_reason, REASONS_MOST);
-    if (d->reason == NULL)
-        return vrs_no_memory(err);
-    struct answer_reason reason = { id, arena_copy(keep, text) };
-    if (reason.text.ptr == NULL)
-        return vrs_no_memory(err);
     d->status = status;
-    if (d->reasons < REASONS_MOST)
-        d->reason[d->reasons++] = reason;
-    return VRS_OK;
+    return answer_reason_add(keep, &d->reason, &d->reasons, id, text, err);
 }
 
 bool diff_can_be(const struct diff_device *d)

@@ -1,6 +1,5 @@
 /* oom.c - why a request for memory failed, proven with numbers. */
-#include "analysis/oom.h"
-#include "analysis/growth.h"
+#include "analysis/parts.h"
 #include "api/study.h"
 #include "base/buf.h"
 
@@ -96,30 +95,15 @@ static enum vrs_status say_limits(const struct study *s, const struct oom *oom,
     return say_differences(s, oom, d, err);
 }
 
-/* What grows from step to step, as the trend behind the failure. */
-static enum vrs_status add_growth(struct study *s, struct oom_options *options,
-                                  struct vrs_error *err)
-{
-    struct growth growth;
-    TRY(growth_compute(s, 0, &growth, err));
-    options->has_growth = growth.moments > 1 && growth.slope_total_bytes > 0;
-    options->growth_bytes = growth.slope_total_bytes;
-    options->first_step_bytes = s->steps.count > 0 ? s->steps.boundary[0].live_bytes : 0;
-    return VRS_OK;
-}
-
 static enum vrs_status ask(struct study *s, const void *wish, struct study_device *ret,
                            struct vrs_error *err)
 {
     const struct oom_question *q = wish;
-    struct oom_options options = { .message = tells_of(s, &q->message) ? &q->message : NULL,
-                                   .capacity_bytes = q->capacity_bytes };
-    if (s->traced && s->curves.oom_events > 0)
-        TRY(add_growth(s, &options, err));
+    const struct oom_message *message = tells_of(s, &q->message) ? &q->message : NULL;
     struct oom *oom = arena_array(s->keep, struct oom, 1);
     if (oom == NULL)
         return vrs_no_memory(err);
-    TRY(oom_compute(s, &options, oom, err));
+    TRY(parts_oom(s, message, q->capacity_bytes, oom, err));
     if (oom->basis == OOM_NOTHING) {
         TRY(say_nothing_found(s, ret, err));
     } else {

@@ -266,14 +266,7 @@ static enum vrs_status answer_all(struct plan *p, struct vrs_error *err)
 static enum vrs_status add_reason(struct asking *a, struct replay_device *d, const char *id,
                                   const char *text, struct vrs_error *err)
 {
-    enum { REASONS_MAX = 6 };
-    if (d->reason == NULL)
-        d->reason = arena_array(a->keep, struct answer_reason, REASONS_MAX);
-    if (d->reason == NULL)
-        return vrs_no_memory(err);
-    if (d->reasons < REASONS_MAX)
-        d->reason[d->reasons++] = (struct answer_reason){ id, str_from(text) };
-    return VRS_OK;
+    return answer_reason_add(a->keep, &d->reason, &d->reasons, id, str_from(text), err);
 }
 
 static const struct {

@@ -1,6 +1,6 @@
 /* report.c - the one page about a recording. */
 #include "analysis/figures.h"
-#include "analysis/timeline.h"
+#include "analysis/parts.h"
 #include "api/story.h"
 #include "api/units.h"
 
@@ -144,11 +144,8 @@ static enum vrs_status add_study(struct reporting *p, uint32_t d, struct study *
     ret->unit = unit;
     if (p->told)
         TRY(story_make(study, &ret->story, err));
-    if (p->o->timeline) {
-        struct timeline *timeline = NULL;
-        TRY(timeline_compute(study, &timeline, err));
-        ret->timeline = timeline;
-    }
+    if (p->o->timeline)
+        TRY(parts_timeline(study, &ret->timeline, err));
     if (!p->o->trust)
         return VRS_OK;
     struct overview *overview = arena_take(p->a->keep, sizeof *overview);

@@ -161,6 +161,27 @@ enum vrs_status file_facts_of(const struct vrs_recording *recording, const char 
     return ret->entry.ptr == NULL ? vrs_no_memory(err) : VRS_OK;
 }
 
+/* Rooms of 1, 2, 4, …: an arena does not take the smaller ones back. */
+enum vrs_status answer_reason_add(struct arena *keep, struct answer_reason **list, uint32_t *count,
+                                  const char *id, str text, struct vrs_error *err)
+{
+    uint32_t had = *count;
+    if ((had & (had - 1)) == 0) {
+        uint32_t room = had == 0 ? 1 : 2 * had;
+        struct answer_reason *more = arena_array(keep, struct answer_reason, room);
+        if (more == NULL)
+            return vrs_no_memory(err);
+        for (uint32_t i = 0; i < had; i++)
+            more[i] = (*list)[i];
+        *list = more;
+    }
+    struct answer_reason reason = { id, arena_copy(keep, text) };
+    if (reason.text.ptr == NULL)
+        return vrs_no_memory(err);
+    (*list)[(*count)++] = reason;
+    return VRS_OK;
+}
+
 struct device_name device_name_of(const struct recording *r, uint32_t device)
 {
     return (struct device_name){ r->devices.number[device],

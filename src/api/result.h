@@ -57,6 +57,10 @@ enum vrs_status file_facts_of(const struct vrs_recording *recording, const char 
                               struct arena *keep, struct file_facts *ret,
                               struct vrs_error *err) MUST_CHECK;
 
+/* One more reason behind `*count` ones, its text copied to `keep`. */
+enum vrs_status answer_reason_add(struct arena *keep, struct answer_reason **list, uint32_t *count,
+                                  const char *id, str text, struct vrs_error *err) MUST_CHECK;
+
 struct device_name device_name_of(const struct recording *r, uint32_t device);
 
 /* Microseconds from the device's first event to `event` (from 0); UINT64_MAX: not known. */

@@ -3,23 +3,12 @@
 
 #include "api/stack_texts.h"
 
-enum { REASONS_MOST = 8 };
-
 enum vrs_status study_reason(const struct study *s, struct study_device *d,
                              enum answer_status status, const char *id, str text,
                              struct vrs_error *err)
 {
-    if (d->reason == NULL)
-        d->reason = arena_array(s->keep, struct answer_reason, REASONS_MOST);
-    if (d->reason == NULL)
-        return vrs_no_memory(err);
-    struct answer_reason reason = { id, arena_copy(s->keep, text) };
-    if (reason.text.ptr == NULL)
-        return vrs_no_memory(err);
     d->status = status;
-    if (d->reasons < REASONS_MOST)
-        d->reason[d->reasons++] = reason;
-    return VRS_OK;
+    return answer_reason_add(s->keep, &d->reason, &d->reasons, id, text, err);
 }
 
 /* All stacks that results show, in the order of their ids, so that an id is found again. */

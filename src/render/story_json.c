@@ -52,10 +52,10 @@ void story_findings_json(struct json *j, const struct story *story, struct devic
 {
     struct buf text;
     buf_init(&text, SIZE_MAX / 2);
-    for (uint32_t i = 0; i < story->growth.sites; i++)
-        if (story->growth.site[i].class == GROWTH_LEAK ||
-            story->growth.site[i].class == GROWTH_SUSPECT)
-            put_leak(j, &story->growth.site[i], name, &text);
+    const struct growth *g = story->growth;
+    for (uint32_t i = 0; g != NULL && i < g->sites; i++)
+        if (g->site[i].class == GROWTH_LEAK || g->site[i].class == GROWTH_SUSPECT)
+            put_leak(j, &g->site[i], name, &text);
     for (uint32_t i = 0; story->has_advice && i < story->advise.advices; i++)
         put_advice(j, &story->advise.advice[i], name, &text);
     if (story_is_stranded(story))

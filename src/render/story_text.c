@@ -85,8 +85,9 @@ void story_trends_text(struct buf *to, const struct style *style, const struct s
 {
     struct buf words;
     buf_init(&words, SIZE_MAX / 2);
-    if (story->growth.leaks + story->growth.suspects > 0 && story->growth.sites > 0) {
-        put_growth(&words, style, &story->growth);
+    const struct growth *g = story->growth;
+    if (g != NULL && g->leaks + g->suspects > 0 && g->sites > 0) {
+        put_growth(&words, style, g);
         put_words(to, style, "grows", &words);
     }
     if (story_is_stranded(story)) {

@@ -1,0 +1,37 @@
+/* parts.h - what several answers rest on, made when it is first asked for.
+ *
+ * A part lives in the study's `keep`; a second question gets the same one. */
+#ifndef VRS_ANALYSIS_PARTS_H
+#define VRS_ANALYSIS_PARTS_H
+
+#include "analysis/advise.h"
+#include "analysis/oom.h"
+
+/* NULL in `*ret` where the device has no trace. */
+enum vrs_status parts_timeline(struct study *s, const struct timeline **ret,
+                               struct vrs_error *err) MUST_CHECK;
+
+/* At the end of the recording; NULL in `*ret` where the layout is not known. */
+enum vrs_status parts_fragments(struct study *s, const struct fragments **ret,
+                                struct vrs_error *err) MUST_CHECK;
+
+/* Of a device with a trace.  What the program can have is not looked at. */
+enum vrs_status parts_growth(struct study *s, const struct growth **ret,
+                             struct vrs_error *err) MUST_CHECK;
+
+enum vrs_status parts_estimate(struct study *s, const struct estimate **ret,
+                               struct vrs_error *err) MUST_CHECK;
+
+/* Why the last request failed, with what grows as its trend.  `message` may be NULL,
+ * `capacity_bytes` 0; made anew for each question. */
+enum vrs_status parts_oom(struct study *s, const struct oom_message *message,
+                          uint64_t capacity_bytes, struct oom *ret,
+                          struct vrs_error *err) MUST_CHECK;
+
+/* What to change, of a device with a trace.  `oom` says whether a request failed for want of
+ * memory in one piece. */
+enum vrs_status parts_advise(struct study *s, const struct oom *oom, uint64_t capacity_bytes,
+                             struct counterfactual *c, struct advise *ret,
+                             struct vrs_error *err) MUST_CHECK;
+
+#endif
