@@ -40,6 +40,14 @@ enum vrs_status naming_make(const struct recording *r, const struct naming_optio
     return VRS_OK;
 }
 
+enum vrs_status naming_again(const struct naming *n, struct arena *arena, struct naming **ret,
+                             struct vrs_error *err)
+{
+    TRY(naming_make(n->r, &n->options, arena, ret, err));
+    naming_pass_over(*ret, n->passed, n->passes);
+    return VRS_OK;
+}
+
 static str file_of(const struct naming *n, frame_id frame)
 {
     return path_tail(strings_text(&n->r->strings, frames_get(&n->r->frames, frame).file));

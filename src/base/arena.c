@@ -84,6 +84,18 @@ str arena_copy(struct arena *a, str text)
     return (str){ copy, text.len };
 }
 
+void arena_join(struct arena *to, struct arena *from)
+{
+    struct arena_block **first = &to->last;
+    if (to->last == NULL)
+        to->used = from->used;
+    while (*first != NULL)
+        first = &(*first)->before;
+    *first = from->last;
+    to->total += from->total;
+    *from = (struct arena){ .max = from->max };
+}
+
 struct arena_mark arena_mark(const struct arena *a)
 {
     return (struct arena_mark){ a->last, a->used };

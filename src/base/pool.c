@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 enum { THREADS_MOST = 64 };
@@ -54,4 +55,35 @@ void pool_run(uint32_t threads, const struct pool_work *work)
     while (started > 0)
         pthread_join(thread[--started], NULL);
     pthread_mutex_destroy(&pool.lock);
+}
+
+/* Its mutex is of the default kind: no call of it can fail. */
+struct lock {
+    pthread_mutex_t mutex;
+};
+
+struct lock *lock_make(void)
+{
+    struct lock *lock = malloc(sizeof *lock);
+    if (lock != NULL)
+        pthread_mutex_init(&lock->mutex, NULL);
+    return lock;
+}
+
+void lock_free(struct lock *lock)
+{
+    if (lock == NULL)
+        return;
+    pthread_mutex_destroy(&lock->mutex);
+    free(lock);
+}
+
+void lock_take(struct lock *lock)
+{
+    pthread_mutex_lock(&lock->mutex);
+}
+
+void lock_give(struct lock *lock)
+{
+    pthread_mutex_unlock(&lock->mutex);
 }

@@ -1,7 +1,7 @@
 /* pool.h - runs independent jobs on a few threads; the only file of the library that has any.
  *
- * Jobs are handed out in order, one at a time, under a lock: they are files or devices, so there
- * are few of them and each is long.  Nobody spins, and nothing outlives the call. */
+ * Jobs are handed out in order, one at a time, under a lock: they are files, devices or analyses,
+ * so there are few of them and each is long.  Nobody spins, and nothing outlives the call. */
 #ifndef VRS_BASE_POOL_H
 #define VRS_BASE_POOL_H
 
@@ -18,5 +18,13 @@ struct pool_work {
  * the caller's among them, and returns when all are done.  A thread that cannot be had is done
  * without. */
 void pool_run(uint32_t threads, const struct pool_work *work);
+
+/* What one thread at a time may have. */
+struct lock;
+
+struct lock *lock_make(void); /* NULL: no memory */
+void lock_free(struct lock *lock);
+void lock_take(struct lock *lock);
+void lock_give(struct lock *lock);
 
 #endif

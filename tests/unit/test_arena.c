@@ -70,6 +70,40 @@ static void releasing_gives_back_what_came_after(void **state)
     arena_free(&a);
 }
 
+static void joining_takes_all_over_below_every_mark(void **state)
+{
+    (void)state;
+    struct arena to, from, empty;
+    arena_init(&to, SIZE_MAX);
+    arena_init(&from, SIZE_MAX);
+    arena_init(&empty, 1000);
+    arena_join(&to, &empty);
+    assert_int_equal(to.total, 0);
+    char *given = arena_copy(&from, S("given")).ptr == NULL ? NULL : arena_take(&from, 5000);
+    assert_non_null(given);
+    size_t total = from.total;
+    arena_join(&to, &from);
+    assert_int_equal(to.total, total);
+    assert_int_equal(from.total, 0);
+    assert_null(from.last);
+    memcpy(given, "given", 6);
+    char *own = arena_take(&to, 10);
+    assert_non_null(own);
+    memcpy(own, "own", 4);
+    struct arena_mark mark = arena_mark(&to);
+    assert_non_null(arena_take(&to, 300000));
+    char *later = arena_take(&from, 10);
+    assert_non_null(later);
+    memcpy(later, "later", 6);
+    arena_join(&to, &from);
+    arena_release(&to, mark);
+    assert_string_equal(given, "given");
+    assert_string_equal(own, "own");
+    assert_string_equal(later, "later");
+    arena_free(&to);
+    assert_int_equal(to.total, 0);
+}
+
 static void copies_are_ended_by_a_nul(void **state)
 {
     (void)state;
@@ -108,6 +142,7 @@ int main(void)
         cmocka_unit_test(what_is_taken_is_zero_and_aligned),
         cmocka_unit_test(limits_hold),
         cmocka_unit_test(releasing_gives_back_what_came_after),
+        cmocka_unit_test(joining_takes_all_over_below_every_mark),
         cmocka_unit_test(copies_are_ended_by_a_nul),
         cmocka_unit_test(a_failed_block_changes_nothing),
     };

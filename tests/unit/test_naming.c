@@ -187,6 +187,8 @@ static void check_names(const struct line *const *lines, const char *culprit, co
         check_text(names.culprit, culprit);
         check_text(names.owner, owner);
         assert_int_equal(names.from_user, from_user);
+        /* Another one names alike. */
+        assert_int_equal(naming_again(naming, &arena, &naming, NULL), VRS_OK);
     }
     arena_free(&arena);
     recording_free(&r);

@@ -62,11 +62,40 @@ static void finished_may_be_left_out(void **state)
     assert_int_equal(t.times[9], 1);
 }
 
+enum { TURNS = 20000 };
+
+struct counted {
+    struct lock *lock;
+    uint32_t count;
+};
+
+static void count_up(void *arg, uint32_t i)
+{
+    (void)i;
+    struct counted *c = arg;
+    for (uint32_t turn = 0; turn < TURNS; turn++) {
+        lock_take(c->lock);
+        c->count++;
+        lock_give(c->lock);
+    }
+}
+
+static void a_lock_lets_one_in_at_a_time(void **state)
+{
+    (void)state;
+    struct counted c = { .lock = lock_make() };
+    assert_non_null(c.lock);
+    pool_run(4, &(struct pool_work){ 4, count_up, NULL, &c });
+    lock_free(c.lock);
+    assert_int_equal(c.count, 4 * TURNS);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_job_is_done_once),
         cmocka_unit_test(finished_may_be_left_out),
+        cmocka_unit_test(a_lock_lets_one_in_at_a_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
