@@ -29,14 +29,21 @@ static int by_site(const void *a, const void *b)
     return x->allocation < y->allocation ? -1 : x->allocation > y->allocation;
 }
 
+static bool made_and_alive(const struct advising *a, const struct lifetime *l)
+{
+    return lifetime_alive(l, a->peak_event) && l->birth >= 0 && l->alloc_stack.n != 0;
+}
+
 static struct alive *alive_at_peak(const struct advising *a, uint32_t *ret_len)
 {
     const struct study *s = a->s;
-    uint32_t len = 0;
-    struct alive *at = arena_array(s->scratch, struct alive, s->lifetimes.count);
+    uint32_t room = 0, len = 0;
+    for (uint32_t i = 0; i < s->lifetimes.count; i++)
+        room += made_and_alive(a, &s->lifetimes.at[i]);
+    struct alive *at = arena_array(s->scratch, struct alive, room);
     for (uint32_t i = 0; at != NULL && i < s->lifetimes.count; i++) {
         const struct lifetime *l = &s->lifetimes.at[i];
-        if (lifetime_alive(l, a->peak_event) && l->birth >= 0 && l->alloc_stack.n != 0)
+        if (made_and_alive(a, l))
             at[len++] = (struct alive){ a->sites.of[i], i, l->bytes, l->birth };
     }
     if (at != NULL && len > 1)
@@ -131,6 +138,10 @@ static uint32_t pair_of(const struct generations *g, uint32_t site, uint64_t byt
 static bool remove_generations(struct advising *a, struct generations *g)
 {
     const struct study *s = a->s;
+    g->taken = arena_array(s->scratch, bool, s->lifetimes.count);
+    g->freed_at = lifetimes_freed_at(&s->lifetimes, s->events, s->scratch);
+    if (g->taken == NULL || g->freed_at == NULL)
+        return false;
     for (uint32_t i = 0; i < s->lifetimes.count; i++) {
         const struct lifetime *l = &s->lifetimes.at[i];
         uint32_t pair = l->birth < 0 ? NO_ROW : pair_of(g, a->sites.of[i], l->bytes);
@@ -209,10 +220,8 @@ static bool judge_generations(struct advising *a)
     g.pair = arena_array(s->scratch, uint32_t, g.alive);
     g.newest = arena_array(s->scratch, uint32_t, g.alive);
     g.site_has = arena_array(s->scratch, bool, a->sites.sites);
-    g.taken = arena_array(s->scratch, bool, s->lifetimes.count);
-    g.freed_at = lifetimes_freed_at(&s->lifetimes, s->events, s->scratch);
     if (g.at == NULL || g.pair == NULL || g.newest == NULL || g.site_has == NULL ||
-        g.taken == NULL || g.freed_at == NULL || !find_leaking(a, &g))
+        !find_leaking(a, &g))
         return false;
     find_pairs(a, &g, &where);
     if (g.pairs > 0 && !remove_generations(a, &g))
