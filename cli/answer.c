@@ -69,14 +69,15 @@ static enum vrs_replay_when replay_when(const char *word)
     return strcmp(word, "always") == 0 ? VRS_REPLAY_ALWAYS : VRS_REPLAY_NEVER;
 }
 
-enum vrs_status answer_open(const struct common *common, const char *path, bool progress,
+enum vrs_status answer_open(const struct common *common, const char *path, bool alone,
                             struct vrs_file **ret, struct vrs_error *err)
 {
     struct vrs_limits limits = common->limits;
     limits.size = sizeof limits;
     struct vrs_open_options options = { .size = sizeof options, .limits = &limits };
-    if (progress)
+    if (alone)
         options.progress = read_progress;
+    options.threads = alone ? common->threads : 1;
     options.replay = replay_when(common->replay);
     return vrs_open(path, &options, ret, err);
 }

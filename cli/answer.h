@@ -28,7 +28,8 @@ int answer_files(const struct command *command, const struct question *question,
 
 /* The parts of it that a verb about two recordings shares. */
 
-enum vrs_status answer_open(const struct common *common, const char *path, bool progress,
+/* `alone`: the only file, so that its progress is shown and one question may use all threads. */
+enum vrs_status answer_open(const struct common *common, const char *path, bool alone,
                             struct vrs_file **ret, struct vrs_error *err);
 
 /* Writes to standard output or -o, in the form that `common` and `write` ask for.  What was written

@@ -186,6 +186,7 @@ static int run(const struct command *self, int argc, char **argv)
         .limits = &limits,
         .progress = read_progress,
         .replay = replay_when(settings.common.replay),
+        .threads = settings.common.threads,
     };
     struct vrs_file *file = NULL;
     struct vrs_error err;

@@ -61,6 +61,7 @@ struct vrs_open_options {
     bool (*progress)(void *arg, uint64_t done_bytes, uint64_t total_bytes);
     void *progress_arg;
     enum vrs_replay_when replay;
+    uint32_t threads; /* that one question may use side by side; 0: one for each processor */
 };
 
 /* The calls everyone needs. */

@@ -1,6 +1,8 @@
 /* parts.c - asks each analysis once, and takes its working memory back. */
 #include "analysis/parts.h"
 
+#include "base/pool.h"
+
 enum vrs_status parts_timeline(struct study *s, const struct timeline **ret, struct vrs_error *err)
 {
     if (s->made.timeline == NULL) {
@@ -57,8 +59,7 @@ enum vrs_status parts_oom(struct study *s, const struct oom_message *message,
     if (s->traced && s->curves.oom_events > 0) {
         const struct growth *growth = NULL;
         TRY(parts_growth(s, &growth, err));
-        options.has_growth =
-            growth != NULL && growth->moments > 1 && growth->slope_total_bytes > 0;
+        options.has_growth = growth != NULL && growth->moments > 1 && growth->slope_total_bytes > 0;
         options.growth_bytes = options.has_growth ? growth->slope_total_bytes : 0;
         options.first_step_bytes = s->steps.count > 0 ? s->steps.boundary[0].live_bytes : 0;
     }
@@ -77,4 +78,89 @@ enum vrs_status parts_advise(struct study *s, const struct oom *oom, uint64_t ca
     TRY(parts_estimate(s, &in.estimate, err));
     TRY(parts_growth(s, &in.growth, err));
     return advise_compute(s, &in, c, ret, err);
+}
+
+/* Side by side. */
+
+enum { LANES = 2 };
+
+/* What one thread makes, with memory and names of its own. */
+struct lane {
+    struct study study;
+    struct arena keep, scratch;
+    enum vrs_status status;
+    struct vrs_error error;
+};
+
+static enum vrs_status make_first(struct study *s, struct vrs_error *err)
+{
+    const struct timeline *timeline = NULL;
+    TRY(study_prove(s, err));
+    return parts_timeline(s, &timeline, err);
+}
+
+static enum vrs_status make_second(struct study *s, struct vrs_error *err)
+{
+    const struct growth *growth = NULL;
+    const struct estimate *estimate = NULL;
+    TRY(parts_growth(s, &growth, err));
+    return parts_estimate(s, &estimate, err);
+}
+
+static void run_lane(void *arg, uint32_t i)
+{
+    struct lane *lane = (struct lane *)arg + i;
+    if (lane->status == VRS_OK)
+        lane->status = (i == 0 ? make_first : make_second)(&lane->study, &lane->error);
+}
+
+static enum vrs_status begin_lane(const struct study *s, struct lane *lane, struct vrs_error *err)
+{
+    lane->study = *s;
+    arena_init(&lane->keep, SIZE_MAX / 2);
+    arena_init(&lane->scratch, SIZE_MAX / 2);
+    lane->study.keep = &lane->keep;
+    lane->study.scratch = &lane->scratch;
+    lane->study.shown = arena_array(&lane->scratch, bool, s->r->stacks.rows.len);
+    if (lane->study.shown == NULL)
+        return vrs_no_memory(err);
+    return naming_again(s->naming, &lane->keep, &lane->study.naming, err);
+}
+
+/* Its answers become the study's; what it alone used ends. */
+static void end_lane(struct study *s, struct lane *lane)
+{
+    for (uint32_t i = 0; lane->study.shown != NULL && i < s->r->stacks.rows.len; i++)
+        s->shown[i] = s->shown[i] || lane->study.shown[i];
+    arena_join(s->keep, &lane->keep);
+    arena_free(&lane->scratch);
+}
+
+enum vrs_status parts_make(struct study *s, struct vrs_error *err)
+{
+    struct lane lane[LANES] = { 0 };
+    enum vrs_status status = VRS_OK;
+    if (s->threads == 1 || !s->traced)
+        return study_prove(s, err);
+    curves_prove(&s->curves, s->agreement);
+    for (int i = 0; i < LANES; i++)
+        lane[i].status = begin_lane(s, &lane[i], &lane[i].error);
+    pool_run(s->threads, &(struct pool_work){ LANES, run_lane, NULL, lane });
+    for (int i = LANES - 1; i >= 0; i--) {
+        end_lane(s, &lane[i]);
+        if (lane[i].status == VRS_OK)
+            continue;
+        status = lane[i].status;
+        if (err != NULL)
+            *err = lane[i].error;
+    }
+    if (status != VRS_OK)
+        return status;
+    s->curves = lane[0].study.curves;
+    s->trust = lane[0].study.trust;
+    s->proven = true;
+    s->made.timeline = lane[0].study.made.timeline;
+    s->made.growth = lane[1].study.made.growth;
+    s->made.estimate = lane[1].study.made.estimate;
+    return VRS_OK;
 }

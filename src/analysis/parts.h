@@ -7,6 +7,10 @@
 #include "analysis/advise.h"
 #include "analysis/oom.h"
 
+/* Proves the study and makes what follows but for fragments, side by side.  Need not be
+ * called: what is asked for later is then made one after the other. */
+enum vrs_status parts_make(struct study *s, struct vrs_error *err) MUST_CHECK;
+
 /* NULL in `*ret` where the device has no trace. */
 enum vrs_status parts_timeline(struct study *s, const struct timeline **ret,
                                struct vrs_error *err) MUST_CHECK;

@@ -9,14 +9,15 @@ enum vrs_status study_place_make(struct study_place *place, struct vrs_error *er
     return tokens_make(place->r, place->naming, place->scratch, &place->tokens, err);
 }
 
-enum vrs_status study_make(struct study_place *place, uint32_t device, struct study *ret,
-                           struct vrs_error *err)
+enum vrs_status study_make_unproven(struct study_place *place, uint32_t device, struct study *ret,
+                                    struct vrs_error *err)
 {
     const struct recording *r = place->r;
     *ret = (struct study){
         .r = r,
         .device = device,
         .events = r->devices.events[device],
+        .threads = place->threads,
         .traced = device_traced(r, device),
         .stacked = r->stacks.rows.len > 1,
         .agreement = &place->agreement[device],
@@ -28,8 +29,6 @@ enum vrs_status study_make(struct study_place *place, uint32_t device, struct st
     };
     struct arena *scratch = place->scratch;
     curves_compute(r, device, &ret->curves);
-    curves_prove(&ret->curves, ret->agreement);
-    TRY(trust_assess(r, device, &ret->curves, ret->agreement, ret->keep, &ret->trust, err));
     TRY(lifetimes_make(r, device, scratch, &ret->lifetimes, err));
     TRY(phases_make(r, device, ret->tokens, scratch, &ret->phases, err));
     TRY(steps_make(r, device, &ret->lifetimes, ret->tokens, &ret->phases, ret->naming, scratch,
@@ -46,6 +45,22 @@ enum vrs_status study_make(struct study_place *place, uint32_t device, struct st
         .naming = ret->naming,
     };
     return categories_make(&input, scratch, &ret->categories, err);
+}
+
+enum vrs_status study_prove(struct study *s, struct vrs_error *err)
+{
+    if (s->proven)
+        return VRS_OK;
+    s->proven = true;
+    curves_prove(&s->curves, s->agreement);
+    return trust_assess(s->r, s->device, &s->curves, s->agreement, s->keep, &s->trust, err);
+}
+
+enum vrs_status study_make(struct study_place *place, uint32_t device, struct study *ret,
+                           struct vrs_error *err)
+{
+    TRY(study_make_unproven(place, device, ret, err));
+    return study_prove(ret, err);
 }
 
 enum vrs_status study_site(const struct study *s, stack_id stack, struct site_ref *ret,

@@ -1,8 +1,9 @@
 /* study.h - what the analyses of one device share, worked out once and in order.
  *
  * lifetimes -> tokens -> phases -> steps -> categories.  Phases use no steps; steps use phases;
- * categories use both; nothing later feeds back.  A study is scratch: results keep their own rows
- * in `keep`, and texts that naming gave, which live there too. */
+ * categories use both; nothing later feeds back.  None of them asks for the size of a block, so
+ * that they can be made beside the replay that finds these.  A study is scratch: results keep
+ * their own rows in `keep`, and texts that naming gave, which live there too. */
 #ifndef VRS_ANALYSIS_STUDY_H
 #define VRS_ANALYSIS_STUDY_H
 
@@ -17,16 +18,18 @@ struct estimate;
 
 struct study {
     const struct recording *r;
-    uint32_t device; /* row of devices */
-    uint32_t events; /* of the device */
-    bool traced;     /* has a trace to speak of: see device_traced */
-    bool stacked;    /* some event or block of the recording has a stack */
+    uint32_t device;  /* row of devices */
+    uint32_t events;  /* of the device */
+    uint32_t threads; /* that may work on it; 0: one for each processor */
+    bool traced;      /* has a trace to speak of: see device_traced */
+    bool stacked;     /* some event or block of the recording has a stack */
     const struct agreement *agreement;
     struct naming *naming; /* texts in `keep` */
     struct arena *keep;    /* of the result */
     struct arena *scratch; /* of the call */
-    struct curves curves;  /* exact where the replay proves them */
-    struct trust trust;
+    struct curves curves;  /* exact where the replay proves them: by study_prove */
+    struct trust trust;    /* by study_prove */
+    bool proven;
     struct lifetimes lifetimes;
     const struct tokens *tokens;
     struct phases phases;
@@ -48,12 +51,21 @@ struct study_place {
     struct naming *naming;
     const struct category_rules *rules; /* NULL: none, and no category is decided */
     struct arena *keep, *scratch;
+    uint32_t threads;     /* 0: one for each processor */
     struct tokens tokens; /* the rest is made by study_place_make */
     bool *shown;
 };
 
 enum vrs_status study_place_make(struct study_place *place, struct vrs_error *err) MUST_CHECK;
 
+/* All that needs no replay. */
+enum vrs_status study_make_unproven(struct study_place *place, uint32_t device, struct study *ret,
+                                    struct vrs_error *err) MUST_CHECK;
+
+/* What the agreement tells, once it is there: curves and trust.  Asked again, does nothing. */
+enum vrs_status study_prove(struct study *s, struct vrs_error *err) MUST_CHECK;
+
+/* Both, one after the other. */
 enum vrs_status study_make(struct study_place *place, uint32_t device, struct study *ret,
                            struct vrs_error *err) MUST_CHECK;
 

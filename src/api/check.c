@@ -65,12 +65,14 @@ static enum vrs_status place_baseline(struct check_wish *wish, struct vrs_error 
         return VRS_OK;
     wish->base = (struct study_place){
         .r = baseline->model,
-        .agreement = baseline->agreement,
+        .agreement = baseline->proof->agreement,
+        .threads = 1,
         .rules = &wish->rules,
         .keep = &wish->arena,
         .scratch = &wish->scratch,
     };
     TRY(naming_make(baseline->model, &options, &wish->arena, &wish->base.naming, err));
+    TRY(recording_prove(baseline, err));
     naming_pass_over(wish->base.naming, wish->rules.plumbing.at, wish->rules.plumbing.len);
     return study_place_make(&wish->base, err);
 }

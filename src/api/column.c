@@ -28,6 +28,8 @@ enum vrs_status vrs_column(const struct vrs_recording *recording, const char *na
         str rest = { wanted.ptr + dot + 1, wanted.len - dot - 1 };
         for (uint32_t c = 0; c < place->kind->columns; c++) {
             if (str_equal(str_from(place->kind->column[c].name), rest)) {
+                if (place->kind == &block_sizes_kind)
+                    TRY(recording_prove(recording, err));
                 *ret = span_of(recording->model, place, &place->kind->column[c]);
                 return VRS_OK;
             }

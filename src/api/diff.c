@@ -268,8 +268,11 @@ struct study_jobs {
 static void make_study(void *arg, uint32_t side)
 {
     struct study_jobs *j = arg;
-    j->status[side] =
-        study_make(&j->c->place[side], j->devices.device[side], &j->study[side], &j->error[side]);
+    struct vrs_error *err = &j->error[side];
+    j->status[side] = recording_prove(j->c->recording[side], err);
+    if (j->status[side] == VRS_OK)
+        j->status[side] =
+            study_make(&j->c->place[side], j->devices.device[side], &j->study[side], err);
 }
 
 /* Both at once; a device beside itself is studied once. */
@@ -343,7 +346,8 @@ static enum vrs_status begin_side(struct comparing *c, int side, const char *pat
     TRY(naming_make(v->model, &names, &c->names[side], &naming, err));
     c->place[side] = (struct study_place){
         .r = v->model,
-        .agreement = v->agreement,
+        .agreement = v->proof->agreement,
+        .threads = 1, /* two studies at a time */
         .naming = naming,
         .rules = &c->rules,
         .keep = side == 0 ? c->result->arena : &c->names[side],

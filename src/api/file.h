@@ -3,15 +3,29 @@
 #define VRS_API_FILE_H
 
 #include "allocator/replay.h"
+#include "base/pool.h"
 #include "model/recording.h"
 #include "vramscope/vramscope.h"
 
+/* What replaying a recording finds; worked out when it is first asked for. */
+struct proof {
+    struct lock *lock;           /* of all below and of the model's block_sizes until `done` */
+    struct agreement *agreement; /* of each device */
+    uint64_t events_max;         /* devices of more are not replayed; 0: none is */
+    bool done;
+};
+
 struct vrs_recording {
     struct recording *model;
-    struct agreement *agreement; /* of each device: what replaying it found */
-    str path;                    /* as it was opened */
-    str entry;                   /* ptr NULL: the file is one recording */
+    struct proof *proof; /* NULL: the recording could not be read */
+    uint32_t threads;    /* for one question; 0: one for each processor */
+    str path;            /* as it was opened */
+    str entry;           /* ptr NULL: the file is one recording */
 };
+
+/* Replays what was not yet, if it is to be: agreement and block_sizes are final then. */
+enum vrs_status recording_prove(const struct vrs_recording *recording,
+                                struct vrs_error *err) MUST_CHECK;
 
 /* Copies a caller's options, whose first member is their size (0: as this library knows them),
  * over zeroed ones of ours: what an older caller does not have keeps its default, what a newer

@@ -72,28 +72,44 @@ static enum vrs_status finish_recording(struct recording *r, struct vrs_error *e
     return VRS_OK;
 }
 
-static enum vrs_status replay_devices(struct vrs_recording *v, enum vrs_replay_when when,
-                                      struct arena *arena, struct vrs_error *err)
+static enum vrs_status proof_make(struct vrs_recording *v, enum vrs_replay_when when,
+                                  struct arena *arena, struct vrs_error *err)
 {
-    struct recording *r = v->model;
-    v->agreement = arena_array(arena, struct agreement, r->devices.rows.len);
-    if (v->agreement == NULL)
+    uint32_t devices = v->model->devices.rows.len;
+    struct proof *proof = arena_array(arena, struct proof, 1);
+    struct agreement *agreement = arena_array(arena, struct agreement, devices);
+    if (proof == NULL || agreement == NULL)
         return vrs_no_memory(err);
-    for (uint32_t d = 0; d < r->devices.rows.len; d++)
-        v->agreement[d].refusal = REFUSED_ASKED;
-    if (when == VRS_REPLAY_NEVER)
-        return VRS_OK;
-    TRY(prove_recording(r, when == VRS_REPLAY_ALWAYS ? UINT64_MAX : PROVE_EVENTS_MAX, v->agreement,
-                        err));
+    for (uint32_t d = 0; d < devices; d++)
+        agreement[d].refusal = REFUSED_ASKED;
+    proof->agreement = agreement;
+    proof->events_max = when == VRS_REPLAY_ALWAYS ? UINT64_MAX : PROVE_EVENTS_MAX;
+    proof->done = when == VRS_REPLAY_NEVER;
+    proof->lock = lock_make();
+    v->proof = proof;
+    return proof->lock == NULL ? vrs_no_memory(err) : VRS_OK;
+}
+
+enum vrs_status recording_prove(const struct vrs_recording *recording, struct vrs_error *err)
+{
+    struct proof *proof = recording->proof;
+    enum vrs_status status = VRS_OK;
+    lock_take(proof->lock);
+    if (!proof->done) {
+        status = prove_recording(recording->model, proof->events_max, proof->agreement, err);
 #ifndef NDEBUG
-    TRY(verify_recording(r, err));
+        if (status == VRS_OK)
+            status = verify_recording(recording->model, err);
 #endif
-    return VRS_OK;
+        proof->done = status == VRS_OK;
+    }
+    lock_give(proof->lock);
+    return status;
 }
 
 /* Pairs each entry; one that fails is failed alone. */
 static enum vrs_status finish_entries(struct vrs_file *f, const char *path,
-                                      enum vrs_replay_when when, struct vrs_error *err)
+                                      const struct vrs_open_options *o, struct vrs_error *err)
 {
     uint32_t count = f->entries.list.len;
     f->recording = arena_array(&f->arena, struct vrs_recording, count);
@@ -103,7 +119,7 @@ static enum vrs_status finish_entries(struct vrs_file *f, const char *path,
     for (uint32_t i = 0; i < count; i++) {
         struct entry *e = &f->entries.list.at[i];
         struct vrs_recording *r = &f->recording[i];
-        *r = (struct vrs_recording){ .model = e->recording, .path = name };
+        *r = (struct vrs_recording){ .model = e->recording, .path = name, .threads = o->threads };
         /* Every entry of a page has a name, those that failed too. */
         if (e->name.len > 0) {
             r->entry = arena_copy(&f->arena, e->name);
@@ -113,7 +129,7 @@ static enum vrs_status finish_entries(struct vrs_file *f, const char *path,
         if (e->status == VRS_OK)
             e->status = finish_recording(e->recording, &e->error);
         if (e->status == VRS_OK)
-            e->status = replay_devices(r, when, &f->arena, &e->error);
+            e->status = proof_make(r, o->replay, &f->arena, &e->error);
     }
     return VRS_OK;
 }
@@ -143,7 +159,7 @@ static enum vrs_status open_source(struct source source, uint64_t size_bytes, co
         arena_free(&arena);
         return status;
     }
-    status = finish_entries(f, path, o.replay, err);
+    status = finish_entries(f, path, &o, err);
     if (status != VRS_OK) {
         vrs_close(f);
         return status;
@@ -184,6 +200,9 @@ void vrs_close(struct vrs_file *file)
 {
     if (file == NULL)
         return;
+    for (uint32_t i = 0; file->recording != NULL && i < file->entries.list.len; i++)
+        if (file->recording[i].proof != NULL)
+            lock_free(file->recording[i].proof->lock);
     entries_free(&file->entries);
     /* The arena holds the struct that holds the arena. */
     struct arena arena = file->arena;

@@ -2,6 +2,7 @@
 #include "analysis/figures.h"
 #include "analysis/parts.h"
 #include "api/story.h"
+#include "api/study.h"
 #include "api/units.h"
 
 enum {
@@ -18,7 +19,9 @@ struct reporting {
     bool told;     /* the analyses that the page joins are asked too */
     bool studied;  /* what follows is made */
     struct category_rules rules;
-    struct study_place place;
+    struct naming *naming; /* that studies show names by */
+    struct studies studies;
+    struct report_device *device; /* of each that is asked about, in order */
     struct last_ooms ooms;
 };
 
@@ -117,22 +120,6 @@ static enum vrs_status draw(struct asking *a, uint32_t d, struct report_device *
     return VRS_OK;
 }
 
-/* Curves and trust, from the study of the device where there is one. */
-static enum vrs_status measure(struct reporting *p, uint32_t d, struct study *study,
-                               struct report_device *ret, struct vrs_error *err)
-{
-    const struct agreement *agreement = &p->a->agreement[d];
-    if (p->studied) {
-        TRY(study_make(&p->place, d, study, err));
-        ret->curves = study->curves;
-        ret->trust = study->trust;
-        return VRS_OK;
-    }
-    curves_compute(p->a->r, d, &ret->curves);
-    curves_prove(&ret->curves, agreement);
-    return trust_assess(p->a->r, d, &ret->curves, agreement, p->a->keep, &ret->trust, err);
-}
-
 /* What other devices are compared with, the page of trust, how the memory moved. */
 static enum vrs_status add_study(struct reporting *p, uint32_t d, struct study *study,
                                  struct report_device *ret, struct vrs_error *err)
@@ -155,8 +142,9 @@ static enum vrs_status add_study(struct reporting *p, uint32_t d, struct study *
     return overview_compute(study, overview, err);
 }
 
-static enum vrs_status report_device(struct reporting *p, uint32_t d, struct report_device *ret,
-                                     struct vrs_error *err)
+/* What needs no replay. */
+static enum vrs_status describe(struct reporting *p, uint32_t d, struct report_device *ret,
+                                struct vrs_error *err)
 {
     struct asking *a = p->a;
     const struct recording *r = a->r;
@@ -169,9 +157,11 @@ static enum vrs_status report_device(struct reporting *p, uint32_t d, struct rep
     ret->orphan_frees = v->orphan_frees[d];
     ret->double_allocs = v->double_allocs[d];
     ret->pending_bytes = pending_bytes(r, d);
-    struct study study = { .r = NULL };
+    if (p->studied)
+        ret->curves = p->studies.of[d].curves;
+    else
+        curves_compute(r, d, &ret->curves);
     struct arena_mark mark = arena_mark(&a->scratch);
-    TRY(measure(p, d, &study, ret, err));
     int64_t peak_event = ret->curves.of[CURVE_REQUESTED].peak_event;
     ret->peak_after_us = micros_after_first(r, d, peak_event);
     ret->duration_us = micros_after_first(r, d, (int64_t)ret->events - 1);
@@ -179,13 +169,44 @@ static enum vrs_status report_device(struct reporting *p, uint32_t d, struct rep
     TRY(distinct_stacks(r, d, &a->scratch, &ret->stacks, err));
     TRY(find_ooms(a, d, ret, err));
     TRY(find_holders(a, d, p->o->part ? 1 : ROWS_MOST, ret, err));
-    TRY(add_study(p, d, &study, ret, err));
     arena_release(&a->scratch, mark);
     return p->o->part ? VRS_OK : draw(a, d, ret, err);
 }
 
+static enum vrs_status describe_all(void *arg, struct vrs_error *err)
+{
+    struct reporting *p = arg;
+    if (p->studied)
+        TRY(studies_begin(&p->studies, err));
+    for (uint32_t d = 0, i = 0; d < p->a->r->devices.rows.len; d++)
+        if (asking_wants(p->a, d))
+            TRY(describe(p, d, &p->device[i++], err));
+    return VRS_OK;
+}
+
+/* What the replay tells of it, and what rests on that. */
+static enum vrs_status complete(struct reporting *p, uint32_t d, struct report_device *ret,
+                                struct vrs_error *err)
+{
+    struct asking *a = p->a;
+    struct study *study = p->studied ? &p->studies.of[d] : NULL;
+    const struct agreement *agreement = &a->agreement[d];
+    if (study == NULL) {
+        curves_prove(&ret->curves, agreement);
+        TRY(trust_assess(a->r, d, &ret->curves, agreement, a->keep, &ret->trust, err));
+        return add_study(p, d, NULL, ret, err);
+    }
+    struct arena_mark mark = arena_mark(&a->scratch);
+    TRY(p->told ? parts_make(study, err) : study_prove(study, err));
+    ret->curves = study->curves;
+    ret->trust = study->trust;
+    TRY(add_study(p, d, study, ret, err));
+    arena_release(&a->scratch, mark);
+    return VRS_OK;
+}
+
 /* Studies, where something is asked for that takes them. */
-static enum vrs_status begin_studies(struct reporting *p, struct vrs_error *err)
+static enum vrs_status plan_studies(struct reporting *p, struct vrs_error *err)
 {
     const struct vrs_report_options *o = p->o;
     struct asking *a = p->a;
@@ -196,36 +217,30 @@ static enum vrs_status begin_studies(struct reporting *p, struct vrs_error *err)
     if (!p->studied)
         return VRS_OK;
     TRY(category_rules_read(&p->rules, str_from(category_rules_builtin), "builtin", err));
-    p->place = (struct study_place){
-        .r = a->r,
-        .agreement = a->agreement,
-        .naming = a->naming,
-        .rules = &p->rules,
-        .keep = a->keep,
-        .scratch = &a->scratch,
-    };
+    p->naming = a->naming;
     /* Rows of analyses have names as they are. */
     if (p->told || o->timeline)
-        TRY(naming_make(a->r, &options, a->keep, &p->place.naming, err));
-    return study_place_make(&p->place, err);
+        TRY(naming_make(a->r, &options, a->keep, &p->naming, err));
+    p->studies = studies_of(a, &p->rules, p->naming);
+    return VRS_OK;
 }
 
-static enum vrs_status report_all(struct reporting *p, const struct vrs_recording *recording,
-                                  struct vrs_error *err)
+static enum vrs_status report_all(struct reporting *p, struct vrs_error *err)
 {
     struct asking *a = p->a;
     struct report *report = &a->result->set.report[0];
-    TRY(file_facts_of(recording, p->o->path, a->keep, &report->file, err));
+    TRY(file_facts_of(a->recording, p->o->path, a->keep, &report->file, err));
     report->trust_page = p->o->trust;
     report->device = arena_array(a->keep, struct report_device, a->r->devices.rows.len);
     if (report->device == NULL)
         return vrs_no_memory(err);
-    TRY(begin_studies(p, err));
+    p->device = report->device;
+    TRY(plan_studies(p, err));
+    TRY(asking_prepare(a, describe_all, p, err));
     p->ooms = last_ooms_of(a->r);
-    for (uint32_t d = 0; d < a->r->devices.rows.len; d++) {
+    for (uint32_t d = 0; d < a->r->devices.rows.len; d++)
         if (asking_wants(a, d))
-            TRY(report_device(p, d, &report->device[report->devices++], err));
-    }
+            TRY(complete(p, d, &report->device[report->devices++], err));
     return compare_units(&a->result->set, false, a->keep, err);
 }
 
@@ -239,9 +254,9 @@ enum vrs_status vrs_report(const struct vrs_recording *recording,
     struct reporting reporting = { .a = &a, .o = &o };
     category_rules_init(&reporting.rules);
     enum vrs_status status =
-        asking_begin(&a, recording, RESULT_REPORT, o.user_root, o.library, o.device, err);
+        asking_begin_unproven(&a, recording, RESULT_REPORT, o.user_root, o.library, o.device, err);
     if (status == VRS_OK)
-        status = report_all(&reporting, recording, err);
+        status = report_all(&reporting, err);
     category_rules_free(&reporting.rules);
     return asking_end(&a, status, ret);
 }

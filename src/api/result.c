@@ -100,12 +100,14 @@ static enum vrs_status check_device(const struct asking *a, struct vrs_error *er
                     (long long)a->device - 1, (unsigned)last);
 }
 
-enum vrs_status asking_begin(struct asking *a, const struct vrs_recording *recording,
-                             enum result_kind kind, const char *user_root, const char *library,
-                             int64_t device, struct vrs_error *err)
+enum vrs_status asking_begin_unproven(struct asking *a, const struct vrs_recording *recording,
+                                      enum result_kind kind, const char *user_root,
+                                      const char *library, int64_t device, struct vrs_error *err)
 {
-    *a = (struct asking){ .r = recording->model,
-                          .agreement = recording->agreement,
+    *a = (struct asking){ .recording = recording,
+                          .r = recording->model,
+                          .agreement = recording->proof->agreement,
+                          .threads = recording->threads,
                           .device = device };
     arena_init(&a->scratch, SIZE_MAX / 2);
     arena_init(&a->names, SIZE_MAX / 2);
@@ -118,6 +120,45 @@ enum vrs_status asking_begin(struct asking *a, const struct vrs_recording *recor
     /* Results of studies show names as they are; others keep copies of the few they show. */
     struct arena *home = kind >= RESULT_STUDIES ? a->keep : &a->names;
     return naming_make(a->r, &options, home, &a->naming, err);
+}
+
+enum vrs_status asking_begin(struct asking *a, const struct vrs_recording *recording,
+                             enum result_kind kind, const char *user_root, const char *library,
+                             int64_t device, struct vrs_error *err)
+{
+    TRY(asking_begin_unproven(a, recording, kind, user_root, library, device, err));
+    return recording_prove(recording, err);
+}
+
+/* The replay and what is done beside it. */
+struct preparing {
+    const struct asking *a;
+    enum vrs_status (*beside)(void *arg, struct vrs_error *err);
+    void *arg;
+    enum vrs_status status[2];
+    struct vrs_error error[2];
+};
+
+static void prepare(void *arg, uint32_t i)
+{
+    struct preparing *p = arg;
+    p->status[i] =
+        i == 0 ? recording_prove(p->a->recording, &p->error[i]) : p->beside(p->arg, &p->error[i]);
+}
+
+enum vrs_status asking_prepare(const struct asking *a,
+                               enum vrs_status (*beside)(void *arg, struct vrs_error *err),
+                               void *arg, struct vrs_error *err)
+{
+    struct preparing p = { .a = a, .beside = beside, .arg = arg };
+    pool_run(a->threads, &(struct pool_work){ 2, prepare, NULL, &p });
+    for (int i = 0; i < 2; i++)
+        if (p.status[i] != VRS_OK) {
+            if (err != NULL)
+                *err = p.error[i];
+            return p.status[i];
+        }
+    return VRS_OK;
 }
 
 enum vrs_status asking_end(struct asking *a, enum vrs_status status, struct vrs_result **ret)

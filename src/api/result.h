@@ -32,8 +32,10 @@ struct result_memory *result_memory_hold(const struct vrs_result *result);
 
 /* What one call works with. */
 struct asking {
+    const struct vrs_recording *recording;
     const struct recording *r;
-    const struct agreement *agreement; /* of each device */
+    const struct agreement *agreement; /* of each device; final once the recording is proven */
+    uint32_t threads;                  /* 0: one for each processor */
     struct arena *keep;                /* of the result */
     struct arena scratch;              /* of the call */
     struct arena names;                /* of the call: scratch is given back in between */
@@ -42,10 +44,21 @@ struct asking {
     int64_t device; /* the number plus 1; 0: all */
 };
 
-/* Begins: the result, the naming.  Ends with asking_end, also after a failure. */
+/* Begins: the result, the naming, the replay.  Ends with asking_end, also after a failure. */
 enum vrs_status asking_begin(struct asking *a, const struct vrs_recording *recording,
                              enum result_kind kind, const char *user_root, const char *library,
                              int64_t device, struct vrs_error *err) MUST_CHECK;
+
+/* The same, the replay left to asking_prepare. */
+enum vrs_status asking_begin_unproven(struct asking *a, const struct vrs_recording *recording,
+                                      enum result_kind kind, const char *user_root,
+                                      const char *library, int64_t device,
+                                      struct vrs_error *err) MUST_CHECK;
+
+/* Replays the recording and, beside it, does what needs no sizes of blocks. */
+enum vrs_status asking_prepare(const struct asking *a,
+                               enum vrs_status (*beside)(void *arg, struct vrs_error *err),
+                               void *arg, struct vrs_error *err) MUST_CHECK;
 
 /* Frees scratch; gives the result out, or frees it too when `status` is a failure. */
 enum vrs_status asking_end(struct asking *a, enum vrs_status status, struct vrs_result **ret);

@@ -11,6 +11,23 @@ enum vrs_status study_reason(const struct study *s, struct study_device *d,
     return answer_reason_add(s->keep, &d->reason, &d->reasons, id, text, err);
 }
 
+struct studies studies_of(struct asking *a, const struct category_rules *rules,
+                          struct naming *naming)
+{
+    return (struct studies){
+        .a = a,
+        .place = {
+            .r = a->r,
+            .agreement = a->agreement,
+            .naming = naming,
+            .rules = rules,
+            .keep = a->keep,
+            .scratch = &a->scratch,
+            .threads = a->threads,
+        },
+    };
+}
+
 /* All stacks that results show, in the order of their ids, so that an id is found again. */
 static enum vrs_status write_stacks(struct asking *a, const bool *shown, struct stack_texts *ret,
                                     struct vrs_error *err)
@@ -29,45 +46,48 @@ static enum vrs_status write_stacks(struct asking *a, const bool *shown, struct 
     return ok ? VRS_OK : vrs_no_memory(err);
 }
 
-static enum vrs_status ask_device(struct study_place *place, uint32_t device,
-                                  study_question *question, const void *wish,
+enum vrs_status studies_begin(void *arg, struct vrs_error *err)
+{
+    struct studies *all = arg;
+    const struct asking *a = all->a;
+    all->of = arena_array(all->place.scratch, struct study, a->r->devices.rows.len);
+    if (all->of == NULL)
+        return vrs_no_memory(err);
+    TRY(study_place_make(&all->place, err));
+    for (uint32_t d = 0; d < a->r->devices.rows.len; d++)
+        if (asking_wants(a, d))
+            TRY(study_make_unproven(&all->place, d, &all->of[d], err));
+    return VRS_OK;
+}
+
+static enum vrs_status ask_device(struct study *s, study_question *question, const void *wish,
                                   struct study_device *ret, struct vrs_error *err)
 {
-    struct study study;
-    struct arena_mark mark = arena_mark(place->scratch);
-    enum vrs_status status = study_make(place, device, &study, err);
-    *ret = (struct study_device){ .name = device_name_of(place->r, device) };
-    if (status == VRS_OK) {
-        ret->trust = study.trust;
-        status = question(&study, wish, ret, err);
-    }
-    arena_release(place->scratch, mark);
+    struct arena_mark mark = arena_mark(s->scratch);
+    *ret = (struct study_device){ .name = device_name_of(s->r, s->device) };
+    TRY(study_prove(s, err));
+    ret->trust = s->trust;
+    enum vrs_status status = question(s, wish, ret, err);
+    arena_release(s->scratch, mark);
     return status;
 }
 
-static enum vrs_status ask_all(struct asking *a, const struct vrs_recording *recording,
-                               const char *path, const struct category_rules *rules,
-                               study_question *question, const void *wish, struct vrs_error *err)
+static enum vrs_status ask_all(struct asking *a, const char *path,
+                               const struct category_rules *rules, study_question *question,
+                               const void *wish, struct vrs_error *err)
 {
     struct study_answer *answer = &a->result->set.study[0];
-    struct study_place place = {
-        .r = a->r,
-        .agreement = a->agreement,
-        .naming = a->naming,
-        .rules = rules,
-        .keep = a->keep,
-        .scratch = &a->scratch,
-    };
-    TRY(file_facts_of(recording, path, a->keep, &answer->file, err));
+    struct studies all = studies_of(a, rules, a->naming);
+    TRY(file_facts_of(a->recording, path, a->keep, &answer->file, err));
     naming_pass_over(a->naming, rules->plumbing.at, rules->plumbing.len);
-    TRY(study_place_make(&place, err));
+    TRY(asking_prepare(a, studies_begin, &all, err));
     answer->device = arena_array(a->keep, struct study_device, a->r->devices.rows.len);
     if (answer->device == NULL)
         return vrs_no_memory(err);
     for (uint32_t d = 0; d < a->r->devices.rows.len; d++)
         if (asking_wants(a, d))
-            TRY(ask_device(&place, d, question, wish, &answer->device[answer->devices++], err));
-    return write_stacks(a, place.shown, &answer->stacks, err);
+            TRY(ask_device(&all.of[d], question, wish, &answer->device[answer->devices++], err));
+    return write_stacks(a, all.place.shown, &answer->stacks, err);
 }
 
 enum vrs_status study_ask_ruled(const struct vrs_recording *recording, enum result_kind kind,
@@ -78,14 +98,14 @@ enum vrs_status study_ask_ruled(const struct vrs_recording *recording, enum resu
     struct asking a;
     struct category_rules builtin;
     category_rules_init(&builtin);
-    enum vrs_status status =
-        asking_begin(&a, recording, kind, common->user_root, common->library, common->device, err);
+    enum vrs_status status = asking_begin_unproven(&a, recording, kind, common->user_root,
+                                                   common->library, common->device, err);
     if (status == VRS_OK && rules == NULL) {
         status = category_rules_read(&builtin, str_from(category_rules_builtin), "builtin", err);
         rules = &builtin;
     }
     if (status == VRS_OK)
-        status = ask_all(&a, recording, common->path, rules, question, wish, err);
+        status = ask_all(&a, common->path, rules, question, wish, err);
     category_rules_free(&builtin);
     return asking_end(&a, status, ret);
 }

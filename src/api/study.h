@@ -11,6 +11,20 @@ struct study_wish {
     int64_t device; /* its number plus 1; 0: all */
 };
 
+/* The studies of the devices that are asked about, made while the replay runs. */
+struct studies {
+    const struct asking *a;
+    struct study_place place;
+    struct study *of; /* of each device; empty where it is not asked about */
+};
+
+/* `rules` may be NULL: no category is decided. */
+struct studies studies_of(struct asking *a, const struct category_rules *rules,
+                          struct naming *naming);
+
+/* Begins them; `all` is a struct studies.  For asking_prepare. */
+enum vrs_status studies_begin(void *all, struct vrs_error *err) MUST_CHECK;
+
 /* Fills what is the analysis's own: `result`, and where there is none or not all of it, `status`
  * and reasons (study_reason).  `wish` is the verb's. */
 typedef enum vrs_status study_question(struct study *s, const void *wish, struct study_device *ret,

@@ -6,7 +6,7 @@ import shutil
 import pytest
 from differential import model, random_recording, reader, tiny, writers
 
-from conftest import CURVES, answers, batch, peak_problems, run, sum_problems, without_file
+from conftest import CURVES, ROOT, answers, batch, peak_problems, run, sum_problems, without_file
 
 GROUPINGS = ("site", "culprit", "owner", "file", "function", "module", "size", "pool", "stream", "age")
 
@@ -132,6 +132,20 @@ def test_number_of_threads_does_not_matter(random_files):
         if "--threads" in run("help", verb).out:
             for n in 1, 2, 7:
                 assert run(verb, "--json", "--threads", n, *names, cwd=folder, expect=0).raw == many.raw
+
+
+STUDIES = ("report", "oom", "leaks", "fragments", "steps", "categories", "advise")
+
+
+@pytest.mark.parametrize("verb", STUDIES)
+def test_number_of_threads_does_not_matter_to_one_file(random_files, verb):
+    """One file is replayed on one thread while another works on what needs no replay."""
+    folder, names = random_files
+    files = [folder / name for name in names[:6]] + sorted((ROOT / "examples").glob("*.pickle"))
+    for path in files:
+        one, two = (run(verb, "--json", "--threads", n, path).raw for n in (1, 2))
+        assert one == two, path
+        assert run(verb, "--threads", 1, path).raw == run(verb, "--threads", 2, path).raw, path
 
 
 @pytest.mark.parametrize("verb", ("report", "peak"))

@@ -171,6 +171,41 @@ static void block_sizes_depend_on_the_replay(void **state)
     check_block_sizes(VRS_REPLAY_NEVER, 0);
 }
 
+enum { ASKERS = 6 };
+
+struct asked {
+    const struct vrs_recording *recording;
+    struct vrs_result *result[ASKERS];
+    enum vrs_status status[ASKERS];
+};
+
+static void ask_report(void *arg, uint32_t i)
+{
+    struct asked *a = arg;
+    struct vrs_span span;
+    a->status[i] = vrs_report(a->recording, NULL, &a->result[i], NULL);
+    if (a->status[i] == VRS_OK)
+        a->status[i] = vrs_column(a->recording, "block_sizes.bytes", &span, NULL);
+}
+
+/* The first of them replays the recording, and each uses threads of its own. */
+static void one_recording_may_be_asked_by_many_threads(void **state)
+{
+    (void)state;
+    struct vrs_file *file = NULL;
+    struct asked a = { 0 };
+    assert_int_equal(
+        vrs_open_bytes(recording_text, sizeof recording_text - 1, "run.json", NULL, &file, NULL),
+        VRS_OK);
+    assert_int_equal(vrs_recording(file, 0, &a.recording, NULL), VRS_OK);
+    assert_int_equal(vrs_parallel(ASKERS, ASKERS, ask_report, NULL, &a, NULL), VRS_OK);
+    for (int i = 0; i < ASKERS; i++) {
+        assert_int_equal(a.status[i], VRS_OK);
+        vrs_result_free(a.result[i]);
+    }
+    vrs_close(file);
+}
+
 /* A caller of before has no `replay` in its options; they end before it. */
 static void older_options_replay_as_well(void **state)
 {
@@ -378,6 +413,7 @@ int main(void)
         cmocka_unit_test(a_merge_keeps_nothing_of_its_parts),
         cmocka_unit_test(columns_are_found_by_name),
         cmocka_unit_test(block_sizes_depend_on_the_replay),
+        cmocka_unit_test(one_recording_may_be_asked_by_many_threads),
         cmocka_unit_test(older_options_replay_as_well),
         cmocka_unit_test(a_stream_is_read_like_a_file),
         cmocka_unit_test(strings_are_found_by_id),
