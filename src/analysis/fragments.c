@@ -45,7 +45,8 @@ static uint64_t percent_of(uint64_t whole, uint64_t percent)
 
 /* Groups. */
 
-static uint64_t largest_free(const struct layout *l, const struct layout_segment *segment)
+/* Free blocks that touch count as one. */
+static uint64_t largest_free_run(const struct layout *l, const struct layout_segment *segment)
 {
     uint64_t run = 0, largest = 0;
     for (uint32_t i = 0; i < segment->blocks; i++) {
@@ -76,7 +77,7 @@ static void add_to_group(struct fragment_group *g, const struct layout *l,
                          const struct layout_segment *segment)
 {
     uint64_t unused = layout_segment_free(segment), returned = layout_returnable(l, segment);
-    uint64_t largest = largest_free(l, segment);
+    uint64_t largest = largest_free_run(l, segment);
     if (returned > unused)
         returned = unused;
     g->reserved_bytes += segment->size;
