@@ -166,8 +166,8 @@ static bool judge_not_cleared(struct advising *a, struct accumulating *g)
     if (!a->backward_seen || need == 0)
         return advise_silent(a, "no backward in the recording");
     look_at_gradients(a, g);
-    uint64_t added = least_added(a, g, &begin);
-    if (added < need / 5 * 4)
+    uint64_t added = least_added(a, g, &begin), least = percent_of(need, ACCUMULATED_PERCENT);
+    if (added < least)
         return advise_silent(a, "gradients are not accumulated in place");
     if (g->cleared)
         return advise_silent(a, "zero_grad frees gradients");
@@ -178,7 +178,7 @@ static bool judge_not_cleared(struct advising *a, struct accumulating *g)
     if (a->backwards <= 1 && !a->optimizer_seen)
         return advise_silent(a, "one backward and no optimizer");
     a->now.bytes = need;
-    advise_condition(a, "accumulated_bytes", (double)added, (double)need * 0.8);
+    advise_condition(a, "accumulated_bytes", (double)added, (double)least);
     return remove_outside(a, begin, need) && advise_site(a, g->where);
 }
 
@@ -220,12 +220,13 @@ bool advise_bucket_view(struct advising *a)
         return advise_silent(a, "no reducer buckets at the peak");
     if (sharded)
         return advise_silent(a, "training is sharded");
-    if (gradients == 0 || buckets < gradients / 5 * 4)
+    uint64_t least = percent_of(gradients, BUCKET_PERCENT);
+    if (gradients == 0 || buckets < least)
         return advise_silent(a, "no second copy of the gradients beside the buckets");
     a->now.bytes = buckets < gradients ? buckets : gradients;
     a->now.saving_bytes = a->now.bytes;
     a->now.source = SAVING_ESTIMATED;
     advise_event(a, a->peak_event);
-    advise_condition(a, "bucket_bytes", (double)buckets, (double)gradients * 0.8);
+    advise_condition(a, "bucket_bytes", (double)buckets, (double)least);
     return advise_site(a, where);
 }

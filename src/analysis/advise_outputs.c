@@ -45,8 +45,6 @@ static struct alive *alive_at_peak(const struct advising *a, uint32_t *ret_len)
     return at;
 }
 
-enum { CLOSE_EVENTS = 4 };
-
 /* The first event after a step; of what is in no complete step, after the recording. */
 static int64_t step_end(const struct study *s, int64_t event)
 {
@@ -86,8 +84,8 @@ static bool remove_saved(struct advising *a, struct generations *g, uint32_t old
     const struct study *s = a->s;
     const struct lifetime *old = &s->lifetimes.at[older];
     int64_t step = steps_at(&s->steps, old->birth);
-    int64_t begin = old->freed - CLOSE_EVENTS < 0 ? 0 : old->freed - CLOSE_EVENTS;
-    for (int64_t e = begin; e <= old->freed + CLOSE_EVENTS && e < (int64_t)s->events; e++) {
+    int64_t begin = old->freed - SAVED_WITHIN_EVENTS < 0 ? 0 : old->freed - SAVED_WITHIN_EVENTS;
+    for (int64_t e = begin; e <= old->freed + SAVED_WITHIN_EVENTS && e < (int64_t)s->events; e++) {
         uint32_t i = g->freed_at[e];
         if (i == NO_ROW || g->taken[i] || s->lifetimes.at[i].birth < 0 ||
             (free_tokens(a, i) & TOKEN_SAVED) == 0 ||
@@ -341,7 +339,7 @@ bool advise_retained_output(struct advising *a)
 bool advise_graph_kept(struct advising *a)
 {
     const struct growth *g = a->in->growth;
-    if (g == NULL || g->steps.steps.count < 4)
+    if (g == NULL || g->steps.steps.count < KEPT_STEPS_LEAST)
         return advise_silent(a, "fewer than four steps");
     for (uint32_t i = 0; i < g->sites; i++) {
         const struct growth_site *site = &g->site[i];
@@ -375,8 +373,6 @@ bool advise_collector(struct advising *a)
 }
 
 /* A cache that is copied into a larger one at every token. */
-
-enum { GROWS_LEAST = 8 };
 
 struct growing {
     uint32_t last;  /* allocation; NO_ROW: none yet */
@@ -447,13 +443,13 @@ bool advise_inputs_ahead(struct advising *a)
     const struct study *s = a->s;
     uint64_t largest = 0;
     stack_id where = { 0 };
-    if (s->steps.count < 3)
+    if (s->steps.count <= AHEAD_STEPS)
         return advise_silent(a, "fewer than three steps");
     for (uint32_t i = 0; i < s->lifetimes.count; i++) {
         const struct lifetime *l = &s->lifetimes.at[i];
         int64_t used = steps_at(&s->steps, l->freed);
         if (!is_input(s, i) || used >= (int64_t)s->steps.count ||
-            used - steps_at(&s->steps, l->birth) < 2)
+            used - steps_at(&s->steps, l->birth) < AHEAD_STEPS)
             continue;
         /* One batch ahead is what prefetching is for. */
         int64_t soon = s->steps.boundary[used - 1].event;

@@ -3,7 +3,9 @@
 #define VRS_ANALYSIS_ADVISE_RULES_H
 
 #include "analysis/advise.h"
+#include "analysis/advise_limits.h"
 #include "analysis/site_table.h"
+#include "base/bytes.h"
 #include "base/vec.h"
 
 struct advising {

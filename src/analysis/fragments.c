@@ -5,6 +5,7 @@
 
 #include "allocator/program.h"
 #include "allocator/recorded.h"
+#include "base/bytes.h"
 
 /* The size of PyTorch's workspace for cuBLAS on many cards: a block of it in a segment of 20 MiB is
  * in every process. */
@@ -36,11 +37,6 @@ static int compare_ratios(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
         b = a_rest;
         d = c_rest;
     }
-}
-
-static uint64_t percent_of(uint64_t whole, uint64_t percent)
-{
-    return whole / 100 * percent + whole % 100 * percent / 100;
 }
 
 /* Groups. */
