@@ -121,14 +121,23 @@ bool advise_max_split(struct advising *a)
     return advise_site(a, largest->by.site.stack);
 }
 
-static uint64_t obtained_between(const struct study *s, uint32_t from, uint32_t to)
+/* Memory asked of the device, and how often. */
+struct obtained {
+    uint64_t bytes;
+    uint32_t calls, maps;
+};
+
+static struct obtained obtained_between(const struct study *s, uint32_t from, uint32_t to)
 {
     const uint8_t *action = s->r->events.action + s->r->devices.first_event[s->device];
     const uint64_t *size = s->r->events.size + s->r->devices.first_event[s->device];
-    uint64_t bytes = 0;
-    for (uint32_t i = from; i < to; i++)
-        bytes += action_obtains(action[i]) ? known_or_0(size[i]) : 0;
-    return bytes;
+    struct obtained sum = { 0 };
+    for (uint32_t i = from; i < to; i++) {
+        sum.bytes += action_obtains(action[i]) ? known_or_0(size[i]) : 0;
+        sum.calls += action_obtains(action[i]);
+        sum.maps += action[i] == ACTION_SEGMENT_MAP;
+    }
+    return sum;
 }
 
 /* Memory given back by hand, and asked for again before the next time. */
@@ -137,6 +146,7 @@ bool advise_empty_cache(struct advising *a)
     const struct timeline *t = a->in->timeline;
     const struct time_burst *first = NULL;
     uint64_t again = 0;
+    uint32_t maps = 0;
     if (bursts_of(t, BURST_EMPTY_CACHE) < EMPTIED_LEAST)
         return advise_silent(a, "empty_cache is called less than three times");
     if (was_short(a))
@@ -147,8 +157,11 @@ bool advise_empty_cache(struct advising *a)
             continue;
         first = first == NULL ? b : first;
         uint32_t to = i + 1 < t->bursts ? t->burst[i + 1].first_event : a->s->events;
-        uint64_t obtained = obtained_between(a->s, b->last_event + 1, to);
-        again += obtained < b->bytes ? obtained : b->bytes;
+        struct obtained after = obtained_between(a->s, b->last_event + 1, to);
+        again += after.bytes < b->bytes ? after.bytes : b->bytes;
+        maps += after.maps;
+        a->now.calls += after.calls;
+        a->now.call_bytes += after.bytes;
         a->now.bytes += b->bytes;
         advise_event(a, b->first_event);
     }
@@ -158,6 +171,7 @@ bool advise_empty_cache(struct advising *a)
     if (again < least)
         return advise_silent(a, "less than half of what is given back is asked for again");
     a->now.saving_bytes = 0;
+    a->now.mapped = maps == a->now.calls;
     return advise_site(a, first->site.stack);
 }
 

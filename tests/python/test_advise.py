@@ -198,6 +198,31 @@ def test_every_rule_has_a_pair():
     assert sorted(PAIRS) == sorted(schema["$defs"]["rule"]["enum"])
 
 
+def calls_after_emptying(trace):
+    """(calls of cudaMalloc, their bytes) after runs of releases that empty_cache began."""
+    calls = size = 0
+    emptied = False
+    for i, e in enumerate(trace):
+        if e["action"] in ("segment_free", "segment_unmap"):
+            if i == 0 or trace[i - 1]["action"] != e["action"]:
+                emptied = any("emptyCache" in f["name"] or f["name"] == "empty_cache" for f in e["frames"])
+        elif e["action"] in ("segment_alloc", "segment_map") and emptied:
+            calls, size = calls + 1, size + e["size"]
+    return calls, size
+
+
+@pytest.mark.parametrize("settings, what", (("", "cudaMalloc calls"), ("settings expandable_segments:True\n", "mappings")))
+def test_calls_are_the_cost_of_empty_cache(settings, what):
+    script = settings + PAIRS["empty-cache"][0]
+    with open(recordings.make(script), "rb") as f:
+        trace, = [t for t in pickle.load(f)["device_traces"] if t]
+    calls, size = calls_after_emptying(trace)
+    spoken, _, _ = advice(script)
+    said = "%d %s for %.2f GiB while the call stays" % (calls, what, size / (1 << 30))
+    assert calls > 5 and spoken["empty-cache"]["cost"] == said
+    assert "costs " + said in " ".join(run("advise", recordings.make(script), expect=0).out.split())
+
+
 def test_capacity_tells_that_memory_was_short():
     spoken, silent, _ = advice(pins(capacity="80GiB"), "--capacity", "6GiB")
     assert "expandable" in spoken
@@ -352,6 +377,23 @@ def test_allocator_of_real_files(real):
     assert a["near-limit"]["at_events"] == [2077]
     assert clauses(real, "lm_train_full")["expandable"].startswith("less than 5 %")
     assert clauses(real, "peak_memory_probe")["expandable"] == "memory was never short"
+
+
+def trace_of(shared, name, device=0):
+    with open(shared / "data" / "snapshots" / name, "rb") as f:
+        return pickle.load(f)["device_traces"][device]
+
+
+def test_calls_for_memory_of_a_real_file(real, shared):
+    trace = trace_of(shared, "quant_empty_cache_churn.pickle")
+    both_ways = [sum(e["size"] for e in trace if e["action"] == action) for action in ("segment_alloc", "segment_free")]
+    assert both_ways == [156019720192] * 2
+    assert calls_after_emptying(trace) == (405, 150447587328)
+    assert spoken(real, "quant_empty_cache_churn")["empty-cache"]["cost"] == "405 cudaMalloc calls for 140.12 GiB while the call stays"
+    # The one burst of lm_fullstep_from_start.
+    trace = trace_of(shared, "lm_fullstep_from_start.pickle")
+    gone = [i for i, e in enumerate(trace) if e["action"] == "segment_free"]
+    assert gone == list(range(gone[0], gone[-1] + 1)) and sum(trace[i]["size"] for i in gone) == 30918311936
 
 
 def test_waste_of_real_files(real):
