@@ -99,26 +99,75 @@ bool advise_expandable(struct advising *a)
     return true;
 }
 
-/* Large segments that a small block pins, where expandable segments cannot be had. */
-bool advise_max_split(struct advising *a)
+/* How many lives at a place were short, and how many not; what is alive counts once it is old. */
+struct place_lives {
+    uint32_t brief, lasting;
+};
+
+static struct place_lives *count_lives(const struct advising *a)
 {
-    const struct fragments *f = a->in->fragments;
+    const struct study *s = a->s;
+    struct place_lives *of = arena_array(s->scratch, struct place_lives, a->sites.sites);
+    for (uint32_t i = 0; of != NULL && i < s->lifetimes.count; i++) {
+        const struct lifetime *l = &s->lifetimes.at[i];
+        struct place_lives *place = &of[a->sites.of[i]];
+        if (l->birth < 0 || l->freed - l->birth >= PIN_SHORT_EVENTS)
+            place->lasting++;
+        else if (l->freed < (int64_t)s->events)
+            place->brief++;
+    }
+    return of;
+}
+
+/* Does the segment get whole again by itself?  Its oldest block is young, and no more at its place
+ * grow old than die soon. */
+static bool is_brief(const struct advising *a, const struct fragment_pin *pin,
+                     const struct place_lives *lives)
+{
+    if (pin->oldest == NO_ROW)
+        return false;
+    const struct lifetime *l = &a->s->lifetimes.at[pin->oldest];
+    const struct place_lives *place = &lives[a->sites.of[pin->oldest]];
+    return l->birth >= 0 && a->in->fragments->at_event - l->birth < PIN_SHORT_EVENTS &&
+           place->brief >= place->lasting;
+}
+
+static bool judge_pins(struct advising *a, const struct fragments *f)
+{
     const struct fragment_pin *largest = NULL;
-    if (!is_windows(a->s->r) || f == NULL)
-        return advise_silent(a, "expandable segments can be used");
+    const struct place_lives *lives = count_lives(a);
+    bool brief = false;
+    if (lives == NULL)
+        return false;
     for (uint32_t i = 0; i < f->pins; i++) {
         const struct fragment_pin *pin = &f->pin[i];
         if (pin->total_bytes < PINNED_SEGMENT ||
             pin->active_bytes > percent_of(pin->total_bytes, PINNED_PERCENT))
             continue;
+        if (is_brief(a, pin, lives)) {
+            brief = true;
+            continue;
+        }
         a->now.bytes += pin->free_bytes;
         largest = largest == NULL || pin->free_bytes > largest->free_bytes ? pin : largest;
     }
     if (largest == NULL)
-        return advise_silent(a, "no large segment is pinned by small blocks");
+        return advise_silent(a, brief ? "the small blocks that pin large segments are short-lived"
+                                      : "no large segment is pinned by small blocks");
     a->now.saving_bytes = a->now.bytes;
     a->now.source = SAVING_ESTIMATED;
     return advise_site(a, largest->by.site.stack);
+}
+
+/* Large segments that a small block pins, where expandable segments cannot be had. */
+bool advise_max_split(struct advising *a)
+{
+    if (!is_windows(a->s->r) || a->in->fragments == NULL)
+        return advise_silent(a, "expandable segments can be used");
+    struct arena_mark mark = arena_mark(a->s->scratch);
+    bool ok = judge_pins(a, a->in->fragments);
+    arena_release(a->s->scratch, mark);
+    return ok;
 }
 
 /* Memory asked of the device, and how often. */

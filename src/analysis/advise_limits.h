@@ -25,7 +25,8 @@ enum {
     STRANDED_LEAST = 256 << 20, /*   and not less than this; side-stream-cache the same */
     NEAR_PERCENT = 80,          /*   of a known capacity: memory was short */
     PINNED_SEGMENT = 200 << 20, /* max-split: a smaller segment is no loss; */
-    PINNED_PERCENT = 10,        /*   of it, that blocks in use may hold */
+    PINNED_PERCENT = 10,        /*   of it, that blocks in use may hold; */
+    PIN_SHORT_EVENTS = 20,      /*   a block that lives shorter is no pin */
     EMPTIED_LEAST = 3,          /* empty-cache: calls, */
     MAPPED_AGAIN_PERCENT = 50,  /*   and of their bytes what is asked for again */
     KEPT_STEPS_LEAST = 4,       /* graph-kept: fewer show no trend */

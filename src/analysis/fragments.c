@@ -203,6 +203,15 @@ static int by_pinned(const void *a, const void *b)
     return (x->address > y->address) - (x->address < y->address);
 }
 
+/* Which of two blocks was there before: what is not paired with an alloc is older than the
+ * recording. */
+static uint32_t older_of(const struct study *s, uint32_t x, uint32_t y)
+{
+    if (x == NO_ROW || y == NO_ROW)
+        return NO_ROW;
+    return s->lifetimes.at[y].birth < s->lifetimes.at[x].birth ? y : x;
+}
+
 static enum vrs_status make_pin(const struct finding_fragments *f,
                                 const struct layout_segment *segment, struct fragment_pin *pin,
                                 struct vrs_error *err)
@@ -216,12 +225,13 @@ static enum vrs_status make_pin(const struct finding_fragments *f,
         .active_bytes = segment->active,
         .stranded_bytes = stranded_in(f->l, segment),
         .returned_bytes = returned_if_empty(f->l, segment),
+        .oldest = NO_ROW,
     };
     for (uint32_t i = 0; i < segment->blocks; i++) {
         const struct layout_block *b = &f->l->block[segment->first_block + i];
         if (b->state == BLOCK_INACTIVE)
             continue;
-        pin->blocks++;
+        pin->oldest = pin->blocks++ == 0 ? b->lifetime : older_of(f->s, pin->oldest, b->lifetime);
         expected = expected && is_workspace(f->s, b);
         if (largest == NULL || b->size > largest->size)
             largest = b;

@@ -79,12 +79,14 @@ def advice(script, *options):
     return {a["id"]: a for a in result["advice"]}, {s["id"]: s["clause"] for s in result["silent"]}, result
 
 
-def pins(where="", capacity="4GiB", settings="", most="3GiB"):
-    """Four large segments, each pinned by a small block; then a request that needs the rest."""
+def pins(where="", capacity="4GiB", settings="", most="3GiB", after=10, before=""):
+    """Four large segments, each pinned by a small block; then a request that needs the rest, and `after` small ones."""
     text = "capacity %s\n%sinclude torch.stacks\n" % (capacity, settings)
     text += "stack big @malloc < run.py:5 main\nstack pin @malloc < %srun.py:9 keep\nstack drop @release < run.py:6 main\n" % where
+    text += "stack work @malloc < run.py:7 main\n" + before
     text += "repeat 4 {\n  alloc big$i 600MiB big\n}\nrepeat 4 {\n  free big$i drop\n  alloc pin$i 2MiB pin\n}\n"
-    return text + "alloc most %s big\nfree most drop\n" % most
+    text += "alloc most %s big\nfree most drop\n" % most
+    return text + "repeat %d {\n  alloc t 512 work\n  free t drop\n}\n" % after
 
 
 def accumulating(zero):
@@ -196,6 +198,32 @@ def test_rule_is_silent_on_its_twin(rule):
 def test_every_rule_has_a_pair():
     schema = json.loads((ROOT / "docs" / "schema" / "advise.schema.json").read_text())
     assert sorted(PAIRS) == sorted(schema["$defs"]["rule"]["enum"])
+
+
+# Of rules with more than one clause: a script for each further one, and what it is silent for.
+CLAUSES = {
+    "pins that were made just now": (pins("C:\\proj\\", after=0), "max-split", "the small blocks that pin large segments are short-lived"),
+    "pins of a place whose blocks die soon": (
+        pins("C:\\proj\\", after=0, before="alloc p 2MiB pin\nrepeat 30 {\n  alloc t 512 work\n  free t drop\n}\nfree p drop\n"
+             "repeat 8 {\n  alloc p 2MiB pin\n  free p drop\n}\nempty_cache drop\n"), "max-split", "the small blocks that pin large segments are short-lived"),
+}
+
+
+@pytest.mark.parametrize("clause", sorted(CLAUSES))
+def test_clause_holds_the_rule_back(clause):
+    script, rule, text = CLAUSES[clause]
+    spoken, silent, _ = advice(script)
+    assert rule not in spoken and silent[rule] == text
+    told = run("advise", "--explain-silent", recordings.make(script), expect=0).out
+    assert text in " ".join(told.split())
+
+
+def test_pins_of_a_place_whose_blocks_stay():
+    """Young pins count where others of their place grow old."""
+    old = "".join("alloc p%d 2MiB pin\n" % k for k in range(3)) + "repeat 30 {\n  alloc t 512 work\n  free t drop\n}\n" + \
+        "".join("free p%d drop\n" % k for k in range(3)) + "empty_cache drop\n"
+    spoken, silent, _ = advice(pins("C:\\proj\\", after=0, before=old))
+    assert "max-split" in spoken, silent["max-split"]
 
 
 def calls_after_emptying(trace):
