@@ -393,6 +393,13 @@ static void follow(struct advising *a, struct growing *g, uint32_t i)
         *g = (struct growing){ i, g->times + 1, old->bytes > g->most ? old->bytes : g->most };
 }
 
+/* A cache in pages is not copied: what grows is its tables. */
+static bool is_paged(const struct advising *a, uint32_t i)
+{
+    uint32_t stack = a->s->lifetimes.at[i].alloc_stack.n;
+    return (a->s->tokens->of_stack[stack] & TOKEN_PAGED_CACHE) != 0;
+}
+
 bool advise_kv_prealloc(struct advising *a)
 {
     const struct study *s = a->s;
@@ -404,12 +411,16 @@ bool advise_kv_prealloc(struct advising *a)
         site[i].last = NO_ROW;
     stack_id where = { 0 };
     uint32_t times = 0;
+    bool paged = false;
     for (uint32_t i = 0; i < s->lifetimes.count; i++) {
         struct growing *g = &site[a->sites.of[i]];
         if (s->lifetimes.at[i].birth < 0 || s->lifetimes.at[i].alloc_stack.n == 0)
             continue;
         follow(a, g, i);
-        if (g->times >= GROWS_LEAST && g->most > a->now.bytes) {
+        bool grows = g->times >= GROWS_LEAST;
+        if (grows && is_paged(a, i)) {
+            paged = true;
+        } else if (grows && g->most > a->now.bytes) {
             a->now.bytes = g->most;
             a->now.at_events = 0;
             advise_event(a, s->lifetimes.at[i].birth);
@@ -419,7 +430,8 @@ bool advise_kv_prealloc(struct advising *a)
     }
     arena_release(s->scratch, mark);
     if (a->now.bytes == 0)
-        return advise_silent(a, "no site asks for more and more while the old is alive");
+        return advise_silent(a, paged ? "what grows belongs to a cache that is paged"
+                                      : "no site asks for more and more while the old is alive");
     advise_condition(a, "times", times, GROWS_LEAST);
     a->now.saving_bytes = a->now.bytes;
     a->now.source = SAVING_ESTIMATED;

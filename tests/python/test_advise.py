@@ -206,6 +206,9 @@ CLAUSES = {
     "pins of a place whose blocks die soon": (
         pins("C:\\proj\\", after=0, before="alloc p 2MiB pin\nrepeat 30 {\n  alloc t 512 work\n  free t drop\n}\nfree p drop\n"
              "repeat 8 {\n  alloc p 2MiB pin\n  free p drop\n}\nempty_cache drop\n"), "max-split", "the small blocks that pin large segments are short-lived"),
+    "pages": (PAIRS["kv-prealloc"][0].replace("kv.py:18 update", "paged_cache.py:18 append"), "kv-prealloc", "what grows belongs to a cache that is paged"),
+    "pages of C++": (PAIRS["kv-prealloc"][0].replace("::at::_ops::cat::call(…)", "::vllm::paged_attention_v2(…)"), "kv-prealloc",
+                     "what grows belongs to a cache that is paged"),
 }
 
 
