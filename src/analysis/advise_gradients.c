@@ -1,11 +1,6 @@
 /* advise_gradients.c - gradients that live too long, or twice. */
 #include "analysis/advise_rules.h"
 
-static token_set free_tokens(const struct advising *a, uint32_t i)
-{
-    return a->s->tokens->of_stack[a->s->lifetimes.at[i].free_stack.n];
-}
-
 static token_set alloc_tokens(const struct advising *a, uint32_t i)
 {
     return a->s->tokens->of_stack[a->s->lifetimes.at[i].alloc_stack.n];
@@ -62,7 +57,7 @@ bool advise_grad_late_zero(struct advising *a)
     for (uint32_t i = 0; i < s->lifetimes.count; i++) {
         const struct lifetime *l = &s->lifetimes.at[i];
         bool late = s->categories.of[i] == CATEGORY_GRADIENT && l->freed < a->first_oom &&
-                    (free_tokens(a, i) & TOKEN_ZERO_GRAD) != 0;
+                    (advise_freed_by(a, i) & TOKEN_ZERO_GRAD) != 0;
         int64_t from = late ? needed_until(a, l) : -1;
         if (!late || !forward_between(a, from, l->freed))
             continue;
@@ -115,7 +110,7 @@ static void look_at_gradients(struct advising *a, struct accumulating *g)
     const struct study *s = a->s;
     for (uint32_t i = 0; i < s->lifetimes.count; i++) {
         const struct lifetime *l = &s->lifetimes.at[i];
-        token_set alloc = alloc_tokens(a, i), freed = free_tokens(a, i);
+        token_set alloc = alloc_tokens(a, i), freed = advise_freed_by(a, i);
         bool gradient = s->categories.of[i] == CATEGORY_GRADIENT;
         uint32_t born = phases_at(&s->phases, l->birth), died = phases_at(&s->phases, l->freed);
         if (l->origin == ORIGIN_TRACED && (alloc & TOKEN_ACCUMULATE) != 0 && born != NO_ROW)

@@ -13,6 +13,7 @@ enum {
 
     ACCUMULATED_PERCENT = 80,   /* grad-not-cleared: of the gradients, in place in every backward */
     SAVED_WITHIN_EVENTS = 4,    /* two-generations: what is freed so near was saved for the value */
+    GRAPH_PLACES_LEAST = 4,     /* no-grad: lines whose values go at once; outputs are of fewer */
     ACTIVATION_PERCENT = 50,    /* checkpoint: of the peak, */
     BLOCKS_LEAST = 4,           /*   and blocks in one forward */
     KERNEL_PERCENT = 10,        /* logits-loss, attention-math: of the peak; */

@@ -90,4 +90,14 @@ bool advise_site(struct advising *a, stack_id stack);
 bool advise_remove(struct advising *a, uint32_t allocation, int64_t from, int64_t to,
                    uint64_t bytes);
 
+/* The first event after the step that an event lies in; of what is in no complete step, after the
+ * recording. */
+int64_t advise_step_end(const struct study *s, int64_t event);
+
+/* What the stack says that frees an allocation. */
+static inline token_set advise_freed_by(const struct advising *a, uint32_t i)
+{
+    return a->s->tokens->of_stack[a->s->lifetimes.at[i].free_stack.n];
+}
+
 #endif

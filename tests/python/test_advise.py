@@ -6,6 +6,7 @@ import pytest
 
 import recordings
 from conftest import ROOT, batch, run
+from differential import model, reader
 
 HEAD = """include torch.stacks
 stack main         run.py:95 main < run.py:101 <module>
@@ -111,6 +112,14 @@ def ahead(first):
                     end="  if $i < 4 {\n  free in$i free_step\n  }")
 
 
+def evaluating(places=5, dropped="free_step", between="", capacity="", stacks="python_only"):
+    """Forwards whose values go together after the next forward; without frames of C++ unless `stacks` is empty."""
+    made = "".join("  alloc e$($i)_%d 100MiB block%d\n" % (k, k % places) for k in range(5))
+    gone = "".join("    free e$($i-1)_%d %s\n" % (k, dropped) for k in range(5))
+    return "%s%s\n%salloc w 64MiB init\nrepeat 6 {\n  alloc batch 4MiB to_device\n%s%s\n  if $i != 0 {\n%s  }\n  free batch free_step\n}\n" % (
+        capacity, stacks, HEAD, made, between, gone)
+
+
 def renewing(freed_first):
     """An optimizer of one's own that makes its state anew at each step."""
     made = "    alloc s$($i+1)_$p 256MiB custom_new\n"
@@ -202,6 +211,21 @@ def test_every_rule_has_a_pair():
 
 # Of rules with more than one clause: a script for each further one, and what it is silent for.
 CLAUSES = {
+    "nothing is dropped outside the forward": (evaluating(dropped="free_forward"), "no-grad", "no graph is dropped without its backward"),
+    "a few outputs are no graph": (evaluating(places=3), "no-grad", "no graph is dropped without its backward"),
+    "a graph that was run, in Python": (
+        evaluating(between="  alloc g 1MiB linear_backward\n  free g free_backward"), "no-grad", "the graphs that are dropped were run backward before"),
+    "a graph that was run": (
+        evaluating(dropped="free_graph", between="  alloc g 1MiB linear_backward\n  free g free_backward", stacks=""),
+        "no-grad", "the graphs that are dropped were run backward before"),
+    "after an oom, in Python": (
+        evaluating(capacity="capacity 4GiB\n", between="  if $i == 0 {\n    alloc huge 8GiB head\n  }"), "no-grad",
+        "graphs are dropped without their backward only after an out-of-memory event"),
+    "after an oom": (
+        evaluating(dropped="free_graph", capacity="capacity 4GiB\n", between="  if $i == 0 {\n    alloc huge 8GiB head\n  }", stacks=""),
+        "no-grad", "graphs are dropped without their backward only after an out-of-memory event"),
+    "recomputed": (
+        evaluating(dropped="free_graph", stacks="").replace(" < run.py:64 train < @main", " < @engine"), "no-grad", "the graphs that are dropped were made again for their backward"),
     "pins that were made just now": (pins("C:\\proj\\", after=0), "max-split", "the small blocks that pin large segments are short-lived"),
     "pins of a place whose blocks die soon": (
         pins("C:\\proj\\", after=0, before="alloc p 2MiB pin\nrepeat 30 {\n  alloc t 512 work\n  free t drop\n}\nfree p drop\n"
@@ -219,6 +243,37 @@ def test_clause_holds_the_rule_back(clause):
     assert rule not in spoken and silent[rule] == text
     told = run("advise", "--explain-silent", recordings.make(script), expect=0).out
     assert text in " ".join(told.split())
+
+
+def test_graphs_without_frames_of_cpp():
+    """What goes together is taken off from when its forward has made the last of it."""
+    script = evaluating()
+    path = recordings.make(script)
+    with open(path, "rb") as f:
+        trace, = [t for t in pickle.load(f)["device_traces"] if t]
+    made = [i for i, e in enumerate(trace) if e["action"] == "alloc" and e["size"] == 100 << 20]
+    ends = made[4::5]
+    whole, without = recount(path, lambda born, size, freed: next(e + 1 for e in ends if e >= born) if size == 100 << 20 else None)
+    spoken, _, _ = advice(script)
+    a = spoken["no-grad"]
+    assert a["saving_bytes"] == whole - without == 500 << 20
+    assert a["bytes"] == 25 * (100 << 20) and a["conditions"][0]["name"] == "dropped_bytes"
+    assert all(trace[e]["action"] == "free_completed" for e in a["at_events"])
+    # The same values, released as what a graph saved.
+    saved, _, _ = advice(evaluating(dropped="free_graph", stacks=""))
+    assert saved["no-grad"]["bytes"] == a["bytes"]
+
+
+@pytest.mark.parametrize("when", ("$i == 5", "$i < 6"))
+def test_a_graph_is_run_in_its_own_step(when):
+    """A backward of a later step does not excuse a graph, one of its own does."""
+    text = evaluating(between="  if %s {\n  alloc g 1MiB linear_backward\n  free g free_backward\n  }" % when)
+    text = text.replace("  alloc batch", "  mark step_$i start\n  alloc batch").replace("  free batch free_step", "  free batch free_step\n  mark step_$i end")
+    spoken, silent, _ = advice(text)
+    if when == "$i < 6":
+        assert silent["no-grad"] == "the graphs that are dropped were run backward before"
+    else:
+        assert spoken["no-grad"]["bytes"] == 25 * (100 << 20)
 
 
 def test_pins_of_a_place_whose_blocks_stay():
@@ -382,8 +437,36 @@ def test_generations_of_real_files(real):
     assert real["linear_grad_tiny"][0]["result"]["joint_peak_bytes"] == 3234803008
     assert a["no-grad"]["bytes"] == 400000000 and len(a["no-grad"]["at_events"]) == 2
     assert "two-generations" in clauses(real, "lm_fwd_bwd_ctx150")
+
+
+def graphs_dropped(shared, name, device=0):
+    """Allocations whose free releases saved variables outside of the engine; the last event before which nothing failed."""
+    recording = reader.load((shared / "data" / "snapshots" / name).read_bytes())[0]
+    d, = (d for d in model.devices(recording) if d.number == device)
+    found = []
+    for a in d.allocations:
+        names = [f["name"] for f in d.events[a.fr]["frames"]] if a.fr < len(d.events) else []
+        if any("SavedVariable" in n or "release_variables" in n for n in names) and not any("autograd::Engine" in n for n in names):
+            found.append(a)
+    return found, next((i for i, e in enumerate(d.events) if e["action"] == "oom"), len(d.events))
+
+
+def test_graphs_of_real_files(real, shared):
+    """Of linear_grad_tiny they are worth a line; elsewhere they are small, or unwinding after an oom."""
+    found, _ = graphs_dropped(shared, "linear_grad_tiny.pkl")
+    assert (len(found), sum(a.req for a in found)) == (2, 400000000)
+    assert "no-grad" in spoken(real, "linear_grad_tiny")
+    found, _ = graphs_dropped(shared, "cnn_counterfactuals_snapshot_events.pickle")
+    assert (len(found), sum(a.req for a in found)) == (20, 78643240) and 78643240 // 10 == 7864324 < 16 << 20
     assert clauses(real, "cnn_counterfactuals_snapshot_events")["no-grad"] == "less than 1 % of the peak a step"
-    assert clauses(real, "three_gpu_expandable_oom", 1)["no-grad"] == "no graph is dropped without its backward"
+    found, oom = graphs_dropped(shared, "three_gpu_expandable_oom.pickle", 1)
+    assert (len(found), sum(a.req for a in found)) == (83, 78350874296) and min(a.fr for a in found) > oom == 421
+    assert clauses(real, "three_gpu_expandable_oom", 1)["no-grad"].endswith("only after an out-of-memory event")
+    speak = {(n, d) for n in real for d in real[n] if real[n][d]["result"] and "no-grad" in spoken(real, n, d)}
+    assert speak == {("linear_grad_tiny", 0)}
+    # Frames of Python alone: nothing of theirs goes with a graph.
+    for name in ("zeroth_order_finetune_windows", "lm_train_windows_python_frames"):
+        assert clauses(real, name)["no-grad"] == "no graph is dropped without its backward"
 
 
 def test_kernels_of_real_files(real):
