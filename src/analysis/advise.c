@@ -7,7 +7,7 @@
 
 const char *const severity_names[SEVERITIES] = { "problem", "advice", "note" };
 
-enum { FLOOR_SHARE = 100, FLOOR_BYTES = 16 << 20, ADVICE_RULES_MOST = 32 };
+enum { ADVICE_RULES_MOST = 32 };
 
 const struct advice_entry advice_entries[] = {
     { "grad-late-zero", advise_grad_late_zero, SEVERITY_ADVICE, CONFIDENCE_HIGH, true },
@@ -262,7 +262,7 @@ enum vrs_status advise_compute(struct study *s, const struct advise_inputs *in,
         .joint.max = UINT32_MAX,
         .err = err,
     };
-    a.floor_bytes = a.peak_bytes > 0 ? (uint64_t)a.peak_bytes / FLOOR_SHARE : 0;
+    a.floor_bytes = a.peak_bytes > 0 ? percent_of((uint64_t)a.peak_bytes, FLOOR_PERCENT) : 0;
     a.floor_bytes = a.floor_bytes > FLOOR_BYTES ? a.floor_bytes : FLOOR_BYTES;
     if (!look_at_phases(&a))
         return vrs_no_memory(err);

@@ -41,7 +41,11 @@ struct advice {
     uint64_t saving_bytes; /* UNKNOWN_U64: none is claimed */
     enum saving_source source;
     enum confidence confidence;
-    const char *cost; /* static; NULL: none worth naming */
+    /* Of empty-cache: how often the device was asked for memory after such a call, and for how
+     * much; `mapped`: by mapping pages of expandable segments alone. */
+    uint32_t calls;
+    uint64_t call_bytes;
+    bool mapped;
     struct advice_condition condition[ADVICE_CONDITIONS];
     uint32_t conditions;
 };

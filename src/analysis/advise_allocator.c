@@ -3,13 +3,6 @@
 #include "analysis/advise_rules.h"
 #include "analysis/frame_class.h"
 
-enum {
-    STRANDED_LEAST = 256 << 20,
-    BURSTS_LEAST = 3,
-    PIN_SEGMENT = 200 << 20,
-    TENTH = 10,
-};
-
 /* Stacks of Windows, where expandable segments do not exist. */
 static bool is_windows(const struct recording *r)
 {
@@ -66,7 +59,7 @@ static bool was_near(const struct advising *a)
 {
     const struct timeline *t = a->in->timeline;
     uint64_t most = t == NULL || t->gap.reserved_bytes < 0 ? 0 : (uint64_t)t->gap.reserved_bytes;
-    return a->in->capacity_bytes > 0 && most >= a->in->capacity_bytes / 5 * 4;
+    return a->in->capacity_bytes > 0 && most >= percent_of(a->in->capacity_bytes, NEAR_PERCENT);
 }
 
 /* Do workspaces of libraries keep most of it from being returned?  Every process has those. */
@@ -88,7 +81,8 @@ bool advise_expandable(struct advising *a)
         return advise_silent(a, "expandable segments are in use");
     if (!stranded(a, &bytes, &reserved))
         return advise_silent(a, "the layout of memory is not known");
-    uint64_t least = reserved / 20 > STRANDED_LEAST ? reserved / 20 : STRANDED_LEAST;
+    uint64_t least = percent_of(reserved, STRANDED_PERCENT);
+    least = least > STRANDED_LEAST ? least : STRANDED_LEAST;
     advise_condition(a, "stranded_bytes", (double)bytes, (double)least);
     if (bytes < least && !a->in->fragmented)
         return advise_silent(a, "less than 5 % of reserved memory, or 256 MiB, is stranded");
@@ -105,35 +99,94 @@ bool advise_expandable(struct advising *a)
     return true;
 }
 
-/* Large segments that a small block pins, where expandable segments cannot be had. */
-bool advise_max_split(struct advising *a)
+/* How many lives at a place were short, and how many not; what is alive counts once it is old. */
+struct place_lives {
+    uint32_t brief, lasting;
+};
+
+static struct place_lives *count_lives(const struct advising *a)
 {
-    const struct fragments *f = a->in->fragments;
+    const struct study *s = a->s;
+    struct place_lives *of = arena_array(s->scratch, struct place_lives, a->sites.sites);
+    for (uint32_t i = 0; of != NULL && i < s->lifetimes.count; i++) {
+        const struct lifetime *l = &s->lifetimes.at[i];
+        struct place_lives *place = &of[a->sites.of[i]];
+        if (l->birth < 0 || l->freed - l->birth >= PIN_SHORT_EVENTS)
+            place->lasting++;
+        else if (l->freed < (int64_t)s->events)
+            place->brief++;
+    }
+    return of;
+}
+
+/* Does the segment get whole again by itself?  Its oldest block is young, and no more at its place
+ * grow old than die soon. */
+static bool is_brief(const struct advising *a, const struct fragment_pin *pin,
+                     const struct place_lives *lives)
+{
+    if (pin->oldest == NO_ROW)
+        return false;
+    const struct lifetime *l = &a->s->lifetimes.at[pin->oldest];
+    const struct place_lives *place = &lives[a->sites.of[pin->oldest]];
+    return l->birth >= 0 && a->in->fragments->at_event - l->birth < PIN_SHORT_EVENTS &&
+           place->brief >= place->lasting;
+}
+
+static bool judge_pins(struct advising *a, const struct fragments *f)
+{
     const struct fragment_pin *largest = NULL;
-    if (!is_windows(a->s->r) || f == NULL)
-        return advise_silent(a, "expandable segments can be used");
+    const struct place_lives *lives = count_lives(a);
+    bool brief = false;
+    if (lives == NULL)
+        return false;
     for (uint32_t i = 0; i < f->pins; i++) {
         const struct fragment_pin *pin = &f->pin[i];
-        if (pin->total_bytes < PIN_SEGMENT || pin->active_bytes > pin->total_bytes / TENTH)
+        if (pin->total_bytes < PINNED_SEGMENT ||
+            pin->active_bytes > percent_of(pin->total_bytes, PINNED_PERCENT))
             continue;
+        if (is_brief(a, pin, lives)) {
+            brief = true;
+            continue;
+        }
         a->now.bytes += pin->free_bytes;
         largest = largest == NULL || pin->free_bytes > largest->free_bytes ? pin : largest;
     }
     if (largest == NULL)
-        return advise_silent(a, "no large segment is pinned by small blocks");
+        return advise_silent(a, brief ? "the small blocks that pin large segments are short-lived"
+                                      : "no large segment is pinned by small blocks");
     a->now.saving_bytes = a->now.bytes;
     a->now.source = SAVING_ESTIMATED;
     return advise_site(a, largest->by.site.stack);
 }
 
-static uint64_t obtained_between(const struct study *s, uint32_t from, uint32_t to)
+/* Large segments that a small block pins, where expandable segments cannot be had. */
+bool advise_max_split(struct advising *a)
+{
+    if (!is_windows(a->s->r) || a->in->fragments == NULL)
+        return advise_silent(a, "expandable segments can be used");
+    struct arena_mark mark = arena_mark(a->s->scratch);
+    bool ok = judge_pins(a, a->in->fragments);
+    arena_release(a->s->scratch, mark);
+    return ok;
+}
+
+/* Memory asked of the device, and how often. */
+struct obtained {
+    uint64_t bytes;
+    uint32_t calls, maps;
+};
+
+static struct obtained obtained_between(const struct study *s, uint32_t from, uint32_t to)
 {
     const uint8_t *action = s->r->events.action + s->r->devices.first_event[s->device];
     const uint64_t *size = s->r->events.size + s->r->devices.first_event[s->device];
-    uint64_t bytes = 0;
-    for (uint32_t i = from; i < to; i++)
-        bytes += action_obtains(action[i]) ? known_or_0(size[i]) : 0;
-    return bytes;
+    struct obtained sum = { 0 };
+    for (uint32_t i = from; i < to; i++) {
+        sum.bytes += action_obtains(action[i]) ? known_or_0(size[i]) : 0;
+        sum.calls += action_obtains(action[i]);
+        sum.maps += action[i] == ACTION_SEGMENT_MAP;
+    }
+    return sum;
 }
 
 /* Memory given back by hand, and asked for again before the next time. */
@@ -142,7 +195,8 @@ bool advise_empty_cache(struct advising *a)
     const struct timeline *t = a->in->timeline;
     const struct time_burst *first = NULL;
     uint64_t again = 0;
-    if (bursts_of(t, BURST_EMPTY_CACHE) < BURSTS_LEAST)
+    uint32_t maps = 0;
+    if (bursts_of(t, BURST_EMPTY_CACHE) < EMPTIED_LEAST)
         return advise_silent(a, "empty_cache is called less than three times");
     if (was_short(a))
         return advise_silent(a, "memory was short: there is a retry or an out-of-memory event");
@@ -152,16 +206,21 @@ bool advise_empty_cache(struct advising *a)
             continue;
         first = first == NULL ? b : first;
         uint32_t to = i + 1 < t->bursts ? t->burst[i + 1].first_event : a->s->events;
-        uint64_t obtained = obtained_between(a->s, b->last_event + 1, to);
-        again += obtained < b->bytes ? obtained : b->bytes;
+        struct obtained after = obtained_between(a->s, b->last_event + 1, to);
+        again += after.bytes < b->bytes ? after.bytes : b->bytes;
+        maps += after.maps;
+        a->now.calls += after.calls;
+        a->now.call_bytes += after.bytes;
         a->now.bytes += b->bytes;
         advise_event(a, b->first_event);
     }
-    advise_condition(a, "bursts", bursts_of(t, BURST_EMPTY_CACHE), BURSTS_LEAST);
-    advise_condition(a, "mapped_again_bytes", (double)again, (double)a->now.bytes / 2);
-    if (again < a->now.bytes / 2)
+    advise_condition(a, "bursts", bursts_of(t, BURST_EMPTY_CACHE), EMPTIED_LEAST);
+    uint64_t least = percent_of(a->now.bytes, MAPPED_AGAIN_PERCENT);
+    advise_condition(a, "mapped_again_bytes", (double)again, (double)least);
+    if (again < least)
         return advise_silent(a, "less than half of what is given back is asked for again");
     a->now.saving_bytes = 0;
+    a->now.mapped = maps == a->now.calls;
     return advise_site(a, first->site.stack);
 }
 
@@ -191,8 +250,9 @@ bool advise_pending_free(struct advising *a)
     }
     if (pending == 0)
         return advise_silent(a, "nothing waits to be freed at the peak");
-    advise_condition(a, "pending_bytes", (double)pending, (double)active / 20);
-    if (pending < active / 20)
+    uint64_t least = percent_of(active, PENDING_PERCENT);
+    advise_condition(a, "pending_bytes", (double)pending, (double)least);
+    if (pending < least)
         return advise_silent(a, "less than 5 % of the peak waits to be freed");
     if (!side_stream && s->r->streams.rows.len < 2)
         return advise_silent(a, "no other stream and no communication");
@@ -227,15 +287,14 @@ bool advise_near_limit(struct advising *a)
     int64_t level = a->c->reserved[b->first_event], after = 0;
     for (uint32_t p = b->last_event + 1; p < a->c->states; p++)
         after = a->c->reserved[p] > after ? a->c->reserved[p] : after;
-    advise_condition(a, "reserved_after_bytes", (double)after, (double)level * 0.95);
-    if (after < level - level / 20)
+    int64_t least = level > 0 ? (int64_t)percent_of((uint64_t)level, LEVEL_PERCENT) : level;
+    advise_condition(a, "reserved_after_bytes", (double)after, (double)least);
+    if (after < least)
         return advise_silent(a, "afterwards less than 95 % of that level is reserved");
     a->now.bytes = b->bytes;
     advise_event(a, b->first_event);
     return advise_site(a, b->site.stack);
 }
-
-enum { UNKNOWN_LEAST = 4, STEPS_LEAST = 2 };
 
 /* Too little is known: how to record better. */
 bool advise_capture(struct advising *a)
@@ -250,12 +309,13 @@ bool advise_capture(struct advising *a)
             s->lifetimes.at[i].alloc_stack.n != 0 || s->categories.of[i] > CATEGORY_UNKNOWN;
         unknown += known ? 0 : s->lifetimes.at[i].bytes;
     }
-    advise_condition(a, "unknown_ratio", all == 0 ? 0 : (double)unknown / (double)all, 0.25);
-    advise_condition(a, "steps", s->steps.count, STEPS_LEAST);
+    advise_condition(a, "unknown_ratio", all == 0 ? 0 : (double)unknown / (double)all,
+                     UNKNOWN_PERCENT / 100.0);
+    advise_condition(a, "steps", s->steps.count, CAPTURE_STEPS_LEAST);
     a->now.bytes = unknown;
     bool training = a->optimizer_seen || a->backward_seen;
-    if (unknown <= all / UNKNOWN_LEAST && s->stacked &&
-        (s->steps.count >= STEPS_LEAST || !training))
+    if (unknown <= percent_of(all, UNKNOWN_PERCENT) && s->stacked &&
+        (s->steps.count >= CAPTURE_STEPS_LEAST || !training))
         return advise_silent(a, "enough was recorded");
     return true;
 }

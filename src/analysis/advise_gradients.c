@@ -1,11 +1,6 @@
 /* advise_gradients.c - gradients that live too long, or twice. */
 #include "analysis/advise_rules.h"
 
-static token_set free_tokens(const struct advising *a, uint32_t i)
-{
-    return a->s->tokens->of_stack[a->s->lifetimes.at[i].free_stack.n];
-}
-
 static token_set alloc_tokens(const struct advising *a, uint32_t i)
 {
     return a->s->tokens->of_stack[a->s->lifetimes.at[i].alloc_stack.n];
@@ -62,7 +57,7 @@ bool advise_grad_late_zero(struct advising *a)
     for (uint32_t i = 0; i < s->lifetimes.count; i++) {
         const struct lifetime *l = &s->lifetimes.at[i];
         bool late = s->categories.of[i] == CATEGORY_GRADIENT && l->freed < a->first_oom &&
-                    (free_tokens(a, i) & TOKEN_ZERO_GRAD) != 0;
+                    (advise_freed_by(a, i) & TOKEN_ZERO_GRAD) != 0;
         int64_t from = late ? needed_until(a, l) : -1;
         if (!late || !forward_between(a, from, l->freed))
             continue;
@@ -115,7 +110,7 @@ static void look_at_gradients(struct advising *a, struct accumulating *g)
     const struct study *s = a->s;
     for (uint32_t i = 0; i < s->lifetimes.count; i++) {
         const struct lifetime *l = &s->lifetimes.at[i];
-        token_set alloc = alloc_tokens(a, i), freed = free_tokens(a, i);
+        token_set alloc = alloc_tokens(a, i), freed = advise_freed_by(a, i);
         bool gradient = s->categories.of[i] == CATEGORY_GRADIENT;
         uint32_t born = phases_at(&s->phases, l->birth), died = phases_at(&s->phases, l->freed);
         if (l->origin == ORIGIN_TRACED && (alloc & TOKEN_ACCUMULATE) != 0 && born != NO_ROW)
@@ -166,8 +161,8 @@ static bool judge_not_cleared(struct advising *a, struct accumulating *g)
     if (!a->backward_seen || need == 0)
         return advise_silent(a, "no backward in the recording");
     look_at_gradients(a, g);
-    uint64_t added = least_added(a, g, &begin);
-    if (added < need / 5 * 4)
+    uint64_t added = least_added(a, g, &begin), least = percent_of(need, ACCUMULATED_PERCENT);
+    if (added < least)
         return advise_silent(a, "gradients are not accumulated in place");
     if (g->cleared)
         return advise_silent(a, "zero_grad frees gradients");
@@ -178,7 +173,7 @@ static bool judge_not_cleared(struct advising *a, struct accumulating *g)
     if (a->backwards <= 1 && !a->optimizer_seen)
         return advise_silent(a, "one backward and no optimizer");
     a->now.bytes = need;
-    advise_condition(a, "accumulated_bytes", (double)added, (double)need * 0.8);
+    advise_condition(a, "accumulated_bytes", (double)added, (double)least);
     return remove_outside(a, begin, need) && advise_site(a, g->where);
 }
 
@@ -220,12 +215,13 @@ bool advise_bucket_view(struct advising *a)
         return advise_silent(a, "no reducer buckets at the peak");
     if (sharded)
         return advise_silent(a, "training is sharded");
-    if (gradients == 0 || buckets < gradients / 5 * 4)
+    uint64_t least = percent_of(gradients, BUCKET_PERCENT);
+    if (gradients == 0 || buckets < least)
         return advise_silent(a, "no second copy of the gradients beside the buckets");
     a->now.bytes = buckets < gradients ? buckets : gradients;
     a->now.saving_bytes = a->now.bytes;
     a->now.source = SAVING_ESTIMATED;
     advise_event(a, a->peak_event);
-    advise_condition(a, "bucket_bytes", (double)buckets, (double)gradients * 0.8);
+    advise_condition(a, "bucket_bytes", (double)buckets, (double)least);
     return advise_site(a, where);
 }

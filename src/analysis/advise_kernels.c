@@ -40,15 +40,13 @@ static bool remove_under(struct advising *a, token_set wanted, uint32_t part, ui
     return true;
 }
 
-/* Ten percent of the peak. */
 static bool is_large(struct advising *a, uint64_t bytes)
 {
     advise_condition(a, "peak_ratio",
-                     (double)bytes / (double)(a->peak_bytes > 0 ? a->peak_bytes : 1), 0.1);
-    return a->peak_bytes > 0 && bytes >= (uint64_t)a->peak_bytes / 10;
+                     (double)bytes / (double)(a->peak_bytes > 0 ? a->peak_bytes : 1),
+                     KERNEL_PERCENT / 100.0);
+    return a->peak_bytes > 0 && bytes >= percent_of((uint64_t)a->peak_bytes, KERNEL_PERCENT);
 }
-
-enum { CHUNKS = 8 };
 
 bool advise_logits_loss(struct advising *a)
 {
@@ -60,7 +58,7 @@ bool advise_logits_loss(struct advising *a)
     if (!is_large(a, a->now.bytes))
         return advise_silent(a, "losses hold less than 10 % of the peak");
     advise_event(a, a->peak_event);
-    return remove_under(a, TOKEN_LOSS, CHUNKS - 1, CHUNKS) && advise_site(a, where);
+    return remove_under(a, TOKEN_LOSS, LOSS_CHUNKS - 1, LOSS_CHUNKS) && advise_site(a, where);
 }
 
 bool advise_attention_math(struct advising *a)
@@ -75,8 +73,6 @@ bool advise_attention_math(struct advising *a)
     advise_event(a, a->peak_event);
     return remove_under(a, TOKEN_MATH_ATTENTION, 1, 1) && advise_site(a, where);
 }
-
-enum { BLOCKS_LEAST = 4 };
 
 /* The repeated block of the forward: the loop with the most repeats that was refused as a step. */
 static const struct inner_loop *block_of_forward(const struct study *s)
@@ -155,8 +151,9 @@ bool advise_checkpoint(struct advising *a)
         return advise_silent(a, "the optimizer's side rules the need");
     uint64_t activations = (uint64_t)e->term[TERM_A].bytes;
     advise_condition(a, "activation_ratio",
-                     (double)activations / (double)(a->peak_bytes > 0 ? a->peak_bytes : 1), 0.5);
-    if (a->peak_bytes <= 0 || activations < (uint64_t)a->peak_bytes / 2)
+                     (double)activations / (double)(a->peak_bytes > 0 ? a->peak_bytes : 1),
+                     ACTIVATION_PERCENT / 100.0);
+    if (a->peak_bytes <= 0 || activations < percent_of((uint64_t)a->peak_bytes, ACTIVATION_PERCENT))
         return advise_silent(a, "activations are less than half of the peak");
     uint32_t blocks = loop == NULL ? 0 : blocks_of(a->s, loop);
     if (blocks < BLOCKS_LEAST)

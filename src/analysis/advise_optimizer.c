@@ -57,8 +57,9 @@ bool advise_optimizer_foreach(struct advising *a)
         return advise_silent(a, "the peak is not in the optimizer");
     if ((tokens & TOKEN_MULTI_TENSOR) == 0)
         return advise_silent(a, "the optimizer goes one parameter at a time, or is fused");
-    advise_condition(a, "temporary_bytes", (double)temporary, (double)parameters / 2);
-    if (parameters == 0 || temporary < parameters / 2)
+    uint64_t least = percent_of(parameters, FOREACH_PERCENT);
+    advise_condition(a, "temporary_bytes", (double)temporary, (double)least);
+    if (parameters == 0 || temporary < least)
         return advise_silent(a, "temporaries are less than half of the parameters");
     uint64_t copies = (temporary + parameters - 1) / parameters;
     uint64_t rest = largest_parameter(&s->categories) * copies;
@@ -80,7 +81,7 @@ bool advise_optimizer_replace(struct advising *a)
     uint64_t parameters = alive_of(a, CATEGORY_PARAMETER, (int64_t)v->first_event - 1);
     uint64_t state = alive_of(a, CATEGORY_OPTIMIZER_STATE, (int64_t)v->first_event - 1);
     uint64_t smaller = parameters < state ? parameters : state;
-    uint64_t least = (smaller > 0 ? smaller : parameters + state) / 2;
+    uint64_t least = percent_of(smaller > 0 ? smaller : parameters + state, REPLACED_PERCENT);
     stack_id where = { 0 };
     for (uint32_t i = 0; i < s->lifetimes.count; i++) {
         uint32_t old = s->categories.replaces[i];
@@ -112,8 +113,8 @@ bool advise_optimizer_heavy(struct advising *a)
     if (!e->optimizer_side)
         return advise_silent(a, "activations rule the need");
     double factor = (double)e->term[TERM_S].bytes / (double)e->term[TERM_P].bytes;
-    advise_condition(a, "state_factor_ratio", factor, 2);
-    if (e->term[TERM_S].bytes / 2 < e->term[TERM_P].bytes)
+    advise_condition(a, "state_factor_ratio", factor, STATE_FACTOR);
+    if (e->term[TERM_S].bytes / STATE_FACTOR < e->term[TERM_P].bytes)
         return advise_silent(a, "state is less than twice the parameters");
     a->now.bytes = (uint64_t)e->term[TERM_S].bytes;
     advise_event(a, e->term[TERM_S].event);

@@ -1,13 +1,8 @@
-/* advise_outputs.c - values that are kept beyond their use: generations, graphs, outputs, inputs.
+/* advise_outputs.c - values that are kept beyond their use: generations, outputs, inputs.
  */
 #include <stdlib.h>
 
 #include "analysis/advise_rules.h"
-
-static token_set free_tokens(const struct advising *a, uint32_t i)
-{
-    return a->s->tokens->of_stack[a->s->lifetimes.at[i].free_stack.n];
-}
 
 /* Two generations of one value. */
 
@@ -52,10 +47,7 @@ static struct alive *alive_at_peak(const struct advising *a, uint32_t *ret_len)
     return at;
 }
 
-enum { CLOSE_EVENTS = 4 };
-
-/* The first event after a step; of what is in no complete step, after the recording. */
-static int64_t step_end(const struct study *s, int64_t event)
+int64_t advise_step_end(const struct study *s, int64_t event)
 {
     int64_t step = steps_at(&s->steps, event);
     if (step < 0)
@@ -93,11 +85,11 @@ static bool remove_saved(struct advising *a, struct generations *g, uint32_t old
     const struct study *s = a->s;
     const struct lifetime *old = &s->lifetimes.at[older];
     int64_t step = steps_at(&s->steps, old->birth);
-    int64_t begin = old->freed - CLOSE_EVENTS < 0 ? 0 : old->freed - CLOSE_EVENTS;
-    for (int64_t e = begin; e <= old->freed + CLOSE_EVENTS && e < (int64_t)s->events; e++) {
+    int64_t begin = old->freed - SAVED_WITHIN_EVENTS < 0 ? 0 : old->freed - SAVED_WITHIN_EVENTS;
+    for (int64_t e = begin; e <= old->freed + SAVED_WITHIN_EVENTS && e < (int64_t)s->events; e++) {
         uint32_t i = g->freed_at[e];
         if (i == NO_ROW || g->taken[i] || s->lifetimes.at[i].birth < 0 ||
-            (free_tokens(a, i) & TOKEN_SAVED) == 0 ||
+            (advise_freed_by(a, i) & TOKEN_SAVED) == 0 ||
             steps_at(&s->steps, s->lifetimes.at[i].birth) != step)
             continue;
         if (!remove_one(a, g, i, from, counts))
@@ -151,7 +143,7 @@ static bool remove_generations(struct advising *a, struct generations *g)
         g->newest[pair] = i;
         if (older == NO_ROW || g->taken[older] || !is_pair(a, older, i))
             continue;
-        int64_t from = step_end(s, s->lifetimes.at[older].birth);
+        int64_t from = advise_step_end(s, s->lifetimes.at[older].birth);
         bool counts =
             l->birth <= a->peak_event && lifetime_alive(&s->lifetimes.at[older], a->peak_event);
         if (!remove_one(a, g, older, from, counts) || !remove_saved(a, g, older, from, counts))
@@ -241,84 +233,6 @@ bool advise_two_generations(struct advising *a)
     return ok;
 }
 
-/* Graphs that are recorded and never run backward. */
-
-/* After the forward that an alloc is in: its interval, or its step where that ends before. */
-static int64_t forward_end(const struct study *s, int64_t birth)
-{
-    uint32_t i = phases_at(&s->phases, birth);
-    int64_t end = i == NO_ROW ? birth + 1 : (int64_t)s->phases.interval[i].last_event + 1;
-    int64_t step = s->steps.count > 0 ? step_end(s, birth) : end;
-    return step < end ? step : end;
-}
-
-/* Of each interval, and of what follows the last: the first backward from there on that does not
- * release what was saved for it.  It retains its graph, and what goes later was in use. */
-static uint32_t *first_retaining(const struct study *s)
-{
-    const struct phases *p = &s->phases;
-    bool *releases = arena_array(s->scratch, bool, p->intervals);
-    uint32_t *first = arena_array(s->scratch, uint32_t, (size_t)p->intervals + 1);
-    if (first == NULL)
-        return NULL;
-    for (uint32_t i = 0; releases != NULL && i < s->lifetimes.count; i++) {
-        const struct lifetime *l = &s->lifetimes.at[i];
-        token_set freed = s->tokens->of_stack[l->free_stack.n];
-        uint32_t at = (freed & TOKEN_SAVED) != 0 && (freed & TOKEN_ENGINE) != 0
-                          ? phases_at(&s->phases, l->freed)
-                          : NO_ROW;
-        if (at != NO_ROW)
-            releases[at] = true;
-    }
-    if (releases == NULL)
-        return NULL;
-    first[p->intervals] = NO_ROW;
-    for (uint32_t i = p->intervals; i-- > 0;)
-        first[i] = p->interval[i].phase == PHASE_BACKWARD && !releases[i] ? i : first[i + 1];
-    return first;
-}
-
-/* Does a backward that retains its graph run while the allocation is alive? */
-static bool is_retained(const struct study *s, const uint32_t *retaining, const struct lifetime *l)
-{
-    const struct phases *p = &s->phases;
-    uint32_t at = phases_at(p, l->birth);
-    uint32_t i = retaining[at == NO_ROW ? 0 : at + 1];
-    return i != NO_ROW && (int64_t)p->interval[i].first_event < l->freed;
-}
-
-bool advise_no_grad(struct advising *a)
-{
-    const struct study *s = a->s;
-    uint64_t largest = 0;
-    stack_id where = { 0 };
-    const uint32_t *retaining = first_retaining(s);
-    if (retaining == NULL)
-        return false;
-    for (uint32_t i = 0; i < s->lifetimes.count; i++) {
-        const struct lifetime *l = &s->lifetimes.at[i];
-        token_set freed = free_tokens(a, i);
-        bool idle = (freed & TOKEN_SAVED) != 0 && (freed & (TOKEN_ENGINE | TOKEN_BACKWARD)) == 0;
-        if (!idle || l->birth < 0 || l->freed >= a->first_oom || is_retained(s, retaining, l))
-            continue;
-        a->now.bytes += l->bytes;
-        if (l->bytes > largest) {
-            largest = l->bytes;
-            where = l->alloc_stack;
-        }
-        advise_event(a, l->freed);
-        if (!advise_remove(a, i, forward_end(s, l->birth), l->freed, l->bytes))
-            return false;
-    }
-    if (a->now.bytes == 0)
-        return advise_silent(a, "no graph is dropped without its backward");
-    uint64_t steps = s->steps.count > 1 ? s->steps.count : 1;
-    advise_condition(a, "dropped_bytes", (double)(a->now.bytes / steps), (double)a->floor_bytes);
-    if (a->now.bytes / steps < a->floor_bytes)
-        return advise_silent(a, "less than 1 % of the peak a step");
-    return advise_site(a, where);
-}
-
 /* Outputs that outlive their step. */
 bool advise_retained_output(struct advising *a)
 {
@@ -329,7 +243,7 @@ bool advise_retained_output(struct advising *a)
         const struct lifetime *l = &s->lifetimes.at[i];
         if (!s->categories.retained[i] || l->birth < 0 || s->steps.count == 0)
             continue;
-        int64_t end = step_end(s, l->birth);
+        int64_t end = advise_step_end(s, l->birth);
         if (!advise_remove(a, i, end, l->freed, l->bytes))
             return false;
         if (!lifetime_alive(l, a->peak_event) || end > a->peak_event)
@@ -350,7 +264,7 @@ bool advise_retained_output(struct advising *a)
 bool advise_graph_kept(struct advising *a)
 {
     const struct growth *g = a->in->growth;
-    if (g == NULL || g->steps.steps.count < 4)
+    if (g == NULL || g->steps.steps.count < KEPT_STEPS_LEAST)
         return advise_silent(a, "fewer than four steps");
     for (uint32_t i = 0; i < g->sites; i++) {
         const struct growth_site *site = &g->site[i];
@@ -385,8 +299,6 @@ bool advise_collector(struct advising *a)
 
 /* A cache that is copied into a larger one at every token. */
 
-enum { GROWS_LEAST = 8 };
-
 struct growing {
     uint32_t last;  /* allocation; NO_ROW: none yet */
     uint32_t times; /* in a row */
@@ -406,6 +318,13 @@ static void follow(struct advising *a, struct growing *g, uint32_t i)
         *g = (struct growing){ i, g->times + 1, old->bytes > g->most ? old->bytes : g->most };
 }
 
+/* A cache in pages is not copied: what grows is its tables. */
+static bool is_paged(const struct advising *a, uint32_t i)
+{
+    uint32_t stack = a->s->lifetimes.at[i].alloc_stack.n;
+    return (a->s->tokens->of_stack[stack] & TOKEN_PAGED_CACHE) != 0;
+}
+
 bool advise_kv_prealloc(struct advising *a)
 {
     const struct study *s = a->s;
@@ -417,12 +336,16 @@ bool advise_kv_prealloc(struct advising *a)
         site[i].last = NO_ROW;
     stack_id where = { 0 };
     uint32_t times = 0;
+    bool paged = false;
     for (uint32_t i = 0; i < s->lifetimes.count; i++) {
         struct growing *g = &site[a->sites.of[i]];
         if (s->lifetimes.at[i].birth < 0 || s->lifetimes.at[i].alloc_stack.n == 0)
             continue;
         follow(a, g, i);
-        if (g->times >= GROWS_LEAST && g->most > a->now.bytes) {
+        bool grows = g->times >= GROWS_LEAST;
+        if (grows && is_paged(a, i)) {
+            paged = true;
+        } else if (grows && g->most > a->now.bytes) {
             a->now.bytes = g->most;
             a->now.at_events = 0;
             advise_event(a, s->lifetimes.at[i].birth);
@@ -432,7 +355,8 @@ bool advise_kv_prealloc(struct advising *a)
     }
     arena_release(s->scratch, mark);
     if (a->now.bytes == 0)
-        return advise_silent(a, "no site asks for more and more while the old is alive");
+        return advise_silent(a, paged ? "what grows belongs to a cache that is paged"
+                                      : "no site asks for more and more while the old is alive");
     advise_condition(a, "times", times, GROWS_LEAST);
     a->now.saving_bytes = a->now.bytes;
     a->now.source = SAVING_ESTIMATED;
@@ -456,13 +380,13 @@ bool advise_inputs_ahead(struct advising *a)
     const struct study *s = a->s;
     uint64_t largest = 0;
     stack_id where = { 0 };
-    if (s->steps.count < 3)
+    if (s->steps.count <= AHEAD_STEPS)
         return advise_silent(a, "fewer than three steps");
     for (uint32_t i = 0; i < s->lifetimes.count; i++) {
         const struct lifetime *l = &s->lifetimes.at[i];
         int64_t used = steps_at(&s->steps, l->freed);
         if (!is_input(s, i) || used >= (int64_t)s->steps.count ||
-            used - steps_at(&s->steps, l->birth) < 2)
+            used - steps_at(&s->steps, l->birth) < AHEAD_STEPS)
             continue;
         /* One batch ahead is what prefetching is for. */
         int64_t soon = s->steps.boundary[used - 1].event;

@@ -3,7 +3,9 @@
 #define VRS_ANALYSIS_ADVISE_RULES_H
 
 #include "analysis/advise.h"
+#include "analysis/advise_limits.h"
 #include "analysis/site_table.h"
+#include "base/bytes.h"
 #include "base/vec.h"
 
 struct advising {
@@ -87,5 +89,15 @@ bool advise_site(struct advising *a, stack_id stack);
 /* A removal; spans that are empty are left out. */
 bool advise_remove(struct advising *a, uint32_t allocation, int64_t from, int64_t to,
                    uint64_t bytes);
+
+/* The first event after the step that an event lies in; of what is in no complete step, after the
+ * recording. */
+int64_t advise_step_end(const struct study *s, int64_t event);
+
+/* What the stack says that frees an allocation. */
+static inline token_set advise_freed_by(const struct advising *a, uint32_t i)
+{
+    return a->s->tokens->of_stack[a->s->lifetimes.at[i].free_stack.n];
+}
 
 #endif

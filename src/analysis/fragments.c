@@ -5,6 +5,7 @@
 
 #include "allocator/program.h"
 #include "allocator/recorded.h"
+#include "base/bytes.h"
 
 /* The size of PyTorch's workspace for cuBLAS on many cards: a block of it in a segment of 20 MiB is
  * in every process. */
@@ -38,14 +39,10 @@ static int compare_ratios(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
     }
 }
 
-static uint64_t percent_of(uint64_t whole, uint64_t percent)
-{
-    return whole / 100 * percent + whole % 100 * percent / 100;
-}
-
 /* Groups. */
 
-static uint64_t largest_free(const struct layout *l, const struct layout_segment *segment)
+/* Free blocks that touch count as one. */
+static uint64_t largest_free_run(const struct layout *l, const struct layout_segment *segment)
 {
     uint64_t run = 0, largest = 0;
     for (uint32_t i = 0; i < segment->blocks; i++) {
@@ -76,7 +73,7 @@ static void add_to_group(struct fragment_group *g, const struct layout *l,
                          const struct layout_segment *segment)
 {
     uint64_t unused = layout_segment_free(segment), returned = layout_returnable(l, segment);
-    uint64_t largest = largest_free(l, segment);
+    uint64_t largest = largest_free_run(l, segment);
     if (returned > unused)
         returned = unused;
     g->reserved_bytes += segment->size;
@@ -206,6 +203,15 @@ static int by_pinned(const void *a, const void *b)
     return (x->address > y->address) - (x->address < y->address);
 }
 
+/* Which of two blocks was there before: what is not paired with an alloc is older than the
+ * recording. */
+static uint32_t older_of(const struct study *s, uint32_t x, uint32_t y)
+{
+    if (x == NO_ROW || y == NO_ROW)
+        return NO_ROW;
+    return s->lifetimes.at[y].birth < s->lifetimes.at[x].birth ? y : x;
+}
+
 static enum vrs_status make_pin(const struct finding_fragments *f,
                                 const struct layout_segment *segment, struct fragment_pin *pin,
                                 struct vrs_error *err)
@@ -219,12 +225,13 @@ static enum vrs_status make_pin(const struct finding_fragments *f,
         .active_bytes = segment->active,
         .stranded_bytes = stranded_in(f->l, segment),
         .returned_bytes = returned_if_empty(f->l, segment),
+        .oldest = NO_ROW,
     };
     for (uint32_t i = 0; i < segment->blocks; i++) {
         const struct layout_block *b = &f->l->block[segment->first_block + i];
         if (b->state == BLOCK_INACTIVE)
             continue;
-        pin->blocks++;
+        pin->oldest = pin->blocks++ == 0 ? b->lifetime : older_of(f->s, pin->oldest, b->lifetime);
         expected = expected && is_workspace(f->s, b);
         if (largest == NULL || b->size > largest->size)
             largest = b;

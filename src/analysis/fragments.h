@@ -34,6 +34,7 @@ struct fragment_pin {
     uint32_t blocks;         /* active ones */
     uint64_t stranded_bytes; /* what they keep from being returned */
     uint64_t returned_bytes; /* if all of them were gone */
+    uint32_t oldest;         /* of them: an allocation of the device; NO_ROW: not known */
     struct fragment_culprit by;
 };
 

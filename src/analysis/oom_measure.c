@@ -130,7 +130,8 @@ static int by_free_of_place(const void *a, const void *b)
     return (int)x->small - (int)y->small;
 }
 
-static uint64_t largest_free(const struct layout *l, const struct layout_segment *segment)
+/* One request takes from one block. */
+static uint64_t largest_free_block(const struct layout *l, const struct layout_segment *segment)
 {
     uint64_t largest = 0;
     for (uint32_t i = 0; i < segment->blocks; i++) {
@@ -144,7 +145,7 @@ static uint64_t largest_free(const struct layout *l, const struct layout_segment
 static void add_to_place(const struct layout *l, const struct layout_segment *segment,
                          struct oom_place *place)
 {
-    uint64_t largest = largest_free(l, segment);
+    uint64_t largest = largest_free_block(l, segment);
     place->reserved_bytes += segment->size;
     place->active_bytes += segment->active;
     place->free_bytes += layout_segment_free(segment);

@@ -67,6 +67,10 @@ static const struct native_rule {
     { TOKEN_FUSED_ATTENTION, NULL, PREFIX, "ScaledDotProduct" },
     { TOKEN_FUSED_ATTENTION, NULL, PREFIX, "efficient_attention_" },
     { TOKEN_FUSED_ATTENTION, NULL, PREFIX, "flash_attention_" },
+    { TOKEN_PAGED_CACHE, NULL, PREFIX, "paged_attention" },
+    { TOKEN_PAGED_CACHE, NULL, PREFIX, "PagedAttention" },
+    { TOKEN_PAGED_CACHE, NULL, PREFIX, "BatchDecodeWithPagedKV" },
+    { TOKEN_PAGED_CACHE, NULL, PREFIX, "BatchPrefillWithPagedKV" },
     { TOKEN_FUSED_OPTIMIZER, NULL, PREFIX, "fused_adam" },
     { TOKEN_FUSED_OPTIMIZER, NULL, PREFIX, "fused_sgd" },
     { TOKEN_COLLECTOR, NULL, PREFIX, "gc_collect" },
@@ -90,6 +94,7 @@ static const struct native_rule {
 #define PATH_FUSED_LOSS 128u
 #define PATH_MEMORY 256u
 #define PATH_COLLECTOR 512u
+#define PATH_PAGED 1024u
 
 static const struct path_word {
     uint32_t path;
@@ -112,6 +117,10 @@ static const struct path_word {
     { PATH_FUSED_LOSS, false, "/cut_cross_entropy/" },
     { PATH_MEMORY, false, "/torch/cuda/memory.py" },
     { PATH_COLLECTOR, false, "/gc.py" },
+    { PATH_PAGED, true, "paged_" },
+    { PATH_PAGED, true, "block_manager" },
+    { PATH_PAGED, true, "block_pool" },
+    { PATH_PAGED, true, "cache_engine" },
 };
 
 /* A function of Python in a path; NULL is any function. */
@@ -155,6 +164,9 @@ static const struct python_rule {
     { TOKEN_KV_CACHE, PATH_ANY, CONTAINS, "kv_cache" },
     { TOKEN_KV_CACHE, PATH_ANY, CONTAINS, "kvcache" },
     { TOKEN_KV_CACHE, PATH_ANY, PREFIX, "init_cache" },
+    { TOKEN_PAGED_CACHE, PATH_PAGED, EXACT, NULL },
+    { TOKEN_PAGED_CACHE, PATH_ANY, CONTAINS, "paged_" },
+    { TOKEN_PAGED_CACHE, PATH_ANY, CONTAINS, "block_table" },
     { TOKEN_LOSS, PATH_ANY, CONTAINS, "cross_entropy" },
     { TOKEN_LOSS, PATH_ANY, CONTAINS, "log_softmax" },
     { TOKEN_LOSS, PATH_ANY, CONTAINS, "nll_loss" },

@@ -45,6 +45,7 @@ typedef uint64_t token_set;
 #define TOKEN_COPY TOKEN(29)          /* a copy to the device */
 #define TOKEN_RECOMPUTE TOKEN(30)     /* a module called inside the engine */
 #define TOKEN_CALL TOKEN(31)          /* module-call plumbing */
+#define TOKEN_PAGED_CACHE TOKEN(32)   /* a KV cache in pages, or its tables */
 
 struct tokens {
     token_set *of_frame; /* of each frame_id, by itself */

@@ -15,6 +15,12 @@ static inline bool size_mul(size_t a, size_t b, size_t *ret)
     return true;
 }
 
+/* Rounded down. */
+static inline uint64_t percent_of(uint64_t whole, uint64_t percent)
+{
+    return whole / 100 * percent + whole % 100 * percent / 100;
+}
+
 static inline uint16_t load_le16(const uint8_t *p)
 {
     return (uint16_t)(p[0] | p[1] << 8);

@@ -8,8 +8,8 @@
  * file: the caller escapes them. */
 void advice_words(struct buf *to, const struct advice *advice);
 
-/* What it costs to follow; NULL: nothing worth naming. */
-const char *advice_cost(const struct advice *advice);
+/* What it costs to follow, or of empty-cache what it costs not to; false: nothing worth naming. */
+bool advice_cost(struct buf *to, const struct advice *advice);
 
 /* "frees 3.55 GiB", "frees ~1.20 GiB", "frees nothing at the peak", or the severity where the
  * benefit is not bytes */

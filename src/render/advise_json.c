@@ -17,6 +17,18 @@ static void put_text(struct json *j, const struct advice *a)
     buf_free(&words);
 }
 
+static void put_cost(struct json *j, const struct advice *a)
+{
+    struct buf words;
+    buf_init(&words, SIZE_MAX / 2);
+    if (advice_cost(&words, a))
+        json_str(j, "cost", buf_slice(&words));
+    else
+        json_null(j, "cost");
+    j->out->failed = j->out->failed || words.failed;
+    buf_free(&words);
+}
+
 /* A number as whole bytes or counts where it is one. */
 static void put_number(struct json *j, const char *key, const char *name, double value)
 {
@@ -66,7 +78,7 @@ void advice_json(struct json *j, const struct advice *a, struct stack_numbers *n
     json_known(j, "saving_bytes", a->saving_bytes);
     put_optional(j, "saving_source", source_names[a->source]);
     json_text(j, "confidence", confidence_names[a->confidence]);
-    put_optional(j, "cost", advice_cost(a));
+    put_cost(j, a);
     put_conditions(j, a);
     json_close(j);
 }

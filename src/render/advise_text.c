@@ -20,18 +20,22 @@ static void put_words(struct buf *to, const struct style *style, const struct ad
 
 static void put_evidence(struct buf *to, const struct style *style, const struct advice *a)
 {
-    struct buf words;
+    struct buf words, cost;
     buf_init(&words, SIZE_MAX / 2);
+    buf_init(&cost, SIZE_MAX / 2);
     buf_format(&words, "rule %s, confidence %s", a->id, confidence_names[a->confidence]);
     for (uint32_t i = 0; i < a->at_events; i++)
         buf_format(&words, "%s %lld", i == 0 ? "; event" : ",", (long long)a->at_event[i]);
-    if (advice_cost(a) != NULL)
-        buf_format(&words, "; costs %s", advice_cost(a));
+    if (advice_cost(&cost, a)) {
+        buf_text(&words, "; costs ");
+        buf_str(&words, buf_slice(&cost));
+    }
     paint_on(to, style, PAINT_DIM);
     envelope_words(to, style, "", &words);
     paint_off(to, style);
-    to->failed = to->failed || words.failed;
+    to->failed = to->failed || words.failed || cost.failed;
     buf_free(&words);
+    buf_free(&cost);
 }
 
 static void put_advice(struct buf *to, const struct style *style, const struct advice *a,

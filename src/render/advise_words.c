@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* In `text`, "@" is the line, "#" the bytes. */
+/* In texts, "@" is the line, "#" the bytes; "%" what the device was asked for after empty_cache. */
 struct words {
     const char *id, *text, *cost;
 };
@@ -64,7 +64,7 @@ static const struct words table[] = {
     { "empty-cache",
       "torch.cuda.empty_cache() at @ gives # back that are asked for again: remove the call from "
       "the loop.",
-      NULL },
+      "% while the call stays" },
     { "retained-output",
       "# made at @ in an earlier step are alive at the peak: del the name, or put the body of the "
       "loop in a function.",
@@ -111,25 +111,42 @@ static const struct words *words_of(const struct advice *advice)
     return NULL;
 }
 
-void advice_words(struct buf *to, const struct advice *advice)
+static void put_calls(struct buf *to, const struct advice *advice)
 {
-    const struct words *w = words_of(advice);
-    for (const char *at = w == NULL ? "" : w->text; *at != '\0'; at++) {
+    const char *what = advice->mapped ? "mapping" : "cudaMalloc call";
+    buf_format(to, "%u %s%s for ", (unsigned)advice->calls, what, advice->calls == 1 ? "" : "s");
+    human_known_bytes(to, advice->call_bytes);
+}
+
+static void put_template(struct buf *to, const char *text, const struct advice *advice)
+{
+    for (const char *at = text; *at != '\0'; at++) {
         if (*at == '@' && advice->has_site)
             buf_str(to, advice->site.culprit);
         else if (*at == '@')
             buf_text(to, "an unknown line");
         else if (*at == '#')
             human_known_bytes(to, advice->bytes);
+        else if (*at == '%')
+            put_calls(to, advice);
         else
             buf_char(to, *at);
     }
 }
 
-const char *advice_cost(const struct advice *advice)
+void advice_words(struct buf *to, const struct advice *advice)
 {
     const struct words *w = words_of(advice);
-    return w == NULL ? NULL : w->cost;
+    put_template(to, w == NULL ? "" : w->text, advice);
+}
+
+bool advice_cost(struct buf *to, const struct advice *advice)
+{
+    const struct words *w = words_of(advice);
+    if (w == NULL || w->cost == NULL)
+        return false;
+    put_template(to, w->cost, advice);
+    return true;
 }
 
 void advice_saving(struct buf *to, const struct advice *advice)

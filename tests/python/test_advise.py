@@ -6,6 +6,7 @@ import pytest
 
 import recordings
 from conftest import ROOT, batch, run
+from differential import model, reader
 
 HEAD = """include torch.stacks
 stack main         run.py:95 main < run.py:101 <module>
@@ -79,12 +80,14 @@ def advice(script, *options):
     return {a["id"]: a for a in result["advice"]}, {s["id"]: s["clause"] for s in result["silent"]}, result
 
 
-def pins(where="", capacity="4GiB", settings="", most="3GiB"):
-    """Four large segments, each pinned by a small block; then a request that needs the rest."""
+def pins(where="", capacity="4GiB", settings="", most="3GiB", after=10, before=""):
+    """Four large segments, each pinned by a small block; then a request that needs the rest, and `after` small ones."""
     text = "capacity %s\n%sinclude torch.stacks\n" % (capacity, settings)
     text += "stack big @malloc < run.py:5 main\nstack pin @malloc < %srun.py:9 keep\nstack drop @release < run.py:6 main\n" % where
+    text += "stack work @malloc < run.py:7 main\n" + before
     text += "repeat 4 {\n  alloc big$i 600MiB big\n}\nrepeat 4 {\n  free big$i drop\n  alloc pin$i 2MiB pin\n}\n"
-    return text + "alloc most %s big\nfree most drop\n" % most
+    text += "alloc most %s big\nfree most drop\n" % most
+    return text + "repeat %d {\n  alloc t 512 work\n  free t drop\n}\n" % after
 
 
 def accumulating(zero):
@@ -107,6 +110,14 @@ def ahead(first):
     return training(steps=6, activation="8MiB", before="repeat %d as b {\n  alloc in$b 256MiB to_device\n}" % first,
                     forward="  if $i < %d {\n  alloc in$($i+%d) 256MiB to_device\n  }" % (4 - first, first),
                     end="  if $i < 4 {\n  free in$i free_step\n  }")
+
+
+def evaluating(places=5, dropped="free_step", between="", capacity="", stacks="python_only"):
+    """Forwards whose values go together after the next forward; without frames of C++ unless `stacks` is empty."""
+    made = "".join("  alloc e$($i)_%d 100MiB block%d\n" % (k, k % places) for k in range(5))
+    gone = "".join("    free e$($i-1)_%d %s\n" % (k, dropped) for k in range(5))
+    return "%s%s\n%salloc w 64MiB init\nrepeat 6 {\n  alloc batch 4MiB to_device\n%s%s\n  if $i != 0 {\n%s  }\n  free batch free_step\n}\n" % (
+        capacity, stacks, HEAD, made, between, gone)
 
 
 def renewing(freed_first):
@@ -196,6 +207,106 @@ def test_rule_is_silent_on_its_twin(rule):
 def test_every_rule_has_a_pair():
     schema = json.loads((ROOT / "docs" / "schema" / "advise.schema.json").read_text())
     assert sorted(PAIRS) == sorted(schema["$defs"]["rule"]["enum"])
+
+
+# Of rules with more than one clause: a script for each further one, and what it is silent for.
+CLAUSES = {
+    "nothing is dropped outside the forward": (evaluating(dropped="free_forward"), "no-grad", "no graph is dropped without its backward"),
+    "a few outputs are no graph": (evaluating(places=3), "no-grad", "no graph is dropped without its backward"),
+    "a graph that was run, in Python": (
+        evaluating(between="  alloc g 1MiB linear_backward\n  free g free_backward"), "no-grad", "the graphs that are dropped were run backward before"),
+    "a graph that was run": (
+        evaluating(dropped="free_graph", between="  alloc g 1MiB linear_backward\n  free g free_backward", stacks=""),
+        "no-grad", "the graphs that are dropped were run backward before"),
+    "after an oom, in Python": (
+        evaluating(capacity="capacity 4GiB\n", between="  if $i == 0 {\n    alloc huge 8GiB head\n  }"), "no-grad",
+        "graphs are dropped without their backward only after an out-of-memory event"),
+    "after an oom": (
+        evaluating(dropped="free_graph", capacity="capacity 4GiB\n", between="  if $i == 0 {\n    alloc huge 8GiB head\n  }", stacks=""),
+        "no-grad", "graphs are dropped without their backward only after an out-of-memory event"),
+    "recomputed": (
+        evaluating(dropped="free_graph", stacks="").replace(" < run.py:64 train < @main", " < @engine"), "no-grad", "the graphs that are dropped were made again for their backward"),
+    "pins that were made just now": (pins("C:\\proj\\", after=0), "max-split", "the small blocks that pin large segments are short-lived"),
+    "pins of a place whose blocks die soon": (
+        pins("C:\\proj\\", after=0, before="alloc p 2MiB pin\nrepeat 30 {\n  alloc t 512 work\n  free t drop\n}\nfree p drop\n"
+             "repeat 8 {\n  alloc p 2MiB pin\n  free p drop\n}\nempty_cache drop\n"), "max-split", "the small blocks that pin large segments are short-lived"),
+    "pages": (PAIRS["kv-prealloc"][0].replace("kv.py:18 update", "paged_cache.py:18 append"), "kv-prealloc", "what grows belongs to a cache that is paged"),
+    "pages of C++": (PAIRS["kv-prealloc"][0].replace("::at::_ops::cat::call(…)", "::vllm::paged_attention_v2(…)"), "kv-prealloc",
+                     "what grows belongs to a cache that is paged"),
+}
+
+
+@pytest.mark.parametrize("clause", sorted(CLAUSES))
+def test_clause_holds_the_rule_back(clause):
+    script, rule, text = CLAUSES[clause]
+    spoken, silent, _ = advice(script)
+    assert rule not in spoken and silent[rule] == text
+    told = run("advise", "--explain-silent", recordings.make(script), expect=0).out
+    assert text in " ".join(told.split())
+
+
+def test_graphs_without_frames_of_cpp():
+    """What goes together is taken off from when its forward has made the last of it."""
+    script = evaluating()
+    path = recordings.make(script)
+    with open(path, "rb") as f:
+        trace, = [t for t in pickle.load(f)["device_traces"] if t]
+    made = [i for i, e in enumerate(trace) if e["action"] == "alloc" and e["size"] == 100 << 20]
+    ends = made[4::5]
+    whole, without = recount(path, lambda born, size, freed: next(e + 1 for e in ends if e >= born) if size == 100 << 20 else None)
+    spoken, _, _ = advice(script)
+    a = spoken["no-grad"]
+    assert a["saving_bytes"] == whole - without == 500 << 20
+    assert a["bytes"] == 25 * (100 << 20) and a["conditions"][0]["name"] == "dropped_bytes"
+    assert all(trace[e]["action"] == "free_completed" for e in a["at_events"])
+    # The same values, released as what a graph saved.
+    saved, _, _ = advice(evaluating(dropped="free_graph", stacks=""))
+    assert saved["no-grad"]["bytes"] == a["bytes"]
+
+
+@pytest.mark.parametrize("when", ("$i == 5", "$i < 6"))
+def test_a_graph_is_run_in_its_own_step(when):
+    """A backward of a later step does not excuse a graph, one of its own does."""
+    text = evaluating(between="  if %s {\n  alloc g 1MiB linear_backward\n  free g free_backward\n  }" % when)
+    text = text.replace("  alloc batch", "  mark step_$i start\n  alloc batch").replace("  free batch free_step", "  free batch free_step\n  mark step_$i end")
+    spoken, silent, _ = advice(text)
+    if when == "$i < 6":
+        assert silent["no-grad"] == "the graphs that are dropped were run backward before"
+    else:
+        assert spoken["no-grad"]["bytes"] == 25 * (100 << 20)
+
+
+def test_pins_of_a_place_whose_blocks_stay():
+    """Young pins count where others of their place grow old."""
+    old = "".join("alloc p%d 2MiB pin\n" % k for k in range(3)) + "repeat 30 {\n  alloc t 512 work\n  free t drop\n}\n" + \
+        "".join("free p%d drop\n" % k for k in range(3)) + "empty_cache drop\n"
+    spoken, silent, _ = advice(pins("C:\\proj\\", after=0, before=old))
+    assert "max-split" in spoken, silent["max-split"]
+
+
+def calls_after_emptying(trace):
+    """(calls of cudaMalloc, their bytes) after runs of releases that empty_cache began."""
+    calls = size = 0
+    emptied = False
+    for i, e in enumerate(trace):
+        if e["action"] in ("segment_free", "segment_unmap"):
+            if i == 0 or trace[i - 1]["action"] != e["action"]:
+                emptied = any("emptyCache" in f["name"] or f["name"] == "empty_cache" for f in e["frames"])
+        elif e["action"] in ("segment_alloc", "segment_map") and emptied:
+            calls, size = calls + 1, size + e["size"]
+    return calls, size
+
+
+@pytest.mark.parametrize("settings, what", (("", "cudaMalloc calls"), ("settings expandable_segments:True\n", "mappings")))
+def test_calls_are_the_cost_of_empty_cache(settings, what):
+    script = settings + PAIRS["empty-cache"][0]
+    with open(recordings.make(script), "rb") as f:
+        trace, = [t for t in pickle.load(f)["device_traces"] if t]
+    calls, size = calls_after_emptying(trace)
+    spoken, _, _ = advice(script)
+    said = "%d %s for %.2f GiB while the call stays" % (calls, what, size / (1 << 30))
+    assert calls > 5 and spoken["empty-cache"]["cost"] == said
+    assert "costs " + said in " ".join(run("advise", recordings.make(script), expect=0).out.split())
 
 
 def test_capacity_tells_that_memory_was_short():
@@ -309,15 +420,31 @@ def clauses(real, name, device=0):
     return {s["id"]: s["clause"] for s in real[name][device]["result"]["silent"]}
 
 
-def test_gradients_of_real_files(real):
+def test_gradients_of_real_files(real, shared):
     a = spoken(real, "lm_train_full")["grad-late-zero"]
     r = real["lm_train_full"][0]["result"]
     assert (a["bytes"], a["saving_bytes"], a["at_events"]) == (3877647360, 3809734652, [5713, 6365])
+    path = shared / "data" / "snapshots" / "lm_train_full.pickle"
+    assert run("peak", "--json", path, expect=0).json()["devices"][0]["result"]["at_event"] == 5701
     assert a["conditions"] == [{"name": "gradients", "value": 327, "threshold": 1}]
     assert r["joint_peak_bytes"] == 19018190856 and r["joint_saving_bytes"] == 3809734652
     a = spoken(real, "lm_compile_adamw")["grad-not-cleared"]
     assert (a["bytes"], a["saving_bytes"], a["severity"]) == (761840640, 0, "note")
     assert a["conditions"][0]["value"] == 761840640
+
+
+def test_gradients_added_in_place_by_recount(shared):
+    """111 new gradients are freed under AccumulateGrad, which allocates none; the peak is the optimizer's."""
+    trace = trace_of(shared, "lm_compile_adamw.pickle")
+
+    def adds(e):
+        return any("AccumulateGrad" in f["name"] for f in e["frames"])
+    freed = [e["size"] for e in trace if e["action"] == "free_completed" and adds(e)]
+    assert (len(freed), sum(freed)) == (111, 761840640)
+    assert not [e for e in trace if e["action"] == "alloc" and adds(e)]
+    d = run("report", "--json", shared / "data" / "snapshots" / "lm_compile_adamw.pickle", expect=0).json()["devices"][0]
+    assert d["requested"]["peak_event"] == 1843
+    assert any(f["name"] == "step" and "optim" in f["filename"] for f in trace[1843]["frames"])
 
 
 def test_generations_of_real_files(real):
@@ -326,16 +453,87 @@ def test_generations_of_real_files(real):
     assert real["linear_grad_tiny"][0]["result"]["joint_peak_bytes"] == 3234803008
     assert a["no-grad"]["bytes"] == 400000000 and len(a["no-grad"]["at_events"]) == 2
     assert "two-generations" in clauses(real, "lm_fwd_bwd_ctx150")
+
+
+def graphs_dropped(shared, name, device=0):
+    """Allocations whose free releases saved variables outside of the engine; the last event before which nothing failed."""
+    recording = reader.load((shared / "data" / "snapshots" / name).read_bytes())[0]
+    d, = (d for d in model.devices(recording) if d.number == device)
+    found = []
+    for a in d.allocations:
+        names = [f["name"] for f in d.events[a.fr]["frames"]] if a.fr < len(d.events) else []
+        if any("SavedVariable" in n or "release_variables" in n for n in names) and not any("autograd::Engine" in n for n in names):
+            found.append(a)
+    return found, next((i for i, e in enumerate(d.events) if e["action"] == "oom"), len(d.events))
+
+
+def test_graphs_of_real_files(real, shared):
+    """Of linear_grad_tiny they are worth a line; elsewhere they are small, or unwinding after an oom."""
+    found, _ = graphs_dropped(shared, "linear_grad_tiny.pkl")
+    assert (len(found), sum(a.req for a in found)) == (2, 400000000)
+    assert "no-grad" in spoken(real, "linear_grad_tiny")
+    found, _ = graphs_dropped(shared, "cnn_counterfactuals_snapshot_events.pickle")
+    assert (len(found), sum(a.req for a in found)) == (20, 78643240) and 78643240 // 10 == 7864324 < 16 << 20
     assert clauses(real, "cnn_counterfactuals_snapshot_events")["no-grad"] == "less than 1 % of the peak a step"
-    assert clauses(real, "three_gpu_expandable_oom", 1)["no-grad"] == "no graph is dropped without its backward"
+    found, oom = graphs_dropped(shared, "three_gpu_expandable_oom.pickle", 1)
+    assert (len(found), sum(a.req for a in found)) == (83, 78350874296) and min(a.fr for a in found) > oom == 421
+    assert clauses(real, "three_gpu_expandable_oom", 1)["no-grad"].endswith("only after an out-of-memory event")
+    speak = {(n, d) for n in real for d in real[n] if real[n][d]["result"] and "no-grad" in spoken(real, n, d)}
+    assert speak == {("linear_grad_tiny", 0)}
+    # Frames of Python alone: nothing of theirs goes with a graph.
+    for name in ("zeroth_order_finetune_windows", "lm_train_windows_python_frames"):
+        assert clauses(real, name)["no-grad"] == "no graph is dropped without its backward"
 
 
-def test_kernels_of_real_files(real):
+def test_an_output_that_is_gone_before_the_peak(shared):
+    """That of the first step of lm_fwd_bwd_ctx150 lives on in the second, whose peak it does not see."""
+    trace = trace_of(shared, "lm_fwd_bwd_ctx150.pickle")
+    spans, live = [], {}
+    for i, e in enumerate(trace):
+        if e["action"] == "alloc" and e["size"] == 60000000:
+            live[e["addr"]] = i
+        elif e["action"] == "free_completed" and e["addr"] in live:
+            spans.append((live.pop(e["addr"]), i))
+    second, peak = 3982, 4575
+    assert [s for s in spans if s[0] < second < s[1]] == [(696, 4493)] and 4493 < peak
+
+
+def longest_growth(d):
+    """How often in a row a line asks for more than before while the older is alive, and then freed."""
+    most, n, last, times = 0, len(d.events), {}, {}
+    for a in sorted((a for a in d.allocations if a.a >= 0 and a.frames), key=lambda a: a.a):
+        key = tuple((f["filename"].replace("\\", "/").rsplit("/", 1)[-1], f["line"], f["name"]) for f in a.frames)
+        old = last.get(key)
+        grows = old is not None and a.req > old.req and a.a < old.fc < n
+        times[key] = times.get(key, 0) + 1 if grows else 0
+        last[key], most = a, max(most, times[key])
+    return most
+
+
+def test_no_cache_grows_in_real_files(shared):
+    longest = 0
+    for path in sorted((shared / "data" / "snapshots").iterdir()):
+        longest = max([longest] + [longest_growth(d) for d in model.devices(reader.load(path.read_bytes())[0])])
+    assert longest == 2
+
+
+def loss_share(shared, name):
+    """Of the peak, what was made under the names of a loss."""
+    d, = model.devices(reader.load((shared / "data" / "snapshots" / name).read_bytes())[0])
+    peak = d.curves["requested"]
+    live = [a for a in d.allocations if a.a <= peak.first < a.fc]
+    words = "cross_entropy", "log_softmax", "nll_loss", "LogSoftmax", "NllLoss"
+    return sum(a.req for a in live if any(w in f["name"] for f in a.frames for w in words)) / peak.peak
+
+
+def test_kernels_of_real_files(real, shared):
     a = spoken(real, "cross_entropy_vanilla")["logits-loss"]
     assert a["bytes"] == 786432002 and a["conditions"][0]["value"] == pytest.approx(0.75, abs=1e-3)
     assert a["saving_bytes"] == a["bytes"] // 8 * 7 and a["saving_source"] == "estimated"
     assert clauses(real, "cross_entropy_liger")["logits-loss"]
     assert clauses(real, "lm_train_windows_python_frames")["logits-loss"] == "losses hold less than 10 % of the peak"
+    assert loss_share(shared, "lm_train_windows_python_frames.pickle") == pytest.approx(0.071, abs=0.0005)
+    assert loss_share(shared, "cross_entropy_vanilla.pickle") == pytest.approx(0.75, abs=0.0005)
     a = spoken(real, "fsdp_homework_embedded")["attention-math"]
     assert a["bytes"] == 1635778560 and round(a["conditions"][0]["value"], 3) == 0.601
     assert [n for n in real for d in real[n] if real[n][d]["result"] and "attention-math" in spoken(real, n, d)] == ["fsdp_homework_embedded"]
@@ -352,6 +550,46 @@ def test_allocator_of_real_files(real):
     assert a["near-limit"]["at_events"] == [2077]
     assert clauses(real, "lm_train_full")["expandable"].startswith("less than 5 %")
     assert clauses(real, "peak_memory_probe")["expandable"] == "memory was never short"
+
+
+def trace_of(shared, name, device=0):
+    with open(shared / "data" / "snapshots" / name, "rb") as f:
+        return pickle.load(f)["device_traces"][device]
+
+
+def test_calls_for_memory_of_a_real_file(real, shared):
+    trace = trace_of(shared, "quant_empty_cache_churn.pickle")
+    both_ways = [sum(e["size"] for e in trace if e["action"] == action) for action in ("segment_alloc", "segment_free")]
+    assert both_ways == [156019720192] * 2
+    assert calls_after_emptying(trace) == (405, 150447587328)
+    assert spoken(real, "quant_empty_cache_churn")["empty-cache"]["cost"] == "405 cudaMalloc calls for 140.12 GiB while the call stays"
+    # The one burst of lm_fullstep_from_start.
+    trace = trace_of(shared, "lm_fullstep_from_start.pickle")
+    gone = [i for i, e in enumerate(trace) if e["action"] == "segment_free"]
+    assert gone == list(range(gone[0], gone[-1] + 1)) and sum(trace[i]["size"] for i in gone) == 30918311936
+
+
+def test_pins_of_real_files(real, shared, tmp_path):
+    """Where expandable segments cannot be had nothing is pinned; peak_memory_probe, were it on Windows, would be."""
+    for name in ("zeroth_order_finetune_windows", "lm_train_windows_python_frames"):
+        assert clauses(real, name)["max-split"] == "no large segment is pinned by small blocks"
+    assert clauses(real, "peak_memory_probe")["max-split"] == "expandable segments can be used"
+    with open(shared / "data" / "snapshots" / "peak_memory_probe.pickle", "rb") as f:
+        recorded = pickle.load(f)
+    trace, = [t for t in recorded["device_traces"] if t]
+    for e in trace:
+        for frame in e["frames"]:
+            if frame["filename"].startswith("/"):
+                frame["filename"] = "C:" + frame["filename"].replace("/", "\\")
+    (tmp_path / "moved.pickle").write_bytes(pickle.dumps(recorded, 4))
+    result = run("advise", "--json", tmp_path / "moved.pickle", expect=0).json()["devices"][0]["result"]
+    a, = (a for a in result["advice"] if a["id"] == "max-split")
+    assert a["bytes"] == a["saving_bytes"] == 524156928
+    # The three blocks of the segment: the oldest was made long before the end.
+    segment, = (s for s in recorded["segments"] if s["total_size"] == 512 << 20 and 0 < s["active_size"])
+    held = {b["address"] for b in segment["blocks"] if b["state"] != "inactive"}
+    births = [i for i, e in enumerate(trace) if e["action"] == "alloc" and e["addr"] in held]
+    assert len(held) == 3 and len(trace) - min(births) > 20
 
 
 def test_waste_of_real_files(real):

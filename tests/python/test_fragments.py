@@ -3,7 +3,7 @@ import re
 from collections import defaultdict
 
 import pytest
-from differential import random_program, writers
+from differential import model, random_program, writers
 
 from conftest import answers, run
 
@@ -194,6 +194,16 @@ def test_the_naive_ratio_of_lm_train_full_is_large_where_little_is_stranded(shar
     assert "%.3f" % large["naive_ratio"] == "0.993"
     assert "%.4f" % (total(d, "stranded_bytes") / total(d, "reserved_bytes")) == "0.0317"
     assert total(d, "slack_bytes") == 450494972
+
+
+def test_unsplit_blocks_are_the_slack_of_lm_fullstep(shared, real):
+    d = one(shared, "lm_fullstep_from_start.pickle")[0]
+    assert total(d, "slack_bytes") == 275972604
+    # What rounding to 512 bytes predicts is next to nothing.
+    device, = model.devices(real["lm_fullstep_from_start.pickle"][1])
+    asked = [b.requested for b in device.blocks if b.active]
+    assert sum(-(-n // 512) * 512 - n for n in asked) / sum(asked) < 0.0001
+    assert sum(b.size - b.requested for b in device.blocks if b.active) == 275972604
 
 
 def test_private_pools_are_apart(shared):

@@ -29,6 +29,8 @@ def test_growth_of_real_files(real_leaks):
     cnn = result(real_leaks, "cnn_counterfactuals_snapshot_events")
     assert cnn["first_step_bytes"] == 24248336 == 15728640 + WORKSPACE + 16
     assert sum(x["bytes"] for x in cnn["first_step"]) == 24248336
+    first = {x["category"]: x["bytes"] for x in cnn["first_step"]}
+    assert (first.pop("optimizer_state"), first.pop("workspace"), sum(first.values())) == (15728640, WORKSPACE, 16)
     assert cnn["slope_total_bytes"] == 0
     one_time = sorted(s["boundary_bytes"][-1] for s in of_class(cnn, "one_time"))
     assert one_time == [7864320, 7864320, WORKSPACE]

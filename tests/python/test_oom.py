@@ -379,6 +379,23 @@ def test_real_files(shared):
     assert found == 1
 
 
+def test_around_the_oom_of_a_real_file(shared):
+    """The unmaps before it served another request; and the state at the end tells nothing of it."""
+    path = shared / "data" / "snapshots" / "three_gpu_expandable_oom.pickle"
+    device, = (d for d in json.loads(run("report", "--json", path, expect=0).raw)["devices"] if d["device"] == 1)
+    bursts = [(b["first_event"], b["last_event"], b["cause"]) for b in device["timeline"]["bursts"]]
+    assert bursts[-1] == (413, 418, "retry")
+    with open(path, "rb") as f:
+        recorded = pickle.load(f)
+    trace = recorded["device_traces"][1]
+    assert [trace[i]["action"] for i in (*range(413, 422),)] == ["segment_unmap"] * 6 + ["segment_map", "alloc", "oom"]
+    assert trace[420]["size"] == trace[421]["size"] == 5308694528
+    assert (device["requested"]["end_bytes"], device["reserved"]["end_bytes"]) == (403506116, 84202749952)
+    # Nothing is mapped after it, so that the ranges of the end are those of the oom.
+    assert not [e for e in trace[421:] if e["action"].startswith("segment")]
+    assert len([s for s in recorded["segments"] if s["device"] == 1]) == 8
+
+
 def test_figures_of_the_specification(shared):
     path = shared / "data" / "snapshots" / "three_gpu_expandable_oom.pickle"
     result = ask(path, "--device", "1")["result"]
@@ -390,5 +407,8 @@ def test_figures_of_the_specification(shared):
     row, = result["must_go"]
     assert row["bytes"] == 31867719984 and row["count"] == 12 and row["site"]["culprit"] == "models.py:174 update_nodes"
     assert [t["holds"] for t in result["tests"]] == [False] * 7 + [None, True]
+    # All there was would not have been enough, by far.
+    assert result["internal_free_bytes"] + result["device_free_bytes"] == 235073536 < result["request_bytes"]
+    assert round(result["capacity_seen_bytes"] / GIB, 2) == 78.51
     # Expandable segments are on already: they are not offered.
     assert result["what_if"] is None

@@ -1,5 +1,6 @@
 """Phases and steps: the figures of real files, and properties of every answer."""
 import json
+import pickle
 
 import pytest
 
@@ -92,6 +93,20 @@ def test_boundaries_of_real_files(real_steps):
     assert live("cnn_counterfactuals_snapshot_events") == [24500592] + [48748928] * 9
     assert live("lm_fwd_bwd_ctx150") == [272369456] + [349408820] * 2
     assert [b["event"] for b in result(real_steps, "lm_fwd_bwd_ctx150")["steps"]["boundaries"]] == [156, 3982, 7769]
+
+
+def test_layers_would_look_like_a_leak(real_steps, shared):
+    """Each of the twelve layers of lm_forward_bf16 leaves 18 MiB behind; as a step it would leak."""
+    loop, = (x for x in result(real_steps, "lm_forward_bf16")["steps"]["inner_loops"] if x["repeats"] == 12)
+    period = loop["period_allocs"]
+    with open(shared / "data" / "snapshots" / "lm_forward_bf16.pickle", "rb") as f:
+        trace, = [t for t in pickle.load(f)["device_traces"] if t]
+    allocs = [i for i, e in enumerate(trace) if e["action"] == "alloc"]
+    made = [(repr(trace[i]["frames"]), trace[i]["size"]) for i in allocs]
+    begin = next(p for p in range(len(made)) if made[p:p + 11 * period] == made[p + period:p + 12 * period])
+    live = [0] + curve_of(trace, 0)
+    left = [live[allocs[begin + k * period]] for k in range(12)]
+    assert {b - a for a, b in zip(left, left[1:])} == {18 << 20}
 
 
 def curve_of(recording, device):

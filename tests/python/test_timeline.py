@@ -271,6 +271,16 @@ def test_both_peaks_of_linear_grad_tiny(shared):
     assert peaks(t)["requested"] == (4434803008, 17) and peaks(t)["active"] == (4436169216, 17)
 
 
+def test_rounding_alone_ties_the_peak_of_linear_grad_tiny(real):
+    """The rule for requests knows two equal peaks; the blocks, some unsplit, have one."""
+    d, = model.devices(real["linear_grad_tiny.pkl"][1])
+    values = [sum(model.rounded(a.req, d.divisions) for a in d.allocations if a.a <= i < a.fc) for i in range(len(d.events))]
+    tops = [i for i, v in enumerate(values) if v == max(values)]
+    assert max(values) == 4434803200 < 4436169216
+    # Each lasts until the free that was asked for is completed.
+    assert tops == [17, 18, 26, 27]
+
+
 def test_three_peaks_of_lm_fwd_bwd_ctx150(shared):
     assert peaks(one(shared, "lm_fwd_bwd_ctx150.pickle")) == {
         "requested": (937034440, 4575), "active": (953719808, 8361), "reserved": (1063256064, 4574)}
