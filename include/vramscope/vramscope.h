@@ -413,6 +413,10 @@ VRS_API enum vrs_status vrs_parallel(uint32_t threads, uint32_t count,
                                      void (*finished)(void *arg, uint32_t jobs), void *arg,
                                      struct vrs_error *err);
 
+/* All of a text as the bytes of a size: "4096", "512MiB", "24GB", "1.5 GiB".  False, with `*ret`
+ * untouched, where it is none. */
+VRS_API bool vrs_size(const char *text, uint64_t *ret);
+
 /* "MAJOR.MINOR.PATCH" of the library. */
 VRS_API const char *vrs_version(void);
 
