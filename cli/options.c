@@ -235,8 +235,12 @@ static int unknown(const struct command *command, const char *name, size_t len)
     const struct option_spec *spec;
     for (size_t i = 0; (spec = option_at(command, i)) != NULL; i++)
         nearest_offer(&nearest, spec->name);
-    message("%s has no option --%s; the nearest is --%s (vramscope help %s has all)", command->name,
-            shown, nearest.best, command->name);
+    if (nearest.best == NULL)
+        message("%s has no option --%s (vramscope help %s has all)", command->name, shown,
+                command->name);
+    else
+        message("%s has no option --%s; the nearest is --%s (vramscope help %s has all)",
+                command->name, shown, nearest.best, command->name);
     return EXIT_USAGE;
 }
 
