@@ -247,8 +247,11 @@ static int join(struct work *w, const struct vrs_result *const *results, uint32_
     struct vrs_result *joined = NULL;
     struct vrs_error err;
     if (vrs_merge(results, count, &joined, &err) != VRS_OK) {
-        message_failure("joining", &err);
-        return EXIT_FAILED;
+        if (err.status == VRS_USAGE)
+            message("%s", err.message);
+        else
+            message_failure("joining", &err);
+        return err.status == VRS_USAGE ? EXIT_USAGE : EXIT_FAILED;
     }
     int exit_status = write_answer(w, joined);
     vrs_result_free(joined);
@@ -359,6 +362,13 @@ int answer_files(const struct command *command, const struct question *question,
     if (!outputs_are_apart(&w)) {
         forget(&w);
         return EXIT_USAGE;
+    }
+    if (found != EXIT_USAGE && question->check != NULL) {
+        int wrong = question->check(&w.inputs, question->settings);
+        if (wrong != EXIT_DONE) {
+            forget(&w);
+            return wrong;
+        }
     }
     if (question->ret_several != NULL)
         *question->ret_several = w.inputs.several;

@@ -16,6 +16,9 @@ struct question {
     analysis *ask;
     const void *settings;
     struct vrs_write_options write;
+    /* What the verb has to say about the inputs before any is read: EXIT_DONE, or another exit
+     * status with which all ends; or NULL. */
+    int (*check)(const struct inputs *inputs, const void *settings);
     bool *ret_several;    /* told before the first `ask`: there are several inputs; or NULL */
     bool strict;          /* what could not be decided is an exit status of its own */
     const char *snapshot; /* also write the run of the one recording to this file; NULL: no */

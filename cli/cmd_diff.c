@@ -4,7 +4,6 @@
 #include "help.h"
 #include "message.h"
 #include "pair.h"
-#include "sizes.h"
 
 struct diff_settings {
     struct common common;
@@ -83,7 +82,7 @@ static bool read_limit(struct diff_settings *s)
         return true;
     if (parse_percent(s->fail_over, &limit))
         s->fail_over_millionths = limit + 1;
-    else if (size_parse(s->fail_over, &limit) && limit < UINT64_MAX)
+    else if (vrs_size(s->fail_over, &limit) && limit < UINT64_MAX)
         s->fail_over_bytes = limit + 1;
     else
         return false;

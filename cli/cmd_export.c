@@ -142,9 +142,14 @@ static int write_out(const struct export_settings *s, const struct vrs_recording
     }
     enum vrs_status status = vrs_export(recording, &o, &sink, &err);
     int ended = EXIT_DONE;
-    /* The output knows best why a write failed. */
-    if (status != VRS_OK && output.error == 0)
+    if (file && status == VRS_IO) {
+        /* The recording is read already: it is what SQLite writes. */
+        message("-o %s: %s; nothing was left behind", output.name, err.message);
+        ended = EXIT_FAILED;
+    } else if (status != VRS_OK && output.error == 0) {
+        /* The output knows best why a write failed. */
         ended = failed(path, &err);
+    }
     int closed = output_close(&output, status == VRS_OK);
     return ended != EXIT_DONE ? ended : closed;
 }

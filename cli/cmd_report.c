@@ -2,12 +2,16 @@
 #include "answer.h"
 #include "help.h"
 #include "inputs.h"
+#include "rank_map.h"
 
 struct report_settings {
     struct common common;
     bool timeline; /* of one input; a set of ranks would be mostly points */
     bool trust, quick;
     bool several; /* one of several inputs */
+    const char *rank_map;
+    bool same_host;
+    struct rank_map map; /* what is made of it */
 };
 
 static const struct option_spec options[] = {
@@ -19,6 +23,13 @@ static const struct option_spec options[] = {
     { 0, "quick", NULL,
       "only the file, the curves and who held the peak: no verdict, categories, steps or advice",
       OPTION_FLAG, offsetof(struct report_settings, quick), NULL },
+    { 0, "rank-map", "FILE",
+      "of several files: lines of a file and its rank, as node0/*.pickle 3; others are ranked by "
+      "their names",
+      OPTION_TEXT, offsetof(struct report_settings, rank_map), NULL },
+    { 0, "same-host", NULL,
+      "of several files: they were recorded on one host, so their times may be compared",
+      OPTION_FLAG, offsetof(struct report_settings, same_host), NULL },
     { 0, "replay", "WHEN",
       "replay the allocator, which makes active and allocated bytes exact: auto (default, up to "
       "200,000 events), always or never",
@@ -41,8 +52,16 @@ static enum vrs_status ask(const struct vrs_recording *recording, const char *pa
         .trust = s->trust,
         .quick = s->quick,
         .part = s->several,
+        .rank = rank_map_find(&s->map, path) + 1,
+        .one_clock = s->same_host,
     };
     return vrs_report(recording, &o, ret, err);
+}
+
+static int check(const struct inputs *inputs, const void *settings)
+{
+    const struct report_settings *s = settings;
+    return rank_map_check(&s->map, inputs);
 }
 
 static int run(const struct command *self, int argc, char **argv)
@@ -52,13 +71,18 @@ static int run(const struct command *self, int argc, char **argv)
     if (!verb_begins(self, argc, argv, &settings, &files, &ended))
         return ended;
     settings.timeline = settings.common.json && files == 1 && !input_is_folder(argv[0]);
+    ended = rank_map_read(settings.rank_map, &settings.map);
     struct question question = {
         .ask = ask,
+        .check = check,
         .settings = &settings,
         .write = { .picture = true },
         .ret_several = &settings.several,
     };
-    return answer_files(self, &question, files, argv);
+    if (ended == EXIT_DONE)
+        ended = answer_files(self, &question, files, argv);
+    rank_map_free(&settings.map);
+    return ended;
 }
 
 const struct command cmd_report = {
@@ -70,6 +94,7 @@ const struct command cmd_report = {
              "system failed, 130 interrupted.\n",
     .examples = "vramscope report run.pickle # one page in the terminal\n"
                 "vramscope report ranks/ # one line for each rank, then which is the worst\n"
+                "vramscope report ranks/ --rank-map ranks.txt # which file is which rank\n"
                 "vramscope report --trust run.pickle # how far the numbers can be believed\n"
                 "vramscope report --json run.pickle.gz # for programs\n"
                 "zcat run.gz | vramscope report - # from a pipe\n",

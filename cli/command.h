@@ -71,10 +71,11 @@ extern const struct command *const commands[];
 
 const struct command *command_find(const char *name);
 
-/* Answers an unknown verb with the nearest one; EXIT_USAGE. */
+/* Answers an unknown verb, with the nearest one where one is near; EXIT_USAGE. */
 int command_unknown(const char *name);
 
-/* Of `names`, the one that `text` was most likely meant to be; never NULL when there is one. */
+/* Of the names offered, the one that `text` was most likely meant to be; `best` is NULL where none
+ * is near enough to be that. */
 struct nearest {
     const char *text, *best;
     unsigned distance;

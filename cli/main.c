@@ -23,11 +23,10 @@ static bool say_report(const char *name)
 /* An option without a verb; these two need none. */
 static int option_unknown(const char *name)
 {
-    enum { DISTANCE_MOST = 2 };
     struct nearest nearest = { .text = name + strspn(name, "-") };
     nearest_offer(&nearest, "version");
     nearest_offer(&nearest, "help");
-    if (*nearest.text != '\0' && nearest.distance <= DISTANCE_MOST)
+    if (*nearest.text != '\0' && nearest.best != NULL)
         message("there is no option %s; the nearest is --%s", name, nearest.best);
     else
         message("a verb comes first: vramscope VERB [options] FILE... (vramscope help has all)");
@@ -39,8 +38,11 @@ int command_unknown(const char *name)
     struct nearest nearest = { .text = name };
     for (size_t i = 0; commands[i] != NULL; i++)
         nearest_offer(&nearest, commands[i]->name);
-    message("there is no verb \"%s\"; the nearest is \"%s\" (vramscope help has all)", name,
-            nearest.best);
+    if (nearest.best == NULL)
+        message("there is no verb \"%s\" (vramscope help has all)", name);
+    else
+        message("there is no verb \"%s\"; the nearest is \"%s\" (vramscope help has all)", name,
+                nearest.best);
     return EXIT_USAGE;
 }
 

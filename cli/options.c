@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "message.h"
-#include "sizes.h"
 
 #define IN(member) offsetof(struct common, member)
 
@@ -113,7 +112,7 @@ static int set_limit(struct vrs_limits *limits, const char *value)
         if (strlen(name) != len || memcmp(name, value, len) != 0)
             continue;
         uint64_t n = 0;
-        if (equal == NULL || !size_parse(equal + 1, &n) || n == 0) {
+        if (equal == NULL || !vrs_size(equal + 1, &n) || n == 0) {
             message("--limit %s needs a value, such as %s=%s", name, name,
                     limit_names[i].offset == offsetof(struct vrs_limits, nesting) ? "128" : "4GiB");
             return EXIT_USAGE;
@@ -184,7 +183,7 @@ static int take(const struct option_spec *spec, const char *value, void *setting
         memcpy(to, &count, sizeof count);
         return EXIT_DONE;
     case OPTION_SIZE:
-        if (!size_parse(value, &n) || n == 0)
+        if (!vrs_size(value, &n) || n == 0)
             return wrong_value(spec, value, "a size, such as 24GiB, 512MiB or a number of bytes");
         memcpy(to, &n, sizeof n);
         return EXIT_DONE;
@@ -236,8 +235,12 @@ static int unknown(const struct command *command, const char *name, size_t len)
     const struct option_spec *spec;
     for (size_t i = 0; (spec = option_at(command, i)) != NULL; i++)
         nearest_offer(&nearest, spec->name);
-    message("%s has no option --%s; the nearest is --%s (vramscope help %s has all)", command->name,
-            shown, nearest.best, command->name);
+    if (nearest.best == NULL)
+        message("%s has no option --%s (vramscope help %s has all)", command->name, shown,
+                command->name);
+    else
+        message("%s has no option --%s; the nearest is --%s (vramscope help %s has all)",
+                command->name, shown, nearest.best, command->name);
     return EXIT_USAGE;
 }
 

@@ -89,6 +89,9 @@ struct vrs_report_options {
                               of its own */
     bool part;             /* of a set to be made by vrs_merge: keeps what the set compares, and
                               nothing that only the page of one file shows */
+    int64_t rank;          /* in its job, plus 1, which no other file has; 0: as its name has it */
+    bool one_clock;        /* recorded on the same host as the other parts of the set, so that
+                              times are the same */
 };
 VRS_API enum vrs_status vrs_report(const struct vrs_recording *recording,
                                    const struct vrs_report_options *options,
@@ -382,8 +385,8 @@ VRS_API enum vrs_status vrs_open_stream(int64_t (*read)(void *arg, void *bytes, 
                                         struct vrs_file **ret, struct vrs_error *err);
 
 /* Joins results of one kind into the answer for several files: of reports one line a rank, then
- * the totals.  `results` may be freed afterwards, and are to be: a set shares their memory, so
- * they and it are freed by one thread at a time. */
+ * the totals; VRS_USAGE where files were given equal ranks.  `results` may be freed afterwards, and
+ * are to be: a set shares their memory, so they and it are freed by one thread at a time. */
 VRS_API enum vrs_status vrs_merge(const struct vrs_result *const *results, uint32_t count,
                                   struct vrs_result **ret, struct vrs_error *err);
 
@@ -413,6 +416,10 @@ VRS_API enum vrs_status vrs_parallel(uint32_t threads, uint32_t count,
                                      void (*job)(void *arg, uint32_t i),
                                      void (*finished)(void *arg, uint32_t jobs), void *arg,
                                      struct vrs_error *err);
+
+/* All of a text as the bytes of a size: "4096", "512MiB", "24GB", "1.5 GiB".  False, with `*ret`
+ * untouched, where it is none. */
+VRS_API bool vrs_size(const char *text, uint64_t *ret);
 
 /* "MAJOR.MINOR.PATCH" of the library. */
 VRS_API const char *vrs_version(void);

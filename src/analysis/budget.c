@@ -2,9 +2,11 @@
 #include "analysis/budget.h"
 
 #include "base/buf.h"
+#include "base/number.h"
+#include "base/size.h"
 #include "base/utf8.h"
 
-enum { TEXT_SHOWN = 60, DECIMALS_MOST = 6, MILLION = 1000000 };
+enum { TEXT_SHOWN = 60, MILLION = 1000000 };
 
 /* No honest share is larger than a thousand times the whole. */
 #define MILLIONTHS_MOST (UINT64_C(1000) * MILLION)
@@ -52,22 +54,6 @@ static const uint8_t takes_of[LIMIT_KINDS] = {
     [LIMIT_NEW_SITE] = TAKES_SIZE,
 };
 
-static const struct {
-    const char *name;
-    uint64_t bytes;
-} units[] = {
-    { "", 1 },
-    { "b", 1 },
-    { "kib", UINT64_C(1) << 10 },
-    { "mib", UINT64_C(1) << 20 },
-    { "gib", UINT64_C(1) << 30 },
-    { "tib", UINT64_C(1) << 40 },
-    { "kb", 1000 },
-    { "mb", UINT64_C(1000) * 1000 },
-    { "gb", UINT64_C(1000) * 1000 * 1000 },
-    { "tb", UINT64_C(1000) * 1000 * 1000 * 1000 },
-};
-
 static int shown(str text)
 {
     return text.len > TEXT_SHOWN ? TEXT_SHOWN : (int)text.len;
@@ -83,73 +69,21 @@ static str trimmed(str text)
     return text;
 }
 
-/* A decimal fraction: the whole number, and the part behind the point over `scale`. */
-struct decimal {
-    uint64_t whole, part, scale;
-};
-
-static bool read_digits(str *text, uint64_t *n, uint64_t *ret_scale)
+/* The library counts in signed bytes. */
+static bool read_bytes(str text, uint64_t *ret)
 {
-    size_t at = 0;
-    for (; at < text->len && text->ptr[at] >= '0' && text->ptr[at] <= '9'; at++) {
-        uint64_t digit = (uint64_t)(text->ptr[at] - '0');
-        if (*n > (UINT64_MAX - digit) / 10 || *ret_scale > UINT64_MAX / 10)
-            return false;
-        *n = *n * 10 + digit;
-        *ret_scale *= 10;
-    }
-    *text = (str){ text->ptr + at, text->len - at };
-    return at > 0;
-}
-
-static bool read_decimal(str *text, struct decimal *ret)
-{
-    uint64_t ignored = 1;
-    *ret = (struct decimal){ 0, 0, 1 };
-    if (!read_digits(text, &ret->whole, &ignored))
+    uint64_t bytes;
+    if (!size_read(text, &bytes) || bytes > INT64_MAX)
         return false;
-    if (text->len == 0 || text->ptr[0] != '.')
-        return true;
-    *text = (str){ text->ptr + 1, text->len - 1 };
-    return read_digits(text, &ret->part, &ret->scale) && ret->scale <= MILLION;
-}
-
-static bool same_letters(str text, const char *lower)
-{
-    size_t i = 0;
-    for (; i < text.len && lower[i] != '\0'; i++) {
-        char c = text.ptr[i];
-        if ((c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c) != lower[i])
-            return false;
-    }
-    return i == text.len && lower[i] == '\0';
-}
-
-/* "24GiB", "1.5 GB", "4096": as the command line takes sizes everywhere. */
-static bool read_size(str text, uint64_t *ret)
-{
-    struct decimal n;
-    if (!read_decimal(&text, &n))
-        return false;
-    text = trimmed(text);
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        uint64_t unit = units[i].bytes;
-        if (!same_letters(text, units[i].name))
-            continue;
-        uint64_t more = n.part * (unit / n.scale) + n.part * (unit % n.scale) / n.scale;
-        if (n.whole > (INT64_MAX - more) / unit)
-            return false;
-        *ret = n.whole * unit + more;
-        return true;
-    }
-    return false;
+    *ret = bytes;
+    return true;
 }
 
 /* "105%", "2.5 %" in millionths of the whole. */
 static bool read_share(str text, uint64_t *ret)
 {
     struct decimal n;
-    if (!read_decimal(&text, &n) || !str_equal(trimmed(text), S("%")))
+    if (!decimal_take(&text, &n) || !str_equal(trimmed(text), S("%")))
         return false;
     if (n.whole > MILLIONTHS_MOST)
         return false;
@@ -167,7 +101,7 @@ static enum vrs_status read_amount(str name, enum takes takes, str text, struct 
                                                : "a size, such as 24GiB or a number of bytes, or "
                                                  "with a baseline a share of its, such as 105%";
     *ret = (struct amount){ 0 };
-    if (takes != TAKES_SHARE && read_size(text, &ret->bytes))
+    if (takes != TAKES_SHARE && read_bytes(text, &ret->bytes))
         return VRS_OK;
     if (takes != TAKES_SIZE && read_share(text, &ret->millionths)) {
         ret->relative = true;
@@ -193,9 +127,10 @@ static enum vrs_status read_category(str subject, struct limit *l, struct vrs_er
 
 static enum vrs_status read_device(str subject, struct limit *l, struct vrs_error *err)
 {
-    uint64_t n = 0, ignored = 1;
-    str rest = subject;
-    if (!read_digits(&rest, &n, &ignored) || rest.len != 0 || n > UINT32_MAX)
+    uint64_t n = 0;
+    bool negative;
+    if (!number_integer(subject, &n, &negative) || subject.ptr[0] == '+' || subject.ptr[0] == '-' ||
+        n > UINT32_MAX)
         return vrs_fail(err, VRS_USAGE,
                         "max-device-peak takes a device's number with a size, as 0=24GiB, not "
                         "\"%.*s\"",
@@ -260,7 +195,23 @@ static void free_limit(struct limit *l)
     l->site = NULL;
 }
 
-/* Replaces the limit of the same name, or adds one.  Takes `*l` over, also when it fails. */
+/* A line of a file never takes back what another one says. */
+static enum vrs_status admit_line(const struct budget *b, unsigned line, str name,
+                                  struct vrs_error *err)
+{
+    if (b->line == 0 || line == 0)
+        return VRS_OK;
+    return vrs_fail(err, VRS_USAGE, "%.*s stands in line %u already; leave one of them out",
+                    shown(name), name.ptr, line);
+}
+
+static bool is_same(const struct limit *a, const struct limit *b)
+{
+    return a->kind == b->kind && a->category == b->category && a->device == b->device &&
+           (a->kind != LIMIT_SITE || str_equal(a->name, b->name));
+}
+
+/* Replaces the same limit, or adds one.  Takes `*l` over, also when it fails. */
 static enum vrs_status add(struct budget *b, struct limit *l, str subject, struct vrs_error *err)
 {
     struct buf name;
@@ -272,7 +223,7 @@ static enum vrs_status add(struct budget *b, struct limit *l, str subject, struc
     l->name = name.failed ? (str){ NULL, 0 } : arena_copy(b->arena, buf_slice(&name));
     buf_free(&name);
     uint32_t at = 0;
-    while (l->name.ptr != NULL && at < b->limits && !str_equal(b->limit[at].name, l->name))
+    while (l->name.ptr != NULL && at < b->limits && !is_same(&b->limit[at], l))
         at++;
     if (l->name.ptr == NULL || at == BUDGET_LIMITS_MOST) {
         free_limit(l);
@@ -280,6 +231,13 @@ static enum vrs_status add(struct budget *b, struct limit *l, str subject, struc
                    ? vrs_no_memory(err)
                    : vrs_fail(err, VRS_USAGE, "more than %d limits", BUDGET_LIMITS_MOST);
     }
+    enum vrs_status admitted =
+        at < b->limits ? admit_line(b, b->limit[at].line, l->name, err) : VRS_OK;
+    if (admitted != VRS_OK) {
+        free_limit(l);
+        return admitted;
+    }
+    l->line = b->line;
     if (at < b->limits)
         free_limit(&b->limit[at]);
     else
@@ -308,9 +266,14 @@ static enum vrs_status set_beside(struct budget *b, str name, str value, bool *r
 {
     struct amount capacity;
     *ret_taken = true;
-    if (str_equal(name, S("tolerance")))
+    if (str_equal(name, S("tolerance"))) {
+        TRY(admit_line(b, b->tolerance_line, name, err));
+        b->tolerance_line = b->line;
         return read_amount(name, TAKES_AMOUNT, value, &b->tolerance, err);
+    }
     if (str_equal(name, S("capacity"))) {
+        TRY(admit_line(b, b->capacity_line, name, err));
+        b->capacity_line = b->line;
         TRY(read_amount(name, TAKES_SIZE, value, &capacity, err));
         if (capacity.bytes == 0)
             return vrs_fail(err, VRS_USAGE, "a capacity of nothing leaves no headroom");
@@ -375,14 +338,13 @@ static enum vrs_status read_line(struct budget *b, str line, struct vrs_error *e
 
 enum vrs_status budget_read(struct budget *b, str file, str text, struct vrs_error *err)
 {
-    unsigned number = 0;
-    if (str_starts(text, S("\xef\xbb\xbf")))
-        text = (str){ text.ptr + 3, text.len - 3 };
-    while (text.len > 0) {
-        number++;
+    text = utf8_without_mark(text);
+    for (unsigned number = 1; text.len > 0; number++) {
         size_t len = str_find(text, S("\n"));
         struct vrs_error why;
+        b->line = number;
         enum vrs_status status = len == 0 ? VRS_OK : read_line(b, (str){ text.ptr, len }, &why);
+        b->line = 0;
         if (status == VRS_USAGE)
             return vrs_fail(err, VRS_USAGE, "%.*s:%u: %s", shown(file), file.ptr, number,
                             why.message);

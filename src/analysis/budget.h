@@ -2,7 +2,8 @@
  *
  * A limit is a name with a value: "max-peak" with "24GiB", "max-category" with "activation=8GiB".
  * The names are those of the options of `check`; a file of limits has them too, one a line:
- * "max-peak = 24GiB".  A later limit of the same name and subject replaces the earlier one. */
+ * "max-peak = 24GiB".  A later limit of the same name and subject replaces the earlier one, but not
+ * within a file: there one of the two is a mistake. */
 #ifndef VRS_ANALYSIS_BUDGET_H
 #define VRS_ANALYSIS_BUDGET_H
 
@@ -50,6 +51,7 @@ struct limit {
     enum category category; /* LIMIT_CATEGORY */
     uint32_t device;        /* LIMIT_DEVICE_PEAK: its number */
     regex_t *site;          /* LIMIT_SITE */
+    unsigned line;          /* of the file it stands in; 0: in none */
 };
 
 enum { BUDGET_LIMITS_MOST = 1024 };
@@ -58,8 +60,10 @@ struct budget {
     struct arena *arena;
     struct limit *limit; /* in the order in which each was first named */
     uint32_t limits;
-    uint64_t capacity_bytes; /* 0: not given */
-    struct amount tolerance; /* of comparisons with a baseline */
+    uint64_t capacity_bytes;                /* 0: not given */
+    struct amount tolerance;                /* of comparisons with a baseline */
+    unsigned line;                          /* that is being read; 0: none of a file */
+    unsigned capacity_line, tolerance_line; /* as of a limit */
 };
 
 /* Everything lives in `arena`, but for what budget_free frees, also after a failure below. */

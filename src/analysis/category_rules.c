@@ -4,6 +4,8 @@
 #include "analysis/lifetime.h"
 #include "analysis/phases.h"
 #include "base/number.h"
+#include "base/size.h"
+#include "base/utf8.h"
 
 const char *const category_names[CATEGORIES] = {
     [CATEGORY_UNKNOWN] = "unknown",
@@ -230,22 +232,13 @@ static enum vrs_status read_words(struct parser *p, struct rule_condition *c, st
 
 static enum vrs_status read_number(struct parser *p, struct rule_condition *c, str value)
 {
-    static const struct {
-        const char *name;
-        unsigned shift;
-    } units[] = { { "KiB", 10 }, { "MiB", 20 }, { "GiB", 30 } };
-    unsigned shift = 0;
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (c->key == RULE_KEY_SIZE && str_ends(value, str_from(units[i].name))) {
-            shift = units[i].shift;
-            value = trimmed((str){ value.ptr, value.len - 3 });
-            break;
-        }
     bool negative = false;
-    if (!number_integer(value, &c->number, &negative) || negative ||
-        c->number > UINT64_MAX >> shift)
+    if (c->key == RULE_KEY_SIZE)
+        return size_read(value, &c->number)
+                   ? VRS_OK
+                   : FAIL(p, "%s:%u: size needs a number of bytes, such as 2MiB", p->name, p->line);
+    if (!number_integer(value, &c->number, &negative) || negative)
         return FAIL(p, "%s:%u: %s needs a whole number", p->name, p->line, keys[c->key].name);
-    c->number <<= shift;
     return VRS_OK;
 }
 
@@ -360,6 +353,7 @@ enum vrs_status category_rules_read(struct category_rules *r, str text, const ch
                                     struct vrs_error *err)
 {
     struct parser p = { .to = r, .name = name, .err = err };
+    text = utf8_without_mark(text);
     while (text.len != 0) {
         const char *end = memchr(text.ptr, '\n', text.len);
         size_t len = end == NULL ? text.len : (size_t)(end - text.ptr);

@@ -7,9 +7,9 @@
 #include "analysis/outlier.h"
 
 enum {
-    OUTLIER_UNITS = 4,     /* fewer have no spread to speak of */
-    PARAMETER_PERCENT = 1, /* within that parameters are equal */
-    RANK_MOST = 9999999    /* a larger number is a date, not a rank */
+    OUTLIER_UNITS = 4,  /* fewer have no spread to speak of */
+    EQUAL_PERCENT = 1,  /* within that bytes are equal */
+    RANK_MOST = 9999999 /* a larger number is a date, not a rank */
 };
 
 static bool is_digit(char c)
@@ -111,7 +111,42 @@ static uint64_t parameters_of(const struct rank_unit *u)
 static bool near(uint64_t least, uint64_t bytes)
 {
     return least == UNKNOWN_U64 ? bytes == UNKNOWN_U64
-                                : bytes - least <= least / 100 * PARAMETER_PERCENT;
+                                : bytes - least <= least / 100 * EQUAL_PERCENT;
+}
+
+/* What ranks of one job have alike where it is data parallel; 0: not known. */
+static uint64_t bytes_of(const struct rank_unit *u, enum category category)
+{
+    /* At the peak compared there may be few of them yet. */
+    return category == CATEGORY_GRADIENT ? u->unit->gradients_most_bytes
+                                         : u->unit->category_bytes[category];
+}
+
+static void find_differences(const struct comparison *c, struct rank_group *group)
+{
+    static const enum category categories[RANK_DIFFERENCES] = { CATEGORY_GRADIENT,
+                                                                CATEGORY_OPTIMIZER_STATE };
+    if (group->parameter_bytes == UNKNOWN_U64)
+        return;
+    for (int i = 0; i < RANK_DIFFERENCES; i++) {
+        struct rank_difference d = { .category = categories[i], .least_bytes = UNKNOWN_U64 };
+        for (uint32_t k = 0; k < group->units; k++) {
+            uint32_t unit = group->unit[k];
+            uint64_t bytes = bytes_of(&c->unit[unit], categories[i]);
+            if (bytes == 0 || !c->unit[unit].whole)
+                continue;
+            if (bytes < d.least_bytes) {
+                d.least_bytes = bytes;
+                d.least = unit;
+            }
+            if (bytes > d.most_bytes) {
+                d.most_bytes = bytes;
+                d.most = unit;
+            }
+        }
+        if (d.most_bytes != 0 && !near(d.least_bytes, d.most_bytes))
+            group->difference[group->differences++] = d;
+    }
 }
 
 static enum vrs_status make_groups(struct comparison *c, struct vrs_error *err)
@@ -128,11 +163,13 @@ static enum vrs_status make_groups(struct comparison *c, struct vrs_error *err)
         struct rank_group *last = ranks->group + ranks->groups - 1;
         if (i == 0 || !near(last->parameter_bytes, c->keyed[i].key)) {
             last = &ranks->group[ranks->groups++];
-            *last = (struct rank_group){ c->keyed[i].key, member + i, 0 };
+            *last = (struct rank_group){ .parameter_bytes = c->keyed[i].key, .unit = member + i };
         }
         last->unit[last->units++] = c->keyed[i].index;
         c->group_of[c->keyed[i].index] = ranks->groups - 1;
     }
+    for (uint32_t g = 0; g < ranks->groups; g++)
+        find_differences(c, &ranks->group[g]);
     return VRS_OK;
 }
 
@@ -378,8 +415,40 @@ static enum vrs_status test_pair(struct comparison *c, struct vrs_error *err)
     return VRS_OK;
 }
 
-enum vrs_status ranks_compute(struct rank_unit *unit, uint32_t units, struct arena *keep,
-                              struct arena *scratch, struct ranks *ret, struct vrs_error *err)
+/* The whole units that the straggler may be compared with, in the order of their numbers. */
+static uint32_t list_like(const struct comparison *c, uint32_t group, uint32_t *ret)
+{
+    uint32_t len = 0;
+    for (uint32_t i = 0; i < c->units; i++)
+        if (c->unit[i].whole && (group == ALL_GROUPS || c->group_of[i] == group))
+            ret[len++] = i;
+    return len;
+}
+
+static enum vrs_status align(struct comparison *c, bool one_clock, struct vrs_error *err)
+{
+    struct ranks *ranks = &c->ranks;
+    uint32_t *like = arena_array(c->scratch, uint32_t, c->units);
+    const struct unit_moments **moments =
+        arena_array(c->scratch, const struct unit_moments *, c->units);
+    if (like == NULL || moments == NULL)
+        return vrs_no_memory(err);
+    if (ranks->straggler == NO_ROW)
+        return VRS_OK;
+    uint32_t len = list_like(c, c->group_of[ranks->straggler], like);
+    if (len < 2)
+        len = list_like(c, ALL_GROUPS, like);
+    for (uint32_t i = 0; i < len; i++)
+        moments[i] = &c->unit[like[i]].unit->moments;
+    TRY(alignment_find(moments, like, len, one_clock, c->keep, c->scratch, &ranks->alignment, err));
+    for (uint32_t i = 0; i < ranks->alignment.moments; i++)
+        ranks->straggler_moments += ranks->alignment.moment[i].worst == ranks->straggler;
+    return VRS_OK;
+}
+
+enum vrs_status ranks_compute(struct rank_unit *unit, uint32_t units, bool one_clock,
+                              struct arena *keep, struct arena *scratch, struct ranks *ret,
+                              struct vrs_error *err)
 {
     struct comparison c = {
         .unit = unit,
@@ -399,6 +468,7 @@ enum vrs_status ranks_compute(struct rank_unit *unit, uint32_t units, struct are
     find_skew(&c);
     find_straggler(&c);
     TRY(test_pair(&c, err));
+    TRY(align(&c, one_clock, err));
     *ret = c.ranks;
     return VRS_OK;
 }

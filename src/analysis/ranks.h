@@ -2,6 +2,7 @@
 #ifndef VRS_ANALYSIS_RANKS_H
 #define VRS_ANALYSIS_RANKS_H
 
+#include "analysis/alignment.h"
 #include "analysis/unit.h"
 
 /* A unit with its name. */
@@ -11,7 +12,7 @@ struct rank_unit {
     uint32_t file;   /* its place among the files, by rank or path */
     uint32_t device; /* number */
     int64_t rank;
-    bool rank_named; /* the files' names give it; else it is the file's place */
+    bool rank_named; /* a map or the files' names give it; else it is the file's place */
     char grade;
     bool whole; /* else the file is cut, and the peak a lower bound that is no reference */
 };
@@ -33,11 +34,22 @@ struct rank_pair {
     uint32_t largest_row; /* that explains most of the difference; NO_ROW: none */
 };
 
+/* What units with equal parameters have more of in one than in another. */
+struct rank_difference {
+    enum category category;
+    uint32_t least, most; /* units */
+    uint64_t least_bytes, most_bytes;
+};
+
+enum { RANK_DIFFERENCES = 2 }; /* of gradients, of optimizer states */
+
 /* Units with equal bytes of parameters: others hold other shards or stages of a model. */
 struct rank_group {
     uint64_t parameter_bytes; /* UNKNOWN_U64: not known */
     uint32_t *unit;
     uint32_t units;
+    struct rank_difference difference[RANK_DIFFERENCES];
+    uint32_t differences;
 };
 
 struct ranks {
@@ -53,11 +65,14 @@ struct ranks {
     struct rank_pair pair;
     struct rank_group *group;
     uint32_t groups;
+    struct alignment alignment; /* of the straggler's group, where it has two units; else of all */
+    uint32_t straggler_moments; /* of its moments: where the straggler has the highest peak */
 };
 
-/* `unit` stays the caller's, and must live as long as `*ret`, whose rows live in `keep`. */
-enum vrs_status ranks_compute(struct rank_unit *unit, uint32_t units, struct arena *keep,
-                              struct arena *scratch, struct ranks *ret,
+/* `one_clock`: times of different units can be compared.  `unit` stays the caller's, and must live
+ * as long as `*ret`, whose rows live in `keep`. */
+enum vrs_status ranks_compute(struct rank_unit *unit, uint32_t units, bool one_clock,
+                              struct arena *keep, struct arena *scratch, struct ranks *ret,
                               struct vrs_error *err) MUST_CHECK;
 
 /* The last "rank3", "rank-3", "rank_3" in a file's name, else in its folders', else the last "_3"

@@ -287,6 +287,10 @@ enum vrs_status unit_describe(const struct study *s, struct unit *unit, struct v
     TRY(find_spike(s, unit, err));
     TRY(find_stranded(s, event, unit, err));
     TRY(find_growth(s, unit, err));
+    uint32_t events =
+        unit->after_peer_oom_event < 0 ? s->events : (uint32_t)unit->after_peer_oom_event;
+    TRY(unit_moments_make(s, events, &unit->moments, err));
+    unit->gradients_most_bytes = s->categories.multiset_bytes;
     TRY(live_at(s->r, s->device, event, s->scratch, &set, err));
     for (uint32_t i = 0; i < set.len; i++) {
         uint8_t category = s->categories.of[set.at[i].allocation - first];

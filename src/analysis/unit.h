@@ -5,7 +5,7 @@
 #ifndef VRS_ANALYSIS_UNIT_H
 #define VRS_ANALYSIS_UNIT_H
 
-#include "analysis/study.h"
+#include "analysis/unit_moments.h"
 
 enum {
     UNIT_SITES_MOST = 512, /* the largest; the rest is one sum */
@@ -43,6 +43,8 @@ struct unit {
     int64_t spike_peak_bytes, median_step_peak_bytes;
     bool categorised;
     uint64_t category_bytes[CATEGORIES]; /* alive at common_peak_event */
+    uint64_t gradients_most_bytes;       /* alive at once; 0: none were found */
+    struct unit_moments moments;         /* up to the failure of another device */
 
     uint64_t stranded_bytes; /* at common_peak_event; UNKNOWN_U64: not known, or not exactly */
     int64_t slope_bytes;     /* growth of a step */

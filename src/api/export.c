@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "analysis/moment.h"
+#include "analysis/study.h"
 #include "api/result.h"
 #include "render/export_tables.h"
 
@@ -126,6 +127,84 @@ static enum vrs_status find_moment(const struct recording *r, const struct wish 
     return found;
 }
 
+static bool shows_categories(const struct wish *wish)
+{
+    enum export_needs needs = wish->format->needs;
+    bool tables = needs == EXPORT_NEEDS_TABLES || needs == EXPORT_NEEDS_TABLE;
+    return needs == EXPORT_NEEDS_FILE || (tables && wish->wanted[EXPORT_ALLOCATIONS]);
+}
+
+/* Of what a study knows the category of each allocation is kept. */
+static enum vrs_status keep_categories(const struct study *s, struct arena *keep,
+                                       struct export_categories *ret, struct vrs_error *err)
+{
+    const struct categories *from = &s->categories;
+    if (s->traced && !s->phases.known)
+        return VRS_OK;
+    struct export_categories kept = {
+        .of = arena_array(keep, uint8_t, from->count),
+        .confidence = arena_array(keep, uint8_t, from->count),
+        .rule = arena_array(keep, uint16_t, from->count),
+        .undecided = arena_array(keep, bool, from->count),
+    };
+    const char **names = arena_array(keep, const char *, from->rules);
+    if (kept.of == NULL || kept.confidence == NULL || kept.rule == NULL || kept.undecided == NULL ||
+        names == NULL)
+        return vrs_no_memory(err);
+    for (uint32_t i = 0; i < from->count; i++) {
+        kept.of[i] = from->of[i];
+        kept.confidence[i] = from->confidence[i];
+        kept.rule[i] = from->rule[i];
+        kept.undecided[i] = from->undecided[i];
+    }
+    for (uint32_t i = 0; i < from->rules; i++) {
+        str name = arena_copy(keep, str_from(from->rule_names[i]));
+        if (name.ptr == NULL)
+            return vrs_no_memory(err);
+        names[i] = name.ptr;
+    }
+    kept.rule_names = names;
+    *ret = kept;
+    return VRS_OK;
+}
+
+static enum vrs_status find_categories(struct asking *a, struct study_place *place,
+                                       struct exporting *e, struct vrs_error *err)
+{
+    TRY(study_place_make(place, err));
+    for (uint32_t i = 0; i < e->devices; i++) {
+        struct study study;
+        struct arena_mark mark = arena_mark(&a->scratch);
+        TRY(study_make(place, e->device[i].row, &study, err));
+        TRY(keep_categories(&study, a->keep, &e->device[i].categories, err));
+        arena_release(&a->scratch, mark);
+    }
+    return VRS_OK;
+}
+
+/* What each allocation is, by the built-in rules. */
+static enum vrs_status add_categories(struct asking *a, struct exporting *e, struct vrs_error *err)
+{
+    struct category_rules rules;
+    struct arena_mark mark = arena_mark(&a->scratch);
+    struct study_place place = {
+        .r = a->r,
+        .agreement = a->agreement,
+        .naming = a->naming,
+        .rules = &rules,
+        .keep = a->keep,
+        .scratch = &a->scratch,
+    };
+    category_rules_init(&rules);
+    enum vrs_status status =
+        category_rules_read(&rules, str_from(category_rules_builtin), "builtin", err);
+    if (status == VRS_OK)
+        status = find_categories(a, &place, e, err);
+    category_rules_free(&rules);
+    arena_release(&a->scratch, mark);
+    return status;
+}
+
 static enum vrs_status add_device(struct asking *a, uint32_t row, const struct wish *wish,
                                   struct exporting *e, struct vrs_error *err)
 {
@@ -210,6 +289,8 @@ static enum vrs_status prepare(struct asking *a, const struct vrs_recording *rec
         if (asking_wants(a, d))
             TRY(add_device(a, d, wish, e, err));
     TRY(check_moment(e, wish, err));
+    if (shows_categories(wish))
+        TRY(add_categories(a, e, err));
     return find_used(a->r, a->keep, e, err);
 }
 

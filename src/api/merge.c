@@ -40,10 +40,12 @@ enum vrs_status vrs_merge(const struct vrs_result *const *results, uint32_t coun
         at += results[i]->set.count;
         joined->part[joined->parts++] = result_memory_hold(results[i]);
     }
-    if (joined->set.kind == RESULT_REPORT &&
-        compare_units(&joined->set, true, joined->arena, err) != VRS_OK) {
+    enum vrs_status status = VRS_OK;
+    if (joined->set.kind == RESULT_REPORT)
+        status = compare_units(&joined->set, true, joined->arena, err);
+    if (status != VRS_OK) {
         vrs_result_free(joined);
-        return vrs_no_memory(err);
+        return status;
     }
     *ret = joined;
     return VRS_OK;

@@ -41,6 +41,7 @@ enum vrs_status keep_unit(struct asking *a, uint32_t d, const struct last_ooms *
 struct ranked_file {
     const struct report *report;
     int64_t rank;
+    bool named;
     uint32_t file; /* as it was given */
 };
 
@@ -55,53 +56,106 @@ static int by_name(const void *a, const void *b)
     return order != 0 ? order : (x->file > y->file) - (x->file < y->file);
 }
 
-/* Whether the names of the files give each a rank of its own; else the numbers in them mean
- * something else. */
+/* Is the rank of a file, one of several in the order of ranks, another one's too? */
+static bool is_shared(const struct ranked_file *file, uint32_t files, uint32_t i)
+{
+    return (i > 0 && file[i].rank == file[i - 1].rank) ||
+           (i + 1 < files && file[i].rank == file[i + 1].rank);
+}
+
+/* Ranks that the caller has given are meant; the entries of a page share the page's. */
+static enum vrs_status check_given(const struct ranked_file *file, uint32_t files,
+                                   struct vrs_error *err)
+{
+    const struct report *last = NULL;
+    for (uint32_t i = 0; i < files; i++) {
+        const struct report *report = file[i].report;
+        if (report->rank < 0)
+            continue;
+        if (last != NULL && last->rank == report->rank &&
+            !str_equal(last->file.path, report->file.path))
+            return vrs_fail(err, VRS_USAGE, "rank %lld is given to %.80s and to %.80s",
+                            (long long)last->rank, last->file.path.ptr, report->file.path.ptr);
+        last = report;
+    }
+    return VRS_OK;
+}
+
+/* Whether each file has a rank of its own, if not the caller's then its name's; else the numbers
+ * in names mean something else. */
 static bool are_named(const struct ranked_file *file, uint32_t files)
 {
     for (uint32_t i = 0; i < files; i++)
-        if (file[i].rank < 0 || (i > 0 && file[i].rank == file[i - 1].rank))
+        if (file[i].rank < 0 || (file[i].report->rank < 0 && is_shared(file, files, i)))
             return false;
     return true;
 }
 
-/* The files by rank, as their names have it, else by path: in whatever order they are given, the
- * answer is the same. */
-static struct ranked_file *rank_files(const struct answer_set *set, struct arena *scratch,
-                                      bool *ret_named)
+/* Files that have none take the numbers that are left, by path. */
+static void number_others(struct ranked_file *file, uint32_t files)
+{
+    for (uint32_t i = 0; i < files; i++) {
+        file[i].rank = file[i].report->rank;
+        file[i].named = file[i].rank >= 0;
+    }
+    qsort(file, files, sizeof *file, by_name);
+    uint32_t others = 0;
+    while (others < files && !file[others].named)
+        others++;
+    int64_t next = 0;
+    for (uint32_t i = 0, given = others; i < others; next++) {
+        while (given < files && file[given].rank < next)
+            given++;
+        if (given == files || file[given].rank != next)
+            file[i++].rank = next;
+    }
+    qsort(file, files, sizeof *file, by_name);
+}
+
+/* The files by rank, as the caller or their names have it, else by path: in whatever order they are
+ * given, the answer is the same. */
+static enum vrs_status rank_files(const struct answer_set *set, struct arena *scratch,
+                                  struct ranked_file **ret, struct vrs_error *err)
 {
     struct ranked_file *file = arena_array(scratch, struct ranked_file, set->count);
-    for (uint32_t i = 0; file != NULL && i < set->count; i++)
-        file[i] =
-            (struct ranked_file){ &set->report[i], rank_of_path(set->report[i].file.path), i };
     if (file == NULL)
-        return NULL;
+        return vrs_no_memory(err);
+    for (uint32_t i = 0; i < set->count; i++) {
+        const struct report *report = &set->report[i];
+        int64_t rank = report->rank >= 0 ? report->rank : rank_of_path(report->file.path);
+        file[i] = (struct ranked_file){ report, rank, true, i };
+    }
     qsort(file, set->count, sizeof *file, by_name);
-    *ret_named = are_named(file, set->count);
-    if (*ret_named)
-        return file;
-    for (uint32_t i = 0; i < set->count; i++)
-        file[i].rank = 0;
-    qsort(file, set->count, sizeof *file, by_name);
-    for (uint32_t i = 0; i < set->count; i++)
-        file[i].rank = i;
-    return file;
+    *ret = file;
+    TRY(check_given(file, set->count, err));
+    if (!are_named(file, set->count))
+        number_others(file, set->count);
+    return VRS_OK;
+}
+
+/* Devices of one file share its clock. */
+static bool have_one_clock(const struct answer_set *set)
+{
+    for (uint32_t i = 0; set->count > 1 && i < set->count; i++)
+        if (!set->report[i].one_clock)
+            return false;
+    return true;
 }
 
 static enum vrs_status compare(struct answer_set *set, bool several, struct arena *keep,
                                struct arena *scratch, struct vrs_error *err)
 {
     uint32_t units = 0, at = 0;
-    bool named = false;
     for (uint32_t i = 0; i < set->count; i++)
         for (uint32_t k = 0; k < set->report[i].devices; k++)
             units += set->report[i].device[k].unit != NULL;
     if (!several && units < 2)
         return VRS_OK;
-    const struct ranked_file *file = rank_files(set, scratch, &named);
+    struct ranked_file *file = NULL;
+    TRY(rank_files(set, scratch, &file, err));
     struct rank_unit *unit = arena_array(keep, struct rank_unit, units);
     struct ranks *ranks = arena_take(keep, sizeof *ranks);
-    if (file == NULL || unit == NULL || ranks == NULL)
+    if (unit == NULL || ranks == NULL)
         return vrs_no_memory(err);
     for (uint32_t i = 0; i < set->count; i++) {
         const struct report *report = file[i].report;
@@ -116,13 +170,13 @@ static enum vrs_status compare(struct answer_set *set, bool several, struct aren
                 .file = i,
                 .device = d->name.number,
                 .rank = file[i].rank,
-                .rank_named = named,
+                .rank_named = file[i].named,
                 .grade = d->trust.grade,
                 .whole = d->curves.of[CURVE_REQUESTED].start_known,
             };
         }
     }
-    TRY(ranks_compute(unit, units, keep, scratch, ranks, err));
+    TRY(ranks_compute(unit, units, have_one_clock(set), keep, scratch, ranks, err));
     set->ranks = ranks;
     return VRS_OK;
 }

@@ -18,6 +18,11 @@ static size_t sequence(const unsigned char *p, size_t left)
     return overlong || surrogate || beyond ? 0 : len;
 }
 
+str utf8_without_mark(str text)
+{
+    return str_starts(text, S("\ufeff")) ? (str){ text.ptr + 3, text.len - 3 } : text;
+}
+
 bool utf8_valid(str text)
 {
     const unsigned char *p = (const unsigned char *)text.ptr;

@@ -6,6 +6,9 @@
 
 #include "base/buf.h"
 
+/* The text behind the byte order mark that some editors put first. */
+str utf8_without_mark(str text);
+
 /* Strict: no overlong forms, no surrogates, nothing above U+10FFFF. */
 bool utf8_valid(str text);
 

@@ -302,19 +302,23 @@ static void put_items(struct buf *to, const struct sheet *s, const struct estima
         envelope_words(to, s->style, "", s->words);
 }
 
-static void put_moment(struct buf *to, const struct category_table *t,
+static void put_moment(struct buf *to, const struct sheet *s, const struct category_table *t,
                        const struct study_device *device)
 {
     bool final = false;
+    struct buf *words = s->words;
     for (uint32_t i = 0; i < device->reasons; i++)
         final = final || strcmp(device->reason[i].id, "no_trace") == 0;
-    human_bytes(to, (int64_t)t->total_bytes);
+    human_bytes(words, (int64_t)t->total_bytes);
     if (final)
-        buf_text(to, " in use in the final state\n\n");
+        buf_text(words, " in use in the final state");
     else if (t->at_event < 0)
-        buf_text(to, " in use at the start of the recording\n\n");
+        buf_text(words, " in use at the start of the recording");
     else
-        buf_format(to, " in use after event %lld\n\n", (long long)t->at_event);
+        buf_format(words, " in use after event %lld", (long long)t->at_event);
+    text_wrap(to, s->style, buf_slice(words), 0, 0);
+    buf_char(to, '\n');
+    words->len = 0;
 }
 
 static void put_result(struct out *out, const struct study_device *device,
@@ -328,7 +332,7 @@ static void put_result(struct out *out, const struct study_device *device,
     buf_init(&text, SIZE_MAX / 2);
     buf_init(&words, SIZE_MAX / 2);
     struct sheet s = { &options->style, &arena, &text, &words };
-    put_moment(to, t, device);
+    put_moment(to, &s, t, device);
     put_table(to, &s, t, options->rows == 0 ? RULES_DEFAULT : options->rows);
     buf_char(to, '\n');
     put_doubt(to, &s, t);

@@ -5,6 +5,7 @@
 #ifndef VRS_RENDER_EXPORT_H
 #define VRS_RENDER_EXPORT_H
 
+#include "analysis/categories.h"
 #include "analysis/curve_steps.h"
 #include "analysis/live.h"
 #include "analysis/naming.h"
@@ -27,6 +28,15 @@ enum export_table {
     EXPORT_TABLES
 };
 
+/* What each allocation of a device is, as struct categories has it; `of` is NULL where no table
+ * shows it, or nothing decides it. */
+struct export_categories {
+    uint8_t *of, *confidence;
+    uint16_t *rule;
+    bool *undecided;
+    const char *const *rule_names;
+};
+
 struct export_device {
     uint32_t row;      /* of devices */
     int64_t number;    /* as tables have it: of host memory n, -1 - n */
@@ -35,6 +45,7 @@ struct export_device {
     bool tracks_exact; /* active and allocated bytes */
     struct lifetimes lifetimes;
     struct curve_steps steps; /* an exporter moves it as it likes */
+    struct export_categories categories;
 };
 
 struct exporting {

@@ -21,7 +21,9 @@ static const char views[] =
     "AND (a.free_completed_event IS NULL OR a.free_completed_event > p.event);"
     "CREATE VIEW peak_by_culprit AS SELECT device, ifnull(culprit, '(no stack)') AS culprit, "
     "sum(bytes) AS bytes, count(*) AS count, max(bytes) AS largest_bytes FROM live_at_peak "
-    "GROUP BY 1, 2 ORDER BY 1, 3 DESC, 2;";
+    "GROUP BY 1, 2 ORDER BY 1, 3 DESC, 2;"
+    "CREATE VIEW peak_by_category AS SELECT device, category, sum(bytes) AS bytes, count(*) AS "
+    "count FROM live_at_peak GROUP BY 1, 2 ORDER BY 1, 3 DESC, 2;";
 
 struct filler {
     sqlite3 *db;

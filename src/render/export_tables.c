@@ -148,6 +148,10 @@ static const struct export_column allocation_columns[] = {
     { "free_stack", false, false },
     { "culprit", true, true },
     { "owner", true, true },
+    { "category", true, false },
+    { "confidence", true, false },
+    { "rule", true, false },
+    { "undecided", false, false },
 };
 
 static uint32_t allocation_rows(const struct exporting *e, const struct export_device *d)
@@ -182,6 +186,19 @@ static uint32_t pool_of_allocation(const struct recording *r, uint32_t allocatio
     return pool;
 }
 
+static void put_category(const struct export_categories *known, uint32_t row, struct cell *c)
+{
+    for (uint32_t i = 0; i < 4; i++)
+        c[i] = none();
+    if (known->of == NULL)
+        return;
+    c[0] = word(category_names[known->of[row]]);
+    if (known->confidence[row] != CONFIDENCE_NONE)
+        c[1] = word(confidence_names[known->confidence[row]]);
+    c[2] = word(known->rule_names[known->rule[row]]);
+    c[3] = yes_or_no(known->undecided[row]);
+}
+
 static enum vrs_status allocation_row(struct exporting *e, struct export_device *d, uint32_t row,
                                       struct buf *words, struct cell *c, struct vrs_error *err)
 {
@@ -205,6 +222,7 @@ static enum vrs_status allocation_row(struct exporting *e, struct export_device 
     *c++ = event_of(l->freed, events);
     *c++ = id_or_none(l->alloc_stack.n);
     *c++ = id_or_none(l->free_stack.n);
+    put_category(&d->categories, row, c + 2);
     return put_names(e, l->alloc_stack.n, c, c + 1, err);
 }
 

@@ -193,6 +193,15 @@ static void put_moment(struct buf *to, const struct peak_device *d)
         buf_text(to, ", of the part read");
 }
 
+/* What stands in the scratch text since `from`, on as many lines as it needs. */
+static void put_wrapped(struct buf *to, const struct sheet *s, size_t from)
+{
+    str words = { s->text->at + from, s->text->len - from };
+    if (!s->text->failed)
+        text_wrap(to, s->style, words, 0, 0);
+    s->text->len = from;
+}
+
 /* Why there is no table.  A reason that begins with the device's name serves as the heading. */
 static void put_refusal(struct buf *to, const struct sheet *s, const struct peak_device *d)
 {
@@ -200,19 +209,50 @@ static void put_refusal(struct buf *to, const struct sheet *s, const struct peak
     buf_init(&label, 64);
     envelope_device_text(&label, d->name);
     str reason = d->reason[0].text, named = buf_slice(&label);
-    paint_on(to, s->style, PAINT_BOLD);
-    buf_str(to, named);
-    paint_off(to, s->style);
+    size_t from = s->text->len;
+    paint_on(s->text, s->style, PAINT_BOLD);
+    buf_str(s->text, named);
+    paint_off(s->text, s->style);
     if (str_starts(reason, named) && reason.len > named.len && reason.ptr[named.len] == ' ') {
         reason.ptr += named.len;
         reason.len -= named.len;
     } else {
-        buf_text(to, ": ");
+        buf_text(s->text, ": ");
     }
-    escape_text(to, reason, s->style->ascii);
-    buf_char(to, '\n');
+    escape_text(s->text, reason, s->style->ascii);
+    put_wrapped(to, s, from);
     to->failed = to->failed || label.failed;
     buf_free(&label);
+}
+
+/* The moment, then what was held then. */
+static void put_heading(struct buf *to, const struct sheet *s, const struct peak_device *d)
+{
+    struct buf *words = s->text;
+    size_t from = words->len;
+    paint_on(words, s->style, PAINT_BOLD);
+    envelope_device_text(words, d->name);
+    paint_off(words, s->style);
+    buf_char(words, ' ');
+    put_moment(words, d);
+    put_wrapped(to, s, from);
+    buf_text(words, d->bound ? "at least " : "");
+    paint_on(words, s->style, PAINT_BOLD);
+    human_bytes(words, d->peak.total_bytes);
+    paint_off(words, s->style);
+    buf_text(words, " in use, ");
+    human_bytes(words, d->reserved_bytes);
+    buf_text(words, " reserved");
+    if (d->blocks_exact) {
+        buf_text(words, ", ");
+        human_bytes(words, (int64_t)d->blocks.active);
+        buf_text(words, " active in blocks");
+    }
+    put_wrapped(to, s, from);
+    for (uint32_t i = 0; i < d->reasons; i++) {
+        escape_text(words, d->reason[i].text, s->style->ascii);
+        put_wrapped(to, s, from);
+    }
 }
 
 static void put_device(struct out *out, struct sheet *s, const struct peak_device *d,
@@ -224,28 +264,7 @@ static void put_device(struct out *out, struct sheet *s, const struct peak_devic
         put_refusal(to, s, d);
         return;
     }
-    paint_on(to, s->style, PAINT_BOLD);
-    envelope_device_text(to, d->name);
-    paint_off(to, s->style);
-    buf_char(to, ' ');
-    put_moment(to, d);
-    buf_text(to, d->bound ? "\nat least " : "\n");
-    paint_on(to, s->style, PAINT_BOLD);
-    human_bytes(to, d->peak.total_bytes);
-    paint_off(to, s->style);
-    buf_text(to, " in use, ");
-    human_bytes(to, d->reserved_bytes);
-    buf_text(to, " reserved");
-    if (d->blocks_exact) {
-        buf_text(to, ", ");
-        human_bytes(to, (int64_t)d->blocks.active);
-        buf_text(to, " active in blocks");
-    }
-    buf_char(to, '\n');
-    for (uint32_t i = 0; i < d->reasons; i++) {
-        escape_text(to, d->reason[i].text, s->style->ascii);
-        buf_char(to, '\n');
-    }
+    put_heading(to, s, d);
     envelope_trust_text(to, s->style, &d->trust);
     buf_char(to, '\n');
     put_table(to, s, d, stacks, options);

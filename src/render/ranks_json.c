@@ -93,11 +93,75 @@ static void put_pair(struct json *j, struct out *out, const struct ranks *ranks)
     json_close(j);
 }
 
+static void put_differences(struct json *j, const struct rank_group *group)
+{
+    json_line_array(j, "differences");
+    for (uint32_t i = 0; i < group->differences; i++) {
+        const struct rank_difference *d = &group->difference[i];
+        json_line_object(j, NULL);
+        json_text(j, "category", category_names[d->category]);
+        json_u64(j, "least", d->least);
+        json_u64(j, "least_bytes", d->least_bytes);
+        json_u64(j, "most", d->most);
+        json_u64(j, "most_bytes", d->most_bytes);
+        json_close(j);
+    }
+    json_close(j);
+}
+
 static void put_numbers(struct json *j, const char *key, const uint32_t *at, uint32_t count)
 {
     json_line_array(j, key);
     for (uint32_t i = 0; i < count; i++)
         json_u64(j, NULL, at[i]);
+    json_close(j);
+}
+
+static void put_ratio(struct json *j, const char *key, double ratio)
+{
+    if (ratio < 0)
+        json_null(j, key);
+    else
+        json_fixed(j, key, ratio, 6);
+}
+
+static void put_alignment(struct json *j, struct out *out, const struct ranks *ranks)
+{
+    static const char *const names[] = {
+        [ALIGNED_STEP] = "step",
+        [ALIGNED_ANNOTATION] = "annotation",
+        [ALIGNED_CLOCK] = "wall_clock",
+    };
+    const struct alignment *a = &ranks->alignment;
+    bool clock = a->by == ALIGNED_CLOCK;
+    if (a->by == ALIGNED_NOT) {
+        json_null(j, "alignment");
+        return;
+    }
+    json_object(j, "alignment");
+    json_text(j, "by", names[a->by]);
+    put_numbers(j, "units", a->unit, a->units);
+    json_known(j, "start_us", clock ? a->from_us : UNKNOWN_U64);
+    json_known(j, "end_us", clock ? a->to_us : UNKNOWN_U64);
+    json_bool(j, "exact", a->exact);
+    json_u64(j, "straggler_count", ranks->straggler_moments);
+    json_array(j, "moments");
+    for (uint32_t i = 0; i < a->moments; i++) {
+        const struct aligned_moment *m = &a->moment[i];
+        json_line_object(j, NULL);
+        if (a->by == ALIGNED_ANNOTATION)
+            json_str(j, "name", m->name);
+        else
+            json_null(j, "name");
+        json_known(j, "number", clock ? UNKNOWN_U64 : (uint64_t)m->nth + 1);
+        json_u64(j, "worst", m->worst);
+        json_i64(j, "worst_bytes", m->worst_bytes);
+        json_i64(j, "median_bytes", m->median_bytes);
+        put_ratio(j, "skew_ratio", m->skew_ratio);
+        json_close(j);
+        out_flush(out, OUT_ENOUGH);
+    }
+    json_close(j);
     json_close(j);
 }
 
@@ -114,10 +178,7 @@ void ranks_json(struct json *j, struct out *out, const struct ranks *ranks)
         out_flush(out, OUT_ENOUGH);
     }
     json_close(j);
-    if (ranks->skew_ratio < 0)
-        json_null(j, "skew_ratio");
-    else
-        json_fixed(j, "skew_ratio", ranks->skew_ratio, 6);
+    put_ratio(j, "skew_ratio", ranks->skew_ratio);
     put_numbers(j, "outliers", ranks->outlier, ranks->outliers);
     if (ranks->straggler == NO_ROW) {
         json_null(j, "straggler");
@@ -132,8 +193,10 @@ void ranks_json(struct json *j, struct out *out, const struct ranks *ranks)
         json_line_object(j, NULL);
         json_known(j, "parameter_bytes", ranks->group[i].parameter_bytes);
         put_numbers(j, "units", ranks->group[i].unit, ranks->group[i].units);
+        put_differences(j, &ranks->group[i]);
         json_close(j);
     }
     json_close(j);
+    put_alignment(j, out, ranks);
     json_close(j);
 }

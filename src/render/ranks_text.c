@@ -23,15 +23,27 @@ static void say(struct telling *t, const char *label)
     envelope_words(t->to, t->style, label, &t->words);
 }
 
-static void put_file(struct telling *t, const struct rank_unit *u)
+/* The last parts of a path: as many as tell it from the others. */
+static str short_path(const struct telling *t, str path)
 {
-    str path = u->path;
-    for (size_t i = path.len; i-- > 0;) {
-        if (path.ptr[i] == '/') {
-            path = (str){ path.ptr + i + 1, path.len - i - 1 };
-            break;
+    size_t from = path.len;
+    for (bool shared = true; shared && from > 0;) {
+        for (from--; from > 0 && path.ptr[from - 1] != '/';)
+            from--;
+        str tail = { path.ptr + from, path.len - from };
+        shared = false;
+        for (uint32_t i = 0; i < t->ranks->units && !shared; i++) {
+            str other = t->ranks->unit[i].path;
+            shared = !str_equal(other, path) && str_ends(other, tail) &&
+                     (other.len == tail.len || other.ptr[other.len - tail.len - 1] == '/');
         }
     }
+    return (str){ path.ptr + from, path.len - from };
+}
+
+static void put_file(struct telling *t, const struct rank_unit *u)
+{
+    str path = short_path(t, u->path);
     escape_text(&t->words, path, t->style->ascii);
     if (u->entry.ptr != NULL) {
         buf_char(&t->words, ' ');
@@ -75,20 +87,81 @@ static bool are_alike(const struct telling *t)
     return t->ranks->skew_ratio >= 0 && t->ranks->skew_ratio < 1 + ALIKE_PERCENT / 100.0;
 }
 
+/* "1.50 times the median of 8.00 GiB" */
+static void put_times(struct telling *t, double ratio, int64_t median)
+{
+    uint64_t hundredths =
+        ratio < SKEW_MOST ? (uint64_t)(ratio * 100 + 0.5) : (uint64_t)SKEW_MOST * 100;
+    buf_text(&t->words, hundredths < (uint64_t)SKEW_MOST * 100 ? "" : "over ");
+    buf_format(&t->words, "%llu.%02u times the median of ", (unsigned long long)(hundredths / 100),
+               (unsigned)(hundredths % 100));
+    human_bytes(&t->words, median);
+}
+
 static void put_skew(struct telling *t)
 {
     if (t->ranks->skew_ratio < 0)
         return;
-    uint64_t hundredths = t->ranks->skew_ratio < SKEW_MOST
-                              ? (uint64_t)(t->ranks->skew_ratio * 100 + 0.5)
-                              : (uint64_t)SKEW_MOST * 100;
     buf_text(&t->words,
              are_alike(t) ? "the peaks are alike: the largest is " : "the largest peak is ");
-    buf_text(&t->words, hundredths < (uint64_t)SKEW_MOST * 100 ? "" : "over ");
-    buf_format(&t->words, "%llu.%02u times the median of ", (unsigned long long)(hundredths / 100),
-               (unsigned)(hundredths % 100));
-    human_bytes(&t->words, t->ranks->median_bytes);
+    put_times(t, t->ranks->skew_ratio, t->ranks->median_bytes);
     say(t, "skew");
+}
+
+/* The moment in which the peaks are most uneven; NULL: they are alike in all. */
+static const struct aligned_moment *most_uneven(const struct alignment *a)
+{
+    const struct aligned_moment *most = NULL;
+    double limit = 1 + ALIKE_PERCENT / 100.0;
+    for (uint32_t i = 0; i < a->moments; i++) {
+        double ratio = a->moment[i].skew_ratio;
+        if (ratio >= limit && (most == NULL || ratio > most->skew_ratio))
+            most = &a->moment[i];
+    }
+    return most;
+}
+
+static void put_moment_name(struct telling *t, const struct aligned_moment *m)
+{
+    bool step = t->ranks->alignment.by == ALIGNED_STEP;
+    if (!step)
+        escape_text(&t->words, m->name, t->style->ascii);
+    if (step || m->nth > 0)
+        buf_format(&t->words, "%s%u", step ? "step " : " #", (unsigned)m->nth + 1);
+}
+
+/* "in 9 of 10 steps rank 3 has the highest peak; most uneven is step 4: rank 1 with 12.00 GiB, 1.50
+ * times the median of 8.00 GiB" */
+static void put_alignment(struct telling *t)
+{
+    const struct alignment *a = &t->ranks->alignment;
+    const struct aligned_moment *most = most_uneven(a);
+    if (a->by == ALIGNED_NOT || (are_alike(t) && most == NULL))
+        return;
+    if (a->by == ALIGNED_CLOCK) {
+        buf_text(&t->words, "in the time that all have ");
+        put_name(t, a->moment[0].worst);
+        buf_text(&t->words, a->exact ? " has the highest peak, " : " has the highest peak, ~");
+        human_bytes(&t->words, a->moment[0].worst_bytes);
+        say(t, "clock");
+        return;
+    }
+    const char *what = a->by == ALIGNED_STEP ? "step" : "annotated range";
+    buf_format(&t->words, "in %u of %u %s%s ", (unsigned)t->ranks->straggler_moments,
+               (unsigned)a->moments, what, a->moments == 1 ? "" : "s");
+    put_name(t, t->ranks->straggler);
+    buf_text(&t->words, " has the highest peak");
+    if (most != NULL) {
+        buf_text(&t->words, "; most uneven is ");
+        put_moment_name(t, most);
+        buf_text(&t->words, ": ");
+        put_name(t, most->worst);
+        buf_text(&t->words, " with ");
+        human_bytes(&t->words, most->worst_bytes);
+        buf_text(&t->words, ", ");
+        put_times(t, most->skew_ratio, most->median_bytes);
+    }
+    say(t, a->by == ALIGNED_STEP ? "steps" : "marks");
 }
 
 static void put_straggler(struct telling *t)
@@ -180,6 +253,34 @@ static void put_groups(struct telling *t)
     say(t, "groups");
 }
 
+static void put_holder(struct telling *t, uint32_t unit, uint64_t bytes)
+{
+    human_known_bytes(&t->words, bytes);
+    buf_text(&t->words, " in ");
+    put_name(t, unit);
+}
+
+/* What data parallelism would have made alike. */
+static void put_differences(struct telling *t)
+{
+    for (uint32_t i = 0; i < t->ranks->groups && i < UNITS_NAMED; i++) {
+        const struct rank_group *group = &t->ranks->group[i];
+        for (uint32_t k = 0; k < group->differences; k++) {
+            const struct rank_difference *d = &group->difference[k];
+            buf_text(&t->words, "with parameters of ");
+            human_known_bytes(&t->words, group->parameter_bytes);
+            buf_text(&t->words, d->category == CATEGORY_GRADIENT
+                                    ? " in each the gradients differ: "
+                                    : " in each the optimizer state differs: ");
+            put_holder(t, d->least, d->least_bytes);
+            buf_text(&t->words, ", ");
+            put_holder(t, d->most, d->most_bytes);
+            buf_text(&t->words, "; they are sharded, or the ranks train different parts");
+            say(t, "shards");
+        }
+    }
+}
+
 /* What is left out of the comparison, and what stands out within one unit. */
 static void put_notes(struct telling *t)
 {
@@ -223,7 +324,9 @@ void ranks_text(struct buf *to, const struct style *style, const struct ranks *r
     put_straggler(&t);
     put_cause(&t);
     put_outliers(&t);
+    put_alignment(&t);
     put_groups(&t);
+    put_differences(&t);
     put_notes(&t);
     to->failed = to->failed || t.words.failed;
     buf_free(&t.words);

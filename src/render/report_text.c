@@ -15,7 +15,7 @@
 #include "render/text.h"
 #include "render/totals.h"
 
-enum { ROWS_DEFAULT = 8, ROWS_BESIDE = 3, ROW_CELLS = 4, RANK_CELLS = 7 };
+enum { ROWS_DEFAULT = 8, ROWS_BESIDE = 3, ROW_CELLS = 4, RANK_CELLS = 8 };
 
 static struct picture picture_of(const struct report_device *d, int64_t *oom_event)
 {
@@ -447,9 +447,10 @@ static str peak_cell(struct arena *arena, struct buf *text, const struct style *
     return text_keep(arena, text, from);
 }
 
+/* `ranked`: the second column has the ranks that the caller gave. */
 static void fill_rank(struct arena *arena, struct buf *text, const struct style *style,
                       const struct report *report, const struct report_device *d, size_t folder,
-                      str *cell)
+                      bool ranked, str *cell)
 {
     struct file_facts named = report->file;
     size_t from = text->len;
@@ -458,33 +459,39 @@ static void fill_rank(struct arena *arena, struct buf *text, const struct style 
     envelope_name(text, style, &named);
     if (!report->file.origin.complete)
         buf_text(text, " (cut)");
-    cell[0] = text_keep(arena, text, from);
+    *cell++ = text_keep(arena, text, from);
+    if (ranked && report->rank >= 0)
+        buf_format(text, "%lld", (long long)report->rank);
+    else if (ranked)
+        buf_char(text, '-');
+    if (ranked)
+        *cell++ = text_keep(arena, text, from);
     buf_format(text, "%s%u", d->name.host ? "host " : "", (unsigned)d->name.number);
-    cell[1] = text_keep(arena, text, from);
-    cell[2] = peak_cell(arena, text, style, d, CURVE_REQUESTED);
-    cell[3] = peak_cell(arena, text, style, d, CURVE_RESERVED);
+    *cell++ = text_keep(arena, text, from);
+    *cell++ = peak_cell(arena, text, style, d, CURVE_REQUESTED);
+    *cell++ = peak_cell(arena, text, style, d, CURVE_RESERVED);
     if (d->curves.oom_events > 0)
         buf_u64(text, d->curves.oom_events);
     else
         buf_char(text, '-');
-    cell[4] = text_keep(arena, text, from);
+    *cell++ = text_keep(arena, text, from);
     buf_char(text, d->trust.grade);
-    cell[5] = text_keep(arena, text, from);
+    *cell++ = text_keep(arena, text, from);
     if (d->rows > 0) {
         human_share(text, d->row[0].share_ratio);
         buf_char(text, ' ');
         escape_text(text, d->row[0].name, style->ascii);
     }
-    cell[6] = text_keep(arena, text, from);
+    *cell = text_keep(arena, text, from);
 }
 
 /* The bytes of whole words that all names begin with.  What is left begins with a word, so that
  * "run_rank0" and "run_rank10" give the ranks. */
-static size_t shared_words(const str *cell, uint32_t rows)
+static size_t shared_words(const str *cell, uint32_t columns, uint32_t rows)
 {
     size_t shared = cell[0].len, longest = shared;
     for (uint32_t r = 1; r < rows; r++) {
-        str name = cell[(size_t)r * RANK_CELLS];
+        str name = cell[(size_t)r * columns];
         size_t at = 0;
         while (at < shared && at < name.len && name.ptr[at] == cell[0].ptr[at])
             at++;
@@ -500,13 +507,13 @@ static size_t shared_words(const str *cell, uint32_t rows)
 }
 
 static void shorten_names(struct arena *arena, struct buf *text, const struct style *style,
-                          str *cell, uint32_t rows)
+                          str *cell, uint32_t columns, uint32_t rows)
 {
-    size_t shared = shared_words(cell, rows);
+    size_t shared = shared_words(cell, columns, rows);
     if (shared <= str_from("...").len)
         return;
     for (uint32_t r = 0; r < rows; r++) {
-        str *name = &cell[(size_t)r * RANK_CELLS];
+        str *name = &cell[(size_t)r * columns];
         size_t from = text->len;
         buf_text(text, style->ascii ? "..." : "…");
         buf_str(text, (str){ name->ptr + shared, name->len - shared });
@@ -516,23 +523,28 @@ static void shorten_names(struct arena *arena, struct buf *text, const struct st
 
 static void put_ranks(struct buf *to, const struct answer_set *set, const struct style *style)
 {
-    static const struct text_column column[RANK_CELLS] = {
-        { "file", false, true, 12, false },
-        { "device", true, false, 0, false },
-        { "peak in use", true, false, 0, false },
-        { "reserved", true, false, 0, false },
-        { "OOM", true, false, 0, false },
-        { "trust", false, false, 0, false },
-        { "most of the peak", false, true, 16, false },
+    static const struct text_column with_rank[RANK_CELLS] = {
+        { "file", false, true, 12, false },    { "rank", true, false, 0, false },
+        { "device", true, false, 0, false },   { "peak in use", true, false, 0, false },
+        { "reserved", true, false, 0, false }, { "OOM", true, false, 0, false },
+        { "trust", false, false, 0, false },   { "most of the peak", false, true, 16, false },
     };
     struct arena arena;
     struct buf text;
     arena_init(&arena, SIZE_MAX / 2);
     buf_init(&text, SIZE_MAX / 2);
     size_t folder = common_folder(set), devices = 0;
-    for (uint32_t i = 0; i < set->count; i++)
+    bool ranked = false;
+    for (uint32_t i = 0; i < set->count; i++) {
         devices += set->report[i].devices;
-    str *cell = arena_array(&arena, str, (devices + 1) * RANK_CELLS);
+        ranked = ranked || set->report[i].rank >= 0;
+    }
+    struct text_column column[RANK_CELLS];
+    uint32_t columns = 0;
+    for (uint32_t c = 0; c < RANK_CELLS; c++)
+        if (c != 1 || ranked)
+            column[columns++] = with_rank[c];
+    str *cell = arena_array(&arena, str, (devices + 1) * columns);
     uint32_t rows = 0;
     for (uint32_t i = 0; cell != NULL && i < set->count; i++) {
         const struct report *report = &set->report[i];
@@ -540,17 +552,17 @@ static void put_ranks(struct buf *to, const struct answer_set *set, const struct
             /* A rank's file may name all devices of its machine. */
             if (is_empty(&report->device[k]) && report->devices > 1)
                 continue;
-            fill_rank(&arena, &text, style, report, &report->device[k], folder,
-                      cell + (size_t)rows++ * RANK_CELLS);
+            fill_rank(&arena, &text, style, report, &report->device[k], folder, ranked,
+                      cell + (size_t)rows++ * columns);
         }
     }
     if (folder > 0) {
         escape_text(to, (str){ set->report[0].file.path.ptr, folder }, style->ascii);
         buf_text(to, "\n");
     }
-    struct text_table table = { column, RANK_CELLS, rows, cell, 0 };
+    struct text_table table = { column, columns, rows, cell, 0 };
     if (cell != NULL && rows > 0 && !text.failed && text_table_width(&table) > style->width)
-        shorten_names(&arena, &text, style, cell, rows);
+        shorten_names(&arena, &text, style, cell, columns, rows);
     if (cell != NULL)
         text_table(to, style, &table);
     to->failed = to->failed || cell == NULL || text.failed;

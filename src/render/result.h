@@ -106,6 +106,8 @@ struct report {
     struct report_device *device;
     uint32_t devices;
     bool trust_page; /* asked for: devices have an overview */
+    int64_t rank;    /* as the caller has it; -1: as the file's name does */
+    bool one_clock;  /* that of the other reports of a set */
 };
 
 enum answer_status {

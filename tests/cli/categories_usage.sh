@@ -20,7 +20,7 @@ try 'rule a gradient high
   size ~ 3
 '
 try 'rule a gradient high
-  size = 3TiB
+  size = 3XiB
 '
 try '
 # a comment

@@ -24,5 +24,6 @@ try 'no-oom = never'
 try 'max-delta = 1MiB'
 try 'headroom = 1MiB'
 try '# nothing at all'
+try 'max-peak = 12GiB' '# of the small card' 'max-peak = 8GiB'
 "$VRAMSCOPE" check --budget missing "$EXAMPLES/train.pickle"
 echo "exit $?"

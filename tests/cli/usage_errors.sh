@@ -14,6 +14,8 @@ try report --by owner oom.pickle
 try report --dev 0 oom.pickle
 try report
 try report --jsn run.pickle
+try report --bogus run.pickle
+try nonsense run.pickle
 try peak --stacks=yes run.pickle
 try peak -x run.pickle
 try peak --at

@@ -7,6 +7,7 @@ import csv
 import gzip
 import io
 import json
+import resource
 import sqlite3
 import subprocess
 from collections import defaultdict
@@ -160,6 +161,56 @@ def test_csv_has_the_rows_of_json(source):
         assert [[c[1:] if c[:1] == "'" else c for c in r] for r in read[1:]] == want, table
 
 
+def alive(rows, event):
+    at = lambda e, never: never if e is None else e
+    return [r for r in rows if at(r["alloc_event"], -1) <= event and (r["free_completed_event"] is None or r["free_completed_event"] > event)]
+
+
+def check_categories(path, folder, *more):
+    made = tables(path, "allocations")["allocations"]
+    for at in ("peak", "start", "end"):
+        for d in run("categories", "--json", "--at", at, path, expect=0).json()["devices"]:
+            own = [r for r in made if r["device"] == d["device"]]
+            if d["status"] == "needs_stacks":
+                assert all(r[k] is None for r in own for k in ("category", "confidence", "rule", "undecided"))
+                continue
+            have = defaultdict(lambda: [0, 0, 0, 0, 0])
+            rules = defaultdict(lambda: [0, 0])
+            for r in alive(own, d["result"]["at_event"]):
+                size = r["bytes"] or 0
+                row, rule = have[r["category"]], rules[r["category"], r["rule"]]
+                row[0], row[1], rule[0], rule[1] = row[0] + size, row[1] + 1, rule[0] + size, rule[1] + 1
+                if r["confidence"]:
+                    row[("high", "medium", "low").index(r["confidence"]) + 2] += size
+                assert (r["confidence"] is None) == (r["category"] == "unknown")
+            want = d["result"]["by_category"]
+            fields = ("bytes", "count", "high_bytes", "medium_bytes", "low_bytes")
+            assert dict(have) == {c["category"]: [c[f] for f in fields] for c in want}, (path, at)
+            assert dict(rules) == {(c["category"], u["rule"]): [u["bytes"], u["count"]] for c in want for u in c["rules"]}
+            if at == "peak" and has_sqlite():
+                rows = database(path, folder).execute("SELECT category, bytes, count FROM peak_by_category WHERE device = ?", (d["device"],))
+                assert {c: (b or 0, n) for c, b, n in rows} == {c["category"]: (c["bytes"], c["count"]) for c in want}
+
+
+def test_categories_add_up(source, tmp_path):
+    check_categories(source, tmp_path)
+
+
+def test_categories_of_real_files_add_up(shared, tmp_path):
+    for name in ("lm_fullstep_from_start", "three_gpu_expandable_oom", "no_frames_no_trace"):
+        path, = (shared / "data" / "snapshots").glob(name + ".*")
+        check_categories(path, tmp_path)
+
+
+def test_equal_copies_are_undecided(shared):
+    """Which block is a parameter and which a gradient nobody knows; what the optimizer makes anew is state."""
+    path, = (shared / "data" / "snapshots").glob("lm_compile_adamw.*")
+    start = alive(tables(path, "allocations")["allocations"], -1)
+    copies = [r for r in start if r["undecided"]]
+    assert sum(r["bytes"] for r in copies) == 2 * 761840640
+    assert {r["category"] for r in copies} == {"parameter", "gradient"}
+
+
 def test_a_table_is_chosen():
     path = EXAMPLES[0]
     assert list(tables(path)) == ["allocations"]
@@ -283,6 +334,15 @@ def test_database_needs_a_file(tmp_path):
     run("export", path, "--to", "sqlite", "-o", old, expect=0)   # replaced, as any output
     assert sqlite3.connect(old).execute("SELECT count(*) FROM events").fetchone()[0] > 0
     assert [p.name for p in tmp_path.iterdir()] == ["x.db"]
+
+
+def test_a_database_that_cannot_be_written_is_named(tmp_path):
+    if not has_sqlite():
+        pytest.skip("this build is without SQLite")
+    limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (50000, 50000))
+    r = run("export", EXAMPLES[0], "--to", "sqlite", "-o", "out.db", cwd=tmp_path, preexec=limit, expect=3)
+    assert r.err.startswith("vramscope: -o out.db: the database cannot be written: ") and EXAMPLES[0].name not in r.err
+    assert list(tmp_path.iterdir()) == []
 
 
 # Trace ----------------------------------------------------------------------------------

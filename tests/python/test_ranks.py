@@ -1,9 +1,11 @@
 """Units of several files, or of one, side by side: figures of the real files, laws, and a plain model of the pair."""
 import random
+import re
 import shutil
 import statistics
 
 import pytest
+import recordings
 from differential import random_recording, writers
 from differential.tiny import BASE, MIB, block, event, freed, segment, top
 
@@ -237,3 +239,249 @@ def test_text_names_the_straggler_and_the_line(shared):
     flat = " ".join(text.split())
     assert "device 1 bounds the job with 78.29 GiB; down to the next one's peak it would need 58.21 GiB less" in flat
     assert "larger tensors" in flat and "models.py:174 update_nodes: 29.68 GiB in 12, there 6.27 GiB in 24" in flat
+
+
+# Which file is which rank ----------------------------------------------------------------------
+
+def jobs(folder, *names):
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(writers.pickled(job((10, FORWARD)), 4))
+
+
+def mapped(folder, text, *names, expect=0):
+    (folder / "map.txt").write_bytes(text if isinstance(text, bytes) else text.encode())
+    return run("report", "--json", "--rank-map", "map.txt", *names, cwd=folder, expect=expect)
+
+
+@pytest.mark.parametrize("text,wanted", (
+    ("a.pickle 1\nb.pickle 0\nc.pickle 7", [1, 0, 7]),
+    (b"\xef\xbb\xbf# who is who\r\n\r\n  a.pickle\t1   # first\r\nb.pickle 0\r\nc.pickle 2", [1, 0, 2]),
+    ("[ab].pickle 4\nb.pickle 3\n*.pickle 5\na.pickle 9", None),   # a and b: the first line that fits
+    ("a.* 4\n? 1\n* 5", None),                                    # b and c
+    ("./a.pickle 2\n./b.pickle 1\n./c.pickle 0", [2, 1, 0]),
+    ("b.pickle 1", [0, 1, 2]),                                     # others take what is left
+    ("c.pickle 0", [1, 2, 0])))
+def test_a_map_gives_ranks(tmp_path, text, wanted):
+    names = ("a.pickle", "b.pickle", "c.pickle")
+    jobs(tmp_path, *names)
+    r = mapped(tmp_path, text, *names, expect=2 if wanted is None else 0)
+    if wanted is None:
+        assert re.match(r"vramscope: rank \d is given to [abc].pickle and to [abc].pickle\n", r.err) and not r.out
+        return
+    assert {u["path"]: u["rank"] for u in r.json()["ranks"]["units"]} == dict(zip(names, wanted))
+
+
+def test_a_glob_fits_the_end_of_a_path(tmp_path):
+    names = ["n%d/gpu%d.pickle" % (n, g) for n in (0, 1) for g in (0, 1)]
+    jobs(tmp_path, *names)
+    lines = ["n%d/gpu%d.* %d" % (n, g, 3 - 2 * n - g) for n in (0, 1) for g in (0, 1)]
+    for given in (names, [tmp_path / n for n in names], ["n0", "n1"], ["./n1/", "./n0/"]):
+        units = mapped(tmp_path, "\n".join(lines), *given).json()["ranks"]["units"]
+        assert [u["path"][-14:].lstrip("./") for u in units] == names[::-1] and [u["rank"] for u in units] == [0, 1, 2, 3]
+    # A star ends at a folder; a whole path is one, too.
+    units = mapped(tmp_path, "n*.pickle 9\n%s/n0/gpu1.pickle 5\ngpu0.pickle 1\n" % tmp_path, tmp_path / names[0], tmp_path / names[1]).json()["ranks"]["units"]
+    assert [u["rank"] for u in units] == [1, 5]
+
+
+def test_names_rank_what_a_map_leaves_out(tmp_path):
+    names = ("x_rank0.pickle", "x_rank1.pickle", "y.pickle")
+    jobs(tmp_path, *names)
+    found = lambda text: {u["path"]: u["rank"] for u in mapped(tmp_path, text, *names).json()["ranks"]["units"]}
+    assert found("y.pickle 5") == {"x_rank0.pickle": 0, "x_rank1.pickle": 1, "y.pickle": 5}
+    assert found("y.pickle 0") == {"x_rank0.pickle": 1, "x_rank1.pickle": 2, "y.pickle": 0}
+    text = mapped(tmp_path, "y.pickle 5", *names[:2], expect=2).err
+    assert text == "vramscope: --rank-map map.txt: none of its lines fits any of the files\n"
+
+
+@pytest.mark.parametrize("text,words", (
+    ("a.pickle 1\n\nb.pickle", "map.txt:3: a line is a file and its rank"), ("a.pickle one", "map.txt:1: "), ("3", "map.txt:1: "),
+    ("a.pickle -1", "map.txt:1: "), ("a.pickle 10000000", "map.txt:1: "), ("a.pickle 99999999999999999999999", "map.txt:1: "),
+    ("a.pickle 1\nb.pickle 2\na.pickle 3", "map.txt:3: a.pickle stands in line 1 already"), ("", "map.txt has no line"),
+    ("# nothing\n", "map.txt has no line"), ("a.pickle\0 1", "this is no text")))
+def test_mistakes_of_a_map(tmp_path, text, words):
+    jobs(tmp_path, "a.pickle", "b.pickle")
+    r = mapped(tmp_path, text, "a.pickle", "b.pickle", expect=2)
+    assert words in r.err and not r.out
+
+
+# The same moment -------------------------------------------------------------------------------
+
+def peaks_of_steps(*paths):
+    doc = run("steps", "--json", *paths, expect=0).json()
+    return [[b["peak_bytes"] for b in e["devices"][0]["result"]["steps"]["boundaries"]] for e in doc["files"]]
+
+
+def check_moments(ranks, values):
+    """`values`: of each moment the peak of each aligned unit."""
+    a = ranks["alignment"]
+    assert len(a["moments"]) == len(values)
+    for m, peaks in zip(a["moments"], values):
+        median = sorted(peaks)[(len(peaks) - 1) // 2]
+        assert (m["worst"], m["worst_bytes"], m["median_bytes"]) == (a["units"][peaks.index(max(peaks))], max(peaks), median)
+        assert m["skew_ratio"] == (None if median <= 0 else pytest.approx(max(peaks) / median, abs=1e-6))
+    assert a["straggler_count"] == sum(m["worst"] == ranks["straggler"] for m in a["moments"])
+
+
+def train(name, changes):
+    """tests/recordings/train.script with changed lines, as the file of a rank."""
+    text = (recordings.SCRIPTS / "train.script").read_text()
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    return recordings.make(text + "# " + name + "\n")
+
+
+def trained(folder, *changes):
+    for rank, change in enumerate(changes):
+        shutil.copy(train("", change), folder / ("run_rank%d.pickle" % rank))
+    return sorted(folder.glob("run_rank*"))
+
+
+ONE_BATCH = ("alloc batch 24MiB to_device", "alloc batch $(24MiB+$i/3%2*700MiB) to_device")
+EVERY_BATCH = ("alloc batch 24MiB to_device", "alloc batch 300MiB to_device")
+
+
+def test_steps_are_aligned(tmp_path):
+    paths = trained(tmp_path, [], [ONE_BATCH], [EVERY_BATCH])
+    ranks, steps = ranks_of(tmp_path), peaks_of_steps(*paths)
+    assert ranks["alignment"]["by"] == "step" and ranks["alignment"]["units"] == [0, 1, 2]
+    assert [m["number"] for m in ranks["alignment"]["moments"]] == [1, 2, 3, 4, 5]
+    assert all(m["name"] is None for m in ranks["alignment"]["moments"])
+    check_moments(ranks, list(zip(*steps)))
+    assert [m["worst"] for m in ranks["alignment"]["moments"]] == [2, 2, 2, 1, 1]
+    assert ranks["straggler"] == 1 and ranks["alignment"]["straggler_count"] == 2
+    text = " ".join(run("report", tmp_path, env=environment(COLUMNS="80")).out.split())
+    assert "steps in 2 of 5 steps rank 1 has the highest peak; most uneven is step 1: rank 2 with 1.24 GiB, 1.28 times the median of 992.31 MiB" in text
+
+
+def test_steps_that_all_have(tmp_path):
+    paths = trained(tmp_path, [], [("repeat 5 {", "repeat 3 {"), EVERY_BATCH])
+    ranks = ranks_of(tmp_path)
+    assert len(ranks["alignment"]["moments"]) == 3
+    check_moments(ranks, [p[:2] for p in zip(*peaks_of_steps(*paths))])
+
+
+def test_steps_of_real_files(shared):
+    folder = shared / "data" / "snapshots"
+    paths = [folder / n for n in ("lm_fwd_bwd_ctx150.pickle", "lm_train_full.pickle", "toy_mlp_short.pickle")]
+    steps = peaks_of_steps(*paths)
+    for some in ((0, 1), (1, 2), (0, 2), (0, 1, 2)):
+        chosen = [steps[i] for i in some]
+        if sum(bool(s) for s in chosen) < 2:
+            continue
+        ranks = ranks_of(*(paths[i] for i in some))
+        if len(ranks["groups"]) > 1 and any(len(g["units"]) > 1 for g in ranks["groups"]):
+            continue   # compared with their like alone
+        check_moments(ranks, list(zip(*(s for s in chosen if s))))
+
+
+def marked(marks, sizes, begin=1000):
+    """One tensor after the other, 10 us apart; marks are (name, first tensor, tensor behind the last)."""
+    total = 2 * MIB * sum(1 + m // 2 + 1 for m in sizes)
+    events, at, time = [event("segment_alloc", BASE, total, begin)], BASE, begin
+    for mib in sizes:
+        events.append(event("alloc", at, mib * MIB, time + 10, frames=FORWARD))
+        events += freed(at, mib * MIB, time + 15)
+        time += 10
+        at += (mib + 2) // 2 * 2 * MIB
+    marks = [{"name": n, "stage": stage, "device": 0, "time_us": begin + 8 + 10 * i}
+             for n, first, end in marks for stage, i in (("START", first), ("END", end))]
+    return top([segment([block(BASE, total, state="inactive")])], events, external_annotations=sorted(marks, key=lambda m: m["time_us"]))
+
+
+def written(folder, *docs):
+    for rank, doc in enumerate(docs):
+        (folder / ("rank%d.pickle" % rank)).write_bytes(writers.pickled(doc, 4))
+
+
+def test_annotations_are_aligned_by_name(tmp_path):
+    written(tmp_path,
+            marked([("load", 0, 1), ("## encode ##", 1, 3), ("encode", 3, 4), ("own", 4, 5)], [1, 10, 30, 5, 60, 2]),
+            marked([("encode", 1, 2), ("load", 2, 3), ("encode", 4, 6), ("other", 0, 1)], [7, 20, 3, 50, 8, 9]))
+    ranks = ranks_of(tmp_path)
+    a = ranks["alignment"]
+    assert (a["by"], a["exact"], a["start_us"]) == ("annotation", True, None)
+    # "## encode ##" and "encode" are one name; what only one rank has is left out.
+    assert [(m["name"], m["number"]) for m in a["moments"]] == [("load", 1), ("encode", 1), ("encode", 2)]
+    values = {("load", 1): [1, 3], ("encode", 1): [30, 20], ("encode", 2): [5, 9]}
+    check_moments(ranks, [[v * MIB for v in values[m["name"], m["number"]]] for m in a["moments"]])
+
+
+def test_nothing_in_common_is_not_aligned(tmp_path):
+    written(tmp_path, marked([("a", 0, 1)], [1, 2]), marked([("b", 0, 1)], [1, 9]))
+    assert ranks_of(tmp_path)["alignment"] is None
+    text = run("report", tmp_path).out
+    assert "marks" not in text and "clock" not in text
+
+
+@pytest.mark.parametrize("later,aligned", ((0, True), (300, True), (500, True), (510, False), (5000, False)))
+def test_clocks_are_aligned_where_hosts_are_said_to_be_one(tmp_path, later, aligned):
+    sizes = [1] * 20 + [40] + [2] * 79
+    written(tmp_path, marked([], sizes), marked([], [3] * 100, begin=1000 + later))
+    assert ranks_of(tmp_path)["alignment"] is None
+    a = ranks_of("--same-host", tmp_path)["alignment"]
+    assert (a is not None) == aligned
+    if not aligned:
+        return
+    assert (a["by"], a["start_us"], a["end_us"]) == ("wall_clock", 1000 + later, 1000 + 1005)
+    moment, = a["moments"]
+    # The 40 MiB of the first rank are before the second began.
+    assert (moment["name"], moment["number"], a["exact"]) == (None, None, True)
+    assert (moment["worst"], moment["worst_bytes"]) == ((0, 40 * MIB) if later == 0 else (1, 3 * MIB))
+    text = " ".join(run("report", "--same-host", tmp_path).out.split())
+    assert "clock in the time that all have rank %d has the highest peak, %d.00 MiB" % (moment["worst"], 40 if later == 0 else 3) in text
+
+
+def test_a_span_over_the_edge_is_an_estimate(tmp_path):
+    """40 MiB are freed 5 us before the other rank begins, within the 16 us of one span."""
+    sizes = [1] * 20 + [40] + [2] * 79
+    written(tmp_path, marked([], sizes), marked([], [3] * 100, begin=1220))
+    a = ranks_of("--same-host", tmp_path)["alignment"]
+    assert a["exact"] is False and a["moments"][0]["worst_bytes"] == 40 * MIB
+    assert "has the highest peak, ~40.00 MiB" in " ".join(run("report", "--same-host", tmp_path).out.split())
+
+
+# What data parallelism makes equal -------------------------------------------------------------
+
+def differences(*changes, folder):
+    trained(folder, *changes)
+    ranks = ranks_of(folder)
+    assert sum(len(g["units"]) for g in ranks["groups"]) == len(changes)
+    return ranks
+
+
+STATE = [("alloc %s$p 64MiB state" % n, "alloc %s$p 32MiB state" % n) for n in ("exp_avg", "exp_avg_sq")]
+
+
+def test_equal_ranks_do_not_differ(tmp_path):
+    group, = differences([], [EVERY_BATCH], [ONE_BATCH], folder=tmp_path)["groups"]
+    assert group["differences"] == [] and "shards" not in run("report", tmp_path).out
+
+
+def test_sharded_optimizer_states_are_told(tmp_path):
+    group, = differences([], STATE, [], folder=tmp_path)["groups"]
+    states = [next(c["bytes"] for c in u["by_category"] if c["category"] == "optimizer_state") for u in ranks_of(tmp_path)["units"]]
+    assert group["differences"] == [{"category": "optimizer_state", "least": 1, "least_bytes": states[1], "most": 0, "most_bytes": states[0]}]
+    assert states[0] == states[2] == 6 * (64 * MIB + 16384) and states[1] == 6 * (32 * MIB + 16384)
+    text = " ".join(run("report", tmp_path).out.split())
+    assert ("with parameters of 192.05 MiB in each the optimizer state differs: 192.09 MiB in rank 1, 384.09 MiB in rank 0; they are sharded"
+            in text)
+
+
+def test_gradients_are_compared_to_one_percent(tmp_path):
+    more = lambda size: [("  alloc loss 512 loss", "  alloc loss 512 loss\n  alloc more %s accumulate_grad" % size),
+                         ("  free loss free_step", "  free more zero_grad\n  free loss free_step")]
+    group, = differences([], more("1900KiB"), folder=tmp_path)["groups"]
+    assert group["differences"] == []
+    trained(tmp_path, [], more("2000KiB"))
+    group, = ranks_of(tmp_path)["groups"]
+    least = 3 * (64 * MIB + 16384)
+    assert group["differences"] == [{"category": "gradient", "least": 0, "least_bytes": least, "most": 1, "most_bytes": least + 2000 * 1024}]
+
+
+def test_other_parameters_are_another_group(tmp_path):
+    """Stages of a pipeline are not compared with one another."""
+    more = [("alloc weight$p 64MiB init", "alloc weight$p 96MiB init"), ("alloc grad_weight$(2-$l) 64MiB", "alloc grad_weight$(2-$l) 96MiB")]
+    ranks = differences([], STATE + more, folder=tmp_path)
+    assert [g["units"] for g in ranks["groups"]] == [[0], [1]] and all(g["differences"] == [] for g in ranks["groups"])

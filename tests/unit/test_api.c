@@ -26,7 +26,9 @@ static const char recording_text[] =
     "{\"action\": \"alloc\", \"addr\": 4096, \"size\": 1000, \"stream\": 0, \"time_us\": 11,"
     " \"frames\": [{\"name\": \"forward\", \"filename\": \"/home/user/model.py\", \"line\": 7}]},"
     "{\"action\": \"oom\", \"device_free\": 512, \"size\": 8192, \"stream\": 0, \"time_us\": 12,"
-    " \"frames\": []}]]}";
+    " \"frames\": []}]], \"external_annotations\": ["
+    "{\"name\": \"part\", \"stage\": \"START\", \"device\": 0, \"time_us\": 11},"
+    "{\"name\": \"part\", \"stage\": \"END\", \"device\": 0, \"time_us\": 12}]}";
 
 struct sink_text {
     char at[1 << 16];

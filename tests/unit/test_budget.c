@@ -184,6 +184,45 @@ static void files_name_their_lines(void **state)
     done(&m);
 }
 
+/* Of two lines one is a mistake; an option is meant to replace a line. */
+static void no_line_takes_another_back(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *words;
+    } cases[] = {
+        { "max-peak = 1\nmax-peak = 2", "ci.budget:2: max-peak stands in line 1 already" },
+        { "no-oom\n\nno-oom", "ci.budget:3: no-oom stands in line 1 already" },
+        { "max-category = kv_cache=1\nmax-category = kv_cache = 1",
+          "ci.budget:2: max-category kv_cache stands in line 1 already" },
+        { "max-device-peak = 7=1\nmax-device-peak = 07=2",
+          "ci.budget:2: max-device-peak 07 stands in line 1 already" },
+        { "#\nmax-site = a=1\nmax-site = a=1", "ci.budget:3: max-site a stands in line 2 already" },
+        { "capacity = 1\ncapacity = 1", "ci.budget:2: capacity stands in line 1 already" },
+        { "tolerance = 1\ntolerance = 0", "ci.budget:2: tolerance stands in line 1 already" },
+    };
+    struct made m;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        make(&m);
+        assert_int_equal(read(&m, cases[i].text), VRS_USAGE);
+        if (strstr(m.err.message, cases[i].words) != m.err.message)
+            fail_msg("\"%s\" is not \"%s\"", m.err.message, cases[i].words);
+        done(&m);
+    }
+    make(&m);
+    assert_int_equal(read(&m, "max-peak = 1\nmax-site = a=1\nmax-site = b=1\ncapacity = 1\n"
+                              "max-device-peak = 1=1\nmax-device-peak = 2=1\n"
+                              "max-category = input=1\nmax-category = buffer=1\nmax-end = 1"),
+                     VRS_OK);
+    assert_int_equal(set(&m, "max-peak", "2"), VRS_OK);
+    assert_int_equal(set(&m, "max-peak", "3"), VRS_OK);
+    assert_int_equal(set(&m, "capacity", "2"), VRS_OK);
+    assert_int_equal(m.budget.limits, 8);
+    assert_int_equal(m.budget.limit[0].amount.bytes, 3);
+    assert_int_equal(m.budget.capacity_bytes, 2);
+    done(&m);
+}
+
 static void what_limits_need_is_asked_for(void **state)
 {
     (void)state;
@@ -214,6 +253,7 @@ int main(void)
         cmocka_unit_test(subjects_stand_before_the_last_equal),
         cmocka_unit_test(a_later_limit_replaces_an_earlier),
         cmocka_unit_test(files_name_their_lines),
+        cmocka_unit_test(no_line_takes_another_back),
         cmocka_unit_test(what_limits_need_is_asked_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

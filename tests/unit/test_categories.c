@@ -355,9 +355,10 @@ static void mistakes_name_their_line(void **state)
     check_refused("rule a input high\n born", "my.rules:2: born does not go with \"\"");
     check_refused("rule a input high\n born =", "my.rules:2: born does not take \"\"");
     check_refused("rule a input high\n born < data", "my.rules:2: born does not go with \"<\"");
-    check_refused("rule a input high\n size = -1", "my.rules:2: size needs a whole number");
+    check_refused("rule a input high\n size = -1",
+                  "my.rules:2: size needs a number of bytes, such as 2MiB");
     check_refused("rule a input high\n size = 17179869184GiB",
-                  "my.rules:2: size needs a whole number");
+                  "my.rules:2: size needs a number of bytes, such as 2MiB");
     check_refused("rule a input high\n life_events = 1KiB",
                   "my.rules:2: life_events needs a whole number");
     check_refused("rule a input high\n size in_multiset input",
@@ -376,8 +377,9 @@ static void settings_are_kept(void **state)
     (void)state;
     struct category_rules r;
     category_rules_init(&r);
-    const char *text = "set user_root = src dir/ # mine\r\nplumbing = a/b\nplumbing = c\n"
-                       "rule x kv_cache low\n\tdies = same_interval data\n\n  size >= 2KiB\n";
+    const char *text =
+        "\xef\xbb\xbfset user_root = src dir/ # mine\r\nplumbing = a/b\nplumbing = c\n"
+        "rule x kv_cache low\n\tdies = same_interval data\n\n  size >= 2KiB\n";
     assert_int_equal(category_rules_read(&r, str_from(text), "my.rules", NULL), VRS_OK);
     assert_string_equal(r.user_root.ptr, "src dir/");
     assert_int_equal(r.plumbing.len, 2);

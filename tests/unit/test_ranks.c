@@ -20,6 +20,7 @@ struct made {
     struct unit_name name[UNITS_MOST][SITES_MOST];
     struct rank_unit rank[UNITS_MOST];
     uint32_t units;
+    bool one_clock;
     struct arena keep, scratch;
     struct ranks ranks;
 };
@@ -53,7 +54,7 @@ static enum vrs_status compare(struct made *m)
 {
     arena_init(&m->keep, SIZE_MAX);
     arena_init(&m->scratch, SIZE_MAX);
-    return ranks_compute(m->rank, m->units, &m->keep, &m->scratch, &m->ranks, NULL);
+    return ranks_compute(m->rank, m->units, m->one_clock, &m->keep, &m->scratch, &m->ranks, NULL);
 }
 
 static void leave(struct made *m)
@@ -248,12 +249,111 @@ static void groups_have_equal_parameters(void **state)
     leave(&m);
 }
 
+/* Steps, ranges of one name and a clock of a microsecond a span. */
+static void give_moments(struct made *m, int64_t *step, uint32_t steps, struct unit_range *range,
+                         uint32_t ranges, uint64_t begin_us)
+{
+    struct unit *u = &m->unit[m->units - 1];
+    u->moments = (struct unit_moments){ .step_peak = step,
+                                        .steps = steps,
+                                        .range = range,
+                                        .ranges = ranges,
+                                        .timed = begin_us != 0,
+                                        .begin_us = begin_us,
+                                        .end_us = begin_us + UNIT_SPANS - 1,
+                                        .span_us = 1 };
+    for (uint32_t i = 0; i < UNIT_SPANS; i++)
+        u->moments.most[i] = (int64_t)i;
+}
+
+static void moments_of(struct made *m, enum aligned_by by, uint32_t moments, uint32_t straggler)
+{
+    assert_int_equal(compare(m), VRS_OK);
+    assert_int_equal(m->ranks.alignment.by, by);
+    assert_int_equal(m->ranks.alignment.moments, moments);
+    assert_int_equal(m->ranks.straggler_moments, straggler);
+}
+
+static void steps_then_annotations_then_clocks_are_aligned(void **state)
+{
+    (void)state;
+    struct made m = { .units = 0 };
+    int64_t one[] = { 10, 30, 50 }, two[] = { 20, 15 };
+    struct unit_range a[] = { { S("x"), 0, 7 }, { S("y"), 0, 1 }, { S("x"), 1, 9 } };
+    struct unit_range b[] = { { S("x"), 1, 8 }, { S("z"), 0, 5 }, { S("x"), 0, 8 } };
+    add_unit(&m, 100);
+    give_moments(&m, one, 3, a, 3, 1000);
+    add_unit(&m, 200);
+    give_moments(&m, two, 2, b, 3, 1020);
+    moments_of(&m, ALIGNED_STEP, 2, 1);
+    assert_int_equal(m.ranks.alignment.moment[1].worst, 0);
+    assert_int_equal(m.ranks.alignment.moment[1].median_bytes, 15);
+    assert_true(m.ranks.alignment.moment[1].skew_ratio == 2);
+    leave(&m);
+    m.unit[0].moments.steps = 0;
+    moments_of(&m, ALIGNED_ANNOTATION, 2, 1);
+    assert_int_equal(m.ranks.alignment.moment[1].nth, 1);
+    assert_int_equal(m.ranks.alignment.moment[1].worst_bytes, 9);
+    leave(&m);
+    m.unit[1].moments.ranges = 0;
+    moments_of(&m, ALIGNED_NOT, 0, 0);
+    leave(&m);
+    m.one_clock = true;
+    moments_of(&m, ALIGNED_CLOCK, 1, 0);
+    assert_true(m.ranks.alignment.exact);
+    assert_true(m.ranks.alignment.from_us == 1020 && m.ranks.alignment.to_us == 1063);
+    assert_int_equal(m.ranks.alignment.moment[0].worst_bytes, 63);
+    assert_int_equal(m.ranks.alignment.moment[0].median_bytes, 43);
+    leave(&m);
+    give_moments(&m, NULL, 0, NULL, 0, 1040); /* less than half is common */
+    moments_of(&m, ALIGNED_NOT, 0, 0);
+    leave(&m);
+    give_moments(&m, NULL, 0, NULL, 0, UINT64_MAX - UNIT_SPANS);
+    moments_of(&m, ALIGNED_NOT, 0, 0);
+    leave(&m);
+}
+
+static void a_group_may_differ_in_what_should_be_equal(void **state)
+{
+    (void)state;
+    struct made m = { .units = 0 };
+    for (uint32_t i = 0; i < 4; i++) {
+        add_unit(&m, 1000);
+        m.unit[i].categorised = true;
+        m.unit[i].category_bytes[CATEGORY_PARAMETER] = i < 3 ? 10000 : 90000;
+        m.unit[i].category_bytes[CATEGORY_OPTIMIZER_STATE] = 20000 + i * 100;
+        m.unit[i].gradients_most_bytes = i == 1 ? 0 : 10000 + i * 51; /* of one not known */
+    }
+    assert_int_equal(compare(&m), VRS_OK);
+    assert_int_equal(m.ranks.group[0].differences, 1);
+    const struct rank_difference *d = &m.ranks.group[0].difference[0];
+    assert_int_equal(d->category, CATEGORY_GRADIENT);
+    assert_int_equal(d->least, 0);
+    assert_int_equal(d->most, 2);
+    assert_true(d->least_bytes == 10000 && d->most_bytes == 10102);
+    assert_int_equal(m.ranks.group[1].differences, 0);
+    leave(&m);
+    m.unit[2].gradients_most_bytes = 10100; /* 1 % is equal */
+    m.unit[2].category_bytes[CATEGORY_OPTIMIZER_STATE] = 30000;
+    m.rank[2].whole = false;
+    assert_int_equal(compare(&m), VRS_OK);
+    assert_int_equal(m.ranks.group[0].differences, 0);
+    leave(&m);
+}
+
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
     struct made m;
+    int64_t step[] = { 1, 2 };
+    struct unit_range range[] = { { S("x"), 0, 7 } };
     make_pair(&m);
     add_site(&m, 9, "new", 600, 2);
+    m.one_clock = true;
+    for (uint32_t i = m.units = 0; i < 2; i++) {
+        m.units++;
+        give_moments(&m, step, i, range, 1, 1000);
+    }
     bool fired = true;
     for (long n = 0; fired; n++) {
         fault_left = n;
@@ -276,6 +376,8 @@ int main(void)
         cmocka_unit_test(pairs_have_a_cause),
         cmocka_unit_test(rows_are_the_sites_of_both),
         cmocka_unit_test(groups_have_equal_parameters),
+        cmocka_unit_test(steps_then_annotations_then_clocks_are_aligned),
+        cmocka_unit_test(a_group_may_differ_in_what_should_be_equal),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,6 +27,15 @@ static void valid_text_stays(void **state)
     check_repaired(S("\xf4\x8f\xbf\xbf"), S("\xf4\x8f\xbf\xbf"));
 }
 
+static void a_byte_order_mark_is_no_text(void **state)
+{
+    (void)state;
+    assert_true(str_equal(utf8_without_mark(S("\xef\xbb\xbf# x")), S("# x")));
+    assert_true(str_equal(utf8_without_mark(S("\xef\xbb\xbf")), S("")));
+    assert_true(str_equal(utf8_without_mark(S("\xef\xbb")), S("\xef\xbb")));
+    assert_true(str_equal(utf8_without_mark(S("")), S("")));
+}
+
 static void each_stray_byte_is_replaced(void **state)
 {
     (void)state;
@@ -83,6 +92,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(long_text_is_clipped_between_characters),
         cmocka_unit_test(valid_text_stays),
+        cmocka_unit_test(a_byte_order_mark_is_no_text),
         cmocka_unit_test(each_stray_byte_is_replaced),
         cmocka_unit_test(points_survive),
     };

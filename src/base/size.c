@@ -1,0 +1,87 @@
+/* size.c - a decimal number and a unit. */
+#include "base/size.h"
+
+#include <stddef.h>
+
+enum { SCALE_MOST = 1000000 };
+
+static const struct {
+    const char *name; /* in small letters */
+    uint64_t bytes;
+} units[] = {
+    { "", 1 },
+    { "b", 1 },
+    { "kib", UINT64_C(1) << 10 },
+    { "mib", UINT64_C(1) << 20 },
+    { "gib", UINT64_C(1) << 30 },
+    { "tib", UINT64_C(1) << 40 },
+    { "kb", 1000 },
+    { "mb", UINT64_C(1000) * 1000 },
+    { "gb", UINT64_C(1000) * 1000 * 1000 },
+    { "tb", UINT64_C(1000) * 1000 * 1000 * 1000 },
+};
+
+/* At least one digit; `*ret_scale` is ten to the power of their number. */
+static bool take_digits(str *text, uint64_t *ret, uint64_t *ret_scale)
+{
+    size_t at = 0;
+    *ret = 0;
+    *ret_scale = 1;
+    for (; at < text->len && text->ptr[at] >= '0' && text->ptr[at] <= '9'; at++) {
+        uint64_t digit = (uint64_t)(text->ptr[at] - '0');
+        if (*ret > (UINT64_MAX - digit) / 10)
+            return false;
+        *ret = *ret * 10 + digit;
+        /* Of a whole number nobody asks for it. */
+        *ret_scale = *ret_scale > SCALE_MOST ? *ret_scale : *ret_scale * 10;
+    }
+    *text = (str){ text->ptr + at, text->len - at };
+    return at > 0;
+}
+
+bool decimal_take(str *text, struct decimal *ret)
+{
+    uint64_t ignored;
+    struct decimal n = { 0, 0, 1 };
+    if (!take_digits(text, &n.whole, &ignored))
+        return false;
+    if (text->len > 0 && text->ptr[0] == '.') {
+        *text = (str){ text->ptr + 1, text->len - 1 };
+        if (!take_digits(text, &n.part, &n.scale) || n.scale > SCALE_MOST)
+            return false;
+    }
+    *ret = n;
+    return true;
+}
+
+static bool same_letters(str text, const char *lower)
+{
+    size_t i = 0;
+    for (; i < text.len && lower[i] != '\0'; i++) {
+        char c = text.ptr[i];
+        if ((c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c) != lower[i])
+            return false;
+    }
+    return i == text.len && lower[i] == '\0';
+}
+
+bool size_read(str text, uint64_t *ret)
+{
+    struct decimal n;
+    if (!decimal_take(&text, &n))
+        return false;
+    while (text.len > 0 && (text.ptr[0] == ' ' || text.ptr[0] == '\t'))
+        text = (str){ text.ptr + 1, text.len - 1 };
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        uint64_t unit = units[i].bytes;
+        if (!same_letters(text, units[i].name))
+            continue;
+        /* Six decimals of a terabyte still fit. */
+        uint64_t more = n.part * (unit / n.scale) + n.part * (unit % n.scale) / n.scale;
+        if (n.whole > (UINT64_MAX - more) / unit)
+            return false;
+        *ret = n.whole * unit + more;
+        return true;
+    }
+    return false;
+}

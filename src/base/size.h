@@ -1,0 +1,23 @@
+/* size.h - sizes as people type them. */
+#ifndef VRS_BASE_SIZE_H
+#define VRS_BASE_SIZE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/str.h"
+
+/* A number of at most six decimals: `whole` and `part / scale`. */
+struct decimal {
+    uint64_t whole, part, scale;
+};
+
+/* Takes a number off the beginning of `*text`; false where none stands there, or none that fits. */
+bool decimal_take(str *text, struct decimal *ret);
+
+/* All of "4096", "512MiB", "24GB", "1.5 GiB"; units of 1,000 where no "i" stands in them, in
+ * letters of either case.  False, with `*ret` untouched, where the text is no size or does not
+ * fit. */
+bool size_read(str text, uint64_t *ret);
+
+#endif

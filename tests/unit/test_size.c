@@ -1,0 +1,75 @@
+/* test_size.c - sizes as people type them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/size.h"
+#include "vramscope/vramscope.h"
+
+static void sizes_have_units(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        uint64_t bytes;
+    } cases[] = {
+        { "0", 0 },
+        { "4096", 4096 },
+        { "7b", 7 },
+        { "512MiB", UINT64_C(512) << 20 },
+        { "24gib", UINT64_C(24) << 30 },
+        { "24 GB", UINT64_C(24000000000) },
+        { "1.5 GiB", UINT64_C(3) << 29 },
+        { "1.5\tKB", 1500 },
+        { "0.000001TB", 1000000 },
+        { "0.5", 0 },
+        { "18446744073709551615", UINT64_MAX },
+        { "16777215TiB", UINT64_C(16777215) << 40 },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint64_t bytes = 5;
+        assert_true(size_read(str_from(cases[i].text), &bytes));
+        assert_true(bytes == cases[i].bytes);
+        assert_true(vrs_size(cases[i].text, &bytes) && bytes == cases[i].bytes);
+    }
+}
+
+static void other_text_is_no_size(void **state)
+{
+    (void)state;
+    static const char *const cases[] = {
+        "",       "GiB",  "-1",  ".5GiB", "1..5GiB", "1.GiB", "1.1234567GiB",         "1 XiB",
+        "1GiB x", "0x10", "1e9", " 1",    "1GiB ",   "1Gi",   "18446744073709551616", "16777216TiB",
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint64_t bytes = 5;
+        assert_false(size_read(str_from(cases[i]), &bytes));
+        assert_int_equal(bytes, 5);
+    }
+}
+
+static void a_number_is_taken_off(void **state)
+{
+    (void)state;
+    str text = S("2.50%");
+    struct decimal n;
+    assert_true(decimal_take(&text, &n));
+    assert_true(n.whole == 2 && n.part == 50 && n.scale == 100);
+    assert_true(str_equal(text, S("%")));
+    text = S("12");
+    assert_true(decimal_take(&text, &n));
+    assert_true(n.whole == 12 && n.part == 0 && n.scale == 1 && text.len == 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sizes_have_units),
+        cmocka_unit_test(other_text_is_no_size),
+        cmocka_unit_test(a_number_is_taken_off),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
