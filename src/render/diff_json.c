@@ -1,6 +1,6 @@
 /* diff_json.c - vramscope.diff/1. */
+#include "render/document.h"
 #include "render/envelope.h"
-#include "render/render.h"
 
 /* Of an answer's stacks those that rows in sight name, numbered anew, A's and B's together. */
 struct chosen {
@@ -267,12 +267,7 @@ static void put_stacks(struct json *j, struct out *out, const struct chosen *c)
 {
     json_array(j, "stacks");
     for (uint32_t i = 0; i < c->count; i++) {
-        const struct stack_texts *texts = &c->stacks[c->shown[i].side];
-        uint32_t stack = c->shown[i].stack;
-        json_line_array(j, NULL);
-        for (uint32_t k = texts->first[stack]; k < texts->first[stack + 1]; k++)
-            json_str(j, NULL, texts->frame[texts->line[k]]);
-        json_close(j);
+        json_frames(j, &c->stacks[c->shown[i].side], c->shown[i].stack);
         out_flush(out, OUT_ENOUGH);
     }
     json_close(j);
@@ -292,10 +287,7 @@ void diff_json(struct out *out, const struct answer_set *set, bool several,
         arena_free(&arena);
         return;
     }
-    json_start(&j, &out->text);
-    json_object(&j, NULL);
-    json_text(&j, "schema", "vramscope.diff/1");
-    json_text(&j, "tool", options->tool);
+    document_begin(&j, out, "diff", false, options);
     envelope_named_file(&j, "a_file", &answer->file[0]);
     envelope_named_file(&j, "b_file", &answer->file[1]);
     json_array(&j, "devices");
@@ -303,7 +295,6 @@ void diff_json(struct out *out, const struct answer_set *set, bool several,
         put_device(&j, out, &answer->device[i], answer, options->rows, &chosen);
     json_close(&j);
     put_stacks(&j, out, &chosen);
-    json_close(&j);
-    json_finish(&j);
+    document_end(&j);
     arena_free(&arena);
 }
