@@ -11,18 +11,13 @@ struct report_settings {
 };
 
 static const struct option_spec options[] = {
-    { 'n', "rows", "COUNT", "show at most COUNT culprits of each device (default 8)", OPTION_COUNT,
-      offsetof(struct report_settings, common.rows), NULL },
+    OPTION_ROWS("show at most COUNT culprits of each device (default 8)"),
     { 0, "trust", NULL,
       "every check with its outcome, and what the file is, instead of the usual page", OPTION_FLAG,
       offsetof(struct report_settings, trust), NULL },
     { 0, "quick", NULL,
       "only the file, the curves and who held the peak: no verdict, categories, steps or advice",
       OPTION_FLAG, offsetof(struct report_settings, quick), NULL },
-    { 0, "replay", "WHEN",
-      "replay the allocator, which makes active and allocated bytes exact: auto (default, up to "
-      "200,000 events), always or never",
-      OPTION_CHOICE, offsetof(struct report_settings, common.replay), "auto always never" },
     { 0 },
 };
 
@@ -30,13 +25,8 @@ static enum vrs_status ask(const struct vrs_recording *recording, const char *pa
                            const void *settings, struct vrs_result **ret, struct vrs_error *err)
 {
     const struct report_settings *s = settings;
-    const struct common *common = &s->common;
     struct vrs_report_options o = {
-        .size = sizeof o,
-        .path = path,
-        .user_root = common->user_root,
-        .library = common->library,
-        .device = common->device,
+        COMMON_MEMBERS(o, &s->common, path),
         .timeline = s->timeline,
         .trust = s->trust,
         .quick = s->quick,
@@ -73,6 +63,6 @@ const struct command cmd_report = {
                 "vramscope report --trust run.pickle # how far the numbers can be believed\n"
                 "vramscope report --json run.pickle.gz # for programs\n"
                 "zcat run.gz | vramscope report - # from a pipe\n",
-    .options = { options, input_options, output_options },
+    .options = { options, replay_options, input_options, output_options },
     .run = run,
 };
