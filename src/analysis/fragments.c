@@ -5,6 +5,7 @@
 
 #include "allocator/program.h"
 #include "allocator/recorded.h"
+#include "base/sorted.h"
 
 /* The size of PyTorch's workspace for cuBLAS on many cards: a block of it in a segment of 20 MiB is
  * in every process. */
@@ -442,16 +443,10 @@ static enum vrs_status free_by_stream(const struct finding_fragments *f, uint64_
     if (s->rows.len > 1)
         qsort(handle, s->rows.len, sizeof *handle, by_handle);
     for (uint32_t i = 0; i < f->to->groups; i++) {
-        uint32_t low = 0, high = s->rows.len;
-        while (low < high) {
-            uint32_t middle = low + (high - low) / 2;
-            if (handle[middle].stream < f->to->group[i].stream)
-                low = middle + 1;
-            else
-                high = middle;
-        }
-        if (low < s->rows.len)
-            bytes[handle[low].row] += f->to->group[i].free_bytes;
+        uint32_t at;
+        SORTED_FIND(at, s->rows.len, handle[at].stream < f->to->group[i].stream);
+        if (at < s->rows.len)
+            bytes[handle[at].row] += f->to->group[i].free_bytes;
     }
     *ret = bytes;
     return VRS_OK;

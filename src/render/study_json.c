@@ -1,18 +1,14 @@
 /* study_json.c - the JSON of answers of the common form. */
 #include "render/study.h"
 
+#include "base/sorted.h"
+
 /* The place of a stack among an answer's; NO_ROW where it is not. */
 static uint32_t place_of(const struct stack_texts *stacks, stack_id stack)
 {
-    uint32_t low = 0, high = stacks->stacks;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (stacks->id[middle] < stack.n)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < stacks->stacks && stacks->id[low] == stack.n ? low : NO_ROW;
+    uint32_t place;
+    SORTED_FIND(place, stacks->stacks, stacks->id[place] < stack.n);
+    return place < stacks->stacks && stacks->id[place] == stack.n ? place : NO_ROW;
 }
 
 void json_stack(struct json *j, const char *key, stack_id stack, struct stack_numbers *numbers)
