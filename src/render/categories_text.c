@@ -297,8 +297,7 @@ static void put_result(struct out *out, const struct study_device *device,
     }
     buf_text(&words, "vramscope peak --by category --stacks FILE shows where each was made");
     envelope_words(to, &options->style, "next", &words);
-    to->failed = to->failed || words.failed;
-    buf_free(&words);
+    buf_end(&words, to);
     cells_free(&cells, to);
 }
 

@@ -12,8 +12,7 @@ void cells_init(struct cells *cells, const struct style *style)
 
 void cells_free(struct cells *cells, struct buf *to)
 {
-    to->failed = to->failed || cells->text.failed;
-    buf_free(&cells->text);
+    buf_end(&cells->text, to);
     arena_free(&cells->arena);
 }
 

@@ -283,8 +283,7 @@ static void put_heading(struct buf *to, const struct sheet *s)
     }
     buf_char(to, '\n');
     text_wrap(to, s->style, buf_slice(&words), 0, 0);
-    to->failed = to->failed || words.failed;
-    buf_free(&words);
+    buf_end(&words, to);
 }
 
 static void put_total_words(struct buf *to, const struct sheet *s)
@@ -320,8 +319,7 @@ static void put_total(struct buf *to, const struct sheet *s)
     buf_init(&words, SIZE_MAX / 2);
     put_total_words(&words, s);
     text_wrap(to, s->style, buf_slice(&words), 0, 0);
-    to->failed = to->failed || words.failed;
-    buf_free(&words);
+    buf_end(&words, to);
 }
 
 static void put_allocator(struct buf *to, const struct sheet *s)
@@ -363,8 +361,7 @@ static void put_parts(struct buf *to, const struct sheet *s, const char *label,
     }
     if (words.len != 0)
         envelope_words(to, s->style, label, &words);
-    to->failed = to->failed || words.failed;
-    buf_free(&words);
+    buf_end(&words, to);
 }
 
 static void put_note(struct buf *to, const struct sheet *s, const char *label, str text)
@@ -373,8 +370,7 @@ static void put_note(struct buf *to, const struct sheet *s, const char *label, s
     buf_init(&words, SIZE_MAX / 2);
     escape_text(&words, text, s->style->ascii);
     envelope_words(to, s->style, label, &words);
-    to->failed = to->failed || words.failed;
-    buf_free(&words);
+    buf_end(&words, to);
 }
 
 static void put_per(struct buf *to, const struct sheet *s)
@@ -393,8 +389,7 @@ static void put_per(struct buf *to, const struct sheet *s)
         buf_text(&words, "rows stand in the order of their change for each byte of parameters, in "
                          "--json as delta_per");
     envelope_words(to, s->style, "per", &words);
-    to->failed = to->failed || words.failed;
-    buf_free(&words);
+    buf_end(&words, to);
 }
 
 static void put_matched(struct buf *to, const struct sheet *s)
@@ -455,8 +450,7 @@ static void put_trust(struct buf *to, const struct sheet *s)
     }
     buf_text(&words, " (vramscope report says why)");
     envelope_words(to, s->style, "trust", &words);
-    to->failed = to->failed || words.failed;
-    buf_free(&words);
+    buf_end(&words, to);
 }
 
 static void put_compared(struct out *out, const struct sheet *s,

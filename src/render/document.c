@@ -11,8 +11,7 @@ void document_begin(struct json *j, struct out *out, const char *verb, bool seve
     json_object(j, NULL);
     json_str(j, "schema", buf_slice(&name));
     json_text(j, "tool", options->tool);
-    j->out->failed = j->out->failed || name.failed;
-    buf_free(&name);
+    buf_end(&name, j->out);
 }
 
 void document_end(struct json *j)

@@ -163,8 +163,7 @@ void envelope_file_text(struct buf *to, const struct style *style, const struct 
     buf_init(&words, SIZE_MAX / 2);
     file_words(&words, style, file, devices);
     text_wrap(to, style, buf_slice(&words), 0, 9);
-    to->failed = to->failed || words.failed;
-    buf_free(&words);
+    buf_end(&words, to);
 }
 
 void envelope_nothing_text(struct buf *to, const struct style *style)

@@ -296,8 +296,7 @@ static void put_result(struct out *out, const struct study_device *device,
     put_moves(&s, f);
     put_apart(&s, f);
     put_next(&s, device, &answer->file);
-    s.to->failed = s.to->failed || s.words.failed;
-    buf_free(&s.words);
+    buf_end(&s.words, s.to);
     cells_free(&s.cells, s.to);
 }
 

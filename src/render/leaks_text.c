@@ -249,8 +249,7 @@ static void put_result(struct out *out, const struct study_device *device,
         put_table(to, &s, options->rows == 0 ? ROWS_DEFAULT : options->rows);
     if (device == &answer->device[answer->devices - 1])
         put_next(to, &s, answer);
-    to->failed = to->failed || s.words.failed;
-    buf_free(&s.words);
+    buf_end(&s.words, to);
     cells_free(&s.cells, to);
 }
 

@@ -417,9 +417,8 @@ static void put_next(struct sheet *s, const struct study_device *d, uint32_t dev
     buf_char(&at, '\0');
     buf_char(&replay, '\0');
     put_commands(s, file->path, &at, &replay);
-    s->to->failed = s->to->failed || at.failed || replay.failed;
-    buf_free(&at);
-    buf_free(&replay);
+    buf_end(&at, s->to);
+    buf_end(&replay, s->to);
 }
 
 static void put_result(struct out *out, const struct study_device *device,
@@ -452,8 +451,7 @@ static void put_result(struct out *out, const struct study_device *device,
     put_pending(&s);
     put_earlier(&s);
     put_next(&s, device, answer->devices, &answer->file);
-    s.to->failed = s.to->failed || s.words.failed;
-    buf_free(&s.words);
+    buf_end(&s.words, s.to);
     cells_free(&s.cells, s.to);
 }
 

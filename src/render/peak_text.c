@@ -167,8 +167,7 @@ static void put_refusal(struct buf *to, const struct sheet *s, const struct peak
     }
     escape_text(to, reason, s->style->ascii);
     buf_char(to, '\n');
-    to->failed = to->failed || label.failed;
-    buf_free(&label);
+    buf_end(&label, to);
 }
 
 static void put_device(struct out *out, struct sheet *s, const struct peak_device *d,

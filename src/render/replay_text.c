@@ -553,7 +553,6 @@ void replay_text(struct out *out, const struct answer_set *set, bool several,
             out_flush(out, OUT_ENOUGH);
         }
     }
-    to->failed = to->failed || words.failed;
-    buf_free(&words);
+    buf_end(&words, to);
     cells_free(&cells, to);
 }

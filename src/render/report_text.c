@@ -217,8 +217,7 @@ static void put_hidden(struct buf *to, const struct style *style, const struct r
     human_share(&words, d->hidden_share);
     buf_text(&words, d->traced ? " of the peak; under it:" : " of the end; under it:");
     text_wrap(to, style, buf_slice(&words), 0, 0);
-    to->failed = to->failed || words.failed;
-    buf_free(&words);
+    buf_end(&words, to);
 }
 
 static void put_findings(struct buf *to, const struct style *style, const struct report_device *d)
@@ -249,8 +248,7 @@ static void put_findings(struct buf *to, const struct style *style, const struct
         finding_adjust_text(&words, d);
         text_wrap(to, style, buf_slice(&words), ENVELOPE_LABEL, ENVELOPE_LABEL);
     }
-    to->failed = to->failed || words.failed;
-    buf_free(&words);
+    buf_end(&words, to);
 }
 
 /* Where a report has several devices, one of them gets the room: one that failed, else the one

@@ -133,6 +133,5 @@ void steps_lines(struct buf *to, const struct style *style, const struct step_ro
         put_refusal(&words, loop->refused_by);
         envelope_words(to, style, i == 0 ? "loop" : "", &words);
     }
-    to->failed = to->failed || words.failed;
-    buf_free(&words);
+    buf_end(&words, to);
 }

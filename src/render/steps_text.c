@@ -160,8 +160,7 @@ static void put_peak(struct buf *to, const struct sheet *s)
         buf_text(&words, " of it since the step began");
     }
     envelope_words(to, s->style, "peak", &words);
-    to->failed = to->failed || words.failed;
-    buf_free(&words);
+    buf_end(&words, to);
 }
 
 /* The phases to show: of the step with the peak, or of what lies around it in no step; without

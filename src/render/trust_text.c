@@ -335,8 +335,7 @@ static void put_device(struct buf *to, const struct report *report, const struct
     put_places(to, &words, style, o);
     put_settings(to, &words, style, o);
     put_unknown(to, &words, style, o);
-    to->failed = to->failed || words.failed;
-    buf_free(&words);
+    buf_end(&words, to);
 }
 
 void trust_page_text(struct out *out, const struct report *report,

@@ -93,8 +93,7 @@ static void put_line(struct buf *to, const struct style *style, const char *labe
                      struct buf *words)
 {
     envelope_words(to, style, label, words);
-    to->failed = to->failed || words->failed;
-    buf_free(words);
+    buf_end(words, to);
 }
 
 static void put_lives(struct buf *to, const struct style *style, const struct waste *w)
