@@ -52,10 +52,7 @@ static void put_evidence(struct json *j, const struct check_row *row)
         json_str(j, "name", diff->name);
         json_text(j, "stage", diff->stage);
         json_text(j, "status", diff->status);
-        if (diff->score < 0)
-            json_null(j, "score_ratio");
-        else
-            json_fixed(j, "score_ratio", diff->score, SCORE_DECIMALS);
+        json_known_fixed(j, "score_ratio", diff->score, SCORE_DECIMALS);
         json_i64(j, "a_bytes", diff->a_bytes);
         json_i64(j, "b_bytes", diff->b_bytes);
         json_i64(j, "delta_bytes", diff->delta_bytes);

@@ -174,14 +174,6 @@ static void put_known_delta(struct json *j, const char *key, uint64_t a, uint64_
         json_i64(j, key, less(a, b));
 }
 
-static void put_ratio(struct json *j, const char *key, double ratio)
-{
-    if (ratio < 0)
-        json_null(j, key);
-    else
-        json_fixed(j, key, ratio, 6);
-}
-
 static void put_totals(struct json *j, const struct diff *d, const struct diff_answer *answer)
 {
     const struct diff_end *a = &d->end[0], *b = &d->end[1];
@@ -196,8 +188,8 @@ static void put_totals(struct json *j, const struct diff *d, const struct diff_a
     if (d->weight == DIFF_BYTE_EVENTS)
         json_i64(j, "total_delta_byte_events", less(a->total.byte_events, b->total.byte_events));
     put_divided(j, "total_delta_per", d, totals);
-    put_ratio(j, "matched_a_ratio", d->matched_ratio[0]);
-    put_ratio(j, "matched_b_ratio", d->matched_ratio[1]);
+    json_known_fixed(j, "matched_a_ratio", d->matched_ratio[0], 6);
+    json_known_fixed(j, "matched_b_ratio", d->matched_ratio[1], 6);
     json_line_object(j, "allocator");
     json_i64(j, "reserved_delta_bytes",
              less((uint64_t)a->reserved_bytes, (uint64_t)b->reserved_bytes));

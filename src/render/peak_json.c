@@ -12,10 +12,7 @@ static void put_row(struct json *j, const struct peak_row *row, uint32_t stack,
     json_fixed(j, "share_ratio", row->share_ratio, 6);
     json_u64(j, "largest_bytes", row->largest_bytes);
     json_i64(j, "oldest_event", row->oldest_event);
-    if (row->median_age_events < 0)
-        json_null(j, "median_age_events");
-    else
-        json_fixed(j, "median_age_events", row->median_age_events, 1);
+    json_known_fixed(j, "median_age_events", row->median_age_events, 1);
     json_known(j, "slack_bytes", row->slack_bytes);
     json_str(j, "culprit", row->culprit);
     json_str(j, "owner", row->owner);
