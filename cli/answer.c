@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "help.h"
 #include "inputs.h"
 #include "message.h"
 #include "output.h"
@@ -194,6 +195,7 @@ int answer_write(const struct common *common, struct vrs_write_options options,
     options.colour = terminal_colour(common->colour, output.fd);
     options.ascii = common->ascii || !terminal_utf8();
     options.rows = common->rows;
+    options.stacks = common->stacks;
     /* A set COLUMNS is a wish, as good as a terminal. */
     bool drawn = to_terminal || getenv("COLUMNS") != NULL;
     options.picture = options.picture && drawn && options.width >= 60;
@@ -351,6 +353,11 @@ static bool outputs_are_apart(const struct work *w)
 int answer_files(const struct command *command, const struct question *question, int count,
                  char *const *files)
 {
+    struct vrs_error err;
+    if (question->check != NULL && question->check(question->settings, &err) != VRS_OK) {
+        message("%s", err.message);
+        return EXIT_USAGE;
+    }
     if (count == 0) {
         message("%s needs a FILE, a folder, or - for standard input (vramscope help %s)",
                 command->name, command->name);
@@ -363,8 +370,8 @@ int answer_files(const struct command *command, const struct question *question,
         forget(&w);
         return EXIT_USAGE;
     }
-    if (found != EXIT_USAGE && question->check != NULL) {
-        int wrong = question->check(&w.inputs, question->settings);
+    if (found != EXIT_USAGE && question->check_inputs != NULL) {
+        int wrong = question->check_inputs(&w.inputs, question->settings);
         if (wrong != EXIT_DONE) {
             forget(&w);
             return wrong;
@@ -377,4 +384,13 @@ int answer_files(const struct command *command, const struct question *question,
     }
     forget(&w);
     return exit_status;
+}
+
+int answer_run(const struct command *command, const struct question *question, int argc,
+               char **argv)
+{
+    int files = 0, ended = EXIT_DONE;
+    if (!verb_begins(command, argc, argv, question->settings, &files, &ended))
+        return ended;
+    return answer_files(command, question, files, argv);
 }

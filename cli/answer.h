@@ -10,19 +10,27 @@ typedef enum vrs_status analysis(const struct vrs_recording *recording, const ch
                                  const void *settings, struct vrs_result **ret,
                                  struct vrs_error *err);
 
+/* Fails with VRS_USAGE where the settings are words that make no sense of whatever recording. */
+typedef enum vrs_status words_check(const void *settings, struct vrs_error *err);
+
 /* `settings` begins with struct common; `write` has what only the verb knows of the form, its
  * format where that is not JSON. */
 struct question {
     analysis *ask;
-    const void *settings;
+    words_check *check; /* before any file is read; NULL: any words will do */
+    void *settings;
     struct vrs_write_options write;
     /* What the verb has to say about the inputs before any is read: EXIT_DONE, or another exit
      * status with which all ends; or NULL. */
-    int (*check)(const struct inputs *inputs, const void *settings);
+    int (*check_inputs)(const struct inputs *inputs, const void *settings);
     bool *ret_several;    /* told before the first `ask`: there are several inputs; or NULL */
     bool strict;          /* what could not be decided is an exit status of its own */
     const char *snapshot; /* also write the run of the one recording to this file; NULL: no */
 };
+
+/* All of a verb that is one question: reads its options into the settings and answers. */
+int answer_run(const struct command *command, const struct question *question, int argc,
+               char **argv);
 
 /* Parses nothing: `files` are the operands.  Answers every file it can and returns the exit
  * status; one bad file does not hide the good ones. */

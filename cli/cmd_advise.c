@@ -1,7 +1,5 @@
 /* cmd_advise.c - vramscope advise. */
 #include "answer.h"
-#include "help.h"
-#include "message.h"
 
 struct advise_settings {
     struct common common;
@@ -19,12 +17,7 @@ static const struct option_spec options[] = {
     { 0, "capacity", "SIZE",
       "what the card has, such as 80GiB: tells whether memory was short where no request failed",
       OPTION_SIZE, IN(capacity), NULL },
-    { 'n', "rows", "COUNT", "show at most COUNT rows (default 20; in JSON all)", OPTION_COUNT,
-      IN(common.rows), NULL },
-    { 0, "replay", "WHEN",
-      "replay the allocator, which makes active and allocated bytes exact: auto (default, up to "
-      "200,000 events), always or never",
-      OPTION_CHOICE, IN(common.replay), "auto always never" },
+    OPTION_ROWS("show at most COUNT rows (default 20; in JSON all)"),
     { 0 },
 };
 
@@ -33,11 +26,7 @@ static enum vrs_status ask(const struct vrs_recording *recording, const char *pa
 {
     const struct advise_settings *s = settings;
     struct vrs_advise_options o = {
-        .size = sizeof o,
-        .path = path,
-        .user_root = s->common.user_root,
-        .library = s->common.library,
-        .device = s->common.device,
+        COMMON_MEMBERS(o, &s->common, path),
         .waste = s->waste,
         .explain_silent = s->explain_silent,
         .capacity_bytes = s->capacity,
@@ -48,11 +37,8 @@ static enum vrs_status ask(const struct vrs_recording *recording, const char *pa
 static int run(const struct command *self, int argc, char **argv)
 {
     struct advise_settings settings = { 0 };
-    int files = 0, ended = EXIT_DONE;
-    if (!verb_begins(self, argc, argv, &settings, &files, &ended))
-        return ended;
-    struct question question = { .ask = ask, .settings = &settings };
-    return answer_files(self, &question, files, argv);
+    const struct question question = { .ask = ask, .settings = &settings };
+    return answer_run(self, &question, argc, argv);
 }
 
 const struct command cmd_advise = {
@@ -64,6 +50,6 @@ const struct command cmd_advise = {
     .examples = "vramscope advise run.pickle # what to change first\n"
                 "vramscope advise --explain-silent run.pickle # and why not more\n"
                 "vramscope advise --waste run.pickle # lifetimes and churn\n",
-    .options = { options, input_options, output_options },
+    .options = { options, replay_options, input_options, output_options },
     .run = run,
 };

@@ -5,7 +5,6 @@
 
 #include "answer.h"
 #include "help.h"
-#include "message.h"
 #include "text_file.h"
 
 struct categories_settings {
@@ -26,28 +25,20 @@ static const struct option_spec options[] = {
       NULL },
     { 0, "print-rules", NULL, "print the built-in rules, as a FILE for --rules, and end",
       OPTION_FLAG, IN(print_rules), NULL },
-    { 'n', "rows", "COUNT", "show at most COUNT rules of a category (default 3; in JSON all)",
-      OPTION_COUNT, IN(common.rows), NULL },
-    { 0, "replay", "WHEN",
-      "replay the allocator, which makes active and allocated bytes exact: auto (default, up to "
-      "200,000 events), always or never",
-      OPTION_CHOICE, IN(common.replay), "auto always never" },
+    OPTION_ROWS("show at most COUNT rules of a category (default 3; in JSON all)"),
     { 0 },
 };
 
 static struct vrs_categories_options options_of(const struct categories_settings *s,
                                                 const char *path)
 {
-    return (struct vrs_categories_options){
-        .size = sizeof(struct vrs_categories_options),
-        .path = path,
-        .user_root = s->common.user_root,
-        .library = s->common.library,
-        .device = s->common.device,
+    struct vrs_categories_options o = {
+        COMMON_MEMBERS(o, &s->common, path),
         .at = s->at,
         .rules = s->text,
         .rules_name = s->rules,
     };
+    return o;
 }
 
 static enum vrs_status ask(const struct vrs_recording *recording, const char *path,
@@ -57,17 +48,10 @@ static enum vrs_status ask(const struct vrs_recording *recording, const char *pa
     return vrs_categories(recording, &o, ret, err);
 }
 
-static int answer(const struct command *self, struct categories_settings *settings, int files,
-                  char **argv)
+static enum vrs_status check(const void *settings, struct vrs_error *err)
 {
     struct vrs_categories_options words = options_of(settings, NULL);
-    struct vrs_error err;
-    if (vrs_categories_check(&words, &err) != VRS_OK) {
-        message("%s", err.message);
-        return EXIT_USAGE;
-    }
-    struct question question = { .ask = ask, .settings = settings };
-    return answer_files(self, &question, files, argv);
+    return vrs_categories_check(&words, err);
 }
 
 static int run(const struct command *self, int argc, char **argv)
@@ -86,7 +70,8 @@ static int run(const struct command *self, int argc, char **argv)
     if (settings.rules != NULL &&
         text_file_read("--rules", settings.rules, &settings.text) != EXIT_DONE)
         return EXIT_USAGE;
-    ended = answer(self, &settings, files, argv);
+    const struct question question = { .ask = ask, .check = check, .settings = &settings };
+    ended = answer_files(self, &question, files, argv);
     free(settings.text);
     return ended;
 }
@@ -102,6 +87,6 @@ const struct command cmd_categories = {
                 "vramscope categories run.pickle --at end # what stayed\n"
                 "vramscope categories --print-rules # every rule that decides\n"
                 "vramscope categories run.pickle --rules my.rules # yours before them\n",
-    .options = { options, input_options, output_options },
+    .options = { options, replay_options, input_options, output_options },
     .run = run,
 };

@@ -72,12 +72,8 @@ static const struct option_spec limits[] = {
 
 static struct vrs_check_options options_of(const struct check_settings *s, const char *path)
 {
-    return (struct vrs_check_options){
-        .size = sizeof(struct vrs_check_options),
-        .path = path,
-        .user_root = s->common.user_root,
-        .library = s->common.library,
-        .device = s->common.device,
+    struct vrs_check_options o = {
+        COMMON_MEMBERS(o, &s->common, path),
         .limit = s->limit,
         .limits = s->pairs.count,
         .budget = s->budget_text,
@@ -88,6 +84,7 @@ static struct vrs_check_options options_of(const struct check_settings *s, const
         .strict = s->strict,
         .allow_estimates = s->allow_estimates,
     };
+    return o;
 }
 
 static enum vrs_status ask(const struct vrs_recording *recording, const char *path,

@@ -10,7 +10,6 @@ struct diff_settings {
     const char *at, *to, *weight, *key, *per, *fail_over;
     int64_t to_device;
     uint64_t fail_over_bytes, fail_over_millionths; /* plus 1 */
-    bool stacks;
 };
 
 #define IN(member) offsetof(struct diff_settings, member)
@@ -38,10 +37,9 @@ static const struct option_spec options[] = {
       "exit with 1 where B's total is above A's by more than a size, as 512MiB, or a share of A's, "
       "as 5%",
       OPTION_TEXT, IN(fail_over), NULL },
-    { 'n', "rows", "COUNT", "show at most COUNT rows (default 20; in JSON all)", OPTION_COUNT,
-      IN(common.rows), NULL },
+    OPTION_ROWS("show at most COUNT rows (default 20; in JSON all)"),
     { 's', "stacks", NULL, "print the whole stacks of both sides under each row", OPTION_FLAG,
-      IN(stacks), NULL },
+      IN(common.stacks), NULL },
     { 0, "replay", "WHEN",
       "replay the allocator, which tells the slack in blocks: auto (default, up to 200,000 "
       "events), always or never",
@@ -135,11 +133,7 @@ static int run(const struct command *self, int argc, char **argv)
         message("%s", err.message);
         return EXIT_USAGE;
     }
-    struct pair_question question = {
-        .ask = ask,
-        .settings = &settings,
-        .write = { .stacks = settings.stacks },
-    };
+    struct pair_question question = { .ask = ask, .settings = &settings };
     if (settings.to == NULL && settings.to_device == 0)
         question.one_refused =
             "diff compares two recordings, or two moments of one: name another FILE, or "

@@ -1,7 +1,5 @@
 /* cmd_fragments.c - vramscope fragments. */
 #include "answer.h"
-#include "help.h"
-#include "message.h"
 
 struct fragments_settings {
     struct common common;
@@ -19,26 +17,18 @@ static const struct option_spec options[] = {
     { 0, "all-metrics", NULL,
       "also 1 - largest/free, which is near 1 in almost every recording and proves nothing",
       OPTION_FLAG, IN(all_metrics), NULL },
-    { 'n', "rows", "COUNT", "show at most COUNT segments (default 10; in JSON all)", OPTION_COUNT,
-      IN(common.rows), NULL },
-    { 0, "replay", "WHEN",
-      "replay the allocator, which makes active and allocated bytes exact: auto (default, up to "
-      "200,000 events), always or never",
-      OPTION_CHOICE, IN(common.replay), "auto always never" },
+    OPTION_ROWS("show at most COUNT segments (default 10; in JSON all)"),
     { 0 },
 };
 
 static struct vrs_fragments_options options_of(const struct fragments_settings *s, const char *path)
 {
-    return (struct vrs_fragments_options){
-        .size = sizeof(struct vrs_fragments_options),
-        .path = path,
-        .user_root = s->common.user_root,
-        .library = s->common.library,
-        .device = s->common.device,
+    struct vrs_fragments_options o = {
+        COMMON_MEMBERS(o, &s->common, path),
         .at = s->at,
         .all_metrics = s->all_metrics,
     };
+    return o;
 }
 
 static enum vrs_status ask(const struct vrs_recording *recording, const char *path,
@@ -48,20 +38,17 @@ static enum vrs_status ask(const struct vrs_recording *recording, const char *pa
     return vrs_fragments(recording, &o, ret, err);
 }
 
+static enum vrs_status check(const void *settings, struct vrs_error *err)
+{
+    struct vrs_fragments_options words = options_of(settings, NULL);
+    return vrs_fragments_check(&words, err);
+}
+
 static int run(const struct command *self, int argc, char **argv)
 {
     struct fragments_settings settings = { 0 };
-    int files = 0, ended = EXIT_DONE;
-    if (!verb_begins(self, argc, argv, &settings, &files, &ended))
-        return ended;
-    struct vrs_fragments_options words = options_of(&settings, NULL);
-    struct vrs_error err;
-    if (vrs_fragments_check(&words, &err) != VRS_OK) {
-        message("%s", err.message);
-        return EXIT_USAGE;
-    }
-    struct question question = { .ask = ask, .settings = &settings };
-    return answer_files(self, &question, files, argv);
+    const struct question question = { .ask = ask, .check = check, .settings = &settings };
+    return answer_run(self, &question, argc, argv);
 }
 
 const struct command cmd_fragments = {
@@ -74,6 +61,6 @@ const struct command cmd_fragments = {
         "2 usage, 3 a file or the system failed, 130 interrupted.\n",
     .examples = "vramscope fragments run.pickle # what is stranded at the end\n"
                 "vramscope fragments --at oom run.pickle # where memory ran out\n",
-    .options = { options, input_options, output_options },
+    .options = { options, replay_options, input_options, output_options },
     .run = run,
 };

@@ -21,12 +21,7 @@ static const struct option_spec options[] = {
       "what others hold",
       OPTION_TEXT, IN(message), NULL },
     { 0, "capacity", "SIZE", "what the card has, such as 80GiB", OPTION_SIZE, IN(capacity), NULL },
-    { 'n', "rows", "COUNT", "show at most COUNT rows (default 20; in JSON all)", OPTION_COUNT,
-      IN(common.rows), NULL },
-    { 0, "replay", "WHEN",
-      "replay the allocator, which makes active and allocated bytes exact: auto (default, up to "
-      "200,000 events), always or never",
-      OPTION_CHOICE, IN(common.replay), "auto always never" },
+    OPTION_ROWS("show at most COUNT rows (default 20; in JSON all)"),
     { 0 },
 };
 
@@ -35,11 +30,7 @@ static enum vrs_status ask(const struct vrs_recording *recording, const char *pa
 {
     const struct oom_settings *s = settings;
     struct vrs_oom_options o = {
-        .size = sizeof o,
-        .path = path,
-        .user_root = s->common.user_root,
-        .library = s->common.library,
-        .device = s->common.device,
+        COMMON_MEMBERS(o, &s->common, path),
         .message = s->message,
         .capacity_bytes = s->capacity,
     };
@@ -62,7 +53,7 @@ static int run(const struct command *self, int argc, char **argv)
             return EXIT_USAGE;
         settings.message = text;
     }
-    struct question question = { .ask = ask, .settings = &settings };
+    const struct question question = { .ask = ask, .settings = &settings };
     ended = answer_files(self, &question, files, argv);
     free(text);
     return ended;
@@ -78,6 +69,6 @@ const struct command cmd_oom = {
              "2 usage, 3 a file or the system failed, 130 interrupted.\n",
     .examples = "vramscope oom run.pickle # why the last request failed\n"
                 "vramscope oom run.pickle --message @error.txt # with what the error says\n",
-    .options = { options, input_options, output_options },
+    .options = { options, replay_options, input_options, output_options },
     .run = run,
 };

@@ -1,12 +1,9 @@
 /* cmd_peak.c - vramscope peak. */
 #include "answer.h"
-#include "help.h"
-#include "message.h"
 
 struct peak_settings {
     struct common common;
     const char *at, *by, *key;
-    bool stacks;
 };
 
 #define IN(member) offsetof(struct peak_settings, member)
@@ -25,29 +22,19 @@ static const struct option_spec options[] = {
       "what makes two stacks one site: K0 all of both, K1 (default) file, line and function, "
       "K2 file and function, K3 function",
       OPTION_CHOICE, IN(key), "K0 K1 K2 K3" },
-    { 'n', "rows", "COUNT", "show at most COUNT rows (default 20; in JSON all)", OPTION_COUNT,
-      IN(common.rows), NULL },
-    { 's', "stacks", NULL, "print the whole stack under each row", OPTION_FLAG, IN(stacks), NULL },
-    { 0, "replay", "WHEN",
-      "replay the allocator, which makes active and allocated bytes exact: auto (default, up to "
-      "200,000 events), always or never",
-      OPTION_CHOICE, IN(common.replay), "auto always never" },
+    OPTION_ROWS("show at most COUNT rows (default 20; in JSON all)"),
+    { 's', "stacks", NULL, "print the whole stack under each row", OPTION_FLAG, IN(common.stacks),
+      NULL },
     { 0 },
 };
 
 static struct vrs_peak_options options_of(const struct peak_settings *s, const char *path)
 {
-    return (struct vrs_peak_options){
-        .size = sizeof(struct vrs_peak_options),
-        .path = path,
-        .user_root = s->common.user_root,
-        .library = s->common.library,
-        .device = s->common.device,
-        .at = s->at,
-        .by = s->by,
-        .key = s->key,
+    struct vrs_peak_options o = {
+        COMMON_MEMBERS(o, &s->common, path), .at = s->at, .by = s->by, .key = s->key,
         .categories = s->common.json,
     };
+    return o;
 }
 
 static enum vrs_status ask(const struct vrs_recording *recording, const char *path,
@@ -57,24 +44,17 @@ static enum vrs_status ask(const struct vrs_recording *recording, const char *pa
     return vrs_peak(recording, &o, ret, err);
 }
 
+static enum vrs_status check(const void *settings, struct vrs_error *err)
+{
+    struct vrs_peak_options words = options_of(settings, NULL);
+    return vrs_peak_check(&words, err);
+}
+
 static int run(const struct command *self, int argc, char **argv)
 {
     struct peak_settings settings = { 0 };
-    int files = 0, ended = EXIT_DONE;
-    if (!verb_begins(self, argc, argv, &settings, &files, &ended))
-        return ended;
-    struct vrs_peak_options words = options_of(&settings, NULL);
-    struct vrs_error err;
-    if (vrs_peak_check(&words, &err) != VRS_OK) {
-        message("%s", err.message);
-        return EXIT_USAGE;
-    }
-    struct question question = {
-        .ask = ask,
-        .settings = &settings,
-        .write = { .stacks = settings.stacks },
-    };
-    return answer_files(self, &question, files, argv);
+    const struct question question = { .ask = ask, .check = check, .settings = &settings };
+    return answer_run(self, &question, argc, argv);
 }
 
 const struct command cmd_peak = {
@@ -89,6 +69,6 @@ const struct command cmd_peak = {
                 "vramscope peak run.pickle --by owner # the function under your line\n"
                 "vramscope peak run.pickle --by category # parameters, activations, …\n"
                 "vramscope peak run.pickle --at end # what stayed\n",
-    .options = { options, input_options, output_options },
+    .options = { options, replay_options, input_options, output_options },
     .run = run,
 };

@@ -44,12 +44,8 @@ static const struct option_spec options[] = {
 
 static struct vrs_replay_options options_of(const struct replay_settings *s, const char *path)
 {
-    return (struct vrs_replay_options){
-        .size = sizeof(struct vrs_replay_options),
-        .path = path,
-        .user_root = s->common.user_root,
-        .library = s->common.library,
-        .device = s->common.device,
+    struct vrs_replay_options o = {
+        COMMON_MEMBERS(o, &s->common, path),
         .set = s->set.at,
         .sets = s->set.count,
         .capacity_bytes = s->capacity,
@@ -65,6 +61,7 @@ static struct vrs_replay_options options_of(const struct replay_settings *s, con
         .keep_run = s->write != NULL,
         .threads = s->threads,
     };
+    return o;
 }
 
 static enum vrs_status ask(const struct vrs_recording *recording, const char *path,

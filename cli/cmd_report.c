@@ -15,8 +15,7 @@ struct report_settings {
 };
 
 static const struct option_spec options[] = {
-    { 'n', "rows", "COUNT", "show at most COUNT culprits of each device (default 8)", OPTION_COUNT,
-      offsetof(struct report_settings, common.rows), NULL },
+    OPTION_ROWS("show at most COUNT culprits of each device (default 8)"),
     { 0, "trust", NULL,
       "every check with its outcome, and what the file is, instead of the usual page", OPTION_FLAG,
       offsetof(struct report_settings, trust), NULL },
@@ -30,10 +29,6 @@ static const struct option_spec options[] = {
     { 0, "same-host", NULL,
       "of several files: they were recorded on one host, so their times may be compared",
       OPTION_FLAG, offsetof(struct report_settings, same_host), NULL },
-    { 0, "replay", "WHEN",
-      "replay the allocator, which makes active and allocated bytes exact: auto (default, up to "
-      "200,000 events), always or never",
-      OPTION_CHOICE, offsetof(struct report_settings, common.replay), "auto always never" },
     { 0 },
 };
 
@@ -41,13 +36,8 @@ static enum vrs_status ask(const struct vrs_recording *recording, const char *pa
                            const void *settings, struct vrs_result **ret, struct vrs_error *err)
 {
     const struct report_settings *s = settings;
-    const struct common *common = &s->common;
     struct vrs_report_options o = {
-        .size = sizeof o,
-        .path = path,
-        .user_root = common->user_root,
-        .library = common->library,
-        .device = common->device,
+        COMMON_MEMBERS(o, &s->common, path),
         .timeline = s->timeline,
         .trust = s->trust,
         .quick = s->quick,
@@ -58,7 +48,7 @@ static enum vrs_status ask(const struct vrs_recording *recording, const char *pa
     return vrs_report(recording, &o, ret, err);
 }
 
-static int check(const struct inputs *inputs, const void *settings)
+static int check_inputs(const struct inputs *inputs, const void *settings)
 {
     const struct report_settings *s = settings;
     return rank_map_check(&s->map, inputs);
@@ -74,7 +64,7 @@ static int run(const struct command *self, int argc, char **argv)
     ended = rank_map_read(settings.rank_map, &settings.map);
     struct question question = {
         .ask = ask,
-        .check = check,
+        .check_inputs = check_inputs,
         .settings = &settings,
         .write = { .picture = true },
         .ret_several = &settings.several,
@@ -98,6 +88,6 @@ const struct command cmd_report = {
                 "vramscope report --trust run.pickle # how far the numbers can be believed\n"
                 "vramscope report --json run.pickle.gz # for programs\n"
                 "zcat run.gz | vramscope report - # from a pipe\n",
-    .options = { options, input_options, output_options },
+    .options = { options, replay_options, input_options, output_options },
     .run = run,
 };

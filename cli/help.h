@@ -1,4 +1,4 @@
-/* help.h - everything that is printed from the table of verbs, and how a verb begins. */
+/* help.h - everything that is printed from the table of verbs, --help with it. */
 #ifndef CLI_HELP_H
 #define CLI_HELP_H
 

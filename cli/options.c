@@ -10,6 +10,14 @@
 
 #define IN(member) offsetof(struct common, member)
 
+const struct option_spec replay_options[] = {
+    { 0, "replay", "WHEN",
+      "replay the allocator, which makes active and allocated bytes exact: auto (default, up to "
+      "200,000 events), always or never",
+      OPTION_CHOICE, IN(replay), "auto always never" },
+    { 0 },
+};
+
 const struct option_spec input_options[] = {
     { 0, "device", "NUMBER", "only this device", OPTION_DEVICE, IN(device), NULL },
     { 0, "user-root", "FOLDER", "frames under FOLDER are your own code, wherever it lies",

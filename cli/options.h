@@ -10,7 +10,7 @@
 
 /* What every verb that reads recordings takes; the first member of its settings. */
 struct common {
-    bool help, json, ascii;
+    bool help, json, ascii, stacks;
     const char *output; /* NULL or "-": standard output */
     const char *colour;
     uint32_t rows;    /* 0: the verb's own default */
@@ -21,8 +21,21 @@ struct common {
     struct vrs_limits limits;
 };
 
-/* The two groups that such a verb lists after its own options. */
-extern const struct option_spec input_options[], output_options[];
+/* The groups that such a verb lists after its own options; the first only where a replay makes its
+ * answer exact. */
+extern const struct option_spec replay_options[], input_options[], output_options[];
+
+/* The row of -n, whose default is the verb's own. */
+#define OPTION_ROWS(help)                                                                          \
+    {                                                                                              \
+        'n', "rows", "COUNT", help, OPTION_COUNT, offsetof(struct common, rows), NULL              \
+    }
+
+/* What the options of each analysis in vramscope.h begin with: `o` are these, `common` is what was
+ * typed, `name` the path. */
+#define COMMON_MEMBERS(o, common, name)                                                            \
+    .size = sizeof(o), .path = (name), .user_root = (common)->user_root,                           \
+    .library = (common)->library, .device = (common)->device
 
 /* Fills `settings`, which the caller has zeroed, and moves what is no option to the front of
  * `argv`.  Returns EXIT_DONE, or EXIT_USAGE when it has said what is wrong. */

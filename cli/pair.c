@@ -64,7 +64,7 @@ static int compare(const struct pair_work *w, const struct pair_question *questi
         message("%s", err.message);
         return status == VRS_USAGE ? EXIT_USAGE : EXIT_FAILED;
     }
-    int written = answer_write(w->common, question->write, result);
+    int written = answer_write(w->common, (struct vrs_write_options){ 0 }, result);
     vrs_result_free(result);
     return written;
 }

@@ -16,7 +16,6 @@ struct pair_question {
     comparison *ask;
     const void *settings;
     const char *one_refused; /* why one file is not enough; NULL: it is */
-    struct vrs_write_options write;
 };
 
 /* Parses nothing: `files` are the operands, one or two of them.  Returns the exit status. */

@@ -4,6 +4,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/sorted.h"
+
 static bool entry_less(const struct set_entry *a, const struct set_entry *b)
 {
     if (a->key.size != b->key.size)
@@ -13,32 +15,15 @@ static bool entry_less(const struct set_entry *a, const struct set_entry *b)
     return a->block < b->block;
 }
 
-/* How many of ascending numbers are less than `n`.  No branch: which way a search goes cannot be
- * guessed. */
-static uint32_t numbers_below(const uint64_t *number, uint32_t len, uint64_t n)
-{
-    const uint64_t *base = number;
-    if (len == 0)
-        return 0;
-    while (len > 1) {
-        uint32_t half = len / 2;
-        base = base[half - 1] < n ? base + half : base;
-        len -= half;
-    }
-    return (uint32_t)(base - number) + (*base < n);
-}
-
 /* How many entries of a chunk are less than `e`. */
 static uint32_t entries_below(const struct set_chunk *c, const struct set_entry *e)
 {
-    uint32_t place = numbers_below(c->size, c->len, e->key.size);
+    uint32_t place = sorted_at_least(c->size, c->len, e->key.size);
     if (place == c->len || c->size[place] != e->key.size)
         return place;
     /* Among those of equal size. */
-    uint32_t end = c->len;
-    if (e->key.size != UINT64_MAX)
-        end = place + numbers_below(c->size + place, c->len - place, e->key.size + 1);
-    place += numbers_below(c->address + place, end - place, e->key.address);
+    uint32_t end = place + sorted_above(c->size + place, c->len - place, e->key.size);
+    place += sorted_at_least(c->address + place, end - place, e->key.address);
     while (place < end && c->address[place] == e->key.address && c->block[place] < e->block)
         place++;
     return place;

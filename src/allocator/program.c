@@ -352,15 +352,9 @@ enum vrs_status program_make(const struct recording *r, uint32_t device, struct 
 
 uint32_t program_start_from(const struct program *p, uint64_t address)
 {
-    uint32_t low = 0, high = p->starts;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (p->start[middle].address < address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    uint32_t at;
+    SORTED_FIND(at, p->starts, p->start[at].address < address);
+    return at;
 }
 
 uint64_t program_reserved_start(const struct program *p)

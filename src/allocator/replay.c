@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "allocator/start_state.h"
+#include "base/sorted.h"
 
 const char *const replay_grade_names[GRADES] = {
     [GRADE_NONE] = "none",     [GRADE_POOR] = "poor",
@@ -506,15 +507,9 @@ static int by_place(const void *a, const void *b)
 /* The first place at an address, or NULL. */
 static const struct place *find_place(const struct place *place, uint32_t places, uint64_t address)
 {
-    uint32_t low = 0, high = places;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (place[middle].address < address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < places && place[low].address == address ? &place[low] : NULL;
+    uint32_t at;
+    SORTED_FIND(at, places, place[at].address < address);
+    return at < places && place[at].address == address ? &place[at] : NULL;
 }
 
 static bool same_use(uint8_t model, uint8_t state)

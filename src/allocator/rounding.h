@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Blocks are multiples of the unit. */
+/* ROUNDING_UNIT: the bytes of a block are a multiple of it. */
 enum { ROUNDING_UNIT = 512, ROUNDING_DIVISIONS = 16 };
 
 /* The rule under one setting of roundup_power2_divisions. */

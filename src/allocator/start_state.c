@@ -1,4 +1,4 @@
-/* start_state.c - undoes the trace, last event first, and sizes what was there before it. */
+/* start_state.c - finds what was there before the trace by undoing it, last event first. */
 #include "allocator/start_state.h"
 
 #include <string.h>

@@ -465,6 +465,12 @@ static bool run_all(struct run *r, const struct start_state *start, struct arena
     return good && !r->m.no_memory;
 }
 
+/* How many small segments the bytes fill. */
+static uint64_t small_segments(uint64_t bytes)
+{
+    return (bytes + SMALL_SEGMENT_BYTES - 1) / SMALL_SEGMENT_BYTES;
+}
+
 static void take_answer(struct run *r)
 {
     const struct machine *m = &r->m;
@@ -473,8 +479,7 @@ static void take_answer(struct run *r)
     r->a.requested = (struct peak_bytes){ m->peak_requested.bytes, m->peak_requested.event };
     r->a.new_memory = m->new_memory;
     r->a.retries = m->retries;
-    uint64_t unit = SMALL_SEGMENT_BYTES;
-    r->a.lower_bound_bytes = (r->lower_peak + unit - 1) / unit * unit;
+    r->a.lower_bound_bytes = small_segments(r->lower_peak) * SMALL_SEGMENT_BYTES;
 }
 
 enum vrs_status whatif_run(const struct program *p, const struct start_state *start,
@@ -500,20 +505,19 @@ enum vrs_status whatif_run(const struct program *p, const struct start_state *st
     return VRS_OK;
 }
 
-/* Capacities. */
+/* Capacities, counted in small segments: the allocator reserves no less. */
 
 static enum vrs_status ask_at(const struct program *p, const struct start_state *start,
-                              const struct question *q, uint64_t units, struct answer *ret,
+                              const struct question *q, uint64_t segments, struct answer *ret,
                               struct vrs_error *err)
 {
     struct question at = *q;
-    at.capacity_bytes = units * SMALL_SEGMENT_BYTES;
+    at.capacity_bytes = segments * SMALL_SEGMENT_BYTES;
     at.listener = NULL;
     return whatif_run(p, start, &at, ret, err);
 }
 
-/* The least of the units in (low, high] at which the run completes, by halving; it does at `high`.
- */
+/* The least capacity in (low, high] at which the run completes, by halving; it does at `high`. */
 static enum vrs_status halve(const struct program *p, const struct start_state *start,
                              const struct question *q, uint64_t low, uint64_t *high,
                              struct vrs_error *err)
@@ -534,9 +538,9 @@ enum vrs_status whatif_smallest(const struct program *p, const struct start_stat
                                 const struct question *q, const struct answer *free,
                                 struct capacity_answer *ret, struct vrs_error *err)
 {
-    const uint64_t unit = SMALL_SEGMENT_BYTES, most = (uint64_t)1 << 24; /* 32 TiB */
-    uint64_t high = (free->reserved.bytes + unit - 1) / unit;
-    uint64_t low = (free->active.bytes + unit - 1) / unit;
+    const uint64_t most = (uint64_t)1 << 24; /* 32 TiB */
+    uint64_t high = small_segments(free->reserved.bytes);
+    uint64_t low = small_segments(free->active.bytes);
     struct answer a = { 0 }, above;
     low -= low != 0;
     /* A memory fraction makes less of a capacity than it is. */
@@ -550,7 +554,7 @@ enum vrs_status whatif_smallest(const struct program *p, const struct start_stat
     TRY(halve(p, start, q, low, &high, err));
     TRY(ask_at(p, start, q, high, &a, err));
     TRY(ask_at(p, start, q, high + 1, &above, err));
-    *ret = (struct capacity_answer){ high * unit, a.retries, !a.ran_out,
+    *ret = (struct capacity_answer){ high * SMALL_SEGMENT_BYTES, a.retries, !a.ran_out,
                                      !a.ran_out && !above.ran_out };
     return VRS_OK;
 }

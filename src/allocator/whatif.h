@@ -87,12 +87,12 @@ enum vrs_status whatif_run(const struct program *p, const struct start_state *st
                            const struct question *q, struct answer *ret,
                            struct vrs_error *err) MUST_CHECK;
 
-/* A capacity that suffices, found by halving, and checked again one unit above. */
+/* A capacity that suffices, found by halving, and checked again with one small segment more. */
 struct capacity_answer {
     uint64_t bytes;
     uint64_t retries; /* at it */
     bool completes;   /* the run does, at it; else there is no answer */
-    bool checked;     /* it also does one unit above */
+    bool checked;     /* it also does with one more */
 };
 
 /* `free` is the answer to the same question without a capacity. */

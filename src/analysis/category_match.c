@@ -3,6 +3,7 @@
 
 #include "analysis/frame_class.h"
 #include "base/buf.h"
+#include "base/sorted.h"
 
 /* Long names may be shared by many frames: the end of a path and the head of a name are looked at,
  * where what tells them apart stands. */
@@ -188,24 +189,12 @@ static enum vrs_status settle(struct matcher *m, stack_id stack, bool alloc, uin
 
 static uint64_t steps_lived(const struct steps *s, const struct lifetime *l)
 {
-    uint32_t lived = 0, low = 0, high = s->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if ((int64_t)s->boundary[middle].event <= l->birth)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (uint32_t first = low, last = s->count; first < last;) {
-        uint32_t middle = first + (last - first) / 2;
-        if ((int64_t)s->boundary[middle].event < l->freed)
-            lived = (first = middle + 1) - low;
-        else
-            last = middle;
-    }
+    uint32_t born, freed;
+    SORTED_FIND(born, s->count, (int64_t)s->boundary[born].event <= l->birth);
+    SORTED_FIND(freed, s->count, (int64_t)s->boundary[freed].event < l->freed);
     bool last =
         s->count != 0 && l->birth <= (int64_t)s->end_event && l->freed > (int64_t)s->end_event + 1;
-    return lived + (uint64_t)last;
+    return (freed > born ? freed - born : 0) + (uint64_t)last;
 }
 
 static bool compare(uint64_t value, const struct rule_condition *c)
@@ -228,15 +217,9 @@ static bool compare(uint64_t value, const struct rule_condition *c)
 
 static bool in_multiset(const struct matcher *m, uint64_t bytes)
 {
-    uint32_t low = 0, high = m->sizes;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (m->multiset[middle].bytes < bytes)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < m->sizes && m->multiset[low].bytes == bytes;
+    uint32_t at;
+    SORTED_FIND(at, m->sizes, m->multiset[at].bytes < bytes);
+    return at < m->sizes && m->multiset[at].bytes == bytes;
 }
 
 static bool size_holds(const struct matcher *m, const struct rule_condition *c, uint64_t bytes)

@@ -69,15 +69,15 @@ static enum vrs_status base_value(struct judging *j, bool *ret_known, int64_t *r
 /* The part of the limit that is known before its value, else what an undecided row shows. */
 static void show_limit(const struct limit *limit, struct check_row *row)
 {
-    row->unit = limit->kind == LIMIT_UNKNOWN_SHARE                       ? CHECK_RATIO
-                : limit->kind == LIMIT_OOM || limit->kind == LIMIT_RETRY ? CHECK_COUNT
-                                                                         : CHECK_BYTES;
-    row->limit_known = row->unit == CHECK_RATIO || !limit->amount.relative;
+    row->measure = limit->kind == LIMIT_UNKNOWN_SHARE                       ? CHECK_RATIO
+                   : limit->kind == LIMIT_OOM || limit->kind == LIMIT_RETRY ? CHECK_COUNT
+                                                                            : CHECK_BYTES;
+    row->limit_known = row->measure == CHECK_RATIO || !limit->amount.relative;
     row->limit = (int64_t)limit->amount.bytes;
     row->limit_ratio = (double)limit->amount.millionths / MILLION;
 }
 
-/* The limit in the units of the value. */
+/* The limit in the measure of the value. */
 static enum vrs_status find_limit(struct judging *j, bool *ret_known, struct vrs_error *err)
 {
     struct check_row *row = j->row;
@@ -85,7 +85,7 @@ static enum vrs_status find_limit(struct judging *j, bool *ret_known, struct vrs
     bool delta = j->limit->kind == LIMIT_DELTA;
     bool sites = j->limit->kind == LIMIT_SITE_DELTA || j->limit->kind == LIMIT_NEW_SITE;
     *ret_known = true;
-    if (row->unit == CHECK_RATIO) {
+    if (row->measure == CHECK_RATIO) {
         row->limit = amount_of(j->limit->amount, j->value.whole);
         return VRS_OK;
     }
@@ -169,7 +169,7 @@ static enum vrs_status judge_limit(struct judging *j, struct vrs_error *err)
 {
     struct check_value *v = &j->value;
     bool known = false;
-    j->row->unit = v->unit == CHECK_BYTES ? j->row->unit : v->unit;
+    j->row->measure = v->measure == CHECK_BYTES ? j->row->measure : v->measure;
     if (!v->known) {
         undecided(j->row, v->reason, v->text);
         return VRS_OK;

@@ -15,7 +15,8 @@ extern const char *const check_outcome_names[CHECK_OUTCOMES];
 enum check_source { CHECK_MEASURED, CHECK_DERIVED, CHECK_ESTIMATED, CHECK_SOURCES };
 extern const char *const check_source_names[CHECK_SOURCES];
 
-enum check_unit { CHECK_BYTES, CHECK_RATIO, CHECK_COUNT };
+/* What a value is a number of. */
+enum check_measure { CHECK_BYTES, CHECK_RATIO, CHECK_COUNT };
 
 /* No moment is meant. */
 #define CHECK_NO_EVENT (-2)
@@ -42,7 +43,7 @@ struct check_diff_row {
 struct check_row {
     enum limit_kind kind;
     str name; /* with its subject: "max-category activation" */
-    enum check_unit unit;
+    enum check_measure measure;
     bool limit_known, value_known, upper_known;
     int64_t limit, value, upper; /* upper: of a value that is known only between bounds */
     double limit_ratio, value_ratio;

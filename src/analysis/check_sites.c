@@ -1,4 +1,4 @@
-/* check_sites.c - who stands behind a value, and which stacks an expression means. */
+/* check_sites.c - the places in the program that a limit or its value is about. */
 #include <stdlib.h>
 
 #include "analysis/check_values.h"

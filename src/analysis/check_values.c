@@ -340,7 +340,7 @@ static enum vrs_status value_of_headroom(struct study *s, const struct budget *b
 static enum vrs_status value_of_ooms(struct study *s, struct check_value *v)
 {
     const uint8_t *action = s->r->events.action + s->r->devices.first_event[s->device];
-    v->unit = CHECK_COUNT;
+    v->measure = CHECK_COUNT;
     /* One that was seen is one, however short the trace. */
     if (!s->traced && s->curves.oom_events == 0) {
         without_trace(s, v);
@@ -362,7 +362,7 @@ static enum vrs_status value_of_retries(struct study *s, struct check_value *v)
     const uint8_t *action = s->r->events.action + first;
     const uint32_t *stack = s->r->events.stack + first;
     int64_t retries = 0, untold = 0;
-    v->unit = CHECK_COUNT;
+    v->measure = CHECK_COUNT;
     if (!s->traced) {
         without_trace(s, v);
         return VRS_OK;
@@ -392,7 +392,7 @@ static enum vrs_status value_of_retries(struct study *s, struct check_value *v)
 static enum vrs_status value_of_unknown_share(struct study *s, struct check_value *v)
 {
     uint64_t nameless = 0, all = 0;
-    v->unit = CHECK_RATIO;
+    v->measure = CHECK_RATIO;
     at_peak(s, v);
     for (uint32_t i = 0; i < s->lifetimes.count; i++) {
         const struct lifetime *l = &s->lifetimes.at[i];

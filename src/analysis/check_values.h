@@ -22,7 +22,7 @@ struct check_value {
     int64_t whole;        /* of a ratio */
     bool has_estimate;    /* between them, where the best guess is */
     int64_t estimate;
-    enum check_unit unit;
+    enum check_measure measure;
     enum check_source source;
     int64_t event; /* as printed; or CHECK_NO_EVENT */
     int64_t at;    /* the event of the live set that `weight` is of */

@@ -192,25 +192,25 @@ struct making {
     struct sums *sums;
     struct diff *d;
     struct diff_row *row;  /* of each match */
-    uint32_t *unit;        /* of each match: its first */
-    uint64_t (*figure)[2]; /* of the largest unit of each side */
+    uint32_t *piece;       /* of each match: its first */
+    uint64_t (*figure)[2]; /* of the largest piece of each side */
     bool *used[2];         /* of each stack under the last key: a caller on that side */
 };
 
-static void add_unit(struct making *m, const struct diff_unit *unit, uint32_t id)
+static void add_piece(struct making *m, const struct diff_piece *piece, uint32_t id)
 {
-    struct diff_row *row = &m->row[unit->match];
-    if (m->unit[unit->match] == 0)
-        m->unit[unit->match] = id;
+    struct diff_row *row = &m->row[piece->match];
+    if (m->piece[piece->match] == 0)
+        m->piece[piece->match] = id;
     for (int side = 0; side < 2; side++) {
-        row->of[side].bytes += unit->of[side].bytes;
-        row->of[side].count += unit->of[side].count;
-        row->of[side].byte_events += unit->of[side].byte_events;
-        uint64_t *figure = &m->figure[unit->match][side];
+        row->of[side].bytes += piece->of[side].bytes;
+        row->of[side].count += piece->of[side].count;
+        row->of[side].byte_events += piece->of[side].byte_events;
+        uint64_t *figure = &m->figure[piece->match][side];
         bool first = !row->has_stack[side];
-        if (unit->largest[side].there && (first || unit->largest[side].figure > *figure)) {
-            *figure = unit->largest[side].figure;
-            row->stack[side] = unit->largest[side].stack;
+        if (piece->largest[side].there && (first || piece->largest[side].figure > *figure)) {
+            *figure = piece->largest[side].figure;
+            row->stack[side] = piece->largest[side].stack;
             row->has_stack[side] = true;
         }
     }
@@ -272,22 +272,22 @@ static enum vrs_status name_site(struct sums *s, struct diff_row *row, struct vr
 }
 
 static enum vrs_status name_row(struct making *m, const struct diff_matched *match,
-                                const struct diff_unit *unit, struct diff_row *row,
+                                const struct diff_piece *piece, struct diff_row *row,
                                 struct vrs_error *err)
 {
     struct sums *s = m->sums;
-    if (unit->kind == UNIT_SITE && !match->small)
+    if (piece->kind == PIECE_SITE && !match->small)
         return name_site(s, row, err);
     row->has_stack[0] = row->has_stack[1] = false;
     if (match->small) {
         row->name = S("small");
-    } else if (unit->kind == UNIT_CATEGORY) {
-        return join_text(s, S("(no stack)"), " ", str_from(category_names[unit->number]),
+    } else if (piece->kind == PIECE_CATEGORY) {
+        return join_text(s, S("(no stack)"), " ", str_from(category_names[piece->number]),
                          &row->name, err);
-    } else if (unit->kind == UNIT_SIZE) {
+    } else if (piece->kind == PIECE_SIZE) {
         struct buf size;
         buf_init(&size, 32);
-        buf_u64(&size, unit->number);
+        buf_u64(&size, piece->number);
         enum vrs_status status =
             size.failed ? vrs_no_memory(err)
                         : join_text(s, S("size"), ":", buf_slice(&size), &row->name, err);
@@ -299,7 +299,7 @@ static enum vrs_status name_row(struct making *m, const struct diff_matched *mat
     return VRS_OK;
 }
 
-/* Which stacks under the last key are callers on a side: those of its units, and theirs. */
+/* Which stacks under the last key are callers on a side: those of its pieces, and theirs. */
 static enum vrs_status mark_callers(struct making *m, struct vrs_error *err)
 {
     const struct stacks *stacks = &m->sums->keys->stacks;
@@ -307,10 +307,10 @@ static enum vrs_status mark_callers(struct making *m, struct vrs_error *err)
         m->used[side] = arena_array(m->sums->scratch, bool, stacks->rows.len);
         if (m->used[side] == NULL)
             return vrs_no_memory(err);
-        for (uint32_t i = 1; i < m->sums->units.len; i++) {
-            const struct diff_unit *unit = &m->sums->units.at[i];
-            if (unit->largest[side].there)
-                m->used[side][unit->key[SITE_FUNCTION_IN_FILE].n] = true;
+        for (uint32_t i = 1; i < m->sums->pieces.len; i++) {
+            const struct diff_piece *piece = &m->sums->pieces.at[i];
+            if (piece->largest[side].there)
+                m->used[side][piece->key[SITE_FUNCTION_IN_FILE].n] = true;
         }
         for (uint32_t i = stacks->rows.len; i-- > 1;)
             if (m->used[side][i])
@@ -320,12 +320,12 @@ static enum vrs_status mark_callers(struct making *m, struct vrs_error *err)
 }
 
 /* "model.py forward" of the deepest caller that the other side has as well. */
-static enum vrs_status find_caller(struct making *m, const struct diff_unit *unit,
+static enum vrs_status find_caller(struct making *m, const struct diff_piece *piece,
                                    struct diff_row *row, struct vrs_error *err)
 {
     const struct diff_keys *k = m->sums->keys;
-    const bool *other = m->used[unit->largest[0].there ? 1 : 0];
-    stack_id at = unit->key[SITE_FUNCTION_IN_FILE];
+    const bool *other = m->used[piece->largest[0].there ? 1 : 0];
+    stack_id at = piece->key[SITE_FUNCTION_IN_FILE];
     while (at.n != 0 && !other[at.n])
         at = stacks_caller(&k->stacks, at);
     if (at.n == 0)
@@ -340,14 +340,14 @@ static enum vrs_status finish_rows(struct making *m, const struct diff_matches *
 {
     for (uint32_t i = 0; i < matches->count; i++) {
         const struct diff_matched *match = &matches->at[i];
-        const struct diff_unit *unit = &m->sums->units.at[m->unit[i]];
+        const struct diff_piece *piece = &m->sums->pieces.at[m->piece[i]];
         struct diff_row *row = &m->row[i];
         row->stage = match->stage;
         row->score = match->score;
         row->change = change_of(m->d, row);
-        TRY(name_row(m, match, unit, row, err));
-        if (match->stage == DIFF_UNMATCHED && !match->small && unit->kind == UNIT_SITE)
-            TRY(find_caller(m, unit, row, err));
+        TRY(name_row(m, match, piece, row, err));
+        if (match->stage == DIFF_UNMATCHED && !match->small && piece->kind == PIECE_SITE)
+            TRY(find_caller(m, piece, row, err));
     }
     return VRS_OK;
 }
@@ -359,13 +359,13 @@ static enum vrs_status make_rows(struct sums *s, const struct diff_matches *matc
     struct making m = { .sums = s, .d = d };
     struct sortable *order = arena_array(s->scratch, struct sortable, count);
     m.row = arena_array(s->scratch, struct diff_row, count);
-    m.unit = arena_array(s->scratch, uint32_t, count);
+    m.piece = arena_array(s->scratch, uint32_t, count);
     m.figure = arena_take_array(s->scratch, count, sizeof *m.figure);
     d->row = arena_array(s->keep, struct diff_row, count);
-    if (order == NULL || m.row == NULL || m.unit == NULL || m.figure == NULL || d->row == NULL)
+    if (order == NULL || m.row == NULL || m.piece == NULL || m.figure == NULL || d->row == NULL)
         return vrs_no_memory(err);
-    for (uint32_t i = 1; i < s->units.len; i++)
-        add_unit(&m, &s->units.at[i], i);
+    for (uint32_t i = 1; i < s->pieces.len; i++)
+        add_piece(&m, &s->pieces.at[i], i);
     TRY(mark_callers(&m, err));
     TRY(finish_rows(&m, matches, err));
     for (uint32_t i = 0; i < count; i++)
@@ -400,8 +400,8 @@ static enum vrs_status compare(struct sums *s, struct diff *d, struct vrs_error 
             return vrs_fail(err, VRS_USAGE, "%s has no %s to divide by", side == 0 ? "A" : "B",
                             o->per == DIFF_PER_STEP ? "complete steps" : "known parameters");
     }
-    TRY(diff_match(s->keys, s->units.at + 1, s->units.len - 1, first[o->key], o->weight, s->scratch,
-                   &matches, err));
+    TRY(diff_match(s->keys, s->pieces.at + 1, s->pieces.len - 1, first[o->key], o->weight,
+                   s->scratch, &matches, err));
     TRY(make_rows(s, &matches, d, err));
     TRY(keep_table(s, d, &s->category, &d->by_category, err));
     TRY(keep_table(s, d, &s->module, &d->by_module, err));

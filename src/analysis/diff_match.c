@@ -9,18 +9,18 @@ enum { NOT_MATCHED = UINT32_MAX };
 
 struct matching {
     const struct diff_keys *keys;
-    struct diff_unit *unit;
-    uint32_t units;
+    struct diff_piece *piece;
+    uint32_t pieces;
     enum diff_weight weight;
     struct arena *scratch;
-    struct diff_matched *match; /* room for one of each unit, and one more */
+    struct diff_matched *match; /* room for one of each piece, and one more */
     uint32_t matches;
 };
 
-/* A unit in an order by one of its keys. */
+/* A piece in an order by one of its keys. */
 struct ordered {
     uint64_t key;
-    uint32_t unit;
+    uint32_t piece;
 };
 
 static int by_key(const void *a, const void *b)
@@ -28,12 +28,12 @@ static int by_key(const void *a, const void *b)
     const struct ordered *x = a, *y = b;
     if (x->key != y->key)
         return x->key < y->key ? -1 : 1;
-    return (x->unit > y->unit) - (x->unit < y->unit);
+    return (x->piece > y->piece) - (x->piece < y->piece);
 }
 
-static bool is_open(const struct diff_unit *unit)
+static bool is_open(const struct diff_piece *piece)
 {
-    return unit->match == NOT_MATCHED && unit->kind == UNIT_SITE;
+    return piece->match == NOT_MATCHED && piece->kind == PIECE_SITE;
 }
 
 /* Sites not yet matched, in the order of a key and, with `phases`, of their phase. */
@@ -41,11 +41,11 @@ static uint32_t order_open(const struct matching *m, enum site_key key, bool pha
                            struct ordered *ret)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < m->units; i++) {
-        const struct diff_unit *unit = &m->unit[i];
-        if (is_open(unit))
+    for (uint32_t i = 0; i < m->pieces; i++) {
+        const struct diff_piece *piece = &m->piece[i];
+        if (is_open(piece))
             ret[count++] =
-                (struct ordered){ ((uint64_t)unit->key[key].n << 8) | (phases ? unit->phase : 0),
+                (struct ordered){ ((uint64_t)piece->key[key].n << 8) | (phases ? piece->phase : 0),
                                   i };
     }
     if (count > 1)
@@ -65,7 +65,7 @@ static void take_run(struct matching *m, const struct ordered *order, uint32_t f
                      uint32_t match)
 {
     for (uint32_t i = from; i < to; i++)
-        m->unit[order[i].unit].match = match;
+        m->piece[order[i].piece].match = match;
 }
 
 static uint32_t new_match(struct matching *m, enum diff_stage stage, uint32_t score)
@@ -85,20 +85,20 @@ static void match_by_key(struct matching *m, enum site_key key, enum diff_stage 
         bool there[2] = { false, false };
         for (uint32_t i = from; i < to; i++)
             for (int side = 0; side < 2; side++)
-                there[side] = there[side] || m->unit[order[i].unit].largest[side].there;
+                there[side] = there[side] || m->piece[order[i].piece].largest[side].there;
         if (alone || (there[0] && there[1]))
             take_run(m, order, from, to, new_match(m, stage, 0));
     }
 }
 
-static void match_units(struct matching *m, enum diff_stage first)
+static void match_pieces(struct matching *m, enum diff_stage first)
 {
-    for (uint32_t i = 0; i < m->units; i++) {
-        struct diff_unit *unit = &m->unit[i];
-        bool both = unit->largest[0].there && unit->largest[1].there;
-        unit->match = NOT_MATCHED;
-        if (both || unit->kind != UNIT_SITE)
-            unit->match = new_match(m, both ? first : DIFF_UNMATCHED, 0);
+    for (uint32_t i = 0; i < m->pieces; i++) {
+        struct diff_piece *piece = &m->piece[i];
+        bool both = piece->largest[0].there && piece->largest[1].there;
+        piece->match = NOT_MATCHED;
+        if (both || piece->kind != PIECE_SITE)
+            piece->match = new_match(m, both ? first : DIFF_UNMATCHED, 0);
     }
 }
 
@@ -108,7 +108,7 @@ struct candidate {
     stack_id key;
     uint8_t phase;
     uint64_t figure;
-    uint32_t from, to; /* in the order of units */
+    uint32_t from, to; /* in the order of pieces */
     uint32_t rank;     /* among the candidates of both sides, by text */
     bool taken;
     struct fuzzy_stack *frames;
@@ -146,21 +146,21 @@ struct candidates {
     uint32_t count;
 };
 
-/* What one run of units is to a side. */
+/* What one run of pieces is to a side. */
 static struct candidate candidate_of(const struct matching *m, const struct ordered *order,
                                      uint32_t from, uint32_t to, uint32_t *ret_side)
 {
-    const struct diff_unit *unit = &m->unit[order[from].unit];
-    *ret_side = unit->largest[0].there ? 0 : 1;
+    const struct diff_piece *piece = &m->piece[order[from].piece];
+    *ret_side = piece->largest[0].there ? 0 : 1;
     struct candidate c = {
         .keys = m->keys,
-        .key = unit->key[SITE_FUNCTION_IN_FILE],
-        .phase = unit->phase,
+        .key = piece->key[SITE_FUNCTION_IN_FILE],
+        .phase = piece->phase,
         .from = from,
         .to = to,
     };
     for (uint32_t i = from; i < to; i++)
-        c.figure += diff_figure(m->weight, &m->unit[order[i].unit].of[*ret_side]);
+        c.figure += diff_figure(m->weight, &m->piece[order[i].piece].of[*ret_side]);
     return c;
 }
 
@@ -294,16 +294,16 @@ static enum vrs_status match_fuzzy(struct matching *m, struct ordered *order, st
     return VRS_OK;
 }
 
-enum vrs_status diff_match(const struct diff_keys *keys, struct diff_unit *unit, uint32_t units,
+enum vrs_status diff_match(const struct diff_keys *keys, struct diff_piece *piece, uint32_t pieces,
                            enum diff_stage first, enum diff_weight weight, struct arena *scratch,
                            struct diff_matches *ret, struct vrs_error *err)
 {
-    struct matching m = { keys, unit, units, weight, scratch, NULL, 0 };
-    struct ordered *order = arena_array(scratch, struct ordered, units);
-    m.match = arena_array(scratch, struct diff_matched, (size_t)units + 1);
+    struct matching m = { keys, piece, pieces, weight, scratch, NULL, 0 };
+    struct ordered *order = arena_array(scratch, struct ordered, pieces);
+    m.match = arena_array(scratch, struct diff_matched, (size_t)pieces + 1);
     if (order == NULL || m.match == NULL)
         return vrs_no_memory(err);
-    match_units(&m, first);
+    match_pieces(&m, first);
     if (first < DIFF_LINE)
         match_by_key(&m, SITE_LINE, DIFF_LINE, false, order);
     if (first < DIFF_FUNCTION)

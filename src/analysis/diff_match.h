@@ -10,16 +10,17 @@ enum {
     MATCH_SITES = 400 /* unmatched sites of a side that likeness is asked of, the heaviest */
 };
 
-/* What is one site in the first stage, on either side. */
-enum unit_kind {
-    UNIT_SITE,         /* number: the stack under the first key */
-    UNIT_CATEGORY,     /* without a stack, of one category */
-    UNIT_SIZE,         /* without a stack in recordings that have none, of one size */
-    UNIT_UNATTRIBUTED, /* without a stack, and not split */
+/* A piece of what is compared: one site in the first stage, on either side.  Matching joins pieces
+ * and never divides one. */
+enum diff_piece_kind {
+    PIECE_SITE,         /* number: the stack under the first key */
+    PIECE_CATEGORY,     /* without a stack, of one category */
+    PIECE_SIZE,         /* without a stack in recordings that have none, of one size */
+    PIECE_UNATTRIBUTED, /* without a stack, and not split */
 };
 
-struct diff_unit {
-    enum unit_kind kind;
+struct diff_piece {
+    enum diff_piece_kind kind;
     uint64_t number;
     stack_id key[DIFF_KEYS]; /* of a site, from the first key on */
     uint8_t phase;
@@ -43,9 +44,9 @@ struct diff_matches {
     uint32_t count;
 };
 
-/* Gives each unit its match.  A unit that both sides have is matched; `first` is the stage that
+/* Gives each piece its match.  A piece that both sides have is matched; `first` is the stage that
  * says so. */
-enum vrs_status diff_match(const struct diff_keys *keys, struct diff_unit *unit, uint32_t units,
+enum vrs_status diff_match(const struct diff_keys *keys, struct diff_piece *piece, uint32_t pieces,
                            enum diff_stage first, enum diff_weight weight, struct arena *scratch,
                            struct diff_matches *ret, struct vrs_error *err) MUST_CHECK;
 

@@ -72,40 +72,40 @@ static void tally_free(struct tally *t)
     idtab_free(&t->index);
 }
 
-static uint64_t unit_hash(uint32_t id, const void *arg)
+static uint64_t piece_hash(uint32_t id, const void *arg)
 {
-    const struct diff_unit *unit = &((const struct sums *)arg)->units.at[id];
-    return hash_pair(unit->kind, unit->number);
+    const struct diff_piece *piece = &((const struct sums *)arg)->pieces.at[id];
+    return hash_pair(piece->kind, piece->number);
 }
 
-/* The unit of a kind and number, old or new; 0 when out of memory. */
-static uint32_t unit_of(struct sums *s, enum unit_kind kind, uint64_t number)
+/* The piece of a kind and number, old or new; 0 when out of memory. */
+static uint32_t piece_of(struct sums *s, enum diff_piece_kind kind, uint64_t number)
 {
-    if (!idtab_reserve(&s->index, unit_hash, s))
+    if (!idtab_reserve(&s->index, piece_hash, s))
         return 0;
     uint64_t hash = hash_pair(kind, number);
     uint32_t at = idtab_first(&s->index, hash);
     for (; s->index.slot[at] != 0; at = idtab_next(&s->index, at)) {
-        const struct diff_unit *unit = &s->units.at[s->index.slot[at]];
-        if (unit->kind == kind && unit->number == number)
+        const struct diff_piece *piece = &s->pieces.at[s->index.slot[at]];
+        if (piece->kind == kind && piece->number == number)
             return s->index.slot[at];
     }
-    if (!vec_push(&s->units, (struct diff_unit){ .kind = kind, .number = number }))
+    if (!vec_push(&s->pieces, (struct diff_piece){ .kind = kind, .number = number }))
         return 0;
-    idtab_put(&s->index, hash, s->units.len - 1);
-    return s->units.len - 1;
+    idtab_put(&s->index, hash, s->pieces.len - 1);
+    return s->pieces.len - 1;
 }
 
-static void unit_add(struct sums *s, uint32_t id, uint32_t side, stack_id stack,
-                     const struct diff_amount *amount)
+static void piece_add(struct sums *s, uint32_t id, uint32_t side, stack_id stack,
+                      const struct diff_amount *amount)
 {
-    struct diff_unit *unit = &s->units.at[id];
+    struct diff_piece *piece = &s->pieces.at[id];
     uint64_t figure = diff_figure(s->options->weight, amount);
-    add(&unit->of[side], amount);
-    if (!unit->largest[side].there || figure > unit->largest[side].figure) {
-        unit->largest[side].there = true;
-        unit->largest[side].stack = stack;
-        unit->largest[side].figure = figure;
+    add(&piece->of[side], amount);
+    if (!piece->largest[side].there || figure > piece->largest[side].figure) {
+        piece->largest[side].there = true;
+        piece->largest[side].stack = stack;
+        piece->largest[side].figure = figure;
     }
 }
 
@@ -152,20 +152,20 @@ static str phase_of(const struct study *study, const struct lifetime *l)
 static bool add_stackless(struct sums *s, uint32_t side, uint32_t allocation,
                           const struct diff_amount *amount)
 {
-    enum unit_kind kind = UNIT_UNATTRIBUTED;
+    enum diff_piece_kind kind = PIECE_UNATTRIBUTED;
     uint64_t number = 0;
     const struct study *study = s->side[side];
     if (s->split) {
-        kind = UNIT_CATEGORY;
+        kind = PIECE_CATEGORY;
         number = study->categories.of[allocation];
     } else if (s->no_stacks) {
-        kind = UNIT_SIZE;
+        kind = PIECE_SIZE;
         number = study->lifetimes.at[allocation].bytes;
     }
-    uint32_t unit = unit_of(s, kind, number);
-    if (unit != 0)
-        unit_add(s, unit, side, (stack_id){ 0 }, amount);
-    return unit != 0;
+    uint32_t piece = piece_of(s, kind, number);
+    if (piece != 0)
+        piece_add(s, piece, side, (stack_id){ 0 }, amount);
+    return piece != 0;
 }
 
 /* Whether a stack has no key; asked once a stack, hence before its allocations are summed. */
@@ -204,15 +204,15 @@ static enum vrs_status add_site(struct sums *s, uint32_t side, stack_id stack,
     stack_id key[DIFF_KEYS] = { { 0 } };
     for (uint32_t k = s->options->key; k < DIFF_KEYS; k++)
         TRY(diff_keys_of(s->keys, side, stack, (enum site_key)k, &key[k], err));
-    uint32_t id = unit_of(s, UNIT_SITE, key[s->options->key].n);
+    uint32_t id = piece_of(s, PIECE_SITE, key[s->options->key].n);
     if (id == 0)
         return vrs_no_memory(err);
-    struct diff_unit *unit = &s->units.at[id];
-    if (!unit->largest[0].there && !unit->largest[1].there) {
-        memcpy(unit->key, key, sizeof key);
-        unit->phase = s->side[side]->phases.of_stack[stack.n];
+    struct diff_piece *piece = &s->pieces.at[id];
+    if (!piece->largest[0].there && !piece->largest[1].there) {
+        memcpy(piece->key, key, sizeof key);
+        piece->phase = s->side[side]->phases.of_stack[stack.n];
     }
-    unit_add(s, id, side, stack, amount);
+    piece_add(s, id, side, stack, amount);
     return VRS_OK;
 }
 
@@ -240,10 +240,10 @@ static enum vrs_status sum_side(struct sums *s, uint32_t side, struct vrs_error 
 
 enum vrs_status sums_make(struct sums *s, struct vrs_error *err)
 {
-    s->units.max = UINT32_MAX - 1;
+    s->pieces.max = UINT32_MAX - 1;
     buf_init(&s->text, SIZE_MAX / 2);
     if (!tally_init(&s->category) || !tally_init(&s->module) || !tally_init(&s->phase) ||
-        !tally_init(&s->size) || !vec_push(&s->units, (struct diff_unit){ .number = 0 }))
+        !tally_init(&s->size) || !vec_push(&s->pieces, (struct diff_piece){ .number = 0 }))
         return vrs_no_memory(err);
     TRY(sum_side(s, 0, err));
     return sum_side(s, 1, err);
@@ -255,7 +255,7 @@ void sums_free(struct sums *s)
     tally_free(&s->module);
     tally_free(&s->phase);
     tally_free(&s->size);
-    vec_free(&s->units);
+    vec_free(&s->pieces);
     idtab_free(&s->index);
     buf_free(&s->text);
 }

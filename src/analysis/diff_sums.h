@@ -20,8 +20,8 @@ struct sums {
     bool no_stacks; /* neither recording has any: by size */
     struct diff_amount total[2];
     struct tally category, module, phase, size;
-    VEC(struct diff_unit) units; /* unit 0 is none */
-    struct idtab index;          /* of units */
+    VEC(struct diff_piece) pieces; /* piece 0 is none */
+    struct idtab index;            /* of pieces */
     struct buf text;
 };
 

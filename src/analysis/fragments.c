@@ -6,6 +6,7 @@
 #include "allocator/program.h"
 #include "allocator/recorded.h"
 #include "base/bytes.h"
+#include "base/sorted.h"
 
 /* The size of PyTorch's workspace for cuBLAS on many cards: a block of it in a segment of 20 MiB is
  * in every process. */
@@ -262,20 +263,20 @@ static enum vrs_status make_pins(const struct finding_fragments *f, struct vrs_e
 /* Moves. */
 
 /* Neighbouring active blocks that would have to move together. */
-struct unit {
+struct bundle {
     uint32_t first, last; /* blocks of the layout; those between that are free do not count */
     uint32_t blocks;
     uint64_t moved, returned;
 };
 
-static uint64_t gained(const struct unit *unit)
+static uint64_t gained(const struct bundle *bundle)
 {
-    return unit->returned > unit->moved ? unit->returned - unit->moved : 0;
+    return bundle->returned > bundle->moved ? bundle->returned - bundle->moved : 0;
 }
 
 static int by_worth(const void *a, const void *b)
 {
-    const struct unit *x = a, *y = b;
+    const struct bundle *x = a, *y = b;
     int ratio = compare_ratios(y->returned, y->moved, x->returned, x->moved);
     if (ratio != 0)
         return ratio;
@@ -305,44 +306,44 @@ static void room_around(const struct layout *l, const struct layout_segment *seg
                                                              : l->block[last + 1].address;
 }
 
-static struct unit unit_of_pages(const struct layout *l, const struct layout_segment *segment,
-                                 uint32_t block)
+static struct bundle bundle_of_pages(const struct layout *l, const struct layout_segment *segment,
+                                     uint32_t block)
 {
     uint64_t from, to;
     const struct layout_block *b = &l->block[block];
     room_around(l, segment, block, block, &from, &to);
     uint64_t before = layout_whole_pages(l, segment, from, b->address) +
                       layout_whole_pages(l, segment, block_end(b), to);
-    return (struct unit){ block, block, 1, b->size,
-                          layout_whole_pages(l, segment, from, to) - before };
+    return (struct bundle){ block, block, 1, b->size,
+                            layout_whole_pages(l, segment, from, to) - before };
 }
 
-static struct unit unit_of_segment(const struct layout *l, const struct layout_segment *segment)
+static struct bundle bundle_of_segment(const struct layout *l, const struct layout_segment *segment)
 {
-    struct unit unit = { .moved = segment->active, .returned = segment->size };
+    struct bundle bundle = { .moved = segment->active, .returned = segment->size };
     for (uint32_t i = 0; i < segment->blocks; i++) {
         uint32_t block = segment->first_block + i;
         if (l->block[block].state == BLOCK_INACTIVE)
             continue;
-        if (unit.blocks++ == 0)
-            unit.first = block;
-        unit.last = block;
+        if (bundle.blocks++ == 0)
+            bundle.first = block;
+        bundle.last = block;
     }
-    return unit;
+    return bundle;
 }
 
-static void offer(struct unit *units, uint32_t *count, struct unit unit, uint64_t least)
+static void offer(struct bundle *bundles, uint32_t *count, struct bundle bundle, uint64_t least)
 {
-    if (unit.blocks > 0 && unit.blocks <= FRAGMENT_MOVES_MOST && gained(&unit) > 0 &&
-        gained(&unit) >= least)
-        units[(*count)++] = unit;
+    if (bundle.blocks > 0 && bundle.blocks <= FRAGMENT_MOVES_MOST && gained(&bundle) > 0 &&
+        gained(&bundle) >= least)
+        bundles[(*count)++] = bundle;
 }
 
-static enum vrs_status make_move(const struct finding_fragments *f, const struct unit *unit,
+static enum vrs_status make_move(const struct finding_fragments *f, const struct bundle *bundle,
                                  struct vrs_error *err)
 {
     struct fragments *to = f->to;
-    for (uint32_t i = unit->first; i <= unit->last; i++) {
+    for (uint32_t i = bundle->first; i <= bundle->last; i++) {
         const struct layout_block *b = &f->l->block[i];
         if (b->state == BLOCK_INACTIVE)
             continue;
@@ -351,7 +352,7 @@ static enum vrs_status make_move(const struct finding_fragments *f, const struct
         *move = (struct fragment_move){
             .address = b->address,
             .bytes = b->size,
-            .returned_bytes = i == unit->last ? unit->returned : 0,
+            .returned_bytes = i == bundle->last ? bundle->returned : 0,
             .age_events = birth < 0 ? -1 : to->at_event - birth,
         };
         TRY(blame(f->s, b, &move->by, err));
@@ -365,29 +366,31 @@ static enum vrs_status make_moves(const struct finding_fragments *f, struct vrs_
     const struct layout *l = f->l;
     uint64_t stranded = f->to->total.stranded_bytes;
     uint64_t least = percent_of(stranded, MOVE_LEAST_PERCENT), covered = 0;
-    uint32_t units = 0;
-    struct unit *unit = arena_array(f->s->scratch, struct unit, (size_t)l->blocks + l->segments);
-    if (unit == NULL)
+    uint32_t bundles = 0;
+    struct bundle *bundle =
+        arena_array(f->s->scratch, struct bundle, (size_t)l->blocks + l->segments);
+    if (bundle == NULL)
         return vrs_no_memory(err);
     for (uint32_t i = 0; i < l->segments; i++) {
         const struct layout_segment *segment = &l->segment[i];
         if (stranded_in(l, segment) == 0)
             continue;
         if (!segment->expandable)
-            offer(unit, &units, unit_of_segment(l, segment), least);
+            offer(bundle, &bundles, bundle_of_segment(l, segment), least);
         for (uint32_t b = 0; segment->expandable && b < segment->blocks; b++)
             if (l->block[segment->first_block + b].state != BLOCK_INACTIVE)
-                offer(unit, &units, unit_of_pages(l, segment, segment->first_block + b), least);
+                offer(bundle, &bundles, bundle_of_pages(l, segment, segment->first_block + b),
+                      least);
     }
-    if (units > 1)
-        qsort(unit, units, sizeof *unit, by_worth);
-    for (uint32_t i = 0; i < units; i++) {
+    if (bundles > 1)
+        qsort(bundle, bundles, sizeof *bundle, by_worth);
+    for (uint32_t i = 0; i < bundles; i++) {
         if (covered >= percent_of(stranded, MOVES_ENOUGH_PERCENT))
             break;
-        if (unit[i].blocks > FRAGMENT_MOVES_MOST - f->to->moves)
+        if (bundle[i].blocks > FRAGMENT_MOVES_MOST - f->to->moves)
             continue;
-        covered += gained(&unit[i]);
-        TRY(make_move(f, &unit[i], err));
+        covered += gained(&bundle[i]);
+        TRY(make_move(f, &bundle[i], err));
     }
     return VRS_OK;
 }
@@ -449,16 +452,10 @@ static enum vrs_status free_by_stream(const struct finding_fragments *f, uint64_
     if (s->rows.len > 1)
         qsort(handle, s->rows.len, sizeof *handle, by_handle);
     for (uint32_t i = 0; i < f->to->groups; i++) {
-        uint32_t low = 0, high = s->rows.len;
-        while (low < high) {
-            uint32_t middle = low + (high - low) / 2;
-            if (handle[middle].stream < f->to->group[i].stream)
-                low = middle + 1;
-            else
-                high = middle;
-        }
-        if (low < s->rows.len)
-            bytes[handle[low].row] += f->to->group[i].free_bytes;
+        uint32_t at;
+        SORTED_FIND(at, s->rows.len, handle[at].stream < f->to->group[i].stream);
+        if (at < s->rows.len)
+            bytes[handle[at].row] += f->to->group[i].free_bytes;
     }
     *ret = bytes;
     return VRS_OK;

@@ -1,4 +1,4 @@
-/* frame_class.h - what kind of code a source line belongs to, and what native names mean. */
+/* frame_class.h - what the names in a frame tell of the code it runs. */
 #ifndef VRS_ANALYSIS_FRAME_CLASS_H
 #define VRS_ANALYSIS_FRAME_CLASS_H
 

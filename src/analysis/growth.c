@@ -7,6 +7,7 @@
 #include "analysis/growth_hint.h"
 #include "analysis/site.h"
 #include "base/buf.h"
+#include "base/sorted.h"
 
 /* POINTS_MIN: places seen at fewer moments are told apart by function, not line.  CELLS_MOST
  * bounds sites times moments. */
@@ -65,15 +66,9 @@ static void find_moments(struct gather *a)
 /* The first moment at or after an event. */
 static uint32_t moment_from(const struct gather *a, int64_t event)
 {
-    uint32_t low = 0, high = a->g->moments;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (a->moment[middle] < event)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    uint32_t at;
+    SORTED_FIND(at, a->g->moments, a->moment[at] < event);
+    return at;
 }
 
 static enum vrs_status find_stays(struct gather *a, struct vrs_error *err)

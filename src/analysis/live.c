@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "base/sorted.h"
+
 /* The event that says most about an allocation: its alloc, else the free that showed it. */
 static uint32_t witness(const struct recording *r, uint32_t allocation)
 {
@@ -91,17 +93,11 @@ enum vrs_status segment_index_make(const struct recording *r, uint32_t device, s
 uint32_t segment_index_at(const struct recording *r, const struct segment_index *index,
                           uint64_t address)
 {
-    uint32_t low = 0, high = index->len;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (r->segments.address[index->row[middle]] <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == 0)
+    uint32_t at;
+    SORTED_FIND(at, index->len, r->segments.address[index->row[at]] <= address);
+    if (at == 0)
         return NO_ROW;
-    uint32_t row = index->row[low - 1];
+    uint32_t row = index->row[at - 1];
     return address - r->segments.address[row] < r->segments.total_size[row] ? row : NO_ROW;
 }
 

@@ -7,6 +7,7 @@
 
 #include "analysis/trust_checks.h"
 #include "base/arena.h"
+#include "base/sorted.h"
 
 enum { HITS = 1 << 12 };
 
@@ -39,28 +40,13 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* How many ends are at or below `address`. */
-static uint32_t ends_below(const struct mapped *m, uint64_t address)
-{
-    const uint64_t *base = m->end;
-    uint32_t len = m->ends;
-    if (len == 0)
-        return 0;
-    while (len > 1) {
-        uint32_t half = len / 2;
-        base = base[half] <= address ? base + half : base;
-        len -= half;
-    }
-    return (uint32_t)(base - m->end) + (*base <= address);
-}
-
 static void change(struct mapped *m, uint64_t from, uint64_t size, bool maps)
 {
     if (!known_range(from, size))
         return;
     uint32_t stamp = ++m->changes * 2 + maps;
-    uint32_t low = ends_below(m, from) - 1 + m->leaves;
-    uint32_t high = ends_below(m, range_end(from, size)) - 1 + m->leaves;
+    uint32_t low = sorted_above(m->end, m->ends, from) - 1 + m->leaves;
+    uint32_t high = sorted_above(m->end, m->ends, range_end(from, size)) - 1 + m->leaves;
     for (; low < high; low /= 2, high /= 2) {
         if (low & 1)
             m->change[low++] = stamp;
@@ -76,7 +62,7 @@ static bool is_mapped(struct mapped *m, uint64_t address)
     bool seen = hit->address == address && hit->cell != 0;
     if (seen && hit->changes == m->changes)
         return true;
-    uint32_t cell = seen ? hit->cell : ends_below(m, address);
+    uint32_t cell = seen ? hit->cell : sorted_above(m->end, m->ends, address);
     if (cell == 0)
         return false;
     uint32_t newest = 0;

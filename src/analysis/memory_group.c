@@ -6,6 +6,7 @@
 #include "allocator/config.h"
 #include "allocator/program.h"
 #include "base/hash.h"
+#include "base/sorted.h"
 
 /* Mapped at once, or all of a final expandable segment. */
 struct mapped_range {
@@ -81,15 +82,9 @@ uint32_t memory_group_of_allocation(struct memory_groups *g, uint32_t allocation
 /* The range that begins last at or below an address and reaches it. */
 static const struct mapped_range *range_at(const struct memory_groups *g, uint64_t address)
 {
-    uint32_t low = 0, high = g->ranges;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (g->mapped[middle].address <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    const struct mapped_range *range = low == 0 ? NULL : &g->mapped[low - 1];
+    uint32_t at;
+    SORTED_FIND(at, g->ranges, g->mapped[at].address <= address);
+    const struct mapped_range *range = at == 0 ? NULL : &g->mapped[at - 1];
     return range != NULL && address - range->address < range->size ? range : NULL;
 }
 

@@ -1,4 +1,4 @@
-/* oom_sites.h - which sites would have had to go, and what the step before held. */
+/* oom_sites.h - who held the memory that a failed request lacked. */
 #ifndef VRS_ANALYSIS_OOM_SITES_H
 #define VRS_ANALYSIS_OOM_SITES_H
 

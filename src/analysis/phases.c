@@ -2,6 +2,7 @@
 #include "analysis/phases.h"
 
 #include "analysis/mark_events.h"
+#include "base/sorted.h"
 
 /* A shorter run of `other` between two phases is glue, not a phase. */
 enum { OTHER_RUN_JOINED = 4 };
@@ -231,13 +232,7 @@ enum vrs_status phases_make(const struct recording *r, uint32_t device, const st
 
 uint32_t phases_at(const struct phases *p, int64_t event)
 {
-    uint32_t low = 0, high = p->intervals;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (p->interval[middle].first_event <= event)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low == 0 ? NO_ROW : low - 1;
+    uint32_t at;
+    SORTED_FIND(at, p->intervals, p->interval[at].first_event <= event);
+    return at == 0 ? NO_ROW : at - 1;
 }

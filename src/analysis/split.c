@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "base/sorted.h"
+
 enum {
     AGREEMENT_PERCENT = 95, /* of the multiset's bytes must fit equally often */
     BUFFER_BYTES = 1 << 20  /* a block left over is a buffer up to here */
@@ -154,16 +156,10 @@ static uint64_t scaled(uint64_t bytes, enum scale scale)
 /* The row of the multiset that a size belongs to under a scale; NO_ROW: none. */
 static uint32_t find_row(const struct split *s, enum scale scale, uint64_t bytes)
 {
-    uint32_t low = 0, high = s->sizes;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (scaled(s->multiset[middle].bytes, scale) < bytes)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < s->sizes && bytes != 0 && scaled(s->multiset[low].bytes, scale) == bytes ? low
-                                                                                          : NO_ROW;
+    uint32_t row;
+    SORTED_FIND(row, s->sizes, scaled(s->multiset[row].bytes, scale) < bytes);
+    bool found = row < s->sizes && scaled(s->multiset[row].bytes, scale) == bytes;
+    return found && bytes != 0 ? row : NO_ROW;
 }
 
 struct fit {

@@ -3,6 +3,7 @@
 
 #include "analysis/curves.h"
 #include "analysis/step_sources.h"
+#include "base/sorted.h"
 
 const char *const step_source_names[STEP_SOURCES] = {
     [STEPS_NONE] = "none",
@@ -17,15 +18,9 @@ enum { STEPS_MIN = 2 };
 
 uint32_t step_position(const struct step_trace *t, uint32_t event)
 {
-    uint32_t low = 0, high = t->allocs;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (t->alloc_event[middle] < event)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    uint32_t at;
+    SORTED_FIND(at, t->allocs, t->alloc_event[at] < event);
+    return at;
 }
 
 static bool trace_make(struct step_trace *t)
@@ -188,15 +183,9 @@ enum vrs_status steps_make(const struct recording *r, uint32_t device,
 
 int64_t steps_at(const struct steps *s, int64_t event)
 {
-    uint32_t low = 0, high = s->count;
+    uint32_t at;
     if (s->count != 0 && event > (int64_t)s->end_event)
         return s->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (s->boundary[middle].event <= event)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return (int64_t)low - 1;
+    SORTED_FIND(at, s->count, s->boundary[at].event <= event);
+    return (int64_t)at - 1;
 }

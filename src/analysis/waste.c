@@ -1,4 +1,4 @@
-/* waste.c - lifetimes, byte-time, slack, pending, and memory asked for again and again. */
+/* waste.c - sums over all lifetimes, by site where that tells whose they are. */
 #include "analysis/waste.h"
 
 #include <stdlib.h>

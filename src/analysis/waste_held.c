@@ -1,4 +1,4 @@
-/* waste_held.c - temporaries that live long, and memory that idles through a phase. */
+/* waste_held.c - memory that is held unusually long. */
 #include <stdlib.h>
 
 #include "analysis/waste_parts.h"

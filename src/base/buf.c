@@ -16,6 +16,12 @@ void buf_free(struct buf *b)
     *b = (struct buf){ .max = b->max };
 }
 
+void buf_end(struct buf *b, struct buf *to)
+{
+    to->failed = to->failed || b->failed;
+    buf_free(b);
+}
+
 static bool reserve(struct buf *b, size_t more)
 {
     if (b->failed)

@@ -20,6 +20,9 @@ struct buf {
 void buf_init(struct buf *b, size_t max);
 void buf_free(struct buf *b);
 
+/* Frees it; that it failed becomes a failure of `to`. */
+void buf_end(struct buf *b, struct buf *to);
+
 void buf_bytes(struct buf *b, const void *bytes, size_t len);
 void buf_str(struct buf *b, str text);
 void buf_text(struct buf *b, const char *text);

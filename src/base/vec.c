@@ -40,3 +40,16 @@ bool vec_grow(void **at, uint32_t *cap, uint32_t len, uint32_t more, uint32_t ma
     *cap = (uint32_t)wanted;
     return true;
 }
+
+void *vec_lend(void *none, unsigned count, unsigned width)
+{
+    (void)none;
+    void *lent = NULL;
+    return vec_resize(&lent, count, width) ? lent : NULL;
+}
+
+void vec_give_back(void *none, void *lent)
+{
+    (void)none;
+    vec_resize(&lent, 0, 0);
+}

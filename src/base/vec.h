@@ -31,4 +31,8 @@ bool vec_grow(void **at, uint32_t *cap, uint32_t len, uint32_t more, uint32_t ma
 /* realloc by another name: `count` elements of `width` bytes; a count of 0 frees. */
 bool vec_resize(void **at, size_t count, size_t width);
 
+/* The same for zlib, which asks for its memory by such functions; NULL on failure. */
+void *vec_lend(void *none, unsigned count, unsigned width);
+void vec_give_back(void *none, void *lent);
+
 #endif

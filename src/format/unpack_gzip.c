@@ -6,26 +6,13 @@
 
 #include "base/vec.h"
 
-static voidpf take(voidpf none, uInt count, uInt width)
-{
-    (void)none;
-    void *taken = NULL;
-    return vec_resize(&taken, count, width) ? taken : Z_NULL;
-}
-
-static void give_back(voidpf none, voidpf taken)
-{
-    (void)none;
-    vec_resize(&taken, 0, 0);
-}
-
 static enum vrs_status gzip_init(struct unpack *u, struct vrs_error *err)
 {
     void *state = NULL;
     if (!vec_resize(&state, 1, sizeof(z_stream)))
         return vrs_no_memory(err);
     z_stream *z = state;
-    *z = (z_stream){ .zalloc = take, .zfree = give_back };
+    *z = (z_stream){ .zalloc = vec_lend, .zfree = vec_give_back };
     /* 15: the largest window there is; + 16: gzip, not zlib. */
     if (inflateInit2(z, 15 + 16) != Z_OK) {
         vec_resize(&state, 0, 0);

@@ -13,8 +13,7 @@ static void put_text(struct json *j, const struct advice *a)
     buf_init(&words, SIZE_MAX / 2);
     advice_words(&words, a);
     json_str(j, "text", buf_slice(&words));
-    j->out->failed = j->out->failed || words.failed;
-    buf_free(&words);
+    buf_end(&words, j->out);
 }
 
 static void put_cost(struct json *j, const struct advice *a)

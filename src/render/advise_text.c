@@ -13,9 +13,8 @@ static void put_words(struct buf *to, const struct style *style, const struct ad
     advice_words(&words, a);
     escape_text(&escaped, buf_slice(&words), style->ascii);
     envelope_words(to, style, "", &escaped);
-    to->failed = to->failed || words.failed || escaped.failed;
-    buf_free(&words);
-    buf_free(&escaped);
+    buf_end(&words, to);
+    buf_end(&escaped, to);
 }
 
 static void put_evidence(struct buf *to, const struct style *style, const struct advice *a)
@@ -33,9 +32,8 @@ static void put_evidence(struct buf *to, const struct style *style, const struct
     paint_on(to, style, PAINT_DIM);
     envelope_words(to, style, "", &words);
     paint_off(to, style);
-    to->failed = to->failed || words.failed || cost.failed;
-    buf_free(&words);
-    buf_free(&cost);
+    buf_end(&words, to);
+    buf_end(&cost, to);
 }
 
 static void put_advice(struct buf *to, const struct style *style, const struct advice *a,
@@ -64,8 +62,7 @@ static void put_joint(struct buf *to, const struct style *style, const struct ad
     buf_text(&words, " less; savings of one rule may be part of another's");
     buf_char(to, '\n');
     envelope_words(to, style, "together", &words);
-    to->failed = to->failed || words.failed;
-    buf_free(&words);
+    buf_end(&words, to);
 }
 
 static void put_silent(struct buf *to, const struct style *style, const struct advise *a)
@@ -84,8 +81,7 @@ static void put_peak(struct buf *to, const struct style *style, const struct adv
     human_bytes(&words, a->peak_bytes);
     buf_format(&words, " in use at event %lld", (long long)a->peak_event);
     envelope_words(to, style, "peak", &words);
-    to->failed = to->failed || words.failed;
-    buf_free(&words);
+    buf_end(&words, to);
 }
 
 /* What to type next: with waste it is all said. */
@@ -103,8 +99,7 @@ static void put_next(struct buf *to, const struct style *style, const struct adv
         buf_text(&words, " (memory grows from step to step)");
     buf_char(to, '\n');
     envelope_words(to, style, "next", &words);
-    to->failed = to->failed || words.failed;
-    buf_free(&words);
+    buf_end(&words, to);
 }
 
 static void put_result(struct out *out, const struct study_device *device,

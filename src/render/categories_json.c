@@ -30,10 +30,7 @@ static void put_copies(struct json *j, struct out *out, const struct category_ta
     json_u64(j, "parameter_bytes", t->parameter_bytes);
     json_u64(j, "gradient_bytes", t->gradient_bytes);
     json_u64(j, "optimizer_state_bytes", t->optimizer_state_bytes);
-    if (t->state_factor_ratio < 0)
-        json_null(j, "state_factor_ratio");
-    else
-        json_fixed(j, "state_factor_ratio", t->state_factor_ratio, 6);
+    json_known_fixed(j, "state_factor_ratio", t->state_factor_ratio, 6);
     json_array(j, "multiset");
     for (uint32_t i = 0; i < t->multiset_sizes; i++) {
         json_line_object(j, NULL);
@@ -114,10 +111,7 @@ static void put_estimate(struct json *j, const struct estimate *e, struct stack_
     }
     json_close(j);
     json_i64(j, "unexplained_bytes", e->unexplained_bytes);
-    if (e->crossing_ratio < 0)
-        json_null(j, "crossing_ratio");
-    else
-        json_fixed(j, "crossing_ratio", e->crossing_ratio, 6);
+    json_known_fixed(j, "crossing_ratio", e->crossing_ratio, 6);
     json_close(j);
 }
 

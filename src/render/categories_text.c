@@ -3,9 +3,8 @@
 #include <math.h>
 
 #include "analysis/category_table.h"
-#include "render/escape.h"
+#include "render/cells.h"
 #include "render/study.h"
-#include "render/text.h"
 
 /* OWNER_WIDTH: from here on the line that holds most of a category has a column. */
 enum { RULES_DEFAULT = 3, COLUMNS = 6, OWNER_WIDTH = 110 };
@@ -15,71 +14,42 @@ static const double RESIDUAL_ALARM = 0.05;
 
 struct sheet {
     const struct style *style;
-    struct arena *arena;
-    struct buf *text;  /* scratch for cells */
+    struct cells *cells;
     struct buf *words; /* scratch for sentences */
 };
-
-static str bytes_cell(const struct sheet *s, int64_t bytes)
-{
-    size_t from = s->text->len;
-    human_bytes(s->text, bytes);
-    return text_keep(s->arena, s->text, from);
-}
-
-static str share_cell(const struct sheet *s, uint64_t part, uint64_t whole)
-{
-    size_t from = s->text->len;
-    human_share(s->text, share_ratio(part, whole));
-    return text_keep(s->arena, s->text, from);
-}
-
-static str count_cell(const struct sheet *s, uint64_t count)
-{
-    size_t from = s->text->len;
-    human_count(s->text, count, s->style->ascii);
-    return text_keep(s->arena, s->text, from);
-}
 
 /* "high", or "high 99.4 %, low 0.6 %" */
 static str confidence_cell(const struct sheet *s, const struct category_row *row)
 {
-    size_t from = s->text->len;
+    struct buf *text = &s->cells->text;
     for (int i = CONFIDENCE_HIGH; i >= CONFIDENCE_LOW; i--) {
         uint64_t bytes = row->sure_bytes[i];
         if (bytes == 0)
             continue;
-        buf_text(s->text, s->text->len == from ? "" : ", ");
-        buf_text(s->text, confidence_names[i]);
+        buf_text(text, text->len == 0 ? "" : ", ");
+        buf_text(text, confidence_names[i]);
         if (bytes == row->bytes)
             continue;
-        buf_char(s->text, ' ');
-        human_share(s->text, share_ratio(bytes, row->bytes));
+        buf_char(text, ' ');
+        human_share(text, share_ratio(bytes, row->bytes));
     }
-    if (s->text->len == from)
-        buf_char(s->text, '-');
-    return text_keep(s->arena, s->text, from);
+    if (text->len == 0)
+        buf_char(text, '-');
+    return cell_end(s->cells);
 }
 
 /* "S1, F3 and 2 more" */
 static str rules_cell(const struct sheet *s, const struct category_row *row, uint32_t most)
 {
-    size_t from = s->text->len;
+    struct buf *text = &s->cells->text;
     uint32_t shown = row->rules > most ? most : row->rules;
     for (uint32_t i = 0; i < shown; i++) {
-        buf_text(s->text, i == 0 ? "" : ", ");
-        buf_text(s->text, row->rule[i].rule);
+        buf_text(text, i == 0 ? "" : ", ");
+        buf_text(text, row->rule[i].rule);
     }
     if (shown < row->rules)
-        buf_format(s->text, " and %u more", (unsigned)(row->rules - shown));
-    return text_keep(s->arena, s->text, from);
-}
-
-static str site_cell(const struct sheet *s, const struct site_ref *site)
-{
-    size_t from = s->text->len;
-    escape_text(s->text, site->culprit, s->style->ascii);
-    return text_keep(s->arena, s->text, from);
+        buf_format(text, " and %u more", (unsigned)(row->rules - shown));
+    return cell_end(s->cells);
 }
 
 static void put_table(struct buf *to, const struct sheet *s, const struct category_table *t,
@@ -96,27 +66,23 @@ static void put_table(struct buf *to, const struct sheet *s, const struct catego
     };
     bool sites = s->style->width >= OWNER_WIDTH;
     uint32_t columns = sites ? COLUMNS + 1 : COLUMNS;
-    str *cell = arena_array(s->arena, str, ((size_t)t->rows + 1) * columns);
-    if (cell == NULL) {
-        to->failed = true;
+    str *cell = cells_array(s->cells, (size_t)t->rows + 1, columns);
+    if (cell == NULL)
         return;
-    }
     for (uint32_t i = 0; i <= t->rows; i++) {
         str *row = cell + (size_t)i * columns;
-        for (uint32_t k = 0; k < columns; k++)
-            row[k] = S("");
-        row[0] = bytes_cell(s, (int64_t)(i == t->rows ? t->total_bytes : t->row[i].bytes));
-        row[2] = count_cell(s, i == t->rows ? t->count : t->row[i].count);
+        row[0] = cell_bytes(s->cells, (int64_t)(i == t->rows ? t->total_bytes : t->row[i].bytes));
+        row[2] = cell_count(s->cells, i == t->rows ? t->count : t->row[i].count);
         if (i == t->rows) {
             row[3] = S("total");
             break;
         }
-        row[1] = share_cell(s, t->row[i].bytes, t->total_bytes);
+        row[1] = cell_share(s->cells, share_ratio(t->row[i].bytes, t->total_bytes));
         row[3] = str_from(category_names[t->row[i].category]);
         row[4] = confidence_cell(s, &t->row[i]);
         row[5] = rules_cell(s, &t->row[i], most_rules);
         if (sites)
-            row[6] = site_cell(s, &t->row[i].largest);
+            row[6] = cell_text(s->cells, t->row[i].largest.culprit);
     }
     struct text_table table = { column, columns, t->rows + 1, cell, 0 };
     text_table(to, s->style, &table);
@@ -180,23 +146,14 @@ static const char *const term_meanings[TERMS] = {
 static void fill_term(const struct sheet *s, const struct estimate *e, int i, str *cell)
 {
     const struct estimate_term *term = &e->term[i];
-    size_t from = s->text->len;
-    buf_text(s->text, i == TERM_G_OI ? "G+OI" : term_names[i]);
-    cell[0] = text_keep(s->arena, s->text, from);
-    from = s->text->len;
-    if (!term->known) {
-        buf_text(s->text, "unknown");
-    } else {
-        buf_text(s->text, term->estimated ? "~" : "");
-        human_bytes(s->text, term->bytes);
+    bool some = term->known && term->bytes != 0;
+    cell[0] = str_from(i == TERM_G_OI ? "G+OI" : term_names[i]);
+    cell[1] = S("unknown");
+    if (term->known) {
+        buf_text(&s->cells->text, term->estimated ? "~" : "");
+        cell[1] = cell_bytes(s->cells, term->bytes);
     }
-    cell[1] = text_keep(s->arena, s->text, from);
-    from = s->text->len;
-    if (term->known && term->bytes != 0 && term->event >= 0)
-        buf_format(s->text, "%lld", (long long)term->event);
-    else
-        buf_text(s->text, term->known && term->bytes != 0 ? "start" : "-");
-    cell[2] = text_keep(s->arena, s->text, from);
+    cell[2] = some ? cell_event(s->cells, term->event, "start") : S("-");
     bool none = !term->known || term->confidence == CONFIDENCE_NONE;
     cell[3] = str_from(none ? "-" : confidence_names[term->confidence]);
     bool inference = e->inference && i == TERM_A;
@@ -212,11 +169,9 @@ static void put_terms(struct buf *to, const struct sheet *s, const struct estima
         { "meaning", false, true, 16, false },
     };
     enum { TERM_COLUMNS = sizeof column / sizeof *column };
-    str *cell = arena_array(s->arena, str, (size_t)TERMS * TERM_COLUMNS);
-    if (cell == NULL) {
-        to->failed = true;
+    str *cell = cells_array(s->cells, TERMS, TERM_COLUMNS);
+    if (cell == NULL)
         return;
-    }
     uint32_t rows = 0;
     for (int i = 0; i < TERMS; i++) {
         bool sides = i == TERM_S || i == TERM_G || i == TERM_OI || i == TERM_G_OI || i == TERM_AD;
@@ -325,13 +280,12 @@ static void put_result(struct out *out, const struct study_device *device,
                        const struct study_answer *answer, const struct render_options *options)
 {
     const struct category_table *t = device->result;
-    struct buf *to = &out->text, text, words;
-    struct arena arena;
+    struct buf *to = &out->text, words;
+    struct cells cells;
     (void)answer;
-    arena_init(&arena, SIZE_MAX / 2);
-    buf_init(&text, SIZE_MAX / 2);
+    cells_init(&cells, &options->style);
     buf_init(&words, SIZE_MAX / 2);
-    struct sheet s = { &options->style, &arena, &text, &words };
+    struct sheet s = { &options->style, &cells, &words };
     put_moment(to, &s, t, device);
     put_table(to, &s, t, options->rows == 0 ? RULES_DEFAULT : options->rows);
     buf_char(to, '\n');
@@ -347,10 +301,8 @@ static void put_result(struct out *out, const struct study_device *device,
     }
     buf_text(&words, "vramscope peak --by category --stacks FILE shows where each was made");
     envelope_words(to, &options->style, "next", &words);
-    to->failed = to->failed || text.failed || words.failed;
-    buf_free(&text);
-    buf_free(&words);
-    arena_free(&arena);
+    buf_end(&words, to);
+    cells_free(&cells, to);
 }
 
 void categories_text(struct out *out, const struct answer_set *set, bool several,

@@ -14,7 +14,7 @@ static void put_figure(struct json *j, const char *key, bool known, int64_t valu
 
 static void put_figures(struct json *j, const struct check_row *row)
 {
-    bool bytes = row->unit == CHECK_BYTES, ratio = row->unit == CHECK_RATIO;
+    bool bytes = row->measure == CHECK_BYTES, ratio = row->measure == CHECK_RATIO;
     put_figure(j, "limit_bytes", bytes && row->limit_known, row->limit);
     put_figure(j, "value_bytes", bytes && row->value_known, row->value);
     put_figure(j, "upper_bytes", bytes && row->upper_known, row->upper);
@@ -26,7 +26,7 @@ static void put_figures(struct json *j, const struct check_row *row)
         json_fixed(j, "value_ratio", row->value_ratio, RATIO_DECIMALS);
     else
         json_null(j, "value_ratio");
-    put_figure(j, "value_count", row->unit == CHECK_COUNT && row->value_known, row->value);
+    put_figure(j, "value_count", row->measure == CHECK_COUNT && row->value_known, row->value);
 }
 
 static void put_evidence(struct json *j, const struct check_row *row)
@@ -52,10 +52,7 @@ static void put_evidence(struct json *j, const struct check_row *row)
         json_str(j, "name", diff->name);
         json_text(j, "stage", diff->stage);
         json_text(j, "status", diff->status);
-        if (diff->score < 0)
-            json_null(j, "score_ratio");
-        else
-            json_fixed(j, "score_ratio", diff->score, SCORE_DECIMALS);
+        json_known_fixed(j, "score_ratio", diff->score, SCORE_DECIMALS);
         json_i64(j, "a_bytes", diff->a_bytes);
         json_i64(j, "b_bytes", diff->b_bytes);
         json_i64(j, "delta_bytes", diff->delta_bytes);

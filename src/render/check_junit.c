@@ -29,8 +29,7 @@ static void put_xml(struct buf *to, str text, bool ascii)
             buf_bytes(to, plain.at + at, len);
         at += len;
     }
-    to->failed = to->failed || plain.failed;
-    buf_free(&plain);
+    buf_end(&plain, to);
 }
 
 static void put_attribute(struct buf *to, const char *name, str value, bool ascii)
@@ -62,8 +61,7 @@ static void put_message(struct buf *to, const struct check_row *row, bool ascii)
     if (words.len == before + 2)
         words.len = before;
     put_attribute(to, "message", buf_slice(&words), ascii);
-    to->failed = to->failed || words.failed;
-    buf_free(&words);
+    buf_end(&words, to);
 }
 
 static void put_evidence(struct buf *to, const struct check_row *row, bool ascii)
@@ -82,8 +80,7 @@ static void put_evidence(struct buf *to, const struct check_row *row, bool ascii
         put_xml(to, buf_slice(&words), ascii);
         buf_char(to, '\n');
     }
-    to->failed = to->failed || words.failed;
-    buf_free(&words);
+    buf_end(&words, to);
 }
 
 static void put_case(struct buf *to, str place, const struct check_row *row, bool strict,
@@ -125,8 +122,7 @@ static void put_suite(struct buf *to, const struct study_answer *answer,
     for (uint32_t i = 0; i < check->rows; i++)
         put_case(to, buf_slice(&place), &check->row[i], check->strict, ascii);
     buf_text(to, "  </testsuite>\n");
-    to->failed = to->failed || place.failed;
-    buf_free(&place);
+    buf_end(&place, to);
 }
 
 /* A recording without a device is not silently well. */

@@ -26,8 +26,7 @@ static void put_markdown(struct buf *to, str text, bool ascii)
         else
             buf_format(to, "&#%u;", (unsigned)(unsigned char)plain.at[i]);
     }
-    to->failed = to->failed || plain.failed;
-    buf_free(&plain);
+    buf_end(&plain, to);
 }
 
 /* Names of code stand in <code>, where nothing is a link or a mention. */
@@ -47,8 +46,7 @@ static void put_words(struct buf *to, words_of_row *write, const struct check_ro
     buf_init(&words, SIZE_MAX / 2);
     write(&words, row);
     put_markdown(to, buf_slice(&words), ascii);
-    to->failed = to->failed || words.failed;
-    buf_free(&words);
+    buf_end(&words, to);
 }
 
 static void put_evidence(struct buf *to, const struct check_row *row, bool ascii)
@@ -94,8 +92,7 @@ static void put_device(struct buf *to, const struct study_answer *answer,
     check_place_words(&place, answer, device, ascii);
     for (uint32_t i = 0; check != NULL && i < check->rows; i++)
         put_row(to, buf_slice(&place), &check->row[i], ascii);
-    to->failed = to->failed || place.failed;
-    buf_free(&place);
+    buf_end(&place, to);
 }
 
 void check_markdown(struct out *out, const struct answer_set *set, bool several,

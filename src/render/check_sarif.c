@@ -128,9 +128,8 @@ static void put_row(struct json *j, const struct check_row *row, const struct st
     json_str(j, "recordingAndLimit/v1", buf_slice(&words));
     json_close(j);
     json_close(j);
-    j->out->failed = j->out->failed || words.failed || room.failed;
-    buf_free(&words);
-    buf_free(&room);
+    buf_end(&words, j->out);
+    buf_end(&room, j->out);
 }
 
 static void put_device(struct json *j, const struct study_answer *answer,
@@ -143,8 +142,7 @@ static void put_device(struct json *j, const struct study_answer *answer,
     for (uint32_t i = 0; check != NULL && i < check->rows; i++)
         if (check->row[i].outcome != CHECK_PASS)
             put_row(j, &check->row[i], answer, buf_slice(&place), ascii);
-    j->out->failed = j->out->failed || place.failed;
-    buf_free(&place);
+    buf_end(&place, j->out);
 }
 
 void check_sarif(struct out *out, const struct answer_set *set, bool several,

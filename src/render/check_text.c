@@ -1,10 +1,10 @@
 /* check_text.c - one line for each limit, with what exceeds it under it, for people. */
 #include <stdio.h>
 
+#include "render/cells.h"
 #include "render/check_words.h"
 #include "render/escape.h"
 #include "render/next.h"
-#include "render/text.h"
 
 enum { COLUMNS = 5, LINES_MOST = 2 + CHECK_SITES + CHECK_DIFF_ROWS, NAME_LEAST = 24 };
 
@@ -15,106 +15,93 @@ static const struct text_column columns[COLUMNS] = {
     { "evidence", false, false, 0, false },
 };
 
-/* Cells of one device's table, row by row. */
-struct cells {
+/* What is put together for one device, row by row. */
+struct sheet {
     const struct style *style;
-    struct arena *arena;
-    struct buf room;
+    struct cells cells;
     str *cell;
     uint32_t columns, rows;
 };
 
-static str keep(struct cells *c)
-{
-    return text_keep(c->arena, &c->room, 0);
-}
-
-static void put_outcome(struct cells *c, const struct check_row *row, str *cell)
+static void put_outcome(struct sheet *s, const struct check_row *row, str *cell)
 {
     static const enum paint paints[] = { PAINT_GOOD, PAINT_BAD, PAINT_BOLD };
-    paint_on(&c->room, c->style, paints[row->outcome]);
-    buf_text(&c->room, check_outcome_words[row->outcome]);
-    paint_off(&c->room, c->style);
-    *cell = keep(c);
+    struct buf *text = &s->cells.text;
+    paint_on(text, s->style, paints[row->outcome]);
+    buf_text(text, check_outcome_words[row->outcome]);
+    paint_off(text, s->style);
+    *cell = cell_end(&s->cells);
 }
 
-/* A line under a row: its first cell has ptr NULL. */
-static void end_line(struct cells *c)
+/* A line under a row. */
+static void end_line(struct sheet *s)
 {
-    c->cell[(size_t)c->rows++ * c->columns + 1] = keep(c);
+    cell_end_lines(&s->cells, s->cell + (size_t)s->rows++ * s->columns);
 }
 
-static void put_under(struct cells *c, const struct check_row *row)
+static void put_under(struct sheet *s, const struct check_row *row)
 {
     for (uint32_t i = 0; i < check_sites_shown(row); i++) {
-        buf_text(&c->room, "      ");
-        check_site_words(&c->room, &row->site[i], c->style->ascii);
-        end_line(c);
+        buf_text(&s->cells.text, "      ");
+        check_site_words(&s->cells.text, &row->site[i], s->style->ascii);
+        end_line(s);
     }
     for (uint32_t i = 0; i < row->diffs; i++) {
-        buf_text(&c->room, "      ");
-        check_diff_words(&c->room, &row->diff[i], c->style->ascii);
-        end_line(c);
+        buf_text(&s->cells.text, "      ");
+        check_diff_words(&s->cells.text, &row->diff[i], s->style->ascii);
+        end_line(s);
     }
 }
 
 /* Where its column is left out the evidence stands on a line of its own. */
-static void put_row(struct cells *c, const struct check_row *row)
+static void put_row(struct sheet *s, const struct check_row *row)
 {
-    str *cell = c->cell + (size_t)c->rows++ * c->columns;
-    put_outcome(c, row, &cell[0]);
-    escape_text(&c->room, row->name, c->style->ascii);
-    cell[1] = keep(c);
-    check_value_words(&c->room, row);
-    cell[2] = keep(c);
-    check_limit_words(&c->room, row);
-    cell[3] = keep(c);
-    bool beside = c->columns == COLUMNS;
-    if (!beside)
-        buf_text(&c->room, "      ");
-    size_t from = c->room.len;
-    check_evidence_words(&c->room, row);
-    bool any = c->room.len > from;
-    if (beside && !any)
-        buf_char(&c->room, '-');
+    str *cell = s->cell + (size_t)s->rows++ * s->columns;
+    struct buf *text = &s->cells.text;
+    put_outcome(s, row, &cell[0]);
+    cell[1] = cell_text(&s->cells, row->name);
+    check_value_words(text, row);
+    cell[2] = cell_end(&s->cells);
+    check_limit_words(text, row);
+    cell[3] = cell_end(&s->cells);
+    bool beside = s->columns == COLUMNS;
+    buf_text(text, beside ? "" : "      ");
+    size_t from = text->len;
+    check_evidence_words(text, row);
+    bool any = text->len > from;
     if (beside)
-        cell[4] = keep(c);
+        cell[4] = any ? cell_end(&s->cells) : S("-");
     else if (any)
-        end_line(c);
-    c->room.len = 0;
-    put_under(c, row);
+        end_line(s);
+    text->len = 0;
+    put_under(s, row);
 }
 
-static void put_rows(struct cells *c, const struct check *check, uint32_t count)
+static void put_rows(struct sheet *s, const struct check *check, uint32_t count)
 {
-    c->columns = count;
-    c->rows = 0;
+    s->columns = count;
+    s->rows = 0;
     for (uint32_t i = 0; i < check->rows; i++)
-        put_row(c, &check->row[i]);
+        put_row(s, &check->row[i]);
 }
 
 static void put_table(struct buf *to, const struct style *style, const struct check *check)
 {
-    struct arena arena;
-    arena_init(&arena, SIZE_MAX / 2);
-    struct cells c = { .style = style, .arena = &arena };
-    buf_init(&c.room, SIZE_MAX / 2);
-    size_t room = (size_t)check->rows * LINES_MOST * COLUMNS;
-    c.cell = arena_array(&arena, str, room);
-    if (c.cell != NULL)
-        put_rows(&c, check, COLUMNS);
-    struct text_table table = { columns, COLUMNS, c.rows, c.cell, 0 };
-    if (c.cell != NULL && !c.room.failed && text_table_width(&table) > style->width) {
-        c.cell = arena_array(&arena, str, room);
-        if (c.cell != NULL)
-            put_rows(&c, check, COLUMNS - 1);
-        table = (struct text_table){ columns, COLUMNS - 1, c.rows, c.cell, 0 };
+    struct sheet s = { .style = style };
+    struct text_table table = { 0 };
+    cells_init(&s.cells, style);
+    for (uint32_t count = COLUMNS; count >= COLUMNS - 1; count--) {
+        s.cell = cells_array(&s.cells, (size_t)check->rows * LINES_MOST, count);
+        if (s.cell == NULL)
+            break;
+        put_rows(&s, check, count);
+        table = (struct text_table){ columns, count, s.rows, s.cell, 0 };
+        if (s.cells.text.failed || text_table_width(&table) <= style->width)
+            break;
     }
-    to->failed = to->failed || c.room.failed || c.cell == NULL;
-    if (!to->failed)
+    if (!s.cells.text.failed)
         text_table(to, style, &table);
-    buf_free(&c.room);
-    arena_free(&arena);
+    cells_free(&s.cells, to);
 }
 
 static void put_device(struct buf *to, const struct style *style, const struct study_answer *answer,

@@ -84,9 +84,9 @@ static bool needs_exact(const struct check_row *row)
 
 static void put_one(struct buf *to, const struct check_row *row, int64_t value, double ratio)
 {
-    if (row->unit == CHECK_RATIO)
+    if (row->measure == CHECK_RATIO)
         put_percent(to, ratio);
-    else if (row->unit == CHECK_COUNT)
+    else if (row->measure == CHECK_COUNT)
         buf_format(to, "%lld", (long long)value);
     else
         put_bytes(to, value, needs_exact(row));
@@ -101,7 +101,7 @@ void check_value_words(struct buf *to, const struct check_row *row)
     if (row->source == CHECK_ESTIMATED)
         buf_char(to, '~');
     put_one(to, row, row->value, row->value_ratio);
-    if (row->upper_known && row->unit != CHECK_RATIO) {
+    if (row->upper_known && row->measure != CHECK_RATIO) {
         buf_text(to, " to ");
         put_one(to, row, row->upper, row->value_ratio);
     }

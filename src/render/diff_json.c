@@ -1,6 +1,6 @@
 /* diff_json.c - vramscope.diff/1. */
+#include "render/document.h"
 #include "render/envelope.h"
-#include "render/render.h"
 
 /* Of an answer's stacks those that rows in sight name, numbered anew, A's and B's together. */
 struct chosen {
@@ -174,14 +174,6 @@ static void put_known_delta(struct json *j, const char *key, uint64_t a, uint64_
         json_i64(j, key, less(a, b));
 }
 
-static void put_ratio(struct json *j, const char *key, double ratio)
-{
-    if (ratio < 0)
-        json_null(j, key);
-    else
-        json_fixed(j, key, ratio, 6);
-}
-
 static void put_totals(struct json *j, const struct diff *d, const struct diff_answer *answer)
 {
     const struct diff_end *a = &d->end[0], *b = &d->end[1];
@@ -196,8 +188,8 @@ static void put_totals(struct json *j, const struct diff *d, const struct diff_a
     if (d->weight == DIFF_BYTE_EVENTS)
         json_i64(j, "total_delta_byte_events", less(a->total.byte_events, b->total.byte_events));
     put_divided(j, "total_delta_per", d, totals);
-    put_ratio(j, "matched_a_ratio", d->matched_ratio[0]);
-    put_ratio(j, "matched_b_ratio", d->matched_ratio[1]);
+    json_known_fixed(j, "matched_a_ratio", d->matched_ratio[0], 6);
+    json_known_fixed(j, "matched_b_ratio", d->matched_ratio[1], 6);
     json_line_object(j, "allocator");
     json_i64(j, "reserved_delta_bytes",
              less((uint64_t)a->reserved_bytes, (uint64_t)b->reserved_bytes));
@@ -267,12 +259,7 @@ static void put_stacks(struct json *j, struct out *out, const struct chosen *c)
 {
     json_array(j, "stacks");
     for (uint32_t i = 0; i < c->count; i++) {
-        const struct stack_texts *texts = &c->stacks[c->shown[i].side];
-        uint32_t stack = c->shown[i].stack;
-        json_line_array(j, NULL);
-        for (uint32_t k = texts->first[stack]; k < texts->first[stack + 1]; k++)
-            json_str(j, NULL, texts->frame[texts->line[k]]);
-        json_close(j);
+        json_frames(j, &c->stacks[c->shown[i].side], c->shown[i].stack);
         out_flush(out, OUT_ENOUGH);
     }
     json_close(j);
@@ -292,10 +279,7 @@ void diff_json(struct out *out, const struct answer_set *set, bool several,
         arena_free(&arena);
         return;
     }
-    json_start(&j, &out->text);
-    json_object(&j, NULL);
-    json_text(&j, "schema", "vramscope.diff/1");
-    json_text(&j, "tool", options->tool);
+    document_begin(&j, out, "diff", false, options);
     envelope_named_file(&j, "a_file", &answer->file[0]);
     envelope_named_file(&j, "b_file", &answer->file[1]);
     json_array(&j, "devices");
@@ -303,7 +287,6 @@ void diff_json(struct out *out, const struct answer_set *set, bool several,
         put_device(&j, out, &answer->device[i], answer, options->rows, &chosen);
     json_close(&j);
     put_stacks(&j, out, &chosen);
-    json_close(&j);
-    json_finish(&j);
+    document_end(&j);
     arena_free(&arena);
 }

@@ -1,10 +1,10 @@
 /* diff_text.c - what changed, for a person: the sum, then the rows that explain most of it. */
 #include <string.h>
 
+#include "render/cells.h"
 #include "render/envelope.h"
 #include "render/escape.h"
 #include "render/render.h"
-#include "render/text.h"
 
 enum { ROWS_DEFAULT = 20, PARTS_SHOWN = 5, CELLS = 6, WIDE = 110, STACK_INDENT = 12 };
 
@@ -13,8 +13,7 @@ struct sheet {
     const struct style *style;
     const struct diff_answer *answer;
     const struct diff_device *device;
-    struct arena *arena;
-    struct buf *text; /* scratch for cells */
+    struct cells *cells;
     bool stacks;
 };
 
@@ -41,93 +40,85 @@ static int64_t change_of(const struct diff *d, const struct diff_amount *of)
 
 static str change_cell(const struct sheet *s, int64_t change)
 {
-    size_t from = s->text->len;
-    put_change(s->text, s, change);
-    return text_keep(s->arena, s->text, from);
+    put_change(&s->cells->text, s, change);
+    return cell_end(s->cells);
 }
 
 static str figure_cell(const struct sheet *s, const struct diff_amount *of)
 {
-    size_t from = s->text->len;
     if (of->count == 0)
         return S("-");
-    put_figure(s->text, s, (int64_t)diff_figure(s->device->diff.weight, of));
-    return text_keep(s->arena, s->text, from);
+    put_figure(&s->cells->text, s, (int64_t)diff_figure(s->device->diff.weight, of));
+    return cell_end(s->cells);
 }
 
-static str count_cell(const struct sheet *s, const struct diff_amount *of)
+static str counts_cell(const struct sheet *s, const struct diff_amount *of)
 {
-    size_t from = s->text->len;
     int64_t change = (int64_t)(of[1].count - of[0].count);
-    buf_text(s->text, change > 0 ? "+" : change < 0 ? "-" : "");
-    human_count(s->text, change < 0 ? 0 - (uint64_t)change : (uint64_t)change, s->style->ascii);
-    return text_keep(s->arena, s->text, from);
+    buf_text(&s->cells->text, change > 0 ? "+" : change < 0 ? "-" : "");
+    return cell_count(s->cells, change < 0 ? 0 - (uint64_t)change : (uint64_t)change);
 }
 
 static str score_cell(const struct sheet *s, const struct diff_row *row)
 {
-    size_t from = s->text->len;
-    buf_format(s->text, "0.%02u", (unsigned)(row->score / 10000));
     if (row->score >= 1000000)
         return S("1.00");
-    return text_keep(s->arena, s->text, from);
+    buf_format(&s->cells->text, "0.%02u", (unsigned)(row->score / 10000));
+    return cell_end(s->cells);
 }
 
 /* What more there is to say of a row; may be empty. */
 static str remark_cell(const struct sheet *s, const struct diff_row *row)
 {
-    size_t from = s->text->len;
+    struct buf *text = &s->cells->text;
     bool ascii = s->style->ascii;
     if (row->old_name.ptr != NULL) {
-        buf_text(s->text, "was ");
-        escape_text(s->text, row->old_name, ascii);
+        buf_text(text, "was ");
+        escape_text(text, row->old_name, ascii);
     } else if (row->change == DIFF_NEW || row->change == DIFF_GONE) {
-        buf_text(s->text, diff_change_names[row->change]);
+        buf_text(text, diff_change_names[row->change]);
         if (row->caller.ptr != NULL) {
-            buf_text(s->text, ", under ");
-            escape_text(s->text, row->caller, ascii);
+            buf_text(text, ", under ");
+            escape_text(text, row->caller, ascii);
         }
     }
-    return text_keep(s->arena, s->text, from);
-}
-
-static str name_cell(const struct sheet *s, const struct diff_row *row)
-{
-    size_t from = s->text->len;
-    escape_text(s->text, row->name, s->style->ascii);
-    return text_keep(s->arena, s->text, from);
+    return cell_end(s->cells);
 }
 
 static void put_stack(const struct sheet *s, int side, uint32_t stack, const char *whose)
 {
     const struct stack_texts *texts = &s->answer->stacks[side];
+    struct buf *text = &s->cells->text;
     if (stack == NO_ROW)
         return;
     for (uint32_t k = texts->first[stack]; k < texts->first[stack + 1]; k++) {
-        buf_repeat(s->text, S(" "), STACK_INDENT);
-        buf_text(s->text, whose);
-        escape_text(s->text, texts->frame[texts->line[k]], s->style->ascii);
-        buf_char(s->text, '\n');
+        buf_repeat(text, S(" "), STACK_INDENT);
+        buf_text(text, whose);
+        escape_text(text, texts->frame[texts->line[k]], s->style->ascii);
+        buf_char(text, '\n');
     }
 }
 
-/* Lines under a row: the remark where the table has no column for it, and the stacks. */
-static str under_cell(const struct sheet *s, uint32_t i, bool wide)
+/* Lines under a row: the remark where the table has no column for it, and the stacks.  False where
+ * there are none. */
+static bool fill_lines(const struct sheet *s, uint32_t i, bool wide, str *cell)
 {
-    size_t from = s->text->len;
+    struct buf *text = &s->cells->text;
     const struct diff_row *row = &s->device->diff.row[i];
     str remark = wide ? S("") : remark_cell(s, row);
     if (remark.len != 0 && (row->change == DIFF_MOVED || s->stacks)) {
-        buf_repeat(s->text, S(" "), STACK_INDENT);
-        buf_str(s->text, remark);
-        buf_char(s->text, '\n');
+        buf_repeat(text, S(" "), STACK_INDENT);
+        buf_str(text, remark);
+        buf_char(text, '\n');
     }
     if (s->stacks) {
         put_stack(s, 0, s->device->row_stack[0][i], row->same_stack ? "" : "A ");
         put_stack(s, 1, s->device->row_stack[1][i], "B ");
     }
-    s->text->len -= s->text->len > from; /* the table ends the line itself */
-    return text_keep(s->arena, s->text, from);
+    if (text->len == 0)
+        return false;
+    cell_end_lines(s->cells, cell);
+    return true;
 }
 
 /* Groups of rows --------------------------------------------------------------------------- */
@@ -184,16 +175,11 @@ static uint32_t fill_group(const struct sheet *s, enum group group, uint32_t sho
         at[0] = change_cell(s, change_of(d, row->of));
         at[1] = figure_cell(s, &row->of[0]);
         at[2] = figure_cell(s, &row->of[1]);
-        at[3] = group == GROUP_MOVED ? score_cell(s, row) : count_cell(s, row->of);
-        at[4] = name_cell(s, row);
+        at[3] = group == GROUP_MOVED ? score_cell(s, row) : counts_cell(s, row->of);
+        at[4] = cell_text(s->cells, row->name);
         if (wide)
             at[5] = remark_cell(s, row);
-        str under = under_cell(s, i, wide);
-        if (under.len == 0)
-            continue;
-        at = cell + (size_t)rows++ * columns;
-        at[0] = (str){ NULL, 0 };
-        at[1] = under;
+        rows += fill_lines(s, i, wide, cell + (size_t)rows * columns);
     }
     return rows;
 }
@@ -210,11 +196,9 @@ static void put_group(struct buf *to, const struct sheet *s, enum group group, u
         { "remark", false, true, 16, false },
     };
     uint32_t columns = wide ? CELLS : CELLS - 1;
-    str *cell = arena_array(s->arena, str, (size_t)shown * 2 * columns);
-    if (cell == NULL) {
-        to->failed = true;
+    str *cell = cells_array(s->cells, (size_t)shown * 2, columns);
+    if (cell == NULL)
         return;
-    }
     uint32_t rows = fill_group(s, group, shown, wide, columns, cell);
     if (rows == 0)
         return;
@@ -299,8 +283,7 @@ static void put_heading(struct buf *to, const struct sheet *s)
     }
     buf_char(to, '\n');
     text_wrap(to, s->style, buf_slice(&words), 0, 0);
-    to->failed = to->failed || words.failed;
-    buf_free(&words);
+    buf_end(&words, to);
 }
 
 static void put_total_words(struct buf *to, const struct sheet *s)
@@ -323,7 +306,7 @@ static void put_total_words(struct buf *to, const struct sheet *s)
     }
     if (d->weight != DIFF_ALLOCS) {
         const struct diff_amount totals[2] = { d->end[0].total, d->end[1].total };
-        str count = count_cell(s, totals);
+        str count = counts_cell(s, totals);
         buf_text(to, ", ");
         buf_str(to, count);
         buf_text(to, " allocations");
@@ -336,8 +319,7 @@ static void put_total(struct buf *to, const struct sheet *s)
     buf_init(&words, SIZE_MAX / 2);
     put_total_words(&words, s);
     text_wrap(to, s->style, buf_slice(&words), 0, 0);
-    to->failed = to->failed || words.failed;
-    buf_free(&words);
+    buf_end(&words, to);
 }
 
 static void put_allocator(struct buf *to, const struct sheet *s)
@@ -379,8 +361,7 @@ static void put_parts(struct buf *to, const struct sheet *s, const char *label,
     }
     if (words.len != 0)
         envelope_words(to, s->style, label, &words);
-    to->failed = to->failed || words.failed;
-    buf_free(&words);
+    buf_end(&words, to);
 }
 
 static void put_note(struct buf *to, const struct sheet *s, const char *label, str text)
@@ -389,8 +370,7 @@ static void put_note(struct buf *to, const struct sheet *s, const char *label, s
     buf_init(&words, SIZE_MAX / 2);
     escape_text(&words, text, s->style->ascii);
     envelope_words(to, s->style, label, &words);
-    to->failed = to->failed || words.failed;
-    buf_free(&words);
+    buf_end(&words, to);
 }
 
 static void put_per(struct buf *to, const struct sheet *s)
@@ -409,8 +389,7 @@ static void put_per(struct buf *to, const struct sheet *s)
         buf_text(&words, "rows stand in the order of their change for each byte of parameters, in "
                          "--json as delta_per");
     envelope_words(to, s->style, "per", &words);
-    to->failed = to->failed || words.failed;
-    buf_free(&words);
+    buf_end(&words, to);
 }
 
 static void put_matched(struct buf *to, const struct sheet *s)
@@ -471,8 +450,7 @@ static void put_trust(struct buf *to, const struct sheet *s)
     }
     buf_text(&words, " (vramscope report says why)");
     envelope_words(to, s->style, "trust", &words);
-    to->failed = to->failed || words.failed;
-    buf_free(&words);
+    buf_end(&words, to);
 }
 
 static void put_compared(struct out *out, const struct sheet *s,
@@ -515,26 +493,21 @@ void diff_text(struct out *out, const struct answer_set *set, bool several,
 {
     (void)several; /* comparisons are not joined */
     const struct diff_answer *answer = &set->diff[0];
-    struct buf *to = &out->text, text;
-    struct arena arena;
-    arena_init(&arena, SIZE_MAX / 2);
-    buf_init(&text, SIZE_MAX / 2);
+    struct buf *to = &out->text;
+    struct cells cells;
+    cells_init(&cells, &options->style);
     put_file(to, &options->style, "A: ", &answer->file[0], answer->devices);
     put_file(to, &options->style, "B: ", &answer->file[1], answer->devices);
     if (answer->devices == 0)
         envelope_nothing_text(to, &options->style);
     for (uint32_t i = 0; i < answer->devices; i++) {
-        struct arena_mark mark = arena_mark(&arena);
-        struct sheet s = { &options->style, answer, &answer->device[i],
-                           &arena,          &text,  options->stacks };
+        struct arena_mark mark = arena_mark(&cells.arena);
+        struct sheet s = { &options->style, answer, &answer->device[i], &cells, options->stacks };
         put_heading(to, &s);
         if (s.device->compared)
             put_compared(out, &s, options);
         out_flush(out, OUT_ENOUGH);
-        arena_release(&arena, mark);
-        text.len = 0;
+        arena_release(&cells.arena, mark);
     }
-    to->failed = to->failed || text.failed;
-    buf_free(&text);
-    arena_free(&arena);
+    cells_free(&cells, to);
 }

@@ -40,10 +40,7 @@ void envelope_named_file(struct json *j, const char *key, const struct file_fact
     json_text(j, "wrapper", wrappers[o->wrapper]);
     json_str(j, "entry", file->entry);
     json_text(j, "encoding", encodings[o->encoding]);
-    if (o->pickle_protocol < 0)
-        json_null(j, "pickle_protocol");
-    else
-        json_i64(j, "pickle_protocol", o->pickle_protocol);
+    json_known_i64(j, "pickle_protocol", o->pickle_protocol);
     json_bool(j, "complete", o->complete);
     json_close(j);
 }
@@ -87,10 +84,7 @@ void envelope_named_trust(struct json *j, const char *key, const struct trust *t
         json_str(j, "text", item->text);
         json_u64(j, "count", item->count);
         json_known(j, "worst_bytes", item->worst_bytes);
-        if (item->first_event < 0)
-            json_null(j, "first_event");
-        else
-            json_i64(j, "first_event", item->first_event);
+        json_known_i64(j, "first_event", item->first_event);
         json_close(j);
     }
     json_close(j);
@@ -163,8 +157,7 @@ void envelope_file_text(struct buf *to, const struct style *style, const struct 
     buf_init(&words, SIZE_MAX / 2);
     file_words(&words, style, file, devices);
     text_wrap(to, style, buf_slice(&words), 0, 9);
-    to->failed = to->failed || words.failed;
-    buf_free(&words);
+    buf_end(&words, to);
 }
 
 void envelope_nothing_text(struct buf *to, const struct style *style)

@@ -163,6 +163,5 @@ void findings_json(struct json *j, const struct report *report)
         device_findings(j, &report->device[i], &text);
     file_findings(j, &report->file, &text);
     json_close(j);
-    j->out->failed = j->out->failed || text.failed;
-    buf_free(&text);
+    buf_end(&text, j->out);
 }

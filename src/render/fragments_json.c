@@ -60,10 +60,7 @@ static void put_move(struct json *j, const struct fragment_move *m, struct stack
     json_u64(j, "address", m->address);
     json_u64(j, "bytes", m->bytes);
     json_u64(j, "returned_bytes", m->returned_bytes);
-    if (m->age_events < 0)
-        json_null(j, "age_events");
-    else
-        json_i64(j, "age_events", m->age_events);
+    json_known_i64(j, "age_events", m->age_events);
     put_culprit(j, &m->by, numbers);
     json_close(j);
 }
@@ -87,10 +84,7 @@ static void put_streams(struct json *j, const struct fragments *f)
         json_line_object(j, NULL);
         json_u64(j, "stream", f->stream[i].stream);
         json_u64(j, "bytes", f->stream[i].bytes);
-        if (f->stream[i].last_event < 0)
-            json_null(j, "last_event");
-        else
-            json_i64(j, "last_event", f->stream[i].last_event);
+        json_known_i64(j, "last_event", f->stream[i].last_event);
         json_close(j);
     }
     json_close(j);

@@ -1,9 +1,9 @@
 /* fragments_text.c - reserved memory that cannot be used, and the blocks that pin it, for people.
  */
 #include "analysis/fragments.h"
+#include "render/cells.h"
 #include "render/escape.h"
 #include "render/study.h"
-#include "render/text.h"
 
 enum { PINS_DEFAULT = 10, GROUPS_MOST = 20, CELLS_MOST = 8 };
 
@@ -11,43 +11,9 @@ enum { PINS_DEFAULT = 10, GROUPS_MOST = 20, CELLS_MOST = 8 };
 struct sheet {
     const struct style *style;
     struct buf *to;
-    struct arena arena;
-    struct buf text;  /* scratch for cells */
+    struct cells cells;
     struct buf words; /* of one paragraph */
 };
-
-static str cell_of(struct sheet *s, size_t from)
-{
-    return text_keep(&s->arena, &s->text, from);
-}
-
-static str bytes_cell(struct sheet *s, uint64_t bytes)
-{
-    size_t from = s->text.len;
-    human_known_bytes(&s->text, bytes);
-    return cell_of(s, from);
-}
-
-static str share_cell(struct sheet *s, uint64_t part, uint64_t whole)
-{
-    size_t from = s->text.len;
-    human_share(&s->text, share_ratio(part, whole));
-    return cell_of(s, from);
-}
-
-static str count_cell(struct sheet *s, uint64_t count)
-{
-    size_t from = s->text.len;
-    human_count(&s->text, count, s->style->ascii);
-    return cell_of(s, from);
-}
-
-static str *cells_for(struct sheet *s, size_t rows, uint32_t columns)
-{
-    str *cell = arena_array(&s->arena, str, rows * columns);
-    s->to->failed = s->to->failed || cell == NULL;
-    return cell;
-}
 
 static void put_words(struct sheet *s, const char *label)
 {
@@ -113,22 +79,23 @@ static void put_stranded(struct sheet *s, const struct fragments *f)
 
 static str group_cell(struct sheet *s, const struct fragment_group *g)
 {
-    size_t from = s->text.len;
-    buf_text(&s->text, g->small ? "small" : "large");
+    struct buf *text = &s->cells.text;
+    buf_text(text, g->small ? "small" : "large");
     if (g->stream != 0)
-        buf_format(&s->text, ", stream %llu", (unsigned long long)g->stream);
-    return cell_of(s, from);
+        buf_format(text, ", stream %llu", (unsigned long long)g->stream);
+    return cell_end(&s->cells);
 }
 
 static void fill_group(struct sheet *s, const struct fragment_group *g, bool all, str *cell)
 {
-    *cell++ = bytes_cell(s, g->stranded_bytes);
-    *cell++ = share_cell(s, g->stranded_bytes, g->reserved_bytes);
-    *cell++ = bytes_cell(s, g->returnable_bytes);
-    *cell++ = bytes_cell(s, g->servable_bytes);
-    *cell++ = bytes_cell(s, g->reserved_bytes);
+    *cell++ = cell_known_bytes(&s->cells, g->stranded_bytes);
+    *cell++ = cell_share(&s->cells, share_ratio(g->stranded_bytes, g->reserved_bytes));
+    *cell++ = cell_known_bytes(&s->cells, g->returnable_bytes);
+    *cell++ = cell_known_bytes(&s->cells, g->servable_bytes);
+    *cell++ = cell_known_bytes(&s->cells, g->reserved_bytes);
     if (all)
-        *cell++ = share_cell(s, g->free_bytes - g->largest_free_bytes, g->free_bytes);
+        *cell++ = cell_share(&s->cells,
+                             share_ratio(g->free_bytes - g->largest_free_bytes, g->free_bytes));
     *cell++ = group_cell(s, g);
 }
 
@@ -146,7 +113,7 @@ static void put_groups(struct sheet *s, const struct fragments *f)
     for (uint32_t i = 0; i < sizeof all / sizeof *all; i++)
         if (i != 5 || f->all_metrics)
             column[columns++] = all[i];
-    str *cell = cells_for(s, (size_t)shown + 1, columns);
+    str *cell = cells_array(&s->cells, (size_t)shown + 1, columns);
     if (cell == NULL || shown == 0)
         return;
     for (uint32_t i = 0; i < shown; i++)
@@ -163,13 +130,13 @@ static void put_groups(struct sheet *s, const struct fragments *f)
 /* "train.py:45 main (gradient)"; what every process has is not to be blamed on a line. */
 static str by_cell(struct sheet *s, const struct fragment_culprit *by)
 {
-    size_t from = s->text.len;
+    struct buf *text = &s->cells.text;
     if (by->expected)
-        buf_text(&s->text, "workspace, expected: ");
-    escape_text(&s->text, by->site.culprit, s->style->ascii);
+        buf_text(text, "workspace, expected: ");
+    escape_text(text, by->site.culprit, s->style->ascii);
     if (!by->expected && by->category != CATEGORY_UNKNOWN)
-        buf_format(&s->text, " (%s)", category_names[by->category]);
-    return cell_of(s, from);
+        buf_format(text, " (%s)", category_names[by->category]);
+    return cell_end(&s->cells);
 }
 
 static void put_pins(struct sheet *s, const struct fragments *f, uint32_t most)
@@ -183,7 +150,7 @@ static void put_pins(struct sheet *s, const struct fragments *f, uint32_t most)
     };
     enum { COLUMNS = sizeof column / sizeof *column };
     uint32_t shown = f->pins < most ? f->pins : most, rows = shown;
-    str *cell = cells_for(s, (size_t)shown + 1, COLUMNS);
+    str *cell = cells_array(&s->cells, (size_t)shown + 1, COLUMNS);
     if (cell == NULL || shown == 0)
         return;
     uint64_t pinned = 0, active = 0, blocks = 0, total = 0;
@@ -191,10 +158,10 @@ static void put_pins(struct sheet *s, const struct fragments *f, uint32_t most)
         const struct fragment_pin *p = &f->pin[i];
         str *row = cell + (size_t)i * COLUMNS;
         if (i < shown) {
-            row[0] = bytes_cell(s, p->stranded_bytes);
-            row[1] = bytes_cell(s, p->active_bytes);
-            row[2] = count_cell(s, p->blocks);
-            row[3] = bytes_cell(s, p->total_bytes);
+            row[0] = cell_known_bytes(&s->cells, p->stranded_bytes);
+            row[1] = cell_known_bytes(&s->cells, p->active_bytes);
+            row[2] = cell_count(&s->cells, p->blocks);
+            row[3] = cell_known_bytes(&s->cells, p->total_bytes);
             row[4] = by_cell(s, &p->by);
             continue;
         }
@@ -205,15 +172,11 @@ static void put_pins(struct sheet *s, const struct fragments *f, uint32_t most)
     }
     if (f->pins > shown) {
         str *row = cell + (size_t)rows++ * COLUMNS;
-        row[0] = bytes_cell(s, pinned);
-        row[1] = bytes_cell(s, active);
-        row[2] = count_cell(s, blocks);
-        row[3] = bytes_cell(s, total);
-        size_t from = s->text.len;
-        buf_text(&s->text, "other (");
-        human_count(&s->text, f->pins - shown, s->style->ascii);
-        buf_format(&s->text, " segment%s)", f->pins - shown == 1 ? "" : "s");
-        row[4] = cell_of(s, from);
+        row[0] = cell_known_bytes(&s->cells, pinned);
+        row[1] = cell_known_bytes(&s->cells, active);
+        row[2] = cell_count(&s->cells, blocks);
+        row[3] = cell_known_bytes(&s->cells, total);
+        row[4] = cell_other(&s->cells, f->pins - shown, "segment");
     }
     struct text_table table = { column, COLUMNS, rows, cell, 0 };
     buf_char(s->to, '\n');
@@ -222,11 +185,7 @@ static void put_pins(struct sheet *s, const struct fragments *f, uint32_t most)
 
 static str age_cell(struct sheet *s, int64_t age)
 {
-    size_t from = s->text.len;
-    if (age < 0)
-        return S("older");
-    human_count(&s->text, (uint64_t)age, s->style->ascii);
-    return cell_of(s, from);
+    return age < 0 ? S("older") : cell_count(&s->cells, (uint64_t)age);
 }
 
 static void put_moves_sum(struct sheet *s, const struct fragments *f)
@@ -254,14 +213,15 @@ static void put_moves(struct sheet *s, const struct fragments *f)
         { "block made by", false, true, 16, false },
     };
     enum { COLUMNS = sizeof column / sizeof *column };
-    str *cell = cells_for(s, (size_t)f->moves + 1, COLUMNS);
+    str *cell = cells_array(&s->cells, (size_t)f->moves + 1, COLUMNS);
     if (cell == NULL || f->moves == 0)
         return;
     for (uint32_t i = 0; i < f->moves; i++) {
         const struct fragment_move *m = &f->move[i];
         str *row = cell + (size_t)i * COLUMNS;
-        row[0] = m->returned_bytes == 0 ? S("with next") : bytes_cell(s, m->returned_bytes);
-        row[1] = bytes_cell(s, m->bytes);
+        row[0] = m->returned_bytes == 0 ? S("with next")
+                                        : cell_known_bytes(&s->cells, m->returned_bytes);
+        row[1] = cell_known_bytes(&s->cells, m->bytes);
         row[2] = age_cell(s, m->age_events);
         row[3] = by_cell(s, &m->by);
     }
@@ -327,8 +287,7 @@ static void put_result(struct out *out, const struct study_device *device,
 {
     const struct fragments *f = device->result;
     struct sheet s = { .style = &options->style, .to = &out->text };
-    arena_init(&s.arena, SIZE_MAX / 2);
-    buf_init(&s.text, SIZE_MAX / 2);
+    cells_init(&s.cells, s.style);
     buf_init(&s.words, SIZE_MAX / 2);
     put_moment(&s, f);
     put_stranded(&s, f);
@@ -337,10 +296,8 @@ static void put_result(struct out *out, const struct study_device *device,
     put_moves(&s, f);
     put_apart(&s, f);
     put_next(&s, device, &answer->file);
-    s.to->failed = s.to->failed || s.text.failed || s.words.failed;
-    buf_free(&s.words);
-    buf_free(&s.text);
-    arena_free(&s.arena);
+    buf_end(&s.words, s.to);
+    cells_free(&s.cells, s.to);
 }
 
 void fragments_text(struct out *out, const struct answer_set *set, bool several,

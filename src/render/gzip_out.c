@@ -6,19 +6,6 @@
 
 #include "base/vec.h"
 
-static voidpf take(voidpf none, uInt count, uInt width)
-{
-    (void)none;
-    void *taken = NULL;
-    return vec_resize(&taken, count, width) ? taken : Z_NULL;
-}
-
-static void give_back(voidpf none, voidpf taken)
-{
-    (void)none;
-    vec_resize(&taken, 0, 0);
-}
-
 /* Packs all input there is. */
 static void pack(struct gzip_out *g, int flush)
 {
@@ -54,7 +41,7 @@ enum vrs_status gzip_out_begin(struct gzip_out *g, struct out *packed, struct vr
     if (!vec_resize(&g->state, 1, sizeof(z_stream)))
         return vrs_no_memory(err);
     z_stream *z = g->state;
-    *z = (z_stream){ .zalloc = take, .zfree = give_back };
+    *z = (z_stream){ .zalloc = vec_lend, .zfree = vec_give_back };
     /* 15: the largest window there is; + 16: gzip, not zlib; 8: the memory zlib usually takes. */
     if (deflateInit2(z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) !=
         Z_OK) {

@@ -169,6 +169,22 @@ void json_known(struct json *j, const char *key, uint64_t value)
         json_u64(j, key, value);
 }
 
+void json_known_i64(struct json *j, const char *key, int64_t value)
+{
+    if (value < 0)
+        json_null(j, key);
+    else
+        json_i64(j, key, value);
+}
+
+void json_known_fixed(struct json *j, const char *key, double value, uint32_t decimals)
+{
+    if (value < 0)
+        json_null(j, key);
+    else
+        json_fixed(j, key, value, decimals);
+}
+
 void json_fixed(struct json *j, const char *key, double value, uint32_t decimals)
 {
     uint64_t scale = 1;

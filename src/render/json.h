@@ -44,7 +44,9 @@ void json_null(struct json *j, const char *key);
  * too large to be worth a number. */
 void json_fixed(struct json *j, const char *key, double value, uint32_t decimals);
 
-/* UINT64_MAX, "not known", as null. */
+/* UINT64_MAX, "not known", as null; the same of what is below 0 where it is signed. */
 void json_known(struct json *j, const char *key, uint64_t value);
+void json_known_i64(struct json *j, const char *key, int64_t value);
+void json_known_fixed(struct json *j, const char *key, double value, uint32_t decimals);
 
 #endif

@@ -94,10 +94,7 @@ static void put_result(struct json *j, struct out *out, const void *result,
         json_null(j, "slope_total_bytes");
     else
         json_i64(j, "slope_total_bytes", g->slope_total_bytes);
-    if (g->steps_to_full < 0)
-        json_null(j, "steps_to_full");
-    else
-        json_i64(j, "steps_to_full", g->steps_to_full);
+    json_known_i64(j, "steps_to_full", g->steps_to_full);
     put_hint(j, &g->gc_hint);
 }
 

@@ -3,10 +3,10 @@
  * The verdict first: each leak in a sentence, or that there is none.  Then what the first step
  * adds, which is no leak, and the places that hold memory between steps. */
 #include "analysis/growth.h"
+#include "render/cells.h"
 #include "render/escape.h"
 #include "render/next.h"
 #include "render/step_parts.h"
-#include "render/text.h"
 
 enum { ROWS_DEFAULT = 20, WIDE = 100, LEAKS_TOLD = 5 };
 
@@ -14,8 +14,7 @@ enum { ROWS_DEFAULT = 20, WIDE = 100, LEAKS_TOLD = 5 };
 struct sheet {
     const struct style *style;
     const struct growth *growth;
-    struct arena arena;
-    struct buf text;  /* scratch for cells */
+    struct cells cells;
     struct buf words; /* scratch for sentences */
 };
 
@@ -130,38 +129,32 @@ static void put_hint(struct buf *to, struct sheet *s)
 
 enum leak_column { CLASS, SLOPE, LAST, COUNT, STEPS, CATEGORY, PLACE, OWNER, COLUMNS };
 
-static str cell_of(struct sheet *s, const struct growth_site *site, enum leak_column column)
+static str leak_cell(struct sheet *s, const struct growth_site *site, enum leak_column column)
 {
     uint32_t last = s->growth->moments - 1;
-    size_t from = s->text.len;
     switch (column) {
     case CLASS:
         return str_from(growth_class_names[site->class]);
     case SLOPE:
-        human_bytes(&s->text, site->slope_bytes);
-        break;
+        return cell_bytes(&s->cells, site->slope_bytes);
     case LAST:
-        human_bytes(&s->text, (int64_t)site->bytes[last]);
-        break;
+        return cell_bytes(&s->cells, (int64_t)site->bytes[last]);
     case COUNT:
-        human_count(&s->text, site->counts[last], s->style->ascii);
-        break;
+        return cell_count(&s->cells, site->counts[last]);
     case STEPS:
-        buf_u64(&s->text, site->generations);
-        break;
+        return cell_number(&s->cells, site->generations);
     case CATEGORY:
         return str_from(category_names[site->category]);
     case PLACE:
-        escape_text(&s->text, site->site.culprit, s->style->ascii);
-        break;
+        return cell_text(&s->cells, site->site.culprit);
     case OWNER:
         if (!str_equal(site->site.culprit, site->site.owner))
-            escape_text(&s->text, site->site.owner, s->style->ascii);
+            return cell_text(&s->cells, site->site.owner);
         break;
     case COLUMNS:
         break;
     }
-    return text_keep(&s->arena, &s->text, from);
+    return S("");
 }
 
 static const struct text_column all_columns[COLUMNS] = {
@@ -202,11 +195,9 @@ static void put_table(struct buf *to, struct sheet *s, uint32_t most)
         column[columns] = all_columns[i];
         shown[columns++] = (enum leak_column)i;
     }
-    str *cell = arena_array(&s->arena, str, (size_t)(g->sites < most ? g->sites : most) * columns);
-    if (cell == NULL) {
-        to->failed = true;
+    str *cell = cells_array(&s->cells, g->sites < most ? g->sites : most, columns);
+    if (cell == NULL)
         return;
-    }
     for (uint32_t i = 0; i < g->sites; i++) {
         if (!worth_a_row(&g->site[i]))
             continue;
@@ -215,7 +206,7 @@ static void put_table(struct buf *to, struct sheet *s, uint32_t most)
             continue;
         }
         for (uint32_t k = 0; k < columns; k++)
-            cell[(size_t)rows * columns + k] = cell_of(s, &g->site[i], shown[k]);
+            cell[(size_t)rows * columns + k] = leak_cell(s, &g->site[i], shown[k]);
         rows++;
     }
     if (rows == 0)
@@ -225,7 +216,6 @@ static void put_table(struct buf *to, struct sheet *s, uint32_t most)
     text_table(to, s->style, &table);
     if (left != 0)
         buf_format(to, "and %u place%s more; --rows shows them\n", left, left == 1 ? "" : "s");
-    to->failed = to->failed || s->text.failed;
 }
 
 static void put_next(struct buf *to, const struct sheet *s, const struct study_answer *answer)
@@ -245,8 +235,7 @@ static void put_result(struct out *out, const struct study_device *device,
 {
     struct sheet s = { .style = &options->style, .growth = device->result };
     struct buf *to = &out->text;
-    arena_init(&s.arena, SIZE_MAX / 2);
-    buf_init(&s.text, SIZE_MAX / 2);
+    cells_init(&s.cells, s.style);
     buf_init(&s.words, SIZE_MAX / 2);
     if (s.growth->moments != 0)
         put_verdict(to, &s);
@@ -260,10 +249,8 @@ static void put_result(struct out *out, const struct study_device *device,
         put_table(to, &s, options->rows == 0 ? ROWS_DEFAULT : options->rows);
     if (device == &answer->device[answer->devices - 1])
         put_next(to, &s, answer);
-    to->failed = to->failed || s.text.failed || s.words.failed;
-    buf_free(&s.words);
-    buf_free(&s.text);
-    arena_free(&s.arena);
+    buf_end(&s.words, to);
+    cells_free(&s.cells, to);
 }
 
 void leaks_text(struct out *out, const struct answer_set *set, bool several,

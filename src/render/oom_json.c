@@ -2,14 +2,6 @@
 #include "analysis/oom.h"
 #include "render/study.h"
 
-static void put_event(struct json *j, const char *key, int64_t event)
-{
-    if (event < 0)
-        json_null(j, key);
-    else
-        json_i64(j, key, event);
-}
-
 static void put_verdict(struct json *j, const char *key, enum oom_verdict verdict)
 {
     json_text(j, key, verdict == OOM_UNDECIDED ? NULL : oom_verdict_names[verdict]);
@@ -20,7 +12,7 @@ static void put_figures(struct json *j, const struct oom *oom)
     const struct oom_figures *f = &oom->measured.figures;
     /* Of a text alone it is not known what of the rest was waiting. */
     uint64_t pending = oom->basis == OOM_TEXT_ALONE ? UNKNOWN_U64 : f->pending;
-    put_event(j, "event", oom->event);
+    json_known_i64(j, "event", oom->event);
     json_known(j, "time_us", oom->time_us);
     json_known(j, "request_bytes", f->request);
     json_known(j, "segment_bytes", f->segment);
@@ -110,7 +102,7 @@ static void put_text(struct json *j, const struct oom_message *m)
     }
     json_object(j, "text");
     put_said(j, "try_bytes", m->tried);
-    put_event(j, "device", m->device);
+    json_known_i64(j, "device", m->device);
     put_said(j, "capacity_bytes", m->capacity);
     put_said(j, "free_bytes", m->free);
     put_said(j, "process_bytes", m->process);
@@ -220,10 +212,7 @@ static void put_result(struct json *j, struct out *out, const void *result,
     put_must_go(j, out, oom, numbers, rows);
     json_known(j, "live_bytes", oom->live_bytes);
     json_known(j, "previous_step_bytes", oom->previous_step_bytes);
-    if (oom->steps_of_growth < 0)
-        json_null(j, "steps_of_growth");
-    else
-        json_fixed(j, "steps_of_growth", oom->steps_of_growth, 2);
+    json_known_fixed(j, "steps_of_growth", oom->steps_of_growth, 2);
     put_text(j, &oom->text);
     json_stack(j, "request_stack", oom->request_stack, numbers);
     json_u64(j, "retries", oom->retries);

@@ -1,18 +1,17 @@
 /* oom_text.c - why a request for memory failed, proven with numbers, for people. */
 #include "analysis/oom.h"
+#include "render/cells.h"
 #include "render/escape.h"
 #include "render/next.h"
 #include "render/oom_words.h"
 #include "render/study.h"
-#include "render/text.h"
 
 enum { ROWS_DEFAULT = 20, OWNER_WIDTH = 100 };
 
 /* What is put together for one device. */
 struct sheet {
     const struct style *style;
-    struct arena arena;
-    struct buf text;  /* scratch for cells */
+    struct cells cells;
     struct buf words; /* scratch for sentences */
     struct buf *to;
     const struct oom *oom;
@@ -36,59 +35,21 @@ static void put_heading(struct sheet *s, const char *heading)
 
 /* Cells. */
 
-static str bytes_cell(struct sheet *s, uint64_t bytes)
-{
-    size_t from = s->text.len;
-    human_known_bytes(&s->text, bytes);
-    return text_keep(&s->arena, &s->text, from);
-}
-
 static str signed_cell(struct sheet *s, const struct oom_test *test)
 {
-    size_t from = s->text.len;
-    if (test->known)
-        human_bytes(&s->text, test->bytes);
-    else
-        buf_char(&s->text, '-');
-    return text_keep(&s->arena, &s->text, from);
-}
-
-static str count_cell(struct sheet *s, uint64_t count)
-{
-    size_t from = s->text.len;
-    human_count(&s->text, count, s->style->ascii);
-    return text_keep(&s->arena, &s->text, from);
-}
-
-/* Events are names, to be typed again. */
-static str event_cell(struct sheet *s, int64_t event)
-{
-    size_t from = s->text.len;
-    if (event < 0)
-        buf_text(&s->text, "earlier");
-    else
-        buf_format(&s->text, "%lld", (long long)event);
-    return text_keep(&s->arena, &s->text, from);
+    return test->known ? cell_bytes(&s->cells, test->bytes) : S("-");
 }
 
 /* The line of a site, and what is under it where that is another and there is room. */
 static str site_cell(struct sheet *s, const struct site_ref *site)
 {
-    size_t from = s->text.len;
-    escape_text(&s->text, site->culprit, s->style->ascii);
+    struct buf *text = &s->cells.text;
+    escape_text(text, site->culprit, s->style->ascii);
     if (s->style->width >= OWNER_WIDTH && !str_equal(site->culprit, site->owner)) {
-        buf_text(&s->text, s->style->ascii ? " < " : " \u2190 ");
-        escape_text(&s->text, site->owner, s->style->ascii);
+        buf_text(text, s->style->ascii ? " < " : " \u2190 ");
+        escape_text(text, site->owner, s->style->ascii);
     }
-    return text_keep(&s->arena, &s->text, from);
-}
-
-static str *cells(struct sheet *s, uint32_t rows, uint32_t columns)
-{
-    str *cell = arena_array(&s->arena, str, (size_t)rows * columns);
-    if (cell == NULL)
-        s->to->failed = true;
-    return cell;
+    return cell_end(&s->cells);
 }
 
 static void put_table(struct sheet *s, const struct text_column *column, uint32_t columns,
@@ -219,7 +180,7 @@ static void put_tests(struct sheet *s)
         [OOM_NO] = { "no", 2 }, [OOM_YES] = { "yes", 3 }, [OOM_UNKNOWN] = { "unknown", 7 }
     };
     const struct oom_answer_of_tests *tests = &s->oom->tests;
-    str *cell = cells(s, OOM_VERDICTS, 4);
+    str *cell = cells_array(&s->cells, OOM_VERDICTS, 4);
     if (cell == NULL)
         return;
     for (uint32_t v = 0; v < OOM_VERDICTS; v++) {
@@ -237,20 +198,18 @@ static void put_tests(struct sheet *s)
 
 static str pool_cell(struct sheet *s, const struct oom_place *place)
 {
-    size_t from = s->text.len;
     if (place->pool == 0)
         return S("default");
-    buf_format(&s->text, "%llu,%llu", (unsigned long long)place->pool_ids[0],
+    buf_format(&s->cells.text, "%llu,%llu", (unsigned long long)place->pool_ids[0],
                (unsigned long long)place->pool_ids[1]);
-    return text_keep(&s->arena, &s->text, from);
+    return cell_end(&s->cells);
 }
 
 /* The handle of a stream is an address: shown as one, unless it is small. */
 static str stream_cell(struct sheet *s, uint64_t stream)
 {
-    size_t from = s->text.len;
-    buf_format(&s->text, stream < 1 << 16 ? "%llu" : "0x%llx", (unsigned long long)stream);
-    return text_keep(&s->arena, &s->text, from);
+    buf_format(&s->cells.text, stream < 1 << 16 ? "%llu" : "0x%llx", (unsigned long long)stream);
+    return cell_end(&s->cells);
 }
 
 /* One pool on one stream: what its two classes hold is said already. */
@@ -273,7 +232,7 @@ static void put_places(struct sheet *s)
     const struct oom_evidence *e = &s->oom->evidence;
     uint32_t shown = e->places < s->rows ? e->places : s->rows;
     bool asked = lay_apart(e) || s->oom->tests.verdict == OOM_CACHED_NOT_RELEASABLE;
-    str *cell = asked ? cells(s, shown, 8) : NULL;
+    str *cell = asked ? cells_array(&s->cells, shown, 8) : NULL;
     if (cell == NULL)
         return;
     for (uint32_t i = 0; i < shown; i++) {
@@ -282,11 +241,11 @@ static void put_places(struct sheet *s)
         row[0] = pool_cell(s, place);
         row[1] = stream_cell(s, place->stream);
         row[2] = place->small ? S("small") : S("large");
-        row[3] = bytes_cell(s, place->reserved_bytes);
-        row[4] = bytes_cell(s, place->active_bytes);
-        row[5] = bytes_cell(s, place->free_bytes);
-        row[6] = bytes_cell(s, place->largest_free_bytes);
-        row[7] = bytes_cell(s, place->returnable_bytes);
+        row[3] = cell_known_bytes(&s->cells, place->reserved_bytes);
+        row[4] = cell_known_bytes(&s->cells, place->active_bytes);
+        row[5] = cell_known_bytes(&s->cells, place->free_bytes);
+        row[6] = cell_known_bytes(&s->cells, place->largest_free_bytes);
+        row[7] = cell_known_bytes(&s->cells, place->returnable_bytes);
     }
     put_heading(s, "where memory lay");
     put_table(s, column, 8, shown, cell);
@@ -302,15 +261,16 @@ static void put_pins(struct sheet *s)
         { "largest block", false, true, 16, false },
     };
     const struct oom_evidence *e = &s->oom->evidence;
-    str *cell =
-        s->oom->tests.verdict != OOM_FRAGMENTATION || e->pins == 0 ? NULL : cells(s, e->pins, 4);
+    str *cell = s->oom->tests.verdict != OOM_FRAGMENTATION || e->pins == 0
+                    ? NULL
+                    : cells_array(&s->cells, e->pins, 4);
     if (cell == NULL)
         return;
     for (uint32_t i = 0; i < e->pins; i++) {
         str *row = cell + (size_t)i * 4;
-        row[0] = bytes_cell(s, e->pin[i].free_bytes);
-        row[1] = bytes_cell(s, e->pin[i].active_bytes);
-        row[2] = count_cell(s, e->pin[i].blocks);
+        row[0] = cell_known_bytes(&s->cells, e->pin[i].free_bytes);
+        row[1] = cell_known_bytes(&s->cells, e->pin[i].active_bytes);
+        row[2] = cell_count(&s->cells, e->pin[i].blocks);
         row[3] = site_cell(s, &e->pin[i].site);
     }
     put_heading(s, "segments whose blocks hold free memory back");
@@ -327,14 +287,14 @@ static void put_pending(struct sheet *s)
     };
     const struct oom_evidence *e = &s->oom->evidence;
     uint32_t shown = e->pendings < s->rows ? e->pendings : s->rows;
-    str *cell = e->pendings == 0 ? NULL : cells(s, shown, 4);
+    str *cell = e->pendings == 0 ? NULL : cells_array(&s->cells, shown, 4);
     if (cell == NULL)
         return;
     for (uint32_t i = 0; i < shown; i++) {
         str *row = cell + (size_t)i * 4;
-        row[0] = bytes_cell(s, e->pending[i].bytes);
-        row[1] = count_cell(s, e->pending[i].count);
-        row[2] = event_cell(s, e->pending[i].oldest_event);
+        row[0] = cell_known_bytes(&s->cells, e->pending[i].bytes);
+        row[1] = cell_count(&s->cells, e->pending[i].count);
+        row[2] = cell_event(&s->cells, e->pending[i].oldest_event, "earlier");
         row[3] = site_cell(s, &e->pending[i].site);
     }
     put_heading(s, "freed, and waiting for another stream");
@@ -350,13 +310,13 @@ static void put_site_table(struct sheet *s, const struct oom_sites *sites)
         { "allocated by", false, true, 16, false },
     };
     uint32_t shown = sites->count < s->rows ? sites->count : s->rows;
-    str *cell = cells(s, shown, 3);
+    str *cell = cells_array(&s->cells, shown, 3);
     if (cell == NULL)
         return;
     for (uint32_t i = 0; i < shown; i++) {
         str *row = cell + (size_t)i * 3;
-        row[0] = bytes_cell(s, sites->at[i].bytes);
-        row[1] = count_cell(s, sites->at[i].count);
+        row[0] = cell_known_bytes(&s->cells, sites->at[i].bytes);
+        row[1] = cell_count(&s->cells, sites->at[i].count);
         row[2] = site_cell(s, &sites->at[i].site);
     }
     put_table(s, column, 3, shown, cell);
@@ -401,16 +361,16 @@ static void put_earlier(struct sheet *s)
     };
     const struct oom *oom = s->oom;
     uint32_t shown = oom->earliers < s->rows ? oom->earliers : s->rows;
-    str *cell = shown == 0 ? NULL : cells(s, shown, 4);
+    str *cell = shown == 0 ? NULL : cells_array(&s->cells, shown, 4);
     if (cell == NULL)
         return;
     /* The last ones, which lie nearest. */
     for (uint32_t i = 0; i < shown; i++) {
         const struct oom_earlier *earlier = &oom->earlier[oom->earliers - shown + i];
         str *row = cell + (size_t)i * 4;
-        row[0] = event_cell(s, earlier->event);
-        row[1] = bytes_cell(s, earlier->request_bytes);
-        row[2] = count_cell(s, earlier->retries);
+        row[0] = cell_event(&s->cells, earlier->event, "earlier");
+        row[1] = cell_known_bytes(&s->cells, earlier->request_bytes);
+        row[2] = cell_count(&s->cells, earlier->retries);
         row[3] = earlier->verdict == OOM_UNDECIDED ? S("-")
                                                    : str_from(oom_verdict_names[earlier->verdict]);
     }
@@ -457,9 +417,8 @@ static void put_next(struct sheet *s, const struct study_device *d, uint32_t dev
     buf_char(&at, '\0');
     buf_char(&replay, '\0');
     put_commands(s, file->path, &at, &replay);
-    s->to->failed = s->to->failed || at.failed || replay.failed;
-    buf_free(&at);
-    buf_free(&replay);
+    buf_end(&at, s->to);
+    buf_end(&replay, s->to);
 }
 
 static void put_result(struct out *out, const struct study_device *device,
@@ -469,8 +428,7 @@ static void put_result(struct out *out, const struct study_device *device,
                        .to = &out->text,
                        .oom = device->result,
                        .rows = options->rows == 0 ? ROWS_DEFAULT : options->rows };
-    arena_init(&s.arena, SIZE_MAX / 2);
-    buf_init(&s.text, SIZE_MAX / 2);
+    cells_init(&s.cells, s.style);
     buf_init(&s.words, SIZE_MAX / 2);
     buf_char(s.to, '\n');
     paint_on(&s.words, s.style, PAINT_BAD);
@@ -493,10 +451,8 @@ static void put_result(struct out *out, const struct study_device *device,
     put_pending(&s);
     put_earlier(&s);
     put_next(&s, device, answer->devices, &answer->file);
-    s.to->failed = s.to->failed || s.text.failed || s.words.failed;
-    buf_free(&s.words);
-    buf_free(&s.text);
-    arena_free(&s.arena);
+    buf_end(&s.words, s.to);
+    cells_free(&s.cells, s.to);
 }
 
 void oom_text(struct out *out, const struct answer_set *set, bool several,

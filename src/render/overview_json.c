@@ -58,14 +58,6 @@ static void put_settings(struct json *j, const struct overview *o)
     json_close(j);
 }
 
-static void put_ratio(struct json *j, const char *key, double ratio)
-{
-    if (ratio < 0)
-        json_null(j, key);
-    else
-        json_fixed(j, key, ratio, 6);
-}
-
 void overview_json(struct json *j, const struct report_device *device)
 {
     const struct overview *o = device->overview;
@@ -86,10 +78,10 @@ void overview_json(struct json *j, const struct report_device *device)
         json_null(j, "baseline_backward_bytes");
         json_null(j, "reserved_baseline_bytes");
     }
-    put_ratio(j, "unknown_origin_peak_ratio", o->unknown_origin_peak_ratio);
-    put_ratio(j, "unknown_origin_end_ratio", o->unknown_origin_end_ratio);
-    put_ratio(j, "explained_peak_ratio", o->explained_peak_ratio);
-    put_ratio(j, "no_user_frame_peak_ratio", o->no_user_frame_peak_ratio);
+    json_known_fixed(j, "unknown_origin_peak_ratio", o->unknown_origin_peak_ratio, 6);
+    json_known_fixed(j, "unknown_origin_end_ratio", o->unknown_origin_end_ratio, 6);
+    json_known_fixed(j, "explained_peak_ratio", o->explained_peak_ratio, 6);
+    json_known_fixed(j, "no_user_frame_peak_ratio", o->no_user_frame_peak_ratio, 6);
     json_text(j, "capture_style", o->capture_style);
     json_u64(j, "streams", o->streams);
     json_known(j, "pools", o->pools == 0 ? UNKNOWN_U64 : o->pools);

@@ -1,72 +1,44 @@
 /* peak_text.c - who held the memory, as a table. */
 #include "base/number.h"
+#include "render/cells.h"
 #include "render/envelope.h"
 #include "render/escape.h"
 #include "render/render.h"
-#include "render/text.h"
 
 enum { ROWS_DEFAULT = 20, CELLS = 6, OWNER_WIDTH = 100, STACK_INDENT = 12 };
 
 /* What is put together for one device. */
 struct sheet {
     const struct style *style;
-    struct arena *arena;
-    struct buf *text; /* scratch for cells */
-    bool owners;      /* a column of its own for them */
+    struct cells *cells;
+    bool owners; /* a column of its own for them */
 };
-
-static str bytes_cell(const struct sheet *s, int64_t bytes)
-{
-    size_t from = s->text->len;
-    human_bytes(s->text, bytes);
-    return text_keep(s->arena, s->text, from);
-}
-
-static str share_cell(const struct sheet *s, double ratio)
-{
-    size_t from = s->text->len;
-    human_share(s->text, ratio);
-    return text_keep(s->arena, s->text, from);
-}
-
-static str count_cell(const struct sheet *s, uint64_t count)
-{
-    size_t from = s->text->len;
-    human_count(s->text, count, s->style->ascii);
-    return text_keep(s->arena, s->text, from);
-}
-
-static str text_cell(const struct sheet *s, str text)
-{
-    size_t from = s->text->len;
-    escape_text(s->text, text, s->style->ascii);
-    return text_keep(s->arena, s->text, from);
-}
 
 /* "512.00 MiB (536870912)": several sizes may read alike. */
 static str size_cell(const struct sheet *s, str name)
 {
-    size_t from = s->text->len;
     uint64_t bytes;
     bool negative;
     if (!number_integer(name, &bytes, &negative) || negative || bytes > INT64_MAX)
-        return text_cell(s, name);
-    human_bytes(s->text, (int64_t)bytes);
-    buf_format(s->text, " (%llu)", (unsigned long long)bytes);
-    return text_keep(s->arena, s->text, from);
+        return cell_text(s->cells, name);
+    human_bytes(&s->cells->text, (int64_t)bytes);
+    buf_format(&s->cells->text, " (%llu)", (unsigned long long)bytes);
+    return cell_end(s->cells);
 }
 
 static void fill_row(const struct sheet *s, const struct peak_row *row, enum peak_by by, str *cell)
 {
-    cell[0] = bytes_cell(s, (int64_t)row->bytes);
-    cell[1] = share_cell(s, row->share_ratio);
-    cell[2] = count_cell(s, row->count);
-    cell[3] = bytes_cell(s, (int64_t)row->largest_bytes);
-    cell[4] = by == BY_SIZE ? size_cell(s, row->name) : text_cell(s, row->name);
+    cell[0] = cell_bytes(s->cells, (int64_t)row->bytes);
+    cell[1] = cell_share(s->cells, row->share_ratio);
+    cell[2] = cell_count(s->cells, row->count);
+    cell[3] = cell_bytes(s->cells, (int64_t)row->largest_bytes);
+    cell[4] = by == BY_SIZE ? size_cell(s, row->name) : cell_text(s->cells, row->name);
     if (!s->owners)
         return;
     bool same = row->owner.ptr != NULL && str_equal(row->owner, row->name);
-    cell[5] = row->owner.ptr == NULL ? S("(several)") : same ? S("") : text_cell(s, row->owner);
+    cell[5] = row->owner.ptr == NULL ? S("(several)")
+              : same                 ? S("")
+                                     : cell_text(s->cells, row->owner);
 }
 
 /* Stacks stand in the table as rows of one line each. */
@@ -84,15 +56,6 @@ static void put_stack(struct buf *to, const struct sheet *s, const struct stack_
     }
 }
 
-static str other_cell(const struct sheet *s, uint32_t rows)
-{
-    size_t from = s->text->len;
-    buf_text(s->text, "other (");
-    human_count(s->text, rows, s->style->ascii);
-    buf_format(s->text, " row%s)", rows == 1 ? "" : "s");
-    return text_keep(s->arena, s->text, from);
-}
-
 /* The rows under the rows: what was folded, what the file contradicts, the sum. */
 static uint32_t fill_ends(const struct sheet *s, const struct peak *p, uint32_t shown, str *cell,
                           uint32_t columns)
@@ -104,25 +67,23 @@ static uint32_t fill_ends(const struct sheet *s, const struct peak *p, uint32_t 
         count += p->row[i].count;
         largest = p->row[i].largest_bytes > largest ? p->row[i].largest_bytes : largest;
     }
-    for (uint32_t i = 0; i < 3 * columns; i++)
-        cell[i] = S("");
     if (shown < p->rows) {
-        cell[0] = bytes_cell(s, (int64_t)bytes);
-        cell[1] = share_cell(s, share_ratio(bytes, p->live_bytes));
-        cell[2] = count_cell(s, count);
-        cell[3] = bytes_cell(s, (int64_t)largest);
-        cell[4] = other_cell(s, p->rows - shown);
+        cell[0] = cell_bytes(s->cells, (int64_t)bytes);
+        cell[1] = cell_share(s->cells, share_ratio(bytes, p->live_bytes));
+        cell[2] = cell_count(s->cells, count);
+        cell[3] = cell_bytes(s->cells, (int64_t)largest);
+        cell[4] = cell_other(s->cells, p->rows - shown, "row");
         rows++;
     }
     if (p->adjust_bytes != 0) {
         str *adjust = cell + (size_t)rows * columns;
-        adjust[0] = bytes_cell(s, p->adjust_bytes);
+        adjust[0] = cell_bytes(s->cells, p->adjust_bytes);
         adjust[4] = S("adjust: the file contradicts itself");
         rows++;
     }
     str *total = cell + (size_t)rows * columns;
-    total[0] = bytes_cell(s, p->total_bytes);
-    total[2] = count_cell(s, p->live_count);
+    total[0] = cell_bytes(s->cells, p->total_bytes);
+    total[2] = cell_count(s->cells, p->live_count);
     total[4] = S("total");
     return rows + 1;
 }
@@ -153,21 +114,16 @@ static void put_table(struct buf *to, struct sheet *s, const struct peak_device 
         { peak_by_names[p->by], false, true, 16, paths },
         { "owner", false, true, 16, false },
     };
-    str *cell = arena_array(s->arena, str, ((size_t)shown * 2 + 3) * columns);
-    if (cell == NULL) {
-        to->failed = true;
+    str *cell = cells_array(s->cells, (size_t)shown * 2 + 3, columns);
+    if (cell == NULL)
         return;
-    }
     uint32_t rows = 0;
     for (uint32_t i = 0; i < shown; i++) {
         fill_row(s, &p->row[i], p->by, cell + (size_t)rows++ * columns);
         if (!options->stacks)
             continue;
-        size_t from = s->text->len;
-        put_stack(s->text, s, stacks, d->row_stack[i]);
-        s->text->len -= s->text->len > from; /* the table ends the line itself */
-        cell[(size_t)rows * columns] = (str){ NULL, 0 };
-        cell[(size_t)rows++ * columns + 1] = text_keep(s->arena, s->text, from);
+        put_stack(&s->cells->text, s, stacks, d->row_stack[i]);
+        cell_end_lines(s->cells, cell + (size_t)rows++ * columns);
     }
     rows += fill_ends(s, p, shown, cell + (size_t)rows * columns, columns);
     struct text_table table = { column, columns, rows, cell, 0 };
@@ -193,13 +149,13 @@ static void put_moment(struct buf *to, const struct peak_device *d)
         buf_text(to, ", of the part read");
 }
 
-/* What stands in the scratch text since `from`, on as many lines as it needs. */
-static void put_wrapped(struct buf *to, const struct sheet *s, size_t from)
+/* What stands where the next cell will, on as many lines as it needs. */
+static void put_wrapped(struct buf *to, const struct sheet *s)
 {
-    str words = { s->text->at + from, s->text->len - from };
-    if (!s->text->failed)
-        text_wrap(to, s->style, words, 0, 0);
-    s->text->len = from;
+    struct buf *words = &s->cells->text;
+    if (!words->failed)
+        text_wrap(to, s->style, buf_slice(words), 0, 0);
+    words->len = 0;
 }
 
 /* Why there is no table.  A reason that begins with the device's name serves as the heading. */
@@ -209,33 +165,31 @@ static void put_refusal(struct buf *to, const struct sheet *s, const struct peak
     buf_init(&label, 64);
     envelope_device_text(&label, d->name);
     str reason = d->reason[0].text, named = buf_slice(&label);
-    size_t from = s->text->len;
-    paint_on(s->text, s->style, PAINT_BOLD);
-    buf_str(s->text, named);
-    paint_off(s->text, s->style);
+    struct buf *words = &s->cells->text;
+    paint_on(words, s->style, PAINT_BOLD);
+    buf_str(words, named);
+    paint_off(words, s->style);
     if (str_starts(reason, named) && reason.len > named.len && reason.ptr[named.len] == ' ') {
         reason.ptr += named.len;
         reason.len -= named.len;
     } else {
-        buf_text(s->text, ": ");
+        buf_text(words, ": ");
     }
-    escape_text(s->text, reason, s->style->ascii);
-    put_wrapped(to, s, from);
-    to->failed = to->failed || label.failed;
-    buf_free(&label);
+    escape_text(words, reason, s->style->ascii);
+    put_wrapped(to, s);
+    buf_end(&label, to);
 }
 
 /* The moment, then what was held then. */
 static void put_heading(struct buf *to, const struct sheet *s, const struct peak_device *d)
 {
-    struct buf *words = s->text;
-    size_t from = words->len;
+    struct buf *words = &s->cells->text;
     paint_on(words, s->style, PAINT_BOLD);
     envelope_device_text(words, d->name);
     paint_off(words, s->style);
     buf_char(words, ' ');
     put_moment(words, d);
-    put_wrapped(to, s, from);
+    put_wrapped(to, s);
     buf_text(words, d->bound ? "at least " : "");
     paint_on(words, s->style, PAINT_BOLD);
     human_bytes(words, d->peak.total_bytes);
@@ -248,10 +202,10 @@ static void put_heading(struct buf *to, const struct sheet *s, const struct peak
         human_bytes(words, (int64_t)d->blocks.active);
         buf_text(words, " active in blocks");
     }
-    put_wrapped(to, s, from);
+    put_wrapped(to, s);
     for (uint32_t i = 0; i < d->reasons; i++) {
         escape_text(words, d->reason[i].text, s->style->ascii);
-        put_wrapped(to, s, from);
+        put_wrapped(to, s);
     }
 }
 
@@ -275,11 +229,9 @@ void peak_text(struct out *out, const struct answer_set *set, bool several,
                const struct render_options *options)
 {
     (void)several;
-    struct arena arena;
-    struct buf text;
-    arena_init(&arena, SIZE_MAX / 2);
-    buf_init(&text, SIZE_MAX / 2);
-    struct sheet s = { &options->style, &arena, &text, false };
+    struct cells cells;
+    cells_init(&cells, &options->style);
+    struct sheet s = { &options->style, &cells, false };
     for (uint32_t i = 0; i < set->count; i++) {
         const struct peak_answer *answer = &set->peak[i];
         if (i > 0)
@@ -288,12 +240,10 @@ void peak_text(struct out *out, const struct answer_set *set, bool several,
         if (answer->devices == 0 && answer->file.origin.complete)
             envelope_nothing_text(&out->text, &options->style);
         for (uint32_t k = 0; k < answer->devices; k++) {
-            struct arena_mark mark = arena_mark(&arena);
+            struct arena_mark mark = arena_mark(&cells.arena);
             put_device(out, &s, &answer->device[k], &answer->stacks, options);
-            arena_release(&arena, mark);
+            arena_release(&cells.arena, mark);
         }
     }
-    out->text.failed = out->text.failed || text.failed;
-    buf_free(&text);
-    arena_free(&arena);
+    cells_free(&cells, &out->text);
 }

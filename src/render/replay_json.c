@@ -1,6 +1,6 @@
 /* replay_json.c - vramscope.replay/1 and vramscope.replay-set/1. */
+#include "render/document.h"
 #include "render/envelope.h"
-#include "render/render.h"
 #include "render/replay_words.h"
 
 static void put_event(struct json *j, const char *key, int64_t event, int64_t least)
@@ -221,12 +221,15 @@ static void put_device(struct json *j, struct out *out, const struct replay_devi
     json_close(j);
 }
 
-static void put_members(struct json *j, struct out *out, const struct replay_answer *answer)
+static void put_members(struct json *j, struct out *out, const struct answer_set *set, uint32_t i,
+                        const void *arg)
 {
+    const struct replay_answer *answer = &set->replay[i];
+    (void)arg;
     envelope_file(j, &answer->file);
     json_array(j, "devices");
-    for (uint32_t i = 0; i < answer->devices; i++)
-        put_device(j, out, &answer->device[i]);
+    for (uint32_t k = 0; k < answer->devices; k++)
+        put_device(j, out, &answer->device[k]);
     json_close(j);
     json_line_array(j, "stacks"); /* every answer has them; this one names none */
     json_close(j);
@@ -236,21 +239,7 @@ void replay_json(struct out *out, const struct answer_set *set, bool several,
                  const struct render_options *options)
 {
     struct json j;
-    json_start(&j, &out->text);
-    json_object(&j, NULL);
-    json_text(&j, "schema", several ? "vramscope.replay-set/1" : "vramscope.replay/1");
-    json_text(&j, "tool", options->tool);
-    if (several) {
-        json_array(&j, "files");
-        for (uint32_t i = 0; i < set->count; i++) {
-            json_object(&j, NULL);
-            put_members(&j, out, &set->replay[i]);
-            json_close(&j);
-        }
-        json_close(&j);
-    } else {
-        put_members(&j, out, &set->replay[0]);
-    }
-    json_close(&j);
-    json_finish(&j);
+    document_begin(&j, out, "replay", several, options);
+    document_files(&j, out, set, several, put_members, NULL);
+    document_end(&j);
 }

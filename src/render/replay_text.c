@@ -1,9 +1,9 @@
 /* replay_text.c - what the replay says of the recording, then a row for each question. */
+#include "render/cells.h"
 #include "render/envelope.h"
 #include "render/escape.h"
 #include "render/render.h"
 #include "render/replay_words.h"
-#include "render/text.h"
 
 /* SENTENCES_MOST: rows, "same" among them, that are told in words beside the table. */
 enum { LINE_INDENT = 4, SENTENCES_MOST = 2, BRIEF_ROWS = 8 };
@@ -27,9 +27,8 @@ enum what_if_column {
 /* What is put together for one device. */
 struct sheet {
     const struct style *style;
-    struct arena *arena;
+    struct cells *cells;
     struct buf *words;   /* scratch for sentences */
-    struct buf *text;    /* scratch for cells */
     bool shown[COLUMNS]; /* of the table */
     bool one_capacity;   /* all rows have the same one, or none */
     bool many;           /* rows, as of a sweep: each is told briefly, and all together */
@@ -149,18 +148,6 @@ static void put_peak(struct buf *to, const struct sheet *s, const struct replay_
     put_words(to, s, "peak");
 }
 
-static str kept(const struct sheet *s, size_t from)
-{
-    return text_keep(s->arena, s->text, from);
-}
-
-static str bytes_cell(const struct sheet *s, uint64_t bytes)
-{
-    size_t from = s->text->len;
-    human_known_bytes(s->text, bytes);
-    return kept(s, from);
-}
-
 static int64_t end_of(const struct answer *a)
 {
     return a->ran_out ? a->oom.event : a->served_oom_event >= 0 ? a->served_oom_event : INT64_MAX;
@@ -177,12 +164,9 @@ static str change_cell(const struct sheet *s, uint64_t bytes, uint64_t same, boo
 {
     if (!compared)
         return S("-");
-    size_t from = s->text->len;
     int64_t delta = (int64_t)(bytes - same);
-    if (delta > 0)
-        buf_char(s->text, '+');
-    human_bytes(s->text, delta);
-    return kept(s, from);
+    buf_text(&s->cells->text, delta > 0 ? "+" : "");
+    return cell_bytes(s->cells, delta);
 }
 
 /* "20.67 GiB (19)": the capacity, and the retries it costs. */
@@ -190,30 +174,23 @@ static str needs_cell(const struct sheet *s, const struct replay_row *row)
 {
     if (!row->has_smallest)
         return S("-");
-    size_t from = s->text->len;
-    human_known_bytes(s->text, row->smallest.bytes);
-    buf_text(s->text, row->smallest.checked ? " (" : "? (");
-    human_count(s->text, row->smallest.retries, s->style->ascii);
-    buf_char(s->text, ')');
-    return kept(s, from);
-}
-
-static str count_cell(const struct sheet *s, uint64_t count)
-{
-    size_t from = s->text->len;
-    human_count(s->text, count, s->style->ascii);
-    return kept(s, from);
+    struct buf *text = &s->cells->text;
+    human_known_bytes(text, row->smallest.bytes);
+    buf_text(text, row->smallest.checked ? " (" : "? (");
+    human_count(text, row->smallest.retries, s->style->ascii);
+    buf_char(text, ')');
+    return cell_end(s->cells);
 }
 
 static str question_cell(const struct sheet *s, const struct replay_row *row)
 {
-    size_t from = s->text->len;
-    escape_text(s->text, row->question, s->style->ascii);
+    struct buf *text = &s->cells->text;
+    escape_text(text, row->question, s->style->ascii);
     if (!s->one_capacity && row->capacity_bytes != UNKNOWN_U64) {
-        buf_text(s->text, " in ");
-        human_known_bytes(s->text, row->capacity_bytes);
+        buf_text(text, " in ");
+        human_known_bytes(text, row->capacity_bytes);
     }
-    return kept(s, from);
+    return cell_end(s->cells);
 }
 
 static str outcome_cell(const struct answer *a)
@@ -229,12 +206,12 @@ static void fill_row(const struct sheet *s, const struct replay_row *row,
     const struct answer *a = &row->answer, *b = &same->answer;
     bool compared = comparable(row, same);
     str all[COLUMNS] = {
-        [RESERVED] = bytes_cell(s, a->reserved.bytes),
+        [RESERVED] = cell_known_bytes(s->cells, a->reserved.bytes),
         [CHANGE] = change_cell(s, a->reserved.bytes, b->reserved.bytes, compared),
-        [ACTIVE] = bytes_cell(s, a->active.bytes),
+        [ACTIVE] = cell_known_bytes(s->cells, a->active.bytes),
         [ACTIVE_CHANGE] = change_cell(s, a->active.bytes, b->active.bytes, compared),
-        [AT_LEAST] = bytes_cell(s, a->lower_bound_bytes),
-        [NEW_MEMORY] = count_cell(s, a->new_memory),
+        [AT_LEAST] = cell_known_bytes(s->cells, a->lower_bound_bytes),
+        [NEW_MEMORY] = cell_count(s->cells, a->new_memory),
         [SUFFICES] = needs_cell(s, row),
         [OUTCOME] = outcome_cell(a),
         [QUESTION] = question_cell(s, row),
@@ -263,7 +240,7 @@ static void add_range(const struct sheet *s, const struct replay_row *row)
 /* Sentences under a row, on lines of their own. */
 static bool fill_line(const struct sheet *s, const struct replay_row *row, str *cell)
 {
-    size_t from = s->text->len;
+    struct buf *text = &s->cells->text;
     s->words->len = 0;
     add_range(s, row);
     size_t end = s->words->len;
@@ -273,13 +250,10 @@ static bool fill_line(const struct sheet *s, const struct replay_row *row, str *
         s->words->len = end;
     if (s->words->len == 0)
         return false;
-    buf_repeat(s->text, S(" "), LINE_INDENT);
-    text_wrap(s->text, s->style, buf_slice(s->words), LINE_INDENT, LINE_INDENT);
-    s->text->failed = s->text->failed || s->words->failed;
-    s->text->len -= s->text->len > from; /* the table ends the line itself */
+    buf_repeat(text, S(" "), LINE_INDENT);
+    text_wrap(text, s->style, buf_slice(s->words), LINE_INDENT, LINE_INDENT);
     s->words->len = 0;
-    cell[0] = (str){ NULL, 0 };
-    cell[1] = kept(s, from);
+    cell_end_lines(s->cells, cell);
     return true;
 }
 
@@ -303,7 +277,7 @@ static bool make_table(const struct sheet *s, const struct replay_device *d,
         if (s->shown[i])
             column[columns++] = all[i];
     }
-    str *cell = arena_array(s->arena, str, (size_t)d->rows * 2 * columns);
+    str *cell = cells_array(s->cells, (size_t)d->rows * 2, columns);
     if (cell == NULL)
         return false;
     for (uint32_t i = 0; i < d->rows; i++) {
@@ -329,10 +303,8 @@ static void put_table(struct buf *to, struct sheet *s, const struct replay_devic
     for (uint32_t i = 0; i <= sizeof dispensable / sizeof *dispensable; i++) {
         if (i > 0)
             s->shown[dispensable[i - 1]] = false;
-        if (!make_table(s, d, column, &table)) {
-            to->failed = true;
+        if (!make_table(s, d, column, &table))
             return;
-        }
         if (text_table_width(&table) <= s->style->width)
             break;
     }
@@ -562,12 +534,11 @@ void replay_text(struct out *out, const struct answer_set *set, bool several,
 {
     (void)several;
     struct buf *to = &out->text;
-    struct arena arena;
-    struct buf words, text;
-    arena_init(&arena, SIZE_MAX / 2);
+    struct cells cells;
+    struct buf words;
+    cells_init(&cells, &options->style);
     buf_init(&words, SIZE_MAX / 2);
-    buf_init(&text, SIZE_MAX / 2);
-    struct sheet s = { .style = &options->style, .arena = &arena, .words = &words, .text = &text };
+    struct sheet s = { .style = &options->style, .cells = &cells, .words = &words };
     for (uint32_t i = 0; i < set->count; i++) {
         const struct replay_answer *answer = &set->replay[i];
         if (i > 0)
@@ -576,14 +547,12 @@ void replay_text(struct out *out, const struct answer_set *set, bool several,
         if (answer->devices == 0 && answer->file.origin.complete)
             envelope_nothing_text(to, &options->style);
         for (uint32_t k = 0; k < answer->devices; k++) {
-            struct arena_mark mark = arena_mark(&arena);
+            struct arena_mark mark = arena_mark(&cells.arena);
             put_device(to, &s, &answer->device[k]);
-            arena_release(&arena, mark);
+            arena_release(&cells.arena, mark);
             out_flush(out, OUT_ENOUGH);
         }
     }
-    to->failed = to->failed || text.failed || words.failed;
-    buf_free(&words);
-    buf_free(&text);
-    arena_free(&arena);
+    buf_end(&words, to);
+    cells_free(&cells, to);
 }

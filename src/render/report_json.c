@@ -1,9 +1,9 @@
 /* report_json.c - vramscope.report/1 and vramscope.report-set/1. */
+#include "render/document.h"
 #include "render/envelope.h"
 #include "render/findings.h"
 #include "render/overview.h"
 #include "render/ranks.h"
-#include "render/render.h"
 #include "render/story.h"
 #include "render/timeline_json.h"
 #include "render/totals.h"
@@ -51,12 +51,15 @@ static void put_device(struct json *j, struct out *out, const struct report_devi
     json_close(j);
 }
 
-static void put_members(struct json *j, struct out *out, const struct report *report)
+static void put_members(struct json *j, struct out *out, const struct answer_set *set, uint32_t i,
+                        const void *arg)
 {
+    const struct report *report = &set->report[i];
+    (void)arg;
     envelope_file(j, &report->file);
     json_array(j, "devices");
-    for (uint32_t i = 0; i < report->devices; i++)
-        put_device(j, out, &report->device[i]);
+    for (uint32_t k = 0; k < report->devices; k++)
+        put_device(j, out, &report->device[k]);
     json_close(j);
     findings_json(j, report);
 }
@@ -105,24 +108,10 @@ void report_json(struct out *out, const struct answer_set *set, bool several,
                  const struct render_options *options)
 {
     struct json j;
-    json_start(&j, &out->text);
-    json_object(&j, NULL);
-    json_text(&j, "schema", several ? "vramscope.report-set/1" : "vramscope.report/1");
-    json_text(&j, "tool", options->tool);
-    if (several) {
-        json_array(&j, "files");
-        for (uint32_t i = 0; i < set->count; i++) {
-            json_object(&j, NULL);
-            put_members(&j, out, &set->report[i]);
-            json_close(&j);
-            out_flush(out, OUT_ENOUGH);
-        }
-        json_close(&j);
+    document_begin(&j, out, "report", several, options);
+    document_files(&j, out, set, several, put_members, NULL);
+    if (several)
         put_set_totals(&j, set);
-    } else {
-        put_members(&j, out, &set->report[0]);
-    }
     ranks_json(&j, out, set->ranks);
-    json_close(&j);
-    json_finish(&j);
+    document_end(&j);
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "render/cells.h"
 #include "render/envelope.h"
 #include "render/escape.h"
 #include "render/findings.h"
@@ -12,7 +13,6 @@
 #include "render/ranks.h"
 #include "render/render.h"
 #include "render/story.h"
-#include "render/text.h"
 #include "render/totals.h"
 
 enum { ROWS_DEFAULT = 8, ROWS_BESIDE = 3, ROW_CELLS = 4, RANK_CELLS = 8 };
@@ -145,18 +145,12 @@ static void put_ends(struct buf *to, struct buf *words, const struct style *styl
     envelope_words(to, style, "start", words);
 }
 
-static void fill_row(struct arena *arena, struct buf *text, const struct style *style,
-                     const struct report_row *row, str *cell)
+static void fill_row(struct cells *cells, const struct report_row *row, str *cell)
 {
-    size_t from = text->len;
-    human_known_bytes(text, row->bytes);
-    cell[0] = text_keep(arena, text, from);
-    human_share(text, row->share_ratio);
-    cell[1] = text_keep(arena, text, from);
-    human_count(text, row->count, style->ascii);
-    cell[2] = text_keep(arena, text, from);
-    escape_text(text, row->name, style->ascii);
-    cell[3] = text_keep(arena, text, from);
+    cell[0] = cell_known_bytes(cells, row->bytes);
+    cell[1] = cell_share(cells, row->share_ratio);
+    cell[2] = cell_count(cells, row->count);
+    cell[3] = cell_text(cells, row->name);
 }
 
 /* The rows as one more row: what the table does not show. */
@@ -179,10 +173,9 @@ static const char *heading_of(const struct report_device *d)
     return owners ? "held at the end by (owner)" : "held at the end by";
 }
 
-static void put_rows(struct buf *to, struct arena *arena, const struct report_device *d,
+static void put_rows(struct buf *to, const struct report_device *d,
                      const struct render_options *options)
 {
-    const struct style *style = &options->style;
     uint32_t most = options->rows == 0 ? ROWS_DEFAULT : options->rows;
     uint32_t shown = most < d->rows ? most : d->rows;
     /* One line for one row is better than "other (1 line)". */
@@ -194,30 +187,23 @@ static void put_rows(struct buf *to, struct arena *arena, const struct report_de
         { "count", true, false, 0, false },
         { heading_of(d), false, true, 16, false },
     };
-    struct buf text;
-    buf_init(&text, SIZE_MAX / 2);
-    str *cell = arena_array(arena, str, ((size_t)shown + 1) * ROW_CELLS);
-    if (cell == NULL) {
-        to->failed = true;
-        return;
-    }
+    struct cells cells;
+    cells_init(&cells, &options->style);
+    str *cell = cells_array(&cells, (size_t)shown + 1, ROW_CELLS);
     uint32_t rows = 0;
-    for (; rows < shown; rows++)
-        fill_row(arena, &text, style, &d->row[rows], cell + (size_t)rows * ROW_CELLS);
-    if (shown < d->all_rows) {
-        char words[48];
-        struct buf name;
-        buf_init(&name, sizeof words * 4);
-        buf_format(&name, "other (%u lines)", (unsigned)(d->all_rows - shown));
+    for (; cell != NULL && rows < shown; rows++)
+        fill_row(&cells, &d->row[rows], cell + (size_t)rows * ROW_CELLS);
+    if (cell != NULL && shown < d->all_rows) {
+        char name[48];
+        snprintf(name, sizeof name, "other (%u lines)", (unsigned)(d->all_rows - shown));
         struct report_row rest = rest_of(d, shown);
-        rest.name = buf_slice(&name);
-        fill_row(arena, &text, style, &rest, cell + (size_t)rows++ * ROW_CELLS);
-        buf_free(&name);
+        rest.name = str_from(name);
+        fill_row(&cells, &rest, cell + (size_t)rows++ * ROW_CELLS);
     }
     struct text_table table = { column, ROW_CELLS, rows, cell, 0 };
-    text_table(to, style, &table);
-    to->failed = to->failed || text.failed;
-    buf_free(&text);
+    if (cell != NULL)
+        text_table(to, &options->style, &table);
+    cells_free(&cells, to);
 }
 
 static void put_hidden(struct buf *to, const struct style *style, const struct report_device *d)
@@ -231,8 +217,7 @@ static void put_hidden(struct buf *to, const struct style *style, const struct r
     human_share(&words, d->hidden_share);
     buf_text(&words, d->traced ? " of the peak; under it:" : " of the end; under it:");
     text_wrap(to, style, buf_slice(&words), 0, 0);
-    to->failed = to->failed || words.failed;
-    buf_free(&words);
+    buf_end(&words, to);
 }
 
 static void put_findings(struct buf *to, const struct style *style, const struct report_device *d)
@@ -263,8 +248,7 @@ static void put_findings(struct buf *to, const struct style *style, const struct
         finding_adjust_text(&words, d);
         text_wrap(to, style, buf_slice(&words), ENVELOPE_LABEL, ENVELOPE_LABEL);
     }
-    to->failed = to->failed || words.failed;
-    buf_free(&words);
+    buf_end(&words, to);
 }
 
 /* Where a report has several devices, one of them gets the room: one that failed, else the one
@@ -337,7 +321,7 @@ static void put_device(struct buf *to, const struct report *report, const struct
     if (d->all_rows > 0) {
         buf_char(to, '\n');
         put_hidden(to, style, d);
-        put_rows(to, &arena, d, options);
+        put_rows(to, d, options);
     }
     if (d->story != NULL)
         story_advice_text(to, style, d->story);
@@ -435,54 +419,42 @@ static size_t common_folder(const struct answer_set *set)
 }
 
 /* A peak in a narrow cell: what it may exceed has its sign in front. */
-static str peak_cell(struct arena *arena, struct buf *text, const struct style *style,
-                     const struct report_device *d, enum curve_name which)
+static str peak_cell(struct cells *cells, const struct report_device *d, enum curve_name which)
 {
-    size_t from = text->len;
     if (peak_is_bound(d, which))
-        buf_text(text, style->ascii ? ">= " : "≥ ");
+        buf_text(&cells->text, cells->ascii ? ">= " : "≥ ");
     else if (!d->curves.of[which].exact)
-        buf_char(text, '~');
-    human_bytes(text, d->curves.of[which].peak_bytes);
-    return text_keep(arena, text, from);
+        buf_char(&cells->text, '~');
+    return cell_bytes(cells, d->curves.of[which].peak_bytes);
 }
 
 /* `ranked`: the second column has the ranks that the caller gave. */
-static void fill_rank(struct arena *arena, struct buf *text, const struct style *style,
-                      const struct report *report, const struct report_device *d, size_t folder,
-                      bool ranked, str *cell)
+static void fill_rank(struct cells *cells, const struct style *style, const struct report *report,
+                      const struct report_device *d, size_t folder, bool ranked, str *cell)
 {
     struct file_facts named = report->file;
-    size_t from = text->len;
+    struct buf *text = &cells->text;
     named.path.ptr += folder;
     named.path.len -= folder;
     envelope_name(text, style, &named);
     if (!report->file.origin.complete)
         buf_text(text, " (cut)");
-    *cell++ = text_keep(arena, text, from);
-    if (ranked && report->rank >= 0)
-        buf_format(text, "%lld", (long long)report->rank);
-    else if (ranked)
-        buf_char(text, '-');
+    *cell++ = cell_end(cells);
     if (ranked)
-        *cell++ = text_keep(arena, text, from);
+        *cell++ = report->rank >= 0 ? cell_number(cells, (uint64_t)report->rank) : S("-");
     buf_format(text, "%s%u", d->name.host ? "host " : "", (unsigned)d->name.number);
-    *cell++ = text_keep(arena, text, from);
-    *cell++ = peak_cell(arena, text, style, d, CURVE_REQUESTED);
-    *cell++ = peak_cell(arena, text, style, d, CURVE_RESERVED);
-    if (d->curves.oom_events > 0)
-        buf_u64(text, d->curves.oom_events);
-    else
-        buf_char(text, '-');
-    *cell++ = text_keep(arena, text, from);
+    *cell++ = cell_end(cells);
+    *cell++ = peak_cell(cells, d, CURVE_REQUESTED);
+    *cell++ = peak_cell(cells, d, CURVE_RESERVED);
+    *cell++ = d->curves.oom_events > 0 ? cell_number(cells, d->curves.oom_events) : S("-");
     buf_char(text, d->trust.grade);
-    *cell++ = text_keep(arena, text, from);
+    *cell++ = cell_end(cells);
     if (d->rows > 0) {
         human_share(text, d->row[0].share_ratio);
         buf_char(text, ' ');
         escape_text(text, d->row[0].name, style->ascii);
     }
-    *cell = text_keep(arena, text, from);
+    *cell = cell_end(cells);
 }
 
 /* The bytes of whole words that all names begin with.  What is left begins with a word, so that
@@ -506,18 +478,16 @@ static size_t shared_words(const str *cell, uint32_t columns, uint32_t rows)
     return shared;
 }
 
-static void shorten_names(struct arena *arena, struct buf *text, const struct style *style,
-                          str *cell, uint32_t columns, uint32_t rows)
+static void shorten_names(struct cells *cells, str *cell, uint32_t columns, uint32_t rows)
 {
     size_t shared = shared_words(cell, columns, rows);
     if (shared <= str_from("...").len)
         return;
     for (uint32_t r = 0; r < rows; r++) {
         str *name = &cell[(size_t)r * columns];
-        size_t from = text->len;
-        buf_text(text, style->ascii ? "..." : "…");
-        buf_str(text, (str){ name->ptr + shared, name->len - shared });
-        *name = text_keep(arena, text, from);
+        buf_text(&cells->text, cells->ascii ? "..." : "…");
+        buf_str(&cells->text, (str){ name->ptr + shared, name->len - shared });
+        *name = cell_end(cells);
     }
 }
 
@@ -529,10 +499,8 @@ static void put_ranks(struct buf *to, const struct answer_set *set, const struct
         { "reserved", true, false, 0, false }, { "OOM", true, false, 0, false },
         { "trust", false, false, 0, false },   { "most of the peak", false, true, 16, false },
     };
-    struct arena arena;
-    struct buf text;
-    arena_init(&arena, SIZE_MAX / 2);
-    buf_init(&text, SIZE_MAX / 2);
+    struct cells cells;
+    cells_init(&cells, style);
     size_t folder = common_folder(set), devices = 0;
     bool ranked = false;
     for (uint32_t i = 0; i < set->count; i++) {
@@ -544,7 +512,7 @@ static void put_ranks(struct buf *to, const struct answer_set *set, const struct
     for (uint32_t c = 0; c < RANK_CELLS; c++)
         if (c != 1 || ranked)
             column[columns++] = with_rank[c];
-    str *cell = arena_array(&arena, str, (devices + 1) * columns);
+    str *cell = cells_array(&cells, devices + 1, columns);
     uint32_t rows = 0;
     for (uint32_t i = 0; cell != NULL && i < set->count; i++) {
         const struct report *report = &set->report[i];
@@ -552,7 +520,7 @@ static void put_ranks(struct buf *to, const struct answer_set *set, const struct
             /* A rank's file may name all devices of its machine. */
             if (is_empty(&report->device[k]) && report->devices > 1)
                 continue;
-            fill_rank(&arena, &text, style, report, &report->device[k], folder, ranked,
+            fill_rank(&cells, style, report, &report->device[k], folder, ranked,
                       cell + (size_t)rows++ * columns);
         }
     }
@@ -561,13 +529,11 @@ static void put_ranks(struct buf *to, const struct answer_set *set, const struct
         buf_text(to, "\n");
     }
     struct text_table table = { column, columns, rows, cell, 0 };
-    if (cell != NULL && rows > 0 && !text.failed && text_table_width(&table) > style->width)
-        shorten_names(&arena, &text, style, cell, columns, rows);
+    if (cell != NULL && rows > 0 && !cells.text.failed && text_table_width(&table) > style->width)
+        shorten_names(&cells, cell, columns, rows);
     if (cell != NULL)
         text_table(to, style, &table);
-    to->failed = to->failed || cell == NULL || text.failed;
-    buf_free(&text);
-    arena_free(&arena);
+    cells_free(&cells, to);
 }
 
 static void put_total(struct buf *to, const struct answer_set *set, const struct style *style,

@@ -48,10 +48,7 @@ void json_steps(struct json *j, const struct step_rows *rows, struct stack_numbe
     json_u64(j, "count", s->count);
     json_u64(j, "micro_steps", s->micro_steps);
     put_boundaries(j, s);
-    if (s->similarity_median_ratio < 0)
-        json_null(j, "similarity_median_ratio");
-    else
-        json_fixed(j, "similarity_median_ratio", s->similarity_median_ratio, 6);
+    json_known_fixed(j, "similarity_median_ratio", s->similarity_median_ratio, 6);
     json_line_object(j, "agreement");
     for (int i = STEPS_MARKS; i < STEP_SOURCES; i++)
         json_u64(j, step_source_names[i], s->agreement[i]);
@@ -133,6 +130,5 @@ void steps_lines(struct buf *to, const struct style *style, const struct step_ro
         put_refusal(&words, loop->refused_by);
         envelope_words(to, style, i == 0 ? "loop" : "", &words);
     }
-    to->failed = to->failed || words.failed;
-    buf_free(&words);
+    buf_end(&words, to);
 }

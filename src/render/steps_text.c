@@ -2,10 +2,9 @@
  *
  * Two tables: a row for each step, and the phases of the step that holds the peak (without steps,
  * all phases). */
-#include "render/escape.h"
+#include "render/cells.h"
 #include "render/next.h"
 #include "render/step_parts.h"
-#include "render/text.h"
 
 enum { ROWS_DEFAULT = 20, WIDE = 100, STEP_CELLS = 6 };
 
@@ -13,42 +12,14 @@ enum { ROWS_DEFAULT = 20, WIDE = 100, STEP_CELLS = 6 };
 struct sheet {
     const struct style *style;
     const struct phase_rows *rows;
-    struct arena arena;
-    struct buf text; /* scratch for cells */
-    uint32_t most;   /* rows of a table */
+    struct cells cells;
+    uint32_t most; /* rows of a table */
 };
-
-static str kept(struct sheet *s, size_t from)
-{
-    return text_keep(&s->arena, &s->text, from);
-}
-
-static str bytes_cell(struct sheet *s, int64_t bytes)
-{
-    size_t from = s->text.len;
-    human_bytes(&s->text, bytes);
-    return kept(s, from);
-}
-
-static str number_cell(struct sheet *s, uint64_t number)
-{
-    size_t from = s->text.len;
-    buf_u64(&s->text, number);
-    return kept(s, from);
-}
 
 static str span_cell(struct sheet *s, uint32_t first, uint32_t last)
 {
-    size_t from = s->text.len;
-    buf_format(&s->text, first == last ? "%u" : "%u-%u", first, last);
-    return kept(s, from);
-}
-
-static str text_cell(struct sheet *s, str text)
-{
-    size_t from = s->text.len;
-    escape_text(&s->text, text, s->style->ascii);
-    return kept(s, from);
+    buf_format(&s->cells.text, first == last ? "%u" : "%u-%u", first, last);
+    return cell_end(&s->cells);
 }
 
 static void put_table(struct buf *to, struct sheet *s, const struct text_column *column,
@@ -57,7 +28,6 @@ static void put_table(struct buf *to, struct sheet *s, const struct text_column 
     struct text_table table = { column, columns, rows, cell, 0 };
     buf_char(to, '\n');
     text_table(to, s->style, &table);
-    to->failed = to->failed || s->text.failed;
 }
 
 static void put_more(struct buf *to, const struct sheet *s, uint32_t count, const char *what)
@@ -87,20 +57,18 @@ static void put_steps(struct buf *to, struct sheet *s)
     };
     const struct steps *steps = &s->rows->steps.steps;
     uint32_t shown = steps->count < s->most ? steps->count : s->most, row = 0;
-    str *cell = arena_array(&s->arena, str, (size_t)shown * STEP_CELLS);
-    if (cell == NULL) {
-        to->failed = true;
+    str *cell = cells_array(&s->cells, shown, STEP_CELLS);
+    if (cell == NULL)
         return;
-    }
     for (uint32_t i = 0; i < shown; i++) {
         const struct step_boundary *b = &steps->boundary[i];
         uint32_t last = i + 1 < steps->count ? b[1].event - 1 : steps->end_event;
         str *c = cell + (size_t)i * STEP_CELLS;
-        c[0] = number_cell(s, i + 1u);
+        c[0] = cell_number(&s->cells, i + 1u);
         c[1] = span_cell(s, b->event, last);
-        c[2] = bytes_cell(s, b->live_bytes);
-        c[3] = bytes_cell(s, b->peak_bytes);
-        c[4] = number_cell(s, (uint64_t)b->peak_event);
+        c[2] = cell_bytes(&s->cells, b->live_bytes);
+        c[3] = cell_bytes(&s->cells, b->peak_bytes);
+        c[4] = cell_number(&s->cells, (uint64_t)b->peak_event);
         c[5] = str_from(phase_word(phase_at(s->rows, &row, b->peak_event)));
     }
     put_table(to, s, column, STEP_CELLS, shown, cell);
@@ -117,17 +85,17 @@ static str phase_cell(struct sheet *s, const struct phase_row *row, enum phase_c
     case EVENTS:
         return span_cell(s, row->first_event, row->last_event);
     case ALLOCS:
-        return number_cell(s, row->allocs);
+        return cell_number(&s->cells, row->allocs);
     case ALLOCATED:
-        return bytes_cell(s, (int64_t)row->alloc_bytes);
+        return cell_bytes(&s->cells, (int64_t)row->alloc_bytes);
     case FREED:
-        return bytes_cell(s, (int64_t)row->freed_bytes);
+        return cell_bytes(&s->cells, (int64_t)row->freed_bytes);
     case PEAK:
-        return bytes_cell(s, row->peak_bytes);
+        return cell_bytes(&s->cells, row->peak_bytes);
     case IN_STEP:
-        return bytes_cell(s, row->contribution_bytes);
+        return cell_bytes(&s->cells, row->contribution_bytes);
     case LARGEST:
-        return text_cell(s, row->largest.culprit);
+        return cell_text(&s->cells, row->largest.culprit);
     case COLUMNS:
         break;
     }
@@ -156,11 +124,9 @@ static void put_phases(struct buf *to, struct sheet *s, const struct phase_row *
         column[columns] = all[i];
         shown[columns++] = (enum phase_column)i;
     }
-    str *cell = arena_array(&s->arena, str, (size_t)most * columns);
-    if (cell == NULL) {
-        to->failed = true;
+    str *cell = cells_array(&s->cells, most, columns);
+    if (cell == NULL)
         return;
-    }
     for (uint32_t i = 0; i < most; i++)
         for (uint32_t k = 0; k < columns; k++)
             cell[(size_t)i * columns + k] = phase_cell(s, &row[i], shown[k]);
@@ -194,8 +160,7 @@ static void put_peak(struct buf *to, const struct sheet *s)
         buf_text(&words, " of it since the step began");
     }
     envelope_words(to, s->style, "peak", &words);
-    to->failed = to->failed || words.failed;
-    buf_free(&words);
+    buf_end(&words, to);
 }
 
 /* The phases to show: of the step with the peak, or of what lies around it in no step; without
@@ -251,14 +216,11 @@ static void put_result(struct out *out, const struct study_device *device,
         .rows = device->result,
         .most = options->rows == 0 ? ROWS_DEFAULT : options->rows,
     };
-    arena_init(&s.arena, SIZE_MAX / 2);
-    buf_init(&s.text, SIZE_MAX / 2);
+    cells_init(&s.cells, s.style);
     put_sheet(&out->text, &s);
     if (device == &answer->device[answer->devices - 1])
         put_next(&out->text, &s, answer);
-    out->text.failed = out->text.failed || s.text.failed;
-    buf_free(&s.text);
-    arena_free(&s.arena);
+    cells_free(&s.cells, &out->text);
 }
 
 void steps_text(struct out *out, const struct answer_set *set, bool several,

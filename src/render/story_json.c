@@ -60,8 +60,7 @@ void story_findings_json(struct json *j, const struct story *story, struct devic
         put_advice(j, &story->advise.advice[i], name, &text);
     if (story_is_stranded(story))
         put_stranded(j, story->fragments, name, &text);
-    j->out->failed = j->out->failed || text.failed;
-    buf_free(&text);
+    buf_end(&text, j->out);
 }
 
 void story_made_of_json(struct json *j, const struct story *story)

@@ -115,8 +115,7 @@ static void put_advice(struct buf *to, const struct style *style, const struct a
     advice_words(&words, a);
     escape_text(&escaped, buf_slice(&words), style->ascii);
     put_words(to, style, label, &escaped);
-    to->failed = to->failed || words.failed;
-    buf_free(&words);
+    buf_end(&words, to);
     buf_free(&escaped);
 }
 

@@ -3,16 +3,9 @@
 #define VRS_RENDER_STUDY_H
 
 #include "analysis/study.h"
+#include "render/document.h"
 #include "render/envelope.h"
 #include "render/render.h"
-
-/* The stacks of one answer, numbered in the order in which they come into sight. */
-struct stack_numbers {
-    const struct stack_texts *stacks;
-    uint32_t *number; /* of each, plus 1; 0: not in sight */
-    uint32_t *shown;  /* by number */
-    uint32_t count;
-};
 
 /* The member `key`: the number of a stack in the answer's "stacks". */
 void json_stack(struct json *j, const char *key, stack_id stack, struct stack_numbers *numbers);

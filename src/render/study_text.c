@@ -10,8 +10,7 @@ static void put_reasons(struct buf *to, const struct style *style, const struct 
         buf_init(&words, SIZE_MAX / 2);
         escape_text(&words, d->reason[i].text, style->ascii);
         envelope_words(to, style, i == 0 ? "note" : "", &words);
-        to->failed = to->failed || words.failed;
-        buf_free(&words);
+        buf_end(&words, to);
     }
 }
 

@@ -5,16 +5,6 @@
 
 enum { COLUMNS_MOST = 16, GAP = 2 };
 
-str text_keep(struct arena *arena, struct buf *to, size_t from)
-{
-    str kept =
-        to->failed ? (str){ NULL, 0 } : arena_copy(arena, (str){ to->at + from, to->len - from });
-    if (kept.ptr == NULL)
-        to->failed = true;
-    to->len = to->failed ? to->len : from;
-    return kept;
-}
-
 /* The longest end of `text` that fits. */
 static str end_of(str text, size_t columns)
 {

@@ -2,7 +2,6 @@
 #ifndef VRS_RENDER_TEXT_H
 #define VRS_RENDER_TEXT_H
 
-#include "base/arena.h"
 #include "render/human.h"
 
 struct text_column {
@@ -28,9 +27,6 @@ void text_table(struct buf *to, const struct style *style, const struct text_tab
 
 /* Columns that the table takes where nothing gives way. */
 size_t text_table_width(const struct text_table *table);
-
-/* One cell: what `write` appended to `to` since `from`, kept in `arena`. */
-str text_keep(struct arena *arena, struct buf *to, size_t from);
 
 /* Words of `text` on lines of at most `style->width`, the later ones behind `indent` blanks; the
  * first begins at column `at`. */

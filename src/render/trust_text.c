@@ -1,11 +1,11 @@
 /* trust_text.c - the page of `report --trust`. */
 #include <string.h>
 
+#include "render/cells.h"
 #include "render/envelope.h"
 #include "render/escape.h"
 #include "render/findings.h"
 #include "render/overview.h"
-#include "render/text.h"
 
 enum { CHECK_CELLS = 6, SETTING_BYTES = 240 };
 
@@ -33,27 +33,18 @@ static void put_case(struct buf *to, int64_t event, uint64_t address)
         buf_char(to, '-');
 }
 
-static void fill_check(struct arena *arena, struct buf *text, const struct style *style,
-                       const struct trust_row *row, str *cell)
+static void fill_check(struct cells *cells, const struct trust_row *row, str *cell)
 {
     bool any =
         row->outcome == TRUST_FAILS || (row->outcome == TRUST_HOLDS && row->found.count != 0);
-    size_t from = text->len;
-    buf_text(text, row->check);
-    cell[0] = text_keep(arena, text, from);
-    buf_text(text, row->meaning);
-    cell[1] = text_keep(arena, text, from);
-    buf_text(text, any && row->outcome == TRUST_HOLDS ? "allowed" : outcomes[row->outcome]);
-    cell[2] = text_keep(arena, text, from);
-    if (any)
-        human_count(text, row->found.count, style->ascii);
-    else
-        buf_char(text, '-');
-    cell[3] = text_keep(arena, text, from);
-    human_known_bytes(text, any && row->has_bytes ? row->found.worst_bytes : UNKNOWN_U64);
-    cell[4] = text_keep(arena, text, from);
-    put_case(text, any ? row->found.first_event : -1, any ? row->found.first_address : UNKNOWN_U64);
-    cell[5] = text_keep(arena, text, from);
+    cell[0] = str_from(row->check);
+    cell[1] = str_from(row->meaning);
+    cell[2] = any && row->outcome == TRUST_HOLDS ? S("allowed") : str_from(outcomes[row->outcome]);
+    cell[3] = any ? cell_count(cells, row->found.count) : S("-");
+    cell[4] = cell_known_bytes(cells, any && row->has_bytes ? row->found.worst_bytes : UNKNOWN_U64);
+    put_case(&cells->text, any ? row->found.first_event : -1,
+             any ? row->found.first_address : UNKNOWN_U64);
+    cell[5] = cell_end(cells);
 }
 
 static void put_checks(struct buf *to, const struct style *style, const struct overview *o)
@@ -63,21 +54,15 @@ static void put_checks(struct buf *to, const struct style *style, const struct o
         { "outcome", false, false, 0, false }, { "cases", true, false, 0, false },
         { "worst", true, false, 0, false },    { "first", false, false, 0, false },
     };
-    struct arena arena;
-    struct buf text;
-    arena_init(&arena, SIZE_MAX / 2);
-    buf_init(&text, SIZE_MAX / 2);
+    struct cells cells;
+    cells_init(&cells, style);
     str cell[TRUST_ROWS * CHECK_CELLS];
     for (uint32_t i = 0; i < TRUST_ROWS; i++)
-        fill_check(&arena, &text, style, &o->check[i], cell + (size_t)i * CHECK_CELLS);
+        fill_check(&cells, &o->check[i], cell + (size_t)i * CHECK_CELLS);
     struct text_table table = { column, CHECK_CELLS, TRUST_ROWS, cell, 0 };
     buf_char(to, '\n');
-    if (text.failed)
-        to->failed = true;
-    else
-        text_table(to, style, &table);
-    buf_free(&text);
-    arena_free(&arena);
+    text_table(to, style, &table);
+    cells_free(&cells, to);
 }
 
 /* The events or addresses of the first cases of a check that fails. */
@@ -350,8 +335,7 @@ static void put_device(struct buf *to, const struct report *report, const struct
     put_places(to, &words, style, o);
     put_settings(to, &words, style, o);
     put_unknown(to, &words, style, o);
-    to->failed = to->failed || words.failed;
-    buf_free(&words);
+    buf_end(&words, to);
 }
 
 void trust_page_text(struct out *out, const struct report *report,

@@ -105,10 +105,7 @@ static void put_churn(struct json *j, const struct waste *w, struct stack_number
         json_close(j);
     }
     json_close(j);
-    if (w->churn_ratio < 0)
-        json_null(j, "churn_ratio");
-    else
-        json_fixed(j, "churn_ratio", w->churn_ratio, 6);
+    json_known_fixed(j, "churn_ratio", w->churn_ratio, 6);
 }
 
 static void put_rounding(struct json *j, const struct waste *w, struct stack_numbers *numbers)

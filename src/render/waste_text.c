@@ -1,136 +1,99 @@
 /* waste_text.c - lifetimes, byte-time and churn, for people. */
 #include "render/advise.h"
-#include "render/escape.h"
-#include "render/text.h"
+#include "render/cells.h"
 
-/* Rows of three cells: a quantity, a remark, the line. */
-struct sheet {
-    struct arena arena;
-    struct buf text;
-    str *cell;
-    uint32_t rows, most;
-    const struct style *style;
+/* A table of three columns: a quantity, a remark, the line. */
+struct listing {
+    const char *heading, *quantity, *remark;
+    void (*fill)(struct cells *cells, const struct waste *w, uint32_t row, str *cell);
 };
 
-static bool begin(struct sheet *s, const struct style *style, uint32_t rows, uint32_t most)
-{
-    *s = (struct sheet){ .most = rows < most ? rows : most, .style = style };
-    arena_init(&s->arena, SIZE_MAX / 2);
-    buf_init(&s->text, SIZE_MAX / 2);
-    s->cell = arena_array(&s->arena, str, 3 * (size_t)s->most);
-    return s->cell != NULL;
-}
+enum { COLUMNS = 3 };
 
-static void end(struct buf *to, struct sheet *s, const char *quantity, const char *remark)
+static void put_listing(struct buf *to, const struct style *style, const struct waste *w,
+                        const struct listing *listing, uint32_t count, uint32_t most)
 {
-    const struct text_column column[] = {
-        { .heading = quantity, .right = true },
-        { .heading = remark, .right = true },
+    uint32_t rows = count < most ? count : most;
+    const struct text_column column[COLUMNS] = {
+        { .heading = listing->quantity, .right = true },
+        { .heading = listing->remark, .right = true },
         { .heading = "line", .flexible = true, .least = 12 },
     };
-    struct text_table table = { column, 3, s->rows, s->cell, 2 };
-    if (s->cell == NULL || s->text.failed)
-        to->failed = true;
-    else
-        text_table(to, s->style, &table);
-    buf_free(&s->text);
-    arena_free(&s->arena);
+    struct cells cells;
+    cells_init(&cells, style);
+    str *cell = cells_array(&cells, rows, COLUMNS);
+    for (uint32_t i = 0; cell != NULL && i < rows; i++)
+        listing->fill(&cells, w, i, cell + (size_t)i * COLUMNS);
+    struct text_table table = { column, COLUMNS, rows, cell, 2 };
+    buf_format(to, "\n%s\n", listing->heading);
+    if (cell != NULL)
+        text_table(to, style, &table);
+    cells_free(&cells, to);
 }
 
-/* The cells of the next row; what is in `text` since `from` belongs to the first. */
-static void put_cell(struct sheet *s, uint32_t column, size_t from)
+static void fill_churn(struct cells *cells, const struct waste *w, uint32_t row, str *cell)
 {
-    s->cell[3 * (size_t)s->rows + column] = text_keep(&s->arena, &s->text, from);
+    cell[0] = cell_known_bytes(cells, w->churn[row].size_bytes);
+    cell[1] = cell_count(cells, w->churn[row].count);
+    cell[2] = cell_text(cells, w->churn[row].site.culprit);
 }
 
-static void put_site(struct sheet *s, const struct site_ref *site)
+static const struct listing churn = {
+    "churn: the same size in the same function, freed and soon made again",
+    "each",
+    "times",
+    fill_churn,
+};
+
+static void fill_byte_time(struct cells *cells, const struct waste *w, uint32_t row, str *cell)
 {
-    size_t from = s->text.len;
-    escape_text(&s->text, site->culprit, s->style->ascii);
-    put_cell(s, 2, from);
-    s->rows++;
+    cell[0] = cell_share(cells, w->byte_time[row].share_ratio);
+    cell[1] = cell_share(cells, w->byte_time[row].peak_share_ratio);
+    cell[2] = cell_text(cells, w->byte_time[row].site.culprit);
 }
 
-static void put_churn(struct buf *to, const struct style *style, const struct waste *w,
-                      uint32_t most)
+static const struct listing byte_time = {
+    "who holds bytes longest: shares of bytes times events, and of the peak",
+    "byte-time",
+    "peak",
+    fill_byte_time,
+};
+
+static void fill_long(struct cells *cells, const struct waste *w, uint32_t row, str *cell)
 {
-    struct sheet s;
-    buf_text(to, "\nchurn: the same size in the same function, freed and soon made again\n");
-    if (begin(&s, style, w->churns, most))
-        for (uint32_t i = 0; i < s.most; i++) {
-            size_t from = s.text.len;
-            human_known_bytes(&s.text, w->churn[i].size_bytes);
-            put_cell(&s, 0, from);
-            from = s.text.len;
-            human_count(&s.text, w->churn[i].count, style->ascii);
-            put_cell(&s, 1, from);
-            put_site(&s, &w->churn[i].site);
-        }
-    end(to, &s, "each", "times");
+    const struct long_temporary *of = &w->long_temporary[row];
+    cell[0] = cell_known_bytes(cells, of->bytes);
+    buf_format(&cells->text, "%lld to %lld", (long long)of->first_event, (long long)of->last_event);
+    cell[1] = cell_end(cells);
+    cell[2] = cell_text(cells, of->site.culprit);
 }
 
-static void put_byte_time(struct buf *to, const struct style *style, const struct waste *w,
-                          uint32_t most)
+static const struct listing long_temporaries = {
+    "temporaries that live long: over a phase, or ten times the usual",
+    "size",
+    "events",
+    fill_long,
+};
+
+static void fill_held(struct cells *cells, const struct waste *w, uint32_t row, str *cell)
 {
-    struct sheet s;
-    buf_text(to, "\nwho holds bytes longest: shares of bytes times events, and of the peak\n");
-    if (begin(&s, style, w->byte_times, most))
-        for (uint32_t i = 0; i < s.most; i++) {
-            size_t from = s.text.len;
-            human_share(&s.text, w->byte_time[i].share_ratio);
-            put_cell(&s, 0, from);
-            from = s.text.len;
-            human_share(&s.text, w->byte_time[i].peak_share_ratio);
-            put_cell(&s, 1, from);
-            put_site(&s, &w->byte_time[i].site);
-        }
-    end(to, &s, "byte-time", "peak");
+    cell[0] = cell_known_bytes(cells, w->held_over[row].bytes);
+    cell[1] = str_from(phase_names[w->held_over[row].phase]);
+    cell[2] = cell_text(cells, w->held_over[row].site.culprit);
 }
 
-static void put_long(struct buf *to, const struct style *style, const struct waste *w,
-                     uint32_t most)
-{
-    struct sheet s;
-    buf_text(to, "\ntemporaries that live long: over a phase, or ten times the usual\n");
-    if (begin(&s, style, w->long_temporaries, most))
-        for (uint32_t i = 0; i < s.most; i++) {
-            const struct long_temporary *row = &w->long_temporary[i];
-            size_t from = s.text.len;
-            human_known_bytes(&s.text, row->bytes);
-            put_cell(&s, 0, from);
-            from = s.text.len;
-            buf_format(&s.text, "%lld to %lld", (long long)row->first_event,
-                       (long long)row->last_event);
-            put_cell(&s, 1, from);
-            put_site(&s, &row->site);
-        }
-    end(to, &s, "size", "events");
-}
-
-static void put_held(struct buf *to, const struct style *style, const struct waste *w,
-                     uint32_t most)
-{
-    struct sheet s;
-    buf_text(to, "\nheld through a phase in which their module asks for nothing\n");
-    if (begin(&s, style, w->held_overs, most))
-        for (uint32_t i = 0; i < s.most; i++) {
-            size_t from = s.text.len;
-            human_known_bytes(&s.text, w->held_over[i].bytes);
-            put_cell(&s, 0, from);
-            from = s.text.len;
-            buf_text(&s.text, phase_names[w->held_over[i].phase]);
-            put_cell(&s, 1, from);
-            put_site(&s, &w->held_over[i].site);
-        }
-    end(to, &s, "size", "phase");
-}
+static const struct listing held_over = {
+    "held through a phase in which their module asks for nothing",
+    "size",
+    "phase",
+    fill_held,
+};
 
 static void put_line(struct buf *to, const struct style *style, const char *label,
                      struct buf *words)
 {
     envelope_words(to, style, label, words);
-    to->failed = to->failed || words->failed;
-    buf_free(words);
+    buf_end(words, to);
 }
 
 static void put_lives(struct buf *to, const struct style *style, const struct waste *w)
@@ -186,11 +149,11 @@ void waste_text(struct buf *to, const struct style *style, const struct waste *w
     put_facts(to, style, w);
     put_lives(to, style, w);
     put_device(to, style, w);
-    put_byte_time(to, style, w, rows);
+    put_listing(to, style, w, &byte_time, w->byte_times, rows);
     if (w->churns > 0)
-        put_churn(to, style, w, rows);
+        put_listing(to, style, w, &churn, w->churns, rows);
     if (w->long_temporaries > 0)
-        put_long(to, style, w, rows);
+        put_listing(to, style, w, &long_temporaries, w->long_temporaries, rows);
     if (w->held_overs > 0)
-        put_held(to, style, w, rows);
+        put_listing(to, style, w, &held_over, w->held_overs, rows);
 }

@@ -105,12 +105,31 @@ static void memory_may_run_out(void **state)
     buf_free(&b);
 }
 
+static void a_failure_is_handed_on(void **state)
+{
+    (void)state;
+    struct buf to, part;
+    buf_init(&to, SIZE_MAX);
+    buf_init(&part, SIZE_MAX);
+    buf_text(&part, "one");
+    buf_end(&part, &to);
+    check_text(&to, "");
+    check_text(&part, "");
+    buf_init(&part, 1);
+    buf_text(&part, "two");
+    buf_end(&part, &to);
+    assert_true(to.failed);
+    buf_end(&part, &to);
+    assert_true(to.failed);
+    buf_free(&to);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pieces_are_joined),  cmocka_unit_test(numbers_are_decimal),
         cmocka_unit_test(long_texts_grow),    cmocka_unit_test(the_first_failure_stays),
-        cmocka_unit_test(memory_may_run_out),
+        cmocka_unit_test(memory_may_run_out), cmocka_unit_test(a_failure_is_handed_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -103,6 +103,18 @@ static void not_known_is_null(void **state)
     struct json j = started();
     json_known(&j, NULL, UINT64_MAX);
     check_text(&j, "null\n");
+    j = started();
+    json_known_i64(&j, NULL, -1);
+    check_text(&j, "null\n");
+    j = started();
+    json_known_i64(&j, NULL, 0);
+    check_text(&j, "0\n");
+    j = started();
+    json_known_fixed(&j, NULL, -1, 2);
+    check_text(&j, "null\n");
+    j = started();
+    json_known_fixed(&j, NULL, 0.25, 2);
+    check_text(&j, "0.25\n");
 }
 
 int main(void)
