@@ -52,6 +52,20 @@ enum vrs_status parts_estimate(struct study *s, const struct estimate **ret, str
     return VRS_OK;
 }
 
+enum vrs_status parts_counterfactual(struct study *s, struct counterfactual **ret,
+                                     struct vrs_error *err)
+{
+    if (s->made.counterfactual == NULL) {
+        struct counterfactual *made = arena_array(s->scratch, struct counterfactual, 1);
+        if (made == NULL)
+            return vrs_no_memory(err);
+        TRY(counterfactual_make(s, made, err));
+        s->made.counterfactual = made;
+    }
+    *ret = s->made.counterfactual;
+    return VRS_OK;
+}
+
 enum vrs_status parts_oom(struct study *s, const struct oom_message *message,
                           uint64_t capacity_bytes, struct oom *ret, struct vrs_error *err)
 {
@@ -67,8 +81,9 @@ enum vrs_status parts_oom(struct study *s, const struct oom_message *message,
 }
 
 enum vrs_status parts_advise(struct study *s, const struct oom *oom, uint64_t capacity_bytes,
-                             struct counterfactual *c, struct advise *ret, struct vrs_error *err)
+                             struct advise *ret, struct vrs_error *err)
 {
+    struct counterfactual *c = NULL;
     struct advise_inputs in = {
         .capacity_bytes = capacity_bytes,
         .fragmented = oom->basis != OOM_NOTHING && oom->tests.verdict == OOM_FRAGMENTATION,
@@ -77,46 +92,50 @@ enum vrs_status parts_advise(struct study *s, const struct oom *oom, uint64_t ca
     TRY(parts_fragments(s, &in.fragments, err));
     TRY(parts_estimate(s, &in.estimate, err));
     TRY(parts_growth(s, &in.growth, err));
+    TRY(parts_counterfactual(s, &c, err));
     return advise_compute(s, &in, c, ret, err);
 }
 
 /* Side by side. */
 
-enum { LANES = 2 };
-
-/* What one thread makes, with memory and names of its own. */
+/* What one more thread makes, with memory and names of its own. */
 struct lane {
+    struct study *of;
     struct study study;
     struct arena keep, scratch;
-    enum vrs_status status;
-    struct vrs_error error;
+    enum vrs_status status[2]; /* of the lane and of the caller's own part */
+    struct vrs_error error[2];
 };
 
-static enum vrs_status make_first(struct study *s, struct vrs_error *err)
+static enum vrs_status make_timeline(struct study *s, struct vrs_error *err)
 {
     const struct timeline *timeline = NULL;
     TRY(study_prove(s, err));
     return parts_timeline(s, &timeline, err);
 }
 
-static enum vrs_status make_second(struct study *s, struct vrs_error *err)
+static enum vrs_status make_others(struct study *s, struct vrs_error *err)
 {
     const struct growth *growth = NULL;
     const struct estimate *estimate = NULL;
+    const struct fragments *fragments = NULL;
+    struct counterfactual *counterfactual = NULL;
     TRY(parts_growth(s, &growth, err));
-    return parts_estimate(s, &estimate, err);
+    TRY(parts_estimate(s, &estimate, err));
+    TRY(parts_fragments(s, &fragments, err));
+    return parts_counterfactual(s, &counterfactual, err);
 }
 
-static void run_lane(void *arg, uint32_t i)
+static void make_part(void *arg, uint32_t i)
 {
-    struct lane *lane = (struct lane *)arg + i;
-    if (lane->status == VRS_OK)
-        lane->status = (i == 0 ? make_first : make_second)(&lane->study, &lane->error);
+    struct lane *lane = arg;
+    lane->status[i] = i == 0 ? make_timeline(&lane->study, &lane->error[0])
+                             : make_others(lane->of, &lane->error[1]);
 }
 
-static enum vrs_status begin_lane(const struct study *s, struct lane *lane, struct vrs_error *err)
+static enum vrs_status begin_lane(struct study *s, struct lane *lane, struct vrs_error *err)
 {
-    lane->study = *s;
+    *lane = (struct lane){ .of = s, .study = *s };
     arena_init(&lane->keep, SIZE_MAX / 2);
     arena_init(&lane->scratch, SIZE_MAX / 2);
     lane->study.keep = &lane->keep;
@@ -128,39 +147,34 @@ static enum vrs_status begin_lane(const struct study *s, struct lane *lane, stru
 }
 
 /* Its answers become the study's; what it alone used ends. */
-static void end_lane(struct study *s, struct lane *lane)
+static void end_lane(struct lane *lane)
 {
+    struct study *s = lane->of;
     for (uint32_t i = 0; lane->study.shown != NULL && i < s->r->stacks.rows.len; i++)
         s->shown[i] = s->shown[i] || lane->study.shown[i];
+    s->curves = lane->study.curves;
+    s->trust = lane->study.trust;
+    s->proven = lane->study.proven;
+    s->made.timeline = lane->study.made.timeline;
     arena_join(s->keep, &lane->keep);
     arena_free(&lane->scratch);
 }
 
 enum vrs_status parts_make(struct study *s, struct vrs_error *err)
 {
-    struct lane lane[LANES] = { 0 };
-    enum vrs_status status = VRS_OK;
+    struct lane lane;
     if (s->threads == 1 || !s->traced)
         return study_prove(s, err);
+    /* Before the study is copied: both rest on it. */
     curves_prove(&s->curves, s->agreement);
-    for (int i = 0; i < LANES; i++)
-        lane[i].status = begin_lane(s, &lane[i], &lane[i].error);
-    pool_run(s->threads, &(struct pool_work){ LANES, run_lane, NULL, lane });
-    for (int i = LANES - 1; i >= 0; i--) {
-        end_lane(s, &lane[i]);
-        if (lane[i].status == VRS_OK)
-            continue;
-        status = lane[i].status;
-        if (err != NULL)
-            *err = lane[i].error;
+    enum vrs_status status = begin_lane(s, &lane, err);
+    if (status == VRS_OK)
+        pool_run(s->threads, &(struct pool_work){ 2, make_part, NULL, &lane });
+    for (int i = 0; i < 2 && status == VRS_OK; i++) {
+        status = lane.status[i];
+        if (status != VRS_OK && err != NULL)
+            *err = lane.error[i];
     }
-    if (status != VRS_OK)
-        return status;
-    s->curves = lane[0].study.curves;
-    s->trust = lane[0].study.trust;
-    s->proven = true;
-    s->made.timeline = lane[0].study.made.timeline;
-    s->made.growth = lane[1].study.made.growth;
-    s->made.estimate = lane[1].study.made.estimate;
-    return VRS_OK;
+    end_lane(&lane);
+    return status;
 }

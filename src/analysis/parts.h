@@ -1,13 +1,13 @@
 /* parts.h - what several answers rest on, made when it is first asked for.
  *
- * A part lives in the study's `keep`; a second question gets the same one. */
+ * A part lives in the study's `keep` unless said otherwise; a second question gets the same one. */
 #ifndef VRS_ANALYSIS_PARTS_H
 #define VRS_ANALYSIS_PARTS_H
 
 #include "analysis/advise.h"
 #include "analysis/oom.h"
 
-/* Proves the study and makes what follows but for fragments, side by side.  Need not be
+/* Proves the study and makes what follows up to the counterfactual, side by side.  Need not be
  * called: what is asked for later is then made one after the other. */
 enum vrs_status parts_make(struct study *s, struct vrs_error *err) MUST_CHECK;
 
@@ -26,6 +26,10 @@ enum vrs_status parts_growth(struct study *s, const struct growth **ret,
 enum vrs_status parts_estimate(struct study *s, const struct estimate **ret,
                                struct vrs_error *err) MUST_CHECK;
 
+/* In the study's scratch: for as long as that is not released. */
+enum vrs_status parts_counterfactual(struct study *s, struct counterfactual **ret,
+                                     struct vrs_error *err) MUST_CHECK;
+
 /* Why the last request failed, with what grows as its trend.  `message` may be NULL,
  * `capacity_bytes` 0; made anew for each question. */
 enum vrs_status parts_oom(struct study *s, const struct oom_message *message,
@@ -35,7 +39,6 @@ enum vrs_status parts_oom(struct study *s, const struct oom_message *message,
 /* What to change, of a device with a trace.  `oom` says whether a request failed for want of
  * memory in one piece. */
 enum vrs_status parts_advise(struct study *s, const struct oom *oom, uint64_t capacity_bytes,
-                             struct counterfactual *c, struct advise *ret,
-                             struct vrs_error *err) MUST_CHECK;
+                             struct advise *ret, struct vrs_error *err) MUST_CHECK;
 
 #endif

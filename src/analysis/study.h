@@ -15,6 +15,7 @@ struct timeline;
 struct fragments;
 struct growth;
 struct estimate;
+struct counterfactual;
 
 struct study {
     const struct recording *r;
@@ -41,6 +42,7 @@ struct study {
         const struct fragments *fragments;
         const struct growth *growth;
         const struct estimate *estimate;
+        struct counterfactual *counterfactual;
     } made; /* by parts.h; NULL: not yet */
 };
 

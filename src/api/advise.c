@@ -6,7 +6,7 @@ static enum vrs_status ask(struct study *s, const void *wish, struct study_devic
                            struct vrs_error *err)
 {
     const struct vrs_advise_options *o = wish;
-    struct counterfactual c;
+    struct counterfactual *c = NULL;
     struct advise_answer *answer = arena_take(s->keep, sizeof *answer);
     if (answer == NULL)
         return vrs_no_memory(err);
@@ -17,14 +17,14 @@ static enum vrs_status ask(struct study *s, const void *wish, struct study_devic
     TRY(parts_make(s, err));
     const struct growth *growth = NULL;
     TRY(parts_oom(s, NULL, o->capacity_bytes, &oom, err));
-    TRY(counterfactual_make(s, &c, err));
-    TRY(parts_advise(s, &oom, o->capacity_bytes, &c, &answer->advise, err));
+    TRY(parts_advise(s, &oom, o->capacity_bytes, &answer->advise, err));
     TRY(parts_growth(s, &growth, err));
     answer->leaks = growth->leaks;
     answer->explain_silent = o->explain_silent;
     answer->has_waste = o->waste;
+    TRY(parts_counterfactual(s, &c, err));
     if (o->waste)
-        TRY(waste_compute(s, &c, &answer->waste, err));
+        TRY(waste_compute(s, c, &answer->waste, err));
     if (!s->stacked)
         TRY(study_reason(s, ret, ANSWER_PARTIAL, "no_stacks",
                          S("the recording has no stacks: most rules cannot speak"), err));

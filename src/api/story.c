@@ -3,17 +3,6 @@
 
 #include "analysis/parts.h"
 
-static enum vrs_status tell_advice(struct study *s, struct story *story, struct vrs_error *err)
-{
-    struct counterfactual c;
-    struct arena_mark mark = arena_mark(s->scratch);
-    TRY(counterfactual_make(s, &c, err));
-    TRY(parts_advise(s, &story->oom, 0, &c, &story->advise, err));
-    arena_release(s->scratch, mark);
-    story->has_advice = true;
-    return VRS_OK;
-}
-
 enum vrs_status story_make(struct study *s, const struct story **ret, struct vrs_error *err)
 {
     struct story *story = arena_take(s->keep, sizeof *story);
@@ -26,7 +15,8 @@ enum vrs_status story_make(struct study *s, const struct story **ret, struct vrs
         TRY(parts_growth(s, &story->growth, err));
         TRY(parts_oom(s, NULL, 0, &story->oom, err));
         story->has_oom = s->curves.oom_events > 0 && story->oom.basis != OOM_NOTHING;
-        TRY(tell_advice(s, story, err));
+        TRY(parts_advise(s, &story->oom, 0, &story->advise, err));
+        story->has_advice = true;
     }
     *ret = story;
     return VRS_OK;
