@@ -6,11 +6,10 @@
 #ifndef VRS_ANALYSIS_BUDGET_H
 #define VRS_ANALYSIS_BUDGET_H
 
-#include <regex.h>
-
 #include "analysis/categories.h"
 #include "base/arena.h"
 #include "base/fail.h"
+#include "base/pattern.h"
 
 enum limit_kind {
     LIMIT_PEAK,
@@ -49,7 +48,7 @@ struct limit {
     struct amount amount;
     enum category category; /* LIMIT_CATEGORY */
     uint32_t device;        /* LIMIT_DEVICE_PEAK: its number */
-    regex_t *site;          /* LIMIT_SITE */
+    struct pattern *site;   /* LIMIT_SITE */
 };
 
 enum { BUDGET_LIMITS_MOST = 1024 };

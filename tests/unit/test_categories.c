@@ -307,7 +307,7 @@ static void mistakes_name_their_line(void **state)
                   "my.rules:2: size does not go with \"in_multiset\"");
     check_refused("rule a input high\n alloc.any ~", "my.rules:2: alloc.any needs a text");
     check_refused("rule a input high\n free.any ~ (",
-                  "my.rules:2: bad expression: Unmatched ( or \\(");
+                  "my.rules:2: bad expression: a ( without its )");
     check_refused("set root = x", "my.rules:1: unknown word \"root\"; a line begins with rule, set "
                                   "user_root or plumbing, or is indented");
     check_refused("set user_root x", "my.rules:1: user_root = needs a path");
