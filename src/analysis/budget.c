@@ -142,23 +142,17 @@ static enum vrs_status read_device(str subject, struct limit *l, struct vrs_erro
 static enum vrs_status read_site(struct budget *b, str subject, struct limit *l,
                                  struct vrs_error *err)
 {
-    str pattern = arena_copy(b->arena, subject);
-    regex_t *made = arena_array(b->arena, regex_t, 1);
-    if (pattern.ptr == NULL || made == NULL)
+    str text = arena_copy(b->arena, subject);
+    struct pattern *made = arena_array(b->arena, struct pattern, 1);
+    if (text.ptr == NULL || made == NULL)
         return vrs_no_memory(err);
-    struct vrs_error refused;
-    if (pattern_admit(pattern.ptr, &refused) != VRS_OK)
-        return vrs_fail(err, VRS_USAGE, "max-site: \"%.*s\" is refused: %s", shown(subject),
-                        subject.ptr, refused.message);
-    int wrong = regcomp(made, pattern.ptr, REG_EXTENDED | REG_NOSUB);
-    if (wrong == REG_ESPACE)
-        return vrs_no_memory(err);
-    if (wrong != 0) {
-        char why[80];
-        regerror(wrong, made, why, sizeof why);
+    struct vrs_error why;
+    enum vrs_status status = pattern_compile(made, text.ptr, false, &why);
+    if (status == VRS_USAGE)
         return vrs_fail(err, VRS_USAGE, "max-site: \"%.*s\" is no regular expression: %s",
-                        shown(subject), subject.ptr, why);
-    }
+                        shown(subject), subject.ptr, why.message);
+    if (status != VRS_OK)
+        return vrs_no_memory(err);
     l->site = made;
     return VRS_OK;
 }
@@ -191,7 +185,7 @@ static enum vrs_status read_subject(struct budget *b, str value, struct limit *l
 static void free_limit(struct limit *l)
 {
     if (l->site != NULL)
-        regfree(l->site);
+        pattern_free(l->site);
     l->site = NULL;
 }
 

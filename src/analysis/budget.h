@@ -7,11 +7,10 @@
 #ifndef VRS_ANALYSIS_BUDGET_H
 #define VRS_ANALYSIS_BUDGET_H
 
-#include <regex.h>
-
 #include "analysis/categories.h"
 #include "base/arena.h"
 #include "base/fail.h"
+#include "base/pattern.h"
 
 enum limit_kind {
     LIMIT_PEAK,
@@ -50,7 +49,7 @@ struct limit {
     struct amount amount;
     enum category category; /* LIMIT_CATEGORY */
     uint32_t device;        /* LIMIT_DEVICE_PEAK: its number */
-    regex_t *site;          /* LIMIT_SITE */
+    struct pattern *site;   /* LIMIT_SITE */
     unsigned line;          /* of the file it stands in; 0: in none */
 };
 

@@ -5,7 +5,7 @@
 #include "analysis/frame_class.h"
 #include "base/buf.h"
 
-/* A regular expression wants text with an end; a name is copied for it. */
+/* A pattern wants text with an end; a name is copied for it. */
 static enum vrs_status text_matches(const struct limit *limit, struct buf *room, str text,
                                     bool *ret, struct vrs_error *err)
 {
@@ -14,10 +14,7 @@ static enum vrs_status text_matches(const struct limit *limit, struct buf *room,
     buf_char(room, '\0');
     if (room->failed)
         return vrs_no_memory(err);
-    int answer = regexec(limit->site, room->at, 0, NULL, 0);
-    if (answer == REG_ESPACE)
-        return vrs_no_memory(err);
-    *ret = *ret || answer == 0;
+    *ret = *ret || pattern_matches(limit->site, room->at);
     return VRS_OK;
 }
 

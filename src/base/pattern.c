@@ -1,8 +1,6 @@
-/* pattern.c - regcomp and regexec under the C locale of this thread. */
-#define _POSIX_C_SOURCE 200809L
+/* pattern.c - an automaton, and words that are looked for before it is asked. */
 #include "base/pattern.h"
 
-#include <locale.h>
 #include <string.h>
 
 /* A needle of one character is met everywhere. */
@@ -145,90 +143,24 @@ static bool has_needle(const struct pattern *p, const char *text)
     return false;
 }
 
-/* How often "{m,n}" at `at` writes out what stands before it. */
-static uint64_t repeats_of(const char *at)
-{
-    uint64_t most = 1, n = 0;
-    bool digit = false, open = false;
-    for (at++; *at == ',' || (*at >= '0' && *at <= '9'); at++) {
-        digit = *at != ',';
-        open = !digit;
-        n = digit ? n * 10 + (uint64_t)(*at - '0') : 0;
-        n = n > ELEMENTS_MOST ? ELEMENTS_MOST + 1 : n;
-        most = n > most ? n : most;
-    }
-    return most + open;
-}
-
-enum vrs_status pattern_admit(const char *expression, struct vrs_error *err)
-{
-    /* Elements of each group that is open, and of what was read last there. */
-    uint64_t sum[GROUPS_DEEPEST + 1] = { 0 }, last[GROUPS_DEEPEST + 1] = { 0 };
-    uint32_t depth = 0;
-    const char *at = expression;
-    while (*at != '\0') {
-        char c = *at;
-        const char *next = c == '[' ? skip_bracket(at) : at + 1 + (c == '\\' && at[1] != '\0');
-        if (c == '{' || c == '+') {
-            uint64_t grown = last[depth] * (c == '{' ? repeats_of(at) : 2);
-            sum[depth] += grown - last[depth];
-            last[depth] = grown;
-            next = c == '{' ? at + 1 + strspn(at + 1, "0123456789,}") : next;
-        } else if (c == '(' && depth == GROUPS_DEEPEST) {
-            return vrs_fail(err, VRS_USAGE, "more than %d groups in each other", GROUPS_DEEPEST);
-        } else if (c == '(') {
-            depth++;
-            sum[depth] = last[depth] = 0;
-        } else if (c == ')' && depth > 0) {
-            depth--;
-            last[depth] = sum[depth + 1] + 1;
-            sum[depth] += last[depth];
-        } else if (c != '*' && c != '?') {
-            last[depth] = 1;
-            sum[depth]++;
-        }
-        if (sum[depth] > ELEMENTS_MOST)
-            return vrs_fail(err, VRS_USAGE, "more than %d characters with all repeats written out",
-                            ELEMENTS_MOST);
-        at = next;
-    }
-    return VRS_OK;
-}
-
 enum vrs_status pattern_compile(struct pattern *p, const char *expression, bool ignore_case,
                                 struct vrs_error *err)
 {
+    TRY(automaton_make(expression, ignore_case, &p->automaton, err));
     p->ignore_case = ignore_case;
     p->needles = 0;
-    TRY(pattern_admit(expression, err));
-    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    if (plain == (locale_t)0)
-        return vrs_no_memory(err);
-    locale_t before = uselocale(plain);
-    int wrong =
-        regcomp(&p->compiled, expression, REG_EXTENDED | REG_NOSUB | (ignore_case ? REG_ICASE : 0));
-    char why[128] = "";
-    if (wrong != 0)
-        regerror(wrong, &p->compiled, why, sizeof why);
-    uselocale(before);
-    freelocale(plain);
-    if (wrong == REG_ESPACE)
-        return vrs_no_memory(err);
-    if (wrong != 0)
-        return vrs_fail(err, VRS_USAGE, "%s", why);
     find_needles(p, expression);
     return VRS_OK;
 }
 
 void pattern_free(struct pattern *p)
 {
-    regfree(&p->compiled);
+    automaton_free(&p->automaton);
 }
 
 bool pattern_matches(const struct pattern *p, const char *text)
 {
     if (p->needles != 0 && !has_needle(p, text))
         return false;
-    /* What a text may match was settled when the expression was compiled: no locale is asked. */
-    return regexec(&p->compiled, text, 0, NULL, 0) == 0;
+    return automaton_matches(&p->automaton, text);
 }

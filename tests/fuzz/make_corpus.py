@@ -59,6 +59,44 @@ HAND_SETTINGS = {
     "blanks": b" max_split_size_mb : 6 4 ,\texpandable_segments:\nFalse", "misspelt": b"max_split_mb:64,expandable_segments:true", "marks": b",:[]][:,,[",
     "numbers": b"max_split_size_mb:18446744073709551615,max_non_split_rounding_mb:18446744073709551616,garbage_collection_threshold:nan"}
 
+# Each key with its operators, then what is wrong in one way each.
+HAND_RULES = {
+    "frames": b"rule a kv_cache medium\n  alloc.owner ~* cache\n  alloc.culprit !~ train\\.py:[0-9]+ main$\nrule b input low\n"
+              b"  alloc.any = C:/user/model.py:forward\n  alloc.native ~ at::_ops\n  free.any ~ :zero_grad$|x{2,3}\n  free.native !~ .\n",
+    "phases": b"rule a activation high\n\tborn = forward recompute\n\tdies = same_interval backward\n\tbefore = optimizer\n\tawaits = backward\n\tsurvives = data other init zero_grad\n",
+    "numbers": b"rule a buffer low\n  size >= 1KiB\n  size < 17179869183 GiB\n  life_events < 9\n  life_steps = 0\n  stream = 0\n  pool >= 0\n",
+    "words": b"rule a unknown high # all of it\r\n  origin = traced pre_freed pre_live\r\n  alive_at_end = yes no\r\n  replaces = no\r\n  replaced = no\r\n",
+    "multiset": b"rule a parameter low\n  size in_multiset gradient\nrule b buffer low\n  size not_in_multiset gradient\n",
+    "settings": b"# mine\n\nset user_root = /home/user\nplumbing = kv_cache.py\nplumbing = model\nrule a inherited low\n  replaces = yes\nrule b split low\n",
+    "classes": b"rule a kv_cache low\n  alloc.any ~* (^|/)[^/:]*[[:alpha:]_.-]+:(__)?[]a-z]{1,9}(__)?$\nrule b input low\n  alloc.any ~ ((a|b)*c?)+\\.py\n",
+    "unicode": "rule a persistent low\n  alloc.any ~ modèle|\u2028|\U0001f600\n".encode(), "no-category": b"rule a cache high\n", "no-rule": b"  born = forward\n",
+    "no-key": b"rule a input high\n  alloc.\x1b[31mred ~ x\n", "no-value": b"rule a input high\n  dies =\n", "bracket": b"rule a input high\n  free.any ~ [[:a\n",
+    "back-reference": b"rule a input high\n  alloc.any ~ (.*)(.*)(.*)\\3\\2\\1z\n", "far-apart": b"rule a input high\n  alloc.any ~ (.|x)*a.{100}c\n"}
+
+HAND_LIMITS = {
+    "sizes": b"max-peak = 24GiB\nmax-peak-active=1.5 MB\nmax-reserved = 4096\nmax-end = 0\nmax-stranded = 1tib\nmax-slack = 0.000001GiB\nmax-pending = 2b\n",
+    "shares": b"max-peak = 105%\nmax-end = 99.999999 %\nmax-unknown-share = 25%\ntolerance = 0.5%\nmax-delta = 10%\n",
+    "steps": b"max-growth-per-step = 1MiB\nmax-step-peak = 1KiB\n", "flags": b"no-oom\nno-retry = true\n# no more\n",
+    "subjects": b"max-category activation=8GiB\nmax-category = activation=8GiB\nmax-category = kv_cache=10%\nmax-device-peak = 0=24GiB\nmax-device-peak = 4294967295=1\n",
+    "sites": b"max-site = model\\.py:[0-9]+=2GiB\nmax-site = (a|b)=c=1KiB\nmax-site = [=]=1\nmax-site = \x1b]0;x=1\n",
+    "baseline": b"max-delta = 1MiB\nmax-site-delta = 2\nno-new-site = 3KiB\ntolerance = 1KiB\n", "headroom": b"headroom = 1GiB\r\ncapacity = 80 GB\r\n",
+    "twice": b"max-peak = 1\nmax-peak = 2 # later\n", "mark": b"\xef\xbb\xbfmax-end = 1\n", "not-text": b"max-peak = \xff\xfe1\n", "misspelt": b"max_peak = 1GiB\n",
+    "too-large": b"max-peak = 9223372036854775808\n", "no-value": b"max-peak\n", "no-subject": b"max-category = 8GiB\n",
+    "back-reference": b"max-site = (.*)(.*)(.*)\\3\\2\\1z=1\n", "far-apart": b"max-site = (.|x)*a.{100}c=1\n"}
+
+# Every wording that PyTorch has had.
+HAND_MESSAGES = {
+    "now": b"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0 has a total capacity of 79.10 GiB of which 10.94 MiB is free. Process 4711 has "
+           b"3.00 GiB memory in use. Including non-PyTorch memory, this process has 78.92 GiB memory in use. 40.00 GiB allowed; Of the allocated memory 71.20 GiB is allocated "
+           b"by PyTorch, with 1.50 GiB allocated in private pools (e.g., CUDA Graphs), and 6.31 GiB is reserved by PyTorch but unallocated. If reserved but unallocated memory is "
+           b"large try setting PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True to avoid fragmentation.",
+    "before": b"RuntimeError: CUDA out of memory. Tried to allocate 2.00 MiB (GPU 1; 10.76 GiB total capacity; 9.71 GiB already allocated; 0 bytes free; 9.80 GiB reserved in total by PyTorch)",
+    "oldest": b"CUDA out of memory. Tried to allocate 1.5KiB (GPU 12; 2.00 TiB total capacity; 1.00 GiB already allocated; 10.00 MiB free; 5.00 MiB cached)",
+    "capacty": b"GPU 0 has a total capacty of 14.75 GiB of which 832.81 MiB is free. Process 12 has 13.93 GiB memory in use.",
+    "preemptive": b"Allocation on device 0 would exceed allowed memory. (out of memory)\nCurrently allocated     : 1.00 GiB\nRequested size:\t20.00 MiB\npreemptively rejected",
+    "broken": b"| CUDA out of memory. Tried to\r\n| allocate\n  2.00\n MiB. GPU\t0 has a\x0btotal capacity of 1 GiB", "several": b"Process 1 has 1 GiB Process 2 has 9.5 GiB process 333333333333 has 2 GiB",
+    "numbers": b"99999999999999999999 GiB free 1.2.3 GiB free .5 GiB free 5. GiB free 1e9 GiB free 5 GB free 1.0000000000000000001 TiB free", "nothing": b"it does not work"}
+
 # Six bytes of settings, one of direction, then operations: see fuzz_allocator.c.
 OPERATIONS = {
     "plain": bytes(7) + bytes([0x09, 0, 9, 0x11, 0, 9, 0, 0x0a, 0, 0x0c, 0x09, 0, 0, 7] * 8),
@@ -77,6 +115,9 @@ def seeds():
         yield "json", name, data
     for name, data in HAND_SETTINGS.items():
         yield "settings", name, data
+    for target, texts in (("rules", HAND_RULES), ("budget", HAND_LIMITS), ("message", HAND_MESSAGES)):
+        for name, data in texts.items():
+            yield target, name, data
     for name, data in OPERATIONS.items():
         yield "allocator", name, data
     for k in range(8):

@@ -3,6 +3,7 @@ import json
 
 import pytest
 
+import recordings
 from conftest import ROOT, batch, run
 
 EXAMPLES = "fragmentation", "leak", "oom", "train"
@@ -262,3 +263,83 @@ def test_irregular_runs_of_old_frees_are_a_guess(tmp_path):
     hint = make("work", (3, 5, 30)).ask(tmp_path)["result"]["gc_hint"]
     assert hint["kind"] == "runs_of_frees" and hint["confidence"] == "low"
     assert make("work", (3, 6, 9, 12, 15)).ask(tmp_path)["result"]["gc_hint"] is None
+
+
+# Kinds ------------------------------------------------------------------------------------
+
+TRAINING = """
+include torch.stacks
+stack main    run.py:40 main < run.py:44 <module>
+stack hidden  @malloc < ::at::_ops::addmm::call() < model.py:18 forward < @call < @main
+stack logits  @malloc < ::at::_ops::addmm::call() < model.py:19 forward < @call < @main
+stack loss    @malloc < ::at::_ops::nll_loss::call() < run.py:22 train < @main
+stack keys    @malloc < ::at::_ops::cat::call() < kv_cache.py:12 extend < model.py:20 forward < @call < @main
+stack memo    @malloc < ::at::_ops::clone::call() < cache.py:12 remember < model.py:20 forward < @call < @main
+stack clone   @malloc < ::at::_ops::clone::call() < grad_norms.py:5 note_grad < @main
+stack grad    @accumulate_grad
+stack noise   @malloc < ::at::_ops::rand::call() < run.py:25 augment < @main
+stack in_main @release < run.py:27 train < @main
+stack zeroed  @free_zero_grad < @main
+repeat 6 {
+  mark step#$i start
+  alloc hidden$i 24MiB hidden
+  alloc logits$i 12MiB logits
+  alloc loss$i 4 loss
+  alloc grad$i 30MiB grad
+%s
+  mark step#$i end
+}
+"""
+# What a step gives back, of what it made.
+FREED = {"hidden": "free hidden$i free_saved", "logits": "free logits$i free_saved", "loss": "free loss$i in_main",
+         "grad": "free grad$i zeroed"}
+
+
+def kinds(more="", keeps=()):
+    """Culprit -> kind of what grows where a step keeps these."""
+    lines = [more] + [line for name, line in FREED.items() if name not in keeps]
+    device, = run("leaks", "--json", recordings.make(TRAINING % "\n".join(lines)), expect=0).json()["devices"]
+    check_sums(device["result"])
+    return {s["site"]["culprit"]: s["kind"] for s in of_class(device["result"], "leak")}
+
+
+def test_a_loss_that_is_kept_keeps_the_graph():
+    assert kinds(keeps=("hidden", "logits", "loss")) == {
+        "model.py:18 forward": "graph_kept", "model.py:19 forward": "graph_kept", "run.py:22 train": "graph_kept"}
+    # Values of the loss alone hold no graph, and outputs alone have no loss that holds them.
+    assert kinds(keeps=("loss",)) == {"run.py:22 train": "outputs"}
+    assert kinds(keeps=("logits",)) == {"model.py:19 forward": "outputs"}
+    # What stays beside the values was not made by the model.
+    assert kinds("alloc noise$i 8MiB noise", keeps=("loss",)) == {"run.py:22 train": "outputs", "run.py:25 augment": "outputs"}
+    assert kinds("alloc mean$i 2MiB adam_temp", keeps=("loss",))["run.py:22 train"] == "outputs"
+
+
+def test_gradients_that_are_never_given_back():
+    grown = kinds(keeps=("grad",))
+    assert list(grown.values()) == ["gradients"]
+    # A function's name makes no gradient of a copy, though gradients are what it copies.
+    assert kinds("alloc clone$i 30MiB clone") == {"grad_norms.py:5 note_grad": "outputs"}
+    # Beside a graph that is kept gradients are still gradients.
+    both = kinds(keeps=("hidden", "loss", "grad"))
+    assert both["model.py:18 forward"] == "graph_kept" and sorted(both.values()) == ["gradients", "graph_kept", "graph_kept"]
+
+
+def test_a_cache_that_grows():
+    assert kinds("alloc keys$i 6MiB keys") == {"kv_cache.py:12 extend": "cache"}
+    # Memory of a cache is none of a graph, even where a graph is kept.
+    both = kinds("alloc keys$i 6MiB keys", keeps=("hidden", "loss"))
+    assert both["kv_cache.py:12 extend"] == "cache" and both["model.py:18 forward"] == "graph_kept"
+    # A file that is merely called cache holds what the forward made.
+    assert kinds("alloc memo$i 6MiB memo") == {"cache.py:12 remember": "outputs"}
+    # One that is made anew in the place of the old one grows by nothing.
+    assert kinds("alloc keys$i 6MiB keys\nif 0 < $i {\nfree keys$($i-1) in_main\n}") == {}
+
+
+def test_a_cache_that_is_copied_to_grow():
+    """Each step's tensor is longer than the one before, which it replaces: one generation, and no leak of six."""
+    path = recordings.make(TRAINING % "\n".join(
+        ["alloc keys$i 6MiB*($i+1) keys\nif 0 < $i {\nfree keys$($i-1) in_main\n}", *FREED.values()]))
+    result, = [d["result"] for d in run("leaks", "--json", path, expect=0).json()["devices"]]
+    site, = [s for s in result["sites"] if s["site"]["culprit"].startswith("kv_cache.py")]
+    assert site["boundary_bytes"] == [i * (6 << 20) for i in range(7)]
+    assert site["generations"] == 1 and site["class"] == "stable" and site["kind"] is None

@@ -1,7 +1,12 @@
 #include "fault.h"
 
+#include <setjmp.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
 
 /* Names that the linker's --wrap makes and expects. */
 void *__real_malloc(size_t size);
@@ -34,4 +39,21 @@ void *__wrap_calloc(size_t count, size_t size)
 void *__wrap_realloc(void *old, size_t size)
 {
     return fails_now() ? NULL : __real_realloc(old, size);
+}
+
+void fault_each(enum vrs_status (*work)(void *arg), void (*survived)(void *arg), void *arg)
+{
+    bool hit = true;
+    for (long n = 0; hit; n++) {
+        fault_left = n;
+        enum vrs_status status = work(arg);
+        hit = fault_left < 0;
+        fault_left = -1;
+        if (hit && (survived == NULL || status != VRS_OK))
+            assert_int_equal(status, VRS_NOMEM);
+        else
+            assert_int_equal(status, VRS_OK);
+        if (survived != NULL && status == VRS_OK)
+            survived(arg);
+    }
 }

@@ -142,6 +142,38 @@ stack_id sample_stack(struct recording *r, const struct line *line, uint32_t lin
     return stack;
 }
 
+void sample_letters(struct recording *r, const struct stack_letter *of, size_t count,
+                    const char *letters)
+{
+    stack_id stack[128] = { { 0 } };
+    bool known[128] = { ['-'] = true };
+    for (size_t i = 0; i < count; i++) {
+        int letter = of[i].letter;
+        uint32_t lines = 0;
+        while (lines < 4 && of[i].line[lines].function != NULL)
+            lines++;
+        stack[letter] = sample_stack(r, of[i].line, lines);
+        known[letter] = true;
+    }
+    assert_int_equal(strlen(letters), r->events.rows.len);
+    for (uint32_t i = 0; letters[i] != '\0'; i++) {
+        assert_true(known[letters[i] & 127]);
+        r->events.stack[i] = stack[letters[i] & 127].n;
+    }
+}
+
+void sample_mark(struct recording *r, uint32_t device, const char *name, enum stage stage,
+                 uint64_t time_us)
+{
+    struct marks *m = &r->marks;
+    assert_true(table_reserve(m, &marks_kind, 1));
+    uint32_t row = m->rows.len++;
+    m->name[row] = sample_string(r, name).n;
+    m->stage[row] = (uint8_t)stage;
+    m->device[row] = device;
+    m->time_us[row] = time_us;
+}
+
 void sample_setting(struct recording *r, const char *name, int64_t value)
 {
     struct settings *s = &r->settings;

@@ -36,6 +36,20 @@ string_id sample_string(struct recording *r, const char *text);
 /* Innermost line first. */
 stack_id sample_stack(struct recording *r, const struct line *line, uint32_t lines);
 
+/* Stacks that stand for a letter; lines from the innermost on, up to one without a function. */
+struct stack_letter {
+    char letter;
+    struct line line[4];
+};
+
+/* Gives each event the stack of its letter; '-' is none. */
+void sample_letters(struct recording *r, const struct stack_letter *of, size_t count,
+                    const char *letters);
+
+/* `device` is what the mark says, which nothing goes by. */
+void sample_mark(struct recording *r, uint32_t device, const char *name, enum stage stage,
+                 uint64_t time_us);
+
 void sample_setting(struct recording *r, const char *name, int64_t value);
 
 /* Pairs and verifies. */

@@ -4,21 +4,16 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
-#include <vramscope/vramscope.h>
 
 #include "analysis/category_table.h"
-#include "fault.h"
-#include "sample.h"
+#include "answered.h"
+#include "studied.h"
 
 /* Stacks by letter, innermost line first. */
-static const struct {
-    char letter;
-    struct line line[4];
-} stacks[] = {
+static const struct stack_letter stacks[] = {
     { 'F', { { "forward", "/home/u/model.py", 7 }, { "main", "/home/u/train.py", 3 } } },
     { 'X', { { "loss", "/home/u/train.py", 9 }, { "main", "/home/u/train.py", 4 } } },
     { 'I', { { "__init__", "/home/u/model.py", 2 }, { "main", "/home/u/train.py", 1 } } },
@@ -48,34 +43,12 @@ static const struct {
     { 'K', { { "update", "/home/u/kv_cache.py", 7 }, { "forward", "/home/u/model.py", 7 } } },
 };
 
-static stack_id stack_of(struct recording *r, char letter)
-{
-    for (size_t i = 0; i < sizeof stacks / sizeof *stacks; i++) {
-        uint32_t lines = 0;
-        while (lines < 4 && stacks[i].line[lines].function != NULL)
-            lines++;
-        if (stacks[i].letter == letter)
-            return sample_stack(r, stacks[i].line, lines);
-    }
-    assert_int_equal(letter, '-');
-    return (stack_id){ 0 };
-}
-
-struct scene {
-    struct recording r;
-    struct arena keep, scratch;
-    struct category_rules rules;
-    struct agreement agreement;
-    struct study study;
-};
-
 /* Final blocks in use of these requests, older unless the events make them; then the events, with a
  * letter for the stack of each. */
-static void play(struct scene *s, const uint64_t *block, const char *events, const char *letters,
+static void play(struct studied *s, const uint64_t *block, const char *events, const char *letters,
                  const char *own_rules)
 {
-    sample_init(&s->r);
-    sample_device(&s->r, 0);
+    studied_begin(s);
     sample_segment(&s->r, 0x10000000, 64 << 20);
     uint64_t rest = 64 << 20;
     for (; *block != 0; block++) {
@@ -85,42 +58,12 @@ static void play(struct scene *s, const uint64_t *block, const char *events, con
     }
     sample_block(&s->r, rest, 0, BLOCK_INACTIVE);
     sample_events(&s->r, events);
-    assert_int_equal(strlen(letters), s->r.events.rows.len);
-    for (uint32_t i = 0; letters[i] != '\0'; i++)
-        s->r.events.stack[i] = stack_of(&s->r, letters[i]).n;
-    sample_finish(&s->r);
-    arena_init(&s->keep, SIZE_MAX);
-    arena_init(&s->scratch, SIZE_MAX);
-    category_rules_init(&s->rules);
-    assert_int_equal(category_rules_read(&s->rules, str_from(own_rules), "own", NULL), VRS_OK);
-    assert_int_equal(
-        category_rules_read(&s->rules, str_from(category_rules_builtin), "builtin", NULL), VRS_OK);
-    struct naming *naming;
-    struct naming_options none = { { "", 0 }, { "", 0 } };
-    assert_int_equal(naming_make(&s->r, &none, &s->keep, &naming, NULL), VRS_OK);
-    struct study_place place = {
-        .r = &s->r,
-        .agreement = &s->agreement,
-        .naming = naming,
-        .rules = &s->rules,
-        .keep = &s->keep,
-        .scratch = &s->scratch,
-    };
-    assert_int_equal(study_place_make(&place, NULL), VRS_OK);
-    s->study = (struct study){ .r = NULL };
-    assert_int_equal(study_make(&place, 0, &s->study, NULL), VRS_OK);
-}
-
-static void end(struct scene *s)
-{
-    category_rules_free(&s->rules);
-    arena_free(&s->keep);
-    arena_free(&s->scratch);
-    recording_free(&s->r);
+    sample_letters(&s->r, stacks, sizeof stacks / sizeof *stacks, letters);
+    studied_make(s, own_rules);
 }
 
 /* "category rule confidence" of the i-th allocation. */
-static const char *told(const struct scene *s, uint32_t i, char *text, size_t len)
+static const char *told(const struct studied *s, uint32_t i, char *text, size_t len)
 {
     const struct categories *c = &s->study.categories;
     assert_true(i < c->count);
@@ -133,11 +76,11 @@ static const char *told(const struct scene *s, uint32_t i, char *text, size_t le
 static void check(const char *events, const char *letters, const char *want)
 {
     static const uint64_t none[] = { 0 };
-    struct scene s = { .agreement = { .grade = GRADE_NONE } };
+    struct studied s;
     char have[128];
     play(&s, none, events, letters, "");
     assert_string_equal(told(&s, 0, have, sizeof have), want);
-    end(&s);
+    studied_end(&s);
 }
 
 static void the_first_rule_that_holds_decides(void **state)
@@ -180,7 +123,7 @@ static void frees_without_a_stack(void **state)
 static const char grads[] = "a 1 1000; a 2 1000; a 3 3000; a 4 9; f 4 9";
 static const char grad_letters[] = "BBBOO";
 
-static uint64_t bytes_of(const struct scene *s, enum category category)
+static uint64_t bytes_of(const struct studied *s, enum category category)
 {
     uint64_t sum = 0;
     for (uint32_t i = 0; i < s->study.lifetimes.count; i++)
@@ -207,7 +150,7 @@ static void older_memory_is_split(void **state)
         { { 1000, 1000, 700 }, 0, 0, 0, 0, 2700 }, /* less than 95 % of the gradients */
     };
     for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) {
-        struct scene s = { .agreement = { .grade = GRADE_NONE } };
+        struct studied s;
         play(&s, tests[i].block, grads, grad_letters, "");
         assert_int_equal(s.study.categories.copies, tests[i].copies);
         assert_int_equal(s.study.categories.multiset_bytes, 5000);
@@ -216,7 +159,7 @@ static void older_memory_is_split(void **state)
         assert_int_equal(bytes_of(&s, CATEGORY_OPTIMIZER_STATE), tests[i].optimizer_state);
         assert_int_equal(bytes_of(&s, CATEGORY_BUFFER), tests[i].buffer);
         assert_int_equal(bytes_of(&s, CATEGORY_PERSISTENT), tests[i].persistent);
-        end(&s);
+        studied_end(&s);
     }
 }
 
@@ -225,7 +168,7 @@ static void gradients_are_added_to_in_place(void **state)
 {
     (void)state;
     static const uint64_t block[] = { 1000, 1000, 1000, 1000, 3000, 3000, 0 };
-    struct scene s = { .agreement = { .grade = GRADE_NONE } };
+    struct studied s;
     play(&s, block, "a 1 1000; f 1 1000; a 2 3000; f 2 3000; a 1 1000; f 1 1000; a 4 9; f 4 9",
          "BABABAOO", "");
     assert_int_equal(s.study.categories.copies, 2);
@@ -234,7 +177,7 @@ static void gradients_are_added_to_in_place(void **state)
     assert_int_equal(s.study.categories.copies_gradient_bytes, 5000);
     for (uint32_t i = 0; i < s.study.lifetimes.count; i++)
         assert_int_equal(s.study.categories.undecided[i], s.study.lifetimes.at[i].birth < 0);
-    end(&s);
+    studied_end(&s);
 }
 
 /* State made anew in the second step stands for that of the first; a twin of another size for
@@ -244,7 +187,7 @@ static void an_optimizer_replaces(void **state)
     (void)state;
     static const uint64_t none[] = { 0 };
     static const char letters[] = "PPFFOOOO";
-    struct scene s = { .agreement = { .grade = GRADE_NONE } };
+    struct studied s;
     char have[128];
     play(&s, none, "a 1 100; a 2 100; a 9 5; f 9 5; a 3 100; f 1 100; a 4 100; f 2 100", letters,
          "");
@@ -252,12 +195,12 @@ static void an_optimizer_replaces(void **state)
     assert_int_equal(s.study.categories.replaced_bytes, 200);
     assert_string_equal(told(&s, 3, have, sizeof have), "optimizer_state O2 medium");
     assert_string_equal(told(&s, 4, have, sizeof have), "optimizer_state O2 medium");
-    end(&s);
+    studied_end(&s);
     play(&s, none, "a 1 100; a 2 100; a 9 5; f 9 5; a 3 104; f 1 100; a 4 100; f 2 100", letters,
          "");
     assert_int_equal(s.study.categories.replaced_count, 0);
     assert_string_equal(told(&s, 3, have, sizeof have), "optimizer_state O3 medium");
-    end(&s);
+    studied_end(&s);
 }
 
 /* Frees that repeat the stacks of allocs are no evidence. */
@@ -272,13 +215,13 @@ static void rules_of_ones_own_come_first(void **state)
 {
     (void)state;
     static const uint64_t none[] = { 0 };
-    struct scene s = { .agreement = { .grade = GRADE_NONE } };
+    struct studied s;
     char have[128];
     play(&s, none, "a 1 100; a 2 5; f 1 100", "FBS",
          "rule a kv_cache low\n size = 99\nrule b input high\n size = 100 # this\n");
     assert_string_equal(told(&s, 0, have, sizeof have), "input b high");
     assert_string_equal(told(&s, 1, have, sizeof have), "gradient B2 high");
-    end(&s);
+    studied_end(&s);
 }
 
 static void tables_and_estimates_add_up(void **state)
@@ -286,7 +229,7 @@ static void tables_and_estimates_add_up(void **state)
     (void)state;
     /* The last three are the gradients, which stay. */
     static const uint64_t block[] = { 1000, 1000, 3000, 600, 1000, 1000, 3000, 0 };
-    struct scene s = { .agreement = { .grade = GRADE_NONE } };
+    struct studied s;
     play(&s, block,
          "a 1 7000; a 10001800 1000; a 10001c00 1000; a 10002000 3000; f 1 7000; a 6 50; f 6 50",
          "FBBBSOO", "");
@@ -313,7 +256,7 @@ static void tables_and_estimates_add_up(void **state)
     assert_int_equal(e->item_bytes[RESIDUAL_K], 600);
     assert_int_equal(e->unexplained_bytes, 0);
     assert_string_equal(e->term[TERM_A].site[0].culprit.ptr, "model.py:7 forward");
-    end(&s);
+    studied_end(&s);
 }
 
 /* Of sizes near 2^64 sums may be wrong, and nothing else. */
@@ -321,7 +264,7 @@ static void hostile_sizes(void **state)
 {
     (void)state;
     static const uint64_t none[] = { 0 };
-    struct scene s = { .agreement = { .grade = GRADE_NONE } };
+    struct studied s;
     play(&s, none,
          "a 1 18446744073709551614; a 2 18446744073709551614; a 3 9223372036854775808; a 4 5; "
          "f 1 18446744073709551614",
@@ -329,7 +272,7 @@ static void hostile_sizes(void **state)
     struct category_table t;
     struct category_table_options options = { .at_event = 4 };
     assert_int_equal(category_table_compute(&s.study, &options, &t, NULL), VRS_OK);
-    end(&s);
+    studied_end(&s);
 }
 
 static void check_refused(const char *rules, const char *message)
@@ -365,7 +308,7 @@ static void mistakes_name_their_line(void **state)
                   "my.rules:2: size does not go with \"in_multiset\"");
     check_refused("rule a input high\n alloc.any ~", "my.rules:2: alloc.any needs a text");
     check_refused("rule a input high\n free.any ~ (",
-                  "my.rules:2: bad expression: Unmatched ( or \\(");
+                  "my.rules:2: bad expression: a ( without its )");
     check_refused("set root = x", "my.rules:1: unknown word \"root\"; a line begins with rule, set "
                                   "user_root or plumbing, or is indented");
     check_refused("set user_root x", "my.rules:1: user_root = needs a path");
@@ -409,77 +352,28 @@ static const char small_text[] =
     "{\"action\": \"free_completed\", \"addr\": 5120, \"size\": 1000, \"stream\": 0,"
     " \"frames\": []}]]}";
 
-struct sink_text {
-    char at[1 << 15];
-    size_t len;
-};
-
-static bool take(void *arg, const char *bytes, size_t len)
+static enum vrs_status ask(const struct vrs_recording *r, struct vrs_result *to[ANSWERS_MOST])
 {
-    struct sink_text *t = arg;
-    if (len > sizeof t->at - 1 - t->len)
-        return false;
-    memcpy(t->at + t->len, bytes, len);
-    t->len += len;
-    t->at[t->len] = '\0';
-    return true;
-}
-
-static enum vrs_status whole_way(struct sink_text *text)
-{
-    struct vrs_file *file = NULL;
-    const struct vrs_recording *recording = NULL;
-    struct vrs_result *result = NULL, *peak = NULL;
-    struct vrs_sink sink = { take, text };
-    struct vrs_write_options json = { .size = sizeof json, .format = VRS_JSON };
-    struct vrs_write_options plain = { .size = sizeof plain, .width = 120 };
     struct vrs_categories_options options = {
         .size = sizeof options,
         .rules = "set user_root = src\nplumbing = x\nrule a kv_cache low\n alloc.owner ~* zz\n"
                  " alloc.any = q\n",
     };
     struct vrs_peak_options by = { .size = sizeof by, .by = "category" };
-    enum vrs_status status =
-        vrs_open_bytes(small_text, sizeof small_text - 1, "run.json", NULL, &file, NULL);
-    if (status == VRS_OK)
-        status = vrs_recording(file, 0, &recording, NULL);
-    if (status == VRS_OK)
-        status = vrs_categories(recording, &options, &result, NULL);
-    if (status == VRS_OK)
-        status = vrs_write(result, &json, &sink, NULL);
-    if (status == VRS_OK)
-        status = vrs_write(result, &plain, &sink, NULL);
-    if (status == VRS_OK)
-        status = vrs_peak(recording, &by, &peak, NULL);
-    if (status == VRS_OK)
-        status = vrs_write(peak, &json, &sink, NULL);
-    vrs_result_free(peak);
-    vrs_result_free(result);
-    vrs_close(file);
-    return status;
+    enum vrs_status status = vrs_categories(r, &options, &to[0], NULL);
+    return status == VRS_OK ? vrs_peak(r, &by, &to[1], NULL) : status;
 }
 
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
-    static struct sink_text whole, text;
-    assert_int_equal(whole_way(&whole), VRS_OK);
-    assert_non_null(strstr(whole.at, "\"category\": \"parameter\""));
-    for (long n = 0;; n++) {
-        text.len = 0;
-        fault_left = n;
-        enum vrs_status status = whole_way(&text);
-        bool fired = fault_left < 0;
-        fault_left = -1;
-        if (!fired) {
-            assert_int_equal(status, VRS_OK);
-            return;
-        }
-        /* Memory given back early is only a wish, so some failures are survived. */
-        assert_true(status == VRS_NOMEM || status == VRS_OK);
-        if (status == VRS_OK)
-            assert_string_equal(text.at, whole.at);
-    }
+    static const struct vrs_write_options ways[] = {
+        { .size = sizeof ways[0], .format = VRS_JSON },
+        { .size = sizeof ways[0], .width = 120 },
+    };
+    const struct asking asking = { small_text, ask, ways, sizeof ways / sizeof *ways };
+    assert_non_null(strstr(answered(&asking), "\"category\": \"parameter\""));
+    answered_without_memory(&asking);
 }
 
 int main(void)

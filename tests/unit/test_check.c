@@ -6,63 +6,14 @@
 
 #include <cmocka.h>
 
-#include <vramscope/vramscope.h>
-
 #include "analysis/check.h"
-#include "fault.h"
-#include "sample.h"
+#include "answered.h"
+#include "studied.h"
 
 enum { ONE_MIB = 1 << 20 };
 
-struct scene {
-    struct recording r;
-    struct arena keep, scratch;
-    struct agreement agreement;
-    struct naming *naming;
-    struct category_rules rules;
-    struct study_place place;
-    struct study study;
-};
-
-static void begin(struct scene *t)
-{
-    memset(t, 0, sizeof *t);
-    sample_init(&t->r);
-    sample_device(&t->r, 0);
-}
-
-static void ready(struct scene *t)
-{
-    struct naming_options options = { S(""), S("") };
-    sample_finish(&t->r);
-    arena_init(&t->keep, SIZE_MAX / 2);
-    arena_init(&t->scratch, SIZE_MAX / 2);
-    assert_int_equal(naming_make(&t->r, &options, &t->keep, &t->naming, NULL), VRS_OK);
-    category_rules_init(&t->rules);
-    assert_int_equal(
-        category_rules_read(&t->rules, str_from(category_rules_builtin), "builtin", NULL), VRS_OK);
-    t->place = (struct study_place){
-        .r = &t->r,
-        .agreement = &t->agreement,
-        .naming = t->naming,
-        .rules = &t->rules,
-        .keep = &t->keep,
-        .scratch = &t->scratch,
-    };
-    assert_int_equal(study_place_make(&t->place, NULL), VRS_OK);
-    assert_int_equal(study_make(&t->place, 0, &t->study, NULL), VRS_OK);
-}
-
-static void end(struct scene *t)
-{
-    category_rules_free(&t->rules);
-    arena_free(&t->keep);
-    arena_free(&t->scratch);
-    recording_free(&t->r);
-}
-
-static struct check ask(struct scene *t, struct check_question q, const char *name,
-                        const char *value)
+static struct check checked(struct studied *t, struct check_question q, const char *name,
+                            const char *value)
 {
     struct budget budget;
     struct check check;
@@ -76,14 +27,15 @@ static struct check ask(struct scene *t, struct check_question q, const char *na
     return check;
 }
 
-static struct check_row judged(struct scene *t, const char *name, const char *value)
+static struct check_row judged(struct studied *t, const char *name, const char *value)
 {
-    struct check check = ask(t, (struct check_question){ .speaks_for_others = true }, name, value);
+    struct check check =
+        checked(t, (struct check_question){ .speaks_for_others = true }, name, value);
     assert_int_equal(check.rows, 1);
     return check.row[0];
 }
 
-static void comes_out(struct scene *t, const char *name, const char *value,
+static void comes_out(struct studied *t, const char *name, const char *value,
                       enum check_outcome outcome, const char *reason)
 {
     struct check_row row = judged(t, name, value);
@@ -96,20 +48,20 @@ static void comes_out(struct scene *t, const char *name, const char *value,
 }
 
 /* One tensor of 1,000 bytes, then one of 600 beside it, which dies; memory from the first event. */
-static void small(struct scene *t)
+static void small(struct studied *t)
 {
-    begin(t);
+    studied_begin(t);
     sample_segment(&t->r, 0x1000, 2 * ONE_MIB);
     sample_block(&t->r, 1024, 1000, BLOCK_ALLOCATED);
     sample_block(&t->r, 2 * ONE_MIB - 1024, 0, BLOCK_INACTIVE);
     sample_events(&t->r, "A 1000 2097152; a 1000 1000; a 1400 600; r 1400 600; c 1400 600");
-    ready(t);
+    studied_make(t, "");
 }
 
 static void more_than_the_limit_fails(void **state)
 {
     (void)state;
-    struct scene t;
+    struct studied t;
     small(&t);
     comes_out(&t, "max-peak", "1600", CHECK_PASS, NULL);
     comes_out(&t, "max-peak", "1599", CHECK_FAIL, NULL);
@@ -133,41 +85,41 @@ static void more_than_the_limit_fails(void **state)
     assert_int_equal(row.sites, 1);
     assert_int_equal(row.site[0].bytes, 1600);
     assert_int_equal(row.source, CHECK_MEASURED);
-    end(&t);
+    studied_end(&t);
 }
 
 /* A free that waits: asked for at event 2, done at event 4. */
 static void frees_that_wait_are_pending(void **state)
 {
     (void)state;
-    struct scene t;
-    begin(&t);
+    struct studied t;
+    studied_begin(&t);
     sample_segment(&t.r, 0x1000, 2 * ONE_MIB);
     sample_block(&t.r, 1024, 1000, BLOCK_ALLOCATED);
     sample_block(&t.r, 2048, 2000, BLOCK_PENDING);
     sample_block(&t.r, 2 * ONE_MIB - 3072, 0, BLOCK_INACTIVE);
     sample_events(&t.r, "a 1000 1000; a 9000 500; r 9000 500; n 0 0; c 9000 500; a 9000 700; "
                         "r 9000 700; c 9000 700");
-    ready(&t);
+    studied_make(&t, "");
     struct check_row row = judged(&t, "max-pending", "2559");
     assert_int_equal(row.outcome, CHECK_FAIL);
     assert_int_equal(row.value, 2560);
     assert_int_equal(row.event, 2);
     comes_out(&t, "max-pending", "2560", CHECK_PASS, "recorded_window");
-    end(&t);
+    studied_end(&t);
 }
 
 /* A block of unknown size may be 1 MiB larger than the rounding rule says. */
 static void a_bound_does_not_decide(void **state)
 {
     (void)state;
-    struct scene t;
-    begin(&t);
+    struct studied t;
+    studied_begin(&t);
     sample_segment(&t.r, 0x1000000, 20 * ONE_MIB);
     sample_block(&t.r, 20 * ONE_MIB, 0, BLOCK_INACTIVE);
     sample_events(&t.r, "A 1000000 20971520; a 1000000 3145728; r 1000000 3145728; "
                         "c 1000000 3145728");
-    ready(&t);
+    studied_make(&t, "");
     comes_out(&t, "max-peak-active", "3145727", CHECK_FAIL, "rounded_blocks");
     comes_out(&t, "max-peak-active", "3MiB", CHECK_INCONCLUSIVE, "rounded_blocks");
     comes_out(&t, "max-peak-active", "4194303", CHECK_INCONCLUSIVE, "rounded_blocks");
@@ -177,18 +129,18 @@ static void a_bound_does_not_decide(void **state)
     assert_int_equal(judged(&t, "max-peak-active", "3MiB").upper, 4 * ONE_MIB);
     t.study.curves.of[CURVE_ACTIVE].exact = true;
     comes_out(&t, "max-peak-active", "3MiB", CHECK_PASS, NULL);
-    end(&t);
+    studied_end(&t);
 }
 
 static void without_a_trace_the_end_is_known(void **state)
 {
     (void)state;
-    struct scene t;
-    begin(&t);
+    struct studied t;
+    studied_begin(&t);
     sample_segment(&t.r, 0x1000, 2 * ONE_MIB);
     sample_block(&t.r, 1024, 1000, BLOCK_ALLOCATED);
     sample_block(&t.r, 2 * ONE_MIB - 1024, 0, BLOCK_INACTIVE);
-    ready(&t);
+    studied_make(&t, "");
     comes_out(&t, "max-peak", "1GiB", CHECK_INCONCLUSIVE, "needs_trace");
     comes_out(&t, "max-peak-active", "1GiB", CHECK_INCONCLUSIVE, "needs_trace");
     comes_out(&t, "max-step-peak", "1GiB", CHECK_INCONCLUSIVE, "needs_trace");
@@ -198,21 +150,21 @@ static void without_a_trace_the_end_is_known(void **state)
     comes_out(&t, "max-end", "999", CHECK_FAIL, NULL);
     comes_out(&t, "max-reserved", "2MiB", CHECK_PASS, "final_state");
     comes_out(&t, "max-slack", "23", CHECK_FAIL, "final_state");
-    end(&t);
+    studied_end(&t);
 }
 
 static void memory_without_a_stack_may_be_of_any_site(void **state)
 {
     (void)state;
     static const struct line lines[] = { { "forward", "/home/u/model.py", 7 } };
-    struct scene t;
-    begin(&t);
+    struct studied t;
+    studied_begin(&t);
     sample_segment(&t.r, 0x1000, 2 * ONE_MIB);
     sample_block(&t.r, 2 * ONE_MIB, 0, BLOCK_INACTIVE);
     sample_events(&t.r, "A 1000 2097152; a 1000 1000; a 1400 600; f 1400 600; f 1000 1000");
     stack_id stack = sample_stack(&t.r, lines, 1);
     t.r.events.stack[1] = stack.n;
-    ready(&t);
+    studied_make(&t, "");
     comes_out(&t, "max-site", "model.py:7 =999", CHECK_FAIL, "no_stack");
     comes_out(&t, "max-site", "^model.py:7 forward$=1000", CHECK_INCONCLUSIVE, "no_stack");
     comes_out(&t, "max-site", "model.py:7=1599", CHECK_INCONCLUSIVE, "no_stack");
@@ -225,122 +177,94 @@ static void memory_without_a_stack_may_be_of_any_site(void **state)
     assert_string_equal(row.site[0].site.culprit.ptr, "model.py:7 forward");
     assert_true(str_equal(row.site[0].file, S("model.py")));
     assert_int_equal(row.site[0].line, 7);
-    end(&t);
+    studied_end(&t);
 }
 
 static void out_of_memory_is_an_event(void **state)
 {
     (void)state;
-    struct scene t;
-    begin(&t);
+    struct studied t;
+    studied_begin(&t);
     sample_segment(&t.r, 0x1000, 2 * ONE_MIB);
     sample_block(&t.r, 2 * ONE_MIB, 0, BLOCK_INACTIVE);
     sample_events(&t.r, "A 1000 2097152; a 1000 1000; o 200 8192; f 1000 1000; F 90000 512");
-    ready(&t);
+    studied_make(&t, "");
     comes_out(&t, "no-oom", "", CHECK_FAIL, "recorded_window");
     assert_int_equal(judged(&t, "no-oom", "").event, 2);
     /* A release whose stack tells nothing. */
     comes_out(&t, "no-retry", "", CHECK_INCONCLUSIVE, "unknown_cause");
-    end(&t);
+    studied_end(&t);
 }
 
 static void limits_of_other_devices_are_not_lost(void **state)
 {
     (void)state;
-    struct scene t;
+    struct studied t;
     small(&t);
     comes_out(&t, "max-device-peak", "5=1GiB", CHECK_INCONCLUSIVE, "no_such_device");
     struct check_question quiet = { .speaks_for_others = false };
-    assert_int_equal(ask(&t, quiet, "max-device-peak", "5=1GiB").rows, 0);
+    assert_int_equal(checked(&t, quiet, "max-device-peak", "5=1GiB").rows, 0);
     struct check_question only = { .speaks_for_others = true, .device = 1 };
-    assert_int_equal(ask(&t, only, "max-device-peak", "5=1GiB").rows, 1);
-    end(&t);
+    assert_int_equal(checked(&t, only, "max-device-peak", "5=1GiB").rows, 1);
+    studied_end(&t);
 }
 
 static void differences_are_of_the_same_figure(void **state)
 {
     (void)state;
-    struct scene t, base;
+    struct studied t, base;
     small(&t);
-    begin(&base);
+    studied_begin(&base);
     sample_segment(&base.r, 0x1000, 2 * ONE_MIB);
     sample_block(&base.r, 1024, 1000, BLOCK_ALLOCATED);
     sample_block(&base.r, 2 * ONE_MIB - 1024, 0, BLOCK_INACTIVE);
     sample_events(&base.r, "A 1000 2097152; a 1000 1000; x 0 0; x 0 0");
-    ready(&base);
+    studied_make(&base, "");
     struct check_question q = { .base = &base.study };
-    struct check_row row = ask(&t, q, "max-delta", "600").row[0];
+    struct check_row row = checked(&t, q, "max-delta", "600").row[0];
     assert_int_equal(row.outcome, CHECK_PASS);
     assert_int_equal(row.value, 600);
     assert_int_equal(row.source, CHECK_DERIVED);
-    assert_int_equal(ask(&t, q, "max-delta", "599").row[0].outcome, CHECK_FAIL);
-    assert_int_equal(ask(&t, q, "max-delta", "60%").row[0].outcome, CHECK_PASS);
-    assert_int_equal(ask(&t, q, "max-delta", "59.9%").row[0].outcome, CHECK_FAIL);
-    assert_int_equal(ask(&t, q, "max-peak", "160%").row[0].outcome, CHECK_PASS);
-    assert_int_equal(ask(&t, q, "max-peak", "159%").row[0].outcome, CHECK_FAIL);
+    assert_int_equal(checked(&t, q, "max-delta", "599").row[0].outcome, CHECK_FAIL);
+    assert_int_equal(checked(&t, q, "max-delta", "60%").row[0].outcome, CHECK_PASS);
+    assert_int_equal(checked(&t, q, "max-delta", "59.9%").row[0].outcome, CHECK_FAIL);
+    assert_int_equal(checked(&t, q, "max-peak", "160%").row[0].outcome, CHECK_PASS);
+    assert_int_equal(checked(&t, q, "max-peak", "159%").row[0].outcome, CHECK_FAIL);
     q.base = NULL;
-    row = ask(&t, q, "max-delta", "1GiB").row[0];
+    row = checked(&t, q, "max-delta", "1GiB").row[0];
     assert_int_equal(row.outcome, CHECK_INCONCLUSIVE);
     assert_string_equal(row.reason, "no_baseline_device");
-    end(&t);
-    end(&base);
+    studied_end(&t);
+    studied_end(&base);
 }
 
 static void grade_d_is_refused_when_strict(void **state)
 {
     (void)state;
-    struct scene t;
+    struct studied t;
     small(&t);
     t.study.trust.grade = 'D';
     struct check_question strict = { .strict = true };
-    struct check check = ask(&t, strict, "max-peak", "1");
+    struct check check = checked(&t, strict, "max-peak", "1");
     assert_string_equal(check.row[0].reason, "grade_d");
     assert_int_equal(check.exit_code, 4);
-    check = ask(&t, (struct check_question){ 0 }, "max-peak", "1");
+    check = checked(&t, (struct check_question){ 0 }, "max-peak", "1");
     assert_int_equal(check.exit_code, 1);
     t.study.trust.grade = 'A';
-    check = ask(&t, strict, "max-step-peak", "1");
+    check = checked(&t, strict, "max-step-peak", "1");
     assert_int_equal(check.exit_code, 4);
-    check = ask(&t, (struct check_question){ 0 }, "max-step-peak", "1");
+    check = checked(&t, (struct check_question){ 0 }, "max-step-peak", "1");
     assert_int_equal(check.exit_code, 0);
-    end(&t);
+    studied_end(&t);
 }
 
 /* The public call, in every form. */
-static const char recording_text[] =
-    "{\"segments\": [{\"device\": 0, \"address\": 4096, \"total_size\": 2097152,"
-    " \"allocated_size\": 1024, \"active_size\": 1024, \"requested_size\": 1000, \"stream\": 0,"
-    " \"segment_type\": \"small\", \"blocks\": ["
-    "{\"address\": 4096, \"size\": 1024, \"requested_size\": 1000,"
-    " \"state\": \"active_allocated\", \"frames\": []},"
-    "{\"address\": 5120, \"size\": 2096128, \"requested_size\": 0, \"state\": \"inactive\","
-    " \"frames\": []}]}],"
-    "\"device_traces\": [["
-    "{\"action\": \"segment_alloc\", \"addr\": 4096, \"size\": 2097152, \"stream\": 0,"
-    " \"time_us\": 10, \"frames\": []},"
-    "{\"action\": \"alloc\", \"addr\": 4096, \"size\": 1000, \"stream\": 0, \"time_us\": 11,"
-    " \"frames\": [{\"name\": \"for|ward<b>&]]>`@x`\\n\", \"filename\": \"/home/user/model.py\","
-    " \"line\": 7}]},"
-    "{\"action\": \"oom\", \"device_free\": 512, \"size\": 8192, \"stream\": 0, \"time_us\": 12,"
-    " \"frames\": []}]]}";
 
-struct sink_text {
-    char at[1 << 16];
-    size_t len;
-};
+static const char name[] = "for|ward<b>&]]>`@x`\\n";
+static const char refused[] = ", {\"action\": \"oom\", \"device_free\": 512, \"size\": 8192,"
+                              " \"stream\": 0, \"time_us\": 12, \"frames\": []}";
 
-static bool take(void *arg, const char *bytes, size_t len)
-{
-    struct sink_text *t = arg;
-    if (len > sizeof t->at - 1 - t->len)
-        return false;
-    memcpy(t->at + t->len, bytes, len);
-    t->len += len;
-    t->at[t->len] = '\0';
-    return true;
-}
-
-static enum vrs_status whole_way(struct sink_text *text)
+static enum vrs_status ask(const struct vrs_recording *r, struct vrs_result *to[ANSWERS_MOST])
 {
     static const struct vrs_limit limit[] = {
         { "max-peak", "999" },
@@ -356,14 +280,6 @@ static enum vrs_status whole_way(struct sink_text *text)
         { "max-growth-per-step", "1" },
         { "max-stranded", "1" },
     };
-    struct vrs_file *file = NULL;
-    const struct vrs_recording *recording = NULL;
-    struct vrs_result *result = NULL;
-    struct vrs_sink sink = { take, text };
-    enum vrs_status status =
-        vrs_open_bytes(recording_text, sizeof recording_text - 1, "run.json", NULL, &file, NULL);
-    if (status == VRS_OK)
-        status = vrs_recording(file, 0, &recording, NULL);
     struct vrs_check_options o = {
         .size = sizeof o,
         .path = "/tmp/folder/run.json",
@@ -371,82 +287,68 @@ static enum vrs_status whole_way(struct sink_text *text)
         .limits = sizeof limit / sizeof *limit,
         .budget = "max-end = 1\nmax-peak = 5",
         .rules = "rule mine kv_cache low\n  alloc.owner ~* model\n",
-        .baseline = recording,
+        .baseline = r,
     };
+    enum vrs_status status = vrs_check(r, &o, &to[0], NULL);
     if (status == VRS_OK)
-        status = vrs_check(recording, &o, &result, NULL);
-    if (status == VRS_OK)
-        assert_int_equal(vrs_verdict(result), VRS_NO);
-    static const enum vrs_format formats[] = { VRS_TEXT, VRS_JSON, VRS_JUNIT, VRS_MARKDOWN,
-                                               VRS_SARIF };
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
-        struct vrs_write_options write = { .size = sizeof write, .format = formats[i] };
-        if (status == VRS_OK)
-            status = vrs_write(result, &write, &sink, NULL);
-    }
-    vrs_result_free(result);
-    vrs_close(file);
+        assert_int_equal(vrs_verdict(to[0]), VRS_NO);
     return status;
+}
+
+static struct asking in_every_form(void)
+{
+    static const struct vrs_write_options ways[] = {
+        { .size = sizeof ways[0], .format = VRS_TEXT },
+        { .size = sizeof ways[0], .format = VRS_JSON },
+        { .size = sizeof ways[0], .format = VRS_JUNIT },
+        { .size = sizeof ways[0], .format = VRS_MARKDOWN },
+        { .size = sizeof ways[0], .format = VRS_SARIF },
+    };
+    return (struct asking){ recording_of_tensor(name, refused), ask, ways,
+                            sizeof ways / sizeof *ways };
 }
 
 static void every_form_is_escaped(void **state)
 {
     (void)state;
-    static struct sink_text text;
-    text.len = 0;
-    assert_int_equal(whole_way(&text), VRS_OK);
-    assert_null(strstr(text.at, "/home/user"));
-    assert_null(strstr(text.at, "/tmp/folder"));
-    assert_non_null(strstr(text.at, "FAIL"));
-    assert_non_null(strstr(text.at, "for|ward&lt;b&gt;&amp;]]&gt;`@x`\\x0a"));
-    assert_non_null(strstr(text.at, "for&#124;ward&#60;b&#62;&#38;&#93;&#93;"));
-    assert_non_null(strstr(text.at, "\\\\]\\\\]>`@x`"));
-    assert_non_null(strstr(text.at, "\"uri\": \"model.py\""));
-    assert_non_null(strstr(text.at, "\"startLine\": 7"));
+    struct asking asking = in_every_form();
+    const char *text = answered(&asking);
+    assert_null(strstr(text, "/home/user"));
+    assert_null(strstr(text, "/tmp/folder"));
+    assert_non_null(strstr(text, "FAIL"));
+    assert_non_null(strstr(text, "for|ward&lt;b&gt;&amp;]]&gt;`@x`\\x0a"));
+    assert_non_null(strstr(text, "for&#124;ward&#60;b&#62;&#38;&#93;&#93;"));
+    assert_non_null(strstr(text, "\\\\]\\\\]>`@x`"));
+    assert_non_null(strstr(text, "\"uri\": \"model.py\""));
+    assert_non_null(strstr(text, "\"startLine\": 7"));
 }
 
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
-    static struct sink_text whole, text;
-    whole.len = 0;
-    assert_int_equal(whole_way(&whole), VRS_OK);
-    for (long n = 0;; n++) {
-        text.len = 0;
-        fault_left = n;
-        enum vrs_status status = whole_way(&text);
-        bool fired = fault_left < 0;
-        fault_left = -1;
-        if (!fired) {
-            assert_int_equal(status, VRS_OK);
-            return;
-        }
-        assert_true(status == VRS_NOMEM || status == VRS_OK);
-        if (status == VRS_OK)
-            assert_string_equal(text.at, whole.at);
-    }
+    struct asking asking = in_every_form();
+    answered_without_memory(&asking);
+}
+
+/* Without a limit there is no answer; another takes its place. */
+static enum vrs_status ask_in_vain(const struct vrs_recording *r,
+                                   struct vrs_result *to[ANSWERS_MOST])
+{
+    struct vrs_check_options none = { .size = sizeof none };
+    assert_int_equal(vrs_check(r, &none, &to[0], NULL), VRS_USAGE);
+    assert_int_equal(vrs_check_check(&none, false, NULL), VRS_USAGE);
+    assert_int_equal(vrs_report(r, NULL, &to[0], NULL), VRS_OK);
+    return VRS_OK;
 }
 
 static void other_answers_have_no_such_form(void **state)
 {
     (void)state;
-    static struct sink_text text;
-    struct vrs_file *file = NULL;
-    const struct vrs_recording *recording = NULL;
-    struct vrs_result *result = NULL;
-    struct vrs_sink sink = { take, &text };
-    struct vrs_write_options write = { .size = sizeof write, .format = VRS_JUNIT };
-    struct vrs_check_options none = { .size = sizeof none };
-    assert_int_equal(
-        vrs_open_bytes(recording_text, sizeof recording_text - 1, "run.json", NULL, &file, NULL),
-        VRS_OK);
-    assert_int_equal(vrs_recording(file, 0, &recording, NULL), VRS_OK);
-    assert_int_equal(vrs_check(recording, &none, &result, NULL), VRS_USAGE);
-    assert_int_equal(vrs_check_check(&none, false, NULL), VRS_USAGE);
-    assert_int_equal(vrs_report(recording, NULL, &result, NULL), VRS_OK);
-    assert_int_equal(vrs_write(result, &write, &sink, NULL), VRS_USAGE);
-    vrs_result_free(result);
-    vrs_close(file);
+    static const struct vrs_write_options junit = { .size = sizeof junit, .format = VRS_JUNIT };
+    static struct written text;
+    struct asking asking = { recording_of_tensor(name, refused), ask_in_vain, &junit, 1 };
+    assert_int_equal(answer(&asking, &text), VRS_USAGE);
+    assert_int_equal(text.len, 0);
 }
 
 int main(void)

@@ -6,8 +6,7 @@
 
 #include <cmocka.h>
 
-#include <vramscope/vramscope.h>
-
+#include "answered.h"
 #include "fault.h"
 
 #define FRAME(name, file, line)                                                                    \
@@ -46,22 +45,6 @@ static const char after_text[] = RECORDING(
         FRAME("softmax", "/home/user/model.py", "31") ", " FRAME(
             "focus", "/home/user/model.py", "44") ", " MAIN) ", " ALLOC("7168", "1024", ""));
 
-struct sink_text {
-    char at[1 << 16];
-    size_t len;
-};
-
-static bool take(void *arg, const char *bytes, size_t len)
-{
-    struct sink_text *t = arg;
-    if (len > sizeof t->at - 1 - t->len)
-        return false;
-    memcpy(t->at + t->len, bytes, len);
-    t->len += len;
-    t->at[t->len] = '\0';
-    return true;
-}
-
 struct two {
     struct vrs_file *file[2];
     const struct vrs_recording *recording[2];
@@ -88,7 +71,7 @@ static void close_two(struct two *t)
 }
 
 /* What the answer to a question says, in JSON. */
-static void ask(struct vrs_diff_options options, struct sink_text *text)
+static void ask(struct vrs_diff_options options, struct written *text)
 {
     struct two two;
     struct vrs_result *result = NULL;
@@ -100,14 +83,14 @@ static void ask(struct vrs_diff_options options, struct sink_text *text)
     assert_int_equal(status, VRS_OK);
     /* The answer outlives the files. */
     close_two(&two);
-    struct vrs_sink sink = { take, text };
+    struct vrs_sink sink = written_sink(text);
     struct vrs_write_options json = { .size = sizeof json, .format = VRS_JSON };
     text->len = 0;
     assert_int_equal(vrs_write(result, &json, &sink, NULL), VRS_OK);
     vrs_result_free(result);
 }
 
-static void says(const struct sink_text *text, const char *words)
+static void says(const struct written *text, const char *words)
 {
     if (strstr(text->at, words) == NULL)
         fail_msg("\"%s\" is not in %s", words, text->at);
@@ -116,7 +99,7 @@ static void says(const struct sink_text *text, const char *words)
 static void rows_are_matched_in_stages(void **state)
 {
     (void)state;
-    static struct sink_text text;
+    static struct written text;
     ask((struct vrs_diff_options){ .at = NULL }, &text);
     says(&text, "\"total_delta_bytes\": 1536");
     says(&text, "\"name\": \"model.py:7 load\", \"a_name\": null, \"stage\": \"M0\"");
@@ -203,14 +186,16 @@ static void comparisons_are_not_joined(void **state)
 }
 
 /* From bytes to text; frees whatever it got. */
-static enum vrs_status whole_way(struct sink_text *text)
+static enum vrs_status whole_way(void *arg)
 {
+    struct written *text = arg;
     struct two two;
     struct vrs_result *result = NULL;
-    struct vrs_sink sink = { take, text };
+    struct vrs_sink sink = written_sink(text);
     struct vrs_diff_options options = { .size = sizeof options, .weight = "byte_events" };
     struct vrs_write_options json = { .size = sizeof json, .format = VRS_JSON };
     struct vrs_write_options plain = { .size = sizeof plain, .width = 120, .stacks = true };
+    text->len = 0;
     enum vrs_status status = open_two(&two);
     if (status == VRS_OK)
         status = vrs_diff(two.recording[0], two.recording[1], &options, &result, NULL);
@@ -223,25 +208,20 @@ static enum vrs_status whole_way(struct sink_text *text)
     return status;
 }
 
+static struct written whole;
+
+static void is_whole(void *arg)
+{
+    const struct written *text = arg;
+    assert_string_equal(text->at, whole.at);
+}
+
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
-    static struct sink_text whole, text;
+    static struct written text;
     assert_int_equal(whole_way(&whole), VRS_OK);
-    for (long n = 0;; n++) {
-        text.len = 0;
-        fault_left = n;
-        enum vrs_status status = whole_way(&text);
-        bool fired = fault_left < 0;
-        fault_left = -1;
-        if (!fired) {
-            assert_int_equal(status, VRS_OK);
-            return;
-        }
-        assert_true(status == VRS_NOMEM || status == VRS_OK);
-        if (status == VRS_OK)
-            assert_string_equal(text.at, whole.at);
-    }
+    fault_each(whole_way, is_whole, &text);
 }
 
 int main(void)

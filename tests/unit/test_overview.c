@@ -7,68 +7,44 @@
 #include <cmocka.h>
 
 #include "analysis/overview.h"
-#include "fault.h"
-#include "sample.h"
+#include "studied.h"
 
 static const struct line native = { "at::empty", "??", 0 };
 static const struct line user = { "step", "/home/user/train.py", 7 };
 static const struct line library = { "step", "/e/site-packages/optim.py", 9 };
 
-/* A study as a call has one; everything of it lives in the two arenas. */
-struct place {
-    struct arena keep, scratch;
-    struct agreement agreement;
-};
-
-static enum vrs_status overview_of(const struct recording *r, struct place *p, struct overview *ret)
-{
-    static const struct naming_options options = { { "", 0 }, { "", 0 } };
-    struct study study;
-    struct study_place place = {
-        .r = r, .agreement = &p->agreement, .keep = &p->keep, .scratch = &p->scratch
-    };
-    arena_init(&p->keep, SIZE_MAX);
-    arena_init(&p->scratch, SIZE_MAX);
-    TRY(naming_make(r, &options, &p->scratch, &place.naming, NULL));
-    TRY(study_place_make(&place, NULL));
-    TRY(study_make(&place, 0, &study, NULL));
-    return overview_compute(&study, ret, NULL);
-}
-
-static void leave(struct recording *r, struct place *p)
-{
-    arena_free(&p->keep);
-    arena_free(&p->scratch);
-    recording_free(r);
-}
-
 /* A device with one segment and one block in use, as the events say. */
-static void make(struct recording *r, const char *events)
+static void make(struct studied *s, const char *events)
 {
-    sample_init(r);
-    sample_device(r, 0);
-    sample_segment(r, 0x1000, 2 << 20);
-    sample_block(r, 1024, 600, BLOCK_ALLOCATED);
-    sample_block(r, (2 << 20) - 1024, 0, BLOCK_INACTIVE);
-    sample_events(r, events);
+    studied_begin(s);
+    s->agreement.refusal = REFUSED_ASKED;
+    sample_segment(&s->r, 0x1000, 2 << 20);
+    sample_block(&s->r, 1024, 600, BLOCK_ALLOCATED);
+    sample_block(&s->r, (2 << 20) - 1024, 0, BLOCK_INACTIVE);
+    sample_events(&s->r, events);
+}
+
+static struct overview overview_of(struct studied *s)
+{
+    struct overview o;
+    studied_make(s, "");
+    assert_int_equal(overview_compute(&s->study, &o, NULL), VRS_OK);
+    return o;
 }
 
 /* The outcomes as letters, in the order of the rows: - not run, h holds, F fails, f a fact. */
 static void check_outcomes(const char *events, const char *expected)
 {
-    struct recording r;
-    struct place p = { .agreement = { .refusal = REFUSED_ASKED } };
-    struct overview o;
+    struct studied s;
     char got[TRUST_ROWS + 1] = "";
-    make(&r, events);
-    sample_finish(&r);
-    assert_int_equal(overview_of(&r, &p, &o), VRS_OK);
+    make(&s, events);
+    struct overview o = overview_of(&s);
     for (uint32_t i = 0; i < TRUST_ROWS; i++) {
         bool fact = o.check[i].outcome == TRUST_HOLDS && o.check[i].found.count != 0;
         got[i] = fact ? 'f' : "-hF"[o.check[i].outcome];
     }
     assert_string_equal(got, expected);
-    leave(&r, &p);
+    studied_end(&s);
 }
 
 static void each_check_has_an_outcome(void **state)
@@ -87,13 +63,10 @@ static void each_check_has_an_outcome(void **state)
 static void cases_are_shown_in_the_order_of_events(void **state)
 {
     (void)state;
-    struct recording r;
-    struct place p = { .agreement = { .refusal = REFUSED_ASKED } };
-    struct overview o;
-    make(&r, "A 1000 2097152; a 1000 600; a 100 1; a 200 2; a 300 3; a 400 4; a 500 5; a 600 6; "
+    struct studied s;
+    make(&s, "A 1000 2097152; a 1000 600; a 100 1; a 200 2; a 300 3; a 400 4; a 500 5; a 600 6; "
              "f 100 1; f 200 2; f 300 3; f 400 4; f 500 5; f 600 6");
-    sample_finish(&r);
-    assert_int_equal(overview_of(&r, &p, &o), VRS_OK);
+    struct overview o = overview_of(&s);
     const struct trust_row *row = &o.check[7];
     assert_string_equal(row->id, "unknown_segment");
     assert_int_equal(row->found.count, 6);
@@ -102,25 +75,22 @@ static void cases_are_shown_in_the_order_of_events(void **state)
         assert_int_equal(row->found.shown[i].event, 2 + i);
         assert_int_equal(row->found.shown[i].address, 0x100 * (i + 1));
     }
-    leave(&r, &p);
+    studied_end(&s);
 }
 
 static void facts_are_collected(void **state)
 {
     (void)state;
-    struct recording r;
-    struct place p = { .agreement = { .refusal = REFUSED_ASKED } };
-    struct overview o;
-    make(&r, "A 1000 2097152; a 1000 600; a 1400 200; a 1800 200; x 0 0; x 0 0; f 1800 200");
-    r.events.stack[1] = sample_stack(&r, (struct line[]){ native, user }, 2).n;
-    r.events.stack[2] = sample_stack(&r, (struct line[]){ library }, 1).n;
-    r.events.time_us[6] = 500;
-    sample_setting(&r, "max_split_size", -1);
-    sample_setting(&r, "max_split_size", 7);
-    sample_setting(&r, "trace_alloc_max_entries", 100);
-    assert_true(tallies_count(&r.tallies, TALLY_UNKNOWN_KEY, sample_string(&r, "hovercraft")));
-    sample_finish(&r);
-    assert_int_equal(overview_of(&r, &p, &o), VRS_OK);
+    struct studied s;
+    make(&s, "A 1000 2097152; a 1000 600; a 1400 200; a 1800 200; x 0 0; x 0 0; f 1800 200");
+    s.r.events.stack[1] = sample_stack(&s.r, (struct line[]){ native, user }, 2).n;
+    s.r.events.stack[2] = sample_stack(&s.r, (struct line[]){ library }, 1).n;
+    s.r.events.time_us[6] = 500;
+    sample_setting(&s.r, "max_split_size", -1);
+    sample_setting(&s.r, "max_split_size", 7);
+    sample_setting(&s.r, "trace_alloc_max_entries", 100);
+    assert_true(tallies_count(&s.r.tallies, TALLY_UNKNOWN_KEY, sample_string(&s.r, "hovercraft")));
+    struct overview o = overview_of(&s);
     assert_int_equal(o.actions, 3);
     assert_true(str_equal(o.action[0].name, S("alloc")));
     assert_int_equal(o.action[0].count, 3);
@@ -142,49 +112,42 @@ static void facts_are_collected(void **state)
     assert_true(o.unknown_origin_end_ratio == 0);
     assert_true(o.explained_peak_ratio == 0.8);
     assert_true(o.no_user_frame_peak_ratio == 0.4);
-    leave(&r, &p);
+    studied_end(&s);
 }
 
 static void a_replay_is_a_check(void **state)
 {
     (void)state;
-    struct recording r;
-    struct place p = { .agreement = { .grade = GRADE_POOR,
+    struct studied s;
+    make(&s, "A 1000 2097152; a 1000 600");
+    s.agreement = (struct agreement){ .grade = GRADE_POOR,
                                       .addresses = 10,
                                       .addresses_equal = 7,
-                                      .first = { .kind = WRONG_ADDRESS, .event = 3 } } };
-    struct overview o;
-    make(&r, "A 1000 2097152; a 1000 600");
-    sample_finish(&r);
-    assert_int_equal(overview_of(&r, &p, &o), VRS_OK);
+                                      .first = { .kind = WRONG_ADDRESS, .event = 3 } };
+    struct overview o = overview_of(&s);
     assert_string_equal(o.check[13].check, "T09");
     assert_int_equal(o.check[13].outcome, TRUST_FAILS);
     assert_int_equal(o.check[13].found.count, 3);
     assert_int_equal(o.check[13].found.first_event, 3);
-    leave(&r, &p);
+    studied_end(&s);
+}
+
+static enum vrs_status overview(struct studied *s)
+{
+    struct overview o;
+    return overview_compute(&s->study, &o, NULL);
 }
 
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
-    struct recording r;
-    struct place p = { .agreement = { .refusal = REFUSED_ASKED } };
-    make(&r, "A 1000 2097152; a 1000 600; x 0 0");
-    sample_setting(&r, "max_split_size", -1);
-    assert_true(tallies_count(&r.tallies, TALLY_UNKNOWN_KEY, sample_string(&r, "hovercraft")));
-    sample_finish(&r);
-    bool fired = true;
-    for (long n = 0; fired; n++) {
-        struct overview o;
-        fault_left = n;
-        enum vrs_status status = overview_of(&r, &p, &o);
-        fired = fault_left < 0;
-        fault_left = -1;
-        arena_free(&p.keep);
-        arena_free(&p.scratch);
-        assert_int_equal(status, fired ? VRS_NOMEM : VRS_OK);
-    }
-    recording_free(&r);
+    struct studied s;
+    make(&s, "A 1000 2097152; a 1000 600; x 0 0");
+    sample_setting(&s.r, "max_split_size", -1);
+    assert_true(tallies_count(&s.r.tallies, TALLY_UNKNOWN_KEY, sample_string(&s.r, "hovercraft")));
+    studied_make(&s, "");
+    studied_without_memory(&s, overview);
+    studied_end(&s);
 }
 
 int main(void)

@@ -7,79 +7,39 @@
 
 #include <cmocka.h>
 
-#include "analysis/phases.h"
-#include "base/table.h"
-#include "fault.h"
-#include "sample.h"
+#include "studied.h"
 
 #define TORCH "/e/lib/python3.12/site-packages/torch/"
 
 /* Letters of a program: each is one alloc of one byte with such a stack. */
-static const struct kind {
-    char letter;
-    struct line line;
-} kinds[] = {
-    { 'f', { "_call_impl", TORCH "nn/modules/module.py", 1 } },
-    { 'b', { "torch::autograd::Engine::thread_main(int)", "??", 0 } },
-    { 'p', { "backward", TORCH "autograd/__init__.py", 1 } },
-    { 'o', { "step", TORCH "optim/adam.py", 1 } },
-    { 'z', { "zero_grad", TORCH "optim/optimizer.py", 1 } },
-    { 'd', { "fetch", TORCH "utils/data/fetch.py", 1 } },
-    { 'i', { "__init__", "/home/u/model.py", 1 } },
-    { 'x', { "main", "/home/u/train.py", 1 } },
-};
-
-struct made {
-    struct recording r;
-    struct arena arena;
+static const struct stack_letter kinds[] = {
+    { 'f', { { "_call_impl", TORCH "nn/modules/module.py", 1 } } },
+    { 'b', { { "torch::autograd::Engine::thread_main(int)", "??", 0 } } },
+    { 'p', { { "backward", TORCH "autograd/__init__.py", 1 } } },
+    { 'o', { { "step", TORCH "optim/adam.py", 1 } } },
+    { 'z', { { "zero_grad", TORCH "optim/optimizer.py", 1 } } },
+    { 'd', { { "fetch", TORCH "utils/data/fetch.py", 1 } } },
+    { 'i', { { "__init__", "/home/u/model.py", 1 } } },
+    { 'x', { { "main", "/home/u/train.py", 1 } } },
 };
 
 /* "-" is an alloc without a stack. */
-static void make(struct made *m, const char *program)
+static void make(struct studied *s, const char *program)
 {
     static char text[4096];
     size_t len = 0;
     text[0] = '\0';
-    sample_init(&m->r);
-    sample_device(&m->r, 0);
-    stack_id stack[128] = { { 0 } };
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        stack[(int)kinds[i].letter] = sample_stack(&m->r, &kinds[i].line, 1);
     for (size_t i = 0; program[i] != '\0'; i++)
         len += (size_t)snprintf(text + len, sizeof text - len, "%sa %zx 8", i == 0 ? "" : "; ",
                                 0x1000 + 512 * i);
-    sample_events(&m->r, text);
-    for (size_t i = 0; program[i] != '\0'; i++)
-        m->r.events.stack[i] = program[i] == '-' ? 0 : stack[(int)program[i]].n;
-    arena_init(&m->arena, SIZE_MAX / 2);
+    studied_begin(s);
+    sample_events(&s->r, text);
+    sample_letters(&s->r, kinds, sizeof kinds / sizeof *kinds, program);
 }
 
-static void mark(struct made *m, const char *name, enum stage stage, uint64_t time_us)
+static void mark(struct studied *s, const char *name, enum stage stage, uint64_t time_us)
 {
-    struct marks *marks = &m->r.marks;
-    assert_true(table_reserve(marks, &marks_kind, 1));
-    uint32_t row = marks->rows.len++;
-    marks->name[row] = sample_string(&m->r, name).n;
-    marks->stage[row] = (uint8_t)stage;
-    marks->device[row] = 0;
-    marks->time_us[row] = time_us;
-}
-
-static void end(struct made *m)
-{
-    arena_free(&m->arena);
-    recording_free(&m->r);
-}
-
-static enum vrs_status find(struct made *m, struct phases *ret)
-{
-    struct naming_options options = { S(""), S("") };
-    struct naming *naming;
-    struct tokens tokens;
-    struct vrs_error err;
-    TRY(naming_make(&m->r, &options, &m->arena, &naming, &err));
-    TRY(tokens_make(&m->r, naming, &m->arena, &tokens, &err));
-    return phases_make(&m->r, 0, &tokens, &m->arena, ret, &err);
+    sample_mark(&s->r, 0, name, stage, time_us);
 }
 
 /* "forward 0-3*4; backward 5-6*2" */
@@ -99,13 +59,11 @@ static void check_intervals(const struct phases *p, const char *expected)
 
 static void check(const char *program, const char *expected)
 {
-    struct made m;
-    struct phases p;
-    make(&m, program);
-    sample_finish(&m.r);
-    assert_int_equal(find(&m, &p), VRS_OK);
-    check_intervals(&p, expected);
-    end(&m);
+    struct studied s;
+    make(&s, program);
+    studied_make(&s, "");
+    check_intervals(&s.study.phases, expected);
+    studied_end(&s);
 }
 
 static void runs_are_intervals(void **state)
@@ -135,65 +93,52 @@ static void no_frames_are_backward_among_python(void **state)
 static void annotations_override(void **state)
 {
     (void)state;
-    struct made m;
-    struct phases p;
-    make(&m, "ffffffff");
-    mark(&m, "## backward ##", STAGE_START, 2);
-    mark(&m, "Optimizer.step#AdamW.step", STAGE_START, 4);
-    mark(&m, "Optimizer.step#AdamW.step", STAGE_END, 5);
-    mark(&m, "## backward ##", STAGE_END, 7);
-    mark(&m, "something else", STAGE_START, 0);
-    sample_finish(&m.r);
-    assert_int_equal(find(&m, &p), VRS_OK);
-    check_intervals(&p, "forward 0-1*2; backward 2-3*2; optimizer 4-4*1; backward 5-6*2; "
-                        "forward 7-7*1");
-    assert_int_equal(p.by_annotation, 5);
-    assert_int_equal(p.by_stack, 3);
-    assert_int_equal(p.annotation_agrees, 0);
-    assert_int_equal(phases_at(&p, 3), 1);
-    assert_int_equal(phases_at(&p, -1), NO_ROW);
-    assert_int_equal(phases_at(&p, 100), 4);
-    end(&m);
+    struct studied s;
+    make(&s, "ffffffff");
+    mark(&s, "## backward ##", STAGE_START, 2);
+    mark(&s, "Optimizer.step#AdamW.step", STAGE_START, 4);
+    mark(&s, "Optimizer.step#AdamW.step", STAGE_END, 5);
+    mark(&s, "## backward ##", STAGE_END, 7);
+    mark(&s, "something else", STAGE_START, 0);
+    studied_make(&s, "");
+    const struct phases *p = &s.study.phases;
+    check_intervals(p, "forward 0-1*2; backward 2-3*2; optimizer 4-4*1; backward 5-6*2; "
+                       "forward 7-7*1");
+    assert_int_equal(p->by_annotation, 5);
+    assert_int_equal(p->by_stack, 3);
+    assert_int_equal(p->annotation_agrees, 0);
+    assert_int_equal(phases_at(p, 3), 1);
+    assert_int_equal(phases_at(p, -1), NO_ROW);
+    assert_int_equal(phases_at(p, 100), 4);
+    studied_end(&s);
 }
 
 /* A start without an end goes on; an end without a start, or out of order, says nothing. */
 static void broken_annotations_do_no_harm(void **state)
 {
     (void)state;
-    struct made m;
-    struct phases p;
-    make(&m, "ffffff");
-    mark(&m, "forward", STAGE_END, 1);
-    mark(&m, "optimizer", STAGE_START, 5);
-    mark(&m, "backward", STAGE_START, 3);
-    mark(&m, "Backward", STAGE_END, 4);
-    mark(&m, "backward", STAGE_START, UNKNOWN_U64);
-    sample_finish(&m.r);
-    assert_int_equal(find(&m, &p), VRS_OK);
-    check_intervals(&p, "forward 0-2*3; backward 3-4*2; optimizer 5-5*1");
-    end(&m);
+    struct studied s;
+    make(&s, "ffffff");
+    mark(&s, "forward", STAGE_END, 1);
+    mark(&s, "optimizer", STAGE_START, 5);
+    mark(&s, "backward", STAGE_START, 3);
+    mark(&s, "Backward", STAGE_END, 4);
+    mark(&s, "backward", STAGE_START, UNKNOWN_U64);
+    studied_make(&s, "");
+    const struct phases *p = &s.study.phases;
+    check_intervals(p, "forward 0-2*3; backward 3-4*2; optimizer 5-5*1");
+    studied_end(&s);
 }
 
-static void running_out_of_memory_is_an_error(void **state)
+static void every_allocation_may_fail(void **state)
 {
     (void)state;
-    struct made m;
-    struct phases p;
-    make(&m, "ffbboo");
-    mark(&m, "forward", STAGE_START, 1);
-    sample_finish(&m.r);
-    for (long n = 0;; n++) {
-        fault_left = n;
-        enum vrs_status status = find(&m, &p);
-        bool failed = fault_left == -1;
-        fault_left = -1;
-        assert_int_equal(status, failed ? VRS_NOMEM : VRS_OK);
-        arena_free(&m.arena);
-        arena_init(&m.arena, SIZE_MAX / 2);
-        if (!failed)
-            break;
-    }
-    end(&m);
+    struct studied s;
+    make(&s, "ffbboo");
+    mark(&s, "forward", STAGE_START, 1);
+    studied_make(&s, "");
+    studied_without_memory(&s, NULL);
+    studied_end(&s);
 }
 
 int main(void)
@@ -203,7 +148,7 @@ int main(void)
         cmocka_unit_test(no_frames_are_backward_among_python),
         cmocka_unit_test(annotations_override),
         cmocka_unit_test(broken_annotations_do_no_harm),
-        cmocka_unit_test(running_out_of_memory_is_an_error),
+        cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,10 +7,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/steps.h"
-#include "base/table.h"
-#include "fault.h"
-#include "sample.h"
+#include "studied.h"
 
 #define TORCH "/e/lib/python3.12/site-packages/torch/"
 #define MAIN                                                                                       \
@@ -23,10 +20,7 @@
     }
 
 /* A letter is an alloc with such a stack; its capital is the same at another size. */
-static const struct kind {
-    char letter;
-    struct line line[4];
-} kinds[] = {
+static const struct stack_letter kinds[] = {
     { 'f', { { "forward", "/home/u/model.py", 1 }, CALL, MAIN } },
     { 'g', { { "forward", "/home/u/model.py", 2 }, CALL, MAIN } },
     { 'b', { { "torch::autograd::Engine::thread_main(int)", "??", 0 } } },
@@ -36,26 +30,11 @@ static const struct kind {
     { 'y', { { "work", "/home/u/work.py", 2 }, MAIN } },
 };
 
-struct made {
-    struct recording r;
-    struct arena arena;
-};
-
 /* Every alloc is freed at once, but for what "!" stands behind, which stays.  "*" is an oom. */
-static void make(struct made *m, const char *program)
+static void make(struct studied *s, const char *program)
 {
-    static char text[1 << 16];
-    static uint32_t stack_of[4096];
+    static char text[1 << 16], letters[4096];
     size_t len = 0, events = 0;
-    sample_init(&m->r);
-    sample_device(&m->r, 0);
-    stack_id stack[128] = { { 0 } };
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        uint32_t lines = 0;
-        while (lines < 4 && kinds[i].line[lines].function != NULL)
-            lines++;
-        stack[(int)kinds[i].letter] = sample_stack(&m->r, kinds[i].line, lines);
-    }
     for (size_t i = 0; program[i] != '\0'; i++) {
         char letter = (char)(program[i] | 0x20);
         unsigned size = program[i] == letter ? 512 : 2048;
@@ -64,53 +43,27 @@ static void make(struct made *m, const char *program)
             continue;
         if (program[i] == '*') {
             len += (size_t)snprintf(text + len, sizeof text - len, "%so 0 4096", gap);
-            stack_of[events++] = 0;
+            letters[events++] = '-';
             continue;
         }
         len += (size_t)snprintf(text + len, sizeof text - len, "%sa %zx %u", gap, 4096 * (i + 1),
                                 size);
-        stack_of[events++] = stack[(int)letter].n;
+        letters[events++] = letter;
         if (program[i + 1] == '!')
             continue;
         len += (size_t)snprintf(text + len, sizeof text - len, "; f %zx %u", 4096 * (i + 1), size);
-        stack_of[events++] = 0;
+        letters[events++] = '-';
     }
-    sample_events(&m->r, text);
-    for (size_t i = 0; i < events; i++)
-        m->r.events.stack[i] = stack_of[i];
-    arena_init(&m->arena, SIZE_MAX / 2);
+    letters[events] = '\0';
+    studied_begin(s);
+    sample_events(&s->r, text);
+    sample_letters(&s->r, kinds, sizeof kinds / sizeof *kinds, letters);
 }
 
-static void mark(struct made *m, const char *name, enum stage stage, uint64_t time_us)
+/* Of a device that is not there: marks are never matched by it. */
+static void mark(struct studied *s, const char *name, enum stage stage, uint64_t time_us)
 {
-    struct marks *marks = &m->r.marks;
-    assert_true(table_reserve(marks, &marks_kind, 1));
-    uint32_t row = marks->rows.len++;
-    marks->name[row] = sample_string(&m->r, name).n;
-    marks->stage[row] = (uint8_t)stage;
-    marks->device[row] = 3; /* never to be matched by */
-    marks->time_us[row] = time_us;
-}
-
-static void end(struct made *m)
-{
-    arena_free(&m->arena);
-    recording_free(&m->r);
-}
-
-static enum vrs_status find(struct made *m, struct steps *ret)
-{
-    struct naming_options options = { S(""), S("") };
-    struct naming *naming;
-    struct tokens tokens;
-    struct phases phases;
-    struct lifetimes lifetimes;
-    struct vrs_error err;
-    TRY(naming_make(&m->r, &options, &m->arena, &naming, &err));
-    TRY(tokens_make(&m->r, naming, &m->arena, &tokens, &err));
-    TRY(lifetimes_make(&m->r, 0, &m->arena, &lifetimes, &err));
-    TRY(phases_make(&m->r, 0, &tokens, &m->arena, &phases, &err));
-    return steps_make(&m->r, 0, &lifetimes, &tokens, &phases, naming, &m->arena, ret, &err);
+    sample_mark(&s->r, 3, name, stage, time_us);
 }
 
 /* "phases 0 8 16 to 23", then each loop as " no 3*8 inside_module" */
@@ -131,13 +84,11 @@ static void check_steps(const struct steps *s, const char *expected)
 
 static void check(const char *program, const char *expected)
 {
-    struct made m;
-    struct steps s;
-    make(&m, program);
-    sample_finish(&m.r);
-    assert_int_equal(find(&m, &s), VRS_OK);
-    check_steps(&s, expected);
-    end(&m);
+    struct studied made;
+    make(&made, program);
+    studied_make(&made, "");
+    check_steps(&made.study.steps, expected);
+    studied_end(&made);
 }
 
 static void cycles_of_phases(void **state)
@@ -160,14 +111,13 @@ static void cycles_of_phases(void **state)
 static void micro_steps_are_counted(void **state)
 {
     (void)state;
-    struct made m;
-    struct steps s;
-    make(&m, "fbfbofbfbo");
-    sample_finish(&m.r);
-    assert_int_equal(find(&m, &s), VRS_OK);
-    assert_int_equal(s.micro_steps, 2);
-    assert_int_equal(s.agreement[STEPS_PHASES], 2);
-    end(&m);
+    struct studied made;
+    make(&made, "fbfbofbfbo");
+    studied_make(&made, "");
+    const struct steps *s = &made.study.steps;
+    assert_int_equal(s->micro_steps, 2);
+    assert_int_equal(s->agreement[STEPS_PHASES], 2);
+    studied_end(&made);
 }
 
 static void what_repeats_itself(void **state)
@@ -187,28 +137,27 @@ static void what_repeats_itself(void **state)
 static void boundaries_are_measured(void **state)
 {
     (void)state;
-    struct made m;
-    struct steps s;
-    make(&m, "xX!yxX!yxX!yxX!y");
-    sample_finish(&m.r);
-    assert_int_equal(find(&m, &s), VRS_OK);
-    check_steps(&s, "periodicity 0 5 10 15 to 19");
+    struct studied made;
+    make(&made, "xX!yxX!yxX!yxX!y");
+    studied_make(&made, "");
+    const struct steps *s = &made.study.steps;
+    check_steps(s, "periodicity 0 5 10 15 to 19");
     /* No final block explains what stays, so the recording starts with less than nothing. */
     int64_t start = -4 * 2048;
-    for (uint32_t i = 0; i < s.count; i++) {
-        assert_int_equal(s.boundary[i].live_bytes, start + 2048 * i);
-        assert_int_equal(s.boundary[i].peak_bytes, start + 2048 * (i + 1) + 512);
-        assert_int_equal(s.boundary[i].peak_event, 5 * i + 3);
-        assert_int_equal(s.boundary[i].valley_event, 5 * i + 1);
+    for (uint32_t i = 0; i < s->count; i++) {
+        assert_int_equal(s->boundary[i].live_bytes, start + 2048 * i);
+        assert_int_equal(s->boundary[i].peak_bytes, start + 2048 * (i + 1) + 512);
+        assert_int_equal(s->boundary[i].peak_event, 5 * i + 3);
+        assert_int_equal(s->boundary[i].valley_event, 5 * i + 1);
     }
-    assert_int_equal(s.end_bytes, 0);
-    assert_false(s.end_is_boundary);
-    assert_int_equal(steps_at(&s, -1), -1);
-    assert_int_equal(steps_at(&s, 4), 0);
-    assert_int_equal(steps_at(&s, 5), 1);
-    assert_int_equal(steps_at(&s, 19), 3);
-    assert_int_equal(steps_at(&s, 20), 4);
-    end(&m);
+    assert_int_equal(s->end_bytes, 0);
+    assert_false(s->end_is_boundary);
+    assert_int_equal(steps_at(s, -1), -1);
+    assert_int_equal(steps_at(s, 4), 0);
+    assert_int_equal(steps_at(s, 5), 1);
+    assert_int_equal(steps_at(s, 19), 3);
+    assert_int_equal(steps_at(s, 20), 4);
+    studied_end(&made);
 }
 
 static void marks_come_first(void **state)
@@ -216,21 +165,20 @@ static void marks_come_first(void **state)
     static const char *const names[] = { "ProfilerStep#", "step ", "Iter:", "## iteration=" };
     (void)state;
     for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
-        struct made m;
-        struct steps s;
-        make(&m, "ffbboffbbo");
+        struct studied made;
+        make(&made, "ffbboffbbo");
         for (uint64_t i = 0; i < 3; i++) {
             char name[32];
             snprintf(name, sizeof name, "%s%llu", names[n], (unsigned long long)i);
-            mark(&m, name, STAGE_START, i * 6);
-            mark(&m, name, STAGE_END, i * 6 + 5);
+            mark(&made, name, STAGE_START, i * 6);
+            mark(&made, name, STAGE_END, i * 6 + 5);
         }
-        sample_finish(&m.r);
-        assert_int_equal(find(&m, &s), VRS_OK);
-        check_steps(&s, "marks 0 6 12 to 16");
-        assert_true(s.end_is_boundary);
-        assert_int_equal(s.agreement[STEPS_PHASES], 2);
-        end(&m);
+        studied_make(&made, "");
+        const struct steps *s = &made.study.steps;
+        check_steps(s, "marks 0 6 12 to 16");
+        assert_true(s->end_is_boundary);
+        assert_int_equal(s->agreement[STEPS_PHASES], 2);
+        studied_end(&made);
     }
 }
 
@@ -240,17 +188,16 @@ static void other_words_are_no_steps(void **state)
                                          "footstep1" };
     (void)state;
     for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
-        struct made m;
-        struct steps s;
-        make(&m, "xyXY");
+        struct studied made;
+        make(&made, "xyXY");
         for (uint64_t i = 0; i < 3; i++) {
-            mark(&m, names[n], STAGE_START, i * 2);
-            mark(&m, names[n], STAGE_END, i * 2 + 1);
+            mark(&made, names[n], STAGE_START, i * 2);
+            mark(&made, names[n], STAGE_END, i * 2 + 1);
         }
-        sample_finish(&m.r);
-        assert_int_equal(find(&m, &s), VRS_OK);
-        assert_int_equal(s.agreement[STEPS_MARKS], 0);
-        end(&m);
+        studied_make(&made, "");
+        const struct steps *s = &made.study.steps;
+        assert_int_equal(s->agreement[STEPS_MARKS], 0);
+        studied_end(&made);
     }
 }
 
@@ -258,41 +205,29 @@ static void other_words_are_no_steps(void **state)
 static void optimizers_end_steps(void **state)
 {
     (void)state;
-    struct made m;
-    struct steps s;
-    make(&m, "xffbboffbboff");
-    mark(&m, "Optimizer.step#AdamW.step", STAGE_START, 10);
-    mark(&m, "Optimizer.step#AdamW.step", STAGE_END, 11);
-    mark(&m, "Optimizer.step#AdamW.step", STAGE_START, 20);
-    mark(&m, "Optimizer.step#AdamW.step", STAGE_END, 21);
-    sample_finish(&m.r);
-    assert_int_equal(find(&m, &s), VRS_OK);
-    check_steps(&s, "optimizer_marks 2 12 to 21");
-    assert_true(s.end_is_boundary);
-    end(&m);
+    struct studied made;
+    make(&made, "xffbboffbboff");
+    mark(&made, "Optimizer.step#AdamW.step", STAGE_START, 10);
+    mark(&made, "Optimizer.step#AdamW.step", STAGE_END, 11);
+    mark(&made, "Optimizer.step#AdamW.step", STAGE_START, 20);
+    mark(&made, "Optimizer.step#AdamW.step", STAGE_END, 21);
+    studied_make(&made, "");
+    const struct steps *s = &made.study.steps;
+    check_steps(s, "optimizer_marks 2 12 to 21");
+    assert_true(s->end_is_boundary);
+    studied_end(&made);
 }
 
-static void running_out_of_memory_is_an_error(void **state)
+static void every_allocation_may_fail(void **state)
 {
     (void)state;
-    struct made m;
-    struct steps s;
-    make(&m, "xyxyxyxyxyfbofbo");
-    mark(&m, "step 1", STAGE_START, 1);
-    mark(&m, "Optimizer.step#A", STAGE_END, 1);
-    sample_finish(&m.r);
-    for (long n = 0;; n++) {
-        fault_left = n;
-        enum vrs_status status = find(&m, &s);
-        bool failed = fault_left == -1;
-        fault_left = -1;
-        assert_int_equal(status, failed ? VRS_NOMEM : VRS_OK);
-        arena_free(&m.arena);
-        arena_init(&m.arena, SIZE_MAX / 2);
-        if (!failed)
-            break;
-    }
-    end(&m);
+    struct studied made;
+    make(&made, "xyxyxyxyxyfbofbo");
+    mark(&made, "step 1", STAGE_START, 1);
+    mark(&made, "Optimizer.step#A", STAGE_END, 1);
+    studied_make(&made, "");
+    studied_without_memory(&made, NULL);
+    studied_end(&made);
 }
 
 int main(void)
@@ -301,7 +236,7 @@ int main(void)
         cmocka_unit_test(cycles_of_phases),     cmocka_unit_test(micro_steps_are_counted),
         cmocka_unit_test(what_repeats_itself),  cmocka_unit_test(boundaries_are_measured),
         cmocka_unit_test(marks_come_first),     cmocka_unit_test(other_words_are_no_steps),
-        cmocka_unit_test(optimizers_end_steps), cmocka_unit_test(running_out_of_memory_is_an_error),
+        cmocka_unit_test(optimizers_end_steps), cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,9 +5,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/tokens.h"
-#include "fault.h"
-#include "sample.h"
+#include "studied.h"
 
 /* Innermost first; `expected` besides Python, native, user. */
 struct example {
@@ -100,88 +98,55 @@ static const struct example examples[] = {
 
 enum { EXAMPLES = sizeof examples / sizeof *examples };
 
-struct made {
-    struct recording r;
-    struct arena arena;
-    stack_id stack[EXAMPLES];
-};
-
-static void make(struct made *m)
+static void make(struct studied *s, stack_id stack[EXAMPLES])
 {
-    sample_init(&m->r);
-    sample_device(&m->r, 0);
+    studied_begin(s);
     for (uint32_t i = 0; i < EXAMPLES; i++) {
         struct line lines[5];
         uint32_t count = 0;
         for (uint32_t k = 0; k < 4 && examples[i].line[k].function != NULL; k++)
             lines[count++] = examples[i].line[k];
         lines[count++] = loop;
-        m->stack[i] = sample_stack(&m->r, lines, count);
+        stack[i] = sample_stack(&s->r, lines, count);
     }
-    sample_finish(&m->r);
-    arena_init(&m->arena, SIZE_MAX / 2);
-}
-
-static void end(struct made *m)
-{
-    arena_free(&m->arena);
-    recording_free(&m->r);
-}
-
-static enum vrs_status look(struct made *m, struct tokens *ret)
-{
-    struct naming_options options = { S(""), S("") };
-    struct naming *naming;
-    struct vrs_error err;
-    enum vrs_status status = naming_make(&m->r, &options, &m->arena, &naming, &err);
-    return status == VRS_OK ? tokens_make(&m->r, naming, &m->arena, ret, &err) : status;
+    studied_make(s, "");
 }
 
 static void frames_say_what_they_do(void **state)
 {
     (void)state;
-    struct made m;
-    struct tokens tokens;
-    make(&m);
-    assert_int_equal(look(&m, &tokens), VRS_OK);
+    struct studied s;
+    stack_id stack[EXAMPLES];
+    make(&s, stack);
+    const struct tokens *tokens = s.study.tokens;
     for (uint32_t i = 0; i < EXAMPLES; i++) {
         token_set plain = TOKEN_PYTHON | TOKEN_NATIVE | TOKEN_USER;
-        token_set found = tokens.of_stack[m.stack[i].n] & ~plain;
+        token_set found = tokens->of_stack[stack[i].n] & ~plain;
         if (found != examples[i].expected)
             fail_msg("%s in %s: %llx, not %llx", examples[i].line[0].function,
                      examples[i].line[0].file, (unsigned long long)found,
                      (unsigned long long)examples[i].expected);
-        assert_true((tokens.of_stack[m.stack[i].n] & TOKEN_USER) != 0);
+        assert_true((tokens->of_stack[stack[i].n] & TOKEN_USER) != 0);
     }
-    assert_int_equal(tokens.of_stack[0], 0);
-    end(&m);
+    assert_int_equal(tokens->of_stack[0], 0);
+    studied_end(&s);
 }
 
-static void running_out_of_memory_is_an_error(void **state)
+static void every_allocation_may_fail(void **state)
 {
     (void)state;
-    struct made m;
-    struct tokens tokens;
-    make(&m);
-    for (long n = 0;; n++) {
-        fault_left = n;
-        enum vrs_status status = look(&m, &tokens);
-        bool failed = fault_left == -1;
-        fault_left = -1;
-        assert_int_equal(status, failed ? VRS_NOMEM : VRS_OK);
-        arena_free(&m.arena);
-        arena_init(&m.arena, SIZE_MAX / 2);
-        if (!failed)
-            break;
-    }
-    end(&m);
+    struct studied s;
+    stack_id stack[EXAMPLES];
+    make(&s, stack);
+    studied_without_memory(&s, NULL);
+    studied_end(&s);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(frames_say_what_they_do),
-        cmocka_unit_test(running_out_of_memory_is_an_error),
+        cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
