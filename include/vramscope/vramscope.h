@@ -45,8 +45,9 @@ struct vrs_limits {
     uint64_t frames;         /* frames in one stack, longer ones are cut: 65,535 */
 };
 
-/* Whether opening also replays each recording through the model of the allocator, which gives the
- * columns block_sizes.bytes and .source, and exact allocated and active bytes where it agrees. */
+/* Whether a recording is replayed through the model of the allocator, which gives the columns
+ * block_sizes.bytes and .source, and exact allocated and active bytes where it agrees.  The first
+ * question that needs it takes the time, and may fail with VRS_NOMEM. */
 enum vrs_replay_when {
     VRS_REPLAY_AUTO, /* devices of up to 200,000 events; blocks of longer ones are rounded */
     VRS_REPLAY_ALWAYS,
@@ -61,7 +62,9 @@ struct vrs_open_options {
     bool (*progress)(void *arg, uint64_t done_bytes, uint64_t total_bytes);
     void *progress_arg;
     enum vrs_replay_when replay;
-    uint32_t threads; /* that one question may use side by side; 0: one for each processor */
+    /* That one question about a recording may use, this one among them; 0: one for each processor.
+     * Jobs of vrs_parallel set 1, or each of them starts more. */
+    uint32_t threads;
 };
 
 /* The calls everyone needs. */

@@ -40,10 +40,11 @@ enum vrs_status naming_make(const struct recording *r, const struct naming_optio
     return VRS_OK;
 }
 
-enum vrs_status naming_again(const struct naming *n, struct arena *arena, struct naming **ret,
-                             struct vrs_error *err)
+enum vrs_status naming_again(const struct naming *n, struct arena *texts, struct arena *tables,
+                             struct naming **ret, struct vrs_error *err)
 {
-    TRY(naming_make(n->r, &n->options, arena, ret, err));
+    TRY(naming_make(n->r, &n->options, tables, ret, err));
+    (*ret)->arena = texts;
     naming_pass_over(*ret, n->passed, n->passes);
     return VRS_OK;
 }

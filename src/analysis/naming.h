@@ -39,9 +39,10 @@ enum vrs_status naming_make(const struct recording *r, const struct naming_optio
                             struct arena *arena, struct naming **ret,
                             struct vrs_error *err) MUST_CHECK;
 
-/* Another one of the same options and recording, for a thread of its own. */
-enum vrs_status naming_again(const struct naming *n, struct arena *arena, struct naming **ret,
-                             struct vrs_error *err) MUST_CHECK;
+/* Another one of the same options and recording, for a thread of its own: it lives in `tables`,
+ * what it names in `texts`. */
+enum vrs_status naming_again(const struct naming *n, struct arena *texts, struct arena *tables,
+                             struct naming **ret, struct vrs_error *err) MUST_CHECK;
 
 /* Frames whose path has one of these parts own nothing either.  Said before anything is named;
  * `parts` must outlive the naming. */

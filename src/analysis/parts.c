@@ -1,4 +1,4 @@
-/* parts.c - asks each analysis once, and takes its working memory back. */
+/* parts.c - asks each analysis once, on two threads where there are two. */
 #include "analysis/parts.h"
 
 #include "base/pool.h"
@@ -143,7 +143,7 @@ static enum vrs_status begin_lane(struct study *s, struct lane *lane, struct vrs
     lane->study.shown = arena_array(&lane->scratch, bool, s->r->stacks.rows.len);
     if (lane->study.shown == NULL)
         return vrs_no_memory(err);
-    return naming_again(s->naming, &lane->keep, &lane->study.naming, err);
+    return naming_again(s->naming, &lane->keep, &lane->scratch, &lane->study.naming, err);
 }
 
 /* Its answers become the study's; what it alone used ends. */

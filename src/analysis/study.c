@@ -51,9 +51,10 @@ enum vrs_status study_prove(struct study *s, struct vrs_error *err)
 {
     if (s->proven)
         return VRS_OK;
-    s->proven = true;
     curves_prove(&s->curves, s->agreement);
-    return trust_assess(s->r, s->device, &s->curves, s->agreement, s->keep, &s->trust, err);
+    TRY(trust_assess(s->r, s->device, &s->curves, s->agreement, s->keep, &s->trust, err));
+    s->proven = true;
+    return VRS_OK;
 }
 
 enum vrs_status study_make(struct study_place *place, uint32_t device, struct study *ret,

@@ -261,15 +261,22 @@ static enum vrs_status find_stranded(const struct study *s, int64_t event, struc
 /* Its rows are not kept: only how much a step leaves behind. */
 static enum vrs_status find_growth(const struct study *s, struct unit *unit, struct vrs_error *err)
 {
-    struct growth growth;
+    struct growth growth = { .moments = 0 };
     struct study forgotten = *s;
-    forgotten.keep = s->scratch;
+    struct arena rows;
+    enum vrs_status status = VRS_OK;
     if (s->steps.source == STEPS_NONE)
         return VRS_OK;
-    TRY(growth_compute(&forgotten, 0, &growth, err));
+    arena_init(&rows, SIZE_MAX / 2);
+    forgotten.keep = &rows;
+    if (s->made.growth != NULL)
+        growth = *s->made.growth;
+    else
+        status = growth_compute(&forgotten, 0, &growth, err);
+    arena_free(&rows);
     unit->slope_known = growth.moments != 0;
     unit->slope_bytes = growth.slope_total_bytes;
-    return VRS_OK;
+    return status;
 }
 
 enum vrs_status unit_describe(const struct study *s, struct unit *unit, struct vrs_error *err)

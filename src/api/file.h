@@ -11,7 +11,7 @@
 struct proof {
     struct lock *lock;           /* of all below and of the model's block_sizes until `done` */
     struct agreement *agreement; /* of each device */
-    uint64_t events_max;         /* devices of more are not replayed; 0: none is */
+    uint64_t events_max;         /* devices of more are not replayed */
     bool done;
 };
 

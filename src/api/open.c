@@ -97,11 +97,11 @@ enum vrs_status recording_prove(const struct vrs_recording *recording, struct vr
     lock_take(proof->lock);
     if (!proof->done) {
         status = prove_recording(recording->model, proof->events_max, proof->agreement, err);
+        proof->done = status == VRS_OK;
 #ifndef NDEBUG
         if (status == VRS_OK)
             status = verify_recording(recording->model, err);
 #endif
-        proof->done = status == VRS_OK;
     }
     lock_give(proof->lock);
     return status;

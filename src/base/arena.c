@@ -1,6 +1,7 @@
 /* arena.c - a chain of blocks, the newest first. */
 #include "base/arena.h"
 
+#include <assert.h>
 #include <stdalign.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -87,8 +88,7 @@ str arena_copy(struct arena *a, str text)
 void arena_join(struct arena *to, struct arena *from)
 {
     struct arena_block **first = &to->last;
-    if (to->last == NULL)
-        to->used = from->used;
+    assert(to->last != NULL);
     while (*first != NULL)
         first = &(*first)->before;
     *first = from->last;

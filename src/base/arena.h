@@ -37,7 +37,8 @@ void *arena_take_array(struct arena *a, size_t count, size_t width);
 /* A copy that lives as long as the arena, with a NUL behind it; ptr is NULL on failure. */
 str arena_copy(struct arena *a, str text);
 
-/* Gives all of `from` to `to`, below every mark of it; `from` is empty then. */
+/* Gives all of `from` to `to`, below every mark of it, which so has to hold something already;
+ * `from` is empty then. */
 void arena_join(struct arena *to, struct arena *from);
 
 struct arena_mark arena_mark(const struct arena *a);

@@ -1,4 +1,4 @@
-/* pool.h - runs independent jobs on a few threads; the only file of the library that has any.
+/* pool.h - a few threads that run independent jobs, and locks; all that the library has of either.
  *
  * Jobs are handed out in order, one at a time, under a lock: they are files, devices or analyses,
  * so there are few of them and each is long.  Nobody spins, and nothing outlives the call. */

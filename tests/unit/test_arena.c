@@ -77,13 +77,16 @@ static void joining_takes_all_over_below_every_mark(void **state)
     arena_init(&to, SIZE_MAX);
     arena_init(&from, SIZE_MAX);
     arena_init(&empty, 1000);
+    assert_non_null(arena_take(&to, 1));
+    struct arena_mark first = arena_mark(&to);
+    size_t had = to.total;
     arena_join(&to, &empty);
-    assert_int_equal(to.total, 0);
+    assert_int_equal(to.total, had);
     char *given = arena_copy(&from, S("given")).ptr == NULL ? NULL : arena_take(&from, 5000);
     assert_non_null(given);
     size_t total = from.total;
     arena_join(&to, &from);
-    assert_int_equal(to.total, total);
+    assert_int_equal(to.total, had + total);
     assert_int_equal(from.total, 0);
     assert_null(from.last);
     memcpy(given, "given", 6);
@@ -100,6 +103,8 @@ static void joining_takes_all_over_below_every_mark(void **state)
     assert_string_equal(given, "given");
     assert_string_equal(own, "own");
     assert_string_equal(later, "later");
+    arena_release(&to, first);
+    assert_string_equal(given, "given");
     arena_free(&to);
     assert_int_equal(to.total, 0);
 }

@@ -188,7 +188,7 @@ static void check_names(const struct line *const *lines, const char *culprit, co
         check_text(names.owner, owner);
         assert_int_equal(names.from_user, from_user);
         /* Another one names alike. */
-        assert_int_equal(naming_again(naming, &arena, &naming, NULL), VRS_OK);
+        assert_int_equal(naming_again(naming, &arena, &arena, &naming, NULL), VRS_OK);
     }
     arena_free(&arena);
     recording_free(&r);
