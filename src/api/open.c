@@ -85,7 +85,7 @@ static enum vrs_status proof_make(struct vrs_recording *v, enum vrs_replay_when 
     proof->agreement = agreement;
     proof->events_max = when == VRS_REPLAY_ALWAYS ? UINT64_MAX : PROVE_EVENTS_MAX;
     proof->done = when == VRS_REPLAY_NEVER;
-    proof->lock = lock_make();
+    proof->lock = lock_make(arena);
     v->proof = proof;
     return proof->lock == NULL ? vrs_no_memory(err) : VRS_OK;
 }
@@ -202,7 +202,7 @@ void vrs_close(struct vrs_file *file)
         return;
     for (uint32_t i = 0; file->recording != NULL && i < file->entries.list.len; i++)
         if (file->recording[i].proof != NULL)
-            lock_free(file->recording[i].proof->lock);
+            lock_end(file->recording[i].proof->lock);
     entries_free(&file->entries);
     /* The arena holds the struct that holds the arena. */
     struct arena arena = file->arena;

@@ -4,7 +4,6 @@
 
 #include <pthread.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 enum { THREADS_MOST = 64 };
@@ -62,20 +61,18 @@ struct lock {
     pthread_mutex_t mutex;
 };
 
-struct lock *lock_make(void)
+struct lock *lock_make(struct arena *arena)
 {
-    struct lock *lock = malloc(sizeof *lock);
+    struct lock *lock = arena_take(arena, sizeof *lock);
     if (lock != NULL)
         pthread_mutex_init(&lock->mutex, NULL);
     return lock;
 }
 
-void lock_free(struct lock *lock)
+void lock_end(struct lock *lock)
 {
-    if (lock == NULL)
-        return;
-    pthread_mutex_destroy(&lock->mutex);
-    free(lock);
+    if (lock != NULL)
+        pthread_mutex_destroy(&lock->mutex);
 }
 
 void lock_take(struct lock *lock)

@@ -7,6 +7,8 @@
 
 #include <stdint.h>
 
+#include "base/arena.h"
+
 struct pool_work {
     uint32_t jobs;
     void (*job)(void *arg, uint32_t i);
@@ -22,8 +24,9 @@ void pool_run(uint32_t threads, const struct pool_work *work);
 /* What one thread at a time may have. */
 struct lock;
 
-struct lock *lock_make(void); /* NULL: no memory */
-void lock_free(struct lock *lock);
+/* In `arena`, which does not end before lock_end; NULL: no memory. */
+struct lock *lock_make(struct arena *arena);
+void lock_end(struct lock *lock);
 void lock_take(struct lock *lock);
 void lock_give(struct lock *lock);
 

@@ -83,10 +83,13 @@ static void count_up(void *arg, uint32_t i)
 static void a_lock_lets_one_in_at_a_time(void **state)
 {
     (void)state;
-    struct counted c = { .lock = lock_make() };
+    struct arena arena;
+    arena_init(&arena, SIZE_MAX);
+    struct counted c = { .lock = lock_make(&arena) };
     assert_non_null(c.lock);
     pool_run(4, &(struct pool_work){ 4, count_up, NULL, &c });
-    lock_free(c.lock);
+    lock_end(c.lock);
+    arena_free(&arena);
     assert_int_equal(c.count, 4 * TURNS);
 }
 
