@@ -360,6 +360,17 @@ VRS_API enum vrs_status vrs_export(const struct vrs_recording *recording,
                                    const struct vrs_export_options *options,
                                    const struct vrs_sink *sink, struct vrs_error *err);
 
+/* Recordings as one HTML page that needs nothing else: docs/view-format.md. */
+struct vrs_view_options {
+    size_t size;
+    const char *const *paths; /* shown as the files' names, one each; NULL: as they were opened */
+    const char *user_root, *library;
+    int64_t device; /* one device's number plus 1; 0: all */
+};
+VRS_API enum vrs_status vrs_view(const struct vrs_recording *const *recordings, uint32_t count,
+                                 const struct vrs_view_options *options,
+                                 const struct vrs_sink *sink, struct vrs_error *err);
+
 /* VRS_USAGE where vrs_export would refuse these words of whatever recording; VRS_UNSUPPORTED for a
  * format that this build is without.  `database` is not looked at. */
 VRS_API enum vrs_status vrs_export_check(const struct vrs_export_options *options,

@@ -1,4 +1,5 @@
 /* report.c - the one page about a recording. */
+#include "api/report.h"
 #include "analysis/figures.h"
 #include "analysis/parts.h"
 #include "api/story.h"
@@ -15,9 +16,11 @@ enum {
 struct reporting {
     struct asking *a;
     const struct vrs_report_options *o;
-    bool compared; /* with other devices, of this file or another */
-    bool told;     /* the analyses that the page joins are asked too */
-    bool studied;  /* what follows is made */
+    report_visitor *visit; /* or NULL */
+    void *arg;             /* of it */
+    bool compared;         /* with other devices, of this file or another */
+    bool told;             /* the analyses that the page joins are asked too */
+    bool studied;          /* what follows is made */
     struct category_rules rules;
     struct naming *naming; /* that studies show names by */
     struct studies studies;
@@ -201,6 +204,8 @@ static enum vrs_status complete(struct reporting *p, uint32_t d, struct report_d
     ret->curves = study->curves;
     ret->trust = study->trust;
     TRY(add_study(p, d, study, ret, err));
+    if (p->visit != NULL)
+        TRY(p->visit(p->arg, study, err));
     arena_release(&a->scratch, mark);
     return VRS_OK;
 }
@@ -246,14 +251,14 @@ static enum vrs_status report_all(struct reporting *p, struct vrs_error *err)
     return compare_units(&a->result->set, false, a->keep, err);
 }
 
-enum vrs_status vrs_report(const struct vrs_recording *recording,
-                           const struct vrs_report_options *options, struct vrs_result **ret,
-                           struct vrs_error *err)
+enum vrs_status report_make(const struct vrs_recording *recording,
+                            const struct vrs_report_options *options, report_visitor *visit,
+                            void *arg, struct vrs_result **ret, struct vrs_error *err)
 {
     struct vrs_report_options o = { 0 };
     options_take(&o, sizeof o, options);
     struct asking a;
-    struct reporting reporting = { .a = &a, .o = &o };
+    struct reporting reporting = { .a = &a, .o = &o, .visit = visit, .arg = arg };
     category_rules_init(&reporting.rules);
     enum vrs_status status =
         asking_begin_unproven(&a, recording, RESULT_REPORT, o.user_root, o.library, o.device, err);
@@ -261,4 +266,11 @@ enum vrs_status vrs_report(const struct vrs_recording *recording,
         status = report_all(&reporting, err);
     category_rules_free(&reporting.rules);
     return asking_end(&a, status, ret);
+}
+
+enum vrs_status vrs_report(const struct vrs_recording *recording,
+                           const struct vrs_report_options *options, struct vrs_result **ret,
+                           struct vrs_error *err)
+{
+    return report_make(recording, options, NULL, NULL, ret, err);
 }

@@ -1,0 +1,200 @@
+/* cmd_view.c - vramscope view. */
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "answer.h"
+#include "help.h"
+#include "inputs.h"
+#include "message.h"
+#include "output.h"
+#include "terminal.h"
+
+struct view_settings {
+    struct common common;
+};
+
+#define IN(member) offsetof(struct view_settings, member)
+
+static const struct option_spec options[] = {
+    { 'o', "output", "FILE",
+      "the page (default: the first file's name with .html, here); - is standard output",
+      OPTION_TEXT, IN(common.output), NULL },
+    { 0, "device", "NUMBER", "only this device", OPTION_DEVICE, IN(common.device), NULL },
+    { 0, "user-root", "FOLDER", "frames under FOLDER are your own code, wherever it lies",
+      OPTION_TEXT, IN(common.user_root), NULL },
+    { 0, "library", "GLOB", "frames whose path matches GLOB are not your own code", OPTION_TEXT,
+      IN(common.library), NULL },
+    { 0, "threads", "COUNT", "use at most COUNT threads (default: the processors)", OPTION_COUNT,
+      IN(common.threads), NULL },
+    { 0, "limit", "NAME=VALUE",
+      "raise what a file may ask for: nesting, string, strings, items, unpacked, frames",
+      OPTION_LIMIT, IN(common.limits), "nesting= string= strings= items= unpacked= frames=" },
+    { 'h', "help", NULL, "print a summary of these options", OPTION_FLAG, IN(common.help), NULL },
+    { 0 },
+};
+
+/* What is read, and what of it the page shows. */
+struct pages {
+    const struct view_settings *s;
+    struct inputs inputs;
+    struct vrs_file **file;
+    const struct vrs_recording **recording;
+    const char **path;
+    uint32_t count, room;
+};
+
+static bool add(struct pages *p, const struct vrs_recording *recording, const char *path)
+{
+    if (p->count == p->room) {
+        uint32_t room = p->room == 0 ? 8 : 2 * p->room;
+        const struct vrs_recording **more = realloc(p->recording, room * sizeof(*more));
+        if (more != NULL)
+            p->recording = more;
+        const char **names = realloc(p->path, room * sizeof(*names));
+        if (names != NULL)
+            p->path = names;
+        if (more == NULL || names == NULL)
+            return false;
+        p->room = room;
+    }
+    p->recording[p->count] = recording;
+    p->path[p->count++] = path;
+    return true;
+}
+
+/* One bad file does not hide the good ones. */
+static int read_one(struct pages *p, uint32_t i)
+{
+    const char *path = p->inputs.at[i].path;
+    struct vrs_error err;
+    int ended = EXIT_DONE;
+    if (answer_open(&p->s->common, path, p->inputs.count == 1, &p->file[i], &err) != VRS_OK) {
+        message_failure(path, &err);
+        return EXIT_FAILED;
+    }
+    for (uint32_t k = 0; k < vrs_count(p->file[i]); k++) {
+        const struct vrs_recording *recording = NULL;
+        if (vrs_recording(p->file[i], k, &recording, &err) != VRS_OK) {
+            message_entry_failure(path, vrs_entry_name(p->file[i], k), &err);
+            ended = EXIT_FAILED;
+        } else if (!add(p, recording, path)) {
+            message("out of memory");
+            return EXIT_FAILED;
+        }
+    }
+    return ended;
+}
+
+/* "run.pickle.gz" becomes "run.html". */
+static char *default_name(const char *path)
+{
+    static const char *const endings[] = { ".gz", ".zst", ".pickle", ".pkl", ".json", ".html" };
+    const char *base = strrchr(path, '/') == NULL ? path : strrchr(path, '/') + 1;
+    size_t len = strlen(base);
+    char *name = malloc(len + sizeof "vramscope.html");
+    if (name == NULL)
+        return NULL;
+    memcpy(name, base, len + 1);
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        size_t ending = strlen(endings[i]);
+        if (len > ending && strcmp(name + len - ending, endings[i]) == 0)
+            name[len -= ending] = '\0';
+    }
+    strcpy(name + len, len == 0 || strcmp(base, "-") == 0 ? "vramscope.html" : ".html");
+    return name;
+}
+
+static int write_page(struct pages *p, const char *name)
+{
+    struct vrs_view_options o = {
+        .size = sizeof o,
+        .paths = p->path,
+        .user_root = p->s->common.user_root,
+        .library = p->s->common.library,
+        .device = p->s->common.device,
+    };
+    struct vrs_error err;
+    struct output output;
+    if (output_open(&output, "-o", name) != EXIT_DONE)
+        return EXIT_FAILED;
+    struct vrs_sink sink = { output_write, &output };
+    enum vrs_status status = vrs_view(p->recording, p->count, &o, &sink, &err);
+    int ended = EXIT_DONE;
+    if (status != VRS_OK && output.error == 0) {
+        message_failure(p->path[0], &err);
+        ended = status == VRS_USAGE ? EXIT_USAGE : EXIT_FAILED;
+    }
+    int closed = output_close(&output, status == VRS_OK);
+    if (ended == EXIT_DONE && closed == EXIT_DONE && strcmp(name, "-") != 0)
+        message("%s: open it in a browser; it needs nothing else", name);
+    return ended != EXIT_DONE ? ended : closed;
+}
+
+static int view_all(struct pages *p)
+{
+    int ended = EXIT_DONE;
+    char *made = NULL;
+    const char *name = p->s->common.output;
+    p->file = calloc(p->inputs.count, sizeof(*p->file));
+    if (p->file == NULL) {
+        message("out of memory");
+        return EXIT_FAILED;
+    }
+    if (name == NULL) {
+        made = default_name(p->inputs.at[0].path);
+        name = made;
+    }
+    progress_start("reading");
+    for (uint32_t i = 0; i < p->inputs.count; i++) {
+        int read = read_one(p, i);
+        ended = read != EXIT_DONE ? read : ended;
+    }
+    progress_hide();
+    if (p->count > 0 && name != NULL) {
+        int written = write_page(p, name);
+        ended = written != EXIT_DONE ? written : ended;
+    }
+    free(made);
+    return ended;
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+    struct view_settings settings = { 0 };
+    struct pages pages = { .s = &settings };
+    int files = 0, ended = EXIT_DONE;
+    if (!verb_begins(self, argc, argv, &settings, &files, &ended))
+        return ended;
+    if (files == 0) {
+        message("view needs a FILE, a folder, or - for standard input (vramscope help view)");
+        return EXIT_USAGE;
+    }
+    ended = inputs_find(files, argv, &pages.inputs);
+    if (ended != EXIT_USAGE && pages.inputs.count > 0 &&
+        !answer_output_is_input("-o", settings.common.output, &pages.inputs)) {
+        int viewed = view_all(&pages);
+        ended = viewed != EXIT_DONE ? viewed : ended;
+    }
+    for (uint32_t i = 0; pages.file != NULL && i < pages.inputs.count; i++)
+        vrs_close(pages.file[i]);
+    free(pages.file);
+    free(pages.recording);
+    free(pages.path);
+    inputs_free(&pages.inputs);
+    return ended;
+}
+
+const struct command cmd_view = {
+    .name = "view",
+    .summary = "a page that shows every allocation, offline in any browser",
+    .synopsis = "[options] FILE...",
+    .about = "Writes one HTML file that opens from disk: no network, no server. Exit status: 0\n"
+             "done, 2 usage, 3 a file or the system failed, 130 interrupted.\n",
+    .examples = "vramscope view run.pickle # writes run.html\n"
+                "vramscope view run.pickle -o why.html # under another name\n"
+                "vramscope view a.pickle b.pickle -o both.html # two recordings in one page\n",
+    .options = { options },
+    .run = run,
+};

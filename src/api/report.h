@@ -1,0 +1,17 @@
+/* report.h - a report, with a look at the studies that it is made of. */
+#ifndef VRS_API_REPORT_H
+#define VRS_API_REPORT_H
+
+#include "analysis/study.h"
+#include "vramscope/vramscope.h"
+
+/* Is shown the study of a device when all of the report about it is made; what it takes of the
+ * study's scratch ends when it returns. */
+typedef enum vrs_status report_visitor(void *arg, struct study *s, struct vrs_error *err);
+
+/* As vrs_report.  `visit` may be NULL; else the report is neither quick nor part of a set. */
+enum vrs_status report_make(const struct vrs_recording *recording,
+                            const struct vrs_report_options *options, report_visitor *visit,
+                            void *arg, struct vrs_result **ret, struct vrs_error *err);
+
+#endif

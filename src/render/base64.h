@@ -1,0 +1,10 @@
+/* base64.h - bytes as text that may stand in a page (RFC 4648, with padding). */
+#ifndef VRS_RENDER_BASE64_H
+#define VRS_RENDER_BASE64_H
+
+#include "base/buf.h"
+
+/* Appends; a multiple of three bytes may be followed by more. */
+void base64_put(struct buf *to, const void *bytes, size_t len);
+
+#endif

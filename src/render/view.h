@@ -1,0 +1,91 @@
+/* view.h - a recording as a page: what the page is made of, and how it is written.
+ *
+ * docs/view-format.md is the contract with viewer/.  The columns of a device are packed while its
+ * study lives; what the head says of them is kept until the page is written. */
+#ifndef VRS_RENDER_VIEW_H
+#define VRS_RENDER_VIEW_H
+
+#include "analysis/study.h"
+#include "render/out.h"
+#include "render/result.h"
+#include "render/view_column.h"
+
+enum { VIEW_COLUMNS_MOST = 20, VIEW_CHECKS = 20, VIEW_COVER = 2048 };
+
+enum view_table_name {
+    VIEW_ALLOC,
+    VIEW_TIME,
+    VIEW_RANGE,
+    VIEW_EVENT,
+    VIEW_OOM,
+    VIEW_MARK,
+    VIEW_STACK,
+    VIEW_FRAME,
+    VIEW_STRING,
+    VIEW_COVER_TABLE,
+    VIEW_TABLES
+};
+extern const char *const view_table_names[VIEW_TABLES];
+
+struct view_table {
+    uint32_t rows;
+    struct view_packed column[VIEW_COLUMNS_MOST];
+    uint32_t columns;
+};
+
+/* What the page has to find again: the figures of one state. */
+struct view_check {
+    uint32_t state;
+    int64_t requested_bytes;
+    uint64_t live;
+    int64_t reserved_bytes;
+};
+
+struct view_device {
+    struct device_name name;
+    uint32_t states;
+    int64_t adjust_bytes;    /* what the live set lacks to the requested curve, in every state */
+    uint64_t base_us;        /* of the first event; UNKNOWN_U64: no times */
+    uint64_t capacity_bytes; /* UNKNOWN_U64: not known */
+    const uint64_t *stream;  /* handles */
+    const uint64_t (*pool)[2];
+    uint32_t streams, pools;
+    const char *const *rule;
+    uint32_t rules;
+    struct view_check check[VIEW_CHECKS];
+    uint32_t checks;
+    bool traced;
+    uint64_t clipped; /* sizes that JavaScript cannot count */
+    struct view_table table[VIEW_TABLES];
+};
+
+struct view_file {
+    const struct answer_set *report; /* of one file */
+    struct view_device *device;
+    uint32_t devices;
+};
+
+struct viewing {
+    const struct view_file *file;
+    uint32_t files;
+    const struct view_blocks *blocks;
+    const char *tool; /* version */
+};
+
+/* Packs the tables of a proven study: its cover, a block of what the first picture needs, then the
+ * rest.  `ret` has its name and lists already. */
+enum vrs_status view_tables(struct study *s, struct view_blocks *blocks, struct view_device *ret,
+                            struct vrs_error *err) MUST_CHECK;
+
+/* The curves of the whole recording in few columns, and the figures that the page must find again.
+ */
+enum vrs_status view_cover(const struct study *s, struct view_blocks *blocks,
+                           struct view_device *ret, struct vrs_error *err) MUST_CHECK;
+
+/* The JSON of the page's head, with nothing that could end a script element. */
+void view_head(struct buf *to, const struct viewing *viewing);
+
+/* The whole page.  Failures are those of `out`. */
+void view_page(struct out *out, const struct viewing *viewing);
+
+#endif

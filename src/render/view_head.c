@@ -1,0 +1,189 @@
+/* view_head.c - the JSON that tells the page what its columns are, with the report inside. */
+#include <stdio.h>
+
+#include "analysis/category_rules.h"
+#include "render/json.h"
+#include "render/render.h"
+#include "render/view.h"
+
+static void put_column(struct json *j, const struct view_packed *p)
+{
+    json_line_object(j, p->column->name);
+    json_text(j, "type", view_type_names[p->column->type]);
+    json_u64(j, "rows", p->rows);
+    json_u64(j, "max", p->max);
+    if (p->column->unit != NULL)
+        json_text(j, "unit", p->column->unit);
+    if (p->constant) {
+        json_u64(j, "const", p->max);
+        json_close(j);
+        return;
+    }
+    json_u64(j, "block", p->block);
+    json_u64(j, "at", p->at);
+    json_u64(j, "len", p->len);
+    json_u64(j, "planes", p->planes);
+    json_line_array(j, "enc");
+    if (p->column->change != VIEW_AS_IT_IS)
+        json_text(j, NULL, "delta");
+    if (p->column->change == VIEW_ZIGZAG)
+        json_text(j, NULL, "zigzag");
+    json_text(j, NULL, "shuffle");
+    json_text(j, NULL, "deflate");
+    json_close(j);
+    json_close(j);
+}
+
+static void put_tables(struct json *j, const struct view_device *d)
+{
+    json_object(j, "tables");
+    for (int t = 0; t < VIEW_TABLES; t++) {
+        const struct view_table *table = &d->table[t];
+        if (table->columns == 0)
+            continue;
+        json_object(j, view_table_names[t]);
+        json_u64(j, "rows", table->rows);
+        json_object(j, "columns");
+        for (uint32_t c = 0; c < table->columns; c++)
+            if (table->column[c].rows > 0)
+                put_column(j, &table->column[c]);
+        json_close(j);
+        json_close(j);
+    }
+    json_close(j);
+}
+
+static void put_lists(struct json *j, const struct view_device *d)
+{
+    char text[48];
+    json_line_array(j, "streams");
+    for (uint32_t i = 0; i < d->streams; i++) {
+        snprintf(text, sizeof text, "0x%llx", (unsigned long long)d->stream[i]);
+        json_text(j, NULL, text);
+    }
+    json_close(j);
+    json_line_array(j, "pools");
+    for (uint32_t i = 0; i < d->pools; i++) {
+        snprintf(text, sizeof text, "(%llu, %llu)", (unsigned long long)d->pool[i][0],
+                 (unsigned long long)d->pool[i][1]);
+        json_text(j, NULL, text);
+    }
+    json_close(j);
+    json_line_array(j, "categories");
+    for (int i = 0; i < CATEGORIES; i++)
+        json_text(j, NULL, category_names[i]);
+    json_close(j);
+    json_line_array(j, "phases");
+    for (int i = 0; i < PHASES; i++)
+        json_text(j, NULL, phase_names[i]);
+    json_text(j, NULL, "unknown");
+    json_close(j);
+    json_line_array(j, "rules");
+    for (uint32_t i = 0; i < d->rules; i++)
+        json_text(j, NULL, d->rule[i]);
+    json_close(j);
+}
+
+static void put_checks(struct json *j, const struct view_device *d)
+{
+    json_array(j, "check");
+    for (uint32_t i = 0; i < d->checks; i++) {
+        const struct view_check *c = &d->check[i];
+        json_line_object(j, NULL);
+        json_u64(j, "state", c->state);
+        json_i64(j, "requested_bytes", c->requested_bytes);
+        json_u64(j, "live", c->live);
+        json_i64(j, "reserved_bytes", c->reserved_bytes);
+        json_close(j);
+    }
+    json_close(j);
+}
+
+static void put_device(struct json *j, const struct view_device *d)
+{
+    json_u64(j, "device", d->name.number);
+    json_text(j, "kind", d->name.host ? "host" : "cuda");
+    json_u64(j, "states", d->states);
+    json_bool(j, "traced", d->traced);
+    json_i64(j, "adjust_bytes", d->adjust_bytes);
+    json_known(j, "capacity_bytes", d->capacity_bytes);
+    json_u64(j, "clipped", d->clipped);
+    if (d->base_us == UNKNOWN_U64) {
+        json_null(j, "time");
+    } else {
+        json_line_object(j, "time");
+        json_u64(j, "base_us", d->base_us);
+        json_u64(j, "unit_us", 1);
+        json_close(j);
+    }
+    put_lists(j, d);
+    put_checks(j, d);
+    put_tables(j, d);
+}
+
+/* JSON has these characters only inside strings, where an escape means the same. */
+static void put_harmless(struct buf *to, str json)
+{
+    for (size_t i = 0; i < json.len; i++) {
+        char c = json.ptr[i];
+        if (c == '<' || c == '>' || c == '&')
+            buf_format(to, "\\u%04x", (unsigned)c);
+        else if ((unsigned char)c == 0xe2 && json.len - i > 2 &&
+                 (unsigned char)json.ptr[i + 1] == 0x80 &&
+                 ((unsigned char)json.ptr[i + 2] & 0xfe) == 0xa8) {
+            buf_format(to, "\\u20%02x", (unsigned char)json.ptr[i + 2] == 0xa8 ? 0x28u : 0x29u);
+            i += 2;
+        } else {
+            buf_char(to, c);
+        }
+    }
+}
+
+static bool append(void *arg, const char *bytes, size_t len)
+{
+    buf_bytes(arg, bytes, len);
+    return true;
+}
+
+static void put_report(struct buf *to, const struct viewing *v, const struct view_file *file)
+{
+    struct render_options options = { .tool = v->tool };
+    struct out out = { .write = append, .arg = to };
+    buf_init(&out.text, SIZE_MAX / 2);
+    report_json(&out, file->report, false, &options);
+    out_flush(&out, 0);
+    to->failed = to->failed || out.text.failed;
+    buf_free(&out.text);
+}
+
+static void put_file(struct buf *to, const struct viewing *v, const struct view_file *file)
+{
+    struct json j;
+    buf_text(to, "{ \"report\": ");
+    put_report(to, v, file);
+    buf_text(to, ", \"devices\": [");
+    for (uint32_t d = 0; d < file->devices; d++) {
+        buf_text(to, d == 0 ? "" : ", ");
+        json_start(&j, to);
+        json_object(&j, NULL);
+        put_device(&j, &file->device[d]);
+        json_close(&j);
+        json_finish(&j);
+    }
+    buf_text(to, "] }");
+}
+
+void view_head(struct buf *to, const struct viewing *v)
+{
+    struct buf json;
+    buf_init(&json, SIZE_MAX / 2);
+    buf_format(&json, "{ \"schema\": \"vramscope.view/1\", \"tool\": \"%s\", \"files\": [",
+               v->tool);
+    for (uint32_t i = 0; i < v->files; i++) {
+        buf_text(&json, i == 0 ? "" : ", ");
+        put_file(&json, v, &v->file[i]);
+    }
+    buf_text(&json, "] }\n");
+    put_harmless(to, buf_slice(&json));
+    buf_end(&json, to);
+}

@@ -1,0 +1,92 @@
+/* view_page.c - the parts of the page that the build made, and the recording between them. */
+#include "render/base64.h"
+#include "render/render.h"
+#include "render/view.h"
+
+/* Made by tools/bundle of viewer/: what stands before the title, the report, the head, and the
+ * cover; then before the other blocks, and behind them. */
+extern const char view_before_title[], view_before_report[], view_before_head[],
+    view_before_cover[], view_before_blocks[], view_after_blocks[];
+
+/* Text between tags; quotes do not matter there. */
+static void put_text(struct buf *to, str text)
+{
+    for (size_t i = 0; i < text.len; i++)
+        switch (text.ptr[i]) {
+        case '<':
+            buf_text(to, "&lt;");
+            break;
+        case '>':
+            buf_text(to, "&gt;");
+            break;
+        case '&':
+            buf_text(to, "&amp;");
+            break;
+        default:
+            buf_char(to, text.ptr[i]);
+        }
+}
+
+static bool append(void *arg, const char *bytes, size_t len)
+{
+    buf_bytes(arg, bytes, len);
+    return true;
+}
+
+/* What a terminal would show: it stays where there is no JavaScript. */
+static void put_report(struct buf *to, const struct viewing *v, const struct view_file *file)
+{
+    enum { WIDTH = 100 };
+    struct render_options options = { .tool = v->tool, .picture = true, .style.width = WIDTH };
+    struct buf text;
+    struct out out = { .write = append, .arg = &text };
+    buf_init(&text, SIZE_MAX / 2);
+    buf_init(&out.text, SIZE_MAX / 2);
+    report_text(&out, file->report, false, &options);
+    out_flush(&out, 0);
+    buf_text(to, "<pre>");
+    put_text(to, buf_slice(&text));
+    buf_text(to, "</pre>");
+    buf_end(&out.text, to);
+    buf_end(&text, to);
+}
+
+static str base_name(str path)
+{
+    size_t from = path.len;
+    while (from > 0 && path.ptr[from - 1] != '/')
+        from--;
+    return (str){ path.ptr + from, path.len - from };
+}
+
+static void put_block(struct out *out, const struct buf *block)
+{
+    enum { AT_ONCE = 48 * 1024 }; /* a multiple of three */
+    for (size_t at = 0; at < block->len; at += AT_ONCE) {
+        size_t part = block->len - at < AT_ONCE ? block->len - at : AT_ONCE;
+        base64_put(&out->text, block->at + at, part);
+        out_flush(out, OUT_ENOUGH);
+    }
+}
+
+void view_page(struct out *out, const struct viewing *v)
+{
+    struct buf *to = &out->text;
+    buf_text(to, view_before_title);
+    put_text(to, base_name(v->file[0].report->report[0].file.path));
+    buf_text(to, " - vramscope");
+    buf_text(to, view_before_report);
+    for (uint32_t i = 0; i < v->files; i++)
+        put_report(to, v, &v->file[i]);
+    buf_text(to, view_before_head);
+    view_head(to, v);
+    buf_text(to, view_before_cover);
+    put_block(out, &v->blocks->block.at[0]);
+    buf_text(to, view_before_blocks);
+    for (uint32_t i = 1; i < v->blocks->block.len; i++) {
+        buf_format(to, "<script type=\"application/octet-stream\" id=\"b%u\">", (unsigned)i);
+        put_block(out, &v->blocks->block.at[i]);
+        buf_text(to, "</script><script>vrs_block()</script>\n");
+    }
+    buf_text(to, view_after_blocks);
+}

@@ -1,0 +1,63 @@
+"""Reads a page of `vramscope view` by its contract, docs/view-format.md, in plain Python."""
+import base64
+import json
+import re
+import zlib
+
+WIDTH = {"u8": 1, "u16": 2, "u32": 4, "u64": 8}
+SCRIPT = re.compile(r'<script type="application/(?:octet-stream|json)" id="(\w+)">(.*?)</script>', re.S)
+
+
+class Page:
+    def __init__(self, text):
+        self.scripts = dict(SCRIPT.findall(text))
+        self.head = json.loads(self.scripts["head"])
+        names = ["cover"] + ["b%d" % i for i in range(1, len(self.scripts))]
+        self.blocks = [base64.b64decode(self.scripts[name], validate=True)
+                       for name in names if name in self.scripts]
+
+    def column(self, column):
+        """The numbers of a column."""
+        rows, width = column["rows"], WIDTH[column["type"]]
+        if "const" in column:
+            return [column["const"]] * rows
+        stored = self.blocks[column["block"]][column["at"]:column["at"] + column["len"]]
+        unpacker = zlib.decompressobj()
+        planes = unpacker.decompress(stored)
+        assert unpacker.eof and not unpacker.unused_data and not unpacker.flush()
+        assert len(planes) == rows * column["planes"] and 1 <= column["planes"] <= width
+        values = [0] * rows
+        for plane in range(column["planes"]):
+            for row, byte in enumerate(planes[plane * rows:(plane + 1) * rows]):
+                values[row] |= byte << 8 * plane
+        if "zigzag" in column["enc"]:
+            values = [(v >> 1) ^ -(v & 1) for v in values]
+        if "delta" in column["enc"]:
+            at, modulus = 0, 1 << 8 * width
+            for row, difference in enumerate(values):
+                at = (at + difference) % modulus
+                values[row] = at
+        assert max(values) == column["max"]
+        return values
+
+    def table(self, device, name):
+        """The columns of a table, each a list; a table without rows has none."""
+        columns = device["tables"].get(name, {"columns": {}})["columns"]
+        return {key: self.column(column) for key, column in columns.items()}
+
+    def strings(self, device):
+        table = device["tables"]["string"]
+        lengths = self.column(table["columns"]["len"])
+        data = bytes(self.column(table["columns"]["bytes"])) if "bytes" in table["columns"] else b""
+        texts, at = [], 0
+        for length in lengths:
+            texts.append(data[at:at + length].decode())
+            at += length
+        assert at == len(data)
+        return texts
+
+
+def live_at(alloc, state):
+    """The rows that are alive in a state."""
+    return [row for row, (born, until) in enumerate(zip(alloc["born"], alloc["until"]))
+            if born <= state and (until == 0 or state < born + until)]

@@ -1,0 +1,85 @@
+"""The page of `vramscope view`: its columns hold what the other answers say."""
+import re
+
+import pytest
+from differential import page, random_recording, writers
+
+from conftest import ROOT, run
+
+EXAMPLES = sorted((ROOT / "examples").glob("*.pickle"))
+
+
+def view(path):
+    return page.Page(run("view", path, "-o", "-", expect=0).raw.decode())
+
+
+def check(read, report):
+    for file, told in zip(read.head["files"], [report]):
+        assert [d["device"] for d in file["devices"]] == [d["device"] for d in told["devices"]]
+        for device, answer in zip(file["devices"], told["devices"]):
+            check_device(read, device, answer)
+
+
+def check_device(read, device, answer):
+    alloc = read.table(device, "alloc")
+    alloc.setdefault("born", [])
+    assert alloc["born"] == sorted(alloc["born"])
+    ranges = read.table(device, "range")
+    for state in device["check"]:
+        rows = page.live_at(alloc, state["state"]) if alloc["born"] else []
+        assert len(rows) == state["live"]
+        if answer["adjust_bytes"] == 0 and device["adjust_bytes"] == 0 and not device["clipped"]:
+            assert sum(alloc["bytes"][row] for row in rows) == state["requested_bytes"]
+        if ranges:
+            mapped = page.live_at(ranges, state["state"])
+            if answer["trust"]["grade"] == "A":
+                assert sum(ranges["bytes"][row] for row in mapped) == state["reserved_bytes"]
+    cover = read.table(device, "cover")
+    if answer["requested"]["peak_bytes"] >= 0:
+        assert max(cover["requested"]) == max(answer["requested"]["peak_bytes"], 0)
+    strings = read.strings(device)
+    stack = read.table(device, "stack")
+    assert all(0 <= caller < row for row, caller in enumerate(stack["caller"]) if row > 0)
+    assert max(stack["culprit"], default=0) < len(strings)
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: p.name)
+def test_columns_add_up_to_the_report(path):
+    check(view(path), run("report", "--json", path, expect=0).json())
+
+
+def test_columns_of_real_files_add_up(shared):
+    for path in sorted((shared / "data/snapshots").iterdir()):
+        if path.suffix in (".pickle", ".pkl"):
+            check(view(path), run("report", "--json", path, expect=0).json())
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_random_recordings_add_up(tmp_path, seed):
+    path = tmp_path / "random.pickle"
+    path.write_bytes(writers.pickled(random_recording.make(seed), 4))
+    check(view(path), run("report", "--json", path, expect=0).json())
+
+
+def test_same_bytes_each_time(tmp_path):
+    one, two = (run("view", "--threads", n, EXAMPLES[0], "-o", "-", expect=0).raw for n in (1, 2))
+    assert one == two
+
+
+def test_text_of_the_file_ends_no_element(tmp_path):
+    """What a file says is text: nothing of it closes an element of the page."""
+    name = "</script><img src=x onerror=alert(1)>&amp;\u2028"
+    recording = random_recording.make(3)
+    text = writers.pickled(recording, 4)
+    path = tmp_path / (name.replace("/", "_") + ".pickle")
+    path.write_bytes(text)
+    written = run("view", path, "-o", "-", expect=0).raw.decode()
+    assert "<img" not in written
+    assert len(re.findall("<script", written)) == written.count("</script>")
+
+
+def test_the_default_name_is_that_of_the_file(tmp_path):
+    r = run("view", EXAMPLES[0], cwd=tmp_path, expect=0)
+    made = tmp_path / (EXAMPLES[0].stem + ".html")
+    assert made.read_bytes().startswith(b"<!doctype html>") and r.out == ""
+    assert made.name in r.err

@@ -1,0 +1,1 @@
+// main.js - what runs when the page, or the worker, reads the bundle.
