@@ -93,16 +93,17 @@ static char *default_name(const char *path)
     static const char *const endings[] = { ".gz", ".zst", ".pickle", ".pkl", ".json", ".html" };
     const char *base = strrchr(path, '/') == NULL ? path : strrchr(path, '/') + 1;
     size_t len = strlen(base);
-    char *name = malloc(len + sizeof "vramscope.html");
-    if (name == NULL)
-        return NULL;
-    memcpy(name, base, len + 1);
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
         size_t ending = strlen(endings[i]);
-        if (len > ending && strcmp(name + len - ending, endings[i]) == 0)
-            name[len -= ending] = '\0';
+        if (len > ending && memcmp(base + len - ending, endings[i], ending) == 0)
+            len -= ending;
     }
-    strcpy(name + len, len == 0 || strcmp(base, "-") == 0 ? "vramscope.html" : ".html");
+    bool piped = strcmp(base, "-") == 0;
+    size_t room = len + sizeof "vramscope.html";
+    char *name = malloc(room);
+    if (name != NULL)
+        snprintf(name, room, "%.*s%s", piped ? 0 : (int)len, base,
+                 piped || len == 0 ? "vramscope.html" : ".html");
     return name;
 }
 
@@ -127,8 +128,9 @@ static int write_page(struct pages *p, const char *name)
         ended = status == VRS_USAGE ? EXIT_USAGE : EXIT_FAILED;
     }
     int closed = output_close(&output, status == VRS_OK);
-    if (ended == EXIT_DONE && closed == EXIT_DONE && strcmp(name, "-") != 0)
-        message("%s: open it in a browser; it needs nothing else", name);
+    /* A name that the user did not give is the answer. */
+    if (ended == EXIT_DONE && closed == EXIT_DONE && p->s->common.output == NULL)
+        printf("%s: open it in a browser; it needs nothing else\n", name);
     return ended != EXIT_DONE ? ended : closed;
 }
 

@@ -1,0 +1,3 @@
+"$VRAMSCOPE" help view
+"$VRAMSCOPE" help view >text
+"$VRAMSCOPE" view --help | cmp - text

@@ -1,0 +1,145 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "answered.h"
+#include "fault.h"
+#include "render/base64.h"
+#include "render/view_column.h"
+
+static void check_base64(const char *bytes, size_t len, const char *text)
+{
+    struct buf b;
+    buf_init(&b, SIZE_MAX);
+    base64_put(&b, bytes, len);
+    buf_char(&b, '\0');
+    assert_false(b.failed);
+    assert_string_equal(b.at, text);
+    buf_free(&b);
+}
+
+/* The vectors of RFC 4648. */
+static void bytes_become_letters(void **state)
+{
+    (void)state;
+    check_base64("", 0, "");
+    check_base64("f", 1, "Zg==");
+    check_base64("fo", 2, "Zm8=");
+    check_base64("foo", 3, "Zm9v");
+    check_base64("foob", 4, "Zm9vYg==");
+    check_base64("\xff\xfe\x00", 3, "//4A");
+}
+
+static uint64_t number(const void *from, uint32_t row)
+{
+    return ((const uint64_t *)from)[row];
+}
+
+static struct view_packed packed(struct view_blocks *blocks, const struct view_column *column,
+                                 const uint64_t *values, uint32_t rows)
+{
+    struct view_packed p;
+    assert_int_equal(view_pack(blocks, column, values, rows, &p, NULL), VRS_OK);
+    assert_int_equal(p.rows, rows);
+    return p;
+}
+
+static void columns_leave_out_what_says_nothing(void **state)
+{
+    (void)state;
+    static const struct view_column plain = { "a", VIEW_U64, VIEW_AS_IT_IS, NULL, number };
+    static const struct view_column delta = { "b", VIEW_U32, VIEW_DELTA, NULL, number };
+    static const struct view_column zigzag = { "c", VIEW_U32, VIEW_ZIGZAG, NULL, number };
+    struct view_blocks blocks;
+    assert_true(view_blocks_init(&blocks));
+    const uint64_t same[] = { 7, 7, 7 }, few[] = { 1, 255, 3 }, more[] = { 1, 70000, 3 };
+    struct view_packed p = packed(&blocks, &plain, same, 3);
+    assert_true(p.constant && p.max == 7 && p.len == 0);
+    assert_int_equal(packed(&blocks, &plain, few, 3).planes, 1);
+    p = packed(&blocks, &plain, more, 3);
+    assert_true(p.planes == 3 && p.max == 70000 && p.at > 0 && p.block == 0);
+    const uint64_t rising[] = { 100000, 100001, 100003 }, falling[] = { 10, 9, 8 };
+    assert_int_equal(packed(&blocks, &delta, rising, 3).planes, 3);
+    assert_int_equal(packed(&blocks, &delta, falling, 3).planes, 4);
+    assert_int_equal(packed(&blocks, &zigzag, falling, 3).planes, 1);
+    assert_int_equal(packed(&blocks, &plain, NULL, 0).len, 0);
+    assert_true(view_blocks_next(&blocks));
+    assert_int_equal(packed(&blocks, &plain, few, 3).block, 1);
+    view_blocks_cover(&blocks);
+    assert_int_equal(packed(&blocks, &plain, few, 3).block, 0);
+    view_blocks_free(&blocks);
+}
+
+/* What JavaScript cannot count is told, not rounded. */
+static void large_numbers_are_clipped_and_counted(void **state)
+{
+    (void)state;
+    static const struct view_column column = { "a", VIEW_U64, VIEW_AS_IT_IS, NULL, number };
+    struct view_blocks blocks;
+    assert_true(view_blocks_init(&blocks));
+    const uint64_t values[] = { 1, VIEW_NUMBER_MOST, VIEW_NUMBER_MOST + 1, UINT64_MAX };
+    assert_int_equal(packed(&blocks, &column, values, 4).max, VIEW_NUMBER_MOST);
+    assert_int_equal(blocks.clipped, 2);
+    view_blocks_free(&blocks);
+}
+
+static const char *text;
+static struct written page;
+
+static enum vrs_status write_page(void *arg)
+{
+    struct vrs_file *file = NULL;
+    const struct vrs_recording *r = NULL;
+    struct vrs_sink sink = written_sink(&page);
+    (void)arg;
+    page.len = 0;
+    enum vrs_status status = vrs_open_bytes(text, strlen(text), "run.json", NULL, &file, NULL);
+    if (status == VRS_OK)
+        status = vrs_recording(file, 0, &r, NULL);
+    if (status == VRS_OK)
+        status = vrs_view(&r, 1, NULL, &sink, NULL);
+    vrs_close(file);
+    return status;
+}
+
+/* Where memory that is given back early is only a wish, the page is the same. */
+static void page_is_whole(void *arg)
+{
+    assert_string_equal(page.at, arg);
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    static char whole[ANSWER_BYTES];
+    text = recording_of_steps("train.py");
+    assert_int_equal(write_page(NULL), VRS_OK);
+    memcpy(whole, page.at, page.len + 1);
+    fault_each(write_page, page_is_whole, whole);
+    assert_non_null(strstr(page.at, "<title>run.json"));
+    assert_non_null(strstr(page.at, "\"schema\": \"vramscope.view/1\""));
+}
+
+static void a_page_needs_a_recording(void **state)
+{
+    (void)state;
+    struct vrs_error err;
+    struct vrs_sink sink = written_sink(&page);
+    assert_int_equal(vrs_view(NULL, 0, NULL, &sink, &err), VRS_USAGE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bytes_become_letters),
+        cmocka_unit_test(columns_leave_out_what_says_nothing),
+        cmocka_unit_test(large_numbers_are_clipped_and_counted),
+        cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(a_page_needs_a_recording),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
