@@ -129,7 +129,7 @@ static void put_label(struct buf *to, const struct style *style, int64_t bytes, 
         human_bytes(&label, bytes);
     buf_repeat(to, S(" "), label.len + 1 < LABEL ? LABEL - 1 - label.len : 0);
     buf_str(to, buf_slice(&label));
-    buf_free(&label);
+    buf_end(&label, to);
     buf_text(to, style->ascii ? " |" : shown && bytes == 0 ? " ┼" : " ┤");
 }
 
@@ -178,7 +178,7 @@ static void put_time_axis(struct buf *to, const struct style *style, const struc
     buf_str(to, buf_slice(&right));
     paint_off(to, style);
     buf_char(to, '\n');
-    buf_free(&right);
+    buf_end(&right, to);
 }
 
 void picture_area(struct buf *to, const struct style *style, const struct picture *picture)
