@@ -144,7 +144,8 @@ static void put_alignment(struct json *j, struct out *out, const struct ranks *r
     json_known(j, "start_us", clock ? a->from_us : UNKNOWN_U64);
     json_known(j, "end_us", clock ? a->to_us : UNKNOWN_U64);
     json_bool(j, "exact", a->exact);
-    json_u64(j, "straggler_count", ranks->straggler_moments);
+    json_known(j, "straggler_count",
+               ranks->straggler_aligned ? ranks->straggler_moments : UNKNOWN_U64);
     json_array(j, "moments");
     for (uint32_t i = 0; i < a->moments; i++) {
         const struct aligned_moment *m = &a->moment[i];

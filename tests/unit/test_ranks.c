@@ -10,6 +10,7 @@
 #include "analysis/outlier.h"
 #include "analysis/ranks.h"
 #include "fault.h"
+#include "render/ranks.h"
 
 enum { UNITS_MOST = 8, SITES_MOST = 4 };
 
@@ -313,6 +314,46 @@ static void steps_then_annotations_then_clocks_are_aligned(void **state)
     leave(&m);
 }
 
+/* Whether the straggler is counted in the steps, and the rest of what is said of them. */
+static void check_counted(struct made *m, bool counted, const char *words)
+{
+    static const struct style style = { .width = 300, .ascii = true };
+    struct buf text;
+    buf_init(&text, SIZE_MAX / 2);
+    assert_int_equal(compare(m), VRS_OK);
+    assert_int_equal(m->ranks.straggler, 2);
+    assert_int_equal(m->ranks.straggler_aligned, counted);
+    assert_int_equal(m->ranks.alignment.by, ALIGNED_STEP);
+    ranks_text(&text, &style, &m->ranks, false);
+    buf_char(&text, '\0');
+    assert_int_equal(strstr(text.at, "has the highest peak") != NULL, counted);
+    if (strstr(text.at, words) == NULL)
+        fail_msg("\"%s\" is not in %s", words, text.at);
+    buf_free(&text);
+    leave(m);
+}
+
+static void a_straggler_may_be_in_none_of_the_moments(void **state)
+{
+    (void)state;
+    struct made m = { .units = 0 };
+    int64_t one[] = { 1024, 1024 }, two[] = { 1024, 2048 }, three[] = { 3072, 1024 };
+    int64_t *steps[] = { one, two, three };
+    for (uint32_t i = 0; i < 3; i++) {
+        add_unit(&m, 1000 + 500 * i);
+        give_moments(&m, steps[i], 2, NULL, 0, 0);
+        m.rank[i].rank_named = true;
+    }
+    check_counted(&m, true, "in 1 of 2 steps rank 2 has the highest peak; most uneven is step 1");
+    m.rank[2].whole = false;
+    check_counted(&m, false, "steps    most uneven is step 2: rank 1 with 2.00 KiB, 2.00 times");
+    m.rank[2].whole = true;
+    m.unit[2].moments.steps = 0;
+    check_counted(&m, false, "steps    most uneven is step 2: rank 1 with 2.00 KiB, 2.00 times");
+    two[1] = 1024; /* then nothing is left to be said of the steps */
+    check_counted(&m, false, "rank 2 (run) bounds the job");
+}
+
 static void a_group_may_differ_in_what_should_be_equal(void **state)
 {
     (void)state;
@@ -377,6 +418,7 @@ int main(void)
         cmocka_unit_test(rows_are_the_sites_of_both),
         cmocka_unit_test(groups_have_equal_parameters),
         cmocka_unit_test(steps_then_annotations_then_clocks_are_aligned),
+        cmocka_unit_test(a_straggler_may_be_in_none_of_the_moments),
         cmocka_unit_test(a_group_may_differ_in_what_should_be_equal),
         cmocka_unit_test(every_allocation_may_fail),
     };
