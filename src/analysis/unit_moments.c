@@ -216,7 +216,7 @@ bool unit_moments_between(const struct unit_moments *m, uint64_t from_us, uint64
         outer = larger(outer, m->most[i]);
         bool begins = i > first || m->begin_us + i * m->span_us >= from_us;
         bool ends = i < last || to_us == m->end_us ||
-                    m->begin_us + i * m->span_us + (m->span_us - 1) <= to_us;
+                    to_us - (m->begin_us + i * m->span_us) >= m->span_us - 1;
         if (begins && ends)
             inner = larger(inner, m->most[i]);
     }

@@ -354,6 +354,24 @@ static void a_straggler_may_be_in_none_of_the_moments(void **state)
     check_counted(&m, false, "rank 2 (run) bounds the job");
 }
 
+/* A span that ends beyond the largest time there is. */
+static void spans_at_the_end_of_time_do_not_wrap(void **state)
+{
+    (void)state;
+    struct unit_moments m = {
+        .timed = true,
+        .begin_us = ((uint64_t)1 << 63) + 1,
+        .end_us = UINT64_MAX - 1,
+        .span_us = (uint64_t)1 << 57,
+        .most = { [UNIT_SPANS - 1] = 7 },
+    };
+    int64_t most;
+    assert_false(unit_moments_between(&m, m.begin_us, m.end_us - 1, &most));
+    assert_int_equal(most, 7);
+    assert_true(unit_moments_between(&m, m.begin_us, m.end_us, &most));
+    assert_int_equal(most, 7);
+}
+
 static void a_group_may_differ_in_what_should_be_equal(void **state)
 {
     (void)state;
@@ -419,6 +437,7 @@ int main(void)
         cmocka_unit_test(groups_have_equal_parameters),
         cmocka_unit_test(steps_then_annotations_then_clocks_are_aligned),
         cmocka_unit_test(a_straggler_may_be_in_none_of_the_moments),
+        cmocka_unit_test(spans_at_the_end_of_time_do_not_wrap),
         cmocka_unit_test(a_group_may_differ_in_what_should_be_equal),
         cmocka_unit_test(every_allocation_may_fail),
     };
