@@ -431,6 +431,15 @@ def test_annotations_are_aligned_by_name(tmp_path):
     check_moments(ranks, [[v * MIB for v in values[m["name"], m["number"]]] for m in a["moments"]])
 
 
+def test_the_end_of_a_range_too_many_closes_no_other(tmp_path):
+    """The 257th range lies within the first and has its name."""
+    nested = marked([("outer", 0, 4)] + [("fill", 1, 1)] * 255 + [("outer", 2, 3)], [1, 1, 1, 50, 1])
+    assert [m["name"] for m in nested["external_annotations"][-3:]] == ["outer"] * 3
+    written(tmp_path, nested, marked([("outer", 0, 1)], [2, 1]))
+    moment, = ranks_of(tmp_path)["alignment"]["moments"]
+    assert (moment["name"], moment["worst"], moment["worst_bytes"]) == ("outer", 0, 50 * MIB)
+
+
 def test_nothing_in_common_is_not_aligned(tmp_path):
     written(tmp_path, marked([("a", 0, 1)], [1, 2]), marked([("b", 0, 1)], [1, 9]))
     assert ranks_of(tmp_path)["alignment"] is None
