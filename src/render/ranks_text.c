@@ -277,9 +277,11 @@ static void put_holder(struct telling *t, uint32_t unit, uint64_t bytes)
 /* What data parallelism would have made alike. */
 static void put_differences(struct telling *t)
 {
-    for (uint32_t i = 0; i < t->ranks->groups && i < UNITS_NAMED; i++) {
+    uint32_t groups = 0;
+    for (uint32_t i = 0; i < t->ranks->groups; i++) {
         const struct rank_group *group = &t->ranks->group[i];
-        for (uint32_t k = 0; k < group->differences; k++) {
+        groups += group->differences > 0;
+        for (uint32_t k = 0; k < group->differences && groups <= UNITS_NAMED; k++) {
             const struct rank_difference *d = &group->difference[k];
             buf_text(&t->words, "with parameters of ");
             human_known_bytes(&t->words, group->parameter_bytes);
@@ -292,6 +294,14 @@ static void put_differences(struct telling *t)
             buf_text(&t->words, "; they are sharded, or the ranks train different parts");
             say(t, "shards");
         }
+    }
+    if (groups > UNITS_NAMED) {
+        uint32_t more = groups - UNITS_NAMED;
+        buf_format(&t->words,
+                   "in %u more group%s of equal parameters the gradients or optimizer "
+                   "states differ",
+                   (unsigned)more, more == 1 ? "" : "s");
+        say(t, "shards");
     }
 }
 

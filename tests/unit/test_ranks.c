@@ -12,7 +12,7 @@
 #include "fault.h"
 #include "render/ranks.h"
 
-enum { UNITS_MOST = 8, SITES_MOST = 4 };
+enum { UNITS_MOST = 16, SITES_MOST = 4 };
 
 /* Units made by hand: of one rank each, whole, with a name for each site. */
 struct made {
@@ -372,6 +372,43 @@ static void spans_at_the_end_of_time_do_not_wrap(void **state)
     assert_int_equal(most, 7);
 }
 
+/* What is said of groups of two, of which all but the first differ in their gradients. */
+static void check_shards(uint32_t groups, const char *more)
+{
+    static const struct style style = { .width = 300, .ascii = true };
+    struct made m = { .units = 0 };
+    struct buf text;
+    buf_init(&text, SIZE_MAX / 2);
+    for (uint32_t i = 0; i < 2 * groups; i++) {
+        add_unit(&m, 1000);
+        m.unit[i].categorised = true;
+        m.unit[i].category_bytes[CATEGORY_PARAMETER] = 10000 * (i / 2 + 1);
+        m.unit[i].gradients_most_bytes = i > 1 && i % 2 == 1 ? 2000 : 1000;
+    }
+    assert_int_equal(compare(&m), VRS_OK);
+    assert_int_equal(m.ranks.groups, groups);
+    ranks_text(&text, &style, &m.ranks, false);
+    buf_char(&text, '\0');
+    uint32_t said = 0;
+    for (const char *at = text.at; (at = strstr(at, "the gradients differ")) != NULL; at++)
+        said++;
+    assert_int_equal(said, groups < 6 ? groups - 1 : 5);
+    if (more == NULL)
+        assert_null(strstr(text.at, " more group"));
+    else if (strstr(text.at, more) == NULL)
+        fail_msg("\"%s\" is not in %s", more, text.at);
+    buf_free(&text);
+    leave(&m);
+}
+
+static void groups_that_are_not_told_are_counted(void **state)
+{
+    (void)state;
+    check_shards(6, NULL);
+    check_shards(7, "in 1 more group of equal parameters the gradients or optimizer states differ");
+    check_shards(8, "in 2 more groups of equal parameters the gradients");
+}
+
 static void a_group_may_differ_in_what_should_be_equal(void **state)
 {
     (void)state;
@@ -438,6 +475,7 @@ int main(void)
         cmocka_unit_test(steps_then_annotations_then_clocks_are_aligned),
         cmocka_unit_test(a_straggler_may_be_in_none_of_the_moments),
         cmocka_unit_test(spans_at_the_end_of_time_do_not_wrap),
+        cmocka_unit_test(groups_that_are_not_told_are_counted),
         cmocka_unit_test(a_group_may_differ_in_what_should_be_equal),
         cmocka_unit_test(every_allocation_may_fail),
     };
