@@ -194,11 +194,11 @@ static void put_rows(struct buf *to, const struct report_device *d,
     for (; cell != NULL && rows < shown; rows++)
         fill_row(&cells, &d->row[rows], cell + (size_t)rows * ROW_CELLS);
     if (cell != NULL && shown < d->all_rows) {
-        char name[48];
-        snprintf(name, sizeof name, "other (%u lines)", (unsigned)(d->all_rows - shown));
         struct report_row rest = rest_of(d, shown);
-        rest.name = str_from(name);
-        fill_row(&cells, &rest, cell + (size_t)rows++ * ROW_CELLS);
+        str *row = cell + (size_t)rows++ * ROW_CELLS;
+        fill_row(&cells, &rest, row);
+        buf_format(&cells.text, "other (%u lines)", (unsigned)(d->all_rows - shown));
+        row[3] = cell_end(&cells);
     }
     struct text_table table = { column, ROW_CELLS, rows, cell, 0 };
     if (cell != NULL)
