@@ -90,6 +90,7 @@ enum vrs_status parts_advise(struct study *s, const struct oom *oom, uint64_t ca
     struct advise_inputs in = {
         .capacity_bytes = capacity_bytes,
         .fragmented = oom->basis != OOM_NOTHING && oom->tests.verdict == OOM_FRAGMENTATION,
+        .what_if = oom->basis == OOM_EVENT ? &oom->what_if : NULL,
     };
     TRY(parts_timeline(s, &in.timeline, err));
     TRY(parts_fragments(s, &in.fragments, err));
