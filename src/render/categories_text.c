@@ -4,6 +4,7 @@
 
 #include "analysis/category_table.h"
 #include "render/cells.h"
+#include "render/next.h"
 #include "render/study.h"
 
 /* OWNER_WIDTH: from here on the line that holds most of a category has a column. */
@@ -282,7 +283,6 @@ static void put_result(struct out *out, const struct study_device *device,
     const struct category_table *t = device->result;
     struct buf *to = &out->text, words;
     struct cells cells;
-    (void)answer;
     cells_init(&cells, &options->style);
     buf_init(&words, SIZE_MAX / 2);
     struct sheet s = { &options->style, &cells, &words };
@@ -299,8 +299,8 @@ static void put_result(struct out *out, const struct study_device *device,
         put_items(to, &s, &t->estimate);
         put_winner(to, &s, &t->estimate);
     }
-    buf_text(&words, "vramscope peak --by category --stacks FILE shows where each was made");
-    envelope_words(to, &options->style, "next", &words);
+    next_line(to, &options->style, "next", "peak", answer->file.path, " --by category --stacks",
+              "where each was made");
     buf_end(&words, to);
     cells_free(&cells, to);
 }

@@ -245,6 +245,15 @@ static void put_outliers(struct telling *t)
     say(t, "outliers");
 }
 
+static uint32_t group_with(const struct telling *t, uint32_t unit)
+{
+    for (uint32_t i = 0; i < t->ranks->groups; i++)
+        for (uint32_t k = 0; k < t->ranks->group[i].units; k++)
+            if (t->ranks->group[i].unit[k] == unit)
+                return i;
+    return NO_ROW;
+}
+
 static void put_groups(struct telling *t)
 {
     uint32_t most = 0;
@@ -263,7 +272,17 @@ static void put_groups(struct telling *t)
     }
     buf_text(&t->words, t->ranks->groups > UNITS_NAMED ? " and others" : "");
     buf_text(&t->words, " of parameters: other shards, stages or models");
-    buf_text(&t->words, most > 1 ? ", compared with their like" : "");
+    bool apart = t->ranks->has_pair && !are_alike(t) &&
+                 group_with(t, t->ranks->pair.worst) != group_with(t, t->ranks->pair.reference);
+    if (apart) {
+        buf_text(&t->words, "; ");
+        put_name(t, t->ranks->pair.worst);
+        buf_text(&t->words, " has no like to be compared with, so it is with ");
+        put_name(t, t->ranks->pair.reference);
+        buf_text(&t->words, ", the median of all");
+    } else if (most > 1) {
+        buf_text(&t->words, ", compared with their like");
+    }
     say(t, "groups");
 }
 
