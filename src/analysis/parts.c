@@ -74,10 +74,10 @@ enum vrs_status parts_oom(struct study *s, const struct oom_message *message,
         const struct growth *growth = NULL;
         TRY(parts_growth(s, &growth, err));
         /* What only differs from step to step is no growth. */
-        options.has_growth = growth->moments > 1 && growth->leaks + growth->suspects > 0 &&
-                             growth->slope_total_bytes > 0;
+        options.has_growth = growth != NULL && growth->moments > 1 &&
+                             growth->leaks + growth->suspects > 0 && growth->slope_total_bytes > 0;
         options.growth_bytes = options.has_growth ? growth->slope_total_bytes : 0;
-        options.steps = growth->steps.steps.count;
+        options.steps = s->steps.count;
         options.first_step_bytes = s->steps.count > 0 ? s->steps.boundary[0].live_bytes : 0;
     }
     return oom_compute(s, &options, ret, err);
