@@ -18,10 +18,20 @@ static void unknown(struct check_value *v, const char *reason, const char *text)
     v->text = text;
 }
 
+/* Whether events of the device may be missing because the file is cut: what was not read may hold
+ * more of anything but of what is of the end alone. */
+static bool is_cut(const struct study *s)
+{
+    return !s->curves.of[CURVE_REQUESTED].start_known;
+}
+
 static void without_trace(const struct study *s, struct check_value *v)
 {
-    unknown(v, "needs_trace",
-            s->events == 1 ? "the trace is one event long" : "the recording has no trace");
+    if (is_cut(s))
+        unknown(v, "incomplete", "the file is cut before its events");
+    else
+        unknown(v, "needs_trace",
+                s->events == 1 ? "the trace is one event long" : "the recording has no trace");
 }
 
 static void exactly(struct check_value *v, int64_t bytes, enum check_source source)
@@ -40,7 +50,16 @@ static void within_window(const struct study *s, struct check_value *v)
     v->text = "in the recorded window";
 }
 
-/* The top of a curve; that of a cut file may be higher. */
+/* The end of a curve is that of its last event, unless events are missing before it. */
+static void end_of(const struct study *s, enum curve_name which, struct check_value *v)
+{
+    exactly(v, s->curves.of[which].end_bytes, CHECK_MEASURED);
+    v->at = s->events - (int64_t)1;
+    v->event = s->traced && !is_cut(s) ? v->at : CHECK_NO_EVENT;
+    v->weight = is_cut(s) ? WEIGHT_FINAL : WEIGHT_BYTES;
+}
+
+/* The top of a curve; that of a cut file is no lower than its end. */
 static void top_of(const struct study *s, enum curve_name which, struct check_value *v)
 {
     const struct curve *c = &s->curves.of[which];
@@ -48,11 +67,10 @@ static void top_of(const struct study *s, enum curve_name which, struct check_va
     v->event = v->at = c->peak_event;
     v->weight = WEIGHT_BYTES;
     within_window(s, v);
-    if (c->start_known)
-        return;
-    v->open = true;
-    v->reason = "incomplete";
-    v->text = "the file is cut: memory older than the part read is missing";
+    if (is_cut(s) && c->end_known && c->end_bytes >= c->peak_bytes)
+        end_of(s, which, v);
+    else if (is_cut(s) && !s->traced)
+        v->event = CHECK_NO_EVENT;
 }
 
 /* The moment of questions about who is alive: the peak, without a trace the final state. */
@@ -70,10 +88,10 @@ static void at_peak(const struct study *s, struct check_value *v)
 
 static enum vrs_status value_of_peak(struct study *s, struct check_value *v)
 {
-    if (!s->traced)
-        without_trace(s, v);
-    else
+    if (s->traced || is_cut(s))
         top_of(s, CURVE_REQUESTED, v);
+    else
+        without_trace(s, v);
     return VRS_OK;
 }
 
@@ -125,7 +143,7 @@ static void spans_top(const struct spans *spans, struct check_value *v)
 
 static void rounded(struct check_value *v)
 {
-    if (v->open || v->lower == v->upper)
+    if (v->lower == v->upper)
         return;
     v->reason = "rounded_blocks";
     v->text = "the sizes of some blocks are known by the rounding rule only";
@@ -137,14 +155,15 @@ static enum vrs_status value_of_peak_active(struct study *s, struct check_value 
     const struct curve *c = &s->curves.of[CURVE_ACTIVE];
     struct check_value most = { 0 };
     struct spans spans;
-    if (!s->traced) {
+    if (!s->traced && !is_cut(s)) {
         without_trace(s, v);
         return VRS_OK;
     }
     top_of(s, CURVE_ACTIVE, v);
-    v->weight = WEIGHT_BLOCK;
+    if (v->weight == WEIGHT_BYTES)
+        v->weight = WEIGHT_BLOCK;
     v->source = CHECK_DERIVED;
-    if (c->exact || v->open)
+    if (c->exact || is_cut(s))
         return VRS_OK;
     TRY(spans_make(s, &spans, err));
     for (uint32_t i = 0; i < s->lifetimes.count; i++) {
@@ -164,12 +183,8 @@ static enum vrs_status value_of_peak_active(struct study *s, struct check_value 
 static enum vrs_status value_of_reserved(struct study *s, struct check_value *v)
 {
     const struct curve *c = &s->curves.of[CURVE_RESERVED];
-    if (s->traced) {
+    if (s->traced || is_cut(s)) {
         top_of(s, CURVE_RESERVED, v);
-        return VRS_OK;
-    }
-    if (!c->end_known) {
-        unknown(v, "incomplete", "the file is cut: its final state is missing");
         return VRS_OK;
     }
     at_peak(s, v);
@@ -185,10 +200,7 @@ static enum vrs_status value_of_end(struct study *s, struct check_value *v)
         unknown(v, "incomplete", "the file is cut: its final state is missing");
         return VRS_OK;
     }
-    exactly(v, c->end_bytes, CHECK_MEASURED);
-    v->at = s->events - (int64_t)1;
-    v->event = s->traced ? v->at : CHECK_NO_EVENT;
-    v->weight = WEIGHT_BYTES;
+    end_of(s, CURVE_REQUESTED, v);
     return VRS_OK;
 }
 
@@ -217,6 +229,10 @@ static enum vrs_status value_of_step_peak(struct study *s, struct check_value *v
 static enum vrs_status value_of_slack(struct study *s, struct check_value *v)
 {
     uint64_t lower = 0, more = 0;
+    if (!s->traced) {
+        without_trace(s, v);
+        return VRS_OK;
+    }
     at_peak(s, v);
     for (uint32_t i = 0; i < s->lifetimes.count; i++) {
         const struct lifetime *l = &s->lifetimes.at[i];
@@ -262,6 +278,11 @@ static enum vrs_status value_of_pending(struct study *s, struct check_value *v,
     if (!s->traced || v->lower == 0)
         v->event = CHECK_NO_EVENT;
     rounded(v);
+    if (s->traced)
+        return VRS_OK;
+    v->open = true; /* more may have waited before the end */
+    v->reason = "needs_trace";
+    v->text = "in the final state: the recording has no trace";
     return VRS_OK;
 }
 
@@ -393,6 +414,10 @@ static enum vrs_status value_of_unknown_share(struct study *s, struct check_valu
 {
     uint64_t nameless = 0, all = 0;
     v->measure = CHECK_RATIO;
+    if (!s->traced) {
+        without_trace(s, v);
+        return VRS_OK;
+    }
     at_peak(s, v);
     for (uint32_t i = 0; i < s->lifetimes.count; i++) {
         const struct lifetime *l = &s->lifetimes.at[i];
@@ -470,17 +495,15 @@ static enum vrs_status value_of_stranded(struct study *s, struct check_value *v,
         return VRS_OK;
     }
     exactly(v, (int64_t)f->total.stranded_bytes, CHECK_MEASURED);
-    v->event = s->traced ? (int64_t)s->events - 1 : CHECK_NO_EVENT;
+    v->event = s->traced && !is_cut(s) ? (int64_t)s->events - 1 : CHECK_NO_EVENT;
     name_pins(f, v);
     return VRS_OK;
 }
 
-enum vrs_status check_value_of(struct study *s, const struct limit *limit,
-                               const struct budget *budget, struct check_value *ret,
-                               struct vrs_error *err)
+static enum vrs_status value_of(struct study *s, const struct limit *limit,
+                                const struct budget *budget, struct check_value *v,
+                                struct vrs_error *err)
 {
-    struct check_value *v = ret;
-    *v = (struct check_value){ .event = CHECK_NO_EVENT, .at = CHECK_NO_EVENT };
     switch (limit->kind) {
     case LIMIT_PEAK:
     case LIMIT_DEVICE_PEAK:
@@ -519,5 +542,26 @@ enum vrs_status check_value_of(struct study *s, const struct limit *limit,
     case LIMIT_KINDS:
         break;
     }
+    return VRS_OK;
+}
+
+void check_value_leave_open(const struct study *s, struct check_value *v)
+{
+    if (!v->known || !is_cut(s))
+        return;
+    v->open = true;
+    v->reason = "incomplete";
+    v->text = v->weight == WEIGHT_FINAL ? "at the end; the file is cut: the peak may be higher"
+                                        : "the file is cut: what was not read may hold more";
+}
+
+enum vrs_status check_value_of(struct study *s, const struct limit *limit,
+                               const struct budget *budget, struct check_value *ret,
+                               struct vrs_error *err)
+{
+    *ret = (struct check_value){ .event = CHECK_NO_EVENT, .at = CHECK_NO_EVENT };
+    TRY(value_of(s, limit, budget, ret, err));
+    if (limit->kind != LIMIT_END && limit->kind != LIMIT_STRANDED)
+        check_value_leave_open(s, ret);
     return VRS_OK;
 }
