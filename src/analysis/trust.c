@@ -525,16 +525,21 @@ static bool is_large(const struct assessment *a)
     return false;
 }
 
+/* Does one of them find anything at all? */
+static bool differs(const struct checks *c)
+{
+    return c->end_mismatch.count != 0 || c->unpaired_request.count != 0 ||
+           c->negative_start.count != 0 || c->baselines_differ.count != 0 ||
+           c->double_alloc.count != 0 || c->skipped_actions.count != 0;
+}
+
 static char grade_of(const struct assessment *a)
 {
     const struct checks *c = &a->checks;
     if (c->sums.count != 0 || c->above_reserved.count != 0 || c->unknown_segment.count != 0 ||
         is_large(a))
         return 'D';
-    bool differs = c->end_mismatch.count != 0 || c->unpaired_request.count != 0 ||
-                   c->negative_start.count != 0 || c->baselines_differ.count != 0 ||
-                   c->double_alloc.count != 0 || c->skipped_actions.count != 0;
-    if (differs || a->trust.window == WINDOW_INCOMPLETE)
+    if (a->trust.differs || a->trust.window == WINDOW_INCOMPLETE)
         return 'C';
     return a->trust.window == WINDOW_COMPLETE ? 'A' : 'B';
 }
@@ -563,6 +568,8 @@ static enum vrs_status finish(struct assessment *a, struct trust *ret, struct vr
             return vrs_no_memory(err);
         trust->item[place] = a->item[i];
     }
+    trust->differs = differs(&a->checks);
+    trust->cut = !a->curves->of[CURVE_REQUESTED].start_known;
     trust->grade = grade_of(a);
     *ret = *trust;
     return VRS_OK;
