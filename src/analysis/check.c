@@ -141,7 +141,7 @@ static void judge(struct judging *j)
     else if (over)
         row->outcome = CHECK_FAIL;
     else
-        row->outcome = maybe ? CHECK_INCONCLUSIVE : CHECK_PASS;
+        row->outcome = maybe || (v->unmatched && j->q->strict) ? CHECK_INCONCLUSIVE : CHECK_PASS;
 }
 
 static enum vrs_status compare(struct judging *j, struct vrs_error *err)

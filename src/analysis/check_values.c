@@ -86,15 +86,6 @@ static void at_peak(const struct study *s, struct check_value *v)
     }
 }
 
-static enum vrs_status value_of_peak(struct study *s, struct check_value *v)
-{
-    if (s->traced || is_cut(s))
-        top_of(s, CURVE_REQUESTED, v);
-    else
-        without_trace(s, v);
-    return VRS_OK;
-}
-
 /* The sum of spans of bytes at every state, by lower and by upper bound. */
 struct spans {
     uint64_t *lower, *upper; /* changes; events + 1 of each */
@@ -123,13 +114,17 @@ static void spans_add(struct spans *spans, int64_t first, int64_t end, uint64_t 
     spans->upper[end + 1] -= bytes + more;
 }
 
-static void spans_top(const struct spans *spans, struct check_value *v)
+/* The top of the states after the events from `first`, -1 for the start, to `last`. */
+static void spans_top_in(const struct spans *spans, int64_t first, int64_t last,
+                         struct check_value *v)
 {
     uint64_t lower = 0, upper = 0;
     int64_t top = INT64_MIN, upper_top = INT64_MIN;
-    for (int64_t i = 0; i <= spans->events; i++) {
+    for (int64_t i = 0; i <= last + 1; i++) {
         lower += spans->lower[i];
         upper += spans->upper[i];
+        if (i <= first)
+            continue;
         if ((int64_t)lower > top) {
             top = (int64_t)lower;
             v->event = v->at = i - 1;
@@ -139,6 +134,51 @@ static void spans_top(const struct spans *spans, struct check_value *v)
     }
     exactly(v, top, CHECK_DERIVED);
     v->upper = upper_top > top ? upper_top : top;
+}
+
+static void spans_top(const struct spans *spans, struct check_value *v)
+{
+    spans_top_in(spans, -1, spans->events - 1, v);
+}
+
+static void contradicted(struct check_value *v)
+{
+    v->reason = "contradiction";
+    v->text = "the file contradicts itself: one by its end, one by its allocations";
+}
+
+/* Where a file contradicts itself, the curve, which its end holds, and the allocations that were
+ * seen give two values: only what both of them exceed is exceeded.  States after `first` to `last`.
+ */
+static enum vrs_status by_both(struct study *s, int64_t first, int64_t last, struct check_value *v,
+                               struct vrs_error *err)
+{
+    struct spans spans;
+    struct check_value seen;
+    if (s->trust.grade != 'D')
+        return VRS_OK;
+    TRY(spans_make(s, &spans, err));
+    for (uint32_t i = 0; i < s->lifetimes.count; i++) {
+        const struct lifetime *l = &s->lifetimes.at[i];
+        spans_add(&spans, l->birth, l->freed, l->bytes, 0);
+    }
+    spans_top_in(&spans, first, last, &seen);
+    if (seen.lower == v->lower)
+        return VRS_OK;
+    v->upper = seen.lower > v->upper ? seen.lower : v->upper;
+    v->lower = seen.lower < v->lower ? seen.lower : v->lower;
+    contradicted(v);
+    return VRS_OK;
+}
+
+static enum vrs_status value_of_peak(struct study *s, struct check_value *v, struct vrs_error *err)
+{
+    if (!s->traced && !is_cut(s)) {
+        without_trace(s, v);
+        return VRS_OK;
+    }
+    top_of(s, CURVE_REQUESTED, v);
+    return is_cut(s) ? VRS_OK : by_both(s, -1, s->events - (int64_t)1, v, err);
 }
 
 static void rounded(struct check_value *v)
@@ -164,7 +204,7 @@ static enum vrs_status value_of_peak_active(struct study *s, struct check_value 
         v->weight = WEIGHT_BLOCK;
     v->source = CHECK_DERIVED;
     if (c->exact || is_cut(s))
-        return VRS_OK;
+        return VRS_OK; /* no replay reproduces a file of grade D */
     TRY(spans_make(s, &spans, err));
     for (uint32_t i = 0; i < s->lifetimes.count; i++) {
         const struct lifetime *l = &s->lifetimes.at[i];
@@ -177,6 +217,11 @@ static enum vrs_status value_of_peak_active(struct study *s, struct check_value 
     v->upper = most.upper < reserved ? most.upper : reserved;
     v->upper = v->upper < v->lower ? v->lower : v->upper;
     rounded(v);
+    if (s->trust.grade != 'D' || most.lower == v->lower)
+        return VRS_OK;
+    v->upper = most.upper > v->upper ? most.upper : v->upper;
+    v->lower = most.lower < v->lower ? most.lower : v->lower;
+    contradicted(v);
     return VRS_OK;
 }
 
@@ -193,7 +238,7 @@ static enum vrs_status value_of_reserved(struct study *s, struct check_value *v)
     return VRS_OK;
 }
 
-static enum vrs_status value_of_end(struct study *s, struct check_value *v)
+static enum vrs_status value_of_end(struct study *s, struct check_value *v, struct vrs_error *err)
 {
     const struct curve *c = &s->curves.of[CURVE_REQUESTED];
     if (!c->end_known) {
@@ -201,10 +246,11 @@ static enum vrs_status value_of_end(struct study *s, struct check_value *v)
         return VRS_OK;
     }
     end_of(s, CURVE_REQUESTED, v);
-    return VRS_OK;
+    return is_cut(s) ? VRS_OK : by_both(s, v->at, v->at, v, err);
 }
 
-static enum vrs_status value_of_step_peak(struct study *s, struct check_value *v)
+static enum vrs_status value_of_step_peak(struct study *s, struct check_value *v,
+                                          struct vrs_error *err)
 {
     const struct steps *steps = &s->steps;
     if (!s->traced) {
@@ -223,7 +269,7 @@ static enum vrs_status value_of_step_peak(struct study *s, struct check_value *v
     v->event = v->at = top->peak_event;
     v->weight = WEIGHT_BYTES;
     within_window(s, v);
-    return VRS_OK;
+    return by_both(s, steps->boundary[0].event, steps->end_event, v, err);
 }
 
 static enum vrs_status value_of_slack(struct study *s, struct check_value *v)
@@ -324,12 +370,15 @@ static enum vrs_status value_of_site(struct study *s, const struct limit *limit,
 {
     uint64_t lower = 0, nameless = 0;
     uint8_t *match = NULL;
+    bool any = false;
     if (!s->stacked) {
         unknown(v, "needs_stacks", "the recording has no stacks");
         return VRS_OK;
     }
     at_peak(s, v);
     TRY(check_matches_find(s, limit, &match, err));
+    for (uint32_t i = 0; i < s->r->stacks.rows.len; i++)
+        any = any || match[i];
     for (uint32_t i = 0; i < s->lifetimes.count; i++) {
         const struct lifetime *l = &s->lifetimes.at[i];
         if (!lifetime_alive(l, v->at))
@@ -345,6 +394,13 @@ static enum vrs_status value_of_site(struct study *s, const struct limit *limit,
     if (nameless > 0) {
         v->reason = "no_stack";
         v->text = "some of the memory has no stack, so its site is not known";
+    }
+    v->unmatched = !any;
+    if (!any && nameless == 0) {
+        v->reason = "no_match";
+        v->text = "no site matches";
+    } else if (!any) {
+        v->text = "no site matches, and some of the memory has no stack";
     }
     return VRS_OK;
 }
@@ -510,17 +566,17 @@ static enum vrs_status value_of(struct study *s, const struct limit *limit,
     case LIMIT_DELTA: /* of which the baseline's is taken; of the next two for shares of it */
     case LIMIT_SITE_DELTA:
     case LIMIT_NEW_SITE:
-        return value_of_peak(s, v);
+        return value_of_peak(s, v, err);
     case LIMIT_PEAK_ACTIVE:
         return value_of_peak_active(s, v, err);
     case LIMIT_RESERVED:
         return value_of_reserved(s, v);
     case LIMIT_END:
-        return value_of_end(s, v);
+        return value_of_end(s, v, err);
     case LIMIT_GROWTH:
         return value_of_growth(s, v, err);
     case LIMIT_STEP_PEAK:
-        return value_of_step_peak(s, v);
+        return value_of_step_peak(s, v, err);
     case LIMIT_STRANDED:
         return value_of_stranded(s, v, err);
     case LIMIT_SLACK:

@@ -18,6 +18,7 @@ enum check_weight {
 
 struct check_value {
     bool known;
+    bool unmatched;       /* its expression matches no site of the recording */
     bool open;            /* no upper bound is known */
     int64_t lower, upper; /* equal where the value is exact */
     int64_t whole;        /* of a ratio */

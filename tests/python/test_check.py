@@ -129,6 +129,34 @@ def test_a_file_that_contradicts_itself(folder):
     assert "trust D" in check(edited, "--max-peak", "1TiB", expect=NONE).out.splitlines()[0]
 
 
+def test_both_sides_of_a_contradiction_count(folder):
+    """Its end says 32 KiB at the peak, its allocations 384 MiB."""
+    edited = folder / "attention_inductor_mini.pickle"
+    for size, outcome in ((32 << 10, "inconclusive"), (402752512 - 1, "inconclusive"), (32767, "fail"),
+                          (402752512, "pass")):
+        row = results(edited, "--max-peak", size)[0]["max-peak"]
+        assert (row["result"], row["reason"]["id"]) == (outcome, "contradiction"), size
+        assert (row["value_bytes"], row["upper_bytes"]) == (32768, 402752512)
+    row = results(edited, "--max-end", "1MiB")[0]["max-end"]
+    assert row["result"] == "inconclusive" and (row["value_bytes"], row["upper_bytes"]) == (0, 402719744)
+
+
+def test_an_expression_that_matches_nothing_is_told(bundled):
+    train = bundled["train.pickle"][0]
+    loose = results(train, "--max-site", "no_such_file.py=1", expect=NONE)[0]["max-site no_such_file.py"]
+    assert (loose["result"], loose["reason"]["id"]) == ("pass", "no_match")
+    assert "no site matches" in check(train, "--max-site", "no_such_file.py=1").out
+    check(train, "--max-site", "no_such_file.py=1", "--strict", expect=UNDECIDED)
+    # One that matches elsewhere in the recording is no mistake.
+    found = results(train, "--max-site", "train.py=1TiB", "--strict", expect=NONE)[0]["max-site train.py"]
+    assert found["reason"] is None
+
+
+def test_a_share_without_a_stack_is_no_category(bundled):
+    out = check(bundled["train.pickle"][0], "--max-unknown-share", "5%", "--max-category", "unknown=1TiB").out
+    assert re.search(r"^PASS +max-unknown-share .*without a stack", out.replace("\n      ", " "), re.M)
+
+
 def test_growth_against_a_baseline(folder):
     train, base = folder / "lm_train_medium_ctx512.pickle", folder / "lm_infer_medium_ctx1024.pickle"
     check(train, "--baseline", base, "--max-delta", "9GiB", expect=NONE)
