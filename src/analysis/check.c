@@ -203,7 +203,7 @@ static enum vrs_status judge_sites(struct judging *j, struct vrs_error *err)
         return VRS_OK;
     }
     TRY(compare(j, err));
-    check_diff_value(j->q->base, j->s, &j->comparison->diff, j->limit->kind, &j->value);
+    TRY(check_diff_value(j->q->base, j->s, &j->comparison->diff, j->limit->kind, &j->value, err));
     check_value_leave_open(j->s, &j->value);
     return judge_limit(j, err);
 }

@@ -4,6 +4,7 @@ import re
 import xml.etree.ElementTree as xml
 
 import pytest
+import recordings
 from differential import grouping, model, tiny, writers
 from differential.tiny import BASE, MIB, event, freed
 
@@ -269,6 +270,20 @@ def test_places_against_a_baseline(folder):
         check(folder / name, "--baseline", folder / name, *nothing, expect=NONE)
     rows = results(train, "--baseline", folder / "no_frames_no_trace.pickle", *nothing, expect=UNDECIDED)[0]
     assert {r["result"] for r in rows.values()} == {"inconclusive"}
+
+
+def test_a_line_is_judged_whoever_calls_it():
+    """A new caller of an old line is growth of that line, and no new one."""
+    script = "stack one model.py:22 forward < train.py:1 main\nstack two model.py:22 forward < train.py:9 again\n"
+    script += "stack new model.py:30 extra < train.py:1 main\nalloc a 10MiB one\n"
+    base = recordings.make(script + "free a\n")
+    more = recordings.make(script + "alloc b 7MiB one\nalloc c 2MiB two\nalloc d 1MiB new\nfree a\n")
+    asked = ("--baseline", base, "--max-site-delta", 0, "--no-new-site", 0, "--max-delta", 0)
+    rows = results(more, *asked, expect=OVER)[0]
+    told = {n: [(r["name"], r["status"], r["delta_bytes"]) for r in rows[n]["evidence"]["diff_rows"]] for n in rows}
+    line, new = ("model.py:22 forward", "grown", 9 * MIB), ("model.py:30 extra", "new", MIB)
+    assert told == {"max-site-delta": [line, new], "no-new-site": [new], "max-delta": [line, new]}
+    assert rows["max-site-delta"]["value_bytes"] == 9 * MIB and rows["no-new-site"]["value_bytes"] == MIB
 
 
 def test_categories_are_bounds(folder):
