@@ -617,6 +617,11 @@ enum vrs_status check_value_of(struct study *s, const struct limit *limit,
 {
     *ret = (struct check_value){ .event = CHECK_NO_EVENT, .at = CHECK_NO_EVENT };
     TRY(value_of(s, limit, budget, ret, err));
+    if (ret->known && !s->curves.sizes_known && ret->measure != CHECK_COUNT) {
+        ret->open = true;
+        ret->reason = "unknown_sizes";
+        ret->text = "some sizes are missing from the file or out of range";
+    }
     if (limit->kind != LIMIT_END && limit->kind != LIMIT_STRANDED)
         check_value_leave_open(s, ret);
     return VRS_OK;

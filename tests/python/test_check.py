@@ -397,6 +397,22 @@ def test_each_value_is_its_own_limit(folder):
             assert r["result"] == ("inconclusive" if r["source"] == "estimated" else "fail"), (name, n, r)
 
 
+@pytest.mark.parametrize("size", [1 << 63, (1 << 64) - 1, 1 << 70, -5, None])
+def test_sizes_out_of_range_are_unknown(tmp_path, size):
+    """What has no size counts nothing, which keeps no limit, and answers no test of the verdict."""
+    events = [{"action": a, "addr": 4096, "size": size, "stream": 0, "frames": [], "device_free": size}
+              for a in ("segment_alloc", "alloc", "oom")]
+    block = {"size": size, "requested_size": size, "state": "active_allocated", "address": 4096, "frames": []}
+    segment = {"device": 0, "address": 4096, "total_size": size, "stream": 0, "blocks": [block]}
+    path = tmp_path / "hostile.json"
+    path.write_text(json.dumps({"segments": [segment], "device_traces": [events]}))
+    rows = results(path, "--max-peak", 1, "--max-end", 1, "--max-reserved", 1, "--max-slack", 1, "--max-pending", 1,
+                   "--max-peak-active", 1, "--headroom", 1, "--capacity", "1GiB")[0]
+    assert {(r["result"], r["reason"]["id"]) for r in rows.values()} == {("inconclusive", "unknown_sizes")}
+    tests = run("oom", "--json", path).json()["devices"][0]["result"]["tests"]
+    assert [t["holds"] for t in tests] == [None] * len(tests), tests
+
+
 # Exit statuses -----------------------------------------------------------------------------
 
 @pytest.fixture(scope="module")
