@@ -142,6 +142,18 @@ def test_both_sides_of_a_contradiction_count(folder):
     assert row["result"] == "inconclusive" and (row["value_bytes"], row["upper_bytes"]) == (0, 402719744)
 
 
+def test_all_verbs_tell_one_peak(folder):
+    """Its rows do not add up to its curve: the difference is named."""
+    edited = folder / "attention_inductor_mini.pickle"
+    for verb in ("report", "peak", "advise", "steps", "categories"):
+        assert "32.00 KiB in" in run(verb, edited).out, verb
+    for verb in (("peak", edited), ("categories", edited), ("diff", edited, edited)):
+        out = run(*verb).out
+        assert "adjust" in out and "-384.06 MiB" in out and "384.09 MiB in use" not in out, verb
+    assert "819403" not in run("categories", edited).out
+    assert "32.00 KiB to 32.00 KiB in use" in run("diff", edited, edited).out
+
+
 def test_an_expression_that_matches_nothing_is_told(bundled):
     train = bundled["train.pickle"][0]
     loose = results(train, "--max-site", "no_such_file.py=1", expect=NONE)[0]["max-site no_such_file.py"]
