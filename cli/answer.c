@@ -97,6 +97,38 @@ static void ask_file(void *arg, uint32_t i)
     vrs_close(file);
 }
 
+/* What a file gave goes. */
+static void forget_answer(struct answer *a)
+{
+    for (uint32_t k = 0; k < a->count; k++) {
+        vrs_result_free(a->result[k]);
+        free(a->entry_name[k]);
+    }
+    free(a->result);
+    free(a->entry_name);
+    free(a->entry_error);
+    *a = (struct answer){ .status = VRS_OK };
+}
+
+/* Did memory run out, which several at once may have had too little of? */
+static bool lacked_memory(const struct answer *a)
+{
+    bool lacked = a->status == VRS_NOMEM;
+    for (uint32_t k = 0; k < a->count; k++)
+        lacked = lacked || (a->result[k] == NULL && a->entry_error[k].status == VRS_NOMEM);
+    return lacked;
+}
+
+/* Once more, one after the other. */
+static void ask_again(struct work *w)
+{
+    for (uint32_t i = 0; i < w->inputs.count; i++)
+        if (lacked_memory(&w->answer[i])) {
+            forget_answer(&w->answer[i]);
+            ask_file(w, i);
+        }
+}
+
 static void file_done(void *arg, uint32_t done)
 {
     const struct work *w = arg;
@@ -270,6 +302,8 @@ static int ask_all(struct work *w)
         message_failure("reading", &err);
         return EXIT_FAILED;
     }
+    if (w->common->threads != 1 && w->inputs.count > 1)
+        ask_again(w);
     progress_hide();
     uint32_t room = 0, count = 0;
     for (uint32_t i = 0; i < w->inputs.count; i++)
@@ -294,15 +328,8 @@ static int ask_all(struct work *w)
 
 static void forget(struct work *w)
 {
-    for (uint32_t i = 0; w->answer != NULL && i < w->inputs.count; i++) {
-        for (uint32_t k = 0; k < w->answer[i].count; k++) {
-            vrs_result_free(w->answer[i].result[k]);
-            free(w->answer[i].entry_name[k]);
-        }
-        free(w->answer[i].result);
-        free(w->answer[i].entry_name);
-        free(w->answer[i].entry_error);
-    }
+    for (uint32_t i = 0; w->answer != NULL && i < w->inputs.count; i++)
+        forget_answer(&w->answer[i]);
     free(w->answer);
     inputs_free(&w->inputs);
 }

@@ -5,6 +5,7 @@
 
 #include "answer.h"
 #include "help.h"
+#include "message.h"
 #include "text_file.h"
 
 struct categories_settings {
@@ -58,15 +59,16 @@ static int run(const struct command *self, int argc, char **argv)
 {
     struct categories_settings settings = { 0 };
     int files = 0, ended = EXIT_DONE;
-    /* Printing the rules needs no file. */
-    for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
-        settings.print_rules |= strcmp(argv[i], "--print-rules") == 0;
+    if (!verb_begins(self, argc, argv, &settings, &files, &ended))
+        return ended;
+    if (settings.print_rules && files > 0) {
+        message("--print-rules prints the built-in rules and takes no FILE");
+        return EXIT_USAGE;
+    }
     if (settings.print_rules) {
         fputs(vrs_category_rules(), stdout);
         return help_finish();
     }
-    if (!verb_begins(self, argc, argv, &settings, &files, &ended))
-        return ended;
     if (settings.rules != NULL &&
         text_file_read("--rules", settings.rules, &settings.text) != EXIT_DONE)
         return EXIT_USAGE;

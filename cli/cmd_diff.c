@@ -29,7 +29,9 @@ static const struct option_spec options[] = {
       "where matching of stacks begins: K0 (default) all of both, K1 file, line and function, "
       "K2 file and function",
       OPTION_CHOICE, IN(key), "K0 K1 K2" },
-    { 0, "per", "UNIT", "compare figures divided by the number of steps, or bytes of parameters",
+    { 0, "per", "UNIT",
+      "compare figures divided by the number of steps (step) or by the bytes of parameters "
+      "(parameter_byte)",
       OPTION_CHOICE, IN(per), "step parameter_byte" },
     { 0, "to-device", "NUMBER", "the device of B (default: as in A)", OPTION_DEVICE, IN(to_device),
       NULL },

@@ -63,10 +63,12 @@ const struct command cmd_oom = {
     .name = "oom",
     .summary = "why a request for memory failed, proven with numbers",
     .synopsis = "[options] FILE...",
-    .about = "Why did it run out: the verdict is the first remedy that would have made the request "
-             "fit;\n"
-             "every test is shown. Exit status: 0 done, 1 the trace holds no out-of-memory event,\n"
-             "2 usage, 3 a file or the system failed, 130 interrupted.\n",
+    .about =
+        "Why did it run out: the verdict is the first remedy that would have made the request "
+        "fit;\n"
+        "every test is shown. Exit status: 0 done, 1 the trace holds no out-of-memory event\n"
+        "(of a trace that is cut, or missing, that is not known: 0), 2 usage, 3 a file or the\n"
+        "system failed, 130 interrupted.\n",
     .examples = "vramscope oom run.pickle # why the last request failed\n"
                 "vramscope oom run.pickle --message @error.txt # with what the error says\n",
     .options = { options, replay_options, input_options, output_options },

@@ -24,7 +24,9 @@ const struct option_spec input_options[] = {
       OPTION_TEXT, IN(user_root), NULL },
     { 0, "library", "GLOB", "frames whose path matches GLOB are not your own code", OPTION_TEXT,
       IN(library), NULL },
-    { 0, "threads", "COUNT", "read at most COUNT files at a time (default: the processors)",
+    { 0, "threads", "COUNT",
+      "read at most COUNT files at a time (default: the processors); of one file, threads that one "
+      "question may use",
       OPTION_COUNT, IN(threads), NULL },
     { 0, "limit", "NAME=VALUE",
       "raise what a file may ask for: nesting, string, strings, items, unpacked, frames",

@@ -1,4 +1,5 @@
-/* text_file.h - small files of text: limits and rules that a person wrote, the text of an error. */
+/* text_file.h - small files of text: limits, rules and ranks that a person wrote, the text of an
+ * error. */
 #ifndef CLI_TEXT_FILE_H
 #define CLI_TEXT_FILE_H
 

@@ -96,7 +96,8 @@ static bool run_rule(struct advising *a, const struct advice_entry *entry)
         return false;
     if (a->clause != NULL)
         return true;
-    if (a->removals.len > 0)
+    a->now.of_peak = a->removals.len > 0;
+    if (a->now.of_peak)
         derive_saving(a);
     bool small = a->now.saving_bytes == UNKNOWN_U64 || a->now.saving_bytes < a->floor_bytes;
     if (entry->needs_saving && small)

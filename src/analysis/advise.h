@@ -10,6 +10,7 @@
 #include "analysis/estimate.h"
 #include "analysis/fragments.h"
 #include "analysis/growth.h"
+#include "analysis/oom_what_if.h"
 #include "analysis/timeline.h"
 
 enum advice_severity { SEVERITY_PROBLEM, SEVERITY_ADVICE, SEVERITY_NOTE, SEVERITIES };
@@ -19,6 +20,7 @@ extern const char *const severity_names[SEVERITIES];
 enum saving_source {
     SAVING_NONE,     /* the benefit is not bytes, or cannot be told */
     SAVING_DERIVED,  /* the counterfactual peak: exact for the recorded curve */
+    SAVING_VERIFIED, /* of reserved memory: the recorded program, replayed with the change */
     SAVING_ESTIMATED /* a model; printed with a ~ */
 };
 
@@ -40,6 +42,8 @@ struct advice {
     uint64_t bytes;        /* concerned */
     uint64_t saving_bytes; /* UNKNOWN_U64: none is claimed */
     enum saving_source source;
+    bool at_most; /* an estimate from above */
+    bool of_peak; /* what it takes away is in the joint saving */
     enum confidence confidence;
     /* Of empty-cache: how often the device was asked for memory after such a call, and for how
      * much; `mapped`: by mapping pages of expandable segments alone. */
@@ -70,8 +74,9 @@ struct advise_inputs {
     const struct fragments *fragments; /* at the end */
     const struct estimate *estimate;
     const struct growth *growth;
-    bool fragmented;         /* a request failed for want of memory in one piece */
-    uint64_t capacity_bytes; /* of the card, as the user knows it; 0: not known */
+    bool fragmented;                   /* a request failed for want of memory in one piece */
+    const struct oom_what_if *what_if; /* of the last such; NULL: there is none */
+    uint64_t capacity_bytes;           /* of the card, as the user knows it; 0: not known */
 };
 
 /* All rules over one device with a trace. */

@@ -74,6 +74,22 @@ static bool is_expected(const struct advising *a)
     return all > 0 && expected > all / 2;
 }
 
+/* Where the recorded program was replayed with them, that tells what they save. */
+static bool verify_expandable(struct advising *a, const struct oom_what_if *w)
+{
+    int64_t most = a->s->curves.of[CURVE_RESERVED].peak_bytes;
+    if (w->expandable == EXPANDABLE_RUNS_OUT)
+        return advise_silent(a,
+                             "a replay with expandable segments runs out of memory all the same");
+    if (w->expandable == EXPANDABLE_NOT_ASKED)
+        return true;
+    bool less = most > 0 && w->expandable_peak_bytes < (uint64_t)most;
+    a->now.saving_bytes = less ? (uint64_t)most - w->expandable_peak_bytes : 0;
+    a->now.source = SAVING_VERIFIED;
+    a->now.at_most = false;
+    return true;
+}
+
 bool advise_expandable(struct advising *a)
 {
     uint64_t bytes, reserved;
@@ -96,7 +112,8 @@ bool advise_expandable(struct advising *a)
     advise_event(a, t != NULL && t->gap.known ? t->gap.event : (int64_t)a->s->events - 1);
     a->now.bytes = a->now.saving_bytes = bytes;
     a->now.source = SAVING_ESTIMATED;
-    return true;
+    a->now.at_most = true;
+    return a->in->what_if == NULL ? true : verify_expandable(a, a->in->what_if);
 }
 
 /* How many lives at a place were short, and how many not; what is alive counts once it is old. */

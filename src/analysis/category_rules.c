@@ -77,7 +77,7 @@ static const struct {
 struct parser {
     struct category_rules *to;
     const char *name;
-    unsigned line;
+    unsigned line, rule_line; /* now read; of the latest header */
     bool in_rule;
     struct vrs_error *err;
 };
@@ -142,6 +142,14 @@ static bool is_id(str word)
     return word.len != 0 && word.len <= SHOWN_MOST;
 }
 
+/* A rule without a condition would decide everything. */
+static enum vrs_status end_rule(struct parser *p)
+{
+    bool empty = p->in_rule && p->to->rule.at[p->to->rule.len - 1].conditions == 0;
+    p->in_rule = false;
+    return empty ? FAIL(p, "%s:%u: the rule has no condition", p->name, p->rule_line) : VRS_OK;
+}
+
 static enum vrs_status read_header(struct parser *p, str line)
 {
     str id = next_word(&line), category = next_word(&line), confidence = next_word(&line);
@@ -168,6 +176,7 @@ static enum vrs_status read_header(struct parser *p, str line)
     if (!vec_push(&p->to->rule, rule))
         return vrs_no_memory(p->err);
     p->in_rule = true;
+    p->rule_line = p->line;
     return VRS_OK;
 }
 
@@ -308,7 +317,6 @@ static enum vrs_status read_setting(struct parser *p, str name, str line)
         return FAIL(p, "%s:%u: %.*s = needs a path", p->name, p->line, shown(name), name.ptr);
     str kept;
     TRY(keep(p, line, &kept));
-    p->in_rule = false;
     if (!root)
         return vec_push(&p->to->plumbing, kept) ? VRS_OK : vrs_no_memory(p->err);
     p->to->user_root = kept;
@@ -326,6 +334,7 @@ static enum vrs_status read_line(struct parser *p, str line)
         return VRS_OK;
     if (indented)
         return read_condition(p, line);
+    TRY(end_rule(p));
     str word = next_word(&line);
     return str_equal(word, S("rule")) ? read_header(p, line) : read_setting(p, word, line);
 }
@@ -362,5 +371,5 @@ enum vrs_status category_rules_read(struct category_rules *r, str text, const ch
         len += end != NULL;
         text = (str){ text.ptr + len, text.len - len };
     }
-    return VRS_OK;
+    return end_rule(&p);
 }

@@ -170,6 +170,9 @@ enum vrs_status category_table_compute(struct study *s,
     TRY(sums_make(s, &sums, err));
     TRY(add_live(s, options->at_event, &sums, &table, err));
     TRY(add_split(s, &table, err));
+    table.adjust_bytes =
+        (int64_t)((uint64_t)curve_at(s->r, s->device, CURVE_REQUESTED, options->at_event) -
+                  table.total_bytes);
     table.has_estimate = s->traced && s->phases.known;
     arena_release(s->scratch, mark);
     if (table.has_estimate) {

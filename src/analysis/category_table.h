@@ -24,8 +24,9 @@ struct category_row {
 struct category_table {
     int64_t at_event;
     uint64_t total_bytes, count; /* of the live set */
-    uint64_t retained_bytes;     /* of them, outputs kept beyond their step */
-    struct category_row *row;    /* those that hold something; larger bytes first */
+    int64_t adjust_bytes;    /* the requested curve less them: 0 unless a file contradicts itself */
+    uint64_t retained_bytes; /* of them, outputs kept beyond their step */
+    struct category_row *row; /* those that hold something; larger bytes first */
     uint32_t rows;
     /* The split: what is older than the recording, whatever the moment. */
     uint32_t copies; /* 0: none, and the next three are 0 */

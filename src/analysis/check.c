@@ -141,7 +141,7 @@ static void judge(struct judging *j)
     else if (over)
         row->outcome = CHECK_FAIL;
     else
-        row->outcome = maybe ? CHECK_INCONCLUSIVE : CHECK_PASS;
+        row->outcome = maybe || (v->unmatched && j->q->strict) ? CHECK_INCONCLUSIVE : CHECK_PASS;
 }
 
 static enum vrs_status compare(struct judging *j, struct vrs_error *err)
@@ -198,8 +198,13 @@ static enum vrs_status judge_sites(struct judging *j, struct vrs_error *err)
                   j->s->traced ? "the baseline has no trace" : "the recording has no trace");
         return VRS_OK;
     }
+    if (!j->q->base->curves.of[CURVE_REQUESTED].start_known) {
+        undecided(j->row, "baseline_unknown", "the baseline is cut: its peak is not known");
+        return VRS_OK;
+    }
     TRY(compare(j, err));
-    check_diff_value(j->q->base, j->s, &j->comparison->diff, j->limit->kind, &j->value);
+    TRY(check_diff_value(j->q->base, j->s, &j->comparison->diff, j->limit->kind, &j->value, err));
+    check_value_leave_open(j->s, &j->value);
     return judge_limit(j, err);
 }
 

@@ -82,6 +82,7 @@ static uint64_t weight_of(const struct scale *scale, uint32_t i)
         return 0;
     switch (scale->value->weight) {
     case WEIGHT_NONE:
+    case WEIGHT_FINAL:
         return 0;
     case WEIGHT_BYTES:
         return l->bytes;
@@ -127,6 +128,25 @@ static int by_bytes(const void *a, const void *b)
     return by_culprit(a, b);
 }
 
+static void add_weight(struct weighed *of, stack_id stack, uint64_t bytes, uint32_t i)
+{
+    struct weighed one = { { NULL, 0 }, stack, bytes, bytes, i };
+    if (bytes > 0 && of[stack.n].bytes == 0)
+        of[stack.n] = one;
+    else if (bytes > 0)
+        join(&of[stack.n], &one);
+}
+
+static void weigh_final(const struct study *s, struct weighed *of)
+{
+    const struct blocks *b = &s->r->blocks;
+    uint32_t first = s->r->devices.first_block[s->device];
+    for (uint32_t i = first; i < first + s->r->devices.blocks[s->device]; i++)
+        if (b->state[i] != BLOCK_INACTIVE)
+            add_weight(of, (stack_id){ b->stack[i] },
+                       b->requested_size[i] == UNKNOWN_U64 ? b->size[i] : b->requested_size[i], i);
+}
+
 /* The weights by stack, packed; `*ret_count` of them. */
 static enum vrs_status weigh(const struct scale *scale, struct weighed **ret, uint32_t *ret_count,
                              struct vrs_error *err)
@@ -136,15 +156,10 @@ static enum vrs_status weigh(const struct scale *scale, struct weighed **ret, ui
     uint32_t count = 0;
     if (of == NULL)
         return vrs_no_memory(err);
-    for (uint32_t i = 0; i < s->lifetimes.count; i++) {
-        uint64_t bytes = weight_of(scale, i);
-        stack_id stack = s->lifetimes.at[i].alloc_stack;
-        struct weighed one = { { NULL, 0 }, stack, bytes, bytes, i };
-        if (bytes > 0 && of[stack.n].bytes == 0)
-            of[stack.n] = one;
-        else if (bytes > 0)
-            join(&of[stack.n], &one);
-    }
+    if (scale->value->weight == WEIGHT_FINAL)
+        weigh_final(s, of);
+    for (uint32_t i = 0; i < s->lifetimes.count; i++)
+        add_weight(of, s->lifetimes.at[i].alloc_stack, weight_of(scale, i), i);
     for (uint32_t i = 0; i < s->r->stacks.rows.len; i++) {
         struct stack_names names;
         if (of[i].bytes == 0)

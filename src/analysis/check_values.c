@@ -18,10 +18,20 @@ static void unknown(struct check_value *v, const char *reason, const char *text)
     v->text = text;
 }
 
+/* Whether events of the device may be missing because the file is cut: what was not read may hold
+ * more of anything but of what is of the end alone. */
+static bool is_cut(const struct study *s)
+{
+    return !s->curves.of[CURVE_REQUESTED].start_known;
+}
+
 static void without_trace(const struct study *s, struct check_value *v)
 {
-    unknown(v, "needs_trace",
-            s->events == 1 ? "the trace is one event long" : "the recording has no trace");
+    if (is_cut(s))
+        unknown(v, "incomplete", "the file is cut before its events");
+    else
+        unknown(v, "needs_trace",
+                s->events == 1 ? "the trace is one event long" : "the recording has no trace");
 }
 
 static void exactly(struct check_value *v, int64_t bytes, enum check_source source)
@@ -40,7 +50,16 @@ static void within_window(const struct study *s, struct check_value *v)
     v->text = "in the recorded window";
 }
 
-/* The top of a curve; that of a cut file may be higher. */
+/* The end of a curve is that of its last event, unless events are missing before it. */
+static void end_of(const struct study *s, enum curve_name which, struct check_value *v)
+{
+    exactly(v, s->curves.of[which].end_bytes, CHECK_MEASURED);
+    v->at = s->events - (int64_t)1;
+    v->event = s->traced && !is_cut(s) ? v->at : CHECK_NO_EVENT;
+    v->weight = is_cut(s) ? WEIGHT_FINAL : WEIGHT_BYTES;
+}
+
+/* The top of a curve; that of a cut file is no lower than its end. */
 static void top_of(const struct study *s, enum curve_name which, struct check_value *v)
 {
     const struct curve *c = &s->curves.of[which];
@@ -48,11 +67,10 @@ static void top_of(const struct study *s, enum curve_name which, struct check_va
     v->event = v->at = c->peak_event;
     v->weight = WEIGHT_BYTES;
     within_window(s, v);
-    if (c->start_known)
-        return;
-    v->open = true;
-    v->reason = "incomplete";
-    v->text = "the file is cut: memory older than the part read is missing";
+    if (is_cut(s) && c->end_known && c->end_bytes >= c->peak_bytes)
+        end_of(s, which, v);
+    else if (is_cut(s) && !s->traced)
+        v->event = CHECK_NO_EVENT;
 }
 
 /* The moment of questions about who is alive: the peak, without a trace the final state. */
@@ -66,15 +84,6 @@ static void at_peak(const struct study *s, struct check_value *v)
         v->reason = "final_state";
         v->text = "in the final state: the recording has no trace";
     }
-}
-
-static enum vrs_status value_of_peak(struct study *s, struct check_value *v)
-{
-    if (!s->traced)
-        without_trace(s, v);
-    else
-        top_of(s, CURVE_REQUESTED, v);
-    return VRS_OK;
 }
 
 /* The sum of spans of bytes at every state, by lower and by upper bound. */
@@ -105,13 +114,17 @@ static void spans_add(struct spans *spans, int64_t first, int64_t end, uint64_t 
     spans->upper[end + 1] -= bytes + more;
 }
 
-static void spans_top(const struct spans *spans, struct check_value *v)
+/* The top of the states after the events from `first`, -1 for the start, to `last`. */
+static void spans_top_in(const struct spans *spans, int64_t first, int64_t last,
+                         struct check_value *v)
 {
     uint64_t lower = 0, upper = 0;
     int64_t top = INT64_MIN, upper_top = INT64_MIN;
-    for (int64_t i = 0; i <= spans->events; i++) {
+    for (int64_t i = 0; i <= last + 1; i++) {
         lower += spans->lower[i];
         upper += spans->upper[i];
+        if (i <= first)
+            continue;
         if ((int64_t)lower > top) {
             top = (int64_t)lower;
             v->event = v->at = i - 1;
@@ -123,9 +136,54 @@ static void spans_top(const struct spans *spans, struct check_value *v)
     v->upper = upper_top > top ? upper_top : top;
 }
 
+static void spans_top(const struct spans *spans, struct check_value *v)
+{
+    spans_top_in(spans, -1, spans->events - 1, v);
+}
+
+static void contradicted(struct check_value *v)
+{
+    v->reason = "contradiction";
+    v->text = "the file contradicts itself: one by its end, one by its allocations";
+}
+
+/* Where a file contradicts itself, the curve, which its end holds, and the allocations that were
+ * seen give two values: only what both of them exceed is exceeded.  States after `first` to `last`.
+ */
+static enum vrs_status by_both(struct study *s, int64_t first, int64_t last, struct check_value *v,
+                               struct vrs_error *err)
+{
+    struct spans spans;
+    struct check_value seen;
+    if (s->trust.grade != 'D')
+        return VRS_OK;
+    TRY(spans_make(s, &spans, err));
+    for (uint32_t i = 0; i < s->lifetimes.count; i++) {
+        const struct lifetime *l = &s->lifetimes.at[i];
+        spans_add(&spans, l->birth, l->freed, l->bytes, 0);
+    }
+    spans_top_in(&spans, first, last, &seen);
+    if (seen.lower == v->lower)
+        return VRS_OK;
+    v->upper = seen.lower > v->upper ? seen.lower : v->upper;
+    v->lower = seen.lower < v->lower ? seen.lower : v->lower;
+    contradicted(v);
+    return VRS_OK;
+}
+
+static enum vrs_status value_of_peak(struct study *s, struct check_value *v, struct vrs_error *err)
+{
+    if (!s->traced && !is_cut(s)) {
+        without_trace(s, v);
+        return VRS_OK;
+    }
+    top_of(s, CURVE_REQUESTED, v);
+    return is_cut(s) ? VRS_OK : by_both(s, -1, s->events - (int64_t)1, v, err);
+}
+
 static void rounded(struct check_value *v)
 {
-    if (v->open || v->lower == v->upper)
+    if (v->lower == v->upper)
         return;
     v->reason = "rounded_blocks";
     v->text = "the sizes of some blocks are known by the rounding rule only";
@@ -137,15 +195,16 @@ static enum vrs_status value_of_peak_active(struct study *s, struct check_value 
     const struct curve *c = &s->curves.of[CURVE_ACTIVE];
     struct check_value most = { 0 };
     struct spans spans;
-    if (!s->traced) {
+    if (!s->traced && !is_cut(s)) {
         without_trace(s, v);
         return VRS_OK;
     }
     top_of(s, CURVE_ACTIVE, v);
-    v->weight = WEIGHT_BLOCK;
+    if (v->weight == WEIGHT_BYTES)
+        v->weight = WEIGHT_BLOCK;
     v->source = CHECK_DERIVED;
-    if (c->exact || v->open)
-        return VRS_OK;
+    if (c->exact || is_cut(s))
+        return VRS_OK; /* no replay reproduces a file of grade D */
     TRY(spans_make(s, &spans, err));
     for (uint32_t i = 0; i < s->lifetimes.count; i++) {
         const struct lifetime *l = &s->lifetimes.at[i];
@@ -158,18 +217,19 @@ static enum vrs_status value_of_peak_active(struct study *s, struct check_value 
     v->upper = most.upper < reserved ? most.upper : reserved;
     v->upper = v->upper < v->lower ? v->lower : v->upper;
     rounded(v);
+    if (s->trust.grade != 'D' || most.lower == v->lower)
+        return VRS_OK;
+    v->upper = most.upper > v->upper ? most.upper : v->upper;
+    v->lower = most.lower < v->lower ? most.lower : v->lower;
+    contradicted(v);
     return VRS_OK;
 }
 
 static enum vrs_status value_of_reserved(struct study *s, struct check_value *v)
 {
     const struct curve *c = &s->curves.of[CURVE_RESERVED];
-    if (s->traced) {
+    if (s->traced || is_cut(s)) {
         top_of(s, CURVE_RESERVED, v);
-        return VRS_OK;
-    }
-    if (!c->end_known) {
-        unknown(v, "incomplete", "the file is cut: its final state is missing");
         return VRS_OK;
     }
     at_peak(s, v);
@@ -178,21 +238,19 @@ static enum vrs_status value_of_reserved(struct study *s, struct check_value *v)
     return VRS_OK;
 }
 
-static enum vrs_status value_of_end(struct study *s, struct check_value *v)
+static enum vrs_status value_of_end(struct study *s, struct check_value *v, struct vrs_error *err)
 {
     const struct curve *c = &s->curves.of[CURVE_REQUESTED];
     if (!c->end_known) {
         unknown(v, "incomplete", "the file is cut: its final state is missing");
         return VRS_OK;
     }
-    exactly(v, c->end_bytes, CHECK_MEASURED);
-    v->at = s->events - (int64_t)1;
-    v->event = s->traced ? v->at : CHECK_NO_EVENT;
-    v->weight = WEIGHT_BYTES;
-    return VRS_OK;
+    end_of(s, CURVE_REQUESTED, v);
+    return is_cut(s) ? VRS_OK : by_both(s, v->at, v->at, v, err);
 }
 
-static enum vrs_status value_of_step_peak(struct study *s, struct check_value *v)
+static enum vrs_status value_of_step_peak(struct study *s, struct check_value *v,
+                                          struct vrs_error *err)
 {
     const struct steps *steps = &s->steps;
     if (!s->traced) {
@@ -211,12 +269,16 @@ static enum vrs_status value_of_step_peak(struct study *s, struct check_value *v
     v->event = v->at = top->peak_event;
     v->weight = WEIGHT_BYTES;
     within_window(s, v);
-    return VRS_OK;
+    return by_both(s, steps->boundary[0].event, steps->end_event, v, err);
 }
 
 static enum vrs_status value_of_slack(struct study *s, struct check_value *v)
 {
     uint64_t lower = 0, more = 0;
+    if (!s->traced) {
+        without_trace(s, v);
+        return VRS_OK;
+    }
     at_peak(s, v);
     for (uint32_t i = 0; i < s->lifetimes.count; i++) {
         const struct lifetime *l = &s->lifetimes.at[i];
@@ -262,6 +324,11 @@ static enum vrs_status value_of_pending(struct study *s, struct check_value *v,
     if (!s->traced || v->lower == 0)
         v->event = CHECK_NO_EVENT;
     rounded(v);
+    if (s->traced)
+        return VRS_OK;
+    v->open = true; /* more may have waited before the end */
+    v->reason = "needs_trace";
+    v->text = "in the final state: the recording has no trace";
     return VRS_OK;
 }
 
@@ -303,12 +370,15 @@ static enum vrs_status value_of_site(struct study *s, const struct limit *limit,
 {
     uint64_t lower = 0, nameless = 0;
     uint8_t *match = NULL;
+    bool any = false;
     if (!s->stacked) {
         unknown(v, "needs_stacks", "the recording has no stacks");
         return VRS_OK;
     }
     at_peak(s, v);
     TRY(check_matches_find(s, limit, &match, err));
+    for (uint32_t i = 0; i < s->r->stacks.rows.len; i++)
+        any = any || match[i];
     for (uint32_t i = 0; i < s->lifetimes.count; i++) {
         const struct lifetime *l = &s->lifetimes.at[i];
         if (!lifetime_alive(l, v->at))
@@ -324,6 +394,13 @@ static enum vrs_status value_of_site(struct study *s, const struct limit *limit,
     if (nameless > 0) {
         v->reason = "no_stack";
         v->text = "some of the memory has no stack, so its site is not known";
+    }
+    v->unmatched = !any;
+    if (!any && nameless == 0) {
+        v->reason = "no_match";
+        v->text = "no site matches";
+    } else if (!any) {
+        v->text = "no site matches, and some of the memory has no stack";
     }
     return VRS_OK;
 }
@@ -393,6 +470,10 @@ static enum vrs_status value_of_unknown_share(struct study *s, struct check_valu
 {
     uint64_t nameless = 0, all = 0;
     v->measure = CHECK_RATIO;
+    if (!s->traced) {
+        without_trace(s, v);
+        return VRS_OK;
+    }
     at_peak(s, v);
     for (uint32_t i = 0; i < s->lifetimes.count; i++) {
         const struct lifetime *l = &s->lifetimes.at[i];
@@ -470,34 +551,32 @@ static enum vrs_status value_of_stranded(struct study *s, struct check_value *v,
         return VRS_OK;
     }
     exactly(v, (int64_t)f->total.stranded_bytes, CHECK_MEASURED);
-    v->event = s->traced ? (int64_t)s->events - 1 : CHECK_NO_EVENT;
+    v->event = s->traced && !is_cut(s) ? (int64_t)s->events - 1 : CHECK_NO_EVENT;
     name_pins(f, v);
     return VRS_OK;
 }
 
-enum vrs_status check_value_of(struct study *s, const struct limit *limit,
-                               const struct budget *budget, struct check_value *ret,
-                               struct vrs_error *err)
+static enum vrs_status value_of(struct study *s, const struct limit *limit,
+                                const struct budget *budget, struct check_value *v,
+                                struct vrs_error *err)
 {
-    struct check_value *v = ret;
-    *v = (struct check_value){ .event = CHECK_NO_EVENT, .at = CHECK_NO_EVENT };
     switch (limit->kind) {
     case LIMIT_PEAK:
     case LIMIT_DEVICE_PEAK:
     case LIMIT_DELTA: /* of which the baseline's is taken; of the next two for shares of it */
     case LIMIT_SITE_DELTA:
     case LIMIT_NEW_SITE:
-        return value_of_peak(s, v);
+        return value_of_peak(s, v, err);
     case LIMIT_PEAK_ACTIVE:
         return value_of_peak_active(s, v, err);
     case LIMIT_RESERVED:
         return value_of_reserved(s, v);
     case LIMIT_END:
-        return value_of_end(s, v);
+        return value_of_end(s, v, err);
     case LIMIT_GROWTH:
         return value_of_growth(s, v, err);
     case LIMIT_STEP_PEAK:
-        return value_of_step_peak(s, v);
+        return value_of_step_peak(s, v, err);
     case LIMIT_STRANDED:
         return value_of_stranded(s, v, err);
     case LIMIT_SLACK:
@@ -519,5 +598,31 @@ enum vrs_status check_value_of(struct study *s, const struct limit *limit,
     case LIMIT_KINDS:
         break;
     }
+    return VRS_OK;
+}
+
+void check_value_leave_open(const struct study *s, struct check_value *v)
+{
+    if (!v->known || !is_cut(s))
+        return;
+    v->open = true;
+    v->reason = "incomplete";
+    v->text = v->weight == WEIGHT_FINAL ? "at the end; the file is cut: the peak may be higher"
+                                        : "the file is cut: what was not read may hold more";
+}
+
+enum vrs_status check_value_of(struct study *s, const struct limit *limit,
+                               const struct budget *budget, struct check_value *ret,
+                               struct vrs_error *err)
+{
+    *ret = (struct check_value){ .event = CHECK_NO_EVENT, .at = CHECK_NO_EVENT };
+    TRY(value_of(s, limit, budget, ret, err));
+    if (ret->known && !s->curves.sizes_known && ret->measure != CHECK_COUNT) {
+        ret->open = true;
+        ret->reason = "unknown_sizes";
+        ret->text = "some sizes are missing from the file or out of range";
+    }
+    if (limit->kind != LIMIT_END && limit->kind != LIMIT_STRANDED)
+        check_value_leave_open(s, ret);
     return VRS_OK;
 }

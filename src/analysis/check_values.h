@@ -12,11 +12,13 @@ enum check_weight {
     WEIGHT_SLACK,    /* block less requested bytes */
     WEIGHT_PENDING,  /* blocks whose free was requested and is not completed */
     WEIGHT_CATEGORY, /* requested bytes of the limit's category */
-    WEIGHT_SITE      /* requested bytes of stacks that the limit's expression matches */
+    WEIGHT_SITE,     /* requested bytes of stacks that the limit's expression matches */
+    WEIGHT_FINAL     /* requested bytes of the final blocks, which a cut trace does not lead to */
 };
 
 struct check_value {
     bool known;
+    bool unmatched;       /* its expression matches no site of the recording */
     bool open;            /* no upper bound is known */
     int64_t lower, upper; /* equal where the value is exact */
     int64_t whole;        /* of a ratio */
@@ -37,6 +39,9 @@ struct check_value {
 enum vrs_status check_value_of(struct study *s, const struct limit *limit,
                                const struct budget *budget, struct check_value *ret,
                                struct vrs_error *err) MUST_CHECK;
+
+/* Where the device's part of a cut file is not whole: what is known is then a lower bound. */
+void check_value_leave_open(const struct study *s, struct check_value *v);
 
 /* The largest culprits behind a value, at most CHECK_SITES of them; in s->keep. */
 enum vrs_status check_sites_find(struct study *s, const struct limit *limit,

@@ -237,6 +237,17 @@ static void final_bytes(const struct recording *r, uint32_t device, uint64_t ret
     }
 }
 
+static bool final_sizes_known(const struct recording *r, uint32_t device)
+{
+    const struct devices *d = &r->devices;
+    bool known = true;
+    for (uint32_t i = 0; i < d->segments[device]; i++)
+        known = known && r->segments.total_size[d->first_segment[device] + i] != UNKNOWN_U64;
+    for (uint32_t i = 0; i < d->blocks[device]; i++)
+        known = known && r->blocks.size[d->first_block[device] + i] != UNKNOWN_U64;
+    return known;
+}
+
 /* Bytes that a cut trace proves to lie before it. */
 static void forward_start(const struct recording *r, uint32_t device, uint64_t ret[CURVES])
 {
@@ -332,6 +343,7 @@ void curves_compute(const struct recording *r, uint32_t device, struct curves *r
     ret->reserved_at_peak_bytes = (int64_t)(start[CURVE_RESERVED] + w.reserved_at_top);
     ret->most_above_reserved_bytes =
         (int64_t)(start[CURVE_REQUESTED] - start[CURVE_RESERVED] + (uint64_t)w.most_above_reserved);
+    ret->sizes_known = !w.size_missing && final_sizes_known(r, device);
     judge_exact(r, device, w.size_missing, ret);
 }
 

@@ -25,6 +25,7 @@ struct curves {
     int64_t reserved_at_peak_bytes;    /* at the first peak of the requested curve */
     int64_t most_above_reserved_bytes; /* requested less reserved where that is largest */
     uint64_t oom_events;
+    bool sizes_known; /* of all events, segments and blocks; what has none counts nothing */
 };
 
 /* The block size of an allocation and whether it is the recorded one (of a final block) or the

@@ -418,6 +418,18 @@ static enum vrs_status make_sites(struct gather *a, struct vrs_error *err)
     return VRS_OK;
 }
 
+/* What leaks is not let go of: what earlier steps left is there at the peak. */
+static void find_peak_bytes(const struct study *s, struct growth *g)
+{
+    int64_t step = steps_at(&s->steps, s->curves.of[CURVE_REQUESTED].peak_event);
+    if (step < 0 || g->moments == 0)
+        return;
+    uint32_t moment = step < (int64_t)g->moments ? (uint32_t)step : g->moments - 1;
+    for (uint32_t i = 0; i < g->sites; i++)
+        if (g->site[i].class == GROWTH_LEAK)
+            g->site[i].peak_bytes = g->site[i].bytes[moment];
+}
+
 static void count_to_full(const struct study *s, uint64_t capacity, struct growth *g)
 {
     int64_t peak = s->curves.of[CURVE_REQUESTED].peak_bytes;
@@ -445,6 +457,7 @@ static enum vrs_status look_between_steps(struct study *s, struct growth *ret,
     if (mark_seldom(&a))
         TRY(group_by(&a, SITE_FUNCTION_IN_FILE, false, err));
     TRY(make_sites(&a, err));
+    find_peak_bytes(s, &g);
     g.slope_total_bytes = growth_slope(a.total, g.moments, growth_warm_up(s->steps.count), a.room);
     *ret = g;
     return VRS_OK;

@@ -45,6 +45,8 @@ struct growth_site {
     enum growth_class class;
     enum leak_kind kind; /* of leaks and suspects */
     int64_t slope_bytes; /* a step */
+    /* Of leaks: left by earlier steps where the step of the device's peak begins; it stays. */
+    uint64_t peak_bytes;
     uint32_t generations;
     uint64_t *bytes;           /* at each moment */
     uint32_t *counts;          /* allocations, as above */

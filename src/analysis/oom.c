@@ -73,7 +73,8 @@ static struct oom_request request_at(const struct study *s, uint32_t event)
 
 /* The verdict on an earlier request: by the recording alone, since a text is about the last. */
 static enum vrs_status judge_earlier(const struct study *s, const struct oom_options *o,
-                                     uint32_t event, enum oom_verdict *ret, struct vrs_error *err)
+                                     uint32_t event, uint64_t most_reserved, enum oom_verdict *ret,
+                                     struct vrs_error *err)
 {
     struct oom_measured m;
     struct oom_answer_of_tests tests;
@@ -82,7 +83,7 @@ static enum vrs_status judge_earlier(const struct study *s, const struct oom_opt
     enum vrs_status status = oom_measure(s, event, &request, s->scratch, &m, err);
     arena_release(s->scratch, mark);
     TRY(status);
-    if (o->capacity_bytes != 0)
+    if (o->capacity_bytes != 0 && o->capacity_bytes >= most_reserved)
         m.figures.total = o->capacity_bytes;
     oom_test_all(&m.figures, &tests);
     *ret = tests.verdict;
@@ -114,7 +115,8 @@ static enum vrs_status find_earlier(const struct study *s, const struct oom_opti
                                   .retries = i - first,
                                   .verdict = OOM_UNDECIDED };
         if (groups - oom->earliers < judged)
-            TRY(judge_earlier(s, o, failures->at[i].event, &earlier->verdict, err));
+            TRY(judge_earlier(s, o, failures->at[i].event, oom->most_reserved_bytes,
+                              &earlier->verdict, err));
     }
     return VRS_OK;
 }
@@ -126,7 +128,19 @@ static uint64_t first_known(uint64_t a, uint64_t b)
     return a != UNKNOWN_U64 ? a : b;
 }
 
-static void take_text(const struct oom_options *o, struct oom *oom)
+/* What the recording had of the card at one time, at least. */
+static uint64_t most_reserved(const struct study *s, const struct oom *oom)
+{
+    const struct oom_figures *f = &oom->measured.figures;
+    int64_t peak = s->curves.of[CURVE_RESERVED].peak_bytes;
+    uint64_t most = s->traced && peak > 0 ? (uint64_t)peak : 0, seen = f->reserved;
+    /* A text is rounded: its sum may pass the card that it names. */
+    if (oom->basis != OOM_TEXT_ALONE && oom_capacity_seen(f) != UNKNOWN_U64)
+        seen = oom_capacity_seen(f);
+    return seen != UNKNOWN_U64 && seen > most ? seen : most;
+}
+
+static void take_text(const struct study *s, const struct oom_options *o, struct oom *oom)
 {
     struct oom_figures *f = &oom->measured.figures;
     const struct oom_message *m = &oom->text;
@@ -135,14 +149,18 @@ static void take_text(const struct oom_options *o, struct oom *oom)
         oom->text_reserved = !said_agrees(oom_message_reserved(m), f->reserved);
         oom->text_tried = !said_agrees(m->tried, f->segment);
         f->device_free = first_known(f->device_free, m->free.bytes);
-        f->total = m->capacity.bytes;
+        oom->text_capacity = is_said(m->capacity) && oom->basis != OOM_TEXT_ALONE &&
+                             m->capacity.bytes + m->capacity.slack < most_reserved(s, oom);
+        f->total = oom->text_capacity ? UNKNOWN_U64 : m->capacity.bytes;
         f->process = m->process.bytes;
         f->allowed = m->allowed.bytes;
         f->said_private = m->private_pools.bytes;
         f->has_text = true;
         f->preemptive = m->preemptive;
     }
-    if (o->capacity_bytes != 0)
+    oom->most_reserved_bytes = most_reserved(s, oom);
+    oom->capacity_refused = o->capacity_bytes != 0 && o->capacity_bytes < oom->most_reserved_bytes;
+    if (o->capacity_bytes != 0 && !oom->capacity_refused)
         f->total = o->capacity_bytes;
 }
 
@@ -187,6 +205,12 @@ static bool text_tells_of_end(const struct study *s, const struct oom_message *m
 
 /* Judging. */
 
+/* A text of another failure. */
+bool oom_text_differs(const struct oom *oom)
+{
+    return oom->text_free || oom->text_reserved || oom->text_tried || oom->text_capacity;
+}
+
 static enum confidence confidence_of(const struct oom *oom)
 {
     const struct oom_test *test = oom->tests.test;
@@ -202,7 +226,7 @@ static enum confidence confidence_of(const struct oom *oom)
             return CONFIDENCE_LOW;
         certain = certain && test[OOM_OUTSIDE_PYTORCH].holds == OOM_NO;
     }
-    return certain ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM;
+    return certain && !oom_text_differs(oom) ? CONFIDENCE_HIGH : CONFIDENCE_MEDIUM;
 }
 
 static uint64_t need_of(const struct oom *oom)
@@ -229,7 +253,10 @@ static double growth_of(const struct oom_options *o, const struct oom *oom)
 {
     if (!o->has_growth || o->growth_bytes <= 0 || oom->live_bytes == UNKNOWN_U64)
         return -1;
-    return ((double)oom->live_bytes - (double)o->first_step_bytes) / (double)o->growth_bytes;
+    double grown =
+        ((double)oom->live_bytes - (double)o->first_step_bytes) / (double)o->growth_bytes;
+    /* Far more steps than there were: something else filled the memory. */
+    return grown > 2.0 * o->steps ? -1 : grown;
 }
 
 /* All about one state: that at `oom->event`. */
@@ -239,7 +266,7 @@ static enum vrs_status study_state(struct study *s, struct sites *sites,
 {
     TRY(oom_measure(s, oom->event, &oom->request, s->scratch, &oom->measured, err));
     oom->exact = oom->measured.laid_out && oom->measured.layout.exact;
-    take_text(o, oom);
+    take_text(s, o, oom);
     judge(oom);
     int64_t live = curve_at(s->r, s->device, CURVE_REQUESTED, oom->event);
     oom->live_bytes = live < 0 ? UNKNOWN_U64 : (uint64_t)live;
@@ -283,7 +310,7 @@ static enum vrs_status study_text(struct study *s, struct sites *sites, const st
     oom->basis = OOM_TEXT_ALONE;
     oom->measured.figures = figures_of_text(&oom->text);
     oom->measured.free_runs = UNKNOWN_U64;
-    take_text(o, oom);
+    take_text(s, o, oom);
     judge(oom);
     return study_site(s, oom->request_stack, &oom->request_site, err);
 }

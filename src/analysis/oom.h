@@ -13,6 +13,7 @@ struct oom_options {
     uint64_t capacity_bytes;           /* of the card, as the user knows it; 0: unknown */
     /* What grows from step to step, where that was worked out (leaks). */
     bool has_growth;
+    uint32_t steps;           /* that were seen */
     int64_t growth_bytes;     /* a step, of live memory */
     int64_t first_step_bytes; /* live at the first step */
 };
@@ -68,7 +69,10 @@ struct oom {
     double steps_of_growth;        /* negative: unknown */
     struct oom_message text;       /* where basis is not an event alone: text.any */
     bool text_free, text_reserved; /* the text disagrees with the event */
-    bool text_tried;
+    bool text_tried, text_capacity;
+    /* A capacity below what the recording had of its card is not that card's, and not used. */
+    bool capacity_refused;
+    uint64_t most_reserved_bytes; /* or at the event reserved and free; 0: not known */
     stack_id request_stack;
     struct site_ref request_site;
     uint32_t retries; /* of this request, before it */
@@ -77,6 +81,9 @@ struct oom {
     struct oom_evidence evidence;
     struct oom_what_if what_if;
 };
+
+/* Is the text of another failure, or another device, than the recording's? */
+bool oom_text_differs(const struct oom *oom);
 
 enum vrs_status oom_compute(struct study *s, const struct oom_options *options, struct oom *ret,
                             struct vrs_error *err) MUST_CHECK;

@@ -112,6 +112,12 @@ enum vrs_status oom_measure(const struct study *s, int64_t event, const struct o
         f->internal_free = f->largest_usable = f->largest_growable = f->returnable = UNKNOWN_U64;
         f->other_stream_free = f->private_free = m.free_runs = m.largest_run = UNKNOWN_U64;
     }
+    /* Sums that leave out what has no size say nothing. */
+    if (!s->curves.sizes_known) {
+        f->reserved = f->active = f->pending = f->returnable = UNKNOWN_U64;
+        f->internal_free = f->largest_usable = f->largest_growable = UNKNOWN_U64;
+        f->other_stream_free = f->private_free = m.free_runs = m.largest_run = UNKNOWN_U64;
+    }
     *ret = m;
     return VRS_OK;
 }

@@ -11,7 +11,7 @@ static const char *const settings[] = {
     "roundup_power2_divisions:4", "roundup_power2_divisions:16",
 };
 
-enum { SETTINGS = sizeof settings / sizeof *settings };
+enum { EXPANDABLE, SETTINGS = sizeof settings / sizeof *settings };
 
 /* The model of one device, as it reproduces the recording. */
 struct model {
@@ -70,9 +70,14 @@ enum vrs_status oom_what_if_ask(const struct study *s, uint64_t capacity_bytes, 
             same_config(&config, &model.recorded))
             continue;
         TRY(whatif_run(&model.program, &model.start, &q, &answer, err));
+        bool serves = !answer.ran_out && answer.served_oom_event >= first_event &&
+                      answer.served_oom_event <= last_event;
         best.tried++;
-        if (answer.ran_out || answer.served_oom_event < first_event ||
-            answer.served_oom_event > last_event)
+        if (i == EXPANDABLE) {
+            best.expandable = serves ? EXPANDABLE_SERVES : EXPANDABLE_RUNS_OUT;
+            best.expandable_peak_bytes = answer.reserved.bytes;
+        }
+        if (!serves)
             continue;
         if (best.setting == NULL || answer.reserved.bytes < best.reserved_peak_bytes) {
             best.setting = settings[i];

@@ -10,6 +10,13 @@ struct oom_what_if {
     const char *setting; /* the best that does not run out; NULL: there is none */
     uint64_t reserved_peak_bytes;
     enum replay_grade agreement;
+    /* Expandable segments alone, beside what was recorded. */
+    enum expandable_answer {
+        EXPANDABLE_NOT_ASKED,
+        EXPANDABLE_SERVES,
+        EXPANDABLE_RUNS_OUT
+    } expandable;
+    uint64_t expandable_peak_bytes; /* reserved at the most, where they serve */
 };
 
 /* Runs the recorded program under a few settings, on a device where PyTorch could have

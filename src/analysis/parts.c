@@ -73,8 +73,11 @@ enum vrs_status parts_oom(struct study *s, const struct oom_message *message,
     if (s->traced && s->curves.oom_events > 0) {
         const struct growth *growth = NULL;
         TRY(parts_growth(s, &growth, err));
-        options.has_growth = growth != NULL && growth->moments > 1 && growth->slope_total_bytes > 0;
+        /* What only differs from step to step is no growth. */
+        options.has_growth = growth != NULL && growth->moments > 1 &&
+                             growth->leaks + growth->suspects > 0 && growth->slope_total_bytes > 0;
         options.growth_bytes = options.has_growth ? growth->slope_total_bytes : 0;
+        options.steps = s->steps.count;
         options.first_step_bytes = s->steps.count > 0 ? s->steps.boundary[0].live_bytes : 0;
     }
     return oom_compute(s, &options, ret, err);
@@ -87,6 +90,7 @@ enum vrs_status parts_advise(struct study *s, const struct oom *oom, uint64_t ca
     struct advise_inputs in = {
         .capacity_bytes = capacity_bytes,
         .fragmented = oom->basis != OOM_NOTHING && oom->tests.verdict == OOM_FRAGMENTATION,
+        .what_if = oom->basis == OOM_EVENT ? &oom->what_if : NULL,
     };
     TRY(parts_timeline(s, &in.timeline, err));
     TRY(parts_fragments(s, &in.fragments, err));

@@ -441,6 +441,8 @@ static enum vrs_status align(struct comparison *c, bool one_clock, struct vrs_er
     for (uint32_t i = 0; i < len; i++)
         moments[i] = &c->unit[like[i]].unit->moments;
     TRY(alignment_find(moments, like, len, one_clock, c->keep, c->scratch, &ranks->alignment, err));
+    for (uint32_t i = 0; i < ranks->alignment.units; i++)
+        ranks->straggler_aligned |= ranks->alignment.unit[i] == ranks->straggler;
     for (uint32_t i = 0; i < ranks->alignment.moments; i++)
         ranks->straggler_moments += ranks->alignment.moment[i].worst == ranks->straggler;
     return VRS_OK;

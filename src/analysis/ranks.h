@@ -66,6 +66,7 @@ struct ranks {
     struct rank_group *group;
     uint32_t groups;
     struct alignment alignment; /* of the straggler's group, where it has two units; else of all */
+    bool straggler_aligned;     /* else it has nothing to be compared by, or its file is cut */
     uint32_t straggler_moments; /* of its moments: where the straggler has the highest peak */
 };
 

@@ -6,6 +6,7 @@
 
 #include "analysis/capture.h"
 #include "analysis/trust_checks.h"
+#include "base/size.h"
 
 const char *const trust_window_names[WINDOWS] = {
     [WINDOW_COMPLETE] = "complete",     [WINDOW_LATE_START] = "late_start",
@@ -88,25 +89,12 @@ struct assessment {
 
 typedef unsigned long long ull; /* for printf alone */
 
-static void bytes_text(char to[32], uint64_t bytes)
+static void bytes_text(char to[SIZE_TEXT], uint64_t bytes)
 {
-    static const char *const units[] = { "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
-    uint32_t unit = 0;
-    if (bytes < 1024) {
-        snprintf(to, 32, bytes == 1 ? "%u byte" : "%u bytes", (unsigned)bytes);
-        return;
-    }
-    while (unit < 5 && bytes >> (10 * (unit + 2)) != 0)
-        unit++;
-    uint64_t one = (uint64_t)1 << (10 * (unit + 1)), whole = bytes / one;
-    /* Hundredths, half to even; of EiB the rest is cut first, or the product would wrap. */
-    uint64_t rest = bytes % one, scale = unit > 4 ? 1024 : 1;
-    uint64_t part = rest / scale * 100, base = one / scale, hundredths = part / base;
-    uint64_t over = part % base;
-    if (over * 2 > base || (over * 2 == base && hundredths % 2 != 0))
-        hundredths++;
-    whole += hundredths / 100;
-    snprintf(to, 32, "%llu.%02u %s", (ull)whole, (unsigned)(hundredths % 100), units[unit]);
+    if (bytes < 1024)
+        snprintf(to, SIZE_TEXT, bytes == 1 ? "%u byte" : "%u bytes", (unsigned)bytes);
+    else
+        size_write(bytes, to);
 }
 
 static void add_item(struct assessment *a, enum code code, struct finding finding, bool failed,
@@ -525,16 +513,21 @@ static bool is_large(const struct assessment *a)
     return false;
 }
 
+/* Does one of them find anything at all? */
+static bool differs(const struct checks *c)
+{
+    return c->end_mismatch.count != 0 || c->unpaired_request.count != 0 ||
+           c->negative_start.count != 0 || c->baselines_differ.count != 0 ||
+           c->double_alloc.count != 0 || c->skipped_actions.count != 0;
+}
+
 static char grade_of(const struct assessment *a)
 {
     const struct checks *c = &a->checks;
     if (c->sums.count != 0 || c->above_reserved.count != 0 || c->unknown_segment.count != 0 ||
         is_large(a))
         return 'D';
-    bool differs = c->end_mismatch.count != 0 || c->unpaired_request.count != 0 ||
-                   c->negative_start.count != 0 || c->baselines_differ.count != 0 ||
-                   c->double_alloc.count != 0 || c->skipped_actions.count != 0;
-    if (differs || a->trust.window == WINDOW_INCOMPLETE)
+    if (a->trust.differs || a->trust.window == WINDOW_INCOMPLETE)
         return 'C';
     return a->trust.window == WINDOW_COMPLETE ? 'A' : 'B';
 }
@@ -563,6 +556,8 @@ static enum vrs_status finish(struct assessment *a, struct trust *ret, struct vr
             return vrs_no_memory(err);
         trust->item[place] = a->item[i];
     }
+    trust->differs = differs(&a->checks);
+    trust->cut = !a->curves->of[CURVE_REQUESTED].start_known;
     trust->grade = grade_of(a);
     *ret = *trust;
     return VRS_OK;

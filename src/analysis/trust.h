@@ -29,7 +29,9 @@ struct trust_item {
 
 /* Items worst first: failed checks, then facts, each by bytes, then by the order of the codes. */
 struct trust {
-    char grade; /* 'A' to 'D' */
+    char grade;   /* 'A' to 'D' */
+    bool differs; /* a check that lowers the grade fails */
+    bool cut;     /* the device's part of a cut file is not whole */
     enum trust_window window;
     struct trust_item *item;
     uint32_t items;

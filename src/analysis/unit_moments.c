@@ -46,7 +46,7 @@ static uint32_t count_name(const struct stretches *s, str name)
     return count;
 }
 
-/* Pairs each end with the latest open start of its name. */
+/* Pairs each end with the latest open start of its name, which may be one too many to be kept. */
 static enum vrs_status find_stretches(const struct study *s, uint32_t events, struct stretches *ret,
                                       struct vrs_error *err)
 {
@@ -57,15 +57,19 @@ static enum vrs_status find_stretches(const struct study *s, uint32_t events, st
         return VRS_OK;
     TRY(mark_events_make(s->r, s->device, s->scratch, &m, err));
     uint32_t names = s->r->strings.rows.len;
-    uint32_t *open = arena_array(s->scratch, uint32_t, names); /* stretch plus 1 */
+    uint32_t *open = arena_array(s->scratch, uint32_t, names);   /* stretch plus 1 */
+    uint32_t *unkept = arena_array(s->scratch, uint32_t, names); /* open, later than all kept */
     uint32_t before[UNIT_MOMENTS_MOST];
-    if (open == NULL)
+    if (open == NULL || unkept == NULL)
         return vrs_no_memory(err);
     for (uint32_t i = 0; i < m.count; i++) {
         uint32_t row = m.order[i], name = marks->name[row], event = m.event[row];
         if (event == NO_ROW || event > events)
             continue;
-        if (marks->stage[row] != STAGE_START) {
+        bool start = marks->stage[row] == STAGE_START;
+        if (!start && unkept[name] > 0) {
+            unkept[name]--;
+        } else if (!start) {
             struct stretch *last = open[name] == 0 ? NULL : &ret->at[open[name] - 1];
             if (last == NULL)
                 continue;
@@ -78,6 +82,8 @@ static enum vrs_status find_stretches(const struct study *s, uint32_t events, st
             before[ret->count] = open[name];
             ret->at[ret->count++] = made;
             open[name] = ret->count;
+        } else {
+            unkept[name]++;
         }
     }
     return VRS_OK;
@@ -216,7 +222,7 @@ bool unit_moments_between(const struct unit_moments *m, uint64_t from_us, uint64
         outer = larger(outer, m->most[i]);
         bool begins = i > first || m->begin_us + i * m->span_us >= from_us;
         bool ends = i < last || to_us == m->end_us ||
-                    m->begin_us + i * m->span_us + (m->span_us - 1) <= to_us;
+                    to_us - (m->begin_us + i * m->span_us) >= m->span_us - 1;
         if (begins && ends)
             inner = larger(inner, m->most[i]);
     }

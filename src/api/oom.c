@@ -1,7 +1,10 @@
 /* oom.c - why a request for memory failed, proven with numbers. */
+#include <stdio.h>
+
 #include "analysis/parts.h"
 #include "api/study.h"
 #include "base/buf.h"
+#include "render/human.h"
 
 struct oom_question {
     struct oom_message message;
@@ -38,10 +41,15 @@ static enum vrs_status say_nothing_found(const struct study *s, struct study_dev
                err);
 }
 
-static void add_difference(struct buf *b, const char *what, uint64_t said, uint64_t measured)
+static void add_difference(struct buf *b, bool *any, const char *what, uint64_t said,
+                           uint64_t measured)
 {
-    buf_format(b, "%s %s %llu bytes in the text, %llu recorded", b->len == 0 ? "" : ";", what,
-               (unsigned long long)said, (unsigned long long)measured);
+    buf_format(b, "%s %s ", *any ? ";" : "", what);
+    human_known_bytes(b, said);
+    buf_text(b, " in the text, ");
+    human_known_bytes(b, measured);
+    buf_text(b, " recorded");
+    *any = true;
 }
 
 /* The text and the event disagree beyond what printing rounds away. */
@@ -51,16 +59,19 @@ static enum vrs_status say_differences(const struct study *s, const struct oom *
     const struct oom_figures *f = &oom->measured.figures;
     const struct oom_message *m = &oom->text;
     struct buf b;
-    if (!oom->text_free && !oom->text_reserved && !oom->text_tried)
+    bool any = false;
+    if (!oom_text_differs(oom))
         return VRS_OK;
     buf_init(&b, 4096);
     buf_text(&b, "the text and the recording differ, and the recording counts:");
     if (oom->text_free)
-        add_difference(&b, "free", m->free.bytes, f->device_free);
+        add_difference(&b, &any, "free", m->free.bytes, f->device_free);
     if (oom->text_reserved)
-        add_difference(&b, "reserved", oom_message_reserved(m).bytes, f->reserved);
+        add_difference(&b, &any, "reserved", oom_message_reserved(m).bytes, f->reserved);
     if (oom->text_tried)
-        add_difference(&b, "asked for", m->tried.bytes, f->segment);
+        add_difference(&b, &any, "asked for", m->tried.bytes, f->segment);
+    if (oom->text_capacity)
+        add_difference(&b, &any, "on the card", m->capacity.bytes, oom->most_reserved_bytes);
     enum vrs_status status =
         b.failed ? vrs_no_memory(err)
                  : study_reason(s, d, d->status, "text_differs", buf_slice(&b), err);
@@ -68,8 +79,50 @@ static enum vrs_status say_differences(const struct study *s, const struct oom *
     return status;
 }
 
-static enum vrs_status say_limits(const struct study *s, const struct oom *oom,
+/* "the recording had 23.35 GiB reserved: it is not of a card of 16.00 GiB" */
+static enum vrs_status say_capacity(const struct study *s, const struct oom *oom,
+                                    uint64_t capacity_bytes, struct study_device *d,
+                                    struct vrs_error *err)
+{
+    const struct oom_figures *f = &oom->measured.figures;
+    bool free_too = f->reserved != UNKNOWN_U64 && capacity_bytes >= f->reserved;
+    struct buf b;
+    if (!oom->capacity_refused)
+        return VRS_OK;
+    buf_init(&b, 4096);
+    buf_text(&b, "the recording had ");
+    human_known_bytes(&b, free_too ? oom->most_reserved_bytes : f->reserved);
+    buf_text(&b, free_too ? " of its card" : " reserved");
+    buf_text(&b, ": it is not of a card of ");
+    human_known_bytes(&b, capacity_bytes);
+    buf_text(&b, ", so that is not used");
+    enum vrs_status status =
+        b.failed ? vrs_no_memory(err)
+                 : study_reason(s, d, d->status, "capacity_too_small", buf_slice(&b), err);
+    buf_free(&b);
+    return status;
+}
+
+/* A text about a device that the recording does not have under that number. */
+static enum vrs_status say_device(const struct study *s, const struct oom_question *q,
                                   struct study_device *d, struct vrs_error *err)
+{
+    const struct devices *v = &s->r->devices;
+    char text[160];
+    if (!q->message.any || q->message.device < 0)
+        return VRS_OK;
+    for (uint32_t i = 0; i < v->rows.len; i++)
+        if (v->kind[i] == DEVICE_CUDA && v->number[i] == q->message.device)
+            return VRS_OK;
+    snprintf(text, sizeof text, "the text is about GPU %lld, which the recording does not name%s",
+             (long long)q->message.device,
+             tells_of(s, &q->message) ? "; it is taken for this device's" : ": it is not used");
+    return say(s, d, d->status, "text_device", text, err);
+}
+
+static enum vrs_status say_limits(const struct study *s, const struct oom *oom,
+                                  uint64_t capacity_bytes, struct study_device *d,
+                                  struct vrs_error *err)
 {
     if (oom->basis == OOM_TEXT_ALONE)
         TRY(say(s, d, ANSWER_PARTIAL, "text_only",
@@ -92,7 +145,8 @@ static enum vrs_status say_limits(const struct study *s, const struct oom *oom,
                               : "too little is known for a verdict; the text of the error has what "
                                 "is missing (--message)",
                 err));
-    return say_differences(s, oom, d, err);
+    TRY(say_differences(s, oom, d, err));
+    return say_capacity(s, oom, capacity_bytes, d, err);
 }
 
 static enum vrs_status ask(struct study *s, const void *wish, struct study_device *ret,
@@ -108,8 +162,9 @@ static enum vrs_status ask(struct study *s, const void *wish, struct study_devic
         TRY(say_nothing_found(s, ret, err));
     } else {
         ret->result = oom;
-        TRY(say_limits(s, oom, ret, err));
+        TRY(say_limits(s, oom, q->capacity_bytes, ret, err));
     }
+    TRY(say_device(s, q, ret, err));
     if (q->has_message && !q->message.any)
         return say(s, ret, ret->status, "text_unread",
                    "nothing of an out-of-memory error was recognised in the text", err);

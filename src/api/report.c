@@ -236,7 +236,7 @@ static enum vrs_status report_all(struct reporting *p, struct vrs_error *err)
     struct report *report = &a->result->set.report[0];
     TRY(file_facts_of(a->recording, p->o->path, a->keep, &report->file, err));
     report->trust_page = p->o->trust;
-    report->rank = p->o->rank - 1;
+    report->rank = p->o->rank > 0 ? p->o->rank - 1 : -1;
     report->one_clock = p->o->one_clock;
     report->device = arena_array(a->keep, struct report_device, a->r->devices.rows.len);
     if (report->device == NULL)

@@ -6,7 +6,9 @@
 enum vrs_status story_make(struct study *s, const struct story **ret, struct vrs_error *err)
 {
     struct story *story = arena_take(s->keep, sizeof *story);
-    struct category_table_options at = { s->curves.of[CURVE_REQUESTED].peak_event };
+    /* Without a trace all is told of the final state. */
+    struct category_table_options at = { s->traced ? s->curves.of[CURVE_REQUESTED].peak_event
+                                                   : (int64_t)s->events - 1 };
     if (story == NULL)
         return vrs_no_memory(err);
     TRY(category_table_compute(s, &at, &story->categories, err));

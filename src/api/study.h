@@ -1,4 +1,5 @@
-/* study.h - the way of an analysis that has the common form: a result for each device. */
+/* study.h - the studies of a recording's devices, and the way of an analysis that has the common
+ * form: a result for each device. */
 #ifndef VRS_API_STUDY_H
 #define VRS_API_STUDY_H
 

@@ -1,4 +1,4 @@
-/* bytes.h - numbers out of bytes, and sizes that cannot wrap. */
+/* bytes.h - numbers out of bytes, and products and percentages that cannot wrap. */
 #ifndef VRS_BASE_BYTES_H
 #define VRS_BASE_BYTES_H
 

@@ -2,6 +2,7 @@
 #include "base/size.h"
 
 #include <stddef.h>
+#include <stdio.h>
 
 enum { SCALE_MOST = 1000000 };
 
@@ -84,4 +85,32 @@ bool size_read(str text, uint64_t *ret)
         return true;
     }
     return false;
+}
+
+/* a / b to the nearest, half to even. */
+static uint64_t divide(uint64_t a, uint64_t b)
+{
+    uint64_t n = a / b, rest = a % b;
+    if (rest > b - rest || (rest == b - rest && n % 2 == 1))
+        n++;
+    return n;
+}
+
+void size_write(uint64_t bytes, char to[SIZE_TEXT])
+{
+    static const char *const names[] = { "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
+    enum { UNITS = sizeof names / sizeof *names };
+    uint64_t whole = 0, hundredths = 0;
+    uint32_t unit = 0;
+    do {
+        /* Of EiB the last bits are cut first, or the product would wrap. */
+        uint64_t one = UINT64_C(1) << (10 * (unit + 1)), scale = unit + 1 == UNITS ? 1024 : 1;
+        whole = bytes / one;
+        hundredths = divide(bytes % one / scale * 100, one / scale);
+        whole += hundredths / 100;
+        hundredths %= 100;
+        /* Hundredths that would round to 1024.00 belong to the next unit. */
+    } while (whole >= 1024 && ++unit < UNITS);
+    snprintf(to, SIZE_TEXT, "%llu.%02u %s", (unsigned long long)whole, (unsigned)hundredths,
+             names[unit < UNITS ? unit : UNITS - 1]);
 }

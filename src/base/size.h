@@ -1,4 +1,4 @@
-/* size.h - sizes as people type them. */
+/* size.h - sizes as people type and read them. */
 #ifndef VRS_BASE_SIZE_H
 #define VRS_BASE_SIZE_H
 
@@ -19,5 +19,11 @@ bool decimal_take(str *text, struct decimal *ret);
  * letters of either case.  False, with `*ret` untouched, where the text is no size or does not
  * fit. */
 bool size_read(str text, uint64_t *ret);
+
+enum { SIZE_TEXT = 32 };
+
+/* "62.31 GiB", of at least 1,024 bytes: the largest unit up to EiB that is not above them, with two
+ * decimals, halves to even. */
+void size_write(uint64_t bytes, char to[SIZE_TEXT]);
 
 #endif

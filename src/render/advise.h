@@ -15,6 +15,10 @@ bool advice_cost(struct buf *to, const struct advice *advice);
  * benefit is not bytes */
 void advice_saving(struct buf *to, const struct advice *advice);
 
+/* "the peak would be 3.00 GiB at event 7, 1.00 GiB less; …": of all rules together; false: no more
+ * than one takes anything from the peak */
+bool advice_joint(struct buf *to, const struct advise *advise);
+
 /* One element of "advice". */
 void advice_json(struct json *j, const struct advice *advice, struct stack_numbers *numbers);
 

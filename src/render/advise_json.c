@@ -4,7 +4,10 @@
 #include "render/advise.h"
 
 static const char *const source_names[] = {
-    [SAVING_NONE] = NULL, [SAVING_DERIVED] = "derived", [SAVING_ESTIMATED] = "estimated"
+    [SAVING_NONE] = NULL,
+    [SAVING_DERIVED] = "derived",
+    [SAVING_VERIFIED] = "verified",
+    [SAVING_ESTIMATED] = "estimated",
 };
 
 static void put_text(struct json *j, const struct advice *a)

@@ -1,6 +1,7 @@
 /* advise_text.c - what to change and the bytes it frees, for people. */
 #include "render/advise.h"
 #include "render/escape.h"
+#include "render/next.h"
 #include "render/text.h"
 
 enum { ROWS_DEFAULT = 20 };
@@ -23,8 +24,12 @@ static void put_evidence(struct buf *to, const struct style *style, const struct
     buf_init(&words, SIZE_MAX / 2);
     buf_init(&cost, SIZE_MAX / 2);
     buf_format(&words, "rule %s, confidence %s", a->id, confidence_names[a->confidence]);
-    for (uint32_t i = 0; i < a->at_events; i++)
-        buf_format(&words, "%s %lld", i == 0 ? "; event" : ",", (long long)a->at_event[i]);
+    for (uint32_t i = 0; i < a->at_events; i++) {
+        if (a->at_event[i] < 0)
+            buf_text(&words, i == 0 ? "; before the first event" : ", before the first event");
+        else
+            buf_format(&words, "%s %lld", i == 0 ? "; event" : ",", (long long)a->at_event[i]);
+    }
     if (advice_cost(&cost, a)) {
         buf_text(&words, "; costs ");
         buf_str(&words, buf_slice(&cost));
@@ -52,16 +57,11 @@ static void put_advice(struct buf *to, const struct style *style, const struct a
 static void put_joint(struct buf *to, const struct style *style, const struct advise *a)
 {
     struct buf words;
-    if (a->joint_rules < 2 || a->joint_saving_bytes <= 0)
-        return;
     buf_init(&words, SIZE_MAX / 2);
-    buf_text(&words, "the peak would be ");
-    human_bytes(&words, a->joint_peak_bytes);
-    buf_format(&words, " at event %lld, ", (long long)a->joint_peak_event);
-    human_bytes(&words, a->joint_saving_bytes);
-    buf_text(&words, " less; savings of one rule may be part of another's");
-    buf_char(to, '\n');
-    envelope_words(to, style, "together", &words);
+    if (advice_joint(&words, a)) {
+        buf_char(to, '\n');
+        envelope_words(to, style, "together", &words);
+    }
     buf_end(&words, to);
 }
 
@@ -79,7 +79,10 @@ static void put_peak(struct buf *to, const struct style *style, const struct adv
     struct buf words;
     buf_init(&words, SIZE_MAX / 2);
     human_bytes(&words, a->peak_bytes);
-    buf_format(&words, " in use at event %lld", (long long)a->peak_event);
+    if (a->peak_event < 0)
+        buf_text(&words, " in use before the first event");
+    else
+        buf_format(&words, " in use at event %lld", (long long)a->peak_event);
     envelope_words(to, style, "peak", &words);
     buf_end(&words, to);
 }
@@ -88,18 +91,15 @@ static void put_peak(struct buf *to, const struct style *style, const struct adv
 static void put_next(struct buf *to, const struct style *style, const struct advise_answer *result,
                      const struct study_answer *answer)
 {
-    struct buf words;
-    buf_init(&words, SIZE_MAX / 2);
-    buf_format(&words, "vramscope %s ",
-               result->leaks > 0        ? "leaks"
-               : result->explain_silent ? "advise --waste"
-                                        : "advise --explain-silent");
-    envelope_name(&words, style, &answer->file);
-    if (result->leaks > 0)
-        buf_text(&words, " (memory grows from step to step)");
+    str path = answer->file.path;
     buf_char(to, '\n');
-    envelope_words(to, style, "next", &words);
-    buf_end(&words, to);
+    if (result->leaks > 0)
+        next_line(to, style, "next", "leaks", path, "", "what grows from step to step");
+    else if (result->explain_silent)
+        next_line(to, style, "next", "advise", path, " --waste", "what lives too long");
+    else
+        next_line(to, style, "next", "advise", path, " --explain-silent",
+                  "the rules that do not speak");
 }
 
 static void put_result(struct out *out, const struct study_device *device,

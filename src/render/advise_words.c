@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-/* In texts, "@" is the line, "#" the bytes; "%" what the device was asked for after empty_cache. */
+/* In texts, "@" is the line, "#" the bytes, "&" the first event; "%" what the device was asked for
+ * after empty_cache; "!" that a replay told the saving, or how to ask one. */
 struct words {
     const char *id, *text, *cost;
 };
@@ -53,9 +54,8 @@ static const struct words table[] = {
       "optimizer state is # and rules the need: consider 8-bit, sharded or offloaded state.",
       NULL },
     { "expandable",
-      "# of reserved memory can be neither used nor returned: set "
-      "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True (verify with vramscope replay --set "
-      "expandable_segments:True).",
+      "# of reserved memory can be neither used nor returned &: set "
+      "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True (!).",
       NULL },
     { "max-split",
       "# lie in large segments that small blocks such as @ pin: set max_split_size_mb in "
@@ -98,9 +98,7 @@ static const struct words table[] = {
       "stacks=\"all\" or \"python\" and a larger max_entries.",
       NULL },
     { "near-limit",
-      "the card was full at the event named, though no request failed: the next larger batch will "
-      "not fit.",
-      NULL },
+      "the card was full &, though no request failed: the next larger batch will not fit.", NULL },
 };
 
 static const struct words *words_of(const struct advice *advice)
@@ -118,6 +116,16 @@ static void put_calls(struct buf *to, const struct advice *advice)
     human_known_bytes(to, advice->call_bytes);
 }
 
+static void put_first_event(struct buf *to, const struct advice *advice)
+{
+    if (advice->at_events == 0)
+        buf_text(to, "once");
+    else if (advice->at_event[0] < 0)
+        buf_text(to, "before the first event");
+    else
+        buf_format(to, "at event %lld", (long long)advice->at_event[0]);
+}
+
 static void put_template(struct buf *to, const char *text, const struct advice *advice)
 {
     for (const char *at = text; *at != '\0'; at++) {
@@ -129,6 +137,12 @@ static void put_template(struct buf *to, const char *text, const struct advice *
             human_known_bytes(to, advice->bytes);
         else if (*at == '%')
             put_calls(to, advice);
+        else if (*at == '&')
+            put_first_event(to, advice);
+        else if (*at == '!')
+            buf_text(to, advice->source == SAVING_VERIFIED
+                             ? "a replay of this run with it reserves so much less"
+                             : "verify with vramscope replay --set expandable_segments:True");
         else
             buf_char(to, *at);
     }
@@ -159,6 +173,23 @@ void advice_saving(struct buf *to, const struct advice *advice)
         buf_text(to, "frees nothing at the peak");
         return;
     }
-    buf_text(to, advice->source == SAVING_ESTIMATED ? "frees ~" : "frees ");
+    buf_text(to, advice->at_most                      ? "frees up to ~"
+                 : advice->source == SAVING_ESTIMATED ? "frees ~"
+                                                      : "frees ");
     human_known_bytes(to, advice->saving_bytes);
+}
+
+bool advice_joint(struct buf *to, const struct advise *a)
+{
+    if (a->joint_rules < 2 || a->joint_saving_bytes <= 0)
+        return false;
+    buf_text(to, "the peak would be ");
+    human_bytes(to, a->joint_peak_bytes);
+    if (a->joint_peak_event < 0)
+        buf_text(to, " at the start, ");
+    else
+        buf_format(to, " at event %lld, ", (long long)a->joint_peak_event);
+    human_bytes(to, a->joint_saving_bytes);
+    buf_text(to, " less; savings of one rule may be part of another's");
+    return true;
 }

@@ -4,6 +4,7 @@
 
 #include "analysis/category_table.h"
 #include "render/cells.h"
+#include "render/next.h"
 #include "render/study.h"
 
 /* OWNER_WIDTH: from here on the line that holds most of a category has a column. */
@@ -11,6 +12,7 @@ enum { RULES_DEFAULT = 3, COLUMNS = 6, OWNER_WIDTH = 110 };
 
 /* From this share of the measured peak on the formula is not to be taken for the truth. */
 static const double RESIDUAL_ALARM = 0.05;
+static const double RESIDUAL_TOLD = 10;
 
 struct sheet {
     const struct style *style;
@@ -52,6 +54,12 @@ static str rules_cell(const struct sheet *s, const struct category_row *row, uin
     return cell_end(s->cells);
 }
 
+/* The curve, as all verbs tell it; rows and adjust add up to it. */
+static int64_t in_use(const struct category_table *t)
+{
+    return (int64_t)(t->total_bytes + (uint64_t)t->adjust_bytes);
+}
+
 static void put_table(struct buf *to, const struct sheet *s, const struct category_table *t,
                       uint32_t most_rules)
 {
@@ -66,17 +74,23 @@ static void put_table(struct buf *to, const struct sheet *s, const struct catego
     };
     bool sites = s->style->width >= OWNER_WIDTH;
     uint32_t columns = sites ? COLUMNS + 1 : COLUMNS;
-    str *cell = cells_array(s->cells, (size_t)t->rows + 1, columns);
+    uint32_t lines = t->rows + (t->adjust_bytes != 0) + 1;
+    str *cell = cells_array(s->cells, lines, columns);
     if (cell == NULL)
         return;
-    for (uint32_t i = 0; i <= t->rows; i++) {
+    if (t->adjust_bytes != 0) {
+        str *adjust = cell + (size_t)t->rows * columns;
+        adjust[0] = cell_bytes(s->cells, t->adjust_bytes);
+        adjust[3] = S("adjust: the file contradicts itself");
+    }
+    str *total = cell + (size_t)(lines - 1) * columns;
+    total[0] = cell_bytes(s->cells, in_use(t));
+    total[2] = cell_count(s->cells, t->count);
+    total[3] = S("total");
+    for (uint32_t i = 0; i < t->rows; i++) {
         str *row = cell + (size_t)i * columns;
-        row[0] = cell_bytes(s->cells, (int64_t)(i == t->rows ? t->total_bytes : t->row[i].bytes));
-        row[2] = cell_count(s->cells, i == t->rows ? t->count : t->row[i].count);
-        if (i == t->rows) {
-            row[3] = S("total");
-            break;
-        }
+        row[0] = cell_bytes(s->cells, (int64_t)t->row[i].bytes);
+        row[2] = cell_count(s->cells, t->row[i].count);
         row[1] = cell_share(s->cells, share_ratio(t->row[i].bytes, t->total_bytes));
         row[3] = str_from(category_names[t->row[i].category]);
         row[4] = confidence_cell(s, &t->row[i]);
@@ -84,7 +98,7 @@ static void put_table(struct buf *to, const struct sheet *s, const struct catego
         if (sites)
             row[6] = cell_text(s->cells, t->row[i].largest.culprit);
     }
-    struct text_table table = { column, columns, t->rows + 1, cell, 0 };
+    struct text_table table = { column, columns, lines, cell, 0 };
     text_table(to, s->style, &table);
 }
 
@@ -217,16 +231,20 @@ static void put_formula(struct buf *to, const struct sheet *s, const struct esti
     }
     buf_text(s->words, off < 0 ? ", more by " : ", less by ");
     human_bytes(s->words, off < 0 && off != INT64_MIN ? -off : off);
-    buf_text(s->words, " (");
-    human_share(s->words, fabs(e->residual_ratio));
-    buf_text(s->words, " of the measured)");
+    /* Beyond that a share says nothing. */
+    if (fabs(e->residual_ratio) <= RESIDUAL_TOLD) {
+        buf_text(s->words, " (");
+        human_share(s->words, fabs(e->residual_ratio));
+        buf_text(s->words, " of the measured)");
+    }
     if (fabs(e->residual_ratio) > RESIDUAL_ALARM)
         buf_text(s->words, ": do not take the formula for the truth here");
     envelope_words(to, s->style, "need", s->words);
 }
 
-static void put_items(struct buf *to, const struct sheet *s, const struct estimate *e)
+static void put_items(struct buf *to, const struct sheet *s, const struct category_table *t)
 {
+    const struct estimate *e = &t->estimate;
     static const char *const names[RESIDUALS] = {
         [RESIDUAL_W] = "workspaces",
         [RESIDUAL_K] = "buffers, inputs, caches",
@@ -250,7 +268,9 @@ static void put_items(struct buf *to, const struct sheet *s, const struct estima
     if (e->unexplained_bytes != 0) {
         buf_text(s->words, any ? "; " : "the difference is ");
         human_bytes(s->words, e->unexplained_bytes);
-        buf_text(s->words, " unexplained");
+        buf_text(s->words, t->adjust_bytes == e->unexplained_bytes
+                               ? " adjust (the file contradicts itself)"
+                               : " unexplained");
         any = true;
     }
     if (any)
@@ -264,7 +284,7 @@ static void put_moment(struct buf *to, const struct sheet *s, const struct categ
     struct buf *words = s->words;
     for (uint32_t i = 0; i < device->reasons; i++)
         final = final || strcmp(device->reason[i].id, "no_trace") == 0;
-    human_bytes(words, (int64_t)t->total_bytes);
+    human_bytes(words, in_use(t));
     if (final)
         buf_text(words, " in use in the final state");
     else if (t->at_event < 0)
@@ -282,7 +302,6 @@ static void put_result(struct out *out, const struct study_device *device,
     const struct category_table *t = device->result;
     struct buf *to = &out->text, words;
     struct cells cells;
-    (void)answer;
     cells_init(&cells, &options->style);
     buf_init(&words, SIZE_MAX / 2);
     struct sheet s = { &options->style, &cells, &words };
@@ -296,11 +315,11 @@ static void put_result(struct out *out, const struct study_device *device,
         put_terms(to, &s, &t->estimate);
         buf_char(to, '\n');
         put_formula(to, &s, &t->estimate);
-        put_items(to, &s, &t->estimate);
+        put_items(to, &s, t);
         put_winner(to, &s, &t->estimate);
     }
-    buf_text(&words, "vramscope peak --by category --stacks FILE shows where each was made");
-    envelope_words(to, &options->style, "next", &words);
+    next_line(to, &options->style, "next", "peak", answer->file.path, " --by category --stacks",
+              "where each was made");
     buf_end(&words, to);
     cells_free(&cells, to);
 }

@@ -23,8 +23,8 @@ void cells_free(struct cells *cells, struct buf *to);
 str *cells_array(struct cells *cells, size_t rows, uint32_t columns);
 
 str cell_end(struct cells *cells);
-/* The row whose cells begin at `row` becomes what stands in `text`, a line or several, which a
- * newline may end: it stands under the row before. */
+/* The row whose cells begin at `row`, at least two, becomes what stands in `text`, a line or
+ * several, which a newline may end: it stands under the row before. */
 void cell_end_lines(struct cells *cells, str *row);
 
 str cell_bytes(struct cells *cells, int64_t bytes);

@@ -117,13 +117,17 @@ void check_limit_words(struct buf *to, const struct check_row *row)
 
 void check_evidence_words(struct buf *to, const struct check_row *row)
 {
+    size_t from = to->len;
     if (row->event >= 0)
         buf_format(to, "event %lld", (long long)row->event);
     else if (row->event == -1)
         buf_text(to, "at the start");
+    /* Not the category unknown, which has a stack that no rule knows. */
+    if (row->kind == LIMIT_UNKNOWN_SHARE && row->value_known)
+        buf_text(to, to->len == from ? "without a stack" : ", without a stack");
     if (row->reason == NULL)
         return;
-    buf_text(to, row->event == CHECK_NO_EVENT ? "" : "; ");
+    buf_text(to, to->len == from ? "" : "; ");
     buf_str(to, row->reason_text);
 }
 

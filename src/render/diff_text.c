@@ -289,8 +289,9 @@ static void put_heading(struct buf *to, const struct sheet *s)
 static void put_total_words(struct buf *to, const struct sheet *s)
 {
     const struct diff *d = &s->device->diff;
-    uint64_t a = diff_figure(d->weight, &d->end[0].total);
-    uint64_t b = diff_figure(d->weight, &d->end[1].total);
+    /* What is in use is the curve, as all verbs tell it: rows and adjust add up to it. */
+    uint64_t a = diff_figure(d->weight, &d->end[0].total) + (uint64_t)d->end[0].adjust_bytes;
+    uint64_t b = diff_figure(d->weight, &d->end[1].total) + (uint64_t)d->end[1].adjust_bytes;
     paint_on(to, s->style, PAINT_BOLD);
     put_change(to, s, (int64_t)(b - a));
     paint_off(to, s->style);
@@ -437,6 +438,24 @@ static void put_next(struct buf *to, const struct sheet *s)
     buf_text(to, " --stacks\n");
 }
 
+/* Where a file contradicts itself, its rows do not add up to its curve. */
+static void put_adjust(struct buf *to, const struct sheet *s)
+{
+    const struct diff_end *end = s->device->diff.end;
+    struct buf words;
+    if (end[0].adjust_bytes == 0 && end[1].adjust_bytes == 0)
+        return;
+    buf_init(&words, 256);
+    for (int side = 0; side < 2; side++) {
+        buf_text(&words, side == 0 ? "A: " : "; B: ");
+        human_bytes(&words, end[side].adjust_bytes);
+    }
+    buf_text(&words, " must be added to the rows to give what is in use: the file contradicts "
+                     "itself");
+    envelope_words(to, s->style, "adjust", &words);
+    buf_end(&words, to);
+}
+
 /* One line for both; `report` has all of it. */
 static void put_trust(struct buf *to, const struct sheet *s)
 {
@@ -462,6 +481,7 @@ static void put_compared(struct out *out, const struct sheet *s,
     most = most > d->rows ? d->rows : most;
     put_total(to, s);
     put_trust(to, s);
+    put_adjust(to, s);
     for (uint32_t i = 0; i < s->device->reasons; i++)
         put_note(to, s, i == 0 ? "note" : "", s->device->reason[i].text);
     if (d->python_only)

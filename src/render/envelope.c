@@ -168,6 +168,17 @@ void envelope_nothing_text(struct buf *to, const struct style *style)
               0, 0);
 }
 
+static const char *words_of_c(const struct trust *trust)
+{
+    if (trust->cut)
+        return trust->differs ? "the file is cut: sums and peaks are lower bounds, and what was "
+                                "read contradicts itself by less than 1 %"
+                              : "the file is cut: sums and peaks are lower bounds";
+    if (!trust->differs)
+        return "the file is cut, but all of this device was read";
+    return "some numbers are off by less than 1 %";
+}
+
 static const char *grade_words(const struct trust *trust)
 {
     switch (trust->grade) {
@@ -176,7 +187,7 @@ static const char *grade_words(const struct trust *trust)
     case 'B':
         return "every check passes";
     case 'C':
-        return "some numbers are off by less than 1 %";
+        return words_of_c(trust);
     default:
         return "this file contradicts itself";
     }

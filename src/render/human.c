@@ -1,37 +1,20 @@
 /* human.c - numbers as people read them. */
 #include "render/human.h"
 
-/* a / b to the nearest, half to even. */
-static uint64_t divide(uint64_t a, uint64_t b)
-{
-    uint64_t n = a / b, rest = a % b;
-    if (rest > b - rest || (rest == b - rest && n % 2 == 1))
-        n++;
-    return n;
-}
+#include "base/size.h"
 
 void human_bytes(struct buf *to, int64_t bytes)
 {
-    static const char *const names[] = { "B", "KiB", "MiB", "GiB" };
     uint64_t n = bytes < 0 ? 0 - (uint64_t)bytes : (uint64_t)bytes;
+    char text[SIZE_TEXT];
     if (bytes < 0)
         buf_char(to, '-');
     if (n < 1024) {
         buf_format(to, "%u B", (unsigned)n);
         return;
     }
-    /* Hundredths that would round to 1024.00 belong to the next unit. */
-    uint64_t whole = 0, hundredths = 0;
-    uint32_t unit = 0;
-    do {
-        unit++;
-        uint64_t size = UINT64_C(1) << (10 * unit);
-        whole = n / size;
-        hundredths = divide(n % size * 100, size);
-        whole += hundredths / 100;
-        hundredths %= 100;
-    } while (whole >= 1024 && unit < 3);
-    buf_format(to, "%llu.%02u %s", (unsigned long long)whole, (unsigned)hundredths, names[unit]);
+    size_write(n, text);
+    buf_text(to, text);
 }
 
 void human_known_bytes(struct buf *to, uint64_t bytes)

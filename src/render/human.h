@@ -10,7 +10,7 @@ struct style {
     bool colour, ascii;
 };
 
-/* "512 B", "1.00 KiB", "62.31 GiB"; half to even. */
+/* "512 B", "1.00 KiB", "62.31 GiB", up to EiB; half to even. */
 void human_bytes(struct buf *to, int64_t bytes);
 
 /* "-" for UINT64_MAX. */

@@ -186,14 +186,16 @@ static void put_evidence(struct json *j, struct out *out, const struct oom_evide
 
 static void put_what_if(struct json *j, const struct oom_what_if *w)
 {
-    if (w->setting == NULL) {
+    bool served = w->setting != NULL;
+    if (w->tried == 0) {
         json_null(j, "what_if");
         return;
     }
     json_line_object(j, "what_if");
+    json_u64(j, "tried", w->tried);
     json_text(j, "setting", w->setting);
-    json_u64(j, "reserved_peak_bytes", w->reserved_peak_bytes);
-    json_bool(j, "runs_out", false);
+    json_known(j, "reserved_peak_bytes", served ? w->reserved_peak_bytes : UNKNOWN_U64);
+    json_bool(j, "runs_out", !served);
     json_text(j, "agreement", replay_grade_names[w->agreement]);
     json_close(j);
 }

@@ -213,6 +213,8 @@ void oom_confidence_words(struct buf *to, const struct oom *oom)
         buf_text(to, "only the text of the error is known, not the state");
     else if (oom->tests.verdict == OOM_LIVE_EXCEEDS_CAPACITY && oom->confidence == CONFIDENCE_LOW)
         buf_text(to, "the figures contradict that it failed");
+    else if (oom_text_differs(oom))
+        buf_text(to, "the text of the error is not of this failure");
     else if (!oom->exact)
         buf_text(to, "no replay proves where memory lay");
     else if (oom->tests.verdict == OOM_CAPACITY_LIMIT)

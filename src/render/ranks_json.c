@@ -117,14 +117,6 @@ static void put_numbers(struct json *j, const char *key, const uint32_t *at, uin
     json_close(j);
 }
 
-static void put_ratio(struct json *j, const char *key, double ratio)
-{
-    if (ratio < 0)
-        json_null(j, key);
-    else
-        json_fixed(j, key, ratio, 6);
-}
-
 static void put_alignment(struct json *j, struct out *out, const struct ranks *ranks)
 {
     static const char *const names[] = {
@@ -144,7 +136,8 @@ static void put_alignment(struct json *j, struct out *out, const struct ranks *r
     json_known(j, "start_us", clock ? a->from_us : UNKNOWN_U64);
     json_known(j, "end_us", clock ? a->to_us : UNKNOWN_U64);
     json_bool(j, "exact", a->exact);
-    json_u64(j, "straggler_count", ranks->straggler_moments);
+    json_known(j, "straggler_count",
+               ranks->straggler_aligned ? ranks->straggler_moments : UNKNOWN_U64);
     json_array(j, "moments");
     for (uint32_t i = 0; i < a->moments; i++) {
         const struct aligned_moment *m = &a->moment[i];
@@ -157,7 +150,7 @@ static void put_alignment(struct json *j, struct out *out, const struct ranks *r
         json_u64(j, "worst", m->worst);
         json_i64(j, "worst_bytes", m->worst_bytes);
         json_i64(j, "median_bytes", m->median_bytes);
-        put_ratio(j, "skew_ratio", m->skew_ratio);
+        json_known_fixed(j, "skew_ratio", m->skew_ratio, 6);
         json_close(j);
         out_flush(out, OUT_ENOUGH);
     }
@@ -178,7 +171,7 @@ void ranks_json(struct json *j, struct out *out, const struct ranks *ranks)
         out_flush(out, OUT_ENOUGH);
     }
     json_close(j);
-    put_ratio(j, "skew_ratio", ranks->skew_ratio);
+    json_known_fixed(j, "skew_ratio", ranks->skew_ratio, 6);
     put_numbers(j, "outliers", ranks->outlier, ranks->outliers);
     if (ranks->straggler == NO_ROW) {
         json_null(j, "straggler");

@@ -130,8 +130,30 @@ static void put_moment_name(struct telling *t, const struct aligned_moment *m)
         buf_format(&t->words, "%s%u", step ? "step " : " #", (unsigned)m->nth + 1);
 }
 
-/* "in 9 of 10 steps rank 3 has the highest peak; most uneven is step 4: rank 1 with 12.00 GiB, 1.50
- * times the median of 8.00 GiB" */
+/* "in 9 of 10 steps rank 3 has the highest peak" */
+static void put_straggler_moments(struct telling *t)
+{
+    const struct alignment *a = &t->ranks->alignment;
+    const char *what = a->by == ALIGNED_STEP ? "step" : "annotated range";
+    buf_format(&t->words, "in %u of %u %s%s ", (unsigned)t->ranks->straggler_moments,
+               (unsigned)a->moments, what, a->moments == 1 ? "" : "s");
+    put_name(t, t->ranks->straggler);
+    buf_text(&t->words, " has the highest peak");
+}
+
+/* "most uneven is step 4: rank 1 with 12.00 GiB, 1.50 times the median of 8.00 GiB" */
+static void put_most_uneven(struct telling *t, const struct aligned_moment *most)
+{
+    buf_text(&t->words, "most uneven is ");
+    put_moment_name(t, most);
+    buf_text(&t->words, ": ");
+    put_name(t, most->worst);
+    buf_text(&t->words, " with ");
+    human_bytes(&t->words, most->worst_bytes);
+    buf_text(&t->words, ", ");
+    put_times(t, most->skew_ratio, most->median_bytes);
+}
+
 static void put_alignment(struct telling *t)
 {
     const struct alignment *a = &t->ranks->alignment;
@@ -146,22 +168,14 @@ static void put_alignment(struct telling *t)
         say(t, "clock");
         return;
     }
-    const char *what = a->by == ALIGNED_STEP ? "step" : "annotated range";
-    buf_format(&t->words, "in %u of %u %s%s ", (unsigned)t->ranks->straggler_moments,
-               (unsigned)a->moments, what, a->moments == 1 ? "" : "s");
-    put_name(t, t->ranks->straggler);
-    buf_text(&t->words, " has the highest peak");
-    if (most != NULL) {
-        buf_text(&t->words, "; most uneven is ");
-        put_moment_name(t, most);
-        buf_text(&t->words, ": ");
-        put_name(t, most->worst);
-        buf_text(&t->words, " with ");
-        human_bytes(&t->words, most->worst_bytes);
-        buf_text(&t->words, ", ");
-        put_times(t, most->skew_ratio, most->median_bytes);
-    }
-    say(t, a->by == ALIGNED_STEP ? "steps" : "marks");
+    if (t->ranks->straggler_aligned)
+        put_straggler_moments(t);
+    if (t->ranks->straggler_aligned && most != NULL)
+        buf_text(&t->words, "; ");
+    if (most != NULL)
+        put_most_uneven(t, most);
+    if (t->ranks->straggler_aligned || most != NULL)
+        say(t, a->by == ALIGNED_STEP ? "steps" : "marks");
 }
 
 static void put_straggler(struct telling *t)
@@ -231,6 +245,15 @@ static void put_outliers(struct telling *t)
     say(t, "outliers");
 }
 
+static uint32_t group_with(const struct telling *t, uint32_t unit)
+{
+    for (uint32_t i = 0; i < t->ranks->groups; i++)
+        for (uint32_t k = 0; k < t->ranks->group[i].units; k++)
+            if (t->ranks->group[i].unit[k] == unit)
+                return i;
+    return NO_ROW;
+}
+
 static void put_groups(struct telling *t)
 {
     uint32_t most = 0;
@@ -249,7 +272,17 @@ static void put_groups(struct telling *t)
     }
     buf_text(&t->words, t->ranks->groups > UNITS_NAMED ? " and others" : "");
     buf_text(&t->words, " of parameters: other shards, stages or models");
-    buf_text(&t->words, most > 1 ? ", compared with their like" : "");
+    bool apart = t->ranks->has_pair && !are_alike(t) &&
+                 group_with(t, t->ranks->pair.worst) != group_with(t, t->ranks->pair.reference);
+    if (apart) {
+        buf_text(&t->words, "; ");
+        put_name(t, t->ranks->pair.worst);
+        buf_text(&t->words, " has no like to be compared with, so it is with ");
+        put_name(t, t->ranks->pair.reference);
+        buf_text(&t->words, ", the median of all");
+    } else if (most > 1) {
+        buf_text(&t->words, ", compared with their like");
+    }
     say(t, "groups");
 }
 
@@ -263,9 +296,11 @@ static void put_holder(struct telling *t, uint32_t unit, uint64_t bytes)
 /* What data parallelism would have made alike. */
 static void put_differences(struct telling *t)
 {
-    for (uint32_t i = 0; i < t->ranks->groups && i < UNITS_NAMED; i++) {
+    uint32_t groups = 0;
+    for (uint32_t i = 0; i < t->ranks->groups; i++) {
         const struct rank_group *group = &t->ranks->group[i];
-        for (uint32_t k = 0; k < group->differences; k++) {
+        groups += group->differences > 0;
+        for (uint32_t k = 0; k < group->differences && groups <= UNITS_NAMED; k++) {
             const struct rank_difference *d = &group->difference[k];
             buf_text(&t->words, "with parameters of ");
             human_known_bytes(&t->words, group->parameter_bytes);
@@ -278,6 +313,14 @@ static void put_differences(struct telling *t)
             buf_text(&t->words, "; they are sharded, or the ranks train different parts");
             say(t, "shards");
         }
+    }
+    if (groups > UNITS_NAMED) {
+        uint32_t more = groups - UNITS_NAMED;
+        buf_format(&t->words,
+                   "in %u more group%s of equal parameters the gradients or optimizer "
+                   "states differ",
+                   (unsigned)more, more == 1 ? "" : "s");
+        say(t, "shards");
     }
 }
 

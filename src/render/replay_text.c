@@ -355,7 +355,8 @@ static void put_sentences(struct buf *to, const struct sheet *s, const struct re
     const struct answer *a = &row->answer;
     struct buf *words = s->words;
     buf_text(words, "With ");
-    escape_text(words, row == same ? S("the recorded settings") : row->question, s->style->ascii);
+    bool recorded = row == same || str_equal(row->question, S("same"));
+    escape_text(words, recorded ? S("the recorded settings") : row->question, s->style->ascii);
     buf_text(words, end_of(a) == INT64_MAX ? " the peak" : ", as far as it runs, the peak");
     buf_text(words, " of reserved memory is ");
     human_known_bytes(words, a->reserved.bytes);

@@ -69,7 +69,7 @@ static void put_peak(struct buf *to, struct buf *words, const struct style *styl
     const struct curve *used = &d->curves.of[CURVE_REQUESTED];
     const struct curve *held = &d->curves.of[CURVE_RESERVED];
     if (!used->start_known)
-        buf_text(words, "at least ");
+        buf_text(words, "of the part read at least ");
     paint_on(words, style, PAINT_BOLD);
     human_bytes(words, used->peak_bytes);
     paint_off(words, style);
@@ -83,8 +83,6 @@ static void put_peak(struct buf *to, struct buf *words, const struct style *styl
         human_duration(words, d->peak_after_us);
         buf_char(words, ')');
     }
-    if (!used->start_known)
-        buf_text(words, " of the part read");
     put_inexact(words, used);
     buf_text(words, "; ");
     human_bytes(words, d->curves.reserved_at_peak_bytes);
@@ -97,18 +95,20 @@ static void put_peak(struct buf *to, struct buf *words, const struct style *styl
     envelope_words(to, style, "peak", words);
 }
 
-/* Without a trace start, peak and end are one. */
+/* Without a trace only the final state is known; a ring of one has a state before its event too. */
 static void put_state(struct buf *to, struct buf *words, const struct style *style,
                       const struct report_device *d)
 {
     const struct curve *used = &d->curves.of[CURVE_REQUESTED];
+    const struct curve *held = &d->curves.of[CURVE_RESERVED];
+    bool end = used->end_known && held->end_known;
     if (!used->start_known)
         buf_text(words, "at least ");
     paint_on(words, style, PAINT_BOLD);
-    human_bytes(words, used->peak_bytes);
+    human_bytes(words, end ? used->end_bytes : used->peak_bytes);
     paint_off(words, style);
     buf_text(words, " in use, ");
-    human_bytes(words, d->curves.reserved_at_peak_bytes);
+    human_bytes(words, end ? held->end_bytes : d->curves.reserved_at_peak_bytes);
     buf_text(words, used->end_known ? " reserved (no trace: only the final state is known)"
                                     : " reserved (the file is cut inside the final state; this is "
                                       "the part read)");
@@ -133,8 +133,10 @@ static void put_ends(struct buf *to, struct buf *words, const struct style *styl
         buf_text(words, " in use");
     put_inexact(words, used);
     buf_text(words, "; ");
+    /* What a cut file has of its end is beyond the part read of its trace. */
+    bool beyond = !used->start_known && used->end_known;
     paint_on(words, style, PAINT_BOLD);
-    buf_text(words, "end ");
+    buf_text(words, beyond ? "the end holds " : "end ");
     paint_off(words, style);
     put_known(words, used->end_bytes, used->end_known);
     if (used->end_known && held->end_known) {
@@ -194,11 +196,11 @@ static void put_rows(struct buf *to, const struct report_device *d,
     for (; cell != NULL && rows < shown; rows++)
         fill_row(&cells, &d->row[rows], cell + (size_t)rows * ROW_CELLS);
     if (cell != NULL && shown < d->all_rows) {
-        char name[48];
-        snprintf(name, sizeof name, "other (%u lines)", (unsigned)(d->all_rows - shown));
         struct report_row rest = rest_of(d, shown);
-        rest.name = str_from(name);
-        fill_row(&cells, &rest, cell + (size_t)rows++ * ROW_CELLS);
+        str *row = cell + (size_t)rows++ * ROW_CELLS;
+        fill_row(&cells, &rest, row);
+        buf_format(&cells.text, "other (%u lines)", (unsigned)(d->all_rows - shown));
+        row[3] = cell_end(&cells);
     }
     struct text_table table = { column, ROW_CELLS, rows, cell, 0 };
     if (cell != NULL)
@@ -305,7 +307,7 @@ static void put_device(struct buf *to, const struct report *report, const struct
     buf_init(&words, 1 << 16);
     if (d->story != NULL)
         story_verdict_text(to, style, d->story);
-    if (d->events > 0) {
+    if (d->traced && d->events > 0) {
         put_picture(to, &arena, d, options);
         put_peak(to, &words, style, d);
         put_ends(to, &words, style, d);
@@ -361,7 +363,7 @@ static void put_next(struct buf *to, const struct style *style, const struct rep
         oom = oom || report->device[i].ooms > 0;
         any = any || report->device[i].all_rows > 0;
         stacks = stacks || report->device[i].stacks > 0;
-        trace = trace || report->device[i].events > 0;
+        trace = trace || (report->device[i].traced && report->device[i].events > 0);
         const struct story *story = report->device[i].story;
         told = told || story != NULL;
         leaks = leaks || (story != NULL && story->growth != NULL &&

@@ -16,7 +16,7 @@ static void put_leak(struct json *j, const struct growth_site *site, struct devi
     json_i64(j, "slope_bytes", site->slope_bytes);
     json_u64(j, "generations", site->generations);
     json_text(j, "kind", leak_kind_names[site->kind]);
-    finding_close(j, UNKNOWN_U64);
+    finding_close(j, site->peak_bytes > 0 ? site->peak_bytes : UNKNOWN_U64);
 }
 
 static void put_stranded(struct json *j, const struct fragments *f, struct device_name name,

@@ -1,12 +1,13 @@
 /* story_text.c - verdict, categories, trends and advice of a report, for people. */
 #include <stdio.h>
+#include <string.h>
 
 #include "render/advise.h"
 #include "render/escape.h"
 #include "render/oom_words.h"
 #include "render/story.h"
 
-enum { CATEGORIES_SHOWN = 5, ADVICE_SHOWN = 3, STRANDED_LEAST = 256 << 20 };
+enum { CATEGORIES_SHOWN = 5, FIXES_SHOWN = 3, STRANDED_LEAST = 256 << 20, LEAK_LEAST = 16 << 20 };
 
 static void put_words(struct buf *to, const struct style *style, const char *label,
                       struct buf *words)
@@ -102,33 +103,109 @@ void story_trends_text(struct buf *to, const struct style *style, const struct s
     buf_free(&words);
 }
 
-static void put_advice(struct buf *to, const struct style *style, const struct advice *a,
-                       uint32_t number)
+/* Something to change: a rule's advice, or what leaks. */
+struct fix {
+    const struct advice *advice;
+    const struct growth_site *leak; /* NULL: advice */
+    uint64_t bytes;
+};
+
+static void leak_words(struct buf *to, const struct growth_site *site)
+{
+    static const char *const change[LEAK_KINDS] = {
+        [LEAK_UNKNOWN] = "let go of it at the end of the step",
+        [LEAK_GRADIENTS] = "call optimizer.zero_grad(set_to_none=True) in each step",
+        [LEAK_GRAPH] = "keep loss.item() or .detach(), not the tensor",
+        [LEAK_OUTPUTS] = "keep a number or a copy on the host, or drop it",
+        [LEAK_CACHE] = "bound the cache",
+    };
+    buf_text(to, "frees ~");
+    human_known_bytes(to, site->peak_bytes);
+    buf_text(to, ": each step leaves ");
+    human_bytes(to, site->slope_bytes);
+    buf_text(to, " more at ");
+    buf_str(to, site->site.culprit);
+    buf_format(to, ", and the peak holds that of all steps before: %s (see vramscope leaks).",
+               change[site->kind]);
+}
+
+static void put_fix(struct buf *to, const struct style *style, const struct fix *fix,
+                    uint32_t number)
 {
     struct buf words, escaped;
     char label[16];
     buf_init(&words, SIZE_MAX / 2);
     buf_init(&escaped, SIZE_MAX / 2);
     snprintf(label, sizeof label, "fix %u", (unsigned)number);
-    advice_saving(&words, a);
-    buf_text(&words, ": ");
-    advice_words(&words, a);
+    if (fix->leak != NULL) {
+        leak_words(&words, fix->leak);
+    } else {
+        advice_saving(&words, fix->advice);
+        buf_text(&words, ": ");
+        advice_words(&words, fix->advice);
+    }
     escape_text(&escaped, buf_slice(&words), style->ascii);
     put_words(to, style, label, &escaped);
     buf_end(&words, to);
     buf_free(&escaped);
 }
 
-void story_advice_text(struct buf *to, const struct style *style, const struct story *story)
+/* Puts a fix among those shown, most bytes first; of equal ones the first stays first. */
+static void rank_fix(struct fix *shown, uint32_t *count, struct fix fix)
 {
-    uint32_t shown = 0;
+    uint32_t at = *count;
+    while (at > 0 && shown[at - 1].bytes < fix.bytes)
+        at--;
+    if (at == FIXES_SHOWN)
+        return;
+    *count += *count < FIXES_SHOWN;
+    for (uint32_t i = *count - 1; i > at; i--)
+        shown[i] = shown[i - 1];
+    shown[at] = fix;
+}
+
+/* A graph that is kept has a rule of its own. */
+static bool is_fixable(const struct story *story, const struct growth_site *site)
+{
+    bool told = false;
+    for (uint32_t i = 0; story->has_advice && i < story->advise.advices; i++)
+        told = told || strcmp(story->advise.advice[i].id, "graph-kept") == 0;
+    return site->class == GROWTH_LEAK && site->peak_bytes >= LEAK_LEAST &&
+           !(told && site->kind == LEAK_GRAPH);
+}
+
+static uint32_t rank_fixes(const struct story *story, struct fix shown[FIXES_SHOWN])
+{
+    uint32_t count = 0;
+    const struct growth *g = story->growth;
+    for (uint32_t i = 0; g != NULL && i < g->sites; i++)
+        if (is_fixable(story, &g->site[i]))
+            rank_fix(shown, &count, (struct fix){ NULL, &g->site[i], g->site[i].peak_bytes });
     for (uint32_t i = 0; story->has_advice && i < story->advise.advices; i++) {
         const struct advice *a = &story->advise.advice[i];
         bool saves = a->source != SAVING_NONE && known_or_0(a->saving_bytes) > 0;
-        if (shown == ADVICE_SHOWN || (!saves && a->severity != SEVERITY_PROBLEM))
-            continue;
-        if (shown == 0)
-            buf_char(to, '\n');
-        put_advice(to, style, a, ++shown);
+        if (saves || a->severity == SEVERITY_PROBLEM)
+            rank_fix(shown, &count, (struct fix){ a, NULL, known_or_0(a->saving_bytes) });
     }
+    return count;
+}
+
+void story_advice_text(struct buf *to, const struct style *style, const struct story *story)
+{
+    struct fix shown[FIXES_SHOWN];
+    uint32_t count = rank_fixes(story, shown);
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (i == 0)
+            buf_char(to, '\n');
+        put_fix(to, style, &shown[i], i + 1);
+        sum += shown[i].advice != NULL && shown[i].advice->of_peak ? shown[i].bytes : 0;
+    }
+    /* Savings that overlap do not add up. */
+    struct buf words;
+    buf_init(&words, SIZE_MAX / 2);
+    if (count > 1 && story->advise.joint_saving_bytes > 0 &&
+        sum > (uint64_t)story->advise.joint_saving_bytes && advice_joint(&words, &story->advise))
+        put_words(to, style, "together", &words);
+    buf_end(&words, to);
 }

@@ -11,6 +11,15 @@ try 'rule a gradient high
 '
 try 'rule a gradients high
 '
+try 'rule a gradient high
+rule b gradient high
+  size = 3
+'
+try 'rule b gradient high
+  size = 3
+
+rule a gradient high
+'
 try 'rule a gradient sure
 '
 try 'rule a gradient high
@@ -37,4 +46,6 @@ try 'plumbing
 "$VRAMSCOPE" categories --rules missing.rules "$EXAMPLES/train.pickle"
 echo "$?"
 "$VRAMSCOPE" categories --at never "$EXAMPLES/train.pickle"
+echo "$?"
+"$VRAMSCOPE" categories --print-rules extra
 echo "$?"

@@ -318,6 +318,30 @@ def test_capacity_tells_that_memory_was_short():
     assert silent["expandable"] == "expandable segments are in use"
 
 
+def test_words_name_the_event(shared):
+    spoken, _, _ = advice(PAIRS["near-limit"][0])
+    at = spoken["near-limit"]["at_events"][0]
+    assert spoken["near-limit"]["text"].startswith("the card was full at event %d, though" % at)
+    # What is older than the recording has no event.
+    out = run("advise", shared / "data" / "snapshots" / "lm_compile_adamw.pickle", expect=0).out
+    assert "rule optimizer-heavy, confidence medium; before the first event\n" in out and "event -1" not in out
+
+
+def test_expandable_saves_what_the_replay_says():
+    """Where a request failed the recorded program is replayed with them; else the bytes are no more than a bound."""
+    path = ROOT / "examples" / "fragmentation.pickle"
+    ask = lambda verb: run(verb, "--json", path, expect=0).json()["devices"][0]
+    fix, = [a for a in ask("advise")["result"]["advice"] if a["id"] == "expandable"]
+    found = ask("oom")["result"]["what_if"]
+    assert found["setting"] == "expandable_segments:True" and fix["saving_source"] == "verified"
+    assert fix["saving_bytes"] == ask("report")["reserved"]["peak_bytes"] - found["reserved_peak_bytes"]
+    assert "can be neither used nor returned at event %d:" % fix["at_events"][0] in fix["text"]
+    script = pins(capacity="80GiB")
+    spoken, _, _ = advice(script, "--capacity", "6GiB")
+    assert spoken["expandable"]["saving_source"] == "estimated"
+    assert "frees up to ~" in run("advise", "--capacity", "6GiB", recordings.make(script), expect=0).out
+
+
 @pytest.mark.parametrize("rule", sorted(PAIRS))
 def test_savings_are_bounded(rule):
     for script in PAIRS[rule]:

@@ -309,7 +309,7 @@ def test_many_rules_and_expressions(tmp_path, bundled):
     rules = tmp_path / "my.rules"
     rules.write_text(filler)
     assert ask(path, "--rules", rules)[0]["result"] == plain
-    rules.write_text(filler + "rule last kv_cache low\n")
+    rules.write_text(filler + "rule last kv_cache low\n  size >= 0\n")
     everything = by_category(ask(path, "--rules", rules)[0]["result"])
     assert list(everything) == ["kv_cache"]
     rules.write_text(filler * 3)

@@ -206,15 +206,17 @@ def test_what_if(tmp_path):
     """Expandable segments serve what lies in pieces; where they are on already they are not offered."""
     made = path_of(pages(38, "300MiB"), tmp_path)
     found = ask(made)["result"]["what_if"]
-    assert found == {"setting": "expandable_segments:True", "reserved_peak_bytes": found["reserved_peak_bytes"],
-                     "runs_out": False, "agreement": "exact"}
+    assert found == {"tried": 5, "setting": "expandable_segments:True",
+                     "reserved_peak_bytes": found["reserved_peak_bytes"], "runs_out": False, "agreement": "exact"}
     assert found["reserved_peak_bytes"] <= GIB
     row, = [r for d in json.loads(run("replay", "--json", "--set", found["setting"], "--capacity", str(GIB), made,
                                       expect=0).raw)["devices"] for r in d["result"]["what_if"] if r["question"] == found["setting"]]
     assert row["peak_reserved_bytes"] == found["reserved_peak_bytes"] and row["first_oom"] is None
-    assert ask(path_of(plain("4GiB", "3GiB", "2GiB"), tmp_path))["result"]["what_if"] is None
+    # What was tried and does not help is told too.
+    none = {"tried": 5, "setting": None, "reserved_peak_bytes": None, "runs_out": True, "agreement": "exact"}
+    assert ask(path_of(plain("4GiB", "3GiB", "2GiB"), tmp_path))["result"]["what_if"] == none
     already = ask(path_of("settings expandable_segments:True\n" + plain("4GiB", "3GiB", "2GiB"), tmp_path))
-    assert already["result"]["what_if"] is None
+    assert already["result"]["what_if"] is None or already["result"]["what_if"]["setting"] is None
 
 
 # The text -----------------------------------------------------------------------------------------
@@ -273,7 +275,7 @@ def test_text_alone(stateful):
     """Reserved is what is allocated, private pools in it, and what is not."""
     device = ask(stateful, "--message", NEW)
     result = device["result"]
-    assert device["status"] == "partial" and [r["id"] for r in device["reasons"]] == ["text_only"]
+    assert device["status"] == "partial" and [r["id"] for r in device["reasons"]] == ["text_only", "text_device"]
     assert result["reserved_bytes"] == gib(71.2) + gib(6.31) and round(result["reserved_bytes"] / GIB, 2) == 77.51
     assert round(result["outside_process_bytes"] / GIB, 2) == 1.41
     assert result["event"] is None and result["pending_bytes"] is None and result["live_bytes"] is None
@@ -328,6 +330,42 @@ def test_event_wins_over_the_text(tmp_path):
     device = ask(made, "--message", said.replace("1.00 GiB", "1.01 GiB"))
     assert [r["id"] for r in device["reasons"]] == ["text_differs"] and device["status"] == "ok"
     assert device["result"]["device_free_bytes"] == GIB
+
+
+def test_text_of_another_failure(tmp_path):
+    """A text about another request, card or GPU is told, and never makes the verdict surer."""
+    made = path_of(plain("4GiB", "3GiB", "2GiB"), tmp_path)
+    said = "Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 4.00 GiB of which 1.00 GiB is free."
+    assert ask(made, "--message", said)["result"]["confidence"] == "high"
+    assert ask(made, "--message", said)["reasons"] == []
+    other = ask(made, "--message", said.replace("2.00", "5.00"))
+    assert other["result"]["confidence"] == "medium"
+    assert [r["text"] for r in other["reasons"]] == [
+        "the text and the recording differ, and the recording counts: asked for 5.00 GiB in the text, 2.00 GiB recorded"]
+    card = ask(made, "--message", said.replace("4.00", "2.00"))
+    assert [r["id"] for r in card["reasons"]] == ["text_differs"] and card["result"]["confidence"] == "medium"
+    elsewhere = ask(made, "--message", said.replace("GPU 0", "GPU 3"))
+    assert [r["id"] for r in elsewhere["reasons"]] == ["text_device"] and "GPU 3" in elsewhere["reasons"][0]["text"]
+
+
+def test_capacity_below_what_was_reserved(tmp_path):
+    made = path_of(plain("4GiB", "3GiB", "2GiB"), tmp_path)
+    alone, device = ask(made), ask(made, "--capacity", "2GiB")
+    assert device["result"] == alone["result"] and device["result"]["confidence"] == "medium"
+    reason, = device["reasons"]
+    assert reason["id"] == "capacity_too_small"
+    assert reason["text"].startswith("the recording had 3.00 GiB reserved: it is not of a card of 2.00 GiB")
+    assert ask(made, "--capacity", "3.5GiB")["reasons"][0]["text"].startswith("the recording had 4.00 GiB of its card")
+    whole = ask(made, "--capacity", "4GiB")
+    assert whole["reasons"] == [] and whole["result"]["confidence"] == "high"
+
+
+def test_growth_is_told_only_where_something_leaks():
+    """Steps of the example differ, and nothing grows: what filled the memory is one longer batch."""
+    path = ROOT / "examples" / "oom.pickle"
+    leaks = run("leaks", "--json", path, expect=0).json()["devices"][0]["result"]
+    assert not [s for s in leaks["sites"] if s["class"] in ("leak", "suspect")]
+    assert ask(path)["result"]["steps_of_growth"] is None
 
 
 def test_text_of_another_device(shared):
@@ -411,4 +449,4 @@ def test_figures_of_the_specification(shared):
     assert result["internal_free_bytes"] + result["device_free_bytes"] == 235073536 < result["request_bytes"]
     assert round(result["capacity_seen_bytes"] / GIB, 2) == 78.51
     # Expandable segments are on already: they are not offered.
-    assert result["what_if"] is None
+    assert result["what_if"]["setting"] is None

@@ -320,7 +320,8 @@ def check_moments(ranks, values):
         median = sorted(peaks)[(len(peaks) - 1) // 2]
         assert (m["worst"], m["worst_bytes"], m["median_bytes"]) == (a["units"][peaks.index(max(peaks))], max(peaks), median)
         assert m["skew_ratio"] == (None if median <= 0 else pytest.approx(max(peaks) / median, abs=1e-6))
-    assert a["straggler_count"] == sum(m["worst"] == ranks["straggler"] for m in a["moments"])
+    counted = sum(m["worst"] == ranks["straggler"] for m in a["moments"])
+    assert a["straggler_count"] == (counted if ranks["straggler"] in a["units"] else None)
 
 
 def train(name, changes):
@@ -353,6 +354,28 @@ def test_steps_are_aligned(tmp_path):
     assert ranks["straggler"] == 1 and ranks["alignment"]["straggler_count"] == 2
     text = " ".join(run("report", tmp_path, env=environment(COLUMNS="80")).out.split())
     assert "steps in 2 of 5 steps rank 1 has the highest peak; most uneven is step 1: rank 2 with 1.24 GiB, 1.28 times the median of 992.31 MiB" in text
+
+
+def uncounted(folder):
+    """Rank 2 has the highest peak and takes no part in the comparison of steps."""
+    ranks = ranks_of(folder)
+    assert ranks["straggler"] == 2 and ranks["alignment"]["by"] == "step" and ranks["alignment"]["units"] == [0, 1]
+    assert ranks["alignment"]["straggler_count"] is None
+    text = " ".join(run("report", folder).out.split())
+    assert "rank 2 (run_rank2.pickle) bounds the job" in text and "has the highest peak" not in text
+    assert "steps most uneven is step 1: rank 1 with 1.24 GiB, 1.28 times the median of 992.31 MiB" in text
+
+
+def test_a_straggler_without_steps_is_not_counted(tmp_path):
+    trained(tmp_path, [], [EVERY_BATCH])
+    (tmp_path / "run_rank2.pickle").write_bytes(writers.pickled(job((5000, FORWARD)), 4))
+    uncounted(tmp_path)
+
+
+def test_a_straggler_that_is_cut_is_not_counted(tmp_path):
+    path = trained(tmp_path, [], [EVERY_BATCH], [("alloc batch 24MiB", "alloc batch 3000MiB")])[2]
+    path.write_bytes(path.read_bytes()[:-1000])
+    uncounted(tmp_path)
 
 
 def test_steps_that_all_have(tmp_path):
@@ -406,6 +429,15 @@ def test_annotations_are_aligned_by_name(tmp_path):
     assert [(m["name"], m["number"]) for m in a["moments"]] == [("load", 1), ("encode", 1), ("encode", 2)]
     values = {("load", 1): [1, 3], ("encode", 1): [30, 20], ("encode", 2): [5, 9]}
     check_moments(ranks, [[v * MIB for v in values[m["name"], m["number"]]] for m in a["moments"]])
+
+
+def test_the_end_of_a_range_too_many_closes_no_other(tmp_path):
+    """The 257th range lies within the first and has its name."""
+    nested = marked([("outer", 0, 4)] + [("fill", 1, 1)] * 255 + [("outer", 2, 3)], [1, 1, 1, 50, 1])
+    assert [m["name"] for m in nested["external_annotations"][-3:]] == ["outer"] * 3
+    written(tmp_path, nested, marked([("outer", 0, 1)], [2, 1]))
+    moment, = ranks_of(tmp_path)["alignment"]["moments"]
+    assert (moment["name"], moment["worst"], moment["worst_bytes"]) == ("outer", 0, 50 * MIB)
 
 
 def test_nothing_in_common_is_not_aligned(tmp_path):

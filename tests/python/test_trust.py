@@ -3,7 +3,7 @@ import pytest
 from differential import tiny, writers
 from differential.tiny import BASE, MIB, block, event, freed, half, segment, top
 
-from conftest import batch
+from conftest import batch, run
 
 A, B = BASE, BASE + 4 * MIB
 HELD = 4 * MIB - 100
@@ -164,3 +164,14 @@ def test_items_carry_their_count(reported, code, count):
 def test_trust_names_what_is_unknown(reported):
     assert "hovercraft" in ids(reported["unknown_keys"])["unknown_keys"]["text"]
     assert "frobnicate" in ids(reported["unknown_actions"])["unknown_actions"]["text"]
+
+
+def test_the_grade_of_a_cut_file_says_what_is_true(bundled, tmp_path):
+    """Less than 1 % is a claim about what was read; a cut file has read anything from 0 to 100 %."""
+    data, cut = bundled["oom.pickle"][0].read_bytes(), tmp_path / "cut.pickle"
+    cut.write_bytes(data[:100000])
+    out = run("report", "--trust", cut).out
+    assert "trust C  the file is cut: sums and peaks are lower bounds" in out and "1 %" not in out.split("check  ")[0]
+    # Cut behind its events, all of the device is there.
+    cut.write_bytes(data[:-1])
+    assert "trust C  the file is cut, but all of this device was read" in run("report", "--trust", cut).out

@@ -47,6 +47,16 @@ static bool take(void *arg, const char *bytes, size_t len)
     return true;
 }
 
+/* All of what is written of a result. */
+static void write_all(const struct vrs_result *result, enum vrs_format format,
+                      struct sink_text *text)
+{
+    struct vrs_sink sink = { take, text };
+    struct vrs_write_options options = { .size = sizeof options, .format = format };
+    text->len = 0;
+    assert_int_equal(vrs_write(result, &options, &sink, NULL), VRS_OK);
+}
+
 static struct vrs_file *opened(const struct vrs_recording **ret)
 {
     struct vrs_file *file = NULL;
@@ -190,12 +200,32 @@ static void ask_report(void *arg, uint32_t i)
         a->status[i] = vrs_column(a->recording, "block_sizes.bytes", &span, NULL);
 }
 
+/* What one thread alone answers, as JSON. */
+static void answer_alone(struct sink_text *text)
+{
+    struct vrs_file *file = NULL;
+    const struct vrs_recording *recording;
+    struct vrs_result *result = NULL;
+    struct vrs_open_options options = { .size = sizeof options, .threads = 1 };
+    assert_int_equal(vrs_open_bytes(recording_text, sizeof recording_text - 1, "run.json", &options,
+                                    &file, NULL),
+                     VRS_OK);
+    assert_int_equal(vrs_recording(file, 0, &recording, NULL), VRS_OK);
+    assert_int_equal(vrs_report(recording, NULL, &result, NULL), VRS_OK);
+    write_all(result, VRS_JSON, text);
+    vrs_result_free(result);
+    vrs_close(file);
+}
+
 /* The first of them replays the recording, and each uses threads of its own. */
 static void one_recording_may_be_asked_by_many_threads(void **state)
 {
     (void)state;
+    static struct sink_text alone, text;
     struct vrs_file *file = NULL;
     struct asked a = { 0 };
+    answer_alone(&alone);
+    assert_true(alone.len > 0);
     assert_int_equal(
         vrs_open_bytes(recording_text, sizeof recording_text - 1, "run.json", NULL, &file, NULL),
         VRS_OK);
@@ -203,8 +233,36 @@ static void one_recording_may_be_asked_by_many_threads(void **state)
     assert_int_equal(vrs_parallel(ASKERS, ASKERS, ask_report, NULL, &a, NULL), VRS_OK);
     for (int i = 0; i < ASKERS; i++) {
         assert_int_equal(a.status[i], VRS_OK);
+        write_all(a.result[i], VRS_JSON, &text);
+        assert_string_equal(text.at, alone.at);
         vrs_result_free(a.result[i]);
     }
+    vrs_close(file);
+}
+
+/* None is below 0, and the lowest number of all is not one more than another. */
+static void a_rank_below_none_is_none(void **state)
+{
+    (void)state;
+    static const int64_t given[] = { 0, -1, INT64_MIN };
+    static struct sink_text none, text;
+    const struct vrs_recording *recording;
+    struct vrs_file *file = opened(&recording);
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
+        struct vrs_report_options options = { .size = sizeof options, .rank = given[i] };
+        struct vrs_result *result[2] = { NULL, NULL }, *set = NULL;
+        for (int k = 0; k < 2; k++)
+            assert_int_equal(vrs_report(recording, &options, &result[k], NULL), VRS_OK);
+        const struct vrs_result *const parts[] = { result[0], result[1] };
+        assert_int_equal(vrs_merge(parts, 2, &set, NULL), VRS_OK);
+        write_all(set, VRS_JSON, i == 0 ? &none : &text);
+        if (i > 0)
+            assert_string_equal(text.at, none.at);
+        vrs_result_free(set);
+        vrs_result_free(result[0]);
+        vrs_result_free(result[1]);
+    }
+    assert_non_null(strstr(none.at, "\"rank\": 1"));
     vrs_close(file);
 }
 
@@ -416,6 +474,7 @@ int main(void)
         cmocka_unit_test(columns_are_found_by_name),
         cmocka_unit_test(block_sizes_depend_on_the_replay),
         cmocka_unit_test(one_recording_may_be_asked_by_many_threads),
+        cmocka_unit_test(a_rank_below_none_is_none),
         cmocka_unit_test(older_options_replay_as_well),
         cmocka_unit_test(a_stream_is_read_like_a_file),
         cmocka_unit_test(strings_are_found_by_id),

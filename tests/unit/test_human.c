@@ -61,8 +61,13 @@ static void sizes(void **state)
     check_bytes(1024 * 1024 - 1, "1.00 MiB"); /* 1024.00 KiB would be wrong */
     check_bytes(INT64_C(66904129331), "62.31 GiB");
     check_bytes(-1536, "-1.50 KiB");
-    check_bytes(INT64_MAX, "8589934592.00 GiB");
-    check_bytes(INT64_MIN, "-8589934592.00 GiB");
+    check_bytes(INT64_C(1) << 40, "1.00 TiB");
+    check_bytes((INT64_C(1) << 40) - 1, "1.00 TiB");
+    check_bytes((INT64_C(1023) << 40) + (INT64_C(1) << 39), "1023.50 TiB");
+    check_bytes((INT64_C(1) << 60) - 1, "1.00 EiB");
+    check_bytes(INT64_C(5) << 60, "5.00 EiB");
+    check_bytes(INT64_MAX, "8.00 EiB");
+    check_bytes(INT64_MIN, "-8.00 EiB");
     /* Halves go to the even neighbour: 1.125 and 1.375. */
     check_bytes(1024 + 128, "1.12 KiB");
     check_bytes(1024 + 384, "1.38 KiB");

@@ -165,8 +165,9 @@ static const struct line cell = { "<cell line: 1>", "/tmp/ipykernel_12/345.py", 
 static const struct line generated = { "call", "/tmp/torchinductor_a/ab/cab.py", 5 };
 static const struct line nowhere = { "text of a preformatted line", "", NO_LINE };
 
-static void check_names(const struct line *const *lines, const char *culprit, const char *owner,
-                        bool from_user)
+/* `passed`: parts of paths that own nothing. */
+static void check_passing(const struct line *const *lines, const str *passed, uint32_t passes,
+                          const char *culprit, const char *owner, bool from_user)
 {
     struct recording r;
     struct arena arena;
@@ -182,6 +183,7 @@ static void check_names(const struct line *const *lines, const char *culprit, co
     stack_id id = sample_stack(&r, stack, len);
     arena_init(&arena, SIZE_MAX);
     assert_int_equal(naming_make(&r, &no_options, &arena, &naming, NULL), VRS_OK);
+    naming_pass_over(naming, passed, passes);
     for (int again = 0; again < 2; again++) {
         assert_int_equal(naming_of(naming, id, &names, NULL), VRS_OK);
         check_text(names.culprit, culprit);
@@ -192,6 +194,12 @@ static void check_names(const struct line *const *lines, const char *culprit, co
     }
     arena_free(&arena);
     recording_free(&r);
+}
+
+static void check_names(const struct line *const *lines, const char *culprit, const char *owner,
+                        bool from_user)
+{
+    check_passing(lines, NULL, 0, culprit, owner, from_user);
 }
 
 #define LINES(...) ((const struct line *const[]){ __VA_ARGS__, NULL })
@@ -214,6 +222,15 @@ static void stacks_have_culprits(void **state)
     check_names(LINES(&allocator, &empty), "native:empty", "native:empty", false);
     check_names(LINES(&call, &linear), "linear.py:125 forward", "linear.py:125 forward", false);
     check_names(LINES(&allocator, &nowhere), "(no stack)", "(no stack)", false);
+}
+
+static void parts_of_paths_are_passed_over(void **state)
+{
+    (void)state;
+    static const str passed[] = { { "/nothing/", 9 }, { "/transformers/", 14 } };
+    const struct line *const *lines = LINES(&linear, &trainer, &windows, &user);
+    check_passing(lines, passed, 1, "train.py:7 main", "trainer.py:10 train", true);
+    check_passing(lines, passed, 2, "train.py:7 main", "train.py:7 main", true);
 }
 
 static void every_allocation_may_fail(void **state)
@@ -244,9 +261,13 @@ static void every_allocation_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(files_have_classes),   cmocka_unit_test(options_override),
-        cmocka_unit_test(globs_match),          cmocka_unit_test(native_names_are_shortened),
-        cmocka_unit_test(stacks_have_culprits), cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(files_have_classes),
+        cmocka_unit_test(options_override),
+        cmocka_unit_test(globs_match),
+        cmocka_unit_test(native_names_are_shortened),
+        cmocka_unit_test(stacks_have_culprits),
+        cmocka_unit_test(parts_of_paths_are_passed_over),
+        cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

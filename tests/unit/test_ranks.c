@@ -10,8 +10,9 @@
 #include "analysis/outlier.h"
 #include "analysis/ranks.h"
 #include "fault.h"
+#include "render/ranks.h"
 
-enum { UNITS_MOST = 8, SITES_MOST = 4 };
+enum { UNITS_MOST = 16, SITES_MOST = 4 };
 
 /* Units made by hand: of one rank each, whole, with a name for each site. */
 struct made {
@@ -313,6 +314,101 @@ static void steps_then_annotations_then_clocks_are_aligned(void **state)
     leave(&m);
 }
 
+/* Whether the straggler is counted in the steps, and the rest of what is said of them. */
+static void check_counted(struct made *m, bool counted, const char *words)
+{
+    static const struct style style = { .width = 300, .ascii = true };
+    struct buf text;
+    buf_init(&text, SIZE_MAX / 2);
+    assert_int_equal(compare(m), VRS_OK);
+    assert_int_equal(m->ranks.straggler, 2);
+    assert_int_equal(m->ranks.straggler_aligned, counted);
+    assert_int_equal(m->ranks.alignment.by, ALIGNED_STEP);
+    ranks_text(&text, &style, &m->ranks, false);
+    buf_char(&text, '\0');
+    assert_int_equal(strstr(text.at, "has the highest peak") != NULL, counted);
+    if (strstr(text.at, words) == NULL)
+        fail_msg("\"%s\" is not in %s", words, text.at);
+    buf_free(&text);
+    leave(m);
+}
+
+static void a_straggler_may_be_in_none_of_the_moments(void **state)
+{
+    (void)state;
+    struct made m = { .units = 0 };
+    int64_t one[] = { 1024, 1024 }, two[] = { 1024, 2048 }, three[] = { 3072, 1024 };
+    int64_t *steps[] = { one, two, three };
+    for (uint32_t i = 0; i < 3; i++) {
+        add_unit(&m, 1000 + 500 * i);
+        give_moments(&m, steps[i], 2, NULL, 0, 0);
+        m.rank[i].rank_named = true;
+    }
+    check_counted(&m, true, "in 1 of 2 steps rank 2 has the highest peak; most uneven is step 1");
+    m.rank[2].whole = false;
+    check_counted(&m, false, "steps    most uneven is step 2: rank 1 with 2.00 KiB, 2.00 times");
+    m.rank[2].whole = true;
+    m.unit[2].moments.steps = 0;
+    check_counted(&m, false, "steps    most uneven is step 2: rank 1 with 2.00 KiB, 2.00 times");
+    two[1] = 1024; /* then nothing is left to be said of the steps */
+    check_counted(&m, false, "rank 2 (run) bounds the job");
+}
+
+/* A span that ends beyond the largest time there is. */
+static void spans_at_the_end_of_time_do_not_wrap(void **state)
+{
+    (void)state;
+    struct unit_moments m = {
+        .timed = true,
+        .begin_us = ((uint64_t)1 << 63) + 1,
+        .end_us = UINT64_MAX - 1,
+        .span_us = (uint64_t)1 << 57,
+        .most = { [UNIT_SPANS - 1] = 7 },
+    };
+    int64_t most;
+    assert_false(unit_moments_between(&m, m.begin_us, m.end_us - 1, &most));
+    assert_int_equal(most, 7);
+    assert_true(unit_moments_between(&m, m.begin_us, m.end_us, &most));
+    assert_int_equal(most, 7);
+}
+
+/* What is said of groups of two, of which all but the first differ in their gradients. */
+static void check_shards(uint32_t groups, const char *more)
+{
+    static const struct style style = { .width = 300, .ascii = true };
+    struct made m = { .units = 0 };
+    struct buf text;
+    buf_init(&text, SIZE_MAX / 2);
+    for (uint32_t i = 0; i < 2 * groups; i++) {
+        add_unit(&m, 1000);
+        m.unit[i].categorised = true;
+        m.unit[i].category_bytes[CATEGORY_PARAMETER] = 10000 * (i / 2 + 1);
+        m.unit[i].gradients_most_bytes = i > 1 && i % 2 == 1 ? 2000 : 1000;
+    }
+    assert_int_equal(compare(&m), VRS_OK);
+    assert_int_equal(m.ranks.groups, groups);
+    ranks_text(&text, &style, &m.ranks, false);
+    buf_char(&text, '\0');
+    uint32_t said = 0;
+    for (const char *at = text.at; (at = strstr(at, "the gradients differ")) != NULL; at++)
+        said++;
+    assert_int_equal(said, groups < 6 ? groups - 1 : 5);
+    if (more == NULL)
+        assert_null(strstr(text.at, " more group"));
+    else if (strstr(text.at, more) == NULL)
+        fail_msg("\"%s\" is not in %s", more, text.at);
+    buf_free(&text);
+    leave(&m);
+}
+
+static void groups_that_are_not_told_are_counted(void **state)
+{
+    (void)state;
+    check_shards(6, NULL);
+    check_shards(7, "in 1 more group of equal parameters the gradients or optimizer states differ");
+    check_shards(8, "in 2 more groups of equal parameters the gradients");
+}
+
 static void a_group_may_differ_in_what_should_be_equal(void **state)
 {
     (void)state;
@@ -377,6 +473,9 @@ int main(void)
         cmocka_unit_test(rows_are_the_sites_of_both),
         cmocka_unit_test(groups_have_equal_parameters),
         cmocka_unit_test(steps_then_annotations_then_clocks_are_aligned),
+        cmocka_unit_test(a_straggler_may_be_in_none_of_the_moments),
+        cmocka_unit_test(spans_at_the_end_of_time_do_not_wrap),
+        cmocka_unit_test(groups_that_are_not_told_are_counted),
         cmocka_unit_test(a_group_may_differ_in_what_should_be_equal),
         cmocka_unit_test(every_allocation_may_fail),
     };

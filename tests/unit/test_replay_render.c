@@ -638,24 +638,20 @@ static void strange_text_and_numbers_are_shown_whole(void **state)
             "\n"
             "note     a perfect packing of same would still need 690.00 MiB; --json has it\n"
             "         for each question\n");
-    text_is(
-        "huge", 80,
-        "what if (same: the recorded settings, nothing changed): every run completes\n"
-        "         reserved             to same                                       suffices  "
-        "question\n"
-        "4294967296.00 GiB                      4294967296.00 GiB (4,611,686,018,427,387,904)  "
-        "same\n"
-        "              0 B  -4294967296.00 GiB                                              -  x\n"
-        "    reserves 0 B to 4294967296.00 GiB, depending on where the device puts new\n"
-        "    segments\n"
-        "\n"
-        "With x the peak of reserved memory is 0 B at event 391, 4294967296.00 GiB less\n"
-        "than without the change; that of active memory is 4294967296.00 GiB at event\n"
-        "390. It takes new memory 40 times.\n"
-        "\n"
-        "note     a perfect packing of x would still need 4294967296.00 GiB\n"
-        "note     suffices: a capacity at which the run completes, and in brackets how\n"
-        "         often it must give its cache back there\n");
+    text_is("huge", 80,
+            "what if (same: the recorded settings, nothing changed): every run completes\n"
+            "reserved    to same    active                              suffices  question\n"
+            "4.00 EiB             4.00 EiB  4.00 EiB (4,611,686,018,427,387,904)  same\n"
+            "     0 B  -4.00 EiB  4.00 EiB                                     -  x\n"
+            "    reserves 0 B to 4.00 EiB, depending on where the device puts new segments\n"
+            "\n"
+            "With x the peak of reserved memory is 0 B at event 391, 4.00 EiB less than\n"
+            "without the change; that of active memory is 4.00 EiB at event 390. It takes new\n"
+            "memory 40 times.\n"
+            "\n"
+            "note     a perfect packing of x would still need 4.00 EiB\n"
+            "note     suffices: a capacity at which the run completes, and in brackets how\n"
+            "         often it must give its cache back there\n");
 }
 
 static void every_disagreement_is_explained(void **state)

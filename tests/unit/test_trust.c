@@ -266,7 +266,7 @@ static void bytes_are_rounded_half_to_even(void **state)
         { 1, "1 byte " },
         { 1023, "1023 bytes" },
         { 1024, "1.00 KiB" },
-        { 1024 * 1024 - 1, "1024.00 KiB" },
+        { 1024 * 1024 - 1, "1.00 MiB" },
         { 1024 + 1024 / 8, "1.12 KiB" },
         { 1024 + 3 * 1024 / 8, "1.38 KiB" },
         { (uint64_t)5 << 30, "5.00 GiB" },
