@@ -266,7 +266,8 @@ function eventTables(log) {
 function marks(states, o, name) {
   const steps = [];
   for (let p = 0, i = 0; p < states && states > 1; p += o.step, i++) {
-    steps.push({ kind: 0, first: p, last: Math.min(p + o.step, states) - 1, name: `step ${i + 1}` });
+    const last = Math.min(p + o.step, states) - 1;
+    steps.push({ kind: 0, first: p, last, name: `step ${i + 1}` });
   }
   return {
     rows: steps.length,
@@ -336,8 +337,8 @@ function checks(model, count) {
 }
 
 /**
- * A decoded model with consistent tables. Options: events, before, neverFreed, sites, live, pending,
- * adjust, size(r, row), tick(r), stacks, time, ranges, unknownPads, step; nasty: one of NASTY.
+ * A decoded model with consistent tables. Options: events, before, neverFreed, sites, live,
+ * pending, adjust, size(r, row), tick(r), stacks, time, ranges, unknownPads, step; nasty: of NASTY.
  * `model.log` is the list of events the oracle reads.
  */
 export function makeModel(seed, options = {}) {
