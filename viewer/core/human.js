@@ -90,5 +90,6 @@ export function duration(us) {
     const tenths = Math.floor((n % 1e6) / 1e5);
     return `${minutes} min ${padded(seconds % 60, 2)}.${tenths} s`;
   }
-  return `${Math.floor(minutes / 60)} h ${padded(minutes % 60, 2)} min ${padded(seconds % 60, 2)} s`;
+  const hours = Math.floor(minutes / 60);
+  return `${hours} h ${padded(minutes % 60, 2)} min ${padded(seconds % 60, 2)} s`;
 }
