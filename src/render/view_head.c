@@ -101,6 +101,9 @@ static void put_checks(struct json *j, const struct view_device *d)
 
 static void put_device(struct json *j, const struct view_device *d)
 {
+    char name[24];
+    snprintf(name, sizeof name, "%s:%u", d->name.host ? "host" : "cuda", (unsigned)d->name.number);
+    json_text(j, "name", name);
     json_u64(j, "device", d->name.number);
     json_text(j, "kind", d->name.host ? "host" : "cuda");
     json_u64(j, "states", d->states);
