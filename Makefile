@@ -15,6 +15,8 @@ demo:
 	@$(MAKE) --no-print-directory build/release/build.ninja
 	$(MESON) compile -C build/release vramscope:executable
 	build/release/cli/vramscope report examples/oom.pickle
+	@build/release/cli/vramscope view examples/oom.pickle -o build/demo.html
+	@echo "build/demo.html shows it: open it in a browser"
 
 test:
 	tools/setup run build test

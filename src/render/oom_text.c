@@ -120,7 +120,7 @@ static void put_state(struct sheet *s)
     }
     add_known(words, about, f->active,
               oom->basis == OOM_TEXT_ALONE ? " of it allocated" : " of it active");
-    if (oom->basis != OOM_TEXT_ALONE && f->pending > 0) {
+    if (oom->basis != OOM_TEXT_ALONE && f->pending > 0 && f->pending != UNKNOWN_U64) {
         buf_text(words, " (");
         human_known_bytes(words, f->pending);
         buf_text(words, " waiting to be free)");
