@@ -108,7 +108,8 @@ test('curves of a view, by events and by time', async () => {
   const to = model.time[model.states - 1];
   const timed = await call('curves', { x: { mode: 'time', from: 0, to }, W: 50 });
   assert.equal(Math.max(...timed.requested), Math.max(...curve));
-  const born = model.log.events.filter((e) => e.op === 'alloc').reduce((n, e) => n + e.row.bytes, 0);
+  const born = model.log.events.filter((e) => e.op === 'alloc')
+    .reduce((n, e) => n + e.row.bytes, 0);
   for (const { churn } of [events, timed]) assert.equal(churn.reduce((n, v) => n + v, 0), born);
 });
 

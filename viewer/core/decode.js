@@ -192,7 +192,8 @@ function emptyModel(head) {
   const first = (...columns) => Object.fromEntries([['rows', 1],
     ...columns.map((column) => [column, new Uint32Array(1)])]);
   return {
-    name: head.name ?? `${head.kind ?? 'cuda'}:${head.device ?? 0}`, states, adjust: head.adjust_bytes ?? 0, time: null, head,
+    name: head.name ?? `${head.kind ?? 'cuda'}:${head.device ?? 0}`, states,
+    adjust: head.adjust_bytes ?? 0, time: null, head,
     alloc: { rows: 0, born: none(), end: none(), bytes: new Float64Array(0) },
     range: { rows: 0, born: none(), end: none(), lane: none(), base: new Float64Array(0),
       bytes: new Float64Array(0) },
