@@ -205,15 +205,24 @@ function paintRanges(model, map, view, pixels, tops, firstOf) {
 
 /* How many allocations each segment with a visible range holds in each column: differences. */
 function makeTally(model, ranges, W) {
-  const slot = new Map();
+  const slots = new Map();
+  const slotOf = new Int32Array(model.range ? model.range.rows : 0).fill(-1);
   let last = -1;
-  for (const range of ranges) {
-    if (range === last || range < 0) continue;
-    last = range;
-    const segment = segmentOf(model, range);
-    if (!slot.has(segment)) slot.set(segment, slot.size);
+  for (let i = 0; i < ranges.length; i++) {
+    if (ranges[i] === last || ranges[i] < 0) continue;
+    last = ranges[i];
+    const segment = segmentOf(model, last);
+    if (!slots.has(segment)) slots.set(segment, slots.size);
   }
-  return { slot, live: new Int32Array(slot.size * (W + 1)) };
+  for (let i = 0; i < slotOf.length; i++) slotOf[i] = slots.get(segmentOf(model, i)) ?? -1;
+  return { slotOf, live: new Int32Array(slots.size * (W + 1)) };
+}
+
+/* Differences to values, in rows of `width`. */
+function sumAlong(list, width) {
+  for (let from = 0; from < list.length; from += width) {
+    for (let i = from + 1; i < from + width; i++) list[i] += list[i - 1];
+  }
 }
 
 function paintAllocs(model, map, view, pixels, tops, firstOf, tally) {
@@ -230,8 +239,8 @@ function paintAllocs(model, map, view, pixels, tops, firstOf, tally) {
     const c1 = firstOf(born[r]);
     const c2 = firstOf(end[r]);
     if (c1 >= c2) continue;
-    const slot = tally.slot.get(segmentOf(model, range));
-    if (slot !== undefined) {
+    const slot = tally.slotOf[range];
+    if (slot >= 0) {
       tally.live[slot * (W + 1) + c1]++;
       tally.live[slot * (W + 1) + c2]--;
     }
@@ -239,28 +248,30 @@ function paintAllocs(model, map, view, pixels, tops, firstOf, tally) {
     const y = tops[row] + (lane[r] - map.rows[row].lane) * UNIT + (skew ? skew[r] : 0);
     cover(to, pixels, y, y + blockBytes(model, r), c1, c2, r);
   }
-  for (let i = 0; i < tally.live.length; i++) {
-    if (i % (W + 1)) tally.live[i] += tally.live[i - 1];
-  }
+  sumAlong(tally.live, W + 1);
   return to;
 }
 
-function placesOf(model, view, ids, ranges, tally) {
-  const { shown } = view;
+/* What free memory at the centre of a pixel is, by its range and column. */
+function freePlace(model, range, c, width, tally) {
+  const flags = segmentFlags(model, segmentOf(model, range));
+  if (flags & SEGMENT_FLAGS.graph) return PLACE.held;
+  return tally.live[tally.slotOf[range] * width + c] > 0 ? PLACE.stranded : PLACE.returnable;
+}
+
+function placesOf(model, { shown, H }, ids, ranges, tally) {
   const W = shown.length;
   const { end, wait } = model.alloc;
   const kinds = new Uint8Array(ids.length);
-  for (let i = 0; i < ids.length; i++) {
-    const c = i % W;
-    const r = ids[i];
-    if (r >= 0) {
-      const pending = wait && wait[r] > 0 && shown[c] >= end[r] - wait[r];
-      kinds[i] = pending ? PLACE.pending : PLACE.used;
-    } else if (ranges[i] >= 0) {
-      const segment = segmentOf(model, ranges[i]);
-      if (segmentFlags(model, segment) & SEGMENT_FLAGS.graph) kinds[i] = PLACE.held;
-      else if (tally.live[tally.slot.get(segment) * (W + 1) + c] > 0) kinds[i] = PLACE.stranded;
-      else kinds[i] = PLACE.returnable;
+  for (let y = 0, i = 0; y < H; y++) {
+    for (let c = 0; c < W; c++, i++) {
+      const r = ids[i];
+      if (r >= 0) {
+        const pending = wait !== undefined && wait[r] > 0 && shown[c] >= end[r] - wait[r];
+        kinds[i] = pending ? PLACE.pending : PLACE.used;
+      } else if (ranges[i] >= 0) {
+        kinds[i] = freePlace(model, ranges[i], c, W + 1, tally);
+      }
     }
   }
   return kinds;

@@ -154,7 +154,8 @@ function largest(curve, states, from, to) {
   return best;
 }
 
-/** The state of the maximum of every 64 states, of every 64 of those, and so on; earliest on ties. */
+/** The state of the maximum of every 64 states, of every 64 of those, and so on; the earliest on
+ * ties. */
 export function pyramid(curve) {
   const levels = [];
   let below = null;

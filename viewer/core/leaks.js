@@ -1,5 +1,7 @@
 // What each step leaves behind: allocations born in a step that are alive after later ones.
 
+import { firstAbove } from './curves.js';
+
 const STEP = 0;
 
 /* The steps of a recording in order: { mark, number, name, first, last }, states inclusive. */
@@ -16,22 +18,11 @@ export function stepsOf(model) {
   return steps.map((step, i) => ({ ...step, number: named ? Number(numbers[i][1]) : i + 1 }));
 }
 
-/* First row with born >= state; rows are sorted by it. */
-export function firstBornAt(model, state) {
-  const { born, rows } = model.alloc;
-  let low = 0;
-  let high = rows;
-  while (low < high) {
-    const mid = (low + high) >>> 1;
-    if (born[mid] < state) low = mid + 1;
-    else high = mid;
-  }
-  return low;
-}
-
 /* Rows [from, to) born in the states first to last; what was before recording is born in no step. */
 export function bornWithin(model, first, last) {
-  return [firstBornAt(model, Math.max(first, 1)), firstBornAt(model, last + 1)];
+  const { born } = model.alloc;
+  const from = firstAbove(born, Math.max(first, 1) - 1);
+  return [from, Math.max(from, firstAbove(born, last))];
 }
 
 /* The step a row was born in, or -1, by two ascending lists. */

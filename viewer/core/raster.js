@@ -19,6 +19,14 @@ function edgeAt(sum, scale) {
   return y <= 0 ? 0 : y >= scale.H ? scale.H : Math.floor(y);
 }
 
+/* A sum below which the edge is surely not above `edge`: less than the exact one by more than what
+ * rounding can do, so that most sums need only be compared. */
+function boundAbove(edge, scale) {
+  if (edge >= scale.H || scale.k === 0) return Infinity;
+  const bytes = (edge + 0.5) / scale.k;
+  return scale.y0 + bytes - 1 - (Math.abs(scale.y0) + bytes) * 4e-15;
+}
+
 /* The visible rows in stack order, with the columns [first, past) in which each is live. */
 function visible(model, { shown, order, mask }) {
   const { born, end, rows } = model.alloc;
@@ -31,6 +39,7 @@ function visible(model, { shown, order, mask }) {
   const first = new Uint16Array(total);
   const past = new Uint16Array(total);
   let n = 0;
+  let c1 = 0;
   for (let i = 0; i < total; i++) {
     const r = order ? order[i] : i;
     if (end[r] <= v0) continue;
@@ -39,12 +48,12 @@ function visible(model, { shown, order, mask }) {
       break;
     }
     if (mask && !mask[r]) continue;
-    const c1 = firstOf(born[r]);
-    const c2 = firstOf(end[r]);
-    if (c1 >= c2) continue;
+    if (order) c1 = firstOf(born[r]);
+    else while (shown[c1] < born[r]) c1++;
+    if (end[r] <= shown[c1]) continue;
     id[n] = r;
     first[n] = c1;
-    past[n++] = c2;
+    past[n++] = firstOf(end[r]);
   }
   return { id, first, past, n };
 }
@@ -57,47 +66,64 @@ function fillColumn(ids, W, H, c, from, to, id) {
   for (let y = from; y < to; y++) ids[(H - 1 - y) * W + c] = id;
 }
 
-/* Lays rows [from, to) of `seen` one by one in column `c`, whose sum before them is `sum`. */
-function resolve(picture, seen, from, to, c, sum, scale) {
-  const { ids, bytes, W } = picture;
-  let edge = edgeAt(sum, scale);
-  for (let i = from; i < to; i++) {
-    if (c < seen.first[i] || c >= seen.past[i]) continue;
-    sum += bytes[seen.id[i]];
-    const next = edgeAt(sum, scale);
-    if (next > edge) fillColumn(ids, W, scale.H, c, edge, next, seen.id[i]);
-    edge = next;
-  }
+/* A block of rows in stack order, close together: first and last column, bytes, row. */
+function makeBlock() {
+  return { n: 0, first: new Int32Array(BLOCK), past: new Int32Array(BLOCK),
+    bytes: new Float64Array(BLOCK), id: new Int32Array(BLOCK) };
 }
 
-/* Adds the rows [from, to) of `seen` to the sums; only where they pass a pixel are they resolved. */
-function layBlock(picture, seen, from, to, scale) {
-  const { bytes, sums, edges, change } = picture;
-  const { y0, k, H } = scale;
+/* Takes the next rows of `seen` and adds their changes to `change`; the columns they reach. */
+function takeBlock(block, seen, from, bytes, change) {
+  block.n = Math.min(BLOCK, seen.n - from);
   let low = seen.first[from];
   let high = seen.past[from];
-  for (let i = from; i < to; i++) {
-    const c1 = seen.first[i];
-    const c2 = seen.past[i];
-    const b = bytes[seen.id[i]];
+  for (let i = 0; i < block.n; i++) {
+    const c1 = seen.first[from + i];
+    const c2 = seen.past[from + i];
+    const id = seen.id[from + i];
     if (c1 < low) low = c1;
     if (c2 > high) high = c2;
-    change[c1] += b;
-    change[c2] -= b;
+    change[c1] += bytes[id];
+    change[c2] -= bytes[id];
+    block.first[i] = c1;
+    block.past[i] = c2;
+    block.bytes[i] = bytes[id];
+    block.id[i] = id;
   }
+  return [low, high];
+}
+
+/* Lays the rows of a block one by one in column `c`, whose sum before them is `sum`. */
+function resolve(picture, block, c, sum, scale) {
+  const { ids, W, edges, bounds } = picture;
+  const { n, first, past, bytes, id } = block;
+  let edge = edges[c];
+  let bound = bounds[c];
+  for (let i = 0; i < n; i++) {
+    if (c < first[i] || c >= past[i]) continue;
+    sum += bytes[i];
+    if (sum < bound) continue;
+    const next = edgeAt(sum, scale);
+    if (next > edge) fillColumn(ids, W, scale.H, c, edge, next, id[i]);
+    edge = next;
+    bound = boundAbove(edge, scale);
+  }
+  edges[c] = edge;
+  bounds[c] = bound;
+}
+
+/* Adds a block to the sums; only where they may pass a pixel is it resolved. */
+function layBlock(picture, block, low, high, scale) {
+  const { sums, bounds, change } = picture;
   let run = 0;
   for (let c = low; c < high; c++) {
     run += change[c];
     change[c] = 0;
     if (run === 0) continue;
-    const sum = sums[c] + run;
-    const y = (sum - y0) * k + 0.5;
-    const edge = y <= 0 ? 0 : y >= H ? H : y | 0;
-    if (edge !== edges[c]) {
-      resolve(picture, seen, from, to, c, sums[c], scale);
-      edges[c] = edge;
-    }
+    const before = sums[c];
+    const sum = before + run;
     sums[c] = sum;
+    if (sum >= bounds[c]) resolve(picture, block, c, before, scale);
   }
   change[high] = 0;
 }
@@ -111,16 +137,19 @@ export function stackPicture(model, view) {
   const scale = scaleOf(view);
   const seen = visible(model, view);
   const sums = startSums(model, view);
+  const edges = Int32Array.from(sums, (sum) => edgeAt(sum, scale));
   const picture = {
     ids: new Int32Array(W * view.H).fill(-1),
-    bytes: model.alloc.bytes,
     sums,
-    edges: Int32Array.from(sums, (sum) => edgeAt(sum, scale)),
+    edges,
+    bounds: Float64Array.from(edges, (edge) => boundAbove(edge, scale)),
     change: new Float64Array(W + 1),
     W,
   };
+  const block = makeBlock();
   for (let from = 0; from < seen.n; from += BLOCK) {
-    layBlock(picture, seen, from, Math.min(from + BLOCK, seen.n), scale);
+    const [low, high] = takeBlock(block, seen, from, model.alloc.bytes, picture.change);
+    layBlock(picture, block, low, high, scale);
   }
   return { ids: picture.ids, sums, drawn: seen.n };
 }
