@@ -108,13 +108,14 @@ function placeRows(model) {
 function pixelRows({ y0, y1, H }) {
   const bounds = Float64Array.from({ length: H + 1 }, (_, p) =>
     Math.floor(y0 + ((y1 - y0) * p) / H));
+  const rows = H / (y1 - y0);
   const at = (y) => {
-    let p = Math.min(H - 1, Math.max(0, Math.floor(((y - y0) * H) / (y1 - y0))));
+    let p = Math.min(H - 1, Math.max(0, Math.floor((y - y0) * rows)));
     while (p > 0 && bounds[p] > y) p--;
     while (p < H - 1 && bounds[p + 1] <= y) p++;
     return p;
   };
-  return { bounds, at, centre: (p) => (bounds[p] + bounds[p + 1]) / 2, H };
+  return { bounds, at, H };
 }
 
 /* Adds bytes [y, past) in columns [c1, c2): the id to the pixels whose centre they are over; and
@@ -128,8 +129,9 @@ function cover(to, pixels, y, past, c1, c2, id) {
   const a = pixels.at(from);
   const b = until <= bounds[a + 1] ? a : pixels.at(until - 1);
   for (let p = a; p <= b; p++) {
-    const centre = pixels.centre(p);
-    if (from <= centre && centre < until) ids.fill(id, p * W + c1, p * W + c2);
+    const centre = (bounds[p] + bounds[p + 1]) / 2;
+    if (centre < from || centre >= until) continue;
+    for (let i = p * W + c1; i < p * W + c2; i++) ids[i] = id;
   }
   if (!part) return;
   const top = a * (W + 1);
