@@ -1,4 +1,4 @@
-// The address map and the allocator at one moment, against plain scans of the live blocks.
+// address.test.mjs - the map and the allocator at one moment, against scans of the live blocks.
 import test from 'node:test';
 import assert from 'node:assert/strict';
 import { makeModel, manyModels, oracle } from './synthetic.mjs';
@@ -24,7 +24,8 @@ function reused(model) {
   const of = Array.from(alloc.lane, (lane, r) => plainRange(model, lane, alloc.born[r]));
   for (let j = 1; j < range.rows; j++) {
     const taken = (i) => [...Array(range.rows).keys()].some((k) => k !== i && k !== j &&
-      range.lane[k] === range.lane[i] && range.born[k] < range.end[j] && range.end[k] > range.born[j]);
+      range.lane[k] === range.lane[i] && range.born[k] < range.end[j] &&
+      range.end[k] > range.born[j]);
     const i = [...Array(j).keys()].find((k) => range.end[k] <= range.born[j] &&
       range.bytes[k] >= range.bytes[j] && !taken(k));
     if (i === undefined) continue;
@@ -89,7 +90,7 @@ test('rows hold every range once and do not overlap', () => {
     const { rows, rowOf, rangeOf, unplaced } = mapRows(model);
     const ranges = rows.flatMap((row) => row.ranges);
     assert.deepEqual(ranges.sort((a, b) => a - b), [...Array(model.range.rows).keys()], name);
-    for (let i = 1; i < rows.length; i++) assert.ok(rows[i].lane >= rows[i - 1].lane + rows[i - 1].lanes);
+    rows.slice(1).forEach((row, i) => assert.ok(row.lane >= rows[i].lane + rows[i].lanes, name));
     rowOf.forEach((row, i) => assert.ok(rows[row].ranges.includes(i)));
     assert.equal(unplaced.count, rangeOf.filter((range) => range < 0).length, name);
   }
@@ -131,7 +132,7 @@ function plainKind(model, map, p, pixel) {
   return holds ? PLACE.stranded : PLACE.returnable;
 }
 
-test('each pixel of the map: bytes in use, bytes mapped, who is over its centre, what is free', () => {
+test('each pixel of the map: bytes in use and mapped, who is over its centre, what is free', () => {
   const seen = new Set();
   for (const [name, model] of models()) {
     if (model.alloc.rows > 700) continue;
@@ -143,7 +144,7 @@ test('each pixel of the map: bytes in use, bytes mapped, who is over its centre,
       const { tops, bytes } = mapExtent(map, rows);
       const y0 = part < 1 ? Math.floor(bytes * 0.2) : 0;
       const y1 = Math.max(y0 + H, y0 + Math.floor(bytes * part));
-      const got = mapPicture(model, map, { shown, chosen: rows, y0, y1, H });
+      const got = mapPicture(model, map, { shown, chosen: rows, y0, y1, H, mapped: true });
       const bound = (p) => Math.floor(y0 + ((y1 - y0) * p) / H);
       for (let i = 0; i < got.ids.length; i++) {
         const [y, p] = [Math.floor(i / 7), shown[i % 7]];
@@ -185,7 +186,9 @@ test('those that share a pixel of the map are told by address', () => {
 /* The largest run of free bytes of a bar, byte ranges marked one by one in units of 512. */
 function plainLargest(bar) {
   const used = new Uint8Array(bar.bytes / 512);
-  for (const { at, size } of bar.blocks) used.fill(1, Math.floor(at / 512), Math.ceil((at + size) / 512));
+  for (const { at, size } of bar.blocks) {
+    used.fill(1, Math.floor(at / 512), Math.ceil((at + size) / 512));
+  }
   let best = 0;
   let run = 0;
   used.forEach((taken, i) => {
@@ -213,7 +216,8 @@ test('bars at a state: reserved, used, free and its largest run', () => {
         assert.equal(bar.pending, pending);
       }
       const keys = bars.map((bar) => [bar.pool, bar.stream, bar.base]);
-      assert.deepEqual(keys, keys.slice().sort((a, b) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2]));
+      const order = (a, b) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2];
+      assert.deepEqual(keys, keys.slice().sort(order));
     }
   }
 });

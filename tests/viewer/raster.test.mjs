@@ -1,4 +1,4 @@
-// The stack of allocations: the picture in blocks against the plain one, sums against the oracle.
+// raster.test.mjs - the picture in blocks against the plain one, sums against the oracle.
 import test from 'node:test';
 import assert from 'node:assert/strict';
 import { makeModel, manyModels, oracle, random } from './synthetic.mjs';
@@ -70,7 +70,8 @@ test('more columns than states, no columns, no height', () => {
   const curve = oracle(model).curve();
   const shown = shownOf(curve, 0, model.states, 40);
   const view = { shown, y0: 0, y1: Math.max(...curve), H: 10 };
-  assert.equal(firstDifference(stackPicture(model, view).ids, plainStackPicture(model, view).ids), null);
+  const pictures = [stackPicture(model, view).ids, plainStackPicture(model, view).ids];
+  assert.equal(firstDifference(...pictures), null);
   assert.equal(stackPicture(model, { ...view, shown: new Uint32Array(0) }).ids.length, 0);
   assert.ok(stackPicture(model, { ...view, y1: 0 }).ids.every((id) => id === -1));
 });
