@@ -1,0 +1,275 @@
+// ui.test.mjs - the parts of the page that need no browser: state, undo, keys, tables, text, axes.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { applied, createStore, firstState, limitX, panned, revealed, zoomed } from '../../viewer/ui/store.js';
+import { actionOf, keyNames, table as keys } from '../../viewer/ui/keys.js';
+import { sortRows, toCsv, toJson, visibleRows } from '../../viewer/ui/table.js';
+import { parseBytes, shortened, shown } from '../../viewer/ui/text.js';
+import { byteLabel, ticks } from '../../viewer/ui/axis.js';
+import { bandsOf, columnOf, runsOf } from '../../viewer/ui/plot.js';
+import { editorLink, foldStack, stackText } from '../../viewer/ui/details.js';
+import { fileName } from '../../viewer/ui/export.js';
+import { findingsOf, placeOf } from '../../viewer/ui/header.js';
+import { makeInks, paintPicture, slotsOf } from '../../viewer/ui/paint.js';
+import { termOf } from '../../viewer/ui/search.js';
+import { wheelFactor, wheelPixels } from '../../viewer/ui/gesture.js';
+import { childLists } from '../../viewer/ui/flame.js';
+
+const limits = { states: 1000, peak: 400, time: [0, 5000] };
+
+function random(seed) {
+  let a = seed;
+  return () => {
+    a = a + 0x6d2b79f5 | 0;
+    let t = Math.imul(a ^ a >>> 15, 1 | a);
+    t = t + Math.imul(t ^ t >>> 7, 61 | t) ^ t;
+    return ((t ^ t >>> 14) >>> 0) / 4294967296;
+  };
+}
+
+test('the page opens at the peak, over the whole recording', () => {
+  const state = firstState(limits);
+  assert.equal(state.at, 400);
+  assert.deepEqual(state.x, { mode: 'events', from: 0, to: 1000 });
+});
+
+test('no zoom or pan leaves the recording or goes below eight states', () => {
+  const next = random(7);
+  for (const least of [1, 2, 5, 8, 40, 1000]) {
+    let x = { mode: 'events', from: 0, to: least };
+    for (let i = 0; i < 500; i++) {
+      const middle = x.from + next() * (x.to - x.from);
+      x = next() < 0.6 ? zoomed(x, Math.exp(next() * 2 - 1), middle, { states: least, time: null }) :
+        panned(x, next() * 2 - 1, { states: least, time: null });
+      assert.ok(x.from >= 0 && x.to <= least, `${x.from} ${x.to} of ${least}`);
+      assert.ok(x.to - x.from >= Math.min(8, least), `${x.to - x.from} of ${least}`);
+      assert.ok(Number.isInteger(x.from) && Number.isInteger(x.to));
+    }
+  }
+});
+
+test('time is limited to the recording and to ten microseconds', () => {
+  const x = limitX({ mode: 'time', from: 4999, to: 4999.5 }, limits);
+  assert.ok(x.to - x.from >= 10 && x.to <= 5000);
+});
+
+test('zooming out from the least range goes on', () => {
+  let x = { mode: 'events', from: 500, to: 508 };
+  for (let i = 0; i < 40; i++) x = zoomed(x, 1 / 1.05, 504, limits);
+  assert.ok(x.to - x.from > 20);
+});
+
+test('values out of the recording are brought back', () => {
+  const state = applied(firstState(limits), { at: 5000, range: { a: 900, b: -3 }, bogus: 1 }, limits);
+  assert.equal(state.at, 999);
+  assert.deepEqual(state.range, { a: 0, b: 900 });
+  assert.equal('bogus' in state, false);
+});
+
+test('the view follows a state that is out of sight', () => {
+  const x = { mode: 'events', from: 0, to: 100 };
+  assert.equal(revealed(x, 50, limits), x);
+  const moved = revealed(x, 800, limits);
+  assert.ok(moved.from <= 800 && moved.to > 800 && moved.to - moved.from === 100);
+});
+
+test('jumps are undone and done again, moves are not entries', () => {
+  const store = createStore(firstState(limits), limits);
+  const heard = [];
+  store.listen((state, before, kind) => heard.push(kind));
+  store.jump({ at: 1 });
+  store.move({ at: 2 });
+  store.jump({ at: 3 });
+  assert.ok(store.undo());
+  assert.equal(store.get().at, 2);
+  assert.ok(store.redo());
+  assert.equal(store.get().at, 3);
+  assert.ok(store.undo() && store.undo());
+  assert.equal(store.get().at, 400);
+  assert.equal(store.undo(), false);
+  store.jump({ at: 9 });
+  assert.equal(store.redo(), false);
+  assert.deepEqual(heard.slice(0, 4), ['jump', 'move', 'jump', 'undo']);
+});
+
+test('a jump to where one is adds nothing; fifty are remembered', () => {
+  const store = createStore(firstState(limits), limits);
+  store.jump({ at: 400 });
+  assert.equal(store.undo(), false);
+  for (let i = 0; i < 80; i++) store.jump({ at: i });
+  let undone = 0;
+  while (store.undo()) undone++;
+  assert.equal(undone, 50);
+});
+
+test('undo keeps the theme', () => {
+  const store = createStore(firstState(limits), limits);
+  store.jump({ at: 5 });
+  store.move({ theme: 'dark' });
+  store.undo();
+  assert.equal(store.get().theme, 'dark');
+});
+
+const free = { field: false, widget: false, single: true };
+
+test('every key has one action', () => {
+  const all = keys.flatMap(([, list]) => list);
+  assert.equal(new Set(all).size, all.length);
+  for (const [action, list] of keys) {
+    for (const key of list) {
+      const shift = /^[A-Z?{}+]$/.test(key);
+      assert.equal(actionOf({ key, shiftKey: shift }, free), action, key);
+    }
+  }
+});
+
+test('keys rest in fields, on widgets of their own, with modifiers, and when switched off', () => {
+  assert.equal(actionOf({ key: 'p' }, { ...free, field: true }), null);
+  assert.equal(actionOf({ key: 'Escape' }, { ...free, field: true }), 'escape');
+  assert.equal(actionOf({ key: 'Enter' }, { ...free, widget: true }), null);
+  assert.equal(actionOf({ key: 'p', ctrlKey: true }, free), null);
+  assert.equal(actionOf({ key: 'p' }, { ...free, single: false }), null);
+  assert.equal(actionOf({ key: 'ArrowLeft' }, { ...free, single: false }), 'left');
+  assert.equal(actionOf({ key: 'P', shiftKey: false }, free), 'peak', 'caps lock is not Shift');
+  assert.equal(actionOf({ key: 'G', shiftKey: true }, free), 'group-back');
+  assert.deepEqual(keyNames(['g', 'G', 'ArrowUp']), ['G', 'Shift+G', '\u2191']);
+});
+
+const columns = [
+  { id: 'name', value: (row) => row.name },
+  { id: 'size', unit: 'bytes', number: true, value: (row) => row.size },
+];
+
+test('rows sort stably, unknown last whichever way', () => {
+  const rows = [{ name: 'a', size: 2 }, { name: 'b', size: null }, { name: 'c', size: 9 }, { name: 'd', size: 2 }];
+  assert.deepEqual(sortRows(rows, columns[1], true).map((r) => r.name), ['c', 'a', 'd', 'b']);
+  assert.deepEqual(sortRows(rows, columns[1], false).map((r) => r.name), ['a', 'd', 'c', 'b']);
+  assert.deepEqual(sortRows(rows, columns[0], true).map((r) => r.name), ['d', 'c', 'b', 'a']);
+});
+
+test('CSV quotes, disarms formulas, and writes bytes as integers', () => {
+  const rows = [{ name: '=1+1', size: 2 ** 52 }, { name: 'a "b", c\n', size: null }, { name: '-x', size: -5 }];
+  assert.equal(toCsv(columns, rows), 'name,size_bytes\r\n\'=1+1,4503599627370496\r\n"a ""b"", c\n",\r\n\'-x,-5\r\n');
+  assert.deepEqual(JSON.parse(toJson(columns, rows))[1], { name: 'a "b", c\n', size_bytes: null });
+});
+
+test('the rows in sight are among those made', () => {
+  assert.deepEqual(visibleRows(0, 260, 5), [0, 5]);
+  const [from, to] = visibleRows(26000, 260, 100000);
+  assert.ok(from <= 1000 && from > 900 && to >= 1010 && to < 1100);
+  assert.deepEqual(visibleRows(1e9, 260, 10), [10, 10]);
+});
+
+test('control and direction characters are escaped, and nothing else', () => {
+  assert.equal(shown('a\u202eb\u0000\u2066\u0085'), 'a\\u202eb\\u0000\\u2066\\u0085');
+  assert.equal(shown('</script><img onerror=1> \u00e9 \u4e2d'), '</script><img onerror=1> \u00e9 \u4e2d');
+  assert.equal(shortened('x'.repeat(1e6), 11).length, 11);
+});
+
+test('sizes that people type', () => {
+  for (const [text, value] of [['80GiB', 80 * 2 ** 30], ['1.5 g', 1.5 * 2 ** 30], ['1024', 1024], ['24 gb', 24 * 2 ** 30],
+    ['', null], ['-1', null], ['5 apples', null], ['0', null], ['99999999 TiB', null]]) {
+    assert.equal(parseBytes(text), value, text);
+  }
+});
+
+test('ticks lie inside, are few, and differ in their words', () => {
+  const next = random(3);
+  for (let i = 0; i < 400; i++) {
+    const low = next() < 0.5 ? 0 : Math.floor(next() * 2 ** 33);
+    const high = low + Math.max(1, Math.floor(2 ** (next() * 42)));
+    for (const kind of ['bytes', 'count', 'time']) {
+      const list = ticks(kind, low, high, 400);
+      assert.ok(list.length <= 12, `${kind} ${low} ${high}: ${list.length}`);
+      assert.ok(list.every((t) => t.value >= low && t.value <= high));
+    }
+  }
+  assert.equal(byteLabel(20 * 2 ** 30), '20 GiB');
+  assert.equal(byteLabel(-512 * 2 ** 20), '\u2212512 MiB');
+  assert.equal(new Set(ticks('bytes', 0, 62e9, 400).map((t) => t.label)).size, ticks('bytes', 0, 62e9, 400).length);
+});
+
+const picture = { W: 2, H: 5, ids: Int32Array.from([-1, -1, 7, -1, 7, 9, 7, 9, 3, 3]),
+  group: Uint16Array.from([0, 0, 1, 0, 1, 1, 1, 1, 0, 0]), mark: new Uint8Array(10) };
+
+test('bands and runs of a column', () => {
+  assert.deepEqual(bandsOf(picture, 0), [3, 7]);
+  assert.deepEqual(bandsOf(picture, 1), [3, 9]);
+  assert.deepEqual(runsOf(picture, 0), [[1, 1, 4], [0, 4, 5]]);
+  assert.equal(columnOf(Uint32Array.from([0, 4, 9]), 5), 2);
+  assert.equal(columnOf(Uint32Array.from([0, 4, 9]), 10), 3);
+});
+
+test('painting leaves what no allocation has clear, and greys what is excluded', () => {
+  const palette = { dark: false, slots: Array.from({ length: 10 }, (_, i) => [200, i, 0]), groundRgb: [255, 255, 255] };
+  const given = slotsOf('category', [{ key: 0, name: 'parameter' }, { key: 1, name: 'activation' }]);
+  const inks = makeInks(2, given, palette, false);
+  const marked = { ...picture, mark: Uint8Array.from([0, 0, 0, 0, 8, 0, 0, 0, 0, 0]) };
+  const pixels = paintAsArray(marked, inks);
+  assert.equal(pixels[0], 0);
+  assert.equal(pixels[2] >>> 0, (255 << 24 | 0 << 16 | 4 << 8 | 200) >>> 0);
+  const grey = pixels[4] & 255;
+  assert.equal(pixels[4] >> 8 & 255, grey);
+});
+
+function paintAsArray(one, inks) {
+  globalThis.ImageData ??= class { constructor(data, w, h) { Object.assign(this, { data, width: w, height: h }); } };
+  return new Uint32Array(paintPicture(one, inks).data.buffer);
+}
+
+test('nine groups have colours of their own, the rest share grey', () => {
+  const rows = Array.from({ length: 20 }, (_, key) => ({ key, name: 'g' + key }));
+  const slots = [...slotsOf('site', rows).values()].map((one) => one.slot);
+  assert.equal(new Set(slots.slice(0, 9)).size, 9);
+  assert.ok(slots.slice(9).every((slot) => slot === 9));
+});
+
+test('stacks fold runs of library frames but never the culprit', () => {
+  const frame = (kind) => ({ func: 'f' + kind, file: 'a.py', line: 1, kind });
+  const stack = [frame(2), frame(2), frame(1), frame(3), frame(2), frame(1)];
+  assert.deepEqual(foldStack(stack, 2, true).map((r) => r.folded || 'frame'), [2, 'frame', 2, 'frame']);
+  assert.deepEqual(foldStack(stack, 1, true).map((r) => r.folded || 'frame'), [1, 'frame', 'frame', 2, 'frame']);
+  assert.equal(foldStack(stack, 2, false).length, 6);
+  assert.ok(stackText(stack).trimEnd().endsWith('in f2'), 'innermost last');
+});
+
+test('only known editors are linked, and paths are encoded', () => {
+  assert.equal(editorLink('vscode://file/{path}:{line}', '/a b/"c.py', 3), 'vscode://file//a%20b/%22c.py:3');
+  for (const bad of ['javascript:alert(1)//{path}', 'http://x/{path}', 'file://{path}', '', null]) {
+    assert.equal(editorLink(bad, '/a.py', 1), null, String(bad));
+  }
+});
+
+test('saved files have plain names', () => {
+  assert.equal(fileName('dir/../run "3"<>.pickle', 'who', 'csv'), 'run_3_-who.csv');
+  assert.equal(fileName('', 'who', 'csv'), 'recording-who.csv');
+});
+
+test('findings: worst first, in report order, of this device; each leads somewhere', () => {
+  const finding = (id, severity, device) => ({ id, severity, device, text: id, evidence: { event: 41 } });
+  const head = { files: [{ devices: [{ device: 0 }, { device: 1 }], report: { findings: [finding('a', 'note', 0),
+    finding('b', 'problem', 0), finding('c', 'problem', 1), finding('d', 'problem', 0), finding('e', 'advice', null)] } }] };
+  assert.deepEqual(findingsOf(head, { file: 0, dev: 0 }).map((f) => f.id), ['b', 'd', 'e', 'a']);
+  assert.deepEqual(placeOf(finding('oom', 'problem', 0), () => true), { at: 42, view: 'stack' });
+  const leak = { id: 'leak', evidence: { culprit: 'log.py:40 append' } };
+  assert.deepEqual(placeOf(leak, () => true), { view: 'leaks', query: 'site:"log.py:40 append"' });
+  assert.equal(placeOf(leak, (id) => id === 'stack').view, 'stack');
+});
+
+test('terms quote what holds blanks', () => {
+  assert.equal(termOf('category', 'optimizer_state'), 'cat:optimizer_state');
+  assert.equal(termOf('site', 'a.py:3 f"g'), 'site:"a.py:3 f g"');
+  assert.equal(termOf('age', 'old'), '');
+});
+
+test('the wheel zooms by at most half at once, whatever its unit', () => {
+  assert.equal(wheelFactor(1e9), 1 / 1.5);
+  assert.equal(wheelFactor(-1e9), 1.5);
+  assert.ok(Math.abs(wheelFactor(100) * wheelFactor(-100) - 1) < 1e-12);
+  assert.equal(wheelPixels(3, 1), 48);
+});
+
+test('children of a tree, the heaviest first', () => {
+  const tree = { parent: Uint32Array.from([0, 0, 0, 1]), total: Float64Array.from([9, 3, 6, 3]) };
+  assert.deepEqual(childLists(tree), [[2, 1], [3], [], []]);
+});

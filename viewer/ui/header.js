@@ -1,0 +1,132 @@
+// header.js - file and devices, how far to trust them, and the findings that lead into the picture.
+import { bytes, count } from '../core/human.js';
+import { button, byId, el, fill, setOptions } from './dom.js';
+import { shown, shortened, words } from './text.js';
+
+const windows = {
+  complete: 'complete', late_start: 'starts mid-run', overflowed: 'overwritten at the start',
+  overflow_suspected: 'overwritten at the start (suspected)', incomplete: 'cut off',
+  state_only: 'state only', one_event: 'one event',
+};
+const severityWords = { problem: 'problem', advice: 'advice', note: 'note' };
+const severityOrder = { problem: 0, advice: 1, note: 2 };
+const firstFindings = 3;
+
+/** The name of a file without its folders. */
+export function baseName(path) {
+  return String(path).split(/[\\/]/).pop();
+}
+
+export function drawFiles(head, state, choose) {
+  const select = byId('file');
+  setOptions(select, head.files.map((file, i) => [String(i), shortened(baseName(file.name), 80)]), String(state.file));
+  select.disabled = head.files.length < 2;
+  select.title = shown(head.files[state.file].name);
+  select.onchange = () => choose(Number(select.value));
+}
+
+/** A chip per device: name, peak, and a flag where an allocation failed. */
+export function drawDevices(head, state, choose) {
+  const file = head.files[state.file];
+  const report = (file.report && file.report.devices) || [];
+  fill(byId('devices'), file.devices.map((device, i) => {
+    const told = report.find((one) => one.device === device.device) || {};
+    const peak = told.requested ? bytes(told.requested.peak_bytes) : '';
+    return button([device.name, ' ', el('span', { class: 'muted', text: peak }),
+      told.oom_events ? el('span', { class: 'problem', text: ' \u25bc OOM' }) : null],
+    () => choose(i), { 'aria-pressed': i === state.dev ? 'true' : 'false' });
+  }));
+}
+
+function trustOf(head, state) {
+  const file = head.files[state.file];
+  const device = file.devices[state.dev];
+  const told = file.report && (file.report.devices || []).find((one) =>
+    device && one.device === device.device);
+  return told ? told.trust : null;
+}
+
+export function gradeOf(head, state) {
+  const trust = trustOf(head, state);
+  return trust ? trust.grade : null;
+}
+
+/** Checks with their counts, in a dialog. */
+function showChecks(trust) {
+  const dialog = byId('dialog');
+  const rows = trust.items.map((item) => el('tr', null, el('td', null, el('code', { text: item.id })),
+    el('td', { class: 'number', text: item.count === null ? '-' : count(item.count) }),
+    el('td', { class: 'number', text: bytes(item.worst_bytes) }),
+    el('td', { class: 'number', text: item.first_event === null ? '-' : count(item.first_event) }),
+    el('td', { text: item.text })));
+  fill(dialog, el('h2', { text: `Trust: grade ${trust.grade}, ${windows[trust.window] || words(trust.window)}` }),
+    el('table', null, el('caption', { text: 'Checks' }), el('thead', null, el('tr', null,
+      ['check', 'count', 'worst', 'first event', 'what it says'].map((t) => el('th', { scope: 'col', text: t })))),
+    el('tbody', null, rows)),
+    button('close', () => dialog.close()));
+  dialog.showModal();
+}
+
+/** One line while there is anything to say; none for a complete file of grade A. */
+export function drawTrust(head, state) {
+  const host = byId('trust');
+  const trust = trustOf(head, state);
+  host.hidden = !trust || (trust.grade === 'A' && trust.window === 'complete');
+  if (host.hidden) return;
+  const worst = trust.items.slice(0, 2).map((item) => `${item.text} (${item.id})`).join('; ');
+  fill(host, el('span', { class: 'grade advice', text: `! ${trust.grade}, ${windows[trust.window] ||
+    words(trust.window)}:` }), el('span', { text: worst || 'no check found a fault' }),
+  button('why', () => showChecks(trust), { class: 'link' }));
+}
+
+/** What a click on a finding changes: a part of the state. */
+export function placeOf(finding, has) {
+  const evidence = finding.evidence || {};
+  const place = {};
+  const event = typeof evidence.event === 'number' ? evidence.event :
+    Array.isArray(evidence.at_events) ? evidence.at_events[0] : undefined;
+  if (typeof event === 'number' && event >= 0) place.at = event + 1;
+  if (finding.id === 'leak' && has('leaks')) place.view = 'leaks';
+  else if (finding.id === 'stranded' && has('map')) place.view = 'map';
+  else if (has('stack')) place.view = 'stack';
+  if (evidence.culprit) place.query = siteTerm(evidence.culprit);
+  return place;
+}
+
+/** A search term for a culprit: quoted, as it holds blanks. */
+export function siteTerm(name) {
+  return 'site:"' + String(name).replaceAll('"', ' ') + '"';
+}
+
+function findingNode(finding, go) {
+  const severity = severityWords[finding.severity] || 'note';
+  const tone = severity === 'note' ? 'muted' : severity;
+  const mark = severity === 'problem' ? '\u25bc' : severity === 'advice' ? '\u25b8' : '\u00b7';
+  return button([el('span', { class: 'tag ' + tone, text: `${mark} ${words(finding.id)}` }),
+    el('span', { class: 'what', text: finding.text })], () => go(finding),
+  { class: 'plain finding', title: shown(finding.text) });
+}
+
+/** Findings of the report that belong to this device, worst first, in the order of the report. */
+export function findingsOf(head, state) {
+  const file = head.files[state.file];
+  const device = file.devices[state.dev];
+  const all = (file.report && file.report.findings) || [];
+  return all.filter((f) => f.device === null || f.device === undefined || !device ||
+    f.device === device.device).map((f, i) => ({ f, i })).sort((a, b) =>
+    (severityOrder[a.f.severity] ?? 2) - (severityOrder[b.f.severity] ?? 2) || a.i - b.i).map((one) => one.f);
+}
+
+export function drawVerdicts(head, state, go) {
+  const host = byId('verdicts');
+  const list = findingsOf(head, state);
+  host.hidden = list.length === 0;
+  const open = host.dataset.open === 'true';
+  const seen = open ? list : list.slice(0, firstFindings);
+  const more = list.length - firstFindings;
+  fill(host, seen.map((finding) => findingNode(finding, go)), more > 0 ? button(open ? 'fewer' :
+    `${more} more`, () => {
+    host.dataset.open = open ? 'false' : 'true';
+    drawVerdicts(head, state, go);
+  }, { class: 'link', 'aria-expanded': open ? 'true' : 'false' }) : null);
+}

@@ -1,0 +1,108 @@
+// keys.js - the table of keys, their look-up, and the `?` dialog made from the table.
+import { button, byId, el, fill } from './dom.js';
+
+/** [action, keys, shifted keys, what it does]; the order is that of the dialog. */
+export const table = [
+  ['help', ['?'], 'this table, settings'],
+  ['find', ['/'], 'find'],
+  ['next', ['n'], 'next match'],
+  ['previous', ['N'], 'previous match'],
+  ['view', ['1', '2', '3', '4', '5', '6', '7', '0'], 'views'],
+  ['group', ['g'], 'next grouping'],
+  ['group-back', ['G'], 'previous grouping'],
+  ['left', ['ArrowLeft'], 'cursor one column to the left, Shift ten'],
+  ['right', ['ArrowRight'], 'cursor one column to the right, Shift ten'],
+  ['event-back', [','], 'one event back'],
+  ['event-on', ['.'], 'one event on'],
+  ['pan-left', ['a', 'j'], 'pan 10 % to the left'],
+  ['pan-right', ['d', 'l'], 'pan 10 % to the right'],
+  ['zoom-in', ['w', 'i', '+', '='], 'zoom in at the cursor'],
+  ['zoom-out', ['s', 'k', '-'], 'zoom out at the cursor'],
+  ['up', ['ArrowUp'], 'band above at the cursor'],
+  ['down', ['ArrowDown'], 'band below at the cursor'],
+  ['pin', ['Enter'], 'pin the band at the cursor'],
+  ['fit-y', ['y'], 'fit the memory axis'],
+  ['peak', ['p'], 'peak, then the next peaks'],
+  ['oom', ['o'], 'next failed allocation'],
+  ['step-back', ['['], 'previous step'],
+  ['step-on', [']'], 'next step'],
+  ['step-extend-back', ['{'], 'range back by a step'],
+  ['step-extend', ['}'], 'range on by a step'],
+  ['mark', ['m'], 'mark A, then B'],
+  ['unmark', ['M'], 'clear the marks'],
+  ['zoom-selection', ['f'], 'zoom to the selection'],
+  ['home', ['Home'], 'whole recording'],
+  ['undo', ['u', 'Backspace'], 'undo zoom and jumps'],
+  ['redo', ['U'], 'redo'],
+  ['axis', ['x'], 'events or time'],
+  ['copy-stack', ['c'], 'copy the stack'],
+  ['copy-link', ['C'], 'copy a link'],
+  ['export', ['e'], 'export'],
+  ['theme', ['t'], 'light or dark'],
+  ['patterns', ['K'], 'patterns'],
+  ['fold', ['h'], 'fold or unfold library frames'],
+  ['wide', ['W'], 'who table over the whole page'],
+  ['escape', ['Escape'], 'close, clear the find box, unpin, clear the range'],
+  ['focus', ['r', 'F6'], 'move the focus through the page'],
+];
+
+const byKey = new Map(table.flatMap(([action, keys]) => keys.map((key) => [key, action])));
+const inField = new Set(['Escape', 'F6']);
+const ownKeys = new Set(['Enter', 'ArrowUp', 'ArrowDown', 'ArrowLeft', 'ArrowRight', 'Home',
+  'Backspace']);
+
+/**
+ * The action of a key, or null.  `event`: key, shiftKey, ctrlKey, altKey, metaKey;
+ * `place`: { field, widget, single } - focus in a field, in something with keys of its own,
+ * and whether single keys are on.
+ */
+export function actionOf(event, place) {
+  if (event.ctrlKey || event.altKey || event.metaKey) return null;
+  if (place.field && !inField.has(event.key)) return null;
+  if (place.widget && ownKeys.has(event.key)) return null;
+  if (!place.single && event.key.length === 1) return null;
+  const key = event.key.length === 1 && !event.shiftKey ? event.key.toLowerCase() : event.key;
+  return byKey.get(key) || null;
+}
+
+/** Keys as they are printed: `Shift+G`, `\u2190`. */
+export function keyNames(keys) {
+  const arrows = { ArrowLeft: '\u2190', ArrowRight: '\u2192', ArrowUp: '\u2191', ArrowDown: '\u2193',
+    Escape: 'Esc' };
+  return keys.map((key) => arrows[key] ||
+    (/^[A-Z]$/.test(key) ? 'Shift+' + key : /^[a-z]$/.test(key) ? key.toUpperCase() : key));
+}
+
+const mouse = [
+  ['click', 'pin; again or Esc unpins'],
+  ['drag', 'select a range'],
+  ['Shift-drag, middle-drag', 'pan'],
+  ['wheel', 'zoom at the pointer; Alt-wheel zooms memory; Shift-wheel pans'],
+  ['double-click', 'zoom to the life of the band; on an axis: fit'],
+  ['drag on the overview', 'move, resize or draw the brush'],
+  ['one finger, two, long press', 'pan, zoom, select a range'],
+];
+
+function rows(list) {
+  return list.map(([keys, what]) => el('tr', null,
+    el('td', null, keys.map((key) => [el('kbd', { text: key }), ' '])), el('td', { text: what })));
+}
+
+/** Fills and opens the `?` dialog; `settings` are { name, on, set }. */
+export function openHelp(settings, views) {
+  const dialog = byId('help');
+  const shownRows = table.filter(([action]) => action !== 'view')
+    .map(([, keys, what]) => [keyNames(keys), what]);
+  shownRows.splice(4, 0, ...views.map((view) => [[view.key], 'view ' + view.title]));
+  fill(dialog,
+    el('h2', { text: 'Keys' }),
+    el('div', { class: 'columns' },
+      el('table', null, el('caption', { text: 'Keyboard' }), el('tbody', null, rows(shownRows))),
+      el('table', null, el('caption', { text: 'Mouse and touch' }),
+        el('tbody', null, rows(mouse.map(([key, what]) => [[key], what]))))),
+    el('h2', { text: 'Settings' }),
+    settings.map((one) => el('p', null, el('label', null, el('input', { type: 'checkbox',
+      checked: one.on, on: { change: (event) => one.set(event.target.checked) } }), ' ', one.name))),
+    button('close', () => dialog.close()));
+  dialog.showModal();
+}

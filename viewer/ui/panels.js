@@ -1,0 +1,180 @@
+// panels.js - beside the picture: legend, who holds the memory, and the selected range.
+import { bytes, count, delta, duration, share } from '../core/human.js';
+import { button, choice, el, fill, setOptions } from './dom.js';
+import { paintSwatch } from './paint.js';
+import { createTable } from './table.js';
+import { eventName, shown, words } from './text.js';
+
+export const groupings = [
+  ['category', 'category'], ['site', 'site'], ['owner', 'owner'], ['module', 'module'],
+  ['phase', 'phase'], ['pool', 'pool and stream'], ['stream', 'stream'], ['size', 'size class'],
+  ['age', 'age'], ['birth', 'time of birth'],
+];
+
+/** The groupings that a recording can be split by, as options of a list box. */
+export function groupingsOf(cover) {
+  return groupings.filter(([id]) => cover.by.includes(id));
+}
+
+export function nextGrouping(cover, by, step) {
+  const ids = groupingsOf(cover).map(([id]) => id);
+  return ids[(ids.indexOf(by) + step + ids.length) % ids.length];
+}
+
+/** One row above the plot: swatch, name, bytes and share at the cursor. */
+export function createLegend(host, ctx) {
+  const node = el('div', { class: 'legend', role: 'group', 'aria-label': 'Legend, at the cursor' });
+  host.append(node);
+  const most = 14;
+  let made = '';
+
+  function entry(row, total, state) {
+    const swatch = el('canvas', { class: 'swatch', 'aria-hidden': 'true' });
+    const given = ctx.slots().get(row.key);
+    if (given) paintSwatch(swatch, given, ctx.palette(), state.patterns);
+    const term = ctx.termOf(state.by, row.name);
+    const on = state.query !== '' && state.query === term;
+    const one = button([swatch, words(row.name), el('span', { class: 'muted',
+      text: `${bytes(row.bytes)} ${share(total ? row.bytes / total : -1)}` })].flat(),
+    () => ctx.search(on ? '' : term, false),
+    { class: 'plain', 'aria-pressed': on ? 'true' : 'false', 'data-key': row.key });
+    one.addEventListener('dblclick', () => ctx.search(term, true));
+    return one;
+  }
+
+  function update(live) {
+    const state = ctx.store.get();
+    const key = JSON.stringify([live.state, state.by, state.query, state.theme, state.patterns,
+      state.file, state.dev, [...ctx.slots().keys()].join()]);
+    if (key === made) return;
+    made = key;
+    const rows = live.rows.slice(0, most);
+    const rest = live.rows.slice(most);
+    fill(node, rows.map((row) => entry(row, live.bytes, state)),
+      rest.length ? el('span', { class: 'muted', text:
+        `other (${rest.length}) ${bytes(rest.reduce((n, row) => n + row.bytes, 0))}` }) : null);
+  }
+  return { node, update };
+}
+
+function whoColumns(ctx) {
+  return [
+    { id: 'name', name: 'held by', name_: true, value: (row) => row.name, text: (row) => row.name,
+      cell: (row) => [button(words(row.name), () => ctx.search(ctx.termOf(ctx.store.get().by, row.name), false),
+        { class: 'plain', title: shown(row.name) }), meter(row.part)] },
+    { id: 'bytes', name: 'bytes', number: true, unit: 'bytes', value: (row) => row.bytes,
+      text: (row) => bytes(row.bytes), sum: (total) => bytes(total.bytes) },
+    { id: 'share', name: 'of requested', number: true, value: (row) => row.part,
+      text: (row) => share(row.part), sum: (total) => share(total.bytes ? 1 : -1),
+      explain: 'share of the bytes requested at the cursor' },
+    { id: 'count', name: 'count', number: true, value: (row) => row.count,
+      text: (row) => count(row.count), sum: (total) => count(total.count) },
+    { id: 'largest', name: 'largest', number: true, unit: 'bytes', value: (row) => row.largest,
+      text: (row) => bytes(row.largest) },
+    { id: 'since', name: 'since', value: (row) => row.since,
+      text: (row) => (row.since === 0 ? 'before recording' : eventName(row.since)) },
+  ];
+}
+
+function meter(part) {
+  const node = el('span', { class: 'meter', 'aria-hidden': 'true' });
+  node.style.setProperty('width', Math.max(0, Math.min(100, part * 100)) + '%');
+  return node;
+}
+
+/** Who holds the memory at the cursor; the rows sum to the curve. */
+export function createWho(host, ctx) {
+  const by = choice('by', [], 'category', (value) => ctx.store.jump({ by: value }));
+  const where = el('span', { class: 'muted' });
+  host.append(el('h2', null, 'Who holds the memory', where, ctx.explain('The live allocations of the ' +
+    'state under the cursor, split by what is chosen. The total is the requested curve.'), by.node,
+  button('wide', () => ctx.store.move({ wide: !ctx.store.get().wide }), { title: 'Shift+W' })));
+  const table = createTable(host, whoColumns(ctx), { caption: 'Who holds the memory at the cursor',
+    sort: { id: 'bytes', descending: true }, key: (row) => row.key,
+    pick: (row) => ctx.search(ctx.termOf(ctx.store.get().by, row.name), false) });
+
+  function update(live) {
+    const state = ctx.store.get();
+    const cover = ctx.cover();
+    const list = groupingsOf(cover).filter(([id]) => id !== 'birth');
+    setOptions(by.select, list, state.by === 'birth' ? 'category' : state.by);
+    host.classList.toggle('wide', state.wide);
+    fill(where, 'at ' + eventName(live.state));
+    const rows = live.rows.map((row) => ({ ...row, part: live.bytes ? row.bytes / live.bytes : -1 }));
+    if (cover.adjust) {
+      rows.push({ key: -1, name: 'unattributed', bytes: cover.adjust, count: 0, largest: null,
+        since: 0, part: live.bytes ? cover.adjust / live.bytes : -1 });
+    }
+    table.set(rows, { label: 'requested', bytes: live.bytes, count: live.count }, null,
+      `requested at ${eventName(live.state)}, by ${state.by === 'birth' ? 'category' : state.by}`);
+  }
+  return { update, table };
+}
+
+function rangeColumns(ctx) {
+  const side = (row) => (row.delta > 0 ? 'grew' : row.delta < 0 ? 'shrank' : 'same');
+  return [
+    { id: 'name', name: 'by ' + ctx.store.get().by, name_: true, value: (row) => row.name,
+      text: (row) => row.name, cell: (row) => button(words(row.name),
+        () => ctx.search(ctx.termOf(ctx.store.get().by, row.name), false),
+        { class: 'plain', title: shown(row.name) }) },
+    { id: 'a', name: 'at A', number: true, unit: 'bytes', value: (row) => row.a,
+      text: (row) => bytes(row.a), sum: (total) => bytes(total.a) },
+    { id: 'b', name: 'at B', number: true, unit: 'bytes', value: (row) => row.b,
+      text: (row) => bytes(row.b), sum: (total) => bytes(total.b) },
+    { id: 'delta', name: 'change', number: true, unit: 'bytes', value: (row) => row.delta,
+      cell: (row) => el('span', { class: side(row), text: `${delta(row.delta)} ${side(row)}` }),
+      text: (row) => delta(row.delta), sum: (total) => delta(total.delta) },
+    { id: 'count', name: 'count', number: true, value: (row) => row.countB - row.countA,
+      text: (row) => `${count(row.countA)} \u2192 ${count(row.countB)}` },
+  ];
+}
+
+/** Facts and the signed table of a selected range. */
+export function createRange(host, ctx) {
+  let table = null;
+  let wanted = 0;
+  let made = '';
+
+  function facts(f, a, b) {
+    const pairs = [['smallest', bytes(f.min)], ['largest', bytes(f.max)],
+      ['start', bytes(f.start)], ['end', bytes(f.end)], ['change', delta(f.end - f.start)],
+      ['churn', bytes(f.churn)], ['born and survived', bytes(f.bornSurvived)], ['freed', bytes(f.freed)],
+      ['allocations born', count(f.born)]];
+    if (f.times) pairs.push(['time', duration(f.times[1] - f.times[0])]);
+    return [el('h2', null, `Range: ${eventName(a)} \u2013 ${eventName(b)}`, ctx.explain('A is the state at ' +
+      'the left edge, B at the right. What was born and survived less what was freed is the change.')),
+    el('div', { class: 'buttons' },
+      button('zoom', () => ctx.zoomToSelection()),
+      button('clear', () => ctx.store.jump({ range: null }))),
+    el('p', { class: 'muted', text: pairs.map(([name, value]) => `${name} ${value}`).join(' \u00b7 ') })];
+  }
+
+  function show(got, a, b) {
+    host.hidden = false;
+    fill(host, facts(got, a, b));
+    table = createTable(host, rangeColumns(ctx), { caption: 'What changed',
+      sort: { id: 'delta', descending: true }, key: (row) => row.key });
+    const total = { label: 'net', a: got.start, b: got.end, delta: got.end - got.start };
+    table.set(got.rows.slice().sort((x, y) => Math.abs(y.delta) - Math.abs(x.delta)), total);
+  }
+
+  function update() {
+    const state = ctx.store.get();
+    const key = JSON.stringify([state.range, state.by, state.file, state.dev]);
+    if (key === made) return;
+    made = key;
+    if (!state.range) {
+      host.hidden = true;
+      fill(host);
+      return;
+    }
+    const { a, b } = state.range;
+    const mine = ++wanted;
+    const by = state.by === 'birth' ? 'category' : state.by;
+    ctx.call('range', { a, b, by }).then((got) => {
+      if (got && mine === wanted && ctx.store.get().range) show(got, a, b);
+    }, ctx.failed);
+  }
+  return { update, table: () => table };
+}

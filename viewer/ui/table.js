@@ -1,0 +1,122 @@
+// table.js - sortable tables with a total row and virtual rows, and their CSV and JSON.
+import { button, el, fill } from './dom.js';
+
+const rowHeight = 26;
+const spare = 12;
+
+/** Rows in the order of a column: numbers by size, text by code units, unknown last. */
+export function sortRows(rows, column, descending) {
+  const value = column.value;
+  const sign = descending ? -1 : 1;
+  return rows.map((row, i) => ({ row, i, v: value(row) })).sort((a, b) => {
+    const none = (a.v === null || a.v === undefined) - (b.v === null || b.v === undefined);
+    if (none !== 0) return none;
+    if (a.v < b.v) return -sign;
+    if (a.v > b.v) return sign;
+    return a.i - b.i;
+  }).map((one) => one.row);
+}
+
+/** Which rows [from, to) a box shows, with a few to spare. */
+export function visibleRows(scrollTop, height, rows) {
+  const from = Math.max(0, Math.floor(scrollTop / rowHeight) - spare);
+  const to = Math.min(rows, Math.ceil((scrollTop + height) / rowHeight) + spare);
+  return [Math.min(from, rows), to];
+}
+
+function csvCell(value) {
+  if (value === null || value === undefined) return '';
+  if (typeof value === 'number') return String(value);
+  const text = /^[=+\-@\t\r]/.test(value) ? "'" + value : String(value);
+  return /[",\n\r]/.test(text) ? '"' + text.replaceAll('"', '""') + '"' : text;
+}
+
+/** RFC 4180; text that a spreadsheet would take for a formula gets an apostrophe. */
+export function toCsv(columns, rows) {
+  const heading = columns.map((c) => csvCell(c.unit ? `${c.id}_${c.unit}` : c.id)).join(',');
+  return [heading, ...rows.map((row) => columns.map((c) => csvCell(c.value(row))).join(','))]
+    .join('\r\n') + '\r\n';
+}
+
+export function toJson(columns, rows) {
+  return JSON.stringify(rows.map((row) => Object.fromEntries(columns.map((c) =>
+    [c.unit ? `${c.id}_${c.unit}` : c.id, c.value(row) ?? null]))), null, 1) + '\n';
+}
+
+function headCell(column, sort, onSort) {
+  const mine = sort && sort.id === column.id;
+  const name = column.name + (mine ? (sort.descending ? ' \u25be' : ' \u25b4') : '');
+  return el('th', { scope: 'col', class: column.number ? 'number' : null,
+    'aria-sort': mine ? (sort.descending ? 'descending' : 'ascending') : null, title: column.explain },
+  column.value && !column.fixed ? button(name, () => onSort(column)) : name);
+}
+
+function bodyCell(column, row) {
+  const content = column.cell ? column.cell(row) : column.text(row);
+  return el('td', { class: column.number ? 'number' : column.name_ ? 'name' : null }, content);
+}
+
+/**
+ * A table in `host`.  columns: { id, name, number, unit, value(row), text(row), cell(row),
+ * total(rows) }; options: caption, sort { id, descending }, key(row), pick(row).
+ */
+export function createTable(host, columns, options) {
+  const head = el('tr');
+  const body = el('tbody');
+  const foot = el('tfoot');
+  const caption = el('caption');
+  const box = el('div', { class: 'rows', tabindex: 0, role: 'group', 'aria-label': options.caption },
+    el('table', null, caption, el('thead', null, head), body, foot));
+  const all = { rows: [], order: [], total: null, sort: options.sort || null, chosen: null };
+  host.append(box);
+
+  function spacer(rows) {
+    const cell = el('td', { colspan: columns.length });
+    cell.style.setProperty('height', rows * rowHeight + 'px');
+    cell.style.setProperty('padding', '0');
+    return rows > 0 ? el('tr', { 'aria-hidden': 'true' }, cell) : null;
+  }
+
+  function one(row) {
+    const key = options.key ? options.key(row) : null;
+    return el('tr', { 'data-row': '', 'aria-selected': key !== null && key === all.chosen ? 'true' : null,
+      on: options.pick ? { click: (event) => {
+        if (!event.target.closest('button, a')) options.pick(row);
+      } } : null }, columns.map((column) => bodyCell(column, row)));
+  }
+
+  function draw() {
+    const [from, to] = visibleRows(box.scrollTop, box.clientHeight || 400, all.order.length);
+    fill(body, spacer(from), all.order.slice(from, to).map(one), spacer(all.order.length - to));
+  }
+
+  function arrange() {
+    const column = all.sort && columns.find((c) => c.id === all.sort.id);
+    all.order = column ? sortRows(all.rows, column, all.sort.descending) : all.rows;
+    fill(head, columns.map((c) => headCell(c, all.sort, sortBy)));
+    draw();
+  }
+
+  function sortBy(column) {
+    const again = all.sort && all.sort.id === column.id;
+    all.sort = { id: column.id, descending: again ? !all.sort.descending : Boolean(column.number) };
+    arrange();
+    const place = columns.indexOf(column);
+    const target = head.children[place] && head.children[place].querySelector('button');
+    if (target) target.focus();
+  }
+
+  function set(rows, total, chosen, title) {
+    all.rows = rows;
+    all.total = total;
+    all.chosen = chosen === undefined ? null : chosen;
+    fill(caption, title || options.caption);
+    fill(foot, total ? el('tr', null, columns.map((c, i) => (i === 0 ?
+      el('th', { scope: 'row' }, total.label) :
+      el('td', { class: c.number ? 'number' : null }, c.sum ? c.sum(total) : '')))) : null);
+    arrange();
+  }
+
+  box.addEventListener('scroll', draw);
+  return { set, node: box, columns, rows: () => all.order, caption: () => caption.textContent };
+}

@@ -1,0 +1,45 @@
+// text.js - text as the page may show it, and numbers as people type them.  No DOM.
+
+// C0, C1, bidirectional controls, and lone halves of surrogate pairs.
+const unsafe = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
+
+/** Text from a recording, its control and direction characters escaped: `\u202e`. */
+export function shown(text) {
+  return String(text).replace(unsafe, (c) => '\\u' + c.charCodeAt(0).toString(16).padStart(4, '0'));
+}
+
+/** As `shown`, and cut in the middle when longer than `most` characters. */
+export function shortened(text, most) {
+  const whole = shown(text);
+  if (whole.length <= most) return whole;
+  const head = Math.ceil((most - 1) / 2);
+  return whole.slice(0, head) + '\u2026' + whole.slice(whole.length - (most - 1 - head));
+}
+
+const units = { '': 1, b: 1, k: 1024, kib: 1024, kb: 1024, m: 1048576, mib: 1048576, mb: 1048576,
+  g: 1073741824, gib: 1073741824, gb: 1073741824, t: 1099511627776, tib: 1099511627776,
+  tb: 1099511627776 };
+
+/** Bytes that a person typed (`80GiB`, `1.5 g`, `1024`); null when it is no size. */
+export function parseBytes(text) {
+  const match = /^\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*$/i.exec(text);
+  if (!match) return null;
+  const unit = units[match[2].toLowerCase()];
+  const value = unit === undefined ? NaN : Math.round(Number(match[1]) * unit);
+  return value > 0 && value < 2 ** 53 ? value : null;
+}
+
+/** `optimizer_state` as people read it. */
+export function words(id) {
+  return shown(id).replaceAll('_', ' ');
+}
+
+/** The event after which the recording is in state `p`, as the reports number it. */
+export function eventName(p) {
+  return p === 0 ? 'start' : 'event ' + grouped(p - 1);
+}
+
+/** Digits in groups of three, U+202F between them. */
+export function grouped(n) {
+  return String(Math.round(n)).replace(/\B(?=(\d{3})+(?!\d))/g, '\u202f');
+}
