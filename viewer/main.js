@@ -1,1 +1,59 @@
-// main.js - what runs when the page, or the worker, reads the bundle.
+// main.js - what runs first: the page's side of the bundle, or, where there is no page, the worker's.
+import { read, write } from './core/link.js';
+import { runWorker, startEngine } from './worker.js';
+import { schemaProblem } from './core/decode.js';
+import { start } from './ui/page.js';
+
+/* The policy of the page lets only this one make the address of a script. */
+function scriptAddress(url) {
+  const types = globalThis.trustedTypes;
+  if (!types) return url;
+  return types.createPolicy('vramscope', { createScriptURL: (address) => address })
+    .createScriptURL(url);
+}
+
+/* The bundle once more; null where the browser has no workers here. */
+function createWorker() {
+  try {
+    const text = document.getElementById('app').textContent;
+    const url = URL.createObjectURL(new Blob([text], { type: 'text/javascript' }));
+    return new Worker(scriptAddress(url));
+  } catch {
+    return null;
+  }
+}
+
+/* The text of a block, whose element ends: it would be held twice. */
+function takeText(element) {
+  const text = element.textContent;
+  element.remove();
+  return text;
+}
+
+function fail(message) {
+  const alarm = document.getElementById('alarm');
+  document.getElementById('page').hidden = false;
+  alarm.hidden = false;
+  alarm.textContent = message;
+}
+
+function runPage() {
+  const head = JSON.parse(document.getElementById('head').textContent);
+  const problem = schemaProblem(head);
+  if (problem) {
+    fail(problem);
+    return;
+  }
+  for (const file of head.files) file.name = file.report.file.path.split('/').pop();
+  const engine = startEngine(head.files, createWorker());
+  engine.block(0, takeText(document.getElementById('cover')));
+  globalThis.vrs_block = () => {
+    const element = document.currentScript.previousElementSibling;
+    engine.block(Number(element.id.slice(1)), takeText(element));
+  };
+  addEventListener('DOMContentLoaded', () => engine.end());
+  start(head, engine.call, { read, write }).catch((error) => fail(String(error.message ?? error)));
+}
+
+if (typeof document === 'undefined') runWorker(globalThis);
+else runPage();

@@ -74,8 +74,9 @@ export function drawTrust(head, state) {
   host.hidden = !trust || (trust.grade === 'A' && trust.window === 'complete');
   if (host.hidden) return;
   const worst = trust.items.slice(0, 2).map((item) => `${item.text} (${item.id})`).join('; ');
-  fill(host, el('span', { class: 'grade advice', text: `! ${trust.grade}, ${windows[trust.window] ||
-    words(trust.window)}:` }), el('span', { text: worst || 'no check found a fault' }),
+  const window = windows[trust.window] || words(trust.window);
+  const grade = `! ${trust.grade}, ${window}:`;
+  fill(host, el('span', { class: 'grade advice', text: grade }), el('span', { text: worst || 'no check found a fault' }),
   button('why', () => showChecks(trust), { class: 'link' }));
 }
 
