@@ -118,13 +118,19 @@ function shadesOf(d) {
 }
 
 /* What paints each pixel: the group of its allocation, and its marks. */
-function painted(d, ids, of, excluded) {
+function painted(d, ids, of, excluded, W) {
   const marks = shadesOf(d);
   const group = new Uint16Array(ids.length);
   const mark = new Uint8Array(ids.length);
   for (let i = 0; i < ids.length; i++) {
     const id = ids[i];
     if (id < 0) continue;
+    // Bands are high: the pixel above is mostly of the same one, and at hand.
+    if (i >= W && id === ids[i - W]) {
+      group[i] = group[i - W];
+      mark[i] = mark[i - W];
+      continue;
+    }
     group[i] = of[id];
     mark[i] = marks[id] | (excluded && !excluded[id] ? EXCLUDED : 0);
   }
@@ -148,7 +154,7 @@ function raster(d, args) {
   const { ids, sums, drawn } = stackPicture(d.model, { shown, order, mask: only, y0, y1, H });
   return { W, H, y0, y1, shown, span: v.span, ids, sums, drawn, groups: names.length,
     bandsGrouped: order !== undefined, churn: churnColumns(d.model, v.edges),
-    ...painted(d, ids, of, only ? null : v.mask) };
+    ...painted(d, ids, of, only ? null : v.mask, W) };
 }
 
 /* The same with one band for each group; ids are groups. */
@@ -189,7 +195,7 @@ function map(d, args) {
     { shown, chosen: args.chosen ?? null, y0, y1, H: args.H });
   const { of, names } = d.grouping(named(args.by));
   return { W: args.W, H: args.H, y0, y1, shown, span, ...picture, groups: names.length,
-    ...painted(d, picture.ids, of, maskOf(d, args)), tops: extent.tops, bytes: extent.bytes,
+    ...painted(d, picture.ids, of, maskOf(d, args), args.W), tops: extent.tops, bytes: extent.bytes,
     rows: rows.rows.map(({ lane, bytes, base }) => ({ lane, bytes, base })),
     unplaced: rows.unplaced };
 }
