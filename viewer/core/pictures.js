@@ -6,6 +6,7 @@ import { diffRows } from './diff.js';
 import { expressionsOf, parse, run } from './query.js';
 import { SPECIAL, flame, flameDiff, layout } from './tree.js';
 import { groupSums, groupsPicture, outline, stackPicture } from './raster.js';
+import { FRAME_CLASSES } from './row.js';
 import { isBefore, liveAt } from './live.js';
 import { stepsOf, survivorsBy } from './leaks.js';
 
@@ -14,7 +15,6 @@ const EXCLUDED = 8;
 const BEFORE = 16;
 const SHADES = 7;
 const SLOW = 200;
-const CLASSES = ['user', 'library', 'torch', 'generated', 'std', 'native'];
 
 function named(by) {
   return !by || by === 'birth' ? 'category' : by;
@@ -223,8 +223,8 @@ function rowsOf(d, { of = 'cursor', state, a, b }) {
   }
 }
 
-function isOwn({ frame, head }, f) {
-  return frame.kind !== undefined && (head.frame_kinds ?? CLASSES)[frame.kind[f]] === 'user';
+function isOwn({ frame }, f) {
+  return frame.kind !== undefined && FRAME_CLASSES[frame.kind[f]] === 'user';
 }
 
 /* Frames that `hide` leaves out: all but the user's own. */
