@@ -246,6 +246,18 @@ test('events around a state are those of the log', () => {
   }
 });
 
+test('where an address is given again, its end comes before the birth', () => {
+  const model = makeModel(1, { events: 40 });
+  const { born, end, wait } = model.alloc;
+  const later = born.findLastIndex((state) => state > 20);
+  const older = born.findIndex((state) => state > 0 && state < 10);
+  end[older] = born[later];
+  wait[older] = 0;
+  const kinds = eventsAround(model, 20, 100).filter(({ state }) => state === born[later])
+    .map(({ kind, row }) => [kind, row]);
+  assert.deepEqual(kinds, [['free', older], ['alloc', later]]);
+});
+
 test('an event that nothing tells of is there as other', () => {
   const model = makeModel(1, { events: 30, other: 0.5 });
   const told = model.event.rows;

@@ -401,7 +401,7 @@ function eventsOfRows(model, first, last) {
     if (born[r] > 0) put(born[r], 'alloc', r);
     const waits = wait ? wait[r] : 0;
     if (waits > 0) put(end[r] - waits, 'free_requested', r);
-    if (end[r] < model.states) put(end[r], waits > 0 ? 'free_completed' : 'free', r);
+    put(end[r], waits > 0 ? 'free_completed' : 'free', r);
   }
   return found;
 }
@@ -419,7 +419,8 @@ function eventsOfTable({ event }, first, last) {
 
 /** About n events, those that lead to the states around p: { state, kind, row (-1: none), bytes },
  * in order; the event's number is state - 1.  One that changes nothing here, as a free of unknown
- * memory, has the kind other.  An end comes before a birth in the same state. */
+ * memory, has the kind other.  Where an address is given again,
+ * the older allocation's end comes first. */
 export function eventsAround(model, p, n = 200) {
   const most = model.states - 1;
   const first = Math.max(1, Math.min(p - Math.floor(n / 2) + 1, most - n + 1));
@@ -430,6 +431,5 @@ export function eventsAround(model, p, n = 200) {
   told.forEach((known, i) => {
     if (!known) found.push({ state: first + i, kind: 'other', row: -1, bytes: 0 });
   });
-  const rank = (event) => (event.kind === 'alloc' ? 1 : 0);
-  return found.sort((a, b) => a.state - b.state || rank(a) - rank(b) || a.row - b.row);
+  return found.sort((a, b) => a.state - b.state || a.row - b.row);
 }
