@@ -419,8 +419,7 @@ function eventsOfTable({ event }, first, last) {
 
 /** About n events, those that lead to the states around p: { state, kind, row (-1: none), bytes },
  * in order; the event's number is state - 1.  One that changes nothing here, as a free of unknown
- * memory, has the kind other.  Where an address is given again,
- * the older allocation's end comes first. */
+ * memory, has the kind other.  Where an address is given again, the older one's end comes first. */
 export function eventsAround(model, p, n = 200) {
   const most = model.states - 1;
   const first = Math.max(1, Math.min(p - Math.floor(n / 2) + 1, most - n + 1));
