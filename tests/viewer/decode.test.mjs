@@ -184,7 +184,7 @@ test('what does not fit together is refused by name', async () => {
   await refuses(put('stack', 'caller', 1), /column stack\.caller: row 1 points at/);
   await refuses(put('frame', 'func', 1e6), /column frame\.func: row 0 points at/);
   await refuses(put('string', 'len', 1), /column string\.len: /);
-  await refuses((head) => { head.tables.alloc.columns.until.at = 1e9; }, /column alloc\.until: dam/);
+  await refuses((head) => { head.tables.alloc.columns.until.at = 1e9; }, /alloc\.until: dam/);
   await refuses((head, blocks) => blocks.fill(new Uint8Array(0)), /damaged data/);
 });
 

@@ -59,7 +59,8 @@ test('hostile values', () => {
     assert.doesNotMatch(notes[0], /[^\x20-\x7e…]/);
     assert.ok(notes[0].length < 100);
   }
-  const odd = ['__proto__=1', 'constructor=1', 'toString=1', '=', '&&&', 'v', 'at', '%=%', '\u0000'];
+  const odd = ['__proto__=1', 'constructor=1', 'toString=1', '=', '&&&', 'v', 'at', '%=%',
+    '\u0000'];
   for (const text of odd) {
     assert.deepEqual(read(text), { state: {}, notes: [] }, text);
     assert.equal({}.at, undefined);

@@ -136,7 +136,7 @@ test('ranges: end less start is born and survived less freed', () => {
 });
 
 function sameAsOracle(model, facts) {
-  const [first, last] = [new Set(oracle(model).live(facts.a)), new Set(oracle(model).live(facts.b))];
+  const [first, last] = [facts.a, facts.b].map((p) => new Set(oracle(model).live(p)));
   const born = model.log.events.slice(facts.a, facts.b).filter((e) => e.op === 'alloc')
     .map((e) => e.row);
   const sum = (rows) => rows.reduce((n, row) => n + row.bytes, 0);
@@ -156,7 +156,8 @@ test('the churn of columns adds up to that of the range', () => {
       const edges = Array.from({ length: W + 1 }, (_, c) => Math.floor((model.states * c) / W));
       const churn = range.churnColumns(model, edges);
       for (let c = 0; c < W; c++) {
-        const born = model.log.events.slice(Math.max(0, edges[c] - 1), Math.max(0, edges[c + 1] - 1))
+        const [from, to] = [edges[c], edges[c + 1]].map((p) => Math.max(0, p - 1));
+        const born = model.log.events.slice(from, to)
           .filter((e) => e.op === 'alloc');
         assert.equal(churn[c], born.reduce((n, e) => n + e.row.bytes, 0), name);
       }

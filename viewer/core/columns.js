@@ -33,7 +33,8 @@ function firstFrom(time, t) {
 
 /** The span [a, b) of states in force during the time of column `c`, in microseconds since the
  * first event: the state carried in, unless another begins with the column, and those that begin
- * before it ends. Events of one microsecond fall into one column. The last column of the recording holds its last state. */
+ * before it ends. Events of one microsecond fall into one column; the last column of the recording
+ * holds its last state. */
 export function timeSpan(time, t0, t1, W, c) {
   const from = t0 + ((t1 - t0) * c) / W;
   const to = t0 + ((t1 - t0) * (c + 1)) / W;
@@ -52,6 +53,20 @@ export function timeColumns(model, pyr, t0, t1, W) {
     shown[c] = peakIn(pyr, a, b);
   }
   return shown;
+}
+
+/** The W + 1 states between columns: column c has those from its edge to the next. */
+export function columnEdges(v0, v1, W, states) {
+  return Uint32Array.from({ length: W + 1 },
+    (_, c) => Math.min(Math.max(0, Math.floor(v0 + ((v1 - v0) * c) / W)), states));
+}
+
+/** The same over the time [t0, t1]. */
+export function timeEdges(time, t0, t1, W) {
+  return Uint32Array.from({ length: W + 1 }, (_, c) => {
+    const t = t0 + ((t1 - t0) * c) / W;
+    return c === W && t >= time[time.length - 1] ? time.length : firstFrom(time, t);
+  });
 }
 
 /** The column that stands for state `p`, the last one of them; where it is outside, the nearest. */

@@ -51,8 +51,9 @@ async function decodeTable(table, head, blocks, have) {
   for (const column of [...must, ...may]) {
     const name = `${table}.${column}`;
     const given = Object.hasOwn(head.columns ?? {}, column) ? head.columns[column] : null;
+    if (!given && name === 'string.bytes') got.bytes = new Uint8Array(0);
     if (!given) {
-      if (must.includes(column)) throw columnError(name, 'missing');
+      if (must.includes(column) && name !== 'string.bytes') throw columnError(name, 'missing');
       continue;
     }
     const spec = { rows: head.rows, ...given };
@@ -104,7 +105,7 @@ function stringsOf(lengths, bytes) {
     strings[i] = decoder.decode(bytes.subarray(at, at + lengths[i]));
     at += lengths[i];
   }
-  if (at !== bytes.length) throw columnError('string.len', 'the lengths are not those of the text');
+  if (at !== bytes.length) throw columnError('string.len', 'these are not lengths of the text');
   return strings;
 }
 
@@ -191,7 +192,8 @@ function emptyModel(head) {
   const first = (...columns) => Object.fromEntries([['rows', 1],
     ...columns.map((column) => [column, new Uint32Array(1)])]);
   return {
-    name: head.name ?? '', states, adjust: head.adjust_bytes ?? 0, time: null, head,
+    name: head.name ?? `${head.kind ?? 'cuda'}:${head.device ?? 0}`, states,
+    adjust: head.adjust_bytes ?? 0, time: null, head,
     alloc: { rows: 0, born: none(), end: none(), bytes: new Float64Array(0) },
     range: { rows: 0, born: none(), end: none(), lane: none(), base: new Float64Array(0),
       bytes: new Float64Array(0) },

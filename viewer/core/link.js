@@ -1,6 +1,6 @@
 // link.js - the state of the page as a fragment of its address, and back.
 //
-// `#v=1&file=0&dev=0&view=stack&x=e12000-34000&y=0-&at=48120&by=category&sel=a812&q=cat%3Agradient`.
+// `#v=1&file=0&dev=0&view=stack&x=e12000-34000&y=0-&at=48120&by=category&sel=a812&q=…`
 // States are counted as everywhere in the core; x is [from, to) in states (e) or microseconds (t).
 
 import { GROUPINGS } from './live.js';
@@ -65,7 +65,10 @@ function readMarks(text) {
 }
 
 const plain = (value) => String(value);
-const flag = { read: (text) => (text === '1' ? true : undefined), write: (on) => (on ? '1' : null) };
+const flag = {
+  read: (text) => (text === '1' ? true : undefined),
+  write: (on) => (on ? '1' : null),
+};
 
 // In the order in which they are written.
 const KEYS = {

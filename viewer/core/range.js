@@ -61,8 +61,9 @@ export function freedIn(model, a, b) {
   return select(model, a, (i) => born[i] <= a && end[i] > a && end[i] <= b);
 }
 
-/** Bytes allocated in the states that each column stands for: the strip under the stack. `edges` are
- * the W + 1 ascending states between columns; column c has those born in [edges[c], edges[c + 1]). */
+/** Bytes allocated in the states that each column stands for: the strip under the stack. `edges`
+ * are the W + 1 ascending states between columns; column c has what was born in
+ * [edges[c], edges[c + 1]). */
 export function churnColumns(model, edges) {
   const { rows, born, bytes } = model.alloc;
   const W = edges.length - 1;
