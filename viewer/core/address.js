@@ -195,7 +195,7 @@ export function mapExtent(map, chosen = null) {
 }
 
 function paintRanges(model, map, view, pixels, tops, firstOf) {
-  const to = layer(view.shown.length, view.H, view.mapped);
+  const to = layer(view.shown.length, view.H, view.mapped !== false);
   const { lane, born, end, bytes } = model.range;
   for (let i = 0; i < map.rowOf.length; i++) {
     const row = map.rowOf[i];
@@ -285,7 +285,7 @@ function placesOf(model, { shown, H }, ids, ranges, tally) {
 /** view: shown, chosen (map rows from the top, default all by address), y0 and y1 in bytes of the
  * rows laid end to end, H, mask.  Pixel row 0 is on top.  Returns for each pixel the allocation
  * over its centre (`ids`, -1 none), the range there, what that place is (`kinds`, PLACE), and the
- * fraction of its bytes in use (`used`); with view.mapped that of those mapped, else null. */
+ * fraction of its bytes in use (`used`) and mapped (`mapped`, unless view.mapped is false). */
 export function mapPicture(model, map, view) {
   const firstOf = columnsOf(view.shown);
   const pixels = pixelRows(view);
@@ -298,7 +298,7 @@ export function mapPicture(model, map, view) {
     ranges: under.ids,
     kinds: placesOf(model, view, over.ids, under.ids, tally),
     used: fractions(over, pixels),
-    mapped: view.mapped ? fractions(under, pixels) : null,
+    mapped: view.mapped === false ? null : fractions(under, pixels),
   };
 }
 
