@@ -1,4 +1,4 @@
-// The address map and the allocator at one moment, against plain scans of the live blocks.
+// address.test.mjs - the map and the allocator at one moment, against scans of the live blocks.
 import test from 'node:test';
 import assert from 'node:assert/strict';
 import { makeModel, manyModels, oracle } from './synthetic.mjs';
@@ -24,7 +24,8 @@ function reused(model) {
   const of = Array.from(alloc.lane, (lane, r) => plainRange(model, lane, alloc.born[r]));
   for (let j = 1; j < range.rows; j++) {
     const taken = (i) => [...Array(range.rows).keys()].some((k) => k !== i && k !== j &&
-      range.lane[k] === range.lane[i] && range.born[k] < range.end[j] && range.end[k] > range.born[j]);
+      range.lane[k] === range.lane[i] && range.born[k] < range.end[j] &&
+      range.end[k] > range.born[j]);
     const i = [...Array(j).keys()].find((k) => range.end[k] <= range.born[j] &&
       range.bytes[k] >= range.bytes[j] && !taken(k));
     if (i === undefined) continue;
@@ -89,7 +90,7 @@ test('rows hold every range once and do not overlap', () => {
     const { rows, rowOf, rangeOf, unplaced } = mapRows(model);
     const ranges = rows.flatMap((row) => row.ranges);
     assert.deepEqual(ranges.sort((a, b) => a - b), [...Array(model.range.rows).keys()], name);
-    for (let i = 1; i < rows.length; i++) assert.ok(rows[i].lane >= rows[i - 1].lane + rows[i - 1].lanes);
+    rows.slice(1).forEach((row, i) => assert.ok(row.lane >= rows[i].lane + rows[i].lanes, name));
     rowOf.forEach((row, i) => assert.ok(rows[row].ranges.includes(i)));
     assert.equal(unplaced.count, rangeOf.filter((range) => range < 0).length, name);
   }
@@ -131,7 +132,7 @@ function plainKind(model, map, p, pixel) {
   return holds ? PLACE.stranded : PLACE.returnable;
 }
 
-test('each pixel of the map: bytes in use, bytes mapped, who is over its centre, what is free', () => {
+test('each pixel of the map: bytes in use and mapped, who is over its centre, what is free', () => {
   const seen = new Set();
   for (const [name, model] of models()) {
     if (model.alloc.rows > 700) continue;
@@ -185,7 +186,9 @@ test('those that share a pixel of the map are told by address', () => {
 /* The largest run of free bytes of a bar, byte ranges marked one by one in units of 512. */
 function plainLargest(bar) {
   const used = new Uint8Array(bar.bytes / 512);
-  for (const { at, size } of bar.blocks) used.fill(1, Math.floor(at / 512), Math.ceil((at + size) / 512));
+  for (const { at, size } of bar.blocks) {
+    used.fill(1, Math.floor(at / 512), Math.ceil((at + size) / 512));
+  }
   let best = 0;
   let run = 0;
   used.forEach((taken, i) => {
@@ -213,7 +216,8 @@ test('bars at a state: reserved, used, free and its largest run', () => {
         assert.equal(bar.pending, pending);
       }
       const keys = bars.map((bar) => [bar.pool, bar.stream, bar.base]);
-      assert.deepEqual(keys, keys.slice().sort((a, b) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2]));
+      const order = (a, b) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2];
+      assert.deepEqual(keys, keys.slice().sort(order));
     }
   }
 });
@@ -242,6 +246,18 @@ test('events around a state are those of the log', () => {
   }
 });
 
+test('where an address is given again, its end comes before the birth', () => {
+  const model = makeModel(1, { events: 40 });
+  const { born, end, wait } = model.alloc;
+  const later = born.findLastIndex((state) => state > 20);
+  const older = born.findIndex((state) => state > 0 && state < 10);
+  end[older] = born[later];
+  wait[older] = 0;
+  const kinds = eventsAround(model, 20, 100).filter(({ state }) => state === born[later])
+    .map(({ kind, row }) => [kind, row]);
+  assert.deepEqual(kinds, [['free', older], ['alloc', later]]);
+});
+
 test('an event that nothing tells of is there as other', () => {
   const model = makeModel(1, { events: 30, other: 0.5 });
   const told = model.event.rows;
@@ -259,7 +275,10 @@ test('without addresses there is no map, and nothing fails', () => {
   assert.equal(map.rows.length, 0);
   assert.equal(map.unplaced.count, model.alloc.rows);
   const shown = Uint32Array.of(50);
-  const { kinds } = mapPicture(model, map, { shown, y0: 0, y1: 4096, H: 8 });
+  const view = { shown, y0: 0, y1: 4096, H: 8 };
+  const { kinds, mapped } = mapPicture(model, map, view);
   assert.ok(kinds.every((kind) => kind === PLACE.unmapped));
+  assert.ok(mapped.every((part) => part === 0));
+  assert.equal(mapPicture(model, map, { ...view, mapped: false }).mapped, null);
   assert.deepEqual(segmentsAt(model, 50), []);
 });

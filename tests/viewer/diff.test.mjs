@@ -1,4 +1,4 @@
-// Rows of a difference: whatever the pairs, they sum to the difference of the curves.
+// diff.test.mjs - whatever the pairs, rows sum to the difference of the curves.
 import test from 'node:test';
 import assert from 'node:assert/strict';
 import { makeModel, oracle, random } from './synthetic.mjs';
@@ -37,7 +37,8 @@ test('two recordings, by name, by given pairs, by group', () => {
     const a = side(makeModel(seed, { events: 500, adjust: 77 }), 400);
     const b = side(makeModel(seed + 50, { events: 700, sites: 14 }), 600);
     check(diffRows(a, b), a, b);
-    const sites = (m) => [...new Set(m.rows.map((row) => m.model.stack.site[m.model.alloc.stack[row]]))];
+    const siteOf = ({ stack, alloc }, row) => stack.site[alloc.stack[row]];
+    const sites = (m) => [...new Set(m.rows.map((row) => siteOf(m.model, row)))];
     const bs = sites(b);
     const pairs = sites(a).slice(0, bs.length - 2).filter(() => r() < 0.8)
       .map((key, i) => ({ a: key, b: bs[i], stage: i % 2 ? 'M1' : 'M3', score: 0.9 }));

@@ -1,4 +1,4 @@
-// Plain forms of what the page's core does cleverly, for tests to compare with.
+// plain.mjs - plain forms of what the page's core does cleverly, for tests to compare with.
 
 /* Shown states by the words of the rule: the largest of each span, the earliest on ties. */
 export function shownOf(curve, v0, v1, W) {

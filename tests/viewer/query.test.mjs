@@ -1,4 +1,4 @@
-// The search language: queries and the allocations they name, faults and where they are.
+// query.test.mjs - queries and the allocations they name, faults and where they are.
 import test from 'node:test';
 import assert from 'node:assert/strict';
 import { makeModel, manyModels, oracle, random } from './synthetic.mjs';
@@ -113,7 +113,8 @@ test('a query names these allocations', () => {
 
 test('queries of the table are not all empty', () => {
   const empty = TABLE.filter(([text]) => rowsOf(text).length === 0).map(([text]) => text);
-  assert.deepEqual(empty.sort(), ['"-x"', '"layer 3"', '"size>3"', 'at::add', 'step:99', 'stream:9']);
+  assert.deepEqual(empty.sort(),
+    ['"-x"', '"layer 3"', '"size>3"', 'at::add', 'step:99', 'stream:9']);
 });
 
 test('count, bytes ever, bytes at a state', () => {
@@ -168,9 +169,8 @@ test('annotations are found by words', () => {
 test('expressions are left to the caller', () => {
   const ast = parse('fn:/forward_[12]/ -/add|mm/ | /forward_[12]/ | site:/a b/');
   assert.deepEqual(expressionsOf(ast), ['forward_[12]', 'add|mm', 'a b']);
-  const bitmap = (source) => Uint8Array.from(model.string, (s) => (new RegExp(source).test(s) ? 1 : 0));
-  const rows = rowsOf('fn:/forward_[12]/', { expressions: new Map([['forward_[12]',
-    bitmap('forward_[12]')]]) });
+  const bitmap = Uint8Array.from(model.string, (s) => (/forward_[12]/.test(s) ? 1 : 0));
+  const rows = rowsOf('fn:/forward_[12]/', { expressions: new Map([['forward_[12]', bitmap]]) });
   assert.deepEqual(rows, all.filter((r) => someFrame(alloc.stack[r],
     (f) => /forward_[12]/.test(f.func))));
   assert.ok(rows.length > 0 && rows.length < all.length);
@@ -214,8 +214,9 @@ test('a fault says what and where', () => {
 
 test('no text makes it throw or slow', () => {
   const r = random(99);
-  const parts = ['size', 'life', 'fn', 'in', 'alive', 'addr', ':', '>=', '<', '=', '..', '#', '-', '|',
-    '"', '/', '\\', ' ', '1', '64MiB', '5ms', 'peak', 'a', '\u202e', '\u0000', '😀', 'µs', '(', '*'];
+  const parts = ['size', 'life', 'fn', 'in', 'alive', 'addr', ':', '>=', '<', '=', '..', '#', '-',
+    '|', '"', '/', '\\', ' ', '1', '64MiB', '5ms', 'peak',
+    'a', '\u202e', '\u0000', '😀', 'µs', '(', '*'];
   const began = performance.now();
   let good = 0;
   for (let i = 0; i < 20000; i++) {
@@ -240,7 +241,8 @@ test('no text makes it throw or slow', () => {
 test('tables that are not there match nothing', () => {
   for (const [, other] of manyModels(2)) {
     for (const key of ['op', 'module']) delete other.stack[key];
-    for (const key of ['lane', 'rule', 'sure', 'phase', 'wait', 'flags', 'free_stack', 'stream', 'pool']) {
+    for (const key of ['lane', 'rule', 'sure', 'phase', 'wait', 'flags', 'free_stack', 'stream',
+      'pool']) {
       delete other.alloc[key];
     }
     delete other.head;

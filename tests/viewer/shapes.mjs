@@ -1,4 +1,4 @@
-// The four shapes of recordings that the page is measured with, seeded, as decoded models.
+// shapes.mjs - the four shapes that the page is measured with, seeded, as decoded models.
 import { random } from './synthetic.mjs';
 
 const UNIT = 512;
@@ -79,7 +79,9 @@ function training(recording, r, { allocs, live }) {
     const held = [];
     for (let i = 0; i < layers; i++) {
       held.push(recording.take(size(r, 14, 23), 4, undefined, 1));
-      for (let n = Math.floor(r() * 4); n > 0; n--) recording.give(recording.take(size(r, 10, 22), 6));
+      for (let n = Math.floor(r() * 4); n > 0; n--) {
+        recording.give(recording.take(size(r, 10, 22), 6));
+      }
     }
     const grads = [];
     while (held.length) {
@@ -128,7 +130,8 @@ export const SHAPES = {
 function stackTables(r, stacks, strings) {
   const string = [''];
   for (let i = 1; i < strings; i++) {
-    string.push(i % 3 ? `forward_${i}_${Math.floor(r() * 1e6)}` : `/srv/model/layers/block_${i}.py`);
+    const name = `forward_${i}_${Math.floor(r() * 1e6)}`;
+    string.push(i % 3 ? name : `/srv/model/layers/block_${i}.py`);
   }
   const column = (of) => Uint32Array.from({ length: stacks }, (_, s) => (s === 0 ? 0 : of(s)));
   const any = () => 1 + Math.floor(r() * (strings - 1));
@@ -143,7 +146,8 @@ function stackTables(r, stacks, strings) {
 function rangeTables({ ranges }, states) {
   const n = ranges.length;
   const from = (type, of) => type.from(ranges, of);
-  const range = { rows: n, born: from(Uint32Array, (x) => x.born), end: new Uint32Array(n).fill(states),
+  const range = { rows: n, born: from(Uint32Array, (x) => x.born),
+    end: new Uint32Array(n).fill(states),
     lane: from(Uint32Array, (x) => x.lane), bytes: from(Float64Array, (x) => x.bytes),
     base: from(Float64Array, (x) => 0x7f0000000000 + x.lane * UNIT),
     segment: from(Uint32Array, (_, i) => i), kind: new Uint8Array(n) };
@@ -169,8 +173,9 @@ function trimmed(alloc, states, r, sites) {
   for (let i = 0; i < n; i++) pad[i] = (UNIT - (alloc.bytes[i] % UNIT)) % UNIT;
   const free = alloc.free_stack;
   for (let i = 0; i < n; i++) if (alloc.end[i] < states) free[i] = Math.floor(r() * sites);
-  return { ...alloc, pad, source: new Uint8Array(n), rule: new Uint8Array(n), sure: new Uint8Array(n),
-    stream: new Uint8Array(n), pool: new Uint8Array(n), flags: new Uint8Array(n) };
+  return { ...alloc, pad, source: new Uint8Array(n), rule: new Uint8Array(n),
+    sure: new Uint8Array(n), stream: new Uint8Array(n), pool: new Uint8Array(n),
+    flags: new Uint8Array(n) };
 }
 
 /* name: one of SHAPES.  allocs, live, stacks, strings may be given. */

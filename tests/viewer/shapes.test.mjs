@@ -1,4 +1,4 @@
-// The shapes that the page is measured with: sound recordings, the same from the same seed.
+// shapes.test.mjs - the shapes of the bench are sound recordings, the same from the same seed.
 import test from 'node:test';
 import assert from 'node:assert/strict';
 import { makeShape, SHAPES } from './shapes.mjs';

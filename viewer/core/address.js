@@ -1,4 +1,4 @@
-// Where allocations lie: the address map over time, the segments and events at one moment.
+// address.js - where allocations lie: the map over time, segments and events at one moment.
 //
 // A lane is a compressed address: unmapped gaps are taken out, the unit is 512 bytes.  A map row is
 // a stretch of lanes that belong together; offsets in it are bytes.
@@ -10,10 +10,10 @@ const UNIT = 512;
 
 export const SEGMENT_FLAGS = { expandable: 1, graph: 2 };
 
-/* What the centre of a map pixel is.  `held` is free memory of a graph's private pool. */
+/** What the centre of a map pixel is.  `held` is free memory of a graph's private pool. */
 export const PLACE = { unmapped: 0, used: 1, pending: 2, returnable: 3, stranded: 4, held: 5 };
 
-/* Bytes of the block an allocation lies in; where unknown, its request rounded up. */
+/** Bytes of the block an allocation lies in; where unknown, its request rounded up. */
 export function blockBytes(model, row) {
   const bytes = model.alloc.bytes[row];
   const pad = model.alloc.pad ? model.alloc.pad[row] : NaN;
@@ -40,10 +40,11 @@ function sortedRanges(model) {
   for (let i = 0; range && range.lane && i < range.rows; i++) {
     if (range.lane[i] !== NONE && range.bytes[i] > 0) list.push(i);
   }
-  return list.sort((a, b) => range.lane[a] - range.lane[b] || range.born[a] - range.born[b] || a - b);
+  const order = (a, b) => range.lane[a] - range.lane[b] || range.born[a] - range.born[b] || a - b;
+  return list.sort(order);
 }
 
-/* A function from a lane and a state to the range that maps it then, or -1. */
+/** A function from a lane and a state to the range that maps it then, or -1. */
 export function rangeFinder(model) {
   const list = sortedRanges(model);
   const lane = Float64Array.from(list, (i) => model.range.lane[i]);
@@ -66,8 +67,8 @@ export function rangeFinder(model) {
   };
 }
 
-/* Rows of the map in order of address: { lane, lanes, bytes, base, ranges, segments }; rowOf, of
- * each range, and rangeOf, of each allocation, are -1 where unknown.  unplaced: what has no place. */
+/** Rows of the map in order of address: { lane, lanes, bytes, base, ranges, segments }; rowOf, of
+ * each range, and rangeOf, of each allocation, are -1 where unknown; unplaced sums the latter. */
 export function mapRows(model) {
   const rows = [];
   const rowOf = new Int32Array(model.range ? model.range.rows : 0).fill(-1);
@@ -107,17 +108,18 @@ function placeRows(model) {
 function pixelRows({ y0, y1, H }) {
   const bounds = Float64Array.from({ length: H + 1 }, (_, p) =>
     Math.floor(y0 + ((y1 - y0) * p) / H));
+  const rows = H / (y1 - y0);
   const at = (y) => {
-    let p = Math.min(H - 1, Math.max(0, Math.floor(((y - y0) * H) / (y1 - y0))));
+    let p = Math.min(H - 1, Math.max(0, Math.floor((y - y0) * rows)));
     while (p > 0 && bounds[p] > y) p--;
     while (p < H - 1 && bounds[p + 1] <= y) p++;
     return p;
   };
-  return { bounds, at, centre: (p) => (bounds[p] + bounds[p + 1]) / 2, H };
+  return { bounds, at, H };
 }
 
-/* Adds bytes [y, past) in columns [c1, c2) to coverage: partial pixels in `part`, whole ones in
- * `full`, both as differences; and the id to the pixels whose centre it is over. */
+/* Adds bytes [y, past) in columns [c1, c2): the id to the pixels whose centre they are over; and
+ * to coverage, as differences, partial pixels in `part`, whole ones in `full`. */
 function cover(to, pixels, y, past, c1, c2, id) {
   const { W, part, full, ids } = to;
   const { bounds } = pixels;
@@ -125,27 +127,31 @@ function cover(to, pixels, y, past, c1, c2, id) {
   const until = Math.min(past, bounds[pixels.H]);
   if (from >= until) return;
   const a = pixels.at(from);
-  const b = pixels.at(until - 1);
-  const add = (p, bytes) => {
-    part[p * (W + 1) + c1] += bytes;
-    part[p * (W + 1) + c2] -= bytes;
-  };
-  add(a, Math.min(until, bounds[a + 1]) - from);
-  if (b > a) add(b, until - bounds[b]);
-  if (b > a + 1) {
-    full[(a + 1) * (W + 1) + c1]++;
-    full[(a + 1) * (W + 1) + c2]--;
-    full[b * (W + 1) + c1]--;
-    full[b * (W + 1) + c2]++;
-  }
+  const b = until <= bounds[a + 1] ? a : pixels.at(until - 1);
   for (let p = a; p <= b; p++) {
-    const centre = pixels.centre(p);
-    if (from <= centre && centre < until) ids.fill(id, p * W + c1, p * W + c2);
+    const centre = (bounds[p] + bounds[p + 1]) / 2;
+    if (centre < from || centre >= until) continue;
+    for (let i = p * W + c1; i < p * W + c2; i++) ids[i] = id;
   }
+  if (!part) return;
+  const top = a * (W + 1);
+  const first = Math.min(until, bounds[a + 1]) - from;
+  part[top + c1] += first;
+  part[top + c2] -= first;
+  if (a === b) return;
+  const low = b * (W + 1);
+  part[low + c1] += until - bounds[b];
+  part[low + c2] -= until - bounds[b];
+  if (b === a + 1) return;
+  full[top + W + 1 + c1]++;
+  full[top + W + 1 + c2]--;
+  full[low + c1]--;
+  full[low + c2]++;
 }
 
-function layer(W, H) {
-  return { W, part: new Float64Array(H * (W + 1)), full: new Int32Array(H * (W + 1)),
+function layer(W, H, covered) {
+  const cells = covered ? H * (W + 1) : 0;
+  return { W, part: covered ? new Float64Array(cells) : null, full: new Int32Array(cells),
     ids: new Int32Array(W * H).fill(-1) };
 }
 
@@ -180,7 +186,7 @@ function rowTops(map, chosen) {
   return tops;
 }
 
-/* Where each row of the picture begins, in bytes, and where the last one ends. */
+/** Where each row of the picture begins, in bytes, and where the last one ends. */
 export function mapExtent(map, chosen = null) {
   const tops = rowTops(map, chosen);
   let bytes = 0;
@@ -189,7 +195,7 @@ export function mapExtent(map, chosen = null) {
 }
 
 function paintRanges(model, map, view, pixels, tops, firstOf) {
-  const to = layer(view.shown.length, view.H);
+  const to = layer(view.shown.length, view.H, view.mapped !== false);
   const { lane, born, end, bytes } = model.range;
   for (let i = 0; i < map.rowOf.length; i++) {
     const row = map.rowOf[i];
@@ -215,7 +221,9 @@ function makeTally(model, ranges, W) {
     if (!slots.has(segment)) slots.set(segment, slots.size);
   }
   for (let i = 0; i < slotOf.length; i++) slotOf[i] = slots.get(segmentOf(model, i)) ?? -1;
-  return { slotOf, live: new Int32Array(slots.size * (W + 1)) };
+  const held = slotOf.map((_, i) =>
+    (segmentFlags(model, segmentOf(model, i)) & SEGMENT_FLAGS.graph ? 1 : 0));
+  return { slotOf, held, live: new Int32Array(slots.size * (W + 1)) };
 }
 
 /* Differences to values, in rows of `width`. */
@@ -228,59 +236,56 @@ function sumAlong(list, width) {
 function paintAllocs(model, map, view, pixels, tops, firstOf, tally) {
   const { shown, mask } = view;
   const W = shown.length;
-  const to = layer(W, view.H);
+  const to = layer(W, view.H, true);
   const { born, end, lane, skew, rows } = model.alloc;
+  const { slotOf, live } = tally;
   const last = W ? shown[W - 1] : 0;
-  for (let r = 0; r < rows && born[r] <= last; r++) {
+  let c1 = 0;
+  for (let r = 0; W && r < rows && born[r] <= last; r++) {
+    while (shown[c1] < born[r]) c1++;
     const range = map.rangeOf[r];
-    if (range < 0 || (W && end[r] <= shown[0])) continue;
+    if (end[r] <= shown[c1] || range < 0) continue;
     const row = map.rowOf[range];
     if (tops[row] < 0) continue;
-    const c1 = firstOf(born[r]);
     const c2 = firstOf(end[r]);
-    if (c1 >= c2) continue;
-    const slot = tally.slotOf[range];
-    if (slot >= 0) {
-      tally.live[slot * (W + 1) + c1]++;
-      tally.live[slot * (W + 1) + c2]--;
+    if (slotOf[range] >= 0) {
+      const at = slotOf[range] * (W + 1);
+      live[at + c1]++;
+      live[at + c2]--;
     }
     if (mask && !mask[r]) continue;
     const y = tops[row] + (lane[r] - map.rows[row].lane) * UNIT + (skew ? skew[r] : 0);
     cover(to, pixels, y, y + blockBytes(model, r), c1, c2, r);
   }
-  sumAlong(tally.live, W + 1);
+  sumAlong(live, W + 1);
   return to;
-}
-
-/* What free memory at the centre of a pixel is, by its range and column. */
-function freePlace(model, range, c, width, tally) {
-  const flags = segmentFlags(model, segmentOf(model, range));
-  if (flags & SEGMENT_FLAGS.graph) return PLACE.held;
-  return tally.live[tally.slotOf[range] * width + c] > 0 ? PLACE.stranded : PLACE.returnable;
 }
 
 function placesOf(model, { shown, H }, ids, ranges, tally) {
   const W = shown.length;
   const { end, wait } = model.alloc;
+  const { slotOf, held, live } = tally;
   const kinds = new Uint8Array(ids.length);
   for (let y = 0, i = 0; y < H; y++) {
     for (let c = 0; c < W; c++, i++) {
       const r = ids[i];
+      const range = ranges[i];
       if (r >= 0) {
         const pending = wait !== undefined && wait[r] > 0 && shown[c] >= end[r] - wait[r];
         kinds[i] = pending ? PLACE.pending : PLACE.used;
-      } else if (ranges[i] >= 0) {
-        kinds[i] = freePlace(model, ranges[i], c, W + 1, tally);
+      } else if (range >= 0) {
+        const stranded = live[slotOf[range] * (W + 1) + c] > 0 ? PLACE.stranded : PLACE.returnable;
+        kinds[i] = held[range] ? PLACE.held : stranded;
       }
     }
   }
   return kinds;
 }
 
-/* view: shown, chosen (map rows from the top, default all by address), y0 and y1 in bytes of the
+/** view: shown, chosen (map rows from the top, default all by address), y0 and y1 in bytes of the
  * rows laid end to end, H, mask.  Pixel row 0 is on top.  Returns for each pixel the allocation
  * over its centre (`ids`, -1 none), the range there, what that place is (`kinds`, PLACE), and the
- * fraction of its bytes in use (`used`) and mapped (`mapped`). */
+ * fraction of its bytes in use (`used`) and mapped (`mapped`, unless view.mapped is false). */
 export function mapPicture(model, map, view) {
   const firstOf = columnsOf(view.shown);
   const pixels = pixelRows(view);
@@ -293,11 +298,11 @@ export function mapPicture(model, map, view) {
     ranges: under.ids,
     kinds: placesOf(model, view, over.ids, under.ids, tally),
     used: fractions(over, pixels),
-    mapped: fractions(under, pixels),
+    mapped: view.mapped === false ? null : fractions(under, pixels),
   };
 }
 
-/* The allocations that share one pixel of the map, by address. */
+/** The allocations that share one pixel of the map, by address. */
 export function mapPile(model, map, view, column, y) {
   const { bounds } = pixelRows(view);
   const tops = rowTops(map, view.chosen);
@@ -358,7 +363,7 @@ function measureBar(bar) {
   bar.free = Math.max(0, bar.bytes - bar.used);
 }
 
-/* The bars of view State at state p, by pool, stream, address.  A block is { row, at, size,
+/** The bars of view State at state p, by pool, stream, address.  A block is { row, at, size,
  * pending }, offsets in the bar.  estimate: some size is only bounded. */
 export function segmentsAt(model, p, find = rangeFinder(model)) {
   const { bars, places } = barsAt(model, p);
@@ -396,7 +401,7 @@ function eventsOfRows(model, first, last) {
     if (born[r] > 0) put(born[r], 'alloc', r);
     const waits = wait ? wait[r] : 0;
     if (waits > 0) put(end[r] - waits, 'free_requested', r);
-    if (end[r] < model.states) put(end[r], waits > 0 ? 'free_completed' : 'free', r);
+    put(end[r], waits > 0 ? 'free_completed' : 'free', r);
   }
   return found;
 }
@@ -412,9 +417,9 @@ function eventsOfTable({ event }, first, last) {
   return found;
 }
 
-/* About n events, those that lead to the states around p: { state, kind, row (-1: none), bytes },
+/** About n events, those that lead to the states around p: { state, kind, row (-1: none), bytes },
  * in order; the event's number is state - 1.  One that changes nothing here, as a free of unknown
- * memory, has the kind other.  An end comes before a birth in the same state. */
+ * memory, has the kind other.  Where an address is given again, the older one's end comes first. */
 export function eventsAround(model, p, n = 200) {
   const most = model.states - 1;
   const first = Math.max(1, Math.min(p - Math.floor(n / 2) + 1, most - n + 1));
@@ -425,6 +430,5 @@ export function eventsAround(model, p, n = 200) {
   told.forEach((known, i) => {
     if (!known) found.push({ state: first + i, kind: 'other', row: -1, bytes: 0 });
   });
-  const rank = (event) => (event.kind === 'alloc' ? 1 : 0);
-  return found.sort((a, b) => a.state - b.state || rank(a) - rank(b) || a.row - b.row);
+  return found.sort((a, b) => a.state - b.state || a.row - b.row);
 }

@@ -1,10 +1,11 @@
-// What changed between two live sets: rows by site or group that sum to the difference.
+// diff.js - what changed between two live sets: rows by site or group that sum to the difference.
 
 /* Bytes, count and the largest allocation of each group of a side's rows.  A side is { model, rows,
  * grouping }, grouping { of, names } as live.js makes them; without it groups are sites. */
 function sumSide({ model, rows, grouping }) {
   const { alloc, stack, string } = model;
-  const of = grouping ? (r) => grouping.of[r] : (r) => (stack.site ? stack.site[alloc.stack[r]] : 0);
+  const siteOf = (r) => (stack.site ? stack.site[alloc.stack[r]] : 0);
+  const of = grouping ? (r) => grouping.of[r] : siteOf;
   const groups = new Map();
   for (let i = 0; i < rows.length; i++) {
     const r = rows[i];
@@ -76,7 +77,7 @@ function byChange(x, y) {
     (x.name < y.name ? -1 : x.name > y.name ? 1 : x.bKey - y.bKey || x.aKey - y.aKey);
 }
 
-/* pairs: [{ a, b, stage, score }], keys of groups of both sides (site: its string's number), each
+/** pairs: [{ a, b, stage, score }], keys of groups of both sides (site: its string's number), each
  * key at most once; null pairs equal names.  Rows are { name, a, b, delta, aCount, bCount,
  * deltaCount, status, stage, score, aRow, bRow (a representative allocation, -1 none) }, largest
  * change first.  With `curve` a row unattributed is added, so that they sum to the difference of
@@ -100,7 +101,7 @@ export function diffRows(a, b, pairs = null, { curve = true } = {}) {
   return { rows: rows.sort(byChange), total };
 }
 
-/* The first `most` rows and one row `small (n)` for the rest, so that the sum stays. */
+/** The first `most` rows and one row `small (n)` for the rest, so that the sum stays. */
 export function foldSmall(rows, most) {
   if (rows.length <= most) return rows;
   const rest = rows.slice(most);

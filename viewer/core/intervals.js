@@ -1,9 +1,9 @@
-// Finds the columns in which something is live: shown states ascend, so they are one interval.
+// intervals.js - in which columns something is live: shown states ascend, so it is one interval.
 
 const BUCKETS = 8192;
 
-/* A function from a state to the first column that shows it or a later one (W where none does):
- * something live in [born, end) is in the columns [f(born), f(end)).  A look-up and a short walk. */
+/** A function from a state to the first column that shows it or a later one (W where none does):
+ * something live in [born, end) is in the columns [f(born), f(end)).  A look-up, a short walk. */
 export function columnsOf(shown) {
   const W = shown.length;
   const low = W ? shown[0] : 0;

@@ -1,10 +1,10 @@
-// What each step leaves behind: allocations born in a step that are alive after later ones.
+// leaks.js - what each step leaves behind: born in it and alive after later ones.
 
 import { firstAbove } from './curves.js';
 
 const STEP = 0;
 
-/* The steps of a recording in order: { mark, number, name, first, last }, states inclusive. */
+/** The steps of a recording in order: { mark, number, name, first, last }, states inclusive. */
 export function stepsOf(model) {
   const { mark, string } = model;
   const steps = [];
@@ -18,7 +18,7 @@ export function stepsOf(model) {
   return steps.map((step, i) => ({ ...step, number: named ? Number(numbers[i][1]) : i + 1 }));
 }
 
-/* Rows [from, to) born in the states first to last; what was before recording is born in no step. */
+/** Rows [from, to) born in the states first to last; what was before recording never is. */
 export function bornWithin(model, first, last) {
   const { born } = model.alloc;
   const from = firstAbove(born, Math.max(first, 1) - 1);
@@ -35,7 +35,7 @@ function stepOfRows(model, steps) {
   return of;
 }
 
-/* Rows born in the states first to last and live at state p. */
+/** Rows born in the states first to last and live at state p. */
 export function survivorRows(model, first, last, p) {
   const { end } = model.alloc;
   const [from, to] = bornWithin(model, first, last);
@@ -45,7 +45,7 @@ export function survivorRows(model, first, last, p) {
   return rows.subarray(0, n);
 }
 
-/* bytes and count, K * K: at [k * K + t] what was born in step k and is alive in the last state of
+/** bytes and count, K * K: at [k * K + t] what was born in step k and is alive in the last state of
  * step t; atEnd, K: alive in the last state of the recording.  mask: rows that take part. */
 export function survivors(model, mask = null, steps = stepsOf(model)) {
   const { end, bytes, rows } = model.alloc;
@@ -67,7 +67,7 @@ export function survivors(model, mask = null, steps = stepsOf(model)) {
   return got;
 }
 
-/* Survivors at state p (default the end) by group and step of birth: rows { group, name, bytes[K],
+/** Survivors at state p (default the end) by group and step of birth: rows { group, name, bytes[K],
  * count[K], total, first (step first seen) }, most bytes first.  of: group of each alloc row. */
 export function survivorsBy(model, { of, names }, p = model.states - 1, steps = stepsOf(model)) {
   const K = steps.length;

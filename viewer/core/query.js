@@ -1,4 +1,4 @@
-// The search language: words to a tree of terms, and terms to a mask over allocations.
+// query.js - the search language: words to a tree of terms, and terms to a mask over allocations.
 //
 // Patterns run once over the strings; their bitmap goes to frames, to stacks (a stack has what its
 // caller has) and then to rows in one pass.  /re/ is only parsed here: the caller runs it over the
@@ -12,7 +12,8 @@ const NONE = 0xffffffff;
 const UNITS = { '': 1, b: 1, k: 2 ** 10, m: 2 ** 20, g: 2 ** 30, t: 2 ** 40 };
 const TIMES = { us: 1, 'µs': 1, ms: 1e3, s: 1e6, min: 6e7 };
 const SURE = ['low', 'medium', 'high'];
-const FLAGS = ['before', 'traced', 'pre_freed', 'pre_live', 'reopened', 'not_final', 'pending', 'end'];
+const FLAGS = ['before', 'traced', 'pre_freed', 'pre_live', 'reopened', 'not_final', 'pending',
+  'end'];
 
 /* ---- values: each gives what a term holds, or throws { error } ---- */
 
@@ -197,7 +198,7 @@ function notTerm(text, at) {
   return (start - at) % 2 ? { term: { ...got.term, not: true, at } } : got;
 }
 
-/* { any: [[term, …], …] }: one of the lists, all terms of it; empty matches everything.  A fault is
+/** { any: [[term, …], …] }: one of the lists, all terms of it; empty matches all.  A fault is
  * { error, at }, the position in the text.  goto: the event of a query that is `#n` alone. */
 export function parse(text) {
   if (text.length > LONGEST) return { error: `longer than ${LONGEST} characters`, at: LONGEST };
@@ -218,13 +219,15 @@ export function parse(text) {
       i = got.term.end;
     }
   }
-  if (bar >= 0 && any[any.length - 1].length === 0) return { error: 'nothing after this |', at: bar };
+  if (bar >= 0 && any[any.length - 1].length === 0) {
+    return { error: 'nothing after this |', at: bar };
+  }
   const all = any.flat();
   const only = all.length === 1 && all[0].key === 'event' && !all[0].not ? all[0].event : null;
   return { any: all.length ? any : [], goto: only };
 }
 
-/* The expressions of a query that somebody has to run: sources, each once. */
+/** The expressions of a query that somebody has to run: sources, each once. */
 export function expressionsOf(ast) {
   return [...new Set(ast.any.flat().filter((t) => t.regex !== undefined).map((t) => t.regex))];
 }
@@ -428,7 +431,7 @@ function testOf(run, term) {
   }
 }
 
-/* The mask of a parsed query over the rows of alloc.  options: cursor and peak, states that
+/** The mask of a parsed query over the rows of alloc.  options: cursor and peak, states that
  * `alive:` may name; expressions, a Map from the source of each /re/ to its bitmap of strings. */
 export function run(model, ast, { cursor = 0, peak = 0, expressions = new Map() } = {}) {
   const { rows, bytes, born, end } = model.alloc;

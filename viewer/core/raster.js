@@ -1,4 +1,4 @@
-// Stacks allocations over pixel columns: which allocation a pixel shows, exactly, and group sums.
+// raster.js - the stack of allocations as pixels: which one a pixel shows, exactly; group sums.
 //
 // A picture has W columns, each showing one state (`shown`, ascending), and H pixel rows, row 0 on
 // top as in ImageData.  Sums are integers below 2^53, so taking several rows together changes
@@ -13,7 +13,7 @@ function scaleOf({ y0, y1, H }) {
   return { y0, k: y1 > y0 ? H / (y1 - y0) : 0, H };
 }
 
-/* Pixel rows from the bottom that lie below a sum: floor(sum * k + 1/2), kept inside the picture. */
+/* Pixel rows from the bottom that lie below a sum: floor(sum * k + 1/2), within the picture. */
 function edgeAt(sum, scale) {
   const y = (sum - scale.y0) * scale.k + 0.5;
   return y <= 0 ? 0 : y >= scale.H ? scale.H : Math.floor(y);
@@ -128,7 +128,7 @@ function layBlock(picture, block, low, high, scale) {
   change[high] = 0;
 }
 
-/* view: shown Uint32Array(W) of states, order (rows in stack order, default as they are), mask (1
+/** view: shown Uint32Array(W) of states, order (rows in stack order, default as they are), mask (1
  * for the rows that take part; then nothing unattributed lies beneath), y0 and y1 in bytes, H.
  * Returns ids (W * H rows of alloc, -1 none), the sum of each column, and how many rows are live
  * in a drawn state. */
@@ -154,7 +154,7 @@ export function stackPicture(model, view) {
   return { ids: picture.ids, sums, drawn: seen.n };
 }
 
-/* The same picture as the words of the rule have it, column by column; what tests compare with. */
+/** The same picture as the words of the rule have it, column by column; what tests compare with. */
 export function plainStackPicture(model, view) {
   const { shown, order, mask, H } = view;
   const { born, end, bytes, rows } = model.alloc;
@@ -177,7 +177,7 @@ export function plainStackPicture(model, view) {
   return { ids, sums, drawn: drawn.size };
 }
 
-/* Bytes of each group in each column, Float64Array(groups * W), group by group. */
+/** Bytes of each group in each column, Float64Array(groups * W), group by group. */
 export function groupSums(model, { shown, groupOf, groups, mask }) {
   const { bytes } = model.alloc;
   const W = shown.length;
@@ -199,7 +199,7 @@ export function groupSums(model, { shown, groupOf, groups, mask }) {
   return sums;
 }
 
-/* One band per group: ids are groups.  `bands` orders them from the bottom, default 0, 1, … */
+/** One band per group: ids are groups.  `bands` orders them from the bottom, default 0, 1, … */
 export function groupsPicture(model, view) {
   const { shown, groups, bands, H } = view;
   const W = shown.length;
@@ -220,7 +220,7 @@ export function groupsPicture(model, view) {
   return { ids, sums, parts };
 }
 
-/* Where one allocation lies in the stack: bytes beneath it in each of its columns [first, past).
+/** Where one allocation lies in the stack: bytes beneath it in each of its columns [first, past).
  * Null where it is live in no shown state. */
 export function outline(model, view, row) {
   const seen = visible(model, view);

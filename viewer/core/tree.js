@@ -1,4 +1,4 @@
-// Flame graphs: what a set of allocations weighs by stack, and where the cells lie.
+// tree.js - flame graphs: what a set of allocations weighs by stack, and where the cells lie.
 //
 // A tree is columns: node 0 is the root, a parent's number is below its children's.  `frame` 0 is
 // no frame; `special` tells the root (0), memory from before recording without a stack (1) and
@@ -6,7 +6,7 @@
 
 export const SPECIAL = { frame: 0, before: 1, unknown: 2 };
 
-/* The weight of one allocation: a function from a row to a number. */
+/** The weight of one allocation: a function from a row to a number. */
 export function weightOf(model, weight) {
   const { bytes, born, end } = model.alloc;
   const { time, states } = model;
@@ -119,8 +119,8 @@ function totals(parent, self) {
   return total;
 }
 
-/* The tree of `rows`.  weight: bytes, count, byte_events, byte_time (microseconds); root: caller or
- * callee; hide: Uint8Array of frames to leave out. */
+/** The tree of `rows`.  weight: bytes, count, byte_events, byte_time (microseconds); root: caller
+ * or callee; hide: Uint8Array of frames to leave out. */
 export function flame(model, rows, { weight = 'bytes', root = 'caller', hide = null } = {}) {
   const got = byStack(model, rows, weight);
   const { nodes, child } = makeNodes();
@@ -154,7 +154,7 @@ function sameFrames(a, b) {
   return of;
 }
 
-/* Two trees as one: totals `a` and `b` of each node, and `total`, which adds up what is larger of
+/** Two trees as one: totals `a` and `b` of each node, and `total`, which adds up what is larger of
  * both at each leaf, so that cells lie within their callers.  Frames from a's row count on are
  * b's: frame - rows. */
 export function flameDiff(a, b, options = {}) {
@@ -188,7 +188,7 @@ export function flameDiff(a, b, options = {}) {
   };
 }
 
-/* The part of the root that lies under frames with a 1 in `match`; nested ones count once. */
+/** The part of the root that lies under frames with a 1 in `match`; nested ones count once. */
 export function matchedTotal(tree, match) {
   const inside = new Uint8Array(tree.nodes);
   let sum = 0;
@@ -211,9 +211,9 @@ function childrenOf({ nodes, parent }) {
   return (n) => list.subarray(first[n], first[n + 1]);
 }
 
-/* The cells of a tree in `width` pixels: { node, depth, x, w, merged, total }, by depth and then x.
- * The heaviest child comes first.  Children narrower than a pixel are one cell: `merged` is how
- * many there are (0 in an ordinary cell), `total` their weight, `node` the first of them. */
+/** The cells of a tree in `width` pixels: { node, depth, x, w, merged, total }, by depth and then
+ * x, the heaviest child first.  Children narrower than a pixel are one cell: `merged` is how many
+ * there are (0 in an ordinary cell), `total` their weight, `node` the first of them. */
 export function layout(tree, width, top = 0) {
   const { total } = tree;
   const scale = total[top] > 0 ? width / total[top] : 0;
@@ -235,7 +235,8 @@ export function layout(tree, width, top = 0) {
     let rest = 0;
     for (let j = at; j < list.length; j++) rest += total[list[j]];
     if (rest <= 0) continue;
-    cells.push({ node: list[at], depth, x, w: rest * scale, merged: list.length - at, total: rest });
+    const merged = list.length - at;
+    cells.push({ node: list[at], depth, x, w: rest * scale, merged, total: rest });
   }
   return cells;
 }
