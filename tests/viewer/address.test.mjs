@@ -144,7 +144,7 @@ test('each pixel of the map: bytes in use and mapped, who is over its centre, wh
       const { tops, bytes } = mapExtent(map, rows);
       const y0 = part < 1 ? Math.floor(bytes * 0.2) : 0;
       const y1 = Math.max(y0 + H, y0 + Math.floor(bytes * part));
-      const got = mapPicture(model, map, { shown, chosen: rows, y0, y1, H, mapped: true });
+      const got = mapPicture(model, map, { shown, chosen: rows, y0, y1, H });
       const bound = (p) => Math.floor(y0 + ((y1 - y0) * p) / H);
       for (let i = 0; i < got.ids.length; i++) {
         const [y, p] = [Math.floor(i / 7), shown[i % 7]];
@@ -246,6 +246,18 @@ test('events around a state are those of the log', () => {
   }
 });
 
+test('where an address is given again, its end comes before the birth', () => {
+  const model = makeModel(1, { events: 40 });
+  const { born, end, wait } = model.alloc;
+  const later = born.findLastIndex((state) => state > 20);
+  const older = born.findIndex((state) => state > 0 && state < 10);
+  end[older] = born[later];
+  wait[older] = 0;
+  const kinds = eventsAround(model, 20, 100).filter(({ state }) => state === born[later])
+    .map(({ kind, row }) => [kind, row]);
+  assert.deepEqual(kinds, [['free', older], ['alloc', later]]);
+});
+
 test('an event that nothing tells of is there as other', () => {
   const model = makeModel(1, { events: 30, other: 0.5 });
   const told = model.event.rows;
@@ -263,7 +275,10 @@ test('without addresses there is no map, and nothing fails', () => {
   assert.equal(map.rows.length, 0);
   assert.equal(map.unplaced.count, model.alloc.rows);
   const shown = Uint32Array.of(50);
-  const { kinds } = mapPicture(model, map, { shown, y0: 0, y1: 4096, H: 8 });
+  const view = { shown, y0: 0, y1: 4096, H: 8 };
+  const { kinds, mapped } = mapPicture(model, map, view);
   assert.ok(kinds.every((kind) => kind === PLACE.unmapped));
+  assert.ok(mapped.every((part) => part === 0));
+  assert.equal(mapPicture(model, map, { ...view, mapped: false }).mapped, null);
   assert.deepEqual(segmentsAt(model, 50), []);
 });

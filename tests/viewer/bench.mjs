@@ -2,7 +2,8 @@
 //
 //   node tests/viewer/bench.mjs [SHAPE...] [--times N]     default: all shapes of a million
 //
-// One u is the median time of 20 million read-modify-write steps on a Float64Array of 65,536.
+// One u is the median time of 20 million read-modify-write steps on a Float64Array of 65,536,
+// measured before each shape, since other work on the machine slows both.
 import { makeShape, SHAPES } from './shapes.mjs';
 import { pyramid, requested } from '../../viewer/core/curves.js';
 import { shownStates } from '../../viewer/core/columns.js';
@@ -84,12 +85,13 @@ function operations(model) {
   };
 }
 
-function printShape(name, u, times) {
+function printShape(name, times) {
   const large = { stacks: 100000, strings: 50000 };
   const model = makeShape(name, name === 'training-small' ? {} : large);
   const { live, tasks } = operations(model);
+  const u = unit();
   console.log(`\n${name}: ${model.alloc.rows} allocations, ${model.states - 1} events, ` +
-    `${live} live at the peak`);
+    `${live} live at the peak; u = ${u.toFixed(1)} ms`);
   for (const [task, work] of Object.entries(tasks)) {
     if (!work) continue;
     work();
@@ -108,9 +110,8 @@ function main(args) {
     console.error(`bench.mjs: no shape ${unknown}; there are ${Object.keys(SHAPES).join(', ')}`);
     process.exit(2);
   }
-  const u = unit();
-  console.log(`u = ${u.toFixed(1)} ms; pictures of ${W} x ${H}; medians of ${times}`);
-  for (const name of names) printShape(name, u, times);
+  console.log(`pictures of ${W} x ${H}; medians of ${times}`);
+  for (const name of names) printShape(name, times);
 }
 
 main(process.argv.slice(2));

@@ -216,3 +216,31 @@ test('the cover is its own table', async () => {
   assert.equal(await decodeCover(head, []), null);
   assert.equal(await decodeCover({ tables: {} }, []), null);
 });
+
+test('categories may be plain names', async () => {
+  const { head, blocks } = packModel(makeModel(3));
+  const named = head.categories;
+  const got = await decodeDevice({ ...head, categories: named.map((c) => c.name) }, blocks);
+  assert.deepEqual(got.head.categories.map((c) => c.name), named.map((c) => c.name));
+});
+
+test('random changes of the head and the blocks end in a model or in an error', async () => {
+  const { head, blocks } = packModel(makeModel(11, { events: 60 }));
+  const r = random(5);
+  const pick = (list) => list[Math.floor(r() * list.length)];
+  const odd = [0, 1, -1, 2 ** 31, 2 ** 32, 1e300, NaN, null, 'x', [], {}, undefined, true, 0.5];
+  let refused = 0;
+  for (let round = 0; round < 300; round++) {
+    const copy = structuredClone(head);
+    const table = pick(Object.values(copy.tables).filter((t) => Object.keys(t.columns).length));
+    const column = pick(Object.values(table.columns));
+    column[pick(['rows', 'at', 'len', 'block', 'const', 'planes', 'type', 'enc'])] = pick(odd);
+    const bytes = blocks.map((block) => block.slice());
+    if (r() < 0.3) pick(bytes)[Math.floor(r() * 900)] ^= 255;
+    await decodeDevice(copy, bytes).catch((e) => {
+      assert.ok(e instanceof Error && !(e instanceof TypeError), e.stack);
+      refused++;
+    });
+  }
+  assert.ok(refused > 100);
+});

@@ -75,6 +75,8 @@ test('a row has its frames, its address and its neighbours', async () => {
     assert.match(row.stack[0].func, /^layer_/);
     assert.match(row.stack[1].func, /^forward_/);
     assert.equal(row.culprit, 1);
+    assert.deepEqual(row.stack.map((frame) => frame.kind), [0, 1]);
+    assert.ok(['low', 'medium', 'high'].includes(row.sure));
     assert.equal(row.end, model.alloc.end[id] === model.states ? null : model.alloc.end[id]);
     assert.match(row.address, /^0x7f/);
     assert.ok(!addresses.has(row.address));

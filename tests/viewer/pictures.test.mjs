@@ -120,6 +120,8 @@ test('trees sum to the live set, and their cells have words', async () => {
     assert.ok(tree.cells.length > 1);
     for (const cell of tree.cells) assert.equal(typeof cell.name, 'string');
     assert.ok(tree.cells.some((cell) => cell.name.startsWith('forward_')));
+    const layers = tree.cells.filter((cell) => cell.name.startsWith('layer_'));
+    assert.equal(layers.length > 0, args.library !== false);
   }
   const { peak } = await call('cover', {});
   const atPeak = await call('tree', { of: 'peak' });

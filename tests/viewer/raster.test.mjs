@@ -101,12 +101,15 @@ test('bands of groups are as high as the allocations of the group in group order
   const order = Uint32Array.from({ length: model.alloc.rows }, (_, i) => i);
   const rank = (r) => bands.indexOf(model.alloc.cat[r]);
   order.sort((a, b) => rank(a) - rank(b) || a - b);
-  const view = { shown, y0: 0, y1: Math.max(...curve), H: 77 };
-  const groups = groupsPicture(model, { ...view, groupOf: model.alloc.cat, groups: 6, bands });
-  const stack = stackPicture(model, { ...view, order });
-  const cats = stack.ids.map((id) => (id < 0 ? -1 : model.alloc.cat[id]));
-  assert.equal(firstDifference(groups.ids, cats), null);
-  assert.equal(firstDifference(groups.sums, stack.sums), null);
+  const odd = Uint8Array.from(order, (_, r) => r % 2);
+  for (const mask of [undefined, odd]) {
+    const view = { shown, y0: 0, y1: Math.max(...curve), H: 77, mask };
+    const groups = groupsPicture(model, { ...view, groupOf: model.alloc.cat, groups: 6, bands });
+    const stack = stackPicture(model, { ...view, order });
+    const cats = stack.ids.map((id) => (id < 0 ? -1 : model.alloc.cat[id]));
+    assert.equal(firstDifference(groups.ids, cats), null);
+    assert.equal(firstDifference(groups.sums, stack.sums), null);
+  }
 });
 
 test('the outline of an allocation is what lies beneath it', () => {

@@ -6,6 +6,8 @@
 const NONE = 0xffffffff;
 const GRAIN = 512;
 const SEGMENT = 2 * 1024 * 1024;
+// Classes of frames.
+const [TORCH, LIBRARY, USER] = [1, 3, 5];
 
 /** Numbers in [0, 1) from a seed, the same everywhere (mulberry32). */
 export function random(seed) {
@@ -207,7 +209,7 @@ function allocTable(rows, states, o) {
     free_stack: fill(Uint32Array, rows, (row) => (o.stacks && row.free ? 2 * row.free : 0)),
     cat: fill(Uint8Array, rows, (row) => row.cat),
     rule: fill(Uint8Array, rows, (row) => row.cat % 3),
-    sure: fill(Uint8Array, rows, (row) => row.cat % 3),
+    sure: fill(Uint8Array, rows, (row) => 1 + (row.cat % 3)),
     phase: fill(Uint8Array, rows, (row) => row.phase),
     stream: fill(Uint8Array, rows, (row) => row.stream),
     pool: fill(Uint8Array, rows, (row) => row.pool),
@@ -286,8 +288,8 @@ function stackTables(o, name) {
   for (let i = 1; i <= o.sites && o.stacks; i++) {
     const frame = (func, file, line, kind) => frames.push({
       func: name(func), file: name(file), line, kind }) - 1;
-    const caller = frame(`forward_${i % 3}`, 'train.py', 10 + (i % 3), 0);
-    const leaf = frame(`layer_${i}`, `/usr/lib/torch/nn/mod_${i % 4}.py`, i, i % 2 ? 2 : 1);
+    const caller = frame(`forward_${i % 3}`, 'train.py', 10 + (i % 3), USER);
+    const leaf = frame(`layer_${i}`, `/usr/lib/torch/nn/mod_${i % 4}.py`, i, i % 2 ? TORCH : LIBRARY);
     const texts = { site: name(`train.py:${10 + (i % 3)} via ${i}`),
       culprit: name(`train.py:${10 + (i % 3)} forward_${i % 3}`), owner: name(`layer_${i}`),
       op: name(i % 2 ? 'aten::mm' : 'aten::add'), module: name(`model.${i % 4}`) };

@@ -65,10 +65,11 @@ test('totals are the sums of rows by path, from callers or callees, with library
   }
 });
 
-test('a parent stands before its children', () => {
-  const model = makeModel(2, { events: 900 });
+test('a parent stands before its children, of which there are thousands', () => {
+  const model = makeModel(2, { events: 9000, live: 0.95, sites: 6000 });
   for (const root of ['caller', 'callee']) {
-    const { parent } = flame(model, oracle(model).live(700), { root });
+    const { parent } = flame(model, oracle(model).live(9000), { root });
+    assert.ok(parent.length > 3000);
     for (let n = 1; n < parent.length; n++) assert.ok(parent[n] < n);
   }
 });

@@ -195,7 +195,7 @@ export function mapExtent(map, chosen = null) {
 }
 
 function paintRanges(model, map, view, pixels, tops, firstOf) {
-  const to = layer(view.shown.length, view.H, view.mapped);
+  const to = layer(view.shown.length, view.H, view.mapped !== false);
   const { lane, born, end, bytes } = model.range;
   for (let i = 0; i < map.rowOf.length; i++) {
     const row = map.rowOf[i];
@@ -285,7 +285,7 @@ function placesOf(model, { shown, H }, ids, ranges, tally) {
 /** view: shown, chosen (map rows from the top, default all by address), y0 and y1 in bytes of the
  * rows laid end to end, H, mask.  Pixel row 0 is on top.  Returns for each pixel the allocation
  * over its centre (`ids`, -1 none), the range there, what that place is (`kinds`, PLACE), and the
- * fraction of its bytes in use (`used`); with view.mapped that of those mapped, else null. */
+ * fraction of its bytes in use (`used`) and mapped (`mapped`, unless view.mapped is false). */
 export function mapPicture(model, map, view) {
   const firstOf = columnsOf(view.shown);
   const pixels = pixelRows(view);
@@ -298,7 +298,7 @@ export function mapPicture(model, map, view) {
     ranges: under.ids,
     kinds: placesOf(model, view, over.ids, under.ids, tally),
     used: fractions(over, pixels),
-    mapped: view.mapped ? fractions(under, pixels) : null,
+    mapped: view.mapped === false ? null : fractions(under, pixels),
   };
 }
 
@@ -401,7 +401,7 @@ function eventsOfRows(model, first, last) {
     if (born[r] > 0) put(born[r], 'alloc', r);
     const waits = wait ? wait[r] : 0;
     if (waits > 0) put(end[r] - waits, 'free_requested', r);
-    if (end[r] < model.states) put(end[r], waits > 0 ? 'free_completed' : 'free', r);
+    put(end[r], waits > 0 ? 'free_completed' : 'free', r);
   }
   return found;
 }
@@ -419,7 +419,7 @@ function eventsOfTable({ event }, first, last) {
 
 /** About n events, those that lead to the states around p: { state, kind, row (-1: none), bytes },
  * in order; the event's number is state - 1.  One that changes nothing here, as a free of unknown
- * memory, has the kind other.  An end comes before a birth in the same state. */
+ * memory, has the kind other.  Where an address is given again, the older one's end comes first. */
 export function eventsAround(model, p, n = 200) {
   const most = model.states - 1;
   const first = Math.max(1, Math.min(p - Math.floor(n / 2) + 1, most - n + 1));
@@ -430,6 +430,5 @@ export function eventsAround(model, p, n = 200) {
   told.forEach((known, i) => {
     if (!known) found.push({ state: first + i, kind: 'other', row: -1, bytes: 0 });
   });
-  const rank = (event) => (event.kind === 'alloc' ? 1 : 0);
-  return found.sort((a, b) => a.state - b.state || rank(a) - rank(b) || a.row - b.row);
+  return found.sort((a, b) => a.state - b.state || a.row - b.row);
 }

@@ -112,7 +112,15 @@ export function pending(model) {
   const { rows, end, wait, bytes } = model.alloc;
   let waiting = 0;
   for (let i = 0; wait && i < rows; i++) if (wait[i] > 0) waiting++;
-  return stepList(model.states, waiting * 16 < model.states, (step) => {
+  if (waiting * 16 >= model.states) {
+    // As the loop below, but a call for each row would cost more than all else.
+    const curve = new Float64Array(model.states);
+    for (let i = 0; i < rows; i++) {
+      if (wait[i] > 0) add(curve, end[i] - wait[i], end[i], bytes[i]);
+    }
+    return stepsOfCurve(running(curve));
+  }
+  return stepList(model.states, true, (step) => {
     for (let i = 0; waiting > 0 && i < rows; i++) {
       if (wait[i] > 0) step(end[i] - wait[i], end[i], bytes[i]);
     }

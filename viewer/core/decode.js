@@ -193,7 +193,8 @@ function emptyModel(head) {
     ...columns.map((column) => [column, new Uint32Array(1)])]);
   return {
     name: head.name ?? `${head.kind ?? 'cuda'}:${head.device ?? 0}`, states,
-    adjust: head.adjust_bytes ?? 0, time: null, head,
+    adjust: head.adjust_bytes ?? 0, time: null,
+    head: { ...head, categories: (head.categories ?? []).map((c) => (c.name ? c : { name: c })) },
     alloc: { rows: 0, born: none(), end: none(), bytes: new Float64Array(0) },
     range: { rows: 0, born: none(), end: none(), lane: none(), base: new Float64Array(0),
       bytes: new Float64Array(0) },

@@ -27,8 +27,8 @@ export function isBefore(model, row) {
 }
 
 /* Groups under names as they come up; equal names are one group. */
-function named(rows, type, nameOf) {
-  const of = new type(rows);
+function named(rows, nameOf) {
+  const of = new Uint32Array(rows);
   const names = [];
   const ids = new Map();
   for (let i = 0; i < rows; i++) {
@@ -71,27 +71,61 @@ function byStack(model, key) {
   const text = key === 'module' ? (id) => moduleName(model, id) : (id) => model.string[id];
   const names = new Array(model.stack.rows);
   for (let s = 0; s < names.length; s++) names[s] = (ids && s > 0 && text(ids[s])) || '';
-  return named(rows, Uint32Array, (i) => (stack && names[stack[i]])
+  return named(rows, (i) => (stack && names[stack[i]])
     || (isBefore(model, i) ? 'before recording' : key === 'module' ? '(no module)' : '(no stack)'));
 }
 
-function sizeClass(n) {
-  if (n < 512) return 'under 512 B';
-  const low = 2 ** Math.floor(Math.log2(n));
-  return `${sizeText(low)} to ${sizeText(low * 2)}`;
+/* Powers of two from 512 bytes on: class k is below 512 << k. */
+const SIZES = Float64Array.from({ length: 45 }, (_, k) => 512 * 2 ** k);
+const AGES = Float64Array.from({ length: 11 }, (_, k) => 10 ** (k + 1));
+
+function classOf(limits, n) {
+  let k = 0;
+  while (n >= limits[k]) k++;
+  return k;
 }
 
-function ageClass(age) {
-  if (age < 10) return 'under 10 events';
-  const low = 10 ** Math.floor(Math.log10(age));
-  const exact = low * 10 <= age ? low * 10 : low > age ? low / 10 : low;
-  return `${exact} to ${exact * 10} events`;
+function sizeClass(k) {
+  if (k === 0) return 'under 512 B';
+  return `${sizeText(SIZES[k - 1])} to ${sizeText(SIZES[k])}`;
+}
+
+function ageClass(k) {
+  if (k === 0) return 'under 10 events';
+  return `${AGES[k - 1]} to ${AGES[k]} events`;
+}
+
+/* The classes that occur, in order, as groups. */
+function classes(rows, classAt, nameOf) {
+  const of = new Uint8Array(rows);
+  const seen = new Uint8Array(256);
+  for (let i = 0; i < rows; i++) {
+    of[i] = classAt(i);
+    seen[of[i]] = 1;
+  }
+  const names = [];
+  const group = new Uint8Array(256);
+  seen.forEach((is, k) => {
+    if (is) group[k] = names.push(nameOf(k)) - 1;
+  });
+  for (let i = 0; i < rows; i++) of[i] = group[of[i]];
+  return { of, names };
+}
+
+const AGE_BEFORE = 254;
+const AGE_LATER = 255;
+
+function byAge(model, p) {
+  const { rows, born } = model.alloc;
+  const special = { [AGE_BEFORE]: 'before recording', [AGE_LATER]: 'not yet' };
+  return classes(rows, (i) => (isBefore(model, i) ? AGE_BEFORE
+    : born[i] > p ? AGE_LATER : classOf(AGES, p - born[i])), (k) => special[k] ?? ageClass(k));
 }
 
 /** The group of every row: {of, names}. `p` is the state ages are counted to. */
 export function grouping(model, by, p = model.states - 1) {
   const { alloc, head } = model;
-  const { rows, born, bytes } = alloc;
+  const { rows, bytes } = alloc;
   switch (by) {
     case 'category':
       return listed(alloc.cat, rows, (head.categories ?? []).map((c) => c.name ?? c));
@@ -101,10 +135,8 @@ export function grouping(model, by, p = model.states - 1) {
     case 'site': return byStack(model, model.stack.site ? 'site' : 'culprit');
     case 'owner':
     case 'module': return byStack(model, by);
-    case 'size': return named(rows, Uint16Array, (i) => sizeClass(bytes[i]));
-    case 'age':
-      return named(rows, Uint16Array, (i) => (isBefore(model, i) ? 'before recording'
-        : born[i] > p ? 'not yet' : ageClass(p - born[i])));
+    case 'size': return classes(rows, (i) => classOf(SIZES, bytes[i]), sizeClass);
+    case 'age': return byAge(model, p);
     default: throw new Error(`no grouping is called ${by}`);
   }
 }

@@ -6,6 +6,7 @@ import { diffRows } from './diff.js';
 import { expressionsOf, parse, run } from './query.js';
 import { SPECIAL, flame, flameDiff, layout } from './tree.js';
 import { groupSums, groupsPicture, outline, stackPicture } from './raster.js';
+import { FRAME_CLASSES } from './row.js';
 import { isBefore, liveAt } from './live.js';
 import { stepsOf, survivorsBy } from './leaks.js';
 
@@ -14,7 +15,6 @@ const EXCLUDED = 8;
 const BEFORE = 16;
 const SHADES = 7;
 const SLOW = 200;
-const CLASSES = ['user', 'library', 'torch', 'generated', 'std', 'native'];
 
 function named(by) {
   return !by || by === 'birth' ? 'category' : by;
@@ -118,13 +118,19 @@ function shadesOf(d) {
 }
 
 /* What paints each pixel: the group of its allocation, and its marks. */
-function painted(d, ids, of, excluded) {
+function painted(d, ids, of, excluded, W) {
   const marks = shadesOf(d);
   const group = new Uint16Array(ids.length);
   const mark = new Uint8Array(ids.length);
   for (let i = 0; i < ids.length; i++) {
     const id = ids[i];
     if (id < 0) continue;
+    // Bands are high: the pixel above is mostly of the same one, and at hand.
+    if (i >= W && id === ids[i - W]) {
+      group[i] = group[i - W];
+      mark[i] = mark[i - W];
+      continue;
+    }
     group[i] = of[id];
     mark[i] = marks[id] | (excluded && !excluded[id] ? EXCLUDED : 0);
   }
@@ -148,7 +154,7 @@ function raster(d, args) {
   const { ids, sums, drawn } = stackPicture(d.model, { shown, order, mask: only, y0, y1, H });
   return { W, H, y0, y1, shown, span: v.span, ids, sums, drawn, groups: names.length,
     bandsGrouped: order !== undefined, churn: churnColumns(d.model, v.edges),
-    ...painted(d, ids, of, only ? null : v.mask) };
+    ...painted(d, ids, of, only ? null : v.mask, W) };
 }
 
 /* The same with one band for each group; ids are groups. */
@@ -189,7 +195,7 @@ function map(d, args) {
     { shown, chosen: args.chosen ?? null, y0, y1, H: args.H });
   const { of, names } = d.grouping(named(args.by));
   return { W: args.W, H: args.H, y0, y1, shown, span, ...picture, groups: names.length,
-    ...painted(d, picture.ids, of, maskOf(d, args)), tops: extent.tops, bytes: extent.bytes,
+    ...painted(d, picture.ids, of, maskOf(d, args), args.W), tops: extent.tops, bytes: extent.bytes,
     rows: rows.rows.map(({ lane, bytes, base }) => ({ lane, bytes, base })),
     unplaced: rows.unplaced };
 }
@@ -217,8 +223,8 @@ function rowsOf(d, { of = 'cursor', state, a, b }) {
   }
 }
 
-function isOwn({ frame, head }, f) {
-  return frame.kind !== undefined && (head.frame_kinds ?? CLASSES)[frame.kind[f]] === 'user';
+function isOwn({ frame }, f) {
+  return frame.kind !== undefined && FRAME_CLASSES[frame.kind[f]] === 'user';
 }
 
 /* Frames that `hide` leaves out: all but the user's own. */

@@ -5,17 +5,18 @@ import { stepAt } from './summary.js';
 const NONE = 0xffffffff;
 const GRAIN = 512;
 const SOURCES = ['block', 'replayed', 'rounded'];
-const SURE = ['low', 'medium', 'high'];
-const CLASSES = ['user', 'library', 'torch', 'generated', 'std', 'native'];
+const SURE = [null, 'low', 'medium', 'high'];
+
+/** The classes of frames, by frame.kind. */
+export const FRAME_CLASSES = ['native', 'torch', 'generated', 'library', 'std', 'user'];
 
 /** The frames of a stack, innermost first: {func, file, line, class, kind (1: the user's own)}. */
 export function framesOf(model, stack) {
   const { frame, string } = model;
-  const classes = model.head.frame_kinds ?? CLASSES;
   const list = [];
   for (let s = stack; s > 0; s = model.stack.caller[s]) {
     const f = model.stack.frame[s];
-    const name = frame.kind ? classes[frame.kind[f]] ?? 'unknown' : 'unknown';
+    const name = frame.kind ? FRAME_CLASSES[frame.kind[f]] ?? 'unknown' : 'unknown';
     const line = frame.line && frame.line[f] !== NONE ? frame.line[f] : 0;
     list.push({ func: string[frame.func[f]], file: string[frame.file[f]], line, class: name,
       kind: name === 'user' ? 1 : 0 });

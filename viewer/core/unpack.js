@@ -170,6 +170,7 @@ function narrow(steps, spec, bytes, type) {
 /* The steps of a column, which have one order only. */
 function stepsOf(spec, name) {
   const steps = spec.enc ?? [];
+  if (!Array.isArray(steps)) throw columnError(name, 'its encodings are no list');
   let last = -1;
   for (const step of steps) {
     const at = STEPS.indexOf(step);
