@@ -16,6 +16,7 @@ import { termOf } from '../../viewer/ui/search.js';
 import { wheelFactor, wheelPixels } from '../../viewer/ui/gesture.js';
 import { cellName, childCells } from '../../viewer/ui/flame.js';
 import { chosenRows } from '../../viewer/ui/map.js';
+import { sidesOf, stateOf } from '../../viewer/ui/diff.js';
 import { joined } from '../../viewer/ui/leaks.js';
 import { poolName, poolsOf } from '../../viewer/ui/allocator.js';
 
@@ -157,7 +158,8 @@ test('rows sort stably, unknown last whichever way', () => {
 test('CSV quotes, disarms formulas, and writes bytes as integers', () => {
   const rows = [{ name: '=1+1', size: 2 ** 52 }, { name: 'a "b", c\n', size: null }, { name: '-x',
     size: -5 }];
-  assert.equal(toCsv(columns, rows), 'name,size_bytes\r\n\'=1+1,4503599627370496\r\n"a ""b"", c\n",\r\n\'-x,-5\r\n');
+  assert.equal(toCsv(columns, rows), 'name,size_bytes\r\n\'=1+1,4503599627370496\r\n' +
+    '"a ""b"", c\n",\r\n\'-x,-5\r\n');
   assert.deepEqual(JSON.parse(toJson(columns, rows))[1], { name: 'a "b", c\n', size_bytes: null });
 });
 
@@ -341,4 +343,14 @@ test('growth of the report meets the survivors of its site, or stands alone', ()
     evidence: {} }]);
   assert.deepEqual(list.map((r) => [r.name, r.slope, r.first]),
     [['a.py:1 f', 10, 'step 2'], ['b.py:1 g', null, 'step 1'], ['gone', 20, '-']]);
+});
+
+test('sides of a difference: every device of every file, at its own moment', () => {
+  const head = { files: [{ name: 'x/a.pickle', devices: [{ name: 'cuda:0' }, { name: 'cuda:1' }] },
+    { report: { file: { path: '/tmp/b.pickle' } }, devices: [{ name: 'cuda:0' }] }] };
+  assert.deepEqual(sidesOf(head), [['0.0', 'a.pickle cuda:0'], ['0.1', 'a.pickle cuda:1'],
+    ['1.0', 'b.pickle cuda:0']]);
+  const cover = { states: 10, peak: { state: 4 } };
+  assert.deepEqual(['peak', 'end', 'cursor'].map((m) => stateOf(m, cover, 50)), [4, 9, 9]);
+  assert.equal(stateOf('peak', { states: 0, peak: null }, 0), 0);
 });

@@ -101,7 +101,8 @@ function escape(ctx) {
 }
 
 function moveFocus() {
-  const now = places.findIndex((id) => document.getElementById(id).contains(document.activeElement));
+  const now = places.findIndex((id) =>
+    document.getElementById(id).contains(document.activeElement));
   for (let k = 1; k <= places.length; k++) {
     const node = document.getElementById(places[(now + k) % places.length]);
     const target = node.matches('[tabindex]') ? node :

@@ -112,7 +112,8 @@ function createBar(segment, width, ctx) {
     event.offsetX < (part.at + part.bytes) * scale);
   canvas.addEventListener('pointermove', (event) => {
     const part = partAt(event);
-    ctx.say(part ? `${partName(part)} ${bytes(part.bytes)} at +${count(part.at)} of ${segment.address}` : '');
+    ctx.say(part ? `${partName(part)} ${bytes(part.bytes)} at +${count(part.at)} of ` +
+      segment.address : '');
     if (part && part.id >= 0) ctx.pass(part.id);
   });
   canvas.addEventListener('pointerleave', () => {

@@ -52,7 +52,8 @@ function frameNode(frame, ctx) {
 function stackNode(stack, culprit, ctx) {
   const { folded } = ctx.store.get();
   return el('ol', { class: 'stack' }, foldStack(stack, culprit, folded).map((row) => (row.folded ?
-    el('li', { class: 'library' }, button(`\u25b8 ${row.folded} library frame${row.folded > 1 ? 's' : ''}`,
+    el('li', { class: 'library' }, button(
+      `\u25b8 ${row.folded} library frame${row.folded > 1 ? 's' : ''}`,
       () => ctx.store.move({ folded: false }), { class: 'plain muted' })) :
     el('li', { class: row.culprit ? 'culprit' : row.frame.kind === 1 ? '' : 'library' },
       frameNode(row.frame, ctx)))));
@@ -68,7 +69,8 @@ function pairsOf(d) {
   const slack = d.block === null || d.block === undefined ? null : d.block - d.bytes;
   const pairs = [
     ['requested', exactBytes(d.bytes)],
-    ['block', slack === null ? '-' : `${exactBytes(d.block)} (${words(d.source || '-')}), slack ${bytes(slack)}`],
+    ['block', slack === null ? '-' : `${exactBytes(d.block)} (${words(d.source || '-')}), ` +
+      `slack ${bytes(slack)}`],
     ['life', life(d)],
   ];
   if (d.times) {
@@ -77,7 +79,8 @@ function pairsOf(d) {
       (d.end === null ? '' : `, ${duration(d.times[1] - d.times[0])} long`)]);
   }
   if (d.step) pairs.push(['step', d.step]);
-  pairs.push(['category', `${words(d.category)} (rule ${d.rule || '-'}, confidence ${d.sure || '-'})`]);
+  pairs.push(['category', `${words(d.category)} (rule ${d.rule || '-'}, ` +
+    `confidence ${d.sure || '-'})`]);
   pairs.push(['phase', words(d.phase || '-')], ['stream', d.stream], ['pool', d.pool],
     ['origin', words(d.origin || '-')], ['address', d.address || '-']);
   if (d.wait) pairs.push(['pending', `${count(d.wait)} states before its free completed`]);

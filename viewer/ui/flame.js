@@ -153,7 +153,8 @@ export function createFlame(host, ctx) {
   }
 
   function textOf(cell) {
-    return `${cellName(cell)}: ${said(cell.total)}, ${share(cell.total / tree.total[0])} of ${said(tree.total[0])}`;
+    return `${cellName(cell)}: ${said(cell.total)}, ${share(cell.total / tree.total[0])} of ` +
+      said(tree.total[0]);
   }
 
   canvas.addEventListener('pointermove', (event) => {

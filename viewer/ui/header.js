@@ -66,7 +66,8 @@ function showChecks(trust) {
     el('td', { class: 'number', text: bytes(item.worst_bytes) }),
     el('td', { class: 'number', text: item.first_event === null ? '-' : count(item.first_event) }),
     el('td', { text: item.text })));
-  fill(dialog, el('h2', { text: `Trust: grade ${trust.grade}, ${windows[trust.window] || words(trust.window)}` }),
+  const seen = windows[trust.window] || words(trust.window);
+  fill(dialog, el('h2', { text: `Trust: grade ${trust.grade}, ${seen}` }),
     el('table', null, el('caption', { text: 'Checks' }), el('thead', null, el('tr', null,
       ['check', 'count', 'worst', 'first event', 'what it says'].map((t) => el('th', { scope: 'col',
         text: t })))),

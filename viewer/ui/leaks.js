@@ -31,7 +31,7 @@ function columnsOf(ctx) {
       text: (row) => (row.slope === null ? '-' : delta(row.slope)) },
     { id: 'kind', name: 'kind', value: (row) => row.kind, text: (row) => words(row.kind || '-') },
     { id: 'survivors', name: 'alive at the end, by step', cell: (row) =>
-      bars(Array.from(row.bytes).slice(-48), ctx),
+      bars(Array.from(row.bytes).slice(-24), ctx),
       text: () => '', value: (row) => Array.from(row.bytes).join(' '), fixed: true },
     { id: 'first', name: 'first seen', value: (row) => row.first, text: (row) => row.first },
     { id: 'total', name: 'so far', number: true, unit: 'bytes', value: (row) => row.total,

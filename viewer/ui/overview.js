@@ -64,11 +64,12 @@ function drawNames(g, cover, scale, box, palette) {
   ].filter(([, value]) => !Number.isNaN(value) && value !== undefined)
     .map(([name, value]) => ({ name, y: scale.of(value) })).sort((a, b) => b.y - a.y);
   const least = box.top + 6 + 13 * (names.length - 1);
-  let below = Math.max(least, Math.min(names.length ? names[0].y : 0, box.top + box.height)) + 13;
+  if (names.length) names[0].y = Math.max(least, names[0].y);
+  let below = box.top + box.height + 13;
   g.textAlign = 'left';
   g.textBaseline = 'middle';
   for (const one of names) {
-    one.y = Math.min(one.y, below - 13);
+    one.y = Math.max(box.top + 5, Math.min(one.y, below - 13));
     below = one.y;
     g.fillStyle = palette.muted;
     g.fillText(one.name, box.left + box.width + 5, one.y);

@@ -1,4 +1,4 @@
-// page.js - starts the page: one store, the parts that draw it, and what they may ask of each other.
+// page.js - starts the page: one store, the parts that draw it, what they ask of each other.
 import { bytes, count, duration } from '../core/human.js';
 import { actionOf, openHelp } from './keys.js';
 import { byId, copyText, fill } from './dom.js';
@@ -9,7 +9,7 @@ import { createRange, createWho } from './panels.js';
 import { createStore, firstState, limitX } from './store.js';
 import { drawDevices, drawFiles, drawTrust, drawVerdicts, gradeOf, nameOf,
   placeOf } from './header.js';
-import { eventName, shown, words } from './text.js';
+import { eventName, groupText, shown, words } from './text.js';
 import { explainButton, setSplitters } from './furniture.js';
 import { openExport } from './export.js';
 import { perform } from './actions.js';
@@ -77,8 +77,10 @@ function createPage(head, engine, link) {
   ctx.pictureName = (op) => {
     const state = store.get();
     const peak = now.cover.peak;
-    return `${op === 'raster' ? 'Allocations' : 'Groups'} of ${shown(ctx.fileName())}, ${shown(now.cover.name || '')}, ` +
-      `peak ${peak ? bytes(peak.bytes) : '-'}, ${state.x.mode} ${count(state.x.from)} to ${count(state.x.to)}`;
+    const what = op === 'raster' ? 'Allocations' : op === 'map' ? 'Addresses' : 'Groups';
+    return shown(`${what} of ${ctx.fileName()}, ${now.cover.name || ''}, peak ` +
+      `${peak ? bytes(peak.bytes) : '-'}, ${state.x.mode} ${count(state.x.from)} to ` +
+      count(state.x.to));
   };
 
   ctx.note = (text) => {
@@ -308,7 +310,9 @@ function createPage(head, engine, link) {
           '');
     }
     const found = now.over;
-    if (found && found.group >= 0 && found.id >= 0) return words(ctx.groupName(found.group));
+    if (found && found.group >= 0 && found.id >= 0) {
+      return groupText(store.get().by, ctx.groupName(found.group));
+    }
     return '';
   }
 
@@ -323,7 +327,9 @@ function createPage(head, engine, link) {
     if (live.active !== undefined && live.active !== null) {
       parts.push(`${now.cover.activeExact ? '' : '~ '}${bytes(live.active)} active`);
     }
-    if (live.reserved !== undefined && live.reserved !== null) parts.push(`${bytes(live.reserved)} reserved`);
+    if (live.reserved !== undefined && live.reserved !== null) {
+      parts.push(`${bytes(live.reserved)} reserved`);
+    }
     parts.push(`${count(live.count)} live`);
     const peak = now.cover.peak;
     if (peak && peak.state === live.state) {

@@ -3,7 +3,7 @@ import { bytes, count, delta, duration, share } from '../core/human.js';
 import { button, choice, el, fill, setOptions } from './dom.js';
 import { paintSwatch } from './paint.js';
 import { createTable } from './table.js';
-import { eventName, shown, words } from './text.js';
+import { eventName, groupText, shown } from './text.js';
 
 export const groupings = [
   ['category', 'category'], ['site', 'site'], ['owner', 'owner'], ['module', 'module'],
@@ -34,7 +34,7 @@ export function createLegend(host, ctx) {
     if (given) paintSwatch(swatch, given, ctx.palette(), state.patterns);
     const term = ctx.termOf(state.by, row.name);
     const on = state.query !== '' && state.query === term;
-    const one = button([swatch, words(row.name), el('span', { class: 'muted',
+    const one = button([swatch, groupText(state.by, row.name), el('span', { class: 'muted',
       text: `${bytes(row.bytes)} ${share(total ? row.bytes / total : -1)}` })].flat(),
     () => ctx.search(on ? '' : term, false),
     { class: 'plain', 'aria-pressed': on ? 'true' : 'false', 'data-key': row.key });
@@ -60,7 +60,8 @@ export function createLegend(host, ctx) {
 function whoColumns(ctx) {
   return [
     { id: 'name', name: 'held by', name_: true, value: (row) => row.name, text: (row) => row.name,
-      cell: (row) => [button(words(row.name), () => ctx.search(ctx.termOf(ctx.store.get().by,
+      cell: (row) => [button(groupText(ctx.store.get().by, row.name), () =>
+        ctx.search(ctx.termOf(ctx.store.get().by,
         row.name), false),
         { class: 'plain', title: shown(row.name) }), meter(row.part)] },
     { id: 'bytes', name: 'bytes', number: true, unit: 'bytes', value: (row) => row.bytes,
@@ -115,7 +116,7 @@ function rangeColumns(ctx) {
   const side = (row) => (row.delta > 0 ? 'grew' : row.delta < 0 ? 'shrank' : 'same');
   return [
     { id: 'name', name: 'by ' + ctx.store.get().by, name_: true, value: (row) => row.name,
-      text: (row) => row.name, cell: (row) => button(words(row.name),
+      text: (row) => row.name, cell: (row) => button(groupText(ctx.store.get().by, row.name),
         () => ctx.search(ctx.termOf(ctx.store.get().by, row.name), false),
         { class: 'plain', title: shown(row.name) }) },
     { id: 'a', name: 'at A', number: true, unit: 'bytes', value: (row) => row.a,
@@ -145,7 +146,8 @@ export function createRange(host, ctx) {
     if (f.times) pairs.push(['time', duration(f.times[1] - f.times[0])]);
     return [el('h2', null, `Range: ${eventName(a)} \u2013 ${eventName(b)}`,
       ctx.explain('A is the state at ' +
-      'the left edge, B at the right. What was born and survived less what was freed is the change.')),
+      'the left edge, B at the right. What was born and survived less what was freed is the ' +
+      'change.')),
     el('div', { class: 'buttons' },
       button('zoom', () => ctx.zoomToSelection()),
       button('clear', () => ctx.store.jump({ range: null }))),

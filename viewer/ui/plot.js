@@ -1,11 +1,11 @@
-// plot.js - the stack and the groups over time: asks for exact pictures, draws them, takes the mouse.
+// plot.js - a picture over time: asks for the exact one, draws it, says what lies under a point.
 import { bytes } from '../core/human.js';
 import { el, fitCanvas, perFrame } from './dom.js';
 import { drawCursor, drawField, drawFlag, drawLevel, drawOutline, drawSpan, drawXAxis, drawYAxis,
   font, label, line, xScale, yScale } from './draw.js';
 import { gestures } from './gesture.js';
 import { hatch, inkOn, makeInks, paintPicture } from './paint.js';
-import { shortened, words } from './text.js';
+import { groupText, shortened } from './text.js';
 
 const churnHeight = 24;
 
@@ -221,7 +221,7 @@ export function createPlot(host, ctx, options) {
     for (const [group, run] of best) {
       const name = ctx.groupName(group);
       if (!name || (run.past - run.from) * ratio < 16) continue;
-      const text = shortened(words(name), 36);
+      const text = shortened(groupText(state.by, name), 36);
       const width = g.measureText(text).width;
       const x = b.left + (run.column + 0.5) * b.width / picture.W;
       const middle = Math.floor((run.from + run.past) / 2);

@@ -1,6 +1,7 @@
 // views.js - the views a recording has, their tabs, and Stack and Groups.
 import { bytes, count } from '../core/human.js';
 import { button, byId, choice, el, fill, setOptions } from './dom.js';
+import { createDiff } from './diff.js';
 import { createFlame } from './flame.js';
 import { createLeaks } from './leaks.js';
 import { createLegend, groupingsOf } from './panels.js';
@@ -19,6 +20,7 @@ export const catalogue = [
   { id: 'state', key: '4', title: 'State', op: 'state', make: createAllocator },
   { id: 'flame', key: '5', title: 'Flame', op: 'tree', make: createFlame },
   { id: 'leaks', key: '6', title: 'Leaks', op: 'leaks', make: createLeaks },
+  { id: 'diff', key: '7', title: 'Diff', op: 'diff', make: createDiff },
 ];
 
 const timelines = new Set(['stack', 'groups', 'map', 'leaks']);
