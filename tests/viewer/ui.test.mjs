@@ -1,7 +1,8 @@
 // ui.test.mjs - the parts of the page that need no browser: state, undo, keys, tables, text, axes.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { applied, createStore, firstState, limitX, panned, revealed, zoomed } from '../../viewer/ui/store.js';
+import { applied, createStore, firstState, limitX, panned, revealed,
+  zoomed } from '../../viewer/ui/store.js';
 import { actionOf, keyNames, table as keys } from '../../viewer/ui/keys.js';
 import { sortRows, toCsv, toJson, visibleRows } from '../../viewer/ui/table.js';
 import { parseBytes, shortened, shown } from '../../viewer/ui/text.js';
@@ -13,7 +14,11 @@ import { findingsOf, placeOf } from '../../viewer/ui/header.js';
 import { makeInks, paintPicture, slotsOf } from '../../viewer/ui/paint.js';
 import { termOf } from '../../viewer/ui/search.js';
 import { wheelFactor, wheelPixels } from '../../viewer/ui/gesture.js';
-import { childLists } from '../../viewer/ui/flame.js';
+import { cellName, childCells } from '../../viewer/ui/flame.js';
+import { chosenRows } from '../../viewer/ui/map.js';
+import { sidesOf, stateOf } from '../../viewer/ui/diff.js';
+import { joined } from '../../viewer/ui/leaks.js';
+import { poolName, poolsOf } from '../../viewer/ui/allocator.js';
 
 const limits = { states: 1000, peak: 400, time: [0, 5000] };
 
@@ -39,7 +44,8 @@ test('no zoom or pan leaves the recording or goes below eight states', () => {
     let x = { mode: 'events', from: 0, to: least };
     for (let i = 0; i < 500; i++) {
       const middle = x.from + next() * (x.to - x.from);
-      x = next() < 0.6 ? zoomed(x, Math.exp(next() * 2 - 1), middle, { states: least, time: null }) :
+      x = next() < 0.6 ? zoomed(x, Math.exp(next() * 2 - 1), middle, { states: least,
+        time: null }) :
         panned(x, next() * 2 - 1, { states: least, time: null });
       assert.ok(x.from >= 0 && x.to <= least, `${x.from} ${x.to} of ${least}`);
       assert.ok(x.to - x.from >= Math.min(8, least), `${x.to - x.from} of ${least}`);
@@ -60,7 +66,8 @@ test('zooming out from the least range goes on', () => {
 });
 
 test('values out of the recording are brought back', () => {
-  const state = applied(firstState(limits), { at: 5000, range: { a: 900, b: -3 }, bogus: 1 }, limits);
+  const state = applied(firstState(limits), { at: 5000, range: { a: 900, b: -3 }, bogus: 1 },
+    limits);
   assert.equal(state.at, 999);
   assert.deepEqual(state.range, { a: 0, b: 900 });
   assert.equal('bogus' in state, false);
@@ -141,15 +148,18 @@ const columns = [
 ];
 
 test('rows sort stably, unknown last whichever way', () => {
-  const rows = [{ name: 'a', size: 2 }, { name: 'b', size: null }, { name: 'c', size: 9 }, { name: 'd', size: 2 }];
+  const rows = [{ name: 'a', size: 2 }, { name: 'b', size: null }, { name: 'c', size: 9 },
+    { name: 'd', size: 2 }];
   assert.deepEqual(sortRows(rows, columns[1], true).map((r) => r.name), ['c', 'a', 'd', 'b']);
   assert.deepEqual(sortRows(rows, columns[1], false).map((r) => r.name), ['a', 'd', 'c', 'b']);
   assert.deepEqual(sortRows(rows, columns[0], true).map((r) => r.name), ['d', 'c', 'b', 'a']);
 });
 
 test('CSV quotes, disarms formulas, and writes bytes as integers', () => {
-  const rows = [{ name: '=1+1', size: 2 ** 52 }, { name: 'a "b", c\n', size: null }, { name: '-x', size: -5 }];
-  assert.equal(toCsv(columns, rows), 'name,size_bytes\r\n\'=1+1,4503599627370496\r\n"a ""b"", c\n",\r\n\'-x,-5\r\n');
+  const rows = [{ name: '=1+1', size: 2 ** 52 }, { name: 'a "b", c\n', size: null }, { name: '-x',
+    size: -5 }];
+  assert.equal(toCsv(columns, rows), 'name,size_bytes\r\n\'=1+1,4503599627370496\r\n' +
+    '"a ""b"", c\n",\r\n\'-x,-5\r\n');
   assert.deepEqual(JSON.parse(toJson(columns, rows))[1], { name: 'a "b", c\n', size_bytes: null });
 });
 
@@ -162,12 +172,14 @@ test('the rows in sight are among those made', () => {
 
 test('control and direction characters are escaped, and nothing else', () => {
   assert.equal(shown('a\u202eb\u0000\u2066\u0085'), 'a\\u202eb\\u0000\\u2066\\u0085');
-  assert.equal(shown('</script><img onerror=1> \u00e9 \u4e2d'), '</script><img onerror=1> \u00e9 \u4e2d');
+  assert.equal(shown('</script><img onerror=1> \u00e9 \u4e2d'),
+    '</script><img onerror=1> \u00e9 \u4e2d');
   assert.equal(shortened('x'.repeat(1e6), 11).length, 11);
 });
 
 test('sizes that people type', () => {
-  for (const [text, value] of [['80GiB', 80 * 2 ** 30], ['1.5 g', 1.5 * 2 ** 30], ['1024', 1024], ['24 gb', 24 * 2 ** 30],
+  for (const [text, value] of [['80GiB', 80 * 2 ** 30], ['1.5 g', 1.5 * 2 ** 30], ['1024', 1024],
+    ['24 gb', 24 * 2 ** 30],
     ['', null], ['-1', null], ['5 apples', null], ['0', null], ['99999999 TiB', null]]) {
     assert.equal(parseBytes(text), value, text);
   }
@@ -186,7 +198,8 @@ test('ticks lie inside, are few, and differ in their words', () => {
   }
   assert.equal(byteLabel(20 * 2 ** 30), '20 GiB');
   assert.equal(byteLabel(-512 * 2 ** 20), '\u2212512 MiB');
-  assert.equal(new Set(ticks('bytes', 0, 62e9, 400).map((t) => t.label)).size, ticks('bytes', 0, 62e9, 400).length);
+  assert.equal(new Set(ticks('bytes', 0, 62e9, 400).map((t) => t.label)).size, ticks('bytes', 0,
+    62e9, 400).length);
 });
 
 const picture = { W: 2, H: 5, ids: Int32Array.from([-1, -1, 7, -1, 7, 9, 7, 9, 3, 3]),
@@ -201,8 +214,10 @@ test('bands and runs of a column', () => {
 });
 
 test('painting leaves what no allocation has clear, and greys what is excluded', () => {
-  const palette = { dark: false, slots: Array.from({ length: 10 }, (_, i) => [200, i, 0]), groundRgb: [255, 255, 255] };
-  const given = slotsOf('category', [{ key: 0, name: 'parameter' }, { key: 1, name: 'activation' }]);
+  const palette = { dark: false, slots: Array.from({ length: 10 }, (_, i) => [200, i, 0]),
+    groundRgb: [255, 255, 255] };
+  const given = slotsOf('category', [{ key: 0, name: 'parameter' }, { key: 1,
+    name: 'activation' }]);
   const inks = makeInks(2, given, palette, false);
   const marked = { ...picture, mark: Uint8Array.from([0, 0, 0, 0, 8, 0, 0, 0, 0, 0]) };
   const pixels = paintAsArray(marked, inks);
@@ -213,7 +228,8 @@ test('painting leaves what no allocation has clear, and greys what is excluded',
 });
 
 function paintAsArray(one, inks) {
-  globalThis.ImageData ??= class { constructor(data, w, h) { Object.assign(this, { data, width: w, height: h }); } };
+  globalThis.ImageData ??= class { constructor(data, w, h) { Object.assign(this, { data, width: w,
+    height: h }); } };
   return new Uint32Array(paintPicture(one, inks).data.buffer);
 }
 
@@ -227,14 +243,17 @@ test('nine groups have colours of their own, the rest share grey', () => {
 test('stacks fold runs of library frames but never the culprit', () => {
   const frame = (kind) => ({ func: 'f' + kind, file: 'a.py', line: 1, kind });
   const stack = [frame(2), frame(2), frame(1), frame(3), frame(2), frame(1)];
-  assert.deepEqual(foldStack(stack, 2, true).map((r) => r.folded || 'frame'), [2, 'frame', 2, 'frame']);
-  assert.deepEqual(foldStack(stack, 1, true).map((r) => r.folded || 'frame'), [1, 'frame', 'frame', 2, 'frame']);
+  assert.deepEqual(foldStack(stack, 2, true).map((r) => r.folded || 'frame'), [2, 'frame', 2,
+    'frame']);
+  assert.deepEqual(foldStack(stack, 1, true).map((r) => r.folded || 'frame'), [1, 'frame', 'frame',
+    2, 'frame']);
   assert.equal(foldStack(stack, 2, false).length, 6);
   assert.ok(stackText(stack).trimEnd().endsWith('in f2'), 'innermost last');
 });
 
 test('only known editors are linked, and paths are encoded', () => {
-  assert.equal(editorLink('vscode://file/{path}:{line}', '/a b/"c.py', 3), 'vscode://file//a%20b/%22c.py:3');
+  assert.equal(editorLink('vscode://file/{path}:{line}', '/a b/"c.py', 3),
+    'vscode://file//a%20b/%22c.py:3');
   for (const bad of ['javascript:alert(1)//{path}', 'http://x/{path}', 'file://{path}', '', null]) {
     assert.equal(editorLink(bad, '/a.py', 1), null, String(bad));
   }
@@ -246,9 +265,12 @@ test('saved files have plain names', () => {
 });
 
 test('findings: worst first, in report order, of this device; each leads somewhere', () => {
-  const finding = (id, severity, device) => ({ id, severity, device, text: id, evidence: { event: 41 } });
-  const head = { files: [{ devices: [{ device: 0 }, { device: 1 }], report: { findings: [finding('a', 'note', 0),
-    finding('b', 'problem', 0), finding('c', 'problem', 1), finding('d', 'problem', 0), finding('e', 'advice', null)] } }] };
+  const finding = (id, severity, device) => ({ id, severity, device, text: id,
+    evidence: { event: 41 } });
+  const head = { files: [{ devices: [{ device: 0 }, { device: 1 }],
+    report: { findings: [finding('a', 'note', 0),
+    finding('b', 'problem', 0), finding('c', 'problem', 1), finding('d', 'problem', 0), finding('e',
+      'advice', null)] } }] };
   assert.deepEqual(findingsOf(head, { file: 0, dev: 0 }).map((f) => f.id), ['b', 'd', 'e', 'a']);
   assert.deepEqual(placeOf(finding('oom', 'problem', 0), () => true), { at: 42, view: 'stack' });
   const leak = { id: 'leak', evidence: { culprit: 'log.py:40 append' } };
@@ -269,7 +291,66 @@ test('the wheel zooms by at most half at once, whatever its unit', () => {
   assert.equal(wheelPixels(3, 1), 48);
 });
 
-test('children of a tree, the heaviest first', () => {
-  const tree = { parent: Uint32Array.from([0, 0, 0, 1]), total: Float64Array.from([9, 3, 6, 3]) };
-  assert.deepEqual(childLists(tree), [[2, 1], [3], [], []]);
+test('cells lie in their callers, the heaviest first', () => {
+  const cell = (node, depth, total, merged = 0) => ({ node, depth, total, merged, name: 'f',
+    file: '', line: 0 });
+  const tree = { parent: [0, 0, 0, 1], cells: [cell(0, 0, 9), cell(1, 1, 3), cell(2, 1, 6), cell(3,
+    2, 3, 7)] };
+  const lists = childCells(tree);
+  assert.deepEqual(lists.get(0).map((c) => c.node), [2, 1]);
+  assert.equal(cellName(lists.get(1)[0]), '7 narrower than a pixel');
+  assert.equal(lists.get(2), undefined);
+});
+
+const bar = (base, bytes, blocks, flags = 0, pool = 1) => ({ base, bytes, flags, pool, stream: 0,
+  blocks,
+  used: blocks.reduce((n, b) => n + b.size, 0), free: bytes - blocks.reduce((n, b) => n + b.size,
+    0), largest: 0 });
+
+test('the parts of a segment fill it, and say what its free memory is', () => {
+  const device = { pools: ['(18446744073709551615, 18446744073709551615)', '(0, 0)', '(3, 1)'],
+    streams: ['0x0'] };
+  const pools = poolsOf([bar(4096, 100, [{ at: 10, size: 20, row: 5 }, { at: 40, size: 60, row: 6,
+    pending: true }]),
+    bar(8192, 50, []), bar(9000, 10, [], 2, 2)], device);
+  assert.deepEqual(pools.map((p) => p.name), ['pool default \u00b7 stream 0x0',
+    'pool private (3, 1) \u00b7 stream 0x0']);
+  const [first, second] = pools[0].segments;
+  assert.deepEqual(first.parts.map((p) => [p.kind, p.bytes]), [['stranded', 10], ['used', 20],
+    ['stranded', 10], ['pending', 60]]);
+  assert.deepEqual([first.stranded, second.returnable, second.stranded], [20, 50, 0]);
+  assert.deepEqual(pools[1].segments[0].parts.map((p) => p.kind), ['held']);
+  assert.equal(pools[1].segments[0].stranded + pools[1].segments[0].returnable, 0);
+  assert.equal(poolName(device.pools[0]), 'unknown');
+});
+
+test('rows of the map: all, those mapped at the cursor, the most stranded first', () => {
+  const rows = [{ base: 0, bytes: 100 }, { base: 1000, bytes: 100 }, { base: 2000, bytes: 100 }];
+  const segments = [{ base: 1000, stranded: 5 }, { base: 2050, stranded: 50 }, { base: 7777,
+    stranded: 1 }];
+  assert.equal(chosenRows(rows, segments, { which: 'history', sort: 'address' }), null);
+  assert.deepEqual(chosenRows(rows, segments, { which: 'now', sort: 'address' }), [1, 2]);
+  assert.deepEqual(chosenRows(rows, segments, { which: 'history', sort: 'stranded' }), [2, 1, 0]);
+});
+
+test('growth of the report meets the survivors of its site, or stands alone', () => {
+  const steps = [{ name: 'step 1' }, { name: '', number: 2 }];
+  const rows = [{ name: 'a.py:1 f', bytes: [1, 2], total: 3, first: 1 }, { name: 'b.py:1 g',
+    bytes: [4, 0], total: 4, first: 0 }];
+  const leak = (culprit, slope) => ({ id: 'leak', evidence: { culprit, slope_bytes: slope,
+    kind: 'outputs' } });
+  const list = joined(rows, steps, [leak('a.py:1 f', 10), leak('gone', 20), { id: 'oom',
+    evidence: {} }]);
+  assert.deepEqual(list.map((r) => [r.name, r.slope, r.first]),
+    [['a.py:1 f', 10, 'step 2'], ['b.py:1 g', null, 'step 1'], ['gone', 20, '-']]);
+});
+
+test('sides of a difference: every device of every file, at its own moment', () => {
+  const head = { files: [{ name: 'x/a.pickle', devices: [{ name: 'cuda:0' }, { name: 'cuda:1' }] },
+    { report: { file: { path: '/tmp/b.pickle' } }, devices: [{ name: 'cuda:0' }] }] };
+  assert.deepEqual(sidesOf(head), [['0.0', 'a.pickle cuda:0'], ['0.1', 'a.pickle cuda:1'],
+    ['1.0', 'b.pickle cuda:0']]);
+  const cover = { states: 10, peak: { state: 4 } };
+  assert.deepEqual(['peak', 'end', 'cursor'].map((m) => stateOf(m, cover, 50)), [4, 9, 9]);
+  assert.equal(stateOf('peak', { states: 0, peak: null }, 0), 0);
 });

@@ -30,7 +30,8 @@ function moveColumn(ctx, columns) {
   }
   const c = Math.min(picture.W - 1, columnOf(picture.shown, state.at));
   const to = Math.min(Math.max(0, c + columns), picture.W - 1);
-  ctx.setCursor(picture.shown[to] === state.at ? state.at + Math.sign(columns) : picture.shown[to], true);
+  ctx.setCursor(picture.shown[to] === state.at ? state.at + Math.sign(columns) : picture.shown[to],
+    true);
 }
 
 function cycle(list, at, key) {
@@ -78,7 +79,8 @@ function moveBand(ctx, by) {
   const bands = plot ? plot.bands() : [];
   if (!bands.length) return;
   const at = bands.indexOf(ctx.passing());
-  const next = at < 0 ? (by > 0 ? 0 : bands.length - 1) : Math.min(Math.max(0, at + by), bands.length - 1);
+  const next = at < 0 ? (by > 0 ? 0 : bands.length - 1) : Math.min(Math.max(0, at + by),
+    bands.length - 1);
   ctx.pass(bands[next]);
 }
 
@@ -99,10 +101,12 @@ function escape(ctx) {
 }
 
 function moveFocus() {
-  const now = places.findIndex((id) => document.getElementById(id).contains(document.activeElement));
+  const now = places.findIndex((id) =>
+    document.getElementById(id).contains(document.activeElement));
   for (let k = 1; k <= places.length; k++) {
     const node = document.getElementById(places[(now + k) % places.length]);
-    const target = node.matches('[tabindex]') ? node : node.querySelector('.plot, button, select, input');
+    const target = node.matches('[tabindex]') ? node :
+      node.querySelector('.plot, button, select, input');
     if (target && target.offsetParent !== null) {
       target.focus();
       return;
@@ -122,7 +126,8 @@ export function perform(action, event, ctx) {
   const limits = ctx.store.limits();
   const far = event.shiftKey ? 10 : 1;
   const pan = (share) => ctx.store.jump({ x: panned(state.x, share, limits) });
-  const event1 = (by) => ctx.store.move({ at: state.at + by, x: revealed(state.x, state.at + by, limits) });
+  const event1 = (by) => ctx.store.move({ at: state.at + by, x: revealed(state.x, state.at + by,
+    limits) });
   const acts = {
     help: () => ctx.help(), find: () => ctx.focusFind(),
     next: () => ctx.visit(1), previous: () => ctx.visit(-1),

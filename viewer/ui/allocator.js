@@ -2,7 +2,7 @@
 import { bytes, count } from '../core/human.js';
 import { button, el, fill, fitCanvas, perFrame } from './dom.js';
 import { hatch, slotColour } from './paint.js';
-import { eventName, shown, words } from './text.js';
+import { eventName, words } from './text.js';
 
 const leastBar = 40;
 const barHeight = 22;
@@ -32,11 +32,63 @@ function drawPart(g, part, x, w, ctx, state) {
   if (part.kind === 'stranded') hatch(g, x, 0, w, barHeight, palette.hatch, 5);
   else if (part.kind === 'returnable') {
     g.fillStyle = palette.hatch;
-    for (let dot = 2; dot < w; dot += 5) for (let y = 3; y < barHeight; y += 5) g.fillRect(x + dot, y, 1, 1);
+    for (let dot = 2; dot < w; dot += 5) for (let y = 3; y < barHeight; y += 5) g.fillRect(x + dot,
+      y, 1, 1);
   } else if (part.kind === 'held') {
     g.strokeStyle = palette.hatch;
     g.strokeRect(x + 0.5, 0.5, Math.max(1, w - 1), barHeight - 1);
   }
+}
+
+/** Pools as the head names them, by their two numbers. */
+export function poolName(text) {
+  const [a, b] = (String(text).match(/\d+/g) || []).map(BigInt);
+  if (a === undefined) return words(text || '-');
+  if (a === 0n && b === 0n) return 'default';
+  return a === 2n ** 64n - 1n ? 'unknown' : `private (${a}, ${b})`;
+}
+
+/** A bar of core/address.js as parts from its start to its end, gaps as free memory. */
+export function partsOf(bar) {
+  const free = bar.flags & 2 ? 'held' : bar.used > 0 ? 'stranded' : 'returnable';
+  const parts = [];
+  let at = 0;
+  const upTo = (end) => {
+    if (end > at) parts.push({ at, bytes: end - at, id: -1, kind: free });
+    at = Math.max(at, end);
+  };
+  for (const block of bar.blocks) {
+    upTo(block.at);
+    parts.push({ at: block.at, bytes: block.size, id: block.row, group: block.group,
+      kind: block.pending ? 'pending' : 'used' });
+    at = Math.max(at, block.at + block.size);
+  }
+  upTo(bar.bytes);
+  return parts;
+}
+
+/** What the tables of State and of the map show of a bar; `device` names pools and streams. */
+export function segmentOf(bar, device) {
+  const whole = bar.flags & 2 || bar.used > 0;
+  const kinds = [bar.flags & 1 ? 'expandable' : '', bar.flags & 2 ? 'graph' : ''].filter(Boolean);
+  return { address: '0x' + bar.base.toString(16), base: bar.base, bytes: bar.bytes, use: bar.used,
+    free: bar.free, largest: bar.largest, blocks: bar.blocks.length, kind: kinds.join(', '),
+    pool: poolName((device.pools || [])[bar.pool]), stream: (device.streams || [])[bar.stream] ||
+      '-',
+    stranded: whole && !(bar.flags & 2) ? bar.free : 0, returnable: whole ? 0 : bar.free,
+    estimate: bar.estimate, parts: partsOf(bar) };
+}
+
+/** Segments in groups of one pool and stream, in the order of the bars. */
+export function poolsOf(bars, device) {
+  const pools = new Map();
+  for (const bar of bars) {
+    const segment = segmentOf(bar, device);
+    const key = `pool ${segment.pool} \u00b7 stream ${segment.stream}`;
+    if (!pools.has(key)) pools.set(key, []);
+    pools.get(key).push(segment);
+  }
+  return [...pools].map(([name, segments]) => ({ name, segments }));
 }
 
 function partName(part) {
@@ -54,12 +106,14 @@ function createBar(segment, width, ctx) {
   const ratio = self.devicePixelRatio || 1;
   const g = canvas.getContext('2d');
   g.setTransform(ratio, 0, 0, ratio, 0, 0);
-  for (const part of segment.parts) drawPart(g, part, part.at * scale, part.bytes * scale, ctx, ctx.store.get());
+  for (const part of segment.parts) drawPart(g, part, part.at * scale, part.bytes * scale, ctx,
+    ctx.store.get());
   const partAt = (event) => segment.parts.find((part) => event.offsetX >= part.at * scale &&
     event.offsetX < (part.at + part.bytes) * scale);
   canvas.addEventListener('pointermove', (event) => {
     const part = partAt(event);
-    ctx.say(part ? `${partName(part)} ${bytes(part.bytes)} at +${count(part.at)} of ${shown(segment.address)}` : '');
+    ctx.say(part ? `${partName(part)} ${bytes(part.bytes)} at +${count(part.at)} of ` +
+      segment.address : '');
     if (part && part.id >= 0) ctx.pass(part.id);
   });
   canvas.addEventListener('pointerleave', () => {
@@ -74,8 +128,10 @@ function createBar(segment, width, ctx) {
 }
 
 function segmentRow(segment, largest, room, ctx) {
-  return el('tr', null, el('td', null, createBar(segment, barWidth(segment.bytes, largest, room), ctx)),
-    ...[segment.bytes, segment.use, segment.free, segment.largest].map((n) => el('td', { class: 'number', text: bytes(n) })),
+  return el('tr', null, el('td', null, createBar(segment, barWidth(segment.bytes, largest, room),
+    ctx)),
+    ...[segment.bytes, segment.use, segment.free, segment.largest].map((n) => el('td',
+      { class: 'number', text: bytes(n) })),
     el('td', { class: 'number', text: count(segment.blocks) }),
     el('td', { text: words(segment.kind || '') }));
 }
@@ -83,7 +139,7 @@ function segmentRow(segment, largest, room, ctx) {
 function poolTable(pool, largest, room, ctx) {
   const head = ['segment', 'size', 'use', 'free', 'largest free', 'blocks', 'kind'];
   return el('table', { class: 'segments' },
-    el('caption', { text: `pool ${pool.pool} \u00b7 stream ${pool.stream}` }),
+    el('caption', { text: pool.name }),
     el('thead', null, el('tr', null, head.map((name, i) =>
       el('th', { scope: 'col', class: i > 0 && i < 6 ? 'number' : null, text: name })))),
     el('tbody', null, pool.segments.map((segment) => segmentRow(segment, largest, room, ctx))));
@@ -94,7 +150,7 @@ function eventRow(event, at, ctx) {
   return el('li', { class: event.state === at ? 'now' : null },
     button(`${eventName(event.state)}  ${text}`, () => {
       ctx.goTo(event.state);
-      if (event.id >= 0) ctx.pin(event.id);
+      if (event.row >= 0) ctx.pin(event.row);
     }, { class: 'plain' }));
 }
 
@@ -106,19 +162,25 @@ export function createAllocator(host, ctx) {
   let asked = '';
   let wanted = 0;
   let last = null;
+  let drawnFor = null;
 
   function draw() {
     if (!last) return;
+    drawnFor = ctx.store.get().sel;
     const move = (by) => ctx.setCursor(ctx.store.get().at + by, true);
     fill(lead, el('strong', { text: eventName(last.state) }),
       button('\u2039', () => move(-1), { 'aria-label': 'one event back', title: ',' }),
       button('\u203a', () => move(1), { 'aria-label': 'one event on', title: '.' }),
-      el('span', { text: last.what || '' }));
-    const largest = last.pools.flatMap((p) => p.segments).reduce((n, s) => Math.max(n, s.bytes), 1);
+      el('span', { class: 'muted', text: `${count(last.bars.length)} segments` }));
+    const largest = last.bars.reduce((n, bar) => Math.max(n, bar.bytes), 1);
+    const grouped = poolsOf(last.bars, ctx.device());
     const room = Math.max(120, pools.clientWidth - 460);
-    fill(pools, last.pools.map((pool) => poolTable(pool, largest, room, ctx)),
-      last.pools.length ? null : el('p', { text: 'Nothing is mapped at this moment.' }));
-    fill(events, last.events.map((event) => eventRow(event, last.state, ctx)));
+    fill(pools, grouped.map((pool) => poolTable(pool, largest, room, ctx)),
+      grouped.length ? null : el('p', { text: 'Nothing is mapped at this moment.' }));
+  }
+
+  function drawEvents(list, at) {
+    fill(events, list.map((event) => eventRow(event, at, ctx)));
     const row = events.querySelector('.now');
     if (row) events.scrollTop = row.offsetTop - events.offsetTop - 40;
   }
@@ -127,7 +189,7 @@ export function createAllocator(host, ctx) {
     const { at, file, dev, sel } = ctx.store.get();
     const key = JSON.stringify([at, file, dev]);
     if (key === asked) {
-      if (sel !== (last && last.sel)) soon();
+      if (sel !== drawnFor) soon();
       return;
     }
     asked = key;
@@ -136,6 +198,9 @@ export function createAllocator(host, ctx) {
       if (!got || mine !== wanted) return;
       last = got;
       soon();
+    }, ctx.failed);
+    ctx.call('events', { state: at, n: 200 }).then((got) => {
+      if (got && mine === wanted) drawEvents(got.rows, at);
     }, ctx.failed);
   }
   const soon = perFrame(draw);

@@ -5,15 +5,21 @@ import { eventName, shown, words } from './text.js';
 
 const editors = /^(vscode|vscode-insiders|cursor|zed|idea|pycharm):\/\/[^\s]*\{path\}/;
 
-/** The address that opens a frame in an editor, or null.  `template`: `vscode://file/{path}:{line}`. */
+/** The address that opens a frame in an editor,
+  or null.  `template`: `vscode://file/{path}:{line}`. */
 export function editorLink(template, path, line) {
   if (!template || !editors.test(template) || !path) return null;
   const safe = path.split('/').map(encodeURIComponent).join('/');
   return template.replace('{path}', safe).replace('{line}', String(Math.max(0, line | 0)));
 }
 
+/** Frames of native code may have no file. */
+function named(frame) {
+  return frame.file && frame.file !== '??';
+}
+
 export function frameText(frame) {
-  return (frame.file ? `${frame.file}:${frame.line} ` : '') + frame.func;
+  return (named(frame) ? `${frame.file}:${frame.line} ` : '') + frame.func;
 }
 
 /** As Python prints it: innermost last. */
@@ -39,14 +45,15 @@ export function foldStack(stack, culprit, folded) {
 
 function frameNode(frame, ctx) {
   const link = editorLink(ctx.editor(), frame.file, frame.line);
-  const place = frame.file ? `${frame.file}:${frame.line}` : '';
+  const place = named(frame) ? `${frame.file}:${frame.line}` : '';
   return [link ? el('a', { href: link }, place) : place, place ? '  ' : '', frame.func];
 }
 
 function stackNode(stack, culprit, ctx) {
   const { folded } = ctx.store.get();
   return el('ol', { class: 'stack' }, foldStack(stack, culprit, folded).map((row) => (row.folded ?
-    el('li', { class: 'library' }, button(`\u25b8 ${row.folded} library frame${row.folded > 1 ? 's' : ''}`,
+    el('li', { class: 'library' }, button(
+      `\u25b8 ${row.folded} library frame${row.folded > 1 ? 's' : ''}`,
       () => ctx.store.move({ folded: false }), { class: 'plain muted' })) :
     el('li', { class: row.culprit ? 'culprit' : row.frame.kind === 1 ? '' : 'library' },
       frameNode(row.frame, ctx)))));
@@ -62,15 +69,18 @@ function pairsOf(d) {
   const slack = d.block === null || d.block === undefined ? null : d.block - d.bytes;
   const pairs = [
     ['requested', exactBytes(d.bytes)],
-    ['block', slack === null ? '-' : `${exactBytes(d.block)} (${words(d.source || '-')}), slack ${bytes(slack)}`],
+    ['block', slack === null ? '-' : `${exactBytes(d.block)} (${words(d.source || '-')}), ` +
+      `slack ${bytes(slack)}`],
     ['life', life(d)],
   ];
   if (d.times) {
-    pairs.push(['time', duration(d.times[0]) + (d.end === null ? ' \u2013' : ` \u2013 ${duration(d.times[1])}`) +
+    pairs.push(['time', duration(d.times[0]) + (d.end === null ? ' \u2013' :
+      ` \u2013 ${duration(d.times[1])}`) +
       (d.end === null ? '' : `, ${duration(d.times[1] - d.times[0])} long`)]);
   }
   if (d.step) pairs.push(['step', d.step]);
-  pairs.push(['category', `${words(d.category)} (rule ${d.rule || '-'}, confidence ${d.sure || '-'})`]);
+  pairs.push(['category', `${words(d.category)} (rule ${d.rule || '-'}, ` +
+    `confidence ${d.sure || '-'})`]);
   pairs.push(['phase', words(d.phase || '-')], ['stream', d.stream], ['pool', d.pool],
     ['origin', words(d.origin || '-')], ['address', d.address || '-']);
   if (d.wait) pairs.push(['pending', `${count(d.wait)} states before its free completed`]);
@@ -84,20 +94,24 @@ function buttons(d, ctx) {
     d.stack.length ? button('copy stack', () => copyText(stackText(d.stack))
       .then((done) => ctx.note(done ? 'stack copied' : 'the browser refused to copy'))) : null,
     button('copy link', () => ctx.copyLink()),
-    button('find same', () => ctx.search(ctx.termOf('site', d.site || d.owner || d.category), false)),
+    button('find same', () => ctx.search(d.site || d.owner ?
+      ctx.termOf(d.site ? 'site' : 'owner', d.site || d.owner) : ctx.termOf('category', d.category),
+        false)),
     button('zoom to life', () => ctx.zoomToLife({ id: d.id })));
 }
 
 function neighbours(list) {
   if (!list || !list.length) return null;
   return [el('h3', { text: 'beside it in the segment, at the cursor' }),
-    el('p', { class: 'muted', text: list.map((n) => `${n.side} ${bytes(n.bytes)} ${n.name}`).join(' \u00b7 ') })];
+    el('p', { class: 'muted', text: list.map((n) =>
+      `${n.side} ${bytes(n.bytes)} ${n.name}`).join(' \u00b7 ') })];
 }
 
 function render(host, d, ctx, pinned) {
   host.classList.toggle('hovered', !pinned);
   host.classList.toggle('pinned', pinned);
-  const pairs = pairsOf(d).map(([name, value]) => [el('dt', { text: name }), el('dd', { text: value })]);
+  const pairs = pairsOf(d).map(([name, value]) => [el('dt', { text: name }), el('dd',
+    { text: value })]);
   fill(host,
     el('h2', null, pinned ? 'Allocation, pinned' : 'Allocation'),
     el('div', { class: 'identity' }, `${words(d.category)}, ${bytes(d.bytes)}`),

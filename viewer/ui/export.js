@@ -5,7 +5,8 @@ import { toCsv, toJson } from './table.js';
 
 /** A file name made of a recording's name and what is saved. */
 export function fileName(recording, what, kind) {
-  const base = baseName(recording).replace(/\.(pickle|pkl|json|gz|zst)$/i, '').replace(/[^\w.-]+/g, '_');
+  const base = baseName(recording).replace(/\.(pickle|pkl|json|gz|zst)$/i, '').replace(/[^\w.-]+/g,
+    '_');
   return `${base.slice(0, 80) || 'recording'}-${what}.${kind}`;
 }
 
@@ -35,7 +36,8 @@ function composed(canvases, times, ground) {
 
 function savePicture(ctx, times) {
   const view = ctx.current();
-  const layers = view.plot ? [view.plot.canvas, view.plot.over] : view.canvases ? view.canvases() : [];
+  const layers = view.plot ? [view.plot.canvas, view.plot.over] : view.canvases ? view.canvases() :
+    [];
   if (!layers.length) {
     ctx.note('this view has no picture; save its rows');
     return;

@@ -1,14 +1,13 @@
 // flame.js - an icicle of bytes by stack: controls, cells, zoom, and its twin, a tree of rows.
 import { bytes, count, share } from '../core/human.js';
-import { layout } from '../core/tree.js';
 import { button, choice, el, fill, fitCanvas, perFrame } from './dom.js';
 import { font } from './draw.js';
 import { hatch, inkOn, slotColour } from './paint.js';
-import { shortened, shown } from './text.js';
+import { shortened } from './text.js';
 
 const rowHeight = 20;
-const sets = [['live', 'live at the cursor'], ['peak', 'live at the peak'],
-  ['range', 'born in the range, alive after it'], ['churn', 'churn of the range']];
+const sets = [['cursor', 'live at the cursor'], ['peak', 'live at the peak'],
+  ['survivors', 'born in the range, alive after it'], ['churn', 'churn of the range']];
 const weights = [['bytes', 'bytes'], ['count', 'count'], ['byte_time', 'bytes \u00d7 time']];
 const roots = [['caller', 'caller'], ['callee', 'callee']];
 
@@ -19,12 +18,22 @@ export function slotOfName(name) {
   return [4, 1, 3, 4, 1][hash % 5];
 }
 
-/** Children of each node, the heaviest first. */
-export function childLists(tree) {
-  const lists = Array.from(tree.parent, () => []);
-  for (let n = 1; n < tree.parent.length; n++) lists[tree.parent[n]].push(n);
-  for (const list of lists) list.sort((a, b) => tree.total[b] - tree.total[a] || a - b);
+/** Cells by the node they lie in, the heaviest first; those merged into one are one. */
+export function childCells(tree) {
+  const lists = new Map();
+  for (const cell of tree.cells) {
+    if (cell.depth === 0) continue;
+    const parent = tree.parent[cell.node];
+    if (!lists.has(parent)) lists.set(parent, []);
+    lists.get(parent).push(cell);
+  }
+  for (const list of lists.values()) list.sort((a, b) => b.total - a.total || a.node - b.node);
   return lists;
+}
+
+export function cellName(cell) {
+  if (cell.merged) return `${count(cell.merged)} narrower than a pixel`;
+  return cell.file && cell.file !== '??' ? `${cell.file}:${cell.line} ${cell.name}` : cell.name;
 }
 
 export function createFlame(host, ctx) {
@@ -32,18 +41,19 @@ export function createFlame(host, ctx) {
   const crumbs = el('div', { class: 'bar', 'aria-label': 'Zoomed to' });
   const total = el('span', { class: 'note' });
   const twin = el('ul', { role: 'tree', class: 'tree', 'aria-label': 'Stacks by weight' });
-  const chosen = { of: 'live', weight: 'bytes', root: 'caller', hide: true };
+  const chosen = { of: 'cursor', weight: 'bytes', root: 'caller', library: false };
   const pick = (name, options, key) => choice(name, options, chosen[key], (value) => {
     chosen[key] = value;
     top = 0;
     update();
   }).node;
   const hide = el('input', { type: 'checkbox', checked: true, on: { change: () => {
-    chosen.hide = hide.checked;
+    chosen.library = !hide.checked;
     top = 0;
     update();
   } } });
-  const box = el('div', { class: 'plot flame', tabindex: 0, role: 'group', 'aria-label': 'Flame graph' }, canvas);
+  const box = el('div', { class: 'plot flame', tabindex: 0, role: 'group',
+    'aria-label': 'Flame graph' }, canvas);
   const scroll = el('div', { class: 'scroll' }, box, el('details', { class: 'twin' },
     el('summary', { text: 'as a list' }), twin));
   host.append(el('div', { class: 'bar' }, pick('of', sets, 'of'), pick('weight', weights, 'weight'),
@@ -51,16 +61,20 @@ export function createFlame(host, ctx) {
   let tree = null;
   let cells = [];
   let top = 0;
+  const names = new Map();
   let asked = '';
   let wanted = 0;
 
-  const said = (value) => (chosen.weight === 'bytes' ? bytes(value) : chosen.weight === 'count' ? count(value) :
+  const said = (value) => (chosen.weight === 'bytes' ? bytes(value) : chosen.weight === 'count' ?
+    count(value) :
     count(value / 1048576) + ' MiB \u00b7 \u00b5s');
 
   function update() {
     const { at, range, query, file, dev } = ctx.store.get();
     const span = range || { a: 0, b: ctx.cover().states - 1 };
-    const args = { ...chosen, state: at, a: span.a, b: span.b, query };
+    const width = Math.max(100, box.clientWidth - 16);
+    const args = { ...chosen, state: at, a: span.a, b: span.b, query, only: query !== '', width,
+      top };
     const key = JSON.stringify([args, file, dev]);
     if (key === asked) {
       soon();
@@ -70,8 +84,9 @@ export function createFlame(host, ctx) {
     const mine = ++wanted;
     ctx.call('tree', args).then((got) => {
       if (!got || mine !== wanted) return;
-      tree = { nodes: got.parent.length, ...got };
-      if (top >= tree.nodes) top = 0;
+      tree = got;
+      if (got.of !== undefined && top >= got.parent.length) top = 0;
+      for (const cell of got.cells) if (!cell.merged) names.set(cell.node, cellName(cell));
       drawTwin();
       soon();
     }, ctx.failed);
@@ -79,8 +94,7 @@ export function createFlame(host, ctx) {
 
   function draw() {
     if (!tree || !box.clientWidth) return;
-    const width = box.clientWidth - 16;
-    cells = layout(tree, width, top);
+    cells = tree.cells;
     const depth = cells.reduce((most, cell) => Math.max(most, cell.depth), 0) + 1;
     box.style.setProperty('height', depth * rowHeight + 4 + 'px');
     fitCanvas(canvas, box.clientWidth, depth * rowHeight + 4);
@@ -93,8 +107,8 @@ export function createFlame(host, ctx) {
     g.textAlign = 'left';
     for (const cell of cells) drawCell(g, cell, ctx.palette());
     canvas.setAttribute('aria-label', `Flame graph, ${said(tree.total[0])} is all of it`);
-    fill(total, `${said(tree.total[0])} = 100 %` + (tree.matched === undefined ? '' :
-      `, matched ${said(tree.matched)} (${share(tree.matched / tree.total[0])})`));
+    fill(total, `${said(tree.total[0])} = 100 %` + (ctx.store.get().query ?
+      ' of what the filter matches' : ''));
     drawCrumbs();
   }
 
@@ -107,23 +121,25 @@ export function createFlame(host, ctx) {
       hatch(g, cell.x, y, w, rowHeight - 1, palette.hatch, 4);
       return;
     }
-    const name = tree.name[cell.node];
-    const grey = cell.node === 0 || tree.special[cell.node] || tree.kind[cell.node] > 1;
+    const name = cellName(cell);
+    const grey = !cell.own;
     const slot = grey ? 9 : slotOfName(name);
     g.fillStyle = grey ? palette.free : slotColour(palette, slot);
     g.fillRect(cell.x, y, w, rowHeight - 1);
     if (cell.w < 30) return;
     g.fillStyle = grey ? palette.text : inkOn(palette, slot);
     const amount = cell.w > 190 ? '  ' + said(cell.total) : '';
-    g.fillText(shortened(name, Math.max(1, Math.floor((cell.w - 8) / 7) - amount.length)) + amount, cell.x + 4, y + rowHeight / 2);
+    g.fillText(shortened(name, Math.max(1, Math.floor((cell.w - 8) / 7) - amount.length)) + amount,
+      cell.x + 4, y + rowHeight / 2);
   }
 
   function drawCrumbs() {
     const path = [];
     for (let n = top; n; n = tree.parent[n]) path.unshift(n);
-    fill(crumbs, path.length ? [0, ...path].map((n) => button(shortened(tree.name[n], 40), () => {
+    fill(crumbs, path.length ? [0, ...path].map((n) => button(shortened(names.get(n) || 'all', 40),
+        () => {
       top = n;
-      soon();
+      update();
     }, { class: 'link' })) : null);
     crumbs.hidden = path.length === 0;
   }
@@ -132,12 +148,13 @@ export function createFlame(host, ctx) {
     const rect = canvas.getBoundingClientRect();
     const depth = Math.floor((event.clientY - rect.top) / rowHeight);
     const x = event.clientX - rect.left;
-    return cells.find((cell) => cell.depth === depth && x >= cell.x && x < cell.x + Math.max(1, cell.w)) || null;
+    return cells.find((cell) => cell.depth === depth && x >= cell.x && x < cell.x + Math.max(1,
+      cell.w)) || null;
   }
 
   function textOf(cell) {
-    const what = cell.merged ? `${count(cell.merged)} narrower than a pixel` : shown(tree.name[cell.node]);
-    return `${what}: ${said(cell.total)}, ${share(cell.total / tree.total[0])} of ${said(tree.total[0])}`;
+    return `${cellName(cell)}: ${said(cell.total)}, ${share(cell.total / tree.total[0])} of ` +
+      said(tree.total[0]);
   }
 
   canvas.addEventListener('pointermove', (event) => {
@@ -149,25 +166,28 @@ export function createFlame(host, ctx) {
     const cell = tree && cellAt(event);
     if (!cell || cell.merged) return;
     top = cell.node === top ? tree.parent[cell.node] : cell.node;
-    soon();
+    update();
   });
 
-  function item(n, lists, level) {
-    const kids = lists[n];
+  function item(cell, lists, level) {
+    const kids = (!cell.merged && lists.get(cell.node)) || [];
     const node = el('li', { role: 'treeitem', tabindex: level === 1 ? 0 : -1, 'aria-level': level,
-      'aria-expanded': kids.length ? 'false' : null }, el('span', null, `${said(tree.total[n])}  ${tree.name[n]}`));
+      'aria-expanded': kids.length ? 'false' : null }, el('span', null,
+        `${said(cell.total)}  ${cellName(cell)}`));
     node.open = (on) => {
       if (!kids.length || (node.getAttribute('aria-expanded') === 'true') === on) return;
       node.setAttribute('aria-expanded', on ? 'true' : 'false');
       if (!on) node.querySelector('ul').remove();
-      else node.append(el('ul', { role: 'group' }, kids.slice(0, 200).map((kid) => item(kid, lists, level + 1))));
+      else node.append(el('ul', { role: 'group' }, kids.slice(0, 200).map((kid) => item(kid, lists,
+        level + 1))));
     };
-    node.firstChild.addEventListener('click', () => node.open(node.getAttribute('aria-expanded') !== 'true'));
+    node.firstChild.addEventListener('click', () =>
+      node.open(node.getAttribute('aria-expanded') !== 'true'));
     return node;
   }
 
   function drawTwin() {
-    fill(twin, item(0, childLists(tree), 1));
+    fill(twin, item(tree.cells[0], childCells(tree), 1));
   }
 
   twin.addEventListener('keydown', (event) => {
@@ -186,6 +206,6 @@ export function createFlame(host, ctx) {
   });
 
   const soon = perFrame(draw);
-  new ResizeObserver(soon).observe(scroll);
+  new ResizeObserver(update).observe(scroll);
   return { update, redraw: soon, forget: () => { asked = ''; }, canvases: () => [canvas] };
 }

@@ -64,7 +64,8 @@ export function gestures(target, plot, ctx) {
     const [px, py] = place(event);
     const across = wheelPixels(event.deltaX, event.deltaMode);
     const along = wheelPixels(event.deltaY, event.deltaMode);
-    const pans = event.shiftKey || (ctx.wheelPans() && !event.ctrlKey && !event.metaKey && !event.altKey);
+    const pans = event.shiftKey || (ctx.wheelPans() && !event.ctrlKey && !event.metaKey &&
+      !event.altKey);
     if (event.altKey) zoomY(wheelFactor(along), py);
     else if (pans || Math.abs(across) > Math.abs(along)) {
       const by = (Math.abs(across) > Math.abs(along) ? across : along) / plot.box().width;
@@ -80,10 +81,13 @@ export function gestures(target, plot, ctx) {
     clearTimeout(timer);
     const { x, y } = ctx.store.get();
     const touch = event.pointerType === 'touch';
-    drag = { at, what: event.button === 1 || event.shiftKey || touch ? 'pan' : 'select', moved: false,
+    drag = { at, what: event.button === 1 || event.shiftKey || touch ? 'pan' : 'select',
+      moved: false,
       start: { x, y: y.to === null ? null : y }, button: event.button };
-    if (fingers.size === 2) drag = { what: 'pinch', pair: [...fingers.values()], moved: true, start: { x } };
-    else if (touch) timer = setTimeout(() => { if (drag && !drag.moved) drag.what = 'select'; }, longPress);
+    if (fingers.size === 2) drag = { what: 'pinch', pair: [...fingers.values()], moved: true,
+      start: { x } };
+    else if (touch) timer = setTimeout(() => { if (drag && !drag.moved) drag.what = 'select'; },
+      longPress);
   }
 
   function pinch() {

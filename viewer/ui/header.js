@@ -17,11 +17,17 @@ export function baseName(path) {
   return String(path).split(/[\\/]/).pop();
 }
 
+/** What a file is called: the name that the writer gave it, else that of the report. */
+export function nameOf(file) {
+  return baseName(file.name || (file.report && file.report.file && file.report.file.path) || '-');
+}
+
 export function drawFiles(head, state, choose) {
   const select = byId('file');
-  setOptions(select, head.files.map((file, i) => [String(i), shortened(baseName(file.name), 80)]), String(state.file));
+  setOptions(select, head.files.map((file, i) => [String(i), shortened(nameOf(file), 80)]),
+    String(state.file));
   select.disabled = head.files.length < 2;
-  select.title = shown(head.files[state.file].name);
+  select.title = shown(nameOf(head.files[state.file]));
   select.onchange = () => choose(Number(select.value));
 }
 
@@ -54,14 +60,17 @@ export function gradeOf(head, state) {
 /** Checks with their counts, in a dialog. */
 function showChecks(trust) {
   const dialog = byId('dialog');
-  const rows = trust.items.map((item) => el('tr', null, el('td', null, el('code', { text: item.id })),
+  const rows = trust.items.map((item) => el('tr', null, el('td', null, el('code',
+    { text: item.id })),
     el('td', { class: 'number', text: item.count === null ? '-' : count(item.count) }),
     el('td', { class: 'number', text: bytes(item.worst_bytes) }),
     el('td', { class: 'number', text: item.first_event === null ? '-' : count(item.first_event) }),
     el('td', { text: item.text })));
-  fill(dialog, el('h2', { text: `Trust: grade ${trust.grade}, ${windows[trust.window] || words(trust.window)}` }),
+  const seen = windows[trust.window] || words(trust.window);
+  fill(dialog, el('h2', { text: `Trust: grade ${trust.grade}, ${seen}` }),
     el('table', null, el('caption', { text: 'Checks' }), el('thead', null, el('tr', null,
-      ['check', 'count', 'worst', 'first event', 'what it says'].map((t) => el('th', { scope: 'col', text: t })))),
+      ['check', 'count', 'worst', 'first event', 'what it says'].map((t) => el('th', { scope: 'col',
+        text: t })))),
     el('tbody', null, rows)),
     button('close', () => dialog.close()));
   dialog.showModal();
@@ -115,7 +124,8 @@ export function findingsOf(head, state) {
   const all = (file.report && file.report.findings) || [];
   return all.filter((f) => f.device === null || f.device === undefined || !device ||
     f.device === device.device).map((f, i) => ({ f, i })).sort((a, b) =>
-    (severityOrder[a.f.severity] ?? 2) - (severityOrder[b.f.severity] ?? 2) || a.i - b.i).map((one) => one.f);
+    (severityOrder[a.f.severity] ?? 2) - (severityOrder[b.f.severity] ?? 2) ||
+      a.i - b.i).map((one) => one.f);
 }
 
 export function drawVerdicts(head, state, go) {

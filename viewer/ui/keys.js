@@ -67,7 +67,8 @@ export function actionOf(event, place) {
 
 /** Keys as they are printed: `Shift+G`, `\u2190`. */
 export function keyNames(keys) {
-  const arrows = { ArrowLeft: '\u2190', ArrowRight: '\u2192', ArrowUp: '\u2191', ArrowDown: '\u2193',
+  const arrows = { ArrowLeft: '\u2190', ArrowRight: '\u2192', ArrowUp: '\u2191',
+    ArrowDown: '\u2193',
     Escape: 'Esc' };
   return keys.map((key) => arrows[key] ||
     (/^[A-Z]$/.test(key) ? 'Shift+' + key : /^[a-z]$/.test(key) ? key.toUpperCase() : key));
@@ -95,14 +96,14 @@ export function openHelp(settings, views) {
     .map(([, keys, what]) => [keyNames(keys), what]);
   shownRows.splice(4, 0, ...views.map((view) => [[view.key], 'view ' + view.title]));
   fill(dialog,
-    el('h2', { text: 'Keys' }),
+    el('h2', null, 'Keys', button('close', () => dialog.close(), { autofocus: true })),
     el('div', { class: 'columns' },
       el('table', null, el('caption', { text: 'Keyboard' }), el('tbody', null, rows(shownRows))),
       el('table', null, el('caption', { text: 'Mouse and touch' }),
         el('tbody', null, rows(mouse.map(([key, what]) => [[key], what]))))),
     el('h2', { text: 'Settings' }),
     settings.map((one) => el('p', null, el('label', null, el('input', { type: 'checkbox',
-      checked: one.on, on: { change: (event) => one.set(event.target.checked) } }), ' ', one.name))),
-    button('close', () => dialog.close()));
+      checked: one.on, on: { change: (event) => one.set(event.target.checked) } }), ' ',
+        one.name))));
   dialog.showModal();
 }

@@ -1,11 +1,14 @@
 // leaks.js - what grows from step to step: rows of the report with a bar for each step's survivors.
 import { bytes, delta } from '../core/human.js';
 import { button, el, fill } from './dom.js';
+import { findingsOf, siteTerm } from './header.js';
 import { createTable } from './table.js';
+import { words } from './text.js';
 
 /** One bar per step, as high as what is left of it. */
 function bars(list, ctx) {
-  const canvas = el('canvas', { class: 'bars', role: 'img', 'aria-label': 'alive at the end, by step: ' +
+  const canvas = el('canvas', { class: 'bars', role: 'img',
+    'aria-label': 'alive at the end, by step: ' +
     Array.from(list, (v) => bytes(v)).join(', ') });
   const w = 7;
   canvas.width = Math.max(1, list.length) * w;
@@ -26,40 +29,68 @@ function columnsOf(ctx) {
       cell: (row) => el('span', { title: row.name, text: row.name }) },
     { id: 'slope', name: 'per step', number: true, unit: 'bytes', value: (row) => row.slope,
       text: (row) => (row.slope === null ? '-' : delta(row.slope)) },
-    { id: 'steps', name: 'steps', value: (row) => row.from,
-      text: (row) => (row.from === null ? '-' : `${row.from}\u2013${row.to}`) },
-    { id: 'survivors', name: 'alive at the end, by step', cell: (row) => bars(Array.from(row.bytes).slice(-48), ctx),
+    { id: 'kind', name: 'kind', value: (row) => row.kind, text: (row) => words(row.kind || '-') },
+    { id: 'survivors', name: 'alive at the end, by step', cell: (row) =>
+      bars(Array.from(row.bytes).slice(-24), ctx),
       text: () => '', value: (row) => Array.from(row.bytes).join(' '), fixed: true },
     { id: 'first', name: 'first seen', value: (row) => row.first, text: (row) => row.first },
     { id: 'total', name: 'so far', number: true, unit: 'bytes', value: (row) => row.total,
       text: (row) => bytes(row.total), sum: (all) => bytes(all.total) },
-    { id: 'show', name: '', fixed: true, value: (row) => row.expected, text: () => '',
-      cell: (row) => button('show', () => ctx.store.jump({ view: 'stack', query: row.query, only: false })) },
+    { id: 'show', name: '', fixed: true, value: () => null, text: () => '',
+      cell: (row) => button('show', () => ctx.store.jump({ view: 'stack', by: 'category',
+        query: siteTerm(row.name), only: false })) },
   ];
+}
+
+/**
+ * Sites with survivors, each with the growth that the report found there, or null.  Growth without
+ * a row of its own (its allocations are folded elsewhere) is a row as well.
+ */
+export function joined(rows, steps, findings) {
+  const list = rows.map((row) => ({ ...row, slope: null, kind: null,
+    first: steps[row.first] ? steps[row.first].name || `step ${steps[row.first].number}` : '-' }));
+  for (const finding of findings) {
+    const { culprit, slope_bytes: slope, kind } = finding.evidence || {};
+    if (finding.id !== 'leak' || !culprit) continue;
+    let row = list.find((one) => one.name === culprit && one.slope === null);
+    if (!row) {
+      row = { name: culprit, bytes: [], total: null, first: '-' };
+      list.push(row);
+    }
+    row.slope = slope;
+    row.kind = kind || null;
+  }
+  return list;
 }
 
 export function createLeaks(host, ctx) {
   const lead = el('p', { class: 'bar' });
   const growing = el('div', { class: 'pane padded' });
-  const expected = el('details', { class: 'padded' });
+  const summary = el('summary');
+  const expected = el('details', { class: 'padded tall', open: true }, summary);
   host.append(lead, growing, expected);
   const table = createTable(growing, columnsOf(ctx), { caption: 'What grows from step to step',
     sort: { id: 'slope', descending: true } });
+  const others = createTable(expected, columnsOf(ctx).filter((c) => c.id !== 'slope' &&
+    c.id !== 'kind'),
+    { caption: 'Born in a step and alive at the end', sort: { id: 'total', descending: true } });
   let asked = '';
 
   function show(got) {
-    const grows = got.rows.filter((row) => !row.expected);
-    const stays = got.rows.filter((row) => row.expected);
-    fill(lead, grows.length ? '' : got.steps.length < 2 ? 'Fewer than two steps were found, so nothing can be said about growth.' :
+    const all = joined(got.rows, got.steps, findingsOf(ctx.head(), ctx.store.get()));
+    const grows = all.filter((row) => row.slope !== null);
+    const stays = all.filter((row) => row.slope === null);
+    fill(lead, grows.length ? '' : got.steps.length < 2 ?
+      'Fewer than two steps were found, so nothing can be said about growth.' :
       'Nothing grows from step to step.');
     lead.hidden = grows.length > 0;
     growing.hidden = grows.length === 0;
-    table.set(grows, grows.length ? { label: 'sum', total: grows.reduce((n, row) => n + row.total, 0) } : null);
+    table.set(grows, grows.length ? { label: 'sum', total: grows.reduce((n, row) => n +
+      (row.total || 0), 0) } : null);
     expected.hidden = stays.length === 0;
-    fill(expected, el('summary', { text: `expected to stay (${stays.length})` }),
-      el('table', null, el('caption', { text: 'Expected to stay' }), el('tbody', null, stays.map((row) => el('tr', null,
-        el('td', { text: row.name }), el('td', { class: 'number', text: bytes(row.total) }),
-        el('td', { text: row.expected }))))));
+    others.set(stays, stays.length ? { label: 'sum',
+      total: stays.reduce((n, row) => n + row.total, 0) } : null);
+    fill(summary, `born in a step and alive at the end, not growing (${stays.length})`);
   }
 
   function update() {
@@ -67,7 +98,9 @@ export function createLeaks(host, ctx) {
     const key = `${file} ${dev}`;
     if (key === asked) return;
     asked = key;
-    ctx.call('leaks', {}).then((got) => { if (got && key === asked) show(got); }, ctx.failed);
+    ctx.call('leaks', { by: 'site' }).then((got) => { if (got && key === asked) show(got); },
+      ctx.failed);
   }
-  return { update, redraw: () => { asked = ''; update(); }, forget: () => { asked = ''; }, table: () => table };
+  return { update, redraw: () => { asked = ''; update(); }, forget: () => { asked = ''; },
+    table: () => table };
 }

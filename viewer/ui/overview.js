@@ -5,14 +5,15 @@ import { drawFlag, drawYAxis, font, label, line, xScale, yScale } from './draw.j
 import { hatch } from './paint.js';
 import { shortened } from './text.js';
 
-const margin = { left: 66, right: 118, top: 8, bottom: 34 };
+const margin = { left: 66, right: 118, top: 8, bottom: 34, phases: 12 };
 const edge = 6;
 
-function boxOf(width, height) {
+function boxOf(width, height, phases) {
   const small = height < 80;
   return { left: margin.left, top: small ? 4 : margin.top, small,
     width: Math.max(40, width - margin.left - (width < 700 ? 16 : margin.right)),
-    height: Math.max(20, height - (small ? 8 : margin.top + margin.bottom)) };
+    height: Math.max(20, height - (small ? 8 :
+      margin.top + margin.bottom + (phases ? margin.phases : 0))) };
 }
 
 function path(g, values, scale, box, stepped) {
@@ -62,11 +63,13 @@ function drawNames(g, cover, scale, box, palette) {
     ['reserved', last(cover.reserved)],
   ].filter(([, value]) => !Number.isNaN(value) && value !== undefined)
     .map(([name, value]) => ({ name, y: scale.of(value) })).sort((a, b) => b.y - a.y);
-  let below = box.top + box.height + 12;
+  const least = box.top + 6 + 13 * (names.length - 1);
+  if (names.length) names[0].y = Math.max(least, names[0].y);
+  let below = box.top + box.height + 13;
   g.textAlign = 'left';
   g.textBaseline = 'middle';
   for (const one of names) {
-    one.y = Math.min(one.y, below - 13);
+    one.y = Math.max(box.top + 5, Math.min(one.y, below - 13));
     below = one.y;
     g.fillStyle = palette.muted;
     g.fillText(one.name, box.left + box.width + 5, one.y);
@@ -137,7 +140,8 @@ function drawBrush(g, from, to, box, palette) {
   g.fillRect(to, box.top, Math.max(0, box.left + box.width - to), box.height);
   g.globalAlpha = 1;
   g.strokeStyle = palette.focus;
-  g.strokeRect(Math.round(from) + 0.5, box.top + 0.5, Math.max(2, Math.round(to - from) - 1), box.height - 1);
+  g.strokeRect(Math.round(from) + 0.5, box.top + 0.5, Math.max(2, Math.round(to - from) - 1),
+    box.height - 1);
   g.fillStyle = palette.focus;
   for (const x of [from, to]) g.fillRect(x - 2, box.top + box.height / 2 - 9, 4, 18);
 }
@@ -156,7 +160,7 @@ export function createOverview(host, ctx) {
     const state = ctx.store.get();
     return state.x.mode === 'events' ? state.x : ctx.span();
   };
-  const box = () => boxOf(host.clientWidth, host.clientHeight);
+  const box = () => boxOf(host.clientWidth, host.clientHeight, ctx.cover().phases.length > 0);
   const scaleOf = (b) => xScale({ from: 0, to: Math.max(1, ctx.cover().states) }, b);
 
   function draw() {
@@ -229,7 +233,8 @@ export function createOverview(host, ctx) {
       return;
     }
     const at = scaleOf(box()).at(px);
-    drag = { what: part(px), start: at, px, brush: { ...(span() || { from: 0, to: 1 }) }, moved: false };
+    drag = { what: part(px), start: at, px, brush: { ...(span() || { from: 0, to: 1 }) },
+      moved: false };
     canvas.setPointerCapture(event.pointerId);
   }
 
@@ -245,7 +250,8 @@ export function createOverview(host, ctx) {
     const px = event.offsetX;
     if (!drag) {
       const what = ctx.cover() ? part(px) : 'new';
-      canvas.style.setProperty('cursor', what === 'move' ? 'grab' : what === 'new' ? 'crosshair' : 'ew-resize');
+      canvas.style.setProperty('cursor', what === 'move' ? 'grab' : what === 'new' ? 'crosshair' :
+        'ew-resize');
       return;
     }
     if (!drag.moved && Math.abs(px - drag.px) < 3) return;

@@ -1,4 +1,4 @@
-// page.js - starts the page: one store, the parts that draw it, and what they may ask of each other.
+// page.js - starts the page: one store, the parts that draw it, what they ask of each other.
 import { bytes, count, duration } from '../core/human.js';
 import { actionOf, openHelp } from './keys.js';
 import { byId, copyText, fill } from './dom.js';
@@ -7,8 +7,9 @@ import { createDetails } from './details.js';
 import { createOverview } from './overview.js';
 import { createRange, createWho } from './panels.js';
 import { createStore, firstState, limitX } from './store.js';
-import { drawDevices, drawFiles, drawTrust, drawVerdicts, gradeOf, placeOf } from './header.js';
-import { eventName, shown, words } from './text.js';
+import { drawDevices, drawFiles, drawTrust, drawVerdicts, gradeOf, nameOf,
+  placeOf } from './header.js';
+import { eventName, groupText, shown, words } from './text.js';
 import { explainButton, setSplitters } from './furniture.js';
 import { openExport } from './export.js';
 import { perform } from './actions.js';
@@ -34,7 +35,8 @@ function limitsOf(cover) {
 
 function noCover() {
   return { states: 1, at: [0], requested: [0], reserved: null, active: null, peak: null, peaks: [],
-    time: null, adjust: 0, ooms: [], steps: [], phases: [], mallocs: [], by: [], ops: [], allocations: 0,
+    time: null, adjust: 0, ooms: [], steps: [], phases: [], mallocs: [], by: [], ops: [],
+      allocations: 0,
     before: 0, has: { stacks: false, events: false } };
 }
 
@@ -43,9 +45,11 @@ function createPage(head, engine, link) {
   const made = new Map();     // the views that were opened, by id
   const settings = { single: true, wheelPans: false };
   const now = { cover: noCover(), palette: null, slots: new Map(), names: new Map(), live: null,
-    picture: null, passing: null, selected: null, pending: false, slotsKey: '', view: null, spoken: 0 };
+    picture: null, passing: null, selected: null, pending: false, slotsKey: '', view: null,
+      spoken: 0 };
   const ctx = {
     store, link,
+    device: () => head.files[store.get().file].devices[store.get().dev] || {},
     cover: () => now.cover, palette: () => now.palette, slots: () => now.slots,
     picture: () => now.picture, passing: () => now.passing, pinned: () => now.selected,
     pinnedLife: () => now.selected, plot: () => (now.view && now.view.plot) || null,
@@ -59,7 +63,7 @@ function createPage(head, engine, link) {
     return engine(op, { file, dev, ...args });
   };
 
-  ctx.fileName = () => head.files[store.get().file].name;
+  ctx.fileName = () => nameOf(head.files[store.get().file]);
   ctx.groupName = (group) => now.names.get(group) || '';
   ctx.span = () => (now.picture ? { from: now.picture.span[0], to: now.picture.span[1] } : null);
   ctx.capacity = () => {
@@ -67,13 +71,16 @@ function createPage(head, engine, link) {
     const c = now.cover;
     if (cap) return { bytes: cap, name: 'capacity ' + bytes(cap) };
     if (c.capacity) return { bytes: c.capacity, name: 'capacity ' + bytes(c.capacity) };
-    return c.capacityKnown ? { bytes: c.capacityKnown, name: `\u2265 ${bytes(c.capacityKnown)}, from the OOM` } : null;
+    return c.capacityKnown ? { bytes: c.capacityKnown,
+      name: `\u2265 ${bytes(c.capacityKnown)}, from the OOM` } : null;
   };
   ctx.pictureName = (op) => {
     const state = store.get();
     const peak = now.cover.peak;
-    return `${op === 'raster' ? 'Allocations' : 'Groups'} of ${shown(ctx.fileName())}, ${shown(now.cover.name || '')}, ` +
-      `peak ${peak ? bytes(peak.bytes) : '-'}, ${state.x.mode} ${count(state.x.from)} to ${count(state.x.to)}`;
+    const what = op === 'raster' ? 'Allocations' : op === 'map' ? 'Addresses' : 'Groups';
+    return shown(`${what} of ${ctx.fileName()}, ${now.cover.name || ''}, peak ` +
+      `${peak ? bytes(peak.bytes) : '-'}, ${state.x.mode} ${count(state.x.from)} to ` +
+      count(state.x.to));
   };
 
   ctx.note = (text) => {
@@ -128,7 +135,8 @@ function createPage(head, engine, link) {
   };
   ctx.wholeX = () => {
     const { x } = store.get();
-    store.jump({ x: x.mode === 'time' ? { mode: 'time', from: now.cover.time[0], to: now.cover.time[1] } :
+    store.jump({ x: x.mode === 'time' ? { mode: 'time', from: now.cover.time[0],
+      to: now.cover.time[1] } :
       { mode: 'events', from: 0, to: now.cover.states } });
   };
   ctx.setAxis = async (mode) => {
@@ -144,7 +152,8 @@ function createPage(head, engine, link) {
       store.jump({ x: { mode, from: span.from, to: span.to } });
       return;
     }
-    const got = await ctx.call('range', { a: x.from, b: Math.min(x.to, now.cover.states - 1), by: 'category' });
+    const got = await ctx.call('range', { a: x.from, b: Math.min(x.to, now.cover.states - 1),
+      by: 'category' });
     if (got && got.times) store.jump({ x: { mode, from: got.times[0], to: got.times[1] } });
   };
 
@@ -152,12 +161,29 @@ function createPage(head, engine, link) {
     const id = found && found.id >= 0 ? found.id : null;
     plot.hover(id);
     now.over = found;
-    if (plot.op !== 'raster') {
+    now.pile = null;
+    if (plot.op === 'groups') {
       drawStatus();
       return;
     }
     ctx.pass(id);
+    if (plot.op === 'raster' && id !== null && !store.get().only &&
+        ctx.cover().ops.includes('pile')) {
+      askPile(found).catch(ctx.failed);
+    }
   };
+  /** What shares the pixel under the pointer, when a pixel is more than the allocation shown. */
+  async function askPile(found) {
+    now.pile = null;
+    const { by } = store.get();
+    const row = now.picture.H - 1 - found.row;
+    const low = now.picture.y0 + row * found.perPixel;
+    const pile = await ctx.call('pile', { state: found.state, low, high: low + found.perPixel,
+      by });
+    if (!pile || now.over !== found || pile.count < 2) return;
+    now.pile = pile;
+    drawStatus();
+  }
   /** Shows an allocation in passing: outline, status line, grey details. */
   ctx.pass = (id) => {
     if (id === now.passing) {
@@ -185,7 +211,8 @@ function createPage(head, engine, link) {
     const { sel, by } = store.get();
     if (plot.op === 'groups') {
       if (found.group < 0 || found.id < 0) store.move({ at: found.state });
-      else store.jump({ at: found.state, view: 'stack', query: termOf(by, ctx.groupName(found.group)), only: true });
+      else store.jump({ at: found.state, view: 'stack', query: termOf(by,
+        ctx.groupName(found.group)), only: true });
       return;
     }
     if (found.id < 0) store.move({ at: found.state, sel: null });
@@ -194,7 +221,8 @@ function createPage(head, engine, link) {
   };
   ctx.pinPassing = () => {
     const { sel } = store.get();
-    if (now.passing !== null) store.move({ sel: sel && sel.id === now.passing ? null : { kind: 'alloc', id: now.passing } });
+    if (now.passing !== null) store.move({ sel: sel && sel.id === now.passing ? null :
+      { kind: 'alloc', id: now.passing } });
   };
   ctx.pin = (id, at) => store.jump(at === undefined ? { sel: { kind: 'alloc', id } } :
     { sel: { kind: 'alloc', id }, at });
@@ -208,7 +236,8 @@ function createPage(head, engine, link) {
     if (!d) return;
     const end = d.end === null ? now.cover.states : d.end;
     const room = Math.max(2, (end - d.born) * 0.05);
-    store.jump({ x: { mode: 'events', from: d.born - room, to: end + room }, sel: { kind: 'alloc', id: d.id } });
+    store.jump({ x: { mode: 'events', from: d.born - room, to: end + room }, sel: { kind: 'alloc',
+      id: d.id } });
   };
   ctx.zoomToSelection = () => {
     const { range, sel } = store.get();
@@ -237,7 +266,8 @@ function createPage(head, engine, link) {
   };
   ctx.copyLink = () => {
     writeLink();
-    copyText(location.href).then((done) => ctx.note(done ? 'link copied' : 'the browser refused to copy'));
+    copyText(location.href).then((done) => ctx.note(done ? 'link copied' :
+      'the browser refused to copy'));
   };
   ctx.closeDialog = () => {
     const open = document.querySelector('dialog[open]');
@@ -250,8 +280,10 @@ function createPage(head, engine, link) {
   };
   ctx.help = () => openHelp([
     { name: 'keys of one letter', on: settings.single, set: (on) => { settings.single = on; } },
-    { name: 'the plain wheel pans', on: settings.wheelPans, set: (on) => { settings.wheelPans = on; } },
-    { name: 'patterns as well as colours', on: store.get().patterns, set: (on) => store.move({ patterns: on }) },
+    { name: 'the plain wheel pans', on: settings.wheelPans, set: (on) =>
+      { settings.wheelPans = on; } },
+    { name: 'patterns as well as colours', on: store.get().patterns, set: (on) =>
+      store.move({ patterns: on }) },
   ], viewsOf(now.cover));
   ctx.tables = () => [who && { name: 'who', table: who.table },
     range.table() && { name: 'range', table: range.table() },
@@ -273,10 +305,14 @@ function createPage(head, engine, link) {
     const d = now.passed;
     if (d) {
       return `${words(d.category)} ${bytes(d.bytes)} \u00b7 ${d.owner || 'no stack'} \u00b7 ` +
-        `${eventName(d.born)} \u2013 ${d.end === null ? 'the end' : eventName(d.end)}`;
+        `${eventName(d.born)} \u2013 ${d.end === null ? 'the end' : eventName(d.end)}` +
+        (now.pile ? ` \u00b7 ${count(now.pile.count)} share this pixel, ${bytes(now.pile.bytes)}` :
+          '');
     }
     const found = now.over;
-    if (found && found.group >= 0 && found.id >= 0) return words(ctx.groupName(found.group));
+    if (found && found.group >= 0 && found.id >= 0) {
+      return groupText(store.get().by, ctx.groupName(found.group));
+    }
     return '';
   }
 
@@ -291,11 +327,14 @@ function createPage(head, engine, link) {
     if (live.active !== undefined && live.active !== null) {
       parts.push(`${now.cover.activeExact ? '' : '~ '}${bytes(live.active)} active`);
     }
-    if (live.reserved !== undefined && live.reserved !== null) parts.push(`${bytes(live.reserved)} reserved`);
+    if (live.reserved !== undefined && live.reserved !== null) {
+      parts.push(`${bytes(live.reserved)} reserved`);
+    }
     parts.push(`${count(live.count)} live`);
     const peak = now.cover.peak;
     if (peak && peak.state === live.state) {
-      parts.push((now.cover.cut ? 'peak of the part read' : 'peak') + (peak.ties > 1 ? `, ${peak.ties} times` : ''));
+      parts.push((now.cover.cut ? 'peak of the part read' : 'peak') + (peak.ties > 1 ?
+        `, ${peak.ties} times` : ''));
     }
     return parts.join(' \u00b7 ');
   }
@@ -395,7 +434,8 @@ function createPage(head, engine, link) {
       if (state.wide !== before.wide) who.update(now.live);
       if (now.view && now.view.live) now.view.live(now.live);
     }
-    if ((state.theme !== before.theme || state.patterns !== before.patterns) && now.view && now.view.redraw) {
+    if ((state.theme !== before.theme || state.patterns !== before.patterns) && now.view &&
+        now.view.redraw) {
       now.view.redraw();
     }
     overview.draw();
@@ -454,7 +494,8 @@ function createPage(head, engine, link) {
     store.setLimits(limitsOf(cover));
     const first = firstState(limitsOf(cover));
     const big = cover.allocations > 5e6;
-    const view = cover.states < 2 && cover.ops.includes('state') ? 'state' : big ? 'groups' : state.view;
+    const view = cover.states < 2 && cover.ops.includes('state') ? 'state' : big ? 'groups' :
+      state.view;
     store.move({ x: first.x, at: first.at, sel: null, range: null, marks: [], view, ...given });
     if (cover.problem) ctx.failed(cover.problem);
     overview.draw();
@@ -483,7 +524,8 @@ function createPage(head, engine, link) {
     });
     byId('show-help').addEventListener('click', ctx.help);
     byId('show-export').addEventListener('click', ctx.export);
-    byId('show-report').addEventListener('click', () => { byId('report').hidden = !byId('report').hidden; });
+    byId('show-report').addEventListener('click', () =>
+      { byId('report').hidden = !byId('report').hidden; });
     addEventListener('beforeprint', () => fill(byId('print-link'), location.hash));
   }
 

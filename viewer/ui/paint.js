@@ -37,7 +37,8 @@ export function readPalette() {
 export function slotsOf(by, rows) {
   const given = new Map();
   rows.forEach((row, i) => {
-    const known = by === 'category' || by === 'birth' ? categories[row.name] || [otherSlot, 0] : null;
+    const known = by === 'category' || by === 'birth' ? categories[row.name] || [otherSlot, 0] :
+      null;
     const [slot, second] = known || [i < otherSlot ? i : otherSlot, 0];
     given.set(row.key, { slot, second: second === 1 });
   });

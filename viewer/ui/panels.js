@@ -3,7 +3,7 @@ import { bytes, count, delta, duration, share } from '../core/human.js';
 import { button, choice, el, fill, setOptions } from './dom.js';
 import { paintSwatch } from './paint.js';
 import { createTable } from './table.js';
-import { eventName, shown, words } from './text.js';
+import { eventName, groupText, shown } from './text.js';
 
 export const groupings = [
   ['category', 'category'], ['site', 'site'], ['owner', 'owner'], ['module', 'module'],
@@ -34,7 +34,7 @@ export function createLegend(host, ctx) {
     if (given) paintSwatch(swatch, given, ctx.palette(), state.patterns);
     const term = ctx.termOf(state.by, row.name);
     const on = state.query !== '' && state.query === term;
-    const one = button([swatch, words(row.name), el('span', { class: 'muted',
+    const one = button([swatch, groupText(state.by, row.name), el('span', { class: 'muted',
       text: `${bytes(row.bytes)} ${share(total ? row.bytes / total : -1)}` })].flat(),
     () => ctx.search(on ? '' : term, false),
     { class: 'plain', 'aria-pressed': on ? 'true' : 'false', 'data-key': row.key });
@@ -60,7 +60,9 @@ export function createLegend(host, ctx) {
 function whoColumns(ctx) {
   return [
     { id: 'name', name: 'held by', name_: true, value: (row) => row.name, text: (row) => row.name,
-      cell: (row) => [button(words(row.name), () => ctx.search(ctx.termOf(ctx.store.get().by, row.name), false),
+      cell: (row) => [button(groupText(ctx.store.get().by, row.name), () =>
+        ctx.search(ctx.termOf(ctx.store.get().by,
+        row.name), false),
         { class: 'plain', title: shown(row.name) }), meter(row.part)] },
     { id: 'bytes', name: 'bytes', number: true, unit: 'bytes', value: (row) => row.bytes,
       text: (row) => bytes(row.bytes), sum: (total) => bytes(total.bytes) },
@@ -85,8 +87,7 @@ function meter(part) {
 /** Who holds the memory at the cursor; the rows sum to the curve. */
 export function createWho(host, ctx) {
   const by = choice('by', [], 'category', (value) => ctx.store.jump({ by: value }));
-  const where = el('span', { class: 'muted' });
-  host.append(el('h2', null, 'Who holds the memory', where, ctx.explain('The live allocations of the ' +
+  host.append(el('h2', null, 'Who holds the memory', ctx.explain('The live allocations of the ' +
     'state under the cursor, split by what is chosen. The total is the requested curve.'), by.node,
   button('wide', () => ctx.store.move({ wide: !ctx.store.get().wide }), { title: 'Shift+W' })));
   const table = createTable(host, whoColumns(ctx), { caption: 'Who holds the memory at the cursor',
@@ -99,8 +100,8 @@ export function createWho(host, ctx) {
     const list = groupingsOf(cover).filter(([id]) => id !== 'birth');
     setOptions(by.select, list, state.by === 'birth' ? 'category' : state.by);
     host.classList.toggle('wide', state.wide);
-    fill(where, 'at ' + eventName(live.state));
-    const rows = live.rows.map((row) => ({ ...row, part: live.bytes ? row.bytes / live.bytes : -1 }));
+    const rows = live.rows.map((row) => ({ ...row, part: live.bytes ? row.bytes / live.bytes :
+      -1 }));
     if (cover.adjust) {
       rows.push({ key: -1, name: 'unattributed', bytes: cover.adjust, count: 0, largest: null,
         since: 0, part: live.bytes ? cover.adjust / live.bytes : -1 });
@@ -115,7 +116,7 @@ function rangeColumns(ctx) {
   const side = (row) => (row.delta > 0 ? 'grew' : row.delta < 0 ? 'shrank' : 'same');
   return [
     { id: 'name', name: 'by ' + ctx.store.get().by, name_: true, value: (row) => row.name,
-      text: (row) => row.name, cell: (row) => button(words(row.name),
+      text: (row) => row.name, cell: (row) => button(groupText(ctx.store.get().by, row.name),
         () => ctx.search(ctx.termOf(ctx.store.get().by, row.name), false),
         { class: 'plain', title: shown(row.name) }) },
     { id: 'a', name: 'at A', number: true, unit: 'bytes', value: (row) => row.a,
@@ -139,15 +140,19 @@ export function createRange(host, ctx) {
   function facts(f, a, b) {
     const pairs = [['smallest', bytes(f.min)], ['largest', bytes(f.max)],
       ['start', bytes(f.start)], ['end', bytes(f.end)], ['change', delta(f.end - f.start)],
-      ['churn', bytes(f.churn)], ['born and survived', bytes(f.bornSurvived)], ['freed', bytes(f.freed)],
+      ['churn', bytes(f.churn)], ['born and survived', bytes(f.bornSurvived)], ['freed',
+        bytes(f.freed)],
       ['allocations born', count(f.born)]];
     if (f.times) pairs.push(['time', duration(f.times[1] - f.times[0])]);
-    return [el('h2', null, `Range: ${eventName(a)} \u2013 ${eventName(b)}`, ctx.explain('A is the state at ' +
-      'the left edge, B at the right. What was born and survived less what was freed is the change.')),
+    return [el('h2', null, `Range: ${eventName(a)} \u2013 ${eventName(b)}`,
+      ctx.explain('A is the state at ' +
+      'the left edge, B at the right. What was born and survived less what was freed is the ' +
+      'change.')),
     el('div', { class: 'buttons' },
       button('zoom', () => ctx.zoomToSelection()),
       button('clear', () => ctx.store.jump({ range: null }))),
-    el('p', { class: 'muted', text: pairs.map(([name, value]) => `${name} ${value}`).join(' \u00b7 ') })];
+    el('p', { class: 'muted', text: pairs.map(([name, value]) =>
+      `${name} ${value}`).join(' \u00b7 ') })];
   }
 
   function show(got, a, b) {

@@ -1,18 +1,18 @@
-// plot.js - the stack and the groups over time: asks for exact pictures, draws them, takes the mouse.
+// plot.js - a picture over time: asks for the exact one, draws it, says what lies under a point.
 import { bytes } from '../core/human.js';
 import { el, fitCanvas, perFrame } from './dom.js';
 import { drawCursor, drawField, drawFlag, drawLevel, drawOutline, drawSpan, drawXAxis, drawYAxis,
   font, label, line, xScale, yScale } from './draw.js';
 import { gestures } from './gesture.js';
 import { hatch, inkOn, makeInks, paintPicture } from './paint.js';
-import { shortened, words } from './text.js';
+import { groupText, shortened } from './text.js';
 
 const churnHeight = 24;
 
 function boxOf(width, height, churn) {
   const below = 24 + (churn ? churnHeight + 6 : 0);
-  return { left: 66, top: 14, width: Math.max(20, width - 66 - 14),
-    height: Math.max(20, height - 14 - below) };
+  return { left: 66, top: 28, width: Math.max(20, width - 66 - 14),
+    height: Math.max(20, height - 28 - below) };
 }
 
 /** First column whose shown state is `p` or later. */
@@ -52,7 +52,7 @@ export function bandsOf(picture, column) {
   return list;
 }
 
-/** options: { op: raster | groups, churn }. */
+/** options: { op, churn, paint, drawY, args() }; with `drawY` the y axis is the picture's own. */
 export function createPlot(host, ctx, options) {
   const base = el('canvas', { role: 'img' });
   const over = el('canvas', { 'aria-hidden': 'true' });
@@ -64,11 +64,12 @@ export function createPlot(host, ctx, options) {
   let wanted = 0;
   let hovered = null;
   let selecting = null;
+  const own = Boolean(options.drawY);
 
   const box = () => boxOf(root.clientWidth, root.clientHeight, options.churn);
   const yNow = () => {
     const { y } = ctx.store.get();
-    if (y.to !== null) return y;
+    if (y.to !== null && !own) return y;
     return picture ? { from: picture.y0, to: picture.y1 } : { from: 0, to: ctx.cover().peak.bytes };
   };
 
@@ -78,8 +79,8 @@ export function createPlot(host, ctx, options) {
     const ratio = self.devicePixelRatio || 1;
     const b = box();
     const args = { x: state.x, W: Math.round(b.width * ratio), H: Math.round(b.height * ratio),
-      y0: state.y.to === null ? null : state.y.from, y1: state.y.to, by: state.by,
-      query: state.query, only: state.only };
+      y0: own || state.y.to === null ? null : state.y.from, y1: own ? null : state.y.to,
+      by: state.by, query: state.query, only: state.only, ...(options.args ? options.args() : {}) };
     const key = JSON.stringify([state.file, state.dev, args]);
     if (key === asked) return;
     asked = key;
@@ -102,7 +103,8 @@ export function createPlot(host, ctx, options) {
     const inks = makeInks(picture.groups, ctx.slots(), palette, state.patterns);
     image.width = picture.W;
     image.height = picture.H;
-    image.getContext('2d').putImageData(paintPicture(picture, inks), 0, 0);
+    image.getContext('2d').putImageData((options.paint || paintPicture)(picture, inks, palette), 0,
+      0);
     compose();
   }
 
@@ -124,13 +126,14 @@ export function createPlot(host, ctx, options) {
       const x = xScale(state.x, b);
       const y = yScale(yNow(), b);
       const left = x.of(picture.x.from);
-      const top = y.of(picture.y1);
+      const top = own ? b.top : y.of(picture.y1);
       g.save();
       g.beginPath();
       g.rect(b.left, b.top, b.width, b.height);
       g.clip();
       g.imageSmoothingEnabled = false;
-      g.drawImage(image, left, top, x.of(picture.x.to) - left, y.of(picture.y0) - top);
+      g.drawImage(image, left, top, x.of(picture.x.to) - left,
+        own ? b.height : y.of(picture.y0) - top);
       g.restore();
     }
     base.setAttribute('aria-label', ctx.pictureName(options.op));
@@ -142,7 +145,8 @@ export function createPlot(host, ctx, options) {
   function exact() {
     const { x, y } = ctx.store.get();
     const same = picture && picture.x.mode === x.mode && picture.x.from === x.from &&
-      picture.x.to === x.to && (y.to === null || (y.from === picture.y0 && y.to === picture.y1));
+      picture.x.to === x.to && (own || y.to === null || (y.from === picture.y0 &&
+        y.to === picture.y1));
     return same ? picture : null;
   }
 
@@ -161,16 +165,18 @@ export function createPlot(host, ctx, options) {
     const state = ctx.store.get();
     const palette = ctx.palette();
     const y = yNow();
-    drawYAxis(g, y, b, palette);
+    if (own) options.drawY(g, y, b, palette, exact());
+    else drawYAxis(g, y, b, palette);
     drawXAxis(g, state.x, b, palette, b.top + b.height + (options.churn ? churnHeight + 6 : 0));
-    line(g, b.left, b.top + b.height + 0.5, b.left + b.width, b.top + b.height + 0.5, palette.control);
-    drawUnattributed(g, b, y, palette);
-    if (exact() && exact().bandsGrouped !== false) drawBandNames(g, b, palette, state);
+    line(g, b.left, b.top + b.height + 0.5, b.left + b.width, b.top + b.height + 0.5,
+      palette.control);
+    if (!own) drawUnattributed(g, b, y, palette);
+    if (exact() && !own) drawBandNames(g, b, palette, state);
     if (options.churn && exact() && exact().churn) drawChurn(g, b, palette);
     drawEnds(g, b, state, palette);
     drawSelections(g, b, state, palette);
     const cap = ctx.capacity();
-    if (cap) drawLevel(g, cap.bytes, y, b, cap.name, palette);
+    if (cap && !own) drawLevel(g, cap.bytes, y, b, cap.name, palette);
     drawFlags(g, b, palette);
     drawCursor(g, pixelOf(state.at), b, palette);
   }
@@ -188,8 +194,10 @@ export function createPlot(host, ctx, options) {
   function drawEnds(g, b, state, palette) {
     const cover = ctx.cover();
     if (state.x.mode !== 'events') return;
-    if (state.x.from === 0 && cover.before > 0) drawField(g, b.left, b, 16, 'before recording', palette);
-    if (state.x.from === 0 && cover.startUnknown) drawField(g, b.left, b, 16, 'start unknown', palette);
+    if (state.x.from === 0 && cover.before > 0) drawField(g, b.left, b, 16, 'before recording',
+      palette);
+    if (state.x.from === 0 && cover.startUnknown) drawField(g, b.left, b, 16, 'start unknown',
+      palette);
     if (cover.cut && state.x.to >= cover.states) {
       drawField(g, b.left + b.width - 16, b, 16, 'file ends here' + cover.cut, palette);
     }
@@ -204,7 +212,8 @@ export function createPlot(host, ctx, options) {
       const column = Math.floor((k + 0.5) * picture.W / 24);
       for (const [group, from, past] of runsOf(picture, column)) {
         const before = best.get(group);
-        if (!before || past - from > before.past - before.from) best.set(group, { column, from, past });
+        if (!before || past - from > before.past - before.from) best.set(group, { column, from,
+          past });
       }
     }
     g.textBaseline = 'middle';
@@ -212,7 +221,7 @@ export function createPlot(host, ctx, options) {
     for (const [group, run] of best) {
       const name = ctx.groupName(group);
       if (!name || (run.past - run.from) * ratio < 16) continue;
-      const text = shortened(words(name), 36);
+      const text = shortened(groupText(state.by, name), 36);
       const width = g.measureText(text).width;
       const x = b.left + (run.column + 0.5) * b.width / picture.W;
       const middle = Math.floor((run.from + run.past) / 2);
@@ -229,7 +238,8 @@ export function createPlot(host, ctx, options) {
     for (let c = column - half; c <= column + half; c += 4) {
       for (const y of [row - 5, row, row + 5]) {
         const i = y * picture.W + c;
-        if (y < 0 || y >= picture.H || picture.ids[i] < 0 || picture.group[i] !== group) return false;
+        if (y < 0 || y >= picture.H || picture.ids[i] < 0 ||
+          picture.group[i] !== group) return false;
       }
     }
     return true;
@@ -252,9 +262,10 @@ export function createPlot(host, ctx, options) {
   function drawSelections(g, b, state, palette) {
     if (state.range) drawSpan(g, pixelOf(state.range.a), pixelOf(state.range.b), b, palette);
     if (selecting) drawSpan(g, selecting[0], selecting[1], b, palette);
-    state.marks.forEach((p, i) => drawFlag(g, pixelOf(p), b.top, i ? 'B' : 'A', palette.focus, palette, b));
+    state.marks.forEach((p, i) => drawFlag(g, pixelOf(p), b.top, i ? 'B' : 'A', palette.focus,
+      palette, b));
     const one = exact();
-    if (!one || options.op !== 'raster') return;
+    if (!one || options.op === 'groups') return;
     if (hovered !== null) drawOutline(g, one, hovered, b, palette.text);
     if (state.sel) drawOutline(g, one, state.sel.id, b, palette.focus);
     drawLife(g, b, palette);
@@ -276,15 +287,12 @@ export function createPlot(host, ctx, options) {
     const { peak, ooms } = ctx.cover();
     for (const oom of ooms) {
       const at = pixelOf(oom.state);
-      if (at !== null) drawFlag(g, at, 2, ooms.length < 9 ? 'OOM' : '', palette.problem, palette, b);
+      if (at !== null) drawFlag(g, at, 16, ooms.length < 9 ? 'OOM' : '', palette.problem, palette,
+        b);
     }
     const px = peak && pixelOf(peak.state);
     if (px === null || !peak) return;
-    const near = ooms.some((oom) => Math.abs(pixelOf(oom.state) - px) < 190);
-    drawFlag(g, px, 2, near ? '' : 'peak ' + bytes(peak.bytes), palette.text, palette, b);
-    g.textAlign = 'right';
-    g.textBaseline = 'top';
-    if (near && px > b.left + 110) label(g, 'peak ' + bytes(peak.bytes), px - 8, 0, palette);
+    drawFlag(g, px, 4, 'peak ' + bytes(peak.bytes), palette.text, palette, b);
   }
 
   /** What lies under a point: { column, state, id, bytes }; null outside, or without a picture. */
@@ -320,7 +328,8 @@ export function createPlot(host, ctx, options) {
     update: soon,
     redraw: () => { if (picture) paint(); else compose(); },
     forget: () => { asked = ''; picture = null; },
-    bands: () => { const one = exact(); return one ? bandsOf(one, Math.min(one.W - 1, columnOf(one.shown, ctx.store.get().at))) : []; },
+    bands: () => { const one = exact(); return one ? bandsOf(one, Math.min(one.W - 1,
+      columnOf(one.shown, ctx.store.get().at))) : []; },
   };
   gestures(over, plot, ctx);
   return plot;

@@ -39,7 +39,8 @@ export function createSearch(ctx) {
       last = null;
       return;
     }
-    ctx.call('find', { text: query, state: at, by, after: step ? last : null, step: step || 1 }).then((got) => {
+    ctx.call('find', { text: query, state: at, by, after: step ? last : null, step: step ||
+        1 }).then((got) => {
       if (!got || mine !== wanted) return;
       tell(got, query);
       if (step && got.visit) {

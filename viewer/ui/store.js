@@ -33,7 +33,8 @@ export function limitX(x, limits) {
     return { mode: 'time', from, to };
   }
   const [from, to] = limitSpan(x.from, x.to, 0, Math.max(1, limits.states), leastStates);
-  return { mode: 'events', from: Math.round(from), to: Math.max(Math.round(from) + 1, Math.round(to)) };
+  return { mode: 'events', from: Math.round(from), to: Math.max(Math.round(from) + 1,
+    Math.round(to)) };
 }
 
 function limitY(y) {

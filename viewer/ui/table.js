@@ -47,7 +47,8 @@ function headCell(column, sort, onSort) {
   const mine = sort && sort.id === column.id;
   const name = column.name + (mine ? (sort.descending ? ' \u25be' : ' \u25b4') : '');
   return el('th', { scope: 'col', class: column.number ? 'number' : null,
-    'aria-sort': mine ? (sort.descending ? 'descending' : 'ascending') : null, title: column.explain },
+    'aria-sort': mine ? (sort.descending ? 'descending' : 'ascending') : null,
+      title: column.explain },
   column.value && !column.fixed ? button(name, () => onSort(column)) : name);
 }
 
@@ -65,7 +66,8 @@ export function createTable(host, columns, options) {
   const body = el('tbody');
   const foot = el('tfoot');
   const caption = el('caption');
-  const box = el('div', { class: 'rows', tabindex: 0, role: 'group', 'aria-label': options.caption },
+  const box = el('div', { class: 'rows', tabindex: 0, role: 'group',
+    'aria-label': options.caption },
     el('table', null, caption, el('thead', null, head), body, foot));
   const all = { rows: [], order: [], total: null, sort: options.sort || null, chosen: null };
   host.append(box);
@@ -79,7 +81,8 @@ export function createTable(host, columns, options) {
 
   function one(row) {
     const key = options.key ? options.key(row) : null;
-    return el('tr', { 'data-row': '', 'aria-selected': key !== null && key === all.chosen ? 'true' : null,
+    return el('tr', { 'data-row': '', 'aria-selected': key !== null && key === all.chosen ? 'true' :
+      null,
       on: options.pick ? { click: (event) => {
         if (!event.target.closest('button, a')) options.pick(row);
       } } : null }, columns.map((column) => bodyCell(column, row)));

@@ -34,6 +34,11 @@ export function words(id) {
   return shown(id).replaceAll('_', ' ');
 }
 
+/** The name of a group: ids of ours are read as words, code is left as it is. */
+export function groupText(by, name) {
+  return by === 'category' || by === 'phase' || by === 'birth' ? words(name) : shown(name);
+}
+
 /** The event after which the recording is in state `p`, as the reports number it. */
 export function eventName(p) {
   return p === 0 ? 'start' : 'event ' + grouped(p - 1);

@@ -1,20 +1,26 @@
 // views.js - the views a recording has, their tabs, and Stack and Groups.
 import { bytes, count } from '../core/human.js';
 import { button, byId, choice, el, fill, setOptions } from './dom.js';
+import { createDiff } from './diff.js';
 import { createFlame } from './flame.js';
 import { createLeaks } from './leaks.js';
 import { createLegend, groupingsOf } from './panels.js';
+import { createMap } from './map.js';
 import { createPlot } from './plot.js';
 import { createAllocator } from './allocator.js';
 import { parseBytes } from './text.js';
 
 /** id, key, title, the operation a view needs, its maker. */
 export const catalogue = [
-  { id: 'stack', key: '1', title: 'Stack', op: 'raster', make: (h, c) => createTimeline(h, c, 'raster') },
-  { id: 'groups', key: '2', title: 'Groups', op: 'groups', make: (h, c) => createTimeline(h, c, 'groups') },
+  { id: 'stack', key: '1', title: 'Stack', op: 'raster', make: (h, c) => createTimeline(h, c,
+    'raster') },
+  { id: 'groups', key: '2', title: 'Groups', op: 'groups', make: (h, c) => createTimeline(h, c,
+    'groups') },
+  { id: 'map', key: '3', title: 'Address map', op: 'map', make: createMap },
   { id: 'state', key: '4', title: 'State', op: 'state', make: createAllocator },
   { id: 'flame', key: '5', title: 'Flame', op: 'tree', make: createFlame },
   { id: 'leaks', key: '6', title: 'Leaks', op: 'leaks', make: createLeaks },
+  { id: 'diff', key: '7', title: 'Diff', op: 'diff', make: createDiff },
 ];
 
 const timelines = new Set(['stack', 'groups', 'map', 'leaks']);
@@ -37,7 +43,8 @@ export function drawTabs(views, cover, current, choose) {
   const closed = views.map((view) => closedReason(view, cover));
   fill(byId('tabs'), views.map((view, i) => button([el('kbd', { text: view.key }), view.title],
     () => choose(view.id), { role: 'tab', 'aria-selected': view.id === current ? 'true' : 'false',
-      tabindex: view.id === current ? '0' : '-1', disabled: closed[i] !== null, title: closed[i] })));
+      tabindex: view.id === current ? '0' : '-1', disabled: closed[i] !== null,
+        title: closed[i] })));
   const list = byId('tab-list');
   setOptions(list, views.map((view, i) => [view.id, view.title, closed[i] !== null]), current);
   list.onchange = () => choose(list.value);
@@ -55,11 +62,14 @@ export function drawTabs(views, cover, current, choose) {
 
 function controls(ctx) {
   const by = choice('by', [], 'category', (value) => ctx.store.jump({ by: value }));
-  const axis = choice('x', [['events', 'events'], ['time', 'time']], 'events', (mode) => ctx.setAxis(mode));
-  const cap = el('input', { type: 'text', placeholder: '80GiB', autocomplete: 'off', spellcheck: 'false',
+  const axis = choice('x', [['events', 'events'], ['time', 'time']], 'events', (mode) =>
+    ctx.setAxis(mode));
+  const cap = el('input', { type: 'text', placeholder: '80GiB', autocomplete: 'off',
+    spellcheck: 'false',
     on: { change: () => {
       const value = cap.value.trim() === '' ? null : parseBytes(cap.value);
-      cap.setAttribute('aria-invalid', value === null && cap.value.trim() !== '' ? 'true' : 'false');
+      cap.setAttribute('aria-invalid', value === null && cap.value.trim() !== '' ? 'true' :
+        'false');
       if (value !== null || cap.value.trim() === '') ctx.store.jump({ cap: value });
     } } });
   const told = el('span', { class: 'muted' });
@@ -87,8 +97,10 @@ function createTimeline(host, ctx, op) {
   function drawBar() {
     const state = ctx.store.get();
     const cover = ctx.cover();
-    setOptions(bar.by.select, groupingsOf(cover).filter(([id]) => op === 'raster' || id !== 'birth'), state.by);
-    setOptions(bar.axis.select, [['events', 'events'], ['time', 'time', !cover.time]], state.x.mode);
+    setOptions(bar.by.select, groupingsOf(cover).filter(([id]) => op === 'raster' ||
+      id !== 'birth'), state.by);
+    setOptions(bar.axis.select, [['events', 'events'], ['time', 'time', !cover.time]],
+      state.x.mode);
     bar.axis.node.title = cover.time ? '' : 'no times were recorded';
     if (document.activeElement !== bar.cap) {
       bar.cap.value = state.cap ? bytes(state.cap).replace(/\.00(?= )/, '').replace(' ', '') : '';
@@ -97,8 +109,10 @@ function createTimeline(host, ctx, op) {
     bar.only.hidden = state.query === '' || op !== 'raster';
     bar.only.setAttribute('aria-pressed', state.only ? 'true' : 'false');
     const seen = plot.exact();
-    const drawn = seen && op === 'raster' ? `${count(seen.drawn)} of ${count(cover.allocations)} allocations ` +
-      'are live in a drawn state' + (seen.drawn < cover.allocations ? '; zoom for the rest' : '') : '';
+    const drawn = seen && op === 'raster' ?
+      `${count(seen.drawn)} of ${count(cover.allocations)} allocations ` +
+      'are live in a drawn state' + (seen.drawn < cover.allocations ? '; zoom for the rest' : '') :
+        '';
     fill(bar.note, state.only ? 'matches only \u00b7 ' + drawn : drawn);
   }
 

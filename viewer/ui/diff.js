@@ -1,0 +1,113 @@
+// diff.js - two devices, files or moments side by side: a signed table that sums to the difference.
+import { bytes, count, delta } from '../core/human.js';
+import { button, choice, el, fill } from './dom.js';
+import { nameOf } from './header.js';
+import { createTable } from './table.js';
+import { eventName, shown, words } from './text.js';
+
+const moments = [['peak', 'its peak'], ['end', 'its end'], ['cursor', 'the cursor']];
+
+/** Every device of every file as [key, name]; key is `file.dev`. */
+export function sidesOf(head) {
+  return head.files.flatMap((file, f) => file.devices.map((device, d) =>
+    [`${f}.${d}`, `${nameOf(file)} ${device.name}`]));
+}
+
+/** The state of a moment in a device; the cursor counts in the open one only. */
+export function stateOf(moment, cover, cursor) {
+  if (moment === 'end') return Math.max(0, cover.states - 1);
+  if (moment === 'cursor') return Math.min(cursor, Math.max(0, cover.states - 1));
+  return cover.peak ? cover.peak.state : 0;
+}
+
+function tone(row) {
+  return row.delta > 0 ? 'grew' : row.delta < 0 ? 'shrank' : 'same';
+}
+
+function statusOf(row) {
+  const score = row.score === null || row.score === undefined || row.score >= 1 ? '' :
+    ` (score ${row.score.toFixed(2)})`;
+  return words(row.status || tone(row)) + score;
+}
+
+const columns = [
+  { id: 'name', name: 'site', name_: true, value: (row) => row.name, text: (row) => row.name,
+    cell: (row) => el('span', { title: shown(row.name), text: row.name }) },
+  { id: 'a', name: 'A', number: true, unit: 'bytes', value: (row) => row.a,
+    text: (row) => bytes(row.a), sum: (total) => bytes(total.a) },
+  { id: 'b', name: 'B', number: true, unit: 'bytes', value: (row) => row.b,
+    text: (row) => bytes(row.b), sum: (total) => bytes(total.b) },
+  { id: 'delta', name: 'change', number: true, unit: 'bytes', value: (row) => row.delta,
+    cell: (row) => el('span', { class: tone(row), text: delta(row.delta) }),
+    text: (row) => delta(row.delta), sum: (total) => delta(total.delta) },
+  { id: 'count', name: 'count', number: true, value: (row) => row.bCount - row.aCount,
+    text: (row) => `${count(row.aCount)} \u2192 ${count(row.bCount)}` },
+  { id: 'status', name: 'how matched', value: (row) => row.status, text: statusOf },
+];
+
+export function createDiff(host, ctx) {
+  const sides = sidesOf(ctx.head());
+  const last = sides.length > 1 ? sides[1][0] : sides[0][0];
+  const chosen = { a: sides[0][0], atA: 'peak', b: last, atB: sides.length > 1 ? 'peak' :
+    'cursor' };
+  const pick = (name, options, key) => choice(name, options, chosen[key], (value) => {
+    chosen[key] = value;
+    update();
+  }).node;
+  const net = el('span', { class: 'note' });
+  host.append(el('div', { class: 'bar' }, pick('A', sides, 'a'), pick('at', moments, 'atA'),
+    pick('B', sides, 'b'), pick('at', moments, 'atB'), button('marks A and B', useMarks), net));
+  const body = el('div', { class: 'pane padded whole' });
+  host.append(body);
+  const table = createTable(body, columns, { caption: 'What differs' });
+  let asked = '';
+  let wanted = 0;
+  let marked = null;
+
+  /** The two marks of the open device, when both are set. */
+  function useMarks() {
+    const { marks, file, dev } = ctx.store.get();
+    if (marks.length < 2) {
+      ctx.note('set two marks with M first');
+      return;
+    }
+    marked = { file, dev, states: marks };
+    update();
+    marked = null;
+  }
+
+  async function side(key, moment) {
+    const [file, dev] = key.split('.').map(Number);
+    const cover = await ctx.call('cover', { file, dev, wait: true });
+    return { file, dev, state: stateOf(moment, cover, ctx.store.get().at) };
+  }
+
+  function pairsOf(a, b) {
+    const list = ctx.head().pairs || [];
+    const found = list.find((one) => one.a === `${a.file}.${a.dev}` &&
+      one.b === `${b.file}.${b.dev}`);
+    return found ? found.pairs : null;
+  }
+
+  async function compare(mine, marks) {
+    const a = marks ? { file: marks.file, dev: marks.dev, state: marks.states[0] } :
+      await side(chosen.a, chosen.atA);
+    const b = marks ? { file: marks.file, dev: marks.dev, state: marks.states[1] } :
+      await side(chosen.b, chosen.atB);
+    const got = await ctx.call('diff', { a, b, by: 'site', pairs: pairsOf(a, b) });
+    if (!got || mine !== wanted) return;
+    fill(net, `${eventName(a.state)} ${bytes(got.total.a)} \u2192 ${eventName(b.state)} ` +
+      `${bytes(got.total.b)}: ${delta(got.total.delta)}`);
+    table.set(got.rows, { label: 'sum', ...got.total }, null, 'What differs, by site');
+  }
+
+  function update() {
+    const { at } = ctx.store.get();
+    const moving = chosen.atA === 'cursor' || chosen.atB === 'cursor';
+    const key = JSON.stringify([chosen, moving ? at : null, marked]);
+    if (key === asked) return;
+    asked = key;
+    compare(++wanted, marked).catch(ctx.failed);
+  }
+  return { update, forget: () => { asked = ''; }, table: () => table };
+}

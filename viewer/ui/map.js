@@ -1,0 +1,177 @@
+// map.js - where allocations lie in address over time, and the segments at the cursor as a table.
+import { bytes, count, share } from '../core/human.js';
+import { choice, el, fill, setOptions } from './dom.js';
+import { line } from './draw.js';
+import { createLegend, groupingsOf } from './panels.js';
+import { createPlot } from './plot.js';
+import { segmentOf } from './allocator.js';
+import { createTable } from './table.js';
+import { shortened } from './text.js';
+
+/** What the centre of a pixel is; PLACE of core/address.js. */
+const PENDING = 2;
+const RETURNABLE = 3;
+const STRANDED = 4;
+const HELD = 5;
+
+function mixed(colour, under, part) {
+  let out = 255 << 24;
+  for (const shift of [0, 8, 16]) {
+    const a = colour >> shift & 255;
+    const b = under >> shift & 255;
+    out |= Math.round(b + (a - b) * part) << shift;
+  }
+  return out >>> 0;
+}
+
+function packed(text) {
+  const n = parseInt(text.slice(1, 7), 16);
+  return (255 << 24 | (n & 255) << 16 | (n >> 8 & 255) << 8 | n >> 16 & 255) >>> 0;
+}
+
+function freePixel(kind, x, y, free, hatch) {
+  if (kind === STRANDED) return (x + y) % 6 === 0 ? hatch : free;
+  if (kind === RETURNABLE) return x % 4 === 0 && y % 4 === 0 ? hatch : free;
+  if (kind === HELD) return x % 8 === 0 ? hatch : free;
+  return free;
+}
+
+/** Each pixel is shaded by the fraction of its bytes in use, never by a majority. */
+export function paintMap(picture, inks, palette) {
+  const { W, H, ids, kinds, group, mark, used, mapped } = picture;
+  const pixels = new Uint32Array(W * H);
+  const free = packed(palette.free);
+  const hatch = packed(palette.hatch);
+  const ground = packed(palette.ground);
+  for (let y = 0, i = 0; y < H; y++) {
+    for (let x = 0; x < W; x++, i++) {
+      if (!(mapped[i] > 0) && ids[i] < 0) continue;
+      const kind = kinds[i];
+      const under = mixed(freePixel(kind, x, y, free, hatch), ground, Math.min(1, mapped[i]));
+      if (ids[i] < 0) {
+        pixels[i] = under;
+        continue;
+      }
+      const colour = inks.colour[group[i] * 16 + (mark[i] & 15)];
+      const part = Math.min(1, Math.max(0.15, used[i]));
+      pixels[i] = kind === PENDING && ((x + y) % 5 === 0 || (x - y) % 5 === 0) ? ground :
+        mixed(colour, under, part);
+    }
+  }
+  return new ImageData(new Uint8ClampedArray(pixels.buffer), W, H);
+}
+
+/** A boundary under each row, and its name where there is room. */
+function drawRows(g, y, b, palette, picture) {
+  if (!picture) return;
+  const k = b.height / Math.max(1, picture.y1 - picture.y0);
+  g.textAlign = 'right';
+  g.textBaseline = 'top';
+  g.fillStyle = palette.muted;
+  let free = b.top - 1;
+  picture.rows.forEach((row, i) => {
+    const top = b.top + (picture.tops[i] - picture.y0) * k;
+    if (picture.tops[i] < 0 || top < b.top - 1 || top > b.top + b.height) return;
+    if (row.bytes * k >= 2) line(g, b.left, Math.round(top) + 0.5, b.left + b.width,
+      Math.round(top) + 0.5, palette.line);
+    if (top < free || row.bytes * k < 4) return;
+    g.fillText(shortened(bytes(row.bytes), 10), b.left - 6, top);
+    free = top + 14;
+  });
+}
+
+function columnsOf() {
+  const number = (id, name) => ({ id, name, number: true, unit: 'bytes', value: (row) => row[id],
+    text: (row) => bytes(row[id]), sum: (all) => bytes(all[id]) });
+  return [
+    { id: 'name', name: 'segment', name_: true, value: (row) => row.address || row.name,
+      text: (row) => row.address || row.name },
+    { id: 'pool', name: 'pool \u00b7 stream', value: (row) => `${row.pool} \u00b7 ${row.stream}`,
+      text: (row) => `${row.pool} \u00b7 ${row.stream}` },
+    number('bytes', 'size'), number('use', 'use'), number('stranded', 'stranded'),
+    number('returnable', 'returnable'), number('largest', 'largest free'),
+    { id: 'share', name: 'of size in use', number: true, value: (row) => (row.bytes ?
+      row.use / row.bytes : null),
+      text: (row) => share(row.bytes ? row.use / row.bytes : -1) },
+    { id: 'blocks', name: 'blocks', number: true, value: (row) => row.blocks, text: (row) =>
+      count(row.blocks) },
+    { id: 'kind', name: 'kind', value: (row) => row.kind, text: (row) => row.kind || '-' },
+  ];
+}
+
+function summed(rows) {
+  const total = { label: 'reserved' };
+  for (const id of ['bytes', 'use', 'stranded', 'returnable']) {
+    total[id] = rows.reduce((n, row) => n + (row[id] || 0), 0);
+  }
+  total.largest = rows.reduce((n, row) => Math.max(n, row.largest || 0), 0);
+  return total;
+}
+
+/** Rows of the map to show, in order; null is all by address.  `segments`: those at the cursor. */
+export function chosenRows(rows, segments, { which, sort }) {
+  if (which === 'history' && sort === 'address') return null;
+  const stranded = rows.map(() => 0);
+  const mapped = rows.map(() => false);
+  for (const segment of segments) {
+    const i = rows.findIndex((row) => segment.base >= row.base && segment.base < row.base +
+      row.bytes);
+    if (i < 0) continue;
+    mapped[i] = true;
+    stranded[i] += segment.stranded;
+  }
+  const list = [...rows.keys()].filter((i) => which === 'history' || mapped[i]);
+  return sort === 'stranded' ? list.sort((a, b) => stranded[b] - stranded[a] || a - b) : list;
+}
+
+export function createMap(host, ctx) {
+  const chosen = { which: 'history', sort: 'address' };
+  let found = [];
+  const pick = (name, options, key) => choice(name, options, chosen[key], (value) => {
+    chosen[key] = value;
+    plot.update();
+  }).node;
+  const by = choice('by', [], 'category', (value) => ctx.store.jump({ by: value }));
+  const said = el('span', { class: 'note' });
+  host.append(el('div', { class: 'bar' }, by.node,
+    pick('rows', [['history', 'segments with history'], ['now', 'mapped at the cursor']], 'which'),
+    pick('sort', [['address', 'address'], ['stranded', 'stranded bytes']], 'sort'),
+    said));
+  const legend = createLegend(host, ctx);
+  const plot = createPlot(host, ctx, { op: 'map', paint: paintMap, drawY: drawRows,
+    args: () => ({ chosen: ctx.picture() && ctx.picture().tops ?
+      chosenRows(ctx.picture().rows, found, chosen) : null }) });
+  const under = el('div', { class: 'pane third padded' });
+  host.append(under);
+  const table = createTable(under, columnsOf(), { caption: 'Segments at the cursor',
+    sort: { id: 'stranded', descending: true } });
+  let asked = '';
+  let wanted = 0;
+
+  function segments() {
+    const { at, file, dev } = ctx.store.get();
+    const key = [at, file, dev].join();
+    if (key === asked) return;
+    asked = key;
+    const mine = ++wanted;
+    ctx.call('state', { state: at, by: 'category' }).then((got) => {
+      if (!got || mine !== wanted) return;
+      const rows = got.bars.map((bar) => segmentOf(bar, ctx.device()));
+      found = rows;
+      const total = summed(rows);
+      table.set(rows, total, null, `${count(rows.length)} segments at the cursor`);
+      fill(said, `stranded ${bytes(total.stranded)}, returnable ${bytes(total.returnable)}`);
+      plot.update();
+    }, ctx.failed);
+  }
+
+  function update() {
+    const state = ctx.store.get();
+    setOptions(by.select, groupingsOf(ctx.cover()).filter(([id]) => id !== 'birth'),
+      state.by === 'birth' ? 'category' : state.by);
+    plot.update();
+    segments();
+  }
+  return { plot, update, live: legend.update, redraw: plot.redraw, table: () => table,
+    forget: () => { asked = ''; plot.forget(); } };
+}
