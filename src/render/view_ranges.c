@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "base/sorted.h"
 #include "base/vec.h"
 
 struct walk {
@@ -20,15 +21,9 @@ static uint64_t end_of(const struct view_range *range)
 /* The first open range that ends above `address`. */
 static uint32_t find(const struct walk *w, uint64_t address)
 {
-    uint32_t low = 0, high = w->open.len;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (end_of(&w->open.at[middle]) <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    uint32_t place;
+    SORTED_FIND(place, w->open.len, end_of(&w->open.at[place]) <= address);
+    return place;
 }
 
 static bool open_at(struct walk *w, uint32_t place, struct view_range range)
@@ -64,7 +59,7 @@ static bool close_range(struct walk *w, struct view_range gone, uint32_t state)
         struct view_range *open = place < w->open.len ? &w->open.at[place] : NULL;
         uint64_t next = open == NULL || open->address >= end ? end : open->address;
         if (next > at) {
-            struct view_range old = { at, next - at, 0, 0, gone.stream };
+            struct view_range old = { at, next - at, 0, 0, gone.stream, gone.pool };
             if (!finish(w, old, state))
                 return false;
             at = next;
@@ -97,7 +92,9 @@ static bool close_range(struct walk *w, struct view_range gone, uint32_t state)
 static bool take_event(struct walk *w, uint32_t row, uint32_t state)
 {
     const struct events *e = &w->r->events;
-    struct view_range range = { e->address[row], e->size[row], state, 0, e->stream[row] };
+    struct view_range range = { e->address[row], e->size[row],
+                                state,           0,
+                                e->stream[row],  w->r->contexts.pool[e->context[row]] };
     if (range.address == UNKNOWN_U64 || range.bytes == UNKNOWN_U64 || range.bytes == 0)
         return true;
     if (action_returns(e->action[row]))
@@ -123,7 +120,7 @@ static bool add_old(struct walk *w, uint32_t segment)
         }
         bool ahead = open != NULL && open->address > at && open->address < end;
         uint64_t next = ahead ? open->address : end;
-        struct view_range old = { at, next - at, 0, 0, s->stream[segment] };
+        struct view_range old = { at, next - at, 0, 0, s->stream[segment], s->pool[segment] };
         if (!open_at(w, place, old))
             return false;
         at = next;
@@ -141,6 +138,45 @@ static int by_birth(const void *a, const void *b)
     return (x->until > y->until) - (x->until < y->until);
 }
 
+static int by_address(const void *a, const void *b)
+{
+    const struct view_island *x = a, *y = b;
+    if (x->address != y->address)
+        return x->address < y->address ? -1 : 1;
+    return (x->bytes > y->bytes) - (x->bytes < y->bytes);
+}
+
+static void join_islands(struct view_ranges *r)
+{
+    for (uint32_t i = 0; i < r->count; i++)
+        r->island[i] = (struct view_island){ r->at[i].address, r->at[i].bytes, 0 };
+    if (r->count > 1)
+        qsort(r->island, r->count, sizeof *r->island, by_address);
+    for (uint32_t i = 0; i < r->count; i++) {
+        struct view_island next = r->island[i];
+        struct view_island *last = r->islands == 0 ? NULL : &r->island[r->islands - 1];
+        if (last != NULL && next.address - last->address <= last->bytes) {
+            uint64_t inside = next.address - last->address;
+            if (next.bytes > last->bytes - inside)
+                last->bytes = inside + next.bytes;
+            continue;
+        }
+        next.before = last == NULL ? 0 : last->before + last->bytes;
+        r->island[r->islands++] = next;
+    }
+}
+
+uint64_t view_ranges_below(const struct view_ranges *ranges, uint64_t address)
+{
+    uint32_t above;
+    SORTED_FIND(above, ranges->islands, ranges->island[above].address <= address);
+    if (above == 0)
+        return UINT64_MAX;
+    const struct view_island *island = &ranges->island[above - 1];
+    uint64_t inside = address - island->address;
+    return inside < island->bytes ? island->before + inside : UINT64_MAX;
+}
+
 enum vrs_status view_ranges_make(const struct study *s, struct arena *arena,
                                  struct view_ranges *ret, struct vrs_error *err)
 {
@@ -152,15 +188,21 @@ enum vrs_status view_ranges_make(const struct study *s, struct arena *arena,
     for (uint32_t i = 0; i < d->segments[s->device] && ok; i++)
         ok = add_old(&w, d->first_segment[s->device] + i);
     uint32_t count = w.open.len + w.done.len;
-    struct view_ranges made = { arena_array(arena, struct view_range, count), count };
-    for (uint32_t i = 0; ok && made.at != NULL && i < count; i++)
+    struct view_ranges made = {
+        .at = arena_array(arena, struct view_range, count),
+        .count = count,
+        .island = arena_array(arena, struct view_island, count),
+    };
+    ok = ok && made.at != NULL && made.island != NULL;
+    for (uint32_t i = 0; ok && i < count; i++)
         made.at[i] = i < w.done.len ? w.done.at[i] : w.open.at[i - w.done.len];
-    if (ok && made.at != NULL && count > 1)
+    if (ok && count > 1)
         qsort(made.at, count, sizeof *made.at, by_birth);
     vec_free(&w.open);
     vec_free(&w.done);
-    if (!ok || made.at == NULL)
+    if (!ok)
         return vrs_no_memory(err);
+    join_islands(&made);
     *ret = made;
     return VRS_OK;
 }

@@ -148,6 +148,30 @@ static uint64_t pool(const void *from, uint32_t row)
     return f->pool[row];
 }
 
+/* Where an address lies among all that were ever mapped, in units of 512 bytes. */
+static uint64_t lane_of(const struct filling *f, uint64_t address)
+{
+    enum { GRAIN = 512 };
+    uint64_t below = address == UNKNOWN_U64 ? UINT64_MAX : view_ranges_below(&f->ranges, address);
+    return below / GRAIN < UINT32_MAX ? below / GRAIN : UINT32_MAX;
+}
+
+/* Of its alloc, else of its free, else of the final block. */
+static uint64_t lane(const void *from, uint32_t row)
+{
+    const struct filling *f = from;
+    const struct recording *r = f->s->r;
+    const struct lifetime *l = life(f, row);
+    uint32_t first = r->devices.first_event[f->s->device];
+    uint32_t allocation = r->devices.first_allocation[f->s->device] + f->order[row];
+    uint32_t block = r->allocations.block[allocation];
+    if (l->birth >= 0)
+        return lane_of(f, r->events.address[first + (uint32_t)l->birth]);
+    if (l->freed < (int64_t)f->s->events)
+        return lane_of(f, r->events.address[first + (uint32_t)l->freed]);
+    return block == NO_ROW ? UINT32_MAX : lane_of(f, r->blocks.address[block]);
+}
+
 /* 1, 2: older than the recording, and freed in it, or alive at its end. */
 static uint64_t flags(const void *from, uint32_t row)
 {
@@ -189,6 +213,7 @@ static enum vrs_status fill_allocations(struct filling *f)
         { "wait", VIEW_U32, VIEW_AS_IT_IS, "states", waits },
         { "pad", VIEW_U32, VIEW_AS_IT_IS, "byte", pad },
         { "source", VIEW_U8, VIEW_AS_IT_IS, NULL, source },
+        { "lane", VIEW_U32, VIEW_ZIGZAG, NULL, lane },
         { "free_stack", VIEW_U32, VIEW_AS_IT_IS, NULL, free_stack },
         { "rule", VIEW_U8, VIEW_AS_IT_IS, NULL, rule },
         { "sure", VIEW_U8, VIEW_AS_IT_IS, NULL, sure },
@@ -361,6 +386,16 @@ static uint64_t range_stream(const void *from, uint32_t row)
     return range(from, row)->stream;
 }
 
+static uint64_t range_pool(const void *from, uint32_t row)
+{
+    return range(from, row)->pool;
+}
+
+static uint64_t range_lane(const void *from, uint32_t row)
+{
+    return lane_of(from, range(from, row)->address);
+}
+
 static enum vrs_status fill_ranges(struct filling *f)
 {
     static const struct view_column columns[] = {
@@ -369,8 +404,9 @@ static enum vrs_status fill_ranges(struct filling *f)
         { "base", VIEW_U64, VIEW_AS_IT_IS, NULL, range_base },
         { "bytes", VIEW_U64, VIEW_AS_IT_IS, "byte", range_bytes },
         { "stream", VIEW_U16, VIEW_AS_IT_IS, NULL, range_stream },
+        { "pool", VIEW_U16, VIEW_AS_IT_IS, NULL, range_pool },
+        { "lane", VIEW_U32, VIEW_AS_IT_IS, NULL, range_lane },
     };
-    TRY(view_ranges_make(f->s, f->s->scratch, &f->ranges, f->err));
     return put_all(f, VIEW_RANGE, columns, COUNT(columns), f->ranges.count);
 }
 
@@ -560,6 +596,7 @@ static enum vrs_status fill(struct filling *f)
     TRY(order_allocations(f));
     TRY(find_events(f));
     TRY(find_names(f));
+    TRY(view_ranges_make(f->s, f->s->scratch, &f->ranges, f->err));
     TRY(fill_allocations(f));
     TRY(fill_events(f));
     TRY(fill_ranges(f));
