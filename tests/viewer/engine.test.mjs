@@ -179,6 +179,12 @@ test('of several devices only the last ones are kept, and each is itself', async
   }
 });
 
+/* Waits, as long as it takes, but for a queue that never answers. */
+async function until(test) {
+  for (let i = 0; i < 5000 && !test(); i++) await new Promise((resolve) => setTimeout(resolve, 2));
+  assert.ok(test());
+}
+
 test('a queue answers each request once; of a kind only the newest waits', async () => {
   const called = [];
   const answers = new Map();
@@ -195,7 +201,7 @@ test('a queue answers each request once; of a kind only the newest waits', async
   for (let n = 0; n < 2; n++) push({ id: ++id, op: 'row', args: { n, id: n } });
   for (let n = 0; n < 2; n++) push({ id: ++id, op: 'block', args: { n } });
   push({ id: ++id, op: 'find', args: { n: -1 } });
-  await new Promise((resolve) => setTimeout(resolve, 60));
+  await until(() => answers.size === 10);
   assert.deepEqual(called, ['raster 4', 'row 0', 'row 1', 'block 0', 'block 1', 'find -1']);
   assert.deepEqual([...answers.entries()].sort((a, b) => a[0] - b[0]).map((e) => e[1]),
     [null, null, null, null, 4, 0, 1, 0, 1, 'below']);
@@ -210,6 +216,6 @@ test('a request that waits for blocks does not keep them out', async () => {
   push({ id: 1, op: 'live', args: { state: 5 } });
   await new Promise((resolve) => setTimeout(resolve, 10));
   blocks.forEach((bytes, n) => push({ id: 2 + n, op: 'block', args: { n, bytes } }));
-  await new Promise((resolve) => setTimeout(resolve, 60));
+  await until(() => answered.has(1));
   assert.equal(answered.get(1).bytes, oracle(makeModel(2)).requested(5));
 });

@@ -58,7 +58,7 @@ const TABLE = [
   ['cat:gradient', (r) => categories[alloc.cat[r]] === 'gradient'],
   ['cat:opt', (r) => categories[alloc.cat[r]] === 'optimizer_state'],
   ['phase:backward', (r) => alloc.phase[r] === 2],
-  ['sure:low', (r) => alloc.sure[r] === 0],
+  ['sure:low', (r) => alloc.sure[r] === 1],
   ['rule:w2', (r) => alloc.rule[r] === 1],
   ['stream:1', (r) => alloc.stream[r] === 1],
   ['stream:0x7', (r) => alloc.stream[r] === 1],

@@ -416,7 +416,7 @@ function testOf(run, term) {
     case 'rule': return listTest(run, term, alloc.rule, head.rules ?? []);
     case 'stream': return listTest(run, term, alloc.stream, head.streams ?? [], true);
     case 'pool': return listTest(run, term, alloc.pool, head.pools ?? [], true);
-    case 'sure': return (r) => alloc.sure && alloc.sure[r] === term.value;
+    case 'sure': return (r) => alloc.sure && alloc.sure[r] === term.value + 1;
     case 'size': return intervalTest(term, (r) => alloc.bytes[r]);
     case 'life': return lifeTest(run, term);
     case 'step': return stepTest(run, term);

@@ -212,7 +212,9 @@ async function decodeKnown(spec, bytes, name) {
   if (rows === 0) return new type.array(0);
   if (spec.const !== undefined) return scaled(constant(spec, type, name), spec.scale);
   const planes = steps.has('shuffle') ? spec.planes ?? type.width : type.width;
-  if (!(planes >= 0 && planes <= type.width)) throw columnError(name, ALTERED);
+  if (!Number.isInteger(planes) || planes < 0 || planes > type.width) {
+    throw columnError(name, ALTERED);
+  }
   if (!bytes || (spec.len !== undefined && bytes.length !== spec.len)) {
     throw columnError(name, ALTERED);
   }
