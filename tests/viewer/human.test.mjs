@@ -1,0 +1,43 @@
+// human.test.mjs - numbers as people read them, by the table shared with C.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import * as human from '../../viewer/core/human.js';
+
+const cases = JSON.parse(readFileSync(new URL('./human_cases.json', import.meta.url), 'utf8'));
+
+for (const kind of ['bytes', 'count', 'share', 'delta', 'duration']) {
+  test(`${kind}: the shared table`, () => {
+    assert.ok(cases[kind].length > 4);
+    for (const [number, text] of cases[kind]) assert.equal(human[kind](number), text);
+  });
+}
+
+test('what is not known is a dash', () => {
+  for (const f of [human.bytes, human.exactBytes, human.delta, human.share, human.duration,
+    human.count, human.countDelta]) {
+    for (const none of [NaN, undefined, null, Infinity]) {
+      assert.equal(f(none), '-');
+    }
+  }
+});
+
+test('exact bytes and signed counts', () => {
+  assert.equal(human.exactBytes(25276510208), '25\u202f276\u202f510\u202f208 B');
+  assert.equal(human.exactBytes(0), '0 B');
+  assert.equal(human.countDelta(3), '+3');
+  assert.equal(human.countDelta(0), '0');
+  assert.equal(human.countDelta(-1204), '\u22121\u202f204');
+});
+
+test('never 1024.00 below GiB, and more bytes never read as fewer of the same unit', () => {
+  for (let n = 1024; n < 2 ** 31; n = Math.ceil(n * 1.003)) {
+    assert.doesNotMatch(human.bytes(n), /^1024\.00 [KM]/);
+  }
+  let last = 0;
+  for (let n = 1024; n < 1024 * 900; n += 17) {
+    const value = parseFloat(human.bytes(n));
+    assert.ok(value >= last);
+    last = value;
+  }
+});

@@ -1,0 +1,108 @@
+// answers.js - the operations that need no picture: figures, groups, one allocation, a range.
+import { at, tiesAt } from './curves.js';
+import { bornIn, churnColumns, freedIn, rangeFacts, survivors } from './range.js';
+import { groupRows, grouping, liveAt, pileBetween } from './live.js';
+import { rowFacts } from './row.js';
+
+const PILE_MOST = 200;
+
+function stateOf(d, p) {
+  return Math.min(Math.max(0, Math.floor(p ?? d.peak())), d.model.states - 1);
+}
+
+/* `birth` is an order of the stack, not a grouping. */
+function groupsOf(d, by, p) {
+  const name = !by || by === 'birth' ? 'category' : by;
+  return name === 'age' ? grouping(d.model, name, p) : d.grouping(name);
+}
+
+/* {state, by}: who is alive. `bytes` is the curve; with what no allocation explains (`adjust`). */
+function live(d, { state, by }) {
+  const { model } = d;
+  const p = stateOf(d, state);
+  const groups = groupsOf(d, by, p);
+  const rows = groupRows(model, liveAt(model, p), groups, p);
+  return {
+    state: p, rows: Array.from(rows), count: rows.total.count, adjust: model.adjust,
+    bytes: rows.total.bytes + model.adjust, requested: d.curve()[p],
+    pending: at(d.pending(), p), reserved: model.range.rows ? at(d.reserved(), p) : null,
+    active: model.alloc.pad ? d.active().values[p] : null,
+    time: model.time ? model.time[p] : null, ties: tiesAt(d.curve(), p),
+    names: groups.names.map((name, key) => ({ key, name })),
+  };
+}
+
+/* Groups of two states side by side; rows add up to the difference of the curves. */
+function changeRows(d, a, b, by) {
+  const { model } = d;
+  const rows = new Map();
+  const put = (p, bytes, count) => {
+    for (const g of groupRows(model, liveAt(model, p), groupsOf(d, by, b))) {
+      const row = rows.get(g.key)
+        ?? { key: g.key, name: g.name, a: 0, b: 0, delta: 0, countA: 0, countB: 0 };
+      row[bytes] = g.bytes;
+      row[count] = g.count;
+      rows.set(g.key, row);
+    }
+  };
+  put(a, 'a', 'countA');
+  put(b, 'b', 'countB');
+  const list = [...rows.values()];
+  if (model.adjust !== 0) {
+    list.push({ key: -1, name: 'unattributed', a: model.adjust, b: model.adjust, delta: 0,
+      countA: 0, countB: 0 });
+  }
+  for (const row of list) row.delta = row.b - row.a;
+  return list.sort((x, y) => Math.abs(y.delta) - Math.abs(x.delta) || y.b - x.b
+    || (x.name < y.name ? -1 : x.name > y.name ? 1 : x.key - y.key));
+}
+
+/* {a, b, by}: what happened between two states, and the groups at both. */
+function range(d, args) {
+  const [a, b] = [stateOf(d, args.a), stateOf(d, args.b)].sort((x, y) => x - y);
+  const { time } = d.model;
+  const facts = rangeFacts(d.model, d.curve(), a, b);
+  return { ...facts, born: facts.counts.churn, times: time ? [time[a], time[b]] : null,
+    rows: changeRows(d, a, b, args.by) };
+}
+
+/* {a, b, which: survivors | born | freed}: ids of rows. */
+function rows(d, { a, b, which }) {
+  const select = { survivors, born: bornIn, freed: freedIn }[which] ?? survivors;
+  return { ids: select(d.model, stateOf(d, a), stateOf(d, b)) };
+}
+
+/* {state, low, high, by}: what a pixel stands for, bytes [low, high) of the stack. */
+function pile(d, { state, low, high, by }) {
+  const { model } = d;
+  const p = stateOf(d, state);
+  const { born, end } = model.alloc;
+  const grouped = by && by !== 'birth';
+  const alive = grouped
+    ? d.order(by).filter((i) => born[i] <= p && p < end[i]) : liveAt(model, p);
+  const found = pileBetween(model, alive, low, high);
+  return { state: p, count: found.count, bytes: found.bytes,
+    rows: Array.from(found.rows.subarray(0, PILE_MOST),
+      (id) => ({ id, bytes: model.alloc.bytes[id], born: born[id] })) };
+}
+
+/* {x, W}: the curves at the shown states, and the churn of the columns. */
+function curves(d, { x, W }) {
+  const { shown, edges, span } = d.columns(x, W);
+  const of = (value) => Float64Array.from(shown, value);
+  const { values, exact } = d.active();
+  return { shown, span, requested: of((p) => d.curve()[p]), pending: of((p) => at(d.pending(), p)),
+    reserved: of((p) => at(d.reserved(), p)), active: of((p) => values[p]), activeExact: exact,
+    churn: churnColumns(d.model, edges) };
+}
+
+/** Operations by name; each takes a device and arguments. */
+export const answers = {
+  live,
+  range,
+  rows,
+  pile,
+  curves,
+  row: (d, { id, state }) => rowFacts(d, id, stateOf(d, state)),
+  check: (d) => ({ differences: d.differences() }),
+};

@@ -1,0 +1,219 @@
+// curves.js - bytes of a device at every state: curves, step lists, and where a curve is largest.
+
+const FAN = 64;
+
+/* Adds `value` in the states [from, to) by differences; `running` makes them the curve. */
+function add(curve, from, to, value) {
+  curve[from] += value;
+  if (to < curve.length) curve[to] -= value;
+}
+
+function running(curve) {
+  let sum = 0;
+  for (let p = 0; p < curve.length; p++) {
+    sum += curve[p];
+    curve[p] = sum;
+  }
+  return curve;
+}
+
+/** Requested bytes in every state. Sums are whole numbers below 2^53, hence exact. */
+export function requested(model) {
+  const { rows, born, end, bytes } = model.alloc;
+  const curve = new Float64Array(model.states);
+  curve[0] = model.adjust;
+  for (let i = 0; i < rows; i++) add(curve, born[i], end[i], bytes[i]);
+  return running(curve);
+}
+
+/** Block bytes in every state, and whether they are exact. A block of unknown size counts what was
+ * requested; `unsure` has the number of live blocks that are only bounded, null where there are
+ * none. */
+export function active(model) {
+  const { rows, born, end, bytes, pad, source } = model.alloc;
+  const ROUNDED = 2;
+  const values = new Float64Array(model.states);
+  values[0] = model.adjust;
+  let unsure = null;
+  for (let i = 0; i < rows; i++) {
+    const known = pad && !Number.isNaN(pad[i]);
+    add(values, born[i], end[i], bytes[i] + (known ? pad[i] : 0));
+    if (known && !(source && source[i] === ROUNDED)) continue;
+    unsure ??= new Float64Array(model.states);
+    add(unsure, born[i], end[i], 1);
+  }
+  return { values: running(values), exact: unsure === null, unsure: unsure && running(unsure) };
+}
+
+/* Changes of a step function, sorted by state and joined. */
+function stepsOf(changes) {
+  const { state: when } = changes;
+  const order = Array.from(when.keys()).sort((a, b) => when[a] - when[b]);
+  const state = [0];
+  const value = [0];
+  let sum = 0;
+  for (const i of order) {
+    sum += changes.by[i];
+    if (state[state.length - 1] !== when[i]) {
+      state.push(when[i]);
+      value.push(0);
+    }
+    value[value.length - 1] = sum;
+  }
+  return withoutRepeats(state, value);
+}
+
+function withoutRepeats(state, value) {
+  const keep = [];
+  for (let i = 0; i < state.length; i++) {
+    if (i === 0 || value[i] !== value[keep[keep.length - 1]]) keep.push(i);
+  }
+  return {
+    state: Uint32Array.from(keep, (i) => state[i]),
+    value: Float64Array.from(keep, (i) => value[i]),
+  };
+}
+
+/* The same from a whole curve, which is faster where changes are many. */
+function stepsOfCurve(curve) {
+  let n = 0;
+  for (let p = 0; p < curve.length; p++) if (p === 0 || curve[p] !== curve[p - 1]) n++;
+  const steps = { state: new Uint32Array(n), value: new Float64Array(n) };
+  for (let p = 0, at = 0; p < curve.length; p++) {
+    if (p > 0 && curve[p] === curve[p - 1]) continue;
+    steps.state[at] = p;
+    steps.value[at++] = curve[p];
+  }
+  return steps;
+}
+
+/** A step list of `each(add)`, which calls add(from, to, value) for states [from, to). */
+export function stepList(states, few, each) {
+  if (!few) {
+    const curve = new Float64Array(states);
+    each((from, to, value) => add(curve, from, to, value));
+    return stepsOfCurve(running(curve));
+  }
+  const changes = { state: [], by: [] };
+  const change = (state, by) => {
+    if (state >= states) return;
+    changes.state.push(state);
+    changes.by.push(by);
+  };
+  each((from, to, value) => {
+    change(from, value);
+    change(to, -value);
+  });
+  return stepsOf(changes);
+}
+
+/** Requested bytes whose free is asked for and not completed, as a step list. */
+export function pending(model) {
+  const { rows, end, wait, bytes } = model.alloc;
+  let waiting = 0;
+  for (let i = 0; wait && i < rows; i++) if (wait[i] > 0) waiting++;
+  if (waiting * 16 >= model.states) {
+    // As the loop below, but a call for each row would cost more than all else.
+    const curve = new Float64Array(model.states);
+    for (let i = 0; i < rows; i++) {
+      if (wait[i] > 0) add(curve, end[i] - wait[i], end[i], bytes[i]);
+    }
+    return stepsOfCurve(running(curve));
+  }
+  return stepList(model.states, true, (step) => {
+    for (let i = 0; waiting > 0 && i < rows; i++) {
+      if (wait[i] > 0) step(end[i] - wait[i], end[i], bytes[i]);
+    }
+  });
+}
+
+/** Mapped bytes, as a step list. */
+export function reserved(model) {
+  const { rows, born, end, bytes } = model.range;
+  return stepList(model.states, rows * 16 < model.states, (step) => {
+    for (let i = 0; i < rows; i++) step(born[i], end[i], bytes[i]);
+  });
+}
+
+/** The first position of sorted `list` whose value is above `value`. */
+export function firstAbove(list, value) {
+  let low = 0;
+  let high = list.length;
+  while (low < high) {
+    const mid = (low + high) >>> 1;
+    if (list[mid] > value) high = mid;
+    else low = mid + 1;
+  }
+  return low;
+}
+
+/** The value of a step list in state `p`. */
+export function at(steps, p) {
+  return steps.value[Math.max(0, firstAbove(steps.state, p) - 1)];
+}
+
+/* The earliest state with the largest value among states[from, to), or those states themselves. */
+function largest(curve, states, from, to) {
+  let best = states ? states[from] : from;
+  for (let i = from + 1; i < to; i++) {
+    const p = states ? states[i] : i;
+    if (curve[p] > curve[best]) best = p;
+  }
+  return best;
+}
+
+/** The state of the maximum of every 64 states, of every 64 of those, and so on; the earliest on
+ * ties. */
+export function pyramid(curve) {
+  const levels = [];
+  let below = null;
+  for (let n = curve.length; n > FAN; n = below.length) {
+    const level = new Uint32Array(Math.ceil(n / FAN));
+    for (let i = 0; i < level.length; i++) {
+      level[i] = largest(curve, below, i * FAN, Math.min(n, (i + 1) * FAN));
+    }
+    levels.push(level);
+    below = level;
+  }
+  return { curve, levels };
+}
+
+function climb(pyr, depth, from, to) {
+  const { curve, levels } = pyr;
+  const states = depth === 0 ? null : levels[depth - 1];
+  const first = Math.ceil(from / FAN);
+  const past = Math.floor(to / FAN);
+  if (first >= past || depth === levels.length) return largest(curve, states, from, to);
+  let best = climb(pyr, depth + 1, first, past);
+  if (from < first * FAN) {
+    const before = largest(curve, states, from, first * FAN);
+    if (curve[before] >= curve[best]) best = before;
+  }
+  if (past * FAN < to) {
+    const after = largest(curve, states, past * FAN, to);
+    if (curve[after] > curve[best]) best = after;
+  }
+  return best;
+}
+
+/** The state in [a, b) with the largest value, the earliest on ties. */
+export function peakIn(pyr, a, b) {
+  const from = Math.min(Math.max(0, a), pyr.curve.length - 1);
+  return climb(pyr, 0, from, Math.max(from + 1, Math.min(b, pyr.curve.length)));
+}
+
+/** How often within [a, b) the curve comes to stand at the value it has in `state`. */
+export function tiesAt(curve, state, a = 0, b = curve.length) {
+  let ties = 0;
+  for (let p = a; p < b; p++) {
+    if (curve[p] === curve[state] && (p === a || curve[p - 1] !== curve[p])) ties++;
+  }
+  return ties;
+}
+
+/** The smallest value in [a, b). */
+export function leastIn(curve, a, b) {
+  let least = curve[a];
+  for (let p = a + 1; p < b; p++) if (curve[p] < least) least = curve[p];
+  return least;
+}

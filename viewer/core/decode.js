@@ -1,0 +1,251 @@
+// decode.js - the packed tables of a device become the model that all other modules take.
+import { columnError, decodeColumn } from './unpack.js';
+
+const NONE32 = 0xffffffff;
+const GRAIN = 512;
+
+// What each table may have beside what it must have. Others are skipped.
+const COLUMNS = {
+  alloc: { must: ['born', 'until', 'bytes'],
+    may: ['wait', 'pad', 'source', 'lane', 'skew', 'stack', 'free_stack', 'cat', 'rule', 'sure',
+      'phase', 'stream', 'pool', 'flags', 'ctx'] },
+  time: { must: ['dt'], may: [] },
+  range: { must: ['born', 'until', 'base', 'bytes'],
+    may: ['lane', 'segment', 'kind', 'stream', 'pool'] },
+  segment: { must: [], may: ['stream', 'pool', 'flags', 'stack', 'bytes'] },
+  event: { must: ['state', 'kind'], may: ['arg'] },
+  oom: { must: ['state'], may: ['bytes', 'free', 'stack'] },
+  mark: { must: ['kind', 'first', 'last'], may: ['depth', 'name'] },
+  stack: { must: ['caller', 'frame'], may: ['site', 'culprit', 'owner', 'op', 'module'] },
+  frame: { must: ['func', 'file'], may: ['line', 'kind'] },
+  string: { must: ['len', 'bytes'], may: [] },
+  module: { must: ['caller', 'name'], may: [] },
+};
+
+/** What keeps this page from showing data of that head; null where nothing does. */
+export function schemaProblem(head) {
+  const schema = String(head?.schema ?? 'none');
+  if (/^vramscope\.view\/1(\.\d+)?$/.test(schema)) return null;
+  const tool = head?.tool ? ` by vramscope ${head.tool}` : '';
+  return `these data are of schema ${schema}, written${tool}; this page reads vramscope.view/1`;
+}
+
+/* The column's own bytes; undefined where its block is not here yet. */
+function bytesOf(spec, blocks, name) {
+  const block = blocks[spec.block];
+  if (!block) return undefined;
+  if (!(spec.at >= 0 && spec.len >= 0 && spec.at + spec.len <= block.length)) {
+    throw columnError(name, 'damaged data; the file was altered');
+  }
+  return block.subarray(spec.at, spec.at + spec.len);
+}
+
+function hasBytes(spec, rows) {
+  return spec.const === undefined && rows > 0;
+}
+
+/* Decodes the columns of a table that are here and not in `have`, by name. */
+async function decodeTable(table, head, blocks, have) {
+  const got = {};
+  const { must, may } = COLUMNS[table];
+  for (const column of [...must, ...may]) {
+    const name = `${table}.${column}`;
+    const given = Object.hasOwn(head.columns ?? {}, column) ? head.columns[column] : null;
+    if (!given && name === 'string.bytes') got.bytes = new Uint8Array(0);
+    if (!given) {
+      if (must.includes(column) && name !== 'string.bytes') throw columnError(name, 'missing');
+      continue;
+    }
+    const spec = { rows: head.rows, ...given };
+    const bytes = have.has(name) || !hasBytes(spec, spec.rows) ? null
+      : bytesOf(spec, blocks, name);
+    if (have.has(name) || bytes === undefined) continue;
+    if (spec.rows !== head.rows && name !== 'string.bytes') {
+      throw columnError(name, `${spec.rows} rows where the table has ${head.rows}`);
+    }
+    got[column] = await decodeColumn(spec, bytes, name);
+    have.add(name);
+  }
+  return got;
+}
+
+/* Where lives end: `until` counts states, 0 is to the end. */
+function endsOf(table, born, until, states) {
+  const end = new Uint32Array(born.length);
+  for (let i = 0; i < end.length; i++) {
+    if (born[i] >= states || born[i] + until[i] > states) {
+      throw columnError(`${table}.until`, `row ${i} is outside the recording`);
+    }
+    if (i > 0 && born[i] < born[i - 1] && table === 'alloc') {
+      throw columnError('alloc.born', `row ${i} is born before the row above it`);
+    }
+    end[i] = until[i] === 0 ? states : born[i] + until[i];
+  }
+  return end;
+}
+
+function orNone(column) {
+  return Float64Array.from(column, (n) => (n === NONE32 ? NaN : n));
+}
+
+function timesOf(dt, states, unit) {
+  if (dt.length !== states - 1) throw columnError('time.dt', 'not one for each event');
+  const time = new Float64Array(states);
+  for (let p = 2; p < states; p++) {
+    time[p] = time[p - 1] + (dt[p - 1] === NONE32 ? 0 : dt[p - 1] * unit);
+  }
+  return time;
+}
+
+function stringsOf(lengths, bytes) {
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  const strings = new Array(lengths.length);
+  let at = 0;
+  for (let i = 0; i < lengths.length; i++) {
+    strings[i] = decoder.decode(bytes.subarray(at, at + lengths[i]));
+    at += lengths[i];
+  }
+  if (at !== bytes.length) throw columnError('string.len', 'these are not lengths of the text');
+  return strings;
+}
+
+/* Where each mapped range lies when unmapped gaps between them are removed, in units of 512. */
+function packedLanes(range) {
+  const order = Array.from(range.base.keys()).sort((a, b) => range.base[a] - range.base[b]);
+  const lane = new Uint32Array(range.rows);
+  let covered = 0;
+  let end = -1;
+  for (const i of order) {
+    const base = range.base[i];
+    const past = base + range.bytes[i];
+    if (base > end) end = base;
+    lane[i] = Math.floor(Math.max(0, covered - (end - base)) / GRAIN);
+    if (past > end) {
+      covered += past - end;
+      end = past;
+    }
+  }
+  return lane;
+}
+
+function checkIds(model, table, column, rows, below) {
+  const ids = model[table]?.[column];
+  if (!ids || rows === undefined) return;
+  for (let i = 0; i < ids.length; i++) {
+    if (ids[i] >= rows || (below && i > 0 && ids[i] >= i)) {
+      throw columnError(`${table}.${column}`, `row ${i} points at what is not there`);
+    }
+  }
+}
+
+/* No id leads out of its table, and callers come first, so that no walk is endless. */
+function checkReferences(model) {
+  const strings = model.string.length;
+  const stacks = model.stack.rows;
+  for (const column of ['stack', 'free_stack']) checkIds(model, 'alloc', column, stacks);
+  checkIds(model, 'oom', 'stack', stacks);
+  checkIds(model, 'segment', 'stack', stacks);
+  checkIds(model, 'stack', 'caller', stacks, true);
+  checkIds(model, 'stack', 'frame', model.frame.rows);
+  for (const column of ['site', 'culprit', 'owner', 'op']) {
+    checkIds(model, 'stack', column, strings);
+  }
+  checkIds(model, 'stack', 'module', model.module ? model.module.rows : strings);
+  for (const column of ['func', 'file']) checkIds(model, 'frame', column, strings);
+  checkIds(model, 'mark', 'name', strings);
+}
+
+function placeColumns(model, table, head, got) {
+  const to = model[table];
+  const part = (model.packed[table] ??= {});
+  Object.assign(part, got);
+  if (got.pad) part.pad = orNone(got.pad);
+  const ready = COLUMNS[table].must.every((c) => model.have.has(`${table}.${c}`));
+  if (!ready) return;
+  to.rows = head.rows;
+  if (part.until) {
+    to.end = endsOf(table, part.born, part.until, model.states);
+    delete part.until;
+  }
+  Object.assign(to, part);
+  if (table === 'range' && !Object.hasOwn(head.columns, 'lane')) to.lane = packedLanes(to);
+}
+
+function place(model, table, head, got) {
+  if (table === 'time') {
+    if (got.dt) model.time = timesOf(got.dt, model.states, model.head.time?.unit_us ?? 1);
+  } else if (table === 'string') {
+    const { len, bytes } = Object.assign((model.packed.string ??= {}), got);
+    if (len && bytes && (got.len || got.bytes)) model.string = stringsOf(len, bytes);
+  } else {
+    model[table] ??= { rows: 0 };
+    placeColumns(model, table, head, got);
+  }
+}
+
+function emptyModel(head) {
+  const states = head.states;
+  if (!(Number.isInteger(states) && states > 0 && states < NONE32)) {
+    throw new Error('the number of states of this device is not one');
+  }
+  const none = () => new Uint32Array(0);
+  const first = (...columns) => Object.fromEntries([['rows', 1],
+    ...columns.map((column) => [column, new Uint32Array(1)])]);
+  return {
+    name: head.name ?? `${head.kind ?? 'cuda'}:${head.device ?? 0}`, states,
+    adjust: head.adjust_bytes ?? 0, time: null,
+    head: { ...head, categories: (head.categories ?? []).map((c) => (c.name ? c : { name: c })) },
+    alloc: { rows: 0, born: none(), end: none(), bytes: new Float64Array(0) },
+    range: { rows: 0, born: none(), end: none(), lane: none(), base: new Float64Array(0),
+      bytes: new Float64Array(0) },
+    segment: { rows: 0 }, event: { rows: 0, state: none(), kind: new Uint8Array(0) },
+    oom: { rows: 0, state: none() },
+    mark: { rows: 0, kind: new Uint8Array(0), first: none(), last: none() },
+    stack: first('caller', 'frame'), frame: first('func', 'file'), string: [''],
+    have: new Set(), packed: {}, whole: false,
+  };
+}
+
+/** Decodes into `model` what has come since; true when nothing is missing any more. */
+export async function decodeMore(model, blocks) {
+  const tables = model.head.tables ?? {};
+  let waits = false;
+  for (const table of Object.keys(COLUMNS)) {
+    const head = Object.hasOwn(tables, table) ? tables[table] : null;
+    if (!head || head.rows === 0) continue;
+    place(model, table, head, await decodeTable(table, head, blocks, model.have));
+    for (const column of Object.keys(head.columns)) {
+      const known = COLUMNS[table].must.concat(COLUMNS[table].may).includes(column);
+      if (known && !model.have.has(`${table}.${column}`)) waits = true;
+    }
+  }
+  model.whole = !waits;
+  if (model.whole) {
+    checkReferences(model);
+    model.packed = {};
+  }
+  return model.whole;
+}
+
+/** The model of a device, of the blocks that are here; `model.whole` says whether that is all.
+ * What a writer left out stays undefined. Fails with an error that names the column. */
+export async function decodeDevice(head, blocks) {
+  const model = emptyModel(head);
+  await decodeMore(model, blocks);
+  return model;
+}
+
+/** The picture of the whole recording that was made beforehand: its columns by name, or null. */
+export async function decodeCover(head, blocks) {
+  const table = head.tables?.cover;
+  if (!table || !(table.rows > 0)) return null;
+  const cover = { rows: table.rows };
+  for (const [column, given] of Object.entries(table.columns)) {
+    const spec = { rows: table.rows, ...given };
+    const name = `cover.${column}`;
+    const bytes = hasBytes(spec, spec.rows) ? bytesOf(spec, blocks, name) : null;
+    if (bytes === undefined) return null;
+    cover[column] = await decodeColumn(spec, bytes, name);
+  }
+  return cover;
+}

@@ -1,0 +1,89 @@
+// device.js - one device as the operations see it: its model, and what is made of it once.
+import { active, pending, pyramid, requested, reserved } from './curves.js';
+import { differences } from './check.js';
+import { columnEdges, shownStates, timeColumns, timeEdges } from './columns.js';
+import { grouping, groupRows, liveAt } from './live.js';
+
+/** A function that makes its value at the first call and keeps it. */
+function once(make) {
+  let made = null;
+  return () => (made ??= { value: make() }).value;
+}
+
+/* Values by key, the last few of them. */
+function remembered(make, most) {
+  const kept = new Map();
+  return (key, ...rest) => {
+    if (!kept.has(key)) {
+      if (kept.size >= most) kept.delete(kept.keys().next().value);
+      kept.set(key, make(key, ...rest));
+    }
+    return kept.get(key);
+  };
+}
+
+/* Groups from the bottom of the stack: categories as the head lists them, others by their bytes at
+ * the peak. */
+function bandsOf(d, by) {
+  const { names } = d.grouping(by);
+  const bands = Uint16Array.from(names.keys());
+  if (by === 'category') return bands;
+  const at = new Float64Array(names.length);
+  for (const g of groupRows(d.model, liveAt(d.model, d.peak()), d.grouping(by))) {
+    at[g.key] = g.bytes;
+  }
+  return bands.sort((a, b) => at[b] - at[a] || a - b);
+}
+
+/* Rows in stack order when groups lie on one another: by group, then by birth. */
+function orderOf(d, by) {
+  const { of, names } = d.grouping(by);
+  const first = new Uint32Array(names.length);
+  const count = new Uint32Array(names.length);
+  const { rows } = d.model.alloc;
+  for (let i = 0; i < rows; i++) count[of[i]]++;
+  let at = 0;
+  for (const g of d.bands(by)) {
+    first[g] = at;
+    at += count[g];
+  }
+  const order = new Uint32Array(rows);
+  for (let i = 0; i < rows; i++) order[first[of[i]]++] = i;
+  return order;
+}
+
+/** The shown states of a view x: {mode: events | time, from, to} in W columns, with the edges
+ * between columns and the span of states. */
+function columnsOf(d, { mode, from, to }, W) {
+  const { model } = d;
+  const timed = mode === 'time' && model.time;
+  const shown = timed ? timeColumns(model, d.pyramid(), from, to, W)
+    : shownStates(d.pyramid(), from, to, W);
+  const edges = timed ? timeEdges(model.time, from, to, W)
+    : columnEdges(from, to, W, model.states);
+  return { shown, edges, span: [edges[0], Math.max(edges[W], edges[0] + 1)] };
+}
+
+/** What operations take. Curves and groupings are made when they are first asked for. */
+export function createDevice(model, cover = null) {
+  const d = { model, cover };
+  d.curve = once(() => requested(model));
+  d.pyramid = once(() => pyramid(d.curve()));
+  d.peak = once(() => {
+    const { curve, levels } = d.pyramid();
+    let top = levels.length > 0 ? levels[levels.length - 1][0] : 0;
+    const last = levels.length > 0 ? levels[levels.length - 1] : curve.keys();
+    for (const p of last) if (curve[p] > curve[top]) top = p;
+    return top;
+  });
+  d.pending = once(() => pending(model));
+  d.reserved = once(() => reserved(model));
+  d.active = once(() => active(model));
+  d.differences = once(() => differences(model,
+    { curve: d.curve(), pending: d.pending(), reserved: d.reserved() }));
+  d.grouping = remembered((by) => grouping(model, by), 12);
+  d.bands = remembered((by) => bandsOf(d, by), 12);
+  d.order = remembered((by) => orderOf(d, by), 3);
+  d.columns = (x, W) => columnsOf(d, x, W);
+  return d;
+}

@@ -1,0 +1,113 @@
+// engine.js - the one face of the core: blocks go in, operations are answered.
+import { answers } from './answers.js';
+import { decodeCover, decodeDevice, decodeMore } from './decode.js';
+import { createDevice } from './device.js';
+import { summary } from './summary.js';
+
+// Answered as soon as allocations are here; all else waits for every column.
+const EARLY = ['raster', 'groups'];
+const KEPT = 2;
+
+function isEarly(op, args) {
+  return EARLY.includes(op) && ['category', 'birth'].includes(args.by ?? 'category')
+    && !args.query;
+}
+
+/* A promise with its ends outside. */
+function signal() {
+  const s = {};
+  s.promise = new Promise((resolve, reject) => Object.assign(s, { resolve, reject }));
+  s.promise.catch(() => {});
+  return s;
+}
+
+/* Decodes what has come, in turn; `first` is when allocations are here, `whole` when all is. */
+function createLoad(head, blocks, only) {
+  const load = { device: null, first: signal(), whole: signal(), busy: Promise.resolve() };
+  const fail = (error) => {
+    load.first.reject(error);
+    load.whole.reject(error);
+  };
+  const step = async () => {
+    if (!load.device) load.device = createDevice(await decodeDevice(head, blocks));
+    else if (!load.device.model.whole) await decodeMore(load.device.model, blocks);
+    const { device } = load;
+    device.cover ??= await decodeCover(head, blocks);
+    const { model } = device;
+    if (model.alloc.rows > 0 || model.whole) load.first.resolve();
+    if (!model.whole) return;
+    load.whole.resolve();
+    // Nobody else will ask for them.
+    if (only) blocks.fill(undefined);
+  };
+  load.more = () => (load.busy = load.busy.then(step).catch(fail));
+  load.cut = () => load.busy.then(() => {
+    if (load.device?.model.whole) return;
+    fail(new Error('the file ends before its data; it was cut'));
+  });
+  load.more();
+  return load;
+}
+
+/**
+ * `files` as in the head of the page. Returns call(op, args) -> promise of an answer; args.file and
+ * args.dev say which device (0 and 0). Beside the operations of answers.js and those in `more`:
+ * block {n, bytes}: a block is here; end: no more will come; cover {wait}: the summary of a device.
+ */
+export function createEngine(files, more = {}) {
+  const ops = { ...answers, ...more };
+  const blocks = [];
+  const loads = new Map();
+  const only = files.reduce((n, file) => n + (file.devices?.length ?? 0), 0) === 1;
+  let ended = false;
+
+  function loadOf(file, dev) {
+    const key = `${file}.${dev}`;
+    const head = files[file]?.devices?.[dev];
+    if (!head) throw new Error(`there is no device ${dev} in file ${file}`);
+    let load = loads.get(key);
+    if (!load) {
+      // A page keeps the columns of few devices: those that were asked for last.
+      if (loads.size >= KEPT) loads.delete(loads.keys().next().value);
+      load = createLoad(head, blocks, only);
+      if (ended) load.cut();
+    }
+    loads.delete(key);
+    loads.set(key, load);
+    return load;
+  }
+
+  async function block({ n, bytes }) {
+    blocks[n] = bytes;
+    await Promise.all([...loads.values()].map((load) => load.more()));
+    return { n };
+  }
+
+  async function end() {
+    ended = true;
+    await Promise.all([...loads.values()].map((load) => load.cut()));
+    return {};
+  }
+
+  async function cover(load, { wait }) {
+    if (wait) await load.whole.promise;
+    else await load.busy;
+    if (!load.device) await load.first.promise;
+    return summary(load.device, Object.keys(ops).concat('cover'));
+  }
+
+  return async function call(op, args = {}) {
+    if (op === 'block') return block(args);
+    if (op === 'end') return end();
+    if (op !== 'cover' && !Object.hasOwn(ops, op)) throw new Error(`no operation is called ${op}`);
+    const load = loadOf(args.file ?? 0, args.dev ?? 0);
+    if (op === 'cover') return cover(load, args);
+    await (isEarly(op, args) ? load.first : load.whole).promise;
+    const other = async (file, dev) => {
+      const second = loadOf(file, dev);
+      await second.whole.promise;
+      return second.device;
+    };
+    return ops[op](load.device, args, other);
+  };
+}

@@ -1,0 +1,92 @@
+// leaks.js - what each step leaves behind: born in it and alive after later ones.
+
+import { firstAbove } from './curves.js';
+
+const STEP = 0;
+
+/** The steps of a recording in order: { mark, number, name, first, last }, states inclusive. */
+export function stepsOf(model) {
+  const { mark, string } = model;
+  const steps = [];
+  for (let m = 0; mark && m < mark.rows; m++) {
+    if (mark.kind[m] !== STEP) continue;
+    steps.push({ mark: m, name: string[mark.name[m]], first: mark.first[m], last: mark.last[m] });
+  }
+  steps.sort((a, b) => a.first - b.first || a.mark - b.mark);
+  const numbers = steps.map((step) => /(\d+)\D*$/.exec(step.name || ''));
+  const named = numbers.every((n) => n !== null);
+  return steps.map((step, i) => ({ ...step, number: named ? Number(numbers[i][1]) : i + 1 }));
+}
+
+/** Rows [from, to) born in the states first to last; what was before recording never is. */
+export function bornWithin(model, first, last) {
+  const { born } = model.alloc;
+  const from = firstAbove(born, Math.max(first, 1) - 1);
+  return [from, Math.max(from, firstAbove(born, last))];
+}
+
+/* The step a row was born in, or -1, by two ascending lists. */
+function stepOfRows(model, steps) {
+  const of = new Int32Array(model.alloc.rows).fill(-1);
+  steps.forEach((step, k) => {
+    const [from, to] = bornWithin(model, step.first, step.last);
+    of.fill(k, from, to);
+  });
+  return of;
+}
+
+/** Rows born in the states first to last and live at state p. */
+export function survivorRows(model, first, last, p) {
+  const { end } = model.alloc;
+  const [from, to] = bornWithin(model, first, last);
+  const rows = new Uint32Array(to - from);
+  let n = 0;
+  for (let r = from; r < to; r++) if (end[r] > p) rows[n++] = r;
+  return rows.subarray(0, n);
+}
+
+/** bytes and count, K * K: at [k * K + t] what was born in step k and is alive in the last state of
+ * step t; atEnd, K: alive in the last state of the recording.  mask: rows that take part. */
+export function survivors(model, mask = null, steps = stepsOf(model)) {
+  const { end, bytes, rows } = model.alloc;
+  const K = steps.length;
+  const got = { steps, bytes: new Float64Array(K * K), count: new Float64Array(K * K),
+    atEnd: new Float64Array(K), countAtEnd: new Float64Array(K) };
+  const of = stepOfRows(model, steps);
+  for (let r = 0; r < rows; r++) {
+    const k = of[r];
+    if (k < 0 || (mask && !mask[r])) continue;
+    for (let t = k; t < K && steps[t].last < end[r]; t++) {
+      got.bytes[k * K + t] += bytes[r];
+      got.count[k * K + t]++;
+    }
+    if (end[r] < model.states) continue;
+    got.atEnd[k] += bytes[r];
+    got.countAtEnd[k]++;
+  }
+  return got;
+}
+
+/** Survivors at state p (default the end) by group and step of birth: rows { group, name, bytes[K],
+ * count[K], total, first (step first seen) }, most bytes first.  of: group of each alloc row. */
+export function survivorsBy(model, { of, names }, p = model.states - 1, steps = stepsOf(model)) {
+  const K = steps.length;
+  const stepOf = stepOfRows(model, steps);
+  const { end, born, bytes, rows } = model.alloc;
+  const groups = new Map();
+  for (let r = 0; r < rows && born[r] <= p; r++) {
+    const k = stepOf[r];
+    if (k < 0 || end[r] <= p) continue;
+    let group = groups.get(of[r]);
+    if (!group) {
+      group = { group: of[r], name: names[of[r]], bytes: new Float64Array(K),
+        count: new Float64Array(K), total: 0, first: K };
+      groups.set(of[r], group);
+    }
+    group.bytes[k] += bytes[r];
+    group.count[k]++;
+    group.total += bytes[r];
+    if (k < group.first) group.first = k;
+  }
+  return [...groups.values()].sort((a, b) => b.total - a.total || a.group - b.group);
+}

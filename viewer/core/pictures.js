@@ -1,0 +1,298 @@
+// pictures.js - the operations that draw: stacks, groups, maps, trees, and searches.  What they
+// make once of a device (map, shades, the last searches) they keep on it.
+import { eventsAround, mapExtent, mapPicture, mapPile, mapRows, segmentsAt } from './address.js';
+import { churnColumns, bornIn, survivors } from './range.js';
+import { diffRows } from './diff.js';
+import { expressionsOf, parse, run } from './query.js';
+import { SPECIAL, flame, flameDiff, layout } from './tree.js';
+import { groupSums, groupsPicture, outline, stackPicture } from './raster.js';
+import { FRAME_CLASSES } from './row.js';
+import { isBefore, liveAt } from './live.js';
+import { stepsOf, survivorsBy } from './leaks.js';
+
+// Bits of a pixel's mark, above the shade.
+const EXCLUDED = 8;
+const BEFORE = 16;
+const SHADES = 7;
+const SLOW = 200;
+
+function named(by) {
+  return !by || by === 'birth' ? 'category' : by;
+}
+
+/* ---- searches ---- */
+
+/* Which strings match each expression; gives up when all of them together take too long. */
+function matchStrings(sources, strings) {
+  const began = Date.now();
+  const found = new Map();
+  for (const source of sources) {
+    const expression = new RegExp(source, 'i');
+    const bitmap = new Uint8Array(strings.length);
+    for (let i = 0; i < strings.length; i++) {
+      bitmap[i] = expression.test(strings[i]) ? 1 : 0;
+      if (Date.now() - began > SLOW) throw new Error('expression too slow');
+    }
+    found.set(source, bitmap);
+  }
+  return found;
+}
+
+/* {mask, count, ever, atCursor} of a query, or {error, at}. The last few are kept. */
+function searched(d, text, cursor) {
+  d.searches ??= new Map();
+  const key = `${text} ${/alive:|survives:/.test(text) ? cursor : ''}`;
+  if (d.searches.has(key)) return d.searches.get(key);
+  const ast = parse(text);
+  let found = ast;
+  try {
+    if (!ast.error) {
+      const expressions = matchStrings(expressionsOf(ast), d.model.string);
+      found = run(d.model, ast, { cursor, peak: d.peak(), expressions });
+    }
+  } catch (e) {
+    found = { error: e.message, at: 0 };
+  }
+  if (d.searches.size >= 4) d.searches.delete(d.searches.keys().next().value);
+  d.searches.set(key, found);
+  return found;
+}
+
+/* The rows a filter leaves; null where there is none, or none that can be read. */
+function maskOf(d, { query, state }) {
+  if (!query) return null;
+  return searched(d, query, state ?? d.peak()).mask ?? null;
+}
+
+/* The next matching row in birth order after `after` (null: the first), or before it. */
+function visit(model, mask, after, step) {
+  const { rows, bytes, born } = model.alloc;
+  const from = after ?? (step > 0 ? -1 : rows);
+  for (let k = 1; k <= rows; k++) {
+    const id = (((from + step * k) % rows) + rows) % rows;
+    if (mask[id]) return { id, bytes: bytes[id], born: born[id] };
+  }
+  return null;
+}
+
+/* {text, state, after, step}: what a query matches, and the next of it to visit. */
+function find(d, { text, state, after = null, step = 1 }) {
+  const p = Math.min(Math.max(0, state ?? 0), d.model.states - 1);
+  const found = searched(d, text, p);
+  if (found.error) return { error: found.error, at: found.at };
+  const now = found.atCursor(p);
+  const whole = d.curve()[p];
+  return { count: found.count, ever: found.ever, now, share: whole > 0 ? now / whole : -1,
+    visit: d.model.alloc.rows ? visit(d.model, found.mask, after, step) : null };
+}
+
+/* ---- stack and groups ---- */
+
+/* The bytes a picture must hold: given, or from zero to the most that is drawn. */
+function heightOf(d, args, shown, mask) {
+  const { model } = d;
+  if (args.y1 !== null && args.y1 !== undefined) return { y0: args.y0 ?? 0, y1: args.y1 };
+  let top = 1;
+  let low = 0;
+  const sums = mask ? groupSums(model, { shown, mask, groups: 1,
+    groupOf: new Uint8Array(model.alloc.rows) }) : null;
+  for (let c = 0; c < shown.length; c++) {
+    const value = sums ? sums[c] : d.curve()[shown[c]];
+    top = Math.max(top, value);
+    low = Math.min(low, value);
+  }
+  return { y0: Math.min(low, mask ? 0 : model.adjust), y1: top };
+}
+
+/* A shade for each stack: neighbours of one category are told apart by it. */
+function shadesOf(d) {
+  if (d.shades) return d.shades;
+  const { alloc } = d.model;
+  const marks = new Uint8Array(alloc.rows);
+  for (let i = 0; i < alloc.rows; i++) {
+    const hash = Math.imul((alloc.stack ? alloc.stack[i] : 0) + 1, 0x9e3779b1) >>> 29;
+    marks[i] = (hash & SHADES) | (isBefore(d.model, i) ? BEFORE : 0);
+  }
+  d.shades = marks;
+  return marks;
+}
+
+/* What paints each pixel: the group of its allocation, and its marks. */
+function painted(d, ids, of, excluded, W) {
+  const marks = shadesOf(d);
+  const group = new Uint16Array(ids.length);
+  const mark = new Uint8Array(ids.length);
+  for (let i = 0; i < ids.length; i++) {
+    const id = ids[i];
+    if (id < 0) continue;
+    // Bands are high: the pixel above is mostly of the same one, and at hand.
+    if (i >= W && id === ids[i - W]) {
+      group[i] = group[i - W];
+      mark[i] = mark[i - W];
+      continue;
+    }
+    group[i] = of[id];
+    mark[i] = marks[id] | (excluded && !excluded[id] ? EXCLUDED : 0);
+  }
+  return { group, mark };
+}
+
+function view(d, args) {
+  const { shown, edges, span } = d.columns(args.x, args.W);
+  const mask = maskOf(d, args);
+  const only = args.only && mask ? mask : undefined;
+  return { shown, edges, span, mask, only, W: args.W, H: args.H,
+    ...heightOf(d, args, shown, only) };
+}
+
+/* {x, W, H, y0, y1, by, query, only}: ids of allocations, and what paints them. */
+function raster(d, args) {
+  const v = view(d, args);
+  const { of, names } = d.grouping(named(args.by));
+  const order = args.by && args.by !== 'birth' ? d.order(args.by) : undefined;
+  const { shown, only, H, W, y0, y1 } = v;
+  const { ids, sums, drawn } = stackPicture(d.model, { shown, order, mask: only, y0, y1, H });
+  return { W, H, y0, y1, shown, span: v.span, ids, sums, drawn, groups: names.length,
+    bandsGrouped: order !== undefined, churn: churnColumns(d.model, v.edges),
+    ...painted(d, ids, of, only ? null : v.mask, W) };
+}
+
+/* The same with one band for each group; ids are groups. */
+function groups(d, args) {
+  const v = view(d, args);
+  const by = named(args.by);
+  const { of, names } = d.grouping(by);
+  const { shown, only, H, W, y0, y1 } = v;
+  const picture = groupsPicture(d.model, { shown, groupOf: of, groups: names.length,
+    bands: d.bands(by), mask: only, y0, y1, H });
+  const { ids, sums, parts } = picture;
+  return { W, H, y0, y1, shown, span: v.span, ids, sums, parts, groups: names.length,
+    group: Uint16Array.from(ids, (id) => Math.max(0, id)), mark: new Uint8Array(ids.length),
+    churn: churnColumns(d.model, v.edges), bandsGrouped: true };
+}
+
+/* {id} beside a view: where one allocation lies in the stack. */
+function outlined(d, args) {
+  const v = view(d, args);
+  const order = args.by && args.by !== 'birth' ? d.order(args.by) : undefined;
+  return outline(d.model, { shown: v.shown, order, mask: v.only }, args.id);
+}
+
+/* ---- addresses ---- */
+
+function mapOf(d) {
+  d.map ??= mapRows(d.model);
+  return d.map;
+}
+
+/* {x, W, H, y0, y1, by, query, chosen}: the address map; y in bytes of its rows end to end. */
+function map(d, args) {
+  const { shown, span } = d.columns(args.x, args.W);
+  const rows = mapOf(d);
+  const extent = mapExtent(rows, args.chosen ?? null);
+  const [y0, y1] = [args.y0 ?? 0, args.y1 ?? Math.max(1, extent.bytes)];
+  const picture = mapPicture(d.model, rows,
+    { shown, chosen: args.chosen ?? null, y0, y1, H: args.H });
+  const { of, names } = d.grouping(named(args.by));
+  return { W: args.W, H: args.H, y0, y1, shown, span, ...picture, groups: names.length,
+    ...painted(d, picture.ids, of, maskOf(d, args), args.W), tops: extent.tops, bytes: extent.bytes,
+    rows: rows.rows.map(({ lane, bytes, base }) => ({ lane, bytes, base })),
+    unplaced: rows.unplaced };
+}
+
+/* {column, y} beside a view of the map: the allocations under one pixel. */
+function mapUnder(d, args) {
+  const { shown } = d.columns(args.x, args.W);
+  const rows = mapOf(d);
+  const chosen = args.chosen ?? null;
+  const [y0, y1] = [args.y0 ?? 0, args.y1 ?? Math.max(1, mapExtent(rows, chosen).bytes)];
+  return mapPile(d.model, rows, { shown, chosen, y0, y1, H: args.H }, args.column, args.y);
+}
+
+/* ---- trees ---- */
+
+function rowsOf(d, { of = 'cursor', state, a, b }) {
+  const { model } = d;
+  switch (of) {
+    case 'cursor': return liveAt(model, Math.min(Math.max(0, state ?? 0), model.states - 1));
+    case 'peak': return liveAt(model, d.peak());
+    case 'survivors': return survivors(model, a, b);
+    case 'churn': return bornIn(model, a, b);
+    case 'ever': return Uint32Array.from(model.alloc.born.keys());
+    default: throw new Error(`no tree is of ${of}`);
+  }
+}
+
+function isOwn({ frame }, f) {
+  return frame.kind !== undefined && FRAME_CLASSES[frame.kind[f]] === 'user';
+}
+
+/* Frames that `hide` leaves out: all but the user's own. */
+function hiddenFrames(model) {
+  return Uint8Array.from({ length: model.frame.rows }, (_, f) => (isOwn(model, f) ? 0 : 1));
+}
+
+/* The cells of a tree, each with the words it shows. */
+function labelled(model, made, cells) {
+  const { frame, string } = model;
+  return cells.map((cell) => {
+    const f = made.frame[cell.node];
+    const special = made.special[cell.node];
+    if (cell.node === 0) return { ...cell, name: 'all', file: '', line: 0, own: false };
+    if (special === SPECIAL.before) {
+      return { ...cell, name: 'before recording', file: '', line: 0, own: false };
+    }
+    if (special === SPECIAL.unknown) {
+      return { ...cell, name: '(no stack)', file: '', line: 0, own: false };
+    }
+    return { ...cell, name: string[frame.func[f]], file: string[frame.file[f]],
+      line: frame.line ? frame.line[f] : 0, own: isOwn(model, f) };
+  });
+}
+
+/* {of, state, a, b, weight, root, library, query, only, width, top}: the tree and its cells; of:
+ * cursor, peak, survivors, churn, ever, or diff, between the states a and b. */
+function tree(d, args) {
+  const { model } = d;
+  const options = { weight: args.weight, root: args.root,
+    hide: args.library === false ? hiddenFrames(model) : null };
+  const mask = maskOf(d, args);
+  const kept = (rows) => (mask && args.only ? rows.filter((row) => mask[row]) : rows);
+  const side = (p) => ({ model, rows: kept(liveAt(model, p)) });
+  const made = args.of === 'diff' ? flameDiff(side(args.a), side(args.b), options)
+    : flame(model, kept(rowsOf(d, args)), options);
+  return { ...made, cells: labelled(model, made, layout(made, args.width ?? 1000, args.top ?? 0)) };
+}
+
+/* ---- leaks and differences ---- */
+
+/* {state, by}: what each step left alive, by group. */
+function leaks(d, { state, by }) {
+  const p = state ?? d.model.states - 1;
+  const rows = survivorsBy(d.model, d.grouping(named(by)), p);
+  return { state: p, steps: stepsOf(d.model), rows };
+}
+
+/* {a, b: {file, dev, state}, by, pairs}: two live sets side by side; `pairs` are of sites. */
+async function diff(d, { a, b, by, pairs = null }, other) {
+  const side = (device, p) => ({ model: device.model, rows: liveAt(device.model, p),
+    grouping: pairs ? undefined : device.grouping(named(by ?? 'site')) });
+  const one = await other(a.file, a.dev);
+  const two = await other(b.file, b.dev);
+  return diffRows(side(one, a.state), side(two, b.state), pairs);
+}
+
+/** Operations by name, for createEngine. */
+export const pictureOps = {
+  raster,
+  groups,
+  outline: outlined,
+  map,
+  'map-pile': mapUnder,
+  state: (d, { state }) => ({ state, bars: segmentsAt(d.model, state) }),
+  events: (d, { state, n }) => ({ state, rows: eventsAround(d.model, state, n) }),
+  tree,
+  leaks,
+  find,
+  diff,
+};

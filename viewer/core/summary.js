@@ -1,0 +1,128 @@
+// summary.js - what the page shows of a whole device: its curves in columns, marks, flags, lists.
+import { at, peakIn, tiesAt } from './curves.js';
+import { isBefore } from './live.js';
+import { shownStates } from './columns.js';
+
+const COLUMNS = 2048;
+const PEAKS = 10;
+const KIND = { step: 0, phase: 1 };
+const EVENT = { unmap: 3, snapshot: 5, retry: 6 };
+
+/** Marks of a kind: {first, last, name}. Steps without a name are numbered. */
+export function marksOf(model, kind) {
+  const { mark, string } = model;
+  const list = [];
+  for (let i = 0; i < mark.rows; i++) {
+    if (mark.kind[i] !== kind) continue;
+    const name = mark.name ? string[mark.name[i]] : '';
+    list.push({ first: mark.first[i], last: mark.last[i],
+      name: name || (kind === KIND.step ? `step ${list.length + 1}` : '') });
+  }
+  return list;
+}
+
+/** The name of the step that holds state `p`; '' where none does. */
+export function stepAt(model, p) {
+  return marksOf(model, KIND.step).find((s) => s.first <= p && p <= s.last)?.name ?? '';
+}
+
+/* The peak, then those of the other steps, highest first. */
+function peaksOf(d) {
+  const curve = d.curve();
+  const found = new Set([d.peak()]);
+  for (const step of marksOf(d.model, KIND.step)) {
+    found.add(peakIn(d.pyramid(), step.first, step.last + 1));
+  }
+  return [...found].sort((a, b) => curve[b] - curve[a] || a - b).slice(0, PEAKS);
+}
+
+/** The groupings that the columns of a model allow. */
+export function groupingsOf(model) {
+  const { alloc, stack } = model;
+  const stacks = stack.rows > 1;
+  const can = { category: alloc.cat, site: stacks && (stack.site ?? stack.culprit),
+    owner: stacks && stack.owner, module: stacks && stack.module?.some((id) => id > 0),
+    phase: alloc.phase, pool: alloc.pool, stream: alloc.stream, size: true, age: true,
+    birth: true };
+  return Object.keys(can).filter((by) => can[by]);
+}
+
+/* The least that the device must have had: what was mapped and free when a request failed. */
+function capacitySeen(d) {
+  const { oom } = d.model;
+  let most = null;
+  for (let i = 0; oom.free && i < oom.rows; i++) {
+    if (Number.isNaN(oom.free[i])) continue;
+    most = Math.max(most ?? 0, at(d.reserved(), oom.state[i]) + oom.free[i]);
+  }
+  return most;
+}
+
+function eventsOf({ event }, test) {
+  const states = [];
+  for (let i = 0; i < event.rows; i++) if (test(event.kind[i])) states.push(event.state[i]);
+  return states;
+}
+
+/* Before the columns are here: what was computed beforehand. */
+function early(head, cover) {
+  const has = cover && cover.rows > 0;
+  let top = 0;
+  for (let c = 1; has && c < cover.rows; c++) {
+    if (cover.requested[c] > cover.requested[top]) top = c;
+  }
+  return {
+    at: has ? cover.state : Uint32Array.of(0),
+    requested: has ? cover.requested : Float64Array.of(0),
+    reserved: has ? cover.reserved ?? null : null, active: null, activeExact: false,
+    peak: has ? { state: cover.state[top], bytes: cover.requested[top], ties: 1 } : null,
+    peaks: has ? [cover.state[top]] : [], time: null, ooms: [], steps: [], phases: [],
+    annotations: [], mallocs: [], snapshots: [], retries: [], capacityKnown: null, by: ['category'],
+    before: 0, has: { stacks: false, events: head.states > 1 },
+  };
+}
+
+function whole(d) {
+  const { model } = d;
+  const curve = d.curve();
+  const shown = shownStates(d.pyramid(), 0, model.states, Math.min(COLUMNS, model.states));
+  const { values, exact } = d.active();
+  const peak = d.peak();
+  let before = 0;
+  for (let i = 0; i < model.alloc.rows; i++) if (isBefore(model, i)) before++;
+  const { oom } = model;
+  return {
+    at: shown, requested: Float64Array.from(shown, (p) => curve[p]),
+    reserved: model.range.rows ? Float64Array.from(shown, (p) => at(d.reserved(), p)) : null,
+    active: model.alloc.pad ? Float64Array.from(shown, (p) => values[p]) : null,
+    activeExact: exact,
+    peak: { state: peak, bytes: curve[peak], ties: tiesAt(curve, peak) }, peaks: peaksOf(d),
+    time: model.time && model.states > 1 ? [0, Math.max(1, model.time[model.states - 1])] : null,
+    ooms: Array.from({ length: oom.rows }, (_, i) => ({ state: oom.state[i],
+      bytes: oom.bytes ? oom.bytes[i] : null, free: oom.free ? oom.free[i] : null })),
+    steps: marksOf(model, KIND.step), phases: marksOf(model, KIND.phase),
+    annotations: [2, 3].flatMap((kind) => marksOf(model, kind)),
+    // Every second kind gives back: segment_free, segment_unmap.
+    mallocs: Array.from({ length: model.event.rows }, (_, i) => i)
+      .filter((i) => model.event.kind[i] <= EVENT.unmap)
+      .map((i) => [model.event.state[i], model.event.kind[i] % 2]),
+    snapshots: eventsOf(model, (kind) => kind === EVENT.snapshot),
+    retries: eventsOf(model, (kind) => kind === EVENT.retry),
+    capacityKnown: capacitySeen(d), by: groupingsOf(model), before,
+    has: { stacks: model.stack.rows > 1, events: model.states > 1 },
+  };
+}
+
+/** What the page keeps of a device; `complete` is false while columns are still coming. */
+export function summary(d, ops) {
+  const { model } = d;
+  const { head } = model;
+  const found = model.whole ? d.differences()[0] : undefined;
+  return {
+    name: model.name, states: model.states, adjust: model.adjust, ops,
+    capacity: head.capacity_bytes ?? null, allocations: head.tables?.alloc?.rows ?? 0,
+    complete: model.whole, ...(model.whole ? whole(d) : early(head, d.cover)),
+    problem: found ? `state ${found.state}: ${found.what} is ${found.page} on this page, `
+      + `${found.core} in the analysis` : null,
+  };
+}
