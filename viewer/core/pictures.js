@@ -282,6 +282,14 @@ async function diff(d, { a, b, by, pairs = null }, other) {
   return diffRows(side(one, a.state), side(two, b.state), pairs);
 }
 
+/* {state, by}: the segments at a state; each block says its group, which paints it. */
+function segments(d, { state, by }) {
+  const { of } = d.grouping(named(by));
+  const bars = segmentsAt(d.model, state);
+  for (const bar of bars) for (const block of bar.blocks) block.group = of[block.row];
+  return { state, bars };
+}
+
 /** Operations by name, for createEngine. */
 export const pictureOps = {
   raster,
@@ -289,7 +297,7 @@ export const pictureOps = {
   outline: outlined,
   map,
   'map-pile': mapUnder,
-  state: (d, { state }) => ({ state, bars: segmentsAt(d.model, state) }),
+  state: segments,
   events: (d, { state, n }) => ({ state, rows: eventsAround(d.model, state, n) }),
   tree,
   leaks,

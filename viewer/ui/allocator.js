@@ -171,7 +171,9 @@ export function createAllocator(host, ctx) {
     fill(lead, el('strong', { text: eventName(last.state) }),
       button('\u2039', () => move(-1), { 'aria-label': 'one event back', title: ',' }),
       button('\u203a', () => move(1), { 'aria-label': 'one event on', title: '.' }),
-      el('span', { class: 'muted', text: `${count(last.bars.length)} segments` }));
+      el('span', { class: 'muted', text: `${count(last.bars.length)} segments` +
+        (ctx.cover().states < 2 ? '. Recording was not enabled; this is one moment, ' +
+        'not a history.' : '') }));
     const largest = last.bars.reduce((n, bar) => Math.max(n, bar.bytes), 1);
     const grouped = poolsOf(last.bars, ctx.device());
     const room = Math.max(120, pools.clientWidth - 460);

@@ -52,6 +52,12 @@ function trustOf(head, state) {
   return told ? told.trust : null;
 }
 
+/** Whether the file ends in the middle of the recording. */
+export function isCut(head, state) {
+  const trust = trustOf(head, state);
+  return Boolean(trust) && trust.window === 'incomplete';
+}
+
 export function gradeOf(head, state) {
   const trust = trustOf(head, state);
   return trust ? trust.grade : null;

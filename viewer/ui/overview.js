@@ -62,16 +62,19 @@ function drawNames(g, cover, scale, box, palette) {
     [(cover.activeExact ? '' : '~ ') + 'active', last(cover.active)],
     ['reserved', last(cover.reserved)],
   ].filter(([, value]) => !Number.isNaN(value) && value !== undefined)
-    .map(([name, value]) => ({ name, y: scale.of(value) })).sort((a, b) => b.y - a.y);
-  const least = box.top + 6 + 13 * (names.length - 1);
-  if (names.length) names[0].y = Math.max(least, names[0].y);
-  let below = box.top + box.height + 13;
+    .map(([name, value]) => ({ name, y: scale.of(value) })).sort((a, b) => a.y - b.y);
+  let free = box.top + 5;
+  for (const one of names) {
+    one.y = Math.max(one.y, free);
+    free = one.y + 13;
+  }
+  let under = box.top + box.height + 6;
   g.textAlign = 'left';
   g.textBaseline = 'middle';
-  for (const one of names) {
-    one.y = Math.max(box.top + 5, Math.min(one.y, below - 13));
-    below = one.y;
-    g.fillStyle = palette.muted;
+  g.fillStyle = palette.muted;
+  for (const one of names.reverse()) {
+    one.y = Math.min(one.y, under);
+    under = one.y - 13;
     g.fillText(one.name, box.left + box.width + 5, one.y);
   }
 }

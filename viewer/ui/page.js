@@ -2,12 +2,12 @@
 import { bytes, count, duration } from '../core/human.js';
 import { actionOf, openHelp } from './keys.js';
 import { byId, copyText, fill } from './dom.js';
-import { closedReason, drawSentence, drawTabs, viewsOf } from './views.js';
+import { closedReason, drawTabs, viewsOf } from './views.js';
 import { createDetails } from './details.js';
 import { createOverview } from './overview.js';
 import { createRange, createWho } from './panels.js';
 import { createStore, firstState, limitX } from './store.js';
-import { drawDevices, drawFiles, drawTrust, drawVerdicts, gradeOf, nameOf,
+import { drawDevices, drawFiles, drawTrust, drawVerdicts, gradeOf, isCut, nameOf,
   placeOf } from './header.js';
 import { eventName, groupText, shown, words } from './text.js';
 import { explainButton, setSplitters } from './furniture.js';
@@ -391,10 +391,7 @@ function createPage(head, engine, link) {
   function openView(id) {
     const views = viewsOf(now.cover);
     const view = views.find((one) => one.id === id) || views[0];
-    if (!view) {
-      showReport();
-      return;
-    }
+    if (!view) return;
     for (const node of byId('view').children) node.hidden = true;
     if (!made.has(view.id)) {
       const host = document.createElement('div');
@@ -409,18 +406,9 @@ function createPage(head, engine, link) {
     if (now.live && now.view.live) now.view.live(now.live);
   }
 
-  function showReport() {
-    byId('view').textContent = '';
-    const pane = document.createElement('div');
-    byId('view').append(pane);
-    drawSentence(pane, ['This recording holds neither events nor segments.',
-      now.cover.reason || 'The report says what was found in the file.']);
-    byId('report').hidden = false;
-  }
-
   function changed(state, before, kind) {
     if (state.file !== before.file || state.dev !== before.dev) {
-      openDevice(state);
+      openDevice(state).catch(broken);
       return;
     }
     if (state.theme !== before.theme) {
@@ -469,13 +457,30 @@ function createPage(head, engine, link) {
     drawVerdicts(head, state, ctx.follow);
   }
 
+  /** The report stays when the data cannot be read. */
+  function broken(error) {
+    ctx.failed(error);
+    byId('report').hidden = false;
+  }
+
   async function openDevice(state, given) {
     drawTop(state);
     for (const view of made.values()) if (view.forget) view.forget();
     now.picture = now.live = null;
     now.slotsKey = '';
     const { file, dev } = state;
-    let cover = head.files[file].devices.length ? await ctx.call('cover', {}) : noCover();
+    const empty = head.files[file].devices.length === 0;
+    const parts = ['overview', 'split-overview', 'work', 'status', 'find', 'show-report',
+      'show-export'];
+    for (const id of parts) byId(id).hidden = empty;
+    byId('report').classList.toggle('aside', !empty);
+    byId('report').hidden = !empty;
+    byId('page').classList.toggle('bare', empty);
+    if (empty) {
+      now.cover = noCover();
+      return;
+    }
+    let cover = await ctx.call('cover', {});
     if (store.get().file !== file || store.get().dev !== dev) return;
     showCover(cover, state, given);
     if (cover.complete === false) {
@@ -490,7 +495,7 @@ function createPage(head, engine, link) {
   }
 
   function showCover(cover, state, given) {
-    now.cover = cover;
+    now.cover = { cut: isCut(head, state), ...cover };
     store.setLimits(limitsOf(cover));
     const first = firstState(limitsOf(cover));
     const big = cover.allocations > 5e6;
@@ -538,7 +543,7 @@ function createPage(head, engine, link) {
     if (theme) store.move({ theme });
     setTheme();
     if (file || dev) store.move({ file, dev });
-    await openDevice(store.get(), rest);
+    await openDevice(store.get(), rest).catch(broken);
   }
 
   return { open, ctx };

@@ -199,7 +199,7 @@ export function createPlot(host, ctx, options) {
     if (state.x.from === 0 && cover.startUnknown) drawField(g, b.left, b, 16, 'start unknown',
       palette);
     if (cover.cut && state.x.to >= cover.states) {
-      drawField(g, b.left + b.width - 16, b, 16, 'file ends here' + cover.cut, palette);
+      drawField(g, b.left + b.width - 16, b, 16, 'file ends here', palette);
     }
   }
 

@@ -119,8 +119,3 @@ function createTimeline(host, ctx, op) {
   return { plot, legend, update: () => { drawBar(); plot.update(); }, live: legend.update,
     pictured: drawBar, redraw: plot.redraw, forget: plot.forget };
 }
-
-/** A sentence instead of a picture. */
-export function drawSentence(host, sentences) {
-  fill(host, el('div', { class: 'state' }, sentences.map((text) => el('p', { text }))));
-}
