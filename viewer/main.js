@@ -30,6 +30,18 @@ function takeText(element) {
   return text;
 }
 
+/* Links have short names for what the page's state has whole words for. */
+const link = {
+  write: (state) => write({ ...state, q: state.query,
+    sel: state.sel ? { kind: 'a', id: state.sel.id } : null }),
+  read: (fragment) => {
+    const { state: { q, sel, ...state }, notes } = read(fragment);
+    if (q !== undefined) state.query = q;
+    if (sel) state.sel = { kind: 'alloc', id: sel.id };
+    return { state, notes };
+  },
+};
+
 function fail(message) {
   const alarm = document.getElementById('alarm');
   document.getElementById('page').hidden = false;
@@ -52,7 +64,7 @@ function runPage() {
     engine.block(Number(element.id.slice(1)), takeText(element));
   };
   addEventListener('DOMContentLoaded', () => engine.end());
-  start(head, engine.call, { read, write }).catch((error) => fail(String(error.message ?? error)));
+  start(head, engine.call, link).catch((error) => fail(String(error.message ?? error)));
 }
 
 if (typeof document === 'undefined') runWorker(globalThis);

@@ -55,6 +55,7 @@ static enum vrs_status take_device(void *arg, struct study *s, struct vrs_error 
         .base_us = first,
         .capacity_bytes = UNKNOWN_U64,
         .traced = s->traced,
+        .start_known = s->curves.of[CURVE_RESERVED].start_known,
     };
     TRY(name_lists(r, s, &m->arena, d, err));
     return view_tables(s, &m->blocks, d, err);

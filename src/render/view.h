@@ -39,6 +39,7 @@ struct view_check {
     int64_t requested_bytes;
     uint64_t live;
     int64_t reserved_bytes;
+    bool reserved_known; /* not in a cut file whose start is not known */
 };
 
 struct view_device {
@@ -55,6 +56,7 @@ struct view_device {
     struct view_check check[VIEW_CHECKS];
     uint32_t checks;
     bool traced;
+    bool start_known; /* of the reserved curve */
     uint64_t clipped; /* sizes that JavaScript cannot count */
     struct view_table table[VIEW_TABLES];
 };

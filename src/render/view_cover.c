@@ -44,6 +44,7 @@ static void note_checks(struct view_device *to, uint32_t state, int64_t requeste
         if (to->check[i].state == state) {
             to->check[i].requested_bytes = requested;
             to->check[i].reserved_bytes = reserved;
+            to->check[i].reserved_known = to->start_known;
         }
 }
 

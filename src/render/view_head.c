@@ -93,7 +93,10 @@ static void put_checks(struct json *j, const struct view_device *d)
         json_u64(j, "state", c->state);
         json_i64(j, "requested_bytes", c->requested_bytes);
         json_u64(j, "live", c->live);
-        json_i64(j, "reserved_bytes", c->reserved_bytes);
+        if (c->reserved_known)
+            json_i64(j, "reserved_bytes", c->reserved_bytes);
+        else
+            json_null(j, "reserved_bytes");
         json_close(j);
     }
     json_close(j);

@@ -1,0 +1,137 @@
+"""Chromium, driven through its debugging pipe: pages are opened, looked at and typed into."""
+import json
+import os
+import select
+import shutil
+import subprocess
+import time
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+KEYS = {"Escape": 27, "Enter": 13, "ArrowLeft": 37, "ArrowRight": 39}
+
+
+def program():
+    return next((path for path in map(shutil.which, NAMES) if path), None)
+
+
+class Browser:
+    def __init__(self, folder):
+        ours, theirs = os.pipe(), os.pipe()
+        self.reading, self.writing = theirs[0], ours[1]
+
+        def prepare():
+            os.dup2(ours[0], 3)
+            os.dup2(theirs[1], 4)
+
+        # High numbers: 3 and 4 must not be among the pipes' own.
+        keep = [os.dup(fd) for fd in (ours[0], theirs[1])]
+        self.process = subprocess.Popen(
+            [program(), "--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe",
+             "--no-first-run", "--user-data-dir=%s" % folder, "about:blank"],
+            pass_fds=(3, 4), preexec_fn=prepare, stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        for fd in (ours[0], theirs[1], *keep):
+            os.close(fd)
+        self.serial, self.buffer, self.events = 0, b"", []
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
+        os.close(self.reading)
+        os.close(self.writing)
+
+    def read(self, seconds):
+        end = time.monotonic() + seconds
+        while b"\0" not in self.buffer:
+            ready, _, _ = select.select([self.reading], [], [], max(0, end - time.monotonic()))
+            if not ready:
+                raise TimeoutError("the browser does not answer")
+            part = os.read(self.reading, 1 << 20)
+            if not part:
+                raise EOFError("the browser ended")
+            self.buffer += part
+        message, self.buffer = self.buffer.split(b"\0", 1)
+        return json.loads(message)
+
+    def send(self, method, session=None, **params):
+        self.serial += 1
+        message = {"id": self.serial, "method": method, "params": params}
+        if session:
+            message["sessionId"] = session
+        os.write(self.writing, json.dumps(message).encode() + b"\0")
+        while True:
+            got = self.read(30)
+            if got.get("id") == self.serial:
+                assert "error" not in got, (method, got["error"])
+                return got["result"]
+            if "method" in got:
+                self.events.append(got)
+
+    def open(self, url, width=1280, height=800):
+        return Page(self, url, width, height)
+
+
+class Page:
+    def __init__(self, browser, url, width, height):
+        self.browser = browser
+        browser.events.clear()
+        target = browser.send("Target.createTarget", url="about:blank")
+        self.target = target["targetId"]
+        self.session = browser.send("Target.attachToTarget", targetId=self.target,
+                                    flatten=True)["sessionId"]
+        self.send("Emulation.setDeviceMetricsOverride", width=width, height=height,
+                  deviceScaleFactor=1, mobile=False)
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self.send(domain + ".enable")
+        self.send("Page.navigate", url=url)
+
+    def send(self, method, **params):
+        return self.browser.send(method, self.session, **params)
+
+    def close(self):
+        self.browser.send("Target.closeTarget", targetId=self.target)
+
+    def ask(self, expression):
+        """The value of an expression in the page."""
+        got = self.send("Runtime.evaluate", expression=expression, returnByValue=True,
+                        awaitPromise=True)
+        assert "exceptionDetails" not in got, got
+        return got["result"].get("value")
+
+    def wait(self, expression, seconds=20):
+        """Until the expression is true."""
+        end = time.monotonic() + seconds
+        while not self.ask(expression):
+            assert time.monotonic() < end, (expression, self.ask("document.body.innerText")[:2000])
+            time.sleep(0.03)
+
+    def press(self, key):
+        code = KEYS.get(key, ord(key.upper()) if len(key) == 1 else 0)
+        text = {"text": key} if len(key) == 1 else {}
+        self.send("Input.dispatchKeyEvent", type="keyDown", key=key, windowsVirtualKeyCode=code, **text)
+        self.send("Input.dispatchKeyEvent", type="keyUp", key=key, windowsVirtualKeyCode=code)
+
+    def click(self, x, y):
+        for kind in ("mouseMoved", "mousePressed", "mouseReleased"):
+            self.send("Input.dispatchMouseEvent", type=kind, x=x, y=y,
+                      button="none" if kind == "mouseMoved" else "left", clickCount=1)
+
+    def text(self, selector):
+        return self.ask("document.querySelector(%s).textContent" % json.dumps(selector))
+
+    def complaints(self):
+        """Errors, and what was asked for besides the file itself."""
+        found = []
+        for event in self.browser.events:
+            method, params = event["method"], event.get("params", {})
+            if method == "Runtime.exceptionThrown":
+                found.append(params["exceptionDetails"].get("exception", {}).get("description", "exception"))
+            elif method == "Log.entryAdded" and params["entry"]["level"] in ("error", "warning"):
+                found.append(params["entry"]["text"])
+            elif method == "Runtime.consoleAPICalled" and params["type"] in ("error", "warning"):
+                found.append(str(params["args"]))
+            elif method == "Network.requestWillBeSent":
+                url = params["request"]["url"]
+                if not url.startswith(("file:", "blob:", "data:")):
+                    found.append("request of " + url)
+        return found

@@ -1,0 +1,151 @@
+"""The page of `vramscope view` in a real browser, from disk and without a network."""
+import time
+
+import pytest
+from differential import random_recording, writers
+
+import browser as chromium
+from conftest import ROOT, run
+
+EXAMPLES = sorted((ROOT / "examples").glob("*.pickle"))
+READY = ("document.readyState === 'complete' && location.protocol === 'file:' && (document.getElementById('status-text').textContent !== ''"
+         " || !document.getElementById('alarm').hidden || !document.getElementById('report').hidden)")
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    if chromium.program() is None:
+        pytest.skip("no Chromium here: the page was not opened in a browser")
+    made = chromium.Browser(tmp_path_factory.mktemp("profile"))
+    yield made
+    made.close()
+
+
+def opened(browser, path, folder, size=(1280, 800)):
+    page = folder / (path.stem + ".html")
+    run("view", path, "-o", page, expect=0)
+    shown = browser.open(page.as_uri(), *size)
+    shown.wait(READY)
+    return shown
+
+
+def sound(page):
+    assert page.ask("document.getElementById('alarm').hidden"), page.text("#alarm")
+    assert page.complaints() == []
+
+
+def told_peak(path):
+    """The bytes of the first device's peak as people read them."""
+    device = run("report", "--json", path, expect=0).json()["devices"][0]
+    return device["requested"]["peak_bytes"], device["requested"]["peak_event"]
+
+
+def human(count):
+    for unit, name in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
+        if count >= unit:
+            return "%.2f %s" % (count / unit, name)
+    return "%d B" % count
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: p.name)
+def test_the_page_opens_on_the_peak(browser, tmp_path, path):
+    page = opened(browser, path, tmp_path)
+    count, event = told_peak(path)
+    page.wait("document.getElementById('status-text').textContent.includes('requested')")
+    status = page.text("#status-text").replace("\u202f", "")
+    assert "event %d " % event in status and human(count) + " requested" in status
+    assert human(count) in page.text("#who")
+    sound(page)
+    page.close()
+
+
+def test_views_open_by_their_keys(browser, tmp_path):
+    page = opened(browser, ROOT / "examples/fragmentation.pickle", tmp_path)
+    for key in "2345671":
+        page.press(key)
+        page.wait("[...document.querySelectorAll('[role=tab]')].some((tab) => tab.getAttribute('aria-selected') === 'true'"
+                  " && tab.textContent.trim().startsWith('%s'))" % key)
+    page.press("?")
+    page.wait("document.getElementById('help').open")
+    page.press("Escape")
+    page.wait("!document.getElementById('help').open")
+    sound(page)
+    page.close()
+
+
+def test_a_click_pins_an_allocation_with_its_stack(browser, tmp_path):
+    """What is this band, and which line of my code: one click."""
+    page = opened(browser, ROOT / "examples/oom.pickle", tmp_path)
+    box = page.ask("(() => { const b = document.querySelector('#view .plot canvas').getBoundingClientRect();"
+                   " return [b.left + b.width * 0.62, b.top + b.height * 0.8]; })()")
+    pinned = r"/\.py:\d+/.test(document.getElementById('details').textContent)"
+    end = time.monotonic() + 20  # the picture comes a moment after the figures
+    while not page.ask(pinned) and time.monotonic() < end:
+        page.click(*box)
+        time.sleep(0.5)
+    assert page.ask(pinned)
+    assert "step" in page.text("#details")
+    sound(page)
+    page.close()
+
+
+def test_a_link_restores_the_state(browser, tmp_path):
+    page = opened(browser, ROOT / "examples/leak.pickle", tmp_path)
+    page.press("6")
+    page.wait("location.hash.includes('view=leaks')")
+    link = page.ask("location.href")
+    page.close()
+    again = browser.open(link)
+    again.wait(READY)
+    again.wait("document.querySelector('[role=tab][aria-selected=true]').textContent.includes('Leaks')")
+    assert "train.py:45" in again.text("#view")
+    sound(again)
+    again.close()
+
+
+def test_hostile_text_is_shown_as_text(browser, tmp_path):
+    path = tmp_path / "<img src=x onerror=alert(1)>\u202e.pickle"
+    path.write_bytes(writers.pickled(random_recording.make(5), 4))
+    page = opened(browser, path, tmp_path)
+    assert page.ask("document.querySelectorAll('img').length") == 0
+    assert "<img src=x" in page.text("#file")
+    assert page.complaints() == []
+    page.close()
+
+
+def test_without_scripts_the_report_is_there(browser, tmp_path):
+    page = tmp_path / "oom.html"
+    run("view", ROOT / "examples/oom.pickle", "-o", page, expect=0)
+    shown = browser.open("about:blank")
+    shown.send("Emulation.setScriptExecutionDisabled", value=True)
+    shown.send("Page.navigate", url=page.as_uri())
+    end = time.monotonic() + 20
+    html = ""
+    while "22.20 GiB in use at event 3159" not in html and time.monotonic() < end:
+        time.sleep(0.2)
+        root = shown.send("DOM.getDocument")["root"]["nodeId"]
+        html = shown.send("DOM.getOuterHTML", nodeId=root)["outerHTML"]
+    assert "22.20 GiB in use at event 3159" in html
+    assert '<main id="report"><pre>' in html and '<div id="page" hidden' in html
+    shown.close()
+
+
+@pytest.mark.parametrize("seed", range(0, 40, 5))
+def test_random_recordings_open(browser, tmp_path, seed):
+    path = tmp_path / "random.pickle"
+    path.write_bytes(writers.pickled(random_recording.make(seed), 4))
+    page = opened(browser, path, tmp_path)
+    assert page.complaints() == []
+    page.close()
+
+
+def test_every_real_file_opens(browser, tmp_path, shared):
+    for path in sorted((shared / "data/snapshots").iterdir()):
+        if path.suffix not in (".pickle", ".pkl"):
+            continue
+        page = opened(browser, path, tmp_path)
+        assert page.complaints() == [], path.name
+        count, _ = told_peak(path)
+        if page.ask("document.getElementById('alarm').hidden") and count > 0:
+            page.wait("document.getElementById('status-text').textContent !== ''")
+        page.close()
