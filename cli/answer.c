@@ -393,6 +393,7 @@ int answer_files(const struct command *command, const struct question *question,
     struct work w = { .question = question, .common = question->settings };
     int found = inputs_find(count, files, &w.inputs);
     int exit_status = found;
+    inputs_sort(&w.inputs);
     if (!outputs_are_apart(&w)) {
         forget(&w);
         return EXIT_USAGE;

@@ -174,6 +174,7 @@ static int run(const struct command *self, int argc, char **argv)
         return EXIT_USAGE;
     }
     ended = inputs_find(files, argv, &pages.inputs);
+    inputs_sort(&pages.inputs);
     if (ended != EXIT_USAGE && pages.inputs.count > 0 &&
         !answer_output_is_input("-o", settings.common.output, &pages.inputs)) {
         int viewed = view_all(&pages);

@@ -137,6 +137,12 @@ int inputs_find(int count, char *const *names, struct inputs *ret)
     return result;
 }
 
+void inputs_sort(struct inputs *inputs)
+{
+    if (inputs->count > 1)
+        qsort(inputs->at, inputs->count, sizeof *inputs->at, by_path);
+}
+
 void inputs_free(struct inputs *inputs)
 {
     for (uint32_t i = 0; i < inputs->count; i++)

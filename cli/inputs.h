@@ -19,6 +19,8 @@ struct inputs {
 /* A folder stands for the files in it whose names end like recordings, by name; other things in
  * it are left alone.  Returns EXIT_DONE, or EXIT_FAILED or EXIT_USAGE when it has said why. */
 int inputs_find(int count, char *const *names, struct inputs *ret);
+/* By path: an answer about a set is the same in whatever order its files were named. */
+void inputs_sort(struct inputs *inputs);
 void inputs_free(struct inputs *inputs);
 
 /* Is the operand a folder, whose recordings are then many answers? */
