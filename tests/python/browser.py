@@ -83,6 +83,7 @@ class Page:
                   deviceScaleFactor=1, mobile=False)
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.send(domain + ".enable")
+        self.send("Page.bringToFront")
         self.send("Page.navigate", url=url)
 
     def send(self, method, **params):
