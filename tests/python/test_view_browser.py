@@ -83,6 +83,7 @@ def test_views_open_by_their_keys(browser, tmp_path):
 def test_a_click_pins_an_allocation_with_its_stack(browser, tmp_path):
     """What is this band, and which line of my code: one click."""
     page = opened(browser, ROOT / "examples/oom.pickle", tmp_path)
+    page.wait("document.querySelector('#view .plot canvas') !== null")
     box = page.ask("(() => { const b = document.querySelector('#view .plot canvas').getBoundingClientRect();"
                    " return [b.left + b.width * 0.62, b.top + b.height * 0.8]; })()")
     pinned = r"/\.py:\d+/.test(document.getElementById('details').textContent)"
