@@ -8,12 +8,8 @@
 #include "help.h"
 #include "inputs.h"
 #include "message.h"
-#include "output.h"
 #include "terminal.h"
-
-struct view_settings {
-    struct common common;
-};
+#include "view.h"
 
 #define IN(member) offsetof(struct view_settings, member)
 
@@ -33,16 +29,6 @@ static const struct option_spec options[] = {
       OPTION_LIMIT, IN(common.limits), "nesting= string= strings= items= unpacked= frames=" },
     { 'h', "help", NULL, "print a summary of these options", OPTION_FLAG, IN(common.help), NULL },
     { 0 },
-};
-
-/* What is read, and what of it the page shows. */
-struct pages {
-    const struct view_settings *s;
-    struct inputs inputs;
-    struct vrs_file **file;
-    const struct vrs_recording **recording;
-    const char **path;
-    uint32_t count, room;
 };
 
 static bool add(struct pages *p, const struct vrs_recording *recording, const char *path)
@@ -87,66 +73,13 @@ static int read_one(struct pages *p, uint32_t i)
     return ended;
 }
 
-/* "run.pickle.gz" becomes "run.html". */
-static char *default_name(const char *path)
-{
-    static const char *const endings[] = { ".gz", ".zst", ".pickle", ".pkl", ".json", ".html" };
-    const char *base = strrchr(path, '/') == NULL ? path : strrchr(path, '/') + 1;
-    size_t len = strlen(base);
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-        size_t ending = strlen(endings[i]);
-        if (len > ending && memcmp(base + len - ending, endings[i], ending) == 0)
-            len -= ending;
-    }
-    bool piped = strcmp(base, "-") == 0;
-    size_t room = len + sizeof "vramscope.html";
-    char *name = malloc(room);
-    if (name != NULL)
-        snprintf(name, room, "%.*s%s", piped ? 0 : (int)len, base,
-                 piped || len == 0 ? "vramscope.html" : ".html");
-    return name;
-}
-
-static int write_page(struct pages *p, const char *name)
-{
-    struct vrs_view_options o = {
-        .size = sizeof o,
-        .paths = p->path,
-        .user_root = p->s->common.user_root,
-        .library = p->s->common.library,
-        .device = p->s->common.device,
-    };
-    struct vrs_error err;
-    struct output output;
-    if (output_open(&output, "-o", name) != EXIT_DONE)
-        return EXIT_FAILED;
-    struct vrs_sink sink = { output_write, &output };
-    enum vrs_status status = vrs_view(p->recording, p->count, &o, &sink, &err);
-    int ended = EXIT_DONE;
-    if (status != VRS_OK && output.error == 0) {
-        message_failure(p->path[0], &err);
-        ended = status == VRS_USAGE ? EXIT_USAGE : EXIT_FAILED;
-    }
-    int closed = output_close(&output, status == VRS_OK);
-    /* A name that the user did not give is the answer. */
-    if (ended == EXIT_DONE && closed == EXIT_DONE && p->s->common.output == NULL)
-        printf("%s: open it in a browser; it needs nothing else\n", name);
-    return ended != EXIT_DONE ? ended : closed;
-}
-
 static int view_all(struct pages *p)
 {
     int ended = EXIT_DONE;
-    char *made = NULL;
-    const char *name = p->s->common.output;
     p->file = calloc(p->inputs.count, sizeof(*p->file));
     if (p->file == NULL) {
         message("out of memory");
         return EXIT_FAILED;
-    }
-    if (name == NULL) {
-        made = default_name(p->inputs.at[0].path);
-        name = made;
     }
     progress_start("reading");
     for (uint32_t i = 0; i < p->inputs.count; i++) {
@@ -154,11 +87,10 @@ static int view_all(struct pages *p)
         ended = read != EXIT_DONE ? read : ended;
     }
     progress_hide();
-    if (p->count > 0 && name != NULL) {
-        int written = write_page(p, name);
+    if (p->count > 0) {
+        int written = view_write_page(p);
         ended = written != EXIT_DONE ? written : ended;
     }
-    free(made);
     return ended;
 }
 

@@ -1,0 +1,69 @@
+/* view_page.c - the page of vramscope view: its name, and the file it becomes. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "help.h"
+#include "message.h"
+#include "output.h"
+#include "view.h"
+
+/* "run.pickle.gz" becomes "run.html". */
+static char *default_name(const char *path)
+{
+    static const char *const endings[] = { ".gz", ".zst", ".pickle", ".pkl", ".json", ".html" };
+    const char *base = strrchr(path, '/') == NULL ? path : strrchr(path, '/') + 1;
+    size_t len = strlen(base);
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        size_t ending = strlen(endings[i]);
+        if (len > ending && memcmp(base + len - ending, endings[i], ending) == 0)
+            len -= ending;
+    }
+    bool piped = strcmp(base, "-") == 0;
+    size_t room = len + sizeof "vramscope.html";
+    char *name = malloc(room);
+    if (name != NULL)
+        snprintf(name, room, "%.*s%s", piped ? 0 : (int)len, base,
+                 piped || len == 0 ? "vramscope.html" : ".html");
+    return name;
+}
+
+static int write_named(struct pages *p, const char *name)
+{
+    struct vrs_view_options o = {
+        .size = sizeof o,
+        .paths = p->path,
+        .user_root = p->s->common.user_root,
+        .library = p->s->common.library,
+        .device = p->s->common.device,
+    };
+    struct vrs_error err;
+    struct output output;
+    if (output_open(&output, "-o", name) != EXIT_DONE)
+        return EXIT_FAILED;
+    struct vrs_sink sink = { output_write, &output };
+    enum vrs_status status = vrs_view(p->recording, p->count, &o, &sink, &err);
+    int ended = EXIT_DONE;
+    if (status != VRS_OK && output.error == 0) {
+        message_failure(p->path[0], &err);
+        ended = status == VRS_USAGE ? EXIT_USAGE : EXIT_FAILED;
+    }
+    int closed = output_close(&output, status == VRS_OK);
+    /* A name that the user did not give is the answer. */
+    if (ended == EXIT_DONE && closed == EXIT_DONE && p->s->common.output == NULL)
+        printf("%s: open it in a browser; it needs nothing else\n", name);
+    return ended != EXIT_DONE ? ended : closed;
+}
+
+int view_write_page(struct pages *p)
+{
+    char *made = p->s->common.output == NULL ? default_name(p->inputs.at[0].path) : NULL;
+    const char *name = p->s->common.output == NULL ? made : p->s->common.output;
+    if (name == NULL) {
+        message("out of memory");
+        return EXIT_FAILED;
+    }
+    int ended = write_named(p, name);
+    free(made);
+    return ended;
+}
