@@ -16,11 +16,11 @@ struct example {
 #define TORCH "/e/lib/python3.12/site-packages/torch/"
 
 static const struct line loop = { "train", "/home/u/train.py", 3 };
-static const struct line engine = {
-    "torch::autograd::Engine::evaluate_function(std::shared_ptr<torch::autograd::GraphTask>&)",
-    "??", 0
-};
-static const struct line module_call = { "_call_impl", TORCH "nn/modules/module.py", 9 };
+/* Words rather than constants: clang takes no object's value to begin another with. */
+#define ENGINE                                                                                     \
+    "torch::autograd::Engine::evaluate_function(std::shared_ptr<torch::autograd::GraphTask>&)",    \
+        "??", 0
+#define MODULE_CALL "_call_impl", TORCH "nn/modules/module.py", 9
 
 static const struct example examples[] = {
     { { { "step", TORCH "optim/adam.py", 1 } }, TOKEN_OPTIMIZER },
@@ -40,14 +40,14 @@ static const struct example examples[] = {
     { { { "zero_grad", TORCH "optim/optimizer.py", 1 } }, TOKEN_ZERO_GRAD },
     { { { "backward", TORCH "autograd/__init__.py", 1 } }, TOKEN_BACKWARD },
     { { { "backward", "/home/u/autograd/mine.py", 1 } }, 0 },
-    { { engine }, TOKEN_ENGINE },
+    { { { ENGINE } }, TOKEN_ENGINE },
     { { { "torch::autograd::python::PythonEngine::thread_init(int)", "??", 0 } }, TOKEN_ENGINE },
     { { { "Engine::run()", "??", 0 } }, 0 },
-    { { module_call }, TOKEN_MODULE | TOKEN_CALL },
+    { { { MODULE_CALL } }, TOKEN_MODULE | TOKEN_CALL },
     { { { "forward", "/home/u/model.py", 1 } }, TOKEN_MODULE },
-    { { module_call, engine }, TOKEN_ENGINE | TOKEN_MODULE | TOKEN_CALL | TOKEN_RECOMPUTE },
-    { { engine, module_call }, TOKEN_ENGINE | TOKEN_MODULE | TOKEN_CALL },
-    { { { "forward", "/home/u/model.py", 1 }, engine }, TOKEN_ENGINE | TOKEN_MODULE },
+    { { { MODULE_CALL }, { ENGINE } }, TOKEN_ENGINE | TOKEN_MODULE | TOKEN_CALL | TOKEN_RECOMPUTE },
+    { { { ENGINE }, { MODULE_CALL } }, TOKEN_ENGINE | TOKEN_MODULE | TOKEN_CALL },
+    { { { "forward", "/home/u/model.py", 1 }, { ENGINE } }, TOKEN_ENGINE | TOKEN_MODULE },
     { { { "fetch", TORCH "utils/data/_utils/fetch.py", 1 } }, TOKEN_DATA },
     { { { "_apply", TORCH "nn/modules/module.py", 1 } }, TOKEN_APPLY | TOKEN_INIT },
     { { { "_apply", "/home/u/model.py", 1 } }, 0 },
