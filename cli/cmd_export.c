@@ -4,9 +4,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "answer.h"
 #include "help.h"
 #include "message.h"
-#include "options.h"
 #include "output.h"
 #include "terminal.h"
 
@@ -76,20 +76,6 @@ static struct vrs_export_options options_of(const struct export_settings *s, con
         .weight = s->weight,
         .inverse = s->inverse,
     };
-}
-
-static bool read_progress(void *arg, uint64_t done, uint64_t total)
-{
-    (void)arg;
-    progress_bytes(done, total);
-    return true;
-}
-
-static enum vrs_replay_when replay_when(const char *word)
-{
-    if (word == NULL || strcmp(word, "auto") == 0)
-        return VRS_REPLAY_AUTO;
-    return strcmp(word, "always") == 0 ? VRS_REPLAY_ALWAYS : VRS_REPLAY_NEVER;
 }
 
 static int failed(const char *name, const struct vrs_error *err)
@@ -184,19 +170,10 @@ static int run(const struct command *self, int argc, char **argv)
     ended = check(&settings, files, argv);
     if (ended != EXIT_DONE)
         return ended;
-    struct vrs_limits limits = settings.common.limits;
-    limits.size = sizeof limits;
-    struct vrs_open_options open = {
-        .size = sizeof open,
-        .limits = &limits,
-        .progress = read_progress,
-        .replay = replay_when(settings.common.replay),
-        .threads = settings.common.threads,
-    };
     struct vrs_file *file = NULL;
     struct vrs_error err;
     progress_start("reading");
-    enum vrs_status status = vrs_open(argv[0], &open, &file, &err);
+    enum vrs_status status = answer_open(&settings.common, argv[0], true, &file, &err);
     progress_hide();
     ended = status == VRS_OK ? export_file(&settings, file, argv[0]) : failed(argv[0], &err);
     vrs_close(file);
