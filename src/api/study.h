@@ -1,5 +1,6 @@
-/* study.h - the studies of a recording's devices, and the way of an analysis that has the common
- * form: a result for each device. */
+/* study.h - how an analysis of the common form, a result for each device, is asked of their
+ * studies.
+ */
 #ifndef VRS_API_STUDY_H
 #define VRS_API_STUDY_H
 
