@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "help.h"
 #include "message.h"
 #include "output.h"
 #include "view.h"

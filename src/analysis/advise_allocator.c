@@ -1,7 +1,6 @@
 /* advise_allocator.c - settings of the allocator, and what waits on other streams. */
 #include "allocator/recorded.h"
 #include "analysis/advise_rules.h"
-#include "analysis/frame_class.h"
 
 /* Stacks of Windows, where expandable segments do not exist. */
 static bool is_windows(const struct recording *r)
