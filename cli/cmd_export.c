@@ -38,10 +38,6 @@ static const struct option_spec options[] = {
       NULL },
     { 0, "entry", "NUMBER", "the recording of a page that holds several, from 1", OPTION_COUNT,
       IN(entry), NULL },
-    { 0, "replay", "WHEN",
-      "replay the allocator, which makes active and allocated bytes exact: auto (default, up to "
-      "200,000 events), always or never",
-      OPTION_CHOICE, IN(common.replay), "auto always never" },
     { 0 },
 };
 
@@ -81,7 +77,7 @@ static struct vrs_export_options options_of(const struct export_settings *s, con
 static int failed(const char *name, const struct vrs_error *err)
 {
     message_failure(name, err);
-    return err->status == VRS_USAGE ? EXIT_USAGE : EXIT_FAILED;
+    return failure_exit(err->status);
 }
 
 /* The words alone, before anything is read. */
@@ -89,15 +85,14 @@ static int check(const struct export_settings *s, int files, char *const *argv)
 {
     struct vrs_export_options words = options_of(s, NULL);
     struct vrs_error err;
-    bool to_terminal = (s->common.output == NULL || strcmp(s->common.output, "-") == 0) &&
-                       terminal_is(STDOUT_FILENO);
+    bool to_terminal = output_is_stream(s->common.output) && terminal_is(STDOUT_FILENO);
     if (s->to == NULL) {
         message("export needs --to FORMAT (vramscope help export)");
         return EXIT_USAGE;
     }
     if (vrs_export_check(&words, &err) != VRS_OK) {
         message("%s", err.message);
-        return err.status == VRS_USAGE ? EXIT_USAGE : EXIT_FAILED;
+        return failure_exit(err.status);
     }
     if (files != 1) {
         message("export takes one FILE, or - for standard input (vramscope help export)");
@@ -191,6 +186,6 @@ const struct command cmd_export = {
                 "vramscope export run.pickle --to folded # lines for flamegraph.pl\n"
                 "vramscope export run.pickle --to pprof -o p.gz # for pprof -http=: p.gz\n"
                 "vramscope export run.pickle --to sqlite -o r.db # ask with SQL\n",
-    .options = { options, file_options },
+    .options = { options, replay_options, file_options },
     .run = run,
 };
