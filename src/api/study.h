@@ -48,4 +48,13 @@ enum vrs_status study_reason(const struct study *s, struct study_device *d,
                              enum answer_status status, const char *id, str text,
                              struct vrs_error *err) MUST_CHECK;
 
+/* A moment that was not found: of a device that has none such that is the answer, with a reason;
+ * any other failure is the call's. */
+enum vrs_status study_refuse_moment(const struct study *s, struct study_device *d,
+                                    const struct vrs_error *why, struct vrs_error *err) MUST_CHECK;
+
+/* Where the file is cut, the answer is partial, and why. */
+enum vrs_status study_tell_cut(const struct study *s, struct study_device *d,
+                               struct vrs_error *err) MUST_CHECK;
+
 #endif
