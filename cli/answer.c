@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "help.h"
@@ -285,7 +284,7 @@ static int join(struct work *w, const struct vrs_result *const *results, uint32_
             message("%s", err.message);
         else
             message_failure("joining", &err);
-        return err.status == VRS_USAGE ? EXIT_USAGE : EXIT_FAILED;
+        return failure_exit(err.status);
     }
     int exit_status = write_answer(w, joined);
     vrs_result_free(joined);
@@ -334,19 +333,6 @@ static void forget(struct work *w)
     inputs_free(&w->inputs);
 }
 
-static bool is_stdout(const char *path)
-{
-    return path == NULL || strcmp(path, "-") == 0;
-}
-
-static bool is_same_file(const char *a, const char *b)
-{
-    struct stat one, other;
-    return stat(a, &one) == 0 && S_ISREG(one.st_mode) && stat(b, &other) == 0 &&
-           one.st_dev == other.st_dev && one.st_ino == other.st_ino;
-}
-
-/* A recording is the only trace of a run that is over: it must not become its own report. */
 bool answer_output_is_input(const char *option, const char *output, const struct inputs *inputs)
 {
     for (uint32_t i = 0; i < inputs->count; i++)
@@ -367,9 +353,9 @@ static bool outputs_are_apart(const struct work *w)
         message("--write takes one recording; name one file");
         return false;
     }
-    bool both = is_stdout(snapshot) && is_stdout(output);
-    if (both ||
-        (!is_stdout(output) && (strcmp(snapshot, output) == 0 || is_same_file(snapshot, output)))) {
+    bool both = output_is_stream(snapshot) && output_is_stream(output);
+    if (both || (!output_is_stream(output) &&
+                 (strcmp(snapshot, output) == 0 || output_is_file(output, snapshot)))) {
         message("--write %s is where the answer goes; name another file%s", snapshot,
                 both ? ", or one with -o" : "");
         return false;

@@ -37,7 +37,7 @@ int answer_run(const struct command *command, const struct question *question, i
 int answer_files(const struct command *command, const struct question *question, int count,
                  char *const *files);
 
-/* The parts of it that a verb about two recordings shares. */
+/* The parts of it that verbs of another form share. */
 
 /* `alone`: the only file, so that its progress is shown and one question may use all threads. */
 enum vrs_status answer_open(const struct common *common, const char *path, bool alone,

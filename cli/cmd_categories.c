@@ -1,7 +1,6 @@
 /* cmd_categories.c - vramscope categories. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "answer.h"
 #include "help.h"

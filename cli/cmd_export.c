@@ -4,9 +4,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "answer.h"
 #include "help.h"
 #include "message.h"
-#include "options.h"
 #include "output.h"
 #include "terminal.h"
 
@@ -38,10 +38,6 @@ static const struct option_spec options[] = {
       NULL },
     { 0, "entry", "NUMBER", "the recording of a page that holds several, from 1", OPTION_COUNT,
       IN(entry), NULL },
-    { 0, "replay", "WHEN",
-      "replay the allocator, which makes active and allocated bytes exact: auto (default, up to "
-      "200,000 events), always or never",
-      OPTION_CHOICE, IN(common.replay), "auto always never" },
     { 0 },
 };
 
@@ -78,24 +74,10 @@ static struct vrs_export_options options_of(const struct export_settings *s, con
     };
 }
 
-static bool read_progress(void *arg, uint64_t done, uint64_t total)
-{
-    (void)arg;
-    progress_bytes(done, total);
-    return true;
-}
-
-static enum vrs_replay_when replay_when(const char *word)
-{
-    if (word == NULL || strcmp(word, "auto") == 0)
-        return VRS_REPLAY_AUTO;
-    return strcmp(word, "always") == 0 ? VRS_REPLAY_ALWAYS : VRS_REPLAY_NEVER;
-}
-
 static int failed(const char *name, const struct vrs_error *err)
 {
     message_failure(name, err);
-    return err->status == VRS_USAGE ? EXIT_USAGE : EXIT_FAILED;
+    return failure_exit(err->status);
 }
 
 /* The words alone, before anything is read. */
@@ -103,15 +85,14 @@ static int check(const struct export_settings *s, int files, char *const *argv)
 {
     struct vrs_export_options words = options_of(s, NULL);
     struct vrs_error err;
-    bool to_terminal = (s->common.output == NULL || strcmp(s->common.output, "-") == 0) &&
-                       terminal_is(STDOUT_FILENO);
+    bool to_terminal = output_is_stream(s->common.output) && terminal_is(STDOUT_FILENO);
     if (s->to == NULL) {
         message("export needs --to FORMAT (vramscope help export)");
         return EXIT_USAGE;
     }
     if (vrs_export_check(&words, &err) != VRS_OK) {
         message("%s", err.message);
-        return err.status == VRS_USAGE ? EXIT_USAGE : EXIT_FAILED;
+        return failure_exit(err.status);
     }
     if (files != 1) {
         message("export takes one FILE, or - for standard input (vramscope help export)");
@@ -184,19 +165,10 @@ static int run(const struct command *self, int argc, char **argv)
     ended = check(&settings, files, argv);
     if (ended != EXIT_DONE)
         return ended;
-    struct vrs_limits limits = settings.common.limits;
-    limits.size = sizeof limits;
-    struct vrs_open_options open = {
-        .size = sizeof open,
-        .limits = &limits,
-        .progress = read_progress,
-        .replay = replay_when(settings.common.replay),
-        .threads = settings.common.threads,
-    };
     struct vrs_file *file = NULL;
     struct vrs_error err;
     progress_start("reading");
-    enum vrs_status status = vrs_open(argv[0], &open, &file, &err);
+    enum vrs_status status = answer_open(&settings.common, argv[0], true, &file, &err);
     progress_hide();
     ended = status == VRS_OK ? export_file(&settings, file, argv[0]) : failed(argv[0], &err);
     vrs_close(file);
@@ -214,6 +186,6 @@ const struct command cmd_export = {
                 "vramscope export run.pickle --to folded # lines for flamegraph.pl\n"
                 "vramscope export run.pickle --to pprof -o p.gz # for pprof -http=: p.gz\n"
                 "vramscope export run.pickle --to sqlite -o r.db # ask with SQL\n",
-    .options = { options, file_options },
+    .options = { options, replay_options, file_options },
     .run = run,
 };

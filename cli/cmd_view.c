@@ -1,8 +1,6 @@
 /* cmd_view.c - vramscope view. */
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "answer.h"
 #include "help.h"

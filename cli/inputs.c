@@ -108,28 +108,29 @@ static int add_folder(struct inputs *inputs, const char *folder)
     return wrong;
 }
 
+bool input_is_folder(const char *path)
+{
+    struct stat facts;
+    return stat(path, &facts) == 0 && S_ISDIR(facts.st_mode);
+}
+
 int inputs_find(int count, char *const *names, struct inputs *ret)
 {
     *ret = (struct inputs){ .several = count > 1 };
     int result = EXIT_DONE;
     bool standard = false;
     for (int i = 0; i < count; i++) {
-        struct stat facts;
         int wrong;
         if (strcmp(names[i], "-") == 0 && standard) {
             message("standard input can be read only once");
             return EXIT_USAGE;
         }
         standard = standard || strcmp(names[i], "-") == 0;
-        if (strcmp(names[i], "-") != 0 && stat(names[i], &facts) == 0 && S_ISDIR(facts.st_mode)) {
+        if (strcmp(names[i], "-") != 0 && input_is_folder(names[i])) {
             ret->several = true;
             wrong = add_folder(ret, names[i]);
         } else {
-            size_t room = strlen(names[i]) + 1;
-            char *copy = malloc(room);
-            if (copy != NULL)
-                memcpy(copy, names[i], room);
-            wrong = add(ret, copy, false);
+            wrong = add(ret, strdup(names[i]), false);
         }
         if (wrong != EXIT_DONE)
             result = wrong;
@@ -149,10 +150,4 @@ void inputs_free(struct inputs *inputs)
         free(inputs->at[i].path);
     free(inputs->at);
     *inputs = (struct inputs){ 0 };
-}
-
-bool input_is_folder(const char *path)
-{
-    struct stat found;
-    return stat(path, &found) == 0 && S_ISDIR(found.st_mode);
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "command.h"
 #include "terminal.h"
 
 /* Reads one character of UTF-8; its length, or 0 where the bytes are none. */
@@ -96,4 +97,9 @@ void message_entry_failure(const char *name, const char *entry, const struct vrs
     else
         snprintf(text, sizeof text, "byte %llu: %s", (unsigned long long)err->offset, err->message);
     line(strcmp(name, "-") == 0 ? "standard input" : name, entry, text);
+}
+
+int failure_exit(enum vrs_status status)
+{
+    return status == VRS_USAGE ? EXIT_USAGE : EXIT_FAILED;
 }

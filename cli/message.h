@@ -10,6 +10,9 @@ void message(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* "vramscope: NAME: what went wrong" */
 void message_failure(const char *name, const struct vrs_error *err);
 
+/* The exit status of a failure: what was asked for cannot be had, or could not be done. */
+int failure_exit(enum vrs_status status);
+
 /* "vramscope: NAME: entry ENTRY: what went wrong"; an empty ENTRY, or NULL, is left out. */
 void message_entry_failure(const char *name, const char *entry, const struct vrs_error *err);
 

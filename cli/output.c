@@ -73,7 +73,7 @@ static mode_t wanted_mode(bool exists, const struct stat *old)
 int output_open(struct output *o, const char *option, const char *path)
 {
     *o = (struct output){ .fd = STDOUT_FILENO, .option = option };
-    if (path == NULL || strcmp(path, "-") == 0)
+    if (output_is_stream(path))
         return EXIT_DONE;
     o->name = path;
     struct stat old;
@@ -115,16 +115,21 @@ const char *output_gathers(const struct output *o)
     return o->temporary ? temporary : NULL;
 }
 
-static bool is_stream(const char *path)
+bool output_is_stream(const char *path)
 {
     return path == NULL || strcmp(path, "-") == 0;
 }
 
+bool output_is_file(const char *output, const char *other)
+{
+    struct stat one, two;
+    return stat(output, &one) == 0 && S_ISREG(one.st_mode) && stat(other, &two) == 0 &&
+           one.st_dev == two.st_dev && one.st_ino == two.st_ino;
+}
+
 bool output_replaces(const char *option, const char *output, const char *input)
 {
-    struct stat one, other;
-    if (is_stream(output) || is_stream(input) || stat(output, &one) != 0 || !S_ISREG(one.st_mode) ||
-        stat(input, &other) != 0 || one.st_dev != other.st_dev || one.st_ino != other.st_ino)
+    if (output_is_stream(output) || output_is_stream(input) || !output_is_file(output, input))
         return false;
     message("%s %s would replace the recording it reads; name another file", option, output);
     return true;

@@ -21,6 +21,12 @@ void output_signals(void);
  * why not. */
 int output_open(struct output *o, const char *option, const char *path);
 
+/* Whether `path` stands for standard output: NULL, "-". */
+bool output_is_stream(const char *path);
+
+/* Whether both name one regular file, which writing to `output` would replace. */
+bool output_is_file(const char *output, const char *other);
+
 /* Where the bytes gather until then, for who writes a file by its name; NULL where there is no such
  * file: standard output, or what cannot be replaced. */
 const char *output_gathers(const struct output *o);

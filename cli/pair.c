@@ -62,7 +62,7 @@ static int compare(const struct pair_work *w, const struct pair_question *questi
                                            question->settings, &result, &err);
     if (status != VRS_OK) {
         message("%s", err.message);
-        return status == VRS_USAGE ? EXIT_USAGE : EXIT_FAILED;
+        return failure_exit(status);
     }
     int written = answer_write(w->common, (struct vrs_write_options){ 0 }, result);
     vrs_result_free(result);

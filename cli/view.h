@@ -1,6 +1,4 @@
-/*
- * view.h - what the ways to look at recordings share: a page, a picture, a server.
- */
+/* view.h - what the ways to look at recordings share: a page, a picture, a server. */
 #ifndef CLI_VIEW_H
 #define CLI_VIEW_H
 

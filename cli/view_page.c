@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "help.h"
 #include "message.h"
 #include "output.h"
 #include "view.h"
@@ -46,7 +45,7 @@ static int write_named(struct pages *p, const char *name)
     int ended = EXIT_DONE;
     if (status != VRS_OK && output.error == 0) {
         message_failure(p->path[0], &err);
-        ended = status == VRS_USAGE ? EXIT_USAGE : EXIT_FAILED;
+        ended = failure_exit(status);
     }
     int closed = output_close(&output, status == VRS_OK);
     /* A name that the user did not give is the answer. */

@@ -2,7 +2,6 @@
 #include "allocator/replay.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "allocator/start_state.h"
 #include "base/sorted.h"

@@ -1,8 +1,6 @@
 /* whatif.c - the program through a machine that decides for itself. */
 #include "allocator/whatif.h"
 
-#include <string.h>
-
 #include "allocator/start_state.h"
 
 /* A slot of a site that is freed early, in the list of the scope it was made in. */

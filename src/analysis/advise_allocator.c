@@ -1,7 +1,6 @@
 /* advise_allocator.c - settings of the allocator, and what waits on other streams. */
 #include "allocator/recorded.h"
 #include "analysis/advise_rules.h"
-#include "analysis/frame_class.h"
 
 /* Stacks of Windows, where expandable segments do not exist. */
 static bool is_windows(const struct recording *r)
@@ -245,9 +244,9 @@ bool advise_empty_cache(struct advising *a)
 bool advise_pending_free(struct advising *a)
 {
     const struct study *s = a->s;
-    uint64_t pending = 0, active = 0, largest = 0;
+    uint64_t pending = 0, active = 0;
     bool side_stream = false;
-    stack_id where = { 0 };
+    struct largest largest = { 0 };
     for (uint32_t i = 0; i < s->lifetimes.count; i++) {
         const struct lifetime *l = &s->lifetimes.at[i];
         if (l->freed - l->requested > 1 && !advise_remove(a, i, l->requested, l->freed, l->bytes))
@@ -260,10 +259,7 @@ bool advise_pending_free(struct advising *a)
         pending += l->bytes;
         side_stream = side_stream || (s->tokens->of_stack[l->alloc_stack.n] &
                                       (TOKEN_COMMUNICATION | TOKEN_REDUCER)) != 0;
-        if (l->bytes > largest) {
-            largest = l->bytes;
-            where = l->alloc_stack;
-        }
+        largest_take(&largest, l->bytes, l->alloc_stack);
     }
     if (pending == 0)
         return advise_silent(a, "nothing waits to be freed at the peak");
@@ -275,7 +271,7 @@ bool advise_pending_free(struct advising *a)
         return advise_silent(a, "no other stream and no communication");
     a->now.bytes = pending;
     advise_event(a, a->peak_event);
-    return advise_site(a, where);
+    return advise_site(a, largest.stack);
 }
 
 bool advise_side_stream_cache(struct advising *a)

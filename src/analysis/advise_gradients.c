@@ -51,9 +51,9 @@ bool advise_grad_late_zero(struct advising *a)
         return advise_silent(a, "no optimizer seen");
     if (s->steps.micro_steps > 1)
         return advise_silent(a, "gradients are accumulated over several backwards");
-    uint64_t largest = 0, gradients = 0;
+    uint64_t gradients = 0;
     int64_t first = INT64_MAX, last = -1;
-    stack_id where = { 0 };
+    struct largest largest = { 0 };
     for (uint32_t i = 0; i < s->lifetimes.count; i++) {
         const struct lifetime *l = &s->lifetimes.at[i];
         bool late = s->categories.of[i] == CATEGORY_GRADIENT && l->freed < a->first_oom &&
@@ -62,10 +62,7 @@ bool advise_grad_late_zero(struct advising *a)
         if (!late || !forward_between(a, from, l->freed))
             continue;
         a->now.bytes += l->bytes;
-        if (l->bytes > largest) {
-            largest = l->bytes;
-            where = l->free_stack;
-        }
+        largest_take(&largest, l->bytes, l->free_stack);
         gradients++;
         first = l->requested < first ? l->requested : first;
         last = l->requested > last ? l->requested : last;
@@ -77,7 +74,7 @@ bool advise_grad_late_zero(struct advising *a)
     advise_event(a, first);
     advise_event(a, last);
     advise_condition(a, "gradients", (double)gradients, 1);
-    return advise_site(a, where);
+    return advise_site(a, largest.stack);
 }
 
 /* The span in which gradients are needed: from the begin of a backward to the end of the optimizer

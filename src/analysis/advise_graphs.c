@@ -12,8 +12,7 @@ struct dropping {
     const uint32_t *freed_at;  /* of each event: the allocation it frees */
     uint32_t *seen;            /* of each site: the number of the run that has it, from 1 */
     uint32_t runs;
-    uint64_t largest; /* of those dropped */
-    stack_id where;
+    struct largest largest;      /* of those dropped */
     bool after_oom, used, again; /* some were passed over: see why_silent */
 };
 
@@ -30,10 +29,7 @@ static bool drop(struct advising *a, struct dropping *d, uint32_t i, int64_t fro
 {
     const struct lifetime *l = &a->s->lifetimes.at[i];
     a->now.bytes += l->bytes;
-    if (l->bytes > d->largest) {
-        d->largest = l->bytes;
-        d->where = l->alloc_stack;
-    }
+    largest_take(&d->largest, l->bytes, l->alloc_stack);
     advise_event(a, l->freed);
     return advise_remove(a, i, from, l->freed, l->bytes);
 }
@@ -245,13 +241,13 @@ static bool judge(struct advising *a, struct dropping *d)
     advise_condition(a, "dropped_bytes", (double)a_step, (double)a->floor_bytes);
     if (a_step < a->floor_bytes)
         return advise_silent(a, "less than 1 % of the peak a step");
-    return advise_site(a, d->where);
+    return advise_site(a, d->largest.stack);
 }
 
 bool advise_no_grad(struct advising *a)
 {
     struct arena_mark mark = arena_mark(a->s->scratch);
-    struct dropping d = { .largest = 0 };
+    struct dropping d = { .used = false };
     bool ok = judge(a, &d);
     arena_release(a->s->scratch, mark);
     return ok;

@@ -4,10 +4,10 @@
 
 /* What is alive at the peak and was made under some token; the stack of the largest. */
 static uint64_t alive_under(struct advising *a, token_set wanted, token_set *ret_others,
-                            stack_id *ret_where)
+                            struct largest *largest)
 {
     const struct study *s = a->s;
-    uint64_t bytes = 0, largest = 0;
+    uint64_t bytes = 0;
     *ret_others = 0;
     for (uint32_t i = 0; i < s->lifetimes.count; i++) {
         const struct lifetime *l = &s->lifetimes.at[i];
@@ -18,10 +18,7 @@ static uint64_t alive_under(struct advising *a, token_set wanted, token_set *ret
         if ((tokens & wanted) == 0)
             continue;
         bytes += l->bytes;
-        if (l->bytes > largest) {
-            largest = l->bytes;
-            *ret_where = l->alloc_stack;
-        }
+        largest_take(largest, l->bytes, l->alloc_stack);
     }
     return bytes;
 }
@@ -51,27 +48,28 @@ static bool is_large(struct advising *a, uint64_t bytes)
 bool advise_logits_loss(struct advising *a)
 {
     token_set others;
-    stack_id where = { 0 };
-    a->now.bytes = alive_under(a, TOKEN_LOSS, &others, &where);
+    struct largest largest = { 0 };
+    a->now.bytes = alive_under(a, TOKEN_LOSS, &others, &largest);
     if ((others & TOKEN_FUSED_LOSS) != 0)
         return advise_silent(a, "a fused loss is in use");
     if (!is_large(a, a->now.bytes))
         return advise_silent(a, "losses hold less than 10 % of the peak");
     advise_event(a, a->peak_event);
-    return remove_under(a, TOKEN_LOSS, LOSS_CHUNKS - 1, LOSS_CHUNKS) && advise_site(a, where);
+    return remove_under(a, TOKEN_LOSS, LOSS_CHUNKS - 1, LOSS_CHUNKS) &&
+           advise_site(a, largest.stack);
 }
 
 bool advise_attention_math(struct advising *a)
 {
     token_set others;
-    stack_id where = { 0 };
-    a->now.bytes = alive_under(a, TOKEN_MATH_ATTENTION, &others, &where);
+    struct largest largest = { 0 };
+    a->now.bytes = alive_under(a, TOKEN_MATH_ATTENTION, &others, &largest);
     if (a->now.bytes == 0)
         return advise_silent(a, "no unfused attention at the peak");
     if (!is_large(a, a->now.bytes))
         return advise_silent(a, "unfused attention holds less than 10 % of the peak");
     advise_event(a, a->peak_event);
-    return remove_under(a, TOKEN_MATH_ATTENTION, 1, 1) && advise_site(a, where);
+    return remove_under(a, TOKEN_MATH_ATTENTION, 1, 1) && advise_site(a, largest.stack);
 }
 
 /* The repeated block of the forward: the loop with the most repeats that was refused as a step. */

@@ -27,20 +27,16 @@ static uint64_t largest_parameter(const struct categories *c)
 }
 
 /* The stack of the largest temporary at the peak, and how optimizers there work. */
-static token_set temporaries(const struct advising *a, stack_id *ret_where)
+static token_set temporaries(const struct advising *a, struct largest *largest)
 {
     const struct study *s = a->s;
     token_set tokens = 0;
-    uint64_t largest = 0;
     for (uint32_t i = 0; i < s->lifetimes.count; i++) {
         const struct lifetime *l = &s->lifetimes.at[i];
         if (s->categories.of[i] != CATEGORY_OPTIMIZER_TEMP || !lifetime_alive(l, a->peak_event))
             continue;
         tokens |= s->tokens->of_stack[l->alloc_stack.n];
-        if (l->bytes > largest) {
-            largest = l->bytes;
-            *ret_where = l->alloc_stack;
-        }
+        largest_take(largest, l->bytes, l->alloc_stack);
     }
     return tokens;
 }
@@ -49,10 +45,10 @@ static token_set temporaries(const struct advising *a, stack_id *ret_where)
 bool advise_optimizer_foreach(struct advising *a)
 {
     const struct study *s = a->s;
-    stack_id where = { 0 };
+    struct largest largest = { 0 };
     uint64_t temporary = alive_of(a, CATEGORY_OPTIMIZER_TEMP, a->peak_event);
     uint64_t parameters = alive_of(a, CATEGORY_PARAMETER, a->peak_event);
-    token_set tokens = temporaries(a, &where);
+    token_set tokens = temporaries(a, &largest);
     if (!peak_in_optimizer(a))
         return advise_silent(a, "the peak is not in the optimizer");
     if ((tokens & TOKEN_MULTI_TENSOR) == 0)
@@ -67,7 +63,7 @@ bool advise_optimizer_foreach(struct advising *a)
     a->now.saving_bytes = temporary > rest ? temporary - rest : 0;
     a->now.source = SAVING_ESTIMATED;
     advise_event(a, a->peak_event);
-    return advise_site(a, where);
+    return advise_site(a, largest.stack);
 }
 
 /* State or parameters made anew before the old ones die: the old ones, from when the new ones are

@@ -180,11 +180,10 @@ static bool find_leaking(const struct advising *a, struct generations *g)
     return true;
 }
 
-static void find_pairs(struct advising *a, struct generations *g, stack_id *ret_where)
+static void find_pairs(struct advising *a, struct generations *g, struct largest *largest)
 {
     const struct study *s = a->s;
     const struct alive *at = g->at;
-    uint64_t largest = 0;
     for (uint32_t i = 0; i + 1 < g->alive; i++) {
         if (at[i].bytes < a->floor_bytes || !are_two(at, g->alive, i) || g->leaking[at[i].site] ||
             !is_pair(a, at[i].allocation, at[i + 1].allocation))
@@ -192,21 +191,20 @@ static void find_pairs(struct advising *a, struct generations *g, stack_id *ret_
         g->site_has[at[i].site] = true;
         g->newest[g->pairs] = NO_ROW;
         g->pair[g->pairs++] = i;
-        if (at[i].bytes <= largest)
+        const struct lifetime *l = &s->lifetimes.at[at[i].allocation];
+        if (!largest_take(largest, at[i].bytes, l->alloc_stack))
             continue;
-        largest = at[i].bytes;
-        *ret_where = s->lifetimes.at[at[i].allocation].alloc_stack;
         a->now.at_events = 0;
         advise_event(a, at[i].birth);
         advise_event(a, at[i + 1].birth);
-        advise_event(a, s->lifetimes.at[at[i].allocation].freed);
+        advise_event(a, l->freed);
     }
 }
 
 static bool judge_generations(struct advising *a)
 {
     const struct study *s = a->s;
-    stack_id where = { 0 };
+    struct largest largest = { 0 };
     struct generations g = { 0 };
     g.at = alive_at_peak(a, &g.alive);
     g.pair = arena_array(s->scratch, uint32_t, g.alive);
@@ -215,12 +213,12 @@ static bool judge_generations(struct advising *a)
     if (g.at == NULL || g.pair == NULL || g.newest == NULL || g.site_has == NULL ||
         !find_leaking(a, &g))
         return false;
-    find_pairs(a, &g, &where);
+    find_pairs(a, &g, &largest);
     if (g.pairs > 0 && !remove_generations(a, &g))
         return false;
     if (a->now.bytes == 0)
         return advise_silent(a, "no value of two steps is alive at the peak");
-    return advise_site(a, where);
+    return advise_site(a, largest.stack);
 }
 
 bool advise_two_generations(struct advising *a)
@@ -233,12 +231,19 @@ bool advise_two_generations(struct advising *a)
     return ok;
 }
 
+/* One more of those that hold memory at the peak. */
+static void count_held(struct advising *a, const struct lifetime *l, struct largest *largest)
+{
+    a->now.bytes += l->bytes;
+    advise_event(a, l->birth);
+    largest_take(largest, l->bytes, l->alloc_stack);
+}
+
 /* Outputs that outlive their step. */
 bool advise_retained_output(struct advising *a)
 {
     const struct study *s = a->s;
-    uint64_t largest = 0;
-    stack_id where = { 0 };
+    struct largest largest = { 0 };
     for (uint32_t i = 0; i < s->lifetimes.count; i++) {
         const struct lifetime *l = &s->lifetimes.at[i];
         if (!s->categories.retained[i] || l->birth < 0 || s->steps.count == 0)
@@ -248,16 +253,11 @@ bool advise_retained_output(struct advising *a)
             return false;
         if (!lifetime_alive(l, a->peak_event) || end > a->peak_event)
             continue;
-        a->now.bytes += l->bytes;
-        advise_event(a, l->birth);
-        if (l->bytes > largest) {
-            largest = l->bytes;
-            where = l->alloc_stack;
-        }
+        count_held(a, l, &largest);
     }
     if (a->now.bytes == 0)
         return advise_silent(a, "no output of an earlier step is alive at the peak");
-    return advise_site(a, where);
+    return advise_site(a, largest.stack);
 }
 
 /* The leak of kind graph that grows most; the slope of every such one over the steps seen. */
@@ -378,8 +378,7 @@ static bool is_input(const struct study *s, uint32_t i)
 bool advise_inputs_ahead(struct advising *a)
 {
     const struct study *s = a->s;
-    uint64_t largest = 0;
-    stack_id where = { 0 };
+    struct largest largest = { 0 };
     if (s->steps.count <= AHEAD_STEPS)
         return advise_silent(a, "fewer than three steps");
     for (uint32_t i = 0; i < s->lifetimes.count; i++) {
@@ -394,14 +393,9 @@ bool advise_inputs_ahead(struct advising *a)
             return false;
         if (!lifetime_alive(l, a->peak_event) || soon <= a->peak_event)
             continue;
-        a->now.bytes += l->bytes;
-        advise_event(a, l->birth);
-        if (l->bytes > largest) {
-            largest = l->bytes;
-            where = l->alloc_stack;
-        }
+        count_held(a, l, &largest);
     }
     if (a->now.bytes == 0)
         return advise_silent(a, "no input is alive for two steps to come");
-    return advise_site(a, where);
+    return advise_site(a, largest.stack);
 }

@@ -86,6 +86,21 @@ void advise_event(struct advising *a, int64_t event);
 /* The place in the program the advice is about. */
 bool advise_site(struct advising *a, stack_id stack);
 
+/* The stack of the largest of several allocations, of equals that of the first. */
+struct largest {
+    uint64_t bytes;
+    stack_id stack;
+};
+
+/* Whether it is the largest so far. */
+static inline bool largest_take(struct largest *of, uint64_t bytes, stack_id stack)
+{
+    if (bytes <= of->bytes)
+        return false;
+    *of = (struct largest){ bytes, stack };
+    return true;
+}
+
 /* A removal; spans that are empty are left out. */
 bool advise_remove(struct advising *a, uint32_t allocation, int64_t from, int64_t to,
                    uint64_t bytes);

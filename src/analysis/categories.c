@@ -121,6 +121,17 @@ static enum vrs_status decide_all(struct deciding *d, struct vrs_error *err)
     return VRS_OK;
 }
 
+const char **category_rule_names(const struct categories *c, struct arena *arena)
+{
+    const char **names = arena_array(arena, const char *, c->rules);
+    for (uint32_t i = 0; names != NULL && i < c->rules; i++) {
+        names[i] = arena_copy(arena, str_from(c->rule_names[i])).ptr;
+        if (names[i] == NULL)
+            return NULL;
+    }
+    return names;
+}
+
 static enum vrs_status name_rules(const struct category_rules *rules, struct arena *arena,
                                   struct categories *to, struct vrs_error *err)
 {

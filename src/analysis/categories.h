@@ -48,4 +48,7 @@ struct categories_input {
 enum vrs_status categories_make(const struct categories_input *in, struct arena *arena,
                                 struct categories *ret, struct vrs_error *err) MUST_CHECK;
 
+/* Copies of the rules' names, for who outlives the study; NULL: out of memory. */
+const char **category_rule_names(const struct categories *c, struct arena *arena);
+
 #endif

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "allocator/program.h"
 #include "allocator/recorded.h"
 #include "base/bytes.h"
 #include "base/sorted.h"

@@ -2,7 +2,6 @@
 #include "analysis/naming.h"
 
 #include <assert.h>
-#include <string.h>
 
 #include "analysis/frame_class.h"
 #include "base/buf.h"

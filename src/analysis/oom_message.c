@@ -1,8 +1,6 @@
 /* oom_message.c - finds the phrases of every wording, and the size beside each. */
 #include "analysis/oom_message.h"
 
-#include <string.h>
-
 /* No honest size is larger; sums of several do not wrap. */
 #define SAID_MOST ((uint64_t)1 << 60)
 

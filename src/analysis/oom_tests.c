@@ -1,8 +1,6 @@
 /* oom_tests.c - nine remedies in their order; the first that helps is the verdict. */
 #include "analysis/oom_tests.h"
 
-#include <string.h>
-
 #include "model/ids.h"
 
 const char *const oom_verdict_names[OOM_VERDICTS] = {

@@ -22,17 +22,6 @@ static enum vrs_status read_wish(const struct vrs_categories_options *o, struct 
     return category_rules_read(&ret->rules, str_from(category_rules_builtin), "builtin", err);
 }
 
-static enum vrs_status refuse_moment(const struct study *s, struct study_device *d,
-                                     const struct vrs_error *why, struct vrs_error *err)
-{
-    if (why->status == VRS_USAGE)
-        return study_reason(s, d, ANSWER_NOT_APPLICABLE, "no_such_moment", str_from(why->message),
-                            err);
-    if (err != NULL)
-        *err = *why;
-    return why->status;
-}
-
 /* What the reader should know about the figures. */
 static enum vrs_status add_reasons(const struct study *s, const struct category_table *t,
                                    struct study_device *d, struct vrs_error *err)
@@ -42,9 +31,7 @@ static enum vrs_status add_reasons(const struct study *s, const struct category_
                          S("the recording has no trace: this is its final state"), err));
     else if (!s->traced)
         TRY(study_reason(s, d, ANSWER_PARTIAL, "one_event", S("the trace is one event long"), err));
-    if (!s->curves.of[CURVE_REQUESTED].start_known)
-        TRY(study_reason(s, d, ANSWER_PARTIAL, "incomplete",
-                         S("the file is cut: memory older than the part read is missing"), err));
+    TRY(study_tell_cut(s, d, err));
     if (t->has_estimate && t->estimate.inference)
         TRY(study_reason(
             s, d, d->status, "no_backward",
@@ -72,7 +59,7 @@ static enum vrs_status ask(struct study *s, const void *wish, struct study_devic
     struct category_table_options options;
     struct vrs_error why = { .status = VRS_OK };
     if (moment_in_study(s, w->moment, &options.at_event, &why) != VRS_OK)
-        return refuse_moment(s, ret, &why, err);
+        return study_refuse_moment(s, ret, &why, err);
     if (!s->traced)
         options.at_event = (int64_t)s->events - 1;
     if (s->traced && !s->phases.known)

@@ -147,9 +147,9 @@ static enum vrs_status keep_categories(const struct study *s, struct arena *keep
         .rule = arena_array(keep, uint16_t, from->count),
         .undecided = arena_array(keep, bool, from->count),
     };
-    const char **names = arena_array(keep, const char *, from->rules);
+    kept.rule_names = category_rule_names(from, keep);
     if (kept.of == NULL || kept.confidence == NULL || kept.rule == NULL || kept.undecided == NULL ||
-        names == NULL)
+        kept.rule_names == NULL)
         return vrs_no_memory(err);
     for (uint32_t i = 0; i < from->count; i++) {
         kept.of[i] = from->of[i];
@@ -157,13 +157,6 @@ static enum vrs_status keep_categories(const struct study *s, struct arena *keep
         kept.rule[i] = from->rule[i];
         kept.undecided[i] = from->undecided[i];
     }
-    for (uint32_t i = 0; i < from->rules; i++) {
-        str name = arena_copy(keep, str_from(from->rule_names[i]));
-        if (name.ptr == NULL)
-            return vrs_no_memory(err);
-        names[i] = name.ptr;
-    }
-    kept.rule_names = names;
     *ret = kept;
     return VRS_OK;
 }

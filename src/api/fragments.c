@@ -53,17 +53,10 @@ static enum vrs_status ask(struct study *s, const void *arg, struct study_device
                            struct vrs_error *err)
 {
     const struct wish *wish = arg;
-    struct vrs_error none;
+    struct vrs_error why = { .status = VRS_OK };
     int64_t event = 0;
-    enum vrs_status found = find_event(s, wish, &event, &none);
-    if (found == VRS_USAGE)
-        return study_reason(s, ret, ANSWER_NOT_APPLICABLE, "no_such_moment", str_from(none.message),
-                            err);
-    if (found != VRS_OK) {
-        if (err != NULL)
-            *err = none;
-        return found;
-    }
+    if (find_event(s, wish, &event, &why) != VRS_OK)
+        return study_refuse_moment(s, ret, &why, err);
     struct fragments *made = NULL;
     TRY(fragments_compute(s, event, &made, err));
     if (made == NULL)

@@ -48,10 +48,7 @@ static enum vrs_status ask(struct study *s, const void *wish, struct study_devic
                          S("the recording has no stacks: places are told apart by size alone, and "
                            "nothing is more than a suspect"),
                          err));
-    if (!s->curves.of[CURVE_REQUESTED].start_known)
-        TRY(study_reason(s, ret, ANSWER_PARTIAL, "incomplete",
-                         S("the file is cut: memory older than the part read is missing"), err));
-    return VRS_OK;
+    return study_tell_cut(s, ret, err);
 }
 
 enum vrs_status vrs_leaks(const struct vrs_recording *recording,

@@ -42,15 +42,7 @@ static enum vrs_status read_wish(const struct vrs_peak_options *o, struct wish *
 static enum vrs_status add_reason(struct asking *a, struct peak_device *d, const char *id, str text,
                                   struct vrs_error *err)
 {
-    if (d->reason == NULL)
-        d->reason = arena_array(a->keep, struct answer_reason, 2);
-    if (d->reason == NULL)
-        return vrs_no_memory(err);
-    struct answer_reason reason = { id, arena_copy(a->keep, text) };
-    if (reason.text.ptr == NULL)
-        return vrs_no_memory(err);
-    d->reason[d->reasons++] = reason;
-    return VRS_OK;
+    return answer_reason_add(a->keep, &d->reason, &d->reasons, id, text, err);
 }
 
 static enum vrs_status add_reasons(struct asking *a, uint32_t row, struct peak_device *d,

@@ -25,10 +25,7 @@ static enum vrs_status ask(struct study *s, const void *wish, struct study_devic
                          S("the events have no stacks: steps are those of annotations, and no "
                            "phase is known"),
                          err));
-    if (!s->curves.of[CURVE_REQUESTED].start_known)
-        TRY(study_reason(s, ret, ANSWER_PARTIAL, "incomplete",
-                         S("the file is cut: memory older than the part read is missing"), err));
-    return VRS_OK;
+    return study_tell_cut(s, ret, err);
 }
 
 enum vrs_status vrs_steps(const struct vrs_recording *recording,

@@ -11,6 +11,25 @@ enum vrs_status study_reason(const struct study *s, struct study_device *d,
     return answer_reason_add(s->keep, &d->reason, &d->reasons, id, text, err);
 }
 
+enum vrs_status study_refuse_moment(const struct study *s, struct study_device *d,
+                                    const struct vrs_error *why, struct vrs_error *err)
+{
+    if (why->status == VRS_USAGE)
+        return study_reason(s, d, ANSWER_NOT_APPLICABLE, "no_such_moment", str_from(why->message),
+                            err);
+    if (err != NULL)
+        *err = *why;
+    return why->status;
+}
+
+enum vrs_status study_tell_cut(const struct study *s, struct study_device *d, struct vrs_error *err)
+{
+    if (s->curves.of[CURVE_REQUESTED].start_known)
+        return VRS_OK;
+    return study_reason(s, d, ANSWER_PARTIAL, "incomplete",
+                        S("the file is cut: memory older than the part read is missing"), err);
+}
+
 struct studies studies_of(struct asking *a, const struct category_rules *rules,
                           struct naming *naming)
 {

@@ -1,5 +1,6 @@
-/* study.h - the studies of a recording's devices, and the way of an analysis that has the common
- * form: a result for each device. */
+/* study.h - how an analysis of the common form, a result for each device, is asked of their
+ * studies.
+ */
 #ifndef VRS_API_STUDY_H
 #define VRS_API_STUDY_H
 
@@ -46,5 +47,14 @@ enum vrs_status study_ask_ruled(const struct vrs_recording *recording, enum resu
 enum vrs_status study_reason(const struct study *s, struct study_device *d,
                              enum answer_status status, const char *id, str text,
                              struct vrs_error *err) MUST_CHECK;
+
+/* A moment that was not found: of a device that has none such that is the answer, with a reason;
+ * any other failure is the call's. */
+enum vrs_status study_refuse_moment(const struct study *s, struct study_device *d,
+                                    const struct vrs_error *why, struct vrs_error *err) MUST_CHECK;
+
+/* Where the file is cut, the answer is partial, and why. */
+enum vrs_status study_tell_cut(const struct study *s, struct study_device *d,
+                               struct vrs_error *err) MUST_CHECK;
 
 #endif

@@ -20,8 +20,8 @@ static enum vrs_status name_lists(const struct recording *r, const struct study 
     d->rules = s->categories.rules;
     uint64_t *stream = arena_array(arena, uint64_t, d->streams);
     uint64_t(*pool)[2] = arena_take_array(arena, d->pools, sizeof *pool);
-    const char **rule = arena_array(arena, const char *, d->rules);
-    if (stream == NULL || pool == NULL || rule == NULL)
+    d->rule = category_rule_names(&s->categories, arena);
+    if (stream == NULL || pool == NULL || d->rule == NULL)
         return vrs_no_memory(err);
     for (uint32_t i = 0; i < d->streams; i++)
         stream[i] = r->streams.handle[i];
@@ -29,15 +29,8 @@ static enum vrs_status name_lists(const struct recording *r, const struct study 
         pool[i][0] = r->pools.first[i];
         pool[i][1] = r->pools.second[i];
     }
-    for (uint32_t i = 0; i < d->rules; i++) {
-        str kept = arena_copy(arena, str_from(s->categories.rule_names[i]));
-        if (kept.ptr == NULL)
-            return vrs_no_memory(err);
-        rule[i] = kept.ptr;
-    }
     d->stream = stream;
     d->pool = (const uint64_t(*)[2])pool;
-    d->rule = rule;
     return VRS_OK;
 }
 

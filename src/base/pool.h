@@ -1,4 +1,4 @@
-/* pool.h - a few threads that run independent jobs, and locks; all that the library has of either.
+/* pool.h - all of the library's threading: independent jobs on a few threads at a time.
  *
  * Jobs are handed out in order, one at a time, under a lock: they are files, devices or analyses,
  * so there are few of them and each is long.  Nobody spins, and nothing outlives the call. */

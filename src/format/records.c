@@ -1,5 +1,4 @@
 /* records.c - says what a closed dict is by its keys, and makes the row it stands for. */
-#include <string.h>
 
 #include "base/utf8.h"
 #include "format/build.h"

@@ -90,7 +90,7 @@ static void put_result(struct json *j, struct out *out, const void *result,
 {
     const struct advise_answer *answer = result;
     const struct advise *a = &answer->advise;
-    uint32_t shown = options->rows == 0 || options->rows > a->advices ? a->advices : options->rows;
+    uint32_t shown = document_rows(options, a->advices);
     json_array(j, "advice");
     for (uint32_t i = 0; i < shown; i++)
         advice_json(j, &a->advice[i], numbers);

@@ -99,10 +99,10 @@ static void put_row(struct json *j, const struct diff_device *device, uint32_t i
 }
 
 static void put_rows(struct json *j, struct out *out, const struct diff_device *device,
-                     uint32_t most, struct chosen *c)
+                     const struct render_options *options, struct chosen *c)
 {
     const struct diff *d = &device->diff;
-    uint32_t shown = most == 0 || most > d->rows ? d->rows : most;
+    uint32_t shown = document_rows(options, d->rows);
     struct diff_amount other[2] = { { 0 }, { 0 } };
     json_array(j, "rows");
     for (uint32_t i = 0; i < shown; i++) {
@@ -223,7 +223,8 @@ static void put_side(struct json *j, const char *key, const struct diff_device *
 }
 
 static void put_device(struct json *j, struct out *out, const struct diff_device *device,
-                       const struct diff_answer *answer, uint32_t most, struct chosen *c)
+                       const struct diff_answer *answer, const struct render_options *options,
+                       struct chosen *c)
 {
     const struct diff *d = &device->diff;
     json_object(j, NULL);
@@ -245,7 +246,7 @@ static void put_device(struct json *j, struct out *out, const struct diff_device
         json_object(j, "result");
         put_totals(j, d, answer);
         put_limit(j, device, answer);
-        put_rows(j, out, device, most, c);
+        put_rows(j, out, device, options, c);
         put_table(j, out, "by_category", "category", d, &d->by_category);
         put_table(j, out, "by_module", "module", d, &d->by_module);
         put_table(j, out, "by_phase", "phase", d, &d->by_phase);
@@ -284,7 +285,7 @@ void diff_json(struct out *out, const struct answer_set *set, bool several,
     envelope_named_file(&j, "b_file", &answer->file[1]);
     json_array(&j, "devices");
     for (uint32_t i = 0; i < answer->devices; i++)
-        put_device(&j, out, &answer->device[i], answer, options->rows, &chosen);
+        put_device(&j, out, &answer->device[i], answer, options, &chosen);
     json_close(&j);
     put_stacks(&j, out, &chosen);
     document_end(&j);

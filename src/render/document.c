@@ -38,14 +38,22 @@ void document_files(struct json *j, struct out *out, const struct answer_set *se
 }
 
 bool stack_numbers_init(struct stack_numbers *numbers, const struct stack_texts *stacks,
-                        struct arena *arena)
+                        struct buf *to)
 {
-    *numbers = (struct stack_numbers){
-        .stacks = stacks,
-        .number = arena_array(arena, uint32_t, stacks->stacks),
-        .shown = arena_array(arena, uint32_t, stacks->stacks),
-    };
-    return numbers->number != NULL && numbers->shown != NULL;
+    *numbers = (struct stack_numbers){ .stacks = stacks };
+    arena_init(&numbers->arena, SIZE_MAX / 2);
+    numbers->number = arena_array(&numbers->arena, uint32_t, stacks->stacks);
+    numbers->shown = arena_array(&numbers->arena, uint32_t, stacks->stacks);
+    if (numbers->number != NULL && numbers->shown != NULL)
+        return true;
+    to->failed = true;
+    stack_numbers_free(numbers);
+    return false;
+}
+
+void stack_numbers_free(struct stack_numbers *numbers)
+{
+    arena_free(&numbers->arena);
 }
 
 void json_stack_number(struct json *j, const char *key, uint32_t place,

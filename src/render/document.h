@@ -24,17 +24,25 @@ typedef void document_members(struct json *j, struct out *out, const struct answ
 void document_files(struct json *j, struct out *out, const struct answer_set *set, bool several,
                     document_members *write, const void *arg);
 
+/* Of so many rows those to write: what was asked for, else all of them. */
+static inline uint32_t document_rows(const struct render_options *options, uint32_t rows)
+{
+    return options->rows == 0 || options->rows > rows ? rows : options->rows;
+}
+
 /* The stacks of one answer, numbered in the order in which they come into sight. */
 struct stack_numbers {
     const struct stack_texts *stacks;
+    struct arena arena;
     uint32_t *number; /* of each, plus 1; 0: not in sight */
     uint32_t *shown;  /* by number */
     uint32_t count;
 };
 
-/* False when out of memory. */
+/* False when out of memory, which then is a failure of `to`, and nothing is left to free. */
 bool stack_numbers_init(struct stack_numbers *numbers, const struct stack_texts *stacks,
-                        struct arena *arena);
+                        struct buf *to);
+void stack_numbers_free(struct stack_numbers *numbers);
 
 /* The member `key`: the number of the stack in row `place` of the texts. */
 void json_stack_number(struct json *j, const char *key, uint32_t place,

@@ -94,7 +94,7 @@ static void put_result(struct json *j, struct out *out, const void *result,
                        struct stack_numbers *numbers, const struct render_options *options)
 {
     const struct fragments *f = result;
-    uint32_t pins = options->rows == 0 || options->rows > f->pins ? f->pins : options->rows;
+    uint32_t pins = document_rows(options, f->pins);
     json_i64(j, "at_event", f->at_event);
     json_array(j, "groups");
     for (uint32_t i = 0; i < f->groups; i++) {

@@ -80,7 +80,7 @@ static void put_result(struct json *j, struct out *out, const void *result,
                        struct stack_numbers *numbers, const struct render_options *options)
 {
     const struct growth *g = result;
-    uint32_t shown = options->rows != 0 && options->rows < g->sites ? options->rows : g->sites;
+    uint32_t shown = document_rows(options, g->sites);
     json_steps(j, &g->steps, numbers);
     put_first_step(j, g);
     json_array(j, "sites");

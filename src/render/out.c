@@ -1,6 +1,25 @@
 /* out.c - handing over. */
 #include "render/out.h"
 
+static bool append(void *arg, const char *bytes, size_t len)
+{
+    buf_bytes(arg, bytes, len);
+    return true;
+}
+
+struct out out_into(struct buf *to)
+{
+    struct out out = { .write = append, .arg = to };
+    buf_init(&out.text, SIZE_MAX / 2);
+    return out;
+}
+
+void out_into_end(struct out *out)
+{
+    out_flush(out, 0);
+    buf_end(&out->text, out->arg);
+}
+
 void out_flush(struct out *out, size_t least)
 {
     if (out->refused) {

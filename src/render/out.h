@@ -16,6 +16,11 @@ struct out {
     bool refused; /* the sink took no more */
 };
 
+/* An empty text on its way to the end of a buffer, which `out_into_end` lets it reach; a failure
+ * becomes one of the buffer. */
+struct out out_into(struct buf *to);
+void out_into_end(struct out *out);
+
 /* Hands over what has gathered when it is at least `least` bytes. */
 void out_flush(struct out *out, size_t least);
 

@@ -24,10 +24,10 @@ static void put_row(struct json *j, const struct peak_row *row, uint32_t stack,
 }
 
 static void put_result(struct json *j, struct out *out, const struct peak_device *d,
-                       uint32_t most_rows, struct stack_numbers *numbers)
+                       const struct render_options *options, struct stack_numbers *numbers)
 {
     const struct peak *peak = &d->peak;
-    uint32_t shown = most_rows == 0 || most_rows > peak->rows ? peak->rows : most_rows;
+    uint32_t shown = document_rows(options, peak->rows);
     uint64_t other = 0;
     for (uint32_t i = shown; i < peak->rows; i++)
         other += peak->row[i].bytes;
@@ -50,7 +50,7 @@ static void put_result(struct json *j, struct out *out, const struct peak_device
 }
 
 static void put_device(struct json *j, struct out *out, const struct peak_device *d,
-                       uint32_t most_rows, struct stack_numbers *numbers)
+                       const struct render_options *options, struct stack_numbers *numbers)
 {
     json_object(j, NULL);
     envelope_device(j, d->name);
@@ -59,7 +59,7 @@ static void put_device(struct json *j, struct out *out, const struct peak_device
     if (d->status == ANSWER_NOT_APPLICABLE)
         json_null(j, "result");
     else
-        put_result(j, out, d, most_rows, numbers);
+        put_result(j, out, d, options, numbers);
     json_close(j);
 }
 
@@ -67,22 +67,16 @@ static void put_members(struct json *j, struct out *out, const struct answer_set
                         const void *arg)
 {
     const struct peak_answer *answer = &set->peak[i];
-    const struct render_options *options = arg;
     struct stack_numbers numbers;
-    struct arena arena;
-    arena_init(&arena, SIZE_MAX / 2);
-    if (!stack_numbers_init(&numbers, &answer->stacks, &arena)) {
-        j->out->failed = true;
-        arena_free(&arena);
+    if (!stack_numbers_init(&numbers, &answer->stacks, j->out))
         return;
-    }
     envelope_file(j, &answer->file);
     json_array(j, "devices");
     for (uint32_t k = 0; k < answer->devices; k++)
-        put_device(j, out, &answer->device[k], options->rows, &numbers);
+        put_device(j, out, &answer->device[k], arg, &numbers);
     json_close(j);
     json_stacks(j, out, &numbers);
-    arena_free(&arena);
+    stack_numbers_free(&numbers);
 }
 
 void peak_json(struct out *out, const struct answer_set *set, bool several,

@@ -1,5 +1,4 @@
 /* ranks_text.c - what stands under the table of ranks. */
-#include <string.h>
 
 #include "render/envelope.h"
 #include "render/escape.h"

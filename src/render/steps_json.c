@@ -31,7 +31,7 @@ static void put_result(struct json *j, struct out *out, const void *result,
                        struct stack_numbers *numbers, const struct render_options *options)
 {
     const struct phase_rows *rows = result;
-    uint32_t shown = options->rows != 0 && options->rows < rows->rows ? options->rows : rows->rows;
+    uint32_t shown = document_rows(options, rows->rows);
     json_array(j, "phases");
     for (uint32_t i = 0; i < shown; i++) {
         put_row(j, &rows->row[i], numbers);

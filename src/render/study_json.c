@@ -58,20 +58,15 @@ static void put_members(struct json *j, struct out *out, const struct answer_set
 {
     const struct study_answer *answer = &set->study[i];
     struct stack_numbers numbers;
-    struct arena arena;
-    arena_init(&arena, SIZE_MAX / 2);
-    if (!stack_numbers_init(&numbers, &answer->stacks, &arena)) {
-        j->out->failed = true;
-        arena_free(&arena);
+    if (!stack_numbers_init(&numbers, &answer->stacks, j->out))
         return;
-    }
     envelope_file(j, &answer->file);
     json_array(j, "devices");
     for (uint32_t k = 0; k < answer->devices; k++)
         put_device(j, out, &answer->device[k], &numbers, arg);
     json_close(j);
     json_stacks(j, out, &numbers);
-    arena_free(&arena);
+    stack_numbers_free(&numbers);
 }
 
 void study_json(struct out *out, const struct answer_set *set, bool several,

@@ -47,7 +47,7 @@ struct view_device {
     uint32_t states;
     int64_t adjust_bytes;    /* what the live set lacks to the requested curve, in every state */
     uint64_t base_us;        /* of the first event; UNKNOWN_U64: no times */
-    uint64_t capacity_bytes; /* UNKNOWN_U64: not known */
+    uint64_t capacity_bytes; /* the least that the card has; UNKNOWN_U64: nothing tells */
     const uint64_t *stream;  /* handles */
     const uint64_t (*pool)[2];
     uint32_t streams, pools;
@@ -79,8 +79,8 @@ struct viewing {
 enum vrs_status view_tables(struct study *s, struct view_blocks *blocks, struct view_device *ret,
                             struct vrs_error *err) MUST_CHECK;
 
-/* The curves of the whole recording in few columns, and the figures that the page must find again.
- */
+/* The curves of the whole recording in few columns, what they tell of the card, and the figures
+ * that the page must find again. */
 enum vrs_status view_cover(const struct study *s, struct view_blocks *blocks,
                            struct view_device *ret, struct vrs_error *err) MUST_CHECK;
 

@@ -48,6 +48,19 @@ static void note_checks(struct view_device *to, uint32_t state, int64_t requeste
         }
 }
 
+/* What was reserved and what was free when a request failed were on the card together.  Sums of
+ * hostile sizes are no capacity. */
+static void note_capacity(struct view_device *to, const struct recording *r, uint32_t row,
+                          uint64_t reserved)
+{
+    uint64_t left = r->events.address[row];
+    if (r->events.action[row] != ACTION_OOM || left == UNKNOWN_U64 || reserved > VIEW_NUMBER_MOST ||
+        left > VIEW_NUMBER_MOST - reserved)
+        return;
+    if (to->capacity_bytes == UNKNOWN_U64 || reserved + left > to->capacity_bytes)
+        to->capacity_bytes = reserved + left;
+}
+
 static void walk(struct covering *c)
 {
     const struct recording *r = c->s->r;
@@ -63,6 +76,7 @@ static void walk(struct covering *c)
             reserved += action_obtains(r->events.action[row])   ? size
                         : action_returns(r->events.action[row]) ? -size
                                                                 : 0;
+            note_capacity(c->to, r, row, reserved);
         }
         if (column < c->columns && state == (column + (uint64_t)1) * states / c->columns)
             column++;

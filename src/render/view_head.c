@@ -145,21 +145,12 @@ static void put_harmless(struct buf *to, str json)
     }
 }
 
-static bool append(void *arg, const char *bytes, size_t len)
-{
-    buf_bytes(arg, bytes, len);
-    return true;
-}
-
 static void put_report(struct buf *to, const struct viewing *v, const struct view_file *file)
 {
     struct render_options options = { .tool = v->tool };
-    struct out out = { .write = append, .arg = to };
-    buf_init(&out.text, SIZE_MAX / 2);
+    struct out out = out_into(to);
     report_json(&out, file->report, false, &options);
-    out_flush(&out, 0);
-    to->failed = to->failed || out.text.failed;
-    buf_free(&out.text);
+    out_into_end(&out);
 }
 
 static void put_file(struct buf *to, const struct viewing *v, const struct view_file *file)

@@ -27,27 +27,19 @@ static void put_text(struct buf *to, str text)
         }
 }
 
-static bool append(void *arg, const char *bytes, size_t len)
-{
-    buf_bytes(arg, bytes, len);
-    return true;
-}
-
 /* What a terminal would show: it stays where there is no JavaScript. */
 static void put_report(struct buf *to, const struct viewing *v, const struct view_file *file)
 {
     enum { WIDTH = 100 };
     struct render_options options = { .tool = v->tool, .picture = true, .style.width = WIDTH };
     struct buf text;
-    struct out out = { .write = append, .arg = &text };
     buf_init(&text, SIZE_MAX / 2);
-    buf_init(&out.text, SIZE_MAX / 2);
+    struct out out = out_into(&text);
     report_text(&out, file->report, false, &options);
-    out_flush(&out, 0);
+    out_into_end(&out);
     buf_text(to, "<pre>");
     put_text(to, buf_slice(&text));
     buf_text(to, "</pre>");
-    buf_end(&out.text, to);
     buf_end(&text, to);
 }
 

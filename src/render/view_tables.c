@@ -2,7 +2,6 @@
 #include <stdlib.h>
 
 #include "analysis/live.h"
-#include "analysis/mark_events.h"
 #include "render/view.h"
 #include "render/view_names.h"
 #include "render/view_ranges.h"

@@ -2,7 +2,7 @@
 import re
 
 import pytest
-from differential import page, random_recording, writers
+from differential import model, page, random_recording, reader, writers
 
 from conftest import ROOT, run
 
@@ -13,11 +13,26 @@ def view(path):
     return page.Page(run("view", path, "-o", "-", expect=0).raw.decode())
 
 
-def check(read, report):
+def check(path):
+    read, report = view(path), run("report", "--json", path, expect=0).json()
+    check_capacity(read, path)
     for file, told in zip(read.head["files"], [report]):
         assert [d["device"] for d in file["devices"]] == [d["device"] for d in told["devices"]]
         for device, answer in zip(file["devices"], told["devices"]):
             check_device(read, device, answer)
+
+
+def check_capacity(read, path):
+    """The least that the card has is what was on it when a request failed."""
+    told = {d["device"]: d["capacity_bytes"] for d in read.head["files"][0]["devices"] if d["kind"] == "cuda"}
+    if not any(read.table(d, "oom") for d in read.head["files"][0]["devices"]):
+        assert set(told.values()) <= {None}
+        return
+    for device in model.devices(reader.load(path.read_bytes())[0]):
+        reserved = device.curves["reserved"].values
+        seen = [reserved[i] + e["device_free"] for i, e in enumerate(device.events)
+                if e["action"] == "oom" and "device_free" in e]
+        assert told[device.number] == max(seen, default=None)
 
 
 def check_device(read, device, answer):
@@ -45,20 +60,20 @@ def check_device(read, device, answer):
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: p.name)
 def test_columns_add_up_to_the_report(path):
-    check(view(path), run("report", "--json", path, expect=0).json())
+    check(path)
 
 
 def test_columns_of_real_files_add_up(shared):
     for path in sorted((shared / "data/snapshots").iterdir()):
         if path.suffix in (".pickle", ".pkl"):
-            check(view(path), run("report", "--json", path, expect=0).json())
+            check(path)
 
 
 @pytest.mark.parametrize("seed", range(30))
 def test_random_recordings_add_up(tmp_path, seed):
     path = tmp_path / "random.pickle"
     path.write_bytes(writers.pickled(random_recording.make(seed), 4))
-    check(view(path), run("report", "--json", path, expect=0).json())
+    check(path)
 
 
 def test_same_bytes_each_time(tmp_path):

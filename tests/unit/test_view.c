@@ -141,6 +141,23 @@ static void every_allocation_may_fail(void **state)
     assert_non_null(strstr(page.at, "\"schema\": \"vramscope.view/1\""));
 }
 
+/* What was reserved, one segment of 2 MiB, and what was free together, the most of them. */
+static void failures_tell_the_least_the_card_has(void **state)
+{
+    (void)state;
+    text = recording_of_tensor("load", "");
+    assert_int_equal(write_page(NULL), VRS_OK);
+    assert_non_null(strstr(page.at, "\"capacity_bytes\": null"));
+    text = recording_of_tensor(
+        "load", ", {\"action\": \"oom\", \"size\": 4096, \"stream\": 0, \"frames\": []}"
+                ", {\"action\": \"oom\", \"device_free\": 1000, \"size\": 4096, \"frames\": []}"
+                ", {\"action\": \"oom\", \"device_free\": 9007199254740991, \"size\": 1,"
+                " \"frames\": []}"
+                ", {\"action\": \"oom\", \"device_free\": 24, \"size\": 4096, \"frames\": []}");
+    assert_int_equal(write_page(NULL), VRS_OK);
+    assert_non_null(strstr(page.at, "\"capacity_bytes\": 2098152,"));
+}
+
 static void a_page_needs_a_recording(void **state)
 {
     (void)state;
@@ -155,6 +172,7 @@ int main(void)
         cmocka_unit_test(columns_leave_out_what_says_nothing),
         cmocka_unit_test(large_numbers_are_clipped_and_counted),
         cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(failures_tell_the_least_the_card_has),
         cmocka_unit_test(a_page_needs_a_recording),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

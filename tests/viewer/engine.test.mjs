@@ -127,6 +127,7 @@ test('what is missing is a named error', async () => {
 
 test('before all blocks are here: the first picture is answered, the rest waits', async () => {
   const { head, blocks } = packModel(makeModel(2));
+  head.capacity_bytes = 16 << 20;
   const call = createEngine([{ devices: [head] }], { raster: (d) => d.model.alloc.rows });
   const order = [];
   const note = (name) => (value) => order.push(name) && value;
@@ -134,7 +135,9 @@ test('before all blocks are here: the first picture is answered, the rest waits'
   const live = call('live', { state: 3 }).then(note('live'));
   await call('block', { n: 0, bytes: blocks[0] });
   assert.equal(await picture, head.tables.alloc.rows);
-  assert.equal((await call('cover', {})).complete, false);
+  const { complete, capacityLeast } = await call('cover', {});
+  assert.equal(complete, false);
+  assert.equal(capacityLeast, head.capacity_bytes);
   assert.deepEqual(order, ['picture']);
   await call('block', { n: 1, bytes: blocks[1] });
   await live;

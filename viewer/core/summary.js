@@ -47,17 +47,6 @@ export function groupingsOf(model) {
   return Object.keys(can).filter((by) => can[by]);
 }
 
-/* The least that the device must have had: what was mapped and free when a request failed. */
-function capacitySeen(d) {
-  const { oom } = d.model;
-  let most = null;
-  for (let i = 0; oom.free && i < oom.rows; i++) {
-    if (Number.isNaN(oom.free[i])) continue;
-    most = Math.max(most ?? 0, at(d.reserved(), oom.state[i]) + oom.free[i]);
-  }
-  return most;
-}
-
 function eventsOf({ event }, test) {
   const states = [];
   for (let i = 0; i < event.rows; i++) if (test(event.kind[i])) states.push(event.state[i]);
@@ -77,7 +66,7 @@ function early(head, cover) {
     reserved: has ? cover.reserved ?? null : null, active: null, activeExact: false,
     peak: has ? { state: cover.state[top], bytes: cover.requested[top], ties: 1 } : null,
     peaks: has ? [cover.state[top]] : [], time: null, ooms: [], steps: [], phases: [],
-    annotations: [], mallocs: [], snapshots: [], retries: [], capacityKnown: null, by: ['category'],
+    annotations: [], mallocs: [], snapshots: [], retries: [], by: ['category'],
     before: 0, has: { stacks: false, events: head.states > 1 },
   };
 }
@@ -108,7 +97,7 @@ function whole(d) {
       .map((i) => [model.event.state[i], model.event.kind[i] % 2]),
     snapshots: eventsOf(model, (kind) => kind === EVENT.snapshot),
     retries: eventsOf(model, (kind) => kind === EVENT.retry),
-    capacityKnown: capacitySeen(d), by: groupingsOf(model), before,
+    by: groupingsOf(model), before,
     has: { stacks: model.stack.rows > 1, events: model.states > 1 },
   };
 }
@@ -120,7 +109,7 @@ export function summary(d, ops) {
   const found = model.whole ? d.differences()[0] : undefined;
   return {
     name: model.name, states: model.states, adjust: model.adjust, ops,
-    capacity: head.capacity_bytes ?? null, allocations: head.tables?.alloc?.rows ?? 0,
+    capacityLeast: head.capacity_bytes ?? null, allocations: head.tables?.alloc?.rows ?? 0,
     complete: model.whole, ...(model.whole ? whole(d) : early(head, d.cover)),
     problem: found ? `state ${found.state}: ${found.what} is ${found.page} on this page, `
       + `${found.core} in the analysis` : null,

@@ -115,9 +115,8 @@ function drawTick(g, x, y, colour) {
 
 function capacityOf(state, cover) {
   if (state.cap) return [state.cap, 'capacity ' + bytes(state.cap)];
-  if (cover.capacity) return [cover.capacity, 'capacity ' + bytes(cover.capacity)];
-  if (!cover.capacityKnown) return null;
-  return [cover.capacityKnown, '\u2265 ' + bytes(cover.capacityKnown) + ', from the OOM'];
+  if (!cover.capacityLeast) return null;
+  return [cover.capacityLeast, '\u2265 ' + bytes(cover.capacityLeast) + ', from the OOM'];
 }
 
 /** The largest value that the memory axis of the overview must hold. */

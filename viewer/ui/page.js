@@ -70,9 +70,8 @@ function createPage(head, engine, link) {
     const { cap } = store.get();
     const c = now.cover;
     if (cap) return { bytes: cap, name: 'capacity ' + bytes(cap) };
-    if (c.capacity) return { bytes: c.capacity, name: 'capacity ' + bytes(c.capacity) };
-    return c.capacityKnown ? { bytes: c.capacityKnown,
-      name: `\u2265 ${bytes(c.capacityKnown)}, from the OOM` } : null;
+    return c.capacityLeast ? { bytes: c.capacityLeast,
+      name: `\u2265 ${bytes(c.capacityLeast)}, from the OOM` } : null;
   };
   ctx.pictureName = (op) => {
     const state = store.get();
