@@ -17,6 +17,10 @@ static const struct option_spec options[] = {
     { 'o', "output", "FILE",
       "the page (default: the first file's name with .html, here); - is standard output",
       OPTION_TEXT, IN(common.output), NULL },
+    { 0, "serve", NULL, "write nothing; serve the pages on this machine, and print their address",
+      OPTION_FLAG, IN(serve), NULL },
+    { 0, "port", "NUMBER", "of --serve: this port (default: the system chooses one)", OPTION_COUNT,
+      IN(port), NULL },
     { 0, "device", "NUMBER", "only this device", OPTION_DEVICE, IN(common.device), NULL },
     { 0, "user-root", "FOLDER", "frames under FOLDER are your own code, wherever it lies",
       OPTION_TEXT, IN(common.user_root), NULL },
@@ -105,6 +109,8 @@ static int run(const struct command *self, int argc, char **argv)
         message("view needs a FILE, a folder, or - for standard input (vramscope help view)");
         return EXIT_USAGE;
     }
+    if (settings.serve || settings.port != 0)
+        return view_serve(&settings, files, argv);
     ended = inputs_find(files, argv, &pages.inputs);
     inputs_sort(&pages.inputs);
     if (ended != EXIT_USAGE && pages.inputs.count > 0 &&
