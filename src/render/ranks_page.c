@@ -31,7 +31,7 @@ static const char table_head[] =
     "<th scope=\"col\">file</th><th scope=\"col\">grade</th><th scope=\"col\" class=\"n\">peak</th>"
     "<th scope=\"col\">at</th><th scope=\"col\">OOM</th><th scope=\"col\" class=\"n\">headroom</th>"
     "<th scope=\"col\">in use, one scale</th><th scope=\"col\" class=\"n\">vs median</th>"
-    "<th scope=\"col\"></th></tr></thead><tbody>\n";
+    "<th scope=\"col\">note</th></tr></thead><tbody>\n";
 
 /* A device of a report; `unit` is its number among those compared, NO_ROW where it is none. */
 struct row {
