@@ -65,8 +65,17 @@ void pages_free(struct served_pages *p)
     pthread_mutex_destroy(&p->lock);
 }
 
+/* Lines of two pages do not mix. */
+static void say_failure(struct served_pages *p, const char *path, const char *entry,
+                        const struct vrs_error *err)
+{
+    pthread_mutex_lock(&p->lock);
+    message_entry_failure(path, entry, err);
+    pthread_mutex_unlock(&p->lock);
+}
+
 /* All entries of a file that can be read are in its page. */
-static enum vrs_status write_entries(const struct view_settings *s, const struct vrs_file *file,
+static enum vrs_status write_entries(struct served_pages *p, const struct vrs_file *file,
                                      const char *path, struct gathered *html, struct vrs_error *err)
 {
     uint32_t count = 0, entries = vrs_count(file);
@@ -84,7 +93,7 @@ static enum vrs_status write_entries(const struct view_settings *s, const struct
         if (read == VRS_OK) {
             paths[count++] = path;
         } else {
-            message_entry_failure(path, vrs_entry_name(file, i), err);
+            say_failure(p, path, vrs_entry_name(file, i), err);
             status = read;
         }
     }
@@ -92,9 +101,9 @@ static enum vrs_status write_entries(const struct view_settings *s, const struct
         struct vrs_view_options o = {
             .size = sizeof o,
             .paths = paths,
-            .user_root = s->common.user_root,
-            .library = s->common.library,
-            .device = s->common.device,
+            .user_root = p->s->common.user_root,
+            .library = p->s->common.library,
+            .device = p->s->common.device,
         };
         struct vrs_sink sink = { gathered_write, html };
         status = vrs_view(recording, count, &o, &sink, err);
@@ -104,7 +113,7 @@ static enum vrs_status write_entries(const struct view_settings *s, const struct
     return status;
 }
 
-static void make(const struct served_pages *p, uint32_t i, struct served_page *page)
+static void make(struct served_pages *p, uint32_t i, struct served_page *page)
 {
     const char *path = p->inputs->at[i].path;
     struct vrs_limits limits = p->s->common.limits;
@@ -118,11 +127,11 @@ static void make(const struct served_pages *p, uint32_t i, struct served_page *p
     struct vrs_error err;
     enum vrs_status status = vrs_open(path, &options, &file, &err);
     if (status == VRS_OK)
-        status = write_entries(p->s, file, path, &page->html, &err);
+        status = write_entries(p, file, path, &page->html, &err);
     vrs_close(file);
     if (status == VRS_OK)
         return;
-    message_failure(path, &err);
+    say_failure(p, path, NULL, &err);
     gathered_free(&page->html);
     reason_write(page->reason, NULL, &err);
 }

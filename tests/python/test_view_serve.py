@@ -25,7 +25,7 @@ STARTS = 120  # seconds
 
 
 def has_server():
-    return "without --serve" not in run("view", "--serve").err
+    return "without --serve" not in run("view", "--serve", "-", expect=2).err
 
 
 @pytest.fixture(scope="module", autouse=True)
