@@ -15,6 +15,10 @@ static const struct option_spec options[] = {
     { 'o', "output", "FILE",
       "the page (default: the first file's name with .html, here); - is standard output",
       OPTION_TEXT, IN(common.output), NULL },
+    { 0, "serve", NULL, "write nothing; serve the pages on this machine, and print their address",
+      OPTION_FLAG, IN(serve), NULL },
+    { 0, "port", "NUMBER", "of --serve: this port (default: the system chooses one)", OPTION_COUNT,
+      IN(port), NULL },
     { 0, "device", "NUMBER", "only this device", OPTION_DEVICE, IN(common.device), NULL },
     { 0, "user-root", "FOLDER", "frames under FOLDER are your own code, wherever it lies",
       OPTION_TEXT, IN(common.user_root), NULL },
@@ -103,6 +107,8 @@ static int run(const struct command *self, int argc, char **argv)
         message("view needs a FILE, a folder, or - for standard input (vramscope help view)");
         return EXIT_USAGE;
     }
+    if (settings.serve || settings.port != 0)
+        return view_serve(&settings, files, argv);
     ended = inputs_find(files, argv, &pages.inputs);
     inputs_sort(&pages.inputs);
     if (ended != EXIT_USAGE && pages.inputs.count > 0 &&
@@ -123,11 +129,23 @@ const struct command cmd_view = {
     .name = "view",
     .summary = "a page that shows every allocation, offline in any browser",
     .synopsis = "[options] FILE...",
-    .about = "Writes one HTML file that opens from disk: no network, no server. Exit status: 0\n"
-             "done, 2 usage, 3 a file or the system failed, 130 interrupted.\n",
+    .about = "Writes one HTML file that opens from disk: no network, no server.\n"
+             "\n"
+             "--serve writes nothing. It prints the address of the page, on this machine alone\n"
+             "and with a secret in it; several files or a folder get an index, and each page\n"
+             "is made when it is opened. Ctrl-C ends it. To read a file that lies elsewhere:\n"
+             "\n"
+             "  there  vramscope view --serve run.pickle\n"
+             "         prints http://127.0.0.1:PORT/SECRET/\n"
+             "  here   ssh -L 8000:127.0.0.1:PORT HOST\n"
+             "         and open http://127.0.0.1:8000/SECRET/\n"
+             "\n"
+             "Exit status: 0 done, 2 usage, 3 a file or the system failed, 130 interrupted,\n"
+             "with --serve too.\n",
     .examples = "vramscope view run.pickle # writes run.html\n"
                 "vramscope view run.pickle -o why.html # under another name\n"
-                "vramscope view a.pickle b.pickle -o both.html # two recordings in one page\n",
+                "vramscope view a.pickle b.pickle -o both.html # two recordings in one page\n"
+                "vramscope view --serve ranks/ # an index, and a page of each\n",
     .options = { options },
     .run = run,
 };

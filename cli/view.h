@@ -7,6 +7,8 @@
 
 struct view_settings {
     struct common common;
+    bool serve;
+    uint32_t port; /* 0: the system chooses */
 };
 
 /* What is read, and what of it the page shows. */
@@ -21,5 +23,8 @@ struct pages {
 
 /* Writes the page of all that was read; the exit status. */
 int view_write_page(struct pages *p);
+
+/* Serves pages of the operands until a signal ends it; the exit status. */
+int view_serve(const struct view_settings *s, int count, char *const *names);
 
 #endif

@@ -371,6 +371,24 @@ VRS_API enum vrs_status vrs_view(const struct vrs_recording *const *recordings, 
                                  const struct vrs_view_options *options,
                                  const struct vrs_sink *sink, struct vrs_error *err);
 
+/* A file of a set, for vrs_index. */
+struct vrs_index_file {
+    const char *path;    /* as its reports have it */
+    const char *href;    /* where its page is, relative to the index; NULL: it has none */
+    const char *failure; /* one line; NULL: all of it was read */
+};
+
+/* Reports of several files that vrs_merge joined as one HTML page without a script: a row for each
+ * rank or device, with a link to the page of its file, and what failed. */
+struct vrs_index_options {
+    size_t size;
+    const struct vrs_index_file *file; /* in the order of their paths (strcmp) */
+    uint32_t files;                    /* at least 1 */
+};
+VRS_API enum vrs_status vrs_index(const struct vrs_result *reports,
+                                  const struct vrs_index_options *options,
+                                  const struct vrs_sink *sink, struct vrs_error *err);
+
 /* VRS_USAGE where vrs_export would refuse these words of whatever recording; VRS_UNSUPPORTED for a
  * format that this build is without.  `database` is not looked at. */
 VRS_API enum vrs_status vrs_export_check(const struct vrs_export_options *options,

@@ -8,6 +8,7 @@
 
 enum {
     SPANS_MOST = 1024, /* finer than any terminal is wide */
+    SPANS_PART = 120,  /* of a row among many */
     ROWS_MOST = 256,   /* culprits kept of each device */
     OOMS_MOST = 4
 };
@@ -110,11 +111,11 @@ static enum vrs_status find_holders(struct asking *a, uint32_t d, uint32_t most,
     return keep_rows(a, &peak, most, ret, err);
 }
 
-static enum vrs_status draw(struct asking *a, uint32_t d, struct report_device *ret,
+static enum vrs_status draw(struct asking *a, uint32_t d, uint32_t most, struct report_device *ret,
                             struct vrs_error *err)
 {
     uint64_t states = ret->events + 1;
-    ret->spans = states < SPANS_MOST ? (uint32_t)states : SPANS_MOST;
+    ret->spans = states < most ? (uint32_t)states : most;
     ret->requested = arena_array(a->keep, int64_t, ret->spans);
     ret->reserved = arena_array(a->keep, int64_t, ret->spans);
     if (ret->requested == NULL || ret->reserved == NULL)
@@ -173,7 +174,7 @@ static enum vrs_status describe(struct reporting *p, uint32_t d, struct report_d
     TRY(find_ooms(a, d, ret, err));
     TRY(find_holders(a, d, p->o->part ? 1 : ROWS_MOST, ret, err));
     arena_release(&a->scratch, mark);
-    return p->o->part ? VRS_OK : draw(a, d, ret, err);
+    return draw(a, d, p->o->part ? SPANS_PART : SPANS_MOST, ret, err);
 }
 
 static enum vrs_status describe_all(void *arg, struct vrs_error *err)

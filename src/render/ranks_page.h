@@ -1,0 +1,28 @@
+/* ranks_page.h - units side by side as a page of HTML: a row for each, which leads to its file's
+ * own page. */
+#ifndef VRS_RENDER_RANKS_PAGE_H
+#define VRS_RENDER_RANKS_PAGE_H
+
+#include "render/out.h"
+#include "render/result.h"
+
+/* A file that was asked for. */
+struct ranks_file {
+    str path;    /* as in struct file_facts */
+    str href;    /* of its page; empty: it has none */
+    str failure; /* why there is no report of all of it; empty: there is */
+};
+
+struct ranks_page {
+    const struct answer_set *set; /* of reports, with `ranks` */
+    const struct ranks_file *file;
+    uint32_t files;
+    const char *tool; /* version */
+};
+
+/* Rows by their peaks, the largest first, on one scale; then what ranks_text says, then the files
+ * that failed.  No script, nothing from elsewhere.  `scratch` is the caller's to free. */
+enum vrs_status ranks_page(struct out *out, const struct ranks_page *page, struct arena *scratch,
+                           struct vrs_error *err) MUST_CHECK;
+
+#endif
