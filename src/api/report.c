@@ -80,13 +80,15 @@ static enum vrs_status keep_rows(struct asking *a, const struct peak *peak, uint
 
 /* Who held the peak, by culprit; where one line holds most of it and stands for several owners
  * (a trainer's one call), by owner. */
-static enum vrs_status find_holders(struct asking *a, uint32_t d, uint32_t most,
+static enum vrs_status find_holders(struct reporting *p, uint32_t d, uint32_t most,
                                     struct report_device *ret, struct vrs_error *err)
 {
+    struct asking *a = p->a;
     struct peak_options options = {
         .by = BY_CULPRIT,
         .key = SITE_LINE,
         .at_event = ret->curves.of[CURVE_REQUESTED].peak_event,
+        .categories = p->studied ? &p->studies.of[d].categories : NULL,
     };
     struct peak peak = { 0 };
     TRY(peak_compute(a->r, d, &options, a->naming, &a->scratch, &peak, err));
@@ -171,7 +173,7 @@ static enum vrs_status describe(struct reporting *p, uint32_t d, struct report_d
     ret->old_bytes = old_bytes(r, d, peak_event);
     TRY(distinct_stacks(r, d, &a->scratch, &ret->stacks, err));
     TRY(find_ooms(a, d, ret, err));
-    TRY(find_holders(a, d, p->o->part ? 1 : ROWS_MOST, ret, err));
+    TRY(find_holders(p, d, p->o->part ? 1 : ROWS_MOST, ret, err));
     arena_release(&a->scratch, mark);
     return p->o->part ? VRS_OK : draw(a, d, ret, err);
 }
