@@ -232,6 +232,28 @@ static enum vrs_status plan_studies(struct reporting *p, struct vrs_error *err)
     return VRS_OK;
 }
 
+static void later(uint64_t *latest_us, uint64_t us)
+{
+    if (us != UNKNOWN_U64 && (*latest_us == UNKNOWN_U64 || us > *latest_us))
+        *latest_us = us;
+}
+
+/* Times of all devices, for the other files of a set. */
+static void find_times(const struct recording *r, struct report *report)
+{
+    const struct devices *d = &r->devices;
+    report->oom_us = report->last_us = UNKNOWN_U64;
+    for (uint32_t i = 0; i < d->rows.len; i++) {
+        later(&report->oom_us, last_oom_us(r, i));
+        for (uint32_t k = d->events[i]; k-- > 0;) {
+            uint64_t us = r->events.time_us[d->first_event[i] + k];
+            later(&report->last_us, us);
+            if (us != UNKNOWN_U64)
+                break;
+        }
+    }
+}
+
 static enum vrs_status report_all(struct reporting *p, struct vrs_error *err)
 {
     struct asking *a = p->a;
@@ -240,13 +262,14 @@ static enum vrs_status report_all(struct reporting *p, struct vrs_error *err)
     report->trust_page = p->o->trust;
     report->rank = p->o->rank > 0 ? p->o->rank - 1 : -1;
     report->one_clock = p->o->one_clock;
+    find_times(a->r, report);
     report->device = arena_array(a->keep, struct report_device, a->r->devices.rows.len);
     if (report->device == NULL)
         return vrs_no_memory(err);
     p->device = report->device;
     TRY(plan_studies(p, err));
     TRY(asking_prepare(a, describe_all, p, err));
-    p->ooms = last_ooms_of(a->r);
+    p->ooms = last_ooms_of(a->r, p->o->peer_oom_us == 0 ? UNKNOWN_U64 : p->o->peer_oom_us - 1);
     for (uint32_t d = 0; d < a->r->devices.rows.len; d++)
         if (asking_wants(a, d))
             TRY(complete(p, d, &report->device[report->devices++], err));
@@ -268,6 +291,15 @@ enum vrs_status report_make(const struct vrs_recording *recording,
         status = report_all(&reporting, err);
     category_rules_free(&reporting.rules);
     return asking_end(&a, status, ret);
+}
+
+void vrs_report_times(const struct vrs_result *result, uint64_t *ret_oom_us, uint64_t *ret_last_us)
+{
+    *ret_oom_us = *ret_last_us = UNKNOWN_U64;
+    for (uint32_t i = 0; result->set.kind == RESULT_REPORT && i < result->set.count; i++) {
+        later(ret_oom_us, result->set.report[i].oom_us);
+        later(ret_last_us, result->set.report[i].last_us);
+    }
 }
 
 enum vrs_status vrs_report(const struct vrs_recording *recording,
