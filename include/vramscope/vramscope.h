@@ -359,6 +359,9 @@ struct vrs_export_options {
     const char *at;     /* of folded, speedscope and pprof: as in vrs_peak_options */
     const char *weight; /* of folded: "bytes" (default), "count" */
     bool inverse;       /* of folded: the innermost frame first */
+    /* Of what has categories (allocations, sqlite, pprof, perfetto): as in vrs_categories_options.
+     */
+    const char *rules, *rules_name;
     /* Of sqlite, which writes to no sink: a file that is new or empty.  After a failure it is of
      * no use. */
     const char *database;
