@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "help.h"
@@ -126,6 +127,60 @@ static void ask_again(struct work *w)
             forget_answer(&w->answer[i]);
             ask_file(w, i);
         }
+}
+
+/* A pipe is empty once it was read. */
+static bool can_be_read_again(const char *path)
+{
+    struct stat about;
+    return strcmp(path, "-") != 0 && stat(path, &about) == 0 && S_ISREG(about.st_mode);
+}
+
+/* Those whose answers depend on what others have said. */
+struct second_round {
+    struct work *work;
+    uint32_t *file, files;
+};
+
+static void ask_listed(void *arg, uint32_t i)
+{
+    struct second_round *round = arg;
+    forget_answer(&round->work->answer[round->file[i]]);
+    ask_file(round->work, round->file[i]);
+}
+
+static bool wants_again(const struct work *w, uint32_t i)
+{
+    const struct answer *a = &w->answer[i];
+    const char *path = w->inputs.at[i].path;
+    bool wanted = false;
+    for (uint32_t k = 0; k < a->count; k++)
+        wanted = wanted || (a->result[k] != NULL &&
+                            w->question->again(w->question->settings, path, a->result[k]));
+    return wanted && can_be_read_again(path);
+}
+
+static enum vrs_status ask_second(struct work *w, struct vrs_error *err)
+{
+    const struct question *q = w->question;
+    if (q->hear == NULL || w->inputs.count < 2)
+        return VRS_OK;
+    for (uint32_t i = 0; i < w->inputs.count; i++)
+        for (uint32_t k = 0; k < w->answer[i].count; k++)
+            if (w->answer[i].result[k] != NULL)
+                q->hear(q->settings, w->inputs.at[i].path, w->answer[i].result[k]);
+    struct second_round round = { w, calloc(w->inputs.count, sizeof *round.file), 0 };
+    if (round.file == NULL) {
+        *err = (struct vrs_error){ VRS_NOMEM, UINT64_MAX, "out of memory" };
+        return VRS_NOMEM;
+    }
+    for (uint32_t i = 0; i < w->inputs.count; i++)
+        if (wants_again(w, i))
+            round.file[round.files++] = i;
+    enum vrs_status status =
+        vrs_parallel(w->common->threads, round.files, ask_listed, NULL, &round, err);
+    free(round.file);
+    return status;
 }
 
 static void file_done(void *arg, uint32_t done)
@@ -297,7 +352,8 @@ static int ask_all(struct work *w)
     struct vrs_error err = { VRS_NOMEM, UINT64_MAX, "out of memory" };
     progress_start("reading");
     if (w->answer == NULL ||
-        vrs_parallel(w->common->threads, w->inputs.count, ask_file, file_done, w, &err) != VRS_OK) {
+        vrs_parallel(w->common->threads, w->inputs.count, ask_file, file_done, w, &err) != VRS_OK ||
+        ask_second(w, &err) != VRS_OK) {
         message_failure("reading", &err);
         return EXIT_FAILED;
     }

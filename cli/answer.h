@@ -23,6 +23,10 @@ struct question {
     /* What the verb has to say about the inputs before any is read: EXIT_DONE, or another exit
      * status with which all ends; or NULL. */
     int (*check_inputs)(const struct inputs *inputs, const void *settings);
+    /* Of several inputs, when all have answered: told of each result, in the order of the inputs;
+     * then whether what it hears of the others makes it ask this file anew.  Both or neither. */
+    void (*hear)(void *settings, const char *path, const struct vrs_result *result);
+    bool (*again)(const void *settings, const char *path, const struct vrs_result *result);
     bool *ret_several;    /* told before the first `ask`: there are several inputs; or NULL */
     bool strict;          /* what could not be decided is an exit status of its own */
     const char *snapshot; /* also write the run of the one recording to this file; NULL: no */

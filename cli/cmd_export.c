@@ -1,6 +1,7 @@
 /* cmd_export.c - vramscope export. */
 #define _POSIX_C_SOURCE 200809L
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -9,10 +10,12 @@
 #include "message.h"
 #include "output.h"
 #include "terminal.h"
+#include "text_file.h"
 
 struct export_settings {
     struct common common;
-    const char *to, *at, *weight;
+    const char *to, *at, *weight, *rules;
+    char *rules_text;
     struct option_list table;
     bool inverse;
     uint32_t entry; /* of a page, from 1; 0: the only one */
@@ -36,6 +39,10 @@ static const struct option_spec options[] = {
       "bytes count" },
     { 0, "inverse", NULL, "of folded: begin with the innermost frame", OPTION_FLAG, IN(inverse),
       NULL },
+    { 0, "rules", "FILE",
+      "of allocations, sqlite, pprof and perfetto: ask the rules of FILE for categories before the "
+      "built-in ones",
+      OPTION_TEXT, IN(rules), NULL },
     { 0, "entry", "NUMBER", "the recording of a page that holds several, from 1", OPTION_COUNT,
       IN(entry), NULL },
     { 0 },
@@ -71,6 +78,8 @@ static struct vrs_export_options options_of(const struct export_settings *s, con
         .at = s->at,
         .weight = s->weight,
         .inverse = s->inverse,
+        .rules = s->rules_text,
+        .rules_name = s->rules,
     };
 }
 
@@ -156,22 +165,31 @@ static int export_file(const struct export_settings *s, const struct vrs_file *f
     return write_out(s, recording, path);
 }
 
+static int read_and_write(const struct export_settings *s, char *const *argv)
+{
+    struct vrs_file *file = NULL;
+    struct vrs_error err;
+    progress_start("reading");
+    enum vrs_status status = answer_open(&s->common, argv[0], true, &file, &err);
+    progress_hide();
+    int ended = status == VRS_OK ? export_file(s, file, argv[0]) : failed(argv[0], &err);
+    vrs_close(file);
+    return ended;
+}
+
 static int run(const struct command *self, int argc, char **argv)
 {
     struct export_settings settings = { 0 };
     int files = 0, ended = EXIT_DONE;
     if (!verb_begins(self, argc, argv, &settings, &files, &ended))
         return ended;
+    if (settings.rules != NULL &&
+        text_file_read("--rules", settings.rules, &settings.rules_text) != EXIT_DONE)
+        return EXIT_USAGE;
     ended = check(&settings, files, argv);
-    if (ended != EXIT_DONE)
-        return ended;
-    struct vrs_file *file = NULL;
-    struct vrs_error err;
-    progress_start("reading");
-    enum vrs_status status = answer_open(&settings.common, argv[0], true, &file, &err);
-    progress_hide();
-    ended = status == VRS_OK ? export_file(&settings, file, argv[0]) : failed(argv[0], &err);
-    vrs_close(file);
+    if (ended == EXIT_DONE)
+        ended = read_and_write(&settings, argv);
+    free(settings.rules_text);
     return ended;
 }
 

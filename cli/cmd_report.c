@@ -12,6 +12,10 @@ struct report_settings {
     const char *rank_map;
     bool same_host;
     struct rank_map map; /* what is made of it */
+    /* Of several files on one host: when memory ran out for the last time, in which, and in
+     * another one; UINT64_MAX: never. */
+    uint64_t oom_us, other_oom_us;
+    const char *oom_path;
 };
 
 static const struct option_spec options[] = {
@@ -32,6 +36,35 @@ static const struct option_spec options[] = {
     { 0 },
 };
 
+/* When a file other than this one last ran out of memory. */
+static uint64_t peer_oom_us(const struct report_settings *s, const char *path)
+{
+    return path == s->oom_path ? s->other_oom_us : s->oom_us;
+}
+
+static void hear(void *settings, const char *path, const struct vrs_result *result)
+{
+    struct report_settings *s = settings;
+    uint64_t oom_us, last_us;
+    vrs_report_times(result, &oom_us, &last_us);
+    if (!s->same_host || oom_us == UINT64_MAX)
+        return;
+    if (s->oom_us == UINT64_MAX || oom_us > s->oom_us) {
+        s->other_oom_us = path == s->oom_path ? s->other_oom_us : s->oom_us;
+        s->oom_us = oom_us;
+        s->oom_path = path;
+    } else if (path != s->oom_path && (s->other_oom_us == UINT64_MAX || oom_us > s->other_oom_us)) {
+        s->other_oom_us = oom_us;
+    }
+}
+
+static bool again(const void *settings, const char *path, const struct vrs_result *result)
+{
+    uint64_t oom_us, last_us, peer_us = peer_oom_us(settings, path);
+    vrs_report_times(result, &oom_us, &last_us);
+    return peer_us != UINT64_MAX && last_us != UINT64_MAX && last_us > peer_us;
+}
+
 static enum vrs_status ask(const struct vrs_recording *recording, const char *path,
                            const void *settings, struct vrs_result **ret, struct vrs_error *err)
 {
@@ -44,6 +77,7 @@ static enum vrs_status ask(const struct vrs_recording *recording, const char *pa
         .part = s->several,
         .rank = rank_map_find(&s->map, path) + 1,
         .one_clock = s->same_host,
+        .peer_oom_us = peer_oom_us(s, path) + 1, /* of none 0 */
     };
     return vrs_report(recording, &o, ret, err);
 }
@@ -56,7 +90,7 @@ static int check_inputs(const struct inputs *inputs, const void *settings)
 
 static int run(const struct command *self, int argc, char **argv)
 {
-    struct report_settings settings = { 0 };
+    struct report_settings settings = { .oom_us = UINT64_MAX, .other_oom_us = UINT64_MAX };
     int files = 0, ended = EXIT_DONE;
     if (!verb_begins(self, argc, argv, &settings, &files, &ended))
         return ended;
@@ -65,6 +99,8 @@ static int run(const struct command *self, int argc, char **argv)
     struct question question = {
         .ask = ask,
         .check_inputs = check_inputs,
+        .hear = hear,
+        .again = again,
         .settings = &settings,
         .write = { .picture = true },
         .ret_several = &settings.several,

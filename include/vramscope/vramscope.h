@@ -95,10 +95,17 @@ struct vrs_report_options {
     int64_t rank;          /* in its job, plus 1, which no other file has; 0: as its name has it */
     bool one_clock;        /* recorded on the same host as the other parts of the set, so that
                               times are the same */
+    uint64_t peer_oom_us;  /* when another of those parts last ran out of memory, plus 1: what
+                              comes later is not compared; 0: none did */
 };
 VRS_API enum vrs_status vrs_report(const struct vrs_recording *recording,
                                    const struct vrs_report_options *options,
                                    struct vrs_result **ret, struct vrs_error *err);
+
+/* Of a report: when memory ran out for the last time, and the time of the last event; UINT64_MAX:
+ * never, or not known.  With them the parts of a set know what `peer_oom_us` of others is. */
+VRS_API void vrs_report_times(const struct vrs_result *result, uint64_t *ret_oom_us,
+                              uint64_t *ret_last_us);
 
 /* Who held the memory at one moment. */
 struct vrs_peak_options {
@@ -352,6 +359,9 @@ struct vrs_export_options {
     const char *at;     /* of folded, speedscope and pprof: as in vrs_peak_options */
     const char *weight; /* of folded: "bytes" (default), "count" */
     bool inverse;       /* of folded: the innermost frame first */
+    /* Of what has categories (allocations, sqlite, pprof, perfetto): as in vrs_categories_options.
+     */
+    const char *rules, *rules_name;
     /* Of sqlite, which writes to no sink: a file that is new or empty.  After a failure it is of
      * no use. */
     const char *database;

@@ -51,6 +51,14 @@ enum vrs_status live_at(const struct recording *r, uint32_t device, int64_t at_e
     return VRS_OK;
 }
 
+bool live_lacks_stacks(const struct recording *r, uint32_t device)
+{
+    for (uint32_t i = 0; i < r->devices.allocations[device]; i++)
+        if (stack_of(r, r->devices.first_allocation[device] + i).n == 0)
+            return true;
+    return false;
+}
+
 uint32_t allocation_stream(const struct recording *r, uint32_t allocation)
 {
     uint32_t event = witness(r, allocation);

@@ -26,6 +26,9 @@ enum vrs_status live_at(const struct recording *r, uint32_t device, int64_t at_e
                         struct arena *arena, struct live_set *ret,
                         struct vrs_error *err) MUST_CHECK;
 
+/* Whether a device has an allocation, alive at any time, whose stack is not known. */
+bool live_lacks_stacks(const struct recording *r, uint32_t device);
+
 /* Row of streams. */
 uint32_t allocation_stream(const struct recording *r, uint32_t allocation);
 

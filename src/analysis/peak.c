@@ -24,9 +24,10 @@ const char *const peak_by_names[PEAK_BYS] = {
 /* What two allocations must share to be in one row: a number of some kind, or a text. */
 enum group_kind {
     GROUP_TEXT,
-    GROUP_SITE,    /* a reduced stack */
-    GROUP_NO_SITE, /* no stack at all: a size */
-    GROUP_STRING,  /* a string of the recording */
+    GROUP_SITE,     /* a reduced stack */
+    GROUP_NO_SITE,  /* no stack at all: a size */
+    GROUP_NO_STACK, /* the same: what it is for, unknown where nothing tells */
+    GROUP_STRING,   /* a string of the recording */
     GROUP_SIZE,
     GROUP_POOL,
     GROUP_STREAM,
@@ -154,9 +155,32 @@ static enum category category_of(const struct grouping *g, const struct live *li
                      : (enum category)c->of[live->allocation - g->first_allocation];
 }
 
+bool peak_splits(enum peak_by by)
+{
+    return by == BY_CULPRIT || by == BY_OWNER || by == BY_FILE || by == BY_FUNCTION ||
+           by == BY_MODULE;
+}
+
+/* What memory without a stack is for, where more than a guess tells. */
+static enum category split_of(const struct grouping *g, const struct live *live)
+{
+    const struct categories *c = g->options->categories;
+    enum category category = category_of(g, live);
+    if (c == NULL || category == CATEGORY_PERSISTENT)
+        return CATEGORY_UNKNOWN;
+    uint8_t sure = c->confidence[live->allocation - g->first_allocation];
+    return sure == CONFIDENCE_HIGH || sure == CONFIDENCE_MEDIUM ? category : CATEGORY_UNKNOWN;
+}
+
 static enum vrs_status key_of(struct grouping *g, const struct live *live,
                               const struct stack_names *names, struct group_key *ret)
 {
+    bool nameless = live->stack.n == 0 ||
+                    (g->options->by != BY_MODULE && str_equal(names->culprit, S("(no stack)")));
+    if (nameless && peak_splits(g->options->by)) {
+        *ret = (struct group_key){ GROUP_NO_STACK, split_of(g, live), S("") };
+        return VRS_OK;
+    }
     struct frame frame = frame_at(g, names->culprit_frame);
     *ret = (struct group_key){ GROUP_TEXT, 0, names->culprit };
     switch (g->options->by) {
@@ -174,9 +198,7 @@ static enum vrs_status key_of(struct grouping *g, const struct live *live,
             *ret = (struct group_key){ GROUP_STRING, frame.name.n, S("") };
         break;
     case BY_MODULE:
-        if (live->stack.n != 0)
-            return module_text(g, live->stack, &ret->text);
-        break;
+        return module_text(g, live->stack, &ret->text);
     case BY_SIZE:
         *ret = (struct group_key){ GROUP_SIZE, live->bytes, S("") };
         break;
@@ -356,6 +378,11 @@ static enum vrs_status name_row(struct grouping *g, const struct group *group, s
         buf_text(&g->text, "size:");
         buf_u64(&g->text, group->key.number);
         break;
+    case GROUP_NO_STACK:
+        buf_text(&g->text, "(no stack)");
+        if (group->key.number != CATEGORY_UNKNOWN)
+            buf_format(&g->text, " %s", category_names[group->key.number]);
+        break;
     case GROUP_SIZE:
         buf_u64(&g->text, group->key.number);
         break;
@@ -387,6 +414,50 @@ static int by_bytes(const void *a, const void *b)
     return order != 0 ? order : (x->stack.n > y->stack.n) - (x->stack.n < y->stack.n);
 }
 
+static int by_larger(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x < y) - (x > y);
+}
+
+/* Puts a size among the heaviest, which stand by larger bytes in all, then by larger size. */
+static void keep_heaviest(struct peak_row *row, struct size_count size)
+{
+    uint32_t at = row->sizes;
+    while (at > 0 && row->size[at - 1].bytes * row->size[at - 1].count < size.bytes * size.count)
+        at--;
+    if (at == PEAK_SIZES)
+        return;
+    if (row->sizes < PEAK_SIZES)
+        row->sizes++;
+    for (uint32_t i = row->sizes - 1; i > at; i--)
+        row->size[i] = row->size[i - 1];
+    row->size[at] = size;
+}
+
+/* The sizes of what neither a stack nor a category tells apart. */
+static enum vrs_status add_sizes(struct grouping *g, const struct live *member, uint32_t members,
+                                 struct peak_row *row)
+{
+    struct arena_mark mark = arena_mark(&g->scratch);
+    uint64_t *bytes = arena_array(&g->scratch, uint64_t, members);
+    row->size = arena_array(g->arena, struct size_count, PEAK_SIZES);
+    if (bytes == NULL || row->size == NULL)
+        return vrs_no_memory(g->err);
+    for (uint32_t i = 0; i < members; i++)
+        bytes[i] = member[i].bytes;
+    if (members > 1)
+        qsort(bytes, members, sizeof *bytes, by_larger);
+    for (uint32_t i = 0, end; i < members; i = end) {
+        for (end = i + 1; end < members && bytes[end] == bytes[i];)
+            end++;
+        keep_heaviest(row, (struct size_count){ bytes[i], end - i });
+        row->distinct_sizes++;
+    }
+    arena_release(&g->scratch, mark);
+    return VRS_OK;
+}
+
 static enum vrs_status make_rows(struct grouping *g, const struct live_set *set, struct peak *ret)
 {
     ret->rows = g->groups.len - 1;
@@ -402,6 +473,8 @@ static enum vrs_status make_rows(struct grouping *g, const struct live_set *set,
         struct peak_row *row = &ret->row[i];
         *row = group->row;
         TRY(name_row(g, group, &row->name));
+        if (group->key.kind == GROUP_NO_STACK && group->key.number == CATEGORY_UNKNOWN)
+            TRY(add_sizes(g, set->at + member, group->members, row));
         row->count = group->members;
         row->share_ratio = set->bytes == 0 ? 0 : (double)row->bytes / (double)set->bytes;
         row->largest_bytes = group->biggest.bytes;

@@ -1,4 +1,7 @@
-/* peak.h - what was alive at one event, grouped by who made it. */
+/* peak.h - what was alive at one event, grouped by who made it.
+ *
+ * Memory without a stack is split by what it is for where rows are named by frames: "(no stack)
+ * parameter"; what nothing tells is "(no stack)", with its sizes. */
 #ifndef VRS_ANALYSIS_PEAK_H
 #define VRS_ANALYSIS_PEAK_H
 
@@ -24,6 +27,8 @@ enum peak_by {
 };
 extern const char *const peak_by_names[PEAK_BYS];
 
+enum { PEAK_SIZES = 8 };
+
 struct peak_row {
     str name; /* the row's value in the chosen grouping, as printed */
     uint64_t bytes;
@@ -36,6 +41,9 @@ struct peak_row {
     str culprit, owner;             /* ptr NULL where the row's allocations differ */
     str category, confidence, rule; /* the same; also where they were not asked for */
     stack_id stack; /* of the representative: its largest, then earliest, allocation */
+    /* Of memory that has neither a stack nor a category: its sizes, the heaviest in all first. */
+    struct size_count *size;
+    uint32_t sizes, distinct_sizes;
 };
 
 struct peak {
@@ -53,8 +61,12 @@ struct peak_options {
     enum peak_by by;
     enum site_key key;
     int64_t at_event;
-    const struct categories *categories; /* of the device; NULL: not asked for */
+    /* Of the device; NULL: rows have none, and memory without a stack is not split. */
+    const struct categories *categories;
 };
+
+/* Whether a grouping names its rows by frames, and so splits memory that has none by category. */
+bool peak_splits(enum peak_by by);
 
 /* Groups the live set after event `at_event`; everything in `*ret` lives in `arena`. */
 enum vrs_status peak_compute(const struct recording *r, uint32_t device,

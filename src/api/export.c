@@ -74,6 +74,38 @@ static enum vrs_status read_tables(const struct vrs_export_options *o, struct wi
     return VRS_OK;
 }
 
+static bool shows_categories(const struct wish *wish)
+{
+    const struct export_format *format = wish->format;
+    bool tables = format->needs == EXPORT_NEEDS_TABLES || format->needs == EXPORT_NEEDS_TABLE;
+    return format->categories || (tables && wish->wanted[EXPORT_ALLOCATIONS]);
+}
+
+/* The caller's rules, then the built-in ones. */
+static enum vrs_status read_rules(const struct vrs_export_options *o, struct category_rules *rules,
+                                  struct vrs_error *err)
+{
+    const char *name = o->rules_name == NULL ? "rules" : o->rules_name;
+    if (o->rules != NULL)
+        TRY(category_rules_read(rules, str_from(o->rules), name, err));
+    return category_rules_read(rules, str_from(category_rules_builtin), "builtin", err);
+}
+
+static enum vrs_status check_rules(const struct vrs_export_options *o, const struct wish *wish,
+                                   struct vrs_error *err)
+{
+    struct category_rules rules;
+    if (o->rules == NULL)
+        return VRS_OK;
+    if (!shows_categories(wish))
+        return vrs_fail(err, VRS_USAGE, "%s has no categories for rules to decide here",
+                        wish->format->name);
+    category_rules_init(&rules);
+    enum vrs_status status = read_rules(o, &rules, err);
+    category_rules_free(&rules);
+    return status;
+}
+
 static enum vrs_status read_wish(const struct vrs_export_options *o, struct wish *ret,
                                  struct vrs_error *err)
 {
@@ -93,7 +125,7 @@ static enum vrs_status read_wish(const struct vrs_export_options *o, struct wish
     ret->by_count = o->weight != NULL && str_equal(str_from(o->weight), S("count"));
     if (o->weight != NULL && !ret->by_count && !str_equal(str_from(o->weight), S("bytes")))
         return vrs_fail(err, VRS_USAGE, "a weight is bytes or count, not \"%.40s\"", o->weight);
-    return VRS_OK;
+    return check_rules(o, ret, err);
 }
 
 enum vrs_status vrs_export_check(const struct vrs_export_options *options, struct vrs_error *err)
@@ -125,13 +157,6 @@ static enum vrs_status find_moment(const struct recording *r, const struct wish 
     if (err != NULL)
         *err = none;
     return found;
-}
-
-static bool shows_categories(const struct wish *wish)
-{
-    enum export_needs needs = wish->format->needs;
-    bool tables = needs == EXPORT_NEEDS_TABLES || needs == EXPORT_NEEDS_TABLE;
-    return needs == EXPORT_NEEDS_FILE || (tables && wish->wanted[EXPORT_ALLOCATIONS]);
 }
 
 /* Of what a study knows the category of each allocation is kept. */
@@ -175,8 +200,9 @@ static enum vrs_status find_categories(struct asking *a, struct study_place *pla
     return VRS_OK;
 }
 
-/* What each allocation is, by the built-in rules. */
-static enum vrs_status add_categories(struct asking *a, struct exporting *e, struct vrs_error *err)
+/* What each allocation is. */
+static enum vrs_status add_categories(struct asking *a, const struct vrs_export_options *o,
+                                      struct exporting *e, struct vrs_error *err)
 {
     struct category_rules rules;
     struct arena_mark mark = arena_mark(&a->scratch);
@@ -189,8 +215,7 @@ static enum vrs_status add_categories(struct asking *a, struct exporting *e, str
         .scratch = &a->scratch,
     };
     category_rules_init(&rules);
-    enum vrs_status status =
-        category_rules_read(&rules, str_from(category_rules_builtin), "builtin", err);
+    enum vrs_status status = read_rules(o, &rules, err);
     if (status == VRS_OK)
         status = find_categories(a, &place, e, err);
     category_rules_free(&rules);
@@ -283,7 +308,7 @@ static enum vrs_status prepare(struct asking *a, const struct vrs_recording *rec
             TRY(add_device(a, d, wish, e, err));
     TRY(check_moment(e, wish, err));
     if (shows_categories(wish))
-        TRY(add_categories(a, e, err));
+        TRY(add_categories(a, o, e, err));
     return find_used(a->r, a->keep, e, err);
 }
 

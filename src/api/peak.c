@@ -1,4 +1,5 @@
 /* peak.c - who held the memory at one moment. */
+#include "analysis/live.h"
 #include "analysis/moment.h"
 #include "analysis/study.h"
 #include "api/result.h"
@@ -9,7 +10,7 @@ struct wish {
     struct moment moment;
     enum peak_by by;
     enum site_key key;
-    bool categories;
+    bool categories; /* of each row */
 };
 
 static enum vrs_status read_wish(const struct vrs_peak_options *o, struct wish *ret,
@@ -134,7 +135,7 @@ static enum vrs_status peak_device(struct asking *a, uint32_t row, struct shared
         return found;
     }
     struct peak_options options = { .by = wish->by, .key = wish->key, .at_event = event };
-    if (wish->categories)
+    if (shared->studies)
         options.categories = &study.categories;
     TRY(peak_compute(r, row, &options, a->naming, a->keep, &d->peak, err));
     TRY(keep_texts(a, &d->peak, err));
@@ -175,6 +176,15 @@ static enum vrs_status prepare_studies(struct asking *a, struct shared *shared,
     return study_place_make(&shared->place, err);
 }
 
+/* Whether something that is asked about has no stack, so that its category is to name it. */
+static bool lacks_stacks(const struct asking *a)
+{
+    for (uint32_t d = 0; d < a->r->devices.rows.len; d++)
+        if (asking_wants(a, d) && live_lacks_stacks(a->r, d))
+            return true;
+    return false;
+}
+
 static enum vrs_status peak_all(struct asking *a, const struct vrs_recording *recording,
                                 const char *path, struct shared *shared, struct vrs_error *err)
 {
@@ -183,7 +193,8 @@ static enum vrs_status peak_all(struct asking *a, const struct vrs_recording *re
     answer->device = arena_array(a->keep, struct peak_device, a->r->devices.rows.len);
     if (answer->device == NULL || !stack_texts_begin(&shared->stacks, a->r, &a->scratch))
         return vrs_no_memory(err);
-    shared->studies = shared->wish->categories || moment_needs_study(shared->wish->moment);
+    shared->studies = shared->wish->categories || moment_needs_study(shared->wish->moment) ||
+                      (peak_splits(shared->wish->by) && lacks_stacks(a));
     if (shared->studies)
         TRY(prepare_studies(a, shared, err));
     for (uint32_t d = 0; d < a->r->devices.rows.len; d++) {

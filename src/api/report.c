@@ -81,13 +81,15 @@ static enum vrs_status keep_rows(struct asking *a, const struct peak *peak, uint
 
 /* Who held the peak, by culprit; where one line holds most of it and stands for several owners
  * (a trainer's one call), by owner. */
-static enum vrs_status find_holders(struct asking *a, uint32_t d, uint32_t most,
+static enum vrs_status find_holders(struct reporting *p, uint32_t d, uint32_t most,
                                     struct report_device *ret, struct vrs_error *err)
 {
+    struct asking *a = p->a;
     struct peak_options options = {
         .by = BY_CULPRIT,
         .key = SITE_LINE,
         .at_event = ret->curves.of[CURVE_REQUESTED].peak_event,
+        .categories = p->studied ? &p->studies.of[d].categories : NULL,
     };
     struct peak peak = { 0 };
     TRY(peak_compute(a->r, d, &options, a->naming, &a->scratch, &peak, err));
@@ -172,7 +174,7 @@ static enum vrs_status describe(struct reporting *p, uint32_t d, struct report_d
     ret->old_bytes = old_bytes(r, d, peak_event);
     TRY(distinct_stacks(r, d, &a->scratch, &ret->stacks, err));
     TRY(find_ooms(a, d, ret, err));
-    TRY(find_holders(a, d, p->o->part ? 1 : ROWS_MOST, ret, err));
+    TRY(find_holders(p, d, p->o->part ? 1 : ROWS_MOST, ret, err));
     arena_release(&a->scratch, mark);
     return draw(a, d, p->o->part ? SPANS_PART : SPANS_MOST, ret, err);
 }
@@ -231,6 +233,28 @@ static enum vrs_status plan_studies(struct reporting *p, struct vrs_error *err)
     return VRS_OK;
 }
 
+static void later(uint64_t *latest_us, uint64_t us)
+{
+    if (us != UNKNOWN_U64 && (*latest_us == UNKNOWN_U64 || us > *latest_us))
+        *latest_us = us;
+}
+
+/* Times of all devices, for the other files of a set. */
+static void find_times(const struct recording *r, struct report *report)
+{
+    const struct devices *d = &r->devices;
+    report->oom_us = report->last_us = UNKNOWN_U64;
+    for (uint32_t i = 0; i < d->rows.len; i++) {
+        later(&report->oom_us, last_oom_us(r, i));
+        for (uint32_t k = d->events[i]; k-- > 0;) {
+            uint64_t us = r->events.time_us[d->first_event[i] + k];
+            later(&report->last_us, us);
+            if (us != UNKNOWN_U64)
+                break;
+        }
+    }
+}
+
 static enum vrs_status report_all(struct reporting *p, struct vrs_error *err)
 {
     struct asking *a = p->a;
@@ -239,13 +263,14 @@ static enum vrs_status report_all(struct reporting *p, struct vrs_error *err)
     report->trust_page = p->o->trust;
     report->rank = p->o->rank > 0 ? p->o->rank - 1 : -1;
     report->one_clock = p->o->one_clock;
+    find_times(a->r, report);
     report->device = arena_array(a->keep, struct report_device, a->r->devices.rows.len);
     if (report->device == NULL)
         return vrs_no_memory(err);
     p->device = report->device;
     TRY(plan_studies(p, err));
     TRY(asking_prepare(a, describe_all, p, err));
-    p->ooms = last_ooms_of(a->r);
+    p->ooms = last_ooms_of(a->r, p->o->peer_oom_us == 0 ? UNKNOWN_U64 : p->o->peer_oom_us - 1);
     for (uint32_t d = 0; d < a->r->devices.rows.len; d++)
         if (asking_wants(a, d))
             TRY(complete(p, d, &report->device[report->devices++], err));
@@ -267,6 +292,15 @@ enum vrs_status report_make(const struct vrs_recording *recording,
         status = report_all(&reporting, err);
     category_rules_free(&reporting.rules);
     return asking_end(&a, status, ret);
+}
+
+void vrs_report_times(const struct vrs_result *result, uint64_t *ret_oom_us, uint64_t *ret_last_us)
+{
+    *ret_oom_us = *ret_last_us = UNKNOWN_U64;
+    for (uint32_t i = 0; result->set.kind == RESULT_REPORT && i < result->set.count; i++) {
+        later(ret_oom_us, result->set.report[i].oom_us);
+        later(ret_last_us, result->set.report[i].last_us);
+    }
 }
 
 enum vrs_status vrs_report(const struct vrs_recording *recording,

@@ -3,14 +3,14 @@
 
 #include <stdlib.h>
 
-struct last_ooms last_ooms_of(const struct recording *r)
+struct last_ooms last_ooms_of(const struct recording *r, uint64_t peer_oom_us)
 {
-    struct last_ooms ooms = { UNKNOWN_U64, UNKNOWN_U64, NO_ROW };
-    for (uint32_t d = 0; r->devices.rows.len > 1 && d < r->devices.rows.len; d++) {
+    struct last_ooms ooms = { peer_oom_us, UNKNOWN_U64, NO_ROW };
+    for (uint32_t d = 0; d < r->devices.rows.len; d++) {
         uint64_t time = last_oom_us(r, d);
         if (time == UNKNOWN_U64)
             continue;
-        if (ooms.device == NO_ROW || time > ooms.time_us) {
+        if (ooms.time_us == UNKNOWN_U64 || time > ooms.time_us) {
             ooms.other_us = ooms.time_us;
             ooms.time_us = time;
             ooms.device = d;

@@ -4,13 +4,14 @@
 
 #include "api/result.h"
 
-/* When the devices of one file ran out of memory for the last time. */
+/* When the devices of one file, and those of others, ran out of memory for the last time. */
 struct last_ooms {
     uint64_t time_us, other_us; /* the latest of all; of the other devices; UNKNOWN_U64: none */
-    uint32_t device;            /* row of devices: whose the latest is */
+    uint32_t device;            /* row of devices: whose the latest is; NO_ROW: another file's */
 };
 
-struct last_ooms last_ooms_of(const struct recording *r);
+/* `peer_oom_us`: that of another file on the same clock; UNKNOWN_U64: none. */
+struct last_ooms last_ooms_of(const struct recording *r, uint64_t peer_oom_us);
 
 /* The unit of row `d` of devices, with its sites or without; NULL where it is not worth a
  * comparison. */

@@ -18,6 +18,9 @@ static void put_words(struct buf *to, const struct style *style, const struct ad
     buf_end(&escaped, to);
 }
 
+/* Columns from which the clauses of rules stand beside their names. */
+enum { CLAUSES_LEAST = 50 };
+
 static void put_evidence(struct buf *to, const struct style *style, const struct advice *a)
 {
     struct buf words, cost;
@@ -45,11 +48,14 @@ static void put_advice(struct buf *to, const struct style *style, const struct a
                        uint32_t number)
 {
     buf_char(to, '\n');
+    struct buf words;
+    buf_init(&words, 1 << 10);
+    advice_saving(&words, a);
     paint_on(to, style, PAINT_BOLD);
     buf_format(to, "%-8u ", (unsigned)number);
-    advice_saving(to, a);
+    text_wrap(to, style, buf_slice(&words), 9, 9);
     paint_off(to, style);
-    buf_char(to, '\n');
+    buf_end(&words, to);
     put_words(to, style, a);
     put_evidence(to, style, a);
 }
@@ -67,8 +73,14 @@ static void put_joint(struct buf *to, const struct style *style, const struct ad
 
 static void put_silent(struct buf *to, const struct style *style, const struct advise *a)
 {
-    buf_text(to, "\nrules that stay silent\n");
+    buf_char(to, '\n');
+    text_wrap(to, style, S("rules that stay silent"), 0, 0);
     for (uint32_t i = 0; i < a->silents; i++) {
+        if (style->width < CLAUSES_LEAST) {
+            buf_format(to, "  %s\n    ", a->silent[i].id);
+            text_wrap(to, style, str_from(a->silent[i].clause), 4, 4);
+            continue;
+        }
         buf_format(to, "  %-18s ", a->silent[i].id);
         text_wrap(to, style, str_from(a->silent[i].clause), 21, 21);
     }

@@ -6,7 +6,7 @@
 #include "render/escape.h"
 #include "render/next.h"
 
-enum { COLUMNS = 5, LINES_MOST = 2 + CHECK_SITES + CHECK_DIFF_ROWS, NAME_LEAST = 24 };
+enum { COLUMNS = 5, LINES_MOST = 2 + CHECK_SITES + CHECK_DIFF_ROWS, NAME_LEAST = 24, UNDER = 6 };
 
 /* The last column is left out where a line has no room for it. */
 static const struct text_column columns[COLUMNS] = {
@@ -33,21 +33,29 @@ static void put_outcome(struct sheet *s, const struct check_row *row, str *cell)
     *cell = cell_end(&s->cells);
 }
 
-/* A line under a row. */
+/* Words under a row, on a line where it is wide enough. */
 static void end_line(struct sheet *s)
 {
+    struct buf *text = &s->cells.text, line;
+    buf_init(&line, SIZE_MAX / 2);
+    buf_repeat(&line, S(" "), UNDER);
+    if (UNDER + escape_width(buf_slice(text)) <= s->style->width)
+        buf_str(&line, buf_slice(text));
+    else
+        text_wrap(&line, s->style, buf_slice(text), UNDER, UNDER);
+    text->len = 0;
+    buf_str(text, buf_slice(&line));
+    buf_end(&line, text);
     cell_end_lines(&s->cells, s->cell + (size_t)s->rows++ * s->columns);
 }
 
 static void put_under(struct sheet *s, const struct check_row *row)
 {
     for (uint32_t i = 0; i < check_sites_shown(row); i++) {
-        buf_text(&s->cells.text, "      ");
         check_site_words(&s->cells.text, &row->site[i], s->style->ascii);
         end_line(s);
     }
     for (uint32_t i = 0; i < row->diffs; i++) {
-        buf_text(&s->cells.text, "      ");
         check_diff_words(&s->cells.text, &row->diff[i], s->style->ascii);
         end_line(s);
     }
@@ -65,10 +73,8 @@ static void put_row(struct sheet *s, const struct check_row *row)
     check_limit_words(text, row);
     cell[3] = cell_end(&s->cells);
     bool beside = s->columns == COLUMNS;
-    buf_text(text, beside ? "" : "      ");
-    size_t from = text->len;
     check_evidence_words(text, row);
-    bool any = text->len > from;
+    bool any = text->len > 0;
     if (beside)
         cell[4] = any ? cell_end(&s->cells) : S("-");
     else if (any)
@@ -108,23 +114,30 @@ static void put_device(struct buf *to, const struct style *style, const struct s
                        const struct study_device *device)
 {
     const struct check *check = device->result;
-    paint_on(to, style, PAINT_BOLD);
-    check_place_words(to, answer, device, style->ascii);
-    paint_off(to, style);
-    buf_format(to, ", trust %c%s\n", device->trust.grade,
+    struct buf words;
+    buf_init(&words, SIZE_MAX / 2);
+    paint_on(&words, style, PAINT_BOLD);
+    check_place_words(&words, answer, device, style->ascii);
+    paint_off(&words, style);
+    buf_format(&words, ", trust %c%s", device->trust.grade,
                answer->file.origin.complete ? "" : ", INCOMPLETE");
+    text_wrap(to, style, buf_slice(&words), 0, 0);
+    words.len = 0;
     if (device->trust.grade > 'B')
         envelope_trust_text(to, style, &device->trust);
     if (check != NULL && check->rows > 0) {
         put_table(to, style, check);
+        buf_end(&words, to);
         return;
     }
     for (uint32_t i = 0; i < device->reasons; i++) {
-        escape_text(to, device->reason[i].text, style->ascii);
-        buf_char(to, '\n');
+        escape_text(&words, device->reason[i].text, style->ascii);
+        text_wrap(to, style, buf_slice(&words), 0, 0);
+        words.len = 0;
     }
     if (check != NULL)
         buf_text(to, "no limit is of this device\n");
+    buf_end(&words, to);
 }
 
 /* Which verb tells more of a limit; others are told more by who was alive. */
@@ -189,7 +202,10 @@ void check_text(struct out *out, const struct answer_set *set, bool several,
         buf_text(to, "\nINCONCLUSIVE  the recording has no device to check\n\n");
     }
     struct check_tally tally = check_tally_of(set);
-    check_tally_words(to, &tally);
-    buf_char(to, '\n');
+    struct buf words;
+    buf_init(&words, 1 << 10);
+    check_tally_words(&words, &tally);
+    text_wrap(to, &options->style, buf_slice(&words), 0, 0);
+    buf_end(&words, to);
     put_first_failure(to, &options->style, set);
 }

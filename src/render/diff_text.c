@@ -108,8 +108,7 @@ static bool fill_lines(const struct sheet *s, uint32_t i, bool wide, str *cell)
     str remark = wide ? S("") : remark_cell(s, row);
     if (remark.len != 0 && (row->change == DIFF_MOVED || s->stacks)) {
         buf_repeat(text, S(" "), STACK_INDENT);
-        buf_str(text, remark);
-        buf_char(text, '\n');
+        text_wrap(text, s->style, remark, STACK_INDENT, STACK_INDENT);
     }
     if (s->stacks) {
         put_stack(s, 0, s->device->row_stack[0][i], row->same_stack ? "" : "A ");
@@ -143,6 +142,13 @@ static enum group group_of(const struct diff_row *row)
     return GROUP_NONE;
 }
 
+/* Words on lines of their own, which they end. */
+static void put_lines(struct buf *to, const struct sheet *s, struct buf *words)
+{
+    text_wrap(to, s->style, buf_slice(words), 0, 0);
+    words->len = 0;
+}
+
 static void put_group_heading(struct buf *to, const struct sheet *s, enum group group)
 {
     static const char *const words[GROUPS] = { "Grown and new", "Shrunk and gone",
@@ -152,13 +158,16 @@ static void put_group_heading(struct buf *to, const struct sheet *s, enum group 
     for (uint32_t i = 0; i < d->rows; i++)
         if (group_of(&d->row[i]) == group)
             sum += (uint64_t)change_of(d, d->row[i].of);
+    struct buf line;
+    buf_init(&line, 1 << 10);
+    paint_on(&line, s->style, PAINT_BOLD);
+    buf_text(&line, words[group]);
+    paint_off(&line, s->style);
+    buf_text(&line, ": ");
+    put_change(&line, s, (int64_t)sum);
     buf_char(to, '\n');
-    paint_on(to, s->style, PAINT_BOLD);
-    buf_text(to, words[group]);
-    paint_off(to, s->style);
-    buf_text(to, ": ");
-    put_change(to, s, (int64_t)sum);
-    buf_char(to, '\n');
+    put_lines(to, s, &line);
+    buf_end(&line, to);
 }
 
 static uint32_t fill_group(const struct sheet *s, enum group group, uint32_t shown, bool wide,
@@ -224,18 +233,21 @@ static void put_rest(struct buf *to, const struct sheet *s, uint32_t most)
     }
     if (other + same > 0)
         buf_char(to, '\n');
+    struct buf words;
+    buf_init(&words, 1 << 10);
     if (other > 0) {
-        human_count(to, other, s->style->ascii);
-        buf_format(to, " more row%s: ", other == 1 ? "" : "s");
-        put_change(to, s, (int64_t)other_change);
-        buf_char(to, '\n');
+        human_count(&words, other, s->style->ascii);
+        buf_format(&words, " more row%s: ", other == 1 ? "" : "s");
+        put_change(&words, s, (int64_t)other_change);
+        put_lines(to, s, &words);
     }
     if (same > 0) {
-        human_count(to, same, s->style->ascii);
-        buf_format(to, " row%s: no change, ", same == 1 ? "" : "s");
-        put_figure(to, s, (int64_t)same_figure);
-        buf_char(to, '\n');
+        human_count(&words, same, s->style->ascii);
+        buf_format(&words, " row%s: no change, ", same == 1 ? "" : "s");
+        put_figure(&words, s, (int64_t)same_figure);
+        put_lines(to, s, &words);
     }
+    buf_end(&words, to);
 }
 
 /* The head of a device --------------------------------------------------------------------- */
@@ -327,20 +339,22 @@ static void put_allocator(struct buf *to, const struct sheet *s)
 {
     const struct diff_end *end = s->device->diff.end;
     int64_t reserved = (int64_t)((uint64_t)end[1].reserved_bytes - (uint64_t)end[0].reserved_bytes);
-    envelope_label(to, s->style, "reserved");
-    buf_text(to, reserved > 0 ? "+" : "");
-    human_bytes(to, reserved);
+    struct buf words;
+    buf_init(&words, 1 << 10);
+    buf_text(&words, reserved > 0 ? "+" : "");
+    human_bytes(&words, reserved);
     if (end[0].slack_bytes != UNKNOWN_U64 && end[1].slack_bytes != UNKNOWN_U64) {
         int64_t slack = (int64_t)(end[1].slack_bytes - end[0].slack_bytes);
-        buf_text(to, slack > 0 ? ", slack in blocks +" : ", slack in blocks ");
-        human_bytes(to, slack);
+        buf_text(&words, slack > 0 ? ", slack in blocks +" : ", slack in blocks ");
+        human_bytes(&words, slack);
     }
     if (end[0].stranded_bytes != UNKNOWN_U64 && end[1].stranded_bytes != UNKNOWN_U64) {
         int64_t stranded = (int64_t)(end[1].stranded_bytes - end[0].stranded_bytes);
-        buf_text(to, stranded > 0 ? ", stranded +" : ", stranded ");
-        human_bytes(to, stranded);
+        buf_text(&words, stranded > 0 ? ", stranded +" : ", stranded ");
+        human_bytes(&words, stranded);
     }
-    buf_char(to, '\n');
+    envelope_words(to, s->style, "reserved", &words);
+    buf_end(&words, to);
 }
 
 /* "parameter +1.00 GiB, gradient -3.00 MiB": the parts that changed most. */
@@ -398,11 +412,14 @@ static void put_matched(struct buf *to, const struct sheet *s)
     const struct diff *d = &s->device->diff;
     if (d->matched_ratio[0] < 0 || d->matched_ratio[1] < 0)
         return;
-    envelope_label(to, s->style, "matched");
-    human_share(to, d->matched_ratio[0]);
-    buf_text(to, " of A with ");
-    human_share(to, d->matched_ratio[1]);
-    buf_text(to, " of B\n");
+    struct buf words;
+    buf_init(&words, 1 << 10);
+    human_share(&words, d->matched_ratio[0]);
+    buf_text(&words, " of A with ");
+    human_share(&words, d->matched_ratio[1]);
+    buf_text(&words, " of B");
+    envelope_words(to, s->style, "matched", &words);
+    buf_end(&words, to);
 }
 
 static void put_limit(struct buf *to, const struct sheet *s)

@@ -2,16 +2,16 @@
 #include "render/export.h"
 
 const struct export_format export_formats[] = {
-    { "csv", EXPORT_NEEDS_TABLE, false, export_csv },
-    { "json", EXPORT_NEEDS_TABLES, false, export_json },
-    { "folded", EXPORT_NEEDS_MOMENT, false, export_folded },
-    { "speedscope", EXPORT_NEEDS_MOMENT, false, export_speedscope },
-    { "pprof", EXPORT_NEEDS_MOMENT, true, export_pprof },
+    { "csv", EXPORT_NEEDS_TABLE, false, false, export_csv },
+    { "json", EXPORT_NEEDS_TABLES, false, false, export_json },
+    { "folded", EXPORT_NEEDS_MOMENT, false, false, export_folded },
+    { "speedscope", EXPORT_NEEDS_MOMENT, false, false, export_speedscope },
+    { "pprof", EXPORT_NEEDS_MOMENT, true, true, export_pprof },
 #ifdef VRAMSCOPE_SQLITE
-    { "sqlite", EXPORT_NEEDS_FILE, true, export_sqlite },
+    { "sqlite", EXPORT_NEEDS_FILE, true, true, export_sqlite },
 #else
-    { "sqlite", EXPORT_NEEDS_FILE, true, NULL },
+    { "sqlite", EXPORT_NEEDS_FILE, true, true, NULL },
 #endif
-    { "perfetto", EXPORT_NEEDS_NOTHING, true, export_perfetto },
-    { NULL, EXPORT_NEEDS_NOTHING, false, NULL },
+    { "perfetto", EXPORT_NEEDS_NOTHING, true, true, export_perfetto },
+    { NULL, EXPORT_NEEDS_NOTHING, false, false, NULL },
 };

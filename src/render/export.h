@@ -75,6 +75,7 @@ struct export_format {
     const char *name;
     enum export_needs needs;
     bool binary;
+    bool categories; /* shown whatever tables are wanted */
     /* NULL where this build is without it.  Failures while writing are those of `out`. */
     enum vrs_status (*write)(struct exporting *e, struct out *out, struct vrs_error *err);
 };

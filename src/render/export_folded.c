@@ -48,7 +48,7 @@ static enum vrs_status put_device(struct folder *f, const struct export_device *
 {
     struct arena_mark mark = arena_mark(f->e->scratch);
     struct export_samples samples;
-    TRY(export_samples_make(f->e, d, f->e->scratch, &samples, err));
+    TRY(export_samples_make(f->e, d, false, f->e->scratch, &samples, err));
     uint32_t deepest = 0;
     for (uint32_t i = 0; i < samples.len; i++) {
         uint32_t depth = stacks_depth(&f->e->r->stacks, (stack_id){ samples.at[i].stack });

@@ -1,5 +1,5 @@
-/* export_perfetto.c - the four curves as counters, out-of-memory as instants, annotations as
- * slices.
+/* export_perfetto.c - the four curves and the bytes of each category as counters, out-of-memory as
+ * instants, annotations as slices.
  *
  * A trace is a list of TracePacket of google/perfetto, protos/perfetto/trace/trace_packet.proto;
  * each holds a TrackDescriptor or a TrackEvent (the folder track_event beside it).
@@ -35,10 +35,15 @@ enum annotation_field { ANNOTATION_UINT = 3, ANNOTATION_NAME = 10 };
 /* Slices that overlap without being inside each other stand in lanes of their own. */
 enum { LANES = 16 };
 
-/* Tracks: of device i, 100 * (i + 1) and its curves behind it; of lane i, 1 + i. */
+/* Tracks: of device i, 100 * (i + 1), its curves and its categories behind it; of lane i, 1 + i. */
 static uint64_t device_track(uint32_t device)
 {
     return ((uint64_t)device + 1) * 100;
+}
+
+static uint64_t category_track(uint32_t device, uint32_t category)
+{
+    return device_track(device) + 1 + CURVES + category;
 }
 
 struct tracer {
@@ -103,6 +108,60 @@ static void put_values(struct tracer *t, uint32_t device, uint64_t time_ns, uint
     }
 }
 
+/* Requested bytes of each category of a device; those without allocations have no track. */
+struct category_bytes {
+    const struct export_device *d;
+    uint64_t bytes[CATEGORIES], told[CATEGORIES];
+    bool there[CATEGORIES];
+};
+
+static void begin_categories(struct tracer *t, uint32_t device, struct category_bytes *ret)
+{
+    const struct export_device *d = &t->e->device[device];
+    *ret = (struct category_bytes){ .d = d };
+    if (d->categories.of == NULL)
+        return;
+    for (uint32_t i = 0; i < d->lifetimes.count; i++) {
+        const struct lifetime *l = &d->lifetimes.at[i];
+        uint8_t category = d->categories.of[i];
+        ret->there[category] = true;
+        if (l->birth < 0)
+            ret->bytes[category] += l->bytes;
+    }
+    for (uint32_t i = 0; i < CATEGORIES; i++) {
+        buf_format(&t->inner, "category %s", category_names[i]);
+        str name = buf_slice(&t->inner);
+        t->inner.len = 0;
+        if (ret->there[i])
+            put_track(t, category_track(device, i), device_track(device), name, true);
+    }
+}
+
+static void put_categories(struct tracer *t, uint32_t device, uint64_t time_ns,
+                           struct category_bytes *c, bool all)
+{
+    for (uint32_t i = 0; i < CATEGORIES; i++) {
+        if (!c->there[i] || (!all && c->bytes[i] == c->told[i]))
+            continue;
+        proto_u64(&t->body, EVENT_VALUE, c->bytes[i]);
+        put_event(t, time_ns, TYPE_COUNTER, category_track(device, i));
+        c->told[i] = c->bytes[i];
+    }
+}
+
+/* What event `i` begins and ends. */
+static void move_categories(struct category_bytes *c, uint32_t i)
+{
+    const struct curve_steps *steps = &c->d->steps;
+    uint32_t begins = steps->begins[i], ends = steps->ends[i];
+    if (c->d->categories.of == NULL)
+        return;
+    if (begins != NO_ROW)
+        c->bytes[c->d->categories.of[begins]] += c->d->lifetimes.at[begins].bytes;
+    if (ends != NO_ROW)
+        c->bytes[c->d->categories.of[ends]] -= c->d->lifetimes.at[ends].bytes;
+}
+
 static void put_oom(struct tracer *t, uint32_t device, uint32_t event, uint64_t time_ns)
 {
     const struct events *v = &t->e->r->events;
@@ -130,21 +189,29 @@ static void put_device(struct tracer *t, uint32_t device)
     for (uint32_t i = 0; i < CURVES; i++)
         put_track(t, device_track(device) + 1 + i, device_track(device), str_from(curve_names[i]),
                   true);
+    struct category_bytes categories;
+    begin_categories(t, device, &categories);
     curve_steps_restart(steps);
     for (uint32_t i = 0; i < steps->events; i++) {
         uint32_t event = steps->first + i;
         uint64_t time_us = v->time_us[event];
         uint64_t now = time_us == UNKNOWN_U64 ? nanoseconds(i) : nanoseconds(time_us);
-        if (i == 0)
+        if (i == 0) {
             put_values(t, device, now, before, true);
+            put_categories(t, device, now, &categories, true);
+        }
         last = i == 0 || now > last ? now + (i == 0) : last + 1;
         curve_steps_next(steps);
         put_values(t, device, last, before, false);
+        move_categories(&categories, i);
+        put_categories(t, device, last, &categories, false);
         if (v->action[event] == ACTION_OOM)
             put_oom(t, device, event, last);
     }
-    if (steps->events == 0)
+    if (steps->events == 0) {
         put_values(t, device, 0, before, true);
+        put_categories(t, device, 0, &categories, true);
+    }
 }
 
 /* Annotations. */

@@ -1,7 +1,8 @@
 /* export_pprof.c - a heap profile as pprof reads it: objects and bytes in use, gzip'd protobuf.
  *
  * The message is Profile of google/pprof, proto/profile.proto.  A location is a frame, a function
- * is a name and a file; both have the number of the frame.  The device of a sample is a label. */
+ * is a name and a file; both have the number of the frame.  The device of a sample is a
+ * label, and its category another one. */
 #include "render/export_stacks.h"
 #include "render/gzip_out.h"
 #include "render/protobuf.h"
@@ -31,20 +32,22 @@ enum {
     WORD_SPACE,
     WORD_BYTES,
     WORD_DEVICE,
+    WORD_CATEGORY,
     WORD_NO_STACK,
     WORDS_FIRST
 };
 static const char *const fixed_words[WORDS_FIRST] = {
-    "", "inuse_objects", "count", "inuse_space", "bytes", "device", EXPORT_NO_STACK,
+    "", "inuse_objects", "count", "inuse_space", "bytes", "device", "category", EXPORT_NO_STACK,
 };
 
 struct profile {
     struct exporting *e;
     struct out *out;
     struct buf message, inner;
-    uint32_t *word; /* of each string that is shown: its row */
-    uint32_t words; /* rows so far */
-    uint8_t *shown; /* of each frame; that of no stack has the number 0 */
+    uint32_t *word;                /* of each string that is shown: its row */
+    uint32_t words;                /* rows so far */
+    uint32_t category[CATEGORIES]; /* of each that is shown: its row */
+    uint8_t *shown;                /* of each frame; that of no stack has the number 0 */
 };
 
 static void flush(struct profile *p, uint32_t field)
@@ -74,6 +77,13 @@ static void put_type(struct profile *p, uint32_t type, uint32_t unit)
     flush(p, PROFILE_SAMPLE_TYPE);
 }
 
+static void put_label(struct profile *p, uint32_t key, uint32_t word)
+{
+    proto_u64(&p->inner, LABEL_KEY, key);
+    proto_u64(&p->inner, LABEL_STR, word);
+    proto_message(&p->message, SAMPLE_LABEL, &p->inner);
+}
+
 /* Locations are numbered from 1, so that of frame f is f + 1. */
 static void put_sample(struct profile *p, const struct export_sample *s, uint32_t device)
 {
@@ -91,9 +101,9 @@ static void put_sample(struct profile *p, const struct export_sample *s, uint32_
     proto_number(&p->inner, s->count);
     proto_number(&p->inner, s->bytes);
     proto_message(&p->message, SAMPLE_VALUE, &p->inner);
-    proto_u64(&p->inner, LABEL_KEY, WORD_DEVICE);
-    proto_u64(&p->inner, LABEL_STR, device);
-    proto_message(&p->message, SAMPLE_LABEL, &p->inner);
+    put_label(p, WORD_DEVICE, device);
+    if (s->category < CATEGORIES)
+        put_label(p, WORD_CATEGORY, p->category[s->category]);
     flush(p, PROFILE_SAMPLE);
 }
 
@@ -121,10 +131,15 @@ static enum vrs_status put_device(struct profile *p, const struct export_device 
 {
     struct arena_mark mark = arena_mark(p->e->scratch);
     struct export_samples samples;
-    TRY(export_samples_make(p->e, d, p->e->scratch, &samples, err));
+    TRY(export_samples_make(p->e, d, true, p->e->scratch, &samples, err));
     export_device_text(d, &p->message);
     uint32_t name = put_string(p, buf_slice(&p->message));
     p->message.len = 0;
+    for (uint32_t i = 0; i < samples.len; i++) {
+        uint8_t c = samples.at[i].category;
+        if (c < CATEGORIES && p->category[c] == 0)
+            p->category[c] = put_string(p, str_from(category_names[c]));
+    }
     for (uint32_t i = 0; i < samples.len; i++)
         put_sample(p, &samples.at[i], name);
     arena_release(p->e->scratch, mark);

@@ -114,7 +114,7 @@ static enum vrs_status prepare(struct speedscope *s, struct vrs_error *err)
     if (s->samples == NULL || s->place == NULL || s->frame == NULL)
         return vrs_no_memory(err);
     for (uint32_t i = 0; i < s->e->devices; i++) {
-        TRY(export_samples_make(s->e, &s->e->device[i], arena, &s->samples[i], err));
+        TRY(export_samples_make(s->e, &s->e->device[i], false, arena, &s->samples[i], err));
         uint32_t depth = place_frames(s, &s->samples[i]);
         deepest = depth > deepest ? depth : deepest;
     }

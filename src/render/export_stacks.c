@@ -8,7 +8,9 @@ static int by_bytes(const void *a, const void *b)
     const struct export_sample *x = a, *y = b;
     if (x->bytes != y->bytes)
         return x->bytes > y->bytes ? -1 : 1;
-    return (x->stack > y->stack) - (x->stack < y->stack);
+    if (x->stack != y->stack)
+        return x->stack < y->stack ? -1 : 1;
+    return (x->category > y->category) - (x->category < y->category);
 }
 
 /* Frames of whoever recorded the stack, and of the allocator that was asked. */
@@ -36,26 +38,33 @@ static uint32_t caller_of_recorder(const struct recording *r, stack_id stack)
 }
 
 enum vrs_status export_samples_make(const struct exporting *e, const struct export_device *d,
-                                    struct arena *arena, struct export_samples *ret,
-                                    struct vrs_error *err)
+                                    bool by_category, struct arena *arena,
+                                    struct export_samples *ret, struct vrs_error *err)
 {
     struct live_set live;
     *ret = (struct export_samples){ NULL, 0 };
     if (!d->has_moment)
         return VRS_OK;
     TRY(live_at(e->r, d->row, d->at_event, arena, &live, err));
-    uint32_t *place = arena_array(arena, uint32_t, e->r->stacks.rows.len); /* plus 1 */
+    uint32_t first = e->r->devices.first_allocation[d->row];
+    const uint8_t *of = by_category ? d->categories.of : NULL;
+    size_t kinds = of == NULL ? 1 : CATEGORIES;
+    /* Of each stack, or stack and category; plus 1. */
+    uint32_t *place = arena_array(arena, uint32_t, e->r->stacks.rows.len * kinds);
     ret->at = arena_array(arena, struct export_sample, live.len);
     if (place == NULL || ret->at == NULL)
         return vrs_no_memory(err);
     for (uint32_t i = 0; i < live.len; i++) {
         uint32_t stack = caller_of_recorder(e->r, live.at[i].stack);
-        if (place[stack] == 0) {
+        uint8_t category = of == NULL ? CATEGORIES : of[live.at[i].allocation - first];
+        uint32_t *known = &place[stack * kinds + (of == NULL ? 0 : category)];
+        if (*known == 0) {
+            ret->at[ret->len].category = category;
             ret->at[ret->len++].stack = stack;
-            place[stack] = ret->len;
+            *known = ret->len;
         }
-        ret->at[place[stack] - 1].bytes += live.at[i].bytes;
-        ret->at[place[stack] - 1].count++;
+        ret->at[*known - 1].bytes += live.at[i].bytes;
+        ret->at[*known - 1].count++;
     }
     if (ret->len > 1)
         qsort(ret->at, ret->len, sizeof *ret->at, by_bytes);

@@ -5,11 +5,13 @@
 #include "render/export.h"
 
 struct export_sample {
-    uint32_t stack; /* stack_id; 0: none is known */
+    uint32_t stack;   /* stack_id; 0: none is known */
+    uint8_t category; /* enum category; CATEGORIES: not asked for, or not known of the device */
     uint64_t bytes, count;
 };
 
-/* By larger bytes, then smaller stack.  Stacks are without the innermost frames of the recorder and
+/* A sample is a stack, or where `by_category` a stack and a category.  By larger bytes, then
+ * smaller stack, then category.  Stacks are without the innermost frames of the recorder and
  * the allocator, which all of them share. */
 struct export_samples {
     struct export_sample *at;
@@ -17,8 +19,8 @@ struct export_samples {
 };
 
 enum vrs_status export_samples_make(const struct exporting *e, const struct export_device *d,
-                                    struct arena *arena, struct export_samples *ret,
-                                    struct vrs_error *err) MUST_CHECK;
+                                    bool by_category, struct arena *arena,
+                                    struct export_samples *ret, struct vrs_error *err) MUST_CHECK;
 
 /* "model.py:27 forward", a native function's name alone; text as in the file, at most
  * EXPORT_NAME_MAX bytes of each part. */

@@ -214,8 +214,13 @@ static void put_table(struct buf *to, struct sheet *s, uint32_t most)
     struct text_table table = { column, columns, rows, cell, 0 };
     buf_char(to, '\n');
     text_table(to, s->style, &table);
-    if (left != 0)
-        buf_format(to, "and %u place%s more; --rows shows them\n", left, left == 1 ? "" : "s");
+    if (left == 0)
+        return;
+    struct buf words;
+    buf_init(&words, 1 << 10);
+    buf_format(&words, "and %u place%s more; --rows shows them", left, left == 1 ? "" : "s");
+    text_wrap(to, s->style, buf_slice(&words), 0, 0);
+    buf_end(&words, to);
 }
 
 static void put_next(struct buf *to, const struct sheet *s, const struct study_answer *answer)

@@ -28,9 +28,8 @@ static void put_heading(struct sheet *s, const char *heading)
 {
     buf_char(s->to, '\n');
     paint_on(s->to, s->style, PAINT_BOLD);
-    buf_text(s->to, heading);
+    text_wrap(s->to, s->style, str_from(heading), 0, 0);
     paint_off(s->to, s->style);
-    buf_char(s->to, '\n');
 }
 
 /* Cells. */

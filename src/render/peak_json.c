@@ -20,6 +20,16 @@ static void put_row(struct json *j, const struct peak_row *row, uint32_t stack,
     json_str(j, "confidence", row->confidence);
     json_str(j, "rule", row->rule);
     json_stack_number(j, "stack", stack, numbers);
+    if (row->sizes > 0) {
+        json_array(j, "sizes");
+        for (uint32_t i = 0; i < row->sizes; i++) {
+            json_object(j, NULL);
+            json_u64(j, "bytes", row->size[i].bytes);
+            json_u64(j, "count", row->size[i].count);
+            json_close(j);
+        }
+        json_close(j);
+    }
     json_close(j);
 }
 

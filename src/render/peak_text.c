@@ -56,6 +56,43 @@ static void put_stack(struct buf *to, const struct sheet *s, const struct stack_
     }
 }
 
+/* "12 of 500.00 MiB, 3 of 1.00 GiB, 40 in 7 more" under the row that they are of. */
+static void put_sizes(struct buf *to, const struct sheet *s, const struct peak_row *row)
+{
+    struct buf words;
+    uint64_t rest = row->count;
+    buf_init(&words, 1 << 12);
+    buf_text(&words, "sizes: ");
+    for (uint32_t i = 0; i < row->sizes; i++) {
+        buf_text(&words, i > 0 ? ", " : "");
+        human_count(&words, row->size[i].count, s->style->ascii);
+        buf_text(&words, " of ");
+        human_bytes(&words, (int64_t)row->size[i].bytes);
+        rest -= row->size[i].count;
+    }
+    if (rest > 0) {
+        buf_text(&words, ", ");
+        human_count(&words, rest, s->style->ascii);
+        buf_format(&words, " in %u more", (unsigned)(row->distinct_sizes - row->sizes));
+    }
+    buf_repeat(to, S(" "), STACK_INDENT);
+    text_wrap(to, s->style, buf_slice(&words), STACK_INDENT, STACK_INDENT);
+    buf_end(&words, to);
+}
+
+/* What stands under a row: its stack, where stacks are asked for, and its sizes. */
+static bool put_under(const struct sheet *s, const struct peak_device *d, uint32_t row,
+                      const struct stack_texts *stacks, bool wanted)
+{
+    struct buf *to = &s->cells->text;
+    if (wanted)
+        put_stack(to, s, stacks, d->row_stack[row]);
+    /* One size is that of the largest. */
+    if (d->peak.row[row].sizes > 1)
+        put_sizes(to, s, &d->peak.row[row]);
+    return to->len > 0;
+}
+
 /* The rows under the rows: what was folded, what the file contradicts, the sum. */
 static uint32_t fill_ends(const struct sheet *s, const struct peak *p, uint32_t shown, str *cell,
                           uint32_t columns)
@@ -120,10 +157,8 @@ static void put_table(struct buf *to, struct sheet *s, const struct peak_device 
     uint32_t rows = 0;
     for (uint32_t i = 0; i < shown; i++) {
         fill_row(s, &p->row[i], p->by, cell + (size_t)rows++ * columns);
-        if (!options->stacks)
-            continue;
-        put_stack(&s->cells->text, s, stacks, d->row_stack[i]);
-        cell_end_lines(s->cells, cell + (size_t)rows++ * columns);
+        if (put_under(s, d, i, stacks, options->stacks))
+            cell_end_lines(s->cells, cell + (size_t)rows++ * columns);
     }
     rows += fill_ends(s, p, shown, cell + (size_t)rows * columns, columns);
     struct text_table table = { column, columns, rows, cell, 0 };

@@ -333,7 +333,7 @@ static void put_notes(struct telling *t)
         if (unit->after_peer_oom_event >= 0) {
             put_name(t, i);
             buf_format(&t->words,
-                       " goes on from event %lld after another device ran out of memory "
+                       " goes on from event %lld after another unit ran out of memory "
                        "(after_peer_oom); only what was before is compared",
                        (long long)unit->after_peer_oom_event);
             say(t, "note");

@@ -105,9 +105,10 @@ struct report {
     struct file_facts file;
     struct report_device *device;
     uint32_t devices;
-    bool trust_page; /* asked for: devices have an overview */
-    int64_t rank;    /* as the caller has it; -1: as the file's name does */
-    bool one_clock;  /* that of the other reports of a set */
+    bool trust_page;          /* asked for: devices have an overview */
+    int64_t rank;             /* as the caller has it; -1: as the file's name does */
+    bool one_clock;           /* that of the other reports of a set */
+    uint64_t oom_us, last_us; /* of the last oom, of the last event; UNKNOWN_U64: none, not known */
 };
 
 enum answer_status {

@@ -34,9 +34,13 @@ static void put_more(struct buf *to, const struct sheet *s, uint32_t count, cons
 {
     if (count == 0)
         return;
-    buf_text(to, "and ");
-    human_count(to, count, s->style->ascii);
-    buf_format(to, " %s%s more; --rows shows them\n", what, count == 1 ? "" : "s");
+    struct buf words;
+    buf_init(&words, 1 << 10);
+    buf_text(&words, "and ");
+    human_count(&words, count, s->style->ascii);
+    buf_format(&words, " %s%s more; --rows shows them", what, count == 1 ? "" : "s");
+    text_wrap(to, s->style, buf_slice(&words), 0, 0);
+    buf_end(&words, to);
 }
 
 /* The phase at an event; `*row` is where the search goes on. */
@@ -181,6 +185,18 @@ static const struct phase_row *choose_phases(const struct phase_rows *rows, uint
     return rows->row + first;
 }
 
+/* Without the end of its line, which is the table's. */
+static void put_phases_heading(struct buf *to, const struct sheet *s)
+{
+    struct buf words;
+    buf_init(&words, 1 << 10);
+    text_wrap(&words, s->style, S("phases around the peak, in no complete step"), 0, 0);
+    buf_char(to, '\n');
+    if (words.len > 0)
+        buf_str(to, (str){ words.at, words.len - 1 });
+    buf_end(&words, to);
+}
+
 static void put_sheet(struct buf *to, struct sheet *s)
 {
     uint32_t count;
@@ -194,7 +210,7 @@ static void put_sheet(struct buf *to, struct sheet *s)
     if (row->step != 0)
         buf_format(to, "\nphases of step %u", row->step);
     else if (s->rows->steps.steps.count != 0)
-        buf_text(to, "\nphases around the peak, in no complete step");
+        put_phases_heading(to, s);
     put_phases(to, s, row, count);
 }
 

@@ -3,7 +3,8 @@
 
 #include "render/escape.h"
 
-enum { COLUMNS_MOST = 16, GAP = 2 };
+/* Between columns stand two blanks, or one where the table is too wide otherwise. */
+enum { COLUMNS_MOST = 16, GAP = 2, GAP_LEAST = 1 };
 
 /* The longest end of `text` that fits. */
 static str end_of(str text, size_t columns)
@@ -58,11 +59,11 @@ static void measure(const struct text_table *t, size_t *width)
     }
 }
 
-static size_t sum_of(const struct text_table *t, const size_t *width)
+static size_t sum_of(const struct text_table *t, const size_t *width, size_t gap)
 {
     size_t sum = t->indent;
     for (uint32_t c = 0; c < t->columns; c++)
-        sum += width[c] + (c > 0 ? GAP : 0);
+        sum += width[c] + (c > 0 ? gap : 0);
     return sum;
 }
 
@@ -70,13 +71,13 @@ size_t text_table_width(const struct text_table *table)
 {
     size_t width[COLUMNS_MOST];
     measure(table, width);
-    return sum_of(table, width);
+    return sum_of(table, width, GAP);
 }
 
 /* Takes what is too much from the flexible columns, the last first. */
-static void squeeze(const struct text_table *t, size_t room, size_t *width)
+static void squeeze(const struct text_table *t, size_t room, size_t gap, size_t *width)
 {
-    size_t sum = sum_of(t, width);
+    size_t sum = sum_of(t, width, gap);
     for (uint32_t c = t->columns; c-- > 0 && sum > room;) {
         size_t least = t->column[c].least;
         if (!t->column[c].flexible || width[c] <= least)
@@ -88,30 +89,65 @@ static void squeeze(const struct text_table *t, size_t room, size_t *width)
 }
 
 static void put_row(struct buf *to, const struct style *style, const struct text_table *t,
-                    const str *cell, const size_t *width)
+                    const str *cell, size_t gap, const size_t *width)
 {
     buf_repeat(to, S(" "), t->indent);
     for (uint32_t c = 0; c < t->columns; c++) {
         bool last = c + 1 == t->columns;
         size_t len = escape_width(cell[c]);
         if (c > 0)
-            buf_repeat(to, S(" "), GAP);
+            buf_repeat(to, S(" "), gap);
         if (t->column[c].right && len < width[c])
             buf_repeat(to, S(" "), width[c] - len);
         fit(to, style, cell[c], width[c], !last && !t->column[c].right, t->column[c].tail);
     }
 }
 
+/* What is wider than the terminal however much gives way is no table: a row is its cells, each
+ * behind its heading, on as many lines as they take. */
+static void put_list(struct buf *to, const struct style *style, const struct text_table *t)
+{
+    struct buf words;
+    buf_init(&words, SIZE_MAX / 2);
+    for (uint32_t r = 0; r < t->rows; r++) {
+        const str *row = &t->cell[(size_t)r * t->columns];
+        if (row[0].ptr == NULL) {
+            buf_str(to, row[1]);
+            buf_char(to, '\n');
+            continue;
+        }
+        for (uint32_t c = 0; c < t->columns; c++) {
+            if (row[c].len == 0)
+                continue;
+            buf_text(&words, words.len > 0 ? ", " : "");
+            buf_text(&words, t->column[c].heading);
+            buf_text(&words, t->column[c].heading[0] == '\0' ? "" : " ");
+            buf_str(&words, row[c]);
+        }
+        buf_repeat(to, S(" "), t->indent);
+        text_wrap(to, style, buf_slice(&words), t->indent, t->indent + GAP);
+        words.len = 0;
+    }
+    buf_end(&words, to);
+}
+
 void text_table(struct buf *to, const struct style *style, const struct text_table *table)
 {
     size_t width[COLUMNS_MOST];
     str heading[COLUMNS_MOST];
+    size_t gap = GAP;
     measure(table, width);
-    squeeze(table, style->width, width);
+    squeeze(table, style->width, gap, width);
+    if (sum_of(table, width, gap) > style->width)
+        gap = GAP_LEAST;
+    if (sum_of(table, width, gap) > style->width) {
+        put_list(to, style, table);
+        return;
+    }
     for (uint32_t c = 0; c < table->columns; c++)
         heading[c] = str_from(table->column[c].heading);
     paint_on(to, style, PAINT_DIM);
-    put_row(to, style, table, heading, width);
+    put_row(to, style, table, heading, gap, width);
     paint_off(to, style);
     buf_char(to, '\n');
     for (uint32_t r = 0; r < table->rows; r++) {
@@ -119,7 +155,7 @@ void text_table(struct buf *to, const struct style *style, const struct text_tab
         if (row[0].ptr == NULL)
             buf_str(to, row[1]);
         else
-            put_row(to, style, table, row, width);
+            put_row(to, style, table, row, gap, width);
         buf_char(to, '\n');
     }
 }

@@ -20,9 +20,11 @@ struct text_table {
     uint32_t indent;
 };
 
-/* Blanks around columns are two; the last column is not padded.  A cell that is too long is cut
- * at its end (see `tail`), with a mark.  A row whose first cell has ptr NULL prints nothing: its
- * second cell stands alone, as wide as it is (a line under the row before). */
+/* Blanks between columns are two, or one where that does not fit; the last column is not padded.
+ * A cell that is too long is cut at its end (see `tail`), with a mark.  Where even so a row does
+ * not fit, each is its cells behind their headings, on several lines.  A row whose first cell has
+ * ptr NULL prints nothing: its second cell stands alone, as wide as it is (a line under the row
+ * before). */
 void text_table(struct buf *to, const struct style *style, const struct text_table *table);
 
 /* Columns that the table takes where nothing gives way. */

@@ -25,7 +25,8 @@ static void put_listing(struct buf *to, const struct style *style, const struct 
     for (uint32_t i = 0; cell != NULL && i < rows; i++)
         listing->fill(&cells, w, i, cell + (size_t)i * COLUMNS);
     struct text_table table = { column, COLUMNS, rows, cell, 2 };
-    buf_format(to, "\n%s\n", listing->heading);
+    buf_char(to, '\n');
+    text_wrap(to, style, str_from(listing->heading), 0, 0);
     if (cell != NULL)
         text_table(to, style, &table);
     cells_free(&cells, to);

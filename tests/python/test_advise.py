@@ -207,6 +207,9 @@ def test_rule_is_silent_on_its_twin(rule):
 def test_every_rule_has_a_pair():
     schema = json.loads((ROOT / "docs" / "schema" / "advise.schema.json").read_text())
     assert sorted(PAIRS) == sorted(schema["$defs"]["rule"]["enum"])
+    # Every rule that is asked speaks or says why not.
+    spoken, silent, _ = advice(PAIRS["near-limit"][0])
+    assert sorted({*spoken, *silent}) == sorted(PAIRS)
 
 
 # Of rules with more than one clause: a script for each further one, and what it is silent for.

@@ -207,6 +207,8 @@ def test_every_rule_has_its_recordings():
     # What these two rules give is another's category.
     told |= {(rule, {"O2": "inherited", "N2": "split"}[rule], sure) for rule, _, sure in told if rule in ("O2", "N2")}
     assert len(named) > 20 and named <= told, named - told
+    # Each has a script of its own and a twin, whatever other rules' twins show besides.
+    assert {rule for rule, _, _ in named} <= {rule for rule, _, _ in here}
 
 
 # The file that the documentation of the language begins with, a line at a time.

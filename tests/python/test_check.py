@@ -87,6 +87,22 @@ def test_what_a_cut_file_does_not_exceed_is_open(cut):
     # What is exceeded in the part read is exceeded; the end was read whole.
     tight = results(cut, "--max-site", "model.py:22=512MiB", "--max-slack", 0, "--max-end", "30GiB", expect=OVER)[0]
     assert [r["result"] for r in tight.values()] == ["fail", "fail", "pass"]
+    seen = results(cut, "--max-category", "parameter=1MiB", "--max-category", "workspace=1GiB", expect=OVER)[0]
+    assert [(r["result"], r["reason"]["id"]) for r in seen.values()] == [("fail", "incomplete"), ("inconclusive", "incomplete")]
+
+
+def test_a_share_seen_in_a_cut_file(tmp_path):
+    """30 of 41 MiB have no stack where the part read is highest: too much is too much, enough is not known."""
+    script = "stack a model.py:22 forward < train.py:1 main\nalloc x 10MiB a\nalloc y 30MiB\nrepeat 400 {\nalloc t 1MiB a\nfree t a\n}\n"
+    whole = recordings.make(script)
+    data = whole.read_bytes()
+    (tmp_path / "cut.pickle").write_bytes(data[:len(data) // 2])
+    for limit, of_whole, of_cut in (("90%", "pass", "inconclusive"), ("1%", "fail", "fail")):
+        row = results(whole, "--max-unknown-share", limit)[0]["max-unknown-share"]
+        assert (row["result"], round(row["value_ratio"], 4)) == (of_whole, round(30 / 41, 4))
+        row = results(tmp_path / "cut.pickle", "--max-unknown-share", limit)[0]["max-unknown-share"]
+        assert (row["result"], row["reason"]["id"]) == (of_cut, "incomplete")
+    check(tmp_path / "cut.pickle", "--max-unknown-share", "90%", "--strict", expect=UNDECIDED)
 
 
 def test_the_peak_of_a_cut_file_is_no_lower_than_its_end(cut):

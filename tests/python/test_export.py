@@ -92,7 +92,17 @@ def packed(data):
 
 
 def profile(data):
-    """(sample types, [(names innermost first, values, device)])"""
+    """(sample types, [(names innermost first, values, device)]), samples of one stack and device added up"""
+    types, samples, usual = labelled_profile(data)
+    sums = {}
+    for names, values, labels in samples:
+        key = tuple(names), labels["device"]
+        sums[key] = [a + b for a, b in zip(sums.get(key, [0, 0]), values)]
+    return types, [(list(names), values, device) for (names, device), values in sums.items()], usual
+
+
+def labelled_profile(data):
+    """The same with each sample as it is, and all of its labels."""
     p = message(gzip.decompress(data))
     text = [b.decode() for b in p[6]]
     assert text[0] == ""
@@ -104,9 +114,9 @@ def profile(data):
         locations[one[1][0]] = (text[function[2][0]], text[function[4][0]] if function[4] else "", line[2][0] if line[2] else 0)
     samples = []
     for s in map(message, p[2]):
-        label = message(s[3][0])
-        assert text[label[1][0]] == "device"
-        samples.append(([locations[i] for i in packed(s[1][0])], packed(s[2][0]), text[label[2][0]]))
+        labels = [(text[x[1][0]], text[x[2][0]]) for x in map(message, s[3])]
+        assert [key for key, _ in labels] in (["device"], ["device", "category"])
+        samples.append(([locations[i] for i in packed(s[1][0])], packed(s[2][0]), dict(labels)))
     types = [tuple(text[message(t)[k][0]] for k in (1, 2)) for t in p[1]]
     return types, samples, text[p[14][0]]
 
@@ -200,6 +210,45 @@ def test_categories_of_real_files_add_up(shared, tmp_path):
     for name in ("lm_fullstep_from_start", "three_gpu_expandable_oom", "no_frames_no_trace"):
         path, = (shared / "data" / "snapshots").glob(name + ".*")
         check_categories(path, tmp_path)
+
+
+def test_labels_of_samples_are_categories(source):
+    """A heap profile by label says what the table of allocations does."""
+    for at in ("peak", "end"):
+        moments = {d["device"]: d["result"]["at_event"] for d in peak(source, "--at", at)}
+        rows = tables(source, "allocations")["allocations"]
+        have = defaultdict(lambda: [0, 0])
+        keys = set()
+        for names, values, labels in labelled_profile(export(source, "pprof", "--at", at).raw)[1]:
+            key = int(labels["device"].split()[1]), labels.get("category")
+            keys.add((tuple(names), *key))
+            have[key] = [a + b for a, b in zip(have[key], values)]
+        want = defaultdict(lambda: [0, 0])
+        for r in (r for n, event in moments.items() for r in alive(rows, event) if r["device"] == n):
+            row = want[r["device"], r["category"]]
+            row[0], row[1] = row[0] + 1, row[1] + (r["bytes"] or 0)
+        assert have == want
+        # A sample is a stack and a category, once.
+        assert len(keys) == len(labelled_profile(export(source, "pprof", "--at", at).raw)[1])
+
+
+def test_rules_of_ones_own_name_categories(tmp_path):
+    path = recordings.make("train")
+    rules = tmp_path / "my.rules"
+    rules.write_text("rule all_of_it kv_cache high\n  alloc.any ~ .\n")
+    with_rules = lambda to, *more: export(path, to, "--rules", rules, *more).raw
+    own = [r for r in json.loads(with_rules("json"))["tables"]["allocations"] if r["stack"] is not None]
+    assert own and {(r["category"], r["rule"]) for r in own} == {("kv_cache", "all_of_it")}
+    assert not any(r["category"] == "kv_cache" for r in tables(path)["allocations"])
+    assert {labels["category"] for _, _, labels in labelled_profile(with_rules("pprof"))[1]} == {"kv_cache"}
+    assert b"category kv_cache" in with_rules("perfetto") and b"category activation" not in with_rules("perfetto")
+    if has_sqlite():
+        export(path, "sqlite", "--rules", rules, "-o", tmp_path / "x.db")
+        assert sqlite3.connect(tmp_path / "x.db").execute("SELECT DISTINCT category FROM peak_by_category").fetchall() == [("kv_cache",)]
+    rules.write_text("\nrule x nothing high\n")
+    assert "%s:2" % rules in run("export", path, "--to", "pprof", "--rules", rules, expect=2).err
+    for args in (["--to", "folded"], ["--to", "csv", "-t", "events"]):
+        assert "no categories" in run("export", path, *args, "--rules", rules, expect=2).err
 
 
 def test_equal_copies_are_undecided(shared):
@@ -352,7 +401,7 @@ def packets(path):
 
 
 def test_trace(source):
-    made = tables(source, "curves", "events")
+    made = tables(source, "curves", "events", "allocations")
     tracks, values, instants = {}, defaultdict(list), defaultdict(list)
     for p in packets(source):
         assert p[10] == [1]
@@ -372,7 +421,13 @@ def test_trace(source):
         if not parent:
             continue
         device = int(tracks[parent][0].split()[1])
-        want = [r[name + "_bytes"] for r in made["curves"] if r["device"] == device]
+        if name.startswith("category "):
+            own = [r for r in made["allocations"] if r["device"] == device and r["category"] == name.split()[1]]
+            events = sum(e["device"] == device for e in made["events"])
+            assert own
+            want = [sum(r["bytes"] or 0 for r in alive(own, event)) for event in range(-1, events)]
+        else:
+            want = [r[name + "_bytes"] for r in made["curves"] if r["device"] == device]
         have = [v for _, v in values[uuid]]
         changes = [v for i, v in enumerate(want) if i == 0 or v != want[i - 1]]
         assert have == changes, (device, name)
@@ -380,6 +435,8 @@ def test_trace(source):
         assert times == sorted(set(times))
     for uuid, (name, parent) in tracks.items():
         if name.startswith("device"):
+            named = {n[9:] for n, p in tracks.values() if p == uuid and n.startswith("category ")}
+            assert named == {r["category"] for r in made["allocations"] if r["device"] == int(name.split()[1])} - {None}
             ooms = [e for e in made["events"] if e["action"] == "oom" and e["device"] == int(name.split()[1])]
             assert [n for _, n in instants[uuid]] == [{"event": e["event"], "bytes": e["bytes"],
                                                        "device_free_bytes": e["device_free_bytes"]} for e in ooms]

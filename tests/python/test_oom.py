@@ -131,8 +131,48 @@ def test_verdicts(name, tmp_path):
     check_sums(result)
 
 
-def test_every_verdict_has_a_case():
-    assert {case[2] for case in CASES.values()} == set(VERDICTS)
+# verdict: the case where it is right, the one where it is the nearest wrong one
+PAIRS = {
+    "capacity_limit": ("limit", "limit_not"),
+    "single_request_too_large": ("too_large", "too_large_not"),
+    "cached_not_releasable": ("cached", "cached_not"),
+    "fragmentation": ("fragmentation", "fragmentation_not"),
+    "pending_free": ("pending", "pending_not"),
+    "other_stream": ("stream", "stream_not"),
+    "private_pools": ("pools", "pools_not"),
+    "outside_pytorch": ("outside", "outside_not"),
+    "live_exceeds_capacity": ("live", "live_not"),
+}
+
+
+def test_every_verdict_has_a_pair(tmp_path):
+    """The verdicts are those that an answer tests and that the schema knows; a new one without a pair fails here."""
+    tested = [t["id"] for t in ask(path_of(CASES["live"][0], tmp_path))["result"]["tests"]]
+    schema = json.loads((ROOT / "docs" / "schema" / "oom.schema.json").read_text())
+    assert tuple(tested) == VERDICTS and verdicts_of(schema) == set(VERDICTS) == set(PAIRS)
+    for verdict, (right, wrong) in PAIRS.items():
+        assert CASES[right][2] == verdict != CASES[wrong][2], verdict
+
+
+def verdicts_of(schema):
+    """Every word that some `verdict` of the schema may be."""
+    found, left = set(), [schema]
+    while left:
+        part = left.pop()
+        if isinstance(part, dict):
+            found |= set(part.get("verdict", {}).get("enum", ())) if isinstance(part.get("verdict"), dict) else set()
+            left += part.values()
+        elif isinstance(part, list):
+            left += part
+    return found - {None}
+
+
+@pytest.mark.parametrize("verdict", VERDICTS[1:-1])
+def test_the_wrong_verdict_is_tempting(verdict, tmp_path):
+    """There is some of what it names, only not enough."""
+    made, options, _, _ = CASES[PAIRS[verdict][1]]
+    tests = {t["id"]: t for t in ask(path_of(made, tmp_path), *options)["result"]["tests"]}
+    assert tests[verdict]["holds"] is False and tests[verdict]["bytes"] > 0
 
 
 def check_sums(r):

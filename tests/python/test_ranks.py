@@ -6,7 +6,7 @@ import statistics
 
 import pytest
 import recordings
-from differential import random_recording, writers
+from differential import random_recording, reader, writers
 from differential.tiny import BASE, MIB, block, event, freed, segment, top
 
 from conftest import ROOT, environment, run
@@ -517,3 +517,61 @@ def test_other_parameters_are_another_group(tmp_path):
     more = [("alloc weight$p 64MiB init", "alloc weight$p 96MiB init"), ("alloc grad_weight$(2-$l) 64MiB", "alloc grad_weight$(2-$l) 96MiB")]
     ranks = differences([], STATE + more, folder=tmp_path)
     assert [g["units"] for g in ranks["groups"]] == [[0], [1]] and all(g["differences"] == [] for g in ranks["groups"])
+
+
+# After a peer ran out -----------------------------------------------------------------------------
+
+SMALL = "alloc w 100MiB\nalloc a 50MiB\nfree a\n"
+
+
+def on_one_host(folder, *scripts):
+    for rank, script in enumerate(scripts):
+        (folder / ("rank%d.pickle" % rank)).write_bytes(recordings.make(script).read_bytes())
+    return {how: run("report", "--json", *how, folder, expect=0).json()["ranks"] for how in ((), ("--same-host",))}
+
+
+def test_what_comes_after_a_peer_ran_out_is_no_work(tmp_path):
+    """Rank 1 of two files cleans up after rank 0 has failed, and needs more for it than ever before."""
+    failing = "capacity 400MiB\n" + SMALL + "alloc b 200MiB\nalloc c 300MiB\ntime +5\n"
+    other = SMALL + "alloc b 150MiB\ntime +1000\nalloc d 700MiB\nfree d\n"
+    found = on_one_host(tmp_path, failing, other)
+    # Without one clock nobody knows what came first.
+    assert [u["after_peer_oom_event"] for u in found[()]["units"]] == [None, None]
+    units = found["--same-host",]["units"]
+    traces = [reader.load((tmp_path / ("rank%d.pickle" % k)).read_bytes())[0].top["device_traces"][0] for k in (0, 1)]
+    failed = max(e["time_us"] for e in traces[0] if e["action"] == "oom")
+    after = next(i for i, e in enumerate(traces[1]) if e["time_us"] > failed)
+    assert [u["after_peer_oom_event"] for u in units] == [None, after]
+    # Its peak is what the curve has; what is compared is the peak before.
+    assert units[1]["peak_bytes"] == found[()]["units"][1]["peak_bytes"] == 950 * MIB
+    assert units[0]["peak_bytes"] == 300 * MIB and found["--same-host",]["straggler"] == 0
+    assert found[()]["straggler"] == 1
+    assert sum(s["bytes"] for s in units[1]["sites"]) == 250 * MIB
+    text = " ".join(run("report", "--same-host", tmp_path, expect=0).out.split())
+    assert "rank 1 goes on from event %d after another unit ran out of memory (after_peer_oom)" % after in text
+    assert "after_peer_oom" not in run("report", tmp_path, expect=0).out
+
+
+def test_a_rank_that_ended_before_is_not_labelled(tmp_path):
+    """The nearest case: the other rank had done all of its work when memory ran out."""
+    failing = "capacity 400MiB\ntime +100000\n" + SMALL + "alloc b 200MiB\nalloc c 300MiB\n"
+    found = on_one_host(tmp_path, failing, SMALL + "alloc d 700MiB\nfree d\n")
+    assert [u["after_peer_oom_event"] for u in found["--same-host",]["units"]] == [None, None]
+    assert found["--same-host",]["straggler"] == 1
+
+
+def test_each_rank_has_the_last_failure_of_the_others(tmp_path):
+    """Two of three run out; the second to do so goes on after the first, the third after both."""
+    def failing(later):
+        return "capacity 400MiB\ntime +%d\n" % later + SMALL + "alloc b 200MiB\nalloc c 300MiB\ntime +20\nalloc e 1MiB\n"
+    found = on_one_host(tmp_path, failing(0), failing(1000), "alloc w 100MiB\ntime +5000\nalloc d 50MiB\n")["--same-host",]["units"]
+    traces = [reader.load((tmp_path / ("rank%d.pickle" % k)).read_bytes())[0].top["device_traces"][0] for k in range(3)]
+    last = [max([e["time_us"] for e in t if e["action"] == "oom"], default=None) for t in traces]
+
+    def first_later(k):
+        peers = max(t for i, t in enumerate(last) if i != k and t is not None)
+        return next((i for i, e in enumerate(traces[k]) if e["time_us"] > peers), None)
+    assert [u["after_peer_oom_event"] for u in found] == [first_later(k) for k in range(3)]
+    assert found[0]["after_peer_oom_event"] is None and found[1]["after_peer_oom_event"] == 0
+    one = run("report", "--json", "--same-host", "--threads", 1, tmp_path, expect=0)
+    assert one.raw == run("report", "--json", "--same-host", "--threads", 8, tmp_path, expect=0).raw

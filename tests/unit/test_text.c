@@ -55,13 +55,31 @@ static void the_last_flexible_column_gives_way_first(void **state)
                 "     2 B  a.py:1 f      funct\u2026\n");
 }
 
-static void a_table_too_narrow_keeps_its_least_widths(void **state)
+static void a_narrow_table_has_one_blank_between_columns(void **state)
 {
     (void)state;
-    check_table(1, false,
+    check_table(24, false,
                 "   bytes  line    owner\n"
                 "1.00 KiB  model\u2026  linear\n"
                 "     2 B  a.py:\u2026  funct\u2026\n");
+    check_table(22, false,
+                "   bytes line   owner\n"
+                "1.00 KiB model\u2026 linear\n"
+                "     2 B a.py:\u2026 funct\u2026\n");
+}
+
+static void a_table_too_narrow_is_a_list(void **state)
+{
+    (void)state;
+    check_table(21, false,
+                "bytes 1.00 KiB, line\n"
+                "  model.py:84\n"
+                "  forward, owner\n"
+                "  linear\n"
+                "bytes 2 B, line\n"
+                "  a.py:1 f, owner\n"
+                "  functional.py:2500\n"
+                "  linear\n");
 }
 
 static void check_wrap(str from, uint32_t width, uint32_t at, uint32_t indent, const char *expected)
@@ -90,7 +108,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(columns_fit_their_cells),
         cmocka_unit_test(the_last_flexible_column_gives_way_first),
-        cmocka_unit_test(a_table_too_narrow_keeps_its_least_widths),
+        cmocka_unit_test(a_narrow_table_has_one_blank_between_columns),
+        cmocka_unit_test(a_table_too_narrow_is_a_list),
         cmocka_unit_test(words_wrap_between_blanks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
