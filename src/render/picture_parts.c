@@ -1,0 +1,457 @@
+/* picture_parts.c - axes, steps, legend, and names on the bands. */
+#include "render/picture_parts.h"
+
+#include <stdlib.h>
+
+#include "base/utf8.h"
+#include "render/human.h"
+#include "render/picture_axes.h"
+
+uint32_t count_letters(str text)
+{
+    uint32_t count = 0;
+    for (size_t i = 0; i < text.len; i++)
+        count += ((unsigned char)text.ptr[i] & 0xc0) != 0x80;
+    return count;
+}
+
+int32_t text_width(const struct sheet *s, str text)
+{
+    return (int32_t)(count_letters(text) < 4096 ? count_letters(text) : 4096) * s->pen->advance;
+}
+
+void put_how(const struct sheet *s, const struct pen_text *how, str text)
+{
+    if (text.len > 0)
+        s->pen->text(s->pen, how, text);
+}
+
+void put_text(const struct sheet *s, int32_t x, int32_t y, enum pen_anchor anchor, uint32_t colour,
+              const char *text)
+{
+    struct pen_text how = { .x = x, .y = y, .anchor = anchor, .colour = colour };
+    put_how(s, &how, str_from(text));
+}
+
+void put_fitting(const struct sheet *s, const struct pen_text *how, str text, int32_t width)
+{
+    int32_t room = width / s->pen->advance;
+    struct buf cut;
+    if (room < 1)
+        return;
+    if (count_letters(text) <= (uint32_t)room) {
+        put_how(s, how, text);
+        return;
+    }
+    buf_init(&cut, SIZE_MAX / 2);
+    size_t len = 0;
+    for (uint32_t point; room > 1 && len < text.len; room--)
+        len += utf8_decode((str){ text.ptr + len, text.len - len }, &point);
+    buf_bytes(&cut, text.ptr, len);
+    buf_text(&cut, "…");
+    put_how(s, how, buf_slice(&cut));
+    buf_free(&cut);
+}
+
+int32_t place_x(const struct picture_plot *plot, double state)
+{
+    double x = (state - plot->from) * plot->box.w / (plot->to - plot->from);
+    double most = plot->box.w;
+    return plot->box.x + (int32_t)(x < 0 ? 0 : x > most ? most : x);
+}
+
+int32_t place_y(const struct picture_plot *plot, double bytes)
+{
+    double y = (bytes - plot->y0) * plot->box.h / (plot->y1 - plot->y0) + 0.5;
+    double most = plot->box.h;
+    return plot->box.y + plot->box.h - (int32_t)(y < 0 ? 0 : y > most ? most : y);
+}
+
+void put_state_name(struct buf *to, uint32_t state)
+{
+    if (state == 0)
+        buf_text(to, "the start");
+    else
+        buf_format(to, "event %u", (unsigned)(state - 1));
+}
+
+void put_bytes(struct buf *to, double bytes)
+{
+    double most = 9e18;
+    human_bytes(to, (int64_t)(bytes > most ? most : bytes < -most ? -most : bytes));
+}
+
+/* Rows of addresses, with their sizes where there is room. */
+static void draw_map_axis(const struct sheet *s, const struct panel *p)
+{
+    const struct pen_box *b = &p->plot->box;
+    int32_t free = b->y + b->h + 1;
+    struct buf text;
+    buf_init(&text, SIZE_MAX / 2);
+    for (uint32_t i = 0; i < p->rows.rows; i++) {
+        const struct map_row *row = &p->rows.at[i];
+        int32_t y = b->y + b->h - (place_y(p->plot, p->plot->y1 - row->top) - b->y);
+        int32_t h = (int32_t)(row->bytes * b->h / (p->plot->y1 - p->plot->y0));
+        y = b->y + (int32_t)(row->top * b->h / p->plot->y1);
+        if (h >= 2)
+            s->pen->line(s->pen, b->x, y, b->x + b->w, y, s->palette->line, DASH_NONE);
+        if (h < 4 || (i > 0 && y < free))
+            continue;
+        text.len = 0;
+        put_bytes(&text, row->bytes);
+        struct pen_text how = { b->x - 6 * s->u, y + 10 * s->u, ANCHOR_RIGHT, s->palette->muted,
+                                false,           false,         false };
+        put_how(s, &how, buf_slice(&text));
+        free = y + 14 * s->u;
+    }
+    buf_free(&text);
+}
+
+static void draw_byte_axis(const struct sheet *s, const struct panel *p)
+{
+    const struct pen_box *b = &p->plot->box;
+    struct tick ticks[TICKS_MOST];
+    uint32_t most = (uint32_t)(b->h / (36 * s->u));
+    uint32_t n = ticks_bytes(p->plot->y0, p->plot->y1, most < 2 ? 2 : most, ticks);
+    for (uint32_t i = 0; i < n; i++) {
+        int32_t y = place_y(p->plot, ticks[i].value);
+        s->pen->line(s->pen, b->x - 4 * s->u, y, b->x, y, s->palette->control, DASH_NONE);
+        if (ticks[i].value != 0)
+            s->pen->line(s->pen, b->x, y, b->x + b->w, y, s->palette->line, DASH_NONE);
+        put_text(s, b->x - 7 * s->u, y + 4 * s->u, ANCHOR_RIGHT, s->palette->muted, ticks[i].text);
+    }
+    if (p->plot->y0 < 0) {
+        int32_t y = place_y(p->plot, 0);
+        s->pen->line(s->pen, b->x, y, b->x + b->w, y, s->palette->control, DASH_NONE);
+    }
+}
+
+void draw_axes(const struct sheet *s, const struct panel *p)
+{
+    const struct pen_box *b = &p->plot->box;
+    if (s->scene->wish.view == SCENE_MAP)
+        draw_map_axis(s, p);
+    else
+        draw_byte_axis(s, p);
+    if (p->axis_y == 0)
+        return;
+    int32_t y = p->axis_y, late = b->x + b->w - 60 * s->u;
+    if (!p->d->traced) {
+        put_text(s, b->x + b->w / 2, y + 12 * s->u, ANCHOR_MIDDLE, s->palette->muted,
+                 "final state only: no history was recorded");
+        return;
+    }
+    struct tick ticks[TICKS_MOST];
+    uint32_t most = (uint32_t)(b->w / (80 * s->u));
+    uint32_t n = ticks_count(p->plot->from, p->plot->to, most < 2 ? 2 : most, ticks);
+    for (uint32_t i = 0; i < n; i++) {
+        int32_t x = place_x(p->plot, ticks[i].value);
+        s->pen->line(s->pen, x, y, x, y + 4 * s->u, s->palette->control, DASH_NONE);
+        if (x < late)
+            put_text(s, x, y + 14 * s->u, ANCHOR_MIDDLE, s->palette->muted, ticks[i].text);
+    }
+    put_text(s, b->x + b->w, y + 14 * s->u, ANCHOR_RIGHT, s->palette->muted, "events");
+}
+
+/* Steps so narrow that their borders would be all there is to see are one band. */
+static bool steps_are_fine(const struct panel *p, int32_t u)
+{
+    double span = p->plot->to - p->plot->from, seen = 0;
+    for (uint32_t i = 0; i < p->d->steps; i++)
+        seen += p->d->step[i].last >= p->plot->from && p->d->step[i].first < p->plot->to;
+    const struct scene_step *first = &p->d->step[0], *last = &p->d->step[p->d->steps - 1];
+    double width = (double)last->last - first->first + 1;
+    width = width < span ? width : span;
+    return seen * 4 * u > width / span * p->plot->box.w;
+}
+
+static void draw_step(const struct sheet *s, const struct panel *p, const struct scene_step *step,
+                      bool odd, const char *name, const char *number)
+{
+    int32_t left = place_x(p->plot, step->first), right = place_x(p->plot, step->last + 1.0);
+    struct pen_box box = { left, p->steps_y, right - left, 12 * s->u };
+    if (step->last < p->plot->from || step->first >= p->plot->to || right <= left)
+        return;
+    s->pen->fill(s->pen, box, odd ? s->palette->raised : s->palette->free);
+    s->pen->line(s->pen, left, box.y, left, box.y + box.h, s->palette->control, DASH_NONE);
+    const char *text = text_width(s, str_from(name)) + 8 * s->u <= box.w ? name : number;
+    if (text_width(s, str_from(text)) + 6 * s->u <= box.w)
+        put_text(s, left + 4 * s->u, box.y + 10 * s->u, ANCHOR_LEFT, s->palette->muted, text);
+}
+
+void draw_steps(const struct sheet *s, const struct panel *p)
+{
+    struct buf name;
+    if (p->steps_y == 0 || p->d->steps == 0)
+        return;
+    buf_init(&name, SIZE_MAX / 2);
+    if (steps_are_fine(p, s->u)) {
+        struct scene_step all = { p->d->step[0].first, p->d->step[p->d->steps - 1].last };
+        buf_format(&name, "%u steps%c", (unsigned)p->d->steps, '\0');
+        if (!name.failed)
+            draw_step(s, p, &all, false, name.at, "");
+    }
+    for (uint32_t i = 0; i < p->d->steps && !steps_are_fine(p, s->u); i++) {
+        name.len = 0;
+        buf_format(&name, "step %u%c", (unsigned)(i + 1), '\0');
+        if (!name.failed)
+            draw_step(s, p, &p->d->step[i], i % 2 == 1, name.at, name.at + 5);
+    }
+    buf_free(&name);
+}
+
+/* A row of the legend: groups, what has no group, lines, a sum. */
+struct entry {
+    str name;
+    const struct scene_group *group; /* NULL: none */
+    double bytes;
+    enum pen_dash dash; /* of a line, where is_line */
+    bool is_line, is_total, is_hatched;
+};
+
+static void draw_entry(const struct sheet *s, const struct panel *p, const struct entry *e,
+                       int32_t y)
+{
+    int32_t u = s->u, left = p->legend.x, right = left + p->legend.w;
+    double total = p->d->requested[p->d->cursor];
+    struct pen_box swatch = { left, y - 9 * u, 10 * u, 10 * u };
+    struct buf text;
+    if (e->group != NULL)
+        s->pen->swatch(s->pen, swatch, e->group);
+    else if (e->is_hatched)
+        s->pen->hatch(s->pen, swatch);
+    else if (e->is_line)
+        s->pen->line(s->pen, left, y - 4 * u, left + 10 * u, y - 4 * u,
+                     e->is_total ? s->palette->text : s->palette->muted, e->dash);
+    bool empty = e->bytes == 0 && !e->is_total;
+    uint32_t colour = empty || (e->is_line && !e->is_total) ? s->palette->muted : s->palette->text;
+    struct pen_text how = { .x = left + 15 * u, .y = y, .colour = colour, .bold = e->is_total };
+    put_fitting(s, &how, e->name, p->legend.w - 15 * u - 20 * s->pen->advance);
+    buf_init(&text, SIZE_MAX / 2);
+    put_bytes(&text, e->bytes);
+    how.x = right - 8 * s->pen->advance;
+    how.anchor = ANCHOR_RIGHT;
+    put_how(s, &how, buf_slice(&text));
+    text.len = 0;
+    if ((!e->is_line || e->is_total) && total > 0)
+        human_share(&text, e->bytes / total);
+    how.x = right;
+    how.colour = s->palette->muted;
+    how.bold = false;
+    put_how(s, &how, buf_slice(&text));
+    buf_free(&text);
+}
+
+/* Is the group anywhere to be seen? */
+static bool is_shown(const struct panel *p, uint32_t group)
+{
+    if (p->parts == NULL)
+        return p->at[group] > 0;
+    for (uint32_t c = 0; c < p->view.W; c++)
+        if (p->parts[(size_t)group * p->view.W + c] != 0)
+            return true;
+    return false;
+}
+
+struct entries {
+    struct entry *at;
+    uint32_t count;
+};
+
+static void add_entry(struct entries *e, struct entry entry)
+{
+    e->at[e->count++] = entry;
+}
+
+/* Groups from the top of the stack; those of the last colour are one where they are many. */
+static void list_groups(const struct panel *p, bool categories, struct buf *other,
+                        struct entries *to)
+{
+    static const struct scene_group grey = { .slot = PALETTE_OTHER };
+    struct entry rest = { .group = &grey };
+    uint32_t joined = 0;
+    for (uint32_t i = p->d->groups.groups; i-- > 0;) {
+        uint32_t g = p->d->groups.bands[i];
+        if (!is_shown(p, g))
+            continue;
+        if (!categories && p->d->group[g].slot == PALETTE_OTHER) {
+            rest.bytes += p->at[g];
+            rest.name = p->d->group[g].name;
+            joined++;
+            continue;
+        }
+        add_entry(to, (struct entry){ .name = p->d->group[g].name,
+                                      .group = &p->d->group[g],
+                                      .bytes = p->at[g] });
+    }
+    if (joined > 1) {
+        buf_format(other, "other (%u)", (unsigned)joined);
+        rest.name = buf_slice(other);
+    }
+    if (joined == 0)
+        return;
+    /* On top of the others, where its bands are. */
+    memmove(to->at + 1, to->at, to->count * sizeof *to->at);
+    to->at[0] = rest;
+    to->count++;
+}
+
+static void list_lines(const struct panel *p, struct entries *to)
+{
+    const struct scene_device *d = p->d;
+    uint32_t at = d->cursor;
+    if (d->rows.adjust != 0)
+        add_entry(to, (struct entry){
+                          .name = S("unattributed"), .bytes = d->rows.adjust, .is_hatched = true });
+    add_entry(to, (struct entry){ .name = d->start_known ? S("in use") : S("in use ≥"),
+                                  .bytes = d->requested[at],
+                                  .is_line = true,
+                                  .is_total = true });
+    add_entry(to, (struct entry){ .name = d->active_exact ? S("active") : S("~ active"),
+                                  .bytes = d->active[at],
+                                  .is_line = true,
+                                  .dash = DASH_SHORT });
+    if (d->reserved != NULL)
+        add_entry(to, (struct entry){ .name = S("reserved"),
+                                      .bytes = d->reserved[at],
+                                      .is_line = true,
+                                      .dash = DASH_DOTS });
+    if (d->capacity > 0)
+        add_entry(to, (struct entry){ .name = S("capacity ≥"),
+                                      .bytes = d->capacity,
+                                      .is_line = true,
+                                      .dash = DASH_LONG });
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+    const struct entry *x = a, *y = b;
+    if (x->bytes != y->bytes)
+        return x->bytes > y->bytes ? -1 : 1;
+    return str_compare(x->name, y->name);
+}
+
+/* Keeps the `most` largest; what is left out is one entry. */
+static void fit_groups(struct entries *groups, uint32_t most, struct buf *more)
+{
+    struct entry rest = { 0 };
+    if (groups->count <= most || most == 0)
+        return;
+    qsort(groups->at, groups->count, sizeof *groups->at, by_bytes);
+    for (uint32_t i = most - 1; i < groups->count; i++)
+        rest.bytes += groups->at[i].bytes;
+    buf_format(more, "%u more", (unsigned)(groups->count - most + 1));
+    rest.name = buf_slice(more);
+    groups->at[most - 1] = rest;
+    groups->count = most;
+}
+
+static void draw_heading(const struct sheet *s, const struct panel *p)
+{
+    struct buf text;
+    int32_t y = p->legend.y + 10 * s->u, right = p->legend.x + p->legend.w;
+    buf_init(&text, SIZE_MAX / 2);
+    buf_text(&text, "at ");
+    if (!p->d->traced)
+        buf_text(&text, "the end");
+    else if (p->d->at_peak)
+        buf_text(&text, "the peak");
+    else
+        put_state_name(&text, p->d->cursor);
+    struct pen_text how = { .x = p->legend.x, .y = y, .colour = s->palette->muted };
+    put_how(s, &how, buf_slice(&text));
+    put_text(s, right - 8 * s->pen->advance, y, ANCHOR_RIGHT, s->palette->muted, "bytes");
+    put_text(s, right, y, ANCHOR_RIGHT, s->palette->muted, "share");
+    s->pen->line(s->pen, p->legend.x, y + 4 * s->u, right, y + 4 * s->u, s->palette->line,
+                 DASH_NONE);
+    buf_free(&text);
+}
+
+enum vrs_status draw_legend(const struct sheet *s, const struct panel *p)
+{
+    enum { LINE = 15, LINES_MOST = 6, HEAD = 20 };
+    struct arena *arena = s->pen->arena;
+    size_t most = (size_t)p->d->groups.groups + LINES_MOST;
+    struct entries groups = { arena_array(arena, struct entry, most), 0 };
+    struct entries lines = { arena_array(arena, struct entry, LINES_MOST), 0 };
+    struct buf other, more;
+    if (groups.at == NULL || lines.at == NULL)
+        return vrs_no_memory(s->err);
+    if (p->legend.w == 0)
+        return VRS_OK;
+    buf_init(&other, SIZE_MAX / 2);
+    buf_init(&more, SIZE_MAX / 2);
+    list_groups(p, s->scene->wish.by == SCENE_CATEGORY, &other, &groups);
+    list_lines(p, &lines);
+    int32_t room = (p->legend.h - HEAD * s->u) / (LINE * s->u);
+    /* The sum is more than the lines beneath it. */
+    if (room < (int32_t)(lines.count + 3))
+        lines.count = p->d->rows.adjust != 0 ? 2 : 1;
+    int32_t left = room - (int32_t)lines.count;
+    fit_groups(&groups, left > 0 ? (uint32_t)left : 1, &more);
+    int32_t y = p->legend.y + (HEAD + 11) * s->u;
+    draw_heading(s, p);
+    for (uint32_t i = 0; i < groups.count; i++, y += LINE * s->u)
+        draw_entry(s, p, &groups.at[i], y);
+    s->pen->line(s->pen, p->legend.x, y - 10 * s->u, p->legend.x + p->legend.w, y - 10 * s->u,
+                 s->palette->line, DASH_NONE);
+    for (uint32_t i = 0; i < lines.count; i++, y += LINE * s->u)
+        draw_entry(s, p, &lines.at[i], y + 3 * s->u);
+    bool failed = other.failed || more.failed;
+    buf_free(&other);
+    buf_free(&more);
+    return failed ? vrs_no_memory(s->err) : VRS_OK;
+}
+
+/* The window of `width` columns over which a band is highest all along; its middle. */
+struct roomiest {
+    double height; /* in pixels */
+    int32_t x, y;
+};
+
+static struct roomiest find_room(const struct panel *p, const double *base, const double *part,
+                                 int32_t width)
+{
+    const struct picture_plot *plot = p->plot;
+    struct roomiest best = { 0 };
+    double k = plot->box.h / (plot->y1 - plot->y0);
+    for (int32_t from = 0; from + width <= (int32_t)p->view.W; from += 8) {
+        double low = base[from], high = base[from] + part[from];
+        for (int32_t c = from; c < from + width && high > low; c++) {
+            low = base[c] > low ? base[c] : low;
+            high = base[c] + part[c] < high ? base[c] + part[c] : high;
+        }
+        if ((high - low) * k > best.height)
+            best = (struct roomiest){ (high - low) * k, plot->box.x + from + width / 2,
+                                      place_y(plot, (high + low) / 2) };
+    }
+    return best;
+}
+
+enum vrs_status draw_names(const struct sheet *s, const struct panel *p)
+{
+    const struct stack_groups *g = &p->d->groups;
+    double *base = arena_array(s->pen->arena, double, p->view.W);
+    if (base == NULL)
+        return vrs_no_memory(s->err);
+    for (uint32_t c = 0; c < p->view.W; c++)
+        base[c] = p->d->rows.adjust;
+    for (uint32_t i = 0; i < g->groups; i++) {
+        const struct scene_group *group = &p->d->group[g->bands[i]];
+        const double *part = p->parts + (size_t)g->bands[i] * p->view.W;
+        bool other = group->slot == PALETTE_OTHER && s->scene->wish.by != SCENE_CATEGORY;
+        int32_t width = text_width(s, group->name) + 10 * s->u;
+        struct roomiest room = { 0 };
+        if (!other && group->name.len > 0 && width <= (int32_t)p->view.W)
+            room = find_room(p, base, part, width);
+        if (room.height >= 14 * s->u) {
+            struct pen_text how = { .x = room.x, .y = room.y + 4 * s->u, .anchor = ANCHOR_MIDDLE };
+            how.halo = group->second;
+            how.colour = group->second ? s->palette->text : palette_ink(s->palette, group->slot);
+            put_how(s, &how, group->name);
+        }
+        for (uint32_t c = 0; c < p->view.W; c++)
+            base[c] += part[c];
+    }
+    return VRS_OK;
+}
