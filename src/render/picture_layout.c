@@ -169,7 +169,7 @@ static int32_t draw_grade(const struct sheet *s, const struct scene_device *d, i
                             .colour = grade_colour(s->palette, d->trust),
                             .bold = true };
     put_how(s, &how, buf_slice(&text));
-    width = text_width(s, buf_slice(&text)) + 2 * s->pen->advance;
+    width = text_width(s, buf_slice(&text)) * 7 / 6 + 2 * s->pen->advance;
     buf_free(&text);
     return right - width;
 }
@@ -236,7 +236,7 @@ static int32_t draw_head(const struct sheet *s, struct picture_size size)
     }
     buf_free(&line);
     buf_free(&text);
-    return y + 8 * u;
+    return y + (one ? 8 : 14) * u;
 }
 
 /* The largest and the least of what any device has in its columns. */
@@ -298,6 +298,7 @@ static void place(const struct sheet *s, struct panel *p, struct pen_box box, bo
     if (legend > 0)
         p->legend = (struct pen_box){ right - legend, top - 10 * u, legend, box.y + box.h - top };
     right -= legend > 0 ? legend + GAP * u : 0;
+    p->axis_x = left;
     left += begins_in_the_middle(p->d) ? FIELD * u : 0;
     right -= ends_in_the_middle(p->d) ? FIELD * u : 0;
     p->plot->box = (struct pen_box){ left, top, right - left, bottom - top };
@@ -402,7 +403,7 @@ static void draw_capacity(const struct sheet *s, const struct panel *p)
 static void draw_flag_name(const struct sheet *s, const struct panel *p, int32_t x, int32_t y,
                            uint32_t colour, str name)
 {
-    int32_t right = p->plot->box.x + p->plot->box.w, width = text_width(s, name);
+    int32_t right = p->plot->box.x + p->plot->box.w, width = text_width(s, name) * 7 / 6;
     bool before = x + 9 * s->u + width > right && x - 9 * s->u - width > p->plot->box.x;
     struct pen_text how = { .x = before ? x - 9 * s->u : x + 9 * s->u,
                             .y = y,
@@ -531,7 +532,8 @@ static enum vrs_status draw_panel(const struct sheet *s, struct panel *p, struct
         draw_capacity(s, p);
     }
     const struct pen_box *b = &p->plot->box;
-    s->pen->line(s->pen, b->x - 1, b->y, b->x - 1, b->y + b->h, s->palette->control, DASH_NONE);
+    s->pen->line(s->pen, p->axis_x - 1, b->y, p->axis_x - 1, b->y + b->h, s->palette->control,
+                 DASH_NONE);
     s->pen->line(s->pen, b->x, b->y + b->h, b->x + b->w, b->y + b->h, s->palette->control,
                  DASH_NONE);
     buf_init(&text, SIZE_MAX / 2);

@@ -90,17 +90,22 @@ static void draw_map_axis(const struct sheet *s, const struct panel *p)
     buf_init(&text, SIZE_MAX / 2);
     for (uint32_t i = 0; i < p->rows.rows; i++) {
         const struct map_row *row = &p->rows.at[i];
-        int32_t y = b->y + b->h - (place_y(p->plot, p->plot->y1 - row->top) - b->y);
+        int32_t y = b->y + (int32_t)(row->top * b->h / p->plot->y1);
         int32_t h = (int32_t)(row->bytes * b->h / (p->plot->y1 - p->plot->y0));
-        y = b->y + (int32_t)(row->top * b->h / p->plot->y1);
+
         if (h >= 2)
             s->pen->line(s->pen, b->x, y, b->x + b->w, y, s->palette->line, DASH_NONE);
         if (h < 4 || (i > 0 && y < free))
             continue;
         text.len = 0;
         put_bytes(&text, row->bytes);
-        struct pen_text how = { b->x - 6 * s->u, y + 10 * s->u, ANCHOR_RIGHT, s->palette->muted,
-                                false,           false,         false };
+        struct pen_text how = { p->axis_x - 6 * s->u,
+                                y + 10 * s->u,
+                                ANCHOR_RIGHT,
+                                s->palette->muted,
+                                false,
+                                false,
+                                false };
         put_how(s, &how, buf_slice(&text));
         free = y + 14 * s->u;
     }
@@ -115,10 +120,11 @@ static void draw_byte_axis(const struct sheet *s, const struct panel *p)
     uint32_t n = ticks_bytes(p->plot->y0, p->plot->y1, most < 2 ? 2 : most, ticks);
     for (uint32_t i = 0; i < n; i++) {
         int32_t y = place_y(p->plot, ticks[i].value);
-        s->pen->line(s->pen, b->x - 4 * s->u, y, b->x, y, s->palette->control, DASH_NONE);
+        s->pen->line(s->pen, p->axis_x - 4 * s->u, y, p->axis_x, y, s->palette->control, DASH_NONE);
         if (ticks[i].value != 0)
             s->pen->line(s->pen, b->x, y, b->x + b->w, y, s->palette->line, DASH_NONE);
-        put_text(s, b->x - 7 * s->u, y + 4 * s->u, ANCHOR_RIGHT, s->palette->muted, ticks[i].text);
+        put_text(s, p->axis_x - 7 * s->u, y + 4 * s->u, ANCHOR_RIGHT, s->palette->muted,
+                 ticks[i].text);
     }
     if (p->plot->y0 < 0) {
         int32_t y = place_y(p->plot, 0);
@@ -175,7 +181,7 @@ static void draw_step(const struct sheet *s, const struct panel *p, const struct
     s->pen->fill(s->pen, box, odd ? s->palette->raised : s->palette->free);
     s->pen->line(s->pen, left, box.y, left, box.y + box.h, s->palette->control, DASH_NONE);
     const char *text = text_width(s, str_from(name)) + 8 * s->u <= box.w ? name : number;
-    if (text_width(s, str_from(text)) + 6 * s->u <= box.w)
+    if (text_width(s, str_from(text)) + 6 * s->u <= box.w && box.w >= 20 * s->u)
         put_text(s, left + 4 * s->u, box.y + 10 * s->u, ANCHOR_LEFT, s->palette->muted, text);
 }
 
@@ -403,14 +409,14 @@ enum vrs_status draw_legend(const struct sheet *s, const struct panel *p)
     return failed ? vrs_no_memory(s->err) : VRS_OK;
 }
 
-/* The window of `width` columns over which a band is highest all along; its middle. */
+/* The window of `width` columns over which a band is high all along, rather in the middle. */
 struct roomiest {
-    double height; /* in pixels */
+    double height, score; /* in pixels */
     int32_t x, y;
 };
 
 static struct roomiest find_room(const struct panel *p, const double *base, const double *part,
-                                 int32_t width)
+                                 int32_t width, double enough)
 {
     const struct picture_plot *plot = p->plot;
     struct roomiest best = { 0 };
@@ -421,11 +427,25 @@ static struct roomiest find_room(const struct panel *p, const double *base, cons
             low = base[c] > low ? base[c] : low;
             high = base[c] + part[c] < high ? base[c] + part[c] : high;
         }
-        if ((high - low) * k > best.height)
-            best = (struct roomiest){ (high - low) * k, plot->box.x + from + width / 2,
+        double height = (high - low) * k, aside = 2.0 * from + width - p->view.W;
+        double score = (height < 3 * enough ? height : 3 * enough) -
+                       (aside < 0 ? -aside : aside) * enough / p->view.W;
+        if (height >= enough && (best.height == 0 || score > best.score))
+            best = (struct roomiest){ height, score, plot->box.x + from + width / 2,
                                       place_y(plot, (high + low) / 2) };
     }
     return best;
+}
+
+static void draw_name(const struct sheet *s, const struct scene_group *group,
+                      const struct roomiest *room, int32_t width)
+{
+    struct pen_box plate = { room->x - width / 2, room->y - 7 * s->u, width, 14 * s->u };
+    /* Stripes would cross the letters. */
+    if (group->second)
+        s->pen->fill(s->pen, plate, s->palette->slot[group->slot]);
+    put_text(s, room->x, room->y + 4 * s->u, ANCHOR_MIDDLE, palette_ink(s->palette, group->slot),
+             group->name.ptr);
 }
 
 enum vrs_status draw_names(const struct sheet *s, const struct panel *p)
@@ -443,13 +463,9 @@ enum vrs_status draw_names(const struct sheet *s, const struct panel *p)
         int32_t width = text_width(s, group->name) + 10 * s->u;
         struct roomiest room = { 0 };
         if (!other && group->name.len > 0 && width <= (int32_t)p->view.W)
-            room = find_room(p, base, part, width);
-        if (room.height >= 14 * s->u) {
-            struct pen_text how = { .x = room.x, .y = room.y + 4 * s->u, .anchor = ANCHOR_MIDDLE };
-            how.halo = group->second;
-            how.colour = group->second ? s->palette->text : palette_ink(s->palette, group->slot);
-            put_how(s, &how, group->name);
-        }
+            room = find_room(p, base, part, width, 14 * s->u);
+        if (room.height > 0)
+            draw_name(s, group, &room, width);
         for (uint32_t c = 0; c < p->view.W; c++)
             base[c] += part[c];
     }

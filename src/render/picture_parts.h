@@ -19,6 +19,7 @@ struct panel {
     const struct scene_device *d;
     struct picture_plot *plot;
     struct pen_box legend; /* w 0: none */
+    int32_t axis_x;        /* where the axis of bytes ends */
     int32_t steps_y;       /* of the band of steps; 0: none */
     int32_t axis_y;        /* of the axis of events; 0: none */
     struct stack_view view;

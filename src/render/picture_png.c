@@ -71,7 +71,7 @@ static void curve(struct pen *pen, const struct pen_curve *v)
         if (!is_on(x, v->dash, u) && high - low < u)
             continue;
         for (int32_t at = low; at < high + u; at++)
-            if (is_on(x, v->dash, u) || is_on(at, v->dash, u))
+            if (is_on(at, v->dash, u) || (at >= y && at < y + u && is_on(x, v->dash, u)))
                 dot(c, v->box.x + x, at - u / 2, v->colour);
     }
 }
@@ -102,7 +102,7 @@ static void letters(struct canvas *c, const struct pen_text *how, str text, uint
                     int32_t more)
 {
     uint32_t point;
-    for (int32_t at = 0; text.len > 0; at += FONT_ADVANCE) {
+    for (int32_t at = 0; text.len > 0; at += FONT_ADVANCE + how->bold) {
         size_t len = utf8_decode(text, &point);
         text = (str){ text.ptr + len, text.len - len };
         for (uint32_t y = 0; y < FONT_HEIGHT; y++)
@@ -112,19 +112,19 @@ static void letters(struct canvas *c, const struct pen_text *how, str text, uint
     }
 }
 
-static int32_t width_of(const struct pen *pen, str text)
+static int32_t width_of(const struct pen *pen, str text, bool bold)
 {
     int32_t count = 0;
     for (size_t i = 0; i < text.len; i++)
         count += ((unsigned char)text.ptr[i] & 0xc0) != 0x80;
-    return count * FONT_ADVANCE * pen->unit;
+    return count * (FONT_ADVANCE + bold) * pen->unit;
 }
 
 static void text(struct pen *pen, const struct pen_text *how, str words)
 {
     struct canvas *c = (struct canvas *)pen;
     struct pen_text at = *how;
-    int32_t width = width_of(pen, words);
+    int32_t width = width_of(pen, words, how->bold);
     int32_t back = how->anchor == ANCHOR_LEFT ? 0 : how->anchor == ANCHOR_RIGHT ? width : width / 2;
     at.x -= how->upwards ? 0 : back;
     at.y += how->upwards ? back : 0;
