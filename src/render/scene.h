@@ -30,6 +30,7 @@ extern const char *const scene_by_names[SCENE_BYS];
 struct scene_wish {
     enum scene_view view;
     enum scene_by by;
+    bool detail; /* of groups: their allocations as well */
     bool has_at, has_from, has_to;
     struct moment at, from, to;
 };

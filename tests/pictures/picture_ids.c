@@ -3,8 +3,8 @@
  *     picture_ids FILE BY < views
  *
  * A view is a line "VIEW W H FROM TO Y0 Y1", VIEW groups, stack or map, of the first device.  For
- * each: W * H ids of four bytes and W sums of eight; of a map W * H places of a byte and twice W * H
- * fractions of four instead of the sums. */
+ * each: W * H ids of four bytes and W sums of eight; of a map W * H places of a byte and twice W *
+ * H fractions of four instead of the sums. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
