@@ -316,9 +316,9 @@ enum vrs_format {
     VRS_TEXT,
     VRS_JSON,
     VRS_SNAPSHOT, /* of vrs_replay with keep_run: a pickle as PyTorch writes it */
-    VRS_JUNIT,    /* of vrs_check, as the next two: JUnit XML */
-    VRS_MARKDOWN, /* a summary for a pull request */
-    VRS_SARIF     /* 2.1.0, for code scanning */
+    VRS_JUNIT,    /* of vrs_check: JUnit XML */
+    VRS_MARKDOWN, /* of vrs_check and vrs_report: a summary for a pull request */
+    VRS_SARIF     /* of vrs_check: 2.1.0, for code scanning */
 };
 
 struct vrs_write_options {

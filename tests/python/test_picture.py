@@ -339,3 +339,7 @@ def test_many_devices_are_small_multiples(tmp_path):
     assert "--device" in done.err
     assert len(json.loads(picture(path, "--device", 4).texts["vramscope:plots"])) == 1
     check_svg(svg(path))
+
+
+def test_the_picture_of_the_readme_is_up_to_date():
+    assert svg(ROOT / "examples/oom.pickle") == (ROOT / "docs/picture.svg").read_bytes()
