@@ -57,6 +57,7 @@ struct pen {
     void (*swatch)(struct pen *pen, struct pen_box box, const struct scene_group *group);
     enum vrs_status (*bands)(struct pen *pen, const struct pen_bands *bands, struct vrs_error *err);
     struct arena *arena;
+    bool failed; /* some text had no memory */
 };
 
 #endif

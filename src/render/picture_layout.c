@@ -107,7 +107,7 @@ static void put_step(struct buf *to, const struct scene_device *d, uint32_t stat
             buf_format(to, ", step %u", (unsigned)(i + 1));
 }
 
-/* "peak 62.31 GiB in use at event 48120, step 3; 71.02 GiB reserved then" */
+/* "peak 62.31 GiB in use at event 48120 (12.0 s), step 3, 71.02 GiB reserved" */
 static void put_headline(struct buf *to, const struct scene_device *d)
 {
     const char *peak = d->trust->cut ? "peak of the part read " : "peak ";
@@ -125,6 +125,11 @@ static void put_headline(struct buf *to, const struct scene_device *d)
         buf_text(to, "the end");
     } else {
         put_state_name(to, d->peak);
+        if (d->cursor == d->peak && d->peak > 0 && d->cursor_us != UNKNOWN_U64) {
+            buf_text(to, " (");
+            human_duration(to, d->cursor_us);
+            buf_char(to, ')');
+        }
         put_step(to, d, d->peak);
     }
     if (d->reserved != NULL) {
@@ -170,7 +175,7 @@ static int32_t draw_grade(const struct sheet *s, const struct scene_device *d, i
                             .bold = true };
     put_how(s, &how, buf_slice(&text));
     width = text_width(s, buf_slice(&text)) * 7 / 6 + 2 * s->pen->advance;
-    buf_free(&text);
+    end_text(s, &text);
     return right - width;
 }
 
@@ -234,8 +239,8 @@ static int32_t draw_head(const struct sheet *s, struct picture_size size)
         escape_text(&line, d->trust->item[0].text, false);
         put_fitting(s, &how, buf_slice(&line), right - left);
     }
-    buf_free(&line);
-    buf_free(&text);
+    end_text(s, &line);
+    end_text(s, &text);
     return y + (one ? 8 : 14) * u;
 }
 
@@ -344,11 +349,12 @@ static enum vrs_status draw_bands(const struct sheet *s, struct panel *p)
     }
     bands.view = p->view;
     TRY(s->pen->bands(s->pen, &bands, s->err));
-    double adjust = p->d->rows.adjust;
-    int32_t a = place_y(p->plot, adjust > 0 ? adjust : 0),
-            b = place_y(p->plot, adjust > 0 ? 0 : adjust);
-    if (adjust != 0 && s->scene->wish.view != SCENE_MAP && b > a)
-        s->pen->hatch(s->pen, (struct pen_box){ p->plot->box.x, a, p->plot->box.w, b - a });
+    /* What is less than nothing the axis shows: the bands begin below zero. */
+    double adjust = p->d->rows.adjust > 0 ? p->d->rows.adjust : 0;
+    int32_t top = place_y(p->plot, adjust), bottom = place_y(p->plot, 0);
+    if (s->scene->wish.view != SCENE_MAP && bottom > top)
+        s->pen->hatch(s->pen,
+                      (struct pen_box){ p->plot->box.x, top, p->plot->box.w, bottom - top });
     return VRS_OK;
 }
 
@@ -396,7 +402,7 @@ static void draw_capacity(const struct sheet *s, const struct panel *p)
         .x = b->x + 6 * s->u, .y = y + 12 * s->u, .colour = s->palette->text, .halo = true
     };
     put_how(s, &how, buf_slice(&text));
-    buf_free(&text);
+    end_text(s, &text);
 }
 
 /* A name beside a flag, on the side where there is room. */
@@ -514,7 +520,7 @@ static void draw_panel_title(const struct sheet *s, const struct panel *p, struc
     text.len = 0;
     put_headline(&text, p->d);
     put_fitting(s, &how, buf_slice(&text), right - how.x);
-    buf_free(&text);
+    end_text(s, &text);
 }
 
 static enum vrs_status draw_panel(const struct sheet *s, struct panel *p, struct pen_box box,
@@ -541,11 +547,9 @@ static enum vrs_status draw_panel(const struct sheet *s, struct panel *p, struct
     draw_cursor(s, p, &text);
     draw_peak(s, p, &text);
     draw_ooms(s, p, one || box.h >= PANEL_AXIS * s->u, &text);
-    bool failed = text.failed;
-    buf_free(&text);
+    end_text(s, &text);
     draw_steps(s, p);
-    TRY(draw_legend(s, p));
-    return failed ? vrs_no_memory(s->err) : VRS_OK;
+    return draw_legend(s, p);
 }
 
 enum vrs_status picture_draw(const struct scene *scene, struct picture_size size, struct pen *pen,
@@ -584,7 +588,7 @@ enum vrs_status picture_draw(const struct scene *scene, struct picture_size size
                        n == 1));
         arena_release(pen->arena, mark);
     }
-    return VRS_OK;
+    return pen->failed ? vrs_no_memory(err) : VRS_OK;
 }
 
 void picture_title(struct buf *to, const struct scene *scene)

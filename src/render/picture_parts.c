@@ -7,6 +7,12 @@
 #include "render/human.h"
 #include "render/picture_axes.h"
 
+void end_text(const struct sheet *s, struct buf *text)
+{
+    s->pen->failed = s->pen->failed || text->failed;
+    buf_free(text);
+}
+
 uint32_t count_letters(str text)
 {
     uint32_t count = 0;
@@ -50,7 +56,7 @@ void put_fitting(const struct sheet *s, const struct pen_text *how, str text, in
     buf_bytes(&cut, text.ptr, len);
     buf_text(&cut, "…");
     put_how(s, how, buf_slice(&cut));
-    buf_free(&cut);
+    end_text(s, &cut);
 }
 
 int32_t place_x(const struct picture_plot *plot, double state)
@@ -109,7 +115,7 @@ static void draw_map_axis(const struct sheet *s, const struct panel *p)
         put_how(s, &how, buf_slice(&text));
         free = y + 14 * s->u;
     }
-    buf_free(&text);
+    end_text(s, &text);
 }
 
 static void draw_byte_axis(const struct sheet *s, const struct panel *p)
@@ -203,7 +209,7 @@ void draw_steps(const struct sheet *s, const struct panel *p)
         if (!name.failed)
             draw_step(s, p, &p->d->step[i], i % 2 == 1, name.at, name.at + 5);
     }
-    buf_free(&name);
+    end_text(s, &name);
 }
 
 /* A row of the legend: groups, what has no group, lines, a sum. */
@@ -245,7 +251,7 @@ static void draw_entry(const struct sheet *s, const struct panel *p, const struc
     how.colour = s->palette->muted;
     how.bold = false;
     put_how(s, &how, buf_slice(&text));
-    buf_free(&text);
+    end_text(s, &text);
 }
 
 /* Is the group anywhere to be seen? */
@@ -370,7 +376,7 @@ static void draw_heading(const struct sheet *s, const struct panel *p)
     put_text(s, right, y, ANCHOR_RIGHT, s->palette->muted, "share");
     s->pen->line(s->pen, p->legend.x, y + 4 * s->u, right, y + 4 * s->u, s->palette->line,
                  DASH_NONE);
-    buf_free(&text);
+    end_text(s, &text);
 }
 
 enum vrs_status draw_legend(const struct sheet *s, const struct panel *p)
@@ -403,10 +409,9 @@ enum vrs_status draw_legend(const struct sheet *s, const struct panel *p)
                  s->palette->line, DASH_NONE);
     for (uint32_t i = 0; i < lines.count; i++, y += LINE * s->u)
         draw_entry(s, p, &lines.at[i], y + 3 * s->u);
-    bool failed = other.failed || more.failed;
-    buf_free(&other);
-    buf_free(&more);
-    return failed ? vrs_no_memory(s->err) : VRS_OK;
+    end_text(s, &other);
+    end_text(s, &more);
+    return VRS_OK;
 }
 
 /* The window of `width` columns over which a band is high all along, rather in the middle. */

@@ -28,6 +28,9 @@ struct panel {
     struct map_rows rows; /* of a map */
 };
 
+/* Frees a text that was drawn; that it failed is a failure of the picture. */
+void end_text(const struct sheet *s, struct buf *text);
+
 /* Text that begins at, ends at, or surrounds a place. */
 void put_text(const struct sheet *s, int32_t x, int32_t y, enum pen_anchor anchor, uint32_t colour,
               const char *text);

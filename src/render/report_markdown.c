@@ -144,6 +144,8 @@ static void put_report(struct out *out, const struct report *report,
     }
     buf_text(to, "\n```sh\n");
     next_command(to, &plain, "report --markdown", report->file.path, "");
+    if (options->rows > 0)
+        buf_format(to, " -n %u", (unsigned)options->rows);
     buf_text(to, "\n```\n");
 }
 

@@ -101,7 +101,7 @@ static void few_colours_are_a_palette(void **state)
 {
     (void)state;
     for (uint32_t i = 0; i < W * H; i++)
-        pixels[i] = i / 9 % 256 * 0x010203;
+        pixels[i] = i / 9 % 256 * 0x010203 & 0xffffff;
     assert_int_equal(write_png(NULL), VRS_OK);
     check_pixels(3);
 }

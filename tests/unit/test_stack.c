@@ -117,7 +117,7 @@ static void blocks_give_the_plain_picture(void **state)
     (void)state;
     for (uint32_t seed = 1; seed < 8; seed++) {
         uint32_t order[ROWS];
-        make(seed, seed % 3 == 0 ? -5000 : seed * 100);
+        make(seed, seed % 3 == 0 ? -5000.0 : seed * 100.0);
         for (uint32_t i = 0; i < ROWS; i++)
             order[i] = ROWS - 1 - i;
         stack_shown(made.curve, STATES, seed, STATES - 3.5, W, made.shown);
