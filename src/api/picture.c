@@ -64,7 +64,6 @@ static enum vrs_status read_options(const struct vrs_picture_options *o, struct 
                         "detail is of an SVG of groups; other pictures have it as they are");
     TRY(read_moment(o->at, &wish->has_at, &wish->at, err));
     TRY(read_moment(o->from, &wish->has_from, &wish->from, err));
-    wish->detail = o->detail;
     return read_moment(o->to, &wish->has_to, &wish->to, err);
 }
 

@@ -95,7 +95,6 @@ enum vrs_status map_rows_make(const struct scene_device *d, struct arena *arena,
     for (uint32_t i = 0; i < rows; i++) {
         bool known = d->lane[i] != UINT32_MAX;
         made.range_of[i] = known ? find_range(list, n, d->lane[i], d->rows.born[i]) : NO_ROW;
-        made.unplaced += made.range_of[i] == NO_ROW;
     }
     *ret = made;
     return VRS_OK;

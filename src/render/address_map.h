@@ -22,7 +22,6 @@ struct map_rows {
     uint32_t *row_of;   /* of each range; NO_ROW: its address is not known */
     uint32_t *range_of; /* of each allocation; NO_ROW likewise */
     double bytes;       /* of all rows */
-    uint64_t unplaced;  /* allocations that are nowhere */
 };
 
 /* In `arena`. */

@@ -39,7 +39,9 @@ struct pen_bands {
     const struct scene *scene;
     const struct scene_device *device;
     struct stack_view view;
-    const struct stack_picture *picture; /* its ids; of groups its parts too */
+    const struct stack_picture *picture; /* its ids */
+    bool groups;                         /* ids are groups */
+    const double *parts;                 /* sums of the groups that are shown, in each column */
     const struct map_picture *map;       /* instead */
 };
 

@@ -150,7 +150,9 @@ static bool is_sound(const struct trust *trust)
 
 static void put_grade(struct buf *to, const struct trust *trust)
 {
-    buf_format(to, "grade %c, %s", trust->grade, windows[trust->window]);
+    buf_format(to, "grade %c", trust->grade);
+    if (trust->window != WINDOW_COMPLETE)
+        buf_format(to, ", %s", windows[trust->window]);
 }
 
 static uint32_t grade_colour(const struct palette *p, const struct trust *trust)
@@ -315,7 +317,7 @@ static enum vrs_status look(const struct sheet *s, struct panel *p)
 {
     struct arena *arena = s->pen->arena;
     uint32_t W = (uint32_t)p->plot->box.w, *shown = arena_array(arena, uint32_t, W);
-    double *parts = NULL, *at = scene_group_bytes(p->d, p->d->cursor, arena);
+    double *parts = NULL, *at = scene_group_bytes(p->d, &p->d->shown, p->d->cursor, arena);
     if (shown == NULL || at == NULL)
         return vrs_no_memory(s->err);
     stack_shown(p->d->requested, p->d->rows.states, p->plot->from, p->plot->to, W, shown);
@@ -323,8 +325,25 @@ static enum vrs_status look(const struct sheet *s, struct panel *p)
     p->at = at;
     if (s->scene->wish.view == SCENE_MAP)
         return map_rows_make(p->d, arena, &p->rows, s->err);
-    TRY(stack_group_sums(&p->d->rows, &p->d->groups, &p->view, arena, &parts, s->err));
+    TRY(stack_group_sums(&p->d->rows, &p->d->shown, &p->view, arena, &parts, s->err));
     p->parts = parts;
+    return VRS_OK;
+}
+
+/* Sums of many groups would be many; their picture is that of their rows. */
+static enum vrs_status groups_picture(const struct sheet *s, struct panel *p,
+                                      struct stack_picture *ret)
+{
+    enum { FEW = 256 };
+    const struct stack_groups *groups = &p->d->groups;
+    struct stack_view view = p->view;
+    if (groups->groups <= FEW)
+        return stack_groups_picture(&p->d->rows, groups, &view, s->pen->arena, ret, s->err);
+    view.order = p->d->order;
+    TRY(stack_picture(&p->d->rows, &view, s->pen->arena, ret, s->err));
+    for (size_t i = 0; i < (size_t)view.W * view.H; i++)
+        if (ret->ids[i] >= 0)
+            ret->ids[i] = (int32_t)groups->of[ret->ids[i]];
     return VRS_OK;
 }
 
@@ -344,9 +363,11 @@ static enum vrs_status draw_bands(const struct sheet *s, struct panel *p)
         TRY(stack_picture(&p->d->rows, &p->view, arena, &picture, s->err));
         bands.picture = &picture;
     } else {
-        TRY(stack_groups_picture(&p->d->rows, &p->d->groups, &p->view, arena, &picture, s->err));
+        TRY(groups_picture(s, p, &picture));
         bands.picture = &picture;
+        bands.groups = true;
     }
+    bands.parts = p->parts;
     bands.view = p->view;
     TRY(s->pen->bands(s->pen, &bands, s->err));
     /* What is less than nothing the axis shows: the bands begin below zero. */

@@ -245,7 +245,8 @@ static void draw_entry(const struct sheet *s, const struct panel *p, const struc
     how.anchor = ANCHOR_RIGHT;
     put_how(s, &how, buf_slice(&text));
     text.len = 0;
-    if ((!e->is_line || e->is_total) && total > 0)
+    /* Where bytes are missing below, a part may be more than the sum. */
+    if ((!e->is_line || e->is_total) && total > 0 && e->bytes >= 0 && e->bytes <= total)
         human_share(&text, e->bytes / total);
     how.x = right;
     how.colour = s->palette->muted;
@@ -275,37 +276,15 @@ static void add_entry(struct entries *e, struct entry entry)
     e->at[e->count++] = entry;
 }
 
-/* Groups from the top of the stack; those of the last colour are one where they are many. */
-static void list_groups(const struct panel *p, bool categories, struct buf *other,
-                        struct entries *to)
+/* Groups from the top of the stack. */
+static void list_groups(const struct panel *p, struct entries *to)
 {
-    static const struct scene_group grey = { .slot = PALETTE_OTHER };
-    struct entry rest = { .group = &grey };
-    uint32_t joined = 0;
-    for (uint32_t i = p->d->groups.groups; i-- > 0;) {
-        uint32_t g = p->d->groups.bands[i];
-        if (!is_shown(p, g))
-            continue;
-        if (!categories && p->d->group[g].slot == PALETTE_OTHER) {
-            rest.bytes += p->at[g];
-            rest.name = p->d->group[g].name;
-            joined++;
-            continue;
-        }
-        add_entry(to, (struct entry){ .name = p->d->group[g].name,
-                                      .group = &p->d->group[g],
-                                      .bytes = p->at[g] });
+    for (uint32_t i = p->d->shown.groups; i-- > 0;) {
+        uint32_t g = p->d->shown.bands[i];
+        const struct scene_group *group = &p->d->shown_group[g];
+        if (is_shown(p, g))
+            add_entry(to, (struct entry){ .name = group->name, .group = group, .bytes = p->at[g] });
     }
-    if (joined > 1) {
-        buf_format(other, "other (%u)", (unsigned)joined);
-        rest.name = buf_slice(other);
-    }
-    if (joined == 0)
-        return;
-    /* On top of the others, where its bands are. */
-    memmove(to->at + 1, to->at, to->count * sizeof *to->at);
-    to->at[0] = rest;
-    to->count++;
 }
 
 static void list_lines(const struct panel *p, struct entries *to)
@@ -383,17 +362,16 @@ enum vrs_status draw_legend(const struct sheet *s, const struct panel *p)
 {
     enum { LINE = 15, LINES_MOST = 6, HEAD = 20 };
     struct arena *arena = s->pen->arena;
-    size_t most = (size_t)p->d->groups.groups + LINES_MOST;
+    size_t most = (size_t)p->d->shown.groups + LINES_MOST;
     struct entries groups = { arena_array(arena, struct entry, most), 0 };
     struct entries lines = { arena_array(arena, struct entry, LINES_MOST), 0 };
-    struct buf other, more;
+    struct buf more;
     if (groups.at == NULL || lines.at == NULL)
         return vrs_no_memory(s->err);
     if (p->legend.w == 0)
         return VRS_OK;
-    buf_init(&other, SIZE_MAX / 2);
     buf_init(&more, SIZE_MAX / 2);
-    list_groups(p, s->scene->wish.by == SCENE_CATEGORY, &other, &groups);
+    list_groups(p, &groups);
     list_lines(p, &lines);
     int32_t room = (p->legend.h - HEAD * s->u) / (LINE * s->u);
     /* The sum is more than the lines beneath it. */
@@ -409,7 +387,6 @@ enum vrs_status draw_legend(const struct sheet *s, const struct panel *p)
                  s->palette->line, DASH_NONE);
     for (uint32_t i = 0; i < lines.count; i++, y += LINE * s->u)
         draw_entry(s, p, &lines.at[i], y + 3 * s->u);
-    end_text(s, &other);
     end_text(s, &more);
     return VRS_OK;
 }
@@ -455,14 +432,14 @@ static void draw_name(const struct sheet *s, const struct scene_group *group,
 
 enum vrs_status draw_names(const struct sheet *s, const struct panel *p)
 {
-    const struct stack_groups *g = &p->d->groups;
+    const struct stack_groups *g = &p->d->shown;
     double *base = arena_array(s->pen->arena, double, p->view.W);
     if (base == NULL)
         return vrs_no_memory(s->err);
     for (uint32_t c = 0; c < p->view.W; c++)
         base[c] = p->d->rows.adjust;
     for (uint32_t i = 0; i < g->groups; i++) {
-        const struct scene_group *group = &p->d->group[g->bands[i]];
+        const struct scene_group *group = &p->d->shown_group[g->bands[i]];
         const double *part = p->parts + (size_t)g->bands[i] * p->view.W;
         bool other = group->slot == PALETTE_OTHER && s->scene->wish.by != SCENE_CATEGORY;
         int32_t width = text_width(s, group->name) + 10 * s->u;

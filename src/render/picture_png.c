@@ -156,7 +156,7 @@ static enum vrs_status bands(struct pen *pen, const struct pen_bands *b, struct 
     if (b->map != NULL)
         paint_map(&to, b->map, b->device, pen->palette);
     else
-        paint_bands(&to, b->picture->ids, b->picture->parts != NULL, b->device, pen->palette);
+        paint_bands(&to, b->picture->ids, b->groups, b->device, pen->palette);
     return VRS_OK;
 }
 

@@ -159,7 +159,7 @@ static void put_y(struct buf *to, const struct pen_bands *b, double bytes)
 
 /* Its upper edge to the right, its lower one back; where it is nothing, nothing is drawn. */
 static void put_area(struct buf *to, const struct area *a, const struct scene_group *group,
-                     uint32_t colour, str name)
+                     uint32_t colour)
 {
     const struct pen_bands *b = a->b;
     uint32_t W = b->view.W;
@@ -192,9 +192,8 @@ static void put_area(struct buf *to, const struct area *a, const struct scene_gr
     if (!drawn)
         return;
     buf_format(to, "\" fill=\"#%06x\" stroke=\"none\"><title>", (unsigned)colour);
-    put_xml(to, name);
+    put_xml(to, group->name);
     buf_text(to, "</title></path>\n");
-    (void)group;
 }
 
 /* The same path again, striped, where two names share a colour. */
@@ -216,31 +215,24 @@ static void put_stripes(struct buf *to, const struct area *a)
     }
 }
 
-/* Groups as areas; those without a colour of their own are one. */
+/* Groups as areas. */
 static enum vrs_status put_areas(struct pen *pen, const struct pen_bands *b, struct vrs_error *err)
 {
-    const struct stack_groups *g = &b->device->groups;
-    bool categories = b->scene->wish.by == SCENE_CATEGORY;
+    const struct stack_groups *g = &b->device->shown;
     uint32_t W = b->view.W;
     struct area a = { b, arena_array(pen->arena, double, W), arena_array(pen->arena, double, W) };
     if (a.low == NULL || a.high == NULL)
         return vrs_no_memory(err);
     for (uint32_t c = 0; c < W; c++)
         a.high[c] = b->device->rows.adjust;
-    for (uint32_t i = 0; i < g->groups;) {
+    for (uint32_t i = 0; i < g->groups; i++) {
         for (uint32_t c = 0; c < W; c++)
             a.low[c] = a.high[c];
-        const struct scene_group *group = &b->device->group[g->bands[i]];
-        bool other = !categories && group->slot == PALETTE_OTHER;
-        uint32_t first = i;
-        do {
-            const double *part = b->picture->parts + (size_t)g->bands[i] * W;
-            for (uint32_t c = 0; c < W; c++)
-                a.high[c] += part[c];
-            i++;
-        } while (other && i < g->groups && b->device->group[g->bands[i]].slot == PALETTE_OTHER);
-        put_area(text_of(pen), &a, group, pen->palette->slot[group->slot],
-                 i - first > 1 ? S("other") : group->name);
+        const struct scene_group *group = &b->device->shown_group[g->bands[i]];
+        const double *part = b->parts + (size_t)g->bands[i] * W;
+        for (uint32_t c = 0; c < W; c++)
+            a.high[c] += part[c];
+        put_area(text_of(pen), &a, group, pen->palette->slot[group->slot]);
         if (group->second)
             put_stripes(text_of(pen), &a);
     }
@@ -290,7 +282,7 @@ static enum vrs_status put_image(struct pen *pen, const struct pen_bands *b,
 static enum vrs_status bands(struct pen *pen, const struct pen_bands *b, struct vrs_error *err)
 {
     struct sheet_svg *s = (struct sheet_svg *)pen;
-    if (b->map != NULL || b->picture->parts == NULL)
+    if (!b->groups)
         return put_image(pen, b, b->picture, err);
     if (!s->detail)
         return put_areas(pen, b, err);

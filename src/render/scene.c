@@ -257,8 +257,7 @@ static enum vrs_status take(const struct scene *scene, struct view_source *from,
     TRY(take_ooms(from, arena, d, err));
     TRY(take_steps(from, arena, d, err));
     TRY(scene_group_rows(scene, from, arena, d, err));
-    if (scene->wish.view != SCENE_GROUPS || scene->wish.detail)
-        TRY(take_order(from, arena, d, err));
+    TRY(take_order(from, arena, d, err));
     return scene->wish.view == SCENE_MAP ? take_places(from, arena, d, err) : VRS_OK;
 }
 

@@ -30,7 +30,6 @@ extern const char *const scene_by_names[SCENE_BYS];
 struct scene_wish {
     enum scene_view view;
     enum scene_by by;
-    bool detail; /* of groups: their allocations as well */
     bool has_at, has_from, has_to;
     struct moment at, from, to;
 };
@@ -64,8 +63,11 @@ struct scene_device {
     bool active_exact;
     struct stack_groups groups;
     const struct scene_group *group;
-    const uint32_t *order; /* rows by group, in the order of the bands; NULL: no stack is asked */
-    const uint8_t *mark;   /* of each row: a shade, PAINT_BEFORE; NULL likewise */
+    /* The same with those that have no colour of their own as one, so that there are few. */
+    struct stack_groups shown;
+    const struct scene_group *shown_group;
+    const uint32_t *order; /* rows by group, in the order of the bands */
+    const uint8_t *mark;   /* of each row: a shade, PAINT_BEFORE */
     double capacity;       /* the least that the device must have had; 0: not known */
     double from, to;       /* the states shown */
     uint32_t cursor, peak; /* states; `peak` is the largest of those shown, the earliest */
@@ -104,8 +106,9 @@ enum vrs_status scene_group_rows(const struct scene *scene, struct view_source *
                                  struct arena *arena, struct scene_device *d,
                                  struct vrs_error *err) MUST_CHECK;
 
-/* Bytes of each group in a state, in `arena`; NULL: no memory. */
-double *scene_group_bytes(const struct scene_device *d, uint32_t state, struct arena *arena);
+/* Bytes of each of the device's groups in a state, in `arena`; NULL: no memory. */
+double *scene_group_bytes(const struct scene_device *d, const struct stack_groups *groups,
+                          uint32_t state, struct arena *arena);
 
 /* "cuda:0", "host:0" */
 void scene_device_name(struct buf *to, struct device_name name);

@@ -213,12 +213,13 @@ static enum vrs_status group_by(struct making *m, enum scene_by by)
     return by_text(m, m->from->names.culprit);
 }
 
-double *scene_group_bytes(const struct scene_device *d, uint32_t state, struct arena *arena)
+double *scene_group_bytes(const struct scene_device *d, const struct stack_groups *groups,
+                          uint32_t state, struct arena *arena)
 {
-    double *bytes = arena_array(arena, double, d->groups.groups);
+    double *bytes = arena_array(arena, double, groups->groups);
     for (uint32_t i = 0; bytes != NULL && i < d->rows.rows; i++)
         if (d->rows.born[i] <= state && state < d->rows.end[i])
-            bytes[d->groups.of[i]] += d->rows.bytes[i];
+            bytes[groups->of[i]] += d->rows.bytes[i];
     return bytes;
 }
 
@@ -253,7 +254,7 @@ static enum vrs_status rank(struct making *m, enum scene_by by, uint32_t peak)
     uint32_t *bands = arena_array(m->arena, uint32_t, m->groups);
     struct ranked *ranked = arena_array(m->arena, struct ranked, m->groups);
     m->d->groups = (struct stack_groups){ m->of, m->groups, bands };
-    double *bytes = scene_group_bytes(m->d, peak, m->arena);
+    double *bytes = scene_group_bytes(m->d, &m->d->groups, peak, m->arena);
     if (bands == NULL || ranked == NULL || bytes == NULL)
         return vrs_no_memory(m->err);
     for (uint32_t i = 0; i < m->groups; i++) {
@@ -292,6 +293,45 @@ static enum vrs_status make_harmless(struct making *m)
     return VRS_OK;
 }
 
+/* One group for each colour; what has none of its own is the last, and lies on top. */
+static enum vrs_status join_others(struct making *m)
+{
+    uint32_t *of = arena_array(m->arena, uint32_t, m->d->rows.rows);
+    uint32_t *bands = arena_array(m->arena, uint32_t, PALETTE_SLOTS);
+    struct scene_group *group = arena_array(m->arena, struct scene_group, PALETTE_SLOTS);
+    uint32_t others = 0, placed = 0;
+    char name[24];
+    if (of == NULL || bands == NULL || group == NULL)
+        return vrs_no_memory(m->err);
+    for (uint32_t i = 0; i < PALETTE_SLOTS; i++)
+        group[i] = (struct scene_group){ .name = S(""), .slot = (uint8_t)i };
+    for (uint32_t i = 0; i < m->groups; i++) {
+        const struct scene_group *g = &m->group[m->d->groups.bands[i]];
+        group[g->slot].name = g->name;
+        if (g->slot == PALETTE_OTHER)
+            others++;
+        else
+            bands[placed++] = g->slot;
+    }
+    for (uint32_t i = 0; i < m->d->rows.rows; i++)
+        of[i] = m->group[m->of[i]].slot;
+    bands[placed++] = PALETTE_OTHER;
+    snprintf(name, sizeof name, "other (%u)", (unsigned)others);
+    if (others > 1)
+        group[PALETTE_OTHER].name = arena_copy(m->arena, str_from(name));
+    m->d->shown = (struct stack_groups){ of, PALETTE_SLOTS, bands };
+    /* Colours that nothing has are bands of nothing. */
+    for (uint32_t slot = 0; placed < PALETTE_SLOTS; slot++) {
+        bool there = false;
+        for (uint32_t i = 0; i < placed; i++)
+            there = there || bands[i] == slot;
+        if (!there)
+            bands[placed++] = slot;
+    }
+    m->d->shown_group = group;
+    return group[PALETTE_OTHER].name.ptr == NULL ? vrs_no_memory(m->err) : VRS_OK;
+}
+
 enum vrs_status scene_group_rows(const struct scene *scene, struct view_source *from,
                                  struct arena *arena, struct scene_device *d, struct vrs_error *err)
 {
@@ -305,5 +345,8 @@ enum vrs_status scene_group_rows(const struct scene *scene, struct view_source *
             peak = p;
     TRY(group_by(&m, scene->wish.by));
     TRY(rank(&m, scene->wish.by, peak));
-    return make_harmless(&m);
+    TRY(make_harmless(&m));
+    d->shown = d->groups;
+    d->shown_group = d->group;
+    return scene->wish.by == SCENE_CATEGORY ? VRS_OK : join_others(&m);
 }

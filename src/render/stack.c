@@ -71,13 +71,6 @@ void stack_shown(const double *curve, uint32_t states, double v0, double v1, uin
     }
 }
 
-uint32_t stack_column(double p, double v0, double v1, uint32_t W)
-{
-    double place = (p + 1 - v0) * W / (v1 - v0);
-    uint32_t c = whole(place, W);
-    return c == 0 ? 0 : c < place && c < W ? c : c - 1;
-}
-
 uint32_t stack_first_column(const struct stack_view *view, uint32_t p)
 {
     uint32_t low = 0, high = view->W;
@@ -240,7 +233,7 @@ enum vrs_status stack_picture(const struct stack_rows *rows, const struct stack_
         take_block(&l, &block);
         lay_block(&l, &block);
     }
-    *ret = (struct stack_picture){ .ids = l.ids, .sums = l.sums, .drawn = seen.n };
+    *ret = (struct stack_picture){ .ids = l.ids, .sums = l.sums };
     return VRS_OK;
 }
 

@@ -31,9 +31,6 @@ enum vrs_status stack_curve(const struct stack_rows *rows, struct arena *arena, 
 void stack_shown(const double *curve, uint32_t states, double v0, double v1, uint32_t W,
                  uint32_t *shown);
 
-/* The column that stands for state `p`, the last one of them; where it is outside, the nearest. */
-uint32_t stack_column(double p, double v0, double v1, uint32_t W);
-
 struct stack_view {
     const uint32_t *shown; /* ascending; W of them */
     uint32_t W, H;
@@ -45,10 +42,9 @@ struct stack_view {
 #define STACK_NONE (-1)
 
 struct stack_picture {
-    int32_t *ids;   /* W * H: rows, or groups */
-    double *sums;   /* of each column */
-    double *parts;  /* of groups: W sums of each, group by group; NULL of rows */
-    uint32_t drawn; /* rows alive in a drawn state; 0 of groups */
+    int32_t *ids;  /* W * H: rows, or groups */
+    double *sums;  /* of each column */
+    double *parts; /* of groups: W sums of each, group by group; NULL of rows */
 };
 
 /* All in `arena`, which is also the scratch of the call. */

@@ -148,6 +148,21 @@ def test_pixels_are_those_of_the_page(view, by, theme, size, tmp_path):
     assert other < 0.09 * same, (same, other)
 
 
+@needs_node
+def test_more_groups_than_are_summed(tmp_path):
+    """Of hundreds of sites no sums are kept, and the picture is the same."""
+    def event(action, i, time):
+        return {"action": action, "addr": i << 30, "size": (i % 37 + 1) << 20, "stream": 0, "time_us": time,
+                "frames": [{"filename": "/home/me/train.py", "name": "f%d" % (i % 400), "line": i % 400}]}
+    trace = [event("alloc", i, i) for i in range(1, 500)]
+    trace += [event("free_completed", i, 500 + i) for i in range(1, 500)]
+    path = tmp_path / "sites.pickle"
+    path.write_bytes(writers.pickled({"segments": [], "device_traces": [trace]}, 4))
+    same, other = compare_plot(path, tmp_path, "groups", "site", "light", "1000x400")
+    assert other < 0.09 * same, (same, other)
+    check_svg(svg(path, "--by", "site"))
+
+
 def words_in(png):
     return png.texts["Title"] + " | " + png.texts["Description"]
 

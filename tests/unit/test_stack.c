@@ -75,11 +75,6 @@ static void columns_show_the_earliest_maximum(void **state)
     assert_true(shown[0] == 6 && shown[1] == 6 && shown[2] == 7 && shown[3] == 7);
     stack_shown(curve, 8, -4, 20, 3, shown);
     assert_true(shown[0] == 1 && shown[1] == 4 && shown[2] == 7);
-    assert_int_equal(stack_column(0, 0, 8, 2), 0);
-    assert_int_equal(stack_column(3, 0, 8, 2), 0);
-    assert_int_equal(stack_column(4, 0, 8, 2), 1);
-    assert_int_equal(stack_column(100, 0, 8, 2), 1);
-    assert_int_equal(stack_column(-5, 0, 8, 2), 0);
 }
 
 /* floor(sum * k + 1/2) within the picture. */
