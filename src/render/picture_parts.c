@@ -165,51 +165,93 @@ void draw_axes(const struct sheet *s, const struct panel *p)
     put_text(s, b->x + b->w, y + 14 * s->u, ANCHOR_RIGHT, s->palette->muted, "events");
 }
 
-/* Steps so narrow that their borders would be all there is to see are one band. */
-static bool steps_are_fine(const struct panel *p, int32_t u)
+static bool step_is_shown(const struct panel *p, const struct scene_step *step)
 {
-    double span = p->plot->to - p->plot->from, seen = 0;
-    for (uint32_t i = 0; i < p->d->steps; i++)
-        seen += p->d->step[i].last >= p->plot->from && p->d->step[i].first < p->plot->to;
-    const struct scene_step *first = &p->d->step[0], *last = &p->d->step[p->d->steps - 1];
-    double width = (double)last->last - first->first + 1;
-    width = width < span ? width : span;
-    return seen * 4 * u > width / span * p->plot->box.w;
+    return step->last >= p->plot->from && step->first < p->plot->to;
+}
+
+/* Pixels of a step, on average over those that are shown; 0: none is. */
+static int32_t step_width(const struct panel *p)
+{
+    uint32_t shown = 0;
+    int32_t left = p->plot->box.w, right = 0;
+    for (uint32_t i = 0; i < p->d->steps; i++) {
+        const struct scene_step *step = &p->d->step[i];
+        if (!step_is_shown(p, step))
+            continue;
+        int32_t a = place_x(p->plot, step->first), b = place_x(p->plot, step->last + 1.0);
+        left = shown == 0 || a < left ? a : left;
+        right = b > right ? b : right;
+        shown++;
+    }
+    return shown == 0 ? 0 : (right - left) / (int32_t)shown;
 }
 
 static void draw_step(const struct sheet *s, const struct panel *p, const struct scene_step *step,
-                      bool odd, const char *name, const char *number)
+                      bool odd, bool bordered)
 {
     int32_t left = place_x(p->plot, step->first), right = place_x(p->plot, step->last + 1.0);
     struct pen_box box = { left, p->steps_y, right - left, 12 * s->u };
-    if (step->last < p->plot->from || step->first >= p->plot->to || right <= left)
-        return;
     s->pen->fill(s->pen, box, odd ? s->palette->raised : s->palette->free);
-    s->pen->line(s->pen, left, box.y, left, box.y + box.h, s->palette->control, DASH_NONE);
-    const char *text = text_width(s, str_from(name)) + 8 * s->u <= box.w ? name : number;
-    if (text_width(s, str_from(text)) + 6 * s->u <= box.w && box.w >= 20 * s->u)
-        put_text(s, left + 4 * s->u, box.y + 10 * s->u, ANCHOR_LEFT, s->palette->muted, text);
+    if (bordered)
+        s->pen->line(s->pen, left, box.y, left, box.y + box.h, s->palette->control, DASH_NONE);
+}
+
+/* Every so many steps have room for a name. */
+static uint32_t named_steps(const struct sheet *s, int32_t width)
+{
+    static const uint32_t every[] = { 1, 2, 5, 10, 20, 50 };
+    uint32_t i = 0;
+    while (i < 5 && width * (int32_t)every[i] < 24 * s->u)
+        i++;
+    return every[i];
+}
+
+/* The names of those steps. */
+static void name_steps(const struct sheet *s, const struct panel *p, int32_t width, uint32_t every)
+{
+    int32_t right = p->plot->box.x + p->plot->box.w;
+    for (uint32_t i = every - 1; i < p->d->steps; i += every) {
+        struct buf name;
+        if (!step_is_shown(p, &p->d->step[i]))
+            continue;
+        buf_init(&name, SIZE_MAX / 2);
+        buf_format(&name, "%s%u", width >= 9 * s->pen->advance ? "step " : "", (unsigned)(i + 1));
+        struct pen_text how = { .x = place_x(p->plot, p->d->step[i].first) + 4 * s->u,
+                                .y = p->steps_y + 10 * s->u,
+                                .colour = s->palette->muted };
+        if (how.x + text_width(s, buf_slice(&name)) <= right)
+            put_how(s, &how, buf_slice(&name));
+        end_text(s, &name);
+    }
 }
 
 void draw_steps(const struct sheet *s, const struct panel *p)
 {
-    struct buf name;
+    int32_t width = p->steps_y == 0 ? 0 : step_width(p);
     if (p->steps_y == 0 || p->d->steps == 0)
         return;
-    buf_init(&name, SIZE_MAX / 2);
-    if (steps_are_fine(p, s->u)) {
+    /* Steps so narrow that their borders would be all there is to see are one band. */
+    if (width < 4 * s->u) {
         struct scene_step all = { p->d->step[0].first, p->d->step[p->d->steps - 1].last };
-        buf_format(&name, "%u steps%c", (unsigned)p->d->steps, '\0');
-        if (!name.failed)
-            draw_step(s, p, &all, false, name.at, "");
+        struct buf name;
+        buf_init(&name, SIZE_MAX / 2);
+        buf_format(&name, "%u steps", (unsigned)p->d->steps);
+        struct pen_text how = { .x = place_x(p->plot, all.first) + 4 * s->u,
+                                .y = p->steps_y + 10 * s->u,
+                                .colour = s->palette->muted };
+        if (step_is_shown(p, &all)) {
+            draw_step(s, p, &all, false, true);
+            put_how(s, &how, buf_slice(&name));
+        }
+        end_text(s, &name);
+        return;
     }
-    for (uint32_t i = 0; i < p->d->steps && !steps_are_fine(p, s->u); i++) {
-        name.len = 0;
-        buf_format(&name, "step %u%c", (unsigned)(i + 1), '\0');
-        if (!name.failed)
-            draw_step(s, p, &p->d->step[i], i % 2 == 1, name.at, name.at + 5);
-    }
-    end_text(s, &name);
+    uint32_t every = named_steps(s, width);
+    for (uint32_t i = 0; i < p->d->steps; i++)
+        if (step_is_shown(p, &p->d->step[i]))
+            draw_step(s, p, &p->d->step[i], i % 2 == 1, (i + 1) % every == 0);
+    name_steps(s, p, width, every);
 }
 
 /* A row of the legend: groups, what has no group, lines, a sum. */
