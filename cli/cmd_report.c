@@ -2,12 +2,13 @@
 #include "answer.h"
 #include "help.h"
 #include "inputs.h"
+#include "message.h"
 #include "rank_map.h"
 
 struct report_settings {
     struct common common;
     bool timeline; /* of one input; a set of ranks would be mostly points */
-    bool trust, quick;
+    bool trust, quick, markdown;
     bool several; /* one of several inputs */
     const char *rank_map;
     bool same_host;
@@ -26,6 +27,9 @@ static const struct option_spec options[] = {
     { 0, "quick", NULL,
       "only the file, the curves and who held the peak: no verdict, categories, steps or advice",
       OPTION_FLAG, offsetof(struct report_settings, quick), NULL },
+    { 0, "markdown", NULL,
+      "the verdict, ten who held the peak and a sparkline as Markdown, for a pull request",
+      OPTION_FLAG, offsetof(struct report_settings, markdown), NULL },
     { 0, "rank-map", "FILE",
       "of several files: lines of a file and its rank, as node0/*.pickle 3; others are ranked by "
       "their names",
@@ -74,12 +78,21 @@ static enum vrs_status ask(const struct vrs_recording *recording, const char *pa
         .timeline = s->timeline,
         .trust = s->trust,
         .quick = s->quick,
-        .part = s->several,
+        .part = s->several && !s->markdown,
         .rank = rank_map_find(&s->map, path) + 1,
         .one_clock = s->same_host,
         .peer_oom_us = peer_oom_us(s, path) + 1, /* of none 0 */
     };
     return vrs_report(recording, &o, ret, err);
+}
+
+/* Markdown is a form of the usual page. */
+static bool forms_agree(const struct report_settings *s)
+{
+    const char *other = s->common.json ? "--json" : s->trust ? "--trust" : NULL;
+    if (s->markdown && other != NULL)
+        message("--markdown and %s are two forms; ask for one", other);
+    return !s->markdown || other == NULL;
 }
 
 static int check_inputs(const struct inputs *inputs, const void *settings)
@@ -94,6 +107,8 @@ static int run(const struct command *self, int argc, char **argv)
     int files = 0, ended = EXIT_DONE;
     if (!verb_begins(self, argc, argv, &settings, &files, &ended))
         return ended;
+    if (!forms_agree(&settings))
+        return EXIT_USAGE;
     settings.timeline = settings.common.json && files == 1 && !input_is_folder(argv[0]);
     ended = rank_map_read(settings.rank_map, &settings.map);
     struct question question = {
@@ -102,7 +117,7 @@ static int run(const struct command *self, int argc, char **argv)
         .hear = hear,
         .again = again,
         .settings = &settings,
-        .write = { .picture = true },
+        .write = { .picture = true, .format = settings.markdown ? VRS_MARKDOWN : VRS_TEXT },
         .ret_several = &settings.several,
     };
     if (ended == EXIT_DONE)
@@ -123,6 +138,7 @@ const struct command cmd_report = {
                 "vramscope report ranks/ --rank-map ranks.txt # which file is which rank\n"
                 "vramscope report --trust run.pickle # how far the numbers can be believed\n"
                 "vramscope report --json run.pickle.gz # for programs\n"
+                "vramscope report --markdown run.pickle # for a pull request\n"
                 "zcat run.gz | vramscope report - # from a pipe\n",
     .options = { options, replay_options, input_options, output_options },
     .run = run,

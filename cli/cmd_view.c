@@ -13,8 +13,30 @@
 
 static const struct option_spec options[] = {
     { 'o', "output", "FILE",
-      "the page (default: the first file's name with .html, here); - is standard output",
+      "the page or picture (default: the first file's name with .html, .svg or .png, here); - is "
+      "standard output",
       OPTION_TEXT, IN(common.output), NULL },
+    { 0, "svg", NULL, "a picture instead of a page, that scales: groups as areas over time",
+      OPTION_FLAG, IN(svg), NULL },
+    { 0, "png", NULL, "a picture instead of a page, in pixels", OPTION_FLAG, IN(png), NULL },
+    { 0, "view", "VIEW",
+      "of a picture: groups (default), stack, every allocation, or map, by address", OPTION_CHOICE,
+      IN(view), "groups stack map" },
+    { 0, "by", "GROUPING",
+      "of a picture: category (default), site, owner, phase, pool, stream, size or age",
+      OPTION_CHOICE, IN(by), "category site owner phase pool stream size age" },
+    { 0, "at", "MOMENT",
+      "of a picture: whose bytes the legend has, as peak takes it (default: the peak shown)",
+      OPTION_TEXT, IN(at), "start end peak oom" },
+    { 0, "from", "MOMENT", "of a picture: the first event shown; of step:K its first", OPTION_TEXT,
+      IN(from), "start end peak oom" },
+    { 0, "to", "MOMENT", "of a picture: the last event shown; of step:K its last", OPTION_TEXT,
+      IN(to), "start end peak oom" },
+    { 0, "size", "WxH", "of a picture: pixels (default: 1200x480; higher for several devices)",
+      OPTION_TEXT, IN(pixels), NULL },
+    { 0, "dark", NULL, "of a picture: light on dark", OPTION_FLAG, IN(dark), NULL },
+    { 0, "detail", NULL, "of --svg: every allocation, as pixels inside it", OPTION_FLAG, IN(detail),
+      NULL },
     { 0, "serve", NULL, "write nothing; serve the pages on this machine, and print their address",
       OPTION_FLAG, IN(serve), NULL },
     { 0, "port", "NUMBER", "of --serve: this port (default: the system chooses one)", OPTION_COUNT,
@@ -90,7 +112,7 @@ static int view_all(struct pages *p)
     }
     progress_hide();
     if (p->count > 0) {
-        int written = view_write_page(p);
+        int written = view_is_picture(p->s) ? view_write_picture(p) : view_write_page(p);
         ended = written != EXIT_DONE ? written : ended;
     }
     return ended;
@@ -111,6 +133,10 @@ static int run(const struct command *self, int argc, char **argv)
         return view_serve(&settings, files, argv);
     ended = inputs_find(files, argv, &pages.inputs);
     inputs_sort(&pages.inputs);
+    if (ended != EXIT_USAGE) {
+        int sound = view_check_picture(&settings, &pages.inputs);
+        ended = sound != EXIT_DONE ? sound : ended;
+    }
     if (ended != EXIT_USAGE && pages.inputs.count > 0 &&
         !answer_output_is_input("-o", settings.common.output, &pages.inputs)) {
         int viewed = view_all(&pages);
@@ -129,22 +155,27 @@ const struct command cmd_view = {
     .name = "view",
     .summary = "a page that shows every allocation, offline in any browser",
     .synopsis = "[options] FILE...",
-    .about = "Writes one HTML file that opens from disk: no network, no server.\n"
-             "\n"
-             "--serve writes nothing. It prints the address of the page, on this machine alone\n"
-             "and with a secret in it; several files or a folder get an index, and each page\n"
-             "is made when it is opened. Ctrl-C ends it. To read a file that lies elsewhere:\n"
-             "\n"
-             "  there  vramscope view --serve run.pickle\n"
-             "         prints http://127.0.0.1:PORT/SECRET/\n"
-             "  here   ssh -L 8000:127.0.0.1:PORT HOST\n"
-             "         and open http://127.0.0.1:8000/SECRET/\n"
-             "\n"
-             "Exit status: 0 done, 2 usage, 3 a file or the system failed, 130 interrupted,\n"
-             "with --serve too.\n",
+    .about =
+        "Writes one HTML file that opens from disk: no network, no server; or one picture, for\n"
+        "where a page cannot go.\n"
+        "\n"
+        "--serve writes nothing. It prints the address of the page, on this machine alone\n"
+        "and with a secret in it; several files or a folder get an index, and each page\n"
+        "is made when it is opened. Ctrl-C ends it. To read a file that lies elsewhere:\n"
+        "\n"
+        "  there  vramscope view --serve run.pickle\n"
+        "         prints http://127.0.0.1:PORT/SECRET/\n"
+        "  here   ssh -L 8000:127.0.0.1:PORT HOST\n"
+        "         and open http://127.0.0.1:8000/SECRET/\n"
+        "\n"
+        "Exit status: 0 done, 2 usage, 3 a file or the system failed, 130 interrupted,\n"
+        "with --serve too.\n",
     .examples = "vramscope view run.pickle # writes run.html\n"
                 "vramscope view run.pickle -o why.html # under another name\n"
                 "vramscope view a.pickle b.pickle -o both.html # two recordings in one page\n"
+                "vramscope view --png run.pickle # writes run.png, for a bug report\n"
+                "vramscope view --svg --by site run.pickle -o why.svg # which lines held it\n"
+                "vramscope view --png --from step:2 --to step:3 run.pickle # only these steps\n"
                 "vramscope view --serve ranks/ # an index, and a page of each\n",
     .options = { options },
     .run = run,

@@ -9,6 +9,9 @@ struct view_settings {
     struct common common;
     bool serve;
     uint32_t port; /* 0: the system chooses */
+    /* Of a picture. */
+    bool svg, png, dark, detail;
+    const char *view, *by, *at, *from, *to, *pixels;
 };
 
 /* What is read, and what of it the page shows. */
@@ -20,6 +23,18 @@ struct pages {
     const char **path;
     uint32_t count, room;
 };
+
+/* Whether a picture is asked for instead of a page. */
+bool view_is_picture(const struct view_settings *s);
+
+/* EXIT_DONE, or says which options make no sense together, before any file is read. */
+int view_check_picture(const struct view_settings *s, const struct inputs *inputs);
+
+/* Writes the picture of the one recording that was read; the exit status. */
+int view_write_picture(struct pages *p);
+
+/* "run.pickle.gz" becomes "run" and `ending`; NULL: no memory.  To be freed. */
+char *view_default_name(const char *path, const char *ending);
 
 /* Writes the page of all that was read; the exit status. */
 int view_write_page(struct pages *p);

@@ -7,23 +7,23 @@
 #include "output.h"
 #include "view.h"
 
-/* "run.pickle.gz" becomes "run.html". */
-static char *default_name(const char *path)
+char *view_default_name(const char *path, const char *ending)
 {
     static const char *const endings[] = { ".gz", ".zst", ".pickle", ".pkl", ".json", ".html" };
     const char *base = strrchr(path, '/') == NULL ? path : strrchr(path, '/') + 1;
     size_t len = strlen(base);
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-        size_t ending = strlen(endings[i]);
-        if (len > ending && memcmp(base + len - ending, endings[i], ending) == 0)
-            len -= ending;
+        size_t known = strlen(endings[i]);
+        if (len > known && memcmp(base + len - known, endings[i], known) == 0)
+            len -= known;
     }
     bool piped = strcmp(base, "-") == 0;
-    size_t room = len + sizeof "vramscope.html";
+    size_t room = len + sizeof "vramscope" + strlen(ending);
     char *name = malloc(room);
-    if (name != NULL)
-        snprintf(name, room, "%.*s%s", piped ? 0 : (int)len, base,
-                 piped || len == 0 ? "vramscope.html" : ".html");
+    if (name != NULL && (piped || len == 0))
+        snprintf(name, room, "vramscope%s", ending);
+    else if (name != NULL)
+        snprintf(name, room, "%.*s%s", (int)len, base, ending);
     return name;
 }
 
@@ -56,7 +56,8 @@ static int write_named(struct pages *p, const char *name)
 
 int view_write_page(struct pages *p)
 {
-    char *made = p->s->common.output == NULL ? default_name(p->inputs.at[0].path) : NULL;
+    char *made =
+        p->s->common.output == NULL ? view_default_name(p->inputs.at[0].path, ".html") : NULL;
     const char *name = p->s->common.output == NULL ? made : p->s->common.output;
     if (name == NULL) {
         message("out of memory");

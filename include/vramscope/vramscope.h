@@ -323,9 +323,9 @@ enum vrs_format {
     VRS_TEXT,
     VRS_JSON,
     VRS_SNAPSHOT, /* of vrs_replay with keep_run: a pickle as PyTorch writes it */
-    VRS_JUNIT,    /* of vrs_check, as the next two: JUnit XML */
-    VRS_MARKDOWN, /* a summary for a pull request */
-    VRS_SARIF     /* 2.1.0, for code scanning */
+    VRS_JUNIT,    /* of vrs_check: JUnit XML */
+    VRS_MARKDOWN, /* of vrs_check and vrs_report: a summary for a pull request */
+    VRS_SARIF     /* of vrs_check: 2.1.0, for code scanning */
 };
 
 struct vrs_write_options {
@@ -398,6 +398,32 @@ struct vrs_index_options {
 VRS_API enum vrs_status vrs_index(const struct vrs_result *reports,
                                   const struct vrs_index_options *options,
                                   const struct vrs_sink *sink, struct vrs_error *err);
+/* A recording as one picture, with the devices under each other on one scale. */
+enum vrs_picture_format { VRS_SVG, VRS_PNG };
+
+struct vrs_picture_options {
+    size_t size;
+    const char *path, *user_root, *library; /* as above */
+    int64_t device;                         /* as above */
+    enum vrs_picture_format format;
+    const char *view; /* "groups" (default), "stack": every allocation, "map": by address */
+    const char *by;   /* "category" (default), "site", "owner", "phase", "pool", "stream", "size",
+                         "age" */
+    const char *at;   /* the moment whose bytes the legend has, as in vrs_peak_options; default: the
+                         peak of what is shown */
+    const char *from, *to;  /* the first and the last event shown, likewise; NULL: all */
+    uint32_t width, height; /* pixels; 0: 1200 and what the devices need */
+    bool dark;              /* light on dark */
+    bool detail;            /* of an SVG of groups: every allocation, as pixels inside it */
+};
+/* VRS_UNSUPPORTED where there is nothing to draw. */
+VRS_API enum vrs_status vrs_picture(const struct vrs_recording *recording,
+                                    const struct vrs_picture_options *options,
+                                    const struct vrs_sink *sink, struct vrs_error *err);
+
+/* VRS_USAGE where vrs_picture would refuse these words of whatever recording. */
+VRS_API enum vrs_status vrs_picture_check(const struct vrs_picture_options *options,
+                                          struct vrs_error *err);
 
 /* VRS_USAGE where vrs_export would refuse these words of whatever recording; VRS_UNSUPPORTED for a
  * format that this build is without.  `database` is not looked at. */

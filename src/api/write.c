@@ -11,7 +11,9 @@ typedef void renderer(struct out *out, const struct answer_set *set, bool severa
 enum { FORMATS = VRS_SARIF + 1 };
 
 static renderer *const renderers[RESULT_KINDS][FORMATS] = {
-    [RESULT_REPORT] = { [VRS_TEXT] = report_text, [VRS_JSON] = report_json },
+    [RESULT_REPORT] = { [VRS_TEXT] = report_text,
+                        [VRS_JSON] = report_json,
+                        [VRS_MARKDOWN] = report_markdown },
     [RESULT_PEAK] = { [VRS_TEXT] = peak_text, [VRS_JSON] = peak_json },
     [RESULT_REPLAY] = { [VRS_TEXT] = replay_text, [VRS_JSON] = replay_json },
     [RESULT_DIFF] = { [VRS_TEXT] = diff_text, [VRS_JSON] = diff_json },

@@ -1,41 +1,6 @@
-/* check_markdown.c - a checked budget as a table for a pull request.
- *
- * Text of a file becomes character references wherever Markdown or HTML could see markup in it, so
- * that a name can neither break the table nor mention a person. */
+/* check_markdown.c - a checked budget as a table for a pull request. */
 #include "render/check_words.h"
-#include "render/escape.h"
-
-static bool is_plain(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           (unsigned char)c >= 0x80 || c == ' ' || c == '.' || c == ',' || c == ';' || c == '/' ||
-           c == '%' || c == '+';
-}
-
-static void put_markdown(struct buf *to, str text, bool ascii)
-{
-    struct buf plain;
-    buf_init(&plain, SIZE_MAX / 2);
-    escape_text(&plain, text, ascii);
-    for (size_t i = 0; i < plain.len; i++) {
-        /* A dash or colon means something at the front of a line or beside another alone. */
-        bool inner = i > 0 && (plain.at[i] == '-' || plain.at[i] == ':') &&
-                     plain.at[i - 1] != plain.at[i] && is_plain(plain.at[i - 1]);
-        if (is_plain(plain.at[i]) || inner)
-            buf_char(to, plain.at[i]);
-        else
-            buf_format(to, "&#%u;", (unsigned)(unsigned char)plain.at[i]);
-    }
-    buf_end(&plain, to);
-}
-
-/* Names of code stand in <code>, where nothing is a link or a mention. */
-static void put_code(struct buf *to, str text, bool ascii)
-{
-    buf_text(to, "<code>");
-    put_markdown(to, text, ascii);
-    buf_text(to, "</code>");
-}
+#include "render/markdown.h"
 
 /* Words of ours, which hold no text of a file. */
 typedef void words_of_row(struct buf *to, const struct check_row *row);
@@ -45,7 +10,7 @@ static void put_words(struct buf *to, words_of_row *write, const struct check_ro
     struct buf words;
     buf_init(&words, SIZE_MAX / 2);
     write(&words, row);
-    put_markdown(to, buf_slice(&words), ascii);
+    markdown_text(to, buf_slice(&words), ascii);
     buf_end(&words, to);
 }
 
@@ -56,13 +21,13 @@ static void put_evidence(struct buf *to, const struct check_row *row, bool ascii
         buf_text(to, "<br>");
         human_known_bytes(to, row->site[i].bytes);
         buf_char(to, ' ');
-        put_code(to, row->site[i].site.culprit, ascii);
+        markdown_code(to, row->site[i].site.culprit, ascii);
     }
     for (uint32_t i = 0; i < row->diffs; i++) {
         buf_text(to, row->diff[i].delta_bytes >= 0 ? "<br>+" : "<br>");
         human_bytes(to, row->diff[i].delta_bytes);
         buf_char(to, ' ');
-        put_code(to, row->diff[i].name, ascii);
+        markdown_code(to, row->diff[i].name, ascii);
         buf_format(to, " %s", row->diff[i].status);
     }
 }
@@ -71,13 +36,13 @@ static void put_row(struct buf *to, str place, const struct check_row *row, bool
 {
     static const char *const marks[CHECK_OUTCOMES] = { "PASS", "**FAIL**", "INCONCLUSIVE" };
     buf_format(to, "| %s | ", marks[row->outcome]);
-    put_code(to, row->name, ascii);
+    markdown_code(to, row->name, ascii);
     buf_text(to, " | ");
     put_words(to, check_value_words, row, ascii);
     buf_text(to, " | ");
     put_words(to, check_limit_words, row, ascii);
     buf_text(to, " | ");
-    put_markdown(to, place, ascii);
+    markdown_text(to, place, ascii);
     buf_text(to, " | ");
     put_evidence(to, row, ascii);
     buf_text(to, " |\n");
@@ -112,7 +77,7 @@ void check_markdown(struct out *out, const struct answer_set *set, bool several,
             put_device(to, answer, &answer->device[k], ascii);
         if (answer->devices == 0) {
             buf_text(to, "| INCONCLUSIVE |  | - | - | ");
-            put_markdown(to, answer->file.path, ascii);
+            markdown_text(to, answer->file.path, ascii);
             buf_text(to, " | the recording has no device to check |\n");
         }
         out_flush(out, OUT_ENOUGH);

@@ -55,14 +55,20 @@ static void put_typed(struct buf *to, str path, bool ascii)
     buf_text(to, plain ? "" : "'");
 }
 
+void next_command(struct buf *to, const struct style *style, const char *verb, str path,
+                  const char *options)
+{
+    buf_format(to, "vramscope %s ", verb);
+    put_typed(to, path, style->ascii);
+    buf_text(to, options);
+}
+
 void next_line(struct buf *to, const struct style *style, const char *label, const char *verb,
                str path, const char *options, const char *meaning)
 {
     envelope_label(to, style, label);
     size_t from = to->len;
-    buf_format(to, "vramscope %s ", verb);
-    put_typed(to, path, style->ascii);
-    buf_text(to, options);
+    next_command(to, style, verb, path, options);
     size_t len = escape_width((str){ to->at + from, to->len - from });
     size_t width = 2 + str_from(meaning).len;
     size_t column = len < MEANING_COLUMN ? MEANING_COLUMN : len + 2;

@@ -10,4 +10,8 @@
 void next_line(struct buf *to, const struct style *style, const char *label, const char *verb,
                str path, const char *options, const char *meaning);
 
+/* The command alone: "vramscope peak run.pickle --stacks". */
+void next_command(struct buf *to, const struct style *style, const char *verb, str path,
+                  const char *options);
+
 #endif

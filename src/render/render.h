@@ -62,6 +62,8 @@ void check_text(struct out *out, const struct answer_set *set, bool several,
                 const struct render_options *options);
 void check_junit(struct out *out, const struct answer_set *set, bool several,
                  const struct render_options *options);
+void report_markdown(struct out *out, const struct answer_set *set, bool several,
+                     const struct render_options *options);
 void check_markdown(struct out *out, const struct answer_set *set, bool several,
                     const struct render_options *options);
 void check_sarif(struct out *out, const struct answer_set *set, bool several,

@@ -12,12 +12,13 @@
 #include "render/picture.h"
 #include "render/ranks.h"
 #include "render/render.h"
+#include "render/report_parts.h"
 #include "render/story.h"
 #include "render/totals.h"
 
 enum { ROWS_DEFAULT = 8, ROWS_BESIDE = 3, ROW_CELLS = 4, RANK_CELLS = 8 };
 
-static struct picture picture_of(const struct report_device *d, int64_t *oom_event)
+struct picture report_picture(const struct report_device *d, int64_t *oom_event)
 {
     for (uint32_t i = 0; i < d->ooms; i++)
         oom_event[i] = d->oom[i].event;
@@ -42,7 +43,7 @@ static void put_picture(struct buf *to, struct arena *arena, const struct report
         to->failed = true;
         return;
     }
-    struct picture picture = picture_of(d, oom_event);
+    struct picture picture = report_picture(d, oom_event);
     if (options->picture ? picture_area_is_empty(&picture) : picture_line_is_empty(&picture))
         return;
     if (options->picture) {
@@ -63,8 +64,8 @@ static void put_inexact(struct buf *words, const struct curve *used)
         buf_text(words, " (not exact, see trust)");
 }
 
-static void put_peak(struct buf *to, struct buf *words, const struct style *style,
-                     const struct report_device *d)
+void report_peak_text(struct buf *to, struct buf *words, const struct style *style,
+                      const struct report_device *d)
 {
     const struct curve *used = &d->curves.of[CURVE_REQUESTED];
     const struct curve *held = &d->curves.of[CURVE_RESERVED];
@@ -96,8 +97,8 @@ static void put_peak(struct buf *to, struct buf *words, const struct style *styl
 }
 
 /* Without a trace only the final state is known; a ring of one has a state before its event too. */
-static void put_state(struct buf *to, struct buf *words, const struct style *style,
-                      const struct report_device *d)
+void report_state_text(struct buf *to, struct buf *words, const struct style *style,
+                       const struct report_device *d)
 {
     const struct curve *used = &d->curves.of[CURVE_REQUESTED];
     const struct curve *held = &d->curves.of[CURVE_RESERVED];
@@ -156,7 +157,7 @@ static void fill_row(struct cells *cells, const struct report_row *row, str *cel
 }
 
 /* The rows as one more row: what the table does not show. */
-static struct report_row rest_of(const struct report_device *d, uint32_t shown)
+struct report_row report_rest(const struct report_device *d, uint32_t shown)
 {
     struct report_row rest = { .bytes = d->live_bytes, .count = d->live_count };
     for (uint32_t i = 0; i < shown; i++) {
@@ -167,7 +168,7 @@ static struct report_row rest_of(const struct report_device *d, uint32_t shown)
     return rest;
 }
 
-static const char *heading_of(const struct report_device *d)
+const char *report_heading(const struct report_device *d)
 {
     bool owners = d->hidden_culprit.len > 0;
     if (d->traced)
@@ -187,7 +188,7 @@ static void put_rows(struct buf *to, const struct report_device *d,
         { "bytes", true, false, 0, false },
         { "share", true, false, 0, false },
         { "count", true, false, 0, false },
-        { heading_of(d), false, true, 16, false },
+        { report_heading(d), false, true, 16, false },
     };
     struct cells cells;
     cells_init(&cells, &options->style);
@@ -196,7 +197,7 @@ static void put_rows(struct buf *to, const struct report_device *d,
     for (; cell != NULL && rows < shown; rows++)
         fill_row(&cells, &d->row[rows], cell + (size_t)rows * ROW_CELLS);
     if (cell != NULL && shown < d->all_rows) {
-        struct report_row rest = rest_of(d, shown);
+        struct report_row rest = report_rest(d, shown);
         str *row = cell + (size_t)rows++ * ROW_CELLS;
         fill_row(&cells, &rest, row);
         buf_format(&cells.text, "other (%u lines)", (unsigned)(d->all_rows - shown));
@@ -269,17 +270,17 @@ static uint32_t leading_device(const struct report *report)
     return best;
 }
 
-static bool is_empty(const struct report_device *d)
+bool report_device_is_empty(const struct report_device *d)
 {
     return d->events == 0 && d->segments == 0;
 }
 
 /* A program that used no device, or dumped before it did anything, leaves such a file. */
-static bool is_empty_report(const struct report *report)
+bool report_is_empty(const struct report *report)
 {
     bool empty = report->file.origin.complete && report->file.events == 0;
     for (uint32_t i = 0; i < report->devices; i++)
-        empty = empty && is_empty(&report->device[i]);
+        empty = empty && report_device_is_empty(&report->device[i]);
     return empty;
 }
 
@@ -293,7 +294,7 @@ static void put_device(struct buf *to, const struct report *report, const struct
         envelope_device_text(to, d->name);
         paint_off(to, style);
         buf_text(to, ": ");
-        if (is_empty(d)) {
+        if (report_device_is_empty(d)) {
             buf_text(to, "empty\n");
             return;
         }
@@ -309,10 +310,10 @@ static void put_device(struct buf *to, const struct report *report, const struct
         story_verdict_text(to, style, d->story);
     if (d->traced && d->events > 0) {
         put_picture(to, &arena, d, options);
-        put_peak(to, &words, style, d);
+        report_peak_text(to, &words, style, d);
         put_ends(to, &words, style, d);
     } else {
-        put_state(to, &words, style, d);
+        report_state_text(to, &words, style, d);
     }
     buf_free(&words);
     if (d->story != NULL) {
@@ -520,7 +521,7 @@ static void put_ranks(struct buf *to, const struct answer_set *set, const struct
         const struct report *report = &set->report[i];
         for (uint32_t k = 0; k < report->devices; k++) {
             /* A rank's file may name all devices of its machine. */
-            if (is_empty(&report->device[k]) && report->devices > 1)
+            if (report_device_is_empty(&report->device[k]) && report->devices > 1)
                 continue;
             fill_rank(&cells, style, report, &report->device[k], folder, ranked,
                       cell + (size_t)rows++ * columns);
@@ -583,7 +584,7 @@ void report_text(struct out *out, const struct answer_set *set, bool several,
     const struct report *report = &set->report[0];
     envelope_file_text(to, &options->style, &report->file, report->devices);
     losses_text(to, &options->style, &report->file);
-    if (is_empty_report(report)) {
+    if (report_is_empty(report)) {
         envelope_nothing_text(to, &options->style);
         return;
     }

@@ -2,9 +2,13 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
+#include "base/utf8.h"
 #include "render/escape.h"
 #include "render/human.h"
 
@@ -129,12 +133,103 @@ static void widths(void **state)
     assert_int_equal(escape_fit(S("abc"), 9), 3);
 }
 
+/* The table that C and the page share, tests/viewer/human_cases.json: rows of numbers and texts,
+ * the last of which is that of C. */
+static char table[1 << 14];
+
+static void read_table(void)
+{
+    char path[4096];
+    const char *root = getenv("VRAMSCOPE_ROOT");
+    assert_non_null(root);
+    snprintf(path, sizeof path, "%s/tests/viewer/human_cases.json", root);
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    size_t len = fread(table, 1, sizeof table - 1, file);
+    fclose(file);
+    assert_true(len > 100 && len < sizeof table - 1);
+    table[len] = '\0';
+}
+
+/* A string of JSON behind `at`, whose only escapes are \uXXXX; where it ends. */
+static const char *take_string(const char *at, struct buf *to)
+{
+    for (at = strchr(at, '"') + 1; *at != '"'; at++) {
+        if (*at != '\\') {
+            buf_char(to, *at);
+            continue;
+        }
+        assert_int_equal(at[1], 'u');
+        char digits[5] = { at[2], at[3], at[4], at[5], '\0' };
+        utf8_encode(to, (uint32_t)strtoul(digits, NULL, 16));
+        at += 5;
+    }
+    buf_char(to, '\0');
+    return at + 1;
+}
+
+typedef void write_number(struct buf *to, double number);
+
+static void check_table(const char *kind, write_number *write)
+{
+    char key[32];
+    snprintf(key, sizeof key, "\"%s\": [", kind);
+    const char *at = strstr(table, key);
+    assert_non_null(at);
+    int rows = 0;
+    for (at += strlen(key); at[strspn(at, " \n,")] == '['; rows++) {
+        struct buf expected;
+        char *end;
+        double number = strtod(strchr(at, '[') + 1, &end);
+        buf_init(&expected, 1 << 12);
+        for (at = end; *at != ']';) {
+            expected.len = 0;
+            at = take_string(at, &expected);
+        }
+        at++;
+        buf_init(&text, 1 << 12);
+        write(&text, number);
+        check_text(expected.at);
+        buf_free(&expected);
+    }
+    assert_true(rows > 4);
+}
+
+static void write_bytes(struct buf *to, double number)
+{
+    human_bytes(to, (int64_t)number);
+}
+
+static void write_count(struct buf *to, double number)
+{
+    human_count(to, (uint64_t)number, false);
+}
+
+static void write_duration(struct buf *to, double number)
+{
+    human_duration(to, (uint64_t)number);
+}
+
+static void the_table_shared_with_the_page(void **state)
+{
+    (void)state;
+    read_table();
+    check_table("bytes", write_bytes);
+    check_table("count", write_count);
+    check_table("share", human_share);
+    check_table("duration", write_duration);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizes),     cmocka_unit_test(counts),
-        cmocka_unit_test(durations), cmocka_unit_test(shares),
-        cmocka_unit_test(widths),    cmocka_unit_test(text_of_files_is_harmless),
+        cmocka_unit_test(sizes),
+        cmocka_unit_test(counts),
+        cmocka_unit_test(durations),
+        cmocka_unit_test(shares),
+        cmocka_unit_test(widths),
+        cmocka_unit_test(text_of_files_is_harmless),
+        cmocka_unit_test(the_table_shared_with_the_page),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,7 @@
 
 const NARROW = '\u202f';
 const MINUS = '\u2212';
-const UNITS = ['B', 'KiB', 'MiB', 'GiB'];
+const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'];
 
 /** a / b to the nearest whole number, half to even. */
 function divide(a, b) {

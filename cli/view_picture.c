@@ -1,0 +1,151 @@
+/* view_picture.c - the picture of vramscope view: which options it takes, and its file. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "help.h"
+#include "message.h"
+#include "output.h"
+#include "view.h"
+
+bool view_is_picture(const struct view_settings *s)
+{
+    return s->svg || s->png;
+}
+
+/* "1200x480" */
+static bool read_side(const char *text, char **end, uint32_t *ret)
+{
+    errno = 0;
+    unsigned long n = *text >= '0' && *text <= '9' ? strtoul(text, end, 10) : 0;
+    if (n == 0 || n > UINT32_MAX || errno != 0)
+        return false;
+    *ret = (uint32_t)n;
+    return true;
+}
+
+static bool read_size(const char *text, uint32_t *width, uint32_t *height)
+{
+    char *end = NULL;
+    if (text == NULL)
+        return true;
+    return read_side(text, &end, width) && *end == 'x' && read_side(end + 1, &end, height) &&
+           *end == '\0';
+}
+
+static struct vrs_picture_options options_of(const struct view_settings *s, const char *path)
+{
+    struct vrs_picture_options o = {
+        COMMON_MEMBERS(o, &s->common, path),
+        .format = s->svg ? VRS_SVG : VRS_PNG,
+        .view = s->view,
+        .by = s->by,
+        .at = s->at,
+        .from = s->from,
+        .to = s->to,
+        .dark = s->dark,
+        .detail = s->detail,
+    };
+    (void)read_size(s->pixels, &o.width, &o.height);
+    return o;
+}
+
+/* An option that only a picture has, given without one. */
+static const char *option_of_picture(const struct view_settings *s)
+{
+    const struct {
+        const char *name;
+        bool given;
+    } options[] = {
+        { "--view", s->view != NULL },   { "--by", s->by != NULL }, { "--at", s->at != NULL },
+        { "--from", s->from != NULL },   { "--to", s->to != NULL }, { "--dark", s->dark },
+        { "--size", s->pixels != NULL }, { "--detail", s->detail },
+    };
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        if (options[i].given)
+            return options[i].name;
+    return NULL;
+}
+
+int view_check_picture(const struct view_settings *s, const struct inputs *inputs)
+{
+    struct vrs_error err;
+    uint32_t width = 0, height = 0;
+    const char *given = option_of_picture(s);
+    if (!view_is_picture(s)) {
+        if (given != NULL)
+            message("%s is of a picture: add --png or --svg (the page has it as a control)", given);
+        return given == NULL ? EXIT_DONE : EXIT_USAGE;
+    }
+    if (s->svg && s->png) {
+        message("--svg and --png are two pictures; ask for one");
+        return EXIT_USAGE;
+    }
+    if (s->detail && !s->svg) {
+        message("--detail is of --svg; of a PNG it is --view stack");
+        return EXIT_USAGE;
+    }
+    if (!read_size(s->pixels, &width, &height)) {
+        message("--size is pixels, as 1200x480, not \"%.40s\"", s->pixels);
+        return EXIT_USAGE;
+    }
+    if (inputs->count > 1) {
+        message("a picture is of one file, not %u; without --%s, view makes one page of them",
+                (unsigned)inputs->count, s->svg ? "svg" : "png");
+        return EXIT_USAGE;
+    }
+    struct vrs_picture_options o = options_of(s, NULL);
+    if (vrs_picture_check(&o, &err) != VRS_OK) {
+        message("%s", err.message);
+        return EXIT_USAGE;
+    }
+    if (s->png && s->common.output != NULL && strcmp(s->common.output, "-") == 0 &&
+        isatty(STDOUT_FILENO)) {
+        message("a PNG is not for a terminal; -o names a file, or standard output goes to one");
+        return EXIT_USAGE;
+    }
+    return EXIT_DONE;
+}
+
+static int write_named(struct pages *p, const char *name)
+{
+    struct vrs_picture_options o = options_of(p->s, p->path[0]);
+    struct vrs_error err;
+    struct output output;
+    if (output_open(&output, "-o", name) != EXIT_DONE)
+        return EXIT_FAILED;
+    struct vrs_sink sink = { output_write, &output };
+    enum vrs_status status = vrs_picture(p->recording[0], &o, &sink, &err);
+    int ended = EXIT_DONE;
+    if (status != VRS_OK && output.error == 0) {
+        message_failure(p->path[0], &err);
+        ended = status == VRS_USAGE ? EXIT_USAGE : EXIT_FAILED;
+    }
+    int closed = output_close(&output, status == VRS_OK);
+    /* A name that the user did not give is the answer. */
+    if (ended == EXIT_DONE && closed == EXIT_DONE && p->s->common.output == NULL)
+        printf("%s\n", name);
+    return ended != EXIT_DONE ? ended : closed;
+}
+
+int view_write_picture(struct pages *p)
+{
+    char *made = NULL;
+    const char *name = p->s->common.output;
+    if (p->count > 1) {
+        message("%s holds %u recordings, and a picture is of one; view makes one page of them",
+                p->path[0], (unsigned)p->count);
+        return EXIT_USAGE;
+    }
+    if (name == NULL)
+        name = made = view_default_name(p->inputs.at[0].path, p->s->svg ? ".svg" : ".png");
+    if (name == NULL) {
+        message("out of memory");
+        return EXIT_FAILED;
+    }
+    int ended = write_named(p, name);
+    free(made);
+    return ended;
+}

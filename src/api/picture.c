@@ -1,0 +1,137 @@
+/* picture.c - a recording as one picture in a file. */
+#include <stdio.h>
+
+#include "api/report.h"
+#include "api/result.h"
+#include "render/picture_layout.h"
+
+struct drawing {
+    struct scene scene;
+    struct picture_options options;
+    bool svg;
+    struct arena arena;
+};
+
+static uint32_t find_name(const char *name, const char *const *names, uint32_t count)
+{
+    uint32_t i = 0;
+    while (i < count && !str_equal(str_from(name), str_from(names[i])))
+        i++;
+    return i;
+}
+
+static enum vrs_status read_names(const struct vrs_picture_options *o, struct drawing *d,
+                                  struct vrs_error *err)
+{
+    struct scene_wish *wish = &d->scene.wish;
+    if (o->view != NULL)
+        wish->view = (enum scene_view)find_name(o->view, scene_view_names, SCENE_VIEWS);
+    if (wish->view == SCENE_VIEWS)
+        return vrs_fail(err, VRS_USAGE, "a picture is of groups, stack or map, not \"%.40s\"",
+                        o->view);
+    if (o->by != NULL)
+        wish->by = (enum scene_by)find_name(o->by, scene_by_names, SCENE_BYS);
+    if (wish->by == SCENE_BYS)
+        return vrs_fail(err, VRS_USAGE,
+                        "a picture is by category, site, owner, phase, pool, stream, size or age, "
+                        "not \"%.40s\"",
+                        o->by);
+    return VRS_OK;
+}
+
+static enum vrs_status read_moment(const char *text, bool *has, struct moment *ret,
+                                   struct vrs_error *err)
+{
+    *has = text != NULL;
+    return text == NULL ? VRS_OK : moment_parse(str_from(text), ret, err);
+}
+
+static enum vrs_status read_options(const struct vrs_picture_options *o, struct drawing *d,
+                                    struct vrs_error *err)
+{
+    struct scene_wish *wish = &d->scene.wish;
+    *d = (struct drawing){
+        .options = { { o->width, o->height }, o->dark, o->detail },
+        .svg = o->format == VRS_SVG,
+    };
+    if (o->format != VRS_SVG && o->format != VRS_PNG)
+        return vrs_fail(err, VRS_USAGE, "a picture is VRS_SVG or VRS_PNG");
+    if ((o->width == 0) != (o->height == 0))
+        return vrs_fail(err, VRS_USAGE, "a size has a width and a height");
+    TRY(read_names(o, d, err));
+    if (o->detail && (!d->svg || wish->view != SCENE_GROUPS))
+        return vrs_fail(err, VRS_USAGE,
+                        "detail is of an SVG of groups; other pictures have it as they are");
+    TRY(read_moment(o->at, &wish->has_at, &wish->at, err));
+    TRY(read_moment(o->from, &wish->has_from, &wish->from, err));
+    return read_moment(o->to, &wish->has_to, &wish->to, err);
+}
+
+enum vrs_status vrs_picture_check(const struct vrs_picture_options *options, struct vrs_error *err)
+{
+    struct vrs_picture_options o = { 0 };
+    struct drawing ignored;
+    options_take(&o, sizeof o, options);
+    return read_options(&o, &ignored, err);
+}
+
+static enum vrs_status take_device(void *arg, struct study *s, struct vrs_error *err)
+{
+    struct drawing *d = arg;
+    struct scene_device *to = &d->scene.device[d->scene.devices];
+    TRY(scene_take(&d->scene, s, &d->arena, to, err));
+    to->name = device_name_of(s->r, s->device);
+    to->cursor_us = micros_after_first(s->r, s->device, (int64_t)to->cursor - 1);
+    d->scene.devices++;
+    return VRS_OK;
+}
+
+static enum vrs_status write_picture(struct drawing *d, const struct vrs_sink *sink,
+                                     struct vrs_error *err)
+{
+    struct out out = { .write = sink->write, .arg = sink->arg };
+    buf_init(&out.text, SIZE_MAX / 2);
+    enum vrs_status status = d->svg ? picture_svg(&out, &d->scene, &d->options, err)
+                                    : picture_png(&out, &d->scene, &d->options, err);
+    return out_finish(&out, status, err);
+}
+
+static enum vrs_status draw(struct drawing *d, const struct vrs_recording *recording,
+                            const struct vrs_picture_options *o, const struct vrs_sink *sink,
+                            struct vrs_error *err)
+{
+    /* The page of trust is the report that needs a study and no analysis that rests on it. */
+    struct vrs_report_options report_options = {
+        .size = sizeof report_options,
+        .path = o->path,
+        .user_root = o->user_root,
+        .library = o->library,
+        .device = o->device,
+        .trust = true,
+    };
+    struct vrs_result *report = NULL;
+    d->scene.tool = vrs_version();
+    d->scene.device =
+        arena_array(&d->arena, struct scene_device, recording->model->devices.rows.len);
+    if (d->scene.device == NULL)
+        return vrs_no_memory(err);
+    TRY(report_make(recording, &report_options, take_device, d, &report, err));
+    d->scene.file = report->set.report[0].file;
+    enum vrs_status status = write_picture(d, sink, err);
+    vrs_result_free(report);
+    return status;
+}
+
+enum vrs_status vrs_picture(const struct vrs_recording *recording,
+                            const struct vrs_picture_options *options, const struct vrs_sink *sink,
+                            struct vrs_error *err)
+{
+    struct vrs_picture_options o = { 0 };
+    struct drawing d;
+    options_take(&o, sizeof o, options);
+    TRY(read_options(&o, &d, err));
+    arena_init(&d.arena, SIZE_MAX / 2);
+    enum vrs_status status = draw(&d, recording, &o, sink, err);
+    arena_free(&d.arena);
+    return status;
+}

@@ -1,0 +1,112 @@
+/* picture_ids.c - prints the id pictures of a recording as numbers, for tests.
+ *
+ *     picture_ids FILE BY < views
+ *
+ * A view is a line "VIEW W H FROM TO Y0 Y1", VIEW groups, stack or map, of the first device.  For
+ * each: W * H ids of four bytes and W sums of eight; of a map W * H places of a byte and twice W *
+ * H fractions of four instead of the sums. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/report.h"
+#include "api/result.h"
+#include "render/address_map.h"
+
+struct dumping {
+    struct scene scene;
+    struct scene_device device;
+    struct arena arena;
+    bool taken;
+};
+
+static enum vrs_status take(void *arg, struct study *s, struct vrs_error *err)
+{
+    struct dumping *d = arg;
+    if (d->taken)
+        return VRS_OK;
+    d->taken = true;
+    return scene_take(&d->scene, s, &d->arena, &d->device, err);
+}
+
+static void put(const void *bytes, size_t size, size_t count)
+{
+    if (fwrite(bytes, size, count, stdout) != count)
+        exit(1);
+}
+
+static enum vrs_status dump(struct dumping *d, const char *name, struct stack_view *v)
+{
+    const struct scene_device *device = &d->device;
+    size_t pixels = (size_t)v->W * v->H;
+    struct stack_picture picture = { 0 };
+    struct map_picture map;
+    struct map_rows rows;
+    if (strcmp(name, "map") == 0) {
+        TRY(map_rows_make(device, &d->arena, &rows, NULL));
+        v->y1 = v->y1 > v->y0 ? v->y1 : rows.bytes > 0 ? rows.bytes : 1;
+        TRY(map_picture_make(device, &rows, v, &d->arena, &map, NULL));
+        put(map.ids, sizeof *map.ids, pixels);
+        put(map.places, sizeof *map.places, pixels);
+        put(map.used, sizeof *map.used, pixels);
+        put(map.mapped, sizeof *map.mapped, pixels);
+        return VRS_OK;
+    }
+    if (strcmp(name, "stack") == 0) {
+        v->order = device->order;
+        TRY(stack_picture(&device->rows, v, &d->arena, &picture, NULL));
+    } else {
+        TRY(stack_groups_picture(&device->rows, &device->groups, v, &d->arena, &picture, NULL));
+    }
+    put(picture.ids, sizeof *picture.ids, pixels);
+    put(picture.sums, sizeof *picture.sums, v->W);
+    return VRS_OK;
+}
+
+static enum vrs_status dump_all(struct dumping *d)
+{
+    char name[8];
+    struct stack_view v = { 0 };
+    double from, to;
+    while (scanf("%7s %u %u %lf %lf %lf %lf", name, &v.W, &v.H, &from, &to, &v.y0, &v.y1) == 7) {
+        struct arena_mark mark = arena_mark(&d->arena);
+        uint32_t *shown = arena_array(&d->arena, uint32_t, v.W);
+        if (shown == NULL)
+            return VRS_NOMEM;
+        stack_shown(d->device.requested, d->device.rows.states, from, to, v.W, shown);
+        v.shown = shown;
+        v.order = NULL;
+        TRY(dump(d, name, &v));
+        arena_release(&d->arena, mark);
+    }
+    return VRS_OK;
+}
+
+int main(int argc, char **argv)
+{
+    struct dumping d = { .scene.wish.view = SCENE_MAP };
+    struct vrs_file *file = NULL;
+    const struct vrs_recording *r = NULL;
+    struct vrs_result *report = NULL;
+    struct vrs_error err;
+    struct vrs_report_options o = { .size = sizeof o, .trust = true };
+    if (argc != 3)
+        return 2;
+    for (uint32_t i = 0; i < SCENE_BYS; i++)
+        if (strcmp(scene_by_names[i], argv[2]) == 0)
+            d.scene.wish.by = (enum scene_by)i;
+    arena_init(&d.arena, SIZE_MAX / 2);
+    enum vrs_status status = vrs_open(argv[1], NULL, &file, &err);
+    if (status == VRS_OK)
+        status = vrs_recording(file, 0, &r, &err);
+    if (status == VRS_OK)
+        status = report_make(r, &o, take, &d, &report, &err);
+    if (status == VRS_OK && d.taken)
+        status = dump_all(&d);
+    else if (status != VRS_OK)
+        fprintf(stderr, "%s\n", err.message);
+    vrs_result_free(report);
+    arena_free(&d.arena);
+    vrs_close(file);
+    return status == VRS_OK ? 0 : 1;
+}
