@@ -175,6 +175,17 @@ static bool is_keyless(const struct sums *s, const struct study *study, stack_id
            (s->keys->python_only && !(study->tokens->of_stack[stack.n] & TOKEN_PYTHON));
 }
 
+static bool tally_kinds(struct sums *s, uint32_t side, uint32_t allocation,
+                        const struct diff_amount *amount)
+{
+    const struct study *study = s->side[side];
+    const struct lifetime *l = &study->lifetimes.at[allocation];
+    str category = str_from(category_names[study->categories.of[allocation]]);
+    return tally_add(&s->category, s->keep, category, 0, side, amount) &&
+           tally_add(&s->phase, s->keep, phase_of(study, l), 0, side, amount) &&
+           tally_add(&s->size, s->keep, S(""), l->bytes, side, amount);
+}
+
 /* Each allocation once; sums of stacks go to `of_stack`. */
 static bool sum_allocations(struct sums *s, uint32_t side, struct diff_amount *of_stack)
 {
@@ -186,11 +197,8 @@ static bool sum_allocations(struct sums *s, uint32_t side, struct diff_amount *o
         struct diff_amount amount = amount_of(l, s->options->weight, s->options->range[side]);
         if (amount.count == 0)
             continue;
-        str category = str_from(category_names[study->categories.of[i]]);
         add(&s->total[side], &amount);
-        ok = tally_add(&s->category, s->keep, category, 0, side, &amount) &&
-             tally_add(&s->phase, s->keep, phase_of(study, l), 0, side, &amount) &&
-             tally_add(&s->size, s->keep, S(""), l->bytes, side, &amount);
+        ok = s->piece_of[side] != NULL || tally_kinds(s, side, i, &amount);
         add(&of_stack[l->alloc_stack.n], &amount);
         if (is_keyless(s, study, l->alloc_stack))
             ok = ok && add_stackless(s, side, i, &amount);
@@ -213,7 +221,18 @@ static enum vrs_status add_site(struct sums *s, uint32_t side, stack_id stack,
         piece->phase = s->side[side]->phases.of_stack[stack.n];
     }
     piece_add(s, id, side, stack, amount);
+    if (s->piece_of[side] != NULL)
+        s->piece_of[side][stack.n] = id;
     return VRS_OK;
+}
+
+static enum vrs_status tally_module(struct sums *s, uint32_t side, stack_id stack,
+                                    const struct diff_amount *amount, struct vrs_error *err)
+{
+    str module = S("(no stack)");
+    if (stack.n != 0)
+        TRY(module_of(s, s->side[side], stack, &module, err));
+    return tally_add(&s->module, s->keep, module, 0, side, amount) ? VRS_OK : vrs_no_memory(err);
 }
 
 static enum vrs_status sum_side(struct sums *s, uint32_t side, struct vrs_error *err)
@@ -225,13 +244,10 @@ static enum vrs_status sum_side(struct sums *s, uint32_t side, struct vrs_error 
         return vrs_no_memory(err);
     for (uint32_t i = 0; i < stacks; i++) {
         stack_id stack = { i };
-        str module = S("(no stack)");
         if (of_stack[i].count == 0)
             continue;
-        if (i != 0)
-            TRY(module_of(s, study, stack, &module, err));
-        if (!tally_add(&s->module, s->keep, module, 0, side, &of_stack[i]))
-            return vrs_no_memory(err);
+        if (s->piece_of[side] == NULL)
+            TRY(tally_module(s, side, stack, &of_stack[i], err));
         if (!is_keyless(s, study, stack))
             TRY(add_site(s, side, stack, &of_stack[i], err));
     }

@@ -1,5 +1,6 @@
 /* view_tables.c - from a study to the packed tables of the page. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/live.h"
 #include "analysis/mark_events.h"
@@ -591,6 +592,17 @@ static enum vrs_status find_names(struct filling *f)
     return view_names_make(s, shown, &f->names, f->err);
 }
 
+/* For those who speak of stacks when the tables are packed. */
+static enum vrs_status keep_stacks(struct filling *f)
+{
+    uint32_t *kept = arena_array(f->s->keep, uint32_t, f->names.stacks);
+    if (kept == NULL)
+        return vrs_no_memory(f->err);
+    memcpy(kept, f->names.stack_row, f->names.stacks * sizeof *kept);
+    f->to->stack_row = kept;
+    return VRS_OK;
+}
+
 static enum vrs_status fill(struct filling *f)
 {
     TRY(order_allocations(f));
@@ -602,6 +614,7 @@ static enum vrs_status fill(struct filling *f)
     TRY(fill_ranges(f));
     TRY(fill_marks(f));
     TRY(fill_names(f));
+    TRY(keep_stacks(f));
     view_blocks_cover(f->blocks);
     return view_cover(f->s, f->blocks, f->to, f->err);
 }
