@@ -1,9 +1,8 @@
 /* diff_sums.c - one pass over the allocations of each side, then one over its stacks. */
 #include "analysis/diff_sums.h"
 
-#include "analysis/frame_class.h"
+#include "analysis/module_path.h"
 #include "base/hash.h"
-#include "base/utf8.h"
 
 static void add(struct diff_amount *to, const struct diff_amount *more)
 {
@@ -109,36 +108,14 @@ static void piece_add(struct sums *s, uint32_t id, uint32_t side, stack_id stack
     }
 }
 
-/* The files whose `forward` functions call one another, outermost first: "model.py > block.py".
- * Lines are left out, since they move between two versions of a file. */
+/* The module of a stack; "(no module)" where nothing of it is one. */
 static enum vrs_status module_of(struct sums *s, const struct study *study, stack_id stack,
                                  str *ret, struct vrs_error *err)
 {
-    const struct recording *r = study->r;
-    struct arena_mark mark = arena_mark(s->scratch);
-    str *file = arena_array(s->scratch, str, stacks_depth(&r->stacks, stack));
-    uint32_t files = 0;
-    if (file == NULL)
-        return vrs_no_memory(err);
-    for (; stack.n != 0; stack = stacks_caller(&r->stacks, stack)) {
-        frame_id id = stacks_frame(&r->stacks, stack);
-        enum frame_class kind = naming_class(study->naming, id);
-        struct frame frame = frames_get(&r->frames, id);
-        str path = strings_text(&r->strings, frame.file), base = path_base(path);
-        bool module = kind == FRAME_USER || kind == FRAME_LIBRARY ||
-                      (kind == FRAME_TORCH && path_has(path_tail(path), S("/torch/nn/")));
-        if (module && str_equal(strings_text(&r->strings, frame.name), S("forward")) &&
-            (files == 0 || !str_equal(file[files - 1], base)))
-            file[files++] = base;
-    }
     s->text.len = 0;
-    while (files-- > 0) {
-        utf8_append_clipped(&s->text, file[files], NAME_BYTES_MAX);
-        buf_text(&s->text, files == 0 ? "" : " > ");
-    }
-    arena_release(s->scratch, mark);
+    TRY(module_path(study, stack, s->scratch, &s->text, err));
     *ret = s->text.len == 0 ? S("(no module)") : buf_slice(&s->text);
-    return s->text.failed ? vrs_no_memory(err) : VRS_OK;
+    return VRS_OK;
 }
 
 static str phase_of(const struct study *study, const struct lifetime *l)

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "analysis/live.h"
-#include "analysis/mark_events.h"
 #include "render/view.h"
+#include "render/view_marks.h"
 #include "render/view_names.h"
 #include "render/view_ranges.h"
 
@@ -20,14 +20,10 @@ struct filling {
     struct view_names names;
     uint32_t *order; /* of allocations: older ones first, then by birth */
     uint32_t *pool;  /* of each allocation, in `order` */
+    uint32_t
+        *context; /* of each of the recording's contexts: a string of `names`; NULL: no texts */
     struct view_ranges ranges;
-    struct view_marks {
-        struct view_mark {
-            uint8_t kind, depth;
-            uint32_t first, last, name;
-        } * at;
-        uint32_t count;
-    } marks;
+    struct view_marks marks;
     uint32_t *events; /* rows of events that no allocation tells of */
     uint32_t event_count;
     uint32_t *ooms;
@@ -179,6 +175,36 @@ static uint64_t flags(const void *from, uint32_t row)
     return life(from, row)->origin;
 }
 
+/* What its alloc said of where it belongs. */
+static uint64_t context(const void *from, uint32_t row)
+{
+    const struct filling *f = from;
+    int64_t birth = life(f, row)->birth;
+    uint32_t first = f->s->r->devices.first_event[f->s->device];
+    return birth < 0 ? 0 : f->context[f->s->r->events.context[first + (uint32_t)birth]];
+}
+
+/* The id of a compiled graph, else what the user's code set, else a category it named. */
+static enum vrs_status name_contexts(struct filling *f)
+{
+    const struct contexts *c = &f->s->r->contexts;
+    uint32_t *id = arena_array(f->s->scratch, uint32_t, c->rows.len);
+    bool any = false;
+    if (id == NULL)
+        return vrs_no_memory(f->err);
+    for (uint32_t i = 0; i < c->rows.len; i++) {
+        str text = strings_text(&f->s->r->strings, (string_id){ c->compile_context[i] });
+        if (text.len == 0 || str_equal(text, S("N/A")))
+            text = strings_text(&f->s->r->strings, (string_id){ c->user_metadata[i] });
+        if (text.len == 0)
+            text = strings_text(&f->s->r->strings, (string_id){ c->category[i] });
+        TRY(view_names_bounded(&f->names, text, &id[i], f->err));
+        any = any || text.len != 0;
+    }
+    f->context = any ? id : NULL;
+    return VRS_OK;
+}
+
 static enum vrs_status order_allocations(struct filling *f)
 {
     const struct study *s = f->s;
@@ -223,13 +249,15 @@ static enum vrs_status fill_allocations(struct filling *f)
         { "pool", VIEW_U16, VIEW_AS_IT_IS, NULL, pool },
         { "flags", VIEW_U8, VIEW_AS_IT_IS, NULL, flags },
     };
+    static const struct view_column told = { "ctx", VIEW_U32, VIEW_AS_IT_IS, NULL, context };
     uint32_t rows = f->s->lifetimes.count;
     if (!view_blocks_next(f->blocks))
         return vrs_no_memory(f->err);
     TRY(put_all(f, VIEW_ALLOC, first, COUNT(first), rows));
     if (!view_blocks_next(f->blocks))
         return vrs_no_memory(f->err);
-    return put_all(f, VIEW_ALLOC, rest, COUNT(rest), rows);
+    TRY(put_all(f, VIEW_ALLOC, rest, COUNT(rest), rows));
+    return f->context == NULL ? VRS_OK : put(f, VIEW_ALLOC, &told, f, rows);
 }
 
 /* Times and events. */
@@ -413,8 +441,6 @@ static enum vrs_status fill_ranges(struct filling *f)
 
 /* Marks. */
 
-enum mark_kind { MARK_STEP, MARK_PHASE, MARK_ANNOTATION };
-
 static const struct view_mark *mark(const void *from, uint32_t row)
 {
     return &((const struct filling *)from)->marks.at[row];
@@ -445,39 +471,6 @@ static uint64_t mark_text(const void *from, uint32_t row)
     return mark(from, row)->name;
 }
 
-static enum vrs_status add_steps(struct filling *f)
-{
-    const struct steps *steps = &f->s->steps;
-    for (uint32_t i = 0; steps->source != STEPS_NONE && i < steps->count; i++) {
-        bool last = i + 1 == steps->count;
-        uint32_t end = last ? steps->end_event : steps->boundary[i + 1].event - 1;
-        f->marks.at[f->marks.count++] = (struct view_mark){
-            .kind = MARK_STEP,
-            .first = steps->boundary[i].event + 1,
-            .last = end + 1,
-        };
-    }
-    return VRS_OK;
-}
-
-static enum vrs_status add_phases(struct filling *f)
-{
-    const struct phases *p = &f->s->phases;
-    for (uint32_t i = 0; p->known && i < p->intervals; i++) {
-        uint32_t end = i + 1 < p->intervals ? p->interval[i + 1].first_event : f->s->events;
-        struct view_mark *to = &f->marks.at[f->marks.count++];
-        *to = (struct view_mark){
-            .kind = MARK_PHASE,
-            .depth = 1,
-            .first = p->interval[i].first_event + 1,
-            .last = end,
-        };
-        TRY(view_names_text(&f->names, str_from(phase_names[p->interval[i].phase]), &to->name,
-                            f->err));
-    }
-    return VRS_OK;
-}
-
 static enum vrs_status fill_marks(struct filling *f)
 {
     static const struct view_column columns[] = {
@@ -487,12 +480,7 @@ static enum vrs_status fill_marks(struct filling *f)
         { "depth", VIEW_U8, VIEW_AS_IT_IS, NULL, mark_depth },
         { "name", VIEW_U32, VIEW_AS_IT_IS, NULL, mark_text },
     };
-    f->marks.at = arena_array(f->s->scratch, struct view_mark,
-                              (size_t)f->s->steps.count + f->s->phases.intervals);
-    if (f->marks.at == NULL)
-        return vrs_no_memory(f->err);
-    TRY(add_steps(f));
-    TRY(add_phases(f));
+    TRY(view_marks_make(f->s, &f->names, &f->marks, f->err));
     return put_all(f, VIEW_MARK, columns, COUNT(columns), f->marks.count);
 }
 
@@ -520,6 +508,16 @@ static uint64_t stack_culprit(const void *from, uint32_t row)
 static uint64_t stack_owner(const void *from, uint32_t row)
 {
     return ((const struct filling *)from)->names.owner[row];
+}
+
+static uint64_t stack_op(const void *from, uint32_t row)
+{
+    return ((const struct filling *)from)->names.op[row];
+}
+
+static uint64_t stack_module(const void *from, uint32_t row)
+{
+    return ((const struct filling *)from)->names.module[row];
 }
 
 static uint64_t frame_function(const void *from, uint32_t row)
@@ -556,6 +554,8 @@ static enum vrs_status fill_names(struct filling *f)
         { "site", VIEW_U32, VIEW_AS_IT_IS, NULL, stack_culprit },
         { "culprit", VIEW_U32, VIEW_AS_IT_IS, NULL, stack_culprit },
         { "owner", VIEW_U32, VIEW_AS_IT_IS, NULL, stack_owner },
+        { "op", VIEW_U32, VIEW_AS_IT_IS, NULL, stack_op },
+        { "module", VIEW_U32, VIEW_AS_IT_IS, NULL, stack_module },
     };
     static const struct view_column frame[] = {
         { "func", VIEW_U32, VIEW_ZIGZAG, NULL, frame_function },
@@ -608,6 +608,7 @@ static enum vrs_status fill(struct filling *f)
     TRY(order_allocations(f));
     TRY(find_events(f));
     TRY(find_names(f));
+    TRY(name_contexts(f));
     TRY(view_ranges_make(f->s, f->s->scratch, &f->ranges, f->err));
     TRY(fill_allocations(f));
     TRY(fill_events(f));
