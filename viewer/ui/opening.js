@@ -8,6 +8,8 @@ import { noCover } from './context.js';
 /** What a file without a device has no use for. */
 const ofDevices = ['overview', 'split-overview', 'work', 'status', 'find', 'show-report',
   'show-export'];
+/** The views that are of no single device. */
+const many = new Set(['all', 'devices']);
 const manyAllocations = 5e6;
 
 /** What the store keeps a state within. */
@@ -15,10 +17,21 @@ export function limitsOf(cover) {
   return { states: cover.states, peak: cover.peak ? cover.peak.state : 0, time: cover.time };
 }
 
+/** The view of all files; from a file without a device it is another's. */
+function showAll(ctx) {
+  const { files } = ctx.head();
+  const { file } = ctx.store.get();
+  const from = files[file].devices.length ? {} : { dev: 0, file: files.findIndex((one) =>
+    one.devices.length) };
+  if (from.file !== -1) ctx.store.jump({ view: 'all', ...from });
+}
+
 function drawTop(ctx, state) {
   const head = ctx.head();
-  drawFiles(head, state, (file) => ctx.store.jump({ file, dev: 0 }));
-  drawDevices(head, state, (dev) => ctx.store.jump({ dev }));
+  const view = many.has(state.view) ? 'stack' : state.view;
+  drawFiles(head, state, (file) => ctx.store.jump({ file, dev: 0, view }), () => showAll(ctx));
+  drawDevices(head, state, (dev) => ctx.store.jump({ dev, view }), () =>
+    ctx.store.jump({ view: 'devices' }));
   drawTrust(head, state);
   drawVerdicts(head, state, ctx.follow);
 }
@@ -26,7 +39,7 @@ function drawTop(ctx, state) {
 /** Opens the view with `id`, or the first there is; it is made when it is first wanted. */
 function openView(ctx, id) {
   const { now } = ctx;
-  const views = viewsOf(now.cover);
+  const views = viewsOf(now.cover, ctx.head());
   const view = views.find((one) => one.id === id) || views[0];
   if (!view) return;
   for (const node of byId('view').children) node.hidden = true;
@@ -45,7 +58,7 @@ function openView(ctx, id) {
 
 function viewByKey(ctx, key) {
   const { cover } = ctx.now;
-  const view = viewsOf(cover).find((one) => one.key === key);
+  const view = viewsOf(cover, ctx.head()).find((one) => one.key === key);
   if (view && !closedReason(view, cover)) ctx.store.jump({ view: view.id });
   else ctx.note('this recording has no such view');
 }
@@ -60,6 +73,7 @@ function setPicture(ctx, picture) {
 }
 
 function firstView(cover, wanted) {
+  if (many.has(wanted)) return wanted;
   if (cover.states < 2 && cover.ops.includes('state')) return 'state';
   return cover.allocations > manyAllocations ? 'groups' : wanted;
 }
@@ -127,4 +141,4 @@ async function openDevice(ctx, state, given) {
 }
 
 /** Methods of the context. */
-export const opening = { openDevice, openView, viewByKey, setPicture };
+export const opening = { openDevice, openView, drawTop, viewByKey, setPicture };
