@@ -35,7 +35,7 @@ export function drawCurve(canvas, width, height, cover, top, palette, cut) {
   const room = width - (cut ? cutWidth : 0);
   if (cut) hatch(g, room, 0, cutWidth, height, palette.hatch, 4);
   if (!cover) return;
-  for (const [values, colour] of [[cover.reserved, palette.muted], [cover.requested, palette.focus]]) {
+  for (const [values, colour] of [[cover.reserved, palette.text], [cover.requested, palette.muted]]) {
     if (!values) continue;
     g.fillStyle = colour;
     spark(values, room).forEach((v, i, all) => {
@@ -58,7 +58,7 @@ function open(ctx, { file, dev }) {
 }
 
 function headroom(row) {
-  return row.cap === null || row.peak === null ? null : row.cap - row.peak;
+  return row.cap === null || row.peak === null || row.cut ? null : row.cap - row.peak;
 }
 
 /* `ticked` is a list of keys, the older first. */

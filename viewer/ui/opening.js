@@ -42,6 +42,7 @@ function openView(ctx, id) {
   const views = viewsOf(now.cover, ctx.head());
   const view = views.find((one) => one.id === id) || views[0];
   if (!view) return;
+  byId('work').classList.toggle('many', many.has(view.id));
   for (const node of byId('view').children) node.hidden = true;
   if (!now.views.has(view.id)) {
     const host = document.createElement('div');
