@@ -55,7 +55,7 @@ function redrawHolders(ctx, differs) {
   if (differs('theme', 'patterns') && now.view && now.view.redraw) now.view.redraw();
 }
 
-/** Hears every change of the state; `kind` is move, jump, undo, or link for one from the address. */
+/** Hears each change of the state; `kind`: move, jump, undo, or link (from the address). */
 function changed(ctx, state, before, kind) {
   const differs = (...names) => names.some((name) => state[name] !== before[name]);
   if (kind !== 'link') ctx.writeLink(kind);
