@@ -166,6 +166,9 @@ static void put_file(struct buf *to, const struct viewing *v, const struct view_
     struct json j;
     buf_text(to, "{ \"report\": ");
     put_report(to, v, file);
+    if (!file->report->report[0].file.origin.complete)
+        buf_format(to, ", \"cut_at_byte\": %llu",
+                   (unsigned long long)file->report->report[0].file.origin.cut_offset);
     buf_text(to, ", \"devices\": [");
     for (uint32_t d = 0; d < file->devices; d++) {
         buf_text(to, d == 0 ? "" : ", ");

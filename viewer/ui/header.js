@@ -43,7 +43,8 @@ function toldOf(head, file, dev) {
 /** A chip per device: name, peak, and a flag where an allocation failed; of many a list. */
 export function drawDevices(head, state, choose, chooseAll) {
   const { devices } = head.files[state.file];
-  const peakOf = ({ requested }) => (requested ? bytes(requested.peak_bytes) : '');
+  const peakOf = ({ requested }) => (requested ? (requested.start_bytes === null ? '\u2265 ' : '') +
+    bytes(requested.peak_bytes) : '');
   const all = state.view === 'devices';
   const list = devices.map((device, i) => ({ name: device.name,
     ...toldOf(head, state.file, i), on: !all && i === state.dev }));
@@ -65,6 +66,12 @@ function trustOf(head, state) {
 export function isCut(head, state) {
   const trust = trustOf(head, state);
   return Boolean(trust) && trust.window === 'incomplete';
+}
+
+/** Whether it is not known what was there before the first event, so that sums are lower bounds. */
+export function hasNoStart(head, state) {
+  const { requested } = toldOf(head, state.file, state.dev);
+  return Boolean(requested) && requested.start_bytes === null;
 }
 
 export function gradeOf(head, state) {

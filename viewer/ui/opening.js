@@ -1,7 +1,8 @@
 // opening.js - opens a device of a file: its cover, what stands above the picture, and its views.
 import { byId } from './dom.js';
 import { closedReason, drawTabs, viewsOf } from './views.js';
-import { drawDevices, drawFiles, drawTrust, drawVerdicts, isCut } from './header.js';
+import { drawDevices, drawFiles, drawTrust, drawVerdicts, hasNoStart,
+  isCut } from './header.js';
 import { firstState } from './store.js';
 import { noCover } from './context.js';
 
@@ -82,11 +83,13 @@ function firstView(cover, wanted) {
 /** Begins at the peak with the whole recording, but for what `given` says. */
 function showCover(ctx, cover, state, given) {
   const { now, store } = ctx;
-  now.cover = { cut: isCut(ctx.head(), state), ...cover };
+  const head = ctx.head();
+  now.cover = { cut: isCut(head, state), cutAt: head.files[state.file].cut_at_byte,
+    startUnknown: hasNoStart(head, state), ...cover };
   store.setLimits(limitsOf(cover));
   const { x, at } = firstState(limitsOf(cover));
   store.move({ x, at, sel: null, range: null, marks: [], view: firstView(cover, state.view),
-    ...given });
+    ...(cover.complete !== false && !cover.has.stacks ? { by: 'size' } : {}), ...given });
   if (cover.problem) ctx.failed(cover.problem);
   ctx.parts.overview.draw();
   if (cover.complete !== false) openView(ctx, store.get().view);
