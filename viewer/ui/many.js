@@ -23,7 +23,7 @@ export function scaleOf(covers, units, names = ['requested']) {
   return top;
 }
 
-/** Requested bytes as an area, reserved ones dotted above it; a cut file ends in a hatched field. */
+/** Requested bytes as an area, reserved ones a line above it; a cut file ends in a hatched field. */
 export function drawCurve(canvas, width, height, cover, top, palette, cut) {
   const ratio = self.devicePixelRatio || 1;
   fitCanvas(canvas, width, height);
@@ -41,8 +41,7 @@ export function drawCurve(canvas, width, height, cover, top, palette, cut) {
     spark(values, room).forEach((v, i, all) => {
       const h = Math.min(height, Math.max(1, Math.round(v / top * height)));
       const [from, to] = [i, i + 1].map((c) => Math.round(c * room / all.length));
-      const line = values === cover.reserved;
-      if (!line || i % 3 === 0) g.fillRect(from, height - h, to - from, line ? 1 : h);
+      g.fillRect(from, height - h, to - from, values === cover.reserved ? 1 : h);
     });
   }
   g.fillStyle = palette.line;
@@ -82,7 +81,7 @@ function columnsOf(ctx, ticked, tick, sparkOf) {
     { id: 'curve', name: 'requested', fixed: true, value: () => null, cell: sparkOf },
     { id: 'over', name: 'vs median', number: true, unit: 'bytes', value: (row) => row.over,
       cell: (row) => signed(row.over, row.over > 0 ? 'grew' : row.over < 0 ? 'shrank' : null) },
-    { id: 'verdict', name: '', fixed: true, value: (row) => row.verdict || null,
+    { id: 'verdict', name: 'stands out', fixed: true, value: (row) => row.verdict || null,
       text: (row) => row.verdict },
   ];
 }
@@ -165,7 +164,7 @@ export function createDevices(host, ctx) {
     const { file } = ctx.store.get();
     const units = unitsOf(head, namesOf(head)).filter((unit) => unit.file === file);
     const top = scaleOf(covers, units, ['requested', 'reserved']);
-    fill(lead, `Each device by itself, from 0 to ${bytes(top)}: in use (filled) and reserved (dotted).`);
+    fill(lead, `Each device by itself, from 0 to ${bytes(top)}: in use (filled) and reserved (line).`);
     fill(list, units.map((unit) => {
       const canvas = el('canvas', { role: 'img', 'aria-label': shown(unit.name + ', peak ' +
         (unit.peak === null ? '-' : bytes(unit.peak))) });
