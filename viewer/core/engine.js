@@ -50,6 +50,12 @@ function createLoad(head, blocks, only) {
   return load;
 }
 
+/* Of each device of each file what was computed beforehand. */
+function coversOf(files, blocks) {
+  return Promise.all(files.map((file) => Promise.all((file.devices ?? [])
+    .map((head) => decodeWhole(head.tables, 'cover', blocks)))));
+}
+
 /**
  * `files` as in the head of the page. Returns call(op, args) -> promise of an answer; args.file and
  * args.dev say which device (0 and 0). Beside the operations of answers.js and those in `more`:
@@ -98,13 +104,10 @@ export function createEngine(files, more = {}) {
     return summary(load.device, Object.keys(ops).concat('cover', 'covers'));
   }
 
-  const covers = () => Promise.all(files.map((file) => Promise.all((file.devices ?? [])
-    .map((head) => decodeWhole(head.tables, 'cover', blocks)))));
-
   return async function call(op, args = {}) {
     if (op === 'block') return block(args);
     if (op === 'end') return end();
-    if (op === 'covers') return covers();
+    if (op === 'covers') return coversOf(files, blocks);
     if (op !== 'cover' && !Object.hasOwn(ops, op)) throw new Error(`no operation is called ${op}`);
     const load = loadOf(args.file ?? 0, args.dev ?? 0);
     if (op === 'cover') return cover(load, args);

@@ -1,6 +1,8 @@
 // allocator.js - the allocator at the cursor: a bar per segment, and the events around it.
 import { bytes, count } from '../core/human.js';
-import { button, el, fill, fitCanvas, perFrame } from './dom.js';
+import { createAsker } from './asker.js';
+import { button, el, fill, perFrame } from './dom.js';
+import { prepare } from './draw.js';
 import { hatch, slotColour } from './paint.js';
 import { eventName, words } from './text.js';
 
@@ -103,11 +105,8 @@ function createBar(segment, width, ctx) {
     'aria-label': `${bytes(segment.bytes)} at ${segment.address}, ${bytes(segment.use)} in use` });
   canvas.style.setProperty('width', width + 'px');
   canvas.style.setProperty('height', barHeight + 'px');
-  fitCanvas(canvas, width, barHeight);
+  const g = prepare(canvas, width, barHeight);
   const scale = width / Math.max(1, segment.bytes);
-  const ratio = self.devicePixelRatio || 1;
-  const g = canvas.getContext('2d');
-  g.setTransform(ratio, 0, 0, ratio, 0, 0);
   for (const part of segment.parts) drawPart(g, part, part.at * scale, part.bytes * scale, ctx,
     ctx.store.get());
   const partAt = (event) => segment.parts.find((part) => event.offsetX >= part.at * scale &&
@@ -161,8 +160,8 @@ export function createAllocator(host, ctx) {
   const pools = el('div', { class: 'scroll' });
   const events = el('ol', { class: 'events', 'aria-label': 'Events around the cursor' });
   host.append(lead, pools, events);
-  let asked = '';
-  let wanted = 0;
+  const asker = createAsker(ctx);
+  const eventsAsker = createAsker(ctx);
   let last = null;
   let drawnFor = null;
 
@@ -191,23 +190,17 @@ export function createAllocator(host, ctx) {
 
   function update() {
     const { at, file, dev, sel } = ctx.store.get();
-    const key = JSON.stringify([at, file, dev]);
-    if (key === asked) {
+    if (!asker.isNew([at, file, dev])) {
       if (sel !== drawnFor) soon();
       return;
     }
-    asked = key;
-    const mine = ++wanted;
-    ctx.call('state', { state: at, by: 'category' }).then((got) => {
-      if (!got || mine !== wanted) return;
+    asker.ask('state', { state: at, by: 'category' }, (got) => {
       last = got;
       soon();
-    }, ctx.failed);
-    ctx.call('events', { state: at, n: 200 }).then((got) => {
-      if (got && mine === wanted) drawEvents(got.rows, at);
-    }, ctx.failed);
+    });
+    eventsAsker.ask('events', { state: at, n: 200 }, (got) => drawEvents(got.rows, at));
   }
   const soon = perFrame(draw);
-  return { update, redraw: soon, forget: () => { asked = ''; },
+  return { update, redraw: soon, forget: asker.forget,
     canvases: () => [...pools.querySelectorAll('canvas')].slice(0, 1) };
 }

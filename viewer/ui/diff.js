@@ -4,7 +4,7 @@ import { button, choice, el, fill, setOptions } from './dom.js';
 import { drawCurve, scaleOf } from './many.js';
 import { nameOf } from './header.js';
 import { pairOf } from '../core/many.js';
-import { createTable } from './table.js';
+import { bytesColumn, createTable, deltaColumn, toneOf } from './table.js';
 import { eventName, shown, words } from './text.js';
 
 const moments = [['peak', 'its peak'], ['end', 'its end'], ['cursor', 'the cursor']];
@@ -22,10 +22,6 @@ export function stateOf(moment, cover, cursor) {
   return cover.peak ? cover.peak.state : 0;
 }
 
-function tone(row) {
-  return row.delta > 0 ? 'grew' : row.delta < 0 ? 'shrank' : 'same';
-}
-
 const stageWords = { M1: 'outer frames moved', M2: 'moved line', small: 'too small to match' };
 
 function statusOf(row) {
@@ -39,24 +35,22 @@ const kinds = [
   ['all', 'all rows', () => true],
   ['a', 'only in A', (row) => row.aCount > 0 && row.bCount === 0],
   ['b', 'only in B', (row) => row.bCount > 0 && row.aCount === 0],
-  ['line', 'matched by moved line', (row) => row.stage === 'M2' && row.aCount > 0 && row.bCount > 0],
+  ['line', 'matched by moved line', (row) => row.stage === 'M2' && row.aCount > 0 &&
+    row.bCount > 0],
   ['like', 'matched by likeness', (row) => row.status === 'moved'],
 ];
 
 const columns = [
-  { id: 'name', name: 'site', name_: true, value: (row) => row.name, text: (row) => row.name,
+  { id: 'name', name: 'site', name_: true,
     cell: (row) => el('span', { text: row.name, title: row.aName === row.name ? shown(row.name) :
       `${shown(row.name)}, in A ${shown(row.aName)}` }) },
-  { id: 'a', name: 'A', number: true, unit: 'bytes', value: (row) => row.a,
-    text: (row) => bytes(row.a), sum: (total) => bytes(total.a) },
-  { id: 'b', name: 'B', number: true, unit: 'bytes', value: (row) => row.b,
-    text: (row) => bytes(row.b), sum: (total) => bytes(total.b) },
-  { id: 'delta', name: 'change', number: true, unit: 'bytes', value: (row) => row.delta,
-    cell: (row) => el('span', { class: tone(row), text: delta(row.delta) }),
-    text: (row) => delta(row.delta), sum: (total) => delta(total.delta) },
+  bytesColumn('a', 'A'),
+  bytesColumn('b', 'B'),
+  deltaColumn('delta', 'change', (row) =>
+    el('span', { class: toneOf(row), text: delta(row.delta) })),
   { id: 'count', name: 'count', number: true, value: (row) => row.bCount - row.aCount,
     text: (row) => `${count(row.aCount)} \u2192 ${count(row.bCount)}` },
-  { id: 'status', name: 'how matched', value: (row) => row.status, text: statusOf },
+  { id: 'status', name: 'how matched', text: statusOf },
 ];
 
 /** A device as `file.dev` and a moment of it as { file, dev, state }. */
@@ -66,9 +60,52 @@ async function sideOf(ctx, key, moment) {
   return { file, dev, state: stateOf(moment, cover, ctx.store.get().at) };
 }
 
-function readSides(text) {
+/** Both curves side by side, on one scale. */
+async function drawCurves(node, ctx, ends) {
+  const covers = await ctx.covers();
+  if (!covers) return;
+  const top = scaleOf(covers, ends, ['requested', 'reserved']);
+  const width = Math.max(120, (node.parentNode.clientWidth - 40) / 2);
+  fill(node, ends.map(({ file, dev }, i) => {
+    const canvas = el('canvas', { role: 'img', 'aria-label': `${'AB'[i]}, on one scale` });
+    drawCurve(canvas, width, 48, covers[file][dev], top, ctx.palette());
+    return canvas;
+  }));
+}
+
+/** The rows of one kind, with their sum, and how many there are of each. */
+function drawRows(table, select, { rows: all }, kind) {
+  setOptions(select, kinds.map(([key, name, test]) =>
+    [key, `${name} (${count(all.filter(test).length)})`]), kind);
+  const rows = all.filter(kinds.find(([key]) => key === kind)[2]);
+  const total = { label: kind === 'all' ? `${count(rows.length)} rows, sum` :
+    `${count(rows.length)} of ${count(all.length)} rows, their sum` };
+  for (const key of ['a', 'b', 'delta']) total[key] = rows.reduce((n, row) => n + row[key], 0);
+  table.set(rows, total, null, 'What differs, by site');
+}
+
+/** What is compared, and what is said of it; `act`: { sides, moments, kind, marks } on a change. */
+function createBar(host, sides, chosen, act) {
+  const pick = (name, options, key, then) => choice(name, options, chosen[key], (value) => {
+    chosen[key] = value;
+    then();
+  });
+  const bar = { a: pick('A', sides, 'a', act.sides), b: pick('B', sides, 'b', act.sides),
+    kind: pick('rows', [], 'kind', act.kind), net: el('span', { class: 'note' }),
+    curves: el('div', { class: 'bar' }), how: el('p', { class: 'bar muted' }) };
+  host.append(el('div', { class: 'bar' }, bar.a.node, pick('at', moments, 'atA', act.moments).node,
+    bar.b.node, pick('at', moments, 'atB', act.moments).node, button('marks A and B', act.marks),
+    bar.kind.node, bar.net), bar.curves, bar.how);
+  return bar;
+}
+
+/** The sides that the state names, where there are such; the list boxes follow. */
+function takeSides(text, sides, chosen, bar) {
   const [a, b] = (text || '').split('-');
-  return b ? { a, b } : null;
+  if (![a, b].every((key) => sides.some(([one]) => one === key))) return;
+  Object.assign(chosen, { a, b });
+  setOptions(bar.a.select, sides, a);
+  setOptions(bar.b.select, sides, b);
 }
 
 export function createDiff(host, ctx) {
@@ -77,27 +114,16 @@ export function createDiff(host, ctx) {
   const last = (sides[1] || sides[0])[0];
   const chosen = { a: sides[0][0], atA: 'peak', b: last, atB: sides.length > 1 ? 'peak' :
     'cursor', kind: 'all' };
-  const pick = (name, options, key) => choice(name, options, chosen[key], (value) => {
-    chosen[key] = value;
-    if (key === 'kind') draw();
-    else if (name === 'at') update();
-    else ctx.store.jump({ sides: `${chosen.a}-${chosen.b}` });
-  });
-  const [pickA, pickB] = [pick('A', sides, 'a'), pick('B', sides, 'b')];
-  const pickKind = pick('rows', [], 'kind');
-  const net = el('span', { class: 'note' });
-  const curves = el('div', { class: 'bar curves' });
-  const how = el('p', { class: 'bar muted' });
-  host.append(el('div', { class: 'bar' }, pickA.node, pick('at', moments, 'atA').node,
-    pickB.node, pick('at', moments, 'atB').node, button('marks A and B', useMarks),
-    pickKind.node, net), curves, how);
-  const body = el('div', { class: 'pane padded whole' });
-  host.append(body);
-  const table = createTable(body, columns, { caption: 'What differs' });
   let asked = '';
   let wanted = 0;
   let marked = null;
   let got = null;
+  const draw = () => got && drawRows(table, bar.kind.select, got, chosen.kind);
+  const bar = createBar(host, sides, chosen, { moments: () => update(), kind: draw,
+    marks: () => useMarks(), sides: () => ctx.store.jump({ sides: `${chosen.a}-${chosen.b}` }) });
+  const body = el('div', { class: 'pane padded whole' });
+  host.append(body);
+  const table = createTable(body, columns, { caption: 'What differs' });
 
   /** The two marks of the open device, when both are set. */
   function useMarks() {
@@ -111,31 +137,6 @@ export function createDiff(host, ctx) {
     marked = null;
   }
 
-  /** Both curves side by side, on one scale. */
-  async function drawCurves(ends) {
-    const covers = await ctx.covers();
-    if (!covers) return;
-    const top = scaleOf(covers, ends, ['requested', 'reserved']);
-    const width = Math.max(120, (host.clientWidth - 40) / 2);
-    fill(curves, ends.map(({ file, dev }, i) => {
-      const canvas = el('canvas', { role: 'img', 'aria-label': `${'AB'[i]}, on one scale` });
-      drawCurve(canvas, width, 48, covers[file][dev], top, ctx.palette());
-      return canvas;
-    }));
-  }
-
-  function draw() {
-    if (!got) return;
-    const of = (test) => got.rows.filter(test);
-    setOptions(pickKind.select, kinds.map(([key, name, test]) =>
-      [key, `${name} (${count(of(test).length)})`]), chosen.kind);
-    const rows = of(kinds.find(([key]) => key === chosen.kind)[2]);
-    const total = { label: chosen.kind === 'all' ? `${count(rows.length)} rows, sum` :
-      `${count(rows.length)} of ${count(got.rows.length)} rows, their sum` };
-    for (const key of ['a', 'b', 'delta']) total[key] = rows.reduce((n, row) => n + row[key], 0);
-    table.set(rows, total, null, 'What differs, by site');
-  }
-
   async function compare(mine, marks) {
     const [a, b] = marks ? marks.states.map((state) => ({ ...marks, state })) :
       [await sideOf(ctx, chosen.a, chosen.atA), await sideOf(ctx, chosen.b, chosen.atB)];
@@ -144,22 +145,17 @@ export function createDiff(host, ctx) {
     const answer = await ctx.call('diff', { file: a.file, dev: a.dev, a, b, by: 'site', pair });
     if (!answer || mine !== wanted) return;
     got = answer;
-    fill(net, `${eventName(a.state)} ${bytes(got.total.a)} \u2192 ${eventName(b.state)} ` +
+    fill(bar.net, `${eventName(a.state)} ${bytes(got.total.a)} \u2192 ${eventName(b.state)} ` +
       `${bytes(got.total.b)}: ${delta(got.total.delta)}`);
-    fill(how, one || pair ? '' : 'Matched by name alone: these two were not matched by their ' +
-      'stacks, only each device with the first.');
+    fill(bar.how, one || pair ? '' : 'Matched by name alone: these two were not matched by ' +
+      'their stacks, only each device with the first.');
     draw();
-    await drawCurves([a, b]);
+    await drawCurves(bar.curves, ctx, [a, b]);
   }
 
   function update() {
     const { at, sides: text, theme } = ctx.store.get();
-    const given = readSides(text);
-    if (given && sides.some(([key]) => key === given.a) && sides.some(([key]) => key === given.b)) {
-      Object.assign(chosen, given);
-      setOptions(pickA.select, sides, chosen.a);
-      setOptions(pickB.select, sides, chosen.b);
-    }
+    takeSides(text, sides, chosen, bar);
     const moving = chosen.atA === 'cursor' || chosen.atB === 'cursor';
     const { kind, ...rest } = chosen;
     const key = JSON.stringify([rest, moving ? at : null, marked, theme]);

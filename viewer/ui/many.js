@@ -23,7 +23,7 @@ export function scaleOf(covers, units, names = ['requested']) {
   return top;
 }
 
-/** Requested bytes as an area, reserved ones a line above it; a cut file ends in a hatched field. */
+/** Requested bytes as an area, reserved ones a line above; a cut file ends in a hatched field. */
 export function drawCurve(canvas, width, height, cover, top, palette, cut) {
   const ratio = self.devicePixelRatio || 1;
   fitCanvas(canvas, width, height);
@@ -35,13 +35,14 @@ export function drawCurve(canvas, width, height, cover, top, palette, cut) {
   const room = width - (cut ? cutWidth : 0);
   if (cut) hatch(g, room, 0, cutWidth, height, palette.hatch, 4);
   if (!cover) return;
-  for (const [values, colour] of [[cover.reserved, palette.text], [cover.requested, palette.muted]]) {
+  const { reserved, requested } = cover;
+  for (const [values, colour] of [[reserved, palette.text], [requested, palette.muted]]) {
     if (!values) continue;
     g.fillStyle = colour;
     spark(values, room).forEach((v, i, all) => {
       const h = Math.min(height, Math.max(1, Math.round(v / top * height)));
       const [from, to] = [i, i + 1].map((c) => Math.round(c * room / all.length));
-      g.fillRect(from, height - h, to - from, values === cover.reserved ? 1 : h);
+      g.fillRect(from, height - h, to - from, values === reserved ? 1 : h);
     });
   }
   g.fillStyle = palette.line;
@@ -77,7 +78,8 @@ function columnsOf(ctx, ticked, tick, sparkOf) {
       cell: (row) => (headroom(row) < 0 ? signed(headroom(row), 'problem') :
         headroom(row) === null ? '-' : bytes(headroom(row))) },
     { id: 'oom', name: 'OOM', number: true, value: (row) => row.ooms,
-      cell: (row) => (row.ooms ? el('span', { class: 'problem', text: `\u25bc ${row.ooms}` }) : '') },
+      cell: (row) => (row.ooms ?
+        el('span', { class: 'problem', text: `\u25bc ${row.ooms}` }) : '') },
     { id: 'curve', name: 'requested', fixed: true, value: () => null, cell: sparkOf },
     { id: 'over', name: 'vs median', number: true, unit: 'bytes', value: (row) => row.over,
       cell: (row) => signed(row.over, row.over > 0 ? 'grew' : row.over < 0 ? 'shrank' : null) },
@@ -86,20 +88,24 @@ function columnsOf(ctx, ticked, tick, sparkOf) {
   ];
 }
 
+function capacityBox(ctx) {
+  const box = el('input', { type: 'text', placeholder: '80GiB', on: { change: () => {
+    const value = parseBytes(box.value);
+    if (value !== null || box.value.trim() === '') ctx.store.jump({ cap: value });
+  } } });
+  return box;
+}
+
 /** View All: a row for each device of each file; two ticks and Enter compare them. */
 export function createAll(host, ctx) {
   const head = ctx.head();
   const units = unitsOf(head, namesOf(head));
-  let ticked = [];
-  let covers = null;
-  let seen = '';
+  let [ticked, covers, seen] = [[], null, ''];
   const top = () => scaleOf(covers, units);
-  const cap = el('input', { type: 'text', placeholder: '80GiB', on: { change: () => {
-    const value = parseBytes(cap.value);
-    if (value !== null || cap.value.trim() === '') ctx.store.jump({ cap: value });
-  } } });
-  const diff = button('diff the two', compare);
-  host.append(el('div', { class: 'bar' }, el('label', { class: 'choice' }, 'capacity ', cap), diff));
+  const cap = capacityBox(ctx);
+  const diff = button('diff the two', () => compare());
+  host.append(el('div', { class: 'bar' },
+    el('label', { class: 'choice' }, 'capacity ', cap), diff));
   const body = el('div', { class: 'pane padded whole', on: { keydown: (event) => {
     if (event.key !== 'Enter' || ticked.length < 2 || event.target.matches('button')) return;
     event.preventDefault();
@@ -107,7 +113,7 @@ export function createAll(host, ctx) {
     compare();
   } } });
   host.append(body);
-  const table = createTable(body, columnsOf(ctx, () => ticked, tick, (row) => {
+  const table = createTable(body, columnsOf(ctx, () => ticked, (key) => tick(key), (row) => {
     const canvas = el('canvas', { role: 'img', 'aria-label': `requested bytes of ${row.name}` });
     drawCurve(canvas, sparkWidth, sparkHeight, { requested: coverOf(covers, row)?.requested ?? [] },
       top(), ctx.palette(), row.cut);
@@ -115,7 +121,8 @@ export function createAll(host, ctx) {
   }), { caption: 'All devices', sort: { id: 'peak', descending: true }, key: (row) => row.key });
 
   function tick(key) {
-    ticked = ticked.includes(key) ? ticked.filter((one) => one !== key) : [...ticked, key].slice(-2);
+    ticked = ticked.includes(key) ? ticked.filter((one) => one !== key) :
+      [...ticked, key].slice(-2);
     for (const box of body.querySelectorAll('input')) {
       box.checked = ticked.some((one) => box.getAttribute('aria-label') ===
         `${units.find((unit) => unit.key === one).name} in a diff`);
@@ -124,8 +131,8 @@ export function createAll(host, ctx) {
   }
 
   function compare() {
-    const [a, b] = units.map((unit) => unit.key).filter((key) => ticked.includes(key));
-    ctx.store.jump({ view: 'diff', sides: `${a}-${b}` });
+    const keys = units.map((unit) => unit.key).filter((key) => ticked.includes(key));
+    ctx.store.jump({ view: 'diff', sides: keys.join('-') });
   }
 
   function draw() {
@@ -164,7 +171,7 @@ export function createDevices(host, ctx) {
     const { file } = ctx.store.get();
     const units = unitsOf(head, namesOf(head)).filter((unit) => unit.file === file);
     const top = scaleOf(covers, units, ['requested', 'reserved']);
-    fill(lead, `Each device by itself, from 0 to ${bytes(top)}: in use (filled) and reserved (line).`);
+    fill(lead, `Each device by itself, from 0 to ${bytes(top)}: in use (filled), reserved (line).`);
     fill(list, units.map((unit) => {
       const canvas = el('canvas', { role: 'img', 'aria-label': shown(unit.name + ', peak ' +
         (unit.peak === null ? '-' : bytes(unit.peak))) });
@@ -176,7 +183,8 @@ export function createDevices(host, ctx) {
     }));
     const width = Math.max(120, list.clientWidth - 220);
     for (const canvas of list.querySelectorAll('canvas')) {
-      drawCurve(canvas, width, 56, coverOf(covers, canvas.unit), top, ctx.palette(), canvas.unit.cut);
+      const { unit } = canvas;
+      drawCurve(canvas, width, 56, coverOf(covers, unit), top, ctx.palette(), unit.cut);
     }
   }
   const redraw = perFrame(draw);
