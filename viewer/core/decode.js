@@ -236,7 +236,7 @@ export async function decodeDevice(head, blocks) {
   return model;
 }
 
-/** All columns of a table by their names, with its `rows`; null where it has none or is not here. */
+/** All columns of a table by their names, with its `rows`; null where it has none, or none here. */
 export async function decodeWhole(tables, table, blocks) {
   const head = tables?.[table];
   if (!head || !(head.rows > 0)) return null;

@@ -3,8 +3,9 @@ import { bytes as sizeText } from './human.js';
 
 const STAGES = ['M0', 'M1', 'M2', 'M3', 'M4', 'small'];
 
-/* Bytes, count and the row that stands for each group of a side.  A side is { model, rows, grouping },
- * grouping { of, names } as live.js makes them, or { keyOf(row), nameOf(key, row), weight(row) }. */
+/* Bytes, count and the row that stands for each group of a side.  A side is { model, rows,
+ * grouping }, grouping { of, names } as live.js makes them, or { keyOf(row), nameOf(key, row),
+ * weight(row) }. */
 function sumSide({ model, rows, grouping: { of, names, keyOf, nameOf, weight } }) {
   const { bytes } = model.alloc;
   const heavy = weight ?? ((r) => bytes[r]);
@@ -84,7 +85,7 @@ function rowOf(a, b, { stage = null, score = null } = {}) {
   };
 }
 
-/* Keys of both sides that are one group: equal ones where both number alike, else of equal names. */
+/* Keys of both sides that are one group: equal ones where both number alike, else by names. */
 function pairsOf(a, b, groupsA, groupsB) {
   if (a.grouping.keyOf || (a.model === b.model && a.grouping === b.grouping)) {
     return [...groupsA.keys()].filter((key) => groupsB.has(key)).map((key) => [key, key]);
@@ -109,9 +110,9 @@ function byChange(x, y) {
     (x.name < y.name ? -1 : x.name > y.name ? 1 : x.bKey - y.bKey || x.aKey - y.aKey);
 }
 
-/** Rows are { name, aName, a, b, delta, aCount, bCount, deltaCount, status, stage, score, aRow, bRow
- * (an allocation that stands for it, -1 none) }, largest change first.  A row unattributed is added
- * where there is any, so that they sum to the difference of the curves.  total is their sum. */
+/** Rows are { name, aName, a, b, delta, aCount, bCount, deltaCount, status, stage, score, aRow,
+ * bRow (an allocation that stands for it, -1 none) }, largest change first.  Where there is any, a
+ * row unattributed is added, so that they sum to the difference of the curves: total. */
 export function diffRows(a, b) {
   const groupsA = sumSide(a);
   const groupsB = sumSide(b);

@@ -1,6 +1,6 @@
 // many.js - the devices of all files, one row each, as the core compared them.
 
-/** The pair of the head's diff that has these two devices ({ file, dev }), in either order; null. */
+/** The pair of the head's diff of two devices ({ file, dev }), in either order; null: none. */
 export function pairOf(head, a, b) {
   const is = (one, side) => side.file === one.file && side.device === one.dev;
   return (head.diff ?? []).find((pair) => (is(a, pair.a) && is(b, pair.b)) ||
@@ -24,8 +24,9 @@ function verdictOf(ranks, i) {
 }
 
 /**
- * A row for each device of each file: { key, file, dev, name, note, grade, peak, at, capacity, ooms,
- * over (bytes above the median; null: not in it), verdict, cut }.  `names` are those of the files.
+ * A row for each device of each file: { key, file, dev, name, note, grade, peak, at, capacity,
+ * ooms, over (bytes above the median; null: not in it), verdict, cut }.  `names` are those of
+ * the files.
  */
 export function unitsOf(head, names) {
   const { ranks } = head;

@@ -254,8 +254,8 @@ function leaks(d, { state, by }) {
   return { state: p, steps: stepsOf(d.model), rows };
 }
 
-/* {a, b: {file, dev, state}, by, pair}: two live sets side by side; `pair` is one of the head's diff,
- * where the core has matched the stacks of a and b, or null: then equal names are one. */
+/* {a, b: {file, dev, state}, by, pair}: two live sets side by side; `pair` is one of the head's
+ * diff, where the core has matched the stacks of a and b, or null: then equal names are one. */
 async function diff(d, { a, b, by, pair = null }, other, tables) {
   const one = await other(a.file, a.dev);
   const two = await other(b.file, b.dev);

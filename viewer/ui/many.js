@@ -108,7 +108,6 @@ export function createAll(host, ctx) {
     el('label', { class: 'choice' }, 'capacity ', cap), diff));
   const body = el('div', { class: 'pane padded whole', on: { keydown: (event) => {
     if (event.key !== 'Enter' || ticked.length < 2 || event.target.matches('button')) return;
-    event.preventDefault();
     event.stopPropagation();
     compare();
   } } });
