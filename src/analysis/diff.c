@@ -388,10 +388,15 @@ static void find_matched(struct diff *d)
     }
 }
 
+static enum diff_stage first_stage(const struct diff_options *o)
+{
+    static const enum diff_stage first[DIFF_KEYS] = { DIFF_EXACT, DIFF_LINE, DIFF_FUNCTION };
+    return first[o->key];
+}
+
 static enum vrs_status compare(struct sums *s, struct diff *d, struct vrs_error *err)
 {
     const struct diff_options *o = s->options;
-    static const enum diff_stage first[DIFF_KEYS] = { DIFF_EXACT, DIFF_LINE, DIFF_FUNCTION };
     struct diff_matches matches;
     TRY(sums_make(s, err));
     for (uint32_t side = 0; side < 2; side++) {
@@ -400,7 +405,7 @@ static enum vrs_status compare(struct sums *s, struct diff *d, struct vrs_error 
             return vrs_fail(err, VRS_USAGE, "%s has no %s to divide by", side == 0 ? "A" : "B",
                             o->per == DIFF_PER_STEP ? "complete steps" : "known parameters");
     }
-    TRY(diff_match(s->keys, s->pieces.at + 1, s->pieces.len - 1, first[o->key], o->weight,
+    TRY(diff_match(s->keys, s->pieces.at + 1, s->pieces.len - 1, first_stage(o), o->weight,
                    s->scratch, &matches, err));
     TRY(make_rows(s, &matches, d, err));
     TRY(keep_table(s, d, &s->category, &d->by_category, err));
@@ -421,6 +426,33 @@ static bool has_native(const struct study *s)
     return false;
 }
 
+/* What of both sides is to be matched.  Ends with end_sums, also after a failure. */
+static enum vrs_status begin_sums(struct sums *s, struct diff_options *o, struct diff_keys *keys,
+                                  struct vrs_error *err)
+{
+    const struct study *a = s->side[0], *b = s->side[1];
+    bool python_only = a->stacked && b->stacked && has_native(a) != has_native(b);
+    if (python_only && o->key == SITE_EXACT)
+        o->key = SITE_LINE;
+    if (!diff_keys_init(keys, a, b, a->scratch))
+        return vrs_no_memory(err);
+    keys->python_only = python_only;
+    s->options = o;
+    s->keys = keys;
+    s->scratch = a->scratch;
+    s->split = a->categories.copies > 0 && b->categories.copies > 0;
+    s->no_stacks = !a->stacked && !b->stacked;
+    return VRS_OK;
+}
+
+static void end_sums(struct sums *s)
+{
+    if (s->keys == NULL)
+        return;
+    sums_free(s);
+    diff_keys_free(s->keys);
+}
+
 enum vrs_status diff_compute(const struct study *a, const struct study *b,
                              const struct diff_options *options, struct diff *ret,
                              struct vrs_error *err)
@@ -428,26 +460,63 @@ enum vrs_status diff_compute(const struct study *a, const struct study *b,
     struct diff_options o = *options;
     struct diff d = { .weight = o.weight, .per = o.per };
     struct diff_keys keys;
-    d.python_only = a->stacked && b->stacked && has_native(a) != has_native(b);
-    d.split = a->categories.copies > 0 && b->categories.copies > 0;
-    if (d.python_only && o.key == SITE_EXACT)
-        o.key = SITE_LINE;
-    if (!diff_keys_init(&keys, a, b, a->scratch))
-        return vrs_no_memory(err);
-    keys.python_only = d.python_only;
-    struct sums sums = {
-        .side = { a, b },
-        .options = &o,
-        .keys = &keys,
-        .keep = a->keep,
-        .scratch = a->scratch,
-        .split = d.split,
-        .no_stacks = !a->stacked && !b->stacked,
-    };
-    enum vrs_status status = compare(&sums, &d, err);
-    sums_free(&sums);
-    diff_keys_free(&keys);
+    struct sums sums = { .side = { a, b }, .keep = a->keep };
+    enum vrs_status status = begin_sums(&sums, &o, &keys, err);
+    if (status == VRS_OK) {
+        d.python_only = keys.python_only;
+        d.split = sums.split;
+        status = compare(&sums, &d, err);
+    }
+    end_sums(&sums);
     if (status == VRS_OK)
         *ret = d;
+    return status;
+}
+
+static enum vrs_status pair_stacks(struct sums *s, struct diff_pairing *ret, struct vrs_error *err)
+{
+    struct diff_matches matches;
+    for (int side = 0; side < 2; side++) {
+        uint32_t stacks = s->side[side]->r->stacks.rows.len;
+        s->piece_of[side] = arena_array(s->scratch, uint32_t, stacks);
+        ret->of_stack[side] = arena_array(s->keep, uint32_t, stacks);
+        if (s->piece_of[side] == NULL || ret->of_stack[side] == NULL)
+            return vrs_no_memory(err);
+    }
+    TRY(sums_make(s, err));
+    TRY(diff_match(s->keys, s->pieces.at + 1, s->pieces.len - 1, first_stage(s->options),
+                   s->options->weight, s->scratch, &matches, err));
+    ret->at = arena_array(s->keep, struct diff_paired, matches.count);
+    if (ret->at == NULL)
+        return vrs_no_memory(err);
+    for (uint32_t i = 0; i < matches.count; i++)
+        ret->at[i] =
+            (struct diff_paired){ matches.at[i].stage, matches.at[i].score, matches.at[i].small };
+    for (int side = 0; side < 2; side++)
+        for (uint32_t i = 0; i < s->side[side]->r->stacks.rows.len; i++)
+            if (s->piece_of[side][i] != 0)
+                ret->of_stack[side][i] = s->pieces.at[s->piece_of[side][i]].match + 1;
+    ret->count = matches.count;
+    ret->first = first_stage(s->options);
+    ret->keyless = s->split ? DIFF_BY_CATEGORY : s->no_stacks ? DIFF_BY_SIZE : DIFF_AS_ONE;
+    return VRS_OK;
+}
+
+enum vrs_status diff_pair_stacks(const struct study *a, const struct study *b,
+                                 const struct diff_options *options, struct arena *keep,
+                                 struct diff_pairing *ret, struct vrs_error *err)
+{
+    struct diff_options o = *options;
+    struct diff_keys keys;
+    struct sums sums = { .side = { a, b }, .keep = keep };
+    struct diff_pairing made = { .count = 0 };
+    struct arena_mark mark = arena_mark(a->scratch);
+    enum vrs_status status = begin_sums(&sums, &o, &keys, err);
+    if (status == VRS_OK)
+        status = pair_stacks(&sums, &made, err);
+    end_sums(&sums);
+    arena_release(a->scratch, mark);
+    if (status == VRS_OK)
+        *ret = made;
     return status;
 }

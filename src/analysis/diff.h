@@ -130,4 +130,25 @@ enum vrs_status diff_compute(const struct study *a, const struct study *b,
                              const struct diff_options *options, struct diff *ret,
                              struct vrs_error *err) MUST_CHECK;
 
+/* How what has no key is told apart. */
+enum diff_keyless { DIFF_BY_CATEGORY, DIFF_BY_SIZE, DIFF_AS_ONE };
+
+/* Which row of diff_compute each stack would be part of, for others to sum. */
+struct diff_pairing {
+    uint32_t *of_stack[2]; /* of each stack of a side: a match, plus 1; 0: nothing counts, no key */
+    struct diff_paired {
+        enum diff_stage stage;
+        uint32_t score; /* as in a row */
+        bool small;     /* what is too small to be compared */
+    } * at;
+    uint32_t count;
+    enum diff_keyless keyless;
+    enum diff_stage first; /* of what has no key and is on both sides */
+};
+
+/* As diff_compute; the pairing lives in `keep`. */
+enum vrs_status diff_pair_stacks(const struct study *a, const struct study *b,
+                                 const struct diff_options *options, struct arena *keep,
+                                 struct diff_pairing *ret, struct vrs_error *err) MUST_CHECK;
+
 #endif

@@ -1,9 +1,8 @@
 /* diff_sums.c - one pass over the allocations of each side, then one over its stacks. */
 #include "analysis/diff_sums.h"
 
-#include "analysis/frame_class.h"
+#include "analysis/module_path.h"
 #include "base/hash.h"
-#include "base/utf8.h"
 
 static void add(struct diff_amount *to, const struct diff_amount *more)
 {
@@ -109,36 +108,14 @@ static void piece_add(struct sums *s, uint32_t id, uint32_t side, stack_id stack
     }
 }
 
-/* The files whose `forward` functions call one another, outermost first: "model.py > block.py".
- * Lines are left out, since they move between two versions of a file. */
+/* The module of a stack; "(no module)" where nothing of it is one. */
 static enum vrs_status module_of(struct sums *s, const struct study *study, stack_id stack,
                                  str *ret, struct vrs_error *err)
 {
-    const struct recording *r = study->r;
-    struct arena_mark mark = arena_mark(s->scratch);
-    str *file = arena_array(s->scratch, str, stacks_depth(&r->stacks, stack));
-    uint32_t files = 0;
-    if (file == NULL)
-        return vrs_no_memory(err);
-    for (; stack.n != 0; stack = stacks_caller(&r->stacks, stack)) {
-        frame_id id = stacks_frame(&r->stacks, stack);
-        enum frame_class kind = naming_class(study->naming, id);
-        struct frame frame = frames_get(&r->frames, id);
-        str path = strings_text(&r->strings, frame.file), base = path_base(path);
-        bool module = kind == FRAME_USER || kind == FRAME_LIBRARY ||
-                      (kind == FRAME_TORCH && path_has(path_tail(path), S("/torch/nn/")));
-        if (module && str_equal(strings_text(&r->strings, frame.name), S("forward")) &&
-            (files == 0 || !str_equal(file[files - 1], base)))
-            file[files++] = base;
-    }
     s->text.len = 0;
-    while (files-- > 0) {
-        utf8_append_clipped(&s->text, file[files], NAME_BYTES_MAX);
-        buf_text(&s->text, files == 0 ? "" : " > ");
-    }
-    arena_release(s->scratch, mark);
+    TRY(module_path(study, stack, s->scratch, &s->text, err));
     *ret = s->text.len == 0 ? S("(no module)") : buf_slice(&s->text);
-    return s->text.failed ? vrs_no_memory(err) : VRS_OK;
+    return VRS_OK;
 }
 
 static str phase_of(const struct study *study, const struct lifetime *l)
@@ -175,6 +152,17 @@ static bool is_keyless(const struct sums *s, const struct study *study, stack_id
            (s->keys->python_only && !(study->tokens->of_stack[stack.n] & TOKEN_PYTHON));
 }
 
+static bool tally_kinds(struct sums *s, uint32_t side, uint32_t allocation,
+                        const struct diff_amount *amount)
+{
+    const struct study *study = s->side[side];
+    const struct lifetime *l = &study->lifetimes.at[allocation];
+    str category = str_from(category_names[study->categories.of[allocation]]);
+    return tally_add(&s->category, s->keep, category, 0, side, amount) &&
+           tally_add(&s->phase, s->keep, phase_of(study, l), 0, side, amount) &&
+           tally_add(&s->size, s->keep, S(""), l->bytes, side, amount);
+}
+
 /* Each allocation once; sums of stacks go to `of_stack`. */
 static bool sum_allocations(struct sums *s, uint32_t side, struct diff_amount *of_stack)
 {
@@ -186,11 +174,8 @@ static bool sum_allocations(struct sums *s, uint32_t side, struct diff_amount *o
         struct diff_amount amount = amount_of(l, s->options->weight, s->options->range[side]);
         if (amount.count == 0)
             continue;
-        str category = str_from(category_names[study->categories.of[i]]);
         add(&s->total[side], &amount);
-        ok = tally_add(&s->category, s->keep, category, 0, side, &amount) &&
-             tally_add(&s->phase, s->keep, phase_of(study, l), 0, side, &amount) &&
-             tally_add(&s->size, s->keep, S(""), l->bytes, side, &amount);
+        ok = s->piece_of[side] != NULL || tally_kinds(s, side, i, &amount);
         add(&of_stack[l->alloc_stack.n], &amount);
         if (is_keyless(s, study, l->alloc_stack))
             ok = ok && add_stackless(s, side, i, &amount);
@@ -213,7 +198,18 @@ static enum vrs_status add_site(struct sums *s, uint32_t side, stack_id stack,
         piece->phase = s->side[side]->phases.of_stack[stack.n];
     }
     piece_add(s, id, side, stack, amount);
+    if (s->piece_of[side] != NULL)
+        s->piece_of[side][stack.n] = id;
     return VRS_OK;
+}
+
+static enum vrs_status tally_module(struct sums *s, uint32_t side, stack_id stack,
+                                    const struct diff_amount *amount, struct vrs_error *err)
+{
+    str module = S("(no stack)");
+    if (stack.n != 0)
+        TRY(module_of(s, s->side[side], stack, &module, err));
+    return tally_add(&s->module, s->keep, module, 0, side, amount) ? VRS_OK : vrs_no_memory(err);
 }
 
 static enum vrs_status sum_side(struct sums *s, uint32_t side, struct vrs_error *err)
@@ -225,13 +221,10 @@ static enum vrs_status sum_side(struct sums *s, uint32_t side, struct vrs_error 
         return vrs_no_memory(err);
     for (uint32_t i = 0; i < stacks; i++) {
         stack_id stack = { i };
-        str module = S("(no stack)");
         if (of_stack[i].count == 0)
             continue;
-        if (i != 0)
-            TRY(module_of(s, study, stack, &module, err));
-        if (!tally_add(&s->module, s->keep, module, 0, side, &of_stack[i]))
-            return vrs_no_memory(err);
+        if (s->piece_of[side] == NULL)
+            TRY(tally_module(s, side, stack, &of_stack[i], err));
         if (!is_keyless(s, study, stack))
             TRY(add_site(s, side, stack, &of_stack[i], err));
     }

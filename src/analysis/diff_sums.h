@@ -18,6 +18,9 @@ struct sums {
     struct arena *keep, *scratch;
     bool split;     /* what has no stack, by category */
     bool no_stacks; /* neither recording has any: by size */
+    /* Of each stack of a side its piece, 0 where it has none.  NULL: not asked for; else nothing
+     * but the pieces is summed. */
+    uint32_t *piece_of[2];
     struct diff_amount total[2];
     struct tally category, module, phase, size;
     VEC(struct diff_piece) pieces; /* piece 0 is none */

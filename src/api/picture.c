@@ -109,13 +109,14 @@ static enum vrs_status draw(struct drawing *d, const struct vrs_recording *recor
         .device = o->device,
         .trust = true,
     };
+    struct report_look look = { .visit = take_device, .arg = d };
     struct vrs_result *report = NULL;
     d->scene.tool = vrs_version();
     d->scene.device =
         arena_array(&d->arena, struct scene_device, recording->model->devices.rows.len);
     if (d->scene.device == NULL)
         return vrs_no_memory(err);
-    TRY(report_make(recording, &report_options, take_device, d, &report, err));
+    TRY(report_make(recording, &report_options, &look, &report, err));
     d->scene.file = report->set.report[0].file;
     enum vrs_status status = write_picture(d, sink, err);
     vrs_result_free(report);

@@ -17,11 +17,10 @@ enum {
 struct reporting {
     struct asking *a;
     const struct vrs_report_options *o;
-    report_visitor *visit; /* or NULL */
-    void *arg;             /* of it */
-    bool compared;         /* with other devices, of this file or another */
-    bool told;             /* the analyses that the page joins are asked too */
-    bool studied;          /* what follows is made */
+    struct report_look look;
+    bool compared; /* with other devices, of this file or another */
+    bool told;     /* the analyses that the page joins are asked too */
+    bool studied;  /* what follows is made */
     struct category_rules rules;
     struct naming *naming; /* that studies show names by */
     struct studies studies;
@@ -207,8 +206,8 @@ static enum vrs_status complete(struct reporting *p, uint32_t d, struct report_d
     ret->curves = study->curves;
     ret->trust = study->trust;
     TRY(add_study(p, d, study, ret, err));
-    if (p->visit != NULL)
-        TRY(p->visit(p->arg, study, err));
+    if (p->look.visit != NULL)
+        TRY(p->look.visit(p->look.arg, study, err));
     arena_release(&a->scratch, mark);
     return VRS_OK;
 }
@@ -219,7 +218,7 @@ static enum vrs_status plan_studies(struct reporting *p, struct vrs_error *err)
     const struct vrs_report_options *o = p->o;
     struct asking *a = p->a;
     struct naming_options options = { text_or_empty(o->user_root), text_or_empty(o->library) };
-    p->compared = o->part || a->r->devices.rows.len > 1;
+    p->compared = p->look.compared || o->part || a->r->devices.rows.len > 1;
     p->told = !o->part && !o->trust && !o->quick;
     p->studied = p->told || p->compared || o->trust || o->timeline;
     if (!p->studied)
@@ -278,13 +277,16 @@ static enum vrs_status report_all(struct reporting *p, struct vrs_error *err)
 }
 
 enum vrs_status report_make(const struct vrs_recording *recording,
-                            const struct vrs_report_options *options, report_visitor *visit,
-                            void *arg, struct vrs_result **ret, struct vrs_error *err)
+                            const struct vrs_report_options *options,
+                            const struct report_look *look, struct vrs_result **ret,
+                            struct vrs_error *err)
 {
     struct vrs_report_options o = { 0 };
     options_take(&o, sizeof o, options);
     struct asking a;
-    struct reporting reporting = { .a = &a, .o = &o, .visit = visit, .arg = arg };
+    struct reporting reporting = { .a = &a, .o = &o };
+    if (look != NULL)
+        reporting.look = *look;
     category_rules_init(&reporting.rules);
     enum vrs_status status =
         asking_begin_unproven(&a, recording, RESULT_REPORT, o.user_root, o.library, o.device, err);
@@ -307,5 +309,5 @@ enum vrs_status vrs_report(const struct vrs_recording *recording,
                            const struct vrs_report_options *options, struct vrs_result **ret,
                            struct vrs_error *err)
 {
-    return report_make(recording, options, NULL, NULL, ret, err);
+    return report_make(recording, options, NULL, ret, err);
 }

@@ -2,6 +2,8 @@
 #include "render/view.h"
 #include "api/report.h"
 #include "api/result.h"
+#include "api/units.h"
+#include "api/view_pairs.h"
 
 struct making {
     const struct vrs_view_options *o;
@@ -10,6 +12,12 @@ struct making {
     struct view_file *file;
     struct vrs_result **report; /* of each file */
     uint32_t files;
+    const struct vrs_recording *const *recording;
+    uint32_t recordings;
+    uint32_t **row;           /* of each file's devices: that of the recording */
+    struct answer_set joined; /* all reports, to be compared */
+    struct view_pair *pair;
+    uint32_t pairs;
 };
 
 static enum vrs_status name_lists(const struct recording *r, const struct study *s,
@@ -34,11 +42,24 @@ static enum vrs_status name_lists(const struct recording *r, const struct study 
     return VRS_OK;
 }
 
+/* The step that holds the requested peak; 0: none. */
+static uint32_t peak_step(const struct study *s)
+{
+    int64_t peak = s->curves.of[CURVE_REQUESTED].peak_event;
+    uint32_t step = 0;
+    if (s->steps.source == STEPS_NONE || peak < 0 || peak > (int64_t)s->steps.end_event)
+        return 0;
+    while (step < s->steps.count && s->steps.boundary[step].event <= peak)
+        step++;
+    return step;
+}
+
 static enum vrs_status take_device(void *arg, struct study *s, struct vrs_error *err)
 {
     struct making *m = arg;
     const struct recording *r = s->r;
     struct view_file *file = &m->file[m->files];
+    m->row[m->files][file->devices] = s->device;
     struct view_device *d = &file->device[file->devices++];
     uint64_t first =
         s->events == 0 ? UNKNOWN_U64 : r->events.time_us[r->devices.first_event[s->device]];
@@ -48,15 +69,19 @@ static enum vrs_status take_device(void *arg, struct study *s, struct vrs_error 
         .base_us = first,
         .capacity_bytes = UNKNOWN_U64,
         .traced = s->traced,
+        .peak_step = peak_step(s),
         .start_known = s->curves.of[CURVE_RESERVED].start_known,
     };
     TRY(name_lists(r, s, &m->arena, d, err));
     return view_tables(s, &m->blocks, d, err);
 }
 
-static enum vrs_status take_file(struct making *m, const struct vrs_recording *recording,
-                                 const char *path, struct vrs_error *err)
+static enum vrs_status take_file(struct making *m, struct vrs_error *err)
 {
+    const struct vrs_recording *recording = m->recording[m->files];
+    const char *path = m->o->paths == NULL ? NULL : m->o->paths[m->files];
+    uint32_t devices = recording->model->devices.rows.len;
+    struct report_look look = { take_device, m, m->recordings > 1 };
     struct vrs_report_options o = {
         .size = sizeof o,
         .path = path,
@@ -65,25 +90,53 @@ static enum vrs_status take_file(struct making *m, const struct vrs_recording *r
         .device = m->o->device,
     };
     struct view_file *file = &m->file[m->files];
-    file->device = arena_array(&m->arena, struct view_device, recording->model->devices.rows.len);
-    if (file->device == NULL)
+    file->device = arena_array(&m->arena, struct view_device, devices);
+    m->row[m->files] = arena_array(&m->arena, uint32_t, devices);
+    if (file->device == NULL || m->row[m->files] == NULL)
         return vrs_no_memory(err);
-    TRY(report_make(recording, &o, take_device, m, &m->report[m->files], err));
+    TRY(report_make(recording, &o, &look, &m->report[m->files], err));
     file->report = &m->report[m->files]->set;
     m->files++;
     return VRS_OK;
 }
 
-static enum vrs_status take_all(struct making *m, const struct vrs_recording *const *recordings,
-                                uint32_t count, struct vrs_error *err)
+/* All devices that hold memory, beside each other. */
+static enum vrs_status compare_all(struct making *m, struct vrs_error *err)
 {
-    m->file = arena_array(&m->arena, struct view_file, count);
-    m->report = arena_array(&m->arena, struct vrs_result *, count);
-    if (m->file == NULL || m->report == NULL || !view_blocks_init(&m->blocks))
+    uint32_t units = 0, devices = 0;
+    for (uint32_t f = 0; f < m->files; f++)
+        devices += m->file[f].devices;
+    struct view_unit *unit = arena_array(&m->arena, struct view_unit, devices);
+    m->joined = (struct answer_set){
+        .kind = RESULT_REPORT,
+        .count = m->files,
+        .report = arena_array(&m->arena, struct report, m->files),
+    };
+    if (unit == NULL || m->joined.report == NULL)
         return vrs_no_memory(err);
-    for (uint32_t i = 0; i < count; i++)
-        TRY(take_file(m, recordings[i], m->o->paths == NULL ? NULL : m->o->paths[i], err));
-    return VRS_OK;
+    for (uint32_t f = 0; f < m->files; f++) {
+        m->joined.report[f] = m->file[f].report->report[0];
+        for (uint32_t d = 0; d < m->file[f].devices; d++)
+            if (m->joined.report[f].device[d].unit != NULL)
+                unit[units++] = (struct view_unit){ m->recording[f], m->row[f][d], f, d,
+                                                    &m->file[f].device[d] };
+    }
+    if (units < 2)
+        return VRS_OK;
+    TRY(compare_units(&m->joined, m->files > 1, &m->arena, err));
+    return view_pairs_make(unit, units, m->o, &m->blocks, &m->arena, &m->pair, &m->pairs, err);
+}
+
+static enum vrs_status take_all(struct making *m, struct vrs_error *err)
+{
+    m->file = arena_array(&m->arena, struct view_file, m->recordings);
+    m->report = arena_array(&m->arena, struct vrs_result *, m->recordings);
+    m->row = arena_array(&m->arena, uint32_t *, m->recordings);
+    if (m->file == NULL || m->report == NULL || m->row == NULL || !view_blocks_init(&m->blocks))
+        return vrs_no_memory(err);
+    for (uint32_t i = 0; i < m->recordings; i++)
+        TRY(take_file(m, err));
+    return compare_all(m, err);
 }
 
 static enum vrs_status write_page(const struct making *m, const struct vrs_sink *sink,
@@ -93,6 +146,9 @@ static enum vrs_status write_page(const struct making *m, const struct vrs_sink 
     struct viewing viewing = {
         .file = m->file,
         .files = m->files,
+        .pair = m->pair,
+        .pairs = m->pairs,
+        .ranks = m->joined.ranks,
         .blocks = &m->blocks,
         .tool = vrs_version(),
     };
@@ -107,11 +163,11 @@ enum vrs_status vrs_view(const struct vrs_recording *const *recordings, uint32_t
 {
     struct vrs_view_options o = { 0 };
     options_take(&o, sizeof o, options);
-    struct making m = { .o = &o };
+    struct making m = { .o = &o, .recording = recordings, .recordings = count };
     if (count == 0)
         return vrs_fail(err, VRS_USAGE, "a page needs a recording");
     arena_init(&m.arena, SIZE_MAX / 2);
-    enum vrs_status status = take_all(&m, recordings, count, err);
+    enum vrs_status status = take_all(&m, err);
     if (status == VRS_OK)
         status = write_page(&m, sink, err);
     for (uint32_t i = 0; i < m.files; i++)

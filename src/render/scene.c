@@ -133,7 +133,7 @@ static enum vrs_status take_steps(const struct view_source *from, struct arena *
     if (step == NULL)
         return vrs_no_memory(err);
     for (uint32_t i = 0; i < from->marks.count; i++)
-        if (from->marks.at[i].kind == MARK_STEP)
+        if (from->marks.at[i].kind == VIEW_STEP)
             step[d->steps++] =
                 (struct scene_step){ from->marks.at[i].first, from->marks.at[i].last };
     d->step = step;

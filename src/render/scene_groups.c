@@ -247,8 +247,20 @@ static int by_bytes_and_name(const void *a, const void *b)
     return order != 0 ? order : (x->group > y->group) - (x->group < y->group);
 }
 
-/* Groups from the bottom: categories in their order, others by their bytes at the peak; of these
- * the nine largest have colours. */
+/* Categories from the bottom in their order, what is of none on top. */
+static void rank_categories(struct making *m, uint32_t *bands)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < m->groups; i++) {
+        palette_category((enum category)i, &m->group[i].slot, &m->group[i].second);
+        if (i != CATEGORY_UNKNOWN)
+            bands[count++] = i;
+    }
+    bands[count] = CATEGORY_UNKNOWN;
+}
+
+/* Groups from the bottom: others than categories by their bytes at the peak; of these the nine
+ * largest have colours. */
 static enum vrs_status rank(struct making *m, enum scene_by by, uint32_t peak)
 {
     uint32_t *bands = arena_array(m->arena, uint32_t, m->groups);
@@ -264,8 +276,7 @@ static enum vrs_status rank(struct making *m, enum scene_by by, uint32_t peak)
     }
     m->d->group = m->group;
     if (by == SCENE_CATEGORY) {
-        for (uint32_t i = 0; i < m->groups; i++)
-            palette_category((enum category)i, &m->group[i].slot, &m->group[i].second);
+        rank_categories(m, bands);
         return VRS_OK;
     }
     if (m->groups > 1)

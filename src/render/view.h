@@ -5,7 +5,10 @@
 #ifndef VRS_RENDER_VIEW_H
 #define VRS_RENDER_VIEW_H
 
+#include "analysis/diff.h"
+#include "analysis/ranks.h"
 #include "analysis/study.h"
+#include "render/json.h"
 #include "render/out.h"
 #include "render/result.h"
 #include "render/view_column.h"
@@ -56,8 +59,10 @@ struct view_device {
     struct view_check check[VIEW_CHECKS];
     uint32_t checks;
     bool traced;
-    bool start_known; /* of the reserved curve */
-    uint64_t clipped; /* sizes that JavaScript cannot count */
+    bool start_known;          /* of the reserved curve */
+    uint64_t clipped;          /* sizes that JavaScript cannot count */
+    uint32_t peak_step;        /* that of the requested peak, from 1; 0: none */
+    const uint32_t *stack_row; /* of each row of table stack: that of the recording */
     struct view_table table[VIEW_TABLES];
 };
 
@@ -67,9 +72,32 @@ struct view_file {
     uint32_t devices;
 };
 
+/* Two devices of the page, and of each of their stacks which place it is in both: with the other at
+ * the peaks, and over all of the recordings. */
+enum view_pair_table {
+    VIEW_PAIR_A, /* of each stack of the first: matches, plus 1 */
+    VIEW_PAIR_B,
+    VIEW_PAIR_PEAK, /* of each match: how it was found */
+    VIEW_PAIR_EVER,
+    VIEW_PAIR_TABLES
+};
+
+struct view_pair {
+    struct {
+        uint32_t file, device; /* places in the head */
+        uint32_t peak_state;
+    } side[2];
+    enum diff_keyless keyless;
+    enum diff_stage first; /* as in struct diff_pairing */
+    struct view_table table[VIEW_PAIR_TABLES];
+};
+
 struct viewing {
     const struct view_file *file;
     uint32_t files;
+    const struct view_pair *pair;
+    uint32_t pairs;
+    const struct ranks *ranks; /* of all devices that hold memory; NULL: of fewer than two */
     const struct view_blocks *blocks;
     const char *tool; /* version */
 };
@@ -83,6 +111,19 @@ enum vrs_status view_tables(struct study *s, struct view_blocks *blocks, struct 
  * that the page must find again. */
 enum vrs_status view_cover(const struct study *s, struct view_blocks *blocks,
                            struct view_device *ret, struct vrs_error *err) MUST_CHECK;
+
+/* Packs what the page needs to sum up a difference; `a` and `b` are in the page already. */
+enum vrs_status view_pair_pack(const struct view_device *a, const struct view_device *b,
+                               const struct diff_pairing *peak, const struct diff_pairing *ever,
+                               struct view_blocks *blocks, struct view_pair *ret,
+                               struct vrs_error *err) MUST_CHECK;
+
+/* The members "diff" and "ranks" of the head, each behind a comma. */
+void view_many_head(struct buf *to, const struct viewing *viewing);
+
+/* Tables as the head has them, under the names of `names`. */
+void view_put_tables(struct json *j, const struct view_table *table, const char *const *names,
+                     uint32_t tables);
 
 /* The JSON of the page's head, with nothing that could end a script element. */
 void view_head(struct buf *to, const struct viewing *viewing);

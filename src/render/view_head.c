@@ -2,7 +2,6 @@
 #include <stdio.h>
 
 #include "analysis/category_rules.h"
-#include "render/json.h"
 #include "render/render.h"
 #include "render/view.h"
 
@@ -34,14 +33,14 @@ static void put_column(struct json *j, const struct view_packed *p)
     json_close(j);
 }
 
-static void put_tables(struct json *j, const struct view_device *d)
+void view_put_tables(struct json *j, const struct view_table *table, const char *const *names,
+                     uint32_t tables)
 {
     json_object(j, "tables");
-    for (int t = 0; t < VIEW_TABLES; t++) {
-        const struct view_table *table = &d->table[t];
+    for (uint32_t t = 0; t < tables; t++, table++) {
         if (table->columns == 0)
             continue;
-        json_object(j, view_table_names[t]);
+        json_object(j, names[t]);
         json_u64(j, "rows", table->rows);
         json_object(j, "columns");
         for (uint32_t c = 0; c < table->columns; c++)
@@ -124,7 +123,7 @@ static void put_device(struct json *j, const struct view_device *d)
     }
     put_lists(j, d);
     put_checks(j, d);
-    put_tables(j, d);
+    view_put_tables(j, d->table, view_table_names, VIEW_TABLES);
 }
 
 /* JSON has these characters only inside strings, where an escape means the same. */
@@ -158,6 +157,9 @@ static void put_file(struct buf *to, const struct viewing *v, const struct view_
     struct json j;
     buf_text(to, "{ \"report\": ");
     put_report(to, v, file);
+    if (!file->report->report[0].file.origin.complete)
+        buf_format(to, ", \"cut_at_byte\": %llu",
+                   (unsigned long long)file->report->report[0].file.origin.cut_offset);
     buf_text(to, ", \"devices\": [");
     for (uint32_t d = 0; d < file->devices; d++) {
         buf_text(to, d == 0 ? "" : ", ");
@@ -180,7 +182,9 @@ void view_head(struct buf *to, const struct viewing *v)
         buf_text(&json, i == 0 ? "" : ", ");
         put_file(&json, v, &v->file[i]);
     }
-    buf_text(&json, "] }\n");
+    buf_text(&json, "]");
+    view_many_head(&json, v);
+    buf_text(&json, "}\n");
     put_harmless(to, buf_slice(&json));
     buf_end(&json, to);
 }

@@ -1,6 +1,8 @@
 /* view_names.c - from what is carried to everything above it. */
 #include "render/view_names.h"
 
+#include "analysis/frame_class.h"
+#include "analysis/module_path.h"
 #include "base/utf8.h"
 
 enum { STRINGS_MOST = 1 << 30 };
@@ -15,8 +17,7 @@ enum vrs_status view_names_text(struct view_names *names, str text, uint32_t *re
     return VRS_OK;
 }
 
-/* Many frames may share one long name. */
-static enum vrs_status put_bounded(struct view_names *n, str text, uint32_t *ret,
+enum vrs_status view_names_bounded(struct view_names *n, str text, uint32_t *ret,
                                    struct vrs_error *err)
 {
     struct buf b;
@@ -62,10 +63,41 @@ static enum vrs_status name_frames(const struct study *s, struct view_names *n,
     for (uint32_t i = 1; i < n->frames; i++) {
         struct frame frame = frames_get(&r->frames, (frame_id){ n->frame_row[i] });
         n->frame_class[i] = (uint8_t)naming_class(s->naming, (frame_id){ n->frame_row[i] });
-        TRY(put_bounded(n, strings_text(&r->strings, frame.name), &n->function[i], err));
-        TRY(put_bounded(n, strings_text(&r->strings, frame.file), &n->file[i], err));
+        TRY(view_names_bounded(n, strings_text(&r->strings, frame.name), &n->function[i], err));
+        TRY(view_names_bounded(n, strings_text(&r->strings, frame.file), &n->file[i], err));
     }
     return VRS_OK;
+}
+
+/* The innermost native frame that is evidence of one. */
+static str operator_of(const struct study *s, stack_id stack)
+{
+    const struct recording *r = s->r;
+    str found = S("");
+    for (; stack.n != 0 && found.len == 0; stack = stacks_caller(&r->stacks, stack)) {
+        frame_id id = stacks_frame(&r->stacks, stack);
+        if (naming_class(s->naming, id) != FRAME_NATIVE)
+            continue;
+        str name = strings_text(&r->strings, frames_get(&r->frames, id).name);
+        found = native_operator(name);
+        if (found.len == 0)
+            found = backward_node(name);
+    }
+    return found;
+}
+
+static enum vrs_status name_work(const struct study *s, struct view_names *n, uint32_t stack,
+                                 struct vrs_error *err)
+{
+    stack_id id = { n->stack_row[stack] };
+    struct buf path;
+    buf_init(&path, SIZE_MAX / 2);
+    enum vrs_status status = module_path(s, id, s->scratch, &path, err);
+    if (status == VRS_OK)
+        status = view_names_text(n, buf_slice(&path), &n->module[stack], err);
+    buf_free(&path);
+    return status == VRS_OK ? view_names_bounded(n, operator_of(s, id), &n->op[stack], err)
+                            : status;
 }
 
 static enum vrs_status name_stacks(const struct study *s, const bool *shown, struct view_names *n,
@@ -79,6 +111,8 @@ static enum vrs_status name_stacks(const struct study *s, const bool *shown, str
         TRY(naming_of(s->naming, (stack_id){ row }, &names, err));
         TRY(view_names_text(n, names.culprit, &n->culprit[i], err));
         TRY(view_names_text(n, names.owner, &n->owner[i], err));
+        if (i > 0)
+            TRY(name_work(s, n, i, err));
     }
     return VRS_OK;
 }
@@ -103,11 +137,13 @@ enum vrs_status view_names_make(const struct study *s, const bool *shown, struct
     ret->frames = number(ret->frame_id, ret->frame_row, frames);
     ret->culprit = arena_array(arena, uint32_t, ret->stacks);
     ret->owner = arena_array(arena, uint32_t, ret->stacks);
+    ret->module = arena_array(arena, uint32_t, ret->stacks);
+    ret->op = arena_array(arena, uint32_t, ret->stacks);
     ret->frame_class = arena_array(arena, uint8_t, ret->frames);
     ret->function = arena_array(arena, uint32_t, ret->frames);
     ret->file = arena_array(arena, uint32_t, ret->frames);
-    if (ret->culprit == NULL || ret->owner == NULL || ret->frame_class == NULL ||
-        ret->function == NULL || ret->file == NULL)
+    if (ret->culprit == NULL || ret->owner == NULL || ret->module == NULL || ret->op == NULL ||
+        ret->frame_class == NULL || ret->function == NULL || ret->file == NULL)
         return vrs_no_memory(err);
     TRY(name_frames(s, ret, err));
     return name_stacks(s, shown, ret, err);

@@ -11,6 +11,8 @@ struct view_names {
     uint32_t *stack_id;        /* of each stack of the recording; 0: not shown */
     uint32_t *stack_row;       /* of each shown stack: that of the recording; row 0 is none */
     uint32_t *culprit, *owner; /* of each shown stack: string; 0 where it only calls another */
+    uint32_t *module,
+        *op; /* the same: its modules, the operator or backward node it runs; 0: none */
     uint32_t stacks;
     uint32_t *frame_id, *frame_row; /* the same of frames */
     uint8_t *frame_class;           /* of each shown frame: enum frame_class */
@@ -28,5 +30,9 @@ void view_names_end(struct view_names *names);
 /* The id of a text, old or new. */
 enum vrs_status view_names_text(struct view_names *names, str text, uint32_t *ret,
                                 struct vrs_error *err) MUST_CHECK;
+
+/* The same of as much of it as answers show: many frames may share one long name. */
+enum vrs_status view_names_bounded(struct view_names *names, str text, uint32_t *ret,
+                                   struct vrs_error *err) MUST_CHECK;
 
 #endif

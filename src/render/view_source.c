@@ -129,6 +129,36 @@ uint64_t view_alloc_flags(const void *from, uint32_t row)
     return life(from, row)->origin;
 }
 
+/* What its alloc said of where it belongs. */
+uint64_t view_alloc_context(const void *from, uint32_t row)
+{
+    const struct view_source *f = from;
+    int64_t birth = life(f, row)->birth;
+    uint32_t first = f->s->r->devices.first_event[f->s->device];
+    return birth < 0 ? 0 : f->context[f->s->r->events.context[first + (uint32_t)birth]];
+}
+
+/* The id of a compiled graph, else what the user's code set, else a category it named. */
+static enum vrs_status name_contexts(struct view_source *f, struct vrs_error *err)
+{
+    const struct contexts *c = &f->s->r->contexts;
+    uint32_t *id = arena_array(f->s->scratch, uint32_t, c->rows.len);
+    bool any = false;
+    if (id == NULL)
+        return vrs_no_memory(err);
+    for (uint32_t i = 0; i < c->rows.len; i++) {
+        str text = strings_text(&f->s->r->strings, (string_id){ c->compile_context[i] });
+        if (text.len == 0 || str_equal(text, S("N/A")))
+            text = strings_text(&f->s->r->strings, (string_id){ c->user_metadata[i] });
+        if (text.len == 0)
+            text = strings_text(&f->s->r->strings, (string_id){ c->category[i] });
+        TRY(view_names_bounded(&f->names, text, &id[i], err));
+        any = any || text.len != 0;
+    }
+    f->context = any ? id : NULL;
+    return VRS_OK;
+}
+
 static enum vrs_status order_allocations(struct view_source *f, struct vrs_error *err)
 {
     const struct study *s = f->s;
@@ -190,38 +220,6 @@ uint32_t view_event_row(const struct view_source *f, const uint32_t *events, uin
     return f->s->r->devices.first_event[f->s->device] + events[row];
 }
 
-static void add_steps(struct view_source *f)
-{
-    const struct steps *steps = &f->s->steps;
-    for (uint32_t i = 0; steps->source != STEPS_NONE && i < steps->count; i++) {
-        bool last = i + 1 == steps->count;
-        uint32_t end = last ? steps->end_event : steps->boundary[i + 1].event - 1;
-        f->marks.at[f->marks.count++] = (struct view_mark){
-            .kind = MARK_STEP,
-            .first = steps->boundary[i].event + 1,
-            .last = end + 1,
-        };
-    }
-}
-
-static enum vrs_status add_phases(struct view_source *f, struct vrs_error *err)
-{
-    const struct phases *p = &f->s->phases;
-    for (uint32_t i = 0; p->known && i < p->intervals; i++) {
-        uint32_t end = i + 1 < p->intervals ? p->interval[i + 1].first_event : f->s->events;
-        struct view_mark *to = &f->marks.at[f->marks.count++];
-        *to = (struct view_mark){
-            .kind = MARK_PHASE,
-            .depth = 1,
-            .first = p->interval[i].first_event + 1,
-            .last = end,
-        };
-        TRY(view_names_text(&f->names, str_from(phase_names[p->interval[i].phase]), &to->name,
-                            err));
-    }
-    return VRS_OK;
-}
-
 /* Which stacks are shown: of allocations and of requests that failed. */
 static enum vrs_status find_names(struct view_source *f, struct vrs_error *err)
 {
@@ -239,23 +237,14 @@ static enum vrs_status find_names(struct view_source *f, struct vrs_error *err)
     return view_names_make(s, shown, &f->names, err);
 }
 
-static enum vrs_status find_marks(struct view_source *f, struct vrs_error *err)
-{
-    f->marks.at = arena_array(f->s->scratch, struct view_mark,
-                              (size_t)f->s->steps.count + f->s->phases.intervals);
-    if (f->marks.at == NULL)
-        return vrs_no_memory(err);
-    add_steps(f);
-    return add_phases(f, err);
-}
-
 static enum vrs_status make(struct view_source *f, struct vrs_error *err)
 {
     TRY(order_allocations(f, err));
     TRY(find_events(f, err));
     TRY(find_names(f, err));
+    TRY(name_contexts(f, err));
     TRY(view_ranges_make(f->s, f->s->scratch, &f->ranges, err));
-    return find_marks(f, err);
+    return view_marks_make(f->s, &f->names, &f->marks, err);
 }
 
 enum vrs_status view_source_make(struct study *s, struct view_source *ret, struct vrs_error *err)

@@ -5,16 +5,9 @@
 #ifndef VRS_RENDER_VIEW_SOURCE_H
 #define VRS_RENDER_VIEW_SOURCE_H
 
+#include "render/view_marks.h"
 #include "render/view_names.h"
 #include "render/view_ranges.h"
-
-enum view_mark_kind { MARK_STEP, MARK_PHASE, MARK_ANNOTATION };
-
-struct view_mark {
-    uint8_t kind, depth;
-    uint32_t first, last; /* states */
-    uint32_t name;        /* a string of the names */
-};
 
 struct view_source {
     struct study *s;
@@ -22,11 +15,9 @@ struct view_source {
     uint32_t *order; /* of allocations: older ones first, then by birth */
     uint32_t *pool;  /* of each allocation, in `order` */
     struct view_ranges ranges;
-    struct {
-        struct view_mark *at;
-        uint32_t count;
-    } marks;
-    uint32_t *events; /* rows of events that no allocation tells of */
+    struct view_marks marks;
+    uint32_t *context; /* of each of the recording's: a string of the names; NULL: no texts */
+    uint32_t *events;  /* rows of events that no allocation tells of */
     uint32_t event_count;
     uint32_t *ooms; /* those of them that ran out of memory */
     uint32_t oom_count;
@@ -54,6 +45,7 @@ uint64_t view_alloc_phase(const void *source, uint32_t row);
 uint64_t view_alloc_stream(const void *source, uint32_t row);
 uint64_t view_alloc_pool(const void *source, uint32_t row);
 uint64_t view_alloc_flags(const void *source, uint32_t row);
+uint64_t view_alloc_context(const void *source, uint32_t row); /* where there are texts */
 
 /* Where an address lies among all that were ever mapped, in units of 512 bytes; UINT32_MAX: never.
  */

@@ -1,4 +1,6 @@
 /* view_tables.c - from a study to the packed tables of the page. */
+#include <string.h>
+
 #include "render/view.h"
 #include "render/view_source.h"
 
@@ -55,13 +57,16 @@ static enum vrs_status fill_allocations(struct filling *f)
         { "pool", VIEW_U16, VIEW_AS_IT_IS, NULL, view_alloc_pool },
         { "flags", VIEW_U8, VIEW_AS_IT_IS, NULL, view_alloc_flags },
     };
+    static const struct view_column told = { "ctx", VIEW_U32, VIEW_AS_IT_IS, NULL,
+                                             view_alloc_context };
     uint32_t rows = f->from.s->lifetimes.count;
     if (!view_blocks_next(f->blocks))
         return vrs_no_memory(f->err);
     TRY(put_all(f, VIEW_ALLOC, first, COUNT(first), rows));
     if (!view_blocks_next(f->blocks))
         return vrs_no_memory(f->err);
-    return put_all(f, VIEW_ALLOC, rest, COUNT(rest), rows);
+    TRY(put_all(f, VIEW_ALLOC, rest, COUNT(rest), rows));
+    return f->from.context == NULL ? VRS_OK : put(f, VIEW_ALLOC, &told, &f->from, rows);
 }
 
 /* Times and events. */
@@ -273,6 +278,16 @@ static uint64_t stack_owner(const void *from, uint32_t row)
     return ((const struct view_source *)from)->names.owner[row];
 }
 
+static uint64_t stack_op(const void *from, uint32_t row)
+{
+    return ((const struct view_source *)from)->names.op[row];
+}
+
+static uint64_t stack_module(const void *from, uint32_t row)
+{
+    return ((const struct view_source *)from)->names.module[row];
+}
+
 static uint64_t frame_function(const void *from, uint32_t row)
 {
     return ((const struct view_source *)from)->names.function[row];
@@ -307,6 +322,8 @@ static enum vrs_status fill_names(struct filling *f)
         { "site", VIEW_U32, VIEW_AS_IT_IS, NULL, stack_culprit },
         { "culprit", VIEW_U32, VIEW_AS_IT_IS, NULL, stack_culprit },
         { "owner", VIEW_U32, VIEW_AS_IT_IS, NULL, stack_owner },
+        { "op", VIEW_U32, VIEW_AS_IT_IS, NULL, stack_op },
+        { "module", VIEW_U32, VIEW_AS_IT_IS, NULL, stack_module },
     };
     static const struct view_column frame[] = {
         { "func", VIEW_U32, VIEW_ZIGZAG, NULL, frame_function },
@@ -326,6 +343,18 @@ static enum vrs_status fill_names(struct filling *f)
                            &table->column[table->columns++], f->err);
 }
 
+/* For those who speak of stacks when the tables are packed. */
+static enum vrs_status keep_stacks(struct filling *f)
+{
+    const struct view_names *names = &f->from.names;
+    uint32_t *kept = arena_array(f->from.s->keep, uint32_t, names->stacks);
+    if (kept == NULL)
+        return vrs_no_memory(f->err);
+    memcpy(kept, names->stack_row, names->stacks * sizeof *kept);
+    f->to->stack_row = kept;
+    return VRS_OK;
+}
+
 static enum vrs_status fill(struct filling *f)
 {
     TRY(fill_allocations(f));
@@ -333,6 +362,7 @@ static enum vrs_status fill(struct filling *f)
     TRY(fill_ranges(f));
     TRY(fill_marks(f));
     TRY(fill_names(f));
+    TRY(keep_stacks(f));
     view_blocks_cover(f->blocks);
     return view_cover(f->from.s, f->blocks, f->to, f->err);
 }

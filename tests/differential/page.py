@@ -61,3 +61,37 @@ def live_at(alloc, state):
     """The rows that are alive in a state."""
     return [row for row, (born, until) in enumerate(zip(alloc["born"], alloc["until"]))
             if born <= state and (until == 0 or state < born + until)]
+
+
+STAGES = ("M0", "M1", "M2", "M3", "M4", "small")
+
+
+def live_sums(page, device, state, match, keyless):
+    """Bytes and count of what is alive in a state, by match; by what has no stack to match."""
+    alloc, sums = page.table(device, "alloc"), {}
+    for row in live_at(alloc, state):
+        place = match[alloc["stack"][row]]
+        if not place:
+            kind = {"category": alloc["cat"], "size": alloc["bytes"]}.get(keyless)
+            place = ("keyless", kind[row] if kind else None)
+        held, count = sums.get(place, (0, 0))
+        sums[place] = held + alloc["bytes"][row], count + 1
+    return sums
+
+
+def peak_rows(page, pair):
+    """The rows of a pair at both peaks: (stage, score or None, A's bytes, B's, A's count, B's)."""
+    sides = [page.head["files"][pair[s]["file"]]["devices"][pair[s]["device"]] for s in "ab"]
+    matches = [page.table(pair, s)["peak"] if page.table(pair, s) else [] for s in "ab"]
+    found = page.table(pair, "peak") or {"stage": [], "score": []}
+    a, b = (live_sums(page, device, pair[s]["peak_state"], match, pair["keyless"])
+            for device, s, match in zip(sides, "ab", matches))
+    rows = []
+    for place in set(a) | set(b):
+        stage, score = STAGES[pair["first"]] if place in a and place in b else "M4", None
+        if not isinstance(place, tuple):
+            stage = STAGES[found["stage"][place - 1]]
+            score = found["score"][place - 1] if stage == "M3" else None
+        (a_bytes, a_count), (b_bytes, b_count) = a.get(place, (0, 0)), b.get(place, (0, 0))
+        rows.append((stage, score, a_bytes, b_bytes, a_count, b_count))
+    return sorted(rows, key=str)

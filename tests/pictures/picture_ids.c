@@ -96,11 +96,12 @@ int main(int argc, char **argv)
         if (strcmp(scene_by_names[i], argv[2]) == 0)
             d.scene.wish.by = (enum scene_by)i;
     arena_init(&d.arena, SIZE_MAX / 2);
+    struct report_look look = { .visit = take, .arg = &d };
     enum vrs_status status = vrs_open(argv[1], NULL, &file, &err);
     if (status == VRS_OK)
         status = vrs_recording(file, 0, &r, &err);
     if (status == VRS_OK)
-        status = report_make(r, &o, take, &d, &report, &err);
+        status = report_make(r, &o, &look, &report, &err);
     if (status == VRS_OK && d.taken)
         status = dump_all(&d);
     else if (status != VRS_OK)

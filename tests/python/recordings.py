@@ -28,3 +28,34 @@ def make(script):
         done = subprocess.run([tool, source, "-o", target, "--library", SCRIPTS], stderr=subprocess.PIPE, timeout=300)
         assert done.returncode == 0, done.stderr.decode("utf-8", "replace")[-2000:]
     return target
+
+
+RANK = """%s
+include torch.stacks
+stack main run.py:40 main < run.py:44 <module>
+stack init @malloc < model.py:9 __init__ < run.py:12 build < @main
+stack forward @malloc < ::at::_ops::addmm::call(…) < model.py:18 forward < @call < run.py:%d train < @main
+stack free_step @release < run.py:27 train < @main
+alloc weight 200MiB init
+repeat 4 {
+  mark ProfilerStep#$i start
+  alloc h %dMiB forward
+  alloc grad 30MiB linear_backward
+  free h free_saved
+  free grad free_step
+  mark ProfilerStep#$i end
+  time +5000
+}
+"""
+
+
+def eight_ranks(folder):
+    """The files of a job: rank 3 has a larger batch, rank 5 no stacks, rank 7 is cut, and in rank 2 a line moved."""
+    paths = []
+    for rank in range(8):
+        script = RANK % ("no_stacks" if rank == 5 else "", 23 if rank == 2 else 21, 160 if rank == 3 else 48)
+        whole = make(script + "# rank %d\n" % rank).read_bytes()
+        path = folder / ("run_rank%d.pickle" % rank)
+        path.write_bytes(whole[:len(whole) * 7 // 10] if rank == 7 else whole)
+        paths.append(path)
+    return paths

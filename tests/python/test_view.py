@@ -2,6 +2,7 @@
 import re
 
 import pytest
+import recordings
 from differential import model, page, random_recording, reader, writers
 
 from conftest import ROOT, run
@@ -113,3 +114,43 @@ def test_the_default_name_is_that_of_the_file(tmp_path):
     r = run("view", EXAMPLES[0], cwd=tmp_path, expect=0)
     made = tmp_path / (EXAMPLES[0].stem + ".html")
     assert made.read_bytes().startswith(b"<!doctype html>") and made.name in r.out
+
+
+def test_annotations_nest():
+    """Each from its first event to the last before its end; those within another are deeper."""
+    script = """stack any model.py:1 f
+mark outer start
+alloc a 2MiB any
+mark inner start
+alloc b 3MiB any
+mark inner end
+alloc c 4MiB any
+mark outer end
+mark nothing start
+mark nothing end
+alloc d 5MiB any
+mark open start
+alloc e 6MiB any
+"""
+    made = view(recordings.make(script))
+    device = made.head["files"][0]["devices"][0]
+    marks, strings = made.table(device, "mark"), made.strings(device)
+    born = dict(zip(made.table(device, "alloc")["bytes"], made.table(device, "alloc")["born"]))
+    found = [(strings[name], depth, [n for n in range(2, 7) if first <= born[n << 20] <= last])
+             for kind, first, last, depth, name in zip(*(marks[c] for c in ("kind", "first", "last", "depth", "name")))
+             if kind == 2]
+    assert found == [("outer", 0, [2, 3, 4]), ("inner", 1, [3]), ("open", 0, [6])]
+
+
+def test_what_an_alloc_names_is_there():
+    script = """stack any ::at::_ops::addmm::call(\u2026) < block.py:3 forward < model.py:1 forward < run.py:2 main
+alloc a 2MiB any compile 0/1
+alloc b 3MiB any metadata mine
+alloc c 4MiB any
+"""
+    made = view(recordings.make(script))
+    device = made.head["files"][0]["devices"][0]
+    alloc, stack, strings = made.table(device, "alloc"), made.table(device, "stack"), made.strings(device)
+    assert [strings[n] for n in alloc["ctx"]] == ["0/1", "mine", ""]
+    of = alloc["stack"][0]
+    assert strings[stack["op"][of]] == "addmm" and strings[stack["module"][of]] == "model.py > block.py"

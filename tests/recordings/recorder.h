@@ -8,7 +8,7 @@
 #include "allocator/made_state.h"
 #include "model/recording.h"
 
-enum { DEVICES_MAX = 16 };
+enum { DEVICES_MAX = 64 };
 
 struct made_event {
     uint8_t action;

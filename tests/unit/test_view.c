@@ -88,6 +88,7 @@ static void large_numbers_are_clipped_and_counted(void **state)
 }
 
 static const char *text;
+static uint32_t times; /* that the page has the recording */
 
 /* What was written so far, with a NUL behind it; a page has its program in it. */
 static struct {
@@ -111,14 +112,15 @@ static const struct vrs_sink sink = { write_part, NULL };
 static enum vrs_status write_page(void *arg)
 {
     struct vrs_file *file = NULL;
-    const struct vrs_recording *r = NULL;
+    const struct vrs_recording *r[2] = { NULL, NULL };
     (void)arg;
     page.len = 0;
     enum vrs_status status = vrs_open_bytes(text, strlen(text), "run.json", NULL, &file, NULL);
     if (status == VRS_OK)
-        status = vrs_recording(file, 0, &r, NULL);
+        status = vrs_recording(file, 0, &r[0], NULL);
+    r[1] = r[0];
     if (status == VRS_OK)
-        status = vrs_view(&r, 1, NULL, &sink, NULL);
+        status = vrs_view(r, times, NULL, &sink, NULL);
     vrs_close(file);
     return status;
 }
@@ -134,6 +136,7 @@ static void every_allocation_may_fail(void **state)
     (void)state;
     static char whole[sizeof page.at];
     text = recording_of_steps("train.py");
+    times = 1;
     assert_int_equal(write_page(NULL), VRS_OK);
     memcpy(whole, page.at, page.len + 1);
     fault_each(write_page, page_is_whole, whole);
@@ -158,6 +161,20 @@ static void failures_tell_the_least_the_card_has(void **state)
     assert_non_null(strstr(page.at, "\"capacity_bytes\": 2098152,"));
 }
 
+/* Two recordings are also compared. */
+static void every_allocation_of_two_may_fail(void **state)
+{
+    (void)state;
+    static char whole[sizeof page.at];
+    text = recording_of_steps("train.py");
+    times = 2;
+    assert_int_equal(write_page(NULL), VRS_OK);
+    memcpy(whole, page.at, page.len + 1);
+    fault_each(write_page, page_is_whole, whole);
+    assert_non_null(strstr(page.at, "\"keyless\""));
+    assert_non_null(strstr(page.at, "\"skew_ratio\": 1.000000"));
+}
+
 static void a_page_needs_a_recording(void **state)
 {
     (void)state;
@@ -173,6 +190,7 @@ int main(void)
         cmocka_unit_test(large_numbers_are_clipped_and_counted),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(failures_tell_the_least_the_card_has),
+        cmocka_unit_test(every_allocation_of_two_may_fail),
         cmocka_unit_test(a_page_needs_a_recording),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

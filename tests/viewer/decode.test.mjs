@@ -1,7 +1,7 @@
 // decode.test.mjs - packed columns come back exactly; damage is named.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { decodeCover, decodeDevice, decodeMore, schemaProblem } from '../../viewer/core/decode.js';
+import { decodeDevice, decodeMore, decodeWhole, schemaProblem } from '../../viewer/core/decode.js';
 import { decodeColumn, fromBase64 } from '../../viewer/core/unpack.js';
 import { packColumn, packModel, WIDTH } from './pack.mjs';
 import { makeModel, manyModels, random } from './synthetic.mjs';
@@ -210,11 +210,11 @@ test('the cover is its own table', async () => {
   const state = packColumn([0, 4, 9], 'u32');
   const head = { tables: { cover: { rows: 3, columns: {
     state: { ...state.spec, block: 0, at: 0 }, requested: { type: 'u64', const: 5 } } } } };
-  const cover = await decodeCover(head, [state.bytes]);
+  const cover = await decodeWhole(head.tables, 'cover', [state.bytes]);
   assert.deepEqual(Array.from(cover.state), [0, 4, 9]);
   assert.deepEqual(Array.from(cover.requested), [5, 5, 5]);
-  assert.equal(await decodeCover(head, []), null);
-  assert.equal(await decodeCover({ tables: {} }, []), null);
+  assert.equal(await decodeWhole(head.tables, 'cover', []), null);
+  assert.equal(await decodeWhole({}, 'cover', []), null);
 });
 
 test('categories may be plain names', async () => {

@@ -206,3 +206,38 @@ test('a request that waits for blocks does not keep them out', async () => {
   await until(() => answered.has(1));
   assert.equal(answered.get(1).bytes, oracle(makeModel(2)).requested(5));
 });
+
+test('covers of all devices need none of them', async () => {
+  const cover = (n) => ({ rows: 1, columns: { requested: { type: 'u64', const: n } } });
+  const devices = [1, 2, 3, 4, 5].map((seed) => {
+    const { head } = packModel(makeModel(seed));
+    return { ...head, tables: { ...head.tables, cover: cover(seed) } };
+  });
+  devices.push({ ...devices[0], tables: {} });
+  const call = createEngine([{ devices: devices.slice(0, 2) }, { devices: devices.slice(2) }]);
+  const covers = await call('covers');
+  assert.deepEqual(covers.map((list) => list.map((one) => one && one.requested[0])),
+    [[1, 2], [3, 4, 5, null]]);
+});
+
+test('devices are decoded when they are asked for, and the oldest is given back', async () => {
+  const { head, blocks } = packModel(makeModel(3));
+  const tables = new Set();
+  const devices = [0, 1, 2, 3, 4].map((n) => ({ ...head, get tables() {
+    tables.add(n);
+    return head.tables;
+  } }));
+  const call = createEngine([{ devices }]);
+  for (const [n, bytes] of blocks.entries()) await call('block', { n, bytes });
+  await call('end');
+  assert.equal(tables.size, 0);
+  for (const dev of [0, 1, 0, 2, 3]) {
+    tables.clear();
+    await call('cover', { dev, wait: true });
+    // What is kept is not read again.
+    assert.deepEqual([...tables], dev === 0 && tables.size === 0 ? [] : [dev], `device ${dev}`);
+  }
+  tables.clear();
+  await call('cover', { dev: 1, wait: true });
+  assert.deepEqual([...tables], [1], 'it had been given back');
+});

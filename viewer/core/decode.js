@@ -151,6 +151,7 @@ function checkReferences(model) {
     checkIds(model, 'stack', column, strings);
   }
   checkIds(model, 'stack', 'module', model.module ? model.module.rows : strings);
+  checkIds(model, 'alloc', 'ctx', strings);
   for (const column of ['func', 'file']) checkIds(model, 'frame', column, strings);
   checkIds(model, 'mark', 'name', strings);
 }
@@ -235,17 +236,17 @@ export async function decodeDevice(head, blocks) {
   return model;
 }
 
-/** The picture of the whole recording that was made beforehand: its columns by name, or null. */
-export async function decodeCover(head, blocks) {
-  const table = head.tables?.cover;
-  if (!table || !(table.rows > 0)) return null;
-  const cover = { rows: table.rows };
-  for (const [column, given] of Object.entries(table.columns)) {
-    const spec = { rows: table.rows, ...given };
-    const name = `cover.${column}`;
+/** All columns of a table by their names, with its `rows`; null where it has none, or none here. */
+export async function decodeWhole(tables, table, blocks) {
+  const head = tables?.[table];
+  if (!head || !(head.rows > 0)) return null;
+  const got = { rows: head.rows };
+  for (const [column, given] of Object.entries(head.columns)) {
+    const spec = { rows: head.rows, ...given };
+    const name = `${table}.${column}`;
     const bytes = hasBytes(spec, spec.rows) ? bytesOf(spec, blocks, name) : null;
     if (bytes === undefined) return null;
-    cover[column] = await decodeColumn(spec, bytes, name);
+    got[column] = await decodeColumn(spec, bytes, name);
   }
-  return cover;
+  return got;
 }

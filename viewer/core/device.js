@@ -22,12 +22,14 @@ function remembered(make, most) {
   };
 }
 
-/* Groups from the bottom of the stack: categories as the head lists them, others by their bytes at
- * the peak. */
+/* Groups from the bottom of the stack: categories as the head lists them, what is of none on top;
+ * others by their bytes at the peak. */
 function bandsOf(d, by) {
   const { names } = d.grouping(by);
   const bands = Uint16Array.from(names.keys());
-  if (by === 'category') return bands;
+  if (by === 'category') {
+    return bands.sort((a, b) => (names[a] === 'unknown') - (names[b] === 'unknown') || a - b);
+  }
   const at = new Float64Array(names.length);
   for (const g of groupRows(d.model, liveAt(d.model, d.peak()), d.grouping(by))) {
     at[g.key] = g.bytes;

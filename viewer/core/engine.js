@@ -1,12 +1,13 @@
 // engine.js - the one face of the core: blocks go in, operations are answered.
 import { answers } from './answers.js';
-import { decodeCover, decodeDevice, decodeMore } from './decode.js';
+import { decodeDevice, decodeMore, decodeWhole } from './decode.js';
 import { createDevice } from './device.js';
 import { summary } from './summary.js';
 
 // Answered as soon as allocations are here; all else waits for every column.
 const EARLY = ['raster', 'groups'];
-const KEPT = 2;
+// The open device, and two that are compared.
+const KEPT = 3;
 
 function isEarly(op, args) {
   return EARLY.includes(op) && ['category', 'birth'].includes(args.by ?? 'category')
@@ -32,7 +33,7 @@ function createLoad(head, blocks, only) {
     if (!load.device) load.device = createDevice(await decodeDevice(head, blocks));
     else if (!load.device.model.whole) await decodeMore(load.device.model, blocks);
     const { device } = load;
-    device.cover ??= await decodeCover(head, blocks);
+    device.cover ??= await decodeWhole(head.tables, 'cover', blocks);
     const { model } = device;
     if (model.alloc.rows > 0 || model.whole) load.first.resolve();
     if (!model.whole) return;
@@ -49,10 +50,17 @@ function createLoad(head, blocks, only) {
   return load;
 }
 
+/* Of each device of each file what was computed beforehand. */
+function coversOf(files, blocks) {
+  return Promise.all(files.map((file) => Promise.all((file.devices ?? [])
+    .map((head) => decodeWhole(head.tables, 'cover', blocks)))));
+}
+
 /**
  * `files` as in the head of the page. Returns call(op, args) -> promise of an answer; args.file and
  * args.dev say which device (0 and 0). Beside the operations of answers.js and those in `more`:
- * block {n, bytes}: a block is here; end: no more will come; cover {wait}: the summary of a device.
+ * block {n, bytes}: a block is here; end: no more will come; cover {wait}: the summary of a device;
+ * covers: of each device of each file what was computed beforehand, or null; decodes no device.
  */
 export function createEngine(files, more = {}) {
   const ops = { ...answers, ...more };
@@ -93,12 +101,13 @@ export function createEngine(files, more = {}) {
     if (wait) await load.whole.promise;
     else await load.busy;
     if (!load.device) await load.first.promise;
-    return summary(load.device, Object.keys(ops).concat('cover'));
+    return summary(load.device, Object.keys(ops).concat('cover', 'covers'));
   }
 
   return async function call(op, args = {}) {
     if (op === 'block') return block(args);
     if (op === 'end') return end();
+    if (op === 'covers') return coversOf(files, blocks);
     if (op !== 'cover' && !Object.hasOwn(ops, op)) throw new Error(`no operation is called ${op}`);
     const load = loadOf(args.file ?? 0, args.dev ?? 0);
     if (op === 'cover') return cover(load, args);
@@ -108,6 +117,7 @@ export function createEngine(files, more = {}) {
       await second.whole.promise;
       return second.device;
     };
-    return ops[op](load.device, args, other);
+    const tables = (of, name) => decodeWhole(of, name, blocks);
+    return ops[op](load.device, args, other, tables);
   };
 }

@@ -7,7 +7,7 @@ import { GROUPINGS } from './live.js';
 
 const VERSION = '1';
 const TEXT_MOST = 2000;
-const VIEWS = ['stack', 'groups', 'map', 'state', 'flame', 'leaks', 'diff', 'all'];
+const VIEWS = ['stack', 'groups', 'map', 'state', 'flame', 'leaks', 'diff', 'all', 'devices'];
 const BYS = [...GROUPINGS, 'birth'];
 
 /* Readers give undefined for what is no value of theirs. */
@@ -83,6 +83,8 @@ const KEYS = {
   q: { read: (text) => (text.length <= TEXT_MOST ? text : undefined), write: (q) => q || null },
   only: flag,
   range: { read: readPair, write: ({ a, b }) => `${a}-${b}` },
+  sides: { read: (text) => (/^\d{1,4}\.\d{1,4}-\d{1,4}\.\d{1,4}$/.test(text) ? text : undefined),
+    write: plain },
   marks: { read: readMarks, write: (marks) => marks.join(',') || null },
   cap: { read: whole, write: plain },
   theme: { read: oneOf(['light', 'dark']), write: plain },

@@ -2,7 +2,7 @@
 // make once of a device (map, shades, the last searches) they keep on it.
 import { eventsAround, mapExtent, mapPicture, mapRows, segmentsAt } from './address.js';
 import { churnColumns, bornIn, survivors } from './range.js';
-import { diffRows } from './diff.js';
+import { diffRows, matched } from './diff.js';
 import { expressionsOf, parse, run } from './query.js';
 import { SPECIAL, flame, layout } from './tree.js';
 import { groupSums, groupsPicture, stackPicture } from './raster.js';
@@ -254,13 +254,15 @@ function leaks(d, { state, by }) {
   return { state: p, steps: stepsOf(d.model), rows };
 }
 
-/* {a, b: {file, dev, state}, by, pairs}: two live sets side by side; `pairs` are of sites. */
-async function diff(d, { a, b, by, pairs = null }, other) {
-  const side = (device, p) => ({ model: device.model, rows: liveAt(device.model, p),
-    grouping: pairs ? undefined : device.grouping(named(by ?? 'site')) });
+/* {a, b: {file, dev, state}, by, pair}: two live sets side by side; `pair` is one of the head's
+ * diff, where the core has matched the stacks of a and b, or null: then equal names are one. */
+async function diff(d, { a, b, by, pair = null }, other, tables) {
   const one = await other(a.file, a.dev);
   const two = await other(b.file, b.dev);
-  return diffRows(side(one, a.state), side(two, b.state), pairs);
+  const side = (device, p) => ({ model: device.model, rows: liveAt(device.model, p),
+    grouping: device.grouping(named(by ?? 'site')) });
+  const sides = [side(one, a.state), side(two, b.state)];
+  return diffRows(...(pair ? await matched(sides, pair, [a, b], tables) : sides));
 }
 
 /* {state, by}: the segments at a state; each block says its group, which paints it. */

@@ -100,7 +100,8 @@ export function rowFacts(d, id, p) {
     address: hex(addressOf(model, id)), stack, culprit: culpritOf(stack),
     freeStack: framesOf(model, alloc.free_stack ? alloc.free_stack[id] : 0),
     site: textOf(model, 'site', id) || textOf(model, 'culprit', id),
-    owner: textOf(model, 'owner', id), op: textOf(model, 'op', id),
+    context: pick(model.string, alloc.ctx, id), owner: textOf(model, 'owner', id),
+    op: textOf(model, 'op', id),
     same: alloc.stack && alloc.stack[id] ? sameSite(model, id, p) : null,
     neighbours: alloc.born[id] <= p && p < alloc.end[id]
       ? neighbours(model, id, p, (i) => textOf(model, 'site', i) || category(i)) : [],

@@ -5,7 +5,7 @@ import { shownStates } from './columns.js';
 
 const COLUMNS = 2048;
 const PEAKS = 10;
-const KIND = { step: 0, phase: 1 };
+const KIND = { step: 0, phase: 1, annotation: 2 };
 const EVENT = { unmap: 3, snapshot: 5, retry: 6 };
 
 /** Marks of a kind: {first, last, name}. Steps without a name are numbered. */
@@ -13,7 +13,8 @@ export function marksOf(model, kind) {
   const { mark, string } = model;
   const list = [];
   for (let i = 0; i < mark.rows; i++) {
-    if (mark.kind[i] !== kind) continue;
+    // What lies in another folds into it.
+    if (mark.kind[i] !== kind || (kind === KIND.annotation && mark.depth?.[i])) continue;
     const name = mark.name ? string[mark.name[i]] : '';
     list.push({ first: mark.first[i], last: mark.last[i],
       name: name || (kind === KIND.step ? `step ${list.length + 1}` : '') });
@@ -90,7 +91,7 @@ function whole(d) {
     ooms: Array.from({ length: oom.rows }, (_, i) => ({ state: oom.state[i],
       bytes: oom.bytes ? oom.bytes[i] : null, free: oom.free ? oom.free[i] : null })),
     steps: marksOf(model, KIND.step), phases: marksOf(model, KIND.phase),
-    annotations: [2, 3].flatMap((kind) => marksOf(model, kind)),
+    annotations: marksOf(model, KIND.annotation),
     // Every second kind gives back: segment_free, segment_unmap.
     mallocs: Array.from({ length: model.event.rows }, (_, i) => i)
       .filter((i) => model.event.kind[i] <= EVENT.unmap)

@@ -47,7 +47,9 @@ export function poolName(text) {
   const [a, b] = (String(text).match(/\d+/g) || []).map(BigInt);
   if (a === undefined) return words(text || '-');
   if (a === 0n && b === 0n) return 'default';
-  return a === 2n ** 64n - 1n ? 'unknown' : `private (${a}, ${b})`;
+  if (a === 2n ** 64n - 1n) return 'unknown';
+  if (b === 0n) return `private ${a} (graph)`;
+  return a === 0n ? `private ${b}` : `private (${a}, ${b})`;
 }
 
 /** A bar of core/address.js as parts from its start to its end, gaps as free memory. */

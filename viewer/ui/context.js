@@ -15,6 +15,7 @@ const pictureWords = { raster: 'Allocations', map: 'Addresses' };
 function nothingKnown() {
   return {
     cover: noCover,
+    covers: null,       // the promise of those of all devices
     palette: null,
     slots: new Map(),   // the colour of each group
     names: new Map(),   // of groups
@@ -66,6 +67,7 @@ export function createContext(head, engine, link, store) {
       return engine(op, { file, dev, ...args });
     },
     head: () => head,
+    covers: () => (now.covers ??= engine('covers', {})),
     device: () => file().devices[store.get().dev] || {},
     fileName: () => nameOf(file()),
     editor: () => (head.options && head.options.editor) || null,

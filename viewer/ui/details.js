@@ -115,7 +115,8 @@ function render(host, d, ctx, pinned) {
     el('div', null, `${life(d)}${d.step ? ', ' + d.step : ''}`),
     pinned ? buttons(d, ctx) : null,
     d.stack.length ? stackNode(d.stack, d.culprit, ctx) :
-      el('p', { class: 'muted', text: 'no stacks recorded' + (ctx.cover().stacksNote || '') }),
+      el('p', { class: 'muted', text: 'no stacks recorded' +
+        (ctx.cover().has.stacks ? '' : ' (stacks="all" at capture would have them)') }),
     d.owner && d.stack.length ? el('p', { class: 'muted', text: 'owner: ' + d.owner }) : null,
     el('dl', null, pairs),
     d.freeStack.length ? [el('h3', { text: 'freed by' }), stackNode(d.freeStack, -1, ctx)] : null,

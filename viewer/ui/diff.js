@@ -1,7 +1,9 @@
 // diff.js - two devices, files or moments side by side: a signed table that sums to the difference.
 import { bytes, count, delta } from '../core/human.js';
-import { button, choice, el, fill } from './dom.js';
+import { button, choice, el, fill, setOptions } from './dom.js';
+import { drawCurve, scaleOf } from './many.js';
 import { nameOf } from './header.js';
+import { pairOf } from '../core/many.js';
 import { bytesColumn, createTable, deltaColumn, toneOf } from './table.js';
 import { eventName, shown, words } from './text.js';
 
@@ -20,15 +22,28 @@ export function stateOf(moment, cover, cursor) {
   return cover.peak ? cover.peak.state : 0;
 }
 
+const stageWords = { M1: 'outer frames moved', M2: 'moved line', small: 'too small to match' };
+
 function statusOf(row) {
-  const score = row.score === null || row.score === undefined || row.score >= 1 ? '' :
-    ` (score ${row.score.toFixed(2)})`;
-  return words(row.status || toneOf(row)) + score;
+  const how = row.stage === 'M3' ? `score ${row.score.toFixed(2)}` : stageWords[row.stage];
+  return words(row.status) + (how && (row.stage !== 'M3' || row.status === 'moved') ? ` (${how})` :
+    '');
 }
+
+/** Rows told apart by how they were matched: key, words, test. */
+const kinds = [
+  ['all', 'all rows', () => true],
+  ['a', 'only in A', (row) => row.aCount > 0 && row.bCount === 0],
+  ['b', 'only in B', (row) => row.bCount > 0 && row.aCount === 0],
+  ['line', 'matched by moved line', (row) => row.stage === 'M2' && row.aCount > 0 &&
+    row.bCount > 0],
+  ['like', 'matched by likeness', (row) => row.status === 'moved'],
+];
 
 const columns = [
   { id: 'name', name: 'site', name_: true,
-    cell: (row) => el('span', { title: shown(row.name), text: row.name }) },
+    cell: (row) => el('span', { text: row.name, title: row.aName === row.name ? shown(row.name) :
+      `${shown(row.name)}, in A ${shown(row.aName)}` }) },
   bytesColumn('a', 'A'),
   bytesColumn('b', 'B'),
   deltaColumn('delta', 'change', (row) =>
@@ -45,31 +60,70 @@ async function sideOf(ctx, key, moment) {
   return { file, dev, state: stateOf(moment, cover, ctx.store.get().at) };
 }
 
-/** Which sites the writer found to be one, or null. */
-function pairsOf(head, a, b) {
-  const found = (head.pairs || []).find((one) => one.a === `${a.file}.${a.dev}` &&
-    one.b === `${b.file}.${b.dev}`);
-  return found ? found.pairs : null;
+/** Both curves side by side, on one scale. */
+async function drawCurves(node, ctx, ends) {
+  const covers = await ctx.covers();
+  if (!covers) return;
+  const top = scaleOf(covers, ends, ['requested', 'reserved']);
+  const width = Math.max(120, (node.parentNode.clientWidth - 40) / 2);
+  fill(node, ends.map(({ file, dev }, i) => {
+    const canvas = el('canvas', { role: 'img', 'aria-label': `${'AB'[i]}, on one scale` });
+    drawCurve(canvas, width, 48, covers[file][dev], top, ctx.palette());
+    return canvas;
+  }));
+}
+
+/** The rows of one kind, with their sum, and how many there are of each. */
+function drawRows(table, select, { rows: all }, kind) {
+  setOptions(select, kinds.map(([key, name, test]) =>
+    [key, `${name} (${count(all.filter(test).length)})`]), kind);
+  const rows = all.filter(kinds.find(([key]) => key === kind)[2]);
+  const total = { label: kind === 'all' ? `${count(rows.length)} rows, sum` :
+    `${count(rows.length)} of ${count(all.length)} rows, their sum` };
+  for (const key of ['a', 'b', 'delta']) total[key] = rows.reduce((n, row) => n + row[key], 0);
+  table.set(rows, total, null, 'What differs, by site');
+}
+
+/** What is compared, and what is said of it; `act`: { sides, moments, kind, marks } on a change. */
+function createBar(host, sides, chosen, act) {
+  const pick = (name, options, key, then) => choice(name, options, chosen[key], (value) => {
+    chosen[key] = value;
+    then();
+  });
+  const bar = { a: pick('A', sides, 'a', act.sides), b: pick('B', sides, 'b', act.sides),
+    kind: pick('rows', [], 'kind', act.kind), net: el('span', { class: 'note' }),
+    curves: el('div', { class: 'bar' }), how: el('p', { class: 'bar muted' }) };
+  host.append(el('div', { class: 'bar' }, bar.a.node, pick('at', moments, 'atA', act.moments).node,
+    bar.b.node, pick('at', moments, 'atB', act.moments).node, button('marks A and B', act.marks),
+    bar.kind.node, bar.net), bar.curves, bar.how);
+  return bar;
+}
+
+/** The sides that the state names, where there are such; the list boxes follow. */
+function takeSides(text, sides, chosen, bar) {
+  const [a, b] = (text || '').split('-');
+  if (![a, b].every((key) => sides.some(([one]) => one === key))) return;
+  Object.assign(chosen, { a, b });
+  setOptions(bar.a.select, sides, a);
+  setOptions(bar.b.select, sides, b);
 }
 
 export function createDiff(host, ctx) {
-  const sides = sidesOf(ctx.head());
-  const last = sides.length > 1 ? sides[1][0] : sides[0][0];
+  const head = ctx.head();
+  const sides = sidesOf(head);
+  const last = (sides[1] || sides[0])[0];
   const chosen = { a: sides[0][0], atA: 'peak', b: last, atB: sides.length > 1 ? 'peak' :
-    'cursor' };
-  const pick = (name, options, key) => choice(name, options, chosen[key], (value) => {
-    chosen[key] = value;
-    update();
-  }).node;
-  const net = el('span', { class: 'note' });
-  host.append(el('div', { class: 'bar' }, pick('A', sides, 'a'), pick('at', moments, 'atA'),
-    pick('B', sides, 'b'), pick('at', moments, 'atB'), button('marks A and B', useMarks), net));
-  const body = el('div', { class: 'pane padded whole' });
-  host.append(body);
-  const table = createTable(body, columns, { caption: 'What differs' });
+    'cursor', kind: 'all' };
   let asked = '';
   let wanted = 0;
   let marked = null;
+  let got = null;
+  const draw = () => got && drawRows(table, bar.kind.select, got, chosen.kind);
+  const bar = createBar(host, sides, chosen, { moments: () => update(), kind: draw,
+    marks: () => useMarks(), sides: () => ctx.store.jump({ sides: `${chosen.a}-${chosen.b}` }) });
+  const body = el('div', { class: 'pane padded whole' });
+  host.append(body);
+  const table = createTable(body, columns, { caption: 'What differs' });
 
   /** The two marks of the open device, when both are set. */
   function useMarks() {
@@ -84,21 +138,27 @@ export function createDiff(host, ctx) {
   }
 
   async function compare(mine, marks) {
-    const a = marks ? { file: marks.file, dev: marks.dev, state: marks.states[0] } :
-      await sideOf(ctx, chosen.a, chosen.atA);
-    const b = marks ? { file: marks.file, dev: marks.dev, state: marks.states[1] } :
-      await sideOf(ctx, chosen.b, chosen.atB);
-    const got = await ctx.call('diff', { a, b, by: 'site', pairs: pairsOf(ctx.head(), a, b) });
-    if (!got || mine !== wanted) return;
-    fill(net, `${eventName(a.state)} ${bytes(got.total.a)} \u2192 ${eventName(b.state)} ` +
+    const [a, b] = marks ? marks.states.map((state) => ({ ...marks, state })) :
+      [await sideOf(ctx, chosen.a, chosen.atA), await sideOf(ctx, chosen.b, chosen.atB)];
+    const one = a.file === b.file && a.dev === b.dev;
+    const pair = one ? null : pairOf(head, a, b);
+    const answer = await ctx.call('diff', { file: a.file, dev: a.dev, a, b, by: 'site', pair });
+    if (!answer || mine !== wanted) return;
+    got = answer;
+    fill(bar.net, `${eventName(a.state)} ${bytes(got.total.a)} \u2192 ${eventName(b.state)} ` +
       `${bytes(got.total.b)}: ${delta(got.total.delta)}`);
-    table.set(got.rows, { label: 'sum', ...got.total }, null, 'What differs, by site');
+    fill(bar.how, one || pair ? '' : 'Matched by name alone: these two were not matched by ' +
+      'their stacks, only each device with the first.');
+    draw();
+    await drawCurves(bar.curves, ctx, [a, b]);
   }
 
   function update() {
-    const { at } = ctx.store.get();
+    const { at, sides: text, theme } = ctx.store.get();
+    takeSides(text, sides, chosen, bar);
     const moving = chosen.atA === 'cursor' || chosen.atB === 'cursor';
-    const key = JSON.stringify([chosen, moving ? at : null, marked]);
+    const { kind, ...rest } = chosen;
+    const key = JSON.stringify([rest, moving ? at : null, marked, theme]);
     if (key === asked) return;
     asked = key;
     compare(++wanted, marked).catch(ctx.failed);

@@ -74,7 +74,8 @@ export function drawYAxis(g, y, box, palette) {
   line(g, box.left - 0.5, box.top, box.left - 0.5, box.top + box.height, palette.control);
   if (y.from !== 0) {
     g.textAlign = 'left';
-    label(g, 'axis does not start at 0', box.left + 4, box.top + box.height - 8, palette);
+    const words = y.from < 0 ? 'axis goes below zero' : 'axis does not start at 0';
+    label(g, words, box.left + 4, box.top + box.height - 8, palette);
   }
 }
 

@@ -1,6 +1,6 @@
 // header.js - file and devices, how far to trust them, and the findings that lead into the picture.
 import { bytes, count } from '../core/human.js';
-import { button, byId, el, fill, setOptions } from './dom.js';
+import { button, byId, choice, el, fill, setOptions } from './dom.js';
 import { shown, shortened, words } from './text.js';
 
 const windows = {
@@ -11,6 +11,7 @@ const windows = {
 const severityWords = { problem: 'problem', advice: 'advice', note: 'note' };
 const severityOrder = { problem: 0, advice: 1, note: 2 };
 const firstFindings = 3;
+const mostChips = 6;
 
 /** The name of a file without its folders. */
 export function baseName(path) {
@@ -22,40 +23,55 @@ export function nameOf(file) {
   return baseName(file.name || (file.report && file.report.file && file.report.file.path) || '-');
 }
 
-export function drawFiles(head, state, choose) {
+export function drawFiles(head, state, choose, chooseAll) {
   const select = byId('file');
-  setOptions(select, head.files.map((file, i) => [String(i), shortened(nameOf(file), 80)]),
-    String(state.file));
-  select.disabled = head.files.length < 2;
-  select.title = shown(nameOf(head.files[state.file]));
-  select.onchange = () => choose(Number(select.value));
+  const { files } = head;
+  const all = files.length > 1 ? [['all', `All ${files.length} files`]] : [];
+  setOptions(select, [...all, ...files.map((file, i) => [String(i), shortened(nameOf(file), 80)])],
+    all.length && state.view === 'all' ? 'all' : String(state.file));
+  select.disabled = files.length < 2;
+  select.title = shown(nameOf(files[state.file]));
+  select.onchange = () => (select.value === 'all' ? chooseAll() : choose(Number(select.value)));
 }
 
-/** A chip per device: name, peak, and a flag where an allocation failed. */
-export function drawDevices(head, state, choose) {
-  const file = head.files[state.file];
-  const report = (file.report && file.report.devices) || [];
-  fill(byId('devices'), file.devices.map((device, i) => {
-    const told = report.find((one) => one.device === device.device) || {};
-    const peak = told.requested ? bytes(told.requested.peak_bytes) : '';
-    return button([device.name, ' ', el('span', { class: 'muted', text: peak }),
-      told.oom_events ? el('span', { class: 'problem', text: ' \u25bc OOM' }) : null],
-    () => choose(i), { 'aria-pressed': i === state.dev ? 'true' : 'false' });
-  }));
+/** What the report says of a device: both have them in one order. */
+function toldOf(head, file, dev) {
+  const { report } = head.files[file];
+  return (report && report.devices && report.devices[dev]) || {};
+}
+
+/** A chip per device: name, peak, and a flag where an allocation failed; of many a list. */
+export function drawDevices(head, state, choose, chooseAll) {
+  const { devices } = head.files[state.file];
+  const peakOf = ({ requested }) => (requested ? (requested.start_bytes === null ? '\u2265 ' : '') +
+    bytes(requested.peak_bytes) : '');
+  const all = state.view === 'devices';
+  const list = devices.map((device, i) => ({ name: device.name,
+    ...toldOf(head, state.file, i), on: !all && i === state.dev }));
+  fill(byId('devices'), devices.length > mostChips ?
+    choice('', list.map((one, i) => [String(i), `${one.name} ${peakOf(one)}` +
+      (one.oom_events ? ' \u25bc OOM' : '')]), String(state.dev), (i) => choose(Number(i))).node :
+    list.map((one, i) => button([one.name, ' ', el('span', { class: 'muted', text: peakOf(one) }),
+      one.oom_events ? el('span', { class: 'problem', text: ' \u25bc OOM' }) : null],
+    () => choose(i), { 'aria-pressed': one.on ? 'true' : 'false' })),
+  devices.length > 1 ? button(`all ${devices.length} devices`, chooseAll,
+    { 'aria-pressed': all ? 'true' : 'false' }) : null);
 }
 
 function trustOf(head, state) {
-  const file = head.files[state.file];
-  const device = file.devices[state.dev];
-  const told = file.report && (file.report.devices || []).find((one) =>
-    device && one.device === device.device);
-  return told ? told.trust : null;
+  return toldOf(head, state.file, state.dev).trust || null;
 }
 
 /** Whether the file ends in the middle of the recording. */
 export function isCut(head, state) {
   const trust = trustOf(head, state);
   return Boolean(trust) && trust.window === 'incomplete';
+}
+
+/** Whether it is not known what was there before the first event, so that sums are lower bounds. */
+export function hasNoStart(head, state) {
+  const { requested } = toldOf(head, state.file, state.dev);
+  return Boolean(requested) && requested.start_bytes === null;
 }
 
 export function gradeOf(head, state) {

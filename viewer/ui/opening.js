@@ -1,13 +1,16 @@
 // opening.js - opens a device of a file: its cover, what stands above the picture, and its views.
 import { byId } from './dom.js';
 import { closedReason, drawTabs, viewsOf } from './views.js';
-import { drawDevices, drawFiles, drawTrust, drawVerdicts, isCut } from './header.js';
+import { drawDevices, drawFiles, drawTrust, drawVerdicts, hasNoStart,
+  isCut } from './header.js';
 import { firstState } from './store.js';
 import { noCover } from './context.js';
 
 /** What a file without a device has no use for. */
 const ofDevices = ['overview', 'split-overview', 'work', 'status', 'find', 'show-report',
   'show-export'];
+/** The views that are of no single device. */
+const many = new Set(['all', 'devices']);
 const manyAllocations = 5e6;
 
 /** What the store keeps a state within. */
@@ -15,10 +18,21 @@ export function limitsOf(cover) {
   return { states: cover.states, peak: cover.peak ? cover.peak.state : 0, time: cover.time };
 }
 
+/** The view of all files; from a file without a device it is another's. */
+function showAll(ctx) {
+  const { files } = ctx.head();
+  const { file } = ctx.store.get();
+  const from = files[file].devices.length ? {} : { dev: 0, file: files.findIndex((one) =>
+    one.devices.length) };
+  if (from.file !== -1) ctx.store.jump({ view: 'all', ...from });
+}
+
 function drawTop(ctx, state) {
   const head = ctx.head();
-  drawFiles(head, state, (file) => ctx.store.jump({ file, dev: 0 }));
-  drawDevices(head, state, (dev) => ctx.store.jump({ dev }));
+  const view = many.has(state.view) ? 'stack' : state.view;
+  drawFiles(head, state, (file) => ctx.store.jump({ file, dev: 0, view }), () => showAll(ctx));
+  drawDevices(head, state, (dev) => ctx.store.jump({ dev, view }), () =>
+    ctx.store.jump({ view: 'devices' }));
   drawTrust(head, state);
   drawVerdicts(head, state, ctx.follow);
 }
@@ -26,9 +40,10 @@ function drawTop(ctx, state) {
 /** Opens the view with `id`, or the first there is; it is made when it is first wanted. */
 function openView(ctx, id) {
   const { now } = ctx;
-  const views = viewsOf(now.cover);
+  const views = viewsOf(now.cover, ctx.head());
   const view = views.find((one) => one.id === id) || views[0];
   if (!view) return;
+  byId('work').classList.toggle('many', many.has(view.id));
   for (const node of byId('view').children) node.hidden = true;
   if (!now.views.has(view.id)) {
     const host = document.createElement('div');
@@ -45,7 +60,7 @@ function openView(ctx, id) {
 
 function viewByKey(ctx, key) {
   const { cover } = ctx.now;
-  const view = viewsOf(cover).find((one) => one.key === key);
+  const view = viewsOf(cover, ctx.head()).find((one) => one.key === key);
   if (view && !closedReason(view, cover)) ctx.store.jump({ view: view.id });
   else ctx.note('this recording has no such view');
 }
@@ -60,6 +75,7 @@ function setPicture(ctx, picture) {
 }
 
 function firstView(cover, wanted) {
+  if (many.has(wanted)) return wanted;
   if (cover.states < 2 && cover.ops.includes('state')) return 'state';
   return cover.allocations > manyAllocations ? 'groups' : wanted;
 }
@@ -67,11 +83,13 @@ function firstView(cover, wanted) {
 /** Begins at the peak with the whole recording, but for what `given` says. */
 function showCover(ctx, cover, state, given) {
   const { now, store } = ctx;
-  now.cover = { cut: isCut(ctx.head(), state), ...cover };
+  const head = ctx.head();
+  now.cover = { cut: isCut(head, state), cutAt: head.files[state.file].cut_at_byte,
+    startUnknown: hasNoStart(head, state), ...cover };
   store.setLimits(limitsOf(cover));
   const { x, at } = firstState(limitsOf(cover));
   store.move({ x, at, sel: null, range: null, marks: [], view: firstView(cover, state.view),
-    ...given });
+    ...(cover.complete !== false && !cover.has.stacks ? { by: 'size' } : {}), ...given });
   if (cover.problem) ctx.failed(cover.problem);
   ctx.parts.overview.draw();
   if (cover.complete !== false) openView(ctx, store.get().view);
@@ -129,4 +147,4 @@ async function openDevice(ctx, state, given) {
 }
 
 /** Methods of the context. */
-export const opening = { openDevice, openView, viewByKey, setPicture };
+export const opening = { openDevice, openView, drawTop, viewByKey, setPicture };

@@ -2,7 +2,7 @@
 import { bytes } from '../core/human.js';
 import { align, drawCursor, drawField, drawFlag, drawLevel, drawOutline, drawSpan, drawXAxis,
   drawYAxis, label, line, yScale } from './draw.js';
-import { groupText, shortened } from './text.js';
+import { groupText, grouped, shortened } from './text.js';
 import { hatch, inkOn } from './paint.js';
 import { runsOf } from './picture.js';
 
@@ -28,13 +28,14 @@ function drawUnattributed({ g, ctx, box: b, y, palette }) {
 }
 
 function drawEnds({ g, ctx, box: b, state, palette }) {
-  const { before, startUnknown, cut, states } = ctx.cover();
+  const { before, startUnknown, cut, cutAt, states } = ctx.cover();
   const { mode, from, to } = state.x;
   if (mode !== 'events') return;
   const field = (left, word) => drawField(g, left, b, fieldWidth, word, palette);
   if (from === 0 && before > 0) field(b.left, 'before recording');
   if (from === 0 && startUnknown) field(b.left, 'start unknown');
-  if (cut && to >= states) field(b.left + b.width - fieldWidth, 'file ends here');
+  if (cut && to >= states) field(b.left + b.width - fieldWidth,
+    'file ends here' + (cutAt ? `, at byte ${grouped(cutAt)}` : ''));
 }
 
 /** The largest run of each group: { column, from, past }. */

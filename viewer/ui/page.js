@@ -44,7 +44,10 @@ function createParts(ctx) {
 function redrawHolders(ctx, differs) {
   const { now, parts } = ctx;
   if (differs('theme')) ctx.setTheme();
-  if (differs('view')) ctx.openView(ctx.store.get().view);
+  if (differs('view')) {
+    ctx.drawTop(ctx.store.get());
+    ctx.openView(ctx.store.get().view);
+  }
   if (differs('by')) ctx.askSlots();
   if (differs('at', 'by')) ctx.askHolders();
   else ctx.drawHolders();
@@ -55,8 +58,9 @@ function redrawHolders(ctx, differs) {
 /** Hears each change of the state; `kind`: move, jump, undo, or link (from the address). */
 function changed(ctx, state, before, kind) {
   const differs = (...names) => names.some((name) => state[name] !== before[name]);
+  if (kind !== 'link') ctx.writeLink(kind);
   if (differs('file', 'dev')) {
-    ctx.openDevice(state);
+    ctx.openDevice(state, kind === 'undo' || kind === 'link' ? state : undefined);
     return;
   }
   redrawHolders(ctx, differs);
@@ -67,7 +71,6 @@ function changed(ctx, state, before, kind) {
   search.update(state, before);
   if (ctx.now.view) ctx.now.view.update(state, before);
   ctx.drawStatus();
-  if (kind !== 'link') ctx.writeLink(kind);
 }
 
 function hearKey(ctx, event) {
@@ -92,7 +95,7 @@ function listen(ctx) {
   });
   addEventListener('popstate', () => {
     const state = ctx.readLink();
-    if (state) store.move(state);
+    if (state) store.follow(state);
   });
   byId('show-help').addEventListener('click', ctx.help);
   byId('show-export').addEventListener('click', ctx.export);

@@ -12,7 +12,7 @@ function help(ctx) {
     setting('the plain wheel pans', 'wheelPans'),
     { name: 'patterns as well as colours', on: store.get().patterns,
       set: (on) => store.move({ patterns: on }) },
-  ], viewsOf(ctx.now.cover));
+  ], viewsOf(ctx.now.cover, ctx.head()));
 }
 
 /** The theme of the state, or else what the browser prefers, and its colours. */

@@ -99,7 +99,8 @@ function drawBand(g, mark, top, scale, box, palette, odd) {
 
 function drawMarks(g, cover, scale, box, palette) {
   const top = box.top + box.height + 2;
-  cover.steps.forEach((mark, i) => drawBand(g, mark, top, scale, box, palette, i % 2));
+  const outer = cover.steps.length ? cover.steps : cover.annotations ?? [];
+  outer.forEach((mark, i) => drawBand(g, mark, top, scale, box, palette, i % 2));
   const phases = cover.phases.filter((mark) => scale.k * (mark.last - mark.first) >= 1);
   if (phases.length) phases.forEach((m, i) => drawBand(g, m, top + 14, scale, box, palette, i % 2));
   const at = phases.length ? top + 28 : top + 16;

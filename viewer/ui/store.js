@@ -12,7 +12,7 @@ export function firstState(limits) {
     x: { mode: 'events', from: 0, to: Math.max(1, limits.states) },
     y: { from: 0, to: null },
     at: limits.peak || 0, by: 'category', sel: null, query: '', only: false, cap: null,
-    range: null, marks: [], theme: null, patterns: false, folded: true, wide: false,
+    range: null, marks: [], sides: null, theme: null, patterns: false, folded: true, wide: false,
   };
 }
 
@@ -129,6 +129,7 @@ export function createStore(first, limits) {
     limits: () => bounds,
     setLimits: (next) => { bounds = next; },
     move: (part) => change(part, 'move'),
+    follow: (part) => change(part, 'link'),
     jump: (part) => change(part, 'jump'),
     undo: () => step(past, future),
     redo: () => step(future, past),

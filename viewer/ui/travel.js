@@ -63,7 +63,8 @@ function showOom(ctx, oom) {
 
 /** To where a finding of the report can be seen. */
 function follow(ctx, finding) {
-  const place = placeOf(finding, (id) => viewsOf(ctx.now.cover).some((view) => view.id === id));
+  const views = viewsOf(ctx.now.cover, ctx.head());
+  const place = placeOf(finding, (id) => views.some((view) => view.id === id));
   if (place.at !== undefined) {
     place.x = revealed(ctx.store.get().x, place.at, ctx.store.limits());
   }

@@ -1,6 +1,7 @@
 // views.js - the views a recording has, their tabs, and Stack and Groups.
 import { bytes, count } from '../core/human.js';
 import { button, byId, choice, el, fill, setOptions } from './dom.js';
+import { createAll, createDevices } from './many.js';
 import { createDiff } from './diff.js';
 import { createFlame } from './flame.js';
 import { createLeaks } from './leaks.js';
@@ -21,13 +22,18 @@ export const catalogue = [
   { id: 'flame', key: '5', title: 'Flame', op: 'tree', make: createFlame },
   { id: 'leaks', key: '6', title: 'Leaks', op: 'leaks', make: createLeaks },
   { id: 'diff', key: '7', title: 'Diff', op: 'diff', make: createDiff },
+  { id: 'all', key: '0', title: 'All', op: 'covers', make: createAll },
+  { id: 'devices', key: '', title: 'All devices', op: 'covers', make: createDevices },
 ];
 
 const timelines = new Set(['stack', 'groups', 'map', 'leaks']);
 
 /** The views that the engine can answer; the others are not there at all. */
-export function viewsOf(cover) {
-  return catalogue.filter((view) => cover.ops.includes(view.op));
+export function viewsOf(cover, head) {
+  const { files } = head;
+  const has = { all: files.length > 1 || files[0].devices.length > 1,
+    devices: files.some((file) => file.devices.length > 1) };
+  return catalogue.filter((view) => cover.ops.includes(view.op) && has[view.id] !== false);
 }
 
 /** Why a view is closed for this recording, or null. */

@@ -1,0 +1,189 @@
+"""Several recordings in one page: what the core says of two devices, and of all."""
+import itertools
+
+import pytest
+import recordings
+from differential.page import Page, peak_rows
+
+import browser as chromium
+from conftest import ROOT, run
+from test_view_browser import READY, pressed
+
+EXAMPLES = sorted((ROOT / "examples").glob("*.pickle"))
+
+
+def view(*paths):
+    return Page(run("view", *paths, "-o", "-", expect=0).raw.decode())
+
+
+def told_rows(a, b):
+    """The rows of `vramscope diff`, as peak_rows has them."""
+    doc = run("diff", "--json", "-n", "1000000", a, b, expect=0).json()
+    rows = []
+    for row in doc["devices"][0]["result"]["rows"]:
+        score = row["score_ratio"]
+        rows.append(("small" if row["name"] == "small" else row["stage"],
+                     None if score is None else round(score * 1e6),
+                     row["a_bytes"], row["b_bytes"], row["a_count"], row["b_count"]))
+    return sorted(rows, key=str)
+
+
+@pytest.mark.parametrize("a, b", itertools.permutations(EXAMPLES, 2), ids=lambda p: p.stem)
+def test_pairs_are_those_of_diff(a, b):
+    page = view(a, b)
+    assert [(p["a"]["file"], p["b"]["file"]) for p in page.head["diff"]] == [(0, 1)]
+    assert peak_rows(page, page.head["diff"][0]) == told_rows(*sorted((a, b)))
+
+
+@pytest.mark.parametrize("a, b", (("lm_infer_medium_ctx1024.pickle", "lm_train_medium_ctx512.pickle"),
+                                  ("lm_train_medium_ctx512.pickle", "lm_train_windows_python_frames.pickle"),
+                                  ("no_frames_no_trace.pickle", "toy_mlp_short.pickle"),
+                                  ("sd_img2img_state.pickle", "toy_mlp_short.pickle")))
+def test_pairs_of_real_files_are_those_of_diff(shared, a, b):
+    folder = shared / "data" / "snapshots"
+    page = view(folder / a, folder / b)
+    assert len(page.head["diff"]) == 1
+    assert peak_rows(page, page.head["diff"][0]) == told_rows(folder / a, folder / b)
+
+
+# In a browser ----------------------------------------------------------------------------------
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    if chromium.program() is None:
+        pytest.skip("no Chromium here: the page was not opened in a browser")
+    made = chromium.Browser(tmp_path_factory.mktemp("profile"))
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def ranks(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("ranks")
+    run("view", *recordings.eight_ranks(folder), "-o", folder / "ranks.html", expect=0)
+    return folder / "ranks.html"
+
+
+@pytest.fixture(scope="module")
+def devices(tmp_path_factory):
+    page = tmp_path_factory.mktemp("devices") / "devices.html"
+    run("view", recordings.make("sixty_four_devices"), "-o", page, expect=0)
+    return page
+
+
+def opened(browser, page, fragment=""):
+    shown = browser.open(page.as_uri() + fragment, 1280, 800)
+    shown.wait(READY)
+    return shown
+
+
+def finished(page):
+    assert page.ask("document.getElementById('alarm').hidden"), page.text("#alarm")
+    assert page.complaints() == []
+    page.close()
+
+
+VIEW = "[...document.querySelectorAll('#view > .pane')].find((one) => !one.hidden)"
+
+
+def rows_of(page):
+    """The rows of the open view's table, a list of texts each."""
+    return page.ask("[...(%s).querySelectorAll('tr[data-row]')].map((tr) => [...tr.cells].map((td) =>"
+                    " td.textContent))" % VIEW)
+
+
+def click(page, selector, text=""):
+    page.ask("[...document.querySelectorAll(%r)].find((one) => one.textContent.includes(%r)).click()" % (selector, text))
+
+
+def test_all_names_who_stands_apart(browser, ranks):
+    page = opened(browser, ranks, "#v=1&cap=%d" % (400 << 20))
+    pressed(page, "0", "document.getElementById('file').value === 'all'")
+    page.wait("(%s).querySelectorAll('tr[data-row]').length === 8" % VIEW)
+    rows = {row[1].split()[1]: row for row in rows_of(page)}
+    assert [row[1] for row in rows_of(page)][0] == "rank 3 cuda:0"
+    assert rows["3"][2:6] == ["A", "390.00 MiB", "step 1 backward", "10.00 MiB"]
+    assert rows["3"][8] == "+112.00 MiB" and rows["3"][9].startswith("outlier, bounds the job: ")
+    assert rows["0"][8] == "0 B" and rows["0"][9] == ""
+    assert rows["7"][2] == "C" and rows["7"][3].startswith("≥ ") and rows["7"][4:6] == ["cut file", "-"]
+    assert rows["7"][8:10] == ["-", "not in the median"]
+    assert "name of the file" in page.ask("(%s).querySelector('td.name button').title" % VIEW)
+    click(page, "#view th button", "unit")
+    assert [row[1].split()[1] for row in rows_of(page)] == list("01234567")
+    finished(page)
+
+
+def test_two_ticks_and_enter_are_a_diff(browser, ranks):
+    page = opened(browser, ranks, "#v=1&view=all")
+    page.wait("(%s).querySelectorAll('tr[data-row]').length === 8" % VIEW)
+    for rank in (3, 0):
+        page.ask("[...document.querySelectorAll('#view input[type=checkbox]')].find((one) =>"
+                 " one.getAttribute('aria-label').startsWith('rank %d ')).click()" % rank)
+    page.ask("document.querySelector('#view input:checked').focus()")
+    pressed(page, "Enter", "location.hash.includes('view=diff')")
+    page.wait("(%s).textContent.includes('+112.00 MiB')" % VIEW)
+    assert ["model.py:18 forward", "48.00 MiB", "160.00 MiB", "+112.00 MiB", "1 → 1", "grown"] in rows_of(page)
+    assert page.ask("(%s).querySelector('tfoot').textContent" % VIEW).startswith("3 rows, sum")
+    finished(page)
+
+
+def test_how_rows_were_matched_is_said(browser, ranks):
+    page = opened(browser, ranks, "#v=1&view=diff&sides=0.0-2.0")
+    page.wait("(%s).textContent.includes('rows, sum')" % VIEW)
+    assert ["model.py:18 forward", "48.00 MiB", "48.00 MiB", "0 B", "1 → 1", "same (moved line)"] in rows_of(page)
+    assert "matched by moved line (1)" in page.ask("(%s).querySelector('.bar').textContent" % VIEW)
+    finished(page)
+    page = opened(browser, ranks, "#v=1&view=diff&sides=1.0-2.0")
+    page.wait("(%s).textContent.includes('rows, sum')" % VIEW)
+    assert "Matched by name alone" in page.ask("(%s).textContent" % VIEW)
+    finished(page)
+
+
+def test_a_row_opens_its_file_with_its_own_trust(browser, ranks):
+    page = opened(browser, ranks, "#v=1&view=all")
+    assert page.ask("document.getElementById('trust').hidden")
+    page.wait("(%s).querySelectorAll('tr[data-row]').length === 8" % VIEW)
+    click(page, "#view td button", "rank 7")
+    page.wait("document.getElementById('file').value === '7' && location.hash.includes('view=stack')")
+    page.wait("!document.getElementById('trust').hidden")
+    assert "cut off" in page.text("#trust")
+    page.wait("document.getElementById('status-text').textContent.includes('peak of the part read')")
+    page.ask("history.back()")
+    page.wait("document.getElementById('file').value === 'all' && document.getElementById('trust').hidden")
+    finished(page)
+
+
+def test_devices_stand_beneath_one_another_on_one_scale(browser, devices):
+    page = opened(browser, devices)
+    click(page, "#devices button", "all 64 devices")
+    page.wait("document.querySelectorAll('.multiples canvas').length === 64")
+    assert "from 0 to 228.00 MiB" in page.ask("(%s).textContent" % VIEW)
+    heights = page.ask("""[...document.querySelectorAll('.multiples canvas')].map((canvas) => {
+        const g = canvas.getContext('2d'), { data } = g.getImageData(0, 0, canvas.width, canvas.height);
+        for (let y = 0; y < canvas.height; y++) for (let x = 0; x < canvas.width; x++)
+          if (data[4 * (y * canvas.width + x) + 3] > 0) return canvas.height - y;
+        return 0; })""")
+    assert len(set(heights)) > 5 and heights[0] < heights[63] <= 56
+    click(page, ".multiples button", "cuda:63")
+    page.wait("location.hash.includes('dev=63') && document.getElementById('status-text').textContent.includes('206.00 MiB requested')")
+    finished(page)
+
+
+def test_links_name_file_and_device(browser, ranks, devices):
+    page = opened(browser, ranks, "#v=1&file=3&dev=0")
+    page.wait("document.getElementById('status-text').textContent.includes('390.00 MiB')")
+    assert page.text("#devices").startswith("cuda:0 390.00 MiB")
+    finished(page)
+    page = opened(browser, devices, "#v=1&file=0&dev=9")
+    page.wait("document.getElementById('status-text').textContent.includes('106.00 MiB requested')")
+    finished(page)
+
+
+def test_one_device_after_another(browser, devices):
+    page = opened(browser, devices)
+    for device, peak in ((5, 110), (17, 126), (40, 180), (63, 206), (0, 80)):
+        page.ask("(() => { const list = document.querySelector('#devices select'); list.value = '%d';"
+                 " list.dispatchEvent(new Event('change')); })()" % device)
+        page.wait("location.hash.includes('dev=%d&')" % device)
+        page.wait("document.getElementById('status-text').textContent.includes('%d.00 MiB requested')" % peak)
+    finished(page)

@@ -1,0 +1,190 @@
+"""What the page says of recordings that are not the happy path: one sentence each, and the way out."""
+import re
+
+import pytest
+import recordings
+from differential import writers
+from differential.tiny import BASE, MIB, block, event, half, segment, top
+
+import browser as chromium
+from conftest import ROOT, run
+from test_view_browser import READY
+
+ONE_MOMENT = "Recording was not enabled; this is one moment, not a history."
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    if chromium.program() is None:
+        pytest.skip("no Chromium here: the page was not opened in a browser")
+    made = chromium.Browser(tmp_path_factory.mktemp("profile"))
+    yield made
+    made.close()
+
+
+def written(folder, recording):
+    """A page of a recording: a path, or what the writers take."""
+    path = recording
+    if not hasattr(recording, "suffix"):
+        path = folder / "small.pickle"
+        path.write_bytes(writers.pickled(recording, 4))
+    page = folder / "small.html"
+    run("view", path, "-o", page, expect=0)
+    return page
+
+
+def opened(browser, page, fragment=""):
+    shown = browser.open(page.as_uri() + fragment, 1280, 800)
+    shown.wait(READY)
+    return shown
+
+
+def drawn_words(page):
+    """What canvases say, once all is drawn again."""
+    page.ask("""(() => { globalThis.words = []; const proto = CanvasRenderingContext2D.prototype, plain = proto.fillText;
+        proto.fillText = function (text, ...rest) { words.push(text); return plain.call(this, text, ...rest); }; })()""")
+    theme = page.ask("document.documentElement.dataset.theme")
+    page.press("t")
+    page.wait("document.documentElement.dataset.theme !== %r && words.length > 3" % theme)
+    page.ask("new Promise((done) => setTimeout(done, 300))")
+    return page.ask("words")
+
+
+def finished(page):
+    assert page.ask("document.getElementById('alarm').hidden"), page.text("#alarm")
+    assert page.complaints() == []
+    page.close()
+
+
+def tabs(page):
+    """The views by title: why each is closed, or ''."""
+    return dict(page.ask("[...document.querySelectorAll('#tabs button')].map((tab) =>"
+                         " [tab.textContent.slice(1), tab.disabled ? tab.title : ''])"))
+
+
+def test_segments_without_events_are_one_moment(browser, tmp_path):
+    page = opened(browser, written(tmp_path, recordings.make("state_only")))
+    page.wait("document.querySelector('#view').textContent.includes(%r)" % ONE_MOMENT)
+    closed = tabs(page)
+    assert closed["Stack"] == closed["Groups"] == closed["Address map"] == ONE_MOMENT
+    assert closed["State"] == ""
+    finished(page)
+
+
+def test_nothing_at_all_leaves_the_report(browser, tmp_path):
+    page = opened(browser, written(tmp_path, top([])))
+    assert not page.ask("document.getElementById('report').hidden")
+    assert "neither segments nor events" in page.text("#report") or "nothing" in page.text("#report").lower(), page.text("#report")
+    assert page.ask("document.getElementById('overview').hidden && document.getElementById('work').hidden")
+    finished(page)
+
+
+def test_without_stacks_holders_are_told_by_size(browser, tmp_path):
+    script = "no_stacks\nstack any model.py:1 f\nrepeat 6 as i {\n  alloc a$i 6MiB+$i*1MiB any\n}\nfree a2\n"
+    page = opened(browser, written(tmp_path, recordings.make(script)))
+    page.wait("document.querySelector('#who caption').textContent.includes('by size')")
+    assert [value in page.ask("[...document.querySelectorAll('#who select option')].map((one) => one.value)")
+            for value in ("size", "stream", "site")] == [True, True, False]
+    page.close()
+    page = opened(browser, written(tmp_path, recordings.make(script)), "#v=1&sel=a0")
+    page.wait("document.getElementById('details').textContent.includes('no stacks recorded (stacks=')")
+    assert tabs(page)["Flame"] == "No stacks were recorded."
+    finished(page)
+
+
+def test_without_times_the_axis_says_why(browser, tmp_path):
+    recording = top([half()], [event("segment_alloc", BASE, 20 * MIB), event("alloc", BASE, 4 * MIB - 100)])
+    page = opened(browser, written(tmp_path, recording))
+    page.wait("[...document.querySelectorAll('#view option')].some((one) => one.value === 'time' && one.disabled)")
+    assert page.ask("[...document.querySelectorAll('#view label')].some((one) => one.title === 'no times were recorded')")
+    finished(page)
+
+
+def cut(folder, parts):
+    whole = recordings.make("leak").read_bytes()
+    path = folder / "cut.pickle"
+    path.write_bytes(whole[:len(whole) * parts // 10])
+    return path
+
+
+def test_a_cut_file_ends_where_it_is_cut(browser, tmp_path):
+    path = cut(tmp_path, 7)
+    page = opened(browser, written(tmp_path, path))
+    page.wait("document.getElementById('status-text').textContent.includes('peak of the part read')")
+    words = drawn_words(page)
+    place = "{:,}".format(path.stat().st_size).replace(",", "\u202f")
+    assert "file ends here, at byte " + place in words
+    assert "cut off" in page.text("#trust")
+    finished(page)
+
+
+def test_a_cut_file_without_its_start_has_lower_bounds(browser, tmp_path):
+    page = opened(browser, written(tmp_path, cut(tmp_path, 7)))
+    page.wait("document.getElementById('status-text').textContent.includes('requested')")
+    assert "\u2265 " in page.text("#status-text") and "\u2265 " in page.text("#devices")
+    assert "start unknown" in drawn_words(page)
+    finished(page)
+
+
+def test_what_was_there_before_is_named(browser, tmp_path):
+    script = "stack any model.py:1 f\nalloc old 64MiB any\nwindow late\nrepeat 9 as i {\n  alloc a$i 6MiB any\n}\n"
+    page = opened(browser, written(tmp_path, recordings.make(script)))
+    page.wait("document.getElementById('status-text').textContent.includes('requested')")
+    assert "before recording" in drawn_words(page)
+    assert "starts mid-run" in page.text("#trust")
+    finished(page)
+
+
+def test_what_no_allocation_explains_is_a_band(browser, tmp_path):
+    """The final state has more in use than the trace explains."""
+    used = segment([block(BASE, 4 * MIB), block(BASE + 4 * MIB, 16 * MIB, state="inactive")])
+    page = opened(browser, written(tmp_path, top([used], [event("alloc", BASE, 2 * MIB, 10)])))
+    page.wait("document.getElementById('who').textContent.includes('unattributed')")
+    assert page.ask("JSON.parse(document.getElementById('head').textContent).files[0].devices[0].adjust_bytes") == 2 * MIB
+    assert "unattributed" in drawn_words(page)
+    finished(page)
+
+
+def test_a_curve_below_zero_says_so(browser, tmp_path):
+    """What the trace allocates is not there at the end, and nothing frees it."""
+    used = segment([block(BASE, 4 * MIB), block(BASE + 4 * MIB, 16 * MIB, state="inactive")])
+    events = [event("alloc", BASE, 4 * MIB, 10), event("alloc", BASE + 4 * MIB, 8 * MIB, 11)]
+    page = opened(browser, written(tmp_path, top([used], events)))
+    page.wait("document.getElementById('who').textContent.includes('unattributed')")
+    words = drawn_words(page)
+    assert "axis goes below zero" in words
+    finished(page)
+
+
+def test_one_event_spans_the_plot(browser, tmp_path):
+    recording = top([segment([block(BASE, 2 * MIB)])], [event("alloc", BASE, 2 * MIB, 10)])
+    page = opened(browser, written(tmp_path, recording))
+    page.wait("document.getElementById('status-text').textContent.includes('requested')")
+    assert "NaN" not in page.ask("document.body.innerText") and "Infinity" not in page.ask("document.body.innerText")
+    assert not any("NaN" in word or "Infinity" in word for word in drawn_words(page))
+    finished(page)
+
+
+def test_a_damaged_column_leaves_the_report(browser, tmp_path):
+    page_file = written(tmp_path, ROOT / "examples/leak.pickle")
+    text = page_file.read_text(encoding="utf-8")
+    start = re.search(r'id="b1">', text).end()
+    page_file.write_text(text[:start] + "AAAA" + text[start + 4:], encoding="utf-8")
+    page = opened(browser, page_file)
+    page.wait("!document.getElementById('alarm').hidden")
+    assert re.search(r"column alloc\.\w+: damaged data; the file was altered", page.text("#alarm"))
+    assert not page.ask("document.getElementById('report').hidden")
+    assert "model.py" in page.text("#report")
+    page.close()
+
+
+def test_without_javascript_the_report_remains(browser, tmp_path):
+    page_file = written(tmp_path, ROOT / "examples/leak.pickle")
+    page = browser.open("about:blank", 1280, 800)
+    page.send("Emulation.setScriptExecutionDisabled", value=True)
+    page.send("Page.navigate", url=page_file.as_uri())
+    page.wait("document.readyState === 'complete' && document.getElementById('report') !== null")
+    assert "model.py" in page.ask("document.body.innerText")
+    assert page.ask("document.getElementById('page').hidden && !document.getElementById('report').hidden")
+    assert page.complaints() == []
+    page.close()

@@ -1,0 +1,63 @@
+// many.js - the devices of all files, one row each, as the core compared them.
+
+/** The pair of the head's diff of two devices ({ file, dev }), in either order; null: none. */
+export function pairOf(head, a, b) {
+  const is = (one, side) => side.file === one.file && side.device === one.dev;
+  return (head.diff ?? []).find((pair) => (is(a, pair.a) && is(b, pair.b)) ||
+    (is(a, pair.b) && is(b, pair.a))) ?? null;
+}
+
+function placeOf(told, unit, cut) {
+  if (cut) return 'cut file';
+  const words = [unit?.peak_step && `step ${unit.peak_step}`, unit?.peak_phase].filter(Boolean);
+  const { peak_event: event } = told.requested ?? {};
+  return words.join(' ') || (event >= 0 ? `event ${event}` : 'start');
+}
+
+/* What the comparison says of a unit, in words. */
+function verdictOf(ranks, i) {
+  const words = ranks.outliers.includes(i) ? ['outlier'] : [];
+  if (i === ranks.straggler && ranks.units.length > 1) {
+    words.push('bounds the job' + (ranks.verdict ? `: ${ranks.verdict}` : ''));
+  }
+  return words.join(', ');
+}
+
+/**
+ * A row for each device of each file: { key, file, dev, name, note, grade, peak, at, capacity,
+ * ooms, over (bytes above the median; null: not in it), verdict, cut }.  `names` are those of
+ * the files.
+ */
+export function unitsOf(head, names) {
+  const { ranks } = head;
+  return head.files.flatMap(({ report, devices }, file) => devices.map((device, dev) => {
+    const told = report?.devices?.[dev] ?? {};
+    const i = ranks ? ranks.units.findIndex((u) => u.file === file && u.device === dev) : -1;
+    const unit = i >= 0 ? ranks.units[i] : null;
+    const cut = told.trust?.window === 'incomplete';
+    const ranked = unit?.rank_named && head.files.length > 1;
+    return {
+      key: `${file}.${dev}`, file, dev, cut,
+      name: [ranked ? `rank ${unit.rank}` : head.files.length > 1 && names[file], device.name]
+        .filter(Boolean).join(' '),
+      note: ranked ? `${names[file]}: the rank is that in the name of the file` : names[file],
+      grade: told.trust?.grade ?? null, peak: told.requested?.peak_bytes ?? null,
+      at: placeOf(told, unit, cut), capacity: device.capacity_bytes ?? null,
+      ooms: told.oom_events ?? 0,
+      over: cut ? null : unit?.over_median_bytes ?? null,
+      verdict: unit ? [cut || !unit.whole ? 'not in the median' : '', verdictOf(ranks, i)]
+        .filter(Boolean).join(', ') : ranks ? 'holds nothing' : '',
+    };
+  }));
+}
+
+/** Of columns of a cover the largest value in each of `width` parts, for a small curve. */
+export function spark(values, width) {
+  const n = Math.min(width, values.length);
+  const to = new Float64Array(n);
+  for (let i = 0; i < values.length; i++) {
+    const c = Math.floor(i * n / values.length);
+    if (values[i] > to[c]) to[c] = values[i];
+  }
+  return to;
+}
