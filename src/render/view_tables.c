@@ -39,7 +39,9 @@ static enum vrs_status put(struct filling *f, enum view_table_name name,
 {
     struct view_table *table = &f->to->table[name];
     table->rows = rows;
-    return view_pack(f->blocks, column, from, rows, &table->column[table->columns++], f->err);
+    return view_queue(f->blocks, column, from, rows, &table->column[table->columns++])
+               ? VRS_OK
+               : vrs_no_memory(f->err);
 }
 
 static enum vrs_status put_all(struct filling *f, enum view_table_name name,
@@ -213,7 +215,7 @@ static enum vrs_status fill_allocations(struct filling *f)
         { "wait", VIEW_U32, VIEW_AS_IT_IS, "states", waits },
         { "pad", VIEW_U32, VIEW_AS_IT_IS, "byte", pad },
         { "source", VIEW_U8, VIEW_AS_IT_IS, NULL, source },
-        { "lane", VIEW_U32, VIEW_ZIGZAG, NULL, lane },
+        { "lane", VIEW_U32, VIEW_AS_IT_IS, NULL, lane },
         { "free_stack", VIEW_U32, VIEW_AS_IT_IS, NULL, free_stack },
         { "rule", VIEW_U8, VIEW_AS_IT_IS, NULL, rule },
         { "sure", VIEW_U8, VIEW_AS_IT_IS, NULL, sure },
@@ -223,11 +225,9 @@ static enum vrs_status fill_allocations(struct filling *f)
         { "flags", VIEW_U8, VIEW_AS_IT_IS, NULL, flags },
     };
     uint32_t rows = f->s->lifetimes.count;
-    if (!view_blocks_next(f->blocks))
-        return vrs_no_memory(f->err);
+    f->blocks->where = VIEW_NEW_BLOCK;
     TRY(put_all(f, VIEW_ALLOC, first, COUNT(first), rows));
-    if (!view_blocks_next(f->blocks))
-        return vrs_no_memory(f->err);
+    f->blocks->where = VIEW_NEW_BLOCK;
     return put_all(f, VIEW_ALLOC, rest, COUNT(rest), rows);
 }
 
@@ -570,8 +570,10 @@ static enum vrs_status fill_names(struct filling *f)
     TRY(put_all(f, VIEW_STACK, stack, COUNT(stack), f->names.stacks));
     TRY(put_all(f, VIEW_FRAME, frame, COUNT(frame), f->names.frames));
     TRY(put(f, VIEW_STRING, &length, f, strings->rows.len));
-    return view_pack_bytes(f->blocks, &text, strings->bytes.at, strings->bytes.len,
-                           &table->column[table->columns++], f->err);
+    return view_queue_bytes(f->blocks, &text, (const uint8_t *)strings->bytes.at,
+                            strings->bytes.len, &table->column[table->columns++])
+               ? VRS_OK
+               : vrs_no_memory(f->err);
 }
 
 /* Which stacks are shown: of allocations and of requests that failed. */
@@ -602,8 +604,9 @@ static enum vrs_status fill(struct filling *f)
     TRY(fill_ranges(f));
     TRY(fill_marks(f));
     TRY(fill_names(f));
-    view_blocks_cover(f->blocks);
-    return view_cover(f->s, f->blocks, f->to, f->err);
+    f->blocks->where = VIEW_COVER_BLOCK;
+    TRY(view_cover(f->s, f->blocks, f->to, f->err));
+    return view_pack_all(f->blocks, f->s->threads, f->err);
 }
 
 enum vrs_status view_tables(struct study *s, struct view_blocks *blocks, struct view_device *ret,
