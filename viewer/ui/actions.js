@@ -1,8 +1,8 @@
 // actions.js - what the keys do, one function per action of the table in keys.js.
-import { copyText } from './dom.js';
+import { byId, copyText } from './dom.js';
 import { stackText } from './details.js';
 import { nextGrouping } from './panels.js';
-import { columnOf } from './plot.js';
+import { columnOf } from './picture.js';
 import { panned, revealed, zoomed } from './store.js';
 
 const factor = 1.5;
@@ -91,9 +91,19 @@ function mark(ctx) {
   ctx.store.jump({ marks: next, range });
 }
 
+/** Closes what lies over the page; false when nothing does. */
+function closeDialog() {
+  const open = document.querySelector('dialog[open]');
+  const report = byId('report');
+  if (open) open.close();
+  else if (report.hidden) return false;
+  else report.hidden = true;
+  return true;
+}
+
 function escape(ctx) {
   const state = ctx.store.get();
-  if (ctx.closeDialog()) return;
+  if (closeDialog()) return;
   if (state.wide) ctx.store.move({ wide: false });
   else if (state.query) ctx.search('', false);
   else if (state.sel) ctx.store.move({ sel: null });

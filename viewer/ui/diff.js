@@ -45,6 +45,20 @@ const columns = [
   { id: 'status', name: 'how matched', value: (row) => row.status, text: statusOf },
 ];
 
+/** A device as `file.dev` and a moment of it as { file, dev, state }. */
+async function sideOf(ctx, key, moment) {
+  const [file, dev] = key.split('.').map(Number);
+  const cover = await ctx.call('cover', { file, dev, wait: true });
+  return { file, dev, state: stateOf(moment, cover, ctx.store.get().at) };
+}
+
+/** Which sites the writer found to be one, or null. */
+function pairsOf(head, a, b) {
+  const found = (head.pairs || []).find((one) => one.a === `${a.file}.${a.dev}` &&
+    one.b === `${b.file}.${b.dev}`);
+  return found ? found.pairs : null;
+}
+
 export function createDiff(host, ctx) {
   const sides = sidesOf(ctx.head());
   const last = sides.length > 1 ? sides[1][0] : sides[0][0];
@@ -76,25 +90,12 @@ export function createDiff(host, ctx) {
     marked = null;
   }
 
-  async function side(key, moment) {
-    const [file, dev] = key.split('.').map(Number);
-    const cover = await ctx.call('cover', { file, dev, wait: true });
-    return { file, dev, state: stateOf(moment, cover, ctx.store.get().at) };
-  }
-
-  function pairsOf(a, b) {
-    const list = ctx.head().pairs || [];
-    const found = list.find((one) => one.a === `${a.file}.${a.dev}` &&
-      one.b === `${b.file}.${b.dev}`);
-    return found ? found.pairs : null;
-  }
-
   async function compare(mine, marks) {
     const a = marks ? { file: marks.file, dev: marks.dev, state: marks.states[0] } :
-      await side(chosen.a, chosen.atA);
+      await sideOf(ctx, chosen.a, chosen.atA);
     const b = marks ? { file: marks.file, dev: marks.dev, state: marks.states[1] } :
-      await side(chosen.b, chosen.atB);
-    const got = await ctx.call('diff', { a, b, by: 'site', pairs: pairsOf(a, b) });
+      await sideOf(ctx, chosen.b, chosen.atB);
+    const got = await ctx.call('diff', { a, b, by: 'site', pairs: pairsOf(ctx.head(), a, b) });
     if (!got || mine !== wanted) return;
     fill(net, `${eventName(a.state)} ${bytes(got.total.a)} \u2192 ${eventName(b.state)} ` +
       `${bytes(got.total.b)}: ${delta(got.total.delta)}`);

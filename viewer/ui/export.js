@@ -53,12 +53,21 @@ function saveRows(ctx, one, kind) {
     fileName(ctx.fileName(), one.name, kind));
 }
 
+/** The tables that are on screen, each with a name for its file. */
+function tablesOf(ctx) {
+  const { who, range } = ctx.parts;
+  const view = ctx.current();
+  return [{ name: 'who', table: who.table }, { name: 'range', table: range.table() },
+    { name: view && view.id, table: view && view.table && view.table() }]
+    .filter((one) => one.table);
+}
+
 export function openExport(ctx) {
   const dialog = byId('export');
   fill(dialog, el('h2', { text: 'Picture of the view' }),
     el('div', { class: 'buttons' }, button('PNG', () => savePicture(ctx, 1)),
       button('PNG, 2 \u00d7', () => savePicture(ctx, 2))),
-    ctx.tables().map((one) => [el('h2', { text: 'Rows: ' + one.table.caption() }),
+    tablesOf(ctx).map((one) => [el('h2', { text: 'Rows: ' + one.table.caption() }),
       el('div', { class: 'buttons' }, button('CSV', () => saveRows(ctx, one, 'csv')),
         button('JSON', () => saveRows(ctx, one, 'json')))]),
     button('close', () => dialog.close()));

@@ -1,286 +1,122 @@
-// overview.js - the whole recording: curves, capacity, bands, ticks, flags, and the brush.
-import { bytes } from '../core/human.js';
+// overview.js - the strip above the views: the whole recording, and the brush that is drawn on it.
+import { boxOf, drawSkyline, scaleOf } from './skyline.js';
 import { el, fitCanvas, perFrame } from './dom.js';
-import { drawFlag, drawYAxis, font, label, line, xScale, yScale } from './draw.js';
-import { hatch } from './paint.js';
-import { shortened } from './text.js';
+import { font } from './draw.js';
 
-const margin = { left: 66, right: 118, top: 8, bottom: 34, phases: 12 };
 const edge = 6;
+const slop = 3;
+const cursors = { move: 'grab', new: 'crosshair' };
 
-function boxOf(width, height, phases) {
-  const small = height < 80;
-  return { left: margin.left, top: small ? 4 : margin.top, small,
-    width: Math.max(40, width - margin.left - (width < 700 ? 16 : margin.right)),
-    height: Math.max(20, height - (small ? 8 :
-      margin.top + margin.bottom + (phases ? margin.phases : 0))) };
+/** The shown state of the column that holds state `p`. */
+function shownIn({ at, states }, p) {
+  return at[Math.min(at.length - 1, Math.max(0, Math.floor(p * at.length / states)))];
 }
 
-function path(g, values, scale, box, stepped) {
-  const n = values.length;
-  g.beginPath();
-  for (let c = 0; c < n; c++) {
-    if (Number.isNaN(values[c])) continue;
-    const x = box.left + c * box.width / n;
-    const y = scale.of(values[c]);
-    if (c === 0) g.moveTo(x, y);
-    else g.lineTo(x, y);
-    if (stepped || c === n - 1) g.lineTo(box.left + (c + 1) * box.width / n, y);
+/** The states that are in sight; null in time, until the picture says which. */
+function brushOf({ ctx }) {
+  const { x } = ctx.store.get();
+  return x.mode === 'events' ? x : ctx.span();
+}
+
+function draw(strip) {
+  const { host, canvas, ctx } = strip;
+  const { clientWidth, clientHeight } = host;
+  if (!ctx.cover() || !clientWidth) return;
+  const ratio = self.devicePixelRatio || 1;
+  fitCanvas(canvas, clientWidth, clientHeight);
+  const g = canvas.getContext('2d');
+  g.setTransform(ratio, 0, 0, ratio, 0, 0);
+  g.clearRect(0, 0, clientWidth, clientHeight);
+  g.font = font;
+  drawSkyline(g, ctx, strip.box(), brushOf(strip));
+}
+
+/** What a drag from a pixel does: move the brush, one of its edges, or draw a new one. */
+function partAt(strip, px) {
+  const brush = brushOf(strip);
+  if (!brush) return 'new';
+  const x = strip.scale();
+  const [a, b] = [x.of(brush.from), x.of(brush.to)];
+  if (Math.abs(px - a) <= edge) return 'left';
+  if (Math.abs(px - b) <= edge) return 'right';
+  const whole = brush.to - brush.from >= strip.ctx.cover().states;
+  return px > a && px < b && !whole ? 'move' : 'new';
+}
+
+function flagAt({ ctx, box, scale }, px, py) {
+  if (py > box().top + 14) return null;
+  const x = scale();
+  return ctx.cover().ooms.find((oom) => Math.abs(x.of(oom.state + 0.5) - px) < 9) || null;
+}
+
+function down(strip, event) {
+  const { ctx, canvas } = strip;
+  if (event.button !== 0 || !ctx.cover()) return;
+  const px = event.offsetX;
+  const flag = flagAt(strip, px, event.offsetY);
+  if (flag) {
+    ctx.showOom(flag);
+    return;
   }
+  strip.drag = { what: partAt(strip, px), start: strip.scale().at(px), px,
+    brush: { ...(brushOf(strip) || { from: 0, to: 1 }) }, moved: false };
+  canvas.setPointerCapture(event.pointerId);
 }
 
-function drawCurves(g, cover, scale, box, palette) {
-  g.fillStyle = palette.free;
-  path(g, cover.requested, scale, box);
-  g.lineTo(box.left + box.width, scale.of(0));
-  g.lineTo(box.left, scale.of(0));
-  g.fill();
-  g.strokeStyle = palette.muted;
-  if (cover.reserved) {
-    g.setLineDash([1.5, 3]);
-    path(g, cover.reserved, scale, box, true);
-    g.stroke();
+/** The brush, dragged to state `at`. */
+function dragged({ what, brush, start }, at) {
+  if (what === 'move') return { from: brush.from + at - start, to: brush.to + at - start };
+  if (what === 'left') return { from: Math.min(at, brush.to - 1), to: brush.to };
+  if (what === 'right') return { from: brush.from, to: Math.max(at, brush.from + 1) };
+  return { from: Math.min(start, at), to: Math.max(start, at) };
+}
+
+function move(strip, event) {
+  const { ctx, canvas, drag } = strip;
+  const px = event.offsetX;
+  if (!drag) {
+    const what = ctx.cover() ? partAt(strip, px) : 'new';
+    canvas.style.setProperty('cursor', cursors[what] || 'ew-resize');
+    return;
   }
-  if (cover.active) {
-    g.setLineDash([6, 3]);
-    path(g, cover.active, scale, box);
-    g.stroke();
-  }
-  g.setLineDash([]);
-  g.lineWidth = 1.5;
-  g.strokeStyle = palette.text;
-  path(g, cover.requested, scale, box);
-  g.stroke();
-  g.lineWidth = 1;
+  if (!drag.moved && Math.abs(px - drag.px) < slop) return;
+  const x = { mode: 'events', ...dragged(drag, strip.scale().at(px)) };
+  if (drag.moved) ctx.store.move({ x });
+  else ctx.store.jump({ x });
+  drag.moved = true;
 }
 
-/** Names at the ends of the lines, moved apart where they would touch. */
-function drawNames(g, cover, scale, box, palette) {
-  const last = (list) => (list ? list[list.length - 1] : NaN);
-  const names = [
-    ['requested', last(cover.requested)],
-    [(cover.activeExact ? '' : '~ ') + 'active', last(cover.active)],
-    ['reserved', last(cover.reserved)],
-  ].filter(([, value]) => !Number.isNaN(value) && value !== undefined)
-    .map(([name, value]) => ({ name, y: scale.of(value) })).sort((a, b) => a.y - b.y);
-  let free = box.top + 5;
-  for (const one of names) {
-    one.y = Math.max(one.y, free);
-    free = one.y + 13;
-  }
-  let under = box.top + box.height + 6;
-  g.textAlign = 'left';
-  g.textBaseline = 'middle';
-  g.fillStyle = palette.muted;
-  for (const one of names.reverse()) {
-    one.y = Math.min(one.y, under);
-    under = one.y - 13;
-    g.fillText(one.name, box.left + box.width + 5, one.y);
-  }
+function up(strip) {
+  const { ctx, drag } = strip;
+  if (drag && !drag.moved) ctx.setCursor(shownIn(ctx.cover(), Math.floor(drag.start)));
+  strip.drag = null;
 }
 
-function drawBand(g, mark, top, scale, box, palette, odd) {
-  const a = Math.max(box.left, scale.of(mark.first));
-  const b = Math.min(box.left + box.width, scale.of(mark.last + 1));
-  if (b <= a) return;
-  g.fillStyle = odd ? palette.raised : palette.free;
-  g.fillRect(a, top, b - a, 13);
-  line(g, a, top, a, top + 13, palette.control);
-  const most = Math.floor((b - a - 8) / 7);
-  if (most < 3) return;
-  g.fillStyle = palette.text;
-  g.textAlign = 'left';
-  g.textBaseline = 'middle';
-  g.fillText(shortened(mark.name, most), a + 4, top + 7);
-}
-
-function drawMarks(g, cover, scale, box, palette) {
-  const top = box.top + box.height + 2;
-  cover.steps.forEach((mark, i) => drawBand(g, mark, top, scale, box, palette, i % 2));
-  const phases = cover.phases.filter((mark) => scale.k * (mark.last - mark.first) >= 1);
-  if (phases.length) phases.forEach((m, i) => drawBand(g, m, top + 14, scale, box, palette, i % 2));
-  const at = phases.length ? top + 28 : top + 16;
-  for (const [state, kind] of cover.mallocs) {
-    const x = Math.round(scale.of(state)) + 0.5;
-    line(g, x, at, x, at + 6, kind === 1 ? palette.shrank : palette.grew);
-  }
-  for (const state of cover.snapshots || []) drawTick(g, scale.of(state), at, palette.focus);
-  for (const state of cover.retries || []) drawTick(g, scale.of(state), at, palette.problem);
-}
-
-function drawTick(g, x, y, colour) {
-  g.fillStyle = colour;
-  g.fillRect(x - 1.5, y, 3, 8);
-}
-
-function capacityOf(state, cover) {
-  if (state.cap) return [state.cap, 'capacity ' + bytes(state.cap)];
-  if (cover.capacity) return [cover.capacity, 'capacity ' + bytes(cover.capacity)];
-  if (!cover.capacityKnown) return null;
-  return [cover.capacityKnown, '\u2265 ' + bytes(cover.capacityKnown) + ', from the OOM'];
-}
-
-/** The largest value that the memory axis of the overview must hold. */
-export function topOf(cover, state) {
-  let top = 1;
-  for (const list of [cover.requested, cover.reserved, cover.active]) {
-    if (list) for (const v of list) if (v > top) top = v;
-  }
-  const capacity = capacityOf(state, cover);
-  return (capacity && capacity[0] < top * 3 ? Math.max(top, capacity[0]) : top) * 1.04;
-}
-
-function lowOf(cover) {
-  let low = 0;
-  for (const v of cover.requested) if (v < low) low = v;
-  return low;
-}
-
-function drawBrush(g, from, to, box, palette) {
-  g.fillStyle = palette.ground;
-  g.globalAlpha = 0.55;
-  g.fillRect(box.left, box.top, Math.max(0, from - box.left), box.height);
-  g.fillRect(to, box.top, Math.max(0, box.left + box.width - to), box.height);
-  g.globalAlpha = 1;
-  g.strokeStyle = palette.focus;
-  g.strokeRect(Math.round(from) + 0.5, box.top + 0.5, Math.max(2, Math.round(to - from) - 1),
-    box.height - 1);
-  g.fillStyle = palette.focus;
-  for (const x of [from, to]) g.fillRect(x - 2, box.top + box.height / 2 - 9, 4, 18);
-}
-
-function drawFields(g, cover, box, palette) {
-  if (cover.startUnknown) hatch(g, box.left, box.top, 8, box.height, palette.hatch, 4);
-  if (cover.cut) hatch(g, box.left + box.width - 8, box.top, 8, box.height, palette.hatch, 4);
+/** On a step: zooms to it; elsewhere: to all. */
+function double({ ctx, box, scale }, event) {
+  const { steps, states } = ctx.cover();
+  const b = box();
+  const at = scale().at(event.offsetX);
+  const step = event.offsetY > b.top + b.height &&
+    steps.find((mark) => mark.first <= at && mark.last >= at);
+  ctx.store.jump({ x: step ? { mode: 'events', from: step.first, to: step.last + 1 } :
+    { mode: 'events', from: 0, to: states } });
 }
 
 export function createOverview(host, ctx) {
   const canvas = el('canvas', { role: 'img', 'aria-label': 'Memory over the whole recording' });
   host.append(canvas);
-  let drag = null;
-
-  const span = () => {
-    const state = ctx.store.get();
-    return state.x.mode === 'events' ? state.x : ctx.span();
+  const strip = {
+    host, canvas, ctx, drag: null,
+    box: () => boxOf(host.clientWidth, host.clientHeight, ctx.cover().phases.length > 0),
+    scale: () => scaleOf(ctx.cover(), strip.box()),
   };
-  const box = () => boxOf(host.clientWidth, host.clientHeight, ctx.cover().phases.length > 0);
-  const scaleOf = (b) => xScale({ from: 0, to: Math.max(1, ctx.cover().states) }, b);
-
-  function draw() {
-    const cover = ctx.cover();
-    if (!cover || !host.clientWidth) return;
-    const state = ctx.store.get();
-    const palette = ctx.palette();
-    const b = box();
-    const ratio = self.devicePixelRatio || 1;
-    fitCanvas(canvas, host.clientWidth, host.clientHeight);
-    const g = canvas.getContext('2d');
-    g.setTransform(ratio, 0, 0, ratio, 0, 0);
-    g.clearRect(0, 0, host.clientWidth, host.clientHeight);
-    g.font = font;
-    const y = { from: lowOf(cover), to: topOf(cover, state) };
-    const x = scaleOf(b);
-    const scale = yScale(y, b);
-    drawYAxis(g, y, b, palette);
-    drawCurves(g, cover, scale, b, palette);
-    if (!b.small && host.clientWidth >= 700) drawNames(g, cover, scale, b, palette);
-    drawFields(g, cover, b, palette);
-    const brush = span();
-    if (brush) drawBrush(g, x.of(brush.from), x.of(brush.to), b, palette);
-    const capacity = capacityOf(state, cover);
-    if (capacity) drawCapacity(g, capacity, y, b, palette);
-    if (!b.small) drawMarks(g, cover, x, b, palette);
-    drawFlags(g, cover, x, b, palette, state);
-  }
-
-  function drawCapacity(g, [value, name], y, b, palette) {
-    const at = Math.max(b.top, Math.round(yScale(y, b).of(value))) + 0.5;
-    const beyond = value > y.to;
-    if (!beyond) line(g, b.left, at, b.left + b.width, at, palette.text, [12, 5]);
-    g.textAlign = 'left';
-    g.textBaseline = 'top';
-    label(g, name + (beyond ? ' \u2191' : ''), b.left + 6, at + 2, palette);
-  }
-
-  function drawFlags(g, cover, x, b, palette, state) {
-    if (cover.peak) drawFlag(g, x.of(cover.peak.state + 0.5), b.top, '', palette.text, palette, b);
-    cover.ooms.slice(0, 64).forEach((oom, i) => drawFlag(g, x.of(oom.state + 0.5), b.top,
-      i === 0 ? 'OOM' : '', palette.problem, palette, b));
-    const at = Math.round(x.of(state.at + 0.5)) + 0.5;
-    line(g, at, b.top, at, b.top + b.height, palette.text, [2, 2]);
-  }
-
-  function part(px) {
-    const brush = span();
-    if (!brush) return 'new';
-    const x = scaleOf(box());
-    const [a, b] = [x.of(brush.from), x.of(brush.to)];
-    if (Math.abs(px - a) <= edge) return 'left';
-    if (Math.abs(px - b) <= edge) return 'right';
-    const whole = brush.to - brush.from >= ctx.cover().states;
-    return px > a && px < b && !whole ? 'move' : 'new';
-  }
-
-  function flagAt(px, py) {
-    if (py > box().top + 14) return null;
-    const x = scaleOf(box());
-    return ctx.cover().ooms.find((oom) => Math.abs(x.of(oom.state + 0.5) - px) < 9) || null;
-  }
-
-  function down(event) {
-    if (event.button !== 0 || !ctx.cover()) return;
-    const px = event.offsetX;
-    const flag = flagAt(px, event.offsetY);
-    if (flag) {
-      ctx.showOom(flag);
-      return;
-    }
-    const at = scaleOf(box()).at(px);
-    drag = { what: part(px), start: at, px, brush: { ...(span() || { from: 0, to: 1 }) },
-      moved: false };
-    canvas.setPointerCapture(event.pointerId);
-  }
-
-  function dragged(at) {
-    const { what, brush, start } = drag;
-    if (what === 'move') return { from: brush.from + at - start, to: brush.to + at - start };
-    if (what === 'left') return { from: Math.min(at, brush.to - 1), to: brush.to };
-    if (what === 'right') return { from: brush.from, to: Math.max(at, brush.from + 1) };
-    return { from: Math.min(start, at), to: Math.max(start, at) };
-  }
-
-  function move(event) {
-    const px = event.offsetX;
-    if (!drag) {
-      const what = ctx.cover() ? part(px) : 'new';
-      canvas.style.setProperty('cursor', what === 'move' ? 'grab' : what === 'new' ? 'crosshair' :
-        'ew-resize');
-      return;
-    }
-    if (!drag.moved && Math.abs(px - drag.px) < 3) return;
-    const x = { mode: 'events', ...dragged(scaleOf(box()).at(px)) };
-    if (drag.moved) ctx.store.move({ x });
-    else ctx.store.jump({ x });
-    drag.moved = true;
-  }
-
-  function up() {
-    if (drag && !drag.moved) ctx.setCursor(ctx.shownIn(Math.floor(drag.start)));
-    drag = null;
-  }
-
-  canvas.addEventListener('pointerdown', down);
-  canvas.addEventListener('pointermove', move);
-  canvas.addEventListener('pointerup', up);
-  canvas.addEventListener('pointercancel', () => { drag = null; });
-  canvas.addEventListener('dblclick', (event) => {
-    const at = scaleOf(box()).at(event.offsetX);
-    const step = event.offsetY > box().top + box().height &&
-      ctx.cover().steps.find((mark) => mark.first <= at && mark.last >= at);
-    ctx.store.jump({ x: step ? { mode: 'events', from: step.first, to: step.last + 1 } :
-      { mode: 'events', from: 0, to: ctx.cover().states } });
-  });
-  const soon = perFrame(draw);
-  new ResizeObserver(draw).observe(host);
-  return { draw: soon, now: draw, canvas };
+  const hear = (type, f) => canvas.addEventListener(type, (event) => f(strip, event));
+  hear('pointerdown', down);
+  hear('pointermove', move);
+  hear('pointerup', up);
+  hear('pointercancel', () => { strip.drag = null; });
+  hear('dblclick', double);
+  new ResizeObserver(() => draw(strip)).observe(host);
+  return { draw: perFrame(() => draw(strip)) };
 }

@@ -1,6 +1,7 @@
 // panels.js - beside the picture: legend, who holds the memory, and the selected range.
 import { bytes, count, delta, duration, share } from '../core/human.js';
 import { button, choice, el, fill, setOptions } from './dom.js';
+import { explainButton } from './explain.js';
 import { paintSwatch } from './paint.js';
 import { createTable } from './table.js';
 import { eventName, groupText, shown } from './text.js';
@@ -87,7 +88,7 @@ function meter(part) {
 /** Who holds the memory at the cursor; the rows sum to the curve. */
 export function createWho(host, ctx) {
   const by = choice('by', [], 'category', (value) => ctx.store.jump({ by: value }));
-  host.append(el('h2', null, 'Who holds the memory', ctx.explain('The live allocations of the ' +
+  host.append(el('h2', null, 'Who holds the memory', explainButton('The live allocations of the ' +
     'state under the cursor, split by what is chosen. The total is the requested curve.'), by.node,
   button('wide', () => ctx.store.move({ wide: !ctx.store.get().wide }), { title: 'Shift+W' })));
   const table = createTable(host, whoColumns(ctx), { caption: 'Who holds the memory at the cursor',
@@ -145,7 +146,7 @@ export function createRange(host, ctx) {
       ['allocations born', count(f.born)]];
     if (f.times) pairs.push(['time', duration(f.times[1] - f.times[0])]);
     return [el('h2', null, `Range: ${eventName(a)} \u2013 ${eventName(b)}`,
-      ctx.explain('A is the state at ' +
+      explainButton('A is the state at ' +
       'the left edge, B at the right. What was born and survived less what was freed is the ' +
       'change.')),
     el('div', { class: 'buttons' },

@@ -13,22 +13,23 @@ export function termOf(by, name) {
   return `${key}:${plain ? name : '"' + String(name).replaceAll('"', ' ') + '"'}`;
 }
 
+/** What the engine says of a query: what matched, or what is wrong with it and where. */
+function tell(box, said, got, text) {
+  box.setAttribute('aria-invalid', got.error ? 'true' : 'false');
+  if (got.error) {
+    fill(said, `${got.error} (at ${got.at + 1})`);
+    box.setSelectionRange(got.at, text.length);
+  } else {
+    fill(said, `${count(got.count)} allocations, ${bytes(got.ever)} ever, ` +
+      `${bytes(got.now)} at the cursor (${share(got.share)} of requested)`);
+  }
+}
+
 export function createSearch(ctx) {
   const box = byId('query');
   const said = byId('found');
   let last = null;
   let wanted = 0;
-
-  function tell(got, text) {
-    box.setAttribute('aria-invalid', got.error ? 'true' : 'false');
-    if (got.error) {
-      fill(said, `${got.error} (at ${got.at + 1})`);
-      box.setSelectionRange(got.at, text.length);
-    } else {
-      fill(said, `${count(got.count)} allocations, ${bytes(got.ever)} ever, ` +
-        `${bytes(got.now)} at the cursor (${share(got.share)} of requested)`);
-    }
-  }
 
   function ask(step) {
     const { query, at, by } = ctx.store.get();
@@ -42,7 +43,7 @@ export function createSearch(ctx) {
     ctx.call('find', { text: query, state: at, by, after: step ? last : null, step: step ||
         1 }).then((got) => {
       if (!got || mine !== wanted) return;
-      tell(got, query);
+      tell(box, said, got, query);
       if (step && got.visit) {
         last = got.visit.id;
         ctx.goTo(got.visit.born);

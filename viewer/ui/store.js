@@ -68,7 +68,7 @@ function limitState(p, limits) {
 export function applied(state, change, limits) {
   const next = { ...state };
   for (const key of Object.keys(change)) if (key in state) next[key] = change[key];
-  if (change.x) next.x = limitX(change.x, limits);
+  if (change.x && change.x !== state.x) next.x = limitX(change.x, limits);
   if (change.y) next.y = limitY(change.y);
   if (change.at !== undefined) next.at = limitState(change.at, limits);
   if (change.range) {

@@ -57,6 +57,14 @@ function bodyCell(column, row) {
   return el('td', { class: column.number ? 'number' : column.name_ ? 'name' : null }, content);
 }
 
+/** Stands for `rows` that are out of sight. */
+function spacer(rows, columns) {
+  const cell = el('td', { colspan: columns.length });
+  cell.style.setProperty('height', rows * rowHeight + 'px');
+  cell.style.setProperty('padding', '0');
+  return rows > 0 ? el('tr', { 'aria-hidden': 'true' }, cell) : null;
+}
+
 /**
  * A table in `host`.  columns: { id, name, number, unit, value(row), text(row), cell(row),
  * total(rows) }; options: caption, sort { id, descending }, key(row), pick(row).
@@ -72,13 +80,6 @@ export function createTable(host, columns, options) {
   const all = { rows: [], order: [], total: null, sort: options.sort || null, chosen: null };
   host.append(box);
 
-  function spacer(rows) {
-    const cell = el('td', { colspan: columns.length });
-    cell.style.setProperty('height', rows * rowHeight + 'px');
-    cell.style.setProperty('padding', '0');
-    return rows > 0 ? el('tr', { 'aria-hidden': 'true' }, cell) : null;
-  }
-
   function one(row) {
     const key = options.key ? options.key(row) : null;
     return el('tr', { 'data-row': '', 'aria-selected': key !== null && key === all.chosen ? 'true' :
@@ -90,7 +91,8 @@ export function createTable(host, columns, options) {
 
   function draw() {
     const [from, to] = visibleRows(box.scrollTop, box.clientHeight || 400, all.order.length);
-    fill(body, spacer(from), all.order.slice(from, to).map(one), spacer(all.order.length - to));
+    fill(body, spacer(from, columns), all.order.slice(from, to).map(one),
+      spacer(all.order.length - to, columns));
   }
 
   function arrange() {

@@ -1,15 +1,5 @@
-// furniture.js - splitters moved by mouse and keys, and the one-line explanations behind `?`.
-import { button, byId, el } from './dom.js';
-
-/** A `?` button that unfolds one sentence after its heading. */
-export function explainButton(text) {
-  const told = el('span', { class: 'muted', hidden: true, text });
-  const ask = button('?', () => {
-    told.hidden = !told.hidden;
-    ask.setAttribute('aria-expanded', told.hidden ? 'false' : 'true');
-  }, { 'aria-label': 'what is this', 'aria-expanded': 'false' });
-  return [ask, told];
-}
+// splitters.js - splitters moved by mouse and keys.
+import { byId } from './dom.js';
 
 function splitter(handle, target, property, sign, least, most, moved) {
   const size = () => target.getBoundingClientRect()[property];

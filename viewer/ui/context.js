@@ -1,0 +1,88 @@
+// context.js - what the parts of the page share: its state, the engine, and what is known by now.
+import { bytes, count } from '../core/human.js';
+import { nameOf } from './header.js';
+import { shown } from './text.js';
+import { termOf } from './search.js';
+
+/** What stands for the cover of a device until there is one, or where there is no device. */
+export const noCover = { states: 1, at: [0], requested: [0], reserved: null, active: null,
+  peak: null, peaks: [], time: null, adjust: 0, ooms: [], steps: [], phases: [], mallocs: [],
+  by: [], ops: [], allocations: 0, before: 0, has: { stacks: false, events: false } };
+
+const pictureWords = { raster: 'Allocations', map: 'Addresses' };
+
+/** What is known of the state before anything is. */
+function nothingKnown() {
+  return {
+    cover: noCover,
+    palette: null,
+    slots: new Map(),   // the colour of each group
+    names: new Map(),   // of groups
+    live: null,         // who holds the memory at the cursor
+    picture: null,      // the exact one of the open view
+    over: null,         // what a plot says of the point under the pointer
+    pile: null,         // what shares that pixel
+    passing: null,      // the allocation under the pointer,
+    passed: null,       // and what the engine says of it
+    said: '',           // what a view that is no plot says of the point under the pointer
+    selected: null,     // what the engine says of the pinned allocation
+    pending: false,     // a picture is being made
+    view: null,         // the open view
+    views: new Map(),   // those that were opened, by id
+    speaking: 0,        // the timer of what is to be said
+    holdersAsked: 0,    // how often it was asked who holds the memory
+    slotsKey: '',       // what the colours were asked for
+  };
+}
+
+/** The capacity that a person set, or the device's, with a name; null where neither is known. */
+function capacityOf(ctx) {
+  const cap = ctx.store.get().cap || ctx.now.cover.capacity;
+  if (cap) return { bytes: cap, name: 'capacity ' + bytes(cap) };
+  const known = ctx.now.cover.capacityKnown;
+  return known ? { bytes: known, name: `\u2265 ${bytes(known)}, from the OOM` } : null;
+}
+
+function pictureName(ctx, op) {
+  const { x } = ctx.store.get();
+  const { peak, name } = ctx.now.cover;
+  return shown(`${pictureWords[op] || 'Groups'} of ${ctx.fileName()}, ${name || ''}, peak ` +
+    `${peak ? bytes(peak.bytes) : '-'}, ${x.mode} ${count(x.from)} to ${count(x.to)}`);
+}
+
+/**
+ * The context that every part of the page is given.  `now` is written by the modules that
+ * page.js binds to it (travel.js, pointer.js and others); the parts of the page read it by the
+ * functions here.
+ */
+export function createContext(head, engine, link, store) {
+  const now = nothingKnown();
+  const settings = { single: true, wheelPans: false };
+  const file = () => head.files[store.get().file];
+  const ctx = {
+    store, link, now, settings, termOf,
+    call: (op, args) => {
+      const { file, dev } = store.get();
+      return engine(op, { file, dev, ...args });
+    },
+    head: () => head,
+    device: () => file().devices[store.get().dev] || {},
+    fileName: () => nameOf(file()),
+    editor: () => (head.options && head.options.editor) || null,
+    cover: () => now.cover,
+    palette: () => now.palette,
+    slots: () => now.slots,
+    groupName: (group) => now.names.get(group) || '',
+    capacity: () => capacityOf(ctx),
+    lowest: () => Math.min(0, now.cover.adjust || 0),
+    current: () => now.view,
+    plot: () => (now.view && now.view.plot) || null,
+    picture: () => now.picture,
+    pictureName: (op) => pictureName(ctx, op),
+    span: () => (now.picture ? { from: now.picture.span[0], to: now.picture.span[1] } : null),
+    passing: () => now.passing,
+    pinned: () => now.selected,
+    wheelPans: () => settings.wheelPans,
+  };
+  return ctx;
+}

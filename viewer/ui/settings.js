@@ -1,0 +1,32 @@
+// settings.js - what a person chooses of the page itself: keys, wheel, patterns, light or dark.
+import { openHelp } from './keys.js';
+import { readPalette } from './paint.js';
+import { viewsOf } from './views.js';
+
+/** The table of keys, and below it the settings. */
+function help(ctx) {
+  const { settings, store } = ctx;
+  const setting = (name, id) => ({ name, on: settings[id], set: (on) => { settings[id] = on; } });
+  openHelp([
+    setting('keys of one letter', 'single'),
+    setting('the plain wheel pans', 'wheelPans'),
+    { name: 'patterns as well as colours', on: store.get().patterns,
+      set: (on) => store.move({ patterns: on }) },
+  ], viewsOf(ctx.now.cover));
+}
+
+/** The theme of the state, or else what the browser prefers, and its colours. */
+function setTheme(ctx) {
+  const { theme } = ctx.store.get();
+  const dark = theme ? theme === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
+  document.documentElement.dataset.theme = dark ? 'dark' : 'light';
+  ctx.now.palette = readPalette();
+}
+
+function toggleTheme(ctx) {
+  const dark = document.documentElement.dataset.theme === 'dark';
+  ctx.store.move({ theme: dark ? 'light' : 'dark' });
+}
+
+/** Methods of the context. */
+export const choices = { help, setTheme, toggleTheme };
