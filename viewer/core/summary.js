@@ -64,8 +64,10 @@ function eventsOf({ event }, test) {
   return states;
 }
 
-/* Before the columns are here: what was computed beforehand. */
-function early(head, cover) {
+/* Before the columns are here: what was computed beforehand. With allocations there are `names`,
+ * of categories, and so a picture to paint. */
+function early(d) {
+  const { cover, model: { head, alloc } } = d;
   const has = cover && cover.rows > 0;
   let top = 0;
   for (let c = 1; has && c < cover.rows; c++) {
@@ -79,6 +81,7 @@ function early(head, cover) {
     peaks: has ? [cover.state[top]] : [], time: null, ooms: [], steps: [], phases: [],
     annotations: [], mallocs: [], snapshots: [], retries: [], capacityKnown: null, by: ['category'],
     before: 0, has: { stacks: false, events: head.states > 1 },
+    names: alloc.rows ? d.grouping('category').names.map((name, key) => ({ key, name })) : null,
   };
 }
 
@@ -121,7 +124,7 @@ export function summary(d, ops) {
   return {
     name: model.name, states: model.states, adjust: model.adjust, ops,
     capacity: head.capacity_bytes ?? null, allocations: head.tables?.alloc?.rows ?? 0,
-    complete: model.whole, ...(model.whole ? whole(d) : early(head, d.cover)),
+    complete: model.whole, ...(model.whole ? whole(d) : early(d)),
     problem: found ? `state ${found.state}: ${found.what} is ${found.page} on this page, `
       + `${found.core} in the analysis` : null,
   };
