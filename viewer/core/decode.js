@@ -84,9 +84,14 @@ function endsOf(table, born, until, states) {
   return end;
 }
 
+/* Unknown is NaN; numbers that four bytes hold exactly take four. */
 function orNone(column) {
-  const to = new Float64Array(column);
-  for (let i = 0; i < to.length; i++) if (to[i] === NONE32) to[i] = NaN;
+  let most = 0;
+  for (let i = 0; i < column.length; i++) {
+    if (column[i] > most && column[i] !== NONE32) most = column[i];
+  }
+  const to = most <= 1 << 24 ? new Float32Array(column) : new Float64Array(column);
+  for (let i = 0; i < to.length; i++) if (column[i] === NONE32) to[i] = NaN;
   return to;
 }
 
