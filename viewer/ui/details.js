@@ -18,10 +18,6 @@ function named(frame) {
   return frame.file && frame.file !== '??';
 }
 
-export function frameText(frame) {
-  return (named(frame) ? `${frame.file}:${frame.line} ` : '') + frame.func;
-}
-
 /** As Python prints it: innermost last. */
 export function stackText(stack) {
   return stack.slice().reverse().map((frame) =>
