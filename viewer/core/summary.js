@@ -124,6 +124,7 @@ export function summary(d, ops) {
   return {
     name: model.name, states: model.states, adjust: model.adjust, ops,
     capacity: head.capacity_bytes ?? null, allocations: head.tables?.alloc?.rows ?? 0,
+    mostLive: Math.max(0, ...(head.check ?? []).map(({ live }) => live ?? 0)),
     complete: model.whole, ...(model.whole ? whole(d) : early(d)),
     problem: found ? `state ${found.state}: ${found.what} is ${found.page} on this page, `
       + `${found.core} in the analysis` : null,
