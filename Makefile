@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 # tools/setup leaves a meson of its own here where the system's is missing or too old.
 MESON = $(if $(wildcard build/venv/bin/meson),build/venv/bin/meson,meson)
 
-.PHONY: all demo test test-long bench fuzz tsan install format check clean
+.PHONY: all demo test test-long bench bench-viewer fuzz tsan install format check clean
 
 all: build/release/build.ninja
 	$(MESON) compile -C build/release
@@ -33,6 +33,10 @@ bench: all
 		--make-snapshot build/release/tests/bench/make_snapshot \
 		--walk build/release/tests/bench/walk \
 		--machine build/release/tests/bench/machine $(BENCH)
+
+bench-viewer: all
+	tests/bench/page --program build/release/cli/vramscope \
+		--make-snapshot build/release/tests/bench/make_snapshot $(BENCH)
 
 fuzz: build/fuzz/build.ninja
 	$(MESON) compile -C build/fuzz

@@ -4,23 +4,19 @@ import { runWorker, startEngine } from './worker.js';
 import { schemaProblem } from './core/decode.js';
 import { start } from './ui/page.js';
 
-/* The policy of the page lets only this one make the address of a script. */
-function scriptAddress(url) {
+/* Makes workers of the bundle once more, or null where the browser has none here. The policy of the
+ * page lets only this one make the address of a script; that of a page is none to its workers. */
+function workersOf(text) {
   const types = globalThis.trustedTypes;
-  if (!types) return url;
-  return types.createPolicy('vramscope', { createScriptURL: (address) => address })
-    .createScriptURL(url);
-}
-
-/* The bundle once more; null where the browser has no workers here. */
-function createWorker() {
-  try {
-    const text = document.getElementById('app').textContent;
-    const url = URL.createObjectURL(new Blob([text], { type: 'text/javascript' }));
-    return new Worker(scriptAddress(url));
-  } catch {
-    return null;
-  }
+  const policy = types?.createPolicy('vramscope', { createScriptURL: (address) => address });
+  const url = URL.createObjectURL(new Blob([text], { type: 'text/javascript' }));
+  return () => {
+    try {
+      return new Worker(policy ? policy.createScriptURL(url) : url);
+    } catch {
+      return null;
+    }
+  };
 }
 
 /* The text of a block, whose element ends: it would be held twice. */
@@ -57,7 +53,8 @@ function runPage() {
     return;
   }
   for (const file of head.files) file.name = file.report.file.path.split('/').pop();
-  const engine = startEngine(head.files, createWorker());
+  const text = document.getElementById('app').textContent;
+  const engine = startEngine(head.files, workersOf(text)(), text);
   engine.block(0, takeText(document.getElementById('cover')));
   globalThis.vrs_block = () => {
     const element = document.currentScript.previousElementSibling;
@@ -67,5 +64,5 @@ function runPage() {
   start(head, engine.call, link).catch((error) => fail(String(error.message ?? error)));
 }
 
-if (typeof document === 'undefined') runWorker(globalThis);
+if (typeof document === 'undefined') runWorker(globalThis, workersOf);
 else runPage();

@@ -1,11 +1,14 @@
 // worker.js - the engine in a worker, or on the page in slices where there is none.
 import { createEngine } from './core/engine.js';
-import { pictureOps } from './core/pictures.js';
+import { SLOW, createPictureOps, matchStrings } from './core/pictures.js';
 import { createQueue } from './core/queue.js';
 import { fromBase64 } from './core/unpack.js';
 
 /* Arrays of these answers are made for the asker: they move instead of being copied. */
 const MOVED = ['raster', 'groups', 'map', 'tree'];
+
+// Milliseconds until a worker has to be running.
+const STARTING = 5000;
 
 function buffersOf(op, value) {
   if (!MOVED.includes(op) || !value) return [];
@@ -31,13 +34,53 @@ function decoding(call) {
     ? call(op, { n: args.n, bytes: fromBase64(args.text, `block ${args.n}`) }) : call(op, args));
 }
 
-/** The worker's side: the first message is {files}, the others are requests. */
-export function runWorker(scope) {
+/* What a short-lived worker is for: an expression that never ends, ended from outside. */
+function answerMatch(scope, { sources, strings }) {
+  scope.postMessage({ began: true });
+  try {
+    scope.postMessage({ found: matchStrings(sources, strings) });
+  } catch (e) {
+    scope.postMessage({ error: e.message });
+  }
+}
+
+/* matchStrings in a worker of its own, which ends when it takes too long; here, where a worker
+ * cannot have another. */
+function createMatcher(create) {
+  return (sources, strings) => {
+    const worker = create();
+    if (!worker) return matchStrings(sources, strings);
+    return new Promise((resolve, reject) => {
+      let timer = 0;
+      const limit = (ms) => {
+        clearTimeout(timer);
+        timer = setTimeout(() => end({ error: 'expression too slow' }), ms);
+      };
+      const end = ({ found, error }) => {
+        clearTimeout(timer);
+        worker.terminate();
+        if (error) reject(new Error(error));
+        else resolve(found);
+      };
+      worker.onmessage = ({ data }) => (data.began ? limit(SLOW) : end(data));
+      worker.onerror = () => end({ error: 'the worker failed' });
+      limit(STARTING);
+      worker.postMessage({ sources, strings });
+    });
+  };
+}
+
+/** The worker's side: the first message is {files, text}, the others are requests; or there is one
+ * of {sources, strings}. `workersOf(text)` makes what makes one more worker like it, or null. */
+export function runWorker(scope, workersOf) {
   let push = null;
   scope.onmessage = ({ data }) => {
     if (data.files) {
       const answer = (reply) => scope.postMessage(reply, buffersOf(reply.op, reply.value));
-      push = createQueue(decoding(createEngine(data.files, pictureOps)), answer, soon);
+      const ops = createPictureOps(createMatcher(workersOf(data.text)));
+      push = createQueue(decoding(createEngine(data.files, ops)), answer, soon);
+    } else if (data.strings) {
+      answerMatch(scope, data);
     } else if (push) {
       push(data);
     }
@@ -70,19 +113,19 @@ function createAsker(send) {
 
 /**
  * The page's side: call(op, args) as of the engine, block(n, text), end(). `worker` is one that
- * runs `runWorker`, or null: then the engine runs here, one request at a time. An answer is null
- * where a newer request of its kind made it needless.
+ * runs `runWorker`, of the script `text`, or null: then the engine runs here, one request at a
+ * time. An answer is null where a newer request of its kind made it needless.
  */
-export function startEngine(files, worker) {
+export function startEngine(files, worker, text) {
   let push = null;
   const asker = createAsker((request) => push(request));
   if (worker) {
     worker.onmessage = ({ data }) => asker.settle(data);
     worker.onerror = (event) => asker.fail(event.message ?? 'the worker failed');
-    worker.postMessage({ files });
+    worker.postMessage({ files, text });
     push = (request) => worker.postMessage(request);
   } else {
-    push = createQueue(decoding(createEngine(files, pictureOps)), asker.settle, soon);
+    push = createQueue(decoding(createEngine(files, createPictureOps())), asker.settle, soon);
   }
   return { call: asker.call, block: (n, text) => asker.call('block', { n, text }),
     end: () => asker.call('end', {}) };

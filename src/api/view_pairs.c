@@ -104,8 +104,7 @@ enum vrs_status view_pairs_make(const struct view_unit *unit, uint32_t units,
         units = VIEW_PAIRS_MOST;
     if (units < 2)
         return VRS_OK;
-    if (!view_blocks_next(blocks))
-        return vrs_no_memory(err);
+    blocks->where = VIEW_NEW_BLOCK;
     uint32_t together = units <= VIEW_UNITS_ALL ? units : 2;
     p.pair = arena_array(keep, struct view_pair,
                          units <= VIEW_UNITS_ALL ? units * (units - 1) / 2 : units - 1);

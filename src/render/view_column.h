@@ -1,8 +1,9 @@
 /* view_column.h - columns of the page: numbers, packed so that a browser unpacks them quickly.
  *
- * docs/view-format.md is the contract.  A column is differences (where that is smaller), then byte
- * planes, lowest first, without those that are all zero, then one zlib stream; a column with one
- * value has no bytes.  Packed columns stand in blocks, one after the other. */
+ * docs/view-format.md is the contract.  A column is differences (where that is smaller), then its
+ * bytes, as planes or number after number, without the highest ones where they are all zero, then
+ * one zlib stream; a column with one value has no bytes.  Packed columns stand in blocks, one after
+ * the other.  Columns are queued, and then packed together. */
 #ifndef VRS_RENDER_VIEW_COLUMN_H
 #define VRS_RENDER_VIEW_COLUMN_H
 
@@ -36,34 +37,48 @@ struct view_packed {
     uint64_t max;
     uint32_t block; /* where the bytes stand */
     uint64_t at, len;
-    uint32_t planes;
+    uint32_t planes; /* bytes of each number that are not left out */
+    bool shuffled;   /* as planes; else number after number */
 };
 
 /* JavaScript counts exactly up to here; larger numbers are packed as this, and counted. */
 #define VIEW_NUMBER_MOST (((uint64_t)1 << 53) - 1)
 
-struct view_blocks {
-    VEC(struct buf) block;
-    uint32_t at;      /* the one that is filled */
-    uint64_t clipped; /* numbers above VIEW_NUMBER_MOST */
+enum view_where { VIEW_COVER_BLOCK, VIEW_NEW_BLOCK, VIEW_LAST_BLOCK };
+
+/* A column that waits to be packed. */
+struct view_work {
+    const struct view_column *column;
+    const void *from;
+    const uint8_t *bytes; /* as they are; NULL: numbers of `from` */
+    uint32_t rows;
+    enum view_where where;
+    struct view_packed *ret;
+    struct buf packed;
+    uint64_t clipped;
+    enum vrs_status status;
 };
 
-/* With a first block, the cover.  False when out of memory; then to be freed as well. */
+struct view_blocks {
+    VEC(struct buf) block; /* the first is the cover */
+    VEC(struct view_work) work;
+    enum view_where where; /* of what is queued next */
+    uint64_t clipped;      /* numbers above VIEW_NUMBER_MOST */
+};
+
+/* What is queued next stands in the cover.  False when out of memory; then to be freed as well. */
 bool view_blocks_init(struct view_blocks *blocks);
 void view_blocks_free(struct view_blocks *blocks);
 
-/* What is packed from here on stands in a new block, or in the cover. */
-bool view_blocks_next(struct view_blocks *blocks);
-void view_blocks_cover(struct view_blocks *blocks);
+/* `rows` values of `from`, or bytes as they are; both, and `ret`, until all are packed.  False when
+ * out of memory. */
+bool view_queue(struct view_blocks *blocks, const struct view_column *column, const void *from,
+                uint32_t rows, struct view_packed *ret);
+bool view_queue_bytes(struct view_blocks *blocks, const struct view_column *column,
+                      const uint8_t *bytes, uint32_t len, struct view_packed *ret);
 
-/* Packs `rows` values of `from` behind what the block holds. */
-enum vrs_status view_pack(struct view_blocks *blocks, const struct view_column *column,
-                          const void *from, uint32_t rows, struct view_packed *ret,
-                          struct vrs_error *err) MUST_CHECK;
-
-/* The same of bytes as they are. */
-enum vrs_status view_pack_bytes(struct view_blocks *blocks, const struct view_column *column,
-                                const void *bytes, uint32_t len, struct view_packed *ret,
-                                struct vrs_error *err) MUST_CHECK;
+/* Packs what is queued on so many threads (0: one for each processor), in its order. */
+enum vrs_status view_pack_all(struct view_blocks *blocks, uint32_t threads,
+                              struct vrs_error *err) MUST_CHECK;
 
 #endif

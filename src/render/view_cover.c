@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "analysis/curves.h"
+#include "base/sorted.h"
 #include "render/view.h"
 
 struct cover_column {
@@ -38,14 +39,21 @@ static uint64_t cover_reserved(const void *from, uint32_t row)
     return number(((const struct covering *)from)->column[row].reserved);
 }
 
-static void note_checks(struct view_device *to, uint32_t state, int64_t requested, int64_t reserved)
+/* Sums wrap, in a file that lies. */
+static void step(const struct recording *r, uint32_t row, struct cover_column *now)
 {
-    for (uint32_t i = 0; i < to->checks; i++)
-        if (to->check[i].state == state) {
-            to->check[i].requested_bytes = requested;
-            to->check[i].reserved_bytes = reserved;
-            to->check[i].reserved_known = to->start_known;
-        }
+    uint64_t size = known_or_0(r->events.size[row]), reserved = (uint64_t)now->reserved;
+    now->requested = (int64_t)((uint64_t)now->requested + (uint64_t)requested_change(r, row));
+    if (action_obtains(r->events.action[row]))
+        now->reserved = (int64_t)(reserved + size);
+    else if (action_returns(r->events.action[row]))
+        now->reserved = (int64_t)(reserved - size);
+}
+
+/* Where a column begins. */
+static uint32_t edge(const struct covering *c, uint32_t column)
+{
+    return (uint32_t)((uint64_t)column * c->to->states / c->columns);
 }
 
 /* What was reserved and what was free when a request failed were on the card together.  Sums of
@@ -64,27 +72,31 @@ static void note_capacity(struct view_device *to, const struct recording *r, uin
 static void walk(struct covering *c)
 {
     const struct recording *r = c->s->r;
-    uint32_t first = r->devices.first_event[c->s->device], column = 0;
-    uint64_t states = c->to->states;
-    uint64_t requested = (uint64_t)c->s->curves.of[CURVE_REQUESTED].start_bytes;
-    uint64_t reserved = (uint64_t)c->s->curves.of[CURVE_RESERVED].start_bytes;
-    for (uint32_t state = 0; state < states; state++) {
+    struct view_device *to = c->to;
+    uint32_t first = r->devices.first_event[c->s->device], column = 0, check = 0;
+    uint32_t next = edge(c, 1);
+    struct cover_column now = {
+        .requested = c->s->curves.of[CURVE_REQUESTED].start_bytes,
+        .reserved = c->s->curves.of[CURVE_RESERVED].start_bytes,
+    };
+    c->column[0] = now;
+    for (uint32_t state = 0; state < to->states; state++) {
         if (state > 0) {
-            uint32_t row = first + state - 1;
-            uint64_t size = known_or_0(r->events.size[row]);
-            requested += requested_change(r, row);
-            reserved += action_obtains(r->events.action[row])   ? size
-                        : action_returns(r->events.action[row]) ? -size
-                                                                : 0;
-            note_capacity(c->to, r, row, reserved);
+            step(r, first + state - 1, &now);
+            note_capacity(to, r, first + state - 1, (uint64_t)now.reserved);
         }
-        if (column < c->columns && state == (column + (uint64_t)1) * states / c->columns)
-            column++;
-        struct cover_column *to = &c->column[column];
-        bool begins = state == column * states / c->columns;
-        if (begins || (int64_t)requested > to->requested)
-            *to = (struct cover_column){ state, (int64_t)requested, (int64_t)reserved };
-        note_checks(c->to, state, (int64_t)requested, (int64_t)reserved);
+        now.state = state;
+        if (state == next) {
+            c->column[++column] = now;
+            next = edge(c, column + 1);
+        }
+        if (now.requested > c->column[column].requested)
+            c->column[column] = now;
+        if (check < to->checks && to->check[check].state == state) {
+            to->check[check].requested_bytes = now.requested;
+            to->check[check].reserved_bytes = now.reserved;
+            to->check[check++].reserved_known = to->start_known;
+        }
     }
 }
 
@@ -120,12 +132,26 @@ static void choose_checks(const struct study *s, struct view_device *to)
     qsort(to->check, to->checks, sizeof *to->check, by_state);
 }
 
+/* Which check is the first whose event is not before `event`. */
+static uint32_t check_from(const struct view_device *to, int64_t event)
+{
+    uint32_t place;
+    SORTED_FIND(place, to->checks, (int64_t)to->check[place].state - 1 < event);
+    return place;
+}
+
 static void count_live(const struct study *s, struct view_device *to)
 {
-    for (uint32_t i = 0; i < s->lifetimes.count; i++)
-        for (uint32_t c = 0; c < to->checks; c++)
-            to->check[c].live +=
-                lifetime_alive(&s->lifetimes.at[i], (int64_t)to->check[c].state - 1);
+    uint64_t born[VIEW_CHECKS + 1] = { 0 }, freed[VIEW_CHECKS + 1] = { 0 }, live = 0;
+    for (uint32_t i = 0; i < s->lifetimes.count; i++) {
+        const struct lifetime *l = &s->lifetimes.at[i];
+        if (l->freed <= l->birth)
+            continue;
+        born[check_from(to, l->birth)]++;
+        freed[check_from(to, l->freed)]++;
+    }
+    for (uint32_t i = 0; i < to->checks; i++)
+        to->check[i].live = live += born[i] - freed[i];
 }
 
 enum vrs_status view_cover(const struct study *s, struct view_blocks *blocks,
@@ -136,21 +162,26 @@ enum vrs_status view_cover(const struct study *s, struct view_blocks *blocks,
         { "requested", VIEW_U64, VIEW_ZIGZAG, "byte", cover_requested },
         { "reserved", VIEW_U64, VIEW_ZIGZAG, "byte", cover_reserved },
     };
-    struct covering c = { .s = s, .to = ret };
+    struct covering *c = arena_array(s->scratch, struct covering, 1);
     struct view_table *table = &ret->table[VIEW_COVER_TABLE];
-    c.columns = ret->states < VIEW_COVER ? ret->states : VIEW_COVER;
-    c.column = arena_array(s->scratch, struct cover_column, c.columns);
-    if (c.column == NULL)
+    if (c == NULL)
+        return vrs_no_memory(err);
+    c->s = s;
+    c->to = ret;
+    c->columns = ret->states < VIEW_COVER ? ret->states : VIEW_COVER;
+    c->column = arena_array(s->scratch, struct cover_column, c->columns);
+    if (c->column == NULL)
         return vrs_no_memory(err);
     choose_checks(s, ret);
-    walk(&c);
+    walk(c);
     count_live(s, ret);
     uint64_t older = 0;
     for (uint32_t i = 0; i < s->lifetimes.count; i++)
         older += s->lifetimes.at[i].birth < 0 ? s->lifetimes.at[i].bytes : 0;
     ret->adjust_bytes = (int64_t)((uint64_t)s->curves.of[CURVE_REQUESTED].start_bytes - older);
-    table->rows = c.columns;
+    table->rows = c->columns;
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-        TRY(view_pack(blocks, &columns[i], &c, c.columns, &table->column[table->columns++], err));
+        if (!view_queue(blocks, &columns[i], c, c->columns, &table->column[table->columns++]))
+            return vrs_no_memory(err);
     return VRS_OK;
 }

@@ -27,7 +27,8 @@ static void put_column(struct json *j, const struct view_packed *p)
         json_text(j, NULL, "delta");
     if (p->column->change == VIEW_ZIGZAG)
         json_text(j, NULL, "zigzag");
-    json_text(j, NULL, "shuffle");
+    if (p->shuffled)
+        json_text(j, NULL, "shuffle");
     json_text(j, NULL, "deflate");
     json_close(j);
     json_close(j);

@@ -33,7 +33,9 @@ static enum vrs_status put(struct view_table *table, struct view_blocks *blocks,
                            struct vrs_error *err)
 {
     table->rows = rows;
-    return view_pack(blocks, column, from, rows, &table->column[table->columns++], err);
+    return view_queue(blocks, column, from, rows, &table->column[table->columns++])
+               ? VRS_OK
+               : vrs_no_memory(err);
 }
 
 enum vrs_status view_pair_pack(const struct view_device *a, const struct view_device *b,
@@ -50,19 +52,19 @@ enum vrs_status view_pair_pack(const struct view_device *a, const struct view_de
         { "score", VIEW_U32, VIEW_AS_IT_IS, "millionth", score },
     };
     const struct diff_pairing *pairing[] = { peak, ever };
+    const struct packing from[2][2] = { { { a, peak, 0 }, { b, peak, 1 } },
+                                        { { a, ever, 0 }, { b, ever, 1 } } };
     for (int i = 0; i < 2; i++) {
-        for (int side = 0; side < 2; side++) {
-            struct packing p = { side == 0 ? a : b, pairing[i], side };
-            TRY(put(&ret->table[VIEW_PAIR_A + side], blocks, &of_stack[i], &p,
-                    p.device->table[VIEW_STACK].rows, err));
-        }
+        for (int side = 0; side < 2; side++)
+            TRY(put(&ret->table[VIEW_PAIR_A + side], blocks, &of_stack[i], &from[i][side],
+                    from[i][side].device->table[VIEW_STACK].rows, err));
         for (int c = 0; c < 2; c++)
             TRY(put(&ret->table[VIEW_PAIR_PEAK + i], blocks, &of_match[c], pairing[i],
                     pairing[i]->count, err));
     }
     ret->keyless = peak->keyless;
     ret->first = peak->first;
-    return VRS_OK;
+    return view_pack_all(blocks, 1, err);
 }
 
 static void put_pair(struct json *j, const struct view_pair *pair)

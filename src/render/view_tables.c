@@ -21,7 +21,9 @@ static enum vrs_status put(struct filling *f, enum view_table_name name,
 {
     struct view_table *table = &f->to->table[name];
     table->rows = rows;
-    return view_pack(f->blocks, column, from, rows, &table->column[table->columns++], f->err);
+    return view_queue(f->blocks, column, from, rows, &table->column[table->columns++])
+               ? VRS_OK
+               : vrs_no_memory(f->err);
 }
 
 static enum vrs_status put_all(struct filling *f, enum view_table_name name,
@@ -48,7 +50,7 @@ static enum vrs_status fill_allocations(struct filling *f)
         { "wait", VIEW_U32, VIEW_AS_IT_IS, "states", view_alloc_waits },
         { "pad", VIEW_U32, VIEW_AS_IT_IS, "byte", view_alloc_pad },
         { "source", VIEW_U8, VIEW_AS_IT_IS, NULL, view_alloc_source },
-        { "lane", VIEW_U32, VIEW_ZIGZAG, NULL, view_alloc_lane },
+        { "lane", VIEW_U32, VIEW_AS_IT_IS, NULL, view_alloc_lane },
         { "free_stack", VIEW_U32, VIEW_AS_IT_IS, NULL, view_alloc_free_stack },
         { "rule", VIEW_U8, VIEW_AS_IT_IS, NULL, view_alloc_rule },
         { "sure", VIEW_U8, VIEW_AS_IT_IS, NULL, view_alloc_sure },
@@ -60,11 +62,9 @@ static enum vrs_status fill_allocations(struct filling *f)
     static const struct view_column told = { "ctx", VIEW_U32, VIEW_AS_IT_IS, NULL,
                                              view_alloc_context };
     uint32_t rows = f->from.s->lifetimes.count;
-    if (!view_blocks_next(f->blocks))
-        return vrs_no_memory(f->err);
+    f->blocks->where = VIEW_NEW_BLOCK;
     TRY(put_all(f, VIEW_ALLOC, first, COUNT(first), rows));
-    if (!view_blocks_next(f->blocks))
-        return vrs_no_memory(f->err);
+    f->blocks->where = VIEW_NEW_BLOCK;
     TRY(put_all(f, VIEW_ALLOC, rest, COUNT(rest), rows));
     return f->from.context == NULL ? VRS_OK : put(f, VIEW_ALLOC, &told, &f->from, rows);
 }
@@ -339,8 +339,10 @@ static enum vrs_status fill_names(struct filling *f)
     TRY(put_all(f, VIEW_STACK, stack, COUNT(stack), f->from.names.stacks));
     TRY(put_all(f, VIEW_FRAME, frame, COUNT(frame), f->from.names.frames));
     TRY(put(f, VIEW_STRING, &length, &f->from, strings->rows.len));
-    return view_pack_bytes(f->blocks, &text, strings->bytes.at, strings->bytes.len,
-                           &table->column[table->columns++], f->err);
+    return view_queue_bytes(f->blocks, &text, (const uint8_t *)strings->bytes.at,
+                            strings->bytes.len, &table->column[table->columns++])
+               ? VRS_OK
+               : vrs_no_memory(f->err);
 }
 
 /* For those who speak of stacks when the tables are packed. */
@@ -363,8 +365,9 @@ static enum vrs_status fill(struct filling *f)
     TRY(fill_marks(f));
     TRY(fill_names(f));
     TRY(keep_stacks(f));
-    view_blocks_cover(f->blocks);
-    return view_cover(f->from.s, f->blocks, f->to, f->err);
+    f->blocks->where = VIEW_COVER_BLOCK;
+    TRY(view_cover(f->from.s, f->blocks, f->to, f->err));
+    return view_pack_all(f->blocks, f->from.s->threads, f->err);
 }
 
 enum vrs_status view_tables(struct study *s, struct view_blocks *blocks, struct view_device *ret,

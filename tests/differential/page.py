@@ -28,7 +28,9 @@ class Page:
         assert len(planes) == rows * column["planes"] and 1 <= column["planes"] <= width
         values = [0] * rows
         for plane in range(column["planes"]):
-            for row, byte in enumerate(planes[plane * rows:(plane + 1) * rows]):
+            part = (planes[plane * rows:(plane + 1) * rows] if "shuffle" in column["enc"]
+                    else planes[plane::column["planes"]])
+            for row, byte in enumerate(part):
                 values[row] |= byte << 8 * plane
         if "zigzag" in column["enc"]:
             values = [(v >> 1) ^ -(v & 1) for v in values]

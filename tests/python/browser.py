@@ -15,7 +15,7 @@ def program():
 
 
 class Browser:
-    def __init__(self, folder):
+    def __init__(self, folder, *options):
         ours, theirs = os.pipe(), os.pipe()
         self.reading, self.writing = theirs[0], ours[1]
 
@@ -27,7 +27,7 @@ class Browser:
         keep = [os.dup(fd) for fd in (ours[0], theirs[1])]
         self.process = subprocess.Popen(
             [program(), "--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe",
-             "--no-first-run", "--user-data-dir=%s" % folder, "about:blank"],
+             "--no-first-run", "--user-data-dir=%s" % folder, *options, "about:blank"],
             pass_fds=(3, 4), preexec_fn=prepare, stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         for fd in (ours[0], theirs[1], *keep):

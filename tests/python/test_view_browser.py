@@ -120,6 +120,21 @@ def test_hostile_text_is_shown_as_text(browser, tmp_path):
     page.close()
 
 
+def test_an_expression_that_never_ends_is_ended(browser, tmp_path):
+    name = "a" * 60
+    frames = '[{"name": "%s", "filename": "train.py", "line": 3}]' % name
+    event = '{"action": "alloc", "addr": 4096, "size": 512, "stream": 0, "time_us": 1, "frames": %s}'
+    path = tmp_path / "names.json"
+    path.write_text('{"segments": [], "device_traces": [[%s]]}' % (event % frames))
+    page = opened(browser, path, tmp_path)
+    found = "document.getElementById('found').textContent"
+    for query, said in (("/(a+)+!/", "too slow"), ("/a{60}$/", "1 allocations"), ("/^a{61}/", "0 allocations")):
+        page.ask("document.getElementById('query').value = %r; document.getElementById('find').requestSubmit()" % query)
+        page.wait("%s.includes('%s')" % (found, said))
+    assert page.complaints() == []
+    page.close()
+
+
 def test_without_scripts_the_report_is_there(browser, tmp_path):
     page = tmp_path / "oom.html"
     run("view", ROOT / "examples/oom.pickle", "-o", page, expect=0)

@@ -43,7 +43,8 @@ static struct view_packed packed(struct view_blocks *blocks, const struct view_c
                                  const uint64_t *values, uint32_t rows)
 {
     struct view_packed p;
-    assert_int_equal(view_pack(blocks, column, values, rows, &p, NULL), VRS_OK);
+    assert_true(view_queue(blocks, column, values, rows, &p));
+    assert_int_equal(view_pack_all(blocks, 1, NULL), VRS_OK);
     assert_int_equal(p.rows, rows);
     return p;
 }
@@ -67,10 +68,30 @@ static void columns_leave_out_what_says_nothing(void **state)
     assert_int_equal(packed(&blocks, &delta, falling, 3).planes, 4);
     assert_int_equal(packed(&blocks, &zigzag, falling, 3).planes, 1);
     assert_int_equal(packed(&blocks, &plain, NULL, 0).len, 0);
-    assert_true(view_blocks_next(&blocks));
+    blocks.where = VIEW_NEW_BLOCK;
     assert_int_equal(packed(&blocks, &plain, few, 3).block, 1);
-    view_blocks_cover(&blocks);
+    blocks.where = VIEW_COVER_BLOCK;
     assert_int_equal(packed(&blocks, &plain, few, 3).block, 0);
+    view_blocks_free(&blocks);
+}
+
+/* Sizes that come again stand together; counters and noise do not. */
+static void a_sample_says_how_numbers_are_laid_out(void **state)
+{
+    (void)state;
+    enum { ROWS = 50000, SIZES = 97 };
+    static const struct view_column column = { "a", VIEW_U32, VIEW_AS_IT_IS, NULL, number };
+    static uint64_t again[ROWS], rising[ROWS];
+    struct view_blocks blocks;
+    uint32_t noise = 1;
+    assert_true(view_blocks_init(&blocks));
+    for (uint32_t i = 0; i < ROWS; i++) {
+        noise = noise * 1664525 + 1013904223;
+        again[i] = (noise >> 16) % SIZES * 12345677 & 0xffffff;
+        rising[i] = i;
+    }
+    assert_false(packed(&blocks, &column, again, ROWS).shuffled);
+    assert_true(packed(&blocks, &column, rising, ROWS).shuffled);
     view_blocks_free(&blocks);
 }
 
@@ -187,6 +208,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bytes_become_letters),
         cmocka_unit_test(columns_leave_out_what_says_nothing),
+        cmocka_unit_test(a_sample_says_how_numbers_are_laid_out),
         cmocka_unit_test(large_numbers_are_clipped_and_counted),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(failures_tell_the_least_the_card_has),

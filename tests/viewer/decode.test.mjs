@@ -45,9 +45,11 @@ test('planes of zeros are left out, and small numbers need one', async () => {
     for (const most of [200, 60000, 16000000]) {
       if (most > LIMITS[type]) continue;
       const values = [1, most, 3, 0, most - 1];
-      const { spec, bytes } = packColumn(values, type);
-      if (most < 2 ** (8 * (WIDTH[type] - 1))) assert.ok(spec.planes < WIDTH[type]);
-      assert.deepEqual(Array.from(await decodeColumn(spec, bytes)), values);
+      for (const enc of [['shuffle', 'deflate'], ['deflate'], ['delta', 'zigzag']]) {
+        const { spec, bytes } = packColumn(values, type, enc);
+        if (most < 2 ** (8 * (WIDTH[type] - 1) - 1)) assert.ok(spec.planes < WIDTH[type]);
+        assert.deepEqual(Array.from(await decodeColumn(spec, bytes)), values);
+      }
     }
   }
 });
@@ -113,9 +115,7 @@ test('heads that no writer writes', async () => {
   await rejects({ ...spec, planes: 9 }, bytes, DAMAGED);
   await rejects({ type: 'u32', rows: 2, const: 'x' }, null, /no number/);
   await rejects({ type: 'u64', rows: 2 ** 32 - 1, const: 1 }, null, /too large/);
-  const big = packColumn([1], 'u64', []);
-  big.bytes[7] = 1;
-  await rejects(big.spec, big.bytes, /2\^53/);
+  await rejects({ type: 'u64', rows: 1, enc: [] }, Uint8Array.of(1, 0, 0, 0, 0, 0, 0, 1), /2\^53/);
 });
 
 test('base64 with and without the new call', () => {
@@ -144,7 +144,8 @@ const PARTS = ['alloc', 'range', 'segment', 'event', 'oom', 'mark', 'stack', 'fr
 function sameModel(model, got, name) {
   assert.equal(got.states, model.states);
   assert.deepEqual(got.string, model.string);
-  if (model.states > 1) assert.deepEqual(got.time, model.time, name);
+  const numbers = (time) => time && Array.from(time);
+  if (model.states > 1) assert.deepEqual(numbers(got.time), numbers(model.time), name);
   for (const part of PARTS) {
     assert.equal(got[part].rows, model[part].rows, `${name} ${part}`);
     if (model[part].rows === 0) continue;

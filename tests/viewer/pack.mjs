@@ -32,18 +32,12 @@ export function packColumn(values, type, enc = ['shuffle', 'deflate'], extra = {
     enc.includes('delta'), enc.includes('zigzag'));
   const byte = (word, k) => Number((word >> BigInt(8 * k)) & 255n);
   let planes = width;
-  let bytes = new Uint8Array(words.length * width);
-  if (enc.includes('shuffle')) {
-    while (planes > 1 && words.every((word) => byte(word, planes - 1) === 0)) planes--;
-    bytes = bytes.subarray(0, words.length * planes);
-    words.forEach((w, i) => {
-      for (let k = 0; k < planes; k++) bytes[k * words.length + i] = byte(w, k);
-    });
-  } else {
-    words.forEach((w, i) => {
-      for (let k = 0; k < width; k++) bytes[i * width + k] = byte(w, k);
-    });
-  }
+  while (planes > 1 && words.every((word) => byte(word, planes - 1) === 0)) planes--;
+  let bytes = new Uint8Array(words.length * planes);
+  const place = enc.includes('shuffle') ? (i, k) => k * words.length + i : (i, k) => i * planes + k;
+  words.forEach((w, i) => {
+    for (let k = 0; k < planes; k++) bytes[place(i, k)] = byte(w, k);
+  });
   if (enc.includes('deflate')) bytes = new Uint8Array(deflateSync(bytes));
   const spec = { type, enc, rows: list.length, len: bytes.length, ...extra };
   if (planes < width) spec.planes = planes;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createEngine } from '../../viewer/core/engine.js';
-import { pictureOps } from '../../viewer/core/pictures.js';
+import { createPictureOps } from '../../viewer/core/pictures.js';
 import { startEngine, runWorker } from '../../viewer/worker.js';
 import { packModel } from './pack.mjs';
 import { makeModel, manyModels, oracle } from './synthetic.mjs';
@@ -20,7 +20,7 @@ async function engineOf(...models) {
     heads.push(head);
     all.push(...blocks);
   }
-  const call = createEngine([{ devices: heads }], pictureOps);
+  const call = createEngine([{ devices: heads }], createPictureOps());
   for (const [n, bytes] of all.entries()) await call('block', { n, bytes });
   return call;
 }
@@ -151,8 +151,8 @@ function pairOf() {
   };
   page.postMessage = send(scope);
   scope.postMessage = send(page);
-  runWorker(scope);
-  return page;
+  runWorker(scope, () => pairOf);
+  return Object.assign(page, { terminate: () => {} });
 }
 
 test('the worker and the page alone give the same answers', async () => {
@@ -174,6 +174,8 @@ test('the worker and the page alone give the same answers', async () => {
     // What moved to the asker is not needed again.
     got.push(await engine.call('raster', { ...size, x: wholeX(model), by: 'owner' }));
     assert.deepEqual(got[2], got[3]);
+    got.push(await engine.call('find', { text: '/o.*[a-f]/', state: 200 }));
+    assert.ok(got[4].count > 0);
     await assert.rejects(engine.call('paint', {}), /no operation is called paint/);
     await assert.rejects(engine.block(9, '**'), /block 9: damaged data/);
     answers.push(got);

@@ -43,7 +43,8 @@ function makeRecording(most, r) {
   const recording = { alloc, state: 0, sites: 1 };
   const room = makeRoom(recording);
   recording.room = room;
-  recording.take = (bytes, cat, site = Math.floor(r() * recording.sites), phase = 0) => {
+  const any = () => Math.floor(r() * recording.sites);
+  recording.take = (bytes, cat, site = any(), phase = 0, freed = any()) => {
     const row = alloc.rows++;
     alloc.lane[row] = room.take(bytes);
     alloc.born[row] = ++recording.state;
@@ -51,6 +52,7 @@ function makeRecording(most, r) {
     alloc.cat[row] = cat;
     alloc.phase[row] = phase;
     alloc.stack[row] = site;
+    alloc.free_stack[row] = freed;
     return row;
   };
   recording.give = (row) => {
@@ -66,29 +68,41 @@ function size(r, low, high) {
   return Math.floor(2 ** (low + r() * (high - low)));
 }
 
+/* What a step allocates, the same in each: a size and a stack for every place in the program. */
+function planOf(recording, r, layers, params) {
+  const slot = (low, high, cat, phase) => ({ bytes: size(r, low, high), cat, phase,
+    site: Math.floor(r() * recording.sites), freed: Math.floor(r() * recording.sites) });
+  return Array.from({ length: layers }, (_, i) => ({
+    held: slot(14, 23, 4, 1),
+    forward: Array.from({ length: Math.floor(r() * 4) }, () => slot(10, 22, 6, 0)),
+    backward: slot(10, 22, 6, 2),
+    grad: i < params ? slot(12, 22, 1, 2) : null,
+  }));
+}
+
 /* Weights; then steps: forward holds activations, with temporaries between, backward gives them
  * back in reverse, the first step makes the optimizer's state; now and then a step leaves one. */
 function training(recording, r, { allocs, live }) {
   const params = Math.floor(live / 8);
   for (let i = 0; i < params; i++) recording.take(size(r, 12, 24), 0);
-  const layers = Math.floor(live * 0.6);
+  const plan = planOf(recording, r, Math.floor(live * 0.6), params);
+  const take = ({ bytes, cat, site, phase, freed }) =>
+    recording.take(bytes, cat, site, phase, freed);
   let first = true;
   recording.steps = [];
   while (recording.alloc.rows < allocs) {
     const from = recording.state + 1;
-    const held = [];
-    for (let i = 0; i < layers; i++) {
-      held.push(recording.take(size(r, 14, 23), 4, undefined, 1));
-      for (let n = Math.floor(r() * 4); n > 0; n--) {
-        recording.give(recording.take(size(r, 10, 22), 6));
-      }
-    }
+    const held = plan.map((layer) => {
+      const row = take(layer.held);
+      for (const slot of layer.forward) recording.give(take(slot));
+      return row;
+    });
     const grads = [];
-    while (held.length) {
-      const temporary = recording.take(size(r, 10, 22), 6, undefined, 2);
-      recording.give(held.pop());
+    for (let i = plan.length - 1; i >= 0; i--) {
+      const temporary = take(plan[i].backward);
+      recording.give(held[i]);
       recording.give(temporary);
-      if (grads.length < params) grads.push(recording.take(size(r, 12, 22), 1, undefined, 2));
+      if (plan[i].grad) grads.push(take(plan[i].grad));
     }
     for (let i = 0; first && i < params; i++) recording.take(size(r, 12, 24), 2, undefined, 3);
     grads.forEach(recording.give);
@@ -165,14 +179,13 @@ function markTable(steps, string) {
     name: Uint32Array.from(names) };
 }
 
-function trimmed(alloc, states, r, sites) {
+function trimmed(alloc, states) {
   const n = alloc.rows;
   for (const key of Object.keys(alloc)) if (key !== 'rows') alloc[key] = alloc[key].subarray(0, n);
   for (let i = 0; i < n; i++) if (alloc.end[i] === NEVER) alloc.end[i] = states;
   const pad = new Float64Array(n);
   for (let i = 0; i < n; i++) pad[i] = (UNIT - (alloc.bytes[i] % UNIT)) % UNIT;
-  const free = alloc.free_stack;
-  for (let i = 0; i < n; i++) if (alloc.end[i] < states) free[i] = Math.floor(r() * sites);
+  for (let i = 0; i < n; i++) if (alloc.end[i] === states) alloc.free_stack[i] = 0;
   return { ...alloc, pad, source: new Uint8Array(n), rule: new Uint8Array(n),
     sure: new Uint8Array(n), stream: new Uint8Array(n), pool: new Uint8Array(n),
     flags: new Uint8Array(n) };
@@ -190,7 +203,7 @@ export function makeShape(name, options = {}, seed = 1) {
   const time = new Float64Array(states);
   for (let p = 2; p < states; p++) time[p] = time[p - 1] + (r() < 0.3 ? 0 : Math.floor(r() * 40));
   return {
-    name: 'cuda:0', states, adjust: 0, alloc: trimmed(recording.alloc, states, r, o.stacks), time,
+    name: 'cuda:0', states, adjust: 0, alloc: trimmed(recording.alloc, states), time,
     ...rangeTables(recording.room, states), oom: { rows: 0 }, ...tables,
     mark: markTable(recording.steps ?? [], tables.string),
     head: { streams: ['0x0'], pools: ['(0,0)'], rules: ['W1'], check: [],

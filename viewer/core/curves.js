@@ -107,7 +107,13 @@ export function stepList(states, few, each) {
   return stepsOf(changes);
 }
 
-/** Requested bytes whose free is asked for and not completed, as a step list. */
+/* {curve} instead of a step list, in half the room where its numbers are small. */
+function keptCurve(curve) {
+  for (let p = 0; p < curve.length; p++) if (!(curve[p] <= 0xffffffff)) return { curve };
+  return { curve: Uint32Array.from(curve) };
+}
+
+/** Requested bytes whose free is asked for and not completed, for `at`. */
 export function pending(model) {
   const { rows, end, wait, bytes } = model.alloc;
   let waiting = 0;
@@ -118,7 +124,7 @@ export function pending(model) {
     for (let i = 0; i < rows; i++) {
       if (wait[i] > 0) add(curve, end[i] - wait[i], end[i], bytes[i]);
     }
-    return stepsOfCurve(running(curve));
+    return waiting * 4 > model.states ? keptCurve(running(curve)) : stepsOfCurve(running(curve));
   }
   return stepList(model.states, true, (step) => {
     for (let i = 0; waiting > 0 && i < rows; i++) {
@@ -147,8 +153,9 @@ export function firstAbove(list, value) {
   return low;
 }
 
-/** The value of a step list in state `p`. */
+/** The value of a step list, or of the curve that stands for one, in state `p`. */
 export function at(steps, p) {
+  if (steps.curve) return steps.curve[p];
   return steps.value[Math.max(0, firstAbove(steps.state, p) - 1)];
 }
 

@@ -84,13 +84,23 @@ function endsOf(table, born, until, states) {
   return end;
 }
 
+/* Unknown is NaN; numbers that four bytes hold exactly take four. */
 function orNone(column) {
-  return Float64Array.from(column, (n) => (n === NONE32 ? NaN : n));
+  let most = 0;
+  for (let i = 0; i < column.length; i++) {
+    if (column[i] > most && column[i] !== NONE32) most = column[i];
+  }
+  const to = most <= 1 << 24 ? new Float32Array(column) : new Float64Array(column);
+  for (let i = 0; i < to.length; i++) if (column[i] === NONE32) to[i] = NaN;
+  return to;
 }
 
 function timesOf(dt, states, unit) {
   if (dt.length !== states - 1) throw columnError('time.dt', 'not one for each event');
-  const time = new Float64Array(states);
+  let last = 0;
+  for (let i = 1; i < dt.length; i++) last += dt[i] === NONE32 ? 0 : dt[i] * unit;
+  // Half the memory, where numbers are whole and small.
+  const time = new (unit === 1 && last <= NONE32 ? Uint32Array : Float64Array)(states);
   for (let p = 2; p < states; p++) {
     time[p] = time[p - 1] + (dt[p - 1] === NONE32 ? 0 : dt[p - 1] * unit);
   }

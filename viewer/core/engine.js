@@ -22,6 +22,11 @@ function signal() {
   return s;
 }
 
+/* The blocks of the first picture alone: what else has come waits for them to be decoded. */
+function firstOf(head, blocks) {
+  return blocks.slice(0, (head.tables?.alloc?.columns?.bytes?.block ?? 0) + 1);
+}
+
 /* Decodes what has come, in turn; `first` is when allocations are here, `whole` when all is. */
 function createLoad(head, blocks, only) {
   const load = { device: null, first: signal(), whole: signal(), busy: Promise.resolve() };
@@ -30,12 +35,14 @@ function createLoad(head, blocks, only) {
     load.whole.reject(error);
   };
   const step = async () => {
-    if (!load.device) load.device = createDevice(await decodeDevice(head, blocks));
-    else if (!load.device.model.whole) await decodeMore(load.device.model, blocks);
+    load.device ??= createDevice(await decodeDevice(head, []));
     const { device } = load;
-    device.cover ??= await decodeWhole(head.tables, 'cover', blocks);
     const { model } = device;
+    device.cover ??= await decodeWhole(head.tables, 'cover', blocks);
+    if (!model.whole) await decodeMore(model, firstOf(head, blocks));
     if (model.alloc.rows > 0 || model.whole) load.first.resolve();
+    if (!model.whole) await decodeMore(model, blocks);
+    if (model.whole) load.first.resolve();
     if (!model.whole) return;
     load.whole.resolve();
     // Nobody else will ask for them.
@@ -59,8 +66,9 @@ function coversOf(files, blocks) {
 /**
  * `files` as in the head of the page. Returns call(op, args) -> promise of an answer; args.file and
  * args.dev say which device (0 and 0). Beside the operations of answers.js and those in `more`:
- * block {n, bytes}: a block is here; end: no more will come; cover {wait}: the summary of a device;
- * covers: of each device of each file what was computed beforehand, or null; decodes no device.
+ * block {n, bytes}: a block is here; end: no more will come; cover {wait}: the summary of a device,
+ * now, when its allocations are here ('first') or when all is (true); covers: of each device of each
+ * file what was computed beforehand, or null; decodes no device.
  */
 export function createEngine(files, more = {}) {
   const ops = { ...answers, ...more };
@@ -98,7 +106,7 @@ export function createEngine(files, more = {}) {
   }
 
   async function cover(load, { wait }) {
-    if (wait) await load.whole.promise;
+    if (wait) await (wait === 'first' ? load.first : load.whole).promise;
     else await load.busy;
     if (!load.device) await load.first.promise;
     return summary(load.device, Object.keys(ops).concat('cover', 'covers'));

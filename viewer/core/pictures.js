@@ -14,7 +14,9 @@ import { stepsOf, survivorsBy } from './leaks.js';
 const EXCLUDED = 8;
 const BEFORE = 16;
 const SHADES = 7;
-const SLOW = 200;
+/** Milliseconds that expressions may take. */
+export const SLOW = 200;
+const EXPRESSIONS = 8;
 
 function named(by) {
   return !by || by === 'birth' ? 'category' : by;
@@ -22,8 +24,9 @@ function named(by) {
 
 /* ---- searches ---- */
 
-/* Which strings match each expression; gives up when all of them together take too long. */
-function matchStrings(sources, strings) {
+/** Which strings match each expression: a Map of bitmaps. Gives up when all of them together take
+ * too long, but for one that is slow in one string. */
+export function matchStrings(sources, strings) {
   const began = Date.now();
   const found = new Map();
   for (const source of sources) {
@@ -38,6 +41,32 @@ function matchStrings(sources, strings) {
   return found;
 }
 
+/* Has the expressions of a query matched, by `match`; a bitmap or an error is kept for each. */
+async function matchQuery(d, text, match) {
+  const ast = text ? parse(text) : { error: 'none' };
+  const sources = ast.error ? [] : expressionsOf(ast);
+  if (!d.matched || d.matched.size > EXPRESSIONS) d.matched = new Map();
+  const missing = sources.filter((source) => !d.matched.has(source));
+  if (missing.length === 0) return;
+  try {
+    for (const [source, bitmap] of await match(missing, d.model.string)) {
+      d.matched.set(source, bitmap);
+    }
+  } catch (e) {
+    for (const source of missing) d.matched.set(source, e);
+  }
+}
+
+function expressionsFor(d, ast) {
+  const found = new Map();
+  for (const source of expressionsOf(ast)) {
+    const got = d.matched.get(source);
+    if (got instanceof Error) throw got;
+    found.set(source, got);
+  }
+  return found;
+}
+
 /* {mask, count, ever, atCursor} of a query, or {error, at}. The last few are kept. */
 function searched(d, text, cursor) {
   d.searches ??= new Map();
@@ -47,8 +76,7 @@ function searched(d, text, cursor) {
   let found = ast;
   try {
     if (!ast.error) {
-      const expressions = matchStrings(expressionsOf(ast), d.model.string);
-      found = run(d.model, ast, { cursor, peak: d.peak(), expressions });
+      found = run(d.model, ast, { cursor, peak: d.peak(), expressions: expressionsFor(d, ast) });
     }
   } catch (e) {
     found = { error: e.message, at: 0 };
@@ -273,15 +301,21 @@ function segments(d, { state, by }) {
   return { state, bars };
 }
 
-/** Operations by name, for createEngine. */
-export const pictureOps = {
-  raster,
-  groups,
-  map,
-  state: segments,
-  events: (d, { state, n }) => ({ state, rows: eventsAround(d.model, state, n) }),
-  tree,
-  leaks,
-  find,
-  diff,
-};
+/** Operations by name, for createEngine. `match` is as matchStrings, or a promise of that. */
+export function createPictureOps(match = matchStrings) {
+  const searching = (op) => async (d, args) => {
+    await matchQuery(d, args.text ?? args.query, match);
+    return op(d, args);
+  };
+  return {
+    raster: searching(raster),
+    groups: searching(groups),
+    map: searching(map),
+    state: segments,
+    events: (d, { state, n }) => ({ state, rows: eventsAround(d.model, state, n) }),
+    tree: searching(tree),
+    leaks,
+    find: searching(find),
+    diff,
+  };
+}

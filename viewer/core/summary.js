@@ -54,8 +54,10 @@ function eventsOf({ event }, test) {
   return states;
 }
 
-/* Before the columns are here: what was computed beforehand. */
-function early(head, cover) {
+/* Before the columns are here: what was computed beforehand. With allocations there are `names`,
+ * of categories, and so a picture to paint. */
+function early(d) {
+  const { cover, model: { head, alloc } } = d;
   const has = cover && cover.rows > 0;
   let top = 0;
   for (let c = 1; has && c < cover.rows; c++) {
@@ -69,6 +71,7 @@ function early(head, cover) {
     peaks: has ? [cover.state[top]] : [], time: null, ooms: [], steps: [], phases: [],
     annotations: [], mallocs: [], snapshots: [], retries: [], by: ['category'],
     before: 0, has: { stacks: false, events: head.states > 1 },
+    names: alloc.rows ? d.grouping('category').names.map((name, key) => ({ key, name })) : null,
   };
 }
 
@@ -111,7 +114,8 @@ export function summary(d, ops) {
   return {
     name: model.name, states: model.states, adjust: model.adjust, ops,
     capacityLeast: head.capacity_bytes ?? null, allocations: head.tables?.alloc?.rows ?? 0,
-    complete: model.whole, ...(model.whole ? whole(d) : early(head, d.cover)),
+    mostLive: Math.max(0, ...(head.check ?? []).map(({ live }) => live ?? 0)),
+    complete: model.whole, ...(model.whole ? whole(d) : early(d)),
     problem: found ? `state ${found.state}: ${found.what} is ${found.page} on this page, `
       + `${found.core} in the analysis` : null,
   };

@@ -85,10 +85,31 @@ function joinPlanes(array, rows, bytes, from, planes) {
   return to;
 }
 
-function unshuffled(bytes, rows, width, planes) {
+/* The same of numbers that stand one after the other, `step` bytes each. */
+function joinBytes(array, rows, bytes, from, planes, step) {
+  const to = new array(rows);
+  const end = rows * step;
+  if (planes === 1) for (let i = 0, at = from; at < end; at += step) to[i++] = bytes[at];
+  if (planes === 2) {
+    for (let i = 0, at = from; at < end; at += step) to[i++] = bytes[at] | (bytes[at + 1] << 8);
+  } else if (planes === 3) {
+    for (let i = 0, at = from; at < end; at += step) {
+      to[i++] = bytes[at] | (bytes[at + 1] << 8) | (bytes[at + 2] << 16);
+    }
+  } else if (planes > 3) {
+    for (let i = 0, at = from; at < end; at += step) {
+      to[i++] = bytes[at] | (bytes[at + 1] << 8) | (bytes[at + 2] << 16) | (bytes[at + 3] << 24);
+    }
+  }
+  return to;
+}
+
+/* Bytes of numbers that are wider than `planes`, in either layout, as they stand in memory. */
+function spread(bytes, { rows, planes }, width, shuffled) {
   const to = new Uint8Array(rows * width);
+  const [step, plane] = shuffled ? [1, rows] : [planes, 1];
   for (let k = 0; k < planes; k++) {
-    for (let i = 0, at = k; i < rows; i++, at += width) to[at] = bytes[k * rows + i];
+    for (let i = 0, from = k * plane; i < rows; i++, from += step) to[i * width + k] = bytes[from];
   }
   return to;
 }
@@ -139,10 +160,8 @@ function fromHalves(low, high, name) {
 
 function wide(steps, spec, bytes, name) {
   const { rows, planes } = spec;
-  const plain = steps.has('shuffle') ? null : new Uint32Array(bytes.slice().buffer);
-  const half = (k) => (plain
-    ? Uint32Array.from({ length: rows }, (_, i) => plain[2 * i + k])
-    : joinPlanes(Uint32Array, rows, bytes, 4 * k, planes - 4 * k));
+  const join = steps.has('shuffle') ? joinPlanes : joinBytes;
+  const half = (k) => join(Uint32Array, rows, bytes, 4 * k, planes - 4 * k, planes);
   const low = half(0);
   const high = half(1);
   if (steps.has('zigzag')) unzigzagHalves(low, high);
@@ -154,14 +173,12 @@ function floats(steps, spec, bytes, name) {
   if (steps.has('delta') || steps.has('zigzag')) {
     throw columnError(name, 'f64 has no differences');
   }
-  const whole = steps.has('shuffle') ? unshuffled(bytes, spec.rows, 8, spec.planes) : bytes.slice();
-  return new Float64Array(whole.buffer);
+  return new Float64Array(spread(bytes, spec, 8, steps.has('shuffle')).buffer);
 }
 
 function narrow(steps, spec, bytes, type) {
-  const to = steps.has('shuffle')
-    ? joinPlanes(type.array, spec.rows, bytes, 0, spec.planes)
-    : new type.array(bytes.slice().buffer);
+  const join = steps.has('shuffle') ? joinPlanes : joinBytes;
+  const to = join(type.array, spec.rows, bytes, 0, spec.planes, spec.planes);
   if (steps.has('zigzag')) unzigzag(to);
   if (steps.has('delta')) undelta(to);
   return to;
@@ -211,7 +228,7 @@ async function decodeKnown(spec, bytes, name) {
   const steps = stepsOf(spec, name);
   if (rows === 0) return new type.array(0);
   if (spec.const !== undefined) return scaled(constant(spec, type, name), spec.scale);
-  const planes = steps.has('shuffle') ? spec.planes ?? type.width : type.width;
+  const planes = spec.planes ?? type.width;
   if (!Number.isInteger(planes) || planes < 0 || planes > type.width) {
     throw columnError(name, ALTERED);
   }

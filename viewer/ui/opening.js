@@ -5,6 +5,7 @@ import { drawDevices, drawFiles, drawTrust, drawVerdicts, hasNoStart,
   isCut } from './header.js';
 import { firstState } from './store.js';
 import { noCover } from './context.js';
+import { slotsOf } from './paint.js';
 
 /** What a file without a device has no use for. */
 const ofDevices = ['overview', 'split-overview', 'work', 'status', 'find', 'show-report',
@@ -80,6 +81,27 @@ function firstView(cover, wanted) {
   return cover.allocations > manyAllocations ? 'groups' : wanted;
 }
 
+/** The picture may be there before all else is: its colours need no more than names. */
+function openFirst(ctx, cover) {
+  const { now } = ctx;
+  now.cover = { ...now.cover, ...cover };
+  now.slots = slotsOf('category', cover.names);
+  now.names = new Map(cover.names.map((one) => [one.key, one.name]));
+  openView(ctx, ctx.store.get().view);
+  now.view.update(ctx.store.get(), ctx.store.get());
+}
+
+/** All is known of a device whose picture is open: nothing moves. */
+function completeCover(ctx, cover) {
+  const { now, store } = ctx;
+  now.cover = { ...now.cover, ...cover };
+  store.setLimits(limitsOf(cover));
+  if (cover.problem) ctx.failed(cover.problem);
+  ctx.parts.overview.draw();
+  openView(ctx, store.get().view);
+  now.view.update(store.get(), store.get());
+}
+
 /** Begins at the peak with the whole recording, but for what `given` says. */
 function showCover(ctx, cover, state, given) {
   const { now, store } = ctx;
@@ -124,11 +146,17 @@ async function showDevice(ctx, state, given) {
     return;
   }
   const left = () => ctx.store.get().file !== file || ctx.store.get().dev !== dev;
-  for (const args of [{}, { wait: true }]) {
-    const cover = await ctx.call('cover', args);
+  // A link says where to begin, which may need all of it.
+  const plain = !given || Object.keys(given).length === 0;
+  let opened = false;
+  for (const wait of plain ? [false, 'first', true] : [false, true]) {
+    const cover = await ctx.call('cover', { wait });
     if (left()) return;
-    showCover(ctx, cover, state, given);
+    if (opened) completeCover(ctx, cover);
+    else showCover(ctx, cover, state, given);
     if (cover.complete !== false) break;
+    opened = wait === 'first' && Boolean(cover.names) && ctx.store.get().view !== 'state';
+    if (opened) openFirst(ctx, cover);
   }
   await ctx.askSlots();
   ctx.askHolders();

@@ -6,6 +6,9 @@ import { prepare, xScale, yScale } from './draw.js';
 import { gestures } from './gesture.js';
 import { makeInks, paintPicture } from './paint.js';
 
+/** Allocations that are laid out, those of each column counted. */
+const manyCells = 20e6;
+
 /** What the engine is asked for the picture of the state as it stands. */
 function argsOf(plot) {
   const { x, y, by, query, only } = plot.ctx.store.get();
@@ -15,6 +18,20 @@ function argsOf(plot) {
   return { x, W: Math.round(width * ratio), H: Math.round(height * ratio),
     y0: fit ? null : y.from, y1: fit ? null : y.to, by, query, only,
     ...(plot.options.args ? plot.options.args() : {}) };
+}
+
+/** The answer; where much is alive in many columns, a picture of half the size is shown before. */
+async function request(plot, args, mine) {
+  const { ctx, op } = plot;
+  if (op === 'raster' && args.W * ctx.cover().mostLive > manyCells) {
+    const half = await ctx.call(op, { ...args, W: args.W >> 1 || 1, H: args.H >> 1 || 1 });
+    if (mine !== plot.wanted) return null;
+    if (half) {
+      plot.picture = { ...half, x: args.x, half: true };
+      paint(plot);
+    }
+  }
+  return ctx.call(op, args);
 }
 
 function ask(plot) {
@@ -27,7 +44,7 @@ function ask(plot) {
   plot.asked = key;
   const mine = ++plot.wanted;
   ctx.pending(true);
-  ctx.call(plot.op, args).then((got) => {
+  request(plot, args, mine).then((got) => {
     if (mine !== plot.wanted || !got) return;
     ctx.pending(false);
     plot.picture = { ...got, x };
@@ -91,7 +108,7 @@ function yNow({ ctx, own, picture }) {
 /** A picture of the very view that is set, or null while one is being made. */
 function exact({ ctx, own, picture }) {
   const { x, y } = ctx.store.get();
-  const same = picture && picture.x.mode === x.mode && picture.x.from === x.from &&
+  const same = picture && !picture.half && picture.x.mode === x.mode && picture.x.from === x.from &&
     picture.x.to === x.to && (own || y.to === null || (y.from === picture.y0 &&
       y.to === picture.y1));
   return same ? picture : null;
