@@ -1,6 +1,6 @@
 // details.js - one allocation: what it is, how long it lives, and the stack that made it.
 import { bytes, count, duration, exactBytes } from '../core/human.js';
-import { button, copyText, el, fill } from './dom.js';
+import { button, el, fill } from './dom.js';
 import { eventName, shown, words } from './text.js';
 
 const editors = /^(vscode|vscode-insiders|cursor|zed|idea|pycharm):\/\/[^\s]*\{path\}/;
@@ -65,7 +65,7 @@ function life(d) {
   return `${from} \u2013 ${to}`;
 }
 
-function pairsOf(d) {
+function pairsOf(d, ctx) {
   const slack = d.block === null || d.block === undefined ? null : d.block - d.bytes;
   const pairs = [
     ['requested', exactBytes(d.bytes)],
@@ -78,7 +78,7 @@ function pairsOf(d) {
       ` \u2013 ${duration(d.times[1])}`) +
       (d.end === null ? '' : `, ${duration(d.times[1] - d.times[0])} long`)]);
   }
-  if (d.step) pairs.push(['step', d.step]);
+  if (ctx.cover().steps.length) pairs.push(['step', d.step || 'in none']);
   pairs.push(['category', `${words(d.category)} (rule ${d.rule || '-'}, ` +
     `confidence ${d.sure || '-'})`]);
   pairs.push(['phase', words(d.phase || '-')], ['stream', d.stream], ['pool', d.pool],
@@ -91,8 +91,7 @@ function pairsOf(d) {
 
 function buttons(d, ctx) {
   return el('div', { class: 'buttons' },
-    d.stack.length ? button('copy stack', () => copyText(stackText(d.stack))
-      .then((done) => ctx.note(done ? 'stack copied' : 'the browser refused to copy'))) : null,
+    d.stack.length ? button('copy stack', () => ctx.copy('stack', stackText(d.stack))) : null,
     button('copy link', () => ctx.copyLink()),
     button('find same', () => ctx.search(d.site || d.owner ?
       ctx.termOf(d.site ? 'site' : 'owner', d.site || d.owner) : ctx.termOf('category', d.category),
@@ -110,7 +109,7 @@ function neighbours(list) {
 function render(host, d, ctx, pinned) {
   host.classList.toggle('hovered', !pinned);
   host.classList.toggle('pinned', pinned);
-  const pairs = pairsOf(d).map(([name, value]) => [el('dt', { text: name }), el('dd',
+  const pairs = pairsOf(d, ctx).map(([name, value]) => [el('dt', { text: name }), el('dd',
     { text: value })]);
   fill(host,
     el('h2', null, pinned ? 'Allocation, pinned' : 'Allocation'),

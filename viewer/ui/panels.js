@@ -113,12 +113,20 @@ export function createWho(host, ctx) {
   return { update, table };
 }
 
+/** Categories say little of a change: its table begins with sites. */
+function rangeBy(ctx) {
+  const { by } = ctx.store.get();
+  if (by !== 'category' && by !== 'birth') return by;
+  return ctx.cover().by.includes('site') ? 'site' : 'category';
+}
+
 function rangeColumns(ctx) {
+  const by = rangeBy(ctx);
   const side = (row) => (row.delta > 0 ? 'grew' : row.delta < 0 ? 'shrank' : 'same');
   return [
-    { id: 'name', name: 'by ' + ctx.store.get().by, name_: true, value: (row) => row.name,
-      text: (row) => row.name, cell: (row) => button(groupText(ctx.store.get().by, row.name),
-        () => ctx.search(ctx.termOf(ctx.store.get().by, row.name), false),
+    { id: 'name', name: 'by ' + by, name_: true, value: (row) => row.name,
+      text: (row) => row.name, cell: (row) => button(groupText(by, row.name),
+        () => ctx.search(ctx.termOf(by, row.name), false),
         { class: 'plain', title: shown(row.name) }) },
     { id: 'a', name: 'at A', number: true, unit: 'bytes', value: (row) => row.a,
       text: (row) => bytes(row.a), sum: (total) => bytes(total.a) },
@@ -177,8 +185,7 @@ export function createRange(host, ctx) {
     }
     const { a, b } = state.range;
     const mine = ++wanted;
-    const by = state.by === 'birth' ? 'category' : state.by;
-    ctx.call('range', { a, b, by }).then((got) => {
+    ctx.call('range', { a, b, by: rangeBy(ctx) }).then((got) => {
       if (got && mine === wanted && ctx.store.get().range) show(got, a, b);
     }, ctx.failed);
   }
