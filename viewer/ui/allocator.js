@@ -156,7 +156,8 @@ function eventRow(event, at, ctx) {
 
 export function createAllocator(host, ctx) {
   const lead = el('div', { class: 'bar' });
-  const pools = el('div', { class: 'scroll' });
+  const pools = el('div', { class: 'scroll', tabindex: 0, role: 'group',
+    'aria-label': 'Segments at the cursor' });
   const events = el('ol', { class: 'events', 'aria-label': 'Events around the cursor' });
   host.append(lead, pools, events);
   let asked = '';

@@ -29,7 +29,13 @@ function nothingKnown() {
     pending: false,     // a picture is being made
     view: null,         // the open view
     views: new Map(),   // those that were opened, by id
-    speaking: 0,        // the timer of what is to be said
+    note: '', noting: 0, // what the page has to say, and the timer of its end
+    speaking: 0,        // the timer of what is to be said,
+    spoken: -Infinity,  // when something was said last,
+    unspoken: [],       // and what is to be said
+    writing: 0,         // the timer of the address that is to be written,
+    unwritten: null,    // that address, and when one was last added to the history
+    pushed: -Infinity,
     holdersAsked: 0,    // how often it was asked who holds the memory
     slotsKey: '',       // what the colours were asked for
   };

@@ -71,7 +71,7 @@ function showCover(ctx, cover, state, given) {
   store.setLimits(limitsOf(cover));
   const { x, at } = firstState(limitsOf(cover));
   store.move({ x, at, sel: null, range: null, marks: [], view: firstView(cover, state.view),
-    ...given });
+    ...(given ? ctx.fitting(given) : null) });
   if (cover.problem) ctx.failed(cover.problem);
   ctx.parts.overview.draw();
   if (cover.complete !== false) openView(ctx, store.get().view);

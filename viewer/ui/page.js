@@ -52,7 +52,7 @@ function redrawHolders(ctx, differs) {
   if (differs('theme', 'patterns') && now.view && now.view.redraw) now.view.redraw();
 }
 
-/** Hears each change of the state; `kind`: move, jump, undo, or link (from the address). */
+/** Hears every change of the state; `kind` is move, jump, undo, or link for one from the address. */
 function changed(ctx, state, before, kind) {
   const differs = (...names) => names.some((name) => state[name] !== before[name]);
   if (differs('file', 'dev')) {
@@ -90,14 +90,18 @@ function listen(ctx) {
     ctx.setTheme();
     changed(ctx, store.get(), { ...store.get(), theme: '' }, 'link');
   });
-  addEventListener('popstate', () => {
-    const state = ctx.readLink();
-    if (state) store.move(state);
-  });
+  addEventListener('popstate', ctx.followLink);
+  addEventListener('pagehide', ctx.flushLink);
   byId('show-help').addEventListener('click', ctx.help);
   byId('show-export').addEventListener('click', ctx.export);
-  byId('show-report').addEventListener('click', () => { report.hidden = !report.hidden; });
-  addEventListener('beforeprint', () => fill(byId('print-link'), location.hash));
+  byId('show-report').addEventListener('click', () => {
+    report.hidden = !report.hidden;
+    if (!report.hidden) report.focus();
+  });
+  addEventListener('beforeprint', () => {
+    ctx.flushLink();
+    fill(byId('print-link'), location.hash);
+  });
 }
 
 /**
@@ -108,6 +112,7 @@ export async function start(head, call, link) {
   byId('page').hidden = false;
   byId('report').hidden = true;
   byId('report').classList.add('aside');
+  byId('report').tabIndex = 0;
   const limits = limitsOf(noCover);
   const store = createStore(firstState(limits), limits);
   const ctx = createContext(head, call, link, store);
