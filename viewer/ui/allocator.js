@@ -1,6 +1,7 @@
 // allocator.js - the allocator at the cursor: a bar per segment, and the events around it.
 import { bytes, count } from '../core/human.js';
 import { button, el, fill, fitCanvas, perFrame } from './dom.js';
+import { font } from './draw.js';
 import { hatch, slotColour } from './paint.js';
 import { eventName, words } from './text.js';
 
@@ -154,6 +155,32 @@ function eventRow(event, at, ctx) {
     }, { class: 'plain' }));
 }
 
+/** The bars of all segments for another surface, each with its figures. */
+function drawingOf(pools, ctx) {
+  const room = 640;
+  const largest = Math.max(1, ...pools.flatMap((pool) => pool.segments).map((s) => s.bytes));
+  const rows = pools.flatMap((pool) => [pool.name, ...pool.segments]);
+  return { width: room + 320, height: rows.length * (barHeight + 4) + 8, draw: (g) => {
+    g.font = font;
+    g.textAlign = 'left';
+    g.textBaseline = 'middle';
+    rows.forEach((row, i) => {
+      const name = typeof row === 'string' ? row : null;
+      const width = name ? 0 : barWidth(row.bytes, largest, room);
+      g.save();
+      g.translate(8, 4 + i * (barHeight + 4));
+      for (const part of name ? [] : row.parts) {
+        drawPart(g, part, part.at * width / row.bytes, part.bytes * width / row.bytes, ctx,
+          ctx.store.get());
+      }
+      g.fillStyle = ctx.palette().text;
+      g.fillText(name || `${bytes(row.bytes)}, ${bytes(row.use)} in use, largest free ` +
+        bytes(row.largest), name ? 0 : width + 8, barHeight / 2);
+      g.restore();
+    });
+  } };
+}
+
 export function createAllocator(host, ctx) {
   const lead = el('div', { class: 'bar' });
   const pools = el('div', { class: 'scroll', tabindex: 0, role: 'group',
@@ -208,5 +235,5 @@ export function createAllocator(host, ctx) {
   }
   const soon = perFrame(draw);
   return { update, redraw: soon, forget: () => { asked = ''; },
-    canvases: () => [...pools.querySelectorAll('canvas')].slice(0, 1) };
+    drawing: () => last && drawingOf(poolsOf(last.bars, ctx.device()), ctx) };
 }

@@ -1,10 +1,12 @@
 // diff.js - two devices, files or moments side by side: a signed table that sums to the difference.
 import { bytes, count, delta } from '../core/human.js';
 import { button, choice, el, fill } from './dom.js';
+import { font, line } from './draw.js';
 import { nameOf } from './header.js';
 import { createTable } from './table.js';
-import { eventName, shown, words } from './text.js';
+import { eventName, shortened, shown, words } from './text.js';
 
+const mostDrawn = 60;
 const moments = [['peak', 'its peak'], ['end', 'its end'], ['cursor', 'the cursor']];
 
 /** Every device of every file as [key, name]; key is `file.dev`. */
@@ -59,6 +61,30 @@ function pairsOf(head, a, b) {
   return found ? found.pairs : null;
 }
 
+/** The rows and their sum as a picture: names, both sides, and a bar for the change. */
+function drawingOf(rows, total, palette) {
+  const list = [...rows.slice(0, mostDrawn), { name: rows.length > mostDrawn ?
+    `sum of ${count(rows.length)} rows` : 'sum', ...total }];
+  const most = Math.max(1, ...list.map((row) => Math.abs(row.delta)));
+  return { width: 1000, height: list.length * 20 + 8, draw: (g) => {
+    g.font = font;
+    g.textBaseline = 'middle';
+    list.forEach((row, i) => {
+      const y = 14 + i * 20;
+      g.fillStyle = palette.text;
+      g.textAlign = 'left';
+      g.fillText(shortened(row.name, 50), 8, y);
+      g.textAlign = 'right';
+      [bytes(row.a), bytes(row.b), delta(row.delta)].forEach((text, k) =>
+        g.fillText(text, 480 + k * 100, y));
+      g.fillStyle = palette[row.delta > 0 ? 'grew' : 'shrank'];
+      const w = Math.abs(row.delta) / most * 140;
+      if (row.delta) g.fillRect(row.delta > 0 ? 840 : 840 - w, y - 6, w, 12);
+    });
+    line(g, 840.5, 4, 840.5, list.length * 20 + 4, palette.control);
+  } };
+}
+
 export function createDiff(host, ctx) {
   const sides = sidesOf(ctx.head());
   const last = sides.length > 1 ? sides[1][0] : sides[0][0];
@@ -77,6 +103,7 @@ export function createDiff(host, ctx) {
   let asked = '';
   let wanted = 0;
   let marked = null;
+  let sum = null;
 
   /** The two marks of the open device, when both are set. */
   function useMarks() {
@@ -99,6 +126,7 @@ export function createDiff(host, ctx) {
     if (!got || mine !== wanted) return;
     fill(net, `${eventName(a.state)} ${bytes(got.total.a)} \u2192 ${eventName(b.state)} ` +
       `${bytes(got.total.b)}: ${delta(got.total.delta)}`);
+    sum = got.total;
     table.set(got.rows, { label: 'sum', ...got.total }, null, 'What differs, by site');
   }
 
@@ -110,5 +138,6 @@ export function createDiff(host, ctx) {
     asked = key;
     compare(++wanted, marked).catch(ctx.failed);
   }
-  return { update, forget: () => { asked = ''; }, table: () => table };
+  return { update, forget: () => { asked = ''; }, table: () => table,
+    drawing: () => sum && drawingOf(table.rows(), sum, ctx.palette()) };
 }

@@ -48,7 +48,7 @@ function drawCell(g, flame, cell) {
     cell.x + 4, y + rowHeight / 2);
 }
 
-function drawCells(flame) {
+function drawCanvas(flame) {
   const { box, canvas, tree } = flame;
   const width = box.clientWidth;
   const depth = tree.cells.reduce((most, cell) => Math.max(most, cell.depth), 0) + 1;
@@ -59,10 +59,14 @@ function drawCells(flame) {
   const g = canvas.getContext('2d');
   g.setTransform(ratio, 0, 0, ratio, 0, 0);
   g.clearRect(0, 0, width, height);
+  drawCells(g, flame);
+}
+
+function drawCells(g, flame) {
   g.font = font;
   g.textBaseline = 'middle';
   g.textAlign = 'left';
-  for (const cell of tree.cells) drawCell(g, flame, cell);
+  for (const cell of flame.tree.cells) drawCell(g, flame, cell);
 }
 
 /** The way from the root to what is zoomed to. */
@@ -80,7 +84,7 @@ function draw(flame) {
   const { box, canvas, tree, total, ctx } = flame;
   if (!tree || !box.clientWidth) return;
   const all = amount(flame, tree.total[0]);
-  drawCells(flame);
+  drawCanvas(flame);
   canvas.setAttribute('aria-label', `Flame graph, ${all} is all of it`);
   fill(total, `${all} = 100 %` + (ctx.store.get().query ? ' of what the filter matches' : ''));
   drawCrumbs(flame);
@@ -182,5 +186,6 @@ export function createFlame(host, ctx) {
   listen(flame);
   new ResizeObserver(() => update(flame)).observe(scroll);
   return { update: () => update(flame), redraw: flame.soon, forget: () => { flame.asked = ''; },
-    canvases: () => [canvas] };
+    drawing: () => flame.tree && { width: box.clientWidth, height: box.clientHeight,
+      draw: (g) => drawCells(g, flame) } };
 }
