@@ -160,7 +160,7 @@ function drawingOf(pools, ctx) {
   const room = 640;
   const largest = Math.max(1, ...pools.flatMap((pool) => pool.segments).map((s) => s.bytes));
   const rows = pools.flatMap((pool) => [pool.name, ...pool.segments]);
-  return { width: room + 320, height: rows.length * (barHeight + 4) + 8, draw: (g) => {
+  return { width: room + 400, height: rows.length * (barHeight + 4) + 8, draw: (g) => {
     g.font = font;
     g.textAlign = 'left';
     g.textBaseline = 'middle';

@@ -103,7 +103,8 @@ async function showDevice(ctx, state, given) {
     ctx.now.cover = noCover;
     return;
   }
-  const left = () => ctx.store.get().file !== file || ctx.store.get().dev !== dev;
+  const mine = ++ctx.now.openings;
+  const left = () => mine !== ctx.now.openings;
   for (const args of [{}, { wait: true }]) {
     const cover = await ctx.call('cover', args);
     if (left()) return;

@@ -56,7 +56,10 @@ function redrawHolders(ctx, differs) {
 function changed(ctx, state, before, kind) {
   const differs = (...names) => names.some((name) => state[name] !== before[name]);
   if (differs('file', 'dev')) {
-    ctx.openDevice(state);
+    const { given } = ctx.now;
+    ctx.now.given = null;
+    ctx.writeLink(kind);
+    ctx.openDevice(state, kind === 'undo' ? state : given);
     return;
   }
   redrawHolders(ctx, differs);
@@ -125,6 +128,8 @@ export async function start(head, call, link) {
   listen(ctx);
   if (theme) store.move({ theme });
   ctx.setTheme();
-  if (file || dev) store.move({ file, dev });
-  await ctx.openDevice(store.get(), rest);
+  if (file || dev) {
+    ctx.now.given = rest;
+    store.move({ file, dev });
+  } else await ctx.openDevice(store.get(), rest);
 }

@@ -1,13 +1,10 @@
 // place.js - the address of the page, whose fragment holds the state: written, read, copied.
 import { closedReason, viewsOf } from './views.js';
 import { copyText } from './dom.js';
+import { firstState } from './store.js';
 
 /** Browsers refuse to change an address often; the strictest, a hundred times in 30 seconds. */
 const pause = 350;
-
-/** What an address that is silent of it means. */
-const absent = { y: { from: 0, to: null }, sel: null, query: '', only: false, cap: null,
-  range: null, marks: [], patterns: false };
 
 function put(method, fragment) {
   if (fragment !== null && fragment !== location.hash) history[method](null, '', fragment);
@@ -57,6 +54,7 @@ function readLink(ctx) {
 /** What of a link's state a device has; each other value falls back, with a note. */
 function fitting(ctx, { ...given }) {
   const cover = ctx.cover();
+  if (cover.complete === false) return given;
   const notes = [];
   const drop = (key, why) => {
     if (given[key] === undefined || given[key] === null) return;
@@ -82,15 +80,16 @@ function followLink(ctx) {
   now.unwritten = null;
   const link = ctx.readLink();
   if (!link) return;
-  const { file = 0, dev = 0, ...rest } = link;
+  // What the address is silent of is as in the beginning, but for what is of the page alone.
+  const { x, at, theme, folded, wide, ...first } = firstState(store.limits());
+  const { file = 0, dev = 0, ...rest } = { ...first, ...link };
   const before = store.get();
-  const given = { ...absent, ...rest };
   if (file === before.file && dev === before.dev) {
-    store.move(fitting(ctx, given));
+    store.move(fitting(ctx, { x, at, ...rest }));
     return;
   }
+  now.given = rest;
   store.move({ file, dev });
-  ctx.openDevice(store.get(), given);
 }
 
 function copy(ctx, what, text) {
