@@ -22,6 +22,11 @@ static const struct option_spec options[] = {
       OPTION_TEXT, IN(common.user_root), NULL },
     { 0, "library", "GLOB", "frames whose path matches GLOB are not your own code", OPTION_TEXT,
       IN(common.library), NULL },
+    { 0, "editor", "NAME",
+      "frames open in vscode, vscode-insiders, cursor, zed, idea or pycharm when clicked",
+      OPTION_CHOICE, IN(editor), "vscode vscode-insiders cursor zed idea pycharm" },
+    { 0, "editor-path", "FROM=TO", "there, paths that begin with FROM begin with TO instead",
+      OPTION_TEXT, IN(editor_path), NULL },
     { 0, "threads", "COUNT", "use at most COUNT threads (default: the processors)", OPTION_COUNT,
       IN(common.threads), NULL },
     { 0, "limit", "NAME=VALUE",
@@ -103,6 +108,10 @@ static int run(const struct command *self, int argc, char **argv)
         return ended;
     if (files == 0) {
         message("view needs a FILE, a folder, or - for standard input (vramscope help view)");
+        return EXIT_USAGE;
+    }
+    if (settings.editor_path != NULL && strchr(settings.editor_path, '=') == NULL) {
+        message("--editor-path wants FROM=TO, not %s", settings.editor_path);
         return EXIT_USAGE;
     }
     ended = inputs_find(files, argv, &pages.inputs);

@@ -9,6 +9,7 @@
 
 struct view_settings {
     struct common common;
+    const char *editor, *editor_path;
 };
 
 /* What is read, and what of it the page shows. */

@@ -102,6 +102,8 @@ static enum vrs_status write_page(const struct making *m, const struct vrs_sink 
         .files = m->files,
         .blocks = &m->blocks,
         .tool = vrs_version(),
+        .editor = m->o->editor,
+        .editor_path = m->o->editor_path,
     };
     buf_init(&out.text, SIZE_MAX / 2);
     view_page(&out, &viewing);

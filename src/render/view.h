@@ -71,7 +71,8 @@ struct viewing {
     const struct view_file *file;
     uint32_t files;
     const struct view_blocks *blocks;
-    const char *tool; /* version */
+    const char *tool;                 /* version */
+    const char *editor, *editor_path; /* as the options say, or NULL */
 };
 
 /* Packs the tables of a proven study: its cover, a block of what the first picture needs, then the

@@ -179,6 +179,17 @@ static void put_file(struct buf *to, const struct viewing *v, const struct view_
     buf_text(to, "] }");
 }
 
+static void put_options(struct buf *to, const struct viewing *v)
+{
+    struct json j;
+    json_start(&j, to);
+    json_object(&j, NULL);
+    json_text(&j, "editor", v->editor);
+    json_text(&j, "editor_path", v->editor_path);
+    json_close(&j);
+    json_finish(&j);
+}
+
 void view_head(struct buf *to, const struct viewing *v)
 {
     struct buf json;
@@ -189,7 +200,9 @@ void view_head(struct buf *to, const struct viewing *v)
         buf_text(&json, i == 0 ? "" : ", ");
         put_file(&json, v, &v->file[i]);
     }
-    buf_text(&json, "] }\n");
+    buf_text(&json, "], \"options\": ");
+    put_options(&json, v);
+    buf_text(&json, "}\n");
     put_harmless(to, buf_slice(&json));
     buf_end(&json, to);
 }

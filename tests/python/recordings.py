@@ -1,5 +1,6 @@
 """Recordings made by scripts; tests/recordings/README.md has the language."""
 import hashlib
+import pickle
 import subprocess
 import tempfile
 from functools import lru_cache
@@ -27,4 +28,20 @@ def make(script):
         tool = Path(program()).parents[1] / "tests" / "recordings" / "make_recording"
         done = subprocess.run([tool, source, "-o", target, "--library", SCRIPTS], stderr=subprocess.PIPE, timeout=300)
         assert done.returncode == 0, done.stderr.decode("utf-8", "replace")[-2000:]
+    return target
+
+
+def renamed(script, names):
+    """The same, with words of its strings replaced by those that no script can write."""
+    def walk(value):
+        if isinstance(value, str):
+            for word, other in names.items():
+                value = value.replace(word, other)
+            return value
+        if isinstance(value, dict):
+            return {key: walk(one) for key, one in value.items()}
+        return [walk(one) for one in value] if isinstance(value, (list, tuple)) else value
+
+    target = Path(_folder().name) / (hashlib.sha256(repr((script, names)).encode()).hexdigest()[:16] + ".pickle")
+    target.write_bytes(pickle.dumps(walk(pickle.loads(make(script).read_bytes())), 4))
     return target

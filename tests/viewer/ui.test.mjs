@@ -8,7 +8,8 @@ import { sortRows, toCsv, toJson, visibleRows } from '../../viewer/ui/table.js';
 import { parseBytes, shortened, shown } from '../../viewer/ui/text.js';
 import { byteLabel, ticks } from '../../viewer/ui/axis.js';
 import { bandsOf, columnOf, runsOf } from '../../viewer/ui/picture.js';
-import { editorLink, foldStack, stackText } from '../../viewer/ui/details.js';
+import { foldStack, stackText } from '../../viewer/ui/details.js';
+import { editorLink } from '../../viewer/ui/editor.js';
 import { fileName } from '../../viewer/ui/export.js';
 import { findingsOf, placeOf } from '../../viewer/ui/header.js';
 import { makeInks, paintPicture, slotsOf } from '../../viewer/ui/paint.js';
@@ -254,11 +255,16 @@ test('stacks fold runs of library frames but never the culprit', () => {
 });
 
 test('only known editors are linked, and paths are encoded', () => {
-  assert.equal(editorLink('vscode://file/{path}:{line}', '/a b/"c.py', 3),
-    'vscode://file//a%20b/%22c.py:3');
-  for (const bad of ['javascript:alert(1)//{path}', 'http://x/{path}', 'file://{path}', '', null]) {
-    assert.equal(editorLink(bad, '/a.py', 1), null, String(bad));
+  assert.equal(editorLink('vscode', null, '/a b/"c.py', 3), 'vscode://file/a%20b/%22c.py:3');
+  assert.equal(editorLink('zed', '/job=/home/me', '/job/a.py', 3), 'zed://file/home/me/a.py:3');
+  assert.equal(editorLink('idea', 'src=/home/{line}', 'src/a&b=c?.py', 0),
+    'idea://open?file=/home/%7Bline%7D/a%26b%3Dc%3F.py&line=1');
+  assert.equal(editorLink('cursor', null, 'C:\\x\\a.py', 7), 'cursor://file/C%3A/x/a.py:7');
+  for (const bad of ['javascript', 'http', 'file', 'vscode://', '__proto__', '', null]) {
+    assert.equal(editorLink(bad, null, '/a.py', 1), null, String(bad));
   }
+  assert.equal(editorLink('vscode', null, 'train.py', 1), null, 'not a whole path');
+  assert.equal(editorLink('vscode', 'x', '<frozen importlib>', 1), null);
 });
 
 test('saved files have plain names', () => {

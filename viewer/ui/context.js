@@ -65,7 +65,8 @@ function pictureName(ctx, op) {
  */
 export function createContext(head, engine, link, store) {
   const now = nothingKnown();
-  const settings = { single: true, wheelPans: false };
+  const { editor = null, editor_path: editorPath = null } = head.options || {};
+  const settings = { single: true, wheelPans: false, editor, editorPath };
   const file = () => head.files[store.get().file];
   const ctx = {
     store, link, now, settings, termOf,
@@ -76,7 +77,6 @@ export function createContext(head, engine, link, store) {
     head: () => head,
     device: () => file().devices[store.get().dev] || {},
     fileName: () => nameOf(file()),
-    editor: () => (head.options && head.options.editor) || null,
     cover: () => now.cover,
     palette: () => now.palette,
     slots: () => now.slots,

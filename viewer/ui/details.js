@@ -1,17 +1,9 @@
 // details.js - one allocation: what it is, how long it lives, and the stack that made it.
 import { bytes, count, duration, exactBytes } from '../core/human.js';
 import { button, el, fill } from './dom.js';
+import { editorLink } from './editor.js';
 import { eventName, shown, words } from './text.js';
 
-const editors = /^(vscode|vscode-insiders|cursor|zed|idea|pycharm):\/\/[^\s]*\{path\}/;
-
-/** The address that opens a frame in an editor,
-  or null.  `template`: `vscode://file/{path}:{line}`. */
-export function editorLink(template, path, line) {
-  if (!template || !editors.test(template) || !path) return null;
-  const safe = path.split('/').map(encodeURIComponent).join('/');
-  return template.replace('{path}', safe).replace('{line}', String(Math.max(0, line | 0)));
-}
 
 /** Frames of native code may have no file. */
 function named(frame) {
@@ -44,7 +36,8 @@ export function foldStack(stack, culprit, folded) {
 }
 
 function frameNode(frame, ctx) {
-  const link = editorLink(ctx.editor(), frame.file, frame.line);
+  const { editor, editorPath } = ctx.settings;
+  const link = editorLink(editor, editorPath, frame.file, frame.line);
   const place = named(frame) ? `${frame.file}:${frame.line}` : '';
   return [link ? el('a', { href: link }, place) : place, place ? '  ' : '', frame.func];
 }
@@ -145,7 +138,8 @@ export function createDetails(host, ctx) {
 
   function update() {
     const { sel, file, dev, folded, at } = ctx.store.get();
-    const key = JSON.stringify([sel, file, dev, folded, sel && at]);
+    const { editor, editorPath } = ctx.settings;
+    const key = JSON.stringify([sel, file, dev, folded, sel && at, editor, editorPath]);
     if (key === made) return;
     made = key;
     if (!sel) {
