@@ -2,6 +2,7 @@
 #include "render/view.h"
 #include "api/report.h"
 #include "api/result.h"
+#include <string.h>
 
 struct making {
     const struct vrs_view_options *o;
@@ -61,12 +62,19 @@ static enum vrs_status take_device(void *arg, struct study *s, struct vrs_error 
     return view_tables(s, &m->blocks, d, err);
 }
 
+/* The name of a file without its folders, which are not for those who are given the page. */
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash == NULL || slash[1] == '\0' ? path : slash + 1;
+}
+
 static enum vrs_status take_file(struct making *m, const struct vrs_recording *recording,
                                  const char *path, struct vrs_error *err)
 {
     struct vrs_report_options o = {
         .size = sizeof o,
-        .path = path,
+        .path = base_name(path == NULL ? recording->path.ptr : path),
         .user_root = m->o->user_root,
         .library = m->o->library,
         .device = m->o->device,
