@@ -91,8 +91,9 @@ export function drawTrust(head, state) {
   const worst = trust.items.slice(0, 2).map((item) => `${item.text} (${item.id})`).join('; ');
   const window = windows[trust.window] || words(trust.window);
   const grade = `! ${trust.grade}, ${window}:`;
-  fill(host, el('span', { class: 'grade advice', text: grade }), el('span', { text: worst || 'no check found a fault' }),
-  button('why', () => showChecks(trust), { class: 'link' }));
+  fill(host, el('span', { class: 'grade advice', text: grade }),
+    el('span', { text: worst || 'no check found a fault' }),
+    button('why', () => showChecks(trust), { class: 'link' }));
 }
 
 /** What a click on a finding changes: a part of the state. */

@@ -52,7 +52,7 @@ function redrawHolders(ctx, differs) {
   if (differs('theme', 'patterns') && now.view && now.view.redraw) now.view.redraw();
 }
 
-/** Hears every change of the state; `kind` is move, jump, undo, or link for one from the address. */
+/** Hears every change of the state; `kind` is move, jump or undo, or link where none is made. */
 function changed(ctx, state, before, kind) {
   const differs = (...names) => names.some((name) => state[name] !== before[name]);
   if (differs('file', 'dev')) {
