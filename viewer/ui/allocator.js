@@ -234,6 +234,6 @@ export function createAllocator(host, ctx) {
     }, ctx.failed);
   }
   const soon = perFrame(draw);
-  return { update, redraw: soon, forget: () => { asked = ''; },
+  return { update, redraw: draw, forget: () => { asked = ''; },
     drawing: () => last && drawingOf(poolsOf(last.bars, ctx.device()), ctx) };
 }

@@ -35,6 +35,7 @@ function nothingKnown() {
     unspoken: [],       // and what is to be said
     given: null,        // what a link says of the device that is being opened,
     openings: 0,        // and how many were
+    printing: false,
     writing: 0,         // the timer of the address that is to be written,
     unwritten: null,    // that address, and when one was last added to the history
     pushed: -Infinity,

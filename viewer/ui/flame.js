@@ -185,7 +185,7 @@ export function createFlame(host, ctx) {
   host.append(controls(flame), flame.crumbs, scroll);
   listen(flame);
   new ResizeObserver(() => update(flame)).observe(scroll);
-  return { update: () => update(flame), redraw: flame.soon, forget: () => { flame.asked = ''; },
+  return { update: () => update(flame), redraw: () => draw(flame), forget: () => { flame.asked = ''; },
     drawing: () => flame.tree && { width: box.clientWidth, height: box.clientHeight,
       draw: (g) => drawCells(g, flame) } };
 }

@@ -130,7 +130,7 @@ export function createOverview(host, ctx) {
   hear('pointercancel', () => { strip.drag = null; });
   hear('dblclick', double);
   new ResizeObserver(() => draw(strip)).observe(host);
-  return { draw: perFrame(() => draw(strip)), drawing: () => ({ width: host.clientWidth,
+  return { draw: perFrame(() => draw(strip)), redraw: () => draw(strip), drawing: () => ({ width: host.clientWidth,
     height: host.clientHeight, draw: (g) => {
       g.font = font;
       drawSkyline(g, ctx, strip.box(), brushOf(strip));

@@ -1,5 +1,5 @@
 // page.js - starts the page: makes its parts, and redraws them when the state changes.
-import { byId, fill } from './dom.js';
+import { byId } from './dom.js';
 import { createContext, noCover } from './context.js';
 import { createDetails } from './details.js';
 import { createOverview } from './overview.js';
@@ -14,6 +14,7 @@ import { openExport } from './export.js';
 import { perform } from './actions.js';
 import { place } from './place.js';
 import { pointer } from './pointer.js';
+import { setPrinting } from './print.js';
 import { setSplitters } from './splitters.js';
 import { status } from './status.js';
 import { travel } from './travel.js';
@@ -89,10 +90,10 @@ function listen(ctx) {
   const report = byId('report');
   store.listen((state, before, kind) => changed(ctx, state, before, kind));
   document.addEventListener('keydown', (event) => hearKey(ctx, event));
-  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
-    ctx.setTheme();
-    changed(ctx, store.get(), { ...store.get(), theme: '' }, 'link');
-  });
+  for (const media of ['(prefers-color-scheme: dark)', '(forced-colors: active)']) {
+    matchMedia(media).addEventListener('change', () =>
+      changed(ctx, store.get(), { ...store.get(), theme: '' }, 'link'));
+  }
   addEventListener('popstate', ctx.followLink);
   addEventListener('pagehide', ctx.flushLink);
   byId('show-help').addEventListener('click', ctx.help);
@@ -101,10 +102,8 @@ function listen(ctx) {
     report.hidden = !report.hidden;
     if (!report.hidden) report.focus();
   });
-  addEventListener('beforeprint', () => {
-    ctx.flushLink();
-    fill(byId('print-link'), location.hash);
-  });
+  addEventListener('beforeprint', () => setPrinting(ctx, true));
+  addEventListener('afterprint', () => setPrinting(ctx, false));
 }
 
 /**

@@ -45,7 +45,8 @@ export function createLegend(host, ctx) {
 
   function update(live) {
     const state = ctx.store.get();
-    const key = JSON.stringify([live.state, state.by, state.query, state.theme, state.patterns,
+    const key = JSON.stringify([live.state, state.by, state.query, state.patterns,
+      ctx.palette().dark, ctx.palette().patterned,
       state.file, state.dev, [...ctx.slots().keys()].join()]);
     if (key === made) return;
     made = key;

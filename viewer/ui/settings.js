@@ -22,12 +22,14 @@ function help(ctx) {
   ], viewsOf(ctx.now.cover));
 }
 
-/** The theme of the state, or else what the browser prefers, and its colours. */
+/** The theme of the state, or else what the browser prefers, and its colours; paper is light. */
 function setTheme(ctx) {
+  const { now } = ctx;
   const { theme } = ctx.store.get();
-  const dark = theme ? theme === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
-  document.documentElement.dataset.theme = dark ? 'dark' : 'light';
-  ctx.now.palette = readPalette();
+  const is = (media) => matchMedia(`(${media})`).matches;
+  const dark = theme ? theme === 'dark' : is('prefers-color-scheme: dark');
+  document.documentElement.dataset.theme = dark && !now.printing ? 'dark' : 'light';
+  now.palette = { ...readPalette(), patterned: now.printing || is('forced-colors: active') };
 }
 
 function toggleTheme(ctx) {

@@ -3,6 +3,7 @@ import { button, el, fill } from './dom.js';
 
 const rowHeight = 26;
 const spare = 12;
+const onPaper = 40;
 
 /** Rows in the order of a column: numbers by size, text by code units, unknown last. */
 export function sortRows(rows, column, descending) {
@@ -90,9 +91,12 @@ export function createTable(host, columns, options) {
   }
 
   function draw() {
-    const [from, to] = visibleRows(box.scrollTop, box.clientHeight || 400, all.order.length);
+    const { length } = all.order;
+    const printing = 'printing' in document.documentElement.dataset;
+    const [from, to] = printing ? [0, Math.min(onPaper, length)] :
+      visibleRows(box.scrollTop, box.clientHeight || 400, length);
     fill(body, spacer(from, columns), all.order.slice(from, to).map(one),
-      spacer(all.order.length - to, columns));
+      printing ? null : spacer(length - to, columns));
   }
 
   function arrange() {
@@ -123,5 +127,6 @@ export function createTable(host, columns, options) {
   }
 
   box.addEventListener('scroll', draw);
-  return { set, node: box, columns, rows: () => all.order, caption: () => caption.textContent };
+  return { set, draw, node: box, columns, rows: () => all.order,
+    caption: () => caption.textContent };
 }
