@@ -17,6 +17,7 @@ READY = ("document.readyState === 'complete' && location.protocol === 'file:' &&
 # One number for all pixels of the picture that is open, and 0 while it is being made.
 HASH = """(() => {
   if (document.getElementById('status-note').textContent.startsWith('\\u2026')) return 0;
+  if (!document.querySelector('#view > :not([hidden])')) return 0;
   let hash = 2166136261;
   for (const canvas of document.querySelectorAll('#view > :not([hidden]) canvas')) {
     if (!canvas.width || !canvas.height) continue;
