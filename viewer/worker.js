@@ -5,7 +5,7 @@ import { createQueue } from './core/queue.js';
 import { fromBase64 } from './core/unpack.js';
 
 /* Arrays of these answers are made for the asker: they move instead of being copied. */
-const MOVED = ['raster', 'groups', 'map', 'curves', 'tree'];
+const MOVED = ['raster', 'groups', 'map', 'tree'];
 
 function buffersOf(op, value) {
   if (!MOVED.includes(op) || !value) return [];

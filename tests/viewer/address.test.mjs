@@ -3,7 +3,7 @@ import test from 'node:test';
 import assert from 'node:assert/strict';
 import { makeModel, manyModels, oracle } from './synthetic.mjs';
 import { shownOf } from './plain.mjs';
-import { blockBytes, eventsAround, mapExtent, mapPicture, mapPile, mapRows, PLACE, rangeFinder,
+import { blockBytes, eventsAround, mapExtent, mapPicture, mapRows, PLACE, rangeFinder,
   SEGMENT_FLAGS, segmentsAt } from '../../viewer/core/address.js';
 
 const NONE = 0xffffffff;
@@ -161,26 +161,6 @@ test('each pixel of the map: bytes in use and mapped, who is over its centre, wh
     }
   }
   assert.equal(seen.size, Object.keys(PLACE).length);
-});
-
-test('those that share a pixel of the map are told by address', () => {
-  const model = makeModel(2, SMALL);
-  const map = mapRows(model);
-  const shown = shownOf(oracle(model).curve(), 0, model.states, 5);
-  const { tops, bytes } = mapExtent(map);
-  const view = { shown, y0: 0, y1: bytes, H: 12 };
-  let several = 0;
-  for (let y = 0; y < 12; y++) {
-    const pile = mapPile(model, map, view, 3, y);
-    const place = (r) => tops[map.rowOf[map.rangeOf[r]]] + (model.alloc.lane[r] -
-      map.rows[map.rowOf[map.rangeOf[r]]].lane) * 512;
-    const [from, to] = [Math.floor((bytes * y) / 12), Math.floor((bytes * (y + 1)) / 12)];
-    const expected = oracle(model).live(shown[3]).filter((r) => map.rangeOf[r] >= 0 &&
-      place(r) < to && place(r) + blockBytes(model, r) > from).sort((a, b) => place(a) - place(b));
-    assert.deepEqual(pile, expected);
-    several += pile.length > 1 ? 1 : 0;
-  }
-  assert.ok(several > 0);
 });
 
 /* The largest run of free bytes of a bar, byte ranges marked one by one in units of 512. */

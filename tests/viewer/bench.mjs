@@ -7,14 +7,14 @@
 import { makeShape, SHAPES } from './shapes.mjs';
 import { pyramid, requested } from '../../viewer/core/curves.js';
 import { shownStates } from '../../viewer/core/columns.js';
-import { groupSums, groupsPicture, plainStackPicture, stackPicture }
+import { groupSums, groupsPicture, stackPicture }
   from '../../viewer/core/raster.js';
 import { eventsAround, mapExtent, mapPicture, mapRows, segmentsAt }
   from '../../viewer/core/address.js';
 import { flame, layout } from '../../viewer/core/tree.js';
 import { parse, run } from '../../viewer/core/query.js';
 import { diffRows } from '../../viewer/core/diff.js';
-import { survivors } from '../../viewer/core/leaks.js';
+import { survivorsBy } from '../../viewer/core/leaks.js';
 
 const W = 1600;
 const H = 900;
@@ -64,7 +64,6 @@ function operations(model) {
       curve: () => requested(model),
       pyramid: () => pyramid(curve),
       '1,600 columns': () => shownStates(pyr, 0, states, W),
-      'stack, plain': model.alloc.rows < 1e5 ? () => plainStackPicture(model, view) : null,
       stack: () => stackPicture(model, view),
       'stack, 5 %': () => stackPicture(model, { ...view, shown: zoomed }),
       'stack, 800 x 450': () => stackPicture(model,
@@ -81,7 +80,7 @@ function operations(model) {
       layout: () => layout(tree, W),
       'query, word': () => run(model, parse('forward_77')),
       'query, terms': () => run(model, parse('cat:gradient size>=64KiB life<1000 | -fn:forward_7')),
-      survivors: () => survivors(model),
+      survivors: () => survivorsBy(model, { of: model.alloc.cat, names: [] }),
       diff: () => diffRows({ model, rows: half }, { model, rows: live }),
     },
   };

@@ -98,5 +98,4 @@ test('ties count how often the curve comes to stand at a value', () => {
   assert.equal(curves.tiesAt(curve, 0), 3);
   assert.equal(curves.tiesAt(curve, 0, 1, 4), 2);
   assert.equal(curves.tiesAt(curve, 2), 1);
-  assert.equal(curves.leastIn(curve, 3, 7), 2);
 });

@@ -41,7 +41,6 @@ test('a figure that differs from the core is a problem that names its state', as
   const call = await engineOf(model);
   const { problem } = await call('cover', { wait: true });
   assert.match(problem, new RegExp(`^state ${state}: requested_bytes is`));
-  assert.equal((await call('check')).differences.length, 1);
 });
 
 test('live and range: rows add up to the curve', async () => {
@@ -98,21 +97,6 @@ test('a pile lists what a span of bytes holds, in the order of the picture', asy
   const cats = grouped.rows.map((row) => model.alloc.cat[row.id]);
   assert.deepEqual(cats, cats.slice().sort((a, b) => a - b));
   assert.equal(grouped.bytes, oracle(model).requested(p));
-});
-
-test('curves of a view, by events and by time', async () => {
-  const model = makeModel(8);
-  const call = await engineOf(model);
-  const curve = oracle(model).curve();
-  const events = await call('curves', { x: { mode: 'events', from: 0, to: model.states }, W: 50 });
-  assert.deepEqual(Array.from(events.requested), Array.from(events.shown, (p) => curve[p]));
-  assert.deepEqual(events.span, [0, model.states]);
-  const to = model.time[model.states - 1];
-  const timed = await call('curves', { x: { mode: 'time', from: 0, to }, W: 50 });
-  assert.equal(Math.max(...timed.requested), Math.max(...curve));
-  const born = model.log.events.filter((e) => e.op === 'alloc')
-    .reduce((n, e) => n + e.row.bytes, 0);
-  for (const { churn } of [events, timed]) assert.equal(churn.reduce((n, v) => n + v, 0), born);
 });
 
 test('what is missing is a named error', async () => {

@@ -126,8 +126,6 @@ test('trees sum to the live set, and their cells have words', async () => {
   const { peak } = await call('cover', {});
   const atPeak = await call('tree', { of: 'peak' });
   assert.equal(atPeak.total[0], peak.bytes);
-  const diff = await call('tree', { of: 'diff', a: 100, b: p });
-  assert.equal(diff.b[0] - diff.a[0], oracle(model).requested(p) - oracle(model).requested(100));
   const churn = await call('range', { a: 100, b: p, by: 'site' });
   const tree = await call('tree', { of: 'churn', a: 100, b: p });
   assert.equal(tree.total[0], churn.churn);

@@ -34,3 +34,24 @@ export function firstDifference(a, b) {
   for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return `[${i}] ${a[i]}, ${b[i]}`;
   return null;
 }
+
+/* The stack as the words of the rule have it, column by column: ids, sums and how many are drawn. */
+export function plainStackPicture(model, { shown, order, mask, y0, y1, H }) {
+  const { born, end, bytes, rows } = model.alloc;
+  const W = shown.length;
+  const k = y1 > y0 ? H / (y1 - y0) : 0;
+  const edge = (sum) => Math.min(H, Math.max(0, Math.floor((sum - y0) * k + 0.5)));
+  const sums = new Float64Array(W).fill(mask ? 0 : model.adjust || 0);
+  const ids = new Int32Array(W * H).fill(-1);
+  const drawn = new Set();
+  for (let c = 0; c < W; c++) {
+    for (const r of order ?? Array(rows).keys()) {
+      if (born[r] > shown[c] || end[r] <= shown[c] || (mask && !mask[r])) continue;
+      const from = edge(sums[c]);
+      sums[c] += bytes[r];
+      for (let y = from; y < edge(sums[c]); y++) ids[(H - 1 - y) * W + c] = r;
+      drawn.add(r);
+    }
+  }
+  return { ids, sums, drawn: drawn.size };
+}

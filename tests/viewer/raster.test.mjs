@@ -2,9 +2,8 @@
 import test from 'node:test';
 import assert from 'node:assert/strict';
 import { makeModel, manyModels, oracle, random } from './synthetic.mjs';
-import { firstDifference, shownOf, spans } from './plain.mjs';
-import { groupSums, groupsPicture, outline, plainStackPicture, stackPicture }
-  from '../../viewer/core/raster.js';
+import { firstDifference, plainStackPicture, shownOf, spans } from './plain.mjs';
+import { groupSums, groupsPicture, stackPicture } from '../../viewer/core/raster.js';
 
 /* Views of a model: ranges, heights, y spans, orders and masks. */
 function* views(model, curve) {
@@ -110,27 +109,4 @@ test('bands of groups are as high as the allocations of the group in group order
     assert.equal(firstDifference(groups.ids, cats), null);
     assert.equal(firstDifference(groups.sums, stack.sums), null);
   }
-});
-
-test('the outline of an allocation is what lies beneath it', () => {
-  const model = makeModel(8, { events: 500, adjust: 700 });
-  const replay = oracle(model);
-  const shown = shownOf(replay.curve(), 0, model.states, 33);
-  let hidden = 0;
-  for (let row = 0; row < model.alloc.rows; row += 5) {
-    const got = outline(model, { shown }, row);
-    const columns = [...shown.keys()].filter((c) => replay.live(shown[c]).includes(row));
-    if (!got) {
-      assert.equal(columns.length, 0);
-      hidden++;
-      continue;
-    }
-    assert.deepEqual([got.first, got.past - 1], [columns[0], columns.at(-1)]);
-    for (const c of columns) {
-      const below = replay.live(shown[c]).filter((r) => r < row);
-      assert.equal(got.beneath[c - got.first],
-        below.reduce((n, r) => n + model.alloc.bytes[r], model.adjust));
-    }
-  }
-  assert.ok(hidden > 0);
 });

@@ -2,10 +2,10 @@
 import test from 'node:test';
 import assert from 'node:assert/strict';
 import { makeShape, SHAPES } from './shapes.mjs';
-import { firstDifference } from './plain.mjs';
+import { firstDifference, plainStackPicture } from './plain.mjs';
 import { pyramid, requested } from '../../viewer/core/curves.js';
 import { shownStates } from '../../viewer/core/columns.js';
-import { plainStackPicture, stackPicture } from '../../viewer/core/raster.js';
+import { stackPicture } from '../../viewer/core/raster.js';
 import { segmentsAt } from '../../viewer/core/address.js';
 
 const SMALL = { allocs: 9000, live: 700, stacks: 300, strings: 200 };

@@ -3,10 +3,9 @@ import test from 'node:test';
 import assert from 'node:assert/strict';
 import { makeModel, manyModels, oracle } from './synthetic.mjs';
 import { sum } from './plain.mjs';
-import { flame, flameDiff, layout, matchedTotal, SPECIAL, weightOf }
-  from '../../viewer/core/tree.js';
+import { flame, layout, SPECIAL, weightOf } from '../../viewer/core/tree.js';
 
-const WEIGHTS = ['bytes', 'count', 'byte_events'];
+const WEIGHTS = ['bytes', 'count', 'byte_time'];
 
 /* Frames of a row from the outermost inwards. */
 function framesOf(model, row) {
@@ -113,34 +112,6 @@ test('an empty set has one cell', () => {
   assert.equal(layout(flame(model, []), 100).length, 1);
 });
 
-test('matched frames count once where they are nested', () => {
-  const model = makeModel(6, { events: 600 });
-  const rows = oracle(model).live(500);
-  const tree = flame(model, rows);
-  const match = Uint8Array.from({ length: model.frame.rows }, (_, f) => (f % 3 === 1 ? 1 : 0));
-  const hit = rows.filter((r) => framesOf(model, r).some((f) => match[f]));
-  assert.equal(matchedTotal(tree, match), sum(hit.map((r) => model.alloc.bytes[r])));
-  const all = new Uint8Array(model.frame.rows).fill(1);
-  const stacked = rows.filter((r) => model.alloc.stack[r] > 0);
-  assert.equal(matchedTotal(tree, all), sum(stacked.map((r) => model.alloc.bytes[r])));
-});
-
-test('the tree of a difference holds both sides', () => {
-  const a = makeModel(1, { events: 400 });
-  const b = makeModel(2, { events: 500, sites: 12 });
-  for (const other of [a, b]) {
-    const one = { model: a, rows: oracle(a).live(300) };
-    const two = { model: other, rows: oracle(other).live(380 % other.states) };
-    for (const root of ['caller', 'callee']) {
-      const tree = flameDiff(one, two, { root });
-      assert.equal(tree.a[0], flame(a, one.rows).total[0]);
-      assert.equal(tree.b[0], flame(other, two.rows).total[0]);
-      tree.total.forEach((total, n) => assert.ok(total >= Math.max(tree.a[n], tree.b[n])));
-      assert.equal(tree.total[0], sum(tree.self));
-    }
-  }
-});
-
 /* Frames of equal texts as one, as those of a recording are. */
 function interned(model) {
   const { func, file, line } = model.frame;
@@ -153,22 +124,3 @@ function interned(model) {
   model.stack.frame = model.stack.frame.map((f) => of[f]);
   return model;
 }
-
-test('frames with the same texts in two recordings are one', () => {
-  const a = interned(makeModel(1, { events: 300 }));
-  const b = interned(makeModel(9, { events: 300, sites: 14 }));
-  const rows = [[a, oracle(a).live(200)], [b, oracle(b).live(200)]];
-  const tree = flameDiff(...rows.map(([model, list]) => ({ model, rows: list })));
-  const texts = new Set();
-  for (const [model, list] of rows) {
-    for (const r of list) {
-      let path = model.alloc.stack[r] ? '' : `none ${model.alloc.born[r] === 0}`;
-      if (path) texts.add(path);
-      for (const f of framesOf(model, r)) {
-        path += `/${model.string[model.frame.func[f]]}:${model.frame.line[f]}`;
-        texts.add(path);
-      }
-    }
-  }
-  assert.equal(tree.nodes, texts.size + 1);
-});

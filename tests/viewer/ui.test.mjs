@@ -13,7 +13,7 @@ import { editorLink } from '../../viewer/ui/editor.js';
 import { fileName } from '../../viewer/ui/export.js';
 import { findingsOf, placeOf } from '../../viewer/ui/header.js';
 import { makeInks, paintPicture, slotsOf } from '../../viewer/ui/paint.js';
-import { areasOf, Svg } from '../../viewer/ui/svg.js';
+import { areasOf, createSvg } from '../../viewer/ui/svg.js';
 import { termOf } from '../../viewer/ui/search.js';
 import { wheelFactor, wheelPixels } from '../../viewer/ui/gesture.js';
 import { cellName } from '../../viewer/ui/flame.js';
@@ -364,7 +364,7 @@ test('sides of a difference: every device of every file, at its own moment', () 
 });
 
 test('a drawing becomes SVG: nested, escaped, and neighbours joined', () => {
-  const g = new Svg(100, 50, (text) => text.length * 7);
+  const g = createSvg(100, 50, (text) => text.length * 7);
   g.fillStyle = '#0b57d022';
   g.fillRect(0, 0, 10, 5);
   g.fillRect(10, 0, 10, 5);

@@ -302,22 +302,6 @@ export function mapPicture(model, map, view) {
   };
 }
 
-/** The allocations that share one pixel of the map, by address. */
-export function mapPile(model, map, view, column, y) {
-  const { bounds } = pixelRows(view);
-  const tops = rowTops(map, view.chosen);
-  const p = view.shown[column];
-  const { born, end, lane, skew, rows } = model.alloc;
-  const found = [];
-  for (let r = 0; r < rows && born[r] <= p; r++) {
-    const row = end[r] > p && map.rangeOf[r] >= 0 ? map.rowOf[map.rangeOf[r]] : -1;
-    if (row < 0 || tops[row] < 0) continue;
-    const at = tops[row] + (lane[r] - map.rows[row].lane) * UNIT + (skew ? skew[r] : 0);
-    if (at < bounds[y + 1] && at + blockBytes(model, r) > bounds[y]) found.push({ row: r, at });
-  }
-  return found.sort((a, b) => a.at - b.at || a.row - b.row).map((f) => f.row);
-}
-
 function column(table, name, row, none) {
   return table && table[name] && row < table.rows ? table[name][row] : none;
 }

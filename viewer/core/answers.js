@@ -1,6 +1,6 @@
 // answers.js - the operations that need no picture: figures, groups, one allocation, a range.
 import { at, tiesAt } from './curves.js';
-import { bornIn, churnColumns, freedIn, rangeFacts, survivors } from './range.js';
+import { rangeFacts } from './range.js';
 import { groupRows, grouping, liveAt, pileBetween } from './live.js';
 import { rowFacts } from './row.js';
 
@@ -66,12 +66,6 @@ function range(d, args) {
     rows: changeRows(d, a, b, args.by) };
 }
 
-/* {a, b, which: survivors | born | freed}: ids of rows. */
-function rows(d, { a, b, which }) {
-  const select = { survivors, born: bornIn, freed: freedIn }[which] ?? survivors;
-  return { ids: select(d.model, stateOf(d, a), stateOf(d, b)) };
-}
-
 /* {state, low, high, by}: what a pixel stands for, bytes [low, high) of the stack. */
 function pile(d, { state, low, high, by }) {
   const { model } = d;
@@ -86,23 +80,10 @@ function pile(d, { state, low, high, by }) {
       (id) => ({ id, bytes: model.alloc.bytes[id], born: born[id] })) };
 }
 
-/* {x, W}: the curves at the shown states, and the churn of the columns. */
-function curves(d, { x, W }) {
-  const { shown, edges, span } = d.columns(x, W);
-  const of = (value) => Float64Array.from(shown, value);
-  const { values, exact } = d.active();
-  return { shown, span, requested: of((p) => d.curve()[p]), pending: of((p) => at(d.pending(), p)),
-    reserved: of((p) => at(d.reserved(), p)), active: of((p) => values[p]), activeExact: exact,
-    churn: churnColumns(d.model, edges) };
-}
-
 /** Operations by name; each takes a device and arguments. */
 export const answers = {
   live,
   range,
-  rows,
   pile,
-  curves,
   row: (d, { id, state }) => rowFacts(d, id, stateOf(d, state)),
-  check: (d) => ({ differences: d.differences() }),
 };

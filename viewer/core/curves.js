@@ -210,10 +210,3 @@ export function tiesAt(curve, state, a = 0, b = curve.length) {
   }
   return ties;
 }
-
-/** The smallest value in [a, b). */
-export function leastIn(curve, a, b) {
-  let least = curve[a];
-  for (let p = a + 1; p < b; p++) if (curve[p] < least) least = curve[p];
-  return least;
-}

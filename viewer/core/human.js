@@ -68,11 +68,6 @@ export function count(n) {
   return whole < 0 ? MINUS + grouped(-whole) : grouped(whole);
 }
 
-/** `+3`, `−1 204`, `0` */
-export function countDelta(n) {
-  return known(n) && Math.round(n) > 0 ? `+${count(n)}` : count(n);
-}
-
 const padded = (n, digits) => String(n).padStart(digits, '0');
 
 /** Microseconds since the first event: `850 µs`, `12.345 ms`, `1.234 s`, `2 min 05.3 s`. What is

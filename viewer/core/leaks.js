@@ -35,38 +35,6 @@ function stepOfRows(model, steps) {
   return of;
 }
 
-/** Rows born in the states first to last and live at state p. */
-export function survivorRows(model, first, last, p) {
-  const { end } = model.alloc;
-  const [from, to] = bornWithin(model, first, last);
-  const rows = new Uint32Array(to - from);
-  let n = 0;
-  for (let r = from; r < to; r++) if (end[r] > p) rows[n++] = r;
-  return rows.subarray(0, n);
-}
-
-/** bytes and count, K * K: at [k * K + t] what was born in step k and is alive in the last state of
- * step t; atEnd, K: alive in the last state of the recording.  mask: rows that take part. */
-export function survivors(model, mask = null, steps = stepsOf(model)) {
-  const { end, bytes, rows } = model.alloc;
-  const K = steps.length;
-  const got = { steps, bytes: new Float64Array(K * K), count: new Float64Array(K * K),
-    atEnd: new Float64Array(K), countAtEnd: new Float64Array(K) };
-  const of = stepOfRows(model, steps);
-  for (let r = 0; r < rows; r++) {
-    const k = of[r];
-    if (k < 0 || (mask && !mask[r])) continue;
-    for (let t = k; t < K && steps[t].last < end[r]; t++) {
-      got.bytes[k * K + t] += bytes[r];
-      got.count[k * K + t]++;
-    }
-    if (end[r] < model.states) continue;
-    got.atEnd[k] += bytes[r];
-    got.countAtEnd[k]++;
-  }
-  return got;
-}
-
 /** Survivors at state p (default the end) by group and step of birth: rows { group, name, bytes[K],
  * count[K], total, first (step first seen) }, most bytes first.  of: group of each alloc row. */
 export function survivorsBy(model, { of, names }, p = model.states - 1, steps = stepsOf(model)) {

@@ -173,20 +173,6 @@ export function groupRows(model, rows, by, p = model.states - 1) {
   return Object.assign([...groups.values()].sort(byBytes), { total });
 }
 
-/** The groups of all that is live in state `p`; with what no allocation explains as a group of its
- * own (key -1), so that the total is the curve. */
-export function whoAt(model, p, by) {
-  const groups = groupRows(model, liveAt(model, p), by, p);
-  const { total } = groups;
-  if (model.adjust !== 0) {
-    groups.push({ key: -1, name: 'unattributed', bytes: model.adjust, count: 0, largest: 0,
-      since: 0 });
-    groups.sort(byBytes);
-    total.bytes += model.adjust;
-  }
-  return Object.assign(groups, { total });
-}
-
 /** The rows of a stack (in stack order, on `base` bytes) that touch bytes [low, high) of it: what a
  * pixel stands for. {rows, bytes, count} */
 export function pileBetween(model, rows, low, high, base = model.adjust) {

@@ -1,11 +1,11 @@
 // pictures.js - the operations that draw: stacks, groups, maps, trees, and searches.  What they
 // make once of a device (map, shades, the last searches) they keep on it.
-import { eventsAround, mapExtent, mapPicture, mapPile, mapRows, segmentsAt } from './address.js';
+import { eventsAround, mapExtent, mapPicture, mapRows, segmentsAt } from './address.js';
 import { churnColumns, bornIn, survivors } from './range.js';
 import { diffRows } from './diff.js';
 import { expressionsOf, parse, run } from './query.js';
-import { SPECIAL, flame, flameDiff, layout } from './tree.js';
-import { groupSums, groupsPicture, outline, stackPicture } from './raster.js';
+import { SPECIAL, flame, layout } from './tree.js';
+import { groupSums, groupsPicture, stackPicture } from './raster.js';
 import { FRAME_CLASSES } from './row.js';
 import { isBefore, liveAt } from './live.js';
 import { stepsOf, survivorsBy } from './leaks.js';
@@ -171,13 +171,6 @@ function groups(d, args) {
     churn: churnColumns(d.model, v.edges), bandsGrouped: true };
 }
 
-/* {id} beside a view: where one allocation lies in the stack. */
-function outlined(d, args) {
-  const v = view(d, args);
-  const order = args.by && args.by !== 'birth' ? d.order(args.by) : undefined;
-  return outline(d.model, { shown: v.shown, order, mask: v.only }, args.id);
-}
-
 /* ---- addresses ---- */
 
 function mapOf(d) {
@@ -200,15 +193,6 @@ function map(d, args) {
     unplaced: rows.unplaced };
 }
 
-/* {column, y} beside a view of the map: the allocations under one pixel. */
-function mapUnder(d, args) {
-  const { shown } = d.columns(args.x, args.W);
-  const rows = mapOf(d);
-  const chosen = args.chosen ?? null;
-  const [y0, y1] = [args.y0 ?? 0, args.y1 ?? Math.max(1, mapExtent(rows, chosen).bytes)];
-  return mapPile(d.model, rows, { shown, chosen, y0, y1, H: args.H }, args.column, args.y);
-}
-
 /* ---- trees ---- */
 
 function rowsOf(d, { of = 'cursor', state, a, b }) {
@@ -218,7 +202,6 @@ function rowsOf(d, { of = 'cursor', state, a, b }) {
     case 'peak': return liveAt(model, d.peak());
     case 'survivors': return survivors(model, a, b);
     case 'churn': return bornIn(model, a, b);
-    case 'ever': return Uint32Array.from(model.alloc.born.keys());
     default: throw new Error(`no tree is of ${of}`);
   }
 }
@@ -251,16 +234,14 @@ function labelled(model, made, cells) {
 }
 
 /* {of, state, a, b, weight, root, library, query, only, width, top}: the tree and its cells; of:
- * cursor, peak, survivors, churn, ever, or diff, between the states a and b. */
+ * cursor, peak, survivors or churn of the states a to b. */
 function tree(d, args) {
   const { model } = d;
   const options = { weight: args.weight, root: args.root,
     hide: args.library === false ? hiddenFrames(model) : null };
   const mask = maskOf(d, args);
   const kept = (rows) => (mask && args.only ? rows.filter((row) => mask[row]) : rows);
-  const side = (p) => ({ model, rows: kept(liveAt(model, p)) });
-  const made = args.of === 'diff' ? flameDiff(side(args.a), side(args.b), options)
-    : flame(model, kept(rowsOf(d, args)), options);
+  const made = flame(model, kept(rowsOf(d, args)), options);
   return { ...made, cells: labelled(model, made, layout(made, args.width ?? 1000, args.top ?? 0)) };
 }
 
@@ -294,9 +275,7 @@ function segments(d, { state, by }) {
 export const pictureOps = {
   raster,
   groups,
-  outline: outlined,
   map,
-  'map-pile': mapUnder,
   state: segments,
   events: (d, { state, n }) => ({ state, rows: eventsAround(d.model, state, n) }),
   tree,

@@ -55,12 +55,6 @@ export function bornIn(model, a, b) {
   return select(model, b, (i) => born[i] > a);
 }
 
-/** Rows live in state `a` and no more in state `b`. */
-export function freedIn(model, a, b) {
-  const { born, end } = model.alloc;
-  return select(model, a, (i) => born[i] <= a && end[i] > a && end[i] <= b);
-}
-
 /** Bytes allocated in the states that each column stands for: the strip under the stack. `edges`
  * are the W + 1 ascending states between columns; column c has what was born in
  * [edges[c], edges[c + 1]). */

@@ -154,29 +154,6 @@ export function stackPicture(model, view) {
   return { ids: picture.ids, sums, drawn: seen.n };
 }
 
-/** The same picture as the words of the rule have it, column by column; what tests compare with. */
-export function plainStackPicture(model, view) {
-  const { shown, order, mask, H } = view;
-  const { born, end, bytes, rows } = model.alloc;
-  const W = shown.length;
-  const scale = scaleOf(view);
-  const sums = startSums(model, view);
-  const ids = new Int32Array(W * H).fill(-1);
-  const total = order ? order.length : rows;
-  const drawn = new Set();
-  for (let c = 0; c < W; c++) {
-    for (let i = 0; i < total; i++) {
-      const r = order ? order[i] : i;
-      if (born[r] > shown[c] || end[r] <= shown[c] || (mask && !mask[r])) continue;
-      const from = edgeAt(sums[c], scale);
-      sums[c] += bytes[r];
-      fillColumn(ids, W, H, c, from, edgeAt(sums[c], scale), r);
-      drawn.add(r);
-    }
-  }
-  return { ids, sums, drawn: drawn.size };
-}
-
 /** Bytes of each group in each column, Float64Array(groups * W), group by group. */
 export function groupSums(model, { shown, groupOf, groups, mask }) {
   const { bytes } = model.alloc;
@@ -218,27 +195,4 @@ export function groupsPicture(model, view) {
     }
   }
   return { ids, sums, parts };
-}
-
-/** Where one allocation lies in the stack: bytes beneath it in each of its columns [first, past).
- * Null where it is live in no shown state. */
-export function outline(model, view, row) {
-  const seen = visible(model, view);
-  const at = seen.id.subarray(0, seen.n).indexOf(row);
-  if (at < 0) return null;
-  const first = seen.first[at];
-  const past = seen.past[at];
-  const beneath = new Float64Array(past - first + 1);
-  for (let i = 0; i < at; i++) {
-    if (seen.past[i] <= first || seen.first[i] >= past) continue;
-    const b = model.alloc.bytes[seen.id[i]];
-    beneath[Math.max(seen.first[i], first) - first] += b;
-    beneath[Math.min(seen.past[i], past) - first] -= b;
-  }
-  let run = view.mask ? 0 : model.adjust || 0;
-  for (let c = 0; c < past - first; c++) {
-    run += beneath[c];
-    beneath[c] = run;
-  }
-  return { first, past, beneath: beneath.subarray(0, past - first) };
 }

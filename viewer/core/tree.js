@@ -12,7 +12,6 @@ export function weightOf(model, weight) {
   const { time, states } = model;
   const last = (r) => Math.min(end[r], states - 1);
   if (weight === 'count') return () => 1;
-  if (weight === 'byte_events') return (r) => bytes[r] * (end[r] - born[r]);
   if (weight === 'byte_time' && time) return (r) => bytes[r] * (time[last(r)] - time[born[r]]);
   return (r) => bytes[r];
 }
@@ -119,7 +118,7 @@ function totals(parent, self) {
   return total;
 }
 
-/** The tree of `rows`.  weight: bytes, count, byte_events, byte_time (microseconds); root: caller
+/** The tree of `rows`.  weight: bytes, count, byte_time (microseconds); root: caller
  * or callee; hide: Uint8Array of frames to leave out. */
 export function flame(model, rows, { weight = 'bytes', root = 'caller', hide = null } = {}) {
   const got = byStack(model, rows, weight);
@@ -140,65 +139,6 @@ export function flame(model, rows, { weight = 'bytes', root = 'caller', hide = n
     total: totals(parent, nodes.self),
     count: totals(parent, nodes.count),
   };
-}
-
-/* Numbers of frames that two models have in common: `of` gives for each frame of b the one of a
- * with the same texts, or a number past a's. */
-function sameFrames(a, b) {
-  const key = (m, f) => JSON.stringify([m.string[m.frame.func[f]], m.string[m.frame.file[f]],
-    m.frame.line[f]]);
-  const known = new Map();
-  for (let f = a.frame.rows - 1; f > 0; f--) known.set(key(a, f), f);
-  const of = new Uint32Array(Math.max(b.frame.rows, 1));
-  for (let f = 1; f < b.frame.rows; f++) of[f] = known.get(key(b, f)) ?? a.frame.rows + f;
-  return of;
-}
-
-/** Two trees as one: totals `a` and `b` of each node, and `total`, which adds up what is larger of
- * both at each leaf, so that cells lie within their callers.  Frames from a's row count on are
- * b's: frame - rows. */
-export function flameDiff(a, b, options = {}) {
-  const of = a.model === b.model ? null : sameFrames(a.model, b.model);
-  const { nodes, child } = makeNodes();
-  const sides = [a, b].map((side, i) => {
-    const tree = flame(side.model, side.rows, { ...options, hide: side.hide ?? options.hide });
-    const node = new Uint32Array(tree.nodes);
-    for (let n = 1; n < tree.nodes; n++) {
-      const frame = i && of ? of[tree.frame[n]] : tree.frame[n];
-      node[n] = child(node[tree.parent[n]], frame, tree.special[n]);
-    }
-    return { tree, node };
-  });
-  const parent = Uint32Array.from(nodes.parent);
-  const [selfA, selfB] = sides.map(({ tree, node }) => {
-    const self = new Float64Array(parent.length);
-    for (let n = 0; n < tree.nodes; n++) self[node[n]] += tree.self[n];
-    return self;
-  });
-  const self = selfA.map((v, n) => Math.max(v, selfB[n]));
-  return {
-    nodes: parent.length,
-    parent,
-    frame: Uint32Array.from(nodes.frame),
-    special: Uint8Array.from(nodes.special),
-    self,
-    total: totals(parent, self),
-    a: totals(parent, selfA),
-    b: totals(parent, selfB),
-  };
-}
-
-/** The part of the root that lies under frames with a 1 in `match`; nested ones count once. */
-export function matchedTotal(tree, match) {
-  const inside = new Uint8Array(tree.nodes);
-  let sum = 0;
-  for (let n = 1; n < tree.nodes; n++) {
-    inside[n] = inside[tree.parent[n]];
-    if (inside[n] || tree.special[n] || !match[tree.frame[n]]) continue;
-    inside[n] = 1;
-    sum += tree.total[n];
-  }
-  return sum;
 }
 
 function childrenOf({ nodes, parent }) {

@@ -1,7 +1,8 @@
 // allocator.js - the allocator at the cursor: a bar per segment, and the events around it.
 import { bytes, count } from '../core/human.js';
-import { button, el, fill, fitCanvas, perFrame } from './dom.js';
-import { font } from './draw.js';
+import { createAsker } from './asker.js';
+import { button, el, fill, perFrame } from './dom.js';
+import { prepare } from './draw.js';
 import { hatch, slotColour } from './paint.js';
 import { eventName, words } from './text.js';
 
@@ -102,11 +103,8 @@ function createBar(segment, width, ctx) {
     'aria-label': `${bytes(segment.bytes)} at ${segment.address}, ${bytes(segment.use)} in use` });
   canvas.style.setProperty('width', width + 'px');
   canvas.style.setProperty('height', barHeight + 'px');
-  fitCanvas(canvas, width, barHeight);
+  const g = prepare(canvas, width, barHeight);
   const scale = width / Math.max(1, segment.bytes);
-  const ratio = self.devicePixelRatio || 1;
-  const g = canvas.getContext('2d');
-  g.setTransform(ratio, 0, 0, ratio, 0, 0);
   for (const part of segment.parts) drawPart(g, part, part.at * scale, part.bytes * scale, ctx,
     ctx.store.get());
   const partAt = (event) => segment.parts.find((part) => event.offsetX >= part.at * scale &&
@@ -161,7 +159,6 @@ function drawingOf(pools, ctx) {
   const largest = Math.max(1, ...pools.flatMap((pool) => pool.segments).map((s) => s.bytes));
   const rows = pools.flatMap((pool) => [pool.name, ...pool.segments]);
   return { width: room + 400, height: rows.length * (barHeight + 4) + 8, draw: (g) => {
-    g.font = font;
     g.textAlign = 'left';
     g.textBaseline = 'middle';
     rows.forEach((row, i) => {
@@ -187,8 +184,8 @@ export function createAllocator(host, ctx) {
     'aria-label': 'Segments at the cursor' });
   const events = el('ol', { class: 'events', 'aria-label': 'Events around the cursor' });
   host.append(lead, pools, events);
-  let asked = '';
-  let wanted = 0;
+  const asker = createAsker(ctx);
+  const eventsAsker = createAsker(ctx);
   let last = null;
   let drawnFor = null;
 
@@ -217,23 +214,17 @@ export function createAllocator(host, ctx) {
 
   function update() {
     const { at, file, dev, sel } = ctx.store.get();
-    const key = JSON.stringify([at, file, dev]);
-    if (key === asked) {
+    if (!asker.isNew([at, file, dev])) {
       if (sel !== drawnFor) soon();
       return;
     }
-    asked = key;
-    const mine = ++wanted;
-    ctx.call('state', { state: at, by: 'category' }).then((got) => {
-      if (!got || mine !== wanted) return;
+    asker.ask('state', { state: at, by: 'category' }, (got) => {
       last = got;
       soon();
-    }, ctx.failed);
-    ctx.call('events', { state: at, n: 200 }).then((got) => {
-      if (got && mine === wanted) drawEvents(got.rows, at);
-    }, ctx.failed);
+    });
+    eventsAsker.ask('events', { state: at, n: 200 }, (got) => drawEvents(got.rows, at));
   }
   const soon = perFrame(draw);
-  return { update, redraw: draw, forget: () => { asked = ''; },
+  return { update, redraw: draw, forget: asker.forget,
     drawing: () => last && drawingOf(poolsOf(last.bars, ctx.device()), ctx) };
 }

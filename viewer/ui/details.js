@@ -1,5 +1,6 @@
 // details.js - one allocation: what it is, how long it lives, and the stack that made it.
 import { bytes, count, duration, exactBytes } from '../core/human.js';
+import { createAsker } from './asker.js';
 import { button, el, fill } from './dom.js';
 import { editorLink } from './editor.js';
 import { eventName, shown, words } from './text.js';
@@ -8,10 +9,6 @@ import { eventName, shown, words } from './text.js';
 /** Frames of native code may have no file. */
 function named(frame) {
   return frame.file && frame.file !== '??';
-}
-
-export function frameText(frame) {
-  return (named(frame) ? `${frame.file}:${frame.line} ` : '') + frame.func;
 }
 
 /** As Python prints it: innermost last. */
@@ -124,8 +121,7 @@ const hint = 'Move over the picture to see an allocation; click or press Enter t
 export function createDetails(host, ctx) {
   let pinned = null;
   let passing = null;
-  let wanted = 0;
-  let made = '';
+  const asker = createAsker(ctx);
 
   function draw() {
     const d = pinned || passing;
@@ -139,22 +135,19 @@ export function createDetails(host, ctx) {
   function update() {
     const { sel, file, dev, folded, at } = ctx.store.get();
     const { editor, editorPath } = ctx.settings;
-    const key = JSON.stringify([sel, file, dev, folded, sel && at, editor, editorPath]);
-    if (key === made) return;
-    made = key;
+    if (!asker.isNew([sel, file, dev, folded, sel && at, editor, editorPath])) return;
     if (!sel) {
       pinned = null;
       draw();
       ctx.selected(null);
       return;
     }
-    const mine = ++wanted;
-    ctx.call('row', { id: sel.id, state: at }).then((d) => {
-      if (!d || mine !== wanted || !ctx.store.get().sel) return;
+    asker.ask('row', { id: sel.id, state: at }, (d) => {
+      if (!ctx.store.get().sel) return;
       pinned = d;
       draw();
       ctx.selected(d);
-    }, ctx.failed);
+    });
   }
 
   function hover(d) {

@@ -1,9 +1,9 @@
 // diff.js - two devices, files or moments side by side: a signed table that sums to the difference.
 import { bytes, count, delta } from '../core/human.js';
 import { button, choice, el, fill } from './dom.js';
-import { font, line } from './draw.js';
+import { line } from './draw.js';
 import { nameOf } from './header.js';
-import { createTable } from './table.js';
+import { bytesColumn, createTable, deltaColumn, toneOf } from './table.js';
 import { eventName, shortened, shown, words } from './text.js';
 
 const mostDrawn = 60;
@@ -22,29 +22,22 @@ export function stateOf(moment, cover, cursor) {
   return cover.peak ? cover.peak.state : 0;
 }
 
-function tone(row) {
-  return row.delta > 0 ? 'grew' : row.delta < 0 ? 'shrank' : 'same';
-}
-
 function statusOf(row) {
   const score = row.score === null || row.score === undefined || row.score >= 1 ? '' :
     ` (score ${row.score.toFixed(2)})`;
-  return words(row.status || tone(row)) + score;
+  return words(row.status || toneOf(row)) + score;
 }
 
 const columns = [
-  { id: 'name', name: 'site', name_: true, value: (row) => row.name, text: (row) => row.name,
+  { id: 'name', name: 'site', name_: true,
     cell: (row) => el('span', { title: shown(row.name), text: row.name }) },
-  { id: 'a', name: 'A', number: true, unit: 'bytes', value: (row) => row.a,
-    text: (row) => bytes(row.a), sum: (total) => bytes(total.a) },
-  { id: 'b', name: 'B', number: true, unit: 'bytes', value: (row) => row.b,
-    text: (row) => bytes(row.b), sum: (total) => bytes(total.b) },
-  { id: 'delta', name: 'change', number: true, unit: 'bytes', value: (row) => row.delta,
-    cell: (row) => el('span', { class: tone(row), text: delta(row.delta) }),
-    text: (row) => delta(row.delta), sum: (total) => delta(total.delta) },
+  bytesColumn('a', 'A'),
+  bytesColumn('b', 'B'),
+  deltaColumn('delta', 'change', (row) =>
+    el('span', { class: toneOf(row), text: delta(row.delta) })),
   { id: 'count', name: 'count', number: true, value: (row) => row.bCount - row.aCount,
     text: (row) => `${count(row.aCount)} \u2192 ${count(row.bCount)}` },
-  { id: 'status', name: 'how matched', value: (row) => row.status, text: statusOf },
+  { id: 'status', name: 'how matched', text: statusOf },
 ];
 
 /** A device as `file.dev` and a moment of it as { file, dev, state }. */
@@ -67,7 +60,6 @@ function drawingOf(rows, total, palette) {
     `sum of ${count(rows.length)} rows` : 'sum', ...total }];
   const most = Math.max(1, ...list.map((row) => Math.abs(row.delta)));
   return { width: 1000, height: list.length * 20 + 8, draw: (g) => {
-    g.font = font;
     g.textBaseline = 'middle';
     list.forEach((row, i) => {
       const y = 14 + i * 20;

@@ -1,8 +1,20 @@
 // draw.js - what lies over a picture: axes, lines, flags, cursor, selection.  Functions of state.
 import { ticks } from './axis.js';
+import { fitCanvas } from './dom.js';
 import { hatch } from './paint.js';
 
 export const font = '12px system-ui, "DejaVu Sans", sans-serif';
+
+/** The context of a canvas, made empty and as large as `width` and `height`, in CSS pixels. */
+export function prepare(canvas, width, height) {
+  const ratio = self.devicePixelRatio || 1;
+  const g = canvas.getContext('2d');
+  fitCanvas(canvas, width, height);
+  g.setTransform(ratio, 0, 0, ratio, 0, 0);
+  g.clearRect(0, 0, width, height);
+  g.font = font;
+  return g;
+}
 
 /** Places of an x range in `box` { left, top, width, height }, in CSS pixels. */
 export function xScale(span, box) {
@@ -21,6 +33,12 @@ export function yScale(y, box) {
     at: (pixel) => y.from + (box.top + box.height - pixel) / k,
     k,
   };
+}
+
+/** Which part of a text lies at the point where it is drawn. */
+export function align(g, across, along) {
+  g.textAlign = across;
+  g.textBaseline = along;
 }
 
 export function line(g, x1, y1, x2, y2, colour, dash) {
@@ -46,8 +64,7 @@ export function label(g, text, x, y, palette, colour) {
 
 export function drawYAxis(g, y, box, palette) {
   const scale = yScale(y, box);
-  g.textAlign = 'right';
-  g.textBaseline = 'middle';
+  align(g, 'right', 'middle');
   for (const tick of ticks('bytes', y.from, y.to, box.height)) {
     const at = Math.round(scale.of(tick.value)) + 0.5;
     line(g, box.left - 4, at, box.left, at, palette.control);
@@ -64,8 +81,7 @@ export function drawYAxis(g, y, box, palette) {
 /** `x`: { mode, from, to }; in event mode a tick stands on the state after that event. */
 export function drawXAxis(g, x, box, palette, top) {
   const scale = xScale(x, box);
-  g.textBaseline = 'top';
-  g.textAlign = 'center';
+  align(g, 'center', 'top');
   const late = box.left + box.width - 60;
   for (const tick of ticks(x.mode === 'time' ? 'time' : 'count', x.from, x.to, box.width)) {
     const at = Math.round(scale.of(tick.value)) + 0.5;
@@ -82,8 +98,7 @@ export function drawLevel(g, bytes, y, box, name, palette, dash) {
   if (bytes === null || bytes < y.from || bytes > y.to) return;
   const at = Math.round(yScale(y, box).of(bytes)) + 0.5;
   line(g, box.left, at, box.left + box.width, at, palette.text, dash || [12, 5]);
-  g.textAlign = 'right';
-  g.textBaseline = at < box.top + 16 ? 'top' : 'bottom';
+  align(g, 'right', at < box.top + 16 ? 'top' : 'bottom');
   label(g, name, box.left + box.width - 4, at, palette);
 }
 
@@ -117,8 +132,7 @@ export function drawFlag(g, px, top, word, colour, palette, box) {
   g.fill();
   if (!word) return;
   const right = px + 10 + g.measureText(word).width > box.left + box.width;
-  g.textAlign = right ? 'right' : 'left';
-  g.textBaseline = 'top';
+  align(g, right ? 'right' : 'left', 'top');
   label(g, word, px + (right ? -8 : 8), top - 2, palette, colour);
 }
 
@@ -128,8 +142,7 @@ export function drawField(g, x, box, width, word, palette) {
   g.save();
   g.translate(x + width / 2, box.top + box.height / 2);
   g.rotate(-Math.PI / 2);
-  g.textAlign = 'center';
-  g.textBaseline = 'middle';
+  align(g, 'center', 'middle');
   label(g, word, 0, 0, palette);
   g.restore();
 }

@@ -3,7 +3,7 @@ import { button, byId, el, fill } from './dom.js';
 import { baseName } from './header.js';
 import { font } from './draw.js';
 import { shown } from './text.js';
-import { Svg } from './svg.js';
+import { createSvg } from './svg.js';
 import { toCsv, toJson } from './table.js';
 
 /** A file name made of a recording's name and what is saved. */
@@ -31,6 +31,7 @@ function canvasOf({ width, height, draw }, times, ground) {
   g.fillStyle = ground;
   g.fillRect(0, 0, canvas.width, canvas.height);
   g.scale(times, times);
+  g.font = font;
   draw(g);
   return canvas;
 }
@@ -38,7 +39,7 @@ function canvasOf({ width, height, draw }, times, ground) {
 function svgOf({ width, height, draw }, title, ground) {
   const ruler = document.createElement('canvas').getContext('2d');
   ruler.font = font;
-  const g = new Svg(width, height, (text) => ruler.measureText(text).width);
+  const g = createSvg(width, height, (text) => ruler.measureText(text).width);
   draw(g);
   return g.finish(title, ground);
 }

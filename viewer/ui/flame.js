@@ -1,8 +1,9 @@
 // flame.js - an icicle of bytes by stack: controls, cells and zoom.
 import { bytes, count, share } from '../core/human.js';
-import { button, choice, el, fill, fitCanvas, perFrame } from './dom.js';
+import { button, choice, el, fill, perFrame } from './dom.js';
+import { createAsker } from './asker.js';
 import { createTwin } from './twin.js';
-import { font } from './draw.js';
+import { align, prepare } from './draw.js';
 import { hatch, inkOn, slotColour } from './paint.js';
 import { shortened } from './text.js';
 
@@ -54,18 +55,11 @@ function drawCanvas(flame) {
   const depth = tree.cells.reduce((most, cell) => Math.max(most, cell.depth), 0) + 1;
   const height = depth * rowHeight + 4;
   box.style.setProperty('height', height + 'px');
-  fitCanvas(canvas, width, height);
-  const ratio = self.devicePixelRatio || 1;
-  const g = canvas.getContext('2d');
-  g.setTransform(ratio, 0, 0, ratio, 0, 0);
-  g.clearRect(0, 0, width, height);
-  drawCells(g, flame);
+  drawCells(prepare(canvas, width, height), flame);
 }
 
 function drawCells(g, flame) {
-  g.font = font;
-  g.textBaseline = 'middle';
-  g.textAlign = 'left';
+  align(g, 'left', 'middle');
   for (const cell of flame.tree.cells) drawCell(g, flame, cell);
 }
 
@@ -96,16 +90,9 @@ function update(flame) {
   const { a, b } = range || { a: 0, b: ctx.cover().states - 1 };
   const width = Math.max(100, flame.box.clientWidth - 16);
   const args = { ...chosen, state: at, a, b, query, only: query !== '', width, top };
-  const key = JSON.stringify([args, file, dev]);
-  if (key === flame.asked) {
-    flame.soon();
-    return;
-  }
-  flame.asked = key;
-  const mine = ++flame.wanted;
-  ctx.call('tree', args).then((got) => {
-    if (got && mine === flame.wanted) show(flame, got);
-  }, ctx.failed);
+  const { asker } = flame;
+  if (asker.isNew([args, file, dev])) asker.ask('tree', args, (got) => show(flame, got));
+  else flame.soon();
 }
 
 function show(flame, tree) {
@@ -177,7 +164,7 @@ export function createFlame(host, ctx) {
     tree: null,         // what the engine answered
     top: 0,             // the node that is zoomed to
     names: new Map(),   // of nodes, those that were cells once
-    asked: '', wanted: 0,
+    asker: createAsker(ctx),
     soon: perFrame(() => draw(flame)),
   };
   const scroll = el('div', { class: 'scroll' }, box, el('details', { class: 'twin' },
@@ -185,7 +172,7 @@ export function createFlame(host, ctx) {
   host.append(controls(flame), flame.crumbs, scroll);
   listen(flame);
   new ResizeObserver(() => update(flame)).observe(scroll);
-  return { update: () => update(flame), redraw: () => draw(flame), forget: () => { flame.asked = ''; },
+  return { update: () => update(flame), redraw: () => draw(flame), forget: flame.asker.forget,
     drawing: () => flame.tree && { width: box.clientWidth, height: box.clientHeight,
       draw: (g) => drawCells(g, flame) } };
 }

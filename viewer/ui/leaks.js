@@ -1,8 +1,9 @@
 // leaks.js - what grows from step to step: rows of the report with a bar for each step's survivors.
 import { bytes, delta } from '../core/human.js';
+import { createAsker } from './asker.js';
 import { button, el, fill } from './dom.js';
 import { findingsOf, siteTerm } from './header.js';
-import { createTable } from './table.js';
+import { bytesColumn, createTable } from './table.js';
 import { words } from './text.js';
 
 /** One bar per step, as high as what is left of it. */
@@ -25,17 +26,16 @@ function bars(list, ctx) {
 
 function columnsOf(ctx) {
   return [
-    { id: 'name', name: 'site', name_: true, value: (row) => row.name, text: (row) => row.name,
+    { id: 'name', name: 'site', name_: true,
       cell: (row) => el('span', { title: row.name, text: row.name }) },
-    { id: 'slope', name: 'per step', number: true, unit: 'bytes', value: (row) => row.slope,
+    { id: 'slope', name: 'per step', number: true, unit: 'bytes',
       text: (row) => (row.slope === null ? '-' : delta(row.slope)) },
-    { id: 'kind', name: 'kind', value: (row) => row.kind, text: (row) => words(row.kind || '-') },
+    { id: 'kind', name: 'kind', text: (row) => words(row.kind || '-') },
     { id: 'survivors', name: 'alive at the end, by step', cell: (row) =>
       bars(Array.from(row.bytes).slice(-24), ctx),
       text: () => '', value: (row) => Array.from(row.bytes).join(' '), fixed: true },
-    { id: 'first', name: 'first seen', value: (row) => row.first, text: (row) => row.first },
-    { id: 'total', name: 'so far', number: true, unit: 'bytes', value: (row) => row.total,
-      text: (row) => bytes(row.total), sum: (all) => bytes(all.total) },
+    { id: 'first', name: 'first seen' },
+    bytesColumn('total', 'so far'),
     { id: 'show', name: '', fixed: true, value: () => null, text: () => '',
       cell: (row) => button('show', () => ctx.store.jump({ view: 'stack', by: 'category',
         query: siteTerm(row.name), only: false })) },
@@ -74,7 +74,7 @@ export function createLeaks(host, ctx) {
   const others = createTable(expected, columnsOf(ctx).filter((c) => c.id !== 'slope' &&
     c.id !== 'kind'),
     { caption: 'Born in a step and alive at the end', sort: { id: 'total', descending: true } });
-  let asked = '';
+  const asker = createAsker(ctx);
 
   function show(got) {
     const all = joined(got.rows, got.steps, findingsOf(ctx.head(), ctx.store.get()));
@@ -95,12 +95,8 @@ export function createLeaks(host, ctx) {
 
   function update() {
     const { file, dev } = ctx.store.get();
-    const key = `${file} ${dev}`;
-    if (key === asked) return;
-    asked = key;
-    ctx.call('leaks', { by: 'site' }).then((got) => { if (got && key === asked) show(got); },
-      ctx.failed);
+    if (asker.isNew([file, dev])) asker.ask('leaks', { by: 'site' }, show);
   }
-  return { update, redraw: () => { asked = ''; update(); }, forget: () => { asked = ''; },
+  return { update, redraw: () => { asker.forget(); update(); }, forget: asker.forget,
     table: () => table };
 }

@@ -1,11 +1,13 @@
 // map.js - where allocations lie in address over time, and the segments at the cursor as a table.
 import { bytes, count, share } from '../core/human.js';
+import { createAsker } from './asker.js';
 import { choice, el, fill, setOptions } from './dom.js';
-import { line } from './draw.js';
+import { align, line } from './draw.js';
 import { createLegend, groupingsOf } from './panels.js';
 import { createPlot } from './plot.js';
+import { plainBy } from './holders.js';
 import { segmentOf } from './allocator.js';
-import { createTable } from './table.js';
+import { bytesColumn, createTable } from './table.js';
 import { shortened } from './text.js';
 
 /** What the centre of a pixel is; PLACE of core/address.js. */
@@ -65,8 +67,7 @@ export function paintMap(picture, inks, palette) {
 function drawRows(g, y, b, palette, picture) {
   if (!picture) return;
   const k = b.height / Math.max(1, picture.y1 - picture.y0);
-  g.textAlign = 'right';
-  g.textBaseline = 'top';
+  align(g, 'right', 'top');
   g.fillStyle = palette.muted;
   let free = b.top - 1;
   picture.rows.forEach((row, i) => {
@@ -81,21 +82,16 @@ function drawRows(g, y, b, palette, picture) {
 }
 
 function columnsOf() {
-  const number = (id, name) => ({ id, name, number: true, unit: 'bytes', value: (row) => row[id],
-    text: (row) => bytes(row[id]), sum: (all) => bytes(all[id]) });
   return [
-    { id: 'name', name: 'segment', name_: true, value: (row) => row.address || row.name,
-      text: (row) => row.address || row.name },
-    { id: 'pool', name: 'pool \u00b7 stream', value: (row) => `${row.pool} \u00b7 ${row.stream}`,
-      text: (row) => `${row.pool} \u00b7 ${row.stream}` },
-    number('bytes', 'size'), number('use', 'use'), number('stranded', 'stranded'),
-    number('returnable', 'returnable'), number('largest', 'largest free'),
+    { id: 'name', name: 'segment', name_: true, value: (row) => row.address || row.name },
+    { id: 'pool', name: 'pool \u00b7 stream', value: (row) => `${row.pool} \u00b7 ${row.stream}` },
+    bytesColumn('bytes', 'size'), bytesColumn('use', 'use'), bytesColumn('stranded', 'stranded'),
+    bytesColumn('returnable', 'returnable'), bytesColumn('largest', 'largest free'),
     { id: 'share', name: 'of size in use', number: true, value: (row) => (row.bytes ?
       row.use / row.bytes : null),
       text: (row) => share(row.bytes ? row.use / row.bytes : -1) },
-    { id: 'blocks', name: 'blocks', number: true, value: (row) => row.blocks, text: (row) =>
-      count(row.blocks) },
-    { id: 'kind', name: 'kind', value: (row) => row.kind, text: (row) => row.kind || '-' },
+    { id: 'blocks', name: 'blocks', number: true, text: (row) => count(row.blocks) },
+    { id: 'kind', name: 'kind', text: (row) => row.kind || '-' },
   ];
 }
 
@@ -145,33 +141,28 @@ export function createMap(host, ctx) {
   host.append(under);
   const table = createTable(under, columnsOf(), { caption: 'Segments at the cursor',
     sort: { id: 'stranded', descending: true } });
-  let asked = '';
-  let wanted = 0;
+  const asker = createAsker(ctx);
 
   function segments() {
     const { at, file, dev } = ctx.store.get();
-    const key = [at, file, dev].join();
-    if (key === asked) return;
-    asked = key;
-    const mine = ++wanted;
-    ctx.call('state', { state: at, by: 'category' }).then((got) => {
-      if (!got || mine !== wanted) return;
+    if (!asker.isNew([at, file, dev])) return;
+    asker.ask('state', { state: at, by: 'category' }, (got) => {
       const rows = got.bars.map((bar) => segmentOf(bar, ctx.device()));
       found = rows;
       const total = summed(rows);
       table.set(rows, total, null, `${count(rows.length)} segments at the cursor`);
       fill(said, `stranded ${bytes(total.stranded)}, returnable ${bytes(total.returnable)}`);
       plot.update();
-    }, ctx.failed);
+    });
   }
 
   function update() {
     const state = ctx.store.get();
     setOptions(by.select, groupingsOf(ctx.cover()).filter(([id]) => id !== 'birth'),
-      state.by === 'birth' ? 'category' : state.by);
+      plainBy(state.by));
     plot.update();
     segments();
   }
   return { plot, update, live: legend.update, redraw: plot.redraw, table: () => table,
-    forget: () => { asked = ''; plot.forget(); } };
+    forget: () => { asker.forget(); plot.forget(); } };
 }

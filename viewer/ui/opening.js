@@ -78,11 +78,13 @@ function showCover(ctx, cover, state, given) {
   if (now.view) now.view.update(store.get(), state);
 }
 
-/** A file without a device has its report only. */
+/** A file without a device has its report only, which is then what the page is about. */
 function showEmpty(empty) {
+  const report = byId('report');
   for (const id of ofDevices) byId(id).hidden = empty;
-  byId('report').classList.toggle('aside', !empty);
-  byId('report').hidden = !empty;
+  report.classList.toggle('aside', !empty);
+  report.hidden = !empty;
+  report.setAttribute('role', empty ? 'main' : 'region');
   byId('page').classList.toggle('bare', empty);
 }
 

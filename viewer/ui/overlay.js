@@ -1,7 +1,7 @@
 // overlay.js - what lies over a plot: axes, names of bands, churn, ends, selections, flags.
 import { bytes } from '../core/human.js';
-import { drawCursor, drawField, drawFlag, drawLevel, drawOutline, drawSpan, drawXAxis, drawYAxis,
-  label, line, yScale } from './draw.js';
+import { align, drawCursor, drawField, drawFlag, drawLevel, drawOutline, drawSpan, drawXAxis,
+  drawYAxis, label, line, yScale } from './draw.js';
 import { groupText, shortened } from './text.js';
 import { hatch, inkOn } from './paint.js';
 import { runsOf } from './picture.js';
@@ -23,8 +23,7 @@ function drawUnattributed({ g, ctx, box: b, y, palette }) {
   if (!(adjust > 0)) return;
   const top = Math.max(b.top, yScale(y, b).of(adjust));
   hatch(g, b.left, top, b.width, b.top + b.height - top, palette.hatch);
-  g.textAlign = 'left';
-  g.textBaseline = 'bottom';
+  align(g, 'left', 'bottom');
   label(g, 'unattributed', b.left + 6, b.top + b.height - 2, palette);
 }
 
@@ -70,8 +69,7 @@ function fits({ W, H, ids, group }, wanted, row, column, width) {
 function drawBandNames({ g, ctx, box: b, state, palette, picture }) {
   if (state.by === 'birth') return;
   const ratio = b.height / picture.H;
-  g.textBaseline = 'middle';
-  g.textAlign = 'center';
+  align(g, 'center', 'middle');
   for (const [group, run] of largestRuns(picture)) {
     const name = ctx.groupName(group);
     if (!name || (run.past - run.from) * ratio < leastNamed) continue;
@@ -93,8 +91,7 @@ function drawChurn({ g, box: b, palette, picture }) {
     const h = v / most * churnHeight;
     if (h > 0) g.fillRect(b.left + c * w, top + churnHeight - h, Math.max(w, 0.5), h);
   });
-  g.textAlign = 'right';
-  g.textBaseline = 'middle';
+  align(g, 'right', 'middle');
   g.fillText('churn', b.left - 6, top + churnHeight / 2);
 }
 

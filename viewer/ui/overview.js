@@ -1,7 +1,7 @@
 // overview.js - the strip above the views: the whole recording, and the brush that is drawn on it.
 import { boxOf, drawSkyline, scaleOf } from './skyline.js';
-import { el, fitCanvas, perFrame } from './dom.js';
-import { font } from './draw.js';
+import { el, perFrame } from './dom.js';
+import { prepare } from './draw.js';
 
 const edge = 6;
 const slop = 3;
@@ -22,13 +22,7 @@ function draw(strip) {
   const { host, canvas, ctx } = strip;
   const { clientWidth, clientHeight } = host;
   if (!ctx.cover() || !clientWidth) return;
-  const ratio = self.devicePixelRatio || 1;
-  fitCanvas(canvas, clientWidth, clientHeight);
-  const g = canvas.getContext('2d');
-  g.setTransform(ratio, 0, 0, ratio, 0, 0);
-  g.clearRect(0, 0, clientWidth, clientHeight);
-  g.font = font;
-  drawSkyline(g, ctx, strip.box(), brushOf(strip));
+  drawSkyline(prepare(canvas, clientWidth, clientHeight), ctx, strip.box(), brushOf(strip));
 }
 
 /** What a drag from a pixel does: move the brush, one of its edges, or draw a new one. */
@@ -130,9 +124,8 @@ export function createOverview(host, ctx) {
   hear('pointercancel', () => { strip.drag = null; });
   hear('dblclick', double);
   new ResizeObserver(() => draw(strip)).observe(host);
-  return { draw: perFrame(() => draw(strip)), redraw: () => draw(strip), drawing: () => ({ width: host.clientWidth,
-    height: host.clientHeight, draw: (g) => {
-      g.font = font;
-      drawSkyline(g, ctx, strip.box(), brushOf(strip));
-    } }) };
+  const redraw = () => draw(strip);
+  return { draw: perFrame(redraw), redraw, drawing: () => ({ width: host.clientWidth,
+    height: host.clientHeight,
+    draw: (g) => drawSkyline(g, ctx, strip.box(), brushOf(strip)) }) };
 }

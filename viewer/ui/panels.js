@@ -1,9 +1,11 @@
 // panels.js - beside the picture: legend, who holds the memory, and the selected range.
 import { bytes, count, delta, duration, share } from '../core/human.js';
+import { createAsker } from './asker.js';
 import { button, choice, el, fill, setOptions } from './dom.js';
+import { plainBy } from './holders.js';
 import { explainButton } from './explain.js';
 import { paintSwatch } from './paint.js';
-import { createTable } from './table.js';
+import { bytesColumn, createTable, deltaColumn, toneOf } from './table.js';
 import { eventName, groupText, shown } from './text.js';
 
 export const groupings = [
@@ -59,23 +61,24 @@ export function createLegend(host, ctx) {
   return { node, update };
 }
 
+/** The name of a group, which finds its allocations. */
+function groupButton(ctx, name, by = ctx.store.get().by) {
+  return button(groupText(by, name), () => ctx.search(ctx.termOf(by, name), false),
+    { class: 'plain', title: shown(name) });
+}
+
 function whoColumns(ctx) {
   return [
-    { id: 'name', name: 'held by', name_: true, value: (row) => row.name, text: (row) => row.name,
-      cell: (row) => [button(groupText(ctx.store.get().by, row.name), () =>
-        ctx.search(ctx.termOf(ctx.store.get().by,
-        row.name), false),
-        { class: 'plain', title: shown(row.name) }), meter(row.part)] },
-    { id: 'bytes', name: 'bytes', number: true, unit: 'bytes', value: (row) => row.bytes,
-      text: (row) => bytes(row.bytes), sum: (total) => bytes(total.bytes) },
+    { id: 'name', name: 'held by', name_: true,
+      cell: (row) => [groupButton(ctx, row.name), meter(row.part)] },
+    bytesColumn('bytes', 'bytes'),
     { id: 'share', name: 'of requested', number: true, value: (row) => row.part,
       text: (row) => share(row.part), sum: (total) => share(total.bytes ? 1 : -1),
       explain: 'share of the bytes requested at the cursor' },
-    { id: 'count', name: 'count', number: true, value: (row) => row.count,
+    { id: 'count', name: 'count', number: true,
       text: (row) => count(row.count), sum: (total) => count(total.count) },
-    { id: 'largest', name: 'largest', number: true, unit: 'bytes', value: (row) => row.largest,
-      text: (row) => bytes(row.largest) },
-    { id: 'since', name: 'since', value: (row) => row.since,
+    bytesColumn('largest', 'largest', false),
+    { id: 'since', name: 'since',
       text: (row) => (row.since === 0 ? 'before recording' : eventName(row.since)) },
   ];
 }
@@ -100,7 +103,7 @@ export function createWho(host, ctx) {
     const state = ctx.store.get();
     const cover = ctx.cover();
     const list = groupingsOf(cover).filter(([id]) => id !== 'birth');
-    setOptions(by.select, list, state.by === 'birth' ? 'category' : state.by);
+    setOptions(by.select, list, plainBy(state.by));
     host.classList.toggle('wide', state.wide);
     const rows = live.rows.map((row) => ({ ...row, part: live.bytes ? row.bytes / live.bytes :
       -1 }));
@@ -109,7 +112,7 @@ export function createWho(host, ctx) {
         since: 0, part: live.bytes ? cover.adjust / live.bytes : -1 });
     }
     table.set(rows, { label: 'requested', bytes: live.bytes, count: live.count }, null,
-      `requested at ${eventName(live.state)}, by ${state.by === 'birth' ? 'category' : state.by}`);
+      `requested at ${eventName(live.state)}, by ${plainBy(state.by)}`);
   }
   return { update, table };
 }
@@ -123,19 +126,12 @@ function rangeBy(ctx) {
 
 function rangeColumns(ctx) {
   const by = rangeBy(ctx);
-  const side = (row) => (row.delta > 0 ? 'grew' : row.delta < 0 ? 'shrank' : 'same');
   return [
-    { id: 'name', name: 'by ' + by, name_: true, value: (row) => row.name,
-      text: (row) => row.name, cell: (row) => button(groupText(by, row.name),
-        () => ctx.search(ctx.termOf(by, row.name), false),
-        { class: 'plain', title: shown(row.name) }) },
-    { id: 'a', name: 'at A', number: true, unit: 'bytes', value: (row) => row.a,
-      text: (row) => bytes(row.a), sum: (total) => bytes(total.a) },
-    { id: 'b', name: 'at B', number: true, unit: 'bytes', value: (row) => row.b,
-      text: (row) => bytes(row.b), sum: (total) => bytes(total.b) },
-    { id: 'delta', name: 'change', number: true, unit: 'bytes', value: (row) => row.delta,
-      cell: (row) => el('span', { class: side(row), text: `${delta(row.delta)} ${side(row)}` }),
-      text: (row) => delta(row.delta), sum: (total) => delta(total.delta) },
+    { id: 'name', name: 'by ' + by, name_: true, cell: (row) => groupButton(ctx, row.name, by) },
+    bytesColumn('a', 'at A'),
+    bytesColumn('b', 'at B'),
+    deltaColumn('delta', 'change', (row) =>
+      el('span', { class: toneOf(row), text: `${delta(row.delta)} ${toneOf(row)}` })),
     { id: 'count', name: 'count', number: true, value: (row) => row.countB - row.countA,
       text: (row) => `${count(row.countA)} \u2192 ${count(row.countB)}` },
   ];
@@ -144,8 +140,7 @@ function rangeColumns(ctx) {
 /** Facts and the signed table of a selected range. */
 export function createRange(host, ctx) {
   let table = null;
-  let wanted = 0;
-  let made = '';
+  const asker = createAsker(ctx);
 
   function facts(f, a, b) {
     const pairs = [['smallest', bytes(f.min)], ['largest', bytes(f.max)],
@@ -176,19 +171,16 @@ export function createRange(host, ctx) {
 
   function update() {
     const state = ctx.store.get();
-    const key = JSON.stringify([state.range, state.by, state.file, state.dev]);
-    if (key === made) return;
-    made = key;
+    if (!asker.isNew([state.range, state.by, state.file, state.dev])) return;
     if (!state.range) {
       host.hidden = true;
       fill(host);
       return;
     }
     const { a, b } = state.range;
-    const mine = ++wanted;
-    ctx.call('range', { a, b, by: rangeBy(ctx) }).then((got) => {
-      if (got && mine === wanted && ctx.store.get().range) show(got, a, b);
-    }, ctx.failed);
+    asker.ask('range', { a, b, by: rangeBy(ctx) }, (got) => {
+      if (ctx.store.get().range) show(got, a, b);
+    });
   }
   return { update, table: () => table };
 }

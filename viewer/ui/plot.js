@@ -2,8 +2,8 @@
 import { areasOf } from './svg.js';
 import { bandsOf, columnOf, runsOf } from './picture.js';
 import { boxOf, drawOver } from './overlay.js';
-import { el, fitCanvas, perFrame } from './dom.js';
-import { font, xScale, yScale } from './draw.js';
+import { el, perFrame } from './dom.js';
+import { prepare, xScale, yScale } from './draw.js';
 import { gestures } from './gesture.js';
 import { makeInks, paintPicture, slotColour } from './paint.js';
 
@@ -51,22 +51,10 @@ function paint(plot) {
   compose(plot);
 }
 
-/** An empty canvas of the size of the plot, in CSS pixels. */
-function prepare(plot, canvas) {
-  const { clientWidth, clientHeight } = plot.node;
-  const ratio = self.devicePixelRatio || 1;
-  fitCanvas(canvas, clientWidth, clientHeight);
-  const g = canvas.getContext('2d');
-  g.setTransform(ratio, 0, 0, ratio, 0, 0);
-  g.clearRect(0, 0, clientWidth, clientHeight);
-  g.font = font;
-  return g;
-}
-
 /** Draws the last picture where it lies now, and what lies over it. */
 function compose(plot) {
   const { ctx, canvas, node, picture } = plot;
-  const g = prepare(plot, canvas);
+  const g = prepare(canvas, node.clientWidth, node.clientHeight);
   const state = ctx.store.get();
   if (picture && picture.x.mode === state.x.mode) drawPicture(g, plot, state.x);
   for (const named of [canvas, node]) named.setAttribute('aria-label', ctx.pictureName(plot.op));
@@ -114,7 +102,8 @@ function drawing(plot) {
 }
 
 function redrawOver(plot) {
-  drawOver(prepare(plot, plot.over), plot);
+  const { over, node } = plot;
+  drawOver(prepare(over, node.clientWidth, node.clientHeight), plot);
 }
 
 /** The memory axis that is shown. */

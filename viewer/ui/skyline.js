@@ -1,5 +1,5 @@
 // skyline.js - draws the whole recording: curves, capacity, bands, ticks, flags, and the brush.
-import { drawFlag, drawYAxis, label, line, xScale, yScale } from './draw.js';
+import { align, drawFlag, drawYAxis, label, line, xScale, yScale } from './draw.js';
 import { hatch } from './paint.js';
 import { shortened } from './text.js';
 
@@ -74,8 +74,7 @@ function drawNames(g, cover, scale, box, palette) {
     free = one.y + 13;
   }
   let under = box.top + box.height + 6;
-  g.textAlign = 'left';
-  g.textBaseline = 'middle';
+  align(g, 'left', 'middle');
   g.fillStyle = palette.muted;
   for (const one of names.reverse()) {
     one.y = Math.min(one.y, under);
@@ -94,8 +93,7 @@ function drawBand(g, mark, top, scale, box, palette, odd) {
   const most = Math.floor((b - a - 8) / 7);
   if (most < 3) return;
   g.fillStyle = palette.text;
-  g.textAlign = 'left';
-  g.textBaseline = 'middle';
+  align(g, 'left', 'middle');
   g.fillText(shortened(mark.name, most), a + 4, top + 7);
 }
 
@@ -155,8 +153,7 @@ function drawCapacity(g, { bytes, name }, y, b, palette) {
   const at = Math.max(b.top, Math.round(yScale(y, b).of(bytes))) + 0.5;
   const beyond = bytes > y.to;
   if (!beyond) line(g, b.left, at, b.left + b.width, at, palette.text, [12, 5]);
-  g.textAlign = 'left';
-  g.textBaseline = 'top';
+  align(g, 'left', 'top');
   label(g, name + (beyond ? ' \u2191' : ''), b.left + 6, at + 2, palette);
 }
 

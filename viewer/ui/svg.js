@@ -23,102 +23,106 @@ function paint(name, colour, alpha) {
   return ` ${name}="${xmlText(rgb)}"${opacity < 1 ? ` ${name}-opacity="${round(opacity)}"` : ''}`;
 }
 
-/** The surface.  `measure(text)`: the width of a text in pixels. */
-export class Svg {
-  constructor(width, height, measure) {
-    Object.assign(this, { width, height, measure, vector: true, parts: [], d: '', dash: [],
-      saved: [], groups: 0, clips: 0, lineWidth: 1, globalAlpha: 1, fillStyle: '#000000',
-      strokeStyle: '#000000', textAlign: 'left', textBaseline: 'alphabetic' });
-  }
+const methods = {
+  measureText: (g, text) => ({ width: g.measure(text) }),
+  setLineDash: (g, dash) => { g.dash = dash; },
+  beginPath: (g) => { g.d = ''; },
+  moveTo: (g, x, y) => { g.d += `M${round(x)} ${round(y)}`; },
+  lineTo: (g, x, y) => { g.d += `L${round(x)} ${round(y)}`; },
+  rect: (g, x, y, w, h) => {
+    g.d += `M${round(x)} ${round(y)}h${round(w)}v${round(h)}h${round(-w)}z`;
+  },
 
-  measureText(text) { return { width: this.measure(text) }; }
-  setLineDash(dash) { this.dash = dash; }
-  beginPath() { this.d = ''; }
-  moveTo(x, y) { this.d += `M${round(x)} ${round(y)}`; }
-  lineTo(x, y) { this.d += `L${round(x)} ${round(y)}`; }
-  rect(x, y, w, h) { this.d += `M${round(x)} ${round(y)}h${round(w)}v${round(h)}h${round(-w)}z`; }
+  stroked: (g) => {
+    const dash = g.dash.length ? ` stroke-dasharray="${g.dash.map(round).join(' ')}"` : '';
+    return paint('stroke', g.strokeStyle, g.globalAlpha) +
+      (g.lineWidth === 1 ? '' : ` stroke-width="${round(g.lineWidth)}"`) + dash;
+  },
 
-  stroked() {
-    const dash = this.dash.length ? ` stroke-dasharray="${this.dash.map(round).join(' ')}"` : '';
-    return paint('stroke', this.strokeStyle, this.globalAlpha) +
-      (this.lineWidth === 1 ? '' : ` stroke-width="${round(this.lineWidth)}"`) + dash;
-  }
+  filled: (g) => paint('fill', g.fillStyle, g.globalAlpha),
+  fill: (g) => { g.parts.push(`<path d="${g.d}"${g.filled()}/>`); },
+  stroke: (g) => { g.parts.push(`<path d="${g.d}" fill="none"${g.stroked()}/>`); },
 
-  filled() { return paint('fill', this.fillStyle, this.globalAlpha); }
-  fill() { this.parts.push(`<path d="${this.d}"${this.filled()}/>`); }
-  stroke() { this.parts.push(`<path d="${this.d}" fill="none"${this.stroked()}/>`); }
-
-  box(x, y, w, h, look) {
-    this.parts.push(`<rect x="${round(x)}" y="${round(y)}" width="${round(w)}" ` +
+  box: (g, x, y, w, h, look) => {
+    g.parts.push(`<rect x="${round(x)}" y="${round(y)}" width="${round(w)}" ` +
       `height="${round(h)}"${look}/>`);
-  }
+  },
 
   /** Rectangles that continue the one before are one. */
-  fillRect(x, y, w, h) {
-    const look = this.filled();
-    const { last } = this;
-    const goes = last && last.n === this.parts.length && last.look === look && last.y === y &&
+  fillRect: (g, x, y, w, h) => {
+    const look = g.filled();
+    const { last } = g;
+    const goes = last && last.n === g.parts.length && last.look === look && last.y === y &&
       last.h === h && Math.abs(last.x + last.w - x) < 1e-6;
-    if (goes) this.parts.pop();
+    if (goes) g.parts.pop();
     const from = goes ? last.x : x;
     const wide = goes ? last.w + w : w;
-    this.box(from, y, wide, h, look);
-    this.last = { n: this.parts.length, look, x: from, y, w: wide, h };
-  }
+    g.box(from, y, wide, h, look);
+    g.last = { n: g.parts.length, look, x: from, y, w: wide, h };
+  },
 
-  strokeRect(x, y, w, h) { this.box(x, y, w, h, ' fill="none"' + this.stroked()); }
+  strokeRect: (g, x, y, w, h) => { g.box(x, y, w, h, ' fill="none"' + g.stroked()); },
 
-  text(text, x, y, look) {
-    const dy = baselines[this.textBaseline];
-    this.parts.push(`<text x="${round(x)}" y="${round(y)}"${dy ? ` dy="${dy}"` : ''} ` +
-      `text-anchor="${anchors[this.textAlign] || 'start'}"${look}>${xmlText(text)}</text>`);
-  }
+  text: (g, text, x, y, look) => {
+    const dy = baselines[g.textBaseline];
+    g.parts.push(`<text x="${round(x)}" y="${round(y)}"${dy ? ` dy="${dy}"` : ''} ` +
+      `text-anchor="${anchors[g.textAlign] || 'start'}"${look}>${xmlText(text)}</text>`);
+  },
 
-  fillText(text, x, y) { this.text(text, x, y, this.filled()); }
+  fillText: (g, text, x, y) => { g.text(text, x, y, g.filled()); },
 
-  strokeText(text, x, y) {
-    this.text(text, x, y, ` fill="none" stroke-linejoin="round"${this.stroked()}`);
-  }
+  strokeText: (g, text, x, y) => {
+    g.text(text, x, y, ` fill="none" stroke-linejoin="round"${g.stroked()}`);
+  },
 
   /** A canvas as a picture inside. */
-  drawImage(image, x, y, w, h) {
-    this.parts.push(`<image x="${round(x)}" y="${round(y)}" width="${round(w)}" ` +
+  drawImage: (g, image, x, y, w, h) => {
+    g.parts.push(`<image x="${round(x)}" y="${round(y)}" width="${round(w)}" ` +
       `height="${round(h)}" preserveAspectRatio="none" image-rendering="pixelated" ` +
       `href="${image.toDataURL('image/png')}"/>`);
-  }
+  },
 
-  save() {
-    this.saved.push([this.groups, Object.fromEntries(kept.map((name) => [name, this[name]]))]);
-  }
+  save: (g) => {
+    g.saved.push([g.groups, Object.fromEntries(kept.map((name) => [name, g[name]]))]);
+  },
 
-  restore() {
-    const [groups, before] = this.saved.pop();
-    for (; this.groups > groups; this.groups--) this.parts.push('</g>');
-    Object.assign(this, before);
-  }
+  restore: (g) => {
+    const [groups, before] = g.saved.pop();
+    for (; g.groups > groups; g.groups--) g.parts.push('</g>');
+    Object.assign(g, before);
+  },
 
-  open(attributes) {
-    this.parts.push(`<g ${attributes}>`);
-    this.groups++;
-  }
+  open: (g, attributes) => {
+    g.parts.push(`<g ${attributes}>`);
+    g.groups++;
+  },
 
-  translate(x, y) { this.open(`transform="translate(${round(x)} ${round(y)})"`); }
-  rotate(angle) { this.open(`transform="rotate(${round(angle * 180 / Math.PI)})"`); }
+  translate: (g, x, y) => { g.open(`transform="translate(${round(x)} ${round(y)})"`); },
+  rotate: (g, angle) => { g.open(`transform="rotate(${round(angle * 180 / Math.PI)})"`); },
 
-  clip() {
-    const id = `c${++this.clips}`;
-    this.parts.push(`<clipPath id="${id}"><path d="${this.d}"/></clipPath>`);
-    this.open(`clip-path="url(#${id})"`);
-  }
+  clip: (g) => {
+    const id = `c${++g.clips}`;
+    g.parts.push(`<clipPath id="${id}"><path d="${g.d}"/></clipPath>`);
+    g.open(`clip-path="url(#${id})"`);
+  },
 
   /** All of it; `ground`: the colour beneath. */
-  finish(title, ground) {
-    const [w, h] = [round(this.width), round(this.height)];
+  finish: (g, title, ground) => {
+    const [w, h] = [round(g.width), round(g.height)];
     return `<svg xmlns="http://www.w3.org/2000/svg" width="${w}" height="${h}" ` +
       `viewBox="0 0 ${w} ${h}" role="img" font-family="system-ui, sans-serif" font-size="12">\n` +
       `<title>${xmlText(title)}</title>\n<rect width="${w}" height="${h}"` +
-      `${paint('fill', ground, 1)}/>\n${this.parts.join('\n')}\n</svg>\n`;
-  }
+      `${paint('fill', ground, 1)}/>\n${g.parts.join('\n')}\n</svg>\n`;
+  },
+};
+
+/** The surface.  `measure(text)`: the width of a text in pixels. */
+export function createSvg(width, height, measure) {
+  const g = { width, height, measure, vector: true, parts: [], d: '', dash: [], saved: [],
+    groups: 0, clips: 0, lineWidth: 1, globalAlpha: 1, fillStyle: '#000000',
+    strokeStyle: '#000000', textAlign: 'left', textBaseline: 'alphabetic' };
+  for (const [name, f] of Object.entries(methods)) g[name] = (...rest) => f(g, ...rest);
+  return g;
 }
 
 /**

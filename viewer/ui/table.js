@@ -1,9 +1,27 @@
 // table.js - sortable tables with a total row and virtual rows, and their CSV and JSON.
+import { bytes, delta } from '../core/human.js';
 import { button, el, fill } from './dom.js';
 
 const rowHeight = 26;
 const spare = 12;
 const onPaper = 40;
+
+/** A column of bytes by the name of a member; `sum` says whether the total row has it. */
+export function bytesColumn(id, name, sum = true) {
+  return { id, name, number: true, unit: 'bytes',
+    text: (row) => bytes(row[id]), sum: sum ? (total) => bytes(total[id]) : null };
+}
+
+/** A column of signed bytes. */
+export function deltaColumn(id, name, cell) {
+  return { ...bytesColumn(id, name), cell, text: (row) => delta(row[id]),
+    sum: (total) => delta(total[id]) };
+}
+
+/** Whether a row of a difference grew or shrank. */
+export function toneOf(row) {
+  return row.delta > 0 ? 'grew' : row.delta < 0 ? 'shrank' : 'same';
+}
 
 /** Rows in the order of a column: numbers by size, text by code units, unknown last. */
 export function sortRows(rows, column, descending) {
@@ -66,11 +84,19 @@ function spacer(rows, columns) {
   return rows > 0 ? el('tr', { 'aria-hidden': 'true' }, cell) : null;
 }
 
+/** A column with its defaults: its value is the member of its name, its text the value. */
+function completed(column) {
+  const { id, value = (row) => row[id] } = column;
+  return { value, text: value, ...column };
+}
+
 /**
  * A table in `host`.  columns: { id, name, number, unit, value(row), text(row), cell(row),
- * total(rows) }; options: caption, sort { id, descending }, key(row), pick(row).
+ * sum(total) }, of which id and name must be; options: caption, sort { id, descending }, key(row),
+ * pick(row).
  */
-export function createTable(host, columns, options) {
+export function createTable(host, given, options) {
+  const columns = given.map(completed);
   const head = el('tr');
   const body = el('tbody');
   const foot = el('tfoot');
