@@ -6,6 +6,10 @@ const rowHeight = 26;
 const spare = 12;
 const onPaper = 40;
 
+function isPrinting() {
+  return 'printing' in document.documentElement.dataset;
+}
+
 /** A column of bytes by the name of a member; `sum` says whether the total row has it. */
 export function bytesColumn(id, name, sum = true) {
   return { id, name, number: true, unit: 'bytes',
@@ -118,11 +122,10 @@ export function createTable(host, given, options) {
 
   function draw() {
     const { length } = all.order;
-    const printing = 'printing' in document.documentElement.dataset;
-    const [from, to] = printing ? [0, Math.min(onPaper, length)] :
+    const [from, to] = isPrinting() ? [0, Math.min(onPaper, length)] :
       visibleRows(box.scrollTop, box.clientHeight || 400, length);
     fill(body, spacer(from, columns), all.order.slice(from, to).map(one),
-      printing ? null : spacer(length - to, columns));
+      isPrinting() ? null : spacer(length - to, columns));
   }
 
   function arrange() {
