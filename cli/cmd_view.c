@@ -1,6 +1,7 @@
 /* cmd_view.c - vramscope view. */
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "answer.h"
 #include "help.h"
@@ -46,6 +47,11 @@ static const struct option_spec options[] = {
       OPTION_TEXT, IN(common.user_root), NULL },
     { 0, "library", "GLOB", "frames whose path matches GLOB are not your own code", OPTION_TEXT,
       IN(common.library), NULL },
+    { 0, "editor", "NAME",
+      "frames open in vscode, vscode-insiders, cursor, zed, idea or pycharm when clicked",
+      OPTION_CHOICE, IN(editor), "vscode vscode-insiders cursor zed idea pycharm" },
+    { 0, "editor-path", "FROM=TO", "there, paths that begin with FROM begin with TO instead",
+      OPTION_TEXT, IN(editor_path), NULL },
     { 0, "threads", "COUNT", "use at most COUNT threads (default: the processors)", OPTION_COUNT,
       IN(common.threads), NULL },
     { 0, "limit", "NAME=VALUE",
@@ -127,6 +133,10 @@ static int run(const struct command *self, int argc, char **argv)
         return ended;
     if (files == 0) {
         message("view needs a FILE, a folder, or - for standard input (vramscope help view)");
+        return EXIT_USAGE;
+    }
+    if (settings.editor_path != NULL && strchr(settings.editor_path, '=') == NULL) {
+        message("--editor-path wants FROM=TO, not %s", settings.editor_path);
         return EXIT_USAGE;
     }
     if (settings.serve || settings.port != 0)

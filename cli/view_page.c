@@ -35,6 +35,8 @@ static int write_named(struct pages *p, const char *name)
         .user_root = p->s->common.user_root,
         .library = p->s->common.library,
         .device = p->s->common.device,
+        .editor = p->s->editor,
+        .editor_path = p->s->editor_path,
     };
     struct vrs_error err;
     struct output output;

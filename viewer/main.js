@@ -1,4 +1,4 @@
-// main.js - what runs first: the page's side of the bundle, or, where there is no page, the worker's.
+// main.js - what runs first: the page's side of the bundle; where there is no page, the worker's.
 import { read, write } from './core/link.js';
 import { runWorker, startEngine } from './worker.js';
 import { schemaProblem } from './core/decode.js';

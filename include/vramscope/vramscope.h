@@ -376,6 +376,9 @@ struct vrs_view_options {
     const char *const *paths; /* shown as the files' names, one each; NULL: as they were opened */
     const char *user_root, *library;
     int64_t device; /* one device's number plus 1; 0: all */
+    /* What frames of stacks open in: "vscode" and others of docs/view-format.md, NULL: nothing;
+     * and "FROM=TO" for the beginning of their paths, or NULL. */
+    const char *editor, *editor_path;
 };
 VRS_API enum vrs_status vrs_view(const struct vrs_recording *const *recordings, uint32_t count,
                                  const struct vrs_view_options *options,

@@ -1,9 +1,11 @@
 /* view.c - recordings as a page: the report of each, and while its studies live, its columns. */
-#include "render/view.h"
+#include <string.h>
+
 #include "api/report.h"
 #include "api/result.h"
 #include "api/units.h"
 #include "api/view_pairs.h"
+#include "render/view.h"
 
 struct making {
     const struct vrs_view_options *o;
@@ -76,6 +78,13 @@ static enum vrs_status take_device(void *arg, struct study *s, struct vrs_error 
     return view_tables(s, &m->blocks, d, err);
 }
 
+/* The name of a file without its folders, which are not for those who are given the page. */
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash == NULL || slash[1] == '\0' ? path : slash + 1;
+}
+
 static enum vrs_status take_file(struct making *m, struct vrs_error *err)
 {
     const struct vrs_recording *recording = m->recording[m->files];
@@ -84,7 +93,7 @@ static enum vrs_status take_file(struct making *m, struct vrs_error *err)
     struct report_look look = { take_device, m, m->recordings > 1 };
     struct vrs_report_options o = {
         .size = sizeof o,
-        .path = path,
+        .path = base_name(path == NULL ? recording->path.ptr : path),
         .user_root = m->o->user_root,
         .library = m->o->library,
         .device = m->o->device,
@@ -151,6 +160,8 @@ static enum vrs_status write_page(const struct making *m, const struct vrs_sink 
         .ranks = m->joined.ranks,
         .blocks = &m->blocks,
         .tool = vrs_version(),
+        .editor = m->o->editor,
+        .editor_path = m->o->editor_path,
     };
     buf_init(&out.text, SIZE_MAX / 2);
     view_page(&out, &viewing);

@@ -99,7 +99,8 @@ struct viewing {
     uint32_t pairs;
     const struct ranks *ranks; /* of all devices that hold memory; NULL: of fewer than two */
     const struct view_blocks *blocks;
-    const char *tool; /* version */
+    const char *tool;                 /* version */
+    const char *editor, *editor_path; /* as the options say, or NULL */
 };
 
 /* Packs the tables of a proven study: its cover, a block of what the first picture needs, then the

@@ -173,6 +173,17 @@ static void put_file(struct buf *to, const struct viewing *v, const struct view_
     buf_text(to, "] }");
 }
 
+static void put_options(struct buf *to, const struct viewing *v)
+{
+    struct json j;
+    json_start(&j, to);
+    json_object(&j, NULL);
+    json_text(&j, "editor", v->editor);
+    json_text(&j, "editor_path", v->editor_path);
+    json_close(&j);
+    json_finish(&j);
+}
+
 void view_head(struct buf *to, const struct viewing *v)
 {
     struct buf json;
@@ -183,7 +194,8 @@ void view_head(struct buf *to, const struct viewing *v)
         buf_text(&json, i == 0 ? "" : ", ");
         put_file(&json, v, &v->file[i]);
     }
-    buf_text(&json, "]");
+    buf_text(&json, "], \"options\": ");
+    put_options(&json, v);
     view_many_head(&json, v);
     buf_text(&json, "}\n");
     put_harmless(to, buf_slice(&json));

@@ -1,4 +1,5 @@
 """Chromium, driven through its debugging pipe: pages are opened, looked at and typed into."""
+import base64
 import json
 import os
 import select
@@ -7,7 +8,12 @@ import subprocess
 import time
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
-KEYS = {"Escape": 27, "Enter": 13, "ArrowLeft": 37, "ArrowRight": 39}
+KEYS = {"Escape": 27, "Enter": 13, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40,
+        "Tab": 9, "Backspace": 8, "Home": 36, "F6": 117}
+TEXTS = {"Enter": "\r"}
+SHIFTED = set("ABCDEFGHIJKLMNOPQRSTUVWXYZ?{}+")
+ALT, CTRL, SHIFT = 1, 2, 8
+BUTTONS = {"left": 1, "middle": 4}
 
 
 def program():
@@ -74,7 +80,6 @@ class Browser:
 class Page:
     def __init__(self, browser, url, width, height):
         self.browser = browser
-        browser.events.clear()
         target = browser.send("Target.createTarget", url="about:blank")
         self.target = target["targetId"]
         self.session = browser.send("Target.attachToTarget", targetId=self.target,
@@ -91,6 +96,7 @@ class Page:
 
     def close(self):
         self.browser.send("Target.closeTarget", targetId=self.target)
+        self.browser.events = [e for e in self.browser.events if e.get("sessionId") != self.session]
 
     def ask(self, expression):
         """The value of an expression in the page."""
@@ -106,16 +112,46 @@ class Page:
             assert time.monotonic() < end, (expression, self.ask("document.body.innerText")[:2000])
             time.sleep(0.03)
 
-    def press(self, key):
+    def press(self, key, modifiers=0):
+        """One key; those that need Shift have it, as on a keyboard."""
         code = KEYS.get(key, ord(key.upper()) if len(key) == 1 else 0)
-        text = {"text": key} if len(key) == 1 else {}
-        self.send("Input.dispatchKeyEvent", type="keyDown", key=key, windowsVirtualKeyCode=code, **text)
-        self.send("Input.dispatchKeyEvent", type="keyUp", key=key, windowsVirtualKeyCode=code)
+        text = key if len(key) == 1 else TEXTS.get(key)
+        shared = {"key": key, "windowsVirtualKeyCode": code,
+                  "modifiers": modifiers | (SHIFT if key in SHIFTED else 0)}
+        self.send("Input.dispatchKeyEvent", type="keyDown", **shared, **({"text": text} if text else {}))
+        self.send("Input.dispatchKeyEvent", type="keyUp", **shared)
 
-    def click(self, x, y):
-        for kind in ("mouseMoved", "mousePressed", "mouseReleased"):
-            self.send("Input.dispatchMouseEvent", type=kind, x=x, y=y,
-                      button="none" if kind == "mouseMoved" else "left", clickCount=1)
+    def type(self, text):
+        """What a person types into a field."""
+        self.send("Input.insertText", text=text)
+
+    def mouse(self, kind, x, y, **more):
+        self.send("Input.dispatchMouseEvent", type=kind, x=x, y=y, **more)
+
+    def click(self, x, y, modifiers=0, times=1):
+        self.mouse("mouseMoved", x, y)
+        for count in range(1, times + 1):
+            for kind in ("mousePressed", "mouseReleased"):
+                self.mouse(kind, x, y, button="left", clickCount=count, modifiers=modifiers)
+
+    def drag(self, start, end, button="left", modifiers=0):
+        held = {"button": button, "buttons": BUTTONS[button], "modifiers": modifiers}
+        self.mouse("mouseMoved", *start)
+        self.mouse("mousePressed", *start, clickCount=1, **held)
+        for part in (0.5, 1):
+            self.mouse("mouseMoved", *(a + (b - a) * part for a, b in zip(start, end)), **held)
+        self.mouse("mouseReleased", *end, clickCount=1, **held)
+
+    def wheel(self, x, y, along=0, across=0, modifiers=0):
+        self.mouse("mouseWheel", x, y, deltaX=across, deltaY=along, modifiers=modifiers)
+
+    def touch(self, kind, *points):
+        self.send("Input.dispatchTouchEvent", type="touch" + kind,
+                  touchPoints=[{"x": x, "y": y, "id": i} for i, (x, y) in enumerate(points)])
+
+    def picture(self):
+        """The window as PNG."""
+        return base64.b64decode(self.send("Page.captureScreenshot", format="png")["data"])
 
     def text(self, selector):
         return self.ask("document.querySelector(%s).textContent" % json.dumps(selector))
@@ -125,6 +161,8 @@ class Page:
         found = []
         for event in self.browser.events:
             method, params = event["method"], event.get("params", {})
+            if event.get("sessionId") != self.session:
+                continue
             if method == "Runtime.exceptionThrown":
                 found.append(params["exceptionDetails"].get("exception", {}).get("description", "exception"))
             elif method == "Log.entryAdded" and params["entry"]["level"] in ("error", "warning"):

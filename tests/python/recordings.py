@@ -1,5 +1,6 @@
 """Recordings made by scripts; tests/recordings/README.md has the language."""
 import hashlib
+import pickle
 import subprocess
 import tempfile
 from functools import lru_cache
@@ -59,3 +60,19 @@ def eight_ranks(folder):
         path.write_bytes(whole[:len(whole) * 7 // 10] if rank == 7 else whole)
         paths.append(path)
     return paths
+
+
+def renamed(script, names):
+    """The same, with words of its strings replaced by those that no script can write."""
+    def walk(value):
+        if isinstance(value, str):
+            for word, other in names.items():
+                value = value.replace(word, other)
+            return value
+        if isinstance(value, dict):
+            return {key: walk(one) for key, one in value.items()}
+        return [walk(one) for one in value] if isinstance(value, (list, tuple)) else value
+
+    target = Path(_folder().name) / (hashlib.sha256(repr((script, names)).encode()).hexdigest()[:16] + ".pickle")
+    target.write_bytes(pickle.dumps(walk(pickle.loads(make(script).read_bytes())), 4))
+    return target

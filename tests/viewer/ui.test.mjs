@@ -8,10 +8,12 @@ import { sortRows, toCsv, toJson, visibleRows } from '../../viewer/ui/table.js';
 import { parseBytes, shortened, shown } from '../../viewer/ui/text.js';
 import { byteLabel, ticks } from '../../viewer/ui/axis.js';
 import { bandsOf, columnOf, runsOf } from '../../viewer/ui/picture.js';
-import { editorLink, foldStack, stackText } from '../../viewer/ui/details.js';
+import { foldStack, stackText } from '../../viewer/ui/details.js';
+import { editorLink } from '../../viewer/ui/editor.js';
 import { fileName } from '../../viewer/ui/export.js';
 import { findingsOf, placeOf } from '../../viewer/ui/header.js';
 import { makeInks, paintPicture, slotsOf } from '../../viewer/ui/paint.js';
+import { areasOf, createSvg } from '../../viewer/ui/svg.js';
 import { termOf } from '../../viewer/ui/search.js';
 import { wheelFactor, wheelPixels } from '../../viewer/ui/gesture.js';
 import { cellName } from '../../viewer/ui/flame.js';
@@ -158,9 +160,9 @@ test('rows sort stably, unknown last whichever way', () => {
 
 test('CSV quotes, disarms formulas, and writes bytes as integers', () => {
   const rows = [{ name: '=1+1', size: 2 ** 52 }, { name: 'a "b", c\n', size: null }, { name: '-x',
-    size: -5 }];
+    size: -5 }, { name: '@f', size: 0 }, { name: '+1', size: 1 }];
   assert.equal(toCsv(columns, rows), 'name,size_bytes\r\n\'=1+1,4503599627370496\r\n' +
-    '"a ""b"", c\n",\r\n\'-x,-5\r\n');
+    '"a ""b"", c\n",\r\n\'-x,-5\r\n\'@f,0\r\n\'+1,1\r\n');
   assert.deepEqual(JSON.parse(toJson(columns, rows))[1], { name: 'a "b", c\n', size_bytes: null });
 });
 
@@ -253,11 +255,16 @@ test('stacks fold runs of library frames but never the culprit', () => {
 });
 
 test('only known editors are linked, and paths are encoded', () => {
-  assert.equal(editorLink('vscode://file/{path}:{line}', '/a b/"c.py', 3),
-    'vscode://file//a%20b/%22c.py:3');
-  for (const bad of ['javascript:alert(1)//{path}', 'http://x/{path}', 'file://{path}', '', null]) {
-    assert.equal(editorLink(bad, '/a.py', 1), null, String(bad));
+  assert.equal(editorLink('vscode', null, '/a b/"c.py', 3), 'vscode://file/a%20b/%22c.py:3');
+  assert.equal(editorLink('zed', '/job=/home/me', '/job/a.py', 3), 'zed://file/home/me/a.py:3');
+  assert.equal(editorLink('idea', 'src=/home/{line}', 'src/a&b=c?.py', 0),
+    'idea://open?file=/home/%7Bline%7D/a%26b%3Dc%3F.py&line=1');
+  assert.equal(editorLink('cursor', null, 'C:\\x\\a.py', 7), 'cursor://file/C%3A/x/a.py:7');
+  for (const bad of ['javascript', 'http', 'file', 'vscode://', '__proto__', '', null]) {
+    assert.equal(editorLink(bad, null, '/a.py', 1), null, String(bad));
   }
+  assert.equal(editorLink('vscode', null, 'train.py', 1), null, 'not a whole path');
+  assert.equal(editorLink('vscode', 'x', '<frozen importlib>', 1), null);
 });
 
 test('saved files have plain names', () => {
@@ -354,4 +361,32 @@ test('sides of a difference: every device of every file, at its own moment', () 
   const cover = { states: 10, peak: { state: 4 } };
   assert.deepEqual(['peak', 'end', 'cursor'].map((m) => stateOf(m, cover, 50)), [4, 9, 9]);
   assert.equal(stateOf('peak', { states: 0, peak: null }, 0), 0);
+});
+
+test('a drawing becomes SVG: nested, escaped, and neighbours joined', () => {
+  const g = createSvg(100, 50, (text) => text.length * 7);
+  g.fillStyle = '#0b57d022';
+  g.fillRect(0, 0, 10, 5);
+  g.fillRect(10, 0, 10, 5);
+  g.fillRect(30, 0, 10, 5);
+  g.save();
+  g.rect(0, 0, 9, 9);
+  g.clip();
+  g.translate(3, 4);
+  g.textAlign = 'right';
+  g.fillText('</text><script>"&\u0000', 1, 2);
+  g.restore();
+  assert.equal(g.textAlign, 'left');
+  const text = g.finish('a < b', '#ffffff');
+  assert.equal(text.match(/<rect /g).length, 3, 'the ground, two joined, one apart');
+  assert.ok(text.includes('fill="#0b57d0" fill-opacity="0.13"'));
+  assert.ok(text.includes('&lt;/text&gt;&lt;script&gt;&quot;&amp;</text>'));
+  assert.equal(text.match(/<g /g).length, text.match(/<\/g>/g).length);
+  assert.ok(text.includes('<title>a &lt; b</title>'));
+});
+
+test('areas of groups are the runs of their columns, joined along', () => {
+  const columns = [[[0, 2, 4], [1, 4, 6]], [[0, 2, 4], [1, 4, 5]], [[0, 2, 4]]];
+  const areas = areasOf(3, (c) => columns[c]);
+  assert.deepEqual([...areas], [[0, [[0, 3, 2, 4]]], [1, [[0, 1, 4, 6], [1, 2, 4, 5]]]]);
 });

@@ -51,7 +51,7 @@ function writeHeight({ from, to }) {
 }
 
 function readSelection(text) {
-  const [, kind, id] = /^([a-z])(\d{1,10})$/.exec(text) ?? [];
+  const [, kind, id] = /^(a)(\d{1,10})$/.exec(text) ?? [];
   return id !== undefined && Number(id) < 2 ** 32 ? { kind, id: Number(id) } : undefined;
 }
 

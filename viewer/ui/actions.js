@@ -1,5 +1,5 @@
 // actions.js - what the keys do, one function per action of the table in keys.js.
-import { byId, copyText } from './dom.js';
+import { byId } from './dom.js';
 import { stackText } from './details.js';
 import { nextGrouping } from './panels.js';
 import { columnOf } from './picture.js';
@@ -116,7 +116,7 @@ function moveFocus() {
   for (let k = 1; k <= places.length; k++) {
     const node = document.getElementById(places[(now + k) % places.length]);
     const target = node.matches('[tabindex]') ? node :
-      node.querySelector('.plot, button, select, input');
+      node.querySelector('.plot, :is(button, select, input):enabled');
     if (target && target.offsetParent !== null) {
       target.focus();
       return;
@@ -127,7 +127,7 @@ function moveFocus() {
 function copyStack(ctx) {
   const d = ctx.pinned();
   if (!d) ctx.note('pin an allocation first');
-  else copyText(stackText(d.stack)).then(() => ctx.note('stack copied'));
+  else ctx.copy('stack', stackText(d.stack));
 }
 
 /** Does `action`; `event` is the key event. */

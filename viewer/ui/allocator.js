@@ -155,9 +155,35 @@ function eventRow(event, at, ctx) {
     }, { class: 'plain' }));
 }
 
+/** The bars of all segments for another surface, each with its figures. */
+function drawingOf(pools, ctx) {
+  const room = 640;
+  const largest = Math.max(1, ...pools.flatMap((pool) => pool.segments).map((s) => s.bytes));
+  const rows = pools.flatMap((pool) => [pool.name, ...pool.segments]);
+  return { width: room + 400, height: rows.length * (barHeight + 4) + 8, draw: (g) => {
+    g.textAlign = 'left';
+    g.textBaseline = 'middle';
+    rows.forEach((row, i) => {
+      const name = typeof row === 'string' ? row : null;
+      const width = name ? 0 : barWidth(row.bytes, largest, room);
+      g.save();
+      g.translate(8, 4 + i * (barHeight + 4));
+      for (const part of name ? [] : row.parts) {
+        drawPart(g, part, part.at * width / row.bytes, part.bytes * width / row.bytes, ctx,
+          ctx.store.get());
+      }
+      g.fillStyle = ctx.palette().text;
+      g.fillText(name || `${bytes(row.bytes)}, ${bytes(row.use)} in use, largest free ` +
+        bytes(row.largest), name ? 0 : width + 8, barHeight / 2);
+      g.restore();
+    });
+  } };
+}
+
 export function createAllocator(host, ctx) {
   const lead = el('div', { class: 'bar' });
-  const pools = el('div', { class: 'scroll' });
+  const pools = el('div', { class: 'scroll', tabindex: 0, role: 'group',
+    'aria-label': 'Segments at the cursor' });
   const events = el('ol', { class: 'events', 'aria-label': 'Events around the cursor' });
   host.append(lead, pools, events);
   const asker = createAsker(ctx);
@@ -201,6 +227,6 @@ export function createAllocator(host, ctx) {
     eventsAsker.ask('events', { state: at, n: 200 }, (got) => drawEvents(got.rows, at));
   }
   const soon = perFrame(draw);
-  return { update, redraw: soon, forget: asker.forget,
-    canvases: () => [...pools.querySelectorAll('canvas')].slice(0, 1) };
+  return { update, redraw: draw, forget: asker.forget,
+    drawing: () => last && drawingOf(poolsOf(last.bars, ctx.device()), ctx) };
 }

@@ -30,7 +30,16 @@ function nothingKnown() {
     pending: false,     // a picture is being made
     view: null,         // the open view
     views: new Map(),   // those that were opened, by id
-    speaking: 0,        // the timer of what is to be said
+    note: '', noting: 0, // what the page has to say, and the timer of its end
+    speaking: 0,        // the timer of what is to be said,
+    spoken: -Infinity,  // when something was said last,
+    unspoken: [],       // and what is to be said
+    given: null,        // what a link says of the device that is being opened,
+    openings: 0,        // and how many were
+    printing: false,
+    writing: 0,         // the timer of the address that is to be written,
+    unwritten: null,    // that address, and when one was last added to the history
+    pushed: -Infinity,
     holdersAsked: 0,    // how often it was asked who holds the memory
     slotsKey: '',       // what the colours were asked for
   };
@@ -58,7 +67,8 @@ function pictureName(ctx, op) {
  */
 export function createContext(head, engine, link, store) {
   const now = nothingKnown();
-  const settings = { single: true, wheelPans: false };
+  const { editor = null, editor_path: editorPath = null } = head.options || {};
+  const settings = { single: true, wheelPans: false, editor, editorPath };
   const file = () => head.files[store.get().file];
   const ctx = {
     store, link, now, settings, termOf,
@@ -70,7 +80,6 @@ export function createContext(head, engine, link, store) {
     covers: () => (now.covers ??= engine('covers', {})),
     device: () => file().devices[store.get().dev] || {},
     fileName: () => nameOf(file()),
-    editor: () => (head.options && head.options.editor) || null,
     cover: () => now.cover,
     palette: () => now.palette,
     slots: () => now.slots,

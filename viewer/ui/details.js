@@ -1,18 +1,10 @@
 // details.js - one allocation: what it is, how long it lives, and the stack that made it.
 import { bytes, count, duration, exactBytes } from '../core/human.js';
 import { createAsker } from './asker.js';
-import { button, copyText, el, fill } from './dom.js';
+import { button, el, fill } from './dom.js';
+import { editorLink } from './editor.js';
 import { eventName, shown, words } from './text.js';
 
-const editors = /^(vscode|vscode-insiders|cursor|zed|idea|pycharm):\/\/[^\s]*\{path\}/;
-
-/** The address that opens a frame in an editor,
-  or null.  `template`: `vscode://file/{path}:{line}`. */
-export function editorLink(template, path, line) {
-  if (!template || !editors.test(template) || !path) return null;
-  const safe = path.split('/').map(encodeURIComponent).join('/');
-  return template.replace('{path}', safe).replace('{line}', String(Math.max(0, line | 0)));
-}
 
 /** Frames of native code may have no file. */
 function named(frame) {
@@ -41,7 +33,8 @@ export function foldStack(stack, culprit, folded) {
 }
 
 function frameNode(frame, ctx) {
-  const link = editorLink(ctx.editor(), frame.file, frame.line);
+  const { editor, editorPath } = ctx.settings;
+  const link = editorLink(editor, editorPath, frame.file, frame.line);
   const place = named(frame) ? `${frame.file}:${frame.line}` : '';
   return [link ? el('a', { href: link }, place) : place, place ? '  ' : '', frame.func];
 }
@@ -62,7 +55,7 @@ function life(d) {
   return `${from} \u2013 ${to}`;
 }
 
-function pairsOf(d) {
+function pairsOf(d, ctx) {
   const slack = d.block === null || d.block === undefined ? null : d.block - d.bytes;
   const pairs = [
     ['requested', exactBytes(d.bytes)],
@@ -75,7 +68,7 @@ function pairsOf(d) {
       ` \u2013 ${duration(d.times[1])}`) +
       (d.end === null ? '' : `, ${duration(d.times[1] - d.times[0])} long`)]);
   }
-  if (d.step) pairs.push(['step', d.step]);
+  if (ctx.cover().steps.length) pairs.push(['step', d.step || 'in none']);
   pairs.push(['category', `${words(d.category)} (rule ${d.rule || '-'}, ` +
     `confidence ${d.sure || '-'})`]);
   pairs.push(['phase', words(d.phase || '-')], ['stream', d.stream], ['pool', d.pool],
@@ -88,8 +81,7 @@ function pairsOf(d) {
 
 function buttons(d, ctx) {
   return el('div', { class: 'buttons' },
-    d.stack.length ? button('copy stack', () => copyText(stackText(d.stack))
-      .then((done) => ctx.note(done ? 'stack copied' : 'the browser refused to copy'))) : null,
+    d.stack.length ? button('copy stack', () => ctx.copy('stack', stackText(d.stack))) : null,
     button('copy link', () => ctx.copyLink()),
     button('find same', () => ctx.search(d.site || d.owner ?
       ctx.termOf(d.site ? 'site' : 'owner', d.site || d.owner) : ctx.termOf('category', d.category),
@@ -107,7 +99,7 @@ function neighbours(list) {
 function render(host, d, ctx, pinned) {
   host.classList.toggle('hovered', !pinned);
   host.classList.toggle('pinned', pinned);
-  const pairs = pairsOf(d).map(([name, value]) => [el('dt', { text: name }), el('dd',
+  const pairs = pairsOf(d, ctx).map(([name, value]) => [el('dt', { text: name }), el('dd',
     { text: value })]);
   fill(host,
     el('h2', null, pinned ? 'Allocation, pinned' : 'Allocation'),
@@ -143,7 +135,8 @@ export function createDetails(host, ctx) {
 
   function update() {
     const { sel, file, dev, folded, at } = ctx.store.get();
-    if (!asker.isNew([sel, file, dev, folded, sel && at])) return;
+    const { editor, editorPath } = ctx.settings;
+    if (!asker.isNew([sel, file, dev, folded, sel && at, editor, editorPath])) return;
     if (!sel) {
       pinned = null;
       draw();

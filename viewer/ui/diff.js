@@ -2,11 +2,13 @@
 import { bytes, count, delta } from '../core/human.js';
 import { button, choice, el, fill, setOptions } from './dom.js';
 import { drawCurve, scaleOf } from './many.js';
+import { line } from './draw.js';
 import { nameOf } from './header.js';
 import { pairOf } from '../core/many.js';
 import { bytesColumn, createTable, deltaColumn, toneOf } from './table.js';
-import { eventName, shown, words } from './text.js';
+import { eventName, shortened, shown, words } from './text.js';
 
+const mostDrawn = 60;
 const moments = [['peak', 'its peak'], ['end', 'its end'], ['cursor', 'the cursor']];
 
 /** Every device of every file as [key, name]; key is `file.dev`. */
@@ -73,7 +75,7 @@ async function drawCurves(node, ctx, ends) {
   }));
 }
 
-/** The rows of one kind, with their sum, and how many there are of each. */
+/** Shows the rows of one kind and how many there are of each; gives their sum. */
 function drawRows(table, select, { rows: all }, kind) {
   setOptions(select, kinds.map(([key, name, test]) =>
     [key, `${name} (${count(all.filter(test).length)})`]), kind);
@@ -82,6 +84,7 @@ function drawRows(table, select, { rows: all }, kind) {
     `${count(rows.length)} of ${count(all.length)} rows, their sum` };
   for (const key of ['a', 'b', 'delta']) total[key] = rows.reduce((n, row) => n + row[key], 0);
   table.set(rows, total, null, 'What differs, by site');
+  return total;
 }
 
 /** What is compared, and what is said of it; `act`: { sides, moments, kind, marks } on a change. */
@@ -108,6 +111,29 @@ function takeSides(text, sides, chosen, bar) {
   setOptions(bar.b.select, sides, b);
 }
 
+/** The rows and their sum as a picture: names, both sides, and a bar for the change. */
+function drawingOf(rows, total, palette) {
+  const list = [...rows.slice(0, mostDrawn), { name: rows.length > mostDrawn ?
+    `sum of ${count(rows.length)} rows` : 'sum', ...total }];
+  const most = Math.max(1, ...list.map((row) => Math.abs(row.delta)));
+  return { width: 1000, height: list.length * 20 + 8, draw: (g) => {
+    g.textBaseline = 'middle';
+    list.forEach((row, i) => {
+      const y = 14 + i * 20;
+      g.fillStyle = palette.text;
+      g.textAlign = 'left';
+      g.fillText(shortened(row.name, 50), 8, y);
+      g.textAlign = 'right';
+      [bytes(row.a), bytes(row.b), delta(row.delta)].forEach((text, k) =>
+        g.fillText(text, 480 + k * 100, y));
+      g.fillStyle = palette[row.delta > 0 ? 'grew' : 'shrank'];
+      const w = Math.abs(row.delta) / most * 140;
+      if (row.delta) g.fillRect(row.delta > 0 ? 840 : 840 - w, y - 6, w, 12);
+    });
+    line(g, 840.5, 4, 840.5, list.length * 20 + 4, palette.control);
+  } };
+}
+
 export function createDiff(host, ctx) {
   const head = ctx.head();
   const sides = sidesOf(head);
@@ -118,7 +144,8 @@ export function createDiff(host, ctx) {
   let wanted = 0;
   let marked = null;
   let got = null;
-  const draw = () => got && drawRows(table, bar.kind.select, got, chosen.kind);
+  let sum = null;
+  const draw = () => { if (got) sum = drawRows(table, bar.kind.select, got, chosen.kind); };
   const bar = createBar(host, sides, chosen, { moments: () => update(), kind: draw,
     marks: () => useMarks(), sides: () => ctx.store.jump({ sides: `${chosen.a}-${chosen.b}` }) });
   const body = el('div', { class: 'pane padded whole' });
@@ -163,5 +190,6 @@ export function createDiff(host, ctx) {
     asked = key;
     compare(++wanted, marked).catch(ctx.failed);
   }
-  return { update, forget: () => { asked = ''; }, table: () => table };
+  return { update, forget: () => { asked = ''; }, table: () => table,
+    drawing: () => sum && drawingOf(table.rows(), sum, ctx.palette()) };
 }

@@ -3,7 +3,7 @@ import { ticks } from './axis.js';
 import { fitCanvas } from './dom.js';
 import { hatch } from './paint.js';
 
-const font = '12px system-ui, "DejaVu Sans", sans-serif';
+export const font = '12px system-ui, "DejaVu Sans", sans-serif';
 
 /** The context of a canvas, made empty and as large as `width` and `height`, in CSS pixels. */
 export function prepare(canvas, width, height) {

@@ -1,6 +1,9 @@
 // export.js - the picture and the rows that are on screen, saved as files.
 import { button, byId, el, fill } from './dom.js';
 import { baseName } from './header.js';
+import { font } from './draw.js';
+import { shown } from './text.js';
+import { createSvg } from './svg.js';
 import { toCsv, toJson } from './table.js';
 
 /** A file name made of a recording's name and what is saved. */
@@ -19,31 +22,50 @@ function save(blob, name) {
   setTimeout(() => URL.revokeObjectURL(url), 10000);
 }
 
-/** The layers of the present view on one canvas, `times` as large. */
-function composed(canvases, times, ground) {
-  const [first] = canvases;
+/** A drawing on a canvas, `times` as large. */
+function canvasOf({ width, height, draw }, times, ground) {
   const canvas = document.createElement('canvas');
-  const scale = times / (self.devicePixelRatio || 1);
-  canvas.width = Math.round(first.width * scale);
-  canvas.height = Math.round(first.height * scale);
+  canvas.width = Math.round(width * times);
+  canvas.height = Math.round(height * times);
   const g = canvas.getContext('2d');
   g.fillStyle = ground;
   g.fillRect(0, 0, canvas.width, canvas.height);
-  g.imageSmoothingEnabled = false;
-  for (const layer of canvases) g.drawImage(layer, 0, 0, canvas.width, canvas.height);
+  g.scale(times, times);
+  g.font = font;
+  draw(g);
   return canvas;
 }
 
-function savePicture(ctx, times) {
+function svgOf({ width, height, draw }, title, ground) {
+  const ruler = document.createElement('canvas').getContext('2d');
+  ruler.font = font;
+  const g = createSvg(width, height, (text) => ruler.measureText(text).width);
+  draw(g);
+  return g.finish(title, ground);
+}
+
+/** What can be saved as a picture: { id, name, drawing }, the open view first. */
+function picturesOf(ctx) {
   const view = ctx.current();
-  const layers = view.plot ? [view.plot.canvas, view.plot.over] : view.canvases ? view.canvases() :
-    [];
-  if (!layers.length) {
-    ctx.note('this view has no picture; save its rows');
-    return;
+  const of = view && (view.drawing || (view.plot && view.plot.drawing));
+  return [of && { id: view.id, name: 'Picture of the view', drawing: of },
+    { id: 'lines', name: 'Lines of the overview', drawing: ctx.parts.overview.drawing }]
+    .filter(Boolean);
+}
+
+/** `times`: of a PNG; 0 is SVG. */
+function savePicture(ctx, { id, drawing }, times) {
+  const made = drawing();
+  const { ground } = ctx.palette();
+  if (!made) ctx.note('the picture is still being made');
+  else if (times === 0) {
+    const title = `vramscope: ${id} of ${ctx.fileName()}`;
+    save(new Blob([svgOf(made, shown(title), ground)], { type: 'image/svg+xml' }),
+      fileName(ctx.fileName(), id, 'svg'));
+  } else {
+    canvasOf(made, times, ground).toBlob((blob) => save(blob, fileName(ctx.fileName(), id, 'png')),
+      'image/png');
   }
-  composed(layers, times, ctx.palette().ground).toBlob((blob) =>
-    save(blob, fileName(ctx.fileName(), view.id, 'png')), 'image/png');
 }
 
 function saveRows(ctx, one, kind) {
@@ -64,9 +86,10 @@ function tablesOf(ctx) {
 
 export function openExport(ctx) {
   const dialog = byId('export');
-  fill(dialog, el('h2', { text: 'Picture of the view' }),
-    el('div', { class: 'buttons' }, button('PNG', () => savePicture(ctx, 1)),
-      button('PNG, 2 \u00d7', () => savePicture(ctx, 2))),
+  fill(dialog, picturesOf(ctx).map((one) => [el('h2', { text: one.name }),
+    el('div', { class: 'buttons' }, button('PNG', () => savePicture(ctx, one, 1)),
+      button('PNG, 2 \u00d7', () => savePicture(ctx, one, 2)),
+      button('SVG', () => savePicture(ctx, one, 0)))]),
     tablesOf(ctx).map((one) => [el('h2', { text: 'Rows: ' + one.table.caption() }),
       el('div', { class: 'buttons' }, button('CSV', () => saveRows(ctx, one, 'csv')),
         button('JSON', () => saveRows(ctx, one, 'json')))]),

@@ -49,15 +49,18 @@ function drawCell(g, flame, cell) {
     cell.x + 4, y + rowHeight / 2);
 }
 
-function drawCells(flame) {
+function drawCanvas(flame) {
   const { box, canvas, tree } = flame;
   const width = box.clientWidth;
   const depth = tree.cells.reduce((most, cell) => Math.max(most, cell.depth), 0) + 1;
   const height = depth * rowHeight + 4;
   box.style.setProperty('height', height + 'px');
-  const g = prepare(canvas, width, height);
+  drawCells(prepare(canvas, width, height), flame);
+}
+
+function drawCells(g, flame) {
   align(g, 'left', 'middle');
-  for (const cell of tree.cells) drawCell(g, flame, cell);
+  for (const cell of flame.tree.cells) drawCell(g, flame, cell);
 }
 
 /** The way from the root to what is zoomed to. */
@@ -75,7 +78,7 @@ function draw(flame) {
   const { box, canvas, tree, total, ctx } = flame;
   if (!tree || !box.clientWidth) return;
   const all = amount(flame, tree.total[0]);
-  drawCells(flame);
+  drawCanvas(flame);
   canvas.setAttribute('aria-label', `Flame graph, ${all} is all of it`);
   fill(total, `${all} = 100 %` + (ctx.store.get().query ? ' of what the filter matches' : ''));
   drawCrumbs(flame);
@@ -169,6 +172,7 @@ export function createFlame(host, ctx) {
   host.append(controls(flame), flame.crumbs, scroll);
   listen(flame);
   new ResizeObserver(() => update(flame)).observe(scroll);
-  return { update: () => update(flame), redraw: flame.soon, forget: flame.asker.forget,
-    canvases: () => [canvas] };
+  return { update: () => update(flame), redraw: () => draw(flame), forget: flame.asker.forget,
+    drawing: () => flame.tree && { width: box.clientWidth, height: box.clientHeight,
+      draw: (g) => drawCells(g, flame) } };
 }

@@ -1,5 +1,5 @@
 // keys.js - the table of keys, their look-up, and the `?` dialog made from the table.
-import { button, byId, el, fill } from './dom.js';
+import { button, byId, choice, el, fill } from './dom.js';
 
 /** [action, keys, shifted keys, what it does]; the order is that of the dialog. */
 export const table = [
@@ -89,7 +89,19 @@ function rows(list) {
     el('td', null, keys.map((key) => [el('kbd', { text: key }), ' '])), el('td', { text: what })));
 }
 
-/** Fills and opens the `?` dialog; `settings` are { name, on, set }. */
+/** A setting: a box to tick, one of some values, or a text. */
+function settingNode({ name, on, values, value, set }) {
+  if (values) return choice(name, values.map((one) => [one, one || 'nothing']), value, set).node;
+  const text = value !== undefined;
+  const input = el('input', { type: text ? 'text' : 'checkbox', value, checked: on,
+    spellcheck: 'false', on: { change: () => set(text ? input.value.trim() : input.checked) } });
+  return el('label', null, text ? [name, ' ', input] : [input, ' ', name]);
+}
+
+/**
+ * Fills and opens the `?` dialog; `settings` are { name, set } with { on } of what is on or off,
+ * { value } of texts, { values, value } of choices.
+ */
 export function openHelp(settings, views) {
   const dialog = byId('help');
   const shownRows = table.filter(([action]) => action !== 'view')
@@ -102,8 +114,6 @@ export function openHelp(settings, views) {
       el('table', null, el('caption', { text: 'Mouse and touch' }),
         el('tbody', null, rows(mouse.map(([key, what]) => [[key], what]))))),
     el('h2', { text: 'Settings' }),
-    settings.map((one) => el('p', null, el('label', null, el('input', { type: 'checkbox',
-      checked: one.on, on: { change: (event) => one.set(event.target.checked) } }), ' ',
-        one.name))));
+    settings.map((one) => el('p', null, settingNode(one))));
   dialog.showModal();
 }

@@ -96,6 +96,7 @@ function completeCover(ctx, cover) {
   const { now, store } = ctx;
   now.cover = { ...now.cover, ...cover };
   store.setLimits(limitsOf(cover));
+  if (!cover.has.stacks) store.move({ by: 'size' });
   if (cover.problem) ctx.failed(cover.problem);
   ctx.parts.overview.draw();
   openView(ctx, store.get().view);
@@ -111,7 +112,8 @@ function showCover(ctx, cover, state, given) {
   store.setLimits(limitsOf(cover));
   const { x, at } = firstState(limitsOf(cover));
   store.move({ x, at, sel: null, range: null, marks: [], view: firstView(cover, state.view),
-    ...(cover.complete !== false && !cover.has.stacks ? { by: 'size' } : {}), ...given });
+    ...(cover.complete !== false && !cover.has.stacks ? { by: 'size' } : {}),
+    ...(given ? ctx.fitting(given) : null) });
   if (cover.problem) ctx.failed(cover.problem);
   ctx.parts.overview.draw();
   if (cover.complete !== false) openView(ctx, store.get().view);
@@ -145,7 +147,8 @@ async function showDevice(ctx, state, given) {
     ctx.now.cover = noCover;
     return;
   }
-  const left = () => ctx.store.get().file !== file || ctx.store.get().dev !== dev;
+  const mine = ++ctx.now.openings;
+  const left = () => mine !== ctx.now.openings;
   // A link says where to begin, which may need all of it.
   const plain = !given || Object.keys(given).length === 0;
   let opened = false;

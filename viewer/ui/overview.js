@@ -80,21 +80,33 @@ function move(strip, event) {
   drag.moved = true;
 }
 
-function up(strip) {
+function stepAt({ ctx, box, scale }, event) {
+  const b = box();
+  const at = scale().at(event.offsetX);
+  return event.offsetY > b.top + b.height &&
+    ctx.cover().steps.find((mark) => mark.first <= at && mark.last >= at);
+}
+
+/** A click on a step is its start; with Shift, what changed from the cursor to it. */
+function chooseStep({ store }, { first }, shift) {
+  store.jump(shift ? { range: { a: store.get().at, b: first } } : { at: first, range: null });
+}
+
+function up(strip, event) {
   const { ctx, drag } = strip;
-  if (drag && !drag.moved) ctx.setCursor(shownIn(ctx.cover(), Math.floor(drag.start)));
   strip.drag = null;
+  if (!drag || drag.moved) return;
+  const step = stepAt(strip, event);
+  if (step) chooseStep(ctx, step, event.shiftKey);
+  else ctx.setCursor(shownIn(ctx.cover(), Math.floor(drag.start)));
 }
 
 /** On a step: zooms to it; elsewhere: to all. */
-function double({ ctx, box, scale }, event) {
-  const { steps, states } = ctx.cover();
-  const b = box();
-  const at = scale().at(event.offsetX);
-  const step = event.offsetY > b.top + b.height &&
-    steps.find((mark) => mark.first <= at && mark.last >= at);
+function double(strip, event) {
+  const { ctx } = strip;
+  const step = stepAt(strip, event);
   ctx.store.jump({ x: step ? { mode: 'events', from: step.first, to: step.last + 1 } :
-    { mode: 'events', from: 0, to: states } });
+    { mode: 'events', from: 0, to: ctx.cover().states } });
 }
 
 export function createOverview(host, ctx) {
@@ -112,5 +124,8 @@ export function createOverview(host, ctx) {
   hear('pointercancel', () => { strip.drag = null; });
   hear('dblclick', double);
   new ResizeObserver(() => draw(strip)).observe(host);
-  return { draw: perFrame(() => draw(strip)) };
+  const redraw = () => draw(strip);
+  return { draw: perFrame(redraw), redraw, drawing: () => ({ width: host.clientWidth,
+    height: host.clientHeight,
+    draw: (g) => drawSkyline(g, ctx, strip.box(), brushOf(strip)) }) };
 }

@@ -1,5 +1,5 @@
 // page.js - starts the page: makes its parts, and redraws them when the state changes.
-import { byId, fill } from './dom.js';
+import { byId } from './dom.js';
 import { createContext, noCover } from './context.js';
 import { createDetails } from './details.js';
 import { createOverview } from './overview.js';
@@ -14,6 +14,7 @@ import { openExport } from './export.js';
 import { perform } from './actions.js';
 import { place } from './place.js';
 import { pointer } from './pointer.js';
+import { setPrinting } from './print.js';
 import { setSplitters } from './splitters.js';
 import { status } from './status.js';
 import { travel } from './travel.js';
@@ -55,12 +56,14 @@ function redrawHolders(ctx, differs) {
   if (differs('theme', 'patterns') && now.view && now.view.redraw) now.view.redraw();
 }
 
-/** Hears each change of the state; `kind`: move, jump, undo, or link (from the address). */
+/** Hears every change of the state; `kind` is move, jump or undo, or link where none is made. */
 function changed(ctx, state, before, kind) {
   const differs = (...names) => names.some((name) => state[name] !== before[name]);
-  if (kind !== 'link') ctx.writeLink(kind);
   if (differs('file', 'dev')) {
-    ctx.openDevice(state, kind === 'undo' || kind === 'link' ? state : undefined);
+    const { given } = ctx.now;
+    ctx.now.given = null;
+    ctx.writeLink(kind);
+    ctx.openDevice(state, kind === 'undo' ? state : given);
     return;
   }
   redrawHolders(ctx, differs);
@@ -71,6 +74,7 @@ function changed(ctx, state, before, kind) {
   search.update(state, before);
   if (ctx.now.view) ctx.now.view.update(state, before);
   ctx.drawStatus();
+  if (kind !== 'link') ctx.writeLink(kind);
 }
 
 function hearKey(ctx, event) {
@@ -89,18 +93,20 @@ function listen(ctx) {
   const report = byId('report');
   store.listen((state, before, kind) => changed(ctx, state, before, kind));
   document.addEventListener('keydown', (event) => hearKey(ctx, event));
-  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
-    ctx.setTheme();
-    changed(ctx, store.get(), { ...store.get(), theme: '' }, 'link');
-  });
-  addEventListener('popstate', () => {
-    const state = ctx.readLink();
-    if (state) store.follow(state);
-  });
+  for (const media of ['(prefers-color-scheme: dark)', '(forced-colors: active)']) {
+    matchMedia(media).addEventListener('change', () =>
+      changed(ctx, store.get(), { ...store.get(), theme: '' }, 'link'));
+  }
+  addEventListener('popstate', ctx.followLink);
+  addEventListener('pagehide', ctx.flushLink);
   byId('show-help').addEventListener('click', ctx.help);
   byId('show-export').addEventListener('click', ctx.export);
-  byId('show-report').addEventListener('click', () => { report.hidden = !report.hidden; });
-  addEventListener('beforeprint', () => fill(byId('print-link'), location.hash));
+  byId('show-report').addEventListener('click', () => {
+    report.hidden = !report.hidden;
+    if (!report.hidden) report.focus();
+  });
+  addEventListener('beforeprint', () => setPrinting(ctx, true));
+  addEventListener('afterprint', () => setPrinting(ctx, false));
 }
 
 /**
@@ -111,6 +117,7 @@ export async function start(head, call, link) {
   byId('page').hidden = false;
   byId('report').hidden = true;
   byId('report').classList.add('aside');
+  byId('report').tabIndex = 0;
   const limits = limitsOf(noCover);
   const store = createStore(firstState(limits), limits);
   const ctx = createContext(head, call, link, store);
@@ -123,6 +130,8 @@ export async function start(head, call, link) {
   listen(ctx);
   if (theme) store.move({ theme });
   ctx.setTheme();
-  if (file || dev) store.move({ file, dev });
-  await ctx.openDevice(store.get(), rest);
+  if (file || dev) {
+    ctx.now.given = rest;
+    store.move({ file, dev });
+  } else await ctx.openDevice(store.get(), rest);
 }

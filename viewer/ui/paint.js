@@ -109,7 +109,7 @@ export function makeInks(groups, given, palette, withPatterns) {
       colour[g * 16 + shade] = packed(rgb);
       colour[g * 16 + EXCLUDED + shade] = packed(grey(rgb));
     }
-    if (withPatterns) pattern[g] = patterns[slot];
+    if (withPatterns || palette.patterned) pattern[g] = patterns[slot];
     second[g] = striped ? 1 : 0;
   }
   return { colour, pattern, second, ground: packed(palette.groundRgb), white: 0xffffffff };

@@ -47,7 +47,8 @@ export function createLegend(host, ctx) {
 
   function update(live) {
     const state = ctx.store.get();
-    const key = JSON.stringify([live.state, state.by, state.query, state.theme, state.patterns,
+    const key = JSON.stringify([live.state, state.by, state.query, state.patterns,
+      ctx.palette().dark, ctx.palette().patterned,
       state.file, state.dev, [...ctx.slots().keys()].join()]);
     if (key === made) return;
     made = key;
@@ -61,8 +62,7 @@ export function createLegend(host, ctx) {
 }
 
 /** The name of a group, which finds its allocations. */
-function groupButton(ctx, name) {
-  const { by } = ctx.store.get();
+function groupButton(ctx, name, by = ctx.store.get().by) {
   return button(groupText(by, name), () => ctx.search(ctx.termOf(by, name), false),
     { class: 'plain', title: shown(name) });
 }
@@ -117,10 +117,17 @@ export function createWho(host, ctx) {
   return { update, table };
 }
 
+/** Categories say little of a change: its table begins with sites. */
+function rangeBy(ctx) {
+  const { by } = ctx.store.get();
+  if (by !== 'category' && by !== 'birth') return by;
+  return ctx.cover().by.includes('site') ? 'site' : 'category';
+}
+
 function rangeColumns(ctx) {
+  const by = rangeBy(ctx);
   return [
-    { id: 'name', name: 'by ' + ctx.store.get().by, name_: true,
-      cell: (row) => groupButton(ctx, row.name) },
+    { id: 'name', name: 'by ' + by, name_: true, cell: (row) => groupButton(ctx, row.name, by) },
     bytesColumn('a', 'at A'),
     bytesColumn('b', 'at B'),
     deltaColumn('delta', 'change', (row) =>
@@ -171,7 +178,7 @@ export function createRange(host, ctx) {
       return;
     }
     const { a, b } = state.range;
-    asker.ask('range', { a, b, by: plainBy(state.by) }, (got) => {
+    asker.ask('range', { a, b, by: rangeBy(ctx) }, (got) => {
       if (ctx.store.get().range) show(got, a, b);
     });
   }

@@ -1,10 +1,11 @@
 // plot.js - a picture over time: asks for the exact one, shows it, says what lies under a point.
-import { bandsOf, columnOf } from './picture.js';
+import { areasOf } from './svg.js';
+import { bandsOf, columnOf, runsOf } from './picture.js';
 import { boxOf, drawOver } from './overlay.js';
 import { el, perFrame } from './dom.js';
 import { prepare, xScale, yScale } from './draw.js';
 import { gestures } from './gesture.js';
-import { makeInks, paintPicture } from './paint.js';
+import { makeInks, paintPicture, slotColour } from './paint.js';
 
 /** Allocations that are laid out, those of each column counted. */
 const manyCells = 20e6;
@@ -93,6 +94,30 @@ function drawPicture(g, { picture, image, own, box, yNow }, span) {
   g.restore();
 }
 
+/** The groups of a picture as areas, for a surface without pixels. */
+function drawAreas(g, { ctx, picture, box }) {
+  const b = box();
+  const [kx, ky] = [b.width / picture.W, b.height / picture.H];
+  for (const [group, runs] of areasOf(picture.W, (c) => runsOf(picture, c))) {
+    g.fillStyle = slotColour(ctx.palette(), (ctx.slots().get(group) || { slot: -1 }).slot);
+    g.beginPath();
+    for (const [c, past, top, bottom] of runs) {
+      g.rect(b.left + c * kx, b.top + top * ky, (past - c) * kx, (bottom - top) * ky);
+    }
+    g.fill();
+  }
+}
+
+/** The plot for another surface; null while its picture is being made. */
+function drawing(plot) {
+  if (!plot.exact()) return null;
+  return { width: plot.node.clientWidth, height: plot.node.clientHeight, draw: (g) => {
+    if (g.vector && plot.op === 'groups') drawAreas(g, plot);
+    else drawPicture(g, plot, plot.ctx.store.get().x);
+    drawOver(g, plot);
+  } };
+}
+
 function redrawOver(plot) {
   const { over, node } = plot;
   drawOver(prepare(over, node.clientWidth, node.clientHeight), plot);
@@ -169,6 +194,7 @@ export function createPlot(host, ctx, options) {
     pixelOf: (p) => pixelOf(plot, p),
     at: (px, py) => pointAt(plot, px, py),
     bands: () => bands(plot),
+    drawing: () => drawing(plot),
     hover: (id) => {
       if (id === plot.hovered) return;
       plot.hovered = id;

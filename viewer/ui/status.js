@@ -4,7 +4,10 @@ import { byId } from './dom.js';
 import { eventName, groupText, shown, words } from './text.js';
 import { gradeOf } from './header.js';
 
-const spokenAfter = 500;
+/** Milliseconds from one saying to the next. */
+const between = 500;
+/** Milliseconds that a note stays. */
+const noted = 8000;
 
 function hoverText(ctx) {
   const { said, passed: d, pile, over } = ctx.now;
@@ -42,20 +45,40 @@ function statusText(ctx) {
 function drawStatus(ctx) {
   const hover = hoverText(ctx);
   byId('status-text').textContent = shown(statusText(ctx) + (hover ? '   |   ' + hover : ''));
-  byId('status-note').textContent = ctx.now.pending ? '\u2026' : '';
+  byId('status-note').textContent = (ctx.now.pending ? '\u2026 ' : '') + ctx.now.note;
 }
 
-/** The state at the cursor to who listens, once the cursor rests. */
+/** Says what waits to be said, at most twice a second. */
+function announce({ now }) {
+  if (now.speaking) return;
+  now.speaking = setTimeout(() => {
+    now.speaking = 0;
+    now.spoken = performance.now();
+    byId('live').textContent = now.unspoken.map((text) => text()).join('. ');
+    now.unspoken = [];
+  }, Math.max(20, now.spoken + between - performance.now()));
+}
+
+/** The state at the cursor to who listens: as it is when it is said. */
 function speak(ctx) {
-  clearTimeout(ctx.now.speaking);
-  ctx.now.speaking = setTimeout(() => {
-    byId('live').textContent = shown(statusText(ctx));
-  }, spokenAfter);
+  const { now } = ctx;
+  const state = () => shown(statusText(ctx));
+  now.unspoken = [...now.unspoken.filter((text) => !text.ofState), state];
+  state.ofState = true;
+  announce(ctx);
 }
 
 function note(ctx, text) {
-  byId('status-note').textContent = text;
-  byId('live').textContent = text;
+  const { now } = ctx;
+  now.note = text;
+  clearTimeout(now.noting);
+  now.noting = setTimeout(() => {
+    now.note = '';
+    drawStatus(ctx);
+  }, noted);
+  drawStatus(ctx);
+  now.unspoken.push(() => text);
+  announce(ctx);
 }
 
 /** What the pointer is over, in views that are no plot. */

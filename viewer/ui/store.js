@@ -129,7 +129,6 @@ export function createStore(first, limits) {
     limits: () => bounds,
     setLimits: (next) => { bounds = next; },
     move: (part) => change(part, 'move'),
-    follow: (part) => change(part, 'link'),
     jump: (part) => change(part, 'jump'),
     undo: () => step(past, future),
     redo: () => step(future, past),

@@ -4,6 +4,11 @@ import { button, el, fill } from './dom.js';
 
 const rowHeight = 26;
 const spare = 12;
+const onPaper = 40;
+
+function isPrinting() {
+  return 'printing' in document.documentElement.dataset;
+}
 
 /** A column of bytes by the name of a member; `sum` says whether the total row has it. */
 export function bytesColumn(id, name, sum = true) {
@@ -116,9 +121,11 @@ export function createTable(host, given, options) {
   }
 
   function draw() {
-    const [from, to] = visibleRows(box.scrollTop, box.clientHeight || 400, all.order.length);
+    const { length } = all.order;
+    const [from, to] = isPrinting() ? [0, Math.min(onPaper, length)] :
+      visibleRows(box.scrollTop, box.clientHeight || 400, length);
     fill(body, spacer(from, columns), all.order.slice(from, to).map(one),
-      spacer(all.order.length - to, columns));
+      isPrinting() ? null : spacer(length - to, columns));
   }
 
   function arrange() {
@@ -149,5 +156,6 @@ export function createTable(host, given, options) {
   }
 
   box.addEventListener('scroll', draw);
-  return { set, node: box, columns, rows: () => all.order, caption: () => caption.textContent };
+  return { set, draw, node: box, columns, rows: () => all.order,
+    caption: () => caption.textContent };
 }
