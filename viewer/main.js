@@ -4,11 +4,13 @@ import { runWorker, startEngine } from './worker.js';
 import { schemaProblem } from './core/decode.js';
 import { start } from './ui/page.js';
 
-/* Makes workers of the bundle once more, or null where the browser has none here. The policy of the
- * page lets only this one make the address of a script; that of a page is none to its workers. */
-function workersOf(text) {
-  const types = globalThis.trustedTypes;
-  const policy = types?.createPolicy('vramscope', { createScriptURL: (address) => address });
+/* In a worker, which is under the page's policy too, only this one makes the address of a script. */
+function ownPolicy() {
+  return globalThis.trustedTypes?.createPolicy('vramscope', { createScriptURL: (url) => url });
+}
+
+/* Makes workers of the bundle once more, or null where the browser has none here. */
+function workersOf(text, policy = ownPolicy()) {
   const url = URL.createObjectURL(new Blob([text], { type: 'text/javascript' }));
   return () => {
     try {
@@ -53,14 +55,15 @@ function runPage() {
     return;
   }
   for (const file of head.files) file.name = file.report.file.path.split('/').pop();
-  const text = document.getElementById('app').textContent;
-  const engine = startEngine(head.files, workersOf(text)(), text);
+  const { text, policy, blocks } = globalThis.vramscope;
+  const engine = startEngine(head.files, workersOf(text, policy)(), text);
+  const take = (element) => engine.block(Number(element.id.slice(1)), takeText(element));
   engine.block(0, takeText(document.getElementById('cover')));
-  globalThis.vrs_block = () => {
-    const element = document.currentScript.previousElementSibling;
-    engine.block(Number(element.id.slice(1)), takeText(element));
-  };
-  addEventListener('DOMContentLoaded', () => engine.end());
+  blocks.forEach(take);
+  globalThis.vrs_block = () => take(document.currentScript.previousElementSibling);
+  // The parser may be at its end already.
+  if (document.readyState === 'loading') addEventListener('DOMContentLoaded', () => engine.end());
+  else engine.end();
   start(head, engine.call, link).catch((error) => fail(String(error.message ?? error)));
 }
 

@@ -18,6 +18,10 @@ BUTTONS = {"left": 1, "middle": 4}
 
 def program():
     return next((path for path in map(shutil.which, NAMES) if path), None)
+# The program runs, and shows a state, a complaint, or a report alone.
+READY = ("document.readyState === 'complete' && location.protocol === 'file:' && !document.getElementById('page').hidden"
+         " && (document.getElementById('status-text').textContent !== '' || !document.getElementById('alarm').hidden"
+         " || !document.getElementById('report').hidden)")
 
 
 class Browser:

@@ -11,9 +11,6 @@ import browser as chromium
 from conftest import ROOT, run
 
 EXAMPLES = ROOT / "examples"
-READY = ("document.readyState === 'complete' && location.protocol === 'file:' &&"
-         " (document.getElementById('status-text').textContent !== '' || !document.getElementById('alarm').hidden"
-         " || !document.getElementById('report').hidden)")
 # One number for all pixels of the picture that is open, and 0 while it is being made.
 HASH = """(() => {
   if (document.getElementById('status-note').textContent.startsWith('\\u2026')) return 0;
@@ -48,7 +45,7 @@ class Opened(chromium.Page):
     """A page with what the tests ask of it."""
 
     def ready(self):
-        self.wait(READY)
+        self.wait(chromium.READY)
         return self
 
     def settled(self, seconds=20):

@@ -8,8 +8,6 @@ import browser as chromium
 from conftest import ROOT, run
 
 EXAMPLES = sorted((ROOT / "examples").glob("*.pickle"))
-READY = ("document.readyState === 'complete' && location.protocol === 'file:' && (document.getElementById('status-text').textContent !== ''"
-         " || !document.getElementById('alarm').hidden || !document.getElementById('report').hidden)")
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +23,7 @@ def opened(browser, path, folder, size=(1280, 800)):
     page = folder / (path.stem + ".html")
     run("view", path, "-o", page, expect=0)
     shown = browser.open(page.as_uri(), *size)
-    shown.wait(READY)
+    shown.wait(chromium.READY)
     return shown
 
 
@@ -103,7 +101,7 @@ def test_a_link_restores_the_state(browser, tmp_path):
     link = page.ask("location.href")
     page.close()
     again = browser.open(link)
-    again.wait(READY)
+    again.wait(chromium.READY)
     again.wait("document.querySelector('[role=tab][aria-selected=true]').textContent.includes('Leaks')")
     assert "train.py:45" in again.text("#view")
     sound(again)

@@ -7,7 +7,7 @@ from differential.page import Page, peak_rows
 
 import browser as chromium
 from conftest import ROOT, run
-from test_view_browser import READY, pressed
+from test_view_browser import pressed
 
 EXAMPLES = sorted((ROOT / "examples").glob("*.pickle"))
 
@@ -73,7 +73,7 @@ def devices(tmp_path_factory):
 
 def opened(browser, page, fragment=""):
     shown = browser.open(page.as_uri() + fragment, 1280, 800)
-    shown.wait(READY)
+    shown.wait(chromium.READY)
     return shown
 
 

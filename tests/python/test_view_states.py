@@ -8,7 +8,6 @@ from differential.tiny import BASE, MIB, block, event, half, segment, top
 
 import browser as chromium
 from conftest import ROOT, run
-from test_view_browser import READY
 
 ONE_MOMENT = "Recording was not enabled; this is one moment, not a history."
 
@@ -35,7 +34,7 @@ def written(folder, recording):
 
 def opened(browser, page, fragment=""):
     shown = browser.open(page.as_uri() + fragment, 1280, 800)
-    shown.wait(READY)
+    shown.wait(chromium.READY)
     return shown
 
 
