@@ -80,7 +80,7 @@ static bool add(struct pages *p, const struct vrs_recording *recording, const ch
     return true;
 }
 
-/* One bad file does not hide the good ones. */
+/* One bad file does not hide the good ones; what lies in a folder beside the recordings is none. */
 static int read_one(struct pages *p, uint32_t i)
 {
     const char *path = p->inputs.at[i].path;
@@ -88,7 +88,7 @@ static int read_one(struct pages *p, uint32_t i)
     int ended = EXIT_DONE;
     if (answer_open(&p->s->common, path, p->inputs.count == 1, &p->file[i], &err) != VRS_OK) {
         message_failure(path, &err);
-        return EXIT_FAILED;
+        return p->inputs.at[i].found && err.status == VRS_UNSUPPORTED ? EXIT_DONE : EXIT_FAILED;
     }
     for (uint32_t k = 0; k < vrs_count(p->file[i]); k++) {
         const struct vrs_recording *recording = NULL;
@@ -120,7 +120,8 @@ static int view_all(struct pages *p)
     if (p->count > 0) {
         int written = view_is_picture(p->s) ? view_write_picture(p) : view_write_page(p);
         ended = written != EXIT_DONE ? written : ended;
-    }
+    } else if (ended == EXIT_DONE)
+        ended = EXIT_FAILED;
     return ended;
 }
 

@@ -103,10 +103,16 @@ static uint64_t event_kind(const void *from, uint32_t row)
     return action >= ACTION_SEGMENT_ALLOC && action <= ACTION_OOM ? kinds[action] : OTHER;
 }
 
+/* No size and no count is as large as the largest number. */
+static uint64_t or_none(uint64_t value)
+{
+    return value == UNKNOWN_U64 ? VIEW_NUMBER_MOST : value;
+}
+
 static uint64_t event_size(const void *from, uint32_t row)
 {
     const struct view_source *f = from;
-    return known_or_0(f->s->r->events.size[view_event_row(f, f->events, row)]);
+    return or_none(f->s->r->events.size[view_event_row(f, f->events, row)]);
 }
 
 static uint64_t oom_state(const void *from, uint32_t row)
@@ -117,13 +123,13 @@ static uint64_t oom_state(const void *from, uint32_t row)
 static uint64_t oom_bytes(const void *from, uint32_t row)
 {
     const struct view_source *f = from;
-    return known_or_0(f->s->r->events.size[view_event_row(f, f->ooms, row)]);
+    return or_none(f->s->r->events.size[view_event_row(f, f->ooms, row)]);
 }
 
 static uint64_t oom_free(const void *from, uint32_t row)
 {
     const struct view_source *f = from;
-    return known_or_0(f->s->r->events.address[view_event_row(f, f->ooms, row)]);
+    return or_none(f->s->r->events.address[view_event_row(f, f->ooms, row)]);
 }
 
 static uint64_t oom_stack(const void *from, uint32_t row)

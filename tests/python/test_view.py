@@ -1,4 +1,5 @@
 """The page of `vramscope view`: its columns hold what the other answers say."""
+import json
 import re
 
 import pytest
@@ -101,6 +102,25 @@ def test_weight_of_program_and_style():
     own = re.sub(r'(<main id="report"[^>]*>|<script[^>]* id="(?:head|cover|b\d+)">).*?(</main>|</script>)',
                  r"\1\2", written, flags=re.S)
     assert 50_000 < len(own.encode()) <= BUDGET
+
+
+def test_what_lies_beside_the_recordings_is_no_failure(tmp_path):
+    folder = tmp_path / "run"
+    folder.mkdir()
+    (folder / "notes.json").write_text('{"lr": 1}')
+    run("view", folder, "-o", tmp_path / "none.html", expect=3)
+    (folder / "run.pickle").write_bytes(EXAMPLES[0].read_bytes())
+    r = run("view", folder, "-o", tmp_path / "run.html", expect=0)
+    assert "notes.json" in r.err and (tmp_path / "run.html").stat().st_size > 100_000
+
+
+def test_a_failure_whose_free_memory_is_unknown_is_not_one_of_zero():
+    """2^53 - 1 is the number of what was not recorded."""
+    event = lambda **more: {"action": "oom", "size": 4096, "stream": 0, "frames": [], **more}  # noqa: E731
+    text = json.dumps({"segments": [], "device_traces": [[event(device_free=1000), event()]]}).encode()
+    read = page.Page(run("view", "-", "-o", "-", stdin=text, expect=0).raw.decode())
+    table = read.table(read.head["files"][0]["devices"][0], "oom")
+    assert list(table["free"]) == [1000, 2 ** 53 - 1] and list(table["bytes"]) == [4096, 4096]
 
 
 def test_the_default_name_is_that_of_the_file(tmp_path):

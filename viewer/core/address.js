@@ -4,6 +4,7 @@
 // a stretch of lanes that belong together; offsets in it are bytes.
 
 import { columnsOf } from './intervals.js';
+import { known } from './unpack.js';
 
 const NONE = 0xffffffff;
 const UNIT = 512;
@@ -396,7 +397,7 @@ function eventsOfTable({ event }, first, last) {
     const state = event.state[i];
     if (state < first || state > last) continue;
     found.push({ state, kind: EVENT_KINDS[event.kind[i]] ?? 'other', row: -1,
-      bytes: event.arg ? event.arg[i] : 0 });
+      bytes: known(event.arg?.[i]) });
   }
   return found;
 }

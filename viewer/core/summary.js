@@ -1,6 +1,7 @@
 // summary.js - what the page shows of a whole device: its curves in columns, marks, flags, lists.
 import { at, peakIn, tiesAt } from './curves.js';
 import { isBefore } from './live.js';
+import { known } from './unpack.js';
 import { shownStates } from './columns.js';
 
 const COLUMNS = 2048;
@@ -92,7 +93,7 @@ function whole(d) {
     peak: { state: peak, bytes: curve[peak], ties: tiesAt(curve, peak) }, peaks: peaksOf(d),
     time: model.time && model.states > 1 ? [0, Math.max(1, model.time[model.states - 1])] : null,
     ooms: Array.from({ length: oom.rows }, (_, i) => ({ state: oom.state[i],
-      bytes: oom.bytes ? oom.bytes[i] : null, free: oom.free ? oom.free[i] : null })),
+      bytes: known(oom.bytes?.[i]), free: known(oom.free?.[i]) })),
     steps: marksOf(model, KIND.step), phases: marksOf(model, KIND.phase),
     annotations: marksOf(model, KIND.annotation),
     // Every second kind gives back: segment_free, segment_unmap.

@@ -10,10 +10,16 @@ const TYPES = {
 };
 const STEPS = ['delta', 'zigzag', 'shuffle', 'deflate'];
 const TWO32 = 4294967296;
+const UNKNOWN = Number.MAX_SAFE_INTEGER;
 const NONE32 = 0xffffffff;
 const ALTERED = 'damaged data; the file was altered';
 // No deflate stream is shorter than this part of what it holds.
 const RATIO_MOST = 1040;
+
+/** A number of a u64 column; null where the writer knew none. */
+export function known(number) {
+  return number === undefined || number === UNKNOWN ? null : number;
+}
 
 /** An error that names its column, as the page shows it. */
 export function columnError(name, text) {

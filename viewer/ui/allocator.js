@@ -147,7 +147,8 @@ function poolTable(pool, largest, room, ctx) {
 }
 
 function eventRow(event, at, ctx) {
-  const text = `${words(event.kind)} ${bytes(event.bytes)}`;
+  const size = event.bytes === null ? '' : ' ' + bytes(event.bytes);
+  const text = words(event.kind) + size;
   return el('li', { class: event.state === at ? 'now' : null },
     button(`${eventName(event.state)}  ${text}`, () => {
       ctx.goTo(event.state);
