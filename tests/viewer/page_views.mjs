@@ -9,10 +9,12 @@
 import { readFileSync } from 'node:fs';
 import { createDevice } from '../../viewer/core/device.js';
 import { decodeDevice } from '../../viewer/core/decode.js';
-import { pictureOps } from '../../viewer/core/pictures.js';
+import { createPictureOps } from '../../viewer/core/pictures.js';
 import { groupRows, liveAt } from '../../viewer/core/live.js';
 import { makeInks, paintPicture, slotsOf } from '../../viewer/ui/paint.js';
 import { paintMap } from '../../viewer/ui/map.js';
+
+const ops = createPictureOps();
 
 globalThis.ImageData = class {
   constructor(data) { this.data = data; }
@@ -53,7 +55,7 @@ for (const view of JSON.parse(readFileSync(0, 'utf8'))) {
   devices[dev] ??= createDevice(await decodeDevice(head.files[0].devices[dev], blocks));
   const d = devices[dev];
   const to = view.to ?? d.model.states;
-  const picture = pictureOps[view.op](d, { ...view, x: { mode: 'events', from: view.from, to } });
+  const picture = await ops[view.op](d, { ...view, x: { mode: 'events', from: view.from, to } });
   if (view.paint) {
     const palette = paletteOf(view.paint);
     const inks = makeInks(picture.groups, slotsFor(d, view.by), palette, false);
