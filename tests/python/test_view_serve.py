@@ -34,10 +34,16 @@ def built():
         pytest.skip("this build is without libmicrohttpd")
 
 
+def heed_interrupts():
+    """A job in the background of a shell ignores them, and so would what it starts."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 class Server:
     def __init__(self, *args, cwd=None):
         self.process = subprocess.Popen([program(), "view", "--serve", *map(str, args)], cwd=cwd, env=environment(),
-                                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                        preexec_fn=heed_interrupts)
         assert select.select([self.process.stdout], [], [], STARTS)[0], "no address"
         line = self.process.stdout.readline()
         assert line, self.process.communicate()[1].decode()
