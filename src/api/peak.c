@@ -117,6 +117,7 @@ static enum vrs_status peak_device(struct asking *a, uint32_t row, struct shared
     d->has_trace = r->devices.events[row] > 0;
     curves_compute(r, row, &curves);
     d->bound = !curves.of[CURVE_REQUESTED].start_known;
+    d->inexact = !d->bound && !curves.of[CURVE_REQUESTED].exact;
     TRY(trust_assess(r, row, &curves, &a->agreement[row], a->keep, &d->trust, err));
     int64_t event = 0;
     struct vrs_error none;

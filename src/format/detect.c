@@ -90,12 +90,14 @@ static bool looks_like_text(struct window *w)
     return true;
 }
 
+/* What a crashed dump leaves is a recording that failed, not a file of another kind: of a folder
+ * the second is passed over, the first never. */
 enum vrs_status detect_refuse(struct window *w, struct vrs_error *err)
 {
     bool any = window_need(w, 1);
     TRY(window_status(w, err));
     if (!any && window_offset(w) == 0)
-        return vrs_fail(err, VRS_UNSUPPORTED,
+        return vrs_fail(err, VRS_CORRUPT,
                         "an empty file; the program that dumped it died or the disk was full; "
                         "record it again");
     if (!any)
@@ -109,11 +111,11 @@ enum vrs_status detect_refuse(struct window *w, struct vrs_error *err)
                         "it");
     /* Too little to tell the forms apart, as what is left of a cut file. */
     if (!window_need(w, 5))
-        return vrs_fail_at(err, VRS_UNSUPPORTED, window_offset(w) + (uint64_t)(w->end - w->at),
+        return vrs_fail_at(err, VRS_CORRUPT, window_offset(w) + (uint64_t)(w->end - w->at),
                            "ends before it can be told from other files; the program that dumped "
                            "it died or the disk was full; record it again");
     if (only_zeros(w))
-        return vrs_fail(err, VRS_UNSUPPORTED,
+        return vrs_fail(err, VRS_CORRUPT,
                         "zero bytes, as a crashed dump leaves them; record it again");
     if (looks_like_text(w))
         return vrs_fail(err, VRS_UNSUPPORTED, "text that is neither JSON nor HTML; " HOW);

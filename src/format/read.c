@@ -305,10 +305,9 @@ static enum vrs_status read_packed(struct reading *g, struct window *packed, str
     enum vrs_status status = window_init(&w, source_of_unpack(&u), err);
     if (status == VRS_OK) {
         if (!window_need(&w, 1) && w.failed == VRS_OK)
-            status = u.cut ? vrs_fail_at(err, VRS_CORRUPT, window_offset(packed),
-                                         "the compressed data ends before its first byte")
-                           : vrs_fail_at(err, VRS_UNSUPPORTED, window_offset(packed),
-                                         "nothing, compressed; record it again");
+            status = vrs_fail_at(err, VRS_CORRUPT, window_offset(packed),
+                                 u.cut ? "the compressed data ends before its first byte"
+                                       : "nothing, compressed; record it again");
         if (status == VRS_OK)
             status = read_plain(g, &w, detect_form(&w), err);
         if (status == VRS_OK)

@@ -229,7 +229,7 @@ static void put_heading(struct buf *to, const struct sheet *s, const struct peak
     paint_on(words, s->style, PAINT_BOLD);
     human_bytes(words, d->peak.total_bytes);
     paint_off(words, s->style);
-    buf_text(words, " in use, ");
+    buf_text(words, d->inexact ? " in use (not exact, see trust), " : " in use, ");
     human_bytes(words, d->reserved_bytes);
     buf_text(words, " reserved");
     if (d->blocks_exact) {

@@ -214,7 +214,7 @@ static void put_cause(struct telling *t)
     paint_off(&t->words, t->style);
     buf_text(&t->words, ": of the bytes of ");
     put_name(t, pair->worst);
-    buf_char(&t->words, ' ');
+    buf_text(&t->words, ", ");
     human_share(&t->words, pair->code_ratio);
     buf_text(&t->words, " are at lines that ");
     put_name(t, pair->reference);

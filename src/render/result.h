@@ -133,6 +133,7 @@ struct peak_device {
     uint32_t reasons;
     struct trust trust;
     bool bound;          /* the file is cut: bytes before what is known may be missing */
+    bool inexact;        /* the file contradicts itself about the bytes in use */
     struct peak peak;    /* unless not applicable */
     uint32_t *row_stack; /* of each row, in the answer's stacks */
     uint64_t after_us;   /* of the moment, since the first event; UINT64_MAX: not known */

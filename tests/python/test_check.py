@@ -689,3 +689,16 @@ def test_page_of_the_manual_shows_what_is_printed():
     shown = re.search(r"^\t(PASS  .*)$", page, re.M).group(1)
     out = run("check", "--max-peak", "24GiB", ROOT / "examples" / "train.pickle", expect=NONE).out
     assert shown in out
+
+
+@pytest.mark.parametrize("left", [b"", b"\0" * 4096, b"\x80", writers.gzipped(b"")])
+def test_what_a_crashed_dump_left_in_a_folder_is_a_failure(tmp_path, left):
+    """The rank that died is the one to ask about: its limits are never kept in silence."""
+    ranks = tmp_path / "ranks"
+    ranks.mkdir()
+    (ranks / "rank0.pickle").write_bytes((ROOT / "examples" / "train.pickle").read_bytes())
+    (ranks / "notes.json").write_text('{"lr": 1}')
+    assert "notes.json" in check(ranks, "--no-oom", expect=NONE).err
+    (ranks / "rank1.pickle").write_bytes(left)
+    assert "rank1.pickle" in check(ranks, "--no-oom", expect=FAILED).err
+    assert "rank1.pickle" in run("report", ranks, expect=FAILED).err
