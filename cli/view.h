@@ -37,6 +37,10 @@ int view_write_picture(struct pages *p);
 /* "run.pickle.gz" becomes "run" and `ending`; NULL: no memory.  To be freed. */
 char *view_default_name(const char *path, const char *ending);
 
+/* Whether a file of that name is an input that may be a recording, which it then has said.  A page
+ * of last time, found in a folder, may go. */
+bool view_replaces_input(const struct pages *p, const char *name);
+
 /* Writes the page of all that was read; the exit status. */
 int view_write_page(struct pages *p);
 

@@ -145,7 +145,7 @@ int view_write_picture(struct pages *p)
         message("out of memory");
         return EXIT_FAILED;
     }
-    int ended = write_named(p, name);
+    int ended = view_replaces_input(p, name) ? EXIT_USAGE : write_named(p, name);
     free(made);
     return ended;
 }
