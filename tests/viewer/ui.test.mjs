@@ -7,7 +7,7 @@ import { actionOf, keyNames, table as keys } from '../../viewer/ui/keys.js';
 import { sortRows, toCsv, toJson, visibleRows } from '../../viewer/ui/table.js';
 import { parseBytes, shortened, shown } from '../../viewer/ui/text.js';
 import { byteLabel, ticks } from '../../viewer/ui/axis.js';
-import { bandsOf, columnOf, runsOf } from '../../viewer/ui/picture.js';
+import { bandsOf, columnOf, placeIn, runsOf } from '../../viewer/ui/picture.js';
 import { foldStack, stackText } from '../../viewer/ui/details.js';
 import { editorLink } from '../../viewer/ui/editor.js';
 import { fileName } from '../../viewer/ui/export.js';
@@ -214,6 +214,8 @@ test('bands and runs of a column', () => {
   assert.deepEqual(runsOf(picture, 0), [[1, 1, 4], [0, 4, 5]]);
   assert.equal(columnOf(Uint32Array.from([0, 4, 9]), 5), 2);
   assert.equal(columnOf(Uint32Array.from([0, 4, 9]), 10), 3);
+  const last = { shown: Uint32Array.from([0, 4, 9]), span: [0, 11] };
+  assert.deepEqual([4, 9, 10, 11].map((p) => placeIn(last, p)), [1, 2, 2, null]);
 });
 
 test('painting leaves what no allocation has clear, and greys what is excluded', () => {
