@@ -88,7 +88,8 @@ static int read_one(struct pages *p, uint32_t i)
     int ended = EXIT_DONE;
     if (answer_open(&p->s->common, path, p->inputs.count == 1, &p->file[i], &err) != VRS_OK) {
         message_failure(path, &err);
-        return p->inputs.at[i].found && err.status == VRS_UNSUPPORTED ? EXIT_DONE : EXIT_FAILED;
+        p->inputs.at[i].other = p->inputs.at[i].found && err.status == VRS_UNSUPPORTED;
+        return p->inputs.at[i].other ? EXIT_DONE : EXIT_FAILED;
     }
     for (uint32_t k = 0; k < vrs_count(p->file[i]); k++) {
         const struct vrs_recording *recording = NULL;
@@ -148,8 +149,7 @@ static int run(const struct command *self, int argc, char **argv)
         int sound = view_check_picture(&settings, &pages.inputs);
         ended = sound != EXIT_DONE ? sound : ended;
     }
-    if (ended != EXIT_USAGE && pages.inputs.count > 0 &&
-        !answer_output_is_input("-o", settings.common.output, &pages.inputs)) {
+    if (ended != EXIT_USAGE && pages.inputs.count > 0) {
         int viewed = view_all(&pages);
         ended = viewed != EXIT_DONE ? viewed : ended;
     }

@@ -55,7 +55,7 @@ static int add(struct inputs *inputs, char *path, bool found)
         message("out of memory");
         return EXIT_FAILED;
     }
-    inputs->at[inputs->count++] = (struct input){ path, found };
+    inputs->at[inputs->count++] = (struct input){ path, found, false };
     return EXIT_DONE;
 }
 

@@ -8,6 +8,7 @@
 struct input {
     char *path; /* owned; "-" is standard input */
     bool found; /* in a folder, not named by the user */
+    bool other; /* it was read, and is no recording */
 };
 
 struct inputs {

@@ -28,6 +28,9 @@ struct pages {
 /* Whether a picture is asked for instead of a page. */
 bool view_is_picture(const struct view_settings *s);
 
+/* The name of an option that only a picture has, if one was given. */
+const char *view_option_of_picture(const struct view_settings *s);
+
 /* EXIT_DONE, or says which options make no sense together, before any file is read. */
 int view_check_picture(const struct view_settings *s, const struct inputs *inputs);
 
@@ -36,6 +39,10 @@ int view_write_picture(struct pages *p);
 
 /* "run.pickle.gz" becomes "run" and `ending`; NULL: no memory.  To be freed. */
 char *view_default_name(const char *path, const char *ending);
+
+/* Whether a file of that name is an input that may be a recording, which it then has said.  A page
+ * of last time, found in a folder, may go. */
+bool view_replaces_input(const struct pages *p, const char *name);
 
 /* Writes the page of all that was read; the exit status. */
 int view_write_page(struct pages *p);

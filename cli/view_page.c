@@ -27,6 +27,23 @@ char *view_default_name(const char *path, const char *ending)
     return name;
 }
 
+bool view_replaces_input(const struct pages *p, const char *name)
+{
+    for (uint32_t i = 0; i < p->inputs.count; i++) {
+        const struct input *input = &p->inputs.at[i];
+        if (input->other)
+            continue;
+        if (p->s->common.output != NULL && output_replaces("-o", name, input->path))
+            return true;
+        if (p->s->common.output == NULL && !output_is_stream(input->path) &&
+            output_is_file(name, input->path)) {
+            message("%s would replace the recording it reads; name another file with -o", name);
+            return true;
+        }
+    }
+    return false;
+}
+
 static int write_named(struct pages *p, const char *name)
 {
     struct vrs_view_options o = {
@@ -65,7 +82,7 @@ int view_write_page(struct pages *p)
         message("out of memory");
         return EXIT_FAILED;
     }
-    int ended = write_named(p, name);
+    int ended = view_replaces_input(p, name) ? EXIT_USAGE : write_named(p, name);
     free(made);
     return ended;
 }

@@ -52,8 +52,7 @@ static struct vrs_picture_options options_of(const struct view_settings *s, cons
     return o;
 }
 
-/* An option that only a picture has, given without one. */
-static const char *option_of_picture(const struct view_settings *s)
+const char *view_option_of_picture(const struct view_settings *s)
 {
     const struct {
         const char *name;
@@ -73,7 +72,7 @@ int view_check_picture(const struct view_settings *s, const struct inputs *input
 {
     struct vrs_error err;
     uint32_t width = 0, height = 0;
-    const char *given = option_of_picture(s);
+    const char *given = view_option_of_picture(s);
     if (!view_is_picture(s)) {
         if (given != NULL)
             message("%s is of a picture: add --png or --svg (the page has it as a control)", given);
@@ -145,7 +144,7 @@ int view_write_picture(struct pages *p)
         message("out of memory");
         return EXIT_FAILED;
     }
-    int ended = write_named(p, name);
+    int ended = view_replaces_input(p, name) ? EXIT_USAGE : write_named(p, name);
     free(made);
     return ended;
 }

@@ -60,6 +60,11 @@ static int check_words(const struct view_settings *s)
         message("--serve writes no file; leave out -o %s, or --serve", s->common.output);
         return EXIT_USAGE;
     }
+    const char *picture = s->svg ? "--svg" : s->png ? "--png" : view_option_of_picture(s);
+    if (picture != NULL) {
+        message("--serve serves pages, and %s is of a picture; leave one out", picture);
+        return EXIT_USAGE;
+    }
     if (s->port > PORT_MOST) {
         message("--port %u: ports end at %d", (unsigned)s->port, PORT_MOST);
         return EXIT_USAGE;

@@ -102,7 +102,8 @@ static bool take_event(struct walk *w, uint32_t row, uint32_t state)
     return !action_obtains(e->action[row]) || open_at(w, find(w, range.address), range);
 }
 
-/* Final segments that no event obtained were there since the start. */
+/* Final segments that no event obtained were there since the start.  An event names no pool before
+ * PyTorch 2.12; the segment that it obtained, if it is there at the end, does. */
 static bool add_old(struct walk *w, uint32_t segment)
 {
     const struct segments *s = &w->r->segments;
@@ -113,8 +114,10 @@ static bool add_old(struct walk *w, uint32_t segment)
         s->total_size[segment] > UINT64_MAX - at ? UINT64_MAX : at + s->total_size[segment];
     while (at < end) {
         uint32_t place = find(w, at);
-        const struct view_range *open = place < w->open.len ? &w->open.at[place] : NULL;
+        struct view_range *open = place < w->open.len ? &w->open.at[place] : NULL;
         if (open != NULL && open->address <= at && end_of(open) > at) {
+            if (open->pool == 0)
+                open->pool = s->pool[segment];
             at = end_of(open);
             continue;
         }

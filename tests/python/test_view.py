@@ -129,6 +129,38 @@ def test_the_default_name_is_that_of_the_file(tmp_path):
     assert made.read_bytes().startswith(b"<!doctype html>") and made.name in r.out
 
 
+def test_pools_of_segments_are_those_of_the_end():
+    """What an event obtained lies in the pool that the segment has at the end, where no event names one."""
+    made = view(recordings.make("""stack any model.py:1 f
+alloc a 32MiB any
+alloc b 64MiB any pool 7
+alloc c 16MiB any
+free c any
+empty_cache any
+"""))
+    device = made.head["files"][0]["devices"][0]
+    ranges = made.table(device, "range")
+    pools = {size >> 20: device["pools"][pool] for size, pool in zip(ranges["bytes"], ranges["pool"])}
+    assert pools[32] == "(0, 0)" and pools[64] == "(7, 0)"
+
+
+def test_a_recording_is_not_replaced(tmp_path):
+    """Of a page that PyTorch exported the default name is the file itself; a page of last time may go."""
+    read = EXAMPLES[0].read_bytes()
+    source = tmp_path / "a.html"
+    source.write_bytes(read)
+    (tmp_path / "b.svg").symlink_to(source)
+    for arguments in (["a.html"], ["."], ["-o", "a.html", "."], ["--svg", "a.html", "-o", "b.svg"],
+                      ["--png", "a.html", "-o", "a.html"]):
+        r = run("view", *arguments, cwd=tmp_path, expect=2)
+        assert "would replace the recording it reads" in r.err and "-o" in r.err
+        assert source.read_bytes() == read and {p.name for p in tmp_path.iterdir()} == {"a.html", "b.svg"}
+    source.rename(tmp_path / "a.pickle")
+    for _ in range(2):
+        run("view", ".", cwd=tmp_path, expect=0)
+        run("view", ".", "-o", "all.html", cwd=tmp_path, expect=0)
+
+
 def test_annotations_nest():
     """Each from its first event to the last before its end; those within another are deeper."""
     script = """stack any model.py:1 f

@@ -7,7 +7,7 @@ import { actionOf, keyNames, table as keys } from '../../viewer/ui/keys.js';
 import { sortRows, toCsv, toJson, visibleRows } from '../../viewer/ui/table.js';
 import { parseBytes, shortened, shown } from '../../viewer/ui/text.js';
 import { byteLabel, ticks } from '../../viewer/ui/axis.js';
-import { bandsOf, columnOf, runsOf } from '../../viewer/ui/picture.js';
+import { bandsOf, columnOf, placeIn, runsOf } from '../../viewer/ui/picture.js';
 import { foldStack, stackText } from '../../viewer/ui/details.js';
 import { editorLink } from '../../viewer/ui/editor.js';
 import { fileName } from '../../viewer/ui/export.js';
@@ -18,7 +18,7 @@ import { termOf } from '../../viewer/ui/search.js';
 import { wheelFactor, wheelPixels } from '../../viewer/ui/gesture.js';
 import { cellName } from '../../viewer/ui/flame.js';
 import { childCells } from '../../viewer/ui/twin.js';
-import { chosenRows } from '../../viewer/ui/map.js';
+import { chosenRows, drawRows } from '../../viewer/ui/map.js';
 import { sidesOf, stateOf } from '../../viewer/ui/diff.js';
 import { joined } from '../../viewer/ui/leaks.js';
 import { poolName, poolsOf } from '../../viewer/ui/allocator.js';
@@ -214,6 +214,8 @@ test('bands and runs of a column', () => {
   assert.deepEqual(runsOf(picture, 0), [[1, 1, 4], [0, 4, 5]]);
   assert.equal(columnOf(Uint32Array.from([0, 4, 9]), 5), 2);
   assert.equal(columnOf(Uint32Array.from([0, 4, 9]), 10), 3);
+  const last = { shown: Uint32Array.from([0, 4, 9]), span: [0, 11] };
+  assert.deepEqual([4, 9, 10, 11].map((p) => placeIn(last, p)), [1, 2, 2, null]);
 });
 
 test('painting leaves what no allocation has clear, and greys what is excluded', () => {
@@ -389,4 +391,15 @@ test('areas of groups are the runs of their columns, joined along', () => {
   const columns = [[[0, 2, 4], [1, 4, 6]], [[0, 2, 4], [1, 4, 5]], [[0, 2, 4]]];
   const areas = areasOf(3, (c) => columns[c]);
   assert.deepEqual([...areas], [[0, [[0, 3, 2, 4]]], [1, [[0, 1, 4, 6], [1, 2, 4, 5]]]]);
+});
+
+test('the sizes beside the rows of the address map are short enough for their room', () => {
+  const said = [];
+  const g = new Proxy({ fillText: (text) => said.push(text) }, { get: (o, key) => o[key] || (() => {}) });
+  const box = { left: 66, top: 28, width: 700, height: 300 };
+  for (const mib of [160, 900 * 1024, 1000, 1228.5, 2.5]) {
+    const row = { bytes: mib * 2 ** 20 };
+    drawRows(g, null, box, {}, { rows: [row], tops: [0], y0: 0, y1: row.bytes });
+  }
+  assert.deepEqual(said, ['160 MiB', '900 GiB', '1000 MiB', '1.2 GiB', '2.5 MiB']);
 });

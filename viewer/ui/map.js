@@ -1,6 +1,7 @@
 // map.js - where allocations lie in address over time, and the segments at the cursor as a table.
 import { bytes, count, share } from '../core/human.js';
 import { createAsker } from './asker.js';
+import { byteLabel } from './axis.js';
 import { choice, el, fill, setOptions } from './dom.js';
 import { align, line } from './draw.js';
 import { createLegend, groupingsOf } from './panels.js';
@@ -8,7 +9,6 @@ import { createPlot } from './plot.js';
 import { plainBy } from './holders.js';
 import { segmentOf } from './allocator.js';
 import { bytesColumn, createTable } from './table.js';
-import { shortened } from './text.js';
 
 /** What the centre of a pixel is; PLACE of core/address.js. */
 const PENDING = 2;
@@ -64,7 +64,7 @@ export function paintMap(picture, inks, palette) {
 }
 
 /** A boundary under each row, and its name where there is room. */
-function drawRows(g, y, b, palette, picture) {
+export function drawRows(g, y, b, palette, picture) {
   if (!picture) return;
   const k = b.height / Math.max(1, picture.y1 - picture.y0);
   align(g, 'right', 'top');
@@ -76,7 +76,7 @@ function drawRows(g, y, b, palette, picture) {
     if (row.bytes * k >= 2) line(g, b.left, Math.round(top) + 0.5, b.left + b.width,
       Math.round(top) + 0.5, palette.line);
     if (top < free || row.bytes * k < 4) return;
-    g.fillText(shortened(bytes(row.bytes), 10), b.left - 6, top);
+    g.fillText(byteLabel(row.bytes), b.left - 6, top);
     free = top + 14;
   });
 }

@@ -12,6 +12,14 @@ export function columnOf(shown, p) {
   return low;
 }
 
+/** Column of a state: the last one also of what comes after the state that it shows; else null. */
+export function placeIn(picture, p) {
+  const { shown, span } = picture;
+  const column = columnOf(shown, p);
+  if (column < shown.length) return column;
+  return p < span[1] ? shown.length - 1 : null;
+}
+
 /** Runs of equal group in one column, from the top: [group, first row, past row]. */
 export function runsOf(picture, column) {
   const { W, H, ids, group } = picture;

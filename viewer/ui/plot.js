@@ -1,6 +1,6 @@
 // plot.js - a picture over time: asks for the exact one, shows it, says what lies under a point.
 import { areasOf } from './svg.js';
-import { bandsOf, columnOf, runsOf } from './picture.js';
+import { bandsOf, columnOf, placeIn, runsOf } from './picture.js';
 import { boxOf, drawOver } from './overlay.js';
 import { el, perFrame } from './dom.js';
 import { prepare, xScale, yScale } from './draw.js';
@@ -146,8 +146,8 @@ function pixelOf(plot, p) {
   if (x.mode === 'events') return xScale(x, b).of(p + 0.5);
   const picture = plot.exact();
   if (!picture) return null;
-  const c = columnOf(picture.shown, p);
-  return c >= picture.W ? null : b.left + (c + 0.5) * b.width / picture.W;
+  const c = placeIn(picture, p);
+  return c === null ? null : b.left + (c + 0.5) * b.width / picture.W;
 }
 
 /** What lies under a point: { column, state, id, bytes }; null outside, or without a picture. */
