@@ -40,6 +40,9 @@ char *view_default_name(const char *path, const char *ending);
 /* Writes the page of all that was read; the exit status. */
 int view_write_page(struct pages *p);
 
+/* What a page of recordings is asked for; `paths` has one for each. */
+struct vrs_view_options view_page_options(const struct view_settings *s, const char *const *paths);
+
 /* Serves pages of the operands until a signal ends it; the exit status. */
 int view_serve(const struct view_settings *s, int count, char *const *names);
 

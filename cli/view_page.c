@@ -27,17 +27,22 @@ char *view_default_name(const char *path, const char *ending)
     return name;
 }
 
+struct vrs_view_options view_page_options(const struct view_settings *s, const char *const *paths)
+{
+    return (struct vrs_view_options){
+        .size = sizeof(struct vrs_view_options),
+        .paths = paths,
+        .user_root = s->common.user_root,
+        .library = s->common.library,
+        .device = s->common.device,
+        .editor = s->editor,
+        .editor_path = s->editor_path,
+    };
+}
+
 static int write_named(struct pages *p, const char *name)
 {
-    struct vrs_view_options o = {
-        .size = sizeof o,
-        .paths = p->path,
-        .user_root = p->s->common.user_root,
-        .library = p->s->common.library,
-        .device = p->s->common.device,
-        .editor = p->s->editor,
-        .editor_path = p->s->editor_path,
-    };
+    struct vrs_view_options o = view_page_options(p->s, p->path);
     struct vrs_error err;
     struct output output;
     if (output_open(&output, "-o", name) != EXIT_DONE)

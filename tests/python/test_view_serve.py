@@ -132,6 +132,12 @@ def test_the_page_is_what_view_writes(one):
     assert int(answer.headers["content-length"]) == len(answer.body)
 
 
+def test_the_page_has_the_editor_that_was_asked_for():
+    words = (ROOT / "examples/oom.pickle", "--editor", "zed", "--editor-path", "/a=/b")
+    with serving(*words) as server:
+        assert server.ask().body == run("view", *words, "-o", "-", expect=0).raw
+
+
 def test_every_address_has_a_token_of_its_own():
     tokens = set()
     for _ in range(3):
