@@ -28,6 +28,9 @@ struct pages {
 /* Whether a picture is asked for instead of a page. */
 bool view_is_picture(const struct view_settings *s);
 
+/* An option of pictures that was given, --png and --svg among them; NULL: none. */
+const char *view_option_of_picture(const struct view_settings *s);
+
 /* EXIT_DONE, or says which options make no sense together, before any file is read. */
 int view_check_picture(const struct view_settings *s, const struct inputs *inputs);
 

@@ -52,16 +52,16 @@ static struct vrs_picture_options options_of(const struct view_settings *s, cons
     return o;
 }
 
-/* An option that only a picture has, given without one. */
-static const char *option_of_picture(const struct view_settings *s)
+const char *view_option_of_picture(const struct view_settings *s)
 {
     const struct {
         const char *name;
         bool given;
     } options[] = {
-        { "--view", s->view != NULL },   { "--by", s->by != NULL }, { "--at", s->at != NULL },
-        { "--from", s->from != NULL },   { "--to", s->to != NULL }, { "--dark", s->dark },
-        { "--size", s->pixels != NULL }, { "--detail", s->detail },
+        { "--png", s->png },       { "--svg", s->svg },       { "--view", s->view != NULL },
+        { "--by", s->by != NULL }, { "--at", s->at != NULL }, { "--from", s->from != NULL },
+        { "--to", s->to != NULL }, { "--dark", s->dark },     { "--size", s->pixels != NULL },
+        { "--detail", s->detail },
     };
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
         if (options[i].given)
@@ -73,7 +73,7 @@ int view_check_picture(const struct view_settings *s, const struct inputs *input
 {
     struct vrs_error err;
     uint32_t width = 0, height = 0;
-    const char *given = option_of_picture(s);
+    const char *given = view_option_of_picture(s);
     if (!view_is_picture(s)) {
         if (given != NULL)
             message("%s is of a picture: add --png or --svg (the page has it as a control)", given);
@@ -81,6 +81,11 @@ int view_check_picture(const struct view_settings *s, const struct inputs *input
     }
     if (s->svg && s->png) {
         message("--svg and --png are two pictures; ask for one");
+        return EXIT_USAGE;
+    }
+    if (s->editor != NULL || s->editor_path != NULL) {
+        message("%s is of the page; a picture has no links",
+                s->editor != NULL ? "--editor" : "--editor-path");
         return EXIT_USAGE;
     }
     if (s->detail && !s->svg) {

@@ -52,12 +52,18 @@ static bool catch_signals(void)
 /* Words that make no sense with --serve; EXIT_DONE where there are none. */
 static int check_words(const struct view_settings *s)
 {
+    const char *picture = view_option_of_picture(s);
     if (!s->serve) {
         message("--port is of --serve; add that, or leave --port out");
         return EXIT_USAGE;
     }
     if (s->common.output != NULL) {
         message("--serve writes no file; leave out -o %s, or --serve", s->common.output);
+        return EXIT_USAGE;
+    }
+    if (picture != NULL) {
+        message("%s is of a picture, and --serve serves pages; leave out %s, or --serve", picture,
+                picture);
         return EXIT_USAGE;
     }
     if (s->port > PORT_MOST) {

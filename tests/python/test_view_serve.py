@@ -464,6 +464,8 @@ def test_words_that_make_no_sense(tmp_path):
     example = ROOT / "examples/leak.pickle"
     assert "leave out -o" in run("view", "--serve", example, "-o", "x.html", cwd=tmp_path, expect=2).err
     assert "--serve" in run("view", "--port", "8000", example, cwd=tmp_path, expect=2).err
+    assert "--png is of a picture" in run("view", "--serve", "--png", example, cwd=tmp_path, expect=2).err
+    assert "--dark is of a picture" in run("view", "--serve", "--dark", example, cwd=tmp_path, expect=2).err
     assert "65535" in run("view", "--serve", "--port", "65536", example, expect=2).err
     assert "standard input" in run("view", "--serve", "-", expect=2).err
     os.mkfifo(tmp_path / "pipe")
