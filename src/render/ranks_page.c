@@ -156,10 +156,16 @@ static void cell(struct making *m, const char *class)
     buf_char(m->to, '>');
 }
 
+/* A report may be of a file that is not among those of the page. */
+static str in_folder(const struct making *m, str path)
+{
+    str folder = { m->page->file[0].path.ptr, m->folder };
+    return str_starts(path, folder) ? (str){ path.ptr + folder.len, path.len - folder.len } : path;
+}
+
 static void put_path(struct making *m, const struct report *report)
 {
-    str path = report->file.path;
-    markup_text(m->to, (str){ path.ptr + m->folder, path.len - m->folder });
+    markup_text(m->to, in_folder(m, report->file.path));
     if (report->file.entry.ptr == NULL)
         return;
     buf_char(m->to, ' ');
@@ -393,7 +399,7 @@ static void put_failures(struct making *m)
         buf_text(m->to, any ? "" : "<h2>Could not be read</h2>\n<ul>\n");
         any = true;
         buf_text(m->to, "<li><span class=\"f\">");
-        markup_text(m->to, (str){ file->path.ptr + m->folder, file->path.len - m->folder });
+        markup_text(m->to, in_folder(m, file->path));
         buf_text(m->to, "</span>: <span class=\"b\">");
         markup_text(m->to, file->failure);
         buf_text(m->to, "</span></li>\n");
@@ -406,7 +412,7 @@ enum vrs_status ranks_page(struct out *out, const struct ranks_page *page, struc
                            struct vrs_error *err)
 {
     struct making m = { .page = page, .ranks = page->set->ranks, .out = out, .to = &out->text };
-    m.folder = page->files > 0 ? common_folder(page) : 0;
+    m.folder = common_folder(page);
     TRY(find_rows(&m, scratch, err));
     for (uint32_t i = 0; i < m.ranks->units; i++)
         m.ranked = m.ranked || m.ranks->unit[i].rank_named;
