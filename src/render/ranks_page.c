@@ -376,14 +376,8 @@ static void put_words(struct making *m)
     buf_init(&words, SIZE_MAX / 2);
     ranks_text(&words, &style, m->ranks, false);
     if (words.len > 0) {
-        /* Its lines are escaped already, so what is left is markup alone. */
         buf_text(m->to, "<h2>Compared</h2>\n<pre>");
-        for (size_t from = 0, i = 0; i < words.len; i++)
-            if (words.at[i] == '\n') {
-                markup_text(m->to, (str){ words.at + from, i - from });
-                buf_char(m->to, '\n');
-                from = i + 1;
-            }
+        markup_escaped(m->to, buf_slice(&words));
         buf_text(m->to, "</pre>\n");
     }
     buf_end(&words, m->to);
