@@ -16,7 +16,6 @@ import pytest
 from differential import random_recording, writers
 from differential.tiny import BASE, MIB, event, freed, half, top
 
-import browser as chromium
 from conftest import ROOT, SANITIZER, environment, program, run
 
 EXAMPLES = sorted((ROOT / "examples").glob("*.pickle"))
@@ -518,26 +517,20 @@ def sound(page, address):
     assert [c for c in page.complaints() if not c.startswith("request of " + address)] == []
 
 
-def test_the_page_opens_in_a_browser(one, several, tmp_path_factory):
-    if chromium.program() is None:
-        pytest.skip("no Chromium here: the page was not opened in a browser")
-    made = chromium.Browser(tmp_path_factory.mktemp("profile"))
+def test_the_page_opens_in_a_browser(browser, one, several):
     shown = "document.getElementById('status-text')?.textContent.includes('requested')"
-    try:
-        address = "http://127.0.0.1:%d/%s/" % (one.port, one.token)
-        page = made.open(address)
-        page.wait(shown)
-        assert "22.20 GiB" in page.text("#who") and page.ask("document.getElementById('alarm').hidden")
-        sound(page, address)
-        page.close()
-        address = "http://localhost:%d/%s/" % (several.port, several.token)
-        index = made.open(address)
-        index.wait("document.querySelectorAll('tbody tr').length > 3")
-        assert index.ask("getComputedStyle(document.querySelector('table')).borderCollapse") == "collapse"
-        assert index.ask("document.querySelectorAll('img').length") == 0
-        index.ask("document.querySelector('tbody a').click()")
-        index.wait(shown)
-        sound(index, address)
-        index.close()
-    finally:
-        made.close()
+    address = "http://127.0.0.1:%d/%s/" % (one.port, one.token)
+    page = browser.open(address)
+    page.wait(shown)
+    assert "22.20 GiB" in page.text("#who") and page.ask("document.getElementById('alarm').hidden")
+    sound(page, address)
+    page.close()
+    address = "http://localhost:%d/%s/" % (several.port, several.token)
+    index = browser.open(address)
+    index.wait("document.querySelectorAll('tbody tr').length > 3")
+    assert index.ask("getComputedStyle(document.querySelector('table')).borderCollapse") == "collapse"
+    assert index.ask("document.querySelectorAll('img').length") == 0
+    index.ask("document.querySelector('tbody a').click()")
+    index.wait(shown)
+    sound(index, address)
+    index.close()
