@@ -1,10 +1,10 @@
-/* loader.js - unpacks the page's program, which is deflated in the page, and runs it. */
+// loader.js - unpacks the program of the page, which is deflated in it, and runs it.
 (() => {
   'use strict';
   const blocks = [];
   const same = (text) => text;
   const rules = { createScript: same, createScriptURL: same };
-  /* The policy of the page lets only this one make scripts, and none but those it has the hash of. */
+  /* The page lets only this one make scripts, and none but those it has the hash of. */
   const { trustedTypes } = globalThis;
   const policy = trustedTypes ? trustedTypes.createPolicy('vramscope', rules) : rules;
   const read = async (element) => {

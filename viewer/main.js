@@ -4,7 +4,7 @@ import { runWorker, startEngine } from './worker.js';
 import { schemaProblem } from './core/decode.js';
 import { start } from './ui/page.js';
 
-/* In a worker, which is under the page's policy too, only this one makes the address of a script. */
+/* A worker is under the page's policy too: there only this one makes the address of a script. */
 function ownPolicy() {
   return globalThis.trustedTypes?.createPolicy('vramscope', { createScriptURL: (url) => url });
 }

@@ -67,8 +67,8 @@ function coversOf(files, blocks) {
  * `files` as in the head of the page. Returns call(op, args) -> promise of an answer; args.file and
  * args.dev say which device (0 and 0). Beside the operations of answers.js and those in `more`:
  * block {n, bytes}: a block is here; end: no more will come; cover {wait}: the summary of a device,
- * now, when its allocations are here ('first') or when all is (true); covers: of each device of each
- * file what was computed beforehand, or null; decodes no device.
+ * now, when its allocations are here ('first') or when all is (true); covers: of each device of
+ * each file what was computed beforehand, or null; decodes no device.
  */
 export function createEngine(files, more = {}) {
   const ops = { ...answers, ...more };
