@@ -280,15 +280,13 @@ static void put_curve(struct making *m, const struct report_device *d)
 
 static void put_difference(struct making *m, const struct rank_unit *u)
 {
+    int64_t over;
     cell(m, "n");
-    if (u == NULL || m->ranks->skew_ratio < 0 || !u->whole) {
+    if (u == NULL || !ranks_over_median(m->ranks, u, &over)) {
         buf_char(m->to, '-');
     } else {
-        /* Both are peaks of recordings, far from the ends of 64 bits but in edited files. */
-        int64_t less =
-            (int64_t)((uint64_t)u->unit->common_peak_bytes - (uint64_t)m->ranks->median_bytes);
-        buf_text(m->to, less > 0 ? "+" : less < 0 ? "−" : "");
-        human_bytes(m->to, less < 0 && less != INT64_MIN ? -less : less);
+        buf_text(m->to, over > 0 ? "+" : over < 0 ? "−" : "");
+        human_bytes(m->to, over < 0 && over != INT64_MIN ? -over : over);
     }
     buf_text(m->to, "</td>");
 }
