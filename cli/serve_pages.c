@@ -98,13 +98,7 @@ static enum vrs_status write_entries(struct served_pages *p, const struct vrs_fi
         }
     }
     if (status != VRS_NOMEM && count > 0) {
-        struct vrs_view_options o = {
-            .size = sizeof o,
-            .paths = paths,
-            .user_root = p->s->common.user_root,
-            .library = p->s->common.library,
-            .device = p->s->common.device,
-        };
+        struct vrs_view_options o = view_page_options(p->s, paths);
         struct vrs_sink sink = { gathered_write, html };
         status = vrs_view(recording, count, &o, &sink, err);
     }

@@ -28,24 +28,27 @@ struct pages {
 /* Whether a picture is asked for instead of a page. */
 bool view_is_picture(const struct view_settings *s);
 
-/* The name of an option that only a picture has, if one was given. */
+/* An option of pictures that was given, --png and --svg among them; NULL: none. */
 const char *view_option_of_picture(const struct view_settings *s);
 
 /* EXIT_DONE, or says which options make no sense together, before any file is read. */
 int view_check_picture(const struct view_settings *s, const struct inputs *inputs);
 
 /* Writes the picture of the one recording that was read; the exit status. */
-int view_write_picture(struct pages *p);
-
-/* "run.pickle.gz" becomes "run" and `ending`; NULL: no memory.  To be freed. */
-char *view_default_name(const char *path, const char *ending);
-
-/* Whether a file of that name is an input that may be a recording, which it then has said.  A page
- * of last time, found in a folder, may go. */
-bool view_replaces_input(const struct pages *p, const char *name);
+int view_write_picture(const struct pages *p);
 
 /* Writes the page of all that was read; the exit status. */
-int view_write_page(struct pages *p);
+int view_write_page(const struct pages *p);
+
+/* What a page of recordings is asked for; `paths` has one for each. */
+struct vrs_view_options view_page_options(const struct view_settings *s, const char *const *paths);
+
+/* Writes what was read to -o, or to a file that is named after the first input, with `ending`; its
+ * name, and `said`, are then the answer.  The exit status. */
+typedef enum vrs_status view_writer(const struct pages *p, const struct vrs_sink *sink,
+                                    struct vrs_error *err);
+int view_write_file(const struct pages *p, const char *ending, view_writer *write,
+                    const char *said);
 
 /* Serves pages of the operands until a signal ends it; the exit status. */
 int view_serve(const struct view_settings *s, int count, char *const *names);

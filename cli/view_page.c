@@ -1,88 +1,27 @@
-/* view_page.c - the page of vramscope view: its name, and the file it becomes. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "message.h"
-#include "output.h"
+/* view_page.c - the page of vramscope view: what it is asked for. */
 #include "view.h"
 
-char *view_default_name(const char *path, const char *ending)
+struct vrs_view_options view_page_options(const struct view_settings *s, const char *const *paths)
 {
-    static const char *const endings[] = { ".gz", ".zst", ".pickle", ".pkl", ".json", ".html" };
-    const char *base = strrchr(path, '/') == NULL ? path : strrchr(path, '/') + 1;
-    size_t len = strlen(base);
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-        size_t known = strlen(endings[i]);
-        if (len > known && memcmp(base + len - known, endings[i], known) == 0)
-            len -= known;
-    }
-    bool piped = strcmp(base, "-") == 0;
-    size_t room = len + sizeof "vramscope" + strlen(ending);
-    char *name = malloc(room);
-    if (name != NULL && (piped || len == 0))
-        snprintf(name, room, "vramscope%s", ending);
-    else if (name != NULL)
-        snprintf(name, room, "%.*s%s", (int)len, base, ending);
-    return name;
-}
-
-bool view_replaces_input(const struct pages *p, const char *name)
-{
-    for (uint32_t i = 0; i < p->inputs.count; i++) {
-        const struct input *input = &p->inputs.at[i];
-        if (input->other)
-            continue;
-        if (p->s->common.output != NULL && output_replaces("-o", name, input->path))
-            return true;
-        if (p->s->common.output == NULL && !output_is_stream(input->path) &&
-            output_is_file(name, input->path)) {
-            message("%s would replace the recording it reads; name another file with -o", name);
-            return true;
-        }
-    }
-    return false;
-}
-
-static int write_named(struct pages *p, const char *name)
-{
-    struct vrs_view_options o = {
-        .size = sizeof o,
-        .paths = p->path,
-        .user_root = p->s->common.user_root,
-        .library = p->s->common.library,
-        .device = p->s->common.device,
-        .editor = p->s->editor,
-        .editor_path = p->s->editor_path,
+    return (struct vrs_view_options){
+        .size = sizeof(struct vrs_view_options),
+        .paths = paths,
+        .user_root = s->common.user_root,
+        .library = s->common.library,
+        .device = s->common.device,
+        .editor = s->editor,
+        .editor_path = s->editor_path,
     };
-    struct vrs_error err;
-    struct output output;
-    if (output_open(&output, "-o", name) != EXIT_DONE)
-        return EXIT_FAILED;
-    struct vrs_sink sink = { output_write, &output };
-    enum vrs_status status = vrs_view(p->recording, p->count, &o, &sink, &err);
-    int ended = EXIT_DONE;
-    if (status != VRS_OK && output.error == 0) {
-        message_failure(p->path[0], &err);
-        ended = failure_exit(status);
-    }
-    int closed = output_close(&output, status == VRS_OK);
-    /* A name that the user did not give is the answer. */
-    if (ended == EXIT_DONE && closed == EXIT_DONE && p->s->common.output == NULL)
-        printf("%s: open it in a browser; it needs nothing else\n", name);
-    return ended != EXIT_DONE ? ended : closed;
 }
 
-int view_write_page(struct pages *p)
+static enum vrs_status write_page(const struct pages *p, const struct vrs_sink *sink,
+                                  struct vrs_error *err)
 {
-    char *made =
-        p->s->common.output == NULL ? view_default_name(p->inputs.at[0].path, ".html") : NULL;
-    const char *name = p->s->common.output == NULL ? made : p->s->common.output;
-    if (name == NULL) {
-        message("out of memory");
-        return EXIT_FAILED;
-    }
-    int ended = view_replaces_input(p, name) ? EXIT_USAGE : write_named(p, name);
-    free(made);
-    return ended;
+    struct vrs_view_options o = view_page_options(p->s, p->path);
+    return vrs_view(p->recording, p->count, &o, sink, err);
+}
+
+int view_write_page(const struct pages *p)
+{
+    return view_write_file(p, ".html", write_page, ": open it in a browser; it needs nothing else");
 }

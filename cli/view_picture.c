@@ -1,11 +1,8 @@
-/* view_picture.c - the picture of vramscope view: which options it takes, and its file. */
+/* view_picture.c - the picture of vramscope view: which options it takes. */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "help.h"
 #include "message.h"
 #include "output.h"
 #include "view.h"
@@ -58,9 +55,10 @@ const char *view_option_of_picture(const struct view_settings *s)
         const char *name;
         bool given;
     } options[] = {
-        { "--view", s->view != NULL },   { "--by", s->by != NULL }, { "--at", s->at != NULL },
-        { "--from", s->from != NULL },   { "--to", s->to != NULL }, { "--dark", s->dark },
-        { "--size", s->pixels != NULL }, { "--detail", s->detail },
+        { "--png", s->png },       { "--svg", s->svg },       { "--view", s->view != NULL },
+        { "--by", s->by != NULL }, { "--at", s->at != NULL }, { "--from", s->from != NULL },
+        { "--to", s->to != NULL }, { "--dark", s->dark },     { "--size", s->pixels != NULL },
+        { "--detail", s->detail },
     };
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
         if (options[i].given)
@@ -82,6 +80,11 @@ int view_check_picture(const struct view_settings *s, const struct inputs *input
         message("--svg and --png are two pictures; ask for one");
         return EXIT_USAGE;
     }
+    if (s->editor != NULL || s->editor_path != NULL) {
+        message("%s is of the page; a picture has no links",
+                s->editor != NULL ? "--editor" : "--editor-path");
+        return EXIT_USAGE;
+    }
     if (s->detail && !s->svg) {
         message("--detail is of --svg; of a PNG it is --view stack");
         return EXIT_USAGE;
@@ -100,7 +103,7 @@ int view_check_picture(const struct view_settings *s, const struct inputs *input
         message("%s", err.message);
         return EXIT_USAGE;
     }
-    if (s->png && s->common.output != NULL && strcmp(s->common.output, "-") == 0 &&
+    if (s->png && s->common.output != NULL && output_is_stream(s->common.output) &&
         isatty(STDOUT_FILENO)) {
         message("a PNG is not for a terminal; -o names a file, or standard output goes to one");
         return EXIT_USAGE;
@@ -108,43 +111,19 @@ int view_check_picture(const struct view_settings *s, const struct inputs *input
     return EXIT_DONE;
 }
 
-static int write_named(struct pages *p, const char *name)
+static enum vrs_status write_picture(const struct pages *p, const struct vrs_sink *sink,
+                                     struct vrs_error *err)
 {
     struct vrs_picture_options o = options_of(p->s, p->path[0]);
-    struct vrs_error err;
-    struct output output;
-    if (output_open(&output, "-o", name) != EXIT_DONE)
-        return EXIT_FAILED;
-    struct vrs_sink sink = { output_write, &output };
-    enum vrs_status status = vrs_picture(p->recording[0], &o, &sink, &err);
-    int ended = EXIT_DONE;
-    if (status != VRS_OK && output.error == 0) {
-        message_failure(p->path[0], &err);
-        ended = status == VRS_USAGE ? EXIT_USAGE : EXIT_FAILED;
-    }
-    int closed = output_close(&output, status == VRS_OK);
-    /* A name that the user did not give is the answer. */
-    if (ended == EXIT_DONE && closed == EXIT_DONE && p->s->common.output == NULL)
-        printf("%s\n", name);
-    return ended != EXIT_DONE ? ended : closed;
+    return vrs_picture(p->recording[0], &o, sink, err);
 }
 
-int view_write_picture(struct pages *p)
+int view_write_picture(const struct pages *p)
 {
-    char *made = NULL;
-    const char *name = p->s->common.output;
     if (p->count > 1) {
         message("%s holds %u recordings, and a picture is of one; view makes one page of them",
                 p->path[0], (unsigned)p->count);
         return EXIT_USAGE;
     }
-    if (name == NULL)
-        name = made = view_default_name(p->inputs.at[0].path, p->s->svg ? ".svg" : ".png");
-    if (name == NULL) {
-        message("out of memory");
-        return EXIT_FAILED;
-    }
-    int ended = view_replaces_input(p, name) ? EXIT_USAGE : write_named(p, name);
-    free(made);
-    return ended;
+    return view_write_file(p, p->s->svg ? ".svg" : ".png", write_picture, "");
 }

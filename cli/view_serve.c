@@ -52,6 +52,7 @@ static bool catch_signals(void)
 /* Words that make no sense with --serve; EXIT_DONE where there are none. */
 static int check_words(const struct view_settings *s)
 {
+    const char *picture = view_option_of_picture(s);
     if (!s->serve) {
         message("--port is of --serve; add that, or leave --port out");
         return EXIT_USAGE;
@@ -60,9 +61,9 @@ static int check_words(const struct view_settings *s)
         message("--serve writes no file; leave out -o %s, or --serve", s->common.output);
         return EXIT_USAGE;
     }
-    const char *picture = s->svg ? "--svg" : s->png ? "--png" : view_option_of_picture(s);
     if (picture != NULL) {
-        message("--serve serves pages, and %s is of a picture; leave one out", picture);
+        message("%s is of a picture, and --serve serves pages; leave out %s, or --serve", picture,
+                picture);
         return EXIT_USAGE;
     }
     if (s->port > PORT_MOST) {

@@ -59,7 +59,8 @@ function runPage() {
   const engine = startEngine(head.files, workersOf(text, policy)(), text);
   const take = (element) => engine.block(Number(element.id.slice(1)), takeText(element));
   engine.block(0, takeText(document.getElementById('cover')));
-  blocks.forEach(take);
+  /* None is kept: an element that has left the page would still hold its text. */
+  blocks.splice(0).forEach(take);
   globalThis.vrs_block = () => take(document.currentScript.previousElementSibling);
   // The parser may be at its end already.
   if (document.readyState === 'loading') addEventListener('DOMContentLoaded', () => engine.end());

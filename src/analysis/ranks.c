@@ -474,3 +474,12 @@ enum vrs_status ranks_compute(struct rank_unit *unit, uint32_t units, bool one_c
     *ret = c.ranks;
     return VRS_OK;
 }
+
+bool ranks_over_median(const struct ranks *ranks, const struct rank_unit *unit, int64_t *ret)
+{
+    if (ranks->skew_ratio < 0 || !unit->whole)
+        return false;
+    /* Both are peaks of recordings, far from the ends of 64 bits but in edited files. */
+    *ret = (int64_t)((uint64_t)unit->unit->common_peak_bytes - (uint64_t)ranks->median_bytes);
+    return true;
+}

@@ -76,6 +76,10 @@ enum vrs_status ranks_compute(struct rank_unit *unit, uint32_t units, bool one_c
                               struct arena *keep, struct arena *scratch, struct ranks *ret,
                               struct vrs_error *err) MUST_CHECK;
 
+/* How far a unit's peak lies above the median.  False where that says nothing: there is no skew, or
+ * the unit's file is cut. */
+bool ranks_over_median(const struct ranks *ranks, const struct rank_unit *unit, int64_t *ret);
+
 /* The last "rank3", "rank-3", "rank_3" in a file's name, else in its folders', else the last "_3"
  * in its name; -1: none. */
 int64_t rank_of_path(str path);

@@ -2,11 +2,6 @@
 #include "api/result.h"
 #include "render/ranks_page.h"
 
-static str text_of(const char *text)
-{
-    return text == NULL ? S("") : str_from(text);
-}
-
 static enum vrs_status write_page(const struct vrs_result *reports,
                                   const struct vrs_index_options *o, struct out *out,
                                   struct arena *scratch, struct vrs_error *err)
@@ -17,8 +12,8 @@ static enum vrs_status write_page(const struct vrs_result *reports,
     for (uint32_t i = 0; i < o->files; i++)
         file[i] = (struct ranks_file){
             .path = str_from(o->file[i].path),
-            .href = text_of(o->file[i].href),
-            .failure = text_of(o->file[i].failure),
+            .href = text_or_empty(o->file[i].href),
+            .failure = text_or_empty(o->file[i].failure),
         };
     struct ranks_page page = {
         .set = &reports->set,

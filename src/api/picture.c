@@ -1,6 +1,4 @@
 /* picture.c - a recording as one picture in a file. */
-#include <stdio.h>
-
 #include "api/report.h"
 #include "api/result.h"
 #include "render/picture_layout.h"

@@ -1,34 +1,17 @@
 /* check_junit.c - a checked budget as JUnit XML: a suite for each device, a case for each limit.
  *
  * A limit that could not be decided is a skipped case; with --strict it is an error. */
-#include "base/utf8.h"
 #include "render/check_words.h"
 #include "render/escape.h"
+#include "render/markup.h"
 
-/* Text of an element or attribute.  XML has no way to write a control character, so those are
- * escaped as for a terminal, and so are the two code points that are no characters. */
+/* Text of an element or attribute. */
 static void put_xml(struct buf *to, str text, bool ascii)
 {
     struct buf plain;
     buf_init(&plain, SIZE_MAX / 2);
     escape_text(&plain, text, ascii);
-    for (size_t at = 0; at < plain.len;) {
-        uint32_t point;
-        size_t len = utf8_decode((str){ plain.at + at, plain.len - at }, &point);
-        if (point == '&')
-            buf_text(to, "&amp;");
-        else if (point == '<')
-            buf_text(to, "&lt;");
-        else if (point == '>')
-            buf_text(to, "&gt;");
-        else if (point == '"')
-            buf_text(to, "&quot;");
-        else if (point == 0xfffe || point == 0xffff)
-            buf_format(to, "\\u{%x}", (unsigned)point);
-        else
-            buf_bytes(to, plain.at + at, len);
-        at += len;
-    }
+    markup_escaped(to, buf_slice(&plain));
     buf_end(&plain, to);
 }
 

@@ -1,6 +1,4 @@
 /* picture_png.c - a picture as pixels: lines, letters and bands on a canvas, then a PNG. */
-#include <stdio.h>
-
 #include "base/utf8.h"
 #include "render/font.h"
 #include "render/paint.h"

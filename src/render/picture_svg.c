@@ -1,7 +1,6 @@
 /* picture_svg.c - a picture as SVG: one path for each group, no script, nothing from elsewhere. */
-#include <stdio.h>
-
 #include "render/base64.h"
+#include "render/markup.h"
 #include "render/paint.h"
 #include "render/picture_layout.h"
 #include "render/png.h"
@@ -19,24 +18,6 @@ static struct buf *text_of(struct pen *pen)
     struct sheet_svg *s = (struct sheet_svg *)pen;
     out_flush(s->out, OUT_ENOUGH);
     return &s->out->text;
-}
-
-/* Text that an XML reader gives back as it is; it has no control characters any more. */
-static void put_xml(struct buf *to, str text)
-{
-    for (size_t i = 0; i < text.len; i++) {
-        char c = text.ptr[i];
-        if (c == '<' || c == '>' || c == '&' || c == '"' || c == '\'')
-            buf_format(to, "&#%u;", (unsigned)c);
-        else if ((unsigned char)c == 0xef && text.len - i > 2 &&
-                 (unsigned char)text.ptr[i + 1] == 0xbf && (unsigned char)text.ptr[i + 2] >= 0xbe) {
-            /* U+FFFE and U+FFFF, which XML has not. */
-            buf_text(to, "\\u{fffe}");
-            i += 2;
-        } else {
-            buf_char(to, c);
-        }
-    }
 }
 
 static void fill(struct pen *pen, struct pen_box b, uint32_t colour)
@@ -127,7 +108,7 @@ static void text(struct pen *pen, const struct pen_text *how, str words)
         buf_format(to, " stroke=\"#%06x\" stroke-width=\"3\" paint-order=\"stroke\"",
                    (unsigned)pen->palette->ground);
     buf_char(to, '>');
-    put_xml(to, words);
+    markup_escaped(to, words);
     buf_text(to, "</text>\n");
 }
 
@@ -192,7 +173,7 @@ static void put_area(struct buf *to, const struct area *a, const struct scene_gr
     if (!drawn)
         return;
     buf_format(to, "\" fill=\"#%06x\" stroke=\"none\"><title>", (unsigned)colour);
-    put_xml(to, group->name);
+    markup_escaped(to, group->name);
     buf_text(to, "</title></path>\n");
 }
 
@@ -303,11 +284,11 @@ static void put_head(struct pen *pen, const struct scene *scene, struct picture_
                (unsigned)size.W, (unsigned)size.H, (unsigned)size.W, (unsigned)size.H, FONT_SIZE);
     buf_init(&words, SIZE_MAX / 2);
     picture_title(&words, scene);
-    put_xml(to, buf_slice(&words));
+    markup_escaped(to, buf_slice(&words));
     buf_text(to, "</title>\n<desc id=\"desc\">");
     words.len = 0;
     picture_describe(&words, scene);
-    put_xml(to, buf_slice(&words));
+    markup_escaped(to, buf_slice(&words));
     buf_format(to,
                "Drawn by vramscope %s.</desc>\n<defs>\n"
                "<pattern id=\"free\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\">"

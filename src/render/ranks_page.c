@@ -156,10 +156,16 @@ static void cell(struct making *m, const char *class)
     buf_char(m->to, '>');
 }
 
+/* A report may be of a file that is not among those of the page. */
+static str in_folder(const struct making *m, str path)
+{
+    str folder = { m->page->file[0].path.ptr, m->folder };
+    return str_starts(path, folder) ? (str){ path.ptr + folder.len, path.len - folder.len } : path;
+}
+
 static void put_path(struct making *m, const struct report *report)
 {
-    str path = report->file.path;
-    markup_text(m->to, (str){ path.ptr + m->folder, path.len - m->folder });
+    markup_text(m->to, in_folder(m, report->file.path));
     if (report->file.entry.ptr == NULL)
         return;
     buf_char(m->to, ' ');
@@ -274,15 +280,13 @@ static void put_curve(struct making *m, const struct report_device *d)
 
 static void put_difference(struct making *m, const struct rank_unit *u)
 {
+    int64_t over;
     cell(m, "n");
-    if (u == NULL || m->ranks->skew_ratio < 0 || !u->whole) {
+    if (u == NULL || !ranks_over_median(m->ranks, u, &over)) {
         buf_char(m->to, '-');
     } else {
-        /* Both are peaks of recordings, far from the ends of 64 bits but in edited files. */
-        int64_t less =
-            (int64_t)((uint64_t)u->unit->common_peak_bytes - (uint64_t)m->ranks->median_bytes);
-        buf_text(m->to, less > 0 ? "+" : less < 0 ? "−" : "");
-        human_bytes(m->to, less < 0 && less != INT64_MIN ? -less : less);
+        buf_text(m->to, over > 0 ? "+" : over < 0 ? "−" : "");
+        human_bytes(m->to, over < 0 && over != INT64_MIN ? -over : over);
     }
     buf_text(m->to, "</td>");
 }
@@ -370,14 +374,8 @@ static void put_words(struct making *m)
     buf_init(&words, SIZE_MAX / 2);
     ranks_text(&words, &style, m->ranks, false);
     if (words.len > 0) {
-        /* Its lines are escaped already, so what is left is markup alone. */
         buf_text(m->to, "<h2>Compared</h2>\n<pre>");
-        for (size_t from = 0, i = 0; i < words.len; i++)
-            if (words.at[i] == '\n') {
-                markup_text(m->to, (str){ words.at + from, i - from });
-                buf_char(m->to, '\n');
-                from = i + 1;
-            }
+        markup_escaped(m->to, buf_slice(&words));
         buf_text(m->to, "</pre>\n");
     }
     buf_end(&words, m->to);
@@ -393,7 +391,7 @@ static void put_failures(struct making *m)
         buf_text(m->to, any ? "" : "<h2>Could not be read</h2>\n<ul>\n");
         any = true;
         buf_text(m->to, "<li><span class=\"f\">");
-        markup_text(m->to, (str){ file->path.ptr + m->folder, file->path.len - m->folder });
+        markup_text(m->to, in_folder(m, file->path));
         buf_text(m->to, "</span>: <span class=\"b\">");
         markup_text(m->to, file->failure);
         buf_text(m->to, "</span></li>\n");
@@ -406,7 +404,7 @@ enum vrs_status ranks_page(struct out *out, const struct ranks_page *page, struc
                            struct vrs_error *err)
 {
     struct making m = { .page = page, .ranks = page->set->ranks, .out = out, .to = &out->text };
-    m.folder = page->files > 0 ? common_folder(page) : 0;
+    m.folder = common_folder(page);
     TRY(find_rows(&m, scratch, err));
     for (uint32_t i = 0; i < m.ranks->units; i++)
         m.ranked = m.ranked || m.ranks->unit[i].rank_named;

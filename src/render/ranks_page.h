@@ -14,10 +14,10 @@ struct ranks_file {
 };
 
 struct ranks_page {
-    const struct answer_set *set; /* of reports, with `ranks` */
-    const struct ranks_file *file;
-    uint32_t files;
-    const char *tool; /* version */
+    const struct answer_set *set;  /* of reports, with `ranks` */
+    const struct ranks_file *file; /* in the order of their paths */
+    uint32_t files;                /* at least 1 */
+    const char *tool;              /* version */
 };
 
 /* Rows by their peaks, the largest first, on one scale; then what ranks_text says, then the files

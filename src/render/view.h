@@ -108,8 +108,8 @@ struct viewing {
 enum vrs_status view_tables(struct study *s, struct view_blocks *blocks, struct view_device *ret,
                             struct vrs_error *err) MUST_CHECK;
 
-/* Queues the curves of the whole recording in few columns, which stand in the study's scratch, finds
- * what they tell of the card, and the figures that the page must find again. */
+/* Queues the curves of the whole recording in few columns, which stand in the study's scratch,
+ * finds what they tell of the card, and the figures that the page must find again. */
 enum vrs_status view_cover(const struct study *s, struct view_blocks *blocks,
                            struct view_device *ret, struct vrs_error *err) MUST_CHECK;
 

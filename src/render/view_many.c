@@ -107,7 +107,7 @@ static void put_place(struct json *j, const struct viewing *v, const struct unit
 
 static void put_unit(struct json *j, const struct viewing *v, const struct rank_unit *u)
 {
-    const struct ranks *ranks = v->ranks;
+    int64_t over;
     json_line_object(j, NULL);
     put_place(j, v, u->unit);
     json_i64(j, "rank", u->rank);
@@ -115,8 +115,8 @@ static void put_unit(struct json *j, const struct viewing *v, const struct rank_
     json_bool(j, "whole", u->whole);
     json_i64(j, "peak_bytes", u->unit->common_peak_bytes);
     json_text(j, "peak_phase", u->unit->peak_phase);
-    if (u->whole && ranks->skew_ratio >= 0)
-        json_i64(j, "over_median_bytes", u->unit->common_peak_bytes - ranks->median_bytes);
+    if (ranks_over_median(v->ranks, u, &over))
+        json_i64(j, "over_median_bytes", over);
     else
         json_null(j, "over_median_bytes");
     json_close(j);

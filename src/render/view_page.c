@@ -1,5 +1,6 @@
 /* view_page.c - the parts of the page that the build made, and the recording between them. */
 #include "render/base64.h"
+#include "render/markup.h"
 #include "render/render.h"
 #include "render/view.h"
 
@@ -7,25 +8,6 @@
  * cover; then before the other blocks, and behind them. */
 extern const char view_before_title[], view_before_report[], view_before_head[],
     view_before_cover[], view_before_blocks[], view_after_blocks[];
-
-/* Text between tags; quotes do not matter there. */
-static void put_text(struct buf *to, str text)
-{
-    for (size_t i = 0; i < text.len; i++)
-        switch (text.ptr[i]) {
-        case '<':
-            buf_text(to, "&lt;");
-            break;
-        case '>':
-            buf_text(to, "&gt;");
-            break;
-        case '&':
-            buf_text(to, "&amp;");
-            break;
-        default:
-            buf_char(to, text.ptr[i]);
-        }
-}
 
 /* What a terminal would show: it stays where there is no JavaScript. */
 static void put_report(struct buf *to, const struct viewing *v, const struct view_file *file)
@@ -38,17 +20,9 @@ static void put_report(struct buf *to, const struct viewing *v, const struct vie
     report_text(&out, file->report, false, &options);
     out_into_end(&out);
     buf_text(to, "<pre>");
-    put_text(to, buf_slice(&text));
+    markup_escaped(to, buf_slice(&text));
     buf_text(to, "</pre>");
     buf_end(&text, to);
-}
-
-static str base_name(str path)
-{
-    size_t from = path.len;
-    while (from > 0 && path.ptr[from - 1] != '/')
-        from--;
-    return (str){ path.ptr + from, path.len - from };
 }
 
 static void put_block(struct out *out, const struct buf *block)
@@ -65,7 +39,7 @@ void view_page(struct out *out, const struct viewing *v)
 {
     struct buf *to = &out->text;
     buf_text(to, view_before_title);
-    put_text(to, base_name(v->file[0].report->report[0].file.path));
+    markup_text(to, v->file[0].report->report[0].file.path);
     buf_text(to, " - vramscope");
     buf_text(to, view_before_report);
     for (uint32_t i = 0; i < v->files; i++)

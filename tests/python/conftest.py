@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+import browser as chromium
+
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
 
@@ -283,3 +285,35 @@ def bundled():
     if not found:
         pytest.skip("examples/ holds no recording")
     return {p.name: (p, reader.load(p.read_bytes())[0]) for p in found}
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory):
+    """The one Chromium of all tests."""
+    if chromium.program() is None:
+        pytest.skip("no Chromium here: the page was not opened in a browser")
+    made = chromium.Browser(tmp_path_factory.mktemp("profile"))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def pages(browser):
+    """Opens recordings; at the end each page must have asked for nothing and complained of nothing."""
+    from pages import Opened, written
+
+    made = []
+
+    def show(*recording, fragment="", size=(1280, 800), before=None):
+        page = Opened(browser, "about:blank", *size)
+        made.append(page)
+        if before:
+            before(page)
+        page.send("Page.navigate", url=written(*recording).as_uri() + fragment)
+        return page.ready()
+
+    yield show
+    for page in made:
+        complaints = page.complaints()
+        page.close()
+        assert complaints == []

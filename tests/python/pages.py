@@ -1,11 +1,9 @@
-"""Pages of `vramscope view` for the tests in a browser: written once, opened, looked over at the end."""
+"""Pages of `vramscope view` for the tests in a browser: written once, and what is asked of one that is open."""
 import json
 import tempfile
 import time
 from functools import lru_cache
 from pathlib import Path
-
-import pytest
 
 import browser as chromium
 from conftest import ROOT, run
@@ -106,32 +104,3 @@ def size(text):
     """The bytes of `1.50 GiB` and its like."""
     number, unit = plain(text).replace("\u2212", "-").split()
     return float(number) * {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}[unit]
-
-
-@pytest.fixture(scope="session")
-def browser(tmp_path_factory):
-    if chromium.program() is None:
-        pytest.skip("no Chromium here: the page was not opened in a browser")
-    made = chromium.Browser(tmp_path_factory.mktemp("profile"))
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def pages(browser):
-    """Opens recordings; at the end each page must have asked for nothing and complained of nothing."""
-    made = []
-
-    def show(*recording, fragment="", size=(1280, 800), before=None):
-        page = Opened(browser, "about:blank", *size)
-        made.append(page)
-        if before:
-            before(page)
-        page.send("Page.navigate", url=written(*recording).as_uri() + fragment)
-        return page.ready()
-
-    yield show
-    for page in made:
-        complaints = page.complaints()
-        page.close()
-        assert complaints == []

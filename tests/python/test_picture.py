@@ -308,6 +308,8 @@ def test_real_files_become_pictures(shared):
     (["--dark"], "--dark is of a picture"),
     (["--png", "--svg"], "two pictures"),
     (["--png", "--detail"], "--detail is of --svg"),
+    (["--png", "--editor", "zed"], "--editor is of the page"),
+    (["--svg", "--editor-path", "/a=/b"], "--editor-path is of the page"),
     (["--svg", "--detail", "--view", "map"], "detail is of an SVG of groups"),
     (["--png", "--size", "12"], "--size is pixels"),
     (["--png", "--size", "10x10"], "320x160"),

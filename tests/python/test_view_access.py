@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import recordings
-from pages import EXAMPLES, browser, pages  # noqa: F401
+from pages import EXAMPLES
 
 LEVELS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 VIEWS = ("stack", "groups", "map", "state", "flame", "leaks", "diff")

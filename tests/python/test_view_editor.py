@@ -2,7 +2,7 @@
 from conftest import run
 
 import recordings
-from pages import EXAMPLES, browser, pages  # noqa: F401
+from pages import EXAMPLES
 
 SCRIPT = """
 stack one /job/src/NAME.py:7 main < SCHEME//x.py:3 run < run.py:9 main

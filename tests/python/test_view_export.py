@@ -10,7 +10,7 @@ import pytest
 
 import recordings
 from conftest import run
-from pages import EXAMPLES, browser, pages  # noqa: F401
+from pages import EXAMPLES
 
 SVG = "{http://www.w3.org/2000/svg}"
 # Keeps what the page saves: [name, text or data address].

@@ -4,7 +4,6 @@ import shutil
 import pytest
 
 import recordings
-from pages import browser, pages  # noqa: F401
 
 NAMES = ["</script><script>alert(1)</script>", "<img src=x onerror=alert(1)>", "\"'><svg onload=alert(1)>",
          "a\u202eyp.live", "\u2066left\u2069\u0000\u0007\u0085", "&lt;b&gt; &amp;", "=HYPERLINK(\"http://example.org\")",

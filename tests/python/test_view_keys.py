@@ -4,7 +4,7 @@ import time
 import pytest
 
 from browser import SHIFT
-from pages import EXAMPLES, browser, pages, plain  # noqa: F401
+from pages import EXAMPLES
 
 PEAK = 3160          # the state of the peak of oom.pickle: after event 3159
 STATE = "#v=1&x=e600-2400&at=2000"

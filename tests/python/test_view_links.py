@@ -5,7 +5,7 @@ from urllib.parse import quote
 import pytest
 
 import recordings
-from pages import EXAMPLES, browser, pages  # noqa: F401
+from pages import EXAMPLES
 
 DEFAULT = {"v": "1", "file": "0", "dev": "0", "view": "stack", "y": "0-", "by": "category"}
 

@@ -49,15 +49,6 @@ def test_pairs_of_real_files_are_those_of_diff(shared, a, b):
 # In a browser ----------------------------------------------------------------------------------
 
 @pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    if chromium.program() is None:
-        pytest.skip("no Chromium here: the page was not opened in a browser")
-    made = chromium.Browser(tmp_path_factory.mktemp("profile"))
-    yield made
-    made.close()
-
-
-@pytest.fixture(scope="module")
 def ranks(tmp_path_factory):
     folder = tmp_path_factory.mktemp("ranks")
     run("view", *recordings.eight_ranks(folder), "-o", folder / "ranks.html", expect=0)

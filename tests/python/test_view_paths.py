@@ -7,7 +7,7 @@ import pytest
 
 import recordings
 from conftest import run
-from pages import EXAMPLES, browser, pages, plain, size  # noqa: F401
+from pages import EXAMPLES, plain, size
 
 PINNED = "document.getElementById('details').classList.contains('pinned')"
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from pages import EXAMPLES, browser, pages  # noqa: F401
+from pages import EXAMPLES
 
 STORED = Path(__file__).parent / "pictures"
 SIZES = [(360, 740), (1280, 800), (1920, 1080)]

@@ -4,7 +4,7 @@ import re
 import pytest
 
 import recordings
-from pages import browser, pages, plain, size  # noqa: F401
+from pages import plain, size
 
 # Three steps of one layer; the output of a step lives until the next has made its own.
 HEAD = """include torch.stacks

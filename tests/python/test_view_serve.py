@@ -16,7 +16,6 @@ import pytest
 from differential import random_recording, writers
 from differential.tiny import BASE, MIB, event, freed, half, top
 
-import browser as chromium
 from conftest import ROOT, SANITIZER, environment, program, run
 
 EXAMPLES = sorted((ROOT / "examples").glob("*.pickle"))
@@ -130,6 +129,12 @@ def test_the_page_is_what_view_writes(one):
     assert answer.status == 200
     assert answer.body == run("view", ROOT / "examples/oom.pickle", "-o", "-", expect=0).raw
     assert int(answer.headers["content-length"]) == len(answer.body)
+
+
+def test_the_page_has_the_editor_that_was_asked_for():
+    words = (ROOT / "examples/oom.pickle", "--editor", "zed", "--editor-path", "/a=/b")
+    with serving(*words) as server:
+        assert server.ask().body == run("view", *words, "-o", "-", expect=0).raw
 
 
 def test_every_address_has_a_token_of_its_own():
@@ -460,6 +465,7 @@ def test_words_that_make_no_sense(tmp_path):
     assert "--serve" in run("view", "--port", "8000", example, cwd=tmp_path, expect=2).err
     assert "--png is of a picture" in run("view", "--serve", "--png", example, expect=2).err
     assert "--by is of a picture" in run("view", "--serve", "--by", "site", example, expect=2).err
+    assert "--dark is of a picture" in run("view", "--serve", "--dark", example, cwd=tmp_path, expect=2).err
     assert "65535" in run("view", "--serve", "--port", "65536", example, expect=2).err
     assert "standard input" in run("view", "--serve", "-", expect=2).err
     os.mkfifo(tmp_path / "pipe")
@@ -512,26 +518,20 @@ def sound(page, address):
     assert [c for c in page.complaints() if not c.startswith("request of " + address)] == []
 
 
-def test_the_page_opens_in_a_browser(one, several, tmp_path_factory):
-    if chromium.program() is None:
-        pytest.skip("no Chromium here: the page was not opened in a browser")
-    made = chromium.Browser(tmp_path_factory.mktemp("profile"))
+def test_the_page_opens_in_a_browser(browser, one, several):
     shown = "document.getElementById('status-text')?.textContent.includes('requested')"
-    try:
-        address = "http://127.0.0.1:%d/%s/" % (one.port, one.token)
-        page = made.open(address)
-        page.wait(shown)
-        assert "22.20 GiB" in page.text("#who") and page.ask("document.getElementById('alarm').hidden")
-        sound(page, address)
-        page.close()
-        address = "http://localhost:%d/%s/" % (several.port, several.token)
-        index = made.open(address)
-        index.wait("document.querySelectorAll('tbody tr').length > 3")
-        assert index.ask("getComputedStyle(document.querySelector('table')).borderCollapse") == "collapse"
-        assert index.ask("document.querySelectorAll('img').length") == 0
-        index.ask("document.querySelector('tbody a').click()")
-        index.wait(shown)
-        sound(index, address)
-        index.close()
-    finally:
-        made.close()
+    address = "http://127.0.0.1:%d/%s/" % (one.port, one.token)
+    page = browser.open(address)
+    page.wait(shown)
+    assert "22.20 GiB" in page.text("#who") and page.ask("document.getElementById('alarm').hidden")
+    sound(page, address)
+    page.close()
+    address = "http://localhost:%d/%s/" % (several.port, several.token)
+    index = browser.open(address)
+    index.wait("document.querySelectorAll('tbody tr').length > 3")
+    assert index.ask("getComputedStyle(document.querySelector('table')).borderCollapse") == "collapse"
+    assert index.ask("document.querySelectorAll('img').length") == 0
+    index.ask("document.querySelector('tbody a').click()")
+    index.wait(shown)
+    sound(index, address)
+    index.close()

@@ -1,7 +1,6 @@
 """What the page says of recordings that are not the happy path: one sentence each, and the way out."""
 import re
 
-import pytest
 import recordings
 from differential import writers
 from differential.tiny import BASE, MIB, block, event, half, segment, top
@@ -10,15 +9,6 @@ import browser as chromium
 from conftest import ROOT, run
 
 ONE_MOMENT = "Recording was not enabled; this is one moment, not a history."
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    if chromium.program() is None:
-        pytest.skip("no Chromium here: the page was not opened in a browser")
-    made = chromium.Browser(tmp_path_factory.mktemp("profile"))
-    yield made
-    made.close()
 
 
 def written(folder, recording):
@@ -179,6 +169,7 @@ def test_a_damaged_column_leaves_the_report(browser, tmp_path):
 
 def test_without_javascript_the_report_remains(browser, tmp_path):
     page_file = written(tmp_path, ROOT / "examples/leak.pickle")
+    assert '<main id="report"><pre>' in page_file.read_text(encoding="utf-8")
     page = browser.open("about:blank", 1280, 800)
     page.send("Emulation.setScriptExecutionDisabled", value=True)
     page.send("Page.navigate", url=page_file.as_uri())

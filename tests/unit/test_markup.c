@@ -37,6 +37,17 @@ static void what_a_terminal_would_obey_is_visible(void **state)
     check(S("\xff<\xc3"), "\\xff&lt;\\xc3");
 }
 
+static void lines_stay_and_what_xml_has_not_is_visible(void **state)
+{
+    (void)state;
+    struct buf b;
+    buf_init(&b, 1 << 10);
+    markup_escaped(&b, S("a<b\n\\x1b \ufffe\uffff\ufffd\xef\xbf"));
+    buf_char(&b, '\0');
+    assert_string_equal(b.at, "a&lt;b\n\\x1b \\u{fffe}\\u{ffff}\ufffd\xef\xbf");
+    buf_free(&b);
+}
+
 static void a_full_buffer_fails(void **state)
 {
     (void)state;
@@ -52,6 +63,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_is_markup),
         cmocka_unit_test(what_a_terminal_would_obey_is_visible),
+        cmocka_unit_test(lines_stay_and_what_xml_has_not_is_visible),
         cmocka_unit_test(a_full_buffer_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

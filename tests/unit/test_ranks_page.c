@@ -104,6 +104,25 @@ static void rows_stand_by_their_peaks(void **state)
     vrs_result_free(set);
 }
 
+/* A caller's list of files need not be that of the reports. */
+static void rows_of_other_files_have_no_link(void **state)
+{
+    (void)state;
+    static struct written to;
+    const struct vrs_index_file other = { "/a/folder/with/a/long/name/x.json", "1", NULL };
+    struct vrs_index_options o = { .size = sizeof o, .file = &other, .files = 1 };
+    struct vrs_sink sink = written_sink(&to);
+    struct vrs_result *set = joined();
+    assert_int_equal(vrs_index(set, &o, &sink, NULL), VRS_OK);
+    static const char *const words[] = {
+        "<h1>/a/folder/with/a/long/name/</h1>",
+        "<tr><td>rank 0 cuda:0</td><td class=\"f\">jobs/a&lt;b&gt;_rank0.json</td>",
+        "</html>",
+    };
+    assert_in_order(to.at, words, sizeof words / sizeof *words);
+    vrs_result_free(set);
+}
+
 static void same(void *arg)
 {
     const struct work *w = arg;
@@ -134,6 +153,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_stand_by_their_peaks),
+        cmocka_unit_test(rows_of_other_files_have_no_link),
         cmocka_unit_test(without_memory_it_fails),
         cmocka_unit_test(it_is_of_joined_reports),
     };
