@@ -35,6 +35,7 @@ static void ask_entry(const struct indexing *x, const struct vrs_file *opened, u
     struct vrs_report_options o = {
         COMMON_MEMBERS(o, &x->s->common, path),
         .part = true,
+        .curve = true,
     };
     struct vrs_error err;
     enum vrs_status status = vrs_recording(opened, i, &recording, &err);

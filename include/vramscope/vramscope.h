@@ -97,6 +97,7 @@ struct vrs_report_options {
                               times are the same */
     uint64_t peer_oom_us;  /* when another of those parts last ran out of memory, plus 1: what
                               comes later is not compared; 0: none did */
+    bool curve;            /* of a part: also a small curve, which vrs_index draws */
 };
 VRS_API enum vrs_status vrs_report(const struct vrs_recording *recording,
                                    const struct vrs_report_options *options,

@@ -175,6 +175,8 @@ static enum vrs_status describe(struct reporting *p, uint32_t d, struct report_d
     TRY(find_ooms(a, d, ret, err));
     TRY(find_holders(p, d, p->o->part ? 1 : ROWS_MOST, ret, err));
     arena_release(&a->scratch, mark);
+    if (p->o->part && !p->o->curve)
+        return VRS_OK;
     return draw(a, d, p->o->part ? SPANS_PART : SPANS_MOST, ret, err);
 }
 
