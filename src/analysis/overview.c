@@ -1,7 +1,6 @@
 /* overview.c - one pass for each fact, one row for each check. */
 #include "analysis/overview.h"
 
-#include "analysis/capture.h"
 #include "analysis/live.h"
 
 /* Where a file has no sum to check, or no trace, or not both whole. */
@@ -412,12 +411,9 @@ static uint64_t span_of(const struct study *s)
 enum vrs_status overview_compute(struct study *s, struct overview *ret, struct vrs_error *err)
 {
     const struct curve *of = s->curves.of;
-    struct checks checks;
-    struct capture capture;
-    TRY(checks_run(s->r, s->device, &s->curves, &checks, err));
-    TRY(capture_of(s->r, s->device, &capture, err));
-    if (!s->traced)
-        capture = capture_of_blocks(s);
+    struct checks checks = s->basis->checks;
+    struct capture capture = s->traced ? s->basis->capture : capture_of_blocks(s);
+    checks_add_curves(s->r, s->device, &s->curves, &checks);
     *ret = (struct overview){
         .producer = producer_of(s->r),
         .span_us = span_of(s),

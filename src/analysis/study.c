@@ -21,6 +21,7 @@ enum vrs_status study_make_unproven(struct study_place *place, uint32_t device, 
         .traced = device_traced(r, device),
         .stacked = r->stacks.rows.len > 1,
         .agreement = &place->agreement[device],
+        .basis = place->basis == NULL ? NULL : &place->basis[device],
         .naming = place->naming,
         .keep = place->keep,
         .scratch = place->scratch,
@@ -47,12 +48,23 @@ enum vrs_status study_make_unproven(struct study_place *place, uint32_t device, 
     return categories_make(&input, scratch, &ret->categories, err);
 }
 
+static enum vrs_status find_basis(struct study *s, struct vrs_error *err)
+{
+    struct trust_basis *basis = arena_take(s->keep, sizeof *basis);
+    if (basis == NULL)
+        return vrs_no_memory(err);
+    s->basis = basis;
+    return trust_basis_find(s->r, s->device, basis, err);
+}
+
 enum vrs_status study_prove(struct study *s, struct vrs_error *err)
 {
     if (s->proven)
         return VRS_OK;
     curves_prove(&s->curves, s->agreement);
-    TRY(trust_assess(s->r, s->device, &s->curves, s->agreement, s->keep, &s->trust, err));
+    if (s->basis == NULL)
+        TRY(find_basis(s, err));
+    TRY(trust_assess(s->r, s->device, s->basis, &s->curves, s->agreement, s->keep, &s->trust, err));
     s->proven = true;
     return VRS_OK;
 }

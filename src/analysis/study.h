@@ -28,8 +28,9 @@ struct study {
     struct naming *naming; /* texts in `keep` */
     struct arena *keep;    /* of the result */
     struct arena *scratch; /* of the call */
-    struct curves curves;  /* exact where the replay proves them: by study_prove */
-    struct trust trust;    /* by study_prove */
+    const struct trust_basis *basis;
+    struct curves curves; /* exact where the replay proves them: by study_prove */
+    struct trust trust;   /* by study_prove */
     bool proven;
     struct lifetimes lifetimes;
     const struct tokens *tokens;
@@ -50,6 +51,7 @@ struct study {
 struct study_place {
     const struct recording *r;
     const struct agreement *agreement; /* of each device */
+    const struct trust_basis *basis;   /* of each device; NULL: found when it is needed */
     struct naming *naming;
     const struct category_rules *rules; /* NULL: none, and no category is decided */
     struct arena *keep, *scratch;
@@ -64,7 +66,8 @@ enum vrs_status study_place_make(struct study_place *place, struct vrs_error *er
 enum vrs_status study_make_unproven(struct study_place *place, uint32_t device, struct study *ret,
                                     struct vrs_error *err) MUST_CHECK;
 
-/* What the agreement tells, once it is there: curves and trust.  Asked again, does nothing. */
+/* What agreement and basis tell, once they are there: curves and trust.  Asked again, does
+ * nothing. */
 enum vrs_status study_prove(struct study *s, struct vrs_error *err) MUST_CHECK;
 
 /* Both, one after the other. */

@@ -4,8 +4,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "analysis/capture.h"
-#include "analysis/trust_checks.h"
 #include "base/size.h"
 
 const char *const trust_window_names[WINDOWS] = {
@@ -563,17 +561,32 @@ static enum vrs_status finish(struct assessment *a, struct trust *ret, struct vr
     return VRS_OK;
 }
 
-enum vrs_status trust_assess(const struct recording *r, uint32_t device,
-                             const struct curves *curves, const struct agreement *agreement,
-                             struct arena *arena, struct trust *ret, struct vrs_error *err)
+enum vrs_status trust_basis_find(const struct recording *r, uint32_t device,
+                                 struct trust_basis *ret, struct vrs_error *err)
 {
-    struct assessment a = { .r = r, .device = device, .curves = curves, .arena = arena };
-    TRY(checks_run(r, device, curves, &a.checks, err));
-    TRY(capture_of(r, device, &a.capture, err));
-    struct finding older = find_older(r, device);
-    a.trust.window = window_of(&a, &older);
+    TRY(checks_run(r, device, &ret->checks, err));
+    TRY(capture_of(r, device, &ret->capture, err));
+    ret->older = find_older(r, device);
+    return VRS_OK;
+}
+
+enum vrs_status trust_assess(const struct recording *r, uint32_t device,
+                             const struct trust_basis *basis, const struct curves *curves,
+                             const struct agreement *agreement, struct arena *arena,
+                             struct trust *ret, struct vrs_error *err)
+{
+    struct assessment a = {
+        .r = r,
+        .device = device,
+        .curves = curves,
+        .arena = arena,
+        .checks = basis->checks,
+        .capture = basis->capture,
+    };
+    checks_add_curves(r, device, curves, &a.checks);
+    a.trust.window = window_of(&a, &basis->older);
     add_checks(&a);
-    add_window(&a, &older);
+    add_window(&a, &basis->older);
     add_orphans(&a);
     add_capture(&a);
     add_unknown_keys(&a);

@@ -2,7 +2,9 @@
 #ifndef VRS_ANALYSIS_TRUST_H
 #define VRS_ANALYSIS_TRUST_H
 
+#include "analysis/capture.h"
 #include "analysis/curves.h"
+#include "analysis/trust_checks.h"
 #include "base/arena.h"
 #include "base/fail.h"
 
@@ -37,11 +39,21 @@ struct trust {
     uint32_t items;
 };
 
-/* Runs the checks (trust_checks.h) and collects the facts; texts live in `arena`.  `agreement` is
- * what replaying the device found, or NULL. */
+/* What takes neither curves nor a replay, and so can be found beside them. */
+struct trust_basis {
+    struct checks checks; /* as checks_run leaves them */
+    struct capture capture;
+    struct finding older; /* allocations older than the trace */
+};
+
+enum vrs_status trust_basis_find(const struct recording *r, uint32_t device,
+                                 struct trust_basis *ret, struct vrs_error *err) MUST_CHECK;
+
+/* Runs the other checks and collects the facts; texts live in `arena`.  `agreement` is what
+ * replaying the device found, or NULL. */
 enum vrs_status trust_assess(const struct recording *r, uint32_t device,
-                             const struct curves *curves, const struct agreement *agreement,
-                             struct arena *arena, struct trust *ret,
-                             struct vrs_error *err) MUST_CHECK;
+                             const struct trust_basis *basis, const struct curves *curves,
+                             const struct agreement *agreement, struct arena *arena,
+                             struct trust *ret, struct vrs_error *err) MUST_CHECK;
 
 #endif

@@ -258,8 +258,17 @@ static void count_unknown_actions(const struct recording *r, uint32_t device, st
             finding_add(f, 0, i, r->events.address[first + i]);
 }
 
-enum vrs_status checks_run(const struct recording *r, uint32_t device, const struct curves *curves,
-                           struct checks *ret, struct vrs_error *err)
+void checks_add_curves(const struct recording *r, uint32_t device, const struct curves *curves,
+                       struct checks *checks)
+{
+    if (!device_traced(r, device) || (r->devices.parts[device] & PART_ANCHOR) == 0)
+        return;
+    check_start(curves->of[CURVE_REQUESTED].start_bytes, checks);
+    check_curves(r, device, curves, checks);
+}
+
+enum vrs_status checks_run(const struct recording *r, uint32_t device, struct checks *ret,
+                           struct vrs_error *err)
 {
     uint8_t parts = r->devices.parts[device];
     bool anchored = (parts & PART_ANCHOR) != 0;
@@ -274,11 +283,8 @@ enum vrs_status checks_run(const struct recording *r, uint32_t device, const str
     if (device_traced(r, device)) {
         check_allocations(r, device, anchored, &checks);
         check_times(r, device, &checks);
-        if (anchored) {
-            check_start(curves->of[CURVE_REQUESTED].start_bytes, &checks);
-            check_curves(r, device, curves, &checks);
+        if (anchored)
             TRY(find_unknown_segments(r, device, &checks.unknown_segment, err));
-        }
     }
     *ret = checks;
     return VRS_OK;

@@ -43,10 +43,14 @@ struct checks {
     int64_t largest_gap_event;       /* the later of the two */
 };
 
-/* Runs what can be run: the final state is checked where it is whole, the rest where there is a
- * trace, and the trace against the final state where both are whole. */
-enum vrs_status checks_run(const struct recording *r, uint32_t device, const struct curves *curves,
-                           struct checks *ret, struct vrs_error *err) MUST_CHECK;
+/* Runs what can be run without the curves: the final state is checked where it is whole, the rest
+ * where there is a trace, and the trace against the final state where both are whole. */
+enum vrs_status checks_run(const struct recording *r, uint32_t device, struct checks *ret,
+                           struct vrs_error *err) MUST_CHECK;
+
+/* The checks that take the curves. */
+void checks_add_curves(const struct recording *r, uint32_t device, const struct curves *curves,
+                       struct checks *checks);
 
 /* The allocs whose address lies in no segment known at that point of the trace. */
 enum vrs_status find_unknown_segments(const struct recording *r, uint32_t device,

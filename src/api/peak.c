@@ -113,12 +113,14 @@ static enum vrs_status peak_device(struct asking *a, uint32_t row, struct shared
     const struct wish *wish = shared->wish;
     const struct recording *r = a->r;
     struct curves curves;
+    struct trust_basis basis;
     d->name = device_name_of(r, row);
     d->has_trace = r->devices.events[row] > 0;
     curves_compute(r, row, &curves);
     d->bound = !curves.of[CURVE_REQUESTED].start_known;
     d->inexact = !d->bound && !curves.of[CURVE_REQUESTED].exact;
-    TRY(trust_assess(r, row, &curves, &a->agreement[row], a->keep, &d->trust, err));
+    TRY(trust_basis_find(r, row, &basis, err));
+    TRY(trust_assess(r, row, &basis, &curves, &a->agreement[row], a->keep, &d->trust, err));
     int64_t event = 0;
     struct vrs_error none;
     struct study study;

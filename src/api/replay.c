@@ -394,11 +394,13 @@ static enum vrs_status replay_device(struct asking *a, const struct replay_wish 
     struct program program = { 0 };
     struct start_state start = { 0 };
     struct curves curves;
+    struct trust_basis basis;
     enum replay_refusal refusal = REFUSED_NOT;
     d->name = device_name_of(r, row);
     d->events = r->devices.events[row];
     curves_compute(r, row, &curves);
-    TRY(trust_assess(r, row, &curves, NULL, a->keep, &d->trust, err));
+    TRY(trust_basis_find(r, row, &basis, err));
+    TRY(trust_assess(r, row, &basis, &curves, NULL, a->keep, &d->trust, err));
     TRY(program_make(r, row, &a->scratch, &program, &refusal, err));
     if (refusal == REFUSED_NOT)
         TRY(start_state_make(&program, &recorded, &a->scratch, &start, &refusal, err));

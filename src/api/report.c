@@ -200,7 +200,8 @@ static enum vrs_status complete(struct reporting *p, uint32_t d, struct report_d
     const struct agreement *agreement = &a->agreement[d];
     if (study == NULL) {
         curves_prove(&ret->curves, agreement);
-        TRY(trust_assess(a->r, d, &ret->curves, agreement, a->keep, &ret->trust, err));
+        TRY(trust_assess(a->r, d, &a->basis[d], &ret->curves, agreement, a->keep, &ret->trust,
+                         err));
         return add_study(p, d, NULL, ret, err);
     }
     struct arena_mark mark = arena_mark(&a->scratch);

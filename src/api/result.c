@@ -116,6 +116,9 @@ enum vrs_status asking_begin_unproven(struct asking *a, const struct vrs_recordi
         return vrs_no_memory(err);
     a->keep = a->result->arena;
     TRY(check_device(a, err));
+    a->basis = arena_array(&a->names, struct trust_basis, a->r->devices.rows.len);
+    if (a->basis == NULL)
+        return vrs_no_memory(err);
     struct naming_options options = { text_or_empty(user_root), text_or_empty(library) };
     /* Results of studies show names as they are; others keep copies of the few they show. */
     struct arena *home = kind >= RESULT_STUDIES ? a->keep : &a->names;
@@ -130,29 +133,42 @@ enum vrs_status asking_begin(struct asking *a, const struct vrs_recording *recor
     return recording_prove(recording, err);
 }
 
+enum { PREPARE_REPLAY, PREPARE_BESIDE, PREPARE_BASIS, PREPARATIONS };
+
 /* The replay and what is done beside it. */
 struct preparing {
-    const struct asking *a;
+    struct asking *a;
     enum vrs_status (*beside)(void *arg, struct vrs_error *err);
     void *arg;
-    enum vrs_status status[2];
-    struct vrs_error error[2];
+    enum vrs_status status[PREPARATIONS];
+    struct vrs_error error[PREPARATIONS];
 };
+
+static enum vrs_status find_basis(struct asking *a, struct vrs_error *err)
+{
+    for (uint32_t d = 0; d < a->r->devices.rows.len; d++)
+        if (asking_wants(a, d))
+            TRY(trust_basis_find(a->r, d, &a->basis[d], err));
+    return VRS_OK;
+}
 
 static void prepare(void *arg, uint32_t i)
 {
     struct preparing *p = arg;
-    p->status[i] =
-        i == 0 ? recording_prove(p->a->recording, &p->error[i]) : p->beside(p->arg, &p->error[i]);
+    struct vrs_error *err = &p->error[i];
+    if (i == PREPARE_REPLAY)
+        p->status[i] = recording_prove(p->a->recording, err);
+    else
+        p->status[i] = i == PREPARE_BESIDE ? p->beside(p->arg, err) : find_basis(p->a, err);
 }
 
-enum vrs_status asking_prepare(const struct asking *a,
+enum vrs_status asking_prepare(struct asking *a,
                                enum vrs_status (*beside)(void *arg, struct vrs_error *err),
                                void *arg, struct vrs_error *err)
 {
     struct preparing p = { .a = a, .beside = beside, .arg = arg };
-    pool_run(a->threads, &(struct pool_work){ 2, prepare, NULL, &p });
-    for (int i = 0; i < 2; i++)
+    pool_run(a->threads, &(struct pool_work){ PREPARATIONS, prepare, NULL, &p });
+    for (int i = 0; i < PREPARATIONS; i++)
         if (p.status[i] != VRS_OK) {
             if (err != NULL)
                 *err = p.error[i];

@@ -3,6 +3,7 @@
 #define VRS_API_RESULT_H
 
 #include "analysis/naming.h"
+#include "analysis/trust.h"
 #include "api/file.h"
 #include "base/fail.h"
 #include "render/result.h"
@@ -35,6 +36,7 @@ struct asking {
     const struct vrs_recording *recording;
     const struct recording *r;
     const struct agreement *agreement; /* of each device; final once the recording is proven */
+    struct trust_basis *basis;         /* of each device that is wanted, by asking_prepare */
     uint32_t threads;                  /* 0: one for each processor */
     struct arena *keep;                /* of the result */
     struct arena scratch;              /* of the call */
@@ -55,8 +57,8 @@ enum vrs_status asking_begin_unproven(struct asking *a, const struct vrs_recordi
                                       const char *library, int64_t device,
                                       struct vrs_error *err) MUST_CHECK;
 
-/* Replays the recording and, beside it, does what needs no sizes of blocks. */
-enum vrs_status asking_prepare(const struct asking *a,
+/* Replays the recording, finds what trust rests on and does what needs neither, side by side. */
+enum vrs_status asking_prepare(struct asking *a,
                                enum vrs_status (*beside)(void *arg, struct vrs_error *err),
                                void *arg, struct vrs_error *err) MUST_CHECK;
 

@@ -38,6 +38,7 @@ struct studies studies_of(struct asking *a, const struct category_rules *rules,
         .place = {
             .r = a->r,
             .agreement = a->agreement,
+            .basis = a->basis,
             .naming = naming,
             .rules = rules,
             .keep = a->keep,

@@ -51,7 +51,9 @@ static void assess(struct recording *r, struct arena *arena, struct trust *ret)
     sample_finish(r);
     curves_compute(r, 0, &curves);
     arena_init(arena, SIZE_MAX);
-    assert_int_equal(trust_assess(r, 0, &curves, NULL, arena, ret, NULL), VRS_OK);
+    struct trust_basis basis;
+    assert_int_equal(trust_basis_find(r, 0, &basis, NULL), VRS_OK);
+    assert_int_equal(trust_assess(r, 0, &basis, &curves, NULL, arena, ret, NULL), VRS_OK);
 }
 
 static void check_made(struct recording *r, const char *expected)
@@ -301,9 +303,12 @@ static void every_allocation_may_fail(void **state)
     for (long n = 0; fired; n++) {
         struct arena arena;
         struct trust trust;
+        struct trust_basis basis;
         arena_init(&arena, SIZE_MAX);
         fault_left = n;
-        enum vrs_status status = trust_assess(&r, 0, &curves, NULL, &arena, &trust, NULL);
+        enum vrs_status status = trust_basis_find(&r, 0, &basis, NULL);
+        if (status == VRS_OK)
+            status = trust_assess(&r, 0, &basis, &curves, NULL, &arena, &trust, NULL);
         fired = fault_left < 0;
         fault_left = -1;
         arena_free(&arena);
