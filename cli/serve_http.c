@@ -5,7 +5,6 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <microhttpd.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +15,7 @@
 #include <unistd.h>
 
 #include "message.h"
+#include "serve_library.h"
 
 enum {
     ASKING_MOST_MS = 10000, /* from its beginning, or the answer before, to the end of a request */
@@ -55,8 +55,8 @@ static void put_headers(struct MHD_Response *response, enum kind kind)
         { "Cross-Origin-Opener-Policy", "same-origin" },
     };
     for (size_t i = 0; i < sizeof headers / sizeof *headers; i++)
-        MHD_add_response_header(response, headers[i][0], headers[i][1]);
-    MHD_add_response_header(response, "Content-Security-Policy", policies[kind]);
+        mhd.add_response_header(response, headers[i][0], headers[i][1]);
+    mhd.add_response_header(response, "Content-Security-Policy", policies[kind]);
 }
 
 /* Takes the response over. */
@@ -66,9 +66,9 @@ static enum MHD_Result queue(struct MHD_Connection *c, unsigned status, enum kin
     if (response == NULL)
         return MHD_NO;
     put_headers(response, kind);
-    MHD_add_response_header(response, "Content-Type", type);
-    enum MHD_Result queued = MHD_queue_response(c, status, response);
-    MHD_destroy_response(response);
+    mhd.add_response_header(response, "Content-Type", type);
+    enum MHD_Result queued = mhd.queue_response(c, status, response);
+    mhd.destroy_response(response);
     return queued;
 }
 
@@ -76,10 +76,10 @@ static enum MHD_Result queue(struct MHD_Connection *c, unsigned status, enum kin
 static enum MHD_Result answer_words(struct MHD_Connection *c, unsigned status, const char *words,
                                     const char *name, const char *value)
 {
-    struct MHD_Response *response = MHD_create_response_from_buffer(
+    struct MHD_Response *response = mhd.create_response_from_buffer(
         strlen(words), (void *)(uintptr_t)words, MHD_RESPMEM_MUST_COPY);
     if (response != NULL && name != NULL)
-        MHD_add_response_header(response, name, value);
+        mhd.add_response_header(response, name, value);
     return queue(c, status, KIND_WORDS, "text/plain; charset=utf-8", response);
 }
 
@@ -111,7 +111,7 @@ static enum MHD_Result answer_failure(struct MHD_Connection *c, const char *path
                    "<title>vramscope</title></head>\n<body><p><bdi>") &&
         put_markup(&html, path) && put(&html, "</bdi>: ") && put_markup(&html, reason) &&
         put(&html, "</p></body></html>\n"))
-        response = MHD_create_response_from_buffer(html.len, html.at, MHD_RESPMEM_MUST_COPY);
+        response = mhd.create_response_from_buffer(html.len, html.at, MHD_RESPMEM_MUST_COPY);
     gathered_free(&html);
     return queue(c, MHD_HTTP_INTERNAL_SERVER_ERROR, KIND_WORDS, "text/html; charset=utf-8",
                  response);
@@ -144,9 +144,9 @@ static enum MHD_Result answer_page(struct server *s, struct MHD_Connection *c, u
 {
     enum { PART = 64 * 1024 };
     /* Making may take longer than a connection may be idle; the limit begins again after it. */
-    MHD_set_connection_option(c, MHD_CONNECTION_OPTION_TIMEOUT, 0u);
+    mhd.set_connection_option(c, MHD_CONNECTION_OPTION_TIMEOUT, 0u);
     const struct served_page *page = pages_take(s->pages, input);
-    MHD_set_connection_option(c, MHD_CONNECTION_OPTION_TIMEOUT, (unsigned)IDLE_MOST_S);
+    mhd.set_connection_option(c, MHD_CONNECTION_OPTION_TIMEOUT, (unsigned)IDLE_MOST_S);
     if (page == NULL)
         return MHD_NO;
     if (page->reason[0] != '\0') {
@@ -158,7 +158,7 @@ static enum MHD_Result answer_page(struct server *s, struct MHD_Connection *c, u
     struct MHD_Response *response = NULL;
     if (reading != NULL) {
         *reading = (struct reading){ s, page, input };
-        response = MHD_create_response_from_callback(page->html.len, PART, read_page, reading,
+        response = mhd.create_response_from_callback(page->html.len, PART, read_page, reading,
                                                      end_reading);
     }
     if (response == NULL) {
@@ -195,7 +195,7 @@ static enum MHD_Result answer_request(struct server *s, struct MHD_Connection *c
                                       const char *method)
 {
     struct host host = { 0 };
-    MHD_get_connection_values(c, MHD_HEADER_KIND, look_for_host, &host);
+    mhd.get_connection_values(c, MHD_HEADER_KIND, look_for_host, &host);
     if (host.count != 1 || !gate_host(host.name))
         return answer_words(c, MHD_HTTP_FORBIDDEN,
                             "the Host of a request is to be 127.0.0.1, [::1] or localhost\n", NULL,
@@ -215,7 +215,7 @@ static enum MHD_Result answer_request(struct server *s, struct MHD_Connection *c
     if (page == 0 && s->index != NULL)
         return queue(
             c, MHD_HTTP_OK, KIND_INDEX, "text/html; charset=utf-8",
-            MHD_create_response_from_buffer(s->index->len, s->index->at, MHD_RESPMEM_PERSISTENT));
+            mhd.create_response_from_buffer(s->index->len, s->index->at, MHD_RESPMEM_PERSISTENT));
     return answer_page(s, c, page == 0 ? 0 : (uint32_t)page - 1);
 }
 
@@ -223,7 +223,7 @@ static enum MHD_Result answer_request(struct server *s, struct MHD_Connection *c
 static struct connection *place_of(struct MHD_Connection *c)
 {
     const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+        mhd.get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
     return info == NULL ? NULL : info->socket_context;
 }
 
@@ -271,7 +271,7 @@ static void on_connection(void *arg, struct MHD_Connection *c, void **context,
     pthread_mutex_lock(&s->lock);
     if (what == MHD_CONNECTION_NOTIFY_STARTED) {
         const union MHD_ConnectionInfo *info =
-            MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
+            mhd.get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
         struct connection *place = NULL;
         for (size_t i = 0; i < CONNECTIONS_MOST && place == NULL; i++)
             place = s->connection[i].open ? NULL : &s->connection[i];
@@ -330,6 +330,8 @@ static int listen_at(uint32_t port, uint16_t *ret_port)
 
 int server_start(struct server *s, uint32_t port)
 {
+    if (!mhd_load())
+        return EXIT_FAILED;
     if (!gate_token(s->token)) {
         message("the system has no random bits for an address: %s", strerror(errno));
         return EXIT_FAILED;
@@ -338,7 +340,7 @@ int server_start(struct server *s, uint32_t port)
     if (fd < 0)
         return EXIT_FAILED;
     pthread_mutex_init(&s->lock, NULL);
-    s->daemon = MHD_start_daemon(
+    s->daemon = mhd.start_daemon(
         MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_POLL |
             MHD_USE_ITC,
         0, NULL, NULL, on_request, s, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
@@ -370,6 +372,6 @@ void server_watch(struct server *s)
 
 void server_stop(struct server *s)
 {
-    MHD_stop_daemon(s->daemon);
+    mhd.stop_daemon(s->daemon);
     pthread_mutex_destroy(&s->lock);
 }
