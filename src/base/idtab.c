@@ -30,7 +30,7 @@ bool idtab_reserve(struct idtab *t, uint64_t (*hash_of)(uint32_t id, const void 
 {
     if (t->slot == NULL)
         return rebuild(t, 64, hash_of, arg);
-    if ((uint64_t)(t->used + 1) * 4 <= ((uint64_t)t->mask + 1) * 3)
+    if (t->used < t->mask / 2)
         return true;
     return t->mask < UINT32_MAX / 2 && rebuild(t, (t->mask + 1) * 2, hash_of, arg);
 }

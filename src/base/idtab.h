@@ -5,7 +5,7 @@
  * hashes, walks the candidates, and compares.
  *
  * Invariants: id 0 means "empty slot", so ids start at 1 (plain indices, which start at 0, are
- * stored plus 1); the table is never more than three quarters full, so a walk always ends. */
+ * stored plus 1); the table is never more than half full, so that a walk ends, and soon. */
 #ifndef VRS_BASE_IDTAB_H
 #define VRS_BASE_IDTAB_H
 
