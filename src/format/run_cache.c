@@ -145,16 +145,18 @@ static const uint8_t *decode_run(struct builder *b, const uint8_t *at, const uin
     b->frames.len = 0;
     if (!vec_reserve(&b->frames, (uint32_t)most))
         return NULL;
-    uint32_t frames = 0;
+    const uint32_t *memo = b->memo.at;
+    uint32_t memo_len = b->memo.len, *frame = b->frames.at, *frames_end = frame + most;
     while (end - at > 5 && (*at == OP_BINGET || *at == OP_LONG_BINGET)) {
-        uint32_t slot = *at == OP_BINGET ? at[1] : load_le32(at + 1);
-        uint32_t handle = slot < b->memo.len ? b->memo.at[slot] : 0;
-        if (handle_tag(handle) != TAG_FRAME || frames == most)
+        bool is_long = *at == OP_LONG_BINGET;
+        uint32_t slot = is_long ? load_le32(at + 1) : at[1];
+        uint32_t handle = slot < memo_len ? memo[slot] : 0;
+        if (handle_tag(handle) != TAG_FRAME || frame == frames_end)
             return NULL;
-        b->frames.at[frames++] = handle_row(handle);
-        at += *at == OP_BINGET ? 2 : 5;
+        *frame++ = handle_row(handle);
+        at += is_long ? 5 : 2;
     }
-    b->frames.len = frames;
+    b->frames.len = (uint32_t)(frame - b->frames.at);
     return at;
 }
 
