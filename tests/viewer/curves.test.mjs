@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as curves from '../../viewer/core/curves.js';
-import { manyModels, oracle, random } from './synthetic.mjs';
+import { makeModel, manyModels, oracle, random } from './synthetic.mjs';
 
 const someStates = (model) => {
   const step = Math.max(1, Math.floor(model.states / 23));
@@ -17,12 +17,10 @@ test('requested bytes are those of the oracle in every state', () => {
   }
 });
 
-test('pending and reserved bytes are those of the oracle', () => {
+test('reserved bytes are those of the oracle', () => {
   for (const [name, model] of manyModels(12)) {
-    const pending = curves.pending(model);
     const reserved = curves.reserved(model);
     for (const p of someStates(model)) {
-      assert.equal(curves.at(pending, p), oracle(model).pending(p), `${name} pending ${p}`);
       assert.equal(curves.at(reserved, p), oracle(model).reserved(p), `${name} reserved ${p}`);
     }
   }
@@ -50,19 +48,37 @@ test('a step list begins at 0, ascends and never repeats a value, made either wa
   }
 });
 
-test('active bytes are those of the blocks; unknown ones are told', () => {
-  for (const [name, model] of manyModels(6)) {
-    const { values, exact, unsure } = curves.active(model);
+test('sums of some states are those of the oracle, for many at once and for one', () => {
+  for (const [name, model] of manyModels(12)) {
+    const replay = oracle(model);
+    const states = someStates(model);
+    const sums = curves.sumsIn(model, states);
     const loose = (i) => Number.isNaN(model.alloc.pad[i]) || model.alloc.source[i] === 2;
-    const any = Array.from(model.alloc.born.keys()).some(loose);
-    assert.equal(exact, !any, name);
-    for (const p of someStates(model)) {
-      const live = oracle(model).live(p);
-      if (name !== 'unknown-pads') assert.equal(values[p], oracle(model).active(p), name);
-      assert.ok(values[p] <= oracle(model).active(p));
-      assert.equal(unsure ? unsure[p] : 0, live.filter(loose).length);
-    }
+    assert.equal(sums.exact, !Array.from(model.alloc.born.keys()).some(loose), name);
+    states.forEach((p, i) => {
+      const live = replay.live(p);
+      const one = curves.sumsOf(model, live, p);
+      assert.equal(sums.live[i], live.length, name);
+      assert.equal(sums.pending[i], replay.pending(p), name);
+      assert.equal(one.pending, replay.pending(p), name);
+      assert.equal(one.active, sums.active[i], name);
+      if (name !== 'unknown-pads') assert.equal(one.active, replay.active(p), name);
+      assert.ok(one.active <= replay.active(p), name);
+    });
   }
+});
+
+test('sums of no states, and without pads or waits', () => {
+  const model = makeModel(3);
+  assert.equal(curves.sumsIn(model, []).exact, curves.sumsIn(model, [0]).exact);
+  const { pad, wait, ...alloc } = model.alloc;
+  const bare = { ...model, alloc };
+  const p = model.states >> 1;
+  const sums = curves.sumsIn(bare, [p]);
+  assert.equal(sums.active[0], curves.requested(model)[p]);
+  assert.deepEqual([sums.pending[0], sums.exact], [0, false]);
+  assert.deepEqual(curves.sumsOf(bare, oracle(model).live(p), p),
+    { active: sums.active[0], pending: 0 });
 });
 
 function plainPeak(curve, a, b) {

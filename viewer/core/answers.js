@@ -1,5 +1,5 @@
 // answers.js - the operations that need no picture: figures, groups, one allocation, a range.
-import { at, tiesAt } from './curves.js';
+import { at, sumsOf, tiesAt } from './curves.js';
 import { rangeFacts } from './range.js';
 import { groupRows, grouping, liveAt, pileBetween } from './live.js';
 import { rowFacts } from './row.js';
@@ -21,12 +21,14 @@ function live(d, { state, by }) {
   const { model } = d;
   const p = stateOf(d, state);
   const groups = groupsOf(d, by, p);
-  const rows = groupRows(model, liveAt(model, p), groups, p);
+  const alive = liveAt(model, p);
+  const rows = groupRows(model, alive, groups, p);
+  const { active, pending } = sumsOf(model, alive, p);
   return {
     state: p, rows: Array.from(rows), count: rows.total.count, adjust: model.adjust,
     bytes: rows.total.bytes + model.adjust, requested: d.curve()[p],
-    pending: at(d.pending(), p), reserved: model.range.rows ? at(d.reserved(), p) : null,
-    active: model.alloc.pad ? d.active().values[p] : null,
+    pending, reserved: model.range.rows ? at(d.reserved(), p) : null,
+    active: model.alloc.pad ? active : null,
     time: model.time ? model.time[p] : null, ties: tiesAt(d.curve(), p),
     names: groups.names.map((name, key) => ({ key, name })),
   };

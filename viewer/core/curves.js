@@ -1,6 +1,9 @@
 // curves.js - bytes of a device at every state: curves, step lists, and where a curve is largest.
+import { columnsOf } from './intervals.js';
 
 const FAN = 64;
+// Of alloc.source: a block size that its request rounded up only bounds.
+const ROUNDED = 2;
 
 /* Adds `value` in the states [from, to) by differences; `running` makes them the curve. */
 function add(curve, from, to, value) {
@@ -26,23 +29,39 @@ export function requested(model) {
   return running(curve);
 }
 
-/** Block bytes in every state, and whether they are exact. A block of unknown size counts what was
- * requested; `unsure` has the number of live blocks that are only bounded, null where there are
- * none. */
-export function active(model) {
-  const { rows, born, end, bytes, pad, source } = model.alloc;
-  const ROUNDED = 2;
-  const values = new Float64Array(model.states);
-  values[0] = model.adjust;
-  let unsure = null;
-  for (let i = 0; i < rows; i++) {
-    const known = pad && !Number.isNaN(pad[i]);
-    add(values, born[i], end[i], bytes[i] + (known ? pad[i] : 0));
-    if (known && !(source && source[i] === ROUNDED)) continue;
-    unsure ??= new Float64Array(model.states);
-    add(unsure, born[i], end[i], 1);
+/** In each of some ascending states: how many rows are `live`, the bytes of their blocks (`active`;
+ * one of unknown size counts what was requested) and the requested bytes whose free is asked for
+ * and not completed (`pending`). No curve is made of these, a recording's would be its largest
+ * part. `exact`: no block of the recording is only bounded. */
+export function sumsIn(model, states) {
+  const { rows, born, end, wait, bytes, pad, source } = model.alloc;
+  const W = states.length;
+  const firstOf = columnsOf(states);
+  const [live, active, pending] = [0, 1, 2].map(() => new Float64Array(W + 1));
+  active[0] = model.adjust;
+  let exact = true;
+  for (let i = 0, c = 0; i < rows; i++) {
+    const known = pad !== undefined && !Number.isNaN(pad[i]);
+    if (!known || (source && source[i] === ROUNDED)) exact = false;
+    while (c < W && states[c] < born[i]) c++;
+    if (c === W || end[i] <= states[c]) continue;
+    const past = firstOf(end[i]);
+    add(live, c, past, 1);
+    add(active, c, past, bytes[i] + (known ? pad[i] : 0));
+    if (wait && wait[i] > 0) add(pending, Math.max(c, firstOf(end[i] - wait[i])), past, bytes[i]);
   }
-  return { values: running(values), exact: unsure === null, unsure: unsure && running(unsure) };
+  return { live: running(live), active: running(active), pending: running(pending), exact };
+}
+
+/** The same bytes of one state, whose live rows are given: { active, pending }. */
+export function sumsOf(model, rows, p) {
+  const { end, wait, bytes, pad } = model.alloc;
+  const sums = { active: model.adjust, pending: 0 };
+  for (const i of rows) {
+    sums.active += bytes[i] + (pad && !Number.isNaN(pad[i]) ? pad[i] : 0);
+    if (wait && end[i] - wait[i] <= p) sums.pending += bytes[i];
+  }
+  return sums;
 }
 
 /* Changes of a step function, sorted by state and joined. */
@@ -107,32 +126,6 @@ export function stepList(states, few, each) {
   return stepsOf(changes);
 }
 
-/* {curve} instead of a step list, in half the room where its numbers are small. */
-function keptCurve(curve) {
-  for (let p = 0; p < curve.length; p++) if (!(curve[p] <= 0xffffffff)) return { curve };
-  return { curve: Uint32Array.from(curve) };
-}
-
-/** Requested bytes whose free is asked for and not completed, for `at`. */
-export function pending(model) {
-  const { rows, end, wait, bytes } = model.alloc;
-  let waiting = 0;
-  for (let i = 0; wait && i < rows; i++) if (wait[i] > 0) waiting++;
-  if (waiting * 16 >= model.states) {
-    // As the loop below, but a call for each row would cost more than all else.
-    const curve = new Float64Array(model.states);
-    for (let i = 0; i < rows; i++) {
-      if (wait[i] > 0) add(curve, end[i] - wait[i], end[i], bytes[i]);
-    }
-    return waiting * 4 > model.states ? keptCurve(running(curve)) : stepsOfCurve(running(curve));
-  }
-  return stepList(model.states, true, (step) => {
-    for (let i = 0; waiting > 0 && i < rows; i++) {
-      if (wait[i] > 0) step(end[i] - wait[i], end[i], bytes[i]);
-    }
-  });
-}
-
 /** Mapped bytes, as a step list. */
 export function reserved(model) {
   const { rows, born, end, bytes } = model.range;
@@ -153,9 +146,8 @@ export function firstAbove(list, value) {
   return low;
 }
 
-/** The value of a step list, or of the curve that stands for one, in state `p`. */
+/** The value of a step list in state `p`. */
 export function at(steps, p) {
-  if (steps.curve) return steps.curve[p];
   return steps.value[Math.max(0, firstAbove(steps.state, p) - 1)];
 }
 

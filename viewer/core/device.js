@@ -1,5 +1,5 @@
 // device.js - one device as the operations see it: its model, and what is made of it once.
-import { active, pending, pyramid, requested, reserved } from './curves.js';
+import { pyramid, requested, reserved } from './curves.js';
 import { differences } from './check.js';
 import { columnEdges, shownStates, timeColumns, timeEdges } from './columns.js';
 import { grouping, groupRows, liveAt } from './live.js';
@@ -78,11 +78,8 @@ export function createDevice(model, cover = null) {
     for (const p of last) if (curve[p] > curve[top]) top = p;
     return top;
   });
-  d.pending = once(() => pending(model));
   d.reserved = once(() => reserved(model));
-  d.active = once(() => active(model));
-  d.differences = once(() => differences(model,
-    { curve: d.curve(), pending: d.pending(), reserved: d.reserved() }));
+  d.differences = once(() => differences(model, { curve: d.curve(), reserved: d.reserved() }));
   d.grouping = remembered((by) => grouping(model, by), 12);
   d.bands = remembered((by) => bandsOf(d, by), 12);
   d.order = remembered((by) => orderOf(d, by), 3);

@@ -1,5 +1,5 @@
 // summary.js - what the page shows of a whole device: its curves in columns, marks, flags, lists.
-import { at, peakIn, tiesAt } from './curves.js';
+import { at, peakIn, sumsIn, tiesAt } from './curves.js';
 import { isBefore } from './live.js';
 import { known } from './unpack.js';
 import { shownStates } from './columns.js';
@@ -80,7 +80,7 @@ function whole(d) {
   const { model } = d;
   const curve = d.curve();
   const shown = shownStates(d.pyramid(), 0, model.states, Math.min(COLUMNS, model.states));
-  const { values, exact } = d.active();
+  const { active, exact } = sumsIn(model, shown);
   const peak = d.peak();
   let before = 0;
   for (let i = 0; i < model.alloc.rows; i++) if (isBefore(model, i)) before++;
@@ -88,7 +88,7 @@ function whole(d) {
   return {
     at: shown, requested: Float64Array.from(shown, (p) => curve[p]),
     reserved: model.range.rows ? Float64Array.from(shown, (p) => at(d.reserved(), p)) : null,
-    active: model.alloc.pad ? Float64Array.from(shown, (p) => values[p]) : null,
+    active: model.alloc.pad ? active.subarray(0, shown.length) : null,
     activeExact: exact,
     peak: { state: peak, bytes: curve[peak], ties: tiesAt(curve, peak) }, peaks: peaksOf(d),
     time: model.time && model.states > 1 ? [0, Math.max(1, model.time[model.states - 1])] : null,
