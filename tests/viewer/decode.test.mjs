@@ -54,6 +54,27 @@ test('planes of zeros are left out, and small numbers need one', async () => {
   }
 });
 
+test('numbers are kept in no more bytes than were packed', async () => {
+  const got = async (most, type, enc) => {
+    const { spec, bytes } = packColumn([1, most, 0], type, enc);
+    const list = await decodeColumn(spec, bytes);
+    assert.deepEqual(Array.from(list), [1, most, 0]);
+    return list.constructor;
+  };
+  for (const enc of [['shuffle', 'deflate'], ['deflate'], ['shuffle']]) {
+    assert.equal(await got(200, 'u32', enc), Uint8Array);
+    assert.equal(await got(256, 'u64', enc), Uint16Array);
+    assert.equal(await got(65536, 'u32', enc), Uint32Array);
+    assert.equal(await got(2 ** 32 - 1, 'u64', enc), Uint32Array);
+    assert.equal(await got(2 ** 32, 'u64', enc), Float64Array);
+  }
+  assert.equal(await got(200, 'u32', ['delta', 'deflate']), Uint32Array);
+  const constant = async (spec) => (await decodeColumn({ rows: 3, ...spec }, null)).constructor;
+  assert.equal(await constant({ type: 'u64', const: 255 }), Uint8Array);
+  assert.equal(await constant({ type: 'u32', const: 65535 }), Uint16Array);
+  assert.equal(await constant({ type: 'u32', const: 65536 }), Uint32Array);
+});
+
 test('constants, none, scales and empty columns', async () => {
   const got = async (spec) => Array.from(await decodeColumn(spec, null, 'a.b'));
   assert.deepEqual(await got({ type: 'u32', rows: 3, const: 7 }), [7, 7, 7]);
@@ -115,6 +136,9 @@ test('heads that no writer writes', async () => {
   await rejects({ ...spec, planes: 9 }, bytes, DAMAGED);
   await rejects({ type: 'u32', rows: 2, const: 'x' }, null, /no number/);
   await rejects({ type: 'u64', rows: 2 ** 32 - 1, const: 1 }, null, /too large/);
+  await rejects({ type: 'u8', rows: 2 ** 32 - 1, const: 0 }, null, /too large/);
+  const empty = { type: 'u32', rows: 2 ** 32 - 1, planes: 0, enc: [] };
+  await rejects(empty, new Uint8Array(0), /too large/);
   await rejects({ type: 'u64', rows: 1, enc: [] }, Uint8Array.of(1, 0, 0, 0, 0, 0, 0, 1), /2\^53/);
 });
 

@@ -48,7 +48,10 @@ export function sumsIn(model, states) {
     const past = firstOf(end[i]);
     add(live, c, past, 1);
     add(active, c, past, bytes[i] + (known ? pad[i] : 0));
-    if (wait && wait[i] > 0) add(pending, Math.max(c, firstOf(end[i] - wait[i])), past, bytes[i]);
+    const asked = wait ? end[i] - wait[i] : end[i];
+    // Most wait for less than a column.
+    if (asked > states[past - 1]) continue;
+    add(pending, Math.max(c, firstOf(asked)), past, bytes[i]);
   }
   return { live: running(live), active: running(active), pending: running(pending), exact };
 }

@@ -86,6 +86,7 @@ function endsOf(table, born, until, states) {
 
 /* Unknown is NaN; numbers that four bytes hold exactly take four. */
 function orNone(column) {
+  if (column.BYTES_PER_ELEMENT < 4) return column;
   let most = 0;
   for (let i = 0; i < column.length; i++) {
     if (column[i] > most && column[i] !== NONE32) most = column[i];

@@ -40,7 +40,7 @@ function named(rows, nameOf) {
     }
     of[i] = id;
   }
-  return { of, names };
+  return { of: names.length <= 0xffff ? new Uint16Array(of) : of, names };
 }
 
 /* Groups that the rows number already. */

@@ -8,6 +8,8 @@ const TYPES = {
   u64: { width: 8, array: Float64Array },
   f64: { width: 8, array: Float64Array },
 };
+// What holds whole numbers of that many bytes, where they are as the writer gave them.
+const NARROWEST = [Uint8Array, Uint8Array, Uint16Array, Uint32Array, Uint32Array];
 const STEPS = ['delta', 'zigzag', 'shuffle', 'deflate'];
 const TWO32 = 4294967296;
 const UNKNOWN = Number.MAX_SAFE_INTEGER;
@@ -15,6 +17,8 @@ const NONE32 = 0xffffffff;
 const ALTERED = 'damaged data; the file was altered';
 // No deflate stream is shorter than this part of what it holds.
 const RATIO_MOST = 1040;
+// Of a column without bytes, which could claim any number.
+const ROWS_MOST = 2 ** 29;
 
 /** A number of a u64 column; null where the writer knew none. */
 export function known(number) {
@@ -78,9 +82,14 @@ export async function inflate(bytes, size) {
   return into;
 }
 
+function zeros(array, rows) {
+  if (rows > ROWS_MOST) throw new RangeError('too many rows');
+  return new array(rows);
+}
+
 /* Byte planes, lowest first, into whole numbers of at most four bytes. */
 function joinPlanes(array, rows, bytes, from, planes) {
-  const to = new array(rows);
+  const to = zeros(array, rows);
   if (planes <= 0) return to;
   const plane = (k) => bytes.subarray((from + k) * rows, (from + k + 1) * rows);
   const [a, b, c, d] = [0, 1, 2, 3].map((k) => (k < planes ? plane(k) : null));
@@ -93,7 +102,7 @@ function joinPlanes(array, rows, bytes, from, planes) {
 
 /* The same of numbers that stand one after the other, `step` bytes each. */
 function joinBytes(array, rows, bytes, from, planes, step) {
-  const to = new array(rows);
+  const to = zeros(array, rows);
   const end = rows * step;
   if (planes === 1) for (let i = 0, at = from; at < end; at += step) to[i++] = bytes[at];
   if (planes === 2) {
@@ -182,9 +191,9 @@ function floats(steps, spec, bytes, name) {
   return new Float64Array(spread(bytes, spec, 8, steps.has('shuffle')).buffer);
 }
 
-function narrow(steps, spec, bytes, type) {
+function narrow(steps, spec, bytes, array) {
   const join = steps.has('shuffle') ? joinPlanes : joinBytes;
-  const to = join(type.array, spec.rows, bytes, 0, spec.planes, spec.planes);
+  const to = join(array, spec.rows, bytes, 0, spec.planes, spec.planes);
   if (steps.has('zigzag')) unzigzag(to);
   if (steps.has('delta')) undelta(to);
   return to;
@@ -207,15 +216,25 @@ function constant(spec, type, name) {
   if (typeof spec.const !== 'number' || !Number.isFinite(spec.const)) {
     throw columnError(name, 'its value is no number');
   }
-  const value = spec.type === 'u64' && spec.const >= 2 ** 53 ? NaN : spec.const;
-  return new type.array(spec.rows).fill(value);
+  const [value] = type.array.of(spec.type === 'u64' && spec.const >= 2 ** 53 ? NaN : spec.const);
+  const array = [Uint8Array, Uint16Array].find((small) => small.of(value)[0] === value);
+  const to = zeros(array ?? type.array, spec.rows);
+  // Zeros that nobody writes take no memory.
+  return value === 0 ? to : to.fill(value);
 }
 
 function scaled(to, scale = 1) {
   return scale === 1 ? to : Float64Array.from(to, (n) => n * scale);
 }
 
-/** The numbers of one column; `bytes` are its own, of the length the head gives. */
+/* What the numbers of a column are kept in: the narrowest that the bytes given of each fill. */
+function arrayOf(spec, type, planes, steps) {
+  const plain = spec.type[0] === 'u' && !steps.has('delta') && !steps.has('zigzag');
+  return (plain && NARROWEST[planes]) || type.array;
+}
+
+/** The numbers of one column, in as narrow an array as its packing shows to be enough; `bytes` are
+ * its own, of the length the head gives. */
 export async function decodeColumn(spec, bytes, name = spec.name ?? '?') {
   try {
     return await decodeKnown(spec, bytes, name);
@@ -249,7 +268,8 @@ async function decodeKnown(spec, bytes, name) {
   }
   if (plain.length !== rows * planes) throw columnError(name, ALTERED);
   const whole = { rows, planes };
-  if (spec.type === 'u64') return scaled(wide(steps, whole, plain, name), spec.scale);
   if (spec.type === 'f64') return scaled(floats(steps, whole, plain, name), spec.scale);
-  return scaled(narrow(steps, whole, plain, type), spec.scale);
+  const array = arrayOf(spec, type, planes, steps);
+  if (array === Float64Array) return scaled(wide(steps, whole, plain, name), spec.scale);
+  return scaled(narrow(steps, whole, plain, array), spec.scale);
 }
