@@ -9,16 +9,18 @@
 #include "base/arena.h"
 #include "base/sorted.h"
 
-enum { HITS = 1 << 12 };
+enum { HITS = 1 << 12, PAGE_MOST = 2 << 20 };
 
 struct mapped {
     uint64_t *end; /* sorted; cell i is [end[i], end[i + 1]) */
     uint32_t ends;
     uint32_t *change; /* of a node: twice the number of the change, plus 1 if it mapped */
     uint32_t leaves, changes;
-    /* Addresses are used again and again: those found mapped, by hash, with what they lie in. */
+    /* Pages, as large as lets no range end inside one: the allocator's are of 2 MiB.  They are used
+     * again and again: those found mapped, by hash, with what they lie in. */
+    uint32_t page_shift;
     struct hit {
-        uint64_t address;
+        uint64_t page;
         uint32_t cell;    /* plus 1 */
         uint32_t changes; /* since when it may be otherwise */
     } * hit;
@@ -57,9 +59,9 @@ static void change(struct mapped *m, uint64_t from, uint64_t size, bool maps)
 
 static bool is_mapped(struct mapped *m, uint64_t address)
 {
-    /* Addresses are multiples of 512; neighbours should not meet in one place. */
-    struct hit *hit = &m->hit[address / ROUNDING_UNIT * 0x9e3779b97f4a7c15u >> 52];
-    bool seen = hit->address == address && hit->cell != 0;
+    uint64_t page = address >> m->page_shift;
+    struct hit *hit = &m->hit[page * 0x9e3779b97f4a7c15u >> 52];
+    bool seen = hit->page == page && hit->cell != 0;
     if (seen && hit->changes == m->changes)
         return true;
     uint32_t cell = seen ? hit->cell : sorted_above(m->end, m->ends, address);
@@ -71,7 +73,7 @@ static bool is_mapped(struct mapped *m, uint64_t address)
             newest = m->change[node];
     if ((newest & 1) == 0)
         return false;
-    *hit = (struct hit){ address, cell, m->changes };
+    *hit = (struct hit){ page, cell, m->changes };
     return true;
 }
 
@@ -81,6 +83,17 @@ static void note_ends(struct mapped *m, uint64_t from, uint64_t size)
         return;
     m->end[m->ends++] = from;
     m->end[m->ends++] = range_end(from, size);
+}
+
+static uint32_t shift_of_pages(const uint64_t *end, uint32_t ends)
+{
+    uint64_t bits = PAGE_MOST;
+    for (uint32_t i = 0; i < ends; i++)
+        bits |= end[i];
+    uint32_t shift = 0;
+    while ((bits >> shift & 1) == 0)
+        shift++;
+    return shift;
 }
 
 static bool prepare(const struct recording *r, uint32_t device, struct arena *scratch,
@@ -114,6 +127,7 @@ static bool prepare(const struct recording *r, uint32_t device, struct arena *sc
         if (distinct == 0 || m->end[distinct - 1] != m->end[i])
             m->end[distinct++] = m->end[i];
     m->ends = distinct;
+    m->page_shift = shift_of_pages(m->end, m->ends);
     while (m->leaves < m->ends)
         m->leaves *= 2;
     m->change = arena_array(scratch, uint32_t, (size_t)m->leaves * 2);
