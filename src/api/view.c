@@ -56,6 +56,21 @@ static uint32_t peak_step(const struct study *s)
     return step;
 }
 
+/* Where memory lay when a request failed last, which lives as long as the report. */
+static enum vrs_status look_at_oom(struct study *s, struct view_device *d, struct vrs_error *err)
+{
+    const struct recording *r = s->r;
+    const uint8_t *action = r->events.action + r->devices.first_event[s->device];
+    struct fragments *found = NULL;
+    uint32_t i = s->events;
+    while (i > 0 && action[i - 1] != ACTION_OOM)
+        i--;
+    if (i > 0)
+        TRY(fragments_compute(s, (int64_t)i - 1, &found, err));
+    d->at_oom = found;
+    return VRS_OK;
+}
+
 static enum vrs_status take_device(void *arg, struct study *s, struct vrs_error *err)
 {
     struct making *m = arg;
@@ -75,6 +90,7 @@ static enum vrs_status take_device(void *arg, struct study *s, struct vrs_error 
         .start_known = s->curves.of[CURVE_RESERVED].start_known,
     };
     TRY(name_lists(r, s, &m->arena, d, err));
+    TRY(look_at_oom(s, d, err));
     return view_tables(s, &m->blocks, d, err);
 }
 

@@ -1,5 +1,6 @@
 /* fragments_json.c - vramscope.fragments/1 and vramscope.fragments-set/1. */
 #include "analysis/fragments.h"
+#include "render/facts_json.h"
 #include "render/study.h"
 #include "render/timeline_json.h"
 
@@ -8,7 +9,7 @@ static double ratio(uint64_t part, uint64_t whole)
     return whole == 0 ? 0 : (double)part / (double)whole;
 }
 
-static void put_group(struct json *j, const struct fragment_group *g, bool all_metrics)
+void fragment_group_json(struct json *j, const struct fragment_group *g, bool all_metrics)
 {
     json_line_object(j, NULL);
     json_pool(j, g->pool_ids);
@@ -65,7 +66,7 @@ static void put_move(struct json *j, const struct fragment_move *m, struct stack
     json_close(j);
 }
 
-static void put_pool(struct json *j, const struct fragment_group *g)
+void fragment_pool_json(struct json *j, const struct fragment_group *g)
 {
     json_line_object(j, NULL);
     json_pool(j, g->pool_ids);
@@ -98,7 +99,7 @@ static void put_result(struct json *j, struct out *out, const void *result,
     json_i64(j, "at_event", f->at_event);
     json_array(j, "groups");
     for (uint32_t i = 0; i < f->groups; i++) {
-        put_group(j, &f->group[i], f->all_metrics);
+        fragment_group_json(j, &f->group[i], f->all_metrics);
         out_flush(out, OUT_ENOUGH);
     }
     json_close(j);
@@ -114,7 +115,7 @@ static void put_result(struct json *j, struct out *out, const void *result,
     json_close(j);
     json_array(j, "private_pools");
     for (uint32_t i = 0; i < f->pools; i++) {
-        put_pool(j, &f->pool[i]);
+        fragment_pool_json(j, &f->pool[i]);
         out_flush(out, OUT_ENOUGH);
     }
     json_close(j);

@@ -1,5 +1,6 @@
 /* oom_json.c - vramscope.oom/1 and vramscope.oom-set/1. */
 #include "analysis/oom.h"
+#include "render/facts_json.h"
 #include "render/study.h"
 
 static void put_verdict(struct json *j, const char *key, enum oom_verdict verdict)
@@ -58,6 +59,15 @@ static void put_tests(struct json *j, const struct oom *oom)
         if (oom->tests.also_true[v])
             json_text(j, NULL, oom_verdict_names[v]);
     json_close(j);
+}
+
+void oom_facts_json(struct json *j, const struct oom *oom)
+{
+    put_figures(j, oom);
+    put_verdict(j, "verdict", oom->tests.verdict);
+    json_text(j, "confidence", confidence_names[oom->confidence]);
+    json_bool(j, "exact", oom->basis != OOM_TEXT_ALONE && oom->exact);
+    put_tests(j, oom);
 }
 
 static void put_sites(struct json *j, struct out *out, const char *key,
@@ -205,12 +215,7 @@ static void put_result(struct json *j, struct out *out, const void *result,
 {
     const struct oom *oom = result;
     uint32_t rows = options->rows == 0 ? UINT32_MAX : options->rows;
-    bool exact = oom->basis != OOM_TEXT_ALONE && oom->exact;
-    put_figures(j, oom);
-    put_verdict(j, "verdict", oom->tests.verdict);
-    json_text(j, "confidence", confidence_names[oom->confidence]);
-    json_bool(j, "exact", exact);
-    put_tests(j, oom);
+    oom_facts_json(j, oom);
     put_must_go(j, out, oom, numbers, rows);
     json_known(j, "live_bytes", oom->live_bytes);
     json_known(j, "previous_step_bytes", oom->previous_step_bytes);

@@ -59,10 +59,11 @@ struct view_device {
     struct view_check check[VIEW_CHECKS];
     uint32_t checks;
     bool traced;
-    bool start_known;          /* of the reserved curve */
-    uint64_t clipped;          /* sizes that JavaScript cannot count */
-    uint32_t peak_step;        /* that of the requested peak, from 1; 0: none */
-    const uint32_t *stack_row; /* of each row of table stack: that of the recording */
+    bool start_known;               /* of the reserved curve */
+    uint64_t clipped;               /* sizes that JavaScript cannot count */
+    uint32_t peak_step;             /* that of the requested peak, from 1; 0: none */
+    const uint32_t *stack_row;      /* of each row of table stack: that of the recording */
+    const struct fragments *at_oom; /* after the last failure; NULL: none, or not known */
     struct view_table table[VIEW_TABLES];
 };
 
@@ -121,6 +122,9 @@ enum vrs_status view_pair_pack(const struct view_device *a, const struct view_de
 
 /* The members "diff" and "ranks" of the head, each behind a comma. */
 void view_many_head(struct buf *to, const struct viewing *viewing);
+
+/* The member "oom" of a device: why its last request failed, and what lay free then. */
+void view_put_oom(struct json *j, const struct view_device *device, const struct story *story);
 
 /* Tables as the head has them, under the names of `names`. */
 void view_put_tables(struct json *j, const struct view_table *table, const char *const *names,

@@ -102,7 +102,7 @@ static void put_checks(struct json *j, const struct view_device *d)
     json_close(j);
 }
 
-static void put_device(struct json *j, const struct view_device *d)
+static void put_device(struct json *j, const struct view_device *d, const struct story *story)
 {
     char name[24];
     snprintf(name, sizeof name, "%s:%u", d->name.host ? "host" : "cuda", (unsigned)d->name.number);
@@ -124,6 +124,7 @@ static void put_device(struct json *j, const struct view_device *d)
     }
     put_lists(j, d);
     put_checks(j, d);
+    view_put_oom(j, d, story);
     view_put_tables(j, d->table, view_table_names, VIEW_TABLES);
 }
 
@@ -166,7 +167,7 @@ static void put_file(struct buf *to, const struct viewing *v, const struct view_
         buf_text(to, d == 0 ? "" : ", ");
         json_start(&j, to);
         json_object(&j, NULL);
-        put_device(&j, &file->device[d]);
+        put_device(&j, &file->device[d], file->report->report[0].device[d].story);
         json_close(&j);
         json_finish(&j);
     }

@@ -123,6 +123,40 @@ def test_a_failure_whose_free_memory_is_unknown_is_not_one_of_zero():
     assert list(table["free"]) == [1000, 2 ** 53 - 1] and list(table["bytes"]) == [4096, 4096]
 
 
+def without(rows, *keys):
+    return [{k: v for k, v in row.items() if k not in keys} for row in rows]
+
+
+@pytest.mark.parametrize("made", ["fragmentation_oom", "oom", "two_failures", "two_devices"])
+def test_the_head_says_why_a_request_failed(made, tmp_path):
+    """As `vramscope oom` and `vramscope fragments --at oom` do."""
+    path = ROOT / "examples" / (made + ".pickle")
+    if made == "two_failures":
+        path = tmp_path / "two.json"
+        path.write_text(json.dumps({"segments": [], "device_traces": [[
+            {"action": "oom", "size": 4096 << n, "device_free": 1000, "stream": 0, "time_us": n * 10**9,
+             "frames": [{"filename": "/home/user/run.py", "line": n, "name": "f"}]} for n in range(1, 4)]]}))
+    elif not path.exists():
+        path = recordings.make(made)
+    heads = page.Page(run("view", path, "-o", "-", expect=0).raw.decode()).head["files"][0]["devices"]
+    answers = run("oom", "--json", path).json()["devices"]  # exit 1 where no request failed
+    assert any(d["oom"] for d in heads) == (made != "two_devices")
+    for head, answer in zip(heads, answers):
+        oom, told = head["oom"], answer["result"]
+        if told is None or told["event"] is None:
+            assert oom is None
+            continue
+        facts = list(told)[:list(told).index("also_true") + 1]
+        assert {k: oom[k] for k in facts} == {k: told[k] for k in facts}
+        assert oom["earlier"] == without(told["earlier"], "request_bytes", "retries")
+        words = " ".join(run("oom", "--device", str(head["device"]), path, expect=0).out.split())
+        assert oom["text"] in words and "sure " + oom["sure"] in words
+        lost = run("fragments", "--json", "--at", "oom", "--device", str(head["device"]), path,
+                   expect=0).json()["devices"][0]["result"]
+        for part in ("groups", "private_pools"):
+            assert oom[part] == ([] if lost is None else lost[part])
+
+
 def test_the_default_name_is_that_of_the_file(tmp_path):
     r = run("view", EXAMPLES[0], cwd=tmp_path, expect=0)
     made = tmp_path / (EXAMPLES[0].stem + ".html")

@@ -83,6 +83,12 @@ def rows(page, selector):
     return [[plain(cell) for cell in row] for row in got]
 
 
+def printed(count):
+    """A number of bytes as `size` reads it back from the page."""
+    unit = next(n for n in (30, 20, 10, 0) if count >= 1 << n or n == 0)
+    return float("%.2f" % (count / 2**unit)) * 2**unit
+
+
 def overview(page, state, down):
     """The point of a state in the overview; `down` from its top."""
     left, top, width, _ = page.box("#overview")
@@ -212,8 +218,20 @@ def test_why_out_of_memory(visit, hand):
     verdict = who.page.text("#verdicts")
     assert "event 3160 asked for 2.00 GiB with 214.00 MiB free on the device" in verdict
     assert "OOM" in who.page.text("#devices")
+    told = run("oom", "--json", path, expect=0).json()["devices"][0]["result"]
+    assert told["verdict"] == "live_exceeds_capacity"
+    panel = plain(who.page.text("#oom"))
+    for part in ("Out of memory: event 3160", "The program holds too much: 22.20 GiB in use and 2.00 GiB asked for are "
+                 "656.29 MiB more than the 23.56 GiB", "short by 656.29 MiB", "by model.py:22 forward", "sure: medium"):
+        assert part in panel
+    lost = run("fragments", "--json", "--at", "oom", path, expect=0).json()["devices"][0]["result"]["groups"]
+    assert {(row[0], *map(size, row[1:])) for row in rows(who.page, "#oom")} == {
+        ("default \xb7 0x%x \xb7 %s" % (g["stream"], g["class"]), *(printed(g[k + "_bytes"])
+                                                                  for k in ("free", "stranded", "servable")))
+        for g in lost}
+    assert total(who.page, "#who")[1] == "22.20 GiB"
     if hand == "mouse":
-        who.click("#tabs button:nth-of-type(3)")
+        who.click("#oom h2 > button:last-of-type")
     else:
         who.key("3")
     who.page.wait("location.hash.includes('view=map') && location.hash.includes('at=3161&')")

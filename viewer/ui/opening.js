@@ -165,6 +165,7 @@ async function showDevice(ctx, state, given) {
   ctx.askHolders();
   ctx.parts.details.update();
   ctx.parts.range.update();
+  ctx.parts.oom.update();
 }
 
 /** The report stays when the data cannot be read. */

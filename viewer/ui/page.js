@@ -2,6 +2,7 @@
 import { byId } from './dom.js';
 import { createContext, noCover } from './context.js';
 import { createDetails } from './details.js';
+import { createOom } from './oom.js';
 import { createOverview } from './overview.js';
 import { createRange, createWho } from './panels.js';
 import { createSearch } from './search.js';
@@ -38,6 +39,7 @@ function createParts(ctx) {
     details: createDetails(byId('details'), ctx),
     who: createWho(byId('who'), ctx),
     range: createRange(byId('range'), ctx),
+    oom: createOom(byId('oom'), ctx),
   };
 }
 
@@ -67,10 +69,11 @@ function changed(ctx, state, before, kind) {
     return;
   }
   redrawHolders(ctx, differs);
-  const { overview, details, range, search } = ctx.parts;
+  const { overview, details, range, oom, search } = ctx.parts;
   overview.draw();
   details.update();
   range.update();
+  oom.update();
   search.update(state, before);
   if (ctx.now.view) ctx.now.view.update(state, before);
   ctx.drawStatus();

@@ -1,0 +1,16 @@
+/* facts_json.h - parts of answers in JSON that the head of a page has as well. */
+#ifndef VRS_RENDER_FACTS_JSON_H
+#define VRS_RENDER_FACTS_JSON_H
+
+#include "analysis/fragments.h"
+#include "analysis/oom.h"
+#include "render/json.h"
+
+/* The members of `vramscope oom` from "event" to "also_true": figures, verdict and tests. */
+void oom_facts_json(struct json *j, const struct oom *oom);
+
+/* A member of "groups" and one of "private_pools" of `vramscope fragments`. */
+void fragment_group_json(struct json *j, const struct fragment_group *g, bool all_metrics);
+void fragment_pool_json(struct json *j, const struct fragment_group *g);
+
+#endif
