@@ -255,6 +255,40 @@ def test_where_is_the_fragmentation(visit, hand):
     assert "stranded " + sums[4] in note and "returnable " + sums[5] in note
 
 
+CHOOSE = ("(() => { const s = [...document.querySelectorAll('#view > :not([hidden]) .bar select')].find((s) =>"
+          " [...s.options].some((o) => o.value === %(value)r)); s.value = %(value)r; s.dispatchEvent(new Event('change')); })()")
+
+
+def test_pins_and_one_segment_alone(pages):
+    """The pins are those of `vramscope fragments`; one leads to its block, and that to its segment."""
+    path = EXAMPLES / "fragmentation.pickle"
+    pins = run("fragments", "--json", "--at", "oom", path, expect=0).json()["devices"][0]["result"]["pins"]
+    page = pages(path)
+    page.settled()
+    page.press("o")
+    page.press("3")
+    page.says("#view > :not([hidden])", "segments at the cursor")
+    page.ask(CHOOSE % {"value": "pins"})
+    table = "#view > :not([hidden]) .pane:not([hidden], .third)"
+    page.says(table + " caption", "in %d segments at the cursor" % len(pins))
+    listed = rows(page, table)[:6]
+    assert [(row[0], size(row[2]), size(row[3]), int(row[4]), row[5]) for row in listed] == [
+        (p["site"]["culprit"], printed(p["stranded_bytes"]), printed(p["active_bytes"]), p["blocks"], hex(p["address"]))
+        for p in pins[:6]]
+    only = "#view > :not([hidden]) .bar > button"
+    assert page.ask("document.querySelector(%r).disabled" % only)
+    page.press_on(table + " tbody tr[data-row]:nth-of-type(1) button")
+    page.wait("document.getElementById('details').classList.contains('pinned')")
+    page.says("#details", pins[0]["site"]["culprit"].split(" ")[0])
+    before = page.settled()
+    page.press_on(only)
+    page.wait("document.querySelector(%r).getAttribute('aria-pressed') === 'true'" % only)
+    assert page.settled() != before
+    page.press_on(only)
+    assert page.settled() == before
+    page.sound()
+
+
 def test_how_far_can_i_trust_this(visit, hand):
     path = recordings.make("late_streams")
     who = visit(path)

@@ -18,7 +18,7 @@ import { termOf } from '../../viewer/ui/search.js';
 import { wheelFactor, wheelPixels } from '../../viewer/ui/gesture.js';
 import { cellName } from '../../viewer/ui/flame.js';
 import { childCells } from '../../viewer/ui/twin.js';
-import { chosenRows, drawRows } from '../../viewer/ui/map.js';
+import { chosenRows, drawRows, pinsOf } from '../../viewer/ui/map.js';
 import { sidesOf, stateOf } from '../../viewer/ui/diff.js';
 import { joined } from '../../viewer/ui/leaks.js';
 import { poolName, poolsOf } from '../../viewer/ui/allocator.js';
@@ -341,6 +341,14 @@ test('rows of the map: all, those mapped at the cursor, the most stranded first'
   assert.equal(chosenRows(rows, segments, { which: 'history', sort: 'address' }), null);
   assert.deepEqual(chosenRows(rows, segments, { which: 'now', sort: 'address' }), [1, 2]);
   assert.deepEqual(chosenRows(rows, segments, { which: 'history', sort: 'stranded' }), [2, 1, 0]);
+  assert.deepEqual(chosenRows(rows, segments, { which: 'now', only: 1099 }), [1]);
+  assert.equal(chosenRows(rows, segments, { which: 'now', only: 500 }), null, 'gone for good');
+});
+
+test('pins: of what is stranded, not of what is free or full', () => {
+  const pin = { row: 7, size: 30, name: 'a.py:1 f' };
+  assert.deepEqual(pinsOf([{ base: 1, stranded: 70, pin }, { base: 2, stranded: 0, pin },
+    { base: 3, stranded: 0 }]), [{ base: 1, stranded: 70, id: 7, size: 30, name: 'a.py:1 f' }]);
 });
 
 test('growth of the report meets the survivors of its site, or stands alone', () => {

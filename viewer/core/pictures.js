@@ -293,11 +293,19 @@ async function diff(d, { a, b, by, pair = null }, other, tables) {
   return diffRows(...(pair ? await matched(sides, pair, [a, b], tables) : sides));
 }
 
-/* {state, by}: the segments at a state; each block says its group, which paints it. */
+/* {state, by}: the segments at a state; each block says its group, which paints it, and `pin` of a
+ * segment is the largest of them, with its site. */
 function segments(d, { state, by }) {
   const { of } = d.grouping(named(by));
+  const sites = d.grouping('site');
   const bars = segmentsAt(d.model, state);
-  for (const bar of bars) for (const block of bar.blocks) block.group = of[block.row];
+  for (const bar of bars) {
+    for (const block of bar.blocks) {
+      block.group = of[block.row];
+      if (block.size > (bar.pin?.size ?? 0)) bar.pin = block;
+    }
+    if (bar.pin) bar.pin = { ...bar.pin, name: sites.names[sites.of[bar.pin.row]] };
+  }
   return { state, bars };
 }
 

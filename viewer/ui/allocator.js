@@ -80,7 +80,7 @@ export function segmentOf(bar, device) {
     pool: poolName((device.pools || [])[bar.pool]), stream: (device.streams || [])[bar.stream] ||
       '-',
     stranded: whole && !(bar.flags & 2) ? bar.free : 0, returnable: whole ? 0 : bar.free,
-    estimate: bar.estimate, parts: partsOf(bar) };
+    estimate: bar.estimate, parts: partsOf(bar), pin: bar.pin };
 }
 
 /** Segments in groups of one pool and stream, in the order of the bars. */

@@ -2,13 +2,14 @@
 import { bytes, count, share } from '../core/human.js';
 import { createAsker } from './asker.js';
 import { byteLabel } from './axis.js';
-import { choice, el, fill, setOptions } from './dom.js';
+import { button, choice, el, fill, setOptions } from './dom.js';
 import { align, line } from './draw.js';
 import { createLegend, groupingsOf } from './panels.js';
 import { createPlot } from './plot.js';
 import { plainBy } from './holders.js';
 import { segmentOf } from './allocator.js';
 import { bytesColumn, createTable } from './table.js';
+import { shown } from './text.js';
 
 /** What the centre of a pixel is; PLACE of core/address.js. */
 const PENDING = 2;
@@ -81,9 +82,11 @@ export function drawRows(g, y, b, palette, picture) {
   });
 }
 
-function columnsOf() {
+/** `show` restricts the map to a segment. */
+function segmentColumns(show) {
   return [
-    { id: 'name', name: 'segment', name_: true, value: (row) => row.address || row.name },
+    { id: 'name', name: 'segment', name_: true, value: (row) => row.address,
+      cell: (row) => button(row.address, () => show(row), { class: 'plain' }) },
     { id: 'pool', name: 'pool \u00b7 stream', value: (row) => `${row.pool} \u00b7 ${row.stream}` },
     bytesColumn('bytes', 'size'), bytesColumn('use', 'use'), bytesColumn('stranded', 'stranded'),
     bytesColumn('returnable', 'returnable'), bytesColumn('largest', 'largest free'),
@@ -95,8 +98,25 @@ function columnsOf() {
   ];
 }
 
+/** Segments of which something is stranded, by their largest block. */
+export function pinsOf(segments) {
+  return segments.filter(({ stranded, pin }) => stranded > 0 && pin)
+    .map(({ pin, ...segment }) => ({ ...segment, name: pin.name, id: pin.row, size: pin.size }));
+}
+
+function pinColumns(ctx) {
+  return [
+    { id: 'name', name: 'largest block', name_: true, cell: (row) => button(shown(row.name), () =>
+      ctx.store.jump({ sel: { kind: 'alloc', id: row.id } }), { class: 'plain', title: row.name }) },
+    bytesColumn('size', 'its size', false),
+    bytesColumn('stranded', 'held back'), bytesColumn('use', 'by blocks of'),
+    { id: 'blocks', name: 'blocks', number: true, text: (row) => count(row.blocks) },
+    { id: 'address', name: 'segment' }, bytesColumn('bytes', 'of size'),
+  ];
+}
+
 function summed(rows) {
-  const total = { label: 'reserved' };
+  const total = {};
   for (const id of ['bytes', 'use', 'stranded', 'returnable']) {
     total[id] = rows.reduce((n, row) => n + (row[id] || 0), 0);
   }
@@ -104,8 +124,13 @@ function summed(rows) {
   return total;
 }
 
-/** Rows of the map to show, in order; null is all by address.  `segments`: those at the cursor. */
-export function chosenRows(rows, segments, { which, sort }) {
+/** Rows of the map to show, in order; null is all by address.  `segments`: those at the cursor;
+ * `only`: an address in the one that is shown alone. */
+export function chosenRows(rows, segments, { which, sort, only = null }) {
+  if (only !== null) {
+    const one = rows.findIndex((row) => only >= row.base && only < row.base + row.bytes);
+    return one < 0 ? null : [one];
+  }
   if (which === 'history' && sort === 'address') return null;
   const stranded = rows.map(() => 0);
   const mapped = rows.map(() => false);
@@ -120,49 +145,103 @@ export function chosenRows(rows, segments, { which, sort }) {
   return sort === 'stranded' ? list.sort((a, b) => stranded[b] - stranded[a] || a - b) : list;
 }
 
-export function createMap(host, ctx) {
-  const chosen = { which: 'history', sort: 'address' };
-  let found = [];
-  const pick = (name, options, key) => choice(name, options, chosen[key], (value) => {
+function createList(host, columns, caption) {
+  const node = el('div', { class: 'pane' });
+  host.append(node);
+  return { node, table: createTable(node, columns, { caption,
+    sort: { id: 'stranded', descending: true } }) };
+}
+
+/** The segment at the cursor that holds the pinned allocation. */
+function segmentInHand({ ctx, found }) {
+  const { sel } = ctx.store.get();
+  return sel && found.find(({ parts }) => parts.some(({ id }) => id === sel.id));
+}
+
+/** That segment alone; null: all again. */
+function show(map, segment) {
+  map.chosen.only = segment ? segment.base : null;
+  drawOnly(map);
+  map.plot.update();
+}
+
+function drawOnly(map) {
+  const { only, chosen } = map;
+  only.disabled = chosen.only === null && !segmentInHand(map);
+  only.setAttribute('aria-pressed', String(chosen.only !== null));
+}
+
+function drawList({ lists, chosen, found }) {
+  for (const [id, list] of Object.entries(lists)) list.node.hidden = id !== chosen.list;
+  const pins = chosen.list === 'pins';
+  const rows = pins ? pinsOf(found) : found;
+  const total = { ...summed(rows), label: pins ? 'all pins' : 'reserved' };
+  lists[chosen.list].table.set(rows, total, null, pins ?
+    `Blocks that hold free memory back, in ${count(rows.length)} segments at the cursor` :
+    `${count(rows.length)} segments at the cursor`);
+}
+
+function askSegments(map) {
+  const { ctx, asker } = map;
+  const { at, file, dev } = ctx.store.get();
+  if (!asker.isNew([at, file, dev])) return;
+  asker.ask('state', { state: at, by: 'category' }, (got) => {
+    map.found = got.bars.map((bar) => segmentOf(bar, ctx.device()));
+    const total = summed(map.found);
+    drawList(map);
+    drawOnly(map);
+    fill(map.said, `stranded ${bytes(total.stranded)}, returnable ${bytes(total.returnable)}`);
+    map.plot.update();
+  });
+}
+
+/** The controls above: what is shown, in which order, and what is listed beneath. */
+function controls(map) {
+  const { ctx, chosen } = map;
+  const pick = (name, options, key, act) => choice(name, options, chosen[key], (value) => {
     chosen[key] = value;
-    plot.update();
+    act();
   }).node;
-  const by = choice('by', [], 'category', (value) => ctx.store.jump({ by: value }));
-  const said = el('span', { class: 'note' });
-  host.append(el('div', { class: 'bar' }, by.node,
-    pick('rows', [['history', 'segments with history'], ['now', 'mapped at the cursor']], 'which'),
-    pick('sort', [['address', 'address'], ['stranded', 'stranded bytes']], 'sort'),
-    said));
+  map.by = choice('by', [], 'category', (value) => ctx.store.jump({ by: value }));
+  map.said = el('span', { class: 'note' });
+  map.only = button('only this segment', () => show(map, map.chosen.only === null &&
+    segmentInHand(map)), { title: 'the one of the pinned allocation' });
+  const redraw = () => map.plot.update();
+  return el('div', { class: 'bar' }, map.by.node,
+    pick('rows', [['history', 'segments with history'], ['now', 'mapped at the cursor']], 'which',
+      redraw),
+    pick('sort', [['address', 'address'], ['stranded', 'stranded bytes']], 'sort', redraw),
+    pick('list', [['segments', 'segments'], ['pins', 'pins']], 'list', () => drawList(map)),
+    map.only, map.said);
+}
+
+export function createMap(host, ctx) {
+  const map = { ctx, chosen: { which: 'history', sort: 'address', list: 'segments', only: null },
+    found: [],        // the segments at the cursor
+    asker: createAsker(ctx) };
+  host.append(controls(map));
   const legend = createLegend(host, ctx);
   const plot = createPlot(host, ctx, { op: 'map', paint: paintMap, drawY: drawRows,
     args: () => ({ chosen: ctx.picture() && ctx.picture().tops ?
-      chosenRows(ctx.picture().rows, found, chosen) : null }) });
+      chosenRows(ctx.picture().rows, map.found, map.chosen) : null }) });
   const under = el('div', { class: 'pane third padded' });
   host.append(under);
-  const table = createTable(under, columnsOf(), { caption: 'Segments at the cursor',
-    sort: { id: 'stranded', descending: true } });
-  const asker = createAsker(ctx);
-
-  function segments() {
-    const { at, file, dev } = ctx.store.get();
-    if (!asker.isNew([at, file, dev])) return;
-    asker.ask('state', { state: at, by: 'category' }, (got) => {
-      const rows = got.bars.map((bar) => segmentOf(bar, ctx.device()));
-      found = rows;
-      const total = summed(rows);
-      table.set(rows, total, null, `${count(rows.length)} segments at the cursor`);
-      fill(said, `stranded ${bytes(total.stranded)}, returnable ${bytes(total.returnable)}`);
-      plot.update();
-    });
-  }
+  map.plot = plot;
+  map.lists = { segments: createList(under, segmentColumns((row) => show(map, row)),
+    'Segments at the cursor'), pins: createList(under, pinColumns(ctx), 'Pins') };
 
   function update() {
-    const state = ctx.store.get();
-    setOptions(by.select, groupingsOf(ctx.cover()).filter(([id]) => id !== 'birth'),
-      plainBy(state.by));
+    setOptions(map.by.select, groupingsOf(ctx.cover()).filter(([id]) => id !== 'birth'),
+      plainBy(ctx.store.get().by));
     plot.update();
-    segments();
+    drawOnly(map);
+    askSegments(map);
   }
-  return { plot, update, live: legend.update, redraw: plot.redraw, table: () => table,
-    forget: () => { asker.forget(); plot.forget(); } };
+  return { plot, update, live: legend.update, redraw: plot.redraw,
+    table: () => map.lists[map.chosen.list].table,
+    forget: () => {
+      map.asker.forget();
+      plot.forget();
+      map.chosen.only = null;
+    } };
 }
