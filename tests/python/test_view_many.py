@@ -118,6 +118,30 @@ def test_two_ticks_and_enter_are_a_diff(browser, ranks):
     finished(page)
 
 
+def test_a_flame_graph_of_the_difference(browser, tmp_path):
+    """Its sides are those of the table, and so is its sum; the list says the same."""
+    written = tmp_path / "two.html"
+    run("view", ROOT / "examples" / "train.pickle", ROOT / "examples" / "leak.pickle", "-o", written, expect=0)
+    page = opened(browser, written, "#v=1&view=diff")
+    page.wait("(%s).querySelectorAll('tr[data-row]').length > 3" % VIEW)
+    net = page.ask("(%s).querySelector('tfoot td:nth-of-type(3)').textContent" % VIEW)
+    click(page, "#view > :not([hidden]) .bar button", "as flame graph")
+    page.wait("location.hash.includes('view=flame') && (%s).querySelector('.note').textContent.includes(': ')" % VIEW)
+    note = page.ask("(%s).querySelector('.note').textContent" % VIEW)
+    assert note.endswith(": " + net) and net.startswith("+")
+    assert note.startswith("event 3\u202f142 3.25 GiB \u2192 event 1\u202f435 10.75 GiB")
+    assert page.ask("(%s).querySelector('canvas').getAttribute('aria-label')" % VIEW) == "Flame graph, " + note
+    page.ask("(%s).querySelector('summary').click()" % VIEW)
+    page.ask("(%s).querySelector('[role=treeitem]').open(true)" % VIEW)
+    listed = page.ask("[...(%s).querySelectorAll('[role=treeitem] > span')].map((n) => n.textContent)" % VIEW)
+    assert listed[0] == net + "  all" and len(listed) > 1
+    colour = page.ask("(() => { const c = (%s).querySelector('canvas'); return [...c.getContext('2d').getImageData("
+                      "c.width - 30, 3, 1, 1).data].slice(0, 3); })()" % VIEW)
+    grew = page.ask("getComputedStyle(document.documentElement).getPropertyValue('--grew')")
+    assert colour == [int(grew.strip()[i:i + 2], 16) for i in (1, 3, 5)]
+    finished(page)
+
+
 def test_how_rows_were_matched_is_said(browser, ranks):
     page = opened(browser, ranks, "#v=1&view=diff&sides=0.0-2.0")
     page.wait("(%s).textContent.includes('rows, sum')" % VIEW)

@@ -131,6 +131,19 @@ test('trees sum to the live set, and their cells have words', async () => {
   assert.equal(tree.total[0], churn.churn);
 });
 
+test('a tree of a difference has both ends, and knows a filter', async () => {
+  const model = makeModel(6, { events: 800 });
+  const call = await engineOf(model);
+  const [a, b] = [300, 600].map((state) => ({ file: 0, dev: 0, state }));
+  const tree = await call('tree', { of: 'diff', a, b, width: 800 });
+  assert.deepEqual([tree.cells[0].a, tree.cells[0].b],
+    [oracle(model).requested(300), oracle(model).requested(600)]);
+  for (const cell of tree.cells) assert.equal(typeof cell.name, 'string');
+  const some = await call('tree', { of: 'diff', a, b, query: 'fn:/forward_1/', only: true });
+  assert.ok(some.cells[0].a + some.cells[0].b < tree.cells[0].a + tree.cells[0].b);
+  assert.equal((await call('tree', { of: 'diff', a, b, top: 1e6 })).cells[0].node, 0);
+});
+
 test('leaks and differences', async () => {
   const [one, two] = [makeModel(6), makeModel(7)];
   const call = await engineOf(one, two);

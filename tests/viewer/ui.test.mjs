@@ -19,7 +19,7 @@ import { wheelFactor, wheelPixels } from '../../viewer/ui/gesture.js';
 import { cellName } from '../../viewer/ui/flame.js';
 import { childCells } from '../../viewer/ui/twin.js';
 import { chosenRows, drawRows, pinsOf } from '../../viewer/ui/map.js';
-import { sidesOf, stateOf } from '../../viewer/ui/diff.js';
+import { sidesOf, stateOf } from '../../viewer/ui/compared.js';
 import { joined } from '../../viewer/ui/leaks.js';
 import { poolName, poolsOf } from '../../viewer/ui/allocator.js';
 

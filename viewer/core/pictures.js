@@ -5,6 +5,7 @@ import { churnColumns, bornIn, survivors } from './range.js';
 import { diffRows, matched } from './diff.js';
 import { expressionsOf, parse, run } from './query.js';
 import { SPECIAL, flame, layout } from './tree.js';
+import { treeDiff } from './treediff.js';
 import { groupSums, groupsPicture, stackPicture } from './raster.js';
 import { FRAME_CLASSES } from './row.js';
 import { isBefore, liveAt } from './live.js';
@@ -243,34 +244,47 @@ function hiddenFrames(model) {
   return Uint8Array.from({ length: model.frame.rows }, (_, f) => (isOwn(model, f) ? 0 : 1));
 }
 
-/* The cells of a tree, each with the words it shows. */
-function labelled(model, made, cells) {
+const SPECIAL_NAMES = { [SPECIAL.before]: 'before recording', [SPECIAL.unknown]: '(no stack)' };
+
+/* The words that a node shows. */
+function wordsOf(model, made, n) {
   const { frame, string } = model;
-  return cells.map((cell) => {
-    const f = made.frame[cell.node];
-    const special = made.special[cell.node];
-    if (cell.node === 0) return { ...cell, name: 'all', file: '', line: 0, own: false };
-    if (special === SPECIAL.before) {
-      return { ...cell, name: 'before recording', file: '', line: 0, own: false };
-    }
-    if (special === SPECIAL.unknown) {
-      return { ...cell, name: '(no stack)', file: '', line: 0, own: false };
-    }
-    return { ...cell, name: string[frame.func[f]], file: string[frame.file[f]],
-      line: frame.line ? frame.line[f] : 0, own: isOwn(model, f) };
-  });
+  const f = made.frame[n];
+  const name = n === 0 ? 'all' : SPECIAL_NAMES[made.special[n]];
+  return name ? { name, file: '', line: 0, own: false } : { name: string[frame.func[f]],
+    file: string[frame.file[f]], line: frame.line ? frame.line[f] : 0, own: isOwn(model, f) };
 }
 
 /* {of, state, a, b, weight, root, library, query, only, width, top}: the tree and its cells; of:
- * cursor, peak, survivors or churn of the states a to b. */
-function tree(d, args) {
+ * cursor, peak, survivors or churn of the states a to b, or diff, then a and b are {file, dev,
+ * state}: cells have `a` and `b` too. */
+function treeOf(d, rows, args) {
   const { model } = d;
   const options = { weight: args.weight, root: args.root,
     hide: args.library === false ? hiddenFrames(model) : null };
   const mask = maskOf(d, args);
-  const kept = (rows) => (mask && args.only ? rows.filter((row) => mask[row]) : rows);
-  const made = flame(model, kept(rowsOf(d, args)), options);
-  return { ...made, cells: labelled(model, made, layout(made, args.width ?? 1000, args.top ?? 0)) };
+  return flame(model, mask && args.only ? rows.filter((row) => mask[row]) : rows, options);
+}
+
+function cellsOf(made, { width = 1000, top = 0 }) {
+  return layout(made, width, top < made.nodes ? top : 0);
+}
+
+function tree(d, args) {
+  const made = treeOf(d, rowsOf(d, args), args);
+  return { ...made, cells: cellsOf(made, args).map((cell) =>
+    ({ ...cell, ...wordsOf(d.model, made, cell.node) })) };
+}
+
+function treeOfDiff(devices, args) {
+  const sides = devices.map((d, i) => ({ model: d.model,
+    tree: treeOf(d, liveAt(d.model, [args.a, args.b][i].state), args) }));
+  const { refs, ...made } = treeDiff(...sides);
+  return { ...made, cells: cellsOf(made, args).map((cell) => {
+    const side = refs[cell.node][1] < 0 ? 0 : 1;
+    return { a: made.a[cell.node], b: made.b[cell.node], ...cell,
+      ...wordsOf(sides[side].model, sides[side].tree, refs[cell.node][side]) };
+  }) };
 }
 
 /* ---- leaks and differences ---- */
@@ -315,13 +329,22 @@ export function createPictureOps(match = matchStrings) {
     await matchQuery(d, args.text ?? args.query, match);
     return op(d, args);
   };
+  const treeDiffed = async (args, other) => {
+    const devices = [];
+    for (const { file, dev } of [args.a, args.b]) {
+      devices.push(await other(file, dev));
+      await matchQuery(devices[devices.length - 1], args.query, match);
+    }
+    return treeOfDiff(devices, args);
+  };
   return {
     raster: searching(raster),
     groups: searching(groups),
     map: searching(map),
     state: segments,
     events: (d, { state, n }) => ({ state, rows: eventsAround(d.model, state, n) }),
-    tree: searching(tree),
+    tree: (d, args, other) => (args.of === 'diff' ? treeDiffed(args, other) :
+      searching(tree)(d, args)),
     leaks,
     find: searching(find),
     diff,

@@ -141,7 +141,8 @@ export function flame(model, rows, { weight = 'bytes', root = 'caller', hide = n
   };
 }
 
-function childrenOf({ nodes, parent }) {
+/** A function from a node to its children. */
+export function childrenOf({ nodes, parent }) {
   const first = new Uint32Array(nodes + 1);
   for (let n = 1; n < nodes; n++) first[parent[n] + 1]++;
   for (let n = 0; n < nodes; n++) first[n + 1] += first[n];
@@ -151,9 +152,14 @@ function childrenOf({ nodes, parent }) {
   return (n) => list.subarray(first[n], first[n + 1]);
 }
 
+function sumOf(values, nodes) {
+  return nodes.reduce((sum, n) => sum + values[n], 0);
+}
+
 /** The cells of a tree in `width` pixels: { node, depth, x, w, merged, total }, by depth and then
  * x, the heaviest child first.  Children narrower than a pixel are one cell: `merged` is how many
- * there are (0 in an ordinary cell), `total` their weight, `node` the first of them. */
+ * there are (0 in an ordinary cell), `total` their weight (of a difference `a` and `b` too), `node`
+ * the first of them. */
 export function layout(tree, width, top = 0) {
   const { total } = tree;
   const scale = total[top] > 0 ? width / total[top] : 0;
@@ -172,11 +178,11 @@ export function layout(tree, width, top = 0) {
       x += w;
     }
     if (at === list.length) continue;
-    let rest = 0;
-    for (let j = at; j < list.length; j++) rest += total[list[j]];
+    const under = list.subarray(at);
+    const rest = sumOf(total, under);
     if (rest <= 0) continue;
-    const merged = list.length - at;
-    cells.push({ node: list[at], depth, x, w: rest * scale, merged, total: rest });
+    cells.push({ node: list[at], depth, x, w: rest * scale, merged: under.length, total: rest,
+      ...(tree.a ? { a: sumOf(tree.a, under), b: sumOf(tree.b, under) } : null) });
   }
   return cells;
 }

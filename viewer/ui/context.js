@@ -36,6 +36,8 @@ function nothingKnown() {
     unspoken: [],       // and what is to be said
     given: null,        // what a link says of the device that is being opened,
     openings: 0,        // and how many were
+    compared: null,     // what compared.js keeps
+    flameOf: 'cursor',  // what the flame graph is of
     printing: false,
     writing: 0,         // the timer of the address that is to be written,
     unwritten: null,    // that address, and when one was last added to the history

@@ -1,28 +1,15 @@
 // diff.js - two devices, files or moments side by side: a signed table that sums to the difference.
 import { bytes, count, delta } from '../core/human.js';
 import { button, choice, el, fill, setOptions } from './dom.js';
+import { comparedKey, comparedOf, endsOf, sidesOf, useMarks } from './compared.js';
 import { drawCurve, scaleOf } from './many.js';
 import { line } from './draw.js';
-import { nameOf } from './header.js';
 import { pairOf } from '../core/many.js';
 import { bytesColumn, createTable, deltaColumn, toneOf } from './table.js';
 import { eventName, shortened, shown, words } from './text.js';
 
 const mostDrawn = 60;
 const moments = [['peak', 'its peak'], ['end', 'its end'], ['cursor', 'the cursor']];
-
-/** Every device of every file as [key, name]; key is `file.dev`. */
-export function sidesOf(head) {
-  return head.files.flatMap((file, f) => file.devices.map((device, d) =>
-    [`${f}.${d}`, `${nameOf(file)} ${device.name}`]));
-}
-
-/** The state of a moment in a device; the cursor counts in the open one only. */
-export function stateOf(moment, cover, cursor) {
-  if (moment === 'end') return Math.max(0, cover.states - 1);
-  if (moment === 'cursor') return Math.min(cursor, Math.max(0, cover.states - 1));
-  return cover.peak ? cover.peak.state : 0;
-}
 
 const stageWords = { M1: 'outer frames moved', M2: 'moved line', small: 'too small to match' };
 
@@ -55,13 +42,6 @@ const columns = [
   { id: 'status', name: 'how matched', text: statusOf },
 ];
 
-/** A device as `file.dev` and a moment of it as { file, dev, state }. */
-async function sideOf(ctx, key, moment) {
-  const [file, dev] = key.split('.').map(Number);
-  const cover = await ctx.call('cover', { file, dev, wait: true });
-  return { file, dev, state: stateOf(moment, cover, ctx.store.get().at) };
-}
-
 /** Both curves side by side, on one scale. */
 async function drawCurves(node, ctx, ends) {
   const covers = await ctx.covers();
@@ -87,28 +67,23 @@ function drawRows(table, select, { rows: all }, kind) {
   return total;
 }
 
-/** What is compared, and what is said of it; `act`: { sides, moments, kind, marks } on a change. */
-function createBar(host, sides, chosen, act) {
+/** What is compared, and what is said of it; `act`: { sides, moments, marks, kind, flame }. */
+function createBar(host, ctx, act) {
+  const chosen = comparedOf(ctx);
   const pick = (name, options, key, then) => choice(name, options, chosen[key], (value) => {
     chosen[key] = value;
+    chosen.marks = null;
     then();
   });
-  const bar = { a: pick('A', sides, 'a', act.sides), b: pick('B', sides, 'b', act.sides),
-    kind: pick('rows', [], 'kind', act.kind), net: el('span', { class: 'note' }),
+  const sides = sidesOf(ctx.head());
+  const bar = { sides, a: pick('A', sides, 'a', act.sides), b: pick('B', sides, 'b', act.sides),
+    kind: choice('rows', [], 'all', act.kind), net: el('span', { class: 'note' }),
+    marks: button('marks A and B', act.marks), flame: button('as flame graph', act.flame),
     curves: el('div', { class: 'bar' }), how: el('p', { class: 'bar muted' }) };
   host.append(el('div', { class: 'bar' }, bar.a.node, pick('at', moments, 'atA', act.moments).node,
-    bar.b.node, pick('at', moments, 'atB', act.moments).node, button('marks A and B', act.marks),
+    bar.b.node, pick('at', moments, 'atB', act.moments).node, bar.marks, bar.flame,
     bar.kind.node, bar.net), bar.curves, bar.how);
   return bar;
-}
-
-/** The sides that the state names, where there are such; the list boxes follow. */
-function takeSides(text, sides, chosen, bar) {
-  const [a, b] = (text || '').split('-');
-  if (![a, b].every((key) => sides.some(([one]) => one === key))) return;
-  Object.assign(chosen, { a, b });
-  setOptions(bar.a.select, sides, a);
-  setOptions(bar.b.select, sides, b);
 }
 
 /** The rows and their sum as a picture: names, both sides, and a bar for the change. */
@@ -135,40 +110,40 @@ function drawingOf(rows, total, palette) {
 }
 
 export function createDiff(host, ctx) {
-  const head = ctx.head();
-  const sides = sidesOf(head);
-  const last = (sides[1] || sides[0])[0];
-  const chosen = { a: sides[0][0], atA: 'peak', b: last, atB: sides.length > 1 ? 'peak' :
-    'cursor', kind: 'all' };
   let asked = '';
   let wanted = 0;
-  let marked = null;
+  let kind = 'all';
   let got = null;
   let sum = null;
-  const draw = () => { if (got) sum = drawRows(table, bar.kind.select, got, chosen.kind); };
-  const bar = createBar(host, sides, chosen, { moments: () => update(), kind: draw,
-    marks: () => useMarks(), sides: () => ctx.store.jump({ sides: `${chosen.a}-${chosen.b}` }) });
+  const draw = () => { if (got) sum = drawRows(table, bar.kind.select, got, kind); };
+  const bar = createBar(host, ctx, {
+    moments: () => update(),
+    kind: (value) => {
+      kind = value;
+      draw();
+    },
+    flame: () => {
+      ctx.now.flameOf = 'diff';
+      ctx.store.jump({ view: 'flame' });
+    },
+    marks: () => {
+      const of = comparedOf(ctx);
+      if (of.marks) of.marks = null;
+      else if (!useMarks(ctx)) ctx.note('set two marks with M first');
+      update();
+    },
+    sides: () => {
+      const { a, b } = comparedOf(ctx);
+      ctx.store.jump({ sides: `${a}-${b}` });
+    } });
   const body = el('div', { class: 'pane padded whole' });
   host.append(body);
   const table = createTable(body, columns, { caption: 'What differs' });
 
-  /** The two marks of the open device, when both are set. */
-  function useMarks() {
-    const { marks, file, dev } = ctx.store.get();
-    if (marks.length < 2) {
-      ctx.note('set two marks with M first');
-      return;
-    }
-    marked = { file, dev, states: marks };
-    update();
-    marked = null;
-  }
-
-  async function compare(mine, marks) {
-    const [a, b] = marks ? marks.states.map((state) => ({ ...marks, state })) :
-      [await sideOf(ctx, chosen.a, chosen.atA), await sideOf(ctx, chosen.b, chosen.atB)];
+  async function compare(mine) {
+    const [a, b] = await endsOf(ctx);
     const one = a.file === b.file && a.dev === b.dev;
-    const pair = one ? null : pairOf(head, a, b);
+    const pair = one ? null : pairOf(ctx.head(), a, b);
     const answer = await ctx.call('diff', { file: a.file, dev: a.dev, a, b, by: 'site', pair });
     if (!answer || mine !== wanted) return;
     got = answer;
@@ -181,14 +156,15 @@ export function createDiff(host, ctx) {
   }
 
   function update() {
-    const { at, sides: text, theme } = ctx.store.get();
-    takeSides(text, sides, chosen, bar);
-    const moving = chosen.atA === 'cursor' || chosen.atB === 'cursor';
-    const { kind, ...rest } = chosen;
-    const key = JSON.stringify([rest, moving ? at : null, marked, theme]);
+    const { a, b, marks } = comparedOf(ctx);
+    setOptions(bar.a.select, bar.sides, a);
+    setOptions(bar.b.select, bar.sides, b);
+    bar.marks.setAttribute('aria-pressed', String(Boolean(marks)));
+    bar.flame.hidden = !ctx.cover().has.stacks;
+    const key = JSON.stringify([comparedKey(ctx), ctx.store.get().theme]);
     if (key === asked) return;
     asked = key;
-    compare(++wanted, marked).catch(ctx.failed);
+    compare(++wanted).catch(ctx.failed);
   }
   return { update, forget: () => { asked = ''; }, table: () => table,
     drawing: () => sum && drawingOf(table.rows(), sum, ctx.palette()) };

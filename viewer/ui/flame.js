@@ -2,15 +2,16 @@
 import { bytes, count, share } from '../core/human.js';
 import { button, choice, el, fill, perFrame } from './dom.js';
 import { createAsker } from './asker.js';
+import { comparedKey, endsOf } from './compared.js';
 import { createTwin } from './twin.js';
 import { align, prepare } from './draw.js';
 import { hatch, inkOn, slotColour } from './paint.js';
-import { shortened } from './text.js';
+import { eventName, shortened } from './text.js';
 
 const rowHeight = 20;
-const greySlot = 9;
 const sets = [['cursor', 'live at the cursor'], ['peak', 'live at the peak'],
-  ['survivors', 'born in the range, alive after it'], ['churn', 'churn of the range']];
+  ['survivors', 'born in the range, alive after it'], ['churn', 'churn of the range'],
+  ['diff', 'difference A to B']];
 const weights = [['bytes', 'bytes'], ['count', 'count'], ['byte_time', 'bytes \u00d7 time']];
 const roots = [['caller', 'caller'], ['callee', 'callee']];
 
@@ -32,21 +33,36 @@ function amount({ chosen }, value) {
   return chosen.weight === 'count' ? count(value) : count(value / 1048576) + ' MiB \u00b7 \u00b5s';
 }
 
+/** What a cell weighs; of a difference the change, with its sign. */
+function weightText(flame, { a, b, total }) {
+  if (a === undefined) return amount(flame, total);
+  return (b > a ? '+' : b < a ? '\u2212' : '') + amount(flame, Math.abs(b - a));
+}
+
+/** The fill of a cell and the ink on it: by name, of a difference by sign. */
+function coloursOf(palette, cell) {
+  if (cell.a !== undefined && cell.a !== cell.b) {
+    return [palette[cell.b > cell.a ? 'grew' : 'shrank'], palette.ground];
+  }
+  if (cell.a !== undefined || cell.merged || !cell.own) return [palette.free, palette.text];
+  const slot = slotOfName(cellName(cell));
+  return [slotColour(palette, slot), inkOn(palette, slot)];
+}
+
 function drawCell(g, flame, cell) {
   const palette = flame.ctx.palette();
   const y = cell.depth * rowHeight;
   const w = Math.max(0.5, cell.w - 1);
-  const grey = cell.merged || !cell.own;
-  const name = cellName(cell);
-  const slot = grey ? greySlot : slotOfName(name);
-  g.fillStyle = grey ? palette.free : slotColour(palette, slot);
+  const [fillStyle, ink] = coloursOf(palette, cell);
+  g.fillStyle = fillStyle;
   g.fillRect(cell.x, y, w, rowHeight - 1);
   if (cell.merged) hatch(g, cell.x, y, w, rowHeight - 1, palette.hatch, 4);
   if (cell.merged || cell.w < 30) return;
-  g.fillStyle = grey ? palette.text : inkOn(palette, slot);
-  const tail = cell.w > 190 ? '  ' + amount(flame, cell.total) : '';
-  g.fillText(shortened(name, Math.max(1, Math.floor((cell.w - 8) / 7) - tail.length)) + tail,
-    cell.x + 4, y + rowHeight / 2);
+  g.fillStyle = ink;
+  const sign = cell.b > cell.a ? '+ ' : cell.b < cell.a ? '\u2212 ' : '';
+  const tail = cell.w > 190 ? '  ' + weightText(flame, cell) : '';
+  const most = Math.max(1, Math.floor((cell.w - 8) / 7) - tail.length);
+  g.fillText(shortened(sign + cellName(cell), most) + tail, cell.x + 4, y + rowHeight / 2);
 }
 
 function drawCanvas(flame) {
@@ -77,29 +93,39 @@ function drawCrumbs(flame) {
 function draw(flame) {
   const { box, canvas, tree, total, ctx } = flame;
   if (!tree || !box.clientWidth) return;
-  const all = amount(flame, tree.total[0]);
+  const all = tree.a ? changeText(flame, tree.cells[0]) : amount(flame, tree.total[0]) + ' = 100 %';
   drawCanvas(flame);
-  canvas.setAttribute('aria-label', `Flame graph, ${all} is all of it`);
-  fill(total, `${all} = 100 %` + (ctx.store.get().query ? ' of what the filter matches' : ''));
+  canvas.setAttribute('aria-label', `Flame graph, ${all}`);
+  fill(total, all + (ctx.store.get().query ? ' of what the filter matches' : ''));
   drawCrumbs(flame);
 }
 
 function update(flame) {
-  const { ctx, chosen, top } = flame;
+  const { ctx, chosen, top, asker } = flame;
   const { at, range, query, file, dev } = ctx.store.get();
   const { a, b } = range || { a: 0, b: ctx.cover().states - 1 };
   const width = Math.max(100, flame.box.clientWidth - 16);
-  const args = { ...chosen, state: at, a, b, query, only: query !== '', width, top };
-  const { asker } = flame;
-  if (asker.isNew([args, file, dev])) asker.ask('tree', args, (got) => show(flame, got));
-  else flame.soon();
+  chosen.of = flame.of.select.value = ctx.now.flameOf;
+  const differs = chosen.of === 'diff';
+  const args = { ...chosen, ...(differs ? null : { state: at, a, b }), query, only: query !== '',
+    width, top };
+  if (!asker.isNew([args, file, dev, differs && comparedKey(ctx)])) flame.soon();
+  else if (differs) askDiff(flame, args).catch(ctx.failed);
+  else asker.ask('tree', args, (got) => show(flame, got, null));
 }
 
-function show(flame, tree) {
-  flame.tree = tree;
-  if (tree.of !== undefined && flame.top >= tree.parent.length) flame.top = 0;
+async function askDiff(flame, args) {
+  const ends = await endsOf(flame.ctx);
+  const [a, b] = ends;
+  flame.asker.ask('tree', { ...args, a, b, file: a.file, dev: a.dev }, (got) =>
+    show(flame, got, ends));
+}
+
+function show(flame, tree, ends) {
+  Object.assign(flame, { tree, ends });
+  if (flame.top >= tree.parent.length) flame.top = 0;
   for (const cell of tree.cells) if (!cell.merged) flame.names.set(cell.node, cellName(cell));
-  flame.twin.draw(tree, (cell) => `${amount(flame, cell.total)}  ${cellName(cell)}`);
+  flame.twin.draw(tree, (cell) => `${weightText(flame, cell)}  ${cellName(cell)}`);
   flame.soon();
 }
 
@@ -117,7 +143,16 @@ function cellAt({ canvas, tree }, event) {
     x < cell.x + Math.max(1, cell.w)) || null;
 }
 
+/** `58.90 GiB → 62.31 GiB: +3.41 GiB`, the moments before the sum of all. */
+function changeText(flame, cell) {
+  const [from, to] = flame.ends.map(({ state }) =>
+    (cell.node === 0 ? eventName(state) + ' ' : ''));
+  return `${from}${amount(flame, cell.a)} \u2192 ${to}${amount(flame, cell.b)}: ` +
+    weightText(flame, cell);
+}
+
 function textOf(flame, cell) {
+  if (cell.a !== undefined) return `${cellName(cell)}: ${changeText(flame, cell)}`;
   const all = flame.tree.total[0];
   return `${cellName(cell)}: ${amount(flame, cell.total)}, ${share(cell.total / all)} of ` +
     amount(flame, all);
@@ -148,7 +183,11 @@ function controls(flame) {
     choice(name, options, chosen[key], (value) => set(key, value)).node;
   const hide = el('input', { type: 'checkbox', checked: true,
     on: { change: () => set('library', !hide.checked) } });
-  return el('div', { class: 'bar' }, pick('of', sets, 'of'), pick('weight', weights, 'weight'),
+  flame.of = choice('of', sets, chosen.of, (value) => {
+    flame.ctx.now.flameOf = value;
+    zoomTo(flame, 0);
+  });
+  return el('div', { class: 'bar' }, flame.of.node, pick('weight', weights, 'weight'),
     pick('root', roots, 'root'), el('label', null, hide, ' hide library'), flame.total);
 }
 
@@ -162,6 +201,7 @@ export function createFlame(host, ctx) {
     total: el('span', { class: 'note' }),
     chosen: { of: 'cursor', weight: 'bytes', root: 'caller', library: false },
     tree: null,         // what the engine answered
+    ends: null,         // of a difference, what is compared
     top: 0,             // the node that is zoomed to
     names: new Map(),   // of nodes, those that were cells once
     asker: createAsker(ctx),

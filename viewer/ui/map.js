@@ -107,7 +107,7 @@ export function pinsOf(segments) {
 function pinColumns(ctx) {
   return [
     { id: 'name', name: 'largest block', name_: true, cell: (row) => button(shown(row.name), () =>
-      ctx.store.jump({ sel: { kind: 'alloc', id: row.id } }), { class: 'plain', title: row.name }) },
+      ctx.store.jump({ sel: { kind: 'alloc', id: row.id } }), { class: 'plain' }) },
     bytesColumn('size', 'its size', false),
     bytesColumn('stranded', 'held back'), bytesColumn('use', 'by blocks of'),
     { id: 'blocks', name: 'blocks', number: true, text: (row) => count(row.blocks) },
