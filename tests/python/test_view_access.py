@@ -151,6 +151,9 @@ def test_paper_has_light_ground_and_no_controls(pages):
                      ".filter((s) => ![...document.querySelectorAll(s)].some((n) => n.getClientRects().length))")
     assert shown == []
     assert "by=site" in page.text("#print-link")
+    cut = page.ask("['#verdicts', '.legend', '#who .rows', '#details'].filter((s) => { const n = document.querySelector(s);"
+                   " return n.scrollWidth > n.clientWidth + 1 || n.scrollHeight > n.clientHeight + 1; })")
+    assert cut == []
     assert page.ask("document.documentElement.dataset.theme") == "light"
     assert page.ask("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     ink = page.ask("getComputedStyle(document.querySelector('#status-text')).color")
@@ -158,6 +161,33 @@ def test_paper_has_light_ground_and_no_controls(pages):
     page.send("Emulation.setEmulatedMedia", media="")
     page.ask("dispatchEvent(new Event('afterprint')); 0")
     page.wait("document.documentElement.dataset.theme === 'dark'")
+
+
+def test_a_picture_is_printed_at_twice_the_pixels(pages):
+    page = pages(EXAMPLES / "leak.pickle", fragment="#v=1&by=site")
+    first = page.settled()
+    size = ("(() => { const c = document.querySelector('#view .plot > canvas'), made = images[images.length - 1];"
+            " return [made.width / (c.parentNode.clientWidth - 80), c.width / c.parentNode.clientWidth]; })()")
+    # Pictures as they are made, and as they stand when the page would be printed.
+    page.ask("""(() => { globalThis.images = []; const proto = CanvasRenderingContext2D.prototype, plain = proto.putImageData;
+        proto.putImageData = function (image, ...rest) { if (image.width > 100) images.push(image);
+          return plain.call(this, image, ...rest); };
+        // On paper, where canvases are drawings, it would clear the canvas beneath as well.
+        const clear = proto.clearRect; globalThis.cleared = 0;
+        proto.clearRect = function (...box) { cleared += document.documentElement.dataset.printing === '';
+          clear.apply(this, box); };
+        globalThis.print = () => { dispatchEvent(new Event('beforeprint')); globalThis.printed = %s;
+          dispatchEvent(new Event('afterprint')); }; })()""" % size)
+    page.press("p", modifiers=2)  # Ctrl
+    page.wait("globalThis.printed !== undefined")
+    assert [round(n, 1) for n in page.ask("printed")] == [2, 2] and page.ask("cleared") == 0
+    page.wait("images[images.length - 1].width < 1200")
+    assert page.settled() == first
+    assert [round(n, 1) for n in page.ask(size)] == [1, 1]
+    page.press("e")
+    page.ask("printed = null")
+    page.ask("[...document.querySelectorAll('#export button')].find((b) => b.textContent === 'print').click()")
+    page.wait("printed !== null && !document.getElementById('export').open")
 
 
 @pytest.fixture

@@ -137,7 +137,8 @@ test('keys rest in fields, on widgets of their own, with modifiers, and when swi
   assert.equal(actionOf({ key: 'p' }, { ...free, field: true }), null);
   assert.equal(actionOf({ key: 'Escape' }, { ...free, field: true }), 'escape');
   assert.equal(actionOf({ key: 'Enter' }, { ...free, widget: true }), null);
-  assert.equal(actionOf({ key: 'p', ctrlKey: true }, free), null);
+  assert.equal(actionOf({ key: 'o', ctrlKey: true }, free), null);
+  assert.equal(actionOf({ key: 'p', ctrlKey: true }, { ...free, field: true }), 'print');
   assert.equal(actionOf({ key: 'p' }, { ...free, single: false }), null);
   assert.equal(actionOf({ key: 'ArrowLeft' }, { ...free, single: false }), 'left');
   assert.equal(actionOf({ key: 'P', shiftKey: false }, free), 'peak', 'caps lock is not Shift');

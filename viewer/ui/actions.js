@@ -3,6 +3,7 @@ import { byId } from './dom.js';
 import { stackText } from './details.js';
 import { nextGrouping } from './panels.js';
 import { columnOf } from './picture.js';
+import { printPage } from './print.js';
 import { panned, revealed, zoomed } from './store.js';
 
 const factor = 1.5;
@@ -159,7 +160,7 @@ export function perform(action, event, ctx) {
     redo: () => ctx.store.redo() || ctx.note('nothing to redo'),
     axis: () => ctx.setAxis(state.x.mode === 'events' ? 'time' : 'events'),
     'copy-stack': () => copyStack(ctx), 'copy-link': () => ctx.copyLink(),
-    export: () => ctx.export(), theme: () => ctx.toggleTheme(),
+    export: () => ctx.export(), print: () => printPage(ctx), theme: () => ctx.toggleTheme(),
     patterns: () => ctx.store.move({ patterns: !state.patterns }),
     fold: () => ctx.store.move({ folded: !state.folded }),
     wide: () => ctx.store.move({ wide: !state.wide }),

@@ -54,9 +54,18 @@ export function byId(id) {
   return document.getElementById(id);
 }
 
+export function isPrinting() {
+  return 'printing' in document.documentElement.dataset;
+}
+
+/** Pixels of a picture for each of the page's: paper has twice as many. */
+export function pixelRatio() {
+  return Math.max(isPrinting() ? 2 : 0, self.devicePixelRatio || 1);
+}
+
 /** A canvas of the size of its box in device pixels; true when it changed. */
 export function fitCanvas(canvas, width, height) {
-  const ratio = self.devicePixelRatio || 1;
+  const ratio = pixelRatio();
   const w = Math.max(1, Math.round(width * ratio));
   const h = Math.max(1, Math.round(height * ratio));
   if (canvas.width === w && canvas.height === h) return false;

@@ -1,17 +1,19 @@
 // draw.js - what lies over a picture: axes, lines, flags, cursor, selection.  Functions of state.
 import { ticks } from './axis.js';
-import { fitCanvas } from './dom.js';
+import { fitCanvas, isPrinting, pixelRatio } from './dom.js';
 import { hatch } from './paint.js';
 
 export const font = '12px system-ui, "DejaVu Sans", sans-serif';
 
 /** The context of a canvas, made empty and as large as `width` and `height`, in CSS pixels. */
 export function prepare(canvas, width, height) {
-  const ratio = self.devicePixelRatio || 1;
+  const ratio = pixelRatio();
   const g = canvas.getContext('2d');
-  fitCanvas(canvas, width, height);
+  // On paper a canvas is what was drawn on it, and clearing would clear what lies beneath, too.
+  if (isPrinting()) canvas.width = 0;
+  const fresh = fitCanvas(canvas, width, height);
   g.setTransform(ratio, 0, 0, ratio, 0, 0);
-  g.clearRect(0, 0, width, height);
+  if (!fresh) g.clearRect(0, 0, width, height);
   g.font = font;
   return g;
 }

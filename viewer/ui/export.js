@@ -2,6 +2,7 @@
 import { button, byId, el, fill } from './dom.js';
 import { baseName } from './header.js';
 import { font } from './draw.js';
+import { printPage } from './print.js';
 import { shown } from './text.js';
 import { createSvg } from './svg.js';
 import { toCsv, toJson } from './table.js';
@@ -54,8 +55,11 @@ function picturesOf(ctx) {
 }
 
 /** `times`: of a PNG; 0 is SVG. */
-function savePicture(ctx, { id, drawing }, times) {
+async function savePicture(ctx, { id, drawing }, times) {
+  const plot = times > 1 && ctx.plot();
+  if (plot) await plot.sharpen(times);
   const made = drawing();
+  if (plot) plot.refresh();
   const { ground } = ctx.palette();
   if (!made) ctx.note('the picture is still being made');
   else if (times === 0) {
@@ -93,6 +97,9 @@ export function openExport(ctx) {
     tablesOf(ctx).map((one) => [el('h2', { text: 'Rows: ' + one.table.caption() }),
       el('div', { class: 'buttons' }, button('CSV', () => saveRows(ctx, one, 'csv')),
         button('JSON', () => saveRows(ctx, one, 'json')))]),
-    button('close', () => dialog.close()));
+    el('div', { class: 'buttons' }, button('print', () => {
+      dialog.close();
+      printPage(ctx);
+    }), button('close', () => dialog.close())));
   dialog.showModal();
 }

@@ -38,6 +38,7 @@ export const table = [
   ['copy-stack', ['c'], 'copy the stack'],
   ['copy-link', ['C'], 'copy a link'],
   ['export', ['e'], 'export'],
+  ['print', ['Ctrl+P'], 'print'],
   ['theme', ['t'], 'light or dark'],
   ['patterns', ['K'], 'patterns'],
   ['fold', ['h'], 'fold or unfold library frames'],
@@ -57,7 +58,9 @@ const ownKeys = new Set(['Enter', 'ArrowUp', 'ArrowDown', 'ArrowLeft', 'ArrowRig
  * and whether single keys are on.
  */
 export function actionOf(event, place) {
-  if (event.ctrlKey || event.altKey || event.metaKey) return null;
+  if (event.ctrlKey || event.altKey || event.metaKey) {
+    return event.key === 'p' && !event.altKey ? 'print' : null;
+  }
   if (place.field && !inField.has(event.key)) return null;
   if (place.widget && ownKeys.has(event.key)) return null;
   if (!place.single && event.key.length === 1) return null;

@@ -1,7 +1,7 @@
 // many.js - all devices: a table of every file's, and the curves of one file's beneath one another.
 import { bytes, delta } from '../core/human.js';
 import { spark, unitsOf } from '../core/many.js';
-import { button, el, fill, fitCanvas, perFrame } from './dom.js';
+import { button, el, fill, fitCanvas, perFrame, pixelRatio } from './dom.js';
 import { nameOf } from './header.js';
 import { hatch } from './paint.js';
 import { createTable } from './table.js';
@@ -25,7 +25,7 @@ export function scaleOf(covers, units, names = ['requested']) {
 
 /** Requested bytes as an area, reserved ones a line above; a cut file ends in a hatched field. */
 export function drawCurve(canvas, width, height, cover, top, palette, cut) {
-  const ratio = self.devicePixelRatio || 1;
+  const ratio = pixelRatio();
   fitCanvas(canvas, width, height);
   canvas.style.setProperty('width', width + 'px');
   canvas.style.setProperty('height', height + 'px');

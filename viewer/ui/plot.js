@@ -2,7 +2,7 @@
 import { areasOf } from './svg.js';
 import { bandsOf, columnOf, placeIn, runsOf } from './picture.js';
 import { boxOf, drawOver } from './overlay.js';
-import { el, perFrame } from './dom.js';
+import { el, perFrame, pixelRatio } from './dom.js';
 import { prepare, xScale, yScale } from './draw.js';
 import { gestures } from './gesture.js';
 import { makeInks, paintPicture, slotColour } from './paint.js';
@@ -11,9 +11,8 @@ import { makeInks, paintPicture, slotColour } from './paint.js';
 const manyCells = 20e6;
 
 /** What the engine is asked for the picture of the state as it stands. */
-function argsOf(plot) {
+function argsOf(plot, ratio = pixelRatio()) {
   const { x, y, by, query, only } = plot.ctx.store.get();
-  const ratio = self.devicePixelRatio || 1;
   const { width, height } = plot.box();
   const fit = plot.own || y.to === null;
   return { x, W: Math.round(width * ratio), H: Math.round(height * ratio),
@@ -54,6 +53,19 @@ function ask(plot) {
   }, (error) => {
     if (mine === plot.wanted) ctx.failed(error);
   });
+}
+
+/** The picture again with `ratio` pixels for each of the page's, until `refresh`. */
+async function sharpen(plot, ratio) {
+  const { ctx } = plot;
+  const { x } = ctx.store.get();
+  const mine = ++plot.wanted;
+  const got = await ctx.call(plot.op, argsOf(plot, ratio));
+  if (!got || mine !== plot.wanted) return;
+  plot.picture = { ...got, x };
+  ctx.pending(false);
+  ctx.setPicture(plot.picture);
+  paint(plot);
 }
 
 /** The picture as pixels, kept to be drawn at any place and size. */
@@ -205,6 +217,11 @@ export function createPlot(host, ctx, options) {
       soonOver();
     },
     update: perFrame(refresh),
+    sharpen: (ratio) => sharpen(plot, ratio),
+    refresh: () => {
+      plot.asked = '';
+      plot.update();
+    },
     redraw: () => { if (plot.picture) paint(plot); else compose(plot); },
     forget: () => {
       plot.asked = '';

@@ -1,14 +1,10 @@
 // table.js - sortable tables with a total row and virtual rows, and their CSV and JSON.
 import { bytes, delta } from '../core/human.js';
-import { button, el, fill } from './dom.js';
+import { button, el, fill, isPrinting } from './dom.js';
 
 const rowHeight = 26;
 const spare = 12;
 const onPaper = 40;
-
-function isPrinting() {
-  return 'printing' in document.documentElement.dataset;
-}
 
 /** A column of bytes by the name of a member; `sum` says whether the total row has it. */
 export function bytesColumn(id, name, sum = true) {
