@@ -3,6 +3,7 @@ import { createEngine } from './core/engine.js';
 import { SLOW, createPictureOps, matchStrings } from './core/pictures.js';
 import { createQueue } from './core/queue.js';
 import { fromBase64 } from './core/unpack.js';
+import { inSlices } from './core/slices.js';
 
 /* Arrays of these answers are made for the asker: they move instead of being copied. */
 const MOVED = ['raster', 'groups', 'map', 'tree'];
@@ -87,14 +88,16 @@ export function runWorker(scope, workersOf) {
   };
 }
 
-/* Sends requests and settles their promises. */
+/* Sends requests and settles their promises; `kept` are those that may have to be sent again. */
 function createAsker(send) {
   const open = new Map();
   let serial = 0;
-  return {
+  const asker = {
+    kept: [],
     call: (op, args) => new Promise((resolve, reject) => {
       const id = ++serial;
       open.set(id, { resolve, reject });
+      asker.kept?.push({ id, op, args });
       send({ id, op, args });
     }),
     settle: ({ id, value, error, column }) => {
@@ -109,23 +112,43 @@ function createAsker(send) {
       open.clear();
     },
   };
+  return asker;
 }
 
 /**
  * The page's side: call(op, args) as of the engine, block(n, text), end(). `worker` is one that
- * runs `runWorker`, of the script `text`, or null: then the engine runs here, one request at a
- * time. An answer is null where a newer request of its kind made it needless.
+ * runs `runWorker`, of the script `text`, or null: then, or when it ends before it has answered,
+ * the engine runs here, in slices. An answer is null where a newer request of its kind made it
+ * needless.
  */
 export function startEngine(files, worker, text) {
   let push = null;
   const asker = createAsker((request) => push(request));
+  const runHere = () => {
+    const engine = createEngine(files, createPictureOps(), (work) => inSlices(work, soon));
+    push = createQueue(decoding(engine), asker.settle, soon);
+    const { kept } = asker;
+    asker.kept = null;
+    kept.forEach(push);
+  };
   if (worker) {
-    worker.onmessage = ({ data }) => asker.settle(data);
-    worker.onerror = (event) => asker.fail(event.message ?? 'the worker failed');
+    worker.onmessage = ({ data }) => {
+      asker.kept = null;
+      asker.settle(data);
+    };
+    worker.onerror = (event) => {
+      if (!asker.kept) {
+        asker.fail(event.message ?? 'the worker failed');
+        return;
+      }
+      worker.onerror = null;
+      worker.terminate();
+      runHere();
+    };
     worker.postMessage({ files, text });
     push = (request) => worker.postMessage(request);
   } else {
-    push = createQueue(decoding(createEngine(files, createPictureOps())), asker.settle, soon);
+    runHere();
   }
   return { call: asker.call, block: (n, text) => asker.call('block', { n, text }),
     end: () => asker.call('end', {}) };

@@ -1,6 +1,7 @@
 """What the page says of recordings that are not the happy path: one sentence each, and the way out."""
 import re
 
+import pytest
 import recordings
 from differential import writers
 from differential.tiny import BASE, MIB, block, event, half, segment, top
@@ -37,6 +38,36 @@ def drawn_words(page):
     page.wait("document.documentElement.dataset.theme !== %r && words.length > 3" % theme)
     page.ask("new Promise((done) => setTimeout(done, 300))")
     return page.ask("words")
+
+
+NO_WORKER = {
+    "throws": "globalThis.Worker = function () { throw new Error('no workers here'); };",
+    "ends": "globalThis.Worker = class { postMessage() { setTimeout(() => this.onerror?.({ message: 'ended' }), 1); }"
+            " terminate() {} };",
+}
+
+
+def looks(page):
+    """The pictures of some views, each with who holds the memory."""
+    found = []
+    for key in ("1", "2", "3", "5"):
+        page.press(key)
+        found.append((page.settled(), page.text("#who table")))
+    page.press("/")
+    page.type("fn:/^for.*d$/")
+    page.press("Enter")
+    page.wait("document.getElementById('found').textContent !== ''")
+    return [*found, page.text("#found")]
+
+
+@pytest.mark.parametrize("how", NO_WORKER)
+def test_without_a_worker_the_page_is_the_same(pages, how):
+    """The engine runs on the page then: the same pictures and figures."""
+    path = ROOT / "examples" / "leak.pickle"
+    told = looks(pages(path))
+    none = pages(path, before=lambda page: page.send("Page.addScriptToEvaluateOnNewDocument", source=NO_WORKER[how]))
+    assert looks(none) == told
+    none.sound()
 
 
 def finished(page):

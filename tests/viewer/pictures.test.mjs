@@ -168,12 +168,31 @@ function pairOf() {
   return Object.assign(page, { terminate: () => {} });
 }
 
+/* A worker that takes all it is told, and ends before it has said anything. */
+function failing() {
+  const worker = { postMessage: () => {}, terminate: () => {} };
+  setTimeout(() => worker.onerror({ message: 'no worker here' }), 20);
+  return worker;
+}
+
+test('a worker that ends once it has answered is an error', async () => {
+  const { head, blocks } = packModel(makeModel(9));
+  const worker = pairOf();
+  const engine = startEngine([{ devices: [head] }], worker);
+  blocks.forEach((bytes, n) => engine.block(n, Buffer.from(bytes).toString('base64')));
+  await engine.call('live', { state: 5 });
+  const open = engine.call('range', { a: 1, b: 5 });
+  worker.onerror({ message: 'out of memory' });
+  await assert.rejects(open, /out of memory/);
+});
+
 test('the worker and the page alone give the same answers', async () => {
   const model = makeModel(9);
   const { head, blocks } = packModel(model);
   const texts = blocks.map((bytes) => Buffer.from(bytes).toString('base64'));
   const answers = [];
-  for (const worker of [pairOf(), null]) {
+  for (const make of [pairOf, () => null, failing]) {
+    const worker = make();
     const engine = startEngine([{ devices: [head] }], worker);
     const early = engine.call('raster', { ...size, x: wholeX(model), by: 'category' });
     for (const [n, text] of texts.entries()) engine.block(n, text);
@@ -182,7 +201,7 @@ test('the worker and the page alone give the same answers', async () => {
     const dropped = engine.call('raster', { ...size, x: wholeX(model), by: 'site' });
     const last = engine.call('raster', { ...size, x: wholeX(model), by: 'owner' });
     // Through a worker it may have been begun before the next one came.
-    if (!worker) assert.equal(await dropped, null);
+    if (make !== pairOf) assert.equal(await dropped, null);
     got.push(await last);
     // What moved to the asker is not needed again.
     got.push(await engine.call('raster', { ...size, x: wholeX(model), by: 'owner' }));
@@ -194,4 +213,5 @@ test('the worker and the page alone give the same answers', async () => {
     answers.push(got);
   }
   assert.deepEqual(answers[0], answers[1]);
+  assert.deepEqual(answers[0], answers[2]);
 });

@@ -3,6 +3,7 @@
 // A lane is a compressed address: unmapped gaps are taken out, the unit is 512 bytes.  A map row is
 // a stretch of lanes that belong together; offsets in it are bytes.
 
+import { atOnce, strides } from './slices.js';
 import { columnsOf } from './intervals.js';
 import { known } from './unpack.js';
 
@@ -71,6 +72,11 @@ export function rangeFinder(model) {
 /** Rows of the map in order of address: { lane, lanes, bytes, base, ranges, segments }; rowOf, of
  * each range, and rangeOf, of each allocation, are -1 where unknown; unplaced sums the latter. */
 export function mapRows(model) {
+  return atOnce(mapRowsWork(model));
+}
+
+/** The same as work. */
+export function* mapRowsWork(model) {
   const rows = [];
   const rowOf = new Int32Array(model.range ? model.range.rows : 0).fill(-1);
   let row = null;
@@ -88,20 +94,22 @@ export function mapRows(model) {
     row.segments.add(segment);
     rowOf[range] = rows.length - 1;
   }
-  return { rows, rowOf, ...placeRows(model) };
+  return { rows, rowOf, ...(yield* placeRows(model)) };
 }
 
-function placeRows(model) {
+function* placeRows(model) {
   const { lane, born, bytes, rows } = model.alloc;
   const find = rangeFinder(model);
   const rangeOf = new Int32Array(rows).fill(-1);
   const unplaced = { count: 0, bytes: 0 };
-  for (let r = 0; r < rows; r++) {
-    if (lane && lane[r] !== NONE) rangeOf[r] = find(lane[r], born[r]);
-    if (rangeOf[r] >= 0) continue;
-    unplaced.count++;
-    unplaced.bytes += bytes[r];
-  }
+  yield* strides(rows, (from, to) => {
+    for (let r = from; r < to; r++) {
+      if (lane && lane[r] !== NONE) rangeOf[r] = find(lane[r], born[r]);
+      if (rangeOf[r] >= 0) continue;
+      unplaced.count++;
+      unplaced.bytes += bytes[r];
+    }
+  });
   return { rangeOf, unplaced };
 }
 
@@ -234,7 +242,7 @@ function sumAlong(list, width) {
   }
 }
 
-function paintAllocs(model, map, view, pixels, tops, firstOf, tally) {
+function* paintAllocs(model, map, view, pixels, tops, firstOf, tally) {
   const { shown, mask } = view;
   const W = shown.length;
   const to = layer(W, view.H, true);
@@ -242,22 +250,24 @@ function paintAllocs(model, map, view, pixels, tops, firstOf, tally) {
   const { slotOf, live } = tally;
   const last = W ? shown[W - 1] : 0;
   let c1 = 0;
-  for (let r = 0; W && r < rows && born[r] <= last; r++) {
-    while (shown[c1] < born[r]) c1++;
-    const range = map.rangeOf[r];
-    if (end[r] <= shown[c1] || range < 0) continue;
-    const row = map.rowOf[range];
-    if (tops[row] < 0) continue;
-    const c2 = firstOf(end[r]);
-    if (slotOf[range] >= 0) {
-      const at = slotOf[range] * (W + 1);
-      live[at + c1]++;
-      live[at + c2]--;
+  yield* strides(W ? rows : 0, (from, past) => {
+    for (let r = from; r < past && born[r] <= last; r++) {
+      while (shown[c1] < born[r]) c1++;
+      const range = map.rangeOf[r];
+      if (end[r] <= shown[c1] || range < 0) continue;
+      const row = map.rowOf[range];
+      if (tops[row] < 0) continue;
+      const c2 = firstOf(end[r]);
+      if (slotOf[range] >= 0) {
+        const at = slotOf[range] * (W + 1);
+        live[at + c1]++;
+        live[at + c2]--;
+      }
+      if (mask && !mask[r]) continue;
+      const y = tops[row] + (lane[r] - map.rows[row].lane) * UNIT + (skew ? skew[r] : 0);
+      cover(to, pixels, y, y + blockBytes(model, r), c1, c2, r);
     }
-    if (mask && !mask[r]) continue;
-    const y = tops[row] + (lane[r] - map.rows[row].lane) * UNIT + (skew ? skew[r] : 0);
-    cover(to, pixels, y, y + blockBytes(model, r), c1, c2, r);
-  }
+  });
   sumAlong(live, W + 1);
   return to;
 }
@@ -288,19 +298,24 @@ function placesOf(model, { shown, H }, ids, ranges, tally) {
  * over its centre (`ids`, -1 none), the range there, what that place is (`kinds`, PLACE), and the
  * fraction of its bytes in use (`used`) and mapped (`mapped`, unless view.mapped is false). */
 export function mapPicture(model, map, view) {
+  return atOnce(mapWork(model, map, view));
+}
+
+/** The same as work. */
+export function* mapWork(model, map, view) {
   const firstOf = columnsOf(view.shown);
   const pixels = pixelRows(view);
   const tops = rowTops(map, view.chosen);
   const under = paintRanges(model, map, view, pixels, tops, firstOf);
+  yield;
   const tally = makeTally(model, under.ids, view.shown.length);
-  const over = paintAllocs(model, map, view, pixels, tops, firstOf, tally);
-  return {
-    ids: over.ids,
-    ranges: under.ids,
-    kinds: placesOf(model, view, over.ids, under.ids, tally),
-    used: fractions(over, pixels),
-    mapped: view.mapped === false ? null : fractions(under, pixels),
-  };
+  const over = yield* paintAllocs(model, map, view, pixels, tops, firstOf, tally);
+  const kinds = placesOf(model, view, over.ids, under.ids, tally);
+  yield;
+  const used = fractions(over, pixels);
+  yield;
+  return { ids: over.ids, ranges: under.ids, kinds, used,
+    mapped: view.mapped === false ? null : fractions(under, pixels) };
 }
 
 function column(table, name, row, none) {

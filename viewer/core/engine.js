@@ -2,6 +2,7 @@
 import { answers } from './answers.js';
 import { decodeDevice, decodeMore, decodeWhole } from './decode.js';
 import { createDevice } from './device.js';
+import { atOnce, isWork } from './slices.js';
 import { summary } from './summary.js';
 
 // Answered as soon as allocations are here; all else waits for every column.
@@ -63,14 +64,23 @@ function coversOf(files, blocks) {
     .map((head) => decodeWhole(head.tables, 'cover', blocks)))));
 }
 
+/* What a cover rests on, step by step. */
+function* warm({ model, curve, pyramid, reserved, differences }) {
+  for (const step of model.whole ? [curve, pyramid, reserved, differences] : []) {
+    step();
+    yield;
+  }
+}
+
 /**
  * `files` as in the head of the page. Returns call(op, args) -> promise of an answer; args.file and
  * args.dev say which device (0 and 0). Beside the operations of answers.js and those in `more`:
  * block {n, bytes}: a block is here; end: no more will come; cover {wait}: the summary of a device,
  * now, when its allocations are here ('first') or when all is (true); covers: of each device of
- * each file what was computed beforehand, or null; decodes no device.
+ * each file what was computed beforehand, or null; decodes no device.  `run` does long work, which
+ * operations give as generators (slices.js).
  */
-export function createEngine(files, more = {}) {
+export function createEngine(files, more = {}, run = atOnce) {
   const ops = { ...answers, ...more };
   const blocks = [];
   const loads = new Map();
@@ -109,6 +119,7 @@ export function createEngine(files, more = {}) {
     if (wait) await (wait === 'first' ? load.first : load.whole).promise;
     else await load.busy;
     if (!load.device) await load.first.promise;
+    await run(warm(load.device));
     return summary(load.device, Object.keys(ops).concat('cover', 'covers'));
   }
 
@@ -126,6 +137,7 @@ export function createEngine(files, more = {}) {
       return second.device;
     };
     const tables = (of, name) => decodeWhole(of, name, blocks);
-    return ops[op](load.device, args, other, tables);
+    const made = await ops[op](load.device, args, other, tables);
+    return isWork(made) ? run(made) : made;
   };
 }

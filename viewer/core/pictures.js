@@ -1,12 +1,13 @@
 // pictures.js - the operations that draw: stacks, groups, maps, trees, and searches.  What they
 // make once of a device (map, shades, the last searches) they keep on it.
-import { eventsAround, mapExtent, mapPicture, mapRows, segmentsAt } from './address.js';
+import { eventsAround, mapExtent, mapRowsWork, mapWork, segmentsAt } from './address.js';
 import { churnColumns, bornIn, survivors } from './range.js';
 import { diffRows, matched } from './diff.js';
 import { expressionsOf, parse, run } from './query.js';
 import { SPECIAL, flame, layout } from './tree.js';
 import { treeDiff } from './treediff.js';
-import { groupSums, groupsPicture, stackPicture } from './raster.js';
+import { groupSumsWork, groupsWork, stackWork } from './raster.js';
+import { strides } from './slices.js';
 import { FRAME_CLASSES } from './row.js';
 import { isBefore, liveAt } from './live.js';
 import { stepsOf, survivorsBy } from './leaks.js';
@@ -118,12 +119,12 @@ function find(d, { text, state, after = null, step = 1 }) {
 /* ---- stack and groups ---- */
 
 /* The bytes a picture must hold: given, or from zero to the most that is drawn. */
-function heightOf(d, args, shown, mask) {
+function* heightOf(d, args, shown, mask) {
   const { model } = d;
   if (args.y1 !== null && args.y1 !== undefined) return { y0: args.y0 ?? 0, y1: args.y1 };
   let top = 1;
   let low = 0;
-  const sums = mask ? groupSums(model, { shown, mask, groups: 1,
+  const sums = mask ? yield* groupSumsWork(model, { shown, mask, groups: 1,
     groupOf: new Uint8Array(model.alloc.rows) }) : null;
   for (let c = 0; c < shown.length; c++) {
     const value = sums ? sums[c] : d.curve()[shown[c]];
@@ -147,52 +148,61 @@ function shadesOf(d) {
 }
 
 /* What paints each pixel: the group of its allocation, and its marks. */
-function painted(d, ids, of, excluded, W) {
+function* painted(d, ids, of, excluded, W) {
   const marks = shadesOf(d);
   const group = new Uint16Array(ids.length);
   const mark = new Uint8Array(ids.length);
-  for (let i = 0; i < ids.length; i++) {
-    const id = ids[i];
-    if (id < 0) continue;
-    // Bands are high: the pixel above is mostly of the same one, and at hand.
-    if (i >= W && id === ids[i - W]) {
-      group[i] = group[i - W];
-      mark[i] = mark[i - W];
-      continue;
+  yield* strides(ids.length, (from, to) => {
+    for (let i = from; i < to; i++) {
+      const id = ids[i];
+      if (id < 0) continue;
+      // Bands are high: the pixel above is mostly of the same one, and at hand.
+      if (i >= W && id === ids[i - W]) {
+        group[i] = group[i - W];
+        mark[i] = mark[i - W];
+        continue;
+      }
+      group[i] = of[id];
+      mark[i] = marks[id] | (excluded && !excluded[id] ? EXCLUDED : 0);
     }
-    group[i] = of[id];
-    mark[i] = marks[id] | (excluded && !excluded[id] ? EXCLUDED : 0);
-  }
+  });
   return { group, mark };
 }
 
-function view(d, args) {
+function* view(d, args) {
+  d.curve();
+  yield;
   const { shown, edges, span } = d.columns(args.x, args.W);
+  yield;
   const mask = maskOf(d, args);
   const only = args.only && mask ? mask : undefined;
+  yield;
   return { shown, edges, span, mask, only, W: args.W, H: args.H,
-    ...heightOf(d, args, shown, only) };
+    ...(yield* heightOf(d, args, shown, only)) };
 }
 
 /* {x, W, H, y0, y1, by, query, only}: ids of allocations, and what paints them. */
-function raster(d, args) {
-  const v = view(d, args);
+function* raster(d, args) {
+  const v = yield* view(d, args);
   const { of, names } = d.grouping(named(args.by));
+  yield;
   const order = args.by && args.by !== 'birth' ? d.order(args.by) : undefined;
   const { shown, only, H, W, y0, y1 } = v;
-  const { ids, sums, drawn } = stackPicture(d.model, { shown, order, mask: only, y0, y1, H });
+  yield;
+  const { ids, sums, drawn } = yield* stackWork(d.model, { shown, order, mask: only, y0, y1, H });
   return { W, H, y0, y1, shown, span: v.span, ids, sums, drawn, groups: names.length,
     bandsGrouped: order !== undefined, churn: churnColumns(d.model, v.edges),
-    ...painted(d, ids, of, only ? null : v.mask, W) };
+    ...(yield* painted(d, ids, of, only ? null : v.mask, W)) };
 }
 
 /* The same with one band for each group; ids are groups. */
-function groups(d, args) {
-  const v = view(d, args);
+function* groups(d, args) {
+  const v = yield* view(d, args);
   const by = named(args.by);
   const { of, names } = d.grouping(by);
   const { shown, only, H, W, y0, y1 } = v;
-  const picture = groupsPicture(d.model, { shown, groupOf: of, groups: names.length,
+  yield;
+  const picture = yield* groupsWork(d.model, { shown, groupOf: of, groups: names.length,
     bands: d.bands(by), mask: only, y0, y1, H });
   const { ids, sums, parts } = picture;
   return { W, H, y0, y1, shown, span: v.span, ids, sums, parts, groups: names.length,
@@ -202,23 +212,24 @@ function groups(d, args) {
 
 /* ---- addresses ---- */
 
-function mapOf(d) {
-  d.map ??= mapRows(d.model);
+function* mapOf(d) {
+  d.map ??= yield* mapRowsWork(d.model);
   return d.map;
 }
 
 /* {x, W, H, y0, y1, by, query, chosen}: the address map; y in bytes of its rows end to end. */
-function map(d, args) {
+function* map(d, args) {
   const { shown, span } = d.columns(args.x, args.W);
-  const rows = mapOf(d);
+  yield;
+  const rows = yield* mapOf(d);
   const extent = mapExtent(rows, args.chosen ?? null);
   const [y0, y1] = [args.y0 ?? 0, args.y1 ?? Math.max(1, extent.bytes)];
-  const picture = mapPicture(d.model, rows,
+  const picture = yield* mapWork(d.model, rows,
     { shown, chosen: args.chosen ?? null, y0, y1, H: args.H });
   const { of, names } = d.grouping(named(args.by));
   return { W: args.W, H: args.H, y0, y1, shown, span, ...picture, groups: names.length,
-    ...painted(d, picture.ids, of, maskOf(d, args), args.W), tops: extent.tops, bytes: extent.bytes,
-    rows: rows.rows.map(({ lane, bytes, base }) => ({ lane, bytes, base })),
+    ...(yield* painted(d, picture.ids, of, maskOf(d, args), args.W)), tops: extent.tops,
+    bytes: extent.bytes, rows: rows.rows.map(({ lane, bytes, base }) => ({ lane, bytes, base })),
     unplaced: rows.unplaced };
 }
 

@@ -4,10 +4,13 @@
 // top as in ImageData.  Sums are integers below 2^53, so taking several rows together changes
 // nothing: the picture in blocks equals the plain one in every pixel.
 
+import { atOnce, strides } from './slices.js';
 import { columnsOf } from './intervals.js';
 
 // Neighbours in stack order that are laid together; 8 and 32 were within 1.4 times.
 const BLOCK = 16;
+// Rows laid from one standstill to the next: whole blocks.
+const TOGETHER = 64 * BLOCK;
 
 function scaleOf({ y0, y1, H }) {
   return { y0, k: y1 > y0 ? H / (y1 - y0) : 0, H };
@@ -28,7 +31,7 @@ function boundAbove(edge, scale) {
 }
 
 /* The visible rows in stack order, with the columns [first, past) in which each is live. */
-function visible(model, { shown, order, mask }) {
+function* visible(model, { shown, order, mask }) {
   const { born, end, rows } = model.alloc;
   const W = shown.length;
   const firstOf = columnsOf(shown);
@@ -40,21 +43,23 @@ function visible(model, { shown, order, mask }) {
   const past = new Uint16Array(total);
   let n = 0;
   let c1 = 0;
-  for (let i = 0; i < total; i++) {
-    const r = order ? order[i] : i;
-    if (end[r] <= v0) continue;
-    if (born[r] > v1) {
-      if (order) continue;
-      break;
+  yield* strides(total, (from, to) => {
+    for (let i = from; i < to; i++) {
+      const r = order ? order[i] : i;
+      if (end[r] <= v0) continue;
+      if (born[r] > v1) {
+        if (order) continue;
+        break;
+      }
+      if (mask && !mask[r]) continue;
+      if (order) c1 = firstOf(born[r]);
+      else while (shown[c1] < born[r]) c1++;
+      if (end[r] <= shown[c1]) continue;
+      id[n] = r;
+      first[n] = c1;
+      past[n++] = firstOf(end[r]);
     }
-    if (mask && !mask[r]) continue;
-    if (order) c1 = firstOf(born[r]);
-    else while (shown[c1] < born[r]) c1++;
-    if (end[r] <= shown[c1]) continue;
-    id[n] = r;
-    first[n] = c1;
-    past[n++] = firstOf(end[r]);
-  }
+  });
   return { id, first, past, n };
 }
 
@@ -133,9 +138,14 @@ function layBlock(picture, block, low, high, scale) {
  * Returns ids (W * H rows of alloc, -1 none), the sum of each column, and how many rows are live
  * in a drawn state. */
 export function stackPicture(model, view) {
+  return atOnce(stackWork(model, view));
+}
+
+/** The same as work. */
+export function* stackWork(model, view) {
   const W = view.shown.length;
   const scale = scaleOf(view);
-  const seen = visible(model, view);
+  const seen = yield* visible(model, view);
   const sums = startSums(model, view);
   const edges = Int32Array.from(sums, (sum) => edgeAt(sum, scale));
   const picture = {
@@ -147,25 +157,34 @@ export function stackPicture(model, view) {
     W,
   };
   const block = makeBlock();
-  for (let from = 0; from < seen.n; from += BLOCK) {
-    const [low, high] = takeBlock(block, seen, from, model.alloc.bytes, picture.change);
-    layBlock(picture, block, low, high, scale);
-  }
+  yield* strides(seen.n, (first, past) => {
+    for (let from = first; from < past; from += BLOCK) {
+      const [low, high] = takeBlock(block, seen, from, model.alloc.bytes, picture.change);
+      layBlock(picture, block, low, high, scale);
+    }
+  }, TOGETHER);
   return { ids: picture.ids, sums, drawn: seen.n };
 }
 
 /** Bytes of each group in each column, Float64Array(groups * W), group by group. */
-export function groupSums(model, { shown, groupOf, groups, mask }) {
+export function groupSums(model, view) {
+  return atOnce(groupSumsWork(model, view));
+}
+
+/** The same as work. */
+export function* groupSumsWork(model, { shown, groupOf, groups, mask }) {
   const { bytes } = model.alloc;
   const W = shown.length;
   const sums = new Float64Array(groups * W);
-  const seen = visible(model, { shown, mask });
-  for (let i = 0; i < seen.n; i++) {
-    const r = seen.id[i];
-    const at = groupOf[r] * W;
-    sums[at + seen.first[i]] += bytes[r];
-    if (seen.past[i] < W) sums[at + seen.past[i]] -= bytes[r];
-  }
+  const seen = yield* visible(model, { shown, mask });
+  yield* strides(seen.n, (from, to) => {
+    for (let i = from; i < to; i++) {
+      const r = seen.id[i];
+      const at = groupOf[r] * W;
+      sums[at + seen.first[i]] += bytes[r];
+      if (seen.past[i] < W) sums[at + seen.past[i]] -= bytes[r];
+    }
+  });
   for (let g = 0; g < groups; g++) {
     let run = 0;
     for (let at = g * W; at < (g + 1) * W; at++) {
@@ -178,14 +197,20 @@ export function groupSums(model, { shown, groupOf, groups, mask }) {
 
 /** One band per group: ids are groups.  `bands` orders them from the bottom, default 0, 1, … */
 export function groupsPicture(model, view) {
+  return atOnce(groupsWork(model, view));
+}
+
+/** The same as work. */
+export function* groupsWork(model, view) {
   const { shown, groups, bands, H } = view;
   const W = shown.length;
   const scale = scaleOf(view);
-  const parts = groupSums(model, view);
+  const parts = yield* groupSumsWork(model, view);
   const sums = startSums(model, view);
   const ids = new Int32Array(W * H).fill(-1);
   for (let i = 0; i < groups; i++) {
     const g = bands ? bands[i] : i;
+    yield;
     for (let c = 0; c < W; c++) {
       const part = parts[g * W + c];
       if (part === 0) continue;

@@ -1,0 +1,39 @@
+// slices.js - long work as a generator, which stands still now and then: done at once, or in parts.
+
+/** Milliseconds of work between two pauses. */
+export const SLICE = 8;
+/** Rows or so from one standstill to the next: well under a slice. */
+export const STRIDE = 16384;
+
+/** Whether an operation gave work, not its answer. */
+export function isWork(made) {
+  return typeof made?.next === 'function';
+}
+
+/** All of it. */
+export function atOnce(work) {
+  for (;;) {
+    const { done, value } = work.next();
+    if (done) return value;
+  }
+}
+
+/** A promise of the same; between slices `pause` lets others work. */
+export async function inSlices(work, pause, now = () => performance.now()) {
+  for (;;) {
+    const until = now() + SLICE;
+    do {
+      const { done, value } = work.next();
+      if (done) return value;
+    } while (now() < until);
+    await pause();
+  }
+}
+
+/** `act(from, to)` over [0, n) in strides, standing still after each. */
+export function* strides(n, act, stride = STRIDE) {
+  for (let from = 0; from < n; from += stride) {
+    act(from, Math.min(n, from + stride));
+    yield;
+  }
+}
