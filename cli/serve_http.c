@@ -33,7 +33,7 @@ static int64_t now_ms(void)
 /* What an answer is of: each kind has its own policy. */
 enum kind {
     KIND_WORDS, /* text or a page without style */
-    KIND_INDEX, /* whose own policy names its style */
+    KIND_INDEX, /* whose own policy names its style and script */
     KIND_PAGE   /* whose own policy names its program */
 };
 
@@ -42,8 +42,9 @@ static void put_headers(struct MHD_Response *response, enum kind kind)
     static const char *const policies[] = {
         [KIND_WORDS] = "default-src 'none'; base-uri 'none'; form-action 'none'; "
                        "frame-ancestors 'none'",
-        [KIND_INDEX] = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
-                       "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+        [KIND_INDEX] = "default-src 'none'; style-src 'unsafe-inline'; "
+                       "script-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action "
+                       "'none'; frame-ancestors 'none'",
         [KIND_PAGE] = "frame-ancestors 'none'",
     };
     static const char *const headers[][2] = {

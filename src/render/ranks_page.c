@@ -1,6 +1,7 @@
 /* ranks_page.c - the table of units as HTML.
  *
- * The style has a hash, which is what the page's own policy lets through; a test makes it again. */
+ * Style and script have hashes, which are what the page's own policy lets through; a test makes
+ * them again. */
 #include "render/ranks_page.h"
 
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 
 enum { CURVE_WIDTH = 1200, CURVE_HEIGHT = 240, WORDS_WIDTH = 110 };
 
-#define STYLE_HASH "sha256-Wu5Auuhfcd2zw5UEs7OV4eY9ZbreNgdZxj6jG78YqlU="
+#define STYLE_HASH "sha256-I44me12HxbFzT2WaSoz0zsU66ugULfOXaI/38Zmw9V0="
 
 static const char style_text[] =
     ":root{color-scheme:light dark}"
@@ -22,15 +23,42 @@ static const char style_text[] =
     ".n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}"
     "td:first-child,.s{white-space:nowrap}.f{overflow-wrap:anywhere}.m{color:#57606a}"
     ".b{color:#b00020;font-weight:600}a{color:#0b57d0}svg{display:block;width:120px;height:24px}"
+    "th button{all:unset;cursor:pointer;font-weight:600}th button:focus-visible{outline:2px solid}"
+    "th[aria-sort=ascending] button::after{content:\" \\25b4\"}"
+    "th[aria-sort=descending] button::after{content:\" \\25be\"}"
     "path{fill:#597997}pre{white-space:pre-wrap;font:13px/1.45 ui-monospace,monospace}"
     "@media(prefers-color-scheme:dark){body{color:#e6e9ee;background:#15181d}.m{color:#9aa4b0}"
     ".b{color:#ff8a80}a{color:#9ecbff}path{fill:#bfe6fe}}";
 
+#define SCRIPT_HASH "sha256-w+TzZM3tLz78nPOWW6SS6kpdE14kshODuUodWlUUrto="
+
+/* Headings become buttons that sort by their column: by the numbers of cells that have one (none is
+ * not known), else by text, in which numbers count as such.  What is not known comes last. */
+static const char script_text[] =
+    "(()=>{const table=document.querySelector('table'),body=table.tBodies[0],"
+    "heads=[...table.tHead.rows[0].cells],{compare}=new Intl.Collator('en',{numeric:true});"
+    "const value=(row,i)=>{const cell=row.cells[i];if(!cell||cell.colSpan>1)return null;"
+    "const{v}=cell.dataset;"
+    "return v===''?null:v===undefined?cell.textContent.replace(/^-$/,'')||null:Number(v)};"
+    "const sort=(head,i,down)=>{const rows=[...body.rows].map(row=>({row,v:value(row,i)}));"
+    "rows.sort((a,b)=>a.v===null||b.v===null?(a.v===null)-(b.v===null):"
+    "(down?-1:1)*(typeof a.v==='number'?a.v-b.v:compare(a.v,b.v)));"
+    "body.append(...rows.map(({row})=>row));"
+    "for(const other of heads)other.removeAttribute('aria-sort');"
+    "head.setAttribute('aria-sort',down?'descending':'ascending')};"
+    "heads.forEach((head,i)=>{if(head.className==='c')return;"
+    "const button=document.createElement('button');button.type='button';"
+    "button.textContent=head.textContent;head.replaceChildren(button);"
+    "button.onclick=()=>{const now=head.getAttribute('aria-sort');"
+    "sort(head,i,now?now==='ascending':head.className==='n')}})})()";
+
 static const char table_head[] =
     "<div class=\"scroll\"><table><thead><tr><th scope=\"col\">unit</th>"
-    "<th scope=\"col\">file</th><th scope=\"col\">grade</th><th scope=\"col\" class=\"n\">peak</th>"
+    "<th scope=\"col\">file</th><th scope=\"col\">grade</th>"
+    "<th scope=\"col\" class=\"n\" aria-sort=\"descending\">peak</th>"
     "<th scope=\"col\">at</th><th scope=\"col\">OOM</th><th scope=\"col\" class=\"n\">headroom</th>"
-    "<th scope=\"col\">in use, one scale</th><th scope=\"col\" class=\"n\">vs median</th>"
+    "<th scope=\"col\" class=\"c\">in use, one scale</th><th scope=\"col\" class=\"n\">vs "
+    "median</th>"
     "<th scope=\"col\">note</th></tr></thead><tbody>\n";
 
 /* A device of a report; `unit` is its number among those compared, NO_ROW where it is none. */
@@ -156,6 +184,15 @@ static void cell(struct making *m, const char *class)
     buf_char(m->to, '>');
 }
 
+/* A cell that is sorted by a number. */
+static void number_cell(struct making *m, const char *class, bool known, int64_t number)
+{
+    buf_format(m->to, "<td class=\"%s\" data-v=\"", class);
+    if (known)
+        buf_format(m->to, "%lld", (long long)number);
+    buf_text(m->to, "\">");
+}
+
 /* A report may be of a file that is not among those of the page. */
 static str in_folder(const struct making *m, str path)
 {
@@ -198,7 +235,7 @@ static void put_name(struct making *m, const struct row *row)
 static void put_peak(struct making *m, const struct report_device *d)
 {
     const struct curve *curve = &d->curves.of[CURVE_REQUESTED];
-    cell(m, "n");
+    number_cell(m, "n", true, curve->peak_bytes);
     buf_text(m->to, !curve->start_known ? "≥ " : curve->exact ? "" : "~");
     human_bytes(m->to, curve->peak_bytes);
     buf_text(m->to, "</td>");
@@ -216,7 +253,7 @@ static uint32_t step_of(const struct unit *u)
 static void put_moment(struct making *m, const struct report_device *d)
 {
     uint32_t step = step_of(d->unit);
-    cell(m, "s");
+    number_cell(m, "s", true, d->unit->peak_event);
     if (d->unit->peak_event < 0)
         buf_text(m->to, "the start");
     else
@@ -230,7 +267,7 @@ static void put_moment(struct making *m, const struct report_device *d)
 
 static void put_ooms(struct making *m, const struct report_device *d)
 {
-    cell(m, d->curves.oom_events > 0 ? "b" : NULL);
+    number_cell(m, d->curves.oom_events > 0 ? "b" : "s", true, (int64_t)d->curves.oom_events);
     if (d->curves.oom_events == 0)
         buf_char(m->to, '-');
     else
@@ -251,8 +288,9 @@ static void put_headroom(struct making *m, const struct report_device *d)
         most = seen > most ? seen : most;
     }
     int64_t peak = d->curves.of[CURVE_REQUESTED].peak_bytes;
-    cell(m, "n");
-    if (most < 0 || peak < 0) {
+    bool known = most >= 0 && peak >= 0;
+    number_cell(m, "n", known, known ? most - peak : 0);
+    if (!known) {
         buf_char(m->to, '-');
     } else {
         buf_text(m->to, "≥ ");
@@ -280,9 +318,10 @@ static void put_curve(struct making *m, const struct report_device *d)
 
 static void put_difference(struct making *m, const struct rank_unit *u)
 {
-    int64_t over;
-    cell(m, "n");
-    if (u == NULL || !ranks_over_median(m->ranks, u, &over)) {
+    int64_t over = 0;
+    bool known = u != NULL && ranks_over_median(m->ranks, u, &over);
+    number_cell(m, "n", known, over);
+    if (!known) {
         buf_char(m->to, '-');
     } else {
         buf_text(m->to, over > 0 ? "+" : over < 0 ? "−" : "");
@@ -340,8 +379,8 @@ static void put_head(struct making *m)
 {
     buf_text(m->to, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-                    "style-src '" STYLE_HASH "'; img-src data:; base-uri 'none'; "
-                    "form-action 'none'\">\n"
+                    "style-src '" STYLE_HASH "'; script-src '" SCRIPT_HASH "'; img-src data:; "
+                    "base-uri 'none'; form-action 'none'\">\n"
                     "<meta name=\"referrer\" content=\"no-referrer\">\n"
                     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
                     "<link rel=\"icon\" href=\"data:,\">\n<title>");
@@ -422,6 +461,12 @@ enum vrs_status ranks_page(struct out *out, const struct ranks_page *page, struc
         put_legend(&m);
     put_words(&m);
     put_failures(&m);
-    buf_format(m.to, "<p class=\"m\">vramscope %s</p>\n</main>\n</body>\n</html>\n", page->tool);
+    buf_format(m.to, "<p class=\"m\">vramscope %s</p>\n</main>\n", page->tool);
+    if (m.rows > 1) {
+        buf_text(m.to, "<script>");
+        buf_text(m.to, script_text);
+        buf_text(m.to, "</script>\n");
+    }
+    buf_text(m.to, "</body>\n</html>\n");
     return VRS_OK;
 }

@@ -378,7 +378,8 @@ def test_names_of_files_are_text(several):
     assert "<img" not in text and "&lt;img src=x onerror=alert(1)&gt;" in text
     assert "\u202e" not in text and "\x1b" not in text
     assert "&quot;&#39;&amp;amp;_rank1" in text
-    assert "<script" not in text and " style=" not in text and "javascript:" not in text
+    assert " style=" not in text and "javascript:" not in text
+    assert text.count("<script") == 1 and text.endswith("</script>\n</body>\n</html>\n")
 
 
 def test_a_bad_file_hides_no_good_one(several, folder):
@@ -391,10 +392,12 @@ def test_a_bad_file_hides_no_good_one(several, folder):
     assert reason in answer.body.decode() and reason in failed
 
 
-def test_the_hash_of_the_style_is_its_own(several):
+def test_the_hashes_of_style_and_script_are_their_own(several):
     text = several.ask().body.decode()
-    style = re.search("<style>(.*?)</style>", text, re.S)[1]
-    assert "'sha256-%s'" % base64.b64encode(hashlib.sha256(style.encode()).digest()).decode() in text
+    for name in ("style", "script"):
+        inside = re.search("<%s>(.*?)</%s>" % (name, name), text, re.S)[1]
+        digest = base64.b64encode(hashlib.sha256(inside.encode()).digest()).decode()
+        assert "%s-src 'sha256-%s'" % (name, digest) in text
 
 
 def test_a_file_that_changes_or_goes_is_read_again(tmp_path):
@@ -516,6 +519,44 @@ def test_an_address_that_nobody_sees_is_an_error():
 def sound(page, address):
     """No error, no refusal by a policy, and nothing asked for but pages of this server."""
     assert [c for c in page.complaints() if not c.startswith("request of " + address)] == []
+
+
+def test_the_index_is_sorted_by_any_column(browser, tmp_path):
+    """Numbers by size, text as people count, what is not known last; each heading is a button."""
+    for rank, path in zip((2, 10, 1), EXAMPLES):
+        shutil.copy(path, tmp_path / ("run_rank%d.pickle" % rank))
+    (tmp_path / "empty_rank7.json").write_text('{"segments": [], "device_traces": [[]]}')
+    columns = ("unit", "file", "grade", "peak", "at", "OOM", "headroom", "in use, one scale", "vs median", "note")
+    with serving(tmp_path) as server:
+        address = "http://127.0.0.1:%d/%s/" % (server.port, server.token)
+        page = browser.open(address)
+        page.wait("document.querySelectorAll('thead button').length === 9")
+
+        def column(name):
+            return page.ask("[...document.querySelectorAll('tbody tr')].map((row) => row.cells[%d]?.textContent ?? '')"
+                            % columns.index(name))
+
+        def sorted_by(name):
+            page.ask("[...document.querySelectorAll('thead button')].find((b) => b.textContent === %r).click()" % name)
+            return page.ask("[...document.querySelectorAll('[aria-sort]')].map((n) => [n.textContent, n.ariaSort])")
+
+        first = column("unit")
+        assert page.ask("document.querySelector('[aria-sort]').textContent") == "peak" and first[-1] == "no device"
+        peaks = column("peak")
+        assert sorted_by("peak") == [["peak", "ascending"]]
+        assert column("peak") == peaks[-2::-1] + peaks[-1:], "a file without a device has none"
+        assert sorted_by("unit") == [["unit", "ascending"]]
+        assert column("unit") == ["no device", "rank 1 cuda:0", "rank 2 cuda:0", "rank 10 cuda:0"]
+        assert sorted_by("unit") == [["unit", "descending"]]
+        assert column("unit")[0] == "rank 10 cuda:0"
+        assert sorted_by("headroom") == [["headroom", "descending"]]
+        known = [cell for cell in column("headroom") if cell.startswith("\u2265")]
+        assert column("headroom")[:len(known)] == known and 0 < len(known) < 4
+        assert sorted_by("vs median") == [["vs median", "descending"]]
+        signs = [cell[0] for cell in column("vs median")[:3]]
+        assert signs == sorted(signs, key="+0\u2212".index)
+        sound(page, address)
+        page.close()
 
 
 def test_the_page_opens_in_a_browser(browser, one, several):
