@@ -1,4 +1,4 @@
-// treediff.test.mjs - two trees as one: every node against sums of rows by path, widths, moved lines.
+// treediff.test.mjs - two trees as one: every node against both, widths, moved lines.
 import test from 'node:test';
 import assert from 'node:assert/strict';
 import { makeModel, oracle } from './synthetic.mjs';
@@ -11,7 +11,8 @@ function nameOf({ model: { frame, string }, tree }, n) {
   return tree.special[n] ? tree.special[n] : `${string[frame.func[f]]} ${string[frame.file[f]]}`;
 }
 
-const sideOf = (model, p, options) => ({ model, tree: flame(model, oracle(model).live(p), options) });
+const sideOf = (model, p, options) =>
+  ({ model, tree: flame(model, oracle(model).live(p), options) });
 
 test('each node has what both trees have there, and both add up', () => {
   for (const seed of [1, 2, 3, 4]) {
@@ -63,12 +64,14 @@ function small(frames, bytes) {
   const string = ['', 'run.py', ...frames.map(([func]) => func)];
   const n = frames.length;
   return { states: 2, time: null, string,
-    alloc: { rows: n - 1, born: new Uint32Array(n - 1).fill(1), end: new Float64Array(n - 1).fill(3),
+    alloc: { rows: n - 1, born: new Uint32Array(n - 1).fill(1),
+      end: new Float64Array(n - 1).fill(3),
       bytes: Float64Array.from(bytes), stack: Uint32Array.from(bytes, (_, i) => i + 2) },
     stack: { rows: n + 1, caller: Uint32Array.from([0, 0, ...frames.slice(1).map(() => 1)]),
       frame: Uint32Array.from({ length: n + 1 }, (_, i) => i) },
     frame: { rows: n + 1, func: Uint32Array.from({ length: n + 1 }, (_, i) => (i ? i + 1 : 0)),
-      file: new Uint32Array(n + 1).fill(1), line: Uint32Array.from([0, ...frames.map((f) => f[1])]) } };
+      file: new Uint32Array(n + 1).fill(1),
+      line: Uint32Array.from([0, ...frames.map((f) => f[1])]) } };
 }
 
 test('of two recordings equal lines are one, then the same function in its order', () => {

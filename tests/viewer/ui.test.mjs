@@ -1,12 +1,13 @@
 // ui.test.mjs - the parts of the page that need no browser: state, undo, keys, tables, text, axes.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import { applied, createStore, firstState, limitX, panned, revealed,
   zoomed } from '../../viewer/ui/store.js';
 import { actionOf, keyNames, table as keys } from '../../viewer/ui/keys.js';
 import { sortRows, toCsv, toJson, visibleRows } from '../../viewer/ui/table.js';
-import { parseBytes, shortened, shown } from '../../viewer/ui/text.js';
-import { byteLabel, ticks } from '../../viewer/ui/axis.js';
+import { eventName, parseBytes, shortened, shown } from '../../viewer/ui/text.js';
+import { byteLabel, eventTicks, ticks } from '../../viewer/ui/axis.js';
 import { bandsOf, columnOf, placeIn, runsOf } from '../../viewer/ui/picture.js';
 import { foldStack, stackText } from '../../viewer/ui/details.js';
 import { editorLink } from '../../viewer/ui/editor.js';
@@ -216,7 +217,50 @@ test('bands and runs of a column', () => {
   assert.equal(columnOf(Uint32Array.from([0, 4, 9]), 5), 2);
   assert.equal(columnOf(Uint32Array.from([0, 4, 9]), 10), 3);
   const last = { shown: Uint32Array.from([0, 4, 9]), span: [0, 11] };
-  assert.deepEqual([4, 9, 10, 11].map((p) => placeIn(last, p)), [1, 2, 2, null]);
+  assert.deepEqual([4, 9, 10, 11].map((p) => placeIn(last, p)), [1, 2, 2, Infinity]);
+});
+
+test('a column holds the state carried into it, and nothing of what came before', () => {
+  const later = { W: 3, shown: Uint32Array.from([100, 120, 130]), span: [100, 140] };
+  assert.deepEqual([0, 98, 99, 100, 101, 139, 140].map((p) => placeIn(later, p)),
+    [-Infinity, -Infinity, 0, 0, 1, 2, Infinity]);
+});
+
+test('ticks of events stand on the state that the status line calls by them', () => {
+  const next = random(11);
+  const plain = (label) => Number(label.replaceAll('\u202f', '').replace(/ ?k$/, '000')
+    .replace(/^([\d.]+) M$/, (_, n) => n * 1e6));
+  for (let i = 0; i < 300; i++) {
+    const from = next() < 0.3 ? 0 : Math.floor(next() * 5000);
+    const to = from + 8 + Math.floor(2 ** (next() * 18));
+    const list = eventTicks(from, to, 700);
+    assert.ok(list.length >= 1);
+    list.forEach(({ value, label }, k) => {
+      assert.ok(value >= from && value <= to);
+      const state = value - 0.5;
+      if (label === 'start') assert.equal(state, 0);
+      else assert.equal(`event ${plain(label)}`, eventName(state).replaceAll('\u202f', ''));
+      if (k > 0) assert.ok((value - list[k - 1].value) * 700 / (to - from) >= 60);
+    });
+    assert.equal(list[0].label === 'start', from === 0);
+  }
+  assert.deepEqual(eventTicks(0, 1, 700).map((t) => t.label), ['start'], 'a state without events');
+});
+
+test('what the page escapes is what src/render/escape.c does', () => {
+  const source = readFileSync(new URL('../../src/render/escape.c', import.meta.url), 'utf8');
+  const [, table] = /unsafe\[\] = \{(.*?)\n {4}\};/s.exec(source);
+  const ranges = [...table.matchAll(/\{ (0x\w+), (0x\w+) \}/g)].map((m) => m.slice(1).map(Number));
+  assert.ok(ranges.length >= 8);
+  const wrong = [];
+  for (let p = 0; p <= 0x10ffff; p++) {
+    if (p >= 0xd800 && p <= 0xdfff) continue;
+    const needed = ranges.some(([first, last]) => p >= first && p <= last);
+    const text = String.fromCodePoint(p);
+    if ((shown(text) !== text) !== needed) wrong.push(p.toString(16));
+  }
+  assert.deepEqual(wrong, []);
+  assert.equal(shown('a\u{e0041}\u202e\ud800b\u{1f600}'), 'a\\u{e0041}\\u202e\\ud800b\u{1f600}');
 });
 
 test('painting leaves what no allocation has clear, and greys what is excluded', () => {

@@ -58,6 +58,16 @@ export function timeLabel(us, step) {
   return grouped(us) + ' \u00b5s';
 }
 
+/** Ticks of states [from, to), each in the middle of a state and called as `eventName` does: the
+ * event that leads to it, or `start`, for which event 0 gives way. */
+export function eventTicks(from, to, pixels) {
+  const list = ticks('count', Math.max(0, from - 1), Math.max(0, to - 2), pixels)
+    .map(({ value, label }) => ({ value: value + 1.5, label })).filter(({ value }) => value < to);
+  if (from > 0) return list;
+  const near = list.length && (list[0].value - 0.5) * pixels / (to - from) < 60;
+  return [{ value: 0.5, label: 'start' }, ...list.slice(near ? 1 : 0)];
+}
+
 /** Ticks with labels for one axis of `pixels` length. */
 export function ticks(kind, low, high, pixels) {
   const most = Math.max(2, Math.floor(pixels / (kind === 'bytes' ? 40 : 90)));

@@ -1,7 +1,7 @@
 // context.js - what the parts of the page share: its state, the engine, and what is known by now.
-import { bytes, count } from '../core/human.js';
+import { bytes, duration } from '../core/human.js';
 import { nameOf } from './header.js';
-import { shown } from './text.js';
+import { eventName, shown } from './text.js';
 import { termOf } from './search.js';
 
 /** What stands for the cover of a device until there is one, or where there is no device. */
@@ -58,8 +58,10 @@ function capacityOf(ctx) {
 function pictureName(ctx, op) {
   const { x } = ctx.store.get();
   const { peak, name } = ctx.now.cover;
+  const named = x.mode === 'time' ? [duration(x.from), duration(x.to)] :
+    [eventName(x.from), eventName(x.to - 1)];
   return shown(`${pictureWords[op] || 'Groups'} of ${ctx.fileName()}, ${name || ''}, peak ` +
-    `${peak ? bytes(peak.bytes) : '-'}, ${x.mode} ${count(x.from)} to ${count(x.to)}`);
+    `${peak ? bytes(peak.bytes) : '-'}, ${named.join(' to ')}`);
 }
 
 /**

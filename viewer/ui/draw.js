@@ -1,5 +1,5 @@
 // draw.js - what lies over a picture: axes, lines, flags, cursor, selection.  Functions of state.
-import { ticks } from './axis.js';
+import { eventTicks, ticks } from './axis.js';
 import { fitCanvas, isPrinting, pixelRatio } from './dom.js';
 import { hatch } from './paint.js';
 
@@ -81,12 +81,13 @@ export function drawYAxis(g, y, box, palette) {
   }
 }
 
-/** `x`: { mode, from, to }; in event mode a tick stands on the state after that event. */
+/** `x`: { mode, from, to }, of states or microseconds. */
 export function drawXAxis(g, x, box, palette, top) {
   const scale = xScale(x, box);
   align(g, 'center', 'top');
   const late = box.left + box.width - 60;
-  for (const tick of ticks(x.mode === 'time' ? 'time' : 'count', x.from, x.to, box.width)) {
+  for (const tick of x.mode === 'time' ? ticks('time', x.from, x.to, box.width) :
+    eventTicks(x.from, x.to, box.width)) {
     const at = Math.round(scale.of(tick.value)) + 0.5;
     line(g, at, top, at, top + 4, palette.control);
     g.fillStyle = palette.muted;
@@ -106,7 +107,7 @@ export function drawLevel(g, bytes, y, box, name, palette, dash) {
 }
 
 export function drawCursor(g, px, box, palette) {
-  if (px === null) return;
+  if (px === null || px < box.left - 1 || px > box.left + box.width + 1) return;
   const at = Math.round(px) + 0.5;
   g.lineWidth = 3;
   line(g, at, box.top, at, box.top + box.height, palette.ground);

@@ -114,8 +114,9 @@ function drawLife({ g, ctx, plot, box: b, palette }) {
   const life = ctx.pinned();
   if (!life) return;
   const end = b.left + b.width;
-  const x1 = plot.pixelOf(life.born) ?? b.left;
-  const x2 = plot.pixelOf(life.end ?? ctx.cover().states) ?? end;
+  const x1 = plot.pixelOf(life.born);
+  const x2 = plot.pixelOf(life.end ?? ctx.cover().states);
+  if (x1 === null || x1 > end || x2 < b.left) return;
   const from = Math.max(b.left, Math.min(x1, end));
   const to = Math.max(from + 2, Math.min(x2, end));
   g.fillStyle = palette.focus;

@@ -21,7 +21,8 @@ function brushOf({ ctx }) {
 function draw(strip) {
   const { host, canvas, ctx } = strip;
   const { clientWidth, clientHeight } = host;
-  if (!ctx.cover() || !clientWidth) return;
+  // Before there is a cover there is nothing to draw an axis for.
+  if (!ctx.cover().ops.length || !clientWidth) return;
   drawSkyline(prepare(canvas, clientWidth, clientHeight), ctx, strip.box(), brushOf(strip));
 }
 

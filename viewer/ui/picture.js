@@ -12,12 +12,14 @@ export function columnOf(shown, p) {
   return low;
 }
 
-/** Column of a state: the last one also of what comes after the state that it shows; else null. */
+/** Column of a state: the first one also of the state that is carried into it, the last one of what
+ * comes after the state that it shows; an infinite one of what lies before or behind all. */
 export function placeIn(picture, p) {
   const { shown, span } = picture;
+  if (p < span[0] - 1) return -Infinity;
   const column = columnOf(shown, p);
   if (column < shown.length) return column;
-  return p < span[1] ? shown.length - 1 : null;
+  return p < span[1] ? shown.length - 1 : Infinity;
 }
 
 /** Runs of equal group in one column, from the top: [group, first row, past row]. */

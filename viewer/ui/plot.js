@@ -151,15 +151,14 @@ function exact({ ctx, own, picture }) {
   return same ? picture : null;
 }
 
-/** Where state `p` lies, in CSS pixels; null where the picture that knows is not there. */
+/** Where state `p` lies, in CSS pixels, in sight or not; null where no picture knows it yet. */
 function pixelOf(plot, p) {
   const { x } = plot.ctx.store.get();
   const b = plot.box();
   if (x.mode === 'events') return xScale(x, b).of(p + 0.5);
   const picture = plot.exact();
   if (!picture) return null;
-  const c = placeIn(picture, p);
-  return c === null ? null : b.left + (c + 0.5) * b.width / picture.W;
+  return b.left + (placeIn(picture, p) + 0.5) * b.width / picture.W;
 }
 
 /** What lies under a point: { column, state, id, bytes }; null outside, or without a picture. */

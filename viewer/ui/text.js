@@ -1,11 +1,15 @@
 // text.js - text as the page may show it, and numbers as people type them.  No DOM.
 
-// C0, C1, bidirectional controls, and lone halves of surrogate pairs.
-const unsafe = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
+// What src/render/escape.c escapes, and lone halves of surrogate pairs.
+const unsafe = new RegExp('[\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200b-\\u200f\\u2028-\\u202e' +
+  '\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb\\u{e0000}-\\u{e007f}\\ud800-\\udfff]', 'gu');
 
-/** Text from a recording, its control and direction characters escaped: `\u202e`. */
+/** Text from a recording, what is not seen or turns its direction escaped: `\u202e`. */
 export function shown(text) {
-  return String(text).replace(unsafe, (c) => '\\u' + c.charCodeAt(0).toString(16).padStart(4, '0'));
+  return String(text).replace(unsafe, (c) => {
+    const hex = c.codePointAt(0).toString(16).padStart(4, '0');
+    return hex.length > 4 ? `\\u{${hex}}` : '\\u' + hex;
+  });
 }
 
 /** As `shown`, and cut in the middle when longer than `most` characters. */
