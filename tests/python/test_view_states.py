@@ -70,6 +70,20 @@ def test_without_a_worker_the_page_is_the_same(pages, how):
     none.sound()
 
 
+def test_of_several_failures_the_last_is_told_and_the_others_lead_to_it(browser, tmp_path):
+    events = [event("alloc", BASE, 4 * MIB, 10), event("oom", 1000, 64 * MIB, 20), event("oom", 2000, 32 * MIB, 10**9)]
+    page = opened(browser, written(tmp_path, top([], events)))
+    page.press("o")
+    page.wait("document.getElementById('oom').textContent.includes('Out of memory: event 1')")
+    assert "64.00 MiB asked for" in page.text("#oom") and page.ask("document.querySelector('#oom table') === null")
+    page.ask("[...document.querySelectorAll('#oom button')].find((b) => b.textContent.startsWith('the last of 2')).click()")
+    page.wait("document.getElementById('oom').textContent.includes('Out of memory: event 2')")
+    assert "asked for 32.00 MiB" in page.text("#oom") and "sure: " in page.text("#oom")
+    page.press("p")
+    page.wait("document.getElementById('oom').hidden")
+    finished(page)
+
+
 SPY = """globalThis.said = []; const proto = CanvasRenderingContext2D.prototype, plain = proto.fillText;
     proto.fillText = function (text, ...rest) { said.push(text); return plain.call(this, text, ...rest); };"""
 
