@@ -72,6 +72,10 @@ function* warm({ model, curve, pyramid, reserved, differences }) {
   }
 }
 
+function finished(made, run) {
+  return isWork(made) ? run(made) : made;
+}
+
 /**
  * `files` as in the head of the page. Returns call(op, args) -> promise of an answer; args.file and
  * args.dev say which device (0 and 0). Beside the operations of answers.js and those in `more`:
@@ -137,7 +141,6 @@ export function createEngine(files, more = {}, run = atOnce) {
       return second.device;
     };
     const tables = (of, name) => decodeWhole(of, name, blocks);
-    const made = await ops[op](load.device, args, other, tables);
-    return isWork(made) ? run(made) : made;
+    return finished(await ops[op](load.device, args, other, tables), run);
   };
 }
