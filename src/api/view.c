@@ -1,11 +1,9 @@
 /* view.c - recordings as a page: the report of each, and while its studies live, its columns. */
-#include <string.h>
-
+#include "render/view.h"
 #include "api/report.h"
 #include "api/result.h"
 #include "api/units.h"
 #include "api/view_pairs.h"
-#include "render/view.h"
 
 struct making {
     const struct vrs_view_options *o;
@@ -94,13 +92,6 @@ static enum vrs_status take_device(void *arg, struct study *s, struct vrs_error 
     return view_tables(s, &m->blocks, d, err);
 }
 
-/* The name of a file without its folders, which are not for those who are given the page. */
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash == NULL || slash[1] == '\0' ? path : slash + 1;
-}
-
 static enum vrs_status take_file(struct making *m, struct vrs_error *err)
 {
     const struct vrs_recording *recording = m->recording[m->files];
@@ -109,7 +100,8 @@ static enum vrs_status take_file(struct making *m, struct vrs_error *err)
     struct report_look look = { take_device, m, m->recordings > 1 };
     struct vrs_report_options o = {
         .size = sizeof o,
-        .path = base_name(path == NULL ? recording->path.ptr : path),
+        /* Folders are not for those who are given the page. */
+        .path = str_base_name(path == NULL ? recording->path : str_from(path)).ptr,
         .user_root = m->o->user_root,
         .library = m->o->library,
         .device = m->o->device,

@@ -24,3 +24,11 @@ size_t str_find(str s, str needle)
     }
     return s.len;
 }
+
+str str_base_name(str path)
+{
+    size_t at = path.len;
+    while (at > 0 && path.ptr[at - 1] != '/')
+        at--;
+    return at == path.len ? path : (str){ path.ptr + at, path.len - at };
+}

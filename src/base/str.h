@@ -39,4 +39,8 @@ int str_compare(str a, str b);
 /* Where `needle` first stands in `s`, or s.len. */
 size_t str_find(str s, str needle);
 
+/* What stands behind the last slash of a path; all of it where nothing does.  Ends where it ends.
+ */
+str str_base_name(str path);
+
 #endif

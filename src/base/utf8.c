@@ -63,6 +63,14 @@ size_t utf8_decode(str text, uint32_t *ret)
     return len;
 }
 
+size_t utf8_count(str text)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < text.len; i++)
+        count += ((unsigned char)text.ptr[i] & 0xc0) != 0x80;
+    return count;
+}
+
 void utf8_encode(struct buf *to, uint32_t point)
 {
     if ((point >= 0xd800 && point < 0xe000) || point > 0x10ffff)

@@ -18,6 +18,9 @@ void utf8_repair(struct buf *to, str text);
 /* The code point at the front of valid UTF-8 and its length in bytes (1 to 4). */
 size_t utf8_decode(str text, uint32_t *ret);
 
+/* How many code points valid UTF-8 has. */
+size_t utf8_count(str text);
+
 /* Appends one code point (a surrogate or one above U+10FFFF as U+FFFD). */
 void utf8_encode(struct buf *to, uint32_t point);
 

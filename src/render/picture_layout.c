@@ -82,14 +82,6 @@ enum vrs_status picture_check(const struct scene *scene, struct picture_size siz
     return VRS_OK;
 }
 
-static str base_name(str path)
-{
-    size_t at = path.len;
-    while (at > 0 && path.ptr[at - 1] != '/')
-        at--;
-    return (str){ path.ptr + at, path.len - at };
-}
-
 static void put_file(struct buf *to, const struct scene *scene)
 {
     str name = base_name(scene->file.path);

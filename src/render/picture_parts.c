@@ -13,17 +13,10 @@ void end_text(const struct sheet *s, struct buf *text)
     buf_free(text);
 }
 
-uint32_t count_letters(str text)
-{
-    uint32_t count = 0;
-    for (size_t i = 0; i < text.len; i++)
-        count += ((unsigned char)text.ptr[i] & 0xc0) != 0x80;
-    return count;
-}
-
 int32_t text_width(const struct sheet *s, str text)
 {
-    return (int32_t)(count_letters(text) < 4096 ? count_letters(text) : 4096) * s->pen->advance;
+    size_t letters = utf8_count(text);
+    return (int32_t)(letters < 4096 ? letters : 4096) * s->pen->advance;
 }
 
 void put_how(const struct sheet *s, const struct pen_text *how, str text)
@@ -45,7 +38,7 @@ void put_fitting(const struct sheet *s, const struct pen_text *how, str text, in
     struct buf cut;
     if (room < 1)
         return;
-    if (count_letters(text) <= (uint32_t)room) {
+    if (utf8_count(text) <= (size_t)room) {
         put_how(s, how, text);
         return;
     }

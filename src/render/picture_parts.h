@@ -41,9 +41,6 @@ void put_fitting(const struct sheet *s, const struct pen_text *how, str text, in
 
 int32_t text_width(const struct sheet *s, str text);
 
-/* Letters in valid UTF-8. */
-uint32_t count_letters(str text);
-
 /* Pixels of a state's middle, and of bytes. */
 int32_t place_x(const struct picture_plot *plot, double state);
 int32_t place_y(const struct picture_plot *plot, double bytes);

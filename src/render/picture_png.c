@@ -112,10 +112,7 @@ static void letters(struct canvas *c, const struct pen_text *how, str text, uint
 
 static int32_t width_of(const struct pen *pen, str text, bool bold)
 {
-    int32_t count = 0;
-    for (size_t i = 0; i < text.len; i++)
-        count += ((unsigned char)text.ptr[i] & 0xc0) != 0x80;
-    return count * (FONT_ADVANCE + bold) * pen->unit;
+    return (int32_t)utf8_count(text) * (FONT_ADVANCE + bold) * pen->unit;
 }
 
 static void text(struct pen *pen, const struct pen_text *how, str words)

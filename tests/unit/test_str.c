@@ -30,6 +30,16 @@ static void order_is_of_bytes(void **state)
     assert_int_equal(str_compare((str){ NULL, 0 }, S("")), 0);
 }
 
+static void base_names_have_no_folder(void **state)
+{
+    (void)state;
+    assert_true(str_equal(str_base_name(S("a/b/run.pickle")), S("run.pickle")));
+    assert_true(str_equal(str_base_name(S("run.pickle")), S("run.pickle")));
+    assert_true(str_equal(str_base_name(S("a/b/")), S("a/b/")));
+    assert_true(str_equal(str_base_name(S("/")), S("/")));
+    assert_true(str_equal(str_base_name(S("")), S("")));
+}
+
 static void ends_are_compared_whole(void **state)
 {
     (void)state;
@@ -46,6 +56,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(find_gives_the_first_place),
         cmocka_unit_test(order_is_of_bytes),
+        cmocka_unit_test(base_names_have_no_folder),
         cmocka_unit_test(ends_are_compared_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -36,6 +36,14 @@ static void a_byte_order_mark_is_no_text(void **state)
     assert_true(str_equal(utf8_without_mark(S("")), S("")));
 }
 
+static void letters_are_counted_not_bytes(void **state)
+{
+    (void)state;
+    assert_int_equal(utf8_count(S("")), 0);
+    assert_int_equal(utf8_count(S("abc")), 3);
+    assert_int_equal(utf8_count(S("\u00e9\u20ac\U0001f600")), 3);
+}
+
 static void each_stray_byte_is_replaced(void **state)
 {
     (void)state;
@@ -93,6 +101,7 @@ int main(void)
         cmocka_unit_test(long_text_is_clipped_between_characters),
         cmocka_unit_test(valid_text_stays),
         cmocka_unit_test(a_byte_order_mark_is_no_text),
+        cmocka_unit_test(letters_are_counted_not_bytes),
         cmocka_unit_test(each_stray_byte_is_replaced),
         cmocka_unit_test(points_survive),
     };
