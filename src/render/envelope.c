@@ -245,6 +245,11 @@ void envelope_device_text(struct buf *to, struct device_name name)
     buf_format(to, "%s %u", name.host ? "host memory" : "device", (unsigned)name.number);
 }
 
+void envelope_device_name(struct buf *to, struct device_name name)
+{
+    buf_format(to, "%s:%u", name.host ? "host" : "cuda", (unsigned)name.number);
+}
+
 void envelope_label(struct buf *to, const struct style *style, const char *label)
 {
     paint_on(to, style, PAINT_BOLD);

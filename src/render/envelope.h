@@ -41,6 +41,9 @@ void envelope_nothing_text(struct buf *to, const struct style *style);
 /* "device 0", "host memory 0" */
 void envelope_device_text(struct buf *to, struct device_name name);
 
+/* "cuda:0", "host:0": as programs name them, and pictures */
+void envelope_device_name(struct buf *to, struct device_name name);
+
 /* The left word of a line, so that what follows stands in one column. */
 void envelope_label(struct buf *to, const struct style *style, const char *label);
 

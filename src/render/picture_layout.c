@@ -84,7 +84,7 @@ enum vrs_status picture_check(const struct scene *scene, struct picture_size siz
 
 static void put_file(struct buf *to, const struct scene *scene)
 {
-    str name = base_name(scene->file.path);
+    str name = str_base_name(scene->file.path);
     escape_text(to, name.len > 0 ? name : S("recording"), false);
     if (scene->file.entry.ptr != NULL && scene->file.entry.len > 0) {
         buf_char(to, ' ');
@@ -201,7 +201,7 @@ static int32_t draw_head(const struct sheet *s, struct picture_size size)
     put_file(&text, scene);
     if (one) {
         buf_text(&text, "  ");
-        scene_device_name(&text, d->name);
+        envelope_device_name(&text, d->name);
     } else {
         buf_format(&text, "  %u devices on one scale", (unsigned)shown_devices(scene));
     }
@@ -525,7 +525,7 @@ static void draw_panel_title(const struct sheet *s, const struct panel *p, struc
     int32_t left = SIDE * s->u, y = box.y + 10 * s->u;
     int32_t right = draw_grade(s, p->d, box.w - SIDE * s->u, y);
     buf_init(&text, SIZE_MAX / 2);
-    scene_device_name(&text, p->d->name);
+    envelope_device_name(&text, p->d->name);
     struct pen_text how = { .x = left, .y = y, .colour = s->palette->text, .bold = true };
     put_how(s, &how, buf_slice(&text));
     how.x = left + text_width(s, buf_slice(&text)) + 2 * s->pen->advance;
@@ -617,7 +617,7 @@ void picture_describe(struct buf *to, const struct scene *scene)
         const struct scene_device *d = &scene->device[i];
         if (is_empty(d))
             continue;
-        scene_device_name(to, d->name);
+        envelope_device_name(to, d->name);
         buf_text(to, ": ");
         put_headline(to, d);
         if (!is_sound(d->trust)) {

@@ -1,5 +1,6 @@
 /* picture_png.c - a picture as pixels: lines, letters and bands on a canvas, then a PNG. */
 #include "base/utf8.h"
+#include "render/envelope.h"
 #include "render/font.h"
 #include "render/paint.h"
 #include "render/picture_layout.h"
@@ -164,7 +165,7 @@ static void put_plots(struct buf *to, const struct scene *scene, const struct pi
         if (p->box.w == 0)
             continue;
         buf_format(to, "%s{\"device\":\"", to->at[to->len - 1] == '}' ? "," : "");
-        scene_device_name(to, scene->device[i].name);
+        envelope_device_name(to, scene->device[i].name);
         buf_format(to, "\",\"x\":%d,\"y\":%d,\"w\":%d,\"h\":%d,", (int)p->box.x, (int)p->box.y,
                    (int)p->box.w, (int)p->box.h);
         buf_format(to, "\"from_state\":%.0f,\"to_state\":%.0f,", p->from, p->to);

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "render/envelope.h"
 #include "render/markup.h"
 #include "render/ranks.h"
 
@@ -224,8 +225,7 @@ static void put_name(struct making *m, const struct row *row)
     if (row->device == NULL)
         buf_text(m->to, "no device");
     else
-        buf_format(m->to, "%s%u",
-                   row->device->name.host ? "host " : "cuda:", (unsigned)row->device->name.number);
+        envelope_device_name(m->to, row->device->name);
     buf_text(m->to, href.len > 0 ? "</a></td>" : "</td>");
     cell(m, "f");
     put_path(m, row->report);

@@ -11,11 +11,6 @@ const char *const scene_view_names[SCENE_VIEWS] = {
     [SCENE_MAP] = "map",
 };
 
-void scene_device_name(struct buf *to, struct device_name name)
-{
-    buf_format(to, "%s:%u", name.host ? "host" : "cuda", (unsigned)name.number);
-}
-
 static enum vrs_status take_rows(struct view_source *from, struct arena *arena,
                                  struct scene_device *d, struct vrs_error *err)
 {

@@ -110,7 +110,4 @@ enum vrs_status scene_group_rows(const struct scene *scene, struct view_source *
 double *scene_group_bytes(const struct scene_device *d, const struct stack_groups *groups,
                           uint32_t state, struct arena *arena);
 
-/* "cuda:0", "host:0" */
-void scene_device_name(struct buf *to, struct device_name name);
-
 #endif

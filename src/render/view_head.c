@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "analysis/category_rules.h"
+#include "render/envelope.h"
 #include "render/render.h"
 #include "render/view.h"
 
@@ -104,9 +105,11 @@ static void put_checks(struct json *j, const struct view_device *d)
 
 static void put_device(struct json *j, const struct view_device *d, const struct story *story)
 {
-    char name[24];
-    snprintf(name, sizeof name, "%s:%u", d->name.host ? "host" : "cuda", (unsigned)d->name.number);
-    json_text(j, "name", name);
+    struct buf name;
+    buf_init(&name, SIZE_MAX / 2);
+    envelope_device_name(&name, d->name);
+    json_str(j, "name", buf_slice(&name));
+    buf_end(&name, j->out);
     json_u64(j, "device", d->name.number);
     json_text(j, "kind", d->name.host ? "host" : "cuda");
     json_u64(j, "states", d->states);
