@@ -102,8 +102,11 @@ enum vrs_status view_pairs_make(const struct view_unit *unit, uint32_t units,
     struct pairing p = { .o = o, .blocks = blocks };
     if (units > VIEW_PAIRS_MOST)
         units = VIEW_PAIRS_MOST;
-    if (units < 2)
+    if (units < 2) {
+        *ret = NULL;
+        *ret_count = 0;
         return VRS_OK;
+    }
     blocks->where = VIEW_NEW_BLOCK;
     uint32_t together = units <= VIEW_UNITS_ALL ? units : 2;
     p.pair = arena_array(keep, struct view_pair,
@@ -120,7 +123,9 @@ enum vrs_status view_pairs_make(const struct view_unit *unit, uint32_t units,
     category_rules_free(&p.rules);
     for (uint32_t i = 0; i < together; i++)
         end(&side[i]);
+    if (status != VRS_OK)
+        return status;
     *ret = p.pair;
     *ret_count = p.pairs;
-    return status;
+    return VRS_OK;
 }
