@@ -77,8 +77,8 @@ enum vrs_status picture_check(const struct scene *scene, struct picture_size siz
                         (unsigned)size.W, (unsigned)size.H);
     if (n > 1 && (size.H - head) / n < PANEL_LEAST)
         return vrs_fail(err, VRS_USAGE,
-                        "%u devices need a height of %u pixels; --device chooses one", (unsigned)n,
-                        (unsigned)(head + n * PANEL_LEAST));
+                        "%u devices need a height of %u pixels; draw them higher, or one alone",
+                        (unsigned)n, (unsigned)(head + n * PANEL_LEAST));
     return VRS_OK;
 }
 

@@ -211,7 +211,8 @@ static enum vrs_status find_span(const struct scene_wish *wish, const struct stu
     if (wish->has_to)
         TRY(bound(s, wish->to, true, &to, err));
     if (from > to)
-        return vrs_fail(err, VRS_USAGE, "--from is event %lld, behind --to, which is event %lld",
+        return vrs_fail(err, VRS_USAGE,
+                        "the first event shown would be %lld, behind the last, which is %lld",
                         (long long)from, (long long)to);
     d->from = (double)(from + 1);
     d->to = (double)(to + 2);
@@ -225,8 +226,10 @@ static enum vrs_status find_span(const struct scene_wish *wish, const struct stu
         return VRS_OK;
     TRY(moment_in_study(s, wish->at, &at, err));
     if (at < from || at > to)
-        return vrs_fail(err, VRS_USAGE, "--at is event %lld, outside --from and --to",
-                        (long long)at);
+        return vrs_fail(
+            err, VRS_USAGE,
+            "the moment of the legend, event %lld, is not among the events shown, %lld to %lld",
+            (long long)at, (long long)from, (long long)to);
     d->cursor = (uint32_t)(at + 1);
     return VRS_OK;
 }
