@@ -46,6 +46,14 @@ enum form detect_form(struct window *w)
     }
 }
 
+bool detect_is_view(struct window *page)
+{
+    enum { HEAD = 4096 };
+    size_t len = window_need(page, HEAD) ? HEAD : (size_t)(page->end - page->at);
+    str head = { (const char *)page->at, len };
+    return str_find(head, S("<meta name=\"generator\" content=\"vramscope\">")) < len;
+}
+
 struct stranger {
     str magic;
     const char *message;

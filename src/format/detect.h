@@ -16,6 +16,9 @@ enum form {
 /* Looks without taking; but in front of JSON and HTML a byte order mark and white space go. */
 enum form detect_form(struct window *w);
 
+/* Whether a page was written by vramscope, for people: it has columns and no recording. */
+bool detect_is_view(struct window *page);
+
 /* Says what FORM_OTHER is and what to do about it; always fails. */
 enum vrs_status detect_refuse(struct window *w, struct vrs_error *err) MUST_CHECK;
 

@@ -246,6 +246,10 @@ static enum vrs_status number_names(struct entries *e, struct vrs_error *err)
 static enum vrs_status read_page(struct reading *g, struct window *page, struct vrs_error *err)
 {
     struct html h;
+    if (detect_is_view(page))
+        return vrs_fail(err, VRS_UNSUPPORTED,
+                        "a page that vramscope wrote, which holds no recording: open it in a "
+                        "browser, or name the recording that it was made from");
     html_init(&h, page);
     g->wrapper = WRAPPER_HTML;
     bool found = true;

@@ -381,6 +381,7 @@ static void put_head(struct making *m)
                     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
                     "style-src '" STYLE_HASH "'; script-src '" SCRIPT_HASH "'; img-src data:; "
                     "base-uri 'none'; form-action 'none'\">\n"
+                    "<meta name=\"generator\" content=\"vramscope\">\n"
                     "<meta name=\"referrer\" content=\"no-referrer\">\n"
                     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
                     "<link rel=\"icon\" href=\"data:,\">\n<title>");

@@ -114,6 +114,24 @@ def test_what_lies_beside_the_recordings_is_no_failure(tmp_path):
     assert "notes.json" in r.err and (tmp_path / "run.html").stat().st_size > 100_000
 
 
+@pytest.mark.parametrize("words", [["report"], ["peak", "--json"], ["view"], ["view", "--serve"],
+                                   ["export", "--to", "csv"], ["diff", EXAMPLES[0]]])
+def test_a_page_of_its_own_is_named_as_such(words, tmp_path):
+    """It has columns, not the recording; who opens it by mistake is told what to open."""
+    made = tmp_path / "run.html"
+    run("view", EXAMPLES[0], "-o", made, expect=0)
+    done = run(*words, made, cwd=tmp_path)
+    assert done.code != 0
+    assert "a page that vramscope wrote" in done.err and "name the recording that it was made from" in done.err
+
+
+def test_a_cut_page_of_its_own_is_named_as_such(tmp_path):
+    made = tmp_path / "run.html"
+    run("view", EXAMPLES[0], "-o", made, expect=0)
+    made.write_bytes(made.read_bytes()[:4000])
+    assert "a page that vramscope wrote" in run("report", made, expect=3).err
+
+
 def test_a_failure_whose_free_memory_is_unknown_is_not_one_of_zero():
     """2^53 - 1 is the number of what was not recorded."""
     event = lambda **more: {"action": "oom", "size": 4096, "stream": 0, "frames": [], **more}  # noqa: E731
