@@ -1,4 +1,4 @@
-/* message.c - lines for a person on standard error. */
+/* message.c - lines for a person, mostly on standard error. */
 #define _POSIX_C_SOURCE 200809L
 #include "message.h"
 
@@ -39,19 +39,19 @@ static bool unsafe(unsigned code)
     return false;
 }
 
-static void put_escaped(const char *text)
+void message_name(FILE *to, const char *name)
 {
-    const unsigned char *at = (const unsigned char *)text;
+    const unsigned char *at = (const unsigned char *)name;
     while (*at != 0) {
         unsigned code = 0;
         size_t len = character(at, &code);
         if (len == 0 || (len == 1 && unsafe(code))) {
-            fprintf(stderr, "\\x%02x", *at++);
+            fprintf(to, "\\x%02x", *at++);
         } else if (unsafe(code)) {
-            fprintf(stderr, "\\u{%x}", code);
+            fprintf(to, "\\u{%x}", code);
             at += len;
         } else {
-            fwrite(at, 1, len, stderr);
+            fwrite(at, 1, len, to);
             at += len;
         }
     }
@@ -62,15 +62,15 @@ static void line(const char *name, const char *entry, const char *text)
     progress_hide();
     fputs("vramscope: ", stderr);
     if (name != NULL) {
-        put_escaped(name);
+        message_name(stderr, name);
         fputs(": ", stderr);
     }
     if (entry != NULL && *entry != 0) {
         fputs("entry ", stderr);
-        put_escaped(entry);
+        message_name(stderr, entry);
         fputs(": ", stderr);
     }
-    put_escaped(text);
+    message_name(stderr, text);
     fputc('\n', stderr);
 }
 

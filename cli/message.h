@@ -1,11 +1,16 @@
-/* message.h - lines for a person on standard error. */
+/* message.h - lines for a person, mostly on standard error. */
 #ifndef CLI_MESSAGE_H
 #define CLI_MESSAGE_H
 
+#include <stdio.h>
 #include <vramscope/vramscope.h>
 
 /* "vramscope: " and the text, which is escaped: it may quote a file. */
 void message(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* A name that a person reads, without what would move the cursor or turn the direction of text: as
+ * the library's answers have it. */
+void message_name(FILE *to, const char *name);
 
 /* "vramscope: NAME: what went wrong" */
 void message_failure(const char *name, const struct vrs_error *err);

@@ -63,8 +63,10 @@ static int write_named(const struct pages *p, const char *name, view_writer *wri
     }
     int closed = output_close(&output, status == VRS_OK);
     /* A name that the user did not give is the answer. */
-    if (ended == EXIT_DONE && closed == EXIT_DONE && p->s->common.output == NULL)
-        printf("%s%s\n", name, said);
+    if (ended == EXIT_DONE && closed == EXIT_DONE && p->s->common.output == NULL) {
+        message_name(stdout, name);
+        printf("%s\n", said);
+    }
     return ended != EXIT_DONE ? ended : closed;
 }
 
