@@ -43,8 +43,9 @@ int view_write_page(const struct pages *p);
 /* What a page of recordings is asked for; `paths` has one for each. */
 struct vrs_view_options view_page_options(const struct view_settings *s, const char *const *paths);
 
-/* Writes what was read to -o, or to a file that is named after the first input, with `ending`; its
- * name, and `said`, are then the answer.  The exit status. */
+/* Writes what was read to -o, or to a file that is named after the first input, with `ending`,
+ * where none from elsewhere has that name; it, and `said`, are then the answer.  The exit status.
+ */
 typedef enum vrs_status view_writer(const struct pages *p, const struct vrs_sink *sink,
                                     struct vrs_error *err);
 int view_write_file(const struct pages *p, const char *ending, view_writer *write,

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "message.h"
 #include "output.h"
@@ -47,6 +48,46 @@ static bool replaces_input(const struct pages *p, const char *name)
     return false;
 }
 
+static bool holds(const char *text, size_t len, const char *mark)
+{
+    size_t wanted = strlen(mark);
+    for (size_t at = 0; at + wanted <= len; at++)
+        if (memcmp(text + at, mark, wanted) == 0)
+            return true;
+    return false;
+}
+
+/* Whether this program wrote a file: pages and pictures say so near their beginning. */
+static bool is_own(const char *name)
+{
+    enum { HEAD = 1 << 16 };
+    static const char *const marks[] = { "<meta name=\"generator\" content=\"vramscope\">",
+                                         "Drawn by vramscope ", "vramscope:plots" };
+    bool own = false;
+    char *head = malloc(HEAD);
+    FILE *file = head == NULL ? NULL : fopen(name, "rb");
+    size_t len = file == NULL ? 0 : fread(head, 1, HEAD, file);
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+        own = own || holds(head, len, marks[i]);
+    if (file != NULL)
+        fclose(file);
+    free(head);
+    return own;
+}
+
+/* Whether a name that nobody gave is that of a file from elsewhere, which it then has said. */
+static bool replaces_other(const struct pages *p, const char *name)
+{
+    struct stat facts;
+    if (p->s->common.output != NULL || stat(name, &facts) != 0 || !S_ISREG(facts.st_mode) ||
+        is_own(name))
+        return false;
+    message("%s exists, and vramscope did not write it; to replace it say -o %s, or name another "
+            "file with -o",
+            name, name);
+    return true;
+}
+
 static int write_named(const struct pages *p, const char *name, view_writer *write,
                        const char *said)
 {
@@ -79,7 +120,8 @@ int view_write_file(const struct pages *p, const char *ending, view_writer *writ
         return EXIT_FAILED;
     }
     const char *name = given == NULL ? made : given;
-    int ended = replaces_input(p, name) ? EXIT_USAGE : write_named(p, name, write, said);
+    bool taken = replaces_input(p, name) || replaces_other(p, name);
+    int ended = taken ? EXIT_USAGE : write_named(p, name, write, said);
     free(made);
     return ended;
 }

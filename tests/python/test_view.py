@@ -181,6 +181,27 @@ def test_the_default_name_is_that_of_the_file(tmp_path):
     assert made.read_bytes().startswith(b"<!doctype html>") and made.name in r.out
 
 
+def test_a_file_from_elsewhere_is_replaced_only_by_name(tmp_path):
+    for options, ending in ([], ".html"), (["--svg"], ".svg"), (["--png"], ".png"):
+        made = tmp_path / (EXAMPLES[0].stem + ending)
+        made.write_text("notes of a week")
+        done = run("view", *options, EXAMPLES[0], cwd=tmp_path, expect=2)
+        assert "vramscope did not write it" in done.err and "-o " + made.name in done.err
+        assert made.read_text() == "notes of a week"
+        run("view", *options, EXAMPLES[0], "-o", made, expect=0)
+        run("view", *options, EXAMPLES[0], cwd=tmp_path, expect=0)
+        made.write_bytes(b"")
+        run("view", *options, EXAMPLES[0], cwd=tmp_path, expect=2)
+
+
+def test_the_name_that_was_written_is_harmless(tmp_path):
+    source = tmp_path / "a\x1b[31m\u202eb.pickle"
+    source.write_bytes(EXAMPLES[0].read_bytes())
+    for options in [], ["--svg"]:
+        done = run("view", *options, source, cwd=tmp_path, expect=0)
+        assert done.out.startswith("a\\x1b[31m\\u{202e}b.")
+
+
 def test_pools_of_segments_are_those_of_the_end():
     """What an event obtained lies in the pool that the segment has at the end, where no event names one."""
     made = view(recordings.make("""stack any model.py:1 f
