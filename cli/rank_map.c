@@ -3,6 +3,7 @@
 #include "rank_map.h"
 
 #include <fnmatch.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -138,13 +139,40 @@ int64_t rank_map_find(const struct rank_map *map, const char *path)
     return -1;
 }
 
+/* Which lines fit none of the files, such as one with a slip of the pen: their ranks are then those
+ * of the names, which nobody would notice. */
+static void say_idle(const struct rank_map *map, const struct inputs *inputs)
+{
+    enum { LINES_SHOWN = 8, LINE_TEXT = 16 };
+    char text[LINES_SHOWN * LINE_TEXT] = "", more[LINE_TEXT + 8] = "";
+    uint32_t idle = 0;
+    size_t len = 0;
+    for (uint32_t k = 0; k < map->count; k++) {
+        uint32_t i = 0;
+        while (i < inputs->count && !fits(map->at[k].glob, inputs->at[i].path))
+            i++;
+        if (i < inputs->count || idle++ >= LINES_SHOWN)
+            continue;
+        len += (size_t)snprintf(text + len, sizeof text - len, "%s%u", idle > 1 ? ", " : "",
+                                map->at[k].line);
+    }
+    if (idle > LINES_SHOWN)
+        snprintf(more, sizeof more, " and %u more", (unsigned)(idle - LINES_SHOWN));
+    if (idle > 0)
+        message("warning: --rank-map %s: none of the files fits line%s %s%s", map->name,
+                idle > 1 ? "s" : "", text, more);
+}
+
 int rank_map_check(const struct rank_map *map, const struct inputs *inputs)
 {
-    for (uint32_t i = 0; i < inputs->count; i++)
-        if (rank_map_find(map, inputs->at[i].path) >= 0)
-            return EXIT_DONE;
     if (map->name == NULL || inputs->count == 0)
         return EXIT_DONE;
+    for (uint32_t i = 0; i < inputs->count; i++) {
+        if (rank_map_find(map, inputs->at[i].path) < 0)
+            continue;
+        say_idle(map, inputs);
+        return EXIT_DONE;
+    }
     message("--rank-map %s: none of its lines fits any of the files", map->name);
     return EXIT_USAGE;
 }

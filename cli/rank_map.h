@@ -30,7 +30,8 @@ void rank_map_free(struct rank_map *map);
 /* -1: no line fits. */
 int64_t rank_map_find(const struct rank_map *map, const char *path);
 
-/* EXIT_USAGE, which it has explained, where a map fits none of the files. */
+/* EXIT_USAGE, which it has explained, where a map fits none of the files; warns of lines that
+ * fit none. */
 int rank_map_check(const struct rank_map *map, const struct inputs *inputs);
 
 #endif
