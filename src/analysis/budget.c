@@ -104,6 +104,10 @@ static enum vrs_status read_amount(str name, enum takes takes, str text, struct 
     if (takes != TAKES_SHARE && read_bytes(text, &ret->bytes))
         return VRS_OK;
     if (takes != TAKES_SIZE && read_share(text, &ret->millionths)) {
+        /* What is a part of something cannot be more than all of it. */
+        if (takes == TAKES_SHARE && ret->millionths > MILLION)
+            return vrs_fail(err, VRS_USAGE, "%.*s is a part of the peak: at most 100%%, not %.*s",
+                            shown(name), name.ptr, shown(text), text.ptr);
         ret->relative = true;
         return VRS_OK;
     }
@@ -263,6 +267,7 @@ static enum vrs_status set_beside(struct budget *b, str name, str value, bool *r
     if (str_equal(name, S("tolerance"))) {
         TRY(admit_line(b, b->tolerance_line, name, err));
         b->tolerance_line = b->line;
+        b->has_tolerance = true;
         return read_amount(name, TAKES_AMOUNT, value, &b->tolerance, err);
     }
     if (str_equal(name, S("capacity"))) {
@@ -371,6 +376,9 @@ enum vrs_status budget_check(const struct budget *b, bool has_baseline, struct v
                             "FILE",
                             limit_names[l->kind], relative ? " with a share" : "");
     }
+    if (b->has_tolerance && !has_baseline)
+        return vrs_fail(err, VRS_USAGE,
+                        "tolerance is of growth against a recording: add --baseline FILE");
     if (headroom && b->capacity_bytes == 0)
         return vrs_fail(err, VRS_USAGE,
                         "headroom is what is left of the device's memory: add "

@@ -59,8 +59,9 @@ struct budget {
     struct arena *arena;
     struct limit *limit; /* in the order in which each was first named */
     uint32_t limits;
-    uint64_t capacity_bytes;                /* 0: not given */
-    struct amount tolerance;                /* of comparisons with a baseline */
+    uint64_t capacity_bytes; /* 0: not given */
+    struct amount tolerance; /* of comparisons with a baseline */
+    bool has_tolerance;
     unsigned line;                          /* that is being read; 0: none of a file */
     unsigned capacity_line, tolerance_line; /* as of a limit */
 };

@@ -8,6 +8,8 @@ try --max-peak train.pickle
 try --max-peak 1XB train.pickle
 try --max-peak 105% train.pickle
 try --max-unknown-share 1GiB train.pickle
+try --max-unknown-share 120% train.pickle
+try --max-peak 1GiB --tolerance 1% train.pickle
 try --max-device-peak gpu=1GiB train.pickle
 try --max-category 1GiB train.pickle
 try --no-new-site 1% --baseline train.pickle train.pickle

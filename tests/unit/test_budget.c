@@ -103,6 +103,8 @@ static void shares_are_of_something(void **state)
     done(&m);
     refuses("max-unknown-share", "1GiB", "a share");
     refuses("max-unknown-share", "25", "a share");
+    refuses("max-unknown-share", "120%", "at most 100%");
+    refuses("max-unknown-share", "100.0001%", "at most 100%");
     refuses("max-peak", "100001%", "a size");
     refuses("max-site-delta", "5%", "a size");
 }
@@ -239,6 +241,10 @@ static void what_limits_need_is_asked_for(void **state)
     assert_int_equal(budget_check(&m.budget, false, &m.err), VRS_USAGE);
     assert_int_equal(budget_check(&m.budget, true, &m.err), VRS_OK);
     assert_int_equal(set(&m, "max-peak", "1"), VRS_OK);
+    assert_int_equal(set(&m, "tolerance", "0"), VRS_OK);
+    assert_int_equal(budget_check(&m.budget, false, &m.err), VRS_USAGE);
+    assert_non_null(strstr(m.err.message, "tolerance"));
+    assert_int_equal(budget_check(&m.budget, true, &m.err), VRS_OK);
     assert_int_equal(set(&m, "no-new-site", "0"), VRS_OK);
     assert_int_equal(budget_check(&m.budget, false, &m.err), VRS_USAGE);
     assert_non_null(strstr(m.err.message, "--baseline"));
