@@ -39,8 +39,9 @@ void nearest_offer(struct nearest *n, const char *name)
     /* The beginning of a name is most likely that name, however much is missing. */
     size_t len = strlen(n->text);
     unsigned distance = len > 0 && strncmp(name, n->text, len) == 0 ? 0 : edits(n->text, name);
-    /* With a third of its letters wrong, and one more, it is another word. */
-    if (distance >= len / 3 + 2)
+    /* With more than about a third of its letters wrong it is another word. */
+    unsigned most = len < 5 ? 1 : (unsigned)(len + 1) / 3;
+    if (distance > most)
         return;
     if (n->best == NULL || distance < n->distance) {
         n->best = name;

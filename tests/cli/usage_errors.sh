@@ -31,3 +31,5 @@ try peak --device 7 oom.pickle
 try peak --device 7 oom.pickle leak.pickle
 try peak --device 7 oom.pickle missing.pickle
 try help nothing
+try help foo
+try lst
