@@ -126,8 +126,14 @@ static int write_out(const struct export_settings *s, const struct vrs_recording
     bool file = strcmp(s->to, "sqlite") == 0;
     o.database = file ? output_gathers(&output) : NULL;
     if (file && o.database == NULL) {
+        const char *given = output.name;
         output_close(&output, false);
-        message("sqlite is written to a file of its own; name one with -o");
+        if (given == NULL)
+            message("sqlite is written to a file of its own; name one with -o");
+        else
+            message("-o %s: a database cannot be written to what is no file; name one that is new "
+                    "or may be replaced, such as run.sqlite",
+                    given);
         return EXIT_USAGE;
     }
     enum vrs_status status = vrs_export(recording, &o, &sink, &err);

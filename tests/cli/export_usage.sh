@@ -17,3 +17,4 @@ try --to folded --at step:1 train.pickle
 try --to csv --device 7 oom.pickle
 try --to csv --entry 2 oom.pickle
 try --to csv missing.pickle
+try --to sqlite -o /dev/full train.pickle
