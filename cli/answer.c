@@ -210,6 +210,16 @@ static bool say_entries(const char *path, const struct answer *a)
     return failed > 0;
 }
 
+/* Of two exit statuses the one to end with. */
+static int worse(int a, int b)
+{
+    static const int order[] = { EXIT_USAGE, EXIT_FAILED, EXIT_NO, EXIT_UNDECIDED };
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++)
+        if (a == order[i] || b == order[i])
+            return order[i];
+    return EXIT_DONE;
+}
+
 /* Says what failed, in the order of the files, and gathers what did not.  `*ret_usage`: all that
  * failed was asked for what it does not have. */
 static int gather(const struct work *w, const struct vrs_result **results, uint32_t *ret_count,
@@ -217,12 +227,13 @@ static int gather(const struct work *w, const struct vrs_result **results, uint3
 {
     bool other = false;
     int exit_status = EXIT_DONE;
-    uint32_t count = 0;
+    uint32_t count = 0, foreign = 0;
     for (uint32_t i = 0; i < w->inputs.count; i++) {
         const struct input *input = &w->inputs.at[i];
         struct answer *a = &w->answer[i];
         if (a->status != VRS_OK) {
             message_failure(input->path, &a->error);
+            foreign += is_foreign(input, a);
             if (!is_foreign(input, a)) {
                 exit_status = EXIT_FAILED;
                 other = true;
@@ -236,6 +247,13 @@ static int gather(const struct work *w, const struct vrs_result **results, uint3
         }
         if (say_entries(input->path, a))
             exit_status = EXIT_FAILED;
+    }
+    /* It may stand where a recording should be, as what git-lfs left does. */
+    if (foreign > 0 && w->question->strict) {
+        message("%u file%s of the folder cannot be checked, which --strict does not pass over",
+                (unsigned)foreign, foreign > 1 ? "s" : "");
+        exit_status = worse(exit_status, EXIT_UNDECIDED);
+        other = true;
     }
     *ret_count = count;
     *ret_usage = exit_status != EXIT_DONE && !other;
@@ -297,16 +315,6 @@ static int write_snapshot(const struct work *w, const struct vrs_result *result)
         return EXIT_FAILED;
     struct vrs_write_options options = { .size = sizeof options, .format = VRS_SNAPSHOT };
     return write_whole(&output, result, &options, "--write");
-}
-
-/* Of two exit statuses the one to end with. */
-static int worse(int a, int b)
-{
-    static const int order[] = { EXIT_USAGE, EXIT_FAILED, EXIT_NO, EXIT_UNDECIDED };
-    for (size_t i = 0; i < sizeof order / sizeof *order; i++)
-        if (a == order[i] || b == order[i])
-            return order[i];
-    return EXIT_DONE;
 }
 
 static int write_answer(const struct work *w, const struct vrs_result *result)

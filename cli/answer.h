@@ -28,7 +28,8 @@ struct question {
     void (*hear)(void *settings, const char *path, const struct vrs_result *result);
     bool (*again)(const void *settings, const char *path, const struct vrs_result *result);
     bool *ret_several;    /* told before the first `ask`: there are several inputs; or NULL */
-    bool strict;          /* what could not be decided is an exit status of its own */
+    bool strict;          /* what could not be decided is an exit status of its own; so is a file
+                             of a folder that is no recording */
     const char *snapshot; /* also write the run of the one recording to this file; NULL: no */
 };
 

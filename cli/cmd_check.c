@@ -58,7 +58,9 @@ static const struct option_spec limits[] = {
       IN(baseline), NULL },
     { 0, "rules", "FILE", "for --max-category: ask the rules of FILE before the built-in ones",
       OPTION_TEXT, IN(rules), NULL },
-    { 0, "strict", NULL, "exit with 4 where a limit could not be decided, or the trust is D",
+    { 0, "strict", NULL,
+      "exit with 4 where a limit could not be decided, the trust is D, or a file of a folder is no "
+      "recording",
       OPTION_FLAG, IN(strict), NULL },
     { 0, "allow-estimates", NULL, "let estimates fail a limit, too", OPTION_FLAG,
       IN(allow_estimates), NULL },
@@ -196,11 +198,12 @@ const struct command cmd_check = {
     .name = "check",
     .summary = "does a recording keep a budget, for tests that run by themselves",
     .synopsis = "[options] FILE...",
-    .about = "One line for each limit: PASS, FAIL or INCONCLUSIVE. A limit fails when its value\n"
-             "is larger; an equal one holds. What cannot be decided is never called passed.\n"
-             "Exit status: 0 all limits hold, 1 one is exceeded, 2 usage, 3 a file or the\n"
-             "system failed, 4 with --strict: none is exceeded, one could not be decided, 130\n"
-             "interrupted.\n",
+    .about =
+        "One line for each limit: PASS, FAIL or INCONCLUSIVE. A limit fails when its value\n"
+        "is larger; an equal one holds. What cannot be decided is never called passed.\n"
+        "Exit status: 0 all limits hold, 1 one is exceeded, 2 usage, 3 a file or the\n"
+        "system failed, 4 with --strict: none is exceeded, one could not be decided or checked,\n"
+        "130 interrupted.\n",
     .examples = "vramscope check run.pickle --max-peak 24GiB # the peak of one run\n"
                 "vramscope check run.pickle --no-oom # it never ran out\n"
                 "vramscope check ranks/ --budget limits.txt # limits from a file\n"
