@@ -226,7 +226,7 @@ void envelope_trust_text(struct buf *to, const struct style *style, const struct
         }
     }
     if (shown < trust->items)
-        buf_format(&words, " (and %u more in --json)", (unsigned)(trust->items - shown));
+        buf_format(&words, " (and %u more in report --trust)", (unsigned)(trust->items - shown));
     put_grade(to, style, trust, &words);
     buf_free(&words);
 }

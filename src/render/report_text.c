@@ -360,6 +360,7 @@ static void put_next(struct buf *to, const struct style *style, const struct rep
 {
     bool oom = false, any = false, stacks = false, trace = false, sound = false;
     bool leaks = false, stranded = false, advice = false, told = false;
+    char grade = 'A'; /* the worst */
     for (uint32_t i = 0; i < report->devices; i++) {
         oom = oom || report->device[i].ooms > 0;
         any = any || report->device[i].all_rows > 0;
@@ -372,6 +373,7 @@ static void put_next(struct buf *to, const struct style *style, const struct rep
         stranded = stranded || (story != NULL && story_is_stranded(story));
         advice = advice || (story != NULL && story->has_advice && story->advise.advices > 0);
         sound = sound || (report->device[i].traced && report->device[i].trust.grade != 'D');
+        grade = report->device[i].trust.grade > grade ? report->device[i].trust.grade : grade;
     }
     if (!any)
         return;
@@ -381,6 +383,7 @@ static void put_next(struct buf *to, const struct style *style, const struct rep
         const char *verb, *options, *meaning;
         bool shown;
     } lines[] = {
+        { "report", " --trust", "what contradicts what", grade == 'D' },
         { "oom", "", "why it failed, proven", oom && told },
         { "leaks", "", "what grows", leaks },
         { "fragments", "", "what pins memory", stranded },
@@ -392,6 +395,7 @@ static void put_next(struct buf *to, const struct style *style, const struct rep
         { "peak", " --by size", "by requested size", !stacks },
         { "peak", " --at end", "what stayed", trace && !oom },
         { "replay", " --smallest", "the memory it needs", sound && !oom },
+        { "report", " --trust", "how far to trust it", grade > 'A' && grade < 'D' },
     };
     buf_char(to, '\n');
     const char *label = "next";
