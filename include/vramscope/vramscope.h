@@ -411,8 +411,8 @@ struct vrs_picture_options {
     int64_t device;                         /* as above */
     enum vrs_picture_format format;
     const char *view; /* "groups" (default), "stack": every allocation, "map": by address */
-    const char *by;   /* "category" (default), "site", "owner", "phase", "pool", "stream", "size",
-                         "age" */
+    const char *by;   /* "category" (default), "site", "owner", "module", "phase", "pool", "stream",
+                         "size", "age" */
     const char *at;   /* the moment whose bytes the legend has, as in vrs_peak_options; default: the
                          peak of what is shown */
     const char *from, *to;  /* the first and the last event shown, likewise; NULL: all */

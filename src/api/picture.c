@@ -30,10 +30,11 @@ static enum vrs_status read_names(const struct vrs_picture_options *o, struct dr
     if (o->by != NULL)
         wish->by = (enum scene_by)find_name(o->by, scene_by_names, SCENE_BYS);
     if (wish->by == SCENE_BYS)
-        return vrs_fail(err, VRS_USAGE,
-                        "a picture is by category, site, owner, phase, pool, stream, size or age, "
-                        "not \"%.40s\"",
-                        o->by);
+        return vrs_fail(
+            err, VRS_USAGE,
+            "a picture is by category, site, owner, module, phase, pool, stream, size or age, "
+            "not \"%.40s\"",
+            o->by);
     return VRS_OK;
 }
 

@@ -18,6 +18,7 @@ enum scene_by {
     SCENE_CATEGORY,
     SCENE_SITE,
     SCENE_OWNER,
+    SCENE_MODULE,
     SCENE_PHASE,
     SCENE_POOL,
     SCENE_STREAM,

@@ -8,9 +8,9 @@
 #include "render/scene.h"
 
 const char *const scene_by_names[SCENE_BYS] = {
-    [SCENE_CATEGORY] = "category", [SCENE_SITE] = "site", [SCENE_OWNER] = "owner",
-    [SCENE_PHASE] = "phase",       [SCENE_POOL] = "pool", [SCENE_STREAM] = "stream",
-    [SCENE_SIZE] = "size",         [SCENE_AGE] = "age",
+    [SCENE_CATEGORY] = "category", [SCENE_SITE] = "site",   [SCENE_OWNER] = "owner",
+    [SCENE_MODULE] = "module",     [SCENE_PHASE] = "phase", [SCENE_POOL] = "pool",
+    [SCENE_STREAM] = "stream",     [SCENE_SIZE] = "size",   [SCENE_AGE] = "age",
 };
 
 /* Classes of sizes and ages; those that occur become groups. */
@@ -84,13 +84,14 @@ static void write_stream(const struct making *m, uint32_t i, char to[48])
     snprintf(to, 48, "0x%llx", (unsigned long long)m->from->s->r->streams.handle[i]);
 }
 
-/* By a text of the stack; what has none is told apart by whether it precedes the recording. */
-static enum vrs_status by_text(struct making *m, const uint32_t *text_of)
+/* By a text of the stack; what has none is told apart by whether it precedes the recording, and
+ * otherwise called `nameless`. */
+static enum vrs_status by_text(struct making *m, const uint32_t *text_of, str nameless)
 {
     struct view_names *n = &m->from->names;
     uint32_t before = 0, none = 0, rows = m->d->rows.rows;
     TRY(view_names_text(n, S("before recording"), &before, m->err));
-    TRY(view_names_text(n, S("(no stack)"), &none, m->err));
+    TRY(view_names_text(n, nameless, &none, m->err));
     uint32_t *group_of = arena_array(m->arena, uint32_t, n->strings.rows.len);
     uint32_t *text = arena_array(m->arena, uint32_t, rows);
     if (group_of == NULL || text == NULL)
@@ -202,7 +203,9 @@ static enum vrs_status group_by(struct making *m, enum scene_by by)
     case SCENE_STREAM:
         return by_number(m, view_alloc_stream, r->streams.rows.len, write_stream);
     case SCENE_OWNER:
-        return by_text(m, m->from->names.owner);
+        return by_text(m, m->from->names.owner, S("(no stack)"));
+    case SCENE_MODULE:
+        return by_text(m, m->from->names.module, S("(no module)"));
     case SCENE_SIZE:
     case SCENE_AGE:
         return by_class(m, by);
@@ -210,7 +213,7 @@ static enum vrs_status group_by(struct making *m, enum scene_by by)
     case SCENE_BYS:
         break;
     }
-    return by_text(m, m->from->names.culprit);
+    return by_text(m, m->from->names.culprit, S("(no stack)"));
 }
 
 double *scene_group_bytes(const struct scene_device *d, const struct stack_groups *groups,

@@ -14,7 +14,7 @@ from conftest import ROOT, program, run
 
 EXAMPLES = sorted((ROOT / "examples").glob("*.pickle"))
 SIZES = ((97, 61), (320, 200), (601, 83))
-BYS = ("category", "site", "owner", "phase", "pool", "stream", "size", "age")
+BYS = ("category", "site", "owner", "module", "phase", "pool", "stream", "size", "age")
 SVG = "{http://www.w3.org/2000/svg}"
 
 needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="no node")

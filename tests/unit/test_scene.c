@@ -78,7 +78,7 @@ static void words_that_make_no_sense_are_refused(void **state)
     (void)state;
     assert_int_equal(vrs_picture_check(NULL, NULL), VRS_OK);
     check_refused((struct vrs_picture_options){ .view = "pie" });
-    check_refused((struct vrs_picture_options){ .by = "module" });
+    check_refused((struct vrs_picture_options){ .by = "colour" });
     check_refused((struct vrs_picture_options){ .at = "noon" });
     check_refused((struct vrs_picture_options){ .width = 100 });
     check_refused((struct vrs_picture_options){ .detail = true, .format = VRS_PNG });
