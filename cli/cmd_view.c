@@ -33,6 +33,10 @@ static const struct option_spec options[] = {
       IN(from), "start end peak oom" },
     { 0, "to", "MOMENT", "of a picture: the last event shown; of step:K its last", OPTION_TEXT,
       IN(to), "start end peak oom" },
+    { 0, "capacity", "SIZE",
+      "of a picture: a line at SIZE, with what the peak leaves of it (default: the least that the "
+      "card must have had where it ran out)",
+      OPTION_SIZE, IN(capacity), NULL },
     { 0, "size", "WxH", "of a picture: pixels (default: 1200x480; higher for several devices)",
       OPTION_TEXT, IN(pixels), NULL },
     { 0, "dark", NULL, "of a picture: light on dark", OPTION_FLAG, IN(dark), NULL },

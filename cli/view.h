@@ -12,6 +12,7 @@ struct view_settings {
     /* Of a picture. */
     bool svg, png, dark, detail;
     const char *view, *by, *at, *from, *to, *pixels;
+    uint64_t capacity;
     const char *editor, *editor_path;
 };
 

@@ -44,6 +44,7 @@ static struct vrs_picture_options options_of(const struct view_settings *s, cons
         .to = s->to,
         .dark = s->dark,
         .detail = s->detail,
+        .capacity_bytes = s->capacity,
     };
     (void)read_size(s->pixels, &o.width, &o.height);
     return o;
@@ -55,10 +56,17 @@ const char *view_option_of_picture(const struct view_settings *s)
         const char *name;
         bool given;
     } options[] = {
-        { "--png", s->png },       { "--svg", s->svg },       { "--view", s->view != NULL },
-        { "--by", s->by != NULL }, { "--at", s->at != NULL }, { "--from", s->from != NULL },
-        { "--to", s->to != NULL }, { "--dark", s->dark },     { "--size", s->pixels != NULL },
+        { "--png", s->png },
+        { "--svg", s->svg },
+        { "--view", s->view != NULL },
+        { "--by", s->by != NULL },
+        { "--at", s->at != NULL },
+        { "--from", s->from != NULL },
+        { "--to", s->to != NULL },
+        { "--dark", s->dark },
+        { "--size", s->pixels != NULL },
         { "--detail", s->detail },
+        { "--capacity", s->capacity != 0 },
     };
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
         if (options[i].given)

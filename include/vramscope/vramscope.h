@@ -415,10 +415,11 @@ struct vrs_picture_options {
                          "size", "age" */
     const char *at;   /* the moment whose bytes the legend has, as in vrs_peak_options; default: the
                          peak of what is shown */
-    const char *from, *to;  /* the first and the last event shown, likewise; NULL: all */
-    uint32_t width, height; /* pixels; 0: 1200 and what the devices need */
-    bool dark;              /* light on dark */
-    bool detail;            /* of an SVG of groups: every allocation, as pixels inside it */
+    const char *from, *to;   /* the first and the last event shown, likewise; NULL: all */
+    uint32_t width, height;  /* pixels; 0: 1200 and what the devices need */
+    bool dark;               /* light on dark */
+    bool detail;             /* of an SVG of groups: every allocation, as pixels inside it */
+    uint64_t capacity_bytes; /* of a card, to be drawn as a line; 0: the least that an OOM tells */
 };
 /* VRS_UNSUPPORTED where there is nothing to draw. */
 VRS_API enum vrs_status vrs_picture(const struct vrs_recording *recording,

@@ -61,6 +61,10 @@ static enum vrs_status read_options(const struct vrs_picture_options *o, struct 
     if (o->detail && (!d->svg || wish->view != SCENE_GROUPS))
         return vrs_fail(err, VRS_USAGE,
                         "detail is of an SVG of groups; other pictures have it as they are");
+    if (o->capacity_bytes > 0 && wish->view == SCENE_MAP)
+        return vrs_fail(err, VRS_USAGE,
+                        "a capacity is a line over bytes in use, and a map has addresses");
+    wish->capacity = (double)o->capacity_bytes;
     TRY(read_moment(o->at, &wish->has_at, &wish->at, err));
     TRY(read_moment(o->from, &wish->has_from, &wish->from, err));
     return read_moment(o->to, &wish->has_to, &wish->to, err);
@@ -80,6 +84,8 @@ static enum vrs_status take_device(void *arg, struct study *s, struct vrs_error 
     struct scene_device *to = &d->scene.device[d->scene.devices];
     TRY(scene_take(&d->scene, s, &d->arena, to, err));
     to->name = device_name_of(s->r, s->device);
+    if (d->scene.wish.capacity > 0)
+        to->capacity = to->name.host ? 0 : d->scene.wish.capacity;
     to->cursor_us = micros_after_first(s->r, s->device, (int64_t)to->cursor - 1);
     d->scene.devices++;
     return VRS_OK;

@@ -254,11 +254,13 @@ static void find_range(const struct panel *p, double *low, double *high)
     *low = d->rows.adjust < *low ? d->rows.adjust : *low;
 }
 
+/* A capacity that somebody asked about is drawn whatever it does to the scale. */
 static double with_capacity(const struct scene *scene, double high)
 {
     double top = high;
+    bool wished = scene->wish.capacity > 0;
     for (uint32_t i = 0; i < scene->devices; i++)
-        if (scene->device[i].capacity > top && scene->device[i].capacity < high * 3)
+        if (scene->device[i].capacity > top && (wished || scene->device[i].capacity < high * 3))
             top = scene->device[i].capacity;
     return top * 1.04;
 }
@@ -399,6 +401,28 @@ static enum vrs_status draw_curves(const struct sheet *s, const struct panel *p)
     return VRS_OK;
 }
 
+/* "capacity 24.00 GiB, 1.79 GiB free at the peak" */
+static void put_capacity(struct buf *to, const struct scene *scene, const struct scene_device *d)
+{
+    double room = d->capacity - d->requested[d->peak];
+    if (scene->wish.capacity <= 0) {
+        buf_text(to, "capacity ≥ ");
+        put_bytes(to, d->capacity);
+        buf_text(to, ", from the OOM");
+        return;
+    }
+    buf_text(to, "capacity ");
+    put_bytes(to, d->capacity);
+    buf_text(to, ", ");
+    if (room >= 0 && !d->start_known)
+        buf_text(to, "at most ");
+    else if (room < 0 && !d->start_known)
+        buf_text(to, "at least ");
+    put_bytes(to, room >= 0 ? room : -room);
+    buf_text(to, room >= 0 ? " free " : " too little ");
+    buf_text(to, d->traced ? "at the peak" : "at the end");
+}
+
 static void draw_capacity(const struct sheet *s, const struct panel *p)
 {
     const struct pen_box *b = &p->plot->box;
@@ -408,9 +432,7 @@ static void draw_capacity(const struct sheet *s, const struct panel *p)
     int32_t y = place_y(p->plot, p->d->capacity);
     s->pen->line(s->pen, b->x, y, b->x + b->w, y, s->palette->text, DASH_LONG);
     buf_init(&text, SIZE_MAX / 2);
-    buf_text(&text, "capacity ≥ ");
-    put_bytes(&text, p->d->capacity);
-    buf_text(&text, ", from the OOM");
+    put_capacity(&text, s->scene, p->d);
     struct pen_text how = {
         .x = b->x + 6 * s->u, .y = y + 12 * s->u, .colour = s->palette->text, .halo = true
     };
@@ -620,6 +642,10 @@ void picture_describe(struct buf *to, const struct scene *scene)
         envelope_device_name(to, d->name);
         buf_text(to, ": ");
         put_headline(to, d);
+        if (d->capacity > 0) {
+            buf_text(to, "; ");
+            put_capacity(to, scene, d);
+        }
         if (!is_sound(d->trust)) {
             buf_text(to, "; ");
             put_grade(to, d->trust);

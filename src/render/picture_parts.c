@@ -322,7 +322,7 @@ static void list_groups(const struct panel *p, struct entries *to)
     }
 }
 
-static void list_lines(const struct panel *p, struct entries *to)
+static void list_lines(const struct sheet *s, const struct panel *p, struct entries *to)
 {
     const struct scene_device *d = p->d;
     uint32_t at = d->cursor;
@@ -343,7 +343,8 @@ static void list_lines(const struct panel *p, struct entries *to)
                                       .is_line = true,
                                       .dash = DASH_DOTS });
     if (d->capacity > 0)
-        add_entry(to, (struct entry){ .name = S("capacity ≥"),
+        add_entry(to, (struct entry){ .name = s->scene->wish.capacity > 0 ? S("capacity")
+                                                                          : S("capacity ≥"),
                                       .bytes = d->capacity,
                                       .is_line = true,
                                       .dash = DASH_LONG });
@@ -407,7 +408,7 @@ enum vrs_status draw_legend(const struct sheet *s, const struct panel *p)
         return VRS_OK;
     buf_init(&more, SIZE_MAX / 2);
     list_groups(p, &groups);
-    list_lines(p, &lines);
+    list_lines(s, p, &lines);
     int32_t room = (p->legend.h - HEAD * s->u) / (LINE * s->u);
     /* The sum is more than the lines beneath it. */
     if (room < (int32_t)(lines.count + 3))

@@ -33,6 +33,7 @@ struct scene_wish {
     enum scene_by by;
     bool has_at, has_from, has_to;
     struct moment at, from, to;
+    double capacity; /* what a person says that a card has; 0: nobody says */
 };
 
 struct scene_group {
@@ -69,7 +70,8 @@ struct scene_device {
     const struct scene_group *shown_group;
     const uint32_t *order; /* rows by group, in the order of the bands */
     const uint8_t *mark;   /* of each row: a shade, PAINT_BEFORE */
-    double capacity;       /* the least that the device must have had; 0: not known */
+    double capacity;       /* what was wished for, else the least that the device must have had;
+                              0: not known */
     double from, to;       /* the states shown */
     uint32_t cursor, peak; /* states; `peak` is the largest of those shown, the earliest */
     bool at_peak;          /* no other cursor was asked for */

@@ -318,6 +318,9 @@ def test_real_files_become_pictures(shared):
     (["--png", "--from", "100", "--to", "50"], "behind the last"),
     (["--png", "--from", "100", "--at", "50"], "not among"),
     (["--png", "--by", "colour"], "by"),
+    (["--capacity", "80GiB"], "--capacity is of a picture"),
+    (["--svg", "--capacity", "much"], "--capacity"),
+    (["--svg", "--view", "map", "--capacity", "80GiB"], "a map has addresses"),
 ])
 def test_what_makes_no_sense_is_a_usage_error(options, why, tmp_path):
     done = run("view", *options, EXAMPLES[0], cwd=tmp_path, expect=2)
@@ -340,6 +343,21 @@ def test_default_names(tmp_path):
     for form in ("png", "svg"):
         assert run("view", "--" + form, EXAMPLES[0], cwd=tmp_path, expect=0).out == EXAMPLES[0].stem + "." + form + "\n"
         assert (tmp_path / (EXAMPLES[0].stem + "." + form)).stat().st_size > 1000
+
+
+@pytest.mark.parametrize("capacity,words", [
+    (12 << 30, "capacity 12.00 GiB, 1.25 GiB free at the peak"),
+    (10 << 30, "capacity 10.00 GiB, 766.86 MiB too little at the peak"),
+    (2 ** 64 - 1, "free at the peak")])
+def test_a_capacity_is_a_line(capacity, words):
+    """Wherever it lies, the scale has room for it, and words say what the peak leaves."""
+    source = ROOT / "examples/train.pickle"
+    made = picture(source, "--capacity", capacity)
+    assert words in made.texts["Description"]
+    assert json.loads(made.texts["vramscope:plots"])[0]["high_bytes"] >= capacity
+    assert words in " ".join(e.text or "" for e in ET.fromstring(svg(source, "--capacity", capacity)).iter(SVG + "text"))
+    assert "capacity" not in picture(source).texts["Description"]
+    assert "capacity ≥ 23.56 GiB, from the OOM" in picture(ROOT / "examples/oom.pickle").texts["Description"]
 
 
 def test_many_devices_are_small_multiples(tmp_path):

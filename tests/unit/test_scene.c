@@ -83,6 +83,7 @@ static void words_that_make_no_sense_are_refused(void **state)
     check_refused((struct vrs_picture_options){ .width = 100 });
     check_refused((struct vrs_picture_options){ .detail = true, .format = VRS_PNG });
     check_refused((struct vrs_picture_options){ .detail = true, .view = "map" });
+    check_refused((struct vrs_picture_options){ .capacity_bytes = 1, .view = "map" });
     check_refused((struct vrs_picture_options){ .format = (enum vrs_picture_format)7 });
 }
 
