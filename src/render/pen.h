@@ -54,6 +54,7 @@ struct pen {
     void (*line)(struct pen *pen, int32_t x1, int32_t y1, int32_t x2, int32_t y2, uint32_t colour,
                  enum pen_dash dash);
     void (*curve)(struct pen *pen, const struct pen_curve *curve);
+    void (*bars)(struct pen *pen, const struct pen_curve *bars);          /* filled, from y0 on */
     void (*flag)(struct pen *pen, int32_t x, int32_t y, uint32_t colour); /* its tip */
     void (*text)(struct pen *pen, const struct pen_text *how, str text);
     void (*swatch)(struct pen *pen, struct pen_box box, const struct scene_group *group);

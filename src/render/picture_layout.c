@@ -13,10 +13,12 @@ enum {
     ROW = 16,   /* of text */
     FLAGS = 18, /* the row above a plot that names its peak */
     STEPS = 16, /* the band of steps with its gap */
+    CHURN = CHURN_HEIGHT + 6,
     AXIS = 22,  /* of events */
     FIELD = 16, /* where a recording begins or ends in the middle */
     PANEL_LEAST = 84,
     PANEL_AXIS = 130, /* the least height of one of several that has an axis of its own */
+    PANEL_ROWS = 260, /* and of one that has phases and churn */
     WIDTH_LEAST = 320,
     HEIGHT_LEAST = 160,
     LEGEND_FROM = 560, /* the width from which on there is one */
@@ -277,6 +279,28 @@ static bool ends_in_the_middle(const struct scene_device *d)
     return d->trust->cut && d->to == d->rows.states;
 }
 
+/* The rows between a plot and its axis, which ends at `bottom`: churn, steps, phases.  Where the
+ * first begins. */
+static int32_t place_rows(const struct sheet *s, struct panel *p, struct pen_box box,
+                          int32_t bottom)
+{
+    int32_t u = s->u;
+    bool roomy = box.h >= PANEL_ROWS * u;
+    if (p->d->phases > 0 && roomy) {
+        p->phases_y = bottom - (STEPS - 2) * u;
+        bottom -= STEPS * u;
+    }
+    if (p->d->steps > 0) {
+        p->steps_y = bottom - (STEPS - 2) * u;
+        bottom -= STEPS * u;
+    }
+    if (p->d->traced && roomy && s->scene->wish.view != SCENE_MAP) {
+        p->churn_y = bottom - (CHURN - 3) * u;
+        bottom -= CHURN * u;
+    }
+    return bottom;
+}
+
 /* Where a device's plot, legend and axes stand in its part of the sheet. */
 static void place(const struct sheet *s, struct panel *p, struct pen_box box, bool one)
 {
@@ -290,11 +314,7 @@ static void place(const struct sheet *s, struct panel *p, struct pen_box box, bo
         top -= FLAGS * u;
     if (one || box.h >= PANEL_AXIS * u) {
         p->axis_y = bottom - AXIS * u;
-        bottom = p->axis_y;
-        if (p->d->steps > 0) {
-            p->steps_y = bottom - (STEPS - 2) * u;
-            bottom -= STEPS * u;
-        }
+        bottom = place_rows(s, p, box, p->axis_y);
     }
     if (legend > 0)
         p->legend = (struct pen_box){ right - legend, top - 10 * u, legend, box.y + box.h - top };
@@ -583,7 +603,9 @@ static enum vrs_status draw_panel(const struct sheet *s, struct panel *p, struct
     draw_peak(s, p, &text);
     draw_ooms(s, p, one || box.h >= PANEL_AXIS * s->u, &text);
     end_text(s, &text);
+    TRY(draw_churn(s, p));
     draw_steps(s, p);
+    draw_phases(s, p);
     return draw_legend(s, p);
 }
 

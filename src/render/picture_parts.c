@@ -158,9 +158,14 @@ void draw_axes(const struct sheet *s, const struct panel *p)
     put_text(s, b->x + b->w, y + 14 * s->u, ANCHOR_RIGHT, s->palette->muted, "events");
 }
 
+static bool is_in_plot(const struct panel *p, uint32_t first, uint32_t last)
+{
+    return last >= p->plot->from && first < p->plot->to;
+}
+
 static bool step_is_shown(const struct panel *p, const struct scene_step *step)
 {
-    return step->last >= p->plot->from && step->first < p->plot->to;
+    return is_in_plot(p, step->first, step->last);
 }
 
 /* Pixels of a step, on average over those that are shown; 0: none is. */
@@ -180,14 +185,22 @@ static int32_t step_width(const struct panel *p)
     return shown == 0 ? 0 : (right - left) / (int32_t)shown;
 }
 
-static void draw_step(const struct sheet *s, const struct panel *p, const struct scene_step *step,
-                      bool odd, bool bordered)
+/* The part of a row that states stand over, `odd` ones in another shade. */
+static struct pen_box draw_span(const struct sheet *s, const struct panel *p, uint32_t first,
+                                uint32_t last, int32_t y, bool odd, bool bordered)
 {
-    int32_t left = place_x(p->plot, step->first), right = place_x(p->plot, step->last + 1.0);
-    struct pen_box box = { left, p->steps_y, right - left, 12 * s->u };
+    int32_t left = place_x(p->plot, first), right = place_x(p->plot, last + 1.0);
+    struct pen_box box = { left, y, right - left, 12 * s->u };
     s->pen->fill(s->pen, box, odd ? s->palette->raised : s->palette->free);
     if (bordered)
         s->pen->line(s->pen, left, box.y, left, box.y + box.h, s->palette->control, DASH_NONE);
+    return box;
+}
+
+static void draw_step(const struct sheet *s, const struct panel *p, const struct scene_step *step,
+                      bool odd, bool bordered)
+{
+    (void)draw_span(s, p, step->first, step->last, p->steps_y, odd, bordered);
 }
 
 /* Every so many steps have room for a name. */
@@ -245,6 +258,44 @@ void draw_steps(const struct sheet *s, const struct panel *p)
         if (step_is_shown(p, &p->d->step[i]))
             draw_step(s, p, &p->d->step[i], i % 2 == 1, (i + 1) % every == 0);
     name_steps(s, p, width, every);
+}
+
+/* Phases follow one another; those too narrow for their borders stay out. */
+void draw_phases(const struct sheet *s, const struct panel *p)
+{
+    enum { NARROW = 3, LETTERS_LEAST = 4 };
+    for (uint32_t i = 0; p->phases_y != 0 && i < p->d->phases; i++) {
+        const struct scene_phase *phase = &p->d->phase[i];
+        int32_t width = place_x(p->plot, phase->last + 1.0) - place_x(p->plot, phase->first);
+        if (!is_in_plot(p, phase->first, phase->last) || width < NARROW * s->u)
+            continue;
+        struct pen_box box =
+            draw_span(s, p, phase->first, phase->last, p->phases_y, i % 2 == 1, true);
+        struct pen_text how = { .x = box.x + 4 * s->u,
+                                .y = box.y + 10 * s->u,
+                                .colour = s->palette->muted };
+        if (box.w - 6 * s->u >= LETTERS_LEAST * s->pen->advance)
+            put_fitting(s, &how, str_from(phase->name), box.w - 6 * s->u);
+    }
+}
+
+/* What was allocated in each column, on a scale of its own: also what no column shows alive. */
+enum vrs_status draw_churn(const struct sheet *s, const struct panel *p)
+{
+    if (p->churn_y == 0)
+        return VRS_OK;
+    struct pen_box box = { p->plot->box.x, p->churn_y, p->plot->box.w, CHURN_HEIGHT * s->u };
+    double *churn = arena_array(s->pen->arena, double, p->view.W), most = 1;
+    if (churn == NULL)
+        return vrs_no_memory(s->err);
+    stack_churn(&p->d->rows, p->plot->from, p->plot->to, p->view.W, churn);
+    for (uint32_t c = 0; c < p->view.W; c++)
+        most = churn[c] > most ? churn[c] : most;
+    struct pen_curve bars = { .box = box, .value = churn, .y1 = most, .colour = s->palette->muted };
+    s->pen->bars(s->pen, &bars);
+    put_text(s, p->axis_x - 7 * s->u, box.y + box.h / 2 + 4 * s->u, ANCHOR_RIGHT, s->palette->muted,
+             "churn");
+    return VRS_OK;
 }
 
 /* A row of the legend: groups, what has no group, lines, a sum. */

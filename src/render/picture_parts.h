@@ -14,13 +14,17 @@ struct sheet {
     struct vrs_error *err;
 };
 
+enum { CHURN_HEIGHT = 24 }; /* in units */
+
 /* One device on the sheet. */
 struct panel {
     const struct scene_device *d;
     struct picture_plot *plot;
     struct pen_box legend; /* w 0: none */
     int32_t axis_x;        /* where the axis of bytes ends */
+    int32_t churn_y;       /* of the strip of what was allocated; 0: none */
     int32_t steps_y;       /* of the band of steps; 0: none */
+    int32_t phases_y;      /* of that of phases; 0: none */
     int32_t axis_y;        /* of the axis of events; 0: none */
     struct stack_view view;
     const double *parts;  /* of groups in the columns; NULL on a map */
@@ -47,6 +51,8 @@ int32_t place_y(const struct picture_plot *plot, double bytes);
 
 void draw_axes(const struct sheet *s, const struct panel *p);
 void draw_steps(const struct sheet *s, const struct panel *p);
+void draw_phases(const struct sheet *s, const struct panel *p);
+enum vrs_status draw_churn(const struct sheet *s, const struct panel *p) MUST_CHECK;
 enum vrs_status draw_legend(const struct sheet *s, const struct panel *p) MUST_CHECK;
 enum vrs_status draw_names(const struct sheet *s, const struct panel *p) MUST_CHECK;
 

@@ -75,6 +75,16 @@ static void curve(struct pen *pen, const struct pen_curve *v)
     }
 }
 
+/* A bar of little is not none. */
+static void bars(struct pen *pen, const struct pen_curve *v)
+{
+    for (int32_t x = 0; x < v->box.w; x++) {
+        int32_t y = curve_y(v, x), bottom = v->box.y + v->box.h;
+        y = v->value[x] > v->y0 && y >= bottom ? bottom - 1 : y;
+        fill(pen, (struct pen_box){ v->box.x + x, y, 1, bottom - y }, v->colour);
+    }
+}
+
 static void flag(struct pen *pen, int32_t x, int32_t y, uint32_t colour)
 {
     struct canvas *c = (struct canvas *)pen;
@@ -232,6 +242,7 @@ enum vrs_status picture_png(struct out *out, const struct scene *scene,
                  .hatch = hatch,
                  .line = line,
                  .curve = curve,
+                 .bars = bars,
                  .flag = flag,
                  .text = text,
                  .swatch = swatch,

@@ -88,6 +88,23 @@ static void curve(struct pen *pen, const struct pen_curve *v)
     buf_text(to, "/>\n");
 }
 
+static void bars(struct pen *pen, const struct pen_curve *v)
+{
+    struct buf *to = text_of(pen);
+    int32_t bottom = v->box.y + v->box.h, from = v->box.x;
+    buf_format(to, "<path d=\"M%d %d", (int)from, (int)bottom);
+    for (int32_t x = 0; x < v->box.w; x++) {
+        if (x > 0 && v->value[x] == v->value[x - 1])
+            continue;
+        if (x > 0)
+            buf_format(to, "H%d", (int)(from + x));
+        buf_char(to, 'V');
+        put_tenths(to, curve_y(v, x));
+    }
+    buf_format(to, "H%dV%dz\" fill=\"#%06x\"/>\n", (int)(from + v->box.w), (int)bottom,
+               (unsigned)v->colour);
+}
+
 static void flag(struct pen *pen, int32_t x, int32_t y, uint32_t colour)
 {
     buf_format(text_of(pen), "<path d=\"M%d.5 %dl-5 -8h10z\" fill=\"#%06x\"/>\n", (int)x, (int)y,
@@ -315,6 +332,7 @@ enum vrs_status picture_svg(struct out *out, const struct scene *scene,
                  .hatch = hatch,
                  .line = line,
                  .curve = curve,
+                 .bars = bars,
                  .flag = flag,
                  .text = text,
                  .swatch = swatch,

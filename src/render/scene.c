@@ -121,17 +121,26 @@ static enum vrs_status take_ooms(struct view_source *from, struct arena *arena,
     return VRS_OK;
 }
 
-static enum vrs_status take_steps(const struct view_source *from, struct arena *arena,
+/* Phases among the marks are those of the study, in their order. */
+static enum vrs_status take_spans(const struct view_source *from, struct arena *arena,
                                   struct scene_device *d, struct vrs_error *err)
 {
+    const struct phases *known = &from->s->phases;
     struct scene_step *step = arena_array(arena, struct scene_step, from->marks.count);
-    if (step == NULL)
+    struct scene_phase *phase = arena_array(arena, struct scene_phase, known->intervals);
+    if (step == NULL || phase == NULL)
         return vrs_no_memory(err);
-    for (uint32_t i = 0; i < from->marks.count; i++)
-        if (from->marks.at[i].kind == VIEW_STEP)
-            step[d->steps++] =
-                (struct scene_step){ from->marks.at[i].first, from->marks.at[i].last };
+    for (uint32_t i = 0; i < from->marks.count; i++) {
+        const struct view_mark *mark = &from->marks.at[i];
+        if (mark->kind == VIEW_STEP) {
+            step[d->steps++] = (struct scene_step){ mark->first, mark->last };
+        } else if (mark->kind == VIEW_PHASE && d->phases < known->intervals) {
+            const char *name = phase_names[known->interval[d->phases].phase];
+            phase[d->phases++] = (struct scene_phase){ mark->first, mark->last, name };
+        }
+    }
     d->step = step;
+    d->phase = phase;
     return VRS_OK;
 }
 
@@ -253,7 +262,7 @@ static enum vrs_status take(const struct scene *scene, struct view_source *from,
     TRY(take_active(from, arena, d, err));
     TRY(take_reserved(from, arena, d, err));
     TRY(take_ooms(from, arena, d, err));
-    TRY(take_steps(from, arena, d, err));
+    TRY(take_spans(from, arena, d, err));
     TRY(scene_group_rows(scene, from, arena, d, err));
     TRY(take_order(from, arena, d, err));
     return scene->wish.view == SCENE_MAP ? take_places(from, arena, d, err) : VRS_OK;

@@ -51,6 +51,11 @@ struct scene_step {
     uint32_t first, last; /* states */
 };
 
+struct scene_phase {
+    uint32_t first, last; /* states */
+    const char *name;     /* static */
+};
+
 /* Memory that was mapped, for the map of addresses. */
 struct scene_range {
     uint32_t born, end, lane;
@@ -80,6 +85,8 @@ struct scene_device {
     uint32_t ooms;
     const struct scene_step *step;
     uint32_t steps;
+    const struct scene_phase *phase;
+    uint32_t phases;
     const struct trust *trust;
     bool start_known, traced;
     /* For the map; NULL where none is asked for. */

@@ -71,6 +71,22 @@ void stack_shown(const double *curve, uint32_t states, double v0, double v1, uin
     }
 }
 
+void stack_churn(const struct stack_rows *rows, double v0, double v1, uint32_t W, double *churn)
+{
+    uint32_t c = 0, from = whole(v0, rows->states), past = whole(v0 + (v1 - v0) / W, rows->states);
+    for (uint32_t i = 0; i < W; i++)
+        churn[i] = 0;
+    for (uint32_t i = 0; i < rows->rows && c < W; i++) {
+        for (; c < W && rows->born[i] >= past; c++) {
+            from = past;
+            past = whole(v0 + (v1 - v0) * (c + 2.0) / W, rows->states);
+        }
+        /* What is older was allocated by nobody that is seen. */
+        if (c < W && rows->born[i] >= from && rows->born[i] > 0)
+            churn[c] += rows->bytes[i];
+    }
+}
+
 uint32_t stack_first_column(const struct stack_view *view, uint32_t p)
 {
     uint32_t low = 0, high = view->W;

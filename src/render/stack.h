@@ -31,6 +31,9 @@ enum vrs_status stack_curve(const struct stack_rows *rows, struct arena *arena, 
 void stack_shown(const double *curve, uint32_t states, double v0, double v1, uint32_t W,
                  uint32_t *shown);
 
+/* Bytes that were allocated in the states of each of these columns; the rows ascend by birth. */
+void stack_churn(const struct stack_rows *rows, double v0, double v1, uint32_t W, double *churn);
+
 struct stack_view {
     const uint32_t *shown; /* ascending; W of them */
     uint32_t W, H;

@@ -1,5 +1,7 @@
 """The pictures of `vramscope view`: what C draws is what the page draws, pixel by pixel."""
+import bisect
 import json
+import math
 import re
 import shutil
 import subprocess
@@ -7,7 +9,7 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
-from differential import random_recording, writers
+from differential import page, random_recording, writers
 from png import Png
 
 from conftest import ROOT, program, run
@@ -343,6 +345,35 @@ def test_default_names(tmp_path):
     for form in ("png", "svg"):
         assert run("view", "--" + form, EXAMPLES[0], cwd=tmp_path, expect=0).out == EXAMPLES[0].stem + "." + form + "\n"
         assert (tmp_path / (EXAMPLES[0].stem + "." + form)).stat().st_size > 1000
+
+
+@pytest.mark.parametrize("view", ["groups", "stack"])
+def test_the_strip_below_is_what_was_allocated(view):
+    """Temporaries that no drawn state holds are seen there; its columns are those of the plot."""
+    source, muted, high = ROOT / "examples/leak.pickle", (0x57, 0x60, 0x6a), 24
+    read = page.Page(run("view", source, "-o", "-", expect=0).raw.decode())
+    rows = read.table(read.head["files"][0]["devices"][0], "alloc")
+    made = picture(source, "--view", view, "--from", 100, "--to", 2999)
+    plot = json.loads(made.texts["vramscope:plots"])[0]
+    start, states, width = plot["from_state"], plot["to_state"] - plot["from_state"], plot["w"]
+    churn = [0] * width
+    edges = [math.floor(start + states * c / width) for c in range(width + 1)]
+    for born, size in zip(rows["born"], rows["bytes"]):
+        if max(1, edges[0]) <= born < edges[-1]:
+            churn[bisect.bisect_right(edges, born) - 1] += size
+    top = plot["y"] + plot["h"] + 3
+    for x, value in enumerate(churn):
+        bar = sum(made.rows[top + y][plot["x"] + x] == muted for y in range(high))
+        assert bar == (max(1, math.floor(value * high / max(churn) + 0.5)) if value else 0), x
+    assert sum(value > 0 for value in churn) > 100
+
+
+def test_phases_have_a_row():
+    texts = [e.text for e in ET.fromstring(svg(ROOT / "examples/train.pickle", "--from", "step:2", "--to", "step:2"))
+             .iter(SVG + "text")]
+    assert {"step 2", "forward", "backward", "optimizer", "churn"} <= set(texts)
+    small = [e.text for e in ET.fromstring(svg(ROOT / "examples/train.pickle", "--size", "600x220")).iter(SVG + "text")]
+    assert "step 2" in small and not {"backward", "churn"} & set(small)
 
 
 @pytest.mark.parametrize("capacity,words", [

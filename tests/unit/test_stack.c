@@ -180,6 +180,29 @@ static void every_allocation_may_fail(void **state)
     arena_free(&made.arena);
 }
 
+/* Each column has what was born in its own states, and all columns together what was in the span.
+ */
+static void churn_adds_up(void **state)
+{
+    static const double spans[][2] = {
+        { 0, STATES }, { 0, 7 }, { 31.5, 32.25 }, { 100.25, 250.75 }, { STATES - 1, STATES }
+    };
+    (void)state;
+    make(7, 0);
+    for (uint32_t s = 0; s < sizeof spans / sizeof *spans; s++) {
+        double v0 = spans[s][0], v1 = spans[s][1], churn[W], wanted[W] = { 0 };
+        stack_churn(&made.rows, v0, v1, W, churn);
+        for (uint32_t i = 0; i < ROWS; i++)
+            for (uint32_t c = 0; c < W; c++)
+                if (made.born[i] > 0 && made.born[i] >= (uint32_t)(v0 + (v1 - v0) * c / W) &&
+                    made.born[i] < (uint32_t)(v0 + (v1 - v0) * (c + 1) / W))
+                    wanted[c] += made.bytes[i];
+        for (uint32_t c = 0; c < W; c++)
+            assert_true(churn[c] == wanted[c]);
+    }
+    arena_free(&made.arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -187,6 +210,7 @@ int main(void)
         cmocka_unit_test(columns_show_the_earliest_maximum),
         cmocka_unit_test(blocks_give_the_plain_picture),
         cmocka_unit_test(groups_add_up),
+        cmocka_unit_test(churn_adds_up),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
