@@ -56,6 +56,10 @@ static const struct option_spec options[] = {
       OPTION_CHOICE, IN(editor), "vscode vscode-insiders cursor zed idea pycharm" },
     { 0, "editor-path", "FROM=TO", "there, paths that begin with FROM begin with TO instead",
       OPTION_TEXT, IN(editor_path), NULL },
+    { 0, "max-size", "SIZE",
+      "above SIZE (default 64MiB) a page goes without columns that few need, and says which; "
+      "allocations it keeps",
+      OPTION_SIZE, IN(page_most), NULL },
     { 0, "threads", "COUNT", "use at most COUNT threads (default: the processors)", OPTION_COUNT,
       IN(common.threads), NULL },
     { 0, "limit", "NAME=VALUE",

@@ -14,6 +14,7 @@ struct view_settings {
     const char *view, *by, *at, *from, *to, *pixels;
     uint64_t capacity;
     const char *editor, *editor_path;
+    uint64_t page_most; /* bytes; 0: the default */
 };
 
 /* What is read, and what of it the page shows. */

@@ -1,5 +1,8 @@
 /* view_page.c - the page of vramscope view: what it is asked for. */
+#include "message.h"
 #include "view.h"
+
+enum { PAGE_MOST = 64 << 20 };
 
 struct vrs_view_options view_page_options(const struct view_settings *s, const char *const *paths)
 {
@@ -11,13 +14,21 @@ struct vrs_view_options view_page_options(const struct view_settings *s, const c
         .device = s->common.device,
         .editor = s->editor,
         .editor_path = s->editor_path,
+        .most_bytes = s->page_most != 0 ? s->page_most : PAGE_MOST,
     };
+}
+
+static void say_note(void *arg, const char *text)
+{
+    (void)arg;
+    message("warning: %s", text);
 }
 
 static enum vrs_status write_page(const struct pages *p, const struct vrs_sink *sink,
                                   struct vrs_error *err)
 {
     struct vrs_view_options o = view_page_options(p->s, p->path);
+    o.note = say_note;
     return vrs_view(p->recording, p->count, &o, sink, err);
 }
 

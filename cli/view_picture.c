@@ -93,6 +93,10 @@ int view_check_picture(const struct view_settings *s, const struct inputs *input
                 s->editor != NULL ? "--editor" : "--editor-path");
         return EXIT_USAGE;
     }
+    if (s->page_most != 0) {
+        message("--max-size is of the page; a picture has its pixels, --size");
+        return EXIT_USAGE;
+    }
     if (s->detail && !s->svg) {
         message("--detail is of --svg; of a PNG it is --view stack");
         return EXIT_USAGE;

@@ -1,9 +1,10 @@
 /* view.c - recordings as a page: the report of each, and while its studies live, its columns. */
-#include "render/view.h"
 #include "api/report.h"
 #include "api/result.h"
 #include "api/units.h"
 #include "api/view_pairs.h"
+#include "render/human.h"
+#include "render/view_fit.h"
 
 struct making {
     const struct vrs_view_options *o;
@@ -156,7 +157,70 @@ static enum vrs_status take_all(struct making *m, struct vrs_error *err)
     return compare_all(m, err);
 }
 
-static enum vrs_status write_page(const struct making *m, const struct vrs_sink *sink,
+static bool count_bytes(void *arg, const char *bytes, size_t len)
+{
+    (void)bytes;
+    *(uint64_t *)arg += len;
+    return true;
+}
+
+/* What the page has to be called for what it lacks. */
+static enum vrs_status say_left_out(const struct making *m, const struct viewing *viewing,
+                                    uint64_t bytes, struct vrs_error *err)
+{
+    struct buf text;
+    bool any = false;
+    buf_init(&text, SIZE_MAX / 2);
+    for (uint32_t i = 0; i < VIEW_SPARES; i++) {
+        if (!viewing->left_out[i])
+            continue;
+        buf_format(&text, "%s%s", any ? ", " : "the page goes without ", view_spare_words[i]);
+        any = true;
+    }
+    if (any)
+        buf_text(&text, ", to stay under ");
+    else
+        buf_text(&text, "the page is larger than ");
+    human_known_bytes(&text, m->o->most_bytes);
+    if (bytes > m->o->most_bytes) {
+        buf_text(&text, "; it has ");
+        human_known_bytes(&text, bytes);
+        buf_text(&text, ", since no allocation is left out");
+    }
+    buf_char(&text, '\0');
+    enum vrs_status status = text.failed ? vrs_no_memory(err) : VRS_OK;
+    if (status == VRS_OK)
+        m->o->note(m->o->note_arg, text.at);
+    buf_free(&text);
+    return status;
+}
+
+/* Leaves out what is needed least until the page is small enough. */
+static enum vrs_status fit(struct making *m, struct viewing *viewing, struct vrs_error *err)
+{
+    struct view_parts parts = { m->file, m->files, m->pair, m->pairs, &m->blocks };
+    uint64_t bytes = 0;
+    for (uint32_t next = 0; m->o->most_bytes > 0;) {
+        struct out counter = { .write = count_bytes, .arg = &bytes };
+        bytes = 0;
+        buf_init(&counter.text, SIZE_MAX / 2);
+        view_page(&counter, viewing);
+        TRY(out_finish(&counter, VRS_OK, err));
+        if (bytes <= m->o->most_bytes)
+            break;
+        while (next < VIEW_SPARES && !view_leave_out(&parts, (enum view_spare)next))
+            next++;
+        if (next == VIEW_SPARES)
+            break;
+        viewing->left_out[next++] = true;
+    }
+    bool any = bytes > m->o->most_bytes;
+    for (uint32_t i = 0; i < VIEW_SPARES; i++)
+        any = any || viewing->left_out[i];
+    return any && m->o->note != NULL ? say_left_out(m, viewing, bytes, err) : VRS_OK;
+}
+
+static enum vrs_status write_page(struct making *m, const struct vrs_sink *sink,
                                   struct vrs_error *err)
 {
     struct out out = { .write = sink->write, .arg = sink->arg };
@@ -171,6 +235,7 @@ static enum vrs_status write_page(const struct making *m, const struct vrs_sink 
         .editor = m->o->editor,
         .editor_path = m->o->editor_path,
     };
+    TRY(fit(m, &viewing, err));
     buf_init(&out.text, SIZE_MAX / 2);
     view_page(&out, &viewing);
     return out_finish(&out, VRS_OK, err);

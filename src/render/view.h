@@ -93,6 +93,16 @@ struct view_pair {
     struct view_table table[VIEW_PAIR_TABLES];
 };
 
+/* What a page may go without, the least needed first. */
+enum view_spare {
+    VIEW_SPARE_FREES,
+    VIEW_SPARE_RULES,
+    VIEW_SPARE_BLOCKS,
+    VIEW_SPARE_TIMES,
+    VIEW_SPARE_ADDRESSES,
+    VIEW_SPARES
+};
+
 struct viewing {
     const struct view_file *file;
     uint32_t files;
@@ -102,6 +112,7 @@ struct viewing {
     const struct view_blocks *blocks;
     const char *tool;                 /* version */
     const char *editor, *editor_path; /* as the options say, or NULL */
+    bool left_out[VIEW_SPARES];
 };
 
 /* Packs the tables of a proven study: its cover, a block of what the first picture needs, then the

@@ -4,7 +4,7 @@
 #include "analysis/category_rules.h"
 #include "render/envelope.h"
 #include "render/render.h"
-#include "render/view.h"
+#include "render/view_fit.h"
 
 static void put_column(struct json *j, const struct view_packed *p)
 {
@@ -188,6 +188,18 @@ static void put_options(struct buf *to, const struct viewing *v)
     json_finish(&j);
 }
 
+static void put_left_out(struct buf *to, const struct viewing *v)
+{
+    struct json j;
+    json_start(&j, to);
+    json_line_array(&j, NULL);
+    for (uint32_t i = 0; i < VIEW_SPARES; i++)
+        if (v->left_out[i])
+            json_text(&j, NULL, view_spare_words[i]);
+    json_close(&j);
+    json_finish(&j);
+}
+
 void view_head(struct buf *to, const struct viewing *v)
 {
     struct buf json;
@@ -200,6 +212,8 @@ void view_head(struct buf *to, const struct viewing *v)
     }
     buf_text(&json, "], \"options\": ");
     put_options(&json, v);
+    buf_text(&json, ", \"left_out\": ");
+    put_left_out(&json, v);
     view_many_head(&json, v);
     buf_text(&json, "}\n");
     put_harmless(to, buf_slice(&json));

@@ -104,6 +104,33 @@ def test_weight_of_program_and_style():
     assert 50_000 < len(own.encode()) <= BUDGET
 
 
+def test_a_page_may_be_kept_small(tmp_path):
+    """What it goes without stands in no block any more; all else decodes, and has the same numbers."""
+    whole, least = view(EXAMPLES[0]), None
+    size = len(run("view", EXAMPLES[0], "-o", "-", expect=0).raw)
+    for most in (size, size - 1, size - 3000, size - 6000, 1000):
+        done = run("view", EXAMPLES[0], "--max-size", most, "-o", "-", expect=0)
+        read = page.Page(done.raw.decode())
+        told = [d["tables"] for d in read.head["files"][0]["devices"]]
+        assert len(done.raw) <= most or most == 1000
+        assert (read.head["left_out"] == []) == (most == size) == (done.err == "")
+        for left in read.head["left_out"]:
+            assert left in done.err
+        for before, after in zip(whole.head["files"][0]["devices"], read.head["files"][0]["devices"]):
+            for name, table in after["tables"].items():
+                columns = read.table(after, name)
+                assert {k: list(v) for k, v in whole.table(before, name).items() if k in columns} == \
+                    {k: list(v) for k, v in columns.items()}
+            assert {"born", "until", "bytes", "cat", "stack"} <= set(after["tables"]["alloc"]["columns"])
+        assert least is None or sum(len(t["alloc"]["columns"]) for t in told) <= least
+        least = sum(len(t["alloc"]["columns"]) for t in told)
+    assert "lane" not in read.head["files"][0]["devices"][0]["tables"]["alloc"]["columns"]
+    assert read.head["files"][0]["devices"][0]["time"] is None
+    assert "no allocation is left out" in done.err
+    assert run("view", EXAMPLES[0], EXAMPLES[1], "--max-size", 1, "-o", "-", expect=0).raw
+    assert "--max-size is of the page" in run("view", "--svg", "--max-size", 1, EXAMPLES[0], expect=2).err
+
+
 def test_what_lies_beside_the_recordings_is_no_failure(tmp_path):
     folder = tmp_path / "run"
     folder.mkdir()

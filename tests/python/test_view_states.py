@@ -253,3 +253,24 @@ def test_without_javascript_the_report_remains(browser, tmp_path):
     assert page.ask("document.getElementById('page').hidden && !document.getElementById('report').hidden")
     assert page.complaints() == []
     page.close()
+
+
+def test_a_page_kept_small_says_what_it_goes_without(browser, tmp_path):
+    """Every view opens or says why not; what is told of memory is that of the whole page."""
+    page = tmp_path / "small.html"
+    done = run("view", ROOT / "examples/oom.pickle", "--max-size", "150KiB", "-o", page, expect=0)
+    assert "goes without stacks of frees" in done.err and "no allocation is left out" in done.err
+    shown = opened(browser, page)
+    shown.wait("document.querySelector('#trust').textContent.includes('goes without')")
+    trust = shown.text("#trust")
+    assert "times" in trust and "addresses" in trust
+    closed = tabs(shown)
+    assert "Address map" not in closed and "State" not in closed and closed["Flame"] == closed["Stack"] == ""
+    for key in "1234567":
+        shown.press(key)
+        shown.ask("new Promise((done) => setTimeout(done, 400))")
+    shown.press("1")
+    shown.wait("document.querySelector('#who').textContent.includes('22.20')")
+    shown.press("x")
+    shown.ask("new Promise((done) => setTimeout(done, 300))")
+    finished(shown)

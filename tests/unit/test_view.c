@@ -130,6 +130,8 @@ static bool write_part(void *arg, const char *bytes, size_t len)
 
 static const struct vrs_sink sink = { write_part, NULL };
 
+static const struct vrs_view_options *options; /* NULL: all defaults */
+
 static enum vrs_status write_page(void *arg)
 {
     struct vrs_file *file = NULL;
@@ -141,7 +143,7 @@ static enum vrs_status write_page(void *arg)
         status = vrs_recording(file, 0, &r[0], NULL);
     r[1] = r[0];
     if (status == VRS_OK)
-        status = vrs_view(r, times, NULL, &sink, NULL);
+        status = vrs_view(r, times, options, &sink, NULL);
     vrs_close(file);
     return status;
 }
@@ -196,6 +198,34 @@ static void every_allocation_of_two_may_fail(void **state)
     assert_non_null(strstr(page.at, "\"skew_ratio\": 1.000000"));
 }
 
+static char noted[256];
+
+static void note(void *arg, const char *line)
+{
+    (void)arg;
+    size_t len = strlen(line);
+    assert_true(len < sizeof noted);
+    memcpy(noted, line, len + 1);
+}
+
+/* It says what it goes without; that may have no memory either. */
+static void every_allocation_of_a_small_one_may_fail(void **state)
+{
+    (void)state;
+    static char whole[sizeof page.at];
+    struct vrs_view_options small = { .size = sizeof small, .most_bytes = 1, .note = note };
+    text = recording_of_steps("train.py");
+    times = 2;
+    options = &small;
+    assert_int_equal(write_page(NULL), VRS_OK);
+    memcpy(whole, page.at, page.len + 1);
+    fault_each(write_page, page_is_whole, whole);
+    options = NULL;
+    assert_null(strstr(page.at, "\"left_out\": []"));
+    assert_non_null(strstr(noted, "the page goes without "));
+    assert_non_null(strstr(noted, "no allocation is left out"));
+}
+
 static void a_page_needs_a_recording(void **state)
 {
     (void)state;
@@ -213,6 +243,7 @@ int main(void)
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(failures_tell_the_least_the_card_has),
         cmocka_unit_test(every_allocation_of_two_may_fail),
+        cmocka_unit_test(every_allocation_of_a_small_one_may_fail),
         cmocka_unit_test(a_page_needs_a_recording),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -55,6 +55,11 @@ function eventsOf({ event }, test) {
   return states;
 }
 
+/* A page that was to be small may go without them. */
+function hasAddresses({ tables }) {
+  return !tables?.alloc?.rows || Boolean(tables.alloc.columns?.lane);
+}
+
 /* Before the columns are here: what was computed beforehand. With allocations there are `names`,
  * of categories, and so a picture to paint. */
 function early(d) {
@@ -71,7 +76,8 @@ function early(d) {
     peak: has ? { state: cover.state[top], bytes: cover.requested[top], ties: 1 } : null,
     peaks: has ? [cover.state[top]] : [], time: null, ooms: [], steps: [], phases: [],
     annotations: [], mallocs: [], snapshots: [], retries: [], by: ['category'],
-    before: 0, has: { stacks: false, events: head.states > 1 },
+    before: 0, has: { stacks: false, events: head.states > 1,
+      addresses: hasAddresses(head) },
     names: alloc.rows ? d.grouping('category').names.map((name, key) => ({ key, name })) : null,
   };
 }
@@ -103,7 +109,8 @@ function whole(d) {
     snapshots: eventsOf(model, (kind) => kind === EVENT.snapshot),
     retries: eventsOf(model, (kind) => kind === EVENT.retry),
     by: groupingsOf(model), before,
-    has: { stacks: model.stack.rows > 1, events: model.states > 1 },
+    has: { stacks: model.stack.rows > 1, events: model.states > 1,
+      addresses: hasAddresses(model.head) },
   };
 }
 

@@ -98,18 +98,25 @@ function showChecks(trust) {
   dialog.showModal();
 }
 
-/** One line while there is anything to say; none for a complete file of grade A. */
+/** One line while there is anything to say; none for a complete file of grade A, of which the
+ * page has all. */
 export function drawTrust(head, state) {
   const host = byId('trust');
   const trust = trustOf(head, state);
-  host.hidden = !trust || (trust.grade === 'A' && trust.window === 'complete');
-  if (host.hidden) return;
+  const missing = (head.left_out ?? []).join(', ');
+  const lacks = missing && el('span', { text: `To stay small the page goes without ${missing}.` });
+  const sound = !trust || (trust.grade === 'A' && trust.window === 'complete');
+  host.hidden = sound && !lacks;
+  if (sound) {
+    fill(host, lacks);
+    return;
+  }
   const worst = trust.items.slice(0, 2).map((item) => `${item.text} (${item.id})`).join('; ');
   const window = windows[trust.window] || words(trust.window);
   const grade = `! ${trust.grade}, ${window}:`;
   fill(host, el('span', { class: 'grade advice', text: grade }),
     el('span', { text: worst || 'no check found a fault' }),
-    button('why', () => showChecks(trust), { class: 'link' }));
+    lacks, button('why', () => showChecks(trust), { class: 'link' }));
 }
 
 /** What a click on a finding changes: a part of the state. */

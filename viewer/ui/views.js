@@ -32,7 +32,8 @@ const timelines = new Set(['stack', 'groups', 'map', 'leaks']);
 export function viewsOf(cover, head) {
   const { files } = head;
   const has = { all: files.length > 1 || files[0].devices.length > 1,
-    devices: files.some((file) => file.devices.length > 1) };
+    devices: files.some((file) => file.devices.length > 1),
+    map: cover.has.addresses, state: cover.has.addresses };
   return catalogue.filter((view) => cover.ops.includes(view.op) && has[view.id] !== false);
 }
 

@@ -1,0 +1,25 @@
+/* view_fit.h - a page that would be too large goes without the columns that it needs least.
+ *
+ * Allocations are never left out, nor their bytes, lives, stacks and categories: only what some
+ * views and details add to them.  The page says what it lacks, by the words of view_spare_words. */
+#ifndef VRS_RENDER_VIEW_FIT_H
+#define VRS_RENDER_VIEW_FIT_H
+
+#include "render/view.h"
+
+/* What a page can do without, the least needed first. */
+extern const char *const view_spare_words[VIEW_SPARES];
+
+/* What is packed and not yet written. */
+struct view_parts {
+    struct view_file *file;
+    uint32_t files;
+    struct view_pair *pair;
+    uint32_t pairs;
+    struct view_blocks *blocks;
+};
+
+/* Takes the columns of one out of all devices and the blocks; false where no device has them. */
+bool view_leave_out(struct view_parts *parts, enum view_spare spare);
+
+#endif
