@@ -48,7 +48,6 @@ void table_expect(void *table, const struct table_kind *kind, uint64_t rows)
         const struct column *c = &kind->column[i];
         if (!vec_resize(pointer_of(table, c), cap, column_width(c->type)))
             return; /* columns that have more room than `cap` do no harm */
-        vec_want_huge_pages(*pointer_of(table, c), cap, column_width(c->type));
     }
     t->cap = cap;
 }

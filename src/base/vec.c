@@ -1,10 +1,8 @@
 /* vec.c - growth of the arrays behind vec and table. */
-#define _DEFAULT_SOURCE
 #include "base/vec.h"
 
 #include <assert.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 
 #include "base/bytes.h"
 
@@ -24,21 +22,6 @@ bool vec_resize(void **at, size_t count, size_t width)
         return false;
     *at = grown;
     return true;
-}
-
-void vec_want_huge_pages(void *at, size_t count, size_t width)
-{
-#ifdef MADV_HUGEPAGE
-    enum { PAGE = 1 << 21, BYTES_LEAST = 4 * PAGE };
-    size_t size = count * width, skip = (PAGE - (uintptr_t)at % PAGE) % PAGE;
-    /* Where the system has none to give, all works without them. */
-    if (size >= BYTES_LEAST)
-        (void)madvise((char *)at + skip, (size - skip) / PAGE * PAGE, MADV_HUGEPAGE);
-#else
-    (void)at;
-    (void)count;
-    (void)width;
-#endif
 }
 
 bool vec_grow(void **at, uint32_t *cap, uint32_t len, uint32_t more, uint32_t max, size_t width)

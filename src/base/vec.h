@@ -31,12 +31,7 @@ bool vec_grow(void **at, uint32_t *cap, uint32_t len, uint32_t more, uint32_t ma
 /* realloc by another name: `count` elements of `width` bytes; a count of 0 frees. */
 bool vec_resize(void **at, size_t count, size_t width);
 
-/* For an array of `count` elements of `width` bytes that is about to be written from its beginning
- * and will not grow: large ones are given out by the system 2 MiB at a time instead of 4 KiB, which
- * takes a third of the time.  What is never written takes no memory either way. */
-void vec_want_huge_pages(void *at, size_t count, size_t width);
-
-/* vec_resize for zlib, which asks for its memory by such functions; NULL on failure. */
+/* The same for zlib, which asks for its memory by such functions; NULL on failure. */
 void *vec_lend(void *none, unsigned count, unsigned width);
 void vec_give_back(void *none, void *lent);
 

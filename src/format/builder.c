@@ -49,10 +49,8 @@ void builder_expect(struct builder *b, uint64_t bytes)
     table_expect(&b->r->events, &events_kind, bytes / BYTES_AN_EVENT);
     uint64_t entries = bytes / BYTES_A_MEMO_ENTRY;
     uint32_t cap = entries < b->memo.max ? (uint32_t)entries : b->memo.max;
-    if (cap >= MEMO_EXPECT_MIN && vec_resize((void **)&b->memo.at, cap, sizeof *b->memo.at)) {
+    if (cap >= MEMO_EXPECT_MIN && vec_resize((void **)&b->memo.at, cap, sizeof *b->memo.at))
         b->memo.cap = cap;
-        vec_want_huge_pages(b->memo.at, cap, sizeof *b->memo.at);
-    }
 }
 
 enum vrs_status build_no_room(const struct builder *b, uint32_t len, uint32_t max, const char *what,
