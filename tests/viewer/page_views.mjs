@@ -10,6 +10,7 @@ import { readFileSync } from 'node:fs';
 import { createDevice } from '../../viewer/core/device.js';
 import { decodeDevice } from '../../viewer/core/decode.js';
 import { createPictureOps } from '../../viewer/core/pictures.js';
+import { atOnce, isWork } from '../../viewer/core/slices.js';
 import { groupRows, liveAt } from '../../viewer/core/live.js';
 import { makeInks, paintPicture, slotsOf } from '../../viewer/ui/paint.js';
 import { paintMap } from '../../viewer/ui/map.js';
@@ -55,7 +56,8 @@ for (const view of JSON.parse(readFileSync(0, 'utf8'))) {
   devices[dev] ??= createDevice(await decodeDevice(head.files[0].devices[dev], blocks));
   const d = devices[dev];
   const to = view.to ?? d.model.states;
-  const picture = await ops[view.op](d, { ...view, x: { mode: 'events', from: view.from, to } });
+  const made = await ops[view.op](d, { ...view, x: { mode: 'events', from: view.from, to } });
+  const picture = isWork(made) ? atOnce(made) : made;
   if (view.paint) {
     const palette = paletteOf(view.paint);
     const inks = makeInks(picture.groups, slotsFor(d, view.by), palette, false);
