@@ -331,8 +331,6 @@ static int listen_at(uint32_t port, uint16_t *ret_port)
 
 int server_start(struct server *s, uint32_t port)
 {
-    if (!mhd_load())
-        return EXIT_FAILED;
     if (!gate_token(s->token)) {
         message("the system has no random bits for an address: %s", strerror(errno));
         return EXIT_FAILED;

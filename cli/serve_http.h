@@ -29,7 +29,7 @@ struct server {
 };
 
 /* Serves `pages` at 127.0.0.1, with `port` 0 where the system chooses; both stay the caller's.
- * Returns EXIT_DONE, or EXIT_FAILED when it has said why. */
+ * Only after mhd_load.  Returns EXIT_DONE, or EXIT_FAILED when it has said why. */
 int server_start(struct server *server, uint32_t port);
 
 /* To be called every second or so: ends connections that ask too slowly. */

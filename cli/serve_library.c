@@ -19,9 +19,10 @@ bool mhd_load(void)
 {
     void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
     if (library == NULL) {
-        message("--serve needs %s, which is not there: install libmicrohttpd (Debian and Ubuntu: "
+        /* It may also be there and be of another machine, or lack one that it needs itself. */
+        message("--serve needs libmicrohttpd: %s; install it (Debian and Ubuntu: "
                 "libmicrohttpd12), or write the page with -o and copy it",
-                LIBRARY);
+                dlerror());
         return false;
     }
     struct mhd found;
@@ -30,6 +31,7 @@ bool mhd_load(void)
     memcpy(&found.name, &at_##name, sizeof found.name);                                            \
     if (at_##name == NULL) {                                                                       \
         message("%s has no MHD_" #name ": install libmicrohttpd 0.9.71 or later", LIBRARY);        \
+        dlclose(library);                                                                          \
         return false;                                                                              \
     }
     MHD_FUNCTIONS(MHD_FIND)

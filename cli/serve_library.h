@@ -1,4 +1,4 @@
-/* serve_library.h - libmicrohttpd, loaded when the first page is served.
+/* serve_library.h - libmicrohttpd, loaded where pages are served and nowhere else.
  *
  * Linked, it and the ten libraries it brings take longer to start than a small recording takes to
  * be read, and each of them is in every process that reads a stranger's file. */

@@ -12,6 +12,7 @@
 #include "message.h"
 #include "serve_http.h"
 #include "serve_index.h"
+#include "serve_library.h"
 #include "terminal.h"
 
 enum { PORT_MOST = 65535, WATCH_MS = 1000 };
@@ -143,6 +144,9 @@ static int serve_inputs(const struct view_settings *s, const struct inputs *inpu
     struct gathered index = { 0 };
     struct served_pages pages;
     struct server server = { .pages = &pages, .index = inputs->several ? &index : NULL };
+    /* Who lacks it is told at once, not when all files of a folder have been read. */
+    if (!mhd_load())
+        return EXIT_FAILED;
     int ended = inputs->several ? index_make(s, inputs, &index) : index_try(s, inputs);
     if (ended != EXIT_DONE) {
         gathered_free(&index);

@@ -9,6 +9,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import threading
 import time
 
@@ -31,6 +32,17 @@ def has_server():
 def built():
     if not has_server():
         pytest.skip("this build is without libmicrohttpd")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the name of the library is that of Linux")
+def test_without_the_library_all_else_works(tmp_path):
+    """It is loaded by --serve alone, which says what to install before it reads anything."""
+    (tmp_path / "libmicrohttpd.so.12").write_bytes(b"none")
+    env = environment(LD_LIBRARY_PATH=str(tmp_path))
+    done = run("view", "--serve", *EXAMPLES, env=env, expect=3)
+    assert "--serve needs libmicrohttpd: " in done.err and "libmicrohttpd.so.12" in done.err
+    assert "install it" in done.err and done.err.count("\n") == 1 and not done.out
+    run("report", EXAMPLES[0], env=env, expect=0)
 
 
 def heed_interrupts():
