@@ -143,7 +143,7 @@ static const uint8_t *decode_run(struct builder *b, const uint8_t *at, const uin
     if (most > b->frames.max)
         most = b->frames.max;
     b->frames.len = 0;
-    if (!vec_reserve(&b->frames, (uint32_t)most))
+    if (most == 0 || !vec_reserve(&b->frames, (uint32_t)most))
         return NULL;
     const uint32_t *memo = b->memo.at;
     uint32_t memo_len = b->memo.len, *frame = b->frames.at, *frames_end = frame + most;
