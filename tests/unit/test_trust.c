@@ -111,6 +111,33 @@ static void checks_fail(void **state)
           "D complete 1*unknown_segment no_frames");
 }
 
+/* Pages are as large as the ends of ranges let them be, which a file may put anywhere. */
+static void what_is_mapped_is_known_to_the_byte(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *events, *expected;
+    } cases[] = {
+        /* A hole in the middle of 2 MiB, before and after it is there. */
+        { "M 1000 2097152; a 1600 1; f 1600 1; U 1600 512; a 1400 1; f 1400 1; M 1600 512; "
+          "a 1600 1; f 1600 1",
+          "A complete no_frames" },
+        { "M 1000 2097152; U 1600 512; a 15ff 1; f 15ff 1; a 1600 1; f 1600 1; a 17ff 1; f 17ff 1; "
+          "a 1800 1; f 1800 1; M 1600 512",
+          "D complete 2*unknown_segment no_frames" },
+        /* Ends that lie on nothing, the last address there is, and none at all. */
+        { "A 1000 2097152; A 300fff 3; a 300fff 1; f 300fff 1; a 301002 1; f 301002 1; F 300fff 3",
+          "D complete 1*unknown_segment no_frames" },
+        { "A 1000 2097152; A fffffffffffff000 8192; a fffffffffffff800 1; f fffffffffffff800 1; "
+          "F fffffffffffff000 8192; a fffffffffffff800 1; f fffffffffffff800 1",
+          "D complete 1*unknown_segment no_frames" },
+        { "A 1000 2097152; A 0 4096; a 0 1; f 0 1; F 0 4096; a 0 1; f 0 1",
+          "D complete 1*unknown_segment no_frames" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        check(cases[i].events, "i", cases[i].expected);
+}
+
 static void sums_are_checked(void **state)
 {
     (void)state;
@@ -322,6 +349,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(windows_and_grades),
         cmocka_unit_test(checks_fail),
+        cmocka_unit_test(what_is_mapped_is_known_to_the_byte),
         cmocka_unit_test(sums_are_checked),
         cmocka_unit_test(unknown_sums_are_not_wrong),
         cmocka_unit_test(clocks_do_not_lower_the_grade),
