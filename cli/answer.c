@@ -233,8 +233,9 @@ static int gather(const struct work *w, const struct vrs_result **results, uint3
         struct answer *a = &w->answer[i];
         if (a->status != VRS_OK) {
             message_failure(input->path, &a->error);
-            foreign += is_foreign(input, a);
-            if (!is_foreign(input, a)) {
+            if (is_foreign(input, a)) {
+                foreign++;
+            } else {
                 exit_status = EXIT_FAILED;
                 other = true;
             }
