@@ -25,8 +25,8 @@ void put_how(const struct sheet *s, const struct pen_text *how, str text)
         s->pen->text(s->pen, how, text);
 }
 
-void put_text(const struct sheet *s, int32_t x, int32_t y, enum pen_anchor anchor, uint32_t colour,
-              const char *text)
+static void put_text(const struct sheet *s, int32_t x, int32_t y, enum pen_anchor anchor,
+                     uint32_t colour, const char *text)
 {
     struct pen_text how = { .x = x, .y = y, .anchor = anchor, .colour = colour };
     put_how(s, &how, str_from(text));

@@ -36,8 +36,6 @@ struct panel {
 void end_text(const struct sheet *s, struct buf *text);
 
 /* Text that begins at, ends at, or surrounds a place. */
-void put_text(const struct sheet *s, int32_t x, int32_t y, enum pen_anchor anchor, uint32_t colour,
-              const char *text);
 void put_how(const struct sheet *s, const struct pen_text *how, str text);
 
 /* The same of foreign text and words: what does not fit into `width` is left out, with a mark. */
