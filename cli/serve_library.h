@@ -21,7 +21,7 @@
     X(stop_daemon)
 
 struct mhd {
-#define MHD_DECLARE(name) __typeof__(MHD_##name) *name;
+#define MHD_DECLARE(name) __typeof__(MHD_##name) *(name);
     MHD_FUNCTIONS(MHD_DECLARE)
 #undef MHD_DECLARE
 };
