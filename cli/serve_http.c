@@ -33,8 +33,7 @@ static int64_t now_ms(void)
 /* What an answer is of: each kind has its own policy. */
 enum kind {
     KIND_WORDS, /* text or a page without style */
-    KIND_INDEX, /* whose own policy names its style and script */
-    KIND_PAGE   /* whose own policy names its program */
+    KIND_PAGE   /* whose own policy names its style and program; so does that of an index */
 };
 
 static void put_headers(struct MHD_Response *response, enum kind kind)
@@ -42,9 +41,6 @@ static void put_headers(struct MHD_Response *response, enum kind kind)
     static const char *const policies[] = {
         [KIND_WORDS] = "default-src 'none'; base-uri 'none'; form-action 'none'; "
                        "frame-ancestors 'none'",
-        [KIND_INDEX] = "default-src 'none'; style-src 'unsafe-inline'; "
-                       "script-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action "
-                       "'none'; frame-ancestors 'none'",
         [KIND_PAGE] = "frame-ancestors 'none'",
     };
     static const char *const headers[][2] = {
@@ -215,7 +211,7 @@ static enum MHD_Result answer_request(struct server *s, struct MHD_Connection *c
     }
     if (page == 0 && s->index != NULL)
         return queue(
-            c, MHD_HTTP_OK, KIND_INDEX, "text/html; charset=utf-8",
+            c, MHD_HTTP_OK, KIND_PAGE, "text/html; charset=utf-8",
             mhd.create_response_from_buffer(s->index->len, s->index->at, MHD_RESPMEM_PERSISTENT));
     return answer_page(s, c, page == 0 ? 0 : (uint32_t)page - 1);
 }

@@ -57,10 +57,11 @@ static bool holds(const char *text, size_t len, const char *mark)
     return false;
 }
 
-/* Whether this program wrote a file: pages and pictures say so near their beginning. */
+/* Whether this program wrote a file: pages and pictures say so near their beginning,
+ * pictures behind a description of each device. */
 static bool is_own(const char *name)
 {
-    enum { HEAD = 1 << 16 };
+    enum { HEAD = 1 << 20 };
     static const char *const marks[] = { "<meta name=\"generator\" content=\"vramscope\">",
                                          "Drawn by vramscope ", "vramscope:plots" };
     bool own = false;

@@ -130,6 +130,7 @@ enum vrs_status asking_begin(struct asking *a, const struct vrs_recording *recor
                              int64_t device, struct vrs_error *err)
 {
     TRY(asking_begin_unproven(a, recording, kind, user_root, library, device, err));
+    a->basis = NULL; /* nobody fills it */
     return recording_prove(recording, err);
 }
 

@@ -239,8 +239,9 @@ def test_headers_of_every_answer(one, several):
     assert [a.status for a in answers] == [200, 404, 403, 405, 301, 200, 200, 200, 500]
     for answer in answers:
         check_headers(answer)
-    for answer in answers[6], answers[8]:
-        assert "default-src 'none'" in answer.headers["content-security-policy"]
+        assert "unsafe" not in answer.headers["content-security-policy"]
+    assert "default-src 'none'" in answers[8].headers["content-security-policy"]
+    assert b"default-src 'none'; style-src 'sha256-" in answers[6].body
     assert answers[0].headers["content-type"] == "text/html; charset=utf-8"
 
 
