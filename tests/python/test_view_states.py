@@ -135,6 +135,19 @@ def test_segments_without_events_are_one_moment(browser, tmp_path):
     finished(page)
 
 
+def test_of_many_segments_those_in_sight_are_drawn(browser, tmp_path):
+    many = 10000
+    page = opened(browser, written(tmp_path, top([half(BASE + i * 32 * MIB) for i in range(many)])))
+    page.wait("document.querySelectorAll('.segments canvas').length > 5")
+    assert page.ask("document.querySelectorAll('.segments canvas').length") < 100
+    assert "10\u202f000 segments" in page.text("#view .bar")
+    page.ask("(() => { const box = document.querySelector('.segments').parentNode; box.scrollTop = box.scrollHeight; })()")
+    last = "at 0x%x," % (BASE + (many - 1) * 32 * MIB)
+    page.wait("document.querySelector('.segments tr:last-child canvas')?.ariaLabel.includes(%r)" % last)
+    assert page.ask("document.querySelectorAll('.segments canvas').length") < 100
+    finished(page)
+
+
 def test_nothing_at_all_leaves_the_report(browser, tmp_path):
     page = opened(browser, written(tmp_path, top([])))
     assert not page.ask("document.getElementById('report').hidden")

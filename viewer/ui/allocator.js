@@ -4,10 +4,12 @@ import { createAsker } from './asker.js';
 import { button, el, fill, perFrame } from './dom.js';
 import { prepare } from './draw.js';
 import { hatch, slotColour } from './paint.js';
+import { rowsInSight } from './table.js';
 import { eventName, words } from './text.js';
 
 const leastBar = 40;
 const barHeight = 22;
+const mostDrawn = 500;
 
 /** Bar widths in proportion to size, with a floor. */
 export function barWidth(size, largest, room) {
@@ -137,13 +139,33 @@ function segmentRow(segment, largest, room, ctx) {
     el('td', { text: words(segment.kind || '') }));
 }
 
-function poolTable(pool, largest, room, ctx) {
+/** One row for each pool, with those of its segments after it. */
+function rowsOf(pools) {
+  return pools.flatMap((pool) => [pool.name, ...pool.segments]);
+}
+
+/** The table of all segments, of which `show(rows, largest)` makes the rows that are in sight. */
+function createSegments(box, ctx) {
   const head = ['segment', 'size', 'use', 'free', 'largest free', 'blocks', 'kind'];
-  return el('table', { class: 'segments' },
-    el('caption', { text: pool.name }),
-    el('thead', null, el('tr', null, head.map((name, i) =>
-      el('th', { scope: 'col', class: i > 0 && i < 6 ? 'number' : null, text: name })))),
-    el('tbody', null, pool.segments.map((segment) => segmentRow(segment, largest, room, ctx))));
+  const cells = head.map((name, i) =>
+    el('th', { scope: 'col', class: i > 0 && i < 6 ? 'number' : null, text: name }));
+  const body = el('tbody');
+  const table = el('table', { class: 'segments' }, el('thead', null, el('tr', null, cells)), body);
+  const shown = { rows: [], largest: 1 };
+  const draw = () => {
+    const { rows, largest } = shown;
+    const room = Math.max(120, box.clientWidth - 460);
+    cells[0].style.setProperty('min-width', room + 'px');
+    fill(body, rowsInSight(box, rows.length, head.length, (i) => (typeof rows[i] === 'string' ?
+      el('tr', null, el('th', { scope: 'rowgroup', colspan: head.length, text: rows[i] })) :
+      segmentRow(rows[i], largest, room, ctx))));
+  };
+  box.addEventListener('scroll', perFrame(draw));
+  return (rows, largest) => {
+    Object.assign(shown, { rows, largest });
+    fill(box, rows.length ? table : el('p', { text: 'Nothing is mapped at this moment.' }));
+    draw();
+  };
 }
 
 function eventRow(event, at, ctx) {
@@ -156,11 +178,17 @@ function eventRow(event, at, ctx) {
     }, { class: 'plain' }));
 }
 
-/** The bars of all segments for another surface, each with its figures. */
+function largestOf(rows) {
+  return rows.reduce((n, { bytes: size = 0 }) => Math.max(n, size), 1);
+}
+
+/** The bars of the first segments for another surface, each with its figures. */
 function drawingOf(pools, ctx) {
   const room = 640;
-  const largest = Math.max(1, ...pools.flatMap((pool) => pool.segments).map((s) => s.bytes));
-  const rows = pools.flatMap((pool) => [pool.name, ...pool.segments]);
+  const all = rowsOf(pools);
+  const largest = largestOf(all);
+  const rows = all.slice(0, mostDrawn);
+  if (all.length > mostDrawn) rows.push(`and ${count(all.length - mostDrawn)} more rows`);
   return { width: room + 400, height: rows.length * (barHeight + 4) + 8, draw: (g) => {
     g.textAlign = 'left';
     g.textBaseline = 'middle';
@@ -189,8 +217,17 @@ export function createAllocator(host, ctx) {
   host.append(lead, pools, events);
   const asker = createAsker(ctx);
   const eventsAsker = createAsker(ctx);
+  const show = createSegments(pools, ctx);
   let last = null;
+  let rows = [];
   let drawnFor = null;
+
+  /** Rows are made once for each answer. */
+  function take(got) {
+    last = got;
+    rows = rowsOf(poolsOf(got.bars, ctx.device()));
+    soon();
+  }
 
   function draw() {
     if (!last) return;
@@ -202,11 +239,7 @@ export function createAllocator(host, ctx) {
       el('span', { class: 'muted', text: `${count(last.bars.length)} segments` +
         (ctx.cover().states < 2 ? '. Recording was not enabled; this is one moment, ' +
         'not a history.' : '') }));
-    const largest = last.bars.reduce((n, bar) => Math.max(n, bar.bytes), 1);
-    const grouped = poolsOf(last.bars, ctx.device());
-    const room = Math.max(120, pools.clientWidth - 460);
-    fill(pools, grouped.map((pool) => poolTable(pool, largest, room, ctx)),
-      grouped.length ? null : el('p', { text: 'Nothing is mapped at this moment.' }));
+    show(rows, largestOf(rows));
   }
 
   function drawEvents(list, at) {
@@ -221,10 +254,7 @@ export function createAllocator(host, ctx) {
       if (sel !== drawnFor) soon();
       return;
     }
-    asker.ask('state', { state: at, by: 'category' }, (got) => {
-      last = got;
-      soon();
-    });
+    asker.ask('state', { state: at, by: 'category' }, take);
     eventsAsker.ask('events', { state: at, n: 200 }, (got) => drawEvents(got.rows, at));
   }
   const soon = perFrame(draw);

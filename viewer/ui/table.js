@@ -76,9 +76,18 @@ function bodyCell(column, row) {
   return el('td', { class: column.number ? 'number' : column.name_ ? 'name' : null }, content);
 }
 
+/** The `length` rows of a box that scrolls: those in sight are made by `one(i)`, the others are
+ * empty space; on paper the first ones. */
+export function rowsInSight(box, length, columns, one) {
+  const [from, to] = isPrinting() ? [0, Math.min(onPaper, length)] :
+    visibleRows(box.scrollTop, box.clientHeight || 400, length);
+  return [spacer(from, columns), Array.from({ length: to - from }, (_, i) => one(from + i)),
+    isPrinting() ? null : spacer(length - to, columns)];
+}
+
 /** Stands for `rows` that are out of sight. */
 function spacer(rows, columns) {
-  const cell = el('td', { colspan: columns.length });
+  const cell = el('td', { colspan: columns });
   cell.style.setProperty('height', rows * rowHeight + 'px');
   cell.style.setProperty('padding', '0');
   return rows > 0 ? el('tr', { 'aria-hidden': 'true' }, cell) : null;
@@ -117,11 +126,7 @@ export function createTable(host, given, options) {
   }
 
   function draw() {
-    const { length } = all.order;
-    const [from, to] = isPrinting() ? [0, Math.min(onPaper, length)] :
-      visibleRows(box.scrollTop, box.clientHeight || 400, length);
-    fill(body, spacer(from, columns), all.order.slice(from, to).map(one),
-      isPrinting() ? null : spacer(length - to, columns));
+    fill(body, rowsInSight(box, all.order.length, columns.length, (i) => one(all.order[i])));
   }
 
   function arrange() {
