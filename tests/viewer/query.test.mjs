@@ -33,7 +33,8 @@ const lives = (r) => alloc.end[r] - alloc.born[r];
 const closed = (r) => alloc.born[r] > 0 && alloc.end[r] < model.states;
 const liveAt = (p) => (r) => alloc.born[r] <= p && p < alloc.end[r];
 const word = (text) => (r) => someFrame(alloc.stack[r],
-  (f) => f.func.includes(text) || f.file.includes(text));
+  (f) => f.func.includes(text) || f.file.includes(text)) ||
+  textOf('site')(r).toLowerCase().includes(text);
 const categories = model.head.categories.map((c) => c.name);
 const micro = (r) => model.time[alloc.end[r]] - model.time[alloc.born[r]];
 const stepOf = (r) => (alloc.born[r] === 0 ? 0 : 1 + Math.floor(alloc.born[r] / 50));
@@ -45,6 +46,7 @@ const TABLE = [
   ['LAYER_3', word('layer_3')],
   ['nn/mod', word('nn/mod')],
   ['"layer 3"', () => false],
+  ['"via 4"', (r) => textOf('site')(r).endsWith('via 4')],
   ['fn:forward_1', (r) => someFrame(alloc.stack[r], (f) => f.func.includes('forward_1'))],
   ['file:train.py', (r) => someFrame(alloc.stack[r], (f) => f.file.includes('train.py'))],
   ['line:11', (r) => someFrame(alloc.stack[r], (f) => f.line === 11)],
@@ -177,8 +179,9 @@ test('expressions are left to the caller', () => {
 });
 
 const FAULTS = [
-  ['sise>3', 0, /no such word: sise; site: or size:/],
-  ['cat:x sise>3', 6, /no such word/],
+  ['sise>3', 0, /^"sise" is no word of the search; did you mean site: or size:\? In quotes/],
+  ['qu:x', 0, /^"qu" is no word of the search\. In quotes it is looked for as text$/],
+  ['cat:x sise>3', 6, /no word of the search/],
   ['size>3x', 0, /a size is a number/],
   ['-size>', 1, /a size/],
   ['size>1..2', 0, /goes with =/],

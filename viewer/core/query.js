@@ -155,7 +155,7 @@ function wordAt(text, i, regexAllowed) {
 
 function nearest(key) {
   const close = KEYS.filter((k) => k.startsWith(key.slice(0, 2)));
-  return close.length ? `; ${close.map((k) => `${k}:`).join(' or ')}?` : '';
+  return close.length ? `; did you mean ${close.map((k) => `${k}:`).join(' or ')}?` : '.';
 }
 
 /* One term that begins at `at`, without its minus. */
@@ -173,7 +173,8 @@ function termAt(text, at) {
   }
   const [lead, key, op] = head;
   if (!KEYS.includes(key)) {
-    return { error: `no such word: ${key}${nearest(key)} (quotes make it text)`, at };
+    return { error: `"${key}" is no word of the search${nearest(key)} In quotes it is looked for ` +
+      'as text', at };
   }
   const word = wordAt(text, at + lead.length, TEXT_KEYS.includes(key));
   if (word.error) return word;
@@ -280,10 +281,13 @@ function annotated(run, strings) {
   return any ? change : null;
 }
 
+/* `marks`: of allocations, which have a site and the annotations they were made in. */
 function wordTest(run, term, column, marks) {
   const strings = stringsOf(run, term);
-  const { func, file } = run.model.frame;
+  const { frame: { func, file }, stack: { site } } = run.model;
   const stacks = stacksWith(run, framesWith(run, (f) => strings[func[f]] | strings[file[f]]));
+  // As tables print it: `model.py:22 forward`.
+  if (site && marks) for (let s = 1; s < stacks.length; s++) stacks[s] |= strings[site[s]];
   const inMark = marks ? annotated(run, strings) : null;
   const { born } = run.model.alloc;
   if (!inMark) return byTable(column, stacks);

@@ -87,6 +87,15 @@ const mouse = [
   ['one finger, two, long press', 'pan, zoom, select a range'],
 ];
 
+const finding = [
+  ['model.py:22', 'a text of the site, of a function, file or annotation; "in quotes" with blanks'],
+  ['fn: file: line: op: module:', 'part of the stack; /re/ is an expression'],
+  ['size>1MiB life<100', 'with >, <, >=, <= or =, and spans: size=1MiB..2MiB'],
+  ['cat: phase: step: stream: pool:', 'what it is, and where or when it was made'],
+  ['alive:peak flag:end', 'there at a moment; never freed'],
+  ['a b, a | b, -a', 'both, one of them, not this'],
+];
+
 function rows(list) {
   return list.map(([keys, what]) => el('tr', null,
     el('td', null, keys.map((key) => [el('kbd', { text: key }), ' '])), el('td', { text: what })));
@@ -115,7 +124,9 @@ export function openHelp(settings, views) {
     el('div', { class: 'columns' },
       el('table', null, el('caption', { text: 'Keyboard' }), el('tbody', null, rows(shownRows))),
       el('table', null, el('caption', { text: 'Mouse and touch' }),
-        el('tbody', null, rows(mouse.map(([key, what]) => [[key], what]))))),
+        el('tbody', null, rows(mouse.map(([key, what]) => [[key], what])))),
+      el('table', null, el('caption', { text: 'Words of find' }),
+        el('tbody', null, rows(finding.map(([key, what]) => [[key], what]))))),
     el('h2', { text: 'Settings' }),
     settings.map((one) => el('p', null, settingNode(one))));
   dialog.showModal();

@@ -17,7 +17,7 @@ export function termOf(by, name) {
 function tell(box, said, got, text) {
   box.setAttribute('aria-invalid', got.error ? 'true' : 'false');
   if (got.error) {
-    fill(said, `${got.error} (at ${got.at + 1})`);
+    fill(said, `At character ${got.at + 1}: ${got.error}.`);
     box.setSelectionRange(got.at, text.length);
   } else {
     fill(said, `${count(got.count)} allocations, ${bytes(got.ever)} ever, ` +
