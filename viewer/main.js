@@ -47,18 +47,32 @@ function fail(message) {
   alarm.textContent = message;
 }
 
-function runPage() {
-  const head = JSON.parse(document.getElementById('head').textContent);
-  const problem = schemaProblem(head);
-  if (problem) {
-    fail(problem);
-    return;
+/* The head of the page; null where it cannot be read, which the page then says. */
+function readHead() {
+  try {
+    const head = JSON.parse(document.getElementById('head').textContent);
+    const problem = schemaProblem(head);
+    if (problem) {
+      fail(problem);
+      return null;
+    }
+    for (const file of head.files) file.name = file.report.file.path.split('/').pop();
+    return head;
+  } catch {
+    fail('head: damaged data; the file was altered');
+    return null;
   }
-  for (const file of head.files) file.name = file.report.file.path.split('/').pop();
+}
+
+function runPage() {
+  const head = readHead();
+  if (!head) return;
   const { text, policy, blocks } = globalThis.vramscope;
   const engine = startEngine(head.files, workersOf(text, policy)(), text);
-  const take = (element) => engine.block(Number(element.id.slice(1)), takeText(element));
-  engine.block(0, takeText(document.getElementById('cover')));
+  // What is wrong with a block is said by the answers that lack it.
+  const put = (n, element) => { engine.block(n, takeText(element)).catch(() => {}); };
+  const take = (element) => put(Number(element.id.slice(1)), element);
+  put(0, document.getElementById('cover'));
   /* None is kept: an element that has left the page would still hold its text. */
   blocks.splice(0).forEach(take);
   globalThis.vrs_block = () => take(document.currentScript.previousElementSibling);

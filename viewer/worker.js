@@ -31,8 +31,14 @@ function soon() {
 
 /* Blocks arrive as text, which only the engine's side decodes. */
 function decoding(call) {
-  return (op, args) => (op === 'block' && args.text !== undefined
-    ? call(op, { n: args.n, bytes: fromBase64(args.text, `block ${args.n}`) }) : call(op, args));
+  const bytesOf = ({ n, text }) => {
+    try {
+      return { n, bytes: fromBase64(text, `block ${n}`) };
+    } catch (error) {
+      return { n, error };
+    }
+  };
+  return (op, args) => call(op, op === 'block' && args.text !== undefined ? bytesOf(args) : args);
 }
 
 /* What a short-lived worker is for: an expression that never ends, ended from outside. */

@@ -8,6 +8,7 @@ from differential.tiny import BASE, MIB, block, event, half, segment, top
 
 import browser as chromium
 from conftest import ROOT, run
+from pages import EXAMPLES
 
 ONE_MOMENT = "Recording was not enabled; this is one moment, not a history."
 
@@ -242,6 +243,25 @@ def test_one_event_spans_the_plot(browser, tmp_path):
     finished(page)
 
 
+def test_find_takes_a_site_as_tables_print_it(pages):
+    page = pages(EXAMPLES / "oom.pickle")
+    for typed, says in (("model.py:22", "43 allocations,"), ("site:model.py:22", "43 allocations,"),
+                        ("frame:x", 'At character 1: "frame" is no word of the search; did you mean free:?'
+                                    " In quotes it is looked for as text.")):
+        page.ask("document.getElementById('query').value = ''")
+        page.press("/")
+        page.type(typed)
+        page.press("Enter")
+        page.says("#found", says)
+        page.press("Escape")
+        page.wait("document.getElementById('found').textContent === ''")
+        page.press("Escape")
+    assert "model.py:22" in page.ask("document.getElementById('query').placeholder")
+    page.press("?")
+    page.says("#help", "Words of find")
+    finished(page)
+
+
 def test_a_damaged_column_leaves_the_report(browser, tmp_path):
     page_file = written(tmp_path, ROOT / "examples/leak.pickle")
     text = page_file.read_text(encoding="utf-8")
@@ -252,6 +272,27 @@ def test_a_damaged_column_leaves_the_report(browser, tmp_path):
     assert re.search(r"column alloc\.\w+: damaged data; the file was altered", page.text("#alarm"))
     assert not page.ask("document.getElementById('report').hidden")
     assert "model.py" in page.text("#report")
+    page.close()
+
+
+@pytest.mark.parametrize("begins, gone, says", [
+    (r'id="head">', r".*?(?=</script>)", "head: damaged data; the file was altered"),
+    (r'id="head">', r"(?<=.{90}).*?(?=</script>)", "head: damaged data; the file was altered"),
+    (r'id="b1">', r".{4}", "block 1: damaged data; the file was altered"),
+], ids=("no head", "half a head", "block"))
+def test_an_altered_page_says_so(browser, tmp_path, begins, gone, says):
+    page_file = written(tmp_path, ROOT / "examples/leak.pickle")
+    text = page_file.read_text(encoding="utf-8")
+    start = re.search(begins, text).end()
+    cut = re.compile(gone, re.S).search(text, start)
+    page_file.write_text(text[:cut.start()] + ("*!*!" if "id=\"head" not in begins else "") + text[cut.end():],
+                         encoding="utf-8")
+    page = browser.open(page_file.as_uri(), 1280, 800)
+    page.wait("!document.getElementById('alarm').hidden")
+    assert page.text("#alarm") == says
+    assert "model.py" in page.text("#report") and not page.ask("document.getElementById('report').hidden")
+    page.ask("new Promise((done) => setTimeout(done, 200))")
+    assert page.complaints() == [] and page.text("#alarm") == says
     page.close()
 
 

@@ -50,9 +50,8 @@ function createLoad(head, blocks, only) {
     if (only) blocks.fill(undefined);
   };
   load.more = () => (load.busy = load.busy.then(step).catch(fail));
-  load.cut = () => load.busy.then(() => {
-    if (load.device?.model.whole) return;
-    fail(new Error('the file ends before its data; it was cut'));
+  load.cut = (why) => load.busy.then(() => {
+    if (!load.device?.model.whole) fail(why);
   });
   load.more();
   return load;
@@ -79,7 +78,7 @@ function finished(made, run) {
 /**
  * `files` as in the head of the page. Returns call(op, args) -> promise of an answer; args.file and
  * args.dev say which device (0 and 0). Beside the operations of answers.js and those in `more`:
- * block {n, bytes}: a block is here; end: no more will come; cover {wait}: the summary of a device,
+ * block {n, bytes or error}: a block is here; end: no more will come; cover {wait}: the summary of a device,
  * now, when its allocations are here ('first') or when all is (true); covers: of each device of
  * each file what was computed beforehand, or null; decodes no device.  `run` does long work, which
  * operations give as generators (slices.js).
@@ -90,6 +89,7 @@ export function createEngine(files, more = {}, run = atOnce) {
   const loads = new Map();
   const only = files.reduce((n, file) => n + (file.devices?.length ?? 0), 0) === 1;
   let ended = false;
+  let missing = new Error('the file ends before its data; it was cut');
 
   function loadOf(file, dev) {
     const key = `${file}.${dev}`;
@@ -100,14 +100,18 @@ export function createEngine(files, more = {}, run = atOnce) {
       // A page keeps the columns of few devices: those that were asked for last.
       if (loads.size >= KEPT) loads.delete(loads.keys().next().value);
       load = createLoad(head, blocks, only);
-      if (ended) load.cut();
+      if (ended) load.cut(missing);
     }
     loads.delete(key);
     loads.set(key, load);
     return load;
   }
 
-  async function block({ n, bytes }) {
+  async function block({ n, bytes, error }) {
+    if (error) {
+      missing = error;
+      throw error;
+    }
     blocks[n] = bytes;
     await Promise.all([...loads.values()].map((load) => load.more()));
     return { n };
@@ -115,7 +119,7 @@ export function createEngine(files, more = {}, run = atOnce) {
 
   async function end() {
     ended = true;
-    await Promise.all([...loads.values()].map((load) => load.cut()));
+    await Promise.all([...loads.values()].map((load) => load.cut(missing)));
     return {};
   }
 
