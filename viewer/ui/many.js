@@ -1,11 +1,12 @@
 // many.js - all devices: a table of every file's, and the curves of one file's beneath one another.
 import { bytes, delta } from '../core/human.js';
 import { spark, unitsOf } from '../core/many.js';
+import { createCapacity } from './capacity.js';
 import { button, el, fill, fitCanvas, perFrame, pixelRatio } from './dom.js';
 import { nameOf } from './header.js';
 import { hatch } from './paint.js';
 import { createTable } from './table.js';
-import { parseBytes, shown } from './text.js';
+import { shown } from './text.js';
 
 const sparkWidth = 120;
 const sparkHeight = 22;
@@ -88,24 +89,15 @@ function columnsOf(ctx, ticked, tick, sparkOf) {
   ];
 }
 
-function capacityBox(ctx) {
-  const box = el('input', { type: 'text', placeholder: '80GiB', on: { change: () => {
-    const value = parseBytes(box.value);
-    if (value !== null || box.value.trim() === '') ctx.store.jump({ cap: value });
-  } } });
-  return box;
-}
-
 /** View All: a row for each device of each file; two ticks and Enter compare them. */
 export function createAll(host, ctx) {
   const head = ctx.head();
   const units = unitsOf(head, namesOf(head));
   let [ticked, covers, seen] = [[], null, ''];
   const top = () => scaleOf(covers, units);
-  const cap = capacityBox(ctx);
+  const cap = createCapacity(ctx);
   const diff = button('diff the two', () => compare());
-  host.append(el('div', { class: 'bar' },
-    el('label', { class: 'choice' }, 'capacity ', cap), diff));
+  host.append(el('div', { class: 'bar' }, cap.node, diff));
   const body = el('div', { class: 'pane padded whole', on: { keydown: (event) => {
     if (event.key !== 'Enter' || ticked.length < 2 || event.target.matches('button')) return;
     event.stopPropagation();
@@ -137,7 +129,7 @@ export function createAll(host, ctx) {
   function draw() {
     const state = ctx.store.get();
     const skew = head.ranks && head.ranks.skew_ratio;
-    cap.value = state.cap ? bytes(state.cap).replace(/\.00(?= )/, '').replace(' ', '') : '';
+    cap.show(state.cap);
     diff.disabled = ticked.length < 2;
     table.set(units.map((unit) => ({ ...unit, cap: state.cap ?? unit.capacity })), null,
       `${state.file}.${state.dev}`, `${units.length} devices of ${head.files.length} file` +

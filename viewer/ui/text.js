@@ -24,11 +24,11 @@ const units = { '': 1, b: 1, k: 1024, kib: 1024, kb: 1024, m: 1048576, mib: 1048
   g: 1073741824, gib: 1073741824, gb: 1073741824, t: 1099511627776, tib: 1099511627776,
   tb: 1099511627776 };
 
-/** Bytes that a person typed (`80GiB`, `1.5 g`, `1024`); null when it is no size. */
-export function parseBytes(text) {
+/** Bytes that a person typed (`80GiB`, `1.5 g`), a bare number of `bare`; null: no size. */
+export function parseBytes(text, bare = '') {
   const match = /^\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*$/i.exec(text);
   if (!match) return null;
-  const unit = units[match[2].toLowerCase()];
+  const unit = units[match[2].toLowerCase() || bare];
   const value = unit === undefined ? NaN : Math.round(Number(match[1]) * unit);
   return value > 0 && value < 2 ** 53 ? value : null;
 }

@@ -1,6 +1,7 @@
 // views.js - the views a recording has, their tabs, and Stack and Groups.
 import { bytes, count } from '../core/human.js';
 import { button, byId, choice, el, fill, setOptions } from './dom.js';
+import { createCapacity } from './capacity.js';
 import { createAll, createDevices } from './many.js';
 import { createDiff } from './diff.js';
 import { createFlame } from './flame.js';
@@ -9,7 +10,6 @@ import { createLegend, groupingsOf } from './panels.js';
 import { createMap } from './map.js';
 import { createPlot } from './plot.js';
 import { createAllocator } from './allocator.js';
-import { parseBytes } from './text.js';
 
 /** id, key, title, the operation a view needs, its maker. */
 export const catalogue = [
@@ -71,20 +71,13 @@ function controls(ctx) {
   const by = choice('by', [], 'category', (value) => ctx.store.jump({ by: value }));
   const axis = choice('x', [['events', 'events'], ['time', 'time']], 'events', (mode) =>
     ctx.setAxis(mode));
-  const cap = el('input', { type: 'text', placeholder: '80GiB', autocomplete: 'off',
-    spellcheck: 'false',
-    on: { change: () => {
-      const value = cap.value.trim() === '' ? null : parseBytes(cap.value);
-      cap.setAttribute('aria-invalid', value === null && cap.value.trim() !== '' ? 'true' :
-        'false');
-      if (value !== null || cap.value.trim() === '') ctx.store.jump({ cap: value });
-    } } });
+  const cap = createCapacity(ctx);
   const told = el('span', { class: 'muted' });
   const only = button('only', () => ctx.store.jump({ only: !ctx.store.get().only }),
     { title: 'stack the matches alone' });
   const note = el('span', { class: 'note' });
   const node = el('div', { class: 'bar' }, by.node, axis.node,
-    el('label', { class: 'choice' }, 'capacity ', cap), told, only, note);
+    cap.node, told, only, note);
   return { node, by, axis, cap, told, only, note };
 }
 
@@ -109,9 +102,7 @@ function createTimeline(host, ctx, op) {
     setOptions(bar.axis.select, [['events', 'events'], ['time', 'time', !cover.time]],
       state.x.mode);
     bar.axis.node.title = cover.time ? '' : 'no times were recorded';
-    if (document.activeElement !== bar.cap) {
-      bar.cap.value = state.cap ? bytes(state.cap).replace(/\.00(?= )/, '').replace(' ', '') : '';
-    }
+    bar.cap.show(state.cap);
     fill(bar.told, headroom(cover, state.cap));
     bar.only.hidden = state.query === '' || op !== 'raster';
     bar.only.setAttribute('aria-pressed', state.only ? 'true' : 'false');
