@@ -90,10 +90,11 @@ function tablesOf(ctx) {
 
 export function openExport(ctx) {
   const dialog = byId('export');
+  const picture = (name, one, times) =>
+    button(name, () => savePicture(ctx, one, times).catch(ctx.failed));
   fill(dialog, picturesOf(ctx).map((one) => [el('h2', { text: one.name }),
-    el('div', { class: 'buttons' }, button('PNG', () => savePicture(ctx, one, 1)),
-      button('PNG, 2 \u00d7', () => savePicture(ctx, one, 2)),
-      button('SVG', () => savePicture(ctx, one, 0)))]),
+    el('div', { class: 'buttons' }, picture('PNG', one, 1), picture('PNG, 2 \u00d7', one, 2),
+      picture('SVG', one, 0))]),
     tablesOf(ctx).map((one) => [el('h2', { text: 'Rows: ' + one.table.caption() }),
       el('div', { class: 'buttons' }, button('CSV', () => saveRows(ctx, one, 'csv')),
         button('JSON', () => saveRows(ctx, one, 'json')))]),

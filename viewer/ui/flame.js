@@ -109,13 +109,19 @@ function update(flame) {
   const differs = chosen.of === 'diff';
   const args = { ...chosen, ...(differs ? null : { state: at, a, b }), query, only: query !== '',
     width, top };
-  if (!asker.isNew([args, file, dev, differs && comparedKey(ctx)])) flame.soon();
-  else if (differs) askDiff(flame, args).catch(ctx.failed);
+  if (!asker.isNew([args, file, dev, differs && comparedKey(ctx)])) {
+    flame.soon();
+    return;
+  }
+  flame.wanted++;
+  if (differs) askDiff(flame, args).catch(ctx.failed);
   else asker.ask('tree', args, (got) => show(flame, got, null));
 }
 
 async function askDiff(flame, args) {
+  const mine = flame.wanted;
   const ends = await endsOf(flame.ctx);
+  if (mine !== flame.wanted) return;
   const [a, b] = ends;
   flame.asker.ask('tree', { ...args, a, b, file: a.file, dev: a.dev }, (got) =>
     show(flame, got, ends));
@@ -205,6 +211,7 @@ export function createFlame(host, ctx) {
     top: 0,             // the node that is zoomed to
     names: new Map(),   // of nodes, those that were cells once
     asker: createAsker(ctx),
+    wanted: 0,          // counts the questions, as what is compared is not known at once
     soon: perFrame(() => draw(flame)),
   };
   const scroll = el('div', { class: 'scroll' }, box, el('details', { class: 'twin' },

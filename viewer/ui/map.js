@@ -171,6 +171,16 @@ function drawOnly(map) {
   only.setAttribute('aria-pressed', String(chosen.only !== null));
 }
 
+/** Of the rows of the picture those to show; a segment that has none is no longer shown alone. */
+export function shownRows(map, rows) {
+  const { found, chosen } = map;
+  const list = chosenRows(rows, found, chosen);
+  if (list || chosen.only === null) return list;
+  chosen.only = null;
+  drawOnly(map);
+  return chosenRows(rows, found, chosen);
+}
+
 function drawList({ lists, chosen, found }) {
   for (const [id, list] of Object.entries(lists)) list.node.hidden = id !== chosen.list;
   const pins = chosen.list === 'pins';
@@ -223,7 +233,7 @@ export function createMap(host, ctx) {
   const legend = createLegend(host, ctx);
   const plot = createPlot(host, ctx, { op: 'map', paint: paintMap, drawY: drawRows,
     args: () => ({ chosen: ctx.picture() && ctx.picture().tops ?
-      chosenRows(ctx.picture().rows, map.found, map.chosen) : null }) });
+      shownRows(map, ctx.picture().rows) : null }) });
   const under = el('div', { class: 'pane third padded' });
   host.append(under);
   map.plot = plot;
