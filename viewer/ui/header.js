@@ -119,13 +119,16 @@ export function drawTrust(head, state) {
     lacks, button('why', () => showChecks(trust), { class: 'link' }));
 }
 
-/** What a click on a finding changes: a part of the state. */
-export function placeOf(finding, has) {
+/** What a click on a finding changes: a part of the state.  What is told of the peak is seen at the
+ * state `peak`, not where the first of its allocations was made. */
+export function placeOf(finding, has, peak) {
   const evidence = finding.evidence || {};
   const place = {};
+  const list = Array.isArray(evidence.at_events);
   const event = typeof evidence.event === 'number' ? evidence.event :
-    Array.isArray(evidence.at_events) ? evidence.at_events[0] : undefined;
+    list ? evidence.at_events[0] : undefined;
   if (typeof event === 'number' && event >= 0) place.at = event + 1;
+  if (list && peak !== undefined && /\bpeak\b/.test(finding.text)) place.at = peak;
   if (finding.id === 'leak' && has('leaks')) place.view = 'leaks';
   else if (finding.id === 'stranded' && has('map')) place.view = 'map';
   else if (has('stack')) place.view = 'stack';

@@ -64,7 +64,8 @@ function showOom(ctx, oom) {
 /** To where a finding of the report can be seen. */
 function follow(ctx, finding) {
   const views = viewsOf(ctx.now.cover, ctx.head());
-  const place = placeOf(finding, (id) => views.some((view) => view.id === id));
+  const place = placeOf(finding, (id) => views.some((view) => view.id === id),
+    ctx.now.cover.peak?.state);
   if (place.at !== undefined) {
     place.x = revealed(ctx.store.get().x, place.at, ctx.store.limits());
   }
