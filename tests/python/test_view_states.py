@@ -259,7 +259,74 @@ def test_find_takes_a_site_as_tables_print_it(pages):
     assert "model.py:22" in page.ask("document.getElementById('query').placeholder")
     page.press("?")
     page.says("#help", "Words of find")
-    finished(page)
+    page.sound()
+
+
+def test_a_capacity_is_gib_or_told_to_be_no_size(pages):
+    page = pages(EXAMPLES / "oom.pickle")
+    box = "document.querySelector('#view input')"
+    told = "document.getElementById(%s.getAttribute('aria-describedby')).textContent" % box
+
+    def type_in(text):
+        page.ask(box + ".select()")
+        page.ask(box + ".value = ''")
+        page.ask(box + ".focus()")
+        page.type(text)
+        page.press("Enter")
+
+    type_in("24")
+    page.says("#view .bar", "free at the peak")
+    assert page.state()["cap"] == str(24 << 30)
+    type_in("5 apples")
+    page.wait(told + ".startsWith('no size')")
+    assert page.state()["cap"] == str(24 << 30)
+    type_in("32GiB")
+    page.wait(told + " === ''")
+    assert page.state()["cap"] == str(32 << 30)
+    page.sound()
+
+
+def test_a_finding_of_the_peak_leads_there(pages):
+    page = pages(EXAMPLES / "oom.pickle", fragment="#v=1&at=100")
+    page.ask("[...document.querySelectorAll('.finding')].find((f) => f.textContent.includes('model.py:71')).click()")
+    page.says("#found", "allocations,")
+    peak = page.ask("document.getElementById('status-text').textContent")
+    assert peak.endswith("peak"), peak
+    assert page.ask("document.getElementById('query').value") == 'site:"model.py:71 forward"'
+    page.sound()
+
+
+def test_the_legend_has_every_group_that_is_drawn(pages):
+    page = pages(EXAMPLES / "oom.pickle")
+    page.settled()
+    names = page.ask("[...document.querySelectorAll('.legend button')].filter((b) => b.getClientRects().length)"
+                     ".map((b) => [b.textContent, b.querySelector('canvas').width])")
+    absent = [text for text, _ in names if text.endswith("0 B 0.0 %")]
+    assert any("gradient" in text for text in absent), names
+    assert len({text for text, _ in names}) == len(names)
+    page.sound()
+
+
+def test_a_flame_graph_is_of_what_was_chosen_last(pages):
+    """What a difference compares is known later than the moment that was chosen after it."""
+    page = pages(EXAMPLES / "oom.pickle", fragment="#v=1&view=flame")
+    page.wait("document.querySelector('.flame canvas')?.ariaLabel?.includes('100 %')")
+    page.ask("(() => { const of = document.querySelector('#view > :not([hidden]) select'); for (const value of ['diff', 'peak'])"
+             " { of.value = value; of.dispatchEvent(new Event('change')); } })()")
+    page.ask("new Promise((done) => setTimeout(done, 600))")
+    assert "100 %" in page.ask("document.querySelector('.flame canvas').ariaLabel")
+    page.sound()
+
+
+def test_a_picture_that_cannot_be_saved_says_so(pages):
+    page = pages(EXAMPLES / "oom.pickle")
+    page.settled()
+    page.ask("URL.createObjectURL = () => { throw new Error('no room'); }; 0")
+    page.press("e")
+    page.wait("document.getElementById('export').open")
+    page.ask("[...document.querySelectorAll('#export button')].find((b) => b.textContent === 'SVG').click()")
+    page.says("#alarm", "no room")
+    assert page.complaints() == []
 
 
 def test_a_damaged_column_leaves_the_report(browser, tmp_path):

@@ -8,7 +8,7 @@ import { actionOf, keyNames, table as keys } from '../../viewer/ui/keys.js';
 import { sortRows, toCsv, toJson, visibleRows } from '../../viewer/ui/table.js';
 import { eventName, parseBytes, shortened, shown } from '../../viewer/ui/text.js';
 import { byteLabel, eventTicks, ticks } from '../../viewer/ui/axis.js';
-import { bandsOf, columnOf, placeIn, runsOf } from '../../viewer/ui/picture.js';
+import { bandsOf, columnOf, groupsIn, placeIn, runsOf } from '../../viewer/ui/picture.js';
 import { foldStack, stackText } from '../../viewer/ui/details.js';
 import { editorLink } from '../../viewer/ui/editor.js';
 import { fileName } from '../../viewer/ui/export.js';
@@ -19,7 +19,7 @@ import { termOf } from '../../viewer/ui/search.js';
 import { wheelFactor, wheelPixels } from '../../viewer/ui/gesture.js';
 import { cellName } from '../../viewer/ui/flame.js';
 import { childCells } from '../../viewer/ui/twin.js';
-import { chosenRows, drawRows, pinsOf } from '../../viewer/ui/map.js';
+import { chosenRows, drawRows, pinsOf, shownRows } from '../../viewer/ui/map.js';
 import { sidesOf, stateOf } from '../../viewer/ui/compared.js';
 import { joined } from '../../viewer/ui/leaks.js';
 import { poolName, poolsOf } from '../../viewer/ui/allocator.js';
@@ -188,6 +188,14 @@ test('sizes that people type', () => {
     ['', null], ['-1', null], ['5 apples', null], ['0', null], ['99999999 TiB', null]]) {
     assert.equal(parseBytes(text), value, text);
   }
+  assert.equal(parseBytes(' 24 ', 'gib'), 24 * 2 ** 30);
+  assert.equal(parseBytes('24 MiB', 'gib'), 24 * 2 ** 20);
+});
+
+test('the groups of a picture are those that have a pixel', () => {
+  const picture = { ids: Int32Array.of(-1, 4, 5, -1, 5, -1),
+    group: Uint16Array.of(7, 3, 3, 0, 2, 2) };
+  assert.deepEqual([...groupsIn(picture)], [3, 2]);
 });
 
 test('ticks lie inside, are few, and differ in their words', () => {
@@ -331,6 +339,9 @@ test('findings: worst first, in report order, of this device; each leads somewhe
   const leak = { id: 'leak', evidence: { culprit: 'log.py:40 append' } };
   assert.deepEqual(placeOf(leak, () => true), { view: 'leaks', query: 'site:"log.py:40 append"' });
   assert.equal(placeOf(leak, (id) => id === 'stack').view, 'stack');
+  const kept = { id: 'kept', text: 'alive at the peak', evidence: { at_events: [7, 9] } };
+  assert.deepEqual(placeOf(kept, () => true, 30), { at: 30, view: 'stack' });
+  assert.equal(placeOf({ ...kept, text: 'made in each step' }, () => true, 30).at, 8);
 });
 
 test('terms quote what holds blanks', () => {
@@ -388,6 +399,16 @@ test('rows of the map: all, those mapped at the cursor, the most stranded first'
   assert.deepEqual(chosenRows(rows, segments, { which: 'history', sort: 'stranded' }), [2, 1, 0]);
   assert.deepEqual(chosenRows(rows, segments, { which: 'now', only: 1099 }), [1]);
   assert.equal(chosenRows(rows, segments, { which: 'now', only: 500 }), null, 'gone for good');
+});
+
+test('a segment that the map has no row of is no longer shown alone', () => {
+  const only = { setAttribute: (name, value) => { only[name] = value; } };
+  const map = { ctx: { store: { get: () => ({ sel: null }) } }, found: [], only,
+    chosen: { which: 'history', sort: 'address', only: 130 } };
+  assert.deepEqual(shownRows(map, [{ base: 0, bytes: 100 }, { base: 100, bytes: 50 }]), [1]);
+  assert.equal(map.chosen.only, 130);
+  assert.equal(shownRows(map, [{ base: 0, bytes: 100 }]), null);
+  assert.deepEqual([map.chosen.only, only['aria-pressed']], [null, 'false']);
 });
 
 test('pins: of what is stranded, not of what is free or full', () => {

@@ -72,6 +72,7 @@ function setPicture(ctx, picture) {
   now.picture = picture;
   if (ctx.store.get().x.mode === 'time') ctx.parts.overview.draw();
   if (now.view && now.view.pictured) now.view.pictured();
+  ctx.drawHolders();
   ctx.drawStatus();
 }
 

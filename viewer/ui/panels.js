@@ -4,6 +4,7 @@ import { createAsker } from './asker.js';
 import { button, choice, el, fill, setOptions } from './dom.js';
 import { plainBy } from './holders.js';
 import { explainButton } from './explain.js';
+import { groupsIn } from './picture.js';
 import { paintSwatch } from './paint.js';
 import { bytesColumn, createTable, deltaColumn, toneOf } from './table.js';
 import { eventName, groupText, shown } from './text.js';
@@ -45,16 +46,27 @@ export function createLegend(host, ctx) {
     return one;
   }
 
+  /** Rows of the groups that have a colour in the picture and nothing at the cursor. */
+  function absent(live, { by }) {
+    const picture = ctx.picture();
+    if (!picture || !picture.ids || !picture.group || picture.by !== by) return [];
+    const here = new Set(live.rows.map((row) => row.key));
+    return [...groupsIn(picture)].filter((key) => !here.has(key) && ctx.slots().has(key) &&
+      ctx.groupName(key)).sort((a, b) => a - b).slice(0, most)
+      .map((key) => ({ key, name: ctx.groupName(key), bytes: 0 }));
+  }
+
   function update(live) {
     const state = ctx.store.get();
-    const key = JSON.stringify([live.state, state.by, state.query, state.patterns,
+    const more = absent(live, state);
+    const key = JSON.stringify([live.state, more, state.by, state.query, state.patterns,
       ctx.palette().dark, ctx.palette().patterned,
       state.file, state.dev, [...ctx.slots().keys()].join()]);
     if (key === made) return;
     made = key;
     const rows = live.rows.slice(0, most);
     const rest = live.rows.slice(most);
-    fill(node, rows.map((row) => entry(row, live.bytes, state)),
+    fill(node, [...rows, ...more].map((row) => entry(row, live.bytes, state)),
       rest.length ? el('span', { class: 'muted', text:
         `other (${rest.length}) ${bytes(rest.reduce((n, row) => n + row.bytes, 0))}` }) : null);
   }

@@ -36,7 +36,7 @@ async function request(plot, args, mine) {
 
 function ask(plot) {
   const { ctx } = plot;
-  const { x, file, dev } = ctx.store.get();
+  const { x, by, file, dev } = ctx.store.get();
   if (!ctx.cover() || !plot.node.clientWidth) return;
   const args = argsOf(plot);
   const key = JSON.stringify([file, dev, args]);
@@ -47,7 +47,7 @@ function ask(plot) {
   request(plot, args, mine).then((got) => {
     if (mine !== plot.wanted || !got) return;
     ctx.pending(false);
-    plot.picture = { ...got, x };
+    plot.picture = { ...got, x, by };
     ctx.setPicture(plot.picture);
     paint(plot);
   }, (error) => {
@@ -58,11 +58,11 @@ function ask(plot) {
 /** The picture again with `ratio` pixels for each of the page's, until `refresh`. */
 async function sharpen(plot, ratio) {
   const { ctx } = plot;
-  const { x } = ctx.store.get();
+  const { x, by } = ctx.store.get();
   const mine = ++plot.wanted;
   const got = await ctx.call(plot.op, argsOf(plot, ratio));
   if (!got || mine !== plot.wanted) return;
-  plot.picture = { ...got, x };
+  plot.picture = { ...got, x, by };
   ctx.pending(false);
   ctx.setPicture(plot.picture);
   paint(plot);
