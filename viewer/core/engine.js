@@ -78,10 +78,10 @@ function finished(made, run) {
 /**
  * `files` as in the head of the page. Returns call(op, args) -> promise of an answer; args.file and
  * args.dev say which device (0 and 0). Beside the operations of answers.js and those in `more`:
- * block {n, bytes or error}: a block is here; end: no more will come; cover {wait}: the summary of a device,
- * now, when its allocations are here ('first') or when all is (true); covers: of each device of
- * each file what was computed beforehand, or null; decodes no device.  `run` does long work, which
- * operations give as generators (slices.js).
+ * block {n, bytes or error}: a block is here; end: no more will come; cover {wait}: the summary of
+ * a device, now, when its allocations are here ('first') or when all is (true); covers: of each
+ * device of each file what was computed beforehand, or null; decodes no device.  `run` does long
+ * work, which operations give as generators (slices.js).
  */
 export function createEngine(files, more = {}, run = atOnce) {
   const ops = { ...answers, ...more };

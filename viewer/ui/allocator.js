@@ -154,7 +154,7 @@ function createSegments(box, ctx) {
   const shown = { rows: [], largest: 1 };
   const draw = () => {
     const { rows, largest } = shown;
-    const room = Math.max(120, box.clientWidth - 460);
+    const room = Math.max(120, box.clientWidth - 540);
     cells[0].style.setProperty('min-width', room + 'px');
     fill(body, rowsInSight(box, rows.length, head.length, (i) => (typeof rows[i] === 'string' ?
       el('tr', null, el('th', { scope: 'rowgroup', colspan: head.length, text: rows[i] })) :

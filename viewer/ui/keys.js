@@ -88,12 +88,12 @@ const mouse = [
 ];
 
 const finding = [
-  ['model.py:22', 'a text of the site, of a function, file or annotation; "in quotes" with blanks'],
-  ['fn: file: line: op: module:', 'part of the stack; /re/ is an expression'],
-  ['size>1MiB life<100', 'with >, <, >=, <= or =, and spans: size=1MiB..2MiB'],
-  ['cat: phase: step: stream: pool:', 'what it is, and where or when it was made'],
-  ['alive:peak flag:end', 'there at a moment; never freed'],
-  ['a b, a | b, -a', 'both, one of them, not this'],
+  [['model.py:22'], 'in the site, a function, file or annotation; "in quotes" with blanks'],
+  [['fn:', 'file:', 'line:', 'op:', 'module:'], 'part of the stack; /re/ is an expression'],
+  [['size>1MiB', 'life<100'], 'with >, <, >=, <= or =, and spans: size=1MiB..2MiB'],
+  [['cat:', 'phase:', 'step:', 'stream:', 'pool:'], 'what it is, and where or when it was made'],
+  [['alive:peak', 'flag:end'], 'there at the peak; never freed'],
+  [['a b', 'a | b', '-a'], 'both, one of them, not this'],
 ];
 
 function rows(list) {
@@ -126,7 +126,7 @@ export function openHelp(settings, views) {
       el('table', null, el('caption', { text: 'Mouse and touch' }),
         el('tbody', null, rows(mouse.map(([key, what]) => [[key], what])))),
       el('table', null, el('caption', { text: 'Words of find' }),
-        el('tbody', null, rows(finding.map(([key, what]) => [[key], what]))))),
+        el('tbody', null, rows(finding)))),
     el('h2', { text: 'Settings' }),
     settings.map((one) => el('p', null, settingNode(one))));
   dialog.showModal();
