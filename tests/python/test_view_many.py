@@ -142,6 +142,38 @@ def test_a_flame_graph_of_the_difference(browser, tmp_path):
     finished(page)
 
 
+@pytest.mark.parametrize("name", ("leak", "fragmentation"))
+def test_a_flame_graph_of_leaks(browser, tmp_path, name):
+    """Its sum is that of the rows of Leaks; the list says the same."""
+    written = tmp_path / "leaks.html"
+    run("view", ROOT / "examples" / (name + ".pickle"), "-o", written, expect=0)
+    page = opened(browser, written, "#v=1&view=leaks")
+    page.wait("(%s).querySelector('tfoot td') !== null" % VIEW)
+    total = page.ask("(%s).querySelector('tfoot td:nth-of-type(5)').textContent" % VIEW)
+    click(page, "#view > :not([hidden]) .bar button", "as flame graph")
+    page.wait("location.hash.includes('view=flame') && (%s).querySelector('.note').textContent === '%s = 100 %%'"
+              % (VIEW, total))
+    page.ask("(%s).querySelector('summary').click()" % VIEW)
+    page.ask("(%s).querySelector('[role=treeitem]').open(true)" % VIEW)
+    listed = page.ask("[...(%s).querySelectorAll('[role=treeitem] > span')].map((n) => n.textContent)" % VIEW)
+    assert listed[0] == total + "  all" and len(listed) > 1
+    finished(page)
+
+
+def test_a_flame_graph_of_no_leak(browser, tmp_path):
+    written = tmp_path / "train.html"
+    run("view", ROOT / "examples" / "train.pickle", "-o", written, expect=0)
+    page = opened(browser, written, "#v=1&view=leaks")
+    page.wait("(%s).textContent.includes('Nothing grows from step to step')" % VIEW)
+    assert page.ask("(%s).querySelector('.bar button')" % VIEW) is None
+    page.press("5")
+    page.wait("location.hash.includes('view=flame') && (%s).querySelector('select') !== null" % VIEW)
+    page.ask("(() => { const s = (%s).querySelector('select'); s.value = 'leaks';"
+             " s.dispatchEvent(new Event('change')); })()" % VIEW)
+    page.wait("(%s).querySelector('.note').textContent === 'none'" % VIEW)
+    finished(page)
+
+
 def test_how_rows_were_matched_is_said(browser, ranks):
     page = opened(browser, ranks, "#v=1&view=diff&sides=0.0-2.0")
     page.wait("(%s).textContent.includes('rows, sum')" % VIEW)

@@ -10,7 +10,7 @@ import { groupSumsWork, groupsWork, stackWork } from './raster.js';
 import { strides } from './slices.js';
 import { FRAME_CLASSES } from './row.js';
 import { isBefore, liveAt } from './live.js';
-import { stepsOf, survivorsBy } from './leaks.js';
+import { leftUnder, stepsOf, survivorsBy } from './leaks.js';
 
 // Bits of a pixel's mark, above the shade.
 const EXCLUDED = 8;
@@ -235,11 +235,12 @@ function* map(d, args) {
 
 /* ---- trees ---- */
 
-function rowsOf(d, { of = 'cursor', state, a, b }) {
+function rowsOf(d, { of = 'cursor', state, a, b, sites }) {
   const { model } = d;
   switch (of) {
     case 'cursor': return liveAt(model, Math.min(Math.max(0, state ?? 0), model.states - 1));
     case 'peak': return liveAt(model, d.peak());
+    case 'leaks': return leftUnder(model, d.grouping('site'), sites);
     case 'survivors': return survivors(model, a, b);
     case 'churn': return bornIn(model, a, b);
     default: throw new Error(`no tree is of ${of}`);
@@ -266,9 +267,9 @@ function wordsOf(model, made, n) {
     file: string[frame.file[f]], line: frame.line ? frame.line[f] : 0, own: isOwn(model, f) };
 }
 
-/* {of, state, a, b, weight, root, library, query, only, width, top}: the tree and its cells; of:
- * cursor, peak, survivors or churn of the states a to b, or diff, then a and b are {file, dev,
- * state}: cells have `a` and `b` too. */
+/* {of, state, a, b, sites, weight, root, library, query, only, width, top}: the tree and its cells;
+ * of: cursor, peak, leaks (what steps left at those sites), survivors or churn of the states a to
+ * b, or diff, then a and b are {file, dev, state}: cells have `a` and `b` too. */
 function treeOf(d, rows, args) {
   const { model } = d;
   const options = { weight: args.weight, root: args.root,

@@ -3,6 +3,8 @@ import { bytes, count, share } from '../core/human.js';
 import { button, choice, el, fill, perFrame } from './dom.js';
 import { createAsker } from './asker.js';
 import { comparedKey, endsOf } from './compared.js';
+import { findingsOf } from './header.js';
+import { leaksOf } from './leaks.js';
 import { createTwin } from './twin.js';
 import { align, prepare } from './draw.js';
 import { hatch, inkOn, slotColour } from './paint.js';
@@ -10,7 +12,8 @@ import { eventName, shortened } from './text.js';
 
 const rowHeight = 20;
 const sets = [['cursor', 'live at the cursor'], ['peak', 'live at the peak'],
-  ['survivors', 'born in the range, alive after it'], ['churn', 'churn of the range'],
+  ['leaks', 'leaks'],
+  ['survivors', 'survivors of the range'], ['churn', 'churn of the range'],
   ['diff', 'difference A to B']];
 const weights = [['bytes', 'bytes'], ['count', 'count'], ['byte_time', 'bytes \u00d7 time']];
 const roots = [['caller', 'caller'], ['callee', 'callee']];
@@ -93,7 +96,8 @@ function drawCrumbs(flame) {
 function draw(flame) {
   const { box, canvas, tree, total, ctx } = flame;
   if (!tree || !box.clientWidth) return;
-  const all = tree.a ? changeText(flame, tree.cells[0]) : amount(flame, tree.total[0]) + ' = 100 %';
+  const all = tree.a ? changeText(flame, tree.cells[0]) :
+    tree.total[0] ? amount(flame, tree.total[0]) + ' = 100 %' : 'none';
   drawCanvas(flame);
   canvas.setAttribute('aria-label', `Flame graph, ${all}`);
   fill(total, all + (ctx.store.get().query ? ' of what the filter matches' : ''));
@@ -107,8 +111,10 @@ function update(flame) {
   const width = Math.max(100, flame.box.clientWidth - 16);
   chosen.of = flame.of.select.value = ctx.now.flameOf;
   const differs = chosen.of === 'diff';
-  const args = { ...chosen, ...(differs ? null : { state: at, a, b }), query, only: query !== '',
-    width, top };
+  const sites = chosen.of === 'leaks' ? leaksOf(findingsOf(ctx.head(), ctx.store.get()))
+    .map(({ evidence }) => evidence.culprit) : undefined;
+  const args = { ...chosen, ...(differs ? null : { state: at, a, b }), sites, query,
+    only: query !== '', width, top };
   if (!asker.isNew([args, file, dev, differs && comparedKey(ctx)])) flame.soon();
   else if (differs) askDiff(flame, args).catch(ctx.failed);
   else asker.ask('tree', args, (got) => show(flame, got, null));
