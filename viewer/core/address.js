@@ -26,9 +26,12 @@ function segmentOf(model, range) {
   return model.range.segment ? model.range.segment[range] : range;
 }
 
+/* Where no table tells of segments, each range is one, and private pools are those of graphs. */
 function segmentFlags(model, segment) {
-  const { segment: table } = model;
-  return table && table.flags && segment < table.rows ? table.flags[segment] : 0;
+  const { segment: table, range, head } = model;
+  if (table?.flags && segment < table.rows) return table.flags[segment];
+  const pool = head?.pools?.[range.pool?.[segment]] ?? 'unknown';
+  return pool === 'unknown' || pool === 'default' ? 0 : SEGMENT_FLAGS.graph;
 }
 
 function laneCount(model, range) {
@@ -333,8 +336,8 @@ function barsAt(model, p) {
     let bar = bars.get(segment);
     if (!bar) {
       bar = { segment, base: range.base[i], bytes: 0, ranges: [], gaps: [],
-        stream: column(model.segment, 'stream', segment, 0),
-        pool: column(model.segment, 'pool', segment, 0), flags: segmentFlags(model, segment),
+        stream: column(model.segment, 'stream', segment, range.stream?.[i] ?? 0),
+        pool: column(model.segment, 'pool', segment, range.pool?.[i] ?? 0), flags: segmentFlags(model, segment),
         stack: column(model.segment, 'stack', segment, 0),
         used: 0, requested: 0, pending: 0, free: 0, largest: 0, estimate: false, blocks: [] };
       bars.set(segment, bar);

@@ -1,4 +1,5 @@
 // decode.js - the packed tables of a device become the model that all other modules take.
+import { poolName } from './human.js';
 import { columnError, decodeColumn } from './unpack.js';
 
 const NONE32 = 0xffffffff;
@@ -206,7 +207,8 @@ function emptyModel(head) {
   return {
     name: head.name ?? `${head.kind ?? 'cuda'}:${head.device ?? 0}`, states,
     adjust: head.adjust_bytes ?? 0, time: null,
-    head: { ...head, categories: (head.categories ?? []).map((c) => (c.name ? c : { name: c })) },
+    head: { ...head, categories: (head.categories ?? []).map((c) => (c.name ? c : { name: c })),
+      pools: (head.pools ?? []).map(poolName) },
     alloc: { rows: 0, born: none(), end: none(), bytes: new Float64Array(0) },
     range: { rows: 0, born: none(), end: none(), lane: none(), base: new Float64Array(0),
       bytes: new Float64Array(0) },

@@ -1,5 +1,5 @@
 // allocator.js - the allocator at the cursor: a bar per segment, and the events around it.
-import { bytes, count } from '../core/human.js';
+import { bytes, count, poolName } from '../core/human.js';
 import { createAsker } from './asker.js';
 import { button, el, fill, perFrame } from './dom.js';
 import { prepare } from './draw.js';
@@ -42,16 +42,6 @@ function drawPart(g, part, x, w, ctx, state) {
   }
 }
 
-/** Pools as the head names them, by their two numbers. */
-export function poolName(text) {
-  const [a, b] = (String(text).match(/\d+/g) || []).map(BigInt);
-  if (a === undefined) return words(text || '-');
-  if (a === 0n && b === 0n) return 'default';
-  if (a === 2n ** 64n - 1n) return 'unknown';
-  if (b === 0n) return `private ${a} (graph)`;
-  return a === 0n ? `private ${b}` : `private (${a}, ${b})`;
-}
-
 /** A bar of core/address.js as parts from its start to its end, gaps as free memory. */
 export function partsOf(bar) {
   const free = bar.flags & 2 ? 'held' : bar.used > 0 ? 'stranded' : 'returnable';
@@ -77,8 +67,8 @@ export function segmentOf(bar, device) {
   const kinds = [bar.flags & 1 ? 'expandable' : '', bar.flags & 2 ? 'graph' : ''].filter(Boolean);
   return { address: '0x' + bar.base.toString(16), base: bar.base, bytes: bar.bytes, use: bar.used,
     free: bar.free, largest: bar.largest, blocks: bar.blocks.length, kind: kinds.join(', '),
-    pool: poolName((device.pools || [])[bar.pool]), stream: (device.streams || [])[bar.stream] ||
-      '-',
+    pool: bar.pool ? poolName((device.pools || [])[bar.pool]) : 'default',
+    stream: (device.streams || [])[bar.stream] || '-',
     stranded: whole && !(bar.flags & 2) ? bar.free : 0, returnable: whole ? 0 : bar.free,
     estimate: bar.estimate, parts: partsOf(bar), pin: bar.pin };
 }
@@ -88,7 +78,8 @@ export function poolsOf(bars, device) {
   const pools = new Map();
   for (const bar of bars) {
     const segment = segmentOf(bar, device);
-    const key = `pool ${segment.pool} \u00b7 stream ${segment.stream}`;
+    const key = (/\d/.test(segment.pool) ? '' : 'pool ') +
+      `${segment.pool} \u00b7 stream ${segment.stream}`;
     if (!pools.has(key)) pools.set(key, []);
     pools.get(key).push(segment);
   }

@@ -1,8 +1,7 @@
 // oom.js - why a request failed, where the cursor stands on one: verdict, numbers, what lay free.
-import { bytes, count } from '../core/human.js';
+import { bytes, count, poolName } from '../core/human.js';
 import { button, el, fill } from './dom.js';
 import { explainButton } from './explain.js';
-import { poolName } from './allocator.js';
 import { createTable } from './table.js';
 import { eventName, words } from './text.js';
 import { viewsOf } from './views.js';
