@@ -169,10 +169,17 @@ function* painted(d, ids, of, excluded, W) {
   return { group, mark };
 }
 
-function* view(d, args) {
+/* The shown states; what they rest on is made once, each in a step of its own. */
+function* columnsWork(d, { x, W }) {
   d.curve();
   yield;
-  const { shown, edges, span } = d.columns(args.x, args.W);
+  d.pyramid();
+  yield;
+  return d.columns(x, W);
+}
+
+function* view(d, args) {
+  const { shown, edges, span } = yield* columnsWork(d, args);
   yield;
   const mask = maskOf(d, args);
   const only = args.only && mask ? mask : undefined;
@@ -185,6 +192,8 @@ function* view(d, args) {
 function* raster(d, args) {
   const v = yield* view(d, args);
   const { of, names } = d.grouping(named(args.by));
+  yield;
+  d.bands(named(args.by));
   yield;
   const order = args.by && args.by !== 'birth' ? d.order(args.by) : undefined;
   const { shown, only, H, W, y0, y1 } = v;
@@ -200,10 +209,12 @@ function* groups(d, args) {
   const v = yield* view(d, args);
   const by = named(args.by);
   const { of, names } = d.grouping(by);
+  yield;
+  const bands = d.bands(by);
   const { shown, only, H, W, y0, y1 } = v;
   yield;
   const picture = yield* groupsWork(d.model, { shown, groupOf: of, groups: names.length,
-    bands: d.bands(by), mask: only, y0, y1, H });
+    bands, mask: only, y0, y1, H });
   const { ids, sums, parts } = picture;
   return { W, H, y0, y1, shown, span: v.span, ids, sums, parts, groups: names.length,
     group: Uint16Array.from(ids, (id) => Math.max(0, id)), mark: new Uint8Array(ids.length),
@@ -219,14 +230,16 @@ function* mapOf(d) {
 
 /* {x, W, H, y0, y1, by, query, chosen}: the address map; y in bytes of its rows end to end. */
 function* map(d, args) {
-  const { shown, span } = d.columns(args.x, args.W);
+  const { shown, span } = yield* columnsWork(d, args);
   yield;
   const rows = yield* mapOf(d);
   const extent = mapExtent(rows, args.chosen ?? null);
   const [y0, y1] = [args.y0 ?? 0, args.y1 ?? Math.max(1, extent.bytes)];
   const picture = yield* mapWork(d.model, rows,
     { shown, chosen: args.chosen ?? null, y0, y1, H: args.H });
+  yield;
   const { of, names } = d.grouping(named(args.by));
+  yield;
   return { W: args.W, H: args.H, y0, y1, shown, span, ...picture, groups: names.length,
     ...(yield* painted(d, picture.ids, of, maskOf(d, args), args.W)), tops: extent.tops,
     bytes: extent.bytes, rows: rows.rows.map(({ lane, bytes, base }) => ({ lane, bytes, base })),
