@@ -3,7 +3,8 @@ import test from 'node:test';
 import assert from 'node:assert/strict';
 import { makeModel, manyModels, oracle } from './synthetic.mjs';
 import { shownOf } from './plain.mjs';
-import { blockBytes, eventsAround, mapExtent, mapPicture, mapRows, PLACE, rangeFinder,
+import { mapPicture, mapRows } from './whole.mjs';
+import { blockBytes, eventsAround, mapExtent, PLACE, rangeFinder,
   SEGMENT_FLAGS, segmentsAt } from '../../viewer/core/address.js';
 
 const NONE = 0xffffffff;
