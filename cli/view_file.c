@@ -1,4 +1,4 @@
-/* view_file.c - the file that a page or a picture becomes, and its name where none was given. */
+/* view_file.c - writes what `view` makes into the file that is named, or named after its input. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
-import { applied, createStore, firstState, limitX, panned, revealed,
-  zoomed } from '../../viewer/ui/store.js';
+import { limitX, panned, revealed, zoomed } from '../../viewer/ui/span.js';
+import { applied, createStore, firstState } from '../../viewer/ui/store.js';
 import { actionOf, keyNames, table as keys } from '../../viewer/ui/keys.js';
-import { sortRows, toCsv, toJson, visibleRows } from '../../viewer/ui/table.js';
+import { toCsv, toJson } from '../../viewer/ui/rows.js';
+import { sortRows, visibleRows } from '../../viewer/ui/table.js';
 import { eventName, parseBytes, shortened, shown } from '../../viewer/ui/text.js';
 import { byteLabel, eventTicks, ticks } from '../../viewer/ui/axis.js';
 import { bandsOf, columnOf, placeIn, runsOf } from '../../viewer/ui/picture.js';
@@ -13,7 +14,8 @@ import { foldStack, stackText } from '../../viewer/ui/details.js';
 import { editorLink } from '../../viewer/ui/editor.js';
 import { fileName } from '../../viewer/ui/export.js';
 import { findingsOf, placeOf } from '../../viewer/ui/header.js';
-import { makeInks, paintPicture, slotsOf } from '../../viewer/ui/paint.js';
+import { slotsOf } from '../../viewer/ui/colours.js';
+import { makeInks, paintPicture } from '../../viewer/ui/paint.js';
 import { areasOf, createSvg } from '../../viewer/ui/svg.js';
 import { termOf } from '../../viewer/ui/search.js';
 import { wheelFactor, wheelPixels } from '../../viewer/ui/gesture.js';

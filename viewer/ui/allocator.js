@@ -3,14 +3,15 @@ import { bytes, count, poolName } from '../core/human.js';
 import { createAsker } from './asker.js';
 import { button, el, fill, perFrame } from './dom.js';
 import { prepare } from './draw.js';
-import { hatch, slotColour } from './paint.js';
+import { slotColour } from './colours.js';
+import { hatch } from './paint.js';
 import { eventName, words } from './text.js';
 
 const leastBar = 40;
 const barHeight = 22;
 
 /** Bar widths in proportion to size, with a floor. */
-export function barWidth(size, largest, room) {
+function barWidth(size, largest, room) {
   return Math.max(leastBar, Math.round(room * size / Math.max(1, largest)));
 }
 
@@ -43,7 +44,7 @@ function drawPart(g, part, x, w, ctx, state) {
 }
 
 /** A bar of core/address.js as parts from its start to its end, gaps as free memory. */
-export function partsOf(bar) {
+function partsOf(bar) {
   const free = bar.flags & 2 ? 'held' : bar.used > 0 ? 'stranded' : 'returnable';
   const parts = [];
   let at = 0;

@@ -7,7 +7,8 @@ import { findingsOf } from './header.js';
 import { leaksOf } from './leaks.js';
 import { createTwin } from './twin.js';
 import { align, prepare } from './draw.js';
-import { hatch, inkOn, slotColour } from './paint.js';
+import { inkOn, slotColour } from './colours.js';
+import { hatch } from './paint.js';
 import { eventName, shortened } from './text.js';
 
 const rowHeight = 20;
@@ -19,7 +20,7 @@ const weights = [['bytes', 'bytes'], ['count', 'count'], ['byte_time', 'bytes \u
 const roots = [['caller', 'caller'], ['callee', 'callee']];
 
 /** The same name has the same colour everywhere; grey is left to what is merged. */
-export function slotOfName(name) {
+function slotOfName(name) {
   let hash = 0;
   for (const c of name) hash = hash * 31 + c.codePointAt(0) >>> 0;
   return [4, 1, 3, 4, 1][hash % 5];

@@ -12,7 +12,7 @@ const figures = [['request', 'asked for'], ['device_free', 'free on the card'],
   ['short_by', 'short by']];
 
 /** Rows of both lists of the head; what is free in a private pool is held for its graphs. */
-export function placesOf({ groups, private_pools: pools }) {
+function placesOf({ groups, private_pools: pools }) {
   return [...groups.map((g) => ({ name: `${poolName(String(g.pool))} \u00b7 0x` +
     `${g.stream.toString(16)} \u00b7 ${g.class}`, free: g.free_bytes, stranded: g.stranded_bytes,
   servable: g.servable_bytes })),

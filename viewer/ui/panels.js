@@ -8,7 +8,7 @@ import { paintSwatch } from './paint.js';
 import { bytesColumn, createTable, deltaColumn, toneOf } from './table.js';
 import { eventName, groupText, shown } from './text.js';
 
-export const groupings = [
+const groupings = [
   ['category', 'category'], ['site', 'site'], ['owner', 'owner'], ['module', 'module'],
   ['phase', 'phase'], ['pool', 'pool and stream'], ['stream', 'stream'], ['size', 'size class'],
   ['age', 'age'], ['birth', 'time of birth'],
