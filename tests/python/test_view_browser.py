@@ -87,9 +87,21 @@ alloc d 6MiB any pool 7
                     " cell.textContent))" % seen)
     assert [row[1] for row in rows] == ["default \xb7 0x0", "graph 7 \xb7 0x0"]
     lost = run("fragments", "--at", "peak", "--json", path, expect=0).json()["devices"][0]["result"]["groups"]
-    assert [row[4] for row in rows] == [human(sum(group["stranded_bytes"] for group in lost)), "0 B"]
+    assert [row[5] for row in rows] == [human(sum(group["stranded_bytes"] for group in lost)), "0 B"]
     told = run("peak", "--by", "pool", "--json", path, expect=0).json()["devices"][0]["result"]["rows"]
     assert {row["name"] for row in told} == {"default", "graph 7"}
+    sound(page)
+    page.close()
+
+
+def test_both_curves_of_a_difference_are_there(browser, tmp_path):
+    """In a page of one device too, whose blocks are given back once they are decoded."""
+    page = opened(browser, ROOT / "examples/oom.pickle", tmp_path)
+    page.wait("document.querySelector('#who tr[data-row]') !== null")
+    pressed(page, "7", "document.querySelectorAll('#view > :not([hidden]) .bar canvas').length === 2")
+    inked = page.ask("[...document.querySelectorAll('#view > :not([hidden]) .bar canvas')].map((c) => new Set("
+                     "c.getContext('2d').getImageData(0, c.height >> 1, c.width, 1).data).size)")
+    assert min(inked) > 2
     sound(page)
     page.close()
 

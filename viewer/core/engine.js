@@ -46,8 +46,8 @@ function createLoad(head, blocks, only, pause) {
     if (model.whole) load.first.resolve();
     if (!model.whole) return;
     load.whole.resolve();
-    // Nobody else will ask for them.
-    if (only) blocks.fill(undefined);
+    // Nobody else will ask for them, but for the curves in the first.
+    if (only) blocks.fill(undefined, 1);
   };
   load.more = () => (load.busy = load.busy.then(step).catch(fail));
   load.cut = () => load.busy.then(() => {

@@ -120,22 +120,24 @@ function createBar(segment, width, ctx) {
   return canvas;
 }
 
-function segmentRow(segment, largest, room, ctx) {
+function segmentRow(segment, largest, room, kinds, ctx) {
   return el('tr', null, el('td', null, createBar(segment, barWidth(segment.bytes, largest, room),
     ctx)),
     ...[segment.bytes, segment.use, segment.free, segment.largest].map((n) => el('td',
       { class: 'number', text: bytes(n) })),
     el('td', { class: 'number', text: count(segment.blocks) }),
-    el('td', { text: words(segment.kind || '') }));
+    kinds ? el('td', { text: words(segment.kind) }) : null);
 }
 
-function poolTable(pool, largest, room, ctx) {
-  const head = ['segment', 'size', 'use', 'free', 'largest free', 'blocks', 'kind'];
+function poolTable(pool, largest, room, kinds, ctx) {
+  const head = ['segment', 'size', 'use', 'free', 'largest free', 'blocks',
+    ...(kinds ? ['kind'] : [])];
   return el('table', { class: 'segments' },
     el('caption', { text: pool.name }),
     el('thead', null, el('tr', null, head.map((name, i) =>
       el('th', { scope: 'col', class: i > 0 && i < 6 ? 'number' : null, text: name })))),
-    el('tbody', null, pool.segments.map((segment) => segmentRow(segment, largest, room, ctx))));
+    el('tbody', null, pool.segments.map((segment) =>
+      segmentRow(segment, largest, room, kinds, ctx))));
 }
 
 function eventRow(event, at, ctx) {
@@ -196,8 +198,9 @@ export function createAllocator(host, ctx) {
         'not a history.' : '') }));
     const largest = last.bars.reduce((n, bar) => Math.max(n, bar.bytes), 1);
     const grouped = poolsOf(last.bars, ctx.device());
-    const room = Math.max(120, pools.clientWidth - 460);
-    fill(pools, grouped.map((pool) => poolTable(pool, largest, room, ctx)),
+    const kinds = grouped.some(({ segments }) => segments.some(({ kind }) => kind));
+    const room = Math.max(120, pools.clientWidth - (kinds ? 530 : 470));
+    fill(pools, grouped.map((pool) => poolTable(pool, largest, room, kinds, ctx)),
       grouped.length ? null : el('p', { text: 'Nothing is mapped at this moment.' }));
   }
 

@@ -55,9 +55,9 @@ export function createTimeline(host, ctx, op) {
     bar.only.setAttribute('aria-pressed', state.only ? 'true' : 'false');
     const seen = plot.exact();
     const drawn = seen && op === 'raster' ?
-      `${count(seen.drawn)} of ${count(cover.allocations)} allocations ` +
-      'are live in a drawn state' + (seen.drawn < cover.allocations ? '; zoom for the rest' : '') :
-        '';
+      (seen.drawn < cover.allocations ? count(seen.drawn) + ' of ' : 'all ') +
+      `${count(cover.allocations)} allocations are live in a drawn state` +
+      (seen.drawn < cover.allocations ? '; zoom for the rest' : '') : '';
     fill(bar.note, state.only ? 'matches only \u00b7 ' + drawn : drawn);
   }
 
