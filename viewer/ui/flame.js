@@ -3,7 +3,7 @@ import { bytes, count, share } from '../core/human.js';
 import { button, choice, el, fill, perFrame } from './dom.js';
 import { createAsker } from './asker.js';
 import { comparedKey, endsOf } from './compared.js';
-import { findingsOf } from './header.js';
+import { baseName, findingsOf } from './header.js';
 import { leaksOf } from './leaks.js';
 import { createTwin } from './twin.js';
 import { align, prepare } from './draw.js';
@@ -26,9 +26,11 @@ function slotOfName(name) {
   return [4, 1, 3, 4, 1][hash % 5];
 }
 
-export function cellName(cell) {
+/** `fileOf`: what of a file is named. */
+export function cellName(cell, fileOf = (file) => file) {
   if (cell.merged) return `${count(cell.merged)} narrower than a pixel`;
-  return cell.file && cell.file !== '??' ? `${cell.file}:${cell.line} ${cell.name}` : cell.name;
+  return cell.file && cell.file !== '??' ? `${fileOf(cell.file)}:${cell.line} ${cell.name}` :
+    cell.name;
 }
 
 /** An amount in the weight that is chosen. */
@@ -65,8 +67,11 @@ function drawCell(g, flame, cell) {
   g.fillStyle = ink;
   const sign = cell.b > cell.a ? '+ ' : cell.b < cell.a ? '\u2212 ' : '';
   const tail = cell.w > 190 ? '  ' + weightText(flame, cell) : '';
-  const most = Math.max(1, Math.floor((cell.w - 8) / 7) - tail.length);
-  g.fillText(shortened(sign + cellName(cell), most) + tail, cell.x + 4, y + rowHeight / 2);
+  const most = Math.floor((cell.w - 8) / 8) - tail.length;
+  // Less than this of a name is none.
+  if (most < 4) return;
+  g.fillText(shortened(sign + cellName(cell, baseName), most) + tail, cell.x + 4,
+    y + rowHeight / 2);
 }
 
 function drawCanvas(flame) {
