@@ -152,7 +152,6 @@ static int run(const struct command *self, int argc, char **argv)
     if (settings.serve || settings.port != 0)
         return view_serve(&settings, files, argv);
     ended = inputs_find(files, argv, &pages.inputs);
-    inputs_sort(&pages.inputs);
     if (ended != EXIT_USAGE) {
         int sound = view_check_picture(&settings, &pages.inputs);
         ended = sound != EXIT_DONE ? sound : ended;
@@ -191,7 +190,7 @@ const struct command cmd_view = {
         "with --serve too.\n",
     .examples = "vramscope view run.pickle # writes run.html\n"
                 "vramscope view run.pickle -o why.html # under another name\n"
-                "vramscope view a.pickle b.pickle -o both.html # two recordings in one page\n"
+                "vramscope view a.pickle b.pickle -o both.html # a beside b, in one page\n"
                 "vramscope view --png run.pickle # writes run.png, for a bug report\n"
                 "vramscope view --svg --by site run.pickle -o why.svg # which lines held it\n"
                 "vramscope view --png --from step:2 --to step:3 run.pickle # only these steps\n"

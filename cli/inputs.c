@@ -12,6 +12,7 @@
 
 #include "command.h"
 #include "message.h"
+#include "own_file.h"
 
 static bool ends(const char *name, size_t len, const char *ending)
 {
@@ -74,6 +75,12 @@ static int by_path(const void *a, const void *b)
     return strcmp(((const struct input *)a)->path, ((const struct input *)b)->path);
 }
 
+static bool is_own_page(const char *path)
+{
+    size_t len = strlen(path), ending = strlen(".html");
+    return len > ending && strcmp(path + len - ending, ".html") == 0 && own_file(path);
+}
+
 static int add_folder(struct inputs *inputs, const char *folder)
 {
     DIR *listing = opendir(folder);
@@ -89,8 +96,9 @@ static int add_folder(struct inputs *inputs, const char *folder)
         if (!is_candidate(entry->d_name))
             continue;
         char *path = joined(folder, entry->d_name);
-        /* Reading a pipe would wait for its writer. */
-        if (path != NULL && (stat(path, &facts) != 0 || !S_ISREG(facts.st_mode)))
+        /* Reading a pipe would wait for its writer, and pages of last time are no recordings. */
+        if (path != NULL &&
+            (stat(path, &facts) != 0 || !S_ISREG(facts.st_mode) || is_own_page(path)))
             free(path);
         else
             wrong = add(inputs, path, true);

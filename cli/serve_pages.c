@@ -1,4 +1,4 @@
-/* serve_pages.c - makes pages, a few at a time, and shares them. */
+/* serve_pages.c - the pages that a server holds: each made once for all who read it. */
 #define _POSIX_C_SOURCE 200809L
 #include "serve_pages.h"
 

@@ -1,4 +1,4 @@
-/* view_file.c - the file that a page or a picture becomes, and its name where none was given. */
+/* view_file.c - writes what `view` makes into the file that is named, or named after its input. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,6 +6,7 @@
 
 #include "message.h"
 #include "output.h"
+#include "own_file.h"
 #include "view.h"
 
 /* "run.pickle.gz" becomes "run" and `ending`; NULL: no memory.  To be freed. */
@@ -48,40 +49,12 @@ static bool replaces_input(const struct pages *p, const char *name)
     return false;
 }
 
-static bool holds(const char *text, size_t len, const char *mark)
-{
-    size_t wanted = strlen(mark);
-    for (size_t at = 0; at + wanted <= len; at++)
-        if (memcmp(text + at, mark, wanted) == 0)
-            return true;
-    return false;
-}
-
-/* Whether this program wrote a file: pages and pictures say so near their beginning,
- * pictures behind a description of each device. */
-static bool is_own(const char *name)
-{
-    enum { HEAD = 1 << 20 };
-    static const char *const marks[] = { "<meta name=\"generator\" content=\"vramscope\">",
-                                         "Drawn by vramscope ", "vramscope:plots" };
-    bool own = false;
-    char *head = malloc(HEAD);
-    FILE *file = head == NULL ? NULL : fopen(name, "rb");
-    size_t len = file == NULL ? 0 : fread(head, 1, HEAD, file);
-    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
-        own = own || holds(head, len, marks[i]);
-    if (file != NULL)
-        fclose(file);
-    free(head);
-    return own;
-}
-
 /* Whether a name that nobody gave is that of a file from elsewhere, which it then has said. */
 static bool replaces_other(const struct pages *p, const char *name)
 {
     struct stat facts;
     if (p->s->common.output != NULL || stat(name, &facts) != 0 || !S_ISREG(facts.st_mode) ||
-        is_own(name))
+        own_file(name))
         return false;
     message("%s exists, and vramscope did not write it; to replace it say -o %s, or name another "
             "file with -o",
@@ -115,7 +88,7 @@ static int write_named(const struct pages *p, const char *name, view_writer *wri
 int view_write_file(const struct pages *p, const char *ending, view_writer *write, const char *said)
 {
     const char *given = p->s->common.output;
-    char *made = given == NULL ? default_name(p->inputs.at[0].path, ending) : NULL;
+    char *made = given == NULL ? default_name(p->path[0], ending) : NULL;
     if (given == NULL && made == NULL) {
         message("out of memory");
         return EXIT_FAILED;

@@ -131,7 +131,7 @@ export function startEngine(files, worker, text) {
   let push = null;
   const asker = createAsker((request) => push(request));
   const runHere = () => {
-    const engine = createEngine(files, createPictureOps(), (work) => inSlices(work, soon));
+    const engine = createEngine(files, createPictureOps(), (work) => inSlices(work, soon), soon);
     push = createQueue(decoding(engine), asker.settle, soon);
     const { kept } = asker;
     asker.kept = null;

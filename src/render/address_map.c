@@ -287,6 +287,8 @@ static uint8_t place_of(const struct scene_device *d, const struct stack_view *v
     }
     if (range < 0)
         return PLACE_UNMAPPED;
+    if (d->range[range].held)
+        return PLACE_HELD;
     size_t at = (size_t)(tally->slot[range] - 1) * (v->W + 1) + c;
     return tally->live[at] > 0 ? PLACE_STRANDED : PLACE_RETURNABLE;
 }

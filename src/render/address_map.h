@@ -8,7 +8,14 @@
 #include "render/scene.h"
 
 /* What the centre of a pixel is. */
-enum map_place { PLACE_UNMAPPED, PLACE_USED, PLACE_PENDING, PLACE_RETURNABLE, PLACE_STRANDED };
+enum map_place {
+    PLACE_UNMAPPED,
+    PLACE_USED,
+    PLACE_PENDING,
+    PLACE_RETURNABLE,
+    PLACE_STRANDED,
+    PLACE_HELD, /* free, of a private pool */
+};
 
 struct map_row {
     uint32_t lane;

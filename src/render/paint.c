@@ -64,6 +64,7 @@ static uint32_t free_pixel(uint8_t place, uint32_t x, uint32_t y, const struct p
 {
     bool hatched = place == PLACE_STRANDED     ? (x + y) % 6 == 0
                    : place == PLACE_RETURNABLE ? x % 4 == 0 && y % 4 == 0
+                   : place == PLACE_HELD       ? x % 8 == 0
                                                : false;
     return hatched ? p->hatch : p->free;
 }

@@ -74,6 +74,7 @@ static enum vrs_status take_reserved(struct view_source *from, struct arena *are
     uint32_t *end = arena_array(arena, uint32_t, ranges->count);
     double *bytes = arena_array(arena, double, ranges->count), *curve;
     struct scene_range *kept = arena_array(arena, struct scene_range, ranges->count);
+    const struct pools *pools = &from->s->r->pools;
     if (born == NULL || end == NULL || bytes == NULL || kept == NULL)
         return vrs_no_memory(err);
     for (uint32_t i = 0; i < ranges->count; i++) {
@@ -88,6 +89,7 @@ static enum vrs_status take_reserved(struct view_source *from, struct arena *are
             .lane = (uint32_t)view_lane_of(from, r->address),
             .base = r->address,
             .bytes = bytes[i],
+            .held = r->pool != 0 && (pools->first[r->pool] != 0 || pools->second[r->pool] != 0),
         };
     }
     struct stack_rows rows = { ranges->count, born, end, bytes, 0, states };

@@ -61,6 +61,7 @@ struct scene_range {
     uint32_t born, end, lane;
     uint64_t base;
     double bytes;
+    bool held; /* in a private pool: what is free there is held for its graphs */
 };
 
 struct scene_device {

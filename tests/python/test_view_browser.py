@@ -5,6 +5,7 @@ import pytest
 from differential import random_recording, writers
 
 import browser as chromium
+import recordings
 from conftest import ROOT, run
 
 EXAMPLES = sorted((ROOT / "examples").glob("*.pickle"))
@@ -66,6 +67,41 @@ def test_views_open_by_their_keys(browser, tmp_path):
     pressed(page, "?", "document.getElementById('help').open")
     page.press("Escape")
     page.wait("!document.getElementById('help').open")
+    sound(page)
+    page.close()
+
+
+def test_pools_are_named_as_elsewhere(browser, tmp_path):
+    """The segments of the address map, in the words of peak; what graphs hold is not stranded."""
+    path = recordings.make("""stack any model.py:1 f
+alloc a 5MiB any
+alloc b 6MiB any
+alloc c 5MiB any pool 7
+alloc d 6MiB any pool 7
+""")
+    page = opened(browser, path, tmp_path)
+    pressed(page, "3", "location.hash.includes('view=map')")
+    seen = "document.querySelector('#view > :not([hidden]) .rows')"
+    page.wait("%s.querySelectorAll('tbody tr[data-row]').length === 2" % seen)
+    rows = page.ask("[...%s.querySelectorAll('tbody tr[data-row]')].map((row) => [...row.cells].map((cell) =>"
+                    " cell.textContent))" % seen)
+    assert [row[1] for row in rows] == ["default \xb7 0x0", "graph 7 \xb7 0x0"]
+    lost = run("fragments", "--at", "peak", "--json", path, expect=0).json()["devices"][0]["result"]["groups"]
+    assert [row[5] for row in rows] == [human(sum(group["stranded_bytes"] for group in lost)), "0 B"]
+    told = run("peak", "--by", "pool", "--json", path, expect=0).json()["devices"][0]["result"]["rows"]
+    assert {row["name"] for row in told} == {"default", "graph 7"}
+    sound(page)
+    page.close()
+
+
+def test_both_curves_of_a_difference_are_there(browser, tmp_path):
+    """In a page of one device too, whose blocks are given back once they are decoded."""
+    page = opened(browser, ROOT / "examples/oom.pickle", tmp_path)
+    page.wait("document.querySelector('#who tr[data-row]') !== null")
+    pressed(page, "7", "document.querySelectorAll('#view > :not([hidden]) .bar canvas').length === 2")
+    inked = page.ask("[...document.querySelectorAll('#view > :not([hidden]) .bar canvas')].map((c) => new Set("
+                     "c.getContext('2d').getImageData(0, c.height >> 1, c.width, 1).data).size)")
+    assert min(inked) > 2
     sound(page)
     page.close()
 

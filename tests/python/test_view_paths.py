@@ -248,11 +248,11 @@ def test_where_is_the_fragmentation(visit, hand):
     who.page.says("#view > :not([hidden])", "segments at the cursor")
     listed = rows(who.page, "#view > :not([hidden])")
     sums = total(who.page, "#view > :not([hidden])")
-    assert sums[0] == "reserved" and size(sums[4]) > 0
-    assert [size(row[4]) for row in listed] == sorted((size(row[4]) for row in listed), reverse=True)
+    assert sums[0] == "reserved" and size(sums[5]) > 0
+    assert [size(row[5]) for row in listed] == sorted((size(row[5]) for row in listed), reverse=True)
     assert 0 < sum(size(row[2]) for row in listed) < size(sums[2]) + 2**25  # those in sight
     note = plain(who.page.text("#view > :not([hidden]) .note"))
-    assert "stranded " + sums[4] in note and "returnable " + sums[5] in note
+    assert "stranded " + sums[5] in note and "returnable " + sums[6] in note
 
 
 CHOOSE = ("(() => { const s = [...document.querySelectorAll('#view > :not([hidden]) .bar select')].find((s) =>"

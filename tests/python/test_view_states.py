@@ -355,7 +355,7 @@ def test_an_altered_page_says_so(browser, tmp_path, begins, gone, says):
     page_file.write_text(text[:cut.start()] + ("*!*!" if "id=\"head" not in begins else "") + text[cut.end():],
                          encoding="utf-8")
     page = browser.open(page_file.as_uri(), 1280, 800)
-    page.wait("!document.getElementById('alarm').hidden")
+    page.wait("document.getElementById('alarm')?.hidden === false")
     assert page.text("#alarm") == says
     assert "model.py" in page.text("#report") and not page.ask("document.getElementById('report').hidden")
     page.ask("new Promise((done) => setTimeout(done, 200))")

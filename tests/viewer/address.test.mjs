@@ -3,7 +3,8 @@ import test from 'node:test';
 import assert from 'node:assert/strict';
 import { makeModel, manyModels, oracle } from './synthetic.mjs';
 import { shownOf } from './plain.mjs';
-import { blockBytes, eventsAround, mapExtent, mapPicture, mapRows, PLACE, rangeFinder,
+import { mapPicture, mapRows } from './whole.mjs';
+import { blockBytes, eventsAround, mapExtent, PLACE, rangeFinder,
   SEGMENT_FLAGS, segmentsAt } from '../../viewer/core/address.js';
 
 const NONE = 0xffffffff;
@@ -200,6 +201,24 @@ test('bars at a state: reserved, used, free and its largest run', () => {
       assert.deepEqual(keys, keys.slice().sort(order));
     }
   }
+});
+
+test('where no table tells of segments, ranges name pool and stream; private pools are held', () => {
+  const model = makeModel(4, { events: 400 });
+  const plain = segmentsAt(model, 200);
+  delete model.range.segment;
+  model.segment = { rows: 0 };
+  model.range.pool = Uint8Array.from({ length: model.range.rows }, (_, i) => i % 3);
+  model.range.stream = Uint8Array.from({ length: model.range.rows }, (_, i) => i % 2);
+  model.head = { ...model.head, pools: ['unknown', 'default', 'pool 2'] };
+  const bars = segmentsAt(model, 200);
+  const rangeOf = (bar) => bar.ranges[0];
+  assert.equal(bars.length, plain.length);
+  for (const bar of bars) {
+    assert.deepEqual([bar.pool, bar.stream, bar.flags], [rangeOf(bar) % 3, rangeOf(bar) % 2,
+      rangeOf(bar) % 3 === 2 ? SEGMENT_FLAGS.graph : 0]);
+  }
+  assert.equal(new Set(bars.map((bar) => bar.flags)).size, 2);
 });
 
 test('a hole between mappings ends a free run', () => {

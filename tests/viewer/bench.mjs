@@ -7,10 +7,8 @@
 import { makeShape, SHAPES } from './shapes.mjs';
 import { pyramid, requested } from '../../viewer/core/curves.js';
 import { shownStates } from '../../viewer/core/columns.js';
-import { groupSums, groupsPicture, stackPicture }
-  from '../../viewer/core/raster.js';
-import { eventsAround, mapExtent, mapPicture, mapRows, segmentsAt }
-  from '../../viewer/core/address.js';
+import { groupSums, groupsPicture, mapPicture, mapRows, stackPicture } from './whole.mjs';
+import { eventsAround, mapExtent, segmentsAt } from '../../viewer/core/address.js';
 import { flame, layout } from '../../viewer/core/tree.js';
 import { parse, run } from '../../viewer/core/query.js';
 import { diffRows } from '../../viewer/core/diff.js';

@@ -1,7 +1,7 @@
 // columns.test.mjs - what a column shows: a maximum of its span, the earliest, never one less.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { columnOf, columnSpan, shownStates, stateAt, timeColumns, timeSpan }
+import { columnSpan, shownStates, timeColumns, timeSpan }
   from '../../viewer/core/columns.js';
 import { pyramid, requested } from '../../viewer/core/curves.js';
 import { manyModels, random } from './synthetic.mjs';
@@ -85,22 +85,6 @@ test('zooming in never lowers a maximum', () => {
   }
 });
 
-test('the column of a state is one whose span holds it', () => {
-  const r = random(5);
-  for (let round = 0; round < 3000; round++) {
-    const states = 1 + Math.floor(r() * 4000);
-    const v0 = Math.floor(r() * states);
-    const v1 = v0 + 1 + Math.floor(r() * (states - v0));
-    const W = 1 + Math.floor(r() * 1600);
-    const p = v0 + Math.floor(r() * (v1 - v0));
-    const c = columnOf(p, v0, v1, W);
-    const [a, b] = columnSpan(v0, v1, W, c, states);
-    assert.ok(a <= p && p < b, `${p} in [${a}, ${b}), column ${c} of ${W}, [${v0}, ${v1})`);
-  }
-  assert.equal(columnOf(0, 50, 60, 10), 0);
-  assert.equal(columnOf(99, 50, 60, 10), 9);
-});
-
 test('time columns hold every state in force, and the peak', () => {
   for (const [name, model] of manyModels(6)) {
     if (!model.time || model.states < 2) continue;
@@ -135,8 +119,4 @@ test('events of one microsecond share a column', () => {
       .filter(([a, b]) => a <= 2 && 3 < b);
     assert.ok(owners.length >= 1);
   }
-  assert.equal(stateAt(time, 5), 4);
-  assert.equal(stateAt(time, 4.9), 1);
-  assert.equal(stateAt(time, -1), 0);
-  assert.equal(stateAt(time, 99), 5);
 });

@@ -38,3 +38,11 @@ test('never 1024.00 below GiB, and more bytes never read as fewer of the same un
     last = value;
   }
 });
+
+test('pools have the names of peak', () => {
+  const none = '18446744073709551615';
+  for (const [pair, name] of [[`(${none}, ${none})`, 'unknown'], ['(0, 0)', 'default'],
+    ['(0, 2)', 'pool 2'], ['(7, 0)', 'graph 7'], ['(3, 1)', 'pool 3, 1'], [undefined, 'unknown']]) {
+    assert.equal(human.poolName(pair), name);
+  }
+});

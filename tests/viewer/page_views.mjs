@@ -12,7 +12,8 @@ import { decodeDevice } from '../../viewer/core/decode.js';
 import { createPictureOps } from '../../viewer/core/pictures.js';
 import { atOnce, isWork } from '../../viewer/core/slices.js';
 import { groupRows, liveAt } from '../../viewer/core/live.js';
-import { makeInks, paintPicture, slotsOf } from '../../viewer/ui/paint.js';
+import { slotsOf } from '../../viewer/ui/colours.js';
+import { makeInks, paintPicture } from '../../viewer/ui/paint.js';
 import { paintMap } from '../../viewer/ui/map.js';
 
 const ops = createPictureOps();

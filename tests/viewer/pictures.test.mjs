@@ -131,6 +131,20 @@ test('trees sum to the live set, and their cells have words', async () => {
   assert.equal(tree.total[0], churn.churn);
 });
 
+test('a tree of leaks is of what the steps left at their sites', async () => {
+  const model = makeModel(6, { events: 900, neverFreed: 0.3 });
+  const call = await engineOf(model);
+  const { rows } = await call('leaks', { by: 'site' });
+  const sites = [rows[0].name, rows[2].name, 'nowhere'];
+  const tree = await call('tree', { of: 'leaks', sites, state: 5 });
+  assert.ok(rows.length > 3 && rows[2].total > 0);
+  assert.equal(tree.total[0], rows[0].total + rows[2].total);
+  assert.equal(tree.cells[0].total, tree.total[0]);
+  assert.equal(tree.count[0], [rows[0], rows[2]].flatMap((row) => [...row.count])
+    .reduce((n, one) => n + one, 0));
+  assert.equal((await call('tree', { of: 'leaks', sites: [] })).total[0], 0);
+});
+
 test('a tree of a difference has both ends, and knows a filter', async () => {
   const model = makeModel(6, { events: 800 });
   const call = await engineOf(model);

@@ -3,7 +3,7 @@ import test from 'node:test';
 import assert from 'node:assert/strict';
 import { makeModel, manyModels, oracle, random } from './synthetic.mjs';
 import { firstDifference, plainStackPicture, shownOf, spans } from './plain.mjs';
-import { groupSums, groupsPicture, stackPicture } from '../../viewer/core/raster.js';
+import { groupSums, groupsPicture, stackPicture } from './whole.mjs';
 
 /* Views of a model: ranges, heights, y spans, orders and masks. */
 function* views(model, curve) {

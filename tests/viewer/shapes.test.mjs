@@ -5,7 +5,7 @@ import { makeShape, SHAPES } from './shapes.mjs';
 import { firstDifference, plainStackPicture } from './plain.mjs';
 import { pyramid, requested } from '../../viewer/core/curves.js';
 import { shownStates } from '../../viewer/core/columns.js';
-import { stackPicture } from '../../viewer/core/raster.js';
+import { stackPicture } from './whole.mjs';
 import { segmentsAt } from '../../viewer/core/address.js';
 
 const SMALL = { allocs: 9000, live: 700, stacks: 300, strings: 200 };

@@ -2,6 +2,8 @@
 import test from 'node:test';
 import assert from 'node:assert/strict';
 import { atOnce, inSlices, isWork, SLICE, STRIDE, strides } from '../../viewer/core/slices.js';
+import { answers } from '../../viewer/core/answers.js';
+import { createDevice } from '../../viewer/core/device.js';
 import { createEngine } from '../../viewer/core/engine.js';
 import { createPictureOps } from '../../viewer/core/pictures.js';
 import { groupsWork, stackWork } from '../../viewer/core/raster.js';
@@ -52,6 +54,38 @@ test('an engine in slices gives the answers of one at once', async () => {
   }
   assert.deepEqual(answers[1], answers[0]);
   assert.ok(paused > 40, `${paused} pauses`);
+});
+
+test('decoding lets others work before each column', async () => {
+  const { head, blocks } = packModel(makeModel(4, { events: 600 }));
+  const columns = Object.values(head.tables).filter((table) => table.rows > 0)
+    .flatMap((table) => Object.keys(table.columns));
+  let pauses = 0;
+  const call = createEngine([{ devices: [head] }], {}, undefined, async () => { pauses++; });
+  for (const [n, bytes] of blocks.entries()) await call('block', { n, bytes });
+  await call('cover', { wait: true });
+  assert.equal(pauses, columns.length + 1, 'the last is before references are checked');
+});
+
+test('no step makes two of the tables that a device makes once', async () => {
+  const size = { W: 80, H: 60, x: { mode: 'events', from: 0, to: 500 }, by: 'site', state: 300 };
+  const ops = { ...answers, ...createPictureOps() };
+  for (const op of ['raster', 'groups', 'map', 'live']) {
+    const d = createDevice(makeModel(4, { events: 600 }));
+    const made = new Set();
+    for (const name of ['curve', 'pyramid', 'grouping', 'bands', 'order']) {
+      const make = d[name];
+      d[name] = (...args) => {
+        made.add(name);
+        return make(...args);
+      };
+    }
+    const work = await ops[op](d, size);
+    for (let before = 0; !work.next().done; before = made.size) {
+      assert.ok(made.size <= before + 1, `${op}: ${[...made]}`);
+    }
+    assert.ok(made.has('curve') && made.has('grouping'), op);
+  }
 });
 
 test('pictures of many allocations stand still often', () => {

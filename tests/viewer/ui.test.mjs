@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
-import { applied, createStore, firstState, limitX, panned, revealed,
-  zoomed } from '../../viewer/ui/store.js';
+import { limitX, panned, revealed, zoomed } from '../../viewer/ui/span.js';
+import { applied, createStore, firstState } from '../../viewer/ui/store.js';
 import { actionOf, keyNames, table as keys } from '../../viewer/ui/keys.js';
-import { sortRows, toCsv, toJson, visibleRows } from '../../viewer/ui/table.js';
+import { toCsv, toJson } from '../../viewer/ui/rows.js';
+import { sortRows, visibleRows } from '../../viewer/ui/table.js';
 import { eventName, parseBytes, shortened, shown } from '../../viewer/ui/text.js';
 import { byteLabel, eventTicks, ticks } from '../../viewer/ui/axis.js';
 import { bandsOf, columnOf, groupsIn, placeIn, runsOf } from '../../viewer/ui/picture.js';
@@ -13,7 +14,8 @@ import { foldStack, stackText } from '../../viewer/ui/details.js';
 import { editorLink } from '../../viewer/ui/editor.js';
 import { fileName } from '../../viewer/ui/export.js';
 import { findingsOf, placeOf } from '../../viewer/ui/header.js';
-import { makeInks, paintPicture, slotsOf } from '../../viewer/ui/paint.js';
+import { slotsOf } from '../../viewer/ui/colours.js';
+import { makeInks, paintPicture } from '../../viewer/ui/paint.js';
 import { areasOf, createSvg } from '../../viewer/ui/svg.js';
 import { termOf } from '../../viewer/ui/search.js';
 import { wheelFactor, wheelPixels } from '../../viewer/ui/gesture.js';
@@ -22,7 +24,7 @@ import { childCells } from '../../viewer/ui/twin.js';
 import { chosenRows, drawRows, pinsOf, shownRows } from '../../viewer/ui/map.js';
 import { sidesOf, stateOf } from '../../viewer/ui/compared.js';
 import { joined } from '../../viewer/ui/leaks.js';
-import { poolName, poolsOf } from '../../viewer/ui/allocator.js';
+import { poolsOf } from '../../viewer/ui/allocator.js';
 
 const limits = { states: 1000, peak: 400, time: [0, 5000] };
 
@@ -378,16 +380,15 @@ test('the parts of a segment fill it, and say what its free memory is', () => {
     streams: ['0x0'] };
   const pools = poolsOf([bar(4096, 100, [{ at: 10, size: 20, row: 5 }, { at: 40, size: 60, row: 6,
     pending: true }]),
-    bar(8192, 50, []), bar(9000, 10, [], 2, 2)], device);
+    bar(8192, 50, [], 0, 0), bar(9000, 10, [], 2, 2)], device);
   assert.deepEqual(pools.map((p) => p.name), ['pool default \u00b7 stream 0x0',
-    'pool private (3, 1) \u00b7 stream 0x0']);
+    'pool 3, 1 \u00b7 stream 0x0']);
   const [first, second] = pools[0].segments;
   assert.deepEqual(first.parts.map((p) => [p.kind, p.bytes]), [['stranded', 10], ['used', 20],
     ['stranded', 10], ['pending', 60]]);
   assert.deepEqual([first.stranded, second.returnable, second.stranded], [20, 50, 0]);
   assert.deepEqual(pools[1].segments[0].parts.map((p) => p.kind), ['held']);
   assert.equal(pools[1].segments[0].stranded + pools[1].segments[0].returnable, 0);
-  assert.equal(poolName(device.pools[0]), 'unknown');
 });
 
 test('rows of the map: all, those mapped at the cursor, the most stranded first', () => {

@@ -3,7 +3,7 @@
 // A lane is a compressed address: unmapped gaps are taken out, the unit is 512 bytes.  A map row is
 // a stretch of lanes that belong together; offsets in it are bytes.
 
-import { atOnce, strides } from './slices.js';
+import { strides } from './slices.js';
 import { columnsOf } from './intervals.js';
 import { known } from './unpack.js';
 
@@ -26,9 +26,12 @@ function segmentOf(model, range) {
   return model.range.segment ? model.range.segment[range] : range;
 }
 
+/* Where no table tells of segments, each range is one, and private pools are those of graphs. */
 function segmentFlags(model, segment) {
-  const { segment: table } = model;
-  return table && table.flags && segment < table.rows ? table.flags[segment] : 0;
+  const { segment: table, range, head } = model;
+  if (table?.flags && segment < table.rows) return table.flags[segment];
+  const pool = head?.pools?.[range.pool?.[segment]] ?? 'unknown';
+  return pool === 'unknown' || pool === 'default' ? 0 : SEGMENT_FLAGS.graph;
 }
 
 function laneCount(model, range) {
@@ -71,11 +74,6 @@ export function rangeFinder(model) {
 
 /** Rows of the map in order of address: { lane, lanes, bytes, base, ranges, segments }; rowOf, of
  * each range, and rangeOf, of each allocation, are -1 where unknown; unplaced sums the latter. */
-export function mapRows(model) {
-  return atOnce(mapRowsWork(model));
-}
-
-/** The same as work. */
 export function* mapRowsWork(model) {
   const rows = [];
   const rowOf = new Int32Array(model.range ? model.range.rows : 0).fill(-1);
@@ -297,11 +295,6 @@ function placesOf(model, { shown, H }, ids, ranges, tally) {
  * rows laid end to end, H, mask.  Pixel row 0 is on top.  Returns for each pixel the allocation
  * over its centre (`ids`, -1 none), the range there, what that place is (`kinds`, PLACE), and the
  * fraction of its bytes in use (`used`) and mapped (`mapped`, unless view.mapped is false). */
-export function mapPicture(model, map, view) {
-  return atOnce(mapWork(model, map, view));
-}
-
-/** The same as work. */
 export function* mapWork(model, map, view) {
   const firstOf = columnsOf(view.shown);
   const pixels = pixelRows(view);
@@ -333,8 +326,9 @@ function barsAt(model, p) {
     let bar = bars.get(segment);
     if (!bar) {
       bar = { segment, base: range.base[i], bytes: 0, ranges: [], gaps: [],
-        stream: column(model.segment, 'stream', segment, 0),
-        pool: column(model.segment, 'pool', segment, 0), flags: segmentFlags(model, segment),
+        stream: column(model.segment, 'stream', segment, range.stream?.[i] ?? 0),
+        pool: column(model.segment, 'pool', segment, range.pool?.[i] ?? 0),
+        flags: segmentFlags(model, segment),
         stack: column(model.segment, 'stack', segment, 0),
         used: 0, requested: 0, pending: 0, free: 0, largest: 0, estimate: false, blocks: [] };
       bars.set(segment, bar);
@@ -387,7 +381,7 @@ export function segmentsAt(model, p, find = rangeFinder(model)) {
   return bars.sort((a, b) => a.pool - b.pool || a.stream - b.stream || a.base - b.base);
 }
 
-export const EVENT_KINDS = ['segment_alloc', 'segment_free', 'segment_map', 'segment_unmap', 'oom',
+const EVENT_KINDS = ['segment_alloc', 'segment_free', 'segment_map', 'segment_unmap', 'oom',
   'snapshot', 'retry'];
 
 function eventsOfRows(model, first, last) {

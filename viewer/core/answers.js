@@ -17,11 +17,15 @@ function groupsOf(d, by, p) {
 }
 
 /* {state, by}: who is alive. `bytes` is the curve; with what no allocation explains (`adjust`). */
-function live(d, { state, by }) {
+function* live(d, { state, by }) {
   const { model } = d;
+  d.curve();
+  yield;
   const p = stateOf(d, state);
   const groups = groupsOf(d, by, p);
+  yield;
   const alive = liveAt(model, p);
+  yield;
   const rows = groupRows(model, alive, groups, p);
   const { active, pending } = sumsOf(model, alive, p);
   return {

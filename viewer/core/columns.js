@@ -1,5 +1,5 @@
 // columns.js - which state a column of pixels shows: of those it stands for, the one with most.
-import { firstAbove, peakIn } from './curves.js';
+import { peakIn } from './curves.js';
 
 /** The span [a, b) of states of column `c`, when W columns stand for the states [v0, v1). */
 export function columnSpan(v0, v1, W, c, states) {
@@ -67,15 +67,4 @@ export function timeEdges(time, t0, t1, W) {
     const t = t0 + ((t1 - t0) * c) / W;
     return c === W && t >= time[time.length - 1] ? time.length : firstFrom(time, t);
   });
-}
-
-/** The column that stands for state `p`, the last one of them; where it is outside, the nearest. */
-export function columnOf(p, v0, v1, W) {
-  const c = Math.ceil(((p + 1 - v0) * W) / (v1 - v0)) - 1;
-  return Math.min(Math.max(0, c), W - 1);
-}
-
-/** The state in force at time `t`: the last one that has begun. */
-export function stateAt(time, t) {
-  return Math.max(0, firstAbove(time, t) - 1);
 }

@@ -1,4 +1,5 @@
 // decode.js - the packed tables of a device become the model that all other modules take.
+import { poolName } from './human.js';
 import { columnError, decodeColumn } from './unpack.js';
 
 const NONE32 = 0xffffffff;
@@ -44,8 +45,8 @@ function hasBytes(spec, rows) {
   return spec.const === undefined && rows > 0;
 }
 
-/* Decodes the columns of a table that are here and not in `have`, by name. */
-async function decodeTable(table, head, blocks, have) {
+/* Decodes the columns of a table that are here and not in `have`, by name; pauses before each. */
+async function decodeTable(table, head, blocks, have, pause) {
   const got = {};
   const { must, may } = COLUMNS[table];
   for (const column of [...must, ...may]) {
@@ -63,6 +64,7 @@ async function decodeTable(table, head, blocks, have) {
     if (spec.rows !== head.rows && name !== 'string.bytes') {
       throw columnError(name, `${spec.rows} rows where the table has ${head.rows}`);
     }
+    await pause();
     got[column] = await decodeColumn(spec, bytes, name);
     have.add(name);
   }
@@ -206,7 +208,8 @@ function emptyModel(head) {
   return {
     name: head.name ?? `${head.kind ?? 'cuda'}:${head.device ?? 0}`, states,
     adjust: head.adjust_bytes ?? 0, time: null,
-    head: { ...head, categories: (head.categories ?? []).map((c) => (c.name ? c : { name: c })) },
+    head: { ...head, categories: (head.categories ?? []).map((c) => (c.name ? c : { name: c })),
+      pools: (head.pools ?? []).map(poolName) },
     alloc: { rows: 0, born: none(), end: none(), bytes: new Float64Array(0) },
     range: { rows: 0, born: none(), end: none(), lane: none(), base: new Float64Array(0),
       bytes: new Float64Array(0) },
@@ -218,14 +221,16 @@ function emptyModel(head) {
   };
 }
 
-/** Decodes into `model` what has come since; true when nothing is missing any more. */
-export async function decodeMore(model, blocks) {
+/** Decodes into `model` what has come since; true when nothing is missing any more.  `pause` lets
+ * others work between two columns. */
+export async function decodeMore(model, blocks, pause = () => {}) {
   const tables = model.head.tables ?? {};
   let waits = false;
   for (const table of Object.keys(COLUMNS)) {
     const head = Object.hasOwn(tables, table) ? tables[table] : null;
     if (!head || head.rows === 0) continue;
-    place(model, table, head, await decodeTable(table, head, blocks, model.have));
+    place(model, table, head, await decodeTable(table, head, blocks, model.have,
+      pause));
     for (const column of Object.keys(head.columns)) {
       const known = COLUMNS[table].must.concat(COLUMNS[table].may).includes(column);
       if (known && !model.have.has(`${table}.${column}`)) waits = true;
@@ -233,6 +238,7 @@ export async function decodeMore(model, blocks) {
   }
   model.whole = !waits;
   if (model.whole) {
+    await pause();
     checkReferences(model);
     model.packed = {};
   }
@@ -241,9 +247,9 @@ export async function decodeMore(model, blocks) {
 
 /** The model of a device, of the blocks that are here; `model.whole` says whether that is all.
  * What a writer left out stays undefined. Fails with an error that names the column. */
-export async function decodeDevice(head, blocks) {
+export async function decodeDevice(head, blocks, pause = undefined) {
   const model = emptyModel(head);
-  await decodeMore(model, blocks);
+  await decodeMore(model, blocks, pause);
   return model;
 }
 

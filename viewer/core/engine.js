@@ -29,25 +29,25 @@ function firstOf(head, blocks) {
 }
 
 /* Decodes what has come, in turn; `first` is when allocations are here, `whole` when all is. */
-function createLoad(head, blocks, only) {
+function createLoad(head, blocks, only, pause) {
   const load = { device: null, first: signal(), whole: signal(), busy: Promise.resolve() };
   const fail = (error) => {
     load.first.reject(error);
     load.whole.reject(error);
   };
   const step = async () => {
-    load.device ??= createDevice(await decodeDevice(head, []));
+    load.device ??= createDevice(await decodeDevice(head, [], pause));
     const { device } = load;
     const { model } = device;
     device.cover ??= await decodeWhole(head.tables, 'cover', blocks);
-    if (!model.whole) await decodeMore(model, firstOf(head, blocks));
+    if (!model.whole) await decodeMore(model, firstOf(head, blocks), pause);
     if (model.alloc.rows > 0 || model.whole) load.first.resolve();
-    if (!model.whole) await decodeMore(model, blocks);
+    if (!model.whole) await decodeMore(model, blocks, pause);
     if (model.whole) load.first.resolve();
     if (!model.whole) return;
     load.whole.resolve();
-    // Nobody else will ask for them.
-    if (only) blocks.fill(undefined);
+    // Nobody else will ask for them, but for the curves in the first.
+    if (only) blocks.fill(undefined, 1);
   };
   load.more = () => (load.busy = load.busy.then(step).catch(fail));
   load.cut = (why) => load.busy.then(() => {
@@ -81,9 +81,10 @@ function finished(made, run) {
  * block {n, bytes or error}: a block is here; end: no more will come; cover {wait}: the summary of
  * a device, now, when its allocations are here ('first') or when all is (true); covers: of each
  * device of each file what was computed beforehand, or null; decodes no device.  `run` does long
- * work, which operations give as generators (slices.js).
+ * work, which operations give as generators (slices.js); `pause` lets others work while columns are
+ * decoded.
  */
-export function createEngine(files, more = {}, run = atOnce) {
+export function createEngine(files, more = {}, run = atOnce, pause = undefined) {
   const ops = { ...answers, ...more };
   const blocks = [];
   const loads = new Map();
@@ -99,7 +100,7 @@ export function createEngine(files, more = {}, run = atOnce) {
     if (!load) {
       // A page keeps the columns of few devices: those that were asked for last.
       if (loads.size >= KEPT) loads.delete(loads.keys().next().value);
-      load = createLoad(head, blocks, only);
+      load = createLoad(head, blocks, only, pause);
       if (ended) load.cut(missing);
     }
     loads.delete(key);

@@ -88,3 +88,11 @@ export function duration(us) {
   const hours = Math.floor(minutes / 60);
   return `${hours} h ${padded(minutes % 60, 2)} min ${padded(seconds % 60, 2)} s`;
 }
+
+/** A pool that the head writes by its two numbers, as `vramscope peak --by pool` calls it. */
+export function poolName(text) {
+  const [a, b] = String(text).match(/\d+/g) ?? [];
+  if (b === undefined || a === '18446744073709551615') return 'unknown';
+  if (a === '0') return b === '0' ? 'default' : `pool ${b}`;
+  return b === '0' ? `graph ${a}` : `pool ${a}, ${b}`;
+}

@@ -35,6 +35,15 @@ function stepOfRows(model, steps) {
   return of;
 }
 
+/** Rows that steps leave at the end, of the groups that bear one of those names. */
+export function leftUnder(model, { of, names }, wanted) {
+  const stepOf = stepOfRows(model, stepsOf(model));
+  const counts = names.map((name) => wanted.includes(name));
+  const { end, rows } = model.alloc;
+  const left = new Uint32Array(rows).map((_, r) => r);
+  return left.filter((r) => stepOf[r] >= 0 && end[r] >= model.states && counts[of[r]]);
+}
+
 /** Survivors at state p (default the end) by group and step of birth: rows { group, name, bytes[K],
  * count[K], total, first (step first seen) }, most bytes first.  of: group of each alloc row. */
 export function survivorsBy(model, { of, names }, p = model.states - 1, steps = stepsOf(model)) {

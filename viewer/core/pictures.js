@@ -10,7 +10,7 @@ import { groupSumsWork, groupsWork, stackWork } from './raster.js';
 import { strides } from './slices.js';
 import { FRAME_CLASSES } from './row.js';
 import { isBefore, liveAt } from './live.js';
-import { stepsOf, survivorsBy } from './leaks.js';
+import { leftUnder, stepsOf, survivorsBy } from './leaks.js';
 
 // Bits of a pixel's mark, above the shade.
 const EXCLUDED = 8;
@@ -169,10 +169,17 @@ function* painted(d, ids, of, excluded, W) {
   return { group, mark };
 }
 
-function* view(d, args) {
+/* The shown states; what they rest on is made once, each in a step of its own. */
+function* columnsWork(d, { x, W }) {
   d.curve();
   yield;
-  const { shown, edges, span } = d.columns(args.x, args.W);
+  d.pyramid();
+  yield;
+  return d.columns(x, W);
+}
+
+function* view(d, args) {
+  const { shown, edges, span } = yield* columnsWork(d, args);
   yield;
   const mask = maskOf(d, args);
   const only = args.only && mask ? mask : undefined;
@@ -185,6 +192,8 @@ function* view(d, args) {
 function* raster(d, args) {
   const v = yield* view(d, args);
   const { of, names } = d.grouping(named(args.by));
+  yield;
+  d.bands(named(args.by));
   yield;
   const order = args.by && args.by !== 'birth' ? d.order(args.by) : undefined;
   const { shown, only, H, W, y0, y1 } = v;
@@ -200,10 +209,12 @@ function* groups(d, args) {
   const v = yield* view(d, args);
   const by = named(args.by);
   const { of, names } = d.grouping(by);
+  yield;
+  const bands = d.bands(by);
   const { shown, only, H, W, y0, y1 } = v;
   yield;
   const picture = yield* groupsWork(d.model, { shown, groupOf: of, groups: names.length,
-    bands: d.bands(by), mask: only, y0, y1, H });
+    bands, mask: only, y0, y1, H });
   const { ids, sums, parts } = picture;
   return { W, H, y0, y1, shown, span: v.span, ids, sums, parts, groups: names.length,
     group: Uint16Array.from(ids, (id) => Math.max(0, id)), mark: new Uint8Array(ids.length),
@@ -219,14 +230,16 @@ function* mapOf(d) {
 
 /* {x, W, H, y0, y1, by, query, chosen}: the address map; y in bytes of its rows end to end. */
 function* map(d, args) {
-  const { shown, span } = d.columns(args.x, args.W);
+  const { shown, span } = yield* columnsWork(d, args);
   yield;
   const rows = yield* mapOf(d);
   const extent = mapExtent(rows, args.chosen ?? null);
   const [y0, y1] = [args.y0 ?? 0, args.y1 ?? Math.max(1, extent.bytes)];
   const picture = yield* mapWork(d.model, rows,
     { shown, chosen: args.chosen ?? null, y0, y1, H: args.H });
+  yield;
   const { of, names } = d.grouping(named(args.by));
+  yield;
   return { W: args.W, H: args.H, y0, y1, shown, span, ...picture, groups: names.length,
     ...(yield* painted(d, picture.ids, of, maskOf(d, args), args.W)), tops: extent.tops,
     bytes: extent.bytes, rows: rows.rows.map(({ lane, bytes, base }) => ({ lane, bytes, base })),
@@ -235,11 +248,12 @@ function* map(d, args) {
 
 /* ---- trees ---- */
 
-function rowsOf(d, { of = 'cursor', state, a, b }) {
+function rowsOf(d, { of = 'cursor', state, a, b, sites }) {
   const { model } = d;
   switch (of) {
     case 'cursor': return liveAt(model, Math.min(Math.max(0, state ?? 0), model.states - 1));
     case 'peak': return liveAt(model, d.peak());
+    case 'leaks': return leftUnder(model, d.grouping('site'), sites);
     case 'survivors': return survivors(model, a, b);
     case 'churn': return bornIn(model, a, b);
     default: throw new Error(`no tree is of ${of}`);
@@ -266,9 +280,9 @@ function wordsOf(model, made, n) {
     file: string[frame.file[f]], line: frame.line ? frame.line[f] : 0, own: isOwn(model, f) };
 }
 
-/* {of, state, a, b, weight, root, library, query, only, width, top}: the tree and its cells; of:
- * cursor, peak, survivors or churn of the states a to b, or diff, then a and b are {file, dev,
- * state}: cells have `a` and `b` too. */
+/* {of, state, a, b, sites, weight, root, library, query, only, width, top}: the tree and its cells;
+ * of: cursor, peak, leaks (what steps left at those sites), survivors or churn of the states a to
+ * b, or diff, then a and b are {file, dev, state}: cells have `a` and `b` too. */
 function treeOf(d, rows, args) {
   const { model } = d;
   const options = { weight: args.weight, root: args.root,

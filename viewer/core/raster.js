@@ -4,7 +4,7 @@
 // top as in ImageData.  Sums are integers below 2^53, so taking several rows together changes
 // nothing: the picture in blocks equals the plain one in every pixel.
 
-import { atOnce, strides } from './slices.js';
+import { strides } from './slices.js';
 import { columnsOf } from './intervals.js';
 
 // Neighbours in stack order that are laid together; 8 and 32 were within 1.4 times.
@@ -137,11 +137,6 @@ function layBlock(picture, block, low, high, scale) {
  * for the rows that take part; then nothing unattributed lies beneath), y0 and y1 in bytes, H.
  * Returns ids (W * H rows of alloc, -1 none), the sum of each column, and how many rows are live
  * in a drawn state. */
-export function stackPicture(model, view) {
-  return atOnce(stackWork(model, view));
-}
-
-/** The same as work. */
 export function* stackWork(model, view) {
   const W = view.shown.length;
   const scale = scaleOf(view);
@@ -167,11 +162,6 @@ export function* stackWork(model, view) {
 }
 
 /** Bytes of each group in each column, Float64Array(groups * W), group by group. */
-export function groupSums(model, view) {
-  return atOnce(groupSumsWork(model, view));
-}
-
-/** The same as work. */
 export function* groupSumsWork(model, { shown, groupOf, groups, mask }) {
   const { bytes } = model.alloc;
   const W = shown.length;
@@ -196,11 +186,6 @@ export function* groupSumsWork(model, { shown, groupOf, groups, mask }) {
 }
 
 /** One band per group: ids are groups.  `bands` orders them from the bottom, default 0, 1, … */
-export function groupsPicture(model, view) {
-  return atOnce(groupsWork(model, view));
-}
-
-/** The same as work. */
 export function* groupsWork(model, view) {
   const { shown, groups, bands, H } = view;
   const W = shown.length;

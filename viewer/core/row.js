@@ -11,7 +11,7 @@ const SURE = [null, 'low', 'medium', 'high'];
 export const FRAME_CLASSES = ['native', 'torch', 'generated', 'library', 'std', 'user'];
 
 /** The frames of a stack, innermost first: {func, file, line, class, kind (1: the user's own)}. */
-export function framesOf(model, stack) {
+function framesOf(model, stack) {
   const { frame, string } = model;
   const list = [];
   for (let s = stack; s > 0; s = model.stack.caller[s]) {
@@ -31,7 +31,7 @@ function culpritOf(frames) {
 }
 
 /** The address of a row, or null: the range that was mapped there when it was born. */
-export function addressOf(model, row) {
+function addressOf(model, row) {
   const { lane, skew, born } = model.alloc;
   const { range } = model;
   if (!lane || lane[row] === NONE) return null;

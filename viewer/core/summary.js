@@ -10,7 +10,7 @@ const KIND = { step: 0, phase: 1, annotation: 2 };
 const EVENT = { unmap: 3, snapshot: 5, retry: 6 };
 
 /** Marks of a kind: {first, last, name}. Steps without a name are numbered. */
-export function marksOf(model, kind) {
+function marksOf(model, kind) {
   const { mark, string } = model;
   const list = [];
   for (let i = 0; i < mark.rows; i++) {
@@ -39,7 +39,7 @@ function peaksOf(d) {
 }
 
 /** The groupings that the columns of a model allow. */
-export function groupingsOf(model) {
+function groupingsOf(model) {
   const { alloc, stack } = model;
   const stacks = stack.rows > 1;
   const can = { category: alloc.cat, site: stacks && (stack.site ?? stack.culprit),

@@ -61,7 +61,7 @@ async function drain(reader, into) {
 
 /** The `size` bytes of a zlib stream. The stream is written whole and drained as it goes: twice as
  * fast as through a Response. */
-export async function inflate(bytes, size) {
+async function inflate(bytes, size) {
   if (size > bytes.length * RATIO_MOST) throw new Error(ALTERED);
   if (typeof DecompressionStream === 'undefined') {
     throw new Error('this browser cannot unpack it (no DecompressionStream)');

@@ -4,7 +4,7 @@ import { stackText } from './details.js';
 import { nextGrouping } from './panels.js';
 import { columnOf } from './picture.js';
 import { printPage } from './print.js';
-import { panned, revealed, zoomed } from './store.js';
+import { panned, revealed, zoomed } from './span.js';
 
 const factor = 1.5;
 const places = ['top', 'overview', 'view', 'details', 'who'];

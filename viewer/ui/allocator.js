@@ -1,9 +1,10 @@
 // allocator.js - the allocator at the cursor: a bar per segment, and the events around it.
-import { bytes, count } from '../core/human.js';
+import { bytes, count, poolName } from '../core/human.js';
 import { createAsker } from './asker.js';
 import { button, el, fill, perFrame } from './dom.js';
 import { prepare } from './draw.js';
-import { hatch, slotColour } from './paint.js';
+import { slotColour } from './colours.js';
+import { hatch } from './paint.js';
 import { rowsInSight } from './table.js';
 import { eventName, words } from './text.js';
 
@@ -12,7 +13,7 @@ const barHeight = 22;
 const mostDrawn = 500;
 
 /** Bar widths in proportion to size, with a floor. */
-export function barWidth(size, largest, room) {
+function barWidth(size, largest, room) {
   return Math.max(leastBar, Math.round(room * size / Math.max(1, largest)));
 }
 
@@ -44,18 +45,8 @@ function drawPart(g, part, x, w, ctx, state) {
   }
 }
 
-/** Pools as the head names them, by their two numbers. */
-export function poolName(text) {
-  const [a, b] = (String(text).match(/\d+/g) || []).map(BigInt);
-  if (a === undefined) return words(text || '-');
-  if (a === 0n && b === 0n) return 'default';
-  if (a === 2n ** 64n - 1n) return 'unknown';
-  if (b === 0n) return `private ${a} (graph)`;
-  return a === 0n ? `private ${b}` : `private (${a}, ${b})`;
-}
-
 /** A bar of core/address.js as parts from its start to its end, gaps as free memory. */
-export function partsOf(bar) {
+function partsOf(bar) {
   const free = bar.flags & 2 ? 'held' : bar.used > 0 ? 'stranded' : 'returnable';
   const parts = [];
   let at = 0;
@@ -79,8 +70,8 @@ export function segmentOf(bar, device) {
   const kinds = [bar.flags & 1 ? 'expandable' : '', bar.flags & 2 ? 'graph' : ''].filter(Boolean);
   return { address: '0x' + bar.base.toString(16), base: bar.base, bytes: bar.bytes, use: bar.used,
     free: bar.free, largest: bar.largest, blocks: bar.blocks.length, kind: kinds.join(', '),
-    pool: poolName((device.pools || [])[bar.pool]), stream: (device.streams || [])[bar.stream] ||
-      '-',
+    pool: bar.pool ? poolName((device.pools || [])[bar.pool]) : 'default',
+    stream: (device.streams || [])[bar.stream] || '-',
     stranded: whole && !(bar.flags & 2) ? bar.free : 0, returnable: whole ? 0 : bar.free,
     estimate: bar.estimate, parts: partsOf(bar), pin: bar.pin };
 }
@@ -90,7 +81,8 @@ export function poolsOf(bars, device) {
   const pools = new Map();
   for (const bar of bars) {
     const segment = segmentOf(bar, device);
-    const key = `pool ${segment.pool} \u00b7 stream ${segment.stream}`;
+    const key = (/\d/.test(segment.pool) ? '' : 'pool ') +
+      `${segment.pool} \u00b7 stream ${segment.stream}`;
     if (!pools.has(key)) pools.set(key, []);
     pools.get(key).push(segment);
   }
@@ -130,13 +122,13 @@ function createBar(segment, width, ctx) {
   return canvas;
 }
 
-function segmentRow(segment, largest, room, ctx) {
+function segmentRow(segment, largest, room, kinds, ctx) {
   return el('tr', null, el('td', null, createBar(segment, barWidth(segment.bytes, largest, room),
     ctx)),
     ...[segment.bytes, segment.use, segment.free, segment.largest].map((n) => el('td',
       { class: 'number', text: bytes(n) })),
     el('td', { class: 'number', text: count(segment.blocks) }),
-    el('td', { text: words(segment.kind || '') }));
+    kinds ? el('td', { text: words(segment.kind) }) : null);
 }
 
 /** One row for each pool, with those of its segments after it. */
@@ -146,23 +138,26 @@ function rowsOf(pools) {
 
 /** The table of all segments, of which `show(rows, largest)` makes the rows that are in sight. */
 function createSegments(box, ctx) {
-  const head = ['segment', 'size', 'use', 'free', 'largest free', 'blocks', 'kind'];
-  const cells = head.map((name, i) =>
+  const names = ['segment', 'size', 'use', 'free', 'largest free', 'blocks', 'kind'];
+  const cells = names.map((name, i) =>
     el('th', { scope: 'col', class: i > 0 && i < 6 ? 'number' : null, text: name }));
+  const head = el('tr');
   const body = el('tbody');
-  const table = el('table', { class: 'segments' }, el('thead', null, el('tr', null, cells)), body);
-  const shown = { rows: [], largest: 1 };
+  const table = el('table', { class: 'segments' }, el('thead', null, head), body);
+  const shown = { rows: [], largest: 1, kinds: false };
   const draw = () => {
-    const { rows, largest } = shown;
-    const room = Math.max(120, box.clientWidth - 540);
+    const { rows, largest, kinds } = shown;
+    const columns = kinds ? 7 : 6;
+    const room = Math.max(120, box.clientWidth - (kinds ? 530 : 470));
+    fill(head, cells.slice(0, columns));
     cells[0].style.setProperty('min-width', room + 'px');
-    fill(body, rowsInSight(box, rows.length, head.length, (i) => (typeof rows[i] === 'string' ?
-      el('tr', null, el('th', { scope: 'rowgroup', colspan: head.length, text: rows[i] })) :
-      segmentRow(rows[i], largest, room, ctx))));
+    fill(body, rowsInSight(box, rows.length, columns, (i) => (typeof rows[i] === 'string' ?
+      el('tr', null, el('th', { scope: 'rowgroup', colspan: columns, text: rows[i] })) :
+      segmentRow(rows[i], largest, room, kinds, ctx))));
   };
   box.addEventListener('scroll', perFrame(draw));
   return (rows, largest) => {
-    Object.assign(shown, { rows, largest });
+    Object.assign(shown, { rows, largest, kinds: rows.some(({ kind }) => kind) });
     fill(box, rows.length ? table : el('p', { text: 'Nothing is mapped at this moment.' }));
     draw();
   };

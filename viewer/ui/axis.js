@@ -12,14 +12,14 @@ function stepUp(least, steps, base) {
 }
 
 /** Multiples of a power of two times 1 or 2 or 5 of its unit, at most `most` of them. */
-export function byteTicks(low, high, most) {
+function byteTicks(low, high, most) {
   const span = Math.max(1, high - low);
   const step = stepUp(span / Math.max(1, most), [1, 2, 4, 8, 16, 32, 64, 128, 256, 512], 1024);
   return between(low, high, step);
 }
 
 /** 1-2-5 steps of whole numbers. */
-export function countTicks(low, high, most) {
+function countTicks(low, high, most) {
   const step = Math.max(1, stepUp((high - low) / Math.max(1, most), [1, 2, 5], 10));
   return between(low, high, step);
 }
@@ -45,13 +45,13 @@ export function byteLabel(bytes) {
 }
 
 /** `1.2 M`, `48 120`; `step` says how fine the neighbours are. */
-export function countLabel(n, step) {
+function countLabel(n, step) {
   if (n >= 1e6 && step >= 1e5) return Number((n / 1e6).toFixed(1)) + ' M';
   if (n >= 1e4 && step >= 1e3) return n / 1e3 + ' k';
   return grouped(n);
 }
 
-export function timeLabel(us, step) {
+function timeLabel(us, step) {
   if (step >= 1e6) return us >= 6e7 ? duration(us) : Number((us / 1e6).toFixed(1)) + ' s';
   if (us >= 1e6) return Number((us / 1e6).toFixed(step >= 1e3 ? 3 : 6)) + ' s';
   if (step >= 1e3) return us / 1e3 + ' ms';

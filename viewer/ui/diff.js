@@ -42,15 +42,19 @@ const columns = [
   { id: 'status', name: 'how matched', text: statusOf },
 ];
 
-/** Both curves side by side, on one scale. */
+/** Both curves side by side, on one scale, each with its moment. */
 async function drawCurves(node, ctx, ends) {
   const covers = await ctx.covers();
   if (!covers) return;
   const top = scaleOf(covers, ends, ['requested', 'reserved']);
   const width = Math.max(120, (node.parentNode.clientWidth - 40) / 2);
-  fill(node, ends.map(({ file, dev }, i) => {
+  fill(node, ends.map(({ file, dev, state }, i) => {
     const canvas = el('canvas', { role: 'img', 'aria-label': `${'AB'[i]}, on one scale` });
     drawCurve(canvas, width, 48, covers[file][dev], top, ctx.palette());
+    const { states } = ctx.head().files[file].devices[dev];
+    const g = canvas.getContext('2d');
+    g.fillStyle = ctx.palette().focus;
+    g.fillRect(Math.min(width - 2, Math.round((state + 0.5) / states * width)), 0, 2, 48);
     return canvas;
   }));
 }

@@ -135,7 +135,11 @@ export function drawFlag(g, px, top, word, colour, palette, box) {
   g.lineTo(px, top + 8);
   g.fill();
   if (!word) return;
-  const right = px + 10 + g.measureText(word).width > box.left + box.width;
+  const { width } = g.measureText(word);
+  const right = px + 10 + width > box.left + box.width;
+  // Lines that pass behind a word would strike it out.
+  g.fillStyle = palette.ground;
+  g.fillRect(px + (right ? -10 - width : 6), top - 2, width + 4, 12);
   align(g, right ? 'right' : 'left', 'top');
   label(g, word, px + (right ? -8 : 8), top - 2, palette, colour);
 }

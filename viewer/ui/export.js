@@ -1,11 +1,11 @@
-// export.js - the picture and the rows that are on screen, saved as files.
+// export.js - saves what is on screen as files.
 import { button, byId, el, fill } from './dom.js';
 import { baseName } from './header.js';
 import { font } from './draw.js';
 import { printPage } from './print.js';
 import { shown } from './text.js';
 import { createSvg } from './svg.js';
-import { toCsv, toJson } from './table.js';
+import { toCsv, toJson } from './rows.js';
 
 /** A file name made of a recording's name and what is saved. */
 export function fileName(recording, what, kind) {

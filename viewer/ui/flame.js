@@ -3,28 +3,34 @@ import { bytes, count, share } from '../core/human.js';
 import { button, choice, el, fill, perFrame } from './dom.js';
 import { createAsker } from './asker.js';
 import { comparedKey, endsOf } from './compared.js';
+import { baseName, findingsOf } from './header.js';
+import { leaksOf } from './leaks.js';
 import { createTwin } from './twin.js';
 import { align, prepare } from './draw.js';
-import { hatch, inkOn, slotColour } from './paint.js';
+import { inkOn, slotColour } from './colours.js';
+import { hatch } from './paint.js';
 import { eventName, shortened } from './text.js';
 
 const rowHeight = 20;
 const sets = [['cursor', 'live at the cursor'], ['peak', 'live at the peak'],
-  ['survivors', 'born in the range, alive after it'], ['churn', 'churn of the range'],
+  ['leaks', 'leaks'],
+  ['survivors', 'survivors of the range'], ['churn', 'churn of the range'],
   ['diff', 'difference A to B']];
 const weights = [['bytes', 'bytes'], ['count', 'count'], ['byte_time', 'bytes \u00d7 time']];
 const roots = [['caller', 'caller'], ['callee', 'callee']];
 
 /** The same name has the same colour everywhere; grey is left to what is merged. */
-export function slotOfName(name) {
+function slotOfName(name) {
   let hash = 0;
   for (const c of name) hash = hash * 31 + c.codePointAt(0) >>> 0;
   return [4, 1, 3, 4, 1][hash % 5];
 }
 
-export function cellName(cell) {
+/** `fileOf`: what of a file is named. */
+export function cellName(cell, fileOf = (file) => file) {
   if (cell.merged) return `${count(cell.merged)} narrower than a pixel`;
-  return cell.file && cell.file !== '??' ? `${cell.file}:${cell.line} ${cell.name}` : cell.name;
+  return cell.file && cell.file !== '??' ? `${fileOf(cell.file)}:${cell.line} ${cell.name}` :
+    cell.name;
 }
 
 /** An amount in the weight that is chosen. */
@@ -61,8 +67,11 @@ function drawCell(g, flame, cell) {
   g.fillStyle = ink;
   const sign = cell.b > cell.a ? '+ ' : cell.b < cell.a ? '\u2212 ' : '';
   const tail = cell.w > 190 ? '  ' + weightText(flame, cell) : '';
-  const most = Math.max(1, Math.floor((cell.w - 8) / 7) - tail.length);
-  g.fillText(shortened(sign + cellName(cell), most) + tail, cell.x + 4, y + rowHeight / 2);
+  const most = Math.floor((cell.w - 8) / 8) - tail.length;
+  // Less than this of a name is none.
+  if (most < 4) return;
+  g.fillText(shortened(sign + cellName(cell, baseName), most) + tail, cell.x + 4,
+    y + rowHeight / 2);
 }
 
 function drawCanvas(flame) {
@@ -93,7 +102,8 @@ function drawCrumbs(flame) {
 function draw(flame) {
   const { box, canvas, tree, total, ctx } = flame;
   if (!tree || !box.clientWidth) return;
-  const all = tree.a ? changeText(flame, tree.cells[0]) : amount(flame, tree.total[0]) + ' = 100 %';
+  const all = tree.a ? changeText(flame, tree.cells[0]) :
+    tree.total[0] ? amount(flame, tree.total[0]) + ' = 100 %' : 'none';
   drawCanvas(flame);
   canvas.setAttribute('aria-label', `Flame graph, ${all}`);
   fill(total, all + (ctx.store.get().query ? ' of what the filter matches' : ''));
@@ -107,8 +117,10 @@ function update(flame) {
   const width = Math.max(100, flame.box.clientWidth - 16);
   chosen.of = flame.of.select.value = ctx.now.flameOf;
   const differs = chosen.of === 'diff';
-  const args = { ...chosen, ...(differs ? null : { state: at, a, b }), query, only: query !== '',
-    width, top };
+  const sites = chosen.of === 'leaks' ? leaksOf(findingsOf(ctx.head(), ctx.store.get()))
+    .map(({ evidence }) => evidence.culprit) : undefined;
+  const args = { ...chosen, ...(differs ? null : { state: at, a, b }), sites, query,
+    only: query !== '', width, top };
   if (!asker.isNew([args, file, dev, differs && comparedKey(ctx)])) {
     flame.soon();
     return;

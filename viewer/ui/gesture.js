@@ -1,6 +1,6 @@
 // gesture.js - mouse, pen, wheel and fingers on a plot, turned into actions of the store.
 import { xScale, yScale } from './draw.js';
-import { panned, zoomed } from './store.js';
+import { panned, zoomed } from './span.js';
 
 const slop = 4;
 const longPress = 500;

@@ -1,4 +1,4 @@
-// header.js - file and devices, how far to trust them, and the findings that lead into the picture.
+// header.js - the lines above the picture: file, devices, trust, findings.
 import { bytes, count } from '../core/human.js';
 import { button, byId, choice, el, fill, setOptions } from './dom.js';
 import { shown, shortened, words } from './text.js';

@@ -1,5 +1,5 @@
-// holders.js - asks who holds the memory at the cursor, and which colours the groups have.
-import { slotsOf } from './paint.js';
+// holders.js - asks who holds the memory: at the cursor to list them, at the peak to colour them.
+import { slotsOf } from './colours.js';
 
 /** A grouping as the engine knows it: time of birth is one of colours only. */
 export function plainBy(by) {

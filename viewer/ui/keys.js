@@ -1,4 +1,4 @@
-// keys.js - the table of keys, their look-up, and the `?` dialog made from the table.
+// keys.js - the table of keys, which the look-up of a key and the `?` dialog follow.
 import { button, byId, choice, el, fill } from './dom.js';
 
 /** [action, keys, shifted keys, what it does]; the order is that of the dialog. */

@@ -24,6 +24,11 @@ function bars(list, ctx) {
   return canvas;
 }
 
+/** What the report says of leaks at sites. */
+export function leaksOf(findings) {
+  return findings.filter(({ id, evidence }) => id === 'leak' && evidence?.culprit);
+}
+
 function columnsOf(ctx) {
   return [
     { id: 'name', name: 'site', name_: true,
@@ -49,9 +54,7 @@ function columnsOf(ctx) {
 export function joined(rows, steps, findings) {
   const list = rows.map((row) => ({ ...row, slope: null, kind: null,
     first: steps[row.first] ? steps[row.first].name || `step ${steps[row.first].number}` : '-' }));
-  for (const finding of findings) {
-    const { culprit, slope_bytes: slope, kind } = finding.evidence || {};
-    if (finding.id !== 'leak' || !culprit) continue;
+  for (const { evidence: { culprit, slope_bytes: slope, kind } } of leaksOf(findings)) {
     let row = list.find((one) => one.name === culprit && one.slope === null);
     if (!row) {
       row = { name: culprit, bytes: [], total: null, first: '-' };
@@ -64,7 +67,11 @@ export function joined(rows, steps, findings) {
 }
 
 export function createLeaks(host, ctx) {
-  const lead = el('p', { class: 'bar' });
+  const lead = el('div', { class: 'bar' });
+  const asFlame = button('as flame graph', () => {
+    ctx.now.flameOf = 'leaks';
+    ctx.store.jump({ view: 'flame' });
+  });
   const growing = el('div', { class: 'pane padded' });
   const summary = el('summary');
   const expected = el('details', { class: 'padded tall', open: true }, summary);
@@ -80,10 +87,10 @@ export function createLeaks(host, ctx) {
     const all = joined(got.rows, got.steps, findingsOf(ctx.head(), ctx.store.get()));
     const grows = all.filter((row) => row.slope !== null);
     const stays = all.filter((row) => row.slope === null);
-    fill(lead, grows.length ? '' : got.steps.length < 2 ?
+    fill(lead, grows.length ? asFlame : got.steps.length < 2 ?
       'Fewer than two steps were found, so nothing can be said about growth.' :
       'Nothing grows from step to step.');
-    lead.hidden = grows.length > 0;
+    lead.hidden = grows.length > 0 && !ctx.cover().has.stacks;
     growing.hidden = grows.length === 0;
     table.set(grows, grows.length ? { label: 'sum', total: grows.reduce((n, row) => n +
       (row.total || 0), 0) } : null);

@@ -88,13 +88,13 @@ function segmentColumns(show) {
     { id: 'name', name: 'segment', name_: true, value: (row) => row.address,
       cell: (row) => button(row.address, () => show(row), { class: 'plain' }) },
     { id: 'pool', name: 'pool \u00b7 stream', value: (row) => `${row.pool} \u00b7 ${row.stream}` },
-    bytesColumn('bytes', 'size'), bytesColumn('use', 'use'), bytesColumn('stranded', 'stranded'),
-    bytesColumn('returnable', 'returnable'), bytesColumn('largest', 'largest free'),
-    { id: 'share', name: 'of size in use', number: true, value: (row) => (row.bytes ?
+    bytesColumn('bytes', 'size'), bytesColumn('use', 'use'),
+    { id: 'share', name: 'of size', number: true, value: (row) => (row.bytes ?
       row.use / row.bytes : null),
       text: (row) => share(row.bytes ? row.use / row.bytes : -1) },
+    bytesColumn('stranded', 'stranded'), bytesColumn('returnable', 'returnable'),
+    bytesColumn('largest', 'largest free'),
     { id: 'blocks', name: 'blocks', number: true, text: (row) => count(row.blocks) },
-    { id: 'kind', name: 'kind', text: (row) => row.kind || '-' },
   ];
 }
 

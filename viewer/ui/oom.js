@@ -1,8 +1,7 @@
 // oom.js - why a request failed, where the cursor stands on one: verdict, numbers, what lay free.
-import { bytes, count } from '../core/human.js';
+import { bytes, count, poolName } from '../core/human.js';
 import { button, el, fill } from './dom.js';
 import { explainButton } from './explain.js';
-import { poolName } from './allocator.js';
 import { createTable } from './table.js';
 import { eventName, words } from './text.js';
 import { viewsOf } from './views.js';
@@ -13,7 +12,7 @@ const figures = [['request', 'asked for'], ['device_free', 'free on the card'],
   ['short_by', 'short by']];
 
 /** Rows of both lists of the head; what is free in a private pool is held for its graphs. */
-export function placesOf({ groups, private_pools: pools }) {
+function placesOf({ groups, private_pools: pools }) {
   return [...groups.map((g) => ({ name: `${poolName(String(g.pool))} \u00b7 0x` +
     `${g.stream.toString(16)} \u00b7 ${g.class}`, free: g.free_bytes, stranded: g.stranded_bytes,
   servable: g.servable_bytes })),

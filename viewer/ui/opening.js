@@ -5,7 +5,7 @@ import { drawDevices, drawFiles, drawTrust, drawVerdicts, hasNoStart,
   isCut } from './header.js';
 import { firstState } from './store.js';
 import { noCover } from './context.js';
-import { slotsOf } from './paint.js';
+import { slotsOf } from './colours.js';
 
 /** What a file without a device has no use for. */
 const ofDevices = ['overview', 'split-overview', 'work', 'status', 'find', 'show-report',

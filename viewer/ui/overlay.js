@@ -3,7 +3,8 @@ import { bytes } from '../core/human.js';
 import { align, drawCursor, drawField, drawFlag, drawLevel, drawOutline, drawSpan, drawXAxis,
   drawYAxis, label, line, yScale } from './draw.js';
 import { groupText, grouped, shortened } from './text.js';
-import { hatch, inkOn } from './paint.js';
+import { inkOn } from './colours.js';
+import { hatch } from './paint.js';
 import { runsOf } from './picture.js';
 
 const churnHeight = 24;

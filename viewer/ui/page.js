@@ -82,7 +82,8 @@ function changed(ctx, state, before, kind) {
 
 function hearKey(ctx, event) {
   const node = event.target;
-  const dialog = node.closest && node.closest('dialog');
+  // One that has just been closed still holds the focus for a moment.
+  const dialog = node.closest && node.closest('dialog[open]');
   const action = actionOf(event, { single: ctx.settings.single,
     field: node.matches('input, textarea, select') || Boolean(dialog),
     widget: node.matches('button, a, [role="separator"], [role="treeitem"]') });

@@ -9,7 +9,7 @@ import { paintSwatch } from './paint.js';
 import { bytesColumn, createTable, deltaColumn, toneOf } from './table.js';
 import { eventName, groupText, shown } from './text.js';
 
-export const groupings = [
+const groupings = [
   ['category', 'category'], ['site', 'site'], ['owner', 'owner'], ['module', 'module'],
   ['phase', 'phase'], ['pool', 'pool and stream'], ['stream', 'stream'], ['size', 'size class'],
   ['age', 'age'], ['birth', 'time of birth'],
@@ -104,9 +104,11 @@ function meter(part) {
 /** Who holds the memory at the cursor; the rows sum to the curve. */
 export function createWho(host, ctx) {
   const by = choice('by', [], 'category', (value) => ctx.store.jump({ by: value }));
+  const wide = button('wide', () => ctx.store.move({ wide: !ctx.store.get().wide }),
+    { title: 'Shift+W' });
   host.append(el('h2', null, 'Who holds the memory', explainButton('The live allocations of the ' +
     'state under the cursor, split by what is chosen. The total is the requested curve.'), by.node,
-  button('wide', () => ctx.store.move({ wide: !ctx.store.get().wide }), { title: 'Shift+W' })));
+  wide));
   const table = createTable(host, whoColumns(ctx), { caption: 'Who holds the memory at the cursor',
     sort: { id: 'bytes', descending: true }, key: (row) => row.key,
     pick: (row) => ctx.search(ctx.termOf(ctx.store.get().by, row.name), false) });
@@ -117,6 +119,7 @@ export function createWho(host, ctx) {
     const list = groupingsOf(cover).filter(([id]) => id !== 'birth');
     setOptions(by.select, list, plainBy(state.by));
     host.classList.toggle('wide', state.wide);
+    wide.setAttribute('aria-pressed', String(state.wide));
     const rows = live.rows.map((row) => ({ ...row, part: live.bytes ? row.bytes / live.bytes :
       -1 }));
     if (cover.adjust) {

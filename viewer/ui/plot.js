@@ -5,7 +5,8 @@ import { boxOf, drawOver } from './overlay.js';
 import { el, perFrame, pixelRatio } from './dom.js';
 import { prepare, xScale, yScale } from './draw.js';
 import { gestures } from './gesture.js';
-import { makeInks, paintPicture, slotColour } from './paint.js';
+import { slotColour } from './colours.js';
+import { makeInks, paintPicture } from './paint.js';
 
 /** Allocations that are laid out, those of each column counted. */
 const manyCells = 20e6;

@@ -1,4 +1,4 @@
-// pointer.js - what is under the pointer, and what a click on it does.
+// pointer.js - how the page answers the pointer over a picture.
 
 /** Shows an allocation in passing: outline, status line, grey details. */
 function pass(ctx, id) {

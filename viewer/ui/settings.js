@@ -1,7 +1,7 @@
 // settings.js - what a person chooses of the page itself: keys, wheel, patterns, light or dark.
 import { editors } from './editor.js';
 import { openHelp } from './keys.js';
-import { readPalette } from './paint.js';
+import { readPalette } from './colours.js';
 import { viewsOf } from './views.js';
 
 /** The table of keys, and below it the settings. */

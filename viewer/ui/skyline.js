@@ -79,7 +79,7 @@ function drawNames(g, cover, scale, box, palette) {
   for (const one of names.reverse()) {
     one.y = Math.min(one.y, under);
     under = one.y - 13;
-    g.fillText(one.name, box.left + box.width + 5, one.y);
+    g.fillText(one.name, box.left + box.width + 9, one.y);
   }
 }
 

@@ -1,4 +1,4 @@
-// status.js - the status line, and what the page says aloud.
+// status.js - what the page tells of itself: on the status line, aloud, as an alarm.
 import { bytes, count, duration } from '../core/human.js';
 import { byId } from './dom.js';
 import { eventName, groupText, shown, words } from './text.js';

@@ -1,8 +1,7 @@
-// store.js - the one state of the page, the actions upon it, and undo.  No DOM.
+// store.js - the one state of the page, whose changes can be undone.  No DOM.
+import { limitX } from './span.js';
 
 const remembered = 50;
-const leastStates = 8;
-const leastTime = 10;
 const leastBytes = 65536;
 
 /** The state a page opens with; `limits`: { states, peak, time: [from, to] or null }. */
@@ -16,48 +15,11 @@ export function firstState(limits) {
   };
 }
 
-function limitSpan(from, to, low, high, least) {
-  const whole = Math.max(high - low, 1);
-  const size = Math.min(Math.max(to - from, Math.min(least, whole)), whole);
-  const middle = (from + to) / 2;
-  let a = middle - size / 2;
-  if (a < low) a = low;
-  if (a + size > low + whole) a = low + whole - size;
-  return [a, a + size];
-}
-
-/** An x range inside the recording, and no narrower than the least. */
-export function limitX(x, limits) {
-  if (x.mode === 'time' && limits.time) {
-    const [from, to] = limitSpan(x.from, x.to, limits.time[0], limits.time[1], leastTime);
-    return { mode: 'time', from, to };
-  }
-  const [from, to] = limitSpan(x.from, x.to, 0, Math.max(1, limits.states), leastStates);
-  return { mode: 'events', from: Math.round(from), to: Math.max(Math.round(from) + 1,
-    Math.round(to)) };
-}
-
 function limitY(y) {
   if (y.to === null) return { from: 0, to: null };
   if (y.to - y.from >= leastBytes) return y;
   const middle = (y.from + y.to) / 2;
   return { from: middle - leastBytes / 2, to: middle + leastBytes / 2 };
-}
-
-/** Zooms `x` by `factor` (above 1 is in) about `middle`. */
-export function zoomed(x, factor, middle, limits) {
-  const from = middle - (middle - x.from) / factor;
-  const to = middle + (x.to - middle) / factor;
-  if (x.mode === 'events' && Math.round(to) - Math.round(from) === x.to - x.from && factor < 1) {
-    return limitX({ ...x, from: x.from - 1, to: x.to + 1 }, limits);
-  }
-  return limitX({ ...x, from, to }, limits);
-}
-
-export function panned(x, share, limits) {
-  const by = (x.to - x.from) * share;
-  const least = x.mode === 'events' ? Math.sign(by) * Math.max(1, Math.abs(by)) : by;
-  return limitX({ ...x, from: x.from + least, to: x.to + least }, limits);
 }
 
 function limitState(p, limits) {
@@ -77,13 +39,6 @@ export function applied(state, change, limits) {
     next.range = { a, b };
   }
   return next;
-}
-
-/** The range of events that brings `p` into view, or the present one when it is there. */
-export function revealed(x, p, limits) {
-  if (x.mode !== 'events' || (p >= x.from && p < x.to)) return x;
-  const half = (x.to - x.from) / 2;
-  return limitX({ ...x, from: p - half, to: p + half }, limits);
 }
 
 function same(a, b) {

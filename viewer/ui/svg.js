@@ -8,7 +8,7 @@ const kept = ['fillStyle', 'strokeStyle', 'lineWidth', 'globalAlpha', 'textAlign
 const entities = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
 /** Text as XML has it: what XML cannot hold is left out. */
-export function xmlText(text) {
+function xmlText(text) {
   return String(text).replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '')
     .replace(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, '\ufffd')
     .replace(/[&<>"]/g, (c) => entities[c]);

@@ -1,4 +1,4 @@
-// table.js - sortable tables with a total row and virtual rows, and their CSV and JSON.
+// table.js - a sortable table, of whose rows only those in sight are made, above a total.
 import { bytes, delta } from '../core/human.js';
 import { button, el, fill, isPrinting } from './dom.js';
 
@@ -41,25 +41,6 @@ export function visibleRows(scrollTop, height, rows) {
   const from = Math.max(0, Math.floor(scrollTop / rowHeight) - spare);
   const to = Math.min(rows, Math.ceil((scrollTop + height) / rowHeight) + spare);
   return [Math.min(from, rows), to];
-}
-
-function csvCell(value) {
-  if (value === null || value === undefined) return '';
-  if (typeof value === 'number') return String(value);
-  const text = /^[=+\-@\t\r]/.test(value) ? "'" + value : String(value);
-  return /[",\n\r]/.test(text) ? '"' + text.replaceAll('"', '""') + '"' : text;
-}
-
-/** RFC 4180; text that a spreadsheet would take for a formula gets an apostrophe. */
-export function toCsv(columns, rows) {
-  const heading = columns.map((c) => csvCell(c.unit ? `${c.id}_${c.unit}` : c.id)).join(',');
-  return [heading, ...rows.map((row) => columns.map((c) => csvCell(c.value(row))).join(','))]
-    .join('\r\n') + '\r\n';
-}
-
-export function toJson(columns, rows) {
-  return JSON.stringify(rows.map((row) => Object.fromEntries(columns.map((c) =>
-    [c.unit ? `${c.id}_${c.unit}` : c.id, c.value(row) ?? null]))), null, 1) + '\n';
 }
 
 function headCell(column, sort, onSort) {

@@ -1,4 +1,4 @@
-// text.js - text as the page may show it, and numbers as people type them.  No DOM.
+// text.js - what the page shows of a text, or reads from one that a person typed.  No DOM.
 
 // What src/render/escape.c escapes, and lone halves of surrogate pairs.
 const unsafe = new RegExp('[\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200b-\\u200f\\u2028-\\u202e' +

@@ -1,6 +1,6 @@
 // travel.js - the ways to another place of the recording: cursor, zoom, axis, finding.
 import { placeOf } from './header.js';
-import { revealed } from './store.js';
+import { revealed } from './span.js';
 import { viewsOf } from './views.js';
 
 function setCursor(ctx, p, follow) {

@@ -1,0 +1,10 @@
+/* own_file.h - telling what this program wrote from recordings and from files of others. */
+#ifndef CLI_OWN_FILE_H
+#define CLI_OWN_FILE_H
+
+#include <stdbool.h>
+
+/* Whether a file is a page or a picture of `vramscope view`; one that cannot be read is not. */
+bool own_file(const char *path);
+
+#endif

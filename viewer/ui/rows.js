@@ -1,0 +1,20 @@
+// rows.js - the rows of a table as text to be saved: CSV or JSON.
+
+function csvCell(value) {
+  if (value === null || value === undefined) return '';
+  if (typeof value === 'number') return String(value);
+  const text = /^[=+\-@\t\r]/.test(value) ? "'" + value : String(value);
+  return /[",\n\r]/.test(text) ? '"' + text.replaceAll('"', '""') + '"' : text;
+}
+
+/** RFC 4180; text that a spreadsheet would take for a formula gets an apostrophe. */
+export function toCsv(columns, rows) {
+  const heading = columns.map((c) => csvCell(c.unit ? `${c.id}_${c.unit}` : c.id)).join(',');
+  return [heading, ...rows.map((row) => columns.map((c) => csvCell(c.value(row))).join(','))]
+    .join('\r\n') + '\r\n';
+}
+
+export function toJson(columns, rows) {
+  return JSON.stringify(rows.map((row) => Object.fromEntries(columns.map((c) =>
+    [c.unit ? `${c.id}_${c.unit}` : c.id, c.value(row) ?? null]))), null, 1) + '\n';
+}
