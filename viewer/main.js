@@ -1,6 +1,6 @@
 // main.js - what runs first: the page's side of the bundle; where there is no page, the worker's.
 import { read, write } from './core/link.js';
-import { runWorker, startEngine } from './worker.js';
+import { coverFirst, runWorker, startEngine } from './worker.js';
 import { schemaProblem } from './core/decode.js';
 import { start } from './ui/page.js';
 
@@ -72,14 +72,16 @@ function runPage() {
   // What is wrong with a block is said by the answers that lack it.
   const put = (n, element) => { engine.block(n, takeText(element)).catch(() => {}); };
   const take = (element) => put(Number(element.id.slice(1)), element);
-  put(0, document.getElementById('cover'));
+  const cover = takeText(document.getElementById('cover'));
+  engine.block(0, cover).catch(() => {});
   /* None is kept: an element that has left the page would still hold its text. */
   blocks.splice(0).forEach(take);
   globalThis.vrs_block = () => take(document.currentScript.previousElementSibling);
   // The parser may be at its end already.
   if (document.readyState === 'loading') addEventListener('DOMContentLoaded', () => engine.end());
   else engine.end();
-  start(head, engine.call, link).catch((error) => fail(String(error.message ?? error)));
+  const call = coverFirst(engine.call, head.files, cover);
+  start(head, call, link).catch((error) => fail(String(error.message ?? error)));
 }
 
 if (typeof document === 'undefined') runWorker(globalThis, workersOf);

@@ -121,6 +121,20 @@ function createAsker(send) {
   return asker;
 }
 
+/** `call`, whose first `cover` may be answered here: what was computed beforehand is small, and a
+ * worker takes longer to start than to decode it. `text` is block 0. */
+export function coverFirst(call, files, text) {
+  let here = decoding(createEngine(files, createPictureOps()));
+  here('block', { n: 0, text }).catch(() => {});
+  return (op, args) => {
+    const answer = call(op, args);
+    if (op !== 'cover' || !here) return answer;
+    const early = here(op, args);
+    here = null;
+    return Promise.any([early, answer]).catch(() => answer);
+  };
+}
+
 /**
  * The page's side: call(op, args) as of the engine, block(n, text), end(). `worker` is one that
  * runs `runWorker`, of the script `text`, or null: then, or when it ends before it has answered,
