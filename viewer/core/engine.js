@@ -75,6 +75,15 @@ function finished(made, run) {
   return isWork(made) ? run(made) : made;
 }
 
+/* The device of a cover, as far as it is waited for. */
+async function loaded(load, wait, run) {
+  if (wait) await (wait === 'first' ? load.first : load.whole).promise;
+  else await load.busy;
+  if (!load.device) await load.first.promise;
+  await run(warm(load.device));
+  return load.device;
+}
+
 /**
  * `files` as in the head of the page. Returns call(op, args) -> promise of an answer; args.file and
  * args.dev say which device (0 and 0). Beside the operations of answers.js and those in `more`:
@@ -86,6 +95,7 @@ function finished(made, run) {
  */
 export function createEngine(files, more = {}, run = atOnce, pause = undefined) {
   const ops = { ...answers, ...more };
+  const names = Object.keys(ops).concat('cover', 'covers');
   const blocks = [];
   const loads = new Map();
   const only = files.reduce((n, file) => n + (file.devices?.length ?? 0), 0) === 1;
@@ -124,21 +134,13 @@ export function createEngine(files, more = {}, run = atOnce, pause = undefined) 
     return {};
   }
 
-  async function cover(load, { wait }) {
-    if (wait) await (wait === 'first' ? load.first : load.whole).promise;
-    else await load.busy;
-    if (!load.device) await load.first.promise;
-    await run(warm(load.device));
-    return summary(load.device, Object.keys(ops).concat('cover', 'covers'));
-  }
-
   return async function call(op, args = {}) {
     if (op === 'block') return block(args);
     if (op === 'end') return end();
     if (op === 'covers') return coversOf(files, blocks);
     if (op !== 'cover' && !Object.hasOwn(ops, op)) throw new Error(`no operation is called ${op}`);
     const load = loadOf(args.file ?? 0, args.dev ?? 0);
-    if (op === 'cover') return cover(load, args);
+    if (op === 'cover') return summary(await loaded(load, args.wait, run), names);
     await (isEarly(op, args) ? load.first : load.whole).promise;
     const other = async (file, dev) => {
       const second = loadOf(file, dev);
