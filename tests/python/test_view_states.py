@@ -290,8 +290,7 @@ def test_a_finding_of_the_peak_leads_there(pages):
     page = pages(EXAMPLES / "oom.pickle", fragment="#v=1&at=100")
     page.ask("[...document.querySelectorAll('.finding')].find((f) => f.textContent.includes('model.py:71')).click()")
     page.says("#found", "allocations,")
-    peak = page.ask("document.getElementById('status-text').textContent")
-    assert peak.endswith("peak"), peak
+    page.wait("document.getElementById('status-text').textContent.endsWith('peak')")
     assert page.ask("document.getElementById('query').value") == 'site:"model.py:71 forward"'
     page.sound()
 
