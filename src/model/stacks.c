@@ -17,35 +17,30 @@ static uint64_t hash_of(uint32_t id, const void *arg)
     return hash_pair(s->caller[id], s->frame[id]);
 }
 
-/* Room for `more` stacks. */
-static bool reserve(struct stacks *s, uint32_t more)
-{
-    return table_reserve(s, &stacks_kind, more) && vec_reserve(&s->callee, more);
-}
-
 bool stacks_init(struct stacks *s)
 {
-    *s = (struct stacks){ .rows.max = UINT32_MAX - 1, .callee.max = UINT32_MAX - 1 };
-    if (!reserve(s, 1))
+    *s = (struct stacks){ .rows.max = UINT32_MAX - 1 };
+    if (!table_reserve(s, &stacks_kind, 1))
         return false;
-    s->caller[0] = s->frame[0] = s->callee.at[0] = 0;
-    s->rows.len = s->callee.len = 1;
+    s->caller[0] = s->frame[0] = 0;
+    s->rows.len = 1;
     return true;
 }
 
 void stacks_free(struct stacks *s)
 {
     table_free(s, &stacks_kind);
-    vec_free(&s->callee);
     idtab_free(&s->index);
 }
 
-/* The stack that `frame` called from `caller` makes, or 0. */
+/* The stack that `frame` called from `caller` makes, or 0.  The row after the caller's is asked
+ * first, by its number: where a chain is followed, the processor need not wait for one row to
+ * know which is the next. */
 static uint32_t find(const struct stacks *s, uint32_t caller, uint32_t frame)
 {
-    uint32_t first = s->callee.at[caller];
-    if (first == 0 || s->frame[first] == frame)
-        return first;
+    uint32_t next = caller + 1;
+    if (next < s->rows.len && s->frame[next] == frame && s->caller[next] == caller)
+        return next;
     if (s->index.slot == NULL)
         return 0;
     for (uint32_t at = idtab_first(&s->index, hash_pair(caller, frame)); s->index.slot[at] != 0;
@@ -58,27 +53,19 @@ static uint32_t find(const struct stacks *s, uint32_t caller, uint32_t frame)
 }
 
 /* Appends `count` (at least one) frames, of which the outermost is not yet called from `caller`:
- * what a new stack calls is new too, so only the first has to be made known to its caller. */
+ * what a new stack calls is new too, so only the first may have to be put where it is found. */
 static bool append(struct stacks *s, uint32_t caller, const uint32_t *frame, uint32_t count)
 {
-    if (!reserve(s, count) || !idtab_reserve(&s->index, hash_of, s))
+    if (!table_reserve(s, &stacks_kind, count) || !idtab_reserve(&s->index, hash_of, s))
         return false;
-    uint32_t id = s->rows.len, last = id + count - 1;
-    bool first = s->callee.at[caller] == 0;
-    if (first)
-        s->callee.at[caller] = id;
-    s->caller[id] = caller;
-    s->frame[id] = frame[count - 1];
-    s->callee.at[id] = 0;
-    if (!first)
+    uint32_t id = s->rows.len;
+    if (id != caller + 1)
         idtab_put(&s->index, hash_pair(caller, frame[count - 1]), id);
-    for (uint32_t i = 1; i < count; i++) {
-        s->caller[id + i] = id + i - 1;
+    for (uint32_t i = 0; i < count; i++) {
+        s->caller[id + i] = i == 0 ? caller : id + i - 1;
         s->frame[id + i] = frame[count - 1 - i];
-        s->callee.at[id + i - 1] = id + i;
     }
-    s->callee.at[last] = 0;
-    s->rows.len = s->callee.len = last + 1;
+    s->rows.len = id + count;
     return true;
 }
 

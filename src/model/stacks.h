@@ -12,17 +12,14 @@
 
 #include "base/idtab.h"
 #include "base/table.h"
-#include "base/vec.h"
 #include "model/ids.h"
 
 struct stacks {
     struct table rows;
     uint32_t *caller; /* stack_id */
     uint32_t *frame;  /* frame_id: the innermost */
-    /* How a pair is found again: most stacks have one callee, and that stands in `callee`; only
-     * the second and later ones are in the hash table.  A new chain of frames therefore costs
-     * neither a look-up nor a slot. */
-    VEC(uint32_t) callee; /* of each stack: the first, or 0 */
+    /* How a pair is found again: a stack that is not in the row after its caller's is in here.  A
+     * new chain of frames therefore costs neither a look-up nor a slot. */
     struct idtab index;
 };
 
