@@ -106,28 +106,23 @@ static enum vrs_status find_start_blocks(struct making *k, struct vrs_error *err
 
 /* Slots. */
 
-static uint64_t slot_hash(uint32_t id, const void *arg)
-{
-    const struct making *k = arg;
-    return hash_u64(k->held.at[id - 1]);
-}
-
 /* The place of an address in the index, or where it would be. */
 static uint32_t slot_place(const struct making *k, uint64_t address)
 {
-    uint32_t at = idtab_first(&k->index, hash_u64(address));
-    while (k->index.slot[at] != 0 && k->held.at[k->index.slot[at] - 1] != address)
-        at = idtab_next(&k->index, at);
+    uint64_t hash = hash_u64(address);
+    uint32_t at = idtab_first(&k->index, hash);
+    while (k->index.slot[at].id != 0 && k->held.at[k->index.slot[at].id - 1] != address)
+        at = idtab_next(&k->index, hash, at);
     return at;
 }
 
 static bool hold(struct making *k, uint64_t address, uint32_t *ret)
 {
-    if (!idtab_reserve(&k->index, slot_hash, k))
+    if (!idtab_reserve(&k->index))
         return false;
     uint32_t at = slot_place(k, address);
-    if (k->index.slot[at] != 0) {
-        *ret = k->index.slot[at] - 1;
+    if (k->index.slot[at].id != 0) {
+        *ret = k->index.slot[at].id - 1;
         return true;
     }
     if (k->unused.len > 0)
@@ -144,12 +139,12 @@ static bool hold(struct making *k, uint64_t address, uint32_t *ret)
 static bool let_go(struct making *k, uint64_t address, bool completed, uint32_t *ret)
 {
     uint32_t at = slot_place(k, address);
-    *ret = k->index.slot[at] == 0 ? NO_ROW : k->index.slot[at] - 1;
+    *ret = k->index.slot[at].id == 0 ? NO_ROW : k->index.slot[at].id - 1;
     if (*ret == NO_ROW || !completed)
         return true;
     if (*ret < k->p->starts)
         k->ended[*ret] = true;
-    idtab_remove(&k->index, at, slot_hash, k);
+    idtab_remove(&k->index, at);
     return vec_push(&k->unused, *ret);
 }
 
@@ -254,7 +249,7 @@ static bool take_events(struct making *k)
     k->ended = arena_array(&k->scratch, bool, k->p->starts);
     if (k->ended == NULL)
         return false;
-    if (!idtab_reserve(&k->index, slot_hash, k))
+    if (!idtab_reserve(&k->index))
         return false;
     for (uint32_t i = 0; i < k->p->starts; i++)
         if (!hold(k, k->p->start[i].address, &slot))

@@ -30,22 +30,16 @@ static struct diff_amount amount_of(const struct lifetime *l, enum diff_weight w
     return counts ? amount : (struct diff_amount){ 0 };
 }
 
-static uint64_t part_hash(uint32_t id, const void *arg)
-{
-    const struct diff_part *part = &((const struct tally *)arg)->parts.at[id];
-    return hash_pair(hash_bytes(part->name.ptr, part->name.len), part->number);
-}
-
 /* `name` is copied into `keep` where it is new. */
 static bool tally_add(struct tally *t, struct arena *keep, str name, uint64_t number, uint32_t side,
                       const struct diff_amount *amount)
 {
-    if (!idtab_reserve(&t->index, part_hash, t))
+    if (!idtab_reserve(&t->index))
         return false;
     uint64_t hash = hash_pair(hash_bytes(name.ptr, name.len), number);
     uint32_t at = idtab_first(&t->index, hash);
-    for (; t->index.slot[at] != 0; at = idtab_next(&t->index, at)) {
-        struct diff_part *part = &t->parts.at[t->index.slot[at]];
+    for (; t->index.slot[at].id != 0; at = idtab_next(&t->index, hash, at)) {
+        struct diff_part *part = &t->parts.at[t->index.slot[at].id];
         if (part->number == number && str_equal(part->name, name)) {
             add(&part->of[side], amount);
             return true;
@@ -71,23 +65,17 @@ static void tally_free(struct tally *t)
     idtab_free(&t->index);
 }
 
-static uint64_t piece_hash(uint32_t id, const void *arg)
-{
-    const struct diff_piece *piece = &((const struct sums *)arg)->pieces.at[id];
-    return hash_pair(piece->kind, piece->number);
-}
-
 /* The piece of a kind and number, old or new; 0 when out of memory. */
 static uint32_t piece_of(struct sums *s, enum diff_piece_kind kind, uint64_t number)
 {
-    if (!idtab_reserve(&s->index, piece_hash, s))
+    if (!idtab_reserve(&s->index))
         return 0;
     uint64_t hash = hash_pair(kind, number);
     uint32_t at = idtab_first(&s->index, hash);
-    for (; s->index.slot[at] != 0; at = idtab_next(&s->index, at)) {
-        const struct diff_piece *piece = &s->pieces.at[s->index.slot[at]];
+    for (; s->index.slot[at].id != 0; at = idtab_next(&s->index, hash, at)) {
+        const struct diff_piece *piece = &s->pieces.at[s->index.slot[at].id];
         if (piece->kind == kind && piece->number == number)
-            return s->index.slot[at];
+            return s->index.slot[at].id;
     }
     if (!vec_push(&s->pieces, (struct diff_piece){ .kind = kind, .number = number }))
         return 0;

@@ -21,12 +21,6 @@ static uint64_t group_hash(const struct memory_group *group)
     return hash_pair(group->pool, (uint64_t)group->stream * 2 + group->small);
 }
 
-static uint64_t hash_of(uint32_t id, const void *arg)
-{
-    const struct memory_groups *g = arg;
-    return group_hash(&g->at.at[id]);
-}
-
 static bool same_group(const struct memory_group *a, const struct memory_group *b)
 {
     return a->pool == b->pool && a->stream == b->stream && a->small == b->small;
@@ -38,13 +32,13 @@ uint32_t memory_group_of(struct memory_groups *g, uint32_t pool, uint32_t stream
     uint32_t *last = &g->last[small];
     if (*last != 0 && same_group(&g->at.at[*last], &want))
         return *last;
-    if (!idtab_reserve(&g->index, hash_of, g) || !vec_reserve(&g->at, 1))
+    if (!idtab_reserve(&g->index) || !vec_reserve(&g->at, 1))
         return 0;
     uint64_t hash = group_hash(&want);
     uint32_t at = idtab_first(&g->index, hash);
-    while (g->index.slot[at] != 0 && !same_group(&g->at.at[g->index.slot[at]], &want))
-        at = idtab_next(&g->index, at);
-    *last = g->index.slot[at];
+    while (g->index.slot[at].id != 0 && !same_group(&g->at.at[g->index.slot[at].id], &want))
+        at = idtab_next(&g->index, hash, at);
+    *last = g->index.slot[at].id;
     if (*last == 0) {
         *last = g->at.len++;
         g->at.at[*last] = want;

@@ -74,12 +74,6 @@ static uint64_t key_hash(const struct group_key *key)
                      key->number + ((uint64_t)key->kind << 56));
 }
 
-static uint64_t hash_of(uint32_t id, const void *arg)
-{
-    const struct grouping *g = arg;
-    return key_hash(&g->groups.at[id].key);
-}
-
 static struct frame frame_at(const struct grouping *g, frame_id frame)
 {
     return frames_get(&g->r->frames, frame);
@@ -225,15 +219,15 @@ static enum vrs_status key_of(struct grouping *g, const struct live *live,
 static enum vrs_status find_group(struct grouping *g, struct group_key key,
                                   const struct stack_names *names, uint32_t *ret)
 {
-    if (!idtab_reserve(&g->index, hash_of, g))
+    if (!idtab_reserve(&g->index))
         return vrs_no_memory(g->err);
     uint64_t hash = key_hash(&key);
-    for (uint32_t at = idtab_first(&g->index, hash); g->index.slot[at] != 0;
-         at = idtab_next(&g->index, at)) {
-        const struct group_key *known = &g->groups.at[g->index.slot[at]].key;
+    for (uint32_t at = idtab_first(&g->index, hash); g->index.slot[at].id != 0;
+         at = idtab_next(&g->index, hash, at)) {
+        const struct group_key *known = &g->groups.at[g->index.slot[at].id].key;
         if (known->kind == key.kind && known->number == key.number &&
             str_equal(known->text, key.text)) {
-            *ret = g->index.slot[at];
+            *ret = g->index.slot[at].id;
             return VRS_OK;
         }
     }

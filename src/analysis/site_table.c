@@ -21,29 +21,23 @@ static uint64_t hash_of_key(const struct key *k)
     return hash_pair(k->reduced, k->bytes);
 }
 
-static uint64_t hash_of(uint32_t id, const void *arg)
-{
-    const struct numbering *n = arg;
-    return hash_of_key(&n->keys.at[id]);
-}
-
 static bool number_of(struct numbering *n, struct key key, uint32_t *ret)
 {
     uint64_t hash = hash_of_key(&key);
-    if (!idtab_reserve(&n->index, hash_of, n))
+    if (!idtab_reserve(&n->index))
         return false;
     uint32_t at = idtab_first(&n->index, hash);
-    for (; n->index.slot[at] != 0; at = idtab_next(&n->index, at)) {
-        const struct key *k = &n->keys.at[n->index.slot[at]];
+    for (; n->index.slot[at].id != 0; at = idtab_next(&n->index, hash, at)) {
+        const struct key *k = &n->keys.at[n->index.slot[at].id];
         if (k->reduced == key.reduced && k->bytes == key.bytes)
             break;
     }
-    if (n->index.slot[at] == 0) {
+    if (n->index.slot[at].id == 0) {
         if (!vec_push(&n->keys, key))
             return false;
         idtab_put(&n->index, hash, n->keys.len - 1);
     }
-    *ret = n->index.slot[at];
+    *ret = n->index.slot[at].id;
     return true;
 }
 

@@ -48,26 +48,20 @@ struct search {
     uint32_t candidates;
 };
 
-static uint64_t hash_of_signature(uint32_t id, const void *search)
-{
-    const struct search *s = search;
-    return hash_pair(s->example[id - 1].stack, s->example[id - 1].size);
-}
-
 static bool find_signature(struct search *s, uint32_t position, uint32_t *ret)
 {
     const struct step_trace *t = s->t;
     struct signature wanted = { .stack = t->stack[position] };
     if (s->demand->by_size)
         wanted.size = t->r->events.size[t->first + t->alloc_event[position]];
-    if (!idtab_reserve(&s->index, hash_of_signature, s))
+    if (!idtab_reserve(&s->index))
         return false;
     uint64_t hash = hash_pair(wanted.stack, wanted.size);
-    for (uint32_t at = idtab_first(&s->index, hash); s->index.slot[at] != 0;
-         at = idtab_next(&s->index, at)) {
-        const struct signature *known = &s->example[s->index.slot[at] - 1];
+    for (uint32_t at = idtab_first(&s->index, hash); s->index.slot[at].id != 0;
+         at = idtab_next(&s->index, hash, at)) {
+        const struct signature *known = &s->example[s->index.slot[at].id - 1];
         if (known->stack == wanted.stack && known->size == wanted.size) {
-            *ret = s->index.slot[at] - 1;
+            *ret = s->index.slot[at].id - 1;
             return true;
         }
     }

@@ -36,29 +36,24 @@ static uint64_t hash_of_pair(uint32_t site, uint64_t bytes)
     return hash_pair(site, bytes);
 }
 
-static uint64_t hash_of(uint32_t id, const void *arg)
-{
-    const struct churning *c = arg;
-    return hash_of_pair(c->signatures.at[id].site, c->signatures.at[id].bytes);
-}
-
 static bool signature_of(struct churning *c, uint32_t site, uint64_t bytes, uint32_t *ret)
 {
-    if (!idtab_reserve(&c->index, hash_of, c))
+    if (!idtab_reserve(&c->index))
         return false;
-    uint32_t at = idtab_first(&c->index, hash_of_pair(site, bytes));
-    for (; c->index.slot[at] != 0; at = idtab_next(&c->index, at)) {
-        const struct signature *s = &c->signatures.at[c->index.slot[at]];
+    uint64_t hash = hash_of_pair(site, bytes);
+    uint32_t at = idtab_first(&c->index, hash);
+    for (; c->index.slot[at].id != 0; at = idtab_next(&c->index, hash, at)) {
+        const struct signature *s = &c->signatures.at[c->index.slot[at].id];
         if (s->site == site && s->bytes == bytes)
             break;
     }
-    if (c->index.slot[at] == 0) {
+    if (c->index.slot[at].id == 0) {
         struct signature made = { .site = site, .bytes = bytes, .example = { -1, -1 }, .step = -1 };
         if (!vec_push(&c->signatures, made))
             return false;
-        idtab_put(&c->index, hash_of_pair(site, bytes), c->signatures.len - 1);
+        idtab_put(&c->index, hash, c->signatures.len - 1);
     }
-    *ret = c->index.slot[at];
+    *ret = c->index.slot[at].id;
     return true;
 }
 

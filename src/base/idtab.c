@@ -10,54 +10,56 @@ void idtab_free(struct idtab *t)
     *t = (struct idtab){ 0 };
 }
 
-static bool rebuild(struct idtab *t, uint32_t slots,
-                    uint64_t (*hash_of)(uint32_t id, const void *arg), const void *arg)
+/* Puts into the first empty slot. */
+static void place(struct idtab *t, struct idtab_slot entry)
+{
+    uint32_t at = entry.hash & t->mask;
+    while (t->slot[at].id != 0)
+        at = (at + 1) & t->mask;
+    t->slot[at] = entry;
+}
+
+static bool rebuild(struct idtab *t, uint32_t slots)
 {
     struct idtab old = *t;
-    uint32_t *slot = calloc(slots, sizeof *slot);
+    struct idtab_slot *slot = calloc(slots, sizeof *slot);
     if (slot == NULL)
         return false;
-    *t = (struct idtab){ .slot = slot, .mask = slots - 1 };
+    *t = (struct idtab){ .slot = slot, .mask = slots - 1, .used = old.used };
     for (uint32_t i = 0; old.slot != NULL && i <= old.mask; i++)
-        if (old.slot[i] != 0)
-            idtab_put(t, hash_of(old.slot[i], arg), old.slot[i]);
+        if (old.slot[i].id != 0)
+            place(t, old.slot[i]);
     free(old.slot);
     return true;
 }
 
-bool idtab_reserve(struct idtab *t, uint64_t (*hash_of)(uint32_t id, const void *arg),
-                   const void *arg)
+bool idtab_reserve(struct idtab *t)
 {
     if (t->slot == NULL)
-        return rebuild(t, 64, hash_of, arg);
+        return rebuild(t, 64);
     if (t->used < t->mask / 2)
         return true;
-    return t->mask < UINT32_MAX / 2 && rebuild(t, (t->mask + 1) * 2, hash_of, arg);
+    return t->mask < UINT32_MAX / 2 && rebuild(t, (t->mask + 1) * 2);
 }
 
 void idtab_put(struct idtab *t, uint64_t hash, uint32_t id)
 {
     assert(id != 0 && t->used < t->mask);
-    uint32_t at = idtab_first(t, hash);
-    while (t->slot[at] != 0)
-        at = idtab_next(t, at);
-    t->slot[at] = id;
+    place(t, (struct idtab_slot){ .id = id, .hash = (uint32_t)(hash >> 32) });
     t->used++;
 }
 
-void idtab_remove(struct idtab *t, uint32_t at, uint64_t (*hash_of)(uint32_t id, const void *arg),
-                  const void *arg)
+void idtab_remove(struct idtab *t, uint32_t at)
 {
-    assert(t->slot[at] != 0);
+    assert(t->slot[at].id != 0);
     uint32_t gap = at;
-    for (uint32_t i = idtab_next(t, gap); t->slot[i] != 0; i = idtab_next(t, i)) {
-        uint32_t home = idtab_first(t, hash_of(t->slot[i], arg));
+    for (uint32_t i = (gap + 1) & t->mask; t->slot[i].id != 0; i = (i + 1) & t->mask) {
         /* May the id at `i` move into the gap?  Only if the gap lies between its home and `i`. */
-        if (((i - home) & t->mask) >= ((i - gap) & t->mask)) {
+        if (((i - t->slot[i].hash) & t->mask) >= ((i - gap) & t->mask)) {
             t->slot[gap] = t->slot[i];
             gap = i;
         }
     }
-    t->slot[gap] = 0;
+    t->slot[gap] = (struct idtab_slot){ 0 };
     t->used--;
 }

@@ -42,13 +42,6 @@ static uint64_t run_hash(const uint8_t *at, size_t len)
     return hash ^ hash >> 29;
 }
 
-static uint64_t run_hash_of(uint32_t id, const void *arg)
-{
-    const struct run_cache *c = arg;
-    const struct run *run = &c->runs.at[id - 1];
-    return run_hash(c->bytes.at + run->offset, run->len);
-}
-
 static bool run_is(const struct run_cache *c, const struct run *run, const uint8_t *at, size_t len)
 {
     return run->len == len && memcmp(c->bytes.at + run->offset, at, len) == 0;
@@ -72,10 +65,11 @@ static uint32_t find_run(const struct run_cache *c, const uint8_t *at, size_t le
     if (c->index.slot == NULL)
         return 0;
     uint32_t probes = 0;
-    for (uint32_t i = idtab_first(&c->index, run_hash(at, len));
-         c->index.slot[i] != 0 && probes < PROBES_MAX; i = idtab_next(&c->index, i), probes++)
-        if (run_is(c, &c->runs.at[c->index.slot[i] - 1], at, len))
-            return c->index.slot[i];
+    uint64_t hash = run_hash(at, len);
+    for (uint32_t i = idtab_first(&c->index, hash); c->index.slot[i].id != 0 && probes < PROBES_MAX;
+         i = idtab_next(&c->index, hash, i), probes++)
+        if (run_is(c, &c->runs.at[c->index.slot[i].id - 1], at, len))
+            return c->index.slot[i].id;
     return 0;
 }
 
@@ -122,8 +116,7 @@ static void follow(struct run_cache *c, uint32_t *last, uint32_t run)
 static void remember_run(struct run_cache *c, uint32_t *last, const uint8_t *at, uint32_t len,
                          uint32_t stack)
 {
-    if (!vec_reserve(&c->runs, 1) || !vec_reserve(&c->bytes, len) ||
-        !idtab_reserve(&c->index, run_hash_of, c))
+    if (!vec_reserve(&c->runs, 1) || !vec_reserve(&c->bytes, len) || !idtab_reserve(&c->index))
         return;
     memcpy(c->bytes.at + c->bytes.len, at, len);
     c->runs.at[c->runs.len++] = (struct run){ c->bytes.len, len, stack, 0 };

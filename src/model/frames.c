@@ -25,11 +25,6 @@ static uint64_t frame_hash(struct frame f)
     return hash_pair((uint64_t)f.name.n << 32 | f.file.n, (uint64_t)f.fx << 32 | f.line);
 }
 
-static uint64_t frame_hash_of(uint32_t id, const void *frames)
-{
-    return frame_hash(frames_get(frames, (frame_id){ id }));
-}
-
 static bool frame_equal(struct frame a, struct frame b)
 {
     return a.name.n == b.name.n && a.file.n == b.file.n && a.line == b.line && a.fx == b.fx;
@@ -61,12 +56,12 @@ void frames_free(struct frames *f)
 
 bool frames_intern(struct frames *f, struct frame frame, frame_id *ret)
 {
-    if (!idtab_reserve(&f->index, frame_hash_of, f))
+    if (!idtab_reserve(&f->index))
         return false;
     uint64_t hash = frame_hash(frame);
-    for (uint32_t at = idtab_first(&f->index, hash); f->index.slot[at] != 0;
-         at = idtab_next(&f->index, at)) {
-        frame_id id = { f->index.slot[at] };
+    for (uint32_t at = idtab_first(&f->index, hash); f->index.slot[at].id != 0;
+         at = idtab_next(&f->index, hash, at)) {
+        frame_id id = { f->index.slot[at].id };
         if (frame_equal(frames_get(f, id), frame)) {
             *ret = id;
             return true;
@@ -96,11 +91,6 @@ static uint64_t fx_hash(struct fx_node n)
         n.original_trace.n);
 }
 
-static uint64_t fx_hash_of(uint32_t id, const void *fx_nodes)
-{
-    return fx_hash(fx_get(fx_nodes, id));
-}
-
 static void fx_store(struct fx_nodes *f, uint32_t id, struct fx_node n)
 {
     f->op[id] = n.op.n;
@@ -128,12 +118,12 @@ void fx_nodes_free(struct fx_nodes *f)
 
 bool fx_nodes_intern(struct fx_nodes *f, struct fx_node node, uint32_t *ret)
 {
-    if (!idtab_reserve(&f->index, fx_hash_of, f))
+    if (!idtab_reserve(&f->index))
         return false;
     uint64_t hash = fx_hash(node);
-    for (uint32_t at = idtab_first(&f->index, hash); f->index.slot[at] != 0;
-         at = idtab_next(&f->index, at)) {
-        uint32_t id = f->index.slot[at];
+    for (uint32_t at = idtab_first(&f->index, hash); f->index.slot[at].id != 0;
+         at = idtab_next(&f->index, hash, at)) {
+        uint32_t id = f->index.slot[at].id;
         struct fx_node old = fx_get(f, id);
         if (old.op.n == node.op.n && old.name.n == node.name.n && old.target.n == node.target.n &&
             old.info.n == node.info.n && old.original_trace.n == node.original_trace.n) {

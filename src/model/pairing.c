@@ -25,20 +25,15 @@ struct pairing {
     struct pairing_counts counts;
 };
 
-static uint64_t hash_of(uint32_t id, const void *arg)
-{
-    const struct pairing *p = arg;
-    return hash_u64(p->open.at[id].address);
-}
-
 /* The slot of the entry at `address`, or of the empty slot that ends the search. */
 static uint32_t find(struct pairing *p, uint64_t address)
 {
-    if (p->open.at[p->index.slot[p->found]].address == address)
+    if (p->open.at[p->index.slot[p->found].id].address == address)
         return p->found;
-    uint32_t at = idtab_first(&p->index, hash_u64(address));
-    while (p->index.slot[at] != 0 && p->open.at[p->index.slot[at]].address != address)
-        at = idtab_next(&p->index, at);
+    uint64_t hash = hash_u64(address);
+    uint32_t at = idtab_first(&p->index, hash);
+    while (p->index.slot[at].id != 0 && p->open.at[p->index.slot[at].id].address != address)
+        at = idtab_next(&p->index, hash, at);
     p->found = at;
     return at;
 }
@@ -71,7 +66,7 @@ static enum vrs_status add_allocation(struct pairing *p, uint32_t event, uint64_
 static enum vrs_status open_allocation(struct pairing *p, uint64_t address, uint32_t allocation,
                                        bool traced)
 {
-    if (!idtab_reserve(&p->index, hash_of, p))
+    if (!idtab_reserve(&p->index))
         return vrs_no_memory(p->err);
     uint32_t id = p->unused;
     if (id != 0)
@@ -87,8 +82,8 @@ static enum vrs_status open_allocation(struct pairing *p, uint64_t address, uint
 
 static void close_slot(struct pairing *p, uint32_t at)
 {
-    uint32_t id = p->index.slot[at];
-    idtab_remove(&p->index, at, hash_of, p);
+    uint32_t id = p->index.slot[at].id;
+    idtab_remove(&p->index, at);
     p->open.at[id].allocation = p->unused;
     p->unused = id;
 }
@@ -99,7 +94,7 @@ static enum vrs_status pair_alloc(struct pairing *p, uint32_t event)
     uint64_t address = p->r->events.address[event];
     uint32_t row = 0;
     TRY(add_allocation(p, event, p->r->events.size[event], &row));
-    uint32_t id = p->index.slot[find(p, address)];
+    uint32_t id = p->index.slot[find(p, address)].id;
     if (id == 0)
         return open_allocation(p, address, row, true);
 
@@ -117,7 +112,7 @@ static enum vrs_status pair_request(struct pairing *p, uint32_t event)
 {
     struct allocations *a = &p->r->allocations;
     uint64_t address = p->r->events.address[event];
-    uint32_t id = p->index.slot[find(p, address)];
+    uint32_t id = p->index.slot[find(p, address)].id;
     uint32_t row = 0;
     if (id != 0) {
         row = p->open.at[id].allocation;
@@ -135,7 +130,7 @@ static enum vrs_status pair_completion(struct pairing *p, uint32_t event)
 {
     struct allocations *a = &p->r->allocations;
     uint32_t at = find(p, p->r->events.address[event]);
-    uint32_t id = p->index.slot[at], row = 0;
+    uint32_t id = p->index.slot[at].id, row = 0;
     p->counts.orphan_frees += id == 0 || !p->open.at[id].traced;
     if (id == 0)
         TRY(add_allocation(p, NO_ROW, p->r->events.size[event], &row));
@@ -187,7 +182,7 @@ static enum vrs_status pair_blocks(struct pairing *p, uint32_t device)
         if (!block_live(r, block))
             continue;
         uint64_t address = r->blocks.address[block];
-        uint32_t id = address == UNKNOWN_U64 ? 0 : p->index.slot[find(p, address)];
+        uint32_t id = address == UNKNOWN_U64 ? 0 : p->index.slot[find(p, address)].id;
         uint32_t row = id == 0 ? 0 : p->open.at[id].allocation;
         if (id == 0 || r->allocations.block[row] != NO_ROW)
             TRY(add_allocation(p, NO_ROW, block_requested(r, block), &row));
@@ -217,7 +212,7 @@ static enum vrs_status pair_device(struct pairing *p, uint32_t device)
     idtab_free(&p->index);
     /* No event that is looked up has the address of entry 0. */
     if (!vec_push(&p->open, (struct open_entry){ .address = UNKNOWN_U64 }) ||
-        !idtab_reserve(&p->index, hash_of, p))
+        !idtab_reserve(&p->index))
         return vrs_no_memory(p->err);
     TRY(reserve_device(p, device));
 

@@ -209,20 +209,14 @@ void recording_free(struct recording *r)
         table_free((char *)r + recording_tables[i].offset, recording_tables[i].kind);
 }
 
-static uint64_t pool_hash_of(uint32_t id, const void *arg)
-{
-    const struct pools *p = arg;
-    return hash_pair(p->first[id], p->second[id]);
-}
-
 bool pools_intern(struct pools *p, uint64_t first, uint64_t second, pool_id *ret)
 {
-    if (!idtab_reserve(&p->index, pool_hash_of, p))
+    if (!idtab_reserve(&p->index))
         return false;
     uint64_t hash = hash_pair(first, second);
-    for (uint32_t at = idtab_first(&p->index, hash); p->index.slot[at] != 0;
-         at = idtab_next(&p->index, at)) {
-        uint32_t id = p->index.slot[at];
+    for (uint32_t at = idtab_first(&p->index, hash); p->index.slot[at].id != 0;
+         at = idtab_next(&p->index, hash, at)) {
+        uint32_t id = p->index.slot[at].id;
         if (p->first[id] == first && p->second[id] == second) {
             ret->n = id;
             return true;
@@ -239,20 +233,14 @@ bool pools_intern(struct pools *p, uint64_t first, uint64_t second, pool_id *ret
 }
 
 /* Streams are plain rows from 0, so the table of ids holds each plus 1. */
-static uint64_t stream_hash_of(uint32_t id, const void *arg)
-{
-    const struct streams *s = arg;
-    return hash_u64(s->handle[id - 1]);
-}
-
 bool streams_intern(struct streams *s, uint64_t handle, uint16_t *ret)
 {
-    if (!idtab_reserve(&s->index, stream_hash_of, s))
+    if (!idtab_reserve(&s->index))
         return false;
     uint64_t hash = hash_u64(handle);
-    for (uint32_t at = idtab_first(&s->index, hash); s->index.slot[at] != 0;
-         at = idtab_next(&s->index, at)) {
-        uint32_t row = s->index.slot[at] - 1;
+    for (uint32_t at = idtab_first(&s->index, hash); s->index.slot[at].id != 0;
+         at = idtab_next(&s->index, hash, at)) {
+        uint32_t row = s->index.slot[at].id - 1;
         if (s->handle[row] == handle) {
             *ret = (uint16_t)row;
             return true;
@@ -283,23 +271,18 @@ static uint64_t context_hash(struct context c)
     return hash_pair(hash_pair(hash, (uint64_t)c.action.n << 32 | c.pool.n), c.forward_stack.n);
 }
 
-static uint64_t context_hash_of(uint32_t id, const void *contexts)
-{
-    return context_hash(contexts_get(contexts, id));
-}
-
 bool contexts_intern(struct contexts *c, struct context context, context_id *ret)
 {
     if (context_equal(context, contexts_get(c, 0))) {
         ret->n = 0;
         return true;
     }
-    if (!idtab_reserve(&c->index, context_hash_of, c))
+    if (!idtab_reserve(&c->index))
         return false;
     uint64_t hash = context_hash(context);
-    for (uint32_t at = idtab_first(&c->index, hash); c->index.slot[at] != 0;
-         at = idtab_next(&c->index, at)) {
-        uint32_t id = c->index.slot[at];
+    for (uint32_t at = idtab_first(&c->index, hash); c->index.slot[at].id != 0;
+         at = idtab_next(&c->index, hash, at)) {
+        uint32_t id = c->index.slot[at].id;
         if (context_equal(contexts_get(c, id), context)) {
             ret->n = id;
             return true;

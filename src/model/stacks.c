@@ -11,12 +11,6 @@ static const struct column columns[] = {
 };
 const struct table_kind stacks_kind = { "stacks", columns, 2 };
 
-static uint64_t hash_of(uint32_t id, const void *arg)
-{
-    const struct stacks *s = arg;
-    return hash_pair(s->caller[id], s->frame[id]);
-}
-
 bool stacks_init(struct stacks *s)
 {
     *s = (struct stacks){ .rows.max = UINT32_MAX - 1 };
@@ -43,9 +37,10 @@ static uint32_t find(const struct stacks *s, uint32_t caller, uint32_t frame)
         return next;
     if (s->index.slot == NULL)
         return 0;
-    for (uint32_t at = idtab_first(&s->index, hash_pair(caller, frame)); s->index.slot[at] != 0;
-         at = idtab_next(&s->index, at)) {
-        uint32_t id = s->index.slot[at];
+    uint64_t hash = hash_pair(caller, frame);
+    for (uint32_t at = idtab_first(&s->index, hash); s->index.slot[at].id != 0;
+         at = idtab_next(&s->index, hash, at)) {
+        uint32_t id = s->index.slot[at].id;
         if (s->caller[id] == caller && s->frame[id] == frame)
             return id;
     }
@@ -56,7 +51,7 @@ static uint32_t find(const struct stacks *s, uint32_t caller, uint32_t frame)
  * what a new stack calls is new too, so only the first may have to be put where it is found. */
 static bool append(struct stacks *s, uint32_t caller, const uint32_t *frame, uint32_t count)
 {
-    if (!table_reserve(s, &stacks_kind, count) || !idtab_reserve(&s->index, hash_of, s))
+    if (!table_reserve(s, &stacks_kind, count) || !idtab_reserve(&s->index))
         return false;
     uint32_t id = s->rows.len;
     if (id != caller + 1)

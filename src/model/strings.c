@@ -11,12 +11,6 @@ static const struct column columns[] = {
 };
 const struct table_kind strings_kind = { "strings", columns, 2 };
 
-static uint64_t hash_of(uint32_t id, const void *strings)
-{
-    str text = strings_text(strings, (string_id){ id });
-    return hash_bytes(text.ptr, text.len);
-}
-
 bool strings_init(struct strings *s, uint32_t max_bytes)
 {
     *s = (struct strings){ .rows.max = UINT32_MAX - 1, .bytes.max = max_bytes };
@@ -41,12 +35,12 @@ bool strings_intern(struct strings *s, str text, string_id *ret)
         ret->n = 0;
         return true;
     }
-    if (text.len > s->bytes.max || !idtab_reserve(&s->index, hash_of, s))
+    if (text.len > s->bytes.max || !idtab_reserve(&s->index))
         return false;
     uint64_t hash = hash_bytes(text.ptr, text.len);
-    for (uint32_t at = idtab_first(&s->index, hash); s->index.slot[at] != 0;
-         at = idtab_next(&s->index, at)) {
-        string_id id = { s->index.slot[at] };
+    for (uint32_t at = idtab_first(&s->index, hash); s->index.slot[at].id != 0;
+         at = idtab_next(&s->index, hash, at)) {
+        string_id id = { s->index.slot[at].id };
         if (str_equal(strings_text(s, id), text)) {
             *ret = id;
             return true;

@@ -11,25 +11,23 @@
 enum { IDS = 4000 };
 
 /* How an id hashes: well, or so badly that all share a few slots. */
-static uint64_t spread(uint32_t id, const void *arg)
+static uint64_t spread(uint32_t id)
 {
-    (void)arg;
     return hash_u64(id);
 }
 
-static uint64_t crowded(uint32_t id, const void *arg)
+static uint64_t crowded(uint32_t id)
 {
-    (void)arg;
     return (uint64_t)(id % 7 + UINT32_MAX - 3) << 32;
 }
 
-typedef uint64_t (*hasher)(uint32_t id, const void *arg);
+typedef uint64_t (*hasher)(uint32_t id);
 
 static uint32_t find(const struct idtab *t, uint64_t hash, uint32_t id)
 {
     uint32_t at = idtab_first(t, hash);
-    while (t->slot[at] != 0 && t->slot[at] != id)
-        at = idtab_next(t, at);
+    while (t->slot[at].id != 0 && t->slot[at].id != id)
+        at = idtab_next(t, hash, at);
     return at;
 }
 
@@ -41,20 +39,20 @@ static void check(hasher hash_of, uint32_t ids)
     for (uint32_t step = 0; step < ids * 6; step++) {
         seed = seed * 1664525 + 1013904223;
         uint32_t id = 1 + (seed >> 8) % ids;
-        assert_true(idtab_reserve(&t, hash_of, NULL));
-        uint32_t at = find(&t, hash_of(id, NULL), id);
-        assert_int_equal(t.slot[at] == id, in[id]);
+        assert_true(idtab_reserve(&t));
+        uint32_t at = find(&t, hash_of(id), id);
+        assert_int_equal(t.slot[at].id == id, in[id]);
         if (in[id])
-            idtab_remove(&t, at, hash_of, NULL);
+            idtab_remove(&t, at);
         else
-            idtab_put(&t, hash_of(id, NULL), id);
+            idtab_put(&t, hash_of(id), id);
         used += in[id] ? UINT32_MAX : 1;
         in[id] = !in[id];
         assert_int_equal(t.used, used);
         assert_true((uint64_t)t.used * 4 <= ((uint64_t)t.mask + 1) * 3);
     }
     for (uint32_t id = 1; id <= ids; id++)
-        assert_int_equal(t.slot[find(&t, hash_of(id, NULL), id)] == id, in[id]);
+        assert_int_equal(t.slot[find(&t, hash_of(id), id)].id == id, in[id]);
     idtab_free(&t);
     assert_null(t.slot);
 }
@@ -72,20 +70,20 @@ static void a_failed_growth_keeps_the_ids(void **state)
     (void)state;
     struct idtab t = { 0 };
     fault_left = 0;
-    assert_false(idtab_reserve(&t, spread, NULL));
+    assert_false(idtab_reserve(&t));
     assert_null(t.slot);
     uint32_t id = 1;
     for (int growths = 0; growths < 4; id++) {
         uint32_t mask = t.mask;
         fault_left = 0;
-        bool grown = !idtab_reserve(&t, spread, NULL);
+        bool grown = !idtab_reserve(&t);
         fault_left = -1;
-        assert_true(idtab_reserve(&t, spread, NULL));
+        assert_true(idtab_reserve(&t));
         growths += grown;
         assert_int_equal(t.mask != mask, grown);
-        idtab_put(&t, spread(id, NULL), id);
+        idtab_put(&t, spread(id), id);
         for (uint32_t i = 1; i <= id; i++)
-            assert_int_equal(t.slot[find(&t, spread(i, NULL), i)], i);
+            assert_int_equal(t.slot[find(&t, spread(i), i)].id, i);
     }
     idtab_free(&t);
 }
