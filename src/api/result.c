@@ -10,6 +10,7 @@ struct result_memory {
     struct arena arena;
     uint32_t owners;
     struct vrs_result *result;
+    struct result_memory *next; /* of those without an owner that are not yet freed */
 };
 
 static const size_t answer_bytes[RESULT_STUDIES] = {
@@ -35,7 +36,7 @@ struct vrs_result *result_make(enum result_kind kind, uint32_t count)
         arena_free(&arena);
         return NULL;
     }
-    *memory = (struct result_memory){ arena, 1, result };
+    *memory = (struct result_memory){ .arena = arena, .owners = 1, .result = result };
     *result = (struct vrs_result){ .memory = memory, .arena = &memory->arena };
     result->set = (struct answer_set){ .kind = kind, .answers = answers, .count = count };
     return result;
@@ -55,17 +56,22 @@ struct result_memory *result_memory_hold(const struct vrs_result *result)
 
 static void let_go(struct result_memory *memory)
 {
-    if (--memory->owners > 0)
-        return;
-    struct vrs_result *result = memory->result;
-    /* Sets of sets let go of theirs in turn. */
-    for (uint32_t i = 0; i < result->parts; i++)
-        let_go(result->part[i]);
-    if (result->run != NULL)
-        recording_free(result->run);
-    /* The arena holds the struct that holds the arena. */
-    struct arena arena = memory->arena;
-    arena_free(&arena);
+    struct result_memory *ownerless = --memory->owners == 0 ? memory : NULL;
+    while (ownerless != NULL) {
+        struct vrs_result *result = ownerless->result;
+        struct arena arena = ownerless->arena; /* holds the struct that holds the arena */
+        ownerless = ownerless->next;
+        for (uint32_t i = 0; i < result->parts; i++) {
+            struct result_memory *part = result->part[i];
+            if (--part->owners == 0) {
+                part->next = ownerless;
+                ownerless = part;
+            }
+        }
+        if (result->run != NULL)
+            recording_free(result->run);
+        arena_free(&arena);
+    }
 }
 
 void vrs_result_free(struct vrs_result *result)
@@ -100,9 +106,9 @@ static enum vrs_status check_device(const struct asking *a, struct vrs_error *er
                     (long long)a->device - 1, (unsigned)last);
 }
 
-enum vrs_status asking_begin_unproven(struct asking *a, const struct vrs_recording *recording,
-                                      enum result_kind kind, const char *user_root,
-                                      const char *library, int64_t device, struct vrs_error *err)
+static enum vrs_status begin(struct asking *a, const struct vrs_recording *recording,
+                             enum result_kind kind, const char *user_root, const char *library,
+                             int64_t device, struct vrs_error *err)
 {
     *a = (struct asking){ .recording = recording,
                           .r = recording->model,
@@ -116,9 +122,6 @@ enum vrs_status asking_begin_unproven(struct asking *a, const struct vrs_recordi
         return vrs_no_memory(err);
     a->keep = a->result->arena;
     TRY(check_device(a, err));
-    a->basis = arena_array(&a->names, struct trust_basis, a->r->devices.rows.len);
-    if (a->basis == NULL)
-        return vrs_no_memory(err);
     struct naming_options options = { text_or_empty(user_root), text_or_empty(library) };
     /* Results of studies show names as they are; others keep copies of the few they show. */
     struct arena *home = kind >= RESULT_STUDIES ? a->keep : &a->names;
@@ -129,9 +132,17 @@ enum vrs_status asking_begin(struct asking *a, const struct vrs_recording *recor
                              enum result_kind kind, const char *user_root, const char *library,
                              int64_t device, struct vrs_error *err)
 {
-    TRY(asking_begin_unproven(a, recording, kind, user_root, library, device, err));
-    a->basis = NULL; /* nobody fills it */
+    TRY(begin(a, recording, kind, user_root, library, device, err));
     return recording_prove(recording, err);
+}
+
+enum vrs_status asking_begin_unproven(struct asking *a, const struct vrs_recording *recording,
+                                      enum result_kind kind, const char *user_root,
+                                      const char *library, int64_t device, struct vrs_error *err)
+{
+    TRY(begin(a, recording, kind, user_root, library, device, err));
+    a->basis = arena_array(&a->names, struct trust_basis, a->r->devices.rows.len);
+    return a->basis == NULL ? vrs_no_memory(err) : VRS_OK;
 }
 
 enum { PREPARE_REPLAY, PREPARE_BESIDE, PREPARE_BASIS, PREPARATIONS };
