@@ -338,6 +338,7 @@ static enum vrs_status read_line(struct budget *b, str line, struct vrs_error *e
 enum vrs_status budget_read(struct budget *b, str file, str text, struct vrs_error *err)
 {
     text = utf8_without_mark(text);
+    file = str_path_end(file);
     for (unsigned number = 1; text.len > 0; number++) {
         size_t len = str_find(text, S("\n"));
         struct vrs_error why;
@@ -345,7 +346,7 @@ enum vrs_status budget_read(struct budget *b, str file, str text, struct vrs_err
         enum vrs_status status = len == 0 ? VRS_OK : read_line(b, (str){ text.ptr, len }, &why);
         b->line = 0;
         if (status == VRS_USAGE)
-            return vrs_fail(err, VRS_USAGE, "%.*s:%u: %s", shown(file), file.ptr, number,
+            return vrs_fail(err, VRS_USAGE, "%.*s:%u: %s", (int)file.len, file.ptr, number,
                             why.message);
         if (status != VRS_OK)
             return vrs_no_memory(err);

@@ -361,7 +361,7 @@ void category_rules_free(struct category_rules *r)
 enum vrs_status category_rules_read(struct category_rules *r, str text, const char *name,
                                     struct vrs_error *err)
 {
-    struct parser p = { .to = r, .name = name, .err = err };
+    struct parser p = { .to = r, .name = str_path_end(str_from(name)).ptr, .err = err };
     text = utf8_without_mark(text);
     while (text.len != 0) {
         const char *end = memchr(text.ptr, '\n', text.len);

@@ -32,3 +32,17 @@ str str_base_name(str path)
         at--;
     return at == path.len ? path : (str){ path.ptr + at, path.len - at };
 }
+
+str str_path_end(str path)
+{
+    if (path.len <= PATH_SHOWN)
+        return path;
+    str end = { path.ptr + path.len - PATH_SHOWN, PATH_SHOWN };
+    size_t folder = str_find(end, S("/"));
+    if (folder + 1 < end.len)
+        end = (str){ end.ptr + folder + 1, end.len - folder - 1 };
+    /* Not in the middle of a character. */
+    while (end.len > 0 && ((unsigned char)end.ptr[0] & 0xC0) == 0x80)
+        end = (str){ end.ptr + 1, end.len - 1 };
+    return end;
+}

@@ -43,4 +43,9 @@ size_t str_find(str s, str needle);
  */
 str str_base_name(str path);
 
+/* A path for a message, which has room for PATH_SHOWN bytes of it: its last folders where it is
+ * longer, the end of its name where that is.  Ends where it ends. */
+enum { PATH_SHOWN = 100 };
+str str_path_end(str path);
+
 #endif

@@ -676,9 +676,11 @@ def test_budget_file(tmp_path, bundled):
     limits.write_text("\ufeff# all of a step\r\nmax-peak = 12GiB\r\n\r\nno-oom   # never\r\n", encoding="utf-8")
     check(path, "--budget", limits, expect=NONE)
     check(path, "--budget", limits, "--max-peak", "1GiB", expect=OVER)
+    limits = tmp_path / ("long_" * 30) / "ci.budget"  # a message has no room for all of it
+    limits.parent.mkdir()
     limits.write_text("max-peak = 12GiB\nmax-paek = 1\n")
     wrong = check(path, "--budget", limits, expect=USAGE)
-    assert "ci.budget:2: " in wrong.err and not wrong.out
+    assert "ci.budget:2: " in wrong.err and "max-paek" in wrong.err and not wrong.out
     limits.write_bytes(b"max-peak = 1\0")
     check(path, "--budget", limits, expect=USAGE)
     limits.write_bytes(b"#" * (2 << 20))

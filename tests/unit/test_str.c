@@ -40,6 +40,23 @@ static void base_names_have_no_folder(void **state)
     assert_true(str_equal(str_base_name(S("")), S("")));
 }
 
+static void a_long_path_is_shown_by_its_end(void **state)
+{
+    (void)state;
+    char path[3 * PATH_SHOWN + 1];
+    memset(path, 'a', sizeof path - 1);
+    path[sizeof path - 1] = '\0';
+    assert_true(str_equal(str_path_end(S("a/ci.budget")), S("a/ci.budget")));
+    assert_int_equal(str_path_end(str_from(path)).len, PATH_SHOWN); /* nothing to cut at */
+    memcpy(path + sizeof path - 11, "/b/run.txt", 10);
+    path[2 * PATH_SHOWN] = '/'; /* the first of the bytes that are shown */
+    assert_int_equal(str_path_end(str_from(path)).len, PATH_SHOWN - 1);
+    path[2 * PATH_SHOWN] = 'a';
+    assert_true(str_equal(str_path_end(str_from(path)), S("b/run.txt")));
+    memset(path, 0xBF, sizeof path - 1); /* continues a character, all along */
+    assert_int_equal(str_path_end(str_from(path)).len, 0);
+}
+
 static void ends_are_compared_whole(void **state)
 {
     (void)state;
@@ -57,6 +74,7 @@ int main(void)
         cmocka_unit_test(find_gives_the_first_place),
         cmocka_unit_test(order_is_of_bytes),
         cmocka_unit_test(base_names_have_no_folder),
+        cmocka_unit_test(a_long_path_is_shown_by_its_end),
         cmocka_unit_test(ends_are_compared_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
