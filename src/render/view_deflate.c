@@ -15,7 +15,11 @@ enum {
     /* Of 1 to 9 the last that is worth its time: of the sizes in the bench recording 1 leaves 3 %
      * more, 6 leaves 5 % less in four times the time (docs/measurements.md). */
     LEVEL = 4,
-    SAMPLE_ROWS = 32768, /* what zlib sees at once, of a plane */
+    /* A sample is what zlib sees at once of a plane; of few rows a quarter, because it is packed
+     * four times over. */
+    SAMPLE_MOST = 32768,
+    SAMPLE_LEAST = 2048,
+    SAMPLE_PARTS = 4,
     PART_MOST = 1 << 30, /* of what zlib counts in 32 bits */
     PLANES_MOST = 8
 };
@@ -123,9 +127,19 @@ static bool choose_plane(const uint8_t *sample, uint32_t rows, int *strategy, si
     return true;
 }
 
+static uint32_t sample_rows(uint32_t rows)
+{
+    if (rows <= SAMPLE_LEAST)
+        return rows;
+    uint32_t part = rows / SAMPLE_PARTS;
+    if (part > SAMPLE_MOST)
+        return SAMPLE_MOST;
+    return part > SAMPLE_LEAST ? part : SAMPLE_LEAST;
+}
+
 static bool choose(const struct view_planes *planes, struct arena *arena, struct choice *ret)
 {
-    uint32_t rows = planes->rows < SAMPLE_ROWS ? planes->rows : SAMPLE_ROWS;
+    uint32_t rows = sample_rows(planes->rows);
     uint32_t first = (planes->rows - rows) / 2;
     size_t whole = 0;
     for (uint32_t p = 0; p < planes->count; p++) {
