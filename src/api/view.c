@@ -157,13 +157,6 @@ static enum vrs_status take_all(struct making *m, struct vrs_error *err)
     return compare_all(m, err);
 }
 
-static bool count_bytes(void *arg, const char *bytes, size_t len)
-{
-    (void)bytes;
-    *(uint64_t *)arg += len;
-    return true;
-}
-
 /* What the page has to be called for what it lacks. */
 static enum vrs_status say_left_out(const struct making *m, const struct viewing *viewing,
                                     uint64_t bytes, struct vrs_error *err)
@@ -201,11 +194,7 @@ static enum vrs_status fit(struct making *m, struct viewing *viewing, struct vrs
     struct view_parts parts = { m->file, m->files, m->pair, m->pairs, &m->blocks };
     uint64_t bytes = 0;
     for (uint32_t next = 0; m->o->most_bytes > 0;) {
-        struct out counter = { .write = count_bytes, .arg = &bytes };
-        bytes = 0;
-        buf_init(&counter.text, SIZE_MAX / 2);
-        view_page(&counter, viewing);
-        TRY(out_finish(&counter, VRS_OK, err));
+        TRY(view_page_bytes(viewing, &bytes, err));
         if (bytes <= m->o->most_bytes)
             break;
         while (next < VIEW_SPARES && !view_leave_out(&parts, (enum view_spare)next))

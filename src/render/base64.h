@@ -7,4 +7,10 @@
 /* Appends; a multiple of three bytes may be followed by more. */
 void base64_put(struct buf *to, const void *bytes, size_t len);
 
+/* How many letters `len` bytes become. */
+static inline uint64_t base64_length(size_t len)
+{
+    return ((uint64_t)len + 2) / 3 * 4;
+}
+
 #endif

@@ -147,4 +147,8 @@ void view_head(struct buf *to, const struct viewing *viewing);
 /* The whole page.  Failures are those of `out`. */
 void view_page(struct out *out, const struct viewing *viewing);
 
+/* How large it is, without writing its blocks. */
+enum vrs_status view_page_bytes(const struct viewing *viewing, uint64_t *ret,
+                                struct vrs_error *err) MUST_CHECK;
+
 #endif

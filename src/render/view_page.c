@@ -25,9 +25,14 @@ static void put_report(struct buf *to, const struct viewing *v, const struct vie
     buf_end(&text, to);
 }
 
-static void put_block(struct out *out, const struct buf *block)
+/* `counted`: its letters are only counted. */
+static void put_block(struct out *out, const struct buf *block, uint64_t *counted)
 {
     enum { AT_ONCE = 48 * 1024 }; /* a multiple of three */
+    if (counted != NULL) {
+        *counted += base64_length(block->len);
+        return;
+    }
     for (size_t at = 0; at < block->len; at += AT_ONCE) {
         size_t part = block->len - at < AT_ONCE ? block->len - at : AT_ONCE;
         base64_put(&out->text, block->at + at, part);
@@ -35,7 +40,7 @@ static void put_block(struct out *out, const struct buf *block)
     }
 }
 
-void view_page(struct out *out, const struct viewing *v)
+static void put_page(struct out *out, const struct viewing *v, uint64_t *counted)
 {
     struct buf *to = &out->text;
     buf_text(to, view_before_title);
@@ -47,12 +52,35 @@ void view_page(struct out *out, const struct viewing *v)
     buf_text(to, view_before_head);
     view_head(to, v);
     buf_text(to, view_before_cover);
-    put_block(out, &v->blocks->block.at[0]);
+    put_block(out, &v->blocks->block.at[0], counted);
     buf_text(to, view_before_blocks);
     for (uint32_t i = 1; i < v->blocks->block.len; i++) {
         buf_format(to, "<script type=\"application/octet-stream\" id=\"b%u\">", (unsigned)i);
-        put_block(out, &v->blocks->block.at[i]);
+        put_block(out, &v->blocks->block.at[i], counted);
         buf_text(to, "</script><script>vrs_block()</script>\n");
     }
     buf_text(to, view_after_blocks);
+}
+
+void view_page(struct out *out, const struct viewing *v)
+{
+    put_page(out, v, NULL);
+}
+
+static bool count_bytes(void *arg, const char *bytes, size_t len)
+{
+    (void)bytes;
+    *(uint64_t *)arg += len;
+    return true;
+}
+
+enum vrs_status view_page_bytes(const struct viewing *v, uint64_t *ret, struct vrs_error *err)
+{
+    uint64_t texts = 0, blocks = 0;
+    struct out out = { .write = count_bytes, .arg = &texts };
+    buf_init(&out.text, SIZE_MAX / 2);
+    put_page(&out, v, &blocks);
+    TRY(out_finish(&out, VRS_OK, err));
+    *ret = texts + blocks;
+    return VRS_OK;
 }

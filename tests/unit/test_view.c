@@ -19,6 +19,7 @@ static void check_base64(const char *bytes, size_t len, const char *text)
     buf_char(&b, '\0');
     assert_false(b.failed);
     assert_string_equal(b.at, text);
+    assert_int_equal(base64_length(len), strlen(text));
     buf_free(&b);
 }
 
