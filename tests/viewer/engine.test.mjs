@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createEngine } from '../../viewer/core/engine.js';
+import { createPictureOps } from '../../viewer/core/pictures.js';
 import { createQueue } from '../../viewer/core/queue.js';
-import { packModel } from './pack.mjs';
+import { packColumn, packModel } from './pack.mjs';
 import { makeModel, manyModels, oracle } from './synthetic.mjs';
 
 async function engineOf(model, more) {
@@ -31,6 +32,66 @@ test('an engine with all blocks gives the summary', async () => {
     cover.at.forEach((p, c) => assert.equal(cover.requested[c], curve[p]));
     assert.equal(cover.ooms.length, model.log.events.filter((e) => e.op === 'oom').length);
     assert.equal(cover.steps.length, model.mark.rows);
+  }
+});
+
+/* The page of the states `first` to `last`: what lives in them, and the cover of all. */
+async function windowed(model, first, last) {
+  const { alloc, states } = model;
+  const curve = oracle(model).curve();
+  const kept = Array.from({ length: alloc.rows }, (_, i) => i)
+    .filter((i) => alloc.born[i] <= last && alloc.end[i] > first);
+  const part = Object.fromEntries(Object.entries(alloc).map(([name, column]) =>
+    [name, ArrayBuffer.isView(column) ? column.constructor.from(kept, (i) => column[i]) : column]));
+  const { head, blocks } = packModel({ ...model, alloc: { ...part, rows: kept.length } });
+  head.window = { first, last, of_allocations: alloc.rows };
+  head.check = head.check.filter((c) => c.state >= first && c.state <= last);
+  const columns = {};
+  for (const [name, values, type] of [['state', curve.map((_, p) => p), 'u32'],
+    ['requested', curve.map((n) => Math.max(0, n)), 'u64']]) {
+    const { spec, bytes } = packColumn(Array.from(values), type);
+    columns[name] = { ...spec, block: blocks.push(bytes) - 1, at: 0 };
+  }
+  head.tables.cover = { rows: states, columns };
+  const call = createEngine([{ name: 'a', devices: [head] }], createPictureOps());
+  for (const [n, bytes] of blocks.entries()) await call('block', { n, bytes });
+  await call('end');
+  return { call, curve };
+}
+
+test('a page of some events has their figures, and the curve of all', async () => {
+  for (const [name, model] of manyModels(3)) {
+    const [first, last] = [Math.floor(model.states / 3), Math.floor(model.states / 2)];
+    const { call, curve } = await windowed(model, first, last);
+    const cover = await call('cover', { wait: true });
+    assert.equal(cover.problem, null, name);
+    assert.deepEqual(cover.window, [first, last + 1]);
+    assert.deepEqual(Array.from(cover.requested), Array.from(curve, (n) => Math.max(0, n)));
+    const held = Array.from(curve.slice(first, last + 1));
+    const top = Math.max(...held);
+    assert.deepEqual([cover.peak.bytes, cover.peak.state], [top, first + held.indexOf(top)], name);
+    assert.ok(cover.peaks.every((p) => p >= first && p <= last));
+    for (const state of [0, first, Math.floor((first + last) / 2), last, model.states - 1]) {
+      const got = await call('live', { state });
+      const p = Math.min(Math.max(state, first), last);
+      assert.deepEqual([got.state, got.bytes], [p, curve[p]], `${name} ${state}`);
+    }
+    const { state } = await call('leaks', {});
+    assert.equal(state, last);
+    const events = await call('events', { state: first, n: 10 });
+    assert.ok(events.rows.every((one) => one.state > first && one.state <= last));
+    const { counts } = await call('range', { a: 0, b: model.states - 1, by: 'category' });
+    const born = Array.from(model.alloc.born).filter((p) => p > first && p <= last);
+    assert.equal(counts.churn, born.length, name);
+  }
+});
+
+test('the states a page holds are those of its device', async () => {
+  for (const window of [{ first: 5, last: 4 }, { first: 0, last: 1e9 }, { first: 0.5, last: 3 }]) {
+    const { head, blocks } = packModel(makeModel(2));
+    const call = createEngine([{ devices: [{ ...head, window }] }]);
+    for (const [n, bytes] of blocks.entries()) await call('block', { n, bytes });
+    await assert.rejects(call('cover', { wait: true }), /events that this page holds/);
   }
 });
 

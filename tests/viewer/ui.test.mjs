@@ -44,6 +44,17 @@ test('the page opens at the peak, over the whole recording', () => {
   assert.deepEqual(state.x, { mode: 'events', from: 0, to: 1000 });
 });
 
+test('a page of some events begins with them and does not leave them', () => {
+  const some = { ...limits, window: [200, 500] };
+  assert.deepEqual(firstState(some).x, { mode: 'events', from: 200, to: 500 });
+  const wide = limitX({ mode: 'events', from: 0, to: 1000 }, some);
+  assert.deepEqual([wide.from, wide.to], [200, 500]);
+  const { at, range } = applied(firstState(some), { at: 3, range: { a: 0, b: 700 } }, some);
+  assert.deepEqual([at, range], [200, { a: 200, b: 499 }]);
+  const cover = { states: 1000, window: [200, 500], peak: { state: 400 } };
+  assert.deepEqual(['end', 'cursor', 'peak'].map((one) => stateOf(one, cover, 3)), [499, 200, 400]);
+});
+
 test('no zoom or pan leaves the recording or goes below eight states', () => {
   const next = random(7);
   for (const least of [1, 2, 5, 8, 40, 1000]) {

@@ -3,6 +3,7 @@
 // A lane is a compressed address: unmapped gaps are taken out, the unit is 512 bytes.  A map row is
 // a stretch of lanes that belong together; offsets in it are bytes.
 
+import { windowOf } from './curves.js';
 import { strides } from './slices.js';
 import { columnsOf } from './intervals.js';
 import { known } from './unpack.js';
@@ -415,8 +416,10 @@ function eventsOfTable({ event }, first, last) {
  * in order; the event's number is state - 1.  One that changes nothing here, as a free of unknown
  * memory, has the kind other.  Where an address is given again, the older one's end comes first. */
 export function eventsAround(model, p, n = 200) {
-  const most = model.states - 1;
-  const first = Math.max(1, Math.min(p - Math.floor(n / 2) + 1, most - n + 1));
+  const [from, past] = windowOf(model);
+  const most = past - 1;
+  // What led to the first state of a window is not here.
+  const first = Math.max(from + 1, Math.min(p - Math.floor(n / 2) + 1, most - n + 1));
   const last = Math.min(most, first + n - 1);
   const found = [...eventsOfRows(model, first, last), ...eventsOfTable(model, first, last)];
   const told = new Uint8Array(Math.max(0, last - first + 1));

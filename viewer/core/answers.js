@@ -1,5 +1,5 @@
 // answers.js - the operations that need no picture: figures, groups, one allocation, a range.
-import { at, sumsOf, tiesAt } from './curves.js';
+import { at, heldState, sumsOf, tiesAt, windowOf } from './curves.js';
 import { rangeFacts } from './range.js';
 import { groupRows, grouping, liveAt, pileBetween } from './live.js';
 import { rowFacts } from './row.js';
@@ -7,7 +7,7 @@ import { rowFacts } from './row.js';
 const PILE_MOST = 200;
 
 function stateOf(d, p) {
-  return Math.min(Math.max(0, Math.floor(p ?? d.peak())), d.model.states - 1);
+  return heldState(d.model, p ?? d.peak());
 }
 
 /* `birth` is an order of the stack, not a grouping. */
@@ -33,7 +33,7 @@ function* live(d, { state, by }) {
     bytes: rows.total.bytes + model.adjust, requested: d.curve()[p],
     pending, reserved: model.range.rows ? at(d.reserved(), p) : null,
     active: model.alloc.pad ? active : null,
-    time: model.time ? model.time[p] : null, ties: tiesAt(d.curve(), p),
+    time: model.time ? model.time[p] : null, ties: tiesAt(d.curve(), p, ...windowOf(model)),
     names: groups.names.map((name, key) => ({ key, name })),
   };
 }

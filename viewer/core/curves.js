@@ -204,6 +204,17 @@ export function peakIn(pyr, a, b) {
   return climb(pyr, 0, from, Math.max(from + 1, Math.min(b, pyr.curve.length)));
 }
 
+/** The states [from, past) of which a model has all allocations: others have no figures. */
+export function windowOf({ window, states }) {
+  return window ?? [0, states];
+}
+
+/** The state of them that is next to `p`. */
+export function heldState(model, p) {
+  const [from, past] = windowOf(model);
+  return Math.min(Math.max(from, Math.floor(p)), past - 1);
+}
+
 /** How often within [a, b) the curve comes to stand at the value it has in `state`. */
 export function tiesAt(curve, state, a = 0, b = curve.length) {
   let ties = 0;

@@ -1,5 +1,5 @@
 // device.js - one device as the operations see it: its model, and what is made of it once.
-import { pyramid, requested, reserved } from './curves.js';
+import { peakIn, pyramid, requested, reserved, windowOf } from './curves.js';
 import { differences } from './check.js';
 import { columnEdges, shownStates, timeColumns, timeEdges } from './columns.js';
 import { grouping, groupRows, liveAt } from './live.js';
@@ -71,13 +71,7 @@ export function createDevice(model, cover = null) {
   const d = { model, cover };
   d.curve = once(() => requested(model));
   d.pyramid = once(() => pyramid(d.curve()));
-  d.peak = once(() => {
-    const { curve, levels } = d.pyramid();
-    let top = levels.length > 0 ? levels[levels.length - 1][0] : 0;
-    const last = levels.length > 0 ? levels[levels.length - 1] : curve.keys();
-    for (const p of last) if (curve[p] > curve[top]) top = p;
-    return top;
-  });
+  d.peak = once(() => peakIn(d.pyramid(), ...windowOf(model)));
   d.reserved = once(() => reserved(model));
   d.differences = once(() => differences(model, { curve: d.curve(), reserved: d.reserved() }));
   d.grouping = remembered((by) => grouping(model, by), 12);

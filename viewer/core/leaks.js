@@ -1,6 +1,6 @@
 // leaks.js - what each step leaves behind: born in it and alive after later ones.
 
-import { firstAbove } from './curves.js';
+import { firstAbove, windowOf } from './curves.js';
 
 const STEP = 0;
 
@@ -40,8 +40,9 @@ export function leftUnder(model, { of, names }, wanted) {
   const stepOf = stepOfRows(model, stepsOf(model));
   const counts = names.map((name) => wanted.includes(name));
   const { end, rows } = model.alloc;
+  const [, past] = windowOf(model);
   const left = new Uint32Array(rows).map((_, r) => r);
-  return left.filter((r) => stepOf[r] >= 0 && end[r] >= model.states && counts[of[r]]);
+  return left.filter((r) => stepOf[r] >= 0 && end[r] >= past && counts[of[r]]);
 }
 
 /** Survivors at state p (default the end) by group and step of birth: rows { group, name, bytes[K],

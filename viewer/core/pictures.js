@@ -1,5 +1,6 @@
 // pictures.js - the operations that draw: stacks, groups, maps, trees, and searches.  What they
 // make once of a device (map, shades, the last searches) they keep on it.
+import { heldState } from './curves.js';
 import { eventsAround, mapExtent, mapRowsWork, mapWork, segmentsAt } from './address.js';
 import { churnColumns, bornIn, survivors } from './range.js';
 import { diffRows, matched } from './diff.js';
@@ -107,7 +108,7 @@ function visit(model, mask, after, step) {
 
 /* {text, state, after, step}: what a query matches, and the next of it to visit. */
 function find(d, { text, state, after = null, step = 1 }) {
-  const p = Math.min(Math.max(0, state ?? 0), d.model.states - 1);
+  const p = heldState(d.model, state ?? 0);
   const found = searched(d, text, p);
   if (found.error) return { error: found.error, at: found.at };
   const now = found.atCursor(p);
@@ -251,11 +252,11 @@ function* map(d, args) {
 function rowsOf(d, { of = 'cursor', state, a, b, sites }) {
   const { model } = d;
   switch (of) {
-    case 'cursor': return liveAt(model, Math.min(Math.max(0, state ?? 0), model.states - 1));
+    case 'cursor': return liveAt(model, heldState(model, state ?? 0));
     case 'peak': return liveAt(model, d.peak());
     case 'leaks': return leftUnder(model, d.grouping('site'), sites);
-    case 'survivors': return survivors(model, a, b);
-    case 'churn': return bornIn(model, a, b);
+    case 'survivors': return survivors(model, heldState(model, a), heldState(model, b));
+    case 'churn': return bornIn(model, heldState(model, a), heldState(model, b));
     default: throw new Error(`no tree is of ${of}`);
   }
 }
@@ -303,7 +304,7 @@ function tree(d, args) {
 
 function treeOfDiff(devices, args) {
   const sides = devices.map((d, i) => ({ model: d.model,
-    tree: treeOf(d, liveAt(d.model, [args.a, args.b][i].state), args) }));
+    tree: treeOf(d, liveAt(d.model, heldState(d.model, [args.a, args.b][i].state)), args) }));
   const { refs, ...made } = treeDiff(...sides);
   return { ...made, cells: cellsOf(made, args).map((cell) => {
     const side = refs[cell.node][1] < 0 ? 0 : 1;
@@ -316,7 +317,7 @@ function treeOfDiff(devices, args) {
 
 /* {state, by}: what each step left alive, by group. */
 function leaks(d, { state, by }) {
-  const p = state ?? d.model.states - 1;
+  const p = heldState(d.model, state ?? Infinity);
   const rows = survivorsBy(d.model, d.grouping(named(by)), p);
   return { state: p, steps: stepsOf(d.model), rows };
 }
@@ -326,8 +327,8 @@ function leaks(d, { state, by }) {
 async function diff(d, { a, b, by, pair = null }, other, tables) {
   const one = await other(a.file, a.dev);
   const two = await other(b.file, b.dev);
-  const side = (device, p) => ({ model: device.model, rows: liveAt(device.model, p),
-    grouping: device.grouping(named(by ?? 'site')) });
+  const side = ({ model, grouping }, p) => ({ model, rows: liveAt(model, heldState(model, p)),
+    grouping: grouping(named(by ?? 'site')) });
   const sides = [side(one, a.state), side(two, b.state)];
   return diffRows(...(pair ? await matched(sides, pair, [a, b], tables) : sides));
 }

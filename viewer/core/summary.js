@@ -1,5 +1,5 @@
 // summary.js - what the page shows of a whole device: its curves in columns, marks, flags, lists.
-import { at, peakIn, sumsIn, tiesAt } from './curves.js';
+import { at, peakIn, sumsIn, tiesAt, windowOf } from './curves.js';
 import { isBefore } from './live.js';
 import { known } from './unpack.js';
 import { shownStates } from './columns.js';
@@ -32,8 +32,10 @@ export function stepAt(model, p) {
 function peaksOf(d) {
   const curve = d.curve();
   const found = new Set([d.peak()]);
-  for (const step of marksOf(d.model, KIND.step)) {
-    found.add(peakIn(d.pyramid(), step.first, step.last + 1));
+  const [from, past] = windowOf(d.model);
+  for (const { first, last } of marksOf(d.model, KIND.step)) {
+    if (first >= past || last < from) continue;
+    found.add(peakIn(d.pyramid(), Math.max(first, from), Math.min(last + 1, past)));
   }
   return [...found].sort((a, b) => curve[b] - curve[a] || a - b).slice(0, PEAKS);
 }
@@ -65,16 +67,18 @@ function hasAddresses({ tables }) {
 function early(d) {
   const { cover, model: { head, alloc } } = d;
   const has = cover && cover.rows > 0;
-  let top = 0;
-  for (let c = 1; has && c < cover.rows; c++) {
-    if (cover.requested[c] > cover.requested[top]) top = c;
+  const [from, past] = windowOf(d.model);
+  let top = -1;
+  for (let c = 0; has && c < cover.rows; c++) {
+    const inside = cover.state[c] >= from && cover.state[c] < past;
+    if (inside && !(cover.requested[c] <= cover.requested[top])) top = c;
   }
   return {
     at: has ? cover.state : Uint32Array.of(0),
     requested: has ? cover.requested : Float64Array.of(0),
     reserved: has ? cover.reserved ?? null : null, active: null, activeExact: false,
-    peak: has ? { state: cover.state[top], bytes: cover.requested[top], ties: 1 } : null,
-    peaks: has ? [cover.state[top]] : [], time: null, ooms: [], steps: [], phases: [],
+    peak: top >= 0 ? { state: cover.state[top], bytes: cover.requested[top], ties: 1 } : null,
+    peaks: top >= 0 ? [cover.state[top]] : [], time: null, ooms: [], steps: [], phases: [],
     annotations: [], mallocs: [], snapshots: [], retries: [], by: ['category'],
     before: 0, has: { stacks: false, events: head.states > 1,
       addresses: hasAddresses(head) },
@@ -85,19 +89,28 @@ function early(d) {
 function whole(d) {
   const { model } = d;
   const curve = d.curve();
-  const shown = shownStates(d.pyramid(), 0, model.states, Math.min(COLUMNS, model.states));
+  const [from, past] = windowOf(model);
+  // Outside of what is here the curves are those of the C core.
+  const part = past - from < model.states ? d.cover : null;
+  const shown = part ? part.state
+    : shownStates(d.pyramid(), 0, model.states, Math.min(COLUMNS, model.states));
   const { active, exact } = sumsIn(model, shown);
+  for (let c = 0; part && c < part.rows; c++) {
+    if (shown[c] < from || shown[c] >= past) active[c] = NaN;
+  }
   const peak = d.peak();
   let before = 0;
   for (let i = 0; i < model.alloc.rows; i++) if (isBefore(model, i)) before++;
   const { oom } = model;
   return {
-    at: shown, requested: Float64Array.from(shown, (p) => curve[p]),
+    at: shown, requested: part ? part.requested : Float64Array.from(shown, (p) => curve[p]),
     reserved: model.range.rows ? Float64Array.from(shown, (p) => at(d.reserved(), p)) : null,
     active: model.alloc.pad ? active.subarray(0, shown.length) : null,
     activeExact: exact,
-    peak: { state: peak, bytes: curve[peak], ties: tiesAt(curve, peak) }, peaks: peaksOf(d),
-    time: model.time && model.states > 1 ? [0, Math.max(1, model.time[model.states - 1])] : null,
+    peak: { state: peak, bytes: curve[peak], ties: tiesAt(curve, peak, from, past) },
+    peaks: peaksOf(d),
+    time: model.time && past - from > 1
+      ? [model.time[from], Math.max(model.time[from] + 1, model.time[past - 1])] : null,
     ooms: Array.from({ length: oom.rows }, (_, i) => ({ state: oom.state[i],
       bytes: known(oom.bytes?.[i]), free: known(oom.free?.[i]) })),
     steps: marksOf(model, KIND.step), phases: marksOf(model, KIND.phase),
@@ -120,7 +133,7 @@ export function summary(d, ops) {
   const { head } = model;
   const found = model.whole ? d.differences()[0] : undefined;
   return {
-    name: model.name, states: model.states, adjust: model.adjust, ops,
+    name: model.name, states: model.states, window: windowOf(model), adjust: model.adjust, ops,
     capacityLeast: head.capacity_bytes ?? null, allocations: head.tables?.alloc?.rows ?? 0,
     mostLive: Math.max(0, ...(head.check ?? []).map(({ live }) => live ?? 0)),
     complete: model.whole, ...(model.whole ? whole(d) : early(d)),

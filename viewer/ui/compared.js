@@ -1,4 +1,5 @@
 // compared.js - which two devices and moments are compared: in the table of Diff and in Flame.
+import { heldBy } from './span.js';
 import { nameOf } from './header.js';
 
 /** Every device of every file as [key, name]; key is `file.dev`. */
@@ -9,8 +10,9 @@ export function sidesOf(head) {
 
 /** The state of a moment in a device; the cursor counts in the open one only. */
 export function stateOf(moment, cover, cursor) {
-  if (moment === 'end') return Math.max(0, cover.states - 1);
-  if (moment === 'cursor') return Math.min(cursor, Math.max(0, cover.states - 1));
+  const [from, past] = heldBy(cover);
+  if (moment === 'end') return past - 1;
+  if (moment === 'cursor') return Math.min(Math.max(from, cursor), past - 1);
   return cover.peak ? cover.peak.state : 0;
 }
 

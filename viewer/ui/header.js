@@ -98,13 +98,25 @@ function showChecks(trust) {
   dialog.showModal();
 }
 
+/** Which events of a device the page has, where that is not all. */
+function heldText(device) {
+  const { window, states, tables } = device ?? {};
+  if (!window) return '';
+  const from = window.first ? `events ${count(window.first - 1)}` : 'events from the start';
+  return `The page holds ${from} to ${count(window.last - 1)} of ${count(states - 1)} only: the ` +
+    `${count(tables.alloc?.rows ?? 0)} of ${count(window.of_allocations)} allocations that live ` +
+    'in them. The curves of the overview are of all events. ';
+}
+
 /** One line while there is anything to say; none for a complete file of grade A, of which the
  * page has all. */
 export function drawTrust(head, state) {
   const host = byId('trust');
   const trust = trustOf(head, state);
   const missing = (head.left_out ?? []).join(', ');
-  const lacks = missing && el('span', { text: `To stay small the page goes without ${missing}.` });
+  const less = heldText(head.files[state.file].devices[state.dev]) +
+    (missing && `To stay small the page goes without ${missing}.`);
+  const lacks = less && el('span', { text: less });
   const sound = !trust || (trust.grade === 'A' && trust.window === 'complete');
   host.hidden = sound && !lacks;
   if (sound) {

@@ -16,7 +16,8 @@ const manyAllocations = 5e6;
 
 /** What the store keeps a state within. */
 export function limitsOf(cover) {
-  return { states: cover.states, peak: cover.peak ? cover.peak.state : 0, time: cover.time };
+  return { states: cover.states, window: cover.window, time: cover.time,
+    peak: cover.peak ? cover.peak.state : 0 };
 }
 
 /** The view of all files; from a file without a device it is another's. */

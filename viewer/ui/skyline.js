@@ -1,6 +1,7 @@
 // skyline.js - draws the whole recording: curves, capacity, bands, ticks, flags, and the brush.
 import { align, drawFlag, drawYAxis, label, line, xScale, yScale } from './draw.js';
 import { hatch } from './paint.js';
+import { heldBy } from './span.js';
 import { shortened } from './text.js';
 
 const margin = { left: 66, right: 118, top: 8, bottom: 34, phases: 12 };
@@ -145,7 +146,11 @@ function drawBrush(g, from, to, box, palette) {
   for (const x of [from, to]) g.fillRect(x - 2, box.top + box.height / 2 - 9, 4, 18);
 }
 
-function drawFields(g, cover, box, palette) {
+function drawFields(g, cover, x, box, palette) {
+  const [from, past] = heldBy(cover);
+  for (const [a, b] of [[0, from], [past, Math.max(1, cover.states)]]) {
+    if (a < b) hatch(g, x.of(a), box.top, x.of(b) - x.of(a), box.height, palette.hatch, 8);
+  }
   if (cover.startUnknown) hatch(g, box.left, box.top, 8, box.height, palette.hatch, 4);
   if (cover.cut) hatch(g, box.left + box.width - 8, box.top, 8, box.height, palette.hatch, 4);
 }
@@ -178,7 +183,7 @@ export function drawSkyline(g, ctx, b, brush) {
   drawYAxis(g, y, b, palette);
   drawCurves(g, cover, scale, b, palette);
   if (b.named) drawNames(g, cover, scale, b, palette);
-  drawFields(g, cover, b, palette);
+  drawFields(g, cover, x, b, palette);
   if (brush) drawBrush(g, x.of(brush.from), x.of(brush.to), b, palette);
   if (capacity) drawCapacity(g, capacity, y, b, palette);
   if (!b.small) drawMarks(g, cover, x, b, palette);

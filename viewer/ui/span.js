@@ -13,13 +13,18 @@ function limitSpan(from, to, low, high, least) {
   return [a, a + size];
 }
 
+/** The states [from, past) that can be shown. */
+export function heldBy({ states, window }) {
+  return window ?? [0, Math.max(1, states)];
+}
+
 /** An x range inside the recording, and no narrower than the least. */
 export function limitX(x, limits) {
   if (x.mode === 'time' && limits.time) {
     const [from, to] = limitSpan(x.from, x.to, limits.time[0], limits.time[1], leastTime);
     return { mode: 'time', from, to };
   }
-  const [from, to] = limitSpan(x.from, x.to, 0, Math.max(1, limits.states), leastStates);
+  const [from, to] = limitSpan(x.from, x.to, ...heldBy(limits), leastStates);
   return { mode: 'events', from: Math.round(from), to: Math.max(Math.round(from) + 1,
     Math.round(to)) };
 }

@@ -21,8 +21,10 @@ function hoverText(ctx) {
     groupText(ctx.store.get().by, ctx.groupName(over.group)) : '';
 }
 
-function peakText({ cut, peak }) {
-  return (cut ? 'peak of the part read' : 'peak') + (peak.ties > 1 ? `, ${peak.ties} times` : '');
+function peakText({ cut, peak, requested }) {
+  const higher = requested.some((bytes) => bytes > peak.bytes);
+  return (cut ? 'peak of the part read' : higher ? 'peak of the events here' : 'peak') +
+    (peak.ties > 1 ? `, ${peak.ties} times` : '');
 }
 
 /** The state at the cursor: `event 12 · 1.2 s · 3.4 GiB requested · …`. */

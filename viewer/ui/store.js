@@ -1,14 +1,15 @@
 // store.js - the one state of the page, whose changes can be undone.  No DOM.
-import { limitX } from './span.js';
+import { heldBy, limitX } from './span.js';
 
 const remembered = 50;
 const leastBytes = 65536;
 
 /** The state a page opens with; `limits`: { states, peak, time: [from, to] or null }. */
 export function firstState(limits) {
+  const [from, to] = heldBy(limits);
   return {
     file: 0, dev: 0, view: 'stack',
-    x: { mode: 'events', from: 0, to: Math.max(1, limits.states) },
+    x: { mode: 'events', from, to },
     y: { from: 0, to: null },
     at: limits.peak || 0, by: 'category', sel: null, query: '', only: false, cap: null,
     range: null, marks: [], sides: null, theme: null, patterns: false, folded: true, wide: false,
@@ -23,7 +24,8 @@ function limitY(y) {
 }
 
 function limitState(p, limits) {
-  return Math.min(Math.max(0, Math.round(p)), Math.max(0, limits.states - 1));
+  const [from, past] = heldBy(limits);
+  return Math.min(Math.max(from, Math.round(p)), past - 1);
 }
 
 /** The part of an action that a person may send: unknown members are left out. */

@@ -1,23 +1,36 @@
 // travel.js - the ways to another place of the recording: cursor, zoom, axis, finding.
 import { placeOf } from './header.js';
-import { revealed } from './span.js';
+import { heldBy, revealed } from './span.js';
+import { eventName } from './text.js';
 import { viewsOf } from './views.js';
+
+/** The nearest state that can be shown; says so where it is another. */
+function heldAt(ctx, p) {
+  const limits = ctx.store.limits();
+  const [from, past] = heldBy(limits);
+  const at = Math.min(Math.max(from, Math.round(p)), past - 1);
+  if (at !== Math.round(p) && past - from < limits.states) {
+    ctx.note(`this page holds ${eventName(from)} to ${eventName(past - 1)} only`);
+  }
+  return at;
+}
 
 function setCursor(ctx, p, follow) {
   const { x } = ctx.store.get();
   const limits = ctx.store.limits();
-  const at = Math.min(Math.max(0, Math.round(p)), limits.states - 1);
+  const at = heldAt(ctx, p);
   ctx.store.move({ at, x: follow ? revealed(x, at, limits) : x });
 }
 
 function goTo(ctx, p) {
-  ctx.store.jump({ at: p, x: revealed(ctx.store.get().x, p, ctx.store.limits()) });
+  const at = heldAt(ctx, p);
+  ctx.store.jump({ at, x: revealed(ctx.store.get().x, at, ctx.store.limits()) });
 }
 
 function wholeX(ctx) {
   const { mode } = ctx.store.get().x;
-  const { time, states } = ctx.now.cover;
-  const [from, to] = mode === 'time' ? time : [0, states];
+  const { time } = ctx.now.cover;
+  const [from, to] = mode === 'time' ? time : heldBy(ctx.now.cover);
   ctx.store.jump({ x: { mode, from, to } });
 }
 
@@ -67,6 +80,7 @@ function follow(ctx, finding) {
   const place = placeOf(finding, (id) => views.some((view) => view.id === id),
     ctx.now.cover.peak?.state);
   if (place.at !== undefined) {
+    place.at = heldAt(ctx, place.at);
     place.x = revealed(ctx.store.get().x, place.at, ctx.store.limits());
   }
   ctx.store.jump(place);
