@@ -29,9 +29,11 @@ static const struct option_spec options[] = {
     { 0, "at", "MOMENT",
       "of a picture: whose bytes the legend has, as peak takes it (default: the peak shown)",
       OPTION_TEXT, IN(at), "start end peak oom" },
-    { 0, "from", "MOMENT", "of a picture: the first event shown; of step:K its first", OPTION_TEXT,
+    { 0, "from", "MOMENT",
+      "the first event of the picture, or that the page holds; of step:K its first", OPTION_TEXT,
       IN(from), "start end peak oom" },
-    { 0, "to", "MOMENT", "of a picture: the last event shown; of step:K its last", OPTION_TEXT,
+    { 0, "to", "MOMENT",
+      "the last event of the picture, or that the page holds; of step:K its last", OPTION_TEXT,
       IN(to), "start end peak oom" },
     { 0, "capacity", "SIZE",
       "of a picture: a line at SIZE, with what the peak leaves of it (default: the least that the "
@@ -57,8 +59,8 @@ static const struct option_spec options[] = {
     { 0, "editor-path", "FROM=TO", "there, paths that begin with FROM begin with TO instead",
       OPTION_TEXT, IN(editor_path), NULL },
     { 0, "max-size", "SIZE",
-      "above SIZE (default 64MiB) a page goes without columns that few need, and says which; "
-      "allocations it keeps",
+      "above SIZE (default 64MiB) a page goes without columns that few need, then holds only the "
+      "events around the peak, whole, and says so",
       OPTION_SIZE, IN(page_most), NULL },
     { 0, "threads", "COUNT", "use at most COUNT threads (default: the processors)", OPTION_COUNT,
       IN(common.threads), NULL },

@@ -9,9 +9,10 @@ struct view_settings {
     struct common common;
     bool serve;
     uint32_t port; /* 0: the system chooses */
+    const char *from, *to;
     /* Of a picture. */
     bool svg, png, dark, detail;
-    const char *view, *by, *at, *from, *to, *pixels;
+    const char *view, *by, *at, *pixels;
     uint64_t capacity;
     const char *editor, *editor_path;
     uint64_t page_most; /* bytes; 0: the default */

@@ -14,6 +14,8 @@ struct vrs_view_options view_page_options(const struct view_settings *s, const c
         .device = s->common.device,
         .editor = s->editor,
         .editor_path = s->editor_path,
+        .from = s->from,
+        .to = s->to,
         .most_bytes = s->page_most != 0 ? s->page_most : PAGE_MOST,
     };
 }

@@ -61,8 +61,6 @@ const char *view_option_of_picture(const struct view_settings *s)
         { "--view", s->view != NULL },
         { "--by", s->by != NULL },
         { "--at", s->at != NULL },
-        { "--from", s->from != NULL },
-        { "--to", s->to != NULL },
         { "--dark", s->dark },
         { "--size", s->pixels != NULL },
         { "--detail", s->detail },

@@ -380,12 +380,16 @@ struct vrs_view_options {
     /* What frames of stacks open in: "vscode" and others of docs/view-format.md, NULL: nothing;
      * and "FROM=TO" for the beginning of their paths, or NULL. */
     const char *editor, *editor_path;
-    /* Above so many bytes the page goes without columns that only some views need, as many as it
-     * takes; never without allocations, so it may stay larger.  0: it has all of them. */
+    /* Above so many bytes the page goes without columns that few need, then holds only the events
+     * around the peak, with every allocation that is alive in them, then goes without more columns;
+     * after that it may stay larger.  0: it has all. */
     uint64_t most_bytes;
     /* Told in one line what a page goes without, where it does; NULL: nobody is. */
     void (*note)(void *arg, const char *text);
     void *note_arg;
+    /* Moments as in vrs_peak_options: the page holds the events between these two, both of them,
+     * instead of those around the peak; one that is NULL is the start or the end. */
+    const char *from, *to;
 };
 VRS_API enum vrs_status vrs_view(const struct vrs_recording *const *recordings, uint32_t count,
                                  const struct vrs_view_options *options,

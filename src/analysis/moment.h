@@ -33,4 +33,9 @@ struct study;
 enum vrs_status moment_in_study(const struct study *s, struct moment moment, int64_t *ret,
                                 struct vrs_error *err) MUST_CHECK;
 
+/* The event of a moment that begins, or is the last of, what is shown: a step has a first and a
+ * last one. */
+enum vrs_status moment_bound(const struct study *s, struct moment moment, bool last, int64_t *ret,
+                             struct vrs_error *err) MUST_CHECK;
+
 #endif

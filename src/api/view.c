@@ -1,10 +1,12 @@
 /* view.c - recordings as a page: the report of each, and while its studies live, its columns. */
+#include "analysis/moment.h"
 #include "api/report.h"
 #include "api/result.h"
 #include "api/units.h"
 #include "api/view_pairs.h"
+#include "render/base64.h"
 #include "render/human.h"
-#include "render/view_fit.h"
+#include "render/view_window.h"
 
 struct making {
     const struct vrs_view_options *o;
@@ -19,6 +21,7 @@ struct making {
     struct answer_set joined; /* all reports, to be compared */
     struct view_pair *pair;
     uint32_t pairs;
+    struct moment from, to; /* of the events that are asked for */
 };
 
 static enum vrs_status name_lists(const struct recording *r, const struct study *s,
@@ -70,6 +73,27 @@ static enum vrs_status look_at_oom(struct study *s, struct view_device *d, struc
     return VRS_OK;
 }
 
+static bool has_range(const struct making *m)
+{
+    return m->o->from != NULL || m->o->to != NULL;
+}
+
+/* The events that were asked for, while their study lives. */
+static enum vrs_status take_range(struct making *m, const struct study *s, struct view_device *d,
+                                  struct vrs_error *err)
+{
+    struct view_parts parts = { m->file, m->files + 1, NULL, 0, &m->blocks };
+    int64_t from = -1, to = -1;
+    TRY(moment_bound(s, m->from, false, &from, err));
+    TRY(moment_bound(s, m->to, true, &to, err));
+    if (from > to)
+        return vrs_fail(err, VRS_USAGE,
+                        "the first event of the page would be %lld, behind the last, which is %lld",
+                        (long long)from, (long long)to);
+    struct view_window window = { (uint32_t)(from + 1), (uint32_t)(to + 1) };
+    return view_window_take(&parts, d, window, s->threads, err);
+}
+
 static enum vrs_status take_device(void *arg, struct study *s, struct vrs_error *err)
 {
     struct making *m = arg;
@@ -82,6 +106,7 @@ static enum vrs_status take_device(void *arg, struct study *s, struct vrs_error 
     *d = (struct view_device){
         .name = device_name_of(r, s->device),
         .states = s->events + 1,
+        .last_state = s->events,
         .base_us = first,
         .capacity_bytes = UNKNOWN_U64,
         .traced = s->traced,
@@ -90,7 +115,8 @@ static enum vrs_status take_device(void *arg, struct study *s, struct vrs_error 
     };
     TRY(name_lists(r, s, &m->arena, d, err));
     TRY(look_at_oom(s, d, err));
-    return view_tables(s, &m->blocks, d, err);
+    TRY(view_tables(s, &m->blocks, d, err));
+    return has_range(m) ? take_range(m, s, d, err) : VRS_OK;
 }
 
 static enum vrs_status take_file(struct making *m, struct vrs_error *err)
@@ -157,55 +183,125 @@ static enum vrs_status take_all(struct making *m, struct vrs_error *err)
     return compare_all(m, err);
 }
 
+/* The device that the page has most states of; `windows` counts those that it has a part of. */
+static const struct view_device *longest_window(const struct making *m, uint32_t *windows)
+{
+    const struct view_device *longest = NULL;
+    *windows = 0;
+    for (uint32_t f = 0; f < m->files; f++)
+        for (uint32_t i = 0; i < m->file[f].devices; i++) {
+            const struct view_device *d = &m->file[f].device[i];
+            *windows += view_is_windowed(d);
+            if (longest == NULL ||
+                d->last_state - d->first_state > longest->last_state - longest->first_state)
+                longest = d;
+        }
+    return longest;
+}
+
+/* State p is that after event p - 1. */
+static void put_window(struct buf *text, const struct making *m)
+{
+    uint32_t windows = 0;
+    const struct view_device *d = longest_window(m, &windows);
+    if (windows == 0)
+        return;
+    buf_text(text, "holds only the allocations that live in ");
+    if (windows > 1)
+        buf_format(text, "%u of %u events, of each device",
+                   (unsigned)(d->last_state - d->first_state), (unsigned)(d->states - 1));
+    else if (d->first_state == 0)
+        buf_format(text, "the first %u of %u events", (unsigned)d->last_state,
+                   (unsigned)(d->states - 1));
+    else
+        buf_format(text, "events %u to %u of %u", (unsigned)(d->first_state - 1),
+                   (unsigned)(d->last_state - 1), (unsigned)(d->states - 1));
+    buf_text(text, has_range(m) ? ", which were asked for, " : ", around the peak, ");
+}
+
 /* What the page has to be called for what it lacks. */
 static enum vrs_status say_left_out(const struct making *m, const struct viewing *viewing,
                                     uint64_t bytes, struct vrs_error *err)
 {
-    struct buf text;
+    struct buf text, window;
     bool any = false;
     buf_init(&text, SIZE_MAX / 2);
+    buf_init(&window, SIZE_MAX / 2);
+    put_window(&window, m);
+    buf_text(&text, "the page ");
     for (uint32_t i = 0; i < VIEW_SPARES; i++) {
         if (!viewing->left_out[i])
             continue;
-        buf_format(&text, "%s%s", any ? ", " : "the page goes without ", view_spare_words[i]);
+        buf_format(&text, "%s%s", any ? ", " : "goes without ", view_spare_words[i]);
         any = true;
     }
     if (any)
-        buf_text(&text, ", to stay under ");
-    else
-        buf_text(&text, "the page is larger than ");
+        buf_text(&text, window.len > 0 ? ", and " : ", ");
+    buf_str(&text, buf_slice(&window));
+    buf_text(&text, any || window.len > 0 ? "to stay under " : "is larger than ");
     human_known_bytes(&text, m->o->most_bytes);
     if (bytes > m->o->most_bytes) {
         buf_text(&text, "; it has ");
         human_known_bytes(&text, bytes);
-        buf_text(&text, ", since no allocation is left out");
+        buf_text(&text, ", since no allocation of these events is left out");
     }
     buf_char(&text, '\0');
-    enum vrs_status status = text.failed ? vrs_no_memory(err) : VRS_OK;
+    enum vrs_status status = text.failed || window.failed ? vrs_no_memory(err) : VRS_OK;
     if (status == VRS_OK)
         m->o->note(m->o->note_arg, text.at);
     buf_free(&text);
+    buf_free(&window);
     return status;
+}
+
+/* Holds fewer and fewer events around the peak, until the page is small enough or shows too few.
+ * What `bytes` are too many is taken to lie evenly over the events. */
+static enum vrs_status narrow(struct making *m, struct view_parts *parts,
+                              const struct viewing *viewing, uint64_t *bytes, struct vrs_error *err)
+{
+    uint32_t windows = 0, states = 0;
+    const struct view_device *longest = longest_window(m, &windows);
+    if (longest != NULL)
+        states = longest->last_state - longest->first_state + 1;
+    while (*bytes > m->o->most_bytes && states > VIEW_WINDOW_LEAST) {
+        uint64_t spare = 0, excess = *bytes - m->o->most_bytes;
+        for (uint32_t f = 0; f < m->files; f++)
+            for (uint32_t d = 0; d < m->file[f].devices; d++)
+                spare += base64_length((size_t)view_window_bytes(&m->file[f].device[d]));
+        double share = excess < spare ? 0.98 * (double)(spare - excess) / (double)spare : 0;
+        states = (uint32_t)(share * states);
+        if (states < VIEW_WINDOW_LEAST)
+            states = VIEW_WINDOW_LEAST;
+        for (uint32_t f = 0; f < m->files; f++)
+            for (uint32_t i = 0; i < m->file[f].devices; i++) {
+                struct view_device *d = &m->file[f].device[i];
+                struct view_window window = view_window_around(d, states);
+                TRY(view_window_take(parts, d, window, m->recording[f]->threads, err));
+            }
+        TRY(view_page_bytes(viewing, bytes, err));
+    }
+    return VRS_OK;
 }
 
 /* Leaves out what is needed least until the page is small enough. */
 static enum vrs_status fit(struct making *m, struct viewing *viewing, struct vrs_error *err)
 {
     struct view_parts parts = { m->file, m->files, m->pair, m->pairs, &m->blocks };
-    uint64_t bytes = 0;
-    for (uint32_t next = 0; m->o->most_bytes > 0;) {
-        TRY(view_page_bytes(viewing, &bytes, err));
-        if (bytes <= m->o->most_bytes)
+    uint64_t most = m->o->most_bytes, bytes = 0;
+    bool any = false;
+    if (most == 0)
+        return VRS_OK;
+    TRY(view_page_bytes(viewing, &bytes, err));
+    for (uint32_t next = 0; next < VIEW_SPARES && bytes > most; next++) {
+        any = true;
+        if (next == VIEW_SPARES_BEFORE_EVENTS && !has_range(m))
+            TRY(narrow(m, &parts, viewing, &bytes, err));
+        if (bytes <= most)
             break;
-        while (next < VIEW_SPARES && !view_leave_out(&parts, (enum view_spare)next))
-            next++;
-        if (next == VIEW_SPARES)
-            break;
-        viewing->left_out[next++] = true;
+        viewing->left_out[next] = view_leave_out(&parts, (enum view_spare)next);
+        if (viewing->left_out[next])
+            TRY(view_page_bytes(viewing, &bytes, err));
     }
-    bool any = bytes > m->o->most_bytes;
-    for (uint32_t i = 0; i < VIEW_SPARES; i++)
-        any = any || viewing->left_out[i];
     return any && m->o->note != NULL ? say_left_out(m, viewing, bytes, err) : VRS_OK;
 }
 
@@ -239,6 +335,8 @@ enum vrs_status vrs_view(const struct vrs_recording *const *recordings, uint32_t
     struct making m = { .o = &o, .recording = recordings, .recordings = count };
     if (count == 0)
         return vrs_fail(err, VRS_USAGE, "a page needs a recording");
+    TRY(moment_parse(str_from(o.from == NULL ? "start" : o.from), &m.from, err));
+    TRY(moment_parse(str_from(o.to == NULL ? "end" : o.to), &m.to, err));
     arena_init(&m.arena, SIZE_MAX / 2);
     enum vrs_status status = take_all(&m, err);
     if (status == VRS_OK)

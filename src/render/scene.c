@@ -198,29 +198,14 @@ static enum vrs_status take_places(struct view_source *from, struct arena *arena
     return VRS_OK;
 }
 
-/* The event of a moment that begins or ends what is shown: a step has a first and a last one. */
-static enum vrs_status bound(const struct study *s, struct moment moment, bool last, int64_t *ret,
-                             struct vrs_error *err)
-{
-    const struct steps *steps = &s->steps;
-    TRY(moment_in_study(s, moment, ret, err));
-    if (moment.kind != AT_STEP)
-        return VRS_OK;
-    uint32_t i = (uint32_t)moment.nth - 1;
-    *ret = !last                   ? steps->boundary[i].event
-           : i + 1 == steps->count ? (int64_t)steps->end_event
-                                   : (int64_t)steps->boundary[i + 1].event - 1;
-    return VRS_OK;
-}
-
 static enum vrs_status find_span(const struct scene_wish *wish, const struct study *s,
                                  struct scene_device *d, struct vrs_error *err)
 {
     int64_t from = -1, to = (int64_t)s->events - 1, at = 0;
     if (wish->has_from)
-        TRY(bound(s, wish->from, false, &from, err));
+        TRY(moment_bound(s, wish->from, false, &from, err));
     if (wish->has_to)
-        TRY(bound(s, wish->to, true, &to, err));
+        TRY(moment_bound(s, wish->to, true, &to, err));
     if (from > to)
         return vrs_fail(err, VRS_USAGE,
                         "the first event shown would be %lld, behind the last, which is %lld",

@@ -48,6 +48,9 @@ struct view_check {
 struct view_device {
     struct device_name name;
     uint32_t states;
+    uint32_t first_state, last_state; /* whose allocations the page has: render/view_window.h */
+    uint32_t peak_state;              /* of the requested peak, the earliest */
+    uint32_t allocations;             /* of the whole recording */
     int64_t adjust_bytes;    /* what the live set lacks to the requested curve, in every state */
     uint64_t base_us;        /* of the first event; UNKNOWN_U64: no times */
     uint64_t capacity_bytes; /* the least that the card has; UNKNOWN_U64: nothing tells */
@@ -93,11 +96,12 @@ struct view_pair {
     struct view_table table[VIEW_PAIR_TABLES];
 };
 
-/* What a page may go without, the least needed first. */
+/* What a page may go without, the least needed first; some of it is needed less than events. */
 enum view_spare {
     VIEW_SPARE_FREES,
     VIEW_SPARE_RULES,
-    VIEW_SPARE_BLOCKS,
+    VIEW_SPARES_BEFORE_EVENTS,
+    VIEW_SPARE_BLOCKS = VIEW_SPARES_BEFORE_EVENTS,
     VIEW_SPARE_TIMES,
     VIEW_SPARE_ADDRESSES,
     VIEW_SPARES

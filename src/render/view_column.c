@@ -90,7 +90,7 @@ static enum vrs_status pack_bytes(struct view_work *work)
     return view_deflate(&planes, &work->packed, &ret->shuffled, NULL);
 }
 
-static enum vrs_status pack(struct view_work *work)
+enum vrs_status view_pack(struct view_work *work)
 {
     struct arena arena;
     if (work->rows == 0)
@@ -156,7 +156,7 @@ static enum vrs_status place(struct view_blocks *blocks, const struct view_work 
 static void pack_job(void *arg, uint32_t i)
 {
     struct view_work *work = &((struct view_blocks *)arg)->work.at[i];
-    work->status = pack(work);
+    work->status = view_pack(work);
 }
 
 static void drop_work(struct view_blocks *blocks)

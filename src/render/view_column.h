@@ -77,6 +77,9 @@ bool view_queue(struct view_blocks *blocks, const struct view_column *column, co
 bool view_queue_bytes(struct view_blocks *blocks, const struct view_column *column,
                       const uint8_t *bytes, uint32_t len, struct view_packed *ret);
 
+/* Packs one, which stands in `packed` of it then. */
+enum vrs_status view_pack(struct view_work *work) MUST_CHECK;
+
 /* Packs what is queued on so many threads (0: one for each processor), in its order. */
 enum vrs_status view_pack_all(struct view_blocks *blocks, uint32_t threads,
                               struct vrs_error *err) MUST_CHECK;

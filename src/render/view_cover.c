@@ -175,6 +175,7 @@ enum vrs_status view_cover(const struct study *s, struct view_blocks *blocks,
     choose_checks(s, ret);
     walk(c);
     count_live(s, ret);
+    ret->peak_state = (uint32_t)(s->curves.of[CURVE_REQUESTED].peak_event + 1);
     uint64_t older = 0;
     for (uint32_t i = 0; i < s->lifetimes.count; i++)
         older += s->lifetimes.at[i].birth < 0 ? s->lifetimes.at[i].bytes : 0;

@@ -19,28 +19,51 @@ static const struct {
     { VIEW_SPARE_TIMES, VIEW_TIME, "dt" },          { VIEW_SPARE_ADDRESSES, VIEW_ALLOC, "lane" },
 };
 
-static void close_gap(struct view_table *table, uint32_t tables, const struct view_packed *gap)
+/* What stands behind `end` of a block moves by `by`, which is modulo 2^64. */
+static void move_behind(struct view_table *table, uint32_t tables, uint32_t block, uint64_t end,
+                        uint64_t by)
 {
     for (uint32_t t = 0; t < tables; t++)
         for (uint32_t c = 0; c < table[t].columns; c++) {
             struct view_packed *column = &table[t].column[c];
-            if (column->block == gap->block && column->at > gap->at)
-                column->at -= gap->len;
+            if (column->len > 0 && column->block == block && column->at >= end)
+                column->at += by;
         }
 }
 
-/* All that stands behind the bytes of a column moves to where they were. */
-static void take_bytes(struct view_parts *parts, const struct view_packed *gap)
+/* Puts `len` bytes in the place of a column's, and all that stands behind them moves. */
+static bool put_in_place(struct view_parts *parts, const struct view_packed *old, const char *bytes,
+                         size_t len)
 {
-    struct buf *block = &parts->blocks->block.at[gap->block];
-    size_t past = (size_t)(gap->at + gap->len);
-    memmove(block->at + gap->at, block->at + past, block->len - past);
-    block->len -= (size_t)gap->len;
+    struct buf *block = &parts->blocks->block.at[old->block];
+    size_t end = (size_t)(old->at + old->len), more = len > old->len ? len - (size_t)old->len : 0;
+    size_t behind = block->len - end;
+    buf_bytes(block, bytes, more); /* room */
+    if (block->failed)
+        return false;
+    memmove(block->at + old->at + len, block->at + end, behind);
+    if (len > 0)
+        memcpy(block->at + old->at, bytes, len);
+    block->len = (size_t)old->at + len + behind;
+    uint64_t by = (uint64_t)len - old->len;
     for (uint32_t f = 0; f < parts->files; f++)
         for (uint32_t d = 0; d < parts->file[f].devices; d++)
-            close_gap(parts->file[f].device[d].table, VIEW_TABLES, gap);
+            move_behind(parts->file[f].device[d].table, VIEW_TABLES, old->block, end, by);
     for (uint32_t p = 0; p < parts->pairs; p++)
-        close_gap(parts->pair[p].table, VIEW_PAIR_TABLES, gap);
+        move_behind(parts->pair[p].table, VIEW_PAIR_TABLES, old->block, end, by);
+    return true;
+}
+
+enum vrs_status view_replace(struct view_parts *parts, struct view_packed *column,
+                             const struct view_packed *made, const struct buf *bytes,
+                             struct vrs_error *err)
+{
+    struct view_packed old = *column;
+    if (old.len > 0 && !put_in_place(parts, &old, bytes->at, bytes->len))
+        return vrs_no_memory(err);
+    *column = *made;
+    column->at = old.at;
+    return VRS_OK;
 }
 
 static bool take_column(struct view_parts *parts, struct view_table *table, const char *name)
@@ -53,8 +76,7 @@ static bool take_column(struct view_parts *parts, struct view_table *table, cons
     struct view_packed gap = table->column[c];
     table->columns--;
     memmove(&table->column[c], &table->column[c + 1], (table->columns - c) * sizeof *table->column);
-    take_bytes(parts, &gap);
-    return true;
+    return put_in_place(parts, &gap, NULL, 0);
 }
 
 bool view_leave_out(struct view_parts *parts, enum view_spare spare)

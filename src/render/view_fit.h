@@ -1,7 +1,8 @@
 /* view_fit.h - a page that would be too large goes without the columns that it needs least.
  *
- * Allocations are never left out, nor their bytes, lives, stacks and categories: only what some
- * views and details add to them.  The page says what it lacks, by the words of view_spare_words. */
+ * Bytes, lives, stacks and categories of allocations are never left out: only what some views and
+ * details add to them.  The page says what it lacks, by the words of view_spare_words.  Which
+ * allocations it then has is the business of view_window.h. */
 #ifndef VRS_RENDER_VIEW_FIT_H
 #define VRS_RENDER_VIEW_FIT_H
 
@@ -18,6 +19,11 @@ struct view_parts {
     uint32_t pairs;
     struct view_blocks *blocks;
 };
+
+/* Puts a column that was packed again, of `bytes`, in the place of what it was. */
+enum vrs_status view_replace(struct view_parts *parts, struct view_packed *column,
+                             const struct view_packed *made, const struct buf *bytes,
+                             struct vrs_error *err) MUST_CHECK;
 
 /* Takes the columns of one out of all devices and the blocks; false where no device has them. */
 bool view_leave_out(struct view_parts *parts, enum view_spare spare);

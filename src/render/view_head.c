@@ -4,7 +4,7 @@
 #include "analysis/category_rules.h"
 #include "render/envelope.h"
 #include "render/render.h"
-#include "render/view_fit.h"
+#include "render/view_window.h"
 
 static void put_column(struct json *j, const struct view_packed *p)
 {
@@ -103,6 +103,20 @@ static void put_checks(struct json *j, const struct view_device *d)
     json_close(j);
 }
 
+/* Which states the page has the allocations of, where that is not all. */
+static void put_window(struct json *j, const struct view_device *d)
+{
+    if (!view_is_windowed(d)) {
+        json_null(j, "window");
+        return;
+    }
+    json_line_object(j, "window");
+    json_u64(j, "first", d->first_state);
+    json_u64(j, "last", d->last_state);
+    json_u64(j, "of_allocations", d->allocations);
+    json_close(j);
+}
+
 static void put_device(struct json *j, const struct view_device *d, const struct story *story)
 {
     struct buf name;
@@ -125,6 +139,7 @@ static void put_device(struct json *j, const struct view_device *d, const struct
         json_u64(j, "unit_us", 1);
         json_close(j);
     }
+    put_window(j, d);
     put_lists(j, d);
     put_checks(j, d);
     view_put_oom(j, d, story);

@@ -61,7 +61,7 @@ static enum vrs_status fill_allocations(struct filling *f)
     };
     static const struct view_column told = { "ctx", VIEW_U32, VIEW_AS_IT_IS, NULL,
                                              view_alloc_context };
-    uint32_t rows = f->from.s->lifetimes.count;
+    uint32_t rows = f->to->allocations = f->from.s->lifetimes.count;
     f->blocks->where = VIEW_NEW_BLOCK;
     TRY(put_all(f, VIEW_ALLOC, first, COUNT(first), rows));
     f->blocks->where = VIEW_NEW_BLOCK;

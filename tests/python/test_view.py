@@ -1,4 +1,5 @@
 """The page of `vramscope view`: its columns hold what the other answers say."""
+import itertools
 import json
 import re
 
@@ -104,31 +105,100 @@ def test_weight_of_program_and_style():
     assert 50_000 < len(own.encode()) <= BUDGET
 
 
+def check_window(whole, before, read, after):
+    """A page of some events has each allocation that lives in them, whole, and no other; the whole cover, and
+    the times of its events.  Other tables are those of the whole page."""
+    first, last = (after["window"][k] for k in ("first", "last")) if after["window"] else (0, after["states"] - 1)
+    alloc = whole.table(before, "alloc")
+    rows = [i for i, (born, until) in enumerate(zip(alloc["born"], alloc["until"]))
+            if born <= last and (until == 0 or born + until > first)]
+    for name, table in after["tables"].items():
+        columns, all_of = read.table(after, name), whole.table(before, name)
+        if name == "alloc":
+            all_of = {k: [v[i] for i in rows] for k, v in all_of.items()}
+            assert not after["window"] or after["window"]["of_allocations"] == len(alloc["born"])
+        if name == "time":
+            times, all_times = (list(itertools.accumulate(t["dt"])) for t in (columns, all_of))
+            assert times[max(first - 1, 0):last] == all_times[max(first - 1, 0):last]
+            seen = read.table(after, "cover")["state"]
+            assert all(times[p - 1] == all_times[p - 1] for p in seen if p > 0)
+        else:
+            assert {k: list(v) for k, v in all_of.items() if k in columns and v} == {k: list(v) for k, v in columns.items()}
+    told = {c["state"]: c for c in before["check"]}
+    assert all(told.get(c["state"], c) == c for c in after["check"])
+    assert all(first <= c["state"] <= last for c in after["check"])
+    held = read.table(after, "alloc")
+    for c in after["check"]:
+        live = page.live_at(held, c["state"]) if held else []
+        assert len(live) == c["live"]
+        assert sum(held["bytes"][i] for i in live) + after["adjust_bytes"] == c["requested_bytes"]
+    return first, last
+
+
 def test_a_page_may_be_kept_small(tmp_path):
     """What it goes without stands in no block any more; all else decodes, and has the same numbers."""
-    whole, least = view(EXAMPLES[0]), None
-    size = len(run("view", EXAMPLES[0], "-o", "-", expect=0).raw)
-    for most in (size, size - 1, size - 3000, size - 6000, 1000):
-        done = run("view", EXAMPLES[0], "--max-size", most, "-o", "-", expect=0)
+    path = EXAMPLES[0]
+    whole, spans, least = view(path), [], None
+    [before] = whole.head["files"][0]["devices"]
+    peak = run("report", "--json", path, expect=0).json()["devices"][0]["requested"]["peak_event"] + 1
+    size = len(run("view", path, "-o", "-", expect=0).raw)
+    for most in (size, size - 1, size - 1500, size - 3000, size - 8000, 1000):
+        done = run("view", path, "--max-size", most, "-o", "-", expect=0)
         read = page.Page(done.raw.decode())
-        told = [d["tables"] for d in read.head["files"][0]["devices"]]
+        [after] = read.head["files"][0]["devices"]
         assert len(done.raw) <= most or most == 1000
         assert (read.head["left_out"] == []) == (most == size) == (done.err == "")
         for left in read.head["left_out"]:
             assert left in done.err
-        for before, after in zip(whole.head["files"][0]["devices"], read.head["files"][0]["devices"]):
-            for name, table in after["tables"].items():
-                columns = read.table(after, name)
-                assert {k: list(v) for k, v in whole.table(before, name).items() if k in columns} == \
-                    {k: list(v) for k, v in columns.items()}
-            assert {"born", "until", "bytes", "cat", "stack"} <= set(after["tables"]["alloc"]["columns"])
-        assert least is None or sum(len(t["alloc"]["columns"]) for t in told) <= least
-        least = sum(len(t["alloc"]["columns"]) for t in told)
-    assert "lane" not in read.head["files"][0]["devices"][0]["tables"]["alloc"]["columns"]
-    assert read.head["files"][0]["devices"][0]["time"] is None
-    assert "no allocation is left out" in done.err
+        first, last = check_window(whole, before, read, after)
+        assert first <= peak <= last
+        spans.append(last - first + 1)
+        assert after["window"] is None or "events %d to %d of %d, around" % (first - 1, last - 1, after["states"] - 1) in done.err
+        assert {"born", "until", "bytes", "cat", "stack"} <= set(after["tables"]["alloc"]["columns"])
+        assert least is None or len(after["tables"]["alloc"]["columns"]) <= least
+        least = len(after["tables"]["alloc"]["columns"])
+        if 64 < spans[-1] < after["states"]:
+            assert read.head["left_out"] == ["stacks of frees", "category rules"]
+            assert len(done.raw) > most - 4000 and len(after["check"]) > 1
+    assert spans == sorted(spans, reverse=True) and len(set(spans)) >= 4 and spans[-1] == 64
+    assert "lane" not in after["tables"]["alloc"]["columns"] and after["time"] is None
+    assert "no allocation of these events is left out" in done.err
     assert run("view", EXAMPLES[0], EXAMPLES[1], "--max-size", 1, "-o", "-", expect=0).raw
     assert "--max-size is of the page" in run("view", "--svg", "--max-size", 1, EXAMPLES[0], expect=2).err
+
+
+@pytest.mark.parametrize("given, wanted", [
+    (("--from", 100, "--to", 900), (101, 901)), (("--from", "start", "--to", 0), (0, 1)),
+    (("--from", "end"), (-1, -1)), (("--to", "peak"), (0, "peak")), ((), (0, -1))])
+def test_a_page_of_some_events(given, wanted):
+    path = EXAMPLES[0]
+    whole = view(path)
+    done = run("view", path, *given, "-o", "-", expect=0)
+    read = page.Page(done.raw.decode())
+    [before], [after] = (p.head["files"][0]["devices"] for p in (whole, read))
+    peak = run("report", "--json", path, expect=0).json()["devices"][0]["requested"]["peak_event"] + 1
+    wanted = tuple(peak if w == "peak" else after["states"] - 1 if w == -1 else w for w in wanted)
+    assert check_window(whole, before, read, after) == wanted
+    assert (after["window"] is None) == (given == ()) and done.err == ""
+
+
+def test_events_of_a_page_that_make_no_sense():
+    assert "behind the last" in run("view", "--from", 9, "--to", 8, EXAMPLES[0], "-o", "-", expect=2).err
+    assert "nonsense" in run("view", "--from", "nonsense", EXAMPLES[0], "-o", "-", expect=2).err
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_some_events_of_random_recordings(tmp_path, seed):
+    """Also of memory that no event explains, and of several devices."""
+    path = tmp_path / "random.pickle"
+    recording = random_recording.make(seed, steps=120, layout="new", gap=False, missing=False)
+    path.write_bytes(writers.pickled(recording, 4))
+    whole = view(path)
+    states = min(d["states"] for d in whole.head["files"][0]["devices"])
+    read = page.Page(run("view", path, "--from", states // 3, "--to", states // 2, "-o", "-", expect=0).raw.decode())
+    for before, after in zip(whole.head["files"][0]["devices"], read.head["files"][0]["devices"]):
+        if not before["clipped"] and whole.table(before, "alloc"):
+            assert check_window(whole, before, read, after) == (states // 3 + 1, states // 2 + 1)
 
 
 def test_what_lies_beside_the_recordings_is_no_failure(tmp_path):

@@ -375,11 +375,33 @@ def test_without_javascript_the_report_remains(browser, tmp_path):
     page.close()
 
 
+def test_a_page_of_some_events_says_which(browser, tmp_path):
+    """It opens with them, does not leave them, and the overview has the whole recording."""
+    page = tmp_path / "some.html"
+    run("view", ROOT / "examples/oom.pickle", "--from", 1000, "--to", 1999, "-o", page, expect=0)
+    shown = opened(browser, page, "#v=1&at=3")
+    shown.wait("document.querySelector('#trust').textContent.includes('holds events')")
+    assert "events 1\u202f000 to 1\u202f999 of 3\u202f161 only" in shown.text("#trust")
+    shown.wait("document.querySelector('#status-text').textContent.startsWith('event 1\u202f000 ')")
+    shown.press("o")
+    shown.wait("document.querySelector('#status-note').textContent.includes('holds event 1\u202f000 to event 1\u202f999')")
+    shown.wait("document.querySelector('#status-text').textContent.startsWith('event 1\u202f999 ')")
+    shown.press("p")
+    shown.wait("document.querySelector('#status-text').textContent.includes('peak of the events here')")
+    assert "hold" not in shown.text("#alarm")
+    for key in "2345671":
+        shown.press(key)
+        shown.ask("new Promise((done) => setTimeout(done, 300))")
+    shown.press("x")
+    shown.ask("new Promise((done) => setTimeout(done, 300))")
+    finished(shown)
+
+
 def test_a_page_kept_small_says_what_it_goes_without(browser, tmp_path):
     """Every view opens or says why not; what is told of memory is that of the whole page."""
     page = tmp_path / "small.html"
     done = run("view", ROOT / "examples/oom.pickle", "--max-size", "150KiB", "-o", page, expect=0)
-    assert "goes without stacks of frees" in done.err and "no allocation is left out" in done.err
+    assert "goes without stacks of frees" in done.err and "no allocation of these events is left out" in done.err
     shown = opened(browser, page)
     shown.wait("document.querySelector('#trust').textContent.includes('goes without')")
     trust = shown.text("#trust")

@@ -9,7 +9,7 @@
 #include "answered.h"
 #include "fault.h"
 #include "render/base64.h"
-#include "render/view_column.h"
+#include "render/view_unpack.h"
 
 static void check_base64(const char *bytes, size_t len, const char *text)
 {
@@ -224,7 +224,64 @@ static void every_allocation_of_a_small_one_may_fail(void **state)
     options = NULL;
     assert_null(strstr(page.at, "\"left_out\": []"));
     assert_non_null(strstr(noted, "the page goes without "));
-    assert_non_null(strstr(noted, "no allocation is left out"));
+    assert_non_null(strstr(noted, "no allocation of these events is left out"));
+}
+
+/* The same for a page of some events. */
+static void every_allocation_of_some_events_may_fail(void **state)
+{
+    (void)state;
+    static char whole[sizeof page.at];
+    struct vrs_view_options some = { .size = sizeof some, .from = "3", .to = "9", .most_bytes = 1 };
+    text = recording_of_steps("train.py");
+    times = 1;
+    options = &some;
+    assert_int_equal(write_page(NULL), VRS_OK);
+    memcpy(whole, page.at, page.len + 1);
+    fault_each(write_page, page_is_whole, whole);
+    options = NULL;
+    assert_non_null(strstr(page.at, "\"window\": { \"first\": 4, \"last\": 10,"));
+}
+
+/* Rows taken out of a column leave the others as they were, whatever it is packed like. */
+static void packed_columns_are_numbers_again(void **state)
+{
+    (void)state;
+    enum { ROWS = 1000 };
+    static const struct view_column columns[] = {
+        { "a", VIEW_U64, VIEW_AS_IT_IS, NULL, number },
+        { "b", VIEW_U32, VIEW_DELTA, NULL, number },
+        { "c", VIEW_U32, VIEW_ZIGZAG, NULL, number },
+        { "d", VIEW_U64, VIEW_ZIGZAG, NULL, number },
+        { "e", VIEW_U8, VIEW_AS_IT_IS, NULL, number },
+    };
+    struct view_blocks blocks;
+    struct arena arena;
+    uint64_t values[ROWS], *back = NULL;
+    arena_init(&arena, SIZE_MAX / 2);
+    assert_true(view_blocks_init(&blocks));
+    for (uint32_t c = 0; c < sizeof columns / sizeof *columns; c++) {
+        static const uint64_t most[] = { 255, 65535, UINT32_MAX, VIEW_NUMBER_MOST };
+        for (uint32_t i = 0; i < ROWS; i++)
+            values[i] = (i * UINT64_C(0x9e3779b97f4a7c15) >> (i % 40)) & most[columns[c].type];
+        struct view_packed made, p = packed(&blocks, &columns[c], values, ROWS);
+        struct buf bytes;
+        buf_init(&bytes, SIZE_MAX / 2);
+        assert_int_equal(view_unpack(&p, &blocks, &arena, &back, NULL), VRS_OK);
+        assert_memory_equal(back, values, sizeof values);
+        assert_int_equal(view_repack(&p, back + 10, 50, &made, &bytes, NULL), VRS_OK);
+        assert_int_equal(made.rows, 50);
+        assert_int_equal(made.len, bytes.len);
+        assert_ptr_equal(made.column, &columns[c]);
+        memcpy(blocks.block.at[p.block].at + p.at, bytes.at, bytes.len);
+        assert_int_equal(view_unpack(&made, &blocks, &arena, &back, NULL), VRS_OK);
+        assert_memory_equal(back, values + 10, 50 * sizeof *values);
+        assert_int_equal(view_repack(&p, back + 7, 1, &made, &bytes, NULL), VRS_OK);
+        assert_true(made.constant && made.len == 0 && made.max == back[7]);
+        buf_free(&bytes);
+    }
+    view_blocks_free(&blocks);
+    arena_free(&arena);
 }
 
 static void a_page_needs_a_recording(void **state)
@@ -245,6 +302,8 @@ int main(void)
         cmocka_unit_test(failures_tell_the_least_the_card_has),
         cmocka_unit_test(every_allocation_of_two_may_fail),
         cmocka_unit_test(every_allocation_of_a_small_one_may_fail),
+        cmocka_unit_test(every_allocation_of_some_events_may_fail),
+        cmocka_unit_test(packed_columns_are_numbers_again),
         cmocka_unit_test(a_page_needs_a_recording),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
