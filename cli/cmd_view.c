@@ -14,8 +14,8 @@
 
 static const struct option_spec options[] = {
     { 'o', "output", "FILE",
-      "the page or picture (default: the first file's name with .html, .svg or .png, here); - is "
-      "standard output",
+      "the page or picture, as the name ends (default: the first file's name with .html, .svg or "
+      ".png, here); - is standard output",
       OPTION_TEXT, IN(common.output), NULL },
     { 0, "svg", NULL, "a picture instead of a page, that scales: groups as areas over time",
       OPTION_FLAG, IN(svg), NULL },
@@ -151,6 +151,9 @@ static int run(const struct command *self, int argc, char **argv)
         message("--editor-path wants FROM=TO, not %s", settings.editor_path);
         return EXIT_USAGE;
     }
+    ended = view_choose_format(&settings);
+    if (ended != EXIT_DONE)
+        return ended;
     if (settings.serve || settings.port != 0)
         return view_serve(&settings, files, argv);
     ended = inputs_find(files, argv, &pages.inputs);

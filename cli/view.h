@@ -31,6 +31,10 @@ struct pages {
 /* Whether a picture is asked for instead of a page. */
 bool view_is_picture(const struct view_settings *s);
 
+/* What the name of the file asks for, where no option does: x.png is a picture.  EXIT_DONE, or says
+ * which of them contradict each other. */
+int view_choose_format(struct view_settings *s);
+
 /* An option of pictures that was given, --png and --svg among them; NULL: none. */
 const char *view_option_of_picture(const struct view_settings *s);
 

@@ -1,6 +1,8 @@
 /* view_picture.c - the picture of vramscope view: which options it takes. */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "message.h"
@@ -10,6 +12,42 @@
 bool view_is_picture(const struct view_settings *s)
 {
     return s->svg || s->png;
+}
+
+/* Of a name: which of `endings` it has; `count` where none. */
+static size_t ending_of(const char *name, const char *const *endings, size_t count)
+{
+    size_t len = strlen(name), i = 0;
+    while (i < count && (len <= strlen(endings[i]) ||
+                         strcasecmp(name + len - strlen(endings[i]), endings[i]) != 0))
+        i++;
+    return i;
+}
+
+int view_choose_format(struct view_settings *s)
+{
+    enum { SVG, PNG, HTML, HTM, ENDINGS };
+    static const char *const endings[] = { ".svg", ".png", ".html", ".htm" };
+    const char *name = s->common.output;
+    size_t named = s->serve || output_is_stream(name) ? ENDINGS : ending_of(name, endings, ENDINGS);
+    if (named == ENDINGS || (s->svg && s->png))
+        return EXIT_DONE;
+    if (!view_is_picture(s)) {
+        s->svg = named == SVG;
+        s->png = named == PNG;
+        return EXIT_DONE;
+    }
+    if (named == (s->svg ? SVG : PNG))
+        return EXIT_DONE;
+    message("--%s writes a%s, and -o %s is named as %s: name another file, or %s",
+            s->svg ? "svg" : "png", s->svg ? "n SVG" : " PNG", name,
+            named == SVG   ? "an SVG"
+            : named == PNG ? "a PNG"
+                           : "a page",
+            named == SVG   ? "say --svg"
+            : named == PNG ? "say --png"
+                           : "leave out the option");
+    return EXIT_USAGE;
 }
 
 /* "1200x480" */
@@ -104,8 +142,8 @@ int view_check_picture(const struct view_settings *s, const struct inputs *input
         return EXIT_USAGE;
     }
     if (inputs->count > 1) {
-        message("a picture is of one file, not %u; without --%s, view makes one page of them",
-                (unsigned)inputs->count, s->svg ? "svg" : "png");
+        message("a picture is of one file, not %u; with -o NAME.html, view makes one page of them",
+                (unsigned)inputs->count);
         return EXIT_USAGE;
     }
     struct vrs_picture_options o = options_of(s, NULL);
