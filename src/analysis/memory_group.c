@@ -1,6 +1,7 @@
 /* memory_group.c - finds the pool, the stream and the class of memory, as far as the file tells. */
 #include "analysis/memory_group.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "allocator/config.h"
@@ -179,4 +180,19 @@ void memory_groups_end(struct memory_groups *g)
 {
     vec_free(&g->at);
     idtab_free(&g->index);
+}
+
+void pool_name(const struct recording *r, uint32_t pool, char to[POOL_NAME_MOST])
+{
+    unsigned long long first = r->pools.first[pool], second = r->pools.second[pool];
+    if (pool == 0)
+        snprintf(to, POOL_NAME_MOST, "unknown");
+    else if (first == 0 && second == 0)
+        snprintf(to, POOL_NAME_MOST, "default");
+    else if (second == 0)
+        snprintf(to, POOL_NAME_MOST, "graph %llu", first);
+    else if (first == 0)
+        snprintf(to, POOL_NAME_MOST, "pool %llu", second);
+    else
+        snprintf(to, POOL_NAME_MOST, "pool %llu, %llu", first, second);
 }

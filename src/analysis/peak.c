@@ -7,6 +7,7 @@
 #include "allocator/recorded.h"
 #include "analysis/frame_class.h"
 #include "analysis/live.h"
+#include "analysis/memory_group.h"
 #include "analysis/site.h"
 #include "base/buf.h"
 #include "base/hash.h"
@@ -325,20 +326,11 @@ static double median_age(const struct live *member, uint32_t members, int64_t at
     return (double)(at_event - low + at_event - high) / 2;
 }
 
-static void pool_name(struct grouping *g, uint64_t pool)
+static void put_pool_name(struct grouping *g, uint64_t pool)
 {
-    uint64_t first = g->r->pools.first[pool], second = g->r->pools.second[pool];
-    if (pool == 0)
-        buf_text(&g->text, "unknown");
-    else if (first == 0 && second == 0)
-        buf_text(&g->text, "default");
-    else if (second == 0)
-        buf_format(&g->text, "graph %llu", (unsigned long long)first);
-    else if (first == 0)
-        buf_format(&g->text, "pool %llu", (unsigned long long)second);
-    else
-        buf_format(&g->text, "pool %llu, %llu", (unsigned long long)first,
-                   (unsigned long long)second);
+    char name[POOL_NAME_MOST];
+    pool_name(g->r, (uint32_t)pool, name);
+    buf_text(&g->text, name);
 }
 
 static void age_name(struct grouping *g, uint64_t class)
@@ -384,7 +376,7 @@ static enum vrs_status name_row(struct grouping *g, const struct group *group, s
         buf_text(&g->text, category_names[group->key.number]);
         break;
     case GROUP_POOL:
-        pool_name(g, group->key.number);
+        put_pool_name(g, group->key.number);
         break;
     case GROUP_STREAM:
         buf_u64(&g->text, g->r->streams.handle[group->key.number]);

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analysis/memory_group.h"
 #include "render/escape.h"
 #include "render/human.h"
 #include "render/palette.h"
@@ -74,9 +75,7 @@ static void write_phase(const struct making *m, uint32_t i, char to[48])
 
 static void write_pool(const struct making *m, uint32_t i, char to[48])
 {
-    const struct pools *p = &m->from->s->r->pools;
-    snprintf(to, 48, "(%llu, %llu)", (unsigned long long)p->first[i],
-             (unsigned long long)p->second[i]);
+    pool_name(m->from->s->r, i, to);
 }
 
 static void write_stream(const struct making *m, uint32_t i, char to[48])

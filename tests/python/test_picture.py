@@ -262,6 +262,37 @@ def test_svg_areas_add_up_to_the_curve(path):
     assert end and abs(sum(heights(e.get("d")) for e in bands) - whole) < 0.002 * whole
 
 
+@pytest.mark.parametrize("name, begins", [("x.svg", b"<svg"), ("x.PNG", b"\x89PNG"), ("x.html", b"<!"), ("x", b"<!")])
+def test_the_name_of_the_file_says_what_it_is(tmp_path, name, begins):
+    run("view", EXAMPLES[0], "-o", tmp_path / name, expect=0)
+    assert (tmp_path / name).read_bytes().lstrip()[:len(begins)] == begins
+
+
+@pytest.mark.parametrize("form, name, cure", [
+    ("--svg", "x.png", "say --png"), ("--png", "x.svg", "say --svg"), ("--png", "x.html", "leave out the option"),
+    ("--svg", "x.HTM", "leave out the option")])
+def test_a_name_that_contradicts_the_option_is_refused(tmp_path, form, name, cure):
+    done = run("view", form, EXAMPLES[0], "-o", tmp_path / name, expect=2)
+    assert cure in done.err and list(tmp_path.iterdir()) == []
+    assert "of the page" in run("view", "--editor", "vscode", EXAMPLES[0], "-o", tmp_path / "x.svg", expect=2).err
+
+
+def test_pools_have_the_names_that_peak_gives_them(tmp_path):
+    """The default one, one of a graph, one that a user made; what no file names."""
+    path = tmp_path / "pools.pickle"
+    names = {(0, 0): "default", (1, 0): "graph 1", (0, 2): "pool 2"}
+    segments = [{"device": 0, "address": 0x10000000 * (i + 1), "total_size": 2 << 20, "allocated_size": 2 << 20,
+                 "active_size": 2 << 20, "stream": 0, "segment_type": "small", "segment_pool_id": pool, "is_expandable": False,
+                 "blocks": [{"size": 2 << 20, "requested_size": 2 << 20, "address": 0x10000000 * (i + 1),
+                             "state": "active_allocated", "frames": []}]} for i, pool in enumerate(names)]
+    event = {"action": "alloc", "addr": 0x10000000, "size": 2 << 20, "stream": 0, "frames": [], "time_us": 1}
+    path.write_bytes(writers.pickled({"segments": segments, "device_traces": [[event]]}, 4))
+    told = run("peak", "--by", "pool", "--at", "end", "--json", path, expect=0).json()
+    assert {row["name"] for row in told["devices"][0]["result"]["rows"]} == set(names.values())
+    words = [e.text for e in check_svg(svg(path, "--by", "pool")).iter(SVG + "text")]
+    assert set(names.values()) <= set(words) and not any("(0, 0)" in w for w in words if w)
+
+
 def test_svg_detail_has_the_exact_stack():
     root = check_svg(svg(EXAMPLES[0], "--detail"))
     assert len(list(root.iter(SVG + "image"))) == 1
