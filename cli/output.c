@@ -31,7 +31,7 @@ static void ended(int signal_number)
 
 void output_signals(void)
 {
-    static const int deadly[] = { SIGINT, SIGTERM, SIGHUP };
+    static const int deadly[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
     struct sigaction action = { .sa_handler = ended };
     sigfillset(&action.sa_mask);
     for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++) {

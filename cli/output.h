@@ -13,8 +13,9 @@ struct output {
     int error;          /* the errno of the first failure */
 };
 
-/* From here on an interrupt removes what is half-written and ends the program with status 130
- * (128 plus the signal's number), and a broken pipe is an error of write. */
+/* From here on an interrupt, or another signal that a person ends programs with, removes what is
+ * half-written and ends the program with status 130 (128 plus the signal's number), and a broken
+ * pipe is an error of write. */
 void output_signals(void);
 
 /* `path` NULL or "-" is standard output; `option` is named in messages.  Returns EXIT_DONE, or says

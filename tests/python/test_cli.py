@@ -210,6 +210,28 @@ def test_interrupt(recording, how):
     assert sorted(p.name for p in recording.iterdir()) == ["pipe", "run.pickle"]
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT])
+def test_no_signal_leaves_a_half_written_file(tmp_path, number):
+    """While the page is made: its file has begun under another name."""
+    events = [{"action": action, "addr": 0x1000000 + i * 512, "size": 512, "stream": 0, "frames": [], "time_us": i}
+              for i in range(40000) for action in ("alloc", "free_requested", "free_completed")]
+    (tmp_path / "run.pickle").write_bytes(writers.pickled({"segments": [], "device_traces": [events]}, 4))
+    child = subprocess.Popen([program(), "view", "run.pickle", "-o", "out.html"], cwd=tmp_path, stderr=subprocess.PIPE,
+                             env=environment(), preexec_fn=lambda: signal.signal(number, signal.SIG_DFL))
+    until = time.monotonic() + HANGS
+    while not list(tmp_path.glob(".vramscope-*")):
+        assert child.poll() is None and time.monotonic() < until, child.stderr.read()
+        time.sleep(0.001)
+    child.send_signal(number)
+    try:
+        code = child.wait(timeout=HANGS)
+    finally:
+        child.kill()
+    assert not SANITIZER.search(child.stderr.read())
+    assert code == 128 + number
+    assert [p.name for p in tmp_path.iterdir()] == ["run.pickle"]
+
+
 # Colour ---------------------------------------------------------------------------------
 
 def in_terminal(args, cwd, **env):
