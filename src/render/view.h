@@ -25,6 +25,7 @@ enum view_table_name {
     VIEW_STACK,
     VIEW_FRAME,
     VIEW_STRING,
+    VIEW_ADJUST,
     VIEW_COVER_TABLE,
     VIEW_TABLES
 };
@@ -51,7 +52,7 @@ struct view_device {
     uint32_t first_state, last_state; /* whose allocations the page has: render/view_window.h */
     uint32_t peak_state;              /* of the requested peak, the earliest */
     uint32_t allocations;             /* of the whole recording */
-    int64_t adjust_bytes;    /* what the live set lacks to the requested curve, in every state */
+    int64_t adjust_bytes;    /* what the live set lacks to the requested curve, in state 0 */
     uint64_t base_us;        /* of the first event; UNKNOWN_U64: no times */
     uint64_t capacity_bytes; /* the least that the card has; UNKNOWN_U64: nothing tells */
     const uint64_t *stream;  /* handles */
@@ -128,6 +129,11 @@ enum vrs_status view_tables(struct study *s, struct view_blocks *blocks, struct 
  * finds what they tell of the card, and the figures that the page must find again. */
 enum vrs_status view_cover(const struct study *s, struct view_blocks *blocks,
                            struct view_device *ret, struct vrs_error *err) MUST_CHECK;
+
+/* Finds `adjust_bytes`, and queues what it is in other states, where the file contradicts itself.
+ */
+enum vrs_status view_adjust(const struct study *s, struct view_blocks *blocks,
+                            struct view_device *ret, struct vrs_error *err) MUST_CHECK;
 
 /* Packs what the page needs to sum up a difference; `a` and `b` are in the page already. */
 enum vrs_status view_pair_pack(const struct view_device *a, const struct view_device *b,

@@ -176,10 +176,6 @@ enum vrs_status view_cover(const struct study *s, struct view_blocks *blocks,
     walk(c);
     count_live(s, ret);
     ret->peak_state = (uint32_t)(s->curves.of[CURVE_REQUESTED].peak_event + 1);
-    uint64_t older = 0;
-    for (uint32_t i = 0; i < s->lifetimes.count; i++)
-        older += s->lifetimes.at[i].birth < 0 ? s->lifetimes.at[i].bytes : 0;
-    ret->adjust_bytes = (int64_t)((uint64_t)s->curves.of[CURVE_REQUESTED].start_bytes - older);
     table->rows = c->columns;
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         if (!view_queue(blocks, &columns[i], c, c->columns, &table->column[table->columns++]))

@@ -5,7 +5,7 @@
 #include "render/view_source.h"
 
 const char *const view_table_names[VIEW_TABLES] = {
-    "alloc", "time", "range", "event", "oom", "mark", "stack", "frame", "string", "cover",
+    "alloc", "time", "range", "event", "oom", "mark", "stack", "frame", "string", "adjust", "cover",
 };
 
 /* Where the columns of one device go. */
@@ -64,6 +64,7 @@ static enum vrs_status fill_allocations(struct filling *f)
     uint32_t rows = f->to->allocations = f->from.s->lifetimes.count;
     f->blocks->where = VIEW_NEW_BLOCK;
     TRY(put_all(f, VIEW_ALLOC, first, COUNT(first), rows));
+    TRY(view_adjust(f->from.s, f->blocks, f->to, f->err));
     f->blocks->where = VIEW_NEW_BLOCK;
     TRY(put_all(f, VIEW_ALLOC, rest, COUNT(rest), rows));
     return f->from.context == NULL ? VRS_OK : put(f, VIEW_ALLOC, &told, &f->from, rows);

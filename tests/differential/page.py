@@ -65,6 +65,13 @@ def live_at(alloc, state):
             if born <= state and (until == 0 or state < born + until)]
 
 
+def adjust_at(page, device, state):
+    """What the live rows of a state lack to the requested curve."""
+    table = page.table(device, "adjust") or {"state": [], "more": [], "less": []}
+    steps = [row for row, first in enumerate(table["state"]) if first <= state]
+    return table["more"][steps[-1]] - table["less"][steps[-1]] if steps else device["adjust_bytes"]
+
+
 STAGES = ("M0", "M1", "M2", "M3", "M4", "small")
 
 

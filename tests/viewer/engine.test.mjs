@@ -95,6 +95,36 @@ test('the states a page holds are those of its device', async () => {
   }
 });
 
+test('what the rows lack may differ from state to state', async () => {
+  const model = makeModel(3);
+  const { head, blocks } = packModel(model);
+  const states = [3, Math.floor(model.states / 2)];
+  const columns = {};
+  for (const [name, values] of [['state', states], ['more', [0, 5000]], ['less', [700, 0]]]) {
+    const { spec, bytes } = packColumn(values, name === 'state' ? 'u32' : 'u64');
+    columns[name] = { ...spec, block: blocks.push(bytes) - 1, at: 0 };
+  }
+  head.tables.adjust = { rows: 2, columns };
+  const of = (p) => (p < states[0] ? model.adjust : p < states[1] ? -700 : 5000);
+  const curve = oracle(model).curve();
+  for (const c of head.check) c.requested_bytes = curve[c.state] - model.adjust + of(c.state);
+  const call = createEngine([{ devices: [head] }], createPictureOps());
+  for (const [n, bytes] of blocks.entries()) await call('block', { n, bytes });
+  assert.equal((await call('cover', { wait: true })).problem, null);
+  for (const state of [0, 2, 3, 4, states[1] - 1, states[1], model.states - 1]) {
+    const got = await call('live', { state });
+    assert.equal(got.adjust, of(state));
+    assert.equal(got.bytes, got.requested);
+    const { active } = oracle(model);
+    assert.equal(got.active, active(state) - model.adjust + of(state));
+  }
+  const { rows } = await call('range', { a: 2, b: states[1], by: 'category' });
+  assert.equal(rows.find((row) => row.key === -1).delta, 5000 - model.adjust);
+  const ends = [{ file: 0, dev: 0, state: 3 }, { file: 0, dev: 0, state: states[1] }];
+  const diff = await call('diff', { a: ends[0], b: ends[1], by: 'site' });
+  assert.equal(diff.rows.find((row) => row.aKey === -1 && row.bKey === -1).delta, 5700);
+});
+
 test('a figure that differs from the core is a problem that names its state', async () => {
   const model = makeModel(3);
   model.head.check[4].requested_bytes += 1;

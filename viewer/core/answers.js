@@ -1,5 +1,5 @@
 // answers.js - the operations that need no picture: figures, groups, one allocation, a range.
-import { at, heldState, sumsOf, tiesAt, windowOf } from './curves.js';
+import { adjustAt, at, heldState, sumsOf, tiesAt, windowOf } from './curves.js';
 import { rangeFacts } from './range.js';
 import { groupRows, grouping, liveAt, pileBetween } from './live.js';
 import { rowFacts } from './row.js';
@@ -28,9 +28,10 @@ function* live(d, { state, by }) {
   yield;
   const rows = groupRows(model, alive, groups, p);
   const { active, pending } = sumsOf(model, alive, p);
+  const adjust = adjustAt(model, p);
   return {
-    state: p, rows: Array.from(rows), count: rows.total.count, adjust: model.adjust,
-    bytes: rows.total.bytes + model.adjust, requested: d.curve()[p],
+    state: p, rows: Array.from(rows), count: rows.total.count, adjust,
+    bytes: rows.total.bytes + adjust, requested: d.curve()[p],
     pending, reserved: model.range.rows ? at(d.reserved(), p) : null,
     active: model.alloc.pad ? active : null,
     time: model.time ? model.time[p] : null, ties: tiesAt(d.curve(), p, ...windowOf(model)),
@@ -54,9 +55,9 @@ function changeRows(d, a, b, by) {
   put(a, 'a', 'countA');
   put(b, 'b', 'countB');
   const list = [...rows.values()];
-  if (model.adjust !== 0) {
-    list.push({ key: -1, name: 'unattributed', a: model.adjust, b: model.adjust, delta: 0,
-      countA: 0, countB: 0 });
+  const [atA, atB] = [adjustAt(model, a), adjustAt(model, b)];
+  if (atA !== 0 || atB !== 0) {
+    list.push({ key: -1, name: 'unattributed', a: atA, b: atB, delta: 0, countA: 0, countB: 0 });
   }
   for (const row of list) row.delta = row.b - row.a;
   return list.sort((x, y) => Math.abs(y.delta) - Math.abs(x.delta) || y.b - x.b
@@ -80,7 +81,7 @@ function pile(d, { state, low, high, by }) {
   const grouped = by && by !== 'birth';
   const alive = grouped
     ? d.order(by).filter((i) => born[i] <= p && p < end[i]) : liveAt(model, p);
-  const found = pileBetween(model, alive, low, high);
+  const found = pileBetween(model, alive, low, high, adjustAt(model, p));
   return { state: p, count: found.count, bytes: found.bytes,
     rows: Array.from(found.rows.subarray(0, PILE_MOST),
       (id) => ({ id, bytes: model.alloc.bytes[id], born: born[id] })) };

@@ -20,11 +20,25 @@ function running(curve) {
   return curve;
 }
 
+/** What the live rows lack to the curve in state `p`: one number, but in files that contradict
+ * themselves. */
+export function adjustAt({ adjust = 0, adjusts }, p) {
+  return adjusts ? at(adjusts, p) : adjust;
+}
+
+/** The least of these numbers. */
+export function leastAdjust({ adjust = 0, adjusts }) {
+  return adjusts ? adjusts.value.reduce((a, b) => Math.min(a, b)) : adjust;
+}
+
 /** Requested bytes in every state. Sums are whole numbers below 2^53, hence exact. */
 export function requested(model) {
-  const { rows, born, end, bytes } = model.alloc;
+  const { alloc: { rows, born, end, bytes }, adjusts } = model;
   const curve = new Float64Array(model.states);
   curve[0] = model.adjust;
+  for (let k = 1; k < (adjusts?.state.length ?? 0); k++) {
+    curve[adjusts.state[k]] += adjusts.value[k] - adjusts.value[k - 1];
+  }
   for (let i = 0; i < rows; i++) add(curve, born[i], end[i], bytes[i]);
   return running(curve);
 }
@@ -38,7 +52,6 @@ export function sumsIn(model, states) {
   const W = states.length;
   const firstOf = columnsOf(states);
   const [live, active, pending] = [0, 1, 2].map(() => new Float64Array(W + 1));
-  active[0] = model.adjust;
   let exact = true;
   for (let i = 0, c = 0; i < rows; i++) {
     const known = pad !== undefined && !Number.isNaN(pad[i]);
@@ -53,13 +66,15 @@ export function sumsIn(model, states) {
     if (asked > states[past - 1]) continue;
     add(pending, Math.max(c, firstOf(asked)), past, bytes[i]);
   }
-  return { live: running(live), active: running(active), pending: running(pending), exact };
+  running(active);
+  for (let c = 0; c < W; c++) active[c] += adjustAt(model, states[c]);
+  return { live: running(live), active, pending: running(pending), exact };
 }
 
 /** The same bytes of one state, whose live rows are given: { active, pending }. */
 export function sumsOf(model, rows, p) {
   const { end, wait, bytes, pad } = model.alloc;
-  const sums = { active: model.adjust, pending: 0 };
+  const sums = { active: adjustAt(model, p), pending: 0 };
   for (const i of rows) {
     sums.active += bytes[i] + (pad && !Number.isNaN(pad[i]) ? pad[i] : 0);
     if (wait && end[i] - wait[i] <= p) sums.pending += bytes[i];

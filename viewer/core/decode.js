@@ -21,6 +21,7 @@ const COLUMNS = {
   frame: { must: ['func', 'file'], may: ['line', 'kind'] },
   string: { must: ['len', 'bytes'], may: [] },
   module: { must: ['caller', 'name'], may: [] },
+  adjust: { must: ['state', 'more', 'less'], may: [] },
 };
 
 /** What keeps this page from showing data of that head; null where nothing does. */
@@ -191,6 +192,14 @@ function place(model, table, head, got) {
   } else if (table === 'string') {
     const { len, bytes } = Object.assign((model.packed.string ??= {}), got);
     if (len && bytes && (got.len || got.bytes)) model.string = stringsOf(len, bytes);
+  } else if (table === 'adjust') {
+    const { state, more, less } = Object.assign((model.packed.adjust ??= {}), got);
+    if (state && more && less && Object.keys(got).length) {
+      const value = new Float64Array(state.length + 1);
+      value[0] = model.adjust;
+      for (let k = 0; k < state.length; k++) value[k + 1] = more[k] - less[k];
+      model.adjusts = { state: Uint32Array.from([0, ...state]), value };
+    }
   } else {
     model[table] ??= { rows: 0 };
     placeColumns(model, table, head, got);

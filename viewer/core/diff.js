@@ -98,7 +98,7 @@ function pairsOf(a, b, groupsA, groupsB) {
 
 /* What both curves have beneath the allocations. */
 function unattributed(a, b) {
-  const [aBytes, bBytes] = [a.model.adjust || 0, b.model.adjust || 0];
+  const [aBytes, bBytes] = [a, b].map(({ model, adjust = model.adjust || 0 }) => adjust);
   if (aBytes === 0 && bBytes === 0) return [];
   const row = rowOf({ key: -1, name: 'unattributed', bytes: aBytes, count: 0, row: -1 },
     { key: -1, name: 'unattributed', bytes: bBytes, count: 0, row: -1 });

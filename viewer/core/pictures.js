@@ -1,6 +1,6 @@
 // pictures.js - the operations that draw: stacks, groups, maps, trees, and searches.  What they
 // make once of a device (map, shades, the last searches) they keep on it.
-import { heldState } from './curves.js';
+import { adjustAt, heldState, leastAdjust } from './curves.js';
 import { eventsAround, mapExtent, mapRowsWork, mapWork, segmentsAt } from './address.js';
 import { churnColumns, bornIn, survivors } from './range.js';
 import { diffRows, matched } from './diff.js';
@@ -132,7 +132,7 @@ function* heightOf(d, args, shown, mask) {
     top = Math.max(top, value);
     low = Math.min(low, value);
   }
-  return { y0: Math.min(low, mask ? 0 : model.adjust), y1: top };
+  return { y0: Math.min(low, mask ? 0 : leastAdjust(model)), y1: top };
 }
 
 /* A shade for each stack: neighbours of one category are told apart by it. */
@@ -327,8 +327,11 @@ function leaks(d, { state, by }) {
 async function diff(d, { a, b, by, pair = null }, other, tables) {
   const one = await other(a.file, a.dev);
   const two = await other(b.file, b.dev);
-  const side = ({ model, grouping }, p) => ({ model, rows: liveAt(model, heldState(model, p)),
-    grouping: grouping(named(by ?? 'site')) });
+  const side = ({ model, grouping }, state) => {
+    const p = heldState(model, state);
+    return { model, rows: liveAt(model, p), adjust: adjustAt(model, p),
+      grouping: grouping(named(by ?? 'site')) };
+  };
   const sides = [side(one, a.state), side(two, b.state)];
   return diffRows(...(pair ? await matched(sides, pair, [a, b], tables) : sides));
 }

@@ -4,6 +4,7 @@
 // top as in ImageData.  Sums are integers below 2^53, so taking several rows together changes
 // nothing: the picture in blocks equals the plain one in every pixel.
 
+import { adjustAt } from './curves.js';
 import { strides } from './slices.js';
 import { columnsOf } from './intervals.js';
 
@@ -64,7 +65,7 @@ function* visible(model, { shown, order, mask }) {
 }
 
 function startSums(model, { shown, mask }) {
-  return new Float64Array(shown.length).fill(mask ? 0 : model.adjust || 0);
+  return Float64Array.from(shown, (p) => (mask ? 0 : adjustAt(model, p)));
 }
 
 function fillColumn(ids, W, H, c, from, to, id) {

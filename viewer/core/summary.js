@@ -1,5 +1,5 @@
 // summary.js - what the page shows of a whole device: its curves in columns, marks, flags, lists.
-import { at, peakIn, sumsIn, tiesAt, windowOf } from './curves.js';
+import { at, leastAdjust, peakIn, sumsIn, tiesAt, windowOf } from './curves.js';
 import { isBefore } from './live.js';
 import { known } from './unpack.js';
 import { shownStates } from './columns.js';
@@ -133,7 +133,8 @@ export function summary(d, ops) {
   const { head } = model;
   const found = model.whole ? d.differences()[0] : undefined;
   return {
-    name: model.name, states: model.states, window: windowOf(model), adjust: model.adjust, ops,
+    name: model.name, states: model.states, window: windowOf(model), adjust: leastAdjust(model),
+    ops,
     capacityLeast: head.capacity_bytes ?? null, allocations: head.tables?.alloc?.rows ?? 0,
     mostLive: Math.max(0, ...(head.check ?? []).map(({ live }) => live ?? 0)),
     complete: model.whole, ...(model.whole ? whole(d) : early(d)),

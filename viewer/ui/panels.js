@@ -122,9 +122,9 @@ export function createWho(host, ctx) {
     wide.setAttribute('aria-pressed', String(state.wide));
     const rows = live.rows.map((row) => ({ ...row, part: live.bytes ? row.bytes / live.bytes :
       -1 }));
-    if (cover.adjust) {
-      rows.push({ key: -1, name: 'unattributed', bytes: cover.adjust, count: 0, largest: null,
-        since: 0, part: live.bytes ? cover.adjust / live.bytes : -1 });
+    if (live.adjust) {
+      rows.push({ key: -1, name: 'unattributed', bytes: live.adjust, count: 0, largest: null,
+        since: 0, part: live.bytes ? live.adjust / live.bytes : -1 });
     }
     table.set(rows, { label: 'requested', bytes: live.bytes, count: live.count }, null,
       `requested at ${eventName(live.state)}, by ${plainBy(state.by)}`);
