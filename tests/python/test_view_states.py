@@ -375,6 +375,23 @@ def test_without_javascript_the_report_remains(browser, tmp_path):
     page.close()
 
 
+def test_addresses_above_what_a_page_counts_are_unknown(browser, tmp_path):
+    """Not the largest number instead of them; and the page says so."""
+    base = 1 << 60
+    block = {"size": 2 << 20, "requested_size": 2 << 20, "address": base, "state": "active_allocated", "frames": []}
+    segment = {"device": 0, "address": base, "total_size": 2 << 20, "allocated_size": 2 << 20, "active_size": 2 << 20,
+               "stream": 0, "segment_type": "small", "segment_pool_id": (0, 0), "is_expandable": False, "blocks": [block]}
+    events = [{"action": "segment_alloc", "addr": base, "size": 2 << 20, "stream": 0, "frames": [], "time_us": 1},
+              {"action": "alloc", "addr": base, "size": 2 << 20, "stream": 0, "frames": [], "time_us": 2}]
+    shown = opened(browser, written(tmp_path, {"segments": [segment], "device_traces": [events]}), "#v=1&sel=a0")
+    shown.wait("document.querySelector('#trust').textContent.includes('above 2^53')")
+    shown.press("4")
+    shown.wait("document.querySelector('#view').textContent.includes('unknown')")
+    for place in ("#view", "#details"):
+        assert "1fffffffffffff" not in shown.text(place)
+    finished(shown)
+
+
 def test_a_page_of_some_events_says_which(browser, tmp_path):
     """It opens with them, does not leave them, and the overview has the whole recording."""
     page = tmp_path / "some.html"

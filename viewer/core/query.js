@@ -5,6 +5,7 @@
 // strings, in a worker that can be ended, and hands the bitmaps in.
 
 import { bornWithin, stepsOf } from './leaks.js';
+import { known } from './unpack.js';
 
 const LONGEST = 4096;
 const NONE = 0xffffffff;
@@ -374,7 +375,8 @@ function addressTest({ model }, { address }) {
   const spots = [];
   for (let i = 0; range && lane && range.lane && i < range.rows; i++) {
     const offset = address - range.base[i];
-    if (offset < 0 || offset >= range.bytes[i] || range.lane[i] === NONE) continue;
+    if (known(range.base[i]) === null || range.lane[i] === NONE) continue;
+    if (offset < 0 || offset >= range.bytes[i]) continue;
     spots.push({ at: range.lane[i] * 512 + offset, born: range.born[i], end: range.end[i] });
   }
   return (r) => {

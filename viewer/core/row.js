@@ -1,5 +1,6 @@
 // row.js - all there is to say of one allocation.
 import { sameSite } from './live.js';
+import { known } from './unpack.js';
 import { stepAt } from './summary.js';
 
 const NONE = 0xffffffff;
@@ -39,7 +40,8 @@ function addressOf(model, row) {
     const offset = (lane[row] - range.lane[i]) * GRAIN;
     if (offset < 0 || offset >= range.bytes[i]) continue;
     if (range.born[i] > born[row] || range.end[i] <= born[row]) continue;
-    return range.base[i] + offset + (skew ? skew[row] : 0);
+    const base = known(range.base[i]);
+    return base === null ? null : base + offset + (skew ? skew[row] : 0);
   }
   return null;
 }

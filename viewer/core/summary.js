@@ -139,6 +139,7 @@ export function summary(d, ops) {
     mostLive: Math.max(0, ...(head.check ?? []).map(({ live }) => live ?? 0)),
     complete: model.whole, ...(model.whole ? whole(d) : early(d)),
     problem: found ? `state ${found.state}: ${found.what} is ${found.page} on this page, `
-      + `${found.core} in the analysis` : null,
+      + `${found.core} in the analysis${head.clipped ? ', which counts above 2^53 bytes' : ''}`
+      : null,
   };
 }

@@ -1,5 +1,6 @@
 // allocator.js - the allocator at the cursor: a bar per segment, and the events around it.
 import { bytes, count, poolName } from '../core/human.js';
+import { known } from '../core/unpack.js';
 import { createAsker } from './asker.js';
 import { button, el, fill, perFrame } from './dom.js';
 import { prepare } from './draw.js';
@@ -68,7 +69,9 @@ function partsOf(bar) {
 export function segmentOf(bar, device) {
   const whole = bar.flags & 2 || bar.used > 0;
   const kinds = [bar.flags & 1 ? 'expandable' : '', bar.flags & 2 ? 'graph' : ''].filter(Boolean);
-  return { address: '0x' + bar.base.toString(16), base: bar.base, bytes: bar.bytes, use: bar.used,
+  const base = known(bar.base);
+  return { address: base === null ? 'unknown' : '0x' + base.toString(16), base: bar.base,
+    bytes: bar.bytes, use: bar.used,
     free: bar.free, largest: bar.largest, blocks: bar.blocks.length, kind: kinds.join(', '),
     pool: bar.pool ? poolName((device.pools || [])[bar.pool]) : 'default',
     stream: (device.streams || [])[bar.stream] || '-',

@@ -108,13 +108,21 @@ function heldText(device) {
     'in them. The curves of the overview are of all events. ';
 }
 
+/** What becomes of numbers that are larger than this page can count. */
+function clippedText(device) {
+  return device?.clipped ? `Sizes and addresses above 2^53 \u2212 1 (${count(device.clipped)} in ` +
+    'the columns of this page): it shows such sizes as that, adds them up so, and shows no such ' +
+    'address. The report has their true sums. ' : '';
+}
+
 /** One line while there is anything to say; none for a complete file of grade A, of which the
  * page has all. */
 export function drawTrust(head, state) {
   const host = byId('trust');
   const trust = trustOf(head, state);
   const missing = (head.left_out ?? []).join(', ');
-  const less = heldText(head.files[state.file].devices[state.dev]) +
+  const device = head.files[state.file].devices[state.dev];
+  const less = heldText(device) + clippedText(device) +
     (missing && `To stay small the page goes without ${missing}.`);
   const lacks = less && el('span', { text: less });
   const sound = !trust || (trust.grade === 'A' && trust.window === 'complete');
