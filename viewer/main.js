@@ -68,10 +68,14 @@ function runPage() {
   const head = readHead();
   if (!head) return;
   const { text, policy, blocks } = globalThis.vramscope;
-  const engine = startEngine(head.files, workersOf(text, policy)(), text);
+  // It is long, and each worker has its own.
+  globalThis.vramscope.text = '';
+  const worker = workersOf(text, policy)();
+  const engine = startEngine(head.files, worker, text);
   // What is wrong with a block is said by the answers that lack it.
-  const put = (n, element) => { engine.block(n, takeText(element)).catch(() => {}); };
-  const take = (element) => put(Number(element.id.slice(1)), element);
+  const take = (element) => {
+    engine.block(Number(element.id.slice(1)), takeText(element)).catch(() => {});
+  };
   const cover = takeText(document.getElementById('cover'));
   engine.block(0, cover).catch(() => {});
   /* None is kept: an element that has left the page would still hold its text. */
@@ -80,7 +84,7 @@ function runPage() {
   // The parser may be at its end already.
   if (document.readyState === 'loading') addEventListener('DOMContentLoaded', () => engine.end());
   else engine.end();
-  const call = coverFirst(engine.call, head.files, cover);
+  const call = worker ? coverFirst(engine.call, head.files, cover) : engine.call;
   start(head, call, link).catch((error) => fail(String(error.message ?? error)));
 }
 

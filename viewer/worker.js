@@ -121,8 +121,8 @@ function createAsker(send) {
   return asker;
 }
 
-/** `call`, whose first `cover` may be answered here: what was computed beforehand is small, and a
- * worker takes longer to start than to decode it. `text` is block 0. */
+/** `call` of a worker, whose first `cover` may be answered here: what was computed beforehand is
+ * small, and a worker takes longer to start than to decode it. `text` is block 0. */
 export function coverFirst(call, files, text) {
   let here = decoding(createEngine(files, createPictureOps()));
   here('block', { n: 0, text }).catch(() => {});

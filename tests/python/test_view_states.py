@@ -71,6 +71,21 @@ def test_without_a_worker_the_page_is_the_same(pages, how):
     none.sound()
 
 
+COUNT_STREAMS = """globalThis.streams = 0; const Plain = DecompressionStream;
+    globalThis.DecompressionStream = class extends Plain { constructor(how) { super(how); streams++; } };"""
+
+
+def test_without_a_worker_nothing_is_unpacked_twice(pages):
+    """The program, then each column once: only a worker is not waited for."""
+    page = pages(ROOT / "examples" / "leak.pickle", before=lambda page: page.send(
+        "Page.addScriptToEvaluateOnNewDocument", source=NO_WORKER["throws"] + COUNT_STREAMS))
+    page.settled()
+    packed = page.ask("Object.values(JSON.parse(document.getElementById('head').textContent).files[0].devices[0].tables)"
+                      ".flatMap(({ columns }) => Object.values(columns)).filter(({ block }) => block !== undefined).length")
+    assert packed > 20 and page.ask("streams") == 1 + packed
+    page.sound()
+
+
 def test_of_several_failures_the_last_is_told_and_the_others_lead_to_it(browser, tmp_path):
     events = [event("alloc", BASE, 4 * MIB, 10), event("oom", 1000, 64 * MIB, 20), event("oom", 2000, 32 * MIB, 10**9)]
     page = opened(browser, written(tmp_path, top([], events)))
@@ -359,6 +374,18 @@ def test_an_altered_page_says_so(browser, tmp_path, begins, gone, says):
     assert "model.py" in page.text("#report") and not page.ask("document.getElementById('report').hidden")
     page.ask("new Promise((done) => setTimeout(done, 200))")
     assert page.complaints() == [] and page.text("#alarm") == says
+    page.close()
+
+
+@pytest.mark.parametrize("altered", ("AAAA", "*!*!"), ids=("no stream", "no base64"))
+def test_an_altered_program_leaves_the_report(browser, tmp_path, altered):
+    page_file = written(tmp_path, ROOT / "examples/leak.pickle")
+    text = page_file.read_text(encoding="utf-8")
+    page_file.write_text(re.sub(r'(id="app">).{4}', lambda found: found[1] + altered, text), encoding="utf-8")
+    page = browser.open(page_file.as_uri(), 1280, 800)
+    page.wait("document.getElementById('unpacked') !== null")
+    assert "the program of this page could not be unpacked" in page.text("#unpacked")
+    assert "model.py" in page.text("#report") and page.complaints() == []
     page.close()
 
 

@@ -277,13 +277,13 @@ export async function decodeDevice(head, blocks, pause = undefined) {
 export async function decodeWhole(tables, table, blocks) {
   const head = tables?.[table];
   if (!head || !(head.rows > 0)) return null;
-  const got = { rows: head.rows };
-  for (const [column, given] of Object.entries(head.columns)) {
+  const columns = Object.entries(head.columns).map(([column, given]) => {
     const spec = { rows: head.rows, ...given };
     const name = `${table}.${column}`;
-    const bytes = hasBytes(spec, spec.rows) ? bytesOf(spec, blocks, name) : null;
-    if (bytes === undefined) return null;
-    got[column] = await decodeColumn(spec, bytes, name);
-  }
-  return got;
+    return [spec, hasBytes(spec, spec.rows) ? bytesOf(spec, blocks, name) : null, name];
+  });
+  if (columns.some(([, bytes]) => bytes === undefined)) return null;
+  const got = await Promise.all(columns.map((one) => decodeColumn(...one)));
+  return Object.assign({ rows: head.rows },
+    ...Object.keys(head.columns).map((column, i) => ({ [column]: got[i] })));
 }

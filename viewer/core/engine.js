@@ -100,7 +100,7 @@ export function createEngine(files, more = {}, run = atOnce, pause = undefined) 
   const loads = new Map();
   const only = files.reduce((n, file) => n + (file.devices?.length ?? 0), 0) === 1;
   let ended = false;
-  let missing = new Error('the file ends before its data; it was cut');
+  let missing = null;
 
   function loadOf(file, dev) {
     const key = `${file}.${dev}`;
@@ -130,6 +130,8 @@ export function createEngine(files, more = {}, run = atOnce, pause = undefined) 
 
   async function end() {
     ended = true;
+    // Made where it is needed: with a debugger, an error makes the browser parse all scripts again.
+    missing ??= new Error('the file ends before its data; it was cut');
     await Promise.all([...loads.values()].map((load) => load.cut(missing)));
     return {};
   }

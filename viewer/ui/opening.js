@@ -117,7 +117,8 @@ function showCover(ctx, cover, state, given) {
     ...(cover.complete !== false && !cover.has.stacks ? { by: 'size' } : {}),
     ...(given ? ctx.fitting(given) : null) });
   if (cover.problem) ctx.failed(cover.problem);
-  ctx.parts.overview.draw();
+  // At once: the next frame may come after the parser's next part of the page.
+  ctx.parts.overview.redraw();
   if (cover.complete !== false) openView(ctx, store.get().view);
   if (now.view) now.view.update(store.get(), state);
 }
