@@ -77,7 +77,8 @@ function runPage() {
     engine.block(Number(element.id.slice(1)), takeText(element)).catch(() => {});
   };
   const cover = takeText(document.getElementById('cover'));
-  engine.block(0, cover).catch(() => {});
+  // All but the covers can be shown without it.
+  engine.block(0, cover).catch((error) => fail(error.message));
   /* None is kept: an element that has left the page would still hold its text. */
   blocks.splice(0).forEach(take);
   globalThis.vrs_block = () => take(document.currentScript.previousElementSibling);

@@ -356,6 +356,17 @@ def test_a_damaged_column_leaves_the_report(browser, tmp_path):
     page.close()
 
 
+def test_a_damaged_cover_is_told_and_the_picture_remains(browser, tmp_path):
+    page_file = written(tmp_path, ROOT / "examples/leak.pickle")
+    text = page_file.read_text(encoding="utf-8")
+    page_file.write_text(text.replace('id="cover">', 'id="cover">*!'), encoding="utf-8")
+    page = opened(browser, page_file)
+    page.wait("document.getElementById('status-text').textContent.includes('requested')")
+    assert page.text("#alarm") == "block 0: damaged data; the file was altered"
+    assert not page.ask("document.getElementById('alarm').hidden") and page.complaints() == []
+    page.close()
+
+
 @pytest.mark.parametrize("begins, gone, says", [
     (r'id="head">', r".*?(?=</script>)", "head: damaged data; the file was altered"),
     (r'id="head">', r"(?<=.{90}).*?(?=</script>)", "head: damaged data; the file was altered"),

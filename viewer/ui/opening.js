@@ -161,7 +161,8 @@ async function showDevice(ctx, state, given) {
     if (opened) completeCover(ctx, cover);
     else showCover(ctx, cover, state, given);
     if (cover.complete !== false) break;
-    opened = wait === 'first' && Boolean(cover.names) && ctx.store.get().view !== 'state';
+    opened = wait === 'first' && Boolean(cover.names && cover.peak) &&
+      ctx.store.get().view !== 'state';
     if (opened) openFirst(ctx, cover);
   }
   await ctx.askSlots();
