@@ -56,7 +56,10 @@ function readHead() {
       fail(problem);
       return null;
     }
-    for (const file of head.files) file.name = file.report.file.path.split('/').pop();
+    for (const file of head.files) {
+      const { path, entry } = file.report.file;
+      file.name = path + (entry ? ` ${entry}` : '');
+    }
     return head;
   } catch {
     fail('head: damaged data; the file was altered');

@@ -119,16 +119,45 @@ static enum vrs_status take_device(void *arg, struct study *s, struct vrs_error 
     return has_range(m) ? take_range(m, s, d, err) : VRS_OK;
 }
 
+static str path_of(const struct making *m, uint32_t file)
+{
+    const char *path = m->o->paths == NULL ? NULL : m->o->paths[file];
+    return path == NULL ? m->recording[file]->path : str_from(path);
+}
+
+/* The name of a file, after as many of its folders as tell it from the others: folders are not for
+ * those who are given the page. */
+static str told_path(const struct making *m, uint32_t file)
+{
+    str path = path_of(m, file);
+    size_t from = path.len - str_base_name(path).len;
+    for (uint32_t i = 0; i < m->recordings; i++) {
+        str other = path_of(m, i);
+        size_t same = 0; /* bytes at the end of both */
+        while (same < path.len && same < other.len &&
+               path.ptr[path.len - same - 1] == other.ptr[other.len - same - 1])
+            same++;
+        if (same == path.len && same == other.len)
+            continue; /* this file, or once more */
+        size_t at = path.len - same;
+        /* All of the other is the end of this one: it takes one folder more. */
+        if (same == other.len && path.ptr[at - 1] == '/')
+            at--;
+        while (at > 0 && path.ptr[at - 1] != '/')
+            at--;
+        from = at < from ? at : from;
+    }
+    return (str){ path.ptr + from, path.len - from };
+}
+
 static enum vrs_status take_file(struct making *m, struct vrs_error *err)
 {
     const struct vrs_recording *recording = m->recording[m->files];
-    const char *path = m->o->paths == NULL ? NULL : m->o->paths[m->files];
     uint32_t devices = recording->model->devices.rows.len;
     struct report_look look = { take_device, m, m->recordings > 1 };
     struct vrs_report_options o = {
         .size = sizeof o,
-        /* Folders are not for those who are given the page. */
-        .path = str_base_name(path == NULL ? recording->path : str_from(path)).ptr,
+        .path = told_path(m, m->files).ptr,
         .user_root = m->o->user_root,
         .library = m->o->library,
         .device = m->o->device,

@@ -1,5 +1,6 @@
 """Several recordings in one page: what the core says of two devices, and of all."""
 import itertools
+from pathlib import Path
 
 import pytest
 import recordings
@@ -44,6 +45,32 @@ def test_pairs_of_real_files_are_those_of_diff(shared, a, b):
     page = view(folder / a, folder / b)
     assert len(page.head["diff"]) == 1
     assert peak_rows(page, page.head["diff"][0]) == told_rows(folder / a, folder / b)
+
+
+@pytest.mark.parametrize("paths, names", (
+    (["a/x/run.pickle", "b/x/run.pickle", "a/x/c.pickle"], ["a/x/run.pickle", "b/x/run.pickle", "c.pickle"]),
+    (["run.pickle", "old/run.pickle", "other.pickle"], ["run.pickle", "old/run.pickle", "other.pickle"]),
+    (["old/run.pickle", "old-run.pickle", "un.pickle"], ["run.pickle", "old-run.pickle", "un.pickle"]),
+    (["a/run.pickle", "a/run.pickle"], ["run.pickle", "run.pickle"]),
+    (["a/run.pickle"], ["run.pickle"]),
+), ids=str)
+def test_no_more_folders_are_told_than_tell_files_apart(tmp_path, monkeypatch, paths, names):
+    monkeypatch.chdir(tmp_path)
+    for path in map(Path, paths):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes((ROOT / "examples" / "oom.pickle").read_bytes())
+    for given in (paths, [str(tmp_path / path) for path in paths]):
+        told = [file["report"]["file"]["path"] for file in view(*given).head["files"]]
+        assert told == names or told == ["%s/run.pickle" % tmp_path.name, *names[1:]]
+
+
+def test_ranks_are_those_of_their_folders(tmp_path):
+    """Only what tells files apart is known of a path; where it names ranks, they are these."""
+    for rank in (1, 0):
+        (tmp_path / ("rank%d" % rank)).mkdir()
+        (tmp_path / ("rank%d" % rank) / "run.pickle").write_bytes((ROOT / "examples" / "train.pickle").read_bytes())
+    units = view(*sorted(tmp_path.glob("*/*.pickle"))).head["ranks"]["units"]
+    assert [(unit["rank"], unit["rank_named"]) for unit in units] == [(0, True), (1, True)]
 
 
 # In a browser ----------------------------------------------------------------------------------
@@ -101,6 +128,23 @@ def test_all_names_who_stands_apart(browser, ranks):
     assert "name of the file" in page.ask("(%s).querySelector('td.name button').title" % VIEW)
     click(page, "#view th button", "unit")
     assert [row[1].split()[1] for row in rows_of(page)] == list("01234567")
+    finished(page)
+
+
+def test_files_of_one_name_are_told_apart(browser, tmp_path):
+    paths = [tmp_path / folder / "run.pickle" for folder in ("old", "new")]
+    for path in paths:
+        path.parent.mkdir()
+        path.write_bytes((ROOT / "examples" / "train.pickle").read_bytes())
+    run("view", *paths, ROOT / "examples" / "leak.pickle", "-o", tmp_path / "page.html", expect=0)
+    page = opened(browser, tmp_path / "page.html", "#v=1&view=diff")
+    page.wait("document.querySelectorAll('#view > :not([hidden]) select').length > 2")
+    names = ["old/run.pickle", "new/run.pickle", "leak.pickle"]
+    options = "[...document.querySelector(%r).options].map((one) => one.textContent)"
+    assert page.ask(options % "#file") == ["All 3 files", *names]
+    assert page.ask(options % "#view > :not([hidden]) select") == [name + " cuda:0" for name in names]
+    pressed(page, "0", "(%s).querySelectorAll('tr[data-row]').length === 3" % VIEW)
+    assert sorted(row[1] for row in rows_of(page)) == sorted(name + " cuda:0" for name in names)
     finished(page)
 
 

@@ -94,13 +94,14 @@ test('units are told as the head has them', () => {
   const unit = (file, over, rank) => ({ file, device: 0, rank, rank_named: true, whole: over !== null,
     peak_step: 3, peak_phase: 'forward', over_median_bytes: over });
   const head = {
-    files: [told(10), told(9, 'incomplete'), told(0)].map((one) => ({ report: { devices: [one] },
-      devices: [{ name: 'cuda:0' }] })),
+    files: [told(10), told(9, 'incomplete'), told(0)].map((one, i) => ({
+      report: { devices: [one] }, devices: [{ name: 'cuda:0' }],
+      name: ['x_5.pickle', 'x_4.pickle', 'c.pickle'][i] })),
     diff: [{ a: { file: 0, device: 0 }, b: { file: 1, device: 0 } }],
     ranks: { units: [unit(1, null, 4), unit(0, 5, 5)], outliers: [1], straggler: 1,
       verdict: 'different code' },
   };
-  const units = unitsOf(head, ['x_5.pickle', 'x_4.pickle', 'c.pickle']);
+  const units = unitsOf(head);
   assert.deepEqual(units.map((u) => u.name), ['rank 5 cuda:0', 'rank 4 cuda:0', 'c.pickle cuda:0']);
   assert.deepEqual(units.map((u) => u.at), ['step 3 forward', 'cut file', 'event 7']);
   assert.deepEqual(units.map((u) => u.over), [5, null, null]);

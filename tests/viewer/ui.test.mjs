@@ -443,8 +443,8 @@ test('growth of the report meets the survivors of its site, or stands alone', ()
 
 test('sides of a difference: every device of every file, at its own moment', () => {
   const head = { files: [{ name: 'x/a.pickle', devices: [{ name: 'cuda:0' }, { name: 'cuda:1' }] },
-    { report: { file: { path: '/tmp/b.pickle' } }, devices: [{ name: 'cuda:0' }] }] };
-  assert.deepEqual(sidesOf(head), [['0.0', 'a.pickle cuda:0'], ['0.1', 'a.pickle cuda:1'],
+    { name: 'b.pickle', devices: [{ name: 'cuda:0' }] }] };
+  assert.deepEqual(sidesOf(head), [['0.0', 'x/a.pickle cuda:0'], ['0.1', 'x/a.pickle cuda:1'],
     ['1.0', 'b.pickle cuda:0']]);
   const cover = { states: 10, peak: { state: 4 } };
   assert.deepEqual(['peak', 'end', 'cursor'].map((m) => stateOf(m, cover, 50)), [4, 9, 9]);

@@ -25,12 +25,11 @@ function verdictOf(ranks, i) {
 
 /**
  * A row for each device of each file: { key, file, dev, name, note, grade, peak, at, capacity,
- * ooms, over (bytes above the median; null: not in it), verdict, cut }.  `names` are those of
- * the files.
+ * ooms, over (bytes above the median; null: not in it), verdict, cut }.
  */
-export function unitsOf(head, names) {
+export function unitsOf(head) {
   const { ranks } = head;
-  return head.files.flatMap(({ report, devices }, file) => devices.map((device, dev) => {
+  return head.files.flatMap(({ report, devices, name }, file) => devices.map((device, dev) => {
     const told = report?.devices?.[dev] ?? {};
     const i = ranks ? ranks.units.findIndex((u) => u.file === file && u.device === dev) : -1;
     const unit = i >= 0 ? ranks.units[i] : null;
@@ -38,9 +37,9 @@ export function unitsOf(head, names) {
     const ranked = unit?.rank_named && head.files.length > 1;
     return {
       key: `${file}.${dev}`, file, dev, cut,
-      name: [ranked ? `rank ${unit.rank}` : head.files.length > 1 && names[file], device.name]
+      name: [ranked ? `rank ${unit.rank}` : head.files.length > 1 && name, device.name]
         .filter(Boolean).join(' '),
-      note: ranked ? `${names[file]}: the rank is that in the name of the file` : names[file],
+      note: ranked ? `${name}: the rank is that in the name of the file` : name,
       grade: told.trust?.grade ?? null, peak: told.requested?.peak_bytes ?? null,
       at: placeOf(told, unit, cut), capacity: device.capacity_bytes ?? null,
       ooms: told.oom_events ?? 0,

@@ -1,11 +1,10 @@
 // compared.js - which two devices and moments are compared: in the table of Diff and in Flame.
 import { heldBy } from './span.js';
-import { nameOf } from './header.js';
 
 /** Every device of every file as [key, name]; key is `file.dev`. */
 export function sidesOf(head) {
   return head.files.flatMap((file, f) => file.devices.map((device, d) =>
-    [`${f}.${d}`, `${nameOf(file)} ${device.name}`]));
+    [`${f}.${d}`, `${file.name} ${device.name}`]));
 }
 
 /** The state of a moment in a device; the cursor counts in the open one only. */

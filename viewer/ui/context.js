@@ -1,6 +1,5 @@
 // context.js - what the parts of the page share: its state, the engine, and what is known by now.
 import { bytes, duration } from '../core/human.js';
-import { nameOf } from './header.js';
 import { eventName, shown } from './text.js';
 import { termOf } from './search.js';
 
@@ -83,7 +82,7 @@ export function createContext(head, engine, link, store) {
     head: () => head,
     covers: () => (now.covers ??= engine('covers', {})),
     device: () => file().devices[store.get().dev] || {},
-    fileName: () => nameOf(file()),
+    fileName: () => file().name,
     cover: () => now.cover,
     palette: () => now.palette,
     slots: () => now.slots,

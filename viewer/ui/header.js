@@ -18,19 +18,14 @@ export function baseName(path) {
   return String(path).split(/[\\/]/).pop();
 }
 
-/** What a file is called: the name that the writer gave it, else that of the report. */
-export function nameOf(file) {
-  return baseName(file.name || (file.report && file.report.file && file.report.file.path) || '-');
-}
-
 export function drawFiles(head, state, choose, chooseAll) {
   const select = byId('file');
   const { files } = head;
   const all = files.length > 1 ? [['all', `All ${files.length} files`]] : [];
-  setOptions(select, [...all, ...files.map((file, i) => [String(i), shortened(nameOf(file), 80)])],
+  setOptions(select, [...all, ...files.map((file, i) => [String(i), shortened(file.name, 80)])],
     all.length && state.view === 'all' ? 'all' : String(state.file));
   select.disabled = files.length < 2;
-  select.title = shown(nameOf(files[state.file]));
+  select.title = shown(files[state.file].name);
   select.onchange = () => (select.value === 'all' ? chooseAll() : choose(Number(select.value)));
 }
 

@@ -3,7 +3,6 @@ import { bytes, delta } from '../core/human.js';
 import { spark, unitsOf } from '../core/many.js';
 import { createCapacity } from './capacity.js';
 import { button, el, fill, fitCanvas, perFrame, pixelRatio } from './dom.js';
-import { nameOf } from './header.js';
 import { hatch } from './paint.js';
 import { createTable } from './table.js';
 import { shown } from './text.js';
@@ -50,10 +49,6 @@ export function drawCurve(canvas, width, height, cover, top, palette, cut) {
   g.fillRect(0, height - 1, room, 1);
 }
 
-function namesOf(head) {
-  return head.files.map(nameOf);
-}
-
 function open(ctx, { file, dev }) {
   ctx.store.jump({ file, dev, view: 'stack' });
 }
@@ -67,7 +62,8 @@ function columnsOf(ctx, ticked, tick, sparkOf) {
   const signed = (n, tone) => el('span', { class: tone }, n === null ? '-' : delta(n));
   return [
     { id: 'tick', name: 'diff', fixed: true, value: (row) => ticked().includes(row.key),
-      cell: (row) => el('input', { type: 'checkbox', checked: ticked().includes(row.key),
+      cell: (row) => el('input', { type: 'checkbox', value: row.key,
+        checked: ticked().includes(row.key),
         'aria-label': `${row.name} in a diff`, on: { change: () => tick(row.key) } }) },
     { id: 'unit', name: 'unit', name_: true, value: (row) => row.name,
       cell: (row) => button(row.name, () => open(ctx, row), { class: 'link', title: row.note }) },
@@ -92,7 +88,7 @@ function columnsOf(ctx, ticked, tick, sparkOf) {
 /** View All: a row for each device of each file; two ticks and Enter compare them. */
 export function createAll(host, ctx) {
   const head = ctx.head();
-  const units = unitsOf(head, namesOf(head));
+  const units = unitsOf(head);
   let [ticked, covers, seen] = [[], null, ''];
   const top = () => scaleOf(covers, units);
   const cap = createCapacity(ctx);
@@ -114,10 +110,7 @@ export function createAll(host, ctx) {
   function tick(key) {
     ticked = ticked.includes(key) ? ticked.filter((one) => one !== key) :
       [...ticked, key].slice(-2);
-    for (const box of body.querySelectorAll('input')) {
-      box.checked = ticked.some((one) => box.getAttribute('aria-label') ===
-        `${units.find((unit) => unit.key === one).name} in a diff`);
-    }
+    for (const box of body.querySelectorAll('input')) box.checked = ticked.includes(box.value);
     diff.disabled = ticked.length < 2;
   }
 
@@ -160,7 +153,7 @@ export function createDevices(host, ctx) {
 
   function draw() {
     const { file } = ctx.store.get();
-    const units = unitsOf(head, namesOf(head)).filter((unit) => unit.file === file);
+    const units = unitsOf(head).filter((unit) => unit.file === file);
     const top = scaleOf(covers, units, ['requested', 'reserved']);
     fill(lead, `Each device by itself, from 0 to ${bytes(top)}: in use (filled), reserved (line).`);
     fill(list, units.map((unit) => {
