@@ -12,7 +12,7 @@
 
 enum { CURVE_WIDTH = 1200, CURVE_HEIGHT = 240, WORDS_WIDTH = 110 };
 
-#define STYLE_HASH "sha256-I44me12HxbFzT2WaSoz0zsU66ugULfOXaI/38Zmw9V0="
+#define STYLE_HASH "sha256-4ypSz7jED4zw89/+rjYi2ir0BkcIbFprgjwkS6xCB/0="
 
 static const char style_text[] =
     ":root{color-scheme:light dark}"
@@ -22,7 +22,8 @@ static const char style_text[] =
     "th,td{padding:.3em .8em .3em 0;text-align:left;vertical-align:middle}"
     "th{font-weight:600;border-bottom:1px solid}td{border-bottom:1px solid #8884}"
     ".n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}"
-    "td:first-child,.s{white-space:nowrap}.f{overflow-wrap:anywhere}.m{color:#57606a}"
+    "td:first-child:not(.f),.s{white-space:nowrap}.f{overflow-wrap:anywhere;min-width:14em}"
+    ".m{color:#57606a}"
     ".b{color:#b00020;font-weight:600}a{color:#0b57d0}svg{display:block;width:120px;height:24px}"
     "th button{all:unset;cursor:pointer;font-weight:600}th button:focus-visible{outline:2px solid}"
     "th[aria-sort=ascending] button::after{content:\" \\25b4\"}"
@@ -53,9 +54,11 @@ static const char script_text[] =
     "button.onclick=()=>{const now=head.getAttribute('aria-sort');"
     "sort(head,i,now?now==='ascending':head.className==='n')}})})()";
 
+static const char table_begin[] =
+    "<div class=\"scroll\"><table><thead><tr><th scope=\"col\">unit</th>";
+static const char file_head[] = "<th scope=\"col\">file</th>";
 static const char table_head[] =
-    "<div class=\"scroll\"><table><thead><tr><th scope=\"col\">unit</th>"
-    "<th scope=\"col\">file</th><th scope=\"col\">grade</th>"
+    "<th scope=\"col\">grade</th>"
     "<th scope=\"col\" class=\"n\" aria-sort=\"descending\">peak</th>"
     "<th scope=\"col\">at</th><th scope=\"col\">OOM</th><th scope=\"col\" class=\"n\">headroom</th>"
     "<th scope=\"col\" class=\"c\">in use, one scale</th><th scope=\"col\" class=\"n\">vs "
@@ -79,7 +82,7 @@ struct making {
     uint32_t rows;
     bool *is_outlier; /* each unit */
     int64_t top;      /* of all curves */
-    bool ranked;      /* names give ranks */
+    bool ranked;      /* names give ranks; else the name of a unit is that of its file */
 };
 
 static size_t common_folder(const struct ranks_page *page)
@@ -214,19 +217,26 @@ static void put_name(struct making *m, const struct row *row)
 {
     const struct rank_unit *u = row->unit == NO_ROW ? NULL : &m->ranks->unit[row->unit];
     str href = href_of(m, row->report->file.path);
-    cell(m, NULL);
+    cell(m, m->ranked ? NULL : "f");
     if (href.len > 0) {
         buf_text(m->to, "<a href=\"");
         markup_text(m->to, href);
+        if (row->device > row->report->device)
+            buf_format(m->to, "#v=1&amp;dev=%u", (unsigned)(row->device - row->report->device));
         buf_text(m->to, "\">");
     }
     if (u != NULL && u->rank_named)
-        buf_format(m->to, "rank %lld ", (long long)u->rank);
+        buf_format(m->to, "rank %lld", (long long)u->rank);
+    else
+        put_path(m, row->report);
+    buf_char(m->to, ' ');
     if (row->device == NULL)
         buf_text(m->to, "no device");
     else
         envelope_device_name(m->to, row->device->name);
     buf_text(m->to, href.len > 0 ? "</a></td>" : "</td>");
+    if (!m->ranked)
+        return;
     cell(m, "f");
     put_path(m, row->report);
     buf_text(m->to, "</td>");
@@ -404,7 +414,7 @@ static void put_legend(struct making *m)
              "Headroom: what was reserved and free at an out-of-memory event, less the peak; "
              "the device has at least that. vs median: of the whole files");
     buf_text(m->to, m->ranked ? ". Ranks are numbers in the files' names" : "");
-    buf_text(m->to, ". A unit opens the page of its file.</p>\n");
+    buf_text(m->to, ". A unit opens its page.</p>\n");
 }
 
 static void put_words(struct making *m)
@@ -452,8 +462,11 @@ enum vrs_status ranks_page(struct out *out, const struct ranks_page *page, struc
         for (uint32_t k = 0; m.row[i].device != NULL && k < m.row[i].device->spans; k++)
             m.top = m.row[i].device->requested[k] > m.top ? m.row[i].device->requested[k] : m.top;
     put_head(&m);
-    if (m.rows > 0)
+    if (m.rows > 0) {
+        buf_text(m.to, table_begin);
+        buf_text(m.to, m.ranked ? file_head : "");
         buf_text(m.to, table_head);
+    }
     for (uint32_t i = 0; i < m.rows; i++) {
         put_row(&m, &m.row[i]);
         out_flush(out, OUT_ENOUGH);

@@ -17,6 +17,7 @@ import pytest
 from differential import random_recording, writers
 from differential.tiny import BASE, MIB, event, freed, half, top
 
+import recordings
 from conftest import ROOT, SANITIZER, environment, program, run
 
 EXAMPLES = sorted((ROOT / "examples").glob("*.pickle"))
@@ -330,7 +331,11 @@ def test_a_reader_that_goes_away_harms_nobody(one):
 
 
 def links(server):
-    return re.findall(r'<a href="([^"]*)">', server.ask().body.decode())
+    """Where the rows lead: pages, at a device of theirs."""
+    found = re.findall(r'<a href="([^"]*)">', server.ask().body.decode())
+    for link in found:
+        assert re.fullmatch(r"[1-9]\d*(#v=1&amp;dev=[1-9]\d*)?", link)
+    return [link.split("#")[0] for link in found]
 
 
 def names(folder):
@@ -350,12 +355,11 @@ def test_the_index_has_a_row_for_each_rank(several, folder):
     text = several.ask().body.decode()
     told = run("report", "--json", folder).json()
     units = told["ranks"]["units"]
-    rows = re.findall(r"<tr><td>.*?</tr>", text, re.S)
+    rows = re.findall(r"<tr><td[ >].*?</tr>", text, re.S)
     with_unit = [row for row in rows if "<svg" in row]
     assert len(with_unit) == len(units)
     assert set(links(several)) <= {str(i + 1) for i in range(len(names(folder)))}
     for path in links(several):
-        assert re.fullmatch(r"[1-9]\d*", path)
         page = several.ask(path)
         name = names(folder)[int(path) - 1]
         assert page.body == run("view", folder / name, "-o", "-", expect=0).raw
@@ -375,7 +379,7 @@ def test_figures_of_the_index_are_those_of_the_report():
     with serving(*paths) as server:
         text = server.ask().body.decode()
     told = run("report", "--json", *paths, expect=0).json()
-    rows = re.findall(r"<tr><td>.*?</tr>", text, re.S)
+    rows = re.findall(r"<tr><td[ >].*?</tr>", text, re.S)
     assert [re.sub("<[^>]*>", "", row).find(u) >= 0 for row, u in zip(rows, [
         human(u["peak_bytes"]) for u in sorted(told["ranks"]["units"], key=lambda u: -u["peak_bytes"])])] == [True] * len(paths)
     peaks = sorted(u["peak_bytes"] for u in told["ranks"]["units"])
@@ -384,6 +388,21 @@ def test_figures_of_the_index_are_those_of_the_report():
     assert "▼ 1" in rows[0] and "bounds the job" in rows[0]
     report = run("report", "--json", ROOT / "examples/oom.pickle", expect=0).json()
     assert "event %d" % report["devices"][0]["requested"]["peak_event"] in rows[0]
+
+
+def test_a_link_says_its_file_and_device(tmp_path):
+    """Those of ranks say their rank, beside which the file stands; each opens its device."""
+    for name in ("one/run.pickle", "two/run.pickle"):
+        (tmp_path / name).parent.mkdir()
+        shutil.copy(ROOT / "examples/leak.pickle", tmp_path / name)
+    devices = recordings.make("sixty_four_devices")
+    with serving(tmp_path / "one", tmp_path / "two", devices) as server:
+        text = server.ask().body.decode()
+        said = dict(re.findall(r'<a href="([^"]*)">([^<]*)</a>', text))
+        assert ">file</th>" not in text and len(said) == len(set(said.values())) == 66
+    page = {name.rsplit("/", 1)[-1]: link for link, name in said.items()}["%s cuda:7" % devices.name]
+    assert re.fullmatch(r"\d#v=1&amp;dev=7", page)
+    assert sorted(name[-22:] for name in said.values() if "run" in name) == ["/one/run.pickle cuda:0", "/two/run.pickle cuda:0"]
 
 
 def test_names_of_files_are_text(several):
@@ -554,12 +573,12 @@ def test_the_index_is_sorted_by_any_column(browser, tmp_path):
             return page.ask("[...document.querySelectorAll('[aria-sort]')].map((n) => [n.textContent, n.ariaSort])")
 
         first = column("unit")
-        assert page.ask("document.querySelector('[aria-sort]').textContent") == "peak" and first[-1] == "no device"
+        assert page.ask("document.querySelector('[aria-sort]').textContent") == "peak" and first[-1] == "empty_rank7.json no device"
         peaks = column("peak")
         assert sorted_by("peak") == [["peak", "ascending"]]
         assert column("peak") == peaks[-2::-1] + peaks[-1:], "a file without a device has none"
         assert sorted_by("unit") == [["unit", "ascending"]]
-        assert column("unit") == ["no device", "rank 1 cuda:0", "rank 2 cuda:0", "rank 10 cuda:0"]
+        assert column("unit") == ["empty_rank7.json no device", "rank 1 cuda:0", "rank 2 cuda:0", "rank 10 cuda:0"]
         assert sorted_by("unit") == [["unit", "descending"]]
         assert column("unit")[0] == "rank 10 cuda:0"
         assert sorted_by("headroom") == [["headroom", "descending"]]

@@ -97,7 +97,8 @@ static void rows_stand_by_their_peaks(void **state)
         "<tr><td><a href=\"2\">rank 1 cuda:0</a></td><td class=\"f\">a_rank1.json</td>",
         "<td class=\"n\" data-v=\"1000\">1000 B</td>",
         "<td class=\"b\" data-v=\"1\">▼ 1</td><td class=\"n\" data-v=\"",
-        "<tr><td><a href=\"3\">no device</a></td><td class=\"f\">empty_rank2.json</td>",
+        "<tr><td><a href=\"3\">empty_rank2.json no device</a></td><td "
+        "class=\"f\">empty_rank2.json</td>",
         "Could not be read",
         "gone.json</span>: <span class=\"b\">byte 7: &lt;not&gt; a memory snapshot</span>",
         "</html>",
