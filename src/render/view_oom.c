@@ -3,6 +3,8 @@
 #include "render/oom_words.h"
 #include "render/view.h"
 
+enum { SITES_MOST = 3 };
+
 /* A member of words; null where there are none. */
 static void put_words(struct json *j, const char *key, struct buf *words)
 {
@@ -21,6 +23,30 @@ static void put_sentences(struct json *j, const struct oom *oom)
     oom_what_if_words(&words, oom);
     put_words(j, "what_if", &words);
     buf_end(&words, j->out);
+}
+
+/* The largest sites of those that hold what had to go, and how many there are; null where nothing
+ * had to, or all would not have done. */
+static void put_must_go(struct json *j, const struct oom *oom)
+{
+    const struct oom_sites *sites = &oom->must_go;
+    if (!sites->enough || sites->count == 0) {
+        json_null(j, "must_go");
+        return;
+    }
+    json_object(j, "must_go");
+    json_u64(j, "need_bytes", oom->need_bytes);
+    json_u64(j, "count", sites->count);
+    json_array(j, "sites");
+    for (uint32_t i = 0; i < sites->count && i < SITES_MOST; i++) {
+        json_line_object(j, NULL);
+        json_str(j, "site", sites->at[i].site.culprit);
+        json_u64(j, "bytes", sites->at[i].bytes);
+        json_u64(j, "count", sites->at[i].count);
+        json_close(j);
+    }
+    json_close(j);
+    json_close(j);
 }
 
 static void put_earlier(struct json *j, const struct oom *oom)
@@ -47,6 +73,7 @@ void view_put_oom(struct json *j, const struct view_device *device, const struct
     oom_facts_json(j, &story->oom);
     put_sentences(j, &story->oom);
     json_str(j, "site", story->oom.request_site.culprit);
+    put_must_go(j, &story->oom);
     put_earlier(j, &story->oom);
     json_array(j, "groups");
     for (uint32_t i = 0; f != NULL && i < f->groups; i++)

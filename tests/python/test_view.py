@@ -256,6 +256,10 @@ def without(rows, *keys):
     return [{k: v for k, v in row.items() if k not in keys} for row in rows]
 
 
+def human(count):
+    return next("%.2f %s" % (count / unit, name) for unit, name in ((1 << 30, "GiB"), (1 << 20, "MiB")) if count >= unit)
+
+
 @pytest.mark.parametrize("made", ["fragmentation_oom", "oom", "two_failures", "two_devices"])
 def test_the_head_says_why_a_request_failed(made, tmp_path):
     """As `vramscope oom` and `vramscope fragments --at oom` do."""
@@ -277,6 +281,10 @@ def test_the_head_says_why_a_request_failed(made, tmp_path):
             continue
         facts = list(told)[:list(told).index("also_true") + 1]
         assert {k: oom[k] for k in facts} == {k: told[k] for k in facts}
+        holds = [{"site": row["site"]["culprit"], "bytes": row["bytes"], "count": row["count"]} for row in told["must_go"]]
+        must = oom["must_go"] or {"sites": [], "count": 0}
+        assert must["sites"] == holds[:3] and must["count"] == len(holds) and (oom["must_go"] is None) == (holds == [])
+        assert not holds or human(must["need_bytes"]) in run("oom", path, expect=0).out
         assert oom["earlier"] == without(told["earlier"], "request_bytes", "retries")
         words = " ".join(run("oom", "--device", str(head["device"]), path, expect=0).out.split())
         assert oom["text"] in words and "sure " + oom["sure"] in words

@@ -56,10 +56,21 @@ function numbersOf(told, about) {
       bytes(value)).join(' \u00b7 ');
 }
 
+/** Who holds what had to go, each with what finds it. */
+function holdersOf({ must_go: must }, ctx) {
+  if (!must) return null;
+  const more = must.count - must.sites.length;
+  return el('p', null, `must go: ${bytes(must.need_bytes)}; `,
+    must.sites.map(({ site, bytes: held, count: n }, i) => [i ? ', ' : '', button(site, () =>
+      ctx.search(ctx.termOf('site', site), false), { class: 'link' }),
+    ` holds ${bytes(held)} (${count(n)} allocation${n > 1 ? 's' : ''})`]),
+    more > 0 && `, and ${count(more)} more lines`);
+}
+
 /** The last failure, of which all is known. */
-function wholeOf(told, places) {
+function wholeOf(told, ctx) {
   const about = told.exact ? '' : '~';
-  return [el('p', null, el('strong', { text: told.text })), places,
+  return [el('p', null, el('strong', { text: told.text })), holdersOf(told, ctx), placesTable(told),
     el('p', { text: `${numbersOf(told, about)}${told.site ? ' \u00b7 by ' + told.site : ''}` }),
     el('p', { class: 'muted', text: `sure: ${told.sure}` }),
     told.what_if && el('p', { class: 'muted', text: `what if: ${told.what_if}` }),
@@ -84,7 +95,7 @@ function show(host, ctx, oom) {
     '`vramscope oom` says of it. Who held the memory stands below. Stranded is free memory that ' +
     'its neighbours keep from being returned; servable the largest request that needs no new ' +
     'memory.'), map && button('map', () => ctx.store.jump({ view: 'map' }))),
-  last ? wholeOf(told, placesTable(told)) : partOf(oom, told, ctx));
+  last ? wholeOf(told, ctx) : partOf(oom, told, ctx));
 }
 
 /** The panel beside the picture; a selected range takes its place. */
