@@ -249,6 +249,24 @@ def test_a_curve_below_zero_says_so(browser, tmp_path):
     finished(page)
 
 
+def test_a_share_is_of_a_whole_that_has_the_part(browser, tmp_path):
+    """Two allocations of 8 MiB and 1 KiB, of which the final state holds the second: the curve ends at 1 KiB."""
+    used = segment([block(BASE, 1024), block(BASE + 4 * MIB, 16 * MIB, state="inactive")])
+    events = [event("alloc", BASE, 1024, 10), event("alloc", BASE + 4 * MIB, 8 * MIB, 11)]
+    page = opened(browser, written(tmp_path, top([used], events)))
+    page.wait("document.getElementById('who').textContent.includes('unattributed')")
+    assert "requested at event 1, by size; no shares: the file contradicts itself" in page.text("#who caption")
+    assert page.ask("[...document.querySelectorAll('#who tr[data-row]')].map((tr) => [...tr.cells].slice(1, 3).map((td) => td.textContent))"
+                    ) == [["8.00 MiB", "-"], ["1.00 KiB", "-"], ["-8.00 MiB", "-"]]
+    page.press("/")
+    page.type("size>1MiB")
+    page.press("Enter")
+    page.wait("document.getElementById('found').textContent !== ''")
+    assert "8.00 MiB at the cursor (no shares: the file" in page.text("#found")
+    assert "%" not in page.text(".legend") and "8.00 MiB" in page.text(".legend")
+    finished(page)
+
+
 def test_one_event_spans_the_plot(browser, tmp_path):
     recording = top([segment([block(BASE, 2 * MIB)])], [event("alloc", BASE, 2 * MIB, 10)])
     page = opened(browser, written(tmp_path, recording))

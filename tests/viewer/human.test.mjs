@@ -22,6 +22,14 @@ test('what is not known is a dash', () => {
   }
 });
 
+test('a share is of a whole that has the part', () => {
+  assert.deepEqual([[1, 4], [4, 4], [0, 4], [1, 4, 2]].map((one) => human.ratio(...one)),
+    [0.25, 1, 0, 0.25]);
+  for (const none of [[0, 0], [5, 4], [1, 4, -1], [-1, 4], [1, -4], [1, NaN]]) {
+    assert.equal(human.share(human.ratio(...none)), '-');
+  }
+});
+
 test('exact bytes', () => {
   assert.equal(human.exactBytes(25276510208), '25\u202f276\u202f510\u202f208 B');
   assert.equal(human.exactBytes(0), '0 B');

@@ -11,6 +11,7 @@ import { groupSumsWork, groupsWork, stackWork } from './raster.js';
 import { strides } from './slices.js';
 import { FRAME_CLASSES } from './row.js';
 import { isBefore, liveAt } from './live.js';
+import { ratio } from './human.js';
 import { leftUnder, stepsOf, survivorsBy } from './leaks.js';
 
 // Bits of a pixel's mark, above the shade.
@@ -113,7 +114,7 @@ function find(d, { text, state, after = null, step = 1 }) {
   if (found.error) return { error: found.error, at: found.at };
   const now = found.atCursor(p);
   const whole = d.curve()[p];
-  return { count: found.count, ever: found.ever, now, share: whole > 0 ? now / whole : -1,
+  return { count: found.count, ever: found.ever, now, share: ratio(now, whole, d.model.adjust),
     visit: d.model.alloc.rows ? visit(d.model, found.mask, after, step) : null };
 }
 

@@ -1,5 +1,5 @@
 // map.js - where allocations lie in address over time, and the segments at the cursor as a table.
-import { bytes, count, share } from '../core/human.js';
+import { bytes, count, ratio, share } from '../core/human.js';
 import { createAsker } from './asker.js';
 import { byteLabel } from './axis.js';
 import { button, choice, el, fill, setOptions } from './dom.js';
@@ -89,9 +89,8 @@ function segmentColumns(show) {
       cell: (row) => button(row.address, () => show(row), { class: 'plain' }) },
     { id: 'pool', name: 'pool \u00b7 stream', value: (row) => `${row.pool} \u00b7 ${row.stream}` },
     bytesColumn('bytes', 'size'), bytesColumn('use', 'use'),
-    { id: 'share', name: 'of size', number: true, value: (row) => (row.bytes ?
-      row.use / row.bytes : null),
-      text: (row) => share(row.bytes ? row.use / row.bytes : -1) },
+    { id: 'share', name: 'of size', number: true, value: (row) => ratio(row.use, row.bytes),
+      text: (row) => share(ratio(row.use, row.bytes)) },
     bytesColumn('stranded', 'stranded'), bytesColumn('returnable', 'returnable'),
     bytesColumn('largest', 'largest free'),
     { id: 'blocks', name: 'blocks', number: true, text: (row) => count(row.blocks) },

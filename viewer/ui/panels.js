@@ -1,5 +1,5 @@
 // panels.js - beside the picture: legend, who holds the memory, and the selected range.
-import { bytes, count, delta, duration, share } from '../core/human.js';
+import { bytes, count, delta, duration, ratio, share } from '../core/human.js';
 import { createAsker } from './asker.js';
 import { button, choice, el, fill, setOptions } from './dom.js';
 import { plainBy } from './holders.js';
@@ -7,7 +7,7 @@ import { explainButton } from './explain.js';
 import { groupsIn } from './picture.js';
 import { paintSwatch } from './paint.js';
 import { bytesColumn, createTable, deltaColumn, toneOf } from './table.js';
-import { eventName, groupText, shown } from './text.js';
+import { eventName, groupText, noShare, shown } from './text.js';
 
 const groupings = [
   ['category', 'category'], ['site', 'site'], ['owner', 'owner'], ['module', 'module'],
@@ -32,14 +32,15 @@ export function createLegend(host, ctx) {
   const most = 14;
   let made = '';
 
-  function entry(row, total, state) {
+  function entry(row, live, state) {
     const swatch = el('canvas', { class: 'swatch', 'aria-hidden': 'true' });
     const given = ctx.slots().get(row.key);
     if (given) paintSwatch(swatch, given, ctx.palette(), state.patterns);
     const term = ctx.termOf(state.by, row.name);
     const on = state.query !== '' && state.query === term;
     const one = button([swatch, groupText(state.by, row.name), el('span', { class: 'muted',
-      text: `${bytes(row.bytes)} ${share(total ? row.bytes / total : -1)}` })].flat(),
+      text: bytes(row.bytes) + (live.adjust < 0 ? '' :
+        ' ' + share(ratio(row.bytes, live.bytes))) })],
     () => ctx.search(on ? '' : term, false),
     { class: 'plain', 'aria-pressed': on ? 'true' : 'false', 'data-key': row.key });
     one.addEventListener('dblclick', () => ctx.search(term, true));
@@ -66,7 +67,7 @@ export function createLegend(host, ctx) {
     made = key;
     const rows = live.rows.slice(0, most);
     const rest = live.rows.slice(most);
-    fill(node, [...rows, ...more].map((row) => entry(row, live.bytes, state)),
+    fill(node, [...rows, ...more].map((row) => entry(row, live, state)),
       rest.length ? el('span', { class: 'muted', text:
         `other (${rest.length}) ${bytes(rest.reduce((n, row) => n + row.bytes, 0))}` }) : null);
   }
@@ -120,14 +121,15 @@ export function createWho(host, ctx) {
     setOptions(by.select, list, plainBy(state.by));
     host.classList.toggle('wide', state.wide);
     wide.setAttribute('aria-pressed', String(state.wide));
-    const rows = live.rows.map((row) => ({ ...row, part: live.bytes ? row.bytes / live.bytes :
-      -1 }));
+    const rows = live.rows.slice();
     if (live.adjust) {
       rows.push({ key: -1, name: 'unattributed', bytes: live.adjust, count: 0, largest: null,
-        since: 0, part: live.bytes ? live.adjust / live.bytes : -1 });
+        since: 0 });
     }
-    table.set(rows, { label: 'requested', bytes: live.bytes, count: live.count }, null,
-      `requested at ${eventName(live.state)}, by ${plainBy(state.by)}`);
+    table.set(rows.map((row) => ({ ...row, part: ratio(row.bytes, live.bytes, live.adjust) })),
+      { label: 'requested', bytes: live.bytes, count: live.count }, null,
+      `requested at ${eventName(live.state)}, by ${plainBy(state.by)}` +
+      (live.adjust < 0 ? '; ' + noShare : ''));
   }
   return { update, table };
 }
