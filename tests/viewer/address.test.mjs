@@ -44,14 +44,14 @@ function expandable(model) {
   const parts = [];
   for (let i = 0; i < range.rows; i++) {
     const row = { born: range.born[i], end: range.end[i], lane: range.lane[i], base: range.base[i],
-      bytes: range.bytes[i], segment: i, kind: 1 };
+      bytes: range.bytes[i], segment: i };
     const cut = (range.bytes[i] / 4) * 3;
     parts.push({ ...row, bytes: cut });
     parts.push({ ...row, bytes: range.bytes[i] - cut, lane: row.lane + cut / 512,
       base: row.base + cut + (i % 2 ? 1 << 21 : 0) });
     segment.flags[i] = SEGMENT_FLAGS.expandable | (i % 3 === 2 ? SEGMENT_FLAGS.graph : 0);
   }
-  for (const key of ['born', 'end', 'lane', 'base', 'bytes', 'segment', 'kind']) {
+  for (const key of ['born', 'end', 'lane', 'base', 'bytes', 'segment']) {
     range[key] = range[key].constructor.from(parts, (part) => part[key]);
   }
   range.rows = parts.length;

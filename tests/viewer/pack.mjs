@@ -108,8 +108,7 @@ export function packModel(model) {
   const tables = {
     alloc: table(alloc.rows, { ...rest, ...first, pad: blocks.add(pads, 'u32', PLAIN) }),
     range: table(model.range.rows, {
-      ...plain(model.range, { lane: 'u32', base: 'u64', bytes: 'u64', segment: 'u32',
-        kind: 'u8' }).columns,
+      ...plain(model.range, { lane: 'u32', base: 'u64', bytes: 'u64', segment: 'u32' }).columns,
       born: blocks.add(model.range.born, 'u32', DELTA),
       until: blocks.add(until(model.range, states), 'u32', PLAIN) }),
     segment: plain(model.segment, { stream: 'u8', pool: 'u8', flags: 'u8', stack: 'u32',

@@ -228,7 +228,6 @@ function rangeTables(segments, states) {
       base: fill(Float64Array, segments, base),
       bytes: fill(Float64Array, segments, (s) => s.size),
       segment: fill(Uint32Array, segments, (s) => s.row),
-      kind: fill(Uint8Array, segments, () => 0),
     },
     segment: {
       rows: segments.length,

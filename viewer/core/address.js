@@ -245,7 +245,7 @@ function* paintAllocs(model, map, view, pixels, tops, firstOf, tally) {
   const { shown, mask } = view;
   const W = shown.length;
   const to = layer(W, view.H, true);
-  const { born, end, lane, skew, rows } = model.alloc;
+  const { born, end, lane, rows } = model.alloc;
   const { slotOf, live } = tally;
   const last = W ? shown[W - 1] : 0;
   let c1 = 0;
@@ -263,7 +263,7 @@ function* paintAllocs(model, map, view, pixels, tops, firstOf, tally) {
         live[at + c2]--;
       }
       if (mask && !mask[r]) continue;
-      const y = tops[row] + (lane[r] - map.rows[row].lane) * UNIT + (skew ? skew[r] : 0);
+      const y = tops[row] + (lane[r] - map.rows[row].lane) * UNIT;
       cover(to, pixels, y, y + blockBytes(model, r), c1, c2, r);
     }
   });
@@ -362,13 +362,13 @@ function measureBar(bar) {
  * pending }, offsets in the bar.  estimate: some size is only bounded. */
 export function segmentsAt(model, p, find = rangeFinder(model)) {
   const { bars, places } = barsAt(model, p);
-  const { born, end, wait, lane, skew, bytes, pad, rows } = model.alloc;
+  const { born, end, wait, lane, bytes, pad, rows } = model.alloc;
   for (let r = 0; r < rows && born[r] <= p; r++) {
     if (end[r] <= p || !lane || lane[r] === NONE) continue;
     const range = find(lane[r], p);
     const place = places.get(range);
     if (!place) continue;
-    const at = place.at + (lane[r] - model.range.lane[range]) * UNIT + (skew ? skew[r] : 0);
+    const at = place.at + (lane[r] - model.range.lane[range]) * UNIT;
     const size = blockBytes(model, r);
     const pending = Boolean(wait && wait[r] > 0 && p >= end[r] - wait[r]);
     const { bar } = place;

@@ -8,11 +8,11 @@ const GRAIN = 512;
 // What each table may have beside what it must have. Others are skipped.
 const COLUMNS = {
   alloc: { must: ['born', 'until', 'bytes'],
-    may: ['wait', 'pad', 'source', 'lane', 'skew', 'stack', 'free_stack', 'cat', 'rule', 'sure',
+    may: ['wait', 'pad', 'source', 'lane', 'stack', 'free_stack', 'cat', 'rule', 'sure',
       'phase', 'stream', 'pool', 'flags', 'ctx'] },
   time: { must: ['dt'], may: [] },
   range: { must: ['born', 'until', 'base', 'bytes'],
-    may: ['lane', 'segment', 'kind', 'stream', 'pool'] },
+    may: ['lane', 'segment', 'stream', 'pool'] },
   segment: { must: [], may: ['stream', 'pool', 'flags', 'stack', 'bytes'] },
   event: { must: ['state', 'kind'], may: ['arg'] },
   oom: { must: ['state'], may: ['bytes', 'free', 'stack'] },
@@ -20,7 +20,6 @@ const COLUMNS = {
   stack: { must: ['caller', 'frame'], may: ['site', 'culprit', 'owner', 'op', 'module'] },
   frame: { must: ['func', 'file'], may: ['line', 'kind'] },
   string: { must: ['len', 'bytes'], may: [] },
-  module: { must: ['caller', 'name'], may: [] },
   adjust: { must: ['state', 'more', 'less'], may: [] },
 };
 
@@ -161,10 +160,9 @@ function checkReferences(model) {
   checkIds(model, 'segment', 'stack', stacks);
   checkIds(model, 'stack', 'caller', stacks, true);
   checkIds(model, 'stack', 'frame', model.frame.rows);
-  for (const column of ['site', 'culprit', 'owner', 'op']) {
+  for (const column of ['site', 'culprit', 'owner', 'op', 'module']) {
     checkIds(model, 'stack', column, strings);
   }
-  checkIds(model, 'stack', 'module', model.module ? model.module.rows : strings);
   checkIds(model, 'alloc', 'ctx', strings);
   for (const column of ['func', 'file']) checkIds(model, 'frame', column, strings);
   checkIds(model, 'mark', 'name', strings);

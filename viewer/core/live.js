@@ -54,23 +54,12 @@ function listed(column, rows, names) {
   return { of, names: all.map((name) => name || 'unknown') };
 }
 
-function moduleName(model, id) {
-  if (!model.module) return model.string[id];
-  const parts = [];
-  for (let at = id; at > 0; at = model.module.caller[at]) {
-    parts.push(model.string[model.module.name[at]]);
-    if (model.module.caller[at] >= at) break;
-  }
-  return parts.reverse().join('.');
-}
-
 /* By a text of the stack. What has none is told apart by whether it precedes the recording. */
 function byStack(model, key) {
   const { rows, stack } = model.alloc;
   const ids = model.stack[key];
-  const text = key === 'module' ? (id) => moduleName(model, id) : (id) => model.string[id];
   const names = new Array(model.stack.rows);
-  for (let s = 0; s < names.length; s++) names[s] = (ids && s > 0 && text(ids[s])) || '';
+  for (let s = 0; s < names.length; s++) names[s] = (ids && s > 0 && model.string[ids[s]]) || '';
   return named(rows, (i) => (stack && names[stack[i]])
     || (isBefore(model, i) ? 'before recording' : key === 'module' ? '(no module)' : '(no stack)'));
 }

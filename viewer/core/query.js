@@ -371,7 +371,7 @@ function flagTest({ model }, { name }) {
  * the range is mapped. */
 function addressTest({ model }, { address }) {
   const { range, alloc } = model;
-  const { lane, skew, bytes, born, end } = alloc;
+  const { lane, bytes, born, end } = alloc;
   const spots = [];
   for (let i = 0; range && lane && range.lane && i < range.rows; i++) {
     const offset = address - range.base[i];
@@ -381,7 +381,7 @@ function addressTest({ model }, { address }) {
   }
   return (r) => {
     if (!spots.length || lane[r] === NONE) return false;
-    const from = lane[r] * 512 + (skew ? skew[r] : 0);
+    const from = lane[r] * 512;
     return spots.some((s) => s.at >= from && s.at < from + Math.max(bytes[r], 1) &&
       born[r] < s.end && end[r] > s.born);
   };

@@ -33,15 +33,15 @@ function culpritOf(frames) {
 
 /** The address of a row, or null: the range that was mapped there when it was born. */
 function addressOf(model, row) {
-  const { lane, skew, born } = model.alloc;
+  const { lane, born } = model.alloc;
   const { range } = model;
   if (!lane || lane[row] === NONE) return null;
   for (let i = 0; i < range.rows; i++) {
     const offset = (lane[row] - range.lane[i]) * GRAIN;
     if (offset < 0 || offset >= range.bytes[i]) continue;
     if (range.born[i] > born[row] || range.end[i] <= born[row]) continue;
-    const base = known(range.base[i]);
-    return base === null ? null : base + offset + (skew ? skew[row] : 0);
+      const base = known(range.base[i]);
+      return base === null ? null : base + offset;
   }
   return null;
 }

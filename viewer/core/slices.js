@@ -1,4 +1,4 @@
-// slices.js - long work as a generator, which stands still now and then: done at once, or in parts.
+// slices.js - long work as a generator, to be done at once or in parts.
 
 /** Milliseconds of work between two pauses. */
 export const SLICE = 8;
