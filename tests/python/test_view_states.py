@@ -254,7 +254,7 @@ def test_a_share_is_of_a_whole_that_has_the_part(browser, tmp_path):
     used = segment([block(BASE, 1024), block(BASE + 4 * MIB, 16 * MIB, state="inactive")])
     events = [event("alloc", BASE, 1024, 10), event("alloc", BASE + 4 * MIB, 8 * MIB, 11)]
     page = opened(browser, written(tmp_path, top([used], events)))
-    page.wait("document.getElementById('who').textContent.includes('unattributed')")
+    page.wait("document.querySelector('#who caption').textContent.includes('by size')")
     assert "requested at event 1, by size; no shares: the file contradicts itself" in page.text("#who caption")
     assert page.ask("[...document.querySelectorAll('#who tr[data-row]')].map((tr) => [...tr.cells].slice(1, 3).map((td) => td.textContent))"
                     ) == [["8.00 MiB", "-"], ["1.00 KiB", "-"], ["-8.00 MiB", "-"]]
@@ -265,6 +265,29 @@ def test_a_share_is_of_a_whole_that_has_the_part(browser, tmp_path):
     assert "8.00 MiB at the cursor (no shares: the file" in page.text("#found")
     assert "%" not in page.text(".legend") and "8.00 MiB" in page.text(".legend")
     finished(page)
+
+
+SHOWN = "[...document.querySelectorAll('#view > :not([hidden]) .bar, #view > :not([hidden]) .pane')].filter((n) => n.getClientRects().length)"
+
+
+def test_a_difference_of_one_moment_says_what_to_choose(pages):
+    """A file by itself opens on its peak twice: no table of zeros."""
+    page = pages(EXAMPLES / "leak.pickle", fragment="#v=1&view=diff")
+    page.says("#view > :not([hidden])", "A and B are one moment")
+    words = page.ask("%s.map((n) => n.innerText).join(' ')" % SHOWN)
+    assert "M sets marks A and B" in words and "0 B" not in words
+    assert page.ask("document.querySelector('#view > :not([hidden]) table').getClientRects().length") == 0
+    page.press(",")
+    page.wait("document.querySelector('#view > :not([hidden]) table').getClientRects().length === 1")
+    assert "one moment" not in page.text("#view > :not([hidden])")
+    page.sound()
+
+
+def test_a_difference_of_equals_says_so(pages):
+    page = pages(EXAMPLES / "leak.pickle", EXAMPLES / "leak.pickle", fragment="#v=1&view=diff")
+    page.says("#view > :not([hidden])", "Nothing differs: of each site both sides have the same bytes and count.")
+    assert page.ask("document.querySelector('#view > :not([hidden]) table').getClientRects().length") == 1
+    page.sound()
 
 
 def test_one_event_spans_the_plot(browser, tmp_path):

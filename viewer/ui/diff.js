@@ -11,6 +11,13 @@ import { eventName, shortened, shown, words } from './text.js';
 const mostDrawn = 60;
 const moments = [['peak', 'its peak'], ['end', 'its end'], ['cursor', 'the cursor']];
 
+const oneMoment = 'A and B are one moment, so there is nothing to compare. Choose another moment ' +
+  'or device for one of them: the cursor moves with a click in the overview, M sets marks A and B.';
+
+const noChange = 'Nothing differs: of each site both sides have the same bytes and count.';
+
+const isSame = (row) => row.a === row.b && row.aCount === row.bCount;
+
 const stageWords = { M1: 'outer frames moved', M2: 'moved line', small: 'too small to match' };
 
 function statusOf(row) {
@@ -147,14 +154,18 @@ export function createDiff(host, ctx) {
   async function compare(mine) {
     const [a, b] = await endsOf(ctx);
     const one = a.file === b.file && a.dev === b.dev;
+    const same = one && a.state === b.state;
     const pair = one ? null : pairOf(ctx.head(), a, b);
     const answer = await ctx.call('diff', { file: a.file, dev: a.dev, a, b, by: 'site', pair });
     if (!answer || mine !== wanted) return;
     got = answer;
+    for (const node of [body, bar.curves, bar.kind.node, bar.net]) node.hidden = same;
     fill(bar.net, `${eventName(a.state)} ${bytes(got.total.a)} \u2192 ${eventName(b.state)} ` +
       `${bytes(got.total.b)}: ${delta(got.total.delta)}`);
-    fill(bar.how, one || pair ? '' : 'Matched by name alone: these two were not matched by ' +
-      'their stacks, only each device with the first.');
+    bar.how.classList.toggle('muted', !same);
+    fill(bar.how, same ? oneMoment : got.rows.every(isSame) ? noChange : one || pair ? '' :
+      'Matched by name alone: these two were not matched by their stacks, only each device with ' +
+      'the first.');
     draw();
     await drawCurves(bar.curves, ctx, [a, b]);
   }
