@@ -73,7 +73,8 @@ function runPage() {
   const { text, policy, blocks } = globalThis.vramscope;
   // It is long, and each worker has its own.
   globalThis.vramscope.text = '';
-  const worker = workersOf(text, policy)();
+  // Tools that run a page on a clock of their own do not wait for workers.
+  const worker = /[#&]worker=0/.test(location.hash) ? null : workersOf(text, policy)();
   const engine = startEngine(head.files, worker, text);
   // What is wrong with a block is said by the answers that lack it.
   const take = (element) => {

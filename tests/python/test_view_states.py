@@ -1,5 +1,6 @@
 """What the page says of recordings that are not the happy path: one sentence each, and the way out."""
 import re
+import time
 
 import pytest
 import recordings
@@ -9,6 +10,7 @@ from differential.tiny import BASE, MIB, block, event, half, segment, top
 import browser as chromium
 from conftest import ROOT, run
 from pages import EXAMPLES
+from pages import written as view_page
 
 ONE_MOMENT = "Recording was not enabled; this is one moment, not a history."
 
@@ -69,6 +71,21 @@ def test_without_a_worker_the_page_is_the_same(pages, how):
     none = pages(path, before=lambda page: page.send("Page.addScriptToEvaluateOnNewDocument", source=NO_WORKER[how]))
     assert looks(none) == told
     none.sound()
+
+
+def test_a_clock_that_waits_for_no_worker_sees_the_picture(browser):
+    """As chromium --virtual-time-budget has it: its seconds pass while another thread works."""
+    page = browser.open("about:blank")
+    page.send("Emulation.setVirtualTimePolicy", policy="pause")
+    page.send("Page.navigate", url=view_page(ROOT / "examples" / "leak.pickle").as_uri() + "#worker=0")
+    page.send("Emulation.setVirtualTimePolicy", policy="pauseIfNetworkFetchesPending", budget=10000)
+    end = time.monotonic() + 20
+    while not any(event["method"] == "Emulation.virtualTimeBudgetExpired" for event in browser.events):
+        assert time.monotonic() < end
+        page.ask("0")
+    assert page.ask("document.getElementById('status-text').textContent.includes('3.25 GiB requested')")
+    assert page.complaints() == []
+    page.close()
 
 
 COUNT_STREAMS = """globalThis.streams = 0; const Plain = DecompressionStream;
