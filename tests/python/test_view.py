@@ -342,11 +342,12 @@ def test_a_recording_is_not_replaced(tmp_path):
     source = tmp_path / "a.html"
     source.write_bytes(read)
     (tmp_path / "b.svg").symlink_to(source)
+    (tmp_path / "b.html").symlink_to(source)
     for arguments in (["a.html"], ["."], ["-o", "a.html", "."], ["--svg", "a.html", "-o", "b.svg"],
-                      ["--png", "a.html", "-o", "a.html"]):
+                      ["a.html", "-o", "b.html"]):
         r = run("view", *arguments, cwd=tmp_path, expect=2)
         assert "would replace the recording it reads" in r.err and "-o" in r.err
-        assert source.read_bytes() == read and {p.name for p in tmp_path.iterdir()} == {"a.html", "b.svg"}
+        assert source.read_bytes() == read and {p.name for p in tmp_path.iterdir()} == {"a.html", "b.html", "b.svg"}
     source.rename(tmp_path / "a.pickle")
     for _ in range(2):
         run("view", ".", cwd=tmp_path, expect=0)

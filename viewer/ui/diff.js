@@ -120,6 +120,19 @@ function drawingOf(rows, total, palette) {
   } };
 }
 
+/** What is to be said above the rows; `matched` as C matches them. */
+function howOf(rows, matched) {
+  return [rows.every(isSame) ? noChange : '', matched ? '' :
+    'Matched by name alone: these two were not matched by their stacks, only each device with ' +
+    'the first.'].filter(Boolean).join(' ');
+}
+
+function turnMarks(ctx) {
+  const of = comparedOf(ctx);
+  if (of.marks) of.marks = null;
+  else if (!useMarks(ctx)) ctx.note('set two marks with M first');
+}
+
 export function createDiff(host, ctx) {
   let asked = '';
   let wanted = 0;
@@ -138,9 +151,7 @@ export function createDiff(host, ctx) {
       ctx.store.jump({ view: 'flame' });
     },
     marks: () => {
-      const of = comparedOf(ctx);
-      if (of.marks) of.marks = null;
-      else if (!useMarks(ctx)) ctx.note('set two marks with M first');
+      turnMarks(ctx);
       update();
     },
     sides: () => {
@@ -163,9 +174,7 @@ export function createDiff(host, ctx) {
     fill(bar.net, `${eventName(a.state)} ${bytes(got.total.a)} \u2192 ${eventName(b.state)} ` +
       `${bytes(got.total.b)}: ${delta(got.total.delta)}`);
     bar.how.classList.toggle('muted', !same);
-    fill(bar.how, same ? oneMoment : got.rows.every(isSame) ? noChange : one || pair ? '' :
-      'Matched by name alone: these two were not matched by their stacks, only each device with ' +
-      'the first.');
+    fill(bar.how, same ? oneMoment : howOf(got.rows, one || pair));
     draw();
     await drawCurves(bar.curves, ctx, [a, b]);
   }
