@@ -307,6 +307,19 @@ def test_a_difference_of_equals_says_so(pages):
     page.sound()
 
 
+def test_an_expandable_segment_is_one_bar(pages):
+    """Though it was mapped in 37 parts; of what is free in it the page says what `vramscope fragments` does."""
+    path = recordings.make("expandable")
+    page = pages(path, fragment="#v=1&view=state&at=197")
+    page.says("#view > :not([hidden])", "1 segments")
+    told = run("fragments", "--json", path, expect=0).json()["devices"][0]["result"]["groups"]
+    assert [(g["stranded_bytes"], g["returnable_bytes"], g["reserved_bytes"]) for g in told] == [(456 * MIB, 0, 1020 * MIB)]
+    assert "1020.00 MiB564.00 MiB456.00 MiB" in page.text("table.segments") and "expandable" in page.text("table.segments")
+    page.press("3")
+    page.says("#view > :not([hidden])", "stranded 456.00 MiB, returnable 0 B")
+    page.sound()
+
+
 def test_one_event_spans_the_plot(browser, tmp_path):
     recording = top([segment([block(BASE, 2 * MIB)])], [event("alloc", BASE, 2 * MIB, 10)])
     page = opened(browser, written(tmp_path, recording))

@@ -221,6 +221,30 @@ test('where no table tells of segments, ranges name pool and stream; private poo
   assert.equal(new Set(bars.map((bar) => bar.flags)).size, 2);
 });
 
+test('what is mapped in parts is one segment, where pool and stream are one', () => {
+  const column = (...list) => Uint32Array.from(list);
+  const MIB = 1 << 20;
+  const model = { states: 9, head: { pools: ['default'] },
+    event: { rows: 4, state: column(1, 2, 3, 4), kind: column(2, 2, 0, 2) },
+    // Two mapped one after the other, one more behind an address, a plain one beside it, another
+    // stream's.
+    range: { rows: 5, born: column(1, 2, 2, 3, 4), end: column(9, 9, 9, 9, 9),
+      base: [0, 2, 6, 8, 10].map((n) => n * MIB), bytes: [2, 2, 2, 2, 2].map((n) => n * MIB),
+      lane: column(0, 4096, 8192, 12288, 16384), stream: column(0, 0, 0, 0, 1) },
+    // One from the first into the second.
+    alloc: { rows: 1, born: column(5), end: column(9), lane: column(3072), bytes: [MIB],
+      pad: [0] } };
+  const bars = segmentsAt(model, 6);
+  assert.deepEqual(bars.map((bar) => [bar.base / MIB, bar.bytes / MIB, bar.flags,
+    bar.blocks.length, bar.empty.map(({ at, size }) => [at / MIB, size / MIB])]), [
+    [0, 4, 1, 1, []], [6, 2, 1, 0, [[0, 2]]], [8, 2, 0, 0, [[0, 2]]],
+    [10, 2, 1, 0, [[0, 2]]]]);
+  assert.deepEqual(segmentsAt({ ...model, event: { rows: 0, state: [], kind: [] }, kindAt: null },
+    6).map((bar) => [bar.base / MIB, bar.flags]), [[0, 0], [2, 0], [6, 0], [8, 0], [10, 0]]);
+  const { rows } = mapRows(model);
+  assert.deepEqual(rows.map((row) => [row.base / MIB, row.bytes / MIB]), [[0, 4], [6, 2], [8, 2], [10, 2]]);
+});
+
 test('a hole between mappings ends a free run', () => {
   const bars = models().filter(([name]) => name.startsWith('expandable'))
     .flatMap(([, model]) => segmentsAt(model, model.states >> 1));

@@ -384,7 +384,7 @@ test('cells lie in their callers, the heaviest first', () => {
 const bar = (base, bytes, blocks, flags = 0, pool = 1) => ({ base, bytes, flags, pool, stream: 0,
   blocks,
   used: blocks.reduce((n, b) => n + b.size, 0), free: bytes - blocks.reduce((n, b) => n + b.size,
-    0), largest: 0 });
+    0), largest: 0, empty: blocks.length ? [] : [{ at: 0, size: bytes }] });
 
 test('the parts of a segment fill it, and say what its free memory is', () => {
   const device = { pools: ['(18446744073709551615, 18446744073709551615)', '(0, 0)', '(3, 1)'],
@@ -398,6 +398,11 @@ test('the parts of a segment fill it, and say what its free memory is', () => {
   assert.deepEqual(first.parts.map((p) => [p.kind, p.bytes]), [['stranded', 10], ['used', 20],
     ['stranded', 10], ['pending', 60]]);
   assert.deepEqual([first.stranded, second.returnable, second.stranded], [20, 50, 0]);
+  const [grown] = poolsOf([{ ...bar(0, 100, [{ at: 15, size: 10, row: 1 }], 1),
+    empty: [{ at: 30, size: 20 }, { at: 50, size: 10 }] }], device)[0].segments;
+  assert.deepEqual(grown.parts.map((p) => [p.kind, p.bytes]), [['stranded', 15], ['used', 10],
+    ['stranded', 5], ['returnable', 20], ['returnable', 10], ['stranded', 40]]);
+  assert.deepEqual([grown.stranded, grown.returnable, grown.kind], [60, 30, 'expandable']);
   assert.deepEqual(pools[1].segments[0].parts.map((p) => p.kind), ['held']);
   assert.equal(pools[1].segments[0].stranded + pools[1].segments[0].returnable, 0);
 });

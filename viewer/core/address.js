@@ -10,6 +10,8 @@ import { known } from './unpack.js';
 
 const NONE = 0xffffffff;
 const UNIT = 512;
+const EVENT_KINDS = ['segment_alloc', 'segment_free', 'segment_map', 'segment_unmap', 'oom',
+  'snapshot', 'retry'];
 
 export const SEGMENT_FLAGS = { expandable: 1, graph: 2 };
 
@@ -27,12 +29,32 @@ function segmentOf(model, range) {
   return model.range.segment ? model.range.segment[range] : range;
 }
 
+/* Only expandable segments are mapped and unmapped in parts. */
+function isExpandable(model, range) {
+  const { event: { state, kind }, range: { born, end } } = model;
+  model.kindAt ??= new Map(Array.from(state, (p, i) => [p, kind[i]]));
+  return EVENT_KINDS[model.kindAt.get(born[range])] === 'segment_map'
+    || EVENT_KINDS[model.kindAt.get(end[range])] === 'segment_unmap';
+}
+
+/* Whether a range goes on where the bar or map row `to` ends, in one expandable segment. Of what
+ * was there before the recording it is not known. */
+function isNext(model, to, range) {
+  const { base, born, stream, pool, segment } = model.range;
+  const [first] = to.ranges;
+  if (segment || base[range] !== to.base + to.bytes || stream?.[range] !== stream?.[first]
+    || pool?.[range] !== pool?.[first]) return false;
+  const [one, other] = [isExpandable(model, range), isExpandable(model, first)];
+  return one ? other || born[first] === 0 : other && born[range] === 0;
+}
+
 /* Where no table tells of segments, each range is one, and private pools are those of graphs. */
 function segmentFlags(model, segment) {
   const { segment: table, range, head } = model;
   if (table?.flags && segment < table.rows) return table.flags[segment];
   const pool = head?.pools?.[range.pool?.[segment]] ?? 'unknown';
-  return pool === 'unknown' || pool === 'default' ? 0 : SEGMENT_FLAGS.graph;
+  return (isExpandable(model, segment) ? SEGMENT_FLAGS.expandable : 0)
+    | (pool === 'unknown' || pool === 'default' ? 0 : SEGMENT_FLAGS.graph);
 }
 
 function laneCount(model, range) {
@@ -82,7 +104,8 @@ export function* mapRowsWork(model) {
   for (const range of sortedRanges(model)) {
     const segment = segmentOf(model, range);
     const lane = model.range.lane[range];
-    if (!row || (lane >= row.lane + row.lanes && !row.segments.has(segment))) {
+    if (!row || (lane >= row.lane + row.lanes && !row.segments.has(segment)
+      && !isNext(model, row, range))) {
       row = { lane, lanes: 0, bytes: 0, base: model.range.base[range], ranges: [],
         segments: new Set() };
       rows.push(row);
@@ -321,24 +344,27 @@ function barsAt(model, p) {
   const { range } = model;
   const bars = new Map();
   const places = new Map();
+  let last = null;
   for (const i of sortedRanges(model)) {
     if (range.born[i] > p || range.end[i] <= p) continue;
     const segment = segmentOf(model, i);
-    let bar = bars.get(segment);
+    let bar = last && isNext(model, last, i) ? last : bars.get(segment);
     if (!bar) {
       bar = { segment, base: range.base[i], bytes: 0, ranges: [], gaps: [],
         stream: column(model.segment, 'stream', segment, range.stream?.[i] ?? 0),
         pool: column(model.segment, 'pool', segment, range.pool?.[i] ?? 0),
-        flags: segmentFlags(model, segment),
-        stack: column(model.segment, 'stack', segment, 0),
+        flags: 0, stack: column(model.segment, 'stack', segment, 0), empty: [],
         used: 0, requested: 0, pending: 0, free: 0, largest: 0, estimate: false, blocks: [] };
       bars.set(segment, bar);
     }
+    last = bar;
+    bar.flags |= segmentFlags(model, segment);
     const before = bar.ranges[bar.ranges.length - 1];
     if (before !== undefined && range.base[before] + range.bytes[before] !== range.base[i]) {
       bar.gaps.push(bar.bytes);
     }
     places.set(i, { bar, at: bar.bytes });
+    bar.empty.push({ at: bar.bytes, size: range.bytes[i] });
     bar.ranges.push(i);
     bar.bytes += range.bytes[i];
   }
@@ -348,6 +374,13 @@ function barsAt(model, p) {
 /* Largest stretch of a bar without blocks; a gap between mappings ends it. */
 function measureBar(bar) {
   bar.blocks.sort((a, b) => a.at - b.at || a.row - b.row);
+  let [next, past] = [0, 0];
+  bar.empty = bar.empty.filter((one) => {
+    for (; next < bar.blocks.length && bar.blocks[next].at < one.at + one.size; next++) {
+      past = Math.max(past, bar.blocks[next].at + bar.blocks[next].size);
+    }
+    return past <= one.at;
+  });
   const stops = bar.gaps.map((at) => ({ at, size: 0 }));
   const all = [...bar.blocks, ...stops, { at: bar.bytes, size: 0 }].sort((a, b) => a.at - b.at);
   let at = 0;
@@ -359,7 +392,8 @@ function measureBar(bar) {
 }
 
 /** The bars of view State at state p, by pool, stream, address.  A block is { row, at, size,
- * pending }, offsets in the bar.  estimate: some size is only bounded. */
+ * pending }, offsets in the bar; `empty` are its mappings { at, size } without one.  estimate: some
+ * size is only bounded. */
 export function segmentsAt(model, p, find = rangeFinder(model)) {
   const { bars, places } = barsAt(model, p);
   const { born, end, wait, lane, bytes, pad, rows } = model.alloc;
@@ -381,9 +415,6 @@ export function segmentsAt(model, p, find = rangeFinder(model)) {
   bars.forEach(measureBar);
   return bars.sort((a, b) => a.pool - b.pool || a.stream - b.stream || a.base - b.base);
 }
-
-const EVENT_KINDS = ['segment_alloc', 'segment_free', 'segment_map', 'segment_unmap', 'oom',
-  'snapshot', 'retry'];
 
 function eventsOfRows(model, first, last) {
   const { born, end, wait, bytes, rows } = model.alloc;

@@ -48,12 +48,19 @@ function drawPart(g, part, x, w, ctx, state) {
 
 /** A bar of core/address.js as parts from its start to its end, gaps as free memory. */
 function partsOf(bar) {
-  const free = bar.flags & 2 ? 'held' : bar.used > 0 ? 'stranded' : 'returnable';
+  const held = bar.flags & 2 ? 'held' : null;
   const parts = [];
-  let at = 0;
-  const upTo = (end) => {
-    if (end > at) parts.push({ at, bytes: end - at, id: -1, kind: free });
+  let [at, next] = [0, 0];
+  const free = (end, kind) => {
+    if (end > at) parts.push({ at, bytes: end - at, id: -1, kind: held ?? kind });
     at = Math.max(at, end);
+  };
+  const upTo = (end) => {
+    for (; next < bar.empty.length && bar.empty[next].at < end; next++) {
+      free(bar.empty[next].at, 'stranded');
+      free(bar.empty[next].at + bar.empty[next].size, 'returnable');
+    }
+    free(end, 'stranded');
   };
   for (const block of bar.blocks) {
     upTo(block.at);
@@ -67,7 +74,7 @@ function partsOf(bar) {
 
 /** What the tables of State and of the map show of a bar; `device` names pools and streams. */
 export function segmentOf(bar, device) {
-  const whole = bar.flags & 2 || bar.used > 0;
+  const empty = bar.flags & 2 ? bar.free : bar.empty.reduce((n, { size }) => n + size, 0);
   const kinds = [bar.flags & 1 ? 'expandable' : '', bar.flags & 2 ? 'graph' : ''].filter(Boolean);
   const base = known(bar.base);
   return { address: base === null ? 'unknown' : '0x' + base.toString(16), base: bar.base,
@@ -75,7 +82,7 @@ export function segmentOf(bar, device) {
     free: bar.free, largest: bar.largest, blocks: bar.blocks.length, kind: kinds.join(', '),
     pool: bar.pool ? poolName((device.pools || [])[bar.pool]) : 'default',
     stream: (device.streams || [])[bar.stream] || '-',
-    stranded: whole && !(bar.flags & 2) ? bar.free : 0, returnable: whole ? 0 : bar.free,
+    stranded: Math.max(0, bar.free - empty), returnable: bar.flags & 2 ? 0 : empty,
     estimate: bar.estimate, parts: partsOf(bar), pin: bar.pin };
 }
 
