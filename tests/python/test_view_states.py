@@ -329,6 +329,20 @@ def test_one_event_spans_the_plot(browser, tmp_path):
     finished(page)
 
 
+def test_of_one_event_all_is_told_of_the_end(browser, tmp_path):
+    """Its free makes the start the peak; the report tells of what it left, and so does the page."""
+    recording = top([segment([block(BASE, 2 * MIB)])], [event("free_completed", BASE + 4 * MIB, 4 * MIB, 10)])
+    page = opened(browser, written(tmp_path, recording))
+    page.wait("document.getElementById('status-text').textContent.includes('2.00 MiB requested')")
+    assert page.text("#status-text").startswith("event 0 ")
+    assert "2.00 MiB at the end" in page.text("#devices")
+    page.wait("document.getElementById('who').textContent.includes('requested at event 0')")
+    report = run("report", "--json", tmp_path / "small.pickle", expect=0).json()["devices"][0]
+    assert sum(row["bytes"] for row in report["made_of"]) == report["requested"]["end_bytes"] == 2 * MIB
+    assert report["requested"]["peak_bytes"] == 6 * MIB
+    finished(page)
+
+
 def test_find_takes_a_site_as_tables_print_it(pages):
     page = pages(EXAMPLES / "oom.pickle")
     for typed, says in (("model.py:22", "43 allocations,"), ("site:model.py:22", "43 allocations,"),

@@ -133,8 +133,8 @@ export function summary(d, ops) {
   const { head } = model;
   const found = model.whole ? d.differences()[0] : undefined;
   return {
-    name: model.name, states: model.states, window: windowOf(model), adjust: leastAdjust(model),
-    ops,
+    name: model.name, states: model.states, traced: head.traced !== false,
+    window: windowOf(model), adjust: leastAdjust(model), ops,
     capacityLeast: head.capacity_bytes ?? null, allocations: head.tables?.alloc?.rows ?? 0,
     mostLive: Math.max(0, ...(head.check ?? []).map(({ live }) => live ?? 0)),
     complete: model.whole, ...(model.whole ? whole(d) : early(d)),

@@ -38,10 +38,13 @@ function toldOf(head, file, dev) {
 /** A chip per device: name, peak, and a flag where an allocation failed; of many a list. */
 export function drawDevices(head, state, choose, chooseAll) {
   const { devices } = head.files[state.file];
-  const peakOf = ({ requested }) => (requested ? (requested.start_bytes === null ? '\u2265 ' : '') +
-    bytes(requested.peak_bytes) : '');
+  const peakOf = ({ requested, final }) => (!requested ? '' : final ?
+    bytes(requested.end_bytes) + ' at the end' :
+    (requested.start_bytes === null ? '\u2265 ' : '') + bytes(requested.peak_bytes));
   const all = state.view === 'devices';
   const list = devices.map((device, i) => ({ name: device.name,
+    // Of one event alone the report tells of what it left.
+    final: device.traced === false && device.states > 1,
     ...toldOf(head, state.file, i), on: !all && i === state.dev }));
   fill(byId('devices'), devices.length > mostChips ?
     choice('', list.map((one, i) => [String(i), `${one.name} ${peakOf(one)}` +

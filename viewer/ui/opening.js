@@ -14,10 +14,11 @@ const ofDevices = ['overview', 'split-overview', 'work', 'status', 'find', 'show
 const many = new Set(['all', 'devices']);
 const manyAllocations = 5e6;
 
-/** What the store keeps a state within. */
+/** What the store keeps a state within, and where it begins: without a trace worth the name at the
+ * end, of which the report tells. */
 export function limitsOf(cover) {
   return { states: cover.states, window: cover.window, time: cover.time,
-    peak: cover.peak ? cover.peak.state : 0 };
+    peak: cover.traced === false ? cover.states - 1 : cover.peak?.state ?? 0 };
 }
 
 /** The view of all files; from a file without a device it is another's. */
