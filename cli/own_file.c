@@ -1,5 +1,7 @@
-/* own_file.c - the marks that pages and pictures bear near their beginning, pictures behind a
- * description of each device. */
+/* own_file.c - looks for the mark that a page or a picture bears.
+ *
+ * It stands near the beginning, in pictures behind a description of each device.  That of pages is
+ * in src/format/detect.c as well, which the layers keep apart. */
 #include "own_file.h"
 
 #include <stdio.h>

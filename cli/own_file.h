@@ -1,4 +1,4 @@
-/* own_file.h - telling what this program wrote from recordings and from files of others. */
+/* own_file.h - whether a file was written by this program. */
 #ifndef CLI_OWN_FILE_H
 #define CLI_OWN_FILE_H
 

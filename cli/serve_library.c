@@ -1,4 +1,4 @@
-/* serve_library.c - finding libmicrohttpd and its functions. */
+/* serve_library.c - the functions of libmicrohttpd, looked up by their names. */
 #include "serve_library.h"
 
 #include <dlfcn.h>
