@@ -66,7 +66,8 @@ test('a page of some events has their figures, and the curve of all', async () =
     const cover = await call('cover', { wait: true });
     assert.equal(cover.problem, null, name);
     assert.deepEqual(cover.window, [first, last + 1]);
-    assert.deepEqual(Array.from(cover.requested), Array.from(curve, (n) => Math.max(0, n)));
+    assert.deepEqual(Array.from(cover.requested), Array.from(cover.at, (p) =>
+      (p >= first && p <= last ? curve[p] : Math.max(0, curve[p]))));
     const held = Array.from(curve.slice(first, last + 1));
     const top = Math.max(...held);
     assert.deepEqual([cover.peak.bytes, cover.peak.state], [top, first + held.indexOf(top)], name);

@@ -95,15 +95,15 @@ function whole(d) {
   const shown = part ? part.state
     : shownStates(d.pyramid(), 0, model.states, Math.min(COLUMNS, model.states));
   const { active, exact } = sumsIn(model, shown);
-  for (let c = 0; part && c < part.rows; c++) {
-    if (shown[c] < from || shown[c] >= past) active[c] = NaN;
-  }
+  const isHere = (p) => p >= from && p < past;
+  for (let c = 0; part && c < part.rows; c++) if (!isHere(shown[c])) active[c] = NaN;
   const peak = d.peak();
   let before = 0;
   for (let i = 0; i < model.alloc.rows; i++) if (isBefore(model, i)) before++;
   const { oom } = model;
   return {
-    at: shown, requested: part ? part.requested : Float64Array.from(shown, (p) => curve[p]),
+    at: shown, requested: Float64Array.from(shown, (p, c) =>
+      (isHere(p) ? curve[p] : part.requested[c])),
     reserved: model.range.rows ? Float64Array.from(shown, (p) => at(d.reserved(), p)) : null,
     active: model.alloc.pad ? active.subarray(0, shown.length) : null,
     activeExact: exact,
