@@ -12,6 +12,7 @@ import pytest
 from differential import page, random_recording, writers
 from png import Png
 
+import recordings
 from conftest import ROOT, program, run
 
 EXAMPLES = sorted((ROOT / "examples").glob("*.pickle"))
@@ -92,6 +93,11 @@ def test_ids_equal_those_of_the_page(path, tmp_path):
 @pytest.mark.parametrize("by", BYS[1:])
 def test_ids_equal_in_every_grouping(by, tmp_path):
     check_ids(ROOT / "examples/leak.pickle", by, tmp_path, SIZES[:1])
+
+
+@needs_node
+def test_ids_equal_where_segments_are_mapped_in_parts(tmp_path):
+    check_ids(recordings.make("expandable"), "category", tmp_path, SIZES[:1])
 
 
 def random_with_devices(seed, path):
