@@ -85,6 +85,7 @@ static int take_lines(struct rank_map *map)
     for (const char *at = text; *at != '\0'; at++)
         lines += *at == '\n';
     map->at = calloc(lines, sizeof *map->at);
+    map->count = 0;
     if (map->at == NULL) {
         message("out of memory");
         return EXIT_FAILED;
