@@ -1,7 +1,9 @@
 /* serve_library.c - the functions of libmicrohttpd, looked up by their names. */
 #include "serve_library.h"
 
+#include <assert.h>
 #include <dlfcn.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "message.h"
@@ -12,6 +14,24 @@
 #else
 #define LIBRARY "libmicrohttpd.so.12"
 #endif
+
+static const struct {
+    const char *name;
+    size_t at; /* in struct mhd */
+} functions[] = {
+    { "MHD_add_response_header", offsetof(struct mhd, add_response_header) },
+    { "MHD_create_response_from_buffer", offsetof(struct mhd, create_response_from_buffer) },
+    { "MHD_create_response_from_callback", offsetof(struct mhd, create_response_from_callback) },
+    { "MHD_destroy_response", offsetof(struct mhd, destroy_response) },
+    { "MHD_get_connection_info", offsetof(struct mhd, get_connection_info) },
+    { "MHD_get_connection_values", offsetof(struct mhd, get_connection_values) },
+    { "MHD_queue_response", offsetof(struct mhd, queue_response) },
+    { "MHD_set_connection_option", offsetof(struct mhd, set_connection_option) },
+    { "MHD_start_daemon", offsetof(struct mhd, start_daemon) },
+    { "MHD_stop_daemon", offsetof(struct mhd, stop_daemon) },
+};
+static_assert(sizeof functions / sizeof *functions == sizeof(struct mhd) / sizeof(void (*)(void)),
+              "a function that is not looked up would be called as NULL");
 
 struct mhd mhd;
 
@@ -26,16 +46,17 @@ bool mhd_load(void)
         return false;
     }
     struct mhd found;
-#define MHD_FIND(name)                                                                             \
-    void *at_##name = dlsym(library, "MHD_" #name);                                                \
-    memcpy(&found.name, &at_##name, sizeof found.name);                                            \
-    if (at_##name == NULL) {                                                                       \
-        message("%s has no MHD_" #name ": install libmicrohttpd 0.9.71 or later", LIBRARY);        \
-        dlclose(library);                                                                          \
-        return false;                                                                              \
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+        void *function = dlsym(library, functions[i].name);
+        if (function == NULL) {
+            message("%s has no %s: install libmicrohttpd 0.9.71 or later", LIBRARY,
+                    functions[i].name);
+            dlclose(library);
+            return false;
+        }
+        /* ISO C has no conversion from an object's address to a function's. */
+        memcpy((char *)&found + functions[i].at, &function, sizeof function);
     }
-    MHD_FUNCTIONS(MHD_FIND)
-#undef MHD_FIND
     mhd = found;
     return true;
 }

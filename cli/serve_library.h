@@ -8,25 +8,21 @@
 #include <microhttpd.h>
 #include <stdbool.h>
 
-#define MHD_FUNCTIONS(X)                                                                           \
-    X(add_response_header)                                                                         \
-    X(create_response_from_buffer)                                                                 \
-    X(create_response_from_callback)                                                               \
-    X(destroy_response)                                                                            \
-    X(get_connection_info)                                                                         \
-    X(get_connection_values)                                                                       \
-    X(queue_response)                                                                              \
-    X(set_connection_option)                                                                       \
-    X(start_daemon)                                                                                \
-    X(stop_daemon)
-
+/* Its functions, by their names without MHD_; serve_library.c has a row for each. */
 struct mhd {
-#define MHD_DECLARE(name) __typeof__(MHD_##name) *(name);
-    MHD_FUNCTIONS(MHD_DECLARE)
-#undef MHD_DECLARE
+    __typeof__(MHD_add_response_header) *add_response_header;
+    __typeof__(MHD_create_response_from_buffer) *create_response_from_buffer;
+    __typeof__(MHD_create_response_from_callback) *create_response_from_callback;
+    __typeof__(MHD_destroy_response) *destroy_response;
+    __typeof__(MHD_get_connection_info) *get_connection_info;
+    __typeof__(MHD_get_connection_values) *get_connection_values;
+    __typeof__(MHD_queue_response) *queue_response;
+    __typeof__(MHD_set_connection_option) *set_connection_option;
+    __typeof__(MHD_start_daemon) *start_daemon;
+    __typeof__(MHD_stop_daemon) *stop_daemon;
 };
 
-/* Its functions, by their names without MHD_; empty before mhd_load. */
+/* Empty before mhd_load. */
 extern struct mhd mhd;
 
 /* To be called before there are threads; false when it has said what is missing. */
