@@ -28,6 +28,9 @@ int view_choose_format(struct view_settings *s)
 {
     enum { SVG, PNG, HTML, HTM, ENDINGS };
     static const char *const endings[] = { ".svg", ".png", ".html", ".htm" };
+    static const char *const kinds[] = { "an SVG", "a PNG", "a page", "a page" };
+    static const char *const remedies[] = { "say --svg", "say --png", "leave out the option",
+                                            "leave out the option" };
     const char *name = s->common.output;
     size_t named = s->serve || output_is_stream(name) ? ENDINGS : ending_of(name, endings, ENDINGS);
     if (named == ENDINGS || (s->svg && s->png))
@@ -37,16 +40,11 @@ int view_choose_format(struct view_settings *s)
         s->png = named == PNG;
         return EXIT_DONE;
     }
-    if (named == (s->svg ? SVG : PNG))
+    size_t asked = s->svg ? SVG : PNG;
+    if (named == asked)
         return EXIT_DONE;
-    message("--%s writes a%s, and -o %s is named as %s: name another file, or %s",
-            s->svg ? "svg" : "png", s->svg ? "n SVG" : " PNG", name,
-            named == SVG   ? "an SVG"
-            : named == PNG ? "a PNG"
-                           : "a page",
-            named == SVG   ? "say --svg"
-            : named == PNG ? "say --png"
-                           : "leave out the option");
+    message("--%s writes %s, and -o %s is named as %s: name another file, or %s",
+            s->svg ? "svg" : "png", kinds[asked], name, kinds[named], remedies[named]);
     return EXIT_USAGE;
 }
 
