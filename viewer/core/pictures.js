@@ -113,8 +113,9 @@ function find(d, { text, state, after = null, step = 1 }) {
   const found = searched(d, text, p);
   if (found.error) return { error: found.error, at: found.at };
   const now = found.atCursor(p);
-  const whole = d.curve()[p];
-  return { count: found.count, ever: found.ever, now, share: ratio(now, whole, d.model.adjust),
+  const adjust = adjustAt(d.model, p);
+  return { count: found.count, ever: found.ever, now, adjust,
+    share: ratio(now, d.curve()[p], adjust),
     visit: d.model.alloc.rows ? visit(d.model, found.mask, after, step) : null };
 }
 

@@ -40,8 +40,8 @@ function addressOf(model, row) {
     const offset = (lane[row] - range.lane[i]) * GRAIN;
     if (offset < 0 || offset >= range.bytes[i]) continue;
     if (range.born[i] > born[row] || range.end[i] <= born[row]) continue;
-      const base = known(range.base[i]);
-      return base === null ? null : base + offset;
+    const base = known(range.base[i]);
+    return base === null ? null : base + offset;
   }
   return null;
 }

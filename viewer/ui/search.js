@@ -15,7 +15,7 @@ export function termOf(by, name) {
 }
 
 /** What the engine says of a query: what matched, or what is wrong with it and where. */
-function tell(box, said, got, text, { adjust }) {
+function tell(box, said, got, text) {
   box.setAttribute('aria-invalid', got.error ? 'true' : 'false');
   if (got.error) {
     fill(said, `At character ${got.at + 1}: ${got.error}.`);
@@ -23,7 +23,7 @@ function tell(box, said, got, text, { adjust }) {
   } else {
     fill(said, `${count(got.count)} allocations, ${bytes(got.ever)} ever, ` +
       `${bytes(got.now)} at the cursor (` +
-      (adjust < 0 ? noShare : share(got.share) + ' of requested') + ')');
+      (got.adjust < 0 ? noShare : share(got.share) + ' of requested') + ')');
   }
 }
 
@@ -45,7 +45,7 @@ export function createSearch(ctx) {
     ctx.call('find', { text: query, state: at, by, after: step ? last : null, step: step ||
         1 }).then((got) => {
       if (!got || mine !== wanted) return;
-      tell(box, said, got, query, ctx.cover());
+      tell(box, said, got, query);
       if (step && got.visit) {
         last = got.visit.id;
         ctx.goTo(got.visit.born);
