@@ -68,8 +68,7 @@ static enum vrs_status unpack_named(struct windowing *w, enum view_table_name ta
 
 static bool is_alive(const struct windowing *w, uint32_t row, uint64_t first, uint64_t last)
 {
-    return w->born[row] <= last &&
-           (w->until[row] == 0 || w->until[row] > first || w->born[row] + w->until[row] > first);
+    return w->born[row] <= last && (w->until[row] == 0 || w->born[row] + w->until[row] > first);
 }
 
 /* Which allocations are alive in a state of the window. */
@@ -146,8 +145,14 @@ static void join_steps(const struct windowing *w, const uint64_t *cover, uint32_
         while (at < columns && cover[at] < state)
             at++;
         bool shown = (at < columns && cover[at] == state) || state == w->window.first;
-        waiting += *step == UNKNOWN ? 0 : *step;
-        *step = !shown ? 0 : waiting < UNKNOWN ? waiting : UNKNOWN - 1;
+        uint64_t more = *step == UNKNOWN ? 0 : *step;
+        /* More than one row holds: the row before is shown nowhere, and takes what waited. */
+        if (waiting + more >= UNKNOWN) {
+            step[-1] = waiting;
+            waiting = 0;
+        }
+        waiting += more;
+        *step = shown ? waiting : 0;
         waiting -= *step;
     }
 }

@@ -196,6 +196,19 @@ def test_a_page_of_some_events(given, wanted):
     assert (after["window"] is None) == (given == ()) and done.err == ""
 
 
+def test_times_of_some_events_of_a_long_recording(tmp_path):
+    """More hours lie between two states that are told of than one step holds."""
+    actions = ("alloc", "free_requested", "free_completed")
+    events = [{"action": actions[i % 3], "addr": 0x1000000, "size": 512, "stream": 0, "frames": [],
+               "time_us": 1 + 1_500_000_000 * i} for i in range(9000)]
+    path = tmp_path / "long.pickle"
+    path.write_bytes(writers.pickled({"segments": [], "device_traces": [events]}, 4))
+    whole = view(path)
+    read = page.Page(run("view", path, "--from", 3000, "--to", 3500, "-o", "-", expect=0).raw.decode())
+    [before], [after] = (p.head["files"][0]["devices"] for p in (whole, read))
+    assert check_window(whole, before, read, after) == (3001, 3501)
+
+
 def test_events_of_a_page_that_make_no_sense():
     assert "behind the last" in run("view", "--from", 9, "--to", 8, EXAMPLES[0], "-o", "-", expect=2).err
     assert "nonsense" in run("view", "--from", "nonsense", EXAMPLES[0], "-o", "-", expect=2).err
