@@ -212,33 +212,45 @@ static enum vrs_status take_all(struct making *m, struct vrs_error *err)
     return compare_all(m, err);
 }
 
-/* The device that the page has most states of; `windows` counts those that it has a part of. */
-static const struct view_device *longest_window(const struct making *m, uint32_t *windows)
+/* How many states the page has of the device that it has most of. */
+static uint32_t most_states(const struct making *m)
 {
-    const struct view_device *longest = NULL;
+    uint32_t most = 0;
+    for (uint32_t f = 0; f < m->files; f++)
+        for (uint32_t i = 0; i < m->file[f].devices; i++) {
+            const struct view_device *d = &m->file[f].device[i];
+            uint32_t states = d->last_state - d->first_state + 1;
+            most = states > most ? states : most;
+        }
+    return most;
+}
+
+/* A device that the page has a part of; `windows` counts them. */
+static const struct view_device *first_window(const struct making *m, uint32_t *windows)
+{
+    const struct view_device *first = NULL;
     *windows = 0;
     for (uint32_t f = 0; f < m->files; f++)
         for (uint32_t i = 0; i < m->file[f].devices; i++) {
             const struct view_device *d = &m->file[f].device[i];
-            *windows += view_is_windowed(d);
-            if (longest == NULL ||
-                d->last_state - d->first_state > longest->last_state - longest->first_state)
-                longest = d;
+            if (!view_is_windowed(d))
+                continue;
+            first = first == NULL ? d : first;
+            ++*windows;
         }
-    return longest;
+    return first;
 }
 
 /* State p is that after event p - 1. */
 static void put_window(struct buf *text, const struct making *m)
 {
     uint32_t windows = 0;
-    const struct view_device *d = longest_window(m, &windows);
-    if (windows == 0)
+    const struct view_device *d = first_window(m, &windows);
+    if (d == NULL)
         return;
     buf_text(text, "holds only the allocations that live in ");
     if (windows > 1)
-        buf_format(text, "%u of %u events, of each device",
-                   (unsigned)(d->last_state - d->first_state), (unsigned)(d->states - 1));
+        buf_format(text, "at most %u events of each device", (unsigned)most_states(m));
     else if (d->first_state == 0)
         buf_format(text, "the first %u of %u events", (unsigned)d->last_state,
                    (unsigned)(d->states - 1));
@@ -288,10 +300,7 @@ static enum vrs_status say_left_out(const struct making *m, const struct viewing
 static enum vrs_status narrow(struct making *m, struct view_parts *parts,
                               const struct viewing *viewing, uint64_t *bytes, struct vrs_error *err)
 {
-    uint32_t windows = 0, states = 0;
-    const struct view_device *longest = longest_window(m, &windows);
-    if (longest != NULL)
-        states = longest->last_state - longest->first_state + 1;
+    uint32_t states = most_states(m);
     while (*bytes > m->o->most_bytes && states > VIEW_WINDOW_LEAST) {
         uint64_t spare = 0, excess = *bytes - m->o->most_bytes;
         for (uint32_t f = 0; f < m->files; f++)

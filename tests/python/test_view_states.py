@@ -537,6 +537,18 @@ def test_a_page_of_some_events_says_which(browser, tmp_path):
     finished(shown)
 
 
+def test_a_page_of_the_start_alone_says_so(browser, tmp_path):
+    page = tmp_path / "start.html"
+    run("view", ROOT / "examples/oom.pickle", "--to", "start", "-o", page, expect=0)
+    shown = opened(browser, page, "#v=1")
+    shown.wait("document.querySelector('#trust').textContent.includes('holds the start alone, and none of')")
+    shown.wait("document.querySelector('#status-text').textContent.startsWith('start')")
+    for key in "2345671":
+        shown.press(key)
+        shown.ask("new Promise((done) => setTimeout(done, 300))")
+    finished(shown)
+
+
 def test_a_page_kept_small_says_what_it_goes_without(browser, tmp_path):
     """Every view opens or says why not; what is told of memory is that of the whole page."""
     page = tmp_path / "small.html"

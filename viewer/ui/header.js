@@ -101,9 +101,12 @@ function heldText(device) {
   const { window, states, tables } = device ?? {};
   if (!window) return '';
   const from = window.first ? `events ${count(window.first - 1)}` : 'events from the start';
-  return `The page holds ${from} to ${count(window.last - 1)} of ${count(states - 1)} only: the ` +
+  const all = count(states - 1);
+  const held = window.last ? `${from} to ${count(window.last - 1)} of ${all} only` :
+    `the start alone, and none of ${all} events`;
+  return `The page holds ${held}: the ` +
     `${count(tables.alloc?.rows ?? 0)} of ${count(window.of_allocations)} allocations that live ` +
-    'in them. The curves of the overview are of all events. ';
+    'then. The curves of the overview are of all events. ';
 }
 
 /** What becomes of numbers that are larger than this page can count. */
