@@ -1,6 +1,7 @@
 /* view_fit.c - takes columns out of tables and their bytes out of blocks. */
 #include "render/view_fit.h"
 
+#include <assert.h>
 #include <string.h>
 
 const char *const view_spare_words[VIEW_SPARES] = {
@@ -59,6 +60,7 @@ enum vrs_status view_replace(struct view_parts *parts, struct view_packed *colum
                              struct vrs_error *err)
 {
     struct view_packed old = *column;
+    assert(old.len > 0 || bytes->len == 0);
     if (old.len > 0 && !put_in_place(parts, &old, bytes->at, bytes->len))
         return vrs_no_memory(err);
     *column = *made;

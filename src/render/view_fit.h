@@ -20,7 +20,8 @@ struct view_parts {
     struct view_blocks *blocks;
 };
 
-/* Puts a column that was packed again, of `bytes`, in the place of what it was. */
+/* Puts `made`, a column that was packed again, of `bytes`, in the place of `column`, which it then
+ * is.  One that had no bytes has no place, and must not get any.  Fails for want of memory. */
 enum vrs_status view_replace(struct view_parts *parts, struct view_packed *column,
                              const struct view_packed *made, const struct buf *bytes,
                              struct vrs_error *err) MUST_CHECK;

@@ -1,16 +1,18 @@
-/* view_unpack.h - columns that are packed already, once more as numbers. */
+/* view_unpack.h - columns that are packed already, once more as numbers.
+ *
+ * They are columns of this process, never of a file: all that can fail is memory. */
 #ifndef VRS_RENDER_VIEW_UNPACK_H
 #define VRS_RENDER_VIEW_UNPACK_H
 
 #include "base/arena.h"
 #include "render/view_column.h"
 
-/* The number of each row, in `arena`. */
+/* `ret` has the number of each of `column->rows` rows, in `arena`. */
 enum vrs_status view_unpack(const struct view_packed *column, const struct view_blocks *blocks,
                             struct arena *arena, uint64_t **ret, struct vrs_error *err) MUST_CHECK;
 
-/* Packs other numbers in their place: `ret` is the column as it then is, its bytes are appended to
- * `to` and stand nowhere yet. */
+/* Packs `rows` other numbers, within the type, as the same column: `ret` is what the head says of
+ * it then, its bytes are appended to `to` and stand in no block yet. */
 enum vrs_status view_repack(const struct view_packed *column, const uint64_t *numbers,
                             uint32_t rows, struct view_packed *ret, struct buf *to,
                             struct vrs_error *err) MUST_CHECK;

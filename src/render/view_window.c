@@ -131,7 +131,8 @@ static enum vrs_status take_allocations(struct windowing *w, uint32_t threads)
     return status;
 }
 
-/* Steps between events outside the window become one at the next state of the cover. */
+/* Steps between events outside the window become one at the next state of the cover.  The first
+ * is 0, so that a column with one value has no more of them afterwards. */
 static void join_steps(const struct windowing *w, const uint64_t *cover, uint32_t columns,
                        uint64_t *dt)
 {

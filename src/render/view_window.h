@@ -16,16 +16,17 @@ struct view_window {
     uint32_t first, last; /* states */
 };
 
-/* Up to `states` of them around the requested peak. */
+/* So many states around the requested peak, at least one; of a device with fewer, all. */
 struct view_window view_window_around(const struct view_device *device, uint32_t states);
 
 /* Leaves in the page what this window of a device needs.  It lies within the one that the device
- * has; `threads` as for view_pack_all. */
+ * has; `threads` as for view_pack_all.  Fails for want of memory; the page is then good for nothing
+ * but to be freed. */
 enum vrs_status view_window_take(struct view_parts *parts, struct view_device *device,
                                  struct view_window window, uint32_t threads,
                                  struct vrs_error *err) MUST_CHECK;
 
-/* Bytes of what a smaller window of a device would have less of. */
+/* Bytes, before they are base64, of what a smaller window of a device would have less of. */
 uint64_t view_window_bytes(const struct view_device *device);
 
 /* Whether the device's window is less than all of its states. */
