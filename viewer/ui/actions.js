@@ -46,8 +46,9 @@ function nextPeak(ctx) {
 }
 
 function nextOom(ctx) {
-  const { ooms } = ctx.cover();
-  if (!ooms.length) ctx.note('no allocation failed in this recording');
+  const { ooms, complete } = ctx.cover();
+  if (complete === false) ctx.note('the page is still being read');
+  else if (!ooms.length) ctx.note('no allocation failed in this recording');
   else ctx.showOom(cycle(ooms, ctx.store.get().at, (oom) => oom.state));
 }
 
