@@ -15,7 +15,7 @@ enum {
     CACHE_TRIAL = 4096,        /* look-ups before the cache may be given up … */
     CACHE_USEFUL = 8,          /* … because fewer than one in this many were found */
     RUN_ENDS_MAX = 4,          /* bytes that look like a run's end and are looked up */
-    PROBES_MAX = 8             /* runs compared in one look-up */
+    PROBES_MAX = 8             /* slots of the table seen in one look-up */
 };
 
 void run_cache_init(struct run_cache *c)
@@ -31,7 +31,7 @@ void run_cache_free(struct run_cache *c)
 }
 
 /* Runs are told apart by a sample of their bytes: hashing all of them takes longer than everything
- * else that is done with one.  Runs of one sample cost at most PROBES_MAX comparisons. */
+ * else that is done with one.  A look-up sees PROBES_MAX slots at most. */
 static uint64_t run_hash(const uint8_t *at, size_t len)
 {
     if (len < 64)
@@ -59,17 +59,20 @@ static uint32_t guess_run(const struct run_cache *c, uint32_t last, const uint8_
     return here && run_is(c, run, at, run->len) ? guess : 0;
 }
 
-/* The cached run of these bytes (plus 1), or 0. */
+/* The cached run of these bytes (plus 1), or 0.  Walks the table itself: what a file can make of a
+ * hash of samples must not make a look-up long. */
 static uint32_t find_run(const struct run_cache *c, const uint8_t *at, size_t len)
 {
     if (c->index.slot == NULL)
         return 0;
-    uint32_t probes = 0;
-    uint64_t hash = run_hash(at, len);
-    for (uint32_t i = idtab_first(&c->index, hash); c->index.slot[i].id != 0 && probes < PROBES_MAX;
-         i = idtab_next(&c->index, hash, i), probes++)
-        if (run_is(c, &c->runs.at[c->index.slot[i].id - 1], at, len))
-            return c->index.slot[i].id;
+    uint32_t hash = (uint32_t)(run_hash(at, len) >> 32);
+    for (uint32_t probe = 0; probe < PROBES_MAX; probe++) {
+        const struct idtab_slot *slot = &c->index.slot[(hash + probe) & c->index.mask];
+        if (slot->id == 0)
+            return 0;
+        if (slot->hash == hash && run_is(c, &c->runs.at[slot->id - 1], at, len))
+            return slot->id;
+    }
     return 0;
 }
 
