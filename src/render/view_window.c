@@ -59,11 +59,16 @@ static const struct view_packed *column_named(const struct view_table *table, co
     return NULL;
 }
 
-static enum vrs_status unpack_named(struct windowing *w, enum view_table_name table,
-                                    const char *name, uint64_t **ret)
+/* A column that is not there, as of a table without rows, is zeros.  False when out of memory. */
+static bool unpack_named(struct windowing *w, enum view_table_name name, const char *column_name,
+                         uint64_t **ret)
 {
-    const struct view_packed *column = column_named(&w->device->table[table], name);
-    return column == NULL ? VRS_OK : view_unpack(column, w->parts->blocks, w->arena, ret, w->err);
+    const struct view_table *table = &w->device->table[name];
+    const struct view_packed *column = column_named(table, column_name);
+    if (column != NULL)
+        return view_unpack(column, w->parts->blocks, w->arena, ret, w->err) == VRS_OK;
+    *ret = arena_array(w->arena, uint64_t, table->rows);
+    return *ret != NULL;
 }
 
 static bool is_alive(const struct windowing *w, uint32_t row, uint64_t first, uint64_t last)
@@ -75,8 +80,10 @@ static bool is_alive(const struct windowing *w, uint32_t row, uint64_t first, ui
 static enum vrs_status find_rows(struct windowing *w)
 {
     uint32_t count = w->device->table[VIEW_ALLOC].rows;
-    TRY(unpack_named(w, VIEW_ALLOC, "born", &w->born));
-    TRY(unpack_named(w, VIEW_ALLOC, "until", &w->until));
+    if (!unpack_named(w, VIEW_ALLOC, "born", &w->born))
+        return vrs_no_memory(w->err);
+    if (!unpack_named(w, VIEW_ALLOC, "until", &w->until))
+        return vrs_no_memory(w->err);
     w->row = arena_array(w->arena, uint32_t, count);
     if (w->row == NULL)
         return vrs_no_memory(w->err);
@@ -166,7 +173,8 @@ static enum vrs_status take_times(struct windowing *w, const uint64_t *cover)
     uint64_t *dt = NULL;
     if (table->columns == 0)
         return VRS_OK;
-    TRY(unpack_named(w, VIEW_TIME, "dt", &dt));
+    if (!unpack_named(w, VIEW_TIME, "dt", &dt))
+        return vrs_no_memory(w->err);
     join_steps(w, cover, w->device->table[VIEW_COVER_TABLE].rows, dt);
     buf_init(&bytes, SIZE_MAX / 2);
     enum vrs_status status = view_repack(&table->column[0], dt, table->rows, &made, &bytes, w->err);
@@ -208,8 +216,10 @@ static enum vrs_status take_checks(struct windowing *w, const uint64_t *cover)
         if (d->check[i].state >= w->window.first && d->check[i].state <= w->window.last)
             d->check[kept++] = d->check[i];
     d->checks = kept;
-    TRY(unpack_named(w, VIEW_COVER_TABLE, "requested", &requested));
-    TRY(unpack_named(w, VIEW_COVER_TABLE, "reserved", &reserved));
+    if (!unpack_named(w, VIEW_COVER_TABLE, "requested", &requested))
+        return vrs_no_memory(w->err);
+    if (!unpack_named(w, VIEW_COVER_TABLE, "reserved", &reserved))
+        return vrs_no_memory(w->err);
     while (first < columns && cover[first] < w->window.first)
         first++;
     for (last = first; last < columns && cover[last] <= w->window.last;)
@@ -234,7 +244,8 @@ static enum vrs_status take_checks(struct windowing *w, const uint64_t *cover)
 static enum vrs_status take(struct windowing *w, uint32_t threads)
 {
     uint64_t *cover = NULL;
-    TRY(unpack_named(w, VIEW_COVER_TABLE, "state", &cover));
+    if (!unpack_named(w, VIEW_COVER_TABLE, "state", &cover))
+        return vrs_no_memory(w->err);
     TRY(find_rows(w));
     TRY(take_checks(w, cover));
     TRY(take_allocations(w, threads));
