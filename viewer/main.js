@@ -42,7 +42,8 @@ const link = {
 
 function fail(message) {
   const alarm = document.getElementById('alarm');
-  document.getElementById('page').hidden = false;
+  // Where there is no page to show, above the report.
+  if (document.getElementById('page').hidden) document.body.prepend(alarm);
   alarm.hidden = false;
   alarm.textContent = message;
 }
