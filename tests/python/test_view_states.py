@@ -1,4 +1,5 @@
 """What the page says of recordings that are not the happy path: one sentence each, and the way out."""
+import json
 import re
 import time
 
@@ -428,6 +429,12 @@ def test_a_picture_that_cannot_be_saved_says_so(pages):
     assert page.complaints() == []
 
 
+ALARM_IS_SEEN = """(() => {
+  const { x, y, width, height } = document.getElementById('alarm').getBoundingClientRect();
+  return y >= 0 && document.elementFromPoint(x + width / 2, y + height / 2)?.id === 'alarm';
+})()"""
+
+
 def test_a_damaged_column_leaves_the_report(browser, tmp_path):
     page_file = written(tmp_path, ROOT / "examples/leak.pickle")
     text = page_file.read_text(encoding="utf-8")
@@ -438,6 +445,7 @@ def test_a_damaged_column_leaves_the_report(browser, tmp_path):
     assert re.search(r"column alloc\.\w+: damaged data; the file was altered", page.text("#alarm"))
     assert not page.ask("document.getElementById('report').hidden")
     assert "model.py" in page.text("#report")
+    page.wait(ALARM_IS_SEEN)
     page.close()
 
 
@@ -468,6 +476,7 @@ def test_an_altered_page_says_so(browser, tmp_path, begins, gone, says):
     page.wait("document.getElementById('alarm')?.hidden === false")
     assert page.text("#alarm") == says
     assert "model.py" in page.text("#report") and not page.ask("document.getElementById('report').hidden")
+    page.wait(ALARM_IS_SEEN)  # above the report, and not beneath it
     page.ask("new Promise((done) => setTimeout(done, 200))")
     assert page.complaints() == [] and page.text("#alarm") == says
     page.close()
@@ -534,6 +543,23 @@ def test_a_page_of_some_events_says_which(browser, tmp_path):
         shown.ask("new Promise((done) => setTimeout(done, 300))")
     shown.press("x")
     shown.ask("new Promise((done) => setTimeout(done, 300))")
+    finished(shown)
+
+
+def test_a_page_of_some_events_begins_at_its_peak_and_knows_no_end(browser, tmp_path):
+    """Of a long recording the overview has a state in two, and few of those near its beginning."""
+    recording, page = tmp_path / "long.json", tmp_path / "some.html"
+    events = [{"action": "alloc", "addr": 512 * i + 512, "size": 512, "stream": 0, "frames": []} for i in range(9000)]
+    recording.write_text(json.dumps({"segments": [], "device_traces": [events]}), encoding="utf-8")
+    run("view", recording, "--from", 101, "--to", 200, "-o", page, expect=0)
+    shown = opened(browser, page)
+    shown.wait("document.querySelector('#status-text').textContent.includes('peak of the events here')")
+    shown.press("6")
+    shown.wait("document.querySelector('#view').textContent.includes('some of the events only')")
+    assert "Born in a step" not in shown.ask("document.querySelector('#view').innerText")
+    shown.ask("(() => { document.getElementById('query').value = 'size>1KiB';"
+              " document.getElementById('find').requestSubmit(); })()")
+    shown.wait("document.getElementById('found').textContent.includes('in the events held')")
     finished(shown)
 
 

@@ -10,6 +10,7 @@ import { align, prepare } from './draw.js';
 import { inkOn, slotColour } from './colours.js';
 import { hatch } from './paint.js';
 import { eventName, shortened } from './text.js';
+import { isPart } from './span.js';
 
 const rowHeight = 20;
 const sets = [['cursor', 'live at the cursor'], ['peak', 'live at the peak'],
@@ -106,7 +107,8 @@ function draw(flame) {
     tree.total[0] ? amount(flame, tree.total[0]) + ' = 100 %' : 'none';
   drawCanvas(flame);
   canvas.setAttribute('aria-label', `Flame graph, ${all}`);
-  fill(total, all + (ctx.store.get().query ? ' of what the filter matches' : ''));
+  fill(total, all + (ctx.store.get().query ? ' of what the filter matches' : '') +
+    (flame.chosen.of === 'leaks' && isPart(ctx.cover()) ? ' at the last event held' : ''));
   drawCrumbs(flame);
 }
 

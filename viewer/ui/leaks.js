@@ -5,6 +5,7 @@ import { button, el, fill } from './dom.js';
 import { findingsOf, siteTerm } from './header.js';
 import { bytesColumn, createTable } from './table.js';
 import { words } from './text.js';
+import { isPart } from './span.js';
 
 /** One bar per step, as high as what is left of it. */
 function bars(list, ctx) {
@@ -28,6 +29,9 @@ function bars(list, ctx) {
 export function leaksOf(findings) {
   return findings.filter(({ id, evidence }) => id === 'leak' && evidence?.culprit);
 }
+
+const partly = 'This page holds some of the events only, so what is alive at the end is not known ' +
+  'to it: what grows is told by the report, and all else by `vramscope leaks FILE`.';
 
 function columnsOf(ctx) {
   return [
@@ -84,15 +88,17 @@ export function createLeaks(host, ctx) {
   const asker = createAsker(ctx);
 
   function show(got) {
-    const all = joined(got.rows, got.steps, findingsOf(ctx.head(), ctx.store.get()));
+    // Who is alive at the end is not among the events held.
+    const part = isPart(ctx.cover());
+    const all = joined(part ? [] : got.rows, got.steps, findingsOf(ctx.head(), ctx.store.get()));
     const grows = all.filter((row) => row.slope !== null);
     const stays = all.filter((row) => row.slope === null);
-    fill(lead, grows.length ? asFlame : got.steps.length < 2 ?
+    fill(lead, part ? partly : grows.length ? asFlame : got.steps.length < 2 ?
       'Fewer than two steps were found, so nothing can be said about growth.' :
       'Nothing grows from step to step.');
-    lead.hidden = grows.length > 0 && !ctx.cover().has.stacks;
+    lead.hidden = !part && grows.length > 0 && !ctx.cover().has.stacks;
     growing.hidden = grows.length === 0;
-    table.set(grows, grows.length ? { label: 'sum', total: grows.reduce((n, row) => n +
+    table.set(grows, grows.length && !part ? { label: 'sum', total: grows.reduce((n, row) => n +
       (row.total || 0), 0) } : null);
     expected.hidden = stays.length === 0;
     others.set(stays, stays.length ? { label: 'sum',

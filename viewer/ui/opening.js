@@ -4,6 +4,7 @@ import { closedReason, drawTabs, viewsOf } from './views.js';
 import { drawDevices, drawFiles, drawTrust, drawVerdicts, hasNoStart,
   isCut } from './header.js';
 import { firstState } from './store.js';
+import { isPart } from './span.js';
 import { noCover } from './context.js';
 import { slotsOf } from './colours.js';
 
@@ -97,6 +98,9 @@ function openFirst(ctx, cover) {
 /** All is known of a device whose picture is open: nothing moves. */
 function completeCover(ctx, cover) {
   const { now, store } = ctx;
+  // Of some events only the peak is known with all of them.
+  const guessed = firstState(limitsOf(now.cover)).at;
+  if (isPart(cover) && store.get().at === guessed) store.move({ at: firstState(limitsOf(cover)).at });
   now.cover = { ...now.cover, ...cover };
   store.setLimits(limitsOf(cover));
   if (!cover.has.stacks) store.move({ by: 'size' });

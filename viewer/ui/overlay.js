@@ -6,6 +6,7 @@ import { groupText, grouped, shortened } from './text.js';
 import { inkOn } from './colours.js';
 import { hatch } from './paint.js';
 import { runsOf } from './picture.js';
+import { isPart } from './span.js';
 
 const churnHeight = 24;
 const fieldWidth = 16;
@@ -131,7 +132,7 @@ function drawFlags({ g, ctx, plot, box, palette }) {
     if (at !== null) drawFlag(g, at, top, word, colour, palette, box);
   };
   for (const oom of ooms) flag(oom.state, 16, ooms.length < 9 ? 'OOM' : '', palette.problem);
-  if (peak) flag(peak.state, 4, 'peak ' + bytes(peak.bytes), palette.text);
+  if (peak) flag(peak.state, 4, `peak ${isPart(ctx.cover()) ? 'here ' : ''}${bytes(peak.bytes)}`, palette.text);
 }
 
 function drawAxes({ g, plot, box: b, y, state, palette, picture }) {

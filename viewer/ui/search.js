@@ -2,6 +2,7 @@
 import { bytes, count, share } from '../core/human.js';
 import { byId, fill } from './dom.js';
 import { noShare } from './text.js';
+import { isPart } from './span.js';
 
 const keyOf = { category: 'cat', site: 'site', owner: 'owner', module: 'module', phase: 'phase',
   pool: 'pool', stream: 'stream', birth: 'cat' };
@@ -15,13 +16,14 @@ export function termOf(by, name) {
 }
 
 /** What the engine says of a query: what matched, or what is wrong with it and where. */
-function tell(box, said, got, text) {
+function tell(box, said, got, text, cover) {
   box.setAttribute('aria-invalid', got.error ? 'true' : 'false');
   if (got.error) {
     fill(said, `At character ${got.at + 1}: ${got.error}.`);
     box.setSelectionRange(got.at, text.length);
   } else {
-    fill(said, `${count(got.count)} allocations, ${bytes(got.ever)} ever, ` +
+    fill(said, `${count(got.count)} allocations, ${bytes(got.ever)} ` +
+      `${isPart(cover) ? 'in the events held' : 'ever'}, ` +
       `${bytes(got.now)} at the cursor (` +
       (got.adjust < 0 ? noShare : share(got.share) + ' of requested') + ')');
   }
@@ -45,7 +47,7 @@ export function createSearch(ctx) {
     ctx.call('find', { text: query, state: at, by, after: step ? last : null, step: step ||
         1 }).then((got) => {
       if (!got || mine !== wanted) return;
-      tell(box, said, got, query);
+      tell(box, said, got, query, ctx.cover());
       if (step && got.visit) {
         last = got.visit.id;
         ctx.goTo(got.visit.born);

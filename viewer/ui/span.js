@@ -18,6 +18,12 @@ export function heldBy({ states, window }) {
   return window ?? [0, Math.max(1, states)];
 }
 
+/** Whether only some of the states can be shown. */
+export function isPart(cover) {
+  const [from, past] = heldBy(cover);
+  return past - from < cover.states;
+}
+
 /** An x range inside the recording, and no narrower than the least. */
 export function limitX(x, limits) {
   if (x.mode === 'time' && limits.time) {
