@@ -140,10 +140,14 @@ static void add_sums(struct assessment *a)
     if (f->count == 0)
         return;
     bytes_text(worst, f->worst_bytes);
+    char why[128] = "sizes are no multiples of what the allocator makes";
+    if (f->worst_bytes > 0)
+        snprintf(why, sizeof why, "their blocks, sizes or sums contradict each other by up to %s",
+                 worst);
     add_item(a, CODE_SUMS, *f, true, true,
-             "%llu of %u segments do not add up: their blocks, sizes or sums contradict each other "
-             "by up to %s, first in the segment at 0x%llx; the file was edited",
-             (ull)f->count, a->r->devices.segments[a->device], worst, (ull)f->first_address);
+             "%llu of %u segments do not add up: %s, first in the segment at 0x%llx; the file was "
+             "edited",
+             (ull)f->count, a->r->devices.segments[a->device], why, (ull)f->first_address);
 }
 
 static void add_negative_start(struct assessment *a)
