@@ -87,6 +87,20 @@ enum vrs_status moment_parse(str text, struct moment *ret, struct vrs_error *err
     return VRS_OK;
 }
 
+/* Says which device did, if one did. */
+static enum vrs_status tell_no_oom(const struct recording *r, uint32_t device,
+                                   struct vrs_error *err)
+{
+    for (uint32_t d = 0; d < r->devices.rows.len; d++)
+        for (uint32_t i = 0; i < r->devices.events[d]; i++)
+            if (r->events.action[r->devices.first_event[d] + i] == ACTION_OOM)
+                return vrs_fail(err, VRS_USAGE,
+                                "device %u ran out of memory at no recorded event, device %u did",
+                                r->devices.number[device], r->devices.number[d]);
+    return vrs_fail(err, VRS_USAGE, "device %u ran out of memory at no recorded event",
+                    r->devices.number[device]);
+}
+
 static enum vrs_status find_oom(const struct recording *r, uint32_t device, uint64_t nth,
                                 int64_t *ret, struct vrs_error *err)
 {
@@ -101,8 +115,7 @@ static enum vrs_status find_oom(const struct recording *r, uint32_t device, uint
             found = i;
     }
     if (found < 0 && seen == 0)
-        return vrs_fail(err, VRS_USAGE, "device %u ran out of memory at no recorded event",
-                        r->devices.number[device]);
+        return tell_no_oom(r, device, err);
     if (found < 0)
         return vrs_fail(
             err, VRS_USAGE, "device %u: out-of-memory events: %llu; there is no oom:%llu",
