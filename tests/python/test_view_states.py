@@ -563,6 +563,20 @@ def test_a_page_of_some_events_begins_at_its_peak_and_knows_no_end(browser, tmp_
     finished(shown)
 
 
+def test_of_several_devices_the_one_that_failed_is_opened(browser, tmp_path):
+    alloc = {"action": "alloc", "addr": 512, "size": 512, "stream": 0, "frames": []}
+    oom = {"action": "oom", "size": 512, "stream": 0, "device_free": 0, "frames": []}
+    recording, page = tmp_path / "two.json", tmp_path / "two.html"
+    recording.write_text(json.dumps({"segments": [], "device_traces": [[alloc], [alloc, oom]]}), encoding="utf-8")
+    run("view", recording, "-o", page, expect=0)
+    shown = opened(browser, page)
+    shown.wait("location.hash.includes('dev=1&')")
+    finished(shown)
+    shown = opened(browser, page, "#v=1&file=0&dev=0")
+    shown.wait("location.hash.includes('dev=0&')")
+    finished(shown)
+
+
 def test_a_page_of_the_start_alone_says_so(browser, tmp_path):
     page = tmp_path / "start.html"
     run("view", ROOT / "examples/oom.pickle", "--to", "start", "-o", page, expect=0)

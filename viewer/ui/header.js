@@ -30,7 +30,7 @@ export function drawFiles(head, state, choose, chooseAll) {
 }
 
 /** What the report says of a device: both have them in one order. */
-function toldOf(head, file, dev) {
+export function toldOf(head, file, dev) {
   const { report } = head.files[file];
   return (report && report.devices && report.devices[dev]) || {};
 }

@@ -18,6 +18,7 @@ import { pointer } from './pointer.js';
 import { setPrinting } from './print.js';
 import { setSplitters } from './splitters.js';
 import { status } from './status.js';
+import { toldOf } from './header.js';
 import { travel } from './travel.js';
 
 /** Makes functions of (ctx, …) methods of the context: `goTo(ctx, p)` is ctx.goTo(p). */
@@ -115,7 +116,7 @@ function listen(ctx) {
 
 /**
  * Starts the page.  `head`: the head JSON; `call(op, args)`: the engine; `link`: { write(state),
- * read(fragment) } of core/link.js, or null.
+ * read(fragment) } of core/link.js, or null.  Without a link it begins where a request failed.
  */
 export async function start(head, call, link) {
   byId('page').hidden = false;
@@ -129,7 +130,8 @@ export async function start(head, call, link) {
     bind(ctx, methods);
   }
   ctx.parts = createParts(ctx);
-  const { theme = null, file = 0, dev = 0, ...rest } = ctx.readLink() || {};
+  const { theme = null, file = 0, dev = 0, ...rest } = ctx.readLink() ||
+    { dev: Math.max(0, head.files[0].devices.findIndex((_, i) => toldOf(head, 0, i).oom_events)) };
   setSplitters(ctx.parts.overview.draw);
   listen(ctx);
   if (theme) store.move({ theme });
