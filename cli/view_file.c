@@ -73,7 +73,10 @@ static int write_named(const struct pages *p, const char *name, view_writer *wri
     enum vrs_status status = write(p, &sink, &err);
     int ended = EXIT_DONE;
     if (status != VRS_OK && output.error == 0) {
-        message_failure(p->path[0], &err);
+        if (p->count > 1 && status == VRS_USAGE)
+            message("%s", err.message);
+        else
+            message_failure(p->path[0], &err);
         ended = failure_exit(status);
     }
     int closed = output_close(&output, status == VRS_OK);

@@ -26,13 +26,20 @@ static size_t ending_of(const char *name, const char *const *endings, size_t cou
 
 int view_choose_format(struct view_settings *s)
 {
-    enum { SVG, PNG, HTML, HTM, ENDINGS };
+    static const char *const others[] = { ".jpg",  ".jpeg", ".gif", ".webp", ".bmp",
+                                          ".tiff", ".pdf",  ".eps", ".ps",   ".svgz" };
+    enum { SVG, PNG, HTML, HTM, ENDINGS, OTHERS = sizeof others / sizeof *others };
     static const char *const endings[] = { ".svg", ".png", ".html", ".htm" };
     static const char *const kinds[] = { "an SVG", "a PNG", "a page", "a page" };
     static const char *const remedies[] = { "say --svg", "say --png", "leave out the option",
                                             "leave out the option" };
     const char *name = s->common.output;
     size_t named = s->serve || output_is_stream(name) ? ENDINGS : ending_of(name, endings, ENDINGS);
+    if (named == ENDINGS && !s->serve && !output_is_stream(name) &&
+        ending_of(name, others, OTHERS) != OTHERS) {
+        message("-o %s: a picture is an SVG or a PNG; end the name in .svg or .png", name);
+        return EXIT_USAGE;
+    }
     if (named == ENDINGS || (s->svg && s->png))
         return EXIT_DONE;
     if (!view_is_picture(s)) {

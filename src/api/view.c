@@ -173,6 +173,18 @@ static enum vrs_status take_file(struct making *m, struct vrs_error *err)
     return VRS_OK;
 }
 
+/* The same; of several files a complaint says which. */
+static enum vrs_status take_named(struct making *m, struct vrs_error *err)
+{
+    struct vrs_error why;
+    enum vrs_status status = take_file(m, &why);
+    if (status == VRS_USAGE && m->recordings > 1)
+        return vrs_fail(err, status, "%s: %s", told_path(m, m->files).ptr, why.message);
+    if (status != VRS_OK && err != NULL)
+        *err = why;
+    return status;
+}
+
 /* All devices that hold memory, beside each other. */
 static enum vrs_status compare_all(struct making *m, struct vrs_error *err)
 {
@@ -208,7 +220,7 @@ static enum vrs_status take_all(struct making *m, struct vrs_error *err)
     if (m->file == NULL || m->report == NULL || m->row == NULL || !view_blocks_init(&m->blocks))
         return vrs_no_memory(err);
     for (uint32_t i = 0; i < m->recordings; i++)
-        TRY(take_file(m, err));
+        TRY(take_named(m, err));
     return compare_all(m, err);
 }
 

@@ -215,6 +215,29 @@ def test_events_of_a_page_that_make_no_sense():
     assert "nonsense" in run("view", "--from", "nonsense", EXAMPLES[0], "-o", "-", expect=2).err
 
 
+def test_of_several_files_a_complaint_says_which(tmp_path):
+    one = tmp_path / "one.json"
+    event = {"action": "alloc", "addr": 512, "size": 512, "stream": 0, "frames": []}
+    one.write_text(json.dumps({"segments": [], "device_traces": [[event]]}), encoding="utf-8")
+    wrong = run("view", "--from", 1, EXAMPLES[0], one, "-o", "-", expect=2)
+    assert "one.json: device 0 has events 0 to 0, not 1" in wrong.err and EXAMPLES[0].name not in wrong.err
+
+
+def test_pictures_of_other_kinds_are_refused(tmp_path):
+    for name in ("x.jpg", "x.PDF", "x.svgz"):
+        wrong = run("view", EXAMPLES[0], "-o", tmp_path / name, expect=2)
+        assert ".svg or .png" in wrong.err and not (tmp_path / name).exists()
+
+
+def test_the_device_that_failed_is_named(tmp_path):
+    oom = {"action": "oom", "size": 512, "stream": 0, "device_free": 0, "frames": []}
+    alloc = {"action": "alloc", "addr": 512, "size": 512, "stream": 0, "frames": []}
+    two = tmp_path / "two.json"
+    two.write_text(json.dumps({"segments": [], "device_traces": [[alloc], [alloc, oom]]}), encoding="utf-8")
+    wrong = run("view", "--from", "oom", two, "-o", "-", expect=2)
+    assert "device 0 ran out of memory at no recorded event, device 1 did" in wrong.err
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_some_events_of_random_recordings(tmp_path, seed):
     """Also of memory that no event explains, and of several devices."""
