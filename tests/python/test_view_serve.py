@@ -47,8 +47,9 @@ def test_without_the_library_all_else_works(tmp_path):
 
 
 def heed_interrupts():
-    """A job in the background of a shell ignores them, and so would what it starts."""
+    """A job in the background of a shell ignores them, one of nohup SIGHUP, and so would what it starts."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 class Server:
