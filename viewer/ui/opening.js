@@ -100,7 +100,9 @@ function completeCover(ctx, cover) {
   const { now, store } = ctx;
   // Of some events only the peak is known with all of them.
   const guessed = firstState(limitsOf(now.cover)).at;
-  if (isPart(cover) && store.get().at === guessed) store.move({ at: firstState(limitsOf(cover)).at });
+  if (isPart(cover) && store.get().at === guessed) {
+    store.move({ at: firstState(limitsOf(cover)).at });
+  }
   now.cover = { ...now.cover, ...cover };
   store.setLimits(limitsOf(cover));
   if (!cover.has.stacks) store.move({ by: 'size' });
@@ -110,8 +112,13 @@ function completeCover(ctx, cover) {
   now.view.update(store.get(), store.get());
 }
 
-/** Begins at the peak with the whole recording, but for what `given` says. */
-function showCover(ctx, cover, state, given) {
+function changesSince(before, state) {
+  return Object.fromEntries(Object.entries(state).filter(([key, one]) => one !== before[key]));
+}
+
+/** Begins at the peak with the whole recording, but for what `given` says, and what a person has
+ * `done` since it was shown before. */
+function showCover(ctx, cover, state, given, done) {
   const { now, store } = ctx;
   const head = ctx.head();
   now.cover = { cut: isCut(head, state), cutAt: head.files[state.file].cut_at_byte,
@@ -120,7 +127,7 @@ function showCover(ctx, cover, state, given) {
   const { x, at } = firstState(limitsOf(cover));
   store.move({ x, at, sel: null, range: null, marks: [], view: firstView(cover, state.view),
     ...(cover.complete !== false && !cover.has.stacks ? { by: 'size' } : {}),
-    ...(given ? ctx.fitting(given) : null) });
+    ...(given ? ctx.fitting(given) : null), ...done });
   if (cover.problem) ctx.failed(cover.problem);
   // At once: the next frame may come after the parser's next part of the page.
   ctx.parts.overview.redraw();
@@ -160,11 +167,13 @@ async function showDevice(ctx, state, given) {
   // A link says where to begin, which may need all of it.
   const plain = !given || Object.keys(given).length === 0;
   let opened = false;
+  let shown = null;
   for (const wait of plain ? [false, 'first', true] : [false, true]) {
     const cover = await ctx.call('cover', { wait });
     if (left()) return;
     if (opened) completeCover(ctx, cover);
-    else showCover(ctx, cover, state, given);
+    else showCover(ctx, cover, state, given, shown && changesSince(shown, ctx.store.get()));
+    shown = ctx.store.get();
     if (cover.complete !== false) break;
     opened = wait === 'first' && Boolean(cover.names && cover.peak) &&
       ctx.store.get().view !== 'state';

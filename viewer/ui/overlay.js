@@ -132,7 +132,8 @@ function drawFlags({ g, ctx, plot, box, palette }) {
     if (at !== null) drawFlag(g, at, top, word, colour, palette, box);
   };
   for (const oom of ooms) flag(oom.state, 16, ooms.length < 9 ? 'OOM' : '', palette.problem);
-  if (peak) flag(peak.state, 4, `peak ${isPart(ctx.cover()) ? 'here ' : ''}${bytes(peak.bytes)}`, palette.text);
+  const here = isPart(ctx.cover()) ? 'here ' : '';
+  if (peak) flag(peak.state, 4, `peak ${here}${bytes(peak.bytes)}`, palette.text);
 }
 
 function drawAxes({ g, plot, box: b, y, state, palette, picture }) {
