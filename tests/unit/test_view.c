@@ -155,15 +155,21 @@ static void page_is_whole(void *arg)
     assert_string_equal(page.at, arg);
 }
 
-static void every_allocation_may_fail(void **state)
+/* Of the recording and options that are set; `page` is then the page that nothing failed of. */
+static void each_allocation_fails(void)
 {
-    (void)state;
     static char whole[sizeof page.at];
-    text = recording_of_steps("train.py");
-    times = 1;
     assert_int_equal(write_page(NULL), VRS_OK);
     memcpy(whole, page.at, page.len + 1);
     fault_each(write_page, page_is_whole, whole);
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    text = recording_of_steps("train.py");
+    times = 1;
+    each_allocation_fails();
     assert_non_null(strstr(page.at, "<title>run.json"));
     assert_non_null(strstr(page.at, "\"schema\": \"vramscope.view/1\""));
 }
@@ -189,12 +195,9 @@ static void failures_tell_the_least_the_card_has(void **state)
 static void every_allocation_of_two_may_fail(void **state)
 {
     (void)state;
-    static char whole[sizeof page.at];
     text = recording_of_tensor("load", "");
     times = 2;
-    assert_int_equal(write_page(NULL), VRS_OK);
-    memcpy(whole, page.at, page.len + 1);
-    fault_each(write_page, page_is_whole, whole);
+    each_allocation_fails();
     assert_non_null(strstr(page.at, "\"keyless\""));
     assert_non_null(strstr(page.at, "\"skew_ratio\": 1.000000"));
 }
@@ -213,14 +216,11 @@ static void note(void *arg, const char *line)
 static void every_allocation_of_a_small_one_may_fail(void **state)
 {
     (void)state;
-    static char whole[sizeof page.at];
     struct vrs_view_options small = { .size = sizeof small, .most_bytes = 1, .note = note };
     text = recording_of_steps("train.py");
     times = 1;
     options = &small;
-    assert_int_equal(write_page(NULL), VRS_OK);
-    memcpy(whole, page.at, page.len + 1);
-    fault_each(write_page, page_is_whole, whole);
+    each_allocation_fails();
     options = NULL;
     assert_null(strstr(page.at, "\"left_out\": []"));
     assert_non_null(strstr(noted, "the page goes without "));
@@ -231,14 +231,11 @@ static void every_allocation_of_a_small_one_may_fail(void **state)
 static void every_allocation_of_some_events_may_fail(void **state)
 {
     (void)state;
-    static char whole[sizeof page.at];
     struct vrs_view_options some = { .size = sizeof some, .from = "3", .to = "9", .most_bytes = 1 };
     text = recording_of_steps("train.py");
     times = 1;
     options = &some;
-    assert_int_equal(write_page(NULL), VRS_OK);
-    memcpy(whole, page.at, page.len + 1);
-    fault_each(write_page, page_is_whole, whole);
+    each_allocation_fails();
     options = NULL;
     assert_non_null(strstr(page.at, "\"window\": { \"first\": 4, \"last\": 10,"));
 }
