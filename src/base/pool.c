@@ -38,11 +38,16 @@ static uint32_t processors(void)
     return count < 1 ? 1 : count > THREADS_MOST ? THREADS_MOST : (uint32_t)count;
 }
 
+uint32_t pool_threads(uint32_t threads)
+{
+    if (threads == 0)
+        return processors();
+    return threads > THREADS_MOST ? THREADS_MOST : threads;
+}
+
 void pool_run(uint32_t threads, const struct pool_work *work)
 {
-    uint32_t wanted = threads == 0 ? processors() : threads;
-    if (wanted > THREADS_MOST)
-        wanted = THREADS_MOST;
+    uint32_t wanted = pool_threads(threads);
     if (wanted > work->jobs)
         wanted = work->jobs;
     struct pool pool = { .work = work, .lock = PTHREAD_MUTEX_INITIALIZER };

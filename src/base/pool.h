@@ -1,4 +1,4 @@
-/* pool.h - all of the library's threading: independent jobs on a few threads at a time.
+/* pool.h - independent jobs on a few threads at a time.
  *
  * Jobs are handed out in order, one at a time, under a lock: they are files, devices or analyses,
  * so there are few of them and each is long.  Nobody spins, and nothing outlives the call. */
@@ -20,6 +20,9 @@ struct pool_work {
  * the caller's among them, and returns when all are done.  A thread that cannot be had is done
  * without. */
 void pool_run(uint32_t threads, const struct pool_work *work);
+
+/* The number of threads that `threads` asks for. */
+uint32_t pool_threads(uint32_t threads);
 
 /* What one thread at a time may have. */
 struct lock;
