@@ -184,7 +184,7 @@ enum vrs_status vrs_open_bytes(const void *bytes, size_t len, const char *name,
                                struct vrs_error *err)
 {
     const uint8_t *at = bytes;
-    struct memory_bytes memory = { at, len == 0 ? at : at + len };
+    struct memory_bytes memory = { .start = at, .end = len == 0 ? at : at + len };
     return open_source(source_of_memory(&memory), len, name, options, ret, err);
 }
 

@@ -36,6 +36,12 @@ static inline uint64_t load_le64(const uint8_t *p)
     return load_le32(p) | (uint64_t)load_le32(p + 4) << 32;
 }
 
+static inline void store_le32(uint8_t *p, uint32_t n)
+{
+    for (int i = 0; i < 4; i++)
+        p[i] = (uint8_t)(n >> (8 * i));
+}
+
 static inline uint64_t load_be64(const uint8_t *p)
 {
     uint64_t n = 0;

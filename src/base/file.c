@@ -39,8 +39,10 @@ enum vrs_status file_open(const char *path, struct file *ret, struct vrs_error *
     /* Files in /proc and the like say 0 and have content. */
     if (S_ISREG(st.st_mode) && st.st_size > 0) {
         off_t at = f.owned ? 0 : lseek(f.fd, 0, SEEK_CUR);
-        if (at >= 0)
+        if (at >= 0) {
             f.size_bytes = at < st.st_size ? (uint64_t)(st.st_size - at) : 0;
+            f.start = (uint64_t)at;
+        }
     }
     *ret = f;
     return VRS_OK;
@@ -62,5 +64,25 @@ enum vrs_status file_read(struct file *f, void *to, size_t len, size_t *ret, str
     if (got < 0)
         return fail_errno(err, "cannot be read", errno);
     *ret = (size_t)got;
+    return VRS_OK;
+}
+
+enum vrs_status file_read_at(const struct file *f, uint64_t offset, void *to, size_t len,
+                             size_t *ret, struct vrs_error *err)
+{
+    ssize_t got;
+    do
+        got = pread(f->fd, to, len, (off_t)(f->start + offset));
+    while (got < 0 && errno == EINTR);
+    if (got < 0)
+        return fail_errno(err, "cannot be read", errno);
+    *ret = (size_t)got;
+    return VRS_OK;
+}
+
+enum vrs_status file_skip(struct file *f, uint64_t len, struct vrs_error *err)
+{
+    if (lseek(f->fd, (off_t)len, SEEK_CUR) < 0)
+        return fail_errno(err, "cannot be read", errno);
     return VRS_OK;
 }

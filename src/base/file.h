@@ -15,6 +15,7 @@ struct file {
     int fd;
     bool owned;          /* standard input is not closed */
     uint64_t size_bytes; /* UINT64_MAX: not known */
+    uint64_t start;      /* where reading began, where the length is known */
 };
 
 /* Opens `path`; "-" is standard input.  Opening a named pipe waits for its writer.  A folder,
@@ -27,5 +28,11 @@ void file_close(struct file *f);
 /* 1 to `len` bytes into `to`, as many as one read gives; 0 is the end. */
 enum vrs_status file_read(struct file *f, void *to, size_t len, size_t *ret,
                           struct vrs_error *err) MUST_CHECK;
+
+/* Of a file whose length is known: the same from `offset` on, counted from where reading began,
+ * whatever is read elsewhere at that time; and going on with file_read `len` bytes further on. */
+enum vrs_status file_read_at(const struct file *f, uint64_t offset, void *to, size_t len,
+                             size_t *ret, struct vrs_error *err) MUST_CHECK;
+enum vrs_status file_skip(struct file *f, uint64_t len, struct vrs_error *err) MUST_CHECK;
 
 #endif

@@ -263,5 +263,5 @@ static enum vrs_status read_base64(void *self, uint8_t *to, size_t len, size_t *
 
 struct source source_of_html(struct html *h)
 {
-    return (struct source){ read_base64, h };
+    return (struct source){ .read = read_base64, .self = h };
 }

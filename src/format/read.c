@@ -331,7 +331,7 @@ enum vrs_status read_recordings(struct source input, const struct read_options *
     struct reading g = { .limits = options->limits != NULL ? options->limits : &default_limits,
                          .entries = &entries };
     struct window w;
-    TRY(window_init(&w, (struct source){ read_stored, &stored }, err));
+    TRY(window_init(&w, (struct source){ .read = read_stored, .self = &stored }, err));
 
     enum form form = detect_form(&w);
     enum vrs_status status;

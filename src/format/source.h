@@ -10,7 +10,8 @@
 struct source source_of_file(struct file *file);
 
 struct memory_bytes {
-    const uint8_t *at, *end;
+    const uint8_t *start, *end;
+    uint64_t read; /* of them */
 };
 
 struct source source_of_memory(struct memory_bytes *bytes);

@@ -80,5 +80,5 @@ static enum vrs_status read_unpacked(void *self, uint8_t *to, size_t len, size_t
 
 struct source source_of_unpack(struct unpack *u)
 {
-    return (struct source){ read_unpacked, u };
+    return (struct source){ .read = read_unpacked, .self = u };
 }

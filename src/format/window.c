@@ -56,6 +56,21 @@ bool window_fill(struct window *w, size_t len)
     return (size_t)(w->end - w->at) >= len;
 }
 
+enum vrs_status window_jump(struct window *w, uint64_t offset, struct vrs_error *err)
+{
+    assert(offset >= window_offset(w));
+    uint64_t further = offset - window_offset(w), here = (uint64_t)(w->end - w->at);
+    if (further <= here) {
+        w->at += further;
+        return VRS_OK;
+    }
+    TRY(w->source.skip(w->source.self, further - here, err));
+    w->base = offset;
+    w->at = w->end = w->buffer;
+    memset(w->buffer, 0, PAD_BYTES);
+    return VRS_OK;
+}
+
 enum vrs_status window_status(const struct window *w, struct vrs_error *err)
 {
     if (w->failed != VRS_OK && err != NULL)

@@ -15,11 +15,17 @@
 enum { WINDOW_BYTES = 1 << 18 };
 
 /* Where bytes come from: a file, memory, a stream, or an unpacker over another source.
- * `read` puts 1 to `len` bytes at `to` and their number into `*ret`; 0 is the end. */
+ * `read` puts 1 to `len` bytes at `to` and their number into `*ret`; 0 is the end.
+ *
+ * Two more where bytes can be had in any order, else NULL: `read_at` does the same from an offset
+ * on, on any thread at any time, and `skip` goes on `len` bytes further on. */
 struct source {
     enum vrs_status (*read)(void *self, uint8_t *to, size_t len, size_t *ret,
                             struct vrs_error *err);
     void *self;
+    enum vrs_status (*read_at)(void *self, uint64_t offset, uint8_t *to, size_t len, size_t *ret,
+                               struct vrs_error *err);
+    enum vrs_status (*skip)(void *self, uint64_t len, struct vrs_error *err);
 };
 
 struct window {
@@ -46,6 +52,9 @@ static inline bool window_need(struct window *w, size_t len)
 {
     return (size_t)(w->end - w->at) >= len || window_fill(w, len);
 }
+
+/* Goes on at `offset`, which is no earlier than where it is; of a source that can skip. */
+enum vrs_status window_jump(struct window *w, uint64_t offset, struct vrs_error *err) MUST_CHECK;
 
 static inline uint64_t window_offset(const struct window *w)
 {

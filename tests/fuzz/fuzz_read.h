@@ -40,7 +40,7 @@ static inline void fuzz_read(const uint8_t *data, size_t size)
         .unpacked_bytes = 1 << 24,
         .frames = 100,
     };
-    struct memory_bytes bytes = { data, data + size };
+    struct memory_bytes bytes = { .start = data, .end = data + size };
     const struct read_options options = { .limits = &limits, .size_bytes = size };
     struct vrs_error err = { .message = "" };
     struct entries entries;

@@ -115,7 +115,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         .unpacked_bytes = 1 << 22,
         .frames = 100,
     };
-    struct memory_bytes bytes = { data, data + size };
+    struct memory_bytes bytes = { .start = data, .end = data + size };
     const struct read_options options = { .limits = &limits, .size_bytes = size };
     struct vrs_error err = { .message = "" };
     struct entries entries;

@@ -35,7 +35,7 @@ static inline enum vrs_status dribble_read(void *self, uint8_t *to, size_t len, 
 
 static inline struct source dribble_source(struct dribble *d)
 {
-    return (struct source){ dribble_read, d };
+    return (struct source){ .read = dribble_read, .self = d };
 }
 
 #endif

@@ -88,8 +88,8 @@ static struct recording *read_back(struct source source, struct entries *entries
 static void check(const struct recording *r)
 {
     struct buf first = written(r);
-    struct memory_bytes bytes = { (const uint8_t *)first.at,
-                                  (const uint8_t *)first.at + first.len };
+    struct memory_bytes bytes = { .start = (const uint8_t *)first.at,
+                                  .end = (const uint8_t *)first.at + first.len };
     struct entries entries;
     struct recording *again = read_back(source_of_memory(&bytes), &entries);
     assert_non_null(again);
