@@ -62,8 +62,8 @@ struct vrs_open_options {
     bool (*progress)(void *arg, uint64_t done_bytes, uint64_t total_bytes);
     void *progress_arg;
     enum vrs_replay_when replay;
-    /* That one question about a recording may use, this one among them; 0: one for each processor.
-     * Jobs of vrs_parallel set 1, or each of them starts more. */
+    /* That reading and one question about a recording may use, this one among them; 0: one for each
+     * processor.  Jobs of vrs_parallel set 1, or each of them starts more. */
     uint32_t threads;
 };
 

@@ -13,7 +13,12 @@
 #include "model/verify.h"
 #endif
 
-enum { ARENA_BYTES_MAX = 1 << 28 };
+enum {
+    ARENA_BYTES_MAX = 1 << 28,
+    AHEAD_FILE_BYTES = 4 << 20, /* smaller files are not read ahead in */
+    AHEAD_STRETCHES = 32,       /* so many, or more, each of at most … */
+    AHEAD_BYTES_MAX = 2 << 20
+};
 
 struct vrs_file {
     struct arena arena; /* this struct too */
@@ -134,6 +139,18 @@ static enum vrs_status finish_entries(struct vrs_file *f, const char *path,
     return VRS_OK;
 }
 
+/* Reading ahead pays for its thread where there is something to read. */
+static struct ahead_options ahead_for(uint64_t size_bytes, uint32_t threads)
+{
+    if (size_bytes == UNKNOWN_U64 || size_bytes < AHEAD_FILE_BYTES || pool_threads(threads) == 1)
+        return (struct ahead_options){ .stretch_bytes = 0 };
+    uint64_t bytes = size_bytes / AHEAD_STRETCHES;
+    return (struct ahead_options){
+        .stretch_bytes = bytes < AHEAD_BYTES_MAX ? (uint32_t)bytes : AHEAD_BYTES_MAX,
+        .own_thread = true,
+    };
+}
+
 static enum vrs_status open_source(struct source source, uint64_t size_bytes, const char *path,
                                    const struct vrs_open_options *options, struct vrs_file **ret,
                                    struct vrs_error *err)
@@ -147,6 +164,7 @@ static enum vrs_status open_source(struct source source, uint64_t size_bytes, co
         .size_bytes = size_bytes,
         .progress = o.progress,
         .progress_arg = o.progress_arg,
+        .ahead = ahead_for(size_bytes, o.threads),
     };
     struct arena arena;
     arena_init(&arena, ARENA_BYTES_MAX);

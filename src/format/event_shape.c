@@ -3,6 +3,25 @@
 
 #include <string.h>
 
+bool number_learn(const uint8_t *at, struct number_form *ret)
+{
+    static const uint8_t bytes[] = { [OP_BININT] = 4, [OP_BININT1] = 1, [OP_BININT2] = 2 };
+    bool is_long = *at == OP_LONG1;
+    uint8_t argument = is_long ? 2 : 1;
+    uint8_t width = is_long ? at[1] : *at < sizeof bytes ? bytes[*at] : 0;
+    if (width == 0 || width > 8)
+        return false;
+    *ret = (struct number_form){
+        .op = is_long ? load_le16(at) : *at,
+        .mask = is_long ? 0xffff : 0xff,
+        .argument = argument,
+        .len = (uint8_t)(argument + width),
+        .unused = (uint8_t)(64 - 8 * width),
+        .is_signed = is_long || *at == OP_BININT,
+    };
+    return true;
+}
+
 struct piece piece_of(const uint8_t *at, size_t len)
 {
     uint8_t bytes[PIECE_BYTES] = { 0 }, mask[PIECE_BYTES] = { 0 };

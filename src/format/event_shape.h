@@ -9,14 +9,25 @@
 
 #include "base/bytes.h"
 #include "format/builder.h"
+#include "format/pickle_ops.h"
 
 enum {
     PIECE_WORDS = 10, /* of eight bytes */
     PIECE_BYTES = PIECE_WORDS * 8,
     PIECE_PUTS = 2,
     PIECE_SLOTS = 3,
-    SHAPE_PIECES = 12
+    SHAPE_PIECES = 12,
+    PUTS_MAX = 8, /* memo writes of one event */
+    OWN_PUT = 0,  /* stands for the event's own handle, until its row is known */
+    SHAPES = 16,
+    LABELS = 3,
+    ARGUMENT_BYTES = 16, /* no opcode with its fixed argument is longer */
+    /* All pieces of a shape with their numbers; asked for once, not for each piece. */
+    SHAPE_BYTES = SHAPE_PIECES * (PIECE_BYTES + ARGUMENT_BYTES)
 };
+
+/* More bytes than this are no size. */
+#define EVENT_SIZE_MAX ((uint64_t)1 << 62)
 
 /* What stands behind the bytes of a piece. */
 enum piece_end {
@@ -67,12 +78,43 @@ struct shape {
     uint32_t next; /* the shape of the event that followed last time */
 };
 
+/* A label that was written out, with its memo write; most often the same stands there again. */
+struct label {
+    struct piece piece;
+    uint32_t string; /* string_id; 0: none yet */
+};
+
+static inline bool is_label(enum piece_end end)
+{
+    return end >= END_COMPILE_CONTEXT && end <= END_INTERNAL_METADATA;
+}
+
+/* The place of a label among LABELS. */
+static inline uint32_t label_place(enum piece_end end)
+{
+    return (uint32_t)end - END_COMPILE_CONTEXT;
+}
+
+/* All that is known of how events look. */
+struct shapes {
+    struct shape shape[SHAPES];
+    uint32_t used;
+    uint32_t replace; /* the next to give way when all are */
+    uint32_t last;    /* the newest event's */
+};
+
 static inline bool piece_stands(const struct piece *p, const uint8_t *at)
 {
     for (uint32_t i = 0; i < p->words; i++)
         if ((load_le64(at + (size_t)i * 8) & p->mask[i]) != p->bytes[i])
             return false;
     return true;
+}
+
+/* Only in a list can an event be known to be at its end: its next item or its end stands here. */
+static inline bool ends_event(const uint8_t *at)
+{
+    return *at == OP_EMPTY_DICT || *at == OP_APPENDS;
 }
 
 /* The number whose eight bytes are `bytes`; `*ret_negative` where it is two's complement. */
@@ -82,6 +124,23 @@ static inline uint64_t number_value(uint64_t bytes, uint8_t unused, bool is_sign
     uint64_t high = bytes << unused;
     *ret_negative = is_signed & high >> 63;
     return *ret_negative ? ~(~high >> unused) : high >> unused;
+}
+
+/* The form of the whole number that stands here; false where none does. */
+bool number_learn(const uint8_t *at, struct number_form *ret);
+
+/* Takes the whole number of up to 64 bits at `*at`, most often in this form, and goes behind it;
+ * false where none stands there. */
+static inline bool number_take(const uint8_t **at, struct number_form *form, uint64_t *ret,
+                               bool *ret_negative)
+{
+    const uint8_t *here = *at;
+    if ((load_le16(here) & form->mask) != form->op && !number_learn(here, form))
+        return false;
+    *ret =
+        number_value(load_le64(here + form->argument), form->unused, form->is_signed, ret_negative);
+    *at = here + form->len;
+    return true;
 }
 
 /* A piece of at most PIECE_BYTES bytes, with nothing behind it. */

@@ -17,7 +17,6 @@
 #include "base/number.h"
 #include "base/utf8.h"
 #include "format/builder.h"
-#include "format/pickle_fast.h"
 #include "format/pickle_ops.h"
 
 enum { LINE_MAX_BYTES = 64 * 1024 };
@@ -26,6 +25,7 @@ struct pickle {
     struct window *w;
     struct builder b;
     struct fast fast;
+    struct ahead ahead;
     struct buf text; /* a string longer than the window, or a line */
 };
 
@@ -382,6 +382,16 @@ static enum vrs_status step(struct pickle *p, unsigned op, enum step *ret, struc
     return refuse(p, op, err);
 }
 
+/* Where the reader has to stop for what was read ahead: a place in the window, or its end. */
+static const uint8_t *place_due(const struct pickle *p)
+{
+    const struct window *w = p->w;
+    uint64_t here = window_offset(w), due = p->ahead.due;
+    if (due <= here)
+        return w->at;
+    return due - here < (uint64_t)(w->end - w->at) ? w->at + (due - here) : w->end;
+}
+
 /* What stands here and can be read at once, as far as the window shows enough. */
 static void read_fast(struct pickle *p)
 {
@@ -389,7 +399,7 @@ static void read_fast(struct pickle *p)
     if (!window_need(w, FAST_BYTES))
         return;
     if (*w->at == OP_EMPTY_DICT)
-        w->at = fast_events(&p->fast, &p->b, w->at, w->end);
+        w->at = fast_events(&p->fast, &p->b, w->at, w->end, place_due(p));
     if (*w->at == OP_MARK) {
         const uint8_t *behind = fast_frames(&p->fast, &p->b, w->at + 1, w->end);
         w->at = behind == NULL ? w->at : behind;
@@ -400,6 +410,10 @@ static enum vrs_status read_ops(struct pickle *p, enum step *ret, struct vrs_err
 {
     for (*ret = STEP_ON; *ret == STEP_ON;) {
         read_fast(p);
+        if (window_offset(p->w) >= p->ahead.due) {
+            TRY(ahead_arrive(&p->ahead, &p->fast, &p->b, p->w, err));
+            continue;
+        }
         p->b.offset = window_offset(p->w);
         if (!window_need(p->w, 1))
             *ret = STEP_CUT;
@@ -447,7 +461,8 @@ static enum vrs_status read_all(struct pickle *p, struct vrs_error *err)
     return build_cut(&p->b, err);
 }
 
-enum vrs_status read_pickle(struct window *w, const struct limits *limits, uint64_t *finished,
+enum vrs_status read_pickle(struct window *w, const struct limits *limits,
+                            const struct ahead_options *ahead, uint64_t *finished,
                             struct recording *r, struct vrs_error *err)
 {
     struct pickle p = { .w = w };
@@ -455,9 +470,11 @@ enum vrs_status read_pickle(struct window *w, const struct limits *limits, uint6
     enum vrs_status status = builder_init(&p.b, r, limits, finished, err);
     buf_init(&p.text, limits->string_bytes);
     fast_init(&p.fast);
+    ahead_init(&p.ahead, ahead, w);
     if (status == VRS_OK)
         status = read_all(&p, err);
     buf_free(&p.text);
+    ahead_free(&p.ahead);
     fast_free(&p.fast);
     builder_free(&p.b);
     return status;

@@ -2,6 +2,7 @@
 #ifndef VRS_FORMAT_PICKLE_H
 #define VRS_FORMAT_PICKLE_H
 
+#include "format/ahead.h"
 #include "format/limits.h"
 #include "format/window.h"
 #include "model/recording.h"
@@ -10,7 +11,8 @@
  * window behind its STOP.  Opcodes that could name or call code are refused with their offset.
  * Input that ends early gives its finished records and origin.complete = false.  `*finished` is
  * counted up with each record. */
-enum vrs_status read_pickle(struct window *w, const struct limits *limits, uint64_t *finished,
+enum vrs_status read_pickle(struct window *w, const struct limits *limits,
+                            const struct ahead_options *ahead, uint64_t *finished,
                             struct recording *r, struct vrs_error *err) MUST_CHECK;
 
 #endif

@@ -8,17 +8,9 @@
 #include "format/build.h"
 #include "format/pickle_ops.h"
 
-enum {
-    ARGUMENT_BYTES = 16, /* no opcode with its fixed argument is longer */
-    PUTS_MAX = 8,        /* memo writes of one event */
-    OWN_PUT = 0,         /* stands for the event's own handle, until its row is known */
-    /* All pieces of a shape with their numbers; asked for once, not for each piece. */
-    SHAPE_BYTES = SHAPE_PIECES * (PIECE_BYTES + ARGUMENT_BYTES)
-};
-
 void fast_init(struct fast *f)
 {
-    *f = (struct fast){ .shapes = 0 };
+    *f = (struct fast){ .known.used = 0 };
     run_cache_init(&f->runs);
 }
 
@@ -51,37 +43,11 @@ static inline bool add_put(struct reading *e, uint32_t handle)
     return true;
 }
 
-/* The form of the whole number that stands here; false where none does. */
-static bool learn_form(const uint8_t *at, struct number_form *ret)
-{
-    static const uint8_t bytes[] = { [OP_BININT] = 4, [OP_BININT1] = 1, [OP_BININT2] = 2 };
-    bool is_long = *at == OP_LONG1;
-    uint8_t argument = is_long ? 2 : 1;
-    uint8_t width = is_long ? at[1] : *at < sizeof bytes ? bytes[*at] : 0;
-    if (width == 0 || width > 8)
-        return false;
-    *ret = (struct number_form){
-        .op = is_long ? load_le16(at) : *at,
-        .mask = is_long ? 0xffff : 0xff,
-        .argument = argument,
-        .len = (uint8_t)(argument + width),
-        .unused = (uint8_t)(64 - 8 * width),
-        .is_signed = is_long || *at == OP_BININT,
-    };
-    return true;
-}
-
 /* A whole number of up to 64 bits, most often in this form; false where none stands here. */
 static inline bool take_number(struct reading *e, struct number_form *form, uint64_t *ret,
                                bool *ret_negative)
 {
-    const uint8_t *at = e->at;
-    if ((load_le16(at) & form->mask) != form->op && !learn_form(at, form))
-        return false;
-    *ret =
-        number_value(load_le64(at + form->argument), form->unused, form->is_signed, ret_negative);
-    e->at = at + form->len;
-    return true;
+    return number_take(&e->at, form, ret, ret_negative);
 }
 
 /* The memo entry that the get here names, or an unset one where none stands here. */
@@ -153,7 +119,7 @@ static inline bool take_size(struct reading *e, struct number_form *form)
 {
     bool negative;
     return take_number(e, form, &e->event.size, &negative) && !negative &&
-           e->event.size <= (uint64_t)1 << 62;
+           e->event.size <= EVENT_SIZE_MAX;
 }
 
 static inline bool set_stream(struct reading *e, uint64_t handle)
@@ -245,12 +211,6 @@ static inline bool take_end(struct reading *e, enum piece_end end, struct number
         break;
     }
     return true;
-}
-
-/* Only in a list can the event be known to be at its end: its next item or its end stands here. */
-static bool ends_event(const uint8_t *at)
-{
-    return *at == OP_EMPTY_DICT || *at == OP_APPENDS;
 }
 
 /* Leaves the event's row on the operand stack. */
@@ -355,15 +315,15 @@ static const uint8_t *match_event(struct fast *f, struct builder *b, struct shap
 static const uint8_t *match_any(struct fast *f, struct builder *b, const uint8_t *at,
                                 const uint8_t *end)
 {
-    uint32_t guess = f->shape[f->last].next;
-    for (uint32_t tried = 0, i = guess; tried <= f->shapes; i = tried++) {
-        if (i >= f->shapes || (tried > 0 && i == guess))
+    uint32_t guess = f->known.shape[f->known.last].next;
+    for (uint32_t tried = 0, i = guess; tried <= f->known.used; i = tried++) {
+        if (i >= f->known.used || (tried > 0 && i == guess))
             continue;
-        const uint8_t *behind = match_event(f, b, &f->shape[i], at, end);
+        const uint8_t *behind = match_event(f, b, &f->known.shape[i], at, end);
         if (behind == NULL)
             continue;
-        f->shape[f->last].next = i;
-        f->last = i;
+        f->known.shape[f->known.last].next = i;
+        f->known.last = i;
         return behind;
     }
     return NULL;
@@ -569,22 +529,23 @@ static const uint8_t *learn_event(struct fast *f, struct builder *b, const uint8
     if (!learn_pieces(&l) || !keep_event(&l.e))
         return NULL;
     if (l.learnable) {
-        uint32_t place = f->shapes < SHAPES ? f->shapes++ : f->replace++ % SHAPES;
+        uint32_t place = f->known.used < SHAPES ? f->known.used++ : f->known.replace++ % SHAPES;
         l.shape.action = l.e.event.action;
         l.shape.context = l.e.context;
-        f->shape[f->last].next = place;
-        f->shape[place] = l.shape;
-        f->last = place;
+        f->known.shape[f->known.last].next = place;
+        f->known.shape[place] = l.shape;
+        f->known.last = place;
     }
     return l.e.at;
 }
 
-const uint8_t *fast_events(struct fast *f, struct builder *b, const uint8_t *at, const uint8_t *end)
+const uint8_t *fast_events(struct fast *f, struct builder *b, const uint8_t *at, const uint8_t *end,
+                           const uint8_t *stop)
 {
     /* Entries beyond those written would be at other places than `memo_puts` says. */
     if (b->memo.len != b->memo_puts)
         return at;
-    while (end - at >= SHAPE_BYTES && *at == OP_EMPTY_DICT) {
+    while (at < stop && end - at >= SHAPE_BYTES && *at == OP_EMPTY_DICT) {
         if (!vec_reserve(&b->memo, PUTS_MAX) || !vec_reserve(&b->stack, 1))
             break;
         const uint8_t *behind = match_any(f, b, at, end);
@@ -595,6 +556,155 @@ const uint8_t *fast_events(struct fast *f, struct builder *b, const uint8_t *at,
         at = behind;
     }
     return at;
+}
+
+/* What all events of a shape that was scouted have in common. */
+struct common {
+    const struct shape *shape;
+    uint8_t puts;
+    uint32_t put[PUTS_MAX]; /* LIST_PUT, LABEL_PUT + its place, or a handle */
+};
+
+/* Stand for handles that differ from event to event; no handle of a shape is an open one. */
+enum { LIST_PUT = TAG_OPEN << 28, LABEL_PUT };
+
+static bool add_common_put(struct common *c, uint32_t handle)
+{
+    if (c->puts == PUTS_MAX)
+        return false;
+    c->put[c->puts++] = handle;
+    return true;
+}
+
+static bool common_make(const struct shape *shape, struct common *ret)
+{
+    *ret = (struct common){ .shape = shape };
+    for (uint32_t i = 0; i < shape->pieces; i++) {
+        const struct piece *p = &shape->piece[i];
+        enum piece_end end = (enum piece_end)p->end;
+        for (uint32_t k = 0; k < p->puts; k++)
+            if (!add_common_put(ret, p->put[k]))
+                return false;
+        if (end == END_STACK && !add_common_put(ret, LIST_PUT))
+            return false;
+        if (is_label(end) && !add_common_put(ret, LABEL_PUT + label_place(end)))
+            return false;
+    }
+    return true;
+}
+
+/* The stack of a run by its number; one that is new is the next of the stretch. */
+static bool scouted_run(struct builder *b, struct scouted *s, uint32_t number, uint32_t *ret)
+{
+    if (number == s->stacks.len) {
+        uint32_t stack;
+        if (!run_decode(b, s->run, s->runs_end, &stack, &s->run) || !vec_push(&s->stacks, stack))
+            return false;
+        s->run++;
+    }
+    *ret = s->stacks.at[number];
+    return true;
+}
+
+static bool scouted_stack(struct reading *e, struct scouted *s, const struct scouted_event *from)
+{
+    struct builder *b = e->b;
+    if (from->stack_is == SCOUTED_RUN)
+        return scouted_run(b, s, from->stack, &e->event.stack);
+    uint32_t handle = memo_handle(TAG_STACK, 0);
+    if (from->stack_is == SCOUTED_GET)
+        handle = from->stack < b->memo.len ? b->memo.at[from->stack] : 0;
+    e->event.stack = handle_row(handle);
+    return handle_tag(handle) == TAG_STACK;
+}
+
+/* The string of a label by its number, as with runs. */
+static bool scouted_label(struct builder *b, struct scouted *s, uint32_t number, uint32_t *ret)
+{
+    if (number == s->strings.len) {
+        string_id id;
+        str text = { (const char *)s->label + 4, load_le32(s->label) };
+        if (build_intern(b, text, &id, NULL) != VRS_OK || !vec_push(&s->strings, id.n))
+            return false;
+        s->label += 4 + text.len;
+    }
+    *ret = s->strings.at[number];
+    return true;
+}
+
+static bool set_label(struct reading *e, struct scouted *s, const struct scouted_event *from,
+                      uint32_t place)
+{
+    string_id *to[LABELS] = { &e->context.compile_context, &e->context.user_metadata,
+                              &e->context.internal_metadata };
+    uint32_t string;
+    if (!scouted_label(e->b, s, from->label[place], &string))
+        return false;
+    to[place]->n = place == 0 && string == WORD_N_A ? 0 : string;
+    return add_put(e, memo_handle(TAG_STRING, string));
+}
+
+static bool take_scouted(struct fast *f, struct builder *b, struct scouted *s,
+                         const struct scouted_event *from, const struct common *common)
+{
+    if (!vec_reserve(&b->memo, PUTS_MAX) || !vec_reserve(&b->stack, 1))
+        return false;
+    struct reading e;
+    begin(&e, f, b, NULL, NULL);
+    e.context = common->shape->context;
+    e.event.action = common->shape->action;
+    e.event.address = from->address;
+    e.event.size = from->size;
+    e.event.time_us = from->time_us;
+    if (!set_stream(&e, from->stream) || !scouted_stack(&e, s, from))
+        return false;
+    for (uint32_t i = 0; i < common->puts; i++) {
+        uint32_t put = common->put[i];
+        bool taken = true;
+        if (put == LIST_PUT)
+            taken =
+                from->stack_is == SCOUTED_GET || add_put(&e, memo_handle(TAG_STACK, e.event.stack));
+        else if (handle_tag(put) == TAG_OPEN)
+            taken = set_label(&e, s, from, put - LABEL_PUT);
+        else
+            add_put(&e, put);
+        if (!taken)
+            return false;
+    }
+    return keep_event(&e);
+}
+
+static enum vrs_status take_batch(struct builder *b, uint64_t offset, struct vrs_error *err)
+{
+    b->offset = offset;
+    TRY(build_appends(b, err));
+    b->offset++;
+    return build_mark(b, err);
+}
+
+enum vrs_status fast_scouted(struct fast *f, struct builder *b, const struct stretch *t,
+                             struct scouted *scouted, uint64_t *ret_end, struct vrs_error *err)
+{
+    struct common common[SHAPES];
+    *ret_end = t->begin;
+    if (b->memo.len != b->memo_puts)
+        return VRS_OK;
+    for (uint32_t i = 0; i < t->known.used; i++)
+        if (!common_make(&t->known.shape[i], &common[i]))
+            return VRS_OK;
+    scouted->run = t->runs.at;
+    scouted->runs_end = t->runs.at + t->runs.len + RUN_PAD_BYTES;
+    scouted->label = t->labels.at;
+    for (uint32_t i = 0; i < t->events.len; i++) {
+        const struct scouted_event *from = &t->events.at[i];
+        *ret_end = t->begin + from->offset;
+        if (from->stack_is == SCOUTED_BATCH)
+            TRY(take_batch(b, *ret_end, err));
+        else if (!take_scouted(f, b, scouted, from, &common[from->shape]))
+            return VRS_OK;
+    }
+    *ret_end = t->end;
+    return VRS_OK;
 }
 
 const uint8_t *fast_frames(struct fast *f, struct builder *b, const uint8_t *at, const uint8_t *end)

@@ -10,21 +10,11 @@
 
 #include "format/event_shape.h"
 #include "format/run_cache.h"
-
-enum { SHAPES = 16, LABELS = 3 };
-
-/* A label that was written out, with its memo write; most often the same stands there again. */
-struct label {
-    struct piece piece;
-    uint32_t string; /* string_id; 0: none yet */
-};
+#include "format/scout.h"
 
 struct fast {
     struct run_cache runs;
-    struct shape shape[SHAPES];
-    uint32_t shapes;  /* of them in use */
-    uint32_t replace; /* the next to give way when all are */
-    uint32_t last;    /* the newest event's */
+    struct shapes known;
     struct label label[LABELS];
 };
 
@@ -34,11 +24,25 @@ enum { FAST_BYTES = 8192 };
 void fast_init(struct fast *f);
 void fast_free(struct fast *f);
 
-/* Reads events that stand one behind the other at `at`, an EMPTY_DICT; returns where the first
- * one it could not take begins (`at` itself: none was taken).  What fails here (memory, limits)
- * fails again in the ordinary reader, which words it. */
-const uint8_t *fast_events(struct fast *f, struct builder *b, const uint8_t *at,
-                           const uint8_t *end);
+/* Reads events that stand one behind the other at `at`, an EMPTY_DICT, up to the first that begins
+ * at `stop` or behind it; returns where that one, or the first that it could not take, begins (`at`
+ * itself: none was taken).  What fails here (memory, limits) fails again in the ordinary reader,
+ * which words it. */
+const uint8_t *fast_events(struct fast *f, struct builder *b, const uint8_t *at, const uint8_t *end,
+                           const uint8_t *stop);
+
+/* What the numbers stand for that a scout gave to runs and labels. */
+struct scouted {
+    VEC(uint32_t) stacks, strings;
+    /* Bytes of those that are not among them yet. */
+    const uint8_t *run, *runs_end, *label;
+};
+
+/* Takes over the events of a stretch whose first byte the reader has come to; `*ret_end` is where
+ * it has to go on.  Where that is not the stretch's end, the numbers in later ones mean nothing. */
+enum vrs_status fast_scouted(struct fast *f, struct builder *b, const struct stretch *t,
+                             struct scouted *scouted, uint64_t *ret_end,
+                             struct vrs_error *err) MUST_CHECK;
 
 /* The list of known frames whose items begin at `at`, behind its MARK; the list itself, still
  * empty, is the newest value of `b` and becomes a stack.  Returns the place behind its APPENDS, or

@@ -25,13 +25,9 @@ struct stored {
     uint64_t done_bytes, next_report;
 };
 
-static enum vrs_status read_stored(void *self, uint8_t *to, size_t len, size_t *ret,
-                                   struct vrs_error *err)
+static enum vrs_status report_progress(struct stored *s, struct vrs_error *err)
 {
-    struct stored *s = self;
     const struct read_options *o = s->options;
-    TRY(s->input.read(s->input.self, to, len, ret, err));
-    s->done_bytes += *ret;
     if (o->progress == NULL || s->done_bytes < s->next_report)
         return VRS_OK;
     s->next_report = s->done_bytes + PROGRESS_BYTES;
@@ -40,9 +36,42 @@ static enum vrs_status read_stored(void *self, uint8_t *to, size_t len, size_t *
     return VRS_OK;
 }
 
+static enum vrs_status read_stored(void *self, uint8_t *to, size_t len, size_t *ret,
+                                   struct vrs_error *err)
+{
+    struct stored *s = self;
+    TRY(s->input.read(s->input.self, to, len, ret, err));
+    s->done_bytes += *ret;
+    return report_progress(s, err);
+}
+
+static enum vrs_status read_stored_at(void *self, uint64_t offset, uint8_t *to, size_t len,
+                                      size_t *ret, struct vrs_error *err)
+{
+    const struct stored *s = self;
+    return s->input.read_at(s->input.self, offset, to, len, ret, err);
+}
+
+/* Bytes that were read ahead are done too. */
+static enum vrs_status skip_stored(void *self, uint64_t len, struct vrs_error *err)
+{
+    struct stored *s = self;
+    TRY(s->input.skip(s->input.self, len, err));
+    s->done_bytes += len;
+    return report_progress(s, err);
+}
+
+static struct source source_of_stored(struct stored *s)
+{
+    if (s->input.read_at == NULL)
+        return (struct source){ .read = read_stored, .self = s };
+    return (struct source){ read_stored, s, read_stored_at, skip_stored };
+}
+
 /* What one call of read_recordings works with. */
 struct reading {
     const struct limits *limits;
+    const struct ahead_options *ahead;
     struct entries *entries;
     enum compression compression;
     enum wrapper wrapper;
@@ -78,7 +107,7 @@ static enum vrs_status read_form(struct reading *g, struct window *w, enum form 
     if (form == FORM_JSON)
         TRY(read_json(w, g->limits, &g->finished_records, r, err));
     else
-        TRY(read_pickle(w, g->limits, &g->finished_records, r, err));
+        TRY(read_pickle(w, g->limits, g->ahead, &g->finished_records, r, err));
     r->origin.read_bytes = window_offset(w);
     r->origin.trailing_bytes = drain(w, form);
     return window_status(w, err);
@@ -329,9 +358,10 @@ enum vrs_status read_recordings(struct source input, const struct read_options *
     arena_init(&entries.arena, ARENA_BYTES_MAX);
     struct stored stored = { .input = input, .options = options };
     struct reading g = { .limits = options->limits != NULL ? options->limits : &default_limits,
+                         .ahead = &options->ahead,
                          .entries = &entries };
     struct window w;
-    TRY(window_init(&w, (struct source){ .read = read_stored, .self = &stored }, err));
+    TRY(window_init(&w, source_of_stored(&stored), err));
 
     enum form form = detect_form(&w);
     enum vrs_status status;

@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/vec.h"
+#include "format/ahead.h"
 #include "format/limits.h"
 #include "format/window.h"
 #include "model/recording.h"
@@ -27,6 +28,7 @@ struct read_options {
      * False cancels: VRS_IO. */
     bool (*progress)(void *arg, uint64_t done_bytes, uint64_t total_bytes);
     void *progress_arg;
+    struct ahead_options ahead; /* goes for pickles that are neither compressed nor in a page */
 };
 
 /* Reads `input` to its end.  Anything but a page is one entry, and fails as a whole.  A page may

@@ -9,7 +9,6 @@
 #include "format/pickle_ops.h"
 
 enum {
-    RUN_BYTES_MAX = 4096,      /* a longer run is decoded each time */
     RUN_FRAMES_MAX = 4096,     /* a longer one is read the ordinary way */
     CACHE_BYTES_MAX = 8 << 20, /* of all runs */
     CACHE_TRIAL = 4096,        /* look-ups before the cache may be given up … */
@@ -116,8 +115,8 @@ static void follow(struct run_cache *c, uint32_t *last, uint32_t run)
     fetch_ahead(c, run);
 }
 
-static void remember_run(struct run_cache *c, uint32_t *last, const uint8_t *at, uint32_t len,
-                         uint32_t stack)
+void run_cache_add(struct run_cache *c, enum event_action action, const uint8_t *at, uint32_t len,
+                   uint32_t stack)
 {
     if (!vec_reserve(&c->runs, 1) || !vec_reserve(&c->bytes, len) || !idtab_reserve(&c->index))
         return;
@@ -125,7 +124,7 @@ static void remember_run(struct run_cache *c, uint32_t *last, const uint8_t *at,
     c->runs.at[c->runs.len++] = (struct run){ c->bytes.len, len, stack, 0 };
     c->bytes.len += len;
     idtab_put(&c->index, run_hash(at, len), c->runs.len);
-    follow(c, last, c->runs.len);
+    follow(c, &c->last[action], c->runs.len);
 }
 
 /* Steps through the memo reads at `at`, collecting the frames they name; where they end, or NULL
@@ -161,32 +160,51 @@ static bool useful(const struct run_cache *c)
     return c->looked_up < CACHE_TRIAL || c->found >= c->looked_up / CACHE_USEFUL;
 }
 
-bool run_cache_take(struct run_cache *c, struct builder *b, enum event_action action,
-                    const uint8_t *at, const uint8_t *end, uint32_t *ret_stack,
-                    const uint8_t **ret_at)
+bool run_decode(struct builder *b, const uint8_t *at, const uint8_t *end, uint32_t *ret_stack,
+                const uint8_t **ret_stop)
 {
-    uint32_t *last = &c->last[action];
-    uint32_t run = guess_run(c, *last, at, end);
-    bool look_up = run == 0 && useful(c);
-    if (look_up) {
-        run = match_run(c, at, end);
-        c->looked_up++;
-        c->found += run != 0;
-    }
-    if (run != 0) {
-        follow(c, last, run);
-        *ret_stack = c->runs.at[run - 1].stack;
-        *ret_at = at + c->runs.at[run - 1].len + 1;
-        return true;
-    }
     const uint8_t *stop = decode_run(b, at, end);
     stack_id stack;
     if (stop == NULL || stop == at || *stop != OP_APPENDS ||
         build_stack_of(b, b->frames.at, b->frames.len, &stack, NULL) != VRS_OK)
         return false;
-    if (look_up && stop - at <= RUN_BYTES_MAX)
-        remember_run(c, last, at, (uint32_t)(stop - at), stack.n);
     *ret_stack = stack.n;
+    *ret_stop = stop;
+    return true;
+}
+
+uint32_t run_cache_find(struct run_cache *c, enum event_action action, const uint8_t *at,
+                        const uint8_t *end, bool *ret_useful)
+{
+    uint32_t *last = &c->last[action];
+    uint32_t run = guess_run(c, *last, at, end);
+    *ret_useful = run == 0 && useful(c);
+    if (*ret_useful) {
+        run = match_run(c, at, end);
+        c->looked_up++;
+        c->found += run != 0;
+    }
+    if (run != 0)
+        follow(c, last, run);
+    return run;
+}
+
+bool run_cache_take(struct run_cache *c, struct builder *b, enum event_action action,
+                    const uint8_t *at, const uint8_t *end, uint32_t *ret_stack,
+                    const uint8_t **ret_at)
+{
+    bool add;
+    uint32_t run = run_cache_find(c, action, at, end, &add);
+    if (run != 0) {
+        *ret_stack = c->runs.at[run - 1].stack;
+        *ret_at = at + c->runs.at[run - 1].len + 1;
+        return true;
+    }
+    const uint8_t *stop;
+    if (!run_decode(b, at, end, ret_stack, &stop))
+        return false;
+    if (add && stop - at <= RUN_BYTES_MAX)
+        run_cache_add(c, action, at, (uint32_t)(stop - at), *ret_stack);
     *ret_at = stop + 1;
     return true;
 }

@@ -29,7 +29,8 @@ static inline void fuzz_recording(struct recording *r)
         fuzz_fail("pairing failed", &err);
 }
 
-static inline void fuzz_read(const uint8_t *data, size_t size)
+static inline enum vrs_status fuzz_entries(const uint8_t *data, size_t size, uint32_t stretch_bytes,
+                                           struct entries *ret, struct vrs_error *err)
 {
     /* Small limits: what they guard is reached, and a run stays fast. */
     static const struct limits limits = {
@@ -41,10 +42,19 @@ static inline void fuzz_read(const uint8_t *data, size_t size)
         .frames = 100,
     };
     struct memory_bytes bytes = { .start = data, .end = data + size };
-    const struct read_options options = { .limits = &limits, .size_bytes = size };
+    const struct read_options options = {
+        .limits = &limits,
+        .size_bytes = size,
+        .ahead.stretch_bytes = stretch_bytes,
+    };
+    return read_recordings(source_of_memory(&bytes), &options, ret, err);
+}
+
+static inline void fuzz_read(const uint8_t *data, size_t size)
+{
     struct vrs_error err = { .message = "" };
     struct entries entries;
-    enum vrs_status status = read_recordings(source_of_memory(&bytes), &options, &entries, &err);
+    enum vrs_status status = fuzz_entries(data, size, 0, &entries, &err);
     if (status != VRS_OK) {
         if (err.status != status || err.message[0] == '\0')
             fuzz_fail("a failure without words", &err);

@@ -8,6 +8,8 @@ usage: make_corpus.py [FOLDER]
 """
 import base64
 import json
+import pickle
+import pickletools
 import struct
 import sys
 import zlib
@@ -107,6 +109,25 @@ OPERATIONS = {
     "lanes": b"\x21\2" + bytes(5) + bytes([0x05, 0xff, 0x0d, 0, 0x15, 0, 0x25, 0, 0x10, 0, 2, 0, 0x07, 0, 4, 0, 0x0a, 0] * 6)}
 
 
+def many_alike(events, frame_bytes):
+    """A trace long enough that a scout reads ahead in it; FRAMEs fall inside events."""
+    stacks = [[{"filename": "train.py", "name": "step", "line": line + n} for n in range(4)] for line in (1, 9)]
+    trace = [dict(tiny.event("alloc" if i % 2 == 0 else "free_requested", 0x7f0000000000 + i // 2 * 512, 512, i),
+                  frames=stacks[0] if i % 4 == 3 else list(stacks[i % 2]) if i % 7 else [],
+                  compile_context="%s/%s" % ("0", 1) if i % 5 == 0 else "N/%s" % "A")
+             for i in range(events)]
+    plain = pickle.dumps(tiny.top([], trace), 4)
+    if frame_bytes == 0:
+        return plain
+    places = [place for _, _, place in pickletools.genops(plain)][2:] + [len(plain)]
+    out, begin = b"\x80\x04", places[0]
+    for place in places:
+        if place - begin >= frame_bytes or place == len(plain):
+            out += b"\x95" + struct.pack("<Q", place - begin) + plain[begin:place]
+            begin = place
+    return out
+
+
 def seeds():
     """(target, name, bytes)"""
     for name, data in HAND_MADE.items():
@@ -150,6 +171,8 @@ def seeds():
         yield target, "page", packed(writers.page([("a", p4)]))
         yield target, "trailer-cut", packed(p4)[:-5]
     yield "gzip", "checksum", writers.gzipped(p4)[:-8] + bytes(4) + writers.gzipped(p4)[-4:]
+    yield "pickle", "ahead", many_alike(120, 0)
+    yield "pickle", "ahead-frames", many_alike(120, 700)
     yield "pickle", "cut", p4[:len(p4) * 2 // 3]
     yield "pickle", "trailing", p4 + bytes(3)
     yield "gzip", "fields", b"\x1f\x8b\x08\x1e" + b"\0" * 6 + b"\2\0xyname\0comment\0" + b"\0\0" + writers.gzipped(p4)[10:]

@@ -23,6 +23,7 @@ static void read_bytes(const void *bytes, size_t len, size_t step, struct outcom
 {
     struct dribble d = { .at = bytes, .left = len, .step = step };
     struct window w;
+    const struct ahead_options alone = { .stretch_bytes = 0 };
     uint64_t finished = 0;
     *o = (struct outcome){ .status = VRS_OK };
     o->status = window_init(&w, dribble_source(&d), &o->err);
@@ -30,7 +31,7 @@ static void read_bytes(const void *bytes, size_t len, size_t step, struct outcom
         return;
     o->status = VRS_NOMEM;
     if (recording_init(&o->r, default_limits.items, default_limits.strings_bytes))
-        o->status = read_pickle(&w, &default_limits, &finished, &o->r, &o->err);
+        o->status = read_pickle(&w, &default_limits, &alone, &finished, &o->r, &o->err);
     window_free(&w);
 }
 
