@@ -22,8 +22,9 @@ enum {
     SHAPES = 16,
     LABELS = 3,
     ARGUMENT_BYTES = 16, /* no opcode with its fixed argument is longer */
-    /* All pieces of a shape with their numbers; asked for once, not for each piece. */
-    SHAPE_BYTES = SHAPE_PIECES * (PIECE_BYTES + ARGUMENT_BYTES)
+    /* All pieces of a shape with their numbers and known labels; asked for once, not for each
+     * piece. */
+    SHAPE_BYTES = SHAPE_PIECES * (PIECE_BYTES + ARGUMENT_BYTES) + LABELS * PIECE_BYTES
 };
 
 /* More bytes than this are no size. */
