@@ -11,7 +11,7 @@ enum {
     VAIN_MAX = 4,             /* stretches without events, in a row, before it is given up */
     /* What the reader reads between two stretches, in percent of one: it also has to take the
      * stretch over. */
-    OWN_PERCENT = 75
+    OWN_PERCENT = 55
 };
 
 void ahead_init(struct ahead *a, const struct ahead_options *options, const struct window *w)

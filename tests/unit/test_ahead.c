@@ -332,9 +332,9 @@ static void whatever_is_read_ahead_is_the_same(void **state)
         for (size_t s = 0; s < 2 * sizeof stretches / sizeof *stretches; s++) {
             const struct ahead_options ahead = { stretches[s / 2], s % 2 == 1 };
             uint64_t skipped = check_same(buf_slice(&pickle), &ahead, NULL);
-            /* What the window holds already is not skipped, so only long stretches show. */
+            /* What the window holds already is not skipped: only long stretches show. */
             if (p < 2 && ahead.stretch_bytes == 400000)
-                assert_true(skipped > pickle.len / 4);
+                assert_true(skipped > 100000);
         }
         buf_free(&pickle);
     }
