@@ -29,19 +29,41 @@ static void ended(int signal_number)
     _exit(128 + signal_number);
 }
 
+/* Whoever ends a program so may want its core: the signal comes once more, to what was before. */
+static void crashed(int signal_number)
+{
+    if (half_written)
+        unlink(temporary);
+    signal(signal_number, SIG_DFL);
+    raise(signal_number);
+}
+
+static bool holds(const int *list, size_t len, int signal_number)
+{
+    for (size_t i = 0; i < len; i++)
+        if (list[i] == signal_number)
+            return true;
+    return false;
+}
+
 void output_signals(void)
 {
-    static const int deadly[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
-    struct sigaction action = { .sa_handler = ended };
-    sigfillset(&action.sa_mask);
-    for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++) {
-        struct sigaction before;
-        /* nohup and the like stay in force. */
-        if (sigaction(deadly[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
-            sigaction(deadly[i], &action, NULL);
-    }
+    /* By default those stop the program, or do nothing; all others end it. */
+    static const int harmless[] = { SIGCHLD, SIGCONT, SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGWINCH };
+    static const int of_crashes[] = { SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP };
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is a write that fails */
+    for (int n = 1; n <= SIGRTMAX; n++) {
+        struct sigaction before, action = { .sa_handler = ended };
+        sigfillset(&action.sa_mask);
+        if (holds(harmless, sizeof harmless / sizeof *harmless, n))
+            continue;
+        if (holds(of_crashes, sizeof of_crashes / sizeof *of_crashes, n))
+            action.sa_handler = crashed;
+        /* nohup and the like stay in force, and what a sanitizer or profiler catches. */
+        if (sigaction(n, NULL, &before) == 0 && before.sa_handler == SIG_DFL)
+            sigaction(n, &action, NULL);
+    }
 }
 
 static int failed(const struct output *o, int error)

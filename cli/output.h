@@ -13,9 +13,9 @@ struct output {
     int error;          /* the errno of the first failure */
 };
 
-/* From here on an interrupt, or another signal that a person ends programs with, removes what is
- * half-written and ends the program with status 130 (128 plus the signal's number), and a broken
- * pipe is an error of write. */
+/* From here on every signal that ends programs removes what is half-written first: an interrupt,
+ * for one, then ends this one with status 130 (128 plus the signal's number), that of a crash as
+ * ever. A broken pipe is an error of write. */
 void output_signals(void);
 
 /* `path` NULL or "-" is standard output; `option` is named in messages.  Returns EXIT_DONE, or says
