@@ -128,7 +128,7 @@ static int run(const struct command *self, int argc, char **argv)
 
 const struct command cmd_report = {
     .name = "report",
-    .summary = "what this file is, how far it can be trusted, the peak and who held it",
+    .summary = "what a file is, how far it can be trusted, its peak and who held it",
     .synopsis = "[options] FILE...",
     .about = "Several files, or a folder: one line for each, then the totals. Exit status: 0 done\n"
              "(also for a cut file, which is marked as incomplete), 2 usage, 3 a file or the\n"
@@ -136,7 +136,7 @@ const struct command cmd_report = {
     .examples = "vramscope report run.pickle # one page in the terminal\n"
                 "vramscope report ranks/ # one line for each rank, then which is the worst\n"
                 "vramscope report ranks/ --rank-map ranks.txt # which file is which rank\n"
-                "vramscope report --trust run.pickle # how far the numbers can be believed\n"
+                "vramscope report --trust run.pickle # how far to believe the numbers\n"
                 "vramscope report --json run.pickle.gz # for programs\n"
                 "vramscope report --markdown run.pickle # for a pull request\n"
                 "zcat run.gz | vramscope report - # from a pipe\n",

@@ -1,4 +1,5 @@
-/* help.c - help for people and for man pages. */
+/* help.c - help for people, as wide as their terminal, and for man pages. */
+#define _POSIX_C_SOURCE 200809L
 #include "help.h"
 
 #include <errno.h>
@@ -6,92 +7,187 @@
 
 #include "message.h"
 #include "options.h"
+#include "terminal.h"
 
-enum { HELP_WIDTH = 80, VERB_COLUMN = 13, OPTION_COLUMN = 26, EXAMPLE_COLUMN = 44 };
+enum {
+    VERB_COLUMN = 13,
+    OPTION_COLUMN = 26,
+    EXAMPLE_COLUMN = 47,
+    NARROW_COLUMN = 8, /* instead, where a meaning would have less than LEAST_ROOM */
+    LEAST_ROOM = 24,
+};
 
-/* Words of `text` from column `at` on, wrapped to hang at `indent`. */
-static void put_wrapped(FILE *out, const char *text, size_t indent)
+struct page {
+    FILE *out;
+    size_t width, at; /* the column that is next */
+};
+
+static struct page page_on(FILE *out)
 {
-    size_t at = indent;
-    while (*text != '\0') {
-        size_t word = strcspn(text, " ");
-        if (at > indent && at + 1 + word > HELP_WIDTH) {
-            fprintf(out, "\n%*s", (int)indent, "");
-            at = indent;
+    return (struct page){ .out = out, .width = terminal_width(fileno(out)) };
+}
+
+/* Characters; all of ours are one column wide. */
+static size_t columns_of(const char *text, size_t len)
+{
+    size_t columns = 0;
+    for (size_t i = 0; i < len; i++)
+        columns += ((unsigned char)text[i] & 0xc0) != 0x80;
+    return columns;
+}
+
+static void put(struct page *p, const char *text, size_t len)
+{
+    fwrite(text, 1, len, p->out);
+    p->at += columns_of(text, len);
+}
+
+static void put_text(struct page *p, const char *text)
+{
+    put(p, text, strlen(text));
+}
+
+static void end_line(struct page *p)
+{
+    fputc('\n', p->out);
+    p->at = 0;
+}
+
+static void pad_to(struct page *p, size_t column)
+{
+    while (p->at < column)
+        put(p, " ", 1);
+}
+
+/* Words from where the line stands on, wrapped to hang at `indent`; ends the line. */
+static void put_words(struct page *p, const char *text, size_t len, size_t indent)
+{
+    const char *gap = "", *end = text + len;
+    while (text < end) {
+        size_t word = 0;
+        while (text + word < end && strchr(" \n", text[word]) == NULL)
+            word++;
+        if (p->at > indent && p->at + strlen(gap) + columns_of(text, word) > p->width) {
+            end_line(p);
+            pad_to(p, indent);
+            gap = "";
         }
-        if (at > indent) {
-            fputc(' ', out);
-            at++;
-        }
-        fprintf(out, "%.*s", (int)word, text);
-        at += word;
-        text += word;
-        text += strspn(text, " ");
+        put_text(p, gap);
+        put(p, text, word);
+        gap = " ";
+        for (text += word; text < end && strchr(" \n", *text) != NULL;)
+            text++;
     }
-    fputc('\n', out);
+    end_line(p);
+}
+
+/* What the beginning of the line means, in a column of its own. */
+static void put_meaning(struct page *p, const char *text, size_t len, size_t column)
+{
+    if (column + LEAST_ROOM > p->width)
+        column = NARROW_COLUMN;
+    if (p->at >= column)
+        end_line(p);
+    pad_to(p, column);
+    put_words(p, text, len, column);
 }
 
 /* Lines of "what to type # meaning". */
-static void put_examples(FILE *out, const char *examples)
+static void put_examples(struct page *p, const char *examples)
 {
     for (const char *line = examples; *line != '\0'; line += strspn(line, "\n")) {
         size_t len = strcspn(line, "\n");
         const char *mark = strstr(line, " # ");
-        int typed = (int)(mark == NULL || mark > line + len ? len : (size_t)(mark - line));
-        fprintf(out, "  %-*.*s", EXAMPLE_COLUMN, typed, line);
-        if (mark != NULL && mark < line + len)
-            fprintf(out, " %.*s", (int)(line + len - mark) - 3, mark + 3);
-        fputc('\n', out);
+        bool meant = mark != NULL && mark < line + len;
+        size_t typed = meant ? (size_t)(mark - line) : len;
+        put_text(p, "  ");
+        put(p, line, typed);
+        if (!meant) {
+            end_line(p);
+        } else if (p->at + 2 > EXAMPLE_COLUMN && p->at + len - typed - 2 <= p->width) {
+            put_text(p, " ");
+            put_words(p, mark + 3, len - typed - 3, 0);
+        } else {
+            put_meaning(p, mark + 3, len - typed - 3, EXAMPLE_COLUMN);
+        }
         line += len;
+    }
+}
+
+/* Paragraphs, of which blank and indented lines stay as they are. */
+static void put_prose(struct page *p, const char *text)
+{
+    while (*text != '\0') {
+        const char *end = text;
+        do
+            end += strcspn(end, "\n") + 1;
+        while (strchr(" \n", *text) == NULL && strchr(" \n", *end) == NULL);
+        if (strchr(" \n", *text) == NULL)
+            put_words(p, text, (size_t)(end - text), 0);
+        else
+            put(p, text, (size_t)(end - text));
+        p->at = 0;
+        text = end;
     }
 }
 
 void help_overview(FILE *out)
 {
-    fputs("vramscope reads memory snapshots of PyTorch and says who held the memory.\n\n", out);
-    put_examples(out, "vramscope report run.pickle # the one page: peak and culprits\n"
-                      "vramscope peak run.pickle --stacks # the same, with whole stacks\n"
-                      "vramscope peak run.pickle --at oom # what was alive when it failed\n"
-                      "vramscope report ranks/ # one line for each rank\n");
-    fputs("\nusage: vramscope VERB [options] FILE...\n\n", out);
-    for (size_t i = 0; commands[i] != NULL; i++)
-        fprintf(out, "  %-*s%s\n", VERB_COLUMN - 2, commands[i]->name, commands[i]->summary);
-    fputs("\nA FILE is a snapshot (pickle, JSON or exported HTML page; also in gzip or zstd), a\n"
-          "folder of them, or - for standard input. Nothing in a file is ever executed.\n\n"
-          "vramscope help VERB has the options of a verb; vramscope --version the version.\n",
-          out);
+    struct page p = page_on(out);
+    put_prose(&p, "vramscope reads memory snapshots of PyTorch and says who held the memory.\n\n");
+    put_examples(&p, "vramscope report run.pickle # the one page: peak and culprits\n"
+                     "vramscope peak run.pickle --stacks # the same, with whole stacks\n"
+                     "vramscope peak run.pickle --at oom # what was alive when it failed\n"
+                     "vramscope report ranks/ # one line for each rank\n");
+    put_prose(&p, "\nusage: vramscope VERB [options] FILE...\n\n");
+    for (size_t i = 0; commands[i] != NULL; i++) {
+        put_text(&p, "  ");
+        put_text(&p, commands[i]->name);
+        put_meaning(&p, commands[i]->summary, strlen(commands[i]->summary), VERB_COLUMN);
+    }
+    put_prose(
+        &p, "\nA FILE is a snapshot (pickle, JSON or exported HTML page; also in gzip or zstd), a\n"
+            "folder of them, or - for standard input. Nothing in a file is ever executed.\n\n"
+            "vramscope help VERB has the options of a verb; vramscope --version the version.\n");
 }
 
-static void put_option(FILE *out, const struct option_spec *spec)
+static void put_option(struct page *p, const struct option_spec *spec)
 {
-    char left[64];
-    if (spec->letter != 0)
-        snprintf(left, sizeof left, "  -%c, --%s", spec->letter, spec->name);
-    else
-        snprintf(left, sizeof left, "      --%s", spec->name);
-    fputs(left, out);
-    size_t len = strlen(left);
+    if (spec->letter != 0) {
+        put_text(p, "  -");
+        put(p, &spec->letter, 1);
+        put_text(p, ", --");
+    } else {
+        put_text(p, "      --");
+    }
+    put_text(p, spec->name);
     if (spec->argument != NULL) {
-        fprintf(out, "=%s", spec->argument);
-        len += 1 + strlen(spec->argument);
+        put_text(p, "=");
+        put_text(p, spec->argument);
     }
-    if (len + 2 > OPTION_COLUMN) {
-        fputc('\n', out);
-        len = 0;
-    }
-    fprintf(out, "%*s", (int)(OPTION_COLUMN - len), "");
-    put_wrapped(out, spec->help, OPTION_COLUMN);
+    put_meaning(p, spec->help, strlen(spec->help), OPTION_COLUMN);
 }
 
 void help_verb(FILE *out, const struct command *command)
 {
-    fprintf(out, "vramscope %s: %s\n\n", command->name, command->summary);
-    put_examples(out, command->examples);
-    fprintf(out, "\nusage: vramscope %s %s\n\n", command->name, command->synopsis);
+    struct page p = page_on(out);
+    put_text(&p, "vramscope ");
+    put_text(&p, command->name);
+    put_text(&p, ": ");
+    put_words(&p, command->summary, strlen(command->summary), 0);
+    end_line(&p);
+    put_examples(&p, command->examples);
+    end_line(&p);
+    put_text(&p, "usage: vramscope ");
+    put_text(&p, command->name);
+    put_text(&p, " ");
+    put_words(&p, command->synopsis, strlen(command->synopsis), NARROW_COLUMN);
+    end_line(&p);
     const struct option_spec *spec;
     for (size_t i = 0; (spec = option_at(command, i)) != NULL; i++)
-        put_option(out, spec);
-    fprintf(out, "\n%s", command->about);
+        put_option(&p, spec);
+    end_line(&p);
+    put_prose(&p, command->about);
 }
 
 /* scdoc takes these as markup. */

@@ -44,6 +44,17 @@ def test_examples_fit(question):
         check(*question, path)
 
 
+@pytest.mark.parametrize("verb", ("", "report", "peak", "oom", "leaks", "fragments", "steps", "categories", "advise", "diff", "check", "replay", "export",
+                                  "view", "doctor", "help"))
+def test_help_fits(verb):
+    """Of what is to be typed the words stay together, and the way to a far machine is laid out."""
+    for width in (*WIDTHS, 80):
+        help = run("help", *[verb] * bool(verb), env=environment(COLUMNS=str(width)), expect=0).out
+        for line in help.splitlines():
+            laid_out = re.match(r"  (there|here|     ) +(vramscope|prints|ssh|and open) ", line)
+            assert columns(line) <= max(width, LEAST) or laid_out or not breakable(line), (width, columns(line), line)
+
+
 def test_several_fit():
     check("report", *EXAMPLES)
     check("diff", EXAMPLES[3], EXAMPLES[2])
