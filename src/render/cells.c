@@ -94,7 +94,7 @@ str cell_text(struct cells *cells, str text)
 str cell_other(struct cells *cells, uint64_t count, const char *one)
 {
     buf_text(&cells->text, "other (");
-    human_count(&cells->text, count, cells->ascii);
-    buf_format(&cells->text, " %s%s)", one, count == 1 ? "" : "s");
+    human_counted(&cells->text, count, one, cells->ascii);
+    buf_char(&cells->text, ')');
     return cell_end(cells);
 }

@@ -236,14 +236,14 @@ static void put_rest(struct buf *to, const struct sheet *s, uint32_t most)
     struct buf words;
     buf_init(&words, 1 << 10);
     if (other > 0) {
-        human_count(&words, other, s->style->ascii);
-        buf_format(&words, " more row%s: ", other == 1 ? "" : "s");
+        human_counted(&words, other, "more row", s->style->ascii);
+        buf_text(&words, ": ");
         put_change(&words, s, (int64_t)other_change);
         put_lines(to, s, &words);
     }
     if (same > 0) {
-        human_count(&words, same, s->style->ascii);
-        buf_format(&words, " row%s: no change, ", same == 1 ? "" : "s");
+        human_counted(&words, same, "row", s->style->ascii);
+        buf_text(&words, ": no change, ");
         put_figure(&words, s, (int64_t)same_figure);
         put_lines(to, s, &words);
     }
@@ -322,7 +322,8 @@ static void put_total_words(struct buf *to, const struct sheet *s)
         str count = counts_cell(s, totals);
         buf_text(to, ", ");
         buf_str(to, count);
-        buf_text(to, " allocations");
+        uint64_t change = totals[1].count - totals[0].count;
+        buf_text(to, change == 1 || change == UINT64_MAX ? " allocation" : " allocations");
     }
 }
 

@@ -135,8 +135,7 @@ static void file_words(struct buf *to, const struct style *style, const struct f
     buf_text(to, ", ");
     human_known_bytes(to, o->size_bytes);
     buf_text(to, ", ");
-    human_count(to, file->events, style->ascii);
-    buf_format(to, " event%s", file->events == 1 ? "" : "s");
+    human_counted(to, file->events, "event", style->ascii);
     if (devices != 1)
         buf_format(to, ", %u devices", (unsigned)devices);
     if (o->complete) {

@@ -122,8 +122,8 @@ static void put_groups(struct sheet *s, const struct fragments *f)
     buf_char(s->to, '\n');
     text_table(s->to, s->style, &table);
     if (f->groups > shown) {
-        human_count(s->to, f->groups - shown, s->style->ascii);
-        buf_text(s->to, " groups more, each with less stranded\n");
+        human_counted(s->to, f->groups - shown, "group", s->style->ascii);
+        buf_text(s->to, " more, each with less stranded\n");
     }
 }
 
@@ -248,8 +248,8 @@ static void put_apart(struct sheet *s, const struct fragments *f)
         put_words(s, "pool");
     }
     if (pools.all > pools.shown) {
-        human_count(&s->words, pools.all - pools.shown, s->style->ascii);
-        buf_text(&s->words, " private pools more");
+        human_counted(&s->words, pools.all - pools.shown, "private pool", s->style->ascii);
+        buf_text(&s->words, " more");
         put_words(s, "");
     }
     for (uint32_t i = 0; i < f->streams && i < GROUPS_MOST; i++) {

@@ -35,6 +35,12 @@ void human_count(struct buf *to, uint64_t count, bool ascii)
         buf_format(to, "%s%03u", ascii ? "," : "\u202f", (unsigned)(count / group % 1000));
 }
 
+void human_counted(struct buf *to, uint64_t count, const char *one, bool ascii)
+{
+    human_count(to, count, ascii);
+    buf_format(to, " %s%s", one, count == 1 ? "" : "s");
+}
+
 void human_share(struct buf *to, double ratio)
 {
     if (!(ratio >= 0 && ratio <= 1e6)) {

@@ -64,7 +64,9 @@ static void put_verdict(struct buf *to, struct sheet *s)
     for (uint32_t i = 0; i < growing && i < LEAKS_TOLD; i++)
         put_leak(to, s, &g->site[i]);
     if (growing > LEAKS_TOLD) {
-        buf_format(&s->words, "and %u places more that grow", growing - LEAKS_TOLD);
+        buf_text(&s->words, "and ");
+        human_counted(&s->words, growing - LEAKS_TOLD, "place", s->style->ascii);
+        buf_text(&s->words, growing == LEAKS_TOLD + 1 ? " more that grows" : " more that grow");
         put_words(to, s, "");
     }
     if (growing == 0) {
@@ -85,8 +87,8 @@ static void put_total(struct buf *to, struct sheet *s)
     buf_text(&s->words, " a step in all");
     if (g->steps_to_full >= 0) {
         buf_text(&s->words, "; full after about ");
-        human_count(&s->words, (uint64_t)g->steps_to_full, s->style->ascii);
-        buf_text(&s->words, g->steps_to_full == 1 ? " step more" : " steps more");
+        human_counted(&s->words, (uint64_t)g->steps_to_full, "step", s->style->ascii);
+        buf_text(&s->words, " more");
     }
     put_words(to, s, "growth");
 }

@@ -131,9 +131,8 @@ static void put_state(struct sheet *s)
     }
     if (oom->measured.free_runs != UNKNOWN_U64 && oom->measured.free_runs > 0) {
         buf_text(words, " in ");
-        human_count(words, oom->measured.free_runs, s->style->ascii);
-        buf_format(words, " piece%s, the largest usable one of ",
-                   oom->measured.free_runs == 1 ? "" : "s");
+        human_counted(words, oom->measured.free_runs, "piece", s->style->ascii);
+        buf_text(words, ", the largest usable one of ");
         human_known_bytes(words, f->largest_usable);
     }
     put_words(s, "state");

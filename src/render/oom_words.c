@@ -79,8 +79,8 @@ static void fragmentation_words(struct buf *to, const struct oom *oom, bool asci
         return;
     }
     buf_text(to, ", but in ");
-    human_count(to, oom->measured.free_runs, ascii);
-    buf_format(to, " piece%s, the largest usable one of ", oom->measured.free_runs == 1 ? "" : "s");
+    human_counted(to, oom->measured.free_runs, "piece", ascii);
+    buf_text(to, ", the largest usable one of ");
     add(to, oom, f->largest_usable);
 }
 

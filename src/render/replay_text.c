@@ -128,8 +128,8 @@ static void put_runs(struct buf *to, const struct sheet *s, const struct agreeme
         if (parts[i].count == 0)
             continue;
         buf_text(s->words, s->words->len == 0 ? "cache was given back " : ", ");
-        human_count(s->words, parts[i].count, s->style->ascii);
-        buf_format(s->words, " time%s %s", parts[i].count == 1 ? "" : "s", parts[i].cause);
+        human_counted(s->words, parts[i].count, "time", s->style->ascii);
+        buf_format(s->words, " %s", parts[i].cause);
     }
     if (s->words->len > 0)
         put_words(to, s, "releases");
@@ -370,18 +370,16 @@ static void put_sentences(struct buf *to, const struct sheet *s, const struct re
     human_known_bytes(words, a->active.bytes);
     add_moment(words, a->active.event);
     buf_text(words, ". It takes new memory ");
-    human_count(words, a->new_memory, s->style->ascii);
-    buf_format(words, " time%s", a->new_memory == 1 ? "" : "s");
+    human_counted(words, a->new_memory, "time", s->style->ascii);
     if (a->retries > 0) {
         buf_text(words, " and gives its cache back to go on ");
-        human_count(words, a->retries, s->style->ascii);
-        buf_format(words, " time%s", a->retries == 1 ? "" : "s");
+        human_counted(words, a->retries, "time", s->style->ascii);
     }
     buf_char(words, '.');
     if (a->changed > 0) {
         buf_text(words, " The changed sites have ");
-        human_count(words, a->changed, s->style->ascii);
-        buf_format(words, " allocation%s, of ", a->changed == 1 ? "" : "s");
+        human_counted(words, a->changed, "allocation", s->style->ascii);
+        buf_text(words, ", of ");
         human_known_bytes(words, a->changed_bytes);
         buf_text(words, " in all.");
     }

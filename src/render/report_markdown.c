@@ -107,7 +107,9 @@ static void put_rows(struct buf *to, const struct report_device *d, uint32_t mos
         return;
     struct report_row rest = report_rest(d, shown);
     buf_init(&name, SIZE_MAX / 2);
-    buf_format(&name, "other (%u lines)", (unsigned)(d->all_rows - shown));
+    buf_text(&name, "other (");
+    human_counted(&name, d->all_rows - shown, "line", ascii);
+    buf_char(&name, ')');
     rest.name = buf_slice(&name);
     put_row(to, &rest, false, ascii);
     buf_end(&name, to);

@@ -200,8 +200,7 @@ static void put_rows(struct buf *to, const struct report_device *d,
         struct report_row rest = report_rest(d, shown);
         str *row = cell + (size_t)rows++ * ROW_CELLS;
         fill_row(&cells, &rest, row);
-        buf_format(&cells.text, "other (%u lines)", (unsigned)(d->all_rows - shown));
-        row[3] = cell_end(&cells);
+        row[3] = cell_other(&cells, d->all_rows - shown, "line");
     }
     struct text_table table = { column, ROW_CELLS, rows, cell, 0 };
     if (cell != NULL)
@@ -298,8 +297,8 @@ static void put_device(struct buf *to, const struct report *report, const struct
             buf_text(to, "empty\n");
             return;
         }
-        human_count(to, d->events, style->ascii);
-        buf_text(to, " events\n");
+        human_counted(to, d->events, "event", style->ascii);
+        buf_char(to, '\n');
     }
     struct arena arena;
     arena_init(&arena, SIZE_MAX / 2);

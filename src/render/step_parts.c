@@ -124,7 +124,8 @@ void steps_lines(struct buf *to, const struct style *style, const struct step_ro
     envelope_words(to, style, "steps", &words);
     for (uint32_t i = 0; i < s->inners && i < LOOPS_TOLD; i++) {
         const struct inner_loop *loop = &s->inner[i];
-        buf_format(&words, "%u times %u allocations at ", loop->repeats, loop->period_allocs);
+        buf_format(&words, "%u times %u allocation%s at ", loop->repeats, loop->period_allocs,
+                   loop->period_allocs == 1 ? "" : "s");
         escape_text(&words, rows->inner_site[i].culprit, style->ascii);
         buf_text(&words, ", ");
         put_refusal(&words, loop->refused_by);

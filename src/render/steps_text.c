@@ -37,8 +37,8 @@ static void put_more(struct buf *to, const struct sheet *s, uint32_t count, cons
     struct buf words;
     buf_init(&words, 1 << 10);
     buf_text(&words, "and ");
-    human_count(&words, count, s->style->ascii);
-    buf_format(&words, " %s%s more; --rows shows them", what, count == 1 ? "" : "s");
+    human_counted(&words, count, what, s->style->ascii);
+    buf_text(&words, " more; --rows shows them");
     text_wrap(to, s->style, buf_slice(&words), 0, 0);
     buf_end(&words, to);
 }

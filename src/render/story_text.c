@@ -33,8 +33,10 @@ void story_verdict_text(struct buf *to, const struct style *style, const struct 
         human_known_bytes(&words, oom->must_go.bytes);
         buf_text(&words, " are held by ");
         escape_text(&words, oom->must_go.at[0].site.culprit, style->ascii);
-        if (oom->must_go.count > 1)
-            buf_format(&words, " and %u more lines", (unsigned)(oom->must_go.count - 1));
+        if (oom->must_go.count > 1) {
+            buf_text(&words, " and ");
+            human_counted(&words, oom->must_go.count - 1, "more line", style->ascii);
+        }
         put_words(to, style, "must go", &words);
     }
     oom_what_if_words(&words, oom);

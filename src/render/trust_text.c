@@ -129,8 +129,7 @@ static void put_span(struct buf *to, struct buf *words, const struct style *styl
                      const struct report_device *d)
 {
     const struct overview *o = d->overview;
-    human_count(words, d->events, style->ascii);
-    buf_text(words, d->events == 1 ? " event" : " events");
+    human_counted(words, d->events, "event", style->ascii);
     if (o->span_us != UNKNOWN_U64) {
         buf_text(words, " in ");
         human_duration(words, o->span_us);
@@ -202,8 +201,8 @@ static void put_places(struct buf *to, struct buf *words, const struct style *st
         buf_text(words, "pools not named, ");
     else
         buf_format(words, "%u pool%s, ", (unsigned)o->pools, o->pools == 1 ? "" : "s");
-    human_count(words, o->annotations, style->ascii);
-    buf_format(words, " annotation%s in the file", o->annotations == 1 ? "" : "s");
+    human_counted(words, o->annotations, "annotation", style->ascii);
+    buf_text(words, " in the file");
     envelope_words(to, style, "places", words);
 }
 

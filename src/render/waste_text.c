@@ -105,13 +105,18 @@ static void put_lives(struct buf *to, const struct style *style, const struct wa
     buf_init(&words, SIZE_MAX / 2);
     for (int k = 0; k < LIFE_POINTS; k++) {
         buf_format(&words, "%s%u %% within ", k == 0 ? "" : ", ", (unsigned)life_percent[k]);
-        human_count(&words, w->life_events[k], style->ascii);
+        if (k < LIFE_POINTS - 1)
+            human_count(&words, w->life_events[k], style->ascii);
+        else
+            human_counted(&words, w->life_events[k], "event", style->ascii);
     }
-    buf_text(&words, " events; ");
-    human_count(&words, w->censored_count, style->ascii);
-    buf_text(&words, " allocations, ");
+    buf_text(&words, "; ");
+    human_counted(&words, w->censored_count, "allocation", style->ascii);
+    buf_text(&words, ", ");
     human_known_bytes(&words, w->censored_bytes);
-    buf_text(&words, ", were made before or never freed and are not counted");
+    buf_text(&words, w->censored_count == 1
+                         ? ", was made before or never freed and is not counted"
+                         : ", were made before or never freed and are not counted");
     put_line(to, style, "lives", &words);
 }
 
@@ -121,8 +126,8 @@ static void put_device(struct buf *to, const struct style *style, const struct w
     buf_init(&words, SIZE_MAX / 2);
     human_known_bytes(&words, w->mapped_bytes);
     buf_text(&words, " asked of the device in ");
-    human_count(&words, w->mapped, style->ascii);
-    buf_text(&words, " calls after the first step, ");
+    human_counted(&words, w->mapped, "call", style->ascii);
+    buf_text(&words, " after the first step, ");
     human_known_bytes(&words, w->returned_bytes);
     buf_text(&words, " given back in ");
     human_count(&words, w->returned, style->ascii);

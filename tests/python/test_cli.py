@@ -105,6 +105,21 @@ def test_help_of_every_verb():
     run("help", "nonsense", expect=2)
 
 
+# Words ----------------------------------------------------------------------------------
+
+def test_one_is_not_several(recording):
+    """What is counted has no s where there is one of it."""
+    a, mib = tiny.BASE, tiny.MIB
+    events = [tiny.event("alloc", a + i * mib, mib, 20 + i, frames=[{"name": "f%d" % i, "filename": "/home/u/train.py", "line": i + 1}]) for i in range(11)]
+    (recording / "more.pickle").write_bytes(writers.pickled(tiny.top([], events), 4))
+    (recording / "fewer.pickle").write_bytes(writers.pickled(tiny.top([], events[:10]), 4))
+    for args in (["advise", "--waste", "run.pickle"], ["diff", "fewer.pickle", "more.pickle"], ["diff", "more.pickle", "fewer.pickle"],
+                 ["report", "--markdown", "more.pickle"], ["peak", "-n", 10, "more.pickle"]):
+        out = run(*args, cwd=recording, expect=0).out
+        assert not re.findall(r"(?<![\w.,:/-])1 (?:more )?(?!(?:is|was|has|less|us)\b)[a-z]+s\b", out), (args, out)
+        assert re.search(r"(?<![\w.,:/])1 [a-z]+\b", out), (args, out)
+
+
 # Output ---------------------------------------------------------------------------------
 
 def test_output_file(recording):

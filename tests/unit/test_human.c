@@ -35,6 +35,13 @@ static void check_count(uint64_t count, const char *expected)
     check_text(expected);
 }
 
+static void check_counted(uint64_t count, const char *expected)
+{
+    buf_init(&text, 1 << 12);
+    human_counted(&text, count, "more event", true);
+    check_text(expected);
+}
+
 static void check_duration(uint64_t us, const char *expected)
 {
     buf_init(&text, 1 << 12);
@@ -85,6 +92,9 @@ static void counts(void **state)
     check_count(1000, "1,000");
     check_count(48120, "48,120");
     check_count(UINT64_MAX, "18,446,744,073,709,551,615");
+    check_counted(0, "0 more events");
+    check_counted(1, "1 more event");
+    check_counted(1000, "1,000 more events");
     buf_init(&text, 1 << 12);
     human_count(&text, 48120, false);
     check_text("48\u202f120");
