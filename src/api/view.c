@@ -1,11 +1,11 @@
 /* view.c - recordings as a page: the report of each, and while its studies live, its columns. */
-#include "analysis/moment.h"
 #include "api/report.h"
 #include "api/result.h"
 #include "api/units.h"
 #include "api/view_pairs.h"
 #include "render/base64.h"
 #include "render/human.h"
+#include "render/view_source.h"
 #include "render/view_window.h"
 
 struct making {
@@ -84,12 +84,7 @@ static enum vrs_status take_range(struct making *m, const struct study *s, struc
 {
     struct view_parts parts = { m->file, m->files + 1, NULL, 0, &m->blocks };
     int64_t from = -1, to = -1;
-    TRY(moment_bound(s, m->from, false, &from, err));
-    TRY(moment_bound(s, m->to, true, &to, err));
-    if (from > to)
-        return vrs_fail(err, VRS_USAGE,
-                        "the first event of the page would be %lld, behind the last, which is %lld",
-                        (long long)from, (long long)to);
+    TRY(view_events_between(s, &m->from, &m->to, &from, &to, err));
     struct view_window window = { (uint32_t)(from + 1), (uint32_t)(to + 1) };
     return view_window_take(&parts, d, window, s->threads, err);
 }

@@ -201,15 +201,9 @@ static enum vrs_status take_places(struct view_source *from, struct arena *arena
 static enum vrs_status find_span(const struct scene_wish *wish, const struct study *s,
                                  struct scene_device *d, struct vrs_error *err)
 {
-    int64_t from = -1, to = (int64_t)s->events - 1, at = 0;
-    if (wish->has_from)
-        TRY(moment_bound(s, wish->from, false, &from, err));
-    if (wish->has_to)
-        TRY(moment_bound(s, wish->to, true, &to, err));
-    if (from > to)
-        return vrs_fail(err, VRS_USAGE,
-                        "the first event shown would be %lld, behind the last, which is %lld",
-                        (long long)from, (long long)to);
+    int64_t from = -1, to = -1, at = 0;
+    TRY(view_events_between(s, wish->has_from ? &wish->from : NULL, wish->has_to ? &wish->to : NULL,
+                            &from, &to, err));
     d->from = (double)(from + 1);
     d->to = (double)(to + 2);
     d->peak = (uint32_t)(from + 1);

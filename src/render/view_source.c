@@ -220,6 +220,24 @@ uint32_t view_event_row(const struct view_source *f, const uint32_t *events, uin
     return f->s->r->devices.first_event[f->s->device] + events[row];
 }
 
+enum vrs_status view_events_between(const struct study *s, const struct moment *from,
+                                    const struct moment *to, int64_t *ret_first, int64_t *ret_last,
+                                    struct vrs_error *err)
+{
+    int64_t first = -1, last = (int64_t)s->events - 1;
+    if (from != NULL)
+        TRY(moment_bound(s, *from, false, &first, err));
+    if (to != NULL)
+        TRY(moment_bound(s, *to, true, &last, err));
+    if (first > last)
+        return vrs_fail(err, VRS_USAGE,
+                        "the first event shown would be %lld, behind the last, which is %lld",
+                        (long long)first, (long long)last);
+    *ret_first = first;
+    *ret_last = last;
+    return VRS_OK;
+}
+
 /* Which stacks are shown: of allocations and of requests that failed. */
 static enum vrs_status find_names(struct view_source *f, struct vrs_error *err)
 {

@@ -5,6 +5,7 @@
 #ifndef VRS_RENDER_VIEW_SOURCE_H
 #define VRS_RENDER_VIEW_SOURCE_H
 
+#include "analysis/moment.h"
 #include "render/view_marks.h"
 #include "render/view_names.h"
 #include "render/view_ranges.h"
@@ -50,6 +51,13 @@ uint64_t view_alloc_context(const void *source, uint32_t row); /* where there ar
 /* Where an address lies among all that were ever mapped, in units of 512 bytes; UINT32_MAX: never.
  */
 uint64_t view_lane_of(const struct view_source *source, uint64_t address);
+
+/* The events that were asked for: those `from` a moment (-1: the start) `to` another one, where
+ * NULL is all of that side.  VRS_USAGE where the device has no such event, or the first is behind
+ * the last. */
+enum vrs_status view_events_between(const struct study *s, const struct moment *from,
+                                    const struct moment *to, int64_t *ret_first, int64_t *ret_last,
+                                    struct vrs_error *err) MUST_CHECK;
 
 /* The row of events of `events` or `ooms`. */
 uint32_t view_event_row(const struct view_source *source, const uint32_t *events, uint32_t row);

@@ -211,7 +211,9 @@ def test_times_of_some_events_of_a_long_recording(tmp_path):
 
 
 def test_events_of_a_page_that_make_no_sense():
-    assert "behind the last" in run("view", "--from", 9, "--to", 8, EXAMPLES[0], "-o", "-", expect=2).err
+    backwards = "--from", 9, "--to", 8, EXAMPLES[0], "-o", "-"
+    refused = run("view", *backwards, expect=2).err
+    assert "behind the last" in refused and run("view", "--png", *backwards, expect=2).err == refused
     assert "nonsense" in run("view", "--from", "nonsense", EXAMPLES[0], "-o", "-", expect=2).err
 
 
