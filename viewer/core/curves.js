@@ -219,9 +219,9 @@ export function peakIn(pyr, a, b) {
   return climb(pyr, 0, from, Math.max(from + 1, Math.min(b, pyr.curve.length)));
 }
 
-/** The states [from, past) of which a model has all allocations: others have no figures. */
+/** The states [from, past) of which a model or cover has all: others have no figures. */
 export function windowOf({ window, states }) {
-  return window ?? [0, states];
+  return window ?? [0, Math.max(1, states)];
 }
 
 /** The state of them that is next to `p`. */

@@ -205,7 +205,7 @@ function place(model, table, head, got) {
 }
 
 /* The states [from, past) whose allocations are here. */
-function windowOf({ states, window }) {
+function readWindow({ states, window }) {
   if (!window) return [0, states];
   const { first, last } = window;
   if (!(Number.isInteger(first) && Number.isInteger(last) && first >= 0 && first <= last
@@ -225,7 +225,7 @@ function emptyModel(head) {
     ...columns.map((column) => [column, new Uint32Array(1)])]);
   return {
     name: head.name ?? `${head.kind ?? 'cuda'}:${head.device ?? 0}`, states,
-    adjust: head.adjust_bytes ?? 0, time: null, window: windowOf(head),
+    adjust: head.adjust_bytes ?? 0, time: null, window: readWindow(head),
     head: { ...head, categories: (head.categories ?? []).map((c) => (c.name ? c : { name: c })),
       pools: (head.pools ?? []).map(poolName) },
     alloc: { rows: 0, born: none(), end: none(), bytes: new Float64Array(0) },

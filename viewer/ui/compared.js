@@ -1,5 +1,5 @@
 // compared.js - which two devices and moments are compared: in the table of Diff and in Flame.
-import { heldBy } from './span.js';
+import { windowOf } from '../core/curves.js';
 
 /** Every device of every file as [key, name]; key is `file.dev`. */
 export function sidesOf(head) {
@@ -9,7 +9,7 @@ export function sidesOf(head) {
 
 /** The state of a moment in a device; the cursor counts in the open one only. */
 export function stateOf(moment, cover, cursor) {
-  const [from, past] = heldBy(cover);
+  const [from, past] = windowOf(cover);
   if (moment === 'end') return past - 1;
   if (moment === 'cursor') return Math.min(Math.max(from, cursor), past - 1);
   return cover.peak ? cover.peak.state : 0;

@@ -1,7 +1,7 @@
 // overview.js - the strip above the views: the whole recording, and the brush that is drawn on it.
+import { windowOf } from '../core/curves.js';
 import { boxOf, drawSkyline, scaleOf } from './skyline.js';
 import { el, perFrame } from './dom.js';
-import { heldBy } from './span.js';
 import { prepare } from './draw.js';
 
 const edge = 6;
@@ -35,7 +35,7 @@ function partAt(strip, px) {
   const [a, b] = [x.of(brush.from), x.of(brush.to)];
   if (Math.abs(px - a) <= edge) return 'left';
   if (Math.abs(px - b) <= edge) return 'right';
-  const [from, past] = heldBy(strip.ctx.cover());
+  const [from, past] = windowOf(strip.ctx.cover());
   const whole = brush.to - brush.from >= past - from;
   return px > a && px < b && !whole ? 'move' : 'new';
 }

@@ -1,7 +1,7 @@
 // skyline.js - draws the whole recording: curves, capacity, bands, ticks, flags, and the brush.
+import { windowOf } from '../core/curves.js';
 import { align, drawFlag, drawYAxis, label, line, xScale, yScale } from './draw.js';
 import { hatch } from './paint.js';
-import { heldBy } from './span.js';
 import { shortened } from './text.js';
 
 const margin = { left: 66, right: 118, top: 8, bottom: 34, phases: 12 };
@@ -147,7 +147,7 @@ function drawBrush(g, from, to, box, palette) {
 }
 
 function drawFields(g, cover, x, box, palette) {
-  const [from, past] = heldBy(cover);
+  const [from, past] = windowOf(cover);
   for (const [a, b] of [[0, from], [past, Math.max(1, cover.states)]]) {
     if (a < b) hatch(g, x.of(a), box.top, x.of(b) - x.of(a), box.height, palette.hatch, 8);
   }

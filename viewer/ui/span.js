@@ -1,4 +1,5 @@
 // span.js - the x range of a view, which stays inside the recording however it moves.  No DOM.
+import { windowOf } from '../core/curves.js';
 
 const leastStates = 8;
 const leastTime = 10;
@@ -13,14 +14,9 @@ function limitSpan(from, to, low, high, least) {
   return [a, a + size];
 }
 
-/** The states [from, past) that can be shown. */
-export function heldBy({ states, window }) {
-  return window ?? [0, Math.max(1, states)];
-}
-
 /** Whether only some of the states can be shown. */
 export function isPart(cover) {
-  const [from, past] = heldBy(cover);
+  const [from, past] = windowOf(cover);
   return past - from < cover.states;
 }
 
@@ -30,7 +26,7 @@ export function limitX(x, limits) {
     const [from, to] = limitSpan(x.from, x.to, limits.time[0], limits.time[1], leastTime);
     return { mode: 'time', from, to };
   }
-  const [from, to] = limitSpan(x.from, x.to, ...heldBy(limits), leastStates);
+  const [from, to] = limitSpan(x.from, x.to, ...windowOf(limits), leastStates);
   return { mode: 'events', from: Math.round(from), to: Math.max(Math.round(from) + 1,
     Math.round(to)) };
 }

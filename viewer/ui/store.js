@@ -1,12 +1,13 @@
 // store.js - the one state of the page, whose changes can be undone.  No DOM.
-import { heldBy, limitX } from './span.js';
+import { windowOf } from '../core/curves.js';
+import { limitX } from './span.js';
 
 const remembered = 50;
 const leastBytes = 65536;
 
 /** The state a page opens with; `limits`: { states, peak, time: [from, to] or null }. */
 export function firstState(limits) {
-  const [from, to] = heldBy(limits);
+  const [from, to] = windowOf(limits);
   return {
     file: 0, dev: 0, view: 'stack',
     x: { mode: 'events', from, to },
@@ -24,7 +25,7 @@ function limitY(y) {
 }
 
 function limitState(p, limits) {
-  const [from, past] = heldBy(limits);
+  const [from, past] = windowOf(limits);
   return Math.min(Math.max(from, Math.round(p)), past - 1);
 }
 

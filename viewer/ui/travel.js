@@ -1,13 +1,14 @@
 // travel.js - the ways to another place of the recording: cursor, zoom, axis, finding.
+import { windowOf } from '../core/curves.js';
 import { placeOf } from './header.js';
-import { heldBy, revealed } from './span.js';
+import { revealed } from './span.js';
 import { eventName } from './text.js';
 import { viewsOf } from './views.js';
 
 /** The nearest state that can be shown; says so where it is another. */
 function heldAt(ctx, p) {
   const limits = ctx.store.limits();
-  const [from, past] = heldBy(limits);
+  const [from, past] = windowOf(limits);
   const at = Math.min(Math.max(from, Math.round(p)), past - 1);
   if (at !== Math.round(p) && past - from < limits.states) {
     ctx.note(`this page holds ${eventName(from)} to ${eventName(past - 1)} only`);
@@ -30,7 +31,7 @@ function goTo(ctx, p) {
 function wholeX(ctx) {
   const { mode } = ctx.store.get().x;
   const { time } = ctx.now.cover;
-  const [from, to] = mode === 'time' ? time : heldBy(ctx.now.cover);
+  const [from, to] = mode === 'time' ? time : windowOf(ctx.now.cover);
   ctx.store.jump({ x: { mode, from, to } });
 }
 
