@@ -34,9 +34,10 @@ int view_choose_format(struct view_settings *s)
     static const char *const remedies[] = { "say --svg", "say --png", "leave out the option",
                                             "leave out the option" };
     const char *name = s->common.output;
-    size_t named = s->serve || output_is_stream(name) ? ENDINGS : ending_of(name, endings, ENDINGS);
-    if (named == ENDINGS && !s->serve && !output_is_stream(name) &&
-        ending_of(name, others, OTHERS) != OTHERS) {
+    if (s->serve || output_is_stream(name))
+        return EXIT_DONE;
+    size_t named = ending_of(name, endings, ENDINGS);
+    if (named == ENDINGS && ending_of(name, others, OTHERS) != OTHERS) {
         message("-o %s: a picture is an SVG or a PNG; end the name in .svg or .png", name);
         return EXIT_USAGE;
     }
