@@ -12,7 +12,6 @@
 
 #include "command.h"
 #include "message.h"
-#include "own_file.h"
 
 static bool ends(const char *name, size_t len, const char *ending)
 {
@@ -78,7 +77,7 @@ static int by_path(const void *a, const void *b)
 static bool is_own_page(const char *path)
 {
     size_t len = strlen(path), ending = strlen(".html");
-    return len > ending && strcmp(path + len - ending, ".html") == 0 && own_file(path);
+    return len > ending && strcmp(path + len - ending, ".html") == 0 && vrs_is_own(path);
 }
 
 static int add_folder(struct inputs *inputs, const char *folder)

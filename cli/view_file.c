@@ -6,7 +6,6 @@
 
 #include "message.h"
 #include "output.h"
-#include "own_file.h"
 #include "view.h"
 
 /* "run.pickle.gz" becomes "run" and `ending`; NULL: no memory.  To be freed. */
@@ -54,7 +53,7 @@ static bool replaces_other(const struct pages *p, const char *name)
 {
     struct stat facts;
     if (p->s->common.output != NULL || stat(name, &facts) != 0 || !S_ISREG(facts.st_mode) ||
-        own_file(name))
+        vrs_is_own(name))
         return false;
     message("%s exists, and vramscope did not write it; to replace it say -o %s, or name another "
             "file with -o",

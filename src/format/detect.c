@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/own_mark.h"
 #include "base/str.h"
 #include "format/unpack.h"
 
@@ -51,7 +52,7 @@ bool detect_is_view(struct window *page)
     enum { HEAD = 4096 };
     size_t len = window_need(page, HEAD) ? HEAD : (size_t)(page->end - page->at);
     str head = { (const char *)page->at, len };
-    return str_find(head, S("<meta name=\"generator\" content=\"vramscope\">")) < len;
+    return str_find(head, S(OWN_MARK_PAGE)) < len;
 }
 
 struct stranger {
