@@ -17,6 +17,7 @@ struct vrs_view_options view_page_options(const struct view_settings *s, const c
         .from = s->from,
         .to = s->to,
         .most_bytes = s->page_most != 0 ? s->page_most : PAGE_MOST,
+        .may_be_larger = s->page_most == 0,
     };
 }
 

@@ -381,8 +381,10 @@ struct vrs_view_options {
      * and "FROM=TO" for the beginning of their paths, or NULL. */
     const char *editor, *editor_path;
     /* Above so many bytes the page goes without columns that few need, then holds only the events
-     * around the peak, with every allocation that is alive in them, then goes without more columns;
-     * after that it may stay larger.  0: it has all. */
+     * around the peak, with every allocation that is alive in them, then goes without more columns.
+     * Where that is not enough the call fails with VRS_USAGE, which names the least.  0: it has
+     * all.
+     */
     uint64_t most_bytes;
     /* Told in one line what a page goes without, where it does; NULL: nobody is. */
     void (*note)(void *arg, const char *text);
@@ -390,6 +392,7 @@ struct vrs_view_options {
     /* Moments as in vrs_peak_options: the page holds the events between these two, both of them,
      * instead of those around the peak; one that is NULL is the start or the end. */
     const char *from, *to;
+    bool may_be_larger; /* than `most_bytes`, where no page is so small; the note then says so */
 };
 VRS_API enum vrs_status vrs_view(const struct vrs_recording *const *recordings, uint32_t count,
                                  const struct vrs_view_options *options,

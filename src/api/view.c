@@ -302,6 +302,21 @@ static enum vrs_status say_left_out(const struct making *m, const struct viewing
     return status;
 }
 
+static enum vrs_status refuse_size(uint64_t least, struct vrs_error *err)
+{
+    struct buf text;
+    buf_init(&text, SIZE_MAX / 2);
+    human_known_bytes(&text, least);
+    enum vrs_status status =
+        text.failed ? vrs_no_memory(err)
+                    : vrs_fail(err, VRS_USAGE,
+                               "no page of these events is smaller than %.*s; say --max-size %llu, "
+                               "or more",
+                               (int)text.len, text.at, (unsigned long long)least);
+    buf_free(&text);
+    return status;
+}
+
 /* Holds fewer and fewer events around the peak, until the page is small enough or shows too few.
  * What `bytes` are too many is taken to lie evenly over the events. */
 static enum vrs_status narrow(struct making *m, struct view_parts *parts,
@@ -347,6 +362,8 @@ static enum vrs_status fit(struct making *m, struct viewing *viewing, struct vrs
         if (viewing->left_out[next])
             TRY(view_page_bytes(viewing, &bytes, err));
     }
+    if (bytes > most && !m->o->may_be_larger)
+        return refuse_size(bytes, err);
     return any && m->o->note != NULL ? say_left_out(m, viewing, bytes, err) : VRS_OK;
 }
 

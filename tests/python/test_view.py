@@ -149,6 +149,24 @@ def check_window(whole, before, read, after):
     return first, last
 
 
+def least_size(*paths):
+    """Of the smallest page, as who asks for less is told."""
+    told = run("view", *paths, "--max-size", 1, "-o", "-", expect=2)
+    assert not told.raw
+    return int(re.search(r"no page of these events is smaller than [\d.]+ [KM]iB; say --max-size (\d+), or more\n$", told.err)[1])
+
+
+def test_a_size_that_no_page_has_is_refused(tmp_path):
+    least = least_size(EXAMPLES[0])
+    page = tmp_path / "small.html"
+    page.write_text("of last time")
+    told = run("view", EXAMPLES[0], "--max-size", least - 1, "-o", page, expect=2).err
+    assert "%s: no page of these events" % EXAMPLES[0] in told
+    assert page.read_text() == "of last time" and list(tmp_path.iterdir()) == [page]
+    run("view", EXAMPLES[0], "--max-size", least, "-o", page, expect=0)
+    assert page.stat().st_size == least
+
+
 def test_a_page_may_be_kept_small(tmp_path):
     """What it goes without stands in no block any more; all else decodes, and has the same numbers."""
     path = EXAMPLES[0]
@@ -156,11 +174,12 @@ def test_a_page_may_be_kept_small(tmp_path):
     [before] = whole.head["files"][0]["devices"]
     peak = run("report", "--json", path, expect=0).json()["devices"][0]["requested"]["peak_event"] + 1
     size = len(run("view", path, "-o", "-", expect=0).raw)
-    for most in (size, size - 1, size - 1500, size - 3000, size - 8000, 1000):
+    smallest = least_size(path)
+    for most in (size, size - 1, size - 1500, size - 3000, size - 8000, smallest):
         done = run("view", path, "--max-size", most, "-o", "-", expect=0)
         read = page.Page(done.raw.decode())
         [after] = read.head["files"][0]["devices"]
-        assert len(done.raw) <= most or most == 1000
+        assert len(done.raw) <= most
         assert (read.head["left_out"] == []) == (most == size) == (done.err == "")
         for left in read.head["left_out"]:
             assert left in done.err
@@ -176,8 +195,8 @@ def test_a_page_may_be_kept_small(tmp_path):
             assert len(done.raw) > most - 4000 and len(after["check"]) > 1
     assert spans == sorted(spans, reverse=True) and len(set(spans)) >= 4 and spans[-1] == 64
     assert "lane" not in after["tables"]["alloc"]["columns"] and after["time"] is None
-    assert "no allocation of these events is left out" in done.err
-    two = run("view", EXAMPLES[0], EXAMPLES[1], "--max-size", 1, "-o", "-", expect=0)
+    assert len(done.raw) == smallest
+    two = run("view", EXAMPLES[0], EXAMPLES[1], "--max-size", least_size(EXAMPLES[0], EXAMPLES[1]), "-o", "-", expect=0)
     assert two.raw and "live in at most 64 events of each device, around the peak, " in two.err
     assert "--max-size is of the page" in run("view", "--svg", "--max-size", 1, EXAMPLES[0], expect=2).err
 

@@ -216,7 +216,9 @@ static void note(void *arg, const char *line)
 static void every_allocation_of_a_small_one_may_fail(void **state)
 {
     (void)state;
-    struct vrs_view_options small = { .size = sizeof small, .most_bytes = 1, .note = note };
+    struct vrs_view_options small = {
+        .size = sizeof small, .most_bytes = 1, .may_be_larger = true, .note = note
+    };
     text = recording_of_steps("train.py");
     times = 1;
     options = &small;
@@ -231,7 +233,9 @@ static void every_allocation_of_a_small_one_may_fail(void **state)
 static void every_allocation_of_some_events_may_fail(void **state)
 {
     (void)state;
-    struct vrs_view_options some = { .size = sizeof some, .from = "3", .to = "9", .most_bytes = 1 };
+    struct vrs_view_options some = {
+        .size = sizeof some, .from = "3", .to = "9", .most_bytes = 1, .may_be_larger = true
+    };
     text = recording_of_steps("train.py");
     times = 1;
     options = &some;
