@@ -98,16 +98,18 @@ static bool put(struct gathered *to, const char *text)
     return gathered_write(to, text, strlen(text));
 }
 
-/* The one line that the terminal has too. */
-static enum MHD_Result answer_failure(struct MHD_Connection *c, const char *path,
-                                      const char *reason)
+/* The one line that the terminal has too, and the way back where there is an index. */
+static enum MHD_Result answer_failure(const struct server *s, struct MHD_Connection *c,
+                                      const char *path, const char *reason)
 {
     struct gathered html = { 0 };
     struct MHD_Response *response = NULL;
     if (put(&html, "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
                    "<title>vramscope</title></head>\n<body><p><bdi>") &&
         put_markup(&html, path) && put(&html, "</bdi>: ") && put_markup(&html, reason) &&
-        put(&html, "</p></body></html>\n"))
+        put(&html, "</p>") &&
+        put(&html, s->index == NULL ? "" : "<p><a href=\"./\">all files</a></p>") &&
+        put(&html, "</body></html>\n"))
         response = mhd.create_response_from_buffer(html.len, html.at, MHD_RESPMEM_MUST_COPY);
     gathered_free(&html);
     return queue(c, MHD_HTTP_INTERNAL_SERVER_ERROR, KIND_WORDS, "text/html; charset=utf-8",
@@ -147,7 +149,8 @@ static enum MHD_Result answer_page(struct server *s, struct MHD_Connection *c, u
     if (page == NULL)
         return MHD_NO;
     if (page->reason[0] != '\0') {
-        enum MHD_Result failed = answer_failure(c, s->pages->inputs->at[input].path, page->reason);
+        enum MHD_Result failed =
+            answer_failure(s, c, s->pages->inputs->at[input].path, page->reason);
         pages_give_back(s->pages, input);
         return failed;
     }

@@ -420,7 +420,7 @@ def test_a_bad_file_hides_no_good_one(several, folder):
     failed = text[text.index("Could not be read"):]
     assert "bad_rank5.pickle" in failed and "other.json" in failed and "&lt;/script&gt;" not in failed
     answer = several.ask(bad(several))
-    assert answer.status == 500 and b"bad_rank5.pickle" in answer.body
+    assert answer.status == 500 and b"bad_rank5.pickle" in answer.body and b'<a href="./">all files</a>' in answer.body
     reason = run("view", folder / "bad_rank5.pickle", "-o", "-", expect=3).err.strip().split(": ", 2)[2]
     assert reason in answer.body.decode() and reason in failed
 
@@ -442,7 +442,7 @@ def test_a_file_that_changes_or_goes_is_read_again(tmp_path):
     assert server.ask().body not in (first, b"")
     path.unlink()
     gone = server.ask()
-    assert gone.status == 500 and b"No such file" in gone.body
+    assert gone.status == 500 and b"No such file" in gone.body and b"<a" not in gone.body
     code, err = server.end()
     assert code == 130 and "No such file" in err
 
@@ -597,6 +597,7 @@ def test_the_page_opens_in_a_browser(browser, one, several):
     address = "http://127.0.0.1:%d/%s/" % (one.port, one.token)
     page = browser.open(address)
     page.wait(shown)
+    assert page.ask("document.querySelector('#top a')") is None
     assert "22.20 GiB" in page.text("#who") and page.ask("document.getElementById('alarm').hidden")
     sound(page, address)
     page.close()
@@ -608,4 +609,6 @@ def test_the_page_opens_in_a_browser(browser, one, several):
     index.ask("document.querySelector('tbody a').click()")
     index.wait(shown)
     sound(index, address)
+    index.ask("[...document.querySelectorAll('#top a')].find((a) => a.textContent === 'all files').click()")
+    index.wait("document.querySelectorAll('tbody tr').length > 3 && location.pathname.endsWith('/%s/')" % several.token)
     index.close()

@@ -18,6 +18,14 @@ export function baseName(path) {
   return String(path).split(/[\\/]/).pop();
 }
 
+/** The way back where `view --serve` has an index: its pages are numbers behind a token.  The bytes
+ * of a page are the same in a file, which has none. */
+export function drawWayBack({ protocol, pathname }) {
+  if (protocol === 'http:' && /^\/[0-9a-f]{32}\/\d+$/.test(pathname)) {
+    byId('file').before(el('a', { href: './', text: 'all files' }));
+  }
+}
+
 export function drawFiles(head, state, choose, chooseAll) {
   const select = byId('file');
   const { files } = head;

@@ -18,7 +18,7 @@ import { pointer } from './pointer.js';
 import { setPrinting } from './print.js';
 import { setSplitters } from './splitters.js';
 import { status } from './status.js';
-import { toldOf } from './header.js';
+import { drawWayBack, toldOf } from './header.js';
 import { travel } from './travel.js';
 
 /** Makes functions of (ctx, …) methods of the context: `goTo(ctx, p)` is ctx.goTo(p). */
@@ -123,6 +123,7 @@ export async function start(head, call, link) {
   byId('report').hidden = true;
   byId('report').classList.add('aside');
   byId('report').tabIndex = 0;
+  drawWayBack(location);
   const limits = limitsOf(noCover);
   const store = createStore(firstState(limits), limits);
   const ctx = createContext(head, call, link, store);
