@@ -7,7 +7,6 @@
 
 struct report_settings {
     struct common common;
-    bool timeline; /* of one input; a set of ranks would be mostly points */
     bool trust, quick, markdown;
     bool several; /* one of several inputs */
     const char *rank_map;
@@ -73,9 +72,10 @@ static enum vrs_status ask(const struct vrs_recording *recording, const char *pa
                            const void *settings, struct vrs_result **ret, struct vrs_error *err)
 {
     const struct report_settings *s = settings;
+    /* How memory moved, of one input: a set of ranks would be mostly points. */
     struct vrs_report_options o = {
         COMMON_MEMBERS(o, &s->common, path),
-        .timeline = s->timeline,
+        .timeline = s->common.json && !s->several,
         .trust = s->trust,
         .quick = s->quick,
         .part = s->several && !s->markdown,
@@ -109,7 +109,6 @@ static int run(const struct command *self, int argc, char **argv)
         return ended;
     if (!forms_agree(&settings))
         return EXIT_USAGE;
-    settings.timeline = settings.common.json && files == 1 && !input_is_folder(argv[0]);
     ended = rank_map_read(settings.rank_map, &settings.map);
     struct question question = {
         .ask = ask,

@@ -1,5 +1,5 @@
 /* inputs.c - files and folders. */
-#define _POSIX_C_SOURCE 200809L
+#define _XOPEN_SOURCE 700
 #include "inputs.h"
 
 #include <dirent.h>
@@ -121,7 +121,7 @@ bool input_is_folder(const char *path)
     return stat(path, &facts) == 0 && S_ISDIR(facts.st_mode);
 }
 
-int inputs_find(int count, char *const *names, struct inputs *ret)
+int inputs_find_pair(int count, char *const *names, struct inputs *ret)
 {
     *ret = (struct inputs){ .several = count > 1 };
     int result = EXIT_DONE;
@@ -143,6 +143,99 @@ int inputs_find(int count, char *const *names, struct inputs *ret)
             result = wrong;
     }
     return result;
+}
+
+/* A file by its folder's real name: the same for "a" and "./a", another for a link to it, whose
+ * name may tell a rank.  To be freed; NULL: no memory. */
+static char *place_of(const char *path)
+{
+    if (strcmp(path, "-") == 0)
+        return strdup(path);
+    const char *slash = strrchr(path, '/');
+    const char *base = slash == NULL ? path : slash + 1;
+    char *folder = slash == NULL ? strdup(".") : strndup(path, (size_t)(base - path));
+    char *real = folder == NULL ? NULL : realpath(folder, NULL);
+    char *place = real != NULL ? joined(real, base) : folder != NULL ? strdup(path) : NULL;
+    free(folder);
+    free(real);
+    return place;
+}
+
+struct placed {
+    char *place;
+    uint32_t input;
+};
+
+static int by_place(const void *a, const void *b)
+{
+    const struct placed *x = a, *y = b;
+    int order = strcmp(x->place, y->place);
+    return order != 0 ? order : (x->input > y->input) - (x->input < y->input);
+}
+
+/* Of those of one place the first stays. */
+static void drop_again(struct inputs *inputs, const struct placed *placed)
+{
+    const char *twice = NULL;
+    uint32_t kept = 0, files = 0, first = 0, last = UINT32_MAX;
+    for (uint32_t i = 1; i < inputs->count; i++) {
+        if (strcmp(placed[first].place, placed[i].place) != 0) {
+            first = i;
+            continue;
+        }
+        struct input *input = &inputs->at[placed[first].input],
+                     *again = &inputs->at[placed[i].input];
+        files += last != first;
+        twice = twice == NULL ? input->path : twice;
+        last = first;
+        input->found = input->found && again->found;
+        free(again->path);
+        again->path = NULL;
+    }
+    if (files == 1)
+        message("%s is named more than once, and read once", twice);
+    else if (files > 1)
+        message("%s and %u more are named more than once, and each is read once", twice,
+                (unsigned)files - 1);
+    for (uint32_t i = 0; i < inputs->count; i++)
+        if (inputs->at[i].path != NULL)
+            inputs->at[kept++] = inputs->at[i];
+    inputs->count = kept;
+}
+
+static int drop_twins(struct inputs *inputs)
+{
+    uint32_t count = inputs->count; /* of which some go */
+    struct placed *placed = calloc(count, sizeof *placed);
+    bool whole = placed != NULL;
+    for (uint32_t i = 0; whole && i < count; i++) {
+        placed[i] = (struct placed){ place_of(inputs->at[i].path), i };
+        whole = placed[i].place != NULL;
+    }
+    if (whole) {
+        qsort(placed, count, sizeof *placed, by_place);
+        drop_again(inputs, placed);
+    } else {
+        message("out of memory");
+    }
+    for (uint32_t i = 0; placed != NULL && i < count; i++)
+        free(placed[i].place);
+    free(placed);
+    return whole ? EXIT_DONE : EXIT_FAILED;
+}
+
+int inputs_find(int count, char *const *names, struct inputs *ret)
+{
+    bool folder = false;
+    int wrong = inputs_find_pair(count, names, ret);
+    if (wrong == EXIT_USAGE || count < 2 || ret->count < 2)
+        return wrong;
+    for (uint32_t i = 0; i < ret->count; i++)
+        folder = folder || ret->at[i].found;
+    int twins = drop_twins(ret);
+    /* As if it had been named once. */
+    ret->several = folder || ret->count > 1;
+    return twins != EXIT_DONE ? twins : wrong;
 }
 
 void inputs_sort(struct inputs *inputs)

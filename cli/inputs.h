@@ -18,9 +18,11 @@ struct inputs {
 };
 
 /* A folder stands for the files in it whose names end like recordings, by name; other things in
- * it are left alone, and so are pages that vramscope wrote.  Returns EXIT_DONE, or EXIT_FAILED or
- * EXIT_USAGE when it has said why. */
+ * it are left alone, and so are pages that vramscope wrote.  A file that is named twice is there
+ * once, which it says.  Returns EXIT_DONE, or EXIT_FAILED or EXIT_USAGE when it has said why. */
 int inputs_find(int count, char *const *names, struct inputs *ret);
+/* The same for who compares one with another, which may be the same file. */
+int inputs_find_pair(int count, char *const *names, struct inputs *ret);
 /* By path: an answer about a set is the same in whatever order its files were named. */
 void inputs_sort(struct inputs *inputs);
 void inputs_free(struct inputs *inputs);

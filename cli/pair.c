@@ -118,7 +118,7 @@ int answer_pair(const struct command *command, const struct pair_question *quest
         return EXIT_USAGE;
     }
     struct inputs inputs;
-    int exit_status = inputs_find(count, files, &inputs);
+    int exit_status = inputs_find_pair(count, files, &inputs);
     if (exit_status == EXIT_DONE)
         exit_status = check(command, question, &inputs);
     if (exit_status == EXIT_DONE && answer_output_is_input("-o", common->output, &inputs))

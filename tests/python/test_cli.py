@@ -120,6 +120,31 @@ def test_one_is_not_several(recording):
         assert re.search(r"(?<![\w.,:/])1 [a-z]+\b", out), (args, out)
 
 
+# Inputs ---------------------------------------------------------------------------------
+
+def test_a_file_that_is_named_twice_is_read_once(recording):
+    """By whatever way to its folder; a link is another name.  What compares takes a file with itself."""
+    (recording / "ranks").mkdir()
+    for name in ("rank0", "rank1"):
+        (recording / "ranks" / (name + ".pickle")).write_bytes((recording / "run.pickle").read_bytes())
+    (recording / "link.pickle").symlink_to("run.pickle")
+    for verb in (["report"], ["report", "--json"], ["peak"], ["view", "-o", "-"]):
+        once = run(*verb, "run.pickle", cwd=recording, expect=0)
+        for again in ("run.pickle", "./run.pickle", recording / "run.pickle", "ranks/../run.pickle"):
+            twice = run(*verb, "run.pickle", again, cwd=recording, expect=0)
+            assert twice.raw == once.raw
+            assert twice.err == "vramscope: run.pickle is named more than once, and read once\n"
+    folder = run("report", "ranks", cwd=recording, expect=0)
+    for more, said in ((["ranks/rank1.pickle"], "ranks/rank1.pickle is"), (["ranks/"], "ranks/rank0.pickle and 1 more are")):
+        twice = run("report", "ranks", *more, cwd=recording, expect=0)
+        assert twice.raw == folder.raw and twice.err.startswith("vramscope: %s named more than once" % said)
+    assert run("report", "run.pickle", "link.pickle", cwd=recording, expect=0).out.count("link.pickle") == 1
+    assert "is named" not in run("report", "run.pickle", "link.pickle", cwd=recording).err
+    same = run("diff", "--json", "run.pickle", "run.pickle", cwd=recording, expect=0)
+    assert not same.err and all(row["delta_bytes"] == 0 for device in same.json()["devices"] for row in device["result"]["rows"])
+    run("report", "run.pickle", "gone.pickle", "./gone.pickle", cwd=recording, expect=3)
+
+
 # Output ---------------------------------------------------------------------------------
 
 def test_output_file(recording):
