@@ -6,7 +6,7 @@ import time
 import pytest
 import recordings
 from differential import writers
-from differential.tiny import BASE, MIB, block, event, half, segment, top
+from differential.tiny import BASE, MIB, block, event, freed, half, segment, top
 
 import browser as chromium
 from conftest import ROOT, run
@@ -267,58 +267,46 @@ def test_a_curve_below_zero_says_so(browser, tmp_path):
     finished(page)
 
 
-def test_a_share_is_of_a_whole_that_has_the_part(browser, tmp_path):
+def test_a_share_is_of_all_that_is_alive(browser, tmp_path):
     """Two allocations of 8 MiB and 1 KiB, of which the final state holds the second: the curve ends at 1 KiB."""
     used = segment([block(BASE, 1024), block(BASE + 4 * MIB, 16 * MIB, state="inactive")])
     events = [event("alloc", BASE, 1024, 10), event("alloc", BASE + 4 * MIB, 8 * MIB, 11)]
     page = opened(browser, written(tmp_path, top([used], events)))
     page.wait("document.querySelector('#who caption').textContent.includes('by size')")
-    assert "requested at event 1, by size; no shares: the file contradicts itself" in page.text("#who caption")
+    assert page.text("#who caption").endswith("requested at event 1, by size")
     assert page.ask("[...document.querySelectorAll('#who tr[data-row]')].map((tr) => [...tr.cells].slice(1, 3).map((td) => td.textContent))"
-                    ) == [["8.00 MiB", "-"], ["1.00 KiB", "-"], ["-8.00 MiB", "-"]]
+                    ) == [["8.00 MiB", "100.0 %"], ["1.00 KiB", "0.0 %"], ["-8.00 MiB", "-"]]
     page.press("/")
     page.type("size>1MiB")
     page.press("Enter")
     page.wait("document.getElementById('found').textContent !== ''")
-    assert "8.00 MiB at the cursor (no shares: the file" in page.text("#found")
-    assert "%" not in page.text(".legend") and "8.00 MiB" in page.text(".legend")
+    assert "8.00 MiB at the cursor (100.0 % of all that is alive)" in page.text("#found")
+    assert "8.00 MiB 100.0 %" in page.text(".legend")
     finished(page)
 
 
-SHOWN = "[...document.querySelectorAll('#view > :not([hidden]) .bar, #view > :not([hidden]) .pane')].filter((n) => n.getClientRects().length)"
-
-
-def test_a_difference_of_one_moment_says_what_to_choose(pages):
-    """A file by itself opens on its peak twice: no table of zeros."""
-    page = pages(EXAMPLES / "leak.pickle", fragment="#v=1&view=diff")
-    page.says("#view > :not([hidden])", "A and B are one moment")
-    words = page.ask("%s.map((n) => n.innerText).join(' ')" % SHOWN)
-    assert "M sets marks A and B" in words and "0 B" not in words
-    assert page.ask("document.querySelector('#view > :not([hidden]) table').getClientRects().length") == 0
-    page.press(",")
-    page.wait("document.querySelector('#view > :not([hidden]) table').getClientRects().length === 1")
-    assert "one moment" not in page.text("#view > :not([hidden])")
-    page.sound()
-
-
-def test_a_difference_of_equals_says_so(pages):
-    page = pages(EXAMPLES / "leak.pickle", EXAMPLES / "leak.pickle", fragment="#v=1&view=diff")
-    page.says("#view > :not([hidden])", "Nothing differs: of each site both sides have the same bytes and count.")
-    assert page.ask("document.querySelector('#view > :not([hidden]) table').getClientRects().length") == 1
-    page.sound()
-
-
-def test_an_expandable_segment_is_one_bar(pages):
-    """Though it was mapped in 37 parts; of what is free in it the page says what `vramscope fragments` does."""
-    path = recordings.make("expandable")
-    page = pages(path, fragment="#v=1&view=state&at=197")
-    page.says("#view > :not([hidden])", "1 segments")
-    told = run("fragments", "--json", path, expect=0).json()["devices"][0]["result"]["groups"]
-    assert [(g["stranded_bytes"], g["returnable_bytes"], g["reserved_bytes"]) for g in told] == [(456 * MIB, 0, 1020 * MIB)]
-    assert "1020.00 MiB564.00 MiB456.00 MiB" in page.text("table.segments") and "expandable" in page.text("table.segments")
-    page.press("3")
-    page.says("#view > :not([hidden])", "stranded 456.00 MiB, returnable 0 B")
-    page.sound()
+def test_shares_of_a_double_free_are_the_same_everywhere(browser, tmp_path):
+    """What is freed twice was there twice, and its rows are not the curve: finding, table and legend take shares of the rows, as peak does."""
+    used = segment([block(BASE, 4 * MIB), block(BASE + 4 * MIB, 16 * MIB, state="inactive")])
+    events = [event("alloc", BASE, 4 * MIB, 11), event("alloc", BASE + 4 * MIB, 2 * MIB, 12), *freed(BASE, 4 * MIB, 13), *freed(BASE, 4 * MIB, 15)]
+    path = tmp_path / "twice.pickle"
+    path.write_bytes(writers.pickled(top([used], events), 4))
+    told = run("peak", "--json", "--by", "category", path, expect=0).json()["devices"][0]["result"]
+    assert told["adjust_bytes"] == -2 * MIB
+    [old] = [f["text"] for f in run("report", "--json", path, expect=0).json()["findings"] if f["id"] == "older_than_recording"]
+    page = opened(browser, written(tmp_path, path))
+    page.wait("document.getElementById('who').textContent.includes('unattributed')")
+    assert "8.00 MiB of the peak (57.1 %)" in old and old in page.text("#verdicts")
+    seen = {}
+    for _ in range(12):
+        seen[page.text("#who caption").rsplit("by ", 1)[-1]] = page.ask(
+            "[...document.querySelectorAll('#who tr[data-row]')].map((tr) => [...tr.cells].slice(1, 3).map((td) => td.textContent))")
+        page.press("g")
+        page.ask("new Promise((done) => setTimeout(done, 300))")
+    assert seen["age"][0] == ["8.00 MiB", "57.1 %"]
+    assert seen["category"] == [["%d.00 MiB" % (row["bytes"] // MIB), "%.1f %%" % (100 * row["share_ratio"])] for row in told["rows"]
+                                ] + [["-2.00 MiB", "-"]]
+    finished(page)
 
 
 def test_one_event_spans_the_plot(browser, tmp_path):

@@ -23,9 +23,9 @@ test('what is not known is a dash', () => {
 });
 
 test('a share is of a whole that has the part', () => {
-  assert.deepEqual([[1, 4], [4, 4], [0, 4], [1, 4, 2]].map((one) => human.ratio(...one)),
-    [0.25, 1, 0, 0.25]);
-  for (const none of [[0, 0], [5, 4], [1, 4, -1], [-1, 4], [1, -4], [1, NaN]]) {
+  assert.deepEqual([[1, 4], [4, 4], [0, 4]].map((one) => human.ratio(...one)),
+    [0.25, 1, 0]);
+  for (const none of [[0, 0], [5, 4], [-1, 4], [1, -4], [1, NaN]]) {
     assert.equal(human.share(human.ratio(...none)), '-');
   }
 });

@@ -16,7 +16,8 @@ function groupsOf(d, by, p) {
   return name === 'age' ? grouping(d.model, name, p) : d.grouping(name);
 }
 
-/* {state, by}: who is alive. `bytes` is the curve; with what no allocation explains (`adjust`). */
+/* {state, by}: who is alive. `bytes` is the curve, with what no allocation explains (`adjust`);
+ * `alive` is without, and what shares are of. */
 function* live(d, { state, by }) {
   const { model } = d;
   d.curve();
@@ -31,7 +32,7 @@ function* live(d, { state, by }) {
   const adjust = adjustAt(model, p);
   return {
     state: p, rows: Array.from(rows), count: rows.total.count, adjust,
-    bytes: rows.total.bytes + adjust, requested: d.curve()[p],
+    alive: rows.total.bytes, bytes: rows.total.bytes + adjust, requested: d.curve()[p],
     pending, reserved: model.range.rows ? at(d.reserved(), p) : null,
     active: model.alloc.pad ? active : null,
     time: model.time ? model.time[p] : null, ties: tiesAt(d.curve(), p, ...windowOf(model)),

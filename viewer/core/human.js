@@ -61,10 +61,9 @@ export function share(ratio) {
   return `${Math.floor(n / 10)}.${n % 10} %`;
 }
 
-/** The ratio that `share` takes of a part and its whole; -1, none, where that is not its whole:
- * where the file contradicts itself, its rows are more than the curve by -`adjust`. */
-export function ratio(part, whole, adjust = 0) {
-  return whole > 0 && part <= whole && adjust >= 0 ? part / whole : -1;
+/** The ratio that `share` takes of a part and its whole; -1, none, where that is not its whole. */
+export function ratio(part, whole) {
+  return whole > 0 && part <= whole ? part / whole : -1;
 }
 
 /** `48 120` */

@@ -113,9 +113,8 @@ function find(d, { text, state, after = null, step = 1 }) {
   const found = searched(d, text, p);
   if (found.error) return { error: found.error, at: found.at };
   const now = found.atCursor(p);
-  const adjust = adjustAt(d.model, p);
-  return { count: found.count, ever: found.ever, now, adjust,
-    share: ratio(now, d.curve()[p], adjust),
+  return { count: found.count, ever: found.ever, now,
+    share: ratio(now, d.curve()[p] - adjustAt(d.model, p)),
     visit: d.model.alloc.rows ? visit(d.model, found.mask, after, step) : null };
 }
 

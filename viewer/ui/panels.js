@@ -7,7 +7,7 @@ import { explainButton } from './explain.js';
 import { groupsIn } from './picture.js';
 import { paintSwatch } from './paint.js';
 import { bytesColumn, createTable, deltaColumn, toneOf } from './table.js';
-import { eventName, groupText, noShare, shown } from './text.js';
+import { eventName, groupText, shown } from './text.js';
 
 const groupings = [
   ['category', 'category'], ['site', 'site'], ['owner', 'owner'], ['module', 'module'],
@@ -39,8 +39,7 @@ export function createLegend(host, ctx) {
     const term = ctx.termOf(state.by, row.name);
     const on = state.query !== '' && state.query === term;
     const one = button([swatch, groupText(state.by, row.name), el('span', { class: 'muted',
-      text: bytes(row.bytes) + (live.adjust < 0 ? '' :
-        ' ' + share(ratio(row.bytes, live.bytes))) })],
+      text: `${bytes(row.bytes)} ${share(ratio(row.bytes, live.alive))}` })],
     () => ctx.search(on ? '' : term, false),
     { class: 'plain', 'aria-pressed': on ? 'true' : 'false', 'data-key': row.key });
     one.addEventListener('dblclick', () => ctx.search(term, true));
@@ -85,9 +84,9 @@ function whoColumns(ctx) {
     { id: 'name', name: 'held by', name_: true,
       cell: (row) => [groupButton(ctx, row.name), meter(row.part)] },
     bytesColumn('bytes', 'bytes'),
-    { id: 'share', name: 'of requested', number: true, value: (row) => row.part,
-      text: (row) => share(row.part), sum: (total) => share(total.bytes ? 1 : -1),
-      explain: 'share of the bytes requested at the cursor' },
+    { id: 'share', name: 'share', number: true, value: (row) => row.part,
+      text: (row) => share(row.part), sum: (total) => share(total.alive ? 1 : -1),
+      explain: 'share of the bytes of all allocations alive at the cursor' },
     { id: 'count', name: 'count', number: true,
       text: (row) => count(row.count), sum: (total) => count(total.count) },
     bytesColumn('largest', 'largest', false),
@@ -126,10 +125,11 @@ export function createWho(host, ctx) {
       rows.push({ key: -1, name: 'unattributed', bytes: live.adjust, count: 0, largest: null,
         since: 0 });
     }
-    table.set(rows.map((row) => ({ ...row, part: ratio(row.bytes, live.bytes, live.adjust) })),
-      { label: 'requested', bytes: live.bytes, count: live.count }, null,
-      `requested at ${eventName(live.state)}, by ${plainBy(state.by)}` +
-      (live.adjust < 0 ? '; ' + noShare : ''));
+    // Of what no allocation explains there is no share: they are of the allocations, as peak's.
+    table.set(rows.map((row) => ({ ...row,
+      part: row.key < 0 ? -1 : ratio(row.bytes, live.alive) })),
+    { label: 'requested', bytes: live.bytes, alive: live.alive, count: live.count }, null,
+    `requested at ${eventName(live.state)}, by ${plainBy(state.by)}`);
   }
   return { update, table };
 }

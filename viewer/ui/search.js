@@ -1,7 +1,6 @@
 // search.js - the find box: asks the engine, says what matched, visits the matches in birth order.
 import { bytes, count, share } from '../core/human.js';
 import { byId, fill } from './dom.js';
-import { noShare } from './text.js';
 import { isPart } from './span.js';
 
 const keyOf = { category: 'cat', site: 'site', owner: 'owner', module: 'module', phase: 'phase',
@@ -24,8 +23,7 @@ function tell(box, said, got, text, cover) {
   } else {
     fill(said, `${count(got.count)} allocations, ${bytes(got.ever)} ` +
       `${isPart(cover) ? 'in the events held' : 'ever'}, ` +
-      `${bytes(got.now)} at the cursor (` +
-      (got.adjust < 0 ? noShare : share(got.share) + ' of requested') + ')');
+      `${bytes(got.now)} at the cursor (${share(got.share)} of all that is alive)`);
   }
 }
 

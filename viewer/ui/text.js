@@ -33,9 +33,6 @@ export function parseBytes(text, bare = '') {
   return value > 0 && value < 2 ** 53 ? value : null;
 }
 
-/** Why something has bytes alone, as ratio() of core/human.js gives none. */
-export const noShare = 'no shares: the file contradicts itself, its allocations are more than this';
-
 /** `optimizer_state` as people read it. */
 export function words(id) {
   return shown(id).replaceAll('_', ' ');
