@@ -175,7 +175,7 @@ static enum vrs_status read_byte(const struct maker *m, const char **at, uint32_
     if (named && (c[3] != c[1] || c[4] != ']'))
         return vrs_fail(err, VRS_USAGE, "[%c %c] takes one character", c[1], c[1]);
     *at += named ? 5 : 1;
-    *ret = folded(m, named ? c[2] : c[0]);
+    *ret = folded(m, c[named ? 2 : 0]);
     return VRS_OK;
 }
 

@@ -33,8 +33,3 @@ enum vrs_status vrs_fail_at(struct vrs_error *err, enum vrs_status status, uint6
     va_end(args);
     return status;
 }
-
-enum vrs_status vrs_no_memory(struct vrs_error *err)
-{
-    return vrs_fail(err, VRS_NOMEM, "out of memory");
-}

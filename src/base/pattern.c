@@ -23,14 +23,18 @@ static void end_run(struct runs *r)
 
 static char small(char c)
 {
-    return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+    if (c >= 'A' && c <= 'Z')
+        c = (char)(c | 0x20);
+    return c;
 }
 
 static void add_plain(struct runs *r, char c, bool ignore_case)
 {
     if (r->len == NEEDLE_BYTES - 1)
         end_run(r);
-    r->run[r->len++] = ignore_case ? small(c) : c;
+    if (ignore_case)
+        c = small(c);
+    r->run[r->len++] = c;
 }
 
 /* What follows may leave the last character out. */

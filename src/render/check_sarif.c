@@ -70,7 +70,9 @@ static void put_words(struct buf *to, const struct check_row *row, str place, bo
 static void put_uri(struct buf *to, str path)
 {
     for (size_t i = 0; i < path.len; i++) {
-        char c = path.ptr[i] == '\\' ? '/' : path.ptr[i];
+        char c = path.ptr[i];
+        if (c == '\\')
+            c = '/';
         bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
                      c == '/' || c == '-' || c == '.' || c == '_' || c == '~';
         if (plain)

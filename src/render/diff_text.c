@@ -483,7 +483,10 @@ static void put_trust(struct buf *to, const struct sheet *s)
         const struct trust *trust = &s->device->trust[side];
         buf_format(&words, "%s: grade %c, ", side == 0 ? "A" : "; B", trust->grade);
         for (const char *at = trust_window_names[trust->window]; *at != '\0'; at++)
-            buf_char(&words, *at == '_' ? ' ' : *at);
+            if (*at == '_')
+                buf_char(&words, ' ');
+            else
+                buf_char(&words, *at);
     }
     buf_text(&words, " (vramscope report says why)");
     envelope_words(to, s->style, "trust", &words);

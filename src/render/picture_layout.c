@@ -1,6 +1,8 @@
 /* picture_layout.c - a picture from its title down to the last axis. */
 #include "render/picture_layout.h"
 
+#include <assert.h>
+
 #include "render/envelope.h"
 #include "render/escape.h"
 #include "render/picture_parts.h"
@@ -616,6 +618,7 @@ enum vrs_status picture_draw(const struct scene *scene, struct picture_size size
     struct panel *panel = arena_array(pen->arena, struct panel, scene->devices);
     uint32_t n = shown_devices(scene), at = 0;
     double low = 0, high = 1;
+    assert(n > 0);
     if (panel == NULL)
         return vrs_no_memory(err);
     pen->fill(pen, (struct pen_box){ 0, 0, (int32_t)size.W, (int32_t)size.H }, s.palette->ground);

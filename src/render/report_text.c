@@ -372,7 +372,8 @@ static void put_next(struct buf *to, const struct style *style, const struct rep
         stranded = stranded || (story != NULL && story_is_stranded(story));
         advice = advice || (story != NULL && story->has_advice && story->advise.advices > 0);
         sound = sound || (report->device[i].traced && report->device[i].trust.grade != 'D');
-        grade = report->device[i].trust.grade > grade ? report->device[i].trust.grade : grade;
+        if (report->device[i].trust.grade > grade)
+            grade = report->device[i].trust.grade;
     }
     if (!any)
         return;

@@ -114,8 +114,11 @@ static enum vrs_status by_text(struct making *m, const uint32_t *text_of, str na
 static uint32_t size_class(double bytes)
 {
     uint32_t k = 0;
-    for (double limit = 512; k < SIZE_CLASSES - 1 && bytes >= limit; limit *= 2)
+    double limit = 512;
+    while (k < SIZE_CLASSES - 1 && bytes >= limit) {
+        limit *= 2;
         k++;
+    }
     return k;
 }
 
@@ -140,7 +143,7 @@ static void write_size(struct buf *to, uint32_t k)
 
 static void write_age(struct buf *to, uint32_t k)
 {
-    uint64_t low = 1;
+    unsigned long long low = 1;
     for (uint32_t i = 0; i < k && k < AGE_CLASSES; i++)
         low *= 10;
     if (k == AGE_BEFORE)
@@ -150,8 +153,7 @@ static void write_age(struct buf *to, uint32_t k)
     else if (k == 0)
         buf_text(to, "under 10 events");
     else
-        buf_format(to, "%llu to %llu events", (unsigned long long)low,
-                   (unsigned long long)(10 * low));
+        buf_format(to, "%llu to %llu events", low, 10 * low);
 }
 
 static uint32_t class_of(const struct making *m, enum scene_by by, uint32_t row)

@@ -33,7 +33,7 @@ static uint64_t changed(const struct view_column *column, uint64_t value, uint64
         return value;
     if (column->change == VIEW_DELTA)
         return delta;
-    bool negative = (delta >> (bits - 1) & 1) != 0;
+    bool negative = delta > mask >> 1;
     return ((delta << 1) ^ (negative ? mask : 0)) & mask;
 }
 

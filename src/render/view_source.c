@@ -12,7 +12,7 @@ static const struct lifetime *life(const struct view_source *f, uint32_t row)
 
 uint64_t view_alloc_born(const void *from, uint32_t row)
 {
-    return (uint64_t)(life(from, row)->birth + 1);
+    return (uint64_t)((int64_t)life(from, row)->birth + 1);
 }
 
 uint64_t view_alloc_until(const void *from, uint32_t row)
