@@ -692,8 +692,9 @@ enum vrs_status fast_scouted(struct fast *f, struct builder *b, const struct str
     for (uint32_t i = 0; i < t->known.used; i++)
         if (!common_make(&t->known.shape[i], &common[i]))
             return VRS_OK;
-    scouted->run = t->runs.at;
-    scouted->runs_end = t->runs.at + t->runs.len + RUN_PAD_BYTES;
+    scouted->run = scouted->runs_end = t->runs.at;
+    if (t->runs.len != 0)
+        scouted->runs_end += t->runs.len + RUN_PAD_BYTES;
     scouted->label = t->labels.at;
     for (uint32_t i = 0; i < t->events.len; i++) {
         const struct scouted_event *from = &t->events.at[i];

@@ -29,6 +29,7 @@ struct writer {
     uint32_t list_entry;              /* of the newest list of frames */
     uint32_t odd;                     /* one event in so many has a key of its own; 0: none */
     bool numbered;                    /* memo writes have numbers */
+    bool no_stacks;                   /* lists of frames are empty */
     uint64_t random;
 };
 
@@ -153,7 +154,7 @@ static void put_stack(struct writer *w)
     put_op(w, ']');
     w->list_entry = w->memo;
     memoize(w);
-    if (kind == 1)
+    if (kind == 1 || w->no_stacks)
         return;
     uint32_t from = random_below(w, kind == 2 ? FRAMES_MAX - 10 : 6);
     put_op(w, '(');
@@ -202,7 +203,7 @@ struct plan {
     uint32_t events, batch;
     size_t frame_bytes; /* 0: no FRAMEs */
     uint32_t odd;
-    bool numbered, wrong;
+    bool numbered, wrong, no_stacks;
 };
 
 /* The caller frees it. */
@@ -212,6 +213,7 @@ static struct buf pickle_of(const struct plan *plan)
         .frame_bytes = plan->frame_bytes,
         .odd = plan->odd,
         .numbered = plan->numbered,
+        .no_stacks = plan->no_stacks,
         .random = plan->events,
     };
     buf_init(&w.b, 1 << 28);
@@ -321,10 +323,15 @@ static void whatever_is_read_ahead_is_the_same(void **state)
 {
     (void)state;
     static const struct plan plans[] = {
-        { 20000, 1000, 65536, 0, false, false }, { 20000, 1000, 0, 0, false, false },
-        { 4000, 3, 65536, 20, false, false },    { 4000, 1000, 700, 20, false, false },
-        { 2000, 1000, 50, 0, false, false },     { 9, 4, 64, 0, false, false },
-        { 2000, 1000, 65536, 20, false, true },  { 4000, 1000, 0, 300, true, false },
+        { 20000, 1000, 65536, 0, false, false, false },
+        { 20000, 1000, 0, 0, false, false, false },
+        { 4000, 3, 65536, 20, false, false, false },
+        { 4000, 1000, 700, 20, false, false, false },
+        { 2000, 1000, 50, 0, false, false, false },
+        { 9, 4, 64, 0, false, false, false },
+        { 2000, 1000, 65536, 0, false, false, true },
+        { 2000, 1000, 65536, 20, false, true, false },
+        { 4000, 1000, 0, 300, true, false, false },
     };
     static const uint32_t stretches[] = { 1, 700, 5000, 60000, 400000 };
     for (size_t p = 0; p < sizeof plans / sizeof *plans; p++) {
@@ -344,7 +351,7 @@ static void whatever_is_read_ahead_is_the_same(void **state)
 static void a_cut_file_ends_the_same(void **state)
 {
     (void)state;
-    const struct plan plan = { 300, 50, 2000, 100, false, false };
+    const struct plan plan = { 300, 50, 2000, 100, false, false, false };
     struct buf pickle = pickle_of(&plan);
     for (size_t len = 0; len < pickle.len; len += 37) {
         const struct ahead_options ahead = { 2000, false };
@@ -358,7 +365,7 @@ static void a_cut_file_ends_the_same(void **state)
 static void altered_bytes_are_read_the_same(void **state)
 {
     (void)state;
-    const struct plan plan = { 120, 50, 1500, 100, false, false };
+    const struct plan plan = { 120, 50, 1500, 100, false, false, false };
     struct buf pickle = pickle_of(&plan);
     uint8_t *bytes = (uint8_t *)pickle.at;
     static const uint8_t others[] = { 0, '}', 'e', 'h', 'j', '(', 0x94, 0x95, 'u', ']', 0xff };
@@ -375,7 +382,7 @@ static void altered_bytes_are_read_the_same(void **state)
 static void limits_are_worded_the_same(void **state)
 {
     (void)state;
-    const struct plan plan = { 2000, 1000, 65536, 300, false, false };
+    const struct plan plan = { 2000, 1000, 65536, 300, false, false, false };
     struct buf pickle = pickle_of(&plan);
     const struct ahead_options ahead = { 20000, false };
     for (uint32_t items = 100; items < 12000; items += 211) {
@@ -418,7 +425,7 @@ static void compare(void *arg)
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
-    const struct plan plan = { 150, 40, 1000, 0, false, false };
+    const struct plan plan = { 150, 40, 1000, 0, false, false, false };
     struct buf pickle = pickle_of(&plan);
     struct attempt a = { .counted.bytes = buf_slice(&pickle) };
     const struct ahead_options nobody = { .stretch_bytes = 0 };
