@@ -45,7 +45,9 @@ static bool add_block(struct arena *a, size_t least)
     size = least > size || size > a->max - a->total ? least : size;
     if (size > a->max - a->total || size > SIZE_MAX - sizeof(struct arena_block))
         return false;
-    struct arena_block *block = malloc(sizeof *block + size);
+    /* Of a large block the system gives the pages when they are first written, zeroed already. */
+    struct arena_block *block =
+        size > BLOCK_BYTES ? calloc(1, sizeof *block + size) : malloc(sizeof *block + size);
     if (block == NULL)
         return false;
     block->before = a->last;
@@ -62,11 +64,12 @@ void *arena_take(struct arena *a, size_t size)
     if (size > SIZE_MAX - align)
         return NULL;
     size_t rounded = (size + align - 1) / align * align;
-    if ((a->last == NULL || rounded > a->last->size - a->used) && !add_block(a, rounded))
+    bool add = a->last == NULL || rounded > a->last->size - a->used;
+    if (add && !add_block(a, rounded))
         return NULL;
     void *taken = a->last->bytes + a->used;
     a->used += rounded;
-    return memset(taken, 0, size);
+    return add && rounded > BLOCK_BYTES ? taken : memset(taken, 0, size);
 }
 
 void *arena_take_array(struct arena *a, size_t count, size_t width)
