@@ -2,6 +2,7 @@
 #include "allocator/program.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "allocator/recorded.h"
 #include "allocator/release_runs.h"
@@ -26,8 +27,10 @@ struct making {
     VEC(struct lane) lanes;
     uint32_t last_pool, last_lane; /* most events have the lane of the one before */
     uint64_t last_stream;
-    bool *ended; /* of each start block: its free was seen */
+    bool *ended;        /* of each start block: its free was seen */
+    bool private_pools; /* of final segments */
     bool later_lives;
+    bool unusual; /* pairing does not tell the slots: addresses have to */
     enum replay_refusal refusal;
 };
 
@@ -100,6 +103,7 @@ static enum vrs_status find_start_blocks(struct making *k, struct vrs_error *err
     for (uint32_t i = 0; i < p->starts; i++)
         if (kept == 0 || p->start[kept - 1].address != p->start[i].address)
             p->start[kept++] = p->start[i];
+    k->unusual = kept < p->starts;
     p->starts = kept;
     return VRS_OK;
 }
@@ -199,10 +203,23 @@ static uint32_t pool_of_event(const struct making *k, uint32_t row)
 {
     const struct events *e = &k->r->events;
     uint32_t pool = k->r->contexts.pool[e->context[row]];
-    if (pool != 0 || k->r->pools.rows.len <= 1 || e->action[row] == ACTION_OOM)
+    if (pool != 0 || !k->private_pools || e->action[row] == ACTION_OOM)
         return pool_number(k->r, pool);
     uint32_t segment = segment_at(k, e->address[row]);
     return segment == NO_ROW ? 0 : pool_number(k->r, k->r->segments.pool[segment]);
+}
+
+/* Notes the lane of an event. */
+static bool take_lane(struct making *k, uint32_t i)
+{
+    const struct events *e = &k->r->events;
+    uint32_t row = k->p->first + i;
+    bool allocs = e->action[row] == ACTION_ALLOC;
+    if (allocs && (e->address[row] == UNKNOWN_U64 || e->size[row] == UNKNOWN_U64))
+        k->refusal = REFUSED_INCONSISTENT;
+    if (!allocs && e->action[row] != ACTION_OOM)
+        return true;
+    return lane_of(k, pool_of_event(k, row), k->r->streams.handle[e->stream[row]], &k->p->lane[i]);
 }
 
 static bool take_event(struct making *k, uint32_t i)
@@ -211,16 +228,12 @@ static bool take_event(struct making *k, uint32_t i)
     uint32_t row = k->p->first + i;
     uint8_t action = e->action[row];
     uint64_t address = e->address[row];
-    bool allocs = action == ACTION_ALLOC;
     k->p->slot[i] = NO_ROW;
-    if (allocs && (address == UNKNOWN_U64 || e->size[row] == UNKNOWN_U64))
-        k->refusal = REFUSED_INCONSISTENT;
-    if ((allocs || action == ACTION_OOM) &&
-        !lane_of(k, pool_of_event(k, row), k->r->streams.handle[e->stream[row]], &k->p->lane[i]))
+    if (!take_lane(k, i))
         return false;
     if (address == UNKNOWN_U64)
         return true;
-    if (allocs) {
+    if (action == ACTION_ALLOC) {
         bool held = hold(k, address, &k->p->slot[i]);
         if (held)
             note_later_life(k, k->p->slot[i]);
@@ -240,7 +253,8 @@ static void drop_later_lives(struct program *p)
     p->starts = kept;
 }
 
-static bool take_events(struct making *k)
+/* All start blocks are held, in their order. */
+static bool begin_events(struct making *k)
 {
     uint32_t slot;
     idtab_free(&k->index);
@@ -254,10 +268,87 @@ static bool take_events(struct making *k)
     for (uint32_t i = 0; i < k->p->starts; i++)
         if (!hold(k, k->p->start[i].address, &slot))
             return false;
+    return true;
+}
+
+static bool take_events(struct making *k)
+{
+    if (!begin_events(k))
+        return false;
     for (uint32_t i = 0; i < k->p->events; i++)
         if (!take_event(k, i))
             return false;
     k->p->slots = k->held.len;
+    return true;
+}
+
+/* Slots as pairing tells them.  Where each free is that of one alloc or start block, and each
+ * address is free when it is handed out, no address but those of start blocks need be looked up. */
+
+#define OF_START ((uint32_t)1 << 31) /* a trace has fewer events than that */
+
+/* Lets each free name its alloc, as an event, or its start block. */
+static void name_frees(struct making *k)
+{
+    const struct allocations *a = &k->r->allocations;
+    struct program *p = k->p;
+    uint32_t begin = k->r->devices.first_allocation[p->device];
+    k->unusual |= k->r->devices.double_allocs[p->device] > 0;
+    memset(p->slot, 0xff, (size_t)p->events * sizeof *p->slot); /* NO_ROW */
+    for (uint32_t i = begin; i < begin + k->r->devices.allocations[p->device]; i++) {
+        uint32_t asked = a->free_requested_event[i], done = a->free_completed_event[i];
+        uint32_t of = a->alloc_event[i] - p->first;
+        if (a->alloc_event[i] == NO_ROW) {
+            if (done == NO_ROW || !is_free(k->r->events.action[done]))
+                continue;
+            of = OF_START | program_start_from(p, k->r->events.address[done]);
+        }
+        if (asked != NO_ROW)
+            p->slot[asked - p->first] = of;
+        if (done != NO_ROW)
+            p->slot[done - p->first] = of;
+    }
+}
+
+/* As take_event, of an event that name_frees has seen. */
+static bool take_paired(struct making *k, uint32_t i)
+{
+    const struct events *e = &k->r->events;
+    uint32_t row = k->p->first + i, *slot = &k->p->slot[i];
+    uint8_t action = e->action[row];
+    if (!take_lane(k, i))
+        return false;
+    if (action == ACTION_ALLOC) {
+        k->unusual |= k->index.slot[slot_place(k, e->address[row])].id != 0;
+        *slot = k->unused.len > 0 ? k->unused.at[--k->unused.len] : k->p->slots++;
+        return true;
+    }
+    bool completes = is_free(action);
+    if (!completes && action != ACTION_FREE_REQUESTED)
+        return true;
+    if (*slot == NO_ROW) {
+        k->unusual |= e->address[row] != UNKNOWN_U64;
+        return true;
+    }
+    bool start = (*slot & OF_START) != 0;
+    *slot = start ? *slot & ~OF_START : k->p->slot[*slot];
+    if (start && completes)
+        idtab_remove(&k->index, slot_place(k, e->address[row]));
+    return !completes || vec_push(&k->unused, *slot);
+}
+
+/* False where memory ran out; what was taken counts for nothing where all is `unusual`. */
+static bool take_pairs(struct making *k)
+{
+    if (k->unusual)
+        return true;
+    if (!begin_events(k))
+        return false;
+    k->p->slots = k->p->starts;
+    name_frees(k);
+    for (uint32_t i = 0; i < k->p->events && !k->unusual; i++)
+        if (!take_paired(k, i))
+            return false;
     return true;
 }
 
@@ -285,6 +376,15 @@ static bool segments_ascend(const struct recording *r, uint32_t device)
     return true;
 }
 
+static bool has_private_pools(const struct recording *r, uint32_t device)
+{
+    uint32_t first = r->devices.first_segment[device];
+    for (uint32_t i = first; i < first + r->devices.segments[device]; i++)
+        if (pool_number(r, r->segments.pool[i]) != 0)
+            return true;
+    return false;
+}
+
 static enum vrs_status make(struct making *k, struct vrs_error *err)
 {
     struct program *p = k->p;
@@ -292,10 +392,13 @@ static enum vrs_status make(struct making *k, struct vrs_error *err)
     p->lane = arena_array(k->arena, uint16_t, p->events);
     if (p->slot == NULL || p->lane == NULL)
         return vrs_no_memory(err);
+    k->private_pools = has_private_pools(k->r, p->device);
     if (!segments_ascend(k->r, p->device))
         k->refusal = REFUSED_INCONSISTENT;
     TRY(find_start_blocks(k, err));
-    bool taken = take_events(k);
+    bool taken = take_pairs(k);
+    if (taken && k->unusual)
+        taken = take_events(k);
     if (taken && k->later_lives) {
         drop_later_lives(p);
         taken = take_events(k);

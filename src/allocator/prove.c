@@ -37,13 +37,17 @@ static void take_sizes(struct recording *r, const struct program *p,
                        const struct start_state *start, const uint64_t *block_bytes)
 {
     const struct allocations *a = &r->allocations;
+    uint32_t allocs = 0; /* allocations stand in the order of their allocs */
     for (uint32_t i = 0; i < r->devices.allocations[p->device]; i++) {
         uint32_t row = r->devices.first_allocation[p->device] + i;
-        uint32_t born = a->alloc_event[row], done = a->free_completed_event[row];
+        uint32_t done = a->free_completed_event[row];
+        bool born = a->alloc_event[row] != NO_ROW;
+        uint32_t alloc = allocs;
+        allocs += born;
         if (r->block_sizes.source[row] == SOURCE_BLOCK)
             continue;
-        if (born != NO_ROW) {
-            put(r, row, block_bytes[born - p->first], SOURCE_REPLAYED);
+        if (born) {
+            put(r, row, block_bytes[alloc], SOURCE_REPLAYED);
             continue;
         }
         uint32_t s = done == NO_ROW ? NO_ROW : start_at(p, r->events.address[done]);
@@ -66,7 +70,7 @@ static enum vrs_status prove_device(struct recording *r, uint32_t device, struct
     ret->refusal = refusal;
     if (refusal != REFUSED_NOT)
         return VRS_OK;
-    uint64_t *block_bytes = arena_array(scratch, uint64_t, program.events);
+    uint64_t *block_bytes = arena_array(scratch, uint64_t, r->devices.allocations[device]);
     if (block_bytes == NULL)
         return vrs_no_memory(err);
     TRY(replay_run(&program, &start, &config, block_bytes, ret, err));

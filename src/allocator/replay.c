@@ -296,7 +296,7 @@ static void replay_alloc(struct replay *r)
     if (block != 0)
         *held = block;
     if (block != 0 && r->block_bytes != NULL)
-        r->block_bytes[r->i] = r->m.blocks.at[block].size;
+        r->block_bytes[r->a.addresses - 1] = r->m.blocks.at[block].size;
 }
 
 static void replay_free(struct replay *r, uint8_t action)

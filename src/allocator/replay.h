@@ -94,7 +94,7 @@ struct start_state;
 /* Replays the program from its start state.  Where a disagreement shows that a start block owns
  * more than was inferred, its size is corrected in `start` and the replay begins again.
  *
- * `block_bytes` (NULL, or of each event of the device) takes the block's size at each alloc.
+ * `block_bytes` (NULL, or of each alloc of the device, in order) takes their blocks' sizes.
  * VRS_NOMEM is the only failure. */
 enum vrs_status replay_run(const struct program *p, struct start_state *start,
                            const struct allocator_config *config, uint64_t *block_bytes,

@@ -241,7 +241,7 @@ static bool find_bases(struct start_state *s, const struct allocator_config *con
         uint8_t action = e->action[row];
         if (action == ACTION_SEGMENT_MAP && e->address[row] < lowest)
             lowest = e->address[row];
-        if (action != ACTION_ALLOC && action != ACTION_OOM)
+        if (lowest == UINT64_MAX || (action != ACTION_ALLOC && action != ACTION_OOM))
             continue;
         uint64_t rounded = rounding_apply(&config->rounding, known_or_0(e->size[row]));
         uint64_t *base = &s->base[lane_side(p->lane[i], rounded)];
