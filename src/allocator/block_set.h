@@ -1,11 +1,11 @@
 /* block_set.h - blocks in an order of their own: the free ones, and ranges that are not mapped.
  *
- * A sorted array in chunks of at most SET_CHUNK entries: a search halves the chunks, then one
- * chunk, without a branch that a processor could guess wrong; an insertion moves the rest of one
- * chunk. The keys stand in the chunks themselves, so nothing is looked up elsewhere.
+ * A sorted array in chunks of at most SET_CHUNK entries: a search halves the list of chunks, then
+ * counts in one, without a branch that a processor could guess wrong; an insertion moves the rest
+ * of one chunk.  The keys stand in the chunks themselves, so nothing is looked up elsewhere.
  *
- * Cost: O(log n) comparisons and a move of at most SET_CHUNK entries; one insertion in SET_CHUNK /
- * 2 also moves the list of chunks.
+ * Cost: O(log n + SET_CHUNK / 8) comparisons and a move of at most SET_CHUNK entries; one insertion
+ * in SET_CHUNK / 2 also moves the list of chunks.
  */
 #ifndef VRS_ALLOCATOR_BLOCK_SET_H
 #define VRS_ALLOCATOR_BLOCK_SET_H
@@ -28,7 +28,8 @@ struct set_entry {
 
 enum { SET_CHUNK = 64 };
 
-/* Entries in columns: nearly every search is settled by sizes alone. */
+/* Entries in columns: nearly every search is settled by sizes alone.  Sizes behind the entries are
+ * UINT64_MAX, so that every search takes the same steps. */
 struct set_chunk {
     uint32_t len; /* at least 1; of the only chunk also 0 */
     uint64_t size[SET_CHUNK], address[SET_CHUNK];

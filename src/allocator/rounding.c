@@ -9,8 +9,7 @@ static uint32_t floor_log2(uint64_t n)
     return log;
 }
 
-/* The power of two of which a block's size is a multiple. */
-static uint64_t rounding_step(const struct rounding *rounding, uint64_t request)
+uint64_t rounding_step(const struct rounding *rounding, uint64_t request)
 {
     uint32_t log = floor_log2(request);
     uint32_t i = log < 20 ? 0 : log - 20 < ROUNDING_DIVISIONS ? log - 20 : ROUNDING_DIVISIONS - 1;
@@ -19,13 +18,4 @@ static uint64_t rounding_step(const struct rounding *rounding, uint64_t request)
         request == ROUNDING_UNIT * divisions)
         return ROUNDING_UNIT;
     return ((uint64_t)1 << log) / divisions;
-}
-
-uint64_t rounding_apply(const struct rounding *rounding, uint64_t request)
-{
-    if (request < ROUNDING_UNIT)
-        return ROUNDING_UNIT;
-    uint64_t step = rounding->divides ? rounding_step(rounding, request) : ROUNDING_UNIT;
-    /* Past the top of the type there is no such block. */
-    return request > UINT64_MAX - step ? request : (request + step - 1) & ~(step - 1);
 }

@@ -14,7 +14,19 @@ struct rounding {
     bool divides;                           /* any is set */
 };
 
+/* Where some division is set: the power of two of which the size of a request's block is a
+ * multiple.
+ */
+uint64_t rounding_step(const struct rounding *rounding, uint64_t request);
+
 /* Bytes of the block for a request; a request too large for any block is returned as it is. */
-uint64_t rounding_apply(const struct rounding *rounding, uint64_t request);
+static inline uint64_t rounding_apply(const struct rounding *rounding, uint64_t request)
+{
+    if (request < ROUNDING_UNIT)
+        return ROUNDING_UNIT;
+    uint64_t step = rounding->divides ? rounding_step(rounding, request) : ROUNDING_UNIT;
+    /* Past the top of the type there is no such block. */
+    return request > UINT64_MAX - step ? request : (request + step - 1) & ~(step - 1);
+}
 
 #endif

@@ -31,7 +31,8 @@ static inline uint32_t sorted_at_least(const uint64_t *value, uint32_t count, ui
         return 0;
     for (uint32_t len = count; len > 1;) {
         uint32_t half = len / 2;
-        base = base[half - 1] < least ? base + half : base;
+        /* A conditional expression may become a branch. */
+        base += half & -(uint32_t)(base[half - 1] < least);
         len -= half;
     }
     return (uint32_t)(base - value) + (*base < least);
