@@ -20,6 +20,7 @@ struct deciding {
     struct evidence evidence;
     struct matcher matcher;
     struct split split;
+    bool *final; /* of each allocation: what the gradients tell changes nothing */
     struct categories *to;
 };
 
@@ -91,7 +92,7 @@ static enum vrs_status decide(struct deciding *d, uint32_t i, struct vrs_error *
         .inherited = old == 0 ? (uint8_t)CATEGORY_UNKNOWN : to->of[old - 1],
         .split = d->split.of == NULL ? (uint8_t)CATEGORY_UNKNOWN : d->split.of[i],
     };
-    TRY(matcher_ask(&d->matcher, &subject, &rule, err));
+    TRY(matcher_ask(&d->matcher, &subject, &rule, &d->final[i], err));
     to->of[i] = CATEGORY_UNKNOWN;
     to->confidence[i] = CONFIDENCE_NONE;
     to->rule[i] = 0;
@@ -113,10 +114,10 @@ static enum vrs_status decide(struct deciding *d, uint32_t i, struct vrs_error *
 static enum vrs_status decide_all(struct deciding *d, struct vrs_error *err)
 {
     for (uint32_t i = 0; i < d->lifetimes->count; i++)
-        if (d->lifetimes->at[i].birth < 0)
+        if (!d->final[i] && d->lifetimes->at[i].birth < 0)
             TRY(decide(d, i, err));
     for (uint32_t i = 0; i < d->lifetimes->count; i++)
-        if (d->lifetimes->at[i].birth >= 0)
+        if (!d->final[i] && d->lifetimes->at[i].birth >= 0)
             TRY(decide(d, i, err));
     return VRS_OK;
 }
@@ -192,6 +193,9 @@ static enum vrs_status make(struct deciding *d, const struct categories_input *i
     TRY(gather(d, arena, scratch, err));
     TRY(matcher_make(in->r, in->device, in->rules, in->phases, in->steps, in->naming, scratch,
                      &d->matcher, err));
+    d->final = arena_array(scratch, bool, in->lifetimes->count);
+    if (d->final == NULL)
+        return vrs_no_memory(err);
     TRY(decide_all(d, err));
     struct split_input input = {
         .lifetimes = in->lifetimes,

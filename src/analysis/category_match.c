@@ -91,6 +91,18 @@ static void fill_words(const struct matcher *m, enum rule_key key, uint64_t *to,
     }
 }
 
+static bool asks_gradients(const struct category_rules *rules, const struct category_rule *rule)
+{
+    if (rule->category == CATEGORY_INHERITED || rule->category == CATEGORY_SPLIT)
+        return true;
+    for (uint32_t c = 0; c < rule->conditions; c++) {
+        enum rule_op op = rules->condition.at[rule->first + c].op;
+        if (op == OP_IN_MULTISET || op == OP_NOT_IN_MULTISET)
+            return true;
+    }
+    return false;
+}
+
 int64_t interval_end(const struct phases *p, uint32_t interval, int64_t events)
 {
     return interval + 1 < p->intervals ? (int64_t)p->interval[interval + 1].first_event : events;
@@ -130,12 +142,17 @@ enum vrs_status matcher_make(const struct recording *r, uint32_t device,
     m.free_known = arena_array(arena, bool, stacks);
     m.by_born = arena_array(arena, uint64_t, (size_t)(PHASES + 1) * m.words);
     m.by_origin = arena_array(arena, uint64_t, (size_t)(ORIGIN_PRE_LIVE + 1) * m.words);
+    m.by_gradients = arena_array(arena, uint64_t, m.words);
     m.after = arena_take_array(arena, (size_t)phases->intervals + 1, sizeof *m.after);
-    if (m.by_alloc == NULL || m.by_free == NULL || m.alloc_known == NULL || m.free_known == NULL ||
-        m.by_born == NULL || m.by_origin == NULL || m.after == NULL)
+    if (m.by_gradients == NULL || m.by_alloc == NULL || m.by_free == NULL ||
+        m.alloc_known == NULL || m.free_known == NULL || m.by_born == NULL || m.by_origin == NULL ||
+        m.after == NULL)
         return vrs_no_memory(err);
     fill_words(&m, RULE_KEY_BORN, m.by_born, PHASES + 1);
     fill_words(&m, RULE_KEY_ORIGIN, m.by_origin, ORIGIN_PRE_LIVE + 1);
+    for (uint32_t i = 0; i < rules->rule.len; i++)
+        if (asks_gradients(rules, &rules->rule.at[i]))
+            m.by_gradients[i / 64] |= (uint64_t)1 << i % 64;
     fill_after(&m);
     TRY(segment_index_make(r, device, arena, &m.segments, err));
     TRY(look_at_stacks(&m, arena, err));
@@ -343,7 +360,7 @@ static bool rule_holds(const struct matcher *m, const struct subject *s,
 }
 
 enum vrs_status matcher_ask(struct matcher *m, const struct subject *subject, uint32_t *ret,
-                            struct vrs_error *err)
+                            bool *ret_final, struct vrs_error *err)
 {
     stack_id alloc = subject->life->alloc_stack, freed = subject->freed_by;
     uint64_t *by_alloc = m->by_alloc + (size_t)alloc.n * m->words;
@@ -356,9 +373,11 @@ enum vrs_status matcher_ask(struct matcher *m, const struct subject *subject, ui
     m->free_known[freed.n] = true;
     const uint64_t *by_born = m->by_born + (size_t)subject->born * m->words;
     const uint64_t *by_origin = m->by_origin + (size_t)subject->life->origin * m->words;
+    *ret_final = true;
     for (uint32_t w = 0; w < m->words; w++) {
         uint64_t left = by_alloc[w] & by_free[w] & by_born[w] & by_origin[w];
         for (; left != 0; left &= left - 1) {
+            *ret_final = *ret_final && (left & -left & m->by_gradients[w]) == 0;
             uint32_t rule = w * 64 + (uint32_t)__builtin_ctzll(left);
             if (rule_holds(m, subject, &m->rules->rule.at[rule])) {
                 *ret = rule;

@@ -50,6 +50,7 @@ struct matcher {
     bool *alloc_known, *free_known;
     uint64_t *by_born;        /* by phase, and PHASES */
     uint64_t *by_origin;      /* by origin */
+    uint64_t *by_gradients;   /* rules that may hold otherwise once the gradients are known */
     int64_t (*after)[PHASES]; /* by interval: the last event of the next one of a phase, or -1;
                                * after[0] speaks of the time before all intervals */
 };
@@ -59,9 +60,10 @@ enum vrs_status matcher_make(const struct recording *r, uint32_t device,
                              const struct steps *steps, struct naming *naming, struct arena *arena,
                              struct matcher *ret, struct vrs_error *err) MUST_CHECK;
 
-/* The first rule that holds; NO_ROW: none. */
+/* The first rule that holds; NO_ROW: none.  `*ret_final`: it would be the same whatever the
+ * multiset, and what is inherited or split. */
 enum vrs_status matcher_ask(struct matcher *m, const struct subject *subject, uint32_t *ret,
-                            struct vrs_error *err) MUST_CHECK;
+                            bool *ret_final, struct vrs_error *err) MUST_CHECK;
 
 /* Events up to the next interval belong to one. */
 int64_t interval_end(const struct phases *p, uint32_t interval, int64_t events);

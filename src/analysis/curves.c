@@ -424,13 +424,6 @@ static const int8_t event_sign[ACTIONS][2] = {
     [ACTION_SEGMENT_UNMAP] = { 0, -1 },
 };
 
-uint64_t requested_change(const struct recording *r, uint32_t event)
-{
-    uint64_t size = known_or_0(r->events.size[event]);
-    int8_t sign = event_sign[r->events.action[event]][0];
-    return sign == 0 ? 0 : sign > 0 ? size : -size;
-}
-
 /* Adds up one of the two over the device's next events, `*at` to `end` (rows); returns the largest
  * sum seen, `*d` before the first event included. */
 static int64_t sum_events(const struct recording *r, bool reserved, uint32_t *at, uint32_t end,

@@ -83,7 +83,13 @@ void curves_draw(const struct recording *r, uint32_t device, const struct curves
 bool device_traced(const struct recording *r, uint32_t device);
 
 /* What an event (a row of events) adds to the requested bytes, modulo 2^64. */
-uint64_t requested_change(const struct recording *r, uint32_t event);
+static inline uint64_t requested_change(const struct recording *r, uint32_t event)
+{
+    uint8_t action = r->events.action[event];
+    bool takes = action == ACTION_ALLOC;
+    bool gives = action == ACTION_FREE_COMPLETED || action == ACTION_FREE;
+    return ((uint64_t)takes - gives) * known_or_0(r->events.size[event]);
+}
 
 /* The peak of the requested curve in the states before `event`, and the event that first brings it
  * there. */

@@ -1,8 +1,11 @@
 /* phases.c - from tokens to phases, from phases to intervals. */
 #include "analysis/phases.h"
 
+#include <string.h>
+
 #include "analysis/mark_events.h"
 #include "base/sorted.h"
+#include "base/vec.h"
 
 /* A shorter run of `other` between two phases is glue, not a phase. */
 enum { OTHER_RUN_JOINED = 4 };
@@ -140,38 +143,35 @@ static void extend(struct phase_interval *last, const struct phase_interval *run
 
 /* Intervals in the making. */
 struct maker {
-    struct phases *p;
+    VEC(struct phase_interval) made;
     struct phase_interval glue; /* since the last interval; counts where the same one goes on */
 };
 
-static void finish_run(struct maker *m, const struct phase_interval *run)
+static bool finish_run(struct maker *m, const struct phase_interval *run)
 {
-    struct phases *p = m->p;
-    struct phase_interval *last = p->intervals == 0 ? NULL : &p->interval[p->intervals - 1];
+    struct phase_interval *last = m->made.len == 0 ? NULL : &m->made.at[m->made.len - 1];
     if (run->allocs == 0)
-        return;
+        return true;
     if (last != NULL && run->phase == PHASE_OTHER && run->allocs < OTHER_RUN_JOINED) {
         m->glue = *run;
-        return;
+        return true;
     }
-    if (last != NULL && last->phase == run->phase) {
-        if (m->glue.allocs != 0)
-            extend(last, &m->glue);
-        extend(last, run);
-    } else {
-        p->interval[p->intervals++] = *run;
+    if (last == NULL || last->phase != run->phase) {
+        m->glue.allocs = 0;
+        return vec_push(&m->made, *run);
     }
+    if (m->glue.allocs != 0)
+        extend(last, &m->glue);
+    extend(last, run);
     m->glue.allocs = 0;
+    return true;
 }
 
-/* Without room for intervals only counts their most. */
-static uint32_t make_intervals(const struct recording *r, uint32_t device, struct span_walk walk,
-                               struct phases *p)
+static bool find_intervals(const struct recording *r, uint32_t device, struct span_walk walk,
+                           struct maker *maker, struct phases *p)
 {
-    uint32_t first = r->devices.first_event[device], runs = 0;
+    uint32_t first = r->devices.first_event[device];
     struct phase_interval run = { .allocs = 0 };
-    struct maker maker = { p, { .allocs = 0 } };
-    p->by_stack = p->by_annotation = p->annotation_agrees = 0;
     for (uint32_t i = 0; i < r->devices.events[device]; i++) {
         if (r->events.action[first + i] != ACTION_ALLOC)
             continue;
@@ -188,14 +188,24 @@ static uint32_t make_intervals(const struct recording *r, uint32_t device, struc
             extend(&run, &one);
             continue;
         }
-        if (p->interval != NULL)
-            finish_run(&maker, &run);
+        if (!finish_run(maker, &run))
+            return false;
         run = one;
-        runs++;
     }
-    if (p->interval != NULL)
-        finish_run(&maker, &run);
-    return runs;
+    return finish_run(maker, &run);
+}
+
+static bool make_intervals(const struct recording *r, uint32_t device, struct span_walk walk,
+                           struct arena *arena, struct phases *p)
+{
+    struct maker maker = { .made.max = UINT32_MAX };
+    bool made = find_intervals(r, device, walk, &maker, p);
+    p->intervals = maker.made.len;
+    p->interval = made ? arena_array(arena, struct phase_interval, p->intervals) : NULL;
+    if (p->interval != NULL && p->intervals > 0)
+        memcpy(p->interval, maker.made.at, p->intervals * sizeof *p->interval);
+    vec_free(&maker.made);
+    return p->interval != NULL;
 }
 
 static bool any_alloc_has_stack(const struct recording *r, uint32_t device)
@@ -221,11 +231,8 @@ enum vrs_status phases_make(const struct recording *r, uint32_t device, const st
     if (frames_python_only(r, device, tokens))
         p.of_stack[0] = PHASE_BACKWARD;
     p.known = spans.count != 0 || any_alloc_has_stack(r, device);
-    uint32_t runs = make_intervals(r, device, walk, &p);
-    p.interval = arena_array(arena, struct phase_interval, runs);
-    if (p.interval == NULL)
+    if (!make_intervals(r, device, walk, arena, &p))
         return vrs_no_memory(err);
-    make_intervals(r, device, walk, &p);
     *ret = p;
     return VRS_OK;
 }

@@ -35,6 +35,13 @@ static uint32_t join_sizes(struct size_count *at, uint32_t len)
 static enum vrs_status gradient_peak(const struct split_input *in, struct arena *scratch,
                                      int64_t *ret_event, uint64_t *ret_bytes, struct vrs_error *err)
 {
+    uint32_t gradients = 0;
+    for (uint32_t i = 0; i < in->lifetimes->count; i++)
+        gradients += in->category[i] == CATEGORY_GRADIENT;
+    *ret_bytes = 0;
+    *ret_event = -1;
+    if (gradients == 0)
+        return VRS_OK;
     /* delta[i + 1] is what event i changes; sums may wrap, and come out right where they fit. */
     struct arena_mark mark = arena_mark(scratch);
     uint64_t *delta = arena_array(scratch, uint64_t, (size_t)in->events + 2);
@@ -48,8 +55,6 @@ static enum vrs_status gradient_peak(const struct split_input *in, struct arena 
         delta[l->freed + 1] -= l->bytes;
     }
     uint64_t sum = 0;
-    *ret_bytes = 0;
-    *ret_event = -1;
     for (int64_t i = -1; i < in->events; i++) {
         sum += delta[i + 1];
         if (sum > *ret_bytes && sum <= INT64_MAX) {

@@ -135,6 +135,7 @@ static enum vrs_status find_steps(struct step_trace *t, struct arena *arena, str
     struct inner_loops inner = { .at = arena_array(arena, struct inner_loop, INNER_LOOPS_MAX) };
     if (inner.at == NULL || !trace_make(t))
         return vrs_no_memory(err);
+    TRY(mark_events_make(t->r, t->device, t->scratch, &t->marks, err));
     TRY(steps_by_marks(t, &cuts[STEPS_MARKS], err));
     TRY(steps_by_optimizer(t, &cuts[STEPS_OPTIMIZER], err));
     TRY(steps_by_phases(t, &cuts[STEPS_PHASES], err));

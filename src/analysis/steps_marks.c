@@ -1,7 +1,6 @@
 /* steps_marks.c - steps that somebody marked: by number, or by the optimizer that ends them. */
 #include <stdlib.h>
 
-#include "analysis/mark_events.h"
 #include "analysis/step_sources.h"
 
 /* One end of a marked span, in the order of events. */
@@ -47,8 +46,7 @@ static enum vrs_status ticks_of_marks(const struct step_trace *t, struct ticks *
                                       struct vrs_error *err)
 {
     const struct marks *marks = &t->r->marks;
-    struct mark_events m;
-    TRY(mark_events_make(t->r, t->device, t->scratch, &m, err));
+    struct mark_events m = t->marks;
     struct ticks ticks = { arena_array(t->scratch, struct tick, m.count), 0 };
     if (ticks.at == NULL)
         return vrs_no_memory(err);
@@ -170,8 +168,7 @@ static uint32_t head_begin(const struct step_trace *t, const uint32_t *end, uint
 static enum vrs_status optimizer_ends(const struct step_trace *t, uint32_t **ret, uint32_t *count,
                                       struct vrs_error *err)
 {
-    struct mark_events m;
-    TRY(mark_events_make(t->r, t->device, t->scratch, &m, err));
+    struct mark_events m = t->marks;
     uint32_t *end = arena_array(t->scratch, uint32_t, m.count), ends = 0;
     if (end == NULL)
         return vrs_no_memory(err);

@@ -39,6 +39,7 @@ struct search {
     struct idtab index;        /* of signatures, plus 1 */
     uint32_t *signature;       /* of each position */
     struct signature *example; /* of each signature */
+    uint32_t *latest;          /* of each stack: its signature found last, plus 1 */
     uint32_t signatures;
     uint32_t *first;    /* of each signature, into `position`; one more at the end */
     uint32_t *position; /* ascending within a signature */
@@ -54,6 +55,11 @@ static bool find_signature(struct search *s, uint32_t position, uint32_t *ret)
     struct signature wanted = { .stack = t->stack[position] };
     if (s->demand->by_size)
         wanted.size = t->r->events.size[t->first + t->alloc_event[position]];
+    uint32_t *latest = &s->latest[wanted.stack];
+    if (*latest != 0 && s->example[*latest - 1].size == wanted.size) {
+        *ret = *latest - 1;
+        return true;
+    }
     if (!idtab_reserve(&s->index))
         return false;
     uint64_t hash = hash_pair(wanted.stack, wanted.size);
@@ -61,12 +67,14 @@ static bool find_signature(struct search *s, uint32_t position, uint32_t *ret)
          at = idtab_next(&s->index, hash, at)) {
         const struct signature *known = &s->example[s->index.slot[at].id - 1];
         if (known->stack == wanted.stack && known->size == wanted.size) {
-            *ret = s->index.slot[at].id - 1;
+            *latest = s->index.slot[at].id;
+            *ret = *latest - 1;
             return true;
         }
     }
     s->example[s->signatures] = wanted;
     *ret = s->signatures++;
+    *latest = s->signatures;
     idtab_put(&s->index, hash, s->signatures);
     return true;
 }
@@ -170,13 +178,14 @@ static bool search_make(struct search *s)
     uint32_t n = t->allocs;
     s->signature = arena_array(t->scratch, uint32_t, n);
     s->example = arena_array(t->scratch, struct signature, n);
+    s->latest = arena_array(t->scratch, uint32_t, t->r->stacks.rows.len);
     s->first = arena_array(t->scratch, uint32_t, (size_t)n + 1);
     s->position = arena_array(t->scratch, uint32_t, n);
     s->gap = arena_array(t->scratch, uint32_t, n);
     s->tally = arena_array(t->scratch, uint32_t, n);
     s->candidate = arena_array(t->scratch, struct candidate, n);
-    if (s->signature == NULL || s->example == NULL || s->first == NULL || s->position == NULL ||
-        s->gap == NULL || s->tally == NULL || s->candidate == NULL)
+    if (s->signature == NULL || s->example == NULL || s->latest == NULL || s->first == NULL ||
+        s->position == NULL || s->gap == NULL || s->tally == NULL || s->candidate == NULL)
         return false;
     for (uint32_t i = 0; i < n; i++)
         if (!find_signature(s, i, &s->signature[i]))

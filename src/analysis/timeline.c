@@ -382,15 +382,6 @@ static enum vrs_status walk_events(struct walk *w, struct timeline *to, struct v
 }
 
 /* Where spans of local peaks end: out to where the curve falls below nine tenths of them. */
-static uint64_t requested_at(const struct walk *w, uint32_t i)
-{
-    uint64_t size = known_or_0(w->e->size[w->first + i]);
-    uint8_t action = w->e->action[w->first + i];
-    if (action == ACTION_ALLOC)
-        return size;
-    return action == ACTION_FREE_COMPLETED || action == ACTION_FREE ? -size : 0;
-}
-
 static void widen_locals(const struct walk *w, struct timeline *to)
 {
     to->locals = w->locals.count;
@@ -399,14 +390,14 @@ static void widen_locals(const struct walk *w, struct timeline *to)
         *p = w->locals.at[k];
         int64_t least = local_peak_floor(p->bytes), at = p->event;
         for (uint64_t value = (uint64_t)p->bytes; at >= 0; at--) {
-            value -= requested_at(w, (uint32_t)at);
+            value -= requested_change(w->r, w->first + (uint32_t)at);
             if ((int64_t)value < least)
                 break;
         }
         p->first_event = at;
         at = p->event + 1;
         for (uint64_t value = (uint64_t)p->bytes; at < w->events; at++) {
-            value += requested_at(w, (uint32_t)at);
+            value += requested_change(w->r, w->first + (uint32_t)at);
             if ((int64_t)value < least)
                 break;
         }
