@@ -64,11 +64,10 @@ static inline uint64_t program_reserved_change(const struct program *p, uint32_t
 {
     uint32_t row = p->first + i;
     uint8_t action = p->r->events.action[row];
-    bool returns = action_returns(action);
-    if (!returns && !action_obtains(action))
+    if (!action_obtains(action) && !action_returns(action))
         return 0;
     uint64_t size = known_or_0(p->r->events.size[row]);
-    return returns ? -size : size;
+    return action_returns(action) ? -size : size;
 }
 
 #endif

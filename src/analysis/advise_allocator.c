@@ -289,6 +289,23 @@ bool advise_side_stream_cache(struct advising *a)
     return true;
 }
 
+/* Reserved bytes before a burst; and the most of them after it, or 0. */
+static int64_t reserved_around(const struct study *s, const struct time_burst *b,
+                               int64_t *ret_after)
+{
+    uint32_t first = s->r->devices.first_event[s->device];
+    uint64_t bytes = (uint64_t)s->curves.of[CURVE_RESERVED].start_bytes, level = bytes;
+    *ret_after = 0;
+    for (int64_t i = 0; i < (int64_t)s->events; i++) {
+        if (i == b->first_event)
+            level = bytes;
+        bytes += reserved_change(s->r, first + (uint32_t)i);
+        if (i >= b->last_event && (int64_t)bytes > *ret_after)
+            *ret_after = (int64_t)bytes;
+    }
+    return (int64_t)level;
+}
+
 /* The card was full once, though no request failed. */
 bool advise_near_limit(struct advising *a)
 {
@@ -297,9 +314,7 @@ bool advise_near_limit(struct advising *a)
         return advise_silent(a, "the allocator never had to give memory back to go on");
     if (a->first_oom < (int64_t)a->s->events)
         return advise_silent(a, "there is an out-of-memory event, which says more");
-    int64_t level = a->c->reserved[b->first_event], after = 0;
-    for (uint32_t p = b->last_event + 1; p < a->c->states; p++)
-        after = a->c->reserved[p] > after ? a->c->reserved[p] : after;
+    int64_t after = 0, level = reserved_around(a->s, b, &after);
     int64_t least = level > 0 ? (int64_t)percent_of((uint64_t)level, LEVEL_PERCENT) : level;
     advise_condition(a, "reserved_after_bytes", (double)after, (double)least);
     if (after < least)

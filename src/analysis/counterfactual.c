@@ -1,18 +1,18 @@
 /* counterfactual.c - removals as differences, one pass for the new maximum. */
 #include "analysis/counterfactual.h"
 
-#include <string.h>
-
 enum vrs_status counterfactual_make(const struct study *s, struct counterfactual *ret,
                                     struct vrs_error *err)
 {
-    struct counterfactual c = { .states = s->events + 1 };
-    c.requested = arena_array(s->scratch, int64_t, c.states);
-    c.reserved = arena_array(s->scratch, int64_t, c.states);
-    c.change = arena_array(s->scratch, int64_t, (size_t)c.states + 1);
-    if (c.requested == NULL || c.reserved == NULL || c.change == NULL)
+    struct counterfactual c = {
+        .r = s->r,
+        .first = s->r->devices.first_event[s->device],
+        .states = s->events + 1,
+        .start_bytes = s->curves.of[CURVE_REQUESTED].start_bytes,
+    };
+    c.change = arena_array(s->scratch, uint64_t, (size_t)c.states + 1);
+    if (c.change == NULL)
         return vrs_no_memory(err);
-    curves_draw(s->r, s->device, &s->curves, c.states, c.requested, c.reserved);
     *ret = c;
     return VRS_OK;
 }
@@ -24,30 +24,40 @@ static uint32_t state_of(const struct counterfactual *c, int64_t event)
     return event < (int64_t)c->states ? (uint32_t)(event + 1) : c->states;
 }
 
-/* Sums of a file that lies wrap. */
-static int64_t add(int64_t a, int64_t b)
+/* The states at which some removal begins or ends lie in [first, last]. */
+struct changed {
+    uint32_t first, last;
+};
+
+static void add(struct counterfactual *c, uint32_t state, uint64_t bytes, struct changed *changed)
 {
-    return (int64_t)((uint64_t)a + (uint64_t)b);
+    c->change[state] += bytes;
+    changed->first = state < changed->first ? state : changed->first;
+    changed->last = state > changed->last ? state : changed->last;
 }
 
 struct counterfactual_peak counterfactual_without(struct counterfactual *c,
                                                   const struct removal *removal, uint32_t removals)
 {
-    memset(c->change, 0, ((size_t)c->states + 1) * sizeof *c->change);
+    struct changed changed = { UINT32_MAX, 0 };
     for (uint32_t i = 0; i < removals; i++) {
         if (removal[i].to <= removal[i].from)
             continue;
-        uint32_t from = state_of(c, removal[i].from), to = state_of(c, removal[i].to);
-        c->change[from] = add(c->change[from], -(int64_t)(removal[i].bytes & INT64_MAX));
-        c->change[to] = add(c->change[to], (int64_t)(removal[i].bytes & INT64_MAX));
+        uint64_t bytes = removal[i].bytes & INT64_MAX;
+        add(c, state_of(c, removal[i].from), -bytes, &changed);
+        add(c, state_of(c, removal[i].to), bytes, &changed);
     }
-    struct counterfactual_peak peak = { add(c->requested[0], c->change[0]), -1 };
-    int64_t changed = c->change[0];
+    /* Sums of a file that lies wrap. */
+    uint64_t bytes = (uint64_t)c->start_bytes + (changed.first == 0 ? c->change[0] : 0);
+    struct counterfactual_peak peak = { (int64_t)bytes, -1 };
     for (uint32_t p = 1; p < c->states; p++) {
-        changed = add(changed, c->change[p]);
-        int64_t bytes = add(c->requested[p], changed);
-        if (bytes > peak.bytes)
-            peak = (struct counterfactual_peak){ bytes, (int64_t)p - 1 };
+        bytes += requested_change(c->r, c->first + p - 1);
+        if (p >= changed.first && p <= changed.last)
+            bytes += c->change[p];
+        if ((int64_t)bytes > peak.bytes)
+            peak = (struct counterfactual_peak){ (int64_t)bytes, (int64_t)p - 1 };
     }
+    for (uint32_t p = changed.first; p <= changed.last; p++)
+        c->change[p] = 0;
     return peak;
 }

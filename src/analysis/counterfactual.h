@@ -14,13 +14,14 @@ struct removal {
     uint32_t allocation; /* of the device; for the caller. NO_ROW: none in particular */
 };
 
-/* The requested curve of a device, once, and room for changes to it; in the study's scratch.
- * State p is the state after p events, as in curves.h. */
+/* The requested curve of a device and room for changes to it; in the study's scratch.  State p is
+ * the state after p events, as in curves.h. */
 struct counterfactual {
-    int64_t *requested; /* of each state */
-    int64_t *reserved;
-    int64_t *change;
-    uint32_t states;
+    const struct recording *r;
+    uint32_t first;      /* row of the device's first event */
+    uint32_t states;     /* its events, and the start */
+    int64_t start_bytes; /* requested */
+    uint64_t *change;    /* of each state, and behind the last; zero between questions */
 };
 
 struct counterfactual_peak {

@@ -91,6 +91,16 @@ static inline uint64_t requested_change(const struct recording *r, uint32_t even
     return ((uint64_t)takes - gives) * known_or_0(r->events.size[event]);
 }
 
+/* The same of the reserved bytes. */
+static inline uint64_t reserved_change(const struct recording *r, uint32_t event)
+{
+    uint8_t action = r->events.action[event];
+    if (!action_obtains(action) && !action_returns(action))
+        return 0;
+    uint64_t size = known_or_0(r->events.size[event]);
+    return action_returns(action) ? -size : size;
+}
+
 /* The peak of the requested curve in the states before `event`, and the event that first brings it
  * there. */
 int64_t curve_peak_before(const struct recording *r, uint32_t device, const struct curves *curves,

@@ -37,16 +37,37 @@ static struct counterfactual_peak recount(const int64_t *requested, const struct
     return peak;
 }
 
+/* A curve, as a recording has it. */
+struct drawn {
+    struct recording r;
+    uint8_t action[STATES];
+    uint64_t size[STATES];
+};
+
+static struct counterfactual draw(const int64_t *requested, struct drawn *to, uint64_t *change)
+{
+    to->r = (struct recording){ .events = { .action = to->action, .size = to->size } };
+    for (int i = 0; i + 1 < STATES; i++) {
+        bool rises = requested[i + 1] >= requested[i];
+        uint64_t by = (uint64_t)requested[i + 1] - (uint64_t)requested[i];
+        to->action[i] = rises ? ACTION_ALLOC : ACTION_FREE_COMPLETED;
+        to->size[i] = rises ? by : -by;
+    }
+    return (struct counterfactual){ &to->r, 0, STATES, requested[0], change };
+}
+
 static void the_peak_without_is_that_of_a_recount(void **state)
 {
     (void)state;
-    int64_t requested[STATES], reserved[STATES], change[STATES + 1];
-    struct counterfactual c = { requested, reserved, change, STATES };
+    int64_t requested[STATES];
+    uint64_t change[STATES + 1] = { 0 };
+    struct drawn drawn;
     uint32_t seed = 7;
     for (int round = 0; round < ROUNDS; round++) {
         struct removal removal[REMOVALS];
         for (int i = 0; i < STATES; i++)
             requested[i] = next_number(&seed, 1000);
+        struct counterfactual c = draw(requested, &drawn, change);
         uint32_t removals = next_number(&seed, REMOVALS + 1);
         for (uint32_t i = 0; i < removals; i++) {
             int64_t from = (int64_t)next_number(&seed, STATES + 8) - 4;
@@ -64,8 +85,10 @@ static void the_peak_without_is_that_of_a_recount(void **state)
 static void hostile_sizes_do_no_harm(void **state)
 {
     (void)state;
-    int64_t requested[STATES] = { INT64_MAX, INT64_MIN }, reserved[STATES], change[STATES + 1];
-    struct counterfactual c = { requested, reserved, change, STATES };
+    int64_t requested[STATES] = { INT64_MAX, INT64_MIN };
+    uint64_t change[STATES + 1] = { 0 };
+    struct drawn drawn;
+    struct counterfactual c = draw(requested, &drawn, change);
     struct removal removal[] = { { -1, 3, UINT64_MAX, 0 }, { 0, INT64_MAX, (uint64_t)1 << 63, 1 } };
     counterfactual_without(&c, removal, 2);
 }
