@@ -9,7 +9,6 @@
 struct dropping {
     const uint32_t *retaining; /* see first_retaining */
     const uint32_t *backward;  /* see next_backward */
-    const uint32_t *freed_at;  /* of each event: the allocation it frees */
     uint32_t *seen;            /* of each site: the number of the run that has it, from 1 */
     uint32_t runs;
     struct largest largest;      /* of those dropped */
@@ -161,7 +160,7 @@ static bool drop_run(struct advising *a, struct dropping *d, uint32_t first, uin
     uint32_t places = 0;
     d->runs++;
     for (uint32_t e = first; e <= last; e++) {
-        uint32_t i = d->freed_at[e];
+        uint32_t i = s->lifetimes.freed_at[e];
         if (i == NO_ROW || !goes_with_a_graph(a, i))
             continue;
         int64_t birth = s->lifetimes.at[i].birth;
@@ -182,7 +181,7 @@ static bool drop_run(struct advising *a, struct dropping *d, uint32_t first, uin
     }
     /* The forward is over with the last of them. */
     for (uint32_t e = first; e <= last; e++) {
-        uint32_t i = d->freed_at[e];
+        uint32_t i = s->lifetimes.freed_at[e];
         if (i != NO_ROW && goes_with_a_graph(a, i) && !drop(a, d, i, end + 1))
             return false;
     }
@@ -195,7 +194,7 @@ static bool drop_runs(struct advising *a, struct dropping *d)
     const uint8_t *action = s->r->events.action + s->r->devices.first_event[s->device];
     uint32_t first = NO_ROW, last = 0, line = 0;
     for (uint32_t e = 0; e < s->events; e++) {
-        uint32_t i = d->freed_at[e];
+        uint32_t i = s->lifetimes.freed_at[e];
         uint32_t at = i == NO_ROW ? 0 : s->lifetimes.at[i].free_stack.n;
         bool ends = action[e] == ACTION_ALLOC || (i != NO_ROW && at != line);
         if (first != NO_ROW && ends) {
@@ -228,9 +227,8 @@ static bool judge(struct advising *a, struct dropping *d)
     const struct study *s = a->s;
     d->retaining = first_retaining(s);
     d->backward = next_backward(s);
-    d->freed_at = lifetimes_freed_at(&s->lifetimes, s->events, s->scratch);
     d->seen = arena_array(s->scratch, uint32_t, a->sites.sites);
-    if (d->retaining == NULL || d->backward == NULL || d->freed_at == NULL || d->seen == NULL)
+    if (d->retaining == NULL || d->backward == NULL || d->seen == NULL)
         return false;
     if (releases_are_seen(s) ? !drop_saved(a, d) : !drop_runs(a, d))
         return false;

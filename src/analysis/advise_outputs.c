@@ -65,7 +65,6 @@ struct generations {
     uint32_t *newest;         /* of each pair: the allocation of its site and size seen last */
     bool *site_has, *leaking; /* of each site: a pair; it grows without end */
     bool *taken;              /* of each allocation: it is among the removals */
-    const uint32_t *freed_at; /* of each event: the allocation it frees */
 };
 
 static bool remove_one(struct advising *a, struct generations *g, uint32_t i, int64_t from,
@@ -87,7 +86,7 @@ static bool remove_saved(struct advising *a, struct generations *g, uint32_t old
     int64_t step = steps_at(&s->steps, old->birth);
     int64_t begin = old->freed - SAVED_WITHIN_EVENTS < 0 ? 0 : old->freed - SAVED_WITHIN_EVENTS;
     for (int64_t e = begin; e <= old->freed + SAVED_WITHIN_EVENTS && e < (int64_t)s->events; e++) {
-        uint32_t i = g->freed_at[e];
+        uint32_t i = s->lifetimes.freed_at[e];
         if (i == NO_ROW || g->taken[i] || s->lifetimes.at[i].birth < 0 ||
             (advise_freed_by(a, i) & TOKEN_SAVED) == 0 ||
             steps_at(&s->steps, s->lifetimes.at[i].birth) != step)
@@ -131,8 +130,7 @@ static bool remove_generations(struct advising *a, struct generations *g)
 {
     const struct study *s = a->s;
     g->taken = arena_array(s->scratch, bool, s->lifetimes.count);
-    g->freed_at = lifetimes_freed_at(&s->lifetimes, s->events, s->scratch);
-    if (g->taken == NULL || g->freed_at == NULL)
+    if (g->taken == NULL)
         return false;
     for (uint32_t i = 0; i < s->lifetimes.count; i++) {
         const struct lifetime *l = &s->lifetimes.at[i];

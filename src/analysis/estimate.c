@@ -102,24 +102,18 @@ static void look_around(struct walk *w, int64_t event, bool born, int64_t peak, 
         w->at_peak[i] = w->live[i];
 }
 
-static enum vrs_status walk_trace(struct walk *w, int64_t peak, struct vrs_error *err)
+static void walk_trace(struct walk *w, int64_t peak)
 {
     const struct lifetimes *l = &w->s->lifetimes;
     int64_t events = w->s->events;
-    uint32_t *freed = arena_array(w->s->scratch, uint32_t, w->s->events); /* plus 1 */
-    if (freed == NULL)
-        return vrs_no_memory(err);
-    for (uint32_t i = 0; i < l->count; i++) {
-        if (l->at[i].freed >= 0 && l->at[i].freed < events)
-            freed[l->at[i].freed] = i + 1;
+    for (uint32_t i = 0; i < l->count; i++)
         if (l->at[i].birth < 0)
             change(w, i, true);
-    }
     uint32_t next = 0, interval = 0;
     look_around(w, -1, true, peak, &interval);
     for (int64_t event = 0; event < events; event++) {
-        if (freed[event] != 0)
-            change(w, freed[event] - 1, false);
+        if (l->freed_at[event] != NO_ROW)
+            change(w, l->freed_at[event], false);
         /* Allocations seen stand in the order of their allocs. */
         while (next < l->count && l->at[next].birth < event)
             next++;
@@ -128,7 +122,6 @@ static enum vrs_status walk_trace(struct walk *w, int64_t peak, struct vrs_error
             change(w, next, true);
         look_around(w, event, born, peak, &interval);
     }
-    return VRS_OK;
 }
 
 /* Memory of one site in one term. */
@@ -352,8 +345,7 @@ enum vrs_status estimate_compute(struct study *s, struct estimate *ret, struct v
     if (e.inference)
         w.wanted[TERM_A] |= BIT(CATEGORY_TEMPORARY);
     struct arena_mark mark = arena_mark(s->scratch);
-    TRY(walk_trace(&w, e.measured_event, err));
-    arena_release(s->scratch, mark);
+    walk_trace(&w, e.measured_event);
     set_terms(&w, &e);
     set_formula(&e);
     set_items(&w, &e);

@@ -1,6 +1,8 @@
 /* lifetime.c - reads allocations, their events and blocks together. */
 #include "analysis/lifetime.h"
 
+#include <string.h>
+
 #include "allocator/recorded.h"
 
 static stack_id stack_of_event(const struct recording *r, uint32_t event)
@@ -52,28 +54,23 @@ enum vrs_status lifetimes_make(const struct recording *r, uint32_t device, struc
                                struct lifetimes *ret, struct vrs_error *err)
 {
     uint32_t count = r->devices.allocations[device], first = r->devices.first_allocation[device];
+    uint32_t events = r->devices.events[device];
     struct lifetimes made = {
         .at = arena_array(arena, struct lifetime, count),
+        .freed_at = arena_array(arena, uint32_t, events),
         .count = count,
         .r = r,
         .first = first,
         .rounding = rounding_of(r),
     };
-    if (made.at == NULL)
+    if (made.at == NULL || made.freed_at == NULL)
         return vrs_no_memory(err);
-    for (uint32_t i = 0; i < count; i++)
+    memset(made.freed_at, 0xff, (size_t)events * sizeof *made.freed_at); /* NO_ROW */
+    for (uint32_t i = 0; i < count; i++) {
         made.at[i] = lifetime_of(r, device, first + i);
+        if (made.at[i].freed < (int64_t)events)
+            made.freed_at[made.at[i].freed] = i;
+    }
     *ret = made;
     return VRS_OK;
-}
-
-uint32_t *lifetimes_freed_at(const struct lifetimes *l, uint32_t events, struct arena *arena)
-{
-    uint32_t *freed = arena_array(arena, uint32_t, events);
-    for (uint32_t i = 0; freed != NULL && i < events; i++)
-        freed[i] = NO_ROW;
-    for (uint32_t i = 0; freed != NULL && i < l->count; i++)
-        if (l->at[i].freed >= 0 && l->at[i].freed < (int64_t)events)
-            freed[l->at[i].freed] = i;
-    return freed;
 }

@@ -31,6 +31,7 @@ struct lifetime {
 struct lifetimes {
     struct lifetime *at;
     uint32_t count;
+    uint32_t *freed_at; /* of each event: which of them its free completes, or NO_ROW */
     const struct recording *r;
     uint32_t first; /* row of allocations of the first */
     struct rounding rounding;
@@ -56,11 +57,6 @@ static inline uint64_t lifetimes_slack(const struct lifetimes *l, uint32_t i)
     uint64_t block = lifetimes_block(l, i).bytes;
     return block > l->at[i].bytes ? block - l->at[i].bytes : 0;
 }
-
-/* Which of them the free of each event completes: an index, or NO_ROW; in `arena`.  NULL: no
- * memory.
- */
-uint32_t *lifetimes_freed_at(const struct lifetimes *l, uint32_t events, struct arena *arena);
 
 static inline bool lifetime_alive(const struct lifetime *l, int64_t event)
 {

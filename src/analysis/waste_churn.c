@@ -113,11 +113,12 @@ static void take_alloc(struct churning *c, uint32_t row, int64_t event)
 static bool walk(struct churning *c)
 {
     const struct study *s = c->g->s;
-    uint32_t *freed = lifetimes_freed_at(&s->lifetimes, s->events, s->scratch), next = 0;
+    const uint32_t *freed = s->lifetimes.freed_at;
+    uint32_t next = 0;
     c->of = arena_array(s->scratch, uint32_t, s->lifetimes.count);
     c->before = arena_array(s->scratch, uint32_t, s->lifetimes.count);
     c->counted = arena_array(s->scratch, bool, s->lifetimes.count);
-    if (freed == NULL || c->of == NULL || c->before == NULL || c->counted == NULL ||
+    if (c->of == NULL || c->before == NULL || c->counted == NULL ||
         !vec_push(&c->signatures, (struct signature){ 0 }))
         return false;
     for (uint32_t i = 0; i < s->lifetimes.count; i++)
