@@ -166,6 +166,19 @@ static bool look_at_phases(struct advising *a)
     return true;
 }
 
+static bool find_alive(struct advising *a)
+{
+    const struct lifetimes *l = &a->s->lifetimes;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < l->count; i++)
+        count += lifetime_alive(&l->at[i], a->peak_event);
+    a->alive = arena_array(a->s->scratch, uint32_t, count);
+    for (uint32_t i = 0; a->alive != NULL && a->alives < count; i++)
+        if (lifetime_alive(&l->at[i], a->peak_event))
+            a->alive[a->alives++] = i;
+    return a->alive != NULL;
+}
+
 static int64_t first_oom(const struct study *s)
 {
     uint32_t first = s->r->devices.first_event[s->device], i = 0;
@@ -265,7 +278,7 @@ enum vrs_status advise_compute(struct study *s, const struct advise_inputs *in,
     };
     a.floor_bytes = a.peak_bytes > 0 ? percent_of((uint64_t)a.peak_bytes, FLOOR_PERCENT) : 0;
     a.floor_bytes = a.floor_bytes > FLOOR_BYTES ? a.floor_bytes : FLOOR_BYTES;
-    if (!look_at_phases(&a))
+    if (!look_at_phases(&a) || !find_alive(&a))
         return vrs_no_memory(err);
     TRY(site_table_make(s, SITE_LINE, &a.sites, err));
     bool ok = run_rules(&a, ret) && join(&a, ret);

@@ -329,13 +329,11 @@ bool advise_capture(struct advising *a)
 {
     const struct study *s = a->s;
     uint64_t unknown = 0, all = 0;
-    for (uint32_t i = 0; i < s->lifetimes.count; i++) {
-        if (!lifetime_alive(&s->lifetimes.at[i], a->peak_event))
-            continue;
-        all += s->lifetimes.at[i].bytes;
-        bool known =
-            s->lifetimes.at[i].alloc_stack.n != 0 || s->categories.of[i] > CATEGORY_UNKNOWN;
-        unknown += known ? 0 : s->lifetimes.at[i].bytes;
+    for (uint32_t i = 0; i < a->alives; i++) {
+        const struct lifetime *l = &s->lifetimes.at[a->alive[i]];
+        all += l->bytes;
+        bool known = l->alloc_stack.n != 0 || s->categories.of[a->alive[i]] > CATEGORY_UNKNOWN;
+        unknown += known ? 0 : l->bytes;
     }
     advise_condition(a, "unknown_ratio", all == 0 ? 0 : (double)unknown / (double)all,
                      UNKNOWN_PERCENT / 100.0);

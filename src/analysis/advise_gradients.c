@@ -187,30 +187,32 @@ bool advise_grad_not_cleared(struct advising *a)
     return ok;
 }
 
+static bool is_sharded(const struct advising *a)
+{
+    for (uint32_t i = 0; i < a->s->lifetimes.count; i++)
+        if ((alloc_tokens(a, i) & (TOKEN_COMMUNICATION | TOKEN_REDUCER)) == TOKEN_COMMUNICATION)
+            return true;
+    return false;
+}
+
 /* Buckets of DDP beside the gradients they hold copies of, both alive at the peak. */
 bool advise_bucket_view(struct advising *a)
 {
     const struct study *s = a->s;
     uint64_t buckets = 0, gradients = 0;
     stack_id where = { 0 };
-    bool sharded = false;
-    for (uint32_t i = 0; i < s->lifetimes.count; i++) {
-        const struct lifetime *l = &s->lifetimes.at[i];
-        token_set tokens = alloc_tokens(a, i);
-        bool communicates = (tokens & TOKEN_COMMUNICATION) != 0 && (tokens & TOKEN_REDUCER) == 0;
-        sharded = sharded || communicates;
-        if (!lifetime_alive(l, a->peak_event))
-            continue;
-        if ((tokens & TOKEN_REDUCER) != 0) {
+    for (uint32_t i = 0; i < a->alives; i++) {
+        const struct lifetime *l = &s->lifetimes.at[a->alive[i]];
+        if ((alloc_tokens(a, a->alive[i]) & TOKEN_REDUCER) != 0) {
             buckets += l->bytes;
             where = l->alloc_stack;
-        } else if (s->categories.of[i] == CATEGORY_GRADIENT) {
+        } else if (s->categories.of[a->alive[i]] == CATEGORY_GRADIENT) {
             gradients += l->bytes;
         }
     }
     if (buckets == 0)
         return advise_silent(a, "no reducer buckets at the peak");
-    if (sharded)
+    if (is_sharded(a))
         return advise_silent(a, "training is sharded");
     uint64_t least = percent_of(gradients, BUCKET_PERCENT);
     if (gradients == 0 || buckets < least)

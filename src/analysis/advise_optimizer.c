@@ -2,6 +2,16 @@
 #include "analysis/advise_rules.h"
 #include "analysis/estimate.h"
 
+static uint64_t peak_of(const struct advising *a, enum category category)
+{
+    const struct study *s = a->s;
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < a->alives; i++)
+        if (s->categories.of[a->alive[i]] == category)
+            bytes += s->lifetimes.at[a->alive[i]].bytes;
+    return bytes;
+}
+
 static uint64_t alive_of(const struct advising *a, enum category category, int64_t event)
 {
     const struct study *s = a->s;
@@ -31,9 +41,9 @@ static token_set temporaries(const struct advising *a, struct largest *largest)
 {
     const struct study *s = a->s;
     token_set tokens = 0;
-    for (uint32_t i = 0; i < s->lifetimes.count; i++) {
-        const struct lifetime *l = &s->lifetimes.at[i];
-        if (s->categories.of[i] != CATEGORY_OPTIMIZER_TEMP || !lifetime_alive(l, a->peak_event))
+    for (uint32_t i = 0; i < a->alives; i++) {
+        const struct lifetime *l = &s->lifetimes.at[a->alive[i]];
+        if (s->categories.of[a->alive[i]] != CATEGORY_OPTIMIZER_TEMP)
             continue;
         tokens |= s->tokens->of_stack[l->alloc_stack.n];
         largest_take(largest, l->bytes, l->alloc_stack);
@@ -46,8 +56,8 @@ bool advise_optimizer_foreach(struct advising *a)
 {
     const struct study *s = a->s;
     struct largest largest = { 0 };
-    uint64_t temporary = alive_of(a, CATEGORY_OPTIMIZER_TEMP, a->peak_event);
-    uint64_t parameters = alive_of(a, CATEGORY_PARAMETER, a->peak_event);
+    uint64_t temporary = peak_of(a, CATEGORY_OPTIMIZER_TEMP);
+    uint64_t parameters = peak_of(a, CATEGORY_PARAMETER);
     token_set tokens = temporaries(a, &largest);
     if (!peak_in_optimizer(a))
         return advise_silent(a, "the peak is not in the optimizer");

@@ -24,21 +24,15 @@ static int by_site(const void *a, const void *b)
     return x->allocation < y->allocation ? -1 : x->allocation > y->allocation;
 }
 
-static bool made_and_alive(const struct advising *a, const struct lifetime *l)
-{
-    return lifetime_alive(l, a->peak_event) && l->birth >= 0 && l->alloc_stack.n != 0;
-}
-
 static struct alive *alive_at_peak(const struct advising *a, uint32_t *ret_len)
 {
     const struct study *s = a->s;
-    uint32_t room = 0, len = 0;
-    for (uint32_t i = 0; i < s->lifetimes.count; i++)
-        room += made_and_alive(a, &s->lifetimes.at[i]);
-    struct alive *at = arena_array(s->scratch, struct alive, room);
-    for (uint32_t i = 0; at != NULL && i < s->lifetimes.count; i++) {
+    uint32_t len = 0;
+    struct alive *at = arena_array(s->scratch, struct alive, a->alives);
+    for (uint32_t k = 0; at != NULL && k < a->alives; k++) {
+        uint32_t i = a->alive[k];
         const struct lifetime *l = &s->lifetimes.at[i];
-        if (made_and_alive(a, l))
+        if (l->birth >= 0 && l->alloc_stack.n != 0)
             at[len++] = (struct alive){ a->sites.of[i], i, l->bytes, l->birth };
     }
     if (at != NULL && len > 1)
@@ -365,11 +359,12 @@ bool advise_kv_prealloc(struct advising *a)
  * be one that is early. */
 static bool is_input(const struct study *s, uint32_t i)
 {
+    if (s->categories.of[i] != CATEGORY_UNKNOWN)
+        return s->categories.of[i] == CATEGORY_INPUT;
     uint32_t stack = s->lifetimes.at[i].alloc_stack.n;
     uint8_t phase = s->phases.of_stack[stack];
     bool copied = (s->tokens->of_stack[stack] & TOKEN_COPY) != 0 && phase == PHASE_OTHER;
-    return s->categories.of[i] == CATEGORY_INPUT ||
-           (s->categories.of[i] == CATEGORY_UNKNOWN && (copied || phase == PHASE_DATA));
+    return copied || phase == PHASE_DATA;
 }
 
 /* Batches that are on the device long before their step. */
@@ -381,9 +376,10 @@ bool advise_inputs_ahead(struct advising *a)
         return advise_silent(a, "fewer than three steps");
     for (uint32_t i = 0; i < s->lifetimes.count; i++) {
         const struct lifetime *l = &s->lifetimes.at[i];
+        if (!is_input(s, i))
+            continue;
         int64_t used = steps_at(&s->steps, l->freed);
-        if (!is_input(s, i) || used >= (int64_t)s->steps.count ||
-            used - steps_at(&s->steps, l->birth) < AHEAD_STEPS)
+        if (used >= (int64_t)s->steps.count || used - steps_at(&s->steps, l->birth) < AHEAD_STEPS)
             continue;
         /* One batch ahead is what prefetching is for. */
         int64_t soon = s->steps.boundary[used - 1].event;

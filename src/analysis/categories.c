@@ -211,7 +211,8 @@ static enum vrs_status make(struct deciding *d, const struct categories_input *i
     TRY(split_copies(&input, arena, scratch, &d->split, err));
     d->matcher.multiset = d->split.multiset;
     d->matcher.sizes = d->split.sizes;
-    TRY(decide_all(d, err));
+    if (d->split.sizes > 0 || d->evidence.replaced.count > 0)
+        TRY(decide_all(d, err));
     tell_split(&d->split, &d->evidence.replaced, made);
     return VRS_OK;
 }

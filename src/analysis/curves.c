@@ -424,38 +424,13 @@ static const int8_t event_sign[ACTIONS][2] = {
     [ACTION_SEGMENT_UNMAP] = { 0, -1 },
 };
 
-/* Adds up one of the two over the device's next events, `*at` to `end` (rows); returns the largest
- * sum seen, `*d` before the first event included. */
-static int64_t sum_events(const struct recording *r, bool reserved, uint32_t *at, uint32_t end,
-                          uint64_t *d)
+/* What the events [at, end), rows, add to one of the two. */
+static uint64_t sum_of(const struct recording *r, bool reserved, uint32_t at, uint32_t end)
 {
-    const struct events *e = &r->events;
-    uint64_t sum = *d;
-    int64_t most = (int64_t)sum;
-    for (uint32_t i = *at; i < end; i++) {
-        uint64_t size = known_or_0(e->size[i]);
-        sum += (uint64_t)(int64_t)event_sign[e->action[i]][reserved] * size;
-        if ((int64_t)sum > most)
-            most = (int64_t)sum;
-    }
-    *at = *at < end ? end : *at;
-    *d = sum;
-    return most;
-}
-
-/* The start of one of the two, as start_bytes has it. */
-static uint64_t simple_start(const struct recording *r, uint32_t device, bool reserved)
-{
-    enum curve_name which = reserved ? CURVE_RESERVED : CURVE_REQUESTED;
-    uint64_t bytes[CURVES], d = 0;
-    if (!anchored(r, device) && r->devices.events[device] != 0) {
-        forward_start(r, device, bytes);
-        return bytes[which];
-    }
-    final_bytes(r, device, bytes);
-    uint32_t at = r->devices.first_event[device];
-    sum_events(r, reserved, &at, at + r->devices.events[device], &d);
-    return bytes[which] - d;
+    uint64_t sum = 0;
+    for (; at < end; at++)
+        sum += reserved ? reserved_change(r, at) : requested_change(r, at);
+    return sum;
 }
 
 void curves_draw(const struct recording *r, uint32_t device, const struct curves *curves,
@@ -491,7 +466,7 @@ int64_t curve_peak_before(const struct recording *r, uint32_t device, const stru
     int64_t most = (int64_t)d;
     *ret_event = -1;
     for (int64_t i = 0; i < event; i++) {
-        sum_events(r, false, &at, at + 1, &d);
+        d += requested_change(r, at++);
         if ((int64_t)d > most) {
             most = (int64_t)d;
             *ret_event = i;
@@ -504,10 +479,15 @@ int64_t curve_at(const struct recording *r, uint32_t device, enum curve_name whi
 {
     uint32_t first = r->devices.first_event[device], events = r->devices.events[device];
     uint32_t applied = event + 1 < (int64_t)events ? (uint32_t)(event + 1) : events;
-    if (which == CURVE_REQUESTED || which == CURVE_RESERVED) {
-        uint64_t d = simple_start(r, device, which == CURVE_RESERVED);
-        sum_events(r, which == CURVE_RESERVED, &first, first + applied, &d);
-        return (int64_t)d;
+    bool reserved = which == CURVE_RESERVED;
+    if (which == CURVE_REQUESTED || reserved) {
+        uint64_t bytes[CURVES];
+        if (anchored(r, device) || events == 0) {
+            final_bytes(r, device, bytes);
+            return (int64_t)(bytes[which] - sum_of(r, reserved, first + applied, first + events));
+        }
+        forward_start(r, device, bytes);
+        return (int64_t)(bytes[which] + sum_of(r, reserved, first, first + applied));
     }
     uint64_t start[CURVES];
     start_bytes(r, device, start);

@@ -44,18 +44,24 @@ static bool number_of(struct numbering *n, struct key key, uint32_t *ret)
 static bool number_all(const struct study *s, struct sites *sites, struct numbering *n,
                        struct site_table *t)
 {
-    if (!vec_push(&n->keys, (struct key){ 0, 0 }))
+    uint32_t *of_stack = arena_array(s->scratch, uint32_t, s->r->stacks.rows.len);
+    if (of_stack == NULL || !vec_push(&n->keys, (struct key){ 0, 0 }))
         return false;
     for (uint32_t i = 0; i < s->lifetimes.count; i++) {
         const struct lifetime *l = &s->lifetimes.at[i];
+        uint32_t number = of_stack[l->alloc_stack.n];
         struct key key = { 0, 0 };
-        if (!sites_of(sites, l->alloc_stack, &key.reduced))
-            return false;
-        if (key.reduced == 0)
-            key.bytes = l->bytes;
-        if (!number_of(n, key, &t->of[i]))
-            return false;
-        t->of[i]--;
+        if (number == 0) {
+            if (!sites_of(sites, l->alloc_stack, &key.reduced))
+                return false;
+            if (key.reduced == 0)
+                key.bytes = l->bytes;
+            if (!number_of(n, key, &number))
+                return false;
+        }
+        if (key.reduced != 0)
+            of_stack[l->alloc_stack.n] = number;
+        t->of[i] = number - 1;
     }
     t->sites = n->keys.len - 1;
     return true;
