@@ -111,29 +111,30 @@ struct lane {
     struct vrs_error error[2];
 };
 
-static enum vrs_status make_timeline(struct study *s, struct vrs_error *err)
+/* What rests on the replay. */
+static enum vrs_status make_replayed(struct study *s, struct vrs_error *err)
 {
     const struct timeline *timeline = NULL;
-    TRY(study_prove(s, err));
-    return parts_timeline(s, &timeline, err);
+    const struct fragments *fragments = NULL;
+    TRY(parts_timeline(s, &timeline, err));
+    return parts_fragments(s, &fragments, err);
 }
 
 static enum vrs_status make_others(struct study *s, struct vrs_error *err)
 {
     const struct growth *growth = NULL;
     const struct estimate *estimate = NULL;
-    const struct fragments *fragments = NULL;
     struct counterfactual *counterfactual = NULL;
+    TRY(study_prove(s, err));
     TRY(parts_growth(s, &growth, err));
     TRY(parts_estimate(s, &estimate, err));
-    TRY(parts_fragments(s, &fragments, err));
     return parts_counterfactual(s, &counterfactual, err);
 }
 
 static void make_part(void *arg, uint32_t i)
 {
     struct lane *lane = arg;
-    lane->status[i] = i == 0 ? make_timeline(&lane->study, &lane->error[0])
+    lane->status[i] = i == 0 ? make_replayed(&lane->study, &lane->error[0])
                              : make_others(lane->of, &lane->error[1]);
 }
 
@@ -156,10 +157,8 @@ static void end_lane(struct lane *lane)
     struct study *s = lane->of;
     for (uint32_t i = 0; lane->study.shown != NULL && i < s->r->stacks.rows.len; i++)
         s->shown[i] = s->shown[i] || lane->study.shown[i];
-    s->curves = lane->study.curves;
-    s->trust = lane->study.trust;
-    s->proven = lane->study.proven;
     s->made.timeline = lane->study.made.timeline;
+    s->made.fragments = lane->study.made.fragments;
     arena_join(s->keep, &lane->keep);
     arena_free(&lane->scratch);
 }

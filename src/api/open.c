@@ -88,7 +88,9 @@ static enum vrs_status proof_make(struct vrs_recording *v, enum vrs_replay_when 
     for (uint32_t d = 0; d < devices; d++)
         agreement[d].refusal = REFUSED_ASKED;
     proof->agreement = agreement;
-    proof->events_max = when == VRS_REPLAY_ALWAYS ? UINT64_MAX : PROVE_EVENTS_MAX;
+    proof->events_max = when == VRS_REPLAY_ALWAYS  ? UINT64_MAX
+                        : when == VRS_REPLAY_NEVER ? 0
+                                                   : PROVE_EVENTS_MAX;
     proof->done = when == VRS_REPLAY_NEVER;
     proof->lock = lock_make(arena);
     v->proof = proof;

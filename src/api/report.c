@@ -228,6 +228,8 @@ static enum vrs_status plan_studies(struct reporting *p, struct vrs_error *err)
         return VRS_OK;
     TRY(category_rules_read(&p->rules, str_from(category_rules_builtin), "builtin", err));
     p->naming = a->naming;
+    if (p->told)
+        asking_leave_basis(a);
     /* Rows of analyses have names as they are. */
     if (p->told || o->timeline)
         TRY(naming_make(a->r, &options, a->keep, &p->naming, err));

@@ -158,7 +158,7 @@ struct preparing {
 
 static enum vrs_status find_basis(struct asking *a, struct vrs_error *err)
 {
-    for (uint32_t d = 0; d < a->r->devices.rows.len; d++)
+    for (uint32_t d = 0; a->basis != NULL && d < a->r->devices.rows.len; d++)
         if (asking_wants(a, d))
             TRY(trust_basis_find(a->r, d, &a->basis[d], err));
     return VRS_OK;
@@ -172,6 +172,13 @@ static void prepare(void *arg, uint32_t i)
         p->status[i] = recording_prove(p->a->recording, err);
     else
         p->status[i] = i == PREPARE_BESIDE ? p->beside(p->arg, err) : find_basis(p->a, err);
+}
+
+void asking_leave_basis(struct asking *a)
+{
+    for (uint32_t d = 0; d < a->r->devices.rows.len; d++)
+        if (asking_wants(a, d) && a->r->devices.events[d] <= a->recording->proof->events_max)
+            a->basis = NULL;
 }
 
 enum vrs_status asking_prepare(struct asking *a,

@@ -57,6 +57,10 @@ enum vrs_status asking_begin_unproven(struct asking *a, const struct vrs_recordi
                                       const char *library, int64_t device,
                                       struct vrs_error *err) MUST_CHECK;
 
+/* Where a long replay is to come, leaves it to the studies to find what trust rests on: the study
+ * is as long, and nothing else has to be done beside the two. */
+void asking_leave_basis(struct asking *a);
+
 /* Replays the recording, finds what trust rests on and does what needs neither, side by side. */
 enum vrs_status asking_prepare(struct asking *a,
                                enum vrs_status (*beside)(void *arg, struct vrs_error *err),
