@@ -152,6 +152,7 @@ static int by_bytes(const void *a, const void *b)
 
 /* What the shares of one device need, made once. */
 struct sharing {
+    uint32_t present; /* bits of the categories that some allocation has */
     struct sites sites;
     struct share *share;
     uint32_t *of_stack; /* share of a stack, plus 1; cleared after use */
@@ -162,6 +163,8 @@ static uint32_t gather_shares(const struct study *s, uint32_t wanted, int64_t ev
                               struct sharing *g, uint64_t *sure)
 {
     uint32_t shares = 0;
+    if ((wanted & g->present) == 0)
+        return 0;
     for (uint32_t i = 0; i < s->lifetimes.count; i++) {
         const struct lifetime *l = &s->lifetimes.at[i];
         if ((wanted >> s->categories.of[i] & 1) == 0 || !lifetime_alive(l, event))
@@ -235,6 +238,8 @@ static enum vrs_status fill_terms(struct walk *w, struct estimate *e, struct vrs
     if (g.share == NULL || g.of_stack == NULL ||
         !sites_init(&g.sites, s->r, s->naming, SITE_LINE, s->scratch))
         return vrs_no_memory(err);
+    for (uint32_t i = 0; i < s->lifetimes.count; i++)
+        g.present |= BIT(s->categories.of[i]);
     enum vrs_status status = VRS_OK;
     for (int i = 0; i < TERMS && status == VRS_OK; i++)
         if (e->term[i].known)

@@ -77,8 +77,15 @@ static enum vrs_status find_stays(struct gather *a, struct vrs_error *err)
     a->stay = arena_array(a->s->scratch, struct stay, l->count);
     if (a->stay == NULL)
         return vrs_no_memory(err);
+    uint32_t older = moment_from(a, -1), next = older;
     for (uint32_t i = 0; i < l->count; i++) {
-        uint32_t first = moment_from(a, l->at[i].birth), end = moment_from(a, l->at[i].freed);
+        /* Allocations seen stand in the order of their allocs. */
+        while (next < a->g->moments && a->moment[next] < l->at[i].birth)
+            next++;
+        uint32_t first = l->at[i].birth < 0 ? older : next;
+        if (first == a->g->moments || l->at[i].freed <= a->moment[first])
+            continue;
+        uint32_t end = moment_from(a, l->at[i].freed);
         if (first >= end)
             continue;
         a->stay[a->stays++] = (struct stay){ .allocation = i, .first = first, .last = end - 1 };
