@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analysis/advise_rules.h"
+#include "analysis/parts.h"
 
 const char *const severity_names[SEVERITIES] = { "problem", "advice", "note" };
 
@@ -263,6 +264,7 @@ enum vrs_status advise_compute(struct study *s, const struct advise_inputs *in,
                                struct counterfactual *c, struct advise *ret, struct vrs_error *err)
 {
     const struct curve *requested = &s->curves.of[CURVE_REQUESTED];
+    const struct site_table *sites = NULL;
     *ret =
         (struct advise){ .peak_bytes = requested->peak_bytes, .peak_event = requested->peak_event };
     struct advising a = {
@@ -280,7 +282,8 @@ enum vrs_status advise_compute(struct study *s, const struct advise_inputs *in,
     a.floor_bytes = a.floor_bytes > FLOOR_BYTES ? a.floor_bytes : FLOOR_BYTES;
     if (!look_at_phases(&a) || !find_alive(&a))
         return vrs_no_memory(err);
-    TRY(site_table_make(s, SITE_LINE, &a.sites, err));
+    TRY(parts_sites(s, &sites, err));
+    a.sites = *sites;
     bool ok = run_rules(&a, ret) && join(&a, ret);
     vec_free(&a.removals);
     vec_free(&a.joint);

@@ -19,6 +19,8 @@ struct mapped {
     /* Pages, as large as lets no range end inside one: the allocator's are of 2 MiB.  They are used
      * again and again: those found mapped, by hash, with what they lie in. */
     uint32_t page_shift;
+    uint32_t *event; /* those that change what is mapped; rows of events, ascending */
+    uint32_t events;
     struct hit {
         uint64_t page;
         uint32_t cell;    /* plus 1 */
@@ -109,7 +111,8 @@ static bool prepare(const struct recording *r, uint32_t device, struct arena *sc
     if (ranges > UINT32_MAX / 8)
         return false;
     m->end = arena_array(scratch, uint64_t, ranges * 2);
-    if (m->end == NULL)
+    m->event = arena_array(scratch, uint32_t, ranges - d->segments[device]);
+    if (m->end == NULL || m->event == NULL)
         return false;
     for (uint32_t i = 0; i < d->segments[device]; i++) {
         uint32_t row = d->first_segment[device] + i;
@@ -117,8 +120,10 @@ static bool prepare(const struct recording *r, uint32_t device, struct arena *sc
     }
     for (uint32_t i = 0; i < d->events[device]; i++) {
         uint32_t row = d->first_event[device] + i;
-        if (action_obtains(r->events.action[row]) || action_returns(r->events.action[row]))
-            note_ends(m, r->events.address[row], r->events.size[row]);
+        if (!action_obtains(r->events.action[row]) && !action_returns(r->events.action[row]))
+            continue;
+        note_ends(m, r->events.address[row], r->events.size[row]);
+        m->event[m->events++] = row;
     }
     if (m->ends > 1)
         qsort(m->end, m->ends, sizeof *m->end, by_value);
@@ -133,6 +138,24 @@ static bool prepare(const struct recording *r, uint32_t device, struct arena *sc
     m->change = arena_array(scratch, uint32_t, (size_t)m->leaves * 2);
     m->hit = arena_array(scratch, struct hit, HITS);
     return m->change != NULL && m->hit != NULL;
+}
+
+/* Looks at the allocs from row `from` of events on, the last first: at allocations before `*end`,
+ * which stand in the order of their allocs. */
+static void look_at_allocs(struct mapped *m, const struct recording *r, uint32_t device,
+                           uint32_t from, uint32_t *end, struct finding *ret)
+{
+    const struct events *e = &r->events;
+    for (; *end > r->devices.first_allocation[device]; --*end) {
+        uint32_t row = r->allocations.alloc_event[*end - 1];
+        if (row == NO_ROW)
+            continue;
+        if (row < from)
+            return;
+        if (!is_mapped(m, e->address[row]))
+            finding_add(ret, known_or_0(e->size[row]), row - r->devices.first_event[device],
+                        e->address[row]);
+    }
 }
 
 enum vrs_status find_unknown_segments(const struct recording *r, uint32_t device,
@@ -151,16 +174,13 @@ enum vrs_status find_unknown_segments(const struct recording *r, uint32_t device
         uint32_t row = d->first_segment[device] + i;
         change(&m, r->segments.address[row], r->segments.total_size[row], true);
     }
-    for (uint32_t i = d->events[device]; i-- > 0;) {
-        uint32_t row = d->first_event[device] + i;
-        uint8_t action = e->action[row];
-        if (action == ACTION_ALLOC && e->address[row] != UNKNOWN_U64 &&
-            !is_mapped(&m, e->address[row])) {
-            finding_add(ret, known_or_0(e->size[row]), i, e->address[row]);
-        } else if (action_obtains(action) || action_returns(action)) {
-            change(&m, e->address[row], e->size[row], action_returns(action));
-        }
+    uint32_t end = d->first_allocation[device] + d->allocations[device];
+    for (uint32_t i = m.events; i-- > 0;) {
+        uint32_t row = m.event[i];
+        look_at_allocs(&m, r, device, row, &end, ret);
+        change(&m, e->address[row], e->size[row], action_returns(e->action[row]));
     }
+    look_at_allocs(&m, r, device, 0, &end, ret);
     arena_free(&scratch);
     return VRS_OK;
 }

@@ -1,6 +1,7 @@
 /* parts.c - asks each analysis once, on two threads where there are two. */
 #include "analysis/parts.h"
 
+#include "analysis/site_table.h"
 #include "base/pool.h"
 
 enum vrs_status parts_timeline(struct study *s, const struct timeline **ret, struct vrs_error *err)
@@ -66,6 +67,19 @@ enum vrs_status parts_counterfactual(struct study *s, struct counterfactual **re
     return VRS_OK;
 }
 
+enum vrs_status parts_sites(struct study *s, const struct site_table **ret, struct vrs_error *err)
+{
+    if (s->made.sites == NULL) {
+        struct site_table *made = arena_array(s->scratch, struct site_table, 1);
+        if (made == NULL)
+            return vrs_no_memory(err);
+        TRY(site_table_make(s, SITE_LINE, made, err));
+        s->made.sites = made;
+    }
+    *ret = s->made.sites;
+    return VRS_OK;
+}
+
 enum vrs_status parts_oom(struct study *s, const struct oom_message *message,
                           uint64_t capacity_bytes, struct oom *ret, struct vrs_error *err)
 {
@@ -111,13 +125,15 @@ struct lane {
     struct vrs_error error[2];
 };
 
-/* What rests on the replay. */
+/* What rests on the replay; and the sites, which take as long as the other lane is longer. */
 static enum vrs_status make_replayed(struct study *s, struct vrs_error *err)
 {
     const struct timeline *timeline = NULL;
     const struct fragments *fragments = NULL;
+    const struct site_table *sites = NULL;
     TRY(parts_timeline(s, &timeline, err));
-    return parts_fragments(s, &fragments, err);
+    TRY(parts_fragments(s, &fragments, err));
+    return parts_sites(s, &sites, err);
 }
 
 static enum vrs_status make_others(struct study *s, struct vrs_error *err)
@@ -151,7 +167,7 @@ static enum vrs_status begin_lane(struct study *s, struct lane *lane, struct vrs
     return naming_again(s->naming, &lane->keep, &lane->scratch, &lane->study.naming, err);
 }
 
-/* Its answers become the study's; what it alone used ends. */
+/* Its answers become the study's. */
 static void end_lane(struct lane *lane)
 {
     struct study *s = lane->of;
@@ -159,8 +175,9 @@ static void end_lane(struct lane *lane)
         s->shown[i] = s->shown[i] || lane->study.shown[i];
     s->made.timeline = lane->study.made.timeline;
     s->made.fragments = lane->study.made.fragments;
+    s->made.sites = lane->study.made.sites;
     arena_join(s->keep, &lane->keep);
-    arena_free(&lane->scratch);
+    arena_join(s->scratch, &lane->scratch);
 }
 
 enum vrs_status parts_make(struct study *s, struct vrs_error *err)

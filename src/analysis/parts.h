@@ -30,6 +30,10 @@ enum vrs_status parts_estimate(struct study *s, const struct estimate **ret,
 enum vrs_status parts_counterfactual(struct study *s, struct counterfactual **ret,
                                      struct vrs_error *err) MUST_CHECK;
 
+/* Allocations by line; in the study's scratch too. */
+enum vrs_status parts_sites(struct study *s, const struct site_table **ret,
+                            struct vrs_error *err) MUST_CHECK;
+
 /* Why the last request failed, with what grows as its trend.  `message` may be NULL,
  * `capacity_bytes` 0; made anew for each question. */
 enum vrs_status parts_oom(struct study *s, const struct oom_message *message,

@@ -16,6 +16,7 @@ struct fragments;
 struct growth;
 struct estimate;
 struct counterfactual;
+struct site_table;
 
 struct study {
     const struct recording *r;
@@ -44,6 +45,7 @@ struct study {
         const struct growth *growth;
         const struct estimate *estimate;
         struct counterfactual *counterfactual;
+        const struct site_table *sites;
     } made; /* by parts.h; NULL: not yet */
 };
 
