@@ -170,19 +170,16 @@ static bool look_at_phases(struct advising *a)
 static bool find_alive(struct advising *a)
 {
     const struct lifetimes *l = &a->s->lifetimes;
-    uint32_t count = 0;
     for (uint32_t i = 0; i < l->count; i++)
-        count += lifetime_alive(&l->at[i], a->peak_event);
-    a->alive = arena_array(a->s->scratch, uint32_t, count);
-    for (uint32_t i = 0; a->alive != NULL && a->alives < count; i++)
-        if (lifetime_alive(&l->at[i], a->peak_event))
-            a->alive[a->alives++] = i;
-    return a->alive != NULL;
+        if (lifetime_alive(&l->at[i], a->peak_event) && !vec_push(&a->alive, i))
+            return false;
+    return true;
 }
 
 static int64_t first_oom(const struct study *s)
 {
-    uint32_t first = s->r->devices.first_event[s->device], i = 0;
+    uint32_t first = s->r->devices.first_event[s->device];
+    uint32_t i = s->curves.oom_events == 0 ? s->events : 0;
     while (i < s->events && s->r->events.action[first + i] != ACTION_OOM)
         i++;
     return i;
@@ -251,8 +248,9 @@ static bool join(struct advising *a, struct advise *ret)
         if (count == 1 ? !vec_push(&a->removals, *r) : !take_once(a, r, count))
             return false;
     }
-    struct counterfactual_peak joint =
-        counterfactual_without(a->c, a->removals.at, a->removals.len);
+    struct counterfactual_peak joint = { a->peak_bytes, a->peak_event };
+    if (a->removals.len > 0)
+        joint = counterfactual_without(a->c, a->removals.at, a->removals.len);
     ret->joint_peak_bytes = joint.bytes;
     ret->joint_peak_event = joint.event;
     /* Hostile sizes wrap. */
@@ -274,17 +272,19 @@ enum vrs_status advise_compute(struct study *s, const struct advise_inputs *in,
         .peak_bytes = requested->peak_bytes,
         .peak_event = requested->peak_event,
         .first_oom = first_oom(s),
+        .alive.max = UINT32_MAX,
         .removals.max = UINT32_MAX,
         .joint.max = UINT32_MAX,
         .err = err,
     };
     a.floor_bytes = a.peak_bytes > 0 ? percent_of((uint64_t)a.peak_bytes, FLOOR_PERCENT) : 0;
     a.floor_bytes = a.floor_bytes > FLOOR_BYTES ? a.floor_bytes : FLOOR_BYTES;
-    if (!look_at_phases(&a) || !find_alive(&a))
+    if (!look_at_phases(&a))
         return vrs_no_memory(err);
     TRY(parts_sites(s, &sites, err));
     a.sites = *sites;
-    bool ok = run_rules(&a, ret) && join(&a, ret);
+    bool ok = find_alive(&a) && run_rules(&a, ret) && join(&a, ret);
+    vec_free(&a.alive);
     vec_free(&a.removals);
     vec_free(&a.joint);
     if (!ok)

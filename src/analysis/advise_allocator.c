@@ -329,10 +329,10 @@ bool advise_capture(struct advising *a)
 {
     const struct study *s = a->s;
     uint64_t unknown = 0, all = 0;
-    for (uint32_t i = 0; i < a->alives; i++) {
-        const struct lifetime *l = &s->lifetimes.at[a->alive[i]];
+    for (uint32_t i = 0; i < a->alive.len; i++) {
+        const struct lifetime *l = &s->lifetimes.at[a->alive.at[i]];
         all += l->bytes;
-        bool known = l->alloc_stack.n != 0 || s->categories.of[a->alive[i]] > CATEGORY_UNKNOWN;
+        bool known = l->alloc_stack.n != 0 || s->categories.of[a->alive.at[i]] > CATEGORY_UNKNOWN;
         unknown += known ? 0 : l->bytes;
     }
     advise_condition(a, "unknown_ratio", all == 0 ? 0 : (double)unknown / (double)all,

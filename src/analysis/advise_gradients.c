@@ -201,12 +201,12 @@ bool advise_bucket_view(struct advising *a)
     const struct study *s = a->s;
     uint64_t buckets = 0, gradients = 0;
     stack_id where = { 0 };
-    for (uint32_t i = 0; i < a->alives; i++) {
-        const struct lifetime *l = &s->lifetimes.at[a->alive[i]];
-        if ((alloc_tokens(a, a->alive[i]) & TOKEN_REDUCER) != 0) {
+    for (uint32_t i = 0; i < a->alive.len; i++) {
+        const struct lifetime *l = &s->lifetimes.at[a->alive.at[i]];
+        if ((alloc_tokens(a, a->alive.at[i]) & TOKEN_REDUCER) != 0) {
             buckets += l->bytes;
             where = l->alloc_stack;
-        } else if (s->categories.of[a->alive[i]] == CATEGORY_GRADIENT) {
+        } else if (s->categories.of[a->alive.at[i]] == CATEGORY_GRADIENT) {
             gradients += l->bytes;
         }
     }

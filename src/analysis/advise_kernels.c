@@ -9,8 +9,8 @@ static uint64_t alive_under(struct advising *a, token_set wanted, token_set *ret
     const struct study *s = a->s;
     uint64_t bytes = 0;
     *ret_others = 0;
-    for (uint32_t i = 0; i < a->alives; i++) {
-        const struct lifetime *l = &s->lifetimes.at[a->alive[i]];
+    for (uint32_t i = 0; i < a->alive.len; i++) {
+        const struct lifetime *l = &s->lifetimes.at[a->alive.at[i]];
         token_set tokens = s->tokens->of_stack[l->alloc_stack.n];
         *ret_others |= tokens;
         if ((tokens & wanted) == 0)

@@ -6,9 +6,9 @@ static uint64_t peak_of(const struct advising *a, enum category category)
 {
     const struct study *s = a->s;
     uint64_t bytes = 0;
-    for (uint32_t i = 0; i < a->alives; i++)
-        if (s->categories.of[a->alive[i]] == category)
-            bytes += s->lifetimes.at[a->alive[i]].bytes;
+    for (uint32_t i = 0; i < a->alive.len; i++)
+        if (s->categories.of[a->alive.at[i]] == category)
+            bytes += s->lifetimes.at[a->alive.at[i]].bytes;
     return bytes;
 }
 
@@ -41,9 +41,9 @@ static token_set temporaries(const struct advising *a, struct largest *largest)
 {
     const struct study *s = a->s;
     token_set tokens = 0;
-    for (uint32_t i = 0; i < a->alives; i++) {
-        const struct lifetime *l = &s->lifetimes.at[a->alive[i]];
-        if (s->categories.of[a->alive[i]] != CATEGORY_OPTIMIZER_TEMP)
+    for (uint32_t i = 0; i < a->alive.len; i++) {
+        const struct lifetime *l = &s->lifetimes.at[a->alive.at[i]];
+        if (s->categories.of[a->alive.at[i]] != CATEGORY_OPTIMIZER_TEMP)
             continue;
         tokens |= s->tokens->of_stack[l->alloc_stack.n];
         largest_take(largest, l->bytes, l->alloc_stack);

@@ -28,9 +28,9 @@ static struct alive *alive_at_peak(const struct advising *a, uint32_t *ret_len)
 {
     const struct study *s = a->s;
     uint32_t len = 0;
-    struct alive *at = arena_array(s->scratch, struct alive, a->alives);
-    for (uint32_t k = 0; at != NULL && k < a->alives; k++) {
-        uint32_t i = a->alive[k];
+    struct alive *at = arena_array(s->scratch, struct alive, a->alive.len);
+    for (uint32_t k = 0; at != NULL && k < a->alive.len; k++) {
+        uint32_t i = a->alive.at[k];
         const struct lifetime *l = &s->lifetimes.at[i];
         if (l->birth >= 0 && l->alloc_stack.n != 0)
             at[len++] = (struct alive){ a->sites.of[i], i, l->bytes, l->birth };

@@ -14,8 +14,7 @@ struct advising {
     struct counterfactual *c;
     struct site_table sites; /* K1 */
     int64_t peak_bytes, peak_event;
-    uint32_t *alive; /* allocations that are alive at the peak, ascending */
-    uint32_t alives;
+    VEC(uint32_t) alive;  /* allocations that are alive at the peak, ascending */
     uint64_t floor_bytes; /* a smaller saving is not worth a line: 1 % of the peak, 16 MiB */
     int64_t first_oom;    /* what is freed after it is unwinding; the number of events: none */
     bool optimizer_seen, backward_seen;
