@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "analysis/mark_events.h"
 #include "base/sorted.h"
 #include "base/vec.h"
 
@@ -82,28 +81,27 @@ struct spans {
 
 /* Pairs marks of phases, an end with the last open start of its name.  A start that never ends
  * goes on to the end of the trace; an end that never began says nothing. */
-static enum vrs_status find_spans(const struct recording *r, uint32_t device, struct arena *arena,
+static enum vrs_status find_spans(const struct recording *r, uint32_t device,
+                                  const struct mark_events *m, struct arena *arena,
                                   struct spans *ret, struct vrs_error *err)
 {
-    struct mark_events m;
-    TRY(mark_events_make(r, device, arena, &m, err));
-    struct spans spans = { arena_array(arena, struct span, m.count), 0 };
+    struct spans spans = { arena_array(arena, struct span, m->count), 0 };
     if (spans.at == NULL)
         return vrs_no_memory(err);
     uint32_t open[PHASES];
     for (int i = 0; i < PHASES; i++)
         open[i] = NO_ROW;
-    for (uint32_t i = 0; i < m.count; i++) {
-        uint32_t row = m.order[i], name = r->marks.name[row];
+    for (uint32_t i = 0; i < m->count; i++) {
+        uint32_t row = m->order[i], name = r->marks.name[row];
         enum phase phase = phase_of_mark(r, row);
-        if (phase == PHASES || m.event[row] == NO_ROW)
+        if (phase == PHASES || m->event[row] == NO_ROW)
             continue;
         if (r->marks.stage[row] == STAGE_START) {
             spans.at[spans.count] =
-                (struct span){ name, m.event[row], r->devices.events[device], open[phase], phase };
+                (struct span){ name, m->event[row], r->devices.events[device], open[phase], phase };
             open[phase] = spans.count++;
         } else if (open[phase] != NO_ROW && spans.at[open[phase]].name == name) {
-            spans.at[open[phase]].end = m.event[row];
+            spans.at[open[phase]].end = m->event[row];
             open[phase] = spans.at[open[phase]].outer;
         }
     }
@@ -218,10 +216,11 @@ static bool any_alloc_has_stack(const struct recording *r, uint32_t device)
 }
 
 enum vrs_status phases_make(const struct recording *r, uint32_t device, const struct tokens *tokens,
-                            struct arena *arena, struct phases *ret, struct vrs_error *err)
+                            const struct mark_events *marks, struct arena *arena,
+                            struct phases *ret, struct vrs_error *err)
 {
     struct spans spans = { .count = 0 };
-    TRY(find_spans(r, device, arena, &spans, err));
+    TRY(find_spans(r, device, marks, arena, &spans, err));
     struct phases p = { .of_stack = arena_array(arena, uint8_t, r->stacks.rows.len) };
     struct span_walk walk = { .spans = &spans, .open = arena_array(arena, uint32_t, spans.count) };
     if (p.of_stack == NULL || walk.open == NULL)

@@ -7,6 +7,7 @@
 #define VRS_ANALYSIS_PHASES_H
 
 #include "analysis/lifetime.h"
+#include "analysis/mark_events.h"
 #include "analysis/tokens.h"
 
 enum phase {
@@ -41,10 +42,10 @@ struct phases {
     uint32_t annotation_agrees;       /* of by_annotation: where the stack says the same */
 };
 
-/* Phases of a device; in `arena`. */
+/* Phases of a device, whose marks are given; in `arena`. */
 enum vrs_status phases_make(const struct recording *r, uint32_t device, const struct tokens *tokens,
-                            struct arena *arena, struct phases *ret,
-                            struct vrs_error *err) MUST_CHECK;
+                            const struct mark_events *marks, struct arena *arena,
+                            struct phases *ret, struct vrs_error *err) MUST_CHECK;
 
 /* The interval at an event: the last that begins at or before it; NO_ROW: none. */
 uint32_t phases_at(const struct phases *p, int64_t event);

@@ -5,7 +5,6 @@
 #ifndef VRS_ANALYSIS_STEP_SOURCES_H
 #define VRS_ANALYSIS_STEP_SOURCES_H
 
-#include "analysis/mark_events.h"
 #include "analysis/steps.h"
 
 /* What all sources look at.  A position is an alloc's number among the allocs of the device. */
@@ -15,7 +14,7 @@ struct step_trace {
     uint32_t first, events; /* rows of the device's events */
     const struct tokens *tokens;
     const struct phases *phases;
-    struct mark_events marks;
+    const struct mark_events *marks;
     struct arena *scratch;
     uint32_t allocs;
     uint32_t *alloc_event; /* of each position, in events of the device */

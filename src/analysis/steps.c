@@ -135,7 +135,6 @@ static enum vrs_status find_steps(struct step_trace *t, struct arena *arena, str
     struct inner_loops inner = { .at = arena_array(arena, struct inner_loop, INNER_LOOPS_MAX) };
     if (inner.at == NULL || !trace_make(t))
         return vrs_no_memory(err);
-    TRY(mark_events_make(t->r, t->device, t->scratch, &t->marks, err));
     TRY(steps_by_marks(t, &cuts[STEPS_MARKS], err));
     TRY(steps_by_optimizer(t, &cuts[STEPS_OPTIMIZER], err));
     TRY(steps_by_phases(t, &cuts[STEPS_PHASES], err));
@@ -156,10 +155,9 @@ static enum vrs_status find_steps(struct step_trace *t, struct arena *arena, str
     return VRS_OK;
 }
 
-enum vrs_status steps_make(const struct recording *r, uint32_t device,
-                           const struct lifetimes *lifetimes, const struct tokens *tokens,
-                           const struct phases *phases, struct naming *naming, struct arena *arena,
-                           struct steps *ret, struct vrs_error *err)
+enum vrs_status steps_make(const struct recording *r, uint32_t device, const struct tokens *tokens,
+                           const struct phases *phases, const struct mark_events *marks,
+                           struct arena *arena, struct steps *ret, struct vrs_error *err)
 {
     struct arena scratch;
     struct step_trace t = {
@@ -169,11 +167,10 @@ enum vrs_status steps_make(const struct recording *r, uint32_t device,
         .events = r->devices.events[device],
         .tokens = tokens,
         .phases = phases,
+        .marks = marks,
         .scratch = &scratch,
     };
     struct steps s = { .similarity_median_ratio = -1 };
-    (void)lifetimes;
-    (void)naming;
     arena_init(&scratch, SIZE_MAX / 2);
     enum vrs_status status = find_steps(&t, arena, &s, err);
     arena_free(&scratch);

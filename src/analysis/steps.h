@@ -46,10 +46,10 @@ struct steps {
     uint32_t inners;
 };
 
-enum vrs_status steps_make(const struct recording *r, uint32_t device,
-                           const struct lifetimes *lifetimes, const struct tokens *tokens,
-                           const struct phases *phases, struct naming *naming, struct arena *arena,
-                           struct steps *ret, struct vrs_error *err) MUST_CHECK;
+enum vrs_status steps_make(const struct recording *r, uint32_t device, const struct tokens *tokens,
+                           const struct phases *phases, const struct mark_events *marks,
+                           struct arena *arena, struct steps *ret,
+                           struct vrs_error *err) MUST_CHECK;
 
 /* The complete step an event belongs to, from 0; -1: before the first, `count`: after the last. */
 int64_t steps_at(const struct steps *s, int64_t event);

@@ -46,7 +46,7 @@ static enum vrs_status ticks_of_marks(const struct step_trace *t, struct ticks *
                                       struct vrs_error *err)
 {
     const struct marks *marks = &t->r->marks;
-    struct mark_events m = t->marks;
+    struct mark_events m = *t->marks;
     struct ticks ticks = { arena_array(t->scratch, struct tick, m.count), 0 };
     if (ticks.at == NULL)
         return vrs_no_memory(err);
@@ -168,7 +168,7 @@ static uint32_t head_begin(const struct step_trace *t, const uint32_t *end, uint
 static enum vrs_status optimizer_ends(const struct step_trace *t, uint32_t **ret, uint32_t *count,
                                       struct vrs_error *err)
 {
-    struct mark_events m = t->marks;
+    struct mark_events m = *t->marks;
     uint32_t *end = arena_array(t->scratch, uint32_t, m.count), ends = 0;
     if (end == NULL)
         return vrs_no_memory(err);

@@ -29,11 +29,12 @@ enum vrs_status study_make_unproven(struct study_place *place, uint32_t device, 
         .shown = place->shown,
     };
     struct arena *scratch = place->scratch;
+    struct mark_events marks;
     curves_compute(r, device, &ret->curves);
     TRY(lifetimes_make(r, device, scratch, &ret->lifetimes, err));
-    TRY(phases_make(r, device, ret->tokens, scratch, &ret->phases, err));
-    TRY(steps_make(r, device, &ret->lifetimes, ret->tokens, &ret->phases, ret->naming, scratch,
-                   &ret->steps, err));
+    TRY(mark_events_make(r, device, scratch, &marks, err));
+    TRY(phases_make(r, device, ret->tokens, &marks, scratch, &ret->phases, err));
+    TRY(steps_make(r, device, ret->tokens, &ret->phases, &marks, scratch, &ret->steps, err));
     static const struct category_rules no_rules = { 0 };
     struct categories_input input = {
         .r = r,
