@@ -1,6 +1,7 @@
 /* pickle_fast.c - events as PyTorch writes them, without the operand stack. */
 #include "format/pickle_fast.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -602,6 +603,7 @@ static bool scouted_run(struct builder *b, struct scouted *s, uint32_t number, u
             return false;
         s->run++;
     }
+    assert(number < s->stacks.len);
     *ret = s->stacks.at[number];
     return true;
 }
@@ -628,6 +630,7 @@ static bool scouted_label(struct builder *b, struct scouted *s, uint32_t number,
             return false;
         s->label += 4 + text.len;
     }
+    assert(number < s->strings.len);
     *ret = s->strings.at[number];
     return true;
 }

@@ -360,9 +360,14 @@ static bool keep(struct match *m, size_t len)
 {
     struct scout *s = m->s;
     struct stretch *t = m->t;
+    const struct shape *shape = &t->known.shape[m->event.shape];
     bool room = vec_reserve(&t->events, 1) && (m->new_run == NULL || add_run(m));
-    for (uint32_t i = 0; i < LABELS && room; i++)
-        room = m->fresh[i].ptr == NULL || add_label(m, i);
+    /* The reader takes what is new in the order in which it stands. */
+    for (uint32_t i = 0; i < shape->pieces && room; i++) {
+        enum piece_end end = (enum piece_end)shape->piece[i].end;
+        room = !is_label(end) || m->fresh[label_place(end)].ptr == NULL ||
+               add_label(m, label_place(end));
+    }
     s->spent |= !room;
     if (!room)
         return false;

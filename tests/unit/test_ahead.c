@@ -2,6 +2,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <cmocka.h>
 
@@ -30,6 +31,7 @@ struct writer {
     uint32_t odd;                     /* one event in so many has a key of its own; 0: none */
     bool numbered;                    /* memo writes have numbers */
     bool no_stacks;                   /* lists of frames are empty */
+    bool backwards;                   /* labels stand in the order opposite to the usual one */
     uint64_t random;
 };
 
@@ -163,6 +165,18 @@ static void put_stack(struct writer *w)
     put_op(w, 'e');
 }
 
+/* Labels that are new in most events. */
+static void put_names(struct writer *w)
+{
+    static const char *const keys[] = { "internal_metadata", "user_metadata" };
+    for (uint32_t i = 0; i < 2; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "%u of %u", i, random_below(w, 1000));
+        put_text(w, keys[i]);
+        put_fresh(w, name);
+    }
+}
+
 /* The last events of a file may be such that no reader takes them. */
 static void put_event(struct writer *w, bool last)
 {
@@ -184,6 +198,8 @@ static void put_event(struct writer *w, bool last)
     put_number(w, random_below(w, 20) == 0 ? 77 : 0);
     put_text(w, "time_us");
     put_number(w, 1700000000000000u + w->memo);
+    if (w->backwards)
+        put_names(w);
     put_text(w, "compile_context");
     put_fresh(w, odd == BYTES ? "no \xff UTF-8"
                               : regions[random_below(w, sizeof regions / sizeof *regions)]);
@@ -203,7 +219,7 @@ struct plan {
     uint32_t events, batch;
     size_t frame_bytes; /* 0: no FRAMEs */
     uint32_t odd;
-    bool numbered, wrong, no_stacks;
+    bool numbered, wrong, no_stacks, backwards;
 };
 
 /* The caller frees it. */
@@ -214,6 +230,7 @@ static struct buf pickle_of(const struct plan *plan)
         .odd = plan->odd,
         .numbered = plan->numbered,
         .no_stacks = plan->no_stacks,
+        .backwards = plan->backwards,
         .random = plan->events,
     };
     buf_init(&w.b, 1 << 28);
@@ -323,15 +340,16 @@ static void whatever_is_read_ahead_is_the_same(void **state)
 {
     (void)state;
     static const struct plan plans[] = {
-        { 20000, 1000, 65536, 0, false, false, false },
-        { 20000, 1000, 0, 0, false, false, false },
-        { 4000, 3, 65536, 20, false, false, false },
-        { 4000, 1000, 700, 20, false, false, false },
-        { 2000, 1000, 50, 0, false, false, false },
-        { 9, 4, 64, 0, false, false, false },
-        { 2000, 1000, 65536, 0, false, false, true },
-        { 2000, 1000, 65536, 20, false, true, false },
-        { 4000, 1000, 0, 300, true, false, false },
+        { 20000, 1000, 65536, 0, false, false, false, false },
+        { 20000, 1000, 0, 0, false, false, false, false },
+        { 4000, 3, 65536, 20, false, false, false, false },
+        { 4000, 1000, 700, 20, false, false, false, false },
+        { 2000, 1000, 50, 0, false, false, false, false },
+        { 9, 4, 64, 0, false, false, false, false },
+        { 2000, 1000, 65536, 0, false, false, true, false },
+        { 2000, 1000, 65536, 20, false, true, false, false },
+        { 4000, 1000, 0, 300, true, false, false, false },
+        { 4000, 1000, 65536, 0, false, false, false, true },
     };
     static const uint32_t stretches[] = { 1, 700, 5000, 60000, 400000 };
     for (size_t p = 0; p < sizeof plans / sizeof *plans; p++) {
@@ -351,7 +369,7 @@ static void whatever_is_read_ahead_is_the_same(void **state)
 static void a_cut_file_ends_the_same(void **state)
 {
     (void)state;
-    const struct plan plan = { 300, 50, 2000, 100, false, false, false };
+    const struct plan plan = { 300, 50, 2000, 100, false, false, false, false };
     struct buf pickle = pickle_of(&plan);
     for (size_t len = 0; len < pickle.len; len += 37) {
         const struct ahead_options ahead = { 2000, false };
@@ -365,7 +383,7 @@ static void a_cut_file_ends_the_same(void **state)
 static void altered_bytes_are_read_the_same(void **state)
 {
     (void)state;
-    const struct plan plan = { 120, 50, 1500, 100, false, false, false };
+    const struct plan plan = { 120, 50, 1500, 100, false, false, false, false };
     struct buf pickle = pickle_of(&plan);
     uint8_t *bytes = (uint8_t *)pickle.at;
     static const uint8_t others[] = { 0, '}', 'e', 'h', 'j', '(', 0x94, 0x95, 'u', ']', 0xff };
@@ -382,7 +400,7 @@ static void altered_bytes_are_read_the_same(void **state)
 static void limits_are_worded_the_same(void **state)
 {
     (void)state;
-    const struct plan plan = { 2000, 1000, 65536, 300, false, false, false };
+    const struct plan plan = { 2000, 1000, 65536, 300, false, false, false, false };
     struct buf pickle = pickle_of(&plan);
     const struct ahead_options ahead = { 20000, false };
     for (uint32_t items = 100; items < 12000; items += 211) {
@@ -425,7 +443,7 @@ static void compare(void *arg)
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
-    const struct plan plan = { 150, 40, 1000, 0, false, false, false };
+    const struct plan plan = { 150, 40, 1000, 0, false, false, false, false };
     struct buf pickle = pickle_of(&plan);
     struct attempt a = { .counted.bytes = buf_slice(&pickle) };
     const struct ahead_options nobody = { .stretch_bytes = 0 };
