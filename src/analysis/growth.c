@@ -39,12 +39,14 @@ struct gather {
     int64_t *room;   /* for slopes */
 };
 
-/* What is freed behind the last alloc makes room for a step that was not recorded. */
+/* What is freed behind the last alloc makes room for a step that was not recorded.  Moments ascend:
+ * where the last step allocates nothing, its end is that of the step before. */
 static void rewind_to_alloc(struct gather *a)
 {
     const struct recording *r = a->s->r;
     uint32_t first = r->devices.first_event[a->s->device], t = a->g->moments - 1;
-    while (a->moment[t] > 0 && r->events.action[first + a->moment[t]] != ACTION_ALLOC)
+    while (a->moment[t] > 0 && a->moment[t] > a->moment[t - 1] &&
+           r->events.action[first + a->moment[t]] != ACTION_ALLOC)
         a->total[t] -= requested_change(r, first + (uint32_t)a->moment[t]--);
 }
 

@@ -1,4 +1,4 @@
-/* test_growth.c - the class of a row of numbers. */
+/* test_growth.c - the class of a row of numbers, and moments of which one would be no later. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,7 +6,9 @@
 
 #include <cmocka.h>
 
+#include "analysis/growth.h"
 #include "analysis/growth_class.h"
+#include "studied.h"
 
 /* Bytes at each moment, up to the first NONE. */
 #define NONE UINT64_MAX
@@ -83,11 +85,32 @@ static void long_rows_keep_their_slope(void **state)
     assert_int_equal(growth_slope(bytes, 3, 2, room), 0);
 }
 
+/* The recording ends in a step that only frees: no moment is before that of the step before. */
+static void a_last_step_without_allocs(void **state)
+{
+    (void)state;
+    struct studied made;
+    struct growth g;
+    studied_begin(&made);
+    sample_events(&made.r, "a 1000 512; a 2000 512; f 1000 512; f 2000 512");
+    for (uint64_t i = 0; i < 3; i++) {
+        sample_mark(&made.r, 0, "Optimizer.step#SGD.step", STAGE_START, i);
+        sample_mark(&made.r, 0, "Optimizer.step#SGD.step", STAGE_END, i + 1);
+    }
+    studied_make(&made, "");
+    assert_int_equal(made.study.steps.count, 2);
+    assert_int_equal(growth_compute(&made.study, 0, &g, NULL), VRS_OK);
+    assert_int_equal(g.moments, 3);
+    assert_int_equal(g.slope_total_bytes, 0);
+    studied_end(&made);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_row_has_its_class),
         cmocka_unit_test(long_rows_keep_their_slope),
+        cmocka_unit_test(a_last_step_without_allocs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
