@@ -604,6 +604,8 @@ static bool scouted_run(struct builder *b, struct scouted *s, uint32_t number, u
         s->run++;
     }
     assert(number < s->stacks.len);
+    if (number >= s->stacks.len) /* no number of a scout; it must not become an address */
+        return false;
     *ret = s->stacks.at[number];
     return true;
 }
@@ -631,6 +633,8 @@ static bool scouted_label(struct builder *b, struct scouted *s, uint32_t number,
         s->label += 4 + text.len;
     }
     assert(number < s->strings.len);
+    if (number >= s->strings.len)
+        return false;
     *ret = s->strings.at[number];
     return true;
 }

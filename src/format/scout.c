@@ -225,7 +225,7 @@ static bool match_any(struct match *m, const uint8_t *at)
 }
 
 /* Bytes of the opcode at `at` with its argument; 0: one that stands in no event. */
-static size_t opcode_len(const uint8_t *at)
+static uint64_t opcode_len(const uint8_t *at)
 {
     switch (pickle_op_form(*at)) {
     case OP_FORM_BARE:
@@ -233,11 +233,11 @@ static size_t opcode_len(const uint8_t *at)
     case OP_FORM_FIXED:
         return pickle_op_bytes(*at);
     case OP_FORM_STRING:
-        return *at == OP_SHORT_BINUNICODE ? 2 + (size_t)at[1]
-               : *at == OP_BINUNICODE     ? 5 + (size_t)load_le32(at + 1)
+        return *at == OP_SHORT_BINUNICODE ? 2 + (uint64_t)at[1]
+               : *at == OP_BINUNICODE     ? 5 + (uint64_t)load_le32(at + 1)
                                           : 0;
     case OP_FORM_LONG:
-        return *at == OP_LONG1 ? 2 + (size_t)at[1] : 0;
+        return *at == OP_LONG1 ? 2 + (uint64_t)at[1] : 0;
     case OP_FORM_LINE:
     case OP_FORM_FRAME:
     case OP_FORM_GLOBAL:
@@ -250,9 +250,9 @@ static size_t opcode_len(const uint8_t *at)
 /* Does an opcode begin `place` bytes behind the one at `at`? */
 static bool opcode_begins(const uint8_t *at, size_t place)
 {
-    size_t reached = 0;
+    uint64_t reached = 0;
     while (reached < place) {
-        size_t len = opcode_len(at + reached);
+        uint64_t len = opcode_len(at + reached);
         if (len == 0)
             return false;
         reached += len;
