@@ -55,6 +55,8 @@ static const struct option_spec file_options[] = {
       OPTION_TEXT, IN(common.user_root), NULL },
     { 0, "library", "GLOB", "frames whose path matches GLOB are not your own code", OPTION_TEXT,
       IN(common.library), NULL },
+    { 0, "threads", "COUNT", "use at most COUNT threads (default: the processors)", OPTION_COUNT,
+      IN(common.threads), NULL },
     { 0, "limit", "NAME=VALUE",
       "raise what a file may ask for: nesting, string, strings, items, unpacked, frames",
       OPTION_LIMIT, IN(common.limits), "nesting= string= strings= items= unpacked= frames=" },
