@@ -17,8 +17,9 @@ enum {
     PIECE_PUTS = 2,
     PIECE_SLOTS = 3,
     SHAPE_PIECES = 12,
-    PUTS_MAX = 8, /* memo writes of one event */
-    OWN_PUT = 0,  /* stands for the event's own handle, until its row is known */
+    PUTS_MAX = 8,    /* memo writes of one event */
+    EVENT_MARKS = 2, /* open at once in one event: its own, and that of its list of frames */
+    OWN_PUT = 0,     /* stands for the event's own handle, until its row is known */
     SHAPES = 16,
     LABELS = 3,
     ARGUMENT_BYTES = 16, /* no opcode with its fixed argument is longer */

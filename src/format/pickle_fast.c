@@ -540,11 +540,18 @@ static const uint8_t *learn_event(struct fast *f, struct builder *b, const uint8
     return l.e.at;
 }
 
+/* Events are taken only where `b` would let the ordinary reader go as deep as any can, which then
+ * need not be asked for each; and where the next memo entry is at the place that `memo_puts` says.
+ */
+static bool takes_events(const struct builder *b)
+{
+    return b->memo.len == b->memo_puts && b->marks.max - b->marks.len >= EVENT_MARKS;
+}
+
 const uint8_t *fast_events(struct fast *f, struct builder *b, const uint8_t *at, const uint8_t *end,
                            const uint8_t *stop)
 {
-    /* Entries beyond those written would be at other places than `memo_puts` says. */
-    if (b->memo.len != b->memo_puts)
+    if (!takes_events(b))
         return at;
     while (at < stop && end - at >= SHAPE_BYTES && *at == OP_EMPTY_DICT) {
         if (!vec_reserve(&b->memo, PUTS_MAX) || !vec_reserve(&b->stack, 1))
@@ -694,7 +701,7 @@ enum vrs_status fast_scouted(struct fast *f, struct builder *b, const struct str
 {
     struct common common[SHAPES];
     *ret_end = t->begin;
-    if (b->memo.len != b->memo_puts)
+    if (!takes_events(b))
         return VRS_OK;
     for (uint32_t i = 0; i < t->known.used; i++)
         if (!common_make(&t->known.shape[i], &common[i]))
@@ -720,7 +727,8 @@ const uint8_t *fast_frames(struct fast *f, struct builder *b, const uint8_t *at,
     uint32_t stack;
     struct value *list = b->stack.len == 0 ? NULL : &b->stack.at[b->stack.len - 1];
     bool empty = list != NULL && list->tag == TAG_LIST && list->row == 0 && list->flags == 0;
-    if (!empty || end - at < ARGUMENT_BYTES || (*at != OP_BINGET && *at != OP_LONG_BINGET) ||
+    if (!empty || b->marks.len == b->marks.max || end - at < ARGUMENT_BYTES ||
+        (*at != OP_BINGET && *at != OP_LONG_BINGET) ||
         !run_cache_take(&f->runs, b, ACTION_OTHER, at, end, &stack, &at))
         return NULL;
     list = &b->stack.at[b->stack.len - 1];

@@ -220,7 +220,40 @@ struct plan {
     size_t frame_bytes; /* 0: no FRAMEs */
     uint32_t odd;
     bool numbered, wrong, no_stacks, backwards;
+    bool known_frames; /* all frames stand before the events, less deep */
+    uint32_t deeper;   /* where not 0: all events a second time, in so many more lists */
 };
+
+static void put_frames_first(struct writer *w)
+{
+    put_text(w, "frames of all");
+    put_op(w, ']');
+    memoize(w);
+    put_op(w, '(');
+    for (uint32_t i = 0; i < FRAMES_MAX; i++)
+        put_frame(w, i);
+    put_op(w, 'e');
+}
+
+/* A list of lists of events, each in `deeper` further ones. */
+static void put_traces(struct writer *w, const struct plan *plan, uint32_t deeper)
+{
+    for (uint32_t i = 0; i < 2 + deeper; i++) {
+        if (i != 0)
+            put_op(w, '(');
+        put_op(w, ']');
+        memoize(w);
+    }
+    for (uint32_t i = 0; i < plan->events; i++) {
+        if (i % plan->batch == 0)
+            put_op(w, '(');
+        put_event(w, plan->wrong && i > plan->events / 10 * 9);
+        if ((i + 1) % plan->batch == 0 || i + 1 == plan->events)
+            put_op(w, 'e');
+    }
+    for (uint32_t i = 0; i < 1 + deeper; i++)
+        put_op(w, 'e');
+}
 
 /* The caller frees it. */
 static struct buf pickle_of(const struct plan *plan)
@@ -241,20 +274,14 @@ static struct buf pickle_of(const struct plan *plan)
     put_text(&w, "segments");
     put_op(&w, ']');
     memoize(&w);
+    if (plan->known_frames)
+        put_frames_first(&w);
     put_text(&w, "device_traces");
-    put_op(&w, ']');
-    memoize(&w);
-    put_op(&w, '(');
-    put_op(&w, ']');
-    memoize(&w);
-    for (uint32_t i = 0; i < plan->events; i++) {
-        if (i % plan->batch == 0)
-            put_op(&w, '(');
-        put_event(&w, plan->wrong && i > plan->events / 10 * 9);
-        if ((i + 1) % plan->batch == 0 || i + 1 == plan->events)
-            put_op(&w, 'e');
+    put_traces(&w, plan, 0);
+    if (plan->deeper != 0) {
+        put_text(&w, "more traces");
+        put_traces(&w, plan, plan->deeper);
     }
-    put_op(&w, 'e');
     put_op(&w, 'u');
     put_op(&w, '.');
     end_frame(&w);
@@ -340,16 +367,16 @@ static void whatever_is_read_ahead_is_the_same(void **state)
 {
     (void)state;
     static const struct plan plans[] = {
-        { 20000, 1000, 65536, 0, false, false, false, false },
-        { 20000, 1000, 0, 0, false, false, false, false },
-        { 4000, 3, 65536, 20, false, false, false, false },
-        { 4000, 1000, 700, 20, false, false, false, false },
-        { 2000, 1000, 50, 0, false, false, false, false },
-        { 9, 4, 64, 0, false, false, false, false },
-        { 2000, 1000, 65536, 0, false, false, true, false },
-        { 2000, 1000, 65536, 20, false, true, false, false },
-        { 4000, 1000, 0, 300, true, false, false, false },
-        { 4000, 1000, 65536, 0, false, false, false, true },
+        { .events = 20000, .batch = 1000, .frame_bytes = 65536 },
+        { .events = 20000, .batch = 1000 },
+        { .events = 4000, .batch = 3, .frame_bytes = 65536, .odd = 20 },
+        { .events = 4000, .batch = 1000, .frame_bytes = 700, .odd = 20 },
+        { .events = 2000, .batch = 1000, .frame_bytes = 50 },
+        { .events = 9, .batch = 4, .frame_bytes = 64 },
+        { .events = 2000, .batch = 1000, .frame_bytes = 65536, .no_stacks = true },
+        { .events = 2000, .batch = 1000, .frame_bytes = 65536, .odd = 20, .wrong = true },
+        { .events = 4000, .batch = 1000, .odd = 300, .numbered = true },
+        { .events = 4000, .batch = 1000, .frame_bytes = 65536, .backwards = true },
     };
     static const uint32_t stretches[] = { 1, 700, 5000, 60000, 400000 };
     for (size_t p = 0; p < sizeof plans / sizeof *plans; p++) {
@@ -369,7 +396,7 @@ static void whatever_is_read_ahead_is_the_same(void **state)
 static void a_cut_file_ends_the_same(void **state)
 {
     (void)state;
-    const struct plan plan = { 300, 50, 2000, 100, false, false, false, false };
+    const struct plan plan = { .events = 300, .batch = 50, .frame_bytes = 2000, .odd = 100 };
     struct buf pickle = pickle_of(&plan);
     for (size_t len = 0; len < pickle.len; len += 37) {
         const struct ahead_options ahead = { 2000, false };
@@ -383,7 +410,7 @@ static void a_cut_file_ends_the_same(void **state)
 static void altered_bytes_are_read_the_same(void **state)
 {
     (void)state;
-    const struct plan plan = { 120, 50, 1500, 100, false, false, false, false };
+    const struct plan plan = { .events = 120, .batch = 50, .frame_bytes = 1500, .odd = 100 };
     struct buf pickle = pickle_of(&plan);
     uint8_t *bytes = (uint8_t *)pickle.at;
     static const uint8_t others[] = { 0, '}', 'e', 'h', 'j', '(', 0x94, 0x95, 'u', ']', 0xff };
@@ -400,7 +427,7 @@ static void altered_bytes_are_read_the_same(void **state)
 static void limits_are_worded_the_same(void **state)
 {
     (void)state;
-    const struct plan plan = { 2000, 1000, 65536, 300, false, false, false, false };
+    const struct plan plan = { .events = 2000, .batch = 1000, .frame_bytes = 65536, .odd = 300 };
     struct buf pickle = pickle_of(&plan);
     const struct ahead_options ahead = { 20000, false };
     for (uint32_t items = 100; items < 12000; items += 211) {
@@ -417,6 +444,41 @@ static void limits_are_worded_the_same(void **state)
         check_same(buf_slice(&pickle), &ahead, &limits);
     }
     buf_free(&pickle);
+}
+
+/* Events are no deeper by their shapes than one by one: with lists of frames at five, without at
+ * four, in a second list one deeper. */
+static void nesting_has_a_limit(void **state)
+{
+    (void)state;
+    static const struct {
+        struct plan plan;
+        uint32_t least;
+    } deep[] = {
+        { { .events = 3000, .batch = 1000, .known_frames = true }, 5 },
+        { { .events = 3000, .batch = 1000, .no_stacks = true }, 4 },
+        { { .events = 3000, .batch = 1000, .known_frames = true, .deeper = 1 }, 6 },
+        { { .events = 3000, .batch = 1000, .no_stacks = true, .deeper = 2 }, 6 },
+    };
+    for (size_t i = 0; i < sizeof deep / sizeof *deep; i++) {
+        struct buf pickle = pickle_of(&deep[i].plan);
+        struct counted c = { .bytes = buf_slice(&pickle) };
+        for (uint32_t nesting = 3; nesting < 8; nesting++) {
+            const struct ahead_options ahead = { 20000, false }, nobody = { .stretch_bytes = 0 };
+            struct limits limits = default_limits;
+            struct entries entries;
+            struct vrs_error err;
+            limits.nesting = nesting;
+            check_same(c.bytes, &ahead, &limits);
+            enum vrs_status status = read_counted(&c, &nobody, &limits, &entries, &err);
+            assert_int_equal(status, nesting < deep[i].least ? VRS_LIMIT : VRS_OK);
+            if (status == VRS_OK)
+                entries_free(&entries);
+            else
+                assert_non_null(strstr(err.message, "--limit nesting"));
+        }
+        buf_free(&pickle);
+    }
 }
 
 struct attempt {
@@ -443,7 +505,7 @@ static void compare(void *arg)
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
-    const struct plan plan = { 150, 40, 1000, 0, false, false, false, false };
+    const struct plan plan = { .events = 150, .batch = 40, .frame_bytes = 1000 };
     struct buf pickle = pickle_of(&plan);
     struct attempt a = { .counted.bytes = buf_slice(&pickle) };
     const struct ahead_options nobody = { .stretch_bytes = 0 };
@@ -460,6 +522,7 @@ int main(void)
         cmocka_unit_test(a_cut_file_ends_the_same),
         cmocka_unit_test(altered_bytes_are_read_the_same),
         cmocka_unit_test(limits_are_worded_the_same),
+        cmocka_unit_test(nesting_has_a_limit),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
