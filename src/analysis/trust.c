@@ -95,6 +95,12 @@ static void bytes_text(char to[SIZE_TEXT], uint64_t bytes)
         size_write(bytes, to);
 }
 
+/* The word that goes with a count. */
+static const char *word_for(uint64_t count, const char *one, const char *more)
+{
+    return count == 1 ? one : more;
+}
+
 static void add_item(struct assessment *a, enum code code, struct finding finding, bool failed,
                      bool has_bytes, const char *format, ...) __attribute__((format(printf, 6, 7)));
 
@@ -136,6 +142,7 @@ static void add_failed(struct assessment *a, enum code code, struct finding find
 static void add_sums(struct assessment *a)
 {
     const struct finding *f = &a->checks.sums;
+    uint32_t segments = a->r->devices.segments[a->device];
     char worst[32];
     if (f->count == 0)
         return;
@@ -145,9 +152,9 @@ static void add_sums(struct assessment *a)
         snprintf(why, sizeof why, "their blocks, sizes or sums contradict each other by up to %s",
                  worst);
     add_item(a, CODE_SUMS, *f, true, true,
-             "%llu of %u segments do not add up: %s, first in the segment at 0x%llx; the file was "
-             "edited",
-             (ull)f->count, a->r->devices.segments[a->device], why, (ull)f->first_address);
+             "%llu of %u %s %s not add up: %s, first in the segment at 0x%llx; the file was edited",
+             (ull)f->count, segments, word_for(segments, "segment", "segments"),
+             word_for(f->count, "does", "do"), why, (ull)f->first_address);
 }
 
 static void add_negative_start(struct assessment *a)
@@ -184,9 +191,9 @@ static void add_above_reserved(struct assessment *a)
         return;
     bytes_text(bytes, f->worst_bytes);
     add_item(a, CODE_PEAK_ABOVE_RESERVED, *f, true, true,
-             "more was requested than reserved after %llu events, by up to %s: sizes are not those "
-             "of the program",
-             (ull)f->count, bytes);
+             "more was requested than reserved after %llu %s, by up to %s: sizes are not those of "
+             "the program",
+             (ull)f->count, word_for(f->count, "event", "events"), bytes);
 }
 
 static void add_capacity(struct assessment *a)
@@ -208,8 +215,9 @@ static void add_times(struct assessment *a)
     uint32_t events = a->r->devices.events[a->device];
     if (none->count != 0)
         add_item(a, CODE_NO_TIME, *none, false, false,
-                 "%llu of %u events carry no time; events are shown by their number",
-                 (ull)none->count, events);
+                 "%llu of %u %s %s no time; events are shown by their number", (ull)none->count,
+                 events, word_for(events, "event", "events"),
+                 word_for(none->count, "carries", "carry"));
     if (back->count != 0)
         add_item(a, CODE_TIME_BACKWARDS, *back, true, false,
                  "events whose clock runs backwards: %llu, first event %lld; the order of events "
@@ -320,9 +328,10 @@ static void add_incomplete(struct assessment *a)
     uint32_t segments = a->r->devices.segments[a->device];
     struct finding cut = { .count = 1, .first_event = -1 };
     add_item(a, CODE_INCOMPLETE, cut, false, false,
-             "the file is cut at byte %llu, %s; %u events and %u segments of this device were read",
+             "the file is cut at byte %llu, %s; %u %s and %u %s of this device were read",
              (ull)o->cut_offset, parts[o->cut_part <= CUT_AFTER ? o->cut_part : CUT_NONE], events,
-             segments);
+             word_for(events, "event", "events"), segments,
+             word_for(segments, "segment", "segments"));
 }
 
 static void add_late(struct assessment *a, struct finding older)
@@ -389,24 +398,28 @@ static void add_capture(struct assessment *a)
     uint64_t all = c->without_stack + c->with_native + c->python_only;
     f.count = c->without_stack;
     if (c->without_stack != 0)
-        add_item(a, CODE_NO_FRAMES, f, false, false, "%llu of %llu %s carry no stack",
+        add_item(a, CODE_NO_FRAMES, f, false, false, "%llu of %llu %s %s no stack",
                  (ull)c->without_stack, (ull)all,
-                 a->r->devices.events[a->device] == 0 ? "blocks in use" : "allocations");
+                 a->r->devices.events[a->device] == 0
+                     ? word_for(all, "block in use", "blocks in use")
+                     : word_for(all, "allocation", "allocations"),
+                 word_for(c->without_stack, "carries", "carry"));
     f.count = c->frees_same;
     /* More than nine in ten: a program seldom frees most of its memory where it was made. */
     if (c->frees_same * 10 > c->frees * 9)
         add_item(a, CODE_FREES_CARRY_ALLOC_STACK, f, false, false,
-                 "%llu of %llu frees carry the stack of their allocation: where memory was freed "
-                 "is unknown",
-                 (ull)c->frees_same, (ull)c->frees);
+                 "%llu of %llu %s the stack of %s allocation: where memory was freed is unknown",
+                 (ull)c->frees_same, (ull)c->frees,
+                 word_for(c->frees, "free carries", "frees carry"),
+                 word_for(c->frees, "its", "their"));
     f.count = c->python_only;
     if (c->python_only != 0 && c->with_native == 0)
         add_item(a, CODE_PYTHON_ONLY, f, false, false,
                  "stacks hold Python frames only: allocations of the backward pass have none");
     else if (c->python_only != 0)
         add_item(a, CODE_MIXED, f, false, false,
-                 "%llu stacks hold Python frames only, %llu also native ones", (ull)c->python_only,
-                 (ull)c->with_native);
+                 "%llu %s Python frames only, %llu also native ones", (ull)c->python_only,
+                 word_for(c->python_only, "stack holds", "stacks hold"), (ull)c->with_native);
 }
 
 static void add_unknown(struct assessment *a, enum code code, struct finding f, const char *what,
@@ -456,9 +469,9 @@ static void add_not_replayed(struct assessment *a)
     if (d->kind[a->device] == DEVICE_HOST || !whole || !device_traced(a->r, a->device))
         return;
     add_item(a, CODE_REPLAY, f, false, false,
-             "not replayed through the allocator's model (%llu events): allocated and active bytes "
-             "are lower bounds; --replay always does it",
-             (ull)f.count);
+             "not replayed through the allocator's model (%llu %s): allocated and active bytes are "
+             "lower bounds; --replay always does it",
+             (ull)f.count, word_for(f.count, "event", "events"));
 }
 
 /* How well the model of the allocator reproduces the device; why it was not replayed, where no
@@ -482,22 +495,23 @@ static void add_replay(struct assessment *a, const struct agreement *g)
         return;
     f.count = g->addresses - g->addresses_equal;
     f.first_event = g->first.kind == AGREES ? -1 : g->first.event;
+    char all[48] = "the only address";
+    if (g->addresses > 1)
+        snprintf(all, sizeof all, "all %llu addresses", (ull)g->addresses);
     if (grade_is_exact(g->grade) && g->ambiguous == 0)
         add_item(a, CODE_REPLAY, f, false, false,
-                 "the allocator's model reproduces all %llu addresses: allocated and active bytes "
-                 "are exact",
-                 (ull)g->addresses);
+                 "the allocator's model reproduces %s: allocated and active bytes are exact", all);
     else if (grade_is_exact(g->grade))
         add_item(a, CODE_REPLAY, f, false, false,
-                 "the allocator's model reproduces all %llu addresses, but %llu block%s older than "
-                 "the recording may be up to 1 MiB larger: allocated and active bytes are lower "
-                 "bounds",
-                 (ull)g->addresses, (ull)g->ambiguous, g->ambiguous == 1 ? "" : "s");
+                 "the allocator's model reproduces %s, but %llu %s older than the recording may be "
+                 "up to 1 MiB larger: allocated and active bytes are lower bounds",
+                 all, (ull)g->ambiguous, word_for(g->ambiguous, "block", "blocks"));
     else
         add_item(a, CODE_REPLAY, f, false, false,
-                 "the allocator's model reproduces %llu of %llu addresses: allocated and active "
-                 "bytes are lower bounds; the verb replay says where they part",
-                 (ull)g->addresses_equal, (ull)g->addresses);
+                 "the allocator's model reproduces %llu of %llu %s: allocated and active bytes are "
+                 "lower bounds; the verb replay says where they part",
+                 (ull)g->addresses_equal, (ull)g->addresses,
+                 word_for(g->addresses, "address", "addresses"));
 }
 
 /* Does a check of pairs or of the start find a hundredth of the peak wrong, or more? */

@@ -214,7 +214,7 @@ static void cut_files_say_where(void **state)
     r.devices.parts[0] = PART_SEGMENTS;
     assess(&r, &arena, &trust);
     static const char text[] = "the file is cut at byte 81237, inside the events; 2 events and 1 "
-                               "segments of this device were read";
+                               "segment of this device were read";
     assert_int_equal(trust.grade, 'C');
     assert_int_equal(trust.window, WINDOW_INCOMPLETE);
     assert_string_equal(trust.item[0].id, "incomplete");
