@@ -182,7 +182,7 @@ void memory_groups_end(struct memory_groups *g)
     idtab_free(&g->index);
 }
 
-void pool_name(const struct recording *r, uint32_t pool, char to[POOL_NAME_MOST])
+void memory_group_pool_name(const struct recording *r, uint32_t pool, char to[POOL_NAME_MOST])
 {
     unsigned long long first = r->pools.first[pool], second = r->pools.second[pool];
     if (pool == 0)

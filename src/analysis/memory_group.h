@@ -43,6 +43,6 @@ uint32_t memory_group_of_event(struct memory_groups *g, uint32_t event);
 
 /* What people call a pool (a row of pools): "default", "graph 3", "pool 3", "unknown". */
 enum { POOL_NAME_MOST = 48 };
-void pool_name(const struct recording *r, uint32_t pool, char to[POOL_NAME_MOST]);
+void memory_group_pool_name(const struct recording *r, uint32_t pool, char to[POOL_NAME_MOST]);
 
 #endif

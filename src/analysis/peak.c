@@ -329,7 +329,7 @@ static double median_age(const struct live *member, uint32_t members, int64_t at
 static void put_pool_name(struct grouping *g, uint64_t pool)
 {
     char name[POOL_NAME_MOST];
-    pool_name(g->r, (uint32_t)pool, name);
+    memory_group_pool_name(g->r, (uint32_t)pool, name);
     buf_text(&g->text, name);
 }
 

@@ -75,7 +75,7 @@ static void write_phase(const struct making *m, uint32_t i, char to[48])
 
 static void write_pool(const struct making *m, uint32_t i, char to[48])
 {
-    pool_name(m->from->s->r, i, to);
+    memory_group_pool_name(m->from->s->r, i, to);
 }
 
 static void write_stream(const struct making *m, uint32_t i, char to[48])
