@@ -48,10 +48,10 @@ static bool parse_phase(str text, struct moment *moment)
     if (!str_starts(text, prefix))
         return false;
     str name = { text.ptr + prefix.len, text.len - prefix.len };
-    for (uint8_t i = 0; i < PHASES; i++)
+    for (int i = 0; i < PHASES; i++)
         if (str_equal(name, str_from(phase_names[i]))) {
             moment->kind = AT_PHASE;
-            moment->phase = i;
+            moment->phase = (uint8_t)i;
             return true;
         }
     return false;

@@ -21,9 +21,14 @@ static bool is_letter(char c)
     return c >= 'a' && c <= 'z';
 }
 
-static char lower(char c)
+/* A blank for what is white, a small letter for a capital one. */
+static char levelled(char c)
 {
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+    if (is_blank(c))
+        return ' ';
+    if (c >= 'A' && c <= 'Z')
+        return (char)(c - 'A' + 'a');
+    return c;
 }
 
 /* Runs of white space as one blank, letters small: lines may be broken anywhere. */
@@ -34,9 +39,9 @@ static bool level(str text, struct arena *scratch, str *ret)
     if (to == NULL)
         return false;
     for (size_t i = 0; i < text.len; i++) {
-        bool blank = is_blank(text.ptr[i]);
-        if (!blank || (len > 0 && to[len - 1] != ' '))
-            to[len++] = blank ? ' ' : lower(text.ptr[i]);
+        char c = levelled(text.ptr[i]);
+        if (c != ' ' || (len > 0 && to[len - 1] != ' '))
+            to[len++] = c;
     }
     *ret = (str){ to, len };
     return true;
