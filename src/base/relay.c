@@ -1,4 +1,4 @@
-/* relay.c - the thread of a relay, and the two counts that it shares with the taker. */
+/* relay.c - makes things ahead, on a thread that waits where no place is empty. */
 #define _POSIX_C_SOURCE 200809L
 #include "base/relay.h"
 

@@ -1,4 +1,4 @@
-/* ahead.h - a scout on a thread of its own, and the reader's side of it.
+/* ahead.h - lets a scout read ahead of the reader, on a thread of its own where it has one.
  *
  *     reader  |---- reads ----|takes over|---- reads ----|takes over|---- …
  *     scout                   |-- reads -|               |-- reads -|
