@@ -105,6 +105,28 @@ struct shapes {
     uint32_t last;    /* the newest event's */
 };
 
+/* The shape to try first on an event, where there are any: the one that followed the newest event's
+ * last time. */
+static inline uint32_t shapes_guess(const struct shapes *known)
+{
+    return known->shape[known->last].next;
+}
+
+/* The shape to try after `i`: all but the guess in turn, of which `*turn` were tried; as many as
+ * there are where none is left. */
+static inline uint32_t shapes_next(const struct shapes *known, uint32_t guess, uint32_t *turn)
+{
+    *turn += *turn == guess;
+    return *turn < known->used ? (*turn)++ : known->used;
+}
+
+/* The event had shape `i`. */
+static inline void shapes_follow(struct shapes *known, uint32_t i)
+{
+    known->shape[known->last].next = i;
+    known->last = i;
+}
+
 static inline bool piece_stands(const struct piece *p, const uint8_t *at)
 {
     for (uint32_t i = 0; i < p->words; i++)

@@ -312,19 +312,16 @@ static const uint8_t *match_event(struct fast *f, struct builder *b, struct shap
     return ends_event(e.at) && keep_event(&e) ? e.at : NULL;
 }
 
-/* By any shape: the one that followed the last one before, else each in turn. */
+/* By any shape. */
 static const uint8_t *match_any(struct fast *f, struct builder *b, const uint8_t *at,
                                 const uint8_t *end)
 {
-    uint32_t guess = f->known.shape[f->known.last].next;
-    for (uint32_t tried = 0, i = guess; tried <= f->known.used; i = tried++) {
-        if (i >= f->known.used || (tried > 0 && i == guess))
-            continue;
+    uint32_t guess = shapes_guess(&f->known), turn = 0;
+    for (uint32_t i = guess; i < f->known.used; i = shapes_next(&f->known, guess, &turn)) {
         const uint8_t *behind = match_event(f, b, &f->known.shape[i], at, end);
         if (behind == NULL)
             continue;
-        f->known.shape[f->known.last].next = i;
-        f->known.last = i;
+        shapes_follow(&f->known, i);
         return behind;
     }
     return NULL;
@@ -533,9 +530,8 @@ static const uint8_t *learn_event(struct fast *f, struct builder *b, const uint8
         uint32_t place = f->known.used < SHAPES ? f->known.used++ : f->known.replace++ % SHAPES;
         l.shape.action = l.e.event.action;
         l.shape.context = l.e.context;
-        f->known.shape[f->known.last].next = place;
         f->known.shape[place] = l.shape;
-        f->known.last = place;
+        shapes_follow(&f->known, place);
     }
     return l.e.at;
 }

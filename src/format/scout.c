@@ -208,16 +208,15 @@ static bool match_shape(struct match *m, struct shape *shape, const uint8_t *at)
     return ends_event(m->at);
 }
 
-/* Is it one of any shape?  The one that followed the last one before is tried first. */
+/* Is it one of any shape? */
 static bool match_any(struct match *m, const uint8_t *at)
 {
     struct shapes *known = &m->t->known;
-    uint32_t guess = known->shape[known->last].next;
-    for (uint32_t tried = 0, i = guess; tried <= known->used; i = tried++) {
-        if (i >= known->used || (tried > 0 && i == guess) || !match_shape(m, &known->shape[i], at))
+    uint32_t guess = shapes_guess(known), turn = 0;
+    for (uint32_t i = guess; i < known->used; i = shapes_next(known, guess, &turn)) {
+        if (!match_shape(m, &known->shape[i], at))
             continue;
-        known->shape[known->last].next = i;
-        known->last = i;
+        shapes_follow(known, i);
         m->event.shape = (uint8_t)i;
         return true;
     }
