@@ -14,6 +14,7 @@ enum {
     OPTION_COLUMN = 26,
     EXAMPLE_COLUMN = 47,
     NARROW_COLUMN = 8, /* instead, where a meaning would have less than LEAST_ROOM */
+    TYPED_COLUMN = 4,  /* of what is typed, from its second line on */
     LEAST_ROOM = 24,
 };
 
@@ -59,15 +60,26 @@ static void pad_to(struct page *p, size_t column)
         put(p, " ", 1);
 }
 
-/* Words from where the line stands on, wrapped to hang at `indent`; ends the line. */
-static void put_words(struct page *p, const char *text, size_t len, size_t indent)
+static size_t word_len(const char *text, const char *end)
 {
-    const char *gap = "", *end = text + len;
+    size_t len = 0;
+    while (text + len < end && strchr(" \n", text[len]) == NULL)
+        len++;
+    return len;
+}
+
+/* Words from where the line stands on, wrapped to hang at `indent`.  Where they are `typed`, a
+ * shell goes on behind a line that ends, and an option stays with what follows it. */
+static void wrap_words(struct page *p, const char *text, size_t len, size_t indent, bool typed)
+{
+    const char *gap = "", *tail = typed ? " \\" : "", *end = text + len;
     while (text < end) {
-        size_t word = 0;
-        while (text + word < end && strchr(" \n", text[word]) == NULL)
-            word++;
-        if (p->at > indent && p->at + strlen(gap) + columns_of(text, word) > p->width) {
+        size_t word = word_len(text, end);
+        if (typed && *text == '-' && text + word + 1 < end && text[word + 1] != '-')
+            word += 1 + word_len(text + word + 1, end);
+        size_t behind = text + word < end ? strlen(tail) : 0;
+        if (p->at > indent && p->at + strlen(gap) + columns_of(text, word) + behind > p->width) {
+            put_text(p, tail);
             end_line(p);
             pad_to(p, indent);
             gap = "";
@@ -78,6 +90,11 @@ static void put_words(struct page *p, const char *text, size_t len, size_t inden
         for (text += word; text < end && strchr(" \n", *text) != NULL;)
             text++;
     }
+}
+
+static void put_words(struct page *p, const char *text, size_t len, size_t indent)
+{
+    wrap_words(p, text, len, indent, false);
     end_line(p);
 }
 
@@ -101,20 +118,37 @@ static void put_examples(struct page *p, const char *examples)
         bool meant = mark != NULL && mark < line + len;
         size_t typed = meant ? (size_t)(mark - line) : len;
         put_text(p, "  ");
-        put(p, line, typed);
-        if (!meant) {
+        wrap_words(p, line, typed, TYPED_COLUMN, true);
+        bool broken = p->at != 2 + columns_of(line, typed);
+        if (broken || !meant)
             end_line(p);
-        } else if (p->at + 2 > EXAMPLE_COLUMN && p->at + len - typed - 2 <= p->width) {
-            put_text(p, " ");
+        if (meant && p->at + 2 > EXAMPLE_COLUMN && p->at + len - typed - 1 <= p->width) {
+            put_text(p, "  ");
             put_words(p, mark + 3, len - typed - 3, 0);
-        } else {
+        } else if (meant) {
             put_meaning(p, mark + 3, len - typed - 3, EXAMPLE_COLUMN);
         }
         line += len;
     }
 }
 
-/* Paragraphs, of which blank and indented lines stay as they are. */
+/* A line that stays as it is where it fits; else what stands behind its last gap of several blanks
+ * hangs there. */
+static void put_indented(struct page *p, const char *line, size_t len)
+{
+    bool wide = columns_of(line, len) > p->width;
+    size_t hang = 0;
+    for (size_t i = 2; wide && i < len; i++)
+        if (line[i - 2] == ' ' && line[i - 1] == ' ' && line[i] != ' ')
+            hang = i;
+    put(p, line, wide ? hang : len);
+    if (wide)
+        put_words(p, line + hang, len - hang, hang);
+    else
+        end_line(p);
+}
+
+/* Paragraphs, of which blank and indented lines are lines of their own. */
 static void put_prose(struct page *p, const char *text)
 {
     while (*text != '\0') {
@@ -125,7 +159,7 @@ static void put_prose(struct page *p, const char *text)
         if (strchr(" \n", *text) == NULL)
             put_words(p, text, (size_t)(end - text), 0);
         else
-            put(p, text, (size_t)(end - text));
+            put_indented(p, text, (size_t)(end - text) - 1);
         p->at = 0;
         text = end;
     }

@@ -105,6 +105,25 @@ def test_help_of_every_verb():
     run("help", "nonsense", expect=2)
 
 
+def verbs():
+    page = run(env={**environment(), "COLUMNS": "200"}, expect=0).out
+    return re.findall(r"^  ([a-z]+) {2,}\S", page.split("usage:")[1], re.M)
+
+
+@pytest.mark.parametrize("width", (40, 50, 60, 80, 200))
+def test_help_fits_the_terminal(width):
+    assert len(verbs()) >= 14
+    for page in ([], *([verb] for verb in verbs())):
+        narrow = run("help", *page, env={**environment(), "COLUMNS": str(width)}, expect=0).out
+        for line in narrow.split("\n"):
+            assert len(line) <= width or " " not in line.strip(), (page, line)
+        # What is typed stays whole: a shell goes on behind a line that is broken.
+        wide = run("help", *page, env={**environment(), "COLUMNS": "1000"}, expect=0).out
+        typed = [re.findall(r"^  (vramscope \S.*?)(?:  .*)?$", re.sub(r" \\\n +", " ", text.split("usage:")[0]), re.M)
+                 for text in (wide, narrow)]
+        assert typed[0] == typed[1] != [], page
+
+
 # Words ----------------------------------------------------------------------------------
 
 def test_one_is_not_several(recording):
