@@ -12,15 +12,17 @@
 #include <stdint.h>
 
 enum option_kind {
-    OPTION_FLAG,   /* bool */
-    OPTION_TEXT,   /* const char * */
-    OPTION_CHOICE, /* const char *, one of `choices` */
-    OPTION_COUNT,  /* uint32_t, at least 1 */
-    OPTION_SIZE,   /* uint64_t: bytes, at least 1 */
-    OPTION_LIST,   /* struct option_list: may stand more than once */
-    OPTION_PAIR,   /* struct option_pairs, which several options share; may stand more than once */
-    OPTION_DEVICE, /* int64_t: a device's number plus 1 */
-    OPTION_LIMIT   /* struct vrs_limits: NAME=VALUE */
+    OPTION_FLAG,    /* bool */
+    OPTION_TEXT,    /* const char * */
+    OPTION_CHOICE,  /* const char *, one of `choices` */
+    OPTION_COUNT,   /* uint32_t, at least 1 */
+    OPTION_THREADS, /* uint32_t, 1 to VRS_THREADS_MOST */
+    OPTION_PORT,    /* uint32_t, 1 to 65535 */
+    OPTION_SIZE,    /* uint64_t: bytes, at least 1 */
+    OPTION_LIST,    /* struct option_list: may stand more than once */
+    OPTION_PAIR,    /* struct option_pairs, which several options share; may stand more than once */
+    OPTION_DEVICE,  /* int64_t: a device's number plus 1 */
+    OPTION_LIMIT    /* struct vrs_limits: NAME=VALUE */
 };
 
 /* The values of an option that may stand more than once, in their order. */

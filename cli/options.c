@@ -25,9 +25,9 @@ const struct option_spec input_options[] = {
     { 0, "library", "GLOB", "frames whose path matches GLOB are not your own code", OPTION_TEXT,
       IN(library), NULL },
     { 0, "threads", "COUNT",
-      "read at most COUNT files at a time (default: the processors); of one file, threads that one "
-      "question may use",
-      OPTION_COUNT, IN(threads), NULL },
+      "read at most COUNT files at a time (default: the processors; at most 64); of one file, "
+      "threads that one question may use",
+      OPTION_THREADS, IN(threads), NULL },
     { 0, "limit", "NAME=VALUE",
       "raise what a file may ask for: nesting, string, strings, items, unpacked, frames",
       OPTION_LIMIT, IN(limits), "nesting= string= strings= items= unpacked= frames=" },
@@ -136,6 +136,19 @@ static int set_limit(struct vrs_limits *limits, const char *value)
     return EXIT_USAGE;
 }
 
+/* A whole number from 1 to `most`. */
+static int set_count(const struct option_spec *spec, const char *value, uint32_t most, void *to)
+{
+    uint64_t n = 0;
+    if (!whole_number(value, most, &n) || n == 0) {
+        message("--%s does not take \"%s\": a whole number from 1 to %u", spec->name, value,
+                (unsigned)most);
+        return EXIT_USAGE;
+    }
+    memcpy(to, &(uint32_t){ (uint32_t)n }, sizeof(uint32_t));
+    return EXIT_DONE;
+}
+
 static int wrong_value(const struct option_spec *spec, const char *value, const char *wanted)
 {
     message("--%s does not take \"%s\": %s", spec->name, value, wanted);
@@ -169,7 +182,6 @@ static int take(const struct option_spec *spec, const char *value, void *setting
     void *to = (char *)settings + spec->offset;
     assert(value != NULL || spec->argument == NULL);
     uint64_t n = 0;
-    uint32_t count;
     int64_t device;
     switch (spec->kind) {
     case OPTION_FLAG:
@@ -187,11 +199,11 @@ static int take(const struct option_spec *spec, const char *value, void *setting
         memcpy(to, &value, sizeof value);
         return EXIT_DONE;
     case OPTION_COUNT:
-        if (!whole_number(value, UINT32_MAX, &n) || n == 0)
-            return wrong_value(spec, value, "a whole number from 1");
-        count = (uint32_t)n;
-        memcpy(to, &count, sizeof count);
-        return EXIT_DONE;
+        return set_count(spec, value, UINT32_MAX, to);
+    case OPTION_THREADS:
+        return set_count(spec, value, VRS_THREADS_MOST, to);
+    case OPTION_PORT:
+        return set_count(spec, value, UINT16_MAX, to);
     case OPTION_SIZE:
         if (!vrs_size(value, &n) || n == 0)
             return wrong_value(spec, value, "a size, such as 24GiB, 512MiB or a number of bytes");

@@ -15,7 +15,7 @@
 #include "serve_library.h"
 #include "terminal.h"
 
-enum { PORT_MOST = 65535, WATCH_MS = 1000 };
+enum { WATCH_MS = 1000 };
 
 static int stop_pipe[2];
 static volatile sig_atomic_t stop_signal;
@@ -65,10 +65,6 @@ static int check_words(const struct view_settings *s)
     if (picture != NULL) {
         message("%s is of a picture, and --serve serves pages; leave out %s, or --serve", picture,
                 picture);
-        return EXIT_USAGE;
-    }
-    if (s->port > PORT_MOST) {
-        message("--port %u: ports end at %d", (unsigned)s->port, PORT_MOST);
         return EXIT_USAGE;
     }
     return EXIT_DONE;

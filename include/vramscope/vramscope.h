@@ -54,6 +54,9 @@ enum vrs_replay_when {
     VRS_REPLAY_NEVER /* the columns of block_sizes are then there, and empty */
 };
 
+/* More threads are never started, whatever a call asks for. */
+enum { VRS_THREADS_MOST = 64 };
+
 struct vrs_open_options {
     size_t size;
     const struct vrs_limits *limits; /* NULL: all defaults */

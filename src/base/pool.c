@@ -6,8 +6,6 @@
 #include <stddef.h>
 #include <unistd.h>
 
-enum { THREADS_MOST = 64 };
-
 struct pool {
     const struct pool_work *work;
     pthread_mutex_t lock; /* of the two counts */

@@ -16,6 +16,9 @@ struct pool_work {
     void *arg;
 };
 
+/* More threads than this are never started, whatever is asked for. */
+enum { THREADS_MOST = 64 };
+
 /* Does job(arg, 0) … job(arg, jobs - 1) on at most `threads` threads (0: one for each processor),
  * the caller's among them, and returns when all are done.  A thread that cannot be had is done
  * without. */

@@ -21,6 +21,11 @@ try peak -x run.pickle
 try peak --at
 try peak --by colour run.pickle
 try peak -n 0 run.pickle
+for count in 0 -1 x 65 100000 99999999999999999999 ''; do
+    try report --threads "$count" oom.pickle
+done
+try peak -n 4294967296 oom.pickle
+try view --serve --port 65536 oom.pickle
 try peak --device x run.pickle
 try report --limit nothing=1 run.pickle
 try report --limit nesting run.pickle
