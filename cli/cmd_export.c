@@ -7,6 +7,7 @@
 
 #include "answer.h"
 #include "help.h"
+#include "inputs.h"
 #include "message.h"
 #include "output.h"
 #include "terminal.h"
@@ -109,6 +110,8 @@ static int check(const struct export_settings *s, int files, char *const *argv)
         message("export takes one FILE, or - for standard input (vramscope help export)");
         return EXIT_USAGE;
     }
+    if (!input_is_named(argv[0]))
+        return EXIT_USAGE;
     if (vrs_export_is_binary(s->to) && to_terminal) {
         message("%s is not for a terminal; name a file with -o", s->to);
         return EXIT_USAGE;

@@ -115,6 +115,13 @@ static int add_folder(struct inputs *inputs, const char *folder)
     return wrong;
 }
 
+bool input_is_named(const char *path)
+{
+    if (path[0] == '\0')
+        message("the name of a FILE is empty; was a variable not set?");
+    return path[0] != '\0';
+}
+
 bool input_is_folder(const char *path)
 {
     struct stat facts;
@@ -132,6 +139,8 @@ int inputs_find_pair(int count, char *const *names, struct inputs *ret)
             message("standard input can be read only once");
             return EXIT_USAGE;
         }
+        if (!input_is_named(names[i]))
+            return EXIT_USAGE;
         standard = standard || strcmp(names[i], "-") == 0;
         if (strcmp(names[i], "-") != 0 && input_is_folder(names[i])) {
             ret->several = true;

@@ -27,6 +27,9 @@ int inputs_find_pair(int count, char *const *names, struct inputs *ret);
 void inputs_sort(struct inputs *inputs);
 void inputs_free(struct inputs *inputs);
 
+/* Does the operand have a name?  False when it has said that this is empty. */
+bool input_is_named(const char *path);
+
 /* Is the operand a folder, whose recordings are then many answers? */
 bool input_is_folder(const char *path);
 

@@ -271,6 +271,12 @@ struct arguments {
     char **value;
 };
 
+static int lacks_value(const struct option_spec *spec)
+{
+    message("--%s needs a value: %s", spec->name, spec->argument);
+    return EXIT_USAGE;
+}
+
 /* The value of an option: behind its "=" (or its letter), else the next argument. */
 static int needs_value(const struct option_spec *spec, const char *attached, struct arguments *args,
                        const char **ret)
@@ -280,14 +286,14 @@ static int needs_value(const struct option_spec *spec, const char *attached, str
         message("--%s takes no value", spec->name);
         return EXIT_USAGE;
     }
-    if (spec->argument == NULL || attached != NULL)
+    if (spec->argument == NULL)
         return EXIT_DONE;
-    if (args->at >= args->count) {
-        message("--%s needs a value: %s", spec->name, spec->argument);
-        return EXIT_USAGE;
-    }
-    *ret = args->value[args->at++];
-    return EXIT_DONE;
+    if (attached == NULL && args->at >= args->count)
+        return lacks_value(spec);
+    if (attached == NULL)
+        *ret = args->value[args->at++];
+    bool named = spec->kind == OPTION_TEXT && strcmp(spec->argument, "FILE") == 0;
+    return named && **ret == '\0' ? lacks_value(spec) : EXIT_DONE;
 }
 
 static int long_option(const struct command *command, const char *text, struct arguments *args,

@@ -38,3 +38,13 @@ try peak --device 7 oom.pickle missing.pickle
 try help nothing
 try help foo
 try lst
+try report ''
+try report oom.pickle ''
+try diff oom.pickle ''
+try view ''
+try export --to csv ''
+try view --serve ''
+try check --budget '' oom.pickle
+try check --baseline= oom.pickle
+try report --quick -o '' oom.pickle
+try replay --write= oom.pickle
