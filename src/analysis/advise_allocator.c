@@ -209,9 +209,9 @@ static struct obtained obtained_between(const struct study *s, uint32_t from, ui
 bool advise_empty_cache(struct advising *a)
 {
     const struct timeline *t = a->in->timeline;
-    const struct time_burst *first = NULL;
+    stack_id first = { 0 };
     uint64_t again = 0;
-    uint32_t maps = 0;
+    uint32_t bursts = 0, maps = 0;
     if (bursts_of(t, BURST_EMPTY_CACHE) < EMPTIED_LEAST)
         return advise_silent(a, "empty_cache is called less than three times");
     if (was_short(a))
@@ -220,7 +220,8 @@ bool advise_empty_cache(struct advising *a)
         const struct time_burst *b = &t->burst[i];
         if (b->cause != BURST_EMPTY_CACHE)
             continue;
-        first = first == NULL ? b : first;
+        if (bursts++ == 0)
+            first = b->site.stack;
         uint32_t to = i + 1 < t->bursts ? t->burst[i + 1].first_event : a->s->events;
         struct obtained after = obtained_between(a->s, b->last_event + 1, to);
         again += after.bytes < b->bytes ? after.bytes : b->bytes;
@@ -230,14 +231,14 @@ bool advise_empty_cache(struct advising *a)
         a->now.bytes += b->bytes;
         advise_event(a, b->first_event);
     }
-    advise_condition(a, "bursts", bursts_of(t, BURST_EMPTY_CACHE), EMPTIED_LEAST);
+    advise_condition(a, "bursts", bursts, EMPTIED_LEAST);
     uint64_t least = percent_of(a->now.bytes, MAPPED_AGAIN_PERCENT);
     advise_condition(a, "mapped_again_bytes", (double)again, (double)least);
     if (again < least)
         return advise_silent(a, "less than half of what is given back is asked for again");
     a->now.saving_bytes = 0;
     a->now.mapped = maps == a->now.calls;
-    return advise_site(a, first->site.stack);
+    return advise_site(a, first);
 }
 
 /* Freed, and still waiting for another stream when most is in use. */
