@@ -176,17 +176,28 @@ static int add_pair(const struct option_spec *spec, struct option_pairs *pairs, 
     return EXIT_DONE;
 }
 
+/* An option without an argument. */
+static int take_bare(const struct option_spec *spec, void *to)
+{
+    assert(spec->argument == NULL);
+    if (spec->kind == OPTION_PAIR)
+        return add_pair(spec, to, NULL);
+    assert(spec->kind == OPTION_FLAG);
+    *(bool *)to = true;
+    return EXIT_DONE;
+}
+
 /* Puts one value, NULL for an option that takes none, where its row says. */
 static int take(const struct option_spec *spec, const char *value, void *settings)
 {
     void *to = (char *)settings + spec->offset;
-    assert(value != NULL || spec->argument == NULL);
+    if (value == NULL)
+        return take_bare(spec, to);
     uint64_t n = 0;
     int64_t device;
     switch (spec->kind) {
-    case OPTION_FLAG:
-        *(bool *)to = true;
-        return EXIT_DONE;
+    case OPTION_FLAG: /* takes none */
+        break;
     case OPTION_CHOICE:
         if (!is_choice(spec->choices, value)) {
             message("--%s does not take \"%s\"; it is one of: %s", spec->name, value,
