@@ -149,8 +149,7 @@ static void add_sums(struct assessment *a)
     bytes_text(worst, f->worst_bytes);
     char why[128] = "sizes are no multiples of what the allocator makes";
     if (f->worst_bytes > 0)
-        snprintf(why, sizeof why, "their blocks, sizes or sums contradict each other by up to %s",
-                 worst);
+        snprintf(why, sizeof why, "blocks, sizes or sums contradict each other by up to %s", worst);
     add_item(a, CODE_SUMS, *f, true, true,
              "%llu of %u %s %s not add up: %s, first in the segment at 0x%llx; the file was edited",
              (ull)f->count, segments, word_for(segments, "segment", "segments"),
