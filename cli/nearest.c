@@ -34,11 +34,24 @@ static unsigned edits(const char *a, const char *b)
     return cost[rows][columns];
 }
 
+/* The beginning of a text in small letters, as all names are. */
+static void lower(const char *text, char to[LONGEST + 1])
+{
+    size_t len = strnlen(text, LONGEST);
+    memcpy(to, text, len);
+    to[len] = '\0';
+    for (size_t i = 0; i < len; i++)
+        if (text[i] >= 'A' && text[i] <= 'Z')
+            to[i] = (char)(text[i] - 'A' + 'a');
+}
+
 void nearest_offer(struct nearest *n, const char *name)
 {
+    char typed[LONGEST + 1];
+    lower(n->text, typed);
     /* The beginning of a name is most likely that name, however much is missing. */
     size_t len = strlen(n->text);
-    unsigned distance = len > 0 && strncmp(name, n->text, len) == 0 ? 0 : edits(n->text, name);
+    unsigned distance = len > 0 && strncmp(name, typed, len) == 0 ? 0 : edits(typed, name);
     /* With more than about a third of its letters wrong it is another word. */
     unsigned most = len < 5 ? 1 : (unsigned)(len + 1) / 3;
     if (distance > most)

@@ -16,6 +16,8 @@ try report
 try report --jsn run.pickle
 try report --bogus run.pickle
 try nonsense run.pickle
+try REPORT run.pickle
+try report --JSON run.pickle
 try peak --stacks=yes run.pickle
 try peak -x run.pickle
 try peak --at
