@@ -112,6 +112,10 @@ static int check(const struct export_settings *s, int files, char *const *argv)
     }
     if (!input_is_named(argv[0]))
         return EXIT_USAGE;
+    if (!output_is_stream(argv[0]) && input_is_folder(argv[0])) {
+        message("%s is a folder; export takes one FILE of it at a time", argv[0]);
+        return EXIT_USAGE;
+    }
     if (vrs_export_is_binary(s->to) && to_terminal) {
         message("%s is not for a terminal; name a file with -o", s->to);
         return EXIT_USAGE;

@@ -18,6 +18,7 @@ try report --bogus run.pickle
 try nonsense run.pickle
 try REPORT run.pickle
 try report --JSON run.pickle
+try export --to csv .
 try peak --stacks=yes run.pickle
 try peak -x run.pickle
 try peak --at
