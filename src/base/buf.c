@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/number.h"
+
 void buf_init(struct buf *b, size_t max)
 {
     *b = (struct buf){ .max = max };
@@ -80,6 +82,24 @@ void buf_u64(struct buf *b, uint64_t n)
         digits[--at] = (char)('0' + n % 10);
     while ((n /= 10) != 0);
     buf_bytes(b, digits + at, sizeof digits - at);
+}
+
+enum { REAL_TEXT = 352 }; /* the largest double has 309 digits */
+
+void buf_real(struct buf *b, double value, int digits)
+{
+    char text[REAL_TEXT];
+    snprintf(text, sizeof text, "%.*g", digits, value);
+    number_set_point(text);
+    buf_text(b, text);
+}
+
+void buf_fixed(struct buf *b, double value, int decimals)
+{
+    char text[REAL_TEXT];
+    snprintf(text, sizeof text, "%.*f", decimals, value);
+    number_set_point(text);
+    buf_text(b, text);
 }
 
 void buf_format(struct buf *b, const char *format, ...)

@@ -29,6 +29,10 @@ void buf_text(struct buf *b, const char *text);
 void buf_char(struct buf *b, char c);
 void buf_repeat(struct buf *b, str text, size_t times);
 void buf_u64(struct buf *b, uint64_t n);
+/* As %.*g and %.*f, with a point in every locale. */
+void buf_real(struct buf *b, double value, int digits);
+void buf_fixed(struct buf *b, double value, int decimals);
+/* With a double among its arguments the text depends on the locale. */
 void buf_format(struct buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 static inline str buf_slice(const struct buf *b)

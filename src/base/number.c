@@ -1,4 +1,4 @@
-/* number.c - parsing of numbers. */
+/* number.c - what the C library knows of numbers, less its locale. */
 #include "base/number.h"
 
 #include <stdlib.h>
@@ -55,4 +55,24 @@ bool number_real(str text, double *ret)
         *ret = strtod(copy, &end);
     }
     return *end == '\0';
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+void number_set_point(char *text)
+{
+    char *point = text + (*text == '-');
+    while (is_digit(*point))
+        point++;
+    size_t len = 0;
+    while (point[len] != '\0' && strchr("e ", point[len]) == NULL && !is_digit(point[len]))
+        len++;
+    /* What is not between two digits is no point: "inf". */
+    if (len == 0 || !is_digit(point[len]) || point == text || !is_digit(point[-1]))
+        return;
+    *point = '.';
+    memmove(point + 1, point + len, strlen(point + len) + 1);
 }

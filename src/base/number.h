@@ -1,4 +1,4 @@
-/* number.h - numbers out of text, whatever the locale. */
+/* number.h - numbers as text, whatever the locale. */
 #ifndef VRS_BASE_NUMBER_H
 #define VRS_BASE_NUMBER_H
 
@@ -16,5 +16,9 @@ bool number_hex(str text, uint32_t *ret);
 
 /* A decimal fraction, with or without exponent, all of `text` (at most 400 bytes). */
 bool number_real(str text, double *ret);
+
+/* `text` begins with a number as printf wrote it: gives that a point for what the locale has in its
+ * place. */
+void number_set_point(char *text);
 
 #endif

@@ -190,7 +190,7 @@ static void append_scalar(struct buf *to, const struct strings *strings, const s
     else if (v->tag == TAG_INT)
         buf_format(to, "%lld", (long long)v->bits);
     else if (v->tag == TAG_FLOAT)
-        buf_format(to, "%.17g", v->real);
+        buf_real(to, v->real, 17);
     else
         buf_text(to, v->tag != TAG_BOOL ? "None" : v->bits ? "True" : "False");
 }

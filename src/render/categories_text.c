@@ -205,8 +205,9 @@ static void put_winner(struct buf *to, const struct sheet *s, const struct estim
     human_bytes(s->words, e->margin_bytes);
     buf_text(s->words, e->optimizer_side ? " more than A" : " more than G + OI");
     if (e->crossing_ratio > 0) {
-        buf_text(s->words, "; both meet at ");
-        buf_format(s->words, "~%.2f times the batch", e->crossing_ratio);
+        buf_text(s->words, "; both meet at ~");
+        buf_fixed(s->words, e->crossing_ratio, 2);
+        buf_text(s->words, " times the batch");
         if (e->crossing_ratio > 2 || e->crossing_ratio < 0.5)
             buf_text(s->words, " (far from what was measured)");
     }

@@ -536,7 +536,7 @@ static enum vrs_status setting_row(struct exporting *e, struct export_device *d,
     if (s->type[row] == SETTING_INT)
         buf_format(words, "%lld", (long long)s->integer[row]);
     else if (s->type[row] == SETTING_FLOAT)
-        buf_format(words, "%.17g", s->real[row]);
+        buf_real(words, s->real[row], 17);
     else if (s->type[row] == SETTING_BOOL)
         buf_text(words, s->integer[row] != 0 ? "true" : "false");
     else

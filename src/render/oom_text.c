@@ -148,9 +148,11 @@ static void put_trend(struct sheet *s)
         buf_text(words, " were in use, now ");
         human_known_bytes(words, oom->live_bytes);
     }
-    if (oom->steps_of_growth >= 0)
-        buf_format(words, "%s~%.1f steps of steady growth led here (vramscope leaks)",
-                   words->len > 0 ? "; " : "", oom->steps_of_growth);
+    if (oom->steps_of_growth >= 0) {
+        buf_text(words, words->len > 0 ? "; ~" : "~");
+        buf_fixed(words, oom->steps_of_growth, 1);
+        buf_text(words, " steps of steady growth led here (vramscope leaks)");
+    }
     put_words(s, "trend");
 }
 

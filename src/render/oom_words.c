@@ -47,8 +47,11 @@ static void too_large_words(struct buf *to, const struct oom *oom)
     }
     buf_text(to, ", where PyTorch could have ");
     human_known_bytes(to, most);
-    if (most > 0)
-        buf_format(to, " in all (%.2f times as much)", (double)f->request / (double)most);
+    if (most > 0) {
+        buf_text(to, " in all (");
+        buf_fixed(to, (double)f->request / (double)most, 2);
+        buf_text(to, " times as much)");
+    }
     buf_text(to, f->total == UNKNOWN_U64 ? ", with what is outside unchanged"
                                          : ", with everything outside gone too");
 }

@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "base/number.h"
+
 /* The smallest of `steps` times a power of `base` that is at least `least`. */
 static double step_up(double least, const double *steps, uint32_t count, double base)
 {
@@ -23,7 +25,8 @@ static void write_bytes(double bytes, double step, char to[TICK_TEXT])
     (void)step;
     for (; value >= 1024 && unit < 6; unit++)
         value /= 1024;
-    snprintf(to, TICK_TEXT, "%s%.4g %s", bytes < 0 ? "-" : "", value, units[unit]);
+    snprintf(to, TICK_TEXT, "%.4g %s", bytes < 0 ? -value : value, units[unit]);
+    number_set_point(to);
 }
 
 static void write_count(double n, double step, char to[TICK_TEXT])
@@ -34,6 +37,7 @@ static void write_count(double n, double step, char to[TICK_TEXT])
         snprintf(to, TICK_TEXT, "%.6g k", n / 1e3);
     else
         snprintf(to, TICK_TEXT, "%.0f", n);
+    number_set_point(to);
 }
 
 static uint32_t between(double low, double high, double step,

@@ -180,7 +180,11 @@ static void put_plots(struct buf *to, const struct scene *scene, const struct pi
         buf_format(to, "\",\"x\":%d,\"y\":%d,\"w\":%d,\"h\":%d,", (int)p->box.x, (int)p->box.y,
                    (int)p->box.w, (int)p->box.h);
         buf_format(to, "\"from_state\":%.0f,\"to_state\":%.0f,", p->from, p->to);
-        buf_format(to, "\"low_bytes\":%.17g,\"high_bytes\":%.17g}", p->y0, p->y1);
+        buf_text(to, "\"low_bytes\":");
+        buf_real(to, p->y0, 17);
+        buf_text(to, ",\"high_bytes\":");
+        buf_real(to, p->y1, 17);
+        buf_char(to, '}');
     }
     buf_text(to, "]");
 }

@@ -140,8 +140,11 @@ static void put_facts(struct buf *to, const struct style *style, const struct wa
     buf_init(&words, SIZE_MAX / 2);
     human_known_bytes(&words, w->all_bytes);
     buf_text(&words, " were asked for in the trace");
-    if (w->churn_ratio >= 0)
-        buf_format(&words, ", %.1f times the peak", w->churn_ratio);
+    if (w->churn_ratio >= 0) {
+        buf_text(&words, ", ");
+        buf_fixed(&words, w->churn_ratio, 1);
+        buf_text(&words, " times the peak");
+    }
     buf_text(&words, "; ");
     human_known_bytes(&words, w->slack_bytes);
     buf_format(&words, "%s of the blocks at the peak were not asked for",

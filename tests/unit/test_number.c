@@ -2,6 +2,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <cmocka.h>
 
@@ -73,6 +74,30 @@ static void fractions(void **state)
     assert_false(number_real(S("1\0"), &real));
 }
 
+static void points_are_points_in_every_locale(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {
+        { "1,5", "1.5" },
+        { "-0,25 GiB", "-0.25 GiB" },
+        { "1\u066b25e-07", "1.25e-07" },
+        { "1.5 M", "1.5 M" },
+        { "12", "12" },
+        { "-12 KiB", "-12 KiB" },
+        { "1e+20", "1e+20" },
+        { "inf", "inf" },
+        { "-nan", "-nan" },
+        { "1,5 and 2,5", "1.5 and 2,5" },
+        { "", "" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[32];
+        snprintf(text, sizeof text, "%s", cases[i][0]);
+        number_set_point(text);
+        assert_string_equal(text, cases[i][1]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -80,6 +105,7 @@ int main(void)
         cmocka_unit_test(other_text_is_no_integer),
         cmocka_unit_test(hexadecimal_digits_of_either_case),
         cmocka_unit_test(fractions),
+        cmocka_unit_test(points_are_points_in_every_locale),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
