@@ -116,10 +116,10 @@ static bool take_stack(struct reading *e)
     return handle_tag(handle) == TAG_STACK;
 }
 
-static inline bool take_size(struct reading *e, struct number_form *form)
+static inline bool take_size(struct reading *e)
 {
     bool negative;
-    return take_number(e, form, &e->event.size, &negative) && !negative &&
+    return number_take_any(&e->at, &e->event.size, &negative) && !negative &&
            e->event.size <= EVENT_SIZE_MAX;
 }
 
@@ -194,7 +194,7 @@ static inline bool take_end(struct reading *e, enum piece_end end, struct number
     case END_ADDRESS:
         return take_number(e, form, &e->event.address, &negative);
     case END_SIZE:
-        return take_size(e, form);
+        return take_size(e);
     case END_STREAM:
         return take_stream(e, form);
     case END_TIME:

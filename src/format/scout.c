@@ -161,7 +161,7 @@ static bool match_end(struct match *m, struct piece *p, enum event_action action
     case END_ADDRESS:
         return number_take(&m->at, &p->number, &event->address, &negative);
     case END_SIZE:
-        return number_take(&m->at, &p->number, &event->size, &negative) && !negative &&
+        return number_take_any(&m->at, &event->size, &negative) && !negative &&
                event->size <= EVENT_SIZE_MAX;
     case END_STREAM:
         return number_take(&m->at, &p->number, &event->stream, &negative);
