@@ -103,6 +103,13 @@ static void move_entries(struct set_chunk *to, uint32_t at, const struct set_chu
     memmove(to->block + at, from->block + first, count * sizeof *to->block);
 }
 
+static void put_entry(struct set_chunk *c, uint32_t place, const struct set_entry *e)
+{
+    c->size[place] = e->key.size;
+    c->address[place] = e->key.address;
+    c->block[place] = e->block;
+}
+
 /* Gives the upper half of a full chunk a chunk of its own. */
 static bool split_part(struct block_set *s, uint32_t part)
 {
@@ -133,9 +140,7 @@ bool set_insert(struct block_set *s, uint32_t block, struct set_key key)
     struct set_chunk *c = s->parts.at[part].chunk;
     uint32_t place = entries_below(c, &e);
     move_entries(c, place + 1, c, place, c->len - place);
-    c->size[place] = key.size;
-    c->address[place] = key.address;
-    c->block[place] = block;
+    put_entry(c, place, &e);
     c->len++;
     return true;
 }
@@ -159,14 +164,45 @@ static bool still_found(const struct block_set *s, uint32_t block)
     return s->found_place < c->len && c->block[s->found_place] == block;
 }
 
-void set_remove(struct block_set *s, uint32_t block, struct set_key key)
+/* Where a block of the set stands. */
+static void find_block(const struct block_set *s, uint32_t block, struct set_key key,
+                       uint32_t *ret_part, uint32_t *ret_place)
 {
     struct set_entry e = { key, block };
-    uint32_t part = s->found_part, place = s->found_place;
+    *ret_part = s->found_part;
+    *ret_place = s->found_place;
     if (!still_found(s, block))
-        find_from(s, &e, &part, &place);
+        find_from(s, &e, ret_part, ret_place);
+    assert(s->parts.at[*ret_part].chunk->block[*ret_place] == block);
+}
+
+bool set_replace(struct block_set *s, uint32_t block, struct set_key key, uint32_t by,
+                 struct set_key by_key)
+{
+    struct set_entry e = { by_key, by };
+    uint32_t part, place;
+    find_block(s, block, key, &part, &place);
+    if (part_of(s, &e) != part) {
+        set_remove(s, block, key);
+        return set_insert(s, by, by_key);
+    }
     struct set_chunk *c = s->parts.at[part].chunk;
-    assert(place < c->len && c->block[place] == block);
+    uint32_t to = entries_below(c, &e);
+    if (to <= place) {
+        move_entries(c, to + 1, c, to, place - to);
+    } else {
+        to--;
+        move_entries(c, place, c, place + 1, to - place);
+    }
+    put_entry(c, to, &e);
+    return true;
+}
+
+void set_remove(struct block_set *s, uint32_t block, struct set_key key)
+{
+    uint32_t part, place;
+    find_block(s, block, key, &part, &place);
+    struct set_chunk *c = s->parts.at[part].chunk;
     c->len--;
     move_entries(c, place, c, place + 1, c->len - place);
     c->size[c->len] = UINT64_MAX;

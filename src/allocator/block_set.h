@@ -56,6 +56,10 @@ bool set_insert(struct block_set *s, uint32_t block, struct set_key key);
 /* `block` is in the set, under that key. */
 void set_remove(struct block_set *s, uint32_t block, struct set_key key);
 
+/* As set_remove and set_insert: `by` comes where `block` was, and most often nearby. */
+bool set_replace(struct block_set *s, uint32_t block, struct set_key key, uint32_t by,
+                 struct set_key by_key);
+
 /* The first block whose key is at least `key`; 0: none. */
 uint32_t set_at_least(struct block_set *s, struct set_key key);
 

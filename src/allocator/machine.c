@@ -131,13 +131,28 @@ void block_leave(struct machine *m, uint32_t block)
         set_remove(set_of(m, b), block, block_key(b));
 }
 
-/* Joins a neighbour to `block` where both are free and both mapped or both not. */
-static void merge_with(struct machine *m, uint32_t block, uint32_t other)
+/* A free block comes into its set where another, of the same set, stood under `key`. */
+static void block_follow(struct machine *m, uint32_t block, uint32_t other, struct set_key key)
+{
+    struct block *b = &m->blocks.at[block];
+    if (m->no_memory)
+        return;
+    b->since = m->searches;
+    if (!set_replace(set_of(m, b), other, key, block, block_key(b)))
+        m->no_memory = true;
+}
+
+/* Can a neighbour be joined to a free block: are both mapped or both not? */
+static bool joins(const struct machine *m, uint32_t block, uint32_t other)
+{
+    const struct block *o = &m->blocks.at[other];
+    return other != 0 && o->use == BLOCK_FREE && o->mapped == m->blocks.at[block].mapped;
+}
+
+/* Joins a neighbour, which is in no set any more, to `block`. */
+static void swallow(struct machine *m, uint32_t block, uint32_t other)
 {
     struct block *b = &m->blocks.at[block], *o = &m->blocks.at[other];
-    if (other == 0 || o->use != BLOCK_FREE || o->mapped != b->mapped)
-        return;
-    block_leave(m, other);
     b->size += o->size;
     if (b->prev == other) {
         b->address = o->address;
@@ -154,10 +169,34 @@ static void merge_with(struct machine *m, uint32_t block, uint32_t other)
     block_drop(m, other);
 }
 
+static void merge_with(struct machine *m, uint32_t block, uint32_t other)
+{
+    if (!joins(m, block, other))
+        return;
+    block_leave(m, other);
+    swallow(m, block, other);
+}
+
 void block_merge(struct machine *m, uint32_t block)
 {
     merge_with(m, block, m->blocks.at[block].prev);
     merge_with(m, block, m->blocks.at[block].next);
+}
+
+void block_merge_enter(struct machine *m, uint32_t block)
+{
+    uint32_t prev = m->blocks.at[block].prev, next = m->blocks.at[block].next;
+    uint32_t other = joins(m, block, prev) ? prev : next;
+    if (!joins(m, block, other) || m->blocks.at[other].side != m->blocks.at[block].side) {
+        block_merge(m, block);
+        block_enter(m, block);
+        return;
+    }
+    struct set_key key = block_key(&m->blocks.at[other]);
+    swallow(m, block, other);
+    if (other == prev)
+        merge_with(m, block, next);
+    block_follow(m, block, other, key);
 }
 
 uint32_t block_cut(struct machine *m, uint32_t block, uint64_t bytes)
@@ -368,14 +407,21 @@ static bool splits(const struct machine *m, const struct block *b, uint64_t roun
     return rounded < m->config.max_split_bytes && rest > SMALL_BLOCK_MAX;
 }
 
+/* Cuts the first `bytes` bytes of a free block off and out of its set, where the rest stays. */
+static void take_front(struct machine *m, uint32_t block, uint64_t bytes)
+{
+    struct set_key key = block_key(&m->blocks.at[block]);
+    uint32_t rest = block_cut(m, block, bytes);
+    if (rest != 0)
+        block_follow(m, rest, block, key);
+}
+
 void machine_take(struct machine *m, uint32_t block, uint64_t rounded, uint64_t request)
 {
-    block_leave(m, block);
-    if (splits(m, &m->blocks.at[block], rounded)) {
-        uint32_t rest = block_cut(m, block, rounded);
-        if (rest != 0)
-            block_enter(m, rest);
-    }
+    if (splits(m, &m->blocks.at[block], rounded))
+        take_front(m, block, rounded);
+    else
+        block_leave(m, block);
     struct block *b = &m->blocks.at[block];
     b->use = BLOCK_IN_USE;
     b->requested = request;
@@ -441,6 +487,5 @@ void machine_complete(struct machine *m, uint32_t block)
     m->requested -= b->requested;
     b->use = BLOCK_FREE;
     b->requested = 0;
-    block_merge(m, block);
-    block_enter(m, block);
+    block_merge_enter(m, block);
 }

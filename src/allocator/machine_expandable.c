@@ -45,8 +45,7 @@ uint32_t machine_map(struct machine *m, uint32_t block, uint64_t want)
     }
     bytes = m->blocks.at[block].size;
     m->blocks.at[block].mapped = true;
-    block_merge(m, block);
-    block_enter(m, block);
+    block_merge_enter(m, block);
     machine_grew(m, PAGES_MAPPED, address, bytes, side);
     return block;
 }

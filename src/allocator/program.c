@@ -8,6 +8,7 @@
 #include "allocator/release_runs.h"
 #include "base/hash.h"
 #include "base/sorted.h"
+#include "model/rare.h"
 
 uint32_t pool_number(const struct recording *r, uint32_t pool_row)
 {
@@ -461,7 +462,8 @@ uint64_t program_reserved_start(const struct program *p)
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < d->segments[p->device]; i++)
         bytes += known_or_0(p->r->segments.total_size[d->first_segment[p->device] + i]);
-    for (uint32_t i = 0; i < p->events; i++)
+    const uint8_t *action = p->r->events.action + p->first;
+    for (uint32_t i = 0; (i = rare_from(action, i, p->events)) < p->events; i++)
         bytes -= program_reserved_change(p, i);
     return bytes;
 }

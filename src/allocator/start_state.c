@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "model/rare.h"
+
 /* Ranges while the trace is undone, in a set by address; range 0 is none. */
 struct undoing {
     struct program *p;
@@ -165,8 +167,10 @@ static bool undo_to(struct undoing *u, int64_t event)
     for (uint32_t i = 0; i < d->segments[device]; i++)
         if (!note_segment(u, d->first_segment[device] + i))
             return false;
-    for (int64_t i = u->p->events; --i > event;)
-        if (!undo_event(u, u->p->first + (uint32_t)i))
+    const uint8_t *action = u->p->r->events.action + u->p->first;
+    uint32_t begin = (uint32_t)(event + 1);
+    for (uint32_t i = u->p->events; (i = rare_below(action, begin, i)) > begin; i--)
+        if (!undo_event(u, u->p->first + i - 1))
             return false;
     return true;
 }
@@ -237,6 +241,9 @@ static bool find_bases(struct start_state *s, const struct allocator_config *con
         if (s->range[i].expandable)
             s->base[s->range[i].side] = s->range[i].address;
     for (uint32_t i = 0; i < p->events; i++) {
+        if (lowest == UINT64_MAX &&
+            (i = rare_from(e->action + p->first, i, p->events)) == p->events)
+            break;
         uint32_t row = p->first + i;
         uint8_t action = e->action[row];
         if (action == ACTION_SEGMENT_MAP && e->address[row] < lowest)

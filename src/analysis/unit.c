@@ -9,6 +9,7 @@
 #include "analysis/outlier.h"
 #include "analysis/site.h"
 #include "base/hash.h"
+#include "model/rare.h"
 
 enum { RESERVED_LEAST = 64 << 20 };
 
@@ -31,10 +32,12 @@ bool unit_counts(const struct recording *r, uint32_t device, const struct curves
 
 uint64_t last_oom_us(const struct recording *r, uint32_t device)
 {
+    const uint8_t *action = r->events.action;
     uint32_t first = r->devices.first_event[device];
-    for (uint32_t i = first + r->devices.events[device]; i-- > first;)
-        if (r->events.action[i] == ACTION_OOM)
-            return r->events.time_us[i];
+    uint32_t i = first + r->devices.events[device];
+    for (; (i = rare_below(action, first, i)) > first; i--)
+        if (action[i - 1] == ACTION_OOM)
+            return r->events.time_us[i - 1];
     return UNKNOWN_U64;
 }
 

@@ -119,7 +119,7 @@ enum vrs_status ahead_arrive(struct ahead *a, struct fast *f, struct builder *b,
     } else if (here > a->next->begin) {
         give_up(a);
     } else if (here == a->next->begin) {
-        TRY(fast_scouted(f, b, a->next, &a->scouted, &end, err));
+        TRY(fast_scouted(b, a->next, &a->scouted, &end, err));
         TRY(window_jump(w, end, err));
         if (end == a->next->end)
             give(a, f);

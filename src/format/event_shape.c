@@ -3,22 +3,32 @@
 
 #include <string.h>
 
+#define LONG_FORM(width)                                                                           \
+    {                                                                                              \
+        .op = OP_LONG1 | (width) << 8, .mask = 0xffff, .argument = 2, .len = 2 + (width),          \
+        .unused = 64 - 8 * (width), .is_signed = true                                              \
+    }
+
+const struct number_form number_forms[256 + LONG_FORMS] = {
+    [OP_BININT] = { OP_BININT, 0xff, 1, 5, 32, true },
+    [OP_BININT1] = { OP_BININT1, 0xff, 1, 2, 56, false },
+    [OP_BININT2] = { OP_BININT2, 0xff, 1, 3, 48, false },
+    [256 + 1] = LONG_FORM(1),
+    [256 + 2] = LONG_FORM(2),
+    [256 + 3] = LONG_FORM(3),
+    [256 + 4] = LONG_FORM(4),
+    [256 + 5] = LONG_FORM(5),
+    [256 + 6] = LONG_FORM(6),
+    [256 + 7] = LONG_FORM(7),
+    [256 + 8] = LONG_FORM(8),
+};
+
 bool number_learn(const uint8_t *at, struct number_form *ret)
 {
-    static const uint8_t bytes[] = { [OP_BININT] = 4, [OP_BININT1] = 1, [OP_BININT2] = 2 };
-    bool is_long = *at == OP_LONG1;
-    uint8_t argument = is_long ? 2 : 1;
-    uint8_t width = is_long ? at[1] : *at < sizeof bytes ? bytes[*at] : 0;
-    if (width == 0 || width > 8)
+    const struct number_form *form = number_form_at(at);
+    if (form->len == 0)
         return false;
-    *ret = (struct number_form){
-        .op = is_long ? load_le16(at) : *at,
-        .mask = is_long ? 0xffff : 0xff,
-        .argument = argument,
-        .len = (uint8_t)(argument + width),
-        .unused = (uint8_t)(64 - 8 * width),
-        .is_signed = is_long || *at == OP_BININT,
-    };
+    *ret = *form;
     return true;
 }
 

@@ -150,7 +150,17 @@ static inline uint64_t number_value(uint64_t bytes, uint8_t unused, bool is_sign
     return *ret_negative ? ~(~high >> unused) : high >> unused;
 }
 
-/* The form of the whole number that stands here; false where none does. */
+/* By opcode, and behind those of LONG1 by its width; `len` is 0 where no number begins so. */
+enum { LONG_FORMS = 9 };
+extern const struct number_form number_forms[256 + LONG_FORMS];
+
+static inline const struct number_form *number_form_at(const uint8_t *at)
+{
+    uint32_t width = at[1] < LONG_FORMS ? at[1] : 0;
+    return &number_forms[*at == OP_LONG1 ? 256 + width : *at];
+}
+
+/* The form of the whole number that stands here; false, and `*ret` as it was, where none does. */
 bool number_learn(const uint8_t *at, struct number_form *ret);
 
 /* Takes the whole number of up to 64 bits at `*at`, most often in this form, and goes behind it;
@@ -165,6 +175,18 @@ static inline bool number_take(const uint8_t **at, struct number_form *form, uin
         number_value(load_le64(here + form->argument), form->unused, form->is_signed, ret_negative);
     *at = here + form->len;
     return true;
+}
+
+/* The same without a guess, for sizes: they are of another form every other time, and a wrong guess
+ * costs more than to look at the opcode first. */
+static inline bool number_take_any(const uint8_t **at, uint64_t *ret, bool *ret_negative)
+{
+    const uint8_t *here = *at;
+    const struct number_form *form = number_form_at(here);
+    *ret =
+        number_value(load_le64(here + form->argument), form->unused, form->is_signed, ret_negative);
+    *at = here + form->len;
+    return form->len != 0;
 }
 
 /* A piece of at most PIECE_BYTES bytes, with nothing behind it. */

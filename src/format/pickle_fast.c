@@ -116,26 +116,26 @@ static bool take_stack(struct reading *e)
     return handle_tag(handle) == TAG_STACK;
 }
 
-static inline bool take_size(struct reading *e, struct number_form *form)
+static inline bool take_size(struct reading *e)
 {
     bool negative;
-    return take_number(e, form, &e->event.size, &negative) && !negative &&
+    return number_take_any(&e->at, &e->event.size, &negative) && !negative &&
            e->event.size <= EVENT_SIZE_MAX;
 }
 
-static inline bool set_stream(struct reading *e, uint64_t handle)
+static inline bool set_stream(struct builder *b, uint64_t handle, uint16_t *ret)
 {
-    e->event.stream = e->b->last_stream_row;
-    if (handle == e->b->last_stream && e->b->r->streams.rows.len != 0)
+    *ret = b->last_stream_row;
+    if (handle == b->last_stream && b->r->streams.rows.len != 0)
         return true;
-    return build_stream(e->b, handle, &e->event.stream, NULL) == VRS_OK;
+    return build_stream(b, handle, ret, NULL) == VRS_OK;
 }
 
 static inline bool take_stream(struct reading *e, struct number_form *form)
 {
     uint64_t handle;
     bool negative;
-    return take_number(e, form, &handle, &negative) && set_stream(e, handle);
+    return take_number(e, form, &handle, &negative) && set_stream(e->b, handle, &e->event.stream);
 }
 
 /* A string written out. */
@@ -194,7 +194,7 @@ static inline bool take_end(struct reading *e, enum piece_end end, struct number
     case END_ADDRESS:
         return take_number(e, form, &e->event.address, &negative);
     case END_SIZE:
-        return take_size(e, form);
+        return take_size(e);
     case END_STREAM:
         return take_stream(e, form);
     case END_TIME:
@@ -228,24 +228,34 @@ static void push_event(struct builder *b, uint32_t row)
     b->stack.at[b->stack.len++] = row_value(TAG_EVENT, row);
 }
 
-/* The event is whole: its row, its memo entries, its value. */
-static bool keep_event(struct reading *e)
+/* The event is whole: its row, its value, and its memo entries, which stand behind the memo. */
+static inline bool add_event(struct builder *b, struct event_row *event,
+                             const struct context *context, uint32_t puts)
 {
-    struct builder *b = e->b;
-    bool same = context_equal(e->context, b->last_context);
-    e->event.context = b->last_context_id.n;
-    if ((!same && build_context(b, &e->context, &e->event.context, NULL) != VRS_OK) ||
-        !event_append(&b->r->events, &e->event))
+    bool same = context_equal(*context, b->last_context);
+    event->context = b->last_context_id.n;
+    if ((!same && build_context(b, context, &event->context, NULL) != VRS_OK) ||
+        !event_append(&b->r->events, event))
         return false;
-    uint32_t row = b->r->events.rows.len - 1;
-    uint32_t *memo = b->memo.at + b->memo.len;
-    for (uint32_t i = 0; i < e->puts; i++)
-        memo[i] = e->put[i] == OWN_PUT ? memo_handle(TAG_EVENT, row) : e->put[i];
-    b->memo.len += e->puts;
-    b->memo_puts += e->puts;
-    push_event(b, row);
+    b->memo.len += puts;
+    b->memo_puts += puts;
+    push_event(b, b->r->events.rows.len - 1);
     (*b->finished)++;
     return true;
+}
+
+/* The memo entry of a put, of the event that comes next. */
+static inline uint32_t entry_of(const struct builder *b, uint32_t put)
+{
+    return put == OWN_PUT ? memo_handle(TAG_EVENT, b->r->events.rows.len) : put;
+}
+
+static bool keep_event(struct reading *e)
+{
+    uint32_t *memo = e->b->memo.at + e->b->memo.len;
+    for (uint32_t i = 0; i < e->puts; i++)
+        memo[i] = entry_of(e->b, e->put[i]);
+    return add_event(e->b, &e->event, &e->context, e->puts);
 }
 
 static void begin(struct reading *e, struct fast *f, struct builder *b, const uint8_t *at,
@@ -275,7 +285,7 @@ static inline bool take_slot(struct reading *e, const struct slot *slot, const u
     else if (slot->kind == END_TIME)
         e->event.time_us = n;
     else
-        return set_stream(e, n);
+        return set_stream(e->b, n, &e->event.stream);
     return true;
 }
 
@@ -613,15 +623,15 @@ static bool scouted_run(struct builder *b, struct scouted *s, uint32_t number, u
     return true;
 }
 
-static bool scouted_stack(struct reading *e, struct scouted *s, const struct scouted_event *from)
+static bool scouted_stack(struct builder *b, struct scouted *s, const struct scouted_event *from,
+                          uint32_t *ret)
 {
-    struct builder *b = e->b;
     if (from->stack_is == SCOUTED_RUN)
-        return scouted_run(b, s, from->stack, &e->event.stack);
+        return scouted_run(b, s, from->stack, ret);
     uint32_t handle = memo_handle(TAG_STACK, 0);
     if (from->stack_is == SCOUTED_GET)
         handle = from->stack < b->memo.len ? b->memo.at[from->stack] : 0;
-    e->event.stack = handle_row(handle);
+    *ret = handle_row(handle);
     return handle_tag(handle) == TAG_STACK;
 }
 
@@ -642,46 +652,45 @@ static bool scouted_label(struct builder *b, struct scouted *s, uint32_t number,
     return true;
 }
 
-static bool set_label(struct reading *e, struct scouted *s, const struct scouted_event *from,
-                      uint32_t place)
+static void set_label(struct context *context, uint32_t place, uint32_t string)
 {
-    string_id *to[LABELS] = { &e->context.compile_context, &e->context.user_metadata,
-                              &e->context.internal_metadata };
-    uint32_t string;
-    if (!scouted_label(e->b, s, from->label[place], &string))
-        return false;
+    string_id *to[LABELS] = { &context->compile_context, &context->user_metadata,
+                              &context->internal_metadata };
     to[place]->n = place == 0 && string == WORD_N_A ? 0 : string;
-    return add_put(e, memo_handle(TAG_STRING, string));
 }
 
-static bool take_scouted(struct fast *f, struct builder *b, struct scouted *s,
-                         const struct scouted_event *from, const struct common *common)
+/* Straight into the columns and behind the memo, whose length says what of it counts. */
+static bool take_scouted(struct builder *b, struct scouted *s, const struct scouted_event *from,
+                         const struct common *common)
 {
     if (!vec_reserve(&b->memo, PUTS_MAX) || !vec_reserve(&b->stack, 1))
         return false;
-    struct reading e;
-    begin(&e, f, b, NULL, NULL);
-    e.context = common->shape->context;
-    e.event.action = common->shape->action;
-    e.event.address = from->address;
-    e.event.size = from->size;
-    e.event.time_us = from->time_us;
-    if (!set_stream(&e, from->stream) || !scouted_stack(&e, s, from))
+    struct context context = common->shape->context;
+    struct event_row event = {
+        .action = common->shape->action,
+        .address = from->address,
+        .size = from->size,
+        .time_us = from->time_us,
+    };
+    if (!set_stream(b, from->stream, &event.stream) || !scouted_stack(b, s, from, &event.stack))
         return false;
+    uint32_t *memo = b->memo.at + b->memo.len, puts = 0;
     for (uint32_t i = 0; i < common->puts; i++) {
-        uint32_t put = common->put[i];
-        bool taken = true;
-        if (put == LIST_PUT)
-            taken =
-                from->stack_is == SCOUTED_GET || add_put(&e, memo_handle(TAG_STACK, e.event.stack));
-        else if (handle_tag(put) == TAG_OPEN)
-            taken = set_label(&e, s, from, put - LABEL_PUT);
-        else
-            add_put(&e, put);
-        if (!taken)
-            return false;
+        uint32_t put = common->put[i], string;
+        if (put == LIST_PUT) {
+            memo[puts] = memo_handle(TAG_STACK, event.stack);
+            puts += from->stack_is != SCOUTED_GET;
+        } else if (handle_tag(put) == TAG_OPEN) {
+            uint32_t place = put - LABEL_PUT;
+            if (!scouted_label(b, s, from->label[place], &string))
+                return false;
+            set_label(&context, place, string);
+            memo[puts++] = memo_handle(TAG_STRING, string);
+        } else {
+            memo[puts++] = entry_of(b, put);
+        }
     }
-    return keep_event(&e);
+    return add_event(b, &event, &context, puts);
 }
 
 static enum vrs_status take_batch(struct builder *b, uint64_t offset, struct vrs_error *err)
@@ -692,8 +701,8 @@ static enum vrs_status take_batch(struct builder *b, uint64_t offset, struct vrs
     return build_mark(b, err);
 }
 
-enum vrs_status fast_scouted(struct fast *f, struct builder *b, const struct stretch *t,
-                             struct scouted *scouted, uint64_t *ret_end, struct vrs_error *err)
+enum vrs_status fast_scouted(struct builder *b, const struct stretch *t, struct scouted *scouted,
+                             uint64_t *ret_end, struct vrs_error *err)
 {
     struct common common[SHAPES];
     *ret_end = t->begin;
@@ -711,7 +720,7 @@ enum vrs_status fast_scouted(struct fast *f, struct builder *b, const struct str
         *ret_end = t->begin + from->offset;
         if (from->stack_is == SCOUTED_BATCH)
             TRY(take_batch(b, *ret_end, err));
-        else if (!take_scouted(f, b, scouted, from, &common[from->shape]))
+        else if (!take_scouted(b, scouted, from, &common[from->shape]))
             return VRS_OK;
     }
     *ret_end = t->end;

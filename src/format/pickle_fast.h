@@ -40,9 +40,8 @@ struct scouted {
 
 /* Takes over the events of a stretch whose first byte the reader has come to; `*ret_end` is where
  * it has to go on.  Where that is not the stretch's end, the numbers in later ones mean nothing. */
-enum vrs_status fast_scouted(struct fast *f, struct builder *b, const struct stretch *t,
-                             struct scouted *scouted, uint64_t *ret_end,
-                             struct vrs_error *err) MUST_CHECK;
+enum vrs_status fast_scouted(struct builder *b, const struct stretch *t, struct scouted *scouted,
+                             uint64_t *ret_end, struct vrs_error *err) MUST_CHECK;
 
 /* The list of known frames whose items begin at `at`, behind its MARK; the list itself, still
  * empty, is the newest value of `b` and becomes a stack.  Returns the place behind its APPENDS, or

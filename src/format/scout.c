@@ -63,8 +63,8 @@ struct match {
     struct scout *s;
     struct stretch *t;
     const uint8_t *at, *end;
-    struct scouted_event event;
-    const uint8_t *new_run; /* of the event, where it is one; NULL else */
+    struct scouted_event *event; /* behind those of the stretch */
+    const uint8_t *new_run;      /* of the event, where it is one; NULL else */
     uint32_t new_run_len;
     str fresh[LABELS]; /* labels that are not those of the event before; ptr is NULL for others */
 };
@@ -84,9 +84,9 @@ static bool match_run(struct match *m, enum event_action action)
     struct run_cache *c = &m->s->runs;
     bool add;
     uint32_t run = run_cache_find(c, action, m->at, m->end, &add);
-    m->event.stack_is = SCOUTED_RUN;
+    m->event->stack_is = SCOUTED_RUN;
     if (run != 0) {
-        m->event.stack = run - 1;
+        m->event->stack = run - 1;
         m->at += c->runs.at[run - 1].len + 1;
         return true;
     }
@@ -94,7 +94,7 @@ static bool match_run(struct match *m, enum event_action action)
     m->s->spent |= !add;
     if (!add || len == 0 || len > RUN_BYTES_MAX || m->at[len] != OP_APPENDS)
         return false;
-    m->event.stack = c->runs.len;
+    m->event->stack = c->runs.len;
     m->new_run = m->at;
     m->new_run_len = (uint32_t)len;
     m->at += len + 1;
@@ -106,15 +106,15 @@ static bool match_stack(struct match *m, enum event_action action)
 {
     const uint8_t *at = m->at;
     if (*at == OP_BINGET || *at == OP_LONG_BINGET) {
-        m->event.stack_is = SCOUTED_GET;
-        m->event.stack = *at == OP_BINGET ? at[1] : load_le32(at + 1);
+        m->event->stack_is = SCOUTED_GET;
+        m->event->stack = *at == OP_BINGET ? at[1] : load_le32(at + 1);
         m->at += *at == OP_BINGET ? 2 : 5;
         return true;
     }
     if (at[0] != OP_EMPTY_LIST || at[1] != OP_MEMOIZE)
         return false;
     m->at += 2;
-    m->event.stack_is = SCOUTED_EMPTY;
+    m->event->stack_is = SCOUTED_EMPTY;
     if (*m->at != OP_MARK)
         return true;
     m->at++;
@@ -127,7 +127,7 @@ static bool match_label(struct match *m, uint32_t place)
     const struct label *label = &m->s->label[place];
     const uint8_t *at = m->at;
     if (label->string != 0 && piece_stands(&label->piece, at)) {
-        m->event.label[place] = label->string;
+        m->event->label[place] = label->string;
         m->at += label->piece.len;
         return true;
     }
@@ -145,23 +145,23 @@ static void match_slot(struct match *m, const struct slot *slot)
     uint64_t n =
         number_value(load_le64(m->at + slot->at), slot->unused, slot->is_signed, &negative);
     if (slot->kind == END_ADDRESS)
-        m->event.address = n;
+        m->event->address = n;
     else if (slot->kind == END_TIME)
-        m->event.time_us = n;
+        m->event->time_us = n;
     else
-        m->event.stream = n;
+        m->event->stream = n;
 }
 
 /* What stands behind a piece. */
 static bool match_end(struct match *m, struct piece *p, enum event_action action)
 {
-    struct scouted_event *event = &m->event;
+    struct scouted_event *event = m->event;
     bool negative = false;
     switch ((enum piece_end)p->end) {
     case END_ADDRESS:
         return number_take(&m->at, &p->number, &event->address, &negative);
     case END_SIZE:
-        return number_take(&m->at, &p->number, &event->size, &negative) && !negative &&
+        return number_take_any(&m->at, &event->size, &negative) && !negative &&
                event->size <= EVENT_SIZE_MAX;
     case END_STREAM:
         return number_take(&m->at, &p->number, &event->stream, &negative);
@@ -190,7 +190,7 @@ static bool match_shape(struct match *m, struct shape *shape, const uint8_t *at)
     m->new_run = NULL;
     for (uint32_t i = 0; i < LABELS; i++)
         m->fresh[i].ptr = NULL;
-    m->event = (struct scouted_event){
+    *m->event = (struct scouted_event){
         .address = UNKNOWN_U64,
         .size = UNKNOWN_U64,
         .time_us = UNKNOWN_U64,
@@ -217,7 +217,7 @@ static bool match_any(struct match *m, const uint8_t *at)
         if (!match_shape(m, &known->shape[i], at))
             continue;
         shapes_follow(known, i);
-        m->event.shape = (uint8_t)i;
+        m->event->shape = (uint8_t)i;
         return true;
     }
     return false;
@@ -325,7 +325,7 @@ static bool add_run(struct match *m)
     to[len] = OP_APPENDS;
     memset(to + len + 1, 0, RUN_PAD_BYTES);
     t->runs.len += len + 1;
-    enum event_action action = (enum event_action)t->known.shape[m->event.shape].action;
+    enum event_action action = (enum event_action)t->known.shape[m->event->shape].action;
     run_cache_add(c, action, m->new_run, len, 0);
     return c->runs.len == number + 1;
 }
@@ -340,7 +340,7 @@ static bool add_label(struct match *m, uint32_t place)
     string_id id;
     if (!strings_intern(&s->labels, text, &id) || !vec_reserve(&t->labels, len + 4))
         return false;
-    m->event.label[place] = id.n;
+    m->event->label[place] = id.n;
     if (2 + text.len + 1 <= PIECE_BYTES)
         s->label[place] =
             (struct label){ piece_of((const uint8_t *)text.ptr - 2, text.len + 3), id.n };
@@ -359,8 +359,8 @@ static bool keep(struct match *m, size_t len)
 {
     struct scout *s = m->s;
     struct stretch *t = m->t;
-    const struct shape *shape = &t->known.shape[m->event.shape];
-    bool room = vec_reserve(&t->events, 1) && (m->new_run == NULL || add_run(m));
+    const struct shape *shape = &t->known.shape[m->event->shape];
+    bool room = m->new_run == NULL || add_run(m);
     /* The reader takes what is new in the order in which it stands. */
     for (uint32_t i = 0; i < shape->pieces && room; i++) {
         enum piece_end end = (enum piece_end)shape->piece[i].end;
@@ -372,8 +372,8 @@ static bool keep(struct match *m, size_t len)
         return false;
     if (t->events.len == 0)
         t->begin = window_offset(&s->window);
-    m->event.offset = (uint32_t)(window_offset(&s->window) - t->begin);
-    t->events.at[t->events.len++] = m->event;
+    m->event->offset = (uint32_t)(window_offset(&s->window) - t->begin);
+    t->events.len++;
     s->window.at += len;
     return true;
 }
@@ -411,7 +411,15 @@ static bool read_event(struct scout *s, struct stretch *t)
         if (!sees_event(w))
             return false;
     }
-    struct match m = { .s = s, .t = t, .end = w->end };
+    if (!vec_reserve(&t->events, 1)) {
+        s->spent = true;
+        return false;
+    }
+    struct match m; /* what is not set here, each try of a shape sets; zeros took a fifth of this */
+    m.s = s;
+    m.t = t;
+    m.end = w->end;
+    m.event = &t->events.at[t->events.len];
     size_t len;
     if (match_any(&m, w->at))
         len = (size_t)(m.at - w->at);

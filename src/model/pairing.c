@@ -13,12 +13,13 @@ struct open_entry {
     uint64_t address;
     uint32_t allocation; /* of an entry out of use: the next such entry */
     bool traced;         /* its alloc was seen, not only its free */
+    bool requested;      /* its free was, which the far column need not be asked for */
 };
 
 struct pairing {
     struct recording *r;
     struct vrs_error *err;
-    VEC(struct open_entry) open; /* entry 0 is none, as in idtab */
+    VEC(struct open_entry) open; /* entry 0 is none, as in idtab: neither traced nor requested */
     uint32_t unused;             /* first entry out of use, or 0 */
     struct idtab index;
     uint32_t found; /* the slot found last: a completion mostly follows its request at once */
@@ -63,8 +64,7 @@ static enum vrs_status add_allocation(struct pairing *p, uint32_t event, uint64_
     return VRS_OK;
 }
 
-static enum vrs_status open_allocation(struct pairing *p, uint64_t address, uint32_t allocation,
-                                       bool traced)
+static enum vrs_status open_allocation(struct pairing *p, struct open_entry entry)
 {
     if (!idtab_reserve(&p->index))
         return vrs_no_memory(p->err);
@@ -75,8 +75,8 @@ static enum vrs_status open_allocation(struct pairing *p, uint64_t address, uint
         id = p->open.len++;
     else
         return vrs_no_memory(p->err);
-    p->open.at[id] = (struct open_entry){ address, allocation, traced };
-    idtab_put(&p->index, hash_u64(address), id);
+    p->open.at[id] = entry;
+    idtab_put(&p->index, hash_u64(entry.address), id);
     return VRS_OK;
 }
 
@@ -96,49 +96,47 @@ static enum vrs_status pair_alloc(struct pairing *p, uint32_t event)
     TRY(add_allocation(p, event, p->r->events.size[event], &row));
     uint32_t id = p->index.slot[find(p, address)].id;
     if (id == 0)
-        return open_allocation(p, address, row, true);
+        return open_allocation(p, (struct open_entry){ address, row, .traced = true });
 
     struct open_entry *older = &p->open.at[id];
     p->counts.double_allocs += older->traced;
-    if (a->free_requested_event[older->allocation] == NO_ROW)
+    if (!older->requested)
         a->free_requested_event[older->allocation] = event;
     a->free_completed_event[older->allocation] = event;
-    older->allocation = row;
-    older->traced = true;
+    *older = (struct open_entry){ address, row, .traced = true };
     return VRS_OK;
 }
 
 static enum vrs_status pair_request(struct pairing *p, uint32_t event)
 {
-    struct allocations *a = &p->r->allocations;
     uint64_t address = p->r->events.address[event];
     uint32_t id = p->index.slot[find(p, address)].id;
-    uint32_t row = 0;
-    if (id != 0) {
-        row = p->open.at[id].allocation;
-        /* A second request without a completion between: the memory was given up at the first. */
-        if (a->free_requested_event[row] == NO_ROW)
-            a->free_requested_event[row] = event;
-        return VRS_OK;
-    }
-    TRY(add_allocation(p, NO_ROW, p->r->events.size[event], &row));
-    p->r->allocations.free_requested_event[row] = event;
-    return open_allocation(p, address, row, false);
+    struct open_entry entry = p->open.at[id];
+    if (id == 0)
+        TRY(add_allocation(p, NO_ROW, p->r->events.size[event], &entry.allocation));
+    /* A second request without a completion between: the memory was given up at the first. */
+    if (!entry.requested)
+        p->r->allocations.free_requested_event[entry.allocation] = event;
+    entry.address = address;
+    entry.requested = true;
+    if (id == 0)
+        return open_allocation(p, entry);
+    p->open.at[id] = entry;
+    return VRS_OK;
 }
 
 static enum vrs_status pair_completion(struct pairing *p, uint32_t event)
 {
     struct allocations *a = &p->r->allocations;
     uint32_t at = find(p, p->r->events.address[event]);
-    uint32_t id = p->index.slot[at].id, row = 0;
-    p->counts.orphan_frees += id == 0 || !p->open.at[id].traced;
+    uint32_t id = p->index.slot[at].id;
+    struct open_entry entry = p->open.at[id];
+    p->counts.orphan_frees += !entry.traced;
     if (id == 0)
-        TRY(add_allocation(p, NO_ROW, p->r->events.size[event], &row));
-    else
-        row = p->open.at[id].allocation;
-    if (a->free_requested_event[row] == NO_ROW)
-        a->free_requested_event[row] = event;
-    a->free_completed_event[row] = event;
+        TRY(add_allocation(p, NO_ROW, p->r->events.size[event], &entry.allocation));
+    if (!entry.requested)
+        a->free_requested_event[entry.allocation] = event;
+    a->free_completed_event[entry.allocation] = event;
     if (id != 0)
         close_slot(p, at);
     return VRS_OK;

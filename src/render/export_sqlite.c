@@ -2,9 +2,8 @@
  *
  * The file appears in one transaction without a journal beside it: it is of no use until it is
  * whole, and whoever gave its name puts it in place then.  Memory is SQLite's own. */
-#include <sqlite3.h>
-
 #include "render/export_tables.h"
+#include "render/sqlite_library.h"
 
 /* Looked-up columns are views here, so that texts stand in the file once. */
 static const char views[] =
@@ -28,21 +27,23 @@ static const char views[] =
     "count FROM live_at_peak GROUP BY 1, 2 ORDER BY 1, 3 DESC, 2;";
 
 struct filler {
+    const struct sqlite_calls *sqlite;
     sqlite3 *db;
     sqlite3_stmt *insert;
 };
 
 static enum vrs_status failed(struct filler *f, struct vrs_error *err)
 {
-    int code = f->db == NULL ? SQLITE_NOMEM : sqlite3_errcode(f->db);
+    int code = f->db == NULL ? SQLITE_NOMEM : f->sqlite->errcode(f->db);
     if (code == SQLITE_NOMEM)
         return vrs_no_memory(err);
-    return vrs_fail(err, VRS_IO, "the database cannot be written: %.160s", sqlite3_errmsg(f->db));
+    return vrs_fail(err, VRS_IO, "the database cannot be written: %.160s",
+                    f->sqlite->errmsg(f->db));
 }
 
 static enum vrs_status say(struct filler *f, const char *sql, struct vrs_error *err)
 {
-    return sqlite3_exec(f->db, sql, NULL, NULL, NULL) == SQLITE_OK ? VRS_OK : failed(f, err);
+    return f->sqlite->exec(f->db, sql, NULL, NULL, NULL) == SQLITE_OK ? VRS_OK : failed(f, err);
 }
 
 /* CREATE TABLE and INSERT of one table, whose number of its own is the key where it has one. */
@@ -66,19 +67,20 @@ static void put_statements(const struct export_kind *kind, bool keyed, struct bu
 }
 
 /* Text is read before the row is left, so it need not be copied. */
-static void bind(sqlite3_stmt *insert, int at, const struct cell *cell)
+static void bind(struct filler *f, int at, const struct cell *cell)
 {
     switch (cell->kind) {
     case CELL_NONE:
-        sqlite3_bind_null(insert, at);
+        f->sqlite->bind_null(f->insert, at);
         break;
     case CELL_SIGNED:
     case CELL_UNSIGNED:
     case CELL_BOOL:
-        sqlite3_bind_int64(insert, at, (sqlite3_int64)cell->number);
+        f->sqlite->bind_int64(f->insert, at, (sqlite3_int64)cell->number);
         break;
     case CELL_TEXT:
-        sqlite3_bind_text64(insert, at, cell->text.ptr, cell->text.len, SQLITE_STATIC, SQLITE_UTF8);
+        f->sqlite->bind_text64(f->insert, at, cell->text.ptr, cell->text.len, SQLITE_STATIC,
+                               SQLITE_UTF8);
         break;
     }
 }
@@ -90,8 +92,8 @@ static enum vrs_status put_row(void *arg, const struct export_kind *kind, const 
     int at = 1;
     for (uint32_t i = 0; i < kind->columns; i++)
         if (!kind->column[i].looked_up)
-            bind(f->insert, at++, &cell[i]);
-    if (sqlite3_step(f->insert) != SQLITE_DONE || sqlite3_reset(f->insert) != SQLITE_OK)
+            bind(f, at++, &cell[i]);
+    if (f->sqlite->step(f->insert) != SQLITE_DONE || f->sqlite->reset(f->insert) != SQLITE_OK)
         return failed(f, err);
     return VRS_OK;
 }
@@ -108,11 +110,12 @@ static enum vrs_status put_table(struct filler *f, struct exporting *e, enum exp
     enum vrs_status status = create.failed || insert.failed ? vrs_no_memory(err) : VRS_OK;
     if (status == VRS_OK)
         status = say(f, create.at, err);
-    if (status == VRS_OK && sqlite3_prepare_v2(f->db, insert.at, -1, &f->insert, NULL) != SQLITE_OK)
+    if (status == VRS_OK &&
+        f->sqlite->prepare_v2(f->db, insert.at, -1, &f->insert, NULL) != SQLITE_OK)
         status = failed(f, err);
     if (status == VRS_OK)
         status = export_rows(e, table, put_row, f, err);
-    sqlite3_finalize(f->insert);
+    f->sqlite->finalize(f->insert);
     f->insert = NULL;
     buf_free(&create);
     buf_free(&insert);
@@ -125,13 +128,13 @@ static enum vrs_status put_about(struct filler *f, const struct exporting *e, st
     static const char create[] = "CREATE TABLE about (schema TEXT, tool TEXT, path TEXT)";
     static const char insert[] = "INSERT INTO about VALUES ('vramscope.export/1', ?, ?)";
     TRY(say(f, create, err));
-    if (sqlite3_prepare_v2(f->db, insert, -1, &f->insert, NULL) != SQLITE_OK)
+    if (f->sqlite->prepare_v2(f->db, insert, -1, &f->insert, NULL) != SQLITE_OK)
         return failed(f, err);
-    bind(f->insert, 1, &(struct cell){ .kind = CELL_TEXT, .text = str_from(e->tool) });
-    bind(f->insert, 2, &(struct cell){ .kind = CELL_TEXT, .text = e->file->path });
-    bool done = sqlite3_step(f->insert) == SQLITE_DONE;
+    bind(f, 1, &(struct cell){ .kind = CELL_TEXT, .text = str_from(e->tool) });
+    bind(f, 2, &(struct cell){ .kind = CELL_TEXT, .text = e->file->path });
+    bool done = f->sqlite->step(f->insert) == SQLITE_DONE;
     enum vrs_status status = done ? VRS_OK : failed(f, err);
-    sqlite3_finalize(f->insert);
+    f->sqlite->finalize(f->insert);
     f->insert = NULL;
     return status;
 }
@@ -153,7 +156,8 @@ static enum vrs_status put_all(struct filler *f, struct exporting *e, struct vrs
             "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = "
             "EXCLUSIVE",
             err));
-    if (sqlite3_exec(f->db, "SELECT 1 FROM sqlite_master", note_table, &holds, NULL) != SQLITE_OK)
+    if (f->sqlite->exec(f->db, "SELECT 1 FROM sqlite_master", note_table, &holds, NULL) !=
+        SQLITE_OK)
         return failed(f, err);
     if (holds)
         return vrs_fail(err, VRS_USAGE, "the database holds something already; name a new file");
@@ -165,16 +169,25 @@ static enum vrs_status put_all(struct filler *f, struct exporting *e, struct vrs
     return say(f, "COMMIT", err);
 }
 
-enum vrs_status export_sqlite(struct exporting *e, struct out *out, struct vrs_error *err)
+static enum vrs_status fill(struct filler *f, struct exporting *e, struct vrs_error *err)
 {
-    struct filler f = { NULL, NULL };
-    (void)out;
     int code =
-        sqlite3_open_v2(e->database, &f.db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
-    enum vrs_status status = code == SQLITE_OK ? put_all(&f, e, err) : failed(&f, err);
+        f->sqlite->open_v2(e->database, &f->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
+    enum vrs_status status = code == SQLITE_OK ? put_all(f, e, err) : failed(f, err);
     /* What is not committed was not written well: closing it may say so again. */
-    int closed = sqlite3_close(f.db);
+    int closed = f->sqlite->close(f->db);
     if (status == VRS_OK && closed != SQLITE_OK)
         status = vrs_fail(err, VRS_IO, "the database cannot be closed");
+    return status;
+}
+
+enum vrs_status export_sqlite(struct exporting *e, struct out *out, struct vrs_error *err)
+{
+    struct sqlite_library library;
+    (void)out;
+    TRY(sqlite_load(&library, err));
+    struct filler f = { .sqlite = &library.calls };
+    enum vrs_status status = fill(&f, e, err);
+    sqlite_unload(&library);
     return status;
 }

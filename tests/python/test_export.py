@@ -10,6 +10,7 @@ import json
 import resource
 import sqlite3
 import subprocess
+import sys
 from collections import defaultdict
 
 import pytest
@@ -54,6 +55,20 @@ def database(path, folder):
 def has_sqlite():
     done = subprocess.run([program(), "export", "--to", "sqlite"], stderr=subprocess.PIPE, env=environment())
     return b"without sqlite" not in done.stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the name of the library is that of Linux")
+def test_without_sqlite_all_else_is_exported(tmp_path):
+    """It is loaded for a database alone; without it there is a line that says what to install, and no file."""
+    if not has_sqlite():
+        pytest.skip("this build is without sqlite")
+    (tmp_path / "libsqlite3.so.0").write_bytes(b"none")
+    env = environment(LD_LIBRARY_PATH=str(tmp_path))
+    target = tmp_path / "x.db"
+    done = run("export", EXAMPLES[0], "--to", "sqlite", "-o", target, env=env, expect=3)
+    assert "a database needs SQLite: " in done.err and "install it" in done.err
+    assert done.err.count("\n") == 1 and not target.exists()
+    run("export", EXAMPLES[0], "--to", "csv", "-t", "devices", env=env, expect=0)
 
 
 # Protobuf -------------------------------------------------------------------------------

@@ -51,7 +51,7 @@ static uint32_t at(const struct sorted *s, uint32_t place)
     return place < s->len ? s->block[place] : 0;
 }
 
-static void insert(struct pair *p, uint32_t block, struct set_key key)
+static void array_insert(struct pair *p, uint32_t block, struct set_key key)
 {
     struct sorted *s = &p->sorted;
     uint32_t place = rank(s, key, false);
@@ -62,10 +62,9 @@ static void insert(struct pair *p, uint32_t block, struct set_key key)
     s->len++;
     p->inside[block] = true;
     p->key[block] = key;
-    assert_true(set_insert(&p->set, block, key));
 }
 
-static void take_out(struct pair *p, uint32_t block)
+static void array_remove(struct pair *p, uint32_t block)
 {
     struct sorted *s = &p->sorted;
     uint32_t place = rank(s, p->key[block], false);
@@ -73,7 +72,28 @@ static void take_out(struct pair *p, uint32_t block)
     memmove(&s->key[place], &s->key[place + 1], (s->len - place) * sizeof *s->key);
     memmove(&s->block[place], &s->block[place + 1], (s->len - place) * sizeof *s->block);
     p->inside[block] = false;
+}
+
+static void insert(struct pair *p, uint32_t block, struct set_key key)
+{
+    array_insert(p, block, key);
+    assert_true(set_insert(&p->set, block, key));
+}
+
+static void take_out(struct pair *p, uint32_t block)
+{
+    array_remove(p, block);
     set_remove(&p->set, block, p->key[block]);
+}
+
+/* Once by a search of its own, once where the last one was. */
+static void replace(struct pair *p, uint32_t block, uint32_t by, struct set_key key)
+{
+    array_remove(p, block);
+    array_insert(p, by, key);
+    if (draw(p, 2) == 0)
+        set_at_least(&p->set, p->key[block]);
+    assert_true(set_replace(&p->set, block, p->key[block], by, key));
 }
 
 static void check_around(struct pair *p, struct set_key key)
@@ -111,7 +131,10 @@ static void the_set_is_the_sorted_array(void **state)
         for (uint32_t i = 0; i < STEPS; i++) {
             uint32_t block = 1 + (uint32_t)draw(&p, BLOCKS);
             struct set_key key = { draw(&p, 8) * 512, draw(&p, 1000) };
-            if (p.inside[block])
+            uint32_t other = 1 + (uint32_t)draw(&p, BLOCKS);
+            if (p.inside[block] && !p.inside[other] && !has(&p, key))
+                replace(&p, block, other, key);
+            else if (p.inside[block])
                 take_out(&p, block);
             else if (!has(&p, key))
                 insert(&p, block, key);

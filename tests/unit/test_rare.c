@@ -1,0 +1,79 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "model/rare.h"
+
+enum { EVENTS = 150 };
+
+static uint32_t slow_from(const uint8_t *action, uint32_t i, uint32_t end)
+{
+    while (i < end && action[i] >= ACTION_ALLOC && action[i] <= ACTION_FREE)
+        i++;
+    return i;
+}
+
+static uint32_t slow_below(const uint8_t *action, uint32_t begin, uint32_t i)
+{
+    while (i > begin && action[i - 1] >= ACTION_ALLOC && action[i - 1] <= ACTION_FREE)
+        i--;
+    return i;
+}
+
+/* Actions of blocks, with two others at these places. */
+static void fill(uint8_t action[EVENTS], uint32_t first, uint32_t second, uint8_t other)
+{
+    for (uint32_t i = 0; i < EVENTS; i++)
+        action[i] = (uint8_t)(ACTION_ALLOC + i % (ACTION_FREE - ACTION_ALLOC + 1));
+    action[first] = action[second] = other;
+}
+
+static void every_place_is_found_from_both_sides(void **state)
+{
+    uint8_t action[EVENTS];
+    (void)state;
+    for (uint32_t first = 0; first < EVENTS; first += 7) {
+        fill(action, first, (first * 5 + 3) % EVENTS, ACTION_OOM);
+        for (uint32_t i = 0; i <= EVENTS; i++)
+            for (uint32_t end = i; end <= EVENTS; end++) {
+                assert_int_equal(rare_from(action, i, end), slow_from(action, i, end));
+                assert_int_equal(rare_below(action, i, end), slow_below(action, i, end));
+            }
+    }
+}
+
+static void actions_of_blocks_are_not_rare(void **state)
+{
+    uint8_t action[EVENTS];
+    (void)state;
+    for (uint8_t a = 0; a < ACTIONS; a++) {
+        fill(action, 77, 77, a);
+        bool rare = a < ACTION_ALLOC || a > ACTION_FREE;
+        assert_int_equal(rare_from(action, 0, EVENTS), rare ? 77 : EVENTS);
+        assert_int_equal(rare_below(action, 0, EVENTS), rare ? 78 : 0);
+    }
+}
+
+static void an_end_before_the_beginning_holds_none(void **state)
+{
+    uint8_t action[EVENTS];
+    (void)state;
+    memset(action, ACTION_OOM, sizeof action);
+    assert_int_equal(rare_from(action, 9, 3), 9);
+    assert_int_equal(rare_below(action, 9, 3), 3);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_place_is_found_from_both_sides),
+        cmocka_unit_test(actions_of_blocks_are_not_rare),
+        cmocka_unit_test(an_end_before_the_beginning_holds_none),
+    };
+    return cmocka_run_group_tests_name("rare", tests, NULL, NULL);
+}
