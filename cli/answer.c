@@ -237,7 +237,7 @@ static int gather(const struct work *w, const struct vrs_result **results, uint3
                 foreign++;
             } else {
                 exit_status = EXIT_FAILED;
-                other = true;
+                other = other || a->status != VRS_USAGE;
             }
         }
         for (uint32_t k = 0; k < a->count; k++) {

@@ -99,7 +99,7 @@ static int read_one(struct pages *p, uint32_t i)
     if (answer_open(&p->s->common, path, p->inputs.count == 1, &p->file[i], &err) != VRS_OK) {
         message_failure(path, &err);
         p->inputs.at[i].other = p->inputs.at[i].found && err.status == VRS_UNSUPPORTED;
-        return p->inputs.at[i].other ? EXIT_DONE : EXIT_FAILED;
+        return p->inputs.at[i].other ? EXIT_DONE : failure_exit(err.status);
     }
     for (uint32_t k = 0; k < vrs_count(p->file[i]); k++) {
         const struct vrs_recording *recording = NULL;
@@ -125,7 +125,7 @@ static int view_all(struct pages *p)
     progress_start("reading");
     for (uint32_t i = 0; i < p->inputs.count; i++) {
         int read = read_one(p, i);
-        ended = read != EXIT_DONE ? read : ended;
+        ended = read > ended ? read : ended;
     }
     progress_hide();
     if (p->count > 0) {

@@ -33,6 +33,8 @@ try peak --device x run.pickle
 try report --limit nothing=1 run.pickle
 try report --limit nesting run.pickle
 try report --limit items=1TiB oom.pickle
+try diff --limit items=1TiB oom.pickle leak.pickle
+try view --limit items=1TiB oom.pickle leak.pickle -o -
 try peak --at later oom.pickle
 try peak --at oom:7 oom.pickle
 try peak --device 7 oom.pickle
