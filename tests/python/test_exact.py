@@ -5,16 +5,20 @@ import pytest
 from differential import random_program, tiny, writers
 from differential.tiny import BASE, MIB, block, event, freed, segment, top
 
-from conftest import batch, replay_text, run
+from conftest import batch, is_reproduced, replay_text, run
 
 SEEDS = 80
-EXACT = "the allocator's model reproduces all %d addresses: allocated and active bytes are exact"
-AMBIGUOUS = ("the allocator's model reproduces all %d addresses, but %d block%s older than the recording may be up to "
+EXACT = "the allocator's model reproduces %s: allocated and active bytes are exact"
+AMBIGUOUS = ("the allocator's model reproduces the only address, but 1 block older than the recording may be up to "
              "1 MiB larger: allocated and active bytes are lower bounds")
 PARTLY = ("the allocator's model reproduces %d of %d addresses: allocated and active bytes are lower bounds; the verb "
           "replay says where they part")
 NOT_REPLAYED = ("not replayed through the allocator's model (%d events): allocated and active bytes are lower bounds; "
                 "--replay always does it")
+
+
+def exact_text(addresses):
+    return EXACT % ("the only address" if addresses == 1 else "all %d addresses" % addresses)
 
 
 def devices(folder, name, *options):
@@ -52,7 +56,7 @@ def test_exact_bytes_are_those_the_program_held(programs):
         if not active["exact"]:
             continue
         exact += 1
-        assert replay_text(d) == EXACT % len(r.allocs())
+        assert replay_text(d) == exact_text(len(r.allocs()))
         assert active["end_bytes"] == r.allocator.held(), name
         larger += active["peak_bytes"] > never["active"]["peak_bytes"]
         if r.start is None:
@@ -122,8 +126,8 @@ def slack(*events):
 AGAIN = [event("alloc", BASE, 5 * MIB), *freed(BASE, 5 * MIB)]
 ELSEWHERE = [event("alloc", BASE + MIB, 5 * MIB), *freed(BASE + MIB, 5 * MIB)]
 WORDS = {
-    "exact": (tiny.plain(), EXACT % 2, True),
-    "ambiguous": (slack(*AGAIN), AMBIGUOUS % (1, 1, ""), False),
+    "exact": (tiny.plain(), exact_text(2), True),
+    "ambiguous": (slack(*AGAIN), AMBIGUOUS, False),
     "partly": (slack(*AGAIN, *ELSEWHERE), PARTLY % (1, 2), False),
     "no_trace": (top([tiny.half()]), "", True),
     "ring_of_one": (top([tiny.half()], [event("free_completed", BASE + 4 * MIB, 512)]), "", False),
@@ -179,7 +183,7 @@ def test_ambiguous_bytes_are_the_smallest_possible(tmp_path):
 
 def test_peak_says_the_same_and_takes_the_option(tmp_path):
     (tmp_path / "r").write_bytes(writers.pickled(tiny.plain(), 4))
-    for when, text in (("auto", EXACT % 2), ("always", EXACT % 2), ("never", NOT_REPLAYED % 5)):
+    for when, text in (("auto", exact_text(2)), ("always", exact_text(2)), ("never", NOT_REPLAYED % 5)):
         found, errors = batch("peak", tmp_path, ["r"], "--replay", when)
         assert not errors and replay_text(found["r"][0]["devices"][0]) == text
     wrong = run("peak", "--replay", "sometimes", "r", cwd=tmp_path)
@@ -202,11 +206,11 @@ def test_real_files_have_the_expected_active_bytes(shared):
         text, active = replay_text(d), d["active"]
         if row["file"] in EDITED or "reproduces" not in text:
             # Edited, or a single event, which is no trace.
-            assert "reproduces all" not in text and (row["file"] in EDITED or row["events"] < 2), (row["file"], text)
+            assert not is_reproduced(text) and (row["file"] in EDITED or row["events"] < 2), (row["file"], text)
             continue
         want = tuple(row[k] for k in ("start_rounded", "peak_rounded", "end_rounded"))
         have = tuple(active[k] for k in ("start_bytes", "peak_bytes", "end_bytes"))
-        problems += [(row["file"], want, have)] if want != have or "reproduces all" not in text else []
+        problems += [(row["file"], want, have)] if want != have or not is_reproduced(text) else []
         exact += active["exact"]
         if not active["exact"]:
             ambiguous.add(row["file"])
