@@ -93,47 +93,6 @@ static void group_positions(struct search *s)
         s->tally[i] = 0;
 }
 
-static int compare_u32(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* The middle of three, as a pivot that sorted values do not make slow. */
-static uint32_t middle_of(uint32_t a, uint32_t b, uint32_t c)
-{
-    uint32_t low = a < b ? a : b, high = a < b ? b : a;
-    return c < low ? low : c > high ? high : c;
-}
-
-/* Narrows down to the part around the median; what does not narrow soon is sorted. */
-uint32_t step_median(uint32_t *value, uint32_t count)
-{
-    uint32_t low = 0, high = count - 1, wanted = count / 2;
-    for (int tries = 0; low < high && tries < 48; tries++) {
-        uint32_t pivot = middle_of(value[low], value[low + (high - low) / 2], value[high]);
-        uint32_t i = low, k = high;
-        for (;;) {
-            while (value[i] < pivot)
-                i++;
-            while (value[k] > pivot)
-                k--;
-            if (i >= k)
-                break;
-            uint32_t swapped = value[i];
-            value[i++] = value[k];
-            value[k--] = swapped;
-        }
-        if (wanted <= k)
-            high = k;
-        else
-            low = k + 1;
-    }
-    if (low < high)
-        qsort(value + low, high - low + 1, sizeof *value, compare_u32);
-    return value[wanted];
-}
-
 /* The median gap of a signature that comes regularly over enough of the trace, or 0. */
 static uint32_t regular_gap(struct search *s, uint32_t signature)
 {
