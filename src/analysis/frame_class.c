@@ -215,37 +215,30 @@ bool frame_is_module_call(str file, str function)
            (path_ends(file, S("/accelerate/hooks.py")) && str_equal(function, S("new_forward")));
 }
 
-bool frame_is_plumbing(str file, str function)
+bool file_is_plumbing(str file)
 {
-    /* A folder or file that a path must contain, and the function; NULL is any. */
-    static const struct {
-        const char *path, *function;
-    } rules[] = {
-        { "/einops/", NULL },
-        { "/jaxtyping/", NULL },
-        { "/beartype/", NULL },
-        { "/debugpy/", NULL },
-        { "/accelerate/hooks.py", NULL },
-        { "/transformers/modeling_layers.py", "__call__" },
-        { NULL, "decorate_context" },
-        { NULL, "decorate_autocast" },
-        { NULL, "decorate_fwd" },
-        { NULL, "decorate_bwd" },
-        { NULL, "wrapper" },
-        { NULL, "wrapped" },
-        { NULL, "wrapped_func" },
-        { NULL, "wrapped_fn" },
-        { NULL, "inner_wrapper" },
-        { NULL, "_wrapper" },
-        { NULL, "_fn" },
+    static const char *const parts[] = {
+        "/einops/", "/jaxtyping/", "/beartype/", "/debugpy/", "/accelerate/hooks.py",
     };
-    if (frame_is_module_call(file, function))
-        return true;
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-        if ((rules[i].path == NULL || path_has(file, str_from(rules[i].path))) &&
-            (rules[i].function == NULL || str_equal(function, str_from(rules[i].function))))
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (path_has(file, str_from(parts[i])))
             return true;
     return false;
+}
+
+bool call_is_plumbing(str file, str function)
+{
+    static const char *const names[] = {
+        "decorate_context", "decorate_autocast", "decorate_fwd", "decorate_bwd",
+        "wrapper",          "wrapped",           "wrapped_func", "wrapped_fn",
+        "inner_wrapper",    "_wrapper",          "_fn",
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (str_equal(function, str_from(names[i])))
+            return true;
+    return frame_is_module_call(file, function) ||
+           (str_equal(function, S("__call__")) &&
+            path_has(file, S("/transformers/modeling_layers.py")));
 }
 
 static bool is_word(char c)
