@@ -33,8 +33,9 @@ static bool path_ends(str path, str needle)
 /* Where `needle` stands in `path` at or after `from`, or path.len. */
 static size_t path_find(str path, str needle, size_t from)
 {
+    char first = needle.len == 0 ? '\0' : folded(needle.ptr[0]);
     for (size_t at = from; at + needle.len <= path.len; at++)
-        if (starts_at(path, at, needle))
+        if (folded(path.ptr[at]) == first && starts_at(path, at, needle))
             return at;
     return path.len;
 }
