@@ -45,6 +45,7 @@ struct matcher {
     uint32_t words;      /* of 64 rules */
     uint32_t text_words; /* of 64 texts */
     uint64_t *texts_of;  /* by stack: which texts some frame matches */
+    uint64_t *excluded;  /* by text, not matched and matched: the rules that it excludes */
     uint64_t *by_alloc;  /* by stack: which rules its alloc.* allow; valid where `alloc_known` */
     uint64_t *by_free;
     bool *alloc_known, *free_known;
