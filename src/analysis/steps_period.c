@@ -4,6 +4,7 @@
  * whose allocs come at regular distances are candidates; those of one distance are a bucket, and
  * the trace is cut at its anchor, the one with the least alive before it. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/step_body.h"
 #include "analysis/step_sources.h"
@@ -23,73 +24,113 @@ struct demand {
 };
 static const struct demand demands[] = { { true, 0.90 }, { false, 0.80 } };
 
-struct signature {
-    uint64_t size; /* 0 where sizes do not count */
-    uint32_t stack;
-};
-
 struct candidate {
     uint32_t gap; /* the median one */
     uint32_t signature;
 };
 
+/* Allocs by stack, so that what one stack is told by stays in the processor's cache. */
+struct by_stack {
+    uint32_t *position; /* ascending within a stack */
+    uint64_t *size;     /* of the alloc at each */
+    uint32_t *first;    /* of each stack_id, into both; one more at the end */
+};
+
 struct search {
     const struct step_trace *t;
     const struct demand *demand;
-    struct idtab index;        /* of signatures, plus 1 */
-    uint32_t *signature;       /* of each position */
-    struct signature *example; /* of each signature */
-    uint32_t *latest;          /* of each stack: its signature found last, plus 1 */
+    const struct by_stack *by_stack;
+    uint32_t *signature; /* of each position */
     uint32_t signatures;
     uint32_t *first;    /* of each signature, into `position`; one more at the end */
     uint32_t *position; /* ascending within a signature */
+    uint32_t *slot;     /* of number_sizes */
     uint32_t *gap;      /* room for the gaps of one */
     uint32_t *tally;    /* of each signature; zero between uses */
     struct candidate *candidate;
     uint32_t candidates;
 };
 
-static bool find_signature(struct search *s, uint32_t position, uint32_t *ret)
+static bool by_stack_make(const struct step_trace *t, struct by_stack *ret)
 {
-    const struct step_trace *t = s->t;
-    struct signature wanted = { .stack = t->stack[position] };
-    if (s->demand->by_size)
-        wanted.size = t->r->events.size[t->first + t->alloc_event[position]];
-    uint32_t *latest = &s->latest[wanted.stack];
-    if (*latest != 0 && s->example[*latest - 1].size == wanted.size) {
-        *ret = *latest - 1;
-        return true;
-    }
-    if (!idtab_reserve(&s->index))
+    uint32_t stacks = t->r->stacks.rows.len;
+    const uint64_t *size = t->r->events.size + t->first;
+    struct by_stack made = {
+        .position = arena_array(t->scratch, uint32_t, t->allocs),
+        .size = arena_array(t->scratch, uint64_t, t->allocs),
+        .first = arena_array(t->scratch, uint32_t, (size_t)stacks + 1),
+    };
+    if (made.position == NULL || made.size == NULL || made.first == NULL)
         return false;
-    uint64_t hash = hash_pair(wanted.stack, wanted.size);
-    for (uint32_t at = idtab_first(&s->index, hash); s->index.slot[at].id != 0;
-         at = idtab_next(&s->index, hash, at)) {
-        const struct signature *known = &s->example[s->index.slot[at].id - 1];
-        if (known->stack == wanted.stack && known->size == wanted.size) {
-            *latest = s->index.slot[at].id;
-            *ret = *latest - 1;
-            return true;
-        }
+    for (uint32_t i = 0; i < t->allocs; i++)
+        made.first[t->stack[i]]++;
+    for (uint32_t i = 0; i < stacks; i++)
+        made.first[i + 1] += made.first[i];
+    /* Filled from its end, so that where a stack's begin is where they end up. */
+    for (uint32_t i = t->allocs; i-- > 0;) {
+        uint32_t at = --made.first[t->stack[i]];
+        made.position[at] = i;
+        made.size[at] = size[t->alloc_event[i]];
     }
-    s->example[s->signatures] = wanted;
-    *ret = s->signatures++;
-    *latest = s->signatures;
-    idtab_put(&s->index, hash, s->signatures);
+    *ret = made;
     return true;
 }
 
-/* Positions grouped by signature. */
-static void group_positions(struct search *s)
+/* Slots of which at most half are used by `count` sizes: a power of two. */
+static uint32_t slots_for(uint32_t count)
 {
-    uint32_t n = s->t->allocs;
-    for (uint32_t i = 0; i < n; i++)
-        s->first[s->signature[i] + 1]++;
-    for (uint32_t i = 0; i < s->signatures; i++)
+    uint32_t slots = 2;
+    while (slots < 2 * count)
+        slots *= 2;
+    return slots;
+}
+
+/* Gives each size of one stack a signature.  A slot has the first alloc of a size, plus 1. */
+static void number_sizes(struct search *s, const uint32_t *position, const uint64_t *size,
+                         uint32_t count)
+{
+    uint32_t mask = slots_for(count) - 1;
+    memset(s->slot, 0, ((size_t)mask + 1) * sizeof *s->slot);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t at = (uint32_t)hash_u64(size[i]) & mask;
+        while (s->slot[at] != 0 && size[s->slot[at] - 1] != size[i])
+            at = (at + 1) & mask;
+        bool known = s->slot[at] != 0;
+        if (!known)
+            s->slot[at] = i + 1;
+        s->signature[position[i]] =
+            known ? s->signature[position[s->slot[at] - 1]] : s->signatures++;
+    }
+}
+
+static void number_stack(struct search *s, const uint32_t *position, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        s->signature[position[i]] = s->signatures;
+    s->signatures++;
+}
+
+/* Groups the positions of one stack by signature, behind those of the stacks before it. */
+static void group_positions(struct search *s, uint32_t stack)
+{
+    uint32_t begin = s->by_stack->first[stack], count = s->by_stack->first[stack + 1] - begin;
+    const uint32_t *position = s->by_stack->position + begin;
+    uint32_t first_signature = s->signatures;
+    if (count == 0)
+        return;
+    if (s->demand->by_size)
+        number_sizes(s, position, s->by_stack->size + begin, count);
+    else
+        number_stack(s, position, count);
+    for (uint32_t i = 0; i < count; i++)
+        s->first[s->signature[position[i]] + 1]++;
+    for (uint32_t i = first_signature; i < s->signatures; i++)
         s->first[i + 1] += s->first[i];
-    for (uint32_t i = 0; i < n; i++)
-        s->position[s->first[s->signature[i]] + s->tally[s->signature[i]]++] = i;
-    for (uint32_t i = 0; i < s->signatures; i++)
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t signature = s->signature[position[i]];
+        s->position[s->first[signature] + s->tally[signature]++] = position[i];
+    }
+    for (uint32_t i = first_signature; i < s->signatures; i++)
         s->tally[i] = 0;
 }
 
@@ -134,22 +175,23 @@ static void find_candidates(struct search *s)
 static bool search_make(struct search *s)
 {
     const struct step_trace *t = s->t;
-    uint32_t n = t->allocs;
+    uint32_t n = t->allocs, stacks = t->r->stacks.rows.len, most = 0;
+    for (uint32_t i = 0; i < stacks; i++) {
+        uint32_t count = s->by_stack->first[i + 1] - s->by_stack->first[i];
+        most = count > most ? count : most;
+    }
     s->signature = arena_array(t->scratch, uint32_t, n);
-    s->example = arena_array(t->scratch, struct signature, n);
-    s->latest = arena_array(t->scratch, uint32_t, t->r->stacks.rows.len);
     s->first = arena_array(t->scratch, uint32_t, (size_t)n + 1);
     s->position = arena_array(t->scratch, uint32_t, n);
+    s->slot = arena_array(t->scratch, uint32_t, slots_for(most));
     s->gap = arena_array(t->scratch, uint32_t, n);
     s->tally = arena_array(t->scratch, uint32_t, n);
     s->candidate = arena_array(t->scratch, struct candidate, n);
-    if (s->signature == NULL || s->example == NULL || s->latest == NULL || s->first == NULL ||
-        s->position == NULL || s->gap == NULL || s->tally == NULL || s->candidate == NULL)
+    if (s->signature == NULL || s->first == NULL || s->position == NULL || s->slot == NULL ||
+        s->gap == NULL || s->tally == NULL || s->candidate == NULL)
         return false;
-    for (uint32_t i = 0; i < n; i++)
-        if (!find_signature(s, i, &s->signature[i]))
-            return false;
-    group_positions(s);
+    for (uint32_t i = 0; i < stacks; i++)
+        group_positions(s, i);
     find_candidates(s);
     return true;
 }
@@ -356,14 +398,16 @@ enum vrs_status steps_by_period(const struct step_trace *t, bool exact, struct s
     struct step_cuts cuts = { .similarity_ratio = -1 };
     struct step_body body = { .t = t };
     enum vrs_status status = VRS_OK;
+    struct by_stack by_stack = { .position = NULL };
     size_t tries = exact ? 1 : sizeof demands / sizeof *demands;
     if (t->allocs < ALLOCS_MIN)
         tries = 0;
+    else if (!by_stack_make(t, &by_stack))
+        return vrs_no_memory(err);
     for (size_t i = 0; cuts.count == 0 && status == VRS_OK && i < tries; i++) {
-        struct search s = { .t = t, .demand = &demands[i] };
+        struct search s = { .t = t, .demand = &demands[i], .by_stack = &by_stack };
         struct arena_mark mark = arena_mark(t->scratch);
         status = try_buckets(&s, &body, &cuts, inner, err);
-        idtab_free(&s.index);
         if (status == VRS_OK && cuts.count == 0 && !step_body_made(&body))
             arena_release(t->scratch, mark);
     }
