@@ -21,6 +21,7 @@ struct step_trace {
     uint32_t *alloc_event; /* of each position, in events of the device */
     uint32_t *stack;       /* stack_id of each position */
     int64_t *live_before;  /* requested bytes just before it, from the start of the recording */
+    uint64_t change;       /* of the requested bytes by all events */
 };
 
 /* The complete steps of one source; `begin` has their first events. */
