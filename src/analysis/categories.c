@@ -8,6 +8,8 @@ struct evidence {
     uint8_t *born;
     uint32_t *interval;
     stack_id *freed_by;
+    uint32_t *older; /* those older than the recording, ascending */
+    uint32_t olders;
     struct replaced replaced;
 };
 
@@ -23,6 +25,21 @@ struct deciding {
     bool *final; /* of each allocation: what the gradients tell changes nothing */
     struct categories *to;
 };
+
+static enum vrs_status find_older(const struct lifetimes *lifetimes, struct arena *scratch,
+                                  struct evidence *e, struct vrs_error *err)
+{
+    uint32_t olders = 0;
+    for (uint32_t i = 0; i < lifetimes->count; i++)
+        olders += lifetimes->at[i].birth < 0;
+    e->older = arena_array(scratch, uint32_t, olders);
+    if (e->older == NULL)
+        return vrs_no_memory(err);
+    for (uint32_t i = 0; e->olders < olders; i++)
+        if (lifetimes->at[i].birth < 0)
+            e->older[e->olders++] = i;
+    return VRS_OK;
+}
 
 /* Where most frees repeat the stack of the alloc, their stacks say nothing of the free. */
 static bool frees_repeat_allocs(const struct lifetimes *lifetimes, int64_t events)
@@ -61,6 +78,7 @@ static enum vrs_status gather(struct deciding *d, struct arena *arena, struct ar
     e->freed_by = arena_array(scratch, stack_id, count);
     if (e->born == NULL || e->interval == NULL || e->freed_by == NULL)
         return vrs_no_memory(err);
+    TRY(find_older(d->lifetimes, scratch, e, err));
     bool repeated = frees_repeat_allocs(d->lifetimes, d->events);
     for (uint32_t i = 0; i < count; i++) {
         const struct lifetime *l = &d->lifetimes->at[i];
@@ -113,9 +131,9 @@ static enum vrs_status decide(struct deciding *d, uint32_t i, struct vrs_error *
 /* Older allocations first: what an optimizer replaces is decided before what replaces it. */
 static enum vrs_status decide_all(struct deciding *d, struct vrs_error *err)
 {
-    for (uint32_t i = 0; i < d->lifetimes->count; i++)
-        if (!d->final[i] && d->lifetimes->at[i].birth < 0)
-            TRY(decide(d, i, err));
+    for (uint32_t k = 0; k < d->evidence.olders; k++)
+        if (!d->final[d->evidence.older[k]])
+            TRY(decide(d, d->evidence.older[k], err));
     for (uint32_t i = 0; i < d->lifetimes->count; i++)
         if (!d->final[i] && d->lifetimes->at[i].birth >= 0)
             TRY(decide(d, i, err));
@@ -206,6 +224,8 @@ static enum vrs_status make(struct deciding *d, const struct categories_input *i
         .replaced = d->evidence.replaced.replaced,
         .freed_by = d->evidence.freed_by,
         .interval = d->evidence.interval,
+        .older = d->evidence.older,
+        .olders = d->evidence.olders,
     };
     TRY(split_multiset(&input, arena, scratch, &d->split, err));
     TRY(split_copies(&input, arena, scratch, &d->split, err));

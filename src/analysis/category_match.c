@@ -133,6 +133,23 @@ static void fill_words(const struct matcher *m, enum rule_key key, uint64_t *to,
     }
 }
 
+static void fill_open(struct matcher *m)
+{
+    uint32_t len = 0;
+    for (uint32_t rule = 0; rule < m->rules->rule.len; rule++) {
+        const struct category_rule *r = &m->rules->rule.at[rule];
+        m->first_open[rule] = len;
+        for (uint32_t c = 0; c < r->conditions; c++) {
+            struct rule_condition condition = m->rules->condition.at[r->first + c];
+            bool settled = asks_stack(condition.key) || condition.key == RULE_KEY_BORN ||
+                           condition.key == RULE_KEY_ORIGIN;
+            if (!settled)
+                m->open[len++] = condition;
+        }
+    }
+    m->first_open[m->rules->rule.len] = len;
+}
+
 static bool asks_gradients(const struct category_rules *rules, const struct category_rule *rule)
 {
     if (rule->category == CATEGORY_INHERITED || rule->category == CATEGORY_SPLIT)
@@ -178,6 +195,8 @@ enum vrs_status matcher_make(const struct recording *r, uint32_t device,
         .text_words = (rules->text.len + 63) / 64,
     };
     size_t stacks = r->stacks.rows.len;
+    m.open = arena_array(arena, struct rule_condition, rules->condition.len);
+    m.first_open = arena_array(arena, uint32_t, rules->rule.len + 1);
     m.excluded = arena_array(arena, uint64_t, (size_t)rules->text.len * 2 * m.words);
     m.by_alloc = arena_array(arena, uint64_t, stacks * m.words);
     m.by_free = arena_array(arena, uint64_t, stacks * m.words);
@@ -187,10 +206,11 @@ enum vrs_status matcher_make(const struct recording *r, uint32_t device,
     m.by_origin = arena_array(arena, uint64_t, (size_t)(ORIGIN_PRE_LIVE + 1) * m.words);
     m.by_gradients = arena_array(arena, uint64_t, m.words);
     m.after = arena_take_array(arena, (size_t)phases->intervals + 1, sizeof *m.after);
-    if (m.excluded == NULL || m.by_gradients == NULL || m.by_alloc == NULL || m.by_free == NULL ||
-        m.alloc_known == NULL || m.free_known == NULL || m.by_born == NULL || m.by_origin == NULL ||
-        m.after == NULL)
+    if (m.open == NULL || m.first_open == NULL || m.excluded == NULL || m.by_gradients == NULL ||
+        m.by_alloc == NULL || m.by_free == NULL || m.alloc_known == NULL || m.free_known == NULL ||
+        m.by_born == NULL || m.by_origin == NULL || m.after == NULL)
         return vrs_no_memory(err);
+    fill_open(&m);
     fill_excluded(&m);
     fill_words(&m, RULE_KEY_BORN, m.by_born, PHASES + 1);
     fill_words(&m, RULE_KEY_ORIGIN, m.by_origin, ORIGIN_PRE_LIVE + 1);
@@ -377,15 +397,15 @@ static bool condition_holds(const struct matcher *m, const struct subject *s,
     return true; /* settled by the bits */
 }
 
-static bool rule_holds(const struct matcher *m, const struct subject *s,
-                       const struct category_rule *rule)
+static bool rule_holds(const struct matcher *m, const struct subject *s, uint32_t number)
 {
+    const struct category_rule *rule = &m->rules->rule.at[number];
     if (rule->category == CATEGORY_INHERITED && s->inherited == CATEGORY_UNKNOWN)
         return false;
     if (rule->category == CATEGORY_SPLIT && s->split == CATEGORY_UNKNOWN)
         return false;
-    for (uint32_t c = 0; c < rule->conditions; c++)
-        if (!condition_holds(m, s, &m->rules->condition.at[rule->first + c]))
+    for (uint32_t c = m->first_open[number]; c < m->first_open[number + 1]; c++)
+        if (!condition_holds(m, s, &m->open[c]))
             return false;
     return true;
 }
@@ -410,7 +430,7 @@ enum vrs_status matcher_ask(struct matcher *m, const struct subject *subject, ui
         for (; left != 0; left &= left - 1) {
             *ret_final = *ret_final && (left & -left & m->by_gradients[w]) == 0;
             uint32_t rule = w * 64 + (uint32_t)__builtin_ctzll(left);
-            if (rule_holds(m, subject, &m->rules->rule.at[rule])) {
+            if (rule_holds(m, subject, rule)) {
                 *ret = rule;
                 return VRS_OK;
             }
