@@ -243,8 +243,8 @@ static void give(const struct split_input *in, struct split *s, struct quota *q,
 static void hand_out(const struct split_input *in, enum scale scale, struct quota *quota,
                      bool several, struct split *s)
 {
-    for (uint32_t k = 0; k < in->olders; k++) {
-        uint32_t i = in->older[k];
+    for (uint32_t k = 0; k < in->lifetimes->olders; k++) {
+        uint32_t i = in->lifetimes->older[k];
         if (!may_be_copy(in, i))
             continue;
         uint32_t row = find_row(s, scale, in->lifetimes->at[i].bytes);
@@ -254,8 +254,8 @@ static void hand_out(const struct split_input *in, enum scale scale, struct quot
     }
     static const enum category order[] = { CATEGORY_PARAMETER, CATEGORY_GRADIENT,
                                            CATEGORY_OPTIMIZER_STATE };
-    for (uint32_t k = 0; k < in->olders; k++) {
-        uint32_t i = in->older[k];
+    for (uint32_t k = 0; k < in->lifetimes->olders; k++) {
+        uint32_t i = in->lifetimes->older[k];
         if (!may_be_copy(in, i) || s->in_copy[i])
             continue;
         uint32_t row = find_row(s, scale, in->lifetimes->at[i].bytes);
@@ -268,8 +268,8 @@ static void hand_out(const struct split_input *in, enum scale scale, struct quot
 /* What no copy took, one by one. */
 static void give_remainder(const struct split_input *in, struct split *s)
 {
-    for (uint32_t k = 0; k < in->olders; k++) {
-        uint32_t i = in->older[k];
+    for (uint32_t k = 0; k < in->lifetimes->olders; k++) {
+        uint32_t i = in->lifetimes->older[k];
         const struct lifetime *l = &in->lifetimes->at[i];
         if (!s->in_copy[i] && l->origin == ORIGIN_PRE_LIVE && l->bytes <= BUFFER_BYTES)
             s->of[i] = CATEGORY_BUFFER;
@@ -281,10 +281,12 @@ static bool has_old_gradients(const struct split_input *in, const struct split *
 {
     if (s->accumulated)
         return true;
-    for (uint32_t k = 0; k < in->olders; k++)
-        if (in->category[in->older[k]] == CATEGORY_GRADIENT &&
-            find_row(s, scale, in->lifetimes->at[in->older[k]].bytes) != NO_ROW)
+    for (uint32_t k = 0; k < in->lifetimes->olders; k++) {
+        uint32_t i = in->lifetimes->older[k];
+        if (in->category[i] == CATEGORY_GRADIENT &&
+            find_row(s, scale, in->lifetimes->at[i].bytes) != NO_ROW)
             return true;
+    }
     return false;
 }
 
@@ -293,8 +295,8 @@ static void count_found(const struct split_input *in, const struct split *s, enu
 {
     for (uint32_t i = 0; i < s->sizes; i++)
         found[i] = 0;
-    for (uint32_t k = 0; k < in->olders; k++) {
-        uint32_t i = in->older[k];
+    for (uint32_t k = 0; k < in->lifetimes->olders; k++) {
+        uint32_t i = in->lifetimes->older[k];
         uint32_t row = may_be_copy(in, i) ? find_row(s, scale, in->lifetimes->at[i].bytes) : NO_ROW;
         if (row != NO_ROW)
             found[row]++;

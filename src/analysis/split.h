@@ -19,8 +19,6 @@ struct split_input {
     const bool *replaced;
     const stack_id *freed_by;
     const uint32_t *interval; /* that each is born in, or NO_ROW */
-    const uint32_t *older;    /* those older than the recording, ascending */
-    uint32_t olders;
 };
 
 struct split {
