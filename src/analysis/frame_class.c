@@ -101,15 +101,16 @@ static bool in_packages(str file)
 
 static bool is_torch(str file)
 {
-    if (path_has(file, S("/site-packages/torch/")) || path_has(file, S("/dist-packages/torch/")))
-        return true;
     static const char *const tops[] = {
         "nn",      "optim",     "autograd",   "utils", "cuda",    "distributed",
         "_dynamo", "_inductor", "_functorch", "fx",    "_tensor", "functional",
     };
     for (size_t at = path_find(file, S("/torch/"), 0); at < file.len;
          at = path_find(file, S("/torch/"), at + 1)) {
+        str before = { file.ptr, at };
         size_t after = at + 7;
+        if (path_ends(before, S("/site-packages")) || path_ends(before, S("/dist-packages")))
+            return true;
         for (size_t i = 0; i < sizeof tops / sizeof *tops; i++) {
             str top = str_from(tops[i]);
             if (starts_at(file, after, top) && (starts_at(file, after + top.len, S("/")) ||
