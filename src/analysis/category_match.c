@@ -19,6 +19,11 @@ static bool asks_free(enum rule_key key)
     return key == RULE_KEY_FREE_ANY || key == RULE_KEY_FREE_NATIVE;
 }
 
+static bool asks_multiset(const struct rule_condition *c)
+{
+    return c->op == OP_IN_MULTISET || c->op == OP_NOT_IN_MULTISET;
+}
+
 static bool text_holds(const struct rule_text *t, str text)
 {
     return t->pattern == NULL ? str_equal(text, t->text) : pattern_matches(t->pattern, text.ptr);
@@ -154,11 +159,9 @@ static bool asks_gradients(const struct category_rules *rules, const struct cate
 {
     if (rule->category == CATEGORY_INHERITED || rule->category == CATEGORY_SPLIT)
         return true;
-    for (uint32_t c = 0; c < rule->conditions; c++) {
-        enum rule_op op = rules->condition.at[rule->first + c].op;
-        if (op == OP_IN_MULTISET || op == OP_NOT_IN_MULTISET)
+    for (uint32_t c = 0; c < rule->conditions; c++)
+        if (asks_multiset(&rules->condition.at[rule->first + c]))
             return true;
-    }
     return false;
 }
 
@@ -397,15 +400,25 @@ static bool condition_holds(const struct matcher *m, const struct subject *s,
     return true; /* settled by the bits */
 }
 
-static bool rule_holds(const struct matcher *m, const struct subject *s, uint32_t number)
+/* The conditions of a rule that the gradients have no part in. */
+static bool holds_by_itself(const struct matcher *m, const struct subject *s, uint32_t rule)
 {
-    const struct category_rule *rule = &m->rules->rule.at[number];
-    if (rule->category == CATEGORY_INHERITED && s->inherited == CATEGORY_UNKNOWN)
+    for (uint32_t c = m->first_open[rule]; c < m->first_open[rule + 1]; c++)
+        if (!asks_multiset(&m->open[c]) && !condition_holds(m, s, &m->open[c]))
+            return false;
+    return true;
+}
+
+/* The others, and whether there is a category to inherit or one of the split. */
+static bool holds_by_gradients(const struct matcher *m, const struct subject *s, uint32_t rule)
+{
+    enum category category = m->rules->rule.at[rule].category;
+    if (category == CATEGORY_INHERITED && s->inherited == CATEGORY_UNKNOWN)
         return false;
-    if (rule->category == CATEGORY_SPLIT && s->split == CATEGORY_UNKNOWN)
+    if (category == CATEGORY_SPLIT && s->split == CATEGORY_UNKNOWN)
         return false;
-    for (uint32_t c = m->first_open[number]; c < m->first_open[number + 1]; c++)
-        if (!condition_holds(m, s, &m->open[c]))
+    for (uint32_t c = m->first_open[rule]; c < m->first_open[rule + 1]; c++)
+        if (asks_multiset(&m->open[c]) && !size_holds(m, &m->open[c], s->life->bytes))
             return false;
     return true;
 }
@@ -428,9 +441,12 @@ enum vrs_status matcher_ask(struct matcher *m, const struct subject *subject, ui
     for (uint32_t w = 0; w < m->words; w++) {
         uint64_t left = by_alloc[w] & by_free[w] & by_born[w] & by_origin[w];
         for (; left != 0; left &= left - 1) {
-            *ret_final = *ret_final && (left & -left & m->by_gradients[w]) == 0;
             uint32_t rule = w * 64 + (uint32_t)__builtin_ctzll(left);
-            if (rule_holds(m, subject, rule)) {
+            if (!holds_by_itself(m, subject, rule))
+                continue;
+            bool open = (left & -left & m->by_gradients[w]) != 0;
+            *ret_final = *ret_final && !open;
+            if (!open || holds_by_gradients(m, subject, rule)) {
                 *ret = rule;
                 return VRS_OK;
             }
