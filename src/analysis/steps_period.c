@@ -4,11 +4,11 @@
  * whose allocs come at regular distances are candidates; those of one distance are a bucket, and
  * the trace is cut at its anchor, the one with the least alive before it. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "analysis/step_body.h"
 #include "analysis/step_sources.h"
 #include "base/hash.h"
+#include "base/idtab.h"
 
 enum {
     PERIODS_TRIED_MAX = 32,
@@ -44,7 +44,7 @@ struct search {
     uint32_t signatures;
     uint32_t *first;    /* of each signature, into `position`; one more at the end */
     uint32_t *position; /* ascending within a signature */
-    uint32_t *slot;     /* of number_sizes */
+    struct idtab index; /* of the sizes of one stack */
     uint32_t *gap;      /* room for the gaps of one */
     uint32_t *tally;    /* of each signature; zero between uses */
     struct candidate *candidate;
@@ -76,31 +76,25 @@ static bool by_stack_make(const struct step_trace *t, struct by_stack *ret)
     return true;
 }
 
-/* Slots of which at most half are used by `count` sizes: a power of two. */
-static uint32_t slots_for(uint32_t count)
-{
-    uint32_t slots = 2;
-    while (slots < 2 * count)
-        slots *= 2;
-    return slots;
-}
-
-/* Gives each size of one stack a signature.  A slot has the first alloc of a size, plus 1. */
-static void number_sizes(struct search *s, const uint32_t *position, const uint64_t *size,
+/* Gives each size of one stack a signature.  The index has the first alloc of each, plus 1. */
+static bool number_sizes(struct search *s, const uint32_t *position, const uint64_t *size,
                          uint32_t count)
 {
-    uint32_t mask = slots_for(count) - 1;
-    memset(s->slot, 0, ((size_t)mask + 1) * sizeof *s->slot);
+    struct idtab *index = &s->index;
+    if (!idtab_restart(index, count))
+        return false;
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t at = (uint32_t)hash_u64(size[i]) & mask;
-        while (s->slot[at] != 0 && size[s->slot[at] - 1] != size[i])
-            at = (at + 1) & mask;
-        bool known = s->slot[at] != 0;
-        if (!known)
-            s->slot[at] = i + 1;
+        uint64_t hash = hash_u64(size[i]);
+        uint32_t at = idtab_first(index, hash);
+        while (index->slot[at].id != 0 && size[index->slot[at].id - 1] != size[i])
+            at = idtab_next(index, hash, at);
+        uint32_t first = index->slot[at].id;
+        if (first == 0)
+            idtab_put(index, hash, i + 1);
         s->signature[position[i]] =
-            known ? s->signature[position[s->slot[at] - 1]] : s->signatures++;
+            first == 0 ? s->signatures++ : s->signature[position[first - 1]];
     }
+    return true;
 }
 
 static void number_stack(struct search *s, const uint32_t *position, uint32_t count)
@@ -111,17 +105,17 @@ static void number_stack(struct search *s, const uint32_t *position, uint32_t co
 }
 
 /* Groups the positions of one stack by signature, behind those of the stacks before it. */
-static void group_positions(struct search *s, uint32_t stack)
+static bool group_positions(struct search *s, uint32_t stack)
 {
     uint32_t begin = s->by_stack->first[stack], count = s->by_stack->first[stack + 1] - begin;
     const uint32_t *position = s->by_stack->position + begin;
     uint32_t first_signature = s->signatures;
     if (count == 0)
-        return;
-    if (s->demand->by_size)
-        number_sizes(s, position, s->by_stack->size + begin, count);
-    else
+        return true;
+    if (!s->demand->by_size)
         number_stack(s, position, count);
+    else if (!number_sizes(s, position, s->by_stack->size + begin, count))
+        return false;
     for (uint32_t i = 0; i < count; i++)
         s->first[s->signature[position[i]] + 1]++;
     for (uint32_t i = first_signature; i < s->signatures; i++)
@@ -132,6 +126,7 @@ static void group_positions(struct search *s, uint32_t stack)
     }
     for (uint32_t i = first_signature; i < s->signatures; i++)
         s->tally[i] = 0;
+    return true;
 }
 
 /* The median gap of a signature that comes regularly over enough of the trace, or 0. */
@@ -175,23 +170,19 @@ static void find_candidates(struct search *s)
 static bool search_make(struct search *s)
 {
     const struct step_trace *t = s->t;
-    uint32_t n = t->allocs, stacks = t->r->stacks.rows.len, most = 0;
-    for (uint32_t i = 0; i < stacks; i++) {
-        uint32_t count = s->by_stack->first[i + 1] - s->by_stack->first[i];
-        most = count > most ? count : most;
-    }
+    uint32_t n = t->allocs;
     s->signature = arena_array(t->scratch, uint32_t, n);
     s->first = arena_array(t->scratch, uint32_t, (size_t)n + 1);
     s->position = arena_array(t->scratch, uint32_t, n);
-    s->slot = arena_array(t->scratch, uint32_t, slots_for(most));
     s->gap = arena_array(t->scratch, uint32_t, n);
     s->tally = arena_array(t->scratch, uint32_t, n);
     s->candidate = arena_array(t->scratch, struct candidate, n);
-    if (s->signature == NULL || s->first == NULL || s->position == NULL || s->slot == NULL ||
-        s->gap == NULL || s->tally == NULL || s->candidate == NULL)
+    if (s->signature == NULL || s->first == NULL || s->position == NULL || s->gap == NULL ||
+        s->tally == NULL || s->candidate == NULL)
         return false;
-    for (uint32_t i = 0; i < stacks; i++)
-        group_positions(s, i);
+    for (uint32_t i = 0; i < t->r->stacks.rows.len; i++)
+        if (!group_positions(s, i))
+            return false;
     find_candidates(s);
     return true;
 }
@@ -408,6 +399,7 @@ enum vrs_status steps_by_period(const struct step_trace *t, bool exact, struct s
         struct search s = { .t = t, .demand = &demands[i], .by_stack = &by_stack };
         struct arena_mark mark = arena_mark(t->scratch);
         status = try_buckets(&s, &body, &cuts, inner, err);
+        idtab_free(&s.index);
         if (status == VRS_OK && cuts.count == 0 && !step_body_made(&body))
             arena_release(t->scratch, mark);
     }
