@@ -1,6 +1,8 @@
 /* categories.c - the rules, twice: once to find the gradients, then with what these tell. */
 #include "analysis/categories.h"
 
+#include <string.h>
+
 #include "analysis/replaced.h"
 
 /* What is worked out for each allocation before any rule is asked. */
@@ -24,20 +26,6 @@ struct deciding {
     struct categories *to;
 };
 
-/* Where most frees repeat the stack of the alloc, their stacks say nothing of the free. */
-static bool frees_repeat_allocs(const struct lifetimes *lifetimes, int64_t events)
-{
-    uint64_t frees = 0, same = 0;
-    for (uint32_t i = 0; i < lifetimes->count; i++) {
-        const struct lifetime *l = &lifetimes->at[i];
-        if (l->birth < 0 || l->requested >= events)
-            continue;
-        frees++;
-        same += l->alloc_stack.n != 0 && l->alloc_stack.n == l->free_stack.n;
-    }
-    return same * 10 > frees * 9;
-}
-
 /* Its stack says in which phase it was born; an annotation around it says more. */
 static uint8_t phase_born(const struct deciding *d, const struct lifetime *l, uint32_t interval)
 {
@@ -54,14 +42,13 @@ static uint8_t phase_born(const struct deciding *d, const struct lifetime *l, ui
 static enum vrs_status gather(struct deciding *d, struct arena *arena, struct arena *scratch,
                               struct vrs_error *err)
 {
-    uint32_t count = d->lifetimes->count, at = 0;
+    uint32_t count = d->lifetimes->count, at = 0, frees = 0, repeats = 0;
     struct evidence *e = &d->evidence;
     e->born = arena_array(scratch, uint8_t, count);
     e->interval = arena_array(scratch, uint32_t, count);
     e->freed_by = arena_array(scratch, stack_id, count);
     if (e->born == NULL || e->interval == NULL || e->freed_by == NULL)
         return vrs_no_memory(err);
-    bool repeated = frees_repeat_allocs(d->lifetimes, d->events);
     for (uint32_t i = 0; i < count; i++) {
         const struct lifetime *l = &d->lifetimes->at[i];
         /* Allocations seen stand in the order of their allocs. */
@@ -70,8 +57,14 @@ static enum vrs_status gather(struct deciding *d, struct arena *arena, struct ar
             at++;
         e->interval[i] = l->birth < 0 || at == 0 ? NO_ROW : at - 1;
         e->born[i] = phase_born(d, l, e->interval[i]);
-        e->freed_by[i] = repeated ? (stack_id){ 0 } : l->free_stack;
+        e->freed_by[i] = l->free_stack;
+        bool freed = l->birth >= 0 && l->requested < d->events;
+        frees += freed;
+        repeats += freed && l->alloc_stack.n != 0 && l->alloc_stack.n == l->free_stack.n;
     }
+    /* Where most frees repeat the stack of the alloc, their stacks say nothing of the free. */
+    if ((uint64_t)repeats * 10 > (uint64_t)frees * 9)
+        memset(e->freed_by, 0, count * sizeof *e->freed_by);
     return replaced_make(d->lifetimes, d->phases, d->events, e->born, e->interval, e->freed_by,
                          arena, scratch, &e->replaced, err);
 }
@@ -113,9 +106,9 @@ static enum vrs_status decide(struct deciding *d, uint32_t i, struct vrs_error *
 /* Older allocations first: what an optimizer replaces is decided before what replaces it. */
 static enum vrs_status decide_all(struct deciding *d, struct vrs_error *err)
 {
-    for (uint32_t i = 0; i < d->lifetimes->count; i++)
-        if (!d->final[i] && d->lifetimes->at[i].birth < 0)
-            TRY(decide(d, i, err));
+    for (uint32_t k = 0; k < d->lifetimes->olders; k++)
+        if (!d->final[d->lifetimes->older[k]])
+            TRY(decide(d, d->lifetimes->older[k], err));
     for (uint32_t i = 0; i < d->lifetimes->count; i++)
         if (!d->final[i] && d->lifetimes->at[i].birth >= 0)
             TRY(decide(d, i, err));

@@ -14,6 +14,16 @@ static bool asks_stack(enum rule_key key)
     return key <= RULE_KEY_FREE_NATIVE;
 }
 
+static bool asks_free(enum rule_key key)
+{
+    return key == RULE_KEY_FREE_ANY || key == RULE_KEY_FREE_NATIVE;
+}
+
+static bool asks_multiset(const struct rule_condition *c)
+{
+    return c->op == OP_IN_MULTISET || c->op == OP_NOT_IN_MULTISET;
+}
+
 static bool text_holds(const struct rule_text *t, str text)
 {
     return t->pattern == NULL ? str_equal(text, t->text) : pattern_matches(t->pattern, text.ptr);
@@ -28,8 +38,10 @@ static str frame_text(struct matcher *m, struct buf *to, frame_id id, bool nativ
     to->len = 0;
     if (!native) {
         size_t from = file.len > PATH_BYTES ? file.len - PATH_BYTES : 0;
-        for (size_t i = from; i < file.len; i++)
-            buf_char(to, (char)(file.ptr[i] == '\\' ? '/' : file.ptr[i]));
+        buf_bytes(to, file.ptr + from, file.len - from);
+        for (size_t i = 0; i < to->len; i++)
+            if (to->at[i] == '\\')
+                to->at[i] = '/';
         buf_char(to, ':');
     }
     buf_bytes(to, name.ptr, name.len > FUNCTION_BYTES ? FUNCTION_BYTES : name.len);
@@ -37,22 +49,38 @@ static str frame_text(struct matcher *m, struct buf *to, frame_id id, bool nativ
     return (str){ to->at, to->failed ? 0 : to->len - 1 };
 }
 
-static enum vrs_status look_at_frames(struct matcher *m, uint64_t *of_frame, struct vrs_error *err)
+/* The texts that a frame matches. */
+static void match_frame(struct matcher *m, str words, bool native, uint64_t *to)
+{
+    for (uint32_t k = 0; k < m->rules->text.len; k++) {
+        const struct rule_text *t = &m->rules->text.at[k];
+        bool any = t->key == RULE_KEY_ALLOC_ANY || t->key == RULE_KEY_FREE_ANY;
+        bool asked =
+            any || (native && (t->key == RULE_KEY_ALLOC_NATIVE || t->key == RULE_KEY_FREE_NATIVE));
+        if (asked && text_holds(t, words))
+            to[k / 64] |= (uint64_t)1 << k % 64;
+    }
+}
+
+static enum vrs_status look_at_frames(struct matcher *m, struct arena *arena, uint64_t *of_frame,
+                                      struct vrs_error *err)
 {
     struct buf text;
+    uint32_t *latest = arena_array(arena, uint32_t, m->r->strings.rows.len);
+    if (latest == NULL)
+        return vrs_no_memory(err);
     buf_init(&text, SIZE_MAX / 2);
     for (uint32_t i = 1; i < m->r->frames.rows.len && !text.failed; i++) {
+        uint64_t *to = of_frame + (size_t)i * m->text_words;
+        uint32_t twin = frames_twin(&m->r->frames, i, latest);
+        if (twin != 0) {
+            memcpy(to, of_frame + (size_t)twin * m->text_words, m->text_words * sizeof *to);
+            continue;
+        }
         bool native = naming_class(m->naming, (frame_id){ i }) == FRAME_NATIVE;
         str words = frame_text(m, &text, (frame_id){ i }, native);
-        for (uint32_t k = 0; k < m->rules->text.len && !text.failed; k++) {
-            const struct rule_text *t = &m->rules->text.at[k];
-            bool any = t->key == RULE_KEY_ALLOC_ANY || t->key == RULE_KEY_FREE_ANY;
-            bool asked =
-                any ||
-                (native && (t->key == RULE_KEY_ALLOC_NATIVE || t->key == RULE_KEY_FREE_NATIVE));
-            if (asked && text_holds(t, words))
-                of_frame[(size_t)i * m->text_words + k / 64] |= (uint64_t)1 << k % 64;
-        }
+        if (!text.failed)
+            match_frame(m, words, native, to);
     }
     bool failed = text.failed;
     buf_free(&text);
@@ -67,7 +95,7 @@ static enum vrs_status look_at_stacks(struct matcher *m, struct arena *arena, st
     m->texts_of = arena_array(arena, uint64_t, s->rows.len * words);
     if (of_frame == NULL || m->texts_of == NULL)
         return vrs_no_memory(err);
-    TRY(look_at_frames(m, of_frame, err));
+    TRY(look_at_frames(m, arena, of_frame, err));
     for (uint32_t i = 1; i < s->rows.len; i++)
         for (uint32_t w = 0; w < words; w++)
             m->texts_of[i * words + w] =
@@ -75,11 +103,30 @@ static enum vrs_status look_at_stacks(struct matcher *m, struct arena *arena, st
     return VRS_OK;
 }
 
+static uint64_t *excluded_by(const struct matcher *m, uint32_t text, bool matched)
+{
+    return m->excluded + ((size_t)text * 2 + matched) * m->words;
+}
+
+static void fill_excluded(const struct matcher *m)
+{
+    for (uint32_t rule = 0; rule < m->rules->rule.len; rule++) {
+        const struct category_rule *r = &m->rules->rule.at[rule];
+        for (uint32_t c = 0; c < r->conditions; c++) {
+            const struct rule_condition *condition = &m->rules->condition.at[r->first + c];
+            if (asks_stack(condition->key))
+                excluded_by(m, (uint32_t)condition->number,
+                            condition->op == OP_MATCHES_NOT)[rule / 64] |= (uint64_t)1 << rule % 64;
+        }
+    }
+}
+
 /* For each value of a word key the rules that it leaves. */
 static void fill_words(const struct matcher *m, enum rule_key key, uint64_t *to, uint32_t values)
 {
-    for (uint32_t i = 0; i < values * m->words; i++)
-        to[i] = UINT64_MAX;
+    for (uint32_t rule = 0; rule < m->rules->rule.len; rule++)
+        for (uint32_t v = 0; v < values; v++)
+            to[v * m->words + rule / 64] |= (uint64_t)1 << rule % 64;
     for (uint32_t rule = 0; rule < m->rules->rule.len; rule++) {
         const struct category_rule *r = &m->rules->rule.at[rule];
         for (uint32_t c = 0; c < r->conditions; c++) {
@@ -91,15 +138,30 @@ static void fill_words(const struct matcher *m, enum rule_key key, uint64_t *to,
     }
 }
 
+static void fill_open(struct matcher *m)
+{
+    uint32_t len = 0;
+    for (uint32_t rule = 0; rule < m->rules->rule.len; rule++) {
+        const struct category_rule *r = &m->rules->rule.at[rule];
+        m->first_open[rule] = len;
+        for (uint32_t c = 0; c < r->conditions; c++) {
+            struct rule_condition condition = m->rules->condition.at[r->first + c];
+            bool settled = asks_stack(condition.key) || condition.key == RULE_KEY_BORN ||
+                           condition.key == RULE_KEY_ORIGIN;
+            if (!settled)
+                m->open[len++] = condition;
+        }
+    }
+    m->first_open[m->rules->rule.len] = len;
+}
+
 static bool asks_gradients(const struct category_rules *rules, const struct category_rule *rule)
 {
     if (rule->category == CATEGORY_INHERITED || rule->category == CATEGORY_SPLIT)
         return true;
-    for (uint32_t c = 0; c < rule->conditions; c++) {
-        enum rule_op op = rules->condition.at[rule->first + c].op;
-        if (op == OP_IN_MULTISET || op == OP_NOT_IN_MULTISET)
+    for (uint32_t c = 0; c < rule->conditions; c++)
+        if (asks_multiset(&rules->condition.at[rule->first + c]))
             return true;
-    }
     return false;
 }
 
@@ -136,6 +198,9 @@ enum vrs_status matcher_make(const struct recording *r, uint32_t device,
         .text_words = (rules->text.len + 63) / 64,
     };
     size_t stacks = r->stacks.rows.len;
+    m.open = arena_array(arena, struct rule_condition, rules->condition.len);
+    m.first_open = arena_array(arena, uint32_t, rules->rule.len + 1);
+    m.excluded = arena_array(arena, uint64_t, (size_t)rules->text.len * 2 * m.words);
     m.by_alloc = arena_array(arena, uint64_t, stacks * m.words);
     m.by_free = arena_array(arena, uint64_t, stacks * m.words);
     m.alloc_known = arena_array(arena, bool, stacks);
@@ -144,10 +209,12 @@ enum vrs_status matcher_make(const struct recording *r, uint32_t device,
     m.by_origin = arena_array(arena, uint64_t, (size_t)(ORIGIN_PRE_LIVE + 1) * m.words);
     m.by_gradients = arena_array(arena, uint64_t, m.words);
     m.after = arena_take_array(arena, (size_t)phases->intervals + 1, sizeof *m.after);
-    if (m.by_gradients == NULL || m.by_alloc == NULL || m.by_free == NULL ||
-        m.alloc_known == NULL || m.free_known == NULL || m.by_born == NULL || m.by_origin == NULL ||
-        m.after == NULL)
+    if (m.open == NULL || m.first_open == NULL || m.excluded == NULL || m.by_gradients == NULL ||
+        m.by_alloc == NULL || m.by_free == NULL || m.alloc_known == NULL || m.free_known == NULL ||
+        m.by_born == NULL || m.by_origin == NULL || m.after == NULL)
         return vrs_no_memory(err);
+    fill_open(&m);
+    fill_excluded(&m);
     fill_words(&m, RULE_KEY_BORN, m.by_born, PHASES + 1);
     fill_words(&m, RULE_KEY_ORIGIN, m.by_origin, ORIGIN_PRE_LIVE + 1);
     for (uint32_t i = 0; i < rules->rule.len; i++)
@@ -160,46 +227,33 @@ enum vrs_status matcher_make(const struct recording *r, uint32_t device,
     return VRS_OK;
 }
 
-/* A text that ends with a NUL, as naming gives it without. */
-static enum vrs_status name_holds(struct matcher *m, const struct rule_text *t, stack_id stack,
-                                  bool *ret, struct vrs_error *err)
+/* Does the stack match a text: some frame of it, or the line that naming chooses? */
+static enum vrs_status stack_matches(struct matcher *m, stack_id stack, uint32_t text, bool *ret,
+                                     struct vrs_error *err)
 {
+    const struct rule_text *t = &m->rules->text.at[text];
     struct stack_names names;
+    *ret = m->texts_of[(size_t)stack.n * m->text_words + text / 64] >> text % 64 & 1;
+    if (t->key != RULE_KEY_ALLOC_OWNER && t->key != RULE_KEY_ALLOC_CULPRIT)
+        return VRS_OK;
     TRY(naming_of(m->naming, stack, &names, err));
-    str name = t->key == RULE_KEY_ALLOC_OWNER ? names.owner : names.culprit;
-    struct buf text;
-    buf_init(&text, SIZE_MAX / 2);
-    buf_str(&text, name);
-    buf_char(&text, '\0');
-    bool failed = text.failed;
-    if (!failed)
-        *ret = text_holds(t, (str){ text.at, text.len - 1 });
-    buf_free(&text);
-    return failed ? vrs_no_memory(err) : VRS_OK;
+    *ret = text_holds(t, t->key == RULE_KEY_ALLOC_OWNER ? names.owner : names.culprit);
+    return VRS_OK;
 }
 
 /* The rules that a stack leaves, of the conditions on allocs or those on frees. */
 static enum vrs_status settle(struct matcher *m, stack_id stack, bool alloc, uint64_t *to,
                               struct vrs_error *err)
 {
-    const uint64_t *texts = m->texts_of + (size_t)stack.n * m->text_words;
     for (uint32_t w = 0; w < m->words; w++)
-        to[w] = 0;
-    for (uint32_t rule = 0; rule < m->rules->rule.len; rule++) {
-        const struct category_rule *r = &m->rules->rule.at[rule];
-        bool holds = true;
-        for (uint32_t c = 0; holds && c < r->conditions; c++) {
-            const struct rule_condition *condition = &m->rules->condition.at[r->first + c];
-            enum rule_key key = condition->key;
-            if (!asks_stack(key) ||
-                alloc == (key == RULE_KEY_FREE_ANY || key == RULE_KEY_FREE_NATIVE))
-                continue;
-            bool some = texts[condition->number / 64] >> condition->number % 64 & 1;
-            if (key == RULE_KEY_ALLOC_OWNER || key == RULE_KEY_ALLOC_CULPRIT)
-                TRY(name_holds(m, &m->rules->text.at[condition->number], stack, &some, err));
-            holds = some == (condition->op != OP_MATCHES_NOT);
-        }
-        to[rule / 64] |= (uint64_t)holds << rule % 64;
+        to[w] = UINT64_MAX;
+    for (uint32_t text = 0; text < m->rules->text.len; text++) {
+        bool matched;
+        if (alloc == asks_free(m->rules->text.at[text].key))
+            continue;
+        TRY(stack_matches(m, stack, text, &matched, err));
+        for (uint32_t w = 0; w < m->words; w++)
+            to[w] &= ~excluded_by(m, text, matched)[w];
     }
     return VRS_OK;
 }
@@ -346,15 +400,25 @@ static bool condition_holds(const struct matcher *m, const struct subject *s,
     return true; /* settled by the bits */
 }
 
-static bool rule_holds(const struct matcher *m, const struct subject *s,
-                       const struct category_rule *rule)
+/* The conditions of a rule that the gradients have no part in. */
+static bool holds_by_itself(const struct matcher *m, const struct subject *s, uint32_t rule)
 {
-    if (rule->category == CATEGORY_INHERITED && s->inherited == CATEGORY_UNKNOWN)
+    for (uint32_t c = m->first_open[rule]; c < m->first_open[rule + 1]; c++)
+        if (!asks_multiset(&m->open[c]) && !condition_holds(m, s, &m->open[c]))
+            return false;
+    return true;
+}
+
+/* The others, and whether there is a category to inherit or one of the split. */
+static bool holds_by_gradients(const struct matcher *m, const struct subject *s, uint32_t rule)
+{
+    enum category category = m->rules->rule.at[rule].category;
+    if (category == CATEGORY_INHERITED && s->inherited == CATEGORY_UNKNOWN)
         return false;
-    if (rule->category == CATEGORY_SPLIT && s->split == CATEGORY_UNKNOWN)
+    if (category == CATEGORY_SPLIT && s->split == CATEGORY_UNKNOWN)
         return false;
-    for (uint32_t c = 0; c < rule->conditions; c++)
-        if (!condition_holds(m, s, &m->rules->condition.at[rule->first + c]))
+    for (uint32_t c = m->first_open[rule]; c < m->first_open[rule + 1]; c++)
+        if (asks_multiset(&m->open[c]) && !size_holds(m, &m->open[c], s->life->bytes))
             return false;
     return true;
 }
@@ -377,9 +441,12 @@ enum vrs_status matcher_ask(struct matcher *m, const struct subject *subject, ui
     for (uint32_t w = 0; w < m->words; w++) {
         uint64_t left = by_alloc[w] & by_free[w] & by_born[w] & by_origin[w];
         for (; left != 0; left &= left - 1) {
-            *ret_final = *ret_final && (left & -left & m->by_gradients[w]) == 0;
             uint32_t rule = w * 64 + (uint32_t)__builtin_ctzll(left);
-            if (rule_holds(m, subject, &m->rules->rule.at[rule])) {
+            if (!holds_by_itself(m, subject, rule))
+                continue;
+            bool open = (left & -left & m->by_gradients[w]) != 0;
+            *ret_final = *ret_final && !open;
+            if (!open || holds_by_gradients(m, subject, rule)) {
                 *ret = rule;
                 return VRS_OK;
             }

@@ -42,10 +42,13 @@ struct matcher {
     struct size_count *multiset;   /* of the gradients, ascending; none while it is sought */
     uint32_t sizes;
 
-    uint32_t words;      /* of 64 rules */
-    uint32_t text_words; /* of 64 texts */
-    uint64_t *texts_of;  /* by stack: which texts some frame matches */
-    uint64_t *by_alloc;  /* by stack: which rules its alloc.* allow; valid where `alloc_known` */
+    uint32_t words;              /* of 64 rules */
+    uint32_t text_words;         /* of 64 texts */
+    uint64_t *texts_of;          /* by stack: which texts some frame matches */
+    struct rule_condition *open; /* what bits do not settle of the rules' conditions */
+    uint32_t *first_open;        /* by rule, into `open`; one more at the end */
+    uint64_t *excluded;          /* by text, not matched and matched: the rules that it excludes */
+    uint64_t *by_alloc; /* by stack: which rules its alloc.* allow; valid where `alloc_known` */
     uint64_t *by_free;
     bool *alloc_known, *free_known;
     uint64_t *by_born;        /* by phase, and PHASES */

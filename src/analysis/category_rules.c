@@ -192,6 +192,21 @@ static enum vrs_status compile(struct parser *p, struct rule_text *text, bool fo
     return status == VRS_OK ? VRS_OK : vrs_no_memory(p->err);
 }
 
+/* A text that several conditions ask for is answered once; the number of texts where it is new. */
+static uint32_t find_text(const struct category_rules *r, const struct rule_condition *c,
+                          bool folded, str value)
+{
+    uint32_t i = 0;
+    for (; i < r->text.len; i++) {
+        const struct rule_text *t = &r->text.at[i];
+        bool exact = t->pattern == NULL;
+        if (t->key == c->key && str_equal(t->text, value) && exact == (c->op == OP_EQUAL) &&
+            (exact || t->pattern->ignore_case == folded))
+            break;
+    }
+    return i;
+}
+
 static enum vrs_status read_text(struct parser *p, struct rule_condition *c, bool folded, str value)
 {
     struct rule_text text = { .key = c->key };
@@ -199,6 +214,9 @@ static enum vrs_status read_text(struct parser *p, struct rule_condition *c, boo
         return FAIL(p, "%s:%u: %s needs a text", p->name, p->line, keys[c->key].name);
     if (memchr(value.ptr, '\0', value.len) != NULL)
         return FAIL(p, "%s:%u: a text has no byte of value 0", p->name, p->line);
+    c->number = find_text(p->to, c, folded, value);
+    if (c->number < p->to->text.len)
+        return VRS_OK;
     if (p->to->text.len == RULE_TEXTS_MOST)
         return FAIL(p, "%s:%u: more than %d conditions on frames", p->name, p->line,
                     RULE_TEXTS_MOST);
@@ -207,7 +225,6 @@ static enum vrs_status read_text(struct parser *p, struct rule_condition *c, boo
         return vrs_no_memory(p->err);
     if (c->op != OP_EQUAL)
         TRY(compile(p, &text, folded));
-    c->number = p->to->text.len;
     if (!vec_push(&p->to->text, text))
         return vrs_no_memory(p->err);
     return VRS_OK;

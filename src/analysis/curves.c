@@ -58,6 +58,7 @@ struct walk {
     uint32_t waits;
     bool completion_is_request;
     bool size_missing; /* an event that should change a curve had no size */
+    uint64_t ooms;
     uint64_t d[CURVES];
     struct top top[CURVES];
     int64_t most_above_reserved; /* of the differences of d */
@@ -170,8 +171,8 @@ static void walk_compare(struct walk *w)
         w->most_above_reserved = above;
 }
 
-/* Applies one event. */
-static void walk_step(struct walk *w)
+/* Applies one event.  Called from one place, where it becomes part of the loop. */
+static inline void walk_step(struct walk *w)
 {
     const struct events *e = &w->r->events;
     enum event_action action = (enum event_action)e->action[w->event];
@@ -205,9 +206,12 @@ static void walk_step(struct walk *w)
         walk_change(w, CURVE_RESERVED, -known_or_0(size));
         walk_compare(w);
         break;
+    case ACTION_OOM:
+        w->ooms++;
+        missing = false;
+        break;
     case ACTION_OTHER:
     case ACTION_SNAPSHOT:
-    case ACTION_OOM:
     case ACTION_ANNOTATE:
     case ACTION_USER_DEFINED:
     case ACTIONS:
@@ -216,6 +220,13 @@ static void walk_step(struct walk *w)
     }
     w->size_missing |= missing;
     w->event++;
+}
+
+/* Applies the events before `end`, a row. */
+static void walk_to(struct walk *w, uint32_t end)
+{
+    while (w->event < end)
+        walk_step(w);
 }
 
 /* The final state, as the segments and blocks give it. */
@@ -284,19 +295,15 @@ static void start_bytes(const struct recording *r, uint32_t device, uint64_t ret
     }
     final_bytes(r, device, ret);
     struct walk w = walk_of(r, device);
-    while (w.event < w.events_end)
-        walk_step(&w);
+    walk_to(&w, w.events_end);
     for (uint32_t i = 0; i < CURVES; i++)
         ret[i] -= w.d[i];
 }
 
 /* Walks to the end, where a curve may still stand at its top. */
-static void walk_all(struct walk *w, uint64_t *oom_events)
+static void walk_all(struct walk *w)
 {
-    while (w->event < w->events_end) {
-        *oom_events += w->r->events.action[w->event] == ACTION_OOM;
-        walk_step(w);
-    }
+    walk_to(w, w->events_end);
     for (uint32_t i = 0; i < CURVES; i++)
         if ((int64_t)w->d[i] == w->top[i].value)
             w->top[i].last = (int64_t)(w->events_end - w->events_begin) - 1;
@@ -321,8 +328,8 @@ void curves_compute(const struct recording *r, uint32_t device, struct curves *r
     bool whole = anchored(r, device), still = r->devices.events[device] == 0;
     uint64_t start[CURVES], end[CURVES];
     struct walk w = walk_of(r, device);
-    *ret = (struct curves){ .oom_events = 0 };
-    walk_all(&w, &ret->oom_events);
+    walk_all(&w);
+    *ret = (struct curves){ .oom_events = w.ooms };
     final_bytes(r, device, end);
     if (whole || still)
         for (uint32_t i = 0; i < CURVES; i++)
@@ -410,7 +417,7 @@ void curves_conflicts(const struct recording *r, uint32_t device, const struct c
             note_oom(r, w.event - 1, index, reserved, &c);
         if (w.event == w.events_end)
             break;
-        walk_step(&w);
+        walk_to(&w, w.event + 1);
     }
     *ret = c;
 }
@@ -492,8 +499,7 @@ int64_t curve_at(const struct recording *r, uint32_t device, enum curve_name whi
     uint64_t start[CURVES];
     start_bytes(r, device, start);
     struct walk w = walk_of(r, device);
-    while (w.event < first + applied)
-        walk_step(&w);
+    walk_to(&w, first + applied);
     return (int64_t)(start[which] + w.d[which]);
 }
 

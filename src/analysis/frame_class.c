@@ -33,8 +33,9 @@ static bool path_ends(str path, str needle)
 /* Where `needle` stands in `path` at or after `from`, or path.len. */
 static size_t path_find(str path, str needle, size_t from)
 {
+    char first = needle.len == 0 ? '\0' : folded(needle.ptr[0]);
     for (size_t at = from; at + needle.len <= path.len; at++)
-        if (starts_at(path, at, needle))
+        if (folded(path.ptr[at]) == first && starts_at(path, at, needle))
             return at;
     return path.len;
 }
@@ -100,15 +101,16 @@ static bool in_packages(str file)
 
 static bool is_torch(str file)
 {
-    if (path_has(file, S("/site-packages/torch/")) || path_has(file, S("/dist-packages/torch/")))
-        return true;
     static const char *const tops[] = {
         "nn",      "optim",     "autograd",   "utils", "cuda",    "distributed",
         "_dynamo", "_inductor", "_functorch", "fx",    "_tensor", "functional",
     };
     for (size_t at = path_find(file, S("/torch/"), 0); at < file.len;
          at = path_find(file, S("/torch/"), at + 1)) {
+        str before = { file.ptr, at };
         size_t after = at + 7;
+        if (path_ends(before, S("/site-packages")) || path_ends(before, S("/dist-packages")))
+            return true;
         for (size_t i = 0; i < sizeof tops / sizeof *tops; i++) {
             str top = str_from(tops[i]);
             if (starts_at(file, after, top) && (starts_at(file, after + top.len, S("/")) ||
@@ -215,37 +217,30 @@ bool frame_is_module_call(str file, str function)
            (path_ends(file, S("/accelerate/hooks.py")) && str_equal(function, S("new_forward")));
 }
 
-bool frame_is_plumbing(str file, str function)
+bool file_is_plumbing(str file)
 {
-    /* A folder or file that a path must contain, and the function; NULL is any. */
-    static const struct {
-        const char *path, *function;
-    } rules[] = {
-        { "/einops/", NULL },
-        { "/jaxtyping/", NULL },
-        { "/beartype/", NULL },
-        { "/debugpy/", NULL },
-        { "/accelerate/hooks.py", NULL },
-        { "/transformers/modeling_layers.py", "__call__" },
-        { NULL, "decorate_context" },
-        { NULL, "decorate_autocast" },
-        { NULL, "decorate_fwd" },
-        { NULL, "decorate_bwd" },
-        { NULL, "wrapper" },
-        { NULL, "wrapped" },
-        { NULL, "wrapped_func" },
-        { NULL, "wrapped_fn" },
-        { NULL, "inner_wrapper" },
-        { NULL, "_wrapper" },
-        { NULL, "_fn" },
+    static const char *const parts[] = {
+        "/einops/", "/jaxtyping/", "/beartype/", "/debugpy/", "/accelerate/hooks.py",
     };
-    if (frame_is_module_call(file, function))
-        return true;
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-        if ((rules[i].path == NULL || path_has(file, str_from(rules[i].path))) &&
-            (rules[i].function == NULL || str_equal(function, str_from(rules[i].function))))
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (path_has(file, str_from(parts[i])))
             return true;
     return false;
+}
+
+bool call_is_plumbing(str file, str function)
+{
+    static const char *const names[] = {
+        "decorate_context", "decorate_autocast", "decorate_fwd", "decorate_bwd",
+        "wrapper",          "wrapped",           "wrapped_func", "wrapped_fn",
+        "inner_wrapper",    "_wrapper",          "_fn",
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (str_equal(function, str_from(names[i])))
+            return true;
+    return frame_is_module_call(file, function) ||
+           (str_equal(function, S("__call__")) &&
+            path_has(file, S("/transformers/modeling_layers.py")));
 }
 
 static bool is_word(char c)

@@ -28,8 +28,10 @@ bool glob_matches(str glob, str text);
 /* A call of a module's forward, which stands between the lines of any two modules. */
 bool frame_is_module_call(str file, str function);
 
-/* Wrappers that own nothing: module calls, decorators, thin layers over torch. */
-bool frame_is_plumbing(str file, str function);
+/* Wrappers that own nothing: thin layers over torch, whatever function of theirs runs; and module
+ * calls and decorators, in any file. */
+bool file_is_plumbing(str file);
+bool call_is_plumbing(str file, str function);
 
 /* "MmBackward0" of a native name that runs a node of the autograd graph; else empty. */
 str backward_node(str native);

@@ -1,7 +1,7 @@
 /* growth_class.c - the classes of growth, tested in their order. */
 #include "analysis/growth_class.h"
 
-#include <stdlib.h>
+#include "base/select.h"
 
 enum {
     PLATEAU_MOMENTS_MIN = 3,
@@ -10,7 +10,6 @@ enum {
     LEAK_GENERATIONS = 3,
     SUSPECT_GENERATIONS = 2,
     SAME_PERCENT = 1,
-    SELECT_TRIES = 48, /* then what is left is sorted */
 };
 
 const char *const growth_class_names[GROWTH_CLASSES] = {
@@ -23,40 +22,6 @@ const char *const leak_kind_names[LEAK_KINDS] = {
     [LEAK_UNKNOWN] = "unknown", [LEAK_GRADIENTS] = "gradients", [LEAK_GRAPH] = "graph_kept",
     [LEAK_OUTPUTS] = "outputs", [LEAK_CACHE] = "cache",
 };
-
-static int compare_slopes(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* What stands at `wanted` in order: narrows down to the part it lies in, as step_median does. */
-static int64_t select_slope(int64_t *value, uint32_t count, uint32_t wanted)
-{
-    uint32_t low = 0, high = count - 1;
-    for (int tries = 0; low < high && tries < SELECT_TRIES; tries++) {
-        int64_t pivot = value[low + (high - low) / 2];
-        uint32_t i = low, k = high;
-        for (;; i++, k--) {
-            while (value[i] < pivot)
-                i++;
-            while (value[k] > pivot)
-                k--;
-            if (i >= k)
-                break;
-            int64_t swapped = value[i];
-            value[i] = value[k];
-            value[k] = swapped;
-        }
-        if (wanted <= k)
-            high = k;
-        else
-            low = k + 1;
-    }
-    if (low < high)
-        qsort(value + low, high - low + 1, sizeof *value, compare_slopes);
-    return value[wanted];
-}
 
 static int64_t slope_of(uint64_t from, uint64_t to, uint32_t steps)
 {
@@ -80,7 +45,7 @@ int64_t growth_slope(const uint64_t *bytes, uint32_t moments, uint32_t warm_up,
             uint32_t b = first + (uint32_t)((uint64_t)k * (points - 1) / (taken - 1));
             room[pairs++] = slope_of(bytes[a], bytes[b], b - a);
         }
-    return select_slope(room, pairs, (pairs - 1) / 2);
+    return select_i64(room, pairs, (pairs - 1) / 2);
 }
 
 /* Within one percent of `base`. */

@@ -50,6 +50,14 @@ static struct lifetime lifetime_of(const struct recording *r, uint32_t device, u
     return l;
 }
 
+static uint32_t count_older(const struct recording *r, uint32_t first, uint32_t count)
+{
+    uint32_t olders = 0;
+    for (uint32_t i = 0; i < count; i++)
+        olders += r->allocations.alloc_event[first + i] == NO_ROW;
+    return olders;
+}
+
 enum vrs_status lifetimes_make(const struct recording *r, uint32_t device, struct arena *arena,
                                struct lifetimes *ret, struct vrs_error *err)
 {
@@ -57,17 +65,20 @@ enum vrs_status lifetimes_make(const struct recording *r, uint32_t device, struc
     uint32_t events = r->devices.events[device];
     struct lifetimes made = {
         .at = arena_array(arena, struct lifetime, count),
+        .older = arena_array(arena, uint32_t, count_older(r, first, count)),
         .freed_at = arena_array(arena, uint32_t, events),
         .count = count,
         .r = r,
         .first = first,
         .rounding = rounding_of(r),
     };
-    if (made.at == NULL || made.freed_at == NULL)
+    if (made.at == NULL || made.older == NULL || made.freed_at == NULL)
         return vrs_no_memory(err);
     memset(made.freed_at, 0xff, (size_t)events * sizeof *made.freed_at); /* NO_ROW */
     for (uint32_t i = 0; i < count; i++) {
         made.at[i] = lifetime_of(r, device, first + i);
+        if (made.at[i].birth < 0)
+            made.older[made.olders++] = i;
         if (made.at[i].freed < (int64_t)events)
             made.freed_at[made.at[i].freed] = i;
     }

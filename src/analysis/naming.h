@@ -24,7 +24,8 @@ struct naming_options {
     str library;   /* frames whose path matches this glob are a library's; empty: none */
 };
 
-/* The three lines chosen for one stack; each is text as shown, ready to be grouped by. */
+/* The lines chosen for one stack; each is text as shown, ready to be grouped by, with a NUL behind
+ * it. */
 struct stack_names {
     str culprit; /* "model.py:84 forward", "autograd:MmBackward0", "native:empty", "(no stack)" */
     str owner;

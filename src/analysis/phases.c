@@ -39,7 +39,7 @@ static bool frames_python_only(const struct recording *r, uint32_t device,
 {
     const uint32_t *stack = r->events.stack + r->devices.first_event[device];
     token_set seen = 0;
-    for (uint32_t i = 0; i < r->devices.events[device]; i++)
+    for (uint32_t i = 0; i < r->devices.events[device] && (seen & TOKEN_NATIVE) == 0; i++)
         seen |= tokens->of_stack[stack[i]];
     return (seen & TOKEN_PYTHON) != 0 && (seen & TOKEN_NATIVE) == 0;
 }
@@ -168,19 +168,20 @@ static bool finish_run(struct maker *m, const struct phase_interval *run)
 static bool find_intervals(const struct recording *r, uint32_t device, struct span_walk walk,
                            struct maker *maker, struct phases *p)
 {
-    uint32_t first = r->devices.first_event[device];
+    uint32_t first = r->devices.first_event[device], events = r->devices.events[device];
+    const uint8_t *action = r->events.action + first;
     struct phase_interval run = { .allocs = 0 };
-    for (uint32_t i = 0; i < r->devices.events[device]; i++) {
-        if (r->events.action[first + i] != ACTION_ALLOC)
+    uint32_t by_stack = 0, by_annotation = 0, annotation_agrees = 0;
+    for (uint32_t i = 0; i < events; i++) {
+        if (action[i] != ACTION_ALLOC)
             continue;
         uint32_t stack = r->events.stack[first + i];
         uint64_t bytes = known_or_0(r->events.size[first + i]);
-        enum phase said = span_phase(&walk, i), phase = said;
-        if (said == PHASES)
-            phase = (enum phase)p->of_stack[stack];
-        p->by_stack += said == PHASES;
-        p->by_annotation += said != PHASES;
-        p->annotation_agrees += said == (enum phase)p->of_stack[stack];
+        enum phase said = span_phase(&walk, i), by_tokens = (enum phase)p->of_stack[stack];
+        enum phase phase = said == PHASES ? by_tokens : said;
+        by_stack += said == PHASES;
+        by_annotation += said != PHASES;
+        annotation_agrees += said == by_tokens;
         struct phase_interval one = { (uint8_t)phase, i, i, 1, bytes, { stack }, { stack }, bytes };
         if (run.allocs != 0 && run.phase == phase) {
             extend(&run, &one);
@@ -190,6 +191,9 @@ static bool find_intervals(const struct recording *r, uint32_t device, struct sp
             return false;
         run = one;
     }
+    p->by_stack = by_stack;
+    p->by_annotation = by_annotation;
+    p->annotation_agrees = annotation_agrees;
     return finish_run(maker, &run);
 }
 

@@ -42,8 +42,8 @@ static bool add_sides(const struct lifetimes *lifetimes, const struct phases *ph
         if (survivor &&
             !vec_push(sides, (struct side){ interval[i], false, l->bytes, l->birth, i }))
             return false;
-        if (freed_by[i].n == 0 || l->requested >= events ||
-            phases->of_stack[freed_by[i].n] != PHASE_OPTIMIZER)
+        if (freed_by[i].n == 0 || phases->of_stack[freed_by[i].n] != PHASE_OPTIMIZER ||
+            l->requested >= events)
             continue;
         uint32_t at = phases_at(phases, l->requested);
         bool old = at != NO_ROW && phases->interval[at].phase == PHASE_OPTIMIZER &&

@@ -7,10 +7,10 @@ bool sites_init(struct sites *s, const struct recording *r, const struct naming 
                 enum site_key key, struct arena *scratch)
 {
     *s = (struct sites){ .r = r, .naming = naming, .key = key };
-    uint32_t stacks = r->stacks.rows.len;
-    s->reduced = arena_array(scratch, uint32_t, stacks);
-    s->chain = arena_array(scratch, uint32_t, stacks);
-    if (s->reduced != NULL && s->chain != NULL && strings_init(&s->bases, UINT32_MAX - 1) &&
+    s->chain.max = UINT32_MAX;
+    s->reduced = arena_array(scratch, uint32_t, r->stacks.rows.len);
+    s->reduced_frame = arena_array(scratch, uint32_t, r->frames.rows.len);
+    if (s->reduced != NULL && s->reduced_frame != NULL && strings_init(&s->bases, UINT32_MAX - 1) &&
         frames_init(&s->frames) && stacks_init(&s->stacks))
         return true;
     sites_free(s);
@@ -22,6 +22,7 @@ void sites_free(struct sites *s)
     strings_free(&s->bases);
     frames_free(&s->frames);
     stacks_free(&s->stacks);
+    vec_free(&s->chain);
 }
 
 /* The frame as the key sees it; id 0 where the key drops it. */
@@ -41,9 +42,14 @@ static bool reduce_frame(struct sites *s, frame_id frame, frame_id *ret)
 
 static bool push_reduced(struct sites *s, uint32_t stack, uint32_t caller, uint32_t *ret)
 {
-    frame_id frame = { 0 };
-    if (!reduce_frame(s, (frame_id){ s->r->stacks.frame[stack] }, &frame))
-        return false;
+    uint32_t *known = &s->reduced_frame[s->r->stacks.frame[stack]];
+    if (*known == 0) {
+        frame_id reduced;
+        if (!reduce_frame(s, stacks_frame(&s->r->stacks, (stack_id){ stack }), &reduced))
+            return false;
+        *known = reduced.n + 1;
+    }
+    frame_id frame = { *known - 1 };
     stack_id pushed = { caller };
     bool repeats = caller != 0 && s->stacks.frame[caller] == frame.n;
     if (frame.n != 0 && !repeats && !stacks_push(&s->stacks, (stack_id){ caller }, frame, &pushed))
@@ -58,15 +64,16 @@ bool sites_of(struct sites *s, stack_id stack, uint32_t *ret)
         *ret = stack.n;
         return true;
     }
-    uint32_t depth = 0;
     uint32_t at = stack.n;
+    s->chain.len = 0;
     for (; at != 0 && s->reduced[at] == 0; at = s->r->stacks.caller[at])
-        s->chain[depth++] = at;
-    uint32_t reduced = at == 0 ? 0 : s->reduced[at] - 1;
-    while (depth-- > 0) {
-        if (!push_reduced(s, s->chain[depth], reduced, &reduced))
+        if (!vec_push(&s->chain, at))
             return false;
-        s->reduced[s->chain[depth]] = reduced + 1;
+    uint32_t reduced = at == 0 ? 0 : s->reduced[at] - 1;
+    for (uint32_t i = s->chain.len; i-- > 0;) {
+        if (!push_reduced(s, s->chain.at[i], reduced, &reduced))
+            return false;
+        s->reduced[s->chain.at[i]] = reduced + 1;
     }
     *ret = reduced;
     return true;

@@ -3,6 +3,7 @@
 #define VRS_ANALYSIS_SITE_H
 
 #include "analysis/naming.h"
+#include "base/vec.h"
 
 /* What makes two stacks one site: K0 to K3 of the command line. */
 enum site_key {
@@ -18,11 +19,12 @@ struct sites {
     const struct recording *r;
     const struct naming *naming;
     enum site_key key;
-    struct strings bases; /* base names of files */
-    struct frames frames; /* as the key sees them */
-    struct stacks stacks; /* reduced */
-    uint32_t *reduced;    /* of a stack, plus 1; 0: not yet asked */
-    uint32_t *chain;      /* scratch: the stacks of a walk */
+    struct strings bases;    /* base names of files */
+    struct frames frames;    /* as the key sees them */
+    struct stacks stacks;    /* reduced */
+    uint32_t *reduced;       /* of a stack, plus 1; 0: not yet asked */
+    uint32_t *reduced_frame; /* of a frame, the same */
+    VEC(uint32_t) chain;     /* scratch: the stacks of a walk */
 };
 
 /* `scratch` must outlive the sites. */

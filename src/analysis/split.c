@@ -137,11 +137,9 @@ enum vrs_status split_multiset(const struct split_input *in, struct arena *arena
     return VRS_OK;
 }
 
-/* What is older than the recording and may be a copy: no rule says that it is something else. */
+/* May what is older than the recording be a copy: does no rule say that it is something else? */
 static bool may_be_copy(const struct split_input *in, uint32_t i)
 {
-    if (in->lifetimes->at[i].birth >= 0)
-        return false;
     const uint32_t open = 1u << CATEGORY_UNKNOWN | 1u << CATEGORY_PERSISTENT |
                           1u << CATEGORY_PARAMETER | 1u << CATEGORY_BUFFER |
                           1u << CATEGORY_GRADIENT | 1u << CATEGORY_OPTIMIZER_STATE;
@@ -245,7 +243,8 @@ static void give(const struct split_input *in, struct split *s, struct quota *q,
 static void hand_out(const struct split_input *in, enum scale scale, struct quota *quota,
                      bool several, struct split *s)
 {
-    for (uint32_t i = 0; i < in->lifetimes->count; i++) {
+    for (uint32_t k = 0; k < in->lifetimes->olders; k++) {
+        uint32_t i = in->lifetimes->older[k];
         if (!may_be_copy(in, i))
             continue;
         uint32_t row = find_row(s, scale, in->lifetimes->at[i].bytes);
@@ -255,12 +254,13 @@ static void hand_out(const struct split_input *in, enum scale scale, struct quot
     }
     static const enum category order[] = { CATEGORY_PARAMETER, CATEGORY_GRADIENT,
                                            CATEGORY_OPTIMIZER_STATE };
-    for (uint32_t i = 0; i < in->lifetimes->count; i++) {
+    for (uint32_t k = 0; k < in->lifetimes->olders; k++) {
+        uint32_t i = in->lifetimes->older[k];
         if (!may_be_copy(in, i) || s->in_copy[i])
             continue;
         uint32_t row = find_row(s, scale, in->lifetimes->at[i].bytes);
-        for (size_t k = 0; row != NO_ROW && k < sizeof order / sizeof *order && !s->in_copy[i]; k++)
-            give(in, s, &quota[row], i, order[k]);
+        for (size_t c = 0; row != NO_ROW && c < sizeof order / sizeof *order && !s->in_copy[i]; c++)
+            give(in, s, &quota[row], i, order[c]);
         s->undecided[i] = s->in_copy[i] && several;
     }
 }
@@ -268,10 +268,10 @@ static void hand_out(const struct split_input *in, enum scale scale, struct quot
 /* What no copy took, one by one. */
 static void give_remainder(const struct split_input *in, struct split *s)
 {
-    for (uint32_t i = 0; i < in->lifetimes->count; i++) {
+    for (uint32_t k = 0; k < in->lifetimes->olders; k++) {
+        uint32_t i = in->lifetimes->older[k];
         const struct lifetime *l = &in->lifetimes->at[i];
-        if (l->birth < 0 && !s->in_copy[i] && l->origin == ORIGIN_PRE_LIVE &&
-            l->bytes <= BUFFER_BYTES)
+        if (!s->in_copy[i] && l->origin == ORIGIN_PRE_LIVE && l->bytes <= BUFFER_BYTES)
             s->of[i] = CATEGORY_BUFFER;
     }
 }
@@ -281,10 +281,12 @@ static bool has_old_gradients(const struct split_input *in, const struct split *
 {
     if (s->accumulated)
         return true;
-    for (uint32_t i = 0; i < in->lifetimes->count; i++)
-        if (in->lifetimes->at[i].birth < 0 && in->category[i] == CATEGORY_GRADIENT &&
+    for (uint32_t k = 0; k < in->lifetimes->olders; k++) {
+        uint32_t i = in->lifetimes->older[k];
+        if (in->category[i] == CATEGORY_GRADIENT &&
             find_row(s, scale, in->lifetimes->at[i].bytes) != NO_ROW)
             return true;
+    }
     return false;
 }
 
@@ -293,7 +295,8 @@ static void count_found(const struct split_input *in, const struct split *s, enu
 {
     for (uint32_t i = 0; i < s->sizes; i++)
         found[i] = 0;
-    for (uint32_t i = 0; i < in->lifetimes->count; i++) {
+    for (uint32_t k = 0; k < in->lifetimes->olders; k++) {
+        uint32_t i = in->lifetimes->older[k];
         uint32_t row = may_be_copy(in, i) ? find_row(s, scale, in->lifetimes->at[i].bytes) : NO_ROW;
         if (row != NO_ROW)
             found[row]++;

@@ -6,6 +6,7 @@
 #define VRS_ANALYSIS_STEP_SOURCES_H
 
 #include "analysis/steps.h"
+#include "base/select.h"
 
 /* What all sources look at.  A position is an alloc's number among the allocs of the device. */
 struct step_trace {
@@ -20,6 +21,7 @@ struct step_trace {
     uint32_t *alloc_event; /* of each position, in events of the device */
     uint32_t *stack;       /* stack_id of each position */
     int64_t *live_before;  /* requested bytes just before it, from the start of the recording */
+    uint64_t change;       /* of the requested bytes by all events */
 };
 
 /* The complete steps of one source; `begin` has their first events. */
@@ -56,7 +58,10 @@ enum vrs_status steps_by_period(const struct step_trace *t, bool exact, struct s
 uint32_t step_position(const struct step_trace *t, uint32_t event);
 
 /* The upper median; reorders `value` (count at least 1). */
-uint32_t step_median(uint32_t *value, uint32_t count);
+static inline uint32_t step_median(uint32_t *value, uint32_t count)
+{
+    return select_u32(value, count, count / 2);
+}
 
 /* A last or first step that is shorter than the others was cut by the recording. */
 static inline bool step_is_whole(uint32_t length, uint32_t median)

@@ -23,25 +23,31 @@ uint32_t step_position(const struct step_trace *t, uint32_t event)
     return at;
 }
 
+/* Which event is an alloc cannot be guessed: each is written down, and the next one over it unless
+ * it is. */
 static bool trace_make(struct step_trace *t)
 {
     const uint8_t *action = t->r->events.action + t->first;
+    const uint32_t *stack = t->r->events.stack + t->first;
+    uint32_t allocs = 0, position = 0;
     uint64_t live = 0;
     for (uint32_t i = 0; i < t->events; i++)
-        t->allocs += action[i] == ACTION_ALLOC;
-    t->alloc_event = arena_array(t->scratch, uint32_t, t->allocs);
-    t->live_before = arena_array(t->scratch, int64_t, t->allocs);
-    t->stack = arena_array(t->scratch, uint32_t, t->allocs);
+        allocs += action[i] == ACTION_ALLOC;
+    size_t room = (size_t)allocs + 1;
+    t->allocs = allocs;
+    t->alloc_event = arena_array(t->scratch, uint32_t, room);
+    t->live_before = arena_array(t->scratch, int64_t, room);
+    t->stack = arena_array(t->scratch, uint32_t, room);
     if (t->alloc_event == NULL || t->live_before == NULL || t->stack == NULL)
         return false;
-    for (uint32_t i = 0, position = 0; i < t->events; i++) {
-        if (action[i] == ACTION_ALLOC) {
-            t->alloc_event[position] = i;
-            t->stack[position] = t->r->events.stack[t->first + i];
-            t->live_before[position++] = (int64_t)live;
-        }
+    for (uint32_t i = 0; i < t->events; i++) {
+        t->alloc_event[position] = i;
+        t->stack[position] = stack[i];
+        t->live_before[position] = (int64_t)live;
+        position += action[i] == ACTION_ALLOC;
         live += requested_change(t->r, t->first + i);
     }
+    t->change = live;
     return true;
 }
 
@@ -49,7 +55,7 @@ static bool trace_make(struct step_trace *t)
  * A valley is looked for in the states after the step's events, the last one included. */
 static void measure(const struct step_trace *t, struct steps *s)
 {
-    uint64_t live = (uint64_t)curve_at(t->r, t->device, CURVE_REQUESTED, -1);
+    uint64_t live = (uint64_t)curve_at(t->r, t->device, CURVE_REQUESTED, t->events) - t->change;
     int64_t least = 0;
     struct step_boundary *b = NULL;
     for (uint32_t i = 0, next = 0; i < t->events && s->count != 0 && i <= s->end_event; i++) {

@@ -73,7 +73,7 @@ static enum vrs_status ticks_of_events(const struct step_trace *t, struct ticks 
     if (all.at == NULL)
         return vrs_no_memory(err);
     bool named = false;
-    for (uint32_t i = 0; i < t->events; i++) {
+    for (uint32_t i = 0; all.count < count; i++) {
         if (r->events.action[t->first + i] != ACTION_USER_DEFINED)
             continue;
         stack_id stack = { r->events.stack[t->first + i] };

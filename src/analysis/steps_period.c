@@ -8,6 +8,7 @@
 #include "analysis/step_body.h"
 #include "analysis/step_sources.h"
 #include "base/hash.h"
+#include "base/idtab.h"
 
 enum {
     PERIODS_TRIED_MAX = 32,
@@ -23,115 +24,109 @@ struct demand {
 };
 static const struct demand demands[] = { { true, 0.90 }, { false, 0.80 } };
 
-struct signature {
-    uint64_t size; /* 0 where sizes do not count */
-    uint32_t stack;
-};
-
 struct candidate {
     uint32_t gap; /* the median one */
     uint32_t signature;
 };
 
+/* Allocs by stack, so that what one stack is told by stays in the processor's cache. */
+struct by_stack {
+    uint32_t *position; /* ascending within a stack */
+    uint64_t *size;     /* of the alloc at each */
+    uint32_t *first;    /* of each stack_id, into both; one more at the end */
+};
+
 struct search {
     const struct step_trace *t;
     const struct demand *demand;
-    struct idtab index;        /* of signatures, plus 1 */
-    uint32_t *signature;       /* of each position */
-    struct signature *example; /* of each signature */
-    uint32_t *latest;          /* of each stack: its signature found last, plus 1 */
+    const struct by_stack *by_stack;
+    uint32_t *signature; /* of each position */
     uint32_t signatures;
     uint32_t *first;    /* of each signature, into `position`; one more at the end */
     uint32_t *position; /* ascending within a signature */
+    struct idtab index; /* of the sizes of one stack */
     uint32_t *gap;      /* room for the gaps of one */
     uint32_t *tally;    /* of each signature; zero between uses */
     struct candidate *candidate;
     uint32_t candidates;
 };
 
-static bool find_signature(struct search *s, uint32_t position, uint32_t *ret)
+static bool by_stack_make(const struct step_trace *t, struct by_stack *ret)
 {
-    const struct step_trace *t = s->t;
-    struct signature wanted = { .stack = t->stack[position] };
-    if (s->demand->by_size)
-        wanted.size = t->r->events.size[t->first + t->alloc_event[position]];
-    uint32_t *latest = &s->latest[wanted.stack];
-    if (*latest != 0 && s->example[*latest - 1].size == wanted.size) {
-        *ret = *latest - 1;
-        return true;
-    }
-    if (!idtab_reserve(&s->index))
+    uint32_t stacks = t->r->stacks.rows.len;
+    const uint64_t *size = t->r->events.size + t->first;
+    struct by_stack made = {
+        .position = arena_array(t->scratch, uint32_t, t->allocs),
+        .size = arena_array(t->scratch, uint64_t, t->allocs),
+        .first = arena_array(t->scratch, uint32_t, (size_t)stacks + 1),
+    };
+    if (made.position == NULL || made.size == NULL || made.first == NULL)
         return false;
-    uint64_t hash = hash_pair(wanted.stack, wanted.size);
-    for (uint32_t at = idtab_first(&s->index, hash); s->index.slot[at].id != 0;
-         at = idtab_next(&s->index, hash, at)) {
-        const struct signature *known = &s->example[s->index.slot[at].id - 1];
-        if (known->stack == wanted.stack && known->size == wanted.size) {
-            *latest = s->index.slot[at].id;
-            *ret = *latest - 1;
-            return true;
-        }
+    for (uint32_t i = 0; i < t->allocs; i++)
+        made.first[t->stack[i]]++;
+    for (uint32_t i = 0; i < stacks; i++)
+        made.first[i + 1] += made.first[i];
+    /* Filled from its end, so that where a stack's begin is where they end up. */
+    for (uint32_t i = t->allocs; i-- > 0;) {
+        uint32_t at = --made.first[t->stack[i]];
+        made.position[at] = i;
+        made.size[at] = size[t->alloc_event[i]];
     }
-    s->example[s->signatures] = wanted;
-    *ret = s->signatures++;
-    *latest = s->signatures;
-    idtab_put(&s->index, hash, s->signatures);
+    *ret = made;
     return true;
 }
 
-/* Positions grouped by signature. */
-static void group_positions(struct search *s)
+/* Gives each size of one stack a signature.  The index has the first alloc of each, plus 1. */
+static bool number_sizes(struct search *s, const uint32_t *position, const uint64_t *size,
+                         uint32_t count)
 {
-    uint32_t n = s->t->allocs;
-    for (uint32_t i = 0; i < n; i++)
-        s->first[s->signature[i] + 1]++;
-    for (uint32_t i = 0; i < s->signatures; i++)
-        s->first[i + 1] += s->first[i];
-    for (uint32_t i = 0; i < n; i++)
-        s->position[s->first[s->signature[i]] + s->tally[s->signature[i]]++] = i;
-    for (uint32_t i = 0; i < s->signatures; i++)
-        s->tally[i] = 0;
-}
-
-static int compare_u32(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* The middle of three, as a pivot that sorted values do not make slow. */
-static uint32_t middle_of(uint32_t a, uint32_t b, uint32_t c)
-{
-    uint32_t low = a < b ? a : b, high = a < b ? b : a;
-    return c < low ? low : c > high ? high : c;
-}
-
-/* Narrows down to the part around the median; what does not narrow soon is sorted. */
-uint32_t step_median(uint32_t *value, uint32_t count)
-{
-    uint32_t low = 0, high = count - 1, wanted = count / 2;
-    for (int tries = 0; low < high && tries < 48; tries++) {
-        uint32_t pivot = middle_of(value[low], value[low + (high - low) / 2], value[high]);
-        uint32_t i = low, k = high;
-        for (;;) {
-            while (value[i] < pivot)
-                i++;
-            while (value[k] > pivot)
-                k--;
-            if (i >= k)
-                break;
-            uint32_t swapped = value[i];
-            value[i++] = value[k];
-            value[k--] = swapped;
-        }
-        if (wanted <= k)
-            high = k;
-        else
-            low = k + 1;
+    struct idtab *index = &s->index;
+    if (!idtab_restart(index, count))
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t hash = hash_u64(size[i]);
+        uint32_t at = idtab_first(index, hash);
+        while (index->slot[at].id != 0 && size[index->slot[at].id - 1] != size[i])
+            at = idtab_next(index, hash, at);
+        uint32_t first = index->slot[at].id;
+        if (first == 0)
+            idtab_put(index, hash, i + 1);
+        s->signature[position[i]] =
+            first == 0 ? s->signatures++ : s->signature[position[first - 1]];
     }
-    if (low < high)
-        qsort(value + low, high - low + 1, sizeof *value, compare_u32);
-    return value[wanted];
+    return true;
+}
+
+static void number_stack(struct search *s, const uint32_t *position, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        s->signature[position[i]] = s->signatures;
+    s->signatures++;
+}
+
+/* Groups the positions of one stack by signature, behind those of the stacks before it. */
+static bool group_positions(struct search *s, uint32_t stack)
+{
+    uint32_t begin = s->by_stack->first[stack], count = s->by_stack->first[stack + 1] - begin;
+    const uint32_t *position = s->by_stack->position + begin;
+    uint32_t first_signature = s->signatures;
+    if (count == 0)
+        return true;
+    if (!s->demand->by_size)
+        number_stack(s, position, count);
+    else if (!number_sizes(s, position, s->by_stack->size + begin, count))
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        s->first[s->signature[position[i]] + 1]++;
+    for (uint32_t i = first_signature; i < s->signatures; i++)
+        s->first[i + 1] += s->first[i];
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t signature = s->signature[position[i]];
+        s->position[s->first[signature] + s->tally[signature]++] = position[i];
+    }
+    for (uint32_t i = first_signature; i < s->signatures; i++)
+        s->tally[i] = 0;
+    return true;
 }
 
 /* The median gap of a signature that comes regularly over enough of the trace, or 0. */
@@ -177,20 +172,17 @@ static bool search_make(struct search *s)
     const struct step_trace *t = s->t;
     uint32_t n = t->allocs;
     s->signature = arena_array(t->scratch, uint32_t, n);
-    s->example = arena_array(t->scratch, struct signature, n);
-    s->latest = arena_array(t->scratch, uint32_t, t->r->stacks.rows.len);
     s->first = arena_array(t->scratch, uint32_t, (size_t)n + 1);
     s->position = arena_array(t->scratch, uint32_t, n);
     s->gap = arena_array(t->scratch, uint32_t, n);
     s->tally = arena_array(t->scratch, uint32_t, n);
     s->candidate = arena_array(t->scratch, struct candidate, n);
-    if (s->signature == NULL || s->example == NULL || s->latest == NULL || s->first == NULL ||
-        s->position == NULL || s->gap == NULL || s->tally == NULL || s->candidate == NULL)
+    if (s->signature == NULL || s->first == NULL || s->position == NULL || s->gap == NULL ||
+        s->tally == NULL || s->candidate == NULL)
         return false;
-    for (uint32_t i = 0; i < n; i++)
-        if (!find_signature(s, i, &s->signature[i]))
+    for (uint32_t i = 0; i < t->r->stacks.rows.len; i++)
+        if (!group_positions(s, i))
             return false;
-    group_positions(s);
     find_candidates(s);
     return true;
 }
@@ -397,11 +389,14 @@ enum vrs_status steps_by_period(const struct step_trace *t, bool exact, struct s
     struct step_cuts cuts = { .similarity_ratio = -1 };
     struct step_body body = { .t = t };
     enum vrs_status status = VRS_OK;
+    struct by_stack by_stack = { .position = NULL };
     size_t tries = exact ? 1 : sizeof demands / sizeof *demands;
     if (t->allocs < ALLOCS_MIN)
         tries = 0;
+    else if (!by_stack_make(t, &by_stack))
+        return vrs_no_memory(err);
     for (size_t i = 0; cuts.count == 0 && status == VRS_OK && i < tries; i++) {
-        struct search s = { .t = t, .demand = &demands[i] };
+        struct search s = { .t = t, .demand = &demands[i], .by_stack = &by_stack };
         struct arena_mark mark = arena_mark(t->scratch);
         status = try_buckets(&s, &body, &cuts, inner, err);
         idtab_free(&s.index);

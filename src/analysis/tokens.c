@@ -5,6 +5,8 @@
  */
 #include "analysis/tokens.h"
 
+#include <limits.h>
+
 #include "analysis/frame_class.h"
 
 enum { NATIVE_NAME_BYTES = 512 };
@@ -179,21 +181,32 @@ static const struct python_rule {
     { TOKEN_COLLECTOR, PATH_COLLECTOR, EXACT, "collect" },
 };
 
+/* Of each letter the rules whose word begins with it, as bits. */
+struct native_index {
+    uint64_t rules[1 << CHAR_BIT];
+};
+_Static_assert(sizeof native_rules / sizeof *native_rules <= 64, "a bit for each rule");
+
+static void native_index_make(struct native_index *x)
+{
+    *x = (struct native_index){ { 0 } };
+    for (size_t i = 0; i < sizeof native_rules / sizeof *native_rules; i++)
+        x->rules[(unsigned char)native_rules[i].word[0]] |= (uint64_t)1 << i;
+}
+
 static bool is_word_char(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-static token_set tokens_of_word(str scope, str word)
+static token_set tokens_of_word(const struct native_index *x, str scope, str word)
 {
     token_set set = 0;
     while (word.len != 0 && word.ptr[0] == '_')
         word = (str){ word.ptr + 1, word.len - 1 };
-    for (size_t i = 0; i < sizeof native_rules / sizeof *native_rules; i++) {
-        const struct native_rule *rule = &native_rules[i];
-        /* Most words differ in their first letter from most rules. */
-        if (word.len == 0 || word.ptr[0] != rule->word[0])
-            continue;
+    uint64_t left = word.len == 0 ? 0 : x->rules[(unsigned char)word.ptr[0]];
+    for (; left != 0; left &= left - 1) {
+        const struct native_rule *rule = &native_rules[__builtin_ctzll(left)];
         if (rule->scope != NULL && !str_equal(scope, str_from(rule->scope)))
             continue;
         if (word_is(word, rule->match, rule->word))
@@ -209,7 +222,7 @@ static bool copies_to_device(str name)
            str_find(name, S("dispatch_to(at::Tensor const&, c10::Device,")) < name.len;
 }
 
-static token_set tokens_of_native(str name)
+static token_set tokens_of_native(const struct native_index *x, str name)
 {
     token_set set = TOKEN_NATIVE;
     str scope = S("");
@@ -224,7 +237,7 @@ static token_set tokens_of_native(str name)
             continue;
         }
         str word = { name.ptr + at, end - at };
-        set |= tokens_of_word(scope, word);
+        set |= tokens_of_word(x, scope, word);
         bool qualifies = end + 2 < name.len && name.ptr[end] == ':' && name.ptr[end + 1] == ':';
         scope = qualifies ? word : S("");
         at = qualifies ? end + 2 : end + 1;
@@ -262,14 +275,24 @@ static token_set tokens_of_python(str file, uint32_t paths, str function, enum f
 /* Paths of each file, plus a bit that says that they are known. */
 #define PATHS_KNOWN 0x80000000u
 
-static token_set tokens_of_frame(const struct recording *r, const struct naming *naming,
-                                 uint32_t *paths, frame_id id)
+/* What all frames are looked at with. */
+struct look {
+    const struct recording *r;
+    const struct naming *naming;
+    struct native_index index;
+    uint32_t *paths;  /* of each file (string_id) */
+    uint32_t *latest; /* of each string: for frames_twin */
+};
+
+static token_set tokens_of_frame(const struct look *look, frame_id id)
 {
+    const struct recording *r = look->r;
+    uint32_t *paths = look->paths;
     struct frame frame = frames_get(&r->frames, id);
-    enum frame_class kind = naming_class(naming, id);
+    enum frame_class kind = naming_class(look->naming, id);
     str name = strings_text(&r->strings, frame.name);
     if (kind == FRAME_NATIVE)
-        return tokens_of_native(name);
+        return tokens_of_native(&look->index, name);
     str file = path_tail(strings_text(&r->strings, frame.file));
     if (paths[frame.file.n] == 0)
         paths[frame.file.n] = paths_of(file) | PATHS_KNOWN;
@@ -292,11 +315,19 @@ enum vrs_status tokens_make(const struct recording *r, const struct naming *nami
     const struct stacks *s = &r->stacks;
     token_set *of_frame = arena_array(arena, token_set, r->frames.rows.len);
     token_set *of_stack = arena_array(arena, token_set, s->rows.len);
-    uint32_t *paths = arena_array(arena, uint32_t, r->strings.rows.len);
-    if (of_frame == NULL || of_stack == NULL || paths == NULL)
+    struct look look = {
+        .r = r,
+        .naming = naming,
+        .paths = arena_array(arena, uint32_t, r->strings.rows.len),
+        .latest = arena_array(arena, uint32_t, r->strings.rows.len),
+    };
+    if (of_frame == NULL || of_stack == NULL || look.paths == NULL || look.latest == NULL)
         return vrs_no_memory(err);
-    for (uint32_t i = 1; i < r->frames.rows.len; i++)
-        of_frame[i] = tokens_of_frame(r, naming, paths, (frame_id){ i });
+    native_index_make(&look.index);
+    for (uint32_t i = 1; i < r->frames.rows.len; i++) {
+        uint32_t twin = frames_twin(&r->frames, i, look.latest);
+        of_frame[i] = twin != 0 ? of_frame[twin] : tokens_of_frame(&look, (frame_id){ i });
+    }
     for (uint32_t i = 1; i < s->rows.len; i++)
         of_stack[i] = tokens_joined(of_stack[s->caller[i]], of_frame[s->frame[i]]);
     *ret = (struct tokens){ of_frame, of_stack };

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 void idtab_free(struct idtab *t)
 {
@@ -25,11 +26,26 @@ static bool rebuild(struct idtab *t, uint32_t slots)
     struct idtab_slot *slot = calloc(slots, sizeof *slot);
     if (slot == NULL)
         return false;
-    *t = (struct idtab){ .slot = slot, .mask = slots - 1, .used = old.used };
+    *t = (struct idtab){ .slot = slot, .mask = slots - 1, .used = old.used, .room = slots };
     for (uint32_t i = 0; old.slot != NULL && i <= old.mask; i++)
         if (old.slot[i].id != 0)
             place(t, old.slot[i]);
     free(old.slot);
+    return true;
+}
+
+bool idtab_restart(struct idtab *t, uint32_t count)
+{
+    uint32_t slots = 8;
+    while (slots / 2 <= count && slots <= UINT32_MAX / 4)
+        slots *= 2;
+    if (slots > t->room) {
+        idtab_free(t);
+        return slots / 2 > count && rebuild(t, slots);
+    }
+    memset(t->slot, 0, slots * sizeof *t->slot);
+    t->mask = slots - 1;
+    t->used = 0;
     return true;
 }
 

@@ -22,9 +22,14 @@ struct idtab {
     struct idtab_slot *slot; /* mask + 1 of them; NULL before the first reserve */
     uint32_t mask;
     uint32_t used;
+    uint32_t room; /* slots there is memory for */
 };
 
 void idtab_free(struct idtab *t);
+
+/* Empties a table that is to take `count` ids; false when out of memory.  Takes time by `count`
+ * alone, whatever was in it, and keeps its memory for tables that come after. */
+bool idtab_restart(struct idtab *t, uint32_t count);
 
 /* Room for one more id; false when out of memory. */
 bool idtab_reserve(struct idtab *t);

@@ -50,6 +50,15 @@ static inline struct frame frames_get(const struct frames *f, frame_id id)
     return (struct frame){ { f->name[id.n] }, { f->file[id.n] }, f->line[id.n], f->fx[id.n] };
 }
 
+/* An earlier frame that says what frame `id` says but for its line and what fx adds, or 0.  To be
+ * asked of every frame in order; `latest` has a place for each string, zero at first. */
+static inline uint32_t frames_twin(const struct frames *f, uint32_t id, uint32_t *latest)
+{
+    uint32_t before = latest[f->name[id]];
+    latest[f->name[id]] = id;
+    return before != 0 && f->file[before] == f->file[id] ? before : 0;
+}
+
 bool fx_nodes_init(struct fx_nodes *f);
 void fx_nodes_free(struct fx_nodes *f);
 /* The row of `node`, old or new; false as above. */

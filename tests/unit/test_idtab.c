@@ -88,11 +88,45 @@ static void a_failed_growth_keeps_the_ids(void **state)
     idtab_free(&t);
 }
 
+/* Larger, smaller and larger again; smaller ones stay in the memory of the largest. */
+static void a_table_is_restarted(void **state)
+{
+    (void)state;
+    static const uint32_t counts[] = { 0, 1, 3, 4, 1000, 7, 0, 500, 1001, IDS };
+    struct idtab t = { 0 };
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        assert_true(idtab_restart(&t, counts[i]));
+        assert_true(t.room > t.mask && t.mask / 2 >= counts[i]);
+        assert_int_equal(t.used, 0);
+        for (uint32_t id = 1; id <= counts[i]; id++) {
+            uint32_t at = find(&t, spread(id), id);
+            assert_int_equal(t.slot[at].id, 0);
+            idtab_put(&t, spread(id), id);
+        }
+        for (uint32_t id = 1; id <= counts[i]; id++)
+            assert_int_equal(t.slot[find(&t, spread(id), id)].id, id);
+    }
+    /* One that takes more than it was said to grows as any other. */
+    assert_true(idtab_restart(&t, 1));
+    for (uint32_t id = 1; id <= IDS; id++) {
+        assert_true(idtab_reserve(&t));
+        idtab_put(&t, spread(id), id);
+    }
+    assert_int_equal(t.used, IDS);
+    idtab_free(&t);
+    fault_left = 0;
+    assert_false(idtab_restart(&t, 5));
+    assert_null(t.slot);
+    fault_left = -1;
+    idtab_free(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ids_come_and_go),
         cmocka_unit_test(a_failed_growth_keeps_the_ids),
+        cmocka_unit_test(a_table_is_restarted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
