@@ -5,6 +5,8 @@
 
 #include "analysis/advise_rules.h"
 #include "analysis/parts.h"
+#include "analysis/study_jobs.h"
+#include "base/pool.h"
 
 const char *const severity_names[SEVERITIES] = { "problem", "advice", "note" };
 
@@ -72,8 +74,10 @@ bool advise_remove(struct advising *a, uint32_t allocation, int64_t from, int64_
 /* Saved bytes of what the rule would remove: by the counterfactual, never more than was there. */
 static void derive_saving(struct advising *a)
 {
+    lock_take(a->lock);
     struct counterfactual_peak without =
         counterfactual_without(a->c, a->removals.at, a->removals.len);
+    lock_give(a->lock);
     int64_t saved = (int64_t)((uint64_t)a->peak_bytes - (uint64_t)without.bytes);
     a->now.saving_bytes = saved > 0 ? (uint64_t)saved : 0;
     if (a->now.source == SAVING_NONE)
@@ -89,8 +93,6 @@ static bool run_rule(struct advising *a, const struct advice_entry *entry)
         .confidence = entry->confidence,
         .saving_bytes = UNKNOWN_U64,
     };
-    a->removals.len = 0;
-    a->clause = NULL;
     if (a->s->trust.grade == 'D')
         return advise_silent(a, "trust grade D");
     if (!entry->rule(a))
@@ -106,24 +108,50 @@ static bool run_rule(struct advising *a, const struct advice_entry *entry)
     return true;
 }
 
-static bool run_rules(struct advising *a, struct advise *ret)
+/* What a rule said. */
+struct rule_answer {
+    struct advice advice;
+    const char *clause;   /* of one that is silent */
+    removal_vec removals; /* of one that speaks */
+};
+
+struct running {
+    const struct advising *shared;
+    struct rule_answer answer[ADVICE_RULES_MOST];
+};
+
+static enum vrs_status ask_rule(void *arg, uint32_t i, struct study *s, struct vrs_error *err)
 {
-    ret->advice = arena_array(a->s->keep, struct advice, advice_entry_count);
-    ret->silent = arena_array(a->s->keep, struct advice_silence, advice_entry_count);
+    struct running *running = arg;
+    struct advising a = *running->shared;
+    a.s = s;
+    a.err = err;
+    bool ok = run_rule(&a, &advice_entries[i]);
+    if (!ok || a.clause != NULL)
+        vec_free(&a.removals);
+    running->answer[i] = (struct rule_answer){ a.now, a.clause, a.removals };
+    return ok ? VRS_OK : vrs_no_memory(err);
+}
+
+/* In the order of the rules; removals of those that speak go into `joint`. */
+static bool gather(struct study *s, const struct running *running, removal_vec *joint,
+                   struct advise *ret)
+{
+    ret->advice = arena_array(s->keep, struct advice, advice_entry_count);
+    ret->silent = arena_array(s->keep, struct advice_silence, advice_entry_count);
     if (ret->advice == NULL || ret->silent == NULL)
         return false;
     for (uint32_t i = 0; i < advice_entry_count; i++) {
-        if (!run_rule(a, &advice_entries[i]))
-            return false;
-        if (a->clause != NULL) {
+        const struct rule_answer *answer = &running->answer[i];
+        if (answer->clause != NULL) {
             ret->silent[ret->silents++] =
-                (struct advice_silence){ advice_entries[i].id, a->clause };
+                (struct advice_silence){ advice_entries[i].id, answer->clause };
             continue;
         }
-        ret->advice[ret->advices++] = a->now;
-        ret->joint_rules += a->removals.len > 0;
-        for (uint32_t k = 0; k < a->removals.len; k++)
-            if (!vec_push(&a->joint, a->removals.at[k]))
+        ret->advice[ret->advices++] = answer->advice;
+        ret->joint_rules += answer->removals.len > 0;
+        for (uint32_t k = 0; k < answer->removals.len; k++)
+            if (!vec_push(joint, answer->removals.at[k]))
                 return false;
     }
     return true;
@@ -215,7 +243,7 @@ static uint64_t most_between(const struct removal *r, uint32_t count, int64_t fr
 
 /* Removals from one allocation, of different rules: its bytes go once.  Pieces between the events
  * at which some removal begins or ends take their place. */
-static bool take_once(struct advising *a, const struct removal *r, uint32_t count)
+static bool take_once(const struct removal *r, uint32_t count, removal_vec *to)
 {
     int64_t edge[2 * ADVICE_RULES_MOST];
     uint32_t edges = 0;
@@ -227,35 +255,60 @@ static bool take_once(struct advising *a, const struct removal *r, uint32_t coun
     for (uint32_t i = 0; i + 1 < edges; i++) {
         uint64_t bytes = most_between(r, count, edge[i], edge[i + 1]);
         struct removal piece = { edge[i], edge[i + 1], bytes, r->allocation };
-        if (edge[i] < edge[i + 1] && bytes > 0 && !vec_push(&a->removals, piece))
+        if (edge[i] < edge[i + 1] && bytes > 0 && !vec_push(to, piece))
             return false;
     }
     return true;
 }
 
 /* Several rules may be about the same bytes. */
-static bool join(struct advising *a, struct advise *ret)
+static bool take_all_once(const removal_vec *joint, removal_vec *to)
 {
-    a->removals.len = 0;
-    if (a->joint.len > 1 && ret->joint_rules > 1)
-        qsort(a->joint.at, a->joint.len, sizeof *a->joint.at, by_allocation);
-    for (uint32_t i = 0, count; i < a->joint.len; i += count) {
-        const struct removal *r = &a->joint.at[i];
+    if (joint->len > 1)
+        qsort(joint->at, joint->len, sizeof *joint->at, by_allocation);
+    for (uint32_t i = 0, count; i < joint->len; i += count) {
+        const struct removal *r = &joint->at[i];
         count = 1;
-        while (ret->joint_rules > 1 && r->allocation != NO_ROW && i + count < a->joint.len &&
+        while (r->allocation != NO_ROW && i + count < joint->len &&
                r[count].allocation == r->allocation)
             count++;
-        if (count == 1 ? !vec_push(&a->removals, *r) : !take_once(a, r, count))
+        if (count == 1 ? !vec_push(to, *r) : !take_once(r, count, to))
             return false;
     }
-    struct counterfactual_peak joint = { a->peak_bytes, a->peak_event };
-    if (a->removals.len > 0)
-        joint = counterfactual_without(a->c, a->removals.at, a->removals.len);
-    ret->joint_peak_bytes = joint.bytes;
-    ret->joint_peak_event = joint.event;
-    /* Hostile sizes wrap. */
-    ret->joint_saving_bytes = (int64_t)((uint64_t)a->peak_bytes - (uint64_t)joint.bytes);
     return true;
+}
+
+static bool join(const struct advising *a, const removal_vec *joint, struct advise *ret)
+{
+    removal_vec once = { .max = UINT32_MAX };
+    const removal_vec *removals = ret->joint_rules > 1 ? &once : joint;
+    if (ret->joint_rules > 1 && !take_all_once(joint, &once)) {
+        vec_free(&once);
+        return false;
+    }
+    struct counterfactual_peak peak = { a->peak_bytes, a->peak_event };
+    if (removals->len > 0)
+        peak = counterfactual_without(a->c, removals->at, removals->len);
+    vec_free(&once);
+    ret->joint_peak_bytes = peak.bytes;
+    ret->joint_peak_event = peak.event;
+    /* Hostile sizes wrap. */
+    ret->joint_saving_bytes = (int64_t)((uint64_t)a->peak_bytes - (uint64_t)peak.bytes);
+    return true;
+}
+
+/* Asks all rules, and joins what they say. */
+static enum vrs_status run_rules(const struct advising *a, struct advise *ret,
+                                 struct vrs_error *err)
+{
+    struct running running = { .shared = a };
+    removal_vec joint = { .max = UINT32_MAX };
+    enum vrs_status status = study_jobs_run(a->s, advice_entry_count, ask_rule, &running, err);
+    bool ok = status != VRS_OK || (gather(a->s, &running, &joint, ret) && join(a, &joint, ret));
+    for (uint32_t i = 0; i < advice_entry_count; i++)
+        vec_free(&running.answer[i].removals);
+    vec_free(&joint);
+    return ok ? status : vrs_no_memory(err);
 }
 
 enum vrs_status advise_compute(struct study *s, const struct advise_inputs *in,
@@ -274,22 +327,20 @@ enum vrs_status advise_compute(struct study *s, const struct advise_inputs *in,
         .first_oom = first_oom(s),
         .alive.max = UINT32_MAX,
         .removals.max = UINT32_MAX,
-        .joint.max = UINT32_MAX,
-        .err = err,
+        .lock = lock_make(s->scratch),
     };
+    if (a.lock == NULL)
+        return vrs_no_memory(err);
     a.floor_bytes = a.peak_bytes > 0 ? percent_of((uint64_t)a.peak_bytes, FLOOR_PERCENT) : 0;
     a.floor_bytes = a.floor_bytes > FLOOR_BYTES ? a.floor_bytes : FLOOR_BYTES;
-    if (!look_at_phases(&a))
-        return vrs_no_memory(err);
-    TRY(parts_sites(s, &sites, err));
-    a.sites = *sites;
-    bool ok = find_alive(&a) && run_rules(&a, ret) && join(&a, ret);
+    enum vrs_status status = look_at_phases(&a) ? parts_sites(s, &sites, err) : vrs_no_memory(err);
+    if (status == VRS_OK) {
+        a.sites = *sites;
+        status = find_alive(&a) ? run_rules(&a, ret, err) : vrs_no_memory(err);
+    }
     vec_free(&a.alive);
-    vec_free(&a.removals);
-    vec_free(&a.joint);
-    if (!ok)
-        return vrs_no_memory(err);
-    if (ret->advices > 1)
+    lock_end(a.lock);
+    if (status == VRS_OK && ret->advices > 1)
         qsort(ret->advice, ret->advices, sizeof *ret->advice, by_saving);
-    return VRS_OK;
+    return status;
 }

@@ -292,22 +292,17 @@ bool advise_collector(struct advising *a)
 /* A cache that is copied into a larger one at every token. */
 
 struct growing {
-    uint32_t last;  /* allocation; NO_ROW: none yet */
-    uint32_t times; /* in a row */
+    uint64_t bytes; /* of the last one */
     uint64_t most;  /* old and new together, less the new, where that is largest */
+    int32_t freed;  /* the last one; 0, at which nothing older can be alive: none yet */
+    uint32_t times; /* in a row */
 };
 
-static void follow(struct advising *a, struct growing *g, uint32_t i)
+static void follow(struct advising *a, struct growing *g, const struct lifetime *now)
 {
-    const struct study *s = a->s;
-    const struct lifetime *now = &s->lifetimes.at[i];
-    const struct lifetime *old = g->last == NO_ROW ? NULL : &s->lifetimes.at[g->last];
-    bool grows = old != NULL && now->bytes > old->bytes && old->freed > now->birth &&
-                 old->freed < (int64_t)s->events;
-    if (!grows)
-        *g = (struct growing){ i, 0, 0 };
-    else
-        *g = (struct growing){ i, g->times + 1, old->bytes > g->most ? old->bytes : g->most };
+    bool grows = now->bytes > g->bytes && g->freed > now->birth && g->freed < (int64_t)a->s->events;
+    uint64_t most = g->bytes > g->most ? g->bytes : g->most;
+    *g = (struct growing){ now->bytes, grows ? most : 0, now->freed, grows ? g->times + 1 : 0 };
 }
 
 /* A cache in pages is not copied: what grows is its tables. */
@@ -324,8 +319,6 @@ bool advise_kv_prealloc(struct advising *a)
     struct growing *site = arena_array(s->scratch, struct growing, a->sites.sites);
     if (site == NULL)
         return false;
-    for (uint32_t i = 0; i < a->sites.sites; i++)
-        site[i].last = NO_ROW;
     stack_id where = { 0 };
     uint32_t times = 0;
     bool paged = false;
@@ -333,7 +326,7 @@ bool advise_kv_prealloc(struct advising *a)
         struct growing *g = &site[a->sites.of[i]];
         if (s->lifetimes.at[i].birth < 0 || s->lifetimes.at[i].alloc_stack.n == 0)
             continue;
-        follow(a, g, i);
+        follow(a, g, &s->lifetimes.at[i]);
         bool grows = g->times >= GROWS_LEAST;
         if (grows && is_paged(a, i)) {
             paged = true;

@@ -8,10 +8,14 @@
 #include "base/bytes.h"
 #include "base/vec.h"
 
+typedef VEC(struct removal) removal_vec;
+
+/* Of one rule: a copy for each, of which what comes before the rule's own is shared. */
 struct advising {
     struct study *s;
     const struct advise_inputs *in;
-    struct counterfactual *c;
+    struct counterfactual *c; /* under `lock` while rules run side by side */
+    struct lock *lock;
     struct site_table sites; /* K1 */
     int64_t peak_bytes, peak_event;
     VEC(uint32_t) alive;  /* allocations that are alive at the peak, ascending */
@@ -25,11 +29,8 @@ struct advising {
 
     /* The rule at hand. */
     struct advice now;
-    VEC(struct removal) removals; /* what its change would take away */
-    const char *clause;           /* why it stays silent; NULL: it speaks */
-
-    /* Those that spoke. */
-    VEC(struct removal) joint;
+    removal_vec removals; /* what its change would take away */
+    const char *clause;   /* why it stays silent; NULL: it speaks */
     struct vrs_error *err;
 };
 

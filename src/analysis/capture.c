@@ -23,26 +23,20 @@ static uint8_t *native_frames(const struct recording *r, struct arena *scratch)
     return frame;
 }
 
-/* For each stack whether it holds a native frame; NULL when memory ran out. */
-static uint8_t *native_stacks(const struct recording *r, struct arena *scratch)
-{
-    uint8_t *frame = native_frames(r, scratch);
-    uint8_t *stack = arena_array(scratch, uint8_t, r->stacks.rows.len);
-    if (frame == NULL || stack == NULL)
-        return NULL;
-    for (uint32_t i = 1; i < r->stacks.rows.len; i++)
-        stack[i] = frame[r->stacks.frame[i]] | stack[r->stacks.caller[i]];
-    return stack;
-}
+enum stack_kind { WITHOUT_STACK, PYTHON_ONLY, WITH_NATIVE, STACK_KINDS };
 
-static void count_stack(struct capture *c, const uint8_t *native, uint32_t stack)
+/* The kind of each stack; NULL when memory ran out. */
+static uint8_t *kinds_of_stacks(const struct recording *r, struct arena *scratch)
 {
-    if (stack == 0)
-        c->without_stack++;
-    else if (native[stack])
-        c->with_native++;
-    else
-        c->python_only++;
+    uint8_t *native = native_frames(r, scratch);
+    uint8_t *kind = arena_array(scratch, uint8_t, r->stacks.rows.len);
+    if (native == NULL || kind == NULL)
+        return NULL;
+    for (uint32_t i = 1; i < r->stacks.rows.len; i++) {
+        bool found = native[r->stacks.frame[i]] != 0;
+        kind[i] = found || kind[r->stacks.caller[i]] == WITH_NATIVE ? WITH_NATIVE : PYTHON_ONLY;
+    }
+    return kind;
 }
 
 static void count_free(const struct recording *r, uint32_t allocation, struct capture *c)
@@ -64,21 +58,24 @@ enum vrs_status capture_of(const struct recording *r, uint32_t device, struct ca
     struct capture c = { 0 };
     struct arena scratch;
     arena_init(&scratch, SIZE_MAX);
-    uint8_t *native = native_stacks(r, &scratch);
-    if (native == NULL) {
+    uint64_t stacks[STACK_KINDS] = { 0 };
+    uint8_t *kind = kinds_of_stacks(r, &scratch);
+    if (kind == NULL) {
         arena_free(&scratch);
         return vrs_no_memory(err);
     }
     for (uint32_t i = 0; i < d->events[device]; i++) {
         uint32_t event = d->first_event[device] + i;
-        if (r->events.action[event] == ACTION_ALLOC)
-            count_stack(&c, native, r->events.stack[event]);
+        /* No branch: allocs and frees come in no order that could be guessed. */
+        stacks[kind[r->events.stack[event]]] += r->events.action[event] == ACTION_ALLOC;
     }
     for (uint32_t i = 0; d->events[device] == 0 && i < d->blocks[device]; i++) {
         uint32_t block = d->first_block[device] + i;
-        if (block_live(r, block))
-            count_stack(&c, native, r->blocks.stack[block]);
+        stacks[kind[r->blocks.stack[block]]] += block_live(r, block);
     }
+    c.without_stack = stacks[WITHOUT_STACK];
+    c.python_only = stacks[PYTHON_ONLY];
+    c.with_native = stacks[WITH_NATIVE];
     for (uint32_t i = 0; i < d->allocations[device]; i++)
         count_free(r, d->first_allocation[device] + i, &c);
     arena_free(&scratch);

@@ -38,11 +38,16 @@ static const uint32_t categories_of[TERMS] = {
     [TERM_K] = BIT(CATEGORY_BUFFER) | BIT(CATEGORY_INPUT) | BIT(CATEGORY_KV_CACHE),
 };
 
+/* A category is in so many of the terms up to A, at most. */
+enum { TERMS_OF_ONE = 2 };
+
 struct walk {
     struct study *s;
-    uint32_t wanted[TERMS]; /* bits of categories */
+    uint32_t wanted[TERMS];                  /* bits of categories */
+    uint8_t terms[CATEGORIES][TERMS_OF_ONE]; /* up to A; TERMS: none */
     uint64_t live[CATEGORIES], at_peak[CATEGORIES];
-    uint64_t now[TERMS]; /* sums of `live` */
+    uint64_t now[TERMS + 1]; /* sums of `live`, up to A */
+    uint32_t changed;        /* bits of terms, since a maximum was looked for */
     uint64_t most[TERMS];
     int64_t event[TERMS];
 };
@@ -55,14 +60,29 @@ static uint64_t sum_of(const uint64_t *live, uint32_t wanted)
     return sum;
 }
 
+static void find_terms(struct walk *w)
+{
+    for (int category = 0; category < CATEGORIES; category++) {
+        uint32_t found = 0;
+        for (int term = 0; term <= TERM_A; term++)
+            if ((w->wanted[term] >> category & 1) != 0 && found < TERMS_OF_ONE)
+                w->terms[category][found++] = (uint8_t)term;
+        while (found < TERMS_OF_ONE)
+            w->terms[category][found++] = TERMS;
+    }
+}
+
 static void change(struct walk *w, uint32_t i, bool born)
 {
     uint64_t bytes = w->s->lifetimes.at[i].bytes;
     uint64_t by = born ? bytes : 0 - bytes;
     uint8_t category = w->s->categories.of[i];
+    const uint8_t *terms = w->terms[category];
     w->live[category] += by;
-    for (int term = 0; term <= TERM_A; term++)
-        w->now[term] += w->wanted[term] >> category & 1 ? by : 0;
+    for (int k = 0; k < TERMS_OF_ONE; k++) {
+        w->now[terms[k]] += by;
+        w->changed |= BIT(terms[k]);
+    }
 }
 
 static void look(struct walk *w, enum term term, int64_t event)
@@ -94,8 +114,12 @@ static void look_around(struct walk *w, int64_t event, bool born, int64_t peak, 
         look(w, TERM_P, event);
         look(w, TERM_S, event);
     }
-    for (int term = TERM_G; born && term <= TERM_A; term++)
-        look(w, (enum term)term, event);
+    if (born) {
+        for (int term = TERM_G; term <= TERM_A; term++)
+            if ((w->changed & BIT(term)) != 0)
+                look(w, (enum term)term, event);
+        w->changed = 0;
+    }
     if (event != peak)
         return;
     for (int i = 0; i < CATEGORIES; i++)
@@ -349,6 +373,7 @@ enum vrs_status estimate_compute(struct study *s, struct estimate *ret, struct v
     }
     if (e.inference)
         w.wanted[TERM_A] |= BIT(CATEGORY_TEMPORARY);
+    find_terms(&w);
     struct arena_mark mark = arena_mark(s->scratch);
     walk_trace(&w, e.measured_event);
     set_terms(&w, &e);

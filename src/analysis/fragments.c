@@ -414,11 +414,15 @@ static enum vrs_status last_allocs(const struct finding_fragments *f, int64_t **
         return vrs_no_memory(err);
     for (uint32_t i = 0; i < r->streams.rows.len; i++)
         last[i] = -1;
-    uint32_t first = r->devices.first_event[f->s->device];
-    for (int64_t i = 0; i <= f->to->at_event && i < f->s->events; i++) {
+    uint32_t first = r->devices.first_event[f->s->device], missing = r->streams.rows.len;
+    int64_t from = (int64_t)f->s->events - 1;
+    for (int64_t i = f->to->at_event < from ? f->to->at_event : from; i >= 0 && missing > 0; i--) {
         uint32_t row = first + (uint32_t)i;
-        if (r->events.action[row] == ACTION_ALLOC)
-            last[r->events.stream[row]] = i;
+        int64_t *of = &last[r->events.stream[row]];
+        if (r->events.action[row] != ACTION_ALLOC || *of != -1)
+            continue;
+        *of = i;
+        missing--;
     }
     *ret = last;
     return VRS_OK;

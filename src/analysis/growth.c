@@ -35,8 +35,10 @@ struct gather {
     int64_t *moment; /* the event after which it is */
     struct stay *stay;
     uint32_t stays;
-    uint64_t *total; /* at each moment */
-    int64_t *room;   /* for slopes */
+    struct stay *sorted; /* room for as many */
+    uint32_t *place;     /* of a digit, while stays are sorted */
+    uint64_t *total;     /* at each moment */
+    int64_t *room;       /* for slopes */
 };
 
 /* What is freed behind the last alloc makes room for a step that was not recorded.  Moments ascend:
@@ -122,16 +124,6 @@ static enum vrs_status key_stays(struct gather *a, struct sites *sites, bool all
     return VRS_OK;
 }
 
-static int compare_stays(const void *a, const void *b)
-{
-    const struct stay *x = a, *y = b;
-    if (x->key != y->key)
-        return x->key < y->key ? -1 : 1;
-    if (x->first != y->first)
-        return x->first < y->first ? -1 : 1;
-    return (x->allocation > y->allocation) - (x->allocation < y->allocation);
-}
-
 /* How many stays share the key of the first of them. */
 static uint32_t same_key(const struct stay *stay, uint32_t most)
 {
@@ -155,10 +147,57 @@ static uint32_t points_of(const struct stay *stay, uint32_t count)
     return points;
 }
 
+/* What stays are ordered by, as digits of 16 bits, the least first: allocation, first moment, key.
+ */
+enum { DIGITS = 8, ALLOCATION_DIGITS = 2, MOMENT_DIGITS = 4, DIGIT_VALUES = 1 << 16 };
+
+static uint32_t digit_of(const struct stay *stay, uint32_t at)
+{
+    if (at < ALLOCATION_DIGITS)
+        return stay->allocation >> 16 * at & UINT16_MAX;
+    if (at < MOMENT_DIGITS)
+        return stay->first >> 16 * (at - ALLOCATION_DIGITS) & UINT16_MAX;
+    return (uint32_t)(stay->key >> 16 * (at - MOMENT_DIGITS)) & UINT16_MAX;
+}
+
+/* Orders by one digit, equal ones as they stand; none of them is above `most`. */
+static void sort_by_digit(struct gather *a, uint32_t at, uint32_t most)
+{
+    uint32_t before = 0;
+    for (uint32_t i = 0; i <= most; i++)
+        a->place[i] = 0;
+    for (uint32_t i = 0; i < a->stays; i++)
+        a->place[digit_of(&a->stay[i], at)]++;
+    for (uint32_t i = 0; i <= most; i++) {
+        uint32_t here = a->place[i];
+        a->place[i] = before;
+        before += here;
+    }
+    for (uint32_t i = 0; i < a->stays; i++)
+        a->sorted[a->place[digit_of(&a->stay[i], at)]++] = a->stay[i];
+    struct stay *unsorted = a->stay;
+    a->stay = a->sorted;
+    a->sorted = unsorted;
+}
+
+/* By key, of one key in the order of time: digit by digit, as few of them differ. */
 static void sort_stays(struct gather *a)
 {
-    if (a->stays != 0)
-        qsort(a->stay, a->stays, sizeof *a->stay, compare_stays);
+    struct stay differs = { 0 }, bits = { 0 };
+    bool ascend = true;
+    for (uint32_t i = 0; i < a->stays; i++) {
+        const struct stay *one = &a->stay[i];
+        differs.key |= one->key ^ a->stay[0].key;
+        differs.first |= one->first ^ a->stay[0].first;
+        differs.allocation |= one->allocation ^ a->stay[0].allocation;
+        bits.key |= one->key;
+        bits.first |= one->first;
+        bits.allocation |= one->allocation;
+        ascend = ascend && (i == 0 || one->allocation > one[-1].allocation);
+    }
+    for (uint32_t at = ascend ? ALLOCATION_DIGITS : 0; at < DIGITS; at++)
+        if (digit_of(&differs, at) != 0)
+            sort_by_digit(a, at, digit_of(&bits, at));
 }
 
 /* A place seen too seldom is widened from its line to its function; not where the recording is
@@ -462,6 +501,10 @@ static enum vrs_status look_between_steps(struct study *s, struct growth *ret,
         return vrs_no_memory(err);
     find_moments(&a);
     TRY(find_stays(&a, err));
+    a.sorted = arena_array(s->scratch, struct stay, a.stays);
+    a.place = arena_array(s->scratch, uint32_t, DIGIT_VALUES);
+    if (a.sorted == NULL || a.place == NULL)
+        return vrs_no_memory(err);
     TRY(group_by(&a, SITE_LINE, true, err));
     if (mark_seldom(&a))
         TRY(group_by(&a, SITE_FUNCTION_IN_FILE, false, err));

@@ -39,17 +39,32 @@ static void add_free(const struct study *s, struct run *run, uint32_t event, uin
     run->bytes += l->bytes;
     run->several |= l->alloc_stack.n != run->stack.n;
     run->collected |= (s->tokens->of_stack[l->free_stack.n] & TOKEN_COLLECTOR) != 0;
+    if (!run->old)
+        return;
     int64_t born = l->birth < 0 ? -1 : steps_at(&s->steps, l->birth);
-    run->old &= born + 1 < steps_at(&s->steps, event);
+    run->old = born + 1 < steps_at(&s->steps, event);
 }
 
-/* Where the run that begins at `event` ends: at the next alloc. */
-static uint32_t run_end(const struct study *s, uint32_t event)
+/* The run of at least `least` events without an alloc that begins first, from event `*begin` on;
+ * false: none.  Looked for from its last event backwards, since most are shorter. */
+static bool next_run(const struct study *s, uint32_t least, uint32_t *begin, uint32_t *ret_end)
 {
     const uint8_t *action = s->r->events.action + s->r->devices.first_event[s->device];
-    while (event < s->events && action[event] != ACTION_ALLOC)
-        event++;
-    return event;
+    while (s->events - *begin >= least) {
+        uint32_t from = *begin + least;
+        while (from > *begin && action[from - 1] != ACTION_ALLOC)
+            from--;
+        if (from > *begin) {
+            *begin = from;
+            continue;
+        }
+        uint32_t end = *begin + least;
+        while (end < s->events && action[end] != ACTION_ALLOC)
+            end++;
+        *ret_end = end;
+        return true;
+    }
+    return false;
 }
 
 /* Adds the frees in [event, end) as one run, if they are at least so many. */
@@ -73,11 +88,9 @@ static bool take_run(const struct study *s, uint32_t event, uint32_t end, uint32
 static bool find_runs(const struct study *s, run_vec *to)
 {
     uint32_t least = collector_seen(s) ? 1 : RUN_FREES_MIN;
-    for (uint32_t i = 0, end; i < s->events; i = end + 1) {
-        end = run_end(s, i);
-        if (end - i >= least && !take_run(s, i, end, least, to))
+    for (uint32_t begin = 0, end; next_run(s, least, &begin, &end); begin = end)
+        if (!take_run(s, begin, end, least, to))
             return false;
-    }
     return true;
 }
 

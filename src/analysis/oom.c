@@ -36,16 +36,12 @@ static stack_id stack_at(const struct study *s, uint32_t event)
 static enum vrs_status find_failures(const struct study *s, struct sites *sites,
                                      struct failures *ret, struct vrs_error *err)
 {
-    struct failures found = { NULL, 0 };
-    const uint8_t *action = s->r->events.action;
-    for (uint32_t i = 0; s->traced && i < s->events; i++)
-        found.count += action[row_of(s, i)] == ACTION_OOM;
-    found.at = arena_array(s->scratch, struct failure, found.count);
+    uint64_t count = s->traced ? s->curves.oom_events : 0;
+    struct failures found = { arena_array(s->scratch, struct failure, count), 0 };
     if (found.at == NULL)
         return vrs_no_memory(err);
-    found.count = 0;
-    for (uint32_t i = 0; s->traced && i < s->events; i++) {
-        if (action[row_of(s, i)] != ACTION_OOM)
+    for (uint32_t i = 0; found.count < count; i++) {
+        if (s->r->events.action[row_of(s, i)] != ACTION_OOM)
             continue;
         struct failure *failure = &found.at[found.count];
         const struct failure *before = found.count == 0 ? NULL : failure - 1;

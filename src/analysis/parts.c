@@ -1,7 +1,8 @@
-/* parts.c - asks each analysis once, on two threads where there are two. */
+/* parts.c - asks each analysis once, side by side where there are threads. */
 #include "analysis/parts.h"
 
 #include "analysis/site_table.h"
+#include "analysis/study_jobs.h"
 #include "base/pool.h"
 
 enum vrs_status parts_timeline(struct study *s, const struct timeline **ret, struct vrs_error *err)
@@ -50,6 +51,23 @@ enum vrs_status parts_estimate(struct study *s, const struct estimate **ret, str
         s->made.estimate = made;
     }
     *ret = s->made.estimate;
+    return VRS_OK;
+}
+
+enum vrs_status parts_categories(struct study *s, const struct category_table **ret,
+                                 struct vrs_error *err)
+{
+    /* Without a trace all is told of the final state. */
+    struct category_table_options at = { s->traced ? s->curves.of[CURVE_REQUESTED].peak_event
+                                                   : (int64_t)s->events - 1 };
+    if (s->made.categories == NULL) {
+        struct category_table *made = arena_array(s->keep, struct category_table, 1);
+        if (made == NULL)
+            return vrs_no_memory(err);
+        TRY(category_table_compute(s, &at, made, err));
+        s->made.categories = made;
+    }
+    *ret = s->made.categories;
     return VRS_OK;
 }
 
@@ -116,85 +134,59 @@ enum vrs_status parts_advise(struct study *s, const struct oom *oom, uint64_t ca
 
 /* Side by side. */
 
-/* What one more thread makes, with memory and names of its own. */
-struct lane {
-    struct study *of;
-    struct study study;
-    struct arena keep, scratch;
-    enum vrs_status status[2]; /* of the lane and of the caller's own part */
-    struct vrs_error error[2];
-};
+typedef enum vrs_status part_maker(struct study *s, struct vrs_error *err);
 
-/* What rests on the replay; and the sites, which take as long as the other lane is longer. */
-static enum vrs_status make_replayed(struct study *s, struct vrs_error *err)
+static enum vrs_status make_timeline(struct study *s, struct vrs_error *err)
 {
-    const struct timeline *timeline = NULL;
-    const struct fragments *fragments = NULL;
-    const struct site_table *sites = NULL;
-    TRY(parts_timeline(s, &timeline, err));
-    TRY(parts_fragments(s, &fragments, err));
-    return parts_sites(s, &sites, err);
+    const struct timeline *ignored = NULL;
+    return parts_timeline(s, &ignored, err);
 }
 
-static enum vrs_status make_others(struct study *s, struct vrs_error *err)
+static enum vrs_status make_growth(struct study *s, struct vrs_error *err)
 {
-    const struct growth *growth = NULL;
+    const struct growth *ignored = NULL;
+    return parts_growth(s, &ignored, err);
+}
+
+/* The table has the estimate in it. */
+static enum vrs_status make_categories(struct study *s, struct vrs_error *err)
+{
     const struct estimate *estimate = NULL;
-    struct counterfactual *counterfactual = NULL;
-    TRY(study_prove(s, err));
-    TRY(parts_growth(s, &growth, err));
+    const struct category_table *categories = NULL;
     TRY(parts_estimate(s, &estimate, err));
+    return parts_categories(s, &categories, err);
+}
+
+static enum vrs_status make_fragments(struct study *s, struct vrs_error *err)
+{
+    const struct fragments *ignored = NULL;
+    return parts_fragments(s, &ignored, err);
+}
+
+static enum vrs_status make_sites(struct study *s, struct vrs_error *err)
+{
+    const struct site_table *sites = NULL;
+    struct counterfactual *counterfactual = NULL;
+    TRY(parts_sites(s, &sites, err));
     return parts_counterfactual(s, &counterfactual, err);
 }
 
-static void make_part(void *arg, uint32_t i)
-{
-    struct lane *lane = arg;
-    lane->status[i] = i == 0 ? make_replayed(&lane->study, &lane->error[0])
-                             : make_others(lane->of, &lane->error[1]);
-}
+/* The longest first, so that those that remain fill what is left of the time. */
+static part_maker *const parts[] = {
+    make_timeline, make_growth, make_categories, study_prove, make_fragments, make_sites,
+};
 
-static enum vrs_status begin_lane(struct study *s, struct lane *lane, struct vrs_error *err)
+static enum vrs_status make_part(void *arg, uint32_t i, struct study *s, struct vrs_error *err)
 {
-    *lane = (struct lane){ .of = s, .study = *s };
-    arena_init(&lane->keep, SIZE_MAX / 2);
-    arena_init(&lane->scratch, SIZE_MAX / 2);
-    lane->study.keep = &lane->keep;
-    lane->study.scratch = &lane->scratch;
-    lane->study.shown = arena_array(&lane->scratch, bool, s->r->stacks.rows.len);
-    if (lane->study.shown == NULL)
-        return vrs_no_memory(err);
-    return naming_again(s->naming, &lane->keep, &lane->scratch, &lane->study.naming, err);
-}
-
-/* Its answers become the study's. */
-static void end_lane(struct lane *lane)
-{
-    struct study *s = lane->of;
-    for (uint32_t i = 0; lane->study.shown != NULL && i < s->r->stacks.rows.len; i++)
-        s->shown[i] = s->shown[i] || lane->study.shown[i];
-    s->made.timeline = lane->study.made.timeline;
-    s->made.fragments = lane->study.made.fragments;
-    s->made.sites = lane->study.made.sites;
-    arena_join(s->keep, &lane->keep);
-    arena_join(s->scratch, &lane->scratch);
+    (void)arg;
+    return parts[i](s, err);
 }
 
 enum vrs_status parts_make(struct study *s, struct vrs_error *err)
 {
-    struct lane lane;
-    if (s->threads == 1 || !s->traced)
+    if (pool_threads(s->threads) == 1 || !s->traced)
         return study_prove(s, err);
-    /* Before the study is copied: both rest on it. */
+    /* Before the study is copied: all parts rest on it. */
     curves_prove(&s->curves, s->agreement);
-    enum vrs_status status = begin_lane(s, &lane, err);
-    if (status == VRS_OK)
-        pool_run(s->threads, &(struct pool_work){ 2, make_part, NULL, &lane });
-    for (int i = 0; i < 2 && status == VRS_OK; i++) {
-        status = lane.status[i];
-        if (status != VRS_OK && err != NULL)
-            *err = lane.error[i];
-    }
-    end_lane(&lane);
-    return status;
+    return study_jobs_run(s, sizeof parts / sizeof *parts, make_part, NULL, err);
 }

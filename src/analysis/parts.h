@@ -5,10 +5,11 @@
 #define VRS_ANALYSIS_PARTS_H
 
 #include "analysis/advise.h"
+#include "analysis/category_table.h"
 #include "analysis/oom.h"
 
-/* Proves the study and makes what follows up to the counterfactual, side by side.  Need not be
- * called: what is asked for later is then made one after the other. */
+/* Proves the study and makes what follows up to the sites, side by side.  Need not be called: what
+ * is asked for later is then made one after the other. */
 enum vrs_status parts_make(struct study *s, struct vrs_error *err) MUST_CHECK;
 
 /* NULL in `*ret` where the device has no trace. */
@@ -25,6 +26,10 @@ enum vrs_status parts_growth(struct study *s, const struct growth **ret,
 
 enum vrs_status parts_estimate(struct study *s, const struct estimate **ret,
                                struct vrs_error *err) MUST_CHECK;
+
+/* What the peak consists of, or the final state where there is no trace. */
+enum vrs_status parts_categories(struct study *s, const struct category_table **ret,
+                                 struct vrs_error *err) MUST_CHECK;
 
 /* In the study's scratch: for as long as that is not released. */
 enum vrs_status parts_counterfactual(struct study *s, struct counterfactual **ret,

@@ -8,6 +8,7 @@
 /* What makes one site: a reduced stack, or a size where there is none. */
 struct key {
     uint32_t reduced;
+    uint32_t lead; /* its largest allocation, of several the first */
     uint64_t bytes;
 };
 
@@ -45,12 +46,12 @@ static bool number_all(const struct study *s, struct sites *sites, struct number
                        struct site_table *t)
 {
     uint32_t *of_stack = arena_array(s->scratch, uint32_t, s->r->stacks.rows.len);
-    if (of_stack == NULL || !vec_push(&n->keys, (struct key){ 0, 0 }))
+    if (of_stack == NULL || !vec_push(&n->keys, (struct key){ .lead = NO_ROW }))
         return false;
     for (uint32_t i = 0; i < s->lifetimes.count; i++) {
         const struct lifetime *l = &s->lifetimes.at[i];
         uint32_t number = of_stack[l->alloc_stack.n];
-        struct key key = { 0, 0 };
+        struct key key = { .lead = i };
         if (number == 0) {
             if (!sites_of(sites, l->alloc_stack, &key.reduced))
                 return false;
@@ -62,20 +63,12 @@ static bool number_all(const struct study *s, struct sites *sites, struct number
         if (key.reduced != 0)
             of_stack[l->alloc_stack.n] = number;
         t->of[i] = number - 1;
+        uint32_t *lead = &n->keys.at[number].lead;
+        if (l->bytes > s->lifetimes.at[*lead].bytes)
+            *lead = i;
     }
     t->sites = n->keys.len - 1;
     return true;
-}
-
-static void find_leads(const struct study *s, struct site_table *t)
-{
-    for (uint32_t i = 0; i < t->sites; i++)
-        t->lead[i] = NO_ROW;
-    for (uint32_t i = 0; i < s->lifetimes.count; i++) {
-        uint32_t *lead = &t->lead[t->of[i]];
-        if (*lead == NO_ROW || s->lifetimes.at[i].bytes > s->lifetimes.at[*lead].bytes)
-            *lead = i;
-    }
 }
 
 enum vrs_status site_table_make(const struct study *s, enum site_key key, struct site_table *ret,
@@ -88,12 +81,13 @@ enum vrs_status site_table_make(const struct study *s, enum site_key key, struct
         return vrs_no_memory(err);
     bool ok = number_all(s, &sites, &n, &t);
     sites_free(&sites);
+    t.lead = ok ? arena_array(s->scratch, uint32_t, t.sites) : NULL;
+    for (uint32_t i = 0; t.lead != NULL && i < t.sites; i++)
+        t.lead[i] = n.keys.at[i + 1].lead;
     vec_free(&n.keys);
     idtab_free(&n.index);
-    t.lead = ok ? arena_array(s->scratch, uint32_t, t.sites) : NULL;
     if (t.lead == NULL)
         return vrs_no_memory(err);
-    find_leads(s, &t);
     *ret = t;
     return VRS_OK;
 }

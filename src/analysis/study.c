@@ -70,6 +70,24 @@ enum vrs_status study_prove(struct study *s, struct vrs_error *err)
     return VRS_OK;
 }
 
+#define ADOPT(part) s->made.part = copy->made.part != NULL ? copy->made.part : s->made.part
+void study_adopt(struct study *s, const struct study *copy)
+{
+    if (copy->proven && !s->proven) {
+        s->basis = copy->basis;
+        s->trust = copy->trust;
+        s->proven = true;
+    }
+    ADOPT(timeline);
+    ADOPT(fragments);
+    ADOPT(growth);
+    ADOPT(estimate);
+    ADOPT(categories);
+    ADOPT(counterfactual);
+    ADOPT(sites);
+}
+#undef ADOPT
+
 enum vrs_status study_make(struct study_place *place, uint32_t device, struct study *ret,
                            struct vrs_error *err)
 {

@@ -15,6 +15,7 @@ struct timeline;
 struct fragments;
 struct growth;
 struct estimate;
+struct category_table;
 struct counterfactual;
 struct site_table;
 
@@ -44,6 +45,7 @@ struct study {
         const struct fragments *fragments;
         const struct growth *growth;
         const struct estimate *estimate;
+        const struct category_table *categories;
         struct counterfactual *counterfactual;
         const struct site_table *sites;
     } made; /* by parts.h; NULL: not yet */
@@ -71,6 +73,9 @@ enum vrs_status study_make_unproven(struct study_place *place, uint32_t device, 
 /* What agreement and basis tell, once they are there: curves and trust.  Asked again, does
  * nothing. */
 enum vrs_status study_prove(struct study *s, struct vrs_error *err) MUST_CHECK;
+
+/* Takes over what was made with a copy of the study and its memory, which outlives it. */
+void study_adopt(struct study *s, const struct study *copy);
 
 /* Both, one after the other. */
 enum vrs_status study_make(struct study_place *place, uint32_t device, struct study *ret,

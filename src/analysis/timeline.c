@@ -55,7 +55,7 @@ struct walk {
     struct share *share;
     uint32_t shares; /* room */
     bool requests;   /* the trace tells when a free is asked for */
-    uint64_t value[TIME_CURVES];
+    uint64_t start_active, start_allocated;
     struct pen pen[TIME_CURVES];
     struct local_peaks locals;
     int64_t peak_event; /* of the requested curve */
@@ -76,23 +76,23 @@ static void pen_begin(struct pen *p, struct time_curve *to, int64_t value)
     to->ties = 0;
 }
 
-static void pen_move(struct pen *p, int64_t value, int64_t event)
+static void pen_move(struct pen *p, uint64_t change, int64_t event)
 {
     struct time_curve *to = p->to;
-    if (value == p->value)
+    if (change == 0)
         return;
     if (p->value == to->peak_bytes) {
         to->last_event = event - 1;
         to->ties += (uint64_t)(event - p->top_since);
     }
+    int64_t value = (int64_t)((uint64_t)p->value + change);
     p->value = value;
-    if (value > to->peak_bytes) {
+    if (value >= to->peak_bytes) {
+        to->peak_event = value > to->peak_bytes ? event : to->peak_event;
+        to->ties = value > to->peak_bytes ? 0 : to->ties;
         to->peak_bytes = value;
-        to->peak_event = event;
-        to->ties = 0;
-    }
-    if (value == to->peak_bytes)
         p->top_since = event;
+    }
     if (value > p->most.bytes)
         p->most = (struct time_point){ event, value };
     if (value < p->least.bytes)
@@ -178,8 +178,8 @@ static void add_to_start(struct walk *w, uint32_t i)
     const struct lifetime *life = &w->s->lifetimes.at[i];
     bool pending = waits_at_end(w, i) || pending_at_start(w, life);
     uint64_t block = w->life[i].block_bytes;
-    w->value[TIME_ACTIVE] += block;
-    w->value[TIME_ALLOCATED] += pending ? 0 : block;
+    w->start_active += block;
+    w->start_allocated += pending ? 0 : block;
     w->waiting += pending ? life->bytes : 0;
     count_rounded(w, &w->life[i], true);
 }
@@ -275,6 +275,15 @@ static bool share_reserved(struct walk *w, uint32_t row, uint64_t change, int64_
     return true;
 }
 
+/* What an event adds to the blocks that are active, and to those that are allocated. */
+static void move_blocks(struct walk *w, uint64_t active, uint64_t allocated, int64_t event)
+{
+    pen_move(&w->pen[TIME_ACTIVE], active, event);
+    pen_move(&w->pen[TIME_ALLOCATED], allocated, event);
+    pen_move(&w->pen[TIME_PENDING], active - allocated, event);
+    pen_move(&w->pen[TIME_IDLE], -active, event);
+}
+
 /* An event of an allocation.  The sizes of events themselves count as requested. */
 static bool apply_life(struct walk *w, uint32_t i, uint8_t action, uint64_t size)
 {
@@ -282,9 +291,9 @@ static bool apply_life(struct walk *w, uint32_t i, uint8_t action, uint64_t size
     const struct life *life = id == NO_ROW ? NULL : &w->life[id];
     uint64_t block = life == NULL ? 0 : life->block_bytes;
     bool born = action == ACTION_ALLOC, asks = !born && life != NULL && life->asked == i;
-    w->value[TIME_ALLOCATED] -= asks ? block : 0;
     if (action == ACTION_FREE_REQUESTED) {
         w->waiting += asks ? size : 0;
+        move_blocks(w, 0, asks ? -block : 0, i);
         return true;
     }
     uint32_t group = life != NULL
@@ -292,11 +301,12 @@ static bool apply_life(struct walk *w, uint32_t i, uint8_t action, uint64_t size
                          : memory_group_of(&w->groups, w->r->contexts.pool[w->e->context[row]],
                                            w->e->stream[row], size <= SMALL_BLOCK_MAX);
     w->waiting -= !born && !asks && life != NULL ? size : 0;
-    w->value[TIME_REQUESTED] += born ? size : -size;
-    w->value[TIME_ACTIVE] += born ? block : -block;
-    w->value[TIME_ALLOCATED] += born ? block : 0;
     if (life != NULL)
         count_rounded(w, life, born);
+    pen_move(&w->pen[TIME_REQUESTED], born ? size : -size, i);
+    move_blocks(w, born ? block : -block, born ? block : asks ? -block : 0, i);
+    if (size != 0)
+        local_peaks_next(&w->locals, w->pen[TIME_REQUESTED].value, i);
     return share_requested(w, group, born ? size : -size, i);
 }
 
@@ -311,29 +321,31 @@ static bool apply(struct walk *w, uint32_t i)
     if (!action_obtains(action) && !action_returns(action))
         return true;
     uint64_t change = action_obtains(action) ? size : -size;
-    w->value[TIME_RESERVED] += change;
+    pen_move(&w->pen[TIME_RESERVED], change, i);
+    pen_move(&w->pen[TIME_IDLE], change, i);
     return share_reserved(w, row, change, i);
-}
-
-static void derive(uint64_t value[TIME_CURVES])
-{
-    value[TIME_PENDING] = value[TIME_ACTIVE] - value[TIME_ALLOCATED];
-    value[TIME_IDLE] = value[TIME_RESERVED] - value[TIME_ACTIVE];
 }
 
 static void mark_reserved_peak(struct walk *w)
 {
-    w->requested_at_reserved_peak = w->value[TIME_REQUESTED];
+    w->requested_at_reserved_peak = (uint64_t)w->pen[TIME_REQUESTED].value;
     w->waiting_at_reserved_peak = w->waiting;
 }
 
 static enum vrs_status begin_walk(struct walk *w, struct timeline *to, struct vrs_error *err)
 {
     struct study *s = w->s;
-    w->value[TIME_REQUESTED] = (uint64_t)s->curves.of[CURVE_REQUESTED].start_bytes;
-    w->value[TIME_RESERVED] = (uint64_t)s->curves.of[CURVE_RESERVED].start_bytes;
+    uint64_t requested = (uint64_t)s->curves.of[CURVE_REQUESTED].start_bytes;
+    uint64_t reserved = (uint64_t)s->curves.of[CURVE_RESERVED].start_bytes;
+    const uint64_t start[TIME_CURVES] = {
+        [TIME_REQUESTED] = requested,
+        [TIME_ACTIVE] = w->start_active,
+        [TIME_ALLOCATED] = w->start_allocated,
+        [TIME_PENDING] = w->start_active - w->start_allocated,
+        [TIME_RESERVED] = reserved,
+        [TIME_IDLE] = reserved - w->start_active,
+    };
     w->peak_event = s->curves.of[CURVE_REQUESTED].peak_event;
-    derive(w->value);
     w->states = (uint64_t)w->events + 1;
     w->spans = w->states <= TIME_POINTS_MOST ? w->states : TIME_POINTS_MOST / 2 - 1;
     w->span_end = w->states / w->spans;
@@ -341,10 +353,10 @@ static enum vrs_status begin_walk(struct walk *w, struct timeline *to, struct vr
         to->curve[c].point = arena_array(s->keep, struct time_point, TIME_POINTS_MOST);
         if (to->curve[c].point == NULL)
             return vrs_no_memory(err);
-        pen_begin(&w->pen[c], &to->curve[c], (int64_t)w->value[c]);
+        pen_begin(&w->pen[c], &to->curve[c], (int64_t)start[c]);
     }
     mark_reserved_peak(w);
-    local_peaks_begin(&w->locals, (int64_t)w->value[TIME_REQUESTED]);
+    local_peaks_begin(&w->locals, (int64_t)requested);
     return VRS_OK;
 }
 
@@ -361,12 +373,6 @@ static enum vrs_status walk_events(struct walk *w, struct timeline *to, struct v
         bool begins = span_ends(w, (uint64_t)i + 1);
         if (!apply(w, i))
             return vrs_no_memory(err);
-        derive(w->value);
-        if (w->pen[TIME_REQUESTED].value != (int64_t)w->value[TIME_REQUESTED])
-            local_peaks_next(&w->locals, (int64_t)w->value[TIME_REQUESTED], i);
-        for (uint32_t c = 0; c < TIME_CURVES; c++)
-            if (w->pen[c].value != (int64_t)w->value[c])
-                pen_move(&w->pen[c], (int64_t)w->value[c], i);
         if (begins)
             span_begins(w, i);
         if (i == w->peak_event)

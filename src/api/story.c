@@ -6,12 +6,9 @@
 enum vrs_status story_make(struct study *s, const struct story **ret, struct vrs_error *err)
 {
     struct story *story = arena_take(s->keep, sizeof *story);
-    /* Without a trace all is told of the final state. */
-    struct category_table_options at = { s->traced ? s->curves.of[CURVE_REQUESTED].peak_event
-                                                   : (int64_t)s->events - 1 };
     if (story == NULL)
         return vrs_no_memory(err);
-    TRY(category_table_compute(s, &at, &story->categories, err));
+    TRY(parts_categories(s, &story->categories, err));
     TRY(parts_fragments(s, &story->fragments, err));
     if (s->traced) {
         TRY(parts_growth(s, &story->growth, err));

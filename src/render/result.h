@@ -61,10 +61,10 @@ struct report_row {
 
 /* What the analyses of a device say together. */
 struct story {
-    struct category_table categories;  /* at the peak */
-    const struct fragments *fragments; /* at the end; NULL: not known */
-    const struct growth *growth;       /* NULL: no trace */
-    struct oom oom;                    /* the last one, where has_oom */
+    const struct category_table *categories; /* at the peak */
+    const struct fragments *fragments;       /* at the end; NULL: not known */
+    const struct growth *growth;             /* NULL: no trace */
+    struct oom oom;                          /* the last one, where has_oom */
     bool has_oom;
     struct advise advise; /* where has_advice */
     bool has_advice;

@@ -65,7 +65,7 @@ void story_findings_json(struct json *j, const struct story *story, struct devic
 
 void story_made_of_json(struct json *j, const struct story *story)
 {
-    const struct category_table *t = &story->categories;
+    const struct category_table *t = story->categories;
     json_array(j, "made_of");
     for (uint32_t i = 0; i < t->rows; i++) {
         json_line_object(j, NULL);

@@ -47,7 +47,7 @@ void story_verdict_text(struct buf *to, const struct style *style, const struct 
 
 void story_made_of_text(struct buf *to, const struct style *style, const struct story *story)
 {
-    const struct category_table *t = &story->categories;
+    const struct category_table *t = story->categories;
     struct buf words;
     if (t->rows == 0 || (t->rows == 1 && t->row[0].category == CATEGORY_UNKNOWN))
         return;

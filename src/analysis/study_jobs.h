@@ -1,0 +1,18 @@
+/* study_jobs.h - jobs about one study, side by side on as many threads as it may have.
+ *
+ * A thread has a copy of the study, with memory, names and a list of stacks to show of its own;
+ * when all jobs are done these become the study's, so that answers do not depend on threads. */
+#ifndef VRS_ANALYSIS_STUDY_JOBS_H
+#define VRS_ANALYSIS_STUDY_JOBS_H
+
+#include "analysis/study.h"
+
+/* Does job `i` with the study that its thread has.  What it takes of `scratch` and does not
+ * release stays until the study's own is released. */
+typedef enum vrs_status study_job(void *arg, uint32_t i, struct study *s, struct vrs_error *err);
+
+/* Does jobs 0 … jobs - 1, begun in this order.  The error is that of the first that failed. */
+enum vrs_status study_jobs_run(struct study *s, uint32_t jobs, study_job *job, void *arg,
+                               struct vrs_error *err) MUST_CHECK;
+
+#endif
