@@ -68,15 +68,23 @@ static size_t word_len(const char *text, const char *end)
     return len;
 }
 
+/* Bytes of an option with the value that follows it; of one word where there is none. */
+static size_t pair_len(const char *text, const char *end)
+{
+    size_t word = word_len(text, end);
+    bool has_value = *text == '-' && text + word + 1 < end && text[word + 1] != '-';
+    return has_value ? word + 1 + word_len(text + word + 1, end) : word;
+}
+
 /* Words from where the line stands on, wrapped to hang at `indent`.  Where they are `typed`, a
- * shell goes on behind a line that ends, and an option stays with what follows it. */
+ * shell goes on behind a line that ends, and an option stays with its value where there is room. */
 static void wrap_words(struct page *p, const char *text, size_t len, size_t indent, bool typed)
 {
     const char *gap = "", *tail = typed ? " \\" : "", *end = text + len;
     while (text < end) {
-        size_t word = word_len(text, end);
-        if (typed && *text == '-' && text + word + 1 < end && text[word + 1] != '-')
-            word += 1 + word_len(text + word + 1, end);
+        size_t word = word_len(text, end), pair = typed ? pair_len(text, end) : 0;
+        if (pair > word && indent + columns_of(text, pair) + strlen(tail) <= p->width)
+            word = pair;
         size_t behind = text + word < end ? strlen(tail) : 0;
         if (p->at > indent && p->at + strlen(gap) + columns_of(text, word) + behind > p->width) {
             put_text(p, tail);

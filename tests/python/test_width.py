@@ -23,8 +23,10 @@ def columns(text):
 
 
 def breakable(line):
-    """Whether a line could have been shorter: a command to copy, and one long word, cannot."""
-    words = line.strip()
+    """Whether a line could have been shorter: a command to copy, and one long word, cannot.
+
+    What a shell goes on with, a backslash, stands behind a word."""
+    words = line.strip().removesuffix(" \\")
     if re.search(r"(^|\s)vramscope [a-z]+", words):
         return False
     return " " in words and " " in words[LABEL.match(words).end():]
