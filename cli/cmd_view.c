@@ -124,8 +124,7 @@ static int view_all(struct pages *p)
     }
     progress_start("reading");
     for (uint32_t i = 0; i < p->inputs.count; i++) {
-        int read = read_one(p, i);
-        ended = read > ended ? read : ended;
+        ended = failures_exit(ended, read_one(p, i));
     }
     progress_hide();
     if (p->count > 0) {

@@ -103,3 +103,10 @@ int failure_exit(enum vrs_status status)
 {
     return status == VRS_USAGE ? EXIT_USAGE : EXIT_FAILED;
 }
+
+int failures_exit(int one, int other)
+{
+    if (one == EXIT_FAILED || other == EXIT_FAILED)
+        return EXIT_FAILED;
+    return one == EXIT_DONE ? other : one;
+}

@@ -18,6 +18,9 @@ void message_failure(const char *name, const struct vrs_error *err);
 /* The exit status of a failure: what was asked for cannot be had, or could not be done. */
 int failure_exit(enum vrs_status status);
 
+/* That of two files together, each with its own or EXIT_DONE. */
+int failures_exit(int one, int other);
+
 /* "vramscope: NAME: entry ENTRY: what went wrong"; an empty ENTRY, or NULL, is left out. */
 void message_entry_failure(const char *name, const char *entry, const struct vrs_error *err);
 

@@ -48,6 +48,8 @@ static void lower(const char *text, char to[LONGEST + 1])
 void nearest_offer(struct nearest *n, const char *name)
 {
     char typed[LONGEST + 1];
+    if (strlen(n->text) > LONGEST)
+        return; /* no name is so long */
     lower(n->text, typed);
     /* The beginning of a name is most likely that name, however much is missing. */
     size_t len = strlen(n->text);

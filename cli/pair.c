@@ -84,7 +84,7 @@ static int read_and_compare(const struct common *common, const struct inputs *in
     for (uint32_t i = 0; i < inputs->count; i++)
         if (w.status[i] != VRS_OK) {
             message_failure(inputs->at[i].path, &w.error[i]);
-            exit_status = exit_status == EXIT_FAILED ? exit_status : failure_exit(w.status[i]);
+            exit_status = failures_exit(exit_status, failure_exit(w.status[i]));
         }
     if (exit_status == EXIT_DONE)
         exit_status = compare(&w, question);

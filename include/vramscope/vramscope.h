@@ -54,7 +54,7 @@ enum vrs_replay_when {
     VRS_REPLAY_NEVER /* the columns of block_sizes are then there, and empty */
 };
 
-/* More threads are never started, whatever a call asks for. */
+/* A call that asks for more threads gets so many. */
 enum { VRS_THREADS_MOST = 64 };
 
 struct vrs_open_options {

@@ -95,7 +95,8 @@ struct machine {
     int64_t event; /* at which things happen, for the peaks */
     struct machine_peak peak_reserved, peak_active, peak_requested;
     uint64_t new_memory, retries;
-    bool no_memory; /* ours, not the device's: every operation after it does nothing */
+    /* Ours, not the device's.  No operation after it counts, and sets may hold blocks in use. */
+    bool no_memory;
 
     void (*listen)(void *arg, const struct machine_call *call); /* or NULL */
     void *listen_arg;
@@ -197,7 +198,9 @@ void block_leave(struct machine *m, uint32_t block);
 void block_drop(struct machine *m, uint32_t block);
 /* Joins the free neighbours of a block that is in no set, and is free too, to it. */
 void block_merge(struct machine *m, uint32_t block);
-void block_merge_enter(struct machine *m, uint32_t block); /* both, cheaper */
+/* The same of a free block in no set, which then enters its own: mostly in the place of one joined.
+ */
+void block_merge_enter(struct machine *m, uint32_t block);
 /* Cuts a block that is in no set after its first `bytes` bytes; the rest, in no set, or 0. */
 uint32_t block_cut(struct machine *m, uint32_t block, uint64_t bytes);
 /* Cuts a free block of a set into two of it; the second, or 0 (the first is then still whole). */

@@ -169,8 +169,9 @@ static bool undo_to(struct undoing *u, int64_t event)
             return false;
     const uint8_t *action = u->p->r->events.action + u->p->first;
     uint32_t begin = (uint32_t)(event + 1);
-    for (uint32_t i = u->p->events; (i = rare_below(action, begin, i)) > begin; i--)
-        if (!undo_event(u, u->p->first + i - 1))
+    uint32_t i = u->p->events;
+    while (rare_before(action, begin, &i))
+        if (!undo_event(u, u->p->first + i))
             return false;
     return true;
 }
@@ -241,8 +242,8 @@ static bool find_bases(struct start_state *s, const struct allocator_config *con
         if (s->range[i].expandable)
             s->base[s->range[i].side] = s->range[i].address;
     for (uint32_t i = 0; i < p->events; i++) {
-        if (lowest == UINT64_MAX &&
-            (i = rare_from(e->action + p->first, i, p->events)) == p->events)
+        /* Before pages are mapped no request is of interest. */
+        if (lowest == UINT64_MAX && !rare_next(e->action + p->first, &i, p->events))
             break;
         uint32_t row = p->first + i;
         uint8_t action = e->action[row];

@@ -106,7 +106,7 @@ static enum vrs_status decide(struct deciding *d, uint32_t i, struct vrs_error *
 /* Older allocations first: what an optimizer replaces is decided before what replaces it. */
 static enum vrs_status decide_all(struct deciding *d, struct vrs_error *err)
 {
-    for (uint32_t k = 0; k < d->lifetimes->olders; k++)
+    for (uint32_t k = 0; k < d->lifetimes->older_count; k++)
         if (!d->final[d->lifetimes->older[k]])
             TRY(decide(d, d->lifetimes->older[k], err));
     for (uint32_t i = 0; i < d->lifetimes->count; i++)

@@ -1,6 +1,7 @@
 /* estimate.c - one walk along the trace with a sum for each category. */
 #include "analysis/estimate.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "analysis/site.h"
@@ -38,7 +39,8 @@ static const uint32_t categories_of[TERMS] = {
     [TERM_K] = BIT(CATEGORY_BUFFER) | BIT(CATEGORY_INPUT) | BIT(CATEGORY_KV_CACHE),
 };
 
-/* A category is in so many of the terms up to A, at most. */
+/* Terms up to A that a category is in, at most: gradients, and what an optimizer works with, are in
+ * one of their own and in the one of both. */
 enum { TERMS_OF_ONE = 2 };
 
 struct walk {
@@ -65,8 +67,10 @@ static void find_terms(struct walk *w)
     for (int category = 0; category < CATEGORIES; category++) {
         uint32_t found = 0;
         for (int term = 0; term <= TERM_A; term++)
-            if ((w->wanted[term] >> category & 1) != 0 && found < TERMS_OF_ONE)
+            if ((w->wanted[term] >> category & 1) != 0) {
+                assert(found < TERMS_OF_ONE);
                 w->terms[category][found++] = (uint8_t)term;
+            }
         while (found < TERMS_OF_ONE)
             w->terms[category][found++] = TERMS;
     }

@@ -133,11 +133,6 @@ static bool is_inductor(str file)
     return folded(folder[0]) == '/' && folder[1] == base.ptr[1] && folder[2] == base.ptr[2];
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* `/lib/python3.12/` of any version, or on Windows the `lib` of an installed Python. */
 static bool is_std(str file)
 {

@@ -52,10 +52,10 @@ static struct lifetime lifetime_of(const struct recording *r, uint32_t device, u
 
 static uint32_t count_older(const struct recording *r, uint32_t first, uint32_t count)
 {
-    uint32_t olders = 0;
+    uint32_t older_count = 0;
     for (uint32_t i = 0; i < count; i++)
-        olders += r->allocations.alloc_event[first + i] == NO_ROW;
-    return olders;
+        older_count += r->allocations.alloc_event[first + i] == NO_ROW;
+    return older_count;
 }
 
 enum vrs_status lifetimes_make(const struct recording *r, uint32_t device, struct arena *arena,
@@ -78,7 +78,7 @@ enum vrs_status lifetimes_make(const struct recording *r, uint32_t device, struc
     for (uint32_t i = 0; i < count; i++) {
         made.at[i] = lifetime_of(r, device, first + i);
         if (made.at[i].birth < 0)
-            made.older[made.olders++] = i;
+            made.older[made.older_count++] = i;
         if (made.at[i].freed < (int64_t)events)
             made.freed_at[made.at[i].freed] = i;
     }

@@ -32,7 +32,7 @@ struct lifetimes {
     struct lifetime *at;
     uint32_t count;
     uint32_t *older; /* those that are older than the recording, ascending */
-    uint32_t olders;
+    uint32_t older_count;
     uint32_t *freed_at; /* of each event: which of them its free completes, or NO_ROW */
     const struct recording *r;
     uint32_t first; /* row of allocations of the first */

@@ -6,11 +6,6 @@
 #include "analysis/study.h"
 #include "base/number.h"
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* Digits alone, without a sign. */
 static bool parse_u64(str text, uint64_t *ret)
 {

@@ -40,7 +40,7 @@ static enum vrs_status find_failures(const struct study *s, struct sites *sites,
     struct failures found = { arena_array(s->scratch, struct failure, count), 0 };
     if (found.at == NULL)
         return vrs_no_memory(err);
-    for (uint32_t i = 0; found.count < count; i++) {
+    for (uint32_t i = 0; i < s->events && found.count < count; i++) {
         if (s->r->events.action[row_of(s, i)] != ACTION_OOM)
             continue;
         struct failure *failure = &found.at[found.count];

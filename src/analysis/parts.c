@@ -148,13 +148,18 @@ static enum vrs_status make_growth(struct study *s, struct vrs_error *err)
     return parts_growth(s, &ignored, err);
 }
 
+static enum vrs_status make_estimate(struct study *s, struct vrs_error *err)
+{
+    const struct estimate *ignored = NULL;
+    return parts_estimate(s, &ignored, err);
+}
+
 /* The table has the estimate in it. */
 static enum vrs_status make_categories(struct study *s, struct vrs_error *err)
 {
-    const struct estimate *estimate = NULL;
-    const struct category_table *categories = NULL;
-    TRY(parts_estimate(s, &estimate, err));
-    return parts_categories(s, &categories, err);
+    const struct category_table *ignored = NULL;
+    TRY(make_estimate(s, err));
+    return parts_categories(s, &ignored, err);
 }
 
 static enum vrs_status make_fragments(struct study *s, struct vrs_error *err)
@@ -172,21 +177,25 @@ static enum vrs_status make_sites(struct study *s, struct vrs_error *err)
 }
 
 /* The longest first, so that those that remain fill what is left of the time. */
-static part_maker *const parts[] = {
-    make_timeline, make_growth, make_categories, study_prove, make_fragments, make_sites,
+enum { PARTS = 6 };
+static part_maker *const makers[PARTS_USES][PARTS] = {
+    [PARTS_OF_REPORT] = { make_timeline, make_growth, make_categories, study_prove, make_fragments,
+                          make_sites },
+    [PARTS_OF_ADVICE] = { make_timeline, make_growth, make_estimate, study_prove, make_fragments,
+                          make_sites },
 };
 
 static enum vrs_status make_part(void *arg, uint32_t i, struct study *s, struct vrs_error *err)
 {
-    (void)arg;
-    return parts[i](s, err);
+    const enum parts_use *use = arg;
+    return makers[*use][i](s, err);
 }
 
-enum vrs_status parts_make(struct study *s, struct vrs_error *err)
+enum vrs_status parts_make(struct study *s, enum parts_use use, struct vrs_error *err)
 {
     if (pool_threads(s->threads) == 1 || !s->traced)
         return study_prove(s, err);
     /* Before the study is copied: all parts rest on it. */
     curves_prove(&s->curves, s->agreement);
-    return study_jobs_run(s, sizeof parts / sizeof *parts, make_part, NULL, err);
+    return study_jobs_run(s, PARTS, make_part, &use, err);
 }

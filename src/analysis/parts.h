@@ -8,9 +8,12 @@
 #include "analysis/category_table.h"
 #include "analysis/oom.h"
 
-/* Proves the study and makes what follows up to the sites, side by side.  Need not be called: what
- * is asked for later is then made one after the other. */
-enum vrs_status parts_make(struct study *s, struct vrs_error *err) MUST_CHECK;
+enum parts_use { PARTS_OF_REPORT, PARTS_OF_ADVICE, PARTS_USES };
+
+/* Proves the study and makes, side by side, what the use asks for: timeline, growth, estimate,
+ * fragments, sites and counterfactual, for a report the table of categories too.  Need not be
+ * called: what is asked for later is then made one after the other. */
+enum vrs_status parts_make(struct study *s, enum parts_use use, struct vrs_error *err) MUST_CHECK;
 
 /* NULL in `*ret` where the device has no trace. */
 enum vrs_status parts_timeline(struct study *s, const struct timeline **ret,

@@ -12,11 +12,6 @@ enum {
     RANK_MOST = 9999999 /* a larger number is a date, not a rank */
 };
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* Does `word`, in small letters or `capitals`, stand there? */
 static bool stands_at(str text, size_t at, const char *word, const char *capitals)
 {

@@ -243,7 +243,7 @@ static void give(const struct split_input *in, struct split *s, struct quota *q,
 static void hand_out(const struct split_input *in, enum scale scale, struct quota *quota,
                      bool several, struct split *s)
 {
-    for (uint32_t k = 0; k < in->lifetimes->olders; k++) {
+    for (uint32_t k = 0; k < in->lifetimes->older_count; k++) {
         uint32_t i = in->lifetimes->older[k];
         if (!may_be_copy(in, i))
             continue;
@@ -254,7 +254,7 @@ static void hand_out(const struct split_input *in, enum scale scale, struct quot
     }
     static const enum category order[] = { CATEGORY_PARAMETER, CATEGORY_GRADIENT,
                                            CATEGORY_OPTIMIZER_STATE };
-    for (uint32_t k = 0; k < in->lifetimes->olders; k++) {
+    for (uint32_t k = 0; k < in->lifetimes->older_count; k++) {
         uint32_t i = in->lifetimes->older[k];
         if (!may_be_copy(in, i) || s->in_copy[i])
             continue;
@@ -268,7 +268,7 @@ static void hand_out(const struct split_input *in, enum scale scale, struct quot
 /* What no copy took, one by one. */
 static void give_remainder(const struct split_input *in, struct split *s)
 {
-    for (uint32_t k = 0; k < in->lifetimes->olders; k++) {
+    for (uint32_t k = 0; k < in->lifetimes->older_count; k++) {
         uint32_t i = in->lifetimes->older[k];
         const struct lifetime *l = &in->lifetimes->at[i];
         if (!s->in_copy[i] && l->origin == ORIGIN_PRE_LIVE && l->bytes <= BUFFER_BYTES)
@@ -281,7 +281,7 @@ static bool has_old_gradients(const struct split_input *in, const struct split *
 {
     if (s->accumulated)
         return true;
-    for (uint32_t k = 0; k < in->lifetimes->olders; k++) {
+    for (uint32_t k = 0; k < in->lifetimes->older_count; k++) {
         uint32_t i = in->lifetimes->older[k];
         if (in->category[i] == CATEGORY_GRADIENT &&
             find_row(s, scale, in->lifetimes->at[i].bytes) != NO_ROW)
@@ -295,7 +295,7 @@ static void count_found(const struct split_input *in, const struct split *s, enu
 {
     for (uint32_t i = 0; i < s->sizes; i++)
         found[i] = 0;
-    for (uint32_t k = 0; k < in->lifetimes->olders; k++) {
+    for (uint32_t k = 0; k < in->lifetimes->older_count; k++) {
         uint32_t i = in->lifetimes->older[k];
         uint32_t row = may_be_copy(in, i) ? find_row(s, scale, in->lifetimes->at[i].bytes) : NO_ROW;
         if (row != NO_ROW)

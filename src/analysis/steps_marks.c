@@ -15,11 +15,6 @@ struct ticks {
     uint32_t count;
 };
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* "step 3", "Iteration#12": a word for a step, separators, digits. */
 static bool names_step(str name)
 {
@@ -73,7 +68,7 @@ static enum vrs_status ticks_of_events(const struct step_trace *t, struct ticks 
     if (all.at == NULL)
         return vrs_no_memory(err);
     bool named = false;
-    for (uint32_t i = 0; all.count < count; i++) {
+    for (uint32_t i = 0; i < t->events && all.count < count; i++) {
         if (r->events.action[t->first + i] != ACTION_USER_DEFINED)
             continue;
         stack_id stack = { r->events.stack[t->first + i] };

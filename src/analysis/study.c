@@ -74,6 +74,7 @@ enum vrs_status study_prove(struct study *s, struct vrs_error *err)
 void study_adopt(struct study *s, const struct study *copy)
 {
     if (copy->proven && !s->proven) {
+        s->curves = copy->curves;
         s->basis = copy->basis;
         s->trust = copy->trust;
         s->proven = true;

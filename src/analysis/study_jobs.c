@@ -84,7 +84,9 @@ static enum vrs_status run_lanes(struct running *r, uint32_t lanes, struct vrs_e
 enum vrs_status study_jobs_run(struct study *s, uint32_t jobs, study_job *job, void *arg,
                                struct vrs_error *err)
 {
-    uint32_t threads = pool_threads(s->threads), lanes = threads < jobs ? threads : jobs;
+    uint32_t worth = 1 + s->events / STUDY_JOBS_EVENTS, threads = pool_threads(s->threads);
+    uint32_t lanes = threads < worth ? threads : worth;
+    lanes = lanes < jobs ? lanes : jobs;
     if (lanes <= 1) {
         for (uint32_t i = 0; i < jobs; i++)
             TRY(job(arg, i, s, err));

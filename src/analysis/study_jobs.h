@@ -1,4 +1,4 @@
-/* study_jobs.h - jobs about one study, side by side on as many threads as it may have.
+/* study_jobs.h - jobs about one study, side by side on as many threads as it may have and is worth.
  *
  * A thread has a copy of the study, with memory, names and a list of stacks to show of its own;
  * when all jobs are done these become the study's, so that answers do not depend on threads. */
@@ -7,8 +7,12 @@
 
 #include "analysis/study.h"
 
+/* One more thread for so many events of the device: to start it, and to give it names and a list
+ * of its own, takes as long as the jobs take for a tenth of them. */
+enum { STUDY_JOBS_EVENTS = 1 << 13 };
+
 /* Does job `i` with the study that its thread has.  What it takes of `scratch` and does not
- * release stays until the study's own is released. */
+ * release stays until the study's memory is freed, whatever is released before. */
 typedef enum vrs_status study_job(void *arg, uint32_t i, struct study *s, struct vrs_error *err);
 
 /* Does jobs 0 … jobs - 1, begun in this order.  The error is that of the first that failed. */

@@ -35,9 +35,9 @@ uint64_t last_oom_us(const struct recording *r, uint32_t device)
     const uint8_t *action = r->events.action;
     uint32_t first = r->devices.first_event[device];
     uint32_t i = first + r->devices.events[device];
-    for (; (i = rare_below(action, first, i)) > first; i--)
-        if (action[i - 1] == ACTION_OOM)
-            return r->events.time_us[i - 1];
+    while (rare_before(action, first, &i))
+        if (action[i] == ACTION_OOM)
+            return r->events.time_us[i];
     return UNKNOWN_U64;
 }
 

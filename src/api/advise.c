@@ -14,7 +14,7 @@ static enum vrs_status ask(struct study *s, const void *wish, struct study_devic
         return study_reason(s, ret, ANSWER_NEEDS_TRACE, "no_trace",
                             S("the recording has no trace: advice rests on how memory moved"), err);
     struct oom oom;
-    TRY(parts_make(s, err));
+    TRY(parts_make(s, PARTS_OF_ADVICE, err));
     const struct growth *growth = NULL;
     TRY(parts_oom(s, NULL, o->capacity_bytes, &oom, err));
     TRY(parts_advise(s, &oom, o->capacity_bytes, &answer->advise, err));

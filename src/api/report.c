@@ -205,7 +205,7 @@ static enum vrs_status complete(struct reporting *p, uint32_t d, struct report_d
         return add_study(p, d, NULL, ret, err);
     }
     struct arena_mark mark = arena_mark(&a->scratch);
-    TRY(p->told ? parts_make(study, err) : study_prove(study, err));
+    TRY(p->told ? parts_make(study, PARTS_OF_REPORT, err) : study_prove(study, err));
     ret->curves = study->curves;
     ret->trust = study->trust;
     TRY(add_study(p, d, study, ret, err));

@@ -30,11 +30,6 @@ static bool is_letter(uint8_t c)
     return large(c) >= 'A' && large(c) <= 'Z';
 }
 
-static bool is_digit(uint8_t c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool is_space(uint8_t c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r');
@@ -42,7 +37,7 @@ static bool is_space(uint8_t c)
 
 static bool is_word(uint8_t c)
 {
-    return is_letter(c) || is_digit(c) || c == '_';
+    return is_letter(c) || is_digit((char)c) || c == '_';
 }
 
 /* Making an automaton. */
@@ -123,11 +118,11 @@ static bool class_has(str name, bool ignore_case, uint8_t c)
     if (str_equal(name, S("lower")))
         return letter && (ignore_case || c != large(c));
     if (str_equal(name, S("digit")))
-        return is_digit(c);
+        return is_digit((char)c);
     if (str_equal(name, S("alnum")))
-        return letter || is_digit(c);
+        return letter || is_digit((char)c);
     if (str_equal(name, S("xdigit")))
-        return is_digit(c) || (large(c) >= 'A' && large(c) <= 'F');
+        return is_digit((char)c) || (large(c) >= 'A' && large(c) <= 'F');
     if (str_equal(name, S("space")))
         return is_space(c);
     if (str_equal(name, S("blank")))
@@ -138,7 +133,7 @@ static bool class_has(str name, bool ignore_case, uint8_t c)
         return print;
     if (str_equal(name, S("graph")))
         return print && c != ' ';
-    return str_equal(name, S("punct")) && print && c != ' ' && !letter && !is_digit(c);
+    return str_equal(name, S("punct")) && print && c != ' ' && !letter && !is_digit((char)c);
 }
 
 static enum vrs_status unmatched(struct vrs_error *err)
@@ -310,7 +305,7 @@ static enum vrs_status repeat(struct maker *m, int32_t least, int32_t most, stru
 static const char *read_count(const char *at, int32_t *ret)
 {
     *ret = NONE;
-    for (; is_digit((uint8_t)*at); at++)
+    for (; is_digit(*at); at++)
         *ret = *ret == NONE ? *at - '0' : *ret > COUNT_MOST ? *ret : *ret * 10 + (*at - '0');
     return at;
 }

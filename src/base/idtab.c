@@ -39,9 +39,11 @@ bool idtab_restart(struct idtab *t, uint32_t count)
     uint32_t slots = 8;
     while (slots / 2 <= count && slots <= UINT32_MAX / 4)
         slots *= 2;
+    if (slots / 2 <= count)
+        return false;
     if (slots > t->room) {
         idtab_free(t);
-        return slots / 2 > count && rebuild(t, slots);
+        return rebuild(t, slots);
     }
     memset(t->slot, 0, slots * sizeof *t->slot);
     t->mask = slots - 1;

@@ -57,11 +57,6 @@ bool number_real(str text, double *ret)
     return *end == '\0';
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 void number_set_point(char *text)
 {
     char *point = text + (*text == '-');

@@ -33,6 +33,12 @@ static inline bool str_ends(str s, str suffix)
     return s.len >= suffix.len && memcmp(s.ptr + s.len - suffix.len, suffix.ptr, suffix.len) == 0;
 }
 
+/* In every locale. */
+static inline bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
 /* Byte order, the shorter first where one begins the other. */
 int str_compare(str a, str b);
 
@@ -43,8 +49,8 @@ size_t str_find(str s, str needle);
  */
 str str_base_name(str path);
 
-/* A path for a message, which has room for PATH_SHOWN bytes of it: its last folders where it is
- * longer, the end of its name where that is.  Ends where it ends. */
+/* A path for a message, which has room for PATH_SHOWN bytes of it: its last folders where it
+ * is longer, the end of its name where that is.  Ends where it ends. */
 enum { PATH_SHOWN = 100 };
 str str_path_end(str path);
 

@@ -12,20 +12,24 @@ static bool any_rare(const uint8_t action[AT_ONCE])
     return any != 0;
 }
 
-uint32_t rare_from(const uint8_t *action, uint32_t i, uint32_t end)
+bool rare_next(const uint8_t *action, uint32_t *i, uint32_t end)
 {
-    while (i < end && end - i >= AT_ONCE && !any_rare(action + i))
-        i += AT_ONCE;
-    while (i < end && !action_rare(action[i]))
-        i++;
-    return i;
+    uint32_t at = *i;
+    while (at < end && end - at >= AT_ONCE && !any_rare(action + at))
+        at += AT_ONCE;
+    while (at < end && !action_rare(action[at]))
+        at++;
+    *i = at;
+    return at < end;
 }
 
-uint32_t rare_below(const uint8_t *action, uint32_t begin, uint32_t i)
+bool rare_before(const uint8_t *action, uint32_t begin, uint32_t *i)
 {
-    while (i > begin && i - begin >= AT_ONCE && !any_rare(action + i - AT_ONCE))
-        i -= AT_ONCE;
-    while (i > begin && !action_rare(action[i - 1]))
-        i--;
-    return i;
+    uint32_t at = *i;
+    while (at > begin && at - begin >= AT_ONCE && !any_rare(action + at - AT_ONCE))
+        at -= AT_ONCE;
+    while (at > begin && !action_rare(action[at - 1]))
+        at--;
+    *i = at > begin ? at - 1 : at;
+    return at > begin;
 }

@@ -15,10 +15,11 @@ static inline bool action_rare(uint8_t action)
     return (uint8_t)(action - ACTION_ALLOC) > ACTION_FREE - ACTION_ALLOC;
 }
 
-/* The first rare of action[i], …, action[end - 1]; `end` where there is none. */
-uint32_t rare_from(const uint8_t *action, uint32_t i, uint32_t end);
+/* Moves `*i` up to the first rare of action[*i], …, action[end - 1]; false where there is none. */
+bool rare_next(const uint8_t *action, uint32_t *i, uint32_t end);
 
-/* One above the last rare of action[begin], …, action[i - 1]; `begin` where there is none. */
-uint32_t rare_below(const uint8_t *action, uint32_t begin, uint32_t i);
+/* Moves `*i` down to the last rare of action[begin], …, action[*i - 1]; false where there is none.
+ */
+bool rare_before(const uint8_t *action, uint32_t begin, uint32_t *i);
 
 #endif

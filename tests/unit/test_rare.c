@@ -25,6 +25,21 @@ static uint32_t slow_below(const uint8_t *action, uint32_t begin, uint32_t i)
     return i;
 }
 
+/* `expected` is `end` where there is none. */
+static void check_next(const uint8_t *action, uint32_t i, uint32_t end, uint32_t expected)
+{
+    assert_int_equal(rare_next(action, &i, end), expected < end);
+    assert_int_equal(i, expected);
+}
+
+/* `expected` is one above it, or `begin`. */
+static void check_before(const uint8_t *action, uint32_t begin, uint32_t i, uint32_t expected)
+{
+    assert_int_equal(rare_before(action, begin, &i), expected > begin);
+    if (expected > begin)
+        assert_int_equal(i, expected - 1);
+}
+
 /* Actions of blocks, with two others at these places. */
 static void fill(uint8_t action[EVENTS], uint32_t first, uint32_t second, uint8_t other)
 {
@@ -41,8 +56,8 @@ static void every_place_is_found_from_both_sides(void **state)
         fill(action, first, (first * 5 + 3) % EVENTS, ACTION_OOM);
         for (uint32_t i = 0; i <= EVENTS; i++)
             for (uint32_t end = i; end <= EVENTS; end++) {
-                assert_int_equal(rare_from(action, i, end), slow_from(action, i, end));
-                assert_int_equal(rare_below(action, i, end), slow_below(action, i, end));
+                check_next(action, i, end, slow_from(action, i, end));
+                check_before(action, i, end, slow_below(action, i, end));
             }
     }
 }
@@ -54,8 +69,8 @@ static void actions_of_blocks_are_not_rare(void **state)
     for (uint8_t a = 0; a < ACTIONS; a++) {
         fill(action, 77, 77, a);
         bool rare = a < ACTION_ALLOC || a > ACTION_FREE;
-        assert_int_equal(rare_from(action, 0, EVENTS), rare ? 77 : EVENTS);
-        assert_int_equal(rare_below(action, 0, EVENTS), rare ? 78 : 0);
+        check_next(action, 0, EVENTS, rare ? 77 : EVENTS);
+        check_before(action, 0, EVENTS, rare ? 78 : 0);
     }
 }
 
@@ -64,8 +79,8 @@ static void an_end_before_the_beginning_holds_none(void **state)
     uint8_t action[EVENTS];
     (void)state;
     memset(action, ACTION_OOM, sizeof action);
-    assert_int_equal(rare_from(action, 9, 3), 9);
-    assert_int_equal(rare_below(action, 9, 3), 3);
+    check_next(action, 9, 3, 9);
+    check_before(action, 9, 3, 9);
 }
 
 int main(void)

@@ -83,7 +83,7 @@ static void parts_are_made_once_wherever_that_was(void **state)
         struct studied s;
         const struct timeline *timeline = NULL;
         make(&s, threads);
-        assert_int_equal(parts_make(&s.study, NULL), VRS_OK);
+        assert_int_equal(parts_make(&s.study, PARTS_OF_REPORT, NULL), VRS_OK);
         assert_true(s.study.proven);
         assert_non_null(s.study.made.growth);
         assert_non_null(s.study.made.estimate);
