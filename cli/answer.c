@@ -23,6 +23,7 @@ struct answer {
     struct vrs_error *entry_error;
     char **entry_name; /* of those that failed; NULL where memory ran out as well */
     uint32_t count;
+    struct vrs_result *unread; /* that stands for the file where it could not be read; or NULL */
 };
 
 struct work {
@@ -104,6 +105,7 @@ static void forget_answer(struct answer *a)
         vrs_result_free(a->result[k]);
         free(a->entry_name[k]);
     }
+    vrs_result_free(a->unread);
     free(a->result);
     free(a->entry_name);
     free(a->entry_error);
@@ -220,6 +222,19 @@ static int worse(int a, int b)
     return EXIT_DONE;
 }
 
+/* Files of a folder that are no recordings are no part of the answer, unless they are to be. */
+static bool tell_unread(const struct question *q, const struct input *input, struct answer *a)
+{
+    struct vrs_error err;
+    bool wanted =
+        q->unread != NULL && a->status != VRS_USAGE && (q->strict || !is_foreign(input, a));
+    if (!wanted)
+        return false;
+    if (q->unread(input->path, &a->error, &a->unread, &err) != VRS_OK)
+        message_failure(input->path, &err);
+    return a->unread != NULL;
+}
+
 /* Says what failed, in the order of the files, and gathers what did not.  `*ret_usage`: all that
  * failed was asked for what it does not have. */
 static int gather(const struct work *w, const struct vrs_result **results, uint32_t *ret_count,
@@ -239,6 +254,8 @@ static int gather(const struct work *w, const struct vrs_result **results, uint3
                 exit_status = EXIT_FAILED;
                 other = other || a->status != VRS_USAGE;
             }
+            if (tell_unread(w->question, input, a))
+                results[count++] = a->unread;
         }
         for (uint32_t k = 0; k < a->count; k++) {
             if (a->result[k] != NULL)
@@ -371,7 +388,7 @@ static int ask_all(struct work *w)
     progress_hide();
     uint32_t room = 0, count = 0;
     for (uint32_t i = 0; i < w->inputs.count; i++)
-        room += w->answer[i].count;
+        room += w->answer[i].count + (w->answer[i].status != VRS_OK);
     const struct vrs_result **results = calloc(room + 1u, sizeof(*results));
     if (results == NULL) {
         message("out of memory");

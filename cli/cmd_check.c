@@ -185,6 +185,7 @@ static int run(const struct command *self, int argc, char **argv)
         .settings = &settings,
         .write = { .format = format_of(settings.format) },
         .strict = settings.strict,
+        .unread = vrs_check_unread,
     };
     if (ended == EXIT_DONE)
         ended = answer_files(self, &question, files, argv);

@@ -265,6 +265,11 @@ VRS_API enum vrs_status vrs_check(const struct vrs_recording *recording,
                                   const struct vrs_check_options *options, struct vrs_result **ret,
                                   struct vrs_error *err);
 
+/* What vrs_check would answer about a file, had it been read: `why` not.  Joined with the answers
+ * about others it stands among them as not read, so that no document calls well what nobody saw. */
+VRS_API enum vrs_status vrs_check_unread(const char *path, const struct vrs_error *why,
+                                         struct vrs_result **ret, struct vrs_error *err);
+
 /* VRS_USAGE where vrs_check would refuse these words of whatever recording; `has_baseline` stands
  * for a baseline that is not open yet. */
 VRS_API enum vrs_status vrs_check_check(const struct vrs_check_options *options, bool has_baseline,
@@ -313,7 +318,8 @@ enum vrs_verdict {
      * limit holds */
     VRS_YES,
     VRS_NO,
-    VRS_UNDECIDED /* vrs_check: no limit is exceeded, and one at least could not be decided */
+    /* vrs_check: no limit is exceeded, and one at least could not be decided, or no file was read */
+    VRS_UNDECIDED
 };
 VRS_API enum vrs_verdict vrs_verdict(const struct vrs_result *result);
 

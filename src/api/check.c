@@ -168,14 +168,18 @@ static enum vrs_status ask(struct study *s, const void *wish_of, struct study_de
     return status;
 }
 
+static bool is_absolute(str path)
+{
+    bool drive = path.len > 2 && path.ptr[1] == ':';
+    return drive || (path.len > 0 && (path.ptr[0] == '/' || path.ptr[0] == '\\'));
+}
+
 /* Answers are compared between machines: of an absolute path the last part is shown. */
 static enum vrs_status shown_path(const struct vrs_recording *recording, const char *path,
                                   struct check_wish *wish, const char **ret, struct vrs_error *err)
 {
     str full = path == NULL ? recording->path : str_from(path);
-    bool drive = full.len > 2 && full.ptr[1] == ':';
-    bool absolute = full.len > 0 && (full.ptr[0] == '/' || full.ptr[0] == '\\');
-    wish->path_cut = drive || absolute;
+    wish->path_cut = is_absolute(full);
     str shown = arena_copy(&wish->arena, wish->path_cut ? path_base(full) : full);
     *ret = shown.ptr;
     return shown.ptr == NULL ? vrs_no_memory(err) : VRS_OK;
@@ -195,6 +199,24 @@ static enum vrs_status check_with(const struct vrs_recording *recording, struct 
     TRY(shown_path(recording, o->path, wish, &common.path, err));
     TRY(place_baseline(wish, err));
     return study_ask_ruled(recording, RESULT_CHECK, &common, &wish->rules, ask, &wish, ret, err);
+}
+
+enum vrs_status vrs_check_unread(const char *path, const struct vrs_error *why,
+                                 struct vrs_result **ret, struct vrs_error *err)
+{
+    str full = str_from(path);
+    struct vrs_result *result = result_make(RESULT_CHECK, 1);
+    if (result == NULL)
+        return vrs_no_memory(err);
+    struct study_answer *answer = &result->set.study[0];
+    answer->file.path = result_text(result->arena, is_absolute(full) ? path_base(full) : full);
+    answer->unread = result_text(result->arena, str_from(why->message));
+    if (answer->file.path.ptr == NULL || answer->unread.ptr == NULL) {
+        vrs_result_free(result);
+        return vrs_no_memory(err);
+    }
+    *ret = result;
+    return VRS_OK;
 }
 
 enum vrs_status vrs_check(const struct vrs_recording *recording,

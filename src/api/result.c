@@ -207,8 +207,7 @@ enum vrs_status asking_end(struct asking *a, enum vrs_status status, struct vrs_
     return status;
 }
 
-/* Names of files are any bytes; answers are UTF-8. */
-static str keep_utf8(struct arena *keep, str text)
+str result_text(struct arena *keep, str text)
 {
     if (utf8_valid(text))
         return arena_copy(keep, text);
@@ -228,7 +227,7 @@ enum vrs_status file_facts_of(const struct vrs_recording *recording, const char 
     for (uint32_t i = 0; i < r->tallies.rows.len; i++)
         if (r->tallies.kind[i] == TALLY_WRONG_TYPE)
             ret->wrong_types += r->tallies.count[i];
-    ret->path = keep_utf8(keep, path == NULL ? recording->path : str_from(path));
+    ret->path = result_text(keep, path == NULL ? recording->path : str_from(path));
     if (ret->path.ptr == NULL)
         return vrs_no_memory(err);
     if (recording->entry.ptr == NULL)

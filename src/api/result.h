@@ -23,6 +23,9 @@ struct vrs_result {
 };
 
 /* A result with room for `count` answers of one kind; NULL when out of memory. */
+/* A copy as UTF-8, which answers are: names of files are any bytes.  ptr NULL: no memory. */
+str result_text(struct arena *keep, str text);
+
 struct vrs_result *result_make(enum result_kind kind, uint32_t count);
 
 /* Copies the answers of one result to place `at` of another, without what they point to. */

@@ -17,12 +17,16 @@ static enum vrs_verdict verdict_of_oom(const struct answer_set *set)
     return verdict;
 }
 
-/* The worst of all files counts; a file without any device keeps no budget. */
+/* The worst of all files that were read counts; a file without any device keeps no budget. */
 static enum vrs_verdict verdict_of_check(const struct answer_set *set)
 {
     bool undecided = false;
+    uint32_t read = 0;
     for (uint32_t i = 0; i < set->count; i++) {
         uint32_t judged = 0;
+        if (set->study[i].unread.ptr != NULL)
+            continue;
+        read++;
         for (uint32_t k = 0; k < set->study[i].devices; k++) {
             const struct check *check = set->study[i].device[k].result;
             if (check == NULL)
@@ -34,7 +38,7 @@ static enum vrs_verdict verdict_of_check(const struct answer_set *set)
         }
         undecided = undecided || judged == 0;
     }
-    return undecided ? VRS_UNDECIDED : VRS_YES;
+    return undecided || read == 0 ? VRS_UNDECIDED : VRS_YES;
 }
 
 /* A limit that could not be looked at is not kept. */

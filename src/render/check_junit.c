@@ -113,11 +113,14 @@ static void put_empty(struct buf *to, const struct study_answer *answer, bool as
 {
     buf_text(to, "  <testsuite");
     put_attribute(to, "name", answer->file.path, ascii);
-    put_counts(to, 1, 0, 0, 1);
+    bool unread = answer->unread.ptr != NULL;
+    put_counts(to, 1, 0, unread, !unread);
     buf_text(to, "    <testcase");
     put_attribute(to, "classname", answer->file.path, ascii);
-    buf_text(to, " name=\"device\">\n      <skipped message=\"the recording has no device to "
-                 "check\"/>\n    </testcase>\n  </testsuite>\n");
+    buf_text(to, unread ? " name=\"file\">\n      <error type=\"unread\""
+                        : " name=\"device\">\n      <skipped");
+    put_attribute(to, "message", check_empty_words(answer), ascii);
+    buf_text(to, "/>\n    </testcase>\n  </testsuite>\n");
 }
 
 static bool is_strict(const struct answer_set *set)
@@ -143,8 +146,8 @@ void check_junit(struct out *out, const struct answer_set *set, bool several,
         empty += set->study[i].devices == 0;
     buf_text(to,
              "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"vramscope check\"");
-    put_counts(to, tally.all + empty, tally.fails, strict ? tally.inconclusive : 0,
-               (strict ? 0 : tally.inconclusive) + empty);
+    put_counts(to, tally.all + empty, tally.fails, (strict ? tally.inconclusive : 0) + tally.unread,
+               (strict ? 0 : tally.inconclusive) + empty - tally.unread);
     for (uint32_t i = 0; i < set->count; i++) {
         const struct study_answer *answer = &set->study[i];
         if (answer->devices == 0)

@@ -76,9 +76,12 @@ void check_markdown(struct out *out, const struct answer_set *set, bool several,
         for (uint32_t k = 0; k < answer->devices; k++)
             put_device(to, answer, &answer->device[k], ascii);
         if (answer->devices == 0) {
-            buf_text(to, "| INCONCLUSIVE |  | - | - | ");
+            buf_text(to, answer->unread.ptr != NULL ? "| **NOT READ**" : "| INCONCLUSIVE");
+            buf_text(to, " |  | - | - | ");
             markdown_text(to, answer->file.path, ascii);
-            buf_text(to, " | the recording has no device to check |\n");
+            buf_text(to, " | ");
+            markdown_text(to, check_empty_words(answer), ascii);
+            buf_text(to, " |\n");
         }
         out_flush(out, OUT_ENOUGH);
     }

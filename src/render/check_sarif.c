@@ -3,6 +3,7 @@
  * A result for each limit that is exceeded, at the line of code that holds most of the value, and
  * one of the kind "open" for each that could not be decided.  Limits that hold have none. */
 #include "render/check_words.h"
+#include "render/escape.h"
 
 static const char schema[] = "https://json.schemastore.org/sarif-2.1.0.json";
 
@@ -147,6 +148,36 @@ static void put_device(struct json *j, const struct study_answer *answer,
     buf_end(&place, j->out);
 }
 
+/* What could not be looked at, in the words of the format. */
+static void put_invocation(struct json *j, const struct answer_set *set, bool ascii)
+{
+    struct buf words;
+    buf_init(&words, SIZE_MAX / 2);
+    json_array(j, "invocations");
+    json_object(j, NULL);
+    json_bool(j, "executionSuccessful", check_tally_of(set).unread == 0);
+    json_array(j, "toolExecutionNotifications");
+    for (uint32_t i = 0; i < set->count; i++) {
+        const struct study_answer *answer = &set->study[i];
+        if (answer->unread.ptr == NULL)
+            continue;
+        words.len = 0;
+        escape_text(&words, answer->file.path, ascii);
+        buf_text(&words, " could not be read: ");
+        escape_text(&words, answer->unread, ascii);
+        json_object(j, NULL);
+        json_text(j, "level", "error");
+        json_line_object(j, "message");
+        json_str(j, "text", buf_slice(&words));
+        json_close(j);
+        json_close(j);
+    }
+    json_close(j);
+    json_close(j);
+    json_close(j);
+    buf_end(&words, j->out);
+}
+
 void check_sarif(struct out *out, const struct answer_set *set, bool several,
                  const struct render_options *options)
 {
@@ -159,6 +190,7 @@ void check_sarif(struct out *out, const struct answer_set *set, bool several,
     json_array(&j, "runs");
     json_object(&j, NULL);
     put_tool(&j, options->tool);
+    put_invocation(&j, set, options->style.ascii);
     json_array(&j, "results");
     for (uint32_t i = 0; i < set->count; i++)
         for (uint32_t k = 0; k < set->study[i].devices; k++) {

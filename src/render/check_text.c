@@ -199,7 +199,9 @@ void check_text(struct out *out, const struct answer_set *set, bool several,
         if (answer->devices > 0)
             continue;
         envelope_name(to, &options->style, &answer->file);
-        buf_text(to, "\nINCONCLUSIVE  the recording has no device to check\n\n");
+        buf_text(to, answer->unread.ptr != NULL ? "\nNOT READ  " : "\nINCONCLUSIVE  ");
+        escape_text(to, check_empty_words(answer), options->style.ascii);
+        buf_text(to, "\n\n");
     }
     struct check_tally tally = check_tally_of(set);
     struct buf words;

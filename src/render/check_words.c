@@ -163,8 +163,9 @@ void check_diff_words(struct buf *to, const struct check_diff_row *row, bool asc
 
 struct check_tally check_tally_of(const struct answer_set *set)
 {
-    struct check_tally tally = { 0 };
-    for (uint32_t i = 0; i < set->count; i++)
+    struct check_tally tally = { .recordings = set->count };
+    for (uint32_t i = 0; i < set->count; i++) {
+        tally.unread += set->study[i].unread.ptr != NULL;
         for (uint32_t k = 0; k < set->study[i].devices; k++) {
             const struct check *check = set->study[i].device[k].result;
             if (check == NULL)
@@ -173,12 +174,33 @@ struct check_tally check_tally_of(const struct answer_set *set)
             tally.fails += check->fails;
             tally.inconclusive += check->inconclusive;
         }
+    }
     return tally;
+}
+
+str check_empty_words(const struct study_answer *answer)
+{
+    return answer->unread.ptr != NULL ? answer->unread : S("the recording has no device to check");
+}
+
+static void put_unread(struct buf *to, const struct check_tally *tally)
+{
+    unsigned long long all = tally->recordings, unread = tally->unread;
+    if (all == 1)
+        buf_text(to, "the recording could not be read");
+    else
+        buf_format(to, "%llu of %llu recordings could not be read", unread, all);
+    if (unread < all)
+        buf_text(to, unread + 1 == all ? "; in the other " : "; in the others ");
 }
 
 void check_tally_words(struct buf *to, const struct check_tally *tally)
 {
     unsigned long long all = tally->all, fails = tally->fails, open = tally->inconclusive;
+    if (tally->unread > 0)
+        put_unread(to, tally);
+    if (tally->unread > 0 && tally->unread == tally->recordings)
+        return;
     if (all == 0)
         buf_text(to, "nothing could be checked");
     else if (fails == 0 && open == 0)

@@ -37,11 +37,16 @@ void check_diff_words(struct buf *to, const struct check_diff_row *row, bool asc
 
 /* How many limits of a set hold, fail, and stay undecided. */
 struct check_tally {
-    uint64_t all, fails, inconclusive;
+    uint64_t all, fails, inconclusive; /* limits */
+    uint64_t recordings, unread;
 };
 struct check_tally check_tally_of(const struct answer_set *set);
 
-/* "1 of 3 limits is exceeded, 1 could not be decided" */
+/* Why a recording without a device of limits has none. */
+str check_empty_words(const struct study_answer *answer);
+
+/* "1 of 3 limits is exceeded, 1 could not be decided", and before it how many recordings could not
+ * be read. */
 void check_tally_words(struct buf *to, const struct check_tally *tally);
 
 #endif

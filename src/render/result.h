@@ -221,6 +221,7 @@ struct study_device {
 
 struct study_answer {
     struct file_facts file;
+    str unread; /* why the file could not be read, which then has only its path; or ptr NULL */
     struct study_device *device;
     uint32_t devices;
     struct stack_texts stacks;

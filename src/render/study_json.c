@@ -58,6 +58,11 @@ static void put_members(struct json *j, struct out *out, const struct answer_set
 {
     const struct study_answer *answer = &set->study[i];
     struct stack_numbers numbers;
+    if (answer->unread.ptr != NULL) {
+        json_str(j, "path", answer->file.path);
+        json_str(j, "error", answer->unread);
+        return;
+    }
     if (!stack_numbers_init(&numbers, &answer->stacks, j->out))
         return;
     envelope_file(j, &answer->file);

@@ -485,11 +485,43 @@ def test_the_worst_of_all_counts(small):
 def test_each_file_is_listed(small):
     doc = run("check", "--json", "--max-end", 1, "full.pickle", "state.pickle", "text.pickle", cwd=small,
               expect=FAILED).json()
-    assert [e["file"]["path"] for e in doc["files"]] == ["full.pickle", "state.pickle"]
-    assert [e["devices"][0]["result"]["exit_code"] for e in doc["files"]] == [1, 1]
+    assert [e["file"]["path"] for e in doc["files"][:2]] == ["full.pickle", "state.pickle"]
+    assert [e["devices"][0]["result"]["exit_code"] for e in doc["files"][:2]] == [1, 1]
+    assert [e["path"] for e in doc["files"][2:]] == ["text.pickle"] and doc["files"][2]["error"]
     text = run("check", "--max-end", 1, "full.pickle", "state.pickle", cwd=small, expect=OVER).out
     assert "full.pickle, device 0" in text and "state.pickle, device 0" in text
     assert "2 of 2 limits exceeded" in text
+
+
+def test_what_was_not_read_is_told_in_every_form(small):
+    """A document of its own, as a summary of a pull request, must not be green for a file that nobody saw."""
+    def form(name, *files, expect=FAILED, strict=()):
+        return run("check", "--format", name, "--max-end", "1TiB", *strict, *files, cwd=small, expect=expect).out
+
+    files = ("full.pickle", "text.pickle")
+    text = form("text", *files)
+    assert "NOT READ  " in text and "1 of 2 recordings could not be read; in the other the limit holds" in text
+    assert "the recording could not be read" in form("text", "text.pickle") and "holds" not in form("text", "text.pickle")
+    marked = form("markdown", *files)
+    assert marked.startswith("### vramscope check: 1 of 2 recordings could not be read") and "| **NOT READ** |" in marked
+    suites = xml.fromstring(form("junit", *files))
+    assert (suites.get("tests"), suites.get("errors"), suites.get("failures")) == ("2", "1", "0")
+    error, = suites.iter("error")
+    assert error.get("type") == "unread" and error.get("message")
+    sarif = form("sarif", *files)
+    assert not sarif_of(sarif)
+    invocation, = json.loads(sarif)["runs"][0]["invocations"]
+    assert invocation["executionSuccessful"] is False
+    assert "text.pickle" in invocation["toolExecutionNotifications"][0]["message"]["text"]
+    well, = json.loads(form("sarif", "full.pickle", expect=NONE))["runs"][0]["invocations"]
+    assert well == {"executionSuccessful": True, "toolExecutionNotifications": []}
+    # Of a folder, what is no recording is passed over, unless nothing may be.
+    folder = small / "one"
+    folder.mkdir(exist_ok=True)
+    for name in files:
+        (folder / name).write_bytes((small / name).read_bytes())
+    assert form("text", folder, expect=NONE).endswith("\nthe limit holds\n")
+    assert "NOT READ" in form("text", folder, expect=UNDECIDED, strict=["--strict"])
 
 
 def test_one_line_for_each_limit(folder):
@@ -580,6 +612,15 @@ SARIF = {
                             "type": "object", "required": ["id"], "properties": {
                                 "id": {"type": "string"},
                                 "shortDescription": {"$ref": "#/$defs/message"}}}}}}}},
+                "invocations": {"type": "array", "items": {
+                    "type": "object", "required": ["executionSuccessful"], "additionalProperties": False,
+                    "properties": {
+                        "executionSuccessful": {"type": "boolean"},
+                        "toolExecutionNotifications": {"type": "array", "items": {
+                            "type": "object", "required": ["message"], "additionalProperties": False,
+                            "properties": {
+                                "level": {"enum": ["none", "note", "warning", "error"]},
+                                "message": {"type": "object", "required": ["text"]}}}}}}},
                 "results": {"type": "array", "items": {"$ref": "#/$defs/result"}}}}}},
     "$defs": {
         "message": {"type": "object", "required": ["text"], "properties": {"text": {"type": "string"}}},
