@@ -92,12 +92,16 @@ static int failed(const char *name, const struct vrs_error *err)
     return failure_exit(err->status);
 }
 
+static bool to_terminal(const struct export_settings *s)
+{
+    return output_is_stream(s->common.output) && terminal_is(STDOUT_FILENO);
+}
+
 /* The words alone, before anything is read. */
 static int check(const struct export_settings *s, int files, char *const *argv)
 {
     struct vrs_export_options words = options_of(s, NULL);
     struct vrs_error err;
-    bool to_terminal = output_is_stream(s->common.output) && terminal_is(STDOUT_FILENO);
     if (s->to == NULL) {
         message("export needs --to FORMAT (vramscope help export)");
         return EXIT_USAGE;
@@ -116,16 +120,76 @@ static int check(const struct export_settings *s, int files, char *const *argv)
         message("%s is a folder; export takes one FILE of it at a time", argv[0]);
         return EXIT_USAGE;
     }
-    if (vrs_export_is_binary(s->to) && to_terminal) {
+    if (vrs_export_is_binary(s->to) && to_terminal(s)) {
         message("%s is not for a terminal; name a file with -o", s->to);
         return EXIT_USAGE;
     }
     return output_replaces("-o", s->common.output, argv[0]) ? EXIT_USAGE : EXIT_DONE;
 }
 
+/* Lines for a terminal, which is sent no text of a file as it is. */
+struct shown {
+    char *line; /* begun, a NUL behind it */
+    size_t len, room;
+};
+
+static bool shown_add(struct shown *shown, const char *bytes, size_t len)
+{
+    if (shown->room - shown->len <= len) {
+        size_t room = 2 * (shown->len + len) + 256;
+        char *more = realloc(shown->line, room);
+        if (more == NULL)
+            return false;
+        shown->line = more;
+        shown->room = room;
+    }
+    memcpy(shown->line + shown->len, bytes, len);
+    shown->len += len;
+    shown->line[shown->len] = '\0';
+    return true;
+}
+
+/* The write of a vrs_sink. */
+static bool shown_write(void *arg, const char *bytes, size_t len)
+{
+    struct shown *shown = arg;
+    while (len > 0) {
+        const char *end = memchr(bytes, '\n', len);
+        size_t piece = end == NULL ? len : (size_t)(end - bytes);
+        if (!shown_add(shown, bytes, piece))
+            return false;
+        if (end == NULL)
+            return true;
+        message_escaped(stdout, shown->line, shown->len);
+        if (putchar('\n') == EOF)
+            return false;
+        shown->len = 0;
+        bytes += piece + 1;
+        len -= piece + 1;
+    }
+    return true;
+}
+
+/* A table as text; the other forms of text escape for themselves. */
+static int show(const struct export_settings *s, const struct vrs_recording *recording,
+                const char *path)
+{
+    struct vrs_export_options o = options_of(s, path);
+    struct shown shown = { NULL, 0, 0 };
+    struct vrs_sink sink = { shown_write, &shown };
+    struct vrs_error err;
+    enum vrs_status status = vrs_export(recording, &o, &sink, &err);
+    free(shown.line);
+    if (fflush(stdout) != 0 || ferror(stdout))
+        return EXIT_FAILED;
+    return status == VRS_OK ? EXIT_DONE : failed(path, &err);
+}
+
 static int write_out(const struct export_settings *s, const struct vrs_recording *recording,
                      const char *path)
 {
+    if (to_terminal(s) && strcmp(s->to, "csv") == 0)
+        return show(s, recording, path);
     struct vrs_export_options o = options_of(s, path);
     struct vrs_error err;
     struct output output;

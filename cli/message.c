@@ -39,22 +39,27 @@ static bool unsafe(unsigned code)
     return false;
 }
 
-void message_name(FILE *to, const char *name)
+void message_escaped(FILE *to, const char *text, size_t len)
 {
-    const unsigned char *at = (const unsigned char *)name;
-    while (*at != 0) {
+    const unsigned char *at = (const unsigned char *)text, *end = at + len;
+    while (at < end) {
         unsigned code = 0;
-        size_t len = character(at, &code);
-        if (len == 0 || (len == 1 && unsafe(code))) {
+        size_t bytes = character(at, &code);
+        if (bytes == 0 || (bytes == 1 && unsafe(code))) {
             fprintf(to, "\\x%02x", *at++);
         } else if (unsafe(code)) {
             fprintf(to, "\\u{%x}", code);
-            at += len;
+            at += bytes;
         } else {
-            fwrite(at, 1, len, to);
-            at += len;
+            fwrite(at, 1, bytes, to);
+            at += bytes;
         }
     }
+}
+
+void message_name(FILE *to, const char *name)
+{
+    message_escaped(to, name, strlen(name));
 }
 
 static void line(const char *name, const char *entry, const char *text)

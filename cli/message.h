@@ -15,6 +15,10 @@ void message_name(FILE *to, const char *name);
 /* "vramscope: NAME: what went wrong" */
 void message_failure(const char *name, const struct vrs_error *err);
 
+/* `len` bytes as a terminal may be sent them: what could move its cursor or turn text is written
+ * out.  A NUL stands behind them. */
+void message_escaped(FILE *to, const char *text, size_t len);
+
 /* The exit status of a failure: what was asked for cannot be had, or could not be done. */
 int failure_exit(enum vrs_status status);
 

@@ -327,8 +327,9 @@ static void add_incomplete(struct assessment *a)
     uint32_t segments = a->r->devices.segments[a->device];
     struct finding cut = { .count = 1, .first_event = -1 };
     add_item(a, CODE_INCOMPLETE, cut, false, false,
-             "the file is cut at byte %llu, %s; %u %s and %u %s of this device were read",
-             (ull)o->cut_offset, parts[o->cut_part <= CUT_AFTER ? o->cut_part : CUT_NONE], events,
+             "the file is cut at byte %llu%s, %s; %u %s and %u %s of this device were read",
+             (ull)o->cut_offset, o->compression == COMPRESSION_NONE ? "" : " of what it unpacks to",
+             parts[o->cut_part <= CUT_AFTER ? o->cut_part : CUT_NONE], events,
              word_for(events, "event", "events"), segments,
              word_for(segments, "segment", "segments"));
 }

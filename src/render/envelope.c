@@ -144,7 +144,8 @@ static void file_words(struct buf *to, const struct style *style, const struct f
     }
     buf_text(to, ", ");
     paint_on(to, style, PAINT_BAD);
-    buf_format(to, "INCOMPLETE: cut at byte %llu%s", (unsigned long long)o->cut_offset,
+    buf_format(to, "INCOMPLETE: cut at byte %llu%s%s", (unsigned long long)o->cut_offset,
+               o->compression == COMPRESSION_NONE ? "" : " of what it unpacks to",
                cut_words(o->cut_part));
     paint_off(to, style);
 }

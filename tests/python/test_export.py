@@ -7,6 +7,8 @@ import csv
 import gzip
 import io
 import json
+import os
+import re
 import resource
 import sqlite3
 import subprocess
@@ -16,6 +18,8 @@ from collections import defaultdict
 import pytest
 
 import recordings
+from differential import tiny, writers
+
 from conftest import ROOT, environment, program, run, validator
 
 EXAMPLES = sorted((ROOT / "examples").glob("*.pickle"))
@@ -69,6 +73,38 @@ def test_without_sqlite_all_else_is_exported(tmp_path):
     assert "a database needs SQLite: " in done.err and "install it" in done.err
     assert done.err.count("\n") == 1 and not target.exists()
     run("export", EXAMPLES[0], "--to", "csv", "-t", "devices", env=env, expect=0)
+
+
+def on_terminal(*args):
+    """What a program sends to a terminal."""
+    ours, theirs = os.openpty()
+    done = subprocess.Popen([program(), *map(str, args)], stdout=theirs, stderr=subprocess.DEVNULL, env=environment())
+    os.close(theirs)
+    sent = b""
+    while True:
+        try:
+            piece = os.read(ours, 65536)
+        except OSError:  # the other end is closed
+            piece = b""
+        if not piece:
+            break
+        sent += piece
+    os.close(ours)
+    return done.wait(), sent.replace(b"\r\n", b"\n")
+
+
+def test_a_terminal_is_sent_no_text_of_a_file_as_it_is(tmp_path):
+    bad = "\x1b]0;owned\x07\u202e\u009b31m\0"
+    frames = [{"filename": "a.py", "line": 1, "name": bad}]
+    path = tmp_path / "bad.pickle"
+    events = [tiny.event("segment_alloc", tiny.BASE, 20 * tiny.MIB), tiny.event("alloc", tiny.BASE, 4 * tiny.MIB - 100, frames=frames)]
+    path.write_bytes(writers.pickled(tiny.top([tiny.half()], events), 4))
+    for args in (("--to", "csv", "-t", "sites"), ("--to", "folded")):
+        status, sent = on_terminal("export", path, *args)
+        assert status == 0 and b"\\x1b]0" in sent and b"owned\\x07" in sent and b"\\u{202e}" in sent and b"\\u{9b}" in sent
+        assert not re.search(rb"[\0-\x09\x0b-\x1f\x7f]|\xc2\x9b|\xe2\x80\xae", sent)
+    # A pipe gets the text itself.
+    assert b"\x1b" in export(path, "csv", "-t", "sites").raw
 
 
 # Protobuf -------------------------------------------------------------------------------
