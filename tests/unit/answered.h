@@ -3,6 +3,7 @@
 #define TESTS_UNIT_ANSWERED_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include <vramscope/vramscope.h>
 
@@ -17,6 +18,7 @@ struct vrs_sink written_sink(struct written *to);
 
 struct asking {
     const char *recording; /* as JSON, of the name run.json */
+    uint32_t threads;      /* that may work on it; 0: one for each processor */
 
     /* Fills elements of `answer`, all of which were NULL.  Those that a failing call filled are
      * freed as well. */
