@@ -6,6 +6,7 @@
 #include "analysis/growth_class.h"
 #include "analysis/growth_hint.h"
 #include "analysis/site.h"
+#include "analysis/stay_sort.h"
 #include "base/buf.h"
 #include "base/sorted.h"
 
@@ -22,23 +23,15 @@ static uint64_t key_of(enum key_kind kind, uint64_t id)
     return (uint64_t)kind << KEY_SHIFT | (id & (((uint64_t)1 << KEY_SHIFT) - 1));
 }
 
-/* An allocation that is alive at moments [first, last]. */
-struct stay {
-    uint64_t key;
-    uint32_t allocation;
-    uint32_t first, last;
-};
-
 struct gather {
     struct study *s;
     struct growth *g;
     int64_t *moment; /* the event after which it is */
     struct stay *stay;
     uint32_t stays;
-    struct stay *sorted; /* room for as many */
-    uint32_t *place;     /* of a digit, while stays are sorted */
-    uint64_t *total;     /* at each moment */
-    int64_t *room;       /* for slopes */
+    struct stay_room sort;
+    uint64_t *total; /* at each moment */
+    int64_t *room;   /* for slopes */
 };
 
 /* What is freed behind the last alloc makes room for a step that was not recorded.  Moments ascend:
@@ -147,59 +140,6 @@ static uint32_t points_of(const struct stay *stay, uint32_t count)
     return points;
 }
 
-/* What stays are ordered by, as digits of 16 bits, the least first: allocation, first moment, key.
- */
-enum { DIGITS = 8, ALLOCATION_DIGITS = 2, MOMENT_DIGITS = 4, DIGIT_VALUES = 1 << 16 };
-
-static uint32_t digit_of(const struct stay *stay, uint32_t at)
-{
-    if (at < ALLOCATION_DIGITS)
-        return stay->allocation >> 16 * at & UINT16_MAX;
-    if (at < MOMENT_DIGITS)
-        return stay->first >> 16 * (at - ALLOCATION_DIGITS) & UINT16_MAX;
-    return (uint32_t)(stay->key >> 16 * (at - MOMENT_DIGITS)) & UINT16_MAX;
-}
-
-/* Orders by one digit, equal ones as they stand; none of them is above `most`. */
-static void sort_by_digit(struct gather *a, uint32_t at, uint32_t most)
-{
-    uint32_t before = 0;
-    for (uint32_t i = 0; i <= most; i++)
-        a->place[i] = 0;
-    for (uint32_t i = 0; i < a->stays; i++)
-        a->place[digit_of(&a->stay[i], at)]++;
-    for (uint32_t i = 0; i <= most; i++) {
-        uint32_t here = a->place[i];
-        a->place[i] = before;
-        before += here;
-    }
-    for (uint32_t i = 0; i < a->stays; i++)
-        a->sorted[a->place[digit_of(&a->stay[i], at)]++] = a->stay[i];
-    struct stay *unsorted = a->stay;
-    a->stay = a->sorted;
-    a->sorted = unsorted;
-}
-
-/* By key, of one key in the order of time: digit by digit, as few of them differ. */
-static void sort_stays(struct gather *a)
-{
-    struct stay differs = { 0 }, bits = { 0 };
-    bool ascend = true;
-    for (uint32_t i = 0; i < a->stays; i++) {
-        const struct stay *one = &a->stay[i];
-        differs.key |= one->key ^ a->stay[0].key;
-        differs.first |= one->first ^ a->stay[0].first;
-        differs.allocation |= one->allocation ^ a->stay[0].allocation;
-        bits.key |= one->key;
-        bits.first |= one->first;
-        bits.allocation |= one->allocation;
-        ascend = ascend && (i == 0 || one->allocation > one[-1].allocation);
-    }
-    for (uint32_t at = ascend ? ALLOCATION_DIGITS : 0; at < DIGITS; at++)
-        if (digit_of(&differs, at) != 0)
-            sort_by_digit(a, at, digit_of(&bits, at));
-}
-
 /* A place seen too seldom is widened from its line to its function; not where the recording is
  * so short that what the first step makes cannot be seen oftener. */
 static bool mark_seldom(struct gather *a)
@@ -225,7 +165,7 @@ static enum vrs_status group_by(struct gather *a, enum site_key key, bool all,
         return vrs_no_memory(err);
     enum vrs_status status = key_stays(a, &sites, all, err);
     sites_free(&sites);
-    sort_stays(a);
+    a->stay = sort_stays(a->stay, a->stays, &a->sort);
     return status;
 }
 
@@ -501,9 +441,7 @@ static enum vrs_status look_between_steps(struct study *s, struct growth *ret,
         return vrs_no_memory(err);
     find_moments(&a);
     TRY(find_stays(&a, err));
-    a.sorted = arena_array(s->scratch, struct stay, a.stays);
-    a.place = arena_array(s->scratch, uint32_t, DIGIT_VALUES);
-    if (a.sorted == NULL || a.place == NULL)
+    if (!stay_room_make(&a.sort, a.stays, s->scratch))
         return vrs_no_memory(err);
     TRY(group_by(&a, SITE_LINE, true, err));
     if (mark_seldom(&a))

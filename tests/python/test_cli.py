@@ -92,6 +92,31 @@ def test_moment_that_is_not_there(recording):
         assert r.code == 0 or r.err.strip()
 
 
+@pytest.mark.parametrize("others", (["a.bad"], ["z.bad"], ["a.gone"], ["z.gone"], ["a.bad", "z.gone"]))
+def test_what_cannot_be_read_outweighs_what_cannot_be_asked(recording, others):
+    """Usage alone is 2; beside a file that is no recording, or is not there, the exit status is 3, in any order."""
+    for name in ("a.bad", "z.bad"):
+        (recording / name).write_bytes(b"\x80\x04R.")
+    (recording / "again.pickle").write_bytes((recording / "run.pickle").read_bytes())
+    missing = all(name.endswith(".gone") for name in others)
+    # Limits are looked at before the content of a file, and after the file is opened.
+    asked = [["peak", "--device", 7]] + ([["report", "--limit", "nesting=9999999"]] if missing else [])
+    for args in asked:
+        run(*args, "run.pickle", cwd=recording, expect=2)
+        run(*args, "run.pickle", "again.pickle", cwd=recording, expect=2)
+        for files in (["run.pickle", *others], [*others, "run.pickle"], ["run.pickle", *others, "again.pickle"]):
+            for threads in (1, 2):
+                r = run(*args, "--threads", threads, *files, cwd=recording, expect=3)
+                assert not r.out and all(name + ": " in r.err for name in files), r.err
+
+
+def test_an_impossible_limit_is_usage_whatever_a_file_holds(recording):
+    (recording / "bad").write_bytes(b"\x80\x04R.")
+    for files in (["bad"], ["run.pickle"], ["bad", "run.pickle"]):
+        r = run("report", "--limit", "nesting=9999999", *files, cwd=recording, expect=2)
+        assert r.err.count('the limit "nesting" cannot be above') == len(files) and not r.out
+
+
 # Help -----------------------------------------------------------------------------------
 
 def test_help_of_every_verb():

@@ -123,6 +123,10 @@ def test_order_of_files_does_not_matter(random_files):
         assert one == two, verb
 
 
+# Fewer than what there is to do side by side, more, and as many as are ever started.
+THREADS = (1, 2, 7, 64)
+
+
 def test_number_of_threads_does_not_matter(random_files):
     folder, names = random_files
     for verb in "report", "peak":
@@ -130,7 +134,7 @@ def test_number_of_threads_does_not_matter(random_files):
         one = run(verb, "--json", *names, cwd=folder, expect=0, preexec=lambda: os.sched_setaffinity(0, {min(os.sched_getaffinity(0))}))
         assert many.raw == one.raw
         if "--threads" in run("help", verb).out:
-            for n in 1, 2, 7:
+            for n in THREADS:
                 assert run(verb, "--json", "--threads", n, *names, cwd=folder, expect=0).raw == many.raw
 
 
@@ -143,9 +147,9 @@ def test_number_of_threads_does_not_matter_to_one_file(random_files, verb):
     folder, names = random_files
     files = [folder / name for name in names[:6]] + sorted((ROOT / "examples").glob("*.pickle"))
     for path in files:
-        one, two = (run(verb, "--json", "--threads", n, path).raw for n in (1, 2))
-        assert one == two, path
-        assert run(verb, "--threads", 1, path).raw == run(verb, "--threads", 2, path).raw, path
+        for form in ["--json"], []:
+            one, *more = (run(verb, *form, "--threads", n, path).raw for n in THREADS)
+            assert all(many == one for many in more), (path, form)
 
 
 @pytest.mark.parametrize("verb", ("report", "peak"))

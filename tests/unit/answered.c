@@ -56,8 +56,9 @@ enum vrs_status answer(const struct asking *a, struct written *to)
     struct vrs_result *got[ANSWERS_MOST] = { NULL };
     to->len = 0;
     to->at[0] = '\0';
+    struct vrs_open_options options = { .size = sizeof options, .threads = a->threads };
     enum vrs_status status =
-        vrs_open_bytes(a->recording, strlen(a->recording), "run.json", NULL, &file, NULL);
+        vrs_open_bytes(a->recording, strlen(a->recording), "run.json", &options, &file, NULL);
     if (status == VRS_OK)
         status = vrs_recording(file, 0, &r, NULL);
     if (status == VRS_OK)

@@ -3,6 +3,7 @@
 #define TESTS_UNIT_ANSWERED_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include <vramscope/vramscope.h>
 
@@ -25,6 +26,7 @@ struct asking {
     /* Every answer is written in each of these ways; none: as text, and as JSON. */
     const struct vrs_write_options *way;
     size_t ways;
+    uint32_t threads; /* that may work on the recording; 0: one for each processor */
 };
 
 /* Opens, asks, closes, and then writes: answers outlive their file.  Gives back whatever it got. */

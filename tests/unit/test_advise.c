@@ -156,8 +156,13 @@ static void every_rule_is_accounted_for(void **state)
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
-    struct asking asking = { .recording = recording_of_steps("free_work"), .ask = ask };
-    answered_without_memory(&asking);
+    static const uint32_t threads[] = { 1, 3 };
+    for (size_t i = 0; i < sizeof threads / sizeof *threads; i++) {
+        struct asking asking = { .recording = recording_of_steps("free_work"),
+                                 .threads = threads[i],
+                                 .ask = ask };
+        answered_without_memory(&asking);
+    }
 }
 
 int main(void)

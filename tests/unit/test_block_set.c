@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "allocator/block_set.h"
+#include "fault.h"
 
 /* Enough for a few chunks, which split and go again. */
 enum { BLOCKS = 4 * SET_CHUNK, STEPS = 20000 };
@@ -202,6 +203,51 @@ static void order_of_insertion_costs_no_memory(void **state)
     }
 }
 
+/* Two chunks, the first of them full: what comes there takes a split. */
+static uint32_t fill_the_first_chunk(struct pair *p)
+{
+    uint32_t block = 0;
+    *p = (struct pair){ .random = 1 };
+    for (uint32_t i = 1; i <= SET_CHUNK + 1; i++)
+        insert(p, ++block, (struct set_key){ 512, 2 * i });
+    for (uint32_t i = 1; i <= SET_CHUNK / 2; i++)
+        insert(p, ++block, (struct set_key){ 512, 2 * i + 1 });
+    assert_int_equal(p->set.parts.len, 2);
+    assert_int_equal(p->set.parts.at[0].chunk->len, SET_CHUNK);
+    return block;
+}
+
+/* Of the two calls that a replacement is like the first then stands, and the set can go on. */
+static void a_split_may_have_no_memory(void **state)
+{
+    static struct pair p;
+    (void)state;
+    bool hit = true;
+    long n = 0;
+    for (; hit; n++) {
+        const struct set_key to = { 512, 1 };
+        uint32_t by = fill_the_first_chunk(&p) + 1, last = set_last(&p.set);
+        fault_left = n;
+        bool ok = set_replace(&p.set, last, p.key[last], by, to);
+        hit = fault_left < 0;
+        fault_left = -1;
+        array_remove(&p, last);
+        if (ok)
+            array_insert(&p, by, to);
+        assert_int_equal(ok, !hit);
+        assert_int_equal(p.set.parts.len, ok ? 3 : 2);
+        check_walk(&p);
+        check_around(&p, to);
+        check_around(&p, p.key[last]);
+        if (!ok)
+            insert(&p, by, to);
+        check_walk(&p);
+        assert_int_equal(set_first(&p.set), by);
+        set_free(&p.set);
+    }
+    assert_true(n > 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -209,6 +255,7 @@ int main(void)
         cmocka_unit_test(the_set_is_the_sorted_array),
         cmocka_unit_test(equal_keys_are_told_apart),
         cmocka_unit_test(order_of_insertion_costs_no_memory),
+        cmocka_unit_test(a_split_may_have_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

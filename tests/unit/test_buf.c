@@ -1,3 +1,4 @@
+#include <locale.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -52,6 +53,58 @@ static void numbers_are_decimal(void **state)
         buf_u64(&b, cases[i].n);
         check_text(&b, cases[i].text);
         buf_free(&b);
+    }
+}
+
+static void check_reals(void)
+{
+    static const struct {
+        double value;
+        int places;
+        const char *real, *fixed;
+    } cases[] = { { 1.5, 3, "1.5", "1.500" },
+                  { -0.25, 2, "-0.25", "-0.25" },
+                  { 12, 0, "1e+01", "12" },
+                  { 1.25e-7, 4, "1.25e-07", "0.0000" },
+                  { 123456.5, 7, "123456.5", "123456.5000000" } };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct buf b;
+        buf_init(&b, 64);
+        buf_real(&b, cases[i].value, cases[i].places);
+        check_text(&b, cases[i].real);
+        buf_free(&b);
+        buf_fixed(&b, cases[i].value, cases[i].places);
+        check_text(&b, cases[i].fixed);
+        buf_free(&b);
+    }
+}
+
+static void fractions_have_a_point(void **state)
+{
+    (void)state;
+    check_reals();
+}
+
+static bool has_decimal_comma(const char *locale)
+{
+    return setlocale(LC_ALL, locale) != NULL && strcmp(localeconv()->decimal_point, ",") == 0;
+}
+
+static void fractions_have_a_point_where_a_comma_is_usual(void **state)
+{
+    (void)state;
+    static const char *const locales[] = { "de_DE.UTF-8", "fr_FR.UTF-8" };
+    bool any = false;
+    for (size_t i = 0; i < sizeof locales / sizeof *locales; i++) {
+        if (!has_decimal_comma(locales[i]))
+            continue;
+        any = true;
+        check_reals();
+    }
+    assert_non_null(setlocale(LC_ALL, "C"));
+    if (!any) {
+        print_message("# neither de_DE.UTF-8 nor fr_FR.UTF-8 is installed\n");
+        skip();
     }
 }
 
@@ -127,9 +180,14 @@ static void a_failure_is_handed_on(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pieces_are_joined),  cmocka_unit_test(numbers_are_decimal),
-        cmocka_unit_test(long_texts_grow),    cmocka_unit_test(the_first_failure_stays),
-        cmocka_unit_test(memory_may_run_out), cmocka_unit_test(a_failure_is_handed_on),
+        cmocka_unit_test(pieces_are_joined),
+        cmocka_unit_test(numbers_are_decimal),
+        cmocka_unit_test(fractions_have_a_point),
+        cmocka_unit_test(fractions_have_a_point_where_a_comma_is_usual),
+        cmocka_unit_test(long_texts_grow),
+        cmocka_unit_test(the_first_failure_stays),
+        cmocka_unit_test(memory_may_run_out),
+        cmocka_unit_test(a_failure_is_handed_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -371,7 +371,9 @@ static void every_allocation_may_fail(void **state)
         { .size = sizeof ways[0], .format = VRS_JSON },
         { .size = sizeof ways[0], .width = 120 },
     };
-    const struct asking asking = { small_text, ask, ways, sizeof ways / sizeof *ways };
+    const struct asking asking = {
+        .recording = small_text, .ask = ask, .way = ways, .ways = sizeof ways / sizeof *ways
+    };
     assert_non_null(strstr(answered(&asking), "\"category\": \"parameter\""));
     answered_without_memory(&asking);
 }

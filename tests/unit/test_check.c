@@ -348,7 +348,10 @@ static void other_answers_have_no_such_form(void **state)
     (void)state;
     static const struct vrs_write_options junit = { .size = sizeof junit, .format = VRS_JUNIT };
     static struct written text;
-    struct asking asking = { recording_of_tensor(name, refused), ask_in_vain, &junit, 1 };
+    struct asking asking = { .recording = recording_of_tensor(name, refused),
+                             .ask = ask_in_vain,
+                             .way = &junit,
+                             .ways = 1 };
     assert_int_equal(answer(&asking, &text), VRS_USAGE);
     assert_int_equal(text.len, 0);
 }
