@@ -306,8 +306,10 @@ static struct asking in_every_form(void)
         { .size = sizeof ways[0], .format = VRS_MARKDOWN },
         { .size = sizeof ways[0], .format = VRS_SARIF },
     };
-    return (struct asking){ recording_of_tensor(name, refused), ask, ways,
-                            sizeof ways / sizeof *ways };
+    return (struct asking){ .recording = recording_of_tensor(name, refused),
+                            .ask = ask,
+                            .way = ways,
+                            .ways = sizeof ways / sizeof *ways };
 }
 
 static void every_form_is_escaped(void **state)
