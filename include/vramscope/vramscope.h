@@ -318,8 +318,7 @@ enum vrs_verdict {
      * limit holds */
     VRS_YES,
     VRS_NO,
-    /* vrs_check: no limit is exceeded, and one at least could not be decided, or no file was read */
-    VRS_UNDECIDED
+    VRS_UNDECIDED /* vrs_check: no limit is exceeded, and one at least could not be decided */
 };
 VRS_API enum vrs_verdict vrs_verdict(const struct vrs_result *result);
 

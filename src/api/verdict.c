@@ -38,7 +38,9 @@ static enum vrs_verdict verdict_of_check(const struct answer_set *set)
         }
         undecided = undecided || judged == 0;
     }
-    return undecided || read == 0 ? VRS_UNDECIDED : VRS_YES;
+    if (read == 0)
+        return VRS_NO_VERDICT;
+    return undecided ? VRS_UNDECIDED : VRS_YES;
 }
 
 /* A limit that could not be looked at is not kept. */

@@ -1,4 +1,3 @@
-#include <locale.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -85,29 +84,6 @@ static void fractions_have_a_point(void **state)
     check_reals();
 }
 
-static bool has_decimal_comma(const char *locale)
-{
-    return setlocale(LC_ALL, locale) != NULL && strcmp(localeconv()->decimal_point, ",") == 0;
-}
-
-static void fractions_have_a_point_where_a_comma_is_usual(void **state)
-{
-    (void)state;
-    static const char *const locales[] = { "de_DE.UTF-8", "fr_FR.UTF-8" };
-    bool any = false;
-    for (size_t i = 0; i < sizeof locales / sizeof *locales; i++) {
-        if (!has_decimal_comma(locales[i]))
-            continue;
-        any = true;
-        check_reals();
-    }
-    assert_non_null(setlocale(LC_ALL, "C"));
-    if (!any) {
-        print_message("# neither de_DE.UTF-8 nor fr_FR.UTF-8 is installed\n");
-        skip();
-    }
-}
-
 static void long_texts_grow(void **state)
 {
     (void)state;
@@ -183,7 +159,6 @@ int main(void)
         cmocka_unit_test(pieces_are_joined),
         cmocka_unit_test(numbers_are_decimal),
         cmocka_unit_test(fractions_have_a_point),
-        cmocka_unit_test(fractions_have_a_point_where_a_comma_is_usual),
         cmocka_unit_test(long_texts_grow),
         cmocka_unit_test(the_first_failure_stays),
         cmocka_unit_test(memory_may_run_out),
