@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <unistd.h>
 
+#include "base/thread.h"
+
 struct pool {
     const struct pool_work *work;
     pthread_mutex_t lock; /* of the two counts */
@@ -51,7 +53,7 @@ void pool_run(uint32_t threads, const struct pool_work *work)
     struct pool pool = { .work = work, .lock = PTHREAD_MUTEX_INITIALIZER };
     pthread_t thread[THREADS_MOST];
     uint32_t started = 0;
-    while (started + 1 < wanted && pthread_create(&thread[started], NULL, take_jobs, &pool) == 0)
+    while (started + 1 < wanted && thread_begin(&thread[started], take_jobs, &pool))
         started++;
     take_jobs(&pool);
     while (started > 0)

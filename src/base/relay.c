@@ -4,6 +4,8 @@
 
 #include <pthread.h>
 
+#include "base/thread.h"
+
 struct relay {
     struct relay_work work;
     bool own_thread;
@@ -43,7 +45,7 @@ struct relay *relay_begin(struct arena *arena, const struct relay_work *work, bo
     r->work = *work;
     pthread_mutex_init(&r->lock, NULL);
     pthread_cond_init(&r->changed, NULL);
-    r->own_thread = own_thread && pthread_create(&r->thread, NULL, make_all, r) == 0;
+    r->own_thread = own_thread && thread_begin(&r->thread, make_all, r);
     return r;
 }
 

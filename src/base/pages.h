@@ -1,0 +1,13 @@
+/* pages.h - large pages under memory that will be filled.
+ *
+ * The system gives memory page by page as it is touched; a large page is 512 at once, of which none
+ * should be left empty. */
+#ifndef VRS_BASE_PAGES_H
+#define VRS_BASE_PAGES_H
+
+#include <stddef.h>
+
+/* All of at[0 … bytes - 1] is expected to be written: asks for the large pages that lie in it. */
+void pages_expect_full(void *at, size_t bytes);
+
+#endif
