@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/pages.h"
 #include "base/vec.h"
 
 size_t column_width(enum column_type type)
@@ -36,9 +37,9 @@ bool table_reserve(void *table, const struct table_kind *kind, uint32_t more)
 }
 
 /* Below this, growing costs less than it could save. */
-enum { EXPECT_ROWS_MIN = 1 << 18 };
+enum { EXPECT_ROWS_MIN = 1 << 14 };
 
-void table_expect(void *table, const struct table_kind *kind, uint64_t rows)
+void table_expect(void *table, const struct table_kind *kind, uint64_t rows, uint64_t sure)
 {
     struct table *t = table;
     uint32_t cap = rows < t->max ? (uint32_t)rows : t->max;
@@ -48,6 +49,8 @@ void table_expect(void *table, const struct table_kind *kind, uint64_t rows)
         const struct column *c = &kind->column[i];
         if (!vec_resize(pointer_of(table, c), cap, column_width(c->type)))
             return; /* columns that have more room than `cap` do no harm */
+        pages_expect_full(*pointer_of(table, c),
+                          (size_t)(sure < cap ? sure : cap) * column_width(c->type));
     }
     t->cap = cap;
 }

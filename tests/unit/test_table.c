@@ -103,6 +103,54 @@ static void trimming_an_empty_table_frees_it(void **state)
     assert_int_equal(z.rows.cap, 0);
 }
 
+enum { MANY = 1 << 19 }; /* rows whose wider columns have large pages */
+
+static void rows_that_were_expected_move_nothing(void **state)
+{
+    (void)state;
+    static const uint64_t sure[] = { 0, MANY / 2, UINT64_MAX };
+    for (size_t i = 0; i < sizeof sure / sizeof *sure; i++) {
+        struct zoo z = { .rows.max = MANY };
+        assert_true(push(&z, 0));
+        table_expect(&z, &kind, UINT64_MAX, sure[i]);
+        assert_int_equal(z.rows.len, 1);
+        assert_int_equal(z.rows.cap, MANY);
+        const struct zoo before = z;
+        for (uint32_t n = 1; n < MANY; n++)
+            assert_true(push(&z, n));
+        assert_ptr_equal(z.a, before.a);
+        assert_ptr_equal(z.d, before.d);
+        assert_ptr_equal(z.f, before.f);
+        for (uint32_t n = 0; n < MANY; n++)
+            check_row(&z, n, n);
+        table_free(&z, &kind);
+    }
+}
+
+static void few_expected_rows_are_left_to_come(void **state)
+{
+    (void)state;
+    struct zoo z = { .rows.max = MANY };
+    table_expect(&z, &kind, 100, 100);
+    assert_null(z.a);
+    assert_int_equal(z.rows.cap, 0);
+}
+
+static void what_cannot_be_expected_can_be_had(void **state)
+{
+    (void)state;
+    for (long n = 0; n < 6; n++) {
+        struct zoo z = { .rows.max = MANY };
+        fault_left = n;
+        table_expect(&z, &kind, MANY, MANY);
+        assert_int_equal(fault_left, -1);
+        assert_int_equal(z.rows.cap, 0);
+        assert_true(push(&z, 7));
+        check_row(&z, 0, 7);
+        table_free(&z, &kind);
+    }
+}
+
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
@@ -136,6 +184,9 @@ int main(void)
         cmocka_unit_test(columns_grow_together),
         cmocka_unit_test(rows_are_gathered),
         cmocka_unit_test(trimming_an_empty_table_frees_it),
+        cmocka_unit_test(rows_that_were_expected_move_nothing),
+        cmocka_unit_test(few_expected_rows_are_left_to_come),
+        cmocka_unit_test(what_cannot_be_expected_can_be_had),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
