@@ -15,8 +15,9 @@
 
 enum {
     ARENA_BYTES_MAX = 1 << 28,
-    AHEAD_FILE_BYTES = 4 << 20, /* smaller files are not read ahead in */
-    AHEAD_STRETCHES = 32,       /* so many, or more, each of at most … */
+    /* Smaller files are not read ahead in: the second thread's page faults take what it saves. */
+    AHEAD_FILE_BYTES = 32 << 20,
+    AHEAD_STRETCHES = 32, /* so many, or more, each of at most … */
     AHEAD_BYTES_MAX = 2 << 20
 };
 

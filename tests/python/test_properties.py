@@ -152,6 +152,29 @@ def test_number_of_threads_does_not_matter_to_one_file(random_files, verb):
             assert all(many == one for many in more), (path, form)
 
 
+def steady_recording(events):
+    """Allocs and frees like those of a real run: few shapes and stacks, 400 blocks in use at a time."""
+    frames = [{"filename": "/home/u/train.py", "line": i, "name": "step_%d" % i} for i in range(60)]
+    stacks = [[frames[0], *frames[k:k + 30]] for k in range(1, 30)]
+    trace = []
+    for i in range(events):
+        block = i // 2 - i % 2 * 400
+        trace.append({"action": ("alloc", "free_completed")[i % 2], "addr": 0x7F0000000000 + block % 500 * 4096,
+                      "size": 512 * (1 + block % 8), "stream": 0, "time_us": 1700000000000000 + i,
+                      "compile_context": "N/A", "user_metadata": "", "frames": list(stacks[block % len(stacks)])})
+    return {"segments": [], "device_traces": [trace]}
+
+
+def test_a_file_that_is_read_ahead_reads_as_on_one_thread(tmp_path):
+    path = tmp_path / "large.pickle"
+    path.write_bytes(writers.pickled(steady_recording(310_000), 4))
+    assert path.stat().st_size > 32 << 20  # smaller ones are read by one thread
+    one, two = (run("report", "--json", "--quick", "--threads", n, path, expect=0).raw for n in (1, 2))
+    assert one == two
+    device = json.loads(one)["devices"][0]
+    assert (device["events"], device["allocations"], device["orphan_frees"]) == (310_000, 155_400, 400)
+
+
 @pytest.mark.parametrize("verb", ("report", "peak"))
 def test_several_files_equal_single_ones(random_files, verb):
     folder, names = random_files
