@@ -156,12 +156,9 @@ static void a_failure_is_handed_on(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pieces_are_joined),
-        cmocka_unit_test(numbers_are_decimal),
-        cmocka_unit_test(fractions_have_a_point),
-        cmocka_unit_test(long_texts_grow),
-        cmocka_unit_test(the_first_failure_stays),
-        cmocka_unit_test(memory_may_run_out),
+        cmocka_unit_test(pieces_are_joined),       cmocka_unit_test(numbers_are_decimal),
+        cmocka_unit_test(fractions_have_a_point),  cmocka_unit_test(long_texts_grow),
+        cmocka_unit_test(the_first_failure_stays), cmocka_unit_test(memory_may_run_out),
         cmocka_unit_test(a_failure_is_handed_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
