@@ -36,8 +36,9 @@ bool table_reserve(void *table, const struct table_kind *kind, uint32_t more)
     return true;
 }
 
-/* Below this, growing costs less than it could save. */
-enum { EXPECT_ROWS_MIN = 1 << 14 };
+/* Below this, growing costs less than it could save: files of a set get their memory from each
+ * other, columns of their own from the system. */
+enum { EXPECT_ROWS_MIN = 1 << 16 };
 
 void table_expect(void *table, const struct table_kind *kind, uint64_t rows, uint64_t sure)
 {
