@@ -41,18 +41,23 @@ void builder_free(struct builder *b)
     buf_free(&b->text);
 }
 
-/* An event takes about 200 bytes and writes one or two memo entries.  A file that packs more into
- * its bytes gets its room by growing; half the room will be filled by nearly any. */
-enum { BYTES_AN_EVENT = 128, BYTES_A_MEMO_ENTRY = 100, MEMO_EXPECT_MIN = 1 << 20 };
+/* An event takes about 216 bytes and writes one or two memo entries.  There is room for more of
+ * them; a file that packs still more into its bytes gets its room by growing. */
+enum {
+    BYTES_AN_EVENT = 216,
+    BYTES_AN_EVENT_LEAST = 128,
+    BYTES_A_MEMO_ENTRY = 100,
+    MEMO_EXPECT_MIN = 1 << 20
+};
 
 void builder_expect(struct builder *b, uint64_t bytes)
 {
-    uint64_t events = bytes / BYTES_AN_EVENT, entries = bytes / BYTES_A_MEMO_ENTRY;
-    table_expect(&b->r->events, &events_kind, events, events / 2);
+    table_expect(&b->r->events, &events_kind, bytes / BYTES_AN_EVENT_LEAST, bytes / BYTES_AN_EVENT);
+    uint64_t entries = bytes / BYTES_A_MEMO_ENTRY;
     uint32_t cap = entries < b->memo.max ? (uint32_t)entries : b->memo.max;
     if (cap >= MEMO_EXPECT_MIN && vec_resize((void **)&b->memo.at, cap, sizeof *b->memo.at)) {
         b->memo.cap = cap;
-        pages_expect_full(b->memo.at, (size_t)cap / 2 * sizeof *b->memo.at);
+        pages_expect_full(b->memo.at, cap * sizeof *b->memo.at);
     }
 }
 
