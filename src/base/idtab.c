@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/pages.h"
+
 void idtab_free(struct idtab *t)
 {
     free(t->slot);
@@ -26,6 +28,7 @@ static bool rebuild(struct idtab *t, uint32_t slots)
     struct idtab_slot *slot = calloc(slots, sizeof *slot);
     if (slot == NULL)
         return false;
+    pages_expect_full(slot, slots * sizeof *slot);
     *t = (struct idtab){ .slot = slot, .mask = slots - 1, .used = old.used, .room = slots };
     for (uint32_t i = 0; old.slot != NULL && i <= old.mask; i++)
         if (old.slot[i].id != 0)

@@ -4,16 +4,21 @@
 
 #include <stdint.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 enum { LARGE_PAGE_BYTES = 2 << 20 };
 
 void pages_expect_full(void *at, size_t bytes)
 {
 #ifdef MADV_HUGEPAGE
-    size_t before = (size_t)(-(uintptr_t)at % LARGE_PAGE_BYTES);
-    size_t large = bytes < before ? 0 : (bytes - before) / LARGE_PAGE_BYTES * LARGE_PAGE_BYTES;
-    if (large > 0)
-        (void)madvise((char *)at + before, large, MADV_HUGEPAGE);
+    long page = sysconf(_SC_PAGESIZE);
+    if (page <= 0 || bytes < LARGE_PAGE_BYTES)
+        return;
+    /* The first and the last page have other bytes too, if only the allocator's own: without them a
+     * mapping would be in parts. */
+    size_t before = (uintptr_t)at % (size_t)page, past = (before + bytes) % (size_t)page;
+    (void)madvise((char *)at - before, before + bytes + (past == 0 ? 0 : (size_t)page - past),
+                  MADV_HUGEPAGE);
 #else
     (void)at;
     (void)bytes;

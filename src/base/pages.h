@@ -7,7 +7,8 @@
 
 #include <stddef.h>
 
-/* All of at[0 … bytes - 1] is expected to be written: asks for the large pages that lie in it. */
+/* All of at[0 … bytes - 1] is expected to be written: asks for the large pages that lie in it.  A
+ * mapping of which only a part was asked for cannot grow in its place any more, but by a copy. */
 void pages_expect_full(void *at, size_t bytes);
 
 #endif

@@ -20,6 +20,9 @@ static void **pointer_of(void *table, const struct column *column)
     return (void **)(void *)((char *)table + column->offset);
 }
 
+/* A table of so many rows is worth the large page that each column may leave half empty. */
+enum { LARGE_ROWS = 1 << 20 };
+
 bool table_reserve(void *table, const struct table_kind *kind, uint32_t more)
 {
     struct table *t = table;
@@ -31,6 +34,8 @@ bool table_reserve(void *table, const struct table_kind *kind, uint32_t more)
         const struct column *c = &kind->column[i];
         if (!vec_grow(pointer_of(table, c), &cap, t->len, more, t->max, column_width(c->type)))
             return false;
+        if (cap >= LARGE_ROWS)
+            pages_expect_full(*pointer_of(table, c), (size_t)cap * column_width(c->type));
     }
     t->cap = cap;
     return true;

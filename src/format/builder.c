@@ -46,7 +46,7 @@ void builder_free(struct builder *b)
 enum {
     BYTES_AN_EVENT = 216,
     BYTES_AN_EVENT_LEAST = 128,
-    BYTES_A_MEMO_ENTRY = 100,
+    BYTES_A_MEMO_ENTRY = 80,
     MEMO_EXPECT_MIN = 1 << 20
 };
 

@@ -127,6 +127,19 @@ static void rows_that_were_expected_move_nothing(void **state)
     }
 }
 
+/* Past the rows from which on columns have large pages. */
+static void large_tables_grow_too(void **state)
+{
+    (void)state;
+    enum { ROWS = 3 << 20 };
+    struct zoo z = { .rows.max = ROWS };
+    for (uint32_t n = 0; n < ROWS; n++)
+        assert_true(push(&z, n));
+    for (uint32_t n = 0; n < ROWS; n += 1000)
+        check_row(&z, n, n);
+    table_free(&z, &kind);
+}
+
 static void few_expected_rows_are_left_to_come(void **state)
 {
     (void)state;
@@ -185,6 +198,7 @@ int main(void)
         cmocka_unit_test(rows_are_gathered),
         cmocka_unit_test(trimming_an_empty_table_frees_it),
         cmocka_unit_test(rows_that_were_expected_move_nothing),
+        cmocka_unit_test(large_tables_grow_too),
         cmocka_unit_test(few_expected_rows_are_left_to_come),
         cmocka_unit_test(what_cannot_be_expected_can_be_had),
         cmocka_unit_test(every_allocation_may_fail),
