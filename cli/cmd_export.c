@@ -67,6 +67,12 @@ static const struct option_spec file_options[] = {
     { 0 },
 };
 
+static void say_note(void *arg, const char *text)
+{
+    (void)arg;
+    message("warning: %s", text);
+}
+
 static struct vrs_export_options options_of(const struct export_settings *s, const char *path)
 {
     return (struct vrs_export_options){
@@ -83,6 +89,7 @@ static struct vrs_export_options options_of(const struct export_settings *s, con
         .inverse = s->inverse,
         .rules = s->rules_text,
         .rules_name = s->rules,
+        .note = say_note,
     };
 }
 

@@ -374,6 +374,10 @@ struct vrs_export_options {
     /* Of sqlite, which writes to no sink: a file that is new or empty.  After a failure it is of
      * no use. */
     const char *database;
+    /* Told in one line that the recording is cut, where the format has no place to say so (csv,
+     * folded); NULL: nobody is. */
+    void (*note)(void *arg, const char *text);
+    void *note_arg;
 };
 VRS_API enum vrs_status vrs_export(const struct vrs_recording *recording,
                                    const struct vrs_export_options *options,

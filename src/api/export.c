@@ -5,6 +5,7 @@
 #include "analysis/moment.h"
 #include "analysis/study.h"
 #include "api/result.h"
+#include "render/envelope.h"
 #include "render/export_tables.h"
 
 /* The caller's words, read. */
@@ -223,6 +224,20 @@ static enum vrs_status add_categories(struct asking *a, const struct vrs_export_
     return status;
 }
 
+/* That the recording ends early, where it does. */
+static enum vrs_status find_cut(struct asking *a, str *ret, struct vrs_error *err)
+{
+    struct buf text;
+    if (a->r->origin.complete)
+        return VRS_OK;
+    buf_init(&text, SIZE_MAX / 2);
+    envelope_cut_text(&text, &a->r->origin);
+    *ret = arena_copy(a->keep, buf_slice(&text));
+    bool failed = text.failed || ret->ptr == NULL;
+    buf_free(&text);
+    return failed ? vrs_no_memory(err) : VRS_OK;
+}
+
 static enum vrs_status add_device(struct asking *a, uint32_t row, const struct wish *wish,
                                   struct exporting *e, struct vrs_error *err)
 {
@@ -300,6 +315,7 @@ static enum vrs_status prepare(struct asking *a, const struct vrs_recording *rec
     };
     for (uint32_t t = 0; t < EXPORT_TABLES; t++)
         e->wanted[t] = wish->wanted[t];
+    TRY(find_cut(a, &e->cut, err));
     e->device = arena_array(a->keep, struct export_device, a->r->devices.rows.len);
     if (e->device == NULL)
         return vrs_no_memory(err);
@@ -319,6 +335,26 @@ static enum vrs_status write_all(struct exporting *e, const struct export_format
                        .arg = sink == NULL ? NULL : sink->arg };
     buf_init(&out.text, SIZE_MAX / 2);
     return out_finish(&out, format->write(e, &out, err), err);
+}
+
+/* For a person, what the format cannot say. */
+static enum vrs_status say_cut(const struct exporting *e, const struct export_format *format,
+                               const struct vrs_export_options *o, struct vrs_error *err)
+{
+    struct buf text;
+    if (e->cut.len == 0 || !format->bare || o->note == NULL)
+        return VRS_OK;
+    buf_init(&text, SIZE_MAX / 2);
+    envelope_name(&text, &(struct style){ .ascii = false }, e->file);
+    buf_text(&text, ": ");
+    buf_str(&text, e->cut);
+    buf_format(&text, "; %s has no place that says so", format->name);
+    buf_char(&text, '\0');
+    enum vrs_status status = text.failed ? vrs_no_memory(err) : VRS_OK;
+    if (status == VRS_OK)
+        o->note(o->note_arg, text.at);
+    buf_free(&text);
+    return status;
 }
 
 enum vrs_status vrs_export(const struct vrs_recording *recording,
@@ -344,6 +380,8 @@ enum vrs_status vrs_export(const struct vrs_recording *recording,
         status = prepare(&a, recording, &o, &wish, &e, &facts, err);
     if (status == VRS_OK)
         status = write_all(&e, wish.format, sink, err);
+    if (status == VRS_OK)
+        status = say_cut(&e, wish.format, &o, err);
     status = asking_end(&a, status, &ignored);
     vrs_result_free(ignored);
     return status;

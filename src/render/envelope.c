@@ -100,7 +100,7 @@ void envelope_name(struct buf *to, const struct style *style, const struct file_
     }
 }
 
-static const char *cut_words(uint8_t part)
+static const char *cut_place(uint8_t part)
 {
     switch ((enum cut_part)part) {
     case CUT_SEGMENTS:
@@ -113,6 +113,13 @@ static const char *cut_words(uint8_t part)
         break;
     }
     return "";
+}
+
+void envelope_cut_text(struct buf *to, const struct origin *o)
+{
+    buf_format(to, "INCOMPLETE: cut at byte %llu%s%s", (unsigned long long)o->cut_offset,
+               o->compression == COMPRESSION_NONE ? "" : " of what it unpacks to",
+               cut_place(o->cut_part));
 }
 
 /* The facts of a file, in one sentence. */
@@ -144,9 +151,7 @@ static void file_words(struct buf *to, const struct style *style, const struct f
     }
     buf_text(to, ", ");
     paint_on(to, style, PAINT_BAD);
-    buf_format(to, "INCOMPLETE: cut at byte %llu%s%s", (unsigned long long)o->cut_offset,
-               o->compression == COMPRESSION_NONE ? "" : " of what it unpacks to",
-               cut_words(o->cut_part));
+    envelope_cut_text(to, o);
     paint_off(to, style);
 }
 

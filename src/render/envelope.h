@@ -35,6 +35,9 @@ void envelope_trust_text(struct buf *to, const struct style *style, const struct
 /* The grade and what it means, in place of what is wrong. */
 void envelope_grade_text(struct buf *to, const struct style *style, const struct trust *trust);
 
+/* Of a file that is not complete: "INCOMPLETE: cut at byte 812 in the traces" */
+void envelope_cut_text(struct buf *to, const struct origin *o);
+
 /* Of a recording without memory or events: that it is so, and how to make a better one. */
 void envelope_nothing_text(struct buf *to, const struct style *style);
 

@@ -2,16 +2,21 @@
 #include "render/export.h"
 
 const struct export_format export_formats[] = {
-    { "csv", EXPORT_NEEDS_TABLE, false, false, export_csv },
-    { "json", EXPORT_NEEDS_TABLES, false, false, export_json },
-    { "folded", EXPORT_NEEDS_MOMENT, false, false, export_folded },
-    { "speedscope", EXPORT_NEEDS_MOMENT, false, false, export_speedscope },
-    { "pprof", EXPORT_NEEDS_MOMENT, true, true, export_pprof },
+    { "csv", EXPORT_NEEDS_TABLE, .bare = true, .write = export_csv },
+    { "json", EXPORT_NEEDS_TABLES, .write = export_json },
+    { "folded", EXPORT_NEEDS_MOMENT, .bare = true, .write = export_folded },
+    { "speedscope", EXPORT_NEEDS_MOMENT, .write = export_speedscope },
+    { "pprof", EXPORT_NEEDS_MOMENT, .binary = true, .categories = true, .write = export_pprof },
+    {
+        "sqlite",
+        EXPORT_NEEDS_FILE,
+        .binary = true,
+        .categories = true,
 #ifdef VRAMSCOPE_SQLITE
-    { "sqlite", EXPORT_NEEDS_FILE, true, true, export_sqlite },
-#else
-    { "sqlite", EXPORT_NEEDS_FILE, true, true, NULL },
+        .write = export_sqlite,
 #endif
-    { "perfetto", EXPORT_NEEDS_NOTHING, true, true, export_perfetto },
-    { NULL, EXPORT_NEEDS_NOTHING, false, false, NULL },
+    },
+    { "perfetto", EXPORT_NEEDS_NOTHING, .binary = true, .categories = true,
+      .write = export_perfetto },
+    { .name = NULL },
 };

@@ -51,6 +51,7 @@ struct export_device {
 struct exporting {
     const struct recording *r;
     const struct file_facts *file;
+    str cut;          /* that the recording ends early, and where; empty: it does not */
     const char *tool; /* version of the writer */
     struct export_device *device;
     uint32_t devices;
@@ -76,6 +77,7 @@ struct export_format {
     enum export_needs needs;
     bool binary;
     bool categories; /* shown whatever tables are wanted */
+    bool bare;       /* has no place for what `cut` says */
     /* NULL where this build is without it.  Failures while writing are those of `out`. */
     enum vrs_status (*write)(struct exporting *e, struct out *out, struct vrs_error *err);
 };

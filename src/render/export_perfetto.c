@@ -1,5 +1,5 @@
 /* export_perfetto.c - the four curves and the bytes of each category as counters, out-of-memory as
- * instants, annotations as slices.
+ * instants, annotations as slices; and where the recording is cut, an instant that says so.
  *
  * A trace is a list of TracePacket of google/perfetto, protos/perfetto/trace/trace_packet.proto;
  * each holds a TrackDescriptor or a TrackEvent (the folder track_event beside it).
@@ -36,6 +36,8 @@ enum annotation_field { ANNOTATION_UINT = 3, ANNOTATION_NAME = 10 };
 enum { LANES = 16 };
 
 /* Tracks: of device i, 100 * (i + 1), its curves and its categories behind it; of lane i, 1 + i. */
+enum { CUT_TRACK = 1 + LANES };
+
 static uint64_t device_track(uint32_t device)
 {
     return ((uint64_t)device + 1) * 100;
@@ -49,6 +51,7 @@ static uint64_t category_track(uint32_t device, uint32_t category)
 struct tracer {
     struct exporting *e;
     struct out *out;
+    uint64_t last_ns; /* the latest time that something has */
     struct buf packet, body, inner;
 };
 
@@ -79,6 +82,7 @@ static void put_event(struct tracer *t, uint64_t time_ns, enum event_type type, 
 {
     proto_u64(&t->body, EVENT_TYPE, type);
     proto_u64(&t->body, EVENT_TRACK, track);
+    t->last_ns = time_ns > t->last_ns ? time_ns : t->last_ns;
     proto_u64(&t->packet, PACKET_TIMESTAMP, time_ns);
     proto_message(&t->packet, PACKET_EVENT, &t->body);
     put_packet(t);
@@ -323,6 +327,16 @@ static enum vrs_status put_marks(struct tracer *t, struct vrs_error *err)
     return VRS_OK;
 }
 
+/* At the end of what is shown, since the recording went on. */
+static void put_cut(struct tracer *t)
+{
+    if (t->e->cut.len == 0)
+        return;
+    put_track(t, CUT_TRACK, 0, t->e->cut, false);
+    proto_str(&t->body, EVENT_NAME, t->e->cut);
+    put_event(t, t->last_ns, TYPE_INSTANT, CUT_TRACK);
+}
+
 enum vrs_status export_perfetto(struct exporting *e, struct out *out, struct vrs_error *err)
 {
     struct tracer t = { .e = e, .out = out };
@@ -332,6 +346,7 @@ enum vrs_status export_perfetto(struct exporting *e, struct out *out, struct vrs
     enum vrs_status status = put_marks(&t, err);
     for (uint32_t i = 0; i < e->devices && status == VRS_OK; i++)
         put_device(&t, i);
+    put_cut(&t);
     if (status == VRS_OK && (t.packet.failed || t.body.failed || t.inner.failed))
         status = vrs_no_memory(err);
     buf_free(&t.packet);

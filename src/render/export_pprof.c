@@ -176,9 +176,12 @@ static enum vrs_status put_all(struct profile *p, struct vrs_error *err)
     buf_text(&p->message, "vramscope ");
     buf_text(&p->message, p->e->tool);
     uint32_t comment = put_string(p, buf_slice(&p->message));
+    uint32_t cut = p->e->cut.len > 0 ? put_string(p, p->e->cut) : WORD_NONE;
     p->message.len = 0;
     put_time(p);
     proto_u64(&p->out->text, PROFILE_COMMENT, comment);
+    if (cut != WORD_NONE)
+        proto_u64(&p->out->text, PROFILE_COMMENT, cut);
     proto_u64(&p->out->text, PROFILE_DEFAULT_TYPE, WORD_SPACE);
     return p->message.failed || p->inner.failed ? vrs_no_memory(err) : VRS_OK;
 }

@@ -87,6 +87,10 @@ static void put_profile(struct speedscope *s, uint32_t device, bool count, struc
     name->len = 0;
     export_device_text(&s->e->device[device], name);
     buf_text(name, count ? ": allocations alive" : ": bytes alive");
+    if (s->e->cut.len > 0) {
+        buf_text(name, ", ");
+        buf_str(name, s->e->cut);
+    }
     json_object(j, NULL);
     json_text(j, "type", "sampled");
     json_str(j, "name", buf_slice(name));

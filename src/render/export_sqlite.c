@@ -122,16 +122,18 @@ static enum vrs_status put_table(struct filler *f, struct exporting *e, enum exp
     return status;
 }
 
-/* What the file is, as names and values. */
+/* What the file is, in one row; `incomplete` is NULL of a whole one. */
 static enum vrs_status put_about(struct filler *f, const struct exporting *e, struct vrs_error *err)
 {
-    static const char create[] = "CREATE TABLE about (schema TEXT, tool TEXT, path TEXT)";
-    static const char insert[] = "INSERT INTO about VALUES ('vramscope.export/1', ?, ?)";
+    static const char create[] =
+        "CREATE TABLE about (schema TEXT, tool TEXT, path TEXT, incomplete TEXT)";
+    static const char insert[] = "INSERT INTO about VALUES ('vramscope.export/1', ?, ?, ?)";
     TRY(say(f, create, err));
     if (f->sqlite->prepare_v2(f->db, insert, -1, &f->insert, NULL) != SQLITE_OK)
         return failed(f, err);
     bind(f, 1, &(struct cell){ .kind = CELL_TEXT, .text = str_from(e->tool) });
     bind(f, 2, &(struct cell){ .kind = CELL_TEXT, .text = e->file->path });
+    bind(f, 3, &(struct cell){ .kind = e->cut.len > 0 ? CELL_TEXT : CELL_NONE, .text = e->cut });
     bool done = f->sqlite->step(f->insert) == SQLITE_DONE;
     enum vrs_status status = done ? VRS_OK : failed(f, err);
     f->sqlite->finalize(f->insert);

@@ -537,6 +537,70 @@ def test_trace_without_times(tmp_path):
     assert times == [0, 1, 1000, 2000]
 
 
+# Cut files ------------------------------------------------------------------------------
+
+CUT = "INCOMPLETE: cut at byte %d in the %s"
+
+
+@pytest.fixture(params=["whole", "cut"])
+def maybe_cut(request, tmp_path):
+    """(a file, what is to be said of it; None: it is whole)"""
+    path, data = tmp_path / "run.pickle", (ROOT / "examples" / "train.pickle").read_bytes()
+    path.write_bytes(data if request.param == "whole" else data[:100000])
+    return path, None if request.param == "whole" else CUT % (100000, "traces")
+
+
+def test_formats_say_that_a_recording_is_cut(maybe_cut, tmp_path):
+    path, cut = maybe_cut
+    made = {to: export(path, to) for to in ("json", "speedscope", "pprof", "perfetto")}
+    assert [to for to, r in made.items() if r.err] == []
+    assert json.loads(made["json"].raw)["file"]["complete"] == (cut is None)
+    names = [p["name"] for p in json.loads(made["speedscope"].raw)["profiles"]]
+    assert names == ["device 0: %s alive" % what + (", " + cut if cut else "") for what in ("bytes", "allocations")]
+    p = message(gzip.decompress(made["pprof"].raw))
+    assert [p[6][i].decode() for i in p[13]][1:] == ([cut] if cut else [])
+    if has_sqlite():
+        assert database(path, tmp_path).execute("SELECT incomplete FROM about").fetchall() == [(cut,)]
+
+
+def marked(path):
+    """[(track's name, event's name, whether nothing is later)] of the instants that say so."""
+    tracks, found = {}, []
+    for p in packets(path):
+        if p[60]:
+            t = message(p[60][0])
+            tracks[t[1][0]] = t[2][0].decode()
+    events = [(p[8][0], message(p[11][0])) for p in packets(path) if p[11]]
+    for time, e in events:
+        if e[9] == [3] and e[23][0].startswith(b"INCOMPLETE"):
+            found.append((tracks[e[11][0]], e[23][0].decode(), time == max(t for t, _ in events)))
+    assert sum(name.startswith("INCOMPLETE") for name in tracks.values()) == len(found)
+    return found
+
+
+def test_a_trace_ends_with_the_cut(maybe_cut):
+    path, cut = maybe_cut
+    assert marked(path) == ([(cut, cut, True)] if cut else [])
+
+
+def test_a_trace_without_devices_says_that_it_is_cut(tmp_path):
+    path, text = tmp_path / "x.json", b'{"external_annotations": [{"name": "a", "stage": "START", "device": 0, "time_us": 5}], "segments": ['
+    path.write_bytes(text)
+    cut = CUT % (len(text), "final state")
+    assert marked(path) == [(cut, cut, True)]
+
+
+@pytest.mark.parametrize("to", ["csv", "folded"])
+def test_what_has_no_place_for_a_cut_is_followed_by_a_line(to, maybe_cut, tmp_path):
+    path, cut = maybe_cut
+    line = lambda name: "vramscope: warning: %s: %s; %s has no place that says so\n" % (name, cut, to) if cut else ""
+    piped = export(path, to)
+    assert piped.err == line(path) and "INCOMPLETE" not in piped.out
+    assert export("-", to, stdin=path.read_bytes()).err == line("standard input")
+    assert export(path, to, "-o", tmp_path / "out").err == line(path)
+    assert (tmp_path / "out").read_bytes() == piped.raw
+
+
 # The command ----------------------------------------------------------------------------
 
 @pytest.mark.parametrize("args,why", [

@@ -35,6 +35,10 @@ struct taken {
     size_t len, most;
 };
 
+/* Of the recording so much is read; the cut lies in its annotations. */
+enum { WHOLE = sizeof recording_text - 1, CUT_AT = WHOLE - 40 };
+static size_t recording_len = WHOLE;
+
 static bool take(void *arg, const char *bytes, size_t len)
 {
     struct taken *t = arg;
@@ -48,7 +52,7 @@ static bool take(void *arg, const char *bytes, size_t len)
 static enum vrs_status open_text(struct vrs_file **ret, const struct vrs_recording **recording)
 {
     enum vrs_status status =
-        vrs_open_bytes(recording_text, sizeof recording_text - 1, "run.json", NULL, ret, NULL);
+        vrs_open_bytes(recording_text, recording_len, "run.json", NULL, ret, NULL);
     return status == VRS_OK ? vrs_recording(*ret, 0, recording, NULL) : status;
 }
 
@@ -57,12 +61,23 @@ static bool is_sqlite(const char *format)
     return strcmp(format, "sqlite") == 0;
 }
 
+static int notes;
+
+/* The note of vrs_export_options. */
+static void count_note(void *arg, const char *text)
+{
+    assert_non_null(strstr(text, "run.json: INCOMPLETE: cut at byte "));
+    ++*(int *)arg;
+}
+
 static enum vrs_status whole_way(const char *format, const char *database, struct taken *t,
                                  struct vrs_error *err)
 {
     struct vrs_file *file = NULL;
     const struct vrs_recording *recording = NULL;
-    struct vrs_export_options o = { .size = sizeof o, .to = format, .database = database };
+    struct vrs_export_options o = {
+        .size = sizeof o, .to = format, .database = database, .note = count_note, .note_arg = &notes
+    };
     struct vrs_sink sink = { take, t };
     enum vrs_status status = open_text(&file, &recording);
     if (status == VRS_OK)
@@ -167,9 +182,28 @@ static void a_database_that_holds_something_is_left_alone(void **state)
     assert_int_equal(whole_way("sqlite", "/nowhere/x.db", &t, &err), VRS_IO);
 }
 
-static void every_allocation_may_fail(void **state)
+static void one_is_told_what_the_format_cannot_say(void **state)
 {
     (void)state;
+    static struct taken t = { .most = sizeof t.at };
+    for (int i = 0; i < FORMATS; i++) {
+        bool bare = strcmp(formats[i], "csv") == 0 || strcmp(formats[i], "folded") == 0;
+        if (is_sqlite(formats[i]))
+            continue;
+        for (int cut = 0; cut < 2; cut++) {
+            recording_len = cut ? CUT_AT : WHOLE;
+            notes = 0;
+            t.len = 0;
+            assert_int_equal(whole_way(formats[i], NULL, &t, NULL), VRS_OK);
+            assert_int_equal(notes, cut && bare);
+        }
+    }
+    recording_len = WHOLE;
+}
+
+static void every_allocation_may_fail(size_t len)
+{
+    recording_len = len;
     static struct taken whole = { .most = sizeof whole.at }, t = { .most = sizeof t.at };
     char path[64];
     for (int i = 0; i < FORMATS; i++) {
@@ -201,6 +235,19 @@ static void every_allocation_may_fail(void **state)
     }
 }
 
+static void every_allocation_of_a_whole_one_may_fail(void **state)
+{
+    (void)state;
+    every_allocation_may_fail(WHOLE);
+}
+
+static void every_allocation_of_a_cut_one_may_fail(void **state)
+{
+    (void)state;
+    every_allocation_may_fail(CUT_AT);
+    recording_len = WHOLE;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -208,7 +255,9 @@ int main(void)
         cmocka_unit_test(csv_is_text_alone),
         cmocka_unit_test(a_sink_that_refuses_is_an_error),
         cmocka_unit_test(a_database_that_holds_something_is_left_alone),
-        cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(one_is_told_what_the_format_cannot_say),
+        cmocka_unit_test(every_allocation_of_a_whole_one_may_fail),
+        cmocka_unit_test(every_allocation_of_a_cut_one_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
