@@ -241,6 +241,23 @@ static void look_at_driver(struct rows *rows)
     say(row, version, why, NULL);
 }
 
+static void look_at_sqlite(struct rows *rows)
+{
+    struct row *row = add(rows, "sqlite");
+    const struct vrs_export_options words = { .size = sizeof words, .to = "sqlite" };
+    struct vrs_error err;
+    if (vrs_export_ready(words.to, &err) == VRS_OK) {
+        say(row, "found", "export --to sqlite can write a database", NULL);
+        return;
+    }
+    bool built_in = vrs_export_check(&words, NULL) == VRS_OK;
+    char why[sizeof row->why];
+    snprintf(why, sizeof why, "export --to sqlite needs it: %s", err.message);
+    say(row, "none", why,
+        built_in ? "install SQLite 3.8.7 or later (Debian and Ubuntu: libsqlite3-0)"
+                 : "install its header (tools/setup build names the package) and build again");
+}
+
 static void look(struct rows *rows)
 {
     look_at_version(rows);
@@ -250,6 +267,7 @@ static void look(struct rows *rows)
     look_at_colour(rows);
     look_at_pictures(rows);
     look_at_driver(rows);
+    look_at_sqlite(rows);
 }
 
 static bool can_read(const struct rows *rows)
@@ -361,10 +379,10 @@ const struct command cmd_doctor = {
     .name = "doctor",
     .summary = "what is missing here and why",
     .synopsis = "[options]",
-    .about = "Reads a sample of each form, looks at terminal, locale and driver, and prints\n"
-             "the lines of Python that record a snapshot. Reading needs no GPU, no driver.\n"
-             "Exit status: 0 all that reading needs is here, 1 something of it is missing,\n"
-             "2 usage, 3 the output failed.\n",
+    .about = "Reads a sample of each form, looks at terminal, locale, driver and SQLite, and\n"
+             "prints the lines of Python that record a snapshot. Reading needs no GPU, no\n"
+             "driver. Exit status: 0 all that reading needs is here, 1 something of it is\n"
+             "missing, 2 usage, 3 the output failed.\n",
     .examples = "vramscope doctor # what is here, how to record\n"
                 "vramscope doctor --json # the same for a program\n",
     .options = { output_options },

@@ -460,6 +460,10 @@ VRS_API enum vrs_status vrs_picture_check(const struct vrs_picture_options *opti
 VRS_API enum vrs_status vrs_export_check(const struct vrs_export_options *options,
                                          struct vrs_error *err);
 
+/* VRS_UNSUPPORTED where vrs_export could not write a format on this machine, and why: sqlite needs
+ * a library, which is loaded for it alone.  Else as vrs_export_check. */
+VRS_API enum vrs_status vrs_export_ready(const char *to, struct vrs_error *err);
+
 /* Whether a format is for programs alone: not to be shown in a terminal. */
 VRS_API bool vrs_export_is_binary(const char *to);
 

@@ -137,6 +137,13 @@ enum vrs_status vrs_export_check(const struct vrs_export_options *options, struc
     return read_wish(&o, &ignored, err);
 }
 
+enum vrs_status vrs_export_ready(const char *to, struct vrs_error *err)
+{
+    struct wish wish;
+    TRY(read_format(to, &wish, err));
+    return wish.format->ready == NULL ? VRS_OK : wish.format->ready(err);
+}
+
 bool vrs_export_is_binary(const char *to)
 {
     const struct export_format *format = find_format(to);

@@ -13,6 +13,7 @@ const struct export_format export_formats[] = {
         .binary = true,
         .categories = true,
 #ifdef VRAMSCOPE_SQLITE
+        .ready = export_sqlite_ready,
         .write = export_sqlite,
 #endif
     },

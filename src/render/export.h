@@ -78,6 +78,8 @@ struct export_format {
     bool binary;
     bool categories; /* shown whatever tables are wanted */
     bool bare;       /* has no place for what `cut` says */
+    /* Whether this machine has what the format needs, which `write` loads; NULL: nothing. */
+    enum vrs_status (*ready)(struct vrs_error *err);
     /* NULL where this build is without it.  Failures while writing are those of `out`. */
     enum vrs_status (*write)(struct exporting *e, struct out *out, struct vrs_error *err);
 };
@@ -91,6 +93,7 @@ enum vrs_status export_folded(struct exporting *e, struct out *out, struct vrs_e
 enum vrs_status export_speedscope(struct exporting *e, struct out *out, struct vrs_error *err);
 enum vrs_status export_pprof(struct exporting *e, struct out *out, struct vrs_error *err);
 enum vrs_status export_sqlite(struct exporting *e, struct out *out, struct vrs_error *err);
+enum vrs_status export_sqlite_ready(struct vrs_error *err);
 enum vrs_status export_perfetto(struct exporting *e, struct out *out, struct vrs_error *err);
 
 #endif

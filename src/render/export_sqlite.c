@@ -183,11 +183,24 @@ static enum vrs_status fill(struct filler *f, struct exporting *e, struct vrs_er
     return status;
 }
 
+enum vrs_status export_sqlite_ready(struct vrs_error *err)
+{
+    struct sqlite_library library;
+    TRY(sqlite_load(&library, err));
+    sqlite_unload(&library);
+    return VRS_OK;
+}
+
 enum vrs_status export_sqlite(struct exporting *e, struct out *out, struct vrs_error *err)
 {
     struct sqlite_library library;
+    struct vrs_error why;
     (void)out;
-    TRY(sqlite_load(&library, err));
+    if (sqlite_load(&library, &why) != VRS_OK)
+        return vrs_fail(err, VRS_UNSUPPORTED,
+                        "a database needs SQLite: %.140s; install it (Debian and Ubuntu: "
+                        "libsqlite3-0), or export csv or json",
+                        why.message);
     struct filler f = { .sqlite = &library.calls };
     enum vrs_status status = fill(&f, e, err);
     sqlite_unload(&library);

@@ -38,15 +38,12 @@ enum vrs_status sqlite_load(struct sqlite_library *ret, struct vrs_error *err)
     struct sqlite_library found = { .handle = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL) };
     if (found.handle == NULL)
         /* It may also be there and be of another machine, or lack one that it needs itself. */
-        return vrs_fail(err, VRS_UNSUPPORTED,
-                        "a database needs SQLite: %.160s; install it (Debian and Ubuntu: "
-                        "libsqlite3-0), or export csv or json",
-                        dlerror());
+        return vrs_fail(err, VRS_UNSUPPORTED, "%.200s", dlerror());
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
         void *function = dlsym(found.handle, functions[i].name);
         if (function == NULL) {
             dlclose(found.handle);
-            return vrs_fail(err, VRS_UNSUPPORTED, "%s has no %s: install SQLite 3.8.7 or later",
+            return vrs_fail(err, VRS_UNSUPPORTED, "%s has no %s, so it is older than 3.8.7",
                             LIBRARY, functions[i].name);
         }
         /* ISO C has no conversion from an object's address to a function's. */

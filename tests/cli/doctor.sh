@@ -1,11 +1,13 @@
-# Whether a driver is here depends on the machine: of its line only the form is checked.
-driver() {
+# Whether a driver and SQLite are here depends on the machine: of their lines only the form is checked.
+machine() {
     sed -E -e 's/^ok       driver    ([0-9.]+|present): .* is there$/(driver)/' \
-        -e 's/^missing  driver    none: reading needs none; record where .* is$/(driver)/'
+        -e 's/^missing  driver    none: reading needs none; record where .* is$/(driver)/' \
+        -e 's/^ok       sqlite    found: export --to sqlite can write a database$/(sqlite)/' \
+        -e 's/^missing  sqlite    none: export --to sqlite needs it: .*; install .*$/(sqlite)/'
 }
 "$VRAMSCOPE" doctor -o out.txt
 echo "exit $?"
-driver <out.txt
+machine <out.txt
 # Why the terminal is as it is.
 why() {
     "$VRAMSCOPE" doctor "$@" | grep -E ' (width|colour|pictures) '

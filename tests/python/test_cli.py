@@ -8,6 +8,7 @@ import resource
 import select
 import signal
 import subprocess
+import sys
 import termios
 import time
 
@@ -404,6 +405,33 @@ def test_doctor_sees_the_terminal(recording):
     assert "on: the output is a terminal" in shown
     assert "off: NO_COLOR is set" in in_terminal(["doctor"], recording, NO_COLOR="1").decode()
     assert "off: TERM is dumb" in in_terminal(["doctor"], recording, TERM="dumb").decode()
+
+
+def sqlite_row(**env):
+    r = run("doctor", "--json", env=environment(**env), expect=0)
+    row = checks(r)["sqlite"]
+    line, = re.findall(r"^(ok|missing) +sqlite +(.*)$", run("doctor", env=environment(**env), expect=0).out, re.M)
+    assert line == ("ok" if row["ok"] else "missing", "; ".join(["%(value)s: %(why)s" % row] + ([row["cure"]] if row["cure"] else [])))
+    return row
+
+
+def test_doctor_tells_whether_a_database_can_be_written(recording, tmp_path):
+    done = run("export", "--to", "sqlite", "run.pickle", "-o", tmp_path / "x.db", cwd=recording)
+    row = sqlite_row()
+    assert not row["needed"] and row["ok"] == (done.code == 0)
+    assert row["value"] == ("found" if row["ok"] else "none")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the name of the library is that of Linux")
+def test_doctor_names_what_a_database_lacks(tmp_path):
+    if "without sqlite" in run("export", "--to", "sqlite").err:
+        row = sqlite_row()
+        assert "this build is without sqlite" in row["why"] and "build again" in row["cure"]
+        return
+    (tmp_path / "libsqlite3.so.0").write_bytes(b"none")
+    row = sqlite_row(LD_LIBRARY_PATH=str(tmp_path))
+    assert not row["ok"] and row["why"].startswith("export --to sqlite needs it: ") and "libsqlite3.so.0" in row["why"]
+    assert "libsqlite3-0" in row["cure"]
 
 
 @pytest.mark.parametrize("form,was,becomes,why", (

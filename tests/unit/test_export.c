@@ -121,6 +121,11 @@ static void words_are_checked(void **state)
     assert_int_equal(vrs_export_check(&good, NULL), VRS_OK);
     assert_true(vrs_export_is_binary("pprof") && !vrs_export_is_binary("csv"));
     assert_false(vrs_export_is_binary("nothing"));
+    assert_int_equal(vrs_export_ready("perfetto", &err), VRS_OK);
+    assert_int_equal(vrs_export_ready("nothing", &err), VRS_USAGE);
+    assert_int_equal(vrs_export_ready(NULL, &err), VRS_USAGE);
+    if (!built_in("sqlite"))
+        assert_int_equal(vrs_export_ready("sqlite", &err), VRS_UNSUPPORTED);
     static struct taken t = { .most = sizeof t.at };
     assert_int_equal(whole_way("csv", "x.db", &t, &err), VRS_USAGE);
     if (built_in("sqlite"))
