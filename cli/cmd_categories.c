@@ -21,7 +21,7 @@ static const struct option_spec options[] = {
       "an event's number, start, end, peak (default), oom or oom:K (the K-th), step:K or "
       "phase:NAME (its peak), or seconds after the first event as 12.5s",
       OPTION_TEXT, IN(at), "start end peak oom" },
-    { 0, "rules", "FILE", "ask the rules of FILE before the built-in ones", OPTION_TEXT, IN(rules),
+    { 0, "rules", "FILE", "ask the rules of FILE before the built-in ones", OPTION_PATH, IN(rules),
       NULL },
     { 0, "print-rules", NULL, "print the built-in rules, as a FILE for --rules, and end",
       OPTION_FLAG, IN(print_rules), NULL },

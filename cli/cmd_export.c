@@ -43,7 +43,7 @@ static const struct option_spec options[] = {
     { 0, "rules", "FILE",
       "of allocations, sqlite, pprof and perfetto: ask the rules of FILE for categories before the "
       "built-in ones",
-      OPTION_TEXT, IN(rules), NULL },
+      OPTION_PATH, IN(rules), NULL },
     { 0, "entry", "NUMBER", "the recording of a page that holds several, from 1", OPTION_COUNT,
       IN(entry), NULL },
     { 0 },
@@ -53,7 +53,7 @@ static const struct option_spec options[] = {
 static const struct option_spec file_options[] = {
     { 0, "device", "NUMBER", "only this device", OPTION_DEVICE, IN(common.device), NULL },
     { 0, "user-root", "FOLDER", "frames under FOLDER are your own code, wherever it lies",
-      OPTION_TEXT, IN(common.user_root), NULL },
+      OPTION_PATH, IN(common.user_root), NULL },
     { 0, "library", "GLOB", "frames whose path matches GLOB are not your own code", OPTION_TEXT,
       IN(common.library), NULL },
     { 0, "threads", "COUNT", "use at most COUNT threads (default: the processors; at most 64)",
@@ -61,7 +61,7 @@ static const struct option_spec file_options[] = {
     { 0, "limit", "NAME=VALUE",
       "raise what a file may ask for: nesting, string, strings, items, unpacked, frames",
       OPTION_LIMIT, IN(common.limits), "nesting= string= strings= items= unpacked= frames=" },
-    { 'o', "output", "FILE", "write to FILE, which appears only when it is whole", OPTION_TEXT,
+    { 'o', "output", "FILE", "write to FILE, which appears only when it is whole", OPTION_PATH,
       IN(common.output), NULL },
     { 'h', "help", NULL, "print a summary of these options", OPTION_FLAG, IN(common.help), NULL },
     { 0 },

@@ -48,6 +48,10 @@ static int run(const struct command *self, int argc, char **argv)
         message("--message takes the text or @FILE; standard input is for a recording");
         return EXIT_USAGE;
     }
+    if (settings.message != NULL && strcmp(settings.message, "@") == 0) {
+        message("--message needs a value: the text or @FILE");
+        return EXIT_USAGE;
+    }
     if (settings.message != NULL && settings.message[0] == '@') {
         if (text_file_read("--message", settings.message + 1, &text) != EXIT_DONE)
             return EXIT_USAGE;

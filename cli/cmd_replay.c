@@ -38,7 +38,7 @@ static const struct option_spec options[] = {
     { 0, "anyway", NULL, "answer also where the model does not reproduce the recording",
       OPTION_FLAG, IN(anyway), NULL },
     { 0, "write", "FILE", "write the changed run of one recording to FILE, as a snapshot",
-      OPTION_TEXT, IN(write), NULL },
+      OPTION_PATH, IN(write), NULL },
     { 0 },
 };
 

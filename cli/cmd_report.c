@@ -32,7 +32,7 @@ static const struct option_spec options[] = {
     { 0, "rank-map", "FILE",
       "of several files: lines of a file and its rank, as node0/*.pickle 3; others are ranked by "
       "their names",
-      OPTION_TEXT, offsetof(struct report_settings, rank_map), NULL },
+      OPTION_PATH, offsetof(struct report_settings, rank_map), NULL },
     { 0, "same-host", NULL,
       "of several files: they were recorded on one host, so their times may be compared",
       OPTION_FLAG, offsetof(struct report_settings, same_host), NULL },

@@ -16,7 +16,7 @@ static const struct option_spec options[] = {
     { 'o', "output", "FILE",
       "the page or picture, as the name ends (default: the first file's name with .html, .svg or "
       ".png, here); - is standard output",
-      OPTION_TEXT, IN(common.output), NULL },
+      OPTION_PATH, IN(common.output), NULL },
     { 0, "svg", NULL, "a picture instead of a page, that scales: groups as areas over time",
       OPTION_FLAG, IN(svg), NULL },
     { 0, "png", NULL, "a picture instead of a page, in pixels", OPTION_FLAG, IN(png), NULL },
@@ -50,7 +50,7 @@ static const struct option_spec options[] = {
       IN(port), NULL },
     { 0, "device", "NUMBER", "only this device", OPTION_DEVICE, IN(common.device), NULL },
     { 0, "user-root", "FOLDER", "frames under FOLDER are your own code, wherever it lies",
-      OPTION_TEXT, IN(common.user_root), NULL },
+      OPTION_PATH, IN(common.user_root), NULL },
     { 0, "library", "GLOB", "frames whose path matches GLOB are not your own code", OPTION_TEXT,
       IN(common.library), NULL },
     { 0, "editor", "NAME",

@@ -14,6 +14,7 @@
 enum option_kind {
     OPTION_FLAG,    /* bool */
     OPTION_TEXT,    /* const char * */
+    OPTION_PATH,    /* const char *, the name of a file or folder: not empty */
     OPTION_CHOICE,  /* const char *, one of `choices` */
     OPTION_COUNT,   /* uint32_t, at least 1 */
     OPTION_THREADS, /* uint32_t, 1 to VRS_THREADS_MOST */

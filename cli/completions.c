@@ -94,7 +94,7 @@ static void put_zsh_option(FILE *out, const struct option_spec *spec)
         fprintf(out, ":%s:", spec->argument);
         if (spec->choices != NULL)
             fprintf(out, "(%s)", spec->choices);
-        else if (strcmp(spec->argument, "FILE") == 0 || strcmp(spec->argument, "FOLDER") == 0)
+        else if (spec->kind == OPTION_PATH)
             fputs("_files", out);
     }
     fputs("' \\\n", out);

@@ -21,7 +21,7 @@ const struct option_spec replay_options[] = {
 const struct option_spec input_options[] = {
     { 0, "device", "NUMBER", "only this device", OPTION_DEVICE, IN(device), NULL },
     { 0, "user-root", "FOLDER", "frames under FOLDER are your own code, wherever it lies",
-      OPTION_TEXT, IN(user_root), NULL },
+      OPTION_PATH, IN(user_root), NULL },
     { 0, "library", "GLOB", "frames whose path matches GLOB are not your own code", OPTION_TEXT,
       IN(library), NULL },
     { 0, "threads", "COUNT",
@@ -36,7 +36,7 @@ const struct option_spec input_options[] = {
 
 const struct option_spec output_options[] = {
     { 'j', "json", NULL, "print JSON instead of text", OPTION_FLAG, IN(json), NULL },
-    { 'o', "output", "FILE", "write to FILE, which appears only when it is whole", OPTION_TEXT,
+    { 'o', "output", "FILE", "write to FILE, which appears only when it is whole", OPTION_PATH,
       IN(output), NULL },
     { 0, "color", "WHEN", "auto (default), always or never", OPTION_CHOICE, IN(colour),
       "auto always never" },
@@ -207,6 +207,7 @@ static int take(const struct option_spec *spec, const char *value, void *setting
         memcpy(to, &value, sizeof value);
         return EXIT_DONE;
     case OPTION_TEXT:
+    case OPTION_PATH:
         memcpy(to, &value, sizeof value);
         return EXIT_DONE;
     case OPTION_COUNT:
@@ -303,8 +304,7 @@ static int needs_value(const struct option_spec *spec, const char *attached, str
         return lacks_value(spec);
     if (attached == NULL)
         *ret = args->value[args->at++];
-    bool named = spec->kind == OPTION_TEXT && strcmp(spec->argument, "FILE") == 0;
-    return named && **ret == '\0' ? lacks_value(spec) : EXIT_DONE;
+    return spec->kind == OPTION_PATH && **ret == '\0' ? lacks_value(spec) : EXIT_DONE;
 }
 
 static int long_option(const struct command *command, const char *text, struct arguments *args,

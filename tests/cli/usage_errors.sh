@@ -53,3 +53,6 @@ try check --budget '' oom.pickle
 try check --baseline= oom.pickle
 try report --quick -o '' oom.pickle
 try replay --write= oom.pickle
+try report --user-root= oom.pickle
+try view --user-root '' oom.pickle
+try oom --message @ oom.pickle
