@@ -1,7 +1,8 @@
-/* study_jobs.h - jobs about one study, side by side on as many threads as it may have and is worth.
+/* study_jobs.h - jobs about one study, side by side.
  *
- * A thread has a copy of the study, with memory, names and a list of stacks to show of its own;
- * when all jobs are done these become the study's, so that answers do not depend on threads. */
+ * They run on as many threads as the study may have and its number of events is worth.  A thread
+ * has a copy of the study, with memory, names and a list of stacks to show of its own; when all
+ * jobs are done these become the study's, so that answers do not depend on threads. */
 #ifndef VRS_ANALYSIS_STUDY_JOBS_H
 #define VRS_ANALYSIS_STUDY_JOBS_H
 
