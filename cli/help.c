@@ -77,9 +77,11 @@ static size_t pair_len(const char *text, const char *end)
 }
 
 /* Words from where the line stands on, wrapped to hang at `indent`.  Where they are `typed`, a
- * shell goes on behind a line that ends, and an option stays with its value where there is room. */
-static void wrap_words(struct page *p, const char *text, size_t len, size_t indent, bool typed)
+ * shell goes on behind a line that ends, and an option stays with its value where there is room.
+ * Returns whether a line ended. */
+static bool wrap_words(struct page *p, const char *text, size_t len, size_t indent, bool typed)
 {
+    bool broken = false;
     const char *gap = "", *tail = typed ? " \\" : "", *end = text + len;
     while (text < end) {
         size_t word = word_len(text, end), pair = typed ? pair_len(text, end) : 0;
@@ -91,6 +93,7 @@ static void wrap_words(struct page *p, const char *text, size_t len, size_t inde
             end_line(p);
             pad_to(p, indent);
             gap = "";
+            broken = true;
         }
         put_text(p, gap);
         put(p, text, word);
@@ -98,6 +101,7 @@ static void wrap_words(struct page *p, const char *text, size_t len, size_t inde
         for (text += word; text < end && strchr(" \n", *text) != NULL;)
             text++;
     }
+    return broken;
 }
 
 static void put_words(struct page *p, const char *text, size_t len, size_t indent)
@@ -126,8 +130,7 @@ static void put_examples(struct page *p, const char *examples)
         bool meant = mark != NULL && mark < line + len;
         size_t typed = meant ? (size_t)(mark - line) : len;
         put_text(p, "  ");
-        wrap_words(p, line, typed, TYPED_COLUMN, true);
-        bool broken = p->at != 2 + columns_of(line, typed);
+        bool broken = wrap_words(p, line, typed, TYPED_COLUMN, true);
         if (broken || !meant)
             end_line(p);
         if (meant && p->at + 2 > EXAMPLE_COLUMN && p->at + len - typed - 1 <= p->width) {
