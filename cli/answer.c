@@ -242,7 +242,7 @@ static int gather(const struct work *w, const struct vrs_result **results, uint3
 {
     bool other = false;
     int exit_status = EXIT_DONE;
-    uint32_t count = 0, foreign = 0;
+    uint32_t count = 0, answered = 0, foreign = 0;
     for (uint32_t i = 0; i < w->inputs.count; i++) {
         const struct input *input = &w->inputs.at[i];
         struct answer *a = &w->answer[i];
@@ -258,6 +258,7 @@ static int gather(const struct work *w, const struct vrs_result **results, uint3
                 results[count++] = a->unread;
         }
         for (uint32_t k = 0; k < a->count; k++) {
+            answered += a->result[k] != NULL;
             if (a->result[k] != NULL)
                 results[count++] = a->result[k];
             else
@@ -273,7 +274,7 @@ static int gather(const struct work *w, const struct vrs_result **results, uint3
         exit_status = worse(exit_status, EXIT_UNDECIDED);
         other = true;
     }
-    *ret_count = count;
+    *ret_count = w->question->unread_beside && answered == 0 ? 0 : count;
     *ret_usage = exit_status != EXIT_DONE && !other;
     return exit_status;
 }

@@ -28,10 +28,11 @@ struct question {
     void (*hear)(void *settings, const char *path, const struct vrs_result *result);
     bool (*again)(const void *settings, const char *path, const struct vrs_result *result);
     /* The answer about a file that could not be read, for verbs whose documents tell of it; or
-     * NULL.
+     * NULL.  `unread_beside`: it stands beside answers, never alone.
      */
     enum vrs_status (*unread)(const char *path, const struct vrs_error *why,
                               struct vrs_result **ret, struct vrs_error *err);
+    bool unread_beside;
     bool *ret_several;    /* told before the first `ask`: there are several inputs; or NULL */
     bool strict;          /* what could not be decided is an exit status of its own; so is a file
                              of a folder that is no recording */

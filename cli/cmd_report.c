@@ -118,6 +118,8 @@ static int run(const struct command *self, int argc, char **argv)
         .settings = &settings,
         .write = { .picture = true, .format = settings.markdown ? VRS_MARKDOWN : VRS_TEXT },
         .ret_several = &settings.several,
+        .unread = vrs_report_unread,
+        .unread_beside = true,
     };
     if (ended == EXIT_DONE)
         ended = answer_files(self, &question, files, argv);

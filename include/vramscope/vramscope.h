@@ -111,6 +111,11 @@ VRS_API enum vrs_status vrs_report(const struct vrs_recording *recording,
 VRS_API void vrs_report_times(const struct vrs_result *result, uint64_t *ret_oom_us,
                               uint64_t *ret_last_us);
 
+/* What a set has of a file that could not be read: `why` not.  Joined with the reports of others it
+ * is named beside them, so that no total seems to be of all files. */
+VRS_API enum vrs_status vrs_report_unread(const char *path, const struct vrs_error *why,
+                                          struct vrs_result **ret, struct vrs_error *err);
+
 /* Who held the memory at one moment. */
 struct vrs_peak_options {
     size_t size;

@@ -316,3 +316,24 @@ enum vrs_status vrs_report(const struct vrs_recording *recording,
 {
     return report_make(recording, options, NULL, ret, err);
 }
+
+enum vrs_status vrs_report_unread(const char *path, const struct vrs_error *why,
+                                  struct vrs_result **ret, struct vrs_error *err)
+{
+    struct vrs_result *result = result_make(RESULT_REPORT, 0);
+    if (result == NULL)
+        return vrs_no_memory(err);
+    struct unread_file *file = arena_take(result->arena, sizeof *file);
+    if (file != NULL)
+        *file = (struct unread_file){ result_text(result->arena, str_from(path)),
+                                      result_text(result->arena, str_from(why->message)) };
+    if (file == NULL || file->path.ptr == NULL || file->why.ptr == NULL) {
+        vrs_result_free(result);
+        return vrs_no_memory(err);
+    }
+    result->several = true; /* a set of none */
+    result->set.unread = file;
+    result->set.unreads = 1;
+    *ret = result;
+    return VRS_OK;
+}

@@ -104,14 +104,29 @@ static void put_set_totals(struct json *j, const struct answer_set *set)
     }
 }
 
+/* Files that no figure of the set is about. */
+static void put_unread(struct json *j, const struct answer_set *set)
+{
+    json_array(j, "unread");
+    for (uint32_t i = 0; i < set->unreads; i++) {
+        json_object(j, NULL);
+        json_str(j, "path", set->unread[i].path);
+        json_str(j, "error", set->unread[i].why);
+        json_close(j);
+    }
+    json_close(j);
+}
+
 void report_json(struct out *out, const struct answer_set *set, bool several,
                  const struct render_options *options)
 {
     struct json j;
     document_begin(&j, out, "report", several, options);
     document_files(&j, out, set, several, put_members, NULL);
-    if (several)
+    if (several) {
+        put_unread(&j, set);
         put_set_totals(&j, set);
+    }
     ranks_json(&j, out, set->ranks);
     document_end(&j);
 }

@@ -151,6 +151,15 @@ static void put_report(struct out *out, const struct report *report,
     buf_text(to, "\n```\n");
 }
 
+static void put_unread(struct buf *to, const struct unread_file *file, bool ascii)
+{
+    buf_text(to, "### vramscope report: ");
+    markdown_code(to, file->path, ascii);
+    buf_text(to, "\n\n**NOT READ** ");
+    markdown_text(to, file->why, ascii);
+    buf_char(to, '\n');
+}
+
 void report_markdown(struct out *out, const struct answer_set *set, bool several,
                      const struct render_options *options)
 {
@@ -158,5 +167,9 @@ void report_markdown(struct out *out, const struct answer_set *set, bool several
     for (uint32_t i = 0; i < set->count; i++) {
         buf_text(&out->text, i > 0 ? "\n" : "");
         put_report(out, &set->report[i], options);
+    }
+    for (uint32_t i = 0; i < set->unreads; i++) {
+        buf_text(&out->text, i > 0 || set->count > 0 ? "\n" : "");
+        put_unread(&out->text, &set->unread[i], options->style.ascii);
     }
 }

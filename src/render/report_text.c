@@ -557,8 +557,11 @@ static void put_total(struct buf *to, const struct answer_set *set, const struct
         human_bytes(&words, total.median_bytes);
         buf_format(&words, ", sum of separate peaks %s", least);
         human_bytes(&words, total.sum_bytes);
-        buf_format(&words, " (%u device%s)", (unsigned)total.devices,
-                   total.devices == 1 ? "" : "s");
+        buf_format(&words, " (%u device%s", (unsigned)total.devices, total.devices == 1 ? "" : "s");
+        if (set->unreads > 0)
+            buf_format(&words, "; %u file%s not read", (unsigned)set->unreads,
+                       set->unreads == 1 ? "" : "s");
+        buf_char(&words, ')');
         envelope_words(to, style, label, &words);
     } else {
         to->failed = true;
@@ -566,23 +569,54 @@ static void put_total(struct buf *to, const struct answer_set *set, const struct
     buf_free(&words);
 }
 
+static void put_unread(struct buf *to, const struct answer_set *set, const struct style *style)
+{
+    struct buf words;
+    buf_init(&words, SIZE_MAX / 2);
+    for (uint32_t i = 0; i < set->unreads; i++) {
+        escape_text(&words, set->unread[i].path, style->ascii);
+        buf_text(&words, ": ");
+        escape_text(&words, set->unread[i].why, style->ascii);
+        envelope_words(to, style, "NOT READ", &words);
+    }
+    buf_free(&words);
+}
+
+static void put_trust_pages(struct out *out, const struct answer_set *set,
+                            const struct render_options *options)
+{
+    for (uint32_t i = 0; i < set->count; i++) {
+        buf_text(&out->text, i > 0 ? "\n" : "");
+        trust_page_text(out, &set->report[i], options);
+    }
+    if (set->unreads > 0)
+        buf_char(&out->text, '\n');
+    put_unread(&out->text, set, &options->style);
+}
+
+static void put_set(struct buf *to, const struct answer_set *set, const struct style *style)
+{
+    if (set->count > 0)
+        put_ranks(to, set, style);
+    put_unread(to, set, style);
+    if (set->count == 0)
+        return;
+    buf_char(to, '\n');
+    put_total(to, set, style, CURVE_REQUESTED, "in use");
+    put_total(to, set, style, CURVE_RESERVED, "reserved");
+    ranks_text(to, style, set->ranks, false);
+}
+
 void report_text(struct out *out, const struct answer_set *set, bool several,
                  const struct render_options *options)
 {
     struct buf *to = &out->text;
-    if (set->report[0].trust_page) {
-        for (uint32_t i = 0; i < set->count; i++) {
-            buf_text(to, i > 0 ? "\n" : "");
-            trust_page_text(out, &set->report[i], options);
-        }
+    if (set->count > 0 && set->report[0].trust_page) {
+        put_trust_pages(out, set, options);
         return;
     }
     if (several) {
-        put_ranks(to, set, &options->style);
-        buf_char(to, '\n');
-        put_total(to, set, &options->style, CURVE_REQUESTED, "in use");
-        put_total(to, set, &options->style, CURVE_RESERVED, "reserved");
-        ranks_text(to, &options->style, set->ranks, false);
+        put_set(to, set, &options->style);
         return;
     }
     const struct report *report = &set->report[0];

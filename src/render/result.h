@@ -253,6 +253,11 @@ enum result_kind {
     RESULT_KINDS
 };
 
+/* A file that no answer is about. */
+struct unread_file {
+    str path, why;
+};
+
 /* Answers of one kind for several files. */
 struct answer_set {
     enum result_kind kind;
@@ -265,7 +270,9 @@ struct answer_set {
         struct study_answer *study;
     };
     uint32_t count;
-    const struct ranks *ranks; /* of reports; NULL: of one file with fewer than two units */
+    const struct ranks *ranks;        /* of reports; NULL: of one file with fewer than two units */
+    const struct unread_file *unread; /* of reports: the files that could not be read */
+    uint32_t unreads;
 };
 
 #endif

@@ -575,3 +575,40 @@ def test_each_rank_has_the_last_failure_of_the_others(tmp_path):
     assert found[0]["after_peer_oom_event"] is None and found[1]["after_peer_oom_event"] == 0
     one = run("report", "--json", "--same-host", "--threads", 1, tmp_path, expect=0)
     assert one.raw == run("report", "--json", "--same-host", "--threads", 8, tmp_path, expect=0).raw
+
+
+@pytest.fixture(scope="module")
+def damaged(tmp_path_factory):
+    """A whole file, one that is cut, one that is damaged in its middle."""
+    folder = tmp_path_factory.mktemp("damaged")
+    whole = (ROOT / "examples" / "oom.pickle").read_bytes()
+    (folder / "rank0.pickle").write_bytes(whole)
+    (folder / "rank1.pickle").write_bytes(whole[:len(whole) * 9 // 10])
+    (folder / "rank2.pickle").write_bytes(whole[:len(whole) // 2] + b"\xff" * 100 + whole[len(whole) // 2 + 100:])
+    return folder
+
+
+def test_a_file_that_was_not_read_is_named(damaged):
+    """Totals of a job must not seem to be of all ranks."""
+    result = run("report", "--json", ".", cwd=damaged, expect=3)
+    doc = result.json()
+    assert [(e["file"]["path"], e["file"]["complete"]) for e in doc["files"]] == [("./rank0.pickle", True), ("./rank1.pickle", False)]
+    unread, = doc["unread"]
+    assert unread["path"] == "./rank2.pickle" and unread["error"] in result.err
+    assert doc["device_count"] == 2
+    text = run("report", ".", cwd=damaged, expect=3).out
+    assert "NOT READ ./rank2.pickle: " in text and text.count("1 file not read)") == 2
+    assert "\nNOT READ ./rank2.pickle: " in run("report", "--trust", ".", cwd=damaged, expect=3).out
+    marked = run("report", "--markdown", ".", cwd=damaged, expect=3).out
+    assert "\n### vramscope report: <code>./rank2.pickle</code>\n\n**NOT READ** " in marked
+    # The others are as without it.
+    alone = run("report", "--json", "./rank0.pickle", "./rank1.pickle", cwd=damaged, expect=0).json()
+    assert alone["unread"] == [] and dict(alone, unread=None) == dict(doc, unread=None)
+    assert "NOT READ" not in run("report", "rank0.pickle", "rank1.pickle", cwd=damaged, expect=0).out
+
+
+def test_where_nothing_was_read(damaged):
+    """There is no total to be wrong, and no document."""
+    for files in (["rank2.pickle", "missing.pickle"], ["rank2.pickle"]):
+        for form in ("--quick", "--json", "--markdown", "--trust"):
+            assert run("report", form, *files, cwd=damaged, expect=3).out == ""

@@ -124,6 +124,37 @@ static void a_merge_keeps_nothing_of_its_parts(void **state)
     vrs_result_free(set);
 }
 
+static void an_unread_file_is_told_of_beside_reports(void **state)
+{
+    (void)state;
+    static struct sink_text text;
+    const struct vrs_recording *recording;
+    struct vrs_file *file = opened(&recording);
+    struct vrs_error why = { .message = "it is \xff broken" };
+    struct vrs_result *report = NULL, *unread = NULL, *none = NULL, *set = NULL;
+    struct vrs_report_options part = { .size = sizeof part, .part = true };
+    assert_int_equal(vrs_report(recording, &part, &report, NULL), VRS_OK);
+    assert_int_equal(vrs_report_unread("bad.json", &why, &unread, NULL), VRS_OK);
+    /* Alone it is a set of none. */
+    write_all(unread, VRS_TEXT, &text);
+    assert_string_equal(text.at, "NOT READ bad.json: it is \xef\xbf\xbd broken\n");
+    const struct vrs_result *const parts[] = { unread, report };
+    assert_int_equal(vrs_merge(parts, 1, &none, NULL), VRS_OK);
+    assert_int_equal(vrs_merge(parts, 2, &set, NULL), VRS_OK);
+    vrs_close(file);
+    vrs_result_free(report);
+    vrs_result_free(unread);
+    write_all(none, VRS_JSON, &text);
+    assert_non_null(strstr(text.at, "\"files\": [],"));
+    assert_non_null(strstr(text.at, "\"path\": \"bad.json\""));
+    write_all(set, VRS_TEXT, &text);
+    assert_non_null(strstr(text.at, "\nrun.json"));
+    assert_non_null(strstr(text.at, "\nNOT READ bad.json: it is"));
+    assert_non_null(strstr(text.at, "(1 device;"));
+    vrs_result_free(none);
+    vrs_result_free(set);
+}
+
 static void columns_are_found_by_name(void **state)
 {
     (void)state;
@@ -401,6 +432,8 @@ static enum vrs_status whole_way(struct sink_text *text)
     struct vrs_file *file = NULL;
     const struct vrs_recording *recording = NULL;
     struct vrs_result *report = NULL, *trust = NULL, *other = NULL, *peak = NULL, *set = NULL;
+    struct vrs_result *unread = NULL;
+    struct vrs_error why = { .message = "cannot be opened" };
     struct vrs_sink sink = { take, text };
     struct vrs_write_options json = { .size = sizeof json, .format = VRS_JSON };
     enum vrs_status status =
@@ -417,9 +450,11 @@ static enum vrs_status whole_way(struct sink_text *text)
         status = vrs_report(recording, &wanted, &other, NULL);
     if (status == VRS_OK)
         status = vrs_peak(recording, NULL, &peak, NULL);
-    const struct vrs_result *const parts[] = { other, report };
     if (status == VRS_OK)
-        status = vrs_merge(parts, 2, &set, NULL);
+        status = vrs_report_unread("missing.json", &why, &unread, NULL);
+    const struct vrs_result *const parts[] = { other, report, unread };
+    if (status == VRS_OK)
+        status = vrs_merge(parts, 3, &set, NULL);
     if (status == VRS_OK)
         status = vrs_write(trust, NULL, &sink, NULL);
     if (status == VRS_OK)
@@ -435,6 +470,7 @@ static enum vrs_status whole_way(struct sink_text *text)
     if (status == VRS_OK)
         status = vrs_write(peak, &json, &sink, NULL);
     vrs_result_free(set);
+    vrs_result_free(unread);
     vrs_result_free(peak);
     vrs_result_free(other);
     vrs_result_free(trust);
@@ -471,6 +507,7 @@ int main(void)
         cmocka_unit_test(words_are_checked_without_a_recording),
         cmocka_unit_test(results_outlive_the_file),
         cmocka_unit_test(a_merge_keeps_nothing_of_its_parts),
+        cmocka_unit_test(an_unread_file_is_told_of_beside_reports),
         cmocka_unit_test(columns_are_found_by_name),
         cmocka_unit_test(block_sizes_depend_on_the_replay),
         cmocka_unit_test(one_recording_may_be_asked_by_many_threads),
