@@ -323,6 +323,34 @@ static void put_site_table(struct sheet *s, const struct oom_sites *sites)
     put_more(s, sites->count, shown);
 }
 
+/* Whether the sites hold nothing but the category, which then has the same sites. */
+static bool is_all_of_category(const struct oom *oom)
+{
+    const struct oom_sites *all = &oom->must_go, *some = &oom->must_go_category;
+    if (!oom->has_category || all->count != some->count)
+        return false;
+    for (uint32_t i = 0; i < all->count; i++) {
+        const struct oom_site *x = &all->at[i], *y = &some->at[i];
+        if (x->bytes != y->bytes || x->count != y->count ||
+            !str_equal(x->site.culprit, y->site.culprit) ||
+            !str_equal(x->site.owner, y->site.owner))
+            return false;
+    }
+    return true;
+}
+
+/* The sites of one category that suffice; those of all categories stand above. */
+static void put_must_go_category(struct sheet *s)
+{
+    const struct oom_sites *sites = &s->oom->must_go_category;
+    buf_format(&s->words, "or %s alone, of %u site%s with ", category_names[s->oom->category],
+               (unsigned)sites->count, sites->count == 1 ? "" : "s");
+    human_known_bytes(&s->words, sites->bytes);
+    buf_char(&s->words, ':');
+    put_words(s, "");
+    put_site_table(s, sites);
+}
+
 static void put_must_go(struct sheet *s)
 {
     const struct oom *oom = s->oom;
@@ -337,18 +365,16 @@ static void put_must_go(struct sheet *s)
         return;
     }
     human_known_bytes(words, oom->need_bytes);
-    buf_format(words, " for this request to fit; the largest site%s that hold%s so much:",
+    buf_format(words, " for this request to fit; the largest site%s that hold%s so much",
                oom->must_go.count == 1 ? "" : "s", oom->must_go.count == 1 ? "s" : "");
+    bool same = is_all_of_category(oom);
+    if (same)
+        buf_format(words, ", all of it %s", category_names[oom->category]);
+    buf_char(words, ':');
     put_words(s, "must go");
     put_site_table(s, &oom->must_go);
-    if (!oom->has_category)
-        return;
-    buf_format(words, "or %s alone, of %u site%s with ", category_names[oom->category],
-               (unsigned)oom->must_go_category.count, oom->must_go_category.count == 1 ? "" : "s");
-    human_known_bytes(words, oom->must_go_category.bytes);
-    buf_char(words, ':');
-    put_words(s, "");
-    put_site_table(s, &oom->must_go_category);
+    if (oom->has_category && !same)
+        put_must_go_category(s);
 }
 
 static void put_earlier(struct sheet *s)

@@ -204,6 +204,26 @@ def check_sums(r):
         assert gone == []
 
 
+def must_go_of(path):
+    """The part of the page that says what would have had to go, and the same as data."""
+    text = run("oom", path, expect=0).out
+    result, = [d["result"] for d in run("oom", "--json", path, expect=0).json()["devices"] if d["result"]]
+    return text[text.index("\nmust go "):text.index("\nnext ")], result
+
+
+def test_what_one_category_holds_is_listed_once(bundled):
+    text, result = must_go_of(bundled["oom.pickle"][0])
+    assert result["must_go_category"]["category"] == "activation"
+    assert result["must_go_category"]["sites"] == result["must_go"]
+    assert "all of it activation:" in " ".join(text.split()) and text.count("model.py:22 forward") == 1
+
+
+def test_what_a_category_holds_elsewhere_is_listed_too(shared):
+    text, result = must_go_of(shared / "data" / "snapshots" / "three_gpu_expandable_oom.pickle")
+    assert result["must_go_category"]["sites"] != result["must_go"]
+    assert "all of it" not in text and "or temporary alone, of 1 site with 4.94 GiB:" in text
+
+
 # More than one --------------------------------------------------------------------------------
 
 def test_also_true_needs_memory_of_its_own(tmp_path):
