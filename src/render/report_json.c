@@ -80,7 +80,7 @@ static struct total put_totals(struct json *j, const struct answer_set *set, enu
     if (!totals_of(set, which, &total))
         j->out->failed = true;
     put_known(j, names[0], total.devices > 0, total.largest_bytes);
-    put_known(j, names[1], total.devices > 0, total.median_bytes);
+    put_known(j, names[1], total.whole > 0, total.median_bytes);
     json_i64(j, names[2], total.sum_bytes);
     return total;
 }

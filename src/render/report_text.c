@@ -543,6 +543,16 @@ static void put_ranks(struct buf *to, const struct answer_set *set, const struct
     cells_free(&cells, to);
 }
 
+/* The same median that the largest peak is compared with below. */
+static void put_median(struct buf *words, const struct total *total)
+{
+    if (total->devices > 0 && total->whole == 0)
+        return;
+    buf_text(words, total->whole < total->devices ? ", median of the whole ones " : ", median ");
+    buf_text(words, total->median_bound ? "at least " : "");
+    human_bytes(words, total->median_bytes);
+}
+
 static void put_total(struct buf *to, const struct answer_set *set, const struct style *style,
                       enum curve_name which, const char *label)
 {
@@ -553,8 +563,7 @@ static void put_total(struct buf *to, const struct answer_set *set, const struct
         const char *least = total.bound ? "at least " : "";
         buf_format(&words, "largest %s", least);
         human_bytes(&words, total.largest_bytes);
-        buf_format(&words, ", median %s", least);
-        human_bytes(&words, total.median_bytes);
+        put_median(&words, &total);
         buf_format(&words, ", sum of separate peaks %s", least);
         human_bytes(&words, total.sum_bytes);
         buf_format(&words, " (%u device%s", (unsigned)total.devices, total.devices == 1 ? "" : "s");

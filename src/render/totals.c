@@ -36,17 +36,21 @@ bool totals_of(const struct answer_set *set, enum curve_name which, struct total
             int64_t peak = d->curves.of[which].peak_bytes;
             if (!counts(d))
                 continue;
-            if (peaks.len == 0 || peak > ret->largest_bytes) {
+            if (ret->devices == 0 || peak > ret->largest_bytes) {
                 ret->largest_bytes = peak;
                 ret->largest_file = i;
                 ret->largest_device = d->name;
             }
+            ret->devices++;
             ret->bound = ret->bound || peak_is_bound(d, which);
             ret->sum_bytes = (int64_t)((uint64_t)ret->sum_bytes + (uint64_t)peak);
+            if (!d->curves.of[which].start_known)
+                continue;
+            ret->median_bound = ret->median_bound || peak_is_bound(d, which);
             ok = vec_push(&peaks, peak);
         }
     }
-    ret->devices = peaks.len;
+    ret->whole = peaks.len;
     if (ok && peaks.len > 0) {
         qsort(peaks.at, peaks.len, sizeof *peaks.at, by_value);
         ret->median_bytes = peaks.at[(peaks.len - 1) / 2];

@@ -612,3 +612,24 @@ def test_where_nothing_was_read(damaged):
     for files in (["rank2.pickle", "missing.pickle"], ["rank2.pickle"]):
         for form in ("--quick", "--json", "--markdown", "--trust"):
             assert run("report", form, *files, cwd=damaged, expect=3).out == ""
+
+
+def test_there_is_one_median(tmp_path):
+    """Of the whole files: what is said of all peaks and what the largest is compared with are one figure."""
+    names = ("fragmentation.pickle", "leak.pickle", "oom.pickle", "train.pickle")
+    for name in names:
+        shutil.copy(ROOT / "examples" / name, tmp_path)
+    whole = run("report", "--json", *names, cwd=tmp_path, expect=0).json()
+    (tmp_path / "cut.pickle").write_bytes((tmp_path / "oom.pickle").read_bytes()[:260000])
+    doc = run("report", "--json", *names, "cut.pickle", cwd=tmp_path, expect=0).json()
+    for key in ("median_peak_bytes", "median_reserved_peak_bytes"):
+        assert doc[key] == whole[key]
+    assert abs(doc["ranks"]["skew_ratio"] - doc["largest_peak_bytes"] / doc["median_peak_bytes"]) < 1e-6
+    assert doc["sum_of_separate_peaks_bytes"] > whole["sum_of_separate_peaks_bytes"] and doc["device_count"] == 5
+    text = run("report", *names, "cut.pickle", cwd=tmp_path, env=environment(COLUMNS="400"), expect=0).out
+    assert "largest at least 22.20 GiB, median of the whole ones 10.75 GiB, sum of separate peaks at least " in text
+    assert "times the median of 10.75 GiB\n" in text
+    (tmp_path / "more.pickle").write_bytes((tmp_path / "cut.pickle").read_bytes())
+    doc = run("report", "--json", "cut.pickle", "more.pickle", cwd=tmp_path, expect=0).json()
+    assert doc["median_peak_bytes"] is None and doc["largest_peak_bytes"] is not None
+    assert ", median" not in run("report", "cut.pickle", "more.pickle", cwd=tmp_path, expect=0).out
