@@ -14,7 +14,7 @@ struct pool {
     uint32_t next, done;
 };
 
-static void *take_jobs(void *arg)
+static void take_jobs(void *arg)
 {
     struct pool *pool = arg;
     const struct pool_work *work = pool->work;
@@ -29,7 +29,6 @@ static void *take_jobs(void *arg)
             work->finished(work->arg, pool->done);
     }
     pthread_mutex_unlock(&pool->lock);
-    return NULL;
 }
 
 static uint32_t processors(void)
@@ -51,13 +50,13 @@ void pool_run(uint32_t threads, const struct pool_work *work)
     if (wanted > work->jobs)
         wanted = work->jobs;
     struct pool pool = { .work = work, .lock = PTHREAD_MUTEX_INITIALIZER };
-    pthread_t thread[THREADS_MOST];
+    struct thread thread[THREADS_MOST];
     uint32_t started = 0;
     while (started + 1 < wanted && thread_begin(&thread[started], take_jobs, &pool))
         started++;
     take_jobs(&pool);
     while (started > 0)
-        pthread_join(thread[--started], NULL);
+        thread_join(&thread[--started]);
     pthread_mutex_destroy(&pool.lock);
 }
 

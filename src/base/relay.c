@@ -9,14 +9,14 @@
 struct relay {
     struct relay_work work;
     bool own_thread;
-    pthread_t thread;
+    struct thread thread;
     pthread_mutex_t lock; /* of what follows */
     pthread_cond_t changed;
     uint64_t made, given; /* places filled, places given back */
     bool ended;           /* nothing more is made */
 };
 
-static void *make_all(void *arg)
+static void make_all(void *arg)
 {
     struct relay *r = arg;
     pthread_mutex_lock(&r->lock);
@@ -34,7 +34,6 @@ static void *make_all(void *arg)
         pthread_cond_signal(&r->changed);
     }
     pthread_mutex_unlock(&r->lock);
-    return NULL;
 }
 
 struct relay *relay_begin(struct arena *arena, const struct relay_work *work, bool own_thread)
@@ -84,7 +83,7 @@ void relay_end(struct relay *r)
         r->ended = true;
         pthread_cond_signal(&r->changed);
         pthread_mutex_unlock(&r->lock);
-        pthread_join(r->thread, NULL);
+        thread_join(&r->thread);
     }
     pthread_cond_destroy(&r->changed);
     pthread_mutex_destroy(&r->lock);
