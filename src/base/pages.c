@@ -1,4 +1,4 @@
-/* pages.c - a hint to the system, whose answer makes no difference but in time. */
+/* pages.c - a hint, which the system may leave aside. */
 #define _DEFAULT_SOURCE
 #include "base/pages.h"
 
@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+/* Of most machines; where they are larger, small memory gets none. */
 enum { LARGE_PAGE_BYTES = 2 << 20 };
 
 void pages_expect_full(void *at, size_t bytes)

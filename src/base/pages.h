@@ -1,7 +1,7 @@
 /* pages.h - large pages under memory that will be filled.
  *
- * The system gives memory page by page as it is touched; a large page is 512 at once, of which none
- * should be left empty. */
+ * The system gives memory page by page as it is touched.  A large page is many of them at once,
+ * which pays where none of them stays empty. */
 #ifndef VRS_BASE_PAGES_H
 #define VRS_BASE_PAGES_H
 

@@ -45,7 +45,7 @@ bool table_reserve(void *table, const struct table_kind *kind, uint32_t more)
  * other, columns of their own from the system. */
 enum { EXPECT_ROWS_MIN = 1 << 16 };
 
-void table_expect(void *table, const struct table_kind *kind, uint64_t rows, uint64_t sure)
+void table_expect(void *table, const struct table_kind *kind, uint64_t rows, uint64_t likely)
 {
     struct table *t = table;
     uint32_t cap = rows < t->max ? (uint32_t)rows : t->max;
@@ -56,7 +56,7 @@ void table_expect(void *table, const struct table_kind *kind, uint64_t rows, uin
         if (!vec_resize(pointer_of(table, c), cap, column_width(c->type)))
             return; /* columns that have more room than `cap` do no harm */
         pages_expect_full(*pointer_of(table, c),
-                          (size_t)(sure < cap ? sure : cap) * column_width(c->type));
+                          (size_t)(likely < cap ? likely : cap) * column_width(c->type));
     }
     t->cap = cap;
 }

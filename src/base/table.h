@@ -34,10 +34,10 @@ size_t column_width(enum column_type type);
 /* Makes room for `more` rows; false when that passes `max` or memory ran out. */
 bool table_reserve(void *table, const struct table_kind *kind, uint32_t more);
 
-/* Makes room for about `rows` rows in all that may come, `sure` of which most likely will: in
+/* Makes room for about `rows` rows in all that may come, `likely` of which most likely will: in
  * address space, since pages come as they are touched, so that columns need not grow by moving.  A
  * hint that may fail. */
-void table_expect(void *table, const struct table_kind *kind, uint64_t rows, uint64_t sure);
+void table_expect(void *table, const struct table_kind *kind, uint64_t rows, uint64_t likely);
 
 /* Gives back what was reserved beyond `len`; a failure only costs memory. */
 void table_trim(void *table, const struct table_kind *kind);

@@ -201,8 +201,9 @@ static enum vrs_status reserve_device(struct pairing *p, uint32_t device)
     for (uint32_t i = 0; i < d->events[device]; i++)
         allocs += p->r->events.action[d->first_event[device] + i] == ACTION_ALLOC;
     struct allocations *a = &p->r->allocations;
-    uint64_t sure = (uint64_t)a->rows.len + allocs;
-    table_expect(a, &allocations_kind, sure + allocs / UNEXPLAINED_PART + d->blocks[device], sure);
+    uint64_t likely = (uint64_t)a->rows.len + allocs;
+    table_expect(a, &allocations_kind, likely + allocs / UNEXPLAINED_PART + d->blocks[device],
+                 likely);
     return reserve_allocations(p, allocs);
 }
 
