@@ -64,6 +64,10 @@ static int run(const struct command *self, int argc, char **argv)
         message("--print-rules prints the built-in rules and takes no FILE");
         return EXIT_USAGE;
     }
+    if (settings.print_rules && settings.common.output != NULL) {
+        message("--print-rules prints to standard output: use > instead of --output");
+        return EXIT_USAGE;
+    }
     if (settings.print_rules) {
         fputs(vrs_category_rules(), stdout);
         return help_finish();

@@ -264,7 +264,9 @@ void help_scd(FILE *out, const struct command *command)
 
 int help_finish(void)
 {
-    if (fflush(stdout) == 0 || errno == EPIPE)
+    /* What did not fit into the buffer was written, and perhaps not, before. */
+    bool written = ferror(stdout) == 0;
+    if ((fflush(stdout) == 0 && written) || errno == EPIPE)
         return EXIT_DONE;
     message("standard output: %s", strerror(errno));
     return EXIT_FAILED;

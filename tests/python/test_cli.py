@@ -249,6 +249,19 @@ def test_full_standard_output(recording):
     assert r.err.startswith("vramscope: ")
 
 
+def test_full_standard_output_of_texts_that_need_no_recording():
+    """What does not fit into the buffer fails before it is flushed."""
+    for args in (["categories", "--print-rules"], ["--help"], ["--version"], ["help", "view"]):
+        with open("/dev/full", "wb") as full:
+            r = run(*args, stdout=full, expect=3)
+        assert r.err.startswith("vramscope: standard output: "), args
+
+
+def test_rules_are_printed_to_standard_output_alone(tmp_path):
+    r = run("categories", "--print-rules", "-o", "my.rules", cwd=tmp_path, expect=2)
+    assert "--print-rules" in r.err and ">" in r.err and list(tmp_path.iterdir()) == []
+
+
 def test_closed_pipe(recording):
     """A reader that has seen enough is no reason for noise."""
     read, write = os.pipe()
