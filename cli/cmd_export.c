@@ -167,7 +167,9 @@ static bool shown_write(void *arg, const char *bytes, size_t len)
             return false;
         if (end == NULL)
             return true;
-        message_escaped(stdout, shown->line, shown->len);
+        /* A line of csv ends with both. */
+        message_escaped(stdout, shown->line,
+                        shown->len - (shown->len > 0 && shown->line[shown->len - 1] == '\r'));
         if (putchar('\n') == EOF)
             return false;
         shown->len = 0;

@@ -106,6 +106,7 @@ def test_a_terminal_is_sent_no_text_of_a_file_as_it_is(tmp_path):
         status, sent = on_terminal("export", path, *args)
         assert status == 0 and b"\\x1b]0" in sent and b"owned\\x07" in sent and b"\\u{202e}" in sent and b"\\u{9b}" in sent
         assert not re.search(rb"[\0-\x09\x0b-\x1f\x7f]|\xc2\x9b|\xe2\x80\xae", sent)
+        assert b"\\x0d" not in sent  # which ends each line of csv, and is no text
     # A pipe gets the text itself.
     assert b"\x1b" in export(path, "csv", "-t", "sites").raw
 
