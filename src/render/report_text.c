@@ -543,12 +543,13 @@ static void put_ranks(struct buf *to, const struct answer_set *set, const struct
     cells_free(&cells, to);
 }
 
-/* The same median that the largest peak is compared with below. */
+/* Without cut files, as the median that the largest peak is compared with below, which is of fewer
+ * devices. */
 static void put_median(struct buf *words, const struct total *total)
 {
     if (total->devices > 0 && total->whole == 0)
         return;
-    buf_text(words, total->whole < total->devices ? ", median of the whole ones " : ", median ");
+    buf_text(words, total->whole < total->devices ? ", median of those not cut " : ", median ");
     buf_text(words, total->median_bound ? "at least " : "");
     human_bytes(words, total->median_bytes);
 }

@@ -9,13 +9,13 @@
 
 struct total {
     int64_t largest_bytes, sum_bytes;
-    int64_t median_bytes;  /* of the whole ones, as of ranks; the lower of two middle ones */
+    int64_t median_bytes;  /* of those not cut; the lower of two middle ones */
     uint32_t largest_file; /* index in the set */
     struct device_name largest_device;
     uint32_t devices;  /* that have memory at all */
-    uint32_t whole;    /* of them, those of whose trace no part is cut off */
+    uint32_t whole;    /* of them, those not cut: whose trace ends where it was taken */
     bool bound;        /* one of the peaks is a lower bound, so largest and sum are */
-    bool median_bound; /* one of the whole ones is */
+    bool median_bound; /* one of those not cut is */
 };
 
 /* Whether a device's peak is only a lower bound: its file is cut, or it has but a final state. */

@@ -627,7 +627,7 @@ def test_there_is_one_median(tmp_path):
     assert abs(doc["ranks"]["skew_ratio"] - doc["largest_peak_bytes"] / doc["median_peak_bytes"]) < 1e-6
     assert doc["sum_of_separate_peaks_bytes"] > whole["sum_of_separate_peaks_bytes"] and doc["device_count"] == 5
     text = run("report", *names, "cut.pickle", cwd=tmp_path, env=environment(COLUMNS="400"), expect=0).out
-    assert "largest at least 22.20 GiB, median of the whole ones 10.75 GiB, sum of separate peaks at least " in text
+    assert "largest at least 22.20 GiB, median of those not cut 10.75 GiB, sum of separate peaks at least " in text
     assert "times the median of 10.75 GiB\n" in text
     (tmp_path / "more.pickle").write_bytes((tmp_path / "cut.pickle").read_bytes())
     doc = run("report", "--json", "cut.pickle", "more.pickle", cwd=tmp_path, expect=0).json()
