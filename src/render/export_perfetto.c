@@ -1,5 +1,5 @@
-/* export_perfetto.c - the four curves and the bytes of each category as counters, out-of-memory as
- * instants, annotations as slices; and where the recording is cut, an instant that says so.
+/* export_perfetto.c - the four curves and the bytes of each category as counters, out-of-memory and
+ * the end of a cut recording as instants, annotations as slices.
  *
  * A trace is a list of TracePacket of google/perfetto, protos/perfetto/trace/trace_packet.proto;
  * each holds a TrackDescriptor or a TrackEvent (the folder track_event beside it).
@@ -35,7 +35,8 @@ enum annotation_field { ANNOTATION_UINT = 3, ANNOTATION_NAME = 10 };
 /* Slices that overlap without being inside each other stand in lanes of their own. */
 enum { LANES = 16 };
 
-/* Tracks: of device i, 100 * (i + 1), its curves and its categories behind it; of lane i, 1 + i. */
+/* Tracks: of device i, 100 * (i + 1), its curves and its categories behind it; of lane i, 1 + i; of
+ * where the recording is cut, the one behind the lanes. */
 enum { CUT_TRACK = 1 + LANES };
 
 static uint64_t device_track(uint32_t device)
