@@ -25,10 +25,9 @@ static void place(struct idtab *t, struct idtab_slot entry)
 static bool rebuild(struct idtab *t, uint32_t slots)
 {
     struct idtab old = *t;
-    struct idtab_slot *slot = calloc(slots, sizeof *slot);
+    struct idtab_slot *slot = pages_zeroed(slots * sizeof *slot);
     if (slot == NULL)
         return false;
-    pages_expect_full(slot, slots * sizeof *slot);
     *t = (struct idtab){ .slot = slot, .mask = slots - 1, .used = old.used, .room = slots };
     for (uint32_t i = 0; old.slot != NULL && i <= old.mask; i++)
         if (old.slot[i].id != 0)

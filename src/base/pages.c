@@ -3,6 +3,8 @@
 #include "base/pages.h"
 
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -24,4 +26,15 @@ void pages_expect_full(void *at, size_t bytes)
     (void)at;
     (void)bytes;
 #endif
+}
+
+void *pages_zeroed(size_t bytes)
+{
+    if (bytes < LARGE_PAGE_BYTES || bytes % LARGE_PAGE_BYTES != 0)
+        return calloc(1, bytes);
+    void *at = aligned_alloc(LARGE_PAGE_BYTES, bytes);
+    if (at == NULL)
+        return NULL;
+    pages_expect_full(at, bytes);
+    return memset(at, 0, bytes);
 }

@@ -11,4 +11,7 @@
  * mapping of which only a part was asked for cannot grow in its place any more, but by a copy. */
 void pages_expect_full(void *at, size_t bytes);
 
+/* Zeros, in large pages where there are enough of them; for free(), or NULL. */
+void *pages_zeroed(size_t bytes);
+
 #endif

@@ -28,16 +28,18 @@ bool table_reserve(void *table, const struct table_kind *kind, uint32_t more)
     struct table *t = table;
     if (t->cap - t->len >= more)
         return true;
-    uint32_t cap = t->cap;
+    uint32_t common = UINT32_MAX;
     for (uint32_t i = 0; i < kind->columns; i++) {
-        cap = t->cap;
+        uint32_t cap = t->cap;
         const struct column *c = &kind->column[i];
         if (!vec_grow(pointer_of(table, c), &cap, t->len, more, t->max, column_width(c->type)))
             return false;
         if (cap >= LARGE_ROWS)
             pages_expect_full(*pointer_of(table, c), (size_t)cap * column_width(c->type));
+        /* Where memory is short, columns may get different room. */
+        common = cap < common ? cap : common;
     }
-    t->cap = cap;
+    t->cap = common;
     return true;
 }
 

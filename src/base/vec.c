@@ -24,21 +24,33 @@ bool vec_resize(void **at, size_t count, size_t width)
     return true;
 }
 
+/* From so many elements on an array grows to three times its size: room that is not touched costs
+ * address space alone, and a move that large pages do not survive costs more. */
+enum { LARGE_COUNT = 1 << 19 };
+
+static bool grow_to(void **at, uint32_t *cap, uint64_t count, uint32_t max, size_t width)
+{
+    if (count > max)
+        count = max;
+    if (!vec_resize(at, (size_t)count, width))
+        return false;
+    *cap = (uint32_t)count;
+    return true;
+}
+
 bool vec_grow(void **at, uint32_t *cap, uint32_t len, uint32_t more, uint32_t max, size_t width)
 {
     if (max < len || more > max - len)
         return false;
-    uint64_t wanted = (uint64_t)*cap + *cap / 2;
-    if (wanted < 16)
-        wanted = 16;
-    if (wanted < (uint64_t)len + more)
-        wanted = (uint64_t)len + more;
-    if (wanted > max)
-        wanted = max;
-    if (!vec_resize(at, (size_t)wanted, width))
-        return false;
-    *cap = (uint32_t)wanted;
-    return true;
+    uint64_t least = (uint64_t)len + more, little = (uint64_t)*cap + *cap / 2;
+    if (least < 16)
+        least = 16;
+    if (little < least)
+        little = least;
+    if (*cap >= LARGE_COUNT && little < 3 * (uint64_t)*cap &&
+        grow_to(at, cap, 3 * (uint64_t)*cap, max, width))
+        return true;
+    return grow_to(at, cap, little, max, width);
 }
 
 void *vec_lend(void *none, unsigned count, unsigned width)

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -82,11 +83,29 @@ static void little_is_left_as_it_is(void **state)
     munmap(at, BYTES);
 }
 
+static void zeros_are_in_large_pages_where_there_are_enough(void **state)
+{
+    (void)state;
+    static const size_t bytes[] = { 8, 4096, (2 << 20) + 8, 2 << 20, 8 << 20 };
+    for (int again = 0; again < 2; again++)
+        for (size_t i = 0; i < sizeof bytes / sizeof *bytes; i++) {
+            char *at = pages_zeroed(bytes[i]);
+            assert_non_null(at);
+            for (size_t k = 0; k < bytes[i]; k++)
+                assert_int_equal(at[k], 0);
+            if (bytes[i] == 8 << 20)
+                assert_int_equal(asked_for(at + bytes[i] / 2), can_be_had());
+            memset(at, 7, bytes[i]);
+            free(at);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_that_will_be_filled_is_asked_for),
         cmocka_unit_test(little_is_left_as_it_is),
+        cmocka_unit_test(zeros_are_in_large_pages_where_there_are_enough),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -140,6 +140,23 @@ static void large_tables_grow_too(void **state)
     table_free(&z, &kind);
 }
 
+/* The third column gets less room than the others, which all then count on. */
+static void columns_of_a_large_table_may_get_different_room(void **state)
+{
+    (void)state;
+    enum { ROWS = 6 << 20 };
+    struct zoo z = { .rows.max = ROWS };
+    for (uint32_t n = 0; n < ROWS; n++) {
+        bool large = z.rows.len == z.rows.cap && z.rows.cap >= 1 << 20;
+        fault_left = large ? 2 : -1;
+        assert_true(push(&z, n));
+        assert_int_equal(fault_left, -1);
+    }
+    for (uint32_t n = 0; n < ROWS; n += 100)
+        check_row(&z, n, n);
+    table_free(&z, &kind);
+}
+
 static void few_expected_rows_are_left_to_come(void **state)
 {
     (void)state;
@@ -199,6 +216,7 @@ int main(void)
         cmocka_unit_test(trimming_an_empty_table_frees_it),
         cmocka_unit_test(rows_that_were_expected_move_nothing),
         cmocka_unit_test(large_tables_grow_too),
+        cmocka_unit_test(columns_of_a_large_table_may_get_different_room),
         cmocka_unit_test(few_expected_rows_are_left_to_come),
         cmocka_unit_test(what_cannot_be_expected_can_be_had),
         cmocka_unit_test(every_allocation_may_fail),

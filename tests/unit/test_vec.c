@@ -68,6 +68,28 @@ static void a_failed_growth_changes_nothing(void **state)
     vec_free(&v);
 }
 
+static void a_large_vec_takes_what_it_can_get(void **state)
+{
+    (void)state;
+    enum { ELEMENTS = 4 << 20 };
+    VEC(uint32_t) v = { .max = ELEMENTS };
+    uint32_t refused = 0;
+    for (uint32_t i = 0; i < ELEMENTS; i++) {
+        uint32_t cap = v.cap;
+        bool large = v.len == cap && cap >= 1 << 20;
+        fault_left = large ? 0 : -1;
+        assert_true(vec_push(&v, i));
+        assert_int_equal(fault_left, -1);
+        if (large)
+            assert_int_equal(v.cap, cap + cap / 2 < ELEMENTS ? cap + cap / 2 : ELEMENTS);
+        refused += large;
+    }
+    assert_true(refused > 0);
+    for (uint32_t i = 0; i < ELEMENTS; i++)
+        assert_int_equal(v.at[i], i);
+    vec_free(&v);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -75,6 +97,7 @@ int main(void)
         cmocka_unit_test(a_full_vec_refuses),
         cmocka_unit_test(counts_that_overflow_are_refused),
         cmocka_unit_test(a_failed_growth_changes_nothing),
+        cmocka_unit_test(a_large_vec_takes_what_it_can_get),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
