@@ -6,8 +6,8 @@
 #include "base/arena.h"
 #include "base/fail.h"
 #include "base/file.h"
+#include "format/input/source.h"
 #include "format/read.h"
-#include "format/source.h"
 #include "model/pairing.h"
 #ifndef NDEBUG
 #include "model/verify.h"

@@ -6,7 +6,7 @@
 #include "base/bytes.h"
 #include "base/own_mark.h"
 #include "base/str.h"
-#include "format/unpack.h"
+#include "format/input/unpack.h"
 
 #define HOW "torch.cuda.memory._dump_snapshot writes a memory snapshot"
 

@@ -2,7 +2,7 @@
 #ifndef VRS_FORMAT_DETECT_H
 #define VRS_FORMAT_DETECT_H
 
-#include "format/window.h"
+#include "format/input/window.h"
 
 enum form {
     FORM_GZIP,

@@ -7,7 +7,7 @@
 #define VRS_FORMAT_HTML_H
 
 #include "base/buf.h"
-#include "format/window.h"
+#include "format/input/window.h"
 
 enum { HTML_NAME_BYTES = 1024 };
 

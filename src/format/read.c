@@ -6,9 +6,9 @@
 #include "base/utf8.h"
 #include "format/detect.h"
 #include "format/html.h"
-#include "format/json.h"
-#include "format/pickle.h"
-#include "format/unpack.h"
+#include "format/input/unpack.h"
+#include "format/json/json.h"
+#include "format/pickle/pickle.h"
 
 enum {
     PROGRESS_BYTES = 1 << 20,

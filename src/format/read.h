@@ -4,9 +4,9 @@
 
 #include "base/arena.h"
 #include "base/vec.h"
-#include "format/ahead.h"
-#include "format/limits.h"
-#include "format/window.h"
+#include "format/input/limits.h"
+#include "format/input/window.h"
+#include "format/snapshot/ahead.h"
 #include "model/recording.h"
 
 struct entry {

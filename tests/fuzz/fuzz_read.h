@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "format/input/source.h"
 #include "format/read.h"
-#include "format/source.h"
 #include "model/pairing.h"
 #include "model/verify.h"
 

@@ -7,8 +7,8 @@
 #include <stdio.h>
 
 #include "base/file.h"
+#include "format/input/source.h"
 #include "format/read.h"
-#include "format/source.h"
 #include "render/snapshot_pickle.h"
 
 static bool write_bytes(void *file, const char *bytes, size_t len)

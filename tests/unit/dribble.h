@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "format/window.h"
+#include "format/input/window.h"
 
 struct dribble {
     const uint8_t *at;

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "format/event_shape.h"
+#include "format/snapshot/event_shape.h"
 
 enum { ROOM = 16 };
 

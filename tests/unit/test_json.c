@@ -9,7 +9,7 @@
 
 #include "dribble.h"
 #include "fault.h"
-#include "format/json.h"
+#include "format/json/json.h"
 
 struct outcome {
     enum vrs_status status;

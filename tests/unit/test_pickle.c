@@ -11,7 +11,7 @@
 #include "base/buf.h"
 #include "dribble.h"
 #include "fault.h"
-#include "format/pickle.h"
+#include "format/pickle/pickle.h"
 
 struct outcome {
     enum vrs_status status;

@@ -12,9 +12,9 @@
 #include <cmocka.h>
 
 #include "fault.h"
-#include "format/build.h"
+#include "format/input/source.h"
 #include "format/read.h"
-#include "format/source.h"
+#include "format/snapshot/build.h"
 #include "model/pairing.h"
 #include "model/verify.h"
 #include "render/pickle_out.h"

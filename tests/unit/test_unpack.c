@@ -11,7 +11,7 @@
 #include "base/buf.h"
 #include "dribble.h"
 #include "fault.h"
-#include "format/unpack.h"
+#include "format/input/unpack.h"
 
 static void put_gzip(struct buf *to, const void *bytes, size_t len, int level)
 {

@@ -1,0 +1,84 @@
+/* unpack.c - the source over a codec, with the limits on what it gives. */
+#include "format/input/unpack.h"
+
+#include <inttypes.h>
+
+/* A bomb: this many bytes in a row, this many times the packed ones, without a record.  Real
+ * snapshots have ratios of 6 to 31. */
+/* A bomb is a run of this many unpacked bytes that came out of bomb_ratio times fewer packed ones
+ * without one finished record.  Real snapshots pack 6 to 31 times; deflate cannot pass 1,032, zstd
+ * can reach 32,768. */
+enum { BOMB_BYTES = 64 << 20 };
+
+enum vrs_status unpack_init(struct unpack *u, struct window *packed, enum compression compression,
+                            const struct limits *limits, const uint64_t *finished_records,
+                            struct vrs_error *err)
+{
+    *u = (struct unpack){
+        .codec = compression == COMPRESSION_GZIP ? &gzip_codec : &zstd_codec,
+        .packed = packed,
+        .limits = limits,
+        .finished_records = finished_records,
+        .run_records = *finished_records,
+        .run_packed = window_offset(packed),
+    };
+    return u->codec->init(u, err);
+}
+
+void unpack_free(struct unpack *u)
+{
+    if (u->state != NULL)
+        u->codec->close(u);
+    u->state = NULL;
+}
+
+enum vrs_status unpack_end_early(struct unpack *u, struct vrs_error *err)
+{
+    TRY(window_status(u->packed, err));
+    u->ended = u->cut = true;
+    return VRS_OK;
+}
+
+static enum vrs_status guard(struct unpack *u, size_t given, struct vrs_error *err)
+{
+    uint64_t packed = window_offset(u->packed);
+    u->given_bytes += given;
+    if (u->given_bytes > u->limits->unpacked_bytes)
+        return vrs_fail_at(err, VRS_LIMIT, packed,
+                           "unpacks to more than %" PRIu64
+                           " bytes; `--limit unpacked=BYTES` allows "
+                           "more (offset in the packed bytes)",
+                           u->limits->unpacked_bytes);
+    u->run_given += given;
+    bool long_run = u->run_given >= BOMB_BYTES;
+    bool records = *u->finished_records != u->run_records;
+    if (long_run && !records && u->run_given / u->codec->bomb_ratio > packed - u->run_packed)
+        return vrs_fail_at(err, VRS_LIMIT, packed,
+                           "%" PRIu64 " bytes unpack to %" PRIu64
+                           " without one record; this is not "
+                           "a memory snapshot (offset in the packed bytes)",
+                           packed - u->run_packed, u->run_given);
+    if (long_run || records) {
+        u->run_records = *u->finished_records;
+        u->run_given = 0;
+        u->run_packed = packed;
+    }
+    return VRS_OK;
+}
+
+static enum vrs_status read_unpacked(void *self, uint8_t *to, size_t len, size_t *ret,
+                                     struct vrs_error *err)
+{
+    struct unpack *u = self;
+    size_t given = 0;
+    while (given == 0 && !u->ended)
+        TRY(u->codec->step(u, to, len, &given, err));
+    TRY(guard(u, given, err));
+    *ret = given;
+    return VRS_OK;
+}
+
+struct source source_of_unpack(struct unpack *u)
+{
+    return (struct source){ .read = read_unpacked, .self = u };
+}

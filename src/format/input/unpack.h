@@ -1,0 +1,65 @@
+/* unpack.h - a source of what a compressed input holds.
+ *
+ * gzip: all members, one after the other; zero bytes behind the last are padding, and anything
+ * else there is counted in `junk_bytes`.  zstd: all frames; skippable frames are dropped as they
+ * are read; dictionaries, windows above 128 MiB and the formats from before 0.8 are refused.
+ *
+ * Memory is bounded by the window that the packed stream may ask for.  Damage is VRS_CORRUPT with
+ * its offset in the packed bytes.  Where the packed bytes end too early, what they hold is given,
+ * then an end, and `cut` is set. */
+#ifndef VRS_FORMAT_INPUT_UNPACK_H
+#define VRS_FORMAT_INPUT_UNPACK_H
+
+#include "format/input/limits.h"
+#include "format/input/window.h"
+#include "model/recording.h"
+
+struct unpack;
+
+/* One compression.  `step` gives 0 to `len` bytes and sets `ended` behind the last. */
+struct unpack_codec {
+    enum vrs_status (*init)(struct unpack *u, struct vrs_error *err);
+    enum vrs_status (*step)(struct unpack *u, uint8_t *to, size_t len, size_t *ret,
+                            struct vrs_error *err);
+    void (*close)(struct unpack *u);
+    uint32_t bomb_ratio; /* no recording packs better, see unpack.c */
+};
+
+extern const struct unpack_codec gzip_codec, zstd_codec;
+
+struct unpack {
+    const struct unpack_codec *codec;
+    struct window *packed;
+    const struct limits *limits;
+    void *state;     /* of zlib or libzstd */
+    size_t wanted;   /* zstd: packed bytes to the end of the block */
+    bool inside;     /* a member or frame has begun and not ended */
+    bool begun;      /* the first one has begun */
+    bool ended, cut; /* there is no more; and that was too early */
+
+    uint64_t given_bytes; /* unpacked */
+    uint64_t junk_bytes;  /* not zero, behind the last gzip member */
+
+    /* The run of unpacked bytes during which no record was finished. */
+    const uint64_t *finished_records;
+    uint64_t run_records, run_given, run_packed;
+};
+
+/* `packed` stands at the magic number.  `*finished_records` is what the reader of the unpacked
+ * bytes counts: 64 MiB at a ratio above 2,000 without one more is VRS_LIMIT. */
+enum vrs_status unpack_init(struct unpack *u, struct window *packed, enum compression compression,
+                            const struct limits *limits, const uint64_t *finished_records,
+                            struct vrs_error *err) MUST_CHECK;
+void unpack_free(struct unpack *u);
+
+struct source source_of_unpack(struct unpack *u);
+
+/* For codecs: the packed bytes end inside a member or frame, or their source failed. */
+enum vrs_status unpack_end_early(struct unpack *u, struct vrs_error *err) MUST_CHECK;
+
+/* The magic numbers of a frame, of a skippable frame, of the formats from before zstd 0.8. */
+bool zstd_is_frame(uint32_t magic);
+bool zstd_is_skippable(uint32_t magic);
+bool zstd_is_legacy(uint32_t magic);
+
+#endif
