@@ -1,5 +1,5 @@
 /* advise_allocator.c - settings of the allocator, and what waits on other streams. */
-#include "allocator/recorded.h"
+#include "allocator/replay/recorded.h"
 #include "analysis/advise_rules.h"
 
 /* Stacks of Windows, where expandable segments do not exist. */

@@ -4,7 +4,7 @@
  * from it: start = end - d(n).  All sums are kept unsigned, so that hostile sizes wrap instead of
  * being undefined, and are read as signed when compared. */
 #include "analysis/curves.h"
-#include "allocator/recorded.h"
+#include "allocator/replay/recorded.h"
 
 const char *const curve_names[CURVES] = {
     [CURVE_REQUESTED] = "requested",

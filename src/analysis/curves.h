@@ -5,7 +5,7 @@
 #ifndef VRS_ANALYSIS_CURVES_H
 #define VRS_ANALYSIS_CURVES_H
 
-#include "allocator/replay.h"
+#include "allocator/replay/replay.h"
 #include "model/recording.h"
 
 enum curve_name { CURVE_REQUESTED, CURVE_ALLOCATED, CURVE_ACTIVE, CURVE_RESERVED, CURVES };

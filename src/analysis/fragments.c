@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "allocator/recorded.h"
+#include "allocator/replay/recorded.h"
 #include "base/bytes.h"
 #include "base/sorted.h"
 

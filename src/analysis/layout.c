@@ -3,9 +3,9 @@
 
 #include <stdlib.h>
 
-#include "allocator/program.h"
-#include "allocator/recorded.h"
-#include "allocator/start_state.h"
+#include "allocator/replay/program.h"
+#include "allocator/replay/recorded.h"
+#include "allocator/replay/start_state.h"
 
 /* Where an allocation that is alive lies. */
 struct held {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "allocator/recorded.h"
+#include "allocator/replay/recorded.h"
 
 static stack_id stack_of_event(const struct recording *r, uint32_t event)
 {

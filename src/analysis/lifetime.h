@@ -6,7 +6,7 @@
 #ifndef VRS_ANALYSIS_LIFETIME_H
 #define VRS_ANALYSIS_LIFETIME_H
 
-#include "allocator/rounding.h"
+#include "allocator/machine/rounding.h"
 #include "base/arena.h"
 #include "base/fail.h"
 #include "model/recording.h"

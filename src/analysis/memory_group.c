@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "allocator/config.h"
-#include "allocator/program.h"
+#include "allocator/machine/config.h"
+#include "allocator/replay/program.h"
 #include "base/hash.h"
 #include "base/sorted.h"
 

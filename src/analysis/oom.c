@@ -1,8 +1,8 @@
 /* oom.c - the requests that failed, or the text of the error alone; the verdict on the last. */
 #include "analysis/oom.h"
 
-#include "allocator/program.h"
-#include "allocator/recorded.h"
+#include "allocator/replay/program.h"
+#include "allocator/replay/recorded.h"
 #include "analysis/oom_sites.h"
 
 enum {

@@ -1,9 +1,9 @@
 /* oom_what_if.c - a few settings, each a run of the model. */
 #include "analysis/oom_what_if.h"
 
-#include "allocator/recorded.h"
-#include "allocator/start_state.h"
-#include "allocator/whatif.h"
+#include "allocator/replay/recorded.h"
+#include "allocator/replay/start_state.h"
+#include "allocator/whatif/whatif.h"
 
 /* Of two that help as much the earlier is offered. */
 static const char *const settings[] = {

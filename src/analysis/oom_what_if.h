@@ -2,7 +2,7 @@
 #ifndef VRS_ANALYSIS_OOM_WHAT_IF_H
 #define VRS_ANALYSIS_OOM_WHAT_IF_H
 
-#include "allocator/replay.h"
+#include "allocator/replay/replay.h"
 #include "analysis/study.h"
 
 struct oom_what_if {

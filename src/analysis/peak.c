@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "allocator/recorded.h"
+#include "allocator/replay/recorded.h"
 #include "analysis/frame_class.h"
 #include "analysis/live.h"
 #include "analysis/memory_group.h"

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "allocator/release_runs.h"
+#include "allocator/replay/release_runs.h"
 #include "analysis/layout.h"
 
 const char *const time_curve_names[TIME_CURVES] = {

@@ -2,7 +2,7 @@
 #ifndef VRS_API_FILE_H
 #define VRS_API_FILE_H
 
-#include "allocator/replay.h"
+#include "allocator/replay/replay.h"
 #include "base/pool.h"
 #include "model/recording.h"
 #include "vramscope/vramscope.h"

@@ -1,7 +1,7 @@
 /* open.c - from a path, bytes or a stream to recordings. */
 #include <string.h>
 
-#include "allocator/prove.h"
+#include "allocator/replay/prove.h"
 #include "api/file.h"
 #include "base/arena.h"
 #include "base/fail.h"

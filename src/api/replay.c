@@ -1,7 +1,7 @@
 /* replay.c - does the model reproduce the recording, and what would have been otherwise. */
-#include "allocator/made_run.h"
-#include "allocator/recorded.h"
-#include "allocator/start_state.h"
+#include "allocator/replay/recorded.h"
+#include "allocator/replay/start_state.h"
+#include "allocator/whatif/made_run.h"
 #include "api/replay_sites.h"
 #include "base/buf.h"
 #include "base/pool.h"

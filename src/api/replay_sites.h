@@ -3,8 +3,8 @@
 #ifndef VRS_API_REPLAY_SITES_H
 #define VRS_API_REPLAY_SITES_H
 
-#include "allocator/program.h"
-#include "allocator/whatif.h"
+#include "allocator/replay/program.h"
+#include "allocator/whatif/whatif.h"
 #include "api/result.h"
 
 enum { SITE_CHANGES_MAX = 200 };

@@ -5,7 +5,7 @@
 #ifndef VRS_RENDER_RESULT_H
 #define VRS_RENDER_RESULT_H
 
-#include "allocator/whatif.h"
+#include "allocator/whatif/whatif.h"
 #include "analysis/advise.h"
 #include "analysis/category_table.h"
 #include "analysis/curves.h"

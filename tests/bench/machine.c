@@ -16,7 +16,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include "allocator/machine.h"
+#include "allocator/machine/machine.h"
 
 #define STREAMS_MAX 32u
 #define LENGTHS 8u

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "allocator/machine.h"
+#include "allocator/machine/machine.h"
 #include "machine_sound.h"
 
 enum { LANES = 6, HELD_MAX = 256 };

@@ -1,9 +1,9 @@
 /* fuzz_replay.c - bytes as a recording, each device of which is replayed and asked questions. */
-#include "allocator/recorded.h"
+#include "allocator/replay/recorded.h"
 #include "fuzz_read.h"
 
-#include "allocator/made_run.h"
-#include "allocator/start_state.h"
+#include "allocator/replay/start_state.h"
+#include "allocator/whatif/made_run.h"
 
 enum { EVENTS_MAX = 4096 }; /* more would only be slow */
 

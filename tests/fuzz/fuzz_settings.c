@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "allocator/config.h"
+#include "allocator/machine/config.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

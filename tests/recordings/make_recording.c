@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "allocator/made_run.h"
+#include "allocator/whatif/made_run.h"
 #include "model/pairing.h"
 #include "recorder.h"
 #include "render/snapshot_pickle.h"

@@ -4,8 +4,8 @@
 #ifndef TESTS_RECORDINGS_RECORDER_H
 #define TESTS_RECORDINGS_RECORDER_H
 
-#include "allocator/machine.h"
-#include "allocator/made_state.h"
+#include "allocator/machine/machine.h"
+#include "allocator/whatif/made_state.h"
 #include "model/recording.h"
 
 enum { DEVICES_MAX = 64 };

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "allocator/block_set.h"
+#include "allocator/machine/block_set.h"
 #include "fault.h"
 
 /* Enough for a few chunks, which split and go again. */

@@ -4,8 +4,8 @@
 
 #include <cmocka.h>
 
-#include "allocator/config.h"
-#include "allocator/recorded.h"
+#include "allocator/machine/config.h"
+#include "allocator/replay/recorded.h"
 #include "sample.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))

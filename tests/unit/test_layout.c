@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "allocator/prove.h"
+#include "allocator/replay/prove.h"
 #include "fault.h"
 #include "program_made.h"
 #include "sample.h"

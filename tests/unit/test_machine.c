@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "allocator/machine.h"
+#include "allocator/machine/machine.h"
 #include "fault.h"
 #include "machine_sound.h"
 

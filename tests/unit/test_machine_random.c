@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "allocator/machine.h"
+#include "allocator/machine/machine.h"
 #include "machine_sound.h"
 #include "naive_allocator.h"
 

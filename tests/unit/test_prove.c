@@ -1,6 +1,6 @@
 /* test_prove.c - the size of every block, and sums of them beside the curves of the replay. */
-#include "allocator/prove.h"
-#include "allocator/recorded.h"
+#include "allocator/replay/prove.h"
+#include "allocator/replay/recorded.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "allocator/rounding.h"
+#include "allocator/machine/rounding.h"
 #include "fault.h"
 #include "model/verify.h"
 #include "program_made.h"

@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "allocator/recorded.h"
-#include "allocator/start_state.h"
+#include "allocator/replay/recorded.h"
+#include "allocator/replay/start_state.h"
 #include "fault.h"
 #include "program_made.h"
 #include "sample.h"

@@ -4,8 +4,8 @@
 
 #include <cmocka.h>
 
-#include "allocator/recorded.h"
-#include "allocator/rounding.h"
+#include "allocator/machine/rounding.h"
+#include "allocator/replay/recorded.h"
 #include "sample.h"
 
 static void requests_are_rounded_by_the_settings(void **state)

@@ -6,9 +6,9 @@
 
 #include <cmocka.h>
 
-#include "allocator/made_run.h"
-#include "allocator/recorded.h"
-#include "allocator/start_state.h"
+#include "allocator/replay/recorded.h"
+#include "allocator/replay/start_state.h"
+#include "allocator/whatif/made_run.h"
 #include "fault.h"
 #include "model/verify.h"
 #include "program_made.h"
