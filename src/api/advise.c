@@ -1,5 +1,5 @@
 /* advise.c - what to change, and the bytes it frees. */
-#include "analysis/parts.h"
+#include "analysis/snapshot/cache/parts.h"
 #include "api/study.h"
 
 static enum vrs_status ask(struct study *s, const void *wish, struct study_device *ret,

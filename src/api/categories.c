@@ -1,6 +1,6 @@
 /* categories.c - parameters, gradients, optimizer state, activations and the rest. */
-#include "analysis/category_table.h"
-#include "analysis/moment.h"
+#include "analysis/snapshot/breakdown/category_table.h"
+#include "analysis/snapshot/study/moment.h"
 #include "api/study.h"
 
 /* The caller's words, read; rules last as long as the call. */

@@ -1,7 +1,7 @@
 /* check.c - does a recording keep a budget. */
-#include "analysis/check.h"
+#include "analysis/snapshot/check/check.h"
 
-#include "analysis/frame_class.h"
+#include "analysis/attribution/frame_class.h"
 #include "api/study.h"
 
 /* The caller's words, read, and the baseline, which all devices share. */

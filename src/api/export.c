@@ -2,8 +2,8 @@
 #include <assert.h>
 #include <stdio.h>
 
-#include "analysis/moment.h"
-#include "analysis/study.h"
+#include "analysis/snapshot/study/moment.h"
+#include "analysis/snapshot/study/study.h"
 #include "api/result.h"
 #include "render/envelope.h"
 #include "render/export_tables.h"

@@ -1,7 +1,7 @@
 /* fragments.c - reserved memory that cannot be used, and the blocks that pin it. */
-#include "analysis/fragments.h"
+#include "analysis/snapshot/layout/fragments.h"
 
-#include "analysis/moment.h"
+#include "analysis/snapshot/study/moment.h"
 #include "api/study.h"
 
 /* The caller's words, read. */

@@ -1,5 +1,5 @@
 /* leaks.c - what grows from step to step. */
-#include "analysis/growth.h"
+#include "analysis/snapshot/leaks/growth.h"
 #include "api/study.h"
 #include "base/buf.h"
 

@@ -1,7 +1,7 @@
 /* oom.c - why a request for memory failed, proven with numbers. */
 #include <stdio.h>
 
-#include "analysis/parts.h"
+#include "analysis/snapshot/cache/parts.h"
 #include "api/study.h"
 #include "base/buf.h"
 #include "render/human.h"

@@ -1,7 +1,7 @@
 /* peak.c - who held the memory at one moment. */
-#include "analysis/live.h"
-#include "analysis/moment.h"
-#include "analysis/study.h"
+#include "analysis/snapshot/curves/live.h"
+#include "analysis/snapshot/study/moment.h"
+#include "analysis/snapshot/study/study.h"
 #include "api/result.h"
 #include "api/stack_texts.h"
 

@@ -1,7 +1,7 @@
 /* report.c - the one page about a recording. */
 #include "api/report.h"
-#include "analysis/figures.h"
-#include "analysis/parts.h"
+#include "analysis/snapshot/cache/parts.h"
+#include "analysis/snapshot/curves/figures.h"
 #include "api/story.h"
 #include "api/study.h"
 #include "api/units.h"

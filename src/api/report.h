@@ -2,7 +2,7 @@
 #ifndef VRS_API_REPORT_H
 #define VRS_API_REPORT_H
 
-#include "analysis/study.h"
+#include "analysis/snapshot/study/study.h"
 #include "vramscope/vramscope.h"
 
 /* Is shown the study of a device when all of the report about it is made; what it takes of the

@@ -2,8 +2,8 @@
 #ifndef VRS_API_RESULT_H
 #define VRS_API_RESULT_H
 
-#include "analysis/naming.h"
-#include "analysis/trust.h"
+#include "analysis/attribution/naming.h"
+#include "analysis/snapshot/trust/trust.h"
 #include "api/file.h"
 #include "base/fail.h"
 #include "render/result.h"

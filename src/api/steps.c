@@ -1,5 +1,5 @@
 /* steps.c - steps and phases of training, and their peaks. */
-#include "analysis/phase_rows.h"
+#include "analysis/snapshot/timeline/phase_rows.h"
 #include "api/study.h"
 
 static enum vrs_status ask(struct study *s, const void *wish, struct study_device *ret,

@@ -1,7 +1,7 @@
 /* story.c - asks each analysis what belongs on the page, in the order of their needs. */
 #include "api/story.h"
 
-#include "analysis/parts.h"
+#include "analysis/snapshot/cache/parts.h"
 
 enum vrs_status story_make(struct study *s, const struct story **ret, struct vrs_error *err)
 {

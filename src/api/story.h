@@ -2,7 +2,7 @@
 #ifndef VRS_API_STORY_H
 #define VRS_API_STORY_H
 
-#include "analysis/study.h"
+#include "analysis/snapshot/study/study.h"
 #include "render/result.h"
 
 /* In s->keep. */

@@ -4,7 +4,7 @@
 #ifndef VRS_API_STUDY_H
 #define VRS_API_STUDY_H
 
-#include "analysis/study.h"
+#include "analysis/snapshot/study/study.h"
 #include "api/result.h"
 
 /* What the caller's options have in common. */

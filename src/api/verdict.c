@@ -1,5 +1,5 @@
 /* verdict.c - whether an answer is yes or no. */
-#include "analysis/check.h"
+#include "analysis/snapshot/check/check.h"
 #include "api/result.h"
 
 /* An out-of-memory event was asked for: one is enough, and a device without a trace cannot tell. */

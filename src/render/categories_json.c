@@ -1,5 +1,5 @@
 /* categories_json.c - vramscope.categories/1 and vramscope.categories-set/1. */
-#include "analysis/category_table.h"
+#include "analysis/snapshot/breakdown/category_table.h"
 #include "render/study.h"
 
 static void put_row(struct json *j, const struct category_row *row)

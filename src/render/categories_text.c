@@ -2,7 +2,7 @@
  */
 #include <math.h>
 
-#include "analysis/category_table.h"
+#include "analysis/snapshot/breakdown/category_table.h"
 #include "render/cells.h"
 #include "render/next.h"
 #include "render/study.h"

@@ -1,5 +1,5 @@
 /* check_json.c - vramscope.check/1 and vramscope.check-set/1. */
-#include "analysis/check.h"
+#include "analysis/snapshot/check/check.h"
 #include "render/study.h"
 
 enum { RATIO_DECIMALS = 6, SCORE_DECIMALS = 2 };

@@ -5,7 +5,7 @@
 #ifndef VRS_RENDER_CHECK_WORDS_H
 #define VRS_RENDER_CHECK_WORDS_H
 
-#include "analysis/check.h"
+#include "analysis/snapshot/check/check.h"
 #include "render/envelope.h"
 #include "render/study.h"
 

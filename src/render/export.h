@@ -5,10 +5,10 @@
 #ifndef VRS_RENDER_EXPORT_H
 #define VRS_RENDER_EXPORT_H
 
-#include "analysis/categories.h"
-#include "analysis/curve_steps.h"
-#include "analysis/live.h"
-#include "analysis/naming.h"
+#include "analysis/attribution/naming.h"
+#include "analysis/snapshot/categories/categories.h"
+#include "analysis/snapshot/curves/curve_steps.h"
+#include "analysis/snapshot/curves/live.h"
 #include "render/out.h"
 #include "render/result.h"
 

@@ -2,8 +2,8 @@
 #ifndef VRS_RENDER_FACTS_JSON_H
 #define VRS_RENDER_FACTS_JSON_H
 
-#include "analysis/fragments.h"
-#include "analysis/oom.h"
+#include "analysis/snapshot/layout/fragments.h"
+#include "analysis/snapshot/oom/oom.h"
 #include "render/json.h"
 
 /* The members of `vramscope oom` from "event" to "also_true": figures, verdict and tests. */

@@ -1,5 +1,5 @@
 /* fragments_json.c - vramscope.fragments/1 and vramscope.fragments-set/1. */
-#include "analysis/fragments.h"
+#include "analysis/snapshot/layout/fragments.h"
 #include "render/facts_json.h"
 #include "render/study.h"
 #include "render/timeline_json.h"

@@ -1,6 +1,6 @@
 /* fragments_text.c - reserved memory that cannot be used, and the blocks that pin it, for people.
  */
-#include "analysis/fragments.h"
+#include "analysis/snapshot/layout/fragments.h"
 #include "render/cells.h"
 #include "render/escape.h"
 #include "render/study.h"

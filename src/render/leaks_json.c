@@ -1,5 +1,5 @@
 /* leaks_json.c - vramscope.leaks/1 and vramscope.leaks-set/1. */
-#include "analysis/growth.h"
+#include "analysis/snapshot/leaks/growth.h"
 #include "render/step_parts.h"
 
 static void put_first_step(struct json *j, const struct growth *g)

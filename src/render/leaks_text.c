@@ -2,7 +2,7 @@
  *
  * The verdict first: each leak in a sentence, or that there is none.  Then what the first step
  * adds, which is no leak, and the places that hold memory between steps. */
-#include "analysis/growth.h"
+#include "analysis/snapshot/leaks/growth.h"
 #include "render/cells.h"
 #include "render/escape.h"
 #include "render/next.h"

@@ -1,5 +1,5 @@
 /* oom_json.c - vramscope.oom/1 and vramscope.oom-set/1. */
-#include "analysis/oom.h"
+#include "analysis/snapshot/oom/oom.h"
 #include "render/facts_json.h"
 #include "render/study.h"
 

@@ -1,5 +1,5 @@
 /* oom_text.c - why a request for memory failed, proven with numbers, for people. */
-#include "analysis/oom.h"
+#include "analysis/snapshot/oom/oom.h"
 #include "render/cells.h"
 #include "render/escape.h"
 #include "render/next.h"

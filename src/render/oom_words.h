@@ -2,7 +2,7 @@
 #ifndef VRS_RENDER_OOM_WORDS_H
 #define VRS_RENDER_OOM_WORDS_H
 
-#include "analysis/oom.h"
+#include "analysis/snapshot/oom/oom.h"
 #include "render/human.h"
 
 /* The verdict, with the numbers it stands on. */

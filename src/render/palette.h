@@ -2,7 +2,7 @@
 #ifndef VRS_RENDER_PALETTE_H
 #define VRS_RENDER_PALETTE_H
 
-#include "analysis/category_rules.h"
+#include "analysis/snapshot/categories/category_rules.h"
 
 /* Slots of groups; the last is for what has no colour of its own. */
 enum { PALETTE_SLOTS = 10, PALETTE_OTHER = PALETTE_SLOTS - 1 };

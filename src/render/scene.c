@@ -1,7 +1,7 @@
 /* scene.c - a proven study becomes what a picture of it shows. */
 #include "render/scene.h"
 
-#include "analysis/steps.h"
+#include "analysis/snapshot/steps/steps.h"
 #include "render/paint.h"
 #include "render/view_column.h"
 

@@ -5,7 +5,7 @@
 #ifndef VRS_RENDER_SCENE_H
 #define VRS_RENDER_SCENE_H
 
-#include "analysis/moment.h"
+#include "analysis/snapshot/study/moment.h"
 #include "base/buf.h"
 #include "render/result.h"
 #include "render/stack.h"

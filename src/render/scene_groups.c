@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analysis/memory_group.h"
+#include "analysis/snapshot/curves/memory_group.h"
 #include "render/escape.h"
 #include "render/human.h"
 #include "render/palette.h"

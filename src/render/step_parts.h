@@ -2,7 +2,7 @@
 #ifndef VRS_RENDER_STEP_PARTS_H
 #define VRS_RENDER_STEP_PARTS_H
 
-#include "analysis/phase_rows.h"
+#include "analysis/snapshot/timeline/phase_rows.h"
 #include "render/study.h"
 
 /* The member "steps". */

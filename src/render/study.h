@@ -2,7 +2,7 @@
 #ifndef VRS_RENDER_STUDY_H
 #define VRS_RENDER_STUDY_H
 
-#include "analysis/study.h"
+#include "analysis/snapshot/study/study.h"
 #include "render/document.h"
 #include "render/envelope.h"
 #include "render/render.h"

@@ -2,7 +2,7 @@
 #ifndef VRS_RENDER_TIMELINE_JSON_H
 #define VRS_RENDER_TIMELINE_JSON_H
 
-#include "analysis/timeline.h"
+#include "analysis/snapshot/timeline/timeline.h"
 #include "render/json.h"
 #include "render/out.h"
 

@@ -5,9 +5,9 @@
 #ifndef VRS_RENDER_VIEW_H
 #define VRS_RENDER_VIEW_H
 
-#include "analysis/diff.h"
-#include "analysis/ranks.h"
-#include "analysis/study.h"
+#include "analysis/snapshot/diff/diff.h"
+#include "analysis/snapshot/ranks/ranks.h"
+#include "analysis/snapshot/study/study.h"
 #include "render/json.h"
 #include "render/out.h"
 #include "render/result.h"

@@ -1,5 +1,5 @@
 /* view_adjust.c - what must be added to the live allocations of each state to give the curve. */
-#include "analysis/curves.h"
+#include "analysis/snapshot/curves/curves.h"
 #include "render/view.h"
 
 struct adjust_step {

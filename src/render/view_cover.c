@@ -2,7 +2,7 @@
  */
 #include <stdlib.h>
 
-#include "analysis/curves.h"
+#include "analysis/snapshot/curves/curves.h"
 #include "base/sorted.h"
 #include "render/view.h"
 

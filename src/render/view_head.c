@@ -1,7 +1,7 @@
 /* view_head.c - the JSON that tells the page what its columns are, with the report inside. */
 #include <stdio.h>
 
-#include "analysis/category_rules.h"
+#include "analysis/snapshot/categories/category_rules.h"
 #include "render/envelope.h"
 #include "render/render.h"
 #include "render/view_window.h"

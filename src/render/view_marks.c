@@ -1,7 +1,7 @@
 /* view_marks.c - from steps, phases and what the program named to spans of states. */
 #include "render/view_marks.h"
 
-#include "analysis/mark_events.h"
+#include "analysis/snapshot/steps/mark_events.h"
 
 /* An annotation within more others is not shown. */
 enum { NESTED_MOST = 64 };

@@ -1,8 +1,8 @@
 /* view_names.c - from what is carried to everything above it. */
 #include "render/view_names.h"
 
-#include "analysis/frame_class.h"
-#include "analysis/module_path.h"
+#include "analysis/attribution/frame_class.h"
+#include "analysis/attribution/module_path.h"
 #include "base/utf8.h"
 
 enum { STRINGS_MOST = 1 << 30 };

@@ -5,7 +5,7 @@
 #ifndef VRS_RENDER_VIEW_NAMES_H
 #define VRS_RENDER_VIEW_NAMES_H
 
-#include "analysis/study.h"
+#include "analysis/snapshot/study/study.h"
 
 struct view_names {
     uint32_t *stack_id;        /* of each stack of the recording; 0: not shown */

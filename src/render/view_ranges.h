@@ -2,7 +2,7 @@
 #ifndef VRS_RENDER_VIEW_RANGES_H
 #define VRS_RENDER_VIEW_RANGES_H
 
-#include "analysis/study.h"
+#include "analysis/snapshot/study/study.h"
 
 /* Part of what one event obtained, or of what was there at the start. */
 struct view_range {

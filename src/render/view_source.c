@@ -1,7 +1,7 @@
 /* view_source.c - allocations in the order of their births, and what an analysis knows of each. */
 #include "render/view_source.h"
 
-#include "analysis/live.h"
+#include "analysis/snapshot/curves/live.h"
 
 /* Allocations. */
 

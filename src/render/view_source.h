@@ -5,7 +5,7 @@
 #ifndef VRS_RENDER_VIEW_SOURCE_H
 #define VRS_RENDER_VIEW_SOURCE_H
 
-#include "analysis/moment.h"
+#include "analysis/snapshot/study/moment.h"
 #include "render/view_marks.h"
 #include "render/view_names.h"
 #include "render/view_ranges.h"

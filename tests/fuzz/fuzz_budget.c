@@ -1,7 +1,7 @@
 /* fuzz_budget.c - bytes as a file of limits, which a recording is then held against. */
 #include "fuzz_text.h"
 
-#include "analysis/budget.h"
+#include "analysis/snapshot/check/budget.h"
 
 static void check_limits(const struct budget *b)
 {

@@ -1,7 +1,7 @@
 /* fuzz_message.c - bytes as what a person copied of an out-of-memory error, beside a recording. */
 #include "fuzz_text.h"
 
-#include "analysis/oom_message.h"
+#include "analysis/snapshot/oom/oom_message.h"
 
 static void check_said(struct said said)
 {

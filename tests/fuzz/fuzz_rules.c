@@ -1,7 +1,7 @@
 /* fuzz_rules.c - bytes as a file of category rules, which then decide over a recording. */
 #include "fuzz_text.h"
 
-#include "analysis/category_rules.h"
+#include "analysis/snapshot/categories/category_rules.h"
 
 /* Before the built-in rules, as the API puts them. */
 static void check_read(const uint8_t *data, size_t size)

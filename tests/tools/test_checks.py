@@ -63,7 +63,7 @@ BREACHES = [
     ("src/base/a.c", "static struct { int n; } table[2];\n", 1, "mutable variable"),
     ("src/base/a.c", "static void (*hook)(void);\n", 1, "mutable variable"),
     ("src/base/a.c", "int f(void)\n{\n    static int calls = 0;\n}\n", 3, "mutable static"),
-    ("src/analysis/category_match.h", "int a;\nint f(r->block_sizes);\n", 2, "beside the replay"),
+    ("src/analysis/snapshot/categories/category_match.h", "int a;\nint f(r->block_sizes);\n", 2, "beside the replay"),
     ("src/base/pool.c", "#define _GNU_SOURCE\n", 1, "_GNU_SOURCE"),
     ("cli/main.c", "#define _GNU_SOURCE 1\n", 1, "_GNU_SOURCE"),
 ] + [
@@ -113,8 +113,8 @@ HONEST = [
                           "static bool f(int x);\nbool h(int x, int (*of)(int));\n"
                           "static int g(void (*h)(void))\n{\n"
                           "    static const int two = 2;\n    return two;\n}\n"),
-    ("src/analysis/steps_period.c", "/* lifetimes_block */ int f(int lifetimes_blocks);\n"),
-    ("src/analysis/waste.c", "int f(void)\n{\n    return lifetimes_slack(l, 1);\n}\n"),
+    ("src/analysis/snapshot/steps/steps_period.c", "/* lifetimes_block */ int f(int lifetimes_blocks);\n"),
+    ("src/analysis/snapshot/advise/waste.c", "int f(void)\n{\n    return lifetimes_slack(l, 1);\n}\n"),
     ("include/vramscope/a.h", '#ifdef __cplusplus\nextern "C" {\n#endif\n'
                               '#include <stdint.h>\n#include "vramscope/error.h"\n'
                               "#ifdef __cplusplus\n}\n#endif\n"),

@@ -4,7 +4,7 @@
 #ifndef TESTS_UNIT_STUDIED_H
 #define TESTS_UNIT_STUDIED_H
 
-#include "analysis/study.h"
+#include "analysis/snapshot/study/study.h"
 #include "sample.h"
 
 struct studied {

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "analysis/counterfactual.h"
-#include "analysis/site_table.h"
+#include "analysis/snapshot/study/counterfactual.h"
+#include "analysis/snapshot/study/site_table.h"
 #include "answered.h"
 #include "studied.h"
 

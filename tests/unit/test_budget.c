@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/budget.h"
+#include "analysis/snapshot/check/budget.h"
 
 struct made {
     struct arena arena;

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/category_table.h"
+#include "analysis/snapshot/breakdown/category_table.h"
 #include "answered.h"
 #include "studied.h"
 

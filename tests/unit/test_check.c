@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/check.h"
+#include "analysis/snapshot/check/check.h"
 #include "answered.h"
 #include "studied.h"
 

@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/curve_steps.h"
+#include "analysis/snapshot/curves/curve_steps.h"
 #include "sample.h"
 
 struct walked {

@@ -4,7 +4,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/curves.h"
+#include "analysis/snapshot/curves/curves.h"
 #include "sample.h"
 
 /* Figures of one curve: start, peak, end, first and last event of the peak. */

@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/figures.h"
+#include "analysis/snapshot/curves/figures.h"
 #include "sample.h"
 
 /* Two blocks that the trace does not make, one of them waiting; the trace makes a third and frees

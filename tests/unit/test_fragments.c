@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/fragments.h"
+#include "analysis/snapshot/layout/fragments.h"
 #include "answered.h"
 #include "studied.h"
 

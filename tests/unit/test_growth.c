@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "analysis/growth.h"
-#include "analysis/growth_class.h"
+#include "analysis/snapshot/leaks/growth.h"
+#include "analysis/snapshot/leaks/growth_class.h"
 #include "studied.h"
 
 /* Bytes at each moment, up to the first NONE. */

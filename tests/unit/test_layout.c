@@ -1,5 +1,5 @@
 /* test_layout.c - where blocks lay at every moment of a run, beside the run that ended there. */
-#include "analysis/layout.h"
+#include "analysis/snapshot/layout/layout.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/lifetime.h"
+#include "analysis/snapshot/curves/lifetime.h"
 #include "sample.h"
 
 /* One that lives and one that dies in the trace, one freed in it, one that was always there. */

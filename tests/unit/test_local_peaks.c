@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/local_peaks.h"
+#include "analysis/snapshot/curves/local_peaks.h"
 
 /* Each letter is a value times 10, 'a' being 10; state 0 is before event 0. */
 static void check(const char *curve, const char *events)

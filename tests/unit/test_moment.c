@@ -5,8 +5,8 @@
 
 #include <cmocka.h>
 
-#include "analysis/moment.h"
-#include "analysis/study.h"
+#include "analysis/snapshot/study/moment.h"
+#include "analysis/snapshot/study/study.h"
 #include "sample.h"
 
 /* The event that `text` means on a device of six events, or the start of what is said against it.

@@ -4,8 +4,8 @@
 
 #include <cmocka.h>
 
-#include "analysis/frame_class.h"
-#include "analysis/naming.h"
+#include "analysis/attribution/frame_class.h"
+#include "analysis/attribution/naming.h"
 #include "fault.h"
 #include "sample.h"
 

@@ -1,5 +1,5 @@
 /* test_oom.c - the nine tests as arithmetic, in their order; the whole call without memory. */
-#include "analysis/oom_tests.h"
+#include "analysis/snapshot/oom/oom_tests.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

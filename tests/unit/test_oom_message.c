@@ -1,5 +1,5 @@
 /* test_oom_message.c - sizes beside phrases, in every wording and in none. */
-#include "analysis/oom_message.h"
+#include "analysis/snapshot/oom/oom_message.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/overview.h"
+#include "analysis/snapshot/report/overview.h"
 #include "studied.h"
 
 static const struct line native = { "at::empty", "??", 0 };

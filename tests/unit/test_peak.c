@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "analysis/moment.h"
-#include "analysis/peak.h"
+#include "analysis/snapshot/breakdown/peak.h"
+#include "analysis/snapshot/study/moment.h"
 #include "fault.h"
 #include "sample.h"
 

@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "analysis/outlier.h"
-#include "analysis/ranks.h"
+#include "analysis/snapshot/ranks/outlier.h"
+#include "analysis/snapshot/ranks/ranks.h"
 #include "fault.h"
 #include "render/ranks.h"
 

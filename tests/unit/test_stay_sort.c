@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/stay_sort.h"
+#include "analysis/snapshot/leaks/stay_sort.h"
 #include "fault.h"
 
 /* More than a digit has values. */

@@ -11,12 +11,12 @@
 
 #include <cmocka.h>
 
-#include "analysis/counterfactual.h"
-#include "analysis/growth.h"
-#include "analysis/parts.h"
-#include "analysis/site_table.h"
-#include "analysis/study_jobs.h"
-#include "analysis/timeline.h"
+#include "analysis/snapshot/cache/parts.h"
+#include "analysis/snapshot/leaks/growth.h"
+#include "analysis/snapshot/study/counterfactual.h"
+#include "analysis/snapshot/study/site_table.h"
+#include "analysis/snapshot/study/study_jobs.h"
+#include "analysis/snapshot/timeline/timeline.h"
 #include "base/pool.h"
 #include "fault.h"
 #include "studied.h"

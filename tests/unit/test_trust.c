@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/trust.h"
+#include "analysis/snapshot/trust/trust.h"
 #include "fault.h"
 #include "sample.h"
 

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/unit.h"
+#include "analysis/snapshot/ranks/unit.h"
 #include "fault.h"
 #include "sample.h"
 

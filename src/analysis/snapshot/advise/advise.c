@@ -1,0 +1,346 @@
+/* advise.c - runs the rules, works out what each saves, and what they save together. */
+#include "analysis/snapshot/advise/advise.h"
+
+#include <stdlib.h>
+
+#include "analysis/snapshot/advise/advise_rules.h"
+#include "analysis/snapshot/cache/parts.h"
+#include "analysis/snapshot/study/study_jobs.h"
+#include "base/pool.h"
+
+const char *const severity_names[SEVERITIES] = { "problem", "advice", "note" };
+
+enum { ADVICE_RULES_MOST = 32 };
+
+const struct advice_entry advice_entries[] = {
+    { "grad-late-zero", advise_grad_late_zero, SEVERITY_ADVICE, CONFIDENCE_HIGH, true },
+    { "grad-not-cleared", advise_grad_not_cleared, SEVERITY_NOTE, CONFIDENCE_MEDIUM, false },
+    { "two-generations", advise_two_generations, SEVERITY_ADVICE, CONFIDENCE_HIGH, true },
+    { "no-grad", advise_no_grad, SEVERITY_ADVICE, CONFIDENCE_MEDIUM, true },
+    { "checkpoint", advise_checkpoint, SEVERITY_ADVICE, CONFIDENCE_MEDIUM, true },
+    { "logits-loss", advise_logits_loss, SEVERITY_ADVICE, CONFIDENCE_MEDIUM, true },
+    { "attention-math", advise_attention_math, SEVERITY_ADVICE, CONFIDENCE_MEDIUM, true },
+    { "bucket-view", advise_bucket_view, SEVERITY_ADVICE, CONFIDENCE_MEDIUM, true },
+    { "optimizer-foreach", advise_optimizer_foreach, SEVERITY_ADVICE, CONFIDENCE_MEDIUM, true },
+    { "optimizer-replace", advise_optimizer_replace, SEVERITY_ADVICE, CONFIDENCE_MEDIUM, true },
+    { "optimizer-heavy", advise_optimizer_heavy, SEVERITY_NOTE, CONFIDENCE_MEDIUM, false },
+    { "expandable", advise_expandable, SEVERITY_ADVICE, CONFIDENCE_MEDIUM, true },
+    { "max-split", advise_max_split, SEVERITY_ADVICE, CONFIDENCE_MEDIUM, true },
+    { "empty-cache", advise_empty_cache, SEVERITY_NOTE, CONFIDENCE_HIGH, false },
+    { "retained-output", advise_retained_output, SEVERITY_ADVICE, CONFIDENCE_MEDIUM, true },
+    { "graph-kept", advise_graph_kept, SEVERITY_PROBLEM, CONFIDENCE_MEDIUM, true },
+    { "kv-prealloc", advise_kv_prealloc, SEVERITY_ADVICE, CONFIDENCE_MEDIUM, true },
+    { "inputs-ahead", advise_inputs_ahead, SEVERITY_ADVICE, CONFIDENCE_MEDIUM, true },
+    { "pending-free", advise_pending_free, SEVERITY_ADVICE, CONFIDENCE_MEDIUM, true },
+    { "side-stream-cache", advise_side_stream_cache, SEVERITY_ADVICE, CONFIDENCE_MEDIUM, true },
+    { "collector", advise_collector, SEVERITY_NOTE, CONFIDENCE_MEDIUM, false },
+    { "capture", advise_capture, SEVERITY_NOTE, CONFIDENCE_HIGH, false },
+    { "near-limit", advise_near_limit, SEVERITY_PROBLEM, CONFIDENCE_HIGH, false },
+};
+const uint32_t advice_entry_count = sizeof advice_entries / sizeof *advice_entries;
+_Static_assert(sizeof advice_entries / sizeof *advice_entries <= ADVICE_RULES_MOST, "");
+
+bool advise_silent(struct advising *a, const char *clause)
+{
+    a->clause = clause;
+    return true;
+}
+
+void advise_condition(struct advising *a, const char *name, double value, double threshold)
+{
+    if (a->now.conditions < ADVICE_CONDITIONS)
+        a->now.condition[a->now.conditions++] = (struct advice_condition){ name, value, threshold };
+}
+
+void advise_event(struct advising *a, int64_t event)
+{
+    if (a->now.at_events < ADVICE_EVENTS)
+        a->now.at_event[a->now.at_events++] = event;
+}
+
+bool advise_site(struct advising *a, stack_id stack)
+{
+    a->now.has_site = true;
+    return study_site(a->s, stack, &a->now.site, a->err) == VRS_OK;
+}
+
+bool advise_remove(struct advising *a, uint32_t allocation, int64_t from, int64_t to,
+                   uint64_t bytes)
+{
+    return to <= from || bytes == 0 ||
+           vec_push(&a->removals, (struct removal){ from, to, bytes, allocation });
+}
+
+/* Saved bytes of what the rule would remove: by the counterfactual, never more than was there. */
+static void derive_saving(struct advising *a)
+{
+    lock_take(a->lock);
+    struct counterfactual_peak without =
+        counterfactual_without(a->c, a->removals.at, a->removals.len);
+    lock_give(a->lock);
+    int64_t saved = (int64_t)((uint64_t)a->peak_bytes - (uint64_t)without.bytes);
+    a->now.saving_bytes = saved > 0 ? (uint64_t)saved : 0;
+    if (a->now.source == SAVING_NONE)
+        a->now.source = SAVING_DERIVED;
+}
+
+/* Runs one rule; what it found is in `now`, or its silence in `clause`. */
+static bool run_rule(struct advising *a, const struct advice_entry *entry)
+{
+    a->now = (struct advice){
+        .id = entry->id,
+        .severity = entry->severity,
+        .confidence = entry->confidence,
+        .saving_bytes = UNKNOWN_U64,
+    };
+    if (a->s->trust.grade == 'D')
+        return advise_silent(a, "trust grade D");
+    if (!entry->rule(a))
+        return false;
+    if (a->clause != NULL)
+        return true;
+    a->now.of_peak = a->removals.len > 0;
+    if (a->now.of_peak)
+        derive_saving(a);
+    bool small = a->now.saving_bytes == UNKNOWN_U64 || a->now.saving_bytes < a->floor_bytes;
+    if (entry->needs_saving && small)
+        return advise_silent(a, "saving below 1 % of the peak or 16 MiB");
+    return true;
+}
+
+/* What a rule said. */
+struct rule_answer {
+    struct advice advice;
+    const char *clause;   /* of one that is silent */
+    removal_vec removals; /* of one that speaks */
+};
+
+struct running {
+    const struct advising *shared;
+    struct rule_answer answer[ADVICE_RULES_MOST];
+};
+
+static enum vrs_status ask_rule(void *arg, uint32_t i, struct study *s, struct vrs_error *err)
+{
+    struct running *running = arg;
+    struct advising a = *running->shared;
+    a.s = s;
+    a.err = err;
+    bool ok = run_rule(&a, &advice_entries[i]);
+    if (!ok || a.clause != NULL)
+        vec_free(&a.removals);
+    running->answer[i] = (struct rule_answer){ a.now, a.clause, a.removals };
+    return ok ? VRS_OK : vrs_no_memory(err);
+}
+
+/* In the order of the rules; removals of those that speak go into `joint`. */
+static bool gather(struct study *s, const struct running *running, removal_vec *joint,
+                   struct advise *ret)
+{
+    ret->advice = arena_array(s->keep, struct advice, advice_entry_count);
+    ret->silent = arena_array(s->keep, struct advice_silence, advice_entry_count);
+    if (ret->advice == NULL || ret->silent == NULL)
+        return false;
+    for (uint32_t i = 0; i < advice_entry_count; i++) {
+        const struct rule_answer *answer = &running->answer[i];
+        if (answer->clause != NULL) {
+            ret->silent[ret->silents++] =
+                (struct advice_silence){ advice_entries[i].id, answer->clause };
+            continue;
+        }
+        ret->advice[ret->advices++] = answer->advice;
+        ret->joint_rules += answer->removals.len > 0;
+        for (uint32_t k = 0; k < answer->removals.len; k++)
+            if (!vec_push(joint, answer->removals.at[k]))
+                return false;
+    }
+    return true;
+}
+
+/* Most saved bytes first; what saves none behind, problems first. */
+static int by_saving(const void *a, const void *b)
+{
+    const struct advice *x = a, *y = b;
+    uint64_t left = known_or_0(x->saving_bytes), right = known_or_0(y->saving_bytes);
+    if (left != right)
+        return left > right ? -1 : 1;
+    if (x->severity != y->severity)
+        return x->severity < y->severity ? -1 : 1;
+    if (x->bytes != y->bytes)
+        return x->bytes > y->bytes ? -1 : 1;
+    const char *m = x->id, *n = y->id;
+    for (; *m != '\0' && *m == *n; m++)
+        n++;
+    return *m < *n ? -1 : *m > *n;
+}
+
+static bool look_at_phases(struct advising *a)
+{
+    const struct phases *p = &a->s->phases;
+    size_t places = (size_t)p->intervals + 1;
+    a->next_forward = arena_array(a->s->scratch, uint32_t, places);
+    a->optimizer_before = arena_array(a->s->scratch, uint32_t, places);
+    if (a->next_forward == NULL || a->optimizer_before == NULL)
+        return false;
+    a->optimizer_before[0] = a->next_forward[p->intervals] = NO_ROW;
+    for (uint32_t i = p->intervals; i-- > 0;)
+        a->next_forward[i] = p->interval[i].phase == PHASE_FORWARD ? i : a->next_forward[i + 1];
+    for (uint32_t i = 0; i < p->intervals; i++) {
+        a->optimizer_seen = a->optimizer_seen || p->interval[i].phase == PHASE_OPTIMIZER;
+        a->backwards += p->interval[i].phase == PHASE_BACKWARD;
+        a->optimizer_before[i + 1] =
+            p->interval[i].phase == PHASE_OPTIMIZER ? i : a->optimizer_before[i];
+    }
+    a->backward_seen = a->backwards > 0;
+    return true;
+}
+
+static bool find_alive(struct advising *a)
+{
+    const struct lifetimes *l = &a->s->lifetimes;
+    for (uint32_t i = 0; i < l->count; i++)
+        if (lifetime_alive(&l->at[i], a->peak_event) && !vec_push(&a->alive, i))
+            return false;
+    return true;
+}
+
+static int64_t first_oom(const struct study *s)
+{
+    uint32_t first = s->r->devices.first_event[s->device];
+    uint32_t i = s->curves.oom_events == 0 ? s->events : 0;
+    while (i < s->events && s->r->events.action[first + i] != ACTION_OOM)
+        i++;
+    return i;
+}
+
+static int by_allocation(const void *a, const void *b)
+{
+    const struct removal *x = a, *y = b;
+    if (x->allocation != y->allocation)
+        return x->allocation < y->allocation ? -1 : 1;
+    if (x->from != y->from)
+        return x->from < y->from ? -1 : 1;
+    if (x->to != y->to)
+        return x->to < y->to ? -1 : 1;
+    return (x->bytes > y->bytes) - (x->bytes < y->bytes);
+}
+
+static int by_event(const void *a, const void *b)
+{
+    const int64_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* The most that one of `count` removals takes from an allocation between two events. */
+static uint64_t most_between(const struct removal *r, uint32_t count, int64_t from, int64_t to)
+{
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (r[i].from <= from && to <= r[i].to && r[i].bytes > most)
+            most = r[i].bytes;
+    return most;
+}
+
+/* Removals from one allocation, of different rules: its bytes go once.  Pieces between the events
+ * at which some removal begins or ends take their place. */
+static bool take_once(const struct removal *r, uint32_t count, removal_vec *to)
+{
+    int64_t edge[2 * ADVICE_RULES_MOST];
+    uint32_t edges = 0;
+    for (uint32_t i = 0; i < count && edges + 2 <= 2 * ADVICE_RULES_MOST; i++) {
+        edge[edges++] = r[i].from;
+        edge[edges++] = r[i].to;
+    }
+    qsort(edge, edges, sizeof *edge, by_event);
+    for (uint32_t i = 0; i + 1 < edges; i++) {
+        uint64_t bytes = most_between(r, count, edge[i], edge[i + 1]);
+        struct removal piece = { edge[i], edge[i + 1], bytes, r->allocation };
+        if (edge[i] < edge[i + 1] && bytes > 0 && !vec_push(to, piece))
+            return false;
+    }
+    return true;
+}
+
+/* Several rules may be about the same bytes. */
+static bool take_all_once(const removal_vec *joint, removal_vec *to)
+{
+    if (joint->len > 1)
+        qsort(joint->at, joint->len, sizeof *joint->at, by_allocation);
+    for (uint32_t i = 0, count; i < joint->len; i += count) {
+        const struct removal *r = &joint->at[i];
+        count = 1;
+        while (r->allocation != NO_ROW && i + count < joint->len &&
+               r[count].allocation == r->allocation)
+            count++;
+        if (count == 1 ? !vec_push(to, *r) : !take_once(r, count, to))
+            return false;
+    }
+    return true;
+}
+
+static bool join(const struct advising *a, const removal_vec *joint, struct advise *ret)
+{
+    removal_vec once = { .max = UINT32_MAX };
+    const removal_vec *removals = ret->joint_rules > 1 ? &once : joint;
+    if (ret->joint_rules > 1 && !take_all_once(joint, &once)) {
+        vec_free(&once);
+        return false;
+    }
+    struct counterfactual_peak peak = { a->peak_bytes, a->peak_event };
+    if (removals->len > 0)
+        peak = counterfactual_without(a->c, removals->at, removals->len);
+    vec_free(&once);
+    ret->joint_peak_bytes = peak.bytes;
+    ret->joint_peak_event = peak.event;
+    /* Hostile sizes wrap. */
+    ret->joint_saving_bytes = (int64_t)((uint64_t)a->peak_bytes - (uint64_t)peak.bytes);
+    return true;
+}
+
+/* Asks all rules, and joins what they say. */
+static enum vrs_status run_rules(const struct advising *a, struct advise *ret,
+                                 struct vrs_error *err)
+{
+    struct running running = { .shared = a };
+    removal_vec joint = { .max = UINT32_MAX };
+    enum vrs_status status = study_jobs_run(a->s, advice_entry_count, ask_rule, &running, err);
+    bool ok = status != VRS_OK || (gather(a->s, &running, &joint, ret) && join(a, &joint, ret));
+    for (uint32_t i = 0; i < advice_entry_count; i++)
+        vec_free(&running.answer[i].removals);
+    vec_free(&joint);
+    return ok ? status : vrs_no_memory(err);
+}
+
+enum vrs_status advise_compute(struct study *s, const struct advise_inputs *in,
+                               struct counterfactual *c, struct advise *ret, struct vrs_error *err)
+{
+    const struct curve *requested = &s->curves.of[CURVE_REQUESTED];
+    const struct site_table *sites = NULL;
+    *ret =
+        (struct advise){ .peak_bytes = requested->peak_bytes, .peak_event = requested->peak_event };
+    struct advising a = {
+        .s = s,
+        .in = in,
+        .c = c,
+        .peak_bytes = requested->peak_bytes,
+        .peak_event = requested->peak_event,
+        .first_oom = first_oom(s),
+        .alive.max = UINT32_MAX,
+        .removals.max = UINT32_MAX,
+        .lock = lock_make(s->scratch),
+    };
+    if (a.lock == NULL)
+        return vrs_no_memory(err);
+    a.floor_bytes = a.peak_bytes > 0 ? percent_of((uint64_t)a.peak_bytes, FLOOR_PERCENT) : 0;
+    a.floor_bytes = a.floor_bytes > FLOOR_BYTES ? a.floor_bytes : FLOOR_BYTES;
+    enum vrs_status status = look_at_phases(&a) ? parts_sites(s, &sites, err) : vrs_no_memory(err);
+    if (status == VRS_OK) {
+        a.sites = *sites;
+        status = find_alive(&a) ? run_rules(&a, ret, err) : vrs_no_memory(err);
+    }
+    vec_free(&a.alive);
+    lock_end(a.lock);
+    if (status == VRS_OK && ret->advices > 1)
+        qsort(ret->advice, ret->advices, sizeof *ret->advice, by_saving);
+    return status;
+}

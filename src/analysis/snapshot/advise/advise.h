@@ -1,0 +1,87 @@
+/* advise.h - what to change, and the bytes it would free.
+ *
+ * A rule looks at what the other analyses found and either speaks, with its evidence, or stays
+ * silent, with the clause that held it back.  Savings of several rules may be the same bytes; the
+ * joint saving counts them once.  The sentences are the renderer's (render/advise.h). */
+#ifndef VRS_ANALYSIS_SNAPSHOT_ADVISE_ADVISE_H
+#define VRS_ANALYSIS_SNAPSHOT_ADVISE_ADVISE_H
+
+#include "analysis/snapshot/breakdown/estimate.h"
+#include "analysis/snapshot/layout/fragments.h"
+#include "analysis/snapshot/leaks/growth.h"
+#include "analysis/snapshot/oom/oom_what_if.h"
+#include "analysis/snapshot/study/counterfactual.h"
+#include "analysis/snapshot/timeline/timeline.h"
+
+enum advice_severity { SEVERITY_PROBLEM, SEVERITY_ADVICE, SEVERITY_NOTE, SEVERITIES };
+extern const char *const severity_names[SEVERITIES];
+
+/* Where a saving comes from. */
+enum saving_source {
+    SAVING_NONE,     /* the benefit is not bytes, or cannot be told */
+    SAVING_DERIVED,  /* the counterfactual peak: exact for the recorded curve */
+    SAVING_VERIFIED, /* of reserved memory: the recorded program, replayed with the change */
+    SAVING_ESTIMATED /* a model; printed with a ~ */
+};
+
+/* What a rule tested. */
+struct advice_condition {
+    const char *name; /* static; a ratio ends in "_ratio", bytes in "_bytes" */
+    double value, threshold;
+};
+
+enum { ADVICE_EVENTS = 3, ADVICE_CONDITIONS = 4 };
+
+struct advice {
+    const char *id; /* static */
+    enum advice_severity severity;
+    struct site_ref site;
+    bool has_site;
+    int64_t at_event[ADVICE_EVENTS];
+    uint32_t at_events;
+    uint64_t bytes;        /* concerned */
+    uint64_t saving_bytes; /* UNKNOWN_U64: none is claimed */
+    enum saving_source source;
+    bool at_most; /* an estimate from above */
+    bool of_peak; /* what it takes away is in the joint saving */
+    enum confidence confidence;
+    /* Of empty-cache: how often the device was asked for memory after such a call, and for how
+     * much; `mapped`: by mapping pages of expandable segments alone. */
+    uint32_t calls;
+    uint64_t call_bytes;
+    bool mapped;
+    struct advice_condition condition[ADVICE_CONDITIONS];
+    uint32_t conditions;
+};
+
+struct advice_silence {
+    const char *id, *clause; /* static */
+};
+
+struct advise {
+    struct advice *advice; /* most bytes saved first */
+    uint32_t advices;
+    struct advice_silence *silent;
+    uint32_t silents;
+    int64_t peak_bytes, peak_event; /* of the requested curve */
+    int64_t joint_saving_bytes, joint_peak_bytes, joint_peak_event;
+    uint32_t joint_rules; /* whose savings are those of the curve, and counted there */
+};
+
+/* What other analyses found; NULL where one cannot be done. */
+struct advise_inputs {
+    const struct timeline *timeline;
+    const struct fragments *fragments; /* at the end */
+    const struct estimate *estimate;
+    const struct growth *growth;
+    bool fragmented;                   /* a request failed for want of memory in one piece */
+    const struct oom_what_if *what_if; /* of the last such; NULL: there is none */
+    uint64_t capacity_bytes;           /* of the card, as the user knows it; 0: not known */
+};
+
+/* All rules over one device with a trace. */
+enum vrs_status advise_compute(struct study *s, const struct advise_inputs *in,
+                               struct counterfactual *c, struct advise *ret,
+                               struct vrs_error *err) MUST_CHECK;
+
+#endif

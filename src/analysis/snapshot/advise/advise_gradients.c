@@ -1,0 +1,226 @@
+/* advise_gradients.c - gradients that live too long, or twice. */
+#include "analysis/snapshot/advise/advise_rules.h"
+
+static token_set alloc_tokens(const struct advising *a, uint32_t i)
+{
+    return a->s->tokens->of_stack[a->s->lifetimes.at[i].alloc_stack.n];
+}
+
+/* The interval after the one that an event lies in. */
+static uint32_t interval_after(const struct phases *p, int64_t event)
+{
+    uint32_t at = phases_at(p, event);
+    return at == NO_ROW ? 0 : at + 1;
+}
+
+/* The last event of the last optimizer interval that ends before `event`; -1: none in the
+ * recording. */
+static int64_t optimizer_end_before(const struct advising *a, int64_t event)
+{
+    const struct phases *p = &a->s->phases;
+    uint32_t i = a->optimizer_before[interval_after(p, event)];
+    if (i != NO_ROW && p->interval[i].last_event >= event)
+        i = a->optimizer_before[i];
+    return i == NO_ROW ? -1 : (int64_t)p->interval[i].last_event;
+}
+
+static bool forward_between(const struct advising *a, int64_t from, int64_t to)
+{
+    const struct phases *p = &a->s->phases;
+    uint32_t i = a->next_forward[interval_after(p, from)];
+    return i != NO_ROW && p->interval[i].first_event < to;
+}
+
+/* When the gradient was no longer needed: after the optimizer; of one that asks for no memory, when
+ * the next forward begins. */
+static int64_t needed_until(const struct advising *a, const struct lifetime *l)
+{
+    const struct phases *p = &a->s->phases;
+    int64_t end = optimizer_end_before(a, l->freed);
+    if (end > l->birth || l->birth < 0)
+        return end;
+    uint32_t i = a->next_forward[interval_after(p, l->birth)];
+    return i == NO_ROW ? l->freed : (int64_t)p->interval[i].first_event - 1;
+}
+
+/* Gradients of a step, alive in the forward of the next, freed by zero_grad after it. */
+bool advise_grad_late_zero(struct advising *a)
+{
+    const struct study *s = a->s;
+    if (!a->optimizer_seen)
+        return advise_silent(a, "no optimizer seen");
+    if (s->steps.micro_steps > 1)
+        return advise_silent(a, "gradients are accumulated over several backwards");
+    uint64_t gradients = 0;
+    int64_t first = INT64_MAX, last = -1;
+    struct largest largest = { 0 };
+    for (uint32_t i = 0; i < s->lifetimes.count; i++) {
+        const struct lifetime *l = &s->lifetimes.at[i];
+        bool late = s->categories.of[i] == CATEGORY_GRADIENT && l->freed < a->first_oom &&
+                    (advise_freed_by(a, i) & TOKEN_ZERO_GRAD) != 0;
+        int64_t from = late ? needed_until(a, l) : -1;
+        if (!late || !forward_between(a, from, l->freed))
+            continue;
+        a->now.bytes += l->bytes;
+        largest_take(&largest, l->bytes, l->free_stack);
+        gradients++;
+        first = l->requested < first ? l->requested : first;
+        last = l->requested > last ? l->requested : last;
+        if (!advise_remove(a, i, from, l->freed, l->bytes))
+            return false;
+    }
+    if (a->now.bytes == 0)
+        return advise_silent(a, "no gradient lives through a forward and is then cleared");
+    advise_event(a, first);
+    advise_event(a, last);
+    advise_condition(a, "gradients", (double)gradients, 1);
+    return advise_site(a, largest.stack);
+}
+
+/* The span in which gradients are needed: from the begin of a backward to the end of the optimizer
+ * after it.  What is outside goes into the removals, from interval `begin` on. */
+static bool remove_outside(struct advising *a, uint32_t begin, uint64_t bytes)
+{
+    const struct phases *p = &a->s->phases;
+    int64_t from = begin == 0 ? -1 : (int64_t)p->interval[begin - 1].last_event;
+    for (uint32_t i = begin; i < p->intervals; i++) {
+        if (p->interval[i].phase == PHASE_BACKWARD &&
+            !advise_remove(a, NO_ROW, from, p->interval[i].first_event, bytes))
+            return false;
+        if (p->interval[i].phase == PHASE_BACKWARD || p->interval[i].phase == PHASE_OPTIMIZER)
+            from = p->interval[i].last_event;
+    }
+    return advise_remove(a, NO_ROW, from, (int64_t)a->s->events, bytes);
+}
+
+/* What happens to gradients, by backward interval. */
+struct accumulating {
+    bool cleared, views;
+    uint64_t *added; /* of each interval: freed there after it was added to a gradient */
+    bool *made;      /* of each interval: gradients are allocated there */
+    stack_id where;
+    uint32_t first; /* interval of the first backward that adds */
+};
+
+static void look_at_gradients(struct advising *a, struct accumulating *g)
+{
+    const struct study *s = a->s;
+    for (uint32_t i = 0; i < s->lifetimes.count; i++) {
+        const struct lifetime *l = &s->lifetimes.at[i];
+        token_set alloc = alloc_tokens(a, i), freed = advise_freed_by(a, i);
+        bool gradient = s->categories.of[i] == CATEGORY_GRADIENT;
+        uint32_t born = phases_at(&s->phases, l->birth), died = phases_at(&s->phases, l->freed);
+        if (l->origin == ORIGIN_TRACED && (alloc & TOKEN_ACCUMULATE) != 0 && born != NO_ROW)
+            g->made[born] = true;
+        g->cleared = g->cleared || (gradient && (freed & TOKEN_ZERO_GRAD) != 0);
+        g->views = g->views || (alloc & TOKEN_REDUCER) != 0;
+        /* What is added to a gradient dies in the backward that made it. */
+        if (l->freed >= a->first_oom || (freed & TOKEN_ACCUMULATE) == 0 || died == NO_ROW)
+            continue;
+        if (died < g->first) {
+            g->first = died;
+            g->where = l->free_stack;
+        }
+        advise_event(a, l->freed);
+        g->added[died] += l->bytes;
+    }
+}
+
+/* The least that a backward adds, of those after the one that made the gradients; 0 where a later
+ * one makes them anew. */
+static uint64_t least_added(const struct advising *a, const struct accumulating *g,
+                            uint32_t *ret_begin)
+{
+    const struct phases *p = &a->s->phases;
+    uint64_t least = UINT64_MAX;
+    bool first = true;
+    *ret_begin = 0;
+    for (uint32_t i = 0; i < p->intervals; i++) {
+        if (p->interval[i].phase != PHASE_BACKWARD)
+            continue;
+        if (g->made[i] && !first)
+            return 0;
+        if (g->made[i])
+            *ret_begin = i + 1;
+        else
+            least = g->added[i] < least ? g->added[i] : least;
+        first = false;
+    }
+    return least == UINT64_MAX ? 0 : least;
+}
+
+/* New gradients are added to old ones and freed, and the old ones never are. */
+static bool judge_not_cleared(struct advising *a, struct accumulating *g)
+{
+    const struct study *s = a->s;
+    uint64_t need = s->categories.multiset_bytes;
+    uint32_t begin;
+    if (!a->backward_seen || need == 0)
+        return advise_silent(a, "no backward in the recording");
+    look_at_gradients(a, g);
+    uint64_t added = least_added(a, g, &begin), least = percent_of(need, ACCUMULATED_PERCENT);
+    if (added < least)
+        return advise_silent(a, "gradients are not accumulated in place");
+    if (g->cleared)
+        return advise_silent(a, "zero_grad frees gradients");
+    if (s->steps.micro_steps > 1)
+        return advise_silent(a, "gradients are accumulated over several backwards");
+    if (g->views)
+        return advise_silent(a, "gradients are views of buckets");
+    if (a->backwards <= 1 && !a->optimizer_seen)
+        return advise_silent(a, "one backward and no optimizer");
+    a->now.bytes = need;
+    advise_condition(a, "accumulated_bytes", (double)added, (double)least);
+    return remove_outside(a, begin, need) && advise_site(a, g->where);
+}
+
+bool advise_grad_not_cleared(struct advising *a)
+{
+    struct arena_mark mark = arena_mark(a->s->scratch);
+    struct accumulating g = {
+        .added = arena_array(a->s->scratch, uint64_t, a->s->phases.intervals),
+        .made = arena_array(a->s->scratch, bool, a->s->phases.intervals),
+        .first = NO_ROW,
+    };
+    bool ok = g.added != NULL && g.made != NULL && judge_not_cleared(a, &g);
+    arena_release(a->s->scratch, mark);
+    return ok;
+}
+
+static bool is_sharded(const struct advising *a)
+{
+    for (uint32_t i = 0; i < a->s->lifetimes.count; i++)
+        if ((alloc_tokens(a, i) & (TOKEN_COMMUNICATION | TOKEN_REDUCER)) == TOKEN_COMMUNICATION)
+            return true;
+    return false;
+}
+
+/* Buckets of DDP beside the gradients they hold copies of, both alive at the peak. */
+bool advise_bucket_view(struct advising *a)
+{
+    const struct study *s = a->s;
+    uint64_t buckets = 0, gradients = 0;
+    stack_id where = { 0 };
+    for (uint32_t i = 0; i < a->alive.len; i++) {
+        const struct lifetime *l = &s->lifetimes.at[a->alive.at[i]];
+        if ((alloc_tokens(a, a->alive.at[i]) & TOKEN_REDUCER) != 0) {
+            buckets += l->bytes;
+            where = l->alloc_stack;
+        } else if (s->categories.of[a->alive.at[i]] == CATEGORY_GRADIENT) {
+            gradients += l->bytes;
+        }
+    }
+    if (buckets == 0)
+        return advise_silent(a, "no reducer buckets at the peak");
+    if (is_sharded(a))
+        return advise_silent(a, "training is sharded");
+    uint64_t least = percent_of(gradients, BUCKET_PERCENT);
+    if (gradients == 0 || buckets < least)
+        return advise_silent(a, "no second copy of the gradients beside the buckets");
+    a->now.bytes = buckets < gradients ? buckets : gradients;
+    a->now.saving_bytes = a->now.bytes;
+    a->now.source = SAVING_ESTIMATED;
+    advise_event(a, a->peak_event);
+    advise_condition(a, "bucket_bytes", (double)buckets, (double)least);
+    return advise_site(a, where);
+}

@@ -1,0 +1,120 @@
+/* advise_rules.h - what a rule of advice is given, and how it speaks. */
+#ifndef VRS_ANALYSIS_SNAPSHOT_ADVISE_ADVISE_RULES_H
+#define VRS_ANALYSIS_SNAPSHOT_ADVISE_ADVISE_RULES_H
+
+#include "analysis/snapshot/advise/advise.h"
+#include "analysis/snapshot/advise/advise_limits.h"
+#include "analysis/snapshot/study/site_table.h"
+#include "base/bytes.h"
+#include "base/vec.h"
+
+typedef VEC(struct removal) removal_vec;
+
+/* Of one rule: a copy for each, of which what comes before the rule's own is shared. */
+struct advising {
+    struct study *s;
+    const struct advise_inputs *in;
+    struct counterfactual *c; /* under `lock` while rules run side by side */
+    struct lock *lock;
+    struct site_table sites; /* K1 */
+    int64_t peak_bytes, peak_event;
+    VEC(uint32_t) alive;  /* allocations that are alive at the peak, ascending */
+    uint64_t floor_bytes; /* a smaller saving is not worth a line: 1 % of the peak, 16 MiB */
+    int64_t first_oom;    /* what is freed after it is unwinding; the number of events: none */
+    bool optimizer_seen, backward_seen;
+    uint32_t backwards; /* backward intervals */
+    /* Of each interval, and of what follows the last: the first forward from there on, the last
+     * optimizer before it; NO_ROW: none. */
+    uint32_t *next_forward, *optimizer_before;
+
+    /* The rule at hand. */
+    struct advice now;
+    removal_vec removals; /* what its change would take away */
+    const char *clause;   /* why it stays silent; NULL: it speaks */
+    struct vrs_error *err;
+};
+
+/* A rule fills `now` (bytes, site, events, conditions) and `removals`, or the saving itself; or
+ * sets `clause`.  False when out of memory. */
+typedef bool advice_rule(struct advising *a);
+
+struct advice_entry {
+    const char *id;
+    advice_rule *rule;
+    enum advice_severity severity;
+    enum confidence confidence;
+    bool needs_saving; /* silent where the counterfactual saves less than the floor */
+};
+
+/* In the order of the specification. */
+extern const struct advice_entry advice_entries[];
+extern const uint32_t advice_entry_count;
+
+bool advise_grad_late_zero(struct advising *a);
+bool advise_grad_not_cleared(struct advising *a);
+bool advise_bucket_view(struct advising *a);
+bool advise_two_generations(struct advising *a);
+bool advise_no_grad(struct advising *a);
+bool advise_retained_output(struct advising *a);
+bool advise_graph_kept(struct advising *a);
+bool advise_kv_prealloc(struct advising *a);
+bool advise_inputs_ahead(struct advising *a);
+bool advise_checkpoint(struct advising *a);
+bool advise_logits_loss(struct advising *a);
+bool advise_attention_math(struct advising *a);
+bool advise_optimizer_foreach(struct advising *a);
+bool advise_optimizer_replace(struct advising *a);
+bool advise_optimizer_heavy(struct advising *a);
+bool advise_expandable(struct advising *a);
+bool advise_max_split(struct advising *a);
+bool advise_empty_cache(struct advising *a);
+bool advise_pending_free(struct advising *a);
+bool advise_side_stream_cache(struct advising *a);
+bool advise_collector(struct advising *a);
+bool advise_capture(struct advising *a);
+bool advise_near_limit(struct advising *a);
+
+/* Helpers of rules. */
+
+/* Stays silent, with a static clause; true. */
+bool advise_silent(struct advising *a, const char *clause);
+
+/* Notes a tested value; the name is static. */
+void advise_condition(struct advising *a, const char *name, double value, double threshold);
+
+/* Notes an event of the evidence, as far as there is room. */
+void advise_event(struct advising *a, int64_t event);
+
+/* The place in the program the advice is about. */
+bool advise_site(struct advising *a, stack_id stack);
+
+/* The stack of the largest of several allocations, of equals that of the first. */
+struct largest {
+    uint64_t bytes;
+    stack_id stack;
+};
+
+/* Whether it is the largest so far. */
+static inline bool largest_take(struct largest *of, uint64_t bytes, stack_id stack)
+{
+    if (bytes <= of->bytes)
+        return false;
+    *of = (struct largest){ bytes, stack };
+    return true;
+}
+
+/* A removal; spans that are empty are left out. */
+bool advise_remove(struct advising *a, uint32_t allocation, int64_t from, int64_t to,
+                   uint64_t bytes);
+
+/* The first event after the step that an event lies in; of what is in no complete step, after the
+ * recording. */
+int64_t advise_step_end(const struct study *s, int64_t event);
+
+/* What the stack says that frees an allocation. */
+static inline token_set advise_freed_by(const struct advising *a, uint32_t i)
+{
+    return a->s->tokens->of_stack[a->s->lifetimes.at[i].free_stack.n];
+}
+
+#endif

@@ -1,0 +1,52 @@
+/* category_table.h - the categories of what is alive at one moment, added up. */
+#ifndef VRS_ANALYSIS_SNAPSHOT_BREAKDOWN_CATEGORY_TABLE_H
+#define VRS_ANALYSIS_SNAPSHOT_BREAKDOWN_CATEGORY_TABLE_H
+
+#include "analysis/snapshot/breakdown/estimate.h"
+#include "analysis/snapshot/study/study.h"
+
+struct category_rule_sum {
+    enum category category;
+    const char *rule;
+    uint64_t bytes, count;
+};
+
+struct category_row {
+    enum category category;
+    uint64_t bytes, count;
+    uint64_t sure_bytes[CONFIDENCES]; /* by confidence */
+    struct category_rule_sum *rule;   /* larger bytes first */
+    uint32_t rules;
+    struct site_ref largest; /* of its largest, then earliest, allocation */
+};
+
+/* Everything in it lives in the study's `keep`. */
+struct category_table {
+    int64_t at_event;
+    uint64_t total_bytes, count; /* of the live set */
+    int64_t adjust_bytes;    /* the requested curve less them: 0 unless a file contradicts itself */
+    uint64_t retained_bytes; /* of them, outputs kept beyond their step */
+    struct category_row *row; /* those that hold something; larger bytes first */
+    uint32_t rows;
+    /* The split: what is older than the recording, whatever the moment. */
+    uint32_t copies; /* 0: none, and the next three are 0 */
+    uint64_t parameter_bytes, gradient_bytes, optimizer_state_bytes;
+    double state_factor_ratio; /* state for each byte of parameters, at the moment; < 0: unknown */
+    struct size_count *multiset;
+    uint32_t multiset_sizes;
+    struct category_rule_sum *remainder; /* of what is older and in no copy */
+    uint32_t remainders;
+    struct estimate estimate; /* where has_estimate */
+    bool has_estimate;
+};
+
+struct category_table_options {
+    int64_t at_event;
+};
+
+enum vrs_status category_table_compute(struct study *s,
+                                       const struct category_table_options *options,
+                                       struct category_table *ret,
+                                       struct vrs_error *err) MUST_CHECK;
+
+#endif

@@ -1,0 +1,64 @@
+/* estimate.h - need = P + S + max(G + OI, A): which term rules, and does the sum hold here? */
+#ifndef VRS_ANALYSIS_SNAPSHOT_BREAKDOWN_ESTIMATE_H
+#define VRS_ANALYSIS_SNAPSHOT_BREAKDOWN_ESTIMATE_H
+
+#include "analysis/snapshot/study/study.h"
+
+enum term {
+    TERM_P,    /* parameters, between optimizer steps */
+    TERM_S,    /* optimizer state, the same */
+    TERM_G,    /* gradients at their maximum */
+    TERM_OI,   /* what an optimizer makes and drops, at its maximum */
+    TERM_G_OI, /* the maximum of their sum */
+    TERM_A,    /* activations at their maximum; without a backward, temporaries too */
+    TERM_AD,   /* at the peak: activations, temporaries, details of autograd; less A */
+    TERM_W,    /* at the peak: workspaces */
+    TERM_K,    /* at the peak: buffers, inputs, caches */
+    TERMS
+};
+extern const char *const term_names[TERMS];
+
+enum { TERM_SITES = 3 };
+
+struct estimate_term {
+    bool known;
+    int64_t bytes; /* may be negative: AD */
+    int64_t event;
+    bool estimated;                   /* it rests on evidence of low confidence */
+    enum confidence confidence;       /* of all but a twentieth of its bytes; NONE: it has none */
+    struct site_ref site[TERM_SITES]; /* that held most of it */
+    uint32_t sites;
+};
+
+enum residual {
+    RESIDUAL_W,
+    RESIDUAL_K,
+    RESIDUAL_AD,          /* outputs kept beyond their step among them */
+    RESIDUAL_G,           /* gradients alive while activations rule */
+    RESIDUAL_OI,          /* the same of the optimizer's temporaries */
+    RESIDUAL_G_OI,        /* optimizer side: less alive at the peak than at its own maximum */
+    RESIDUAL_GENERATIONS, /* parameters and state, old and new at once; or not yet made */
+    RESIDUAL_COMMUNICATION,
+    RESIDUAL_UNKNOWN, /* unknown and persistent */
+    RESIDUALS
+};
+extern const char *const residual_names[RESIDUALS];
+
+struct estimate {
+    struct estimate_term term[TERMS];
+    bool inference; /* no backward in the recording: P + K + A */
+    bool bound;     /* a term of the sum is not known: the formula is a lower bound */
+    bool optimizer_side;
+    int64_t margin_bytes;
+    int64_t formula_bytes, measured_bytes, measured_event;
+    int64_t residual_bytes; /* measured less formula */
+    double residual_ratio;  /* of the measured; 0 where nothing was */
+    int64_t item_bytes[RESIDUALS];
+    int64_t unexplained_bytes;
+    double crossing_ratio; /* (G + OI) / A; negative: not known */
+};
+
+enum vrs_status estimate_compute(struct study *s, struct estimate *ret,
+                                 struct vrs_error *err) MUST_CHECK;
+
+#endif

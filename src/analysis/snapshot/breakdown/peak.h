@@ -1,0 +1,77 @@
+/* peak.h - what was alive at one event, grouped by who made it.
+ *
+ * Memory without a stack is split by what it is for where rows are named by frames: "(no stack)
+ * parameter"; what nothing tells is "(no stack)", with its sizes. */
+#ifndef VRS_ANALYSIS_SNAPSHOT_BREAKDOWN_PEAK_H
+#define VRS_ANALYSIS_SNAPSHOT_BREAKDOWN_PEAK_H
+
+#include "analysis/attribution/naming.h"
+#include "analysis/attribution/site.h"
+#include "analysis/snapshot/categories/categories.h"
+#include "analysis/snapshot/curves/curves.h"
+#include "base/arena.h"
+
+enum peak_by {
+    BY_CULPRIT,
+    BY_OWNER,
+    BY_SITE,
+    BY_FILE,
+    BY_FUNCTION,
+    BY_MODULE,
+    BY_SIZE,
+    BY_POOL,
+    BY_STREAM,
+    BY_AGE,
+    BY_CATEGORY, /* needs categories */
+    PEAK_BYS
+};
+extern const char *const peak_by_names[PEAK_BYS];
+
+enum { PEAK_SIZES = 8 };
+
+struct peak_row {
+    str name; /* the row's value in the chosen grouping, as printed */
+    uint64_t bytes;
+    uint64_t count;
+    double share_ratio; /* of the live set */
+    uint64_t largest_bytes;
+    int64_t oldest_event;           /* -1: older than the recording */
+    double median_age_events;       /* of the traced allocations; negative: none is traced */
+    uint64_t slack_bytes;           /* UNKNOWN_U64 unless every block size is recorded */
+    str culprit, owner;             /* ptr NULL where the row's allocations differ */
+    str category, confidence, rule; /* the same; also where they were not asked for */
+    stack_id stack; /* of the representative: its largest, then earliest, allocation */
+    /* Of memory that has neither a stack nor a category: its sizes, the heaviest in all first. */
+    struct size_count *size;
+    uint32_t sizes, distinct_sizes;
+};
+
+struct peak {
+    enum peak_by by;
+    enum site_key key;
+    int64_t at_event;
+    int64_t total_bytes;  /* the requested curve there */
+    int64_t adjust_bytes; /* total less the live set */
+    uint64_t live_bytes, live_count;
+    struct peak_row *row; /* larger bytes first, then lower event, then name */
+    uint32_t rows;
+};
+
+struct peak_options {
+    enum peak_by by;
+    enum site_key key;
+    int64_t at_event;
+    /* Of the device; NULL: rows have none, and memory without a stack is not split. */
+    const struct categories *categories;
+};
+
+/* Whether a grouping names its rows by frames, and so splits memory that has none by category. */
+bool peak_splits(enum peak_by by);
+
+/* Groups the live set after event `at_event`; everything in `*ret` lives in `arena`. */
+enum vrs_status peak_compute(const struct recording *r, uint32_t device,
+                             const struct peak_options *options, struct naming *naming,
+                             struct arena *arena, struct peak *ret,
+                             struct vrs_error *err) MUST_CHECK;
+
+#endif

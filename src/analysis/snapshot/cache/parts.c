@@ -1,0 +1,201 @@
+/* parts.c - asks each analysis once, side by side where there are threads. */
+#include "analysis/snapshot/cache/parts.h"
+
+#include "analysis/snapshot/study/site_table.h"
+#include "analysis/snapshot/study/study_jobs.h"
+#include "base/pool.h"
+
+enum vrs_status parts_timeline(struct study *s, const struct timeline **ret, struct vrs_error *err)
+{
+    if (s->made.timeline == NULL) {
+        struct timeline *made = NULL;
+        TRY(timeline_compute(s, &made, err));
+        s->made.timeline = made;
+    }
+    *ret = s->made.timeline;
+    return VRS_OK;
+}
+
+enum vrs_status parts_fragments(struct study *s, const struct fragments **ret,
+                                struct vrs_error *err)
+{
+    if (s->made.fragments == NULL) {
+        struct fragments *made = NULL;
+        TRY(fragments_compute(s, (int64_t)s->events - 1, &made, err));
+        s->made.fragments = made;
+    }
+    *ret = s->made.fragments;
+    return VRS_OK;
+}
+
+enum vrs_status parts_growth(struct study *s, const struct growth **ret, struct vrs_error *err)
+{
+    if (s->made.growth == NULL) {
+        struct growth *made = arena_array(s->keep, struct growth, 1);
+        if (made == NULL)
+            return vrs_no_memory(err);
+        TRY(growth_compute(s, 0, made, err));
+        s->made.growth = made;
+    }
+    *ret = s->made.growth;
+    return VRS_OK;
+}
+
+enum vrs_status parts_estimate(struct study *s, const struct estimate **ret, struct vrs_error *err)
+{
+    if (s->made.estimate == NULL) {
+        struct estimate *made = arena_array(s->keep, struct estimate, 1);
+        if (made == NULL)
+            return vrs_no_memory(err);
+        TRY(estimate_compute(s, made, err));
+        s->made.estimate = made;
+    }
+    *ret = s->made.estimate;
+    return VRS_OK;
+}
+
+enum vrs_status parts_categories(struct study *s, const struct category_table **ret,
+                                 struct vrs_error *err)
+{
+    /* Without a trace all is told of the final state. */
+    struct category_table_options at = { s->traced ? s->curves.of[CURVE_REQUESTED].peak_event
+                                                   : (int64_t)s->events - 1 };
+    if (s->made.categories == NULL) {
+        struct category_table *made = arena_array(s->keep, struct category_table, 1);
+        if (made == NULL)
+            return vrs_no_memory(err);
+        TRY(category_table_compute(s, &at, made, err));
+        s->made.categories = made;
+    }
+    *ret = s->made.categories;
+    return VRS_OK;
+}
+
+enum vrs_status parts_counterfactual(struct study *s, struct counterfactual **ret,
+                                     struct vrs_error *err)
+{
+    if (s->made.counterfactual == NULL) {
+        struct counterfactual *made = arena_array(s->scratch, struct counterfactual, 1);
+        if (made == NULL)
+            return vrs_no_memory(err);
+        TRY(counterfactual_make(s, made, err));
+        s->made.counterfactual = made;
+    }
+    *ret = s->made.counterfactual;
+    return VRS_OK;
+}
+
+enum vrs_status parts_sites(struct study *s, const struct site_table **ret, struct vrs_error *err)
+{
+    if (s->made.sites == NULL) {
+        struct site_table *made = arena_array(s->scratch, struct site_table, 1);
+        if (made == NULL)
+            return vrs_no_memory(err);
+        TRY(site_table_make(s, SITE_LINE, made, err));
+        s->made.sites = made;
+    }
+    *ret = s->made.sites;
+    return VRS_OK;
+}
+
+enum vrs_status parts_oom(struct study *s, const struct oom_message *message,
+                          uint64_t capacity_bytes, struct oom *ret, struct vrs_error *err)
+{
+    struct oom_options options = { .message = message, .capacity_bytes = capacity_bytes };
+    if (s->traced && s->curves.oom_events > 0) {
+        const struct growth *growth = NULL;
+        TRY(parts_growth(s, &growth, err));
+        /* What only differs from step to step is no growth. */
+        options.has_growth = growth != NULL && growth->moments > 1 &&
+                             growth->leaks + growth->suspects > 0 && growth->slope_total_bytes > 0;
+        options.growth_bytes = options.has_growth ? growth->slope_total_bytes : 0;
+        options.steps = s->steps.count;
+        options.first_step_bytes = s->steps.count > 0 ? s->steps.boundary[0].live_bytes : 0;
+    }
+    return oom_compute(s, &options, ret, err);
+}
+
+enum vrs_status parts_advise(struct study *s, const struct oom *oom, uint64_t capacity_bytes,
+                             struct advise *ret, struct vrs_error *err)
+{
+    struct counterfactual *c = NULL;
+    struct advise_inputs in = {
+        .capacity_bytes = capacity_bytes,
+        .fragmented = oom->basis != OOM_NOTHING && oom->tests.verdict == OOM_FRAGMENTATION,
+        .what_if = oom->basis == OOM_EVENT ? &oom->what_if : NULL,
+    };
+    TRY(parts_timeline(s, &in.timeline, err));
+    TRY(parts_fragments(s, &in.fragments, err));
+    TRY(parts_estimate(s, &in.estimate, err));
+    TRY(parts_growth(s, &in.growth, err));
+    TRY(parts_counterfactual(s, &c, err));
+    return advise_compute(s, &in, c, ret, err);
+}
+
+/* Side by side. */
+
+typedef enum vrs_status part_maker(struct study *s, struct vrs_error *err);
+
+static enum vrs_status make_timeline(struct study *s, struct vrs_error *err)
+{
+    const struct timeline *ignored = NULL;
+    return parts_timeline(s, &ignored, err);
+}
+
+static enum vrs_status make_growth(struct study *s, struct vrs_error *err)
+{
+    const struct growth *ignored = NULL;
+    return parts_growth(s, &ignored, err);
+}
+
+static enum vrs_status make_estimate(struct study *s, struct vrs_error *err)
+{
+    const struct estimate *ignored = NULL;
+    return parts_estimate(s, &ignored, err);
+}
+
+/* The table has the estimate in it. */
+static enum vrs_status make_categories(struct study *s, struct vrs_error *err)
+{
+    const struct category_table *ignored = NULL;
+    TRY(make_estimate(s, err));
+    return parts_categories(s, &ignored, err);
+}
+
+static enum vrs_status make_fragments(struct study *s, struct vrs_error *err)
+{
+    const struct fragments *ignored = NULL;
+    return parts_fragments(s, &ignored, err);
+}
+
+static enum vrs_status make_sites(struct study *s, struct vrs_error *err)
+{
+    const struct site_table *sites = NULL;
+    struct counterfactual *counterfactual = NULL;
+    TRY(parts_sites(s, &sites, err));
+    return parts_counterfactual(s, &counterfactual, err);
+}
+
+/* The longest first, so that those that remain fill what is left of the time. */
+enum { PARTS = 6 };
+static part_maker *const makers[PARTS_USES][PARTS] = {
+    [PARTS_OF_REPORT] = { make_timeline, make_growth, make_categories, study_prove, make_fragments,
+                          make_sites },
+    [PARTS_OF_ADVICE] = { make_timeline, make_growth, make_estimate, study_prove, make_fragments,
+                          make_sites },
+};
+
+static enum vrs_status make_part(void *arg, uint32_t i, struct study *s, struct vrs_error *err)
+{
+    const enum parts_use *use = arg;
+    return makers[*use][i](s, err);
+}
+
+enum vrs_status parts_make(struct study *s, enum parts_use use, struct vrs_error *err)
+{
+    if (pool_threads(s->threads) == 1 || !s->traced)
+        return study_prove(s, err);
+    /* Before the study is copied: all parts rest on it. */
+    curves_prove(&s->curves, s->agreement);
+    return study_jobs_run(s, PARTS, make_part, &use, err);
+}

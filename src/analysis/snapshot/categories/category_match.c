@@ -1,0 +1,457 @@
+/* category_match.c - conditions on stacks as bits, the others one by one. */
+#include "analysis/snapshot/categories/category_match.h"
+
+#include "analysis/attribution/frame_class.h"
+#include "base/buf.h"
+#include "base/sorted.h"
+
+/* Long names may be shared by many frames: the end of a path and the head of a name are looked at,
+ * where what tells them apart stands. */
+enum { PATH_BYTES = 160, FUNCTION_BYTES = 512 };
+
+static bool asks_stack(enum rule_key key)
+{
+    return key <= RULE_KEY_FREE_NATIVE;
+}
+
+static bool asks_free(enum rule_key key)
+{
+    return key == RULE_KEY_FREE_ANY || key == RULE_KEY_FREE_NATIVE;
+}
+
+static bool asks_multiset(const struct rule_condition *c)
+{
+    return c->op == OP_IN_MULTISET || c->op == OP_NOT_IN_MULTISET;
+}
+
+static bool text_holds(const struct rule_text *t, str text)
+{
+    return t->pattern == NULL ? str_equal(text, t->text) : pattern_matches(t->pattern, text.ptr);
+}
+
+/* "path/file.py:function", or the function of a native frame; ends with a NUL. */
+static str frame_text(struct matcher *m, struct buf *to, frame_id id, bool native)
+{
+    struct frame frame = frames_get(&m->r->frames, id);
+    str file = strings_text(&m->r->strings, frame.file);
+    str name = strings_text(&m->r->strings, frame.name);
+    to->len = 0;
+    if (!native) {
+        size_t from = file.len > PATH_BYTES ? file.len - PATH_BYTES : 0;
+        buf_bytes(to, file.ptr + from, file.len - from);
+        for (size_t i = 0; i < to->len; i++)
+            if (to->at[i] == '\\')
+                to->at[i] = '/';
+        buf_char(to, ':');
+    }
+    buf_bytes(to, name.ptr, name.len > FUNCTION_BYTES ? FUNCTION_BYTES : name.len);
+    buf_char(to, '\0');
+    return (str){ to->at, to->failed ? 0 : to->len - 1 };
+}
+
+/* The texts that a frame matches. */
+static void match_frame(struct matcher *m, str words, bool native, uint64_t *to)
+{
+    for (uint32_t k = 0; k < m->rules->text.len; k++) {
+        const struct rule_text *t = &m->rules->text.at[k];
+        bool any = t->key == RULE_KEY_ALLOC_ANY || t->key == RULE_KEY_FREE_ANY;
+        bool asked =
+            any || (native && (t->key == RULE_KEY_ALLOC_NATIVE || t->key == RULE_KEY_FREE_NATIVE));
+        if (asked && text_holds(t, words))
+            to[k / 64] |= (uint64_t)1 << k % 64;
+    }
+}
+
+static enum vrs_status look_at_frames(struct matcher *m, struct arena *arena, uint64_t *of_frame,
+                                      struct vrs_error *err)
+{
+    struct buf text;
+    uint32_t *latest = arena_array(arena, uint32_t, m->r->strings.rows.len);
+    if (latest == NULL)
+        return vrs_no_memory(err);
+    buf_init(&text, SIZE_MAX / 2);
+    for (uint32_t i = 1; i < m->r->frames.rows.len && !text.failed; i++) {
+        uint64_t *to = of_frame + (size_t)i * m->text_words;
+        uint32_t twin = frames_twin(&m->r->frames, i, latest);
+        if (twin != 0) {
+            memcpy(to, of_frame + (size_t)twin * m->text_words, m->text_words * sizeof *to);
+            continue;
+        }
+        bool native = naming_class(m->naming, (frame_id){ i }) == FRAME_NATIVE;
+        str words = frame_text(m, &text, (frame_id){ i }, native);
+        if (!text.failed)
+            match_frame(m, words, native, to);
+    }
+    bool failed = text.failed;
+    buf_free(&text);
+    return failed ? vrs_no_memory(err) : VRS_OK;
+}
+
+static enum vrs_status look_at_stacks(struct matcher *m, struct arena *arena, struct vrs_error *err)
+{
+    const struct stacks *s = &m->r->stacks;
+    size_t words = m->text_words;
+    uint64_t *of_frame = arena_array(arena, uint64_t, m->r->frames.rows.len * words);
+    m->texts_of = arena_array(arena, uint64_t, s->rows.len * words);
+    if (of_frame == NULL || m->texts_of == NULL)
+        return vrs_no_memory(err);
+    TRY(look_at_frames(m, arena, of_frame, err));
+    for (uint32_t i = 1; i < s->rows.len; i++)
+        for (uint32_t w = 0; w < words; w++)
+            m->texts_of[i * words + w] =
+                m->texts_of[s->caller[i] * words + w] | of_frame[s->frame[i] * words + w];
+    return VRS_OK;
+}
+
+static uint64_t *excluded_by(const struct matcher *m, uint32_t text, bool matched)
+{
+    return m->excluded + ((size_t)text * 2 + matched) * m->words;
+}
+
+static void fill_excluded(const struct matcher *m)
+{
+    for (uint32_t rule = 0; rule < m->rules->rule.len; rule++) {
+        const struct category_rule *r = &m->rules->rule.at[rule];
+        for (uint32_t c = 0; c < r->conditions; c++) {
+            const struct rule_condition *condition = &m->rules->condition.at[r->first + c];
+            if (asks_stack(condition->key))
+                excluded_by(m, (uint32_t)condition->number,
+                            condition->op == OP_MATCHES_NOT)[rule / 64] |= (uint64_t)1 << rule % 64;
+        }
+    }
+}
+
+/* For each value of a word key the rules that it leaves. */
+static void fill_words(const struct matcher *m, enum rule_key key, uint64_t *to, uint32_t values)
+{
+    for (uint32_t rule = 0; rule < m->rules->rule.len; rule++)
+        for (uint32_t v = 0; v < values; v++)
+            to[v * m->words + rule / 64] |= (uint64_t)1 << rule % 64;
+    for (uint32_t rule = 0; rule < m->rules->rule.len; rule++) {
+        const struct category_rule *r = &m->rules->rule.at[rule];
+        for (uint32_t c = 0; c < r->conditions; c++) {
+            const struct rule_condition *condition = &m->rules->condition.at[r->first + c];
+            for (uint32_t v = 0; condition->key == key && v < values; v++)
+                if ((condition->number >> v & 1) == 0)
+                    to[v * m->words + rule / 64] &= ~((uint64_t)1 << rule % 64);
+        }
+    }
+}
+
+static void fill_open(struct matcher *m)
+{
+    uint32_t len = 0;
+    for (uint32_t rule = 0; rule < m->rules->rule.len; rule++) {
+        const struct category_rule *r = &m->rules->rule.at[rule];
+        m->first_open[rule] = len;
+        for (uint32_t c = 0; c < r->conditions; c++) {
+            struct rule_condition condition = m->rules->condition.at[r->first + c];
+            bool settled = asks_stack(condition.key) || condition.key == RULE_KEY_BORN ||
+                           condition.key == RULE_KEY_ORIGIN;
+            if (!settled)
+                m->open[len++] = condition;
+        }
+    }
+    m->first_open[m->rules->rule.len] = len;
+}
+
+static bool asks_gradients(const struct category_rules *rules, const struct category_rule *rule)
+{
+    if (rule->category == CATEGORY_INHERITED || rule->category == CATEGORY_SPLIT)
+        return true;
+    for (uint32_t c = 0; c < rule->conditions; c++)
+        if (asks_multiset(&rules->condition.at[rule->first + c]))
+            return true;
+    return false;
+}
+
+int64_t interval_end(const struct phases *p, uint32_t interval, int64_t events)
+{
+    return interval + 1 < p->intervals ? (int64_t)p->interval[interval + 1].first_event : events;
+}
+
+static void fill_after(struct matcher *m)
+{
+    for (int phase = 0; phase < PHASES; phase++)
+        m->after[m->phases->intervals][phase] = -1;
+    for (uint32_t i = m->phases->intervals; i-- > 0;) {
+        const struct phase_interval *interval = &m->phases->interval[i];
+        for (int phase = 0; phase < PHASES; phase++)
+            m->after[i][phase] = m->after[i + 1][phase];
+        m->after[i][interval->phase] = interval->last_event;
+    }
+}
+
+enum vrs_status matcher_make(const struct recording *r, uint32_t device,
+                             const struct category_rules *rules, const struct phases *phases,
+                             const struct steps *steps, struct naming *naming, struct arena *arena,
+                             struct matcher *ret, struct vrs_error *err)
+{
+    struct matcher m = {
+        .r = r,
+        .rules = rules,
+        .phases = phases,
+        .steps = steps,
+        .naming = naming,
+        .events = r->devices.events[device],
+        .words = (rules->rule.len + 63) / 64,
+        .text_words = (rules->text.len + 63) / 64,
+    };
+    size_t stacks = r->stacks.rows.len;
+    m.open = arena_array(arena, struct rule_condition, rules->condition.len);
+    m.first_open = arena_array(arena, uint32_t, rules->rule.len + 1);
+    m.excluded = arena_array(arena, uint64_t, (size_t)rules->text.len * 2 * m.words);
+    m.by_alloc = arena_array(arena, uint64_t, stacks * m.words);
+    m.by_free = arena_array(arena, uint64_t, stacks * m.words);
+    m.alloc_known = arena_array(arena, bool, stacks);
+    m.free_known = arena_array(arena, bool, stacks);
+    m.by_born = arena_array(arena, uint64_t, (size_t)(PHASES + 1) * m.words);
+    m.by_origin = arena_array(arena, uint64_t, (size_t)(ORIGIN_PRE_LIVE + 1) * m.words);
+    m.by_gradients = arena_array(arena, uint64_t, m.words);
+    m.after = arena_take_array(arena, (size_t)phases->intervals + 1, sizeof *m.after);
+    if (m.open == NULL || m.first_open == NULL || m.excluded == NULL || m.by_gradients == NULL ||
+        m.by_alloc == NULL || m.by_free == NULL || m.alloc_known == NULL || m.free_known == NULL ||
+        m.by_born == NULL || m.by_origin == NULL || m.after == NULL)
+        return vrs_no_memory(err);
+    fill_open(&m);
+    fill_excluded(&m);
+    fill_words(&m, RULE_KEY_BORN, m.by_born, PHASES + 1);
+    fill_words(&m, RULE_KEY_ORIGIN, m.by_origin, ORIGIN_PRE_LIVE + 1);
+    for (uint32_t i = 0; i < rules->rule.len; i++)
+        if (asks_gradients(rules, &rules->rule.at[i]))
+            m.by_gradients[i / 64] |= (uint64_t)1 << i % 64;
+    fill_after(&m);
+    TRY(segment_index_make(r, device, arena, &m.segments, err));
+    TRY(look_at_stacks(&m, arena, err));
+    *ret = m;
+    return VRS_OK;
+}
+
+/* Does the stack match a text: some frame of it, or the line that naming chooses? */
+static enum vrs_status stack_matches(struct matcher *m, stack_id stack, uint32_t text, bool *ret,
+                                     struct vrs_error *err)
+{
+    const struct rule_text *t = &m->rules->text.at[text];
+    struct stack_names names;
+    *ret = m->texts_of[(size_t)stack.n * m->text_words + text / 64] >> text % 64 & 1;
+    if (t->key != RULE_KEY_ALLOC_OWNER && t->key != RULE_KEY_ALLOC_CULPRIT)
+        return VRS_OK;
+    TRY(naming_of(m->naming, stack, &names, err));
+    *ret = text_holds(t, t->key == RULE_KEY_ALLOC_OWNER ? names.owner : names.culprit);
+    return VRS_OK;
+}
+
+/* The rules that a stack leaves, of the conditions on allocs or those on frees. */
+static enum vrs_status settle(struct matcher *m, stack_id stack, bool alloc, uint64_t *to,
+                              struct vrs_error *err)
+{
+    for (uint32_t w = 0; w < m->words; w++)
+        to[w] = UINT64_MAX;
+    for (uint32_t text = 0; text < m->rules->text.len; text++) {
+        bool matched;
+        if (alloc == asks_free(m->rules->text.at[text].key))
+            continue;
+        TRY(stack_matches(m, stack, text, &matched, err));
+        for (uint32_t w = 0; w < m->words; w++)
+            to[w] &= ~excluded_by(m, text, matched)[w];
+    }
+    return VRS_OK;
+}
+
+static uint64_t steps_lived(const struct steps *s, const struct lifetime *l)
+{
+    uint32_t born, freed;
+    SORTED_FIND(born, s->count, (int64_t)s->boundary[born].event <= l->birth);
+    SORTED_FIND(freed, s->count, (int64_t)s->boundary[freed].event < l->freed);
+    bool last =
+        s->count != 0 && l->birth <= (int64_t)s->end_event && l->freed > (int64_t)s->end_event + 1;
+    return (freed > born ? freed - born : 0) + (uint64_t)last;
+}
+
+static bool compare(uint64_t value, const struct rule_condition *c)
+{
+    switch (c->op) {
+    case OP_LESS:
+        return value < c->number;
+    case OP_AT_LEAST:
+        return value >= c->number;
+    case OP_EQUAL:
+        return value == c->number;
+    case OP_MATCHES:
+    case OP_MATCHES_NOT:
+    case OP_IN_MULTISET:
+    case OP_NOT_IN_MULTISET:
+        break;
+    }
+    return false;
+}
+
+static bool in_multiset(const struct matcher *m, uint64_t bytes)
+{
+    uint32_t at;
+    SORTED_FIND(at, m->sizes, m->multiset[at].bytes < bytes);
+    return at < m->sizes && m->multiset[at].bytes == bytes;
+}
+
+static bool size_holds(const struct matcher *m, const struct rule_condition *c, uint64_t bytes)
+{
+    if (c->op == OP_IN_MULTISET)
+        return in_multiset(m, bytes);
+    if (c->op == OP_NOT_IN_MULTISET)
+        return m->sizes != 0 && !in_multiset(m, bytes);
+    return compare(bytes, c);
+}
+
+/* Where the free has no stack that says more, the interval around it does. */
+static bool dies_in(const struct matcher *m, const struct subject *s, uint64_t wanted)
+{
+    const struct lifetime *l = s->life;
+    int64_t dies = l->requested < l->freed ? l->requested : l->freed;
+    if (dies >= m->events)
+        return false;
+    if ((wanted & RULE_SAME_INTERVAL) != 0 && s->interval != NO_ROW &&
+        dies < interval_end(m->phases, s->interval, m->events))
+        return true;
+    if (s->freed_by.n != 0)
+        return wanted >> m->phases->of_stack[s->freed_by.n] & 1;
+    uint32_t interval = phases_at(m->phases, dies);
+    return interval != NO_ROW && (wanted >> m->phases->interval[interval].phase & 1) != 0;
+}
+
+/* The first interval that begins after its birth; all that there are is one more. */
+static uint32_t next_interval(const struct subject *s)
+{
+    return s->interval == NO_ROW ? 0 : s->interval + 1;
+}
+
+static bool awaits(const struct matcher *m, const struct subject *s, uint64_t wanted, bool survives)
+{
+    const int64_t *after = m->after[next_interval(s)];
+    for (int phase = 0; phase < PHASES; phase++) {
+        if ((wanted >> phase & 1) == 0)
+            continue;
+        if (survives && after[phase] >= 0 && s->life->requested > after[phase])
+            return true;
+        if (!survives && after[phase] >= 0)
+            return false;
+    }
+    return !survives;
+}
+
+static bool says(uint64_t wanted, bool yes)
+{
+    return (wanted & (yes ? RULE_YES : RULE_NO)) != 0;
+}
+
+static bool pool_is(const struct matcher *m, const struct subject *s,
+                    const struct rule_condition *c)
+{
+    pool_id pool = allocation_pool(m->r, &m->segments, s->allocation);
+    uint64_t first = m->r->pools.first[pool.n], second = m->r->pools.second[pool.n];
+    return pool.n != 0 && compare(second != 0 ? second : first, c);
+}
+
+static bool condition_holds(const struct matcher *m, const struct subject *s,
+                            const struct rule_condition *c)
+{
+    const struct lifetime *l = s->life;
+    switch (c->key) {
+    case RULE_KEY_DIES:
+        return dies_in(m, s, c->number);
+    case RULE_KEY_BEFORE: {
+        uint32_t next = next_interval(s);
+        return next < m->phases->intervals &&
+               (c->number >> m->phases->interval[next].phase & 1) != 0;
+    }
+    case RULE_KEY_AWAITS:
+        return awaits(m, s, c->number, false);
+    case RULE_KEY_SURVIVES:
+        return awaits(m, s, c->number, true);
+    case RULE_KEY_ALIVE_AT_END:
+        return says(c->number, l->freed >= m->events);
+    case RULE_KEY_REPLACES:
+        return says(c->number, s->replaces);
+    case RULE_KEY_REPLACED:
+        return says(c->number, s->replaced);
+    case RULE_KEY_SIZE:
+        return size_holds(m, c, l->bytes);
+    case RULE_KEY_LIFE_EVENTS: {
+        /* A life not seen to its ends is at least so long. */
+        bool whole = l->birth >= 0 && l->freed < m->events;
+        return (whole || c->op == OP_AT_LEAST) && compare((uint64_t)(l->freed - l->birth), c);
+    }
+    case RULE_KEY_LIFE_STEPS:
+        return compare(steps_lived(m->steps, l), c);
+    case RULE_KEY_STREAM:
+        return compare(m->r->streams.handle[allocation_stream(m->r, s->allocation)], c);
+    case RULE_KEY_POOL:
+        return pool_is(m, s, c);
+    case RULE_KEY_ALLOC_ANY:
+    case RULE_KEY_ALLOC_NATIVE:
+    case RULE_KEY_ALLOC_OWNER:
+    case RULE_KEY_ALLOC_CULPRIT:
+    case RULE_KEY_FREE_ANY:
+    case RULE_KEY_FREE_NATIVE:
+    case RULE_KEY_BORN:
+    case RULE_KEY_ORIGIN:
+    case RULE_KEYS:
+        break;
+    }
+    return true; /* settled by the bits */
+}
+
+/* The conditions of a rule that the gradients have no part in. */
+static bool holds_by_itself(const struct matcher *m, const struct subject *s, uint32_t rule)
+{
+    for (uint32_t c = m->first_open[rule]; c < m->first_open[rule + 1]; c++)
+        if (!asks_multiset(&m->open[c]) && !condition_holds(m, s, &m->open[c]))
+            return false;
+    return true;
+}
+
+/* The others, and whether there is a category to inherit or one of the split. */
+static bool holds_by_gradients(const struct matcher *m, const struct subject *s, uint32_t rule)
+{
+    enum category category = m->rules->rule.at[rule].category;
+    if (category == CATEGORY_INHERITED && s->inherited == CATEGORY_UNKNOWN)
+        return false;
+    if (category == CATEGORY_SPLIT && s->split == CATEGORY_UNKNOWN)
+        return false;
+    for (uint32_t c = m->first_open[rule]; c < m->first_open[rule + 1]; c++)
+        if (asks_multiset(&m->open[c]) && !size_holds(m, &m->open[c], s->life->bytes))
+            return false;
+    return true;
+}
+
+enum vrs_status matcher_ask(struct matcher *m, const struct subject *subject, uint32_t *ret,
+                            bool *ret_final, struct vrs_error *err)
+{
+    stack_id alloc = subject->life->alloc_stack, freed = subject->freed_by;
+    uint64_t *by_alloc = m->by_alloc + (size_t)alloc.n * m->words;
+    uint64_t *by_free = m->by_free + (size_t)freed.n * m->words;
+    if (!m->alloc_known[alloc.n])
+        TRY(settle(m, alloc, true, by_alloc, err));
+    m->alloc_known[alloc.n] = true;
+    if (!m->free_known[freed.n])
+        TRY(settle(m, freed, false, by_free, err));
+    m->free_known[freed.n] = true;
+    const uint64_t *by_born = m->by_born + (size_t)subject->born * m->words;
+    const uint64_t *by_origin = m->by_origin + (size_t)subject->life->origin * m->words;
+    *ret_final = true;
+    for (uint32_t w = 0; w < m->words; w++) {
+        uint64_t left = by_alloc[w] & by_free[w] & by_born[w] & by_origin[w];
+        for (; left != 0; left &= left - 1) {
+            uint32_t rule = w * 64 + (uint32_t)__builtin_ctzll(left);
+            if (!holds_by_itself(m, subject, rule))
+                continue;
+            bool open = (left & -left & m->by_gradients[w]) != 0;
+            *ret_final = *ret_final && !open;
+            if (!open || holds_by_gradients(m, subject, rule)) {
+                *ret = rule;
+                return VRS_OK;
+            }
+        }
+    }
+    *ret = NO_ROW;
+    return VRS_OK;
+}

@@ -1,0 +1,403 @@
+/* budget.c - reads limits: their names, sizes, shares and subjects. */
+#include "analysis/snapshot/check/budget.h"
+
+#include "base/buf.h"
+#include "base/number.h"
+#include "base/size.h"
+#include "base/utf8.h"
+
+enum { TEXT_SHOWN = 60, MILLION = 1000000 };
+
+/* No honest share is larger than a thousand times the whole. */
+#define MILLIONTHS_MOST (UINT64_C(1000) * MILLION)
+
+enum takes {
+    TAKES_NOTHING,
+    TAKES_SIZE,
+    TAKES_SHARE,
+    TAKES_AMOUNT,  /* a size, or a share of the baseline's */
+    TAKES_SUBJECT, /* SUBJECT=AMOUNT */
+};
+
+const char *const limit_names[LIMIT_KINDS] = {
+    [LIMIT_PEAK] = "max-peak",
+    [LIMIT_PEAK_ACTIVE] = "max-peak-active",
+    [LIMIT_RESERVED] = "max-reserved",
+    [LIMIT_END] = "max-end",
+    [LIMIT_GROWTH] = "max-growth-per-step",
+    [LIMIT_STEP_PEAK] = "max-step-peak",
+    [LIMIT_STRANDED] = "max-stranded",
+    [LIMIT_SLACK] = "max-slack",
+    [LIMIT_PENDING] = "max-pending",
+    [LIMIT_CATEGORY] = "max-category",
+    [LIMIT_SITE] = "max-site",
+    [LIMIT_DEVICE_PEAK] = "max-device-peak",
+    [LIMIT_HEADROOM] = "headroom",
+    [LIMIT_OOM] = "no-oom",
+    [LIMIT_RETRY] = "no-retry",
+    [LIMIT_UNKNOWN_SHARE] = "max-unknown-share",
+    [LIMIT_DELTA] = "max-delta",
+    [LIMIT_SITE_DELTA] = "max-site-delta",
+    [LIMIT_NEW_SITE] = "no-new-site",
+};
+
+static const uint8_t takes_of[LIMIT_KINDS] = {
+    [LIMIT_PEAK] = TAKES_AMOUNT,     [LIMIT_PEAK_ACTIVE] = TAKES_AMOUNT,
+    [LIMIT_RESERVED] = TAKES_AMOUNT, [LIMIT_END] = TAKES_AMOUNT,
+    [LIMIT_GROWTH] = TAKES_AMOUNT,   [LIMIT_STEP_PEAK] = TAKES_AMOUNT,
+    [LIMIT_STRANDED] = TAKES_AMOUNT, [LIMIT_SLACK] = TAKES_AMOUNT,
+    [LIMIT_PENDING] = TAKES_AMOUNT,  [LIMIT_CATEGORY] = TAKES_SUBJECT,
+    [LIMIT_SITE] = TAKES_SUBJECT,    [LIMIT_DEVICE_PEAK] = TAKES_SUBJECT,
+    [LIMIT_HEADROOM] = TAKES_SIZE,   [LIMIT_OOM] = TAKES_NOTHING,
+    [LIMIT_RETRY] = TAKES_NOTHING,   [LIMIT_UNKNOWN_SHARE] = TAKES_SHARE,
+    [LIMIT_DELTA] = TAKES_AMOUNT,    [LIMIT_SITE_DELTA] = TAKES_SIZE,
+    [LIMIT_NEW_SITE] = TAKES_SIZE,
+};
+
+static int shown(str text)
+{
+    return text.len > TEXT_SHOWN ? TEXT_SHOWN : (int)text.len;
+}
+
+static str trimmed(str text)
+{
+    while (text.len > 0 && (text.ptr[0] == ' ' || text.ptr[0] == '\t'))
+        text = (str){ text.ptr + 1, text.len - 1 };
+    while (text.len > 0 && (text.ptr[text.len - 1] == ' ' || text.ptr[text.len - 1] == '\t' ||
+                            text.ptr[text.len - 1] == '\r'))
+        text.len--;
+    return text;
+}
+
+/* The library counts in signed bytes. */
+static bool read_bytes(str text, uint64_t *ret)
+{
+    uint64_t bytes;
+    if (!size_read(text, &bytes) || bytes > INT64_MAX)
+        return false;
+    *ret = bytes;
+    return true;
+}
+
+/* "105%", "2.5 %" in millionths of the whole. */
+static bool read_share(str text, uint64_t *ret)
+{
+    struct decimal n;
+    if (!decimal_take(&text, &n) || !str_equal(trimmed(text), S("%")))
+        return false;
+    if (n.whole > MILLIONTHS_MOST)
+        return false;
+    uint64_t millionths = n.whole * (MILLION / 100) + n.part * (MILLION / 100) / n.scale;
+    *ret = millionths;
+    return millionths <= MILLIONTHS_MOST;
+}
+
+static enum vrs_status read_amount(str name, enum takes takes, str text, struct amount *ret,
+                                   struct vrs_error *err)
+{
+    const char *wanted = takes == TAKES_SHARE  ? "a share, such as 25%"
+                         : takes == TAKES_SIZE ? "a size, such as 24GiB, 512MiB or a number of "
+                                                 "bytes"
+                                               : "a size, such as 24GiB or a number of bytes, or "
+                                                 "with a baseline a share of its, such as 105%";
+    *ret = (struct amount){ 0 };
+    if (takes != TAKES_SHARE && read_bytes(text, &ret->bytes))
+        return VRS_OK;
+    if (takes != TAKES_SIZE && read_share(text, &ret->millionths)) {
+        /* What is a part of something cannot be more than all of it. */
+        if (takes == TAKES_SHARE && ret->millionths > MILLION)
+            return vrs_fail(err, VRS_USAGE, "%.*s is a part of the peak: at most 100%%, not %.*s",
+                            shown(name), name.ptr, shown(text), text.ptr);
+        ret->relative = true;
+        return VRS_OK;
+    }
+    return vrs_fail(err, VRS_USAGE, "%.*s does not take \"%.*s\": %s", shown(name), name.ptr,
+                    shown(text), text.len == 0 ? "" : text.ptr, wanted);
+}
+
+static enum vrs_status read_category(str subject, struct limit *l, struct vrs_error *err)
+{
+    for (uint32_t c = 0; c < CATEGORIES; c++)
+        if (str_equal(str_from(category_names[c]), subject)) {
+            l->category = (enum category)c;
+            return VRS_OK;
+        }
+    return vrs_fail(err, VRS_USAGE,
+                    "there is no category \"%.*s\": parameter, buffer, gradient, "
+                    "optimizer_state, optimizer_temp, activation, input, temporary, "
+                    "autograd_detail, communication, kv_cache, workspace, persistent, unknown",
+                    subject.len > 30 ? 30 : (int)subject.len, subject.ptr);
+}
+
+static enum vrs_status read_device(str subject, struct limit *l, struct vrs_error *err)
+{
+    uint64_t n = 0;
+    bool negative;
+    if (!number_integer(subject, &n, &negative) || subject.ptr[0] == '+' || subject.ptr[0] == '-' ||
+        n > UINT32_MAX)
+        return vrs_fail(err, VRS_USAGE,
+                        "max-device-peak takes a device's number with a size, as 0=24GiB, not "
+                        "\"%.*s\"",
+                        shown(subject), subject.ptr);
+    l->device = (uint32_t)n;
+    return VRS_OK;
+}
+
+static enum vrs_status read_site(struct budget *b, str subject, struct limit *l,
+                                 struct vrs_error *err)
+{
+    str text = arena_copy(b->arena, subject);
+    struct pattern *made = arena_array(b->arena, struct pattern, 1);
+    if (text.ptr == NULL || made == NULL)
+        return vrs_no_memory(err);
+    struct vrs_error why;
+    enum vrs_status status = pattern_compile(made, text.ptr, false, &why);
+    if (status == VRS_USAGE)
+        return vrs_fail(err, VRS_USAGE, "max-site: \"%.*s\" is no regular expression: %s",
+                        shown(subject), subject.ptr, why.message);
+    if (status != VRS_OK)
+        return vrs_no_memory(err);
+    l->site = made;
+    return VRS_OK;
+}
+
+/* SUBJECT=AMOUNT; the last "=" parts them, since an expression may hold one. */
+static enum vrs_status read_subject(struct budget *b, str value, struct limit *l, str *ret_subject,
+                                    struct vrs_error *err)
+{
+    const char *example = l->kind == LIMIT_CATEGORY ? "activation=8GiB"
+                          : l->kind == LIMIT_SITE   ? "model.py:12=2GiB"
+                                                    : "0=24GiB";
+    size_t at = value.len;
+    while (at > 0 && value.ptr[at - 1] != '=')
+        at--;
+    str subject = trimmed((str){ value.ptr, at == 0 ? 0 : at - 1 });
+    if (subject.len == 0)
+        return vrs_fail(err, VRS_USAGE, "%s takes two parts, as %s, not \"%.*s\"",
+                        limit_names[l->kind], example, shown(value),
+                        value.len == 0 ? "" : value.ptr);
+    str amount = trimmed((str){ value.ptr + at, value.len - at });
+    TRY(read_amount(str_from(limit_names[l->kind]), TAKES_AMOUNT, amount, &l->amount, err));
+    *ret_subject = subject;
+    if (l->kind == LIMIT_CATEGORY)
+        return read_category(subject, l, err);
+    if (l->kind == LIMIT_DEVICE_PEAK)
+        return read_device(subject, l, err);
+    return read_site(b, subject, l, err);
+}
+
+static void free_limit(struct limit *l)
+{
+    if (l->site != NULL)
+        pattern_free(l->site);
+    l->site = NULL;
+}
+
+/* A line of a file never takes back what another one says. */
+static enum vrs_status admit_line(const struct budget *b, unsigned line, str name,
+                                  struct vrs_error *err)
+{
+    if (b->line == 0 || line == 0)
+        return VRS_OK;
+    return vrs_fail(err, VRS_USAGE, "%.*s stands in line %u already; leave one of them out",
+                    shown(name), name.ptr, line);
+}
+
+static bool is_same(const struct limit *a, const struct limit *b)
+{
+    return a->kind == b->kind && a->category == b->category && a->device == b->device &&
+           (a->kind != LIMIT_SITE || str_equal(a->name, b->name));
+}
+
+/* Replaces the same limit, or adds one.  Takes `*l` over, also when it fails. */
+static enum vrs_status add(struct budget *b, struct limit *l, str subject, struct vrs_error *err)
+{
+    struct buf name;
+    buf_init(&name, SIZE_MAX / 2);
+    buf_text(&name, limit_names[l->kind]);
+    if (subject.len > 0)
+        buf_char(&name, ' ');
+    buf_str(&name, subject);
+    l->name = name.failed ? (str){ NULL, 0 } : arena_copy(b->arena, buf_slice(&name));
+    buf_free(&name);
+    uint32_t at = 0;
+    while (l->name.ptr != NULL && at < b->limits && !is_same(&b->limit[at], l))
+        at++;
+    if (l->name.ptr == NULL || at == BUDGET_LIMITS_MOST) {
+        free_limit(l);
+        return l->name.ptr == NULL
+                   ? vrs_no_memory(err)
+                   : vrs_fail(err, VRS_USAGE, "more than %d limits", BUDGET_LIMITS_MOST);
+    }
+    enum vrs_status admitted =
+        at < b->limits ? admit_line(b, b->limit[at].line, l->name, err) : VRS_OK;
+    if (admitted != VRS_OK) {
+        free_limit(l);
+        return admitted;
+    }
+    l->line = b->line;
+    if (at < b->limits)
+        free_limit(&b->limit[at]);
+    else
+        b->limits++;
+    b->limit[at] = *l;
+    return VRS_OK;
+}
+
+enum vrs_status budget_make(struct arena *arena, struct budget *ret, struct vrs_error *err)
+{
+    *ret = (struct budget){ .arena = arena };
+    ret->limit = arena_array(arena, struct limit, BUDGET_LIMITS_MOST);
+    return ret->limit == NULL ? vrs_no_memory(err) : VRS_OK;
+}
+
+void budget_free(struct budget *b)
+{
+    for (uint32_t i = 0; i < b->limits; i++)
+        free_limit(&b->limit[i]);
+    b->limits = 0;
+}
+
+/* What belongs to limits and is none. */
+static enum vrs_status set_beside(struct budget *b, str name, str value, bool *ret_taken,
+                                  struct vrs_error *err)
+{
+    struct amount capacity;
+    *ret_taken = true;
+    if (str_equal(name, S("tolerance"))) {
+        TRY(admit_line(b, b->tolerance_line, name, err));
+        b->tolerance_line = b->line;
+        b->has_tolerance = true;
+        return read_amount(name, TAKES_AMOUNT, value, &b->tolerance, err);
+    }
+    if (str_equal(name, S("capacity"))) {
+        TRY(admit_line(b, b->capacity_line, name, err));
+        b->capacity_line = b->line;
+        TRY(read_amount(name, TAKES_SIZE, value, &capacity, err));
+        if (capacity.bytes == 0)
+            return vrs_fail(err, VRS_USAGE, "a capacity of nothing leaves no headroom");
+        b->capacity_bytes = capacity.bytes;
+        return VRS_OK;
+    }
+    *ret_taken = false;
+    return VRS_OK;
+}
+
+enum vrs_status budget_set(struct budget *b, str name, str value, struct vrs_error *err)
+{
+    struct limit l = { 0 };
+    bool taken = false;
+    TRY(set_beside(b, name, value, &taken, err));
+    if (taken)
+        return VRS_OK;
+    uint32_t kind = 0;
+    while (kind < LIMIT_KINDS && !str_equal(str_from(limit_names[kind]), name))
+        kind++;
+    if (kind == LIMIT_KINDS)
+        return vrs_fail(err, VRS_USAGE,
+                        "there is no limit called \"%.*s\" (vramscope help check has all)",
+                        shown(name), name.len == 0 ? "" : name.ptr);
+    l.kind = (enum limit_kind)kind;
+    enum takes takes = (enum takes)takes_of[kind];
+    str subject = S("");
+    if (takes == TAKES_NOTHING) {
+        if (value.len > 0 && !str_equal(value, S("true")))
+            return vrs_fail(err, VRS_USAGE, "%s takes no value; leave the line out to allow it",
+                            limit_names[kind]);
+    } else if (takes == TAKES_SUBJECT) {
+        TRY(read_subject(b, value, &l, &subject, err));
+    } else {
+        TRY(read_amount(name, takes, value, &l.amount, err));
+    }
+    return add(b, &l, subject, err);
+}
+
+/* The line without its comment: from a "#" that begins it or stands behind a blank. */
+static str without_comment(str line)
+{
+    for (size_t i = 0; i < line.len; i++)
+        if (line.ptr[i] == '#' && (i == 0 || line.ptr[i - 1] == ' ' || line.ptr[i - 1] == '\t'))
+            return (str){ line.ptr, i };
+    return line;
+}
+
+static enum vrs_status read_line(struct budget *b, str line, struct vrs_error *err)
+{
+    if (!utf8_valid(line) || memchr(line.ptr, '\0', line.len) != NULL)
+        return vrs_fail(err, VRS_USAGE, "this is no text; a line is \"max-peak = 24GiB\"");
+    line = trimmed(without_comment(line));
+    if (line.len == 0)
+        return VRS_OK;
+    size_t equal = str_find(line, S("="));
+    str name = trimmed((str){ line.ptr, equal });
+    str value =
+        equal == line.len ? S("") : trimmed((str){ line.ptr + equal + 1, line.len - equal - 1 });
+    return budget_set(b, name, value, err);
+}
+
+enum vrs_status budget_read(struct budget *b, str file, str text, struct vrs_error *err)
+{
+    text = utf8_without_mark(text);
+    file = str_path_end(file);
+    for (unsigned number = 1; text.len > 0; number++) {
+        size_t len = str_find(text, S("\n"));
+        struct vrs_error why;
+        b->line = number;
+        enum vrs_status status = len == 0 ? VRS_OK : read_line(b, (str){ text.ptr, len }, &why);
+        b->line = 0;
+        if (status == VRS_USAGE)
+            return vrs_fail(err, VRS_USAGE, "%.*s:%u: %s", (int)file.len, file.ptr, number,
+                            why.message);
+        if (status != VRS_OK)
+            return vrs_no_memory(err);
+        len += len < text.len;
+        text = (str){ text.ptr + len, text.len - len };
+    }
+    return VRS_OK;
+}
+
+static bool compares(enum limit_kind kind)
+{
+    return kind == LIMIT_DELTA || kind == LIMIT_SITE_DELTA || kind == LIMIT_NEW_SITE;
+}
+
+enum vrs_status budget_check(const struct budget *b, bool has_baseline, struct vrs_error *err)
+{
+    bool headroom = false;
+    if (b->limits == 0)
+        return vrs_fail(err, VRS_USAGE,
+                        "there is no limit to check; give one, such as --max-peak 24GiB");
+    for (uint32_t i = 0; i < b->limits; i++) {
+        const struct limit *l = &b->limit[i];
+        headroom = headroom || l->kind == LIMIT_HEADROOM;
+        bool relative = l->amount.relative && l->kind != LIMIT_UNKNOWN_SHARE;
+        if (!has_baseline && (relative || compares(l->kind)))
+            return vrs_fail(err, VRS_USAGE,
+                            "%s%s needs a recording to compare with: --baseline "
+                            "FILE",
+                            limit_names[l->kind], relative ? " with a share" : "");
+    }
+    if (b->has_tolerance && !has_baseline)
+        return vrs_fail(err, VRS_USAGE,
+                        "tolerance is of growth against a recording: add --baseline FILE");
+    if (headroom && b->capacity_bytes == 0)
+        return vrs_fail(err, VRS_USAGE,
+                        "headroom is what is left of the device's memory: add "
+                        "--capacity SIZE");
+    return VRS_OK;
+}
+
+int64_t amount_of(struct amount amount, int64_t whole)
+{
+    if (!amount.relative)
+        return (int64_t)amount.bytes;
+    if (whole <= 0)
+        return 0;
+    uint64_t of = (uint64_t)whole, n = amount.millionths;
+    /* whole = MILLION * high + low, so that no product passes 64 bits unseen. */
+    uint64_t high = of / MILLION, low = of % MILLION;
+    if (n != 0 && high > (uint64_t)INT64_MAX / n)
+        return INT64_MAX;
+    uint64_t sum = high * n + low * n / MILLION;
+    return sum > (uint64_t)INT64_MAX ? INT64_MAX : (int64_t)sum;
+}

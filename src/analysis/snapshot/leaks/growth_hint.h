@@ -1,0 +1,13 @@
+/* growth_hint.h - signs of Python's collector in the frees. */
+#ifndef VRS_ANALYSIS_SNAPSHOT_LEAKS_GROWTH_HINT_H
+#define VRS_ANALYSIS_SNAPSHOT_LEAKS_GROWTH_HINT_H
+
+#include "analysis/snapshot/leaks/growth.h"
+
+/* The burst of frees that freed most: under the collector's own frames (kind
+ * "collector_frames"), else, and of low confidence, among irregular runs of frees of old
+ * memory (kind "runs_of_frees"). */
+enum vrs_status gc_hint_find(const struct study *s, struct gc_hint *ret,
+                             struct vrs_error *err) MUST_CHECK;
+
+#endif

@@ -1,0 +1,238 @@
+/* oom_sites.c - sums by site of what was alive, the largest first until they suffice. */
+#include "analysis/snapshot/oom/oom_sites.h"
+
+#include <stdlib.h>
+
+/* What one site holds, all of it or in one category. */
+struct held {
+    uint32_t site;
+    uint8_t category;
+    uint32_t count, lifetime; /* the largest allocation, of several the first */
+    uint64_t bytes, largest;
+};
+
+static int order_of(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int by_site(const void *a, const void *b)
+{
+    const struct held *x = a, *y = b;
+    return x->site != y->site ? order_of(x->site, y->site) : order_of(x->lifetime, y->lifetime);
+}
+
+static int by_category_and_site(const void *a, const void *b)
+{
+    const struct held *x = a, *y = b;
+    return x->category != y->category ? order_of(x->category, y->category) : by_site(a, b);
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+    const struct held *x = a, *y = b;
+    return x->bytes != y->bytes ? order_of(y->bytes, x->bytes) : order_of(x->lifetime, y->lifetime);
+}
+
+static int by_category_and_bytes(const void *a, const void *b)
+{
+    const struct held *x = a, *y = b;
+    return x->category != y->category ? order_of(x->category, y->category) : by_bytes(a, b);
+}
+
+/* Rows of one site (and category) stand side by side; the first takes the rest.  How many stay. */
+static uint32_t join(struct held *row, uint32_t count, bool categories)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        struct held *last = kept == 0 ? NULL : &row[kept - 1];
+        if (last == NULL || last->site != row[i].site ||
+            (categories && last->category != row[i].category)) {
+            row[kept++] = row[i];
+            continue;
+        }
+        last->bytes += row[i].bytes;
+        last->count += row[i].count;
+        if (row[i].largest > last->largest) {
+            last->largest = row[i].largest;
+            last->lifetime = row[i].lifetime;
+        }
+    }
+    return kept;
+}
+
+static enum vrs_status find_held(const struct study *s, struct sites *sites, int64_t event,
+                                 struct held **ret, uint32_t *ret_count, struct vrs_error *err)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < s->lifetimes.count; i++)
+        count += lifetime_alive(&s->lifetimes.at[i], event);
+    struct held *row = arena_array(s->scratch, struct held, count);
+    if (row == NULL)
+        return vrs_no_memory(err);
+    count = 0;
+    for (uint32_t i = 0; i < s->lifetimes.count; i++) {
+        const struct lifetime *life = &s->lifetimes.at[i];
+        if (!lifetime_alive(life, event))
+            continue;
+        struct held held = { .category = s->categories.of[i],
+                             .count = 1,
+                             .lifetime = i,
+                             .bytes = life->bytes,
+                             .largest = life->bytes };
+        if (!sites_of(sites, life->alloc_stack, &held.site))
+            return vrs_no_memory(err);
+        row[count++] = held;
+    }
+    *ret = row;
+    *ret_count = count;
+    return VRS_OK;
+}
+
+/* How many of the first rows reach the need; 0 where all do not. */
+static uint32_t prefix(const struct held *row, uint32_t count, uint64_t need, uint64_t *ret_bytes)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        sum = row[i].bytes > UINT64_MAX - sum ? UINT64_MAX : sum + row[i].bytes;
+        *ret_bytes = sum;
+        if (sum >= need)
+            return i + 1;
+    }
+    return 0;
+}
+
+static enum vrs_status keep_sites(const struct study *s, const struct held *row, uint32_t count,
+                                  uint64_t bytes, struct oom_sites *ret, struct vrs_error *err)
+{
+    struct oom_sites kept = { arena_array(s->keep, struct oom_site, count), 0, bytes, count > 0 };
+    if (kept.at == NULL)
+        return vrs_no_memory(err);
+    for (; kept.count < count; kept.count++) {
+        const struct held *held = &row[kept.count];
+        struct oom_site *site = &kept.at[kept.count];
+        site->bytes = held->bytes;
+        site->count = held->count;
+        TRY(study_site(s, s->lifetimes.at[held->lifetime].alloc_stack, &site->site, err));
+    }
+    *ret = kept;
+    return VRS_OK;
+}
+
+/* The category whose fewest sites suffice; of two that need as many, the one that holds less
+ * besides, in these sites. */
+static enum vrs_status find_category(struct study *s, struct held *row, uint32_t count,
+                                     struct oom *oom, struct vrs_error *err)
+{
+    uint32_t best = 0, best_len = 0;
+    uint64_t best_bytes = 0;
+    for (uint32_t i = 0, end; i < count; i = end) {
+        uint64_t bytes = 0;
+        for (end = i; end < count && row[end].category == row[i].category;)
+            end++;
+        uint32_t len = prefix(row + i, end - i, oom->need_bytes, &bytes);
+        if (len == 0 || row[i].category == CATEGORY_UNKNOWN)
+            continue;
+        if (best_len == 0 || len < best_len || (len == best_len && bytes < best_bytes)) {
+            best = i;
+            best_len = len;
+            best_bytes = bytes;
+        }
+    }
+    if (best_len == 0)
+        return VRS_OK;
+    oom->has_category = true;
+    oom->category = (enum category)row[best].category;
+    return keep_sites(s, row + best, best_len, best_bytes, &oom->must_go_category, err);
+}
+
+enum vrs_status oom_sites_find(struct study *s, struct sites *sites, struct oom *oom,
+                               struct vrs_error *err)
+{
+    struct held *row = NULL;
+    uint32_t count = 0, joined;
+    uint64_t bytes = 0;
+    oom->must_go = oom->must_go_category = (struct oom_sites){ .enough = oom->need_bytes == 0 };
+    if (oom->need_bytes == 0)
+        return VRS_OK;
+    TRY(find_held(s, sites, oom->event, &row, &count, err));
+    struct held *again = arena_array(s->scratch, struct held, count);
+    if (again == NULL)
+        return vrs_no_memory(err);
+    for (uint32_t i = 0; i < count; i++)
+        again[i] = row[i];
+    if (count > 1)
+        qsort(row, count, sizeof *row, by_site);
+    joined = join(row, count, false);
+    if (joined > 1)
+        qsort(row, joined, sizeof *row, by_bytes);
+    uint32_t len = prefix(row, joined, oom->need_bytes, &bytes);
+    TRY(keep_sites(s, row, len, bytes, &oom->must_go, err));
+    if (count > 1)
+        qsort(again, count, sizeof *again, by_category_and_site);
+    joined = join(again, count, true);
+    if (joined > 1)
+        qsort(again, joined, sizeof *again, by_category_and_bytes);
+    return find_category(s, again, joined, oom, err);
+}
+
+/* The step before. */
+
+/* Events [begin, end) of a step; the one behind the last complete step has no end yet. */
+static void span_of(const struct study *s, uint32_t step, int64_t *ret_begin, int64_t *ret_end)
+{
+    const struct steps *steps = &s->steps;
+    int64_t after = (int64_t)steps->end_event + 1;
+    *ret_begin = step < steps->count ? steps->boundary[step].event : after;
+    *ret_end = step + 1 < steps->count    ? steps->boundary[step + 1].event
+               : step + 1 == steps->count ? after
+                                          : (int64_t)s->events;
+}
+
+static bool asks(const struct study *s, int64_t event, stack_id stack)
+{
+    uint32_t row = s->r->devices.first_event[s->device] + (uint32_t)event;
+    return s->r->events.action[row] == ACTION_ALLOC && s->r->events.stack[row] == stack.n;
+}
+
+/* The alloc of a stack that is number `nth` in [begin, end); -1 where there are fewer. */
+static int64_t nth_alloc(const struct study *s, stack_id stack, int64_t begin, int64_t end,
+                         uint32_t nth)
+{
+    for (int64_t i = begin; i < end; i++)
+        if (asks(s, i, stack) && nth-- == 0)
+            return i;
+    return -1;
+}
+
+static int64_t end_of_phase(const struct study *s, stack_id stack, int64_t begin, int64_t end)
+{
+    uint8_t phase = s->phases.of_stack[stack.n];
+    int64_t found = -1;
+    for (uint32_t i = 0; s->phases.known && i < s->phases.intervals; i++) {
+        const struct phase_interval *interval = &s->phases.interval[i];
+        if (interval->phase == phase && interval->first_event >= begin &&
+            interval->first_event < end)
+            found = interval->last_event;
+    }
+    return found;
+}
+
+uint64_t oom_previous_step(const struct study *s, int64_t event, stack_id stack)
+{
+    int64_t step = s->steps.count == 0 ? -1 : steps_at(&s->steps, event);
+    int64_t begin, end, ignored;
+    uint32_t nth = 0;
+    if (step <= 0 || stack.n == 0)
+        return UNKNOWN_U64;
+    span_of(s, (uint32_t)step, &begin, &ignored);
+    for (int64_t i = begin; i < event; i++)
+        nth += asks(s, i, stack);
+    span_of(s, (uint32_t)step - 1, &begin, &end);
+    int64_t at = nth_alloc(s, stack, begin, end, nth);
+    at = at >= 0 ? at - 1 : end_of_phase(s, stack, begin, end);
+    if (at < 0)
+        return UNKNOWN_U64;
+    int64_t bytes = curve_at(s->r, s->device, CURVE_REQUESTED, at);
+    return bytes < 0 ? UNKNOWN_U64 : (uint64_t)bytes;
+}

@@ -1,0 +1,89 @@
+/* oom_what_if.c - a few settings, each a run of the model. */
+#include "analysis/snapshot/oom/oom_what_if.h"
+
+#include "allocator/replay/recorded.h"
+#include "allocator/replay/start_state.h"
+#include "allocator/whatif/whatif.h"
+
+/* Of two that help as much the earlier is offered. */
+static const char *const settings[] = {
+    "expandable_segments:True",   "max_split_size_mb:128",       "max_split_size_mb:512",
+    "roundup_power2_divisions:4", "roundup_power2_divisions:16",
+};
+
+enum { EXPANDABLE, SETTINGS = sizeof settings / sizeof *settings };
+
+/* The model of one device, as it reproduces the recording. */
+struct model {
+    struct allocator_config recorded;
+    struct program program;
+    struct start_state start;
+    struct identities identities;
+    bool sound;
+};
+
+static enum vrs_status make_model(const struct study *s, struct model *ret, struct vrs_error *err)
+{
+    struct model m = { .recorded = config_of_recording(s->r) };
+    enum replay_refusal refusal = REFUSED_NOT;
+    struct agreement agreement = { .grade = GRADE_NONE };
+    TRY(program_make(s->r, s->device, s->scratch, &m.program, &refusal, err));
+    if (refusal == REFUSED_NOT)
+        TRY(start_state_make(&m.program, &m.recorded, s->scratch, &m.start, &refusal, err));
+    *ret = m;
+    if (refusal != REFUSED_NOT)
+        return VRS_OK;
+    ret->start.program = &ret->program;
+    TRY(replay_run(&ret->program, &ret->start, &ret->recorded, NULL, &agreement, err));
+    if (!grade_is_exact(agreement.grade))
+        return VRS_OK;
+    TRY(whatif_identities(&ret->program, &ret->start, &ret->recorded, &ret->identities, err));
+    ret->sound = ret->identities.reproduces && ret->identities.reproduces_at_capacity;
+    return VRS_OK;
+}
+
+static bool same_config(const struct allocator_config *a, const struct allocator_config *b)
+{
+    for (uint32_t i = 0; i < ROUNDING_DIVISIONS; i++)
+        if (a->rounding.divisions[i] != b->rounding.divisions[i])
+            return false;
+    return a->expandable == b->expandable && a->max_split_bytes == b->max_split_bytes;
+}
+
+enum vrs_status oom_what_if_ask(const struct study *s, uint64_t capacity_bytes, int64_t first_event,
+                                int64_t last_event, struct oom_what_if *ret, struct vrs_error *err)
+{
+    struct model model;
+    struct oom_what_if best = { .agreement = s->agreement->grade };
+    *ret = best;
+    if (!grade_is_exact(s->agreement->grade) || capacity_bytes == UNKNOWN_U64)
+        return VRS_OK;
+    TRY(make_model(s, &model, err));
+    for (uint32_t i = 0; model.sound && i < SETTINGS; i++) {
+        struct allocator_config config = model.recorded;
+        struct answer answer;
+        struct question q = { .config = &config,
+                              .capacity_bytes = capacity_bytes,
+                              .below_address = model.identities.below_address };
+        /* What PyTorch would not take beside the recorded settings, or has already. */
+        if (config_set(&config, str_from(settings[i]), NULL) != VRS_OK ||
+            same_config(&config, &model.recorded))
+            continue;
+        TRY(whatif_run(&model.program, &model.start, &q, &answer, err));
+        bool serves = !answer.ran_out && answer.served_oom_event >= first_event &&
+                      answer.served_oom_event <= last_event;
+        best.tried++;
+        if (i == EXPANDABLE) {
+            best.expandable = serves ? EXPANDABLE_SERVES : EXPANDABLE_RUNS_OUT;
+            best.expandable_peak_bytes = answer.reserved.bytes;
+        }
+        if (!serves)
+            continue;
+        if (best.setting == NULL || answer.reserved.bytes < best.reserved_peak_bytes) {
+            best.setting = settings[i];
+            best.reserved_peak_bytes = answer.reserved.bytes;
+        }
+    }
+    *ret = best;
+    return VRS_OK;
+}

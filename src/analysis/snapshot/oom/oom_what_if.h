@@ -1,0 +1,30 @@
+/* oom_what_if.h - whether another allocator setting would have avoided an out-of-memory. */
+#ifndef VRS_ANALYSIS_SNAPSHOT_OOM_OOM_WHAT_IF_H
+#define VRS_ANALYSIS_SNAPSHOT_OOM_OOM_WHAT_IF_H
+
+#include "allocator/replay/replay.h"
+#include "analysis/snapshot/study/study.h"
+
+struct oom_what_if {
+    uint32_t tried;      /* settings; 0: the model could not be asked */
+    const char *setting; /* the best that does not run out; NULL: there is none */
+    uint64_t reserved_peak_bytes;
+    enum replay_grade agreement;
+    /* Expandable segments alone, beside what was recorded. */
+    enum expandable_answer {
+        EXPANDABLE_NOT_ASKED,
+        EXPANDABLE_SERVES,
+        EXPANDABLE_RUNS_OUT
+    } expandable;
+    uint64_t expandable_peak_bytes; /* reserved at the most, where they serve */
+};
+
+/* Runs the recorded program under a few settings, on a device where PyTorch could have
+ * `capacity_bytes`.  A setting helps where it serves the request that failed, first recorded at
+ * an event in [first_event, last_event].  Asked only where the model reproduces the recording, and
+ * its retries at the recorded capacity. */
+enum vrs_status oom_what_if_ask(const struct study *s, uint64_t capacity_bytes, int64_t first_event,
+                                int64_t last_event, struct oom_what_if *ret,
+                                struct vrs_error *err) MUST_CHECK;
+
+#endif

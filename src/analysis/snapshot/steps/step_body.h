@@ -1,0 +1,32 @@
+/* step_body.h - is what repeats itself a step, or a loop inside one?
+ *
+ * A loop lies inside a step when all it does was called by one module's forward, ran on the
+ * threads of autograd, or is the optimizer going through parameters. */
+#ifndef VRS_ANALYSIS_SNAPSHOT_STEPS_STEP_BODY_H
+#define VRS_ANALYSIS_SNAPSHOT_STEPS_STEP_BODY_H
+
+#include "analysis/snapshot/steps/step_sources.h"
+#include "model/stacks.h"
+
+/* Zero but for `t`; the rest is made when it is first needed. */
+struct step_body {
+    const struct step_trace *t;
+    struct stacks python; /* the stacks of the recording without native frames */
+    bool python_made;
+    uint32_t *python_of; /* of each stack_id, in `python`; NULL: not made */
+    uint64_t *value;     /* of each row of `python` */
+    bool *seen;          /* of each stack_id; false between uses */
+};
+
+/* Judges the allocs at positions [begin, end): `*refused_by` is the id of a rule, or NULL. */
+enum vrs_status step_body_judge(struct step_body *b, uint32_t begin, uint32_t end,
+                                const char **refused_by, struct vrs_error *err) MUST_CHECK;
+
+static inline bool step_body_made(const struct step_body *b)
+{
+    return b->python_of != NULL;
+}
+
+void step_body_free(struct step_body *b);
+
+#endif

@@ -1,0 +1,72 @@
+/* step_sources.h - the ways to find steps, each by itself; steps.h chooses among them.
+ *
+ * A step begins at an event and ends before the next one begins.  What lies before the first and
+ * behind the last complete step belongs to none. */
+#ifndef VRS_ANALYSIS_SNAPSHOT_STEPS_STEP_SOURCES_H
+#define VRS_ANALYSIS_SNAPSHOT_STEPS_STEP_SOURCES_H
+
+#include "analysis/snapshot/steps/steps.h"
+#include "base/select.h"
+
+/* What all sources look at.  A position is an alloc's number among the allocs of the device. */
+struct step_trace {
+    const struct recording *r;
+    uint32_t device;
+    uint32_t first, events; /* rows of the device's events */
+    const struct tokens *tokens;
+    const struct phases *phases;
+    const struct mark_events *marks;
+    struct arena *scratch;
+    uint32_t allocs;
+    uint32_t *alloc_event; /* of each position, in events of the device */
+    uint32_t *stack;       /* stack_id of each position */
+    int64_t *live_before;  /* requested bytes just before it, from the start of the recording */
+    uint64_t change;       /* of the requested bytes by all events */
+};
+
+/* The complete steps of one source; `begin` has their first events. */
+struct step_cuts {
+    uint32_t *begin;
+    uint32_t count;
+    uint32_t end_event;      /* the last event of the last one */
+    bool end_is_boundary;    /* another step begins there, or a mark ends it: as at a begin */
+    double similarity_ratio; /* of neighbours, the median; negative: not worked out */
+    bool low_confidence;
+};
+
+/* Periods that are no steps; at most INNER_LOOPS_MAX. */
+enum { INNER_LOOPS_MAX = 16 };
+struct inner_loops {
+    struct inner_loop *at;
+    uint32_t count;
+};
+
+/* Annotations that number steps. */
+enum vrs_status steps_by_marks(const struct step_trace *t, struct step_cuts *ret,
+                               struct vrs_error *err) MUST_CHECK;
+/* The ends of optimizers' annotations. */
+enum vrs_status steps_by_optimizer(const struct step_trace *t, struct step_cuts *ret,
+                                   struct vrs_error *err) MUST_CHECK;
+/* Cycles of forward, backward, optimizer. */
+enum vrs_status steps_by_phases(const struct step_trace *t, struct step_cuts *ret,
+                                struct vrs_error *err) MUST_CHECK;
+/* What repeats itself.  Unless `exact`, also where only stacks do, and sizes vary. */
+enum vrs_status steps_by_period(const struct step_trace *t, bool exact, struct step_cuts *ret,
+                                struct inner_loops *inner, struct vrs_error *err) MUST_CHECK;
+
+/* How many allocs lie before an event. */
+uint32_t step_position(const struct step_trace *t, uint32_t event);
+
+/* The upper median; reorders `value` (count at least 1). */
+static inline uint32_t step_median(uint32_t *value, uint32_t count)
+{
+    return select_u32(value, count, count / 2);
+}
+
+/* A last or first step that is shorter than the others was cut by the recording. */
+static inline bool step_is_whole(uint32_t length, uint32_t median)
+{
+    return (uint64_t)length * 20 >= (uint64_t)median * 19;
+}
+
+#endif

@@ -1,0 +1,195 @@
+/* steps.c - tries the sources of steps in their order. */
+#include "analysis/snapshot/steps/steps.h"
+
+#include "analysis/snapshot/curves/curves.h"
+#include "analysis/snapshot/steps/step_sources.h"
+#include "base/sorted.h"
+
+const char *const step_source_names[STEP_SOURCES] = {
+    [STEPS_NONE] = "none",
+    [STEPS_MARKS] = "marks",
+    [STEPS_OPTIMIZER] = "optimizer_marks",
+    [STEPS_PHASES] = "phases",
+    [STEPS_PERIOD] = "periodicity",
+};
+
+/* Fewer are no steps to compare. */
+enum { STEPS_MIN = 2 };
+
+uint32_t step_position(const struct step_trace *t, uint32_t event)
+{
+    uint32_t at;
+    SORTED_FIND(at, t->allocs, t->alloc_event[at] < event);
+    return at;
+}
+
+/* Which event is an alloc cannot be guessed: each is written down, and the next one over it unless
+ * it is. */
+static bool trace_make(struct step_trace *t)
+{
+    const uint8_t *action = t->r->events.action + t->first;
+    const uint32_t *stack = t->r->events.stack + t->first;
+    uint32_t allocs = 0, position = 0;
+    uint64_t live = 0;
+    for (uint32_t i = 0; i < t->events; i++)
+        allocs += action[i] == ACTION_ALLOC;
+    size_t room = (size_t)allocs + 1;
+    t->allocs = allocs;
+    t->alloc_event = arena_array(t->scratch, uint32_t, room);
+    t->live_before = arena_array(t->scratch, int64_t, room);
+    t->stack = arena_array(t->scratch, uint32_t, room);
+    if (t->alloc_event == NULL || t->live_before == NULL || t->stack == NULL)
+        return false;
+    for (uint32_t i = 0; i < t->events; i++) {
+        t->alloc_event[position] = i;
+        t->stack[position] = stack[i];
+        t->live_before[position] = (int64_t)live;
+        position += action[i] == ACTION_ALLOC;
+        live += requested_change(t->r, t->first + i);
+    }
+    t->change = live;
+    return true;
+}
+
+/* Walks the requested curve over the steps: what is alive before each, their peaks and valleys.
+ * A valley is looked for in the states after the step's events, the last one included. */
+static void measure(const struct step_trace *t, struct steps *s)
+{
+    uint64_t live = (uint64_t)curve_at(t->r, t->device, CURVE_REQUESTED, t->events) - t->change;
+    int64_t least = 0;
+    struct step_boundary *b = NULL;
+    for (uint32_t i = 0, next = 0; i < t->events && s->count != 0 && i <= s->end_event; i++) {
+        bool begins = next < s->count && s->boundary[next].event == i;
+        if (begins) {
+            b = &s->boundary[next++];
+            b->live_bytes = (int64_t)live;
+        }
+        live += requested_change(t->r, t->first + i);
+        if (b == NULL)
+            continue;
+        if (begins || (int64_t)live > b->peak_bytes) {
+            b->peak_bytes = (int64_t)live;
+            b->peak_event = i;
+        }
+        if (begins || (int64_t)live < least) {
+            least = (int64_t)live;
+            b->valley_event = i;
+        }
+    }
+    s->end_bytes = (int64_t)live;
+}
+
+/* Pairs of forward and backward in one step: the upper median. */
+static enum vrs_status count_micro_steps(const struct step_trace *t, struct steps *s,
+                                         struct vrs_error *err)
+{
+    const struct phases *p = t->phases;
+    uint32_t *pairs = arena_array(t->scratch, uint32_t, s->count);
+    bool forward = false;
+    if (pairs == NULL)
+        return vrs_no_memory(err);
+    for (uint32_t i = 0; i < p->intervals; i++) {
+        int64_t step = steps_at(s, p->interval[i].first_event);
+        if (p->interval[i].phase == PHASE_FORWARD)
+            forward = true;
+        if (p->interval[i].phase != PHASE_BACKWARD || !forward)
+            continue;
+        forward = false;
+        if (step >= 0 && step < s->count)
+            pairs[step]++;
+    }
+    s->micro_steps = step_median(pairs, s->count);
+    return VRS_OK;
+}
+
+static enum vrs_status take_cuts(const struct step_trace *t, enum step_source source,
+                                 const struct step_cuts *cuts, struct arena *arena, struct steps *s,
+                                 struct vrs_error *err)
+{
+    s->boundary = arena_array(arena, struct step_boundary, cuts->count);
+    if (s->boundary == NULL)
+        return vrs_no_memory(err);
+    s->source = source;
+    s->count = cuts->count;
+    s->end_event = cuts->end_event;
+    s->end_is_boundary = cuts->end_is_boundary;
+    s->low_confidence = cuts->low_confidence;
+    for (uint32_t i = 0; i < cuts->count; i++)
+        s->boundary[i].event = cuts->begin[i];
+    measure(t, s);
+    return count_micro_steps(t, s, err);
+}
+
+/* A last step that ran out of memory did not end as a step does. */
+static void leave_out_failed(const struct step_trace *t, struct step_cuts *cuts)
+{
+    if (cuts->count == 0)
+        return;
+    for (uint32_t i = cuts->begin[cuts->count - 1]; i <= cuts->end_event; i++)
+        if (t->r->events.action[t->first + i] == ACTION_OOM) {
+            cuts->count--;
+            cuts->end_event = cuts->begin[cuts->count] == 0 ? 0 : cuts->begin[cuts->count] - 1;
+            cuts->end_is_boundary = true;
+            return;
+        }
+}
+
+static enum vrs_status find_steps(struct step_trace *t, struct arena *arena, struct steps *s,
+                                  struct vrs_error *err)
+{
+    struct step_cuts cuts[STEP_SOURCES] = { { .count = 0 } };
+    struct inner_loops inner = { .at = arena_array(arena, struct inner_loop, INNER_LOOPS_MAX) };
+    if (inner.at == NULL || !trace_make(t))
+        return vrs_no_memory(err);
+    TRY(steps_by_marks(t, &cuts[STEPS_MARKS], err));
+    TRY(steps_by_optimizer(t, &cuts[STEPS_OPTIMIZER], err));
+    TRY(steps_by_phases(t, &cuts[STEPS_PHASES], err));
+    bool found = false;
+    for (int i = STEPS_MARKS; i < STEPS_PERIOD; i++)
+        found |= cuts[i].count >= STEPS_MIN;
+    TRY(steps_by_period(t, found, &cuts[STEPS_PERIOD], &inner, err));
+    s->inner = inner.at;
+    s->inners = inner.count;
+    s->similarity_median_ratio = cuts[STEPS_PERIOD].similarity_ratio;
+    for (int i = STEPS_MARKS; i < STEP_SOURCES; i++) {
+        leave_out_failed(t, &cuts[i]);
+        s->agreement[i] = cuts[i].count;
+    }
+    for (int i = STEPS_MARKS; i < STEP_SOURCES; i++)
+        if (cuts[i].count >= STEPS_MIN)
+            return take_cuts(t, (enum step_source)i, &cuts[i], arena, s, err);
+    return VRS_OK;
+}
+
+enum vrs_status steps_make(const struct recording *r, uint32_t device, const struct tokens *tokens,
+                           const struct phases *phases, const struct mark_events *marks,
+                           struct arena *arena, struct steps *ret, struct vrs_error *err)
+{
+    struct arena scratch;
+    struct step_trace t = {
+        .r = r,
+        .device = device,
+        .first = r->devices.first_event[device],
+        .events = r->devices.events[device],
+        .tokens = tokens,
+        .phases = phases,
+        .marks = marks,
+        .scratch = &scratch,
+    };
+    struct steps s = { .similarity_median_ratio = -1 };
+    arena_init(&scratch, SIZE_MAX / 2);
+    enum vrs_status status = find_steps(&t, arena, &s, err);
+    arena_free(&scratch);
+    if (status == VRS_OK)
+        *ret = s;
+    return status;
+}
+
+int64_t steps_at(const struct steps *s, int64_t event)
+{
+    uint32_t at;
+    if (s->count != 0 && event > (int64_t)s->end_event)
+        return s->count;
+    SORTED_FIND(at, s->count, s->boundary[at].event <= event);
+    return (int64_t)at - 1;
+}

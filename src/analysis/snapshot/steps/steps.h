@@ -1,0 +1,57 @@
+/* steps.h - where one training step ends and the next begins. */
+#ifndef VRS_ANALYSIS_SNAPSHOT_STEPS_STEPS_H
+#define VRS_ANALYSIS_SNAPSHOT_STEPS_STEPS_H
+
+#include "analysis/snapshot/steps/phases.h"
+
+enum step_source {
+    STEPS_NONE,
+    STEPS_MARKS,
+    STEPS_OPTIMIZER,
+    STEPS_PHASES,
+    STEPS_PERIOD,
+    STEP_SOURCES
+};
+extern const char *const step_source_names[STEP_SOURCES];
+
+/* The begin of a complete step. */
+struct step_boundary {
+    uint32_t event;
+    uint32_t valley_event; /* the lowest-live point up to the next boundary */
+    int64_t live_bytes;    /* requested, just before `event` */
+    int64_t peak_bytes;    /* of the step that begins here */
+    int64_t peak_event;
+};
+
+/* A period that is no step: layers, recurrent or diffusion steps inside a forward. */
+struct inner_loop {
+    uint32_t period_allocs, repeats;
+    double similarity_ratio;
+    const char *refused_by; /* the rule's id; static */
+    stack_id stack;         /* of its anchor */
+};
+
+struct steps {
+    enum step_source source;
+    uint32_t count;       /* complete steps; boundary[i] begins step i */
+    uint32_t micro_steps; /* pairs of forward and backward in a step */
+    struct step_boundary *boundary;
+    uint32_t end_event;               /* the last event of the last complete step */
+    bool end_is_boundary;             /* another step begins there, or a mark ends this one */
+    int64_t end_bytes;                /* requested, after it */
+    double similarity_median_ratio;   /* negative: not worked out */
+    uint32_t agreement[STEP_SOURCES]; /* complete steps that each source finds */
+    bool low_confidence;              /* found by stacks alone, with sizes that vary */
+    struct inner_loop *inner;
+    uint32_t inners;
+};
+
+enum vrs_status steps_make(const struct recording *r, uint32_t device, const struct tokens *tokens,
+                           const struct phases *phases, const struct mark_events *marks,
+                           struct arena *arena, struct steps *ret,
+                           struct vrs_error *err) MUST_CHECK;
+
+/* The complete step an event belongs to, from 0; -1: before the first, `count`: after the last. */
+int64_t steps_at(const struct steps *s, int64_t event);
+
+#endif

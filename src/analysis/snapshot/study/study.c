@@ -1,0 +1,112 @@
+/* study.c - each part from the parts before it. */
+#include "analysis/snapshot/study/study.h"
+
+enum vrs_status study_place_make(struct study_place *place, struct vrs_error *err)
+{
+    place->shown = arena_array(place->scratch, bool, place->r->stacks.rows.len);
+    if (place->shown == NULL)
+        return vrs_no_memory(err);
+    return tokens_make(place->r, place->naming, place->scratch, &place->tokens, err);
+}
+
+enum vrs_status study_make_unproven(struct study_place *place, uint32_t device, struct study *ret,
+                                    struct vrs_error *err)
+{
+    const struct recording *r = place->r;
+    *ret = (struct study){
+        .r = r,
+        .device = device,
+        .events = r->devices.events[device],
+        .threads = place->threads,
+        .traced = device_traced(r, device),
+        .stacked = r->stacks.rows.len > 1,
+        .agreement = &place->agreement[device],
+        .basis = place->basis == NULL ? NULL : &place->basis[device],
+        .naming = place->naming,
+        .keep = place->keep,
+        .scratch = place->scratch,
+        .tokens = &place->tokens,
+        .shown = place->shown,
+    };
+    struct arena *scratch = place->scratch;
+    struct mark_events marks;
+    curves_compute(r, device, &ret->curves);
+    TRY(lifetimes_make(r, device, scratch, &ret->lifetimes, err));
+    TRY(mark_events_make(r, device, scratch, &marks, err));
+    TRY(phases_make(r, device, ret->tokens, &marks, scratch, &ret->phases, err));
+    TRY(steps_make(r, device, ret->tokens, &ret->phases, &marks, scratch, &ret->steps, err));
+    static const struct category_rules no_rules = { 0 };
+    struct categories_input input = {
+        .r = r,
+        .device = device,
+        .rules = place->rules == NULL ? &no_rules : place->rules,
+        .lifetimes = &ret->lifetimes,
+        .tokens = ret->tokens,
+        .phases = &ret->phases,
+        .steps = &ret->steps,
+        .naming = ret->naming,
+    };
+    return categories_make(&input, scratch, &ret->categories, err);
+}
+
+static enum vrs_status find_basis(struct study *s, struct vrs_error *err)
+{
+    struct trust_basis *basis = arena_take(s->keep, sizeof *basis);
+    if (basis == NULL)
+        return vrs_no_memory(err);
+    s->basis = basis;
+    return trust_basis_find(s->r, s->device, basis, err);
+}
+
+enum vrs_status study_prove(struct study *s, struct vrs_error *err)
+{
+    if (s->proven)
+        return VRS_OK;
+    curves_prove(&s->curves, s->agreement);
+    if (s->basis == NULL)
+        TRY(find_basis(s, err));
+    TRY(trust_assess(s->r, s->device, s->basis, &s->curves, s->agreement, s->keep, &s->trust, err));
+    s->proven = true;
+    return VRS_OK;
+}
+
+#define ADOPT(part) s->made.part = copy->made.part != NULL ? copy->made.part : s->made.part
+void study_adopt(struct study *s, const struct study *copy)
+{
+    if (copy->proven && !s->proven) {
+        s->curves = copy->curves;
+        s->basis = copy->basis;
+        s->trust = copy->trust;
+        s->proven = true;
+    }
+    ADOPT(timeline);
+    ADOPT(fragments);
+    ADOPT(growth);
+    ADOPT(estimate);
+    ADOPT(categories);
+    ADOPT(counterfactual);
+    ADOPT(sites);
+}
+#undef ADOPT
+
+enum vrs_status study_make(struct study_place *place, uint32_t device, struct study *ret,
+                           struct vrs_error *err)
+{
+    TRY(study_make_unproven(place, device, ret, err));
+    return study_prove(ret, err);
+}
+
+enum vrs_status study_site(const struct study *s, stack_id stack, struct site_ref *ret,
+                           struct vrs_error *err)
+{
+    struct stack_names names;
+    TRY(naming_of(s->naming, stack, &names, err));
+    *ret = (struct site_ref){ names.culprit, names.owner, stack };
+    study_show(s, stack);
+    return VRS_OK;
+}
+
+void study_show(const struct study *s, stack_id stack)
+{
+    s->shown[stack.n] = true;
+}

@@ -1,0 +1,615 @@
+/* trust.c - facts of a recording, its window, its grade, and all of it in words. */
+#include "analysis/snapshot/trust/trust.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/size.h"
+
+const char *const trust_window_names[WINDOWS] = {
+    [WINDOW_COMPLETE] = "complete",     [WINDOW_LATE_START] = "late_start",
+    [WINDOW_OVERFLOWED] = "overflowed", [WINDOW_OVERFLOW_SUSPECTED] = "overflow_suspected",
+    [WINDOW_STATE_ONLY] = "state_only", [WINDOW_ONE_EVENT] = "one_event",
+    [WINDOW_INCOMPLETE] = "incomplete",
+};
+
+/* The order of the codes, which breaks ties between items. */
+enum code {
+    CODE_NO_HISTORY,
+    CODE_INCOMPLETE,
+    CODE_ONE_EVENT,
+    CODE_STARTS_LATE,
+    CODE_OVERFLOW,
+    CODE_OVERFLOW_SUSPECTED,
+    CODE_ORPHANS,
+    CODE_UNPAIRED_REQUEST,
+    CODE_SKIPPED_ACTIONS,
+    CODE_DOUBLE_ALLOC,
+    CODE_END_MISMATCH,
+    CODE_NEGATIVE_START,
+    CODE_SUMS,
+    CODE_PEAK_ABOVE_RESERVED,
+    CODE_NO_FRAMES,
+    CODE_FREES_CARRY_ALLOC_STACK,
+    CODE_PYTHON_ONLY,
+    CODE_MIXED,
+    CODE_NO_TIME,
+    CODE_UNKNOWN_KEYS,
+    CODE_UNKNOWN_ACTIONS,
+    CODE_BASELINES_DIFFER,
+    CODE_UNKNOWN_SEGMENT,
+    CODE_TIME_BACKWARDS,
+    CODE_CAPACITY_VARIES,
+    CODE_REPLAY,
+    CODES
+};
+
+static const char *const code_names[CODES] = {
+    [CODE_NO_HISTORY] = "no_history",
+    [CODE_INCOMPLETE] = "incomplete",
+    [CODE_ONE_EVENT] = "one_event",
+    [CODE_STARTS_LATE] = "starts_late",
+    [CODE_OVERFLOW] = "overflow",
+    [CODE_OVERFLOW_SUSPECTED] = "overflow_suspected",
+    [CODE_ORPHANS] = "orphans",
+    [CODE_UNPAIRED_REQUEST] = "unpaired_request",
+    [CODE_SKIPPED_ACTIONS] = "skipped_actions",
+    [CODE_DOUBLE_ALLOC] = "double_alloc",
+    [CODE_END_MISMATCH] = "end_mismatch",
+    [CODE_NEGATIVE_START] = "negative_start",
+    [CODE_SUMS] = "sums",
+    [CODE_PEAK_ABOVE_RESERVED] = "peak_above_reserved",
+    [CODE_NO_FRAMES] = "no_frames",
+    [CODE_FREES_CARRY_ALLOC_STACK] = "frees_carry_alloc_stack",
+    [CODE_PYTHON_ONLY] = "python_only",
+    [CODE_MIXED] = "mixed",
+    [CODE_NO_TIME] = "no_time",
+    [CODE_UNKNOWN_KEYS] = "unknown_keys",
+    [CODE_UNKNOWN_ACTIONS] = "unknown_actions",
+    [CODE_BASELINES_DIFFER] = "baselines_differ",
+    [CODE_UNKNOWN_SEGMENT] = "unknown_segment",
+    [CODE_TIME_BACKWARDS] = "time_backwards",
+    [CODE_CAPACITY_VARIES] = "capacity_varies",
+    [CODE_REPLAY] = "replay",
+};
+
+struct assessment {
+    const struct recording *r;
+    uint32_t device;
+    const struct curves *curves;
+    struct checks checks;
+    struct arena *arena;
+    struct trust trust;
+    struct trust_item item[CODES];
+    enum code code[CODES]; /* of each item */
+    struct capture capture;
+};
+
+typedef unsigned long long ull; /* for printf alone */
+
+static void bytes_text(char to[SIZE_TEXT], uint64_t bytes)
+{
+    if (bytes < 1024)
+        snprintf(to, SIZE_TEXT, bytes == 1 ? "%u byte" : "%u bytes", (unsigned)bytes);
+    else
+        size_write(bytes, to);
+}
+
+/* The word that goes with a count. */
+static const char *word_for(uint64_t count, const char *one, const char *more)
+{
+    return count == 1 ? one : more;
+}
+
+static void add_item(struct assessment *a, enum code code, struct finding finding, bool failed,
+                     bool has_bytes, const char *format, ...) __attribute__((format(printf, 6, 7)));
+
+static void add_item(struct assessment *a, enum code code, struct finding finding, bool failed,
+                     bool has_bytes, const char *format, ...)
+{
+    char text[512];
+    va_list args;
+    va_start(args, format);
+    int len = vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    size_t shown = len < 0 ? 0 : (size_t)len < sizeof text ? (size_t)len : sizeof text - 1;
+    a->code[a->trust.items] = code;
+    a->item[a->trust.items++] = (struct trust_item){
+        .id = code_names[code],
+        .text = arena_copy(a->arena, (str){ text, shown }),
+        .count = finding.count,
+        .worst_bytes = has_bytes ? finding.worst_bytes : UNKNOWN_U64,
+        .first_event = finding.first_event,
+        .failed = failed,
+    };
+}
+
+static void add_failed(struct assessment *a, enum code code, struct finding finding,
+                       const char *what)
+{
+    char worst[32], total[32];
+    if (finding.count == 0)
+        return;
+    bytes_text(worst, finding.worst_bytes);
+    bytes_text(total, finding.total_bytes);
+    if (finding.count == 1)
+        add_item(a, code, finding, true, true, "%s (one case, %s)", what, worst);
+    else
+        add_item(a, code, finding, true, true, "%s (%llu cases, %s in all, the worst %s)", what,
+                 (ull)finding.count, total, worst);
+}
+
+static void add_sums(struct assessment *a)
+{
+    const struct finding *f = &a->checks.sums;
+    uint32_t segments = a->r->devices.segments[a->device];
+    char worst[32];
+    if (f->count == 0)
+        return;
+    bytes_text(worst, f->worst_bytes);
+    char why[128] = "sizes are no multiples of what the allocator makes";
+    if (f->worst_bytes > 0)
+        snprintf(why, sizeof why, "blocks, sizes or sums contradict each other by up to %s", worst);
+    add_item(a, CODE_SUMS, *f, true, true,
+             "%llu of %u %s %s not add up: %s, first in the segment at 0x%llx; the file was edited",
+             (ull)f->count, segments, word_for(segments, "segment", "segments"),
+             word_for(f->count, "does", "do"), why, (ull)f->first_address);
+}
+
+static void add_negative_start(struct assessment *a)
+{
+    const struct finding *f = &a->checks.negative_start;
+    char bytes[32];
+    if (f->count == 0)
+        return;
+    bytes_text(bytes, f->worst_bytes);
+    add_item(
+        a, CODE_NEGATIVE_START, *f, true, true,
+        "counted back from the final state, the trace would begin with %s less than nothing in "
+        "use: final blocks or frees are missing",
+        bytes);
+}
+
+static void add_baselines(struct assessment *a)
+{
+    const struct finding *f = &a->checks.baselines_differ;
+    char bytes[32];
+    if (f->count == 0)
+        return;
+    bytes_text(bytes, f->worst_bytes);
+    add_item(a, CODE_BASELINES_DIFFER, *f, true, true,
+             "what was in use before the first event comes out %s apart, counted forward and back",
+             bytes);
+}
+
+static void add_above_reserved(struct assessment *a)
+{
+    const struct finding *f = &a->checks.above_reserved;
+    char bytes[32];
+    if (f->count == 0)
+        return;
+    bytes_text(bytes, f->worst_bytes);
+    add_item(a, CODE_PEAK_ABOVE_RESERVED, *f, true, true,
+             "more was requested than reserved after %llu %s, by up to %s: sizes are not those of "
+             "the program",
+             (ull)f->count, word_for(f->count, "event", "events"), bytes);
+}
+
+static void add_capacity(struct assessment *a)
+{
+    const struct finding *f = &a->checks.capacity_varies;
+    char bytes[32];
+    if (f->count == 0)
+        return;
+    bytes_text(bytes, f->worst_bytes);
+    add_item(a, CODE_CAPACITY_VARIES, *f, true, true,
+             "reserved and free memory together differ by up to %s between %llu failed requests: "
+             "something else used the device",
+             bytes, (ull)f->count);
+}
+
+static void add_times(struct assessment *a)
+{
+    const struct finding *none = &a->checks.no_time, *back = &a->checks.time_backwards;
+    uint32_t events = a->r->devices.events[a->device];
+    if (none->count != 0)
+        add_item(a, CODE_NO_TIME, *none, false, false,
+                 "%llu of %u %s %s no time; events are shown by their number", (ull)none->count,
+                 events, word_for(events, "event", "events"),
+                 word_for(none->count, "carries", "carry"));
+    if (back->count != 0)
+        add_item(a, CODE_TIME_BACKWARDS, *back, true, false,
+                 "events whose clock runs backwards: %llu, first event %lld; the order of events "
+                 "is that of the file",
+                 (ull)back->count, (long long)back->first_event);
+}
+
+static void add_checks(struct assessment *a)
+{
+    const struct checks *c = &a->checks;
+    add_sums(a);
+    add_failed(a, CODE_END_MISMATCH, c->end_mismatch,
+               "the trace leaves memory in use that the final state does not hold, or in another "
+               "size");
+    add_failed(a, CODE_UNPAIRED_REQUEST, c->unpaired_request,
+               "frees were requested, never completed, and are not pending at the end");
+    add_negative_start(a);
+    add_baselines(a);
+    add_above_reserved(a);
+    add_failed(a, CODE_UNKNOWN_SEGMENT, c->unknown_segment,
+               "allocations lie in no segment known at that point");
+    add_failed(a, CODE_DOUBLE_ALLOC, c->double_alloc,
+               "addresses were allocated while still in use; the older allocation was ended there");
+    add_failed(a, CODE_SKIPPED_ACTIONS, c->skipped_actions,
+               "frees have only one half of request and completion: actions were left out");
+    add_times(a);
+    add_capacity(a);
+}
+
+static bool setting_true(const struct recording *r, const char *name)
+{
+    uint32_t row = settings_find(r, str_from(name));
+    return row != NO_ROW && r->settings.type[row] != SETTING_TEXT && r->settings.integer[row] != 0;
+}
+
+static uint64_t setting_count(const struct recording *r, const char *name)
+{
+    uint32_t row = settings_find(r, str_from(name));
+    if (row == NO_ROW || r->settings.type[row] != SETTING_INT || r->settings.integer[row] < 0)
+        return UNKNOWN_U64;
+    return (uint64_t)r->settings.integer[row];
+}
+
+/* The flag is one for all devices, or a list by device. */
+static bool overflow_is_stated(const struct assessment *a)
+{
+    char flag[48], entries[48];
+    uint32_t number = a->r->devices.number[a->device];
+    uint64_t events = a->r->devices.events[a->device];
+    snprintf(flag, sizeof flag, "trace_alloc_overflowed.%u", number);
+    snprintf(entries, sizeof entries, "trace_alloc_max_entries.%u", number);
+    return setting_true(a->r, "trace_alloc_overflowed") || setting_true(a->r, flag) ||
+           (events > 1 && (setting_count(a->r, "trace_alloc_max_entries") == events ||
+                           setting_count(a->r, entries) == events));
+}
+
+/* 10^k, 2 * 10^k or 5 * 10^k: what people give as a capacity. */
+static bool is_round(uint32_t n)
+{
+    if (n < 1000)
+        return false;
+    while (n % 10 == 0)
+        n /= 10;
+    return n == 1 || n == 2 || n == 5;
+}
+
+/* Allocations older than the trace. */
+static struct finding find_older(const struct recording *r, uint32_t device)
+{
+    const struct allocations *a = &r->allocations;
+    struct finding older = { .first_event = -1 };
+    for (uint32_t i = 0; i < r->devices.allocations[device]; i++) {
+        uint32_t row = r->devices.first_allocation[device] + i;
+        if (a->alloc_event[row] == NO_ROW)
+            finding_add(&older, known_or_0(a->size[row]), -1, UNKNOWN_U64);
+    }
+    return older;
+}
+
+static enum trust_window window_of(const struct assessment *a, const struct finding *older)
+{
+    uint32_t events = a->r->devices.events[a->device];
+    const struct curve *of = a->curves->of;
+    if (!a->r->origin.complete)
+        return WINDOW_INCOMPLETE;
+    if (events == 0)
+        return WINDOW_STATE_ONLY;
+    if (!device_traced(a->r, a->device))
+        return WINDOW_ONE_EVENT;
+    if (overflow_is_stated(a))
+        return WINDOW_OVERFLOWED;
+    if (is_round(events) && a->checks.orphans.count != 0)
+        return WINDOW_OVERFLOW_SUSPECTED;
+    bool late = older->count != 0 || of[CURVE_REQUESTED].start_bytes > 0 ||
+                of[CURVE_RESERVED].start_bytes > 0;
+    return late ? WINDOW_LATE_START : WINDOW_COMPLETE;
+}
+
+static void add_incomplete(struct assessment *a)
+{
+    static const char *const parts[] = {
+        [CUT_NONE] = "before its end",          [CUT_BEFORE] = "before its segments and events",
+        [CUT_SEGMENTS] = "inside the segments", [CUT_TRACES] = "inside the events",
+        [CUT_AFTER] = "after the events",
+    };
+    const struct origin *o = &a->r->origin;
+    uint32_t events = a->r->devices.events[a->device];
+    uint32_t segments = a->r->devices.segments[a->device];
+    struct finding cut = { .count = 1, .first_event = -1 };
+    add_item(a, CODE_INCOMPLETE, cut, false, false,
+             "the file is cut at byte %llu%s, %s; %u %s and %u %s of this device were read",
+             (ull)o->cut_offset, o->compression == COMPRESSION_NONE ? "" : " of what it unpacks to",
+             parts[o->cut_part <= CUT_AFTER ? o->cut_part : CUT_NONE], events,
+             word_for(events, "event", "events"), segments,
+             word_for(segments, "segment", "segments"));
+}
+
+static void add_late(struct assessment *a, struct finding older)
+{
+    const struct curve *of = a->curves->of;
+    char requested[32], reserved[32];
+    bytes_text(requested,
+               of[CURVE_REQUESTED].start_bytes < 0 ? 0 : (uint64_t)of[CURVE_REQUESTED].start_bytes);
+    bytes_text(reserved,
+               of[CURVE_RESERVED].start_bytes < 0 ? 0 : (uint64_t)of[CURVE_RESERVED].start_bytes);
+    older.worst_bytes =
+        of[CURVE_REQUESTED].start_bytes < 0 ? 0 : (uint64_t)of[CURVE_REQUESTED].start_bytes;
+    add_item(a, CODE_STARTS_LATE, older, false, true,
+             "%s were in use and %s reserved before the first event: the true peak may be earlier "
+             "and higher, and the stacks of that memory are mostly unknown",
+             requested, reserved);
+}
+
+static void add_window(struct assessment *a, const struct finding *older)
+{
+    uint32_t events = a->r->devices.events[a->device];
+    struct finding all = { .count = events, .first_event = -1 },
+                   none = { .count = 1, .first_event = -1 };
+    const struct curve *of = a->curves->of;
+    bool anchored = (a->r->devices.parts[a->device] & PART_ANCHOR) != 0;
+    if (!a->r->origin.complete)
+        add_incomplete(a);
+    if (events == 0 && a->r->origin.complete)
+        add_item(a, CODE_NO_HISTORY, none, false, false,
+                 "no events were recorded: only the final state is known");
+    if (a->trust.window == WINDOW_ONE_EVENT)
+        add_item(a, CODE_ONE_EVENT, all, false, false,
+                 "only the newest event was kept (a ring of one): only the final state is known");
+    if (a->trust.window == WINDOW_OVERFLOWED)
+        add_item(a, CODE_OVERFLOW, all, false, false,
+                 "the recorder was full at %u events and dropped older ones", events);
+    if (a->trust.window == WINDOW_OVERFLOW_SUSPECTED)
+        add_item(a, CODE_OVERFLOW_SUSPECTED, all, false, false,
+                 "exactly %u events are here, a usual capacity, and older memory is freed: events "
+                 "were perhaps dropped; a late start looks the same in this file",
+                 events);
+    if (device_traced(a->r, a->device) && anchored &&
+        (of[CURVE_REQUESTED].start_bytes > 0 || of[CURVE_RESERVED].start_bytes > 0))
+        add_late(a, *older);
+}
+
+static void add_orphans(struct assessment *a)
+{
+    struct finding f = a->checks.orphans;
+    char bytes[32];
+    if (f.count == 0)
+        return;
+    bytes_text(bytes, f.total_bytes);
+    add_item(a, CODE_ORPHANS, f, a->trust.window == WINDOW_COMPLETE, true,
+             "frees without an allocation in the trace: %llu, of %s; where that memory was made is "
+             "unknown",
+             (ull)f.count, bytes);
+}
+
+static void add_capture(struct assessment *a)
+{
+    const struct capture *c = &a->capture;
+    struct finding f = { .first_event = -1 };
+    uint64_t all = c->without_stack + c->with_native + c->python_only;
+    f.count = c->without_stack;
+    if (c->without_stack != 0)
+        add_item(a, CODE_NO_FRAMES, f, false, false, "%llu of %llu %s %s no stack",
+                 (ull)c->without_stack, (ull)all,
+                 a->r->devices.events[a->device] == 0
+                     ? word_for(all, "block in use", "blocks in use")
+                     : word_for(all, "allocation", "allocations"),
+                 word_for(c->without_stack, "carries", "carry"));
+    f.count = c->frees_same;
+    /* More than nine in ten: a program seldom frees most of its memory where it was made. */
+    if (c->frees_same * 10 > c->frees * 9)
+        add_item(a, CODE_FREES_CARRY_ALLOC_STACK, f, false, false,
+                 "%llu of %llu %s the stack of %s allocation: where memory was freed is unknown",
+                 (ull)c->frees_same, (ull)c->frees,
+                 word_for(c->frees, "free carries", "frees carry"),
+                 word_for(c->frees, "its", "their"));
+    f.count = c->python_only;
+    if (c->python_only != 0 && c->with_native == 0)
+        add_item(a, CODE_PYTHON_ONLY, f, false, false,
+                 "stacks hold Python frames only: allocations of the backward pass have none");
+    else if (c->python_only != 0)
+        add_item(a, CODE_MIXED, f, false, false,
+                 "%llu %s Python frames only, %llu also native ones", (ull)c->python_only,
+                 word_for(c->python_only, "stack holds", "stacks hold"), (ull)c->with_native);
+}
+
+static void add_unknown(struct assessment *a, enum code code, struct finding f, const char *what,
+                        str name)
+{
+    int shown = name.len > 60 ? 60 : (int)name.len;
+    while (shown > 0 && (size_t)shown < name.len && (name.ptr[shown] & 0xc0) == 0x80)
+        shown--;
+    add_item(a, code, f, false, false, "%s new to this program, passed over: %llu, first \"%.*s\"",
+             what, (ull)f.count, shown, name.len == 0 ? "" : name.ptr);
+}
+
+/* Keys are counted over the whole file: a dict is read before it is known whose it is. */
+static void add_unknown_keys(struct assessment *a)
+{
+    const struct tallies *t = &a->r->tallies;
+    struct finding f = { .first_event = -1 };
+    str name = S("");
+    for (uint32_t i = 0; i < t->rows.len; i++) {
+        if (t->kind[i] != TALLY_UNKNOWN_KEY)
+            continue;
+        if (f.count == 0)
+            name = strings_text(&a->r->strings, (string_id){ t->name[i] });
+        f.count += t->count[i];
+    }
+    if (f.count != 0)
+        add_unknown(a, CODE_UNKNOWN_KEYS, f, "keys", name);
+}
+
+static void add_unknown_actions(struct assessment *a)
+{
+    const struct recording *r = a->r;
+    struct finding f = a->checks.unknown_actions;
+    if (f.count == 0)
+        return;
+    uint32_t event = r->devices.first_event[a->device] + (uint32_t)f.first_event;
+    string_id name = { r->contexts.action[r->events.context[event]] };
+    add_unknown(a, CODE_UNKNOWN_ACTIONS, f, "actions", strings_text(&r->strings, name));
+}
+
+/* Nobody asked for a replay of a device that could have been replayed. */
+static void add_not_replayed(struct assessment *a)
+{
+    const struct devices *d = &a->r->devices;
+    struct finding f = { .count = d->events[a->device], .first_event = -1 };
+    bool whole = (d->parts[a->device] & PART_ANCHOR) != 0;
+    if (d->kind[a->device] == DEVICE_HOST || !whole || !device_traced(a->r, a->device))
+        return;
+    add_item(a, CODE_REPLAY, f, false, false,
+             "not replayed through the allocator's model (%llu %s): allocated and active bytes are "
+             "lower bounds; --replay always does it",
+             (ull)f.count, word_for(f.count, "event", "events"));
+}
+
+/* How well the model of the allocator reproduces the device; why it was not replayed, where no
+ * other item says it. */
+static void add_replay(struct assessment *a, const struct agreement *g)
+{
+    static const char *const gave_up[REFUSALS] = {
+        [REFUSED_LANES] = "it has more streams and pools than are followed",
+        [REFUSED_WORK] = "its addresses differ too often from the model's",
+        [REFUSED_BACKEND] = "another allocator made it",
+    };
+    struct finding f = { .count = a->r->devices.events[a->device], .first_event = -1 };
+    if (g->refusal == REFUSED_ASKED)
+        add_not_replayed(a);
+    if (gave_up[g->refusal] != NULL)
+        add_item(a, CODE_REPLAY, f, false, false,
+                 "not replayed through the allocator's model, since %s: allocated and active bytes "
+                 "are lower bounds",
+                 gave_up[g->refusal]);
+    if (g->refusal != REFUSED_NOT || g->addresses == 0)
+        return;
+    f.count = g->addresses - g->addresses_equal;
+    f.first_event = g->first.kind == AGREES ? -1 : g->first.event;
+    char all[48] = "the only address";
+    if (g->addresses > 1)
+        snprintf(all, sizeof all, "all %llu addresses", (ull)g->addresses);
+    if (grade_is_exact(g->grade) && g->ambiguous == 0)
+        add_item(a, CODE_REPLAY, f, false, false,
+                 "the allocator's model reproduces %s: allocated and active bytes are exact", all);
+    else if (grade_is_exact(g->grade))
+        add_item(a, CODE_REPLAY, f, false, false,
+                 "the allocator's model reproduces %s, but %llu %s older than the recording may be "
+                 "up to 1 MiB larger: allocated and active bytes are lower bounds",
+                 all, (ull)g->ambiguous, word_for(g->ambiguous, "block", "blocks"));
+    else
+        add_item(a, CODE_REPLAY, f, false, false,
+                 "the allocator's model reproduces %llu of %llu %s: allocated and active bytes are "
+                 "lower bounds; the verb replay says where they part",
+                 (ull)g->addresses_equal, (ull)g->addresses,
+                 word_for(g->addresses, "address", "addresses"));
+}
+
+/* Does a check of pairs or of the start find a hundredth of the peak wrong, or more? */
+static bool is_large(const struct assessment *a)
+{
+    const struct checks *c = &a->checks;
+    const struct finding *found[] = { &c->end_mismatch,   &c->unpaired_request,
+                                      &c->negative_start, &c->baselines_differ,
+                                      &c->double_alloc,   &c->skipped_actions };
+    int64_t peak = a->curves->of[CURVE_REQUESTED].peak_bytes;
+    uint64_t hundredth = peak <= 0 ? 0 : (uint64_t)peak / 100;
+    for (size_t i = 0; i < sizeof found / sizeof *found; i++)
+        if (found[i]->count != 0 && found[i]->total_bytes >= hundredth)
+            return true;
+    return false;
+}
+
+/* Does one of them find anything at all? */
+static bool differs(const struct checks *c)
+{
+    return c->end_mismatch.count != 0 || c->unpaired_request.count != 0 ||
+           c->negative_start.count != 0 || c->baselines_differ.count != 0 ||
+           c->double_alloc.count != 0 || c->skipped_actions.count != 0;
+}
+
+static char grade_of(const struct assessment *a)
+{
+    const struct checks *c = &a->checks;
+    if (c->sums.count != 0 || c->above_reserved.count != 0 || c->unknown_segment.count != 0 ||
+        is_large(a))
+        return 'D';
+    if (a->trust.differs || a->trust.window == WINDOW_INCOMPLETE)
+        return 'C';
+    return a->trust.window == WINDOW_COMPLETE ? 'A' : 'B';
+}
+
+static bool worse(const struct assessment *a, uint32_t x, uint32_t y)
+{
+    const struct trust_item *i = &a->item[x], *j = &a->item[y];
+    uint64_t i_bytes = known_or_0(i->worst_bytes);
+    uint64_t j_bytes = known_or_0(j->worst_bytes);
+    if (i->failed != j->failed)
+        return i->failed;
+    return i_bytes != j_bytes ? i_bytes > j_bytes : a->code[x] < a->code[y];
+}
+
+static enum vrs_status finish(struct assessment *a, struct trust *ret, struct vrs_error *err)
+{
+    struct trust *trust = &a->trust;
+    trust->item = arena_array(a->arena, struct trust_item, trust->items);
+    if (trust->item == NULL)
+        return vrs_no_memory(err);
+    for (uint32_t i = 0; i < trust->items; i++) {
+        uint32_t place = 0;
+        for (uint32_t j = 0; j < trust->items; j++)
+            place += j != i && worse(a, j, i);
+        if (a->item[i].text.ptr == NULL)
+            return vrs_no_memory(err);
+        trust->item[place] = a->item[i];
+    }
+    trust->differs = differs(&a->checks);
+    trust->cut = !a->curves->of[CURVE_REQUESTED].start_known;
+    trust->grade = grade_of(a);
+    *ret = *trust;
+    return VRS_OK;
+}
+
+enum vrs_status trust_basis_find(const struct recording *r, uint32_t device,
+                                 struct trust_basis *ret, struct vrs_error *err)
+{
+    TRY(checks_run(r, device, &ret->checks, err));
+    TRY(capture_of(r, device, &ret->capture, err));
+    ret->older = find_older(r, device);
+    return VRS_OK;
+}
+
+enum vrs_status trust_assess(const struct recording *r, uint32_t device,
+                             const struct trust_basis *basis, const struct curves *curves,
+                             const struct agreement *agreement, struct arena *arena,
+                             struct trust *ret, struct vrs_error *err)
+{
+    struct assessment a = {
+        .r = r,
+        .device = device,
+        .curves = curves,
+        .arena = arena,
+        .checks = basis->checks,
+        .capture = basis->capture,
+    };
+    checks_add_curves(r, device, curves, &a.checks);
+    a.trust.window = window_of(&a, &basis->older);
+    add_checks(&a);
+    add_window(&a, &basis->older);
+    add_orphans(&a);
+    add_capture(&a);
+    add_unknown_keys(&a);
+    add_unknown_actions(&a);
+    if (agreement != NULL)
+        add_replay(&a, agreement);
+    return finish(&a, ret, err);
+}
