@@ -5,8 +5,8 @@
 #include "analysis/snapshot/study/moment.h"
 #include "analysis/snapshot/study/study.h"
 #include "api/result.h"
-#include "render/envelope.h"
-#include "render/export_tables.h"
+#include "render/answer/envelope.h"
+#include "render/export/export_tables.h"
 
 /* The caller's words, read. */
 struct wish {

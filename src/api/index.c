@@ -1,6 +1,6 @@
 /* index.c - a set of reports as the page that leads to the pages of their files. */
 #include "api/result.h"
-#include "render/ranks_page.h"
+#include "render/snapshot/ranks/ranks_page.h"
 
 static enum vrs_status write_page(const struct vrs_result *reports,
                                   const struct vrs_index_options *o, struct out *out,

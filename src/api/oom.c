@@ -4,7 +4,7 @@
 #include "analysis/snapshot/cache/parts.h"
 #include "api/study.h"
 #include "base/buf.h"
-#include "render/human.h"
+#include "render/write/human.h"
 
 struct oom_question {
     struct oom_message message;

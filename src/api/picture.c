@@ -1,7 +1,7 @@
 /* picture.c - a recording as one picture in a file. */
 #include "api/report.h"
 #include "api/result.h"
-#include "render/picture_layout.h"
+#include "render/picture/picture_layout.h"
 
 struct drawing {
     struct scene scene;

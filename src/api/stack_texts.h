@@ -5,7 +5,7 @@
 #include "base/arena.h"
 #include "base/vec.h"
 #include "model/recording.h"
-#include "render/result.h"
+#include "render/answer/result.h"
 
 /* Collects stacks, each once. */
 struct stack_collector {

@@ -3,7 +3,7 @@
 #define VRS_API_STORY_H
 
 #include "analysis/snapshot/study/study.h"
-#include "render/result.h"
+#include "render/answer/result.h"
 
 /* In s->keep. */
 enum vrs_status story_make(struct study *s, const struct story **ret,

@@ -3,10 +3,10 @@
 #include "api/result.h"
 #include "api/units.h"
 #include "api/view_pairs.h"
-#include "render/base64.h"
-#include "render/human.h"
-#include "render/view_source.h"
-#include "render/view_window.h"
+#include "render/page/view_source.h"
+#include "render/page/view_window.h"
+#include "render/write/base64.h"
+#include "render/write/human.h"
 
 struct making {
     const struct vrs_view_options *o;

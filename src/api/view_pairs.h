@@ -3,7 +3,7 @@
 #define VRS_API_VIEW_PAIRS_H
 
 #include "api/result.h"
-#include "render/view.h"
+#include "render/page/view.h"
 
 /* A device of the page that holds memory. */
 struct view_unit {

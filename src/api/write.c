@@ -1,7 +1,7 @@
 /* write.c - results as bytes. */
 #include "api/result.h"
-#include "render/render.h"
-#include "render/snapshot_pickle.h"
+#include "render/answer/render.h"
+#include "render/export/snapshot_pickle.h"
 
 enum { WIDTH_DEFAULT = 80 };
 

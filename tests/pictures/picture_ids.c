@@ -11,7 +11,7 @@
 
 #include "api/report.h"
 #include "api/result.h"
-#include "render/address_map.h"
+#include "render/picture/address_map.h"
 
 struct dumping {
     struct scene scene;

@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "format/input/source.h"
 #include "format/read.h"
-#include "render/snapshot_pickle.h"
+#include "render/export/snapshot_pickle.h"
 
 static bool write_bytes(void *file, const char *bytes, size_t len)
 {

@@ -9,7 +9,7 @@
 #include "allocator/whatif/made_run.h"
 #include "model/pairing.h"
 #include "recorder.h"
-#include "render/snapshot_pickle.h"
+#include "render/export/snapshot_pickle.h"
 #include "script.h"
 
 enum {

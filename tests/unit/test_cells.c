@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "fault.h"
-#include "render/cells.h"
+#include "render/write/cells.h"
 
 static const struct style plain = { .width = 80, .ascii = true };
 

@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "base/utf8.h"
-#include "render/escape.h"
-#include "render/human.h"
+#include "render/write/escape.h"
+#include "render/write/human.h"
 
 static struct buf text;
 

@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "render/json.h"
+#include "render/write/json.h"
 
 static struct buf text;
 

@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "render/markup.h"
+#include "render/write/markup.h"
 
 static void check(str text, const char *wanted)
 {

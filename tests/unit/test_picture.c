@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "render/picture.h"
+#include "render/answer/picture.h"
 
 enum { STATES = 1000 };
 

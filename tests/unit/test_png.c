@@ -9,8 +9,8 @@
 
 #include "base/bytes.h"
 #include "fault.h"
-#include "render/font.h"
-#include "render/png.h"
+#include "render/write/font.h"
+#include "render/write/png.h"
 
 enum { W = 70, H = 33 };
 

@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "render/protobuf.h"
+#include "render/write/protobuf.h"
 
 static void numbers_and_messages(void **state)
 {

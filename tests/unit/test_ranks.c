@@ -10,7 +10,7 @@
 #include "analysis/snapshot/ranks/outlier.h"
 #include "analysis/snapshot/ranks/ranks.h"
 #include "fault.h"
-#include "render/ranks.h"
+#include "render/snapshot/ranks/ranks.h"
 
 enum { UNITS_MOST = 16, SITES_MOST = 4 };
 

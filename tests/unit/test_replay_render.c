@@ -9,9 +9,9 @@
 #include <cmocka.h>
 
 #include "api/result.h"
-#include "render/escape.h"
-#include "render/render.h"
-#include "render/replay_words.h"
+#include "render/answer/render.h"
+#include "render/snapshot/replay/replay_words.h"
+#include "render/write/escape.h"
 
 #define MIBS(n) ((uint64_t)(n) << 20)
 

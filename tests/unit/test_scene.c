@@ -8,7 +8,7 @@
 
 #include "answered.h"
 #include "fault.h"
-#include "render/picture_axes.h"
+#include "render/picture/picture_axes.h"
 
 static const char *text;
 static struct vrs_picture_options options;

@@ -17,8 +17,8 @@
 #include "format/snapshot/build.h"
 #include "model/pairing.h"
 #include "model/verify.h"
-#include "render/pickle_out.h"
-#include "render/snapshot_pickle.h"
+#include "render/export/snapshot_pickle.h"
+#include "render/write/pickle_out.h"
 #include "same.h"
 #include "sample.h"
 

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "fault.h"
-#include "render/stack.h"
+#include "render/picture/stack.h"
 
 enum { ROWS = 400, STATES = 300, W = 61, H = 40, GROUPS = 5 };
 

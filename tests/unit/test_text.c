@@ -5,8 +5,8 @@
 
 #include <cmocka.h>
 
-#include "render/escape.h"
-#include "render/text.h"
+#include "render/write/escape.h"
+#include "render/write/text.h"
 
 static const struct text_column columns[] = {
     { "bytes", true, false, 0, false },

@@ -8,8 +8,8 @@
 
 #include "answered.h"
 #include "fault.h"
-#include "render/base64.h"
-#include "render/view_unpack.h"
+#include "render/page/view_unpack.h"
+#include "render/write/base64.h"
 
 static void check_base64(const char *bytes, size_t len, const char *text)
 {

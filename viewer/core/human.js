@@ -1,4 +1,4 @@
-// human.js - numbers as people read them: the same text as src/render/human.c, where that has it.
+// human.js - numbers as people read them: the same text as src/render/write/human.c, where that has it.
 
 const NARROW = '\u202f';
 const MINUS = '\u2212';

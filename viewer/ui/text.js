@@ -1,6 +1,6 @@
 // text.js - what the page shows of a text, or reads from one that a person typed.  No DOM.
 
-// What src/render/escape.c escapes, and lone halves of surrogate pairs.
+// What src/render/write/escape.c escapes, and lone halves of surrogate pairs.
 const unsafe = new RegExp('[\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200b-\\u200f\\u2028-\\u202e' +
   '\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb\\u{e0000}-\\u{e007f}\\ud800-\\udfff]', 'gu');
 

@@ -1,0 +1,85 @@
+/* document.c - begins, ends, and the stacks in between. */
+#include "render/answer/document.h"
+
+void document_begin(struct json *j, struct out *out, const char *verb, bool several,
+                    const struct render_options *options)
+{
+    struct buf name;
+    buf_init(&name, 256);
+    buf_format(&name, several ? "vramscope.%s-set/1" : "vramscope.%s/1", verb);
+    json_start(j, &out->text);
+    json_object(j, NULL);
+    json_str(j, "schema", buf_slice(&name));
+    json_text(j, "tool", options->tool);
+    buf_end(&name, j->out);
+}
+
+void document_end(struct json *j)
+{
+    json_close(j);
+    json_finish(j);
+}
+
+void document_files(struct json *j, struct out *out, const struct answer_set *set, bool several,
+                    document_members *write, const void *arg)
+{
+    if (!several) {
+        write(j, out, set, 0, arg);
+        return;
+    }
+    json_array(j, "files");
+    for (uint32_t i = 0; i < set->count; i++) {
+        json_object(j, NULL);
+        write(j, out, set, i, arg);
+        json_close(j);
+        out_flush(out, OUT_ENOUGH);
+    }
+    json_close(j);
+}
+
+bool stack_numbers_init(struct stack_numbers *numbers, const struct stack_texts *stacks,
+                        struct buf *to)
+{
+    *numbers = (struct stack_numbers){ .stacks = stacks };
+    arena_init(&numbers->arena, SIZE_MAX / 2);
+    numbers->number = arena_array(&numbers->arena, uint32_t, stacks->stacks);
+    numbers->shown = arena_array(&numbers->arena, uint32_t, stacks->stacks);
+    if (numbers->number != NULL && numbers->shown != NULL)
+        return true;
+    to->failed = true;
+    stack_numbers_free(numbers);
+    return false;
+}
+
+void stack_numbers_free(struct stack_numbers *numbers)
+{
+    arena_free(&numbers->arena);
+}
+
+void json_stack_number(struct json *j, const char *key, uint32_t place,
+                       struct stack_numbers *numbers)
+{
+    if (numbers->number[place] == 0) {
+        numbers->shown[numbers->count++] = place;
+        numbers->number[place] = numbers->count;
+    }
+    json_u64(j, key, numbers->number[place] - 1);
+}
+
+void json_stacks(struct json *j, struct out *out, const struct stack_numbers *numbers)
+{
+    json_array(j, "stacks");
+    for (uint32_t i = 0; i < numbers->count; i++) {
+        json_frames(j, numbers->stacks, numbers->shown[i]);
+        out_flush(out, OUT_ENOUGH);
+    }
+    json_close(j);
+}
+
+void json_frames(struct json *j, const struct stack_texts *stacks, uint32_t place)
+{
+    json_line_array(j, NULL);
+    for (uint32_t k = stacks->first[place]; k < stacks->first[place + 1]; k++)
+        json_str(j, NULL, stacks->frame[stacks->line[k]]);
+    json_close(j);
+}

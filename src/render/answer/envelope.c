@@ -1,0 +1,273 @@
+/* envelope.c - the parts that all answers share. */
+#include "render/answer/envelope.h"
+
+#include <string.h>
+
+#include "render/write/escape.h"
+#include "render/write/text.h"
+
+enum { TRUST_ITEMS_SHOWN = 2, TRUST_MARGIN = 50 };
+
+static const char *const compressions[] = {
+    [COMPRESSION_NONE] = "none",
+    [COMPRESSION_GZIP] = "gzip",
+    [COMPRESSION_ZSTD] = "zstd",
+};
+static const char *const wrappers[] = { [WRAPPER_NONE] = "none", [WRAPPER_HTML] = "html" };
+static const char *const encodings[] = { [ENCODING_PICKLE] = "pickle", [ENCODING_JSON] = "json" };
+
+static const char *const statuses[ANSWER_STATUSES] = {
+    [ANSWER_OK] = "ok",
+    [ANSWER_PARTIAL] = "partial",
+    [ANSWER_NOT_APPLICABLE] = "not_applicable",
+    [ANSWER_NEEDS_TRACE] = "needs_trace",
+    [ANSWER_NEEDS_STACKS] = "needs_stacks",
+    [ANSWER_REFUSED] = "refused",
+};
+
+void envelope_file(struct json *j, const struct file_facts *file)
+{
+    envelope_named_file(j, "file", file);
+}
+
+void envelope_named_file(struct json *j, const char *key, const struct file_facts *file)
+{
+    const struct origin *o = &file->origin;
+    json_line_object(j, key);
+    json_str(j, "path", file->path);
+    json_u64(j, "size_bytes", o->size_bytes);
+    json_text(j, "compression", compressions[o->compression]);
+    json_text(j, "wrapper", wrappers[o->wrapper]);
+    json_str(j, "entry", file->entry);
+    json_text(j, "encoding", encodings[o->encoding]);
+    json_known_i64(j, "pickle_protocol", o->pickle_protocol);
+    json_bool(j, "complete", o->complete);
+    json_close(j);
+}
+
+void envelope_device(struct json *j, struct device_name name)
+{
+    json_u64(j, "device", name.number);
+    if (name.host)
+        json_text(j, "kind", "host");
+}
+
+void envelope_status(struct json *j, enum answer_status status, const struct answer_reason *reason,
+                     uint32_t reasons)
+{
+    json_text(j, "status", statuses[status]);
+    json_array(j, "reasons");
+    for (uint32_t i = 0; i < reasons; i++) {
+        json_line_object(j, NULL);
+        json_text(j, "id", reason[i].id);
+        json_str(j, "text", reason[i].text);
+        json_close(j);
+    }
+    json_close(j);
+}
+
+void envelope_trust(struct json *j, const struct trust *trust)
+{
+    envelope_named_trust(j, "trust", trust);
+}
+
+void envelope_named_trust(struct json *j, const char *key, const struct trust *trust)
+{
+    json_object(j, key);
+    json_str(j, "grade", (str){ &trust->grade, 1 });
+    json_text(j, "window", trust_window_names[trust->window]);
+    json_array(j, "items");
+    for (uint32_t i = 0; i < trust->items; i++) {
+        const struct trust_item *item = &trust->item[i];
+        json_line_object(j, NULL);
+        json_text(j, "id", item->id);
+        json_str(j, "text", item->text);
+        json_u64(j, "count", item->count);
+        json_known(j, "worst_bytes", item->worst_bytes);
+        json_known_i64(j, "first_event", item->first_event);
+        json_close(j);
+    }
+    json_close(j);
+    json_close(j);
+}
+
+void envelope_name(struct buf *to, const struct style *style, const struct file_facts *file)
+{
+    escape_text(to, str_equal(file->path, S("-")) ? S("standard input") : file->path, style->ascii);
+    if (file->entry.ptr != NULL) {
+        buf_char(to, ' ');
+        escape_text(to, file->entry, style->ascii);
+    }
+}
+
+static const char *cut_place(uint8_t part)
+{
+    switch ((enum cut_part)part) {
+    case CUT_SEGMENTS:
+        return " in the final state";
+    case CUT_TRACES:
+        return " in the traces";
+    case CUT_NONE:
+    case CUT_BEFORE:
+    case CUT_AFTER:
+        break;
+    }
+    return "";
+}
+
+void envelope_cut_text(struct buf *to, const struct origin *o)
+{
+    buf_format(to, "INCOMPLETE: cut at byte %llu%s%s", (unsigned long long)o->cut_offset,
+               o->compression == COMPRESSION_NONE ? "" : " of what it unpacks to",
+               cut_place(o->cut_part));
+}
+
+/* The facts of a file, in one sentence. */
+static void file_words(struct buf *to, const struct style *style, const struct file_facts *file,
+                       uint32_t devices)
+{
+    const struct origin *o = &file->origin;
+    paint_on(to, style, PAINT_BOLD);
+    envelope_name(to, style, file);
+    paint_off(to, style);
+    buf_text(to, ": ");
+    if (o->encoding == ENCODING_JSON)
+        buf_text(to, "JSON");
+    else
+        buf_format(to, "pickle protocol %d", o->pickle_protocol);
+    if (o->compression != COMPRESSION_NONE)
+        buf_format(to, " in %s", compressions[o->compression]);
+    if (o->wrapper == WRAPPER_HTML)
+        buf_text(to, " in an HTML page");
+    buf_text(to, ", ");
+    human_known_bytes(to, o->size_bytes);
+    buf_text(to, ", ");
+    human_counted(to, file->events, "event", style->ascii);
+    if (devices != 1)
+        buf_format(to, ", %u devices", (unsigned)devices);
+    if (o->complete) {
+        buf_text(to, ", complete");
+        return;
+    }
+    buf_text(to, ", ");
+    paint_on(to, style, PAINT_BAD);
+    envelope_cut_text(to, o);
+    paint_off(to, style);
+}
+
+void envelope_file_text(struct buf *to, const struct style *style, const struct file_facts *file,
+                        uint32_t devices)
+{
+    struct buf words;
+    buf_init(&words, SIZE_MAX / 2);
+    file_words(&words, style, file, devices);
+    text_wrap(to, style, buf_slice(&words), 0, 9);
+    buf_end(&words, to);
+}
+
+void envelope_nothing_text(struct buf *to, const struct style *style)
+{
+    text_wrap(to, style,
+              S("Nothing was allocated or recorded. To record, call "
+                "torch.cuda.memory._record_memory_history() before the work."),
+              0, 0);
+}
+
+static const char *words_of_c(const struct trust *trust)
+{
+    if (trust->cut)
+        return trust->differs ? "the file is cut: sums and peaks are lower bounds, and what was "
+                                "read contradicts itself by less than 1 %"
+                              : "the file is cut: sums and peaks are lower bounds";
+    if (!trust->differs)
+        return "the file is cut, but all of this device was read";
+    return "some numbers are off by less than 1 %";
+}
+
+static const char *grade_words(const struct trust *trust)
+{
+    switch (trust->grade) {
+    case 'A':
+        return "every check passes and nothing is older than the recording";
+    case 'B':
+        return "every check passes";
+    case 'C':
+        return words_of_c(trust);
+    default:
+        return "this file contradicts itself";
+    }
+}
+
+static void put_grade(struct buf *to, const struct style *style, const struct trust *trust,
+                      const struct buf *words)
+{
+    bool good = trust->grade == 'A' || trust->grade == 'B';
+    buf_text(to, "trust ");
+    paint_on(to, style, good ? PAINT_GOOD : PAINT_BAD);
+    buf_char(to, trust->grade);
+    paint_off(to, style);
+    buf_text(to, "  ");
+    text_wrap(to, style, buf_slice(words), ENVELOPE_LABEL, ENVELOPE_LABEL);
+    to->failed = to->failed || words->failed;
+}
+
+void envelope_trust_text(struct buf *to, const struct style *style, const struct trust *trust)
+{
+    struct buf words;
+    buf_init(&words, 1 << 16);
+    /* How the replay went is no reservation: a good grade is still said. */
+    bool only_replay = trust->items == 1 && strcmp(trust->item[0].id, "replay") == 0;
+    if (trust->items == 0 || only_replay)
+        buf_text(&words, grade_words(trust));
+    /* The worst is always said, the next where two lines hold both. */
+    uint32_t shown = 0;
+    for (; shown < trust->items && shown < TRUST_ITEMS_SHOWN; shown++) {
+        size_t from = words.len;
+        buf_text(&words, words.len == 0 ? "" : "; ");
+        escape_text(&words, trust->item[shown].text, style->ascii);
+        if (shown > 0 && words.len + TRUST_MARGIN > 2 * (size_t)style->width) {
+            words.len = from;
+            break;
+        }
+    }
+    if (shown < trust->items)
+        buf_format(&words, " (and %u more in report --trust)", (unsigned)(trust->items - shown));
+    put_grade(to, style, trust, &words);
+    buf_free(&words);
+}
+
+void envelope_grade_text(struct buf *to, const struct style *style, const struct trust *trust)
+{
+    struct buf words;
+    buf_init(&words, 1 << 16);
+    buf_text(&words, grade_words(trust));
+    put_grade(to, style, trust, &words);
+    buf_free(&words);
+}
+
+void envelope_device_text(struct buf *to, struct device_name name)
+{
+    buf_format(to, "%s %u", name.host ? "host memory" : "device", (unsigned)name.number);
+}
+
+void envelope_device_name(struct buf *to, struct device_name name)
+{
+    buf_format(to, "%s:%u", name.host ? "host" : "cuda", (unsigned)name.number);
+}
+
+void envelope_label(struct buf *to, const struct style *style, const char *label)
+{
+    paint_on(to, style, PAINT_BOLD);
+    buf_text(to, label);
+    paint_off(to, style);
+    size_t len = str_from(label).len;
+    buf_repeat(to, S(" "), len < ENVELOPE_LABEL ? ENVELOPE_LABEL - len : 1);
+}
+
+void envelope_words(struct buf *to, const struct style *style, const char *label, struct buf *words)
+{
+    envelope_label(to, style, label);
+    text_wrap(to, style, buf_slice(words), ENVELOPE_LABEL, ENVELOPE_LABEL);
+    to->failed = to->failed || words->failed;
+    words->len = 0;
+}

@@ -1,0 +1,57 @@
+/* envelope.h - what every answer has: the file, the device, how far it can be trusted. */
+#ifndef VRS_RENDER_ANSWER_ENVELOPE_H
+#define VRS_RENDER_ANSWER_ENVELOPE_H
+
+#include "render/answer/result.h"
+#include "render/write/human.h"
+#include "render/write/json.h"
+
+/* Columns of the word that a line of an answer begins with, as in "trust A  every check …". */
+enum { ENVELOPE_LABEL = 9 };
+
+/* The member "file", or of another name. */
+void envelope_file(struct json *j, const struct file_facts *file);
+void envelope_named_file(struct json *j, const char *key, const struct file_facts *file);
+
+/* The members "device" and, for pinned memory, "kind". */
+void envelope_device(struct json *j, struct device_name name);
+
+/* The members "status" and "reasons". */
+void envelope_status(struct json *j, enum answer_status status, const struct answer_reason *reason,
+                     uint32_t reasons);
+
+/* The member "trust", or of another name. */
+void envelope_trust(struct json *j, const struct trust *trust);
+void envelope_named_trust(struct json *j, const char *key, const struct trust *trust);
+
+/* "run.pickle", "page.html #2" */
+void envelope_name(struct buf *to, const struct style *style, const struct file_facts *file);
+
+/* Three lines for people: the file's name, what it is, and (per device) how far to trust it. */
+void envelope_file_text(struct buf *to, const struct style *style, const struct file_facts *file,
+                        uint32_t devices);
+void envelope_trust_text(struct buf *to, const struct style *style, const struct trust *trust);
+
+/* The grade and what it means, in place of what is wrong. */
+void envelope_grade_text(struct buf *to, const struct style *style, const struct trust *trust);
+
+/* Of a file that is not complete: "INCOMPLETE: cut at byte 812 in the traces" */
+void envelope_cut_text(struct buf *to, const struct origin *o);
+
+/* Of a recording without memory or events: that it is so, and how to make a better one. */
+void envelope_nothing_text(struct buf *to, const struct style *style);
+
+/* "device 0", "host memory 0" */
+void envelope_device_text(struct buf *to, struct device_name name);
+
+/* "cuda:0", "host:0": as programs name them, and pictures */
+void envelope_device_name(struct buf *to, struct device_name name);
+
+/* The left word of a line, so that what follows stands in one column. */
+void envelope_label(struct buf *to, const struct style *style, const char *label);
+
+/* A label and words, which may be painted, on as many lines as they need.  Empties `words`. */
+void envelope_words(struct buf *to, const struct style *style, const char *label,
+                    struct buf *words);
+
+#endif

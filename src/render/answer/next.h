@@ -1,0 +1,17 @@
+/* next.h - the commands that an answer ends with. */
+#ifndef VRS_RENDER_ANSWER_NEXT_H
+#define VRS_RENDER_ANSWER_NEXT_H
+
+#include "render/write/human.h"
+
+/* "next     vramscope peak run.pickle --stacks   # whole stacks": one line to be typed, the
+ * meaning left out where it does not fit.  `options` begins with a blank or is empty.  A name that
+ * cannot be typed stands as FILE. */
+void next_line(struct buf *to, const struct style *style, const char *label, const char *verb,
+               str path, const char *options, const char *meaning);
+
+/* The command alone: "vramscope peak run.pickle --stacks". */
+void next_command(struct buf *to, const struct style *style, const char *verb, str path,
+                  const char *options);
+
+#endif

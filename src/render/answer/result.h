@@ -1,0 +1,278 @@
+/* result.h - what the renderers are given: answers, free of the recording they came from.
+ *
+ * Everything lives in one arena, which belongs to whoever made the answer.  Text is as in the
+ * file; renderers escape it. */
+#ifndef VRS_RENDER_ANSWER_RESULT_H
+#define VRS_RENDER_ANSWER_RESULT_H
+
+#include "allocator/whatif/whatif.h"
+#include "analysis/snapshot/advise/advise.h"
+#include "analysis/snapshot/advise/waste.h"
+#include "analysis/snapshot/breakdown/category_table.h"
+#include "analysis/snapshot/breakdown/peak.h"
+#include "analysis/snapshot/curves/curves.h"
+#include "analysis/snapshot/curves/figures.h"
+#include "analysis/snapshot/diff/diff.h"
+#include "analysis/snapshot/layout/fragments.h"
+#include "analysis/snapshot/leaks/growth.h"
+#include "analysis/snapshot/oom/oom.h"
+#include "analysis/snapshot/ranks/ranks.h"
+#include "analysis/snapshot/report/overview.h"
+#include "analysis/snapshot/timeline/timeline.h"
+#include "analysis/snapshot/trust/trust.h"
+
+struct file_facts {
+    str path;
+    str entry; /* ptr NULL: the file is one recording */
+    struct origin origin;
+    uint64_t events;      /* of all devices */
+    uint64_t wrong_types; /* values of a wrong type, taken as absent */
+};
+
+/* Many stacks, each frame's text once. */
+struct stack_texts {
+    uint32_t *id; /* of each stack its stack_id, ascending; NULL: asked for one by one */
+    str *frame;
+    uint32_t frames;
+    uint32_t *first; /* of stack i in `line`; stacks + 1 of them */
+    uint32_t *line;  /* rows of `frame`, innermost first */
+    uint32_t stacks;
+};
+
+struct device_name {
+    uint32_t number;
+    bool host; /* pinned memory of the host, never to be added to a GPU's */
+};
+
+/* One out-of-memory event. */
+struct oom_fact {
+    int64_t event;
+    uint64_t asked_bytes; /* as the allocator rounded it; UINT64_MAX: not known, as below */
+    uint64_t device_free_bytes;
+    int64_t requested_bytes, reserved_bytes; /* there */
+    uint64_t after_us;                       /* since the first event */
+};
+
+struct report_row {
+    str name;
+    uint64_t bytes, count;
+    double share_ratio;
+};
+
+/* What the analyses of a device say together. */
+struct story {
+    const struct category_table *categories; /* at the peak */
+    const struct fragments *fragments;       /* at the end; NULL: not known */
+    const struct growth *growth;             /* NULL: no trace */
+    struct oom oom;                          /* the last one, where has_oom */
+    bool has_oom;
+    struct advise advise; /* where has_advice */
+    bool has_advice;
+};
+
+struct report_device {
+    struct device_name name;
+    uint64_t events, segments, blocks, stacks, allocations;
+    struct curves curves;
+    int64_t adjust_bytes;
+    uint64_t pending_bytes; /* UINT64_MAX: not known */
+    uint64_t orphan_frees, double_allocs;
+    struct trust trust;
+
+    /* For the picture: see curves_draw. */
+    uint32_t spans;
+    int64_t *requested, *reserved;
+    uint64_t duration_us, peak_after_us; /* UINT64_MAX: not known */
+
+    uint64_t live_bytes, live_count; /* at the peak */
+    uint64_t old_bytes;              /* of them, older than the recording */
+    bool traced;                     /* else rows are of the final state */
+    struct report_row *row;          /* who held the peak, largest first; the largest of them */
+    uint32_t rows, all_rows;
+    str hidden_culprit; /* not empty: rows are owners, because this line held `hidden_share` */
+    double hidden_share;
+
+    struct oom_fact *oom; /* the last of them */
+    uint32_t ooms;
+
+    const struct timeline *timeline; /* NULL: not asked for, or no trace */
+    const struct story *story;       /* NULL: not asked for */
+    const struct overview *overview; /* for the page of trust; NULL: not asked for */
+    const struct unit *unit;         /* for comparisons; NULL: nothing to compare */
+};
+
+struct report {
+    struct file_facts file;
+    struct report_device *device;
+    uint32_t devices;
+    bool trust_page;          /* asked for: devices have an overview */
+    int64_t rank;             /* as the caller has it; -1: as the file's name does */
+    bool one_clock;           /* that of the other reports of a set */
+    uint64_t oom_us, last_us; /* of the last oom, of the last event; UNKNOWN_U64: none, not known */
+};
+
+enum answer_status {
+    ANSWER_OK,
+    ANSWER_PARTIAL,
+    ANSWER_NOT_APPLICABLE,
+    ANSWER_NEEDS_TRACE,
+    ANSWER_NEEDS_STACKS,
+    ANSWER_REFUSED,
+    ANSWER_STATUSES
+};
+
+struct answer_reason {
+    const char *id; /* static */
+    str text;
+};
+
+struct peak_device {
+    struct device_name name;
+    enum answer_status status;
+    struct answer_reason *reason;
+    uint32_t reasons;
+    struct trust trust;
+    bool bound;          /* the file is cut: bytes before what is known may be missing */
+    bool inexact;        /* the file contradicts itself about the bytes in use */
+    struct peak peak;    /* unless not applicable */
+    uint32_t *row_stack; /* of each row, in the answer's stacks */
+    uint64_t after_us;   /* of the moment, since the first event; UINT64_MAX: not known */
+    int64_t reserved_bytes;
+    struct block_bytes blocks; /* at the moment; exact, or lower bounds */
+    bool blocks_exact;
+    bool at_peak, has_trace;
+};
+
+struct peak_answer {
+    struct file_facts file;
+    struct peak_device *device;
+    uint32_t devices;
+    struct stack_texts stacks;
+};
+
+/* One what-if: a replay of its own. */
+struct replay_row {
+    str question; /* "same", "expandable_segments:True", "--drop train.py:12", … */
+    struct answer answer;
+    uint64_t reserved_ascending_bytes; /* peak with ascending addresses; answer's where not asked */
+    uint64_t capacity_bytes;           /* UNKNOWN_U64: none was set */
+    bool has_smallest;
+    struct capacity_answer smallest;
+    str oom_culprit; /* of the request that ran out; empty: none, or unknown */
+};
+
+struct replay_device {
+    struct device_name name;
+    enum answer_status status; /* ANSWER_REFUSED: no what-if is given, the reasons say why */
+    struct answer_reason *reason;
+    uint32_t reasons;
+    struct trust trust;
+    uint64_t events;
+    struct agreement agreement;
+    struct identities identities; /* where has_identities */
+    bool has_identities;
+    uint64_t recorded_peak_bytes; /* reserved, as recorded */
+    struct replay_row *row;       /* what was asked; the first is "same", and only where asked */
+    uint32_t rows;
+};
+
+struct replay_answer {
+    struct file_facts file;
+    struct replay_device *device;
+    uint32_t devices;
+    bool asked; /* a what-if was asked for, not agreement alone */
+};
+
+/* A device of A beside one of B. */
+struct diff_device {
+    struct device_name name[2];
+    bool there[2]; /* else that side has no such device, and no name and trust */
+    enum answer_status status;
+    struct answer_reason *reason;
+    uint32_t reasons;
+    struct trust trust[2];
+    bool compared; /* else the reasons say why there is no `diff` */
+    struct diff diff;
+    uint32_t *row_stack[2];  /* of each row, in the answer's stacks of that side; NO_ROW: none */
+    bool at_peak[2], traced; /* traced: both are */
+    bool exceeded;           /* the limit that was set */
+};
+
+struct diff_answer {
+    struct file_facts file[2]; /* A and B */
+    struct diff_device *device;
+    uint32_t devices;
+    struct stack_texts stacks[2];
+    bool judged;          /* a limit was set, by one of these */
+    bool limit_is_ratio;  /* of A's total */
+    uint64_t limit_bytes; /* or millionths */
+};
+
+/* The answer of an analysis that has the common form: a result for each device, whose stacks are
+ * named by their stack_id. */
+struct study_device {
+    struct device_name name;
+    enum answer_status status;
+    struct answer_reason *reason;
+    uint32_t reasons;
+    struct trust trust;
+    const void *result; /* of the kind; NULL where the status says why there is none */
+};
+
+struct study_answer {
+    struct file_facts file;
+    str unread; /* why the file could not be read, which then has only its path; or ptr NULL */
+    struct study_device *device;
+    uint32_t devices;
+    struct stack_texts stacks;
+};
+
+/* The result of RESULT_ADVISE. */
+struct advise_answer {
+    struct advise advise;
+    struct waste waste;
+    uint32_t leaks; /* sites that grow without end */
+    bool has_waste; /* it was asked for */
+    bool explain_silent;
+};
+
+/* From RESULT_STUDIES on, the kinds of study_answer. */
+enum result_kind {
+    RESULT_REPORT,
+    RESULT_PEAK,
+    RESULT_REPLAY,
+    RESULT_DIFF,
+    RESULT_STUDIES,
+    RESULT_OOM = RESULT_STUDIES,
+    RESULT_FRAGMENTS,
+    RESULT_STEPS,
+    RESULT_LEAKS,
+    RESULT_CATEGORIES,
+    RESULT_ADVISE,
+    RESULT_CHECK,
+    RESULT_KINDS
+};
+
+/* A file that no answer is about. */
+struct unread_file {
+    str path, why;
+};
+
+/* Answers of one kind for several files. */
+struct answer_set {
+    enum result_kind kind;
+    union {
+        void *answers;
+        struct report *report;
+        struct peak_answer *peak;
+        struct replay_answer *replay;
+        struct diff_answer *diff;
+        struct study_answer *study;
+    };
+    uint32_t count;
+    const struct ranks *ranks;        /* of reports; NULL: of one file with fewer than two units */
+    const struct unread_file *unread; /* of reports: the files that could not be read */
+    uint32_t unreads;
+};
+
+#endif

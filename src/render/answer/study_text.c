@@ -1,0 +1,47 @@
+/* study_text.c - the text of answers of the common form. */
+#include "render/answer/study.h"
+
+#include "render/write/escape.h"
+
+static void put_reasons(struct buf *to, const struct style *style, const struct study_device *d)
+{
+    for (uint32_t i = 0; i < d->reasons; i++) {
+        struct buf words;
+        buf_init(&words, SIZE_MAX / 2);
+        escape_text(&words, d->reason[i].text, style->ascii);
+        envelope_words(to, style, i == 0 ? "note" : "", &words);
+        buf_end(&words, to);
+    }
+}
+
+static void put_device(struct out *out, const struct study_device *d,
+                       const struct study_answer *answer, const struct render_options *options,
+                       study_text_result *write)
+{
+    struct buf *to = &out->text;
+    buf_char(to, '\n');
+    paint_on(to, &options->style, PAINT_BOLD);
+    envelope_device_text(to, d->name);
+    paint_off(to, &options->style);
+    buf_char(to, '\n');
+    envelope_trust_text(to, &options->style, &d->trust);
+    put_reasons(to, &options->style, d);
+    if (d->result != NULL)
+        write(out, d, answer, options);
+    out_flush(out, OUT_ENOUGH);
+}
+
+void study_text(struct out *out, const struct answer_set *set, const struct render_options *options,
+                study_text_result *write)
+{
+    for (uint32_t i = 0; i < set->count; i++) {
+        const struct study_answer *answer = &set->study[i];
+        if (i > 0)
+            buf_char(&out->text, '\n');
+        envelope_file_text(&out->text, &options->style, &answer->file, answer->devices);
+        if (answer->devices == 0 && answer->file.origin.complete)
+            envelope_nothing_text(&out->text, &options->style);
+        for (uint32_t k = 0; k < answer->devices; k++)
+            put_device(out, &answer->device[k], answer, options, write);
+    }
+}

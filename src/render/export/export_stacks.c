@@ -1,0 +1,118 @@
+/* export_stacks.c - sums by stack. */
+#include "render/export/export_stacks.h"
+
+#include <stdlib.h>
+
+static int by_bytes(const void *a, const void *b)
+{
+    const struct export_sample *x = a, *y = b;
+    if (x->bytes != y->bytes)
+        return x->bytes > y->bytes ? -1 : 1;
+    if (x->stack != y->stack)
+        return x->stack < y->stack ? -1 : 1;
+    return (x->category > y->category) - (x->category < y->category);
+}
+
+/* Frames of whoever recorded the stack, and of the allocator that was asked. */
+static bool is_recorders(const struct recording *r, frame_id frame)
+{
+    static const str names[] = {
+        { "torch::unwind::", 15 },
+        { "torch::CapturedTraceback::", 26 },
+        { "torch::cuda::(anonymous namespace)::gather", 42 },
+        { "c10::cuda::CUDACachingAllocator::", 33 },
+    };
+    str name = strings_text(&r->strings, (string_id){ r->frames.name[frame.n] });
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (str_starts(name, names[i]))
+            return true;
+    return false;
+}
+
+static uint32_t caller_of_recorder(const struct recording *r, stack_id stack)
+{
+    stack_id at = stack;
+    while (at.n != 0 && is_recorders(r, stacks_frame(&r->stacks, at)))
+        at = stacks_caller(&r->stacks, at);
+    return at.n != 0 ? at.n : stack.n;
+}
+
+enum vrs_status export_samples_make(const struct exporting *e, const struct export_device *d,
+                                    bool by_category, struct arena *arena,
+                                    struct export_samples *ret, struct vrs_error *err)
+{
+    struct live_set live;
+    *ret = (struct export_samples){ NULL, 0 };
+    if (!d->has_moment)
+        return VRS_OK;
+    TRY(live_at(e->r, d->row, d->at_event, arena, &live, err));
+    uint32_t first = e->r->devices.first_allocation[d->row];
+    const uint8_t *of = by_category ? d->categories.of : NULL;
+    size_t kinds = of == NULL ? 1 : CATEGORIES;
+    /* Of each stack, or stack and category; plus 1. */
+    uint32_t *place = arena_array(arena, uint32_t, e->r->stacks.rows.len * kinds);
+    ret->at = arena_array(arena, struct export_sample, live.len);
+    if (place == NULL || ret->at == NULL)
+        return vrs_no_memory(err);
+    for (uint32_t i = 0; i < live.len; i++) {
+        uint32_t stack = caller_of_recorder(e->r, live.at[i].stack);
+        uint8_t category = of == NULL ? CATEGORIES : of[live.at[i].allocation - first];
+        uint32_t *known = &place[stack * kinds + (of == NULL ? 0 : category)];
+        if (*known == 0) {
+            ret->at[ret->len].category = category;
+            ret->at[ret->len++].stack = stack;
+            *known = ret->len;
+        }
+        ret->at[*known - 1].bytes += live.at[i].bytes;
+        ret->at[*known - 1].count++;
+    }
+    if (ret->len > 1)
+        qsort(ret->at, ret->len, sizeof *ret->at, by_bytes);
+    return VRS_OK;
+}
+
+/* The beginning of a text that ends with a whole character. */
+static str beginning(str text)
+{
+    if (text.len <= EXPORT_NAME_MAX)
+        return text;
+    size_t len = EXPORT_NAME_MAX;
+    while (len > 0 && ((unsigned char)text.ptr[len] & 0xc0) == 0x80)
+        len--;
+    return (str){ text.ptr, len };
+}
+
+bool export_frame_file(const struct recording *r, uint32_t frame, str *ret)
+{
+    struct frame f = frames_get(&r->frames, (frame_id){ frame });
+    *ret = strings_text(&r->strings, f.file);
+    return ret->len > 0 && !str_equal(*ret, S("??"));
+}
+
+bool export_frame_line(const struct recording *r, uint32_t frame, uint32_t *ret)
+{
+    *ret = frames_get(&r->frames, (frame_id){ frame }).line;
+    return *ret != NO_LINE && *ret != 0;
+}
+
+void export_frame_text(const struct recording *r, uint32_t frame, struct buf *to)
+{
+    struct frame f = frames_get(&r->frames, (frame_id){ frame });
+    str file, name = strings_text(&r->strings, f.name);
+    uint32_t line;
+    if (export_frame_file(r, frame, &file)) {
+        buf_str(to, beginning(file));
+        if (export_frame_line(r, frame, &line))
+            buf_format(to, ":%u", (unsigned)line);
+        buf_char(to, ' ');
+    }
+    buf_str(to, name.len == 0 ? S("??") : beginning(name));
+}
+
+void export_device_text(const struct export_device *d, struct buf *to)
+{
+    if (d->number >= 0)
+        buf_format(to, "device %lld", (long long)d->number);
+    else
+        buf_format(to, "host memory %lld", (long long)(-1 - d->number));
+}

@@ -1,0 +1,155 @@
+/* view_names.c - from what is carried to everything above it. */
+#include "render/page/view_names.h"
+
+#include "analysis/attribution/frame_class.h"
+#include "analysis/attribution/module_path.h"
+#include "base/utf8.h"
+
+enum { STRINGS_MOST = 1 << 30 };
+
+enum vrs_status view_names_text(struct view_names *names, str text, uint32_t *ret,
+                                struct vrs_error *err)
+{
+    string_id id;
+    if (!strings_intern(&names->strings, text, &id))
+        return vrs_no_memory(err);
+    *ret = id.n;
+    return VRS_OK;
+}
+
+enum vrs_status view_names_bounded(struct view_names *n, str text, uint32_t *ret,
+                                   struct vrs_error *err)
+{
+    struct buf b;
+    buf_init(&b, SIZE_MAX / 2);
+    utf8_append_clipped(&b, text, NAME_BYTES_MAX);
+    enum vrs_status status =
+        b.failed ? vrs_no_memory(err) : view_names_text(n, buf_slice(&b), ret, err);
+    buf_free(&b);
+    return status;
+}
+
+/* Which stacks and frames are shown: those that something carries, and all that call them. */
+static void mark(const struct recording *r, const bool *shown, uint32_t *stacks, uint32_t *frames)
+{
+    for (uint32_t i = r->stacks.rows.len; i-- > 1;) {
+        if (shown[i])
+            stacks[i] = 1;
+        if (stacks[i] == 0)
+            continue;
+        stacks[r->stacks.caller[i]] = 1;
+        frames[r->stacks.frame[i]] = 1;
+    }
+}
+
+/* Numbers what is marked from 1; `rows` finds the way back. */
+static uint32_t number(uint32_t *id, uint32_t *rows, uint32_t count)
+{
+    uint32_t next = 1;
+    id[0] = 0;
+    for (uint32_t i = 1; i < count; i++) {
+        if (id[i] == 0)
+            continue;
+        rows[next] = i;
+        id[i] = next++;
+    }
+    return next;
+}
+
+static enum vrs_status name_frames(const struct study *s, struct view_names *n,
+                                   struct vrs_error *err)
+{
+    const struct recording *r = s->r;
+    for (uint32_t i = 1; i < n->frames; i++) {
+        struct frame frame = frames_get(&r->frames, (frame_id){ n->frame_row[i] });
+        n->frame_class[i] = (uint8_t)naming_class(s->naming, (frame_id){ n->frame_row[i] });
+        TRY(view_names_bounded(n, strings_text(&r->strings, frame.name), &n->function[i], err));
+        TRY(view_names_bounded(n, strings_text(&r->strings, frame.file), &n->file[i], err));
+    }
+    return VRS_OK;
+}
+
+/* The innermost native frame that is evidence of one. */
+static str operator_of(const struct study *s, stack_id stack)
+{
+    const struct recording *r = s->r;
+    str found = S("");
+    for (; stack.n != 0 && found.len == 0; stack = stacks_caller(&r->stacks, stack)) {
+        frame_id id = stacks_frame(&r->stacks, stack);
+        if (naming_class(s->naming, id) != FRAME_NATIVE)
+            continue;
+        str name = strings_text(&r->strings, frames_get(&r->frames, id).name);
+        found = native_operator(name);
+        if (found.len == 0)
+            found = backward_node(name);
+    }
+    return found;
+}
+
+static enum vrs_status name_work(const struct study *s, struct view_names *n, uint32_t stack,
+                                 struct vrs_error *err)
+{
+    stack_id id = { n->stack_row[stack] };
+    struct buf path;
+    buf_init(&path, SIZE_MAX / 2);
+    enum vrs_status status = module_path(s, id, s->scratch, &path, err);
+    if (status == VRS_OK)
+        status = view_names_text(n, buf_slice(&path), &n->module[stack], err);
+    buf_free(&path);
+    return status == VRS_OK ? view_names_bounded(n, operator_of(s, id), &n->op[stack], err)
+                            : status;
+}
+
+static enum vrs_status name_stacks(const struct study *s, const bool *shown, struct view_names *n,
+                                   struct vrs_error *err)
+{
+    for (uint32_t i = 0; i < n->stacks; i++) {
+        struct stack_names names;
+        uint32_t row = n->stack_row[i];
+        if (i > 0 && !shown[row])
+            continue;
+        TRY(naming_of(s->naming, (stack_id){ row }, &names, err));
+        TRY(view_names_text(n, names.culprit, &n->culprit[i], err));
+        TRY(view_names_text(n, names.owner, &n->owner[i], err));
+        if (i > 0)
+            TRY(name_work(s, n, i, err));
+    }
+    return VRS_OK;
+}
+
+enum vrs_status view_names_make(const struct study *s, const bool *shown, struct view_names *ret,
+                                struct vrs_error *err)
+{
+    const struct recording *r = s->r;
+    uint32_t stacks = r->stacks.rows.len, frames = r->frames.rows.len;
+    struct arena *arena = s->scratch;
+    *ret = (struct view_names){
+        .stack_id = arena_array(arena, uint32_t, stacks),
+        .stack_row = arena_array(arena, uint32_t, stacks),
+        .frame_id = arena_array(arena, uint32_t, frames),
+        .frame_row = arena_array(arena, uint32_t, frames),
+    };
+    if (!strings_init(&ret->strings, STRINGS_MOST) || ret->stack_id == NULL ||
+        ret->stack_row == NULL || ret->frame_id == NULL || ret->frame_row == NULL)
+        return vrs_no_memory(err);
+    mark(r, shown, ret->stack_id, ret->frame_id);
+    ret->stacks = number(ret->stack_id, ret->stack_row, stacks);
+    ret->frames = number(ret->frame_id, ret->frame_row, frames);
+    ret->culprit = arena_array(arena, uint32_t, ret->stacks);
+    ret->owner = arena_array(arena, uint32_t, ret->stacks);
+    ret->module = arena_array(arena, uint32_t, ret->stacks);
+    ret->op = arena_array(arena, uint32_t, ret->stacks);
+    ret->frame_class = arena_array(arena, uint8_t, ret->frames);
+    ret->function = arena_array(arena, uint32_t, ret->frames);
+    ret->file = arena_array(arena, uint32_t, ret->frames);
+    if (ret->culprit == NULL || ret->owner == NULL || ret->module == NULL || ret->op == NULL ||
+        ret->frame_class == NULL || ret->function == NULL || ret->file == NULL)
+        return vrs_no_memory(err);
+    TRY(name_frames(s, ret, err));
+    return name_stacks(s, shown, ret, err);
+}
+
+void view_names_end(struct view_names *names)
+{
+    strings_free(&names->strings);
+}

@@ -1,0 +1,38 @@
+/* view_names.h - the strings, frames and stacks that a device's page shows, under ids of its own.
+ *
+ * Ids are dense and ascend with those of the recording; 0 is none.  Text is that of people: names
+ * are bounded, and each stack has its culprit and owner. */
+#ifndef VRS_RENDER_PAGE_VIEW_NAMES_H
+#define VRS_RENDER_PAGE_VIEW_NAMES_H
+
+#include "analysis/snapshot/study/study.h"
+
+struct view_names {
+    uint32_t *stack_id;        /* of each stack of the recording; 0: not shown */
+    uint32_t *stack_row;       /* of each shown stack: that of the recording; row 0 is none */
+    uint32_t *culprit, *owner; /* of each shown stack: string; 0 where it only calls another */
+    uint32_t *module,
+        *op; /* the same: its modules, the operator or backward node it runs; 0: none */
+    uint32_t stacks;
+    uint32_t *frame_id, *frame_row; /* the same of frames */
+    uint8_t *frame_class;           /* of each shown frame: enum frame_class */
+    uint32_t *function, *file;      /* of each shown frame: string */
+    uint32_t frames;
+    struct strings strings;
+};
+
+/* `shown` says of each stack whether something carries it.  Ends with view_names_end, also after a
+ * failure. */
+enum vrs_status view_names_make(const struct study *s, const bool *shown, struct view_names *ret,
+                                struct vrs_error *err) MUST_CHECK;
+void view_names_end(struct view_names *names);
+
+/* The id of a text, old or new. */
+enum vrs_status view_names_text(struct view_names *names, str text, uint32_t *ret,
+                                struct vrs_error *err) MUST_CHECK;
+
+/* The same of as much of it as answers show: many frames may share one long name. */
+enum vrs_status view_names_bounded(struct view_names *names, str text, uint32_t *ret,
+                                   struct vrs_error *err) MUST_CHECK;
+
+#endif

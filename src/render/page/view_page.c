@@ -1,0 +1,86 @@
+/* view_page.c - the parts of the page that the build made, and the recording between them. */
+#include "render/answer/render.h"
+#include "render/page/view.h"
+#include "render/write/base64.h"
+#include "render/write/markup.h"
+
+/* Made by tools/bundle of viewer/: what stands before the title, the report, the head, and the
+ * cover; then before the other blocks, and behind them. */
+extern const char view_before_title[], view_before_report[], view_before_head[],
+    view_before_cover[], view_before_blocks[], view_after_blocks[];
+
+/* What a terminal would show: it stays where there is no JavaScript. */
+static void put_report(struct buf *to, const struct viewing *v, const struct view_file *file)
+{
+    enum { WIDTH = 100 };
+    struct render_options options = { .tool = v->tool, .picture = true, .style.width = WIDTH };
+    struct buf text;
+    buf_init(&text, SIZE_MAX / 2);
+    struct out out = out_into(&text);
+    report_text(&out, file->report, false, &options);
+    out_into_end(&out);
+    buf_text(to, "<pre>");
+    markup_escaped(to, buf_slice(&text));
+    buf_text(to, "</pre>");
+    buf_end(&text, to);
+}
+
+/* `counted`: its letters are only counted. */
+static void put_block(struct out *out, const struct buf *block, uint64_t *counted)
+{
+    enum { AT_ONCE = 48 * 1024 }; /* a multiple of three */
+    if (counted != NULL) {
+        *counted += base64_length(block->len);
+        return;
+    }
+    for (size_t at = 0; at < block->len; at += AT_ONCE) {
+        size_t part = block->len - at < AT_ONCE ? block->len - at : AT_ONCE;
+        base64_put(&out->text, block->at + at, part);
+        out_flush(out, OUT_ENOUGH);
+    }
+}
+
+static void put_page(struct out *out, const struct viewing *v, uint64_t *counted)
+{
+    struct buf *to = &out->text;
+    buf_text(to, view_before_title);
+    markup_text(to, v->file[0].report->report[0].file.path);
+    buf_text(to, " - vramscope");
+    buf_text(to, view_before_report);
+    for (uint32_t i = 0; i < v->files; i++)
+        put_report(to, v, &v->file[i]);
+    buf_text(to, view_before_head);
+    view_head(to, v);
+    buf_text(to, view_before_cover);
+    put_block(out, &v->blocks->block.at[0], counted);
+    buf_text(to, view_before_blocks);
+    for (uint32_t i = 1; i < v->blocks->block.len; i++) {
+        buf_format(to, "<script type=\"application/octet-stream\" id=\"b%u\">", (unsigned)i);
+        put_block(out, &v->blocks->block.at[i], counted);
+        buf_text(to, "</script><script>vrs_block()</script>\n");
+    }
+    buf_text(to, view_after_blocks);
+}
+
+void view_page(struct out *out, const struct viewing *v)
+{
+    put_page(out, v, NULL);
+}
+
+static bool count_bytes(void *arg, const char *bytes, size_t len)
+{
+    (void)bytes;
+    *(uint64_t *)arg += len;
+    return true;
+}
+
+enum vrs_status view_page_bytes(const struct viewing *v, uint64_t *ret, struct vrs_error *err)
+{
+    uint64_t texts = 0, blocks = 0;
+    struct out out = { .write = count_bytes, .arg = &texts };
+    buf_init(&out.text, SIZE_MAX / 2);
+    put_page(&out, v, &blocks);
+    TRY(out_finish(&out, VRS_OK, err));
+    *ret = texts + blocks;
+    return VRS_OK;
+}

@@ -1,0 +1,29 @@
+/* paint.h - a picture of ids turned into pixels, as viewer/ui/paint.js and map.js do it. */
+#ifndef VRS_RENDER_PICTURE_PAINT_H
+#define VRS_RENDER_PICTURE_PAINT_H
+
+#include "render/picture/palette.h"
+#include "render/picture/scene.h"
+
+/* Bits of a row's mark: three of shade, then this. */
+enum { PAINT_SHADES = 8, PAINT_BEFORE = 16 };
+
+/* Where pixels go: 0xRRGGBB, `stride` of them in a row. */
+struct pixels {
+    uint32_t *at;
+    size_t stride;
+    uint32_t W, H;
+};
+
+/* Paints the bands; a pixel without one stays as it is.  `groups`: ids are groups, not rows.  The
+ * top row of a band four or more rows high is of the background's colour: that edge separates
+ * neighbours. */
+void paint_bands(const struct pixels *to, const int32_t *ids, bool groups,
+                 const struct scene_device *d, const struct palette *palette);
+
+struct map_picture;
+/* Each pixel is shaded by the fraction of its bytes in use, never by a majority. */
+void paint_map(const struct pixels *to, const struct map_picture *map, const struct scene_device *d,
+               const struct palette *palette);
+
+#endif

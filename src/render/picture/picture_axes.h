@@ -1,0 +1,21 @@
+/* picture_axes.h - where the ticks of an axis lie and what they say, as viewer/ui/axis.js has it.
+ */
+#ifndef VRS_RENDER_PICTURE_PICTURE_AXES_H
+#define VRS_RENDER_PICTURE_PICTURE_AXES_H
+
+#include "base/buf.h"
+
+enum { TICKS_MOST = 64, TICK_TEXT = 24 };
+
+struct tick {
+    double value;
+    char text[TICK_TEXT];
+};
+
+/* Multiples of a power of two times the units of bytes, at most about `most`; the count. */
+uint32_t ticks_bytes(double low, double high, uint32_t most, struct tick ticks[TICKS_MOST]);
+
+/* 1-2-5 steps of whole numbers: "1.2 M", "48 k", "300". */
+uint32_t ticks_count(double low, double high, uint32_t most, struct tick ticks[TICKS_MOST]);
+
+#endif

@@ -1,0 +1,264 @@
+/* scene.c - a proven study becomes what a picture of it shows. */
+#include "render/picture/scene.h"
+
+#include "analysis/snapshot/steps/steps.h"
+#include "render/page/view_column.h"
+#include "render/picture/paint.h"
+
+const char *const scene_view_names[SCENE_VIEWS] = {
+    [SCENE_GROUPS] = "groups",
+    [SCENE_STACK] = "stack",
+    [SCENE_MAP] = "map",
+};
+
+static enum vrs_status take_rows(struct view_source *from, struct arena *arena,
+                                 struct scene_device *d, struct vrs_error *err)
+{
+    const struct study *s = from->s;
+    uint32_t rows = s->lifetimes.count, states = s->events + 1;
+    uint32_t *born = arena_array(arena, uint32_t, rows), *end = arena_array(arena, uint32_t, rows);
+    double *bytes = arena_array(arena, double, rows);
+    if (born == NULL || end == NULL || bytes == NULL)
+        return vrs_no_memory(err);
+    uint64_t older = 0;
+    for (uint32_t i = 0; i < rows; i++) {
+        uint64_t count = view_alloc_until(from, i), size = view_alloc_bytes(from, i);
+        born[i] = (uint32_t)view_alloc_born(from, i);
+        end[i] = count == 0 ? states : born[i] + (uint32_t)count;
+        bytes[i] = (double)(size < VIEW_NUMBER_MOST ? size : VIEW_NUMBER_MOST);
+        older += born[i] == 0 ? size : 0;
+    }
+    d->rows = (struct stack_rows){
+        .rows = rows,
+        .born = born,
+        .end = end,
+        .bytes = bytes,
+        .adjust = (double)(int64_t)((uint64_t)s->curves.of[CURVE_REQUESTED].start_bytes - older),
+        .states = states,
+    };
+    double *curve;
+    TRY(stack_curve(&d->rows, arena, &curve, err));
+    d->requested = curve;
+    return VRS_OK;
+}
+
+/* Bytes of the blocks, as far as they are known; a lower bound where they are not. */
+static enum vrs_status take_active(struct view_source *from, struct arena *arena,
+                                   struct scene_device *d, struct vrs_error *err)
+{
+    struct stack_rows blocks = d->rows;
+    double *bytes = arena_array(arena, double, blocks.rows), *curve;
+    if (bytes == NULL)
+        return vrs_no_memory(err);
+    d->active_exact = true;
+    for (uint32_t i = 0; i < blocks.rows; i++) {
+        uint64_t pad = view_alloc_pad(from, i);
+        bool known = pad != UINT32_MAX;
+        bytes[i] = blocks.bytes[i] + (known ? (double)pad : 0);
+        d->active_exact = d->active_exact && known && view_alloc_source(from, i) != SOURCE_ROUNDED;
+    }
+    blocks.bytes = bytes;
+    TRY(stack_curve(&blocks, arena, &curve, err));
+    d->active = curve;
+    return VRS_OK;
+}
+
+static enum vrs_status take_reserved(struct view_source *from, struct arena *arena,
+                                     struct scene_device *d, struct vrs_error *err)
+{
+    const struct view_ranges *ranges = &from->ranges;
+    uint32_t states = d->rows.states;
+    if (ranges->count == 0)
+        return VRS_OK;
+    uint32_t *born = arena_array(arena, uint32_t, ranges->count);
+    uint32_t *end = arena_array(arena, uint32_t, ranges->count);
+    double *bytes = arena_array(arena, double, ranges->count), *curve;
+    struct scene_range *kept = arena_array(arena, struct scene_range, ranges->count);
+    const struct pools *pools = &from->s->r->pools;
+    if (born == NULL || end == NULL || bytes == NULL || kept == NULL)
+        return vrs_no_memory(err);
+    for (uint32_t i = 0; i < ranges->count; i++) {
+        const struct view_range *r = &ranges->at[i];
+        uint64_t size = r->bytes < VIEW_NUMBER_MOST ? r->bytes : VIEW_NUMBER_MOST;
+        born[i] = r->born;
+        end[i] = r->until == 0 ? states : r->born + r->until;
+        bytes[i] = (double)size;
+        kept[i] = (struct scene_range){
+            .born = born[i],
+            .end = end[i],
+            .lane = (uint32_t)view_lane_of(from, r->address),
+            .base = r->address,
+            .bytes = bytes[i],
+            .held = r->pool != 0 && (pools->first[r->pool] != 0 || pools->second[r->pool] != 0),
+        };
+    }
+    struct stack_rows rows = { ranges->count, born, end, bytes, 0, states };
+    TRY(stack_curve(&rows, arena, &curve, err));
+    d->reserved = curve;
+    d->range = kept;
+    d->ranges = ranges->count;
+    return VRS_OK;
+}
+
+/* Requests that failed; what was mapped and free then is the least that the device has. */
+static enum vrs_status take_ooms(struct view_source *from, struct arena *arena,
+                                 struct scene_device *d, struct vrs_error *err)
+{
+    const struct events *e = &from->s->r->events;
+    struct scene_flag *flag = arena_array(arena, struct scene_flag, from->oom_count);
+    if (flag == NULL)
+        return vrs_no_memory(err);
+    for (uint32_t i = 0; i < from->oom_count; i++) {
+        uint32_t row = view_event_row(from, from->ooms, i), state = from->ooms[i] + 1;
+        uint64_t free = e->address[row];
+        flag[i] = (struct scene_flag){ state, e->size[row] };
+        if (free == UNKNOWN_U64 || free > VIEW_NUMBER_MOST || d->reserved == NULL ||
+            !from->s->curves.of[CURVE_RESERVED].start_known)
+            continue;
+        double seen = d->reserved[state] + (double)free;
+        d->capacity = seen > d->capacity ? seen : d->capacity;
+    }
+    d->oom = flag;
+    d->ooms = from->oom_count;
+    return VRS_OK;
+}
+
+/* Phases among the marks are those of the study, in their order. */
+static enum vrs_status take_spans(const struct view_source *from, struct arena *arena,
+                                  struct scene_device *d, struct vrs_error *err)
+{
+    const struct phases *known = &from->s->phases;
+    struct scene_step *step = arena_array(arena, struct scene_step, from->marks.count);
+    struct scene_phase *phase = arena_array(arena, struct scene_phase, known->intervals);
+    if (step == NULL || phase == NULL)
+        return vrs_no_memory(err);
+    for (uint32_t i = 0; i < from->marks.count; i++) {
+        const struct view_mark *mark = &from->marks.at[i];
+        if (mark->kind == VIEW_STEP) {
+            step[d->steps++] = (struct scene_step){ mark->first, mark->last };
+        } else if (mark->kind == VIEW_PHASE && d->phases < known->intervals) {
+            const char *name = phase_names[known->interval[d->phases].phase];
+            phase[d->phases++] = (struct scene_phase){ mark->first, mark->last, name };
+        }
+    }
+    d->step = step;
+    d->phase = phase;
+    return VRS_OK;
+}
+
+/* Rows in stack order when groups lie on one another: by group, then by birth. */
+static enum vrs_status take_order(struct view_source *from, struct arena *arena,
+                                  struct scene_device *d, struct vrs_error *err)
+{
+    const struct stack_groups *g = &d->groups;
+    uint32_t *order = arena_array(arena, uint32_t, d->rows.rows);
+    uint32_t *first = arena_array(arena, uint32_t, g->groups);
+    uint32_t *count = arena_array(arena, uint32_t, g->groups);
+    uint8_t *mark = arena_array(arena, uint8_t, d->rows.rows);
+    if (order == NULL || first == NULL || count == NULL || mark == NULL)
+        return vrs_no_memory(err);
+    for (uint32_t i = 0; i < d->rows.rows; i++)
+        count[g->of[i]]++;
+    for (uint32_t i = 0, at = 0; i < g->groups; i++) {
+        first[g->bands[i]] = at;
+        at += count[g->bands[i]];
+    }
+    for (uint32_t i = 0; i < d->rows.rows; i++) {
+        bool before = d->rows.born[i] == 0 || view_alloc_flags(from, i) != 0;
+        uint32_t hash = ((uint32_t)view_alloc_stack(from, i) + 1) * 0x9e3779b1u;
+        order[first[g->of[i]]++] = i;
+        mark[i] = (uint8_t)(hash >> 29 | (before ? PAINT_BEFORE : 0));
+    }
+    d->order = order;
+    d->mark = mark;
+    return VRS_OK;
+}
+
+static enum vrs_status take_places(struct view_source *from, struct arena *arena,
+                                   struct scene_device *d, struct vrs_error *err)
+{
+    enum { UNIT = 512 };
+    uint32_t rows = d->rows.rows;
+    uint32_t *lane = arena_array(arena, uint32_t, rows), *wait = arena_array(arena, uint32_t, rows);
+    double *block = arena_array(arena, double, rows);
+    if (lane == NULL || wait == NULL || block == NULL)
+        return vrs_no_memory(err);
+    for (uint32_t i = 0; i < rows; i++) {
+        uint64_t pad = view_alloc_pad(from, i), units = (uint64_t)(d->rows.bytes[i] / UNIT);
+        lane[i] = (uint32_t)view_alloc_lane(from, i);
+        wait[i] = (uint32_t)view_alloc_waits(from, i);
+        units += (double)units * UNIT < d->rows.bytes[i];
+        block[i] = pad != UINT32_MAX ? d->rows.bytes[i] + (double)pad
+                   : units == 0      ? UNIT
+                                     : (double)(units * UNIT);
+    }
+    d->lane = lane;
+    d->wait = wait;
+    d->block = block;
+    return VRS_OK;
+}
+
+static enum vrs_status find_span(const struct scene_wish *wish, const struct study *s,
+                                 struct scene_device *d, struct vrs_error *err)
+{
+    int64_t from = -1, to = -1, at = 0;
+    TRY(view_events_between(s, wish->has_from ? &wish->from : NULL, wish->has_to ? &wish->to : NULL,
+                            &from, &to, err));
+    d->from = (double)(from + 1);
+    d->to = (double)(to + 2);
+    d->peak = (uint32_t)(from + 1);
+    for (uint32_t p = d->peak + 1; p < (uint32_t)(to + 2); p++)
+        if (d->requested[p] > d->requested[d->peak])
+            d->peak = p;
+    d->cursor = d->peak;
+    d->at_peak = !wish->has_at || wish->at.kind == AT_PEAK;
+    if (!wish->has_at)
+        return VRS_OK;
+    TRY(moment_in_study(s, wish->at, &at, err));
+    if (at < from || at > to)
+        return vrs_fail(
+            err, VRS_USAGE,
+            "the moment of the legend, event %lld, is not among the events shown, %lld to %lld",
+            (long long)at, (long long)from, (long long)to);
+    d->cursor = (uint32_t)(at + 1);
+    return VRS_OK;
+}
+
+static enum vrs_status take(const struct scene *scene, struct view_source *from,
+                            struct arena *arena, struct scene_device *d, struct vrs_error *err)
+{
+    const struct study *s = from->s;
+    struct trust *trust = arena_take(arena, sizeof *trust);
+    if (trust == NULL)
+        return vrs_no_memory(err);
+    *trust = s->trust;
+    *d = (struct scene_device){
+        .cursor_us = UNKNOWN_U64,
+        .trust = trust,
+        .start_known = s->curves.of[CURVE_REQUESTED].start_known,
+        .traced = s->traced && s->events > 0,
+    };
+    TRY(take_rows(from, arena, d, err));
+    TRY(find_span(&scene->wish, s, d, err));
+    TRY(take_active(from, arena, d, err));
+    TRY(take_reserved(from, arena, d, err));
+    TRY(take_ooms(from, arena, d, err));
+    TRY(take_spans(from, arena, d, err));
+    TRY(scene_group_rows(scene, from, arena, d, err));
+    TRY(take_order(from, arena, d, err));
+    return scene->wish.view == SCENE_MAP ? take_places(from, arena, d, err) : VRS_OK;
+}
+
+enum vrs_status scene_take(const struct scene *scene, struct study *s, struct arena *arena,
+                           struct scene_device *ret, struct vrs_error *err)
+{
+    struct arena_mark mark = arena_mark(s->scratch);
+    struct view_source from;
+    enum vrs_status status = view_source_make(s, &from, err);
+    if (status == VRS_OK) {
+        status = take(scene, &from, arena, ret, err);
+        view_source_end(&from);
+    }
+    arena_release(s->scratch, mark);
+    return status;
+}

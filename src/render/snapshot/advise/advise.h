@@ -1,0 +1,31 @@
+/* advise.h - advice in words and in JSON, for its own verb and for the report. */
+#ifndef VRS_RENDER_SNAPSHOT_ADVISE_ADVISE_H
+#define VRS_RENDER_SNAPSHOT_ADVISE_ADVISE_H
+
+#include "render/answer/study.h"
+
+/* One or two sentences with one action, with the site and the bytes filled in.  Names are as in the
+ * file: the caller escapes them. */
+void advice_words(struct buf *to, const struct advice *advice);
+
+/* What it costs to follow, or of empty-cache what it costs not to; false: nothing worth naming. */
+bool advice_cost(struct buf *to, const struct advice *advice);
+
+/* "frees 3.55 GiB", "frees ~1.20 GiB", "frees nothing at the peak", or the severity where the
+ * benefit is not bytes */
+void advice_saving(struct buf *to, const struct advice *advice);
+
+/* "the peak would be 3.00 GiB at event 7, 1.00 GiB less; …": of all rules together; false: no more
+ * than one takes anything from the peak */
+bool advice_joint(struct buf *to, const struct advise *advise);
+
+/* One element of "advice". */
+void advice_json(struct json *j, const struct advice *advice, struct stack_numbers *numbers);
+
+/* The member "waste", and what people read of it. */
+void waste_json(struct json *j, struct out *out, const struct waste *waste,
+                struct stack_numbers *numbers);
+void waste_text(struct buf *to, const struct style *style, const struct waste *waste,
+                uint32_t rows);
+
+#endif

@@ -1,0 +1,205 @@
+/* check_sarif.c - a checked budget as SARIF 2.1.0, for code scanning.
+ *
+ * A result for each limit that is exceeded, at the line of code that holds most of the value, and
+ * one of the kind "open" for each that could not be decided.  Limits that hold have none. */
+#include "render/snapshot/check/check_words.h"
+#include "render/write/escape.h"
+
+static const char schema[] = "https://json.schemastore.org/sarif-2.1.0.json";
+
+static void put_rules(struct json *j)
+{
+    json_array(j, "rules");
+    for (uint32_t i = 0; i < LIMIT_KINDS; i++) {
+        json_object(j, NULL);
+        json_text(j, "id", limit_names[i]);
+        json_line_object(j, "shortDescription");
+        json_text(j, "text", limit_meanings[i]);
+        json_close(j);
+        json_close(j);
+    }
+    json_close(j);
+}
+
+static void put_tool(struct json *j, const char *version)
+{
+    json_object(j, "tool");
+    json_object(j, "driver");
+    json_text(j, "name", "vramscope");
+    json_text(j, "version", version);
+    put_rules(j);
+    json_close(j);
+    json_close(j);
+}
+
+/* In messages brackets are links and braces arguments. */
+static void put_message(struct buf *to, str text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.ptr[i];
+        if (c == '[' || c == ']' || c == '\\')
+            buf_char(to, '\\');
+        if (c == '{' || c == '}')
+            buf_char(to, c);
+        buf_char(to, c);
+    }
+}
+
+static void put_words(struct buf *to, const struct check_row *row, str place, bool ascii)
+{
+    bool least = row->kind == LIMIT_HEADROOM;
+    buf_str(to, row->name);
+    buf_text(to, row->outcome == CHECK_FAIL ? " is exceeded: " : " could not be decided: ");
+    check_value_words(to, row);
+    buf_text(to, least ? " of at least " : " of at most ");
+    check_limit_words(to, row);
+    buf_text(to, " (");
+    buf_str(to, place);
+    buf_text(to, "); ");
+    check_evidence_words(to, row);
+    for (uint32_t i = 0; i < check_sites_shown(row); i++) {
+        buf_text(to, "\n");
+        check_site_words(to, &row->site[i], ascii);
+    }
+    for (uint32_t i = 0; i < row->diffs; i++) {
+        buf_text(to, "\n");
+        check_diff_words(to, &row->diff[i], ascii);
+    }
+}
+
+/* A path as a relative reference; what is not plain is a percent and two digits. */
+static void put_uri(struct buf *to, str path)
+{
+    for (size_t i = 0; i < path.len; i++) {
+        char c = path.ptr[i];
+        if (c == '\\')
+            c = '/';
+        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                     c == '/' || c == '-' || c == '.' || c == '_' || c == '~';
+        if (plain)
+            buf_char(to, c);
+        else
+            buf_format(to, "%%%02X", (unsigned)(unsigned char)c);
+    }
+}
+
+static void put_location(struct json *j, const struct check_row *row,
+                         const struct study_answer *answer, struct buf *room)
+{
+    const struct check_site *site = row->sites > 0 ? &row->site[0] : NULL;
+    bool code = site != NULL && site->file.len > 0;
+    room->len = 0;
+    put_uri(room, code ? site->file : answer->file.path);
+    json_array(j, "locations");
+    json_object(j, NULL);
+    json_object(j, "physicalLocation");
+    json_line_object(j, "artifactLocation");
+    json_str(j, "uri", buf_slice(room));
+    json_close(j);
+    if (code && site->line != NO_LINE && site->line > 0) {
+        json_line_object(j, "region");
+        json_u64(j, "startLine", site->line);
+        json_close(j);
+    }
+    json_close(j);
+    json_close(j);
+    json_close(j);
+}
+
+static void put_row(struct json *j, const struct check_row *row, const struct study_answer *answer,
+                    str place, bool ascii)
+{
+    struct buf words, room;
+    buf_init(&words, SIZE_MAX / 2);
+    buf_init(&room, SIZE_MAX / 2);
+    put_words(&words, row, place, ascii);
+    put_message(&room, buf_slice(&words));
+    json_object(j, NULL);
+    json_text(j, "ruleId", limit_names[row->kind]);
+    json_u64(j, "ruleIndex", row->kind);
+    json_text(j, "kind", row->outcome == CHECK_FAIL ? "fail" : "open");
+    json_text(j, "level", row->outcome == CHECK_FAIL ? "error" : "none");
+    json_line_object(j, "message");
+    json_str(j, "text", buf_slice(&room));
+    json_close(j);
+    put_location(j, row, answer, &room);
+    words.len = 0;
+    buf_str(&words, place);
+    buf_text(&words, ": ");
+    buf_str(&words, row->name);
+    json_line_object(j, "partialFingerprints");
+    json_str(j, "recordingAndLimit/v1", buf_slice(&words));
+    json_close(j);
+    json_close(j);
+    buf_end(&words, j->out);
+    buf_end(&room, j->out);
+}
+
+static void put_device(struct json *j, const struct study_answer *answer,
+                       const struct study_device *device, bool ascii)
+{
+    const struct check *check = device->result;
+    struct buf place;
+    buf_init(&place, SIZE_MAX / 2);
+    check_place_words(&place, answer, device, ascii);
+    for (uint32_t i = 0; check != NULL && i < check->rows; i++)
+        if (check->row[i].outcome != CHECK_PASS)
+            put_row(j, &check->row[i], answer, buf_slice(&place), ascii);
+    buf_end(&place, j->out);
+}
+
+/* What could not be looked at, in the words of the format. */
+static void put_invocation(struct json *j, const struct answer_set *set, bool ascii)
+{
+    struct buf words;
+    buf_init(&words, SIZE_MAX / 2);
+    json_array(j, "invocations");
+    json_object(j, NULL);
+    json_bool(j, "executionSuccessful", check_tally_of(set).unread == 0);
+    json_array(j, "toolExecutionNotifications");
+    for (uint32_t i = 0; i < set->count; i++) {
+        const struct study_answer *answer = &set->study[i];
+        if (answer->unread.ptr == NULL)
+            continue;
+        words.len = 0;
+        escape_text(&words, answer->file.path, ascii);
+        buf_text(&words, " could not be read: ");
+        escape_text(&words, answer->unread, ascii);
+        json_object(j, NULL);
+        json_text(j, "level", "error");
+        json_line_object(j, "message");
+        json_str(j, "text", buf_slice(&words));
+        json_close(j);
+        json_close(j);
+    }
+    json_close(j);
+    json_close(j);
+    json_close(j);
+    buf_end(&words, j->out);
+}
+
+void check_sarif(struct out *out, const struct answer_set *set, bool several,
+                 const struct render_options *options)
+{
+    struct json j;
+    (void)several;
+    json_start(&j, &out->text);
+    json_object(&j, NULL);
+    json_text(&j, "$schema", schema);
+    json_text(&j, "version", "2.1.0");
+    json_array(&j, "runs");
+    json_object(&j, NULL);
+    put_tool(&j, options->tool);
+    put_invocation(&j, set, options->style.ascii);
+    json_array(&j, "results");
+    for (uint32_t i = 0; i < set->count; i++)
+        for (uint32_t k = 0; k < set->study[i].devices; k++) {
+            put_device(&j, &set->study[i], &set->study[i].device[k], options->style.ascii);
+            out_flush(out, OUT_ENOUGH);
+        }
+    json_close(&j);
+    json_close(&j);
+    json_close(&j);
+    json_close(&j);
+    json_finish(&j);
+}

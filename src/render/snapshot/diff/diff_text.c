@@ -1,0 +1,554 @@
+/* diff_text.c - what changed, for a person: the sum, then the rows that explain most of it. */
+#include <string.h>
+
+#include "render/answer/envelope.h"
+#include "render/answer/render.h"
+#include "render/write/cells.h"
+#include "render/write/escape.h"
+
+enum { ROWS_DEFAULT = 20, PARTS_SHOWN = 5, CELLS = 6, WIDE = 110, STACK_INDENT = 12 };
+
+/* What is put together for one device. */
+struct sheet {
+    const struct style *style;
+    const struct diff_answer *answer;
+    const struct diff_device *device;
+    struct cells *cells;
+    bool stacks;
+};
+
+static void put_figure(struct buf *to, const struct sheet *s, int64_t figure)
+{
+    if (s->device->diff.weight == DIFF_ALLOCS) {
+        buf_text(to, figure < 0 ? "-" : "");
+        human_count(to, figure < 0 ? 0 - (uint64_t)figure : (uint64_t)figure, s->style->ascii);
+    } else {
+        human_bytes(to, figure);
+    }
+}
+
+static void put_change(struct buf *to, const struct sheet *s, int64_t figure)
+{
+    buf_text(to, figure > 0 ? "+" : "");
+    put_figure(to, s, figure);
+}
+
+static int64_t change_of(const struct diff *d, const struct diff_amount *of)
+{
+    return (int64_t)(diff_figure(d->weight, &of[1]) - diff_figure(d->weight, &of[0]));
+}
+
+static str change_cell(const struct sheet *s, int64_t change)
+{
+    put_change(&s->cells->text, s, change);
+    return cell_end(s->cells);
+}
+
+static str figure_cell(const struct sheet *s, const struct diff_amount *of)
+{
+    if (of->count == 0)
+        return S("-");
+    put_figure(&s->cells->text, s, (int64_t)diff_figure(s->device->diff.weight, of));
+    return cell_end(s->cells);
+}
+
+static str counts_cell(const struct sheet *s, const struct diff_amount *of)
+{
+    int64_t change = (int64_t)(of[1].count - of[0].count);
+    buf_text(&s->cells->text, change > 0 ? "+" : change < 0 ? "-" : "");
+    return cell_count(s->cells, change < 0 ? 0 - (uint64_t)change : (uint64_t)change);
+}
+
+static str score_cell(const struct sheet *s, const struct diff_row *row)
+{
+    if (row->score >= 1000000)
+        return S("1.00");
+    buf_format(&s->cells->text, "0.%02u", (unsigned)(row->score / 10000));
+    return cell_end(s->cells);
+}
+
+/* What more there is to say of a row; may be empty. */
+static str remark_cell(const struct sheet *s, const struct diff_row *row)
+{
+    struct buf *text = &s->cells->text;
+    bool ascii = s->style->ascii;
+    if (row->old_name.ptr != NULL) {
+        buf_text(text, "was ");
+        escape_text(text, row->old_name, ascii);
+    } else if (row->change == DIFF_NEW || row->change == DIFF_GONE) {
+        buf_text(text, diff_change_names[row->change]);
+        if (row->caller.ptr != NULL) {
+            buf_text(text, ", under ");
+            escape_text(text, row->caller, ascii);
+        }
+    }
+    return cell_end(s->cells);
+}
+
+static void put_stack(const struct sheet *s, int side, uint32_t stack, const char *whose)
+{
+    const struct stack_texts *texts = &s->answer->stacks[side];
+    struct buf *text = &s->cells->text;
+    if (stack == NO_ROW)
+        return;
+    for (uint32_t k = texts->first[stack]; k < texts->first[stack + 1]; k++) {
+        buf_repeat(text, S(" "), STACK_INDENT);
+        buf_text(text, whose);
+        escape_text(text, texts->frame[texts->line[k]], s->style->ascii);
+        buf_char(text, '\n');
+    }
+}
+
+/* Lines under a row: the remark where the table has no column for it, and the stacks.  False where
+ * there are none. */
+static bool fill_lines(const struct sheet *s, uint32_t i, bool wide, str *cell)
+{
+    struct buf *text = &s->cells->text;
+    const struct diff_row *row = &s->device->diff.row[i];
+    str remark = wide ? S("") : remark_cell(s, row);
+    if (remark.len != 0 && (row->change == DIFF_MOVED || s->stacks)) {
+        buf_repeat(text, S(" "), STACK_INDENT);
+        text_wrap(text, s->style, remark, STACK_INDENT, STACK_INDENT);
+    }
+    if (s->stacks) {
+        put_stack(s, 0, s->device->row_stack[0][i], row->same_stack ? "" : "A ");
+        put_stack(s, 1, s->device->row_stack[1][i], "B ");
+    }
+    if (text->len == 0)
+        return false;
+    cell_end_lines(s->cells, cell);
+    return true;
+}
+
+/* Groups of rows --------------------------------------------------------------------------- */
+
+enum group { GROUP_UP, GROUP_DOWN, GROUP_MOVED, GROUPS, GROUP_NONE };
+
+static enum group group_of(const struct diff_row *row)
+{
+    switch (row->change) {
+    case DIFF_GROWN:
+    case DIFF_NEW:
+        return GROUP_UP;
+    case DIFF_SHRUNK:
+    case DIFF_GONE:
+        return GROUP_DOWN;
+    case DIFF_MOVED:
+        return GROUP_MOVED;
+    case DIFF_SAME:
+    case DIFF_CHANGES:
+        break;
+    }
+    return GROUP_NONE;
+}
+
+/* Words on lines of their own, which they end. */
+static void put_lines(struct buf *to, const struct sheet *s, struct buf *words)
+{
+    text_wrap(to, s->style, buf_slice(words), 0, 0);
+    words->len = 0;
+}
+
+static void put_group_heading(struct buf *to, const struct sheet *s, enum group group)
+{
+    static const char *const words[GROUPS] = { "Grown and new", "Shrunk and gone",
+                                               "Moved: alike, not equal" };
+    const struct diff *d = &s->device->diff;
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < d->rows; i++)
+        if (group_of(&d->row[i]) == group)
+            sum += (uint64_t)change_of(d, d->row[i].of);
+    struct buf line;
+    buf_init(&line, 1 << 10);
+    paint_on(&line, s->style, PAINT_BOLD);
+    buf_text(&line, words[group]);
+    paint_off(&line, s->style);
+    buf_text(&line, ": ");
+    put_change(&line, s, (int64_t)sum);
+    buf_char(to, '\n');
+    put_lines(to, s, &line);
+    buf_end(&line, to);
+}
+
+static uint32_t fill_group(const struct sheet *s, enum group group, uint32_t shown, bool wide,
+                           uint32_t columns, str *cell)
+{
+    const struct diff *d = &s->device->diff;
+    uint32_t rows = 0;
+    for (uint32_t i = 0, seen = 0; i < d->rows && seen < shown; i++) {
+        const struct diff_row *row = &d->row[i];
+        seen += group_of(row) != GROUP_NONE;
+        if (group_of(row) != group)
+            continue;
+        str *at = cell + (size_t)rows++ * columns;
+        at[0] = change_cell(s, change_of(d, row->of));
+        at[1] = figure_cell(s, &row->of[0]);
+        at[2] = figure_cell(s, &row->of[1]);
+        at[3] = group == GROUP_MOVED ? score_cell(s, row) : counts_cell(s, row->of);
+        at[4] = cell_text(s->cells, row->name);
+        if (wide)
+            at[5] = remark_cell(s, row);
+        rows += fill_lines(s, i, wide, cell + (size_t)rows * columns);
+    }
+    return rows;
+}
+
+static void put_group(struct buf *to, const struct sheet *s, enum group group, uint32_t shown)
+{
+    bool wide = s->style->width >= WIDE;
+    struct text_column column[CELLS] = {
+        { "change", true, false, 0, false },
+        { "A", true, false, 0, false },
+        { "B", true, false, 0, false },
+        { group == GROUP_MOVED ? "score" : "count", true, false, 0, false },
+        { "line", false, true, 20, false },
+        { "remark", false, true, 16, false },
+    };
+    uint32_t columns = wide ? CELLS : CELLS - 1;
+    str *cell = cells_array(s->cells, (size_t)shown * 2, columns);
+    if (cell == NULL)
+        return;
+    uint32_t rows = fill_group(s, group, shown, wide, columns, cell);
+    if (rows == 0)
+        return;
+    put_group_heading(to, s, group);
+    struct text_table table = { column, columns, rows, cell, 0 };
+    text_table(to, s->style, &table);
+}
+
+/* What the tables leave out. */
+static void put_rest(struct buf *to, const struct sheet *s, uint32_t most)
+{
+    const struct diff *d = &s->device->diff;
+    uint64_t same = 0, same_figure = 0, other = 0, other_change = 0, changed = 0;
+    for (uint32_t i = 0; i < d->rows; i++) {
+        const struct diff_row *row = &d->row[i];
+        if (group_of(row) == GROUP_NONE) {
+            same++;
+            same_figure += diff_figure(d->weight, &row->of[1]);
+        } else if (changed++ >= most) {
+            other++;
+            other_change += (uint64_t)change_of(d, row->of);
+        }
+    }
+    if (other + same > 0)
+        buf_char(to, '\n');
+    struct buf words;
+    buf_init(&words, 1 << 10);
+    if (other > 0) {
+        human_counted(&words, other, "more row", s->style->ascii);
+        buf_text(&words, ": ");
+        put_change(&words, s, (int64_t)other_change);
+        put_lines(to, s, &words);
+    }
+    if (same > 0) {
+        human_counted(&words, same, "row", s->style->ascii);
+        buf_text(&words, ": no change, ");
+        put_figure(&words, s, (int64_t)same_figure);
+        put_lines(to, s, &words);
+    }
+    buf_end(&words, to);
+}
+
+/* The head of a device --------------------------------------------------------------------- */
+
+static void put_moment(struct buf *to, const struct sheet *s, int side)
+{
+    const struct diff_device *device = s->device;
+    int64_t event = device->diff.end[side].at_event;
+    buf_text(to, side == 0 ? "A " : "B ");
+    if (device->diff.weight != DIFF_LIVE)
+        buf_text(to, "up to ");
+    else if (device->at_peak[side] && device->traced)
+        buf_text(to, "at its peak, ");
+    if (event < 0)
+        buf_text(to, "the start");
+    else
+        buf_format(to, "event %lld", (long long)event);
+}
+
+static const char *weight_words(enum diff_weight weight)
+{
+    static const char *const words[DIFF_WEIGHTS] = { "in use", "allocated in all", "allocs",
+                                                     "times events" };
+    return words[weight];
+}
+
+/* Which devices at which moments, or why they are not compared. */
+static void put_heading(struct buf *to, const struct sheet *s)
+{
+    const struct diff_device *d = s->device;
+    struct buf words;
+    buf_init(&words, SIZE_MAX / 2);
+    paint_on(&words, s->style, PAINT_BOLD);
+    envelope_device_text(&words, d->name[d->there[0] ? 0 : 1]);
+    if (d->there[0] && d->there[1] && d->name[0].number != d->name[1].number)
+        buf_format(&words, " of A, %u of B", (unsigned)d->name[1].number);
+    paint_off(&words, s->style);
+    buf_text(&words, ": ");
+    if (d->compared) {
+        put_moment(&words, s, 0);
+        buf_text(&words, "; ");
+        put_moment(&words, s, 1);
+    } else {
+        escape_text(&words, d->reason[d->reasons - 1].text, s->style->ascii);
+    }
+    buf_char(to, '\n');
+    text_wrap(to, s->style, buf_slice(&words), 0, 0);
+    buf_end(&words, to);
+}
+
+static void put_total_words(struct buf *to, const struct sheet *s)
+{
+    const struct diff *d = &s->device->diff;
+    /* What is in use is the curve, as all verbs tell it: rows and adjust add up to it. */
+    uint64_t a = diff_figure(d->weight, &d->end[0].total) + (uint64_t)d->end[0].adjust_bytes;
+    uint64_t b = diff_figure(d->weight, &d->end[1].total) + (uint64_t)d->end[1].adjust_bytes;
+    paint_on(to, s->style, PAINT_BOLD);
+    put_change(to, s, (int64_t)(b - a));
+    paint_off(to, s->style);
+    buf_text(to, ": ");
+    put_figure(to, s, (int64_t)a);
+    buf_text(to, " to ");
+    put_figure(to, s, (int64_t)b);
+    buf_format(to, " %s", weight_words(d->weight));
+    if (a != 0 && (int64_t)a > 0) {
+        buf_text(to, b >= a ? " (+" : " (-");
+        human_share(to, (double)(b >= a ? b - a : a - b) / (double)a);
+        buf_text(to, " of A)");
+    }
+    if (d->weight != DIFF_ALLOCS) {
+        const struct diff_amount totals[2] = { d->end[0].total, d->end[1].total };
+        str count = counts_cell(s, totals);
+        buf_text(to, ", ");
+        buf_str(to, count);
+        uint64_t change = totals[1].count - totals[0].count;
+        buf_text(to, change == 1 || change == UINT64_MAX ? " allocation" : " allocations");
+    }
+}
+
+static void put_total(struct buf *to, const struct sheet *s)
+{
+    struct buf words;
+    buf_init(&words, SIZE_MAX / 2);
+    put_total_words(&words, s);
+    text_wrap(to, s->style, buf_slice(&words), 0, 0);
+    buf_end(&words, to);
+}
+
+static void put_allocator(struct buf *to, const struct sheet *s)
+{
+    const struct diff_end *end = s->device->diff.end;
+    int64_t reserved = (int64_t)((uint64_t)end[1].reserved_bytes - (uint64_t)end[0].reserved_bytes);
+    struct buf words;
+    buf_init(&words, 1 << 10);
+    buf_text(&words, reserved > 0 ? "+" : "");
+    human_bytes(&words, reserved);
+    if (end[0].slack_bytes != UNKNOWN_U64 && end[1].slack_bytes != UNKNOWN_U64) {
+        int64_t slack = (int64_t)(end[1].slack_bytes - end[0].slack_bytes);
+        buf_text(&words, slack > 0 ? ", slack in blocks +" : ", slack in blocks ");
+        human_bytes(&words, slack);
+    }
+    if (end[0].stranded_bytes != UNKNOWN_U64 && end[1].stranded_bytes != UNKNOWN_U64) {
+        int64_t stranded = (int64_t)(end[1].stranded_bytes - end[0].stranded_bytes);
+        buf_text(&words, stranded > 0 ? ", stranded +" : ", stranded ");
+        human_bytes(&words, stranded);
+    }
+    envelope_words(to, s->style, "reserved", &words);
+    buf_end(&words, to);
+}
+
+/* "parameter +1.00 GiB, gradient -3.00 MiB": the parts that changed most. */
+static void put_parts(struct buf *to, const struct sheet *s, const char *label,
+                      const struct diff_table *table)
+{
+    const struct diff *d = &s->device->diff;
+    struct buf words;
+    buf_init(&words, SIZE_MAX / 2);
+    for (uint32_t i = 0; i < table->count && i < PARTS_SHOWN; i++) {
+        const struct diff_part *part = &table->at[i];
+        int64_t change = change_of(d, part->of);
+        if (change == 0)
+            break;
+        buf_text(&words, i == 0 ? "" : ", ");
+        escape_text(&words, part->name, s->style->ascii);
+        buf_char(&words, ' ');
+        put_change(&words, s, change);
+    }
+    if (words.len != 0)
+        envelope_words(to, s->style, label, &words);
+    buf_end(&words, to);
+}
+
+static void put_note(struct buf *to, const struct sheet *s, const char *label, str text)
+{
+    struct buf words;
+    buf_init(&words, SIZE_MAX / 2);
+    escape_text(&words, text, s->style->ascii);
+    envelope_words(to, s->style, label, &words);
+    buf_end(&words, to);
+}
+
+static void put_per(struct buf *to, const struct sheet *s)
+{
+    const struct diff *d = &s->device->diff;
+    struct buf words;
+    if (d->per == DIFF_PER_NOTHING)
+        return;
+    buf_init(&words, SIZE_MAX / 2);
+    if (d->per == DIFF_PER_STEP)
+        buf_format(&words,
+                   "%llu steps in A, %llu in B: rows stand in the order of their change "
+                   "per step, in --json as delta_per",
+                   (unsigned long long)d->end[0].per, (unsigned long long)d->end[1].per);
+    else
+        buf_text(&words, "rows stand in the order of their change for each byte of parameters, in "
+                         "--json as delta_per");
+    envelope_words(to, s->style, "per", &words);
+    buf_end(&words, to);
+}
+
+static void put_matched(struct buf *to, const struct sheet *s)
+{
+    const struct diff *d = &s->device->diff;
+    if (d->matched_ratio[0] < 0 || d->matched_ratio[1] < 0)
+        return;
+    struct buf words;
+    buf_init(&words, 1 << 10);
+    human_share(&words, d->matched_ratio[0]);
+    buf_text(&words, " of A with ");
+    human_share(&words, d->matched_ratio[1]);
+    buf_text(&words, " of B");
+    envelope_words(to, s->style, "matched", &words);
+    buf_end(&words, to);
+}
+
+static void put_limit(struct buf *to, const struct sheet *s)
+{
+    const struct diff_answer *answer = s->answer;
+    if (!answer->judged)
+        return;
+    envelope_label(to, s->style, "limit");
+    paint_on(to, s->style, s->device->exceeded ? PAINT_BAD : PAINT_GOOD);
+    buf_text(to, s->device->exceeded ? "exceeded" : "kept");
+    paint_off(to, s->style);
+    buf_text(to, ": at most ");
+    if (answer->limit_is_ratio) {
+        human_share(to, (double)answer->limit_bytes / 1e6);
+        buf_text(to, " above A\n");
+    } else {
+        human_known_bytes(to, answer->limit_bytes);
+        buf_text(to, " above A\n");
+    }
+}
+
+static void put_next(struct buf *to, const struct sheet *s)
+{
+    const struct diff *d = &s->device->diff;
+    uint64_t a = d->end[0].total.bytes, b = d->end[1].total.bytes;
+    int side = b >= a ? 1 : 0;
+    if (d->weight != DIFF_LIVE || d->end[side].at_event < 0)
+        return;
+    buf_text(to, "\nnext     vramscope peak ");
+    envelope_name(to, s->style, &s->answer->file[side]);
+    if (!s->device->at_peak[side])
+        buf_format(to, " --at %lld", (long long)d->end[side].at_event);
+    buf_text(to, " --stacks\n");
+}
+
+/* Where a file contradicts itself, its rows do not add up to its curve. */
+static void put_adjust(struct buf *to, const struct sheet *s)
+{
+    const struct diff_end *end = s->device->diff.end;
+    struct buf words;
+    if (end[0].adjust_bytes == 0 && end[1].adjust_bytes == 0)
+        return;
+    buf_init(&words, 256);
+    for (int side = 0; side < 2; side++) {
+        buf_text(&words, side == 0 ? "A: " : "; B: ");
+        human_bytes(&words, end[side].adjust_bytes);
+    }
+    buf_text(&words, " must be added to the rows to give what is in use: the file contradicts "
+                     "itself");
+    envelope_words(to, s->style, "adjust", &words);
+    buf_end(&words, to);
+}
+
+/* One line for both; `report` has all of it. */
+static void put_trust(struct buf *to, const struct sheet *s)
+{
+    struct buf words;
+    buf_init(&words, 256);
+    for (int side = 0; side < 2; side++) {
+        const struct trust *trust = &s->device->trust[side];
+        buf_format(&words, "%s: grade %c, ", side == 0 ? "A" : "; B", trust->grade);
+        for (const char *at = trust_window_names[trust->window]; *at != '\0'; at++)
+            if (*at == '_')
+                buf_char(&words, ' ');
+            else
+                buf_char(&words, *at);
+    }
+    buf_text(&words, " (vramscope report says why)");
+    envelope_words(to, s->style, "trust", &words);
+    buf_end(&words, to);
+}
+
+static void put_compared(struct out *out, const struct sheet *s,
+                         const struct render_options *options)
+{
+    struct buf *to = &out->text;
+    const struct diff *d = &s->device->diff;
+    uint32_t most = options->rows == 0 ? ROWS_DEFAULT : options->rows;
+    most = most > d->rows ? d->rows : most;
+    put_total(to, s);
+    put_trust(to, s);
+    put_adjust(to, s);
+    for (uint32_t i = 0; i < s->device->reasons; i++)
+        put_note(to, s, i == 0 ? "note" : "", s->device->reason[i].text);
+    if (d->python_only)
+        put_note(to, s, "note",
+                 S("only one of them has native frames: Python frames alone are compared"));
+    put_limit(to, s);
+    put_allocator(to, s);
+    put_per(to, s);
+    put_parts(to, s, "by kind", &d->by_category);
+    put_parts(to, s, "by phase", &d->by_phase);
+    put_matched(to, s);
+    for (int group = 0; group < GROUPS; group++)
+        put_group(to, s, (enum group)group, most);
+    put_rest(to, s, most);
+    put_next(to, s);
+}
+
+static void put_file(struct buf *to, const struct style *style, const char *side,
+                     const struct file_facts *file, uint32_t devices)
+{
+    struct style narrow = *style;
+    narrow.width -= (uint32_t)strlen(side);
+    buf_text(to, side);
+    envelope_file_text(to, &narrow, file, devices);
+}
+
+void diff_text(struct out *out, const struct answer_set *set, bool several,
+               const struct render_options *options)
+{
+    (void)several; /* comparisons are not joined */
+    const struct diff_answer *answer = &set->diff[0];
+    struct buf *to = &out->text;
+    struct cells cells;
+    cells_init(&cells, &options->style);
+    put_file(to, &options->style, "A: ", &answer->file[0], answer->devices);
+    put_file(to, &options->style, "B: ", &answer->file[1], answer->devices);
+    if (answer->devices == 0)
+        envelope_nothing_text(to, &options->style);
+    for (uint32_t i = 0; i < answer->devices; i++) {
+        struct arena_mark mark = arena_mark(&cells.arena);
+        struct sheet s = { &options->style, answer, &answer->device[i], &cells, options->stacks };
+        put_heading(to, &s);
+        if (s.device->compared)
+            put_compared(out, &s, options);
+        out_flush(out, OUT_ENOUGH);
+        arena_release(&cells.arena, mark);
+    }
+    cells_free(&cells, to);
+}

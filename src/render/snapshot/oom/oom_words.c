@@ -1,0 +1,248 @@
+/* oom_words.c - one sentence for each verdict. */
+#include "render/snapshot/oom/oom_words.h"
+
+/* A text's own figures are rounded; so is what is made of them. */
+static void add(struct buf *to, const struct oom *oom, uint64_t bytes)
+{
+    if (oom->basis == OOM_TEXT_ALONE || (oom->basis != OOM_NOTHING && !oom->exact))
+        buf_char(to, '~');
+    human_known_bytes(to, bytes);
+}
+
+static void limit_words(struct buf *to, const struct oom *oom)
+{
+    const struct oom_figures *f = &oom->measured.figures;
+    buf_text(to, "A limit refused it, not the card: ");
+    if (f->allowed != UNKNOWN_U64) {
+        add(to, oom, f->reserved);
+        buf_text(to, " reserved and ");
+        human_known_bytes(to, f->segment);
+        buf_text(to, " more pass the ");
+        add(to, oom, f->allowed);
+        buf_text(to, " that the process is allowed");
+        if (f->device_free == UNKNOWN_U64)
+            return;
+        buf_text(to, ", while ");
+    }
+    if (f->device_free == UNKNOWN_U64) {
+        buf_text(to, "the request was turned down before the card was asked");
+        return;
+    }
+    human_known_bytes(to, f->device_free);
+    buf_text(to, " of the card were free for a request of ");
+    human_known_bytes(to, f->segment);
+}
+
+static void too_large_words(struct buf *to, const struct oom *oom)
+{
+    const struct oom_figures *f = &oom->measured.figures;
+    uint64_t most = oom_capacity_seen(f);
+    bool card = f->total != UNKNOWN_U64 && f->request > f->total;
+    buf_text(to, "This one request is too large, whatever is freed: ");
+    human_known_bytes(to, f->request);
+    if (card) {
+        buf_text(to, " on a card of ");
+        human_known_bytes(to, f->total);
+        return;
+    }
+    buf_text(to, ", where PyTorch could have ");
+    human_known_bytes(to, most);
+    if (most > 0) {
+        buf_text(to, " in all (");
+        buf_fixed(to, (double)f->request / (double)most, 2);
+        buf_text(to, " times as much)");
+    }
+    buf_text(to, f->total == UNKNOWN_U64 ? ", with what is outside unchanged"
+                                         : ", with everything outside gone too");
+}
+
+static void cached_words(struct buf *to, const struct oom *oom)
+{
+    const struct oom_figures *f = &oom->measured.figures;
+    buf_text(to, "Cached memory that could go back to the card did not: ");
+    add(to, oom, f->returnable);
+    buf_text(to, " were free in whole segments or pages, and with the ");
+    human_known_bytes(to, f->device_free);
+    buf_text(to, " free on the card they hold the ");
+    human_known_bytes(to, f->segment);
+    buf_text(to, " asked for");
+}
+
+static void fragmentation_words(struct buf *to, const struct oom *oom, bool ascii)
+{
+    const struct oom_figures *f = &oom->measured.figures;
+    buf_text(to, "Fragmentation: ");
+    add(to, oom, f->internal_free);
+    buf_text(to, " were free inside reserved memory and ");
+    human_known_bytes(to, f->device_free);
+    buf_text(to, " on the card, enough for ");
+    human_known_bytes(to, f->request);
+    if (oom->basis == OOM_TEXT_ALONE) {
+        buf_text(to, ", and not in one piece (or waiting, or on another stream)");
+        return;
+    }
+    buf_text(to, ", but in ");
+    human_counted(to, oom->measured.free_runs, "piece", ascii);
+    buf_text(to, ", the largest usable one of ");
+    add(to, oom, f->largest_usable);
+}
+
+/* "What was freed on another stream …": memory that is there, and not for this request. */
+static void elsewhere_words(struct buf *to, const struct oom *oom, const char *where,
+                            uint64_t bytes, const char *rest)
+{
+    const struct oom_figures *f = &oom->measured.figures;
+    buf_text(to, where);
+    add(to, oom, bytes);
+    buf_text(to, rest);
+    buf_text(to, ". With the ");
+    add(to, oom, f->internal_free);
+    buf_text(to, " free for it and ");
+    human_known_bytes(to, f->device_free);
+    buf_text(to, " on the card the ");
+    human_known_bytes(to, f->request);
+    buf_text(to, " asked for would have fit");
+}
+
+static void outside_words(struct buf *to, const struct oom *oom)
+{
+    const struct oom_figures *f = &oom->measured.figures;
+    uint64_t process = oom_outside_process(f), others = oom_other_processes(f);
+    buf_text(to, "What is not PyTorch's takes ~");
+    human_known_bytes(to, oom_outside(f));
+    buf_text(to, " of the card's ");
+    human_known_bytes(to, f->total);
+    if (process != UNKNOWN_U64 && others != UNKNOWN_U64) {
+        buf_text(to, " (~");
+        human_known_bytes(to, process);
+        buf_text(to, " in this process, ~");
+        human_known_bytes(to, others);
+        buf_text(to, " in others)");
+    }
+    buf_text(to, "; without it the request of ");
+    human_known_bytes(to, f->request);
+    buf_text(to, " would have fit");
+}
+
+static void live_words(struct buf *to, const struct oom *oom)
+{
+    const struct oom_figures *f = &oom->measured.figures;
+    buf_text(to, "The program holds too much: ");
+    add(to, oom, f->active);
+    buf_text(to, " in use and ");
+    human_known_bytes(to, f->request);
+    buf_text(to, " asked for");
+    if (oom->short_by_bytes <= 0) {
+        buf_text(to, " fit into the ");
+        human_known_bytes(to, oom_capacity_seen(f));
+        buf_text(to, " that PyTorch could have, and yet it failed");
+        return;
+    }
+    buf_text(to, " are ");
+    add(to, oom, (uint64_t)oom->short_by_bytes);
+    buf_text(to, " more than the ");
+    add(to, oom, oom_capacity_seen(f));
+    buf_text(to, " that PyTorch could have");
+}
+
+void oom_verdict_words(struct buf *to, const struct oom *oom, bool ascii)
+{
+    const struct oom_figures *f = &oom->measured.figures;
+    switch (oom->tests.verdict) {
+    case OOM_CAPACITY_LIMIT:
+        limit_words(to, oom);
+        break;
+    case OOM_SINGLE_REQUEST_TOO_LARGE:
+        too_large_words(to, oom);
+        break;
+    case OOM_CACHED_NOT_RELEASABLE:
+        cached_words(to, oom);
+        break;
+    case OOM_FRAGMENTATION:
+        fragmentation_words(to, oom, ascii);
+        break;
+    case OOM_PENDING_FREE:
+        elsewhere_words(to, oom, "Freed memory was still waiting: ", f->pending,
+                        " are freed and not yet reusable, because another stream may still read "
+                        "them");
+        break;
+    case OOM_OTHER_STREAM:
+        elsewhere_words(to, oom, "The free memory belongs to other streams: ", f->other_stream_free,
+                        " lie there and are never lent");
+        break;
+    case OOM_PRIVATE_POOLS:
+        elsewhere_words(to, oom, "The free memory belongs to private pools: ",
+                        f->private_free != UNKNOWN_U64 && f->private_free > 0 ? f->private_free
+                                                                              : f->said_private,
+                        " lie in pools of graphs or of their own");
+        break;
+    case OOM_OUTSIDE_PYTORCH:
+        outside_words(to, oom);
+        break;
+    case OOM_LIVE_EXCEEDS_CAPACITY:
+        live_words(to, oom);
+        break;
+    case OOM_UNDECIDED:
+        buf_text(to, "Why it ran out cannot be told: too little is known");
+        break;
+    }
+    buf_char(to, '.');
+}
+
+const char *oom_test_words(enum oom_verdict test)
+{
+    static const char *const words[OOM_VERDICTS] = {
+        [OOM_CAPACITY_LIMIT] = "free on the card",
+        [OOM_SINGLE_REQUEST_TOO_LARGE] = "all, were everything freed",
+        [OOM_CACHED_NOT_RELEASABLE] = "card and returnable cache",
+        [OOM_FRAGMENTATION] = "card and free in pool and stream",
+        [OOM_PENDING_FREE] = "and what waits to be free",
+        [OOM_OTHER_STREAM] = "and free on other streams",
+        [OOM_PRIVATE_POOLS] = "and free in other pools",
+        [OOM_OUTSIDE_PYTORCH] = "and outside, all but 1 GiB",
+        [OOM_LIVE_EXCEEDS_CAPACITY] = "missing beyond all that is free",
+    };
+    return words[test];
+}
+
+void oom_confidence_words(struct buf *to, const struct oom *oom)
+{
+    const struct oom_figures *f = &oom->measured.figures;
+    buf_text(to, confidence_names[oom->confidence]);
+    if (oom->confidence == CONFIDENCE_HIGH)
+        return;
+    buf_text(to, ": ");
+    if (oom->basis == OOM_TEXT_ALONE)
+        buf_text(to, "only the text of the error is known, not the state");
+    else if (oom->tests.verdict == OOM_LIVE_EXCEEDS_CAPACITY && oom->confidence == CONFIDENCE_LOW)
+        buf_text(to, "the figures contradict that it failed");
+    else if (oom_text_differs(oom))
+        buf_text(to, "the text of the error is not of this failure");
+    else if (!oom->exact)
+        buf_text(to, "no replay proves where memory lay");
+    else if (oom->tests.verdict == OOM_CAPACITY_LIMIT)
+        buf_text(to, "the limit itself is not known; the text of the error has it (--message)");
+    else if (f->total == UNKNOWN_U64)
+        buf_text(to, "what other programs held of the card is not known (--message or --capacity "
+                     "tells)");
+    else
+        buf_text(to, "too little is known of what lies outside PyTorch");
+}
+
+void oom_what_if_words(struct buf *to, const struct oom *oom)
+{
+    const struct oom_what_if *w = &oom->what_if;
+    if (w->tried == 0)
+        return;
+    if (w->setting == NULL) {
+        buf_format(to,
+                   "none of %u allocator settings tried in the model serves the request "
+                   "(agreement %s)",
+                   (unsigned)w->tried, replay_grade_names[w->agreement]);
+        return;
+    }
+    buf_format(to, "with %s this run peaks at ~", w->setting);
+    human_known_bytes(to, w->reserved_peak_bytes);
+    buf_format(to, " reserved and does not run out (agreement %s)",
+               replay_grade_names[w->agreement]);
+}

@@ -1,0 +1,486 @@
+/* ranks_page.c - the table of units as HTML.
+ *
+ * Style and script have hashes, which are what the page's own policy lets through; a test makes
+ * them again. */
+#include "render/snapshot/ranks/ranks_page.h"
+
+#include <stdlib.h>
+
+#include "base/own_mark.h"
+#include "render/answer/envelope.h"
+#include "render/snapshot/ranks/ranks.h"
+#include "render/write/markup.h"
+
+enum { CURVE_WIDTH = 1200, CURVE_HEIGHT = 240, WORDS_WIDTH = 110 };
+
+#define STYLE_HASH "sha256-4ypSz7jED4zw89/+rjYi2ir0BkcIbFprgjwkS6xCB/0="
+
+static const char style_text[] =
+    ":root{color-scheme:light dark}"
+    "body{font:14px/1.45 system-ui,sans-serif;margin:1.5em;color:#1b1f24;background:#fff}"
+    "h1{font-size:1.2em;overflow-wrap:anywhere}h2{font-size:1em}"
+    ".scroll{overflow-x:auto}table{border-collapse:collapse}"
+    "th,td{padding:.3em .8em .3em 0;text-align:left;vertical-align:middle}"
+    "th{font-weight:600;border-bottom:1px solid}td{border-bottom:1px solid #8884}"
+    ".n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}"
+    "td:first-child:not(.f),.s{white-space:nowrap}.f{overflow-wrap:anywhere;min-width:14em}"
+    ".m{color:#57606a}"
+    ".b{color:#b00020;font-weight:600}a{color:#0b57d0}svg{display:block;width:120px;height:24px}"
+    "th button{all:unset;cursor:pointer;font-weight:600}th button:focus-visible{outline:2px solid}"
+    "th[aria-sort=ascending] button::after{content:\" \\25b4\"}"
+    "th[aria-sort=descending] button::after{content:\" \\25be\"}"
+    "path{fill:#597997}pre{white-space:pre-wrap;font:13px/1.45 ui-monospace,monospace}"
+    "@media(prefers-color-scheme:dark){body{color:#e6e9ee;background:#15181d}.m{color:#9aa4b0}"
+    ".b{color:#ff8a80}a{color:#9ecbff}path{fill:#bfe6fe}}";
+
+#define SCRIPT_HASH "sha256-w+TzZM3tLz78nPOWW6SS6kpdE14kshODuUodWlUUrto="
+
+/* Headings become buttons that sort by their column: by the numbers of cells that have one (none is
+ * not known), else by text, in which numbers count as such.  What is not known comes last. */
+static const char script_text[] =
+    "(()=>{const table=document.querySelector('table'),body=table.tBodies[0],"
+    "heads=[...table.tHead.rows[0].cells],{compare}=new Intl.Collator('en',{numeric:true});"
+    "const value=(row,i)=>{const cell=row.cells[i];if(!cell||cell.colSpan>1)return null;"
+    "const{v}=cell.dataset;"
+    "return v===''?null:v===undefined?cell.textContent.replace(/^-$/,'')||null:Number(v)};"
+    "const sort=(head,i,down)=>{const rows=[...body.rows].map(row=>({row,v:value(row,i)}));"
+    "rows.sort((a,b)=>a.v===null||b.v===null?(a.v===null)-(b.v===null):"
+    "(down?-1:1)*(typeof a.v==='number'?a.v-b.v:compare(a.v,b.v)));"
+    "body.append(...rows.map(({row})=>row));"
+    "for(const other of heads)other.removeAttribute('aria-sort');"
+    "head.setAttribute('aria-sort',down?'descending':'ascending')};"
+    "heads.forEach((head,i)=>{if(head.className==='c')return;"
+    "const button=document.createElement('button');button.type='button';"
+    "button.textContent=head.textContent;head.replaceChildren(button);"
+    "button.onclick=()=>{const now=head.getAttribute('aria-sort');"
+    "sort(head,i,now?now==='ascending':head.className==='n')}})})()";
+
+static const char table_begin[] =
+    "<div class=\"scroll\"><table><thead><tr><th scope=\"col\">unit</th>";
+static const char file_head[] = "<th scope=\"col\">file</th>";
+static const char table_head[] =
+    "<th scope=\"col\">grade</th>"
+    "<th scope=\"col\" class=\"n\" aria-sort=\"descending\">peak</th>"
+    "<th scope=\"col\">at</th><th scope=\"col\">OOM</th><th scope=\"col\" class=\"n\">headroom</th>"
+    "<th scope=\"col\" class=\"c\">in use, one scale</th><th scope=\"col\" class=\"n\">vs "
+    "median</th>"
+    "<th scope=\"col\">note</th></tr></thead><tbody>\n";
+
+/* A device of a report; `unit` is its number among those compared, NO_ROW where it is none. */
+struct row {
+    const struct report *report;
+    const struct report_device *device;
+    uint32_t unit;
+};
+
+struct making {
+    const struct ranks_page *page;
+    const struct ranks *ranks;
+    struct out *out;
+    struct buf *to;
+    size_t folder; /* bytes that the paths of all files share */
+    struct row *row;
+    uint32_t rows;
+    bool *is_outlier; /* each unit */
+    int64_t top;      /* of all curves */
+    bool ranked;      /* names give ranks; else the name of a unit is that of its file */
+};
+
+static size_t common_folder(const struct ranks_page *page)
+{
+    str first = page->file[0].path;
+    size_t shared = first.len;
+    for (uint32_t i = 1; i < page->files; i++) {
+        str path = page->file[i].path;
+        size_t at = 0;
+        while (at < shared && at < path.len && path.ptr[at] == first.ptr[at])
+            at++;
+        shared = at;
+    }
+    while (shared > 0 && first.ptr[shared - 1] != '/')
+        shared--;
+    return shared;
+}
+
+/* The files stand in the order of their paths. */
+static str href_of(const struct making *m, str path)
+{
+    uint32_t from = 0, to = m->page->files;
+    while (from < to) {
+        uint32_t middle = from + (to - from) / 2;
+        int order = str_compare(m->page->file[middle].path, path);
+        if (order == 0)
+            return m->page->file[middle].href;
+        if (order < 0)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return S("");
+}
+
+static const struct unit *unit_of(const struct row *row)
+{
+    return row->device == NULL ? NULL : row->device->unit;
+}
+
+static int by_unit(const void *a, const void *b)
+{
+    uintptr_t x = (uintptr_t)unit_of(a), y = (uintptr_t)unit_of(b);
+    return (x > y) - (x < y);
+}
+
+/* The largest peak first, rows without a unit last; of equals in the order of ranks. */
+static int by_peak(const void *a, const void *b)
+{
+    const struct row *x = a, *y = b;
+    const struct unit *of_x = unit_of(x), *of_y = unit_of(y);
+    if ((of_x == NULL) != (of_y == NULL))
+        return of_x == NULL ? 1 : -1;
+    if (of_x != NULL && of_x->peak_bytes != of_y->peak_bytes)
+        return of_x->peak_bytes > of_y->peak_bytes ? -1 : 1;
+    if (x->unit != y->unit)
+        return x->unit < y->unit ? -1 : 1;
+    int order = str_compare(x->report->file.path, y->report->file.path);
+    return order != 0 ? order : str_compare(x->report->file.entry, y->report->file.entry);
+}
+
+/* Rows of all devices that are units, then of the files that have none. */
+static enum vrs_status find_rows(struct making *m, struct arena *scratch, struct vrs_error *err)
+{
+    const struct answer_set *set = m->page->set;
+    m->row = arena_array(scratch, struct row, (size_t)m->ranks->units + set->count);
+    m->is_outlier = arena_array(scratch, bool, m->ranks->units);
+    if (m->row == NULL || m->is_outlier == NULL)
+        return vrs_no_memory(err);
+    for (uint32_t i = 0; i < set->count; i++)
+        for (uint32_t k = 0; k < set->report[i].devices; k++)
+            if (set->report[i].device[k].unit != NULL)
+                m->row[m->rows++] =
+                    (struct row){ &set->report[i], &set->report[i].device[k], NO_ROW };
+    if (m->rows > 1)
+        qsort(m->row, m->rows, sizeof *m->row, by_unit);
+    for (uint32_t i = 0; i < m->ranks->units; i++) {
+        struct report_device device = { .unit = m->ranks->unit[i].unit };
+        struct row wanted = { .device = &device };
+        struct row *found = bsearch(&wanted, m->row, m->rows, sizeof *m->row, by_unit);
+        if (found != NULL)
+            found->unit = i;
+    }
+    for (uint32_t i = 0; i < m->ranks->outliers; i++)
+        m->is_outlier[m->ranks->outlier[i]] = true;
+    for (uint32_t i = 0; i < set->count; i++) {
+        bool none = true;
+        for (uint32_t k = 0; k < set->report[i].devices; k++)
+            none = none && set->report[i].device[k].unit == NULL;
+        if (none)
+            m->row[m->rows++] = (struct row){ &set->report[i], NULL, NO_ROW };
+    }
+    if (m->rows > 1)
+        qsort(m->row, m->rows, sizeof *m->row, by_peak);
+    return VRS_OK;
+}
+
+static void cell(struct making *m, const char *class)
+{
+    buf_text(m->to, "<td");
+    if (class != NULL)
+        buf_format(m->to, " class=\"%s\"", class);
+    buf_char(m->to, '>');
+}
+
+/* A cell that is sorted by a number. */
+static void number_cell(struct making *m, const char *class, bool known, int64_t number)
+{
+    buf_format(m->to, "<td class=\"%s\" data-v=\"", class);
+    if (known)
+        buf_format(m->to, "%lld", (long long)number);
+    buf_text(m->to, "\">");
+}
+
+/* A report may be of a file that is not among those of the page. */
+static str in_folder(const struct making *m, str path)
+{
+    str folder = { m->page->file[0].path.ptr, m->folder };
+    return str_starts(path, folder) ? (str){ path.ptr + folder.len, path.len - folder.len } : path;
+}
+
+static void put_path(struct making *m, const struct report *report)
+{
+    markup_text(m->to, in_folder(m, report->file.path));
+    if (report->file.entry.ptr == NULL)
+        return;
+    buf_char(m->to, ' ');
+    markup_text(m->to, report->file.entry);
+}
+
+static void put_name(struct making *m, const struct row *row)
+{
+    const struct rank_unit *u = row->unit == NO_ROW ? NULL : &m->ranks->unit[row->unit];
+    str href = href_of(m, row->report->file.path);
+    cell(m, m->ranked ? NULL : "f");
+    if (href.len > 0) {
+        buf_text(m->to, "<a href=\"");
+        markup_text(m->to, href);
+        if (row->device > row->report->device)
+            buf_format(m->to, "#v=1&amp;dev=%u", (unsigned)(row->device - row->report->device));
+        buf_text(m->to, "\">");
+    }
+    if (u != NULL && u->rank_named)
+        buf_format(m->to, "rank %lld", (long long)u->rank);
+    else
+        put_path(m, row->report);
+    buf_char(m->to, ' ');
+    if (row->device == NULL)
+        buf_text(m->to, "no device");
+    else
+        envelope_device_name(m->to, row->device->name);
+    buf_text(m->to, href.len > 0 ? "</a></td>" : "</td>");
+    if (!m->ranked)
+        return;
+    cell(m, "f");
+    put_path(m, row->report);
+    buf_text(m->to, "</td>");
+}
+
+static void put_peak(struct making *m, const struct report_device *d)
+{
+    const struct curve *curve = &d->curves.of[CURVE_REQUESTED];
+    number_cell(m, "n", true, curve->peak_bytes);
+    buf_text(m->to, !curve->start_known ? "≥ " : curve->exact ? "" : "~");
+    human_bytes(m->to, curve->peak_bytes);
+    buf_text(m->to, "</td>");
+}
+
+/* The step whose peak is the unit's; 0: none of the complete ones that are kept. */
+static uint32_t step_of(const struct unit *u)
+{
+    for (uint32_t i = 0; i < u->moments.steps; i++)
+        if (u->moments.step_peak[i] == u->peak_bytes)
+            return i + 1;
+    return 0;
+}
+
+static void put_moment(struct making *m, const struct report_device *d)
+{
+    uint32_t step = step_of(d->unit);
+    number_cell(m, "s", true, d->unit->peak_event);
+    if (d->unit->peak_event < 0)
+        buf_text(m->to, "the start");
+    else
+        buf_format(m->to, "event %lld", (long long)d->unit->peak_event);
+    if (step > 0)
+        buf_format(m->to, ", step %u", (unsigned)step);
+    if (d->unit->peak_phase != NULL)
+        buf_format(m->to, "%s%s", step > 0 ? " " : ", ", d->unit->peak_phase);
+    buf_text(m->to, "</td>");
+}
+
+static void put_ooms(struct making *m, const struct report_device *d)
+{
+    number_cell(m, d->curves.oom_events > 0 ? "b" : "s", true, (int64_t)d->curves.oom_events);
+    if (d->curves.oom_events == 0)
+        buf_char(m->to, '-');
+    else
+        buf_format(m->to, "▼ %llu", (unsigned long long)d->curves.oom_events);
+    buf_text(m->to, "</td>");
+}
+
+/* What was mapped and free when a request failed is the least that the device has. */
+static void put_headroom(struct making *m, const struct report_device *d)
+{
+    int64_t most = -1;
+    for (uint32_t i = 0; i < d->ooms; i++) {
+        const struct oom_fact *oom = &d->oom[i];
+        int64_t reserved = oom->reserved_bytes;
+        if (reserved < 0 || oom->device_free_bytes > (uint64_t)(INT64_MAX - reserved))
+            continue;
+        int64_t seen = reserved + (int64_t)oom->device_free_bytes;
+        most = seen > most ? seen : most;
+    }
+    int64_t peak = d->curves.of[CURVE_REQUESTED].peak_bytes;
+    bool known = most >= 0 && peak >= 0;
+    number_cell(m, "n", known, known ? most - peak : 0);
+    if (!known) {
+        buf_char(m->to, '-');
+    } else {
+        buf_text(m->to, "≥ ");
+        human_bytes(m->to, most - peak);
+    }
+    buf_text(m->to, "</td>");
+}
+
+/* A step for each span, on the scale of all rows. */
+static void put_curve(struct making *m, const struct report_device *d)
+{
+    cell(m, NULL);
+    buf_format(m->to,
+               "<svg viewBox=\"0 0 %d %d\" preserveAspectRatio=\"none\" role=\"img\" "
+               "aria-label=\"bytes in use over the recording\"><path d=\"M0 %d",
+               CURVE_WIDTH, CURVE_HEIGHT, CURVE_HEIGHT);
+    for (uint32_t i = 0; i < d->spans; i++) {
+        double share = m->top > 0 ? (double)d->requested[i] / (double)m->top : 0;
+        int height = share > 0 ? (int)(share * CURVE_HEIGHT + 0.5) : 0;
+        unsigned right = (unsigned)((uint64_t)(i + 1) * CURVE_WIDTH / d->spans);
+        buf_format(m->to, "V%dH%u", CURVE_HEIGHT - height, right);
+    }
+    buf_format(m->to, "V%dZ\"/></svg></td>", CURVE_HEIGHT);
+}
+
+static void put_difference(struct making *m, const struct rank_unit *u)
+{
+    int64_t over = 0;
+    bool known = u != NULL && ranks_over_median(m->ranks, u, &over);
+    number_cell(m, "n", known, over);
+    if (!known) {
+        buf_char(m->to, '-');
+    } else {
+        buf_text(m->to, over > 0 ? "+" : over < 0 ? "−" : "");
+        human_bytes(m->to, over < 0 && over != INT64_MIN ? -over : over);
+    }
+    buf_text(m->to, "</td>");
+}
+
+static void put_note(struct making *m, const struct row *row)
+{
+    const char *between = "";
+    const struct rank_unit *u = row->unit == NO_ROW ? NULL : &m->ranks->unit[row->unit];
+    cell(m, NULL);
+    if (u != NULL && m->is_outlier[row->unit]) {
+        buf_text(m->to, "<span class=\"b\">outlier</span>");
+        between = ", ";
+    }
+    if (u != NULL && m->ranks->units > 1 && m->ranks->straggler == row->unit) {
+        buf_format(m->to, "%sbounds the job", between);
+        between = ", ";
+    }
+    if (!row->report->file.origin.complete || (u != NULL && !u->whole)) {
+        buf_format(m->to, "%scut file%s", between,
+                   u != NULL && !u->whole ? ", not in the median" : "");
+        between = ", ";
+    }
+    if (u != NULL && u->unit->after_peer_oom_event >= 0)
+        buf_format(m->to, "%scompared up to event %lld, where another device ran out", between,
+                   (long long)u->unit->after_peer_oom_event);
+    buf_text(m->to, "</td>");
+}
+
+static void put_row(struct making *m, const struct row *row)
+{
+    const struct report_device *d = row->device;
+    buf_text(m->to, "<tr>");
+    put_name(m, row);
+    if (d == NULL) {
+        buf_text(m->to, "<td>-</td><td class=\"n\">-</td><td colspan=\"6\" class=\"m\">no device "
+                        "with events or 64 MiB reserved</td></tr>\n");
+        return;
+    }
+    buf_format(m->to, "<td>%c</td>", d->trust.grade);
+    put_peak(m, d);
+    put_moment(m, d);
+    put_ooms(m, d);
+    put_headroom(m, d);
+    put_curve(m, d);
+    put_difference(m, row->unit == NO_ROW ? NULL : &m->ranks->unit[row->unit]);
+    put_note(m, row);
+    buf_text(m->to, "</tr>\n");
+}
+
+static void put_head(struct making *m)
+{
+    buf_text(m->to, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+                    "style-src '" STYLE_HASH "'; script-src '" SCRIPT_HASH "'; img-src data:; "
+                    "base-uri 'none'; form-action 'none'\">\n" OWN_MARK_PAGE "\n"
+                    "<meta name=\"referrer\" content=\"no-referrer\">\n"
+                    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+                    "<link rel=\"icon\" href=\"data:,\">\n<title>");
+    buf_format(m->to, "%u file%s - vramscope</title>\n<style>", (unsigned)m->page->files,
+               m->page->files == 1 ? "" : "s");
+    buf_text(m->to, style_text);
+    buf_text(m->to, "</style>\n</head>\n<body>\n<main>\n<h1>");
+    if (m->folder > 0)
+        markup_text(m->to, (str){ m->page->file[0].path.ptr, m->folder });
+    else
+        buf_text(m->to, "vramscope");
+    buf_text(m->to, "</h1>\n");
+}
+
+/* What the columns are. */
+static void put_legend(struct making *m)
+{
+    buf_text(m->to,
+             "</tbody></table></div>\n<p class=\"m\">Peak: the most bytes requested at once. "
+             "Headroom: what was reserved and free at an out-of-memory event, less the peak; "
+             "the device has at least that. vs median: of the whole files");
+    buf_text(m->to, m->ranked ? ". Ranks are numbers in the files' names" : "");
+    buf_text(m->to, ". A unit opens its page.</p>\n");
+}
+
+static void put_words(struct making *m)
+{
+    struct style style = { .width = WORDS_WIDTH };
+    struct buf words;
+    buf_init(&words, SIZE_MAX / 2);
+    ranks_text(&words, &style, m->ranks, false);
+    if (words.len > 0) {
+        buf_text(m->to, "<h2>Compared</h2>\n<pre>");
+        markup_escaped(m->to, buf_slice(&words));
+        buf_text(m->to, "</pre>\n");
+    }
+    buf_end(&words, m->to);
+}
+
+static void put_failures(struct making *m)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < m->page->files; i++) {
+        const struct ranks_file *file = &m->page->file[i];
+        if (file->failure.len == 0)
+            continue;
+        buf_text(m->to, any ? "" : "<h2>Could not be read</h2>\n<ul>\n");
+        any = true;
+        buf_text(m->to, "<li><span class=\"f\">");
+        markup_text(m->to, in_folder(m, file->path));
+        buf_text(m->to, "</span>: <span class=\"b\">");
+        markup_text(m->to, file->failure);
+        buf_text(m->to, "</span></li>\n");
+        out_flush(m->out, OUT_ENOUGH);
+    }
+    buf_text(m->to, any ? "</ul>\n" : "");
+}
+
+enum vrs_status ranks_page(struct out *out, const struct ranks_page *page, struct arena *scratch,
+                           struct vrs_error *err)
+{
+    struct making m = { .page = page, .ranks = page->set->ranks, .out = out, .to = &out->text };
+    m.folder = common_folder(page);
+    TRY(find_rows(&m, scratch, err));
+    for (uint32_t i = 0; i < m.ranks->units; i++)
+        m.ranked = m.ranked || m.ranks->unit[i].rank_named;
+    for (uint32_t i = 0; i < m.rows; i++)
+        for (uint32_t k = 0; m.row[i].device != NULL && k < m.row[i].device->spans; k++)
+            m.top = m.row[i].device->requested[k] > m.top ? m.row[i].device->requested[k] : m.top;
+    put_head(&m);
+    if (m.rows > 0) {
+        buf_text(m.to, table_begin);
+        buf_text(m.to, m.ranked ? file_head : "");
+        buf_text(m.to, table_head);
+    }
+    for (uint32_t i = 0; i < m.rows; i++) {
+        put_row(&m, &m.row[i]);
+        out_flush(out, OUT_ENOUGH);
+    }
+    if (m.rows > 0)
+        put_legend(&m);
+    put_words(&m);
+    put_failures(&m);
+    buf_format(m.to, "<p class=\"m\">vramscope %s</p>\n</main>\n", page->tool);
+    if (m.rows > 1) {
+        buf_text(m.to, "<script>");
+        buf_text(m.to, script_text);
+        buf_text(m.to, "</script>\n");
+    }
+    buf_text(m.to, "</body>\n</html>\n");
+    return VRS_OK;
+}

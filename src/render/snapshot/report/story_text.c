@@ -1,0 +1,213 @@
+/* story_text.c - verdict, categories, trends and advice of a report, for people. */
+#include <stdio.h>
+#include <string.h>
+
+#include "render/snapshot/advise/advise.h"
+#include "render/snapshot/oom/oom_words.h"
+#include "render/snapshot/report/story.h"
+#include "render/write/escape.h"
+
+enum { CATEGORIES_SHOWN = 5, FIXES_SHOWN = 3, STRANDED_LEAST = 256 << 20, LEAK_LEAST = 16 << 20 };
+
+static void put_words(struct buf *to, const struct style *style, const char *label,
+                      struct buf *words)
+{
+    envelope_words(to, style, label, words);
+    to->failed = to->failed || words->failed;
+}
+
+void story_verdict_text(struct buf *to, const struct style *style, const struct story *story)
+{
+    struct buf words;
+    if (!story->has_oom)
+        return;
+    const struct oom *oom = &story->oom;
+    buf_init(&words, SIZE_MAX / 2);
+    paint_on(&words, style, PAINT_BAD);
+    oom_verdict_words(&words, oom, style->ascii);
+    paint_off(&words, style);
+    put_words(to, style, "verdict", &words);
+    if (oom->must_go.enough && oom->must_go.count > 0) {
+        human_known_bytes(&words, oom->need_bytes);
+        buf_text(&words, " would have to go; ");
+        human_known_bytes(&words, oom->must_go.bytes);
+        buf_text(&words, " are held by ");
+        escape_text(&words, oom->must_go.at[0].site.culprit, style->ascii);
+        if (oom->must_go.count > 1) {
+            buf_text(&words, " and ");
+            human_counted(&words, oom->must_go.count - 1, "more line", style->ascii);
+        }
+        put_words(to, style, "must go", &words);
+    }
+    oom_what_if_words(&words, oom);
+    if (words.len > 0)
+        put_words(to, style, "what if", &words);
+    buf_free(&words);
+}
+
+void story_made_of_text(struct buf *to, const struct style *style, const struct story *story)
+{
+    const struct category_table *t = story->categories;
+    struct buf words;
+    if (t->rows == 0 || (t->rows == 1 && t->row[0].category == CATEGORY_UNKNOWN))
+        return;
+    buf_init(&words, SIZE_MAX / 2);
+    for (uint32_t i = 0; i < t->rows && i < CATEGORIES_SHOWN; i++) {
+        buf_format(&words, "%s%s ", i == 0 ? "" : ", ", category_names[t->row[i].category]);
+        human_known_bytes(&words, t->row[i].bytes);
+        buf_text(&words, " (");
+        human_share(&words, share_ratio(t->row[i].bytes, t->total_bytes));
+        buf_char(&words, ')');
+    }
+    if (t->rows > CATEGORIES_SHOWN)
+        buf_format(&words, ", %u more", (unsigned)(t->rows - CATEGORIES_SHOWN));
+    put_words(to, style, "made of", &words);
+    buf_free(&words);
+}
+
+bool story_is_stranded(const struct story *story)
+{
+    const struct fragments *f = story->fragments;
+    return f != NULL && f->total.stranded_bytes >= STRANDED_LEAST &&
+           f->total.stranded_bytes >= f->total.reserved_bytes / 20;
+}
+
+static void put_growth(struct buf *words, const struct style *style, const struct growth *g)
+{
+    const struct growth_site *site = &g->site[0];
+    human_bytes(words, site->slope_bytes);
+    buf_text(words, " more in each step at ");
+    escape_text(words, site->site.culprit, style->ascii);
+    buf_format(words, ", %u generations alive: %s", (unsigned)site->generations,
+               growth_class_names[site->class]);
+    if (site->kind != LEAK_UNKNOWN)
+        buf_format(words, " (%s)", leak_kind_names[site->kind]);
+}
+
+void story_trends_text(struct buf *to, const struct style *style, const struct story *story)
+{
+    struct buf words;
+    buf_init(&words, SIZE_MAX / 2);
+    const struct growth *g = story->growth;
+    if (g != NULL && g->leaks + g->suspects > 0 && g->sites > 0) {
+        put_growth(&words, style, g);
+        put_words(to, style, "grows", &words);
+    }
+    if (story_is_stranded(story)) {
+        human_known_bytes(&words, story->fragments->total.stranded_bytes);
+        buf_text(&words, " of reserved memory is free at the end and can be neither used by a "
+                         "larger request nor returned (");
+        human_share(&words, share_ratio(story->fragments->total.stranded_bytes,
+                                        story->fragments->total.reserved_bytes));
+        buf_char(&words, ')');
+        put_words(to, style, "stranded", &words);
+    }
+    buf_free(&words);
+}
+
+/* Something to change: a rule's advice, or what leaks. */
+struct fix {
+    const struct advice *advice;
+    const struct growth_site *leak; /* NULL: advice */
+    uint64_t bytes;
+};
+
+static void leak_words(struct buf *to, const struct growth_site *site)
+{
+    static const char *const change[LEAK_KINDS] = {
+        [LEAK_UNKNOWN] = "let go of it at the end of the step",
+        [LEAK_GRADIENTS] = "call optimizer.zero_grad(set_to_none=True) in each step",
+        [LEAK_GRAPH] = "keep loss.item() or .detach(), not the tensor",
+        [LEAK_OUTPUTS] = "keep a number or a copy on the host, or drop it",
+        [LEAK_CACHE] = "bound the cache",
+    };
+    buf_text(to, "frees ~");
+    human_known_bytes(to, site->peak_bytes);
+    buf_text(to, ": each step leaves ");
+    human_bytes(to, site->slope_bytes);
+    buf_text(to, " more at ");
+    buf_str(to, site->site.culprit);
+    buf_format(to, ", and the peak holds that of all steps before: %s (see vramscope leaks).",
+               change[site->kind]);
+}
+
+static void put_fix(struct buf *to, const struct style *style, const struct fix *fix,
+                    uint32_t number)
+{
+    struct buf words, escaped;
+    char label[16];
+    buf_init(&words, SIZE_MAX / 2);
+    buf_init(&escaped, SIZE_MAX / 2);
+    snprintf(label, sizeof label, "fix %u", (unsigned)number);
+    if (fix->leak != NULL) {
+        leak_words(&words, fix->leak);
+    } else {
+        advice_saving(&words, fix->advice);
+        buf_text(&words, ": ");
+        advice_words(&words, fix->advice);
+    }
+    escape_text(&escaped, buf_slice(&words), style->ascii);
+    put_words(to, style, label, &escaped);
+    buf_end(&words, to);
+    buf_free(&escaped);
+}
+
+/* Puts a fix among those shown, most bytes first; of equal ones the first stays first. */
+static void rank_fix(struct fix *shown, uint32_t *count, struct fix fix)
+{
+    uint32_t at = *count;
+    while (at > 0 && shown[at - 1].bytes < fix.bytes)
+        at--;
+    if (at == FIXES_SHOWN)
+        return;
+    *count += *count < FIXES_SHOWN;
+    for (uint32_t i = *count - 1; i > at; i--)
+        shown[i] = shown[i - 1];
+    shown[at] = fix;
+}
+
+/* A graph that is kept has a rule of its own. */
+static bool is_fixable(const struct story *story, const struct growth_site *site)
+{
+    bool told = false;
+    for (uint32_t i = 0; story->has_advice && i < story->advise.advices; i++)
+        told = told || strcmp(story->advise.advice[i].id, "graph-kept") == 0;
+    return site->class == GROWTH_LEAK && site->peak_bytes >= LEAK_LEAST &&
+           !(told && site->kind == LEAK_GRAPH);
+}
+
+static uint32_t rank_fixes(const struct story *story, struct fix shown[FIXES_SHOWN])
+{
+    uint32_t count = 0;
+    const struct growth *g = story->growth;
+    for (uint32_t i = 0; g != NULL && i < g->sites; i++)
+        if (is_fixable(story, &g->site[i]))
+            rank_fix(shown, &count, (struct fix){ NULL, &g->site[i], g->site[i].peak_bytes });
+    for (uint32_t i = 0; story->has_advice && i < story->advise.advices; i++) {
+        const struct advice *a = &story->advise.advice[i];
+        bool saves = a->source != SAVING_NONE && known_or_0(a->saving_bytes) > 0;
+        if (saves || a->severity == SEVERITY_PROBLEM)
+            rank_fix(shown, &count, (struct fix){ a, NULL, known_or_0(a->saving_bytes) });
+    }
+    return count;
+}
+
+void story_advice_text(struct buf *to, const struct style *style, const struct story *story)
+{
+    struct fix shown[FIXES_SHOWN];
+    uint32_t count = rank_fixes(story, shown);
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (i == 0)
+            buf_char(to, '\n');
+        put_fix(to, style, &shown[i], i + 1);
+        sum += shown[i].advice != NULL && shown[i].advice->of_peak ? shown[i].bytes : 0;
+    }
+    /* Savings that overlap do not add up. */
+    struct buf words;
+    buf_init(&words, SIZE_MAX / 2);
+    if (count > 1 && story->advise.joint_saving_bytes > 0 &&
+        sum > (uint64_t)story->advise.joint_saving_bytes && advice_joint(&words, &story->advise))
+        put_words(to, style, "together", &words);
+    buf_end(&words, to);
+}

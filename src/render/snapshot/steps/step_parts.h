@@ -1,0 +1,17 @@
+/* step_parts.h - what answers say of steps, whatever they were asked. */
+#ifndef VRS_RENDER_SNAPSHOT_STEPS_STEP_PARTS_H
+#define VRS_RENDER_SNAPSHOT_STEPS_STEP_PARTS_H
+
+#include "analysis/snapshot/timeline/phase_rows.h"
+#include "render/answer/study.h"
+
+/* The member "steps". */
+void json_steps(struct json *j, const struct step_rows *steps, struct stack_numbers *numbers);
+
+/* The lines "steps" and "loop": how many there are, by what they were found, what was refused. */
+void steps_lines(struct buf *to, const struct style *style, const struct step_rows *steps);
+
+/* "forward", or "-" where there is none. */
+const char *phase_word(enum phase phase);
+
+#endif

@@ -1,0 +1,247 @@
+/* steps_text.c - steps and phases of training, and their peaks, for people.
+ *
+ * Two tables: a row for each step, and the phases of the step that holds the peak (without steps,
+ * all phases). */
+#include "render/answer/next.h"
+#include "render/snapshot/steps/step_parts.h"
+#include "render/write/cells.h"
+
+enum { ROWS_DEFAULT = 20, WIDE = 100, STEP_CELLS = 6 };
+
+/* What is put together for one device. */
+struct sheet {
+    const struct style *style;
+    const struct phase_rows *rows;
+    struct cells cells;
+    uint32_t most; /* rows of a table */
+};
+
+static str span_cell(struct sheet *s, uint32_t first, uint32_t last)
+{
+    buf_format(&s->cells.text, first == last ? "%u" : "%u-%u", first, last);
+    return cell_end(&s->cells);
+}
+
+static void put_table(struct buf *to, struct sheet *s, const struct text_column *column,
+                      uint32_t columns, uint32_t rows, const str *cell)
+{
+    struct text_table table = { column, columns, rows, cell, 0 };
+    buf_char(to, '\n');
+    text_table(to, s->style, &table);
+}
+
+static void put_more(struct buf *to, const struct sheet *s, uint32_t count, const char *what)
+{
+    if (count == 0)
+        return;
+    struct buf words;
+    buf_init(&words, 1 << 10);
+    buf_text(&words, "and ");
+    human_counted(&words, count, what, s->style->ascii);
+    buf_text(&words, " more; --rows shows them");
+    text_wrap(to, s->style, buf_slice(&words), 0, 0);
+    buf_end(&words, to);
+}
+
+/* The phase at an event; `*row` is where the search goes on. */
+static enum phase phase_at(const struct phase_rows *rows, uint32_t *row, int64_t event)
+{
+    while (*row + 1 < rows->rows && (int64_t)rows->row[*row + 1].first_event <= event)
+        (*row)++;
+    bool found = *row < rows->rows && (int64_t)rows->row[*row].first_event <= event;
+    return found ? (enum phase)rows->row[*row].phase : PHASES;
+}
+
+static void put_steps(struct buf *to, struct sheet *s)
+{
+    static const struct text_column column[STEP_CELLS] = {
+        { "step", true, false, 0, false },     { "events", false, false, 0, false },
+        { "at begin", true, false, 0, false }, { "peak", true, false, 0, false },
+        { "at event", true, false, 0, false }, { "in", false, true, 8, false },
+    };
+    const struct steps *steps = &s->rows->steps.steps;
+    uint32_t shown = steps->count < s->most ? steps->count : s->most, row = 0;
+    str *cell = cells_array(&s->cells, shown, STEP_CELLS);
+    if (cell == NULL)
+        return;
+    for (uint32_t i = 0; i < shown; i++) {
+        const struct step_boundary *b = &steps->boundary[i];
+        uint32_t last = i + 1 < steps->count ? b[1].event - 1 : steps->end_event;
+        str *c = cell + (size_t)i * STEP_CELLS;
+        c[0] = cell_number(&s->cells, i + 1u);
+        c[1] = span_cell(s, b->event, last);
+        c[2] = cell_bytes(&s->cells, b->live_bytes);
+        c[3] = cell_bytes(&s->cells, b->peak_bytes);
+        c[4] = cell_number(&s->cells, (uint64_t)b->peak_event);
+        c[5] = str_from(phase_word(phase_at(s->rows, &row, b->peak_event)));
+    }
+    put_table(to, s, column, STEP_CELLS, shown, cell);
+    put_more(to, s, steps->count - shown, "step");
+}
+
+enum phase_column { PHASE, EVENTS, ALLOCS, ALLOCATED, FREED, PEAK, IN_STEP, LARGEST, COLUMNS };
+
+static str phase_cell(struct sheet *s, const struct phase_row *row, enum phase_column column)
+{
+    switch (column) {
+    case PHASE:
+        return str_from(phase_names[row->phase]);
+    case EVENTS:
+        return span_cell(s, row->first_event, row->last_event);
+    case ALLOCS:
+        return cell_number(&s->cells, row->allocs);
+    case ALLOCATED:
+        return cell_bytes(&s->cells, (int64_t)row->alloc_bytes);
+    case FREED:
+        return cell_bytes(&s->cells, (int64_t)row->freed_bytes);
+    case PEAK:
+        return cell_bytes(&s->cells, row->peak_bytes);
+    case IN_STEP:
+        return cell_bytes(&s->cells, row->contribution_bytes);
+    case LARGEST:
+        return cell_text(&s->cells, row->largest.culprit);
+    case COLUMNS:
+        break;
+    }
+    return S("");
+}
+
+static void put_phases(struct buf *to, struct sheet *s, const struct phase_row *row, uint32_t rows)
+{
+    static const struct text_column all[COLUMNS] = {
+        [PHASE] = { "phase", false, false, 0, false },
+        [EVENTS] = { "events", false, false, 0, false },
+        [ALLOCS] = { "allocs", true, false, 0, false },
+        [ALLOCATED] = { "allocated", true, false, 0, false },
+        [FREED] = { "freed", true, false, 0, false },
+        [PEAK] = { "peak", true, false, 0, false },
+        [IN_STEP] = { "in step", true, false, 0, false },
+        [LARGEST] = { "largest at", false, true, 16, false },
+    };
+    enum phase_column shown[COLUMNS];
+    struct text_column column[COLUMNS];
+    uint32_t columns = 0, most = rows < s->most ? rows : s->most;
+    for (int i = 0; i < COLUMNS; i++) {
+        bool wanted = (i != IN_STEP || row->step != 0) && (i != LARGEST || s->style->width >= WIDE);
+        if (!wanted)
+            continue;
+        column[columns] = all[i];
+        shown[columns++] = (enum phase_column)i;
+    }
+    str *cell = cells_array(&s->cells, most, columns);
+    if (cell == NULL)
+        return;
+    for (uint32_t i = 0; i < most; i++)
+        for (uint32_t k = 0; k < columns; k++)
+            cell[(size_t)i * columns + k] = phase_cell(s, &row[i], shown[k]);
+    put_table(to, s, column, columns, most, cell);
+    put_more(to, s, rows - most, "phase");
+}
+
+/* "peak  9.72 GiB in backward of step 2 (event 1435), 8.42 GiB of it since the step began" */
+static void put_peak(struct buf *to, const struct sheet *s)
+{
+    const struct phase_rows *rows = s->rows;
+    const struct phase_row *row = rows->peak_row == NO_ROW ? NULL : &rows->row[rows->peak_row];
+    struct buf words;
+    buf_init(&words, SIZE_MAX / 2);
+    paint_on(&words, s->style, PAINT_BOLD);
+    human_bytes(&words, rows->requested.peak_bytes);
+    paint_off(&words, s->style);
+    if (row == NULL)
+        buf_text(&words, " before the first allocation of the recording");
+    else
+        buf_format(&words, " in %s", phase_names[row->phase]);
+    if (row != NULL && row->step != 0)
+        buf_format(&words, " of step %u", row->step);
+    else if (row != NULL && rows->steps.steps.count != 0)
+        buf_text(&words, ", in no complete step");
+    if (rows->requested.peak_event >= 0)
+        buf_format(&words, " (event %lld)", (long long)rows->requested.peak_event);
+    if (row != NULL && row->step != 0) {
+        buf_text(&words, ", ");
+        human_bytes(&words, row->contribution_bytes);
+        buf_text(&words, " of it since the step began");
+    }
+    envelope_words(to, s->style, "peak", &words);
+    buf_end(&words, to);
+}
+
+/* The phases to show: of the step with the peak, or of what lies around it in no step; without
+ * steps all. */
+static const struct phase_row *choose_phases(const struct phase_rows *rows, uint32_t *count)
+{
+    uint32_t first = rows->peak_row == NO_ROW ? 0 : rows->peak_row, end = first;
+    if (rows->rows == 0 || rows->steps.steps.count == 0) {
+        *count = rows->rows;
+        return rows->row;
+    }
+    uint32_t step = rows->row[first].step;
+    while (first > 0 && rows->row[first - 1].step == step)
+        first--;
+    while (end < rows->rows && rows->row[end].step == step)
+        end++;
+    *count = end - first;
+    return rows->row + first;
+}
+
+/* Without the end of its line, which is the table's. */
+static void put_phases_heading(struct buf *to, const struct sheet *s)
+{
+    struct buf words;
+    buf_init(&words, 1 << 10);
+    text_wrap(&words, s->style, S("phases around the peak, in no complete step"), 0, 0);
+    buf_char(to, '\n');
+    if (words.len > 0)
+        buf_str(to, (str){ words.at, words.len - 1 });
+    buf_end(&words, to);
+}
+
+static void put_sheet(struct buf *to, struct sheet *s)
+{
+    uint32_t count;
+    const struct phase_row *row = choose_phases(s->rows, &count);
+    steps_lines(to, s->style, &s->rows->steps);
+    put_peak(to, s);
+    if (s->rows->steps.steps.count != 0)
+        put_steps(to, s);
+    if (count == 0)
+        return;
+    if (row->step != 0)
+        buf_format(to, "\nphases of step %u", row->step);
+    else if (s->rows->steps.steps.count != 0)
+        put_phases_heading(to, s);
+    put_phases(to, s, row, count);
+}
+
+static void put_next(struct buf *to, const struct sheet *s, const struct study_answer *answer)
+{
+    str path = answer->file.path;
+    bool steps = s->rows->steps.steps.count != 0;
+    buf_char(to, '\n');
+    next_line(to, s->style, "next", "peak", path, "", "who held it there");
+    if (steps)
+        next_line(to, s->style, "", "leaks", path, "", "what grows from step to step");
+}
+
+static void put_result(struct out *out, const struct study_device *device,
+                       const struct study_answer *answer, const struct render_options *options)
+{
+    struct sheet s = {
+        .style = &options->style,
+        .rows = device->result,
+        .most = options->rows == 0 ? ROWS_DEFAULT : options->rows,
+    };
+    cells_init(&s.cells, s.style);
+    put_sheet(&out->text, &s);
+    if (device == &answer->device[answer->devices - 1])
+        put_next(&out->text, &s, answer);
+    cells_free(&s.cells, &out->text);
+}
+
+void steps_text(struct out *out, const struct answer_set *set, bool several,
+                const struct render_options *options)
+{
+    (void)several;
+    study_text(out, set, options, put_result);
+}

@@ -1,0 +1,93 @@
+/* human.c - numbers as people read them. */
+#include "render/write/human.h"
+
+#include "base/size.h"
+
+void human_bytes(struct buf *to, int64_t bytes)
+{
+    uint64_t n = bytes < 0 ? 0 - (uint64_t)bytes : (uint64_t)bytes;
+    char text[SIZE_TEXT];
+    if (bytes < 0)
+        buf_char(to, '-');
+    if (n < 1024) {
+        buf_format(to, "%u B", (unsigned)n);
+        return;
+    }
+    size_write(n, text);
+    buf_text(to, text);
+}
+
+void human_known_bytes(struct buf *to, uint64_t bytes)
+{
+    if (bytes == UINT64_MAX)
+        buf_char(to, '-');
+    else
+        human_bytes(to, bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes);
+}
+
+void human_count(struct buf *to, uint64_t count, bool ascii)
+{
+    uint64_t group = 1;
+    while (count / group >= 1000)
+        group *= 1000;
+    buf_u64(to, count / group);
+    while ((group /= 1000) != 0)
+        buf_format(to, "%s%03u", ascii ? "," : "\u202f", (unsigned)(count / group % 1000));
+}
+
+void human_counted(struct buf *to, uint64_t count, const char *one, bool ascii)
+{
+    human_count(to, count, ascii);
+    buf_format(to, " %s%s", one, count == 1 ? "" : "s");
+}
+
+void human_share(struct buf *to, double ratio)
+{
+    if (!(ratio >= 0 && ratio <= 1e6)) {
+        buf_char(to, '-');
+        return;
+    }
+    double scaled = ratio * 1000;
+    uint64_t n = (uint64_t)scaled;
+    double rest = scaled - (double)n;
+    if (rest > 0.5 || (rest == 0.5 && n % 2 == 1))
+        n++;
+    buf_format(to, "%llu.%u %%", (unsigned long long)(n / 10), (unsigned)(n % 10));
+}
+
+double share_ratio(uint64_t part, uint64_t whole)
+{
+    return whole == 0 ? -1 : (double)part / (double)whole;
+}
+
+void human_duration(struct buf *to, uint64_t us)
+{
+    uint64_t seconds = us / 1000000;
+    if (us < 1000)
+        buf_format(to, "%u us", (unsigned)us);
+    else if (us < 1000000)
+        buf_format(to, "%u.%u ms", (unsigned)(us / 1000), (unsigned)(us % 1000 / 100));
+    else if (seconds < 60)
+        buf_format(to, "%u.%02u s", (unsigned)seconds, (unsigned)(us % 1000000 / 10000));
+    else if (seconds < 3600)
+        buf_format(to, "%u min %02u s", (unsigned)(seconds / 60), (unsigned)(seconds % 60));
+    else
+        buf_format(to, "%llu h %02u min", (unsigned long long)(seconds / 3600),
+                   (unsigned)(seconds / 60 % 60));
+}
+
+void paint_on(struct buf *to, const struct style *style, enum paint paint)
+{
+    static const char *const sequences[] = {
+        [PAINT_BOLD] = "\033[1m", [PAINT_DIM] = "\033[2m",   [PAINT_GOOD] = "\033[32m",
+        [PAINT_BAD] = "\033[31m", [PAINT_USED] = "\033[36m",
+    };
+    if (style->colour)
+        buf_text(to, sequences[paint]);
+}
+
+void paint_off(struct buf *to, const struct style *style)
+{
+    if (style->colour)
+        buf_text(to, "\033[0m");
+}

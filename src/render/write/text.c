@@ -1,0 +1,190 @@
+/* text.c - tables and wrapped lines. */
+#include "render/write/text.h"
+
+#include "render/write/escape.h"
+
+/* Between columns stand two blanks, or one where the table is too wide otherwise. */
+enum { COLUMNS_MOST = 16, GAP = 2, GAP_LEAST = 1 };
+
+/* The longest end of `text` that fits. */
+static str end_of(str text, size_t columns)
+{
+    size_t width = escape_width(text);
+    str left = { text.ptr, escape_fit(text, width > columns ? width - columns : 0) };
+    /* A wide character that stands across the cut goes as a whole. */
+    while (left.len < text.len && width - escape_width(left) > columns)
+        left.len += escape_fit((str){ text.ptr + left.len, text.len - left.len }, 2);
+    return (str){ text.ptr + left.len, text.len - left.len };
+}
+
+/* Appends `text`, cut to `columns` with a mark; returns how many it takes. */
+static size_t put_cut(struct buf *to, const struct style *style, str text, size_t columns,
+                      bool tail)
+{
+    str mark = style->ascii ? S("...") : S("\u2026");
+    size_t marked = escape_width(mark), room = columns > marked ? columns - marked : 0;
+    if (tail)
+        text = end_of(text, room);
+    else
+        text.len = escape_fit(text, room);
+    buf_str(to, tail ? mark : text);
+    buf_str(to, tail ? text : mark);
+    return escape_width(text) + marked;
+}
+
+/* One cell, cut where it is too long, padded with blanks on the right where `pad`. */
+static void fit(struct buf *to, const struct style *style, str text, size_t columns, bool pad,
+                bool tail)
+{
+    size_t width = escape_width(text);
+    if (width > columns)
+        width = put_cut(to, style, text, columns, tail);
+    else
+        buf_str(to, text);
+    if (pad && width < columns)
+        buf_repeat(to, S(" "), columns - width);
+}
+
+static void measure(const struct text_table *t, size_t *width)
+{
+    for (uint32_t c = 0; c < t->columns; c++) {
+        width[c] = escape_width(str_from(t->column[c].heading));
+        for (uint32_t r = 0; r < t->rows; r++) {
+            const str *row = &t->cell[(size_t)r * t->columns];
+            if (row[0].ptr == NULL)
+                continue;
+            size_t cell = escape_width(row[c]);
+            width[c] = cell > width[c] ? cell : width[c];
+        }
+    }
+}
+
+static size_t sum_of(const struct text_table *t, const size_t *width, size_t gap)
+{
+    size_t sum = t->indent;
+    for (uint32_t c = 0; c < t->columns; c++)
+        sum += width[c] + (c > 0 ? gap : 0);
+    return sum;
+}
+
+size_t text_table_width(const struct text_table *table)
+{
+    size_t width[COLUMNS_MOST];
+    measure(table, width);
+    return sum_of(table, width, GAP);
+}
+
+/* Takes what is too much from the flexible columns, the last first. */
+static void squeeze(const struct text_table *t, size_t room, size_t gap, size_t *width)
+{
+    size_t sum = sum_of(t, width, gap);
+    for (uint32_t c = t->columns; c-- > 0 && sum > room;) {
+        size_t least = t->column[c].least;
+        if (!t->column[c].flexible || width[c] <= least)
+            continue;
+        size_t take = sum - room < width[c] - least ? sum - room : width[c] - least;
+        width[c] -= take;
+        sum -= take;
+    }
+}
+
+static void put_row(struct buf *to, const struct style *style, const struct text_table *t,
+                    const str *cell, size_t gap, const size_t *width)
+{
+    buf_repeat(to, S(" "), t->indent);
+    for (uint32_t c = 0; c < t->columns; c++) {
+        bool last = c + 1 == t->columns;
+        size_t len = escape_width(cell[c]);
+        if (c > 0)
+            buf_repeat(to, S(" "), gap);
+        if (t->column[c].right && len < width[c])
+            buf_repeat(to, S(" "), width[c] - len);
+        fit(to, style, cell[c], width[c], !last && !t->column[c].right, t->column[c].tail);
+    }
+}
+
+/* What is wider than the terminal however much gives way is no table: a row is its cells, each
+ * behind its heading, on as many lines as they take. */
+static void put_list(struct buf *to, const struct style *style, const struct text_table *t)
+{
+    struct buf words;
+    buf_init(&words, SIZE_MAX / 2);
+    for (uint32_t r = 0; r < t->rows; r++) {
+        const str *row = &t->cell[(size_t)r * t->columns];
+        if (row[0].ptr == NULL) {
+            buf_str(to, row[1]);
+            buf_char(to, '\n');
+            continue;
+        }
+        for (uint32_t c = 0; c < t->columns; c++) {
+            if (row[c].len == 0)
+                continue;
+            buf_text(&words, words.len > 0 ? ", " : "");
+            buf_text(&words, t->column[c].heading);
+            buf_text(&words, t->column[c].heading[0] == '\0' ? "" : " ");
+            buf_str(&words, row[c]);
+        }
+        buf_repeat(to, S(" "), t->indent);
+        text_wrap(to, style, buf_slice(&words), t->indent, t->indent + GAP);
+        words.len = 0;
+    }
+    buf_end(&words, to);
+}
+
+void text_table(struct buf *to, const struct style *style, const struct text_table *table)
+{
+    size_t width[COLUMNS_MOST];
+    str heading[COLUMNS_MOST];
+    size_t gap = GAP;
+    measure(table, width);
+    squeeze(table, style->width, gap, width);
+    if (sum_of(table, width, gap) > style->width)
+        gap = GAP_LEAST;
+    if (sum_of(table, width, gap) > style->width) {
+        put_list(to, style, table);
+        return;
+    }
+    for (uint32_t c = 0; c < table->columns; c++)
+        heading[c] = str_from(table->column[c].heading);
+    paint_on(to, style, PAINT_DIM);
+    put_row(to, style, table, heading, gap, width);
+    paint_off(to, style);
+    buf_char(to, '\n');
+    for (uint32_t r = 0; r < table->rows; r++) {
+        const str *row = &table->cell[(size_t)r * table->columns];
+        if (row[0].ptr == NULL)
+            buf_str(to, row[1]);
+        else
+            put_row(to, style, table, row, gap, width);
+        buf_char(to, '\n');
+    }
+}
+
+void text_wrap(struct buf *to, const struct style *style, str text, uint32_t at, uint32_t indent)
+{
+    size_t column = at;
+    bool first = true;
+    while (text.len > 0) {
+        size_t len = str_find(text, S(" "));
+        str word = { text.ptr, len };
+        size_t width = escape_width(word);
+        if (!first && column + 1 + width > style->width) {
+            buf_char(to, '\n');
+            buf_repeat(to, S(" "), indent);
+            column = indent;
+        } else if (!first) {
+            buf_char(to, ' ');
+            column++;
+        }
+        buf_str(to, word);
+        column += width;
+        first = false;
+        text.ptr += len;
+        text.len -= len;
+        while (text.len > 0 && text.ptr[0] == ' ') {
+            text.ptr++;
+            text.len--;
+        }
+    }
+    buf_char(to, '\n');
+}
