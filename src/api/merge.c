@@ -1,6 +1,6 @@
 /* merge.c - several results become one, which holds on to its parts. */
 #include "api/result.h"
-#include "api/units.h"
+#include "api/snapshot/units.h"
 
 static enum vrs_status check_parts(const struct vrs_result *const *results, uint32_t count,
                                    uint32_t *ret_answers, uint32_t *ret_unreads,

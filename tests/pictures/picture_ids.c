@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/report.h"
 #include "api/result.h"
+#include "api/snapshot/report.h"
 #include "render/picture/address_map.h"
 
 struct dumping {

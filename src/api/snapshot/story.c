@@ -1,5 +1,5 @@
 /* story.c - asks each analysis what belongs on the page, in the order of their needs. */
-#include "api/story.h"
+#include "api/snapshot/story.h"
 
 #include "analysis/snapshot/cache/parts.h"
 

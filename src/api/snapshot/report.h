@@ -1,6 +1,6 @@
 /* report.h - a report, with a look at the studies that it is made of. */
-#ifndef VRS_API_REPORT_H
-#define VRS_API_REPORT_H
+#ifndef VRS_API_SNAPSHOT_REPORT_H
+#define VRS_API_SNAPSHOT_REPORT_H
 
 #include "analysis/snapshot/study/study.h"
 #include "vramscope/vramscope.h"

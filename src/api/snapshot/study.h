@@ -1,8 +1,8 @@
 /* study.h - how an analysis of the common form, a result for each device, is asked of their
  * studies.
  */
-#ifndef VRS_API_STUDY_H
-#define VRS_API_STUDY_H
+#ifndef VRS_API_SNAPSHOT_STUDY_H
+#define VRS_API_SNAPSHOT_STUDY_H
 
 #include "analysis/snapshot/study/study.h"
 #include "api/result.h"

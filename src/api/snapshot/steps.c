@@ -1,6 +1,6 @@
 /* steps.c - steps and phases of training, and their peaks. */
 #include "analysis/snapshot/timeline/phase_rows.h"
-#include "api/study.h"
+#include "api/snapshot/study.h"
 
 static enum vrs_status ask(struct study *s, const void *wish, struct study_device *ret,
                            struct vrs_error *err)

@@ -1,5 +1,5 @@
 /* study.c - asks one analysis of each device of a recording. */
-#include "api/study.h"
+#include "api/snapshot/study.h"
 
 #include "api/stack_texts.h"
 

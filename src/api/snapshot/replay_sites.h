@@ -1,7 +1,7 @@
 /* replay_sites.h - which allocations a what-if changes: the caller's words about sites and scopes.
  */
-#ifndef VRS_API_REPLAY_SITES_H
-#define VRS_API_REPLAY_SITES_H
+#ifndef VRS_API_SNAPSHOT_REPLAY_SITES_H
+#define VRS_API_SNAPSHOT_REPLAY_SITES_H
 
 #include "allocator/replay/program.h"
 #include "allocator/whatif/whatif.h"

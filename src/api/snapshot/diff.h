@@ -1,6 +1,6 @@
 /* diff.h - one comparison on its way. */
-#ifndef VRS_API_DIFF_H
-#define VRS_API_DIFF_H
+#ifndef VRS_API_SNAPSHOT_DIFF_H
+#define VRS_API_SNAPSHOT_DIFF_H
 
 #include "api/result.h"
 

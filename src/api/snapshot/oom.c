@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "analysis/snapshot/cache/parts.h"
-#include "api/study.h"
+#include "api/snapshot/study.h"
 #include "base/buf.h"
 #include "render/write/human.h"
 

@@ -1,5 +1,5 @@
 /* diff_reasons.c - what stands between two recordings that are compared. */
-#include "api/diff.h"
+#include "api/snapshot/diff.h"
 #include "base/buf.h"
 
 static const char *const side_names[2] = { "A", "B" };

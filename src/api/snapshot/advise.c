@@ -1,6 +1,6 @@
 /* advise.c - what to change, and the bytes it frees. */
 #include "analysis/snapshot/cache/parts.h"
-#include "api/study.h"
+#include "api/snapshot/study.h"
 
 static enum vrs_status ask(struct study *s, const void *wish, struct study_device *ret,
                            struct vrs_error *err)

@@ -1,6 +1,6 @@
 /* view_pairs.h - which devices of a page are compared with which. */
-#ifndef VRS_API_VIEW_PAIRS_H
-#define VRS_API_VIEW_PAIRS_H
+#ifndef VRS_API_SNAPSHOT_VIEW_PAIRS_H
+#define VRS_API_SNAPSHOT_VIEW_PAIRS_H
 
 #include "api/result.h"
 #include "render/page/view.h"

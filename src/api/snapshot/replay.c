@@ -2,7 +2,7 @@
 #include "allocator/replay/recorded.h"
 #include "allocator/replay/start_state.h"
 #include "allocator/whatif/made_run.h"
-#include "api/replay_sites.h"
+#include "api/snapshot/replay_sites.h"
 #include "base/buf.h"
 #include "base/pool.h"
 

@@ -1,5 +1,5 @@
 /* units.c - from reports to units, from units to their comparison. */
-#include "api/units.h"
+#include "api/snapshot/units.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* units.h - what a report keeps for comparisons, and the comparison of several. */
-#ifndef VRS_API_UNITS_H
-#define VRS_API_UNITS_H
+#ifndef VRS_API_SNAPSHOT_UNITS_H
+#define VRS_API_SNAPSHOT_UNITS_H
 
 #include "api/result.h"
 

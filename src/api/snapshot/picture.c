@@ -1,6 +1,6 @@
 /* picture.c - a recording as one picture in a file. */
-#include "api/report.h"
 #include "api/result.h"
+#include "api/snapshot/report.h"
 #include "render/picture/picture_layout.h"
 
 struct drawing {

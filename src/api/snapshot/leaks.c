@@ -1,6 +1,6 @@
 /* leaks.c - what grows from step to step. */
 #include "analysis/snapshot/leaks/growth.h"
-#include "api/study.h"
+#include "api/snapshot/study.h"
 #include "base/buf.h"
 
 /* Why there is nothing to compare: how many steps were found, and what else was seen. */

@@ -2,7 +2,7 @@
 #include "analysis/snapshot/check/check.h"
 
 #include "analysis/attribution/frame_class.h"
-#include "api/study.h"
+#include "api/snapshot/study.h"
 
 /* The caller's words, read, and the baseline, which all devices share. */
 struct check_wish {

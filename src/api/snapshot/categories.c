@@ -1,7 +1,7 @@
 /* categories.c - parameters, gradients, optimizer state, activations and the rest. */
 #include "analysis/snapshot/breakdown/category_table.h"
 #include "analysis/snapshot/study/moment.h"
-#include "api/study.h"
+#include "api/snapshot/study.h"
 
 /* The caller's words, read; rules last as long as the call. */
 struct wish {

@@ -1,5 +1,5 @@
 /* replay_sites.c - sites to stacks, scopes to events. */
-#include "api/replay_sites.h"
+#include "api/snapshot/replay_sites.h"
 
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /* view.c - recordings as a page: the report of each, and while its studies live, its columns. */
-#include "api/report.h"
 #include "api/result.h"
-#include "api/units.h"
-#include "api/view_pairs.h"
+#include "api/snapshot/report.h"
+#include "api/snapshot/units.h"
+#include "api/snapshot/view_pairs.h"
 #include "render/page/view_source.h"
 #include "render/page/view_window.h"
 #include "render/write/base64.h"

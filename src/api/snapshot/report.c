@@ -1,10 +1,10 @@
 /* report.c - the one page about a recording. */
-#include "api/report.h"
+#include "api/snapshot/report.h"
 #include "analysis/snapshot/cache/parts.h"
 #include "analysis/snapshot/curves/figures.h"
-#include "api/story.h"
-#include "api/study.h"
-#include "api/units.h"
+#include "api/snapshot/story.h"
+#include "api/snapshot/study.h"
+#include "api/snapshot/units.h"
 
 enum {
     SPANS_MOST = 1024, /* finer than any terminal is wide */

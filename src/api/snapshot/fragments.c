@@ -2,7 +2,7 @@
 #include "analysis/snapshot/layout/fragments.h"
 
 #include "analysis/snapshot/study/moment.h"
-#include "api/study.h"
+#include "api/snapshot/study.h"
 
 /* The caller's words, read. */
 struct wish {

@@ -1,6 +1,6 @@
 /* story.h - what the analyses of a device say together, for the page that joins them. */
-#ifndef VRS_API_STORY_H
-#define VRS_API_STORY_H
+#ifndef VRS_API_SNAPSHOT_STORY_H
+#define VRS_API_SNAPSHOT_STORY_H
 
 #include "analysis/snapshot/study/study.h"
 #include "render/answer/result.h"

@@ -1,5 +1,5 @@
 /* diff.c - what changed between two recordings, or two moments of one. */
-#include "api/diff.h"
+#include "api/snapshot/diff.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* view_pairs.c - the studies of two devices at a time, and what they have in common. */
-#include "api/view_pairs.h"
+#include "api/snapshot/view_pairs.h"
 
 /* One device while it is compared. */
 struct side {
