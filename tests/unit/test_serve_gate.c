@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "serve_gate.h"
+#include "serve/serve_gate.h"
 
 static const char token[] = "00112233445566778899aabbccddeeff";
 

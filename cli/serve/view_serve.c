@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "message.h"
-#include "serve_http.h"
-#include "serve_index.h"
-#include "serve_library.h"
+#include "serve/serve_http.h"
+#include "serve/serve_index.h"
+#include "serve/serve_library.h"
 #include "terminal.h"
 
 enum { WATCH_MS = 1000 };

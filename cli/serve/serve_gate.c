@@ -1,6 +1,6 @@
 /* serve_gate.c - decisions about a request, from its text alone. */
 #define _DEFAULT_SOURCE
-#include "serve_gate.h"
+#include "serve/serve_gate.h"
 
 #include <errno.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* serve_library.c - the functions of libmicrohttpd, looked up by their names. */
-#include "serve_library.h"
+#include "serve/serve_library.h"
 
 #include <assert.h>
 #include <dlfcn.h>

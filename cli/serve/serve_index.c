@@ -1,6 +1,6 @@
 /* serve_index.c - reports of all files, joined and written as one page. */
 #define _POSIX_C_SOURCE 200809L
-#include "serve_index.h"
+#include "serve/serve_index.h"
 
 #include <stdio.h>
 #include <stdlib.h>

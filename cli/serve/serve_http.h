@@ -5,8 +5,8 @@
 
 #include <pthread.h>
 
-#include "serve_gate.h"
-#include "serve_pages.h"
+#include "serve/serve_gate.h"
+#include "serve/serve_pages.h"
 
 struct MHD_Daemon;
 

@@ -1,6 +1,6 @@
 /* serve_pages.c - the pages that a server holds: each made once for all who read it. */
 #define _POSIX_C_SOURCE 200809L
-#include "serve_pages.h"
+#include "serve/serve_pages.h"
 
 #include <stdio.h>
 #include <stdlib.h>

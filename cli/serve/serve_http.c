@@ -1,7 +1,7 @@
 /* serve_http.c - libmicrohttpd's callbacks: one thread for each connection, which may wait for its
  * page. */
 #define _POSIX_C_SOURCE 200809L
-#include "serve_http.h"
+#include "serve/serve_http.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "message.h"
-#include "serve_library.h"
+#include "serve/serve_library.h"
 
 enum {
     ASKING_MOST_MS = 10000, /* from its beginning, or the answer before, to the end of a request */
