@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "allocator/machine/machine.h"
-#include "machine_sound.h"
+#include "made/machine_sound.h"
 
 enum { LANES = 6, HELD_MAX = 256 };
 

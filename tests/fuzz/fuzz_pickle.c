@@ -1,7 +1,7 @@
 /* fuzz_pickle.c - pickles, and whatever else the bytes turn out to be; read alone, and with a scout
  * ahead, of which nothing may depend. */
 #include "fuzz_read.h"
-#include "identical.h"
+#include "made/identical.h"
 
 static void read_both_ways(const uint8_t *data, size_t size)
 {

@@ -17,7 +17,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from differential import random_program, random_recording, tiny, writers  # noqa: E402
+from recordings import random_program, random_recording, tiny, writers  # noqa: E402
 
 SHAPES = {"plain": tiny.plain, "two-devices": tiny.two_devices, "traces-first": tiny.traces_first, "bare": tiny.bare}
 OPTIONS = {"expandable": dict(expandable=True, steps=40), "pools": dict(pools=[(0, 0), (1, 0), (0, 2)], pool_id=True, streams=[0, 7]),

@@ -4,7 +4,7 @@
 //
 // A view is {op: groups | raster | map, by, W, H, from, to, y0, y1, [paint: light | dark]}, of the
 // first device, or of `dev`.  For each: ids and sums (of a map places and fractions), as
-// tests/pictures/picture_ids.c prints them; painted, W * H pixels of four bytes instead, alpha 0
+// tests/page/picture_ids.c prints them; painted, W * H pixels of four bytes instead, alpha 0
 // where nothing is.
 import { readFileSync } from 'node:fs';
 import { createDevice } from '../../viewer/core/device.js';

@@ -1,0 +1,244 @@
+"""The built-in rules of categories, each in a recording in which it decides and in a twin in which it does not.
+
+The subject is what is 7 MiB large, save where its size matters.  A twin is the nearest recording
+that is something else, and says what."""
+import re
+
+import pytest
+
+from recordings import scripts
+from conftest import ROOT, run
+from models import reader
+
+SUBJECTS = 7 << 20, 8519680, 33554432  # what cuBLAS asks for is known by its size
+TORCH = "/venv/lib/python3.12/site-packages/torch/"
+STACKS = """
+include torch.stacks
+stack main     run.py:40 main < run.py:44 <module>
+stack init     @malloc < ::at::_ops::empty::call() < model.py:9 __init__ < @main
+stack forward  @malloc < ::at::_ops::mm::call() < model.py:18 forward < @call < @main
+stack other    @malloc < ::at::_ops::mul::call() < run.py:22 scale < @main
+stack data     @malloc < ::at::_ops::stack::call() < data.py:5 collate < T/utils/data/dataloader.py:700 __next__ < @main
+stack state    @adam_state < @main
+stack temp     @adam_temp < @main
+stack in_forward @release < model.py:19 forward < @call < @main
+stack in_main  @release < run.py:27 main < run.py:44 <module>
+stack in_step  @free_adam_temp < @main
+stack in_zero  @free_zero_grad < @main
+stack made     @malloc < T/optim/adamw.py:30 __init__ < @main
+""".replace("T/", TORCH)
+
+def body(text):
+    """`-forward` and the like stand for a small allocation of that phase that is freed at once."""
+    made, n = [], 0
+    stacks = dict(forward="forward in_forward", backward="linear_backward free_backward", optimizer="temp in_step",
+                  data="data in_main", other="other in_main")
+    for line in text.strip().split("\n"):
+        line = line.strip()
+        if line.startswith("-"):
+            alloc, free = stacks[line[1:]].split()
+            line = "alloc tiny%d 2KiB %s\nfree tiny%d %s" % (n, alloc, n, free)
+            n += 1
+        made.append(line)
+    return STACKS + "\n".join(made) + "\n"
+
+
+def subject(text):
+    """The rule, category and confidence of what is so large: at `# at MOMENT`, else when the first of it was made."""
+    path = scripts.make(body(text))
+    trace = reader.load(path.read_bytes())[0].top["device_traces"][0]
+    born = [i for i, e in enumerate(trace) if e["action"] == "alloc" and e["size"] in SUBJECTS]
+    moment = re.search("# at (.*)", text)
+    at = moment[1] if moment else born[0] if born else "start"
+    device, = run("peak", "--json", "--by", "size", "--at", at, path, expect=0).json()["devices"]
+    row, = [r for r in device["result"]["rows"] if int(r["name"]) in SUBJECTS]
+    return " ".join(str(row[k]) for k in ("rule", "category", "confidence"))
+
+
+FOUR_OTHERS = "alloc a 1KiB other\nalloc b 1KiB other\nalloc c 1KiB other\nalloc d 1KiB other"
+STEPS = "repeat 4 {\nmark ProfilerStep#$i start\nalloc x 3MiB forward\nfree x in_forward\n%s\nmark ProfilerStep#$i end\n}"
+NATIVE = "stack s @malloc < ::%s < model.py:18 forward < @call < @main\n"
+PYTHON = "stack s @malloc < %s < model.py:18 forward < @call < @main\n"
+ONE_STEP = "alloc s 7MiB s\nfree s in_forward"
+
+# What decides, where; what decides instead, where: each as "RULE CATEGORY CONFIDENCE" and a script.
+TWINS = {
+    "a workspace getter": (
+        "W1 workspace high", NATIVE % "at::cuda::getNewWorkspace()" + ONE_STEP,
+        "F1 temporary high", NATIVE % "at::cuda::getNewHandle()" + ONE_STEP),
+    "workspace of cublasLt": (
+        "W1 workspace high", NATIVE % "at::cuda::blas::CublasLtWorkspace::CublasLtWorkspace()" + ONE_STEP,
+        "F1 temporary high", PYTHON % "my/CublasLtWorkspace.py:3 make" + ONE_STEP),
+    "a convolution's plan": (
+        "W2 workspace medium", NATIVE % "at::native::run_conv_plan(cudnnContext*)" + ONE_STEP,
+        "F1 temporary high",
+        NATIVE % "at::native::run_conv_plan(cudnnContext*)" + "alloc s 7MiB s\n-forward\n-forward\n-forward\nfree s in_forward"),
+    "scratch of a sort": (
+        "W2 workspace medium", NATIVE % "at::cuda::cub::radix_sort_pairs()" + ONE_STEP,
+        "F1 temporary high", NATIVE % "at::native::sort_stable()" + ONE_STEP),
+    "the size of a workspace": (
+        "W3 workspace medium", "-forward\nalloc s 8519680\n-forward",
+        "U unknown None", "-forward\nalloc s 33554432\n-forward"),
+    "its size with a stack": (
+        "W3 workspace medium", "-forward\nalloc s 8519680\n-forward",
+        "F3 activation low", "-forward\nalloc s 8519680 forward\n-forward"),
+    "a collective": (
+        "C1 communication high", NATIVE % "c10d::ProcessGroupNCCL::allgather()" + ONE_STEP,
+        "F1 temporary high", PYTHON % "comm.py:3 ncclAllGather" + ONE_STEP),
+    "FSDP's collectives": (
+        "C1 communication high",
+        PYTHON % (TORCH + "distributed/fsdp/_fully_shard/_fsdp_collectives.py:150 run") + ONE_STEP,
+        "F1 temporary high", PYTHON % "my_fsdp_collectives.py:150 run" + ONE_STEP),
+    "a cache for steps": (
+        "K1 kv_cache high", PYTHON % "kv_cache.py:7 update" + STEPS % "if $i == 0 {\nalloc s 7MiB s\n}",
+        "K1 kv_cache medium", PYTHON % "kv_cache.py:7 update" + STEPS % ("if $i == 0 {\n" + ONE_STEP + "\n}")),
+    "a cache": (
+        "K1 kv_cache medium", PYTHON % "cache_utils.py:7 update" + ONE_STEP,
+        "F1 temporary high", PYTHON % "cache.py:7 update" + ONE_STEP),
+    "freed by zero_grad": (
+        "G1 gradient high", "-forward\nalloc s 7MiB linear_backward\n-optimizer\nfree s in_zero",
+        "B2 gradient high",
+        "stack own @release < run.py:27 zero_gradients < @main\n-forward\nalloc s 7MiB linear_backward\n-optimizer\nfree s own"),
+    "made by AccumulateGrad": (
+        "G1 gradient high", "-forward\nalloc s 7MiB accumulate_grad\nfree s free_backward",
+        "B1 autograd_detail high", "-forward\nalloc s 7MiB linear_backward\nfree s free_backward"),
+    "saved for backward": (
+        "S1 activation high", "alloc s 7MiB forward\n-backward\nfree s free_saved",
+        "F2 activation medium", "alloc s 7MiB forward\n-backward\nfree s free_backward"),
+    "saved by a function outside modules": (
+        "S1 activation high", "alloc s 7MiB other\n-backward\nfree s free_saved",
+        "T1 temporary medium", "alloc s 7MiB other\n-backward\nfree s free_backward"),
+    "saved, though the optimizer made it": (
+        "S1 activation high", "alloc s 7MiB other\n-backward\nfree s free_saved",
+        "O3 optimizer_state medium", "alloc s 7MiB state\n-forward\n-backward\nfree s free_saved"),
+    "gone with the step of the optimizer": (
+        "O1 optimizer_temp high", "-forward\n-backward\nalloc s 7MiB temp\nfree s in_step\n-optimizer",
+        "O3 optimizer_state medium", "-forward\n-backward\nalloc s 7MiB temp\n-forward\nfree s in_forward"),
+    "state made at once": (
+        "O0 optimizer_state medium", "alloc s 7MiB made\n-forward",
+        "P1 parameter high", "stack s @malloc < optim/model.py:9 __init__ < @main\nalloc s 7MiB s\n-forward"),
+    "state made anew": (
+        "O2 optimizer_state medium", "# at end\nalloc old 7MiB made\n-forward\nalloc s 7MiB state\nfree old in_step\n-optimizer",
+        "O3 optimizer_state medium",
+        "# at end\nalloc old 7MiB made\n-forward\nalloc s 7MiB state\nalloc t 7MiB state\nfree old in_step\n-optimizer"),
+    "a parameter made anew": (
+        "O2 parameter medium", "# at end\nalloc old 7MiB init\n-forward\nalloc s 7MiB state\nfree old in_step\n-optimizer",
+        "O3 optimizer_state medium", "# at end\nalloc old 7MiB init\n-forward\nalloc s 7MiB state\n-optimizer\n-forward\nfree old in_forward"),
+    "state used again": (
+        "O3 optimizer_state high", "-forward\nalloc s 7MiB state\n-forward\n-optimizer\n-forward",
+        "O3 optimizer_state medium", "-forward\nalloc s 7MiB state\n-forward"),
+    "gone with the backward": (
+        "B1 autograd_detail high", "-forward\nalloc s 7MiB linear_backward\nfree s free_backward\n-optimizer",
+        "B2 gradient high", "-forward\nalloc s 7MiB linear_backward\n-optimizer\nfree s in_main"),
+    "of a gradient's size": (
+        "B2 gradient high", "-forward\nalloc s 7MiB linear_backward\n-forward\nfree s in_main",
+        "B2 gradient medium",
+        "-forward\nalloc s 7MiB linear_backward\n-forward\nfree s in_main\nalloc g 8MiB accumulate_grad\n-optimizer\nfree g in_zero"),
+    "gone with the forward": (
+        "F1 temporary high", "alloc s 7MiB forward\nfree s in_forward\n-backward",
+        "F2 activation medium", "alloc s 7MiB forward\n-backward\nfree s free_backward"),
+    "until the backward": (
+        "F2 activation medium", "alloc s 7MiB forward\n-backward\nfree s free_backward",
+        "U unknown None", "alloc s 7MiB forward\n-backward\n" + FOUR_OTHERS + "\nfree s in_main"),
+    "before a backward": (
+        "F3 activation low", "alloc s 7MiB forward",
+        "U unknown None", "alloc s 7MiB forward\n" + FOUR_OTHERS + "\nfree s in_main"),
+    "of the last forward": (
+        "F3 activation low", "-forward\n-backward\nalloc s 7MiB forward",
+        "U unknown None", "-forward\n-backward\nalloc s 7MiB forward\n" + FOUR_OTHERS + "\nfree s in_main"),
+    "an output that is kept": (
+        "F4 activation low",
+        STEPS % "if $i == 1 {\nalloc s 7MiB forward\n-backward\n}\nif $i == 2 {\nfree s in_main\n}",
+        "U unknown None", STEPS % "if $i == 1 {\nalloc s 7MiB forward\n-backward\n-optimizer\nfree s in_main\n}"),
+    "a weight": (
+        "P1 parameter high", "alloc s 7MiB init\n-forward",
+        "U unknown None", "alloc s 7MiB init\n-forward\nfree s in_main"),
+    "a weight with a gradient": (
+        "P1 parameter high", "alloc s 7MiB init\n-forward\nalloc g 7MiB accumulate_grad\nfree g in_zero",
+        "P1 buffer high", "alloc s 7MiB init\n-forward\nalloc g 8MiB accumulate_grad\nfree g in_zero"),
+    "a weight for steps": (
+        "P1 parameter high", "alloc s 7MiB init\n" + STEPS % "if $i == 2 {\nfree s in_main\n}",
+        "U unknown None", "alloc s 7MiB init\n" + STEPS % "if $i == 0 {\nfree s in_main\n}"),
+    "a weight that is replaced": (
+        "P1 parameter high", "alloc s 7MiB init\n-forward\nalloc new 7MiB state\nfree s in_step\n-optimizer",
+        "U unknown None", "alloc s 7MiB init\n-forward\nalloc new 6MiB state\nfree s in_step\n-optimizer"),
+    "a batch": (
+        "I1 input medium", "alloc s 7MiB data\n-forward\nfree s in_main",
+        "T1 temporary medium", "alloc s 7MiB other\n-backward\nfree s in_main"),
+    "a batch that stays": (
+        "I1 input low", "alloc s 7MiB data\n-forward",
+        "U unknown None", "alloc s 7MiB other\n-forward"),
+    "a short life": (
+        "T1 temporary medium", "-forward\n" + "alloc s 7MiB other\n" + "-other\n" * 5 + "free s in_main",
+        "U unknown None", "-forward\n" + "alloc s 7MiB other\n" + "-other\n" * 7 + "free s in_main"),
+    "older, released by backward": (
+        "N1 activation medium", "alloc s 7MiB forward\nwindow late\n-backward\nfree s free_saved",
+        "U unknown None", "alloc s 7MiB forward\nwindow late\n-backward\nfree s free_backward"),
+    "older, freed by zero_grad": (
+        "G1 gradient high", "alloc s 7MiB forward\nwindow late\n-forward\nfree s in_zero",
+        "U unknown None", "alloc s 7MiB forward\nwindow late\n-forward\nfree s in_step"),
+    "older, as often as gradients": (
+        "N2 parameter medium", "# at start\nalloc s 7MiB init\nwindow late\n-forward\nalloc g 7MiB accumulate_grad\n-optimizer",
+        "N3 persistent low", "# at start\nalloc s 7MiB init\nwindow late\n-forward\nalloc g 8MiB accumulate_grad\n-optimizer"),
+    "older, and nothing more is known": (
+        "N3 persistent low", "alloc s 7MiB init\nwindow late\n-forward",
+        "U unknown None", "alloc s 7MiB init\nwindow late\n-forward\nfree s in_main"),
+}
+
+
+@pytest.mark.parametrize("name", list(TWINS))
+def test_a_rule_decides(name):
+    want, script, _, _ = TWINS[name]
+    assert subject(script) == want
+
+
+@pytest.mark.parametrize("name", list(TWINS))
+def test_its_twin_is_something_else(name):
+    _, _, want, script = TWINS[name]
+    assert want != TWINS[name][0]
+    assert subject(script) == want
+
+
+def test_every_rule_has_its_recordings():
+    rules = (ROOT / "src" / "analysis" / "snapshot" / "categories" / "builtin.rules").read_text(encoding="utf-8")
+    named = set(re.findall(r"^rule (\S+) (\S+) (\S+)$", rules, re.M))
+    here = {tuple(want.split()) for want, _, _, _ in TWINS.values()}
+    told = {tuple(want.split()) for pair in TWINS.values() for want in (pair[0], pair[2])}
+    # What these two rules give is another's category.
+    told |= {(rule, {"O2": "inherited", "N2": "split"}[rule], sure) for rule, _, sure in told if rule in ("O2", "N2")}
+    assert len(named) > 20 and named <= told, named - told
+    # Each has a script of its own and a twin, whatever other rules' twins show besides.
+    assert {rule for rule, _, _ in named} <= {rule for rule, _, _ in here}
+
+
+# The file that the documentation of the language begins with, a line at a time.
+
+OWN = """
+stack wrapped @malloc < my_pkg/wrappers/call.py:3 run < layer_cache.py:7 extend < model.py:18 forward < @call < @main
+stack library @malloc < /venv/lib/python3.12/site-packages/thing/src/net.py:5 run < @main
+"""
+MY_KV = "rule my_kv kv_cache medium\n  alloc.owner ~* cache\n  born = forward\n  life_steps >= 2\n"
+BY_CULPRIT = "rule mine input low\n  alloc.culprit ~ ^net\\.py:5 run$\n"
+
+
+def by_own_rules(tmp_path, script, rules):
+    """Rule and category of the subject where these rules are asked first."""
+    (tmp_path / "my.rules").write_text(rules)
+    path = scripts.make(body(OWN + script))
+    device, = run("categories", "--json", "--at", "end", "--rules", tmp_path / "my.rules", path, expect=0).json()["devices"]
+    return [r["rule"] for c in device["result"]["by_category"] for r in c["rules"] if r["bytes"] == 7 << 20]
+
+
+@pytest.mark.parametrize("stack, begins, rules, want", [
+    ("wrapped", 0, MY_KV + "plumbing = my_pkg/wrappers\n", "my_kv"),
+    # Its owner is the wrapper; it lives for less; it is not of the forward.
+    ("wrapped", 0, MY_KV, "F3"),
+    ("wrapped", 2, MY_KV + "plumbing = my_pkg/wrappers\n", "F3"),
+    ("other", 0, MY_KV + "plumbing = my_pkg/wrappers\n", "U"),
+    # What lies in packages is a library's, unless it is said to be one's own.
+    ("library", 0, "set user_root = src/\n" + BY_CULPRIT, "mine"),
+    ("library", 0, BY_CULPRIT, "U"),
+])
+def test_rules_of_ones_own(tmp_path, stack, begins, rules, want):
+    script = STEPS % ("if $i == %d {\nalloc s 7MiB %s\n}" % (begins, stack))
+    assert by_own_rules(tmp_path, script, rules) == [want]

@@ -1,0 +1,148 @@
+"""`peak` on real files: the figures of the specification, beside sums over the live set."""
+import json
+import re
+from collections import Counter, defaultdict
+
+import pytest
+from models import model, reader
+
+from recordings import scripts
+from conftest import run
+
+# line of update_nodes -> (bytes, allocations)
+UPDATE_NODES = {174: (31867719984, 12), 181: (26543472640, 5), 176: (15926083584, 12), 178: (5308694528, 1),
+                194: (3333632000, 5), 195: (666726400, 5), 184: (6480340, 5), 199: (651100, 5)}
+
+
+def peak(path, *options, device=0):
+    doc = run("peak", "--json", *options, path, expect=0).json()
+    return next(d for d in doc["devices"] if d["device"] == device)["result"]
+
+
+def file_of(shared, name):
+    return shared / "data" / "snapshots" / name
+
+
+def live_at(path, event, device=0):
+    d, = (d for d in model.devices(reader.load(path.read_bytes())[0]) if d.number == device)
+    return [a for a in d.allocations if a.a <= event < a.fc]
+
+
+def share(bytes_, whole):
+    return "%.1f" % (100 * bytes_ / whole)
+
+
+def test_one_function_before_the_oom(shared):
+    path = file_of(shared, "three_gpu_expandable_oom.pickle")
+    result = peak(path, "--at", "420", device=1)
+    assert result["total_bytes"] == 84063351764 and sum(r["count"] for r in result["rows"]) == 111
+    found = {}
+    for row in result["rows"]:
+        line = re.fullmatch(r"models\.py:(\d+) update_nodes", row["name"])
+        if line:
+            found[int(line[1])] = row["bytes"], row["count"]
+    assert found == UPDATE_NODES and sum(b for b, _ in found.values()) == 83653460576
+    # The stacks say the same.
+    live, lines = live_at(path, 420, 1), {}
+    assert (len(live), sum(a.req for a in live)) == (111, 84063351764)
+    for a in live:
+        for f in a.frames:
+            if f["name"] == "update_nodes":
+                size, count = lines.get(f["line"], (0, 0))
+                lines[f["line"]] = size + a.req, count + 1
+                break
+    assert lines == UPDATE_NODES
+    assert peak(path, device=1)["at_event"] == 420
+
+
+def test_a_quarter_each(shared):
+    path = file_of(shared, "lm_fullstep_from_start.pickle")
+    result = peak(path)
+    assert (result["at_event"], result["total_bytes"]) == (19763, 54802667524)
+    shares = {r["name"]: share(r["bytes"], result["total_bytes"]) for r in result["rows"]}
+    assert [shares.get(n) for n in ("optimizers.py:82 step", "optimizers.py:84 step", "autograd:BmmBackward0")] == ["24.9", "24.9", "24.7"]
+    bare = sum(a.req for a in live_at(path, 19763) if not a.frames)
+    assert share(bare, result["total_bytes"]) == "24.9"
+    assert bare == 13627238400 + 1314816
+    split = {r["name"]: r["bytes"] for r in result["rows"] if r["name"].startswith("(no stack)")}
+    assert split == {"(no stack) parameter": 13627238400, "(no stack) buffer": 1314816}
+
+
+def test_most_of_a_peak_without_python(shared):
+    path = file_of(shared, "peak_memory_probe.pickle")
+    result = peak(path)
+    live = live_at(path, result["at_event"])
+    total = sum(a.req for a in live)
+    assert total == result["total_bytes"]
+    no_python = sum(a.req for a in live if not any(f["filename"].endswith(".py") for f in a.frames))
+    assert share(no_python, total) == "82.9"
+    rows = {r["name"]: r["bytes"] for r in result["rows"]}
+    assert share(rows["autograd:DivBackward0"], total) == "66.1"
+    assert share(sum(b for n, b in rows.items() if n.startswith(("autograd:", "native:", "(no stack)"))), total) == "82.9"
+
+
+# What has no stack --------------------------------------------------------------------------
+
+SPLIT = "culprit", "owner", "file", "function", "module"
+
+
+def told_apart(path, event, device=0):
+    """category (None: neither a rule nor the split tells) -> the sizes of what has no stack, by the table of allocations."""
+    rows = json.loads(run("export", path, "--to", "json", expect=0).raw)["tables"]["allocations"]
+    found = defaultdict(list)
+    for r in rows:
+        begin, end = r["alloc_event"], r["free_completed_event"]
+        if r["device"] == device and r["stack"] is None and (begin is None or begin <= event) and (end is None or end > event):
+            decided = r["confidence"] in ("high", "medium") and r["category"] not in ("unknown", "persistent")
+            found[r["category"] if decided else None].append(r["bytes"])
+    return found
+
+
+def check_split(path, result, device=0):
+    want = told_apart(path, result["at_event"], device)
+    rows = {r["name"]: r for r in result["rows"] if r["name"].startswith("(no stack)")}
+    assert {n: (r["bytes"], r["count"]) for n, r in rows.items()} == {
+        "(no stack)" + (" " + c if c else ""): (sum(sizes), len(sizes)) for c, sizes in want.items()}
+    for name, row in rows.items():
+        if name != "(no stack)":
+            assert "sizes" not in row and row["category"] == name.split()[2]
+            continue
+        sizes = sorted(Counter(want[None]).items(), key=lambda x: (-x[0] * x[1], -x[0]))
+        assert [(s["bytes"], s["count"]) for s in row["sizes"]] == sizes[:8]
+    return rows
+
+
+@pytest.mark.parametrize("by", SPLIT)
+@pytest.mark.parametrize("name", ("lm_train_full", "lm_compile_adamw", "lm_large_fwd_nograd", "no_frames_no_trace"))
+def test_no_stack_is_split(shared, name, by):
+    path = file_of(shared, name + ".pickle")
+    check_split(path, peak(path, "--by", by))
+
+
+def test_splits_reach_the_last_byte(shared):
+    """8.4, as rows: four copies of the parameters of lm_compile_adamw, two workspaces, a buffer."""
+    path = file_of(shared, "lm_compile_adamw.pickle")
+    rows = check_split(path, peak(path, "--at", "start"))
+    assert {n[11:]: r["bytes"] for n, r in rows.items()} == {
+        "parameter": 761840640, "gradient": 761840640, "optimizer_state": 2 * 761840640, "workspace": 2 * 8519680, "buffer": 16384}
+
+
+@pytest.mark.parametrize("name", ("late_streams", "state_only", "train"))
+def test_no_stack_of_scripts(name):
+    path = scripts.make(name)
+    for by in SPLIT:
+        result = peak(path, "--by", by)
+        check_split(path, result)
+        assert sum(r["bytes"] for r in result["rows"]) + result["adjust_bytes"] == result["total_bytes"]
+
+
+def test_sizes_of_what_nothing_tells():
+    script = "no_stacks\n" + "".join("alloc a%d %dKiB\n" % (i, 4 << i % 10) for i in range(40))
+    path = scripts.make(script)
+    row, = peak(path)["rows"]
+    assert [(s["bytes"], s["count"]) for s in row["sizes"]] == [(4096 << i, 4) for i in range(9, 1, -1)]
+    text = run("peak", path, expect=0).out
+    assert "sizes: 4 of 2.00 MiB, 4 of 1.00 MiB, 4 of 512.00 KiB" in text and "8 in 2 more" in " ".join(text.split())
+    # Sites without a stack are sizes, and other groupings need no stack.
+    for by in ("site", "size", "stream", "age"):
+        assert not any("sizes" in r or r["name"].startswith("(no stack)") for r in peak(path, "--by", by)["rows"]), by

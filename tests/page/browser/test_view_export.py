@@ -1,0 +1,167 @@
+"""What the page of `vramscope view` gives away: pictures, rows, stacks, links."""
+import base64
+import csv
+import io
+import json
+import struct
+import xml.etree.ElementTree as tree
+
+import pytest
+
+from recordings import scripts
+from conftest import run
+from pages import EXAMPLES
+
+SVG = "{http://www.w3.org/2000/svg}"
+# Keeps what the page saves: [name, text or data address].
+CATCH = """(() => { self.saved = []; const blobs = new Map();
+  const make = URL.createObjectURL; URL.createObjectURL = (blob) => { const url = make.call(URL, blob);
+    blobs.set(url, blob); return url; };
+  HTMLAnchorElement.prototype.click = function () { const blob = blobs.get(this.href); const name = this.download;
+    const reader = new FileReader(); reader.onload = () => self.saved.push([name, reader.result]);
+    if (name.endsWith('.png')) reader.readAsDataURL(blob); else reader.readAsText(blob); };
+})()"""
+
+
+def saved(page, heading, label):
+    """The name and the contents of what a button under a heading of the dialog saves."""
+    page.ask(CATCH)
+    if not page.ask("document.getElementById('export').open"):
+        page.press("e")
+        page.wait("document.getElementById('export').open")
+    page.ask("(() => { const heads = [...document.querySelectorAll('#export h2')];"
+             " const at = heads.find((h) => h.textContent.startsWith(%s));"
+             " [...at.nextElementSibling.querySelectorAll('button')].find((b) => b.textContent === %s).click(); })()"
+             % (json.dumps(heading), json.dumps(label)))
+    page.wait("self.saved.length === 1")
+    return page.ask("self.saved[0]")
+
+
+def shown(pages, path, view, more=""):
+    page = pages(path, fragment="#v=1&view=" + view + more)
+    page.settled()
+    return page
+
+
+@pytest.mark.parametrize("view", ["stack", "groups", "map", "state", "flame", "diff"])
+def test_png_once_and_twice_as_large(pages, view):
+    page = shown(pages, EXAMPLES / "fragmentation.pickle", view)
+    sizes = []
+    for label in ("PNG", "PNG, 2 \u00d7"):
+        name, data = saved(page, "Picture of the view", label)
+        assert name == "fragmentation-%s.png" % view and data.startswith("data:image/png;base64,")
+        raw = base64.b64decode(data.split(",")[1])
+        assert raw[:8] == b"\x89PNG\r\n\x1a\n"
+        sizes.append(struct.unpack(">II", raw[16:24]))
+    assert sizes[1] == tuple(2 * n for n in sizes[0]) and sizes[0][0] > 300
+
+
+def svg_of(page, heading="Picture of the view"):
+    name, text = saved(page, heading, "SVG")
+    assert name.endswith(".svg")
+    root = tree.fromstring(text)
+    assert root.tag == SVG + "svg" and root.find(SVG + "title").text.startswith("vramscope: ")
+    for node in root.iter():
+        assert node.tag != SVG + "script" and not any(key.startswith("on") for key in node.attrib)
+        link = node.get("href", "")
+        assert link == "" or link.startswith("data:image/png;base64,")
+    assert len(text) < 2_000_000
+    return root
+
+
+@pytest.mark.parametrize("view", ["groups", "flame", "diff", "state", "lines"])
+def test_svg_of_these_is_vector(pages, view):
+    page = shown(pages, EXAMPLES / "fragmentation.pickle", "stack" if view == "lines" else view,
+                 "&at=4000" if view == "diff" else "")
+    root = svg_of(page, "Lines of the overview" if view == "lines" else "Picture of the view")
+    assert root.find(".//" + SVG + "image") is None
+    texts = [node.text for node in root.iter(SVG + "text")]
+    assert len(texts) >= 3 and all(texts)
+    drawn = list(root.iter(SVG + "path")) + list(root.iter(SVG + "rect"))
+    assert len(drawn) > 5
+    assert len({node.get("fill") for node in drawn}) > 2
+
+
+@pytest.mark.parametrize("view", ["stack", "map"])
+def test_svg_of_these_has_pixels_inside_vector_axes(pages, view):
+    root = svg_of(shown(pages, EXAMPLES / "fragmentation.pickle", view))
+    assert len(list(root.iter(SVG + "image"))) == 1
+    assert any(node.text == "events" for node in root.iter(SVG + "text"))
+    assert len(list(root.iter(SVG + "path"))) > 10
+
+
+def test_svg_of_groups_is_the_picture(pages):
+    """Drawn by the browser, the areas have the colours of the pixels they stand for."""
+    page = shown(pages, EXAMPLES / "fragmentation.pickle", "groups")
+    name, text = saved(page, "Picture of the view", "SVG")
+    page.press("Escape")
+    same = page.ask("""new Promise((done) => { const image = new Image(); image.onload = () => {
+      const canvas = document.querySelector('#view > :not([hidden]) .plot > canvas');
+      const { width, height } = canvas;
+      const read = (source) => { const g = new OffscreenCanvas(width, height).getContext('2d',
+        { willReadFrequently: true }); g.drawImage(source, 0, 0, width, height);
+        return g.getImageData(80, 60, width - 120, height - 160).data; };
+      const a = read(canvas); const b = read(image); let near = 0; let seen = 0;
+      for (let i = 0; i < a.length; i += 4) { if (!a[i + 3]) continue; seen++;
+        if (Math.abs(a[i] - b[i]) + Math.abs(a[i + 1] - b[i + 1]) + Math.abs(a[i + 2] - b[i + 2]) < 40) near++; }
+      done([near, seen]); };
+      image.src = URL.createObjectURL(new Blob([%s], { type: 'image/svg+xml' })); })""" % json.dumps(text))
+    assert same[1] > 10000 and same[0] > 0.9 * same[1], same
+
+
+def test_rows_as_csv_and_json_are_the_table(pages):
+    page = shown(pages, EXAMPLES / "leak.pickle", "stack")
+    name, text = saved(page, "Rows: requested", "CSV")
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert name == "leak-who.csv" and rows[0]["name"] == "activation"
+    assert all(row["bytes_bytes"].isdigit() for row in rows)
+    peak = run("report", "--json", EXAMPLES / "leak.pickle", expect=0).json()["devices"][0]["requested"]
+    assert sum(int(row["bytes_bytes"]) for row in rows) == peak["peak_bytes"]
+    name, text = saved(page, "Rows: requested", "JSON")
+    again = json.loads(text)
+    assert name == "leak-who.json" and [row["name"] for row in again] == [row["name"] for row in rows]
+    assert [row["bytes_bytes"] for row in again] == [int(row["bytes_bytes"]) for row in rows]
+    page.press("Escape")
+    page.press_on("#who thead th:nth-of-type(4) button")  # by count
+    name, text = saved(page, "Rows: requested", "CSV")
+    counts = [int(row["count"]) for row in csv.DictReader(io.StringIO(text))]
+    assert counts == sorted(counts, reverse=True)
+
+
+def test_cells_that_look_like_formulas_are_text(pages):
+    script = "".join("stack s%d %s < run.py:9 main\nalloc a%d %dMiB s%d\n" % (i, frame, i, 4 + i, i)
+                     for i, frame in enumerate(["=cmd.py:1 f", "+sum.py:2 f", "-x.py:3 f"]))
+    page = shown(pages, scripts.make(script), "stack", "&by=site")
+    page.says("#who caption", "by site")
+    _, text = saved(page, "Rows: requested", "CSV")
+    names = [row["name"] for row in csv.DictReader(io.StringIO(text))]
+    assert sorted(n[:2] for n in names if n.startswith("'")) == ["'+", "'-", "'="], names
+    _, text = saved(page, "Rows: requested", "JSON")
+    assert sorted(row["name"][0] for row in json.loads(text))[:3] == ["+", "-", "="]
+
+
+def test_a_stack_is_copied_as_python_prints_it(pages):
+    page = shown(pages, EXAMPLES / "oom.pickle", "stack", "&sel=a40")
+    page.wait("document.getElementById('details').classList.contains('pinned')")
+    page.ask("navigator.clipboard.writeText = (text) => { self.copied = text; return Promise.resolve(); }; 0")
+    page.press_on("#details .buttons button")
+    page.wait("self.copied")
+    lines = page.ask("self.copied").rstrip("\n").split("\n")
+    assert all(line.startswith('  File "') and '", line ' in line and ", in " in line for line in lines)
+    page.says("#status-note", "stack copied")
+
+
+def test_where_the_clipboard_refuses_a_field_stands_in(pages):
+    page = shown(pages, EXAMPLES / "oom.pickle", "stack", "&sel=a40")
+    page.wait("document.getElementById('details').classList.contains('pinned')")
+    page.ask("navigator.clipboard.writeText = () => Promise.reject(new Error('no')); self.copied = null;"
+             " document.execCommand = (what) => { self.copied = [what, document.activeElement.value]; return true; }; 0")
+    page.press("c")
+    page.wait("self.copied !== null")
+    what, text = page.ask("self.copied")
+    assert what == "copy" and text.startswith('  File "')
+    page.says("#status-note", "stack copied")
+    assert page.ask("document.querySelectorAll('textarea').length") == 0
+    page.ask("document.execCommand = () => false; 0")
+    page.press("C")
+    page.says("#status-note", "the browser refused to copy")

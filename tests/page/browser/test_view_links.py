@@ -1,0 +1,168 @@
+"""Links of the page of `vramscope view`: they restore what was seen, Back undoes, and what they cannot say falls back."""
+import time
+from urllib.parse import quote
+
+import pytest
+
+from recordings import scripts
+from pages import EXAMPLES
+
+DEFAULT = {"v": "1", "file": "0", "dev": "0", "view": "stack", "y": "0-", "by": "category"}
+
+
+def until(page, key, value, seconds=10):
+    end = time.monotonic() + seconds
+    while (got := page.state().get(key)) != value:
+        assert time.monotonic() < end, (key, value, got)
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize("keys, clicks", [
+    ("2gw", 1), ("wwd", 1), ("xw", 0), ("3", 1), ("4.", 0), ("]}f", 1), ("Kt", 1), ("5", 0), ("mW...m", 1)])
+def test_a_copied_link_shows_the_same_picture(pages, keys, clicks):
+    page = pages(EXAMPLES / "oom.pickle")
+    page.settled()
+    for _ in range(clicks):
+        page.click(*page.plot(0.4, 0.3))
+        page.settled()
+    for key in keys:
+        page.press(key)
+        page.settled()
+    page.ask("navigator.clipboard.writeText = (text) => { self.copied = text; return Promise.resolve(); }; 0")
+    page.press("C")
+    page.wait("self.copied")
+    page.press("Escape" if "W" in keys else "Shift")
+    seen, text = page.settled(), page.text("#status-text").split("   |")[0]
+    link = page.ask("self.copied")
+    again = pages(EXAMPLES / "oom.pickle", fragment="#" + link.split("#")[1])
+    assert again.settled() == seen
+    assert again.text("#status-text").split("   |")[0] == text
+    assert again.state() == page.state()
+
+
+def test_back_undoes_and_forward_does_again(pages):
+    page = pages(EXAMPLES / "oom.pickle")
+    page.settled()
+    first = page.state()
+    page.press("2")
+    until(page, "view", "groups")
+    time.sleep(0.4)
+    page.press("/")
+    page.type("cat:activation")
+    page.press("Enter")
+    until(page, "q", "cat%3Aactivation")
+    time.sleep(0.4)
+    page.ask("document.activeElement.blur()")
+    page.press("}")
+    page.wait("!document.getElementById('range').hidden")
+    last = page.state()
+    for key, seen in (("range", "document.getElementById('range').hidden"),
+                      ("q", "document.getElementById('query').value === ''"),
+                      ("view", "document.querySelector('[role=tab][aria-selected=true] kbd').textContent === '1'")):
+        page.ask("history.back()")
+        page.wait(seen)
+        until(page, key, first.get(key))
+    assert page.state() == first
+    for key in ("view", "q", "range"):
+        page.ask("history.forward()")
+        until(page, key, last[key])
+    assert page.state() == last
+
+
+def test_back_returns_to_another_device(pages):
+    page = pages(scripts.make("late_streams"))
+    page.settled()
+    page.press("w")
+    page.press("2")
+    until(page, "view", "groups")
+    before = page.state()
+    time.sleep(0.4)
+    page.press_on("#devices button:nth-of-type(2)")
+    until(page, "dev", "1")
+    page.settled()
+    time.sleep(0.4)
+    page.ask("history.back()")
+    until(page, "dev", "0")
+    until(page, "x", before["x"])
+    assert page.state() == before
+
+
+def test_undo_returns_to_another_device(pages):
+    page = pages(scripts.make("late_streams"))
+    page.settled()
+    page.press("w")
+    page.settled()
+    before = page.state()
+    page.press_on("#devices button:nth-of-type(2)")
+    until(page, "dev", "1")
+    page.settled()
+    page.press("u")
+    until(page, "dev", "0")
+    until(page, "x", before["x"])
+    assert page.state() == before
+    page.press("U")
+    until(page, "dev", "1")
+
+
+WRONG = [
+    ("file", "7"), ("dev", "9"), ("file", "-1"), ("view", "all"), ("view", "<img src=x onerror=alert(1)>"),
+    ("x", "e9-3"), ("x", "t0-1e99"), ("x", "e0-99999999999999999999"), ("y", "9-2"), ("at", "NaN"),
+    ("at", "99999999999999999"), ("by", "weather"), ("by", "__proto__"), ("sel", "a999999"), ("sel", "z1"),
+    ("range", "5-2"), ("marks", "1,2,3"), ("cap", "-4"), ("theme", "pink"), ("patterns", "yes"),
+]
+
+
+def check(page, key, value):
+    page.settled()
+    page.sound()
+    state = page.state()
+    assert state["q"] == "cat%3Aparameter" and "unknown" not in state, (key, value)
+    for name, usual in DEFAULT.items():
+        assert state[name] == usual, (key, value, name)
+    assert state["x"] == "e0-3678" and state["at"] == "3143", (key, value)
+    note = page.text("#status-note")
+    assert key in note or "no " in note, (key, value, note)
+
+
+def wrong_link(key, value):
+    return "#v=1&q=cat%%3Aparameter&%s=%s&unknown=1" % (key, quote(value))
+
+
+@pytest.mark.parametrize("key, value", WRONG[:5:2], ids=["%s=%s" % pair for pair in WRONG[:5:2]])
+def test_a_wrong_value_falls_back_alone_with_a_note(pages, key, value):
+    """The rest of the link holds: here the filter."""
+    check(pages(EXAMPLES / "leak.pickle", fragment=wrong_link(key, value)), key, value)
+
+
+def test_wrong_values_in_an_open_page(pages):
+    page = pages(EXAMPLES / "leak.pickle")
+    for key, value in WRONG:
+        page.ask("location.hash = '#v=1&q=cat:gradient&at=7&x=e5-90'; 0")
+        page.wait("document.getElementById('query').value === 'cat:gradient'")
+        page.ask("location.hash = %r; 0" % wrong_link(key, value))
+        page.wait("document.getElementById('query').value === 'cat:parameter'")
+        check(page, key, value)
+
+
+def test_a_time_that_was_not_recorded_falls_back(pages):
+    path = scripts.make("state_only")
+    page = pages(path, fragment="#v=1&x=t0-5000&view=leaks&by=site&sel=a3")
+    page.wait("document.querySelector('[role=tab][aria-selected=true]').textContent.includes('State')")
+    page.sound()
+
+
+def test_keys_that_change_the_view_fast_are_not_refused(pages):
+    """A browser refuses more than some hundred changes of the address in a few seconds, and says so aloud."""
+    page = pages(EXAMPLES / "oom.pickle")
+    page.settled()
+    for _ in range(130):
+        page.press("ArrowLeft")
+        page.press("d")
+    page.settled()
+    assert page.complaints() == []
+
+
+def test_no_note_stays_for_a_good_link(pages):
+    page = pages(EXAMPLES / "leak.pickle", fragment="#v=1&view=leaks&by=site&at=700&q=size%3E%3D1MiB&range=5-900")
+    page.wait("document.querySelector('[role=tab][aria-selected=true]').textContent.includes('Leaks')")
+    assert page.text("#status-note") == ""

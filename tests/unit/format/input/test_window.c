@@ -1,0 +1,132 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "made/dribble.h"
+#include "made/fault.h"
+
+static uint8_t pattern(uint64_t offset)
+{
+    return (uint8_t)(offset * 31 + offset / 251);
+}
+
+static uint8_t *patterned(size_t size)
+{
+    uint8_t *bytes = malloc(size);
+    assert_non_null(bytes);
+    for (size_t i = 0; i < size; i++)
+        bytes[i] = pattern(i);
+    return bytes;
+}
+
+/* Reads all of `size` bytes in tokens of `token` from a source of `step` bytes a read. */
+static void check(size_t size, size_t token, size_t step)
+{
+    uint8_t *bytes = patterned(size);
+    struct dribble d = { .at = bytes, .left = size, .step = step };
+    struct window w;
+    assert_int_equal(window_init(&w, dribble_source(&d), NULL), VRS_OK);
+    uint64_t offset = 0;
+    while (window_need(&w, token)) {
+        assert_int_equal(window_offset(&w), offset);
+        assert_int_equal(w.at[0], pattern(offset));
+        assert_int_equal(w.at[token - 1], pattern(offset + token - 1));
+        w.at += token;
+        offset += token;
+    }
+    size_t rest = (size_t)(w.end - w.at);
+    assert_int_equal(offset + rest, size);
+    for (size_t i = 0; i < rest; i++)
+        assert_int_equal(w.at[i], pattern(offset + i));
+    assert_int_equal(window_status(&w, NULL), VRS_OK);
+    window_free(&w);
+    free(bytes);
+}
+
+static void every_byte_comes_once(void **state)
+{
+    (void)state;
+    check(0, 1, 0);
+    check(1, 1, 1);
+    check(1000, 7, 1);
+    check(3 * WINDOW_BYTES + 5, 1, 0);
+    check(3 * WINDOW_BYTES + 5, 1000, 0);
+    check(3 * WINDOW_BYTES + 5, 9, 65536);
+    check(3 * WINDOW_BYTES + 5, 4093, 17);
+}
+
+static void a_token_may_be_as_large_as_the_window(void **state)
+{
+    (void)state;
+    check(2 * WINDOW_BYTES + 1, WINDOW_BYTES, 4096);
+    check(WINDOW_BYTES - 1, WINDOW_BYTES, 0);
+}
+
+static void bytes_behind_the_end_are_zero(void **state)
+{
+    (void)state;
+    const uint8_t bytes[] = { 1, 2, 3 };
+    struct dribble d = { .at = bytes, .left = sizeof bytes };
+    struct window w;
+    assert_int_equal(window_init(&w, dribble_source(&d), NULL), VRS_OK);
+    assert_false(window_need(&w, 4));
+    assert_int_equal(w.end - w.at, 3);
+    for (int i = 0; i < 8; i++)
+        assert_int_equal(w.end[i], 0);
+    window_free(&w);
+}
+
+static void a_failure_comes_behind_the_bytes_before_it(void **state)
+{
+    (void)state;
+    const uint8_t bytes[] = { 1, 2, 3 };
+    struct dribble d = { .at = bytes, .left = sizeof bytes, .step = 1, .fails = true };
+    struct window w;
+    struct vrs_error err = { .status = VRS_OK };
+    assert_int_equal(window_init(&w, dribble_source(&d), NULL), VRS_OK);
+    assert_true(window_need(&w, 3));
+    assert_int_equal(window_status(&w, &err), VRS_OK);
+    assert_false(window_need(&w, 4));
+    assert_int_equal(window_status(&w, &err), VRS_IO);
+    assert_string_equal(err.message, "the disk is on fire");
+    window_free(&w);
+}
+
+static void a_source_that_ended_is_not_asked_again(void **state)
+{
+    (void)state;
+    struct dribble d = { .at = NULL };
+    struct window w;
+    assert_int_equal(window_init(&w, dribble_source(&d), NULL), VRS_OK);
+    for (int i = 0; i < 3; i++)
+        assert_false(window_need(&w, 1));
+    assert_int_equal(d.reads, 1);
+    window_free(&w);
+}
+
+static void without_memory_there_is_no_window(void **state)
+{
+    (void)state;
+    struct dribble d = { .at = NULL };
+    struct window w;
+    fault_left = 0;
+    assert_int_equal(window_init(&w, dribble_source(&d), NULL), VRS_NOMEM);
+    assert_int_equal(fault_left, -1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_byte_comes_once),
+        cmocka_unit_test(a_token_may_be_as_large_as_the_window),
+        cmocka_unit_test(bytes_behind_the_end_are_zero),
+        cmocka_unit_test(a_failure_comes_behind_the_bytes_before_it),
+        cmocka_unit_test(a_source_that_ended_is_not_asked_again),
+        cmocka_unit_test(without_memory_there_is_no_window),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

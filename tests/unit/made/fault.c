@@ -1,0 +1,59 @@
+#include "made/fault.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+/* Names that the linker's --wrap makes and expects. */
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *old, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+
+atomic_long fault_left = -1;
+
+static bool fails_now(void)
+{
+    long left = atomic_load(&fault_left);
+    while (left >= 0 && !atomic_compare_exchange_weak(&fault_left, &left, left - 1))
+        ;
+    return left == 0;
+}
+
+void *__wrap_malloc(size_t size)
+{
+    return fails_now() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return fails_now() ? NULL : __real_calloc(count, size);
+}
+
+void *__wrap_realloc(void *old, size_t size)
+{
+    return fails_now() ? NULL : __real_realloc(old, size);
+}
+
+void fault_each(enum vrs_status (*work)(void *arg), void (*survived)(void *arg), void *arg)
+{
+    bool hit = true;
+    for (long n = 0; hit; n++) {
+        fault_left = n;
+        enum vrs_status status = work(arg);
+        hit = fault_left < 0;
+        fault_left = -1;
+        if (hit && (survived == NULL || status != VRS_OK))
+            assert_int_equal(status, VRS_NOMEM);
+        else
+            assert_int_equal(status, VRS_OK);
+        if (survived != NULL && status == VRS_OK)
+            survived(arg);
+    }
+}

@@ -1,0 +1,74 @@
+#include "made/studied.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "made/fault.h"
+
+void studied_begin(struct studied *s)
+{
+    *s = (struct studied){ .agreement = { .grade = GRADE_NONE } };
+    sample_init(&s->r);
+    sample_device(&s->r, 0);
+}
+
+static void forget(struct studied *s)
+{
+    category_rules_free(&s->rules);
+    arena_free(&s->keep);
+    arena_free(&s->scratch);
+}
+
+static enum vrs_status study(struct studied *s, const char *own_rules)
+{
+    const struct naming_options none = { S(""), S("") };
+    s->place = (struct study_place){
+        .r = &s->r,
+        .agreement = &s->agreement,
+        .rules = &s->rules,
+        .keep = &s->keep,
+        .scratch = &s->scratch,
+    };
+    arena_init(&s->keep, SIZE_MAX / 2);
+    arena_init(&s->scratch, SIZE_MAX / 2);
+    category_rules_init(&s->rules);
+    TRY(category_rules_read(&s->rules, str_from(own_rules), "own", NULL));
+    TRY(category_rules_read(&s->rules, str_from(category_rules_builtin), "builtin", NULL));
+    TRY(naming_make(&s->r, &none, &s->keep, &s->place.naming, NULL));
+    TRY(study_place_make(&s->place, NULL));
+    return study_make(&s->place, 0, &s->study, NULL);
+}
+
+void studied_make(struct studied *s, const char *own_rules)
+{
+    sample_finish(&s->r);
+    assert_int_equal(study(s, own_rules), VRS_OK);
+}
+
+struct again {
+    struct studied *s;
+    enum vrs_status (*then)(struct studied *s);
+};
+
+static enum vrs_status study_again(void *arg)
+{
+    const struct again *again = arg;
+    forget(again->s);
+    TRY(study(again->s, ""));
+    return again->then == NULL ? VRS_OK : again->then(again->s);
+}
+
+void studied_without_memory(struct studied *s, enum vrs_status (*then)(struct studied *s))
+{
+    struct again again = { s, then };
+    fault_each(study_again, NULL, &again);
+}
+
+void studied_end(struct studied *s)
+{
+    forget(s);
+    recording_free(&s->r);
+}
