@@ -35,11 +35,11 @@ static void put(const void *bytes, size_t size, size_t count)
         exit(1);
 }
 
-static enum vrs_status dump(struct dumping *d, const char *name, struct stack_view *v)
+static enum vrs_status dump(struct dumping *d, const char *name, struct raster_view *v)
 {
     const struct scene_device *device = &d->device;
     size_t pixels = (size_t)v->W * v->H;
-    struct stack_picture picture = { 0 };
+    struct raster_picture picture = { 0 };
     struct map_picture map;
     struct map_rows rows;
     if (strcmp(name, "map") == 0) {
@@ -54,9 +54,9 @@ static enum vrs_status dump(struct dumping *d, const char *name, struct stack_vi
     }
     if (strcmp(name, "stack") == 0) {
         v->order = device->order;
-        TRY(stack_picture(&device->rows, v, &d->arena, &picture, NULL));
+        TRY(raster_picture(&device->rows, v, &d->arena, &picture, NULL));
     } else {
-        TRY(stack_groups_picture(&device->rows, &device->groups, v, &d->arena, &picture, NULL));
+        TRY(raster_groups_picture(&device->rows, &device->groups, v, &d->arena, &picture, NULL));
     }
     put(picture.ids, sizeof *picture.ids, pixels);
     put(picture.sums, sizeof *picture.sums, v->W);
@@ -66,14 +66,14 @@ static enum vrs_status dump(struct dumping *d, const char *name, struct stack_vi
 static enum vrs_status dump_all(struct dumping *d)
 {
     char name[8];
-    struct stack_view v = { 0 };
+    struct raster_view v = { 0 };
     double from, to;
     while (scanf("%7s %u %u %lf %lf %lf %lf", name, &v.W, &v.H, &from, &to, &v.y0, &v.y1) == 7) {
         struct arena_mark mark = arena_mark(&d->arena);
         uint32_t *shown = arena_array(&d->arena, uint32_t, v.W);
         if (shown == NULL)
             return VRS_NOMEM;
-        stack_shown(d->device.requested, d->device.rows.states, from, to, v.W, shown);
+        raster_shown(d->device.requested, d->device.rows.states, from, to, v.W, shown);
         v.shown = shown;
         v.order = NULL;
         TRY(dump(d, name, &v));

@@ -107,7 +107,7 @@ struct grid {
     uint32_t H;
 };
 
-static enum vrs_status make_grid(const struct stack_view *v, struct arena *arena, struct grid *ret,
+static enum vrs_status make_grid(const struct raster_view *v, struct arena *arena, struct grid *ret,
                                  struct vrs_error *err)
 {
     double *bound = arena_array(arena, double, v->H + 1u);
@@ -139,7 +139,7 @@ struct layer {
     uint32_t W, H;
 };
 
-static enum vrs_status make_layer(const struct stack_view *v, struct arena *arena,
+static enum vrs_status make_layer(const struct raster_view *v, struct arena *arena,
                                   struct layer *ret, struct vrs_error *err)
 {
     size_t pixels = (size_t)v->W * v->H, cells = (size_t)(v->W + 1) * v->H;
@@ -148,7 +148,7 @@ static enum vrs_status make_layer(const struct stack_view *v, struct arena *aren
     if (l.ids == NULL || l.part == NULL || l.full == NULL)
         return vrs_no_memory(err);
     for (size_t i = 0; i < pixels; i++)
-        l.ids[i] = STACK_NONE;
+        l.ids[i] = RASTER_NONE;
     *ret = l;
     return VRS_OK;
 }
@@ -238,13 +238,13 @@ static enum vrs_status make_tally(const struct layer *under, uint32_t ranges, st
 }
 
 static void lay_ranges(const struct scene_device *d, const struct map_rows *rows,
-                       const struct stack_view *v, const struct grid *g, struct layer *to)
+                       const struct raster_view *v, const struct grid *g, struct layer *to)
 {
     for (uint32_t i = 0; i < d->ranges; i++) {
         const struct scene_range *r = &d->range[i];
         if (rows->row_of[i] == NO_ROW)
             continue;
-        uint32_t c1 = stack_first_column(v, r->born), c2 = stack_first_column(v, r->end);
+        uint32_t c1 = raster_first_column(v, r->born), c2 = raster_first_column(v, r->end);
         const struct map_row *row = &rows->at[rows->row_of[i]];
         double y = row->top + ((double)r->lane - row->lane) * UNIT;
         if (c1 < c2)
@@ -253,13 +253,13 @@ static void lay_ranges(const struct scene_device *d, const struct map_rows *rows
 }
 
 static void lay_allocations(const struct scene_device *d, const struct map_rows *rows,
-                            const struct stack_view *v, const struct grid *g,
+                            const struct raster_view *v, const struct grid *g,
                             const struct tally *tally, struct layer *to)
 {
     for (uint32_t i = 0; i < d->rows.rows && d->rows.born[i] <= v->shown[v->W - 1]; i++) {
         uint32_t range = rows->range_of[i];
-        uint32_t c1 = stack_first_column(v, d->rows.born[i]);
-        uint32_t c2 = stack_first_column(v, d->rows.end[i]);
+        uint32_t c1 = raster_first_column(v, d->rows.born[i]);
+        uint32_t c2 = raster_first_column(v, d->rows.end[i]);
         if (range == NO_ROW || c1 >= c2)
             continue;
         const struct map_row *row = &rows->at[rows->row_of[range]];
@@ -278,7 +278,7 @@ static void lay_allocations(const struct scene_device *d, const struct map_rows 
         }
 }
 
-static uint8_t place_of(const struct scene_device *d, const struct stack_view *v,
+static uint8_t place_of(const struct scene_device *d, const struct raster_view *v,
                         const struct tally *tally, int32_t row, int32_t range, uint32_t c)
 {
     if (row >= 0) {
@@ -294,7 +294,7 @@ static uint8_t place_of(const struct scene_device *d, const struct stack_view *v
 }
 
 enum vrs_status map_picture_make(const struct scene_device *d, const struct map_rows *rows,
-                                 const struct stack_view *view, struct arena *arena,
+                                 const struct raster_view *view, struct arena *arena,
                                  struct map_picture *ret, struct vrs_error *err)
 {
     struct grid grid;

@@ -36,14 +36,14 @@ enum vrs_status map_rows_make(const struct scene_device *d, struct arena *arena,
                               struct map_rows *ret, struct vrs_error *err) MUST_CHECK;
 
 struct map_picture {
-    int32_t *ids;         /* the allocation over each pixel's centre; STACK_NONE */
+    int32_t *ids;         /* the allocation over each pixel's centre; RASTER_NONE */
     uint8_t *places;      /* enum map_place */
     float *used, *mapped; /* fractions of its bytes */
 };
 
 /* y0 and y1 of the view are bytes of the rows end to end, pixel row 0 on top; in `arena`. */
 enum vrs_status map_picture_make(const struct scene_device *d, const struct map_rows *rows,
-                                 const struct stack_view *view, struct arena *arena,
+                                 const struct raster_view *view, struct arena *arena,
                                  struct map_picture *ret, struct vrs_error *err) MUST_CHECK;
 
 #endif

@@ -38,11 +38,11 @@ struct pen_bands {
     struct pen_box box;
     const struct scene *scene;
     const struct scene_device *device;
-    struct stack_view view;
-    const struct stack_picture *picture; /* its ids */
-    bool groups;                         /* ids are groups */
-    const double *parts;                 /* sums of the groups that are shown, in each column */
-    const struct map_picture *map;       /* instead */
+    struct raster_view view;
+    const struct raster_picture *picture; /* its ids */
+    bool groups;                          /* ids are groups */
+    const double *parts;                  /* sums of the groups that are shown, in each column */
+    const struct map_picture *map;        /* instead */
 };
 
 struct pen {

@@ -52,7 +52,7 @@ static uint32_t shown_devices(const struct scene *scene)
 struct picture_size picture_usual_size(const struct scene *scene)
 {
     uint32_t n = shown_devices(scene), panel = n <= 2 ? 320 : n <= 8 ? 200 : 108;
-    uint32_t most = STACK_SIDE_MOST;
+    uint32_t most = RASTER_SIDE_MOST;
     if (n <= 1)
         return (struct picture_size){ 1200, 480 };
     uint32_t height = n < most / panel ? 64 + n * panel : most;
@@ -74,10 +74,10 @@ enum vrs_status picture_check(const struct scene *scene, struct picture_size siz
     if (n == 0)
         return vrs_fail(err, VRS_UNSUPPORTED,
                         "there is nothing to draw: the recording has no events and no memory");
-    if (size.W < WIDTH_LEAST || size.H < HEIGHT_LEAST || size.W > STACK_SIDE_MOST ||
-        size.H > STACK_SIDE_MOST)
+    if (size.W < WIDTH_LEAST || size.H < HEIGHT_LEAST || size.W > RASTER_SIDE_MOST ||
+        size.H > RASTER_SIDE_MOST)
         return vrs_fail(err, VRS_USAGE, "a picture has %dx%d to %dx%d pixels, not %ux%u",
-                        WIDTH_LEAST, HEIGHT_LEAST, STACK_SIDE_MOST, STACK_SIDE_MOST,
+                        WIDTH_LEAST, HEIGHT_LEAST, RASTER_SIDE_MOST, RASTER_SIDE_MOST,
                         (unsigned)size.W, (unsigned)size.H);
     if (n > 1 && (size.H - head) / n < PANEL_LEAST)
         return vrs_fail(err, VRS_USAGE,
@@ -336,27 +336,27 @@ static enum vrs_status look(const struct sheet *s, struct panel *p)
     double *parts = NULL, *at = scene_group_bytes(p->d, &p->d->shown, p->d->cursor, arena);
     if (shown == NULL || at == NULL)
         return vrs_no_memory(s->err);
-    stack_shown(p->d->requested, p->d->rows.states, p->plot->from, p->plot->to, W, shown);
-    p->view = (struct stack_view){ .shown = shown, .W = W, .H = (uint32_t)p->plot->box.h };
+    raster_shown(p->d->requested, p->d->rows.states, p->plot->from, p->plot->to, W, shown);
+    p->view = (struct raster_view){ .shown = shown, .W = W, .H = (uint32_t)p->plot->box.h };
     p->at = at;
     if (s->scene->wish.view == SCENE_MAP)
         return map_rows_make(p->d, arena, &p->rows, s->err);
-    TRY(stack_group_sums(&p->d->rows, &p->d->shown, &p->view, arena, &parts, s->err));
+    TRY(raster_group_sums(&p->d->rows, &p->d->shown, &p->view, arena, &parts, s->err));
     p->parts = parts;
     return VRS_OK;
 }
 
 /* Sums of many groups would be many; their picture is that of their rows. */
 static enum vrs_status groups_picture(const struct sheet *s, struct panel *p,
-                                      struct stack_picture *ret)
+                                      struct raster_picture *ret)
 {
     enum { FEW = 256 };
-    const struct stack_groups *groups = &p->d->groups;
-    struct stack_view view = p->view;
+    const struct raster_groups *groups = &p->d->groups;
+    struct raster_view view = p->view;
     if (groups->groups <= FEW)
-        return stack_groups_picture(&p->d->rows, groups, &view, s->pen->arena, ret, s->err);
+        return raster_groups_picture(&p->d->rows, groups, &view, s->pen->arena, ret, s->err);
     view.order = p->d->order;
-    TRY(stack_picture(&p->d->rows, &view, s->pen->arena, ret, s->err));
+    TRY(raster_picture(&p->d->rows, &view, s->pen->arena, ret, s->err));
     for (size_t i = 0; i < (size_t)view.W * view.H; i++)
         if (ret->ids[i] >= 0)
             ret->ids[i] = (int32_t)groups->of[ret->ids[i]];
@@ -367,7 +367,7 @@ static enum vrs_status draw_bands(const struct sheet *s, struct panel *p)
 {
     struct arena *arena = s->pen->arena;
     struct pen_bands bands = { .box = p->plot->box, .scene = s->scene, .device = p->d };
-    struct stack_picture picture;
+    struct raster_picture picture;
     struct map_picture map;
     p->view.y0 = p->plot->y0;
     p->view.y1 = p->plot->y1;
@@ -376,7 +376,7 @@ static enum vrs_status draw_bands(const struct sheet *s, struct panel *p)
         bands.map = &map;
     } else if (s->scene->wish.view == SCENE_STACK) {
         p->view.order = p->d->order;
-        TRY(stack_picture(&p->d->rows, &p->view, arena, &picture, s->err));
+        TRY(raster_picture(&p->d->rows, &p->view, arena, &picture, s->err));
         bands.picture = &picture;
     } else {
         TRY(groups_picture(s, p, &picture));

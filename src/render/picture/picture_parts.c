@@ -288,7 +288,7 @@ enum vrs_status draw_churn(const struct sheet *s, const struct panel *p)
     double *churn = arena_array(s->pen->arena, double, p->view.W), most = 1;
     if (churn == NULL)
         return vrs_no_memory(s->err);
-    stack_churn(&p->d->rows, p->plot->from, p->plot->to, p->view.W, churn);
+    raster_churn(&p->d->rows, p->plot->from, p->plot->to, p->view.W, churn);
     for (uint32_t c = 0; c < p->view.W; c++)
         most = churn[c] > most ? churn[c] : most;
     struct pen_curve bars = { .box = box, .value = churn, .y1 = most, .colour = s->palette->muted };
@@ -519,7 +519,7 @@ static void draw_name(const struct sheet *s, const struct scene_group *group,
 
 enum vrs_status draw_names(const struct sheet *s, const struct panel *p)
 {
-    const struct stack_groups *g = &p->d->shown;
+    const struct raster_groups *g = &p->d->shown;
     double *base = arena_array(s->pen->arena, double, p->view.W);
     if (base == NULL)
         return vrs_no_memory(s->err);

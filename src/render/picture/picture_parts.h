@@ -26,7 +26,7 @@ struct panel {
     int32_t steps_y;       /* of the band of steps; 0: none */
     int32_t phases_y;      /* of that of phases; 0: none */
     int32_t axis_y;        /* of the axis of events; 0: none */
-    struct stack_view view;
+    struct raster_view view;
     const double *parts;  /* of groups in the columns; NULL on a map */
     const double *at;     /* bytes of each group at the cursor */
     struct map_rows rows; /* of a map */

@@ -217,7 +217,7 @@ static void put_stripes(struct buf *to, const struct area *a)
 /* Groups as areas. */
 static enum vrs_status put_areas(struct pen *pen, const struct pen_bands *b, struct vrs_error *err)
 {
-    const struct stack_groups *g = &b->device->shown;
+    const struct raster_groups *g = &b->device->shown;
     uint32_t W = b->view.W;
     struct area a = { b, arena_array(pen->arena, double, W), arena_array(pen->arena, double, W) };
     if (a.low == NULL || a.high == NULL)
@@ -246,7 +246,7 @@ static bool append(void *arg, const char *bytes, size_t len)
 
 /* The pixels of the plot, exactly. */
 static enum vrs_status put_image(struct pen *pen, const struct pen_bands *b,
-                                 const struct stack_picture *picture, struct vrs_error *err)
+                                 const struct raster_picture *picture, struct vrs_error *err)
 {
     uint32_t W = b->view.W, H = b->view.H;
     struct pixels to = { arena_array(pen->arena, uint32_t, (size_t)W * H), W, W, H };
@@ -285,10 +285,10 @@ static enum vrs_status bands(struct pen *pen, const struct pen_bands *b, struct 
         return put_image(pen, b, b->picture, err);
     if (!s->detail)
         return put_areas(pen, b, err);
-    struct stack_view view = b->view;
-    struct stack_picture exact;
+    struct raster_view view = b->view;
+    struct raster_picture exact;
     view.order = b->device->order;
-    TRY(stack_picture(&b->device->rows, &view, pen->arena, &exact, err));
+    TRY(raster_picture(&b->device->rows, &view, pen->arena, &exact, err));
     return put_image(pen, b, &exact, err);
 }
 

@@ -28,7 +28,7 @@ static enum vrs_status take_rows(struct view_source *from, struct arena *arena,
         bytes[i] = (double)(size < VIEW_NUMBER_MOST ? size : VIEW_NUMBER_MOST);
         older += born[i] == 0 ? size : 0;
     }
-    d->rows = (struct stack_rows){
+    d->rows = (struct raster_rows){
         .rows = rows,
         .born = born,
         .end = end,
@@ -37,7 +37,7 @@ static enum vrs_status take_rows(struct view_source *from, struct arena *arena,
         .states = states,
     };
     double *curve;
-    TRY(stack_curve(&d->rows, arena, &curve, err));
+    TRY(raster_curve(&d->rows, arena, &curve, err));
     d->requested = curve;
     return VRS_OK;
 }
@@ -46,7 +46,7 @@ static enum vrs_status take_rows(struct view_source *from, struct arena *arena,
 static enum vrs_status take_active(struct view_source *from, struct arena *arena,
                                    struct scene_device *d, struct vrs_error *err)
 {
-    struct stack_rows blocks = d->rows;
+    struct raster_rows blocks = d->rows;
     double *bytes = arena_array(arena, double, blocks.rows), *curve;
     if (bytes == NULL)
         return vrs_no_memory(err);
@@ -58,7 +58,7 @@ static enum vrs_status take_active(struct view_source *from, struct arena *arena
         d->active_exact = d->active_exact && known && view_alloc_source(from, i) != SOURCE_ROUNDED;
     }
     blocks.bytes = bytes;
-    TRY(stack_curve(&blocks, arena, &curve, err));
+    TRY(raster_curve(&blocks, arena, &curve, err));
     d->active = curve;
     return VRS_OK;
 }
@@ -92,8 +92,8 @@ static enum vrs_status take_reserved(struct view_source *from, struct arena *are
             .held = r->pool != 0 && (pools->first[r->pool] != 0 || pools->second[r->pool] != 0),
         };
     }
-    struct stack_rows rows = { ranges->count, born, end, bytes, 0, states };
-    TRY(stack_curve(&rows, arena, &curve, err));
+    struct raster_rows rows = { ranges->count, born, end, bytes, 0, states };
+    TRY(raster_curve(&rows, arena, &curve, err));
     d->reserved = curve;
     d->range = kept;
     d->ranges = ranges->count;
@@ -150,7 +150,7 @@ static enum vrs_status take_spans(const struct view_source *from, struct arena *
 static enum vrs_status take_order(struct view_source *from, struct arena *arena,
                                   struct scene_device *d, struct vrs_error *err)
 {
-    const struct stack_groups *g = &d->groups;
+    const struct raster_groups *g = &d->groups;
     uint32_t *order = arena_array(arena, uint32_t, d->rows.rows);
     uint32_t *first = arena_array(arena, uint32_t, g->groups);
     uint32_t *count = arena_array(arena, uint32_t, g->groups);

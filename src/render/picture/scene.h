@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "render/answer/result.h"
 #include "render/page/view_source.h"
-#include "render/picture/stack.h"
+#include "render/picture/raster.h"
 
 enum scene_view { SCENE_GROUPS, SCENE_STACK, SCENE_MAP, SCENE_VIEWS };
 extern const char *const scene_view_names[SCENE_VIEWS];
@@ -66,13 +66,13 @@ struct scene_range {
 
 struct scene_device {
     struct device_name name;
-    struct stack_rows rows;
+    struct raster_rows rows;
     const double *requested, *active, *reserved; /* of each state; reserved NULL: not known */
     bool active_exact;
-    struct stack_groups groups;
+    struct raster_groups groups;
     const struct scene_group *group;
     /* The same with those that have no colour of their own as one, so that there are few. */
-    struct stack_groups shown;
+    struct raster_groups shown;
     const struct scene_group *shown_group;
     const uint32_t *order; /* rows by group, in the order of the bands */
     const uint8_t *mark;   /* of each row: a shade, PAINT_BEFORE */
@@ -118,7 +118,7 @@ enum vrs_status scene_group_rows(const struct scene *scene, struct view_source *
                                  struct vrs_error *err) MUST_CHECK;
 
 /* Bytes of each of the device's groups in a state, in `arena`; NULL: no memory. */
-double *scene_group_bytes(const struct scene_device *d, const struct stack_groups *groups,
+double *scene_group_bytes(const struct scene_device *d, const struct raster_groups *groups,
                           uint32_t state, struct arena *arena);
 
 #endif

@@ -217,7 +217,7 @@ static enum vrs_status group_by(struct making *m, enum scene_by by)
     return by_text(m, m->from->names.culprit, S("(no stack)"));
 }
 
-double *scene_group_bytes(const struct scene_device *d, const struct stack_groups *groups,
+double *scene_group_bytes(const struct scene_device *d, const struct raster_groups *groups,
                           uint32_t state, struct arena *arena)
 {
     double *bytes = arena_array(arena, double, groups->groups);
@@ -269,7 +269,7 @@ static enum vrs_status rank(struct making *m, enum scene_by by, uint32_t peak)
 {
     uint32_t *bands = arena_array(m->arena, uint32_t, m->groups);
     struct ranked *ranked = arena_array(m->arena, struct ranked, m->groups);
-    m->d->groups = (struct stack_groups){ m->of, m->groups, bands };
+    m->d->groups = (struct raster_groups){ m->of, m->groups, bands };
     double *bytes = scene_group_bytes(m->d, &m->d->groups, peak, m->arena);
     if (bands == NULL || ranked == NULL || bytes == NULL)
         return vrs_no_memory(m->err);
@@ -334,7 +334,7 @@ static enum vrs_status join_others(struct making *m)
     snprintf(name, sizeof name, "other (%u)", (unsigned)others);
     if (others > 1)
         group[PALETTE_OTHER].name = arena_copy(m->arena, str_from(name));
-    m->d->shown = (struct stack_groups){ of, PALETTE_SLOTS, bands };
+    m->d->shown = (struct raster_groups){ of, PALETTE_SLOTS, bands };
     /* Colours that nothing has are bands of nothing. */
     for (uint32_t slot = 0; placed < PALETTE_SLOTS; slot++) {
         bool there = false;

@@ -1,5 +1,5 @@
-/* stack.c - columns of states, rows in blocks over them, pixels where a sum passes one. */
-#include "render/picture/stack.h"
+/* raster.c - columns of states, rows in blocks over them, pixels where a sum passes one. */
+#include "render/picture/raster.h"
 
 #include <math.h>
 
@@ -10,7 +10,7 @@ struct scale {
     double y0, k, H;
 };
 
-static struct scale scale_of(const struct stack_view *v)
+static struct scale scale_of(const struct raster_view *v)
 {
     return (struct scale){ v->y0, v->y1 > v->y0 ? v->H / (v->y1 - v->y0) : 0, v->H };
 }
@@ -32,8 +32,8 @@ static double bound_above(uint32_t edge, const struct scale *scale)
     return scale->y0 + bytes - 1 - ((scale->y0 < 0 ? -scale->y0 : scale->y0) + bytes) * 4e-15;
 }
 
-enum vrs_status stack_curve(const struct stack_rows *rows, struct arena *arena, double **ret,
-                            struct vrs_error *err)
+enum vrs_status raster_curve(const struct raster_rows *rows, struct arena *arena, double **ret,
+                             struct vrs_error *err)
 {
     double *curve = arena_array(arena, double, rows->states), sum = 0;
     if (curve == NULL)
@@ -58,8 +58,8 @@ static uint32_t whole(double place, uint32_t most)
     return place <= 0 ? 0 : place >= most ? most : (uint32_t)place;
 }
 
-void stack_shown(const double *curve, uint32_t states, double v0, double v1, uint32_t W,
-                 uint32_t *shown)
+void raster_shown(const double *curve, uint32_t states, double v0, double v1, uint32_t W,
+                  uint32_t *shown)
 {
     for (uint32_t c = 0; c < W; c++) {
         uint32_t best = whole(v0 + (v1 - v0) * c / W, states - 1);
@@ -71,7 +71,7 @@ void stack_shown(const double *curve, uint32_t states, double v0, double v1, uin
     }
 }
 
-void stack_churn(const struct stack_rows *rows, double v0, double v1, uint32_t W, double *churn)
+void raster_churn(const struct raster_rows *rows, double v0, double v1, uint32_t W, double *churn)
 {
     uint32_t c = 0, from = whole(v0, rows->states), past = whole(v0 + (v1 - v0) / W, rows->states);
     for (uint32_t i = 0; i < W; i++)
@@ -87,7 +87,7 @@ void stack_churn(const struct stack_rows *rows, double v0, double v1, uint32_t W
     }
 }
 
-uint32_t stack_first_column(const struct stack_view *view, uint32_t p)
+uint32_t raster_first_column(const struct raster_view *view, uint32_t p)
 {
     uint32_t low = 0, high = view->W;
     while (low < high) {
@@ -107,7 +107,7 @@ struct seen {
     uint32_t n;
 };
 
-static enum vrs_status find_seen(const struct stack_rows *r, const struct stack_view *v,
+static enum vrs_status find_seen(const struct raster_rows *r, const struct raster_view *v,
                                  struct arena *arena, struct seen *ret, struct vrs_error *err)
 {
     struct seen seen = {
@@ -122,12 +122,12 @@ static enum vrs_status find_seen(const struct stack_rows *r, const struct stack_
         uint32_t row = v->order == NULL ? i : v->order[i];
         if (r->end[row] <= v0 || r->born[row] > v1)
             continue;
-        uint32_t first = stack_first_column(v, r->born[row]);
+        uint32_t first = raster_first_column(v, r->born[row]);
         if (r->end[row] <= v->shown[first])
             continue;
         seen.id[seen.n] = row;
         seen.first[seen.n] = (uint16_t)first;
-        seen.past[seen.n++] = (uint16_t)stack_first_column(v, r->end[row]);
+        seen.past[seen.n++] = (uint16_t)raster_first_column(v, r->end[row]);
     }
     *ret = seen;
     return VRS_OK;
@@ -135,7 +135,7 @@ static enum vrs_status find_seen(const struct stack_rows *r, const struct stack_
 
 /* A picture that grows, and for each column the edge it has reached. */
 struct laying {
-    const struct stack_rows *rows;
+    const struct raster_rows *rows;
     struct scale scale;
     uint32_t W, H;
     int32_t *ids;
@@ -143,7 +143,7 @@ struct laying {
     uint32_t *edges;
 };
 
-static enum vrs_status begin(const struct stack_rows *rows, const struct stack_view *v,
+static enum vrs_status begin(const struct raster_rows *rows, const struct raster_view *v,
                              struct arena *arena, struct laying *ret, struct vrs_error *err)
 {
     struct laying l = {
@@ -160,7 +160,7 @@ static enum vrs_status begin(const struct stack_rows *rows, const struct stack_v
     if (l.ids == NULL || l.sums == NULL || l.change == NULL || l.bounds == NULL || l.edges == NULL)
         return vrs_no_memory(err);
     for (size_t i = 0; i < (size_t)v->W * v->H; i++)
-        l.ids[i] = STACK_NONE;
+        l.ids[i] = RASTER_NONE;
     for (uint32_t c = 0; c < v->W; c++) {
         l.sums[c] = rows->adjust;
         l.edges[c] = edge_at(l.sums[c], &l.scale);
@@ -237,8 +237,9 @@ static void lay_block(struct laying *l, const struct block *b)
     l->change[b->high] = 0;
 }
 
-enum vrs_status stack_picture(const struct stack_rows *rows, const struct stack_view *view,
-                              struct arena *arena, struct stack_picture *ret, struct vrs_error *err)
+enum vrs_status raster_picture(const struct raster_rows *rows, const struct raster_view *view,
+                               struct arena *arena, struct raster_picture *ret,
+                               struct vrs_error *err)
 {
     struct laying l;
     struct seen seen;
@@ -249,15 +250,16 @@ enum vrs_status stack_picture(const struct stack_rows *rows, const struct stack_
         take_block(&l, &block);
         lay_block(&l, &block);
     }
-    *ret = (struct stack_picture){ .ids = l.ids, .sums = l.sums };
+    *ret = (struct raster_picture){ .ids = l.ids, .sums = l.sums };
     return VRS_OK;
 }
 
-enum vrs_status stack_group_sums(const struct stack_rows *rows, const struct stack_groups *groups,
-                                 const struct stack_view *view, struct arena *arena, double **ret,
-                                 struct vrs_error *err)
+enum vrs_status raster_group_sums(const struct raster_rows *rows,
+                                  const struct raster_groups *groups,
+                                  const struct raster_view *view, struct arena *arena, double **ret,
+                                  struct vrs_error *err)
 {
-    struct stack_view as_they_are = *view;
+    struct raster_view as_they_are = *view;
     struct seen seen;
     uint32_t W = view->W;
     as_they_are.order = NULL;
@@ -283,14 +285,14 @@ enum vrs_status stack_group_sums(const struct stack_rows *rows, const struct sta
     return VRS_OK;
 }
 
-enum vrs_status stack_groups_picture(const struct stack_rows *rows,
-                                     const struct stack_groups *groups,
-                                     const struct stack_view *view, struct arena *arena,
-                                     struct stack_picture *ret, struct vrs_error *err)
+enum vrs_status raster_groups_picture(const struct raster_rows *rows,
+                                      const struct raster_groups *groups,
+                                      const struct raster_view *view, struct arena *arena,
+                                      struct raster_picture *ret, struct vrs_error *err)
 {
     struct laying l;
     double *parts;
-    TRY(stack_group_sums(rows, groups, view, arena, &parts, err));
+    TRY(raster_group_sums(rows, groups, view, arena, &parts, err));
     TRY(begin(rows, view, arena, &l, err));
     for (uint32_t i = 0; i < groups->groups; i++) {
         uint32_t g = groups->bands[i];
@@ -303,6 +305,6 @@ enum vrs_status stack_groups_picture(const struct stack_rows *rows,
             fill_column(&l, c, from, edge_at(l.sums[c], &l.scale), (int32_t)g);
         }
     }
-    *ret = (struct stack_picture){ .ids = l.ids, .sums = l.sums, .parts = parts };
+    *ret = (struct raster_picture){ .ids = l.ids, .sums = l.sums, .parts = parts };
     return VRS_OK;
 }

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "made/fault.h"
-#include "render/picture/stack.h"
+#include "render/picture/raster.h"
 
 enum { ROWS = 400, STATES = 300, W = 61, H = 40, GROUPS = 5 };
 
@@ -15,8 +15,8 @@ enum { ROWS = 400, STATES = 300, W = 61, H = 40, GROUPS = 5 };
 static struct {
     uint32_t born[ROWS], end[ROWS], of[ROWS], bands[GROUPS], shown[W];
     double bytes[ROWS];
-    struct stack_rows rows;
-    struct stack_groups groups;
+    struct raster_rows rows;
+    struct raster_groups groups;
     struct arena arena;
     double *curve;
 } made;
@@ -38,10 +38,10 @@ static void make(uint32_t seed, double adjust)
     }
     for (uint32_t i = 0; i < GROUPS; i++)
         made.bands[i] = GROUPS - 1 - i;
-    made.rows = (struct stack_rows){ ROWS, made.born, made.end, made.bytes, adjust, STATES };
-    made.groups = (struct stack_groups){ made.of, GROUPS, made.bands };
+    made.rows = (struct raster_rows){ ROWS, made.born, made.end, made.bytes, adjust, STATES };
+    made.groups = (struct raster_groups){ made.of, GROUPS, made.bands };
     arena_init(&made.arena, SIZE_MAX / 2);
-    assert_int_equal(stack_curve(&made.rows, &made.arena, &made.curve, NULL), VRS_OK);
+    assert_int_equal(raster_curve(&made.rows, &made.arena, &made.curve, NULL), VRS_OK);
 }
 
 static double sum_at(uint32_t state)
@@ -67,29 +67,29 @@ static void columns_show_the_earliest_maximum(void **state)
     (void)state;
     const double curve[] = { 1, 3, 3, 2, 5, 4, 5, 5 };
     uint32_t shown[8];
-    stack_shown(curve, 8, 0, 8, 2, shown);
+    raster_shown(curve, 8, 0, 8, 2, shown);
     assert_int_equal(shown[0], 1);
     assert_int_equal(shown[1], 4);
     /* More columns than states, and a range that leaves the recording. */
-    stack_shown(curve, 8, 6, 8, 4, shown);
+    raster_shown(curve, 8, 6, 8, 4, shown);
     assert_true(shown[0] == 6 && shown[1] == 6 && shown[2] == 7 && shown[3] == 7);
-    stack_shown(curve, 8, -4, 20, 3, shown);
+    raster_shown(curve, 8, -4, 20, 3, shown);
     assert_true(shown[0] == 1 && shown[1] == 4 && shown[2] == 7);
 }
 
 /* floor(sum * k + 1/2) within the picture. */
-static uint32_t edge_of(double sum, const struct stack_view *v)
+static uint32_t edge_of(double sum, const struct raster_view *v)
 {
     double k = v->y1 > v->y0 ? v->H / (v->y1 - v->y0) : 0, y = (sum - v->y0) * k + 0.5;
     return y <= 0 ? 0 : y >= v->H ? v->H : (uint32_t)y;
 }
 
 /* The rule in its plain form, column by column. */
-static void check_plain(const struct stack_view *v)
+static void check_plain(const struct raster_view *v)
 {
     static int32_t ids[W * H];
-    struct stack_picture picture;
-    assert_int_equal(stack_picture(&made.rows, v, &made.arena, &picture, NULL), VRS_OK);
+    struct raster_picture picture;
+    assert_int_equal(raster_picture(&made.rows, v, &made.arena, &picture, NULL), VRS_OK);
     memset(ids, 0xff, sizeof ids);
     for (uint32_t c = 0; c < v->W; c++) {
         double sum = made.rows.adjust;
@@ -115,8 +115,8 @@ static void blocks_give_the_plain_picture(void **state)
         make(seed, seed % 3 == 0 ? -5000.0 : seed * 100.0);
         for (uint32_t i = 0; i < ROWS; i++)
             order[i] = ROWS - 1 - i;
-        stack_shown(made.curve, STATES, seed, STATES - 3.5, W, made.shown);
-        struct stack_view v = { made.shown, W, H, 0, 2e9, NULL };
+        raster_shown(made.curve, STATES, seed, STATES - 3.5, W, made.shown);
+        struct raster_view v = { made.shown, W, H, 0, 2e9, NULL };
         check_plain(&v);
         v.y0 = 1e8;
         v.y1 = 5e8;
@@ -132,12 +132,12 @@ static void blocks_give_the_plain_picture(void **state)
 static void groups_add_up(void **state)
 {
     (void)state;
-    struct stack_picture picture;
+    struct raster_picture picture;
     make(3, 1000);
-    stack_shown(made.curve, STATES, 0, STATES, W, made.shown);
-    struct stack_view v = { made.shown, W, H, 0, 2e9, NULL };
+    raster_shown(made.curve, STATES, 0, STATES, W, made.shown);
+    struct raster_view v = { made.shown, W, H, 0, 2e9, NULL };
     assert_int_equal(
-        stack_groups_picture(&made.rows, &made.groups, &v, &made.arena, &picture, NULL), VRS_OK);
+        raster_groups_picture(&made.rows, &made.groups, &v, &made.arena, &picture, NULL), VRS_OK);
     for (uint32_t c = 0; c < W; c++) {
         double sum = made.rows.adjust;
         for (uint32_t g = 0; g < GROUPS; g++)
@@ -156,17 +156,17 @@ static void groups_add_up(void **state)
 
 static enum vrs_status draw_both(void *arg)
 {
-    struct stack_picture picture;
-    struct stack_view v = { made.shown, W, H, 0, 2e9, NULL };
+    struct raster_picture picture;
+    struct raster_view v = { made.shown, W, H, 0, 2e9, NULL };
     struct arena arena;
     double *curve;
     (void)arg;
     arena_init(&arena, SIZE_MAX / 2);
-    enum vrs_status status = stack_curve(&made.rows, &arena, &curve, NULL);
+    enum vrs_status status = raster_curve(&made.rows, &arena, &curve, NULL);
     if (status == VRS_OK)
-        status = stack_picture(&made.rows, &v, &arena, &picture, NULL);
+        status = raster_picture(&made.rows, &v, &arena, &picture, NULL);
     if (status == VRS_OK)
-        status = stack_groups_picture(&made.rows, &made.groups, &v, &arena, &picture, NULL);
+        status = raster_groups_picture(&made.rows, &made.groups, &v, &arena, &picture, NULL);
     arena_free(&arena);
     return status;
 }
@@ -175,7 +175,7 @@ static void every_allocation_may_fail(void **state)
 {
     (void)state;
     make(5, 0);
-    stack_shown(made.curve, STATES, 0, STATES, W, made.shown);
+    raster_shown(made.curve, STATES, 0, STATES, W, made.shown);
     fault_each(draw_both, NULL, NULL);
     arena_free(&made.arena);
 }
@@ -191,7 +191,7 @@ static void churn_adds_up(void **state)
     make(7, 0);
     for (uint32_t s = 0; s < sizeof spans / sizeof *spans; s++) {
         double v0 = spans[s][0], v1 = spans[s][1], churn[W], wanted[W] = { 0 };
-        stack_churn(&made.rows, v0, v1, W, churn);
+        raster_churn(&made.rows, v0, v1, W, churn);
         for (uint32_t i = 0; i < ROWS; i++)
             for (uint32_t c = 0; c < W; c++)
                 if (made.born[i] > 0 && made.born[i] >= (uint32_t)(v0 + (v1 - v0) * c / W) &&
