@@ -70,11 +70,11 @@ static void put_line(struct buf *to, const struct report_device *d, bool ascii)
     shown.ooms = d->ooms < OOMS_MOST ? d->ooms : OOMS_MOST;
     if (!d->traced || d->events == 0 || d->spans == 0)
         return;
-    struct picture picture = report_picture(&shown, oom_event);
-    if (picture_line_is_empty(&picture))
+    struct terminal_chart chart = report_chart(&shown, oom_event);
+    if (chart_line_is_empty(&chart))
         return;
     buf_text(to, "\n```\n");
-    picture_line(to, &style, &picture, LINE_COLUMNS);
+    chart_line(to, &style, &chart, LINE_COLUMNS);
     buf_text(to, "\n```\n");
 }
 

@@ -2,12 +2,12 @@
 #ifndef VRS_RENDER_SNAPSHOT_REPORT_REPORT_PARTS_H
 #define VRS_RENDER_SNAPSHOT_REPORT_REPORT_PARTS_H
 
-#include "render/answer/picture.h"
 #include "render/answer/result.h"
+#include "render/answer/terminal_chart.h"
 #include "render/write/human.h"
 
 /* `oom_event` has room for one of each of the device's. */
-struct picture report_picture(const struct report_device *d, int64_t *oom_event);
+struct terminal_chart report_chart(const struct report_device *d, int64_t *oom_event);
 
 /* The line of the peak, and that of a device without a trace; `words` is empty before and after. */
 void report_peak_text(struct buf *to, struct buf *words, const struct style *style,

@@ -6,8 +6,8 @@
 #include "render/answer/envelope.h"
 #include "render/answer/findings.h"
 #include "render/answer/next.h"
-#include "render/answer/picture.h"
 #include "render/answer/render.h"
+#include "render/answer/terminal_chart.h"
 #include "render/answer/totals.h"
 #include "render/snapshot/ranks/ranks.h"
 #include "render/snapshot/report/overview.h"
@@ -18,11 +18,11 @@
 
 enum { ROWS_DEFAULT = 8, ROWS_BESIDE = 3, ROW_CELLS = 4, RANK_CELLS = 8 };
 
-struct picture report_picture(const struct report_device *d, int64_t *oom_event)
+struct terminal_chart report_chart(const struct report_device *d, int64_t *oom_event)
 {
     for (uint32_t i = 0; i < d->ooms; i++)
         oom_event[i] = d->oom[i].event;
-    return (struct picture){
+    return (struct terminal_chart){
         .requested = d->requested,
         .reserved = d->reserved,
         .spans = d->spans,
@@ -43,16 +43,16 @@ static void put_picture(struct buf *to, struct arena *arena, const struct report
         to->failed = true;
         return;
     }
-    struct picture picture = report_picture(d, oom_event);
-    if (options->picture ? picture_area_is_empty(&picture) : picture_line_is_empty(&picture))
+    struct terminal_chart chart = report_chart(d, oom_event);
+    if (options->picture ? chart_area_is_empty(&chart) : chart_line_is_empty(&chart))
         return;
     if (options->picture) {
         buf_text(to, style->ascii ? "in use (#) and reserved (') at each event\n"
                                   : "in use (█) and reserved (░) at each event\n");
-        picture_area(to, style, &picture);
+        chart_area(to, style, &chart);
     } else {
         envelope_label(to, style, "in use");
-        picture_line(to, style, &picture, style->width - ENVELOPE_LABEL);
+        chart_line(to, style, &chart, style->width - ENVELOPE_LABEL);
         buf_char(to, '\n');
     }
 }

@@ -1,5 +1,5 @@
-/* picture.c - memory over time, drawn with characters. */
-#include "render/answer/picture.h"
+/* terminal_chart.c - memory over time, drawn with characters. */
+#include "render/answer/terminal_chart.h"
 
 #include "render/write/escape.h"
 
@@ -18,7 +18,7 @@ static int64_t max_of(const int64_t *value, uint32_t spans, uint32_t column, uin
     return most;
 }
 
-static int64_t requested_top(const struct picture *p)
+static int64_t requested_top(const struct terminal_chart *p)
 {
     int64_t top = 0;
     for (uint32_t i = 0; i < p->spans; i++)
@@ -26,7 +26,7 @@ static int64_t requested_top(const struct picture *p)
     return top;
 }
 
-static int64_t top_of(const struct picture *p)
+static int64_t top_of(const struct terminal_chart *p)
 {
     int64_t top = requested_top(p);
     for (uint32_t i = 0; i < p->spans; i++)
@@ -34,14 +34,14 @@ static int64_t top_of(const struct picture *p)
     return top;
 }
 
-bool picture_area_is_empty(const struct picture *picture)
+bool chart_area_is_empty(const struct terminal_chart *chart)
 {
-    return top_of(picture) == 0;
+    return top_of(chart) == 0;
 }
 
-bool picture_line_is_empty(const struct picture *picture)
+bool chart_line_is_empty(const struct terminal_chart *chart)
 {
-    return requested_top(picture) == 0;
+    return requested_top(chart) == 0;
 }
 
 /* Height in eighths of `rows` rows; rounded up, so that little is not nothing. */
@@ -56,7 +56,7 @@ static uint32_t height(int64_t value, int64_t top, uint32_t rows)
 }
 
 /* The character column of the state after an event. */
-static uint32_t column_of(const struct picture *p, int64_t event, uint32_t columns)
+static uint32_t column_of(const struct terminal_chart *p, int64_t event, uint32_t columns)
 {
     uint64_t state = (uint64_t)(event + 1);
     uint64_t span = (state * p->spans + p->spans - 1) / p->states;
@@ -101,7 +101,7 @@ static uint32_t put_flags(struct buf *to, const struct style *style, const struc
     return put;
 }
 
-static void put_all_flags(struct buf *to, const struct style *style, const struct picture *p,
+static void put_all_flags(struct buf *to, const struct style *style, const struct terminal_chart *p,
                           uint32_t columns)
 {
     struct flag flag[2] = { { "peak", column_of(p, p->peak_event, columns), PAINT_BOLD } };
@@ -159,7 +159,7 @@ static void put_cells(struct buf *to, const struct style *style, const uint32_t 
     buf_char(to, '\n');
 }
 
-static void put_time_axis(struct buf *to, const struct style *style, const struct picture *p,
+static void put_time_axis(struct buf *to, const struct style *style, const struct terminal_chart *p,
                           uint32_t columns)
 {
     struct buf right;
@@ -181,35 +181,34 @@ static void put_time_axis(struct buf *to, const struct style *style, const struc
     buf_end(&right, to);
 }
 
-void picture_area(struct buf *to, const struct style *style, const struct picture *picture)
+void chart_area(struct buf *to, const struct style *style, const struct terminal_chart *chart)
 {
     uint32_t used[PLOT_MOST], held[PLOT_MOST];
     uint32_t columns =
         style->width > LABEL + 1 + PLOT_LEAST ? style->width - LABEL - 1 : PLOT_LEAST;
     columns = columns > PLOT_MOST ? PLOT_MOST : columns;
-    int64_t top = top_of(picture);
+    int64_t top = top_of(chart);
     for (uint32_t c = 0; c < columns; c++) {
-        int64_t requested = max_of(picture->requested, picture->spans, c, columns);
-        int64_t reserved = max_of(picture->reserved, picture->spans, c, columns);
-        used[c] = height(requested, top, PICTURE_ROWS);
-        held[c] = height(reserved, top, PICTURE_ROWS);
+        int64_t requested = max_of(chart->requested, chart->spans, c, columns);
+        int64_t reserved = max_of(chart->reserved, chart->spans, c, columns);
+        used[c] = height(requested, top, CHART_ROWS);
+        held[c] = height(reserved, top, CHART_ROWS);
     }
-    put_all_flags(to, style, picture, columns);
-    for (uint32_t row = PICTURE_ROWS; row-- > 0;) {
-        bool top_row = row + 1 == PICTURE_ROWS, middle = row + 1 == PICTURE_ROWS / 2;
+    put_all_flags(to, style, chart, columns);
+    for (uint32_t row = CHART_ROWS; row-- > 0;) {
+        bool top_row = row + 1 == CHART_ROWS, middle = row + 1 == CHART_ROWS / 2;
         int64_t label = top_row ? top : middle ? top / 2 : 0;
         put_label(to, style, label, top_row || middle || row == 0);
         put_cells(to, style, used, held, columns, row);
     }
-    put_time_axis(to, style, picture, columns);
+    put_time_axis(to, style, chart, columns);
 }
 
-void picture_line(struct buf *to, const struct style *style, const struct picture *picture,
-                  uint32_t columns)
+void chart_line(struct buf *to, const struct style *style, const struct terminal_chart *chart,
+                uint32_t columns)
 {
     const char *const *levels = style->ascii ? ascii_levels : utf8_levels;
-    int64_t top = requested_top(picture);
+    int64_t top = requested_top(chart);
     for (uint32_t c = 0; c < columns; c++)
-        buf_text(to,
-                 levels[height(max_of(picture->requested, picture->spans, c, columns), top, 1)]);
+        buf_text(to, levels[height(max_of(chart->requested, chart->spans, c, columns), top, 1)]);
 }

@@ -6,17 +6,17 @@
 
 #include <cmocka.h>
 
-#include "render/answer/picture.h"
+#include "render/answer/terminal_chart.h"
 
 enum { STATES = 1000 };
 
 static struct buf text;
 
-static const char *area(const struct picture *picture, uint32_t width, bool ascii)
+static const char *area(const struct terminal_chart *picture, uint32_t width, bool ascii)
 {
     struct style style = { .width = width, .ascii = ascii };
     buf_init(&text, 1 << 16);
-    picture_area(&text, &style, picture);
+    chart_area(&text, &style, picture);
     buf_char(&text, '\0');
     return text.at;
 }
@@ -26,7 +26,7 @@ static void the_area_has_eight_rows_and_axes(void **state)
     (void)state;
     const int64_t requested[] = { 0, 512, 1024, 256 }, reserved[] = { 1024, 1024, 1024, 1024 };
     const int64_t oom[] = { 2 };
-    struct picture p = {
+    struct terminal_chart p = {
         .requested = requested,
         .reserved = reserved,
         .spans = 4,
@@ -61,7 +61,7 @@ static void a_spike_is_never_lost(void **state)
         for (uint32_t at = 1; at < STATES; at += 53) {
             memset(requested, 0, sizeof requested);
             requested[at] = 1 << 20;
-            struct picture p = {
+            struct terminal_chart p = {
                 .requested = requested,
                 .reserved = reserved,
                 .spans = STATES,
@@ -84,10 +84,12 @@ static void little_is_not_nothing(void **state)
 {
     (void)state;
     const int64_t requested[] = { 0, 1, INT64_C(1) << 40, -5 }, reserved[4] = { 0 };
-    struct picture p = { .requested = requested, .reserved = reserved, .spans = 4, .states = 4 };
+    struct terminal_chart p = {
+        .requested = requested, .reserved = reserved, .spans = 4, .states = 4
+    };
     struct style style = { .width = 80, .ascii = true };
     buf_init(&text, 1 << 12);
-    picture_line(&text, &style, &p, 4);
+    chart_line(&text, &style, &p, 4);
     buf_char(&text, '\0');
     assert_string_equal(text.at, " .# ");
     buf_free(&text);

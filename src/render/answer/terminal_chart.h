@@ -1,12 +1,12 @@
-/* picture.h - memory over time, drawn with characters. */
-#ifndef VRS_RENDER_ANSWER_PICTURE_H
-#define VRS_RENDER_ANSWER_PICTURE_H
+/* terminal_chart.h - memory over time, drawn with characters. */
+#ifndef VRS_RENDER_ANSWER_TERMINAL_CHART_H
+#define VRS_RENDER_ANSWER_TERMINAL_CHART_H
 
 #include "render/write/human.h"
 
-enum { PICTURE_ROWS = 8 };
+enum { CHART_ROWS = 8 };
 
-struct picture {
+struct terminal_chart {
     /* Maxima of equal spans of the recording's states; a character is the maximum of those it
      * stands for, so the peak is always there. */
     const int64_t *requested, *reserved;
@@ -19,15 +19,15 @@ struct picture {
 };
 
 /* Whether no curve that is drawn is ever above 0, so that there is nothing to see. */
-bool picture_area_is_empty(const struct picture *picture);
-bool picture_line_is_empty(const struct picture *picture);
+bool chart_area_is_empty(const struct terminal_chart *chart);
+bool chart_line_is_empty(const struct terminal_chart *chart);
 
 /* Eight rows with axes: requested as an area, reserved as a shade above it, the peak and the
  * ooms marked.  Uses style->width columns, at least 30. */
-void picture_area(struct buf *to, const struct style *style, const struct picture *picture);
+void chart_area(struct buf *to, const struct style *style, const struct terminal_chart *chart);
 
 /* Requested as one line of `columns` characters, without a newline. */
-void picture_line(struct buf *to, const struct style *style, const struct picture *picture,
-                  uint32_t columns);
+void chart_line(struct buf *to, const struct style *style, const struct terminal_chart *chart,
+                uint32_t columns);
 
 #endif
