@@ -3,29 +3,29 @@
 #include "api/snapshot/report.h"
 #include "api/snapshot/units.h"
 #include "api/snapshot/view_pairs.h"
-#include "render/page/view_source.h"
-#include "render/page/view_window.h"
+#include "render/page/source.h"
+#include "render/page/window.h"
 #include "render/write/base64.h"
 #include "render/write/human.h"
 
 struct making {
     const struct vrs_view_options *o;
     struct arena arena; /* what the head of the page says */
-    struct view_blocks blocks;
-    struct view_file *file;
+    struct page_chunks blocks;
+    struct page_file *file;
     struct vrs_result **report; /* of each file */
     uint32_t files;
     const struct vrs_recording *const *recording;
     uint32_t recordings;
     uint32_t **row;           /* of each file's devices: that of the recording */
     struct answer_set joined; /* all reports, to be compared */
-    struct view_pair *pair;
+    struct page_pair *pair;
     uint32_t pairs;
     struct moment from, to; /* of the events that are asked for */
 };
 
 static enum vrs_status name_lists(const struct recording *r, const struct study *s,
-                                  struct arena *arena, struct view_device *d, struct vrs_error *err)
+                                  struct arena *arena, struct page_device *d, struct vrs_error *err)
 {
     d->streams = r->streams.rows.len;
     d->pools = r->pools.rows.len;
@@ -59,7 +59,7 @@ static uint32_t peak_step(const struct study *s)
 }
 
 /* Where memory lay when a request failed last, which lives as long as the report. */
-static enum vrs_status look_at_oom(struct study *s, struct view_device *d, struct vrs_error *err)
+static enum vrs_status look_at_oom(struct study *s, struct page_device *d, struct vrs_error *err)
 {
     const struct recording *r = s->r;
     const uint8_t *action = r->events.action + r->devices.first_event[s->device];
@@ -79,26 +79,26 @@ static bool has_range(const struct making *m)
 }
 
 /* The events that were asked for, while their study lives. */
-static enum vrs_status take_range(struct making *m, const struct study *s, struct view_device *d,
+static enum vrs_status take_range(struct making *m, const struct study *s, struct page_device *d,
                                   struct vrs_error *err)
 {
-    struct view_parts parts = { m->file, m->files + 1, NULL, 0, &m->blocks };
+    struct page_parts parts = { m->file, m->files + 1, NULL, 0, &m->blocks };
     int64_t from = -1, to = -1;
-    TRY(view_events_between(s, &m->from, &m->to, &from, &to, err));
-    struct view_window window = { (uint32_t)(from + 1), (uint32_t)(to + 1) };
-    return view_window_take(&parts, d, window, s->threads, err);
+    TRY(page_events_between(s, &m->from, &m->to, &from, &to, err));
+    struct page_window window = { (uint32_t)(from + 1), (uint32_t)(to + 1) };
+    return page_window_take(&parts, d, window, s->threads, err);
 }
 
 static enum vrs_status take_device(void *arg, struct study *s, struct vrs_error *err)
 {
     struct making *m = arg;
     const struct recording *r = s->r;
-    struct view_file *file = &m->file[m->files];
+    struct page_file *file = &m->file[m->files];
     m->row[m->files][file->devices] = s->device;
-    struct view_device *d = &file->device[file->devices++];
+    struct page_device *d = &file->device[file->devices++];
     uint64_t first =
         s->events == 0 ? UNKNOWN_U64 : r->events.time_us[r->devices.first_event[s->device]];
-    *d = (struct view_device){
+    *d = (struct page_device){
         .name = device_name_of(r, s->device),
         .states = s->events + 1,
         .last_state = s->events,
@@ -110,7 +110,7 @@ static enum vrs_status take_device(void *arg, struct study *s, struct vrs_error 
     };
     TRY(name_lists(r, s, &m->arena, d, err));
     TRY(look_at_oom(s, d, err));
-    TRY(view_tables(s, &m->blocks, d, err));
+    TRY(page_tables(s, &m->blocks, d, err));
     return has_range(m) ? take_range(m, s, d, err) : VRS_OK;
 }
 
@@ -157,8 +157,8 @@ static enum vrs_status take_file(struct making *m, struct vrs_error *err)
         .library = m->o->library,
         .device = m->o->device,
     };
-    struct view_file *file = &m->file[m->files];
-    file->device = arena_array(&m->arena, struct view_device, devices);
+    struct page_file *file = &m->file[m->files];
+    file->device = arena_array(&m->arena, struct page_device, devices);
     m->row[m->files] = arena_array(&m->arena, uint32_t, devices);
     if (file->device == NULL || m->row[m->files] == NULL)
         return vrs_no_memory(err);
@@ -186,7 +186,7 @@ static enum vrs_status compare_all(struct making *m, struct vrs_error *err)
     uint32_t units = 0, devices = 0;
     for (uint32_t f = 0; f < m->files; f++)
         devices += m->file[f].devices;
-    struct view_unit *unit = arena_array(&m->arena, struct view_unit, devices);
+    struct page_unit *unit = arena_array(&m->arena, struct page_unit, devices);
     m->joined = (struct answer_set){
         .kind = RESULT_REPORT,
         .count = m->files,
@@ -198,7 +198,7 @@ static enum vrs_status compare_all(struct making *m, struct vrs_error *err)
         m->joined.report[f] = m->file[f].report->report[0];
         for (uint32_t d = 0; d < m->file[f].devices; d++)
             if (m->joined.report[f].device[d].unit != NULL)
-                unit[units++] = (struct view_unit){ m->recording[f], m->row[f][d], f, d,
+                unit[units++] = (struct page_unit){ m->recording[f], m->row[f][d], f, d,
                                                     &m->file[f].device[d] };
     }
     if (units < 2)
@@ -209,10 +209,10 @@ static enum vrs_status compare_all(struct making *m, struct vrs_error *err)
 
 static enum vrs_status take_all(struct making *m, struct vrs_error *err)
 {
-    m->file = arena_array(&m->arena, struct view_file, m->recordings);
+    m->file = arena_array(&m->arena, struct page_file, m->recordings);
     m->report = arena_array(&m->arena, struct vrs_result *, m->recordings);
     m->row = arena_array(&m->arena, uint32_t *, m->recordings);
-    if (m->file == NULL || m->report == NULL || m->row == NULL || !view_blocks_init(&m->blocks))
+    if (m->file == NULL || m->report == NULL || m->row == NULL || !page_chunks_init(&m->blocks))
         return vrs_no_memory(err);
     for (uint32_t i = 0; i < m->recordings; i++)
         TRY(take_named(m, err));
@@ -225,7 +225,7 @@ static uint32_t most_states(const struct making *m)
     uint32_t most = 0;
     for (uint32_t f = 0; f < m->files; f++)
         for (uint32_t i = 0; i < m->file[f].devices; i++) {
-            const struct view_device *d = &m->file[f].device[i];
+            const struct page_device *d = &m->file[f].device[i];
             uint32_t states = d->last_state - d->first_state + 1;
             most = states > most ? states : most;
         }
@@ -233,14 +233,14 @@ static uint32_t most_states(const struct making *m)
 }
 
 /* A device that the page has a part of; `windows` counts them. */
-static const struct view_device *first_window(const struct making *m, uint32_t *windows)
+static const struct page_device *first_window(const struct making *m, uint32_t *windows)
 {
-    const struct view_device *first = NULL;
+    const struct page_device *first = NULL;
     *windows = 0;
     for (uint32_t f = 0; f < m->files; f++)
         for (uint32_t i = 0; i < m->file[f].devices; i++) {
-            const struct view_device *d = &m->file[f].device[i];
-            if (!view_is_windowed(d))
+            const struct page_device *d = &m->file[f].device[i];
+            if (!page_is_windowed(d))
                 continue;
             first = first == NULL ? d : first;
             ++*windows;
@@ -252,7 +252,7 @@ static const struct view_device *first_window(const struct making *m, uint32_t *
 static void put_window(struct buf *text, const struct making *m)
 {
     uint32_t windows = 0;
-    const struct view_device *d = first_window(m, &windows);
+    const struct page_device *d = first_window(m, &windows);
     if (d == NULL)
         return;
     buf_text(text, "holds only the allocations that live in ");
@@ -268,8 +268,8 @@ static void put_window(struct buf *text, const struct making *m)
 }
 
 /* What the page has to be called for what it lacks. */
-static enum vrs_status say_left_out(const struct making *m, const struct viewing *viewing,
-                                    uint64_t bytes, struct vrs_error *err)
+static enum vrs_status say_left_out(const struct making *m, const struct page *page, uint64_t bytes,
+                                    struct vrs_error *err)
 {
     struct buf text, window;
     bool any = false;
@@ -277,10 +277,10 @@ static enum vrs_status say_left_out(const struct making *m, const struct viewing
     buf_init(&window, SIZE_MAX / 2);
     put_window(&window, m);
     buf_text(&text, "the page ");
-    for (uint32_t i = 0; i < VIEW_SPARES; i++) {
-        if (!viewing->left_out[i])
+    for (uint32_t i = 0; i < PAGE_SPARES; i++) {
+        if (!page->left_out[i])
             continue;
-        buf_format(&text, "%s%s", any ? ", " : "goes without ", view_spare_words[i]);
+        buf_format(&text, "%s%s", any ? ", " : "goes without ", page_spare_words[i]);
         any = true;
     }
     if (any)
@@ -319,59 +319,59 @@ static enum vrs_status refuse_size(uint64_t least, struct vrs_error *err)
 
 /* Holds fewer and fewer events around the peak, until the page is small enough or shows too few.
  * What `bytes` are too many is taken to lie evenly over the events. */
-static enum vrs_status narrow(struct making *m, struct view_parts *parts,
-                              const struct viewing *viewing, uint64_t *bytes, struct vrs_error *err)
+static enum vrs_status narrow(struct making *m, struct page_parts *parts, const struct page *page,
+                              uint64_t *bytes, struct vrs_error *err)
 {
     uint32_t states = most_states(m);
-    while (*bytes > m->o->most_bytes && states > VIEW_WINDOW_LEAST) {
+    while (*bytes > m->o->most_bytes && states > PAGE_WINDOW_LEAST) {
         uint64_t spare = 0, excess = *bytes - m->o->most_bytes;
         for (uint32_t f = 0; f < m->files; f++)
             for (uint32_t d = 0; d < m->file[f].devices; d++)
-                spare += base64_length((size_t)view_window_bytes(&m->file[f].device[d]));
+                spare += base64_length((size_t)page_window_bytes(&m->file[f].device[d]));
         double share = excess < spare ? 0.98 * (double)(spare - excess) / (double)spare : 0;
         states = (uint32_t)(share * states);
-        if (states < VIEW_WINDOW_LEAST)
-            states = VIEW_WINDOW_LEAST;
+        if (states < PAGE_WINDOW_LEAST)
+            states = PAGE_WINDOW_LEAST;
         for (uint32_t f = 0; f < m->files; f++)
             for (uint32_t i = 0; i < m->file[f].devices; i++) {
-                struct view_device *d = &m->file[f].device[i];
-                struct view_window window = view_window_around(d, states);
-                TRY(view_window_take(parts, d, window, m->recording[f]->threads, err));
+                struct page_device *d = &m->file[f].device[i];
+                struct page_window window = page_window_around(d, states);
+                TRY(page_window_take(parts, d, window, m->recording[f]->threads, err));
             }
-        TRY(view_page_bytes(viewing, bytes, err));
+        TRY(page_bytes(page, bytes, err));
     }
     return VRS_OK;
 }
 
 /* Leaves out what is needed least until the page is small enough. */
-static enum vrs_status fit(struct making *m, struct viewing *viewing, struct vrs_error *err)
+static enum vrs_status fit(struct making *m, struct page *page, struct vrs_error *err)
 {
-    struct view_parts parts = { m->file, m->files, m->pair, m->pairs, &m->blocks };
+    struct page_parts parts = { m->file, m->files, m->pair, m->pairs, &m->blocks };
     uint64_t most = m->o->most_bytes, bytes = 0;
     bool any = false;
     if (most == 0)
         return VRS_OK;
-    TRY(view_page_bytes(viewing, &bytes, err));
-    for (uint32_t next = 0; next < VIEW_SPARES && bytes > most; next++) {
+    TRY(page_bytes(page, &bytes, err));
+    for (uint32_t next = 0; next < PAGE_SPARES && bytes > most; next++) {
         any = true;
-        if (next == VIEW_SPARES_BEFORE_EVENTS && !has_range(m))
-            TRY(narrow(m, &parts, viewing, &bytes, err));
+        if (next == PAGE_SPARES_BEFORE_EVENTS && !has_range(m))
+            TRY(narrow(m, &parts, page, &bytes, err));
         if (bytes <= most)
             break;
-        viewing->left_out[next] = view_leave_out(&parts, (enum view_spare)next);
-        if (viewing->left_out[next])
-            TRY(view_page_bytes(viewing, &bytes, err));
+        page->left_out[next] = page_leave_out(&parts, (enum page_spare)next);
+        if (page->left_out[next])
+            TRY(page_bytes(page, &bytes, err));
     }
     if (bytes > most && !m->o->may_be_larger)
         return refuse_size(bytes, err);
-    return any && m->o->note != NULL ? say_left_out(m, viewing, bytes, err) : VRS_OK;
+    return any && m->o->note != NULL ? say_left_out(m, page, bytes, err) : VRS_OK;
 }
 
 static enum vrs_status write_page(struct making *m, const struct vrs_sink *sink,
                                   struct vrs_error *err)
 {
     struct out out = { .write = sink->write, .arg = sink->arg };
-    struct viewing viewing = {
+    struct page page = {
         .file = m->file,
         .files = m->files,
         .pair = m->pair,
@@ -382,9 +382,9 @@ static enum vrs_status write_page(struct making *m, const struct vrs_sink *sink,
         .editor = m->o->editor,
         .editor_path = m->o->editor_path,
     };
-    TRY(fit(m, &viewing, err));
+    TRY(fit(m, &page, err));
     buf_init(&out.text, SIZE_MAX / 2);
-    view_page(&out, &viewing);
+    page_write(&out, &page);
     return out_finish(&out, VRS_OK, err);
 }
 
@@ -405,7 +405,7 @@ enum vrs_status vrs_view(const struct vrs_recording *const *recordings, uint32_t
         status = write_page(&m, sink, err);
     for (uint32_t i = 0; i < m.files; i++)
         vrs_result_free(m.report[i]);
-    view_blocks_free(&m.blocks);
+    page_chunks_free(&m.blocks);
     arena_free(&m.arena);
     return status;
 }

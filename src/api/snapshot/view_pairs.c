@@ -3,7 +3,7 @@
 
 /* One device while it is compared. */
 struct side {
-    const struct view_unit *unit;
+    const struct page_unit *unit;
     struct arena names, scratch;
     struct study_place place;
     struct study study;
@@ -13,13 +13,13 @@ struct side {
 struct pairing {
     const struct vrs_view_options *o;
     struct category_rules rules;
-    struct view_blocks *blocks;
-    struct view_pair *pair;
+    struct page_chunks *blocks;
+    struct page_pair *pair;
     uint32_t pairs;
 };
 
 /* Matching asks for no size of a block, so nothing is replayed. */
-static enum vrs_status study_unit(struct pairing *p, const struct view_unit *unit, struct side *ret,
+static enum vrs_status study_unit(struct pairing *p, const struct page_unit *unit, struct side *ret,
                                   struct vrs_error *err)
 {
     const struct recording *r = unit->recording->model;
@@ -47,7 +47,7 @@ static enum vrs_status pair_sides(struct pairing *p, struct side *a, struct side
     struct diff_options peak = { .range = { a->peak, b->peak } };
     struct diff_options ever = { .weight = DIFF_BYTE_EVENTS };
     struct diff_pairing at_peak, at_all;
-    struct view_pair *pair = &p->pair[p->pairs++];
+    struct page_pair *pair = &p->pair[p->pairs++];
     struct side *sides[2] = { a, b };
     for (int s = 0; s < 2; s++) {
         ever.range[s] = (struct diff_range){ -1, (int64_t)sides[s]->study.events - 1 };
@@ -58,7 +58,7 @@ static enum vrs_status pair_sides(struct pairing *p, struct side *a, struct side
     struct arena_mark mark = arena_mark(&b->scratch);
     TRY(diff_pair_stacks(&a->study, &b->study, &peak, &b->scratch, &at_peak, err));
     TRY(diff_pair_stacks(&a->study, &b->study, &ever, &b->scratch, &at_all, err));
-    TRY(view_pair_pack(a->unit->shown, b->unit->shown, &at_peak, &at_all, p->blocks, pair, err));
+    TRY(page_pair_pack(a->unit->shown, b->unit->shown, &at_peak, &at_all, p->blocks, pair, err));
     arena_release(&b->scratch, mark);
     return VRS_OK;
 }
@@ -77,7 +77,7 @@ static void end(struct side *side)
 }
 
 /* The first `together` are studied at once; others come and go beside the first. */
-static enum vrs_status pair_all(struct pairing *p, const struct view_unit *unit, uint32_t units,
+static enum vrs_status pair_all(struct pairing *p, const struct page_unit *unit, uint32_t units,
                                 struct side *side, uint32_t together, struct vrs_error *err)
 {
     for (uint32_t b = 0; b < units; b++) {
@@ -87,30 +87,30 @@ static enum vrs_status pair_all(struct pairing *p, const struct view_unit *unit,
             begin(mine);
         }
         TRY(study_unit(p, &unit[b], mine, err));
-        for (uint32_t a = 0; a < b && (a == 0 || units <= VIEW_UNITS_ALL); a++)
+        for (uint32_t a = 0; a < b && (a == 0 || units <= PAGE_UNITS_ALL); a++)
             TRY(pair_sides(p, &side[a], mine, err));
     }
     return VRS_OK;
 }
 
-enum vrs_status view_pairs_make(const struct view_unit *unit, uint32_t units,
-                                const struct vrs_view_options *o, struct view_blocks *blocks,
-                                struct arena *keep, struct view_pair **ret, uint32_t *ret_count,
+enum vrs_status view_pairs_make(const struct page_unit *unit, uint32_t units,
+                                const struct vrs_view_options *o, struct page_chunks *blocks,
+                                struct arena *keep, struct page_pair **ret, uint32_t *ret_count,
                                 struct vrs_error *err)
 {
-    struct side side[VIEW_UNITS_ALL];
+    struct side side[PAGE_UNITS_ALL];
     struct pairing p = { .o = o, .blocks = blocks };
-    if (units > VIEW_PAIRS_MOST)
-        units = VIEW_PAIRS_MOST;
+    if (units > PAGE_PAIRS_MOST)
+        units = PAGE_PAIRS_MOST;
     if (units < 2) {
         *ret = NULL;
         *ret_count = 0;
         return VRS_OK;
     }
-    blocks->where = VIEW_NEW_BLOCK;
-    uint32_t together = units <= VIEW_UNITS_ALL ? units : 2;
-    p.pair = arena_array(keep, struct view_pair,
-                         units <= VIEW_UNITS_ALL ? units * (units - 1) / 2 : units - 1);
+    blocks->where = PAGE_NEW_BLOCK;
+    uint32_t together = units <= PAGE_UNITS_ALL ? units : 2;
+    p.pair = arena_array(keep, struct page_pair,
+                         units <= PAGE_UNITS_ALL ? units * (units - 1) / 2 : units - 1);
     if (p.pair == NULL)
         return vrs_no_memory(err);
     for (uint32_t i = 0; i < together; i++)

@@ -3,25 +3,25 @@
 #define VRS_API_SNAPSHOT_VIEW_PAIRS_H
 
 #include "api/result.h"
-#include "render/page/view.h"
+#include "render/page/page.h"
 
 /* A device of the page that holds memory. */
-struct view_unit {
+struct page_unit {
     const struct vrs_recording *recording;
     uint32_t row;          /* of its table devices */
     uint32_t file, device; /* places in the head */
-    const struct view_device *shown;
+    const struct page_device *shown;
 };
 
 enum {
-    VIEW_UNITS_ALL = 4, /* of so many every two are paired; of more each with the first */
-    VIEW_PAIRS_MOST = 64
+    PAGE_UNITS_ALL = 4, /* of so many every two are paired; of more each with the first */
+    PAGE_PAIRS_MOST = 64
 };
 
 /* Packs the pairs behind what `blocks` holds; they live in `keep`.  The recordings are proven. */
-enum vrs_status view_pairs_make(const struct view_unit *unit, uint32_t units,
-                                const struct vrs_view_options *o, struct view_blocks *blocks,
-                                struct arena *keep, struct view_pair **ret, uint32_t *ret_count,
+enum vrs_status view_pairs_make(const struct page_unit *unit, uint32_t units,
+                                const struct vrs_view_options *o, struct page_chunks *blocks,
+                                struct arena *keep, struct page_pair **ret, uint32_t *ret_count,
                                 struct vrs_error *err) MUST_CHECK;
 
 #endif

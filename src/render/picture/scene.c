@@ -2,7 +2,7 @@
 #include "render/picture/scene.h"
 
 #include "analysis/snapshot/steps/steps.h"
-#include "render/page/view_column.h"
+#include "render/page/column.h"
 #include "render/picture/paint.h"
 
 const char *const scene_view_names[SCENE_VIEWS] = {
@@ -11,7 +11,7 @@ const char *const scene_view_names[SCENE_VIEWS] = {
     [SCENE_MAP] = "map",
 };
 
-static enum vrs_status take_rows(struct view_source *from, struct arena *arena,
+static enum vrs_status take_rows(struct page_source *from, struct arena *arena,
                                  struct scene_device *d, struct vrs_error *err)
 {
     const struct study *s = from->s;
@@ -22,10 +22,10 @@ static enum vrs_status take_rows(struct view_source *from, struct arena *arena,
         return vrs_no_memory(err);
     uint64_t older = 0;
     for (uint32_t i = 0; i < rows; i++) {
-        uint64_t count = view_alloc_until(from, i), size = view_alloc_bytes(from, i);
-        born[i] = (uint32_t)view_alloc_born(from, i);
+        uint64_t count = page_alloc_until(from, i), size = page_alloc_bytes(from, i);
+        born[i] = (uint32_t)page_alloc_born(from, i);
         end[i] = count == 0 ? states : born[i] + (uint32_t)count;
-        bytes[i] = (double)(size < VIEW_NUMBER_MOST ? size : VIEW_NUMBER_MOST);
+        bytes[i] = (double)(size < PAGE_NUMBER_MOST ? size : PAGE_NUMBER_MOST);
         older += born[i] == 0 ? size : 0;
     }
     d->rows = (struct raster_rows){
@@ -43,7 +43,7 @@ static enum vrs_status take_rows(struct view_source *from, struct arena *arena,
 }
 
 /* Bytes of the blocks, as far as they are known; a lower bound where they are not. */
-static enum vrs_status take_active(struct view_source *from, struct arena *arena,
+static enum vrs_status take_active(struct page_source *from, struct arena *arena,
                                    struct scene_device *d, struct vrs_error *err)
 {
     struct raster_rows blocks = d->rows;
@@ -52,10 +52,10 @@ static enum vrs_status take_active(struct view_source *from, struct arena *arena
         return vrs_no_memory(err);
     d->active_exact = true;
     for (uint32_t i = 0; i < blocks.rows; i++) {
-        uint64_t pad = view_alloc_pad(from, i);
+        uint64_t pad = page_alloc_pad(from, i);
         bool known = pad != UINT32_MAX;
         bytes[i] = blocks.bytes[i] + (known ? (double)pad : 0);
-        d->active_exact = d->active_exact && known && view_alloc_source(from, i) != SOURCE_ROUNDED;
+        d->active_exact = d->active_exact && known && page_alloc_source(from, i) != SOURCE_ROUNDED;
     }
     blocks.bytes = bytes;
     TRY(raster_curve(&blocks, arena, &curve, err));
@@ -63,10 +63,10 @@ static enum vrs_status take_active(struct view_source *from, struct arena *arena
     return VRS_OK;
 }
 
-static enum vrs_status take_reserved(struct view_source *from, struct arena *arena,
+static enum vrs_status take_reserved(struct page_source *from, struct arena *arena,
                                      struct scene_device *d, struct vrs_error *err)
 {
-    const struct view_ranges *ranges = &from->ranges;
+    const struct page_ranges *ranges = &from->ranges;
     uint32_t states = d->rows.states;
     if (ranges->count == 0)
         return VRS_OK;
@@ -78,15 +78,15 @@ static enum vrs_status take_reserved(struct view_source *from, struct arena *are
     if (born == NULL || end == NULL || bytes == NULL || kept == NULL)
         return vrs_no_memory(err);
     for (uint32_t i = 0; i < ranges->count; i++) {
-        const struct view_range *r = &ranges->at[i];
-        uint64_t size = r->bytes < VIEW_NUMBER_MOST ? r->bytes : VIEW_NUMBER_MOST;
+        const struct page_range *r = &ranges->at[i];
+        uint64_t size = r->bytes < PAGE_NUMBER_MOST ? r->bytes : PAGE_NUMBER_MOST;
         born[i] = r->born;
         end[i] = r->until == 0 ? states : r->born + r->until;
         bytes[i] = (double)size;
         kept[i] = (struct scene_range){
             .born = born[i],
             .end = end[i],
-            .lane = (uint32_t)view_lane_of(from, r->address),
+            .lane = (uint32_t)page_lane_of(from, r->address),
             .base = r->address,
             .bytes = bytes[i],
             .held = r->pool != 0 && (pools->first[r->pool] != 0 || pools->second[r->pool] != 0),
@@ -101,7 +101,7 @@ static enum vrs_status take_reserved(struct view_source *from, struct arena *are
 }
 
 /* Requests that failed; what was mapped and free then is the least that the device has. */
-static enum vrs_status take_ooms(struct view_source *from, struct arena *arena,
+static enum vrs_status take_ooms(struct page_source *from, struct arena *arena,
                                  struct scene_device *d, struct vrs_error *err)
 {
     const struct events *e = &from->s->r->events;
@@ -109,10 +109,10 @@ static enum vrs_status take_ooms(struct view_source *from, struct arena *arena,
     if (flag == NULL)
         return vrs_no_memory(err);
     for (uint32_t i = 0; i < from->oom_count; i++) {
-        uint32_t row = view_event_row(from, from->ooms, i), state = from->ooms[i] + 1;
+        uint32_t row = page_event_row(from, from->ooms, i), state = from->ooms[i] + 1;
         uint64_t free = e->address[row];
         flag[i] = (struct scene_flag){ state, e->size[row] };
-        if (free == UNKNOWN_U64 || free > VIEW_NUMBER_MOST || d->reserved == NULL ||
+        if (free == UNKNOWN_U64 || free > PAGE_NUMBER_MOST || d->reserved == NULL ||
             !from->s->curves.of[CURVE_RESERVED].start_known)
             continue;
         double seen = d->reserved[state] + (double)free;
@@ -124,7 +124,7 @@ static enum vrs_status take_ooms(struct view_source *from, struct arena *arena,
 }
 
 /* Phases among the marks are those of the study, in their order. */
-static enum vrs_status take_spans(const struct view_source *from, struct arena *arena,
+static enum vrs_status take_spans(const struct page_source *from, struct arena *arena,
                                   struct scene_device *d, struct vrs_error *err)
 {
     const struct phases *known = &from->s->phases;
@@ -133,10 +133,10 @@ static enum vrs_status take_spans(const struct view_source *from, struct arena *
     if (step == NULL || phase == NULL)
         return vrs_no_memory(err);
     for (uint32_t i = 0; i < from->marks.count; i++) {
-        const struct view_mark *mark = &from->marks.at[i];
-        if (mark->kind == VIEW_STEP) {
+        const struct page_mark *mark = &from->marks.at[i];
+        if (mark->kind == PAGE_STEP) {
             step[d->steps++] = (struct scene_step){ mark->first, mark->last };
-        } else if (mark->kind == VIEW_PHASE && d->phases < known->intervals) {
+        } else if (mark->kind == PAGE_PHASE && d->phases < known->intervals) {
             const char *name = phase_names[known->interval[d->phases].phase];
             phase[d->phases++] = (struct scene_phase){ mark->first, mark->last, name };
         }
@@ -147,7 +147,7 @@ static enum vrs_status take_spans(const struct view_source *from, struct arena *
 }
 
 /* Rows in stack order when groups lie on one another: by group, then by birth. */
-static enum vrs_status take_order(struct view_source *from, struct arena *arena,
+static enum vrs_status take_order(struct page_source *from, struct arena *arena,
                                   struct scene_device *d, struct vrs_error *err)
 {
     const struct raster_groups *g = &d->groups;
@@ -164,8 +164,8 @@ static enum vrs_status take_order(struct view_source *from, struct arena *arena,
         at += count[g->bands[i]];
     }
     for (uint32_t i = 0; i < d->rows.rows; i++) {
-        bool before = d->rows.born[i] == 0 || view_alloc_flags(from, i) != 0;
-        uint32_t hash = ((uint32_t)view_alloc_stack(from, i) + 1) * 0x9e3779b1u;
+        bool before = d->rows.born[i] == 0 || page_alloc_flags(from, i) != 0;
+        uint32_t hash = ((uint32_t)page_alloc_stack(from, i) + 1) * 0x9e3779b1u;
         order[first[g->of[i]]++] = i;
         mark[i] = (uint8_t)(hash >> 29 | (before ? PAINT_BEFORE : 0));
     }
@@ -174,7 +174,7 @@ static enum vrs_status take_order(struct view_source *from, struct arena *arena,
     return VRS_OK;
 }
 
-static enum vrs_status take_places(struct view_source *from, struct arena *arena,
+static enum vrs_status take_places(struct page_source *from, struct arena *arena,
                                    struct scene_device *d, struct vrs_error *err)
 {
     enum { UNIT = 512 };
@@ -184,9 +184,9 @@ static enum vrs_status take_places(struct view_source *from, struct arena *arena
     if (lane == NULL || wait == NULL || block == NULL)
         return vrs_no_memory(err);
     for (uint32_t i = 0; i < rows; i++) {
-        uint64_t pad = view_alloc_pad(from, i), units = (uint64_t)(d->rows.bytes[i] / UNIT);
-        lane[i] = (uint32_t)view_alloc_lane(from, i);
-        wait[i] = (uint32_t)view_alloc_waits(from, i);
+        uint64_t pad = page_alloc_pad(from, i), units = (uint64_t)(d->rows.bytes[i] / UNIT);
+        lane[i] = (uint32_t)page_alloc_lane(from, i);
+        wait[i] = (uint32_t)page_alloc_waits(from, i);
         units += (double)units * UNIT < d->rows.bytes[i];
         block[i] = pad != UINT32_MAX ? d->rows.bytes[i] + (double)pad
                    : units == 0      ? UNIT
@@ -202,7 +202,7 @@ static enum vrs_status find_span(const struct scene_wish *wish, const struct stu
                                  struct scene_device *d, struct vrs_error *err)
 {
     int64_t from = -1, to = -1, at = 0;
-    TRY(view_events_between(s, wish->has_from ? &wish->from : NULL, wish->has_to ? &wish->to : NULL,
+    TRY(page_events_between(s, wish->has_from ? &wish->from : NULL, wish->has_to ? &wish->to : NULL,
                             &from, &to, err));
     d->from = (double)(from + 1);
     d->to = (double)(to + 2);
@@ -224,7 +224,7 @@ static enum vrs_status find_span(const struct scene_wish *wish, const struct stu
     return VRS_OK;
 }
 
-static enum vrs_status take(const struct scene *scene, struct view_source *from,
+static enum vrs_status take(const struct scene *scene, struct page_source *from,
                             struct arena *arena, struct scene_device *d, struct vrs_error *err)
 {
     const struct study *s = from->s;
@@ -253,11 +253,11 @@ enum vrs_status scene_take(const struct scene *scene, struct study *s, struct ar
                            struct scene_device *ret, struct vrs_error *err)
 {
     struct arena_mark mark = arena_mark(s->scratch);
-    struct view_source from;
-    enum vrs_status status = view_source_make(s, &from, err);
+    struct page_source from;
+    enum vrs_status status = page_source_make(s, &from, err);
     if (status == VRS_OK) {
         status = take(scene, &from, arena, ret, err);
-        view_source_end(&from);
+        page_source_end(&from);
     }
     arena_release(s->scratch, mark);
     return status;

@@ -8,7 +8,7 @@
 #include "analysis/snapshot/study/moment.h"
 #include "base/buf.h"
 #include "render/answer/result.h"
-#include "render/page/view_source.h"
+#include "render/page/source.h"
 #include "render/picture/raster.h"
 
 enum scene_view { SCENE_GROUPS, SCENE_STACK, SCENE_MAP, SCENE_VIEWS };
@@ -113,7 +113,7 @@ enum vrs_status scene_take(const struct scene *scene, struct study *s, struct ar
                            struct scene_device *ret, struct vrs_error *err) MUST_CHECK;
 
 /* Its groups: of each row, names, bands and slots.  `d` has its rows and curves already. */
-enum vrs_status scene_group_rows(const struct scene *scene, struct view_source *from,
+enum vrs_status scene_group_rows(const struct scene *scene, struct page_source *from,
                                  struct arena *arena, struct scene_device *d,
                                  struct vrs_error *err) MUST_CHECK;
 

@@ -18,7 +18,7 @@ const char *const scene_by_names[SCENE_BYS] = {
 enum { SIZE_CLASSES = 46, AGE_CLASSES = 12, AGE_BEFORE = 254, AGE_LATER = 255, CLASSES = 256 };
 
 struct making {
-    struct view_source *from;
+    struct page_source *from;
     struct arena *arena;
     struct scene_device *d;
     uint32_t *of;
@@ -29,7 +29,7 @@ struct making {
 
 static bool is_before(const struct making *m, uint32_t row)
 {
-    return m->d->rows.born[row] == 0 || view_alloc_flags(m->from, row) != 0;
+    return m->d->rows.born[row] == 0 || page_alloc_flags(m->from, row) != 0;
 }
 
 static enum vrs_status room(struct making *m, uint32_t groups)
@@ -87,17 +87,17 @@ static void write_stream(const struct making *m, uint32_t i, char to[48])
  * otherwise called `nameless`. */
 static enum vrs_status by_text(struct making *m, const uint32_t *text_of, str nameless)
 {
-    struct view_names *n = &m->from->names;
+    struct page_names *n = &m->from->names;
     uint32_t before = 0, none = 0, rows = m->d->rows.rows;
-    TRY(view_names_text(n, S("before recording"), &before, m->err));
-    TRY(view_names_text(n, nameless, &none, m->err));
+    TRY(page_names_text(n, S("before recording"), &before, m->err));
+    TRY(page_names_text(n, nameless, &none, m->err));
     uint32_t *group_of = arena_array(m->arena, uint32_t, n->strings.rows.len);
     uint32_t *text = arena_array(m->arena, uint32_t, rows);
     if (group_of == NULL || text == NULL)
         return vrs_no_memory(m->err);
     uint32_t groups = 0;
     for (uint32_t i = 0; i < rows; i++) {
-        uint32_t id = text_of[view_alloc_stack(m->from, i)];
+        uint32_t id = text_of[page_alloc_stack(m->from, i)];
         id = id != 0 ? id : is_before(m, i) ? before : none;
         if (group_of[id] == 0) {
             text[groups++] = id;
@@ -196,13 +196,13 @@ static enum vrs_status group_by(struct making *m, enum scene_by by)
     const struct recording *r = m->from->s->r;
     switch (by) {
     case SCENE_CATEGORY:
-        return by_number(m, view_alloc_category, CATEGORIES, write_category);
+        return by_number(m, page_alloc_category, CATEGORIES, write_category);
     case SCENE_PHASE:
-        return by_number(m, view_alloc_phase, PHASES + 1, write_phase);
+        return by_number(m, page_alloc_phase, PHASES + 1, write_phase);
     case SCENE_POOL:
-        return by_number(m, view_alloc_pool, r->pools.rows.len, write_pool);
+        return by_number(m, page_alloc_pool, r->pools.rows.len, write_pool);
     case SCENE_STREAM:
-        return by_number(m, view_alloc_stream, r->streams.rows.len, write_stream);
+        return by_number(m, page_alloc_stream, r->streams.rows.len, write_stream);
     case SCENE_OWNER:
         return by_text(m, m->from->names.owner, S("(no stack)"));
     case SCENE_MODULE:
@@ -347,7 +347,7 @@ static enum vrs_status join_others(struct making *m)
     return group[PALETTE_OTHER].name.ptr == NULL ? vrs_no_memory(m->err) : VRS_OK;
 }
 
-enum vrs_status scene_group_rows(const struct scene *scene, struct view_source *from,
+enum vrs_status scene_group_rows(const struct scene *scene, struct page_source *from,
                                  struct arena *arena, struct scene_device *d, struct vrs_error *err)
 {
     struct making m = { .from = from, .arena = arena, .d = d, .err = err };

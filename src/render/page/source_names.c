@@ -1,5 +1,5 @@
-/* view_names.c - from what is carried to everything above it. */
-#include "render/page/view_names.h"
+/* page_names.c - from what is carried to everything above it. */
+#include "render/page/source_names.h"
 
 #include "analysis/attribution/frame_class.h"
 #include "analysis/attribution/module_path.h"
@@ -7,7 +7,7 @@
 
 enum { STRINGS_MOST = 1 << 30 };
 
-enum vrs_status view_names_text(struct view_names *names, str text, uint32_t *ret,
+enum vrs_status page_names_text(struct page_names *names, str text, uint32_t *ret,
                                 struct vrs_error *err)
 {
     string_id id;
@@ -17,14 +17,14 @@ enum vrs_status view_names_text(struct view_names *names, str text, uint32_t *re
     return VRS_OK;
 }
 
-enum vrs_status view_names_bounded(struct view_names *n, str text, uint32_t *ret,
+enum vrs_status page_names_bounded(struct page_names *n, str text, uint32_t *ret,
                                    struct vrs_error *err)
 {
     struct buf b;
     buf_init(&b, SIZE_MAX / 2);
     utf8_append_clipped(&b, text, NAME_BYTES_MAX);
     enum vrs_status status =
-        b.failed ? vrs_no_memory(err) : view_names_text(n, buf_slice(&b), ret, err);
+        b.failed ? vrs_no_memory(err) : page_names_text(n, buf_slice(&b), ret, err);
     buf_free(&b);
     return status;
 }
@@ -56,15 +56,15 @@ static uint32_t number(uint32_t *id, uint32_t *rows, uint32_t count)
     return next;
 }
 
-static enum vrs_status name_frames(const struct study *s, struct view_names *n,
+static enum vrs_status name_frames(const struct study *s, struct page_names *n,
                                    struct vrs_error *err)
 {
     const struct recording *r = s->r;
     for (uint32_t i = 1; i < n->frames; i++) {
         struct frame frame = frames_get(&r->frames, (frame_id){ n->frame_row[i] });
         n->frame_class[i] = (uint8_t)naming_class(s->naming, (frame_id){ n->frame_row[i] });
-        TRY(view_names_bounded(n, strings_text(&r->strings, frame.name), &n->function[i], err));
-        TRY(view_names_bounded(n, strings_text(&r->strings, frame.file), &n->file[i], err));
+        TRY(page_names_bounded(n, strings_text(&r->strings, frame.name), &n->function[i], err));
+        TRY(page_names_bounded(n, strings_text(&r->strings, frame.file), &n->file[i], err));
     }
     return VRS_OK;
 }
@@ -86,7 +86,7 @@ static str operator_of(const struct study *s, stack_id stack)
     return found;
 }
 
-static enum vrs_status name_work(const struct study *s, struct view_names *n, uint32_t stack,
+static enum vrs_status name_work(const struct study *s, struct page_names *n, uint32_t stack,
                                  struct vrs_error *err)
 {
     stack_id id = { n->stack_row[stack] };
@@ -94,13 +94,13 @@ static enum vrs_status name_work(const struct study *s, struct view_names *n, ui
     buf_init(&path, SIZE_MAX / 2);
     enum vrs_status status = module_path(s, id, s->scratch, &path, err);
     if (status == VRS_OK)
-        status = view_names_text(n, buf_slice(&path), &n->module[stack], err);
+        status = page_names_text(n, buf_slice(&path), &n->module[stack], err);
     buf_free(&path);
-    return status == VRS_OK ? view_names_bounded(n, operator_of(s, id), &n->op[stack], err)
+    return status == VRS_OK ? page_names_bounded(n, operator_of(s, id), &n->op[stack], err)
                             : status;
 }
 
-static enum vrs_status name_stacks(const struct study *s, const bool *shown, struct view_names *n,
+static enum vrs_status name_stacks(const struct study *s, const bool *shown, struct page_names *n,
                                    struct vrs_error *err)
 {
     for (uint32_t i = 0; i < n->stacks; i++) {
@@ -109,21 +109,21 @@ static enum vrs_status name_stacks(const struct study *s, const bool *shown, str
         if (i > 0 && !shown[row])
             continue;
         TRY(naming_of(s->naming, (stack_id){ row }, &names, err));
-        TRY(view_names_text(n, names.culprit, &n->culprit[i], err));
-        TRY(view_names_text(n, names.owner, &n->owner[i], err));
+        TRY(page_names_text(n, names.culprit, &n->culprit[i], err));
+        TRY(page_names_text(n, names.owner, &n->owner[i], err));
         if (i > 0)
             TRY(name_work(s, n, i, err));
     }
     return VRS_OK;
 }
 
-enum vrs_status view_names_make(const struct study *s, const bool *shown, struct view_names *ret,
+enum vrs_status page_names_make(const struct study *s, const bool *shown, struct page_names *ret,
                                 struct vrs_error *err)
 {
     const struct recording *r = s->r;
     uint32_t stacks = r->stacks.rows.len, frames = r->frames.rows.len;
     struct arena *arena = s->scratch;
-    *ret = (struct view_names){
+    *ret = (struct page_names){
         .stack_id = arena_array(arena, uint32_t, stacks),
         .stack_row = arena_array(arena, uint32_t, stacks),
         .frame_id = arena_array(arena, uint32_t, frames),
@@ -149,7 +149,7 @@ enum vrs_status view_names_make(const struct study *s, const bool *shown, struct
     return name_stacks(s, shown, ret, err);
 }
 
-void view_names_end(struct view_names *names)
+void page_names_end(struct page_names *names)
 {
     strings_free(&names->strings);
 }

@@ -1,145 +1,145 @@
-/* view_source.c - allocations in the order of their births, and what an analysis knows of each. */
-#include "render/page/view_source.h"
+/* page_source.c - allocations in the order of their births, and what an analysis knows of each. */
+#include "render/page/source.h"
 
 #include "analysis/snapshot/curves/live.h"
 
 /* Allocations. */
 
-static const struct lifetime *life(const struct view_source *f, uint32_t row)
+static const struct lifetime *life(const struct page_source *f, uint32_t row)
 {
     return &f->s->lifetimes.at[f->order[row]];
 }
 
-uint64_t view_alloc_born(const void *from, uint32_t row)
+uint64_t page_alloc_born(const void *from, uint32_t row)
 {
     return (uint64_t)((int64_t)life(from, row)->birth + 1);
 }
 
-uint64_t view_alloc_until(const void *from, uint32_t row)
+uint64_t page_alloc_until(const void *from, uint32_t row)
 {
-    const struct view_source *f = from;
+    const struct page_source *f = from;
     const struct lifetime *l = life(f, row);
     return l->freed >= (int64_t)f->s->events ? 0 : (uint64_t)((int64_t)l->freed - l->birth);
 }
 
 /* States between the request of its free and the end of it, or of the recording. */
-uint64_t view_alloc_waits(const void *from, uint32_t row)
+uint64_t page_alloc_waits(const void *from, uint32_t row)
 {
     const struct lifetime *l = life(from, row);
     int64_t asked = l->requested < l->birth ? l->birth : l->requested;
     return l->freed > asked ? (uint64_t)(l->freed - asked) : 0;
 }
 
-uint64_t view_alloc_bytes(const void *from, uint32_t row)
+uint64_t page_alloc_bytes(const void *from, uint32_t row)
 {
     return life(from, row)->bytes;
 }
 
-uint64_t view_alloc_pad(const void *from, uint32_t row)
+uint64_t page_alloc_pad(const void *from, uint32_t row)
 {
-    const struct view_source *f = from;
+    const struct page_source *f = from;
     uint64_t more = lifetimes_slack(&f->s->lifetimes, f->order[row]);
     return more < UINT32_MAX ? more : UINT32_MAX;
 }
 
-uint64_t view_alloc_source(const void *from, uint32_t row)
+uint64_t page_alloc_source(const void *from, uint32_t row)
 {
-    const struct view_source *f = from;
+    const struct page_source *f = from;
     return lifetimes_block(&f->s->lifetimes, f->order[row]).source;
 }
 
-uint64_t view_alloc_stack(const void *from, uint32_t row)
+uint64_t page_alloc_stack(const void *from, uint32_t row)
 {
-    const struct view_source *f = from;
+    const struct page_source *f = from;
     return f->names.stack_id[life(f, row)->alloc_stack.n];
 }
 
-uint64_t view_alloc_free_stack(const void *from, uint32_t row)
+uint64_t page_alloc_free_stack(const void *from, uint32_t row)
 {
-    const struct view_source *f = from;
+    const struct page_source *f = from;
     return f->names.stack_id[life(f, row)->free_stack.n];
 }
 
-uint64_t view_alloc_category(const void *from, uint32_t row)
+uint64_t page_alloc_category(const void *from, uint32_t row)
 {
-    const struct view_source *f = from;
+    const struct page_source *f = from;
     return f->s->categories.of[f->order[row]];
 }
 
-uint64_t view_alloc_sure(const void *from, uint32_t row)
+uint64_t page_alloc_sure(const void *from, uint32_t row)
 {
-    const struct view_source *f = from;
+    const struct page_source *f = from;
     return f->s->categories.confidence[f->order[row]];
 }
 
-uint64_t view_alloc_rule(const void *from, uint32_t row)
+uint64_t page_alloc_rule(const void *from, uint32_t row)
 {
-    const struct view_source *f = from;
+    const struct page_source *f = from;
     uint16_t rule = f->s->categories.rule[f->order[row]];
     return rule < UINT8_MAX ? rule : UINT8_MAX;
 }
 
-uint64_t view_alloc_phase(const void *from, uint32_t row)
+uint64_t page_alloc_phase(const void *from, uint32_t row)
 {
-    const struct view_source *f = from;
+    const struct page_source *f = from;
     uint32_t stack = life(f, row)->alloc_stack.n;
     return stack == 0 || !f->s->phases.known ? (uint64_t)PHASES : f->s->phases.of_stack[stack];
 }
 
-uint64_t view_alloc_stream(const void *from, uint32_t row)
+uint64_t page_alloc_stream(const void *from, uint32_t row)
 {
-    const struct view_source *f = from;
+    const struct page_source *f = from;
     uint32_t first = f->s->r->devices.first_allocation[f->s->device];
     return allocation_stream(f->s->r, first + f->order[row]);
 }
 
-uint64_t view_alloc_pool(const void *from, uint32_t row)
+uint64_t page_alloc_pool(const void *from, uint32_t row)
 {
-    const struct view_source *f = from;
+    const struct page_source *f = from;
     return f->pool[row];
 }
 
 /* Where an address lies among all that were ever mapped, in units of 512 bytes. */
-uint64_t view_lane_of(const struct view_source *f, uint64_t address)
+uint64_t page_lane_of(const struct page_source *f, uint64_t address)
 {
     enum { GRAIN = 512 };
-    uint64_t below = address == UNKNOWN_U64 ? UINT64_MAX : view_ranges_below(&f->ranges, address);
+    uint64_t below = address == UNKNOWN_U64 ? UINT64_MAX : page_ranges_below(&f->ranges, address);
     return below / GRAIN < UINT32_MAX ? below / GRAIN : UINT32_MAX;
 }
 
 /* Of its alloc, else of its free, else of the final block. */
-uint64_t view_alloc_lane(const void *from, uint32_t row)
+uint64_t page_alloc_lane(const void *from, uint32_t row)
 {
-    const struct view_source *f = from;
+    const struct page_source *f = from;
     const struct recording *r = f->s->r;
     const struct lifetime *l = life(f, row);
     uint32_t first = r->devices.first_event[f->s->device];
     uint32_t allocation = r->devices.first_allocation[f->s->device] + f->order[row];
     uint32_t block = r->allocations.block[allocation];
     if (l->birth >= 0)
-        return view_lane_of(f, r->events.address[first + (uint32_t)l->birth]);
+        return page_lane_of(f, r->events.address[first + (uint32_t)l->birth]);
     if (l->freed < (int64_t)f->s->events)
-        return view_lane_of(f, r->events.address[first + (uint32_t)l->freed]);
-    return block == NO_ROW ? UINT32_MAX : view_lane_of(f, r->blocks.address[block]);
+        return page_lane_of(f, r->events.address[first + (uint32_t)l->freed]);
+    return block == NO_ROW ? UINT32_MAX : page_lane_of(f, r->blocks.address[block]);
 }
 
 /* 1, 2: older than the recording, and freed in it, or alive at its end. */
-uint64_t view_alloc_flags(const void *from, uint32_t row)
+uint64_t page_alloc_flags(const void *from, uint32_t row)
 {
     return life(from, row)->origin;
 }
 
 /* What its alloc said of where it belongs. */
-uint64_t view_alloc_context(const void *from, uint32_t row)
+uint64_t page_alloc_context(const void *from, uint32_t row)
 {
-    const struct view_source *f = from;
+    const struct page_source *f = from;
     int64_t birth = life(f, row)->birth;
     uint32_t first = f->s->r->devices.first_event[f->s->device];
     return birth < 0 ? 0 : f->context[f->s->r->events.context[first + (uint32_t)birth]];
 }
 
 /* The id of a compiled graph, else what the user's code set, else a category it named. */
-static enum vrs_status name_contexts(struct view_source *f, struct vrs_error *err)
+static enum vrs_status name_contexts(struct page_source *f, struct vrs_error *err)
 {
     const struct contexts *c = &f->s->r->contexts;
     uint32_t *id = arena_array(f->s->scratch, uint32_t, c->rows.len);
@@ -152,14 +152,14 @@ static enum vrs_status name_contexts(struct view_source *f, struct vrs_error *er
             text = strings_text(&f->s->r->strings, (string_id){ c->user_metadata[i] });
         if (text.len == 0)
             text = strings_text(&f->s->r->strings, (string_id){ c->category[i] });
-        TRY(view_names_bounded(&f->names, text, &id[i], err));
+        TRY(page_names_bounded(&f->names, text, &id[i], err));
         any = any || text.len != 0;
     }
     f->context = any ? id : NULL;
     return VRS_OK;
 }
 
-static enum vrs_status order_allocations(struct view_source *f, struct vrs_error *err)
+static enum vrs_status order_allocations(struct page_source *f, struct vrs_error *err)
 {
     const struct study *s = f->s;
     uint32_t count = s->lifetimes.count, at = 0;
@@ -186,7 +186,7 @@ static bool told_by_allocations(uint8_t action)
            action == ACTION_FREE_COMPLETED || action == ACTION_FREE;
 }
 
-static enum vrs_status find_events(struct view_source *f, struct vrs_error *err)
+static enum vrs_status find_events(struct page_source *f, struct vrs_error *err)
 {
     const struct recording *r = f->s->r;
     uint32_t first = r->devices.first_event[f->s->device];
@@ -215,12 +215,12 @@ static enum vrs_status find_events(struct view_source *f, struct vrs_error *err)
     return VRS_OK;
 }
 
-uint32_t view_event_row(const struct view_source *f, const uint32_t *events, uint32_t row)
+uint32_t page_event_row(const struct page_source *f, const uint32_t *events, uint32_t row)
 {
     return f->s->r->devices.first_event[f->s->device] + events[row];
 }
 
-enum vrs_status view_events_between(const struct study *s, const struct moment *from,
+enum vrs_status page_events_between(const struct study *s, const struct moment *from,
                                     const struct moment *to, int64_t *ret_first, int64_t *ret_last,
                                     struct vrs_error *err)
 {
@@ -239,7 +239,7 @@ enum vrs_status view_events_between(const struct study *s, const struct moment *
 }
 
 /* Which stacks are shown: of allocations and of requests that failed. */
-static enum vrs_status find_names(struct view_source *f, struct vrs_error *err)
+static enum vrs_status find_names(struct page_source *f, struct vrs_error *err)
 {
     const struct study *s = f->s;
     bool *shown = arena_array(s->scratch, bool, s->r->stacks.rows.len);
@@ -250,31 +250,31 @@ static enum vrs_status find_names(struct view_source *f, struct vrs_error *err)
         shown[s->lifetimes.at[i].free_stack.n] = true;
     }
     for (uint32_t i = 0; i < f->oom_count; i++)
-        shown[s->r->events.stack[view_event_row(f, f->ooms, i)]] = true;
+        shown[s->r->events.stack[page_event_row(f, f->ooms, i)]] = true;
     shown[0] = false;
-    return view_names_make(s, shown, &f->names, err);
+    return page_names_make(s, shown, &f->names, err);
 }
 
-static enum vrs_status make(struct view_source *f, struct vrs_error *err)
+static enum vrs_status make(struct page_source *f, struct vrs_error *err)
 {
     TRY(order_allocations(f, err));
     TRY(find_events(f, err));
     TRY(find_names(f, err));
     TRY(name_contexts(f, err));
-    TRY(view_ranges_make(f->s, f->s->scratch, &f->ranges, err));
-    return view_marks_make(f->s, &f->names, &f->marks, err);
+    TRY(page_ranges_make(f->s, f->s->scratch, &f->ranges, err));
+    return page_marks_make(f->s, &f->names, &f->marks, err);
 }
 
-enum vrs_status view_source_make(struct study *s, struct view_source *ret, struct vrs_error *err)
+enum vrs_status page_source_make(struct study *s, struct page_source *ret, struct vrs_error *err)
 {
-    *ret = (struct view_source){ .s = s };
+    *ret = (struct page_source){ .s = s };
     enum vrs_status status = make(ret, err);
     if (status != VRS_OK)
-        view_source_end(ret);
+        page_source_end(ret);
     return status;
 }
 
-void view_source_end(struct view_source *source)
+void page_source_end(struct page_source *source)
 {
-    view_names_end(&source->names);
+    page_names_end(&source->names);
 }

@@ -1,16 +1,16 @@
-/* view_window.c - unpacks the columns of allocations, keeps rows, and packs them again. */
-#include "render/page/view_window.h"
+/* page_window.c - unpacks the columns of allocations, keeps rows, and packs them again. */
+#include "render/page/window.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/pool.h"
-#include "render/page/view_unpack.h"
+#include "render/page/unpack.h"
 
 struct windowing {
-    struct view_parts *parts;
-    struct view_device *device;
-    struct view_window window;
+    struct page_parts *parts;
+    struct page_device *device;
+    struct page_window window;
     struct arena *arena;
     struct vrs_error *err;
     uint64_t *born, *until; /* of each allocation before any is taken out */
@@ -21,29 +21,29 @@ struct windowing {
 /* A column on its way, by a thread of its own. */
 struct repacking {
     struct windowing *w;
-    struct view_packed made[VIEW_COLUMNS_MOST];
-    struct buf bytes[VIEW_COLUMNS_MOST];
-    enum vrs_status status[VIEW_COLUMNS_MOST];
+    struct page_packed made[PAGE_COLUMNS_MOST];
+    struct buf bytes[PAGE_COLUMNS_MOST];
+    enum vrs_status status[PAGE_COLUMNS_MOST];
 };
 
-bool view_is_windowed(const struct view_device *device)
+bool page_is_windowed(const struct page_device *device)
 {
     return device->first_state > 0 || device->last_state < device->states - 1;
 }
 
-struct view_window view_window_around(const struct view_device *d, uint32_t states)
+struct page_window page_window_around(const struct page_device *d, uint32_t states)
 {
     uint32_t peak = d->peak_state, first = peak < states / 2 ? 0 : peak - states / 2;
     if (states >= d->states)
-        return (struct view_window){ 0, d->states - 1 };
+        return (struct page_window){ 0, d->states - 1 };
     if (first > d->states - states)
         first = d->states - states;
-    return (struct view_window){ first, first + states - 1 };
+    return (struct page_window){ first, first + states - 1 };
 }
 
-uint64_t view_window_bytes(const struct view_device *device)
+uint64_t page_window_bytes(const struct page_device *device)
 {
-    static const enum view_table_name tables[] = { VIEW_ALLOC, VIEW_TIME };
+    static const enum page_table_name tables[] = { PAGE_ALLOC, PAGE_TIME };
     uint64_t bytes = 0;
     for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
         for (uint32_t c = 0; c < device->table[tables[t]].columns; c++)
@@ -51,7 +51,7 @@ uint64_t view_window_bytes(const struct view_device *device)
     return bytes;
 }
 
-static const struct view_packed *column_named(const struct view_table *table, const char *name)
+static const struct page_packed *column_named(const struct page_table *table, const char *name)
 {
     for (uint32_t c = 0; c < table->columns; c++)
         if (strcmp(table->column[c].column->name, name) == 0)
@@ -60,13 +60,13 @@ static const struct view_packed *column_named(const struct view_table *table, co
 }
 
 /* A column that is not there, as of a table without rows, is zeros.  False when out of memory. */
-static bool unpack_named(struct windowing *w, enum view_table_name name, const char *column_name,
+static bool unpack_named(struct windowing *w, enum page_table_name name, const char *column_name,
                          uint64_t **ret)
 {
-    const struct view_table *table = &w->device->table[name];
-    const struct view_packed *column = column_named(table, column_name);
+    const struct page_table *table = &w->device->table[name];
+    const struct page_packed *column = column_named(table, column_name);
     if (column != NULL)
-        return view_unpack(column, w->parts->blocks, w->arena, ret, w->err) == VRS_OK;
+        return page_unpack(column, w->parts->blocks, w->arena, ret, w->err) == VRS_OK;
     *ret = arena_array(w->arena, uint64_t, table->rows);
     return *ret != NULL;
 }
@@ -79,10 +79,10 @@ static bool is_alive(const struct windowing *w, uint32_t row, uint64_t first, ui
 /* Which allocations are alive in a state of the window. */
 static enum vrs_status find_rows(struct windowing *w)
 {
-    uint32_t count = w->device->table[VIEW_ALLOC].rows;
-    if (!unpack_named(w, VIEW_ALLOC, "born", &w->born))
+    uint32_t count = w->device->table[PAGE_ALLOC].rows;
+    if (!unpack_named(w, PAGE_ALLOC, "born", &w->born))
         return vrs_no_memory(w->err);
-    if (!unpack_named(w, VIEW_ALLOC, "until", &w->until))
+    if (!unpack_named(w, PAGE_ALLOC, "until", &w->until))
         return vrs_no_memory(w->err);
     w->row = arena_array(w->arena, uint32_t, count);
     if (w->row == NULL)
@@ -99,12 +99,12 @@ static enum vrs_status repack_rows(struct repacking *p, uint32_t c)
     uint64_t *numbers = NULL;
     struct arena arena;
     arena_init(&arena, SIZE_MAX / 2);
-    enum vrs_status status = view_unpack(&w->device->table[VIEW_ALLOC].column[c], w->parts->blocks,
+    enum vrs_status status = page_unpack(&w->device->table[PAGE_ALLOC].column[c], w->parts->blocks,
                                          &arena, &numbers, NULL);
     for (uint32_t i = 0; status == VRS_OK && i < w->rows; i++)
         numbers[i] = numbers[w->row[i]];
     if (status == VRS_OK)
-        status = view_repack(&w->device->table[VIEW_ALLOC].column[c], numbers, w->rows, &p->made[c],
+        status = page_repack(&w->device->table[PAGE_ALLOC].column[c], numbers, w->rows, &p->made[c],
                              &p->bytes[c], NULL);
     arena_free(&arena);
     return status;
@@ -118,7 +118,7 @@ static void repack_job(void *arg, uint32_t c)
 
 static enum vrs_status take_allocations(struct windowing *w, uint32_t threads)
 {
-    struct view_table *table = &w->device->table[VIEW_ALLOC];
+    struct page_table *table = &w->device->table[PAGE_ALLOC];
     struct repacking *p = arena_array(w->arena, struct repacking, 1);
     enum vrs_status status = VRS_OK;
     if (p == NULL)
@@ -130,7 +130,7 @@ static enum vrs_status take_allocations(struct windowing *w, uint32_t threads)
     for (uint32_t c = 0; c < table->columns; c++) {
         if (status == VRS_OK)
             status = p->status[c] != VRS_OK ? vrs_no_memory(w->err)
-                                            : view_replace(w->parts, &table->column[c], &p->made[c],
+                                            : page_replace(w->parts, &table->column[c], &p->made[c],
                                                            &p->bytes[c], w->err);
         buf_free(&p->bytes[c]);
     }
@@ -167,19 +167,19 @@ static void join_steps(const struct windowing *w, const uint64_t *cover, uint32_
 
 static enum vrs_status take_times(struct windowing *w, const uint64_t *cover)
 {
-    struct view_table *table = &w->device->table[VIEW_TIME];
-    struct view_packed made;
+    struct page_table *table = &w->device->table[PAGE_TIME];
+    struct page_packed made;
     struct buf bytes;
     uint64_t *dt = NULL;
     if (table->columns == 0)
         return VRS_OK;
-    if (!unpack_named(w, VIEW_TIME, "dt", &dt))
+    if (!unpack_named(w, PAGE_TIME, "dt", &dt))
         return vrs_no_memory(w->err);
-    join_steps(w, cover, w->device->table[VIEW_COVER_TABLE].rows, dt);
+    join_steps(w, cover, w->device->table[PAGE_COVER_TABLE].rows, dt);
     buf_init(&bytes, SIZE_MAX / 2);
-    enum vrs_status status = view_repack(&table->column[0], dt, table->rows, &made, &bytes, w->err);
+    enum vrs_status status = page_repack(&table->column[0], dt, table->rows, &made, &bytes, w->err);
     if (status == VRS_OK)
-        status = view_replace(w->parts, &table->column[0], &made, &bytes, w->err);
+        status = page_replace(w->parts, &table->column[0], &made, &bytes, w->err);
     buf_free(&bytes);
     return status;
 }
@@ -192,7 +192,7 @@ static uint64_t live_in(const struct windowing *w, uint64_t state)
     return live;
 }
 
-static bool has_check(const struct view_device *d, uint64_t state)
+static bool has_check(const struct page_device *d, uint64_t state)
 {
     for (uint32_t i = 0; i < d->checks; i++)
         if (d->check[i].state == state)
@@ -202,34 +202,34 @@ static bool has_check(const struct view_device *d, uint64_t state)
 
 static int by_state(const void *a, const void *b)
 {
-    const struct view_check *x = a, *y = b;
+    const struct page_check *x = a, *y = b;
     return (x->state > y->state) - (x->state < y->state);
 }
 
 /* Those inside stay; the cover knows the curves at others.  It has no numbers below zero. */
 static enum vrs_status take_checks(struct windowing *w, const uint64_t *cover)
 {
-    struct view_device *d = w->device;
-    uint32_t columns = d->table[VIEW_COVER_TABLE].rows, kept = 0, first = 0, last = 0;
+    struct page_device *d = w->device;
+    uint32_t columns = d->table[PAGE_COVER_TABLE].rows, kept = 0, first = 0, last = 0;
     uint64_t *requested = NULL, *reserved = NULL;
     for (uint32_t i = 0; i < d->checks; i++)
         if (d->check[i].state >= w->window.first && d->check[i].state <= w->window.last)
             d->check[kept++] = d->check[i];
     d->checks = kept;
-    if (!unpack_named(w, VIEW_COVER_TABLE, "requested", &requested))
+    if (!unpack_named(w, PAGE_COVER_TABLE, "requested", &requested))
         return vrs_no_memory(w->err);
-    if (!unpack_named(w, VIEW_COVER_TABLE, "reserved", &reserved))
+    if (!unpack_named(w, PAGE_COVER_TABLE, "reserved", &reserved))
         return vrs_no_memory(w->err);
     while (first < columns && cover[first] < w->window.first)
         first++;
     for (last = first; last < columns && cover[last] <= w->window.last;)
         last++;
-    uint32_t wanted = VIEW_CHECKS - kept;
-    for (uint32_t k = 0; k < wanted && last > first && d->checks < VIEW_CHECKS; k++) {
+    uint32_t wanted = PAGE_CHECKS - kept;
+    for (uint32_t k = 0; k < wanted && last > first && d->checks < PAGE_CHECKS; k++) {
         uint32_t c = first + (uint32_t)((uint64_t)k * (last - first) / wanted);
         if (has_check(d, cover[c]) || requested[c] == 0 || reserved[c] == 0)
             continue;
-        d->check[d->checks++] = (struct view_check){
+        d->check[d->checks++] = (struct page_check){
             .state = (uint32_t)cover[c],
             .requested_bytes = (int64_t)requested[c],
             .live = live_in(w, cover[c]),
@@ -244,7 +244,7 @@ static enum vrs_status take_checks(struct windowing *w, const uint64_t *cover)
 static enum vrs_status take(struct windowing *w, uint32_t threads)
 {
     uint64_t *cover = NULL;
-    if (!unpack_named(w, VIEW_COVER_TABLE, "state", &cover))
+    if (!unpack_named(w, PAGE_COVER_TABLE, "state", &cover))
         return vrs_no_memory(w->err);
     TRY(find_rows(w));
     TRY(take_checks(w, cover));
@@ -255,8 +255,8 @@ static enum vrs_status take(struct windowing *w, uint32_t threads)
     return VRS_OK;
 }
 
-enum vrs_status view_window_take(struct view_parts *parts, struct view_device *device,
-                                 struct view_window window, uint32_t threads, struct vrs_error *err)
+enum vrs_status page_window_take(struct page_parts *parts, struct page_device *device,
+                                 struct page_window window, uint32_t threads, struct vrs_error *err)
 {
     struct arena arena;
     struct windowing w = {

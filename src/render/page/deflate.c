@@ -1,10 +1,10 @@
-/* view_deflate.c - a sample of the column decides how each part of it is packed.
+/* page_deflate.c - a sample of the column decides how each part of it is packed.
  *
  * Planes of noise are coded by the frequency of their bytes alone: searching them for repeats costs
  * five times as much and makes them longer.  Sizes and addresses that come again as a whole are
  * found as a whole, where they are not torn into planes. */
 #define ZLIB_CONST
-#include "render/page/view_deflate.h"
+#include "render/page/deflate.h"
 
 #include <zlib.h>
 
@@ -94,7 +94,7 @@ static size_t length_of(const uint8_t *bytes, size_t len, int strategy)
 }
 
 /* The numbers of `rows` rows from `first` on, each with its bytes together. */
-static void weave(const struct view_planes *planes, uint32_t first, uint32_t rows, uint8_t *to)
+static void weave(const struct page_planes *planes, uint32_t first, uint32_t rows, uint8_t *to)
 {
     for (uint32_t p = 0; p < planes->count; p++) {
         const uint8_t *from = planes->at + (size_t)p * planes->rows + first;
@@ -137,7 +137,7 @@ static uint32_t sample_rows(uint32_t rows)
     return part > SAMPLE_LEAST ? part : SAMPLE_LEAST;
 }
 
-static bool choose(const struct view_planes *planes, struct arena *arena, struct choice *ret)
+static bool choose(const struct page_planes *planes, struct arena *arena, struct choice *ret)
 {
     uint32_t rows = sample_rows(planes->rows);
     uint32_t first = (planes->rows - rows) / 2;
@@ -161,7 +161,7 @@ static bool choose(const struct view_planes *planes, struct arena *arena, struct
     return together != 0;
 }
 
-static bool put_planes(const struct view_planes *planes, const struct choice *choice,
+static bool put_planes(const struct page_planes *planes, const struct choice *choice,
                        struct buf *to)
 {
     struct stream s;
@@ -176,7 +176,7 @@ static bool put_planes(const struct view_planes *planes, const struct choice *ch
     return true;
 }
 
-static bool put_numbers(const struct view_planes *planes, struct buf *to)
+static bool put_numbers(const struct page_planes *planes, struct buf *to)
 {
     enum { ROWS = 4096 };
     uint8_t woven[ROWS * PLANES_MOST];
@@ -194,7 +194,7 @@ static bool put_numbers(const struct view_planes *planes, struct buf *to)
     return true;
 }
 
-enum vrs_status view_deflate(const struct view_planes *planes, struct buf *to, bool *ret,
+enum vrs_status page_deflate(const struct page_planes *planes, struct buf *to, bool *ret,
                              struct vrs_error *err)
 {
     struct choice choice = { 0 };

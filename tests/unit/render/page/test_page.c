@@ -8,7 +8,7 @@
 
 #include "made/answered.h"
 #include "made/fault.h"
-#include "render/page/view_unpack.h"
+#include "render/page/unpack.h"
 #include "render/write/base64.h"
 
 static void check_base64(const char *bytes, size_t len, const char *text)
@@ -40,12 +40,12 @@ static uint64_t number(const void *from, uint32_t row)
     return ((const uint64_t *)from)[row];
 }
 
-static struct view_packed packed(struct view_blocks *blocks, const struct view_column *column,
+static struct page_packed packed(struct page_chunks *blocks, const struct page_column *column,
                                  const uint64_t *values, uint32_t rows)
 {
-    struct view_packed p;
-    assert_true(view_queue(blocks, column, values, rows, &p));
-    assert_int_equal(view_pack_all(blocks, 1, NULL), VRS_OK);
+    struct page_packed p;
+    assert_true(page_queue(blocks, column, values, rows, &p));
+    assert_int_equal(page_pack_all(blocks, 1, NULL), VRS_OK);
     assert_int_equal(p.rows, rows);
     return p;
 }
@@ -53,13 +53,13 @@ static struct view_packed packed(struct view_blocks *blocks, const struct view_c
 static void columns_leave_out_what_says_nothing(void **state)
 {
     (void)state;
-    static const struct view_column plain = { "a", VIEW_U64, VIEW_AS_IT_IS, NULL, number };
-    static const struct view_column delta = { "b", VIEW_U32, VIEW_DELTA, NULL, number };
-    static const struct view_column zigzag = { "c", VIEW_U32, VIEW_ZIGZAG, NULL, number };
-    struct view_blocks blocks;
-    assert_true(view_blocks_init(&blocks));
+    static const struct page_column plain = { "a", PAGE_U64, PAGE_AS_IT_IS, NULL, number };
+    static const struct page_column delta = { "b", PAGE_U32, PAGE_DELTA, NULL, number };
+    static const struct page_column zigzag = { "c", PAGE_U32, PAGE_ZIGZAG, NULL, number };
+    struct page_chunks blocks;
+    assert_true(page_chunks_init(&blocks));
     const uint64_t same[] = { 7, 7, 7 }, few[] = { 1, 255, 3 }, more[] = { 1, 70000, 3 };
-    struct view_packed p = packed(&blocks, &plain, same, 3);
+    struct page_packed p = packed(&blocks, &plain, same, 3);
     assert_true(p.constant && p.max == 7 && p.len == 0);
     assert_int_equal(packed(&blocks, &plain, few, 3).planes, 1);
     p = packed(&blocks, &plain, more, 3);
@@ -69,11 +69,11 @@ static void columns_leave_out_what_says_nothing(void **state)
     assert_int_equal(packed(&blocks, &delta, falling, 3).planes, 4);
     assert_int_equal(packed(&blocks, &zigzag, falling, 3).planes, 1);
     assert_int_equal(packed(&blocks, &plain, NULL, 0).len, 0);
-    blocks.where = VIEW_NEW_BLOCK;
+    blocks.where = PAGE_NEW_BLOCK;
     assert_int_equal(packed(&blocks, &plain, few, 3).block, 1);
-    blocks.where = VIEW_COVER_BLOCK;
+    blocks.where = PAGE_COVER_BLOCK;
     assert_int_equal(packed(&blocks, &plain, few, 3).block, 0);
-    view_blocks_free(&blocks);
+    page_chunks_free(&blocks);
 }
 
 /* Sizes that come again stand together; counters and noise do not. */
@@ -81,11 +81,11 @@ static void a_sample_says_how_numbers_are_laid_out(void **state)
 {
     (void)state;
     enum { ROWS = 50000, SIZES = 97 };
-    static const struct view_column column = { "a", VIEW_U32, VIEW_AS_IT_IS, NULL, number };
+    static const struct page_column column = { "a", PAGE_U32, PAGE_AS_IT_IS, NULL, number };
     static uint64_t again[ROWS], rising[ROWS];
-    struct view_blocks blocks;
+    struct page_chunks blocks;
     uint32_t noise = 1;
-    assert_true(view_blocks_init(&blocks));
+    assert_true(page_chunks_init(&blocks));
     for (uint32_t i = 0; i < ROWS; i++) {
         noise = noise * 1664525 + 1013904223;
         again[i] = (noise >> 16) % SIZES * 12345677 & 0xffffff;
@@ -93,20 +93,20 @@ static void a_sample_says_how_numbers_are_laid_out(void **state)
     }
     assert_false(packed(&blocks, &column, again, ROWS).shuffled);
     assert_true(packed(&blocks, &column, rising, ROWS).shuffled);
-    view_blocks_free(&blocks);
+    page_chunks_free(&blocks);
 }
 
 /* What JavaScript cannot count is told, not rounded. */
 static void large_numbers_are_clipped_and_counted(void **state)
 {
     (void)state;
-    static const struct view_column column = { "a", VIEW_U64, VIEW_AS_IT_IS, NULL, number };
-    struct view_blocks blocks;
-    assert_true(view_blocks_init(&blocks));
-    const uint64_t values[] = { 1, VIEW_NUMBER_MOST, VIEW_NUMBER_MOST + 1, UINT64_MAX };
-    assert_int_equal(packed(&blocks, &column, values, 4).max, VIEW_NUMBER_MOST);
+    static const struct page_column column = { "a", PAGE_U64, PAGE_AS_IT_IS, NULL, number };
+    struct page_chunks blocks;
+    assert_true(page_chunks_init(&blocks));
+    const uint64_t values[] = { 1, PAGE_NUMBER_MOST, PAGE_NUMBER_MOST + 1, UINT64_MAX };
+    assert_int_equal(packed(&blocks, &column, values, 4).max, PAGE_NUMBER_MOST);
     assert_int_equal(blocks.clipped, 2);
-    view_blocks_free(&blocks);
+    page_chunks_free(&blocks);
 }
 
 static const char *text;
@@ -249,39 +249,39 @@ static void packed_columns_are_numbers_again(void **state)
 {
     (void)state;
     enum { ROWS = 1000 };
-    static const struct view_column columns[] = {
-        { "a", VIEW_U64, VIEW_AS_IT_IS, NULL, number },
-        { "b", VIEW_U32, VIEW_DELTA, NULL, number },
-        { "c", VIEW_U32, VIEW_ZIGZAG, NULL, number },
-        { "d", VIEW_U64, VIEW_ZIGZAG, NULL, number },
-        { "e", VIEW_U8, VIEW_AS_IT_IS, NULL, number },
+    static const struct page_column columns[] = {
+        { "a", PAGE_U64, PAGE_AS_IT_IS, NULL, number },
+        { "b", PAGE_U32, PAGE_DELTA, NULL, number },
+        { "c", PAGE_U32, PAGE_ZIGZAG, NULL, number },
+        { "d", PAGE_U64, PAGE_ZIGZAG, NULL, number },
+        { "e", PAGE_U8, PAGE_AS_IT_IS, NULL, number },
     };
-    struct view_blocks blocks;
+    struct page_chunks blocks;
     struct arena arena;
     uint64_t values[ROWS], *back = NULL;
     arena_init(&arena, SIZE_MAX / 2);
-    assert_true(view_blocks_init(&blocks));
+    assert_true(page_chunks_init(&blocks));
     for (uint32_t c = 0; c < sizeof columns / sizeof *columns; c++) {
-        static const uint64_t most[] = { 255, 65535, UINT32_MAX, VIEW_NUMBER_MOST };
+        static const uint64_t most[] = { 255, 65535, UINT32_MAX, PAGE_NUMBER_MOST };
         for (uint32_t i = 0; i < ROWS; i++)
             values[i] = (i * UINT64_C(0x9e3779b97f4a7c15) >> (i % 40)) & most[columns[c].type];
-        struct view_packed made, p = packed(&blocks, &columns[c], values, ROWS);
+        struct page_packed made, p = packed(&blocks, &columns[c], values, ROWS);
         struct buf bytes;
         buf_init(&bytes, SIZE_MAX / 2);
-        assert_int_equal(view_unpack(&p, &blocks, &arena, &back, NULL), VRS_OK);
+        assert_int_equal(page_unpack(&p, &blocks, &arena, &back, NULL), VRS_OK);
         assert_memory_equal(back, values, sizeof values);
-        assert_int_equal(view_repack(&p, back + 10, 50, &made, &bytes, NULL), VRS_OK);
+        assert_int_equal(page_repack(&p, back + 10, 50, &made, &bytes, NULL), VRS_OK);
         assert_int_equal(made.rows, 50);
         assert_int_equal(made.len, bytes.len);
         assert_ptr_equal(made.column, &columns[c]);
         memcpy(blocks.block.at[p.block].at + p.at, bytes.at, bytes.len);
-        assert_int_equal(view_unpack(&made, &blocks, &arena, &back, NULL), VRS_OK);
+        assert_int_equal(page_unpack(&made, &blocks, &arena, &back, NULL), VRS_OK);
         assert_memory_equal(back, values + 10, 50 * sizeof *values);
-        assert_int_equal(view_repack(&p, back + 7, 1, &made, &bytes, NULL), VRS_OK);
+        assert_int_equal(page_repack(&p, back + 7, 1, &made, &bytes, NULL), VRS_OK);
         assert_true(made.constant && made.len == 0 && made.max == back[7]);
         buf_free(&bytes);
     }
-    view_blocks_free(&blocks);
+    page_chunks_free(&blocks);
     arena_free(&arena);
 }
 

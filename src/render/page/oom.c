@@ -1,5 +1,5 @@
-/* view_oom.c - why a request failed, for the head of a page. */
-#include "render/page/view.h"
+/* page_oom.c - why a request failed, for the head of a page. */
+#include "render/page/page.h"
 #include "render/snapshot/oom/facts_json.h"
 #include "render/snapshot/oom/oom_words.h"
 
@@ -62,7 +62,7 @@ static void put_earlier(struct json *j, const struct oom *oom)
     json_close(j);
 }
 
-void view_put_oom(struct json *j, const struct view_device *device, const struct story *story)
+void page_put_oom(struct json *j, const struct page_device *device, const struct story *story)
 {
     const struct fragments *f = device->at_oom;
     if (story == NULL || !story->has_oom) {

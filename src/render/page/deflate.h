@@ -1,19 +1,19 @@
-/* view_deflate.h - the bytes of a column as one zlib stream, laid out the way that is shortest. */
-#ifndef VRS_RENDER_PAGE_VIEW_DEFLATE_H
-#define VRS_RENDER_PAGE_VIEW_DEFLATE_H
+/* page_deflate.h - the bytes of a column as one zlib stream, laid out the way that is shortest. */
+#ifndef VRS_RENDER_PAGE_DEFLATE_H
+#define VRS_RENDER_PAGE_DEFLATE_H
 
 #include "base/buf.h"
 #include "base/fail.h"
 
 /* Numbers of `rows` rows as byte planes, lowest first, one after the other. */
-struct view_planes {
+struct page_planes {
     const uint8_t *at;
     uint32_t rows, count; /* 1 to 8 */
 };
 
 /* Appends the stream to `to`: plane after plane, or, where a sample says that it is shorter, number
  * after number with its `count` lowest bytes.  `ret` says whether it is planes. */
-enum vrs_status view_deflate(const struct view_planes *planes, struct buf *to, bool *ret,
+enum vrs_status page_deflate(const struct page_planes *planes, struct buf *to, bool *ret,
                              struct vrs_error *err) MUST_CHECK;
 
 #endif

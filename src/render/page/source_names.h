@@ -1,13 +1,13 @@
-/* view_names.h - the strings, frames and stacks that a device's page shows, under ids of its own.
+/* page_names.h - the strings, frames and stacks that a device's page shows, under ids of its own.
  *
  * Ids are dense and ascend with those of the recording; 0 is none.  Text is that of people: names
  * are bounded, and each stack has its culprit and owner. */
-#ifndef VRS_RENDER_PAGE_VIEW_NAMES_H
-#define VRS_RENDER_PAGE_VIEW_NAMES_H
+#ifndef VRS_RENDER_PAGE_SOURCE_NAMES_H
+#define VRS_RENDER_PAGE_SOURCE_NAMES_H
 
 #include "analysis/snapshot/study/study.h"
 
-struct view_names {
+struct page_names {
     uint32_t *stack_id;        /* of each stack of the recording; 0: not shown */
     uint32_t *stack_row;       /* of each shown stack: that of the recording; row 0 is none */
     uint32_t *culprit, *owner; /* of each shown stack: string; 0 where it only calls another */
@@ -21,18 +21,18 @@ struct view_names {
     struct strings strings;
 };
 
-/* `shown` says of each stack whether something carries it.  Ends with view_names_end, also after a
+/* `shown` says of each stack whether something carries it.  Ends with page_names_end, also after a
  * failure. */
-enum vrs_status view_names_make(const struct study *s, const bool *shown, struct view_names *ret,
+enum vrs_status page_names_make(const struct study *s, const bool *shown, struct page_names *ret,
                                 struct vrs_error *err) MUST_CHECK;
-void view_names_end(struct view_names *names);
+void page_names_end(struct page_names *names);
 
 /* The id of a text, old or new. */
-enum vrs_status view_names_text(struct view_names *names, str text, uint32_t *ret,
+enum vrs_status page_names_text(struct page_names *names, str text, uint32_t *ret,
                                 struct vrs_error *err) MUST_CHECK;
 
 /* The same of as much of it as answers show: many frames may share one long name. */
-enum vrs_status view_names_bounded(struct view_names *names, str text, uint32_t *ret,
+enum vrs_status page_names_bounded(struct page_names *names, str text, uint32_t *ret,
                                    struct vrs_error *err) MUST_CHECK;
 
 #endif

@@ -1,11 +1,11 @@
-/* view_many.c - what a page says of several devices: which stacks are one place, who stands apart.
+/* page_many.c - what a page says of several devices: which stacks are one place, who stands apart.
  */
 #include "render/answer/render.h"
-#include "render/page/view.h"
+#include "render/page/page.h"
 
 /* One side of a pair as it is packed. */
 struct packing {
-    const struct view_device *device;
+    const struct page_device *device;
     const struct diff_pairing *pairing;
     int side;
 };
@@ -28,48 +28,48 @@ static uint64_t score(const void *from, uint32_t row)
     return ((const struct diff_pairing *)from)->at[row].score;
 }
 
-static enum vrs_status put(struct view_table *table, struct view_blocks *blocks,
-                           const struct view_column *column, const void *from, uint32_t rows,
+static enum vrs_status put(struct page_table *table, struct page_chunks *blocks,
+                           const struct page_column *column, const void *from, uint32_t rows,
                            struct vrs_error *err)
 {
     table->rows = rows;
-    return view_queue(blocks, column, from, rows, &table->column[table->columns++])
+    return page_queue(blocks, column, from, rows, &table->column[table->columns++])
                ? VRS_OK
                : vrs_no_memory(err);
 }
 
-enum vrs_status view_pair_pack(const struct view_device *a, const struct view_device *b,
+enum vrs_status page_pair_pack(const struct page_device *a, const struct page_device *b,
                                const struct diff_pairing *peak, const struct diff_pairing *ever,
-                               struct view_blocks *blocks, struct view_pair *ret,
+                               struct page_chunks *blocks, struct page_pair *ret,
                                struct vrs_error *err)
 {
-    static const struct view_column of_stack[] = {
-        { "peak", VIEW_U32, VIEW_AS_IT_IS, NULL, match },
-        { "ever", VIEW_U32, VIEW_AS_IT_IS, NULL, match },
+    static const struct page_column of_stack[] = {
+        { "peak", PAGE_U32, PAGE_AS_IT_IS, NULL, match },
+        { "ever", PAGE_U32, PAGE_AS_IT_IS, NULL, match },
     };
-    static const struct view_column of_match[] = {
-        { "stage", VIEW_U8, VIEW_AS_IT_IS, NULL, stage },
-        { "score", VIEW_U32, VIEW_AS_IT_IS, "millionth", score },
+    static const struct page_column of_match[] = {
+        { "stage", PAGE_U8, PAGE_AS_IT_IS, NULL, stage },
+        { "score", PAGE_U32, PAGE_AS_IT_IS, "millionth", score },
     };
     const struct diff_pairing *pairing[] = { peak, ever };
     const struct packing from[2][2] = { { { a, peak, 0 }, { b, peak, 1 } },
                                         { { a, ever, 0 }, { b, ever, 1 } } };
     for (int i = 0; i < 2; i++) {
         for (int side = 0; side < 2; side++)
-            TRY(put(&ret->table[VIEW_PAIR_A + side], blocks, &of_stack[i], &from[i][side],
-                    from[i][side].device->table[VIEW_STACK].rows, err));
+            TRY(put(&ret->table[PAGE_PAIR_A + side], blocks, &of_stack[i], &from[i][side],
+                    from[i][side].device->table[PAGE_STACK].rows, err));
         for (int c = 0; c < 2; c++)
-            TRY(put(&ret->table[VIEW_PAIR_PEAK + i], blocks, &of_match[c], pairing[i],
+            TRY(put(&ret->table[PAGE_PAIR_PEAK + i], blocks, &of_match[c], pairing[i],
                     pairing[i]->count, err));
     }
     ret->keyless = peak->keyless;
     ret->first = peak->first;
-    return view_pack_all(blocks, 1, err);
+    return page_pack_all(blocks, 1, err);
 }
 
-static void put_pair(struct json *j, const struct view_pair *pair)
+static void put_pair(struct json *j, const struct page_pair *pair)
 {
-    static const char *const names[VIEW_PAIR_TABLES] = { "a", "b", "peak", "ever" };
+    static const char *const names[PAGE_PAIR_TABLES] = { "a", "b", "peak", "ever" };
     static const char *const keyless[] = {
         [DIFF_BY_CATEGORY] = "category",
         [DIFF_BY_SIZE] = "size",
@@ -85,12 +85,12 @@ static void put_pair(struct json *j, const struct view_pair *pair)
     }
     json_text(j, "keyless", keyless[pair->keyless]);
     json_u64(j, "first", pair->first);
-    view_put_tables(j, pair->table, names, VIEW_PAIR_TABLES);
+    page_put_tables(j, pair->table, names, PAGE_PAIR_TABLES);
     json_close(j);
 }
 
 /* Where a unit stands in the head. */
-static void put_place(struct json *j, const struct viewing *v, const struct unit *unit)
+static void put_place(struct json *j, const struct page *v, const struct unit *unit)
 {
     for (uint32_t f = 0; f < v->files; f++)
         for (uint32_t d = 0; d < v->file[f].devices; d++) {
@@ -105,7 +105,7 @@ static void put_place(struct json *j, const struct viewing *v, const struct unit
         }
 }
 
-static void put_unit(struct json *j, const struct viewing *v, const struct rank_unit *u)
+static void put_unit(struct json *j, const struct page *v, const struct rank_unit *u)
 {
     int64_t over;
     json_line_object(j, NULL);
@@ -122,7 +122,7 @@ static void put_unit(struct json *j, const struct viewing *v, const struct rank_
     json_close(j);
 }
 
-static void put_ranks(struct json *j, const struct viewing *v)
+static void put_ranks(struct json *j, const struct page *v)
 {
     const struct ranks *ranks = v->ranks;
     if (ranks == NULL) {
@@ -146,8 +146,8 @@ static void put_ranks(struct json *j, const struct viewing *v)
 }
 
 /* A member whose value a writer of its own puts. */
-static void put_member(struct buf *to, const char *name, const struct viewing *v,
-                       void (*put_value)(struct json *j, const struct viewing *v))
+static void put_member(struct buf *to, const char *name, const struct page *v,
+                       void (*put_value)(struct json *j, const struct page *v))
 {
     struct json j;
     buf_format(to, ", \"%s\": ", name);
@@ -156,7 +156,7 @@ static void put_member(struct buf *to, const char *name, const struct viewing *v
     json_finish(&j);
 }
 
-static void put_pairs(struct json *j, const struct viewing *v)
+static void put_pairs(struct json *j, const struct page *v)
 {
     json_array(j, NULL);
     for (uint32_t i = 0; i < v->pairs; i++)
@@ -164,7 +164,7 @@ static void put_pairs(struct json *j, const struct viewing *v)
     json_close(j);
 }
 
-void view_many_head(struct buf *to, const struct viewing *v)
+void page_many_head(struct buf *to, const struct page *v)
 {
     put_member(to, "diff", v, put_pairs);
     put_member(to, "ranks", v, put_ranks);

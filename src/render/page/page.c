@@ -1,6 +1,6 @@
-/* view_page.c - the parts of the page that the build made, and the recording between them. */
+/* page_page.c - the parts of the page that the build made, and the recording between them. */
+#include "render/page/page.h"
 #include "render/answer/render.h"
-#include "render/page/view.h"
 #include "render/write/base64.h"
 #include "render/write/markup.h"
 
@@ -10,7 +10,7 @@ extern const char view_before_title[], view_before_report[], view_before_head[],
     view_before_cover[], view_before_blocks[], view_after_blocks[];
 
 /* What a terminal would show: it stays where there is no JavaScript. */
-static void put_report(struct buf *to, const struct viewing *v, const struct view_file *file)
+static void put_report(struct buf *to, const struct page *v, const struct page_file *file)
 {
     enum { WIDTH = 100 };
     struct render_options options = { .tool = v->tool, .picture = true, .style.width = WIDTH };
@@ -40,7 +40,7 @@ static void put_block(struct out *out, const struct buf *block, uint64_t *counte
     }
 }
 
-static void put_page(struct out *out, const struct viewing *v, uint64_t *counted)
+static void put_page(struct out *out, const struct page *v, uint64_t *counted)
 {
     struct buf *to = &out->text;
     buf_text(to, view_before_title);
@@ -50,7 +50,7 @@ static void put_page(struct out *out, const struct viewing *v, uint64_t *counted
     for (uint32_t i = 0; i < v->files; i++)
         put_report(to, v, &v->file[i]);
     buf_text(to, view_before_head);
-    view_head(to, v);
+    page_head(to, v);
     buf_text(to, view_before_cover);
     put_block(out, &v->blocks->block.at[0], counted);
     buf_text(to, view_before_blocks);
@@ -62,7 +62,7 @@ static void put_page(struct out *out, const struct viewing *v, uint64_t *counted
     buf_text(to, view_after_blocks);
 }
 
-void view_page(struct out *out, const struct viewing *v)
+void page_write(struct out *out, const struct page *v)
 {
     put_page(out, v, NULL);
 }
@@ -74,7 +74,7 @@ static bool count_bytes(void *arg, const char *bytes, size_t len)
     return true;
 }
 
-enum vrs_status view_page_bytes(const struct viewing *v, uint64_t *ret, struct vrs_error *err)
+enum vrs_status page_bytes(const struct page *v, uint64_t *ret, struct vrs_error *err)
 {
     uint64_t texts = 0, blocks = 0;
     struct out out = { .write = count_bytes, .arg = &texts };

@@ -1,15 +1,15 @@
-/* view_head.c - the JSON that tells the page what its columns are, with the report inside. */
+/* page_head.c - the JSON that tells the page what its columns are, with the report inside. */
 #include <stdio.h>
 
 #include "analysis/snapshot/categories/category_rules.h"
 #include "render/answer/envelope.h"
 #include "render/answer/render.h"
-#include "render/page/view_window.h"
+#include "render/page/window.h"
 
-static void put_column(struct json *j, const struct view_packed *p)
+static void put_column(struct json *j, const struct page_packed *p)
 {
     json_line_object(j, p->column->name);
-    json_text(j, "type", view_type_names[p->column->type]);
+    json_text(j, "type", page_type_names[p->column->type]);
     json_u64(j, "rows", p->rows);
     json_u64(j, "max", p->max);
     if (p->column->unit != NULL)
@@ -24,9 +24,9 @@ static void put_column(struct json *j, const struct view_packed *p)
     json_u64(j, "len", p->len);
     json_u64(j, "planes", p->planes);
     json_line_array(j, "enc");
-    if (p->column->change != VIEW_AS_IT_IS)
+    if (p->column->change != PAGE_AS_IT_IS)
         json_text(j, NULL, "delta");
-    if (p->column->change == VIEW_ZIGZAG)
+    if (p->column->change == PAGE_ZIGZAG)
         json_text(j, NULL, "zigzag");
     if (p->shuffled)
         json_text(j, NULL, "shuffle");
@@ -35,7 +35,7 @@ static void put_column(struct json *j, const struct view_packed *p)
     json_close(j);
 }
 
-void view_put_tables(struct json *j, const struct view_table *table, const char *const *names,
+void page_put_tables(struct json *j, const struct page_table *table, const char *const *names,
                      uint32_t tables)
 {
     json_object(j, "tables");
@@ -54,7 +54,7 @@ void view_put_tables(struct json *j, const struct view_table *table, const char 
     json_close(j);
 }
 
-static void put_lists(struct json *j, const struct view_device *d)
+static void put_lists(struct json *j, const struct page_device *d)
 {
     char text[48];
     json_line_array(j, "streams");
@@ -85,11 +85,11 @@ static void put_lists(struct json *j, const struct view_device *d)
     json_close(j);
 }
 
-static void put_checks(struct json *j, const struct view_device *d)
+static void put_checks(struct json *j, const struct page_device *d)
 {
     json_array(j, "check");
     for (uint32_t i = 0; i < d->checks; i++) {
-        const struct view_check *c = &d->check[i];
+        const struct page_check *c = &d->check[i];
         json_line_object(j, NULL);
         json_u64(j, "state", c->state);
         json_i64(j, "requested_bytes", c->requested_bytes);
@@ -104,9 +104,9 @@ static void put_checks(struct json *j, const struct view_device *d)
 }
 
 /* Which states the page has the allocations of, where that is not all. */
-static void put_window(struct json *j, const struct view_device *d)
+static void put_window(struct json *j, const struct page_device *d)
 {
-    if (!view_is_windowed(d)) {
+    if (!page_is_windowed(d)) {
         json_null(j, "window");
         return;
     }
@@ -117,7 +117,7 @@ static void put_window(struct json *j, const struct view_device *d)
     json_close(j);
 }
 
-static void put_device(struct json *j, const struct view_device *d, const struct story *story)
+static void put_device(struct json *j, const struct page_device *d, const struct story *story)
 {
     struct buf name;
     buf_init(&name, SIZE_MAX / 2);
@@ -142,8 +142,8 @@ static void put_device(struct json *j, const struct view_device *d, const struct
     put_window(j, d);
     put_lists(j, d);
     put_checks(j, d);
-    view_put_oom(j, d, story);
-    view_put_tables(j, d->table, view_table_names, VIEW_TABLES);
+    page_put_oom(j, d, story);
+    page_put_tables(j, d->table, page_table_names, PAGE_TABLES);
 }
 
 /* JSON has these characters only inside strings, where an escape means the same. */
@@ -164,7 +164,7 @@ static void put_harmless(struct buf *to, str json)
     }
 }
 
-static void put_report(struct buf *to, const struct viewing *v, const struct view_file *file)
+static void put_report(struct buf *to, const struct page *v, const struct page_file *file)
 {
     struct render_options options = { .tool = v->tool };
     struct out out = out_into(to);
@@ -172,7 +172,7 @@ static void put_report(struct buf *to, const struct viewing *v, const struct vie
     out_into_end(&out);
 }
 
-static void put_file(struct buf *to, const struct viewing *v, const struct view_file *file)
+static void put_file(struct buf *to, const struct page *v, const struct page_file *file)
 {
     struct json j;
     buf_text(to, "{ \"report\": ");
@@ -192,7 +192,7 @@ static void put_file(struct buf *to, const struct viewing *v, const struct view_
     buf_text(to, "] }");
 }
 
-static void put_options(struct buf *to, const struct viewing *v)
+static void put_options(struct buf *to, const struct page *v)
 {
     struct json j;
     json_start(&j, to);
@@ -203,19 +203,19 @@ static void put_options(struct buf *to, const struct viewing *v)
     json_finish(&j);
 }
 
-static void put_left_out(struct buf *to, const struct viewing *v)
+static void put_left_out(struct buf *to, const struct page *v)
 {
     struct json j;
     json_start(&j, to);
     json_line_array(&j, NULL);
-    for (uint32_t i = 0; i < VIEW_SPARES; i++)
+    for (uint32_t i = 0; i < PAGE_SPARES; i++)
         if (v->left_out[i])
-            json_text(&j, NULL, view_spare_words[i]);
+            json_text(&j, NULL, page_spare_words[i]);
     json_close(&j);
     json_finish(&j);
 }
 
-void view_head(struct buf *to, const struct viewing *v)
+void page_head(struct buf *to, const struct page *v)
 {
     struct buf json;
     buf_init(&json, SIZE_MAX / 2);
@@ -229,7 +229,7 @@ void view_head(struct buf *to, const struct viewing *v)
     put_options(&json, v);
     buf_text(&json, ", \"left_out\": ");
     put_left_out(&json, v);
-    view_many_head(&json, v);
+    page_many_head(&json, v);
     buf_text(&json, "}\n");
     put_harmless(to, buf_slice(&json));
     buf_end(&json, to);

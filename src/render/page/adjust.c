@@ -1,6 +1,6 @@
-/* view_adjust.c - what must be added to the live allocations of each state to give the curve. */
+/* page_adjust.c - what must be added to the live allocations of each state to give the curve. */
 #include "analysis/snapshot/curves/curves.h"
-#include "render/page/view.h"
+#include "render/page/page.h"
 
 struct adjust_step {
     uint32_t state;
@@ -46,15 +46,15 @@ static uint64_t *changes(const struct study *s)
     return change;
 }
 
-enum vrs_status view_adjust(const struct study *s, struct view_blocks *blocks,
-                            struct view_device *ret, struct vrs_error *err)
+enum vrs_status page_adjust(const struct study *s, struct page_chunks *blocks,
+                            struct page_device *ret, struct vrs_error *err)
 {
-    static const struct view_column columns[] = {
-        { "state", VIEW_U32, VIEW_DELTA, "state", step_state },
-        { "more", VIEW_U64, VIEW_AS_IT_IS, "byte", step_more },
-        { "less", VIEW_U64, VIEW_AS_IT_IS, "byte", step_less },
+    static const struct page_column columns[] = {
+        { "state", PAGE_U32, PAGE_DELTA, "state", step_state },
+        { "more", PAGE_U64, PAGE_AS_IT_IS, "byte", step_more },
+        { "less", PAGE_U64, PAGE_AS_IT_IS, "byte", step_less },
     };
-    struct view_table *table = &ret->table[VIEW_ADJUST];
+    struct page_table *table = &ret->table[PAGE_ADJUST];
     const uint64_t *change = changes(s);
     uint64_t bytes = (uint64_t)s->curves.of[CURVE_REQUESTED].start_bytes;
     uint32_t count = 0, at = 0;
@@ -77,7 +77,7 @@ enum vrs_status view_adjust(const struct study *s, struct view_blocks *blocks,
     }
     table->rows = count;
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-        if (!view_queue(blocks, &columns[i], step, count, &table->column[table->columns++]))
+        if (!page_queue(blocks, &columns[i], step, count, &table->column[table->columns++]))
             return vrs_no_memory(err);
     return VRS_OK;
 }

@@ -1,10 +1,10 @@
-/* view_cover.c - one pass over the events: the curves in columns, and the figures of some states.
+/* page_cover.c - one pass over the events: the curves in columns, and the figures of some states.
  */
 #include <stdlib.h>
 
 #include "analysis/snapshot/curves/curves.h"
 #include "base/sorted.h"
-#include "render/page/view.h"
+#include "render/page/page.h"
 
 struct cover_column {
     uint32_t state; /* with the most requested bytes, the earliest */
@@ -15,7 +15,7 @@ struct covering {
     const struct study *s;
     struct cover_column *column;
     uint32_t columns;
-    struct view_device *to;
+    struct page_device *to;
 };
 
 /* Bytes below zero, in a file that lies, are shown as none. */
@@ -58,12 +58,12 @@ static uint32_t edge(const struct covering *c, uint32_t column)
 
 /* What was reserved and what was free when a request failed were on the card together.  Sums of
  * hostile sizes are no capacity. */
-static void note_capacity(struct view_device *to, const struct recording *r, uint32_t row,
+static void note_capacity(struct page_device *to, const struct recording *r, uint32_t row,
                           uint64_t reserved)
 {
     uint64_t left = r->events.address[row];
-    if (r->events.action[row] != ACTION_OOM || left == UNKNOWN_U64 || reserved > VIEW_NUMBER_MOST ||
-        left > VIEW_NUMBER_MOST - reserved)
+    if (r->events.action[row] != ACTION_OOM || left == UNKNOWN_U64 || reserved > PAGE_NUMBER_MOST ||
+        left > PAGE_NUMBER_MOST - reserved)
         return;
     if (to->capacity_bytes == UNKNOWN_U64 || reserved + left > to->capacity_bytes)
         to->capacity_bytes = reserved + left;
@@ -72,7 +72,7 @@ static void note_capacity(struct view_device *to, const struct recording *r, uin
 static void walk(struct covering *c)
 {
     const struct recording *r = c->s->r;
-    struct view_device *to = c->to;
+    struct page_device *to = c->to;
     uint32_t first = r->devices.first_event[c->s->device], column = 0, check = 0;
     uint32_t next = edge(c, 1);
     struct cover_column now = {
@@ -100,23 +100,23 @@ static void walk(struct covering *c)
     }
 }
 
-static void add_check(struct view_device *to, uint32_t state)
+static void add_check(struct page_device *to, uint32_t state)
 {
     for (uint32_t i = 0; i < to->checks; i++)
         if (to->check[i].state == state)
             return;
-    if (to->checks < VIEW_CHECKS && state < to->states)
-        to->check[to->checks++] = (struct view_check){ .state = state };
+    if (to->checks < PAGE_CHECKS && state < to->states)
+        to->check[to->checks++] = (struct page_check){ .state = state };
 }
 
 static int by_state(const void *a, const void *b)
 {
-    const struct view_check *x = a, *y = b;
+    const struct page_check *x = a, *y = b;
     return (x->state > y->state) - (x->state < y->state);
 }
 
 /* The ends, the peak's ends, the ooms, and others spread over the recording. */
-static void choose_checks(const struct study *s, struct view_device *to)
+static void choose_checks(const struct study *s, struct page_device *to)
 {
     const struct curve *requested = &s->curves.of[CURVE_REQUESTED];
     uint32_t first = s->r->devices.first_event[s->device];
@@ -124,25 +124,25 @@ static void choose_checks(const struct study *s, struct view_device *to)
     add_check(to, (uint32_t)(requested->peak_event + 1));
     add_check(to, (uint32_t)(requested->peak_last_event + 1));
     add_check(to, to->states - 1);
-    for (uint32_t i = 0; i < s->events && to->checks < VIEW_CHECKS / 2; i++)
+    for (uint32_t i = 0; i < s->events && to->checks < PAGE_CHECKS / 2; i++)
         if (s->r->events.action[first + i] == ACTION_OOM)
             add_check(to, i + 1);
-    for (uint32_t i = 1; i < VIEW_CHECKS; i++)
-        add_check(to, (uint32_t)((uint64_t)i * to->states / VIEW_CHECKS));
+    for (uint32_t i = 1; i < PAGE_CHECKS; i++)
+        add_check(to, (uint32_t)((uint64_t)i * to->states / PAGE_CHECKS));
     qsort(to->check, to->checks, sizeof *to->check, by_state);
 }
 
 /* Which check is the first whose event is not before `event`. */
-static uint32_t check_from(const struct view_device *to, int64_t event)
+static uint32_t check_from(const struct page_device *to, int64_t event)
 {
     uint32_t place;
     SORTED_FIND(place, to->checks, (int64_t)to->check[place].state - 1 < event);
     return place;
 }
 
-static void count_live(const struct study *s, struct view_device *to)
+static void count_live(const struct study *s, struct page_device *to)
 {
-    uint64_t born[VIEW_CHECKS + 1] = { 0 }, freed[VIEW_CHECKS + 1] = { 0 }, live = 0;
+    uint64_t born[PAGE_CHECKS + 1] = { 0 }, freed[PAGE_CHECKS + 1] = { 0 }, live = 0;
     for (uint32_t i = 0; i < s->lifetimes.count; i++) {
         const struct lifetime *l = &s->lifetimes.at[i];
         if (l->freed <= l->birth)
@@ -154,21 +154,21 @@ static void count_live(const struct study *s, struct view_device *to)
         to->check[i].live = live += born[i] - freed[i];
 }
 
-enum vrs_status view_cover(const struct study *s, struct view_blocks *blocks,
-                           struct view_device *ret, struct vrs_error *err)
+enum vrs_status page_cover(const struct study *s, struct page_chunks *blocks,
+                           struct page_device *ret, struct vrs_error *err)
 {
-    static const struct view_column columns[] = {
-        { "state", VIEW_U32, VIEW_DELTA, "state", cover_state },
-        { "requested", VIEW_U64, VIEW_ZIGZAG, "byte", cover_requested },
-        { "reserved", VIEW_U64, VIEW_ZIGZAG, "byte", cover_reserved },
+    static const struct page_column columns[] = {
+        { "state", PAGE_U32, PAGE_DELTA, "state", cover_state },
+        { "requested", PAGE_U64, PAGE_ZIGZAG, "byte", cover_requested },
+        { "reserved", PAGE_U64, PAGE_ZIGZAG, "byte", cover_reserved },
     };
     struct covering *c = arena_array(s->scratch, struct covering, 1);
-    struct view_table *table = &ret->table[VIEW_COVER_TABLE];
+    struct page_table *table = &ret->table[PAGE_COVER_TABLE];
     if (c == NULL)
         return vrs_no_memory(err);
     c->s = s;
     c->to = ret;
-    c->columns = ret->states < VIEW_COVER ? ret->states : VIEW_COVER;
+    c->columns = ret->states < PAGE_COVER ? ret->states : PAGE_COVER;
     c->column = arena_array(s->scratch, struct cover_column, c->columns);
     if (c->column == NULL)
         return vrs_no_memory(err);
@@ -178,7 +178,7 @@ enum vrs_status view_cover(const struct study *s, struct view_blocks *blocks,
     ret->peak_state = (uint32_t)(s->curves.of[CURVE_REQUESTED].peak_event + 1);
     table->rows = c->columns;
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-        if (!view_queue(blocks, &columns[i], c, c->columns, &table->column[table->columns++]))
+        if (!page_queue(blocks, &columns[i], c, c->columns, &table->column[table->columns++]))
             return vrs_no_memory(err);
     return VRS_OK;
 }

@@ -1,56 +1,56 @@
-/* view_column.c - differences and planes, of several columns side by side. */
-#include "render/page/view_column.h"
+/* page_column.c - differences and planes, of several columns side by side. */
+#include "render/page/column.h"
 
 #include "base/arena.h"
 #include "base/pool.h"
-#include "render/page/view_deflate.h"
+#include "render/page/deflate.h"
 
-const char *const view_type_names[VIEW_TYPES] = { "u8", "u16", "u32", "u64" };
+const char *const page_type_names[PAGE_TYPES] = { "u8", "u16", "u32", "u64" };
 
 enum {
     BLOCK_MOST = 24 << 20, /* then a new one: as base64 32 MiB */
     BITS_OF_BYTE = 8
 };
 
-static uint32_t bytes_of(enum view_type type)
+static uint32_t bytes_of(enum page_type type)
 {
     return 1u << type;
 }
 
-static bool add_block(struct view_blocks *blocks)
+static bool add_block(struct page_chunks *blocks)
 {
     struct buf block;
     buf_init(&block, SIZE_MAX / 2);
     return vec_push(&blocks->block, block);
 }
 
-static uint64_t changed(const struct view_column *column, uint64_t value, uint64_t before)
+static uint64_t changed(const struct page_column *column, uint64_t value, uint64_t before)
 {
     uint32_t bits = bytes_of(column->type) * BITS_OF_BYTE;
     uint64_t mask = bits == 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1;
     uint64_t delta = (value - before) & mask;
-    if (column->change == VIEW_AS_IT_IS)
+    if (column->change == PAGE_AS_IT_IS)
         return value;
-    if (column->change == VIEW_DELTA)
+    if (column->change == PAGE_DELTA)
         return delta;
     bool negative = delta > mask >> 1;
     return ((delta << 1) ^ (negative ? mask : 0)) & mask;
 }
 
-static uint64_t number_of(struct view_work *work, uint32_t row)
+static uint64_t number_of(struct page_work *work, uint32_t row)
 {
     uint64_t value = work->column->value(work->from, row);
-    if (work->column->type != VIEW_U64 || value <= VIEW_NUMBER_MOST)
+    if (work->column->type != PAGE_U64 || value <= PAGE_NUMBER_MOST)
         return value;
     work->clipped++;
-    return VIEW_NUMBER_MOST;
+    return PAGE_NUMBER_MOST;
 }
 
 /* Fills all planes of the type, and finds what rows have in common.  Returns all bits that are set
  * in what is packed. */
-static uint64_t fill_planes(struct view_work *work, uint8_t *planes)
+static uint64_t fill_planes(struct page_work *work, uint8_t *planes)
 {
-    const struct view_column *column = work->column;
+    const struct page_column *column = work->column;
     uint32_t rows = work->rows, width = bytes_of(column->type);
     uint64_t before = 0, first = 0, ever = 0;
     work->ret->constant = true;
@@ -68,29 +68,29 @@ static uint64_t fill_planes(struct view_work *work, uint8_t *planes)
     return ever;
 }
 
-static enum vrs_status pack_planes(struct view_work *work, uint8_t *at)
+static enum vrs_status pack_planes(struct page_work *work, uint8_t *at)
 {
-    struct view_packed *ret = work->ret;
+    struct page_packed *ret = work->ret;
     uint64_t ever = fill_planes(work, at);
     if (ret->constant)
         return VRS_OK;
     while (ret->planes < bytes_of(work->column->type) && ever >> (BITS_OF_BYTE * ret->planes) != 0)
         ret->planes++;
-    struct view_planes planes = { at, work->rows, ret->planes };
-    return view_deflate(&planes, &work->packed, &ret->shuffled, NULL);
+    struct page_planes planes = { at, work->rows, ret->planes };
+    return page_deflate(&planes, &work->packed, &ret->shuffled, NULL);
 }
 
-static enum vrs_status pack_bytes(struct view_work *work)
+static enum vrs_status pack_bytes(struct page_work *work)
 {
-    struct view_packed *ret = work->ret;
+    struct page_packed *ret = work->ret;
     ret->planes = 1;
     for (uint32_t i = 0; i < work->rows; i++)
         ret->max = work->bytes[i] > ret->max ? work->bytes[i] : ret->max;
-    struct view_planes planes = { work->bytes, work->rows, 1 };
-    return view_deflate(&planes, &work->packed, &ret->shuffled, NULL);
+    struct page_planes planes = { work->bytes, work->rows, 1 };
+    return page_deflate(&planes, &work->packed, &ret->shuffled, NULL);
 }
 
-enum vrs_status view_pack(struct view_work *work)
+enum vrs_status page_pack(struct page_work *work)
 {
     struct arena arena;
     if (work->rows == 0)
@@ -105,39 +105,39 @@ enum vrs_status view_pack(struct view_work *work)
     return status;
 }
 
-static bool queue(struct view_blocks *blocks, struct view_work work, struct view_packed *ret)
+static bool queue(struct page_chunks *blocks, struct page_work work, struct page_packed *ret)
 {
     work.ret = ret;
     work.where = blocks->where;
-    blocks->where = blocks->where == VIEW_NEW_BLOCK ? VIEW_LAST_BLOCK : blocks->where;
-    *ret = (struct view_packed){ .column = work.column, .rows = work.rows };
+    blocks->where = blocks->where == PAGE_NEW_BLOCK ? PAGE_LAST_BLOCK : blocks->where;
+    *ret = (struct page_packed){ .column = work.column, .rows = work.rows };
     buf_init(&work.packed, SIZE_MAX / 2);
     return vec_push(&blocks->work, work);
 }
 
-bool view_queue(struct view_blocks *blocks, const struct view_column *column, const void *from,
-                uint32_t rows, struct view_packed *ret)
+bool page_queue(struct page_chunks *blocks, const struct page_column *column, const void *from,
+                uint32_t rows, struct page_packed *ret)
 {
-    return queue(blocks, (struct view_work){ .column = column, .from = from, .rows = rows }, ret);
+    return queue(blocks, (struct page_work){ .column = column, .from = from, .rows = rows }, ret);
 }
 
-bool view_queue_bytes(struct view_blocks *blocks, const struct view_column *column,
-                      const uint8_t *bytes, uint32_t len, struct view_packed *ret)
+bool page_queue_bytes(struct page_chunks *blocks, const struct page_column *column,
+                      const uint8_t *bytes, uint32_t len, struct page_packed *ret)
 {
-    return queue(blocks, (struct view_work){ .column = column, .bytes = bytes, .rows = len }, ret);
+    return queue(blocks, (struct page_work){ .column = column, .bytes = bytes, .rows = len }, ret);
 }
 
-static struct buf *block_of(struct view_blocks *blocks, const struct view_work *work)
+static struct buf *block_of(struct page_chunks *blocks, const struct page_work *work)
 {
     struct buf *last = &blocks->block.at[blocks->block.len - 1];
-    if (work->where == VIEW_COVER_BLOCK)
+    if (work->where == PAGE_COVER_BLOCK)
         return &blocks->block.at[0];
-    if (work->where == VIEW_LAST_BLOCK && last->len < BLOCK_MOST)
+    if (work->where == PAGE_LAST_BLOCK && last->len < BLOCK_MOST)
         return last;
     return add_block(blocks) ? &blocks->block.at[blocks->block.len - 1] : NULL;
 }
 
-static enum vrs_status place(struct view_blocks *blocks, const struct view_work *work,
+static enum vrs_status place(struct page_chunks *blocks, const struct page_work *work,
                              struct vrs_error *err)
 {
     struct buf *block = block_of(blocks, work);
@@ -155,18 +155,18 @@ static enum vrs_status place(struct view_blocks *blocks, const struct view_work 
 
 static void pack_job(void *arg, uint32_t i)
 {
-    struct view_work *work = &((struct view_blocks *)arg)->work.at[i];
-    work->status = view_pack(work);
+    struct page_work *work = &((struct page_chunks *)arg)->work.at[i];
+    work->status = page_pack(work);
 }
 
-static void drop_work(struct view_blocks *blocks)
+static void drop_work(struct page_chunks *blocks)
 {
     for (uint32_t i = 0; i < blocks->work.len; i++)
         buf_free(&blocks->work.at[i].packed);
     vec_free(&blocks->work);
 }
 
-enum vrs_status view_pack_all(struct view_blocks *blocks, uint32_t threads, struct vrs_error *err)
+enum vrs_status page_pack_all(struct page_chunks *blocks, uint32_t threads, struct vrs_error *err)
 {
     enum vrs_status status = VRS_OK;
     pool_run(threads, &(struct pool_work){ blocks->work.len, pack_job, NULL, blocks });
@@ -176,17 +176,17 @@ enum vrs_status view_pack_all(struct view_blocks *blocks, uint32_t threads, stru
     return status;
 }
 
-bool view_blocks_init(struct view_blocks *blocks)
+bool page_chunks_init(struct page_chunks *blocks)
 {
-    *blocks = (struct view_blocks){
+    *blocks = (struct page_chunks){
         .block.max = UINT32_MAX / 2,
         .work.max = UINT32_MAX / 2,
-        .where = VIEW_COVER_BLOCK,
+        .where = PAGE_COVER_BLOCK,
     };
     return add_block(blocks);
 }
 
-void view_blocks_free(struct view_blocks *blocks)
+void page_chunks_free(struct page_chunks *blocks)
 {
     for (uint32_t i = 0; i < blocks->block.len; i++)
         buf_free(&blocks->block.at[i]);

@@ -1,6 +1,6 @@
-/* view_unpack.c - the way of view_column.c backwards: a stream, planes, differences. */
+/* page_unpack.c - the way of page_column.c backwards: a stream, planes, differences. */
 #define ZLIB_CONST
-#include "render/page/view_unpack.h"
+#include "render/page/unpack.h"
 
 #include <string.h>
 #include <zlib.h>
@@ -29,18 +29,18 @@ static bool inflate_all(const uint8_t *from, size_t len, uint8_t *to, size_t roo
     return status == Z_STREAM_END && room == 0;
 }
 
-static uint64_t unchanged(const struct view_packed *p, uint64_t put, uint64_t before)
+static uint64_t unchanged(const struct page_packed *p, uint64_t put, uint64_t before)
 {
     uint32_t bits = BITS_OF_BYTE << p->column->type;
     uint64_t mask = bits == 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1;
-    if (p->column->change == VIEW_AS_IT_IS)
+    if (p->column->change == PAGE_AS_IT_IS)
         return put;
-    if (p->column->change == VIEW_ZIGZAG)
+    if (p->column->change == PAGE_ZIGZAG)
         put = (put >> 1) ^ (0 - (put & 1));
     return (before + put) & mask;
 }
 
-static void read_planes(const struct view_packed *p, const uint8_t *at, uint64_t *to)
+static void read_planes(const struct page_packed *p, const uint8_t *at, uint64_t *to)
 {
     uint64_t before = 0;
     for (uint32_t i = 0; i < p->rows; i++) {
@@ -53,7 +53,7 @@ static void read_planes(const struct view_packed *p, const uint8_t *at, uint64_t
     }
 }
 
-enum vrs_status view_unpack(const struct view_packed *column, const struct view_blocks *blocks,
+enum vrs_status page_unpack(const struct page_packed *column, const struct page_chunks *blocks,
                             struct arena *arena, uint64_t **ret, struct vrs_error *err)
 {
     uint64_t *numbers = arena_array(arena, uint64_t, column->rows);
@@ -84,16 +84,16 @@ static uint64_t number_of(const void *from, uint32_t row)
     return ((const uint64_t *)from)[row];
 }
 
-enum vrs_status view_repack(const struct view_packed *column, const uint64_t *numbers,
-                            uint32_t rows, struct view_packed *ret, struct buf *to,
+enum vrs_status page_repack(const struct page_packed *column, const uint64_t *numbers,
+                            uint32_t rows, struct page_packed *ret, struct buf *to,
                             struct vrs_error *err)
 {
-    struct view_column copy = *column->column;
+    struct page_column copy = *column->column;
     copy.value = number_of;
-    struct view_packed made = { .column = column->column, .rows = rows, .block = column->block };
-    struct view_work work = { .column = &copy, .from = numbers, .rows = rows, .ret = &made };
+    struct page_packed made = { .column = column->column, .rows = rows, .block = column->block };
+    struct page_work work = { .column = &copy, .from = numbers, .rows = rows, .ret = &made };
     buf_init(&work.packed, SIZE_MAX / 2);
-    enum vrs_status status = view_pack(&work);
+    enum vrs_status status = page_pack(&work);
     made.at = column->at;
     made.len = work.packed.len;
     buf_bytes(to, work.packed.at, work.packed.len);

@@ -1,5 +1,5 @@
-/* view_marks.c - from steps, phases and what the program named to spans of states. */
-#include "render/page/view_marks.h"
+/* page_marks.c - from steps, phases and what the program named to spans of states. */
+#include "render/page/source_marks.h"
 
 #include "analysis/snapshot/steps/mark_events.h"
 
@@ -8,8 +8,8 @@ enum { NESTED_MOST = 64 };
 
 struct marking {
     const struct study *s;
-    struct view_names *names;
-    struct view_marks *to;
+    struct page_names *names;
+    struct page_marks *to;
     struct vrs_error *err;
 };
 
@@ -19,8 +19,8 @@ static void add_steps(struct marking *m)
     for (uint32_t i = 0; steps->source != STEPS_NONE && i < steps->count; i++) {
         bool last = i + 1 == steps->count;
         uint32_t end = last ? steps->end_event : steps->boundary[i + 1].event - 1;
-        m->to->at[m->to->count++] = (struct view_mark){
-            .kind = VIEW_STEP,
+        m->to->at[m->to->count++] = (struct page_mark){
+            .kind = PAGE_STEP,
             .first = steps->boundary[i].event + 1,
             .last = end + 1,
         };
@@ -32,14 +32,14 @@ static enum vrs_status add_phases(struct marking *m)
     const struct phases *p = &m->s->phases;
     for (uint32_t i = 0; p->known && i < p->intervals; i++) {
         uint32_t end = i + 1 < p->intervals ? p->interval[i + 1].first_event : m->s->events;
-        struct view_mark *to = &m->to->at[m->to->count++];
-        *to = (struct view_mark){
-            .kind = VIEW_PHASE,
+        struct page_mark *to = &m->to->at[m->to->count++];
+        *to = (struct page_mark){
+            .kind = PAGE_PHASE,
             .depth = 1,
             .first = p->interval[i].first_event + 1,
             .last = end,
         };
-        TRY(view_names_text(m->names, str_from(phase_names[p->interval[i].phase]), &to->name,
+        TRY(page_names_text(m->names, str_from(phase_names[p->interval[i].phase]), &to->name,
                             m->err));
     }
     return VRS_OK;
@@ -53,20 +53,20 @@ static enum vrs_status add_annotations(struct marking *m)
     struct mark_events at;
     uint32_t open[NESTED_MOST], depth = 0;
     TRY(mark_events_make(r, m->s->device, m->s->scratch, &at, m->err));
-    struct view_mark *first = &m->to->at[m->to->count];
+    struct page_mark *first = &m->to->at[m->to->count];
     uint32_t count = 0;
     for (uint32_t i = 0; i < at.count; i++) {
         uint32_t row = at.order[i], event = at.event[row], name;
         if (event == NO_ROW)
             continue;
-        TRY(view_names_bounded(
+        TRY(page_names_bounded(
             m->names, strings_text(&r->strings, (string_id){ r->marks.name[row] }), &name, m->err));
         if (r->marks.stage[row] == STAGE_START) {
             if (depth < NESTED_MOST)
                 open[depth] = count;
             else
                 continue;
-            first[count++] = (struct view_mark){ VIEW_ANNOTATION, (uint8_t)depth++, event + 1,
+            first[count++] = (struct page_mark){ PAGE_ANNOTATION, (uint8_t)depth++, event + 1,
                                                  m->s->events, name };
             continue;
         }
@@ -84,12 +84,12 @@ static enum vrs_status add_annotations(struct marking *m)
     return VRS_OK;
 }
 
-enum vrs_status view_marks_make(const struct study *s, struct view_names *names,
-                                struct view_marks *ret, struct vrs_error *err)
+enum vrs_status page_marks_make(const struct study *s, struct page_names *names,
+                                struct page_marks *ret, struct vrs_error *err)
 {
     struct marking m = { s, names, ret, err };
     size_t most = (size_t)s->steps.count + s->phases.intervals + s->r->marks.rows.len;
-    *ret = (struct view_marks){ arena_array(s->scratch, struct view_mark, most), 0 };
+    *ret = (struct page_marks){ arena_array(s->scratch, struct page_mark, most), 0 };
     if (ret->at == NULL)
         return vrs_no_memory(err);
     add_steps(&m);

@@ -1,6 +1,6 @@
-/* view_ranges.c - the trace walked forwards; what it returns without having got was there before.
+/* page_ranges.c - the trace walked forwards; what it returns without having got was there before.
  */
-#include "render/page/view_ranges.h"
+#include "render/page/source_ranges.h"
 
 #include <stdlib.h>
 
@@ -9,11 +9,11 @@
 
 struct walk {
     const struct recording *r;
-    VEC(struct view_range) open; /* mapped now, by address */
-    VEC(struct view_range) done;
+    VEC(struct page_range) open; /* mapped now, by address */
+    VEC(struct page_range) done;
 };
 
-static uint64_t end_of(const struct view_range *range)
+static uint64_t end_of(const struct page_range *range)
 {
     return range->bytes > UINT64_MAX - range->address ? UINT64_MAX : range->address + range->bytes;
 }
@@ -26,11 +26,11 @@ static uint32_t find(const struct walk *w, uint64_t address)
     return place;
 }
 
-static bool open_at(struct walk *w, uint32_t place, struct view_range range)
+static bool open_at(struct walk *w, uint32_t place, struct page_range range)
 {
     if (!vec_reserve(&w->open, 1))
         return false;
-    struct view_range *at = &w->open.at[place];
+    struct page_range *at = &w->open.at[place];
     memmove(at + 1, at, (w->open.len - place) * sizeof *at);
     *at = range;
     w->open.len++;
@@ -39,27 +39,27 @@ static bool open_at(struct walk *w, uint32_t place, struct view_range range)
 
 static void drop(struct walk *w, uint32_t place)
 {
-    struct view_range *at = &w->open.at[place];
+    struct page_range *at = &w->open.at[place];
     w->open.len--;
     memmove(at, at + 1, (w->open.len - place) * sizeof *at);
 }
 
-static bool finish(struct walk *w, struct view_range range, uint32_t state)
+static bool finish(struct walk *w, struct page_range range, uint32_t state)
 {
     range.until = state - range.born;
     return state <= range.born || vec_push(&w->done, range);
 }
 
 /* Ends what lies in the range; parts that no open range has were there since the start. */
-static bool close_range(struct walk *w, struct view_range gone, uint32_t state)
+static bool close_range(struct walk *w, struct page_range gone, uint32_t state)
 {
     uint64_t at = gone.address, end = end_of(&gone);
     uint32_t place = find(w, at);
     while (at < end) {
-        struct view_range *open = place < w->open.len ? &w->open.at[place] : NULL;
+        struct page_range *open = place < w->open.len ? &w->open.at[place] : NULL;
         uint64_t next = open == NULL || open->address >= end ? end : open->address;
         if (next > at) {
-            struct view_range old = { at, next - at, 0, 0, gone.stream, gone.pool };
+            struct page_range old = { at, next - at, 0, 0, gone.stream, gone.pool };
             if (!finish(w, old, state))
                 return false;
             at = next;
@@ -69,14 +69,14 @@ static bool close_range(struct walk *w, struct view_range gone, uint32_t state)
             place++; /* ranges that lie over each other, in a file that lies */
             continue;
         }
-        struct view_range whole = *open, part = whole;
+        struct page_range whole = *open, part = whole;
         uint64_t stop = end_of(&whole) < end ? end_of(&whole) : end;
         part.address = at;
         part.bytes = stop - at;
         drop(w, place);
         if (!finish(w, part, state))
             return false;
-        struct view_range before = whole, after = whole;
+        struct page_range before = whole, after = whole;
         before.bytes = at - whole.address;
         after.address = stop;
         after.bytes = end_of(&whole) - stop;
@@ -92,7 +92,7 @@ static bool close_range(struct walk *w, struct view_range gone, uint32_t state)
 static bool take_event(struct walk *w, uint32_t row, uint32_t state)
 {
     const struct events *e = &w->r->events;
-    struct view_range range = { e->address[row], e->size[row],
+    struct page_range range = { e->address[row], e->size[row],
                                 state,           0,
                                 e->stream[row],  w->r->contexts.pool[e->context[row]] };
     if (range.address == UNKNOWN_U64 || range.bytes == UNKNOWN_U64 || range.bytes == 0)
@@ -114,7 +114,7 @@ static bool add_old(struct walk *w, uint32_t segment)
         s->total_size[segment] > UINT64_MAX - at ? UINT64_MAX : at + s->total_size[segment];
     while (at < end) {
         uint32_t place = find(w, at);
-        struct view_range *open = place < w->open.len ? &w->open.at[place] : NULL;
+        struct page_range *open = place < w->open.len ? &w->open.at[place] : NULL;
         if (open != NULL && open->address <= at && end_of(open) > at) {
             if (open->pool == 0)
                 open->pool = s->pool[segment];
@@ -123,7 +123,7 @@ static bool add_old(struct walk *w, uint32_t segment)
         }
         bool ahead = open != NULL && open->address > at && open->address < end;
         uint64_t next = ahead ? open->address : end;
-        struct view_range old = { at, next - at, 0, 0, s->stream[segment], s->pool[segment] };
+        struct page_range old = { at, next - at, 0, 0, s->stream[segment], s->pool[segment] };
         if (!open_at(w, place, old))
             return false;
         at = next;
@@ -133,7 +133,7 @@ static bool add_old(struct walk *w, uint32_t segment)
 
 static int by_birth(const void *a, const void *b)
 {
-    const struct view_range *x = a, *y = b;
+    const struct page_range *x = a, *y = b;
     if (x->born != y->born)
         return x->born < y->born ? -1 : 1;
     if (x->address != y->address)
@@ -143,21 +143,21 @@ static int by_birth(const void *a, const void *b)
 
 static int by_address(const void *a, const void *b)
 {
-    const struct view_island *x = a, *y = b;
+    const struct page_island *x = a, *y = b;
     if (x->address != y->address)
         return x->address < y->address ? -1 : 1;
     return (x->bytes > y->bytes) - (x->bytes < y->bytes);
 }
 
-static void join_islands(struct view_ranges *r)
+static void join_islands(struct page_ranges *r)
 {
     for (uint32_t i = 0; i < r->count; i++)
-        r->island[i] = (struct view_island){ r->at[i].address, r->at[i].bytes, 0 };
+        r->island[i] = (struct page_island){ r->at[i].address, r->at[i].bytes, 0 };
     if (r->count > 1)
         qsort(r->island, r->count, sizeof *r->island, by_address);
     for (uint32_t i = 0; i < r->count; i++) {
-        struct view_island next = r->island[i];
-        struct view_island *last = r->islands == 0 ? NULL : &r->island[r->islands - 1];
+        struct page_island next = r->island[i];
+        struct page_island *last = r->islands == 0 ? NULL : &r->island[r->islands - 1];
         if (last != NULL && next.address - last->address <= last->bytes) {
             uint64_t inside = next.address - last->address;
             if (next.bytes > last->bytes - inside)
@@ -169,19 +169,19 @@ static void join_islands(struct view_ranges *r)
     }
 }
 
-uint64_t view_ranges_below(const struct view_ranges *ranges, uint64_t address)
+uint64_t page_ranges_below(const struct page_ranges *ranges, uint64_t address)
 {
     uint32_t above;
     SORTED_FIND(above, ranges->islands, ranges->island[above].address <= address);
     if (above == 0)
         return UINT64_MAX;
-    const struct view_island *island = &ranges->island[above - 1];
+    const struct page_island *island = &ranges->island[above - 1];
     uint64_t inside = address - island->address;
     return inside < island->bytes ? island->before + inside : UINT64_MAX;
 }
 
-enum vrs_status view_ranges_make(const struct study *s, struct arena *arena,
-                                 struct view_ranges *ret, struct vrs_error *err)
+enum vrs_status page_ranges_make(const struct study *s, struct arena *arena,
+                                 struct page_ranges *ret, struct vrs_error *err)
 {
     const struct devices *d = &s->r->devices;
     struct walk w = { .r = s->r, .open.max = UINT32_MAX / 2, .done.max = UINT32_MAX / 2 };
@@ -191,10 +191,10 @@ enum vrs_status view_ranges_make(const struct study *s, struct arena *arena,
     for (uint32_t i = 0; i < d->segments[s->device] && ok; i++)
         ok = add_old(&w, d->first_segment[s->device] + i);
     uint32_t count = w.open.len + w.done.len;
-    struct view_ranges made = {
-        .at = arena_array(arena, struct view_range, count),
+    struct page_ranges made = {
+        .at = arena_array(arena, struct page_range, count),
         .count = count,
-        .island = arena_array(arena, struct view_island, count),
+        .island = arena_array(arena, struct page_island, count),
     };
     ok = ok && made.at != NULL && made.island != NULL;
     for (uint32_t i = 0; ok && i < count; i++)

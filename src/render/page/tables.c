@@ -1,0 +1,394 @@
+/* page_tables.c - from a study to the packed tables of the page. */
+#include <string.h>
+
+#include "render/page/page.h"
+#include "render/page/source.h"
+
+const char *const page_table_names[PAGE_TABLES] = {
+    "alloc", "time", "range", "event", "oom", "mark", "stack", "frame", "string", "adjust", "cover",
+};
+
+/* Where the columns of one device go. */
+struct filling {
+    struct page_source from;
+    struct page_chunks *blocks;
+    struct page_device *to;
+    struct vrs_error *err;
+};
+
+static enum vrs_status put(struct filling *f, enum page_table_name name,
+                           const struct page_column *column, const void *from, uint32_t rows)
+{
+    struct page_table *table = &f->to->table[name];
+    table->rows = rows;
+    return page_queue(f->blocks, column, from, rows, &table->column[table->columns++])
+               ? VRS_OK
+               : vrs_no_memory(f->err);
+}
+
+static enum vrs_status put_all(struct filling *f, enum page_table_name name,
+                               const struct page_column *columns, uint32_t count, uint32_t rows)
+{
+    for (uint32_t i = 0; i < count; i++)
+        TRY(put(f, name, &columns[i], &f->from, rows));
+    return VRS_OK;
+}
+
+#define COUNT(columns) (uint32_t)(sizeof(columns) / sizeof *(columns))
+
+static enum vrs_status fill_allocations(struct filling *f)
+{
+    /* What the first picture needs stands in a block of its own, before all else. */
+    static const struct page_column first[] = {
+        { "born", PAGE_U32, PAGE_DELTA, "state", page_alloc_born },
+        { "until", PAGE_U32, PAGE_AS_IT_IS, "states", page_alloc_until },
+        { "bytes", PAGE_U64, PAGE_AS_IT_IS, "byte", page_alloc_bytes },
+        { "cat", PAGE_U8, PAGE_AS_IT_IS, NULL, page_alloc_category },
+        { "stack", PAGE_U32, PAGE_AS_IT_IS, NULL, page_alloc_stack },
+    };
+    static const struct page_column rest[] = {
+        { "wait", PAGE_U32, PAGE_AS_IT_IS, "states", page_alloc_waits },
+        { "pad", PAGE_U32, PAGE_AS_IT_IS, "byte", page_alloc_pad },
+        { "source", PAGE_U8, PAGE_AS_IT_IS, NULL, page_alloc_source },
+        { "lane", PAGE_U32, PAGE_AS_IT_IS, NULL, page_alloc_lane },
+        { "free_stack", PAGE_U32, PAGE_AS_IT_IS, NULL, page_alloc_free_stack },
+        { "rule", PAGE_U8, PAGE_AS_IT_IS, NULL, page_alloc_rule },
+        { "sure", PAGE_U8, PAGE_AS_IT_IS, NULL, page_alloc_sure },
+        { "phase", PAGE_U8, PAGE_AS_IT_IS, NULL, page_alloc_phase },
+        { "stream", PAGE_U16, PAGE_AS_IT_IS, NULL, page_alloc_stream },
+        { "pool", PAGE_U16, PAGE_AS_IT_IS, NULL, page_alloc_pool },
+        { "flags", PAGE_U8, PAGE_AS_IT_IS, NULL, page_alloc_flags },
+    };
+    static const struct page_column told = { "ctx", PAGE_U32, PAGE_AS_IT_IS, NULL,
+                                             page_alloc_context };
+    uint32_t rows = f->to->allocations = f->from.s->lifetimes.count;
+    f->blocks->where = PAGE_NEW_BLOCK;
+    TRY(put_all(f, PAGE_ALLOC, first, COUNT(first), rows));
+    TRY(page_adjust(f->from.s, f->blocks, f->to, f->err));
+    f->blocks->where = PAGE_NEW_BLOCK;
+    TRY(put_all(f, PAGE_ALLOC, rest, COUNT(rest), rows));
+    return f->from.context == NULL ? VRS_OK : put(f, PAGE_ALLOC, &told, &f->from, rows);
+}
+
+/* Times and events. */
+
+static uint64_t time_at(const struct study *s, uint32_t event)
+{
+    return s->r->events.time_us[s->r->devices.first_event[s->device] + event];
+}
+
+static uint64_t time_step(const void *from, uint32_t row)
+{
+    const struct page_source *f = from;
+    uint64_t now = time_at(f->s, row), before = row == 0 ? now : time_at(f->s, row - 1);
+    if (now == UNKNOWN_U64 || before == UNKNOWN_U64)
+        return UINT32_MAX;
+    uint64_t step = now < before ? 0 : now - before;
+    return step < UINT32_MAX ? step : UINT32_MAX - 1;
+}
+
+static uint64_t event_state(const void *from, uint32_t row)
+{
+    return (uint64_t)((const struct page_source *)from)->events[row] + 1;
+}
+
+static uint64_t event_kind(const void *from, uint32_t row)
+{
+    enum { OTHER = 255 };
+    static const uint8_t kinds[ACTIONS] = {
+        [ACTION_SEGMENT_ALLOC] = 0, [ACTION_SEGMENT_FREE] = 1, [ACTION_SEGMENT_MAP] = 2,
+        [ACTION_SEGMENT_UNMAP] = 3, [ACTION_OOM] = 4,          [ACTION_SNAPSHOT] = 5,
+    };
+    const struct page_source *f = from;
+    uint8_t action = f->s->r->events.action[page_event_row(f, f->events, row)];
+    return action >= ACTION_SEGMENT_ALLOC && action <= ACTION_OOM ? kinds[action] : OTHER;
+}
+
+/* No size and no count is as large as the largest number. */
+static uint64_t or_none(uint64_t value)
+{
+    return value == UNKNOWN_U64 ? PAGE_NUMBER_MOST : value;
+}
+
+static uint64_t event_size(const void *from, uint32_t row)
+{
+    const struct page_source *f = from;
+    return or_none(f->s->r->events.size[page_event_row(f, f->events, row)]);
+}
+
+static uint64_t oom_state(const void *from, uint32_t row)
+{
+    return (uint64_t)((const struct page_source *)from)->ooms[row] + 1;
+}
+
+static uint64_t oom_bytes(const void *from, uint32_t row)
+{
+    const struct page_source *f = from;
+    return or_none(f->s->r->events.size[page_event_row(f, f->ooms, row)]);
+}
+
+static uint64_t oom_free(const void *from, uint32_t row)
+{
+    const struct page_source *f = from;
+    return or_none(f->s->r->events.address[page_event_row(f, f->ooms, row)]);
+}
+
+static uint64_t oom_stack(const void *from, uint32_t row)
+{
+    const struct page_source *f = from;
+    return f->names.stack_id[f->s->r->events.stack[page_event_row(f, f->ooms, row)]];
+}
+
+static enum vrs_status fill_events(struct filling *f)
+{
+    static const struct page_column time[] = { { "dt", PAGE_U32, PAGE_AS_IT_IS, "us", time_step } };
+    static const struct page_column event[] = {
+        { "state", PAGE_U32, PAGE_DELTA, "state", event_state },
+        { "kind", PAGE_U8, PAGE_AS_IT_IS, NULL, event_kind },
+        { "arg", PAGE_U64, PAGE_AS_IT_IS, "byte", event_size },
+    };
+    static const struct page_column oom[] = {
+        { "state", PAGE_U32, PAGE_DELTA, "state", oom_state },
+        { "bytes", PAGE_U64, PAGE_AS_IT_IS, "byte", oom_bytes },
+        { "free", PAGE_U64, PAGE_AS_IT_IS, "byte", oom_free },
+        { "stack", PAGE_U32, PAGE_AS_IT_IS, NULL, oom_stack },
+    };
+    if (f->to->base_us != UNKNOWN_U64)
+        TRY(put_all(f, PAGE_TIME, time, COUNT(time), f->from.s->events));
+    TRY(put_all(f, PAGE_EVENT, event, COUNT(event), f->from.event_count));
+    return put_all(f, PAGE_OOM, oom, COUNT(oom), f->from.oom_count);
+}
+
+/* Ranges of mapped memory. */
+
+static const struct page_range *range(const void *from, uint32_t row)
+{
+    return &((const struct page_source *)from)->ranges.at[row];
+}
+
+static uint64_t range_born(const void *from, uint32_t row)
+{
+    return range(from, row)->born;
+}
+
+static uint64_t range_until(const void *from, uint32_t row)
+{
+    return range(from, row)->until;
+}
+
+static uint64_t range_base(const void *from, uint32_t row)
+{
+    return range(from, row)->address;
+}
+
+static uint64_t range_bytes(const void *from, uint32_t row)
+{
+    return range(from, row)->bytes;
+}
+
+static uint64_t range_stream(const void *from, uint32_t row)
+{
+    return range(from, row)->stream;
+}
+
+static uint64_t range_pool(const void *from, uint32_t row)
+{
+    return range(from, row)->pool;
+}
+
+static uint64_t range_lane(const void *from, uint32_t row)
+{
+    return page_lane_of(from, range(from, row)->address);
+}
+
+static enum vrs_status fill_ranges(struct filling *f)
+{
+    static const struct page_column columns[] = {
+        { "born", PAGE_U32, PAGE_DELTA, "state", range_born },
+        { "until", PAGE_U32, PAGE_AS_IT_IS, "states", range_until },
+        { "base", PAGE_U64, PAGE_AS_IT_IS, NULL, range_base },
+        { "bytes", PAGE_U64, PAGE_AS_IT_IS, "byte", range_bytes },
+        { "stream", PAGE_U16, PAGE_AS_IT_IS, NULL, range_stream },
+        { "pool", PAGE_U16, PAGE_AS_IT_IS, NULL, range_pool },
+        { "lane", PAGE_U32, PAGE_AS_IT_IS, NULL, range_lane },
+    };
+    return put_all(f, PAGE_RANGE, columns, COUNT(columns), f->from.ranges.count);
+}
+
+/* Marks. */
+
+static const struct page_mark *mark(const void *from, uint32_t row)
+{
+    return &((const struct page_source *)from)->marks.at[row];
+}
+
+static uint64_t mark_kind(const void *from, uint32_t row)
+{
+    return mark(from, row)->kind;
+}
+
+static uint64_t mark_first(const void *from, uint32_t row)
+{
+    return mark(from, row)->first;
+}
+
+static uint64_t mark_last(const void *from, uint32_t row)
+{
+    return mark(from, row)->last;
+}
+
+static uint64_t mark_depth(const void *from, uint32_t row)
+{
+    return mark(from, row)->depth;
+}
+
+static uint64_t mark_text(const void *from, uint32_t row)
+{
+    return mark(from, row)->name;
+}
+
+static enum vrs_status fill_marks(struct filling *f)
+{
+    static const struct page_column columns[] = {
+        { "kind", PAGE_U8, PAGE_AS_IT_IS, NULL, mark_kind },
+        { "first", PAGE_U32, PAGE_ZIGZAG, "state", mark_first },
+        { "last", PAGE_U32, PAGE_ZIGZAG, "state", mark_last },
+        { "depth", PAGE_U8, PAGE_AS_IT_IS, NULL, mark_depth },
+        { "name", PAGE_U32, PAGE_AS_IT_IS, NULL, mark_text },
+    };
+    return put_all(f, PAGE_MARK, columns, COUNT(columns), f->from.marks.count);
+}
+
+/* Names. */
+
+static uint64_t stack_caller(const void *from, uint32_t row)
+{
+    const struct page_names *n = &((const struct page_source *)from)->names;
+    const struct stacks *s = &((const struct page_source *)from)->s->r->stacks;
+    return row == 0 ? 0 : n->stack_id[s->caller[n->stack_row[row]]];
+}
+
+static uint64_t stack_frame(const void *from, uint32_t row)
+{
+    const struct page_names *n = &((const struct page_source *)from)->names;
+    const struct stacks *s = &((const struct page_source *)from)->s->r->stacks;
+    return row == 0 ? 0 : n->frame_id[s->frame[n->stack_row[row]]];
+}
+
+static uint64_t stack_culprit(const void *from, uint32_t row)
+{
+    return ((const struct page_source *)from)->names.culprit[row];
+}
+
+static uint64_t stack_owner(const void *from, uint32_t row)
+{
+    return ((const struct page_source *)from)->names.owner[row];
+}
+
+static uint64_t stack_op(const void *from, uint32_t row)
+{
+    return ((const struct page_source *)from)->names.op[row];
+}
+
+static uint64_t stack_module(const void *from, uint32_t row)
+{
+    return ((const struct page_source *)from)->names.module[row];
+}
+
+static uint64_t frame_function(const void *from, uint32_t row)
+{
+    return ((const struct page_source *)from)->names.function[row];
+}
+
+static uint64_t frame_file(const void *from, uint32_t row)
+{
+    return ((const struct page_source *)from)->names.file[row];
+}
+
+static uint64_t frame_line(const void *from, uint32_t row)
+{
+    const struct page_source *f = from;
+    return row == 0 ? NO_LINE : f->s->r->frames.line[f->names.frame_row[row]];
+}
+
+static uint64_t frame_kind(const void *from, uint32_t row)
+{
+    return ((const struct page_source *)from)->names.frame_class[row];
+}
+
+static uint64_t string_length(const void *from, uint32_t row)
+{
+    return ((const struct page_source *)from)->names.strings.length[row];
+}
+
+static enum vrs_status fill_names(struct filling *f)
+{
+    static const struct page_column stack[] = {
+        { "caller", PAGE_U32, PAGE_ZIGZAG, NULL, stack_caller },
+        { "frame", PAGE_U32, PAGE_AS_IT_IS, NULL, stack_frame },
+        { "site", PAGE_U32, PAGE_AS_IT_IS, NULL, stack_culprit },
+        { "culprit", PAGE_U32, PAGE_AS_IT_IS, NULL, stack_culprit },
+        { "owner", PAGE_U32, PAGE_AS_IT_IS, NULL, stack_owner },
+        { "op", PAGE_U32, PAGE_AS_IT_IS, NULL, stack_op },
+        { "module", PAGE_U32, PAGE_AS_IT_IS, NULL, stack_module },
+    };
+    static const struct page_column frame[] = {
+        { "func", PAGE_U32, PAGE_ZIGZAG, NULL, frame_function },
+        { "file", PAGE_U32, PAGE_ZIGZAG, NULL, frame_file },
+        { "line", PAGE_U32, PAGE_AS_IT_IS, NULL, frame_line },
+        { "kind", PAGE_U8, PAGE_AS_IT_IS, NULL, frame_kind },
+    };
+    static const struct page_column length = { "len", PAGE_U32, PAGE_AS_IT_IS, "byte",
+                                               string_length };
+    static const struct page_column text = { "bytes", PAGE_U8, PAGE_AS_IT_IS, NULL, NULL };
+    const struct strings *strings = &f->from.names.strings;
+    struct page_table *table = &f->to->table[PAGE_STRING];
+    TRY(put_all(f, PAGE_STACK, stack, COUNT(stack), f->from.names.stacks));
+    TRY(put_all(f, PAGE_FRAME, frame, COUNT(frame), f->from.names.frames));
+    TRY(put(f, PAGE_STRING, &length, &f->from, strings->rows.len));
+    return page_queue_bytes(f->blocks, &text, (const uint8_t *)strings->bytes.at,
+                            strings->bytes.len, &table->column[table->columns++])
+               ? VRS_OK
+               : vrs_no_memory(f->err);
+}
+
+/* For those who speak of stacks when the tables are packed. */
+static enum vrs_status keep_stacks(struct filling *f)
+{
+    const struct page_names *names = &f->from.names;
+    uint32_t *kept = arena_array(f->from.s->keep, uint32_t, names->stacks);
+    if (kept == NULL)
+        return vrs_no_memory(f->err);
+    memcpy(kept, names->stack_row, names->stacks * sizeof *kept);
+    f->to->stack_row = kept;
+    return VRS_OK;
+}
+
+static enum vrs_status fill(struct filling *f)
+{
+    TRY(fill_allocations(f));
+    TRY(fill_events(f));
+    TRY(fill_ranges(f));
+    TRY(fill_marks(f));
+    TRY(fill_names(f));
+    TRY(keep_stacks(f));
+    f->blocks->where = PAGE_COVER_BLOCK;
+    TRY(page_cover(f->from.s, f->blocks, f->to, f->err));
+    return page_pack_all(f->blocks, f->from.s->threads, f->err);
+}
+
+enum vrs_status page_tables(struct study *s, struct page_chunks *blocks, struct page_device *ret,
+                            struct vrs_error *err)
+{
+    struct filling f = { .blocks = blocks, .to = ret, .err = err };
+    struct arena_mark mark = arena_mark(s->scratch);
+    uint64_t clipped = blocks->clipped;
+    enum vrs_status status = page_source_make(s, &f.from, err);
+    if (status == VRS_OK) {
+        status = fill(&f);
+        page_source_end(&f.from);
+    }
+    arena_release(s->scratch, mark);
+    ret->clipped = blocks->clipped - clipped;
+    return status;
+}
