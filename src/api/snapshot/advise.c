@@ -15,11 +15,11 @@ static enum vrs_status ask(struct study *s, const void *wish, struct study_devic
                             S("the recording has no trace: advice rests on how memory moved"), err);
     struct oom oom;
     TRY(parts_make(s, PARTS_OF_ADVICE, err));
-    const struct growth *growth = NULL;
+    const struct leaks *leaks = NULL;
     TRY(parts_oom(s, NULL, o->capacity_bytes, &oom, err));
     TRY(parts_advise(s, &oom, o->capacity_bytes, &answer->advise, err));
-    TRY(parts_growth(s, &growth, err));
-    answer->leaks = growth->leaks;
+    TRY(parts_growth(s, &leaks, err));
+    answer->leaks = leaks->leaks;
     answer->explain_silent = o->explain_silent;
     answer->has_waste = o->waste;
     TRY(parts_counterfactual(s, &c, err));

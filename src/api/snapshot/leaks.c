@@ -1,5 +1,5 @@
 /* leaks.c - what grows from step to step. */
-#include "analysis/snapshot/leaks/growth.h"
+#include "analysis/snapshot/leaks/leaks.h"
 #include "api/snapshot/study.h"
 #include "base/buf.h"
 
@@ -36,12 +36,12 @@ static enum vrs_status ask(struct study *s, const void *wish, struct study_devic
     if (!s->traced)
         return study_reason(s, ret, ANSWER_NEEDS_TRACE, "no_trace",
                             S("the recording has no trace: growth is seen between steps"), err);
-    struct growth *growth = arena_array(s->keep, struct growth, 1);
-    if (growth == NULL)
+    struct leaks *leaks = arena_array(s->keep, struct leaks, 1);
+    if (leaks == NULL)
         return vrs_no_memory(err);
-    TRY(growth_compute(s, o->capacity_bytes, growth, err));
-    ret->result = growth;
-    if (growth->moments == 0)
+    TRY(leaks_compute(s, o->capacity_bytes, leaks, err));
+    ret->result = leaks;
+    if (leaks->moments == 0)
         return too_few_steps(s, ret, err);
     if (!s->stacked)
         TRY(study_reason(s, ret, ANSWER_PARTIAL, "no_stacks",

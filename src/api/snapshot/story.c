@@ -11,7 +11,7 @@ enum vrs_status story_make(struct study *s, const struct story **ret, struct vrs
     TRY(parts_categories(s, &story->categories, err));
     TRY(parts_fragments(s, &story->fragments, err));
     if (s->traced) {
-        TRY(parts_growth(s, &story->growth, err));
+        TRY(parts_growth(s, &story->leaks, err));
         TRY(parts_oom(s, NULL, 0, &story->oom, err));
         story->has_oom = s->curves.oom_events > 0 && story->oom.basis != OOM_NOTHING;
         TRY(parts_advise(s, &story->oom, 0, &story->advise, err));

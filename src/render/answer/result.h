@@ -14,7 +14,7 @@
 #include "analysis/snapshot/curves/figures.h"
 #include "analysis/snapshot/diff/diff.h"
 #include "analysis/snapshot/layout/fragments.h"
-#include "analysis/snapshot/leaks/growth.h"
+#include "analysis/snapshot/leaks/leaks.h"
 #include "analysis/snapshot/oom/oom.h"
 #include "analysis/snapshot/ranks/ranks.h"
 #include "analysis/snapshot/report/overview.h"
@@ -63,7 +63,7 @@ struct report_row {
 struct story {
     const struct category_table *categories; /* at the peak */
     const struct fragments *fragments;       /* at the end; NULL: not known */
-    const struct growth *growth;             /* NULL: no trace */
+    const struct leaks *leaks;               /* NULL: no trace */
     struct oom oom;                          /* the last one, where has_oom */
     bool has_oom;
     struct advise advise; /* where has_advice */

@@ -8,7 +8,7 @@
 
 #include "analysis/snapshot/breakdown/estimate.h"
 #include "analysis/snapshot/layout/fragments.h"
-#include "analysis/snapshot/leaks/growth.h"
+#include "analysis/snapshot/leaks/leaks.h"
 #include "analysis/snapshot/oom/oom_what_if.h"
 #include "analysis/snapshot/study/counterfactual.h"
 #include "analysis/snapshot/timeline/timeline.h"
@@ -73,7 +73,7 @@ struct advise_inputs {
     const struct timeline *timeline;
     const struct fragments *fragments; /* at the end */
     const struct estimate *estimate;
-    const struct growth *growth;
+    const struct leaks *leaks;
     bool fragmented;                   /* a request failed for want of memory in one piece */
     const struct oom_what_if *what_if; /* of the last such; NULL: there is none */
     uint64_t capacity_bytes;           /* of the card, as the user knows it; 0: not known */

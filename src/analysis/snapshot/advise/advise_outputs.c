@@ -157,14 +157,14 @@ static bool are_two(const struct alive *at, uint32_t len, uint32_t i)
 static bool find_leaking(const struct advising *a, struct generations *g)
 {
     const struct study *s = a->s;
-    const struct growth *growth = a->in->growth;
+    const struct leaks *leaks = a->in->leaks;
     bool *stack = arena_array(s->scratch, bool, s->r->stacks.rows.len);
     g->leaking = arena_array(s->scratch, bool, a->sites.sites);
     if (stack == NULL || g->leaking == NULL)
         return false;
-    for (uint32_t i = 0; growth != NULL && i < growth->sites; i++)
-        if (growth->site[i].class == GROWTH_LEAK)
-            stack[growth->site[i].site.stack.n] = true;
+    for (uint32_t i = 0; leaks != NULL && i < leaks->sites; i++)
+        if (leaks->site[i].class == LEAK_CLASS_LEAK)
+            stack[leaks->site[i].site.stack.n] = true;
     stack[0] = false;
     for (uint32_t i = 0; i < s->lifetimes.count; i++)
         if (stack[s->lifetimes.at[i].alloc_stack.n])
@@ -255,12 +255,12 @@ bool advise_retained_output(struct advising *a)
 /* The leak of kind graph that grows most; the slope of every such one over the steps seen. */
 bool advise_graph_kept(struct advising *a)
 {
-    const struct growth *g = a->in->growth;
+    const struct leaks *g = a->in->leaks;
     if (g == NULL || g->steps.steps.count < KEPT_STEPS_LEAST)
         return advise_silent(a, "fewer than four steps");
     for (uint32_t i = 0; i < g->sites; i++) {
-        const struct growth_site *site = &g->site[i];
-        if (site->class != GROWTH_LEAK || site->kind != LEAK_GRAPH || site->slope_bytes <= 0)
+        const struct leak_site *site = &g->site[i];
+        if (site->class != LEAK_CLASS_LEAK || site->kind != LEAK_GRAPH || site->slope_bytes <= 0)
             continue;
         if (a->now.bytes == 0 && !advise_site(a, site->site.stack))
             return false;
@@ -278,7 +278,7 @@ bool advise_graph_kept(struct advising *a)
 /* Frees that Python's collector made; what only looks like it is not told. */
 bool advise_collector(struct advising *a)
 {
-    const struct gc_hint *hint = a->in->growth == NULL ? NULL : &a->in->growth->gc_hint;
+    const struct gc_hint *hint = a->in->leaks == NULL ? NULL : &a->in->leaks->gc_hint;
     if (hint == NULL || hint->kind == NULL)
         return advise_silent(a, "no free is the collector's");
     if (hint->confidence == CONFIDENCE_LOW)

@@ -28,16 +28,16 @@ enum vrs_status parts_fragments(struct study *s, const struct fragments **ret,
     return VRS_OK;
 }
 
-enum vrs_status parts_growth(struct study *s, const struct growth **ret, struct vrs_error *err)
+enum vrs_status parts_growth(struct study *s, const struct leaks **ret, struct vrs_error *err)
 {
-    if (s->made.growth == NULL) {
-        struct growth *made = arena_array(s->keep, struct growth, 1);
+    if (s->made.leaks == NULL) {
+        struct leaks *made = arena_array(s->keep, struct leaks, 1);
         if (made == NULL)
             return vrs_no_memory(err);
-        TRY(growth_compute(s, 0, made, err));
-        s->made.growth = made;
+        TRY(leaks_compute(s, 0, made, err));
+        s->made.leaks = made;
     }
-    *ret = s->made.growth;
+    *ret = s->made.leaks;
     return VRS_OK;
 }
 
@@ -103,12 +103,12 @@ enum vrs_status parts_oom(struct study *s, const struct oom_message *message,
 {
     struct oom_options options = { .message = message, .capacity_bytes = capacity_bytes };
     if (s->traced && s->curves.oom_events > 0) {
-        const struct growth *growth = NULL;
-        TRY(parts_growth(s, &growth, err));
-        /* What only differs from step to step is no growth. */
-        options.has_growth = growth != NULL && growth->moments > 1 &&
-                             growth->leaks + growth->suspects > 0 && growth->slope_total_bytes > 0;
-        options.growth_bytes = options.has_growth ? growth->slope_total_bytes : 0;
+        const struct leaks *leaks = NULL;
+        TRY(parts_growth(s, &leaks, err));
+        /* What only differs from step to step is no leaks. */
+        options.has_growth = leaks != NULL && leaks->moments > 1 &&
+                             leaks->leaks + leaks->suspects > 0 && leaks->slope_total_bytes > 0;
+        options.growth_bytes = options.has_growth ? leaks->slope_total_bytes : 0;
         options.steps = s->steps.count;
         options.first_step_bytes = s->steps.count > 0 ? s->steps.boundary[0].live_bytes : 0;
     }
@@ -127,7 +127,7 @@ enum vrs_status parts_advise(struct study *s, const struct oom *oom, uint64_t ca
     TRY(parts_timeline(s, &in.timeline, err));
     TRY(parts_fragments(s, &in.fragments, err));
     TRY(parts_estimate(s, &in.estimate, err));
-    TRY(parts_growth(s, &in.growth, err));
+    TRY(parts_growth(s, &in.leaks, err));
     TRY(parts_counterfactual(s, &c, err));
     return advise_compute(s, &in, c, ret, err);
 }
@@ -144,7 +144,7 @@ static enum vrs_status make_timeline(struct study *s, struct vrs_error *err)
 
 static enum vrs_status make_growth(struct study *s, struct vrs_error *err)
 {
-    const struct growth *ignored = NULL;
+    const struct leaks *ignored = NULL;
     return parts_growth(s, &ignored, err);
 }
 

@@ -24,7 +24,7 @@ enum vrs_status parts_fragments(struct study *s, const struct fragments **ret,
                                 struct vrs_error *err) MUST_CHECK;
 
 /* Of a device with a trace.  What the program can have is not looked at. */
-enum vrs_status parts_growth(struct study *s, const struct growth **ret,
+enum vrs_status parts_growth(struct study *s, const struct leaks **ret,
                              struct vrs_error *err) MUST_CHECK;
 
 enum vrs_status parts_estimate(struct study *s, const struct estimate **ret,

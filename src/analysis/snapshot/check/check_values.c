@@ -491,20 +491,20 @@ static enum vrs_status value_of_unknown_share(struct study *s, struct check_valu
 static enum vrs_status value_of_growth(struct study *s, struct check_value *v,
                                        struct vrs_error *err)
 {
-    const struct growth *growth = NULL;
+    const struct leaks *leaks = NULL;
     if (!s->traced) {
         without_trace(s, v);
         return VRS_OK;
     }
-    TRY(parts_growth(s, &growth, err));
-    if (growth->moments == 0) {
+    TRY(parts_growth(s, &leaks, err));
+    if (leaks->moments == 0) {
         unknown(v, "no_steps", "fewer than two complete steps were found");
         return VRS_OK;
     }
     uint64_t sum = 0;
-    for (uint32_t i = 0; i < growth->sites; i++) {
-        const struct growth_site *site = &growth->site[i];
-        if (site->class != GROWTH_LEAK && site->class != GROWTH_SUSPECT)
+    for (uint32_t i = 0; i < leaks->sites; i++) {
+        const struct leak_site *site = &leaks->site[i];
+        if (site->class != LEAK_CLASS_LEAK && site->class != LEAK_CLASS_SUSPECT)
             continue;
         sum += (uint64_t)site->slope_bytes;
         if (v->event == CHECK_NO_EVENT && site->survivors > 0)
@@ -515,10 +515,10 @@ static enum vrs_status value_of_growth(struct study *s, struct check_value *v,
         v->stack_bytes[v->stacks++] = (uint64_t)site->slope_bytes;
     }
     exactly(v, (int64_t)sum, s->steps.low_confidence ? CHECK_ESTIMATED : CHECK_DERIVED);
-    if (growth->leaks + growth->suspects == 0) {
+    if (leaks->leaks + leaks->suspects == 0) {
         v->reason = "no_leak";
         v->text = "nothing grows from step to step";
-    } else if (growth->leaks == 0) {
+    } else if (leaks->leaks == 0) {
         v->reason = "suspect";
         v->text = "would be a leak, but too few steps were seen";
     }

@@ -6,7 +6,7 @@
 #include "analysis/attribution/site.h"
 #include "analysis/snapshot/curves/live.h"
 #include "analysis/snapshot/layout/layout.h"
-#include "analysis/snapshot/leaks/growth.h"
+#include "analysis/snapshot/leaks/leaks.h"
 #include "analysis/snapshot/ranks/outlier.h"
 #include "base/hash.h"
 #include "model/rare.h"
@@ -264,7 +264,7 @@ static enum vrs_status find_stranded(const struct study *s, int64_t event, struc
 /* Its rows are not kept: only how much a step leaves behind. */
 static enum vrs_status find_growth(const struct study *s, struct unit *unit, struct vrs_error *err)
 {
-    struct growth growth = { .moments = 0 };
+    struct leaks leaks = { .moments = 0 };
     struct study forgotten = *s;
     struct arena rows;
     enum vrs_status status = VRS_OK;
@@ -272,13 +272,13 @@ static enum vrs_status find_growth(const struct study *s, struct unit *unit, str
         return VRS_OK;
     arena_init(&rows, SIZE_MAX / 2);
     forgotten.keep = &rows;
-    if (s->made.growth != NULL)
-        growth = *s->made.growth;
+    if (s->made.leaks != NULL)
+        leaks = *s->made.leaks;
     else
-        status = growth_compute(&forgotten, 0, &growth, err);
+        status = leaks_compute(&forgotten, 0, &leaks, err);
     arena_free(&rows);
-    unit->slope_known = growth.moments != 0;
-    unit->slope_bytes = growth.slope_total_bytes;
+    unit->slope_known = leaks.moments != 0;
+    unit->slope_bytes = leaks.slope_total_bytes;
     return status;
 }
 

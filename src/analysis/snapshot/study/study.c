@@ -81,7 +81,7 @@ void study_adopt(struct study *s, const struct study *copy)
     }
     ADOPT(timeline);
     ADOPT(fragments);
-    ADOPT(growth);
+    ADOPT(leaks);
     ADOPT(estimate);
     ADOPT(categories);
     ADOPT(counterfactual);

@@ -13,7 +13,7 @@
 
 struct timeline;
 struct fragments;
-struct growth;
+struct leaks;
 struct estimate;
 struct category_table;
 struct counterfactual;
@@ -43,7 +43,7 @@ struct study {
     struct {
         const struct timeline *timeline;
         const struct fragments *fragments;
-        const struct growth *growth;
+        const struct leaks *leaks;
         const struct estimate *estimate;
         const struct category_table *categories;
         struct counterfactual *counterfactual;

@@ -1,8 +1,8 @@
 /* leaks_json.c - vramscope.leaks/1 and vramscope.leaks-set/1. */
-#include "analysis/snapshot/leaks/growth.h"
+#include "analysis/snapshot/leaks/leaks.h"
 #include "render/snapshot/steps/step_parts.h"
 
-static void put_first_step(struct json *j, const struct growth *g)
+static void put_first_step(struct json *j, const struct leaks *g)
 {
     if (g->moments == 0)
         json_null(j, "first_step_bytes");
@@ -20,7 +20,7 @@ static void put_first_step(struct json *j, const struct growth *g)
     json_close(j);
 }
 
-static void put_survivors(struct json *j, const struct growth_site *site,
+static void put_survivors(struct json *j, const struct leak_site *site,
                           struct stack_numbers *numbers)
 {
     json_array(j, "survivors");
@@ -34,14 +34,14 @@ static void put_survivors(struct json *j, const struct growth_site *site,
     json_close(j);
 }
 
-static void put_site(struct json *j, const struct growth_site *site, uint32_t moments,
+static void put_site(struct json *j, const struct leak_site *site, uint32_t moments,
                      struct stack_numbers *numbers)
 {
-    bool grows = site->class == GROWTH_LEAK || site->class == GROWTH_SUSPECT;
+    bool grows = site->class == LEAK_CLASS_LEAK || site->class == LEAK_CLASS_SUSPECT;
     json_line_object(j, NULL);
     json_site(j, "site", &site->site, numbers);
     json_text(j, "category", category_names[site->category]);
-    json_text(j, "class", growth_class_names[site->class]);
+    json_text(j, "class", leak_class_names[site->class]);
     if (grows)
         json_text(j, "kind", leak_kind_names[site->kind]);
     else
@@ -79,7 +79,7 @@ static void put_hint(struct json *j, const struct gc_hint *hint)
 static void put_result(struct json *j, struct out *out, const void *result,
                        struct stack_numbers *numbers, const struct render_options *options)
 {
-    const struct growth *g = result;
+    const struct leaks *g = result;
     uint32_t shown = document_rows(options, g->sites);
     json_steps(j, &g->steps, numbers);
     put_first_step(j, g);

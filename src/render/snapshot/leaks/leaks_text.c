@@ -2,7 +2,7 @@
  *
  * The verdict first: each leak in a sentence, or that there is none.  Then what the first step
  * adds, which is no leak, and the places that hold memory between steps. */
-#include "analysis/snapshot/leaks/growth.h"
+#include "analysis/snapshot/leaks/leaks.h"
 #include "render/answer/next.h"
 #include "render/snapshot/steps/step_parts.h"
 #include "render/write/cells.h"
@@ -13,7 +13,7 @@ enum { ROWS_DEFAULT = 20, WIDE = 100, LEAKS_TOLD = 5 };
 /* What is put together for one device. */
 struct sheet {
     const struct style *style;
-    const struct growth *growth;
+    const struct leaks *leaks;
     struct cells cells;
     struct buf words; /* scratch for sentences */
 };
@@ -36,9 +36,9 @@ static const char *words_of_kind(enum leak_kind kind)
 }
 
 /* "leak  250.00 MiB a step at train.py:45 main, from 5 steps still alive; outputs are kept" */
-static void put_leak(struct buf *to, struct sheet *s, const struct growth_site *site)
+static void put_leak(struct buf *to, struct sheet *s, const struct leak_site *site)
 {
-    bool leak = site->class == GROWTH_LEAK;
+    bool leak = site->class == LEAK_CLASS_LEAK;
     paint_on(&s->words, s->style, leak ? PAINT_BAD : PAINT_BOLD);
     buf_text(&s->words, leak ? "" : "perhaps ");
     human_bytes(&s->words, site->slope_bytes);
@@ -52,14 +52,14 @@ static void put_leak(struct buf *to, struct sheet *s, const struct growth_site *
         buf_char(&s->words, ')');
     }
     buf_format(&s->words, ", alive from %u steps: ", site->generations);
-    human_bytes(&s->words, (int64_t)site->bytes[s->growth->moments - 1]);
+    human_bytes(&s->words, (int64_t)site->bytes[s->leaks->moments - 1]);
     buf_text(&s->words, words_of_kind(site->kind));
     put_words(to, s, leak ? "leak" : "suspect");
 }
 
 static void put_verdict(struct buf *to, struct sheet *s)
 {
-    const struct growth *g = s->growth;
+    const struct leaks *g = s->leaks;
     uint32_t growing = g->leaks + g->suspects;
     for (uint32_t i = 0; i < growing && i < LEAKS_TOLD; i++)
         put_leak(to, s, &g->site[i]);
@@ -82,7 +82,7 @@ static void put_verdict(struct buf *to, struct sheet *s)
 /* "total  250.00 MiB a step; full in 83 steps" */
 static void put_total(struct buf *to, struct sheet *s)
 {
-    const struct growth *g = s->growth;
+    const struct leaks *g = s->leaks;
     human_bytes(&s->words, g->slope_total_bytes);
     buf_text(&s->words, " a step in all");
     if (g->steps_to_full >= 0) {
@@ -96,7 +96,7 @@ static void put_total(struct buf *to, struct sheet *s)
 /* "first step  875.86 MiB, no leak: optimizer_state 444.03 MiB, …" */
 static void put_first_step(struct buf *to, struct sheet *s)
 {
-    const struct growth *g = s->growth;
+    const struct leaks *g = s->leaks;
     bool done[CATEGORIES] = { false };
     human_bytes(&s->words, g->first_step_bytes);
     buf_text(&s->words, " come with the first step");
@@ -117,7 +117,7 @@ static void put_first_step(struct buf *to, struct sheet *s)
 
 static void put_hint(struct buf *to, struct sheet *s)
 {
-    const struct gc_hint *hint = &s->growth->gc_hint;
+    const struct gc_hint *hint = &s->leaks->gc_hint;
     if (hint->kind == NULL)
         return;
     bool low = hint->confidence == CONFIDENCE_LOW;
@@ -131,12 +131,12 @@ static void put_hint(struct buf *to, struct sheet *s)
 
 enum leak_column { CLASS, SLOPE, LAST, COUNT, STEPS, CATEGORY, PLACE, OWNER, COLUMNS };
 
-static str leak_cell(struct sheet *s, const struct growth_site *site, enum leak_column column)
+static str leak_cell(struct sheet *s, const struct leak_site *site, enum leak_column column)
 {
-    uint32_t last = s->growth->moments - 1;
+    uint32_t last = s->leaks->moments - 1;
     switch (column) {
     case CLASS:
-        return str_from(growth_class_names[site->class]);
+        return str_from(leak_class_names[site->class]);
     case SLOPE:
         return cell_bytes(&s->cells, site->slope_bytes);
     case LAST:
@@ -171,12 +171,12 @@ static const struct text_column all_columns[COLUMNS] = {
 };
 
 /* What is as it always was is not worth a row. */
-static bool worth_a_row(const struct growth_site *site)
+static bool worth_a_row(const struct leak_site *site)
 {
-    return site->class != GROWTH_STABLE || site->slope_bytes != 0;
+    return site->class != LEAK_CLASS_STABLE || site->slope_bytes != 0;
 }
 
-static bool owners_differ(const struct growth *g)
+static bool owners_differ(const struct leaks *g)
 {
     for (uint32_t i = 0; i < g->sites; i++)
         if (worth_a_row(&g->site[i]) && !str_equal(g->site[i].site.culprit, g->site[i].site.owner))
@@ -186,7 +186,7 @@ static bool owners_differ(const struct growth *g)
 
 static void put_table(struct buf *to, struct sheet *s, uint32_t most)
 {
-    const struct growth *g = s->growth;
+    const struct leaks *g = s->leaks;
     enum leak_column shown[COLUMNS];
     struct text_column column[COLUMNS];
     uint32_t columns = 0, rows = 0, left = 0;
@@ -227,7 +227,7 @@ static void put_table(struct buf *to, struct sheet *s, uint32_t most)
 
 static void put_next(struct buf *to, const struct sheet *s, const struct study_answer *answer)
 {
-    const struct growth *g = s->growth;
+    const struct leaks *g = s->leaks;
     char options[64] = " --at end --stacks";
     str path = answer->file.path;
     buf_char(to, '\n');
@@ -240,19 +240,19 @@ static void put_next(struct buf *to, const struct sheet *s, const struct study_a
 static void put_result(struct out *out, const struct study_device *device,
                        const struct study_answer *answer, const struct render_options *options)
 {
-    struct sheet s = { .style = &options->style, .growth = device->result };
+    struct sheet s = { .style = &options->style, .leaks = device->result };
     struct buf *to = &out->text;
     cells_init(&s.cells, s.style);
     buf_init(&s.words, SIZE_MAX / 2);
-    if (s.growth->moments != 0)
+    if (s.leaks->moments != 0)
         put_verdict(to, &s);
-    steps_lines(to, s.style, &s.growth->steps);
-    if (s.growth->moments != 0) {
+    steps_lines(to, s.style, &s.leaks->steps);
+    if (s.leaks->moments != 0) {
         put_total(to, &s);
         put_first_step(to, &s);
     }
     put_hint(to, &s);
-    if (s.growth->moments != 0)
+    if (s.leaks->moments != 0)
         put_table(to, &s, options->rows == 0 ? ROWS_DEFAULT : options->rows);
     if (device == &answer->device[answer->devices - 1])
         put_next(to, &s, answer);

@@ -367,8 +367,8 @@ static void put_next(struct buf *to, const struct style *style, const struct rep
         trace = trace || (report->device[i].traced && report->device[i].events > 0);
         const struct story *story = report->device[i].story;
         told = told || story != NULL;
-        leaks = leaks || (story != NULL && story->growth != NULL &&
-                          story->growth->leaks + story->growth->suspects > 0);
+        leaks = leaks || (story != NULL && story->leaks != NULL &&
+                          story->leaks->leaks + story->leaks->suspects > 0);
         stranded = stranded || (story != NULL && story_is_stranded(story));
         advice = advice || (story != NULL && story->has_advice && story->advise.advices > 0);
         sound = sound || (report->device[i].traced && report->device[i].trust.grade != 'D');

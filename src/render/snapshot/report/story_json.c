@@ -3,15 +3,15 @@
 #include "render/snapshot/advise/advise.h"
 #include "render/snapshot/report/story.h"
 
-static void put_leak(struct json *j, const struct growth_site *site, struct device_name name,
+static void put_leak(struct json *j, const struct leak_site *site, struct device_name name,
                      struct buf *text)
 {
     text->len = 0;
     human_bytes(text, site->slope_bytes);
     buf_text(text, " more in each step at ");
     buf_str(text, site->site.culprit);
-    finding_open(j, site->class == GROWTH_LEAK ? "leak" : "suspect",
-                 site->class == GROWTH_LEAK ? "problem" : "note", &name, text);
+    finding_open(j, site->class == LEAK_CLASS_LEAK ? "leak" : "suspect",
+                 site->class == LEAK_CLASS_LEAK ? "problem" : "note", &name, text);
     json_str(j, "culprit", site->site.culprit);
     json_i64(j, "slope_bytes", site->slope_bytes);
     json_u64(j, "generations", site->generations);
@@ -52,9 +52,9 @@ void story_findings_json(struct json *j, const struct story *story, struct devic
 {
     struct buf text;
     buf_init(&text, SIZE_MAX / 2);
-    const struct growth *g = story->growth;
+    const struct leaks *g = story->leaks;
     for (uint32_t i = 0; g != NULL && i < g->sites; i++)
-        if (g->site[i].class == GROWTH_LEAK || g->site[i].class == GROWTH_SUSPECT)
+        if (g->site[i].class == LEAK_CLASS_LEAK || g->site[i].class == LEAK_CLASS_SUSPECT)
             put_leak(j, &g->site[i], name, &text);
     for (uint32_t i = 0; story->has_advice && i < story->advise.advices; i++)
         put_advice(j, &story->advise.advice[i], name, &text);

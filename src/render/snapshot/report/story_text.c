@@ -72,14 +72,14 @@ bool story_is_stranded(const struct story *story)
            f->total.stranded_bytes >= f->total.reserved_bytes / 20;
 }
 
-static void put_growth(struct buf *words, const struct style *style, const struct growth *g)
+static void put_growth(struct buf *words, const struct style *style, const struct leaks *g)
 {
-    const struct growth_site *site = &g->site[0];
+    const struct leak_site *site = &g->site[0];
     human_bytes(words, site->slope_bytes);
     buf_text(words, " more in each step at ");
     escape_text(words, site->site.culprit, style->ascii);
     buf_format(words, ", %u generations alive: %s", (unsigned)site->generations,
-               growth_class_names[site->class]);
+               leak_class_names[site->class]);
     if (site->kind != LEAK_UNKNOWN)
         buf_format(words, " (%s)", leak_kind_names[site->kind]);
 }
@@ -88,7 +88,7 @@ void story_trends_text(struct buf *to, const struct style *style, const struct s
 {
     struct buf words;
     buf_init(&words, SIZE_MAX / 2);
-    const struct growth *g = story->growth;
+    const struct leaks *g = story->leaks;
     if (g != NULL && g->leaks + g->suspects > 0 && g->sites > 0) {
         put_growth(&words, style, g);
         put_words(to, style, "grows", &words);
@@ -108,11 +108,11 @@ void story_trends_text(struct buf *to, const struct style *style, const struct s
 /* Something to change: a rule's advice, or what leaks. */
 struct fix {
     const struct advice *advice;
-    const struct growth_site *leak; /* NULL: advice */
+    const struct leak_site *leak; /* NULL: advice */
     uint64_t bytes;
 };
 
-static void leak_words(struct buf *to, const struct growth_site *site)
+static void leak_words(struct buf *to, const struct leak_site *site)
 {
     static const char *const change[LEAK_KINDS] = {
         [LEAK_UNKNOWN] = "let go of it at the end of the step",
@@ -167,19 +167,19 @@ static void rank_fix(struct fix *shown, uint32_t *count, struct fix fix)
 }
 
 /* A graph that is kept has a rule of its own. */
-static bool is_fixable(const struct story *story, const struct growth_site *site)
+static bool is_fixable(const struct story *story, const struct leak_site *site)
 {
     bool told = false;
     for (uint32_t i = 0; story->has_advice && i < story->advise.advices; i++)
         told = told || strcmp(story->advise.advice[i].id, "graph-kept") == 0;
-    return site->class == GROWTH_LEAK && site->peak_bytes >= LEAK_LEAST &&
+    return site->class == LEAK_CLASS_LEAK && site->peak_bytes >= LEAK_LEAST &&
            !(told && site->kind == LEAK_GRAPH);
 }
 
 static uint32_t rank_fixes(const struct story *story, struct fix shown[FIXES_SHOWN])
 {
     uint32_t count = 0;
-    const struct growth *g = story->growth;
+    const struct leaks *g = story->leaks;
     for (uint32_t i = 0; g != NULL && i < g->sites; i++)
         if (is_fixable(story, &g->site[i]))
             rank_fix(shown, &count, (struct fix){ NULL, &g->site[i], g->site[i].peak_bytes });

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "analysis/snapshot/cache/parts.h"
-#include "analysis/snapshot/leaks/growth.h"
+#include "analysis/snapshot/leaks/leaks.h"
 #include "analysis/snapshot/study/counterfactual.h"
 #include "analysis/snapshot/study/site_table.h"
 #include "analysis/snapshot/study/study_jobs.h"
@@ -207,7 +207,7 @@ enum { TIMELINE, GROWTH, CATEGORY_TABLE, PROOF, FRAGMENTS, SITES, PARTS };
 static enum vrs_status make_part(struct study *s, uint32_t part, struct vrs_error *err)
 {
     const struct timeline *timeline = NULL;
-    const struct growth *growth = NULL;
+    const struct leaks *leaks = NULL;
     const struct estimate *estimate = NULL;
     const struct category_table *categories = NULL;
     const struct fragments *fragments = NULL;
@@ -217,7 +217,7 @@ static enum vrs_status make_part(struct study *s, uint32_t part, struct vrs_erro
     case TIMELINE:
         return parts_timeline(s, &timeline, err);
     case GROWTH:
-        return parts_growth(s, &growth, err);
+        return parts_growth(s, &leaks, err);
     case CATEGORY_TABLE:
         TRY(parts_estimate(s, &estimate, err));
         return parts_categories(s, &categories, err);
@@ -292,7 +292,7 @@ static void check_parts(const struct study *a, const struct study *b)
     assert_non_null(a->basis);
     check_trust(&a->trust, &b->trust);
     assert_non_null(a->made.timeline);
-    assert_non_null(a->made.growth);
+    assert_non_null(a->made.leaks);
     assert_non_null(a->made.estimate);
     assert_non_null(a->made.categories);
     assert_non_null(a->made.sites);
@@ -300,8 +300,8 @@ static void check_parts(const struct study *a, const struct study *b)
     assert_int_equal(a->made.fragments != NULL, b->made.fragments != NULL);
     check_timeline(a->made.timeline, b->made.timeline);
     check_tables(a, b);
-    assert_int_equal(a->made.growth->moments, b->made.growth->moments);
-    assert_int_equal(a->made.growth->sites, b->made.growth->sites);
+    assert_int_equal(a->made.leaks->moments, b->made.leaks->moments);
+    assert_int_equal(a->made.leaks->sites, b->made.leaks->sites);
     assert_int_equal(a->made.counterfactual->states, b->made.counterfactual->states);
     for (uint32_t i = 0; i < STACKS; i++)
         assert_int_equal(a->shown[i], b->shown[i]);

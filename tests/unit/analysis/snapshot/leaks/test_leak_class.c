@@ -1,4 +1,4 @@
-/* test_growth.c - the class of a row of numbers, and moments of which one would be no later. */
+/* test_leak_class.c - the class of a row of numbers, and moments of which one would be no later. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "analysis/snapshot/leaks/growth.h"
-#include "analysis/snapshot/leaks/growth_class.h"
+#include "analysis/snapshot/leaks/leak_class.h"
+#include "analysis/snapshot/leaks/leaks.h"
 #include "made/studied.h"
 
 /* Bytes at each moment, up to the first NONE. */
@@ -20,28 +20,28 @@ struct example {
     bool all_from_last_step;
     bool by_size;
     int64_t slope;
-    enum growth_class expected;
+    enum leak_class expected;
 };
 
 static const struct example examples[] = {
-    { { 0, 10, 20, 30, 40, 50, NONE }, 5, false, false, 10, GROWTH_LEAK },
-    { { 0, 10, 20, 30, 40, 50, NONE }, 2, false, false, 10, GROWTH_STABLE },
-    { { 0, 10, 20, 30, 40, 50, NONE }, 5, false, true, 10, GROWTH_SUSPECT },
-    { { 7, 17, 27, 37, 47, NONE }, 3, false, false, 10, GROWTH_LEAK },
-    { { 0, 10, 20, 30, NONE }, 3, false, false, 10, GROWTH_SUSPECT },
-    { { 0, 10, 20, NONE }, 2, false, false, 10, GROWTH_SUSPECT },
-    { { 0, 10, 20, NONE }, 1, false, false, 10, GROWTH_STABLE },
-    { { 0, 10, 10, NONE }, 1, true, false, 0, GROWTH_REPLACED },
-    { { 0, 10, 10, NONE }, 1, false, false, 0, GROWTH_ONE_TIME },
-    { { 10, 10, 10, NONE }, 1, true, false, 0, GROWTH_REPLACED },
-    { { 10, 10, 10, NONE }, 1, false, false, 0, GROWTH_STABLE },
-    { { 0, 1000, 1005, 1000, 1001, NONE }, 2, false, false, 0, GROWTH_ONE_TIME },
-    { { 0, 10, 20, 30, 30, 30, NONE }, 3, false, false, 5, GROWTH_PLATEAU },
-    { { 0, 10, 20, 30, 5, 15, 25, 35, 5, 15, NONE }, 3, false, false, -1, GROWTH_SAWTOOTH },
-    { { 0, 10, 20, 30, 5, 15, 25, 35, NONE }, 7, false, false, 3, GROWTH_LEAK },
-    { { 50, 40, 30, 20, 10, NONE }, 1, false, false, -10, GROWTH_STABLE },
-    { { 0, 0, 0, 0, 0, 90, NONE }, 1, false, false, 0, GROWTH_STABLE },
-    { { 0, NONE - 1, 0, NONE - 1, 0, NONE }, 1, false, false, 0, GROWTH_STABLE },
+    { { 0, 10, 20, 30, 40, 50, NONE }, 5, false, false, 10, LEAK_CLASS_LEAK },
+    { { 0, 10, 20, 30, 40, 50, NONE }, 2, false, false, 10, LEAK_CLASS_STABLE },
+    { { 0, 10, 20, 30, 40, 50, NONE }, 5, false, true, 10, LEAK_CLASS_SUSPECT },
+    { { 7, 17, 27, 37, 47, NONE }, 3, false, false, 10, LEAK_CLASS_LEAK },
+    { { 0, 10, 20, 30, NONE }, 3, false, false, 10, LEAK_CLASS_SUSPECT },
+    { { 0, 10, 20, NONE }, 2, false, false, 10, LEAK_CLASS_SUSPECT },
+    { { 0, 10, 20, NONE }, 1, false, false, 10, LEAK_CLASS_STABLE },
+    { { 0, 10, 10, NONE }, 1, true, false, 0, LEAK_CLASS_REPLACED },
+    { { 0, 10, 10, NONE }, 1, false, false, 0, LEAK_CLASS_ONE_TIME },
+    { { 10, 10, 10, NONE }, 1, true, false, 0, LEAK_CLASS_REPLACED },
+    { { 10, 10, 10, NONE }, 1, false, false, 0, LEAK_CLASS_STABLE },
+    { { 0, 1000, 1005, 1000, 1001, NONE }, 2, false, false, 0, LEAK_CLASS_ONE_TIME },
+    { { 0, 10, 20, 30, 30, 30, NONE }, 3, false, false, 5, LEAK_CLASS_PLATEAU },
+    { { 0, 10, 20, 30, 5, 15, 25, 35, 5, 15, NONE }, 3, false, false, -1, LEAK_CLASS_SAWTOOTH },
+    { { 0, 10, 20, 30, 5, 15, 25, 35, NONE }, 7, false, false, 3, LEAK_CLASS_LEAK },
+    { { 50, 40, 30, 20, 10, NONE }, 1, false, false, -10, LEAK_CLASS_STABLE },
+    { { 0, 0, 0, 0, 0, 90, NONE }, 1, false, false, 0, LEAK_CLASS_STABLE },
+    { { 0, NONE - 1, 0, NONE - 1, 0, NONE }, 1, false, false, 0, LEAK_CLASS_STABLE },
 };
 
 static void each_row_has_its_class(void **state)
@@ -53,7 +53,7 @@ static void each_row_has_its_class(void **state)
         uint32_t counts[MOST], moments = 0;
         while (e->bytes[moments] != NONE)
             counts[moments++] = 1;
-        struct growth_series s = {
+        struct leak_series s = {
             .bytes = e->bytes,
             .counts = counts,
             .moments = moments,
@@ -62,12 +62,11 @@ static void each_row_has_its_class(void **state)
             .all_from_last_step = e->all_from_last_step,
             .by_size = e->by_size,
         };
-        int64_t slope = growth_slope(e->bytes, moments, growth_warm_up(moments - 1), room);
-        enum growth_class class = growth_classify(&s, slope);
+        int64_t slope = leak_slope(e->bytes, moments, leak_warm_up(moments - 1), room);
+        enum leak_class class = leak_classify(&s, slope);
         if (slope != e->slope || class != e->expected)
-            fail_msg("row %zu: %lld %s, not %lld %s", i, (long long)slope,
-                     growth_class_names[class], (long long)e->slope,
-                     growth_class_names[e->expected]);
+            fail_msg("row %zu: %lld %s, not %lld %s", i, (long long)slope, leak_class_names[class],
+                     (long long)e->slope, leak_class_names[e->expected]);
     }
 }
 
@@ -79,10 +78,10 @@ static void long_rows_keep_their_slope(void **state)
     static uint64_t bytes[5000];
     for (uint32_t t = 0; t < 5000; t++)
         bytes[t] = (uint64_t)t * 512;
-    assert_int_equal(growth_slope(bytes, 5000, 2, room), 512);
+    assert_int_equal(leak_slope(bytes, 5000, 2, room), 512);
     bytes[4999] = 0;
-    assert_int_equal(growth_slope(bytes, 5000, 2, room), 512);
-    assert_int_equal(growth_slope(bytes, 3, 2, room), 0);
+    assert_int_equal(leak_slope(bytes, 5000, 2, room), 512);
+    assert_int_equal(leak_slope(bytes, 3, 2, room), 0);
 }
 
 /* The recording ends in a step that only frees: no moment is before that of the step before. */
@@ -90,7 +89,7 @@ static void a_last_step_without_allocs(void **state)
 {
     (void)state;
     struct studied made;
-    struct growth g;
+    struct leaks g;
     studied_begin(&made);
     sample_events(&made.r, "a 1000 512; a 2000 512; f 1000 512; f 2000 512");
     for (uint64_t i = 0; i < 3; i++) {
@@ -99,7 +98,7 @@ static void a_last_step_without_allocs(void **state)
     }
     studied_make(&made, "");
     assert_int_equal(made.study.steps.count, 2);
-    assert_int_equal(growth_compute(&made.study, 0, &g, NULL), VRS_OK);
+    assert_int_equal(leaks_compute(&made.study, 0, &g, NULL), VRS_OK);
     assert_int_equal(g.moments, 3);
     assert_int_equal(g.slope_total_bytes, 0);
     studied_end(&made);

@@ -1,26 +1,26 @@
-/* growth.h - what stays after each step, and which of it keeps growing.
+/* leaks.h - what stays after each step, and which of it keeps growing.
  *
  * Live bytes are looked at between steps: moment t is just before step t + 1 begins.  After the
  * last step there is one more moment where that is known to be a boundary.  A recording that
  * merely ends there is looked at once more only where there would be too few moments: after its
  * last alloc. */
-#ifndef VRS_ANALYSIS_SNAPSHOT_LEAKS_GROWTH_H
-#define VRS_ANALYSIS_SNAPSHOT_LEAKS_GROWTH_H
+#ifndef VRS_ANALYSIS_SNAPSHOT_LEAKS_LEAKS_H
+#define VRS_ANALYSIS_SNAPSHOT_LEAKS_LEAKS_H
 
 #include "analysis/snapshot/timeline/phase_rows.h"
 
 /* In the order in which they are tested. */
-enum growth_class {
-    GROWTH_REPLACED, /* as much as before, all of it from the latest step */
-    GROWTH_ONE_TIME, /* came with the first step and stays */
-    GROWTH_PLATEAU,  /* rose, then stopped */
-    GROWTH_SAWTOOTH, /* rises and is flushed, again and again */
-    GROWTH_LEAK,
-    GROWTH_SUSPECT, /* would be a leak, but too few steps were seen */
-    GROWTH_STABLE,
-    GROWTH_CLASSES
+enum leak_class {
+    LEAK_CLASS_REPLACED, /* as much as before, all of it from the latest step */
+    LEAK_CLASS_ONE_TIME, /* came with the first step and stays */
+    LEAK_CLASS_PLATEAU,  /* rose, then stopped */
+    LEAK_CLASS_SAWTOOTH, /* rises and is flushed, again and again */
+    LEAK_CLASS_LEAK,
+    LEAK_CLASS_SUSPECT, /* would be a leak, but too few steps were seen */
+    LEAK_CLASS_STABLE,
+    LEAK_CLASSES
 };
-extern const char *const growth_class_names[GROWTH_CLASSES];
+extern const char *const leak_class_names[LEAK_CLASSES];
 
 enum leak_kind {
     LEAK_UNKNOWN,
@@ -39,10 +39,10 @@ struct survivor {
     stack_id stack;
 };
 
-struct growth_site {
+struct leak_site {
     struct site_ref site;
     uint8_t category; /* enum category, of the largest allocation */
-    enum growth_class class;
+    enum leak_class class;
     enum leak_kind kind; /* of leaks and suspects */
     int64_t slope_bytes; /* a step */
     /* Of leaks: left by earlier steps where the step of the device's peak begins; it stays. */
@@ -63,12 +63,12 @@ struct gc_hint {
     enum confidence confidence;
 };
 
-struct growth {
+struct leaks {
     struct step_rows steps;
     uint32_t moments;         /* steps or steps + 1; 0: too few steps, and all below is empty */
     int64_t first_step_bytes; /* what the first step adds, and by category */
     int64_t first_step[CATEGORIES];
-    struct growth_site *site; /* by slope, then bytes at the last moment */
+    struct leak_site *site; /* by slope, then bytes at the last moment */
     uint32_t sites;
     uint32_t sites_folded; /* smaller ones that were not looked at */
     uint32_t leaks, suspects;
@@ -78,7 +78,7 @@ struct growth {
 };
 
 /* `capacity_bytes` is what the program can have, 0 where not known.  In s->keep. */
-enum vrs_status growth_compute(struct study *s, uint64_t capacity_bytes, struct growth *ret,
-                               struct vrs_error *err) MUST_CHECK;
+enum vrs_status leaks_compute(struct study *s, uint64_t capacity_bytes, struct leaks *ret,
+                              struct vrs_error *err) MUST_CHECK;
 
 #endif

@@ -1,8 +1,8 @@
-/* growth_hint.h - signs of Python's collector in the frees. */
-#ifndef VRS_ANALYSIS_SNAPSHOT_LEAKS_GROWTH_HINT_H
-#define VRS_ANALYSIS_SNAPSHOT_LEAKS_GROWTH_HINT_H
+/* gc_hint.h - signs of Python's collector in the frees. */
+#ifndef VRS_ANALYSIS_SNAPSHOT_LEAKS_GC_HINT_H
+#define VRS_ANALYSIS_SNAPSHOT_LEAKS_GC_HINT_H
 
-#include "analysis/snapshot/leaks/growth.h"
+#include "analysis/snapshot/leaks/leaks.h"
 
 /* The burst of frees that freed most: under the collector's own frames (kind
  * "collector_frames"), else, and of low confidence, among irregular runs of frees of old

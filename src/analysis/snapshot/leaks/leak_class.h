@@ -1,12 +1,12 @@
-/* growth_class.h - is a row of numbers, one for each step, a leak? */
-#ifndef VRS_ANALYSIS_SNAPSHOT_LEAKS_GROWTH_CLASS_H
-#define VRS_ANALYSIS_SNAPSHOT_LEAKS_GROWTH_CLASS_H
+/* leak_class.h - is a row of numbers, one for each step, a leak? */
+#ifndef VRS_ANALYSIS_SNAPSHOT_LEAKS_LEAK_CLASS_H
+#define VRS_ANALYSIS_SNAPSHOT_LEAKS_LEAK_CLASS_H
 
-#include "analysis/snapshot/leaks/growth.h"
+#include "analysis/snapshot/leaks/leaks.h"
 
 /* Bytes and counts of one site at each moment; births tell from how many steps what is alive at the
  * last moment comes, and whether all of it is from the last one. */
-struct growth_series {
+struct leak_series {
     const uint64_t *bytes;
     const uint32_t *counts;
     uint32_t moments; /* at least 3 */
@@ -16,8 +16,8 @@ struct growth_series {
     bool by_size; /* no stacks: at most suspect */
 };
 
-/* Steps that warm up: what they add is no growth. */
-static inline uint32_t growth_warm_up(uint32_t steps)
+/* Steps that warm up: what they add is no leaks. */
+static inline uint32_t leak_warm_up(uint32_t steps)
 {
     return steps >= 6 ? 2 : 1;
 }
@@ -25,9 +25,9 @@ static inline uint32_t growth_warm_up(uint32_t steps)
 /* Theil-Sen: the lower median of the slopes of all pairs of moments after the warm-up, each
  * rounded down.  Of many moments SLOPE_POINTS_MAX are taken, evenly, the last among them. */
 enum { SLOPE_POINTS_MAX = 128, SLOPE_PAIRS_MAX = SLOPE_POINTS_MAX * (SLOPE_POINTS_MAX - 1) / 2 };
-int64_t growth_slope(const uint64_t *bytes, uint32_t moments, uint32_t warm_up,
-                     int64_t room[SLOPE_PAIRS_MAX]);
+int64_t leak_slope(const uint64_t *bytes, uint32_t moments, uint32_t warm_up,
+                   int64_t room[SLOPE_PAIRS_MAX]);
 
-enum growth_class growth_classify(const struct growth_series *s, int64_t slope_bytes);
+enum leak_class leak_classify(const struct leak_series *s, int64_t slope_bytes);
 
 #endif

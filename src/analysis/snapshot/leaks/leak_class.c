@@ -1,5 +1,5 @@
-/* growth_class.c - the classes of growth, tested in their order. */
-#include "analysis/snapshot/leaks/growth_class.h"
+/* leak_class.c - the classes of growth, tested in their order. */
+#include "analysis/snapshot/leaks/leak_class.h"
 
 #include "base/select.h"
 
@@ -12,10 +12,11 @@ enum {
     SAME_PERCENT = 1,
 };
 
-const char *const growth_class_names[GROWTH_CLASSES] = {
-    [GROWTH_REPLACED] = "replaced", [GROWTH_ONE_TIME] = "one_time", [GROWTH_PLATEAU] = "plateau",
-    [GROWTH_SAWTOOTH] = "sawtooth", [GROWTH_LEAK] = "leak",         [GROWTH_SUSPECT] = "suspect",
-    [GROWTH_STABLE] = "stable",
+const char *const leak_class_names[LEAK_CLASSES] = {
+    [LEAK_CLASS_REPLACED] = "replaced", [LEAK_CLASS_ONE_TIME] = "one_time",
+    [LEAK_CLASS_PLATEAU] = "plateau",   [LEAK_CLASS_SAWTOOTH] = "sawtooth",
+    [LEAK_CLASS_LEAK] = "leak",         [LEAK_CLASS_SUSPECT] = "suspect",
+    [LEAK_CLASS_STABLE] = "stable",
 };
 
 const char *const leak_kind_names[LEAK_KINDS] = {
@@ -29,8 +30,8 @@ static int64_t slope_of(uint64_t from, uint64_t to, uint32_t steps)
     return rise % steps < 0 ? slope - 1 : slope;
 }
 
-int64_t growth_slope(const uint64_t *bytes, uint32_t moments, uint32_t warm_up,
-                     int64_t room[SLOPE_PAIRS_MAX])
+int64_t leak_slope(const uint64_t *bytes, uint32_t moments, uint32_t warm_up,
+                   int64_t room[SLOPE_PAIRS_MAX])
 {
     uint32_t first = warm_up, points = moments - first, pairs = 0;
     uint32_t taken = points < SLOPE_POINTS_MAX ? points : SLOPE_POINTS_MAX;
@@ -49,7 +50,7 @@ int64_t growth_slope(const uint64_t *bytes, uint32_t moments, uint32_t warm_up,
 }
 
 /* Within one percent of `base`. */
-static bool stays(const struct growth_series *s, uint32_t from, uint32_t to, uint64_t base)
+static bool stays(const struct leak_series *s, uint32_t from, uint32_t to, uint64_t base)
 {
     for (uint32_t t = from; t < to; t++) {
         uint64_t off = s->bytes[t] > base ? s->bytes[t] - base : base - s->bytes[t];
@@ -59,7 +60,7 @@ static bool stays(const struct growth_series *s, uint32_t from, uint32_t to, uin
     return true;
 }
 
-static bool is_replaced(const struct growth_series *s, uint32_t warm)
+static bool is_replaced(const struct leak_series *s, uint32_t warm)
 {
     for (uint32_t t = warm; t < s->moments; t++)
         if (s->bytes[t] != s->bytes[warm] || s->counts[t] != s->counts[warm])
@@ -67,12 +68,12 @@ static bool is_replaced(const struct growth_series *s, uint32_t warm)
     return s->counts[warm] != 0 && s->all_from_last_step;
 }
 
-static bool is_one_time(const struct growth_series *s, uint32_t warm)
+static bool is_one_time(const struct leak_series *s, uint32_t warm)
 {
     return s->bytes[warm] > s->bytes[0] && stays(s, warm, s->moments, s->bytes[warm]);
 }
 
-static bool is_plateau(const struct growth_series *s)
+static bool is_plateau(const struct leak_series *s)
 {
     uint32_t thirds = s->steps / 3;
     uint32_t last = thirds > PLATEAU_MOMENTS_MIN ? thirds : PLATEAU_MOMENTS_MIN;
@@ -81,7 +82,7 @@ static bool is_plateau(const struct growth_series *s)
 }
 
 /* Drops of at least half of what had risen since the last one. */
-static bool is_sawtooth(const struct growth_series *s, uint32_t warm)
+static bool is_sawtooth(const struct leak_series *s, uint32_t warm)
 {
     uint64_t low = s->bytes[warm], top = low;
     uint32_t drops = 0;
@@ -99,26 +100,26 @@ static bool is_sawtooth(const struct growth_series *s, uint32_t warm)
     return drops >= SAWTOOTH_DROPS_MIN;
 }
 
-enum growth_class growth_classify(const struct growth_series *s, int64_t slope_bytes)
+enum leak_class leak_classify(const struct leak_series *s, int64_t slope_bytes)
 {
-    uint32_t steps = s->steps, warm = growth_warm_up(steps), rises = 0;
+    uint32_t steps = s->steps, warm = leak_warm_up(steps), rises = 0;
     uint32_t after_warm = s->moments - 1 - warm;
     for (uint32_t t = warm + 1; t < s->moments; t++)
         rises += s->bytes[t] > s->bytes[t - 1];
     if (is_replaced(s, warm))
-        return GROWTH_REPLACED;
+        return LEAK_CLASS_REPLACED;
     if (is_one_time(s, warm))
-        return GROWTH_ONE_TIME;
+        return LEAK_CLASS_ONE_TIME;
     if (is_plateau(s))
-        return GROWTH_PLATEAU;
+        return LEAK_CLASS_PLATEAU;
     if (is_sawtooth(s, warm))
-        return GROWTH_SAWTOOTH;
+        return LEAK_CLASS_SAWTOOTH;
     uint32_t enough = steps - 1 < LEAK_GENERATIONS ? steps - 1 : LEAK_GENERATIONS;
     bool grows = slope_bytes > 0 && (uint64_t)rises * 10 >= (uint64_t)after_warm * 8;
     if (steps >= LEAK_STEPS_MIN && grows && s->generations >= enough)
-        return s->by_size ? GROWTH_SUSPECT : GROWTH_LEAK;
+        return s->by_size ? LEAK_CLASS_SUSPECT : LEAK_CLASS_LEAK;
     bool always = steps < LEAK_STEPS_MIN && rises == after_warm;
     if (always && s->generations >= SUSPECT_GENERATIONS)
-        return GROWTH_SUSPECT;
-    return GROWTH_STABLE;
+        return LEAK_CLASS_SUSPECT;
+    return LEAK_CLASS_STABLE;
 }

@@ -1,11 +1,11 @@
-/* growth.c - allocations alive between steps, by the place that made them. */
-#include "analysis/snapshot/leaks/growth.h"
+/* leaks.c - allocations alive between steps, by the place that made them. */
+#include "analysis/snapshot/leaks/leaks.h"
 
 #include <stdlib.h>
 
 #include "analysis/attribution/site.h"
-#include "analysis/snapshot/leaks/growth_class.h"
-#include "analysis/snapshot/leaks/growth_hint.h"
+#include "analysis/snapshot/leaks/gc_hint.h"
+#include "analysis/snapshot/leaks/leak_class.h"
 #include "analysis/snapshot/leaks/stay_sort.h"
 #include "base/buf.h"
 #include "base/sorted.h"
@@ -25,7 +25,7 @@ static uint64_t key_of(enum key_kind kind, uint64_t id)
 
 struct gather {
     struct study *s;
-    struct growth *g;
+    struct leaks *g;
     int64_t *moment; /* the event after which it is */
     struct stay *stay;
     uint32_t stays;
@@ -227,7 +227,7 @@ static bool name_by_size(const struct gather *a, uint64_t bytes, struct site_ref
 
 /* Bytes and counts at each moment: what comes and goes at each, summed up. */
 static enum vrs_status fill_series(const struct gather *a, const struct place *p,
-                                   struct growth_site *site, struct vrs_error *err)
+                                   struct leak_site *site, struct vrs_error *err)
 {
     const struct lifetimes *l = &a->s->lifetimes;
     uint32_t moments = a->g->moments;
@@ -255,7 +255,7 @@ static enum vrs_status fill_series(const struct gather *a, const struct place *p
 /* The survivors, one for each step of birth; stays come in the order of their first moment, so
  * those of one step stand together. */
 static enum vrs_status find_survivors(const struct gather *a, const struct place *p,
-                                      struct growth_site *site, struct vrs_error *err)
+                                      struct leak_site *site, struct vrs_error *err)
 {
     const struct lifetimes *l = &a->s->lifetimes;
     uint32_t last = a->g->moments - 1;
@@ -293,14 +293,14 @@ static uint32_t representative(const struct gather *a, const struct place *p)
     return best;
 }
 
-static bool from_last_step(const struct gather *a, const struct growth_site *site)
+static bool from_last_step(const struct gather *a, const struct leak_site *site)
 {
     return site->survivors == 1 && site->survivor[0].event >= 0 &&
            steps_at(&a->s->steps, site->survivor[0].event) == (int64_t)a->g->moments - 2;
 }
 
 static enum vrs_status make_site(const struct gather *a, const struct place *p,
-                                 struct growth_site *site, struct vrs_error *err)
+                                 struct leak_site *site, struct vrs_error *err)
 {
     const struct lifetimes *l = &a->s->lifetimes;
     uint32_t best = representative(a, p);
@@ -312,9 +312,9 @@ static enum vrs_status make_site(const struct gather *a, const struct place *p,
     if (stack.n != 0)
         TRY(study_site(a->s, stack, &site->site, err));
     site->category = a->s->categories.of[best];
-    uint32_t steps = a->s->steps.count, warm_up = growth_warm_up(steps);
-    site->slope_bytes = growth_slope(site->bytes, a->g->moments, warm_up, a->room);
-    struct growth_series series = {
+    uint32_t steps = a->s->steps.count, warm_up = leak_warm_up(steps);
+    site->slope_bytes = leak_slope(site->bytes, a->g->moments, warm_up, a->room);
+    struct leak_series series = {
         .bytes = site->bytes,
         .counts = site->counts,
         .moments = a->g->moments,
@@ -323,27 +323,27 @@ static enum vrs_status make_site(const struct gather *a, const struct place *p,
         .all_from_last_step = from_last_step(a, site),
         .by_size = !a->s->stacked,
     };
-    site->class = growth_classify(&series, site->slope_bytes);
+    site->class = leak_classify(&series, site->slope_bytes);
     return VRS_OK;
 }
 
-static bool is_growing(const struct growth_site *site)
+static bool is_growing(const struct leak_site *site)
 {
-    return site->class == GROWTH_LEAK || site->class == GROWTH_SUSPECT;
+    return site->class == LEAK_CLASS_LEAK || site->class == LEAK_CLASS_SUSPECT;
 }
 
-static bool made_forward(const struct study *s, const struct growth_site *site)
+static bool made_forward(const struct study *s, const struct leak_site *site)
 {
     uint8_t phase = s->phases.of_stack[site->site.stack.n];
     return phase == PHASE_FORWARD || phase == PHASE_OTHER || phase == PHASE_RECOMPUTE;
 }
 
 /* A loss that is kept, not its value, keeps the activations of its step alive. */
-static bool graph_is_kept(const struct study *s, const struct growth *g)
+static bool graph_is_kept(const struct study *s, const struct leaks *g)
 {
     bool scalar = false, activation = false;
     for (uint32_t i = 0; i < g->sites; i++) {
-        const struct growth_site *site = &g->site[i];
+        const struct leak_site *site = &g->site[i];
         uint32_t last = g->moments - 1;
         if (!is_growing(site) || !made_forward(s, site))
             continue;
@@ -354,7 +354,7 @@ static bool graph_is_kept(const struct study *s, const struct growth *g)
     return scalar && activation;
 }
 
-static enum leak_kind kind_of(const struct study *s, const struct growth_site *site, bool graph)
+static enum leak_kind kind_of(const struct study *s, const struct leak_site *site, bool graph)
 {
     token_set set = s->tokens->of_stack[site->site.stack.n];
     if (site->category == CATEGORY_GRADIENT)
@@ -368,7 +368,7 @@ static enum leak_kind kind_of(const struct study *s, const struct growth_site *s
 
 static int compare_sites(const void *a, const void *b)
 {
-    const struct growth_site *x = a, *y = b;
+    const struct leak_site *x = a, *y = b;
     bool x_grows = is_growing(x), y_grows = is_growing(y);
     if (x_grows != y_grows)
         return x_grows ? -1 : 1;
@@ -379,22 +379,22 @@ static int compare_sites(const void *a, const void *b)
 
 static enum vrs_status make_sites(struct gather *a, struct vrs_error *err)
 {
-    struct growth *g = a->g;
+    struct leaks *g = a->g;
     struct place *place = NULL;
     TRY(find_places(a, &place, &g->sites, err));
     if (place == NULL)
         return vrs_no_memory(err);
-    g->site = arena_array(a->s->keep, struct growth_site, g->sites);
+    g->site = arena_array(a->s->keep, struct leak_site, g->sites);
     if (g->site == NULL)
         return vrs_no_memory(err);
     for (uint32_t i = 0; i < g->sites; i++)
         TRY(make_site(a, &place[i], &g->site[i], err));
     bool graph = graph_is_kept(a->s, g);
     for (uint32_t i = 0; i < g->sites; i++) {
-        struct growth_site *site = &g->site[i];
+        struct leak_site *site = &g->site[i];
         site->order = i;
-        g->leaks += site->class == GROWTH_LEAK;
-        g->suspects += site->class == GROWTH_SUSPECT;
+        g->leaks += site->class == LEAK_CLASS_LEAK;
+        g->suspects += site->class == LEAK_CLASS_SUSPECT;
         site->kind = is_growing(site) ? kind_of(a->s, site, graph) : LEAK_UNKNOWN;
         for (uint32_t k = 0; k < site->survivors && is_growing(site); k++)
             study_show(a->s, site->survivor[k].stack);
@@ -407,18 +407,18 @@ static enum vrs_status make_sites(struct gather *a, struct vrs_error *err)
 }
 
 /* What leaks is not let go of: what earlier steps left is there at the peak. */
-static void find_peak_bytes(const struct study *s, struct growth *g)
+static void find_peak_bytes(const struct study *s, struct leaks *g)
 {
     int64_t step = steps_at(&s->steps, s->curves.of[CURVE_REQUESTED].peak_event);
     if (step < 0 || g->moments == 0)
         return;
     uint32_t moment = step < (int64_t)g->moments ? (uint32_t)step : g->moments - 1;
     for (uint32_t i = 0; i < g->sites; i++)
-        if (g->site[i].class == GROWTH_LEAK)
+        if (g->site[i].class == LEAK_CLASS_LEAK)
             g->site[i].peak_bytes = g->site[i].bytes[moment];
 }
 
-static void count_to_full(const struct study *s, uint64_t capacity, struct growth *g)
+static void count_to_full(const struct study *s, uint64_t capacity, struct leaks *g)
 {
     int64_t peak = s->curves.of[CURVE_REQUESTED].peak_bytes;
     if (capacity == 0 || capacity > INT64_MAX || g->leaks == 0 || g->slope_total_bytes <= 0)
@@ -427,10 +427,9 @@ static void count_to_full(const struct study *s, uint64_t capacity, struct growt
         (int64_t)capacity > peak ? ((int64_t)capacity - peak) / g->slope_total_bytes : 0;
 }
 
-static enum vrs_status look_between_steps(struct study *s, struct growth *ret,
-                                          struct vrs_error *err)
+static enum vrs_status look_between_steps(struct study *s, struct leaks *ret, struct vrs_error *err)
 {
-    struct growth g = *ret;
+    struct leaks g = *ret;
     struct gather a = { .s = s, .g = &g };
     bool end = s->steps.end_is_boundary || s->steps.count < MOMENTS_MIN;
     g.moments = s->steps.count + end;
@@ -448,15 +447,15 @@ static enum vrs_status look_between_steps(struct study *s, struct growth *ret,
         TRY(group_by(&a, SITE_FUNCTION_IN_FILE, false, err));
     TRY(make_sites(&a, err));
     find_peak_bytes(s, &g);
-    g.slope_total_bytes = growth_slope(a.total, g.moments, growth_warm_up(s->steps.count), a.room);
+    g.slope_total_bytes = leak_slope(a.total, g.moments, leak_warm_up(s->steps.count), a.room);
     *ret = g;
     return VRS_OK;
 }
 
-enum vrs_status growth_compute(struct study *s, uint64_t capacity_bytes, struct growth *ret,
-                               struct vrs_error *err)
+enum vrs_status leaks_compute(struct study *s, uint64_t capacity_bytes, struct leaks *ret,
+                              struct vrs_error *err)
 {
-    struct growth g = { .steps_to_full = -1 };
+    struct leaks g = { .steps_to_full = -1 };
     struct arena_mark mark = arena_mark(s->scratch);
     TRY(step_rows_make(s, &g.steps, err));
     TRY(gc_hint_find(s, &g.gc_hint, err));

@@ -1,5 +1,5 @@
-/* growth_hint.c - runs of frees without an alloc between them. */
-#include "analysis/snapshot/leaks/growth_hint.h"
+/* gc_hint.c - runs of frees without an alloc between them. */
+#include "analysis/snapshot/leaks/gc_hint.h"
 
 #include "base/vec.h"
 
