@@ -6,8 +6,8 @@
 #include "analysis/attribution/site.h"
 #include "analysis/snapshot/leaks/gc_hint.h"
 #include "analysis/snapshot/leaks/leak_class.h"
-#include "analysis/snapshot/leaks/stay_sort.h"
 #include "base/buf.h"
+#include "base/radix_sort.h"
 #include "base/sorted.h"
 
 /* POINTS_MIN: places seen at fewer moments are told apart by function, not line.  CELLS_MOST
@@ -27,9 +27,9 @@ struct gather {
     struct study *s;
     struct leaks *g;
     int64_t *moment; /* the event after which it is */
-    struct stay *stay;
+    struct radix_row *stay;
     uint32_t stays;
-    struct stay_room sort;
+    struct radix_room sort;
     uint64_t *total; /* at each moment */
     int64_t *room;   /* for slopes */
 };
@@ -71,7 +71,7 @@ static uint32_t moment_from(const struct gather *a, int64_t event)
 static enum vrs_status find_stays(struct gather *a, struct vrs_error *err)
 {
     const struct lifetimes *l = &a->s->lifetimes;
-    a->stay = arena_array(a->s->scratch, struct stay, l->count);
+    a->stay = arena_array(a->s->scratch, struct radix_row, l->count);
     if (a->stay == NULL)
         return vrs_no_memory(err);
     uint32_t older = moment_from(a, -1), next = older;
@@ -85,7 +85,7 @@ static enum vrs_status find_stays(struct gather *a, struct vrs_error *err)
         uint32_t end = moment_from(a, l->at[i].freed);
         if (first >= end)
             continue;
-        a->stay[a->stays++] = (struct stay){ .allocation = i, .first = first, .last = end - 1 };
+        a->stay[a->stays++] = (struct radix_row){ .id = i, .first = first, .last = end - 1 };
         int64_t *category = &a->g->first_step[a->s->categories.of[i]];
         uint64_t change =
             (first == 1 ? l->at[i].bytes : 0) - (first == 0 && end == 1 ? l->at[i].bytes : 0);
@@ -100,15 +100,15 @@ static enum vrs_status key_stays(struct gather *a, struct sites *sites, bool all
 {
     const struct lifetimes *l = &a->s->lifetimes;
     for (uint32_t i = 0; i < a->stays; i++) {
-        struct stay *stay = &a->stay[i];
-        stack_id stack = l->at[stay->allocation].alloc_stack;
+        struct radix_row *stay = &a->stay[i];
+        stack_id stack = l->at[stay->id].alloc_stack;
         uint32_t site = 0;
         if (!all && stay->key >> KEY_SHIFT != SITE_BY_FUNCTION)
             continue;
         if (!sites_of(sites, stack, &site))
             return vrs_no_memory(err);
         if (stack.n == 0)
-            stay->key = key_of(SITE_BY_SIZE, l->at[stay->allocation].bytes);
+            stay->key = key_of(SITE_BY_SIZE, l->at[stay->id].bytes);
         else if (site == 0)
             stay->key = key_of(SITE_BY_STACK, stack.n);
         else
@@ -118,7 +118,7 @@ static enum vrs_status key_stays(struct gather *a, struct sites *sites, bool all
 }
 
 /* How many stays share the key of the first of them. */
-static uint32_t same_key(const struct stay *stay, uint32_t most)
+static uint32_t same_key(const struct radix_row *stay, uint32_t most)
 {
     uint32_t count = 1;
     while (count < most && stay[count].key == stay[0].key)
@@ -127,7 +127,7 @@ static uint32_t same_key(const struct stay *stay, uint32_t most)
 }
 
 /* Moments at which something of a place is alive; its stays are in the order of `first`. */
-static uint32_t points_of(const struct stay *stay, uint32_t count)
+static uint32_t points_of(const struct radix_row *stay, uint32_t count)
 {
     uint32_t points = 0, next = 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -165,7 +165,7 @@ static enum vrs_status group_by(struct gather *a, enum site_key key, bool all,
         return vrs_no_memory(err);
     enum vrs_status status = key_stays(a, &sites, all, err);
     sites_free(&sites);
-    a->stay = sort_stays(a->stay, a->stays, &a->sort);
+    a->stay = radix_sort(a->stay, a->stays, &a->sort);
     return status;
 }
 
@@ -198,7 +198,7 @@ static enum vrs_status find_places(struct gather *a, struct place **ret, uint32_
         stays = same_key(a->stay + i, a->stays - i);
         struct place p = { .first = i, .count = stays };
         for (uint32_t k = i; k < i + stays; k++) {
-            uint64_t bytes = l->at[a->stay[k].allocation].bytes;
+            uint64_t bytes = l->at[a->stay[k].id].bytes;
             p.end_bytes += a->stay[k].last == a->g->moments - 1 ? bytes : 0;
             p.largest_bytes = bytes > p.largest_bytes ? bytes : p.largest_bytes;
         }
@@ -236,8 +236,8 @@ static enum vrs_status fill_series(const struct gather *a, const struct place *p
     if (site->bytes == NULL || site->counts == NULL)
         return vrs_no_memory(err);
     for (uint32_t i = p->first; i < p->first + p->count; i++) {
-        const struct stay *stay = &a->stay[i];
-        uint64_t bytes = l->at[stay->allocation].bytes;
+        const struct radix_row *stay = &a->stay[i];
+        uint64_t bytes = l->at[stay->id].bytes;
         site->bytes[stay->first] += bytes;
         site->counts[stay->first]++;
         if (stay->last + 1 < moments) {
@@ -264,7 +264,7 @@ static enum vrs_status find_survivors(const struct gather *a, const struct place
     if (site->survivor == NULL)
         return vrs_no_memory(err);
     for (uint32_t i = p->first; i < p->first + p->count; i++) {
-        const struct lifetime *one = &l->at[a->stay[i].allocation];
+        const struct lifetime *one = &l->at[a->stay[i].id];
         if (a->stay[i].last != last)
             continue;
         int64_t born = one->birth < 0 ? -1 : steps_at(&a->s->steps, one->birth);
@@ -283,9 +283,9 @@ static enum vrs_status find_survivors(const struct gather *a, const struct place
 static uint32_t representative(const struct gather *a, const struct place *p)
 {
     const struct lifetimes *l = &a->s->lifetimes;
-    uint32_t best = a->stay[p->first].allocation;
+    uint32_t best = a->stay[p->first].id;
     for (uint32_t i = p->first + 1; i < p->first + p->count; i++) {
-        uint32_t one = a->stay[i].allocation;
+        uint32_t one = a->stay[i].id;
         if (l->at[one].bytes > l->at[best].bytes ||
             (l->at[one].bytes == l->at[best].bytes && l->at[one].birth < l->at[best].birth))
             best = one;
@@ -440,7 +440,7 @@ static enum vrs_status look_between_steps(struct study *s, struct leaks *ret, st
         return vrs_no_memory(err);
     find_moments(&a);
     TRY(find_stays(&a, err));
-    if (!stay_room_make(&a.sort, a.stays, s->scratch))
+    if (!radix_room_make(&a.sort, a.stays, s->scratch))
         return vrs_no_memory(err);
     TRY(group_by(&a, SITE_LINE, true, err));
     if (mark_seldom(&a))

@@ -1,4 +1,4 @@
-/* test_stay_sort.c - stays in order, against a sort by comparing. */
+/* test_radix_sort.c - stays in order, against a sort by comparing. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/snapshot/leaks/stay_sort.h"
+#include "base/radix_sort.h"
 #include "made/fault.h"
 
 /* More than a digit has values. */
@@ -15,44 +15,45 @@ enum { MANY = 70000 };
 
 static int compare(const void *a, const void *b)
 {
-    const struct stay *x = a, *y = b;
+    const struct radix_row *x = a, *y = b;
     if (x->key != y->key)
         return x->key < y->key ? -1 : 1;
     if (x->first != y->first)
         return x->first < y->first ? -1 : 1;
-    return (x->allocation > y->allocation) - (x->allocation < y->allocation);
+    return (x->id > y->id) - (x->id < y->id);
 }
 
-static void check_same(const struct stay *found, const struct stay *expected, uint32_t stays)
+static void check_same(const struct radix_row *found, const struct radix_row *expected,
+                       uint32_t stays)
 {
     for (uint32_t i = 0; i < stays; i++) {
         assert_true(found[i].key == expected[i].key);
-        assert_int_equal(found[i].allocation, expected[i].allocation);
+        assert_int_equal(found[i].id, expected[i].id);
         assert_int_equal(found[i].first, expected[i].first);
         assert_int_equal(found[i].last, expected[i].last);
     }
 }
 
 /* Twice, as growth does where places are widened: the second time they come in another order. */
-static void check_sort(const struct stay *made, uint32_t stays)
+static void check_sort(const struct radix_row *made, uint32_t stays)
 {
-    static struct stay expected[MANY], reversed[MANY];
+    static struct radix_row expected[MANY], reversed[MANY];
     struct arena arena;
-    struct stay_room room;
+    struct radix_room room;
     arena_init(&arena, SIZE_MAX / 2);
-    struct stay *stay = arena_array(&arena, struct stay, stays);
+    struct radix_row *stay = arena_array(&arena, struct radix_row, stays);
     assert_non_null(stay);
-    assert_true(stay_room_make(&room, stays, &arena));
+    assert_true(radix_room_make(&room, stays, &arena));
     for (uint32_t i = 0; i < stays; i++) {
         stay[i] = expected[i] = made[i];
         reversed[stays - 1 - i] = made[i];
     }
     qsort(expected, stays, sizeof *expected, compare);
-    stay = sort_stays(stay, stays, &room);
+    stay = radix_sort(stay, stays, &room);
     check_same(stay, expected, stays);
     for (uint32_t i = 0; i < stays; i++)
         stay[i] = reversed[i];
-    stay = sort_stays(stay, stays, &room);
+    stay = radix_sort(stay, stays, &room);
     check_same(stay, expected, stays);
     arena_free(&arena);
 }
@@ -67,23 +68,23 @@ static uint64_t draw(uint64_t *seed)
 /* How far numbers go: a key of two halves, each below its own bound. */
 struct spread {
     uint64_t key_high, key_low, first;
-    uint32_t allocation_from;
+    uint32_t id_from;
     bool shuffled;
 };
 
-static void make(struct stay *stay, uint32_t stays, const struct spread *of, uint64_t *seed)
+static void make(struct radix_row *stay, uint32_t stays, const struct spread *of, uint64_t *seed)
 {
     for (uint32_t i = 0; i < stays; i++) {
         uint32_t first = (uint32_t)(draw(seed) % of->first);
-        stay[i] = (struct stay){
+        stay[i] = (struct radix_row){
             .key = draw(seed) % of->key_high << 32 | draw(seed) % of->key_low,
-            .allocation = of->allocation_from + i,
+            .id = of->id_from + i,
             .first = first,
             .last = (uint32_t)draw(seed),
         };
     }
     for (uint32_t i = stays; of->shuffled && i > 1; i--) {
-        struct stay one = stay[i - 1];
+        struct radix_row one = stay[i - 1];
         uint32_t other = (uint32_t)(draw(seed) % i);
         stay[i - 1] = stay[other];
         stay[other] = one;
@@ -91,8 +92,8 @@ static void make(struct stay *stay, uint32_t stays, const struct spread *of, uin
 }
 
 static const struct spread spreads[] = {
-    { 1, 1, 1, 0, false }, /* all equal but for the allocation */
-    { 1, 1, 1, 0, true },  /* the same, out of order: digits of the allocation decide */
+    { 1, 1, 1, 0, false }, /* all equal but for the id */
+    { 1, 1, 1, 0, true },  /* the same, out of order: digits of the id decide */
     { 1, 7, 5, 0, false }, /* many of each key, in the order of their allocs */
     { 1, 7, 5, 0, true },
     { 1, 1, 70000, 0, true }, /* one place, more moments than a digit has values */
@@ -108,7 +109,7 @@ static void stays_are_sorted_as_by_comparing(void **state)
 {
     (void)state;
     static const uint32_t counts[] = { 0, 1, 2, 3, 1000, MANY };
-    static struct stay made[MANY];
+    static struct radix_row made[MANY];
     uint64_t seed = 11;
     for (size_t i = 0; i < sizeof spreads / sizeof *spreads; i++)
         for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
@@ -122,16 +123,16 @@ static void every_bit_counts(void **state)
 {
     (void)state;
     for (uint32_t bit = 0; bit < 128; bit++) {
-        struct stay two[] = { { UINT64_MAX / 3, 7, 7, 1 }, { UINT64_MAX / 3, 7, 7, 2 } };
+        struct radix_row two[] = { { UINT64_MAX / 3, 7, 7, 1 }, { UINT64_MAX / 3, 7, 7, 2 } };
         uint32_t one = (uint32_t)1 << bit % 32;
         if (bit < 64)
             two[0].key ^= (uint64_t)1 << bit;
         else if (bit < 96)
             two[0].first ^= one;
         else
-            two[0].allocation ^= one;
+            two[0].id ^= one;
         if (compare(&two[0], &two[1]) < 0) {
-            struct stay smaller = two[0];
+            struct radix_row smaller = two[0];
             two[0] = two[1];
             two[1] = smaller;
         }
@@ -146,10 +147,10 @@ static void a_room_may_have_no_memory(void **state)
     long n = 0;
     for (; hit; n++) {
         struct arena arena;
-        struct stay_room room;
+        struct radix_room room;
         arena_init(&arena, SIZE_MAX / 2);
         fault_left = n;
-        bool ok = stay_room_make(&room, MANY, &arena);
+        bool ok = radix_room_make(&room, MANY, &arena);
         hit = fault_left < 0;
         fault_left = -1;
         assert_int_equal(ok, !hit);

@@ -1,0 +1,29 @@
+/* radix_sort.h - least-significant-digit radix sort of rows by a key of 64 bits and two numbers. */
+#ifndef VRS_BASE_RADIX_SORT_H
+#define VRS_BASE_RADIX_SORT_H
+
+#include "base/arena.h"
+#include "base/fail.h"
+
+/* Ordered by `key`, of one key by `first`, then by `id`; `last` is carried along. */
+struct radix_row {
+    uint64_t key;
+    uint32_t id;
+    uint32_t first, last;
+};
+
+/* What a sort takes; may be used again for as many rows. */
+struct radix_room {
+    struct radix_row *row;
+    uint32_t *place; /* of each value of a digit */
+};
+
+/* False when out of memory. */
+bool radix_room_make(struct radix_room *room, uint32_t rows, struct arena *arena);
+
+/* In time linear in the rows.  Returns them in their new order: they and those of the room may have
+ * changed places. */
+struct radix_row *radix_sort(struct radix_row *row, uint32_t rows,
+                             struct radix_room *room) MUST_CHECK;
+
+#endif
