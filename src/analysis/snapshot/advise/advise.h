@@ -6,7 +6,7 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_ADVISE_ADVISE_H
 #define VRS_ANALYSIS_SNAPSHOT_ADVISE_ADVISE_H
 
-#include "analysis/snapshot/breakdown/estimate.h"
+#include "analysis/snapshot/breakdown/training_need.h"
 #include "analysis/snapshot/layout/fragments.h"
 #include "analysis/snapshot/leaks/leaks.h"
 #include "analysis/snapshot/oom/oom_what_if.h"
@@ -72,7 +72,7 @@ struct advise {
 struct advise_inputs {
     const struct timeline *timeline;
     const struct fragments *fragments; /* at the end */
-    const struct estimate *estimate;
+    const struct training_need *estimate;
     const struct leaks *leaks;
     bool fragmented;                   /* a request failed for want of memory in one piece */
     const struct oom_what_if *what_if; /* of the last such; NULL: there is none */

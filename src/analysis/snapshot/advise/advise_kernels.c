@@ -1,6 +1,6 @@
 /* advise_kernels.c - what another kernel would not keep: losses, attention; and checkpointing. */
 #include "analysis/snapshot/advise/advise_rules.h"
-#include "analysis/snapshot/breakdown/estimate.h"
+#include "analysis/snapshot/breakdown/training_need.h"
 
 /* What is alive at the peak and was made under some token; the stack of the largest. */
 static uint64_t alive_under(struct advising *a, token_set wanted, token_set *ret_others,
@@ -139,7 +139,7 @@ static bool remove_part(struct advising *a, uint64_t saved, uint64_t activations
 /* Activations rule, and the forward repeats a block whose inputs are all that has to be kept. */
 bool advise_checkpoint(struct advising *a)
 {
-    const struct estimate *e = a->in->estimate;
+    const struct training_need *e = a->in->estimate;
     const struct inner_loop *loop = block_of_forward(a->s);
     if (e == NULL || e->inference || !e->term[TERM_A].known)
         return advise_silent(a, "no training is seen");

@@ -1,6 +1,6 @@
 /* advise_optimizer.c - the optimizer's temporaries, its copies, its state. */
 #include "analysis/snapshot/advise/advise_rules.h"
-#include "analysis/snapshot/breakdown/estimate.h"
+#include "analysis/snapshot/breakdown/training_need.h"
 
 static uint64_t peak_of(const struct advising *a, enum category category)
 {
@@ -112,7 +112,7 @@ bool advise_optimizer_replace(struct advising *a)
 /* State of twice the parameters and more, and the optimizer's side rules. */
 bool advise_optimizer_heavy(struct advising *a)
 {
-    const struct estimate *e = a->in->estimate;
+    const struct training_need *e = a->in->estimate;
     if (e == NULL || e->inference || !e->term[TERM_S].known || !e->term[TERM_P].known ||
         e->term[TERM_P].bytes <= 0)
         return advise_silent(a, "optimizer state is not known");

@@ -176,7 +176,7 @@ enum vrs_status category_table_compute(struct study *s,
     table.has_estimate = s->traced && s->phases.known;
     arena_release(s->scratch, mark);
     if (table.has_estimate) {
-        const struct estimate *estimate = NULL;
+        const struct training_need *estimate = NULL;
         TRY(parts_estimate(s, &estimate, err));
         table.estimate = *estimate;
     }

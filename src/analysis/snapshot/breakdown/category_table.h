@@ -2,7 +2,7 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_BREAKDOWN_CATEGORY_TABLE_H
 #define VRS_ANALYSIS_SNAPSHOT_BREAKDOWN_CATEGORY_TABLE_H
 
-#include "analysis/snapshot/breakdown/estimate.h"
+#include "analysis/snapshot/breakdown/training_need.h"
 #include "analysis/snapshot/study/study.h"
 
 struct category_rule_sum {
@@ -36,7 +36,7 @@ struct category_table {
     uint32_t multiset_sizes;
     struct category_rule_sum *remainder; /* of what is older and in no copy */
     uint32_t remainders;
-    struct estimate estimate; /* where has_estimate */
+    struct training_need estimate; /* where has_estimate */
     bool has_estimate;
 };
 

@@ -41,13 +41,14 @@ enum vrs_status parts_growth(struct study *s, const struct leaks **ret, struct v
     return VRS_OK;
 }
 
-enum vrs_status parts_estimate(struct study *s, const struct estimate **ret, struct vrs_error *err)
+enum vrs_status parts_estimate(struct study *s, const struct training_need **ret,
+                               struct vrs_error *err)
 {
     if (s->made.estimate == NULL) {
-        struct estimate *made = arena_array(s->keep, struct estimate, 1);
+        struct training_need *made = arena_array(s->keep, struct training_need, 1);
         if (made == NULL)
             return vrs_no_memory(err);
-        TRY(estimate_compute(s, made, err));
+        TRY(training_need_compute(s, made, err));
         s->made.estimate = made;
     }
     *ret = s->made.estimate;
@@ -150,7 +151,7 @@ static enum vrs_status make_growth(struct study *s, struct vrs_error *err)
 
 static enum vrs_status make_estimate(struct study *s, struct vrs_error *err)
 {
-    const struct estimate *ignored = NULL;
+    const struct training_need *ignored = NULL;
     return parts_estimate(s, &ignored, err);
 }
 

@@ -27,7 +27,7 @@ enum vrs_status parts_fragments(struct study *s, const struct fragments **ret,
 enum vrs_status parts_growth(struct study *s, const struct leaks **ret,
                              struct vrs_error *err) MUST_CHECK;
 
-enum vrs_status parts_estimate(struct study *s, const struct estimate **ret,
+enum vrs_status parts_estimate(struct study *s, const struct training_need **ret,
                                struct vrs_error *err) MUST_CHECK;
 
 /* What the peak consists of, or the final state where there is no trace. */

@@ -14,7 +14,7 @@
 struct timeline;
 struct fragments;
 struct leaks;
-struct estimate;
+struct training_need;
 struct category_table;
 struct counterfactual;
 struct site_table;
@@ -44,7 +44,7 @@ struct study {
         const struct timeline *timeline;
         const struct fragments *fragments;
         const struct leaks *leaks;
-        const struct estimate *estimate;
+        const struct training_need *estimate;
         const struct category_table *categories;
         struct counterfactual *counterfactual;
         const struct site_table *sites;

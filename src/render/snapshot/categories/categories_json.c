@@ -57,7 +57,7 @@ static void put_remainder(struct json *j, const struct category_table *t)
     json_close(j);
 }
 
-static void put_term(struct json *j, const char *id, const struct estimate_term *term,
+static void put_term(struct json *j, const char *id, const struct need_term *term,
                      struct stack_numbers *numbers)
 {
     json_object(j, NULL);
@@ -81,7 +81,8 @@ static void put_term(struct json *j, const char *id, const struct estimate_term 
     json_close(j);
 }
 
-static void put_estimate(struct json *j, const struct estimate *e, struct stack_numbers *numbers)
+static void put_estimate(struct json *j, const struct training_need *e,
+                         struct stack_numbers *numbers)
 {
     json_object(j, "estimate");
     json_array(j, "terms");

@@ -157,9 +157,9 @@ static const char *const term_meanings[TERMS] = {
     [TERM_K] = "buffers, inputs, caches at the peak",
 };
 
-static void fill_term(const struct sheet *s, const struct estimate *e, int i, str *cell)
+static void fill_term(const struct sheet *s, const struct training_need *e, int i, str *cell)
 {
-    const struct estimate_term *term = &e->term[i];
+    const struct need_term *term = &e->term[i];
     bool some = term->known && term->bytes != 0;
     cell[0] = str_from(i == TERM_G_OI ? "G+OI" : term_names[i]);
     cell[1] = S("unknown");
@@ -175,7 +175,7 @@ static void fill_term(const struct sheet *s, const struct estimate *e, int i, st
         inference ? S("activations and temporaries, most at once") : str_from(term_meanings[i]);
 }
 
-static void put_terms(struct buf *to, const struct sheet *s, const struct estimate *e)
+static void put_terms(struct buf *to, const struct sheet *s, const struct training_need *e)
 {
     static const struct text_column column[] = {
         { "term", false, false, 0, false },    { "bytes", true, false, 0, false },
@@ -196,7 +196,7 @@ static void put_terms(struct buf *to, const struct sheet *s, const struct estima
     text_table(to, s->style, &table);
 }
 
-static void put_winner(struct buf *to, const struct sheet *s, const struct estimate *e)
+static void put_winner(struct buf *to, const struct sheet *s, const struct training_need *e)
 {
     if (e->inference)
         return;
@@ -214,7 +214,7 @@ static void put_winner(struct buf *to, const struct sheet *s, const struct estim
     envelope_words(to, s->style, "winner", s->words);
 }
 
-static void put_formula(struct buf *to, const struct sheet *s, const struct estimate *e)
+static void put_formula(struct buf *to, const struct sheet *s, const struct training_need *e)
 {
     human_bytes(s->words, e->measured_bytes);
     if (e->measured_event >= 0)
@@ -245,7 +245,7 @@ static void put_formula(struct buf *to, const struct sheet *s, const struct esti
 
 static void put_items(struct buf *to, const struct sheet *s, const struct category_table *t)
 {
-    const struct estimate *e = &t->estimate;
+    const struct training_need *e = &t->estimate;
     static const char *const names[RESIDUALS] = {
         [RESIDUAL_W] = "workspaces",
         [RESIDUAL_K] = "buffers, inputs, caches",

@@ -242,7 +242,7 @@ static void tables_and_estimates_add_up(void **state)
     assert_int_equal(t.row[0].sure_bytes[CONFIDENCE_HIGH], 7000);
     assert_int_equal(t.row[3].bytes, 600);
     assert_int_equal(t.remainders, 1);
-    const struct estimate *e = &t.estimate;
+    const struct training_need *e = &t.estimate;
     assert_true(t.has_estimate && !e->inference && !e->optimizer_side);
     assert_int_equal(e->term[TERM_P].bytes, 5000);
     assert_int_equal(e->term[TERM_G].bytes, 5000);

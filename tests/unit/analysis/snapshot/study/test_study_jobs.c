@@ -208,7 +208,7 @@ static enum vrs_status make_part(struct study *s, uint32_t part, struct vrs_erro
 {
     const struct timeline *timeline = NULL;
     const struct leaks *leaks = NULL;
-    const struct estimate *estimate = NULL;
+    const struct training_need *estimate = NULL;
     const struct category_table *categories = NULL;
     const struct fragments *fragments = NULL;
     const struct site_table *sites = NULL;

@@ -1,5 +1,5 @@
-/* estimate.c - one walk along the trace with a sum for each category. */
-#include "analysis/snapshot/breakdown/estimate.h"
+/* training_need.c - one walk along the trace with a sum for each category. */
+#include "analysis/snapshot/breakdown/training_need.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -231,7 +231,7 @@ static enum confidence weakest(const uint64_t *sure)
 }
 
 static enum vrs_status fill_term(struct study *s, uint32_t wanted, struct sharing *g,
-                                 struct estimate_term *term, struct vrs_error *err)
+                                 struct need_term *term, struct vrs_error *err)
 {
     uint64_t sure[CONFIDENCES] = { 0 };
     uint32_t shares = gather_shares(s, wanted, term->event, g, sure);
@@ -256,7 +256,7 @@ static enum vrs_status fill_term(struct study *s, uint32_t wanted, struct sharin
     return VRS_OK;
 }
 
-static enum vrs_status fill_terms(struct walk *w, struct estimate *e, struct vrs_error *err)
+static enum vrs_status fill_terms(struct walk *w, struct training_need *e, struct vrs_error *err)
 {
     struct study *s = w->s;
     struct sharing g = {
@@ -284,14 +284,13 @@ static bool has_phase(const struct study *s, enum phase phase)
     return false;
 }
 
-static void set_terms(const struct walk *w, struct estimate *e)
+static void set_terms(const struct walk *w, struct training_need *e)
 {
     for (int i = 0; i <= TERM_A; i++)
-        e->term[i] = (struct estimate_term){ .known = true,
-                                             .bytes = (int64_t)w->most[i],
-                                             .event = w->event[i] };
+        e->term[i] =
+            (struct need_term){ .known = true, .bytes = (int64_t)w->most[i], .event = w->event[i] };
     for (int i = TERM_AD; i < TERMS; i++)
-        e->term[i] = (struct estimate_term){
+        e->term[i] = (struct need_term){
             .known = true,
             .bytes = (int64_t)sum_of(w->at_peak, w->wanted[i]),
             .event = e->measured_event,
@@ -315,9 +314,9 @@ static int64_t minus(int64_t a, int64_t b)
     return (int64_t)((uint64_t)a - (uint64_t)b);
 }
 
-static void set_formula(struct estimate *e)
+static void set_formula(struct training_need *e)
 {
-    const struct estimate_term *t = e->term;
+    const struct need_term *t = e->term;
     int64_t optimizer = t[TERM_G_OI].bytes, activations = t[TERM_A].bytes;
     e->bound = !t[TERM_P].known || !t[TERM_S].known;
     e->optimizer_side = !e->inference && optimizer >= activations;
@@ -334,9 +333,9 @@ static void set_formula(struct estimate *e)
 }
 
 /* The items and the formula add up to the live set at the peak. */
-static void set_items(const struct walk *w, struct estimate *e)
+static void set_items(const struct walk *w, struct training_need *e)
 {
-    const struct estimate_term *t = e->term;
+    const struct need_term *t = e->term;
     int64_t live[CATEGORIES], *item = e->item_bytes, sum = 0;
     for (int i = 0; i < CATEGORIES; i++)
         live[i] = (int64_t)w->at_peak[i];
@@ -361,10 +360,11 @@ static void set_items(const struct walk *w, struct estimate *e)
     e->unexplained_bytes = minus(e->residual_bytes, sum);
 }
 
-enum vrs_status estimate_compute(struct study *s, struct estimate *ret, struct vrs_error *err)
+enum vrs_status training_need_compute(struct study *s, struct training_need *ret,
+                                      struct vrs_error *err)
 {
     const struct curve *requested = &s->curves.of[CURVE_REQUESTED];
-    struct estimate e = {
+    struct training_need e = {
         .measured_bytes = requested->peak_bytes,
         .measured_event = requested->peak_event,
     };

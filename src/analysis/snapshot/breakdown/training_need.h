@@ -1,6 +1,6 @@
-/* estimate.h - need = P + S + max(G + OI, A): which term rules, and does the sum hold here? */
-#ifndef VRS_ANALYSIS_SNAPSHOT_BREAKDOWN_ESTIMATE_H
-#define VRS_ANALYSIS_SNAPSHOT_BREAKDOWN_ESTIMATE_H
+/* training_need.h - need = P + S + max(G + OI, A): which term rules, and does the sum hold here? */
+#ifndef VRS_ANALYSIS_SNAPSHOT_BREAKDOWN_TRAINING_NEED_H
+#define VRS_ANALYSIS_SNAPSHOT_BREAKDOWN_TRAINING_NEED_H
 
 #include "analysis/snapshot/study/study.h"
 
@@ -20,7 +20,7 @@ extern const char *const term_names[TERMS];
 
 enum { TERM_SITES = 3 };
 
-struct estimate_term {
+struct need_term {
     bool known;
     int64_t bytes; /* may be negative: AD */
     int64_t event;
@@ -44,8 +44,8 @@ enum residual {
 };
 extern const char *const residual_names[RESIDUALS];
 
-struct estimate {
-    struct estimate_term term[TERMS];
+struct training_need {
+    struct need_term term[TERMS];
     bool inference; /* no backward in the recording: P + K + A */
     bool bound;     /* a term of the sum is not known: the formula is a lower bound */
     bool optimizer_side;
@@ -58,7 +58,7 @@ struct estimate {
     double crossing_ratio; /* (G + OI) / A; negative: not known */
 };
 
-enum vrs_status estimate_compute(struct study *s, struct estimate *ret,
-                                 struct vrs_error *err) MUST_CHECK;
+enum vrs_status training_need_compute(struct study *s, struct training_need *ret,
+                                      struct vrs_error *err) MUST_CHECK;
 
 #endif
