@@ -372,9 +372,9 @@ static enum vrs_status fill_coverage(struct study *s, struct overview *o, struct
 }
 
 /* A ring of one has no allocs to tell; its final blocks do. */
-static struct capture capture_of_blocks(const struct study *s)
+static struct recorded_stacks capture_of_blocks(const struct study *s)
 {
-    struct capture c = { 0 };
+    struct recorded_stacks c = { 0 };
     uint32_t first = s->r->devices.first_block[s->device];
     for (uint32_t i = first; i < first + s->r->devices.blocks[s->device]; i++) {
         token_set tokens = s->tokens->of_stack[s->r->blocks.stack[i]];
@@ -387,7 +387,7 @@ static struct capture capture_of_blocks(const struct study *s)
     return c;
 }
 
-static const char *style_of(const struct capture *c)
+static const char *style_of(const struct recorded_stacks *c)
 {
     if (c->with_native != 0 && c->python_only != 0)
         return "mixed";
@@ -412,7 +412,7 @@ enum vrs_status overview_compute(struct study *s, struct overview *ret, struct v
 {
     const struct curve *of = s->curves.of;
     struct checks checks = s->basis->checks;
-    struct capture capture = s->traced ? s->basis->capture : capture_of_blocks(s);
+    struct recorded_stacks capture = s->traced ? s->basis->capture : capture_of_blocks(s);
     checks_add_curves(s->r, s->device, &s->curves, &checks);
     *ret = (struct overview){
         .producer = producer_of(s->r),

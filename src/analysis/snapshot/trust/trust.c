@@ -82,7 +82,7 @@ struct assessment {
     struct trust trust;
     struct trust_item item[CODES];
     enum code code[CODES]; /* of each item */
-    struct capture capture;
+    struct recorded_stacks capture;
 };
 
 typedef unsigned long long ull; /* for printf alone */
@@ -393,7 +393,7 @@ static void add_orphans(struct assessment *a)
 
 static void add_capture(struct assessment *a)
 {
-    const struct capture *c = &a->capture;
+    const struct recorded_stacks *c = &a->capture;
     struct finding f = { .first_event = -1 };
     uint64_t all = c->without_stack + c->with_native + c->python_only;
     f.count = c->without_stack;
@@ -583,7 +583,7 @@ enum vrs_status trust_basis_find(const struct recording *r, uint32_t device,
                                  struct trust_basis *ret, struct vrs_error *err)
 {
     TRY(checks_run(r, device, &ret->checks, err));
-    TRY(capture_of(r, device, &ret->capture, err));
+    TRY(recorded_stacks_of(r, device, &ret->capture, err));
     ret->older = find_older(r, device);
     return VRS_OK;
 }

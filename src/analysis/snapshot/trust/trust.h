@@ -3,7 +3,7 @@
 #define VRS_ANALYSIS_SNAPSHOT_TRUST_TRUST_H
 
 #include "analysis/snapshot/curves/curves.h"
-#include "analysis/snapshot/trust/capture.h"
+#include "analysis/snapshot/trust/recorded_stacks.h"
 #include "analysis/snapshot/trust/trust_checks.h"
 #include "base/arena.h"
 #include "base/fail.h"
@@ -42,7 +42,7 @@ struct trust {
 /* What takes neither curves nor a replay, and so can be found beside them. */
 struct trust_basis {
     struct checks checks; /* as checks_run leaves them */
-    struct capture capture;
+    struct recorded_stacks capture;
     struct finding older; /* allocations older than the trace */
 };
 

@@ -1,5 +1,5 @@
-/* capture.c - looks at every stack once, callers first. */
-#include "analysis/snapshot/trust/capture.h"
+/* recorded_stacks.c - looks at every stack once, callers first. */
+#include "analysis/snapshot/trust/recorded_stacks.h"
 
 #include "analysis/attribution/frame_class.h"
 #include "base/arena.h"
@@ -39,7 +39,7 @@ static uint8_t *kinds_of_stacks(const struct recording *r, struct arena *scratch
     return kind;
 }
 
-static void count_free(const struct recording *r, uint32_t allocation, struct capture *c)
+static void count_free(const struct recording *r, uint32_t allocation, struct recorded_stacks *c)
 {
     uint32_t born = r->allocations.alloc_event[allocation];
     uint32_t asked = r->allocations.free_requested_event[allocation];
@@ -51,11 +51,11 @@ static void count_free(const struct recording *r, uint32_t allocation, struct ca
     c->frees_same += stack != 0 && stack == r->events.stack[asked];
 }
 
-enum vrs_status capture_of(const struct recording *r, uint32_t device, struct capture *ret,
-                           struct vrs_error *err)
+enum vrs_status recorded_stacks_of(const struct recording *r, uint32_t device,
+                                   struct recorded_stacks *ret, struct vrs_error *err)
 {
     const struct devices *d = &r->devices;
-    struct capture c = { 0 };
+    struct recorded_stacks c = { 0 };
     struct arena scratch;
     arena_init(&scratch, SIZE_MAX);
     uint64_t stacks[STACK_KINDS] = { 0 };
