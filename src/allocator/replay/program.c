@@ -8,7 +8,7 @@
 #include "allocator/replay/release_runs.h"
 #include "base/hash.h"
 #include "base/sorted.h"
-#include "model/rare.h"
+#include "model/other_events.h"
 
 uint32_t pool_number(const struct recording *r, uint32_t pool_row)
 {
@@ -463,7 +463,7 @@ uint64_t program_reserved_start(const struct program *p)
     for (uint32_t i = 0; i < d->segments[p->device]; i++)
         bytes += known_or_0(p->r->segments.total_size[d->first_segment[p->device] + i]);
     const uint8_t *action = p->r->events.action + p->first;
-    for (uint32_t i = 0; rare_next(action, &i, p->events); i++)
+    for (uint32_t i = 0; other_event_next(action, &i, p->events); i++)
         bytes -= program_reserved_change(p, i);
     return bytes;
 }

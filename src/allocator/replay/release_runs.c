@@ -2,7 +2,7 @@
 #include "allocator/replay/release_runs.h"
 
 #include "base/str.h"
-#include "model/rare.h"
+#include "model/other_events.h"
 
 static bool names_call(str name, str call)
 {
@@ -70,13 +70,13 @@ enum vrs_status release_runs_find(struct program *p, struct arena *arena, struct
 {
     const uint8_t *action = p->r->events.action + p->first;
     uint32_t runs = 0;
-    for (uint32_t i = 0; rare_next(action, &i, p->events); i++)
+    for (uint32_t i = 0; other_event_next(action, &i, p->events); i++)
         runs += action_returns(action[i]) && (i == 0 || !action_returns(action[i - 1]));
     p->run = arena_array(arena, struct release_run, runs);
     uint8_t *stack_says = arena_array(scratch, uint8_t, p->r->stacks.rows.len);
     if (p->run == NULL || stack_says == NULL)
         return vrs_no_memory(err);
-    for (uint32_t i = 0; rare_next(action, &i, p->events); i++) {
+    for (uint32_t i = 0; other_event_next(action, &i, p->events); i++) {
         if (!action_returns(action[i]))
             continue;
         uint32_t last = i;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "model/rare.h"
+#include "model/other_events.h"
 
 /* Ranges while the trace is undone, in a set by address; range 0 is none. */
 struct undoing {
@@ -170,7 +170,7 @@ static bool undo_to(struct undoing *u, int64_t event)
     const uint8_t *action = u->p->r->events.action + u->p->first;
     uint32_t begin = (uint32_t)(event + 1);
     uint32_t i = u->p->events;
-    while (rare_before(action, begin, &i))
+    while (other_event_before(action, begin, &i))
         if (!undo_event(u, u->p->first + i))
             return false;
     return true;
@@ -243,7 +243,7 @@ static bool find_bases(struct start_state *s, const struct allocator_config *con
             s->base[s->range[i].side] = s->range[i].address;
     for (uint32_t i = 0; i < p->events; i++) {
         /* Before pages are mapped no request is of interest. */
-        if (lowest == UINT64_MAX && !rare_next(e->action + p->first, &i, p->events))
+        if (lowest == UINT64_MAX && !other_event_next(e->action + p->first, &i, p->events))
             break;
         uint32_t row = p->first + i;
         uint8_t action = e->action[row];

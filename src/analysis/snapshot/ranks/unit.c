@@ -9,7 +9,7 @@
 #include "analysis/snapshot/leaks/leaks.h"
 #include "analysis/snapshot/ranks/outlier.h"
 #include "base/hash.h"
-#include "model/rare.h"
+#include "model/other_events.h"
 
 enum { RESERVED_LEAST = 64 << 20 };
 
@@ -35,7 +35,7 @@ uint64_t last_oom_us(const struct recording *r, uint32_t device)
     const uint8_t *action = r->events.action;
     uint32_t first = r->devices.first_event[device];
     uint32_t i = first + r->devices.events[device];
-    while (rare_before(action, first, &i))
+    while (other_event_before(action, first, &i))
         if (action[i] == ACTION_OOM)
             return r->events.time_us[i];
     return UNKNOWN_U64;

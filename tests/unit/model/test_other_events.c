@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "model/rare.h"
+#include "model/other_events.h"
 
 enum { EVENTS = 150 };
 
@@ -28,14 +28,14 @@ static uint32_t slow_below(const uint8_t *action, uint32_t begin, uint32_t i)
 /* `expected` is `end` where there is none. */
 static void check_next(const uint8_t *action, uint32_t i, uint32_t end, uint32_t expected)
 {
-    assert_int_equal(rare_next(action, &i, end), expected < end);
+    assert_int_equal(other_event_next(action, &i, end), expected < end);
     assert_int_equal(i, expected);
 }
 
 /* `expected` is one above it, or `begin`. */
 static void check_before(const uint8_t *action, uint32_t begin, uint32_t i, uint32_t expected)
 {
-    assert_int_equal(rare_before(action, begin, &i), expected > begin);
+    assert_int_equal(other_event_before(action, begin, &i), expected > begin);
     if (expected > begin)
         assert_int_equal(i, expected - 1);
 }

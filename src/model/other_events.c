@@ -1,5 +1,5 @@
-/* rare.c - looks at many actions at once. */
-#include "model/rare.h"
+/* other_events.c - looks at many actions at once. */
+#include "model/other_events.h"
 
 enum { AT_ONCE = 32 };
 
@@ -8,27 +8,27 @@ static bool any_rare(const uint8_t action[AT_ONCE])
 {
     uint8_t any = 0;
     for (uint32_t i = 0; i < AT_ONCE; i++)
-        any |= action_rare(action[i]);
+        any |= action_is_other(action[i]);
     return any != 0;
 }
 
-bool rare_next(const uint8_t *action, uint32_t *i, uint32_t end)
+bool other_event_next(const uint8_t *action, uint32_t *i, uint32_t end)
 {
     uint32_t at = *i;
     while (at < end && end - at >= AT_ONCE && !any_rare(action + at))
         at += AT_ONCE;
-    while (at < end && !action_rare(action[at]))
+    while (at < end && !action_is_other(action[at]))
         at++;
     *i = at;
     return at < end;
 }
 
-bool rare_before(const uint8_t *action, uint32_t begin, uint32_t *i)
+bool other_event_before(const uint8_t *action, uint32_t begin, uint32_t *i)
 {
     uint32_t at = *i;
     while (at > begin && at - begin >= AT_ONCE && !any_rare(action + at - AT_ONCE))
         at -= AT_ONCE;
-    while (at > begin && !action_rare(action[at - 1]))
+    while (at > begin && !action_is_other(action[at - 1]))
         at--;
     *i = at > begin ? at - 1 : at;
     return at > begin;
