@@ -7,7 +7,7 @@
 #include "base/hash.h"
 #include "base/idtab.h"
 #include "base/vec.h"
-#include "model/unobtained.h"
+#include "model/returned_unobtained.h"
 
 /* Of so many allocs, one free that has none of its own is expected, which is more than are seen. */
 enum { UNEXPLAINED_PART = 16 };
@@ -226,13 +226,13 @@ static enum vrs_status pair_device(struct pairing *p, uint32_t device)
     if (anchored || d->events[device] == 0)
         TRY(pair_blocks(p, device));
     if (!anchored)
-        TRY(unobtained_bytes(p->r, device, &p->counts.unobtained_bytes, p->err));
+        TRY(returned_unobtained_bytes(p->r, device, &p->counts.returned_unobtained_bytes, p->err));
 
     d->first_allocation[device] = first_row;
     d->allocations[device] = p->r->allocations.rows.len - first_row;
     d->orphan_frees[device] = p->counts.orphan_frees;
     d->double_allocs[device] = p->counts.double_allocs;
-    d->unobtained_bytes[device] = p->counts.unobtained_bytes;
+    d->returned_unobtained_bytes[device] = p->counts.returned_unobtained_bytes;
     return VRS_OK;
 }
 

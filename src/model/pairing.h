@@ -11,7 +11,7 @@ struct pairing_counts {
     uint64_t double_allocs; /* alloc at an address the trace holds live */
     /* Reserved bytes that the trace returns and did not obtain before.  0 where the device is
      * anchored at its end: there the reserved curve needs no such floor. */
-    uint64_t unobtained_bytes;
+    uint64_t returned_unobtained_bytes;
 };
 
 /* Fills recording->allocations, the devices' runs of them and the devices' counts.

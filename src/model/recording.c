@@ -32,7 +32,8 @@ static const struct column devices_columns[] = {
     { "allocations", offsetof(struct devices, allocations), COLUMN_U32 },
     { "orphan_frees", offsetof(struct devices, orphan_frees), COLUMN_U64 },
     { "double_allocs", offsetof(struct devices, double_allocs), COLUMN_U64 },
-    { "unobtained_bytes", offsetof(struct devices, unobtained_bytes), COLUMN_U64 },
+    { "returned_unobtained_bytes", offsetof(struct devices, returned_unobtained_bytes),
+      COLUMN_U64 },
 };
 const struct table_kind devices_kind = { "devices", devices_columns, 14 };
 

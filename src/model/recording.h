@@ -39,7 +39,7 @@ struct devices {
     uint32_t *first_event, *events;
     uint32_t *first_allocation, *allocations;
     /* The last three are set by pairing; see struct pairing_counts. */
-    uint64_t *orphan_frees, *double_allocs, *unobtained_bytes;
+    uint64_t *orphan_frees, *double_allocs, *returned_unobtained_bytes;
 };
 
 enum segment_class { CLASS_UNKNOWN, CLASS_SMALL, CLASS_LARGE };

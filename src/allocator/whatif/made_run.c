@@ -5,7 +5,7 @@
 
 #include "allocator/replay/start_state.h"
 #include "allocator/whatif/made_state.h"
-#include "model/copy_names.h"
+#include "model/copy_interned.h"
 #include "model/pairing.h"
 
 struct made_run {
@@ -151,7 +151,7 @@ static bool begin_device(struct made_run *w)
     d->first_event[row] = w->to->events.rows.len;
     d->segments[row] = d->blocks[row] = d->events[row] = 0;
     d->first_allocation[row] = d->allocations[row] = 0;
-    d->orphan_frees[row] = d->double_allocs[row] = d->unobtained_bytes[row] = 0;
+    d->orphan_frees[row] = d->double_allocs[row] = d->returned_unobtained_bytes[row] = 0;
     return true;
 }
 
@@ -255,7 +255,7 @@ bool made_run_settings(struct recording *to, const struct allocator_config *c)
 enum vrs_status made_run_begin(struct recording *to, const struct recording *from,
                                const struct allocator_config *config, struct vrs_error *err)
 {
-    if (!recording_copy_names(to, from) || !made_run_settings(to, config))
+    if (!recording_copy_interned(to, from) || !made_run_settings(to, config))
         return vrs_no_memory(err);
     to->origin.encoding = ENCODING_PICKLE;
     to->origin.pickle_protocol = 4;

@@ -33,7 +33,7 @@ uint32_t sample_device(struct recording *r, uint32_t number)
     d->first_event[i] = r->events.rows.len;
     d->first_allocation[i] = 0;
     d->segments[i] = d->blocks[i] = d->events[i] = d->allocations[i] = 0;
-    d->orphan_frees[i] = d->double_allocs[i] = d->unobtained_bytes[i] = 0;
+    d->orphan_frees[i] = d->double_allocs[i] = d->returned_unobtained_bytes[i] = 0;
     return i;
 }
 

@@ -135,7 +135,7 @@ static void check_unobtained(const char *events, uint64_t bytes)
     r.origin.complete = false;
     sample_events(&r, events);
     sample_finish(&r);
-    assert_int_equal(r.devices.unobtained_bytes[0], bytes);
+    assert_int_equal(r.devices.returned_unobtained_bytes[0], bytes);
     recording_free(&r);
 }
 

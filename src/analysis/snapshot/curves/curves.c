@@ -266,7 +266,7 @@ static void forward_start(const struct recording *r, uint32_t device, uint64_t r
     struct rounding rounding = rounding_of(r);
     for (uint32_t i = 0; i < CURVES; i++)
         ret[i] = 0;
-    ret[CURVE_RESERVED] = r->devices.unobtained_bytes[device];
+    ret[CURVE_RESERVED] = r->devices.returned_unobtained_bytes[device];
     for (uint32_t i = 0; i < r->devices.allocations[device]; i++) {
         uint32_t row = r->devices.first_allocation[device] + i;
         uint32_t asked = a->free_requested_event[row];

@@ -1,9 +1,9 @@
-/* unobtained.c - interval arithmetic over the segment events of a device.
+/* returned_unobtained.c - interval arithmetic over the segment events of a device.
  *
  * The ends of all ranges cut the address space into cells.  Only the first event that touches a
  * cell decides: when it returns memory, the cell was there before the trace.  Touched cells are
  * skipped by union-find, so each is visited once, whatever the ranges are. */
-#include "model/unobtained.h"
+#include "model/returned_unobtained.h"
 
 #include <stdlib.h>
 
@@ -60,8 +60,8 @@ static uint64_t sum_first_touches(const struct recording *r, uint32_t device, co
     return bytes;
 }
 
-enum vrs_status unobtained_bytes(const struct recording *r, uint32_t device, uint64_t *ret,
-                                 struct vrs_error *err)
+enum vrs_status returned_unobtained_bytes(const struct recording *r, uint32_t device, uint64_t *ret,
+                                          struct vrs_error *err)
 {
     uint32_t first = r->devices.first_event[device], ranges = 0;
     struct range range;

@@ -1,5 +1,5 @@
-/* copy_names.c - interns every row again, in its order, which gives it the same id. */
-#include "model/copy_names.h"
+/* copy_interned.c - interns every row again, in its order, which gives it the same id. */
+#include "model/copy_interned.h"
 
 #include <assert.h>
 #include <string.h>
@@ -94,7 +94,7 @@ static bool copy_table(void *to, const void *from, const struct table_kind *kind
     return true;
 }
 
-bool recording_copy_names(struct recording *to, const struct recording *from)
+bool recording_copy_interned(struct recording *to, const struct recording *from)
 {
     return copy_strings(to, from) && copy_frames(to, from) && copy_stacks(to, from) &&
            copy_contexts(to, from) && copy_table(&to->marks, &from->marks, &marks_kind) &&

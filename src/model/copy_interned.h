@@ -1,12 +1,12 @@
-/* copy_names.h - gives a new recording the names of another: everything that rows refer to. */
-#ifndef VRS_MODEL_COPY_NAMES_H
-#define VRS_MODEL_COPY_NAMES_H
+/* copy_interned.h - gives a new recording the names of another: everything that rows refer to. */
+#ifndef VRS_MODEL_COPY_INTERNED_H
+#define VRS_MODEL_COPY_INTERNED_H
 
 #include "model/recording.h"
 
 /* Strings, frames, stacks, contexts, pools and streams, under the same ids; marks and settings, row
  * by row.  `to` is fresh from recording_init.  False when out of memory or rows; `to` is then to be
  * freed all the same. */
-bool recording_copy_names(struct recording *to, const struct recording *from);
+bool recording_copy_interned(struct recording *to, const struct recording *from);
 
 #endif

@@ -1,5 +1,5 @@
-/* test_copy_names.c - names under the same ids in another recording. */
-#include "model/copy_names.h"
+/* test_copy_interned.c - names under the same ids in another recording. */
+#include "model/copy_interned.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -95,7 +95,7 @@ static void ids_stay_the_same(void **state)
     (void)state;
     make(&from);
     assert_true(recording_init(&to, 1000, 10000));
-    assert_true(recording_copy_names(&to, &from));
+    assert_true(recording_copy_interned(&to, &from));
     check_tables(&from, &to);
     assert_int_equal(verify_recording(&to, NULL), VRS_OK);
     /* The copy is whole: it finds what it has, and grows. */
@@ -114,7 +114,7 @@ static void an_empty_recording_has_no_names(void **state)
     (void)state;
     assert_true(recording_init(&from, 1000, 10000));
     assert_true(recording_init(&to, 1000, 10000));
-    assert_true(recording_copy_names(&to, &from));
+    assert_true(recording_copy_interned(&to, &from));
     check_tables(&from, &to);
     recording_free(&from);
     recording_free(&to);
@@ -126,10 +126,10 @@ static void rows_and_text_may_not_suffice(void **state)
     (void)state;
     make(&from);
     assert_true(recording_init(&to, 3, 10000));
-    assert_false(recording_copy_names(&to, &from));
+    assert_false(recording_copy_interned(&to, &from));
     recording_free(&to);
     assert_true(recording_init(&to, 1000, 12));
-    assert_false(recording_copy_names(&to, &from));
+    assert_false(recording_copy_interned(&to, &from));
     recording_free(&to);
     recording_free(&from);
 }
@@ -143,7 +143,7 @@ static void every_allocation_may_fail(void **state)
         struct recording to;
         assert_true(recording_init(&to, 1000, 10000));
         fault_left = n;
-        bool copied = recording_copy_names(&to, &from);
+        bool copied = recording_copy_interned(&to, &from);
         bool fired = fault_left < 0;
         fault_left = -1;
         recording_free(&to);
