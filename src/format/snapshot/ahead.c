@@ -24,8 +24,8 @@ void ahead_init(struct ahead *a, const struct ahead_options *options, const stru
 
 static void give_up(struct ahead *a)
 {
-    relay_end(a->relay);
-    a->relay = NULL;
+    queue_end(a->queue);
+    a->queue = NULL;
     a->next = NULL;
     a->due = UINT64_MAX;
 }
@@ -61,7 +61,7 @@ static void begin(struct ahead *a, const struct fast *f, const struct window *w)
         .stretch_bytes = a->options.stretch_bytes,
         .apart_bytes = apart,
     };
-    const struct relay_work work = { make_stretch, a, STRETCHES };
+    const struct queue_work work = { make_stretch, a, STRETCHES };
     a->due = UINT64_MAX;
     a->stretch = arena_array(&a->arena, struct stretch, STRETCHES);
     if (a->stretch == NULL || scout_init(&a->scout, &plan, NULL) != VRS_OK ||
@@ -72,8 +72,8 @@ static void begin(struct ahead *a, const struct fast *f, const struct window *w)
         a->stretch[i].events.max = EVENTS_MAX;
         a->stretch[i].runs.max = a->stretch[i].labels.max = NEW_BYTES_MAX;
     }
-    a->relay = relay_begin(&a->arena, &work, a->options.own_thread);
-    if (a->relay != NULL)
+    a->queue = queue_begin(&a->arena, &work, a->options.own_thread);
+    if (a->queue != NULL)
         a->due = plan.begin;
 }
 
@@ -81,7 +81,7 @@ static void begin(struct ahead *a, const struct fast *f, const struct window *w)
 static bool take(struct ahead *a)
 {
     uint32_t place;
-    if (!relay_take(a->relay, &place))
+    if (!queue_take(a->queue, &place))
         return false;
     const struct stretch *t = a->next = &a->stretch[place];
     a->in_vain = t->events.len == 0 ? a->in_vain + 1 : 0;
@@ -96,13 +96,13 @@ static void give(struct ahead *a, const struct fast *f)
     a->due = t->next;
     a->next = NULL;
     t->known = f->known;
-    relay_give(a->relay);
+    queue_give(a->queue);
 }
 
 enum vrs_status ahead_arrive(struct ahead *a, struct fast *f, struct builder *b, struct window *w,
                              struct vrs_error *err)
 {
-    if (a->relay == NULL) {
+    if (a->queue == NULL) {
         if (f->known.used == 0)
             a->due = window_offset(w) + a->options.stretch_bytes;
         else

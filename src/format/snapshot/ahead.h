@@ -8,7 +8,7 @@
 #ifndef VRS_FORMAT_SNAPSHOT_AHEAD_H
 #define VRS_FORMAT_SNAPSHOT_AHEAD_H
 
-#include "base/relay.h"
+#include "base/queue.h"
 #include "format/snapshot/pickle_fast.h"
 #include "format/snapshot/scout.h"
 
@@ -23,9 +23,9 @@ struct ahead {
     struct ahead_options options;
     uint64_t due; /* offset from which on ahead_arrive must be called; UINT64_MAX: none */
     struct arena arena;
-    struct relay *relay; /* NULL: not begun */
+    struct queue *queue; /* NULL: not begun */
     struct scout scout;
-    struct stretch *stretch;    /* STRETCHES of them; the relay's places */
+    struct stretch *stretch;    /* STRETCHES of them; the queue's places */
     const struct stretch *next; /* the reader's, which it has not come to yet; or NULL */
     struct scouted scouted;
     uint32_t in_vain; /* stretches without events, in a row */

@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "base/relay.h"
+#include "base/queue.h"
 
 enum { PLACES = 3, THINGS = 500 };
 
@@ -29,19 +29,19 @@ static void check(bool own_thread, uint32_t most, uint32_t wanted)
     struct made m = { .most = most };
     struct arena arena;
     arena_init(&arena, 1 << 16);
-    const struct relay_work work = { make, &m, PLACES };
-    struct relay *relay = relay_begin(&arena, &work, own_thread);
-    assert_non_null(relay);
+    const struct queue_work work = { make, &m, PLACES };
+    struct queue *queue = queue_begin(&arena, &work, own_thread);
+    assert_non_null(queue);
     uint32_t place;
     for (uint32_t i = 0; i < wanted; i++) {
-        assert_int_equal(relay_take(relay, &place), i < most);
+        assert_int_equal(queue_take(queue, &place), i < most);
         if (i >= most)
             continue;
         assert_true(place < PLACES);
         assert_int_equal(m.thing[place], i);
-        relay_give(relay);
+        queue_give(queue);
     }
-    relay_end(relay);
+    queue_end(queue);
     assert_true(m.count >= (wanted < most ? wanted : most));
     assert_true(m.count <= wanted + PLACES);
     arena_free(&arena);
@@ -66,16 +66,16 @@ static void test_ended_while_one_is_held(void **state)
         struct made m = { .most = THINGS };
         struct arena arena;
         arena_init(&arena, 1 << 16);
-        const struct relay_work work = { make, &m, PLACES };
-        struct relay *relay = relay_begin(&arena, &work, own_thread);
-        assert_non_null(relay);
+        const struct queue_work work = { make, &m, PLACES };
+        struct queue *queue = queue_begin(&arena, &work, own_thread);
+        assert_non_null(queue);
         uint32_t place;
-        assert_true(relay_take(relay, &place));
+        assert_true(queue_take(queue, &place));
         assert_int_equal(m.thing[place], 0);
-        relay_end(relay);
+        queue_end(queue);
         arena_free(&arena);
     }
-    relay_end(NULL);
+    queue_end(NULL);
 }
 
 int main(void)

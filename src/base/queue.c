@@ -1,13 +1,13 @@
-/* relay.c - makes things ahead, on a thread that waits where no place is empty. */
+/* queue.c - makes things ahead, on a thread that waits where no place is empty. */
 #define _POSIX_C_SOURCE 200809L
-#include "base/relay.h"
+#include "base/queue.h"
 
 #include <pthread.h>
 
 #include "base/thread.h"
 
-struct relay {
-    struct relay_work work;
+struct queue {
+    struct queue_work work;
     bool own_thread;
     struct thread thread;
     pthread_mutex_t lock; /* of what follows */
@@ -18,7 +18,7 @@ struct relay {
 
 static void make_all(void *arg)
 {
-    struct relay *r = arg;
+    struct queue *r = arg;
     pthread_mutex_lock(&r->lock);
     for (;;) {
         while (!r->ended && r->made - r->given == r->work.places)
@@ -36,9 +36,9 @@ static void make_all(void *arg)
     pthread_mutex_unlock(&r->lock);
 }
 
-struct relay *relay_begin(struct arena *arena, const struct relay_work *work, bool own_thread)
+struct queue *queue_begin(struct arena *arena, const struct queue_work *work, bool own_thread)
 {
-    struct relay *r = arena_take(arena, sizeof *r);
+    struct queue *r = arena_take(arena, sizeof *r);
     if (r == NULL)
         return NULL;
     r->work = *work;
@@ -48,7 +48,7 @@ struct relay *relay_begin(struct arena *arena, const struct relay_work *work, bo
     return r;
 }
 
-bool relay_take(struct relay *r, uint32_t *ret_place)
+bool queue_take(struct queue *r, uint32_t *ret_place)
 {
     if (!r->own_thread) {
         *ret_place = 0;
@@ -64,7 +64,7 @@ bool relay_take(struct relay *r, uint32_t *ret_place)
     return full;
 }
 
-void relay_give(struct relay *r)
+void queue_give(struct queue *r)
 {
     if (!r->own_thread)
         return;
@@ -74,7 +74,7 @@ void relay_give(struct relay *r)
     pthread_mutex_unlock(&r->lock);
 }
 
-void relay_end(struct relay *r)
+void queue_end(struct queue *r)
 {
     if (r == NULL)
         return;
