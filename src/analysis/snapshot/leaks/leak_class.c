@@ -1,7 +1,7 @@
 /* leak_class.c - the classes of growth, tested in their order. */
 #include "analysis/snapshot/leaks/leak_class.h"
 
-#include "base/select.h"
+#include "base/quickselect.h"
 
 enum {
     PLATEAU_MOMENTS_MIN = 3,
@@ -46,7 +46,7 @@ int64_t leak_slope(const uint64_t *bytes, uint32_t moments, uint32_t warm_up,
             uint32_t b = first + (uint32_t)((uint64_t)k * (points - 1) / (taken - 1));
             room[pairs++] = slope_of(bytes[a], bytes[b], b - a);
         }
-    return select_i64(room, pairs, (pairs - 1) / 2);
+    return quickselect_i64(room, pairs, (pairs - 1) / 2);
 }
 
 /* Within one percent of `base`. */

@@ -6,7 +6,7 @@
 #define VRS_ANALYSIS_SNAPSHOT_STEPS_STEP_SOURCES_H
 
 #include "analysis/snapshot/steps/steps.h"
-#include "base/select.h"
+#include "base/quickselect.h"
 
 /* What all sources look at.  A position is an alloc's number among the allocs of the device. */
 struct step_trace {
@@ -60,7 +60,7 @@ uint32_t step_position(const struct step_trace *t, uint32_t event);
 /* The upper median; reorders `value` (count at least 1). */
 static inline uint32_t step_median(uint32_t *value, uint32_t count)
 {
-    return select_u32(value, count, count / 2);
+    return quickselect_u32(value, count, count / 2);
 }
 
 /* A last or first step that is shorter than the others was cut by the recording. */

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "base/select.h"
+#include "base/quickselect.h"
 
 enum { VALUES = 4096 };
 
@@ -82,7 +82,7 @@ static void check_i64(fill_fn *fill, uint32_t count, uint32_t wanted)
     sorted[0] = value[0] = INT64_MAX;
     sorted[count - 1] = value[count - 1] = INT64_MIN;
     qsort(sorted, count, sizeof *sorted, compare);
-    assert_int_equal(select_i64(value, count, wanted), sorted[wanted]);
+    assert_int_equal(quickselect_i64(value, count, wanted), sorted[wanted]);
     qsort(value, count, sizeof *value, compare);
     assert_memory_equal(value, sorted, count * sizeof *value);
 }
@@ -96,7 +96,7 @@ static void check_u32(fill_fn *fill, uint32_t count, uint32_t wanted)
     for (uint32_t i = 0; i < count; i++)
         value[i] = (uint32_t)sorted[i];
     qsort(sorted, count, sizeof *sorted, compare);
-    assert_int_equal(select_u32(value, count, wanted), sorted[wanted]);
+    assert_int_equal(quickselect_u32(value, count, wanted), sorted[wanted]);
 }
 
 static void every_place_of_few_is_as_if_sorted(void **state)
@@ -126,8 +126,8 @@ static void one_is_itself(void **state)
     (void)state;
     uint32_t small = 9;
     int64_t large = INT64_MIN;
-    assert_int_equal(select_u32(&small, 1, 0), 9);
-    assert_int_equal(select_i64(&large, 1, 0), INT64_MIN);
+    assert_int_equal(quickselect_u32(&small, 1, 0), 9);
+    assert_int_equal(quickselect_i64(&large, 1, 0), INT64_MIN);
 }
 
 int main(void)

@@ -1,5 +1,5 @@
-/* select.c - narrows down to the part that the place lies in, as quicksort would. */
-#include "base/select.h"
+/* quickselect.c - narrows down to the part that the place lies in, as quicksort would. */
+#include "base/quickselect.h"
 
 #include <stdlib.h>
 
@@ -52,5 +52,5 @@ enum { TRIES_MOST = 48 };
         return value[wanted];                                                                      \
     }
 
-SELECT_DEFINE(uint32_t, select_u32)
-SELECT_DEFINE(int64_t, select_i64)
+SELECT_DEFINE(uint32_t, quickselect_u32)
+SELECT_DEFINE(int64_t, quickselect_i64)
