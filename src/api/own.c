@@ -3,7 +3,7 @@
 
 #include "base/arena.h"
 #include "base/file.h"
-#include "base/own_mark.h"
+#include "base/generator_mark.h"
 #include "vramscope/vramscope.h"
 
 /* In pictures it stands behind a description of each device. */
@@ -22,7 +22,8 @@ static size_t read_head(struct file *file, char *to)
 
 bool vrs_is_own(const char *path)
 {
-    static const char *const marks[] = { OWN_MARK_PAGE, OWN_MARK_SVG, OWN_MARK_PNG };
+    static const char *const marks[] = { GENERATOR_MARK_PAGE, GENERATOR_MARK_SVG,
+                                         GENERATOR_MARK_PNG };
     struct file file = { 0 };
     bool own = false;
     if (strcmp(path, "-") == 0 || file_open(path, &file, NULL) != VRS_OK)

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/own_mark.h"
+#include "base/generator_mark.h"
 #include "base/str.h"
 #include "format/input/unpack.h"
 
@@ -52,7 +52,7 @@ bool detect_is_view(struct window *page)
     enum { HEAD = 4096 };
     size_t len = window_need(page, HEAD) ? HEAD : (size_t)(page->end - page->at);
     str head = { (const char *)page->at, len };
-    return str_find(head, S(OWN_MARK_PAGE)) < len;
+    return str_find(head, S(GENERATOR_MARK_PAGE)) < len;
 }
 
 struct stranger {

@@ -1,5 +1,5 @@
 /* picture_png.c - a picture as pixels: lines, letters and bands on a canvas, then a PNG. */
-#include "base/own_mark.h"
+#include "base/generator_mark.h"
 #include "base/utf8.h"
 #include "render/answer/envelope.h"
 #include "render/picture/paint.h"
@@ -209,7 +209,7 @@ static enum vrs_status write_file(struct out *out, const struct scene *scene,
         { "Title", buf_slice(&title) },
         { "Description", buf_slice(&words) },
         { "Software", buf_slice(&tool) },
-        { OWN_MARK_PNG, buf_slice(&json) },
+        { GENERATOR_MARK_PNG, buf_slice(&json) },
     };
     struct png png = { (uint32_t)c->W, (uint32_t)c->H, c->pixels, texts, 4 };
     enum vrs_status status = failed ? vrs_no_memory(err) : png_write(out, &png, err);

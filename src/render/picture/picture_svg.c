@@ -1,5 +1,5 @@
 /* picture_svg.c - a picture as SVG: one path for each group, no script, nothing from elsewhere. */
-#include "base/own_mark.h"
+#include "base/generator_mark.h"
 #include "render/picture/paint.h"
 #include "render/picture/picture_layout.h"
 #include "render/write/base64.h"
@@ -308,7 +308,7 @@ static void put_head(struct pen *pen, const struct scene *scene, struct picture_
     picture_describe(&words, scene);
     markup_escaped(to, buf_slice(&words));
     buf_format(to,
-               OWN_MARK_SVG
+               GENERATOR_MARK_SVG
                "%s.</desc>\n<defs>\n"
                "<pattern id=\"free\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\">"
                "<path d=\"M-1 7L7 -1M-1 1L1 -1M5 7L7 5\" stroke=\"#%06x\"/></pattern>\n",

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "base/own_mark.h"
+#include "base/generator_mark.h"
 #include "render/answer/envelope.h"
 #include "render/snapshot/ranks/ranks.h"
 #include "render/write/markup.h"
@@ -391,7 +391,7 @@ static void put_head(struct making *m)
     buf_text(m->to, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
                     "style-src '" STYLE_HASH "'; script-src '" SCRIPT_HASH "'; img-src data:; "
-                    "base-uri 'none'; form-action 'none'\">\n" OWN_MARK_PAGE "\n"
+                    "base-uri 'none'; form-action 'none'\">\n" GENERATOR_MARK_PAGE "\n"
                     "<meta name=\"referrer\" content=\"no-referrer\">\n"
                     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
                     "<link rel=\"icon\" href=\"data:,\">\n<title>");

@@ -1,9 +1,0 @@
-/* own_mark.h - what pages and pictures bear near their beginning, so that they are known again. */
-#ifndef VRS_BASE_OWN_MARK_H
-#define VRS_BASE_OWN_MARK_H
-
-#define OWN_MARK_PAGE "<meta name=\"generator\" content=\"vramscope\">" /* also in index.html */
-#define OWN_MARK_SVG "Drawn by vramscope "
-#define OWN_MARK_PNG "vramscope:plots"
-
-#endif
