@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "analysis/attribution/frame_class.h"
-#include "analysis/snapshot/ranks/outlier.h"
+#include "analysis/snapshot/ranks/mad.h"
 
 enum {
     OUTLIER_UNITS = 4,  /* fewer have no spread to speak of */
@@ -196,7 +196,7 @@ static void find_outliers(struct comparison *c)
             continue;
         for (uint32_t i = 0; i < len; i++)
             c->value[i] = peak_of(c, c->keyed[i].index);
-        int64_t limit = outlier_limit(c->value, len, &median);
+        int64_t limit = mad_limit(c->value, len, &median);
         for (uint32_t i = 0; i < len; i++)
             c->is_outlier[c->keyed[i].index] = peak_of(c, c->keyed[i].index) > limit;
     }

@@ -7,7 +7,7 @@
 #include "analysis/snapshot/curves/live.h"
 #include "analysis/snapshot/layout/layout.h"
 #include "analysis/snapshot/leaks/leaks.h"
-#include "analysis/snapshot/ranks/outlier.h"
+#include "analysis/snapshot/ranks/mad.h"
 #include "base/hash.h"
 #include "model/other_events.h"
 
@@ -230,7 +230,7 @@ static enum vrs_status find_spike(const struct study *s, struct unit *unit, stru
         return vrs_no_memory(err);
     for (uint32_t i = 0; i < count; i++)
         value[i] = s->steps.boundary[i].peak_bytes;
-    int64_t limit = outlier_limit(value, count, &unit->median_step_peak_bytes);
+    int64_t limit = mad_limit(value, count, &unit->median_step_peak_bytes);
     for (uint32_t i = 0; i < count; i++) {
         int64_t peak = s->steps.boundary[i].peak_bytes;
         if (peak > limit && (unit->spike_step < 0 || peak > unit->spike_peak_bytes)) {

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/snapshot/ranks/outlier.h"
+#include "analysis/snapshot/ranks/mad.h"
 #include "analysis/snapshot/ranks/ranks.h"
 #include "made/fault.h"
 #include "render/snapshot/ranks/ranks.h"
@@ -91,7 +91,7 @@ static void ranks_are_read_from_names(void **state)
 static void check_limit(int64_t a, int64_t b, int64_t c, int64_t d, int64_t median, int64_t limit)
 {
     int64_t value[] = { a, b, c, d }, got;
-    assert_int_equal(outlier_limit(value, 4, &got), limit);
+    assert_int_equal(mad_limit(value, 4, &got), limit);
     assert_int_equal(got, median);
 }
 

@@ -1,5 +1,5 @@
-/* outlier.c - a median and the median distance from it, in whole numbers. */
-#include "analysis/snapshot/ranks/outlier.h"
+/* mad.c - a median and the median distance from it, in whole numbers. */
+#include "analysis/snapshot/ranks/mad.h"
 
 #include <stdlib.h>
 
@@ -22,7 +22,7 @@ static int64_t bounded(uint64_t n)
     return n > INT64_MAX ? INT64_MAX : (int64_t)n;
 }
 
-int64_t outlier_limit(int64_t *value, uint32_t count, int64_t *ret_median)
+int64_t mad_limit(int64_t *value, uint32_t count, int64_t *ret_median)
 {
     int64_t median = median_of(value, count);
     for (uint32_t i = 0; i < count; i++)

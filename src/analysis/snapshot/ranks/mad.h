@@ -1,12 +1,12 @@
-/* outlier.h - which of some values is far above the others. */
-#ifndef VRS_ANALYSIS_SNAPSHOT_RANKS_OUTLIER_H
-#define VRS_ANALYSIS_SNAPSHOT_RANKS_OUTLIER_H
+/* mad.h - which of some values is far above the others. */
+#ifndef VRS_ANALYSIS_SNAPSHOT_RANKS_MAD_H
+#define VRS_ANALYSIS_SNAPSHOT_RANKS_MAD_H
 
 #include <stdint.h>
 
 /* The median, of an even number the lower of the two in the middle, and the value above which one
  * is an outlier: that far over the median are five times the median distance from it, and at least
  * 5 % of it.  Changes the order of `value`; `count` is at least 1. */
-int64_t outlier_limit(int64_t *value, uint32_t count, int64_t *ret_median);
+int64_t mad_limit(int64_t *value, uint32_t count, int64_t *ret_median);
 
 #endif
