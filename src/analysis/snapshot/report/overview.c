@@ -7,7 +7,7 @@
 enum need { NEEDS_SEGMENTS, NEEDS_TRACE, NEEDS_ANCHOR };
 
 static struct trust_row row_of(const struct study *s, enum need need, const char *check,
-                               const char *id, const char *meaning, struct finding found)
+                               const char *id, const char *meaning, struct breach found)
 {
     uint8_t parts = s->r->devices.parts[s->device];
     bool run = need == NEEDS_SEGMENTS ? (parts & PART_SEGMENTS) != 0
@@ -30,7 +30,7 @@ static struct trust_row replay_row(const struct study *s)
 {
     const struct agreement *g = s->agreement;
     bool run = s->traced && g->refusal == REFUSED_NOT && g->addresses != 0;
-    struct finding found = { .first_event = -1, .first_address = UNKNOWN_U64 };
+    struct breach found = { .first_event = -1, .first_address = UNKNOWN_U64 };
     if (run) {
         found.count = g->addresses - g->addresses_equal;
         found.first_event = g->first.kind == AGREES ? -1 : g->first.event;

@@ -19,8 +19,8 @@ struct trust_row {
     const char *id;      /* of the trust item that a failure makes */
     const char *meaning; /* what holds when it holds */
     enum trust_outcome outcome;
-    bool has_bytes;       /* worst_bytes of the finding means something */
-    struct finding found; /* may have cases though the check holds: those are facts */
+    bool has_bytes;      /* worst_bytes of the finding means something */
+    struct breach found; /* may have cases though the check holds: those are facts */
 };
 
 enum { TRUST_ROWS = 15 };

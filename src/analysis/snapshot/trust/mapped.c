@@ -143,7 +143,7 @@ static bool prepare(const struct recording *r, uint32_t device, struct arena *sc
 /* Looks at the allocs from row `from` of events on, the last first: at allocations before `*end`,
  * which stand in the order of their allocs. */
 static void look_at_allocs(struct mapped *m, const struct recording *r, uint32_t device,
-                           uint32_t from, uint32_t *end, struct finding *ret)
+                           uint32_t from, uint32_t *end, struct breach *ret)
 {
     const struct events *e = &r->events;
     for (; *end > r->devices.first_allocation[device]; --*end) {
@@ -159,7 +159,7 @@ static void look_at_allocs(struct mapped *m, const struct recording *r, uint32_t
 }
 
 enum vrs_status find_unknown_segments(const struct recording *r, uint32_t device,
-                                      struct finding *ret, struct vrs_error *err)
+                                      struct breach *ret, struct vrs_error *err)
 {
     const struct devices *d = &r->devices;
     const struct events *e = &r->events;

@@ -101,10 +101,10 @@ static const char *word_for(uint64_t count, const char *one, const char *more)
     return count == 1 ? one : more;
 }
 
-static void add_item(struct assessment *a, enum code code, struct finding finding, bool failed,
+static void add_item(struct assessment *a, enum code code, struct breach finding, bool failed,
                      bool has_bytes, const char *format, ...) __attribute__((format(printf, 6, 7)));
 
-static void add_item(struct assessment *a, enum code code, struct finding finding, bool failed,
+static void add_item(struct assessment *a, enum code code, struct breach finding, bool failed,
                      bool has_bytes, const char *format, ...)
 {
     char text[512];
@@ -124,7 +124,7 @@ static void add_item(struct assessment *a, enum code code, struct finding findin
     };
 }
 
-static void add_failed(struct assessment *a, enum code code, struct finding finding,
+static void add_failed(struct assessment *a, enum code code, struct breach finding,
                        const char *what)
 {
     char worst[32], total[32];
@@ -141,7 +141,7 @@ static void add_failed(struct assessment *a, enum code code, struct finding find
 
 static void add_sums(struct assessment *a)
 {
-    const struct finding *f = &a->checks.sums;
+    const struct breach *f = &a->checks.sums;
     uint32_t segments = a->r->devices.segments[a->device];
     char worst[32];
     if (f->count == 0)
@@ -158,7 +158,7 @@ static void add_sums(struct assessment *a)
 
 static void add_negative_start(struct assessment *a)
 {
-    const struct finding *f = &a->checks.negative_start;
+    const struct breach *f = &a->checks.negative_start;
     char bytes[32];
     if (f->count == 0)
         return;
@@ -172,7 +172,7 @@ static void add_negative_start(struct assessment *a)
 
 static void add_baselines(struct assessment *a)
 {
-    const struct finding *f = &a->checks.baselines_differ;
+    const struct breach *f = &a->checks.baselines_differ;
     char bytes[32];
     if (f->count == 0)
         return;
@@ -184,7 +184,7 @@ static void add_baselines(struct assessment *a)
 
 static void add_above_reserved(struct assessment *a)
 {
-    const struct finding *f = &a->checks.above_reserved;
+    const struct breach *f = &a->checks.above_reserved;
     char bytes[32];
     if (f->count == 0)
         return;
@@ -197,7 +197,7 @@ static void add_above_reserved(struct assessment *a)
 
 static void add_capacity(struct assessment *a)
 {
-    const struct finding *f = &a->checks.capacity_varies;
+    const struct breach *f = &a->checks.capacity_varies;
     char bytes[32];
     if (f->count == 0)
         return;
@@ -210,7 +210,7 @@ static void add_capacity(struct assessment *a)
 
 static void add_times(struct assessment *a)
 {
-    const struct finding *none = &a->checks.no_time, *back = &a->checks.time_backwards;
+    const struct breach *none = &a->checks.no_time, *back = &a->checks.time_backwards;
     uint32_t events = a->r->devices.events[a->device];
     if (none->count != 0)
         add_item(a, CODE_NO_TIME, *none, false, false,
@@ -284,10 +284,10 @@ static bool is_round(uint32_t n)
 }
 
 /* Allocations older than the trace. */
-static struct finding find_older(const struct recording *r, uint32_t device)
+static struct breach find_older(const struct recording *r, uint32_t device)
 {
     const struct allocations *a = &r->allocations;
-    struct finding older = { .first_event = -1 };
+    struct breach older = { .first_event = -1 };
     for (uint32_t i = 0; i < r->devices.allocations[device]; i++) {
         uint32_t row = r->devices.first_allocation[device] + i;
         if (a->alloc_event[row] == NO_ROW)
@@ -296,7 +296,7 @@ static struct finding find_older(const struct recording *r, uint32_t device)
     return older;
 }
 
-static enum trust_window window_of(const struct assessment *a, const struct finding *older)
+static enum trust_window window_of(const struct assessment *a, const struct breach *older)
 {
     uint32_t events = a->r->devices.events[a->device];
     const struct curve *of = a->curves->of;
@@ -325,7 +325,7 @@ static void add_incomplete(struct assessment *a)
     const struct origin *o = &a->r->origin;
     uint32_t events = a->r->devices.events[a->device];
     uint32_t segments = a->r->devices.segments[a->device];
-    struct finding cut = { .count = 1, .first_event = -1 };
+    struct breach cut = { .count = 1, .first_event = -1 };
     add_item(a, CODE_INCOMPLETE, cut, false, false,
              "the file is cut at byte %llu%s, %s; %u %s and %u %s of this device were read",
              (ull)o->cut_offset, o->compression == COMPRESSION_NONE ? "" : " of what it unpacks to",
@@ -334,7 +334,7 @@ static void add_incomplete(struct assessment *a)
              word_for(segments, "segment", "segments"));
 }
 
-static void add_late(struct assessment *a, struct finding older)
+static void add_late(struct assessment *a, struct breach older)
 {
     const struct curve *of = a->curves->of;
     char requested[32], reserved[32];
@@ -350,11 +350,11 @@ static void add_late(struct assessment *a, struct finding older)
              requested, reserved);
 }
 
-static void add_window(struct assessment *a, const struct finding *older)
+static void add_window(struct assessment *a, const struct breach *older)
 {
     uint32_t events = a->r->devices.events[a->device];
-    struct finding all = { .count = events, .first_event = -1 },
-                   none = { .count = 1, .first_event = -1 };
+    struct breach all = { .count = events, .first_event = -1 },
+                  none = { .count = 1, .first_event = -1 };
     const struct curve *of = a->curves->of;
     bool anchored = (a->r->devices.parts[a->device] & PART_ANCHOR) != 0;
     if (!a->r->origin.complete)
@@ -380,7 +380,7 @@ static void add_window(struct assessment *a, const struct finding *older)
 
 static void add_orphans(struct assessment *a)
 {
-    struct finding f = a->checks.orphans;
+    struct breach f = a->checks.orphans;
     char bytes[32];
     if (f.count == 0)
         return;
@@ -394,7 +394,7 @@ static void add_orphans(struct assessment *a)
 static void add_capture(struct assessment *a)
 {
     const struct recorded_stacks *c = &a->capture;
-    struct finding f = { .first_event = -1 };
+    struct breach f = { .first_event = -1 };
     uint64_t all = c->without_stack + c->with_native + c->python_only;
     f.count = c->without_stack;
     if (c->without_stack != 0)
@@ -422,7 +422,7 @@ static void add_capture(struct assessment *a)
                  word_for(c->python_only, "stack holds", "stacks hold"), (ull)c->with_native);
 }
 
-static void add_unknown(struct assessment *a, enum code code, struct finding f, const char *what,
+static void add_unknown(struct assessment *a, enum code code, struct breach f, const char *what,
                         str name)
 {
     int shown = name.len > 60 ? 60 : (int)name.len;
@@ -436,7 +436,7 @@ static void add_unknown(struct assessment *a, enum code code, struct finding f, 
 static void add_unknown_keys(struct assessment *a)
 {
     const struct tallies *t = &a->r->tallies;
-    struct finding f = { .first_event = -1 };
+    struct breach f = { .first_event = -1 };
     str name = S("");
     for (uint32_t i = 0; i < t->rows.len; i++) {
         if (t->kind[i] != TALLY_UNKNOWN_KEY)
@@ -452,7 +452,7 @@ static void add_unknown_keys(struct assessment *a)
 static void add_unknown_actions(struct assessment *a)
 {
     const struct recording *r = a->r;
-    struct finding f = a->checks.unknown_actions;
+    struct breach f = a->checks.unknown_actions;
     if (f.count == 0)
         return;
     uint32_t event = r->devices.first_event[a->device] + (uint32_t)f.first_event;
@@ -464,7 +464,7 @@ static void add_unknown_actions(struct assessment *a)
 static void add_not_replayed(struct assessment *a)
 {
     const struct devices *d = &a->r->devices;
-    struct finding f = { .count = d->events[a->device], .first_event = -1 };
+    struct breach f = { .count = d->events[a->device], .first_event = -1 };
     bool whole = (d->parts[a->device] & PART_ANCHOR) != 0;
     if (d->kind[a->device] == DEVICE_HOST || !whole || !device_traced(a->r, a->device))
         return;
@@ -483,7 +483,7 @@ static void add_replay(struct assessment *a, const struct agreement *g)
         [REFUSED_WORK] = "its addresses differ too often from the model's",
         [REFUSED_BACKEND] = "another allocator made it",
     };
-    struct finding f = { .count = a->r->devices.events[a->device], .first_event = -1 };
+    struct breach f = { .count = a->r->devices.events[a->device], .first_event = -1 };
     if (g->refusal == REFUSED_ASKED)
         add_not_replayed(a);
     if (gave_up[g->refusal] != NULL)
@@ -518,9 +518,10 @@ static void add_replay(struct assessment *a, const struct agreement *g)
 static bool is_large(const struct assessment *a)
 {
     const struct checks *c = &a->checks;
-    const struct finding *found[] = { &c->end_mismatch,   &c->unpaired_request,
-                                      &c->negative_start, &c->baselines_differ,
-                                      &c->double_alloc,   &c->skipped_actions };
+    const struct breach *found[] = {
+        &c->end_mismatch,     &c->unpaired_request, &c->negative_start,
+        &c->baselines_differ, &c->double_alloc,     &c->skipped_actions
+    };
     int64_t peak = a->curves->of[CURVE_REQUESTED].peak_bytes;
     uint64_t hundredth = peak <= 0 ? 0 : (uint64_t)peak / 100;
     for (size_t i = 0; i < sizeof found / sizeof *found; i++)

@@ -43,7 +43,7 @@ struct trust {
 struct trust_basis {
     struct checks checks; /* as checks_run leaves them */
     struct recorded_stacks capture;
-    struct finding older; /* allocations older than the trace */
+    struct breach older; /* allocations older than the trace */
 };
 
 enum vrs_status trust_basis_find(const struct recording *r, uint32_t device,

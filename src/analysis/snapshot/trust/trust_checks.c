@@ -7,7 +7,7 @@ enum {
 };
 
 /* Keeps the first cases, by their events; those without one as they come. */
-static void show_case(struct finding *f, int64_t event, uint64_t address)
+static void show_case(struct breach *f, int64_t event, uint64_t address)
 {
     uint32_t at = f->count < FINDING_SHOWN ? (uint32_t)f->count : FINDING_SHOWN;
     for (; at > 0 && f->shown[at - 1].event > event; at--)
@@ -20,7 +20,7 @@ static void show_case(struct finding *f, int64_t event, uint64_t address)
     f->first_address = f->shown[0].address;
 }
 
-void finding_add(struct finding *f, uint64_t bytes, int64_t event, uint64_t address)
+void finding_add(struct breach *f, uint64_t bytes, int64_t event, uint64_t address)
 {
     show_case(f, event, address);
     f->count++;
@@ -150,7 +150,7 @@ static void check_pairs(const struct recording *r, uint32_t device, uint32_t row
     if (done == NO_ROW)
         return;
     enum event_action ended = (enum event_action)r->events.action[done];
-    struct finding *found = NULL;
+    struct breach *found = NULL;
     if (ended == ACTION_ALLOC && born != NO_ROW)
         found = &checks->double_alloc;
     else if (ended != ACTION_ALLOC && born == NO_ROW)
@@ -162,11 +162,11 @@ static void check_pairs(const struct recording *r, uint32_t device, uint32_t row
 }
 
 /* Requests of which none was ever completed: the completions were not recorded. */
-static void check_completions(const struct recording *r, uint32_t device, struct finding *skipped)
+static void check_completions(const struct recording *r, uint32_t device, struct breach *skipped)
 {
     const struct events *e = &r->events;
     uint32_t first = r->devices.first_event[device];
-    struct finding requests = { 0 };
+    struct breach requests = { 0 };
     for (uint32_t i = 0; i < r->devices.events[device]; i++) {
         uint8_t action = e->action[first + i];
         if (action == ACTION_FREE_COMPLETED || action == ACTION_FREE)
@@ -210,7 +210,7 @@ static void check_curves(const struct recording *r, uint32_t device, const struc
     curves_conflicts(r, device, curves, &c);
     int64_t reserved = curves->of[CURVE_RESERVED].start_bytes;
     if (c.above_events != 0)
-        checks->above_reserved = (struct finding){
+        checks->above_reserved = (struct breach){
             .count = c.above_events,
             .total_bytes = c.above_worst_bytes,
             .worst_bytes = c.above_worst_bytes,
@@ -250,7 +250,7 @@ static void check_times(const struct recording *r, uint32_t device, struct check
     }
 }
 
-static void count_unknown_actions(const struct recording *r, uint32_t device, struct finding *f)
+static void count_unknown_actions(const struct recording *r, uint32_t device, struct breach *f)
 {
     uint32_t first = r->devices.first_event[device];
     for (uint32_t i = 0; i < r->devices.events[device]; i++)

@@ -13,7 +13,7 @@ struct finding_case {
 };
 
 /* What one check found; a count of 0 is a check that holds or was not run. */
-struct finding {
+struct breach {
     uint64_t count;
     uint64_t total_bytes, worst_bytes; /* of all cases, of the worst one */
     int64_t first_event;               /* of the first case, as below */
@@ -22,25 +22,25 @@ struct finding {
 };
 
 struct checks {
-    struct finding sums;             /* segments that do not add up: one of the next two */
-    struct finding layout;           /* their blocks do not fill them, or have odd sizes */
-    struct finding totals;           /* their figures are not the sums of their blocks */
-    struct finding end_mismatch;     /* allocations that the final blocks contradict */
-    struct finding unpaired_request; /* free requests without completion, not pending at the end */
-    struct finding negative_start;   /* less than nothing in use before the first event */
-    struct finding baselines_differ; /* the start counted forward and back */
-    struct finding above_reserved;   /* states with more requested than reserved */
-    struct finding unknown_segment;  /* allocs outside every segment known then */
-    struct finding double_alloc;     /* allocs at an address still in use */
-    struct finding orphans;          /* frees without alloc; a fact unless the window is complete */
-    struct finding skipped_actions;  /* frees that have one half only */
-    struct finding no_time;          /* events without a time; a fact */
-    struct finding time_backwards;   /* events before their predecessor */
-    struct finding capacity_varies;  /* ooms at which reserved and free bytes differ in sum */
-    struct finding unknown_actions;  /* a fact */
-    int64_t forward_start_bytes;     /* see curves.h */
-    uint64_t largest_gap_us;         /* between neighbours that have a time; UNKNOWN_U64: none */
-    int64_t largest_gap_event;       /* the later of the two */
+    struct breach sums;             /* segments that do not add up: one of the next two */
+    struct breach layout;           /* their blocks do not fill them, or have odd sizes */
+    struct breach totals;           /* their figures are not the sums of their blocks */
+    struct breach end_mismatch;     /* allocations that the final blocks contradict */
+    struct breach unpaired_request; /* free requests without completion, not pending at the end */
+    struct breach negative_start;   /* less than nothing in use before the first event */
+    struct breach baselines_differ; /* the start counted forward and back */
+    struct breach above_reserved;   /* states with more requested than reserved */
+    struct breach unknown_segment;  /* allocs outside every segment known then */
+    struct breach double_alloc;     /* allocs at an address still in use */
+    struct breach orphans;          /* frees without alloc; a fact unless the window is complete */
+    struct breach skipped_actions;  /* frees that have one half only */
+    struct breach no_time;          /* events without a time; a fact */
+    struct breach time_backwards;   /* events before their predecessor */
+    struct breach capacity_varies;  /* ooms at which reserved and free bytes differ in sum */
+    struct breach unknown_actions;  /* a fact */
+    int64_t forward_start_bytes;    /* see curves.h */
+    uint64_t largest_gap_us;        /* between neighbours that have a time; UNKNOWN_U64: none */
+    int64_t largest_gap_event;      /* the later of the two */
 };
 
 /* Runs what can be run without the curves: the final state is checked where it is whole, the rest
@@ -54,9 +54,9 @@ void checks_add_curves(const struct recording *r, uint32_t device, const struct 
 
 /* The allocs whose address lies in no segment known at that point of the trace. */
 enum vrs_status find_unknown_segments(const struct recording *r, uint32_t device,
-                                      struct finding *ret, struct vrs_error *err) MUST_CHECK;
+                                      struct breach *ret, struct vrs_error *err) MUST_CHECK;
 
 /* Adds one case. */
-void finding_add(struct finding *f, uint64_t bytes, int64_t event, uint64_t address);
+void finding_add(struct breach *f, uint64_t bytes, int64_t event, uint64_t address);
 
 #endif
