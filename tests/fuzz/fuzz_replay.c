@@ -3,7 +3,7 @@
 #include "fuzz_read.h"
 
 #include "allocator/replay/start_state.h"
-#include "allocator/whatif/made_run.h"
+#include "allocator/whatif/run_recording.h"
 
 enum { EVENTS_MAX = 4096 }; /* more would only be slow */
 
@@ -42,11 +42,11 @@ static void make_run(const struct recording *r, const struct program *p,
     struct answer a;
     struct vrs_error err = { .message = "" };
     require(recording_init(&made, 1 << 22, 1 << 22), "out of memory");
-    enum vrs_status status = made_run_begin(&made, r, q->config, &err);
+    enum vrs_status status = run_recording_begin(&made, r, q->config, &err);
     if (status == VRS_OK)
-        status = made_run_add(&made, p, start, q, &a, &err);
+        status = run_recording_add(&made, p, start, q, &a, &err);
     if (status == VRS_OK)
-        status = made_run_finish(&made, &err);
+        status = run_recording_finish(&made, &err);
     if (status == VRS_OK && verify_recording(&made, &err) != VRS_OK)
         fuzz_fail("a made run breaks an invariant", &err);
     recording_free(&made);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "allocator/whatif/made_run.h"
+#include "allocator/whatif/run_recording.h"
 #include "model/pairing.h"
 #include "recorder.h"
 #include "render/export/snapshot_pickle.h"
@@ -446,7 +446,7 @@ static bool take_line(void *arg, const struct script_line *line)
 static bool put_settings(struct maker *k)
 {
     string_id text;
-    if (!made_run_settings(&k->to, &k->config))
+    if (!run_recording_settings(&k->to, &k->config))
         return false;
     uint32_t row = settings_find(&k->to, S("PYTORCH_CUDA_ALLOC_CONF"));
     if (row == NO_ROW || !strings_intern(&k->to.strings, str_from(k->settings), &text))

@@ -208,7 +208,7 @@ static bool add_device(struct recording *to, const struct recorded_device *made,
     d->events[row] = trace ? made->event.len : 0;
     d->first_allocation[row] = d->allocations[row] = 0;
     d->orphan_frees[row] = d->double_allocs[row] = d->returned_unobtained_bytes[row] = 0;
-    return made_state_add(to, &made->m, made->origin, made->origins) &&
+    return run_state_add(to, &made->m, made->origin, made->origins) &&
            (!trace || add_events(to, made));
 }
 

@@ -5,7 +5,7 @@
 #define TESTS_RECORDINGS_RECORDER_H
 
 #include "allocator/machine/machine.h"
-#include "allocator/whatif/made_state.h"
+#include "allocator/whatif/run_state.h"
 #include "model/recording.h"
 
 enum { DEVICES_MAX = 64 };

@@ -1,7 +1,7 @@
 /* replay.c - does the model reproduce the recording, and what would have been otherwise. */
 #include "allocator/replay/recorded.h"
 #include "allocator/replay/start_state.h"
-#include "allocator/whatif/made_run.h"
+#include "allocator/whatif/run_recording.h"
 #include "api/snapshot/replay_sites.h"
 #include "base/buf.h"
 #include "base/pool.h"
@@ -243,7 +243,7 @@ static enum vrs_status keep_run(struct plan *p, struct vrs_error *err)
     struct inquiry *q = &p->inquiries.at[p->inquiries.count - 1];
     struct answer again;
     q->question.config = &q->config;
-    return made_run_add(p->a->result->run, p->program, p->start, &q->question, &again, err);
+    return run_recording_add(p->a->result->run, p->program, p->start, &q->question, &again, err);
 }
 
 static enum vrs_status answer_all(struct plan *p, struct vrs_error *err)
@@ -435,7 +435,7 @@ static enum vrs_status begin_run(struct asking *a, const struct replay_wish *wis
     if (run == NULL || !recording_init(run, a->r->events.rows.max, a->r->strings.bytes.max))
         return vrs_no_memory(err);
     a->result->run = run;
-    return made_run_begin(run, a->r, &config, err);
+    return run_recording_begin(run, a->r, &config, err);
 }
 
 static enum vrs_status replay_all(struct asking *a, const struct vrs_recording *recording,
@@ -455,7 +455,7 @@ static enum vrs_status replay_all(struct asking *a, const struct vrs_recording *
     if (!wish->o->keep_run)
         return VRS_OK;
     TRY(check_kept(answer, err));
-    return made_run_finish(a->result->run, err);
+    return run_recording_finish(a->result->run, err);
 }
 
 enum vrs_status vrs_replay(const struct vrs_recording *recording,

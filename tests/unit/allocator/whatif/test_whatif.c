@@ -8,7 +8,7 @@
 
 #include "allocator/replay/recorded.h"
 #include "allocator/replay/start_state.h"
-#include "allocator/whatif/made_run.h"
+#include "allocator/whatif/run_recording.h"
 #include "made/fault.h"
 #include "made/program_made.h"
 #include "made/sample.h"
@@ -375,9 +375,9 @@ static void the_start_can_be_changed_and_must_fit(void **state) /* 11.1 */
 static enum vrs_status make_run(const struct asked *x, struct recording *ret, struct answer *a)
 {
     struct vrs_error err = { .message = "" };
-    TRY(made_run_begin(ret, &x->r, x->q.config, &err));
-    TRY(made_run_add(ret, &x->program, &x->start, &x->q, a, &err));
-    return made_run_finish(ret, &err);
+    TRY(run_recording_begin(ret, &x->r, x->q.config, &err));
+    TRY(run_recording_add(ret, &x->program, &x->start, &x->q, a, &err));
+    return run_recording_finish(ret, &err);
 }
 
 static void check_made(struct recording *made, const struct answer *a)
@@ -411,7 +411,7 @@ static void check_made(struct recording *made, const struct answer *a)
     arena_free(&arena);
 }
 
-static void made_runs_are_recordings(void **state)
+static void run_recordings_are_recordings(void **state)
 {
     static struct program_made p;
     static const struct program_options options = { 500, 2, 2, 40, false, true };
@@ -496,7 +496,7 @@ int main(void)
         cmocka_unit_test(scopes_may_be_nested),
         cmocka_unit_test(a_slot_used_again_in_a_scope_ends),
         cmocka_unit_test(the_start_can_be_changed_and_must_fit),
-        cmocka_unit_test(made_runs_are_recordings),
+        cmocka_unit_test(run_recordings_are_recordings),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

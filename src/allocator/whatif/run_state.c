@@ -1,9 +1,9 @@
-/* made_state.c - segments by address, and in each its blocks. */
-#include "allocator/whatif/made_state.h"
+/* run_state.c - segments by address, and in each its blocks. */
+#include "allocator/whatif/run_state.h"
 
 #include <stdlib.h>
 
-struct made_state {
+struct run_state {
     struct recording *to;
     const struct machine *m;
     const struct origin_of *origin;
@@ -12,7 +12,7 @@ struct made_state {
     bool failed;
 };
 
-static void append_block(struct made_state *w, uint32_t segment, uint32_t block)
+static void append_block(struct run_state *w, uint32_t segment, uint32_t block)
 {
     static const uint8_t state[] = {
         [BLOCK_FREE] = BLOCK_INACTIVE,
@@ -46,7 +46,7 @@ static void append_block(struct made_state *w, uint32_t segment, uint32_t block)
     s->allocated_size[segment] += b->use == BLOCK_IN_USE ? b->size : 0;
 }
 
-static void begin_segment(struct made_state *w, uint32_t block)
+static void begin_segment(struct run_state *w, uint32_t block)
 {
     struct segments *s = &w->to->segments;
     const struct block *b = &w->m->blocks.at[block];
@@ -71,7 +71,7 @@ static void begin_segment(struct made_state *w, uint32_t block)
 }
 
 /* One run of neighbouring mapped blocks; the block behind it. */
-static uint32_t append_run(struct made_state *w, uint32_t block)
+static uint32_t append_run(struct run_state *w, uint32_t block)
 {
     begin_segment(w, block);
     uint32_t segment = w->to->segments.rows.len - 1;
@@ -95,7 +95,7 @@ static int by_address(const void *a, const void *b)
 }
 
 /* Where each run of mapped blocks begins, by address. */
-static void append_state(struct made_state *w)
+static void append_state(struct run_state *w)
 {
     VEC(struct beginning) runs = { .max = UINT32_MAX };
     const struct machine *m = w->m;
@@ -115,10 +115,10 @@ static void append_state(struct made_state *w)
     vec_free(&runs);
 }
 
-bool made_state_add(struct recording *to, const struct machine *m, const struct origin_of *origin,
-                    uint32_t origins)
+bool run_state_add(struct recording *to, const struct machine *m, const struct origin_of *origin,
+                   uint32_t origins)
 {
-    struct made_state w = { .to = to, .m = m, .origin = origin, .origins = origins };
+    struct run_state w = { .to = to, .m = m, .origin = origin, .origins = origins };
     struct devices *d = &to->devices;
     uint32_t row = d->rows.len - 1;
     pool_id pool;

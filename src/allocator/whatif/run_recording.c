@@ -1,14 +1,14 @@
-/* made_run.c - listens to a run and writes down what a recorder would have. */
-#include "allocator/whatif/made_run.h"
+/* run_recording.c - listens to a run and writes down what a recorder would have. */
+#include "allocator/whatif/run_recording.h"
 
 #include <stdio.h>
 
 #include "allocator/replay/start_state.h"
-#include "allocator/whatif/made_state.h"
+#include "allocator/whatif/run_state.h"
 #include "model/copy_interned.h"
 #include "model/pairing.h"
 
-struct made_run {
+struct run_recording {
     struct recording *to;
     const struct program *p;
     const struct machine *m;
@@ -19,7 +19,7 @@ struct made_run {
 
 /* Events. */
 
-static void append(struct made_run *w, uint8_t action, uint64_t address, uint64_t size,
+static void append(struct run_recording *w, uint8_t action, uint64_t address, uint64_t size,
                    uint16_t stream, struct origin_of origin)
 {
     struct events *e = &w->to->events;
@@ -38,7 +38,7 @@ static void append(struct made_run *w, uint8_t action, uint64_t address, uint64_
 }
 
 /* From now on things happen at this event of the program (-1: before the first). */
-static struct origin_of move_to(struct made_run *w, int64_t event)
+static struct origin_of move_to(struct run_recording *w, int64_t event)
 {
     const struct events *e = &w->p->r->events;
     uint32_t row = w->p->first + (event < 0 ? 0 : (uint32_t)event);
@@ -46,7 +46,7 @@ static struct origin_of move_to(struct made_run *w, int64_t event)
     return (struct origin_of){ e->stack[row], e->context[row] };
 }
 
-static uint16_t stream_row(struct made_run *w, uint32_t side)
+static uint16_t stream_row(struct run_recording *w, uint32_t side)
 {
     uint16_t row = 0;
     if (!streams_intern(&w->to->streams, w->m->lanes.at[side / 2].stream, &row))
@@ -54,7 +54,7 @@ static uint16_t stream_row(struct made_run *w, uint32_t side)
     return row;
 }
 
-static struct origin_of *origin_at(struct made_run *w, uint32_t block)
+static struct origin_of *origin_at(struct run_recording *w, uint32_t block)
 {
     while (w->origin.len <= block && !w->failed)
         w->failed = !vec_push(&w->origin, (struct origin_of){ 0, 0 });
@@ -63,7 +63,7 @@ static struct origin_of *origin_at(struct made_run *w, uint32_t block)
 
 static void began(void *arg, const struct machine *m, const uint32_t *block_of)
 {
-    struct made_run *w = arg;
+    struct run_recording *w = arg;
     w->m = m;
     w->origin.max = UINT32_MAX;
     for (uint32_t i = 0; i < w->p->starts; i++) {
@@ -81,14 +81,14 @@ static void heard(void *arg, int64_t event, const struct machine_call *call)
         [PAGES_MAPPED] = ACTION_SEGMENT_MAP,
         [PAGES_UNMAPPED] = ACTION_SEGMENT_UNMAP,
     };
-    struct made_run *w = arg;
+    struct run_recording *w = arg;
     struct origin_of origin = move_to(w, event);
     append(w, action[call->call], call->address, call->bytes, stream_row(w, call->side), origin);
 }
 
 static void allocated(void *arg, uint32_t event, uint32_t slot, uint32_t block)
 {
-    struct made_run *w = arg;
+    struct run_recording *w = arg;
     struct origin_of origin = move_to(w, event), *kept = origin_at(w, block);
     const struct block *b = &w->m->blocks.at[block];
     (void)slot;
@@ -99,7 +99,7 @@ static void allocated(void *arg, uint32_t event, uint32_t slot, uint32_t block)
 
 static void freed(void *arg, int64_t event, uint32_t slot, uint32_t block, bool completed)
 {
-    struct made_run *w = arg;
+    struct run_recording *w = arg;
     const struct block *b = &w->m->blocks.at[block];
     struct origin_of origin = move_to(w, event);
     (void)slot;
@@ -109,7 +109,7 @@ static void freed(void *arg, int64_t event, uint32_t slot, uint32_t block, bool 
 
 static void ran_out(void *arg, uint32_t event, uint64_t rounded, uint64_t device_free)
 {
-    struct made_run *w = arg;
+    struct run_recording *w = arg;
     uint32_t row = w->p->first + event;
     struct origin_of origin = move_to(w, event);
     append(w, ACTION_OOM, device_free, rounded, w->p->r->events.stream[row], origin);
@@ -117,7 +117,7 @@ static void ran_out(void *arg, uint32_t event, uint64_t rounded, uint64_t device
 
 static void passed(void *arg, uint32_t event)
 {
-    struct made_run *w = arg;
+    struct run_recording *w = arg;
     const struct events *e = &w->p->r->events;
     uint32_t row = w->p->first + event;
     struct origin_of origin = move_to(w, event);
@@ -128,16 +128,16 @@ static void passed(void *arg, uint32_t event)
 
 static void ended(void *arg, const struct machine *m, const uint32_t *block_of)
 {
-    struct made_run *w = arg;
+    struct run_recording *w = arg;
     struct devices *d = &w->to->devices;
     uint32_t row = d->rows.len - 1;
     (void)block_of;
-    if (!made_state_add(w->to, m, w->origin.at, w->origin.len))
+    if (!run_state_add(w->to, m, w->origin.at, w->origin.len))
         w->failed = true;
     d->events[row] = w->to->events.rows.len - d->first_event[row];
 }
 
-static bool begin_device(struct made_run *w)
+static bool begin_device(struct run_recording *w)
 {
     struct devices *d = &w->to->devices;
     if (!table_reserve(d, &devices_kind, 1))
@@ -155,11 +155,11 @@ static bool begin_device(struct made_run *w)
     return true;
 }
 
-enum vrs_status made_run_add(struct recording *to, const struct program *p,
-                             const struct start_state *start, const struct question *q,
-                             struct answer *ret, struct vrs_error *err)
+enum vrs_status run_recording_add(struct recording *to, const struct program *p,
+                                  const struct start_state *start, const struct question *q,
+                                  struct answer *ret, struct vrs_error *err)
 {
-    struct made_run w = { .to = to, .p = p };
+    struct run_recording w = { .to = to, .p = p };
     struct run_listener listener = {
         &w, began, heard, allocated, freed, ran_out, passed, ended,
     };
@@ -227,7 +227,7 @@ static str conf_text(const struct allocator_config *c, char *text, size_t size)
     return (str){ text, used };
 }
 
-bool made_run_settings(struct recording *to, const struct allocator_config *c)
+bool run_recording_settings(struct recording *to, const struct allocator_config *c)
 {
     struct settings *s = &to->settings;
     uint32_t kept = 0;
@@ -252,10 +252,10 @@ bool made_run_settings(struct recording *to, const struct allocator_config *c)
            push_rounding(to, &c->rounding);
 }
 
-enum vrs_status made_run_begin(struct recording *to, const struct recording *from,
-                               const struct allocator_config *config, struct vrs_error *err)
+enum vrs_status run_recording_begin(struct recording *to, const struct recording *from,
+                                    const struct allocator_config *config, struct vrs_error *err)
 {
-    if (!recording_copy_interned(to, from) || !made_run_settings(to, config))
+    if (!recording_copy_interned(to, from) || !run_recording_settings(to, config))
         return vrs_no_memory(err);
     to->origin.encoding = ENCODING_PICKLE;
     to->origin.pickle_protocol = 4;
@@ -263,7 +263,7 @@ enum vrs_status made_run_begin(struct recording *to, const struct recording *fro
     return VRS_OK;
 }
 
-enum vrs_status made_run_finish(struct recording *to, struct vrs_error *err)
+enum vrs_status run_recording_finish(struct recording *to, struct vrs_error *err)
 {
     return pair_allocations(to, err);
 }
