@@ -140,11 +140,11 @@ static enum vrs_status add_study(struct reporting *p, uint32_t d, struct study *
         TRY(parts_timeline(study, &ret->timeline, err));
     if (!p->o->trust)
         return VRS_OK;
-    struct overview *overview = arena_take(p->a->keep, sizeof *overview);
+    struct trust_page *overview = arena_take(p->a->keep, sizeof *overview);
     if (overview == NULL)
         return vrs_no_memory(err);
     ret->overview = overview;
-    return overview_compute(study, overview, err);
+    return trust_page_compute(study, overview, err);
 }
 
 /* What needs no replay. */

@@ -17,7 +17,7 @@
 #include "analysis/snapshot/leaks/leaks.h"
 #include "analysis/snapshot/oom/oom.h"
 #include "analysis/snapshot/ranks/ranks.h"
-#include "analysis/snapshot/report/overview.h"
+#include "analysis/snapshot/report/trust_page.h"
 #include "analysis/snapshot/timeline/timeline.h"
 #include "analysis/snapshot/trust/trust.h"
 
@@ -95,10 +95,10 @@ struct report_device {
     struct oom_fact *oom; /* the last of them */
     uint32_t ooms;
 
-    const struct timeline *timeline; /* NULL: not asked for, or no trace */
-    const struct story *story;       /* NULL: not asked for */
-    const struct overview *overview; /* for the page of trust; NULL: not asked for */
-    const struct unit *unit;         /* for comparisons; NULL: nothing to compare */
+    const struct timeline *timeline;   /* NULL: not asked for, or no trace */
+    const struct story *story;         /* NULL: not asked for */
+    const struct trust_page *overview; /* for the page of trust; NULL: not asked for */
+    const struct unit *unit;           /* for comparisons; NULL: nothing to compare */
 };
 
 struct report {

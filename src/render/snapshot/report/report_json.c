@@ -4,9 +4,9 @@
 #include "render/answer/findings.h"
 #include "render/answer/totals.h"
 #include "render/snapshot/ranks/ranks.h"
-#include "render/snapshot/report/overview.h"
 #include "render/snapshot/report/story.h"
 #include "render/snapshot/report/timeline_json.h"
+#include "render/snapshot/report/trust_page.h"
 
 static void put_curve(struct json *j, const char *name, const struct curve *c)
 {
@@ -47,7 +47,7 @@ static void put_device(struct json *j, struct out *out, const struct report_devi
         story_made_of_json(j, d->story);
     timeline_json(j, out, d->timeline);
     if (d->overview != NULL)
-        overview_json(j, d);
+        trust_page_json(j, d);
     json_close(j);
 }
 

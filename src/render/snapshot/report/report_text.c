@@ -10,9 +10,9 @@
 #include "render/answer/terminal_chart.h"
 #include "render/answer/totals.h"
 #include "render/snapshot/ranks/ranks.h"
-#include "render/snapshot/report/overview.h"
 #include "render/snapshot/report/report_parts.h"
 #include "render/snapshot/report/story.h"
+#include "render/snapshot/report/trust_page.h"
 #include "render/write/cells.h"
 #include "render/write/escape.h"
 

@@ -1,9 +1,9 @@
-/* trust_text.c - the page of `report --trust`. */
+/* trust_page_text.c - the page of `report --trust`. */
 #include <string.h>
 
 #include "render/answer/envelope.h"
 #include "render/answer/findings.h"
-#include "render/snapshot/report/overview.h"
+#include "render/snapshot/report/trust_page.h"
 #include "render/write/cells.h"
 #include "render/write/escape.h"
 
@@ -47,7 +47,7 @@ static void fill_check(struct cells *cells, const struct trust_row *row, str *ce
     cell[5] = cell_end(cells);
 }
 
-static void put_checks(struct buf *to, const struct style *style, const struct overview *o)
+static void put_checks(struct buf *to, const struct style *style, const struct trust_page *o)
 {
     static const struct text_column column[CHECK_CELLS] = {
         { "check", false, false, 0, false },   { "what holds", false, true, 16, false },
@@ -128,7 +128,7 @@ static void put_counts(struct buf *words, const struct style *style, const struc
 static void put_span(struct buf *to, struct buf *words, const struct style *style,
                      const struct report_device *d)
 {
-    const struct overview *o = d->overview;
+    const struct trust_page *o = d->overview;
     human_counted(words, d->events, "event", style->ascii);
     if (o->span_us != UNKNOWN_U64) {
         buf_text(words, " in ");
@@ -147,7 +147,7 @@ static void put_span(struct buf *to, struct buf *words, const struct style *styl
 }
 
 static void put_start(struct buf *to, struct buf *words, const struct style *style,
-                      const struct overview *o)
+                      const struct trust_page *o)
 {
     human_bytes(words, o->baseline_forward_bytes);
     buf_text(words, " in use, counted forward; ");
@@ -163,7 +163,7 @@ static void put_start(struct buf *to, struct buf *words, const struct style *sty
 }
 
 static void put_coverage(struct buf *to, struct buf *words, const struct style *style,
-                         const struct overview *o)
+                         const struct trust_page *o)
 {
     static const struct {
         const char *style, *meaning;
@@ -194,7 +194,7 @@ static void put_coverage(struct buf *to, struct buf *words, const struct style *
 }
 
 static void put_places(struct buf *to, struct buf *words, const struct style *style,
-                       const struct overview *o)
+                       const struct trust_page *o)
 {
     buf_format(words, "%u stream%s, ", (unsigned)o->streams, o->streams == 1 ? "" : "s");
     if (o->pools == 0)
@@ -251,7 +251,7 @@ static size_t outer_len(str name)
 }
 
 /* Entries of one dict with one number, as those of roundup_power2_divisions that is off. */
-static uint32_t equal_entries(const struct overview *o, uint32_t from)
+static uint32_t equal_entries(const struct trust_page *o, uint32_t from)
 {
     const struct setting *first = &o->setting[from];
     size_t outer = outer_len(first->name);
@@ -265,7 +265,7 @@ static uint32_t equal_entries(const struct overview *o, uint32_t from)
 }
 
 static void put_settings(struct buf *to, struct buf *words, const struct style *style,
-                         const struct overview *o)
+                         const struct trust_page *o)
 {
     for (uint32_t i = 0; i < o->settings;) {
         const struct setting *s = &o->setting[i];
@@ -288,7 +288,7 @@ static void put_settings(struct buf *to, struct buf *words, const struct style *
 }
 
 static void put_unknown(struct buf *to, struct buf *words, const struct style *style,
-                        const struct overview *o)
+                        const struct trust_page *o)
 {
     if (o->unknown_keys > 0) {
         buf_text(words, "keys of the file, passed over: ");
@@ -306,7 +306,7 @@ static void put_device(struct buf *to, const struct report *report, const struct
                        const struct render_options *options)
 {
     const struct style *style = &options->style;
-    const struct overview *o = d->overview;
+    const struct trust_page *o = d->overview;
     if (report->devices > 1 || d->name.host) {
         buf_char(to, '\n');
         paint_on(to, style, PAINT_BOLD);

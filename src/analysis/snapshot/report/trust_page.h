@@ -1,8 +1,8 @@
-/* overview.h - what a recording is, and the outcome of every check, of those that hold too.
+/* trust_page.h - what a recording is, and the outcome of every check, of those that hold too.
  *
  * trust.h says in a few sentences how far a device can be believed; this is the whole page. */
-#ifndef VRS_ANALYSIS_SNAPSHOT_REPORT_OVERVIEW_H
-#define VRS_ANALYSIS_SNAPSHOT_REPORT_OVERVIEW_H
+#ifndef VRS_ANALYSIS_SNAPSHOT_REPORT_TRUST_PAGE_H
+#define VRS_ANALYSIS_SNAPSHOT_REPORT_TRUST_PAGE_H
 
 #include "analysis/snapshot/study/study.h"
 #include "analysis/snapshot/trust/trust_checks.h"
@@ -38,7 +38,7 @@ struct setting {
     str text;
 };
 
-struct overview {
+struct trust_page {
     struct trust_row check[TRUST_ROWS];
     str producer;              /* the least version that writes such a file, and what shows it */
     struct name_count *action; /* known ones, in the order of enum event_action */
@@ -64,7 +64,7 @@ struct overview {
 };
 
 /* Everything in `*ret` lives in the study's keep. */
-enum vrs_status overview_compute(struct study *s, struct overview *ret,
-                                 struct vrs_error *err) MUST_CHECK;
+enum vrs_status trust_page_compute(struct study *s, struct trust_page *ret,
+                                   struct vrs_error *err) MUST_CHECK;
 
 #endif

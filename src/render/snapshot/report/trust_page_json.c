@@ -1,5 +1,5 @@
-/* overview_json.c - the checks and facts of a device as JSON. */
-#include "render/snapshot/report/overview.h"
+/* trust_page_json.c - the checks and facts of a device as JSON. */
+#include "render/snapshot/report/trust_page.h"
 
 static void put_check(struct json *j, const struct trust_row *row)
 {
@@ -34,7 +34,7 @@ static void put_counts(struct json *j, const char *key, const struct name_count 
     json_close(j);
 }
 
-static void put_settings(struct json *j, const struct overview *o)
+static void put_settings(struct json *j, const struct trust_page *o)
 {
     json_object(j, "settings");
     for (uint32_t i = 0; i < o->settings; i++) {
@@ -58,9 +58,9 @@ static void put_settings(struct json *j, const struct overview *o)
     json_close(j);
 }
 
-void overview_json(struct json *j, const struct report_device *device)
+void trust_page_json(struct json *j, const struct report_device *device)
 {
-    const struct overview *o = device->overview;
+    const struct trust_page *o = device->overview;
     json_object(j, "overview");
     json_str(j, "producer", o->producer);
     json_array(j, "checks");

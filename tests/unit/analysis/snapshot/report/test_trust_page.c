@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/snapshot/report/overview.h"
+#include "analysis/snapshot/report/trust_page.h"
 #include "made/studied.h"
 
 static const struct line native = { "at::empty", "??", 0 };
@@ -24,11 +24,11 @@ static void make(struct studied *s, const char *events)
     sample_events(&s->r, events);
 }
 
-static struct overview overview_of(struct studied *s)
+static struct trust_page trust_page_of(struct studied *s)
 {
-    struct overview o;
+    struct trust_page o;
     studied_make(s, "");
-    assert_int_equal(overview_compute(&s->study, &o, NULL), VRS_OK);
+    assert_int_equal(trust_page_compute(&s->study, &o, NULL), VRS_OK);
     return o;
 }
 
@@ -38,7 +38,7 @@ static void check_outcomes(const char *events, const char *expected)
     struct studied s;
     char got[TRUST_ROWS + 1] = "";
     make(&s, events);
-    struct overview o = overview_of(&s);
+    struct trust_page o = trust_page_of(&s);
     for (uint32_t i = 0; i < TRUST_ROWS; i++) {
         bool fact = o.check[i].outcome == TRUST_HOLDS && o.check[i].found.count != 0;
         got[i] = fact ? 'f' : "-hF"[o.check[i].outcome];
@@ -66,7 +66,7 @@ static void cases_are_shown_in_the_order_of_events(void **state)
     struct studied s;
     make(&s, "A 1000 2097152; a 1000 600; a 100 1; a 200 2; a 300 3; a 400 4; a 500 5; a 600 6; "
              "f 100 1; f 200 2; f 300 3; f 400 4; f 500 5; f 600 6");
-    struct overview o = overview_of(&s);
+    struct trust_page o = trust_page_of(&s);
     const struct trust_row *row = &o.check[7];
     assert_string_equal(row->id, "unknown_segment");
     assert_int_equal(row->found.count, 6);
@@ -90,7 +90,7 @@ static void facts_are_collected(void **state)
     sample_setting(&s.r, "max_split_size", 7);
     sample_setting(&s.r, "trace_alloc_max_entries", 100);
     assert_true(tallies_count(&s.r.tallies, TALLY_UNKNOWN_KEY, sample_string(&s.r, "hovercraft")));
-    struct overview o = overview_of(&s);
+    struct trust_page o = trust_page_of(&s);
     assert_int_equal(o.actions, 3);
     assert_true(str_equal(o.action[0].name, S("alloc")));
     assert_int_equal(o.action[0].count, 3);
@@ -124,7 +124,7 @@ static void a_replay_is_a_check(void **state)
                                       .addresses = 10,
                                       .addresses_equal = 7,
                                       .first = { .kind = WRONG_ADDRESS, .event = 3 } };
-    struct overview o = overview_of(&s);
+    struct trust_page o = trust_page_of(&s);
     assert_string_equal(o.check[13].check, "T09");
     assert_int_equal(o.check[13].outcome, TRUST_FAILS);
     assert_int_equal(o.check[13].found.count, 3);
@@ -134,8 +134,8 @@ static void a_replay_is_a_check(void **state)
 
 static enum vrs_status overview(struct studied *s)
 {
-    struct overview o;
-    return overview_compute(&s->study, &o, NULL);
+    struct trust_page o;
+    return trust_page_compute(&s->study, &o, NULL);
 }
 
 static void every_allocation_may_fail(void **state)

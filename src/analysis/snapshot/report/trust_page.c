@@ -1,5 +1,5 @@
-/* overview.c - one pass for each fact, one row for each check. */
-#include "analysis/snapshot/report/overview.h"
+/* trust_page.c - one pass for each fact, one row for each check. */
+#include "analysis/snapshot/report/trust_page.h"
 
 #include "analysis/snapshot/curves/live.h"
 
@@ -79,7 +79,7 @@ static struct trust_row capacity_row(const struct study *s, const struct checks 
     return row;
 }
 
-static void fill_checks(const struct study *s, const struct checks *c, struct overview *o)
+static void fill_checks(const struct study *s, const struct checks *c, struct trust_page *o)
 {
     const struct trust_row rows[TRUST_ROWS] = {
         row_of(s, NEEDS_SEGMENTS, "T01", "sums", "blocks fill their segments", c->layout),
@@ -189,7 +189,7 @@ static str producer_of(const struct recording *r)
     return S("nothing tells");
 }
 
-static enum vrs_status count_actions(const struct study *s, struct overview *o,
+static enum vrs_status count_actions(const struct study *s, struct trust_page *o,
                                      struct vrs_error *err)
 {
     const struct recording *r = s->r;
@@ -214,7 +214,7 @@ static bool keep_text(struct arena *keep, const struct strings *strings, uint32_
 }
 
 /* The first TALLIES_MAX names are told apart, as in the tallies; the rest has no name. */
-static enum vrs_status name_unknown_actions(const struct study *s, struct overview *o,
+static enum vrs_status name_unknown_actions(const struct study *s, struct trust_page *o,
                                             struct vrs_error *err)
 {
     const struct recording *r = s->r;
@@ -244,7 +244,7 @@ static enum vrs_status name_unknown_actions(const struct study *s, struct overvi
     return VRS_OK;
 }
 
-static enum vrs_status name_unknown_keys(const struct study *s, struct overview *o,
+static enum vrs_status name_unknown_keys(const struct study *s, struct trust_page *o,
                                          struct vrs_error *err)
 {
     const struct tallies *t = &s->r->tallies;
@@ -263,7 +263,7 @@ static enum vrs_status name_unknown_keys(const struct study *s, struct overview 
 }
 
 /* Of settings with one name the first, which is the one that counts. */
-static enum vrs_status keep_settings(const struct study *s, struct overview *o,
+static enum vrs_status keep_settings(const struct study *s, struct trust_page *o,
                                      struct vrs_error *err)
 {
     const struct settings *from = &s->r->settings;
@@ -286,7 +286,7 @@ static enum vrs_status keep_settings(const struct study *s, struct overview *o,
     return VRS_OK;
 }
 
-static enum vrs_status count_places(const struct study *s, struct overview *o,
+static enum vrs_status count_places(const struct study *s, struct trust_page *o,
                                     struct vrs_error *err)
 {
     const struct recording *r = s->r;
@@ -358,7 +358,7 @@ static double share(uint64_t part, uint64_t whole)
     return whole == 0 ? -1 : (double)part / (double)whole;
 }
 
-static enum vrs_status fill_coverage(struct study *s, struct overview *o, struct vrs_error *err)
+static enum vrs_status fill_coverage(struct study *s, struct trust_page *o, struct vrs_error *err)
 {
     int64_t end = (int64_t)s->events - 1;
     struct coverage peak, last;
@@ -408,13 +408,13 @@ static uint64_t span_of(const struct study *s)
     return begin == UNKNOWN_U64 || end == UNKNOWN_U64 || end < begin ? UNKNOWN_U64 : end - begin;
 }
 
-enum vrs_status overview_compute(struct study *s, struct overview *ret, struct vrs_error *err)
+enum vrs_status trust_page_compute(struct study *s, struct trust_page *ret, struct vrs_error *err)
 {
     const struct curve *of = s->curves.of;
     struct checks checks = s->basis->checks;
     struct recorded_stacks capture = s->traced ? s->basis->capture : capture_of_blocks(s);
     checks_add_curves(s->r, s->device, &s->curves, &checks);
-    *ret = (struct overview){
+    *ret = (struct trust_page){
         .producer = producer_of(s->r),
         .span_us = span_of(s),
         .gap_us = checks.largest_gap_us,

@@ -1,0 +1,14 @@
+/* trust_page.h - the page of trust: every check with its outcome, and what the recording is. */
+#ifndef VRS_RENDER_SNAPSHOT_REPORT_TRUST_PAGE_H
+#define VRS_RENDER_SNAPSHOT_REPORT_TRUST_PAGE_H
+
+#include "render/answer/render.h"
+#include "render/write/json.h"
+
+/* The member "overview"; of a device that has one. */
+void trust_page_json(struct json *j, const struct report_device *device);
+
+void trust_page_text(struct out *out, const struct report *report,
+                     const struct render_options *options);
+
+#endif
