@@ -35,7 +35,7 @@ static struct trust_row replay_row(const struct study *s)
         found.count = g->addresses - g->addresses_equal;
         found.first_event = g->first.kind == AGREES ? -1 : g->first.event;
         found.first_address = g->first.kind == AGREES ? UNKNOWN_U64 : g->first.recorded_address;
-        found.shown[0] = (struct finding_case){ found.first_event, found.first_address };
+        found.shown[0] = (struct breach_case){ found.first_event, found.first_address };
     }
     return (struct trust_row){
         .check = "T09",

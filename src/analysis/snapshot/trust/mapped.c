@@ -153,8 +153,8 @@ static void look_at_allocs(struct mapped *m, const struct recording *r, uint32_t
         if (row < from)
             return;
         if (!is_mapped(m, e->address[row]))
-            finding_add(ret, known_or_0(e->size[row]), row - r->devices.first_event[device],
-                        e->address[row]);
+            breach_add(ret, known_or_0(e->size[row]), row - r->devices.first_event[device],
+                       e->address[row]);
     }
 }
 

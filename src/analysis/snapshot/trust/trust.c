@@ -291,7 +291,7 @@ static struct breach find_older(const struct recording *r, uint32_t device)
     for (uint32_t i = 0; i < r->devices.allocations[device]; i++) {
         uint32_t row = r->devices.first_allocation[device] + i;
         if (a->alloc_event[row] == NO_ROW)
-            finding_add(&older, known_or_0(a->size[row]), -1, UNKNOWN_U64);
+            breach_add(&older, known_or_0(a->size[row]), -1, UNKNOWN_U64);
     }
     return older;
 }

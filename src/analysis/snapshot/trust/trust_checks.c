@@ -9,18 +9,18 @@ enum {
 /* Keeps the first cases, by their events; those without one as they come. */
 static void show_case(struct breach *f, int64_t event, uint64_t address)
 {
-    uint32_t at = f->count < FINDING_SHOWN ? (uint32_t)f->count : FINDING_SHOWN;
+    uint32_t at = f->count < BREACH_SHOWN ? (uint32_t)f->count : BREACH_SHOWN;
     for (; at > 0 && f->shown[at - 1].event > event; at--)
-        if (at < FINDING_SHOWN)
+        if (at < BREACH_SHOWN)
             f->shown[at] = f->shown[at - 1];
-    if (at == FINDING_SHOWN)
+    if (at == BREACH_SHOWN)
         return;
-    f->shown[at] = (struct finding_case){ event, address };
+    f->shown[at] = (struct breach_case){ event, address };
     f->first_event = f->shown[0].event;
     f->first_address = f->shown[0].address;
 }
 
-void finding_add(struct breach *f, uint64_t bytes, int64_t event, uint64_t address)
+void breach_add(struct breach *f, uint64_t bytes, int64_t event, uint64_t address)
 {
     show_case(f, event, address);
     f->count++;
@@ -103,12 +103,12 @@ static void check_sums(const struct recording *r, uint32_t device, struct checks
             widen(&f.layout_worst, end - address);
         }
         if (f.layout)
-            finding_add(&checks->layout, f.layout_worst, -1, address);
+            breach_add(&checks->layout, f.layout_worst, -1, address);
         if (f.totals)
-            finding_add(&checks->totals, f.totals_worst, -1, address);
+            breach_add(&checks->totals, f.totals_worst, -1, address);
         widen(&f.layout_worst, f.totals_worst);
         if (f.layout || f.totals)
-            finding_add(&checks->sums, f.layout_worst, -1, address);
+            breach_add(&checks->sums, f.layout_worst, -1, address);
         end = size == UNKNOWN_U64 || size > UINT64_MAX - address ? address : address + size;
     }
 }
@@ -131,12 +131,12 @@ static void check_end(const struct recording *r, uint32_t device, uint32_t row,
     uint64_t size = known_or_0(a->size[row]), address = r->events.address[event];
     bool pending = block != NO_ROW && r->blocks.state[block] == BLOCK_PENDING;
     if (asked != NO_ROW && !pending)
-        finding_add(&checks->unpaired_request, size, index_of(r, device, asked), address);
+        breach_add(&checks->unpaired_request, size, index_of(r, device, asked), address);
     else if (asked == NO_ROW && (block == NO_ROW || pending))
-        finding_add(&checks->end_mismatch, size, index_of(r, device, event), address);
+        breach_add(&checks->end_mismatch, size, index_of(r, device, event), address);
     else if (block != NO_ROW && a->size[row] != UNKNOWN_U64 && size != block_requested(r, block))
-        finding_add(&checks->end_mismatch, apart(size, block_requested(r, block)),
-                    index_of(r, device, event), address);
+        breach_add(&checks->end_mismatch, apart(size, block_requested(r, block)),
+                   index_of(r, device, event), address);
 }
 
 /* Who was opened twice, freed unseen, or completed without a request. */
@@ -158,7 +158,7 @@ static void check_pairs(const struct recording *r, uint32_t device, uint32_t row
     else if (ended == ACTION_FREE_COMPLETED && asked == done)
         found = &checks->skipped_actions;
     if (found != NULL)
-        finding_add(found, size, index_of(r, device, done), r->events.address[done]);
+        breach_add(found, size, index_of(r, device, done), r->events.address[done]);
 }
 
 /* Requests of which none was ever completed: the completions were not recorded. */
@@ -172,7 +172,7 @@ static void check_completions(const struct recording *r, uint32_t device, struct
         if (action == ACTION_FREE_COMPLETED || action == ACTION_FREE)
             return;
         if (action == ACTION_FREE_REQUESTED)
-            finding_add(&requests, known_or_0(e->size[first + i]), i, e->address[first + i]);
+            breach_add(&requests, known_or_0(e->size[first + i]), i, e->address[first + i]);
     }
     /* One or two may honestly wait for another stream. */
     if (requests.count > 2)
@@ -195,12 +195,12 @@ static void check_start(int64_t backward, struct checks *checks)
 {
     int64_t forward = checks->forward_start_bytes;
     if (backward < 0)
-        finding_add(&checks->negative_start, 0 - (uint64_t)backward, -1, UNKNOWN_U64);
+        breach_add(&checks->negative_start, 0 - (uint64_t)backward, -1, UNKNOWN_U64);
     else if (forward != backward)
-        finding_add(&checks->baselines_differ,
-                    forward > backward ? (uint64_t)forward - (uint64_t)backward
-                                       : (uint64_t)backward - (uint64_t)forward,
-                    -1, UNKNOWN_U64);
+        breach_add(&checks->baselines_differ,
+                   forward > backward ? (uint64_t)forward - (uint64_t)backward
+                                      : (uint64_t)backward - (uint64_t)forward,
+                   -1, UNKNOWN_U64);
 }
 
 static void check_curves(const struct recording *r, uint32_t device, const struct curves *curves,
@@ -217,14 +217,14 @@ static void check_curves(const struct recording *r, uint32_t device, const struc
             .first_event = c.above_first_event,
             .first_address = UNKNOWN_U64,
         };
-    for (uint32_t i = 0; i < FINDING_SHOWN; i++)
-        checks->above_reserved.shown[i] = (struct finding_case){ c.above_event[i], UNKNOWN_U64 };
+    for (uint32_t i = 0; i < BREACH_SHOWN; i++)
+        checks->above_reserved.shown[i] = (struct breach_case){ c.above_event[i], UNKNOWN_U64 };
     if (c.above_events == 0 && reserved < 0)
-        finding_add(&checks->above_reserved, 0 - (uint64_t)reserved, -1, UNKNOWN_U64);
+        breach_add(&checks->above_reserved, 0 - (uint64_t)reserved, -1, UNKNOWN_U64);
 
     uint64_t spread = (uint64_t)c.capacity_most_bytes - (uint64_t)c.capacity_least_bytes;
     if (c.ooms > 1 && spread > CAPACITY_TOLERANCE) {
-        finding_add(&checks->capacity_varies, spread, c.first_oom_event, UNKNOWN_U64);
+        breach_add(&checks->capacity_varies, spread, c.first_oom_event, UNKNOWN_U64);
         checks->capacity_varies.count = c.ooms;
     }
 }
@@ -236,11 +236,11 @@ static void check_times(const struct recording *r, uint32_t device, struct check
     for (uint32_t i = 0; i < r->devices.events[device]; i++) {
         uint64_t time = r->events.time_us[first + i];
         if (time == UNKNOWN_U64) {
-            finding_add(&checks->no_time, 0, i, UNKNOWN_U64);
+            breach_add(&checks->no_time, 0, i, UNKNOWN_U64);
             continue;
         }
         if (time < before) {
-            finding_add(&checks->time_backwards, 0, i, UNKNOWN_U64);
+            breach_add(&checks->time_backwards, 0, i, UNKNOWN_U64);
         } else if (time - before > gap && before != 0) {
             gap = time - before;
             checks->largest_gap_us = gap;
@@ -255,7 +255,7 @@ static void count_unknown_actions(const struct recording *r, uint32_t device, st
     uint32_t first = r->devices.first_event[device];
     for (uint32_t i = 0; i < r->devices.events[device]; i++)
         if (r->events.action[first + i] == ACTION_OTHER)
-            finding_add(f, 0, i, r->events.address[first + i]);
+            breach_add(f, 0, i, r->events.address[first + i]);
 }
 
 void checks_add_curves(const struct recording *r, uint32_t device, const struct curves *curves,

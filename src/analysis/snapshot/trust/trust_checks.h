@@ -5,9 +5,9 @@
 #include "analysis/snapshot/curves/curves.h"
 #include "base/fail.h"
 
-enum { FINDING_SHOWN = 5 };
+enum { BREACH_SHOWN = 5 };
 
-struct finding_case {
+struct breach_case {
     int64_t event;    /* -1: none is meant */
     uint64_t address; /* UNKNOWN_U64: none is meant */
 };
@@ -18,7 +18,7 @@ struct breach {
     uint64_t total_bytes, worst_bytes; /* of all cases, of the worst one */
     int64_t first_event;               /* of the first case, as below */
     uint64_t first_address;
-    struct finding_case shown[FINDING_SHOWN]; /* the first cases; as many as there are */
+    struct breach_case shown[BREACH_SHOWN]; /* the first cases; as many as there are */
 };
 
 struct checks {
@@ -57,6 +57,6 @@ enum vrs_status find_unknown_segments(const struct recording *r, uint32_t device
                                       struct breach *ret, struct vrs_error *err) MUST_CHECK;
 
 /* Adds one case. */
-void finding_add(struct breach *f, uint64_t bytes, int64_t event, uint64_t address);
+void breach_add(struct breach *f, uint64_t bytes, int64_t event, uint64_t address);
 
 #endif

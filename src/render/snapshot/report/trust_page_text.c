@@ -69,7 +69,7 @@ static void put_checks(struct buf *to, const struct style *style, const struct t
 static void put_evidence(struct buf *to, struct buf *words, const struct style *style,
                          const struct trust_row *row)
 {
-    uint64_t shown = row->found.count < FINDING_SHOWN ? row->found.count : FINDING_SHOWN;
+    uint64_t shown = row->found.count < BREACH_SHOWN ? row->found.count : BREACH_SHOWN;
     if (row->outcome != TRUST_FAILS || shown == 0)
         return;
     if (row->found.shown[0].event < 0 && row->found.shown[0].address == UNKNOWN_U64)

@@ -71,7 +71,7 @@ static void cases_are_shown_in_the_order_of_events(void **state)
     assert_string_equal(row->id, "unknown_segment");
     assert_int_equal(row->found.count, 6);
     assert_int_equal(row->found.worst_bytes, 6);
-    for (int i = 0; i < FINDING_SHOWN; i++) {
+    for (int i = 0; i < BREACH_SHOWN; i++) {
         assert_int_equal(row->found.shown[i].event, 2 + i);
         assert_int_equal(row->found.shown[i].address, 0x100 * (i + 1));
     }
