@@ -30,7 +30,7 @@ struct number_text {
 
 static uint64_t sum(struct number_text *t);
 
-static double unit_of(struct number_text *t)
+static double summary_of(struct number_text *t)
 {
     static const char *const names[] = { "KiB", "MiB", "GiB", "TiB" };
     double unit = 1;
@@ -62,7 +62,7 @@ static uint64_t factor(struct number_text *t)
     char *end = NULL;
     double value = strtod(t->at, &end);
     t->at = end;
-    value *= unit_of(t);
+    value *= summary_of(t);
     t->failed = t->failed || !(value < 9e18);
     return t->failed ? 0 : (uint64_t)value;
 }

@@ -129,10 +129,10 @@ static enum vrs_status draw(struct asking *a, uint32_t d, uint32_t most, struct 
 static enum vrs_status add_study(struct reporting *p, uint32_t d, struct study *study,
                                  struct report_device *ret, struct vrs_error *err)
 {
-    struct unit *unit = NULL;
+    struct device_summary *unit = NULL;
     TRY(keep_unit(p->a, d, &p->ooms, &ret->curves, p->compared, &unit, err));
     if (p->compared && unit != NULL)
-        TRY(unit_describe(study, unit, err));
+        TRY(summary_describe(study, unit, err));
     ret->unit = unit;
     if (p->told)
         TRY(story_make(study, &ret->story, err));

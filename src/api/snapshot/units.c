@@ -22,19 +22,19 @@ struct last_ooms last_ooms_of(const struct recording *r, uint64_t peer_oom_us)
 }
 
 enum vrs_status keep_unit(struct asking *a, uint32_t d, const struct last_ooms *ooms,
-                          const struct curves *curves, bool sites, struct unit **ret,
+                          const struct curves *curves, bool sites, struct device_summary **ret,
                           struct vrs_error *err)
 {
     *ret = NULL;
-    if (!unit_counts(a->r, d, curves))
+    if (!summary_counts(a->r, d, curves))
         return VRS_OK;
-    struct unit *unit = arena_take(a->keep, sizeof *unit);
+    struct device_summary *unit = arena_take(a->keep, sizeof *unit);
     if (unit == NULL)
         return vrs_no_memory(err);
     uint64_t peer_us = ooms->device == d ? ooms->other_us : ooms->time_us;
-    unit_init(a->r, d, curves, peer_us, unit);
+    summary_init(a->r, d, curves, peer_us, unit);
     *ret = unit;
-    return sites ? unit_add_sites(a->r, d, a->naming, a->keep, &a->scratch, unit, err) : VRS_OK;
+    return sites ? summary_add_sites(a->r, d, a->naming, a->keep, &a->scratch, unit, err) : VRS_OK;
 }
 
 /* A file among those that are compared. */

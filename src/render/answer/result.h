@@ -98,7 +98,7 @@ struct report_device {
     const struct timeline *timeline;   /* NULL: not asked for, or no trace */
     const struct story *story;         /* NULL: not asked for */
     const struct trust_page *overview; /* for the page of trust; NULL: not asked for */
-    const struct unit *unit;           /* for comparisons; NULL: nothing to compare */
+    const struct device_summary *unit; /* for comparisons; NULL: nothing to compare */
 };
 
 struct report {

@@ -90,7 +90,7 @@ static void put_pair(struct json *j, const struct page_pair *pair)
 }
 
 /* Where a unit stands in the head. */
-static void put_place(struct json *j, const struct page *v, const struct unit *unit)
+static void put_place(struct json *j, const struct page *v, const struct device_summary *unit)
 {
     for (uint32_t f = 0; f < v->files; f++)
         for (uint32_t d = 0; d < v->file[f].devices; d++) {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 struct aligning {
-    const struct unit_moments *const *of; /* each of `unit` */
+    const struct summary_moments *const *of; /* each of `unit` */
     uint32_t units;
     int64_t *value, *sorted; /* room for one of each */
     struct arena *keep, *scratch;
@@ -18,11 +18,13 @@ static int by_value(const void *a, const void *b)
 }
 
 /* Those that `has` says; false where they are fewer than two. */
-static enum vrs_status take_units(struct aligning *g, const struct unit_moments *const *moments,
+static enum vrs_status take_units(struct aligning *g, const struct summary_moments *const *moments,
                                   const uint32_t *unit, uint32_t units,
-                                  bool (*has)(const struct unit_moments *m), struct vrs_error *err)
+                                  bool (*has)(const struct summary_moments *m),
+                                  struct vrs_error *err)
 {
-    const struct unit_moments **of = arena_array(g->scratch, const struct unit_moments *, units);
+    const struct summary_moments **of =
+        arena_array(g->scratch, const struct summary_moments *, units);
     uint32_t *number = arena_array(g->keep, uint32_t, units);
     if (of == NULL || number == NULL)
         return vrs_no_memory(err);
@@ -67,14 +69,14 @@ static void add_moment(struct aligning *g, str name, uint32_t nth)
     };
 }
 
-static bool has_steps(const struct unit_moments *m)
+static bool has_steps(const struct summary_moments *m)
 {
     return m->steps != 0;
 }
 
 static enum vrs_status align_steps(struct aligning *g, struct vrs_error *err)
 {
-    uint32_t steps = UNIT_MOMENTS_MOST;
+    uint32_t steps = SUMMARY_MOMENTS_MOST;
     for (uint32_t i = 0; i < g->units; i++)
         steps = g->of[i]->steps < steps ? g->of[i]->steps : steps;
     TRY(make_moments(g, steps, err));
@@ -87,25 +89,25 @@ static enum vrs_status align_steps(struct aligning *g, struct vrs_error *err)
     return VRS_OK;
 }
 
-static bool has_ranges(const struct unit_moments *m)
+static bool has_ranges(const struct summary_moments *m)
 {
     return m->ranges != 0;
 }
 
 static int by_name(const void *a, const void *b)
 {
-    const struct unit_range *x = a, *y = b;
+    const struct summary_range *x = a, *y = b;
     int order = str_compare(x->name, y->name);
     return order != 0 ? order : (x->nth > y->nth) - (x->nth < y->nth);
 }
 
 /* The ranges of each unit by name. */
-static struct unit_range **sort_ranges(const struct aligning *g)
+static struct summary_range **sort_ranges(const struct aligning *g)
 {
-    struct unit_range **sorted = arena_array(g->scratch, struct unit_range *, g->units);
+    struct summary_range **sorted = arena_array(g->scratch, struct summary_range *, g->units);
     for (uint32_t i = 0; sorted != NULL && i < g->units; i++) {
-        const struct unit_moments *m = g->of[i];
-        sorted[i] = arena_array(g->scratch, struct unit_range, m->ranges);
+        const struct summary_moments *m = g->of[i];
+        sorted[i] = arena_array(g->scratch, struct summary_range, m->ranges);
         if (sorted[i] == NULL)
             return NULL;
         memcpy(sorted[i], m->range, m->ranges * sizeof *m->range);
@@ -117,12 +119,12 @@ static struct unit_range **sort_ranges(const struct aligning *g)
 /* The ranges of the first unit that all have, in its order. */
 static enum vrs_status align_ranges(struct aligning *g, struct vrs_error *err)
 {
-    struct unit_range **sorted = sort_ranges(g);
+    struct summary_range **sorted = sort_ranges(g);
     if (sorted == NULL)
         return vrs_no_memory(err);
     TRY(make_moments(g, g->of[0]->ranges, err));
     for (uint32_t i = 0; i < g->of[0]->ranges; i++) {
-        const struct unit_range *range = &g->of[0]->range[i], *found = range;
+        const struct summary_range *range = &g->of[0]->range[i], *found = range;
         for (uint32_t k = 0; k < g->units && found != NULL; k++) {
             found = bsearch(range, sorted[k], g->of[k]->ranges, sizeof *range, by_name);
             g->value[k] = found == NULL ? 0 : found->peak_bytes;
@@ -134,7 +136,7 @@ static enum vrs_status align_ranges(struct aligning *g, struct vrs_error *err)
     return VRS_OK;
 }
 
-static bool has_clock(const struct unit_moments *m)
+static bool has_clock(const struct summary_moments *m)
 {
     return m->timed;
 }
@@ -144,7 +146,7 @@ static enum vrs_status align_clock(struct aligning *g, struct vrs_error *err)
 {
     uint64_t from = 0, to = UINT64_MAX, longest = 0;
     for (uint32_t i = 0; i < g->units; i++) {
-        const struct unit_moments *m = g->of[i];
+        const struct summary_moments *m = g->of[i];
         from = m->begin_us > from ? m->begin_us : from;
         to = m->end_us < to ? m->end_us : to;
         longest = m->end_us - m->begin_us > longest ? m->end_us - m->begin_us : longest;
@@ -153,7 +155,7 @@ static enum vrs_status align_clock(struct aligning *g, struct vrs_error *err)
         return VRS_OK;
     TRY(make_moments(g, 1, err));
     for (uint32_t i = 0; i < g->units; i++)
-        if (!unit_moments_between(g->of[i], from, to, &g->value[i]))
+        if (!summary_moments_between(g->of[i], from, to, &g->value[i]))
             g->a.exact = false;
     add_moment(g, S(""), 0);
     g->a.from_us = from;
@@ -162,12 +164,12 @@ static enum vrs_status align_clock(struct aligning *g, struct vrs_error *err)
     return VRS_OK;
 }
 
-enum vrs_status alignment_find(const struct unit_moments *const *moments, const uint32_t *unit,
+enum vrs_status alignment_find(const struct summary_moments *const *moments, const uint32_t *unit,
                                uint32_t units, bool one_clock, struct arena *keep,
                                struct arena *scratch, struct alignment *ret, struct vrs_error *err)
 {
     static const struct {
-        bool (*has)(const struct unit_moments *m);
+        bool (*has)(const struct summary_moments *m);
         enum vrs_status (*align)(struct aligning *g, struct vrs_error *err);
         bool by_clock;
     } ways[] = {

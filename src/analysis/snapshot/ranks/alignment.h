@@ -3,7 +3,7 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_RANKS_ALIGNMENT_H
 #define VRS_ANALYSIS_SNAPSHOT_RANKS_ALIGNMENT_H
 
-#include "analysis/snapshot/ranks/unit_moments.h"
+#include "analysis/snapshot/ranks/summary_moments.h"
 
 enum aligned_by { ALIGNED_NOT, ALIGNED_STEP, ALIGNED_ANNOTATION, ALIGNED_CLOCK };
 
@@ -28,7 +28,7 @@ struct alignment {
 /* `moments[i]` is of the unit `unit[i]`, ascending.  The clock is asked only where `one_clock` says
  * that all have the same.  ALIGNED_NOT where fewer than two have anything in common.  Rows live in
  * `keep`; names stay where they are. */
-enum vrs_status alignment_find(const struct unit_moments *const *moments, const uint32_t *unit,
+enum vrs_status alignment_find(const struct summary_moments *const *moments, const uint32_t *unit,
                                uint32_t units, bool one_clock, struct arena *keep,
                                struct arena *scratch, struct alignment *ret,
                                struct vrs_error *err) MUST_CHECK;

@@ -261,7 +261,8 @@ struct causes {
     double all, code, size, count;
 };
 
-static void add_common(struct causes *causes, const struct unit_site *w, const struct unit_site *r)
+static void add_common(struct causes *causes, const struct summary_site *w,
+                       const struct summary_site *r)
 {
     if (w->bytes <= r->bytes)
         return;
@@ -300,7 +301,7 @@ static int by_worst(const void *a, const void *b)
     return str_compare(x->name, y->name);
 }
 
-static struct keyed *keyed_sites(const struct unit *u, struct arena *scratch)
+static struct keyed *keyed_sites(const struct device_summary *u, struct arena *scratch)
 {
     struct keyed *at = arena_array(scratch, struct keyed, u->sites);
     for (uint32_t i = 0; at != NULL && i < u->sites; i++)
@@ -312,11 +313,11 @@ static struct keyed *keyed_sites(const struct unit *u, struct arena *scratch)
 
 /* The site of a unit as a side of a row; what is too small for a name has no row. */
 struct side {
-    const struct unit *unit;
+    const struct device_summary *unit;
     uint32_t site; /* NO_ROW: it does not have it */
 };
 
-static const struct unit_site *site_of(struct side side)
+static const struct summary_site *site_of(struct side side)
 {
     return side.site == NO_ROW ? NULL : &side.unit->site[side.site];
 }
@@ -331,7 +332,7 @@ static void add_row(struct rank_pair *pair, struct side w, struct side r)
     struct side named = is_named(w) ? w : r;
     if (!is_named(named))
         return;
-    const struct unit_site *left = site_of(w), *right = site_of(r);
+    const struct summary_site *left = site_of(w), *right = site_of(r);
     pair->row[pair->rows++] = (struct pair_row){
         .name = named.unit->name[named.site].culprit,
         .worst_bytes = left == NULL ? 0 : left->bytes,
@@ -341,8 +342,9 @@ static void add_row(struct rank_pair *pair, struct side w, struct side r)
     };
 }
 
-static void match_sites(const struct unit *w, const struct keyed *ws, const struct unit *r,
-                        const struct keyed *rs, struct rank_pair *pair, struct causes *causes)
+static void match_sites(const struct device_summary *w, const struct keyed *ws,
+                        const struct device_summary *r, const struct keyed *rs,
+                        struct rank_pair *pair, struct causes *causes)
 {
     uint32_t i = 0, k = 0;
     while (i < w->sites || k < r->sites) {
@@ -350,7 +352,7 @@ static void match_sites(const struct unit *w, const struct keyed *ws, const stru
         bool other = i == w->sites || (k < r->sites && rs[k].key < ws[i].key);
         struct side left_side = { w, other ? NO_ROW : ws[i].index };
         struct side right_side = { r, one ? NO_ROW : rs[k].index };
-        const struct unit_site *left = site_of(left_side), *right = site_of(right_side);
+        const struct summary_site *left = site_of(left_side), *right = site_of(right_side);
         add_row(pair, left_side, right_side);
         if (left != NULL)
             causes->all += (double)left->bytes;
@@ -388,7 +390,7 @@ static enum vrs_status test_pair(struct comparison *c, struct vrs_error *err)
     uint32_t reference = worst == NO_ROW ? NO_ROW : reference_of(c, worst);
     if (reference == NO_ROW)
         return VRS_OK;
-    const struct unit *w = c->unit[worst].unit, *r = c->unit[reference].unit;
+    const struct device_summary *w = c->unit[worst].unit, *r = c->unit[reference].unit;
     if (w->sites == 0 || r->sites == 0)
         return VRS_OK;
     *pair = (struct rank_pair){ .worst = worst, .reference = reference };
@@ -424,8 +426,8 @@ static enum vrs_status align(struct comparison *c, bool one_clock, struct vrs_er
 {
     struct ranks *ranks = &c->ranks;
     uint32_t *like = arena_array(c->scratch, uint32_t, c->units);
-    const struct unit_moments **moments =
-        arena_array(c->scratch, const struct unit_moments *, c->units);
+    const struct summary_moments **moments =
+        arena_array(c->scratch, const struct summary_moments *, c->units);
     if (like == NULL || moments == NULL)
         return vrs_no_memory(err);
     if (ranks->straggler == NO_ROW)

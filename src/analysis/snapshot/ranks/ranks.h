@@ -3,11 +3,11 @@
 #define VRS_ANALYSIS_SNAPSHOT_RANKS_RANKS_H
 
 #include "analysis/snapshot/ranks/alignment.h"
-#include "analysis/snapshot/ranks/unit.h"
+#include "analysis/snapshot/ranks/device_summary.h"
 
 /* A unit with its name. */
 struct rank_unit {
-    const struct unit *unit;
+    const struct device_summary *unit;
     str path, entry; /* as in struct file_facts */
     uint32_t file;   /* its place among the files, by rank or path */
     uint32_t device; /* number */

@@ -3,7 +3,7 @@
 
 enum { SITES_SHOWN = 3 };
 
-static void put_categories(struct json *j, const struct unit *unit)
+static void put_categories(struct json *j, const struct device_summary *unit)
 {
     if (!unit->categorised) {
         json_null(j, "by_category");
@@ -21,7 +21,7 @@ static void put_categories(struct json *j, const struct unit *unit)
     json_close(j);
 }
 
-static void put_sites(struct json *j, const struct unit *unit)
+static void put_sites(struct json *j, const struct device_summary *unit)
 {
     json_line_array(j, "sites");
     for (uint32_t i = 0; i < unit->names && i < SITES_SHOWN; i++) {
@@ -38,7 +38,7 @@ static void put_sites(struct json *j, const struct unit *unit)
 
 static void put_unit(struct json *j, const struct rank_unit *u)
 {
-    const struct unit *unit = u->unit;
+    const struct device_summary *unit = u->unit;
     json_object(j, NULL);
     json_str(j, "path", u->path);
     json_u64(j, "device", u->device);

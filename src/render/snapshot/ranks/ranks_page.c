@@ -119,14 +119,14 @@ static str href_of(const struct making *m, str path)
     return S("");
 }
 
-static const struct unit *unit_of(const struct row *row)
+static const struct device_summary *summary_of(const struct row *row)
 {
     return row->device == NULL ? NULL : row->device->unit;
 }
 
 static int by_unit(const void *a, const void *b)
 {
-    uintptr_t x = (uintptr_t)unit_of(a), y = (uintptr_t)unit_of(b);
+    uintptr_t x = (uintptr_t)summary_of(a), y = (uintptr_t)summary_of(b);
     return (x > y) - (x < y);
 }
 
@@ -134,7 +134,7 @@ static int by_unit(const void *a, const void *b)
 static int by_peak(const void *a, const void *b)
 {
     const struct row *x = a, *y = b;
-    const struct unit *of_x = unit_of(x), *of_y = unit_of(y);
+    const struct device_summary *of_x = summary_of(x), *of_y = summary_of(y);
     if ((of_x == NULL) != (of_y == NULL))
         return of_x == NULL ? 1 : -1;
     if (of_x != NULL && of_x->peak_bytes != of_y->peak_bytes)
@@ -253,7 +253,7 @@ static void put_peak(struct making *m, const struct report_device *d)
 }
 
 /* The step whose peak is the unit's; 0: none of the complete ones that are kept. */
-static uint32_t step_of(const struct unit *u)
+static uint32_t step_of(const struct device_summary *u)
 {
     for (uint32_t i = 0; i < u->moments.steps; i++)
         if (u->moments.step_peak[i] == u->peak_bytes)

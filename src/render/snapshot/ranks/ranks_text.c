@@ -328,7 +328,7 @@ static void put_notes(struct telling *t)
 {
     uint32_t cut = 0;
     for (uint32_t i = 0; i < t->ranks->units; i++) {
-        const struct unit *unit = t->ranks->unit[i].unit;
+        const struct device_summary *unit = t->ranks->unit[i].unit;
         cut += !t->ranks->unit[i].whole;
         if (unit->after_peer_oom_event >= 0) {
             put_name(t, i);

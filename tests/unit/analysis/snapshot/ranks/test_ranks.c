@@ -16,9 +16,9 @@ enum { UNITS_MOST = 16, SITES_MOST = 4 };
 
 /* Units made by hand: of one rank each, whole, with a name for each site. */
 struct made {
-    struct unit unit[UNITS_MOST];
-    struct unit_site site[UNITS_MOST][SITES_MOST];
-    struct unit_name name[UNITS_MOST][SITES_MOST];
+    struct device_summary unit[UNITS_MOST];
+    struct summary_site site[UNITS_MOST][SITES_MOST];
+    struct summary_name name[UNITS_MOST][SITES_MOST];
     struct rank_unit rank[UNITS_MOST];
     uint32_t units;
     bool one_clock;
@@ -29,14 +29,14 @@ struct made {
 static void add_unit(struct made *m, int64_t peak)
 {
     uint32_t i = m->units++;
-    m->unit[i] = (struct unit){ .peak_bytes = peak,
-                                .common_peak_bytes = peak,
-                                .after_peer_oom_event = -1,
-                                .steps = -1,
-                                .spike_step = -1,
-                                .stranded_bytes = UNKNOWN_U64,
-                                .site = m->site[i],
-                                .name = m->name[i] };
+    m->unit[i] = (struct device_summary){ .peak_bytes = peak,
+                                          .common_peak_bytes = peak,
+                                          .after_peer_oom_event = -1,
+                                          .steps = -1,
+                                          .spike_step = -1,
+                                          .stranded_bytes = UNKNOWN_U64,
+                                          .site = m->site[i],
+                                          .name = m->name[i] };
     m->rank[i] = (struct rank_unit){
         .unit = &m->unit[i], .path = S("run"), .file = i, .rank = i, .grade = 'A', .whole = true
     };
@@ -45,9 +45,9 @@ static void add_unit(struct made *m, int64_t peak)
 /* A site of the newest unit; equal keys are one place. */
 static void add_site(struct made *m, uint64_t key, const char *name, uint64_t bytes, uint64_t count)
 {
-    struct unit *u = &m->unit[m->units - 1];
-    m->site[m->units - 1][u->sites] = (struct unit_site){ key, bytes, count };
-    m->name[m->units - 1][u->sites] = (struct unit_name){ str_from(name), str_from(name) };
+    struct device_summary *u = &m->unit[m->units - 1];
+    m->site[m->units - 1][u->sites] = (struct summary_site){ key, bytes, count };
+    m->name[m->units - 1][u->sites] = (struct summary_name){ str_from(name), str_from(name) };
     u->names = ++u->sites;
 }
 
@@ -212,8 +212,8 @@ static void rows_are_the_sites_of_both(void **state)
     add_site(&m, 9, "new", 600, 2);
     add_site(&m, 1, "base", 300, 10);
     m.unit[0].sites = m.unit[0].names = 2;
-    m.site[0][1] = (struct unit_site){ 5, 50, 1 };
-    m.name[0][1] = (struct unit_name){ S("gone"), S("gone") };
+    m.site[0][1] = (struct summary_site){ 5, 50, 1 };
+    m.name[0][1] = (struct summary_name){ S("gone"), S("gone") };
     assert_int_equal(compare(&m), VRS_OK);
     const struct rank_pair *pair = &m.ranks.pair;
     static const char *const names[] = { "new", "base", "gone" };
@@ -251,18 +251,18 @@ static void groups_have_equal_parameters(void **state)
 }
 
 /* Steps, ranges of one name and a clock of a microsecond a span. */
-static void give_moments(struct made *m, int64_t *step, uint32_t steps, struct unit_range *range,
+static void give_moments(struct made *m, int64_t *step, uint32_t steps, struct summary_range *range,
                          uint32_t ranges, uint64_t begin_us)
 {
-    struct unit *u = &m->unit[m->units - 1];
-    u->moments = (struct unit_moments){ .step_peak = step,
-                                        .steps = steps,
-                                        .range = range,
-                                        .ranges = ranges,
-                                        .timed = begin_us != 0,
-                                        .begin_us = begin_us,
-                                        .end_us = begin_us + UNIT_SPANS - 1,
-                                        .span_us = 1 };
+    struct device_summary *u = &m->unit[m->units - 1];
+    u->moments = (struct summary_moments){ .step_peak = step,
+                                           .steps = steps,
+                                           .range = range,
+                                           .ranges = ranges,
+                                           .timed = begin_us != 0,
+                                           .begin_us = begin_us,
+                                           .end_us = begin_us + UNIT_SPANS - 1,
+                                           .span_us = 1 };
     for (uint32_t i = 0; i < UNIT_SPANS; i++)
         u->moments.most[i] = (int64_t)i;
 }
@@ -280,8 +280,8 @@ static void steps_then_annotations_then_clocks_are_aligned(void **state)
     (void)state;
     struct made m = { .units = 0 };
     int64_t one[] = { 10, 30, 50 }, two[] = { 20, 15 };
-    struct unit_range a[] = { { S("x"), 0, 7 }, { S("y"), 0, 1 }, { S("x"), 1, 9 } };
-    struct unit_range b[] = { { S("x"), 1, 8 }, { S("z"), 0, 5 }, { S("x"), 0, 8 } };
+    struct summary_range a[] = { { S("x"), 0, 7 }, { S("y"), 0, 1 }, { S("x"), 1, 9 } };
+    struct summary_range b[] = { { S("x"), 1, 8 }, { S("z"), 0, 5 }, { S("x"), 0, 8 } };
     add_unit(&m, 100);
     give_moments(&m, one, 3, a, 3, 1000);
     add_unit(&m, 200);
@@ -358,7 +358,7 @@ static void a_straggler_may_be_in_none_of_the_moments(void **state)
 static void spans_at_the_end_of_time_do_not_wrap(void **state)
 {
     (void)state;
-    struct unit_moments m = {
+    struct summary_moments m = {
         .timed = true,
         .begin_us = ((uint64_t)1 << 63) + 1,
         .end_us = UINT64_MAX - 1,
@@ -366,9 +366,9 @@ static void spans_at_the_end_of_time_do_not_wrap(void **state)
         .most = { [UNIT_SPANS - 1] = 7 },
     };
     int64_t most;
-    assert_false(unit_moments_between(&m, m.begin_us, m.end_us - 1, &most));
+    assert_false(summary_moments_between(&m, m.begin_us, m.end_us - 1, &most));
     assert_int_equal(most, 7);
-    assert_true(unit_moments_between(&m, m.begin_us, m.end_us, &most));
+    assert_true(summary_moments_between(&m, m.begin_us, m.end_us, &most));
     assert_int_equal(most, 7);
 }
 
@@ -442,7 +442,7 @@ static void every_allocation_may_fail(void **state)
     (void)state;
     struct made m;
     int64_t step[] = { 1, 2 };
-    struct unit_range range[] = { { S("x"), 0, 7 } };
+    struct summary_range range[] = { { S("x"), 0, 7 } };
     make_pair(&m);
     add_site(&m, 9, "new", 600, 2);
     m.one_clock = true;

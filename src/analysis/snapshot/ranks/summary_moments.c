@@ -1,5 +1,5 @@
-/* unit_moments.c - one pass over the curve, cut wherever a range begins or ends. */
-#include "analysis/snapshot/ranks/unit_moments.h"
+/* summary_moments.c - one pass over the curve, cut wherever a range begins or ends. */
+#include "analysis/snapshot/ranks/summary_moments.h"
 
 #include <stdlib.h>
 
@@ -14,14 +14,14 @@ struct stretch {
 };
 
 struct stretches {
-    struct stretch at[UNIT_MOMENTS_MOST];
+    struct stretch at[SUMMARY_MOMENTS_MOST];
     uint32_t count;
 };
 
-static enum vrs_status keep_steps(const struct study *s, uint32_t events, struct unit_moments *m,
+static enum vrs_status keep_steps(const struct study *s, uint32_t events, struct summary_moments *m,
                                   struct vrs_error *err)
 {
-    uint32_t most = s->steps.count < UNIT_MOMENTS_MOST ? s->steps.count : UNIT_MOMENTS_MOST;
+    uint32_t most = s->steps.count < SUMMARY_MOMENTS_MOST ? s->steps.count : SUMMARY_MOMENTS_MOST;
     if (s->steps.source == STEPS_NONE)
         return VRS_OK;
     m->step_peak = arena_array(s->keep, int64_t, most);
@@ -59,7 +59,7 @@ static enum vrs_status find_stretches(const struct study *s, uint32_t events, st
     uint32_t names = s->r->strings.rows.len;
     uint32_t *open = arena_array(s->scratch, uint32_t, names);   /* stretch plus 1 */
     uint32_t *unkept = arena_array(s->scratch, uint32_t, names); /* open, later than all kept */
-    uint32_t before[UNIT_MOMENTS_MOST];
+    uint32_t before[SUMMARY_MOMENTS_MOST];
     if (open == NULL || unkept == NULL)
         return vrs_no_memory(err);
     for (uint32_t i = 0; i < m.count; i++) {
@@ -76,7 +76,7 @@ static enum vrs_status find_stretches(const struct study *s, uint32_t events, st
             open[name] = before[open[name] - 1];
             last->end = event;
             last->closed = true;
-        } else if (ret->count < UNIT_MOMENTS_MOST) {
+        } else if (ret->count < SUMMARY_MOMENTS_MOST) {
             str text = mark_name(s->r, row);
             struct stretch made = { event, event, text, count_name(ret, text), false };
             before[ret->count] = open[name];
@@ -97,8 +97,8 @@ static int by_number(const void *a, const void *b)
 
 /* The curve between cuts: what stands before the first event of a piece, and the highest of it. */
 struct pieces {
-    uint32_t cut[2 * UNIT_MOMENTS_MOST + 1]; /* events, ascending */
-    int64_t before[2 * UNIT_MOMENTS_MOST + 1], most[2 * UNIT_MOMENTS_MOST + 1];
+    uint32_t cut[2 * SUMMARY_MOMENTS_MOST + 1]; /* events, ascending */
+    int64_t before[2 * SUMMARY_MOMENTS_MOST + 1], most[2 * SUMMARY_MOMENTS_MOST + 1];
     uint32_t cuts;
 };
 
@@ -122,7 +122,7 @@ static int64_t larger(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-static void find_clock(const struct study *s, uint32_t events, struct unit_moments *m)
+static void find_clock(const struct study *s, uint32_t events, struct summary_moments *m)
 {
     const uint64_t *time = s->r->events.time_us + s->r->devices.first_event[s->device];
     bool any = false;
@@ -139,7 +139,7 @@ static void find_clock(const struct study *s, uint32_t events, struct unit_momen
 
 /* The pass.  A span without events holds what was before it. */
 static void follow_curve(const struct study *s, uint32_t events, struct pieces *p,
-                         struct unit_moments *m)
+                         struct summary_moments *m)
 {
     uint32_t first = s->r->devices.first_event[s->device], piece = 0;
     uint64_t bytes = (uint64_t)s->curves.of[CURVE_REQUESTED].start_bytes, span = 0;
@@ -176,10 +176,10 @@ static int64_t peak_of(const struct stretch *stretch, const struct pieces *p)
 }
 
 static enum vrs_status keep_ranges(const struct study *s, const struct stretches *stretches,
-                                   const struct pieces *p, struct unit_moments *m,
+                                   const struct pieces *p, struct summary_moments *m,
                                    struct vrs_error *err)
 {
-    m->range = arena_array(s->keep, struct unit_range, stretches->count);
+    m->range = arena_array(s->keep, struct summary_range, stretches->count);
     if (m->range == NULL)
         return vrs_no_memory(err);
     for (uint32_t i = 0; i < stretches->count; i++) {
@@ -189,15 +189,15 @@ static enum vrs_status keep_ranges(const struct study *s, const struct stretches
         str name = arena_copy(s->keep, stretch->name);
         if (name.ptr == NULL)
             return vrs_no_memory(err);
-        m->range[m->ranges++] = (struct unit_range){ name, stretch->nth, peak_of(stretch, p) };
+        m->range[m->ranges++] = (struct summary_range){ name, stretch->nth, peak_of(stretch, p) };
     }
     return VRS_OK;
 }
 
-enum vrs_status unit_moments_make(const struct study *s, uint32_t events, struct unit_moments *ret,
-                                  struct vrs_error *err)
+enum vrs_status summary_moments_make(const struct study *s, uint32_t events,
+                                     struct summary_moments *ret, struct vrs_error *err)
 {
-    *ret = (struct unit_moments){ .steps = 0 };
+    *ret = (struct summary_moments){ .steps = 0 };
     if (!s->traced)
         return VRS_OK;
     struct stretches *stretches = arena_take(s->scratch, sizeof *stretches);
@@ -212,8 +212,8 @@ enum vrs_status unit_moments_make(const struct study *s, uint32_t events, struct
     return keep_ranges(s, stretches, pieces, ret, err);
 }
 
-bool unit_moments_between(const struct unit_moments *m, uint64_t from_us, uint64_t to_us,
-                          int64_t *ret)
+bool summary_moments_between(const struct summary_moments *m, uint64_t from_us, uint64_t to_us,
+                             int64_t *ret)
 {
     uint64_t first = (from_us - m->begin_us) / m->span_us,
              last = (to_us - m->begin_us) / m->span_us;

@@ -1,5 +1,5 @@
-/* unit.c - the sites of a peak under keys that mean the same in every recording. */
-#include "analysis/snapshot/ranks/unit.h"
+/* device_summary.c - the sites of a peak under keys that mean the same in every recording. */
+#include "analysis/snapshot/ranks/device_summary.h"
 
 #include <stdlib.h>
 
@@ -22,7 +22,7 @@ struct place {
     uint32_t allocation;
 };
 
-bool unit_counts(const struct recording *r, uint32_t device, const struct curves *curves)
+bool summary_counts(const struct recording *r, uint32_t device, const struct curves *curves)
 {
     if (r->devices.kind[device] != DEVICE_CUDA)
         return false;
@@ -149,16 +149,17 @@ static bool keep_text(struct arena *keep, str text, str *ret)
 }
 
 static enum vrs_status keep_sites(const struct place *place, uint32_t places, struct naming *naming,
-                                  struct arena *keep, struct unit *unit, struct vrs_error *err)
+                                  struct arena *keep, struct device_summary *unit,
+                                  struct vrs_error *err)
 {
-    unit->sites = places < UNIT_SITES_MOST ? places : UNIT_SITES_MOST;
-    unit->names = places < UNIT_NAMES_MOST ? places : UNIT_NAMES_MOST;
-    unit->site = arena_array(keep, struct unit_site, unit->sites);
-    unit->name = arena_array(keep, struct unit_name, unit->names);
+    unit->sites = places < SUMMARY_SITES_MOST ? places : SUMMARY_SITES_MOST;
+    unit->names = places < SUMMARY_NAMES_MOST ? places : SUMMARY_NAMES_MOST;
+    unit->site = arena_array(keep, struct summary_site, unit->sites);
+    unit->name = arena_array(keep, struct summary_name, unit->names);
     if (unit->site == NULL || unit->name == NULL)
         return vrs_no_memory(err);
     for (uint32_t i = 0; i < unit->sites; i++)
-        unit->site[i] = (struct unit_site){ place[i].key, place[i].bytes, place[i].count };
+        unit->site[i] = (struct summary_site){ place[i].key, place[i].bytes, place[i].count };
     for (uint32_t i = 0; i < unit->names; i++) {
         struct stack_names names;
         TRY(naming_of(naming, place[i].stack, &names, err));
@@ -175,9 +176,9 @@ static enum vrs_status keep_sites(const struct place *place, uint32_t places, st
     return VRS_OK;
 }
 
-enum vrs_status unit_add_sites(const struct recording *r, uint32_t device, struct naming *naming,
-                               struct arena *keep, struct arena *scratch, struct unit *unit,
-                               struct vrs_error *err)
+enum vrs_status summary_add_sites(const struct recording *r, uint32_t device, struct naming *naming,
+                                  struct arena *keep, struct arena *scratch,
+                                  struct device_summary *unit, struct vrs_error *err)
 {
     struct arena_mark mark = arena_mark(scratch);
     struct sites sites;
@@ -196,11 +197,11 @@ enum vrs_status unit_add_sites(const struct recording *r, uint32_t device, struc
     return status;
 }
 
-void unit_init(const struct recording *r, uint32_t device, const struct curves *curves,
-               uint64_t peer_oom_us, struct unit *ret)
+void summary_init(const struct recording *r, uint32_t device, const struct curves *curves,
+                  uint64_t peer_oom_us, struct device_summary *ret)
 {
     const struct curve *used = &curves->of[CURVE_REQUESTED];
-    struct unit unit = {
+    struct device_summary unit = {
         .peak_bytes = used->peak_bytes,
         .peak_event = used->peak_event,
         .reserved_peak_bytes = curves->of[CURVE_RESERVED].peak_bytes,
@@ -220,7 +221,8 @@ void unit_init(const struct recording *r, uint32_t device, const struct curves *
 }
 
 /* A step whose peak is far above what the steps of this unit usually take. */
-static enum vrs_status find_spike(const struct study *s, struct unit *unit, struct vrs_error *err)
+static enum vrs_status find_spike(const struct study *s, struct device_summary *unit,
+                                  struct vrs_error *err)
 {
     uint32_t count = s->steps.count;
     if (count < 4)
@@ -242,8 +244,8 @@ static enum vrs_status find_spike(const struct study *s, struct unit *unit, stru
 }
 
 /* What of the default pool can be neither used nor returned at the peak, where that is exact. */
-static enum vrs_status find_stranded(const struct study *s, int64_t event, struct unit *unit,
-                                     struct vrs_error *err)
+static enum vrs_status find_stranded(const struct study *s, int64_t event,
+                                     struct device_summary *unit, struct vrs_error *err)
 {
     struct layout layout;
     bool known = false;
@@ -262,7 +264,8 @@ static enum vrs_status find_stranded(const struct study *s, int64_t event, struc
 }
 
 /* Its rows are not kept: only how much a step leaves behind. */
-static enum vrs_status find_growth(const struct study *s, struct unit *unit, struct vrs_error *err)
+static enum vrs_status find_growth(const struct study *s, struct device_summary *unit,
+                                   struct vrs_error *err)
 {
     struct leaks leaks = { .moments = 0 };
     struct study forgotten = *s;
@@ -282,7 +285,8 @@ static enum vrs_status find_growth(const struct study *s, struct unit *unit, str
     return status;
 }
 
-enum vrs_status unit_describe(const struct study *s, struct unit *unit, struct vrs_error *err)
+enum vrs_status summary_describe(const struct study *s, struct device_summary *unit,
+                                 struct vrs_error *err)
 {
     struct live_set set;
     int64_t event = s->traced ? unit->common_peak_event : (int64_t)s->events - 1;
@@ -299,7 +303,7 @@ enum vrs_status unit_describe(const struct study *s, struct unit *unit, struct v
     TRY(find_growth(s, unit, err));
     uint32_t events =
         unit->after_peer_oom_event < 0 ? s->events : (uint32_t)unit->after_peer_oom_event;
-    TRY(unit_moments_make(s, events, &unit->moments, err));
+    TRY(summary_moments_make(s, events, &unit->moments, err));
     unit->gradients_most_bytes = s->categories.multiset_bytes;
     TRY(live_at(s->r, s->device, event, s->scratch, &set, err));
     for (uint32_t i = 0; i < set.len; i++) {

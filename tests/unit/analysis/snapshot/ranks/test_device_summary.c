@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/snapshot/ranks/unit.h"
+#include "analysis/snapshot/ranks/device_summary.h"
 #include "made/fault.h"
 #include "made/sample.h"
 
@@ -36,8 +36,8 @@ static void make(struct recording *r, bool elsewhere)
     sample_finish(r);
 }
 
-static enum vrs_status unit_of(const struct recording *r, uint64_t peer_oom_us, struct arena *keep,
-                               struct unit *ret)
+static enum vrs_status summary_of(const struct recording *r, uint64_t peer_oom_us,
+                                  struct arena *keep, struct device_summary *ret)
 {
     static const struct naming_options options = { { "", 0 }, { "", 0 } };
     struct naming *naming = NULL;
@@ -46,15 +46,15 @@ static enum vrs_status unit_of(const struct recording *r, uint64_t peer_oom_us, 
     arena_init(keep, SIZE_MAX);
     arena_init(&scratch, SIZE_MAX);
     curves_compute(r, 0, &curves);
-    unit_init(r, 0, &curves, peer_oom_us, ret);
+    summary_init(r, 0, &curves, peer_oom_us, ret);
     enum vrs_status status = naming_make(r, &options, &scratch, &naming, NULL);
     if (status == VRS_OK)
-        status = unit_add_sites(r, 0, naming, keep, &scratch, ret, NULL);
+        status = summary_add_sites(r, 0, naming, keep, &scratch, ret, NULL);
     arena_free(&scratch);
     return status;
 }
 
-static void check_site(const struct unit *u, uint32_t i, const char *name, uint64_t bytes,
+static void check_site(const struct device_summary *u, uint32_t i, const char *name, uint64_t bytes,
                        uint64_t count)
 {
     assert_true(i < u->sites && i < u->names);
@@ -67,10 +67,10 @@ static void sites_are_lines(void **state)
 {
     (void)state;
     struct recording r;
-    struct unit u;
+    struct device_summary u;
     struct arena keep;
     make(&r, false);
-    assert_int_equal(unit_of(&r, UNKNOWN_U64, &keep, &u), VRS_OK);
+    assert_int_equal(summary_of(&r, UNKNOWN_U64, &keep, &u), VRS_OK);
     assert_int_equal(u.peak_bytes, 1520);
     assert_int_equal(u.peak_event, 5);
     assert_int_equal(u.sites, 3);
@@ -86,11 +86,11 @@ static void keys_mean_the_same_in_every_recording(void **state)
 {
     (void)state;
     struct recording r[2];
-    struct unit u[2];
+    struct device_summary u[2];
     struct arena keep[2];
     for (int i = 0; i < 2; i++) {
         make(&r[i], i == 1);
-        assert_int_equal(unit_of(&r[i], UNKNOWN_U64, &keep[i], &u[i]), VRS_OK);
+        assert_int_equal(summary_of(&r[i], UNKNOWN_U64, &keep[i], &u[i]), VRS_OK);
     }
     for (uint32_t i = 0; i < 3; i++) {
         assert_true(u[0].site[i].key == u[1].site[i].key);
@@ -106,22 +106,22 @@ static void what_follows_a_failure_elsewhere_is_no_work(void **state)
 {
     (void)state;
     struct recording r;
-    struct unit u;
+    struct device_summary u;
     struct arena keep;
     make(&r, false);
-    assert_int_equal(unit_of(&r, 2, &keep, &u), VRS_OK);
+    assert_int_equal(summary_of(&r, 2, &keep, &u), VRS_OK);
     assert_int_equal(u.after_peer_oom_event, 3);
     assert_int_equal(u.peak_bytes, 1520);
     assert_int_equal(u.common_peak_bytes, 1100);
     assert_int_equal(u.common_peak_event, 2);
     assert_int_equal(u.sites, 1);
     arena_free(&keep);
-    assert_int_equal(unit_of(&r, 10, &keep, &u), VRS_OK);
+    assert_int_equal(summary_of(&r, 10, &keep, &u), VRS_OK);
     assert_int_equal(u.after_peer_oom_event, -1);
     assert_int_equal(u.common_peak_bytes, 1520);
     arena_free(&keep);
     /* The peak was before. */
-    assert_int_equal(unit_of(&r, 8, &keep, &u), VRS_OK);
+    assert_int_equal(summary_of(&r, 8, &keep, &u), VRS_OK);
     assert_int_equal(u.after_peer_oom_event, 9);
     assert_int_equal(u.common_peak_bytes, 1520);
     arena_free(&keep);
@@ -141,7 +141,7 @@ static void small_memory_without_events_does_not_count(void **state)
         sample_block(&r, sizes[i], 0, BLOCK_INACTIVE);
         sample_finish(&r);
         curves_compute(&r, 0, &curves);
-        assert_int_equal(unit_counts(&r, 0, &curves), i == 1);
+        assert_int_equal(summary_counts(&r, 0, &curves), i == 1);
         recording_free(&r);
     }
 }
@@ -153,10 +153,10 @@ static void every_allocation_may_fail(void **state)
     make(&r, false);
     bool fired = true;
     for (long n = 0; fired; n++) {
-        struct unit u;
+        struct device_summary u;
         struct arena keep;
         fault_left = n;
-        enum vrs_status status = unit_of(&r, UNKNOWN_U64, &keep, &u);
+        enum vrs_status status = summary_of(&r, UNKNOWN_U64, &keep, &u);
         fired = fault_left < 0;
         fault_left = -1;
         arena_free(&keep);

@@ -1,27 +1,27 @@
-/* unit_moments.h - the peaks of a unit inside what other units may have too: steps, annotated
+/* summary_moments.h - the peaks of a unit inside what other units may have too: steps, annotated
  * ranges, a stretch of the clock.
  *
  * It is small whatever the recording is; what comes later than the most that is kept is left out.
  */
-#ifndef VRS_ANALYSIS_SNAPSHOT_RANKS_UNIT_MOMENTS_H
-#define VRS_ANALYSIS_SNAPSHOT_RANKS_UNIT_MOMENTS_H
+#ifndef VRS_ANALYSIS_SNAPSHOT_RANKS_SUMMARY_MOMENTS_H
+#define VRS_ANALYSIS_SNAPSHOT_RANKS_SUMMARY_MOMENTS_H
 
 #include "analysis/snapshot/study/study.h"
 
-enum { UNIT_MOMENTS_MOST = 256, UNIT_SPANS = 64 };
+enum { SUMMARY_MOMENTS_MOST = 256, UNIT_SPANS = 64 };
 
 /* From the start of an annotation to its end. */
-struct unit_range {
+struct summary_range {
     str name;     /* as mark_name has it; in the study's `keep` */
     uint32_t nth; /* of the ranges of that name, from 0 */
     int64_t peak_bytes;
 };
 
 /* Bytes are of the requested curve. */
-struct unit_moments {
+struct summary_moments {
     int64_t *step_peak; /* of the first complete steps */
     uint32_t steps;
-    struct unit_range *range; /* the first of them, by their starts */
+    struct summary_range *range; /* the first of them, by their starts */
     uint32_t ranges;
     /* The highest in each of equal spans of the time from the first event to the last. */
     bool timed;
@@ -31,12 +31,12 @@ struct unit_moments {
 };
 
 /* Of the first `events` events of the device. */
-enum vrs_status unit_moments_make(const struct study *s, uint32_t events, struct unit_moments *ret,
-                                  struct vrs_error *err) MUST_CHECK;
+enum vrs_status summary_moments_make(const struct study *s, uint32_t events,
+                                     struct summary_moments *ret, struct vrs_error *err) MUST_CHECK;
 
 /* The highest from `from_us` to `to_us`, both within the unit's time.  False: spans reach over the
  * ends of that, so it is an upper bound. */
-bool unit_moments_between(const struct unit_moments *m, uint64_t from_us, uint64_t to_us,
-                          int64_t *ret);
+bool summary_moments_between(const struct summary_moments *m, uint64_t from_us, uint64_t to_us,
+                             int64_t *ret);
 
 #endif
