@@ -1,7 +1,7 @@
 /* check_junit.c - a checked budget as JUnit XML: a suite for each device, a case for each limit.
  *
  * A limit that could not be decided is a skipped case; with --strict it is an error. */
-#include "render/snapshot/check/check_words.h"
+#include "render/snapshot/check/check_sentences.h"
 #include "render/write/escape.h"
 #include "render/write/markup.h"
 

@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "render/answer/next.h"
-#include "render/snapshot/check/check_words.h"
+#include "render/snapshot/check/check_sentences.h"
 #include "render/write/cells.h"
 #include "render/write/escape.h"
 

@@ -2,7 +2,7 @@
 #include "analysis/snapshot/oom/oom.h"
 #include "render/answer/next.h"
 #include "render/answer/study.h"
-#include "render/snapshot/oom/oom_words.h"
+#include "render/snapshot/oom/oom_sentences.h"
 #include "render/write/cells.h"
 #include "render/write/escape.h"
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "render/snapshot/advise/advise.h"
-#include "render/snapshot/oom/oom_words.h"
+#include "render/snapshot/oom/oom_sentences.h"
 #include "render/snapshot/report/story.h"
 #include "render/write/escape.h"
 

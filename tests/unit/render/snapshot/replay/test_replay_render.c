@@ -10,7 +10,7 @@
 
 #include "api/result.h"
 #include "render/answer/render.h"
-#include "render/snapshot/replay/replay_words.h"
+#include "render/snapshot/replay/replay_sentences.h"
 #include "render/write/escape.h"
 
 #define MIBS(n) ((uint64_t)(n) << 20)

@@ -1,4 +1,4 @@
-/* advise_words.c - the sentences of advice. */
+/* advise_sentences.c - the sentences of advice. */
 #include "render/snapshot/advise/advise.h"
 
 #include <string.h>

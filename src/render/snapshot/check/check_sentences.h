@@ -1,9 +1,9 @@
-/* check_words.h - what all forms of a checked budget say: values, limits, evidence.
+/* check_sentences.h - what all forms of a checked budget say: values, limits, evidence.
  *
  * Everything here is plain text; each form escapes it in its own way.  Names of a file or its code
  * have been through escape_text, so that none of them holds a control character. */
-#ifndef VRS_RENDER_SNAPSHOT_CHECK_CHECK_WORDS_H
-#define VRS_RENDER_SNAPSHOT_CHECK_CHECK_WORDS_H
+#ifndef VRS_RENDER_SNAPSHOT_CHECK_CHECK_SENTENCES_H
+#define VRS_RENDER_SNAPSHOT_CHECK_CHECK_SENTENCES_H
 
 #include "analysis/snapshot/check/check.h"
 #include "render/answer/envelope.h"

@@ -1,5 +1,5 @@
-/* replay_words.c - what a replay found, in words. */
-#include "render/snapshot/replay/replay_words.h"
+/* replay_sentences.c - what a replay found, in words. */
+#include "render/snapshot/replay/replay_sentences.h"
 
 #include "render/write/escape.h"
 

@@ -1,5 +1,5 @@
-/* check_words.c - values, limits and evidence in words. */
-#include "render/snapshot/check/check_words.h"
+/* check_sentences.c - values, limits and evidence in words. */
+#include "render/snapshot/check/check_sentences.h"
 
 #include "render/write/escape.h"
 

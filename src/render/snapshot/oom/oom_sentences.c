@@ -1,5 +1,5 @@
-/* oom_words.c - one sentence for each verdict. */
-#include "render/snapshot/oom/oom_words.h"
+/* oom_sentences.c - one sentence for each verdict. */
+#include "render/snapshot/oom/oom_sentences.h"
 
 /* A text's own figures are rounded; so is what is made of them. */
 static void add(struct buf *to, const struct oom *oom, uint64_t bytes)

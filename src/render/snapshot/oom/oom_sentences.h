@@ -1,6 +1,6 @@
-/* oom_words.h - the verdict on a request that failed, in sentences. */
-#ifndef VRS_RENDER_SNAPSHOT_OOM_OOM_WORDS_H
-#define VRS_RENDER_SNAPSHOT_OOM_OOM_WORDS_H
+/* oom_sentences.h - the verdict on a request that failed, in sentences. */
+#ifndef VRS_RENDER_SNAPSHOT_OOM_OOM_SENTENCES_H
+#define VRS_RENDER_SNAPSHOT_OOM_OOM_SENTENCES_H
 
 #include "analysis/snapshot/oom/oom.h"
 #include "render/write/human.h"

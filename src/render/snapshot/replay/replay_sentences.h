@@ -1,6 +1,6 @@
-/* replay_words.h - what a replay found, in words for a person. */
-#ifndef VRS_RENDER_SNAPSHOT_REPLAY_REPLAY_WORDS_H
-#define VRS_RENDER_SNAPSHOT_REPLAY_REPLAY_WORDS_H
+/* replay_sentences.h - what a replay found, in words for a person. */
+#ifndef VRS_RENDER_SNAPSHOT_REPLAY_REPLAY_SENTENCES_H
+#define VRS_RENDER_SNAPSHOT_REPLAY_REPLAY_SENTENCES_H
 
 #include "render/answer/result.h"
 #include "render/write/human.h"
