@@ -68,7 +68,7 @@ static struct order order_of(const struct table *t)
 }
 
 /* Adds the records of a list to an order; counts what stands there and is none. */
-static enum vrs_status add_list(struct builder *b, struct value list, enum tag tag, enum word key,
+static enum vrs_status add_list(struct builder *b, struct value list, enum tag tag, enum key key,
                                 struct order *o, struct vrs_error *err)
 {
     bool empty = list.tag == TAG_NONE || is_empty_list(list);
@@ -124,7 +124,7 @@ static enum vrs_status count_segments(struct builder *b, const struct order *lis
 }
 
 /* The segments of `list`, those of one device side by side and else as in the file. */
-static enum vrs_status order_segments(struct builder *b, struct value list, enum word key,
+static enum vrs_status order_segments(struct builder *b, struct value list, enum key key,
                                       outline_vec *devices, struct order *all,
                                       struct vrs_error *err)
 {
@@ -151,7 +151,7 @@ static enum vrs_status order_segments(struct builder *b, struct value list, enum
 }
 
 /* The events of a trace, noted in the outline of device `number`. */
-static enum vrs_status order_trace(struct builder *b, struct value trace, enum word key,
+static enum vrs_status order_trace(struct builder *b, struct value trace, enum key key,
                                    outline_vec *devices, uint32_t number, struct order *all,
                                    struct vrs_error *err)
 {
@@ -165,7 +165,7 @@ static enum vrs_status order_trace(struct builder *b, struct value trace, enum w
 }
 
 /* All traces of a list of lists; a plain list of events is the trace of device 0. */
-static enum vrs_status order_traces(struct builder *b, struct value traces, enum word key,
+static enum vrs_status order_traces(struct builder *b, struct value traces, enum key key,
                                     uint32_t part, outline_vec *devices, struct order *all,
                                     struct vrs_error *err)
 {
@@ -293,13 +293,13 @@ static enum vrs_status marks_of_events(struct builder *b, struct vrs_error *err)
                 continue;
             struct frame frame =
                 frames_get(&r->frames, stacks_frame(&r->stacks, (stack_id){ r->events.stack[e] }));
-            if (frame.name.n != WORD_START && frame.name.n != WORD_END)
+            if (frame.name.n != VALUE_START && frame.name.n != VALUE_END)
                 continue;
             if (!table_reserve(m, &marks_kind, 1))
                 return build_no_room(b, m->rows.len, m->rows.max, "annotations", err);
             uint32_t row = m->rows.len++;
             m->name[row] = frame.file.n;
-            m->stage[row] = frame.name.n == WORD_START ? STAGE_START : STAGE_END;
+            m->stage[row] = frame.name.n == VALUE_START ? STAGE_START : STAGE_END;
             m->device[row] = r->devices.number[d];
             m->time_us[row] = r->events.time_us[e];
         }

@@ -17,9 +17,9 @@ enum vrs_status builder_init(struct builder *b, struct recording *r, const struc
     b->marks.max = limits->nesting;
     b->frames.max = limits->frames;
     buf_init(&b->text, (size_t)limits->string_bytes * 3 + 16);
-    if (words_intern(&r->strings))
+    if (keys_intern(&r->strings))
         return VRS_OK;
-    if (r->strings.bytes.max - r->strings.bytes.len >= WORD_BYTES_MAX)
+    if (r->strings.bytes.max - r->strings.bytes.len >= KEY_BYTES_MAX)
         return vrs_no_memory(err);
     return vrs_fail(err, VRS_LIMIT,
                     "the format's own words take more than %u bytes; see --limit "

@@ -25,7 +25,7 @@
 #include "base/fail.h"
 #include "base/vec.h"
 #include "format/input/limits.h"
-#include "format/snapshot/words.h"
+#include "format/snapshot/keys.h"
 #include "model/recording.h"
 
 /* Tags up to TAG_JUNK fit the four bits of a memo handle. */
@@ -105,7 +105,7 @@ struct event_row {
 
 /* The pairs of the dict that is being closed, by key. */
 struct fields {
-    uint64_t present; /* bit k: key k (enum word) was given */
+    uint64_t present; /* bit k: key k (enum key) was given */
     struct value value[KEYS];
 };
 

@@ -181,7 +181,7 @@ static bool take_compile_context(struct reading *e)
 {
     if (!take_label(e, &e->f->label[0], &e->context.compile_context.n))
         return false;
-    if (e->context.compile_context.n == WORD_N_A)
+    if (e->context.compile_context.n == VALUE_N_A)
         e->context.compile_context.n = 0;
     return true;
 }
@@ -656,7 +656,7 @@ static void set_label(struct context *context, uint32_t place, uint32_t string)
 {
     string_id *to[LABELS] = { &context->compile_context, &context->user_metadata,
                               &context->internal_metadata };
-    to[place]->n = place == 0 && string == WORD_N_A ? 0 : string;
+    to[place]->n = place == 0 && string == VALUE_N_A ? 0 : string;
 }
 
 /* Straight into the columns and behind the memo, whose length says what of it counts. */

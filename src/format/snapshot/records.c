@@ -73,21 +73,21 @@ enum vrs_status record_tally(struct builder *b, enum tally_kind kind, string_id 
     return tallies_count(&b->r->tallies, kind, name) ? VRS_OK : vrs_no_memory(err);
 }
 
-static void wrong_type(struct builder *b, enum word key)
+static void wrong_type(struct builder *b, enum key key)
 {
     if (!tallies_count(&b->r->tallies, TALLY_WRONG_TYPE, (string_id){ key }))
         b->no_memory = true;
 }
 
 /* Given, and not None, which is as good as absent. */
-static bool given(const struct fields *f, enum word key)
+static bool given(const struct fields *f, enum key key)
 {
     return (f->present & BIT(key)) != 0 && f->value[key].tag != TAG_NONE;
 }
 
 /* The readers of one field: what is absent leaves `otherwise`, a wrong type is counted too. */
 
-static uint64_t field_u64(struct builder *b, enum word key, uint64_t otherwise)
+static uint64_t field_u64(struct builder *b, enum key key, uint64_t otherwise)
 {
     uint64_t n = otherwise;
     if (given(&b->fields, key) && !value_u64(b->fields.value[key], &n))
@@ -95,7 +95,7 @@ static uint64_t field_u64(struct builder *b, enum word key, uint64_t otherwise)
     return n;
 }
 
-static uint64_t field_size(struct builder *b, enum word key)
+static uint64_t field_size(struct builder *b, enum key key)
 {
     uint64_t n = UNKNOWN_U64;
     if (given(&b->fields, key) && !value_size(b->fields.value[key], &n))
@@ -103,7 +103,7 @@ static uint64_t field_size(struct builder *b, enum word key)
     return n;
 }
 
-static uint32_t field_row(struct builder *b, enum word key, enum tag tag)
+static uint32_t field_row(struct builder *b, enum key key, enum tag tag)
 {
     if (!given(&b->fields, key))
         return 0;
@@ -113,18 +113,18 @@ static uint32_t field_row(struct builder *b, enum word key, enum tag tag)
     return 0;
 }
 
-static string_id field_string(struct builder *b, enum word key)
+static string_id field_string(struct builder *b, enum key key)
 {
     return (string_id){ field_row(b, key, TAG_STRING) };
 }
 
-static stack_id field_stack(struct builder *b, enum word key)
+static stack_id field_stack(struct builder *b, enum key key)
 {
     return (stack_id){ field_row(b, key, TAG_STACK) };
 }
 
 /* The pool: a tuple of two integers, or a list of them. */
-static enum vrs_status field_pool(struct builder *b, enum word key, pool_id *ret,
+static enum vrs_status field_pool(struct builder *b, enum key key, pool_id *ret,
                                   struct vrs_error *err)
 {
     ret->n = 0;
@@ -148,7 +148,7 @@ static enum vrs_status field_pool(struct builder *b, enum word key, pool_id *ret
 }
 
 /* A list of preformatted lines as a stack of frames that are all name. */
-static enum vrs_status field_lines(struct builder *b, enum word key, stack_id *ret,
+static enum vrs_status field_lines(struct builder *b, enum key key, stack_id *ret,
                                    struct vrs_error *err)
 {
     ret->n = 0;
@@ -196,7 +196,7 @@ static void append_scalar(struct buf *to, const struct strings *strings, const s
 }
 
 /* User metadata is text; a dict of texts becomes "key=value, key=value". */
-static enum vrs_status field_metadata(struct builder *b, enum word key, string_id *ret,
+static enum vrs_status field_metadata(struct builder *b, enum key key, string_id *ret,
                                       struct vrs_error *err)
 {
     ret->n = 0;
@@ -243,7 +243,7 @@ enum vrs_status build_context(struct builder *b, const struct context *c, uint32
 static enum vrs_status field_context(struct builder *b, struct context *ret, struct vrs_error *err)
 {
     struct context c = { .compile_context = field_string(b, KEY_COMPILE_CONTEXT) };
-    if (c.compile_context.n == WORD_N_A)
+    if (c.compile_context.n == VALUE_N_A)
         c.compile_context.n = 0;
     TRY(field_metadata(b, KEY_USER_METADATA, &c.user_metadata, err));
     c.internal_metadata = field_string(b, KEY_INTERNAL_METADATA);
@@ -276,14 +276,14 @@ enum vrs_status build_stream(struct builder *b, uint64_t handle, uint16_t *ret,
 
 enum event_action action_of(uint32_t word)
 {
-    if (word >= WORD_ALLOC && word <= WORD_USER_DEFINED) {
+    if (word >= VALUE_ALLOC && word <= VALUE_USER_DEFINED) {
         static const uint8_t action[] = {
             ACTION_ALLOC,       ACTION_FREE_REQUESTED, ACTION_FREE_COMPLETED,
             ACTION_FREE,        ACTION_SEGMENT_ALLOC,  ACTION_SEGMENT_FREE,
             ACTION_SEGMENT_MAP, ACTION_SEGMENT_UNMAP,  ACTION_SNAPSHOT,
             ACTION_OOM,         ACTION_ANNOTATE,       ACTION_USER_DEFINED,
         };
-        return action[word - WORD_ALLOC];
+        return action[word - VALUE_ALLOC];
     }
     return ACTION_OTHER;
 }
@@ -368,9 +368,9 @@ static enum vrs_status make_segment(struct builder *b, struct value *ret, struct
     s->pool[row] = pool.n;
     s->stack[row] = field_stack(b, KEY_FRAMES).n;
     s->forward_stack[row] = forward.n;
-    s->size_class[row] = size_class.n == WORD_SMALL   ? CLASS_SMALL
-                         : size_class.n == WORD_LARGE ? CLASS_LARGE
-                                                      : CLASS_UNKNOWN;
+    s->size_class[row] = size_class.n == VALUE_SMALL   ? CLASS_SMALL
+                         : size_class.n == VALUE_LARGE ? CLASS_LARGE
+                                                       : CLASS_UNKNOWN;
     const struct value *expandable = &b->fields.value[KEY_IS_EXPANDABLE];
     bool yes = given(&b->fields, KEY_IS_EXPANDABLE);
     if (yes && expandable->tag != TAG_BOOL)
@@ -385,12 +385,12 @@ static enum vrs_status make_segment(struct builder *b, struct value *ret, struct
 static enum block_state state_of(struct builder *b)
 {
     switch (field_string(b, KEY_STATE).n) {
-    case WORD_ACTIVE_ALLOCATED:
+    case VALUE_ACTIVE_ALLOCATED:
         return BLOCK_ALLOCATED;
-    case WORD_ACTIVE_PENDING_FREE:
-    case WORD_ACTIVE_AWAITING_FREE:
+    case VALUE_ACTIVE_PENDING_FREE:
+    case VALUE_ACTIVE_AWAITING_FREE:
         return BLOCK_PENDING;
-    case WORD_INACTIVE:
+    case VALUE_INACTIVE:
         return BLOCK_INACTIVE;
     default:
         wrong_type(b, KEY_STATE);
@@ -480,7 +480,7 @@ static enum vrs_status make_note(struct builder *b, struct value *ret, struct vr
 {
     struct marks *m = &b->r->marks;
     uint32_t stage = field_string(b, KEY_STAGE).n;
-    if (stage != WORD_START && stage != WORD_END) {
+    if (stage != VALUE_START && stage != VALUE_END) {
         wrong_type(b, KEY_STAGE);
         *ret = (struct value){ .tag = TAG_JUNK };
         return VRS_OK;
@@ -490,7 +490,7 @@ static enum vrs_status make_note(struct builder *b, struct value *ret, struct vr
     uint64_t device = field_u64(b, KEY_DEVICE, NO_ROW);
     uint32_t row = m->rows.len++;
     m->name[row] = field_string(b, KEY_NAME).n;
-    m->stage[row] = stage == WORD_START ? STAGE_START : STAGE_END;
+    m->stage[row] = stage == VALUE_START ? STAGE_START : STAGE_END;
     m->device[row] = device < NO_ROW ? (uint32_t)device : NO_ROW;
     m->time_us[row] = field_u64(b, KEY_TIME_US, UNKNOWN_U64);
     *ret = row_value(TAG_NOTE, row);

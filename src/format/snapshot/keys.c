@@ -1,7 +1,7 @@
-/* words.c - the spelling of each word of the format. */
-#include "format/snapshot/words.h"
+/* keys.c - the spelling of each word of the format. */
+#include "format/snapshot/keys.h"
 
-static const str words[WORDS] = {
+static const str words[KEYS_AND_VALUES] = {
     [KEY_SEGMENTS] = { "segments", 8 },
     [KEY_DEVICE_TRACES] = { "device_traces", 13 },
     [KEY_ALLOCATOR_SETTINGS] = { "allocator_settings", 18 },
@@ -46,32 +46,32 @@ static const str words[WORDS] = {
     [KEY_STAGE] = { "stage", 5 },
     [KEY_TRACE_ALLOC_OVERFLOWED] = { "trace_alloc_overflowed", 22 },
     [KEY_TRACE_ALLOC_MAX_ENTRIES] = { "trace_alloc_max_entries", 23 },
-    [WORD_ALLOC] = { "alloc", 5 },
-    [WORD_FREE_REQUESTED] = { "free_requested", 14 },
-    [WORD_FREE_COMPLETED] = { "free_completed", 14 },
-    [WORD_FREE] = { "free", 4 },
-    [WORD_SEGMENT_ALLOC] = { "segment_alloc", 13 },
-    [WORD_SEGMENT_FREE] = { "segment_free", 12 },
-    [WORD_SEGMENT_MAP] = { "segment_map", 11 },
-    [WORD_SEGMENT_UNMAP] = { "segment_unmap", 13 },
-    [WORD_SNAPSHOT] = { "snapshot", 8 },
-    [WORD_OOM] = { "oom", 3 },
-    [WORD_ANNOTATE] = { "annotate", 8 },
-    [WORD_USER_DEFINED] = { "user_defined", 12 },
-    [WORD_ACTIVE_ALLOCATED] = { "active_allocated", 16 },
-    [WORD_ACTIVE_PENDING_FREE] = { "active_pending_free", 19 },
-    [WORD_ACTIVE_AWAITING_FREE] = { "active_awaiting_free", 20 },
-    [WORD_INACTIVE] = { "inactive", 8 },
-    [WORD_SMALL] = { "small", 5 },
-    [WORD_LARGE] = { "large", 5 },
-    [WORD_START] = { "START", 5 },
-    [WORD_END] = { "END", 3 },
-    [WORD_N_A] = { "N/A", 3 },
+    [VALUE_ALLOC] = { "alloc", 5 },
+    [VALUE_FREE_REQUESTED] = { "free_requested", 14 },
+    [VALUE_FREE_COMPLETED] = { "free_completed", 14 },
+    [VALUE_FREE] = { "free", 4 },
+    [VALUE_SEGMENT_ALLOC] = { "segment_alloc", 13 },
+    [VALUE_SEGMENT_FREE] = { "segment_free", 12 },
+    [VALUE_SEGMENT_MAP] = { "segment_map", 11 },
+    [VALUE_SEGMENT_UNMAP] = { "segment_unmap", 13 },
+    [VALUE_SNAPSHOT] = { "snapshot", 8 },
+    [VALUE_OOM] = { "oom", 3 },
+    [VALUE_ANNOTATE] = { "annotate", 8 },
+    [VALUE_USER_DEFINED] = { "user_defined", 12 },
+    [VALUE_ACTIVE_ALLOCATED] = { "active_allocated", 16 },
+    [VALUE_ACTIVE_PENDING_FREE] = { "active_pending_free", 19 },
+    [VALUE_ACTIVE_AWAITING_FREE] = { "active_awaiting_free", 20 },
+    [VALUE_INACTIVE] = { "inactive", 8 },
+    [VALUE_SMALL] = { "small", 5 },
+    [VALUE_LARGE] = { "large", 5 },
+    [VALUE_START] = { "START", 5 },
+    [VALUE_END] = { "END", 3 },
+    [VALUE_N_A] = { "N/A", 3 },
 };
 
-bool words_intern(struct strings *s)
+bool keys_intern(struct strings *s)
 {
-    for (uint32_t w = 1; w < WORDS; w++) {
+    for (uint32_t w = 1; w < KEYS_AND_VALUES; w++) {
         string_id id;
         if (!strings_intern(s, words[w], &id))
             return false;

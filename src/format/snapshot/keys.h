@@ -1,15 +1,15 @@
-/* words.h - the words of the snapshot format, by the id each has among a recording's strings.
+/* keys.h - the words of the snapshot format, by the id each has among a recording's strings.
  *
- * words_intern puts them first into an empty table, so that a key or a value is recognised by
+ * keys_intern puts them first into an empty table, so that a key or a value is recognised by
  * comparing ids; its bytes are looked at once, when the string is interned. */
-#ifndef VRS_FORMAT_SNAPSHOT_WORDS_H
-#define VRS_FORMAT_SNAPSHOT_WORDS_H
+#ifndef VRS_FORMAT_SNAPSHOT_KEYS_H
+#define VRS_FORMAT_SNAPSHOT_KEYS_H
 
 #include "model/strings.h"
 
 /* Keys come first and fit a set of 64 bits. */
-enum word {
-    WORD_NONE,
+enum key {
+    KEY_NONE,
     KEY_SEGMENTS,
     KEY_DEVICE_TRACES,
     KEY_ALLOCATOR_SETTINGS,
@@ -55,34 +55,34 @@ enum word {
     KEY_TRACE_ALLOC_OVERFLOWED,
     KEY_TRACE_ALLOC_MAX_ENTRIES,
     KEYS,
-    WORD_ALLOC = KEYS,
-    WORD_FREE_REQUESTED,
-    WORD_FREE_COMPLETED,
-    WORD_FREE,
-    WORD_SEGMENT_ALLOC,
-    WORD_SEGMENT_FREE,
-    WORD_SEGMENT_MAP,
-    WORD_SEGMENT_UNMAP,
-    WORD_SNAPSHOT,
-    WORD_OOM,
-    WORD_ANNOTATE,
-    WORD_USER_DEFINED,
-    WORD_ACTIVE_ALLOCATED,
-    WORD_ACTIVE_PENDING_FREE,
-    WORD_ACTIVE_AWAITING_FREE,
-    WORD_INACTIVE,
-    WORD_SMALL,
-    WORD_LARGE,
-    WORD_START,
-    WORD_END,
-    WORD_N_A,
-    WORDS
+    VALUE_ALLOC = KEYS,
+    VALUE_FREE_REQUESTED,
+    VALUE_FREE_COMPLETED,
+    VALUE_FREE,
+    VALUE_SEGMENT_ALLOC,
+    VALUE_SEGMENT_FREE,
+    VALUE_SEGMENT_MAP,
+    VALUE_SEGMENT_UNMAP,
+    VALUE_SNAPSHOT,
+    VALUE_OOM,
+    VALUE_ANNOTATE,
+    VALUE_USER_DEFINED,
+    VALUE_ACTIVE_ALLOCATED,
+    VALUE_ACTIVE_PENDING_FREE,
+    VALUE_ACTIVE_AWAITING_FREE,
+    VALUE_INACTIVE,
+    VALUE_SMALL,
+    VALUE_LARGE,
+    VALUE_START,
+    VALUE_END,
+    VALUE_N_A,
+    KEYS_AND_VALUES
 };
 
 /* No word is longer. */
-enum { WORD_BYTES_MAX = 32 };
+enum { KEY_BYTES_MAX = 32 };
 
 /* The table must be as strings_init left it.  False when out of memory. */
-bool words_intern(struct strings *s);
+bool keys_intern(struct strings *s);
 
 #endif
