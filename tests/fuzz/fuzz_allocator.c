@@ -90,7 +90,7 @@ static void request(struct state *s, uint64_t bytes)
         require(s->m.waiting.len == 0, "gave up while something waited");
         return;
     }
-    const struct block *b = &s->m.blocks.at[block];
+    const struct machine_block *b = &s->m.blocks.at[block];
     require(b->use == BLOCK_IN_USE && b->requested == bytes, "handed out as something else");
     require(b->size >= machine_round(&s->m, bytes), "handed out too little");
     require(s->m.reserved <= s->m.capacity || s->m.retries == retries, "passed its capacity");

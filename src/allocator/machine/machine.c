@@ -31,7 +31,7 @@ bool machine_init(struct machine *m, const struct allocator_config *config)
         .peak_active.event = -1,
         .peak_requested.event = -1,
     };
-    return vec_push(&m->blocks, (struct block){ .prev = 0 });
+    return vec_push(&m->blocks, (struct machine_block){ .prev = 0 });
 }
 
 void machine_free(struct machine *m)
@@ -87,7 +87,7 @@ uint32_t machine_lane(struct machine *m, uint32_t pool, uint64_t stream)
 
 /* Blocks. */
 
-uint32_t block_make(struct machine *m, struct block like)
+uint32_t block_make(struct machine *m, struct machine_block like)
 {
     uint32_t block = m->unused_block;
     if (block != 0) {
@@ -108,7 +108,7 @@ void block_drop(struct machine *m, uint32_t block)
     m->unused_block = block;
 }
 
-static struct block_set *set_of(struct machine *m, const struct block *b)
+static struct block_set *set_of(struct machine *m, const struct machine_block *b)
 {
     struct side *side = &m->sides.at[b->side];
     return b->mapped ? &side->free : &side->unmapped;
@@ -116,7 +116,7 @@ static struct block_set *set_of(struct machine *m, const struct block *b)
 
 void block_enter(struct machine *m, uint32_t block)
 {
-    struct block *b = &m->blocks.at[block];
+    struct machine_block *b = &m->blocks.at[block];
     if (b->use != BLOCK_FREE || m->no_memory)
         return;
     b->since = m->searches;
@@ -126,7 +126,7 @@ void block_enter(struct machine *m, uint32_t block)
 
 void block_leave(struct machine *m, uint32_t block)
 {
-    const struct block *b = &m->blocks.at[block];
+    const struct machine_block *b = &m->blocks.at[block];
     if (b->use == BLOCK_FREE && !m->no_memory)
         set_remove(set_of(m, b), block, block_key(b));
 }
@@ -134,7 +134,7 @@ void block_leave(struct machine *m, uint32_t block)
 /* A free block comes into its set where another, of the same set, stood under `key`. */
 static void block_follow(struct machine *m, uint32_t block, uint32_t other, struct set_key key)
 {
-    struct block *b = &m->blocks.at[block];
+    struct machine_block *b = &m->blocks.at[block];
     if (m->no_memory)
         return;
     b->since = m->searches;
@@ -145,14 +145,14 @@ static void block_follow(struct machine *m, uint32_t block, uint32_t other, stru
 /* Can a neighbour be joined to a free block: are both mapped or both not? */
 static bool joins(const struct machine *m, uint32_t block, uint32_t other)
 {
-    const struct block *o = &m->blocks.at[other];
+    const struct machine_block *o = &m->blocks.at[other];
     return other != 0 && o->use == BLOCK_FREE && o->mapped == m->blocks.at[block].mapped;
 }
 
 /* Joins a neighbour, which is in no set any more, to `block`. */
 static void swallow(struct machine *m, uint32_t block, uint32_t other)
 {
-    struct block *b = &m->blocks.at[block], *o = &m->blocks.at[other];
+    struct machine_block *b = &m->blocks.at[block], *o = &m->blocks.at[other];
     b->size += o->size;
     if (b->prev == other) {
         b->address = o->address;
@@ -201,7 +201,7 @@ void block_merge_enter(struct machine *m, uint32_t block)
 
 uint32_t block_cut(struct machine *m, uint32_t block, uint64_t bytes)
 {
-    struct block rest = m->blocks.at[block];
+    struct machine_block rest = m->blocks.at[block];
     assert(bytes != 0 && bytes < rest.size);
     rest.address += bytes;
     rest.size -= bytes;
@@ -230,7 +230,7 @@ uint32_t block_part(struct machine *m, uint32_t block, uint64_t bytes)
 
 uint32_t segment_make(struct machine *m, uint64_t base, bool expandable)
 {
-    struct segment made = { .base = base, .expandable = expandable };
+    struct machine_segment made = { .base = base, .expandable = expandable };
     uint32_t segment = m->unused_segment;
     if (segment != 0) {
         m->unused_segment = m->segments.at[segment - 1].unused;
@@ -246,7 +246,7 @@ uint32_t segment_make(struct machine *m, uint64_t base, bool expandable)
 
 void segment_drop(struct machine *m, uint32_t segment)
 {
-    m->segments.at[segment] = (struct segment){ .unused = m->unused_segment };
+    m->segments.at[segment] = (struct machine_segment){ .unused = m->unused_segment };
     m->unused_segment = segment + 1;
 }
 
@@ -285,7 +285,7 @@ uint32_t machine_add_segment(struct machine *m, uint64_t address, uint64_t bytes
 {
     uint32_t segment = segment_make(m, address, false);
     uint32_t block = segment == NO_ROW ? 0
-                                       : block_make(m, (struct block){
+                                       : block_make(m, (struct machine_block){
                                                            .address = address,
                                                            .size = bytes,
                                                            .segment = segment,
@@ -354,7 +354,7 @@ static uint32_t new_memory(struct machine *m, uint32_t side, uint64_t rounded)
 /* How large a free block could become by mapping what follows it. */
 static uint64_t could_grow_to(const struct machine *m, uint32_t block)
 {
-    const struct block *b = &m->blocks.at[block], *next = &m->blocks.at[b->next];
+    const struct machine_block *b = &m->blocks.at[block], *next = &m->blocks.at[b->next];
     return b->size + (b->next != 0 && !next->mapped ? next->size : 0);
 }
 
@@ -399,7 +399,7 @@ uint32_t machine_best_fit(struct machine *m, uint32_t side, uint64_t rounded)
     return block;
 }
 
-static bool splits(const struct machine *m, const struct block *b, uint64_t rounded)
+static bool splits(const struct machine *m, const struct machine_block *b, uint64_t rounded)
 {
     uint64_t rest = b->size - rounded;
     if (side_small(b->side) || m->config.expandable)
@@ -422,7 +422,7 @@ void machine_take(struct machine *m, uint32_t block, uint64_t rounded, uint64_t 
         take_front(m, block, rounded);
     else
         block_leave(m, block);
-    struct block *b = &m->blocks.at[block];
+    struct machine_block *b = &m->blocks.at[block];
     b->use = BLOCK_IN_USE;
     b->requested = request;
     m->active += b->size;
@@ -455,7 +455,7 @@ uint32_t machine_request(struct machine *m, uint32_t lane, uint64_t request)
 
 void machine_wait(struct machine *m, uint32_t block)
 {
-    struct block *b = &m->blocks.at[block];
+    struct machine_block *b = &m->blocks.at[block];
     if (b->use != BLOCK_IN_USE)
         return;
     if (!vec_push(&m->waiting, block)) {
@@ -477,7 +477,7 @@ static void stop_waiting(struct machine *m, uint32_t block)
 
 void machine_complete(struct machine *m, uint32_t block)
 {
-    struct block *b = &m->blocks.at[block];
+    struct machine_block *b = &m->blocks.at[block];
     assert(b->use != BLOCK_FREE);
     if (b->use == BLOCK_WAITING)
         stop_waiting(m, block);

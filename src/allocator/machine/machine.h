@@ -27,7 +27,7 @@
 enum block_use { BLOCK_FREE, BLOCK_IN_USE, BLOCK_WAITING }; /* waiting: freed, not yet completed */
 
 /* Block 0 is none. */
-struct block {
+struct machine_block {
     uint64_t address, size;
     uint64_t requested;  /* of a block that is not free */
     uint32_t prev, next; /* neighbours by address in the segment */
@@ -39,7 +39,7 @@ struct block {
     bool mapped;    /* false only in reservations */
 };
 
-struct segment {
+struct machine_segment {
     uint64_t base;
     uint32_t first; /* block; 0: the segment is gone */
     bool expandable;
@@ -74,10 +74,10 @@ struct machine_peak {
 
 struct machine {
     struct allocator_config config;
-    VEC(struct block) blocks;
+    VEC(struct machine_block) blocks;
     uint32_t unused_block; /* linked by next */
     uint64_t steps;        /* blocks looked at, one after the other */
-    VEC(struct segment) segments;
+    VEC(struct machine_segment) segments;
     uint32_t unused_segment; /* number plus 1 */
     VEC(struct lane) lanes;
     VEC(struct side) sides;      /* two a lane: large, small */
@@ -184,7 +184,7 @@ bool machine_release_oversize(struct machine *m, uint32_t side, uint64_t rounded
 void machine_collect(struct machine *m);
 
 /* The key under which a free block stands in its set. */
-static inline struct set_key block_key(const struct block *b)
+static inline struct set_key block_key(const struct machine_block *b)
 {
     return (struct set_key){ b->mapped ? b->size : 0, b->address };
 }
@@ -192,7 +192,7 @@ static inline struct set_key block_key(const struct block *b)
 /* Inner parts: for the machine's own files, and for those that lay out or change a state by hand.
  */
 
-uint32_t block_make(struct machine *m, struct block like);
+uint32_t block_make(struct machine *m, struct machine_block like);
 void block_enter(struct machine *m, uint32_t block); /* into the set of its side, if it is free */
 void block_leave(struct machine *m, uint32_t block);
 void block_drop(struct machine *m, uint32_t block);
@@ -212,7 +212,7 @@ void machine_grew(struct machine *m, enum device_call call, uint64_t address, ui
 void machine_shrank(struct machine *m, enum device_call call, uint64_t address, uint64_t bytes,
                     uint32_t side);
 
-static inline bool block_expandable(const struct machine *m, const struct block *b)
+static inline bool block_expandable(const struct machine *m, const struct machine_block *b)
 {
     return m->segments.at[b->segment].expandable;
 }

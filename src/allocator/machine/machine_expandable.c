@@ -7,7 +7,7 @@ uint32_t machine_reserve(struct machine *m, uint64_t address, uint32_t side)
 {
     uint32_t segment = segment_make(m, address, true);
     uint32_t block = segment == NO_ROW ? 0
-                                       : block_make(m, (struct block){
+                                       : block_make(m, (struct machine_block){
                                                            .address = address,
                                                            .size = ADDRESS_END - address,
                                                            .segment = segment,
@@ -82,7 +82,7 @@ uint32_t machine_grow(struct machine *m, uint32_t side, uint64_t rounded, bool *
     uint32_t block = find_room(m, side, rounded);
     *ret_full = false;
     while (block != 0 && (!m->blocks.at[block].mapped || m->blocks.at[block].size < rounded)) {
-        const struct block *b = &m->blocks.at[block];
+        const struct machine_block *b = &m->blocks.at[block];
         uint32_t hole = b->mapped ? b->next : block;
         uint64_t missing = b->mapped ? rounded - b->size : rounded;
         uint64_t room = m->blocks.at[hole].size;
@@ -124,7 +124,7 @@ void machine_return(struct machine *m, const struct release *r)
         unmap(m, r);
         return;
     }
-    const struct block *b = &m->blocks.at[r->block];
+    const struct machine_block *b = &m->blocks.at[r->block];
     uint32_t side = b->side, segment = b->segment;
     block_leave(m, r->block);
     block_drop(m, r->block);

@@ -1,7 +1,7 @@
 /* machine_release.c - giving memory back to the device: all of it, large blocks, old ones. */
 #include "allocator/machine/machine.h"
 
-static bool is_whole_segment(const struct machine *m, const struct block *b)
+static bool is_whole_segment(const struct machine *m, const struct machine_block *b)
 {
     return b->prev == 0 && b->next == 0 && !block_expandable(m, b);
 }
@@ -9,7 +9,7 @@ static bool is_whole_segment(const struct machine *m, const struct block *b)
 /* The whole pages of a free expandable block; false where it has none. */
 static bool pages_of(const struct machine *m, uint32_t block, struct release *ret)
 {
-    const struct block *b = &m->blocks.at[block];
+    const struct machine_block *b = &m->blocks.at[block];
     uint64_t page = side_small(b->side) ? SMALL_SEGMENT_BYTES : m->config.large_segment_bytes;
     uint64_t base = m->segments.at[b->segment].base;
     uint64_t begin = b->address - base, end = begin + b->size;
@@ -24,7 +24,7 @@ static bool add_releases(struct machine *m, uint32_t side, bool unmaps, release_
 {
     struct set_walk walk = set_walk_begin(&m->sides.at[side].free);
     for (uint32_t block = set_walk_next(&walk); block != 0; block = set_walk_next(&walk)) {
-        const struct block *b = &m->blocks.at[block];
+        const struct machine_block *b = &m->blocks.at[block];
         struct release r = { block, false, b->address, b->size };
         m->steps++;
         bool given =
@@ -69,7 +69,7 @@ void machine_release_all(struct machine *m)
 
 static void return_segment(struct machine *m, uint32_t block)
 {
-    const struct block *b = &m->blocks.at[block];
+    const struct machine_block *b = &m->blocks.at[block];
     struct release r = { block, false, b->address, b->size };
     machine_return(m, &r);
 }
@@ -103,7 +103,7 @@ bool machine_release_oversize(struct machine *m, uint32_t side, uint64_t rounded
 }
 
 /* The age of a free block of the default pool: searches since it became free. */
-static uint32_t age_of(const struct machine *m, const struct block *b)
+static uint32_t age_of(const struct machine *m, const struct machine_block *b)
 {
     return m->searches - b->since;
 }
@@ -113,7 +113,7 @@ struct aging {
 };
 
 /* Free, unsplit blocks; expandable ones count, though they are never given back. */
-static bool is_candidate(const struct block *b)
+static bool is_candidate(const struct machine_block *b)
 {
     return b->prev == 0 && b->next == 0;
 }
@@ -150,7 +150,7 @@ static uint64_t return_older(struct machine *m, const struct aging *a)
             continue;
         uint32_t block = set_first(free);
         while (block != 0) {
-            const struct block *b = &m->blocks.at[block];
+            const struct machine_block *b = &m->blocks.at[block];
             struct set_key key = block_key(b);
             if (is_whole_segment(m, b) && age_of(m, b) * a->blocks >= a->total_age) {
                 bytes += b->size;

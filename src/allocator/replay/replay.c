@@ -94,7 +94,7 @@ static uint32_t find_block(struct replay *r, uint64_t address)
 {
     for (uint32_t s = 0; s < r->m.segments.len && !gives_up(r); s++) {
         r->m.steps++;
-        const struct segment *segment = &r->m.segments.at[s];
+        const struct machine_segment *segment = &r->m.segments.at[s];
         if (segment->first == 0 || address < segment->base)
             continue;
         for (uint32_t b = segment->first; b != 0; b = r->m.blocks.at[b].next) {
@@ -150,7 +150,7 @@ static void adopt_growth(struct replay *r, uint32_t side)
 /* A free piece so small before an address cannot be: the inferred block left of it owns it. */
 static void note_hint(struct replay *r, uint32_t block, uint64_t address)
 {
-    const struct block *b = &r->m.blocks.at[block];
+    const struct machine_block *b = &r->m.blocks.at[block];
     uint64_t slack = address - b->address;
     if (r->hint.start != NO_ROW || b->use != BLOCK_FREE || b->prev == 0 || slack == 0 ||
         slack > SMALL_BLOCK_MAX || r->m.blocks.at[b->prev].use == BLOCK_FREE)
@@ -169,7 +169,7 @@ static uint32_t force(struct replay *r, uint64_t address, uint64_t rounded, uint
     if (block == 0)
         return 0;
     note_hint(r, block, address);
-    const struct block *b = &m->blocks.at[block];
+    const struct machine_block *b = &m->blocks.at[block];
     uint64_t before = address - b->address;
     if (b->use != BLOCK_FREE || b->size - before < rounded)
         return 0;
@@ -329,7 +329,7 @@ static bool find_release(struct replay *r, uint32_t row, struct release *ret)
     uint64_t address = r->e->address[row], bytes = r->e->size[row];
     bool unmaps = r->e->action[row] == ACTION_SEGMENT_UNMAP;
     uint32_t block = find_block(r, address);
-    const struct block *b = &r->m.blocks.at[block];
+    const struct machine_block *b = &r->m.blocks.at[block];
     if (block == 0 || b->use != BLOCK_FREE || block_expandable(&r->m, b) != unmaps)
         return false;
     bool whole = b->address == address && b->size == bytes && b->prev == 0 && b->next == 0;
@@ -526,7 +526,7 @@ static void compare_final(struct replay *r, const struct place *place, uint32_t 
     for (uint32_t i = 0; i < rec->devices.blocks[r->p->device]; i++) {
         uint64_t address = rec->blocks.address[first + i], size = rec->blocks.size[first + i];
         const struct place *at = find_place(place, places, address);
-        const struct block *b = at == NULL ? NULL : &r->m.blocks.at[at->block];
+        const struct machine_block *b = at == NULL ? NULL : &r->m.blocks.at[at->block];
         bool same = b != NULL && b->size == size && same_use(b->use, rec->blocks.state[first + i]);
         r->a.final_blocks++;
         r->a.final_blocks_equal += same;

@@ -11,7 +11,7 @@ struct layout {
 };
 
 /* A block behind `last` (0: the first of its segment). */
-static uint32_t append_block(struct machine *m, uint32_t last, struct block like)
+static uint32_t append_block(struct machine *m, uint32_t last, struct machine_block like)
 {
     like.prev = last;
     like.next = 0;
@@ -32,16 +32,16 @@ static uint32_t append_blocks(struct layout *l, const struct range *range, uint3
 {
     const struct program *p = l->s->program;
     struct machine *m = l->m;
-    struct block like = { .segment = segment, .side = range->side, .mapped = true };
+    struct machine_block like = { .segment = segment, .side = range->side, .mapped = true };
     uint64_t at = range->address, end = range->address + range->size;
     for (uint32_t i = program_start_from(p, at); i < p->starts && p->start[i].address < end; i++) {
         const struct start_block *start = &p->start[i];
-        struct block gap = like;
+        struct machine_block gap = like;
         gap.address = at;
         gap.size = start->address - at;
         if (gap.size != 0)
             last = append_block(m, last, gap);
-        struct block held = like;
+        struct machine_block held = like;
         held.address = start->address;
         held.size = l->s->size[i];
         held.requested = start->requested;
@@ -65,7 +65,7 @@ static void add_tail(struct layout *l, uint32_t segment, uint32_t side, uint64_t
 {
     l->tail[side] = append_block(
         l->m, last,
-        (struct block){
+        (struct machine_block){
             .address = address, .size = ADDRESS_END - address, .segment = segment, .side = side });
 }
 
@@ -81,10 +81,10 @@ static void lay_expandable(struct layout *l, const struct range *range)
             return;
         if (base < range->address)
             last = append_block(m, 0,
-                                (struct block){ .address = base,
-                                                .size = range->address - base,
-                                                .segment = segment,
-                                                .side = range->side });
+                                (struct machine_block){ .address = base,
+                                                        .size = range->address - base,
+                                                        .segment = segment,
+                                                        .side = range->side });
     } else {
         segment = m->blocks.at[tail].segment;
         block_leave(m, tail);

@@ -90,7 +90,7 @@ static void allocated(void *arg, uint32_t event, uint32_t slot, uint32_t block)
 {
     struct run_recording *w = arg;
     struct origin_of origin = move_to(w, event), *kept = origin_at(w, block);
-    const struct block *b = &w->m->blocks.at[block];
+    const struct machine_block *b = &w->m->blocks.at[block];
     (void)slot;
     if (kept != NULL)
         *kept = origin;
@@ -100,7 +100,7 @@ static void allocated(void *arg, uint32_t event, uint32_t slot, uint32_t block)
 static void freed(void *arg, int64_t event, uint32_t slot, uint32_t block, bool completed)
 {
     struct run_recording *w = arg;
-    const struct block *b = &w->m->blocks.at[block];
+    const struct machine_block *b = &w->m->blocks.at[block];
     struct origin_of origin = move_to(w, event);
     (void)slot;
     append(w, completed ? ACTION_FREE_COMPLETED : ACTION_FREE_REQUESTED, b->address, b->requested,

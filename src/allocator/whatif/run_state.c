@@ -20,7 +20,7 @@ static void append_block(struct run_state *w, uint32_t segment, uint32_t block)
         [BLOCK_WAITING] = BLOCK_PENDING,
     };
     struct blocks *k = &w->to->blocks;
-    const struct block *b = &w->m->blocks.at[block];
+    const struct machine_block *b = &w->m->blocks.at[block];
     if (w->failed || !table_reserve(k, &blocks_kind, 1)) {
         w->failed = true;
         return;
@@ -49,7 +49,7 @@ static void append_block(struct run_state *w, uint32_t segment, uint32_t block)
 static void begin_segment(struct run_state *w, uint32_t block)
 {
     struct segments *s = &w->to->segments;
-    const struct block *b = &w->m->blocks.at[block];
+    const struct machine_block *b = &w->m->blocks.at[block];
     const struct lane *lane = &w->m->lanes.at[b->side / 2];
     uint16_t stream = 0;
     if (w->failed || !streams_intern(&w->to->streams, lane->stream, &stream) ||

@@ -51,7 +51,7 @@ static uint32_t row_of(const struct run *r)
 static uint64_t lower_size(const struct run *r, uint32_t slot, uint32_t block)
 {
     bool older = slot < r->p->starts && r->is_start[slot];
-    const struct block *b = &r->m.blocks.at[block];
+    const struct machine_block *b = &r->m.blocks.at[block];
     return older ? b->size : machine_round(&r->m, b->requested);
 }
 

@@ -23,7 +23,7 @@ static const char *walk_set(struct walk *w, uint32_t side, bool mapped)
     struct set_walk walk = set_walk_begin(set);
     struct set_key last = { 0, 0 };
     for (uint32_t block = set_walk_next(&walk); block != 0; block = set_walk_next(&walk)) {
-        const struct block *b = &m->blocks.at[block];
+        const struct machine_block *b = &m->blocks.at[block];
         struct set_key key = block_key(b);
         if (b->use != BLOCK_FREE || b->mapped != mapped || b->side != side)
             return "a set holds a block that is not its own";
@@ -40,7 +40,7 @@ static const char *walk_set(struct walk *w, uint32_t side, bool mapped)
     return NULL;
 }
 
-static void add_up(struct walk *w, const struct block *b)
+static void add_up(struct walk *w, const struct machine_block *b)
 {
     w->blocks++;
     if (b->mapped) {
@@ -59,10 +59,10 @@ static void add_up(struct walk *w, const struct block *b)
 static const char *walk_segment(struct walk *w, uint32_t segment)
 {
     const struct machine *m = w->m;
-    const struct segment *s = &m->segments.at[segment];
+    const struct machine_segment *s = &m->segments.at[segment];
     uint32_t last = 0;
     for (uint32_t block = s->first; block != 0; last = block, block = m->blocks.at[block].next) {
-        const struct block *b = &m->blocks.at[block], *p = &m->blocks.at[last];
+        const struct machine_block *b = &m->blocks.at[block], *p = &m->blocks.at[last];
         if (b->segment != segment || b->prev != last || b->size == 0)
             return "a block is linked wrongly";
         if (b->address != (last == 0 ? s->base : p->address + p->size))

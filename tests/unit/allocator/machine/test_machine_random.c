@@ -201,7 +201,7 @@ static void finish(struct both *b)
     assert_int_equal(b->m.active, 0);
     assert_int_equal(b->m.requested, 0);
     for (uint32_t s = 0; s < b->m.segments.len; s++) {
-        const struct segment *segment = &b->m.segments.at[s];
+        const struct machine_segment *segment = &b->m.segments.at[s];
         if (segment->first != 0 && !segment->expandable)
             assert_int_equal(b->m.blocks.at[segment->first].next, 0);
     }
