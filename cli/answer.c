@@ -27,7 +27,7 @@ struct answer {
 };
 
 struct work {
-    const struct question *question;
+    const struct verb_question *question;
     const struct common *common;
     struct inputs inputs;
     struct answer *answer;
@@ -164,7 +164,7 @@ static bool wants_again(const struct work *w, uint32_t i)
 
 static enum vrs_status ask_second(struct work *w, struct vrs_error *err)
 {
-    const struct question *q = w->question;
+    const struct verb_question *q = w->question;
     if (q->hear == NULL || w->inputs.count < 2)
         return VRS_OK;
     for (uint32_t i = 0; i < w->inputs.count; i++)
@@ -223,7 +223,7 @@ static int worse(int a, int b)
 }
 
 /* Files of a folder that are no recordings are no part of the answer, unless they are to be. */
-static bool tell_unread(const struct question *q, const struct input *input, struct answer *a)
+static bool tell_unread(const struct verb_question *q, const struct input *input, struct answer *a)
 {
     struct vrs_error err;
     bool wanted =
@@ -446,7 +446,7 @@ static bool outputs_are_apart(const struct work *w)
     return !answer_output_is_input("--write", snapshot, &w->inputs);
 }
 
-int answer_files(const struct command *command, const struct question *question, int count,
+int answer_files(const struct command *command, const struct verb_question *question, int count,
                  char *const *files)
 {
     struct vrs_error err;
@@ -483,7 +483,7 @@ int answer_files(const struct command *command, const struct question *question,
     return exit_status;
 }
 
-int answer_run(const struct command *command, const struct question *question, int argc,
+int answer_run(const struct command *command, const struct verb_question *question, int argc,
                char **argv)
 {
     int files = 0, ended = EXIT_DONE;

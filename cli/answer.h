@@ -15,7 +15,7 @@ typedef enum vrs_status words_check(const void *settings, struct vrs_error *err)
 
 /* `settings` begins with struct common; `write` has what only the verb knows of the form, its
  * format where that is not JSON. */
-struct question {
+struct verb_question {
     analysis *ask;
     words_check *check; /* before any file is read; NULL: any words will do */
     void *settings;
@@ -40,12 +40,12 @@ struct question {
 };
 
 /* All of a verb that is one question: reads its options into the settings and answers. */
-int answer_run(const struct command *command, const struct question *question, int argc,
+int answer_run(const struct command *command, const struct verb_question *question, int argc,
                char **argv);
 
 /* Parses nothing: `files` are the operands.  Answers every file it can and returns the exit
  * status; one bad file does not hide the good ones. */
-int answer_files(const struct command *command, const struct question *question, int count,
+int answer_files(const struct command *command, const struct verb_question *question, int count,
                  char *const *files);
 
 /* The parts of it that verbs of another form share. */

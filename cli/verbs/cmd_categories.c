@@ -75,7 +75,7 @@ static int run(const struct command *self, int argc, char **argv)
     if (settings.rules != NULL &&
         text_file_read("--rules", settings.rules, &settings.text) != EXIT_DONE)
         return EXIT_USAGE;
-    const struct question question = { .ask = ask, .check = check, .settings = &settings };
+    const struct verb_question question = { .ask = ask, .check = check, .settings = &settings };
     ended = answer_files(self, &question, files, argv);
     free(settings.text);
     return ended;

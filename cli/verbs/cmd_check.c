@@ -180,7 +180,7 @@ static int run(const struct command *self, int argc, char **argv)
     ended = read_words(&settings);
     if (ended == EXIT_DONE)
         ended = open_baseline(&settings, &baseline);
-    struct question question = {
+    struct verb_question question = {
         .ask = ask,
         .settings = &settings,
         .write = { .format = format_of(settings.format) },

@@ -30,7 +30,7 @@ static enum vrs_status ask(const struct vrs_recording *recording, const char *pa
 static int run(const struct command *self, int argc, char **argv)
 {
     struct leaks_settings settings = { 0 };
-    const struct question question = { .ask = ask, .settings = &settings };
+    const struct verb_question question = { .ask = ask, .settings = &settings };
     return answer_run(self, &question, argc, argv);
 }
 

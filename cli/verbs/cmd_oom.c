@@ -57,7 +57,7 @@ static int run(const struct command *self, int argc, char **argv)
             return EXIT_USAGE;
         settings.message = text;
     }
-    const struct question question = { .ask = ask, .settings = &settings };
+    const struct verb_question question = { .ask = ask, .settings = &settings };
     ended = answer_files(self, &question, files, argv);
     free(text);
     return ended;

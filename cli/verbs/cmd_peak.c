@@ -53,7 +53,7 @@ static enum vrs_status check(const void *settings, struct vrs_error *err)
 static int run(const struct command *self, int argc, char **argv)
 {
     struct peak_settings settings = { 0 };
-    const struct question question = { .ask = ask, .check = check, .settings = &settings };
+    const struct verb_question question = { .ask = ask, .check = check, .settings = &settings };
     return answer_run(self, &question, argc, argv);
 }
 

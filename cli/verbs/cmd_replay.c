@@ -98,7 +98,7 @@ static int run(const struct command *self, int argc, char **argv)
     settings.common.replay = "never"; /* the verb does it itself */
     /* Several files share the processors already. */
     settings.threads = files == 1 && !input_is_folder(argv[0]) ? settings.common.threads : 1;
-    struct question question = {
+    struct verb_question question = {
         .ask = ask,
         .settings = &settings,
         .snapshot = settings.write,

@@ -110,7 +110,7 @@ static int run(const struct command *self, int argc, char **argv)
     if (!forms_agree(&settings))
         return EXIT_USAGE;
     ended = rank_map_read(settings.rank_map, &settings.map);
-    struct question question = {
+    struct verb_question question = {
         .ask = ask,
         .check_inputs = check_inputs,
         .hear = hear,

@@ -25,7 +25,7 @@ static void check_agreement(const struct program *p, const struct agreement *a)
     require(!grade_is_exact(a->grade) || a->first.kind == AGREES, "exact, and disagrees");
 }
 
-static void check_answer(const struct question *q, const struct answer *a)
+static void check_answer(const struct whatif_question *q, const struct whatif_answer *a)
 {
     require(a->oom.event == -1 || a->active.bytes <= a->reserved.bytes,
             "more active than reserved");
@@ -36,10 +36,10 @@ static void check_answer(const struct question *q, const struct answer *a)
 
 /* The run as a recording, which must keep every invariant. */
 static void make_run(const struct recording *r, const struct program *p,
-                     const struct start_state *start, const struct question *q)
+                     const struct start_state *start, const struct whatif_question *q)
 {
     struct recording made;
-    struct answer a;
+    struct whatif_answer a;
     struct vrs_error err = { .message = "" };
     require(recording_init(&made, 1 << 22, 1 << 22), "out of memory");
     enum vrs_status status = run_recording_begin(&made, r, q->config, &err);
@@ -62,8 +62,8 @@ static void ask(const struct recording *r, const struct program *p, const struct
         { .kind = CHANGE_SCALE, .factor = 0.5 },
         { .kind = CHANGE_FREE_EARLY, .scope = scopes, .scopes = 4 },
     };
-    struct question q = { .config = recorded, .capacity_bytes = UNKNOWN_U64 };
-    struct answer a;
+    struct whatif_question q = { .config = recorded, .capacity_bytes = UNKNOWN_U64 };
+    struct whatif_answer a;
     struct identities identities;
     require(whatif_identities(p, start, recorded, &identities, &err) == VRS_OK, "out of memory");
     require(whatif_run(p, start, &q, &a, &err) == VRS_OK, "out of memory");
@@ -76,10 +76,10 @@ static void ask(const struct recording *r, const struct program *p, const struct
     struct allocator_config other = *recorded;
     other.expandable = !other.expandable;
     other.max_split_bytes = 64 * MIB;
-    q = (struct question){ .config = &other,
-                           .capacity_bytes = a.reserved.bytes / 10 * 9,
-                           .change = changes,
-                           .change_of_stack = change_of_stack };
+    q = (struct whatif_question){ .config = &other,
+                                  .capacity_bytes = a.reserved.bytes / 10 * 9,
+                                  .change = changes,
+                                  .change_of_stack = change_of_stack };
     require(whatif_run(p, start, &q, &a, &err) == VRS_OK, "out of memory");
     check_answer(&q, &a);
     make_run(r, p, start, &q);

@@ -291,7 +291,7 @@ static bool say_free(struct maker *k, const struct script_line *line)
     }
     if (named->block == 0)
         return script_fail(line, "%s is not allocated", line->word[1]);
-    const struct block *b = &named->device->m.blocks.at[named->block];
+    const struct machine_block *b = &named->device->m.blocks.at[named->block];
     /* A full release may have completed it: then there is nothing left to do. */
     bool gone = b->use == BLOCK_FREE || b->tag != name;
     if (!gone && (b->use == BLOCK_WAITING) == requests)

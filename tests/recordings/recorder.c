@@ -43,7 +43,7 @@ static void heard(void *arg, const struct machine_call *call)
 static void block_event(struct recorded_device *d, uint8_t action, uint32_t block,
                         struct origin_of origin)
 {
-    const struct block *b = &d->m.blocks.at[block];
+    const struct machine_block *b = &d->m.blocks.at[block];
     append(d, (struct made_event){ .action = action,
                                    .stream = stream_of(d, b->side),
                                    .origin = origin,

@@ -156,14 +156,14 @@ static bool begin_device(struct run_recording *w)
 }
 
 enum vrs_status run_recording_add(struct recording *to, const struct program *p,
-                                  const struct start_state *start, const struct question *q,
-                                  struct answer *ret, struct vrs_error *err)
+                                  const struct start_state *start, const struct whatif_question *q,
+                                  struct whatif_answer *ret, struct vrs_error *err)
 {
     struct run_recording w = { .to = to, .p = p };
     struct run_listener listener = {
         &w, began, heard, allocated, freed, ran_out, passed, ended,
     };
-    struct question heard_question = *q;
+    struct whatif_question heard_question = *q;
     heard_question.listener = &listener;
     if (!begin_device(&w))
         return vrs_no_memory(err);

@@ -18,8 +18,8 @@ bool run_recording_settings(struct recording *to, const struct allocator_config 
 
 /* Answers the question and adds what the run did as one more device. */
 enum vrs_status run_recording_add(struct recording *to, const struct program *p,
-                                  const struct start_state *start, const struct question *q,
-                                  struct answer *ret, struct vrs_error *err) MUST_CHECK;
+                                  const struct start_state *start, const struct whatif_question *q,
+                                  struct whatif_answer *ret, struct vrs_error *err) MUST_CHECK;
 
 /* Pairs the events; the recording is then finished. */
 enum vrs_status run_recording_finish(struct recording *to, struct vrs_error *err) MUST_CHECK;

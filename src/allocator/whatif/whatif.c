@@ -20,7 +20,7 @@ struct scope_state {
 
 struct run {
     const struct program *p;
-    const struct question *q;
+    const struct whatif_question *q;
     const struct run_listener *listener;
     struct machine m;
     const struct events *e;
@@ -32,7 +32,7 @@ struct run {
     uint64_t start_bytes; /* of start blocks that are still there */
     uint64_t lower, lower_peak;
     uint64_t recorded; /* reserved bytes */
-    struct answer a;
+    struct whatif_answer a;
     uint32_t i;
 };
 
@@ -426,7 +426,7 @@ static bool set_up(struct run *r, const struct start_state *start, struct arena 
 
 static void take_question(struct run *r)
 {
-    const struct question *q = r->q;
+    const struct whatif_question *q = r->q;
     r->m.config = *q->config;
     r->m.capacity = q->capacity_bytes == UNKNOWN_U64 ? UINT64_MAX : q->capacity_bytes;
     if (q->capacity_bytes != UNKNOWN_U64 && q->config->memory_fraction < 1)
@@ -481,7 +481,8 @@ static void take_answer(struct run *r)
 }
 
 enum vrs_status whatif_run(const struct program *p, const struct start_state *start,
-                           const struct question *q, struct answer *ret, struct vrs_error *err)
+                           const struct whatif_question *q, struct whatif_answer *ret,
+                           struct vrs_error *err)
 {
     struct run r = {
         .p = p,
@@ -506,10 +507,10 @@ enum vrs_status whatif_run(const struct program *p, const struct start_state *st
 /* Capacities, counted in small segments: the allocator reserves no less. */
 
 static enum vrs_status ask_at(const struct program *p, const struct start_state *start,
-                              const struct question *q, uint64_t segments, struct answer *ret,
-                              struct vrs_error *err)
+                              const struct whatif_question *q, uint64_t segments,
+                              struct whatif_answer *ret, struct vrs_error *err)
 {
-    struct question at = *q;
+    struct whatif_question at = *q;
     at.capacity_bytes = segments * SMALL_SEGMENT_BYTES;
     at.listener = NULL;
     return whatif_run(p, start, &at, ret, err);
@@ -517,10 +518,10 @@ static enum vrs_status ask_at(const struct program *p, const struct start_state 
 
 /* The least capacity in (low, high] at which the run completes, by halving; it does at `high`. */
 static enum vrs_status halve(const struct program *p, const struct start_state *start,
-                             const struct question *q, uint64_t low, uint64_t *high,
+                             const struct whatif_question *q, uint64_t low, uint64_t *high,
                              struct vrs_error *err)
 {
-    struct answer a;
+    struct whatif_answer a;
     while (*high - low > 1) {
         uint64_t middle = low + (*high - low) / 2;
         TRY(ask_at(p, start, q, middle, &a, err));
@@ -533,13 +534,13 @@ static enum vrs_status halve(const struct program *p, const struct start_state *
 }
 
 enum vrs_status whatif_smallest(const struct program *p, const struct start_state *start,
-                                const struct question *q, const struct answer *free,
+                                const struct whatif_question *q, const struct whatif_answer *free,
                                 struct capacity_answer *ret, struct vrs_error *err)
 {
     const uint64_t most = (uint64_t)1 << 24; /* 32 TiB */
     uint64_t high = small_segments(free->reserved.bytes);
     uint64_t low = small_segments(free->active.bytes);
-    struct answer a = { 0 }, above;
+    struct whatif_answer a = { 0 }, above;
     low -= low != 0;
     /* A memory fraction makes less of a capacity than it is. */
     while (q->config->memory_fraction < 1 && high < most) {
@@ -589,13 +590,14 @@ static uint64_t lowest_address(const struct program *p, const struct start_state
 /* New segments lie above or below the recorded ones; only ties in size can tell, and where they do,
  * what reproduces the recording is taken. */
 static enum vrs_status ask_identity(const struct program *p, const struct start_state *start,
-                                    struct question *q, struct answer *ret, struct vrs_error *err)
+                                    struct whatif_question *q, struct whatif_answer *ret,
+                                    struct vrs_error *err)
 {
     TRY(whatif_run(p, start, q, ret, err));
     uint64_t lowest = ret->same_curve ? 0 : lowest_address(p, start);
     if (lowest == 0)
         return VRS_OK;
-    struct answer below = { .same_curve = false };
+    struct whatif_answer below = { .same_curve = false };
     q->below_address = lowest;
     TRY(whatif_run(p, start, q, &below, err));
     if (below.same_curve)
@@ -609,8 +611,10 @@ enum vrs_status whatif_identities(const struct program *p, const struct start_st
                                   const struct allocator_config *recorded, struct identities *ret,
                                   struct vrs_error *err)
 {
-    struct question q = { .config = recorded, .capacity_bytes = UNKNOWN_U64, .identity = true };
-    struct answer low, high, at;
+    struct whatif_question q = { .config = recorded,
+                                 .capacity_bytes = UNKNOWN_U64,
+                                 .identity = true };
+    struct whatif_answer low, high, at;
     TRY(ask_identity(p, start, &q, &low, err));
     q.addresses_ascend = true;
     TRY(whatif_run(p, start, &q, &high, err));

@@ -40,7 +40,7 @@ struct site_change {
     uint32_t scopes;
 };
 
-struct question {
+struct whatif_question {
     const struct allocator_config *config;
     uint64_t capacity_bytes; /* that this process can reserve; UNKNOWN_U64: no end */
     bool addresses_ascend;   /* of new segments; else they descend … */
@@ -68,7 +68,7 @@ struct oom_answer {
     uint64_t stranded_bytes;     /* reserved, neither active nor returnable */
 };
 
-struct answer {
+struct whatif_answer {
     struct peak_bytes reserved, active, requested;
     uint64_t active_start_bytes; /* of the active peak, in blocks older than the recording */
     uint64_t new_memory, retries;
@@ -84,7 +84,7 @@ struct answer {
 /* Answers one question.  `start` is the state as the replay left it (corrected).  VRS_NOMEM is the
  * only failure. */
 enum vrs_status whatif_run(const struct program *p, const struct start_state *start,
-                           const struct question *q, struct answer *ret,
+                           const struct whatif_question *q, struct whatif_answer *ret,
                            struct vrs_error *err) MUST_CHECK;
 
 /* A capacity that suffices, found by halving, and checked again with one small segment more. */
@@ -97,7 +97,7 @@ struct capacity_answer {
 
 /* `free` is the answer to the same question without a capacity. */
 enum vrs_status whatif_smallest(const struct program *p, const struct start_state *start,
-                                const struct question *q, const struct answer *free,
+                                const struct whatif_question *q, const struct whatif_answer *free,
                                 struct capacity_answer *ret, struct vrs_error *err) MUST_CHECK;
 
 /* Both identities, which say whether an answer is given without reserve. */

@@ -73,7 +73,7 @@ enum vrs_status vrs_replay_check(const struct vrs_replay_options *options, struc
 /* One question of one device, answered by one job of the pool. */
 struct inquiry {
     struct allocator_config config;
-    struct question question;
+    struct whatif_question question;
     struct replay_row *row;
     const struct program *program;
     const struct start_state *start;
@@ -89,8 +89,8 @@ struct inquiries {
 
 static enum vrs_status answer_inquiry(struct inquiry *q)
 {
-    struct answer ascending;
-    struct question question = q->question;
+    struct whatif_answer ascending;
+    struct whatif_question question = q->question;
     question.config = &q->config;
     TRY(whatif_run(q->program, q->start, &question, &q->row->answer, &q->err));
     question.addresses_ascend = true;
@@ -99,7 +99,7 @@ static enum vrs_status answer_inquiry(struct inquiry *q)
     if (!q->smallest)
         return VRS_OK;
     /* The need is that of the question on a device without an end. */
-    struct answer free = q->row->answer;
+    struct whatif_answer free = q->row->answer;
     question.addresses_ascend = false;
     if (question.capacity_bytes != UNKNOWN_U64) {
         question.capacity_bytes = UNKNOWN_U64;
@@ -241,7 +241,7 @@ static enum vrs_status name_oom(struct plan *p, struct replay_row *row, struct v
 static enum vrs_status keep_run(struct plan *p, struct vrs_error *err)
 {
     struct inquiry *q = &p->inquiries.at[p->inquiries.count - 1];
-    struct answer again;
+    struct whatif_answer again;
     q->question.config = &q->config;
     return run_recording_add(p->a->result->run, p->program, p->start, &q->question, &again, err);
 }

@@ -153,7 +153,7 @@ struct peak_answer {
 /* One what-if: a replay of its own. */
 struct replay_row {
     str question; /* "same", "expandable_segments:True", "--drop train.py:12", … */
-    struct answer answer;
+    struct whatif_answer answer;
     uint64_t reserved_ascending_bytes; /* peak with ascending addresses; answer's where not asked */
     uint64_t capacity_bytes;           /* UNKNOWN_U64: none was set */
     bool has_smallest;

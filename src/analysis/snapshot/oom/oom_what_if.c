@@ -61,10 +61,10 @@ enum vrs_status oom_what_if_ask(const struct study *s, uint64_t capacity_bytes, 
     TRY(make_model(s, &model, err));
     for (uint32_t i = 0; model.sound && i < SETTINGS; i++) {
         struct allocator_config config = model.recorded;
-        struct answer answer;
-        struct question q = { .config = &config,
-                              .capacity_bytes = capacity_bytes,
-                              .below_address = model.identities.below_address };
+        struct whatif_answer answer;
+        struct whatif_question q = { .config = &config,
+                                     .capacity_bytes = capacity_bytes,
+                                     .below_address = model.identities.below_address };
         /* What PyTorch would not take beside the recorded settings, or has already. */
         if (config_set(&config, str_from(settings[i]), NULL) != VRS_OK ||
             same_config(&config, &model.recorded))

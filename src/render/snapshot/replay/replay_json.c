@@ -167,7 +167,7 @@ static void put_deltas(struct json *j, const struct replay_row *row, const struc
 
 static void put_row(struct json *j, const struct replay_row *row, const struct replay_row *same)
 {
-    const struct answer *a = &row->answer;
+    const struct whatif_answer *a = &row->answer;
     json_object(j, NULL);
     json_str(j, "question", row->question);
     put_peak(j, "peak_reserved_bytes", "peak_reserved_event", a->reserved);

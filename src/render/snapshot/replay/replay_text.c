@@ -148,7 +148,7 @@ static void put_peak(struct buf *to, const struct sheet *s, const struct replay_
     put_words(to, s, "peak");
 }
 
-static int64_t end_of(const struct answer *a)
+static int64_t end_of(const struct whatif_answer *a)
 {
     return a->ran_out ? a->oom.event : a->served_oom_event >= 0 ? a->served_oom_event : INT64_MAX;
 }
@@ -193,7 +193,7 @@ static str question_cell(const struct sheet *s, const struct replay_row *row)
     return cell_end(s->cells);
 }
 
-static str outcome_cell(const struct answer *a)
+static str outcome_cell(const struct whatif_answer *a)
 {
     if (a->ran_out)
         return S("runs out");
@@ -203,7 +203,7 @@ static str outcome_cell(const struct answer *a)
 static void fill_row(const struct sheet *s, const struct replay_row *row,
                      const struct replay_row *same, str *cell)
 {
-    const struct answer *a = &row->answer, *b = &same->answer;
+    const struct whatif_answer *a = &row->answer, *b = &same->answer;
     bool compared = comparable(row, same);
     str all[COLUMNS] = {
         [RESERVED] = cell_known_bytes(s->cells, a->reserved.bytes),
@@ -352,7 +352,7 @@ static void add_needs(const struct sheet *s, const struct replay_row *row,
 static void put_sentences(struct buf *to, const struct sheet *s, const struct replay_row *row,
                           const struct replay_row *same)
 {
-    const struct answer *a = &row->answer;
+    const struct whatif_answer *a = &row->answer;
     struct buf *words = s->words;
     buf_text(words, "With ");
     bool recorded = row == same || str_equal(row->question, S("same"));
@@ -412,7 +412,7 @@ static void put_bound(struct buf *to, const struct sheet *s, const struct replay
 /* What must be known to read the table. */
 static void put_notes(struct buf *to, const struct sheet *s, const struct replay_device *d)
 {
-    const struct answer *same = &d->row[0].answer;
+    const struct whatif_answer *same = &d->row[0].answer;
     struct buf *words = s->words;
     if (same->active_start_bytes > 0 && same->active_start_bytes != UNKNOWN_U64) {
         human_known_bytes(words, same->active_start_bytes);

@@ -26,7 +26,7 @@ struct asked {
     struct start_state start;
     uint8_t *change_of_stack;
     struct site_change change;
-    struct question q;
+    struct whatif_question q;
 };
 
 static enum vrs_status prepare(struct asked *x)
@@ -47,7 +47,7 @@ static void begin(struct asked *x, const char *settings)
 {
     x->config = config_from(settings);
     x->change_of_stack = NULL;
-    x->q = (struct question){ .config = &x->config, .capacity_bytes = UNKNOWN_U64 };
+    x->q = (struct whatif_question){ .config = &x->config, .capacity_bytes = UNKNOWN_U64 };
     assert_int_equal(prepare(x), VRS_OK);
 }
 
@@ -69,15 +69,15 @@ static void end(struct asked *x)
     recording_free(&x->r);
 }
 
-static struct answer ask(struct asked *x)
+static struct whatif_answer ask(struct asked *x)
 {
-    struct answer a;
+    struct whatif_answer a;
     struct vrs_error err = { .message = "" };
     assert_int_equal(whatif_run(&x->program, &x->start, &x->q, &a, &err), VRS_OK);
     return a;
 }
 
-static void check(const struct answer *a, const struct expected *e)
+static void check(const struct whatif_answer *a, const struct expected *e)
 {
     assert_int_equal(a->reserved.bytes, e->reserved);
     assert_int_equal(a->active.bytes, e->active);
@@ -129,7 +129,7 @@ static void ask_this_way(struct asked *x, const struct program_made *p, const st
     if (w->drop || w->scale > 0 || w->end > 0)
         change(x, site_stack(&x->r, 1), what);
     program_expect(p, w, &e);
-    struct answer a = ask(x);
+    struct whatif_answer a = ask(x);
     check(&a, &e);
     free(x->change_of_stack);
     arena_free(&x->arena);
@@ -220,7 +220,7 @@ static void running_out_has_facts(void **state) /* 15 */
          "f 3000000 31457280; a 4000000 41943040; f 4000000 41943040; f 2000000 5242880",
          "");
     x.q.capacity_bytes = 50 * MIB;
-    struct answer a = ask(&x);
+    struct whatif_answer a = ask(&x);
     assert_true(a.ran_out);
     assert_int_equal(a.oom.event, 5);
     assert_int_equal(a.oom.want_bytes, 40 * MIB);
@@ -253,7 +253,7 @@ static void the_smallest_capacity_is_found(void **state) /* 11.3 */
          "a 1000000 5242880; a 2000000 5242880; a 3000000 31457280; f 1000000 5242880; "
          "f 3000000 31457280; a 4000000 41943040; f 4000000 41943040; f 2000000 5242880",
          "");
-    struct answer a = ask(&x);
+    struct whatif_answer a = ask(&x);
     assert_int_equal(whatif_smallest(&x.program, &x.start, &x.q, &a, &c, NULL), VRS_OK);
     assert_int_equal(c.bytes, 60 * MIB);
     assert_int_equal(c.retries, 1);
@@ -269,7 +269,7 @@ static void an_oom_that_is_served_ends_the_run(void **state) /* 11.1 */
          "a 1000000 41943040; o 10485760 31457280; a 5000000 99999999; f 5000000 99999999; "
          "f 1000000 41943040",
          "01");
-    struct answer a = ask(&x);
+    struct whatif_answer a = ask(&x);
     assert_int_equal(a.served_oom_event, 1);
     assert_int_equal(a.reserved.bytes, 70 * MIB);
     assert_int_equal(a.active.bytes, 70 * MIB);
@@ -302,7 +302,7 @@ static void scopes_may_be_nested(void **state) /* 11.1 */
          "n ? 0; a 5000000 31457280; f 1000000 10485760; f 2000000 10485760; "
          "f 3000000 10485760; f 4000000 20971520; f 5000000 31457280",
          "111000000000");
-    struct answer a = ask(&x);
+    struct whatif_answer a = ask(&x);
     assert_int_equal(a.active.bytes, 80 * MIB);
     change(&x, stack_of_event(&x, 0),
            (struct site_change){ .kind = CHANGE_FREE_EARLY, .scope = scopes, .scopes = 5 });
@@ -326,7 +326,7 @@ static void a_slot_used_again_in_a_scope_ends(void **state)
          "11111011000");
     change(&x, stack_of_event(&x, 0),
            (struct site_change){ .kind = CHANGE_FREE_EARLY, .scope = scopes, .scopes = 3 });
-    struct answer a = ask(&x);
+    struct whatif_answer a = ask(&x);
     assert_true(a.active.bytes >= 1024);
     assert_true(a.active.bytes <= 8 * 512);
     end(&x);
@@ -349,7 +349,7 @@ static void the_start_can_be_changed_and_must_fit(void **state) /* 11.1 */
     sample_finish(&x.r);
     begin(&x, "");
     x.q.capacity_bytes = 90 * MIB; /* the cache is dropped before event 0 */
-    struct answer a = ask(&x);
+    struct whatif_answer a = ask(&x);
     assert_true(a.ran_out);
     assert_int_equal(a.oom.event, 0);
     assert_int_equal(a.reserved.bytes, 40 * MIB);
@@ -372,7 +372,8 @@ static void the_start_can_be_changed_and_must_fit(void **state) /* 11.1 */
 
 /* Made runs. */
 
-static enum vrs_status make_run(const struct asked *x, struct recording *ret, struct answer *a)
+static enum vrs_status make_run(const struct asked *x, struct recording *ret,
+                                struct whatif_answer *a)
 {
     struct vrs_error err = { .message = "" };
     TRY(run_recording_begin(ret, &x->r, x->q.config, &err));
@@ -380,7 +381,7 @@ static enum vrs_status make_run(const struct asked *x, struct recording *ret, st
     return run_recording_finish(ret, &err);
 }
 
-static void check_made(struct recording *made, const struct answer *a)
+static void check_made(struct recording *made, const struct whatif_answer *a)
 {
     struct vrs_error err = { .message = "" };
     struct arena arena;
@@ -388,7 +389,7 @@ static void check_made(struct recording *made, const struct answer *a)
     struct start_state start;
     enum replay_refusal refusal;
     struct agreement agreement;
-    struct answer again;
+    struct whatif_answer again;
     enum vrs_status verified = verify_recording(made, &err);
     assert_string_equal(err.message, "");
     assert_int_equal(verified, VRS_OK);
@@ -402,7 +403,7 @@ static void check_made(struct recording *made, const struct answer *a)
     assert_string_equal(disagreement_names[agreement.first.kind], "none");
     assert_int_equal(agreement.grade, GRADE_EXACT);
     assert_int_equal(agreement.active.peak_bytes, a->active.bytes);
-    struct question q = { .config = &c, .capacity_bytes = UNKNOWN_U64, .identity = true };
+    struct whatif_question q = { .config = &c, .capacity_bytes = UNKNOWN_U64, .identity = true };
     assert_int_equal(whatif_run(&p, &start, &q, &again, &err), VRS_OK);
     assert_true(again.same_curve);
     assert_int_equal(again.reserved.bytes, a->reserved.bytes);
@@ -430,7 +431,7 @@ static void run_recordings_are_recordings(void **state)
         struct way recorded = { .settings = recorded_settings[i & 1], .capacity = NO_END };
         struct asked x;
         struct recording made;
-        struct answer a;
+        struct whatif_answer a;
         program_draw(&p, i + 90, &options);
         program_record(&p, &recorded, &x.r);
         begin(&x, w->settings);
@@ -463,7 +464,7 @@ static void every_allocation_may_fail(void **state)
     x.q.capacity_bytes = 200 * MIB;
     for (long n = 0;; n++) {
         struct recording made;
-        struct answer a;
+        struct whatif_answer a;
         struct identities id;
         assert_true(recording_init(&made, 1 << 20, 1 << 20));
         fault_left = n;

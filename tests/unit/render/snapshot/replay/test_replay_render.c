@@ -25,9 +25,9 @@ struct made {
     struct answer_reason reason;
 };
 
-static struct answer completed(uint64_t reserved, uint64_t active)
+static struct whatif_answer completed(uint64_t reserved, uint64_t active)
 {
-    return (struct answer){
+    return (struct whatif_answer){
         .reserved = { reserved, 391 },
         .active = { active, 390 },
         .requested = { active, 390 },
