@@ -84,7 +84,7 @@ static enum vrs_status dump_all(struct dumping *d)
 
 int main(int argc, char **argv)
 {
-    struct dumping d = { .scene.wish.view = SCENE_MAP };
+    struct dumping d = { .scene.asked.view = SCENE_MAP };
     struct vrs_file *file = NULL;
     const struct vrs_recording *r = NULL;
     struct vrs_result *report = NULL;
@@ -94,7 +94,7 @@ int main(int argc, char **argv)
         return 2;
     for (uint32_t i = 0; i < SCENE_BYS; i++)
         if (strcmp(scene_by_names[i], argv[2]) == 0)
-            d.scene.wish.by = (enum scene_by)i;
+            d.scene.asked.by = (enum scene_by)i;
     arena_init(&d.arena, SIZE_MAX / 2);
     struct report_look look = { .visit = take, .arg = &d };
     enum vrs_status status = vrs_open(argv[1], NULL, &file, &err);

@@ -2,10 +2,10 @@
 #include "analysis/snapshot/cache/parts.h"
 #include "api/snapshot/study.h"
 
-static enum vrs_status ask(struct study *s, const void *wish, struct study_device *ret,
+static enum vrs_status ask(struct study *s, const void *read, struct study_device *ret,
                            struct vrs_error *err)
 {
-    const struct vrs_advise_options *o = wish;
+    const struct vrs_advise_options *o = read;
     struct counterfactual *c = NULL;
     struct advise_answer *answer = arena_take(s->keep, sizeof *answer);
     if (answer == NULL)
@@ -38,6 +38,6 @@ enum vrs_status vrs_advise(const struct vrs_recording *recording,
 {
     struct vrs_advise_options o = { 0 };
     options_take(&o, sizeof o, options);
-    struct study_wish common = { o.path, o.user_root, o.library, o.device };
+    struct ask_options common = { o.path, o.user_root, o.library, o.device };
     return study_ask(recording, RESULT_ADVISE, &common, ask, &o, ret, err);
 }

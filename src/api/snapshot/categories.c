@@ -4,13 +4,13 @@
 #include "api/snapshot/study.h"
 
 /* The caller's words, read; rules last as long as the call. */
-struct wish {
+struct options_read {
     struct moment moment;
     struct category_rules rules;
 };
 
-static enum vrs_status read_wish(const struct vrs_categories_options *o, struct wish *ret,
-                                 struct vrs_error *err)
+static enum vrs_status read_options(const struct vrs_categories_options *o,
+                                    struct options_read *ret, struct vrs_error *err)
 {
     const char *name = o->rules_name == NULL ? "rules" : o->rules_name;
     ret->moment = (struct moment){ .kind = AT_PEAK };
@@ -52,10 +52,10 @@ static enum vrs_status add_reasons(const struct study *s, const struct category_
     return VRS_OK;
 }
 
-static enum vrs_status ask(struct study *s, const void *wish, struct study_device *ret,
+static enum vrs_status ask(struct study *s, const void *read, struct study_device *ret,
                            struct vrs_error *err)
 {
-    const struct wish *w = wish;
+    const struct options_read *w = read;
     struct category_table_options options;
     struct vrs_error why = { .status = VRS_OK };
     if (moment_in_study(s, w->moment, &options.at_event, &why) != VRS_OK)
@@ -77,9 +77,9 @@ enum vrs_status vrs_categories_check(const struct vrs_categories_options *option
                                      struct vrs_error *err)
 {
     struct vrs_categories_options o = { 0 };
-    struct wish ignored;
+    struct options_read ignored;
     options_take(&o, sizeof o, options);
-    enum vrs_status status = read_wish(&o, &ignored, err);
+    enum vrs_status status = read_options(&o, &ignored, err);
     category_rules_free(&ignored.rules);
     return status;
 }
@@ -89,17 +89,17 @@ enum vrs_status vrs_categories(const struct vrs_recording *recording,
                                struct vrs_result **ret, struct vrs_error *err)
 {
     struct vrs_categories_options o = { 0 };
-    struct wish wish;
+    struct options_read read;
     options_take(&o, sizeof o, options);
-    enum vrs_status status = read_wish(&o, &wish, err);
-    const char *root = o.user_root != NULL || wish.rules.user_root.len == 0
+    enum vrs_status status = read_options(&o, &read, err);
+    const char *root = o.user_root != NULL || read.rules.user_root.len == 0
                            ? o.user_root
-                           : wish.rules.user_root.ptr;
-    struct study_wish common = { o.path, root, o.library, o.device };
+                           : read.rules.user_root.ptr;
+    struct ask_options common = { o.path, root, o.library, o.device };
     if (status == VRS_OK)
-        status = study_ask_ruled(recording, RESULT_CATEGORIES, &common, &wish.rules, ask, &wish,
+        status = study_ask_ruled(recording, RESULT_CATEGORIES, &common, &read.rules, ask, &read,
                                  ret, err);
-    category_rules_free(&wish.rules);
+    category_rules_free(&read.rules);
     return status;
 }
 

@@ -5,7 +5,7 @@
 #include "api/snapshot/study.h"
 
 /* The caller's words, read, and the baseline, which all devices share. */
-struct check_wish {
+struct check_options_read {
     struct vrs_check_options o;
     struct budget budget;
     struct category_rules rules;
@@ -56,25 +56,25 @@ enum vrs_status vrs_check_check(const struct vrs_check_options *options, bool ha
     return status;
 }
 
-static enum vrs_status place_baseline(struct check_wish *wish, struct vrs_error *err)
+static enum vrs_status place_baseline(struct check_options_read *read, struct vrs_error *err)
 {
-    const struct vrs_recording *baseline = wish->o.baseline;
-    struct naming_options options = { text_or_empty(wish->o.user_root),
-                                      text_or_empty(wish->o.library) };
+    const struct vrs_recording *baseline = read->o.baseline;
+    struct naming_options options = { text_or_empty(read->o.user_root),
+                                      text_or_empty(read->o.library) };
     if (baseline == NULL)
         return VRS_OK;
-    wish->base = (struct study_place){
+    read->base = (struct study_place){
         .r = baseline->model,
         .agreement = baseline->proof->agreement,
         .threads = 1,
-        .rules = &wish->rules,
-        .keep = &wish->arena,
-        .scratch = &wish->scratch,
+        .rules = &read->rules,
+        .keep = &read->arena,
+        .scratch = &read->scratch,
     };
-    TRY(naming_make(baseline->model, &options, &wish->arena, &wish->base.naming, err));
+    TRY(naming_make(baseline->model, &options, &read->arena, &read->base.naming, err));
     TRY(recording_prove(baseline, err));
-    naming_pass_over(wish->base.naming, wish->rules.plumbing.at, wish->rules.plumbing.len);
-    return study_place_make(&wish->base, err);
+    naming_pass_over(read->base.naming, read->rules.plumbing.at, read->rules.plumbing.len);
+    return study_place_make(&read->base, err);
 }
 
 /* The only GPU of a recording that holds memory; NO_ROW: there are none or several. */
@@ -102,16 +102,16 @@ static uint32_t paired_device(const struct devices *mine, uint32_t device,
     return only_device(mine) == device ? only_device(base) : NO_ROW;
 }
 
-static enum vrs_status study_baseline(struct check_wish *wish, const struct study *s,
+static enum vrs_status study_baseline(struct check_options_read *read, const struct study *s,
                                       struct study *room, struct study **ret, struct vrs_error *err)
 {
     *ret = NULL;
-    if (wish->o.baseline == NULL)
+    if (read->o.baseline == NULL)
         return VRS_OK;
-    uint32_t device = paired_device(&s->r->devices, s->device, &wish->base.r->devices);
+    uint32_t device = paired_device(&s->r->devices, s->device, &read->base.r->devices);
     if (device == NO_ROW)
         return VRS_OK;
-    TRY(study_make(&wish->base, device, room, err));
+    TRY(study_make(&read->base, device, room, err));
     *ret = room;
     return VRS_OK;
 }
@@ -128,43 +128,43 @@ static bool is_first(const struct study *s, int64_t device)
     return true;
 }
 
-static enum vrs_status judge(struct study *s, struct check_wish *wish, struct study_device *ret,
-                             struct vrs_error *err)
+static enum vrs_status judge(struct study *s, struct check_options_read *read,
+                             struct study_device *ret, struct vrs_error *err)
 {
     struct study room;
     struct check_question question = {
-        .budget = &wish->budget,
-        .strict = wish->o.strict,
-        .allow_estimates = wish->o.allow_estimates,
-        .path_cut = wish->path_cut,
-        .device = wish->o.device,
-        .speaks_for_others = is_first(s, wish->o.device),
-        .user_root = text_or_empty(wish->o.user_root),
+        .budget = &read->budget,
+        .strict = read->o.strict,
+        .allow_estimates = read->o.allow_estimates,
+        .path_cut = read->path_cut,
+        .device = read->o.device,
+        .speaks_for_others = is_first(s, read->o.device),
+        .user_root = text_or_empty(read->o.user_root),
     };
     struct check *check = arena_array(s->keep, struct check, 1);
     if (check == NULL)
         return vrs_no_memory(err);
-    if (wish->o.strict && s->trust.grade == 'D')
+    if (read->o.strict && s->trust.grade == 'D')
         TRY(study_reason(s, ret, ANSWER_REFUSED, "grade_d",
                          S("the file contradicts itself, so no limit is judged with --strict"),
                          err));
-    TRY(study_baseline(wish, s, &room, &question.base, err));
+    TRY(study_baseline(read, s, &room, &question.base, err));
     TRY(check_compute(s, &question, check, err));
     ret->result = check;
     return VRS_OK;
 }
 
-static enum vrs_status ask(struct study *s, const void *wish_of, struct study_device *ret,
+static enum vrs_status ask(struct study *s, const void *read_of, struct study_device *ret,
                            struct vrs_error *err)
 {
-    /* The wish is this call's own; what is made of the baseline goes with each device. */
-    struct check_wish *wish = *(struct check_wish *const *)wish_of;
+    /* The read is this call's own; what is made of the baseline goes with each device. */
+    struct check_options_read *read = *(struct check_options_read *const *)read_of;
     if (s->r->devices.kind[s->device] == DEVICE_HOST)
         return study_reason(s, ret, ANSWER_NOT_APPLICABLE, "host_memory",
                             S("limits are of the memory of GPUs"), err);
-    struct arena_mark mark = arena_mark(&wish->scratch);
-    enum vrs_status status = judge(s, wish, ret, err);
-    arena_release(&wish->scratch, mark);
+    struct arena_mark mark = arena_mark(&read->scratch);
+    enum vrs_status status = judge(s, read, ret, err);
+    arena_release(&read->scratch, mark);
     return status;
 }
 
@@ -176,29 +176,31 @@ static bool is_absolute(str path)
 
 /* Answers are compared between machines: of an absolute path the last part is shown. */
 static enum vrs_status shown_path(const struct vrs_recording *recording, const char *path,
-                                  struct check_wish *wish, const char **ret, struct vrs_error *err)
+                                  struct check_options_read *read, const char **ret,
+                                  struct vrs_error *err)
 {
     str full = path == NULL ? recording->path : str_from(path);
-    wish->path_cut = is_absolute(full);
-    str shown = arena_copy(&wish->arena, wish->path_cut ? path_base(full) : full);
+    read->path_cut = is_absolute(full);
+    str shown = arena_copy(&read->arena, read->path_cut ? path_base(full) : full);
     *ret = shown.ptr;
     return shown.ptr == NULL ? vrs_no_memory(err) : VRS_OK;
 }
 
-static enum vrs_status check_with(const struct vrs_recording *recording, struct check_wish *wish,
-                                  struct vrs_result **ret, struct vrs_error *err)
+static enum vrs_status check_with(const struct vrs_recording *recording,
+                                  struct check_options_read *read, struct vrs_result **ret,
+                                  struct vrs_error *err)
 {
-    struct vrs_check_options *o = &wish->o;
-    TRY(budget_make(&wish->arena, &wish->budget, err));
-    TRY(read_words(o, o->baseline != NULL, &wish->budget, err));
-    TRY(read_rules(o, &wish->rules, err));
+    struct vrs_check_options *o = &read->o;
+    TRY(budget_make(&read->arena, &read->budget, err));
+    TRY(read_words(o, o->baseline != NULL, &read->budget, err));
+    TRY(read_rules(o, &read->rules, err));
     /* A file of rules may have the root, too. */
-    if (o->user_root == NULL && wish->rules.user_root.len > 0)
-        o->user_root = wish->rules.user_root.ptr;
-    struct study_wish common = { NULL, o->user_root, o->library, o->device };
-    TRY(shown_path(recording, o->path, wish, &common.path, err));
-    TRY(place_baseline(wish, err));
-    return study_ask_ruled(recording, RESULT_CHECK, &common, &wish->rules, ask, &wish, ret, err);
+    if (o->user_root == NULL && read->rules.user_root.len > 0)
+        o->user_root = read->rules.user_root.ptr;
+    struct ask_options common = { NULL, o->user_root, o->library, o->device };
+    TRY(shown_path(recording, o->path, read, &common.path, err));
+    TRY(place_baseline(read, err));
+    return study_ask_ruled(recording, RESULT_CHECK, &common, &read->rules, ask, &read, ret, err);
 }
 
 enum vrs_status vrs_check_unread(const char *path, const struct vrs_error *why,
@@ -223,15 +225,15 @@ enum vrs_status vrs_check(const struct vrs_recording *recording,
                           const struct vrs_check_options *options, struct vrs_result **ret,
                           struct vrs_error *err)
 {
-    struct check_wish wish = { 0 };
-    options_take(&wish.o, sizeof wish.o, options);
-    category_rules_init(&wish.rules);
-    arena_init(&wish.arena, SIZE_MAX / 2);
-    arena_init(&wish.scratch, SIZE_MAX / 2);
-    enum vrs_status status = check_with(recording, &wish, ret, err);
-    category_rules_free(&wish.rules);
-    budget_free(&wish.budget);
-    arena_free(&wish.arena);
-    arena_free(&wish.scratch);
+    struct check_options_read read = { 0 };
+    options_take(&read.o, sizeof read.o, options);
+    category_rules_init(&read.rules);
+    arena_init(&read.arena, SIZE_MAX / 2);
+    arena_init(&read.scratch, SIZE_MAX / 2);
+    enum vrs_status status = check_with(recording, &read, ret, err);
+    category_rules_free(&read.rules);
+    budget_free(&read.budget);
+    arena_free(&read.arena);
+    arena_free(&read.scratch);
     return status;
 }

@@ -11,7 +11,7 @@
 struct comparing {
     const struct vrs_recording *recording[2];
     const struct vrs_diff_options *o;
-    struct diff_wish wish;
+    struct diff_options_read read;
     struct vrs_result *result;
     /* Of each side, so that both can be worked on at once: names live as long as the call, scratch
      * as a pair of devices. */
@@ -30,11 +30,11 @@ static uint32_t find_word(const char *word, const char *const *names, uint32_t c
     return i;
 }
 
-static enum vrs_status read_wish(const struct vrs_diff_options *o, struct diff_wish *ret,
-                                 struct vrs_error *err)
+static enum vrs_status read_options(const struct vrs_diff_options *o, struct diff_options_read *ret,
+                                    struct vrs_error *err)
 {
     static const char *const keys[] = { "K0", "K1", "K2" };
-    struct diff_wish w = { .weight = DIFF_LIVE };
+    struct diff_options_read w = { .weight = DIFF_LIVE };
     const char *moment[2] = { o->at, o->to == NULL ? o->at : o->to };
     for (int s = 0; s < 2; s++) {
         w.moment[s] = (struct moment){ .kind = AT_PEAK };
@@ -175,7 +175,7 @@ static enum vrs_status find_ranges(struct comparing *c, struct diff_pair *pair,
 {
     for (int s = 0; s < 2; s++) {
         struct vrs_error none = { .message = "" };
-        const struct diff_wish *w = &c->wish;
+        const struct diff_options_read *w = &c->read;
         enum vrs_status status =
             diff_range_at(pair->side[s], w->weight, w->has_moment[s] ? &w->moment[s] : NULL,
                           &pair->options.range[s], &none);
@@ -245,7 +245,7 @@ static enum vrs_status compare(struct comparing *c, struct diff_pair *pair, stru
     d->traced = pair->side[0]->traced && pair->side[1]->traced;
     TRY(find_ranges(c, pair, d, err));
     if (diff_can_be(d))
-        TRY(diff_reasons(pair, &c->wish, d, err));
+        TRY(diff_reasons(pair, &c->read, d, err));
     if (!diff_can_be(d))
         return VRS_OK;
     TRY(diff_compute(pair->side[0], pair->side[1], &pair->options, &d->diff, err));
@@ -299,7 +299,7 @@ static enum vrs_status compare_devices(struct comparing *c, struct device_pair d
 {
     static const char *const lacking[2] = { "A has no such device", "B has no such device" };
     struct diff_pair pair = {
-        .options = { .weight = c->wish.weight, .per = c->wish.per, .key = c->wish.key },
+        .options = { .weight = c->read.weight, .per = c->read.per, .key = c->read.key },
         .keep = c->result->arena,
     };
     struct study study[2];
@@ -397,8 +397,8 @@ enum vrs_status vrs_diff_check(const struct vrs_diff_options *options, struct vr
 {
     struct vrs_diff_options o = { 0 };
     options_take(&o, sizeof o, options);
-    struct diff_wish ignored;
-    return read_wish(&o, &ignored, err);
+    struct diff_options_read ignored;
+    return read_options(&o, &ignored, err);
 }
 
 enum vrs_status vrs_diff(const struct vrs_recording *a, const struct vrs_recording *b,
@@ -408,7 +408,7 @@ enum vrs_status vrs_diff(const struct vrs_recording *a, const struct vrs_recordi
     struct vrs_diff_options o = { 0 };
     options_take(&o, sizeof o, options);
     struct comparing c = { .recording = { a, b }, .o = &o };
-    TRY(read_wish(&o, &c.wish, err));
+    TRY(read_options(&o, &c.read, err));
     c.result = result_make(RESULT_DIFF, 1);
     if (c.result == NULL)
         return vrs_no_memory(err);

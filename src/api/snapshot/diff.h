@@ -5,7 +5,7 @@
 #include "api/result.h"
 
 /* The caller's words, read. */
-struct diff_wish {
+struct diff_options_read {
     bool has_moment[2];
     struct moment moment[2];
     enum diff_weight weight;
@@ -26,7 +26,7 @@ enum vrs_status diff_reason(struct arena *keep, struct diff_device *d, enum answ
 
 /* What two recordings do not have in common, as reasons; where it cannot be compared at all, with
  * a status that says so.  May set options.per. */
-enum vrs_status diff_reasons(struct diff_pair *pair, const struct diff_wish *wish,
+enum vrs_status diff_reasons(struct diff_pair *pair, const struct diff_options_read *read,
                              struct diff_device *d, struct vrs_error *err) MUST_CHECK;
 
 /* Whether the reasons leave something to be compared. */

@@ -61,7 +61,7 @@ static bool starts_late(const struct study *s)
 
 /* One recording has all of its run and the other only the end: what was allocated in them can be
  * compared step by step, not as a whole. */
-static enum vrs_status check_windows(struct diff_pair *pair, const struct diff_wish *wish,
+static enum vrs_status check_windows(struct diff_pair *pair, const struct diff_options_read *read,
                                      struct diff_device *d, struct vrs_error *err)
 {
     const struct study *const *s = pair->side;
@@ -70,7 +70,7 @@ static enum vrs_status check_windows(struct diff_pair *pair, const struct diff_w
         return VRS_OK;
     bool sums = pair->options.weight != DIFF_LIVE;
     bool steps =
-        wish->has_moment[0] && wish->moment[0].kind == AT_STEP && wish->moment[1].kind == AT_STEP;
+        read->has_moment[0] && read->moment[0].kind == AT_STEP && read->moment[1].kind == AT_STEP;
     if (!sums || steps || pair->options.per != DIFF_PER_NOTHING)
         return add(pair, d, ANSWER_PARTIAL, "window_mismatch", "only ", late,
                    " begins after its program had allocated memory: what is older there has no "
@@ -114,13 +114,13 @@ static enum vrs_status check_per(const struct diff_pair *pair, struct diff_devic
     return VRS_OK;
 }
 
-enum vrs_status diff_reasons(struct diff_pair *pair, const struct diff_wish *wish,
+enum vrs_status diff_reasons(struct diff_pair *pair, const struct diff_options_read *read,
                              struct diff_device *d, struct vrs_error *err)
 {
     TRY(check_traces(pair, d, err));
     if (!diff_can_be(d))
         return VRS_OK;
-    TRY(check_windows(pair, wish, d, err));
+    TRY(check_windows(pair, read, d, err));
     TRY(check_stacks(pair, d, err));
     for (int s = 0; s < 2; s++)
         if (!pair->side[s]->curves.of[CURVE_REQUESTED].start_known)

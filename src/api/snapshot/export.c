@@ -9,7 +9,7 @@
 #include "render/export/export_tables.h"
 
 /* The caller's words, read. */
-struct wish {
+struct options_read {
     const struct export_format *format;
     struct moment moment;
     bool wanted[EXPORT_TABLES];
@@ -24,7 +24,8 @@ static const struct export_format *find_format(const char *name)
     return f->name == NULL ? NULL : f;
 }
 
-static enum vrs_status read_format(const char *name, struct wish *ret, struct vrs_error *err)
+static enum vrs_status read_format(const char *name, struct options_read *ret,
+                                   struct vrs_error *err)
 {
     ret->format = find_format(name);
     if (name == NULL)
@@ -39,7 +40,7 @@ static enum vrs_status read_format(const char *name, struct wish *ret, struct vr
     return VRS_OK;
 }
 
-static enum vrs_status want_table(const char *name, struct wish *ret, struct vrs_error *err)
+static enum vrs_status want_table(const char *name, struct options_read *ret, struct vrs_error *err)
 {
     bool found = false, all = str_equal(str_from(name), S("all"));
     char names[160] = "";
@@ -55,7 +56,7 @@ static enum vrs_status want_table(const char *name, struct wish *ret, struct vrs
                             name, names);
 }
 
-static enum vrs_status read_tables(const struct vrs_export_options *o, struct wish *ret,
+static enum vrs_status read_tables(const struct vrs_export_options *o, struct options_read *ret,
                                    struct vrs_error *err)
 {
     enum export_needs needs = ret->format->needs;
@@ -75,11 +76,11 @@ static enum vrs_status read_tables(const struct vrs_export_options *o, struct wi
     return VRS_OK;
 }
 
-static bool shows_categories(const struct wish *wish)
+static bool shows_categories(const struct options_read *read)
 {
-    const struct export_format *format = wish->format;
+    const struct export_format *format = read->format;
     bool tables = format->needs == EXPORT_NEEDS_TABLES || format->needs == EXPORT_NEEDS_TABLE;
-    return format->categories || (tables && wish->wanted[EXPORT_ALLOCATIONS]);
+    return format->categories || (tables && read->wanted[EXPORT_ALLOCATIONS]);
 }
 
 /* The caller's rules, then the built-in ones. */
@@ -92,25 +93,25 @@ static enum vrs_status read_rules(const struct vrs_export_options *o, struct cat
     return category_rules_read(rules, str_from(category_rules_builtin), "builtin", err);
 }
 
-static enum vrs_status check_rules(const struct vrs_export_options *o, const struct wish *wish,
-                                   struct vrs_error *err)
+static enum vrs_status check_rules(const struct vrs_export_options *o,
+                                   const struct options_read *read, struct vrs_error *err)
 {
     struct category_rules rules;
     if (o->rules == NULL)
         return VRS_OK;
-    if (!shows_categories(wish))
+    if (!shows_categories(read))
         return vrs_fail(err, VRS_USAGE, "%s has no categories for rules to decide here",
-                        wish->format->name);
+                        read->format->name);
     category_rules_init(&rules);
     enum vrs_status status = read_rules(o, &rules, err);
     category_rules_free(&rules);
     return status;
 }
 
-static enum vrs_status read_wish(const struct vrs_export_options *o, struct wish *ret,
-                                 struct vrs_error *err)
+static enum vrs_status read_options(const struct vrs_export_options *o, struct options_read *ret,
+                                    struct vrs_error *err)
 {
-    *ret = (struct wish){ .moment = { .kind = AT_PEAK } };
+    *ret = (struct options_read){ .moment = { .kind = AT_PEAK } };
     TRY(read_format(o->to, ret, err));
     TRY(read_tables(o, ret, err));
     if (o->at != NULL && ret->format->needs != EXPORT_NEEDS_MOMENT)
@@ -133,15 +134,15 @@ enum vrs_status vrs_export_check(const struct vrs_export_options *options, struc
 {
     struct vrs_export_options o = { 0 };
     options_take(&o, sizeof o, options);
-    struct wish ignored;
-    return read_wish(&o, &ignored, err);
+    struct options_read ignored;
+    return read_options(&o, &ignored, err);
 }
 
 enum vrs_status vrs_export_ready(const char *to, struct vrs_error *err)
 {
-    struct wish wish;
-    TRY(read_format(to, &wish, err));
-    return wish.format->ready == NULL ? VRS_OK : wish.format->ready(err);
+    struct options_read read;
+    TRY(read_format(to, &read, err));
+    return read.format->ready == NULL ? VRS_OK : read.format->ready(err);
 }
 
 bool vrs_export_is_binary(const char *to)
@@ -152,13 +153,13 @@ bool vrs_export_is_binary(const char *to)
 
 /* Devices. */
 
-static enum vrs_status find_moment(const struct recording *r, const struct wish *wish,
+static enum vrs_status find_moment(const struct recording *r, const struct options_read *read,
                                    struct export_device *d, struct vrs_error *err)
 {
     struct vrs_error none;
-    if (wish->format->needs != EXPORT_NEEDS_MOMENT)
+    if (read->format->needs != EXPORT_NEEDS_MOMENT)
         return VRS_OK;
-    enum vrs_status found = moment_find(r, d->row, wish->moment, &d->at_event, &none);
+    enum vrs_status found = moment_find(r, d->row, read->moment, &d->at_event, &none);
     d->has_moment = found == VRS_OK;
     if (found == VRS_USAGE || found == VRS_OK)
         return VRS_OK;
@@ -245,7 +246,7 @@ static enum vrs_status find_cut(struct asking *a, str *ret, struct vrs_error *er
     return failed ? vrs_no_memory(err) : VRS_OK;
 }
 
-static enum vrs_status add_device(struct asking *a, uint32_t row, const struct wish *wish,
+static enum vrs_status add_device(struct asking *a, uint32_t row, const struct options_read *read,
                                   struct exporting *e, struct vrs_error *err)
 {
     struct export_device *d = &e->device[e->devices++];
@@ -254,22 +255,22 @@ static enum vrs_status add_device(struct asking *a, uint32_t row, const struct w
     d->number = a->r->devices.kind[row] == DEVICE_HOST ? -1 - number : number;
     d->tracks_exact = a->r->devices.events[row] == 0 ||
                       (grade_is_exact(a->agreement[row].grade) && a->agreement[row].ambiguous == 0);
-    TRY(find_moment(a->r, wish, d, err));
+    TRY(find_moment(a->r, read, d, err));
     TRY(lifetimes_make(a->r, row, a->keep, &d->lifetimes, err));
     return curve_steps_begin(a->r, row, &d->lifetimes, a->keep, &d->steps, err);
 }
 
 /* A moment that no device has is a question without an answer. */
-static enum vrs_status check_moment(const struct exporting *e, const struct wish *wish,
+static enum vrs_status check_moment(const struct exporting *e, const struct options_read *read,
                                     struct vrs_error *err)
 {
-    bool any = e->devices == 0 || wish->format->needs != EXPORT_NEEDS_MOMENT;
+    bool any = e->devices == 0 || read->format->needs != EXPORT_NEEDS_MOMENT;
     for (uint32_t i = 0; i < e->devices; i++)
         any = any || e->device[i].has_moment;
     if (any)
         return VRS_OK;
     int64_t ignored;
-    enum vrs_status status = moment_find(e->r, e->device[0].row, wish->moment, &ignored, err);
+    enum vrs_status status = moment_find(e->r, e->device[0].row, read->moment, &ignored, err);
     assert(status != VRS_OK);
     return status;
 }
@@ -306,7 +307,7 @@ static enum vrs_status find_used(const struct recording *r, struct arena *arena,
 /* The whole. */
 
 static enum vrs_status prepare(struct asking *a, const struct vrs_recording *recording,
-                               const struct vrs_export_options *o, const struct wish *wish,
+                               const struct vrs_export_options *o, const struct options_read *read,
                                struct exporting *e, struct file_facts *file, struct vrs_error *err)
 {
     TRY(file_facts_of(recording, o->path, a->keep, file, err));
@@ -316,21 +317,21 @@ static enum vrs_status prepare(struct asking *a, const struct vrs_recording *rec
         .tool = vrs_version(),
         .naming = a->naming,
         .scratch = &a->scratch,
-        .by_count = wish->by_count,
+        .by_count = read->by_count,
         .inverse = o->inverse,
         .database = o->database,
     };
     for (uint32_t t = 0; t < EXPORT_TABLES; t++)
-        e->wanted[t] = wish->wanted[t];
+        e->wanted[t] = read->wanted[t];
     TRY(find_cut(a, &e->cut, err));
     e->device = arena_array(a->keep, struct export_device, a->r->devices.rows.len);
     if (e->device == NULL)
         return vrs_no_memory(err);
     for (uint32_t d = 0; d < a->r->devices.rows.len; d++)
         if (asking_wants(a, d))
-            TRY(add_device(a, d, wish, e, err));
-    TRY(check_moment(e, wish, err));
-    if (shows_categories(wish))
+            TRY(add_device(a, d, read, e, err));
+    TRY(check_moment(e, read, err));
+    if (shows_categories(read))
         TRY(add_categories(a, o, e, err));
     return find_used(a->r, a->keep, e, err);
 }
@@ -370,11 +371,11 @@ enum vrs_status vrs_export(const struct vrs_recording *recording,
 {
     struct vrs_export_options o = { 0 };
     options_take(&o, sizeof o, options);
-    struct wish wish;
-    TRY(read_wish(&o, &wish, err));
-    bool file = wish.format->needs == EXPORT_NEEDS_FILE;
+    struct options_read read;
+    TRY(read_options(&o, &read, err));
+    bool file = read.format->needs == EXPORT_NEEDS_FILE;
     if (file != (o.database != NULL) || (!file && sink == NULL))
-        return vrs_fail(err, VRS_USAGE, "%s is written to %s", wish.format->name,
+        return vrs_fail(err, VRS_USAGE, "%s is written to %s", read.format->name,
                         file ? "a file, so `database` must name one" : "a sink, not a database");
     struct asking a;
     struct exporting e;
@@ -384,11 +385,11 @@ enum vrs_status vrs_export(const struct vrs_recording *recording,
     enum vrs_status status =
         asking_begin(&a, recording, RESULT_PEAK, o.user_root, o.library, o.device, err);
     if (status == VRS_OK)
-        status = prepare(&a, recording, &o, &wish, &e, &facts, err);
+        status = prepare(&a, recording, &o, &read, &e, &facts, err);
     if (status == VRS_OK)
-        status = write_all(&e, wish.format, sink, err);
+        status = write_all(&e, read.format, sink, err);
     if (status == VRS_OK)
-        status = say_cut(&e, wish.format, &o, err);
+        status = say_cut(&e, read.format, &o, err);
     status = asking_end(&a, status, &ignored);
     vrs_result_free(ignored);
     return status;

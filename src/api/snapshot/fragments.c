@@ -5,35 +5,35 @@
 #include "api/snapshot/study.h"
 
 /* The caller's words, read. */
-struct wish {
+struct options_read {
     struct moment moment;
     bool at_reserved_peak, all_metrics;
 };
 
-static enum vrs_status read_wish(const struct vrs_fragments_options *o, struct wish *ret,
-                                 struct vrs_error *err)
+static enum vrs_status read_options(const struct vrs_fragments_options *o, struct options_read *ret,
+                                    struct vrs_error *err)
 {
-    *ret = (struct wish){ .moment = { .kind = AT_END }, .all_metrics = o->all_metrics };
+    *ret = (struct options_read){ .moment = { .kind = AT_END }, .all_metrics = o->all_metrics };
     ret->at_reserved_peak = o->at != NULL && str_equal(str_from(o->at), S("reserved-peak"));
     if (o->at != NULL && !ret->at_reserved_peak)
         TRY(moment_parse(str_from(o->at), &ret->moment, err));
     return VRS_OK;
 }
 
-static enum vrs_status find_event(const struct study *s, const struct wish *wish, int64_t *ret,
-                                  struct vrs_error *err)
+static enum vrs_status find_event(const struct study *s, const struct options_read *read,
+                                  int64_t *ret, struct vrs_error *err)
 {
-    if (!wish->at_reserved_peak || !s->traced)
-        return moment_in_study(s, wish->moment, ret, err);
+    if (!read->at_reserved_peak || !s->traced)
+        return moment_in_study(s, read->moment, ret, err);
     *ret = s->curves.of[CURVE_RESERVED].peak_event;
     return VRS_OK;
 }
 
-static enum vrs_status add_reasons(const struct study *s, const struct wish *wish,
+static enum vrs_status add_reasons(const struct study *s, const struct options_read *read,
                                    const struct fragments *f, struct study_device *ret,
                                    struct vrs_error *err)
 {
-    if (!s->traced && (wish->at_reserved_peak || wish->moment.kind != AT_END))
+    if (!s->traced && (read->at_reserved_peak || read->moment.kind != AT_END))
         TRY(study_reason(s, ret, ANSWER_PARTIAL, "no_trace",
                          S("the recording has no trace to speak of: this is its final state"),
                          err));
@@ -52,10 +52,10 @@ static enum vrs_status add_reasons(const struct study *s, const struct wish *wis
 static enum vrs_status ask(struct study *s, const void *arg, struct study_device *ret,
                            struct vrs_error *err)
 {
-    const struct wish *wish = arg;
+    const struct options_read *read = arg;
     struct vrs_error why = { .status = VRS_OK };
     int64_t event = 0;
-    if (find_event(s, wish, &event, &why) != VRS_OK)
+    if (find_event(s, read, &event, &why) != VRS_OK)
         return study_refuse_moment(s, ret, &why, err);
     struct fragments *made = NULL;
     TRY(fragments_compute(s, event, &made, err));
@@ -66,9 +66,9 @@ static enum vrs_status ask(struct study *s, const void *arg, struct study_device
                                 : S("the final segments and the trace contradict each other: what "
                                     "was reserved then is not known"),
                             err);
-    made->all_metrics = wish->all_metrics;
+    made->all_metrics = read->all_metrics;
     ret->result = made;
-    return add_reasons(s, wish, made, ret, err);
+    return add_reasons(s, read, made, ret, err);
 }
 
 enum vrs_status vrs_fragments_check(const struct vrs_fragments_options *options,
@@ -76,8 +76,8 @@ enum vrs_status vrs_fragments_check(const struct vrs_fragments_options *options,
 {
     struct vrs_fragments_options o = { 0 };
     options_take(&o, sizeof o, options);
-    struct wish ignored;
-    return read_wish(&o, &ignored, err);
+    struct options_read ignored;
+    return read_options(&o, &ignored, err);
 }
 
 enum vrs_status vrs_fragments(const struct vrs_recording *recording,
@@ -86,8 +86,8 @@ enum vrs_status vrs_fragments(const struct vrs_recording *recording,
 {
     struct vrs_fragments_options o = { 0 };
     options_take(&o, sizeof o, options);
-    struct wish wish;
-    TRY(read_wish(&o, &wish, err));
-    struct study_wish common = { o.path, o.user_root, o.library, o.device };
-    return study_ask(recording, RESULT_FRAGMENTS, &common, ask, &wish, ret, err);
+    struct options_read read;
+    TRY(read_options(&o, &read, err));
+    struct ask_options common = { o.path, o.user_root, o.library, o.device };
+    return study_ask(recording, RESULT_FRAGMENTS, &common, ask, &read, ret, err);
 }

@@ -29,10 +29,10 @@ static enum vrs_status too_few_steps(const struct study *s, struct study_device 
     return status;
 }
 
-static enum vrs_status ask(struct study *s, const void *wish, struct study_device *ret,
+static enum vrs_status ask(struct study *s, const void *read, struct study_device *ret,
                            struct vrs_error *err)
 {
-    const struct vrs_leaks_options *o = wish;
+    const struct vrs_leaks_options *o = read;
     if (!s->traced)
         return study_reason(s, ret, ANSWER_NEEDS_TRACE, "no_trace",
                             S("the recording has no trace: growth is seen between steps"), err);
@@ -57,6 +57,6 @@ enum vrs_status vrs_leaks(const struct vrs_recording *recording,
 {
     struct vrs_leaks_options o = { 0 };
     options_take(&o, sizeof o, options);
-    struct study_wish common = { o.path, o.user_root, o.library, o.device };
+    struct ask_options common = { o.path, o.user_root, o.library, o.device };
     return study_ask(recording, RESULT_LEAKS, &common, ask, &o, ret, err);
 }

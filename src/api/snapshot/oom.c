@@ -149,10 +149,10 @@ static enum vrs_status say_limits(const struct study *s, const struct oom *oom,
     return say_capacity(s, oom, capacity_bytes, d, err);
 }
 
-static enum vrs_status ask(struct study *s, const void *wish, struct study_device *ret,
+static enum vrs_status ask(struct study *s, const void *read, struct study_device *ret,
                            struct vrs_error *err)
 {
-    const struct oom_question *q = wish;
+    const struct oom_question *q = read;
     const struct oom_message *message = tells_of(s, &q->message) ? &q->message : NULL;
     struct oom *oom = arena_array(s->keep, struct oom, 1);
     if (oom == NULL)
@@ -178,7 +178,7 @@ enum vrs_status vrs_oom(const struct vrs_recording *recording,
     struct vrs_oom_options o = { 0 };
     struct arena scratch;
     options_take(&o, sizeof o, options);
-    struct study_wish common = { o.path, o.user_root, o.library, o.device };
+    struct ask_options common = { o.path, o.user_root, o.library, o.device };
     struct oom_question q = { .message = oom_message_none(),
                               .has_message = o.message != NULL,
                               .capacity_bytes = o.capacity_bytes };

@@ -6,17 +6,18 @@
 #include "api/stack_texts.h"
 
 /* The caller's words, read. */
-struct wish {
+struct options_read {
     struct moment moment;
     enum peak_by by;
     enum site_key key;
     bool categories; /* of each row */
 };
 
-static enum vrs_status read_wish(const struct vrs_peak_options *o, struct wish *ret,
-                                 struct vrs_error *err)
+static enum vrs_status read_options(const struct vrs_peak_options *o, struct options_read *ret,
+                                    struct vrs_error *err)
 {
-    *ret = (struct wish){ .moment = { .kind = AT_PEAK }, .by = BY_CULPRIT, .key = SITE_LINE };
+    *ret =
+        (struct options_read){ .moment = { .kind = AT_PEAK }, .by = BY_CULPRIT, .key = SITE_LINE };
     ret->categories = o->categories;
     if (o->at != NULL)
         TRY(moment_parse(str_from(o->at), &ret->moment, err));
@@ -100,7 +101,7 @@ static enum vrs_status keep_texts(struct asking *a, struct peak *peak, struct vr
 
 /* What the devices of one recording share. */
 struct shared {
-    const struct wish *wish;
+    const struct options_read *read;
     bool studies; /* the question needs categories, steps or phases */
     struct stack_collector stacks;
     struct category_rules rules;
@@ -110,7 +111,7 @@ struct shared {
 static enum vrs_status peak_device(struct asking *a, uint32_t row, struct shared *shared,
                                    struct peak_device *d, struct vrs_error *err)
 {
-    const struct wish *wish = shared->wish;
+    const struct options_read *read = shared->read;
     const struct recording *r = a->r;
     struct curves curves;
     struct trust_basis basis;
@@ -126,8 +127,8 @@ static enum vrs_status peak_device(struct asking *a, uint32_t row, struct shared
     struct study study;
     if (shared->studies)
         TRY(study_make(&shared->place, row, &study, err));
-    enum vrs_status found = shared->studies ? moment_in_study(&study, wish->moment, &event, &none)
-                                            : moment_find(r, row, wish->moment, &event, &none);
+    enum vrs_status found = shared->studies ? moment_in_study(&study, read->moment, &event, &none)
+                                            : moment_find(r, row, read->moment, &event, &none);
     if (found == VRS_USAGE) {
         d->status = ANSWER_NOT_APPLICABLE;
         return add_reason(a, d, "no_such_moment", str_from(none.message), err);
@@ -137,7 +138,7 @@ static enum vrs_status peak_device(struct asking *a, uint32_t row, struct shared
             *err = none;
         return found;
     }
-    struct peak_options options = { .by = wish->by, .key = wish->key, .at_event = event };
+    struct peak_options options = { .by = read->by, .key = read->key, .at_event = event };
     if (shared->studies)
         options.categories = &study.categories;
     TRY(peak_compute(r, row, &options, a->naming, a->keep, &d->peak, err));
@@ -196,8 +197,8 @@ static enum vrs_status peak_all(struct asking *a, const struct vrs_recording *re
     answer->device = arena_array(a->keep, struct peak_device, a->r->devices.rows.len);
     if (answer->device == NULL || !stack_texts_begin(&shared->stacks, a->r, &a->scratch))
         return vrs_no_memory(err);
-    shared->studies = shared->wish->categories || moment_needs_study(shared->wish->moment) ||
-                      (peak_splits(shared->wish->by) && lacks_stacks(a));
+    shared->studies = shared->read->categories || moment_needs_study(shared->read->moment) ||
+                      (peak_splits(shared->read->by) && lacks_stacks(a));
     if (shared->studies)
         TRY(prepare_studies(a, shared, err));
     for (uint32_t d = 0; d < a->r->devices.rows.len; d++) {
@@ -214,8 +215,8 @@ enum vrs_status vrs_peak_check(const struct vrs_peak_options *options, struct vr
 {
     struct vrs_peak_options o = { 0 };
     options_take(&o, sizeof o, options);
-    struct wish ignored;
-    return read_wish(&o, &ignored, err);
+    struct options_read ignored;
+    return read_options(&o, &ignored, err);
 }
 
 enum vrs_status vrs_peak(const struct vrs_recording *recording,
@@ -224,10 +225,10 @@ enum vrs_status vrs_peak(const struct vrs_recording *recording,
 {
     struct vrs_peak_options o = { 0 };
     options_take(&o, sizeof o, options);
-    struct wish wish;
-    TRY(read_wish(&o, &wish, err));
+    struct options_read read;
+    TRY(read_options(&o, &read, err));
     struct asking a;
-    struct shared shared = { .wish = &wish };
+    struct shared shared = { .read = &read };
     category_rules_init(&shared.rules);
     enum vrs_status status =
         asking_begin(&a, recording, RESULT_PEAK, o.user_root, o.library, o.device, err);

@@ -21,15 +21,15 @@ static uint32_t find_name(const char *name, const char *const *names, uint32_t c
 static enum vrs_status read_names(const struct vrs_picture_options *o, struct drawing *d,
                                   struct vrs_error *err)
 {
-    struct scene_wish *wish = &d->scene.wish;
+    struct scene_options *read = &d->scene.asked;
     if (o->view != NULL)
-        wish->view = (enum scene_view)find_name(o->view, scene_view_names, SCENE_VIEWS);
-    if (wish->view == SCENE_VIEWS)
+        read->view = (enum scene_view)find_name(o->view, scene_view_names, SCENE_VIEWS);
+    if (read->view == SCENE_VIEWS)
         return vrs_fail(err, VRS_USAGE, "a picture is of groups, stack or map, not \"%.40s\"",
                         o->view);
     if (o->by != NULL)
-        wish->by = (enum scene_by)find_name(o->by, scene_by_names, SCENE_BYS);
-    if (wish->by == SCENE_BYS)
+        read->by = (enum scene_by)find_name(o->by, scene_by_names, SCENE_BYS);
+    if (read->by == SCENE_BYS)
         return vrs_fail(
             err, VRS_USAGE,
             "a picture is by category, site, owner, module, phase, pool, stream, size or age, "
@@ -48,7 +48,7 @@ static enum vrs_status read_moment(const char *text, bool *has, struct moment *r
 static enum vrs_status read_options(const struct vrs_picture_options *o, struct drawing *d,
                                     struct vrs_error *err)
 {
-    struct scene_wish *wish = &d->scene.wish;
+    struct scene_options *read = &d->scene.asked;
     *d = (struct drawing){
         .options = { { o->width, o->height }, o->dark, o->detail },
         .svg = o->format == VRS_SVG,
@@ -58,16 +58,16 @@ static enum vrs_status read_options(const struct vrs_picture_options *o, struct 
     if ((o->width == 0) != (o->height == 0))
         return vrs_fail(err, VRS_USAGE, "a size has a width and a height");
     TRY(read_names(o, d, err));
-    if (o->detail && (!d->svg || wish->view != SCENE_GROUPS))
+    if (o->detail && (!d->svg || read->view != SCENE_GROUPS))
         return vrs_fail(err, VRS_USAGE,
                         "detail is of an SVG of groups; other pictures have it as they are");
-    if (o->capacity_bytes > 0 && wish->view == SCENE_MAP)
+    if (o->capacity_bytes > 0 && read->view == SCENE_MAP)
         return vrs_fail(err, VRS_USAGE,
                         "a capacity is a line over bytes in use, and a map has addresses");
-    wish->capacity = (double)o->capacity_bytes;
-    TRY(read_moment(o->at, &wish->has_at, &wish->at, err));
-    TRY(read_moment(o->from, &wish->has_from, &wish->from, err));
-    return read_moment(o->to, &wish->has_to, &wish->to, err);
+    read->capacity = (double)o->capacity_bytes;
+    TRY(read_moment(o->at, &read->has_at, &read->at, err));
+    TRY(read_moment(o->from, &read->has_from, &read->from, err));
+    return read_moment(o->to, &read->has_to, &read->to, err);
 }
 
 enum vrs_status vrs_picture_check(const struct vrs_picture_options *options, struct vrs_error *err)
@@ -84,8 +84,8 @@ static enum vrs_status take_device(void *arg, struct study *s, struct vrs_error 
     struct scene_device *to = &d->scene.device[d->scene.devices];
     TRY(scene_take(&d->scene, s, &d->arena, to, err));
     to->name = device_name_of(s->r, s->device);
-    if (d->scene.wish.capacity > 0)
-        to->capacity = to->name.host ? 0 : d->scene.wish.capacity;
+    if (d->scene.asked.capacity > 0)
+        to->capacity = to->name.host ? 0 : d->scene.asked.capacity;
     to->cursor_us = micros_after_first(s->r, s->device, (int64_t)to->cursor - 1);
     d->scene.devices++;
     return VRS_OK;

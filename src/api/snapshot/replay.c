@@ -36,24 +36,24 @@ static enum vrs_status apply_sets(const struct vrs_replay_options *o, struct all
 }
 
 /* The caller's words, read. */
-struct replay_wish {
-    struct site_wishes sites;
+struct replay_options_read {
+    struct site_options sites;
     const struct vrs_replay_options *o;
     bool asked; /* for more than agreement */
 };
 
-static enum vrs_status read_wish(const struct vrs_replay_options *o, struct arena *arena,
-                                 struct replay_wish *ret, struct vrs_error *err)
+static enum vrs_status read_options(const struct vrs_replay_options *o, struct arena *arena,
+                                    struct replay_options_read *ret, struct vrs_error *err)
 {
     struct allocator_config config = config_default();
-    *ret = (struct replay_wish){ .o = o };
+    *ret = (struct replay_options_read){ .o = o };
     TRY(apply_sets(o, &config, err));
     if (o->sweep && o->keep_run)
         return vrs_fail(err, VRS_USAGE,
                         "a sweep asks many questions, and the run of one can be kept; name its "
                         "setting instead of the sweep");
-    TRY(site_wishes_read(o, arena, &ret->sites, err));
-    ret->asked = o->sets > 0 || ret->sites.wishes > 0 || o->capacity_bytes != 0 || o->sweep ||
+    TRY(site_options_read(o, arena, &ret->sites, err));
+    ret->asked = o->sets > 0 || ret->sites.options > 0 || o->capacity_bytes != 0 || o->sweep ||
                  o->smallest || o->keep_run;
     return VRS_OK;
 }
@@ -61,11 +61,11 @@ static enum vrs_status read_wish(const struct vrs_replay_options *o, struct aren
 enum vrs_status vrs_replay_check(const struct vrs_replay_options *options, struct vrs_error *err)
 {
     struct vrs_replay_options o = { 0 };
-    struct replay_wish wish;
+    struct replay_options_read read;
     struct arena scratch;
     options_take(&o, sizeof o, options);
     arena_init(&scratch, SIZE_MAX / 2);
-    enum vrs_status status = read_wish(&o, &scratch, &wish, err);
+    enum vrs_status status = read_options(&o, &scratch, &read, err);
     arena_free(&scratch);
     return status;
 }
@@ -147,7 +147,7 @@ static str question_words(const struct vrs_replay_options *o, struct arena *keep
 /* What one device's questions are made of. */
 struct plan {
     struct asking *a;
-    const struct replay_wish *wish;
+    const struct replay_options_read *read;
     const struct program *program;
     const struct start_state *start;
     struct allocator_config recorded;
@@ -173,7 +173,7 @@ static enum vrs_status add_inquiry(struct plan *p, str words, struct inquiry **r
         .row = row,
         .program = p->program,
         .start = p->start,
-        .smallest = p->wish->o->smallest && p->d->identities.reproduces_at_capacity,
+        .smallest = p->read->o->smallest && p->d->identities.reproduces_at_capacity,
     };
     *ret = q;
     return row->question.ptr == NULL ? vrs_no_memory(err) : VRS_OK;
@@ -183,7 +183,7 @@ static enum vrs_status add_inquiry(struct plan *p, str words, struct inquiry **r
 static enum vrs_status add_changed(struct plan *p, str words, const char *setting,
                                    struct vrs_error *err)
 {
-    const struct vrs_replay_options *o = p->wish->o;
+    const struct vrs_replay_options *o = p->read->o;
     struct allocator_config config = p->recorded;
     struct inquiry *q = NULL;
     TRY(apply_sets(o, &config, err));
@@ -201,14 +201,14 @@ static enum vrs_status add_changed(struct plan *p, str words, const char *settin
 
 static enum vrs_status add_inquiries(struct plan *p, struct vrs_error *err)
 {
-    const struct vrs_replay_options *o = p->wish->o;
+    const struct vrs_replay_options *o = p->read->o;
     struct inquiry *same = NULL;
     p->inquiries.at = arena_array(&p->a->scratch, struct inquiry, SWEEP + 3);
     p->d->row = arena_array(p->a->keep, struct replay_row, SWEEP + 3);
     if (p->inquiries.at == NULL || p->d->row == NULL)
         return vrs_no_memory(err);
     TRY(add_inquiry(p, S("same"), &same, err));
-    if (o->sets > 0 || p->wish->sites.wishes > 0 || o->capacity_bytes != 0) {
+    if (o->sets > 0 || p->read->sites.options > 0 || o->capacity_bytes != 0) {
         str words = question_words(o, &p->a->scratch);
         if (words.ptr == NULL)
             return vrs_no_memory(err);
@@ -249,7 +249,7 @@ static enum vrs_status keep_run(struct plan *p, struct vrs_error *err)
 static enum vrs_status answer_all(struct plan *p, struct vrs_error *err)
 {
     struct pool_work work = { p->inquiries.count, answer_job, NULL, &p->inquiries };
-    pool_run(p->wish->o->threads, &work);
+    pool_run(p->read->o->threads, &work);
     for (uint32_t i = 0; i < p->inquiries.count; i++) {
         if (p->inquiries.at[i].status != VRS_OK) {
             if (err != NULL)
@@ -258,7 +258,7 @@ static enum vrs_status answer_all(struct plan *p, struct vrs_error *err)
         }
         TRY(name_oom(p, &p->d->row[i], err));
     }
-    return p->wish->o->keep_run ? keep_run(p, err) : VRS_OK;
+    return p->read->o->keep_run ? keep_run(p, err) : VRS_OK;
 }
 
 /* Reasons. */
@@ -299,7 +299,7 @@ static enum vrs_status refuse(struct asking *a, struct replay_device *d,
 }
 
 /* Whether questions are answered, and with which reserve. */
-static enum vrs_status judge(struct asking *a, const struct replay_wish *wish,
+static enum vrs_status judge(struct asking *a, const struct replay_options_read *read,
                              struct replay_device *d, struct vrs_error *err)
 {
     enum replay_grade grade = d->agreement.grade;
@@ -307,7 +307,7 @@ static enum vrs_status judge(struct asking *a, const struct replay_wish *wish,
         return refuse(a, d, d->agreement.refusal, err);
     if (grade == GRADE_POOR) {
         TRY(add_reason(a, d, "poor", "the model does not reproduce this recording", err));
-        d->status = wish->o->anyway ? ANSWER_PARTIAL : ANSWER_REFUSED;
+        d->status = read->o->anyway ? ANSWER_PARTIAL : ANSWER_REFUSED;
     } else if (grade == GRADE_MOSTLY) {
         TRY(add_reason(a, d, "mostly",
                        "the model reproduces most of this recording: answers are approximate",
@@ -343,13 +343,13 @@ static uint64_t recorded_peak(const struct program *p)
 }
 
 /* Settings that can do nothing in this question, and why. */
-static enum vrs_status add_setting_notes(struct asking *a, const struct replay_wish *wish,
+static enum vrs_status add_setting_notes(struct asking *a, const struct replay_options_read *read,
                                          const struct allocator_config *recorded,
                                          struct replay_device *d, struct vrs_error *err)
 {
-    bool capacity = wish->o->capacity_bytes != 0;
+    bool capacity = read->o->capacity_bytes != 0;
     struct allocator_config asked = *recorded;
-    TRY(apply_sets(wish->o, &asked, err));
+    TRY(apply_sets(read->o, &asked, err));
     if (asked.memory_fraction < 1 && !capacity)
         TRY(add_reason(
             a, d, "no_limit",
@@ -364,30 +364,30 @@ static enum vrs_status add_setting_notes(struct asking *a, const struct replay_w
     return VRS_OK;
 }
 
-static enum vrs_status ask_device(struct asking *a, const struct replay_wish *wish,
+static enum vrs_status ask_device(struct asking *a, const struct replay_options_read *read,
                                   const struct program *program, const struct start_state *start,
                                   const struct allocator_config *recorded, struct replay_device *d,
                                   struct vrs_error *err)
 {
     struct plan plan = {
-        .a = a, .wish = wish, .program = program, .start = start, .recorded = *recorded, .d = d
+        .a = a, .read = read, .program = program, .start = start, .recorded = *recorded, .d = d
     };
-    if (d->agreement.grade == GRADE_POOR && !wish->o->anyway)
-        return judge(a, wish, d, err);
-    TRY(add_setting_notes(a, wish, recorded, d, err));
+    if (d->agreement.grade == GRADE_POOR && !read->o->anyway)
+        return judge(a, read, d, err);
+    TRY(add_setting_notes(a, read, recorded, d, err));
     TRY(whatif_identities(program, start, recorded, &d->identities, err));
     d->has_identities = true;
-    TRY(judge(a, wish, d, err));
+    TRY(judge(a, read, d, err));
     if (d->status == ANSWER_REFUSED)
         return VRS_OK;
-    TRY(site_changes_make(&wish->sites, program, a->naming, &a->scratch, &plan.change,
+    TRY(site_changes_make(&read->sites, program, a->naming, &a->scratch, &plan.change,
                           &plan.change_of_stack, err));
     TRY(add_inquiries(&plan, err));
     return answer_all(&plan, err);
 }
 
-static enum vrs_status replay_device(struct asking *a, const struct replay_wish *wish, uint32_t row,
-                                     struct replay_device *d, struct vrs_error *err)
+static enum vrs_status replay_device(struct asking *a, const struct replay_options_read *read,
+                                     uint32_t row, struct replay_device *d, struct vrs_error *err)
 {
     const struct recording *r = a->r;
     struct allocator_config recorded = config_of_recording(r);
@@ -408,9 +408,9 @@ static enum vrs_status replay_device(struct asking *a, const struct replay_wish 
         return refuse(a, d, refusal, err);
     d->recorded_peak_bytes = recorded_peak(&program);
     TRY(replay_run(&program, &start, &recorded, NULL, &d->agreement, err));
-    if (!wish->asked || d->agreement.refusal != REFUSED_NOT)
-        return judge(a, wish, d, err);
-    return ask_device(a, wish, &program, &start, &recorded, d, err);
+    if (!read->asked || d->agreement.refusal != REFUSED_NOT)
+        return judge(a, read, d, err);
+    return ask_device(a, read, &program, &start, &recorded, d, err);
 }
 
 /* A run is written whole or not at all. */
@@ -426,11 +426,11 @@ static enum vrs_status check_kept(const struct replay_answer *answer, struct vrs
     return VRS_OK;
 }
 
-static enum vrs_status begin_run(struct asking *a, const struct replay_wish *wish,
+static enum vrs_status begin_run(struct asking *a, const struct replay_options_read *read,
                                  struct vrs_error *err)
 {
     struct allocator_config config = config_of_recording(a->r);
-    TRY(apply_sets(wish->o, &config, err));
+    TRY(apply_sets(read->o, &config, err));
     struct recording *run = arena_array(a->keep, struct recording, 1);
     if (run == NULL || !recording_init(run, a->r->events.rows.max, a->r->strings.bytes.max))
         return vrs_no_memory(err);
@@ -439,20 +439,20 @@ static enum vrs_status begin_run(struct asking *a, const struct replay_wish *wis
 }
 
 static enum vrs_status replay_all(struct asking *a, const struct vrs_recording *recording,
-                                  const struct replay_wish *wish, struct vrs_error *err)
+                                  const struct replay_options_read *read, struct vrs_error *err)
 {
     struct replay_answer *answer = &a->result->set.replay[0];
-    TRY(file_facts_of(recording, wish->o->path, a->keep, &answer->file, err));
-    answer->asked = wish->asked;
+    TRY(file_facts_of(recording, read->o->path, a->keep, &answer->file, err));
+    answer->asked = read->asked;
     answer->device = arena_array(a->keep, struct replay_device, a->r->devices.rows.len);
     if (answer->device == NULL)
         return vrs_no_memory(err);
-    if (wish->o->keep_run)
-        TRY(begin_run(a, wish, err));
+    if (read->o->keep_run)
+        TRY(begin_run(a, read, err));
     for (uint32_t d = 0; d < a->r->devices.rows.len; d++)
         if (asking_wants(a, d))
-            TRY(replay_device(a, wish, d, &answer->device[answer->devices++], err));
-    if (!wish->o->keep_run)
+            TRY(replay_device(a, read, d, &answer->device[answer->devices++], err));
+    if (!read->o->keep_run)
         return VRS_OK;
     TRY(check_kept(answer, err));
     return run_recording_finish(a->result->run, err);
@@ -465,12 +465,12 @@ enum vrs_status vrs_replay(const struct vrs_recording *recording,
     struct vrs_replay_options o = { 0 };
     options_take(&o, sizeof o, options);
     struct asking a;
-    struct replay_wish wish;
+    struct replay_options_read read;
     enum vrs_status status =
         asking_begin(&a, recording, RESULT_REPLAY, o.user_root, o.library, o.device, err);
     if (status == VRS_OK)
-        status = read_wish(&o, &a.scratch, &wish, err);
+        status = read_options(&o, &a.scratch, &read, err);
     if (status == VRS_OK)
-        status = replay_all(&a, recording, &wish, err);
+        status = replay_all(&a, recording, &read, err);
     return asking_end(&a, status, ret);
 }

@@ -31,7 +31,7 @@ static bool cut_value(str *site, str *value)
     return false;
 }
 
-static enum vrs_status read_site(str text, struct site_wish *ret, struct vrs_error *err)
+static enum vrs_status read_site(str text, struct site_option *ret, struct vrs_error *err)
 {
     str event = S("event:");
     ret->site = text;
@@ -48,10 +48,10 @@ static enum vrs_status read_site(str text, struct site_wish *ret, struct vrs_err
     return vrs_fail(err, VRS_USAGE, "event:N names the stack of event N, a whole number");
 }
 
-static enum vrs_status read_scale(str text, struct site_wish *ret, struct vrs_error *err)
+static enum vrs_status read_scale(str text, struct site_option *ret, struct vrs_error *err)
 {
     str value = S("");
-    *ret = (struct site_wish){ .kind = CHANGE_SCALE, .until = -1 };
+    *ret = (struct site_option){ .kind = CHANGE_SCALE, .until = -1 };
     if (!cut_value(&text, &value) || !number_real(value, &ret->factor) ||
         !(ret->factor >= 0 && ret->factor <= 1024))
         return vrs_fail(err, VRS_USAGE,
@@ -60,10 +60,10 @@ static enum vrs_status read_scale(str text, struct site_wish *ret, struct vrs_er
     return read_site(text, ret, err);
 }
 
-static enum vrs_status read_early(str text, struct site_wish *ret, struct vrs_error *err)
+static enum vrs_status read_early(str text, struct site_option *ret, struct vrs_error *err)
 {
     str value = S("");
-    *ret = (struct site_wish){ .kind = CHANGE_FREE_EARLY, .until = -1 };
+    *ret = (struct site_option){ .kind = CHANGE_FREE_EARLY, .until = -1 };
     if (!cut_value(&text, &value) || value.len == 0)
         return vrs_fail(err, VRS_USAGE,
                         "a site freed early is SITE=SCOPE: an event's number, or the name of an "
@@ -73,32 +73,32 @@ static enum vrs_status read_early(str text, struct site_wish *ret, struct vrs_er
     return read_site(text, ret, err);
 }
 
-static enum vrs_status read_drop(str text, struct site_wish *ret, struct vrs_error *err)
+static enum vrs_status read_drop(str text, struct site_option *ret, struct vrs_error *err)
 {
-    *ret = (struct site_wish){ .kind = CHANGE_DROP, .until = -1 };
+    *ret = (struct site_option){ .kind = CHANGE_DROP, .until = -1 };
     return read_site(text, ret, err);
 }
 
-typedef enum vrs_status reader(str text, struct site_wish *ret, struct vrs_error *err);
+typedef enum vrs_status reader(str text, struct site_option *ret, struct vrs_error *err);
 
 static enum vrs_status read_list(const char *const *text, uint32_t count, reader *read,
-                                 struct site_wishes *ret, struct vrs_error *err)
+                                 struct site_options *ret, struct vrs_error *err)
 {
     for (uint32_t i = 0; i < count; i++)
-        TRY(read(str_from(text[i]), &ret->wish[ret->wishes++], err));
+        TRY(read(str_from(text[i]), &ret->read[ret->options++], err));
     return VRS_OK;
 }
 
-enum vrs_status site_wishes_read(const struct vrs_replay_options *o, struct arena *arena,
-                                 struct site_wishes *ret, struct vrs_error *err)
+enum vrs_status site_options_read(const struct vrs_replay_options *o, struct arena *arena,
+                                  struct site_options *ret, struct vrs_error *err)
 {
-    struct site_wishes w = { NULL, 0 };
+    struct site_options w = { NULL, 0 };
     uint64_t count = (uint64_t)o->drops + o->scales + o->free_earlies;
     if (count > SITE_CHANGES_MAX)
         return vrs_fail(err, VRS_USAGE, "%llu changed sites; at most %d at once",
                         (unsigned long long)count, SITE_CHANGES_MAX);
-    w.wish = arena_array(arena, struct site_wish, count);
-    if (w.wish == NULL)
+    w.read = arena_array(arena, struct site_option, count);
+    if (w.read == NULL)
         return vrs_no_memory(err);
     TRY(read_list(o->drop, o->drops, read_drop, &w, err));
     TRY(read_list(o->scale, o->scales, read_scale, &w, err));
@@ -109,7 +109,7 @@ enum vrs_status site_wishes_read(const struct vrs_replay_options *o, struct aren
 
 /* Stacks. */
 
-static enum vrs_status matches(const struct site_wish *w, const struct program *p,
+static enum vrs_status matches(const struct site_option *w, const struct program *p,
                                struct naming *naming, uint32_t stack, bool *ret,
                                struct vrs_error *err)
 {
@@ -142,7 +142,7 @@ static uint8_t *allocating_stacks(const struct program *p, struct arena *arena)
     return seen;
 }
 
-static enum vrs_status no_such_site(const struct site_wish *w, unsigned device,
+static enum vrs_status no_such_site(const struct site_option *w, unsigned device,
                                     struct vrs_error *err)
 {
     if (w->event >= 0)
@@ -157,16 +157,16 @@ static enum vrs_status no_such_site(const struct site_wish *w, unsigned device,
         device, w->site.len > 80 ? 80 : (int)w->site.len, w->site.ptr);
 }
 
-/* The first wish that matches a stack is the one that counts. */
-static enum vrs_status mark_stacks(const struct site_wishes *wishes, const struct program *p,
+/* The first read that matches a stack is the one that counts. */
+static enum vrs_status mark_stacks(const struct site_options *options, const struct program *p,
                                    struct naming *naming, uint8_t *stacks, struct vrs_error *err)
 {
     bool met[SITE_CHANGES_MAX] = { false }, counts[SITE_CHANGES_MAX] = { false };
     for (uint32_t s = 1; s < p->r->stacks.rows.len; s++) {
         bool allocates = stacks[s] != 0, found = false;
         stacks[s] = 0;
-        for (uint32_t i = 0; allocates && i < wishes->wishes; i++) {
-            TRY(matches(&wishes->wish[i], p, naming, s, &found, err));
+        for (uint32_t i = 0; allocates && i < options->options; i++) {
+            TRY(matches(&options->read[i], p, naming, s, &found, err));
             met[i] |= found;
             if (!found || stacks[s] != 0)
                 continue;
@@ -174,14 +174,14 @@ static enum vrs_status mark_stacks(const struct site_wishes *wishes, const struc
             counts[i] = true;
         }
     }
-    for (uint32_t i = 0; i < wishes->wishes; i++) {
+    for (uint32_t i = 0; i < options->options; i++) {
         if (!met[i])
-            return no_such_site(&wishes->wish[i], p->r->devices.number[p->device], err);
+            return no_such_site(&options->read[i], p->r->devices.number[p->device], err);
         if (!counts[i])
             return vrs_fail(err, VRS_USAGE,
                             "all allocations at \"%.*s\" are changed by an earlier site already",
-                            wishes->wish[i].site.len > 80 ? 80 : (int)wishes->wish[i].site.len,
-                            wishes->wish[i].site.ptr);
+                            options->read[i].site.len > 80 ? 80 : (int)options->read[i].site.len,
+                            options->read[i].site.ptr);
     }
     return VRS_OK;
 }
@@ -235,7 +235,7 @@ static enum vrs_status annotation_scopes(const struct program *p, str name, stru
     return VRS_OK;
 }
 
-static enum vrs_status find_scopes(const struct site_wish *w, const struct program *p,
+static enum vrs_status find_scopes(const struct site_option *w, const struct program *p,
                                    struct arena *arena, struct site_change *ret,
                                    struct vrs_error *err)
 {
@@ -250,25 +250,25 @@ static enum vrs_status find_scopes(const struct site_wish *w, const struct progr
     return VRS_OK;
 }
 
-enum vrs_status site_changes_make(const struct site_wishes *wishes, const struct program *p,
+enum vrs_status site_changes_make(const struct site_options *options, const struct program *p,
                                   struct naming *naming, struct arena *arena,
                                   struct site_change **ret_change, uint8_t **ret_stack,
                                   struct vrs_error *err)
 {
     *ret_change = NULL;
     *ret_stack = NULL;
-    if (wishes->wishes == 0)
+    if (options->options == 0)
         return VRS_OK;
-    struct site_change *change = arena_array(arena, struct site_change, wishes->wishes);
+    struct site_change *change = arena_array(arena, struct site_change, options->options);
     uint8_t *stacks = allocating_stacks(p, arena);
     if (change == NULL || stacks == NULL)
         return vrs_no_memory(err);
-    TRY(mark_stacks(wishes, p, naming, stacks, err));
-    for (uint32_t i = 0; i < wishes->wishes; i++) {
-        change[i].kind = wishes->wish[i].kind;
-        change[i].factor = wishes->wish[i].factor;
+    TRY(mark_stacks(options, p, naming, stacks, err));
+    for (uint32_t i = 0; i < options->options; i++) {
+        change[i].kind = options->read[i].kind;
+        change[i].factor = options->read[i].factor;
         if (change[i].kind == CHANGE_FREE_EARLY)
-            TRY(find_scopes(&wishes->wish[i], p, arena, &change[i], err));
+            TRY(find_scopes(&options->read[i], p, arena, &change[i], err));
     }
     *ret_change = change;
     *ret_stack = stacks;

@@ -2,10 +2,10 @@
 #include "analysis/snapshot/timeline/phase_rows.h"
 #include "api/snapshot/study.h"
 
-static enum vrs_status ask(struct study *s, const void *wish, struct study_device *ret,
+static enum vrs_status ask(struct study *s, const void *read, struct study_device *ret,
                            struct vrs_error *err)
 {
-    (void)wish;
+    (void)read;
     if (!s->traced)
         return study_reason(s, ret, ANSWER_NEEDS_TRACE, "no_trace",
                             S("the recording has no trace: steps and phases are runs of events"),
@@ -34,6 +34,6 @@ enum vrs_status vrs_steps(const struct vrs_recording *recording,
 {
     struct vrs_steps_options o = { 0 };
     options_take(&o, sizeof o, options);
-    struct study_wish common = { o.path, o.user_root, o.library, o.device };
+    struct ask_options common = { o.path, o.user_root, o.library, o.device };
     return study_ask(recording, RESULT_STEPS, &common, ask, &o, ret, err);
 }

@@ -80,21 +80,21 @@ enum vrs_status studies_begin(void *arg, struct vrs_error *err)
     return VRS_OK;
 }
 
-static enum vrs_status ask_device(struct study *s, study_question *question, const void *wish,
+static enum vrs_status ask_device(struct study *s, study_question *question, const void *read,
                                   struct study_device *ret, struct vrs_error *err)
 {
     struct arena_mark mark = arena_mark(s->scratch);
     *ret = (struct study_device){ .name = device_name_of(s->r, s->device) };
     TRY(study_prove(s, err));
     ret->trust = s->trust;
-    enum vrs_status status = question(s, wish, ret, err);
+    enum vrs_status status = question(s, read, ret, err);
     arena_release(s->scratch, mark);
     return status;
 }
 
 static enum vrs_status ask_all(struct asking *a, const char *path,
                                const struct category_rules *rules, study_question *question,
-                               const void *wish, struct vrs_error *err)
+                               const void *read, struct vrs_error *err)
 {
     struct study_answer *answer = &a->result->set.study[0];
     struct studies all = studies_of(a, rules, a->naming);
@@ -106,14 +106,14 @@ static enum vrs_status ask_all(struct asking *a, const char *path,
         return vrs_no_memory(err);
     for (uint32_t d = 0; d < a->r->devices.rows.len; d++)
         if (asking_wants(a, d))
-            TRY(ask_device(&all.of[d], question, wish, &answer->device[answer->devices++], err));
+            TRY(ask_device(&all.of[d], question, read, &answer->device[answer->devices++], err));
     return write_stacks(a, all.place.shown, &answer->stacks, err);
 }
 
 enum vrs_status study_ask_ruled(const struct vrs_recording *recording, enum result_kind kind,
-                                const struct study_wish *common, const struct category_rules *rules,
-                                study_question *question, const void *wish, struct vrs_result **ret,
-                                struct vrs_error *err)
+                                const struct ask_options *common,
+                                const struct category_rules *rules, study_question *question,
+                                const void *read, struct vrs_result **ret, struct vrs_error *err)
 {
     struct asking a;
     struct category_rules builtin;
@@ -125,14 +125,14 @@ enum vrs_status study_ask_ruled(const struct vrs_recording *recording, enum resu
         rules = &builtin;
     }
     if (status == VRS_OK)
-        status = ask_all(&a, common->path, rules, question, wish, err);
+        status = ask_all(&a, common->path, rules, question, read, err);
     category_rules_free(&builtin);
     return asking_end(&a, status, ret);
 }
 
 enum vrs_status study_ask(const struct vrs_recording *recording, enum result_kind kind,
-                          const struct study_wish *common, study_question *question,
-                          const void *wish, struct vrs_result **ret, struct vrs_error *err)
+                          const struct ask_options *common, study_question *question,
+                          const void *read, struct vrs_result **ret, struct vrs_error *err)
 {
-    return study_ask_ruled(recording, kind, common, NULL, question, wish, ret, err);
+    return study_ask_ruled(recording, kind, common, NULL, question, read, ret, err);
 }

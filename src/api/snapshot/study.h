@@ -8,7 +8,7 @@
 #include "api/result.h"
 
 /* What the caller's options have in common. */
-struct study_wish {
+struct ask_options {
     const char *path, *user_root, *library;
     int64_t device; /* its number plus 1; 0: all */
 };
@@ -28,19 +28,20 @@ struct studies studies_of(struct asking *a, const struct category_rules *rules,
 enum vrs_status studies_begin(void *all, struct vrs_error *err) MUST_CHECK;
 
 /* Fills what is the analysis's own: `result`, and where there is none or not all of it, `status`
- * and reasons (study_reason).  `wish` is the verb's. */
-typedef enum vrs_status study_question(struct study *s, const void *wish, struct study_device *ret,
+ * and reasons (study_reason).  `read` is the verb's. */
+typedef enum vrs_status study_question(struct study *s, const void *read, struct study_device *ret,
                                        struct vrs_error *err);
 
 enum vrs_status study_ask(const struct vrs_recording *recording, enum result_kind kind,
-                          const struct study_wish *common, study_question *question,
-                          const void *wish, struct vrs_result **ret,
+                          const struct ask_options *common, study_question *question,
+                          const void *read, struct vrs_result **ret,
                           struct vrs_error *err) MUST_CHECK;
 
 /* The same under these rules for categories; NULL: the built-in ones, as study_ask. */
 enum vrs_status study_ask_ruled(const struct vrs_recording *recording, enum result_kind kind,
-                                const struct study_wish *common, const struct category_rules *rules,
-                                study_question *question, const void *wish, struct vrs_result **ret,
+                                const struct ask_options *common,
+                                const struct category_rules *rules, study_question *question,
+                                const void *read, struct vrs_result **ret,
                                 struct vrs_error *err) MUST_CHECK;
 
 /* Adds a reason, a static id with a sentence, which is copied, and sets the status. */

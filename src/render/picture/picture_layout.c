@@ -185,8 +185,8 @@ static void put_what(struct buf *to, const struct scene *scene)
         [SCENE_STACK] = "every allocation in use, by ",
         [SCENE_MAP] = "addresses over time: allocations by ",
     };
-    buf_format(to, "%s%s", views[scene->wish.view], scene_by_names[scene->wish.by]);
-    if (scene->wish.view == SCENE_MAP)
+    buf_format(to, "%s%s", views[scene->asked.view], scene_by_names[scene->asked.by]);
+    if (scene->asked.view == SCENE_MAP)
         buf_text(to, "; hatched: free beside others, dotted: free and returnable");
 }
 
@@ -262,9 +262,9 @@ static void find_range(const struct panel *p, double *low, double *high)
 static double with_capacity(const struct scene *scene, double high)
 {
     double top = high;
-    bool wished = scene->wish.capacity > 0;
+    bool asked = scene->asked.capacity > 0;
     for (uint32_t i = 0; i < scene->devices; i++)
-        if (scene->device[i].capacity > top && (wished || scene->device[i].capacity < high * 3))
+        if (scene->device[i].capacity > top && (asked || scene->device[i].capacity < high * 3))
             top = scene->device[i].capacity;
     return top * 1.04;
 }
@@ -296,7 +296,7 @@ static int32_t place_rows(const struct sheet *s, struct panel *p, struct pen_box
         p->steps_y = bottom - (STEPS - 2) * u;
         bottom -= STEPS * u;
     }
-    if (p->d->traced && roomy && s->scene->wish.view != SCENE_MAP) {
+    if (p->d->traced && roomy && s->scene->asked.view != SCENE_MAP) {
         p->churn_y = bottom - (CHURN - 3) * u;
         bottom -= CHURN * u;
     }
@@ -307,7 +307,7 @@ static int32_t place_rows(const struct sheet *s, struct panel *p, struct pen_box
 static void place(const struct sheet *s, struct panel *p, struct pen_box box, bool one)
 {
     int32_t u = s->u, left = SIDE * u + LEFT * u - 8 * u, right = box.w - SIDE * u;
-    int32_t wide = box.w * (s->scene->wish.by == SCENE_CATEGORY ? 24 : 32) / 100;
+    int32_t wide = box.w * (s->scene->asked.by == SCENE_CATEGORY ? 24 : 32) / 100;
     int32_t least = 40 * s->pen->advance, most = 62 * s->pen->advance;
     int32_t legend = box.w < LEGEND_FROM * u ? 0 : wide < least ? least : wide > most ? most : wide;
     int32_t flags = FLAGS * u * (p->d->ooms > 0 ? 2 : 1);
@@ -339,7 +339,7 @@ static enum vrs_status look(const struct sheet *s, struct panel *p)
     raster_shown(p->d->requested, p->d->rows.states, p->plot->from, p->plot->to, W, shown);
     p->view = (struct raster_view){ .shown = shown, .W = W, .H = (uint32_t)p->plot->box.h };
     p->at = at;
-    if (s->scene->wish.view == SCENE_MAP)
+    if (s->scene->asked.view == SCENE_MAP)
         return map_rows_make(p->d, arena, &p->rows, s->err);
     TRY(raster_group_sums(&p->d->rows, &p->d->shown, &p->view, arena, &parts, s->err));
     p->parts = parts;
@@ -371,10 +371,10 @@ static enum vrs_status draw_bands(const struct sheet *s, struct panel *p)
     struct map_picture map;
     p->view.y0 = p->plot->y0;
     p->view.y1 = p->plot->y1;
-    if (s->scene->wish.view == SCENE_MAP) {
+    if (s->scene->asked.view == SCENE_MAP) {
         TRY(map_picture_make(p->d, &p->rows, &p->view, arena, &map, s->err));
         bands.map = &map;
-    } else if (s->scene->wish.view == SCENE_STACK) {
+    } else if (s->scene->asked.view == SCENE_STACK) {
         p->view.order = p->d->order;
         TRY(raster_picture(&p->d->rows, &p->view, arena, &picture, s->err));
         bands.picture = &picture;
@@ -389,7 +389,7 @@ static enum vrs_status draw_bands(const struct sheet *s, struct panel *p)
     /* What is less than nothing the axis shows: the bands begin below zero. */
     double adjust = p->d->rows.adjust > 0 ? p->d->rows.adjust : 0;
     int32_t top = place_y(p->plot, adjust), bottom = place_y(p->plot, 0);
-    if (s->scene->wish.view != SCENE_MAP && bottom > top)
+    if (s->scene->asked.view != SCENE_MAP && bottom > top)
         s->pen->hatch(s->pen,
                       (struct pen_box){ p->plot->box.x, top, p->plot->box.w, bottom - top });
     return VRS_OK;
@@ -427,7 +427,7 @@ static enum vrs_status draw_curves(const struct sheet *s, const struct panel *p)
 static void put_capacity(struct buf *to, const struct scene *scene, const struct scene_device *d)
 {
     double room = d->capacity - d->requested[d->peak];
-    if (scene->wish.capacity <= 0) {
+    if (scene->asked.capacity <= 0) {
         buf_text(to, "capacity ≥ ");
         put_bytes(to, d->capacity);
         buf_text(to, ", from the OOM");
@@ -583,7 +583,7 @@ static void draw_panel_title(const struct sheet *s, const struct panel *p, struc
 static enum vrs_status draw_panel(const struct sheet *s, struct panel *p, struct pen_box box,
                                   bool one)
 {
-    bool mapped = s->scene->wish.view == SCENE_MAP;
+    bool mapped = s->scene->asked.view == SCENE_MAP;
     struct buf text;
     if (!one)
         draw_panel_title(s, p, box);
@@ -640,7 +640,7 @@ enum vrs_status picture_draw(const struct scene *scene, struct picture_size size
         if (p->d == NULL)
             continue;
         struct arena_mark mark = arena_mark(pen->arena);
-        bool mapped = scene->wish.view == SCENE_MAP;
+        bool mapped = scene->asked.view == SCENE_MAP;
         p->plot->y0 = mapped ? 0 : low;
         p->plot->y1 = !mapped ? with_capacity(scene, high) : p->rows.bytes > 0 ? p->rows.bytes : 1;
         TRY(draw_panel(&s, p,

@@ -134,7 +134,7 @@ static void draw_byte_axis(const struct sheet *s, const struct panel *p)
 void draw_axes(const struct sheet *s, const struct panel *p)
 {
     const struct pen_box *b = &p->plot->box;
-    if (s->scene->wish.view == SCENE_MAP)
+    if (s->scene->asked.view == SCENE_MAP)
         draw_map_axis(s, p);
     else
         draw_byte_axis(s, p);
@@ -394,8 +394,8 @@ static void list_lines(const struct sheet *s, const struct panel *p, struct entr
                                       .is_line = true,
                                       .dash = DASH_DOTS });
     if (d->capacity > 0)
-        add_entry(to, (struct entry){ .name = s->scene->wish.capacity > 0 ? S("capacity")
-                                                                          : S("capacity ≥"),
+        add_entry(to, (struct entry){ .name = s->scene->asked.capacity > 0 ? S("capacity")
+                                                                           : S("capacity ≥"),
                                       .bytes = d->capacity,
                                       .is_line = true,
                                       .dash = DASH_LONG });
@@ -528,7 +528,7 @@ enum vrs_status draw_names(const struct sheet *s, const struct panel *p)
     for (uint32_t i = 0; i < g->groups; i++) {
         const struct scene_group *group = &p->d->shown_group[g->bands[i]];
         const double *part = p->parts + (size_t)g->bands[i] * p->view.W;
-        bool other = group->slot == PALETTE_OTHER && s->scene->wish.by != SCENE_CATEGORY;
+        bool other = group->slot == PALETTE_OTHER && s->scene->asked.by != SCENE_CATEGORY;
         int32_t width = text_width(s, group->name) + 10 * s->u;
         struct roomiest room = { 0 };
         if (!other && group->name.len > 0 && width <= (int32_t)p->view.W)

@@ -198,11 +198,11 @@ static enum vrs_status take_places(struct page_source *from, struct arena *arena
     return VRS_OK;
 }
 
-static enum vrs_status find_span(const struct scene_wish *wish, const struct study *s,
+static enum vrs_status find_span(const struct scene_options *asked, const struct study *s,
                                  struct scene_device *d, struct vrs_error *err)
 {
     int64_t from = -1, to = -1, at = 0;
-    TRY(page_events_between(s, wish->has_from ? &wish->from : NULL, wish->has_to ? &wish->to : NULL,
+    TRY(page_events_between(s, asked->has_from ? &asked->from : NULL, asked->has_to ? &asked->to : NULL,
                             &from, &to, err));
     d->from = (double)(from + 1);
     d->to = (double)(to + 2);
@@ -211,10 +211,10 @@ static enum vrs_status find_span(const struct scene_wish *wish, const struct stu
         if (d->requested[p] > d->requested[d->peak])
             d->peak = p;
     d->cursor = d->peak;
-    d->at_peak = !wish->has_at || wish->at.kind == AT_PEAK;
-    if (!wish->has_at)
+    d->at_peak = !asked->has_at || asked->at.kind == AT_PEAK;
+    if (!asked->has_at)
         return VRS_OK;
-    TRY(moment_in_study(s, wish->at, &at, err));
+    TRY(moment_in_study(s, asked->at, &at, err));
     if (at < from || at > to)
         return vrs_fail(
             err, VRS_USAGE,
@@ -239,14 +239,14 @@ static enum vrs_status take(const struct scene *scene, struct page_source *from,
         .traced = s->traced && s->events > 0,
     };
     TRY(take_rows(from, arena, d, err));
-    TRY(find_span(&scene->wish, s, d, err));
+    TRY(find_span(&scene->asked, s, d, err));
     TRY(take_active(from, arena, d, err));
     TRY(take_reserved(from, arena, d, err));
     TRY(take_ooms(from, arena, d, err));
     TRY(take_spans(from, arena, d, err));
     TRY(scene_group_rows(scene, from, arena, d, err));
     TRY(take_order(from, arena, d, err));
-    return scene->wish.view == SCENE_MAP ? take_places(from, arena, d, err) : VRS_OK;
+    return scene->asked.view == SCENE_MAP ? take_places(from, arena, d, err) : VRS_OK;
 }
 
 enum vrs_status scene_take(const struct scene *scene, struct study *s, struct arena *arena,

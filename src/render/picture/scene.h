@@ -28,7 +28,7 @@ enum scene_by {
 };
 extern const char *const scene_by_names[SCENE_BYS];
 
-struct scene_wish {
+struct scene_options {
     enum scene_view view;
     enum scene_by by;
     bool has_at, has_from, has_to;
@@ -76,7 +76,7 @@ struct scene_device {
     const struct scene_group *shown_group;
     const uint32_t *order; /* rows by group, in the order of the bands */
     const uint8_t *mark;   /* of each row: a shade, PAINT_BEFORE */
-    double capacity;       /* what was wished for, else the least that the device must have had;
+    double capacity;       /* what was asked for, else the least that the device must have had;
                               0: not known */
     double from, to;       /* the states shown */
     uint32_t cursor, peak; /* states; `peak` is the largest of those shown, the earliest */
@@ -100,7 +100,7 @@ struct scene_device {
 struct scene {
     struct file_facts file;
     const char *tool; /* version */
-    struct scene_wish wish;
+    struct scene_options asked;
     struct scene_device *device;
     uint32_t devices;
 };

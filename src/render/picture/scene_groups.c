@@ -358,10 +358,10 @@ enum vrs_status scene_group_rows(const struct scene *scene, struct page_source *
     for (uint32_t p = 1; p < d->rows.states; p++)
         if (d->requested[p] > d->requested[peak])
             peak = p;
-    TRY(group_by(&m, scene->wish.by));
-    TRY(rank(&m, scene->wish.by, peak));
+    TRY(group_by(&m, scene->asked.by));
+    TRY(rank(&m, scene->asked.by, peak));
     TRY(make_harmless(&m));
     d->shown = d->groups;
     d->shown_group = d->group;
-    return scene->wish.by == SCENE_CATEGORY ? VRS_OK : join_others(&m);
+    return scene->asked.by == SCENE_CATEGORY ? VRS_OK : join_others(&m);
 }

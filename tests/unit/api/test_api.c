@@ -494,7 +494,7 @@ static void every_allocation_may_fail(void **state)
             assert_int_equal(status, VRS_OK);
             return;
         }
-        /* Memory given back early is only a wish, so some failures are survived. */
+        /* Memory given back early is only a read, so some failures are survived. */
         assert_true(status == VRS_NOMEM || status == VRS_OK);
         if (status == VRS_OK)
             assert_string_equal(text.at, whole.at);

@@ -18,7 +18,7 @@ extern atomic_long fault_left;
 /* Calls `work` with its first allocation failing, then with its second, until it makes fewer.  A
  * call that was hit must fail with VRS_NOMEM, having given back whatever it got.
  *
- * Memory given back early is only a wish, so some work survives.  `survived` is then what looks at
+ * Memory given back early is only a read, so some work survives.  `survived` is then what looks at
  * its outcome, and at that of the last call, which nothing hit; NULL: nothing is survived. */
 void fault_each(enum vrs_status (*work)(void *arg), void (*survived)(void *arg), void *arg);
 

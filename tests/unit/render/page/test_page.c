@@ -149,7 +149,7 @@ static enum vrs_status write_page(void *arg)
     return status;
 }
 
-/* Where memory that is given back early is only a wish, the page is the same. */
+/* Where memory that is given back early is only a read, the page is the same. */
 static void page_is_whole(void *arg)
 {
     assert_string_equal(page.at, arg);
