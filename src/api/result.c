@@ -80,7 +80,7 @@ void vrs_result_free(struct vrs_result *result)
         let_go(result->memory);
 }
 
-bool asking_wants(const struct asking *a, uint32_t device)
+bool call_wants(const struct call *a, uint32_t device)
 {
     if (a->device == 0)
         return true;
@@ -89,11 +89,11 @@ bool asking_wants(const struct asking *a, uint32_t device)
 }
 
 /* Fails when the recording has no device of the number that was asked for. */
-static enum vrs_status check_device(const struct asking *a, struct vrs_error *err)
+static enum vrs_status check_device(const struct call *a, struct vrs_error *err)
 {
     uint32_t count = a->r->devices.rows.len, last = 0;
     for (uint32_t d = 0; d < count; d++) {
-        if (asking_wants(a, d))
+        if (call_wants(a, d))
             return VRS_OK;
         last = a->r->devices.number[d] > last ? a->r->devices.number[d] : last;
     }
@@ -106,15 +106,15 @@ static enum vrs_status check_device(const struct asking *a, struct vrs_error *er
                     (long long)a->device - 1, (unsigned)last);
 }
 
-static enum vrs_status begin(struct asking *a, const struct vrs_recording *recording,
+static enum vrs_status begin(struct call *a, const struct vrs_recording *recording,
                              enum result_kind kind, const char *user_root, const char *library,
                              int64_t device, struct vrs_error *err)
 {
-    *a = (struct asking){ .recording = recording,
-                          .r = recording->model,
-                          .agreement = recording->proof->agreement,
-                          .threads = recording->threads,
-                          .device = device };
+    *a = (struct call){ .recording = recording,
+                        .r = recording->model,
+                        .agreement = recording->proof->agreement,
+                        .threads = recording->threads,
+                        .device = device };
     arena_init(&a->scratch, SIZE_MAX / 2);
     arena_init(&a->names, SIZE_MAX / 2);
     a->result = result_make(kind, 1);
@@ -128,17 +128,17 @@ static enum vrs_status begin(struct asking *a, const struct vrs_recording *recor
     return naming_make(a->r, &options, home, &a->naming, err);
 }
 
-enum vrs_status asking_begin(struct asking *a, const struct vrs_recording *recording,
-                             enum result_kind kind, const char *user_root, const char *library,
-                             int64_t device, struct vrs_error *err)
+enum vrs_status call_begin(struct call *a, const struct vrs_recording *recording,
+                           enum result_kind kind, const char *user_root, const char *library,
+                           int64_t device, struct vrs_error *err)
 {
     TRY(begin(a, recording, kind, user_root, library, device, err));
     return recording_prove(recording, err);
 }
 
-enum vrs_status asking_begin_unproven(struct asking *a, const struct vrs_recording *recording,
-                                      enum result_kind kind, const char *user_root,
-                                      const char *library, int64_t device, struct vrs_error *err)
+enum vrs_status call_begin_unproven(struct call *a, const struct vrs_recording *recording,
+                                    enum result_kind kind, const char *user_root,
+                                    const char *library, int64_t device, struct vrs_error *err)
 {
     TRY(begin(a, recording, kind, user_root, library, device, err));
     a->basis = arena_array(&a->names, struct trust_basis, a->r->devices.rows.len);
@@ -149,17 +149,17 @@ enum { PREPARE_REPLAY, PREPARE_BESIDE, PREPARE_BASIS, PREPARATIONS };
 
 /* The replay and what is done beside it. */
 struct preparing {
-    struct asking *a;
+    struct call *a;
     enum vrs_status (*beside)(void *arg, struct vrs_error *err);
     void *arg;
     enum vrs_status status[PREPARATIONS];
     struct vrs_error error[PREPARATIONS];
 };
 
-static enum vrs_status find_basis(struct asking *a, struct vrs_error *err)
+static enum vrs_status find_basis(struct call *a, struct vrs_error *err)
 {
     for (uint32_t d = 0; a->basis != NULL && d < a->r->devices.rows.len; d++)
-        if (asking_wants(a, d))
+        if (call_wants(a, d))
             TRY(trust_basis_find(a->r, d, &a->basis[d], err));
     return VRS_OK;
 }
@@ -174,16 +174,16 @@ static void prepare(void *arg, uint32_t i)
         p->status[i] = i == PREPARE_BESIDE ? p->beside(p->arg, err) : find_basis(p->a, err);
 }
 
-void asking_leave_basis(struct asking *a)
+void call_leave_basis(struct call *a)
 {
     for (uint32_t d = 0; d < a->r->devices.rows.len; d++)
-        if (asking_wants(a, d) && a->r->devices.events[d] <= a->recording->proof->events_max)
+        if (call_wants(a, d) && a->r->devices.events[d] <= a->recording->proof->events_max)
             a->basis = NULL;
 }
 
-enum vrs_status asking_prepare(struct asking *a,
-                               enum vrs_status (*beside)(void *arg, struct vrs_error *err),
-                               void *arg, struct vrs_error *err)
+enum vrs_status call_prepare(struct call *a,
+                             enum vrs_status (*beside)(void *arg, struct vrs_error *err), void *arg,
+                             struct vrs_error *err)
 {
     struct preparing p = { .a = a, .beside = beside, .arg = arg };
     pool_run(a->threads, &(struct pool_work){ PREPARATIONS, prepare, NULL, &p });
@@ -196,7 +196,7 @@ enum vrs_status asking_prepare(struct asking *a,
     return VRS_OK;
 }
 
-enum vrs_status asking_end(struct asking *a, enum vrs_status status, struct vrs_result **ret)
+enum vrs_status call_end(struct call *a, enum vrs_status status, struct vrs_result **ret)
 {
     arena_free(&a->scratch);
     arena_free(&a->names);

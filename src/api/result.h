@@ -35,45 +35,45 @@ void result_copy_answers(struct vrs_result *to, uint32_t at, const struct vrs_re
 struct result_memory *result_memory_hold(const struct vrs_result *result);
 
 /* What one call works with. */
-struct asking {
+struct call {
     const struct vrs_recording *recording;
     const struct recording *r;
     const struct agreement *agreement; /* of each device; final once the recording is proven */
-    struct trust_basis *basis; /* of each device that is wanted, by asking_prepare; or NULL */
-    uint32_t threads;          /* 0: one for each processor */
-    struct arena *keep;        /* of the result */
-    struct arena scratch;      /* of the call */
-    struct arena names;        /* of the call: scratch is given back in between */
+    struct trust_basis *basis;         /* of each device that is wanted, by call_prepare; or NULL */
+    uint32_t threads;                  /* 0: one for each processor */
+    struct arena *keep;                /* of the result */
+    struct arena scratch;              /* of the call */
+    struct arena names;                /* of the call: scratch is given back in between */
     struct naming *naming;
     struct vrs_result *result;
     int64_t device; /* the number plus 1; 0: all */
 };
 
-/* Begins: the result, the naming, the replay.  Ends with asking_end, also after a failure. */
-enum vrs_status asking_begin(struct asking *a, const struct vrs_recording *recording,
-                             enum result_kind kind, const char *user_root, const char *library,
-                             int64_t device, struct vrs_error *err) MUST_CHECK;
+/* Begins: the result, the naming, the replay.  Ends with call_end, also after a failure. */
+enum vrs_status call_begin(struct call *a, const struct vrs_recording *recording,
+                           enum result_kind kind, const char *user_root, const char *library,
+                           int64_t device, struct vrs_error *err) MUST_CHECK;
 
-/* The same, the replay left to asking_prepare. */
-enum vrs_status asking_begin_unproven(struct asking *a, const struct vrs_recording *recording,
-                                      enum result_kind kind, const char *user_root,
-                                      const char *library, int64_t device,
-                                      struct vrs_error *err) MUST_CHECK;
+/* The same, the replay left to call_prepare. */
+enum vrs_status call_begin_unproven(struct call *a, const struct vrs_recording *recording,
+                                    enum result_kind kind, const char *user_root,
+                                    const char *library, int64_t device,
+                                    struct vrs_error *err) MUST_CHECK;
 
 /* Where a long replay is to come, leaves it to the studies to find what trust rests on: the study
  * is as long, and nothing else has to be done beside the two. */
-void asking_leave_basis(struct asking *a);
+void call_leave_basis(struct call *a);
 
 /* Replays the recording, finds what trust rests on and does what needs neither, side by side. */
-enum vrs_status asking_prepare(struct asking *a,
-                               enum vrs_status (*beside)(void *arg, struct vrs_error *err),
-                               void *arg, struct vrs_error *err) MUST_CHECK;
+enum vrs_status call_prepare(struct call *a,
+                             enum vrs_status (*beside)(void *arg, struct vrs_error *err), void *arg,
+                             struct vrs_error *err) MUST_CHECK;
 
 /* Frees scratch; gives the result out, or frees it too when `status` is a failure. */
-enum vrs_status asking_end(struct asking *a, enum vrs_status status, struct vrs_result **ret);
+enum vrs_status call_end(struct call *a, enum vrs_status status, struct vrs_result **ret);
 
 /* Whether the caller wants this device (a row of devices). */
-bool asking_wants(const struct asking *a, uint32_t device);
+bool call_wants(const struct call *a, uint32_t device);
 
 enum vrs_status file_facts_of(const struct vrs_recording *recording, const char *path,
                               struct arena *keep, struct file_facts *ret,

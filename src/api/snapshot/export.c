@@ -195,7 +195,7 @@ static enum vrs_status keep_categories(const struct study *s, struct arena *keep
     return VRS_OK;
 }
 
-static enum vrs_status find_categories(struct asking *a, struct study_place *place,
+static enum vrs_status find_categories(struct call *a, struct study_place *place,
                                        struct exporting *e, struct vrs_error *err)
 {
     TRY(study_place_make(place, err));
@@ -210,7 +210,7 @@ static enum vrs_status find_categories(struct asking *a, struct study_place *pla
 }
 
 /* What each allocation is. */
-static enum vrs_status add_categories(struct asking *a, const struct vrs_export_options *o,
+static enum vrs_status add_categories(struct call *a, const struct vrs_export_options *o,
                                       struct exporting *e, struct vrs_error *err)
 {
     struct category_rules rules;
@@ -233,7 +233,7 @@ static enum vrs_status add_categories(struct asking *a, const struct vrs_export_
 }
 
 /* That the recording ends early, where it does. */
-static enum vrs_status find_cut(struct asking *a, str *ret, struct vrs_error *err)
+static enum vrs_status find_cut(struct call *a, str *ret, struct vrs_error *err)
 {
     struct buf text;
     if (a->r->origin.complete)
@@ -246,7 +246,7 @@ static enum vrs_status find_cut(struct asking *a, str *ret, struct vrs_error *er
     return failed ? vrs_no_memory(err) : VRS_OK;
 }
 
-static enum vrs_status add_device(struct asking *a, uint32_t row, const struct options_read *read,
+static enum vrs_status add_device(struct call *a, uint32_t row, const struct options_read *read,
                                   struct exporting *e, struct vrs_error *err)
 {
     struct export_device *d = &e->device[e->devices++];
@@ -306,7 +306,7 @@ static enum vrs_status find_used(const struct recording *r, struct arena *arena,
 
 /* The whole. */
 
-static enum vrs_status prepare(struct asking *a, const struct vrs_recording *recording,
+static enum vrs_status prepare(struct call *a, const struct vrs_recording *recording,
                                const struct vrs_export_options *o, const struct options_read *read,
                                struct exporting *e, struct file_facts *file, struct vrs_error *err)
 {
@@ -328,7 +328,7 @@ static enum vrs_status prepare(struct asking *a, const struct vrs_recording *rec
     if (e->device == NULL)
         return vrs_no_memory(err);
     for (uint32_t d = 0; d < a->r->devices.rows.len; d++)
-        if (asking_wants(a, d))
+        if (call_wants(a, d))
             TRY(add_device(a, d, read, e, err));
     TRY(check_moment(e, read, err));
     if (shows_categories(read))
@@ -377,20 +377,20 @@ enum vrs_status vrs_export(const struct vrs_recording *recording,
     if (file != (o.database != NULL) || (!file && sink == NULL))
         return vrs_fail(err, VRS_USAGE, "%s is written to %s", read.format->name,
                         file ? "a file, so `database` must name one" : "a sink, not a database");
-    struct asking a;
+    struct call a;
     struct exporting e;
     struct file_facts facts;
     struct vrs_result *ignored = NULL;
     /* Of a result only the memory is used. */
     enum vrs_status status =
-        asking_begin(&a, recording, RESULT_PEAK, o.user_root, o.library, o.device, err);
+        call_begin(&a, recording, RESULT_PEAK, o.user_root, o.library, o.device, err);
     if (status == VRS_OK)
         status = prepare(&a, recording, &o, &read, &e, &facts, err);
     if (status == VRS_OK)
         status = write_all(&e, read.format, sink, err);
     if (status == VRS_OK)
         status = say_cut(&e, read.format, &o, err);
-    status = asking_end(&a, status, &ignored);
+    status = call_end(&a, status, &ignored);
     vrs_result_free(ignored);
     return status;
 }

@@ -41,13 +41,13 @@ static enum vrs_status read_options(const struct vrs_peak_options *o, struct opt
     return VRS_OK;
 }
 
-static enum vrs_status add_reason(struct asking *a, struct peak_device *d, const char *id, str text,
+static enum vrs_status add_reason(struct call *a, struct peak_device *d, const char *id, str text,
                                   struct vrs_error *err)
 {
     return answer_reason_add(a->keep, &d->reason, &d->reasons, id, text, err);
 }
 
-static enum vrs_status add_reasons(struct asking *a, uint32_t row, struct peak_device *d,
+static enum vrs_status add_reasons(struct call *a, uint32_t row, struct peak_device *d,
                                    struct vrs_error *err)
 {
     uint32_t events = a->r->devices.events[row];
@@ -65,7 +65,7 @@ static enum vrs_status add_reasons(struct asking *a, uint32_t row, struct peak_d
     return VRS_OK;
 }
 
-static enum vrs_status ask_stacks(struct asking *a, struct stack_collector *stacks,
+static enum vrs_status ask_stacks(struct call *a, struct stack_collector *stacks,
                                   struct peak_device *d, struct vrs_error *err)
 {
     d->row_stack = arena_array(a->keep, uint32_t, d->peak.rows);
@@ -87,7 +87,7 @@ static bool keep_text(struct arena *keep, str *text)
 }
 
 /* Rows as peak_compute made them point into the naming, which ends with the call. */
-static enum vrs_status keep_texts(struct asking *a, struct peak *peak, struct vrs_error *err)
+static enum vrs_status keep_texts(struct call *a, struct peak *peak, struct vrs_error *err)
 {
     for (uint32_t i = 0; i < peak->rows; i++) {
         struct peak_row *row = &peak->row[i];
@@ -108,7 +108,7 @@ struct shared {
     struct study_place place;
 };
 
-static enum vrs_status peak_device(struct asking *a, uint32_t row, struct shared *shared,
+static enum vrs_status peak_device(struct call *a, uint32_t row, struct shared *shared,
                                    struct peak_device *d, struct vrs_error *err)
 {
     const struct options_read *read = shared->read;
@@ -165,8 +165,7 @@ static enum vrs_status check_any(const struct peak_answer *answer, struct vrs_er
     return vrs_fail(err, VRS_USAGE, "%s", answer->device[0].reason[0].text.ptr);
 }
 
-static enum vrs_status prepare_studies(struct asking *a, struct shared *shared,
-                                       struct vrs_error *err)
+static enum vrs_status prepare_studies(struct call *a, struct shared *shared, struct vrs_error *err)
 {
     TRY(category_rules_read(&shared->rules, str_from(category_rules_builtin), "builtin", err));
     shared->place = (struct study_place){
@@ -181,15 +180,15 @@ static enum vrs_status prepare_studies(struct asking *a, struct shared *shared,
 }
 
 /* Whether something that is asked about has no stack, so that its category is to name it. */
-static bool lacks_stacks(const struct asking *a)
+static bool lacks_stacks(const struct call *a)
 {
     for (uint32_t d = 0; d < a->r->devices.rows.len; d++)
-        if (asking_wants(a, d) && live_lacks_stacks(a->r, d))
+        if (call_wants(a, d) && live_lacks_stacks(a->r, d))
             return true;
     return false;
 }
 
-static enum vrs_status peak_all(struct asking *a, const struct vrs_recording *recording,
+static enum vrs_status peak_all(struct call *a, const struct vrs_recording *recording,
                                 const char *path, struct shared *shared, struct vrs_error *err)
 {
     struct peak_answer *answer = &a->result->set.peak[0];
@@ -202,7 +201,7 @@ static enum vrs_status peak_all(struct asking *a, const struct vrs_recording *re
     if (shared->studies)
         TRY(prepare_studies(a, shared, err));
     for (uint32_t d = 0; d < a->r->devices.rows.len; d++) {
-        if (asking_wants(a, d))
+        if (call_wants(a, d))
             TRY(peak_device(a, d, shared, &answer->device[answer->devices++], err));
     }
     TRY(check_any(answer, err));
@@ -227,14 +226,14 @@ enum vrs_status vrs_peak(const struct vrs_recording *recording,
     options_take(&o, sizeof o, options);
     struct options_read read;
     TRY(read_options(&o, &read, err));
-    struct asking a;
+    struct call a;
     struct shared shared = { .read = &read };
     category_rules_init(&shared.rules);
     enum vrs_status status =
-        asking_begin(&a, recording, RESULT_PEAK, o.user_root, o.library, o.device, err);
+        call_begin(&a, recording, RESULT_PEAK, o.user_root, o.library, o.device, err);
     if (status == VRS_OK)
         status = peak_all(&a, recording, o.path, &shared, err);
     category_rules_free(&shared.rules);
     stack_texts_end(&shared.stacks);
-    return asking_end(&a, status, ret);
+    return call_end(&a, status, ret);
 }

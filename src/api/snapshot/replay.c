@@ -146,7 +146,7 @@ static str question_words(const struct vrs_replay_options *o, struct arena *keep
 
 /* What one device's questions are made of. */
 struct plan {
-    struct asking *a;
+    struct call *a;
     const struct replay_options_read *read;
     const struct program *program;
     const struct start_state *start;
@@ -263,7 +263,7 @@ static enum vrs_status answer_all(struct plan *p, struct vrs_error *err)
 
 /* Reasons. */
 
-static enum vrs_status add_reason(struct asking *a, struct replay_device *d, const char *id,
+static enum vrs_status add_reason(struct call *a, struct replay_device *d, const char *id,
                                   const char *text, struct vrs_error *err)
 {
     return answer_reason_add(a->keep, &d->reason, &d->reasons, id, str_from(text), err);
@@ -290,8 +290,8 @@ static const struct {
     [REFUSED_BACKEND] = { "the recording was made by another allocator", ANSWER_REFUSED },
 };
 
-static enum vrs_status refuse(struct asking *a, struct replay_device *d,
-                              enum replay_refusal refusal, struct vrs_error *err)
+static enum vrs_status refuse(struct call *a, struct replay_device *d, enum replay_refusal refusal,
+                              struct vrs_error *err)
 {
     d->agreement.refusal = refusal;
     d->status = refusal_reasons[refusal].status;
@@ -299,7 +299,7 @@ static enum vrs_status refuse(struct asking *a, struct replay_device *d,
 }
 
 /* Whether questions are answered, and with which reserve. */
-static enum vrs_status judge(struct asking *a, const struct replay_options_read *read,
+static enum vrs_status judge(struct call *a, const struct replay_options_read *read,
                              struct replay_device *d, struct vrs_error *err)
 {
     enum replay_grade grade = d->agreement.grade;
@@ -343,7 +343,7 @@ static uint64_t recorded_peak(const struct program *p)
 }
 
 /* Settings that can do nothing in this question, and why. */
-static enum vrs_status add_setting_notes(struct asking *a, const struct replay_options_read *read,
+static enum vrs_status add_setting_notes(struct call *a, const struct replay_options_read *read,
                                          const struct allocator_config *recorded,
                                          struct replay_device *d, struct vrs_error *err)
 {
@@ -364,7 +364,7 @@ static enum vrs_status add_setting_notes(struct asking *a, const struct replay_o
     return VRS_OK;
 }
 
-static enum vrs_status ask_device(struct asking *a, const struct replay_options_read *read,
+static enum vrs_status ask_device(struct call *a, const struct replay_options_read *read,
                                   const struct program *program, const struct start_state *start,
                                   const struct allocator_config *recorded, struct replay_device *d,
                                   struct vrs_error *err)
@@ -386,7 +386,7 @@ static enum vrs_status ask_device(struct asking *a, const struct replay_options_
     return answer_all(&plan, err);
 }
 
-static enum vrs_status replay_device(struct asking *a, const struct replay_options_read *read,
+static enum vrs_status replay_device(struct call *a, const struct replay_options_read *read,
                                      uint32_t row, struct replay_device *d, struct vrs_error *err)
 {
     const struct recording *r = a->r;
@@ -426,7 +426,7 @@ static enum vrs_status check_kept(const struct replay_answer *answer, struct vrs
     return VRS_OK;
 }
 
-static enum vrs_status begin_run(struct asking *a, const struct replay_options_read *read,
+static enum vrs_status begin_run(struct call *a, const struct replay_options_read *read,
                                  struct vrs_error *err)
 {
     struct allocator_config config = config_of_recording(a->r);
@@ -438,7 +438,7 @@ static enum vrs_status begin_run(struct asking *a, const struct replay_options_r
     return run_recording_begin(run, a->r, &config, err);
 }
 
-static enum vrs_status replay_all(struct asking *a, const struct vrs_recording *recording,
+static enum vrs_status replay_all(struct call *a, const struct vrs_recording *recording,
                                   const struct replay_options_read *read, struct vrs_error *err)
 {
     struct replay_answer *answer = &a->result->set.replay[0];
@@ -450,7 +450,7 @@ static enum vrs_status replay_all(struct asking *a, const struct vrs_recording *
     if (read->o->keep_run)
         TRY(begin_run(a, read, err));
     for (uint32_t d = 0; d < a->r->devices.rows.len; d++)
-        if (asking_wants(a, d))
+        if (call_wants(a, d))
             TRY(replay_device(a, read, d, &answer->device[answer->devices++], err));
     if (!read->o->keep_run)
         return VRS_OK;
@@ -464,13 +464,13 @@ enum vrs_status vrs_replay(const struct vrs_recording *recording,
 {
     struct vrs_replay_options o = { 0 };
     options_take(&o, sizeof o, options);
-    struct asking a;
+    struct call a;
     struct replay_options_read read;
     enum vrs_status status =
-        asking_begin(&a, recording, RESULT_REPLAY, o.user_root, o.library, o.device, err);
+        call_begin(&a, recording, RESULT_REPLAY, o.user_root, o.library, o.device, err);
     if (status == VRS_OK)
         status = read_options(&o, &a.scratch, &read, err);
     if (status == VRS_OK)
         status = replay_all(&a, recording, &read, err);
-    return asking_end(&a, status, ret);
+    return call_end(&a, status, ret);
 }

@@ -15,7 +15,7 @@ enum {
 
 /* What the devices of one report share. */
 struct reporting {
-    struct asking *a;
+    struct call *a;
     const struct vrs_report_options *o;
     struct report_look look;
     bool compared; /* with other devices, of this file or another */
@@ -28,7 +28,7 @@ struct reporting {
     struct last_ooms ooms;
 };
 
-static enum vrs_status find_ooms(struct asking *a, uint32_t d, struct report_device *ret,
+static enum vrs_status find_ooms(struct call *a, uint32_t d, struct report_device *ret,
                                  struct vrs_error *err)
 {
     const struct recording *r = a->r;
@@ -56,7 +56,7 @@ static enum vrs_status find_ooms(struct asking *a, uint32_t d, struct report_dev
     return VRS_OK;
 }
 
-static enum vrs_status keep_rows(struct asking *a, const struct peak *peak, uint32_t most,
+static enum vrs_status keep_rows(struct call *a, const struct peak *peak, uint32_t most,
                                  struct report_device *ret, struct vrs_error *err)
 {
     ret->all_rows = peak->rows;
@@ -83,7 +83,7 @@ static enum vrs_status keep_rows(struct asking *a, const struct peak *peak, uint
 static enum vrs_status find_holders(struct reporting *p, uint32_t d, uint32_t most,
                                     struct report_device *ret, struct vrs_error *err)
 {
-    struct asking *a = p->a;
+    struct call *a = p->a;
     struct peak_options options = {
         .by = BY_CULPRIT,
         .key = SITE_LINE,
@@ -112,7 +112,7 @@ static enum vrs_status find_holders(struct reporting *p, uint32_t d, uint32_t mo
     return keep_rows(a, &peak, most, ret, err);
 }
 
-static enum vrs_status draw(struct asking *a, uint32_t d, uint32_t most, struct report_device *ret,
+static enum vrs_status draw(struct call *a, uint32_t d, uint32_t most, struct report_device *ret,
                             struct vrs_error *err)
 {
     uint64_t states = ret->events + 1;
@@ -151,7 +151,7 @@ static enum vrs_status add_study(struct reporting *p, uint32_t d, struct study *
 static enum vrs_status describe(struct reporting *p, uint32_t d, struct report_device *ret,
                                 struct vrs_error *err)
 {
-    struct asking *a = p->a;
+    struct call *a = p->a;
     const struct recording *r = a->r;
     const struct devices *v = &r->devices;
     ret->name = device_name_of(r, d);
@@ -186,7 +186,7 @@ static enum vrs_status describe_all(void *arg, struct vrs_error *err)
     if (p->studied)
         TRY(studies_begin(&p->studies, err));
     for (uint32_t d = 0, i = 0; d < p->a->r->devices.rows.len; d++)
-        if (asking_wants(p->a, d))
+        if (call_wants(p->a, d))
             TRY(describe(p, d, &p->device[i++], err));
     return VRS_OK;
 }
@@ -195,7 +195,7 @@ static enum vrs_status describe_all(void *arg, struct vrs_error *err)
 static enum vrs_status complete(struct reporting *p, uint32_t d, struct report_device *ret,
                                 struct vrs_error *err)
 {
-    struct asking *a = p->a;
+    struct call *a = p->a;
     struct study *study = p->studied ? &p->studies.of[d] : NULL;
     const struct agreement *agreement = &a->agreement[d];
     if (study == NULL) {
@@ -219,7 +219,7 @@ static enum vrs_status complete(struct reporting *p, uint32_t d, struct report_d
 static enum vrs_status plan_studies(struct reporting *p, struct vrs_error *err)
 {
     const struct vrs_report_options *o = p->o;
-    struct asking *a = p->a;
+    struct call *a = p->a;
     struct naming_options options = { text_or_empty(o->user_root), text_or_empty(o->library) };
     p->compared = p->look.compared || o->part || a->r->devices.rows.len > 1;
     p->told = !o->part && !o->trust && !o->quick;
@@ -229,7 +229,7 @@ static enum vrs_status plan_studies(struct reporting *p, struct vrs_error *err)
     TRY(category_rules_read(&p->rules, str_from(category_rules_builtin), "builtin", err));
     p->naming = a->naming;
     if (p->told)
-        asking_leave_basis(a);
+        call_leave_basis(a);
     /* Rows of analyses have names as they are. */
     if (p->told || o->timeline)
         TRY(naming_make(a->r, &options, a->keep, &p->naming, err));
@@ -261,7 +261,7 @@ static void find_times(const struct recording *r, struct report *report)
 
 static enum vrs_status report_all(struct reporting *p, struct vrs_error *err)
 {
-    struct asking *a = p->a;
+    struct call *a = p->a;
     struct report *report = &a->result->set.report[0];
     TRY(file_facts_of(a->recording, p->o->path, a->keep, &report->file, err));
     report->trust_page = p->o->trust;
@@ -273,10 +273,10 @@ static enum vrs_status report_all(struct reporting *p, struct vrs_error *err)
         return vrs_no_memory(err);
     p->device = report->device;
     TRY(plan_studies(p, err));
-    TRY(asking_prepare(a, describe_all, p, err));
+    TRY(call_prepare(a, describe_all, p, err));
     p->ooms = last_ooms_of(a->r, p->o->peer_oom_us == 0 ? UNKNOWN_U64 : p->o->peer_oom_us - 1);
     for (uint32_t d = 0; d < a->r->devices.rows.len; d++)
-        if (asking_wants(a, d))
+        if (call_wants(a, d))
             TRY(complete(p, d, &report->device[report->devices++], err));
     return compare_units(&a->result->set, false, a->keep, err);
 }
@@ -288,17 +288,17 @@ enum vrs_status report_make(const struct vrs_recording *recording,
 {
     struct vrs_report_options o = { 0 };
     options_take(&o, sizeof o, options);
-    struct asking a;
+    struct call a;
     struct reporting reporting = { .a = &a, .o = &o };
     if (look != NULL)
         reporting.look = *look;
     category_rules_init(&reporting.rules);
     enum vrs_status status =
-        asking_begin_unproven(&a, recording, RESULT_REPORT, o.user_root, o.library, o.device, err);
+        call_begin_unproven(&a, recording, RESULT_REPORT, o.user_root, o.library, o.device, err);
     if (status == VRS_OK)
         status = report_all(&reporting, err);
     category_rules_free(&reporting.rules);
-    return asking_end(&a, status, ret);
+    return call_end(&a, status, ret);
 }
 
 void vrs_report_times(const struct vrs_result *result, uint64_t *ret_oom_us, uint64_t *ret_last_us)

@@ -30,8 +30,7 @@ enum vrs_status study_tell_cut(const struct study *s, struct study_device *d, st
                         S("the file is cut: memory older than the part read is missing"), err);
 }
 
-struct studies studies_of(struct asking *a, const struct category_rules *rules,
-                          struct naming *naming)
+struct studies studies_of(struct call *a, const struct category_rules *rules, struct naming *naming)
 {
     return (struct studies){
         .a = a,
@@ -49,7 +48,7 @@ struct studies studies_of(struct asking *a, const struct category_rules *rules,
 }
 
 /* All stacks that results show, in the order of their ids, so that an id is found again. */
-static enum vrs_status write_stacks(struct asking *a, const bool *shown, struct stack_texts *ret,
+static enum vrs_status write_stacks(struct call *a, const bool *shown, struct stack_texts *ret,
                                     struct vrs_error *err)
 {
     struct stack_collector stacks = { 0 };
@@ -69,13 +68,13 @@ static enum vrs_status write_stacks(struct asking *a, const bool *shown, struct 
 enum vrs_status studies_begin(void *arg, struct vrs_error *err)
 {
     struct studies *all = arg;
-    const struct asking *a = all->a;
+    const struct call *a = all->a;
     all->of = arena_array(all->place.scratch, struct study, a->r->devices.rows.len);
     if (all->of == NULL)
         return vrs_no_memory(err);
     TRY(study_place_make(&all->place, err));
     for (uint32_t d = 0; d < a->r->devices.rows.len; d++)
-        if (asking_wants(a, d))
+        if (call_wants(a, d))
             TRY(study_make_unproven(&all->place, d, &all->of[d], err));
     return VRS_OK;
 }
@@ -92,20 +91,19 @@ static enum vrs_status ask_device(struct study *s, study_question *question, con
     return status;
 }
 
-static enum vrs_status ask_all(struct asking *a, const char *path,
-                               const struct category_rules *rules, study_question *question,
-                               const void *read, struct vrs_error *err)
+static enum vrs_status ask_all(struct call *a, const char *path, const struct category_rules *rules,
+                               study_question *question, const void *read, struct vrs_error *err)
 {
     struct study_answer *answer = &a->result->set.study[0];
     struct studies all = studies_of(a, rules, a->naming);
     TRY(file_facts_of(a->recording, path, a->keep, &answer->file, err));
     naming_pass_over(a->naming, rules->plumbing.at, rules->plumbing.len);
-    TRY(asking_prepare(a, studies_begin, &all, err));
+    TRY(call_prepare(a, studies_begin, &all, err));
     answer->device = arena_array(a->keep, struct study_device, a->r->devices.rows.len);
     if (answer->device == NULL)
         return vrs_no_memory(err);
     for (uint32_t d = 0; d < a->r->devices.rows.len; d++)
-        if (asking_wants(a, d))
+        if (call_wants(a, d))
             TRY(ask_device(&all.of[d], question, read, &answer->device[answer->devices++], err));
     return write_stacks(a, all.place.shown, &answer->stacks, err);
 }
@@ -115,11 +113,11 @@ enum vrs_status study_ask_ruled(const struct vrs_recording *recording, enum resu
                                 const struct category_rules *rules, study_question *question,
                                 const void *read, struct vrs_result **ret, struct vrs_error *err)
 {
-    struct asking a;
+    struct call a;
     struct category_rules builtin;
     category_rules_init(&builtin);
-    enum vrs_status status = asking_begin_unproven(&a, recording, kind, common->user_root,
-                                                   common->library, common->device, err);
+    enum vrs_status status = call_begin_unproven(&a, recording, kind, common->user_root,
+                                                 common->library, common->device, err);
     if (status == VRS_OK && rules == NULL) {
         status = category_rules_read(&builtin, str_from(category_rules_builtin), "builtin", err);
         rules = &builtin;
@@ -127,7 +125,7 @@ enum vrs_status study_ask_ruled(const struct vrs_recording *recording, enum resu
     if (status == VRS_OK)
         status = ask_all(&a, common->path, rules, question, read, err);
     category_rules_free(&builtin);
-    return asking_end(&a, status, ret);
+    return call_end(&a, status, ret);
 }
 
 enum vrs_status study_ask(const struct vrs_recording *recording, enum result_kind kind,

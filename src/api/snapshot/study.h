@@ -15,16 +15,16 @@ struct ask_options {
 
 /* The studies of the devices that are asked about, made while the replay runs. */
 struct studies {
-    const struct asking *a;
+    const struct call *a;
     struct study_place place;
     struct study *of; /* of each device; empty where it is not asked about */
 };
 
 /* `rules` may be NULL: no category is decided. */
-struct studies studies_of(struct asking *a, const struct category_rules *rules,
+struct studies studies_of(struct call *a, const struct category_rules *rules,
                           struct naming *naming);
 
-/* Begins them; `all` is a struct studies.  For asking_prepare. */
+/* Begins them; `all` is a struct studies.  For call_prepare. */
 enum vrs_status studies_begin(void *all, struct vrs_error *err) MUST_CHECK;
 
 /* Fills what is the analysis's own: `result`, and where there is none or not all of it, `status`

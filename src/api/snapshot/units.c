@@ -21,7 +21,7 @@ struct last_ooms last_ooms_of(const struct recording *r, uint64_t peer_oom_us)
     return ooms;
 }
 
-enum vrs_status keep_unit(struct asking *a, uint32_t d, const struct last_ooms *ooms,
+enum vrs_status keep_unit(struct call *a, uint32_t d, const struct last_ooms *ooms,
                           const struct curves *curves, bool sites, struct device_summary **ret,
                           struct vrs_error *err)
 {
