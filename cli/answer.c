@@ -165,12 +165,12 @@ static bool wants_again(const struct work *w, uint32_t i)
 static enum vrs_status ask_second(struct work *w, struct vrs_error *err)
 {
     const struct verb_question *q = w->question;
-    if (q->hear == NULL || w->inputs.count < 2)
+    if (q->observe == NULL || w->inputs.count < 2)
         return VRS_OK;
     for (uint32_t i = 0; i < w->inputs.count; i++)
         for (uint32_t k = 0; k < w->answer[i].count; k++)
             if (w->answer[i].result[k] != NULL)
-                q->hear(q->settings, w->inputs.at[i].path, w->answer[i].result[k]);
+                q->observe(q->settings, w->inputs.at[i].path, w->answer[i].result[k]);
     struct second_round round = { w, calloc(w->inputs.count, sizeof *round.file), 0 };
     if (round.file == NULL) {
         *err = (struct vrs_error){ VRS_NOMEM, UINT64_MAX, "out of memory" };

@@ -25,7 +25,7 @@ struct verb_question {
     int (*check_inputs)(const struct inputs *inputs, const void *settings);
     /* Of several inputs, when all have answered: told of each result, in the order of the inputs;
      * then whether what it hears of the others makes it ask this file anew.  Both or neither. */
-    void (*hear)(void *settings, const char *path, const struct vrs_result *result);
+    void (*observe)(void *settings, const char *path, const struct vrs_result *result);
     bool (*again)(const void *settings, const char *path, const struct vrs_result *result);
     /* The answer about a file that could not be read, for verbs whose documents tell of it; or
      * NULL.  `unread_beside`: it stands beside answers, never alone.

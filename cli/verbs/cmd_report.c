@@ -45,7 +45,7 @@ static uint64_t peer_oom_us(const struct report_settings *s, const char *path)
     return path == s->oom_path ? s->other_oom_us : s->oom_us;
 }
 
-static void hear(void *settings, const char *path, const struct vrs_result *result)
+static void observe(void *settings, const char *path, const struct vrs_result *result)
 {
     struct report_settings *s = settings;
     uint64_t oom_us, last_us;
@@ -113,7 +113,7 @@ static int run(const struct command *self, int argc, char **argv)
     struct verb_question question = {
         .ask = ask,
         .check_inputs = check_inputs,
-        .hear = hear,
+        .observe = observe,
         .again = again,
         .settings = &settings,
         .write = { .picture = true, .format = settings.markdown ? VRS_MARKDOWN : VRS_TEXT },

@@ -189,7 +189,7 @@ static enum disagreement wrong_address(struct replay *r, uint64_t address)
 
 /* New memory. */
 
-static void hear(void *arg, const struct machine_call *call)
+static void observe(void *arg, const struct machine_call *call)
 {
     struct replay *r = arg;
     if (call->call == PAGES_MAPPED && !vec_push(&r->mapped, *call))
@@ -578,7 +578,7 @@ static bool replay_once(struct replay *r, const struct allocator_config *config)
         r->guessed[i] = r->start->inferred[i];
     bool good = machine_init(&r->m, config) && start_state_build(r->start, &r->m, r->block_of);
     if (good) {
-        r->m.listen = hear;
+        r->m.listen = observe;
         r->m.listen_arg = r;
         replay_events(r);
         good = !r->m.no_memory && (r->a.refusal != REFUSED_NOT || check_final(r));

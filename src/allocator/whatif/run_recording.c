@@ -73,7 +73,7 @@ static void began(void *arg, const struct machine *m, const uint32_t *block_of)
     }
 }
 
-static void heard(void *arg, int64_t event, const struct machine_call *call)
+static void observed(void *arg, int64_t event, const struct machine_call *call)
 {
     static const uint8_t action[] = {
         [SEGMENT_MADE] = ACTION_SEGMENT_ALLOC,
@@ -161,7 +161,7 @@ enum vrs_status run_recording_add(struct recording *to, const struct program *p,
 {
     struct run_recording w = { .to = to, .p = p };
     struct run_listener listener = {
-        &w, began, heard, allocated, freed, ran_out, passed, ended,
+        &w, began, observed, allocated, freed, ran_out, passed, ended,
     };
     struct whatif_question heard_question = *q;
     heard_question.listener = &listener;

@@ -106,7 +106,7 @@ static void completed_by_release(void *arg, uint32_t block)
         note_gone(r, slot, block);
 }
 
-static void heard(void *arg, const struct machine_call *call)
+static void observed(void *arg, const struct machine_call *call)
 {
     struct run *r = arg;
     listener(r)->device(listener(r)->arg, r->m.event, call);
@@ -453,7 +453,7 @@ static bool run_all(struct run *r, const struct start_state *start, struct arena
     fit_start(r);
     r->listener = heard_from;
     if (listener(r) != NULL) {
-        r->m.listen = heard;
+        r->m.listen = observed;
         r->m.listen_arg = r;
         listener(r)->began(listener(r)->arg, &r->m, r->block_of);
     }

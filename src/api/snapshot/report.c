@@ -19,7 +19,7 @@ struct reporting {
     const struct vrs_report_options *o;
     struct report_look look;
     bool compared; /* with other devices, of this file or another */
-    bool told;     /* the analyses that the page joins are asked too */
+    bool joined;   /* the analyses that the page joins are asked too */
     bool studied;  /* what follows is made */
     struct category_rules rules;
     struct naming *naming; /* that studies show names by */
@@ -134,7 +134,7 @@ static enum vrs_status add_study(struct reporting *p, uint32_t d, struct study *
     if (p->compared && unit != NULL)
         TRY(summary_describe(study, unit, err));
     ret->unit = unit;
-    if (p->told)
+    if (p->joined)
         TRY(story_make(study, &ret->story, err));
     if (p->o->timeline)
         TRY(parts_timeline(study, &ret->timeline, err));
@@ -205,7 +205,7 @@ static enum vrs_status complete(struct reporting *p, uint32_t d, struct report_d
         return add_study(p, d, NULL, ret, err);
     }
     struct arena_mark mark = arena_mark(&a->scratch);
-    TRY(p->told ? parts_make(study, PARTS_OF_REPORT, err) : study_prove(study, err));
+    TRY(p->joined ? parts_make(study, PARTS_OF_REPORT, err) : study_prove(study, err));
     ret->curves = study->curves;
     ret->trust = study->trust;
     TRY(add_study(p, d, study, ret, err));
@@ -222,16 +222,16 @@ static enum vrs_status plan_studies(struct reporting *p, struct vrs_error *err)
     struct call *a = p->a;
     struct naming_options options = { text_or_empty(o->user_root), text_or_empty(o->library) };
     p->compared = p->look.compared || o->part || a->r->devices.rows.len > 1;
-    p->told = !o->part && !o->trust && !o->quick;
-    p->studied = p->told || p->compared || o->trust || o->timeline;
+    p->joined = !o->part && !o->trust && !o->quick;
+    p->studied = p->joined || p->compared || o->trust || o->timeline;
     if (!p->studied)
         return VRS_OK;
     TRY(category_rules_read(&p->rules, str_from(category_rules_builtin), "builtin", err));
     p->naming = a->naming;
-    if (p->told)
+    if (p->joined)
         call_leave_basis(a);
     /* Rows of analyses have names as they are. */
-    if (p->told || o->timeline)
+    if (p->joined || o->timeline)
         TRY(naming_make(a->r, &options, a->keep, &p->naming, err));
     p->studies = studies_of(a, &p->rules, p->naming);
     return VRS_OK;
