@@ -17,7 +17,7 @@ uint32_t pool_number(const struct recording *r, uint32_t pool_row)
 }
 
 /* What making a program works with. */
-struct context {
+struct make_context {
     const struct recording *r;
     struct program *p;
     struct arena *arena;
@@ -83,7 +83,7 @@ static uint32_t most_start_blocks(const struct recording *r, uint32_t first, uin
 }
 
 /* Of several at one address the first in the trace counts. */
-static enum vrs_status find_start_blocks(struct context *k, struct vrs_error *err)
+static enum vrs_status find_start_blocks(struct make_context *k, struct vrs_error *err)
 {
     const struct recording *r = k->r;
     struct program *p = k->p;
@@ -112,7 +112,7 @@ static enum vrs_status find_start_blocks(struct context *k, struct vrs_error *er
 /* Slots. */
 
 /* The place of an address in the index, or where it would be. */
-static uint32_t slot_place(const struct context *k, uint64_t address)
+static uint32_t slot_place(const struct make_context *k, uint64_t address)
 {
     uint64_t hash = hash_u64(address);
     uint32_t at = idtab_first(&k->index, hash);
@@ -121,7 +121,7 @@ static uint32_t slot_place(const struct context *k, uint64_t address)
     return at;
 }
 
-static bool hold(struct context *k, uint64_t address, uint32_t *ret)
+static bool hold(struct make_context *k, uint64_t address, uint32_t *ret)
 {
     if (!idtab_reserve(&k->index))
         return false;
@@ -141,7 +141,7 @@ static bool hold(struct context *k, uint64_t address, uint32_t *ret)
     return true;
 }
 
-static bool let_go(struct context *k, uint64_t address, bool completed, uint32_t *ret)
+static bool let_go(struct make_context *k, uint64_t address, bool completed, uint32_t *ret)
 {
     uint32_t at = slot_place(k, address);
     *ret = k->index.slot[at].id == 0 ? NO_ROW : k->index.slot[at].id - 1;
@@ -155,7 +155,7 @@ static bool let_go(struct context *k, uint64_t address, bool completed, uint32_t
 
 /* What was allocated in the trace at an address is no memory older than the trace, though its free
  * or its block has no alloc of its own: an event between is missing. */
-static void note_later_life(struct context *k, uint32_t slot)
+static void note_later_life(struct make_context *k, uint32_t slot)
 {
     if (slot < k->p->starts && !k->ended[slot])
         k->p->start[slot].later = k->later_lives = true;
@@ -163,7 +163,7 @@ static void note_later_life(struct context *k, uint32_t slot)
 
 /* Lanes. */
 
-static bool lane_of(struct context *k, uint32_t pool, uint64_t stream, uint16_t *ret)
+static bool lane_of(struct make_context *k, uint32_t pool, uint64_t stream, uint16_t *ret)
 {
     if (k->lanes.len == 0 || pool != k->last_pool || stream != k->last_stream) {
         uint32_t lane = 0;
@@ -185,7 +185,7 @@ static bool lane_of(struct context *k, uint32_t pool, uint64_t stream, uint16_t 
 }
 
 /* The segment of the final state that holds an address, or NO_ROW. */
-static uint32_t segment_at(const struct context *k, uint64_t address)
+static uint32_t segment_at(const struct make_context *k, uint64_t address)
 {
     const struct segments *s = &k->r->segments;
     uint32_t first = k->r->devices.first_segment[k->p->device];
@@ -200,7 +200,7 @@ static uint32_t segment_at(const struct context *k, uint64_t address)
 }
 
 /* The pool that an event names, or that of the segment its memory lies in at the end. */
-static uint32_t pool_of_event(const struct context *k, uint32_t row)
+static uint32_t pool_of_event(const struct make_context *k, uint32_t row)
 {
     const struct events *e = &k->r->events;
     uint32_t pool = k->r->contexts.pool[e->context[row]];
@@ -211,7 +211,7 @@ static uint32_t pool_of_event(const struct context *k, uint32_t row)
 }
 
 /* Notes the lane of an event. */
-static bool take_lane(struct context *k, uint32_t i)
+static bool take_lane(struct make_context *k, uint32_t i)
 {
     const struct events *e = &k->r->events;
     uint32_t row = k->p->first + i;
@@ -223,7 +223,7 @@ static bool take_lane(struct context *k, uint32_t i)
     return lane_of(k, pool_of_event(k, row), k->r->streams.handle[e->stream[row]], &k->p->lane[i]);
 }
 
-static bool take_event(struct context *k, uint32_t i)
+static bool take_event(struct make_context *k, uint32_t i)
 {
     const struct events *e = &k->r->events;
     uint32_t row = k->p->first + i;
@@ -255,7 +255,7 @@ static void drop_later_lives(struct program *p)
 }
 
 /* All start blocks are held, in their order. */
-static bool begin_events(struct context *k)
+static bool begin_events(struct make_context *k)
 {
     uint32_t slot;
     idtab_free(&k->index);
@@ -272,7 +272,7 @@ static bool begin_events(struct context *k)
     return true;
 }
 
-static bool take_events(struct context *k)
+static bool take_events(struct make_context *k)
 {
     if (!begin_events(k))
         return false;
@@ -289,7 +289,7 @@ static bool take_events(struct context *k)
 #define OF_START ((uint32_t)1 << 31) /* a trace has fewer events than that */
 
 /* Lets each free name its alloc, as an event, or its start block. */
-static void name_frees(struct context *k)
+static void name_frees(struct make_context *k)
 {
     const struct allocations *a = &k->r->allocations;
     struct program *p = k->p;
@@ -312,7 +312,7 @@ static void name_frees(struct context *k)
 }
 
 /* As take_event, of an event that name_frees has seen. */
-static bool take_paired(struct context *k, uint32_t i)
+static bool take_paired(struct make_context *k, uint32_t i)
 {
     const struct events *e = &k->r->events;
     uint32_t row = k->p->first + i, *slot = &k->p->slot[i];
@@ -339,7 +339,7 @@ static bool take_paired(struct context *k, uint32_t i)
 }
 
 /* False where memory ran out; what was taken counts for nothing where all is `unusual`. */
-static bool take_pairs(struct context *k)
+static bool take_pairs(struct make_context *k)
 {
     if (k->unusual)
         return true;
@@ -386,7 +386,7 @@ static bool has_private_pools(const struct recording *r, uint32_t device)
     return false;
 }
 
-static enum vrs_status make(struct context *k, struct vrs_error *err)
+static enum vrs_status make(struct make_context *k, struct vrs_error *err)
 {
     struct program *p = k->p;
     p->slot = arena_array(k->arena, uint32_t, p->events);
@@ -425,7 +425,7 @@ enum vrs_status program_make(const struct recording *r, uint32_t device, struct 
         .first = r->devices.first_event[device],
         .events = r->devices.events[device],
     };
-    struct context k = {
+    struct make_context k = {
         .r = r,
         .p = &p,
         .arena = arena,

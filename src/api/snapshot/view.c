@@ -8,7 +8,7 @@
 #include "render/write/base64.h"
 #include "render/write/human.h"
 
-struct context {
+struct make_context {
     const struct vrs_view_options *o;
     struct arena arena; /* what the head of the page says */
     struct page_chunks blocks;
@@ -73,14 +73,14 @@ static enum vrs_status look_at_oom(struct study *s, struct page_device *d, struc
     return VRS_OK;
 }
 
-static bool has_range(const struct context *m)
+static bool has_range(const struct make_context *m)
 {
     return m->o->from != NULL || m->o->to != NULL;
 }
 
 /* The events that were asked for, while their study lives. */
-static enum vrs_status take_range(struct context *m, const struct study *s, struct page_device *d,
-                                  struct vrs_error *err)
+static enum vrs_status take_range(struct make_context *m, const struct study *s,
+                                  struct page_device *d, struct vrs_error *err)
 {
     struct page_parts parts = { m->file, m->files + 1, NULL, 0, &m->blocks };
     int64_t from = -1, to = -1;
@@ -91,7 +91,7 @@ static enum vrs_status take_range(struct context *m, const struct study *s, stru
 
 static enum vrs_status take_device(void *arg, struct study *s, struct vrs_error *err)
 {
-    struct context *m = arg;
+    struct make_context *m = arg;
     const struct recording *r = s->r;
     struct page_file *file = &m->file[m->files];
     m->row[m->files][file->devices] = s->device;
@@ -114,7 +114,7 @@ static enum vrs_status take_device(void *arg, struct study *s, struct vrs_error 
     return has_range(m) ? take_range(m, s, d, err) : VRS_OK;
 }
 
-static str path_of(const struct context *m, uint32_t file)
+static str path_of(const struct make_context *m, uint32_t file)
 {
     const char *path = m->o->paths == NULL ? NULL : m->o->paths[file];
     return path == NULL ? m->recording[file]->path : str_from(path);
@@ -122,7 +122,7 @@ static str path_of(const struct context *m, uint32_t file)
 
 /* The name of a file, after as many of its folders as tell it from the others: folders are not for
  * those who are given the page. */
-static str told_path(const struct context *m, uint32_t file)
+static str told_path(const struct make_context *m, uint32_t file)
 {
     str path = path_of(m, file);
     size_t from = path.len - str_base_name(path).len;
@@ -145,7 +145,7 @@ static str told_path(const struct context *m, uint32_t file)
     return (str){ path.ptr + from, path.len - from };
 }
 
-static enum vrs_status take_file(struct context *m, struct vrs_error *err)
+static enum vrs_status take_file(struct make_context *m, struct vrs_error *err)
 {
     const struct vrs_recording *recording = m->recording[m->files];
     uint32_t devices = recording->model->devices.rows.len;
@@ -169,7 +169,7 @@ static enum vrs_status take_file(struct context *m, struct vrs_error *err)
 }
 
 /* The same; of several files a complaint says which. */
-static enum vrs_status take_named(struct context *m, struct vrs_error *err)
+static enum vrs_status take_named(struct make_context *m, struct vrs_error *err)
 {
     struct vrs_error why;
     enum vrs_status status = take_file(m, &why);
@@ -181,7 +181,7 @@ static enum vrs_status take_named(struct context *m, struct vrs_error *err)
 }
 
 /* All devices that hold memory, beside each other. */
-static enum vrs_status compare_all(struct context *m, struct vrs_error *err)
+static enum vrs_status compare_all(struct make_context *m, struct vrs_error *err)
 {
     uint32_t units = 0, devices = 0;
     for (uint32_t f = 0; f < m->files; f++)
@@ -207,7 +207,7 @@ static enum vrs_status compare_all(struct context *m, struct vrs_error *err)
     return view_pairs_make(unit, units, m->o, &m->blocks, &m->arena, &m->pair, &m->pairs, err);
 }
 
-static enum vrs_status take_all(struct context *m, struct vrs_error *err)
+static enum vrs_status take_all(struct make_context *m, struct vrs_error *err)
 {
     m->file = arena_array(&m->arena, struct page_file, m->recordings);
     m->report = arena_array(&m->arena, struct vrs_result *, m->recordings);
@@ -220,7 +220,7 @@ static enum vrs_status take_all(struct context *m, struct vrs_error *err)
 }
 
 /* How many states the page has of the device that it has most of. */
-static uint32_t most_states(const struct context *m)
+static uint32_t most_states(const struct make_context *m)
 {
     uint32_t most = 0;
     for (uint32_t f = 0; f < m->files; f++)
@@ -233,7 +233,7 @@ static uint32_t most_states(const struct context *m)
 }
 
 /* A device that the page has a part of; `windows` counts them. */
-static const struct page_device *first_window(const struct context *m, uint32_t *windows)
+static const struct page_device *first_window(const struct make_context *m, uint32_t *windows)
 {
     const struct page_device *first = NULL;
     *windows = 0;
@@ -249,7 +249,7 @@ static const struct page_device *first_window(const struct context *m, uint32_t 
 }
 
 /* State p is that after event p - 1. */
-static void put_window(struct buf *text, const struct context *m)
+static void put_window(struct buf *text, const struct make_context *m)
 {
     uint32_t windows = 0;
     const struct page_device *d = first_window(m, &windows);
@@ -268,7 +268,7 @@ static void put_window(struct buf *text, const struct context *m)
 }
 
 /* What the page has to be called for what it lacks. */
-static enum vrs_status say_left_out(const struct context *m, const struct page *page,
+static enum vrs_status say_left_out(const struct make_context *m, const struct page *page,
                                     uint64_t bytes, struct vrs_error *err)
 {
     struct buf text, window;
@@ -319,8 +319,8 @@ static enum vrs_status refuse_size(uint64_t least, struct vrs_error *err)
 
 /* Holds fewer and fewer events around the peak, until the page is small enough or shows too few.
  * What `bytes` are too many is taken to lie evenly over the events. */
-static enum vrs_status narrow(struct context *m, struct page_parts *parts, const struct page *page,
-                              uint64_t *bytes, struct vrs_error *err)
+static enum vrs_status narrow(struct make_context *m, struct page_parts *parts,
+                              const struct page *page, uint64_t *bytes, struct vrs_error *err)
 {
     uint32_t states = most_states(m);
     while (*bytes > m->o->most_bytes && states > PAGE_WINDOW_LEAST) {
@@ -344,7 +344,7 @@ static enum vrs_status narrow(struct context *m, struct page_parts *parts, const
 }
 
 /* Leaves out what is needed least until the page is small enough. */
-static enum vrs_status fit(struct context *m, struct page *page, struct vrs_error *err)
+static enum vrs_status fit(struct make_context *m, struct page *page, struct vrs_error *err)
 {
     struct page_parts parts = { m->file, m->files, m->pair, m->pairs, &m->blocks };
     uint64_t most = m->o->most_bytes, bytes = 0;
@@ -367,7 +367,7 @@ static enum vrs_status fit(struct context *m, struct page *page, struct vrs_erro
     return any && m->o->note != NULL ? say_left_out(m, page, bytes, err) : VRS_OK;
 }
 
-static enum vrs_status write_page(struct context *m, const struct vrs_sink *sink,
+static enum vrs_status write_page(struct make_context *m, const struct vrs_sink *sink,
                                   struct vrs_error *err)
 {
     struct out out = { .write = sink->write, .arg = sink->arg };
@@ -394,7 +394,7 @@ enum vrs_status vrs_view(const struct vrs_recording *const *recordings, uint32_t
 {
     struct vrs_view_options o = { 0 };
     options_take(&o, sizeof o, options);
-    struct context m = { .o = &o, .recording = recordings, .recordings = count };
+    struct make_context m = { .o = &o, .recording = recordings, .recordings = count };
     if (count == 0)
         return vrs_fail(err, VRS_USAGE, "a page needs a recording");
     TRY(moment_parse(str_from(o.from == NULL ? "start" : o.from), &m.from, err));

@@ -157,7 +157,7 @@ static uint32_t grade_colour(const struct palette *p, const struct trust *trust)
 }
 
 /* The right end of a line of titles; what is left for the left end. */
-static int32_t draw_grade(const struct context *s, const struct scene_device *d, int32_t right,
+static int32_t draw_grade(const struct text_context *s, const struct scene_device *d, int32_t right,
                           int32_t y)
 {
     struct buf text;
@@ -191,7 +191,7 @@ static void put_what(struct buf *to, const struct scene *scene)
 }
 
 /* File and device, what is shown, and of one device its figures; the first line beneath. */
-static int32_t draw_head(const struct context *s, struct picture_size size)
+static int32_t draw_head(const struct text_context *s, struct picture_size size)
 {
     const struct scene *scene = s->scene;
     bool one = shown_devices(scene) == 1;
@@ -283,7 +283,7 @@ static bool ends_in_the_middle(const struct scene_device *d)
 
 /* The rows between a plot and its axis, which ends at `bottom`: churn, steps, phases.  Where the
  * first begins. */
-static int32_t place_rows(const struct context *s, struct panel *p, struct pen_box box,
+static int32_t place_rows(const struct text_context *s, struct panel *p, struct pen_box box,
                           int32_t bottom)
 {
     int32_t u = s->u;
@@ -304,7 +304,7 @@ static int32_t place_rows(const struct context *s, struct panel *p, struct pen_b
 }
 
 /* Where a device's plot, legend and axes stand in its part of the sheet. */
-static void place(const struct context *s, struct panel *p, struct pen_box box, bool one)
+static void place(const struct text_context *s, struct panel *p, struct pen_box box, bool one)
 {
     int32_t u = s->u, left = SIDE * u + LEFT * u - 8 * u, right = box.w - SIDE * u;
     int32_t wide = box.w * (s->scene->asked.by == SCENE_CATEGORY ? 24 : 32) / 100;
@@ -329,7 +329,7 @@ static void place(const struct context *s, struct panel *p, struct pen_box box, 
     p->plot->to = p->d->to;
 }
 
-static enum vrs_status look(const struct context *s, struct panel *p)
+static enum vrs_status look(const struct text_context *s, struct panel *p)
 {
     struct arena *arena = s->pen->arena;
     uint32_t W = (uint32_t)p->plot->box.w, *shown = arena_array(arena, uint32_t, W);
@@ -347,7 +347,7 @@ static enum vrs_status look(const struct context *s, struct panel *p)
 }
 
 /* Sums of many groups would be many; their picture is that of their rows. */
-static enum vrs_status groups_picture(const struct context *s, struct panel *p,
+static enum vrs_status groups_picture(const struct text_context *s, struct panel *p,
                                       struct raster_picture *ret)
 {
     enum { FEW = 256 };
@@ -363,7 +363,7 @@ static enum vrs_status groups_picture(const struct context *s, struct panel *p,
     return VRS_OK;
 }
 
-static enum vrs_status draw_bands(const struct context *s, struct panel *p)
+static enum vrs_status draw_bands(const struct text_context *s, struct panel *p)
 {
     struct arena *arena = s->pen->arena;
     struct pen_bands bands = { .box = p->plot->box, .scene = s->scene, .device = p->d };
@@ -395,7 +395,7 @@ static enum vrs_status draw_bands(const struct context *s, struct panel *p)
     return VRS_OK;
 }
 
-static enum vrs_status draw_curves(const struct context *s, const struct panel *p)
+static enum vrs_status draw_curves(const struct text_context *s, const struct panel *p)
 {
     const struct palette *c = s->palette;
     const struct {
@@ -445,7 +445,7 @@ static void put_capacity(struct buf *to, const struct scene *scene, const struct
     buf_text(to, d->traced ? "at the peak" : "at the end");
 }
 
-static void draw_capacity(const struct context *s, const struct panel *p)
+static void draw_capacity(const struct text_context *s, const struct panel *p)
 {
     const struct pen_box *b = &p->plot->box;
     struct buf text;
@@ -463,8 +463,8 @@ static void draw_capacity(const struct context *s, const struct panel *p)
 }
 
 /* A name beside a flag, on the side where there is room. */
-static void draw_flag_name(const struct context *s, const struct panel *p, int32_t x, int32_t y,
-                           uint32_t colour, str name)
+static void draw_flag_name(const struct text_context *s, const struct panel *p, int32_t x,
+                           int32_t y, uint32_t colour, str name)
 {
     int32_t right = p->plot->box.x + p->plot->box.w, width = text_width(s, name) * 7 / 6;
     bool before = x + 9 * s->u + width > right && x - 9 * s->u - width > p->plot->box.x;
@@ -476,7 +476,7 @@ static void draw_flag_name(const struct context *s, const struct panel *p, int32
     put_fitting(s, &how, name, right - p->plot->box.x);
 }
 
-static void draw_peak(const struct context *s, const struct panel *p, struct buf *text)
+static void draw_peak(const struct text_context *s, const struct panel *p, struct buf *text)
 {
     const struct pen_box *b = &p->plot->box;
     const struct scene_device *d = p->d;
@@ -491,7 +491,8 @@ static void draw_peak(const struct context *s, const struct panel *p, struct buf
 }
 
 /* Requests that failed; the last of them that is shown has a name. */
-static void draw_ooms(const struct context *s, const struct panel *p, bool named, struct buf *text)
+static void draw_ooms(const struct text_context *s, const struct panel *p, bool named,
+                      struct buf *text)
 {
     enum { MOST = 512 };
     const struct pen_box *b = &p->plot->box;
@@ -517,7 +518,7 @@ static void draw_ooms(const struct context *s, const struct panel *p, bool named
     draw_flag_name(s, p, x - 3 * s->u, y, s->palette->problem, buf_slice(text));
 }
 
-static void draw_cursor(const struct context *s, const struct panel *p, struct buf *text)
+static void draw_cursor(const struct text_context *s, const struct panel *p, struct buf *text)
 {
     const struct pen_box *b = &p->plot->box;
     if (p->d->at_peak || !p->d->traced)
@@ -535,7 +536,7 @@ static void draw_cursor(const struct context *s, const struct panel *p, struct b
     put_how(s, &how, buf_slice(text));
 }
 
-static void draw_field(const struct context *s, const struct panel *p, bool left, str name)
+static void draw_field(const struct text_context *s, const struct panel *p, bool left, str name)
 {
     const struct pen_box *b = &p->plot->box;
     struct pen_box field = { left ? b->x - FIELD * s->u : b->x + b->w, b->y, FIELD * s->u, b->h };
@@ -550,7 +551,7 @@ static void draw_field(const struct context *s, const struct panel *p, bool left
         put_how(s, &how, name);
 }
 
-static void draw_fields(const struct context *s, const struct panel *p, struct buf *text)
+static void draw_fields(const struct text_context *s, const struct panel *p, struct buf *text)
 {
     if (begins_in_the_middle(p->d))
         draw_field(s, p, true, p->d->start_known ? S("before recording") : S("start unknown"));
@@ -563,7 +564,8 @@ static void draw_fields(const struct context *s, const struct panel *p, struct b
     draw_field(s, p, false, buf_slice(text));
 }
 
-static void draw_panel_title(const struct context *s, const struct panel *p, struct pen_box box)
+static void draw_panel_title(const struct text_context *s, const struct panel *p,
+                             struct pen_box box)
 {
     struct buf text;
     int32_t left = SIDE * s->u, y = box.y + 10 * s->u;
@@ -580,7 +582,7 @@ static void draw_panel_title(const struct context *s, const struct panel *p, str
     end_text(s, &text);
 }
 
-static enum vrs_status draw_panel(const struct context *s, struct panel *p, struct pen_box box,
+static enum vrs_status draw_panel(const struct text_context *s, struct panel *p, struct pen_box box,
                                   bool one)
 {
     bool mapped = s->scene->asked.view == SCENE_MAP;
@@ -614,7 +616,7 @@ static enum vrs_status draw_panel(const struct context *s, struct panel *p, stru
 enum vrs_status picture_draw(const struct scene *scene, struct picture_size size, struct pen *pen,
                              struct picture_plot *plots, struct vrs_error *err)
 {
-    struct context s = { scene, pen, pen->palette, pen->unit, err };
+    struct text_context s = { scene, pen, pen->palette, pen->unit, err };
     struct panel *panel = arena_array(pen->arena, struct panel, scene->devices);
     uint32_t n = shown_devices(scene), at = 0;
     double low = 0, high = 1;

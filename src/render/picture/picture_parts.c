@@ -7,32 +7,32 @@
 #include "render/picture/picture_axes.h"
 #include "render/write/human.h"
 
-void end_text(const struct context *s, struct buf *text)
+void end_text(const struct text_context *s, struct buf *text)
 {
     s->pen->failed = s->pen->failed || text->failed;
     buf_free(text);
 }
 
-int32_t text_width(const struct context *s, str text)
+int32_t text_width(const struct text_context *s, str text)
 {
     size_t letters = utf8_count(text);
     return (int32_t)(letters < 4096 ? letters : 4096) * s->pen->advance;
 }
 
-void put_how(const struct context *s, const struct pen_text *how, str text)
+void put_how(const struct text_context *s, const struct pen_text *how, str text)
 {
     if (text.len > 0)
         s->pen->text(s->pen, how, text);
 }
 
-static void put_text(const struct context *s, int32_t x, int32_t y, enum pen_anchor anchor,
+static void put_text(const struct text_context *s, int32_t x, int32_t y, enum pen_anchor anchor,
                      uint32_t colour, const char *text)
 {
     struct pen_text how = { .x = x, .y = y, .anchor = anchor, .colour = colour };
     put_how(s, &how, str_from(text));
 }
 
-void put_fitting(const struct context *s, const struct pen_text *how, str text, int32_t width)
+void put_fitting(const struct text_context *s, const struct pen_text *how, str text, int32_t width)
 {
     int32_t room = width / s->pen->advance;
     struct buf cut;
@@ -81,7 +81,7 @@ void put_bytes(struct buf *to, double bytes)
 }
 
 /* Rows of addresses, with their sizes where there is room. */
-static void draw_map_axis(const struct context *s, const struct panel *p)
+static void draw_map_axis(const struct text_context *s, const struct panel *p)
 {
     const struct pen_box *b = &p->plot->box;
     int32_t free = b->y + b->h + 1;
@@ -111,7 +111,7 @@ static void draw_map_axis(const struct context *s, const struct panel *p)
     end_text(s, &text);
 }
 
-static void draw_byte_axis(const struct context *s, const struct panel *p)
+static void draw_byte_axis(const struct text_context *s, const struct panel *p)
 {
     const struct pen_box *b = &p->plot->box;
     struct tick ticks[TICKS_MOST];
@@ -131,7 +131,7 @@ static void draw_byte_axis(const struct context *s, const struct panel *p)
     }
 }
 
-void draw_axes(const struct context *s, const struct panel *p)
+void draw_axes(const struct text_context *s, const struct panel *p)
 {
     const struct pen_box *b = &p->plot->box;
     if (s->scene->asked.view == SCENE_MAP)
@@ -186,7 +186,7 @@ static int32_t step_width(const struct panel *p)
 }
 
 /* The part of a row that states stand over, `odd` ones in another shade. */
-static struct pen_box draw_span(const struct context *s, const struct panel *p, uint32_t first,
+static struct pen_box draw_span(const struct text_context *s, const struct panel *p, uint32_t first,
                                 uint32_t last, int32_t y, bool odd, bool bordered)
 {
     int32_t left = place_x(p->plot, first), right = place_x(p->plot, last + 1.0);
@@ -197,14 +197,14 @@ static struct pen_box draw_span(const struct context *s, const struct panel *p, 
     return box;
 }
 
-static void draw_step(const struct context *s, const struct panel *p, const struct scene_step *step,
-                      bool odd, bool bordered)
+static void draw_step(const struct text_context *s, const struct panel *p,
+                      const struct scene_step *step, bool odd, bool bordered)
 {
     (void)draw_span(s, p, step->first, step->last, p->steps_y, odd, bordered);
 }
 
 /* Every so many steps have room for a name. */
-static uint32_t named_steps(const struct context *s, int32_t width)
+static uint32_t named_steps(const struct text_context *s, int32_t width)
 {
     static const uint32_t every[] = { 1, 2, 5, 10, 20, 50 };
     uint32_t i = 0;
@@ -214,7 +214,7 @@ static uint32_t named_steps(const struct context *s, int32_t width)
 }
 
 /* The names of those steps. */
-static void name_steps(const struct context *s, const struct panel *p, int32_t width,
+static void name_steps(const struct text_context *s, const struct panel *p, int32_t width,
                        uint32_t every)
 {
     int32_t right = p->plot->box.x + p->plot->box.w;
@@ -233,7 +233,7 @@ static void name_steps(const struct context *s, const struct panel *p, int32_t w
     }
 }
 
-void draw_steps(const struct context *s, const struct panel *p)
+void draw_steps(const struct text_context *s, const struct panel *p)
 {
     int32_t width = p->steps_y == 0 ? 0 : step_width(p);
     if (p->steps_y == 0 || p->d->steps == 0)
@@ -262,7 +262,7 @@ void draw_steps(const struct context *s, const struct panel *p)
 }
 
 /* Phases follow one another; those too narrow for their borders stay out. */
-void draw_phases(const struct context *s, const struct panel *p)
+void draw_phases(const struct text_context *s, const struct panel *p)
 {
     enum { NARROW = 3, LETTERS_LEAST = 4 };
     for (uint32_t i = 0; p->phases_y != 0 && i < p->d->phases; i++) {
@@ -281,7 +281,7 @@ void draw_phases(const struct context *s, const struct panel *p)
 }
 
 /* What was allocated in each column, on a scale of its own: also what no column shows alive. */
-enum vrs_status draw_churn(const struct context *s, const struct panel *p)
+enum vrs_status draw_churn(const struct text_context *s, const struct panel *p)
 {
     if (p->churn_y == 0)
         return VRS_OK;
@@ -308,7 +308,7 @@ struct entry {
     bool is_line, is_total, is_hatched;
 };
 
-static void draw_entry(const struct context *s, const struct panel *p, const struct entry *e,
+static void draw_entry(const struct text_context *s, const struct panel *p, const struct entry *e,
                        int32_t y)
 {
     int32_t u = s->u, left = p->legend.x, right = left + p->legend.w;
@@ -374,7 +374,7 @@ static void list_groups(const struct panel *p, struct entries *to)
     }
 }
 
-static void list_lines(const struct context *s, const struct panel *p, struct entries *to)
+static void list_lines(const struct text_context *s, const struct panel *p, struct entries *to)
 {
     const struct scene_device *d = p->d;
     uint32_t at = d->cursor;
@@ -425,7 +425,7 @@ static void fit_groups(struct entries *groups, uint32_t most, struct buf *more)
     groups->count = most;
 }
 
-static void draw_heading(const struct context *s, const struct panel *p)
+static void draw_heading(const struct text_context *s, const struct panel *p)
 {
     struct buf text;
     int32_t y = p->legend.y + 10 * s->u, right = p->legend.x + p->legend.w;
@@ -446,7 +446,7 @@ static void draw_heading(const struct context *s, const struct panel *p)
     end_text(s, &text);
 }
 
-enum vrs_status draw_legend(const struct context *s, const struct panel *p)
+enum vrs_status draw_legend(const struct text_context *s, const struct panel *p)
 {
     enum { LINE = 15, LINES_MOST = 6, HEAD = 20 };
     struct arena *arena = s->pen->arena;
@@ -507,7 +507,7 @@ static struct roomiest find_room(const struct panel *p, const double *base, cons
     return best;
 }
 
-static void draw_name(const struct context *s, const struct scene_group *group,
+static void draw_name(const struct text_context *s, const struct scene_group *group,
                       const struct roomiest *room, int32_t width)
 {
     struct pen_box plate = { room->x - width / 2, room->y - 7 * s->u, width, 14 * s->u };
@@ -518,7 +518,7 @@ static void draw_name(const struct context *s, const struct scene_group *group,
              group->name.ptr);
 }
 
-enum vrs_status draw_names(const struct context *s, const struct panel *p)
+enum vrs_status draw_names(const struct text_context *s, const struct panel *p)
 {
     const struct raster_groups *g = &p->d->shown;
     double *base = arena_array(s->pen->arena, double, p->view.W);

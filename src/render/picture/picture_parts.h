@@ -6,7 +6,7 @@
 #include "render/picture/picture_layout.h"
 
 /* What the parts share. */
-struct context {
+struct text_context {
     const struct scene *scene;
     struct pen *pen;
     const struct palette *palette;
@@ -33,26 +33,26 @@ struct panel {
 };
 
 /* Frees a text that was drawn; that it failed is a failure of the picture. */
-void end_text(const struct context *s, struct buf *text);
+void end_text(const struct text_context *s, struct buf *text);
 
 /* Text that begins at, ends at, or surrounds a place. */
-void put_how(const struct context *s, const struct pen_text *how, str text);
+void put_how(const struct text_context *s, const struct pen_text *how, str text);
 
 /* The same of foreign text and words: what does not fit into `width` is left out, with a mark. */
-void put_fitting(const struct context *s, const struct pen_text *how, str text, int32_t width);
+void put_fitting(const struct text_context *s, const struct pen_text *how, str text, int32_t width);
 
-int32_t text_width(const struct context *s, str text);
+int32_t text_width(const struct text_context *s, str text);
 
 /* Pixels of a state's middle, and of bytes. */
 int32_t place_x(const struct picture_plot *plot, double state);
 int32_t place_y(const struct picture_plot *plot, double bytes);
 
-void draw_axes(const struct context *s, const struct panel *p);
-void draw_steps(const struct context *s, const struct panel *p);
-void draw_phases(const struct context *s, const struct panel *p);
-enum vrs_status draw_churn(const struct context *s, const struct panel *p) MUST_CHECK;
-enum vrs_status draw_legend(const struct context *s, const struct panel *p) MUST_CHECK;
-enum vrs_status draw_names(const struct context *s, const struct panel *p) MUST_CHECK;
+void draw_axes(const struct text_context *s, const struct panel *p);
+void draw_steps(const struct text_context *s, const struct panel *p);
+void draw_phases(const struct text_context *s, const struct panel *p);
+enum vrs_status draw_churn(const struct text_context *s, const struct panel *p) MUST_CHECK;
+enum vrs_status draw_legend(const struct text_context *s, const struct panel *p) MUST_CHECK;
+enum vrs_status draw_names(const struct text_context *s, const struct panel *p) MUST_CHECK;
 
 /* "event 48120", "the start" */
 void put_state_name(struct buf *to, uint32_t state);

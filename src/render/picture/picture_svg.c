@@ -8,7 +8,7 @@
 
 enum { ADVANCE = 7 /* of letters at the size they have, about */, FONT_SIZE = 12 };
 
-struct context_svg {
+struct svg_context {
     struct pen pen; /* the first member: pens are sheets */
     struct out *out;
     bool detail;
@@ -16,7 +16,7 @@ struct context_svg {
 
 static struct buf *text_of(struct pen *pen)
 {
-    struct context_svg *s = (struct context_svg *)pen;
+    struct svg_context *s = (struct svg_context *)pen;
     out_flush(s->out, OUT_ENOUGH);
     return &s->out->text;
 }
@@ -280,7 +280,7 @@ static enum vrs_status put_image(struct pen *pen, const struct pen_bands *b,
 
 static enum vrs_status bands(struct pen *pen, const struct pen_bands *b, struct vrs_error *err)
 {
-    struct context_svg *s = (struct context_svg *)pen;
+    struct svg_context *s = (struct svg_context *)pen;
     if (!b->groups)
         return put_image(pen, b, b->picture, err);
     if (!s->detail)
@@ -326,7 +326,7 @@ enum vrs_status picture_svg(struct out *out, const struct scene *scene,
     struct arena arena;
     TRY(picture_check(scene, size, err));
     arena_init(&arena, SIZE_MAX / 2);
-    struct context_svg sheet = {
+    struct svg_context drawn = {
         .pen = { .palette = palette_of(options->dark),
                  .unit = 1,
                  .advance = ADVANCE,
@@ -348,8 +348,8 @@ enum vrs_status picture_svg(struct out *out, const struct scene *scene,
     if (plots == NULL)
         status = vrs_no_memory(err);
     if (status == VRS_OK) {
-        put_head(&sheet.pen, scene, size);
-        status = picture_draw(scene, size, &sheet.pen, plots, err);
+        put_head(&drawn.pen, scene, size);
+        status = picture_draw(scene, size, &drawn.pen, plots, err);
         buf_text(&out->text, "</svg>\n");
     }
     arena_free(&arena);

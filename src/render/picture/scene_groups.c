@@ -17,7 +17,7 @@ const char *const scene_by_names[SCENE_BYS] = {
 /* Classes of sizes and ages; those that occur become groups. */
 enum { SIZE_CLASSES = 46, AGE_CLASSES = 12, AGE_BEFORE = 254, AGE_LATER = 255, CLASSES = 256 };
 
-struct context {
+struct text_context {
     struct page_source *from;
     struct arena *arena;
     struct scene_device *d;
@@ -27,28 +27,28 @@ struct context {
     struct vrs_error *err;
 };
 
-static bool is_before(const struct context *m, uint32_t row)
+static bool is_before(const struct text_context *m, uint32_t row)
 {
     return m->d->rows.born[row] == 0 || page_alloc_flags(m->from, row) != 0;
 }
 
-static enum vrs_status room(struct context *m, uint32_t groups)
+static enum vrs_status room(struct text_context *m, uint32_t groups)
 {
     m->groups = groups;
     m->group = arena_array(m->arena, struct scene_group, groups);
     return m->group == NULL ? vrs_no_memory(m->err) : VRS_OK;
 }
 
-static enum vrs_status name(struct context *m, uint32_t group, str text)
+static enum vrs_status name(struct text_context *m, uint32_t group, str text)
 {
     m->group[group].name = arena_copy(m->arena, text);
     return m->group[group].name.ptr == NULL ? vrs_no_memory(m->err) : VRS_OK;
 }
 
 /* Groups that the rows number already. */
-static enum vrs_status by_number(struct context *m, uint64_t (*of)(const void *, uint32_t),
+static enum vrs_status by_number(struct text_context *m, uint64_t (*of)(const void *, uint32_t),
                                  uint32_t groups,
-                                 void (*write)(const struct context *, uint32_t, char[48]))
+                                 void (*write)(const struct text_context *, uint32_t, char[48]))
 {
     TRY(room(m, groups));
     for (uint32_t i = 0; i < groups; i++) {
@@ -61,31 +61,31 @@ static enum vrs_status by_number(struct context *m, uint64_t (*of)(const void *,
     return VRS_OK;
 }
 
-static void write_category(const struct context *m, uint32_t i, char to[48])
+static void write_category(const struct text_context *m, uint32_t i, char to[48])
 {
     (void)m;
     snprintf(to, 48, "%s", category_names[i]);
 }
 
-static void write_phase(const struct context *m, uint32_t i, char to[48])
+static void write_phase(const struct text_context *m, uint32_t i, char to[48])
 {
     (void)m;
     snprintf(to, 48, "%s", i < PHASES ? phase_names[i] : "unknown");
 }
 
-static void write_pool(const struct context *m, uint32_t i, char to[48])
+static void write_pool(const struct text_context *m, uint32_t i, char to[48])
 {
     memory_group_pool_name(m->from->s->r, i, to);
 }
 
-static void write_stream(const struct context *m, uint32_t i, char to[48])
+static void write_stream(const struct text_context *m, uint32_t i, char to[48])
 {
     snprintf(to, 48, "0x%llx", (unsigned long long)m->from->s->r->streams.handle[i]);
 }
 
 /* By a text of the stack; what has none is told apart by whether it precedes the recording, and
  * otherwise called `nameless`. */
-static enum vrs_status by_text(struct context *m, const uint32_t *text_of, str nameless)
+static enum vrs_status by_text(struct text_context *m, const uint32_t *text_of, str nameless)
 {
     struct page_names *n = &m->from->names;
     uint32_t before = 0, none = 0, rows = m->d->rows.rows;
@@ -156,7 +156,7 @@ static void write_age(struct buf *to, uint32_t k)
         buf_format(to, "%llu to %llu events", low, 10 * low);
 }
 
-static uint32_t class_of(const struct context *m, enum scene_by by, uint32_t row)
+static uint32_t class_of(const struct text_context *m, enum scene_by by, uint32_t row)
 {
     uint32_t last = m->d->rows.states - 1, born = m->d->rows.born[row];
     if (by == SCENE_SIZE)
@@ -164,7 +164,7 @@ static uint32_t class_of(const struct context *m, enum scene_by by, uint32_t row
     return is_before(m, row) ? AGE_BEFORE : born > last ? AGE_LATER : age_class(last - born);
 }
 
-static enum vrs_status by_class(struct context *m, enum scene_by by)
+static enum vrs_status by_class(struct text_context *m, enum scene_by by)
 {
     uint32_t group[CLASSES] = { 0 }, groups = 0;
     for (uint32_t i = 0; i < m->d->rows.rows; i++)
@@ -191,7 +191,7 @@ static enum vrs_status by_class(struct context *m, enum scene_by by)
     return VRS_OK;
 }
 
-static enum vrs_status group_by(struct context *m, enum scene_by by)
+static enum vrs_status group_by(struct text_context *m, enum scene_by by)
 {
     const struct recording *r = m->from->s->r;
     switch (by) {
@@ -252,7 +252,7 @@ static int by_bytes_and_name(const void *a, const void *b)
 }
 
 /* Categories from the bottom in their order, what is of none on top. */
-static void rank_categories(struct context *m, uint32_t *bands)
+static void rank_categories(struct text_context *m, uint32_t *bands)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < m->groups; i++) {
@@ -265,7 +265,7 @@ static void rank_categories(struct context *m, uint32_t *bands)
 
 /* Groups from the bottom: others than categories by their bytes at the peak; of these the nine
  * largest have colours. */
-static enum vrs_status rank(struct context *m, enum scene_by by, uint32_t peak)
+static enum vrs_status rank(struct text_context *m, enum scene_by by, uint32_t peak)
 {
     uint32_t *bands = arena_array(m->arena, uint32_t, m->groups);
     struct ranked *ranked = arena_array(m->arena, struct ranked, m->groups);
@@ -295,7 +295,7 @@ static enum vrs_status rank(struct context *m, enum scene_by by, uint32_t peak)
 }
 
 /* Names are of the file; pictures show them. */
-static enum vrs_status make_harmless(struct context *m)
+static enum vrs_status make_harmless(struct text_context *m)
 {
     for (uint32_t i = 0; i < m->groups; i++) {
         struct buf text;
@@ -309,7 +309,7 @@ static enum vrs_status make_harmless(struct context *m)
 }
 
 /* One group for each colour; what has none of its own is the last, and lies on top. */
-static enum vrs_status join_others(struct context *m)
+static enum vrs_status join_others(struct text_context *m)
 {
     uint32_t *of = arena_array(m->arena, uint32_t, m->d->rows.rows);
     uint32_t *bands = arena_array(m->arena, uint32_t, PALETTE_SLOTS);
@@ -350,7 +350,7 @@ static enum vrs_status join_others(struct context *m)
 enum vrs_status scene_group_rows(const struct scene *scene, struct page_source *from,
                                  struct arena *arena, struct scene_device *d, struct vrs_error *err)
 {
-    struct context m = { .from = from, .arena = arena, .d = d, .err = err };
+    struct text_context m = { .from = from, .arena = arena, .d = d, .err = err };
     uint32_t peak = 0;
     m.of = arena_array(arena, uint32_t, d->rows.rows);
     if (m.of == NULL)

@@ -188,7 +188,7 @@ static enum vrs_status keep_table(struct sums *s, const struct diff *d, const st
 /* Rows ---------------------------------------------------------------------------------------- */
 
 /* What is put together for one row before it has a name. */
-struct context {
+struct make_context {
     struct sums *sums;
     struct diff *d;
     struct diff_row *row;  /* of each match */
@@ -197,7 +197,7 @@ struct context {
     bool *used[2];         /* of each stack under the last key: a caller on that side */
 };
 
-static void add_piece(struct context *m, const struct diff_piece *piece, uint32_t id)
+static void add_piece(struct make_context *m, const struct diff_piece *piece, uint32_t id)
 {
     struct diff_row *row = &m->row[piece->match];
     if (m->piece[piece->match] == 0)
@@ -271,7 +271,7 @@ static enum vrs_status name_site(struct sums *s, struct diff_row *row, struct vr
     return VRS_OK;
 }
 
-static enum vrs_status name_row(struct context *m, const struct diff_matched *match,
+static enum vrs_status name_row(struct make_context *m, const struct diff_matched *match,
                                 const struct diff_piece *piece, struct diff_row *row,
                                 struct vrs_error *err)
 {
@@ -300,7 +300,7 @@ static enum vrs_status name_row(struct context *m, const struct diff_matched *ma
 }
 
 /* Which stacks under the last key are callers on a side: those of its pieces, and theirs. */
-static enum vrs_status mark_callers(struct context *m, struct vrs_error *err)
+static enum vrs_status mark_callers(struct make_context *m, struct vrs_error *err)
 {
     const struct stacks *stacks = &m->sums->keys->stacks;
     for (int side = 0; side < 2; side++) {
@@ -320,7 +320,7 @@ static enum vrs_status mark_callers(struct context *m, struct vrs_error *err)
 }
 
 /* "model.py forward" of the deepest caller that the other side has as well. */
-static enum vrs_status find_caller(struct context *m, const struct diff_piece *piece,
+static enum vrs_status find_caller(struct make_context *m, const struct diff_piece *piece,
                                    struct diff_row *row, struct vrs_error *err)
 {
     const struct diff_keys *k = m->sums->keys;
@@ -335,7 +335,7 @@ static enum vrs_status find_caller(struct context *m, const struct diff_piece *p
                      strings_text(&k->strings, frame.name), &row->caller, err);
 }
 
-static enum vrs_status finish_rows(struct context *m, const struct diff_matches *matches,
+static enum vrs_status finish_rows(struct make_context *m, const struct diff_matches *matches,
                                    struct vrs_error *err)
 {
     for (uint32_t i = 0; i < matches->count; i++) {
@@ -356,7 +356,7 @@ static enum vrs_status make_rows(struct sums *s, const struct diff_matches *matc
                                  struct vrs_error *err)
 {
     uint32_t count = matches->count;
-    struct context m = { .sums = s, .d = d };
+    struct make_context m = { .sums = s, .d = d };
     struct sortable *order = arena_array(s->scratch, struct sortable, count);
     m.row = arena_array(s->scratch, struct diff_row, count);
     m.piece = arena_array(s->scratch, uint32_t, count);

@@ -14,14 +14,14 @@ enum { RULES_DEFAULT = 3, COLUMNS = 6, OWNER_WIDTH = 110 };
 static const double RESIDUAL_ALARM = 0.05;
 static const double RESIDUAL_TOLD = 10;
 
-struct context {
+struct text_context {
     const struct style *style;
     struct cells *cells;
     struct buf *words; /* scratch for sentences */
 };
 
 /* "high", or "high 99.4 %, low 0.6 %" */
-static str confidence_cell(const struct context *s, const struct category_row *row)
+static str confidence_cell(const struct text_context *s, const struct category_row *row)
 {
     struct buf *text = &s->cells->text;
     for (int i = CONFIDENCE_HIGH; i >= CONFIDENCE_LOW; i--) {
@@ -41,7 +41,7 @@ static str confidence_cell(const struct context *s, const struct category_row *r
 }
 
 /* "S1, F3 and 2 more" */
-static str rules_cell(const struct context *s, const struct category_row *row, uint32_t most)
+static str rules_cell(const struct text_context *s, const struct category_row *row, uint32_t most)
 {
     struct buf *text = &s->cells->text;
     uint32_t shown = row->rules > most ? most : row->rules;
@@ -60,7 +60,7 @@ static int64_t in_use(const struct category_table *t)
     return (int64_t)(t->total_bytes + (uint64_t)t->adjust_bytes);
 }
 
-static void put_table(struct buf *to, const struct context *s, const struct category_table *t,
+static void put_table(struct buf *to, const struct text_context *s, const struct category_table *t,
                       uint32_t most_rules)
 {
     static const struct text_column column[COLUMNS + 1] = {
@@ -103,7 +103,7 @@ static void put_table(struct buf *to, const struct context *s, const struct cate
 }
 
 /* What of the table is a guess: said once, in words. */
-static void put_doubt(struct buf *to, const struct context *s, const struct category_table *t)
+static void put_doubt(struct buf *to, const struct text_context *s, const struct category_table *t)
 {
     uint64_t unknown = 0, low = 0;
     for (uint32_t i = 0; i < t->rows; i++) {
@@ -122,7 +122,8 @@ static void put_doubt(struct buf *to, const struct context *s, const struct cate
     envelope_words(to, s->style, "doubt", s->words);
 }
 
-static void add_copy(const struct context *s, uint64_t bytes, const char *name, const char *before)
+static void add_copy(const struct text_context *s, uint64_t bytes, const char *name,
+                     const char *before)
 {
     if (bytes == 0)
         return;
@@ -131,7 +132,7 @@ static void add_copy(const struct context *s, uint64_t bytes, const char *name, 
     buf_format(s->words, " of %s", name);
 }
 
-static void put_split(struct buf *to, const struct context *s, const struct category_table *t)
+static void put_split(struct buf *to, const struct text_context *s, const struct category_table *t)
 {
     if (t->copies == 0)
         return;
@@ -157,7 +158,7 @@ static const char *const term_meanings[TERMS] = {
     [TERM_K] = "buffers, inputs, caches at the peak",
 };
 
-static void fill_term(const struct context *s, const struct training_need *e, int i, str *cell)
+static void fill_term(const struct text_context *s, const struct training_need *e, int i, str *cell)
 {
     const struct need_term *term = &e->term[i];
     bool some = term->known && term->bytes != 0;
@@ -175,7 +176,7 @@ static void fill_term(const struct context *s, const struct training_need *e, in
         inference ? S("activations and temporaries, most at once") : str_from(term_meanings[i]);
 }
 
-static void put_terms(struct buf *to, const struct context *s, const struct training_need *e)
+static void put_terms(struct buf *to, const struct text_context *s, const struct training_need *e)
 {
     static const struct text_column column[] = {
         { "term", false, false, 0, false },    { "bytes", true, false, 0, false },
@@ -196,7 +197,7 @@ static void put_terms(struct buf *to, const struct context *s, const struct trai
     text_table(to, s->style, &table);
 }
 
-static void put_winner(struct buf *to, const struct context *s, const struct training_need *e)
+static void put_winner(struct buf *to, const struct text_context *s, const struct training_need *e)
 {
     if (e->inference)
         return;
@@ -214,7 +215,7 @@ static void put_winner(struct buf *to, const struct context *s, const struct tra
     envelope_words(to, s->style, "winner", s->words);
 }
 
-static void put_formula(struct buf *to, const struct context *s, const struct training_need *e)
+static void put_formula(struct buf *to, const struct text_context *s, const struct training_need *e)
 {
     human_bytes(s->words, e->measured_bytes);
     if (e->measured_event >= 0)
@@ -243,7 +244,7 @@ static void put_formula(struct buf *to, const struct context *s, const struct tr
     envelope_words(to, s->style, "need", s->words);
 }
 
-static void put_items(struct buf *to, const struct context *s, const struct category_table *t)
+static void put_items(struct buf *to, const struct text_context *s, const struct category_table *t)
 {
     const struct training_need *e = &t->estimate;
     static const char *const names[RESIDUALS] = {
@@ -278,7 +279,7 @@ static void put_items(struct buf *to, const struct context *s, const struct cate
         envelope_words(to, s->style, "", s->words);
 }
 
-static void put_moment(struct buf *to, const struct context *s, const struct category_table *t,
+static void put_moment(struct buf *to, const struct text_context *s, const struct category_table *t,
                        const struct study_device *device)
 {
     bool final = false;
@@ -305,7 +306,7 @@ static void put_result(struct out *out, const struct study_device *device,
     struct cells cells;
     cells_init(&cells, &options->style);
     buf_init(&words, SIZE_MAX / 2);
-    struct context s = { &options->style, &cells, &words };
+    struct text_context s = { &options->style, &cells, &words };
     put_moment(to, &s, t, device);
     put_table(to, &s, t, options->rows == 0 ? RULES_DEFAULT : options->rows);
     buf_char(to, '\n');

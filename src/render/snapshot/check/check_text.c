@@ -16,14 +16,14 @@ static const struct text_column columns[COLUMNS] = {
 };
 
 /* What is put together for one device, row by row. */
-struct context {
+struct text_context {
     const struct style *style;
     struct cells cells;
     str *cell;
     uint32_t columns, rows;
 };
 
-static void put_outcome(struct context *s, const struct check_row *row, str *cell)
+static void put_outcome(struct text_context *s, const struct check_row *row, str *cell)
 {
     static const enum paint paints[] = { PAINT_GOOD, PAINT_BAD, PAINT_BOLD };
     struct buf *text = &s->cells.text;
@@ -34,7 +34,7 @@ static void put_outcome(struct context *s, const struct check_row *row, str *cel
 }
 
 /* Words under a row, on a line where it is wide enough. */
-static void end_line(struct context *s)
+static void end_line(struct text_context *s)
 {
     struct buf *text = &s->cells.text, line;
     buf_init(&line, SIZE_MAX / 2);
@@ -49,7 +49,7 @@ static void end_line(struct context *s)
     cell_end_lines(&s->cells, s->cell + (size_t)s->rows++ * s->columns);
 }
 
-static void put_under(struct context *s, const struct check_row *row)
+static void put_under(struct text_context *s, const struct check_row *row)
 {
     for (uint32_t i = 0; i < check_sites_shown(row); i++) {
         check_site_words(&s->cells.text, &row->site[i], s->style->ascii);
@@ -62,7 +62,7 @@ static void put_under(struct context *s, const struct check_row *row)
 }
 
 /* Where its column is left out the evidence stands on a line of its own. */
-static void put_row(struct context *s, const struct check_row *row)
+static void put_row(struct text_context *s, const struct check_row *row)
 {
     str *cell = s->cell + (size_t)s->rows++ * s->columns;
     struct buf *text = &s->cells.text;
@@ -83,7 +83,7 @@ static void put_row(struct context *s, const struct check_row *row)
     put_under(s, row);
 }
 
-static void put_rows(struct context *s, const struct check *check, uint32_t count)
+static void put_rows(struct text_context *s, const struct check *check, uint32_t count)
 {
     s->columns = count;
     s->rows = 0;
@@ -93,7 +93,7 @@ static void put_rows(struct context *s, const struct check *check, uint32_t coun
 
 static void put_table(struct buf *to, const struct style *style, const struct check *check)
 {
-    struct context s = { .style = style };
+    struct text_context s = { .style = style };
     struct text_table table = { 0 };
     cells_init(&s.cells, style);
     for (uint32_t count = COLUMNS; count >= COLUMNS - 1; count--) {

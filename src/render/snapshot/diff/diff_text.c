@@ -9,7 +9,7 @@
 enum { ROWS_DEFAULT = 20, PARTS_SHOWN = 5, CELLS = 6, WIDE = 110, STACK_INDENT = 12 };
 
 /* What is put together for one device. */
-struct context {
+struct text_context {
     const struct style *style;
     const struct diff_answer *answer;
     const struct diff_device *device;
@@ -17,7 +17,7 @@ struct context {
     bool stacks;
 };
 
-static void put_figure(struct buf *to, const struct context *s, int64_t figure)
+static void put_figure(struct buf *to, const struct text_context *s, int64_t figure)
 {
     if (s->device->diff.weight == DIFF_ALLOCS) {
         buf_text(to, figure < 0 ? "-" : "");
@@ -27,7 +27,7 @@ static void put_figure(struct buf *to, const struct context *s, int64_t figure)
     }
 }
 
-static void put_change(struct buf *to, const struct context *s, int64_t figure)
+static void put_change(struct buf *to, const struct text_context *s, int64_t figure)
 {
     buf_text(to, figure > 0 ? "+" : "");
     put_figure(to, s, figure);
@@ -38,13 +38,13 @@ static int64_t change_of(const struct diff *d, const struct diff_amount *of)
     return (int64_t)(diff_figure(d->weight, &of[1]) - diff_figure(d->weight, &of[0]));
 }
 
-static str change_cell(const struct context *s, int64_t change)
+static str change_cell(const struct text_context *s, int64_t change)
 {
     put_change(&s->cells->text, s, change);
     return cell_end(s->cells);
 }
 
-static str figure_cell(const struct context *s, const struct diff_amount *of)
+static str figure_cell(const struct text_context *s, const struct diff_amount *of)
 {
     if (of->count == 0)
         return S("-");
@@ -52,14 +52,14 @@ static str figure_cell(const struct context *s, const struct diff_amount *of)
     return cell_end(s->cells);
 }
 
-static str counts_cell(const struct context *s, const struct diff_amount *of)
+static str counts_cell(const struct text_context *s, const struct diff_amount *of)
 {
     int64_t change = (int64_t)(of[1].count - of[0].count);
     buf_text(&s->cells->text, change > 0 ? "+" : change < 0 ? "-" : "");
     return cell_count(s->cells, change < 0 ? 0 - (uint64_t)change : (uint64_t)change);
 }
 
-static str score_cell(const struct context *s, const struct diff_row *row)
+static str score_cell(const struct text_context *s, const struct diff_row *row)
 {
     if (row->score >= 1000000)
         return S("1.00");
@@ -68,7 +68,7 @@ static str score_cell(const struct context *s, const struct diff_row *row)
 }
 
 /* What more there is to say of a row; may be empty. */
-static str remark_cell(const struct context *s, const struct diff_row *row)
+static str remark_cell(const struct text_context *s, const struct diff_row *row)
 {
     struct buf *text = &s->cells->text;
     bool ascii = s->style->ascii;
@@ -85,7 +85,7 @@ static str remark_cell(const struct context *s, const struct diff_row *row)
     return cell_end(s->cells);
 }
 
-static void put_stack(const struct context *s, int side, uint32_t stack, const char *whose)
+static void put_stack(const struct text_context *s, int side, uint32_t stack, const char *whose)
 {
     const struct stack_texts *texts = &s->answer->stacks[side];
     struct buf *text = &s->cells->text;
@@ -101,7 +101,7 @@ static void put_stack(const struct context *s, int side, uint32_t stack, const c
 
 /* Lines under a row: the remark where the table has no column for it, and the stacks.  False where
  * there are none. */
-static bool fill_lines(const struct context *s, uint32_t i, bool wide, str *cell)
+static bool fill_lines(const struct text_context *s, uint32_t i, bool wide, str *cell)
 {
     struct buf *text = &s->cells->text;
     const struct diff_row *row = &s->device->diff.row[i];
@@ -143,13 +143,13 @@ static enum group group_of(const struct diff_row *row)
 }
 
 /* Words on lines of their own, which they end. */
-static void put_lines(struct buf *to, const struct context *s, struct buf *words)
+static void put_lines(struct buf *to, const struct text_context *s, struct buf *words)
 {
     text_wrap(to, s->style, buf_slice(words), 0, 0);
     words->len = 0;
 }
 
-static void put_group_heading(struct buf *to, const struct context *s, enum group group)
+static void put_group_heading(struct buf *to, const struct text_context *s, enum group group)
 {
     static const char *const words[GROUPS] = { "Grown and new", "Shrunk and gone",
                                                "Moved: alike, not equal" };
@@ -170,8 +170,8 @@ static void put_group_heading(struct buf *to, const struct context *s, enum grou
     buf_end(&line, to);
 }
 
-static uint32_t fill_group(const struct context *s, enum group group, uint32_t shown, bool wide,
-                           uint32_t columns, str *cell)
+static uint32_t fill_group(const struct text_context *s, enum group group, uint32_t shown,
+                           bool wide, uint32_t columns, str *cell)
 {
     const struct diff *d = &s->device->diff;
     uint32_t rows = 0;
@@ -193,7 +193,8 @@ static uint32_t fill_group(const struct context *s, enum group group, uint32_t s
     return rows;
 }
 
-static void put_group(struct buf *to, const struct context *s, enum group group, uint32_t shown)
+static void put_group(struct buf *to, const struct text_context *s, enum group group,
+                      uint32_t shown)
 {
     bool wide = s->style->width >= WIDE;
     struct text_column column[CELLS] = {
@@ -217,7 +218,7 @@ static void put_group(struct buf *to, const struct context *s, enum group group,
 }
 
 /* What the tables leave out. */
-static void put_rest(struct buf *to, const struct context *s, uint32_t most)
+static void put_rest(struct buf *to, const struct text_context *s, uint32_t most)
 {
     const struct diff *d = &s->device->diff;
     uint64_t same = 0, same_figure = 0, other = 0, other_change = 0, changed = 0;
@@ -252,7 +253,7 @@ static void put_rest(struct buf *to, const struct context *s, uint32_t most)
 
 /* The head of a device --------------------------------------------------------------------- */
 
-static void put_moment(struct buf *to, const struct context *s, int side)
+static void put_moment(struct buf *to, const struct text_context *s, int side)
 {
     const struct diff_device *device = s->device;
     int64_t event = device->diff.end[side].at_event;
@@ -275,7 +276,7 @@ static const char *weight_words(enum diff_weight weight)
 }
 
 /* Which devices at which moments, or why they are not compared. */
-static void put_heading(struct buf *to, const struct context *s)
+static void put_heading(struct buf *to, const struct text_context *s)
 {
     const struct diff_device *d = s->device;
     struct buf words;
@@ -298,7 +299,7 @@ static void put_heading(struct buf *to, const struct context *s)
     buf_end(&words, to);
 }
 
-static void put_total_words(struct buf *to, const struct context *s)
+static void put_total_words(struct buf *to, const struct text_context *s)
 {
     const struct diff *d = &s->device->diff;
     /* What is in use is the curve, as all verbs tell it: rows and adjust add up to it. */
@@ -327,7 +328,7 @@ static void put_total_words(struct buf *to, const struct context *s)
     }
 }
 
-static void put_total(struct buf *to, const struct context *s)
+static void put_total(struct buf *to, const struct text_context *s)
 {
     struct buf words;
     buf_init(&words, SIZE_MAX / 2);
@@ -336,7 +337,7 @@ static void put_total(struct buf *to, const struct context *s)
     buf_end(&words, to);
 }
 
-static void put_allocator(struct buf *to, const struct context *s)
+static void put_allocator(struct buf *to, const struct text_context *s)
 {
     const struct diff_end *end = s->device->diff.end;
     int64_t reserved = (int64_t)((uint64_t)end[1].reserved_bytes - (uint64_t)end[0].reserved_bytes);
@@ -359,7 +360,7 @@ static void put_allocator(struct buf *to, const struct context *s)
 }
 
 /* "parameter +1.00 GiB, gradient -3.00 MiB": the parts that changed most. */
-static void put_parts(struct buf *to, const struct context *s, const char *label,
+static void put_parts(struct buf *to, const struct text_context *s, const char *label,
                       const struct diff_table *table)
 {
     const struct diff *d = &s->device->diff;
@@ -380,7 +381,7 @@ static void put_parts(struct buf *to, const struct context *s, const char *label
     buf_end(&words, to);
 }
 
-static void put_note(struct buf *to, const struct context *s, const char *label, str text)
+static void put_note(struct buf *to, const struct text_context *s, const char *label, str text)
 {
     struct buf words;
     buf_init(&words, SIZE_MAX / 2);
@@ -389,7 +390,7 @@ static void put_note(struct buf *to, const struct context *s, const char *label,
     buf_end(&words, to);
 }
 
-static void put_per(struct buf *to, const struct context *s)
+static void put_per(struct buf *to, const struct text_context *s)
 {
     const struct diff *d = &s->device->diff;
     struct buf words;
@@ -408,7 +409,7 @@ static void put_per(struct buf *to, const struct context *s)
     buf_end(&words, to);
 }
 
-static void put_matched(struct buf *to, const struct context *s)
+static void put_matched(struct buf *to, const struct text_context *s)
 {
     const struct diff *d = &s->device->diff;
     if (d->matched_ratio[0] < 0 || d->matched_ratio[1] < 0)
@@ -423,7 +424,7 @@ static void put_matched(struct buf *to, const struct context *s)
     buf_end(&words, to);
 }
 
-static void put_limit(struct buf *to, const struct context *s)
+static void put_limit(struct buf *to, const struct text_context *s)
 {
     const struct diff_answer *answer = s->answer;
     if (!answer->judged)
@@ -442,7 +443,7 @@ static void put_limit(struct buf *to, const struct context *s)
     }
 }
 
-static void put_next(struct buf *to, const struct context *s)
+static void put_next(struct buf *to, const struct text_context *s)
 {
     const struct diff *d = &s->device->diff;
     uint64_t a = d->end[0].total.bytes, b = d->end[1].total.bytes;
@@ -457,7 +458,7 @@ static void put_next(struct buf *to, const struct context *s)
 }
 
 /* Where a file contradicts itself, its rows do not add up to its curve. */
-static void put_adjust(struct buf *to, const struct context *s)
+static void put_adjust(struct buf *to, const struct text_context *s)
 {
     const struct diff_end *end = s->device->diff.end;
     struct buf words;
@@ -475,7 +476,7 @@ static void put_adjust(struct buf *to, const struct context *s)
 }
 
 /* One line for both; `report` has all of it. */
-static void put_trust(struct buf *to, const struct context *s)
+static void put_trust(struct buf *to, const struct text_context *s)
 {
     struct buf words;
     buf_init(&words, 256);
@@ -493,7 +494,7 @@ static void put_trust(struct buf *to, const struct context *s)
     buf_end(&words, to);
 }
 
-static void put_compared(struct out *out, const struct context *s,
+static void put_compared(struct out *out, const struct text_context *s,
                          const struct render_options *options)
 {
     struct buf *to = &out->text;
@@ -543,7 +544,8 @@ void diff_text(struct out *out, const struct answer_set *set, bool several,
         envelope_nothing_text(to, &options->style);
     for (uint32_t i = 0; i < answer->devices; i++) {
         struct arena_mark mark = arena_mark(&cells.arena);
-        struct context s = { &options->style, answer, &answer->device[i], &cells, options->stacks };
+        struct text_context s = { &options->style, answer, &answer->device[i], &cells,
+                                  options->stacks };
         put_heading(to, &s);
         if (s.device->compared)
             put_compared(out, &s, options);

@@ -8,26 +8,26 @@
 enum { PINS_DEFAULT = 10, GROUPS_MOST = 20, CELLS_MOST = 8 };
 
 /* What is put together for one device. */
-struct context {
+struct text_context {
     const struct style *style;
     struct buf *to;
     struct cells cells;
     struct buf words; /* of one paragraph */
 };
 
-static void put_words(struct context *s, const char *label)
+static void put_words(struct text_context *s, const char *label)
 {
     envelope_words(s->to, s->style, label, &s->words);
 }
 
 /* "1.41 GiB", then the words. */
-static void add_bytes(struct context *s, uint64_t bytes, const char *words)
+static void add_bytes(struct text_context *s, uint64_t bytes, const char *words)
 {
     human_known_bytes(&s->words, bytes);
     buf_text(&s->words, words);
 }
 
-static void put_moment(struct context *s, const struct fragments *f)
+static void put_moment(struct text_context *s, const struct fragments *f)
 {
     if (f->at_end)
         buf_text(&s->words, "at the end of the recording");
@@ -39,7 +39,7 @@ static void put_moment(struct context *s, const struct fragments *f)
 }
 
 /* What matters first: how much is lost, and what is not. */
-static void put_stranded(struct context *s, const struct fragments *f)
+static void put_stranded(struct text_context *s, const struct fragments *f)
 {
     const struct fragment_group *t = &f->total;
     const char *about = f->exact ? "" : "~";
@@ -77,7 +77,7 @@ static void put_stranded(struct context *s, const struct fragments *f)
     put_words(s, "active");
 }
 
-static str group_cell(struct context *s, const struct fragment_group *g)
+static str group_cell(struct text_context *s, const struct fragment_group *g)
 {
     struct buf *text = &s->cells.text;
     buf_text(text, g->small ? "small" : "large");
@@ -86,7 +86,7 @@ static str group_cell(struct context *s, const struct fragment_group *g)
     return cell_end(&s->cells);
 }
 
-static void fill_group(struct context *s, const struct fragment_group *g, bool all, str *cell)
+static void fill_group(struct text_context *s, const struct fragment_group *g, bool all, str *cell)
 {
     *cell++ = cell_known_bytes(&s->cells, g->stranded_bytes);
     *cell++ = cell_share(&s->cells, share_ratio(g->stranded_bytes, g->reserved_bytes));
@@ -100,7 +100,7 @@ static void fill_group(struct context *s, const struct fragment_group *g, bool a
 }
 
 /* Smaller streams and classes are folded: there may be thousands. */
-static void put_groups(struct context *s, const struct fragments *f)
+static void put_groups(struct text_context *s, const struct fragments *f)
 {
     static const struct text_column all[] = {
         { "stranded", true, false, 0, false }, { "share", true, false, 0, false },
@@ -128,7 +128,7 @@ static void put_groups(struct context *s, const struct fragments *f)
 }
 
 /* "train.py:45 main (gradient)"; what every process has is not to be blamed on a line. */
-static str by_cell(struct context *s, const struct fragment_culprit *by)
+static str by_cell(struct text_context *s, const struct fragment_culprit *by)
 {
     struct buf *text = &s->cells.text;
     if (by->expected)
@@ -139,7 +139,7 @@ static str by_cell(struct context *s, const struct fragment_culprit *by)
     return cell_end(&s->cells);
 }
 
-static void put_pins(struct context *s, const struct fragments *f, uint32_t most)
+static void put_pins(struct text_context *s, const struct fragments *f, uint32_t most)
 {
     static const struct text_column column[] = {
         { "pinned", true, false, 0, false },
@@ -183,12 +183,12 @@ static void put_pins(struct context *s, const struct fragments *f, uint32_t most
     text_table(s->to, s->style, &table);
 }
 
-static str age_cell(struct context *s, int64_t age)
+static str age_cell(struct text_context *s, int64_t age)
 {
     return age < 0 ? S("older") : cell_count(&s->cells, (uint64_t)age);
 }
 
-static void put_moves_sum(struct context *s, const struct fragments *f)
+static void put_moves_sum(struct text_context *s, const struct fragments *f)
 {
     uint64_t moved = 0, returned = 0;
     for (uint32_t i = 0; i < f->moves; i++) {
@@ -204,7 +204,7 @@ static void put_moves_sum(struct context *s, const struct fragments *f)
     put_words(s, "moves");
 }
 
-static void put_moves(struct context *s, const struct fragments *f)
+static void put_moves(struct text_context *s, const struct fragments *f)
 {
     static const struct text_column column[] = {
         { "returns", true, false, 0, false },
@@ -231,7 +231,7 @@ static void put_moves(struct context *s, const struct fragments *f)
     text_table(s->to, s->style, &table);
 }
 
-static void put_apart(struct context *s, const struct fragments *f)
+static void put_apart(struct text_context *s, const struct fragments *f)
 {
     const struct {
         uint32_t all, shown;
@@ -265,7 +265,7 @@ static void put_apart(struct context *s, const struct fragments *f)
 }
 
 /* The question that the figures raise. */
-static void put_next(struct context *s, const struct study_device *device,
+static void put_next(struct text_context *s, const struct study_device *device,
                      const struct file_facts *file)
 {
     const struct fragments *f = device->result;
@@ -286,7 +286,7 @@ static void put_result(struct out *out, const struct study_device *device,
                        const struct study_answer *answer, const struct render_options *options)
 {
     const struct fragments *f = device->result;
-    struct context s = { .style = &options->style, .to = &out->text };
+    struct text_context s = { .style = &options->style, .to = &out->text };
     cells_init(&s.cells, s.style);
     buf_init(&s.words, SIZE_MAX / 2);
     put_moment(&s, f);

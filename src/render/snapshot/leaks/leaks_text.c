@@ -11,14 +11,14 @@
 enum { ROWS_DEFAULT = 20, WIDE = 100, LEAKS_TOLD = 5 };
 
 /* What is put together for one device. */
-struct context {
+struct text_context {
     const struct style *style;
     const struct leaks *leaks;
     struct cells cells;
     struct buf words; /* scratch for sentences */
 };
 
-static void put_words(struct buf *to, struct context *s, const char *label)
+static void put_words(struct buf *to, struct text_context *s, const char *label)
 {
     envelope_words(to, s->style, label, &s->words);
 }
@@ -36,7 +36,7 @@ static const char *words_of_kind(enum leak_kind kind)
 }
 
 /* "leak  250.00 MiB a step at train.py:45 main, from 5 steps still alive; outputs are kept" */
-static void put_leak(struct buf *to, struct context *s, const struct leak_site *site)
+static void put_leak(struct buf *to, struct text_context *s, const struct leak_site *site)
 {
     bool leak = site->class == LEAK_CLASS_LEAK;
     paint_on(&s->words, s->style, leak ? PAINT_BAD : PAINT_BOLD);
@@ -57,7 +57,7 @@ static void put_leak(struct buf *to, struct context *s, const struct leak_site *
     put_words(to, s, leak ? "leak" : "suspect");
 }
 
-static void put_verdict(struct buf *to, struct context *s)
+static void put_verdict(struct buf *to, struct text_context *s)
 {
     const struct leaks *g = s->leaks;
     uint32_t growing = g->leaks + g->suspects;
@@ -80,7 +80,7 @@ static void put_verdict(struct buf *to, struct context *s)
 }
 
 /* "total  250.00 MiB a step; full in 83 steps" */
-static void put_total(struct buf *to, struct context *s)
+static void put_total(struct buf *to, struct text_context *s)
 {
     const struct leaks *g = s->leaks;
     human_bytes(&s->words, g->slope_total_bytes);
@@ -94,7 +94,7 @@ static void put_total(struct buf *to, struct context *s)
 }
 
 /* "first step  875.86 MiB, no leak: optimizer_state 444.03 MiB, …" */
-static void put_first_step(struct buf *to, struct context *s)
+static void put_first_step(struct buf *to, struct text_context *s)
 {
     const struct leaks *g = s->leaks;
     bool done[CATEGORIES] = { false };
@@ -115,7 +115,7 @@ static void put_first_step(struct buf *to, struct context *s)
     put_words(to, s, "start");
 }
 
-static void put_hint(struct buf *to, struct context *s)
+static void put_hint(struct buf *to, struct text_context *s)
 {
     const struct gc_hint *hint = &s->leaks->gc_hint;
     if (hint->kind == NULL)
@@ -131,7 +131,7 @@ static void put_hint(struct buf *to, struct context *s)
 
 enum leak_column { CLASS, SLOPE, LAST, COUNT, STEPS, CATEGORY, PLACE, OWNER, COLUMNS };
 
-static str leak_cell(struct context *s, const struct leak_site *site, enum leak_column column)
+static str leak_cell(struct text_context *s, const struct leak_site *site, enum leak_column column)
 {
     uint32_t last = s->leaks->moments - 1;
     switch (column) {
@@ -184,7 +184,7 @@ static bool owners_differ(const struct leaks *g)
     return false;
 }
 
-static void put_table(struct buf *to, struct context *s, uint32_t most)
+static void put_table(struct buf *to, struct text_context *s, uint32_t most)
 {
     const struct leaks *g = s->leaks;
     enum leak_column shown[COLUMNS];
@@ -225,7 +225,8 @@ static void put_table(struct buf *to, struct context *s, uint32_t most)
     buf_end(&words, to);
 }
 
-static void put_next(struct buf *to, const struct context *s, const struct study_answer *answer)
+static void put_next(struct buf *to, const struct text_context *s,
+                     const struct study_answer *answer)
 {
     const struct leaks *g = s->leaks;
     char options[64] = " --at end --stacks";
@@ -240,7 +241,7 @@ static void put_next(struct buf *to, const struct context *s, const struct study
 static void put_result(struct out *out, const struct study_device *device,
                        const struct study_answer *answer, const struct render_options *options)
 {
-    struct context s = { .style = &options->style, .leaks = device->result };
+    struct text_context s = { .style = &options->style, .leaks = device->result };
     struct buf *to = &out->text;
     cells_init(&s.cells, s.style);
     buf_init(&s.words, SIZE_MAX / 2);

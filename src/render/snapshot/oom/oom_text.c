@@ -9,7 +9,7 @@
 enum { ROWS_DEFAULT = 20, OWNER_WIDTH = 100 };
 
 /* What is put together for one device. */
-struct context {
+struct text_context {
     const struct style *style;
     struct cells cells;
     struct buf words; /* scratch for sentences */
@@ -18,13 +18,13 @@ struct context {
     uint32_t rows;
 };
 
-static void put_words(struct context *s, const char *label)
+static void put_words(struct text_context *s, const char *label)
 {
     if (s->words.len > 0)
         envelope_words(s->to, s->style, label, &s->words);
 }
 
-static void put_heading(struct context *s, const char *heading)
+static void put_heading(struct text_context *s, const char *heading)
 {
     buf_char(s->to, '\n');
     paint_on(s->to, s->style, PAINT_BOLD);
@@ -34,13 +34,13 @@ static void put_heading(struct context *s, const char *heading)
 
 /* Cells. */
 
-static str signed_cell(struct context *s, const struct oom_test *test)
+static str signed_cell(struct text_context *s, const struct oom_test *test)
 {
     return test->known ? cell_bytes(&s->cells, test->bytes) : S("-");
 }
 
 /* The line of a site, and what is under it where that is another and there is room. */
-static str site_cell(struct context *s, const struct site_ref *site)
+static str site_cell(struct text_context *s, const struct site_ref *site)
 {
     struct buf *text = &s->cells.text;
     escape_text(text, site->culprit, s->style->ascii);
@@ -51,14 +51,14 @@ static str site_cell(struct context *s, const struct site_ref *site)
     return cell_end(&s->cells);
 }
 
-static void put_table(struct context *s, const struct text_column *column, uint32_t columns,
+static void put_table(struct text_context *s, const struct text_column *column, uint32_t columns,
                       uint32_t rows, const str *cell)
 {
     struct text_table table = { column, columns, rows, cell, 0 };
     text_table(s->to, s->style, &table);
 }
 
-static void put_more(struct context *s, uint32_t rows, uint32_t shown)
+static void put_more(struct text_context *s, uint32_t rows, uint32_t shown)
 {
     if (shown == rows)
         return;
@@ -69,7 +69,7 @@ static void put_more(struct context *s, uint32_t rows, uint32_t shown)
 
 /* The moment. */
 
-static void put_request(struct context *s)
+static void put_request(struct text_context *s)
 {
     const struct oom *oom = s->oom;
     const struct oom_figures *f = &oom->measured.figures;
@@ -105,7 +105,7 @@ static void add_known(struct buf *words, const char *about, uint64_t bytes, cons
     buf_text(words, what);
 }
 
-static void put_state(struct context *s)
+static void put_state(struct text_context *s)
 {
     const struct oom *oom = s->oom;
     const struct oom_figures *f = &oom->measured.figures;
@@ -138,7 +138,7 @@ static void put_state(struct context *s)
     put_words(s, "state");
 }
 
-static void put_trend(struct context *s)
+static void put_trend(struct text_context *s)
 {
     const struct oom *oom = s->oom;
     struct buf *words = &s->words;
@@ -156,7 +156,7 @@ static void put_trend(struct context *s)
     put_words(s, "trend");
 }
 
-static void put_also(struct context *s)
+static void put_also(struct text_context *s)
 {
     for (uint32_t v = 0; v < OOM_VERDICTS; v++) {
         if (!s->oom->tests.also_true[v])
@@ -168,7 +168,7 @@ static void put_also(struct context *s)
     put_words(s, "also");
 }
 
-static void put_tests(struct context *s)
+static void put_tests(struct text_context *s)
 {
     static const struct text_column column[] = {
         { "test", false, false, 0, false },
@@ -196,7 +196,7 @@ static void put_tests(struct context *s)
 
 /* Evidence. */
 
-static str pool_cell(struct context *s, const struct oom_place *place)
+static str pool_cell(struct text_context *s, const struct oom_place *place)
 {
     if (place->pool == 0)
         return S("default");
@@ -206,7 +206,7 @@ static str pool_cell(struct context *s, const struct oom_place *place)
 }
 
 /* The handle of a stream is an address: shown as one, unless it is small. */
-static str stream_cell(struct context *s, uint64_t stream)
+static str stream_cell(struct text_context *s, uint64_t stream)
 {
     buf_format(&s->cells.text, stream < 1 << 16 ? "%llu" : "0x%llx", (unsigned long long)stream);
     return cell_end(&s->cells);
@@ -221,7 +221,7 @@ static bool lay_apart(const struct oom_evidence *e)
     return false;
 }
 
-static void put_places(struct context *s)
+static void put_places(struct text_context *s)
 {
     static const struct text_column column[] = {
         { "pool", false, false, 0, false },   { "stream", false, true, 6, true },
@@ -252,7 +252,7 @@ static void put_places(struct context *s)
     put_more(s, e->places, shown);
 }
 
-static void put_pins(struct context *s)
+static void put_pins(struct text_context *s)
 {
     static const struct text_column column[] = {
         { "free", true, false, 0, false },
@@ -277,7 +277,7 @@ static void put_pins(struct context *s)
     put_table(s, column, 4, e->pins, cell);
 }
 
-static void put_pending(struct context *s)
+static void put_pending(struct text_context *s)
 {
     static const struct text_column column[] = {
         { "waiting", true, false, 0, false },
@@ -302,7 +302,7 @@ static void put_pending(struct context *s)
     put_more(s, e->pendings, shown);
 }
 
-static void put_site_table(struct context *s, const struct oom_sites *sites)
+static void put_site_table(struct text_context *s, const struct oom_sites *sites)
 {
     static const struct text_column column[] = {
         { "bytes", true, false, 0, false },
@@ -340,7 +340,7 @@ static bool is_all_of_category(const struct oom *oom)
 }
 
 /* The sites of one category that suffice; those of all categories stand above. */
-static void put_must_go_category(struct context *s)
+static void put_must_go_category(struct text_context *s)
 {
     const struct oom_sites *sites = &s->oom->must_go_category;
     buf_format(&s->words, "or %s alone, of %u site%s with ", category_names[s->oom->category],
@@ -351,7 +351,7 @@ static void put_must_go_category(struct context *s)
     put_site_table(s, sites);
 }
 
-static void put_must_go(struct context *s)
+static void put_must_go(struct text_context *s)
 {
     const struct oom *oom = s->oom;
     struct buf *words = &s->words;
@@ -377,7 +377,7 @@ static void put_must_go(struct context *s)
         put_must_go_category(s);
 }
 
-static void put_earlier(struct context *s)
+static void put_earlier(struct text_context *s)
 {
     static const struct text_column column[] = {
         { "event", true, false, 0, false },
@@ -405,7 +405,7 @@ static void put_earlier(struct context *s)
     put_more(s, oom->earliers, shown);
 }
 
-static void put_commands(struct context *s, str path, const struct buf *at,
+static void put_commands(struct text_context *s, str path, const struct buf *at,
                          const struct buf *replay)
 {
     enum oom_verdict verdict = s->oom->tests.verdict;
@@ -424,7 +424,7 @@ static void put_commands(struct context *s, str path, const struct buf *at,
         next_line(s->to, s->style, label, "peak", path, at->at, "all that was alive");
 }
 
-static void put_next(struct context *s, const struct study_device *d, uint32_t devices,
+static void put_next(struct text_context *s, const struct study_device *d, uint32_t devices,
                      const struct file_facts *file)
 {
     const struct oom *oom = s->oom;
@@ -451,10 +451,10 @@ static void put_next(struct context *s, const struct study_device *d, uint32_t d
 static void put_result(struct out *out, const struct study_device *device,
                        const struct study_answer *answer, const struct render_options *options)
 {
-    struct context s = { .style = &options->style,
-                         .to = &out->text,
-                         .oom = device->result,
-                         .rows = options->rows == 0 ? ROWS_DEFAULT : options->rows };
+    struct text_context s = { .style = &options->style,
+                              .to = &out->text,
+                              .oom = device->result,
+                              .rows = options->rows == 0 ? ROWS_DEFAULT : options->rows };
     cells_init(&s.cells, s.style);
     buf_init(&s.words, SIZE_MAX / 2);
     buf_char(s.to, '\n');

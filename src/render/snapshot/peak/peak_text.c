@@ -8,14 +8,14 @@
 enum { ROWS_DEFAULT = 20, CELLS = 6, OWNER_WIDTH = 100, STACK_INDENT = 12 };
 
 /* What is put together for one device. */
-struct context {
+struct text_context {
     const struct style *style;
     struct cells *cells;
     bool owners; /* a column of its own for them */
 };
 
 /* "512.00 MiB (536870912)": several sizes may read alike. */
-static str size_cell(const struct context *s, str name)
+static str size_cell(const struct text_context *s, str name)
 {
     uint64_t bytes;
     bool negative;
@@ -26,7 +26,7 @@ static str size_cell(const struct context *s, str name)
     return cell_end(s->cells);
 }
 
-static void fill_row(const struct context *s, const struct peak_row *row, enum peak_by by,
+static void fill_row(const struct text_context *s, const struct peak_row *row, enum peak_by by,
                      str *cell)
 {
     cell[0] = cell_bytes(s->cells, (int64_t)row->bytes);
@@ -43,8 +43,8 @@ static void fill_row(const struct context *s, const struct peak_row *row, enum p
 }
 
 /* Stacks stand in the table as rows of one line each. */
-static void put_stack(struct buf *to, const struct context *s, const struct stack_texts *stacks,
-                      uint32_t stack)
+static void put_stack(struct buf *to, const struct text_context *s,
+                      const struct stack_texts *stacks, uint32_t stack)
 {
     for (uint32_t k = stacks->first[stack]; k < stacks->first[stack + 1]; k++) {
         buf_repeat(to, S(" "), STACK_INDENT);
@@ -58,7 +58,7 @@ static void put_stack(struct buf *to, const struct context *s, const struct stac
 }
 
 /* "12 of 500.00 MiB, 3 of 1.00 GiB, 40 in 7 more" under the row that they are of. */
-static void put_sizes(struct buf *to, const struct context *s, const struct peak_row *row)
+static void put_sizes(struct buf *to, const struct text_context *s, const struct peak_row *row)
 {
     struct buf words;
     uint64_t rest = row->count;
@@ -82,7 +82,7 @@ static void put_sizes(struct buf *to, const struct context *s, const struct peak
 }
 
 /* What stands under a row: its stack, where stacks are asked for, and its sizes. */
-static bool put_under(const struct context *s, const struct peak_device *d, uint32_t row,
+static bool put_under(const struct text_context *s, const struct peak_device *d, uint32_t row,
                       const struct stack_texts *stacks, bool wanted)
 {
     struct buf *to = &s->cells->text;
@@ -95,8 +95,8 @@ static bool put_under(const struct context *s, const struct peak_device *d, uint
 }
 
 /* The rows under the rows: what was folded, what the file contradicts, the sum. */
-static uint32_t fill_ends(const struct context *s, const struct peak *p, uint32_t shown, str *cell,
-                          uint32_t columns)
+static uint32_t fill_ends(const struct text_context *s, const struct peak *p, uint32_t shown,
+                          str *cell, uint32_t columns)
 {
     uint64_t bytes = 0, count = 0, largest = 0;
     uint32_t rows = 0;
@@ -135,7 +135,7 @@ static bool owners_differ(const struct peak *p, uint32_t shown)
     return false;
 }
 
-static void put_table(struct buf *to, struct context *s, const struct peak_device *d,
+static void put_table(struct buf *to, struct text_context *s, const struct peak_device *d,
                       const struct stack_texts *stacks, const struct render_options *options)
 {
     const struct peak *p = &d->peak;
@@ -186,7 +186,7 @@ static void put_moment(struct buf *to, const struct peak_device *d)
 }
 
 /* What stands where the next cell will, on as many lines as it needs. */
-static void put_wrapped(struct buf *to, const struct context *s)
+static void put_wrapped(struct buf *to, const struct text_context *s)
 {
     struct buf *words = &s->cells->text;
     if (!words->failed)
@@ -195,7 +195,7 @@ static void put_wrapped(struct buf *to, const struct context *s)
 }
 
 /* Why there is no table.  A reason that begins with the device's name serves as the heading. */
-static void put_refusal(struct buf *to, const struct context *s, const struct peak_device *d)
+static void put_refusal(struct buf *to, const struct text_context *s, const struct peak_device *d)
 {
     struct buf label;
     buf_init(&label, 64);
@@ -217,7 +217,7 @@ static void put_refusal(struct buf *to, const struct context *s, const struct pe
 }
 
 /* The moment, then what was held then. */
-static void put_heading(struct buf *to, const struct context *s, const struct peak_device *d)
+static void put_heading(struct buf *to, const struct text_context *s, const struct peak_device *d)
 {
     struct buf *words = &s->cells->text;
     paint_on(words, s->style, PAINT_BOLD);
@@ -245,7 +245,7 @@ static void put_heading(struct buf *to, const struct context *s, const struct pe
     }
 }
 
-static void put_device(struct out *out, struct context *s, const struct peak_device *d,
+static void put_device(struct out *out, struct text_context *s, const struct peak_device *d,
                        const struct stack_texts *stacks, const struct render_options *options)
 {
     struct buf *to = &out->text;
@@ -267,7 +267,7 @@ void peak_text(struct out *out, const struct answer_set *set, bool several,
     (void)several;
     struct cells cells;
     cells_init(&cells, &options->style);
-    struct context s = { &options->style, &cells, false };
+    struct text_context s = { &options->style, &cells, false };
     for (uint32_t i = 0; i < set->count; i++) {
         const struct peak_answer *answer = &set->peak[i];
         if (i > 0)

@@ -73,7 +73,7 @@ struct row {
     uint32_t unit;
 };
 
-struct context {
+struct text_context {
     const struct ranks_page *page;
     const struct ranks *ranks;
     struct out *out;
@@ -103,7 +103,7 @@ static size_t common_folder(const struct ranks_page *page)
 }
 
 /* The files stand in the order of their paths. */
-static str href_of(const struct context *m, str path)
+static str href_of(const struct text_context *m, str path)
 {
     uint32_t from = 0, to = m->page->files;
     while (from < to) {
@@ -146,7 +146,8 @@ static int by_peak(const void *a, const void *b)
 }
 
 /* Rows of all devices that are units, then of the files that have none. */
-static enum vrs_status find_rows(struct context *m, struct arena *scratch, struct vrs_error *err)
+static enum vrs_status find_rows(struct text_context *m, struct arena *scratch,
+                                 struct vrs_error *err)
 {
     const struct answer_set *set = m->page->set;
     m->row = arena_array(scratch, struct row, (size_t)m->ranks->units + set->count);
@@ -181,7 +182,7 @@ static enum vrs_status find_rows(struct context *m, struct arena *scratch, struc
     return VRS_OK;
 }
 
-static void cell(struct context *m, const char *class)
+static void cell(struct text_context *m, const char *class)
 {
     buf_text(m->to, "<td");
     if (class != NULL)
@@ -190,7 +191,7 @@ static void cell(struct context *m, const char *class)
 }
 
 /* A cell that is sorted by a number. */
-static void number_cell(struct context *m, const char *class, bool known, int64_t number)
+static void number_cell(struct text_context *m, const char *class, bool known, int64_t number)
 {
     buf_format(m->to, "<td class=\"%s\" data-v=\"", class);
     if (known)
@@ -199,13 +200,13 @@ static void number_cell(struct context *m, const char *class, bool known, int64_
 }
 
 /* A report may be of a file that is not among those of the page. */
-static str in_folder(const struct context *m, str path)
+static str in_folder(const struct text_context *m, str path)
 {
     str folder = { m->page->file[0].path.ptr, m->folder };
     return str_starts(path, folder) ? (str){ path.ptr + folder.len, path.len - folder.len } : path;
 }
 
-static void put_path(struct context *m, const struct report *report)
+static void put_path(struct text_context *m, const struct report *report)
 {
     markup_text(m->to, in_folder(m, report->file.path));
     if (report->file.entry.ptr == NULL)
@@ -214,7 +215,7 @@ static void put_path(struct context *m, const struct report *report)
     markup_text(m->to, report->file.entry);
 }
 
-static void put_name(struct context *m, const struct row *row)
+static void put_name(struct text_context *m, const struct row *row)
 {
     const struct rank_unit *u = row->unit == NO_ROW ? NULL : &m->ranks->unit[row->unit];
     str href = href_of(m, row->report->file.path);
@@ -243,7 +244,7 @@ static void put_name(struct context *m, const struct row *row)
     buf_text(m->to, "</td>");
 }
 
-static void put_peak(struct context *m, const struct report_device *d)
+static void put_peak(struct text_context *m, const struct report_device *d)
 {
     const struct curve *curve = &d->curves.of[CURVE_REQUESTED];
     number_cell(m, "n", true, curve->peak_bytes);
@@ -261,7 +262,7 @@ static uint32_t step_of(const struct device_summary *u)
     return 0;
 }
 
-static void put_moment(struct context *m, const struct report_device *d)
+static void put_moment(struct text_context *m, const struct report_device *d)
 {
     uint32_t step = step_of(d->unit);
     number_cell(m, "s", true, d->unit->peak_event);
@@ -276,7 +277,7 @@ static void put_moment(struct context *m, const struct report_device *d)
     buf_text(m->to, "</td>");
 }
 
-static void put_ooms(struct context *m, const struct report_device *d)
+static void put_ooms(struct text_context *m, const struct report_device *d)
 {
     number_cell(m, d->curves.oom_events > 0 ? "b" : "s", true, (int64_t)d->curves.oom_events);
     if (d->curves.oom_events == 0)
@@ -287,7 +288,7 @@ static void put_ooms(struct context *m, const struct report_device *d)
 }
 
 /* What was mapped and free when a request failed is the least that the device has. */
-static void put_headroom(struct context *m, const struct report_device *d)
+static void put_headroom(struct text_context *m, const struct report_device *d)
 {
     int64_t most = -1;
     for (uint32_t i = 0; i < d->ooms; i++) {
@@ -311,7 +312,7 @@ static void put_headroom(struct context *m, const struct report_device *d)
 }
 
 /* A step for each span, on the scale of all rows. */
-static void put_curve(struct context *m, const struct report_device *d)
+static void put_curve(struct text_context *m, const struct report_device *d)
 {
     cell(m, NULL);
     buf_format(m->to,
@@ -327,7 +328,7 @@ static void put_curve(struct context *m, const struct report_device *d)
     buf_format(m->to, "V%dZ\"/></svg></td>", CURVE_HEIGHT);
 }
 
-static void put_difference(struct context *m, const struct rank_unit *u)
+static void put_difference(struct text_context *m, const struct rank_unit *u)
 {
     int64_t over = 0;
     bool known = u != NULL && ranks_over_median(m->ranks, u, &over);
@@ -341,7 +342,7 @@ static void put_difference(struct context *m, const struct rank_unit *u)
     buf_text(m->to, "</td>");
 }
 
-static void put_note(struct context *m, const struct row *row)
+static void put_note(struct text_context *m, const struct row *row)
 {
     const char *between = "";
     const struct rank_unit *u = row->unit == NO_ROW ? NULL : &m->ranks->unit[row->unit];
@@ -365,7 +366,7 @@ static void put_note(struct context *m, const struct row *row)
     buf_text(m->to, "</td>");
 }
 
-static void put_row(struct context *m, const struct row *row)
+static void put_row(struct text_context *m, const struct row *row)
 {
     const struct report_device *d = row->device;
     buf_text(m->to, "<tr>");
@@ -386,7 +387,7 @@ static void put_row(struct context *m, const struct row *row)
     buf_text(m->to, "</tr>\n");
 }
 
-static void put_head(struct context *m)
+static void put_head(struct text_context *m)
 {
     buf_text(m->to, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
@@ -407,7 +408,7 @@ static void put_head(struct context *m)
 }
 
 /* What the columns are. */
-static void put_legend(struct context *m)
+static void put_legend(struct text_context *m)
 {
     buf_text(m->to,
              "</tbody></table></div>\n<p class=\"m\">Peak: the most bytes requested at once. "
@@ -417,7 +418,7 @@ static void put_legend(struct context *m)
     buf_text(m->to, ". A unit opens its page.</p>\n");
 }
 
-static void put_words(struct context *m)
+static void put_words(struct text_context *m)
 {
     struct style style = { .width = WORDS_WIDTH };
     struct buf words;
@@ -431,7 +432,7 @@ static void put_words(struct context *m)
     buf_end(&words, m->to);
 }
 
-static void put_failures(struct context *m)
+static void put_failures(struct text_context *m)
 {
     bool any = false;
     for (uint32_t i = 0; i < m->page->files; i++) {
@@ -453,7 +454,9 @@ static void put_failures(struct context *m)
 enum vrs_status ranks_page(struct out *out, const struct ranks_page *page, struct arena *scratch,
                            struct vrs_error *err)
 {
-    struct context m = { .page = page, .ranks = page->set->ranks, .out = out, .to = &out->text };
+    struct text_context m = {
+        .page = page, .ranks = page->set->ranks, .out = out, .to = &out->text
+    };
     m.folder = common_folder(page);
     TRY(find_rows(&m, scratch, err));
     for (uint32_t i = 0; i < m.ranks->units; i++)

@@ -25,7 +25,7 @@ enum what_if_column {
 };
 
 /* What is put together for one device. */
-struct context {
+struct text_context {
     const struct style *style;
     struct cells *cells;
     struct buf *words;   /* scratch for sentences */
@@ -34,13 +34,13 @@ struct context {
     bool many;           /* rows, as of a sweep: each is told briefly, and all together */
 };
 
-static void put_words(struct buf *to, const struct context *s, const char *label)
+static void put_words(struct buf *to, const struct text_context *s, const char *label)
 {
     envelope_words(to, s->style, label, s->words);
 }
 
 /* ", 2 434 of 2 434 addresses"; nothing where there are none. */
-static void add_part(const struct context *s, uint64_t equal, uint64_t of, const char *one,
+static void add_part(const struct text_context *s, uint64_t equal, uint64_t of, const char *one,
                      const char *many)
 {
     if (of == 0)
@@ -52,7 +52,7 @@ static void add_part(const struct context *s, uint64_t equal, uint64_t of, const
     buf_format(s->words, " %s", of == 1 ? one : many);
 }
 
-static void put_grade(struct buf *to, const struct context *s, const struct replay_device *d)
+static void put_grade(struct buf *to, const struct text_context *s, const struct replay_device *d)
 {
     const struct agreement *a = &d->agreement;
     struct buf *words = s->words;
@@ -80,7 +80,7 @@ static void put_grade(struct buf *to, const struct context *s, const struct repl
         put_words(to, s, "agrees");
 }
 
-static void put_first(struct buf *to, const struct context *s, const struct replay_device *d)
+static void put_first(struct buf *to, const struct text_context *s, const struct replay_device *d)
 {
     if (d->agreement.first.kind == AGREES)
         return;
@@ -91,7 +91,7 @@ static void put_first(struct buf *to, const struct context *s, const struct repl
     put_words(to, s, "likely");
 }
 
-static void put_start(struct buf *to, const struct context *s, const struct agreement *a)
+static void put_start(struct buf *to, const struct text_context *s, const struct agreement *a)
 {
     if (a->preexisting == 0)
         return;
@@ -113,7 +113,7 @@ static void put_start(struct buf *to, const struct context *s, const struct agre
 }
 
 /* Who gave the cache back decides whether a question keeps it: only calls of the program stay. */
-static void put_runs(struct buf *to, const struct context *s, const struct agreement *a)
+static void put_runs(struct buf *to, const struct text_context *s, const struct agreement *a)
 {
     const struct {
         uint64_t count;
@@ -135,7 +135,7 @@ static void put_runs(struct buf *to, const struct context *s, const struct agree
         put_words(to, s, "releases");
 }
 
-static void put_peak(struct buf *to, const struct context *s, const struct replay_device *d)
+static void put_peak(struct buf *to, const struct text_context *s, const struct replay_device *d)
 {
     const struct agreement *a = &d->agreement;
     human_known_bytes(s->words, d->recorded_peak_bytes);
@@ -160,7 +160,7 @@ static bool comparable(const struct replay_row *row, const struct replay_row *sa
 }
 
 /* "+1.00 GiB" */
-static str change_cell(const struct context *s, uint64_t bytes, uint64_t same, bool compared)
+static str change_cell(const struct text_context *s, uint64_t bytes, uint64_t same, bool compared)
 {
     if (!compared)
         return S("-");
@@ -170,7 +170,7 @@ static str change_cell(const struct context *s, uint64_t bytes, uint64_t same, b
 }
 
 /* "20.67 GiB (19)": the capacity, and the retries it costs. */
-static str needs_cell(const struct context *s, const struct replay_row *row)
+static str needs_cell(const struct text_context *s, const struct replay_row *row)
 {
     if (!row->has_smallest)
         return S("-");
@@ -182,7 +182,7 @@ static str needs_cell(const struct context *s, const struct replay_row *row)
     return cell_end(s->cells);
 }
 
-static str question_cell(const struct context *s, const struct replay_row *row)
+static str question_cell(const struct text_context *s, const struct replay_row *row)
 {
     struct buf *text = &s->cells->text;
     escape_text(text, row->question, s->style->ascii);
@@ -200,7 +200,7 @@ static str outcome_cell(const struct whatif_answer *a)
     return a->served_oom_event >= 0 ? S("ends early") : S("completes");
 }
 
-static void fill_row(const struct context *s, const struct replay_row *row,
+static void fill_row(const struct text_context *s, const struct replay_row *row,
                      const struct replay_row *same, str *cell)
 {
     const struct whatif_answer *a = &row->answer, *b = &same->answer;
@@ -225,7 +225,7 @@ static void fill_row(const struct context *s, const struct replay_row *row,
 }
 
 /* Addresses of new segments are the model's own; where their order matters, both ends are told. */
-static void add_range(const struct context *s, const struct replay_row *row)
+static void add_range(const struct text_context *s, const struct replay_row *row)
 {
     uint64_t one = row->answer.reserved.bytes, other = row->reserved_ascending_bytes;
     if (other == UNKNOWN_U64 || (one > other ? one - other : other - one) < RANGE_LEAST)
@@ -238,7 +238,7 @@ static void add_range(const struct context *s, const struct replay_row *row)
 }
 
 /* Sentences under a row, on lines of their own. */
-static bool fill_line(const struct context *s, const struct replay_row *row, str *cell)
+static bool fill_line(const struct text_context *s, const struct replay_row *row, str *cell)
 {
     struct buf *text = &s->cells->text;
     s->words->len = 0;
@@ -258,7 +258,7 @@ static bool fill_line(const struct context *s, const struct replay_row *row, str
 }
 
 /* The table with the columns that are shown; false when out of memory. */
-static bool make_table(const struct context *s, const struct replay_device *d,
+static bool make_table(const struct text_context *s, const struct replay_device *d,
                        struct text_column column[COLUMNS], struct text_table *ret)
 {
     static const struct text_column all[COLUMNS] = {
@@ -289,7 +289,7 @@ static bool make_table(const struct context *s, const struct replay_device *d,
 }
 
 /* What a line under the row or --json has as well gives way to the question. */
-static void put_table(struct buf *to, struct context *s, const struct replay_device *d)
+static void put_table(struct buf *to, struct text_context *s, const struct replay_device *d)
 {
     static const enum what_if_column dispensable[] = { ACTIVE_CHANGE, NEW_MEMORY, AT_LEAST, OUTCOME,
                                                        ACTIVE };
@@ -330,7 +330,7 @@ static void add_moment(struct buf *words, int64_t event)
         buf_format(words, " at event %lld", (long long)event);
 }
 
-static void add_needs(const struct context *s, const struct replay_row *row,
+static void add_needs(const struct text_context *s, const struct replay_row *row,
                       const struct replay_row *same)
 {
     const struct capacity_answer *needs = &row->smallest;
@@ -349,8 +349,8 @@ static void add_needs(const struct context *s, const struct replay_row *row,
 }
 
 /* One question in full sentences. */
-static void put_sentences(struct buf *to, const struct context *s, const struct replay_row *row,
-                          const struct replay_row *same)
+static void put_sentences(struct buf *to, const struct text_context *s,
+                          const struct replay_row *row, const struct replay_row *same)
 {
     const struct whatif_answer *a = &row->answer;
     struct buf *words = s->words;
@@ -390,7 +390,7 @@ static void put_sentences(struct buf *to, const struct context *s, const struct 
     words->len = 0;
 }
 
-static void put_bound(struct buf *to, const struct context *s, const struct replay_device *d)
+static void put_bound(struct buf *to, const struct text_context *s, const struct replay_device *d)
 {
     struct buf *words = s->words;
     const struct replay_row *last = &d->row[d->rows - 1];
@@ -410,7 +410,7 @@ static void put_bound(struct buf *to, const struct context *s, const struct repl
 }
 
 /* What must be known to read the table. */
-static void put_notes(struct buf *to, const struct context *s, const struct replay_device *d)
+static void put_notes(struct buf *to, const struct text_context *s, const struct replay_device *d)
 {
     const struct whatif_answer *same = &d->row[0].answer;
     struct buf *words = s->words;
@@ -435,7 +435,7 @@ static void put_notes(struct buf *to, const struct context *s, const struct repl
 }
 
 /* "what if in 24.00 GiB (same: the recorded settings, nothing changed): every run completes" */
-static void put_heading(struct buf *to, struct context *s, const struct replay_device *d)
+static void put_heading(struct buf *to, struct text_context *s, const struct replay_device *d)
 {
     struct buf *words = s->words;
     bool complete = true;
@@ -459,7 +459,7 @@ static void put_heading(struct buf *to, struct context *s, const struct replay_d
 }
 
 /* Of many questions on one device, those that do not run out where others do. */
-static void put_verdict(struct buf *to, const struct context *s, const struct replay_device *d)
+static void put_verdict(struct buf *to, const struct text_context *s, const struct replay_device *d)
 {
     enum { NAMED_MOST = 5 };
     uint32_t fits = 0, asked = 0;
@@ -481,7 +481,7 @@ static void put_verdict(struct buf *to, const struct context *s, const struct re
     s->words->len = 0;
 }
 
-static void put_what_if(struct buf *to, struct context *s, const struct replay_device *d)
+static void put_what_if(struct buf *to, struct text_context *s, const struct replay_device *d)
 {
     s->many = d->rows > BRIEF_ROWS;
     buf_char(to, '\n');
@@ -505,7 +505,7 @@ static const char *const reason_labels[ANSWER_STATUSES] = {
     [ANSWER_REFUSED] = "refused",
 };
 
-static void put_device(struct buf *to, struct context *s, const struct replay_device *d)
+static void put_device(struct buf *to, struct text_context *s, const struct replay_device *d)
 {
     buf_char(to, '\n');
     put_grade(to, s, d);
@@ -537,7 +537,7 @@ void replay_text(struct out *out, const struct answer_set *set, bool several,
     struct buf words;
     cells_init(&cells, &options->style);
     buf_init(&words, SIZE_MAX / 2);
-    struct context s = { .style = &options->style, .cells = &cells, .words = &words };
+    struct text_context s = { .style = &options->style, .cells = &cells, .words = &words };
     for (uint32_t i = 0; i < set->count; i++) {
         const struct replay_answer *answer = &set->replay[i];
         if (i > 0)

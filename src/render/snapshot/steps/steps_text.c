@@ -9,20 +9,20 @@
 enum { ROWS_DEFAULT = 20, WIDE = 100, STEP_CELLS = 6 };
 
 /* What is put together for one device. */
-struct context {
+struct text_context {
     const struct style *style;
     const struct phase_rows *rows;
     struct cells cells;
     uint32_t most; /* rows of a table */
 };
 
-static str span_cell(struct context *s, uint32_t first, uint32_t last)
+static str span_cell(struct text_context *s, uint32_t first, uint32_t last)
 {
     buf_format(&s->cells.text, first == last ? "%u" : "%u-%u", first, last);
     return cell_end(&s->cells);
 }
 
-static void put_table(struct buf *to, struct context *s, const struct text_column *column,
+static void put_table(struct buf *to, struct text_context *s, const struct text_column *column,
                       uint32_t columns, uint32_t rows, const str *cell)
 {
     struct text_table table = { column, columns, rows, cell, 0 };
@@ -30,7 +30,7 @@ static void put_table(struct buf *to, struct context *s, const struct text_colum
     text_table(to, s->style, &table);
 }
 
-static void put_more(struct buf *to, const struct context *s, uint32_t count, const char *what)
+static void put_more(struct buf *to, const struct text_context *s, uint32_t count, const char *what)
 {
     if (count == 0)
         return;
@@ -52,7 +52,7 @@ static enum phase phase_at(const struct phase_rows *rows, uint32_t *row, int64_t
     return found ? (enum phase)rows->row[*row].phase : PHASES;
 }
 
-static void put_steps(struct buf *to, struct context *s)
+static void put_steps(struct buf *to, struct text_context *s)
 {
     static const struct text_column column[STEP_CELLS] = {
         { "step", true, false, 0, false },     { "events", false, false, 0, false },
@@ -81,7 +81,7 @@ static void put_steps(struct buf *to, struct context *s)
 
 enum phase_column { PHASE, EVENTS, ALLOCS, ALLOCATED, FREED, PEAK, IN_STEP, LARGEST, COLUMNS };
 
-static str phase_cell(struct context *s, const struct phase_row *row, enum phase_column column)
+static str phase_cell(struct text_context *s, const struct phase_row *row, enum phase_column column)
 {
     switch (column) {
     case PHASE:
@@ -106,7 +106,7 @@ static str phase_cell(struct context *s, const struct phase_row *row, enum phase
     return S("");
 }
 
-static void put_phases(struct buf *to, struct context *s, const struct phase_row *row,
+static void put_phases(struct buf *to, struct text_context *s, const struct phase_row *row,
                        uint32_t rows)
 {
     static const struct text_column all[COLUMNS] = {
@@ -140,7 +140,7 @@ static void put_phases(struct buf *to, struct context *s, const struct phase_row
 }
 
 /* "peak  9.72 GiB in backward of step 2 (event 1435), 8.42 GiB of it since the step began" */
-static void put_peak(struct buf *to, const struct context *s)
+static void put_peak(struct buf *to, const struct text_context *s)
 {
     const struct phase_rows *rows = s->rows;
     const struct phase_row *row = rows->peak_row == NO_ROW ? NULL : &rows->row[rows->peak_row];
@@ -187,7 +187,7 @@ static const struct phase_row *choose_phases(const struct phase_rows *rows, uint
 }
 
 /* Without the end of its line, which is the table's. */
-static void put_phases_heading(struct buf *to, const struct context *s)
+static void put_phases_heading(struct buf *to, const struct text_context *s)
 {
     struct buf words;
     buf_init(&words, 1 << 10);
@@ -198,7 +198,7 @@ static void put_phases_heading(struct buf *to, const struct context *s)
     buf_end(&words, to);
 }
 
-static void put_all(struct buf *to, struct context *s)
+static void put_all(struct buf *to, struct text_context *s)
 {
     uint32_t count;
     const struct phase_row *row = choose_phases(s->rows, &count);
@@ -215,7 +215,8 @@ static void put_all(struct buf *to, struct context *s)
     put_phases(to, s, row, count);
 }
 
-static void put_next(struct buf *to, const struct context *s, const struct study_answer *answer)
+static void put_next(struct buf *to, const struct text_context *s,
+                     const struct study_answer *answer)
 {
     str path = answer->file.path;
     bool steps = s->rows->steps.steps.count != 0;
@@ -228,7 +229,7 @@ static void put_next(struct buf *to, const struct context *s, const struct study
 static void put_result(struct out *out, const struct study_device *device,
                        const struct study_answer *answer, const struct render_options *options)
 {
-    struct context s = {
+    struct text_context s = {
         .style = &options->style,
         .rows = device->result,
         .most = options->rows == 0 ? ROWS_DEFAULT : options->rows,
