@@ -22,7 +22,7 @@ static const size_t answer_bytes[RESULT_STUDIES] = {
 
 static size_t bytes_of(enum result_kind kind)
 {
-    return kind >= RESULT_STUDIES ? sizeof(struct study_answer) : answer_bytes[kind];
+    return kind >= RESULT_STUDIES ? sizeof(struct devices_answer) : answer_bytes[kind];
 }
 
 struct vrs_result *result_make(enum result_kind kind, uint32_t count)

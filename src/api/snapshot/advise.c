@@ -2,7 +2,7 @@
 #include "analysis/snapshot/cache/parts.h"
 #include "api/snapshot/study.h"
 
-static enum vrs_status ask(struct study *s, const void *read, struct study_device *ret,
+static enum vrs_status ask(struct study *s, const void *read, struct device_answer *ret,
                            struct vrs_error *err)
 {
     const struct vrs_advise_options *o = read;

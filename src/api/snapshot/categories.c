@@ -24,7 +24,7 @@ static enum vrs_status read_options(const struct vrs_categories_options *o,
 
 /* What the reader should know about the figures. */
 static enum vrs_status add_reasons(const struct study *s, const struct category_table *t,
-                                   struct study_device *d, struct vrs_error *err)
+                                   struct device_answer *d, struct vrs_error *err)
 {
     if (s->events == 0)
         TRY(study_reason(s, d, ANSWER_PARTIAL, "no_trace",
@@ -52,7 +52,7 @@ static enum vrs_status add_reasons(const struct study *s, const struct category_
     return VRS_OK;
 }
 
-static enum vrs_status ask(struct study *s, const void *read, struct study_device *ret,
+static enum vrs_status ask(struct study *s, const void *read, struct device_answer *ret,
                            struct vrs_error *err)
 {
     const struct options_read *w = read;

@@ -129,7 +129,7 @@ static bool is_first(const struct study *s, int64_t device)
 }
 
 static enum vrs_status judge(struct study *s, struct check_options_read *read,
-                             struct study_device *ret, struct vrs_error *err)
+                             struct device_answer *ret, struct vrs_error *err)
 {
     struct study room;
     struct check_question question = {
@@ -154,7 +154,7 @@ static enum vrs_status judge(struct study *s, struct check_options_read *read,
     return VRS_OK;
 }
 
-static enum vrs_status ask(struct study *s, const void *read_of, struct study_device *ret,
+static enum vrs_status ask(struct study *s, const void *read_of, struct device_answer *ret,
                            struct vrs_error *err)
 {
     /* The read is this call's own; what is made of the baseline goes with each device. */
@@ -210,7 +210,7 @@ enum vrs_status vrs_check_unread(const char *path, const struct vrs_error *why,
     struct vrs_result *result = result_make(RESULT_CHECK, 1);
     if (result == NULL)
         return vrs_no_memory(err);
-    struct study_answer *answer = &result->set.study[0];
+    struct devices_answer *answer = &result->set.study[0];
     answer->file.path = result_text(result->arena, is_absolute(full) ? path_base(full) : full);
     answer->unread = result_text(result->arena, str_from(why->message));
     if (answer->file.path.ptr == NULL || answer->unread.ptr == NULL) {

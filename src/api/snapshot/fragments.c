@@ -30,7 +30,7 @@ static enum vrs_status find_event(const struct study *s, const struct options_re
 }
 
 static enum vrs_status add_reasons(const struct study *s, const struct options_read *read,
-                                   const struct fragments *f, struct study_device *ret,
+                                   const struct fragments *f, struct device_answer *ret,
                                    struct vrs_error *err)
 {
     if (!s->traced && (read->at_reserved_peak || read->moment.kind != AT_END))
@@ -49,7 +49,7 @@ static enum vrs_status add_reasons(const struct study *s, const struct options_r
         err);
 }
 
-static enum vrs_status ask(struct study *s, const void *arg, struct study_device *ret,
+static enum vrs_status ask(struct study *s, const void *arg, struct device_answer *ret,
                            struct vrs_error *err)
 {
     const struct options_read *read = arg;

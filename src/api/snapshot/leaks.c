@@ -4,7 +4,7 @@
 #include "base/buf.h"
 
 /* Why there is nothing to compare: how many steps were found, and what else was seen. */
-static enum vrs_status too_few_steps(const struct study *s, struct study_device *ret,
+static enum vrs_status too_few_steps(const struct study *s, struct device_answer *ret,
                                      struct vrs_error *err)
 {
     struct buf text;
@@ -29,7 +29,7 @@ static enum vrs_status too_few_steps(const struct study *s, struct study_device 
     return status;
 }
 
-static enum vrs_status ask(struct study *s, const void *read, struct study_device *ret,
+static enum vrs_status ask(struct study *s, const void *read, struct device_answer *ret,
                            struct vrs_error *err)
 {
     const struct vrs_leaks_options *o = read;

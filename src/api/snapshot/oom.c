@@ -20,13 +20,14 @@ static bool tells_of(const struct study *s, const struct oom_message *m)
     return cuda && m->any && (m->device < 0 || m->device == number || s->r->devices.rows.len == 1);
 }
 
-static enum vrs_status say(const struct study *s, struct study_device *d, enum answer_status status,
-                           const char *id, const char *text, struct vrs_error *err)
+static enum vrs_status say(const struct study *s, struct device_answer *d,
+                           enum answer_status status, const char *id, const char *text,
+                           struct vrs_error *err)
 {
     return study_reason(s, d, status, id, str_from(text), err);
 }
 
-static enum vrs_status say_nothing_found(const struct study *s, struct study_device *d,
+static enum vrs_status say_nothing_found(const struct study *s, struct device_answer *d,
                                          struct vrs_error *err)
 {
     if (!s->traced)
@@ -54,7 +55,7 @@ static void add_difference(struct buf *b, bool *any, const char *what, uint64_t 
 
 /* The text and the event disagree beyond what printing rounds away. */
 static enum vrs_status say_differences(const struct study *s, const struct oom *oom,
-                                       struct study_device *d, struct vrs_error *err)
+                                       struct device_answer *d, struct vrs_error *err)
 {
     const struct oom_figures *f = &oom->measured.figures;
     const struct oom_message *m = &oom->text;
@@ -81,7 +82,7 @@ static enum vrs_status say_differences(const struct study *s, const struct oom *
 
 /* "the recording had 23.35 GiB reserved: it is not of a card of 16.00 GiB" */
 static enum vrs_status say_capacity(const struct study *s, const struct oom *oom,
-                                    uint64_t capacity_bytes, struct study_device *d,
+                                    uint64_t capacity_bytes, struct device_answer *d,
                                     struct vrs_error *err)
 {
     const struct oom_figures *f = &oom->measured.figures;
@@ -105,7 +106,7 @@ static enum vrs_status say_capacity(const struct study *s, const struct oom *oom
 
 /* A text about a device that the recording does not have under that number. */
 static enum vrs_status say_device(const struct study *s, const struct oom_question *q,
-                                  struct study_device *d, struct vrs_error *err)
+                                  struct device_answer *d, struct vrs_error *err)
 {
     const struct devices *v = &s->r->devices;
     char text[160];
@@ -121,7 +122,7 @@ static enum vrs_status say_device(const struct study *s, const struct oom_questi
 }
 
 static enum vrs_status say_limits(const struct study *s, const struct oom *oom,
-                                  uint64_t capacity_bytes, struct study_device *d,
+                                  uint64_t capacity_bytes, struct device_answer *d,
                                   struct vrs_error *err)
 {
     if (oom->basis == OOM_TEXT_ALONE)
@@ -149,7 +150,7 @@ static enum vrs_status say_limits(const struct study *s, const struct oom *oom,
     return say_capacity(s, oom, capacity_bytes, d, err);
 }
 
-static enum vrs_status ask(struct study *s, const void *read, struct study_device *ret,
+static enum vrs_status ask(struct study *s, const void *read, struct device_answer *ret,
                            struct vrs_error *err)
 {
     const struct oom_question *q = read;

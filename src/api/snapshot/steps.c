@@ -2,7 +2,7 @@
 #include "analysis/snapshot/timeline/phase_rows.h"
 #include "api/snapshot/study.h"
 
-static enum vrs_status ask(struct study *s, const void *read, struct study_device *ret,
+static enum vrs_status ask(struct study *s, const void *read, struct device_answer *ret,
                            struct vrs_error *err)
 {
     (void)read;

@@ -3,7 +3,7 @@
 
 #include "api/stack_texts.h"
 
-enum vrs_status study_reason(const struct study *s, struct study_device *d,
+enum vrs_status study_reason(const struct study *s, struct device_answer *d,
                              enum answer_status status, const char *id, str text,
                              struct vrs_error *err)
 {
@@ -11,7 +11,7 @@ enum vrs_status study_reason(const struct study *s, struct study_device *d,
     return answer_reason_add(s->keep, &d->reason, &d->reasons, id, text, err);
 }
 
-enum vrs_status study_refuse_moment(const struct study *s, struct study_device *d,
+enum vrs_status study_refuse_moment(const struct study *s, struct device_answer *d,
                                     const struct vrs_error *why, struct vrs_error *err)
 {
     if (why->status == VRS_USAGE)
@@ -22,7 +22,8 @@ enum vrs_status study_refuse_moment(const struct study *s, struct study_device *
     return why->status;
 }
 
-enum vrs_status study_tell_cut(const struct study *s, struct study_device *d, struct vrs_error *err)
+enum vrs_status study_tell_cut(const struct study *s, struct device_answer *d,
+                               struct vrs_error *err)
 {
     if (s->curves.of[CURVE_REQUESTED].start_known)
         return VRS_OK;
@@ -80,10 +81,10 @@ enum vrs_status studies_begin(void *arg, struct vrs_error *err)
 }
 
 static enum vrs_status ask_device(struct study *s, study_question *question, const void *read,
-                                  struct study_device *ret, struct vrs_error *err)
+                                  struct device_answer *ret, struct vrs_error *err)
 {
     struct arena_mark mark = arena_mark(s->scratch);
-    *ret = (struct study_device){ .name = device_name_of(s->r, s->device) };
+    *ret = (struct device_answer){ .name = device_name_of(s->r, s->device) };
     TRY(study_prove(s, err));
     ret->trust = s->trust;
     enum vrs_status status = question(s, read, ret, err);
@@ -94,12 +95,12 @@ static enum vrs_status ask_device(struct study *s, study_question *question, con
 static enum vrs_status ask_all(struct call *a, const char *path, const struct category_rules *rules,
                                study_question *question, const void *read, struct vrs_error *err)
 {
-    struct study_answer *answer = &a->result->set.study[0];
+    struct devices_answer *answer = &a->result->set.study[0];
     struct studies all = studies_of(a, rules, a->naming);
     TRY(file_facts_of(a->recording, path, a->keep, &answer->file, err));
     naming_pass_over(a->naming, rules->plumbing.at, rules->plumbing.len);
     TRY(call_prepare(a, studies_begin, &all, err));
-    answer->device = arena_array(a->keep, struct study_device, a->r->devices.rows.len);
+    answer->device = arena_array(a->keep, struct device_answer, a->r->devices.rows.len);
     if (answer->device == NULL)
         return vrs_no_memory(err);
     for (uint32_t d = 0; d < a->r->devices.rows.len; d++)

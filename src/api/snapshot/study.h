@@ -29,7 +29,7 @@ enum vrs_status studies_begin(void *all, struct vrs_error *err) MUST_CHECK;
 
 /* Fills what is the analysis's own: `result`, and where there is none or not all of it, `status`
  * and reasons (study_reason).  `read` is the verb's. */
-typedef enum vrs_status study_question(struct study *s, const void *read, struct study_device *ret,
+typedef enum vrs_status study_question(struct study *s, const void *read, struct device_answer *ret,
                                        struct vrs_error *err);
 
 enum vrs_status study_ask(const struct vrs_recording *recording, enum result_kind kind,
@@ -45,17 +45,17 @@ enum vrs_status study_ask_ruled(const struct vrs_recording *recording, enum resu
                                 struct vrs_error *err) MUST_CHECK;
 
 /* Adds a reason, a static id with a sentence, which is copied, and sets the status. */
-enum vrs_status study_reason(const struct study *s, struct study_device *d,
+enum vrs_status study_reason(const struct study *s, struct device_answer *d,
                              enum answer_status status, const char *id, str text,
                              struct vrs_error *err) MUST_CHECK;
 
 /* A moment that was not found: of a device that has none such that is the answer, with a reason;
  * any other failure is the call's. */
-enum vrs_status study_refuse_moment(const struct study *s, struct study_device *d,
+enum vrs_status study_refuse_moment(const struct study *s, struct device_answer *d,
                                     const struct vrs_error *why, struct vrs_error *err) MUST_CHECK;
 
 /* Where the file is cut, the answer is partial, and why. */
-enum vrs_status study_tell_cut(const struct study *s, struct study_device *d,
+enum vrs_status study_tell_cut(const struct study *s, struct device_answer *d,
                                struct vrs_error *err) MUST_CHECK;
 
 #endif

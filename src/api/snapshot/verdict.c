@@ -8,7 +8,7 @@ static enum vrs_verdict verdict_of_oom(const struct answer_set *set)
     enum vrs_verdict verdict = VRS_NO_VERDICT;
     for (uint32_t i = 0; i < set->count; i++)
         for (uint32_t k = 0; k < set->study[i].devices; k++) {
-            const struct study_device *d = &set->study[i].device[k];
+            const struct device_answer *d = &set->study[i].device[k];
             if (d->result != NULL)
                 return VRS_YES;
             if (d->status == ANSWER_NOT_APPLICABLE)

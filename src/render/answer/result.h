@@ -210,7 +210,7 @@ struct diff_answer {
 
 /* The answer of an analysis that has the common form: a result for each device, whose stacks are
  * named by their stack_id. */
-struct study_device {
+struct device_answer {
     struct device_name name;
     enum answer_status status;
     struct answer_reason *reason;
@@ -219,10 +219,10 @@ struct study_device {
     const void *result; /* of the kind; NULL where the status says why there is none */
 };
 
-struct study_answer {
+struct devices_answer {
     struct file_facts file;
     str unread; /* why the file could not be read, which then has only its path; or ptr NULL */
-    struct study_device *device;
+    struct device_answer *device;
     uint32_t devices;
     struct stack_texts stacks;
 };
@@ -267,7 +267,7 @@ struct answer_set {
         struct peak_answer *peak;
         struct replay_answer *replay;
         struct diff_answer *diff;
-        struct study_answer *study;
+        struct devices_answer *study;
     };
     uint32_t count;
     const struct ranks *ranks;        /* of reports; NULL: of one file with fewer than two units */

@@ -293,8 +293,9 @@ static enum vrs_status study_event(struct study *s, struct sites *sites,
                            event, &oom->what_if, err);
 }
 
-static enum vrs_status study_text(struct study *s, struct sites *sites, const struct oom_options *o,
-                                  struct oom *oom, struct vrs_error *err)
+static enum vrs_status device_answer_text(struct study *s, struct sites *sites,
+                                          const struct oom_options *o, struct oom *oom,
+                                          struct vrs_error *err)
 {
     int64_t last = (int64_t)s->events - 1;
     oom->request = (struct oom_request){ .bytes = oom->text.tried.bytes };
@@ -329,7 +330,7 @@ enum vrs_status oom_compute(struct study *s, const struct oom_options *options, 
     if (status == VRS_OK && failures.count > 0)
         status = study_event(s, &sites, &failures, options, &oom, err);
     else if (status == VRS_OK && oom.text.any)
-        status = study_text(s, &sites, options, &oom, err);
+        status = device_answer_text(s, &sites, options, &oom, err);
     sites_free(&sites);
     oom.measured.layout = (struct layout){ .event = oom.event };
     if (status == VRS_OK)

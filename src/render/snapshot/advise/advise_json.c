@@ -115,5 +115,5 @@ static void put_result(struct json *j, struct out *out, const void *result,
 void advise_json(struct out *out, const struct answer_set *set, bool several,
                  const struct render_options *options)
 {
-    study_json(out, set, several, options, "advise", put_result);
+    device_answer_json(out, set, several, options, "advise", put_result);
 }

@@ -101,7 +101,7 @@ static void put_peak(struct buf *to, const struct style *style, const struct adv
 
 /* What to type next: with waste it is all said. */
 static void put_next(struct buf *to, const struct style *style, const struct advise_answer *result,
-                     const struct study_answer *answer)
+                     const struct devices_answer *answer)
 {
     str path = answer->file.path;
     buf_char(to, '\n');
@@ -114,8 +114,8 @@ static void put_next(struct buf *to, const struct style *style, const struct adv
                   "the rules that do not speak");
 }
 
-static void put_result(struct out *out, const struct study_device *device,
-                       const struct study_answer *answer, const struct render_options *options)
+static void put_result(struct out *out, const struct device_answer *device,
+                       const struct devices_answer *answer, const struct render_options *options)
 {
     const struct advise_answer *result = device->result;
     const struct advise *a = &result->advise;
@@ -143,5 +143,5 @@ void advise_text(struct out *out, const struct answer_set *set, bool several,
                  const struct render_options *options)
 {
     (void)several;
-    study_text(out, set, options, put_result);
+    device_answer_text(out, set, options, put_result);
 }

@@ -1,6 +1,6 @@
 /* categories_json.c - vramscope.categories/1 and vramscope.categories-set/1. */
 #include "analysis/snapshot/breakdown/category_table.h"
-#include "render/answer/study.h"
+#include "render/answer/device_answer.h"
 
 static void put_row(struct json *j, const struct category_row *row)
 {
@@ -138,5 +138,5 @@ static void put_result(struct json *j, struct out *out, const void *result,
 void categories_json(struct out *out, const struct answer_set *set, bool several,
                      const struct render_options *options)
 {
-    study_json(out, set, several, options, "categories", put_result);
+    device_answer_json(out, set, several, options, "categories", put_result);
 }

@@ -3,8 +3,8 @@
 #include <math.h>
 
 #include "analysis/snapshot/breakdown/category_table.h"
+#include "render/answer/device_answer.h"
 #include "render/answer/next.h"
-#include "render/answer/study.h"
 #include "render/write/cells.h"
 
 /* OWNER_WIDTH: from here on the line that holds most of a category has a column. */
@@ -280,7 +280,7 @@ static void put_items(struct buf *to, const struct text_context *s, const struct
 }
 
 static void put_moment(struct buf *to, const struct text_context *s, const struct category_table *t,
-                       const struct study_device *device)
+                       const struct device_answer *device)
 {
     bool final = false;
     struct buf *words = s->words;
@@ -298,8 +298,8 @@ static void put_moment(struct buf *to, const struct text_context *s, const struc
     words->len = 0;
 }
 
-static void put_result(struct out *out, const struct study_device *device,
-                       const struct study_answer *answer, const struct render_options *options)
+static void put_result(struct out *out, const struct device_answer *device,
+                       const struct devices_answer *answer, const struct render_options *options)
 {
     const struct category_table *t = device->result;
     struct buf *to = &out->text, words;
@@ -330,5 +330,5 @@ void categories_text(struct out *out, const struct answer_set *set, bool several
                      const struct render_options *options)
 {
     (void)several;
-    study_text(out, set, options, put_result);
+    device_answer_text(out, set, options, put_result);
 }

@@ -1,6 +1,6 @@
 /* check_json.c - vramscope.check/1 and vramscope.check-set/1. */
 #include "analysis/snapshot/check/check.h"
-#include "render/answer/study.h"
+#include "render/answer/device_answer.h"
 
 enum { RATIO_DECIMALS = 6, SCORE_DECIMALS = 2 };
 
@@ -100,5 +100,5 @@ static void put_result(struct json *j, struct out *out, const void *result,
 void check_json(struct out *out, const struct answer_set *set, bool several,
                 const struct render_options *options)
 {
-    study_json(out, set, several, options, "check", put_result);
+    device_answer_json(out, set, several, options, "check", put_result);
 }

@@ -91,8 +91,8 @@ static void put_case(struct buf *to, str place, const struct check_row *row, boo
     }
 }
 
-static void put_suite(struct buf *to, const struct study_answer *answer,
-                      const struct study_device *device, bool ascii)
+static void put_suite(struct buf *to, const struct devices_answer *answer,
+                      const struct device_answer *device, bool ascii)
 {
     const struct check *check = device->result;
     struct buf place;
@@ -109,7 +109,7 @@ static void put_suite(struct buf *to, const struct study_answer *answer,
 }
 
 /* A recording without a device is not silently well. */
-static void put_empty(struct buf *to, const struct study_answer *answer, bool ascii)
+static void put_empty(struct buf *to, const struct devices_answer *answer, bool ascii)
 {
     buf_text(to, "  <testsuite");
     put_attribute(to, "name", answer->file.path, ascii);
@@ -149,7 +149,7 @@ void check_junit(struct out *out, const struct answer_set *set, bool several,
     put_counts(to, tally.all + empty, tally.fails, (strict ? tally.inconclusive : 0) + tally.unread,
                (strict ? 0 : tally.inconclusive) + empty - tally.unread);
     for (uint32_t i = 0; i < set->count; i++) {
-        const struct study_answer *answer = &set->study[i];
+        const struct devices_answer *answer = &set->study[i];
         if (answer->devices == 0)
             put_empty(to, answer, ascii);
         for (uint32_t k = 0; k < answer->devices; k++)

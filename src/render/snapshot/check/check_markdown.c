@@ -48,8 +48,8 @@ static void put_row(struct buf *to, str place, const struct check_row *row, bool
     buf_text(to, " |\n");
 }
 
-static void put_device(struct buf *to, const struct study_answer *answer,
-                       const struct study_device *device, bool ascii)
+static void put_device(struct buf *to, const struct devices_answer *answer,
+                       const struct device_answer *device, bool ascii)
 {
     const struct check *check = device->result;
     struct buf place;
@@ -72,7 +72,7 @@ void check_markdown(struct out *out, const struct answer_set *set, bool several,
     buf_text(to, "\n\n|  | limit | value | allowed | recording | evidence |\n"
                  "|---|---|---:|---:|---|---|\n");
     for (uint32_t i = 0; i < set->count; i++) {
-        const struct study_answer *answer = &set->study[i];
+        const struct devices_answer *answer = &set->study[i];
         for (uint32_t k = 0; k < answer->devices; k++)
             put_device(to, answer, &answer->device[k], ascii);
         if (answer->devices == 0) {

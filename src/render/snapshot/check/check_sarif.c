@@ -84,7 +84,7 @@ static void put_uri(struct buf *to, str path)
 }
 
 static void put_location(struct json *j, const struct check_row *row,
-                         const struct study_answer *answer, struct buf *room)
+                         const struct devices_answer *answer, struct buf *room)
 {
     const struct check_site *site = row->sites > 0 ? &row->site[0] : NULL;
     bool code = site != NULL && site->file.len > 0;
@@ -106,8 +106,8 @@ static void put_location(struct json *j, const struct check_row *row,
     json_close(j);
 }
 
-static void put_row(struct json *j, const struct check_row *row, const struct study_answer *answer,
-                    str place, bool ascii)
+static void put_row(struct json *j, const struct check_row *row,
+                    const struct devices_answer *answer, str place, bool ascii)
 {
     struct buf words, room;
     buf_init(&words, SIZE_MAX / 2);
@@ -135,8 +135,8 @@ static void put_row(struct json *j, const struct check_row *row, const struct st
     buf_end(&room, j->out);
 }
 
-static void put_device(struct json *j, const struct study_answer *answer,
-                       const struct study_device *device, bool ascii)
+static void put_device(struct json *j, const struct devices_answer *answer,
+                       const struct device_answer *device, bool ascii)
 {
     const struct check *check = device->result;
     struct buf place;
@@ -158,7 +158,7 @@ static void put_invocation(struct json *j, const struct answer_set *set, bool as
     json_bool(j, "executionSuccessful", check_tally_of(set).unread == 0);
     json_array(j, "toolExecutionNotifications");
     for (uint32_t i = 0; i < set->count; i++) {
-        const struct study_answer *answer = &set->study[i];
+        const struct devices_answer *answer = &set->study[i];
         if (answer->unread.ptr == NULL)
             continue;
         words.len = 0;

@@ -29,8 +29,8 @@ const char *const limit_meanings[LIMIT_KINDS] = {
     [LIMIT_NEW_SITE] = "the bytes of a place in the program that the baseline lacks",
 };
 
-void check_place_words(struct buf *to, const struct study_answer *answer,
-                       const struct study_device *device, bool ascii)
+void check_place_words(struct buf *to, const struct devices_answer *answer,
+                       const struct device_answer *device, bool ascii)
 {
     const struct style style = { .ascii = ascii };
     envelope_name(to, &style, &answer->file);
@@ -178,7 +178,7 @@ struct check_tally check_tally_of(const struct answer_set *set)
     return tally;
 }
 
-str check_empty_words(const struct study_answer *answer)
+str check_empty_words(const struct devices_answer *answer)
 {
     return answer->unread.ptr != NULL ? answer->unread : S("the recording has no device to check");
 }

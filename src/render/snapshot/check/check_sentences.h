@@ -6,8 +6,8 @@
 #define VRS_RENDER_SNAPSHOT_CHECK_CHECK_SENTENCES_H
 
 #include "analysis/snapshot/check/check.h"
+#include "render/answer/device_answer.h"
 #include "render/answer/envelope.h"
-#include "render/answer/study.h"
 
 /* "PASS", "FAIL", "INCONCLUSIVE" */
 extern const char *const check_outcome_words[CHECK_OUTCOMES];
@@ -16,8 +16,8 @@ extern const char *const check_outcome_words[CHECK_OUTCOMES];
 extern const char *const limit_meanings[LIMIT_KINDS];
 
 /* "run.pickle, device 0" */
-void check_place_words(struct buf *to, const struct study_answer *answer,
-                       const struct study_device *device, bool ascii);
+void check_place_words(struct buf *to, const struct devices_answer *answer,
+                       const struct device_answer *device, bool ascii);
 
 /* Sizes as people read them, exact where that would hide what was compared. */
 void check_value_words(struct buf *to, const struct check_row *row);
@@ -43,7 +43,7 @@ struct check_tally {
 struct check_tally check_tally_of(const struct answer_set *set);
 
 /* Why a recording without a device of limits has none. */
-str check_empty_words(const struct study_answer *answer);
+str check_empty_words(const struct devices_answer *answer);
 
 /* "1 of 3 limits is exceeded, 1 could not be decided", and before it how many recordings could not
  * be read. */

@@ -110,8 +110,8 @@ static void put_table(struct buf *to, const struct style *style, const struct ch
     cells_free(&s.cells, to);
 }
 
-static void put_device(struct buf *to, const struct style *style, const struct study_answer *answer,
-                       const struct study_device *device)
+static void put_device(struct buf *to, const struct style *style,
+                       const struct devices_answer *answer, const struct device_answer *device)
 {
     const struct check *check = device->result;
     struct buf words;
@@ -151,8 +151,8 @@ static const struct {
 };
 
 /* The command that tells more of the first limit that is exceeded. */
-static void put_next(struct buf *to, const struct style *style, const struct study_answer *answer,
-                     const struct study_device *device, const struct check_row *row)
+static void put_next(struct buf *to, const struct style *style, const struct devices_answer *answer,
+                     const struct device_answer *device, const struct check_row *row)
 {
     const struct check *check = device->result;
     const char *verb = told_by[row->kind].verb, *meaning = told_by[row->kind].meaning;
@@ -190,7 +190,7 @@ void check_text(struct out *out, const struct answer_set *set, bool several,
     struct buf *to = &out->text;
     (void)several;
     for (uint32_t i = 0; i < set->count; i++) {
-        const struct study_answer *answer = &set->study[i];
+        const struct devices_answer *answer = &set->study[i];
         for (uint32_t k = 0; k < answer->devices; k++) {
             put_device(to, &options->style, answer, &answer->device[k]);
             buf_char(to, '\n');

@@ -1,6 +1,6 @@
 /* fragments_json.c - vramscope.fragments/1 and vramscope.fragments-set/1. */
 #include "analysis/snapshot/layout/fragments.h"
-#include "render/answer/study.h"
+#include "render/answer/device_answer.h"
 #include "render/snapshot/oom/facts_json.h"
 #include "render/snapshot/report/timeline_json.h"
 
@@ -125,5 +125,5 @@ static void put_result(struct json *j, struct out *out, const void *result,
 void fragments_json(struct out *out, const struct answer_set *set, bool several,
                     const struct render_options *options)
 {
-    study_json(out, set, several, options, "fragments", put_result);
+    device_answer_json(out, set, several, options, "fragments", put_result);
 }

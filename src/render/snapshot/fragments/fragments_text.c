@@ -1,7 +1,7 @@
 /* fragments_text.c - reserved memory that cannot be used, and the blocks that pin it, for people.
  */
 #include "analysis/snapshot/layout/fragments.h"
-#include "render/answer/study.h"
+#include "render/answer/device_answer.h"
 #include "render/write/cells.h"
 #include "render/write/escape.h"
 
@@ -265,7 +265,7 @@ static void put_apart(struct text_context *s, const struct fragments *f)
 }
 
 /* The question that the figures raise. */
-static void put_next(struct text_context *s, const struct study_device *device,
+static void put_next(struct text_context *s, const struct device_answer *device,
                      const struct file_facts *file)
 {
     const struct fragments *f = device->result;
@@ -282,8 +282,8 @@ static void put_next(struct text_context *s, const struct study_device *device,
     buf_text(s->to, " --set expandable_segments:True\n");
 }
 
-static void put_result(struct out *out, const struct study_device *device,
-                       const struct study_answer *answer, const struct render_options *options)
+static void put_result(struct out *out, const struct device_answer *device,
+                       const struct devices_answer *answer, const struct render_options *options)
 {
     const struct fragments *f = device->result;
     struct text_context s = { .style = &options->style, .to = &out->text };
@@ -304,5 +304,5 @@ void fragments_text(struct out *out, const struct answer_set *set, bool several,
                     const struct render_options *options)
 {
     (void)several;
-    study_text(out, set, options, put_result);
+    device_answer_text(out, set, options, put_result);
 }

@@ -226,7 +226,7 @@ static void put_table(struct buf *to, struct text_context *s, uint32_t most)
 }
 
 static void put_next(struct buf *to, const struct text_context *s,
-                     const struct study_answer *answer)
+                     const struct devices_answer *answer)
 {
     const struct leaks *g = s->leaks;
     char options[64] = " --at end --stacks";
@@ -238,8 +238,8 @@ static void put_next(struct buf *to, const struct text_context *s,
         next_line(to, s->style, "next", "steps", path, "", "which part of a step is highest");
 }
 
-static void put_result(struct out *out, const struct study_device *device,
-                       const struct study_answer *answer, const struct render_options *options)
+static void put_result(struct out *out, const struct device_answer *device,
+                       const struct devices_answer *answer, const struct render_options *options)
 {
     struct text_context s = { .style = &options->style, .leaks = device->result };
     struct buf *to = &out->text;
@@ -265,5 +265,5 @@ void leaks_text(struct out *out, const struct answer_set *set, bool several,
                 const struct render_options *options)
 {
     (void)several;
-    study_text(out, set, options, put_result);
+    device_answer_text(out, set, options, put_result);
 }

@@ -1,6 +1,6 @@
 /* oom_json.c - vramscope.oom/1 and vramscope.oom-set/1. */
 #include "analysis/snapshot/oom/oom.h"
-#include "render/answer/study.h"
+#include "render/answer/device_answer.h"
 #include "render/snapshot/oom/facts_json.h"
 
 static void put_verdict(struct json *j, const char *key, enum oom_verdict verdict)
@@ -231,5 +231,5 @@ static void put_result(struct json *j, struct out *out, const void *result,
 void oom_json(struct out *out, const struct answer_set *set, bool several,
               const struct render_options *options)
 {
-    study_json(out, set, several, options, "oom", put_result);
+    device_answer_json(out, set, several, options, "oom", put_result);
 }

@@ -1,7 +1,7 @@
 /* oom_text.c - why a request for memory failed, proven with numbers, for people. */
 #include "analysis/snapshot/oom/oom.h"
+#include "render/answer/device_answer.h"
 #include "render/answer/next.h"
-#include "render/answer/study.h"
 #include "render/snapshot/oom/oom_sentences.h"
 #include "render/write/cells.h"
 #include "render/write/escape.h"
@@ -424,7 +424,7 @@ static void put_commands(struct text_context *s, str path, const struct buf *at,
         next_line(s->to, s->style, label, "peak", path, at->at, "all that was alive");
 }
 
-static void put_next(struct text_context *s, const struct study_device *d, uint32_t devices,
+static void put_next(struct text_context *s, const struct device_answer *d, uint32_t devices,
                      const struct file_facts *file)
 {
     const struct oom *oom = s->oom;
@@ -448,8 +448,8 @@ static void put_next(struct text_context *s, const struct study_device *d, uint3
     buf_end(&replay, s->to);
 }
 
-static void put_result(struct out *out, const struct study_device *device,
-                       const struct study_answer *answer, const struct render_options *options)
+static void put_result(struct out *out, const struct device_answer *device,
+                       const struct devices_answer *answer, const struct render_options *options)
 {
     struct text_context s = { .style = &options->style,
                               .to = &out->text,
@@ -486,5 +486,5 @@ void oom_text(struct out *out, const struct answer_set *set, bool several,
               const struct render_options *options)
 {
     (void)several;
-    study_text(out, set, options, put_result);
+    device_answer_text(out, set, options, put_result);
 }

@@ -3,7 +3,7 @@
 #define VRS_RENDER_SNAPSHOT_STEPS_STEP_PARTS_H
 
 #include "analysis/snapshot/timeline/phase_rows.h"
-#include "render/answer/study.h"
+#include "render/answer/device_answer.h"
 
 /* The member "steps". */
 void json_steps(struct json *j, const struct step_rows *steps, struct stack_numbers *numbers);

@@ -52,5 +52,5 @@ static void put_result(struct json *j, struct out *out, const void *result,
 void steps_json(struct out *out, const struct answer_set *set, bool several,
                 const struct render_options *options)
 {
-    study_json(out, set, several, options, "steps", put_result);
+    device_answer_json(out, set, several, options, "steps", put_result);
 }

@@ -216,7 +216,7 @@ static void put_all(struct buf *to, struct text_context *s)
 }
 
 static void put_next(struct buf *to, const struct text_context *s,
-                     const struct study_answer *answer)
+                     const struct devices_answer *answer)
 {
     str path = answer->file.path;
     bool steps = s->rows->steps.steps.count != 0;
@@ -226,8 +226,8 @@ static void put_next(struct buf *to, const struct text_context *s,
         next_line(to, s->style, "", "leaks", path, "", "what grows from step to step");
 }
 
-static void put_result(struct out *out, const struct study_device *device,
-                       const struct study_answer *answer, const struct render_options *options)
+static void put_result(struct out *out, const struct device_answer *device,
+                       const struct devices_answer *answer, const struct render_options *options)
 {
     struct text_context s = {
         .style = &options->style,
@@ -245,5 +245,5 @@ void steps_text(struct out *out, const struct answer_set *set, bool several,
                 const struct render_options *options)
 {
     (void)several;
-    study_text(out, set, options, put_result);
+    device_answer_text(out, set, options, put_result);
 }

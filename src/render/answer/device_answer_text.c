@@ -1,9 +1,9 @@
-/* study_text.c - the text of answers of the common form. */
-#include "render/answer/study.h"
+/* device_answer_text.c - the text of answers of the common form. */
+#include "render/answer/device_answer.h"
 
 #include "render/write/escape.h"
 
-static void put_reasons(struct buf *to, const struct style *style, const struct study_device *d)
+static void put_reasons(struct buf *to, const struct style *style, const struct device_answer *d)
 {
     for (uint32_t i = 0; i < d->reasons; i++) {
         struct buf words;
@@ -14,9 +14,9 @@ static void put_reasons(struct buf *to, const struct style *style, const struct 
     }
 }
 
-static void put_device(struct out *out, const struct study_device *d,
-                       const struct study_answer *answer, const struct render_options *options,
-                       study_text_result *write)
+static void put_device(struct out *out, const struct device_answer *d,
+                       const struct devices_answer *answer, const struct render_options *options,
+                       device_answer_text_result *write)
 {
     struct buf *to = &out->text;
     buf_char(to, '\n');
@@ -31,11 +31,11 @@ static void put_device(struct out *out, const struct study_device *d,
     out_flush(out, OUT_ENOUGH);
 }
 
-void study_text(struct out *out, const struct answer_set *set, const struct render_options *options,
-                study_text_result *write)
+void device_answer_text(struct out *out, const struct answer_set *set,
+                        const struct render_options *options, device_answer_text_result *write)
 {
     for (uint32_t i = 0; i < set->count; i++) {
-        const struct study_answer *answer = &set->study[i];
+        const struct devices_answer *answer = &set->study[i];
         if (i > 0)
             buf_char(&out->text, '\n');
         envelope_file_text(&out->text, &options->style, &answer->file, answer->devices);

@@ -1,5 +1,5 @@
-/* study_json.c - the JSON of answers of the common form. */
-#include "render/answer/study.h"
+/* device_answer_json.c - the JSON of answers of the common form. */
+#include "render/answer/device_answer.h"
 
 #include "base/sorted.h"
 
@@ -33,10 +33,10 @@ void json_site(struct json *j, const char *key, const struct site_ref *site,
 /* What a verb asks for. */
 struct asked {
     const struct render_options *options;
-    study_json_result *write;
+    device_answer_json_result *write;
 };
 
-static void put_device(struct json *j, struct out *out, const struct study_device *d,
+static void put_device(struct json *j, struct out *out, const struct device_answer *d,
                        struct stack_numbers *numbers, const struct asked *asked)
 {
     json_object(j, NULL);
@@ -56,7 +56,7 @@ static void put_device(struct json *j, struct out *out, const struct study_devic
 static void put_members(struct json *j, struct out *out, const struct answer_set *set, uint32_t i,
                         const void *arg)
 {
-    const struct study_answer *answer = &set->study[i];
+    const struct devices_answer *answer = &set->study[i];
     struct stack_numbers numbers;
     if (answer->unread.ptr != NULL) {
         json_str(j, "path", answer->file.path);
@@ -74,8 +74,9 @@ static void put_members(struct json *j, struct out *out, const struct answer_set
     stack_numbers_free(&numbers);
 }
 
-void study_json(struct out *out, const struct answer_set *set, bool several,
-                const struct render_options *options, const char *verb, study_json_result *write)
+void device_answer_json(struct out *out, const struct answer_set *set, bool several,
+                        const struct render_options *options, const char *verb,
+                        device_answer_json_result *write)
 {
     struct json j;
     const struct asked asked = { options, write };
