@@ -1,6 +1,6 @@
 /* advise.c - what to change, and the bytes it frees. */
 #include "analysis/snapshot/cache/parts.h"
-#include "api/snapshot/study.h"
+#include "api/snapshot/ask.h"
 
 static enum vrs_status ask(struct study *s, const void *read, struct device_answer *ret,
                            struct vrs_error *err)
@@ -11,8 +11,8 @@ static enum vrs_status ask(struct study *s, const void *read, struct device_answ
     if (answer == NULL)
         return vrs_no_memory(err);
     if (!s->traced)
-        return study_reason(s, ret, ANSWER_NEEDS_TRACE, "no_trace",
-                            S("the recording has no trace: advice rests on how memory moved"), err);
+        return ask_reason(s, ret, ANSWER_NEEDS_TRACE, "no_trace",
+                          S("the recording has no trace: advice rests on how memory moved"), err);
     struct oom oom;
     TRY(parts_make(s, PARTS_OF_ADVICE, err));
     const struct leaks *leaks = NULL;
@@ -26,8 +26,8 @@ static enum vrs_status ask(struct study *s, const void *read, struct device_answ
     if (o->waste)
         TRY(waste_compute(s, c, &answer->waste, err));
     if (!s->stacked)
-        TRY(study_reason(s, ret, ANSWER_PARTIAL, "no_stacks",
-                         S("the recording has no stacks: most rules cannot speak"), err));
+        TRY(ask_reason(s, ret, ANSWER_PARTIAL, "no_stacks",
+                       S("the recording has no stacks: most rules cannot speak"), err));
     ret->result = answer;
     return VRS_OK;
 }
@@ -39,5 +39,5 @@ enum vrs_status vrs_advise(const struct vrs_recording *recording,
     struct vrs_advise_options o = { 0 };
     options_take(&o, sizeof o, options);
     struct ask_options common = { o.path, o.user_root, o.library, o.device };
-    return study_ask(recording, RESULT_ADVISE, &common, ask, &o, ret, err);
+    return ask_ask(recording, RESULT_ADVISE, &common, ask, &o, ret, err);
 }

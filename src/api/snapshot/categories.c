@@ -1,7 +1,7 @@
 /* categories.c - parameters, gradients, optimizer state, activations and the rest. */
 #include "analysis/snapshot/breakdown/category_table.h"
 #include "analysis/snapshot/study/moment.h"
-#include "api/snapshot/study.h"
+#include "api/snapshot/ask.h"
 
 /* The caller's words, read; rules last as long as the call. */
 struct options_read {
@@ -27,28 +27,27 @@ static enum vrs_status add_reasons(const struct study *s, const struct category_
                                    struct device_answer *d, struct vrs_error *err)
 {
     if (s->events == 0)
-        TRY(study_reason(s, d, ANSWER_PARTIAL, "no_trace",
-                         S("the recording has no trace: this is its final state"), err));
+        TRY(ask_reason(s, d, ANSWER_PARTIAL, "no_trace",
+                       S("the recording has no trace: this is its final state"), err));
     else if (!s->traced)
-        TRY(study_reason(s, d, ANSWER_PARTIAL, "one_event", S("the trace is one event long"), err));
+        TRY(ask_reason(s, d, ANSWER_PARTIAL, "one_event", S("the trace is one event long"), err));
     TRY(study_tell_cut(s, d, err));
     if (t->has_estimate && t->estimate.inference)
-        TRY(study_reason(
-            s, d, d->status, "no_backward",
-            S("no backward in the recording: the need is that of inference, and what is "
-              "older than the recording stays undecided"),
-            err));
+        TRY(ask_reason(s, d, d->status, "no_backward",
+                       S("no backward in the recording: the need is that of inference, and what is "
+                         "older than the recording stays undecided"),
+                       err));
     else if (t->has_estimate && t->estimate.bound)
-        TRY(study_reason(s, d, d->status, "no_state",
-                         S("parameters or optimizer state were not seen: the formula is a lower "
-                           "bound"),
-                         err));
+        TRY(ask_reason(s, d, d->status, "no_state",
+                       S("parameters or optimizer state were not seen: the formula is a lower "
+                         "bound"),
+                       err));
     for (uint32_t i = 0; t->has_estimate && i < t->rows; i++)
         if (t->row[i].category == CATEGORY_COMMUNICATION)
-            return study_reason(s, d, d->status, "sharded",
-                                S("collectives hold memory: if training is sharded, each term is "
-                                  "this rank's share"),
-                                err);
+            return ask_reason(s, d, d->status, "sharded",
+                              S("collectives hold memory: if training is sharded, each term is "
+                                "this rank's share"),
+                              err);
     return VRS_OK;
 }
 
@@ -63,8 +62,8 @@ static enum vrs_status ask(struct study *s, const void *read, struct device_answ
     if (!s->traced)
         options.at_event = (int64_t)s->events - 1;
     if (s->traced && !s->phases.known)
-        return study_reason(s, ret, ANSWER_NEEDS_STACKS, "no_stacks",
-                            S("no alloc has a stack; record with stacks=\"all\""), err);
+        return ask_reason(s, ret, ANSWER_NEEDS_STACKS, "no_stacks",
+                          S("no alloc has a stack; record with stacks=\"all\""), err);
     struct category_table *table = arena_array(s->keep, struct category_table, 1);
     if (table == NULL)
         return vrs_no_memory(err);
@@ -97,8 +96,8 @@ enum vrs_status vrs_categories(const struct vrs_recording *recording,
                            : read.rules.user_root.ptr;
     struct ask_options common = { o.path, root, o.library, o.device };
     if (status == VRS_OK)
-        status = study_ask_ruled(recording, RESULT_CATEGORIES, &common, &read.rules, ask, &read,
-                                 ret, err);
+        status =
+            ask_ask_ruled(recording, RESULT_CATEGORIES, &common, &read.rules, ask, &read, ret, err);
     category_rules_free(&read.rules);
     return status;
 }

@@ -2,7 +2,7 @@
 #include "analysis/snapshot/check/check.h"
 
 #include "analysis/attribution/frame_class.h"
-#include "api/snapshot/study.h"
+#include "api/snapshot/ask.h"
 
 /* The caller's words, read, and the baseline, which all devices share. */
 struct check_options_read {
@@ -145,9 +145,8 @@ static enum vrs_status judge(struct study *s, struct check_options_read *read,
     if (check == NULL)
         return vrs_no_memory(err);
     if (read->o.strict && s->trust.grade == 'D')
-        TRY(study_reason(s, ret, ANSWER_REFUSED, "grade_d",
-                         S("the file contradicts itself, so no limit is judged with --strict"),
-                         err));
+        TRY(ask_reason(s, ret, ANSWER_REFUSED, "grade_d",
+                       S("the file contradicts itself, so no limit is judged with --strict"), err));
     TRY(study_baseline(read, s, &room, &question.base, err));
     TRY(check_compute(s, &question, check, err));
     ret->result = check;
@@ -160,8 +159,8 @@ static enum vrs_status ask(struct study *s, const void *read_of, struct device_a
     /* The read is this call's own; what is made of the baseline goes with each device. */
     struct check_options_read *read = *(struct check_options_read *const *)read_of;
     if (s->r->devices.kind[s->device] == DEVICE_HOST)
-        return study_reason(s, ret, ANSWER_NOT_APPLICABLE, "host_memory",
-                            S("limits are of the memory of GPUs"), err);
+        return ask_reason(s, ret, ANSWER_NOT_APPLICABLE, "host_memory",
+                          S("limits are of the memory of GPUs"), err);
     struct arena_mark mark = arena_mark(&read->scratch);
     enum vrs_status status = judge(s, read, ret, err);
     arena_release(&read->scratch, mark);
@@ -200,7 +199,7 @@ static enum vrs_status check_with(const struct vrs_recording *recording,
     struct ask_options common = { NULL, o->user_root, o->library, o->device };
     TRY(shown_path(recording, o->path, read, &common.path, err));
     TRY(place_baseline(read, err));
-    return study_ask_ruled(recording, RESULT_CHECK, &common, &read->rules, ask, &read, ret, err);
+    return ask_ask_ruled(recording, RESULT_CHECK, &common, &read->rules, ask, &read, ret, err);
 }
 
 enum vrs_status vrs_check_unread(const char *path, const struct vrs_error *why,

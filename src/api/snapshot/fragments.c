@@ -2,7 +2,7 @@
 #include "analysis/snapshot/layout/fragments.h"
 
 #include "analysis/snapshot/study/moment.h"
-#include "api/snapshot/study.h"
+#include "api/snapshot/ask.h"
 
 /* The caller's words, read. */
 struct options_read {
@@ -34,13 +34,12 @@ static enum vrs_status add_reasons(const struct study *s, const struct options_r
                                    struct vrs_error *err)
 {
     if (!s->traced && (read->at_reserved_peak || read->moment.kind != AT_END))
-        TRY(study_reason(s, ret, ANSWER_PARTIAL, "no_trace",
-                         S("the recording has no trace to speak of: this is its final state"),
-                         err));
+        TRY(ask_reason(s, ret, ANSWER_PARTIAL, "no_trace",
+                       S("the recording has no trace to speak of: this is its final state"), err));
     if (f->exact)
         return VRS_OK;
     bool unasked = s->agreement->refusal == REFUSED_ASKED;
-    return study_reason(
+    return ask_reason(
         s, ret, ANSWER_PARTIAL, "blocks_rounded",
         unasked ? S("the sizes of blocks at this event are not known but rounded up from the "
                     "requests; --replay always works them out")
@@ -60,12 +59,12 @@ static enum vrs_status ask(struct study *s, const void *arg, struct device_answe
     struct fragments *made = NULL;
     TRY(fragments_compute(s, event, &made, err));
     if (made == NULL)
-        return study_reason(s, ret, ANSWER_NOT_APPLICABLE, "layout_unknown",
-                            (s->r->devices.parts[s->device] & PART_ANCHOR) == 0
-                                ? S("the file is cut: what was reserved then is not in it")
-                                : S("the final segments and the trace contradict each other: what "
-                                    "was reserved then is not known"),
-                            err);
+        return ask_reason(s, ret, ANSWER_NOT_APPLICABLE, "layout_unknown",
+                          (s->r->devices.parts[s->device] & PART_ANCHOR) == 0
+                              ? S("the file is cut: what was reserved then is not in it")
+                              : S("the final segments and the trace contradict each other: what "
+                                  "was reserved then is not known"),
+                          err);
     made->all_metrics = read->all_metrics;
     ret->result = made;
     return add_reasons(s, read, made, ret, err);
@@ -89,5 +88,5 @@ enum vrs_status vrs_fragments(const struct vrs_recording *recording,
     struct options_read read;
     TRY(read_options(&o, &read, err));
     struct ask_options common = { o.path, o.user_root, o.library, o.device };
-    return study_ask(recording, RESULT_FRAGMENTS, &common, ask, &read, ret, err);
+    return ask_ask(recording, RESULT_FRAGMENTS, &common, ask, &read, ret, err);
 }

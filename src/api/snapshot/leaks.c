@@ -1,6 +1,6 @@
 /* leaks.c - what grows from step to step. */
 #include "analysis/snapshot/leaks/leaks.h"
-#include "api/snapshot/study.h"
+#include "api/snapshot/ask.h"
 #include "base/buf.h"
 
 /* Why there is nothing to compare: how many steps were found, and what else was seen. */
@@ -23,8 +23,8 @@ static enum vrs_status too_few_steps(const struct study *s, struct device_answer
     buf_text(&text, ": record several steps, each inside "
                     "torch.profiler.record_function(f\"step {i}\")");
     enum vrs_status status = text.failed ? vrs_no_memory(err)
-                                         : study_reason(s, ret, ANSWER_NOT_APPLICABLE,
-                                                        "too_few_steps", buf_slice(&text), err);
+                                         : ask_reason(s, ret, ANSWER_NOT_APPLICABLE,
+                                                      "too_few_steps", buf_slice(&text), err);
     buf_free(&text);
     return status;
 }
@@ -34,8 +34,8 @@ static enum vrs_status ask(struct study *s, const void *read, struct device_answ
 {
     const struct vrs_leaks_options *o = read;
     if (!s->traced)
-        return study_reason(s, ret, ANSWER_NEEDS_TRACE, "no_trace",
-                            S("the recording has no trace: growth is seen between steps"), err);
+        return ask_reason(s, ret, ANSWER_NEEDS_TRACE, "no_trace",
+                          S("the recording has no trace: growth is seen between steps"), err);
     struct leaks *leaks = arena_array(s->keep, struct leaks, 1);
     if (leaks == NULL)
         return vrs_no_memory(err);
@@ -44,10 +44,10 @@ static enum vrs_status ask(struct study *s, const void *read, struct device_answ
     if (leaks->moments == 0)
         return too_few_steps(s, ret, err);
     if (!s->stacked)
-        TRY(study_reason(s, ret, ANSWER_PARTIAL, "no_stacks",
-                         S("the recording has no stacks: places are told apart by size alone, and "
-                           "nothing is more than a suspect"),
-                         err));
+        TRY(ask_reason(s, ret, ANSWER_PARTIAL, "no_stacks",
+                       S("the recording has no stacks: places are told apart by size alone, and "
+                         "nothing is more than a suspect"),
+                       err));
     return study_tell_cut(s, ret, err);
 }
 
@@ -58,5 +58,5 @@ enum vrs_status vrs_leaks(const struct vrs_recording *recording,
     struct vrs_leaks_options o = { 0 };
     options_take(&o, sizeof o, options);
     struct ask_options common = { o.path, o.user_root, o.library, o.device };
-    return study_ask(recording, RESULT_LEAKS, &common, ask, &o, ret, err);
+    return ask_ask(recording, RESULT_LEAKS, &common, ask, &o, ret, err);
 }

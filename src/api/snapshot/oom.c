@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "analysis/snapshot/cache/parts.h"
-#include "api/snapshot/study.h"
+#include "api/snapshot/ask.h"
 #include "base/buf.h"
 #include "render/write/human.h"
 
@@ -24,7 +24,7 @@ static enum vrs_status say(const struct study *s, struct device_answer *d,
                            enum answer_status status, const char *id, const char *text,
                            struct vrs_error *err)
 {
-    return study_reason(s, d, status, id, str_from(text), err);
+    return ask_reason(s, d, status, id, str_from(text), err);
 }
 
 static enum vrs_status say_nothing_found(const struct study *s, struct device_answer *d,
@@ -73,9 +73,9 @@ static enum vrs_status say_differences(const struct study *s, const struct oom *
         add_difference(&b, &any, "asked for", m->tried.bytes, f->segment);
     if (oom->text_capacity)
         add_difference(&b, &any, "on the card", m->capacity.bytes, oom->most_reserved_bytes);
-    enum vrs_status status =
-        b.failed ? vrs_no_memory(err)
-                 : study_reason(s, d, d->status, "text_differs", buf_slice(&b), err);
+    enum vrs_status status = b.failed
+                                 ? vrs_no_memory(err)
+                                 : ask_reason(s, d, d->status, "text_differs", buf_slice(&b), err);
     buf_free(&b);
     return status;
 }
@@ -99,7 +99,7 @@ static enum vrs_status say_capacity(const struct study *s, const struct oom *oom
     buf_text(&b, ", so that is not used");
     enum vrs_status status =
         b.failed ? vrs_no_memory(err)
-                 : study_reason(s, d, d->status, "capacity_too_small", buf_slice(&b), err);
+                 : ask_reason(s, d, d->status, "capacity_too_small", buf_slice(&b), err);
     buf_free(&b);
     return status;
 }
@@ -189,5 +189,5 @@ enum vrs_status vrs_oom(const struct vrs_recording *recording,
         status = oom_message_read(str_from(o.message), &scratch, &q.message, err);
     arena_free(&scratch);
     TRY(status);
-    return study_ask(recording, RESULT_OOM, &common, ask, &q, ret, err);
+    return ask_ask(recording, RESULT_OOM, &common, ask, &q, ret, err);
 }

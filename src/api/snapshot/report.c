@@ -2,8 +2,8 @@
 #include "api/snapshot/report.h"
 #include "analysis/snapshot/cache/parts.h"
 #include "analysis/snapshot/curves/figures.h"
+#include "api/snapshot/ask.h"
 #include "api/snapshot/story.h"
-#include "api/snapshot/study.h"
 #include "api/snapshot/units.h"
 
 enum {

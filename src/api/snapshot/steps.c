@@ -1,30 +1,30 @@
 /* steps.c - steps and phases of training, and their peaks. */
 #include "analysis/snapshot/timeline/phase_rows.h"
-#include "api/snapshot/study.h"
+#include "api/snapshot/ask.h"
 
 static enum vrs_status ask(struct study *s, const void *read, struct device_answer *ret,
                            struct vrs_error *err)
 {
     (void)read;
     if (!s->traced)
-        return study_reason(s, ret, ANSWER_NEEDS_TRACE, "no_trace",
-                            S("the recording has no trace: steps and phases are runs of events"),
-                            err);
+        return ask_reason(s, ret, ANSWER_NEEDS_TRACE, "no_trace",
+                          S("the recording has no trace: steps and phases are runs of events"),
+                          err);
     if (!s->phases.known && s->steps.count == 0)
-        return study_reason(s, ret, ANSWER_NEEDS_STACKS, "no_stacks",
-                            S("the events have no stacks, and no annotation names a phase or a "
-                              "step: record with context=\"all\" and stacks=\"all\""),
-                            err);
+        return ask_reason(s, ret, ANSWER_NEEDS_STACKS, "no_stacks",
+                          S("the events have no stacks, and no annotation names a phase or a "
+                            "step: record with context=\"all\" and stacks=\"all\""),
+                          err);
     struct phase_rows *rows = arena_array(s->keep, struct phase_rows, 1);
     if (rows == NULL)
         return vrs_no_memory(err);
     TRY(phase_rows_compute(s, rows, err));
     ret->result = rows;
     if (!s->phases.known)
-        TRY(study_reason(s, ret, ANSWER_PARTIAL, "no_stacks",
-                         S("the events have no stacks: steps are those of annotations, and no "
-                           "phase is known"),
-                         err));
+        TRY(ask_reason(s, ret, ANSWER_PARTIAL, "no_stacks",
+                       S("the events have no stacks: steps are those of annotations, and no "
+                         "phase is known"),
+                       err));
     return study_tell_cut(s, ret, err);
 }
 
@@ -35,5 +35,5 @@ enum vrs_status vrs_steps(const struct vrs_recording *recording,
     struct vrs_steps_options o = { 0 };
     options_take(&o, sizeof o, options);
     struct ask_options common = { o.path, o.user_root, o.library, o.device };
-    return study_ask(recording, RESULT_STEPS, &common, ask, &o, ret, err);
+    return ask_ask(recording, RESULT_STEPS, &common, ask, &o, ret, err);
 }

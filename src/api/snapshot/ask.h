@@ -1,8 +1,8 @@
-/* study.h - how an analysis of the common form, a result for each device, is asked of their
+/* ask.h - how an analysis of the common form, a result for each device, is asked of their
  * studies.
  */
-#ifndef VRS_API_SNAPSHOT_STUDY_H
-#define VRS_API_SNAPSHOT_STUDY_H
+#ifndef VRS_API_SNAPSHOT_ASK_H
+#define VRS_API_SNAPSHOT_ASK_H
 
 #include "analysis/snapshot/study/study.h"
 #include "api/result.h"
@@ -28,26 +28,24 @@ struct studies studies_of(struct call *a, const struct category_rules *rules,
 enum vrs_status studies_begin(void *all, struct vrs_error *err) MUST_CHECK;
 
 /* Fills what is the analysis's own: `result`, and where there is none or not all of it, `status`
- * and reasons (study_reason).  `read` is the verb's. */
-typedef enum vrs_status study_question(struct study *s, const void *read, struct device_answer *ret,
-                                       struct vrs_error *err);
+ * and reasons (ask_reason).  `read` is the verb's. */
+typedef enum vrs_status ask_question(struct study *s, const void *read, struct device_answer *ret,
+                                     struct vrs_error *err);
 
-enum vrs_status study_ask(const struct vrs_recording *recording, enum result_kind kind,
-                          const struct ask_options *common, study_question *question,
-                          const void *read, struct vrs_result **ret,
-                          struct vrs_error *err) MUST_CHECK;
+enum vrs_status ask_ask(const struct vrs_recording *recording, enum result_kind kind,
+                        const struct ask_options *common, ask_question *question, const void *read,
+                        struct vrs_result **ret, struct vrs_error *err) MUST_CHECK;
 
-/* The same under these rules for categories; NULL: the built-in ones, as study_ask. */
-enum vrs_status study_ask_ruled(const struct vrs_recording *recording, enum result_kind kind,
-                                const struct ask_options *common,
-                                const struct category_rules *rules, study_question *question,
-                                const void *read, struct vrs_result **ret,
-                                struct vrs_error *err) MUST_CHECK;
+/* The same under these rules for categories; NULL: the built-in ones, as ask_ask. */
+enum vrs_status ask_ask_ruled(const struct vrs_recording *recording, enum result_kind kind,
+                              const struct ask_options *common, const struct category_rules *rules,
+                              ask_question *question, const void *read, struct vrs_result **ret,
+                              struct vrs_error *err) MUST_CHECK;
 
 /* Adds a reason, a static id with a sentence, which is copied, and sets the status. */
-enum vrs_status study_reason(const struct study *s, struct device_answer *d,
-                             enum answer_status status, const char *id, str text,
-                             struct vrs_error *err) MUST_CHECK;
+enum vrs_status ask_reason(const struct study *s, struct device_answer *d,
+                           enum answer_status status, const char *id, str text,
+                           struct vrs_error *err) MUST_CHECK;
 
 /* A moment that was not found: of a device that has none such that is the answer, with a reason;
  * any other failure is the call's. */

@@ -1,11 +1,11 @@
-/* study.c - asks one analysis of each device of a recording. */
-#include "api/snapshot/study.h"
+/* ask.c - asks one analysis of each device of a recording. */
+#include "api/snapshot/ask.h"
 
 #include "api/stack_texts.h"
 
-enum vrs_status study_reason(const struct study *s, struct device_answer *d,
-                             enum answer_status status, const char *id, str text,
-                             struct vrs_error *err)
+enum vrs_status ask_reason(const struct study *s, struct device_answer *d,
+                           enum answer_status status, const char *id, str text,
+                           struct vrs_error *err)
 {
     d->status = status;
     return answer_reason_add(s->keep, &d->reason, &d->reasons, id, text, err);
@@ -15,8 +15,8 @@ enum vrs_status study_refuse_moment(const struct study *s, struct device_answer 
                                     const struct vrs_error *why, struct vrs_error *err)
 {
     if (why->status == VRS_USAGE)
-        return study_reason(s, d, ANSWER_NOT_APPLICABLE, "no_such_moment", str_from(why->message),
-                            err);
+        return ask_reason(s, d, ANSWER_NOT_APPLICABLE, "no_such_moment", str_from(why->message),
+                          err);
     if (err != NULL)
         *err = *why;
     return why->status;
@@ -27,8 +27,8 @@ enum vrs_status study_tell_cut(const struct study *s, struct device_answer *d,
 {
     if (s->curves.of[CURVE_REQUESTED].start_known)
         return VRS_OK;
-    return study_reason(s, d, ANSWER_PARTIAL, "incomplete",
-                        S("the file is cut: memory older than the part read is missing"), err);
+    return ask_reason(s, d, ANSWER_PARTIAL, "incomplete",
+                      S("the file is cut: memory older than the part read is missing"), err);
 }
 
 struct studies studies_of(struct call *a, const struct category_rules *rules, struct naming *naming)
@@ -80,7 +80,7 @@ enum vrs_status studies_begin(void *arg, struct vrs_error *err)
     return VRS_OK;
 }
 
-static enum vrs_status ask_device(struct study *s, study_question *question, const void *read,
+static enum vrs_status ask_device(struct study *s, ask_question *question, const void *read,
                                   struct device_answer *ret, struct vrs_error *err)
 {
     struct arena_mark mark = arena_mark(s->scratch);
@@ -93,7 +93,7 @@ static enum vrs_status ask_device(struct study *s, study_question *question, con
 }
 
 static enum vrs_status ask_all(struct call *a, const char *path, const struct category_rules *rules,
-                               study_question *question, const void *read, struct vrs_error *err)
+                               ask_question *question, const void *read, struct vrs_error *err)
 {
     struct devices_answer *answer = &a->result->set.study[0];
     struct studies all = studies_of(a, rules, a->naming);
@@ -109,10 +109,10 @@ static enum vrs_status ask_all(struct call *a, const char *path, const struct ca
     return write_stacks(a, all.place.shown, &answer->stacks, err);
 }
 
-enum vrs_status study_ask_ruled(const struct vrs_recording *recording, enum result_kind kind,
-                                const struct ask_options *common,
-                                const struct category_rules *rules, study_question *question,
-                                const void *read, struct vrs_result **ret, struct vrs_error *err)
+enum vrs_status ask_ask_ruled(const struct vrs_recording *recording, enum result_kind kind,
+                              const struct ask_options *common, const struct category_rules *rules,
+                              ask_question *question, const void *read, struct vrs_result **ret,
+                              struct vrs_error *err)
 {
     struct call a;
     struct category_rules builtin;
@@ -129,9 +129,9 @@ enum vrs_status study_ask_ruled(const struct vrs_recording *recording, enum resu
     return call_end(&a, status, ret);
 }
 
-enum vrs_status study_ask(const struct vrs_recording *recording, enum result_kind kind,
-                          const struct ask_options *common, study_question *question,
-                          const void *read, struct vrs_result **ret, struct vrs_error *err)
+enum vrs_status ask_ask(const struct vrs_recording *recording, enum result_kind kind,
+                        const struct ask_options *common, ask_question *question, const void *read,
+                        struct vrs_result **ret, struct vrs_error *err)
 {
-    return study_ask_ruled(recording, kind, common, NULL, question, read, ret, err);
+    return ask_ask_ruled(recording, kind, common, NULL, question, read, ret, err);
 }
