@@ -3,7 +3,7 @@
 #include "analysis/snapshot/cache/parts.h"
 #include "analysis/snapshot/curves/figures.h"
 #include "api/snapshot/ask.h"
-#include "api/snapshot/story.h"
+#include "api/snapshot/report_sections.h"
 #include "api/snapshot/units.h"
 
 enum {
@@ -135,7 +135,7 @@ static enum vrs_status add_study(struct reporting *p, uint32_t d, struct study *
         TRY(summary_describe(study, unit, err));
     ret->unit = unit;
     if (p->joined)
-        TRY(story_make(study, &ret->story, err));
+        TRY(section_make(study, &ret->sections, err));
     if (p->o->timeline)
         TRY(parts_timeline(study, &ret->timeline, err));
     if (!p->o->trust)

@@ -2,7 +2,7 @@
 #include "render/answer/findings.h"
 
 #include "render/answer/envelope.h"
-#include "render/snapshot/report/story.h"
+#include "render/snapshot/report/report_sections.h"
 
 void finding_oom_text(struct buf *to, const struct oom_fact *oom)
 {
@@ -117,8 +117,8 @@ static void device_findings(struct json *j, const struct report_device *d, struc
         text->len = 0;
         finding_oom_text(text, oom);
         finding_open(j, "oom", "problem", &d->name, text);
-        if (d->story != NULL && d->story->has_oom) {
-            enum oom_verdict verdict = d->story->oom.tests.verdict;
+        if (d->sections != NULL && d->sections->has_oom) {
+            enum oom_verdict verdict = d->sections->oom.tests.verdict;
             json_text(j, "verdict", verdict == OOM_UNDECIDED ? NULL : oom_verdict_names[verdict]);
         }
         json_i64(j, "event", oom->event);
@@ -128,8 +128,8 @@ static void device_findings(struct json *j, const struct report_device *d, struc
         json_i64(j, "reserved_bytes", oom->reserved_bytes);
         finding_close(j, UNKNOWN_U64);
     }
-    if (d->story != NULL)
-        story_findings_json(j, d->story, d->name);
+    if (d->sections != NULL)
+        section_findings_json(j, d->sections, d->name);
     if (d->old_bytes > 0 && d->events > 1) {
         text->len = 0;
         finding_old_text(text, d);

@@ -60,7 +60,7 @@ struct report_row {
 };
 
 /* What the analyses of a device say together. */
-struct story {
+struct report_sections {
     const struct category_table *categories; /* at the peak */
     const struct fragments *fragments;       /* at the end; NULL: not known */
     const struct leaks *leaks;               /* NULL: no trace */
@@ -95,10 +95,10 @@ struct report_device {
     struct oom_fact *oom; /* the last of them */
     uint32_t ooms;
 
-    const struct timeline *timeline;   /* NULL: not asked for, or no trace */
-    const struct story *story;         /* NULL: not asked for */
-    const struct trust_page *overview; /* for the page of trust; NULL: not asked for */
-    const struct device_summary *unit; /* for comparisons; NULL: nothing to compare */
+    const struct timeline *timeline;        /* NULL: not asked for, or no trace */
+    const struct report_sections *sections; /* NULL: not asked for */
+    const struct trust_page *overview;      /* for the page of trust; NULL: not asked for */
+    const struct device_summary *unit;      /* for comparisons; NULL: nothing to compare */
 };
 
 struct report {

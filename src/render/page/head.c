@@ -117,7 +117,8 @@ static void put_window(struct json *j, const struct page_device *d)
     json_close(j);
 }
 
-static void put_device(struct json *j, const struct page_device *d, const struct story *story)
+static void put_device(struct json *j, const struct page_device *d,
+                       const struct report_sections *sections)
 {
     struct buf name;
     buf_init(&name, SIZE_MAX / 2);
@@ -142,7 +143,7 @@ static void put_device(struct json *j, const struct page_device *d, const struct
     put_window(j, d);
     put_lists(j, d);
     put_checks(j, d);
-    page_put_oom(j, d, story);
+    page_put_oom(j, d, sections);
     page_put_tables(j, d->table, page_table_names, PAGE_TABLES);
 }
 
@@ -185,7 +186,7 @@ static void put_file(struct buf *to, const struct page *v, const struct page_fil
         buf_text(to, d == 0 ? "" : ", ");
         json_start(&j, to);
         json_object(&j, NULL);
-        put_device(&j, &file->device[d], file->report->report[0].device[d].story);
+        put_device(&j, &file->device[d], file->report->report[0].device[d].sections);
         json_close(&j);
         json_finish(&j);
     }

@@ -62,19 +62,20 @@ static void put_earlier(struct json *j, const struct oom *oom)
     json_close(j);
 }
 
-void page_put_oom(struct json *j, const struct page_device *device, const struct story *story)
+void page_put_oom(struct json *j, const struct page_device *device,
+                  const struct report_sections *sections)
 {
     const struct fragments *f = device->at_oom;
-    if (story == NULL || !story->has_oom) {
+    if (sections == NULL || !sections->has_oom) {
         json_null(j, "oom");
         return;
     }
     json_object(j, "oom");
-    oom_facts_json(j, &story->oom);
-    put_sentences(j, &story->oom);
-    json_str(j, "site", story->oom.request_site.culprit);
-    put_must_go(j, &story->oom);
-    put_earlier(j, &story->oom);
+    oom_facts_json(j, &sections->oom);
+    put_sentences(j, &sections->oom);
+    json_str(j, "site", sections->oom.request_site.culprit);
+    put_must_go(j, &sections->oom);
+    put_earlier(j, &sections->oom);
     json_array(j, "groups");
     for (uint32_t i = 0; f != NULL && i < f->groups; i++)
         fragment_group_json(j, &f->group[i], false);

@@ -145,7 +145,8 @@ enum vrs_status page_pair_pack(const struct page_device *a, const struct page_de
 void page_many_head(struct buf *to, const struct page *page);
 
 /* The member "oom" of a device: why its last request failed, and what lay free then. */
-void page_put_oom(struct json *j, const struct page_device *device, const struct story *story);
+void page_put_oom(struct json *j, const struct page_device *device,
+                  const struct report_sections *sections);
 
 /* Tables as the head has them, under the names of `names`. */
 void page_put_tables(struct json *j, const struct page_table *table, const char *const *names,

@@ -4,7 +4,7 @@
 #include "render/answer/findings.h"
 #include "render/answer/totals.h"
 #include "render/snapshot/ranks/ranks.h"
-#include "render/snapshot/report/story.h"
+#include "render/snapshot/report/report_sections.h"
 #include "render/snapshot/report/timeline_json.h"
 #include "render/snapshot/report/trust_page.h"
 
@@ -43,8 +43,8 @@ static void put_device(struct json *j, struct out *out, const struct report_devi
     json_u64(j, "double_allocs", d->double_allocs);
     json_u64(j, "oom_events", d->curves.oom_events);
     envelope_trust(j, &d->trust);
-    if (d->story != NULL)
-        story_made_of_json(j, d->story);
+    if (d->sections != NULL)
+        section_made_of_json(j, d->sections);
     timeline_json(j, out, d->timeline);
     if (d->overview != NULL)
         trust_page_json(j, d);

@@ -6,7 +6,7 @@
 #include "render/answer/next.h"
 #include "render/answer/render.h"
 #include "render/snapshot/report/report_parts.h"
-#include "render/snapshot/report/story.h"
+#include "render/snapshot/report/report_sections.h"
 #include "render/write/escape.h"
 #include "render/write/markdown.h"
 
@@ -44,16 +44,16 @@ static void put_found(struct buf *to, const struct report_device *d, bool ascii)
     struct buf lines, words;
     buf_init(&lines, SIZE_MAX / 2);
     buf_init(&words, SIZE_MAX / 2);
-    if (d->story != NULL)
-        story_verdict_text(&lines, &style, d->story);
+    if (d->sections != NULL)
+        section_verdict_text(&lines, &style, d->sections);
     if (d->traced && d->events > 0)
         report_peak_text(&lines, &words, &style, d);
     else
         report_state_text(&lines, &words, &style, d);
-    if (d->story != NULL) {
-        story_made_of_text(&lines, &style, d->story);
-        story_trends_text(&lines, &style, d->story);
-        story_advice_text(&lines, &style, d->story);
+    if (d->sections != NULL) {
+        section_made_of_text(&lines, &style, d->sections);
+        section_trends_text(&lines, &style, d->sections);
+        section_advice_text(&lines, &style, d->sections);
     }
     envelope_trust_text(&lines, &style, &d->trust);
     put_items(to, &lines, ascii);

@@ -11,7 +11,7 @@
 #include "render/answer/totals.h"
 #include "render/snapshot/ranks/ranks.h"
 #include "render/snapshot/report/report_parts.h"
-#include "render/snapshot/report/story.h"
+#include "render/snapshot/report/report_sections.h"
 #include "render/snapshot/report/trust_page.h"
 #include "render/write/cells.h"
 #include "render/write/escape.h"
@@ -305,8 +305,8 @@ static void put_device(struct buf *to, const struct report *report, const struct
     envelope_trust_text(to, style, &d->trust);
     struct buf words;
     buf_init(&words, 1 << 16);
-    if (d->story != NULL)
-        story_verdict_text(to, style, d->story);
+    if (d->sections != NULL)
+        section_verdict_text(to, style, d->sections);
     if (d->traced && d->events > 0) {
         put_picture(to, &arena, d, options);
         report_peak_text(to, &words, style, d);
@@ -315,9 +315,9 @@ static void put_device(struct buf *to, const struct report *report, const struct
         report_state_text(to, &words, style, d);
     }
     buf_free(&words);
-    if (d->story != NULL) {
-        story_made_of_text(to, style, d->story);
-        story_trends_text(to, style, d->story);
+    if (d->sections != NULL) {
+        section_made_of_text(to, style, d->sections);
+        section_trends_text(to, style, d->sections);
     }
     put_findings(to, style, d);
     if (d->all_rows > 0) {
@@ -325,8 +325,8 @@ static void put_device(struct buf *to, const struct report *report, const struct
         put_hidden(to, style, d);
         put_rows(to, d, options);
     }
-    if (d->story != NULL)
-        story_advice_text(to, style, d->story);
+    if (d->sections != NULL)
+        section_advice_text(to, style, d->sections);
     arena_free(&arena);
 }
 
@@ -365,12 +365,13 @@ static void put_next(struct buf *to, const struct style *style, const struct rep
         any = any || report->device[i].all_rows > 0;
         stacks = stacks || report->device[i].stacks > 0;
         trace = trace || (report->device[i].traced && report->device[i].events > 0);
-        const struct story *story = report->device[i].story;
-        told = told || story != NULL;
-        leaks = leaks || (story != NULL && story->leaks != NULL &&
-                          story->leaks->leaks + story->leaks->suspects > 0);
-        stranded = stranded || (story != NULL && story_is_stranded(story));
-        advice = advice || (story != NULL && story->has_advice && story->advise.advices > 0);
+        const struct report_sections *sections = report->device[i].sections;
+        told = told || sections != NULL;
+        leaks = leaks || (sections != NULL && sections->leaks != NULL &&
+                          sections->leaks->leaks + sections->leaks->suspects > 0);
+        stranded = stranded || (sections != NULL && section_is_stranded(sections));
+        advice =
+            advice || (sections != NULL && sections->has_advice && sections->advise.advices > 0);
         sound = sound || (report->device[i].traced && report->device[i].trust.grade != 'D');
         if (report->device[i].trust.grade > grade)
             grade = report->device[i].trust.grade;

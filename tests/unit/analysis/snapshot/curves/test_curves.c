@@ -21,7 +21,7 @@ static void check_curve(const struct curve *curve, struct figures expected)
     assert_int_equal(curve->peak_last_event, expected.last);
 }
 
-/* The maxima and the values of a curve must tell the same story as its figures. */
+/* The maxima and the values of a curve must tell the same sections as its figures. */
 static void check_drawing(const struct recording *r, const struct curves *curves)
 {
     int64_t events = r->devices.events[0], maxima[CURVES][24] = { { 0 } };

@@ -1,7 +1,7 @@
-/* story_json.c - findings of the analyses in a report's JSON. */
+/* section_json.c - findings of the analyses in a report's JSON. */
 #include "render/answer/findings.h"
 #include "render/snapshot/advise/advise.h"
-#include "render/snapshot/report/story.h"
+#include "render/snapshot/report/report_sections.h"
 
 static void put_leak(struct json *j, const struct leak_site *site, struct device_name name,
                      struct buf *text)
@@ -48,24 +48,25 @@ static void put_advice(struct json *j, const struct advice *a, struct device_nam
     finding_close(j, a->saving_bytes);
 }
 
-void story_findings_json(struct json *j, const struct story *story, struct device_name name)
+void section_findings_json(struct json *j, const struct report_sections *sections,
+                           struct device_name name)
 {
     struct buf text;
     buf_init(&text, SIZE_MAX / 2);
-    const struct leaks *g = story->leaks;
+    const struct leaks *g = sections->leaks;
     for (uint32_t i = 0; g != NULL && i < g->sites; i++)
         if (g->site[i].class == LEAK_CLASS_LEAK || g->site[i].class == LEAK_CLASS_SUSPECT)
             put_leak(j, &g->site[i], name, &text);
-    for (uint32_t i = 0; story->has_advice && i < story->advise.advices; i++)
-        put_advice(j, &story->advise.advice[i], name, &text);
-    if (story_is_stranded(story))
-        put_stranded(j, story->fragments, name, &text);
+    for (uint32_t i = 0; sections->has_advice && i < sections->advise.advices; i++)
+        put_advice(j, &sections->advise.advice[i], name, &text);
+    if (section_is_stranded(sections))
+        put_stranded(j, sections->fragments, name, &text);
     buf_end(&text, j->out);
 }
 
-void story_made_of_json(struct json *j, const struct story *story)
+void section_made_of_json(struct json *j, const struct report_sections *sections)
 {
-    const struct category_table *t = story->categories;
+    const struct category_table *t = sections->categories;
     json_array(j, "made_of");
     for (uint32_t i = 0; i < t->rows; i++) {
         json_line_object(j, NULL);

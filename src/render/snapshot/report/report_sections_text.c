@@ -1,10 +1,10 @@
-/* story_text.c - verdict, categories, trends and advice of a report, for people. */
+/* section_text.c - verdict, categories, trends and advice of a report, for people. */
 #include <stdio.h>
 #include <string.h>
 
 #include "render/snapshot/advise/advise.h"
 #include "render/snapshot/oom/oom_sentences.h"
-#include "render/snapshot/report/story.h"
+#include "render/snapshot/report/report_sections.h"
 #include "render/write/escape.h"
 
 enum { CATEGORIES_SHOWN = 5, FIXES_SHOWN = 3, STRANDED_LEAST = 256 << 20, LEAK_LEAST = 16 << 20 };
@@ -16,12 +16,13 @@ static void put_words(struct buf *to, const struct style *style, const char *lab
     to->failed = to->failed || words->failed;
 }
 
-void story_verdict_text(struct buf *to, const struct style *style, const struct story *story)
+void section_verdict_text(struct buf *to, const struct style *style,
+                          const struct report_sections *sections)
 {
     struct buf words;
-    if (!story->has_oom)
+    if (!sections->has_oom)
         return;
-    const struct oom *oom = &story->oom;
+    const struct oom *oom = &sections->oom;
     buf_init(&words, SIZE_MAX / 2);
     paint_on(&words, style, PAINT_BAD);
     oom_verdict_words(&words, oom, style->ascii);
@@ -45,9 +46,10 @@ void story_verdict_text(struct buf *to, const struct style *style, const struct 
     buf_free(&words);
 }
 
-void story_made_of_text(struct buf *to, const struct style *style, const struct story *story)
+void section_made_of_text(struct buf *to, const struct style *style,
+                          const struct report_sections *sections)
 {
-    const struct category_table *t = story->categories;
+    const struct category_table *t = sections->categories;
     struct buf words;
     if (t->rows == 0 || (t->rows == 1 && t->row[0].category == CATEGORY_UNKNOWN))
         return;
@@ -65,9 +67,9 @@ void story_made_of_text(struct buf *to, const struct style *style, const struct 
     buf_free(&words);
 }
 
-bool story_is_stranded(const struct story *story)
+bool section_is_stranded(const struct report_sections *sections)
 {
-    const struct fragments *f = story->fragments;
+    const struct fragments *f = sections->fragments;
     return f != NULL && f->total.stranded_bytes >= STRANDED_LEAST &&
            f->total.stranded_bytes >= f->total.reserved_bytes / 20;
 }
@@ -84,21 +86,22 @@ static void put_growth(struct buf *words, const struct style *style, const struc
         buf_format(words, " (%s)", leak_kind_names[site->kind]);
 }
 
-void story_trends_text(struct buf *to, const struct style *style, const struct story *story)
+void section_trends_text(struct buf *to, const struct style *style,
+                         const struct report_sections *sections)
 {
     struct buf words;
     buf_init(&words, SIZE_MAX / 2);
-    const struct leaks *g = story->leaks;
+    const struct leaks *g = sections->leaks;
     if (g != NULL && g->leaks + g->suspects > 0 && g->sites > 0) {
         put_growth(&words, style, g);
         put_words(to, style, "grows", &words);
     }
-    if (story_is_stranded(story)) {
-        human_known_bytes(&words, story->fragments->total.stranded_bytes);
+    if (section_is_stranded(sections)) {
+        human_known_bytes(&words, sections->fragments->total.stranded_bytes);
         buf_text(&words, " of reserved memory is free at the end and can be neither used by a "
                          "larger request nor returned (");
-        human_share(&words, share_ratio(story->fragments->total.stranded_bytes,
-                                        story->fragments->total.reserved_bytes));
+        human_share(&words, share_ratio(sections->fragments->total.stranded_bytes,
+                                        sections->fragments->total.reserved_bytes));
         buf_char(&words, ')');
         put_words(to, style, "stranded", &words);
     }
@@ -167,24 +170,24 @@ static void rank_fix(struct fix *shown, uint32_t *count, struct fix fix)
 }
 
 /* A graph that is kept has a rule of its own. */
-static bool is_fixable(const struct story *story, const struct leak_site *site)
+static bool is_fixable(const struct report_sections *sections, const struct leak_site *site)
 {
     bool told = false;
-    for (uint32_t i = 0; story->has_advice && i < story->advise.advices; i++)
-        told = told || strcmp(story->advise.advice[i].id, "graph-kept") == 0;
+    for (uint32_t i = 0; sections->has_advice && i < sections->advise.advices; i++)
+        told = told || strcmp(sections->advise.advice[i].id, "graph-kept") == 0;
     return site->class == LEAK_CLASS_LEAK && site->peak_bytes >= LEAK_LEAST &&
            !(told && site->kind == LEAK_GRAPH);
 }
 
-static uint32_t rank_fixes(const struct story *story, struct fix shown[FIXES_SHOWN])
+static uint32_t rank_fixes(const struct report_sections *sections, struct fix shown[FIXES_SHOWN])
 {
     uint32_t count = 0;
-    const struct leaks *g = story->leaks;
+    const struct leaks *g = sections->leaks;
     for (uint32_t i = 0; g != NULL && i < g->sites; i++)
-        if (is_fixable(story, &g->site[i]))
+        if (is_fixable(sections, &g->site[i]))
             rank_fix(shown, &count, (struct fix){ NULL, &g->site[i], g->site[i].peak_bytes });
-    for (uint32_t i = 0; story->has_advice && i < story->advise.advices; i++) {
-        const struct advice *a = &story->advise.advice[i];
+    for (uint32_t i = 0; sections->has_advice && i < sections->advise.advices; i++) {
+        const struct advice *a = &sections->advise.advice[i];
         bool saves = a->source != SAVING_NONE && known_or_0(a->saving_bytes) > 0;
         if (saves || a->severity == SEVERITY_PROBLEM)
             rank_fix(shown, &count, (struct fix){ a, NULL, known_or_0(a->saving_bytes) });
@@ -192,10 +195,11 @@ static uint32_t rank_fixes(const struct story *story, struct fix shown[FIXES_SHO
     return count;
 }
 
-void story_advice_text(struct buf *to, const struct style *style, const struct story *story)
+void section_advice_text(struct buf *to, const struct style *style,
+                         const struct report_sections *sections)
 {
     struct fix shown[FIXES_SHOWN];
-    uint32_t count = rank_fixes(story, shown);
+    uint32_t count = rank_fixes(sections, shown);
     uint64_t sum = 0;
     for (uint32_t i = 0; i < count; i++) {
         if (i == 0)
@@ -206,8 +210,9 @@ void story_advice_text(struct buf *to, const struct style *style, const struct s
     /* Savings that overlap do not add up. */
     struct buf words;
     buf_init(&words, SIZE_MAX / 2);
-    if (count > 1 && story->advise.joint_saving_bytes > 0 &&
-        sum > (uint64_t)story->advise.joint_saving_bytes && advice_joint(&words, &story->advise))
+    if (count > 1 && sections->advise.joint_saving_bytes > 0 &&
+        sum > (uint64_t)sections->advise.joint_saving_bytes &&
+        advice_joint(&words, &sections->advise))
         put_words(to, style, "together", &words);
     buf_end(&words, to);
 }

@@ -1,0 +1,12 @@
+/* sections.h - what the analyses of a device say together, for the page that joins them. */
+#ifndef VRS_API_SNAPSHOT_REPORT_SECTIONS_H
+#define VRS_API_SNAPSHOT_REPORT_SECTIONS_H
+
+#include "analysis/snapshot/study/study.h"
+#include "render/answer/result.h"
+
+/* In s->keep. */
+enum vrs_status section_make(struct study *s, const struct report_sections **ret,
+                             struct vrs_error *err) MUST_CHECK;
+
+#endif

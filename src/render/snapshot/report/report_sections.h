@@ -1,0 +1,31 @@
+/* sections.h - what the analyses of a device say, as parts of its report. */
+#ifndef VRS_RENDER_SNAPSHOT_REPORT_REPORT_SECTIONS_H
+#define VRS_RENDER_SNAPSHOT_REPORT_REPORT_SECTIONS_H
+
+#include "render/answer/envelope.h"
+
+/* Why the last request failed, and what would have had to go; nothing without one. */
+void section_verdict_text(struct buf *to, const struct style *style,
+                          const struct report_sections *sections);
+
+/* What the peak is made of. */
+void section_made_of_text(struct buf *to, const struct style *style,
+                          const struct report_sections *sections);
+
+/* What grows from step to step, and what of reserved memory is lost; nothing where all is well. */
+void section_trends_text(struct buf *to, const struct style *style,
+                         const struct report_sections *sections);
+
+/* What to change, most bytes first. */
+void section_advice_text(struct buf *to, const struct style *style,
+                         const struct report_sections *sections);
+
+/* Enough of it is stranded to be told. */
+bool section_is_stranded(const struct report_sections *sections);
+
+/* Elements of "findings", most important first; the member "made_of". */
+void section_findings_json(struct json *j, const struct report_sections *sections,
+                           struct device_name name);
+void section_made_of_json(struct json *j, const struct report_sections *sections);
+
+#endif
