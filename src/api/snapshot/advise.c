@@ -39,5 +39,5 @@ enum vrs_status vrs_advise(const struct vrs_recording *recording,
     struct vrs_advise_options o = { 0 };
     options_take(&o, sizeof o, options);
     struct ask_options common = { o.path, o.user_root, o.library, o.device };
-    return ask_ask(recording, RESULT_ADVISE, &common, ask, &o, ret, err);
+    return ask_devices(recording, RESULT_ADVISE, &common, ask, &o, ret, err);
 }

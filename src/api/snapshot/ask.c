@@ -11,8 +11,8 @@ enum vrs_status ask_reason(const struct study *s, struct device_answer *d,
     return answer_reason_add(s->keep, &d->reason, &d->reasons, id, text, err);
 }
 
-enum vrs_status study_refuse_moment(const struct study *s, struct device_answer *d,
-                                    const struct vrs_error *why, struct vrs_error *err)
+enum vrs_status ask_refuse_moment(const struct study *s, struct device_answer *d,
+                                  const struct vrs_error *why, struct vrs_error *err)
 {
     if (why->status == VRS_USAGE)
         return ask_reason(s, d, ANSWER_NOT_APPLICABLE, "no_such_moment", str_from(why->message),
@@ -22,8 +22,7 @@ enum vrs_status study_refuse_moment(const struct study *s, struct device_answer 
     return why->status;
 }
 
-enum vrs_status study_tell_cut(const struct study *s, struct device_answer *d,
-                               struct vrs_error *err)
+enum vrs_status ask_tell_cut(const struct study *s, struct device_answer *d, struct vrs_error *err)
 {
     if (s->curves.of[CURVE_REQUESTED].start_known)
         return VRS_OK;
@@ -109,10 +108,10 @@ static enum vrs_status ask_all(struct call *a, const char *path, const struct ca
     return write_stacks(a, all.place.shown, &answer->stacks, err);
 }
 
-enum vrs_status ask_ask_ruled(const struct vrs_recording *recording, enum result_kind kind,
-                              const struct ask_options *common, const struct category_rules *rules,
-                              ask_question *question, const void *read, struct vrs_result **ret,
-                              struct vrs_error *err)
+enum vrs_status ask_devices_ruled(const struct vrs_recording *recording, enum result_kind kind,
+                                  const struct ask_options *common,
+                                  const struct category_rules *rules, ask_question *question,
+                                  const void *read, struct vrs_result **ret, struct vrs_error *err)
 {
     struct call a;
     struct category_rules builtin;
@@ -129,9 +128,9 @@ enum vrs_status ask_ask_ruled(const struct vrs_recording *recording, enum result
     return call_end(&a, status, ret);
 }
 
-enum vrs_status ask_ask(const struct vrs_recording *recording, enum result_kind kind,
-                        const struct ask_options *common, ask_question *question, const void *read,
-                        struct vrs_result **ret, struct vrs_error *err)
+enum vrs_status ask_devices(const struct vrs_recording *recording, enum result_kind kind,
+                            const struct ask_options *common, ask_question *question,
+                            const void *read, struct vrs_result **ret, struct vrs_error *err)
 {
-    return ask_ask_ruled(recording, kind, common, NULL, question, read, ret, err);
+    return ask_devices_ruled(recording, kind, common, NULL, question, read, ret, err);
 }

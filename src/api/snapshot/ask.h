@@ -32,15 +32,17 @@ enum vrs_status studies_begin(void *all, struct vrs_error *err) MUST_CHECK;
 typedef enum vrs_status ask_question(struct study *s, const void *read, struct device_answer *ret,
                                      struct vrs_error *err);
 
-enum vrs_status ask_ask(const struct vrs_recording *recording, enum result_kind kind,
-                        const struct ask_options *common, ask_question *question, const void *read,
-                        struct vrs_result **ret, struct vrs_error *err) MUST_CHECK;
+enum vrs_status ask_devices(const struct vrs_recording *recording, enum result_kind kind,
+                            const struct ask_options *common, ask_question *question,
+                            const void *read, struct vrs_result **ret,
+                            struct vrs_error *err) MUST_CHECK;
 
-/* The same under these rules for categories; NULL: the built-in ones, as ask_ask. */
-enum vrs_status ask_ask_ruled(const struct vrs_recording *recording, enum result_kind kind,
-                              const struct ask_options *common, const struct category_rules *rules,
-                              ask_question *question, const void *read, struct vrs_result **ret,
-                              struct vrs_error *err) MUST_CHECK;
+/* The same under these rules for categories; NULL: the built-in ones, as ask_devices. */
+enum vrs_status ask_devices_ruled(const struct vrs_recording *recording, enum result_kind kind,
+                                  const struct ask_options *common,
+                                  const struct category_rules *rules, ask_question *question,
+                                  const void *read, struct vrs_result **ret,
+                                  struct vrs_error *err) MUST_CHECK;
 
 /* Adds a reason, a static id with a sentence, which is copied, and sets the status. */
 enum vrs_status ask_reason(const struct study *s, struct device_answer *d,
@@ -49,11 +51,11 @@ enum vrs_status ask_reason(const struct study *s, struct device_answer *d,
 
 /* A moment that was not found: of a device that has none such that is the answer, with a reason;
  * any other failure is the call's. */
-enum vrs_status study_refuse_moment(const struct study *s, struct device_answer *d,
-                                    const struct vrs_error *why, struct vrs_error *err) MUST_CHECK;
+enum vrs_status ask_refuse_moment(const struct study *s, struct device_answer *d,
+                                  const struct vrs_error *why, struct vrs_error *err) MUST_CHECK;
 
 /* Where the file is cut, the answer is partial, and why. */
-enum vrs_status study_tell_cut(const struct study *s, struct device_answer *d,
-                               struct vrs_error *err) MUST_CHECK;
+enum vrs_status ask_tell_cut(const struct study *s, struct device_answer *d,
+                             struct vrs_error *err) MUST_CHECK;
 
 #endif

@@ -31,7 +31,7 @@ static enum vrs_status add_reasons(const struct study *s, const struct category_
                        S("the recording has no trace: this is its final state"), err));
     else if (!s->traced)
         TRY(ask_reason(s, d, ANSWER_PARTIAL, "one_event", S("the trace is one event long"), err));
-    TRY(study_tell_cut(s, d, err));
+    TRY(ask_tell_cut(s, d, err));
     if (t->has_estimate && t->estimate.inference)
         TRY(ask_reason(s, d, d->status, "no_backward",
                        S("no backward in the recording: the need is that of inference, and what is "
@@ -58,7 +58,7 @@ static enum vrs_status ask(struct study *s, const void *read, struct device_answ
     struct category_table_options options;
     struct vrs_error why = { .status = VRS_OK };
     if (moment_in_study(s, w->moment, &options.at_event, &why) != VRS_OK)
-        return study_refuse_moment(s, ret, &why, err);
+        return ask_refuse_moment(s, ret, &why, err);
     if (!s->traced)
         options.at_event = (int64_t)s->events - 1;
     if (s->traced && !s->phases.known)
@@ -96,8 +96,8 @@ enum vrs_status vrs_categories(const struct vrs_recording *recording,
                            : read.rules.user_root.ptr;
     struct ask_options common = { o.path, root, o.library, o.device };
     if (status == VRS_OK)
-        status =
-            ask_ask_ruled(recording, RESULT_CATEGORIES, &common, &read.rules, ask, &read, ret, err);
+        status = ask_devices_ruled(recording, RESULT_CATEGORIES, &common, &read.rules, ask, &read,
+                                   ret, err);
     category_rules_free(&read.rules);
     return status;
 }

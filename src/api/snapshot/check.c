@@ -199,7 +199,7 @@ static enum vrs_status check_with(const struct vrs_recording *recording,
     struct ask_options common = { NULL, o->user_root, o->library, o->device };
     TRY(shown_path(recording, o->path, read, &common.path, err));
     TRY(place_baseline(read, err));
-    return ask_ask_ruled(recording, RESULT_CHECK, &common, &read->rules, ask, &read, ret, err);
+    return ask_devices_ruled(recording, RESULT_CHECK, &common, &read->rules, ask, &read, ret, err);
 }
 
 enum vrs_status vrs_check_unread(const char *path, const struct vrs_error *why,

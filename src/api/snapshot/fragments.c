@@ -55,7 +55,7 @@ static enum vrs_status ask(struct study *s, const void *arg, struct device_answe
     struct vrs_error why = { .status = VRS_OK };
     int64_t event = 0;
     if (find_event(s, read, &event, &why) != VRS_OK)
-        return study_refuse_moment(s, ret, &why, err);
+        return ask_refuse_moment(s, ret, &why, err);
     struct fragments *made = NULL;
     TRY(fragments_compute(s, event, &made, err));
     if (made == NULL)
@@ -88,5 +88,5 @@ enum vrs_status vrs_fragments(const struct vrs_recording *recording,
     struct options_read read;
     TRY(read_options(&o, &read, err));
     struct ask_options common = { o.path, o.user_root, o.library, o.device };
-    return ask_ask(recording, RESULT_FRAGMENTS, &common, ask, &read, ret, err);
+    return ask_devices(recording, RESULT_FRAGMENTS, &common, ask, &read, ret, err);
 }

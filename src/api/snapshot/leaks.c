@@ -48,7 +48,7 @@ static enum vrs_status ask(struct study *s, const void *read, struct device_answ
                        S("the recording has no stacks: places are told apart by size alone, and "
                          "nothing is more than a suspect"),
                        err));
-    return study_tell_cut(s, ret, err);
+    return ask_tell_cut(s, ret, err);
 }
 
 enum vrs_status vrs_leaks(const struct vrs_recording *recording,
@@ -58,5 +58,5 @@ enum vrs_status vrs_leaks(const struct vrs_recording *recording,
     struct vrs_leaks_options o = { 0 };
     options_take(&o, sizeof o, options);
     struct ask_options common = { o.path, o.user_root, o.library, o.device };
-    return ask_ask(recording, RESULT_LEAKS, &common, ask, &o, ret, err);
+    return ask_devices(recording, RESULT_LEAKS, &common, ask, &o, ret, err);
 }

@@ -189,5 +189,5 @@ enum vrs_status vrs_oom(const struct vrs_recording *recording,
         status = oom_message_read(str_from(o.message), &scratch, &q.message, err);
     arena_free(&scratch);
     TRY(status);
-    return ask_ask(recording, RESULT_OOM, &common, ask, &q, ret, err);
+    return ask_devices(recording, RESULT_OOM, &common, ask, &q, ret, err);
 }

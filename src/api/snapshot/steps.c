@@ -25,7 +25,7 @@ static enum vrs_status ask(struct study *s, const void *read, struct device_answ
                        S("the events have no stacks: steps are those of annotations, and no "
                          "phase is known"),
                        err));
-    return study_tell_cut(s, ret, err);
+    return ask_tell_cut(s, ret, err);
 }
 
 enum vrs_status vrs_steps(const struct vrs_recording *recording,
@@ -35,5 +35,5 @@ enum vrs_status vrs_steps(const struct vrs_recording *recording,
     struct vrs_steps_options o = { 0 };
     options_take(&o, sizeof o, options);
     struct ask_options common = { o.path, o.user_root, o.library, o.device };
-    return ask_ask(recording, RESULT_STEPS, &common, ask, &o, ret, err);
+    return ask_devices(recording, RESULT_STEPS, &common, ask, &o, ret, err);
 }
