@@ -1,6 +1,6 @@
 /* page_oom.c - why a request failed, for the head of a page. */
 #include "render/page/page.h"
-#include "render/snapshot/oom/facts_json.h"
+#include "render/snapshot/oom/oom_json.h"
 #include "render/snapshot/oom/oom_sentences.h"
 
 enum { SITES_MOST = 3 };

@@ -1,7 +1,7 @@
 /* fragments_json.c - vramscope.fragments/1 and vramscope.fragments-set/1. */
 #include "analysis/snapshot/layout/fragments.h"
 #include "render/answer/device_answer.h"
-#include "render/snapshot/oom/facts_json.h"
+#include "render/snapshot/oom/oom_json.h"
 #include "render/snapshot/report/timeline_json.h"
 
 static double ratio(uint64_t part, uint64_t whole)

@@ -1,7 +1,7 @@
 /* oom_json.c - vramscope.oom/1 and vramscope.oom-set/1. */
+#include "render/snapshot/oom/oom_json.h"
 #include "analysis/snapshot/oom/oom.h"
 #include "render/answer/device_answer.h"
-#include "render/snapshot/oom/facts_json.h"
 
 static void put_verdict(struct json *j, const char *key, enum oom_verdict verdict)
 {

@@ -1,6 +1,6 @@
-/* facts_json.h - parts of answers in JSON that the head of a page has as well. */
-#ifndef VRS_RENDER_SNAPSHOT_OOM_FACTS_JSON_H
-#define VRS_RENDER_SNAPSHOT_OOM_FACTS_JSON_H
+/* oom_json.h - parts of answers in JSON that the head of a page has as well. */
+#ifndef VRS_RENDER_SNAPSHOT_OOM_OOM_JSON_H
+#define VRS_RENDER_SNAPSHOT_OOM_OOM_JSON_H
 
 #include "analysis/snapshot/layout/fragments.h"
 #include "analysis/snapshot/oom/oom.h"
