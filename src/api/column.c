@@ -1,6 +1,7 @@
-/* column.c - any column of a recording by name, and its strings. */
+/* column.c - what the library hands out as plain values: columns, strings, sizes, its version. */
 #include "api/file.h"
 #include "base/fail.h"
+#include "base/size.h"
 
 static const enum vrs_type types[] = {
     [COLUMN_U8] = VRS_U8,   [COLUMN_U16] = VRS_U16, [COLUMN_U32] = VRS_U32,
@@ -75,4 +76,14 @@ const char *vrs_string(const struct vrs_recording *recording, uint32_t id, size_
     str text = strings_text(s, (string_id){ id });
     *ret_len = text.len;
     return text.ptr;
+}
+
+bool vrs_size(const char *text, uint64_t *ret)
+{
+    return size_read(str_from(text), ret);
+}
+
+const char *vrs_version(void)
+{
+    return VRAMSCOPE_VERSION;
 }
