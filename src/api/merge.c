@@ -1,6 +1,5 @@
 /* merge.c - several results become one, which holds on to its parts. */
 #include "api/result.h"
-#include "api/snapshot/units.h"
 
 static enum vrs_status check_parts(const struct vrs_result *const *results, uint32_t count,
                                    uint32_t *ret_answers, uint32_t *ret_unreads,
@@ -10,8 +9,8 @@ static enum vrs_status check_parts(const struct vrs_result *const *results, uint
     for (uint32_t i = 0; i < count; i++) {
         sum += results[i]->set.count;
         unreads += results[i]->set.unreads;
-        if (results[i]->set.kind == RESULT_DIFF)
-            return vrs_fail(err, VRS_USAGE, "comparisons cannot be joined; each is of two files");
+        if (results[i]->alone != NULL)
+            return vrs_fail(err, VRS_USAGE, "%s", results[i]->alone);
         if (results[i]->set.kind != results[0]->set.kind)
             return vrs_fail(err, VRS_USAGE,
                             "results of different kinds cannot be joined; ask for one kind");
@@ -54,6 +53,8 @@ enum vrs_status vrs_merge(const struct vrs_result *const *results, uint32_t coun
         return vrs_no_memory(err);
     }
     joined->several = true;
+    joined->join = results[0]->join;
+    joined->verdict = results[0]->verdict;
     uint32_t at = 0;
     for (uint32_t i = 0; i < count; i++) {
         result_copy_answers(joined, at, results[i]);
@@ -61,8 +62,8 @@ enum vrs_status vrs_merge(const struct vrs_result *const *results, uint32_t coun
         joined->part[joined->parts++] = result_memory_hold(results[i]);
     }
     enum vrs_status status = join_unread(joined, results, count, unreads, err);
-    if (status == VRS_OK && joined->set.kind == RESULT_REPORT)
-        status = compare_units(&joined->set, true, joined->arena, err);
+    if (status == VRS_OK && joined->join != NULL)
+        status = joined->join(joined, err);
     if (status != VRS_OK) {
         vrs_result_free(joined);
         return status;

@@ -13,25 +13,13 @@ struct result_memory {
     struct result_memory *next; /* of those without an owner that are not yet freed */
 };
 
-static const size_t answer_bytes[RESULT_STUDIES] = {
-    [RESULT_REPORT] = sizeof(struct report),
-    [RESULT_PEAK] = sizeof(struct peak_answer),
-    [RESULT_REPLAY] = sizeof(struct replay_answer),
-    [RESULT_DIFF] = sizeof(struct diff_answer),
-};
-
-static size_t bytes_of(enum result_kind kind)
-{
-    return kind >= RESULT_STUDIES ? sizeof(struct devices_answer) : answer_bytes[kind];
-}
-
-struct vrs_result *result_make(enum result_kind kind, uint32_t count)
+struct vrs_result *result_make(const struct answer_kind *kind, uint32_t count)
 {
     struct arena arena;
     arena_init(&arena, SIZE_MAX / 2);
     struct result_memory *memory = arena_take(&arena, sizeof *memory);
     struct vrs_result *result = arena_take(&arena, sizeof *result);
-    void *answers = arena_take_array(&arena, count, bytes_of(kind));
+    void *answers = arena_take_array(&arena, count, kind->bytes);
     if (memory == NULL || result == NULL || answers == NULL) {
         arena_free(&arena);
         return NULL;
@@ -44,7 +32,7 @@ struct vrs_result *result_make(enum result_kind kind, uint32_t count)
 
 void result_copy_answers(struct vrs_result *to, uint32_t at, const struct vrs_result *from)
 {
-    size_t bytes = bytes_of(to->set.kind);
+    size_t bytes = to->set.kind->bytes;
     memcpy((char *)to->set.answers + at * bytes, from->set.answers, from->set.count * bytes);
 }
 
@@ -80,6 +68,11 @@ void vrs_result_free(struct vrs_result *result)
         let_go(result->memory);
 }
 
+enum vrs_verdict vrs_verdict(const struct vrs_result *result)
+{
+    return result->verdict == NULL ? VRS_NO_VERDICT : result->verdict(&result->set);
+}
+
 bool call_wants(const struct call *a, uint32_t device)
 {
     if (a->device == 0)
@@ -107,8 +100,8 @@ static enum vrs_status check_device(const struct call *a, struct vrs_error *err)
 }
 
 static enum vrs_status begin(struct call *a, const struct vrs_recording *recording,
-                             enum result_kind kind, const char *user_root, const char *library,
-                             int64_t device, struct vrs_error *err)
+                             const struct answer_kind *kind, const char *user_root,
+                             const char *library, int64_t device, struct vrs_error *err)
 {
     *a = (struct call){ .recording = recording,
                         .r = recording->model,
@@ -124,20 +117,20 @@ static enum vrs_status begin(struct call *a, const struct vrs_recording *recordi
     TRY(check_device(a, err));
     struct naming_options options = { text_or_empty(user_root), text_or_empty(library) };
     /* Results of studies show names as they are; others keep copies of the few they show. */
-    struct arena *home = kind >= RESULT_STUDIES ? a->keep : &a->names;
+    struct arena *home = kind->shows_names ? a->keep : &a->names;
     return naming_make(a->r, &options, home, &a->naming, err);
 }
 
 enum vrs_status call_begin(struct call *a, const struct vrs_recording *recording,
-                           enum result_kind kind, const char *user_root, const char *library,
-                           int64_t device, struct vrs_error *err)
+                           const struct answer_kind *kind, const char *user_root,
+                           const char *library, int64_t device, struct vrs_error *err)
 {
     TRY(begin(a, recording, kind, user_root, library, device, err));
     return recording_prove(recording, err);
 }
 
 enum vrs_status call_begin_unproven(struct call *a, const struct vrs_recording *recording,
-                                    enum result_kind kind, const char *user_root,
+                                    const struct answer_kind *kind, const char *user_root,
                                     const char *library, int64_t device, struct vrs_error *err)
 {
     TRY(begin(a, recording, kind, user_root, library, device, err));

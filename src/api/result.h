@@ -17,16 +17,20 @@ struct vrs_result {
     struct arena *arena;          /* of `memory` */
     bool several;                 /* made by vrs_merge: a set, even if of one */
     struct answer_set set;
-    struct recording *run;       /* what vrs_replay kept; or NULL */
-    struct result_memory **part; /* held by a set */
+    struct recording *run; /* what vrs_replay kept; or NULL */
+    /* What joining adds to a set, or why this kind cannot be joined; NULL: nothing, and it can. */
+    enum vrs_status (*join)(struct vrs_result *joined, struct vrs_error *err);
+    const char *alone;                                         /* static */
+    enum vrs_verdict (*verdict)(const struct answer_set *set); /* NULL: of no yes or no */
+    struct result_memory **part;                               /* held by a set */
     uint32_t parts;
 };
 
-/* A result with room for `count` answers of one kind; NULL when out of memory. */
 /* A copy as UTF-8, which answers are: names of files are any bytes.  ptr NULL: no memory. */
 str result_text(struct arena *keep, str text);
 
-struct vrs_result *result_make(enum result_kind kind, uint32_t count);
+/* A result with room for `count` answers of one kind; NULL when out of memory. */
+struct vrs_result *result_make(const struct answer_kind *kind, uint32_t count);
 
 /* Copies the answers of one result to place `at` of another, without what they point to. */
 void result_copy_answers(struct vrs_result *to, uint32_t at, const struct vrs_result *from);
@@ -51,12 +55,12 @@ struct call {
 
 /* Begins: the result, the naming, the replay.  Ends with call_end, also after a failure. */
 enum vrs_status call_begin(struct call *a, const struct vrs_recording *recording,
-                           enum result_kind kind, const char *user_root, const char *library,
-                           int64_t device, struct vrs_error *err) MUST_CHECK;
+                           const struct answer_kind *kind, const char *user_root,
+                           const char *library, int64_t device, struct vrs_error *err) MUST_CHECK;
 
 /* The same, the replay left to call_prepare. */
 enum vrs_status call_begin_unproven(struct call *a, const struct vrs_recording *recording,
-                                    enum result_kind kind, const char *user_root,
+                                    const struct answer_kind *kind, const char *user_root,
                                     const char *library, int64_t device,
                                     struct vrs_error *err) MUST_CHECK;
 

@@ -1,34 +1,17 @@
 /* write.c - results as bytes. */
 #include "api/result.h"
-#include "render/answer/render.h"
+#include "render/answer/answer.h"
 #include "render/export/snapshot_pickle.h"
+#include "render/snapshot/answers.h"
 
 enum { WIDTH_DEFAULT = 80 };
 
-typedef void renderer(struct out *out, const struct answer_set *set, bool several,
-                      const struct render_options *options);
-
-enum { FORMATS = VRS_SARIF + 1 };
-
-static renderer *const renderers[RESULT_KINDS][FORMATS] = {
-    [RESULT_REPORT] = { [VRS_TEXT] = report_text,
-                        [VRS_JSON] = report_json,
-                        [VRS_MARKDOWN] = report_markdown },
-    [RESULT_PEAK] = { [VRS_TEXT] = peak_text, [VRS_JSON] = peak_json },
-    [RESULT_REPLAY] = { [VRS_TEXT] = replay_text, [VRS_JSON] = replay_json },
-    [RESULT_DIFF] = { [VRS_TEXT] = diff_text, [VRS_JSON] = diff_json },
-    [RESULT_OOM] = { [VRS_TEXT] = oom_text, [VRS_JSON] = oom_json },
-    [RESULT_LEAKS] = { [VRS_TEXT] = leaks_text, [VRS_JSON] = leaks_json },
-    [RESULT_FRAGMENTS] = { [VRS_TEXT] = fragments_text, [VRS_JSON] = fragments_json },
-    [RESULT_STEPS] = { [VRS_TEXT] = steps_text, [VRS_JSON] = steps_json },
-    [RESULT_CATEGORIES] = { [VRS_TEXT] = categories_text, [VRS_JSON] = categories_json },
-    [RESULT_ADVISE] = { [VRS_TEXT] = advise_text, [VRS_JSON] = advise_json },
-    [RESULT_CHECK] = { [VRS_TEXT] = check_text,
-                       [VRS_JSON] = check_json,
-                       [VRS_JUNIT] = check_junit,
-                       [VRS_MARKDOWN] = check_markdown,
-                       [VRS_SARIF] = check_sarif },
+/* The forms of answers by the public name; a snapshot is none of them. */
+static const enum answer_form forms[] = {
+    [VRS_TEXT] = ANSWER_TEXT,   [VRS_JSON] = ANSWER_JSON,         [VRS_SNAPSHOT] = ANSWER_FORMS,
+    [VRS_JUNIT] = ANSWER_JUNIT, [VRS_MARKDOWN] = ANSWER_MARKDOWN, [VRS_SARIF] = ANSWER_SARIF,
 };
+enum { FORMATS = sizeof forms / sizeof *forms };
 
 enum vrs_status vrs_write(const struct vrs_result *result, const struct vrs_write_options *options,
                           const struct vrs_sink *sink, struct vrs_error *err)
@@ -41,7 +24,9 @@ enum vrs_status vrs_write(const struct vrs_result *result, const struct vrs_writ
     if ((unsigned)o.format >= FORMATS)
         return vrs_fail(err, VRS_USAGE, "there is no format %d; enum vrs_format has them",
                         (int)o.format);
-    if (o.format != VRS_SNAPSHOT && renderers[result->set.kind][o.format] == NULL)
+    answer_renderer *render_as =
+        o.format == VRS_SNAPSHOT ? NULL : result->set.kind->form[forms[o.format]];
+    if (o.format != VRS_SNAPSHOT && render_as == NULL)
         return vrs_fail(err, VRS_USAGE,
                         "this answer has no such format; VRS_TEXT and VRS_JSON are "
                         "of all");
@@ -58,6 +43,6 @@ enum vrs_status vrs_write(const struct vrs_result *result, const struct vrs_writ
     if (o.format == VRS_SNAPSHOT)
         status = snapshot_pickle(&out, result->run, err);
     else
-        renderers[result->set.kind][o.format](&out, &result->set, result->several, &render);
+        render_as(&out, &result->set, result->several, &render);
     return out_finish(&out, status, err);
 }

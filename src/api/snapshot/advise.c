@@ -1,6 +1,7 @@
 /* advise.c - what to change, and the bytes it frees. */
 #include "analysis/snapshot/cache/parts.h"
 #include "api/snapshot/ask.h"
+#include "render/snapshot/answers.h"
 
 static enum vrs_status ask(struct study *s, const void *read, struct device_answer *ret,
                            struct vrs_error *err)
@@ -39,5 +40,5 @@ enum vrs_status vrs_advise(const struct vrs_recording *recording,
     struct vrs_advise_options o = { 0 };
     options_take(&o, sizeof o, options);
     struct ask_options common = { o.path, o.user_root, o.library, o.device };
-    return ask_devices(recording, RESULT_ADVISE, &common, ask, &o, ret, err);
+    return ask_devices(recording, &advise_answer, &common, ask, &o, ret, err);
 }

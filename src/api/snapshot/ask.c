@@ -108,8 +108,8 @@ static enum vrs_status ask_all(struct call *a, const char *path, const struct ca
     return write_stacks(a, all.place.shown, &answer->stacks, err);
 }
 
-enum vrs_status ask_devices_ruled(const struct vrs_recording *recording, enum result_kind kind,
-                                  const struct ask_options *common,
+enum vrs_status ask_devices_ruled(const struct vrs_recording *recording,
+                                  const struct answer_kind *kind, const struct ask_options *common,
                                   const struct category_rules *rules, ask_question *question,
                                   const void *read, struct vrs_result **ret, struct vrs_error *err)
 {
@@ -128,7 +128,7 @@ enum vrs_status ask_devices_ruled(const struct vrs_recording *recording, enum re
     return call_end(&a, status, ret);
 }
 
-enum vrs_status ask_devices(const struct vrs_recording *recording, enum result_kind kind,
+enum vrs_status ask_devices(const struct vrs_recording *recording, const struct answer_kind *kind,
                             const struct ask_options *common, ask_question *question,
                             const void *read, struct vrs_result **ret, struct vrs_error *err)
 {

@@ -32,14 +32,14 @@ enum vrs_status studies_begin(void *all, struct vrs_error *err) MUST_CHECK;
 typedef enum vrs_status ask_question(struct study *s, const void *read, struct device_answer *ret,
                                      struct vrs_error *err);
 
-enum vrs_status ask_devices(const struct vrs_recording *recording, enum result_kind kind,
+enum vrs_status ask_devices(const struct vrs_recording *recording, const struct answer_kind *kind,
                             const struct ask_options *common, ask_question *question,
                             const void *read, struct vrs_result **ret,
                             struct vrs_error *err) MUST_CHECK;
 
 /* The same under these rules for categories; NULL: the built-in ones, as ask_devices. */
-enum vrs_status ask_devices_ruled(const struct vrs_recording *recording, enum result_kind kind,
-                                  const struct ask_options *common,
+enum vrs_status ask_devices_ruled(const struct vrs_recording *recording,
+                                  const struct answer_kind *kind, const struct ask_options *common,
                                   const struct category_rules *rules, ask_question *question,
                                   const void *read, struct vrs_result **ret,
                                   struct vrs_error *err) MUST_CHECK;

@@ -2,6 +2,7 @@
 #include "analysis/snapshot/breakdown/category_table.h"
 #include "analysis/snapshot/study/moment.h"
 #include "api/snapshot/ask.h"
+#include "render/snapshot/answers.h"
 
 /* The caller's words, read; rules last as long as the call. */
 struct options_read {
@@ -96,7 +97,7 @@ enum vrs_status vrs_categories(const struct vrs_recording *recording,
                            : read.rules.user_root.ptr;
     struct ask_options common = { o.path, root, o.library, o.device };
     if (status == VRS_OK)
-        status = ask_devices_ruled(recording, RESULT_CATEGORIES, &common, &read.rules, ask, &read,
+        status = ask_devices_ruled(recording, &categories_answer, &common, &read.rules, ask, &read,
                                    ret, err);
     category_rules_free(&read.rules);
     return status;

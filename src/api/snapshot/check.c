@@ -3,6 +3,7 @@
 
 #include "analysis/attribution/frame_class.h"
 #include "api/snapshot/ask.h"
+#include "render/snapshot/answers.h"
 
 /* The caller's words, read, and the baseline, which all devices share. */
 struct check_options_read {
@@ -185,6 +186,32 @@ static enum vrs_status shown_path(const struct vrs_recording *recording, const c
     return shown.ptr == NULL ? vrs_no_memory(err) : VRS_OK;
 }
 
+/* The worst of all files that were read counts; a file without any device keeps no budget. */
+static enum vrs_verdict verdict_of(const struct answer_set *set)
+{
+    bool undecided = false;
+    uint32_t read = 0;
+    for (uint32_t i = 0; i < set->count; i++) {
+        uint32_t judged = 0;
+        if (set->study[i].unread.ptr != NULL)
+            continue;
+        read++;
+        for (uint32_t k = 0; k < set->study[i].devices; k++) {
+            const struct check *check = set->study[i].device[k].result;
+            if (check == NULL)
+                continue;
+            if (check->fails > 0)
+                return VRS_NO;
+            judged++;
+            undecided = undecided || check->inconclusive > 0;
+        }
+        undecided = undecided || judged == 0;
+    }
+    if (read == 0)
+        return VRS_NO_VERDICT;
+    return undecided ? VRS_UNDECIDED : VRS_YES;
+}
+
 static enum vrs_status check_with(const struct vrs_recording *recording,
                                   struct check_options_read *read, struct vrs_result **ret,
                                   struct vrs_error *err)
@@ -199,14 +226,16 @@ static enum vrs_status check_with(const struct vrs_recording *recording,
     struct ask_options common = { NULL, o->user_root, o->library, o->device };
     TRY(shown_path(recording, o->path, read, &common.path, err));
     TRY(place_baseline(read, err));
-    return ask_devices_ruled(recording, RESULT_CHECK, &common, &read->rules, ask, &read, ret, err);
+    TRY(ask_devices_ruled(recording, &check_answer, &common, &read->rules, ask, &read, ret, err));
+    (*ret)->verdict = verdict_of;
+    return VRS_OK;
 }
 
 enum vrs_status vrs_check_unread(const char *path, const struct vrs_error *why,
                                  struct vrs_result **ret, struct vrs_error *err)
 {
     str full = str_from(path);
-    struct vrs_result *result = result_make(RESULT_CHECK, 1);
+    struct vrs_result *result = result_make(&check_answer, 1);
     if (result == NULL)
         return vrs_no_memory(err);
     struct devices_answer *answer = &result->set.study[0];
@@ -216,6 +245,7 @@ enum vrs_status vrs_check_unread(const char *path, const struct vrs_error *why,
         vrs_result_free(result);
         return vrs_no_memory(err);
     }
+    result->verdict = verdict_of;
     *ret = result;
     return VRS_OK;
 }

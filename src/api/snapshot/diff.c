@@ -6,6 +6,7 @@
 #include "api/stack_texts.h"
 #include "base/buf.h"
 #include "base/pool.h"
+#include "render/snapshot/answers.h"
 
 /* What one call works with; side 0 is A. */
 struct comparing {
@@ -401,6 +402,18 @@ enum vrs_status vrs_diff_check(const struct vrs_diff_options *options, struct vr
     return read_options(&o, &ignored, err);
 }
 
+/* A limit that could not be looked at is not kept. */
+static enum vrs_verdict verdict_of(const struct answer_set *set)
+{
+    const struct diff_answer *answer = &set->diff[0];
+    if (!answer->judged)
+        return VRS_NO_VERDICT;
+    for (uint32_t i = 0; i < answer->devices; i++)
+        if (!answer->device[i].compared || answer->device[i].exceeded)
+            return VRS_NO;
+    return VRS_YES;
+}
+
 enum vrs_status vrs_diff(const struct vrs_recording *a, const struct vrs_recording *b,
                          const struct vrs_diff_options *options, struct vrs_result **ret,
                          struct vrs_error *err)
@@ -409,9 +422,11 @@ enum vrs_status vrs_diff(const struct vrs_recording *a, const struct vrs_recordi
     options_take(&o, sizeof o, options);
     struct comparing c = { .recording = { a, b }, .o = &o };
     TRY(read_options(&o, &c.read, err));
-    c.result = result_make(RESULT_DIFF, 1);
+    c.result = result_make(&diff_answer, 1);
     if (c.result == NULL)
         return vrs_no_memory(err);
+    c.result->verdict = verdict_of;
+    c.result->alone = "comparisons cannot be joined; each is of two files";
     for (int s = 0; s < 2; s++) {
         arena_init(&c.names[s], SIZE_MAX / 2);
         arena_init(&c.scratch[s], SIZE_MAX / 2);

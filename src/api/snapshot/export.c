@@ -7,6 +7,7 @@
 #include "api/result.h"
 #include "render/answer/envelope.h"
 #include "render/export/export_tables.h"
+#include "render/snapshot/answers.h"
 
 /* The caller's words, read. */
 struct options_read {
@@ -383,7 +384,7 @@ enum vrs_status vrs_export(const struct vrs_recording *recording,
     struct vrs_result *ignored = NULL;
     /* Of a result only the memory is used. */
     enum vrs_status status =
-        call_begin(&a, recording, RESULT_PEAK, o.user_root, o.library, o.device, err);
+        call_begin(&a, recording, &peak_answer, o.user_root, o.library, o.device, err);
     if (status == VRS_OK)
         status = prepare(&a, recording, &o, &read, &e, &facts, err);
     if (status == VRS_OK)

@@ -3,6 +3,7 @@
 
 #include "analysis/snapshot/study/moment.h"
 #include "api/snapshot/ask.h"
+#include "render/snapshot/answers.h"
 
 /* The caller's words, read. */
 struct options_read {
@@ -88,5 +89,5 @@ enum vrs_status vrs_fragments(const struct vrs_recording *recording,
     struct options_read read;
     TRY(read_options(&o, &read, err));
     struct ask_options common = { o.path, o.user_root, o.library, o.device };
-    return ask_devices(recording, RESULT_FRAGMENTS, &common, ask, &read, ret, err);
+    return ask_devices(recording, &fragments_answer, &common, ask, &read, ret, err);
 }

@@ -1,5 +1,6 @@
 /* index.c - a set of reports as the page that leads to the pages of their files. */
 #include "api/result.h"
+#include "render/snapshot/answers.h"
 #include "render/snapshot/ranks/ranks_page.h"
 
 static enum vrs_status write_page(const struct vrs_result *reports,
@@ -29,7 +30,7 @@ enum vrs_status vrs_index(const struct vrs_result *reports, const struct vrs_ind
 {
     struct vrs_index_options o = { 0 };
     options_take(&o, sizeof o, options);
-    if (!reports->several || reports->set.kind != RESULT_REPORT || o.files == 0)
+    if (!reports->several || reports->set.kind != &report_answer || o.files == 0)
         return vrs_fail(err, VRS_USAGE,
                         "an index is of files and their reports, which vrs_merge has joined");
     struct out out = { .write = sink->write, .arg = sink->arg };

@@ -2,6 +2,7 @@
 #include "analysis/snapshot/leaks/leaks.h"
 #include "api/snapshot/ask.h"
 #include "base/buf.h"
+#include "render/snapshot/answers.h"
 
 /* Why there is nothing to compare: how many steps were found, and what else was seen. */
 static enum vrs_status too_few_steps(const struct study *s, struct device_answer *ret,
@@ -58,5 +59,5 @@ enum vrs_status vrs_leaks(const struct vrs_recording *recording,
     struct vrs_leaks_options o = { 0 };
     options_take(&o, sizeof o, options);
     struct ask_options common = { o.path, o.user_root, o.library, o.device };
-    return ask_devices(recording, RESULT_LEAKS, &common, ask, &o, ret, err);
+    return ask_devices(recording, &leaks_answer, &common, ask, &o, ret, err);
 }

@@ -4,6 +4,7 @@
 #include "analysis/snapshot/cache/parts.h"
 #include "api/snapshot/ask.h"
 #include "base/buf.h"
+#include "render/snapshot/answers.h"
 #include "render/write/human.h"
 
 struct oom_question {
@@ -172,6 +173,21 @@ static enum vrs_status ask(struct study *s, const void *read, struct device_answ
     return VRS_OK;
 }
 
+/* An out-of-memory event was asked for: one is enough, and a device without a trace cannot tell. */
+static enum vrs_verdict verdict_of(const struct answer_set *set)
+{
+    enum vrs_verdict verdict = VRS_NO_VERDICT;
+    for (uint32_t i = 0; i < set->count; i++)
+        for (uint32_t k = 0; k < set->study[i].devices; k++) {
+            const struct device_answer *d = &set->study[i].device[k];
+            if (d->result != NULL)
+                return VRS_YES;
+            if (d->status == ANSWER_NOT_APPLICABLE)
+                verdict = VRS_NO;
+        }
+    return verdict;
+}
+
 enum vrs_status vrs_oom(const struct vrs_recording *recording,
                         const struct vrs_oom_options *options, struct vrs_result **ret,
                         struct vrs_error *err)
@@ -189,5 +205,7 @@ enum vrs_status vrs_oom(const struct vrs_recording *recording,
         status = oom_message_read(str_from(o.message), &scratch, &q.message, err);
     arena_free(&scratch);
     TRY(status);
-    return ask_devices(recording, RESULT_OOM, &common, ask, &q, ret, err);
+    TRY(ask_devices(recording, &oom_answer, &common, ask, &q, ret, err));
+    (*ret)->verdict = verdict_of;
+    return VRS_OK;
 }

@@ -4,6 +4,7 @@
 #include "analysis/snapshot/study/study.h"
 #include "api/result.h"
 #include "api/stack_texts.h"
+#include "render/snapshot/answers.h"
 
 /* The caller's words, read. */
 struct options_read {
@@ -230,7 +231,7 @@ enum vrs_status vrs_peak(const struct vrs_recording *recording,
     struct shared shared = { .read = &read };
     category_rules_init(&shared.rules);
     enum vrs_status status =
-        call_begin(&a, recording, RESULT_PEAK, o.user_root, o.library, o.device, err);
+        call_begin(&a, recording, &peak_answer, o.user_root, o.library, o.device, err);
     if (status == VRS_OK)
         status = peak_all(&a, recording, o.path, &shared, err);
     category_rules_free(&shared.rules);

@@ -5,6 +5,7 @@
 #include "api/snapshot/replay_sites.h"
 #include "base/buf.h"
 #include "base/pool.h"
+#include "render/snapshot/answers.h"
 
 /* The settings that a sweep tries; each is one question. */
 static const char *const sweep_settings[] = {
@@ -467,7 +468,7 @@ enum vrs_status vrs_replay(const struct vrs_recording *recording,
     struct call a;
     struct replay_options_read read;
     enum vrs_status status =
-        call_begin(&a, recording, RESULT_REPLAY, o.user_root, o.library, o.device, err);
+        call_begin(&a, recording, &replay_answer, o.user_root, o.library, o.device, err);
     if (status == VRS_OK)
         status = read_options(&o, &a.scratch, &read, err);
     if (status == VRS_OK)

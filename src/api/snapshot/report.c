@@ -5,6 +5,7 @@
 #include "api/snapshot/ask.h"
 #include "api/snapshot/report_sections.h"
 #include "api/snapshot/units.h"
+#include "render/snapshot/answers.h"
 
 enum {
     SPANS_MOST = 1024, /* finer than any terminal is wide */
@@ -281,6 +282,11 @@ static enum vrs_status report_all(struct reporting *p, struct vrs_error *err)
     return compare_units(&a->result->set, false, a->keep, err);
 }
 
+static enum vrs_status join_reports(struct vrs_result *joined, struct vrs_error *err)
+{
+    return compare_units(&joined->set, true, joined->arena, err);
+}
+
 enum vrs_status report_make(const struct vrs_recording *recording,
                             const struct vrs_report_options *options,
                             const struct report_look *look, struct vrs_result **ret,
@@ -294,9 +300,11 @@ enum vrs_status report_make(const struct vrs_recording *recording,
         reporting.look = *look;
     category_rules_init(&reporting.rules);
     enum vrs_status status =
-        call_begin_unproven(&a, recording, RESULT_REPORT, o.user_root, o.library, o.device, err);
-    if (status == VRS_OK)
+        call_begin_unproven(&a, recording, &report_answer, o.user_root, o.library, o.device, err);
+    if (status == VRS_OK) {
+        a.result->join = join_reports;
         status = report_all(&reporting, err);
+    }
     category_rules_free(&reporting.rules);
     return call_end(&a, status, ret);
 }
@@ -304,7 +312,7 @@ enum vrs_status report_make(const struct vrs_recording *recording,
 void vrs_report_times(const struct vrs_result *result, uint64_t *ret_oom_us, uint64_t *ret_last_us)
 {
     *ret_oom_us = *ret_last_us = UNKNOWN_U64;
-    for (uint32_t i = 0; result->set.kind == RESULT_REPORT && i < result->set.count; i++) {
+    for (uint32_t i = 0; result->set.kind == &report_answer && i < result->set.count; i++) {
         later(ret_oom_us, result->set.report[i].oom_us);
         later(ret_last_us, result->set.report[i].last_us);
     }
@@ -320,7 +328,7 @@ enum vrs_status vrs_report(const struct vrs_recording *recording,
 enum vrs_status vrs_report_unread(const char *path, const struct vrs_error *why,
                                   struct vrs_result **ret, struct vrs_error *err)
 {
-    struct vrs_result *result = result_make(RESULT_REPORT, 0);
+    struct vrs_result *result = result_make(&report_answer, 0);
     if (result == NULL)
         return vrs_no_memory(err);
     struct unread_file *file = arena_take(result->arena, sizeof *file);
@@ -331,6 +339,7 @@ enum vrs_status vrs_report_unread(const char *path, const struct vrs_error *why,
         vrs_result_free(result);
         return vrs_no_memory(err);
     }
+    result->join = join_reports;
     result->several = true; /* a set of none */
     result->set.unread = file;
     result->set.unreads = 1;

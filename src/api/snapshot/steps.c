@@ -1,6 +1,7 @@
 /* steps.c - steps and phases of training, and their peaks. */
 #include "analysis/snapshot/timeline/phase_rows.h"
 #include "api/snapshot/ask.h"
+#include "render/snapshot/answers.h"
 
 static enum vrs_status ask(struct study *s, const void *read, struct device_answer *ret,
                            struct vrs_error *err)
@@ -35,5 +36,5 @@ enum vrs_status vrs_steps(const struct vrs_recording *recording,
     struct vrs_steps_options o = { 0 };
     options_take(&o, sizeof o, options);
     struct ask_options common = { o.path, o.user_root, o.library, o.device };
-    return ask_devices(recording, RESULT_STEPS, &common, ask, &o, ret, err);
+    return ask_devices(recording, &steps_answer, &common, ask, &o, ret, err);
 }

@@ -5,6 +5,7 @@
 #include "api/snapshot/view_pairs.h"
 #include "render/page/source.h"
 #include "render/page/window.h"
+#include "render/snapshot/answers.h"
 #include "render/write/base64.h"
 #include "render/write/human.h"
 
@@ -188,7 +189,7 @@ static enum vrs_status compare_all(struct make_context *m, struct vrs_error *err
         devices += m->file[f].devices;
     struct page_unit *unit = arena_array(&m->arena, struct page_unit, devices);
     m->joined = (struct answer_set){
-        .kind = RESULT_REPORT,
+        .kind = &report_answer,
         .count = m->files,
         .report = arena_array(&m->arena, struct report, m->files),
     };

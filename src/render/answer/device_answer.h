@@ -5,10 +5,8 @@
 #include "analysis/snapshot/study/study.h"
 #include "render/answer/document.h"
 #include "render/answer/envelope.h"
-#include "render/answer/render.h"
+#include "render/answer/result.h"
 
-/* The member `key`: the number of a stack in the answer's "stacks". */
-void json_stack(struct json *j, const char *key, stack_id stack, struct stack_numbers *numbers);
 /* The member `key`: { culprit, owner, stack }. */
 void json_site(struct json *j, const char *key, const struct site_ref *site,
                struct stack_numbers *numbers);

@@ -1,25 +1,6 @@
 /* device_answer_json.c - the JSON of answers of the common form. */
 #include "render/answer/device_answer.h"
 
-#include "base/sorted.h"
-
-/* The place of a stack among an answer's; NO_ROW where it is not. */
-static uint32_t place_of(const struct stack_texts *stacks, stack_id stack)
-{
-    uint32_t place;
-    SORTED_FIND(place, stacks->stacks, stacks->id[place] < stack.n);
-    return place < stacks->stacks && stacks->id[place] == stack.n ? place : NO_ROW;
-}
-
-void json_stack(struct json *j, const char *key, stack_id stack, struct stack_numbers *numbers)
-{
-    uint32_t place = place_of(numbers->stacks, stack);
-    if (place == NO_ROW)
-        json_null(j, key);
-    else
-        json_stack_number(j, key, place, numbers);
-}
-
 void json_site(struct json *j, const char *key, const struct site_ref *site,
                struct stack_numbers *numbers)
 {

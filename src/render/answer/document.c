@@ -1,6 +1,8 @@
 /* document.c - begins, ends, and the stacks in between. */
 #include "render/answer/document.h"
 
+#include "base/sorted.h"
+
 void document_begin(struct json *j, struct out *out, const char *verb, bool several,
                     const struct render_options *options)
 {
@@ -64,6 +66,23 @@ void json_stack_number(struct json *j, const char *key, uint32_t place,
         numbers->number[place] = numbers->count;
     }
     json_u64(j, key, numbers->number[place] - 1);
+}
+
+/* The place of a stack among an answer's; NO_ROW where it is not. */
+static uint32_t place_of(const struct stack_texts *stacks, stack_id stack)
+{
+    uint32_t place;
+    SORTED_FIND(place, stacks->stacks, stacks->id[place] < stack.n);
+    return place < stacks->stacks && stacks->id[place] == stack.n ? place : NO_ROW;
+}
+
+void json_stack(struct json *j, const char *key, stack_id stack, struct stack_numbers *numbers)
+{
+    uint32_t place = place_of(numbers->stacks, stack);
+    if (place == NO_ROW)
+        json_null(j, key);
+    else
+        json_stack_number(j, key, place, numbers);
 }
 
 void json_stacks(struct json *j, struct out *out, const struct stack_numbers *numbers)

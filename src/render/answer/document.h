@@ -8,7 +8,7 @@
 #define VRS_RENDER_ANSWER_DOCUMENT_H
 
 #include "base/arena.h"
-#include "render/answer/render.h"
+#include "render/answer/answer.h"
 #include "render/write/json.h"
 
 /* Opens vramscope.VERB/1, or with `several` vramscope.VERB-set/1. */
@@ -47,6 +47,8 @@ void stack_numbers_free(struct stack_numbers *numbers);
 /* The member `key`: the number of the stack in row `place` of the texts. */
 void json_stack_number(struct json *j, const char *key, uint32_t place,
                        struct stack_numbers *numbers);
+/* The same of a stack by its id, where the texts are found by ids; null where it has no text. */
+void json_stack(struct json *j, const char *key, stack_id stack, struct stack_numbers *numbers);
 /* The member "stacks": those in sight, by number. */
 void json_stacks(struct json *j, struct out *out, const struct stack_numbers *numbers);
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "render/answer/envelope_fields.h"
 #include "render/write/escape.h"
 #include "render/write/text.h"
 
@@ -15,15 +16,6 @@ static const char *const compressions[] = {
 };
 static const char *const wrappers[] = { [WRAPPER_NONE] = "none", [WRAPPER_HTML] = "html" };
 static const char *const encodings[] = { [ENCODING_PICKLE] = "pickle", [ENCODING_JSON] = "json" };
-
-static const char *const statuses[ANSWER_STATUSES] = {
-    [ANSWER_OK] = "ok",
-    [ANSWER_PARTIAL] = "partial",
-    [ANSWER_NOT_APPLICABLE] = "not_applicable",
-    [ANSWER_NEEDS_TRACE] = "needs_trace",
-    [ANSWER_NEEDS_STACKS] = "needs_stacks",
-    [ANSWER_REFUSED] = "refused",
-};
 
 void envelope_file(struct json *j, const struct file_facts *file)
 {
@@ -55,7 +47,7 @@ void envelope_device(struct json *j, struct device_name name)
 void envelope_status(struct json *j, enum answer_status status, const struct answer_reason *reason,
                      uint32_t reasons)
 {
-    json_text(j, "status", statuses[status]);
+    json_text(j, "status", answer_status_names[status]);
     json_array(j, "reasons");
     for (uint32_t i = 0; i < reasons; i++) {
         json_line_object(j, NULL);

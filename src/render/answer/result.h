@@ -20,29 +20,7 @@
 #include "analysis/snapshot/report/trust_page.h"
 #include "analysis/snapshot/timeline/timeline.h"
 #include "analysis/snapshot/trust/trust.h"
-
-struct file_facts {
-    str path;
-    str entry; /* ptr NULL: the file is one recording */
-    struct origin origin;
-    uint64_t events;      /* of all devices */
-    uint64_t wrong_types; /* values of a wrong type, taken as absent */
-};
-
-/* Many stacks, each frame's text once. */
-struct stack_texts {
-    uint32_t *id; /* of each stack its stack_id, ascending; NULL: asked for one by one */
-    str *frame;
-    uint32_t frames;
-    uint32_t *first; /* of stack i in `line`; stacks + 1 of them */
-    uint32_t *line;  /* rows of `frame`, innermost first */
-    uint32_t stacks;
-};
-
-struct device_name {
-    uint32_t number;
-    bool host; /* pinned memory of the host, never to be added to a GPU's */
-};
+#include "render/answer/answer.h"
 
 /* One out-of-memory event. */
 struct oom_fact {
@@ -109,21 +87,6 @@ struct report {
     int64_t rank;             /* as the caller has it; -1: as the file's name does */
     bool one_clock;           /* that of the other reports of a set */
     uint64_t oom_us, last_us; /* of the last oom, of the last event; UNKNOWN_U64: none, not known */
-};
-
-enum answer_status {
-    ANSWER_OK,
-    ANSWER_PARTIAL,
-    ANSWER_NOT_APPLICABLE,
-    ANSWER_NEEDS_TRACE,
-    ANSWER_NEEDS_STACKS,
-    ANSWER_REFUSED,
-    ANSWER_STATUSES
-};
-
-struct answer_reason {
-    const char *id; /* static */
-    str text;
 };
 
 struct peak_device {
@@ -208,71 +171,13 @@ struct diff_answer {
     uint64_t limit_bytes; /* or millionths */
 };
 
-/* The answer of an analysis that has the common form: a result for each device, whose stacks are
- * named by their stack_id. */
-struct device_answer {
-    struct device_name name;
-    enum answer_status status;
-    struct answer_reason *reason;
-    uint32_t reasons;
-    struct trust trust;
-    const void *result; /* of the kind; NULL where the status says why there is none */
-};
-
-struct devices_answer {
-    struct file_facts file;
-    str unread; /* why the file could not be read, which then has only its path; or ptr NULL */
-    struct device_answer *device;
-    uint32_t devices;
-    struct stack_texts stacks;
-};
-
-/* The result of RESULT_ADVISE. */
+/* The result of advise. */
 struct advise_answer {
     struct advise advise;
     struct waste waste;
     uint32_t leaks; /* sites that grow without end */
     bool has_waste; /* it was asked for */
     bool explain_silent;
-};
-
-/* From RESULT_STUDIES on, the kinds of study_answer. */
-enum result_kind {
-    RESULT_REPORT,
-    RESULT_PEAK,
-    RESULT_REPLAY,
-    RESULT_DIFF,
-    RESULT_STUDIES,
-    RESULT_OOM = RESULT_STUDIES,
-    RESULT_FRAGMENTS,
-    RESULT_STEPS,
-    RESULT_LEAKS,
-    RESULT_CATEGORIES,
-    RESULT_ADVISE,
-    RESULT_CHECK,
-    RESULT_KINDS
-};
-
-/* A file that no answer is about. */
-struct unread_file {
-    str path, why;
-};
-
-/* Answers of one kind for several files. */
-struct answer_set {
-    enum result_kind kind;
-    union {
-        void *answers;
-        struct report *report;
-        struct peak_answer *peak;
-        struct replay_answer *replay;
-        struct diff_answer *diff;
-        struct devices_answer *study;
-    };
-    uint32_t count;
-    const struct ranks *ranks;        /* of reports; NULL: of one file with fewer than two units */
-    const struct unread_file *unread; /* of reports: the files that could not be read */
-    uint32_t unreads;
 };
 
 #endif

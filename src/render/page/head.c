@@ -2,8 +2,9 @@
 #include <stdio.h>
 
 #include "analysis/snapshot/categories/category_rules.h"
+#include "render/answer/answer.h"
 #include "render/answer/envelope.h"
-#include "render/answer/render.h"
+#include "render/answer/result.h"
 #include "render/page/window.h"
 
 static void put_column(struct json *j, const struct page_packed *p)
@@ -169,7 +170,7 @@ static void put_report(struct buf *to, const struct page *v, const struct page_f
 {
     struct render_options options = { .tool = v->tool };
     struct out out = out_into(to);
-    report_json(&out, file->report, false, &options);
+    file->report->kind->form[ANSWER_JSON](&out, file->report, false, &options);
     out_into_end(&out);
 }
 

@@ -1,6 +1,6 @@
 /* page_many.c - what a page says of several devices: which stacks are one place, who stands apart.
  */
-#include "render/answer/render.h"
+#include "render/answer/answer.h"
 #include "render/page/page.h"
 
 /* One side of a pair as it is packed. */

@@ -1,6 +1,7 @@
 /* page_page.c - the parts of the page that the build made, and the recording between them. */
 #include "render/page/page.h"
-#include "render/answer/render.h"
+#include "render/answer/answer.h"
+#include "render/answer/result.h"
 #include "render/write/base64.h"
 #include "render/write/markup.h"
 
@@ -17,7 +18,7 @@ static void put_report(struct buf *to, const struct page *v, const struct page_f
     struct buf text;
     buf_init(&text, SIZE_MAX / 2);
     struct out out = out_into(&text);
-    report_text(&out, file->report, false, &options);
+    file->report->kind->form[ANSWER_TEXT](&out, file->report, false, &options);
     out_into_end(&out);
     buf_text(to, "<pre>");
     markup_escaped(to, buf_slice(&text));

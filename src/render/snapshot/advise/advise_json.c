@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "render/snapshot/advise/advise.h"
+#include "render/snapshot/renderers.h"
 
 static const char *const source_names[] = {
     [SAVING_NONE] = NULL,

@@ -1,6 +1,7 @@
 /* advise_text.c - what to change and the bytes it frees, for people. */
 #include "render/answer/next.h"
 #include "render/snapshot/advise/advise.h"
+#include "render/snapshot/renderers.h"
 #include "render/write/escape.h"
 #include "render/write/text.h"
 

@@ -1,6 +1,7 @@
 /* categories_json.c - vramscope.categories/1 and vramscope.categories-set/1. */
 #include "analysis/snapshot/breakdown/category_table.h"
 #include "render/answer/device_answer.h"
+#include "render/snapshot/renderers.h"
 
 static void put_row(struct json *j, const struct category_row *row)
 {

@@ -5,6 +5,7 @@
 #include "analysis/snapshot/breakdown/category_table.h"
 #include "render/answer/device_answer.h"
 #include "render/answer/next.h"
+#include "render/snapshot/renderers.h"
 #include "render/write/cells.h"
 
 /* OWNER_WIDTH: from here on the line that holds most of a category has a column. */

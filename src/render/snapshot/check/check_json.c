@@ -1,6 +1,7 @@
 /* check_json.c - vramscope.check/1 and vramscope.check-set/1. */
 #include "analysis/snapshot/check/check.h"
 #include "render/answer/device_answer.h"
+#include "render/snapshot/renderers.h"
 
 enum { RATIO_DECIMALS = 6, SCORE_DECIMALS = 2 };
 

@@ -2,6 +2,7 @@
  *
  * A limit that could not be decided is a skipped case; with --strict it is an error. */
 #include "render/snapshot/check/check_sentences.h"
+#include "render/snapshot/renderers.h"
 #include "render/write/escape.h"
 #include "render/write/markup.h"
 

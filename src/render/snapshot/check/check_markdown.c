@@ -1,5 +1,6 @@
 /* check_markdown.c - a checked budget as a table for a pull request. */
 #include "render/snapshot/check/check_sentences.h"
+#include "render/snapshot/renderers.h"
 #include "render/write/markdown.h"
 
 /* Words of ours, which hold no text of a file. */

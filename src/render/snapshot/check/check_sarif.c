@@ -3,6 +3,7 @@
  * A result for each limit that is exceeded, at the line of code that holds most of the value, and
  * one of the kind "open" for each that could not be decided.  Limits that hold have none. */
 #include "render/snapshot/check/check_sentences.h"
+#include "render/snapshot/renderers.h"
 #include "render/write/escape.h"
 
 static const char schema[] = "https://json.schemastore.org/sarif-2.1.0.json";

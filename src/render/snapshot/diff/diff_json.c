@@ -1,6 +1,7 @@
 /* diff_json.c - vramscope.diff/1. */
 #include "render/answer/document.h"
 #include "render/answer/envelope.h"
+#include "render/snapshot/renderers.h"
 
 /* Of an answer's stacks those that rows in sight name, numbered anew, A's and B's together. */
 struct chosen {

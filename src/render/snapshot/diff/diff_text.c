@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "render/answer/envelope.h"
-#include "render/answer/render.h"
+#include "render/snapshot/renderers.h"
 #include "render/write/cells.h"
 #include "render/write/escape.h"
 

@@ -2,6 +2,7 @@
 #include "analysis/snapshot/layout/fragments.h"
 #include "render/answer/device_answer.h"
 #include "render/snapshot/oom/oom_json.h"
+#include "render/snapshot/renderers.h"
 #include "render/snapshot/report/timeline_json.h"
 
 static double ratio(uint64_t part, uint64_t whole)

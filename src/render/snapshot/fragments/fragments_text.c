@@ -2,6 +2,7 @@
  */
 #include "analysis/snapshot/layout/fragments.h"
 #include "render/answer/device_answer.h"
+#include "render/snapshot/renderers.h"
 #include "render/write/cells.h"
 #include "render/write/escape.h"
 

@@ -1,5 +1,6 @@
 /* leaks_json.c - vramscope.leaks/1 and vramscope.leaks-set/1. */
 #include "analysis/snapshot/leaks/leaks.h"
+#include "render/snapshot/renderers.h"
 #include "render/snapshot/steps/step_parts.h"
 
 static void put_first_step(struct json *j, const struct leaks *g)

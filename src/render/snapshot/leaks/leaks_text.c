@@ -4,6 +4,7 @@
  * adds, which is no leak, and the places that hold memory between steps. */
 #include "analysis/snapshot/leaks/leaks.h"
 #include "render/answer/next.h"
+#include "render/snapshot/renderers.h"
 #include "render/snapshot/steps/step_parts.h"
 #include "render/write/cells.h"
 #include "render/write/escape.h"

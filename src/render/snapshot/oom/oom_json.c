@@ -2,6 +2,7 @@
 #include "render/snapshot/oom/oom_json.h"
 #include "analysis/snapshot/oom/oom.h"
 #include "render/answer/device_answer.h"
+#include "render/snapshot/renderers.h"
 
 static void put_verdict(struct json *j, const char *key, enum oom_verdict verdict)
 {

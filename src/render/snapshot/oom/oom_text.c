@@ -3,6 +3,7 @@
 #include "render/answer/device_answer.h"
 #include "render/answer/next.h"
 #include "render/snapshot/oom/oom_sentences.h"
+#include "render/snapshot/renderers.h"
 #include "render/write/cells.h"
 #include "render/write/escape.h"
 

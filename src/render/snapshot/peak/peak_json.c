@@ -1,6 +1,7 @@
 /* peak_json.c - vramscope.peak/1 and vramscope.peak-set/1. */
 #include "render/answer/document.h"
 #include "render/answer/envelope.h"
+#include "render/snapshot/renderers.h"
 
 static void put_row(struct json *j, const struct peak_row *row, uint32_t stack,
                     struct stack_numbers *numbers)

@@ -1,7 +1,7 @@
 /* peak_text.c - who held the memory, as a table. */
 #include "base/number.h"
 #include "render/answer/envelope.h"
-#include "render/answer/render.h"
+#include "render/snapshot/renderers.h"
 #include "render/write/cells.h"
 #include "render/write/escape.h"
 

@@ -2,7 +2,7 @@
 #ifndef VRS_RENDER_SNAPSHOT_RANKS_RANKS_H
 #define VRS_RENDER_SNAPSHOT_RANKS_RANKS_H
 
-#include "render/answer/render.h"
+#include "render/answer/result.h"
 #include "render/write/json.h"
 
 /* The member "ranks"; null where there is nothing to compare. */

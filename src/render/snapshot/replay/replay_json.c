@@ -1,6 +1,7 @@
 /* replay_json.c - vramscope.replay/1 and vramscope.replay-set/1. */
 #include "render/answer/document.h"
 #include "render/answer/envelope.h"
+#include "render/snapshot/renderers.h"
 #include "render/snapshot/replay/replay_sentences.h"
 
 static void put_event(struct json *j, const char *key, int64_t event, int64_t least)

@@ -1,6 +1,6 @@
 /* replay_text.c - what the replay says of the recording, then a row for each question. */
 #include "render/answer/envelope.h"
-#include "render/answer/render.h"
+#include "render/snapshot/renderers.h"
 #include "render/snapshot/replay/replay_sentences.h"
 #include "render/write/cells.h"
 #include "render/write/escape.h"

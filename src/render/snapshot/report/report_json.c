@@ -4,6 +4,7 @@
 #include "render/answer/findings.h"
 #include "render/answer/totals.h"
 #include "render/snapshot/ranks/ranks.h"
+#include "render/snapshot/renderers.h"
 #include "render/snapshot/report/report_sections.h"
 #include "render/snapshot/report/timeline_json.h"
 #include "render/snapshot/report/trust_page.h"

@@ -4,7 +4,7 @@
 
 #include "render/answer/envelope.h"
 #include "render/answer/next.h"
-#include "render/answer/render.h"
+#include "render/snapshot/renderers.h"
 #include "render/snapshot/report/report_parts.h"
 #include "render/snapshot/report/report_sections.h"
 #include "render/write/escape.h"

@@ -2,7 +2,7 @@
 #ifndef VRS_RENDER_SNAPSHOT_REPORT_TRUST_PAGE_H
 #define VRS_RENDER_SNAPSHOT_REPORT_TRUST_PAGE_H
 
-#include "render/answer/render.h"
+#include "render/answer/result.h"
 #include "render/write/json.h"
 
 /* The member "overview"; of a device that has one. */

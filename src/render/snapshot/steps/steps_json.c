@@ -1,4 +1,5 @@
 /* steps_json.c - vramscope.steps/1 and vramscope.steps-set/1. */
+#include "render/snapshot/renderers.h"
 #include "render/snapshot/steps/step_parts.h"
 
 static void put_row(struct json *j, const struct phase_row *row, struct stack_numbers *numbers)

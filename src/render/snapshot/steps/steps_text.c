@@ -3,6 +3,7 @@
  * Two tables: a row for each step, and the phases of the step that holds the peak (without steps,
  * all phases). */
 #include "render/answer/next.h"
+#include "render/snapshot/renderers.h"
 #include "render/snapshot/steps/step_parts.h"
 #include "render/write/cells.h"
 

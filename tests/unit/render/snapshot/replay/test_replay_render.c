@@ -9,7 +9,8 @@
 #include <cmocka.h>
 
 #include "api/result.h"
-#include "render/answer/render.h"
+#include "render/snapshot/answers.h"
+#include "render/snapshot/renderers.h"
 #include "render/snapshot/replay/replay_sentences.h"
 #include "render/write/escape.h"
 
@@ -323,7 +324,7 @@ static void render(renderer *write, struct made *m, bool several, uint32_t width
                    struct buf *to)
 {
     struct render_options options = { .style = { width, colour, true }, .tool = vrs_version() };
-    struct answer_set set = { .kind = RESULT_REPLAY, .count = 1 };
+    struct answer_set set = { .kind = &replay_answer, .count = 1 };
     set.replay = &m->answer;
     buf_init(to, 1 << 20);
     struct out out = { .write = keep, .arg = to };
@@ -707,7 +708,7 @@ static void a_set_outlives_its_parts(void **state)
     (void)state;
     struct made m;
     struct buf alone, joined;
-    struct vrs_result *part = result_make(RESULT_REPLAY, 1), *set = NULL;
+    struct vrs_result *part = result_make(&replay_answer, 1), *set = NULL;
     assert_non_null(part);
     make_hostile(&m);
     part->set.replay[0] = m.answer;

@@ -1,0 +1,133 @@
+/* answer.h - what answers of every kind are: about which file and device, and how they are written.
+ *
+ * An answer is free of the recording it came from.  Everything lives in one arena, which belongs to
+ * whoever made the answer.  Text is as in the file; renderers escape it. */
+#ifndef VRS_RENDER_ANSWER_ANSWER_H
+#define VRS_RENDER_ANSWER_ANSWER_H
+
+#include "analysis/snapshot/trust/trust.h"
+#include "base/field.h"
+#include "model/recording.h"
+#include "render/write/human.h"
+#include "render/write/out.h"
+
+struct file_facts {
+    str path;
+    str entry; /* ptr NULL: the file is one recording */
+    struct origin origin;
+    uint64_t events;      /* of all devices */
+    uint64_t wrong_types; /* values of a wrong type, taken as absent */
+};
+
+/* Many stacks, each frame's text once. */
+struct stack_texts {
+    uint32_t *id; /* of each stack its stack_id, ascending; NULL: asked for one by one */
+    str *frame;
+    uint32_t frames;
+    uint32_t *first; /* of stack i in `line`; stacks + 1 of them */
+    uint32_t *line;  /* rows of `frame`, innermost first */
+    uint32_t stacks;
+};
+
+struct device_name {
+    uint32_t number;
+    bool host; /* pinned memory of the host, never to be added to a GPU's */
+};
+
+enum answer_status {
+    ANSWER_OK,
+    ANSWER_PARTIAL,
+    ANSWER_NOT_APPLICABLE,
+    ANSWER_NEEDS_TRACE,
+    ANSWER_NEEDS_STACKS,
+    ANSWER_REFUSED,
+    ANSWER_STATUSES
+};
+
+struct answer_reason {
+    const char *id; /* static */
+    str text;
+};
+
+/* The answer of an analysis that has the common form: a result for each device, whose stacks are
+ * named by their stack_id. */
+struct device_answer {
+    struct device_name name;
+    enum answer_status status;
+    struct answer_reason *reason;
+    uint32_t reasons;
+    struct trust trust;
+    const void *result; /* of the kind; NULL where the status says why there is none */
+};
+
+struct devices_answer {
+    struct file_facts file;
+    str unread; /* why the file could not be read, which then has only its path; or ptr NULL */
+    struct device_answer *device;
+    uint32_t devices;
+    struct stack_texts stacks;
+};
+
+/* A file that no answer is about. */
+struct unread_file {
+    str path, why;
+};
+
+struct answer_kind;
+
+/* Answers of one kind for several files. */
+struct answer_set {
+    const struct answer_kind *kind;
+    union {
+        void *answers;
+        struct report *report;
+        struct peak_answer *peak;
+        struct replay_answer *replay;
+        struct diff_answer *diff;
+        struct devices_answer *study;
+    };
+    uint32_t count;
+    const struct ranks *ranks;        /* of reports; NULL: of one file with fewer than two units */
+    const struct unread_file *unread; /* of reports: the files that could not be read */
+    uint32_t unreads;
+};
+
+/* What every renderer is asked for. */
+struct render_options {
+    struct style style;
+    bool picture;     /* an area, else one line */
+    bool stacks;      /* whole stacks under the rows of text */
+    uint32_t rows;    /* 0: the verb's default */
+    const char *tool; /* version */
+};
+
+/* One answer, or with `several` a set of them.  Failures are those of `out`. */
+typedef void answer_renderer(struct out *out, const struct answer_set *set, bool several,
+                             const struct render_options *options);
+
+enum answer_form {
+    ANSWER_TEXT,
+    ANSWER_JSON,
+    ANSWER_JUNIT,
+    ANSWER_MARKDOWN,
+    ANSWER_SARIF,
+    ANSWER_FORMS
+};
+
+/* Writes the sentence `f` of a row; false: there is none, which is null. */
+typedef bool field_sentence(struct buf *to, const struct field *f, const void *row);
+
+/* What answers of a verb are made of and how they are written; a constant in each verb's folder of
+ * render, and nothing else has to know the verb. */
+struct answer_kind {
+    const char *verb;
+    size_t bytes; /* of one answer */
+    /* One answer: its fields are the members of the JSON behind "schema" and "tool". */
+    const struct row_type *document;
+    const struct row_type *result; /* what fields of a row type of NULL are: that of a device */
+    field_sentence *sentence;      /* NULL: no field is one */
+    answer_renderer *form[ANSWER_FORMS]; /* NULL: there is no such form */
+    bool shows_names; /* results point to names of the recording, which the answer then keeps */
+};
+
+#endif

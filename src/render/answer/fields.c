@@ -1,0 +1,257 @@
+/* fields.c - what a described member looks like in JSON and in a table. */
+#include "render/answer/fields.h"
+
+static void put_plain(struct json *j, const char *key, enum field_type type,
+                      const struct field_value *v)
+{
+    switch (type) {
+    case FIELD_BOOL:
+        json_bool(j, key, v->number != 0);
+        break;
+    case FIELD_UNSIGNED:
+        json_u64(j, key, v->number);
+        break;
+    case FIELD_SIGNED:
+        json_i64(j, key, v->integer);
+        break;
+    case FIELD_REAL:
+        json_fixed(j, key, v->real, v->decimals);
+        break;
+    case FIELD_TEXT:
+    case FIELD_WORD:
+    case FIELD_NAME:
+    case FIELD_SENTENCE:
+    case FIELD_STACK:
+    case FIELD_ROW:
+    case FIELD_ROWS:
+    case FIELD_VALUES:
+    case FIELD_MEMBERS:
+    case FIELD_STACKS:
+        json_str(j, key, v->text);
+        break;
+    }
+}
+
+static void put_scalar(const struct fields_json *w, const struct field *f, const char *key,
+                       const void *row, const void *above)
+{
+    struct field_value v = field_value_of(f, row, above, w->limit);
+    if (!v.known)
+        json_null(w->j, key);
+    else if (f->type == FIELD_STACK)
+        json_stack(w->j, key, (stack_id){ (uint32_t)v.number }, w->numbers);
+    else
+        put_plain(w->j, key, f->type, &v);
+}
+
+static void put_sentence(const struct fields_json *w, const struct field *f, const char *key,
+                         const void *row)
+{
+    struct buf words;
+    buf_init(&words, SIZE_MAX / 2);
+    if (w->kind->sentence(&words, f, row))
+        json_str(w->j, key, buf_slice(&words));
+    else
+        json_null(w->j, key);
+    w->j->out->failed = w->j->out->failed || words.failed;
+    buf_free(&words);
+}
+
+static void open_array(struct json *j, const char *key, bool line)
+{
+    if (line)
+        json_line_array(j, key);
+    else
+        json_array(j, key);
+}
+
+static void put_rows(const struct fields_json *w, const struct field *f, const char *key,
+                     const void *row, const void *above)
+{
+    uint32_t count;
+    const char *list = field_list_of(f, row, above, &count);
+    if (list == NULL) {
+        json_null(w->j, key);
+        return;
+    }
+    if (f->limited && count > w->limit)
+        count = w->limit;
+    open_array(w->j, key, f->line);
+    for (uint32_t i = 0; i < count; i++) {
+        fields_object(w, NULL, f->row, list + i * f->row->size, row);
+        out_flush(w->out, OUT_ENOUGH);
+    }
+    json_close(w->j);
+}
+
+static void put_values(const struct fields_json *w, const struct field *f, const char *key,
+                       const void *row, const void *above)
+{
+    uint32_t count;
+    const void *list = field_list_of(f, row, above, &count);
+    if (list == NULL) {
+        json_null(w->j, key);
+        return;
+    }
+    open_array(w->j, key, f->line);
+    for (uint32_t i = 0; i < count; i++) {
+        struct field_value v = field_element_of(f, list, i);
+        if (v.known)
+            put_plain(w->j, NULL, f->of, &v);
+        else
+            json_null(w->j, NULL);
+    }
+    json_close(w->j);
+}
+
+static void put_members(const struct fields_json *w, const struct field *f, const char *key,
+                        const void *row, const void *above)
+{
+    uint32_t count;
+    const struct field_member *member = field_list_of(f, row, above, &count);
+    if (member == NULL) {
+        json_null(w->j, key);
+        return;
+    }
+    if (f->line)
+        json_line_object(w->j, key);
+    else
+        json_object(w->j, key);
+    for (uint32_t i = 0; i < count; i++) {
+        json_name(w->j, member[i].name);
+        if (member[i].value.known)
+            put_plain(w->j, NULL, member[i].type, &member[i].value);
+        else
+            json_null(w->j, NULL);
+    }
+    json_close(w->j);
+}
+
+static void put_field(const struct fields_json *w, const struct field *f, const char *key,
+                      const void *row, const void *above)
+{
+    if (f->type == FIELD_ROW) {
+        const void *inner = field_row_of(f, row, above);
+        if (inner == NULL)
+            json_null(w->j, key);
+        else
+            fields_object(w, key, f->row == NULL ? w->kind->result : f->row, inner, row);
+    } else if (f->type == FIELD_ROWS) {
+        put_rows(w, f, key, row, above);
+    } else if (f->type == FIELD_VALUES) {
+        put_values(w, f, key, row, above);
+    } else if (f->type == FIELD_MEMBERS) {
+        put_members(w, f, key, row, above);
+    } else if (f->type == FIELD_SENTENCE) {
+        put_sentence(w, f, key, row);
+    } else if (f->type == FIELD_STACKS) {
+        json_stacks(w->j, w->out, w->numbers);
+    } else {
+        put_scalar(w, f, key, row, above);
+    }
+}
+
+void fields_members(const struct fields_json *w, const struct row_type *type, const void *row,
+                    const void *above)
+{
+    for (uint32_t i = 0; i < type->fields; i++) {
+        const struct field *f = &type->field[i];
+        if (field_is_there(f, row, above))
+            put_field(w, f, type->tuple ? NULL : f->name, row, above);
+    }
+}
+
+void fields_object(const struct fields_json *w, const char *key, const struct row_type *type,
+                   const void *row, const void *above)
+{
+    if (type->tuple)
+        json_line_array(w->j, key);
+    else if (type->line)
+        json_line_object(w->j, key);
+    else
+        json_object(w->j, key);
+    fields_members(w, type, row, above);
+    json_close(w->j);
+}
+
+/* The stacks that a document names; NULL: it names none. */
+static const struct stack_texts *stacks_of(const struct row_type *document, const void *answer)
+{
+    for (uint32_t i = 0; i < document->fields; i++)
+        if (document->field[i].type == FIELD_STACKS)
+            return (const void *)((const char *)answer + document->field[i].offset);
+    return NULL;
+}
+
+static void put_document(struct json *j, struct out *out, const struct answer_set *set, uint32_t i,
+                         const void *arg)
+{
+    const struct render_options *options = arg;
+    const struct row_type *document = set->kind->document;
+    const char *answer = (const char *)set->answers + i * document->size;
+    const struct stack_texts *stacks = stacks_of(document, answer);
+    struct stack_numbers numbers;
+    struct fields_json w = { j, out, set->kind, &numbers, options->rows };
+    if (options->rows == 0)
+        w.limit = UINT32_MAX;
+    if (stacks == NULL)
+        w.numbers = NULL;
+    else if (!stack_numbers_init(&numbers, stacks, j->out))
+        return;
+    fields_members(&w, document, answer, NULL);
+    if (stacks != NULL)
+        stack_numbers_free(&numbers);
+}
+
+void answer_json(struct out *out, const struct answer_set *set, bool several,
+                 const struct render_options *options)
+{
+    struct json j;
+    document_begin(&j, out, set->kind->verb, several, options);
+    document_files(&j, out, set, several, put_document, options);
+    document_end(&j);
+}
+
+static bool is_number(const struct field *f)
+{
+    return f->type == FIELD_UNSIGNED || f->type == FIELD_SIGNED || f->type == FIELD_REAL;
+}
+
+/* A whole number by its unit. */
+static str whole_cell(struct cells *cells, const struct field *f, const struct field_value *v)
+{
+    int64_t value = f->type == FIELD_SIGNED ? v->integer : (int64_t)v->number;
+    switch (f->unit) {
+    case UNIT_BYTES:
+        return cell_bytes(cells, value);
+    case UNIT_EVENT:
+        return cell_event(cells, value, "-");
+    case UNIT_NUMBER:
+        return cell_number(cells, (uint64_t)value);
+    case UNIT_NONE:
+    case UNIT_COUNT:
+    case UNIT_RATIO:
+    case UNIT_US:
+    case UNIT_BYTE_EVENTS:
+    case UNIT_ADDRESS:
+        break;
+    }
+    return cell_count(cells, (uint64_t)value);
+}
+
+str fields_cell(struct cells *cells, const struct field *f, const void *row, const void *above)
+{
+    struct field_value v = field_value_of(f, row, above, UINT32_MAX);
+    if (!v.known)
+        return S("-");
+    if (f->type == FIELD_TEXT)
+        return cell_text(cells, v.text);
+    if (f->type == FIELD_WORD || f->type == FIELD_NAME)
+        return v.text;
+    return f->type == FIELD_REAL ? cell_share(cells, v.real) : whole_cell(cells, f, &v);
+}
+
+struct text_column fields_column(const struct field *f)
+{
+    return (struct text_column){ .heading = f->heading, .right = is_number(f) };
+}

@@ -1,0 +1,78 @@
+/* answers.c - the kinds of answer about snapshots: what each is made of, and its forms. */
+#include "render/snapshot/answers.h"
+
+#include "render/answer/result.h"
+#include "render/snapshot/renderers.h"
+
+const struct answer_kind report_answer = {
+    .verb = "report",
+    .bytes = sizeof(struct report),
+    .form = { [ANSWER_TEXT] = report_text, [ANSWER_JSON] = report_json, [ANSWER_MARKDOWN] = report_markdown },
+};
+
+const struct answer_kind peak_answer = {
+    .verb = "peak",
+    .bytes = sizeof(struct peak_answer),
+    .form = { [ANSWER_TEXT] = peak_text, [ANSWER_JSON] = peak_json },
+};
+
+const struct answer_kind replay_answer = {
+    .verb = "replay",
+    .bytes = sizeof(struct replay_answer),
+    .form = { [ANSWER_TEXT] = replay_text, [ANSWER_JSON] = replay_json },
+};
+
+const struct answer_kind diff_answer = {
+    .verb = "diff",
+    .bytes = sizeof(struct diff_answer),
+    .form = { [ANSWER_TEXT] = diff_text, [ANSWER_JSON] = diff_json },
+};
+
+const struct answer_kind oom_answer = {
+    .verb = "oom",
+    .bytes = sizeof(struct devices_answer),
+    .shows_names = true,
+    .form = { [ANSWER_TEXT] = oom_text, [ANSWER_JSON] = oom_json },
+};
+
+const struct answer_kind leaks_answer = {
+    .verb = "leaks",
+    .bytes = sizeof(struct devices_answer),
+    .shows_names = true,
+    .form = { [ANSWER_TEXT] = leaks_text, [ANSWER_JSON] = leaks_json },
+};
+
+const struct answer_kind fragments_answer = {
+    .verb = "fragments",
+    .bytes = sizeof(struct devices_answer),
+    .shows_names = true,
+    .form = { [ANSWER_TEXT] = fragments_text, [ANSWER_JSON] = fragments_json },
+};
+
+const struct answer_kind steps_answer = {
+    .verb = "steps",
+    .bytes = sizeof(struct devices_answer),
+    .shows_names = true,
+    .form = { [ANSWER_TEXT] = steps_text, [ANSWER_JSON] = steps_json },
+};
+
+const struct answer_kind categories_answer = {
+    .verb = "categories",
+    .bytes = sizeof(struct devices_answer),
+    .shows_names = true,
+    .form = { [ANSWER_TEXT] = categories_text, [ANSWER_JSON] = categories_json },
+};
+
+const struct answer_kind advise_answer = {
+    .verb = "advise",
+    .bytes = sizeof(struct devices_answer),
+    .shows_names = true,
+    .form = { [ANSWER_TEXT] = advise_text, [ANSWER_JSON] = advise_json },
+};
+
+const struct answer_kind check_answer = {
+    .verb = "check",
+    .bytes = sizeof(struct devices_answer),
+    .shows_names = true,
+    .form = { [ANSWER_TEXT] = check_text, [ANSWER_JSON] = check_json, [ANSWER_JUNIT] = check_junit, [ANSWER_MARKDOWN] = check_markdown, [ANSWER_SARIF] = check_sarif },
+};

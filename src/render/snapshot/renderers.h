@@ -1,0 +1,34 @@
+/* renderers.h - the forms of answers about snapshots. */
+#ifndef VRS_RENDER_SNAPSHOT_RENDERERS_H
+#define VRS_RENDER_SNAPSHOT_RENDERERS_H
+
+#include "render/answer/answer.h"
+
+answer_renderer report_json,
+    report_text,
+    peak_json,
+    peak_text,
+    replay_json,
+    replay_text,
+    diff_json,
+    diff_text,
+    oom_json,
+    oom_text,
+    leaks_json,
+    leaks_text,
+    fragments_json,
+    fragments_text,
+    steps_json,
+    steps_text,
+    categories_json,
+    categories_text,
+    advise_json,
+    advise_text,
+    check_json,
+    check_text,
+    check_junit,
+    report_markdown,
+    check_markdown,
+    check_sarif;
+
+#endif
