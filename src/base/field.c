@@ -163,6 +163,8 @@ const void *field_list_of(const struct field *f, const void *row, const void *ab
         return at;
     }
     memcpy(ret_count, (const char *)row + f->count_offset, sizeof *ret_count);
+    if (f->in_place)
+        return at;
     /* An empty list may have no rows to point to. */
     return *ret_count == 0 ? &empty : pointer_at(at);
 }

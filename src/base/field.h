@@ -101,7 +101,8 @@ struct field {
     uint32_t name_count;
     enum field_type of;  /* of FIELD_VALUES */
     size_t count_offset; /* of the number of rows or values, a uint32_t */
-    uint32_t fixed;      /* so many rows or values stand in place; 0: behind a pointer */
+    uint32_t fixed;      /* so many rows or values stand in place, all of them shown */
+    bool in_place;       /* those that are counted stand in place; else behind a pointer */
     field_make *make;    /* NULL: `offset` has the value */
     uint8_t decimals;    /* of FIELD_REAL */
     enum field_null null;
@@ -119,6 +120,10 @@ struct field {
 #define FIELD_LIST(type, member, count)                                                            \
     .offset = offsetof(type, member), .bytes = sizeof(*((type *)0)->member),                       \
     .count_offset = offsetof(type, count)
+/* Rows or values in place, `count` of them. */
+#define FIELD_PLACES(type, member, count)                                                          \
+    .offset = offsetof(type, member), .bytes = sizeof(((type *)0)->member[0]),                     \
+    .count_offset = offsetof(type, count), .in_place = true
 /* Rows or values in place, as many as the array has. */
 #define FIELD_ARRAY(type, member)                                                                  \
     .offset = offsetof(type, member), .bytes = sizeof(((type *)0)->member[0]),                     \

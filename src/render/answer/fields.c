@@ -251,7 +251,21 @@ str fields_cell(struct cells *cells, const struct field *f, const void *row, con
     return f->type == FIELD_REAL ? cell_share(cells, v.real) : whole_cell(cells, f, &v);
 }
 
-struct text_column fields_column(const struct field *f)
+struct text_column shown_heading(const struct shown_column *column)
 {
-    return (struct text_column){ .heading = f->heading, .right = is_number(f) };
+    struct text_column heading = { .heading = column->heading, .right = column->right };
+    if (column->type != NULL) {
+        const struct field *f = field_at(column->type, column->member);
+        heading.heading = f->heading;
+        heading.right = is_number(f);
+    }
+    heading.flexible = column->flexible > 0;
+    heading.least = column->flexible;
+    return heading;
+}
+
+str shown_cell(struct cells *cells, const struct shown_column *column, const void *row)
+{
+    const struct field *f = field_at(column->type, column->member);
+    return fields_cell(cells, f, (const char *)row + column->row, row);
 }

@@ -29,7 +29,24 @@ answer_renderer answer_json;
 /* A field of a row as a cell: bytes, shares and counts as people read them; "-" for null. */
 str fields_cell(struct cells *cells, const struct field *f, const void *row, const void *above);
 
-/* A column of a table that shows a field: its heading, to the right where it is a number. */
-struct text_column fields_column(const struct field *f);
+/* A column of a table for people: a member of the row, or of a row in it, with the heading of its
+ * field; or cells that the verb composes of several. */
+struct shown_column {
+    const struct row_type *type; /* NULL: composed */
+    size_t row, member;          /* offsets: of the row in the row, of the member in it */
+    const char *heading;         /* of a composed one */
+    bool right;
+    uint32_t flexible; /* gives way down to so many columns; 0: never */
+};
+
+#define SHOWN(row_type, type, member) &(row_type), 0, offsetof(type, member), NULL, false
+#define SHOWN_IN(outer, place, row_type, type, member)                                             \
+    &(row_type), offsetof(outer, place), offsetof(type, member), NULL, false
+#define COMPOSED(heading, right) NULL, 0, 0, heading, right
+
+/* The column as a table of text has it. */
+struct text_column shown_heading(const struct shown_column *column);
+/* Its cell in a row; not of a composed one. */
+str shown_cell(struct cells *cells, const struct shown_column *column, const void *row);
 
 #endif

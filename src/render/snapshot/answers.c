@@ -1,13 +1,17 @@
 /* answers.c - the kinds of answer about snapshots: what each is made of, and its forms. */
 #include "render/snapshot/answers.h"
 
+#include "render/answer/envelope_fields.h"
+#include "render/answer/fields.h"
 #include "render/answer/result.h"
 #include "render/snapshot/renderers.h"
 
 const struct answer_kind report_answer = {
     .verb = "report",
     .bytes = sizeof(struct report),
-    .form = { [ANSWER_TEXT] = report_text, [ANSWER_JSON] = report_json, [ANSWER_MARKDOWN] = report_markdown },
+    .form = { [ANSWER_TEXT] = report_text,
+              [ANSWER_JSON] = report_json,
+              [ANSWER_MARKDOWN] = report_markdown },
 };
 
 const struct answer_kind peak_answer = {
@@ -38,8 +42,10 @@ const struct answer_kind oom_answer = {
 const struct answer_kind leaks_answer = {
     .verb = "leaks",
     .bytes = sizeof(struct devices_answer),
+    .document = &devices_document,
+    .result = &leaks_row_type,
     .shows_names = true,
-    .form = { [ANSWER_TEXT] = leaks_text, [ANSWER_JSON] = leaks_json },
+    .form = { [ANSWER_TEXT] = leaks_text, [ANSWER_JSON] = answer_json },
 };
 
 const struct answer_kind fragments_answer = {
@@ -52,8 +58,10 @@ const struct answer_kind fragments_answer = {
 const struct answer_kind steps_answer = {
     .verb = "steps",
     .bytes = sizeof(struct devices_answer),
+    .document = &devices_document,
+    .result = &phases_row_type,
     .shows_names = true,
-    .form = { [ANSWER_TEXT] = steps_text, [ANSWER_JSON] = steps_json },
+    .form = { [ANSWER_TEXT] = steps_text, [ANSWER_JSON] = answer_json },
 };
 
 const struct answer_kind categories_answer = {
@@ -74,5 +82,9 @@ const struct answer_kind check_answer = {
     .verb = "check",
     .bytes = sizeof(struct devices_answer),
     .shows_names = true,
-    .form = { [ANSWER_TEXT] = check_text, [ANSWER_JSON] = check_json, [ANSWER_JUNIT] = check_junit, [ANSWER_MARKDOWN] = check_markdown, [ANSWER_SARIF] = check_sarif },
+    .form = { [ANSWER_TEXT] = check_text,
+              [ANSWER_JSON] = check_json,
+              [ANSWER_JUNIT] = check_junit,
+              [ANSWER_MARKDOWN] = check_markdown,
+              [ANSWER_SARIF] = check_sarif },
 };

@@ -4,31 +4,12 @@
 
 #include "render/answer/answer.h"
 
-answer_renderer report_json,
-    report_text,
-    peak_json,
-    peak_text,
-    replay_json,
-    replay_text,
-    diff_json,
-    diff_text,
-    oom_json,
-    oom_text,
-    leaks_json,
-    leaks_text,
-    fragments_json,
-    fragments_text,
-    steps_json,
-    steps_text,
-    categories_json,
-    categories_text,
-    advise_json,
-    advise_text,
-    check_json,
-    check_text,
-    check_junit,
-    report_markdown,
-    check_markdown,
-    check_sarif;
+answer_renderer report_json, report_text, peak_json, peak_text, replay_json, replay_text, diff_json,
+    diff_text, oom_json, oom_text,
+
+    leaks_text, fragments_json, fragments_text,
+
+    steps_text, categories_json, categories_text, advise_json, advise_text, check_json, check_text,
+    check_junit, report_markdown, check_markdown, check_sarif;
 
 #endif

@@ -30,8 +30,9 @@ struct gather {
     struct radix_row *stay;
     uint32_t stays;
     struct radix_room sort;
-    uint64_t *total; /* at each moment */
-    int64_t *room;   /* for slopes */
+    uint64_t *total;                /* at each moment */
+    int64_t *room;                  /* for slopes */
+    int64_t first_step[CATEGORIES]; /* what the first step adds */
 };
 
 /* What is freed behind the last alloc makes room for a step that was not recorded.  Moments ascend:
@@ -68,6 +69,14 @@ static uint32_t moment_from(const struct gather *a, int64_t event)
     return at;
 }
 
+static void tell_first_step(struct gather *a)
+{
+    for (int i = 0; i < CATEGORIES; i++)
+        if (a->first_step[i] != 0)
+            a->g->first_step[a->g->first_steps++] =
+                (struct first_step_row){ (uint8_t)i, a->first_step[i] };
+}
+
 static enum vrs_status find_stays(struct gather *a, struct vrs_error *err)
 {
     const struct lifetimes *l = &a->s->lifetimes;
@@ -86,12 +95,13 @@ static enum vrs_status find_stays(struct gather *a, struct vrs_error *err)
         if (first >= end)
             continue;
         a->stay[a->stays++] = (struct radix_row){ .id = i, .first = first, .last = end - 1 };
-        int64_t *category = &a->g->first_step[a->s->categories.of[i]];
+        int64_t *category = &a->first_step[a->s->categories.of[i]];
         uint64_t change =
             (first == 1 ? l->at[i].bytes : 0) - (first == 0 && end == 1 ? l->at[i].bytes : 0);
         *category = (int64_t)((uint64_t)*category + change);
         a->g->first_step_bytes = (int64_t)((uint64_t)a->g->first_step_bytes + change);
     }
+    tell_first_step(a);
     return VRS_OK;
 }
 
@@ -305,6 +315,7 @@ static enum vrs_status make_site(const struct gather *a, const struct place *p,
     const struct lifetimes *l = &a->s->lifetimes;
     uint32_t best = representative(a, p);
     stack_id stack = l->at[best].alloc_stack;
+    site->moments = a->g->moments;
     TRY(fill_series(a, p, site, err));
     TRY(find_survivors(a, p, site, err));
     if (stack.n == 0 && !name_by_size(a, l->at[best].bytes, &site->site))

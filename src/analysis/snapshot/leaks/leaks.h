@@ -48,6 +48,7 @@ struct leak_site {
     /* Of leaks: left by earlier steps where the step of the device's peak begins; it stays. */
     uint64_t peak_bytes;
     uint32_t generations;
+    uint32_t moments;          /* as those of the device */
     uint64_t *bytes;           /* at each moment */
     uint32_t *counts;          /* allocations, as above */
     struct survivor *survivor; /* of leaks and suspects */
@@ -63,11 +64,18 @@ struct gc_hint {
     enum confidence confidence;
 };
 
+/* What the first step adds of a category. */
+struct first_step_row {
+    uint8_t category; /* enum category */
+    int64_t bytes;
+};
+
 struct leaks {
     struct step_rows steps;
     uint32_t moments;         /* steps or steps + 1; 0: too few steps, and all below is empty */
-    int64_t first_step_bytes; /* what the first step adds, and by category */
-    int64_t first_step[CATEGORIES];
+    int64_t first_step_bytes; /* what the first step adds, and by category: those that change */
+    struct first_step_row first_step[CATEGORIES];
+    uint32_t first_steps;
     struct leak_site *site; /* by slope, then bytes at the last moment */
     uint32_t sites;
     uint32_t sites_folded; /* smaller ones that were not looked at */
@@ -76,6 +84,9 @@ struct leaks {
     int64_t steps_to_full; /* negative: not known */
     struct gc_hint gc_hint;
 };
+
+/* Of a struct leak_site, and of a struct leaks, the result of a device. */
+extern const struct row_type leak_site_row_type, leaks_row_type;
 
 /* `capacity_bytes` is what the program can have, 0 where not known.  In s->keep. */
 enum vrs_status leaks_compute(struct study *s, uint64_t capacity_bytes, struct leaks *ret,

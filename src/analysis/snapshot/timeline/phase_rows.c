@@ -6,15 +6,17 @@ enum vrs_status step_rows_make(const struct study *s, struct step_rows *ret, str
     const struct steps *from = &s->steps;
     struct step_rows rows = { .steps = *from };
     rows.steps.boundary = arena_array(s->keep, struct step_boundary, from->count);
-    rows.steps.inner = arena_array(s->keep, struct inner_loop, from->inners);
-    rows.inner_site = arena_array(s->keep, struct site_ref, from->inners);
-    if (rows.steps.boundary == NULL || rows.steps.inner == NULL || rows.inner_site == NULL)
+    rows.inner = arena_array(s->keep, struct inner_row, from->inners);
+    if (rows.steps.boundary == NULL || rows.inner == NULL)
         return vrs_no_memory(err);
+    rows.steps.inner = NULL; /* `inner` has them, with their places */
+    rows.steps.inners = 0;
     for (uint32_t i = 0; i < from->count; i++)
         rows.steps.boundary[i] = from->boundary[i];
-    for (uint32_t i = 0; i < from->inners; i++) {
-        rows.steps.inner[i] = from->inner[i];
-        TRY(study_site(s, from->inner[i].stack, &rows.inner_site[i], err));
+    for (; rows.inners < from->inners; rows.inners++) {
+        struct inner_row *row = &rows.inner[rows.inners];
+        row->loop = from->inner[rows.inners];
+        TRY(study_site(s, row->loop.stack, &row->site, err));
     }
     *ret = rows;
     return VRS_OK;

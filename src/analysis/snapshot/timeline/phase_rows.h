@@ -3,12 +3,22 @@
 #define VRS_ANALYSIS_SNAPSHOT_TIMELINE_PHASE_ROWS_H
 
 #include "analysis/snapshot/study/study.h"
+#include "base/field.h"
 
-/* The steps of a device as answers show them, with the places of inner loops. */
-struct step_rows {
-    struct steps steps;          /* its arrays live in the answer */
-    struct site_ref *inner_site; /* of each inner loop */
+/* An inner loop with its place. */
+struct inner_row {
+    struct inner_loop loop;
+    struct site_ref site;
 };
+
+/* The steps of a device as answers show them. */
+struct step_rows {
+    struct steps steps; /* its arrays live in the answer */
+    struct inner_row *inner;
+    uint32_t inners;
+};
+/* Of a struct step_boundary, and of a struct step_rows. */
+extern const struct row_type boundary_row_type, steps_row_type;
 
 enum vrs_status step_rows_make(const struct study *s, struct step_rows *ret,
                                struct vrs_error *err) MUST_CHECK;
@@ -38,6 +48,9 @@ struct phase_rows {
     struct curve requested; /* of the device */
     uint32_t by_stack, by_annotation, annotation_agrees; /* allocs */
 };
+
+/* Of a struct phase_row, and of a struct phase_rows, the result of a device. */
+extern const struct row_type phase_row_type, phases_row_type;
 
 /* In s->keep. */
 enum vrs_status phase_rows_compute(struct study *s, struct phase_rows *ret,

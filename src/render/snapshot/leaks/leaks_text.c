@@ -3,6 +3,8 @@
  * The verdict first: each leak in a sentence, or that there is none.  Then what the first step
  * adds, which is no leak, and the places that hold memory between steps. */
 #include "analysis/snapshot/leaks/leaks.h"
+#include "analysis/snapshot/study/site_fields.h"
+#include "render/answer/fields.h"
 #include "render/answer/next.h"
 #include "render/snapshot/renderers.h"
 #include "render/snapshot/steps/step_parts.h"
@@ -98,20 +100,20 @@ static void put_total(struct buf *to, struct text_context *s)
 static void put_first_step(struct buf *to, struct text_context *s)
 {
     const struct leaks *g = s->leaks;
+    const struct first_step_row *row = g->first_step;
     bool done[CATEGORIES] = { false };
     human_bytes(&s->words, g->first_step_bytes);
     buf_text(&s->words, " come with the first step");
     for (const char *begin = ": ";; begin = ", ") {
-        int best = -1;
-        for (int i = 0; i < CATEGORIES; i++)
-            if (!done[i] && g->first_step[i] != 0 &&
-                (best < 0 || g->first_step[i] > g->first_step[best]))
+        uint32_t best = UINT32_MAX;
+        for (uint32_t i = 0; i < g->first_steps; i++)
+            if (!done[i] && (best == UINT32_MAX || row[i].bytes > row[best].bytes))
                 best = i;
-        if (best < 0)
+        if (best == UINT32_MAX)
             break;
         done[best] = true;
-        buf_format(&s->words, "%s%s ", begin, category_names[best]);
-        human_bytes(&s->words, g->first_step[best]);
+        buf_format(&s->words, "%s%s ", begin, category_names[row[best].category]);
+        human_bytes(&s->words, row[best].bytes);
     }
     put_words(to, s, "start");
 }
@@ -132,44 +134,28 @@ static void put_hint(struct buf *to, struct text_context *s)
 
 enum leak_column { CLASS, SLOPE, LAST, COUNT, STEPS, CATEGORY, PLACE, OWNER, COLUMNS };
 
+static const struct shown_column all_columns[COLUMNS] = {
+    [CLASS] = { SHOWN(leak_site_row_type, struct leak_site, class), 0 },
+    [SLOPE] = { SHOWN(leak_site_row_type, struct leak_site, slope_bytes), 0 },
+    [LAST] = { COMPOSED("at last", true), 0 },
+    [COUNT] = { COMPOSED("count", true), 0 },
+    [STEPS] = { SHOWN(leak_site_row_type, struct leak_site, generations), 0 },
+    [CATEGORY] = { SHOWN(leak_site_row_type, struct leak_site, category), 0 },
+    [PLACE] = { SHOWN_IN(struct leak_site, site, site_row_type, struct site_ref, culprit), 16 },
+    [OWNER] = { SHOWN_IN(struct leak_site, site, site_row_type, struct site_ref, owner), 16 },
+};
+
 static str leak_cell(struct text_context *s, const struct leak_site *site, enum leak_column column)
 {
     uint32_t last = s->leaks->moments - 1;
-    switch (column) {
-    case CLASS:
-        return str_from(leak_class_names[site->class]);
-    case SLOPE:
-        return cell_bytes(&s->cells, site->slope_bytes);
-    case LAST:
+    if (column == LAST)
         return cell_bytes(&s->cells, (int64_t)site->bytes[last]);
-    case COUNT:
+    if (column == COUNT)
         return cell_count(&s->cells, site->counts[last]);
-    case STEPS:
-        return cell_number(&s->cells, site->generations);
-    case CATEGORY:
-        return str_from(category_names[site->category]);
-    case PLACE:
-        return cell_text(&s->cells, site->site.culprit);
-    case OWNER:
-        if (!str_equal(site->site.culprit, site->site.owner))
-            return cell_text(&s->cells, site->site.owner);
-        break;
-    case COLUMNS:
-        break;
-    }
-    return S("");
+    if (column == OWNER && str_equal(site->site.culprit, site->site.owner))
+        return S("");
+    return shown_cell(&s->cells, &all_columns[column], site);
 }
-
-static const struct text_column all_columns[COLUMNS] = {
-    [CLASS] = { "class", false, false, 0, false },
-    [SLOPE] = { "a step", true, false, 0, false },
-    [LAST] = { "at last", true, false, 0, false },
-    [COUNT] = { "count", true, false, 0, false },
-    [STEPS] = { "of steps", true, false, 0, false },
-    [CATEGORY] = { "category", false, false, 0, false },
-    [PLACE] = { "at", false, true, 16, false },
-    [OWNER] = { "owner", false, true, 16, false },
-};
 
 /* What is as it always was is not worth a row. */
 static bool worth_a_row(const struct leak_site *site)
@@ -195,7 +181,7 @@ static void put_table(struct buf *to, struct text_context *s, uint32_t most)
         bool wide = i == OWNER || i == COUNT || i == STEPS;
         if ((wide && s->style->width < WIDE) || (i == OWNER && !owners_differ(g)))
             continue;
-        column[columns] = all_columns[i];
+        column[columns] = shown_heading(&all_columns[i]);
         shown[columns++] = (enum leak_column)i;
     }
     str *cell = cells_array(&s->cells, g->sites < most ? g->sites : most, columns);

@@ -5,9 +5,6 @@
 #include "analysis/snapshot/timeline/phase_rows.h"
 #include "render/answer/device_answer.h"
 
-/* The member "steps". */
-void json_steps(struct json *j, const struct step_rows *steps, struct stack_numbers *numbers);
-
 /* The lines "steps" and "loop": how many there are, by what they were found, what was refused. */
 void steps_lines(struct buf *to, const struct style *style, const struct step_rows *steps);
 

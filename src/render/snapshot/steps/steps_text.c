@@ -2,6 +2,7 @@
  *
  * Two tables: a row for each step, and the phases of the step that holds the peak (without steps,
  * all phases). */
+#include "render/answer/fields.h"
 #include "render/answer/next.h"
 #include "render/snapshot/renderers.h"
 #include "render/snapshot/steps/step_parts.h"
@@ -55,25 +56,30 @@ static enum phase phase_at(const struct phase_rows *rows, uint32_t *row, int64_t
 
 static void put_steps(struct buf *to, struct text_context *s)
 {
-    static const struct text_column column[STEP_CELLS] = {
-        { "step", true, false, 0, false },     { "events", false, false, 0, false },
-        { "at begin", true, false, 0, false }, { "peak", true, false, 0, false },
-        { "at event", true, false, 0, false }, { "in", false, true, 8, false },
+    static const struct shown_column shown_columns[STEP_CELLS] = {
+        { COMPOSED("step", true), 0 },
+        { COMPOSED("events", false), 0 },
+        { SHOWN(boundary_row_type, struct step_boundary, live_bytes), 0 },
+        { SHOWN(boundary_row_type, struct step_boundary, peak_bytes), 0 },
+        { SHOWN(boundary_row_type, struct step_boundary, peak_event), 0 },
+        { COMPOSED("in", false), 8 },
     };
+    struct text_column column[STEP_CELLS];
     const struct steps *steps = &s->rows->steps.steps;
     uint32_t shown = steps->count < s->most ? steps->count : s->most, row = 0;
     str *cell = cells_array(&s->cells, shown, STEP_CELLS);
     if (cell == NULL)
         return;
+    for (uint32_t k = 0; k < STEP_CELLS; k++)
+        column[k] = shown_heading(&shown_columns[k]);
     for (uint32_t i = 0; i < shown; i++) {
         const struct step_boundary *b = &steps->boundary[i];
         uint32_t last = i + 1 < steps->count ? b[1].event - 1 : steps->end_event;
         str *c = cell + (size_t)i * STEP_CELLS;
         c[0] = cell_number(&s->cells, i + 1u);
         c[1] = span_cell(s, b->event, last);
-        c[2] = cell_bytes(&s->cells, b->live_bytes);
-        c[3] = cell_bytes(&s->cells, b->peak_bytes);
-        c[4] = cell_number(&s->cells, (uint64_t)b->peak_event);
+        for (uint32_t k = 2; k < 5; k++)
+            c[k] = shown_cell(&s->cells, &shown_columns[k], b);
         c[5] = str_from(phase_word(phase_at(s->rows, &row, b->peak_event)));
     }
     put_table(to, s, column, STEP_CELLS, shown, cell);
@@ -82,44 +88,29 @@ static void put_steps(struct buf *to, struct text_context *s)
 
 enum phase_column { PHASE, EVENTS, ALLOCS, ALLOCATED, FREED, PEAK, IN_STEP, LARGEST, COLUMNS };
 
+static const struct shown_column phase_columns[COLUMNS] = {
+    [PHASE] = { SHOWN(phase_row_type, struct phase_row, phase), 0 },
+    [EVENTS] = { COMPOSED("events", false), 0 },
+    [ALLOCS] = { SHOWN(phase_row_type, struct phase_row, allocs), 0 },
+    [ALLOCATED] = { SHOWN(phase_row_type, struct phase_row, alloc_bytes), 0 },
+    [FREED] = { SHOWN(phase_row_type, struct phase_row, freed_bytes), 0 },
+    [PEAK] = { SHOWN(phase_row_type, struct phase_row, peak_bytes), 0 },
+    [IN_STEP] = { SHOWN(phase_row_type, struct phase_row, contribution_bytes), 0 },
+    [LARGEST] = { COMPOSED("largest at", false), 16 },
+};
+
 static str phase_cell(struct text_context *s, const struct phase_row *row, enum phase_column column)
 {
-    switch (column) {
-    case PHASE:
-        return str_from(phase_names[row->phase]);
-    case EVENTS:
+    if (column == EVENTS)
         return span_cell(s, row->first_event, row->last_event);
-    case ALLOCS:
-        return cell_number(&s->cells, row->allocs);
-    case ALLOCATED:
-        return cell_bytes(&s->cells, (int64_t)row->alloc_bytes);
-    case FREED:
-        return cell_bytes(&s->cells, (int64_t)row->freed_bytes);
-    case PEAK:
-        return cell_bytes(&s->cells, row->peak_bytes);
-    case IN_STEP:
-        return cell_bytes(&s->cells, row->contribution_bytes);
-    case LARGEST:
+    if (column == LARGEST)
         return cell_text(&s->cells, row->largest.culprit);
-    case COLUMNS:
-        break;
-    }
-    return S("");
+    return shown_cell(&s->cells, &phase_columns[column], row);
 }
 
 static void put_phases(struct buf *to, struct text_context *s, const struct phase_row *row,
                        uint32_t rows)
 {
-    static const struct text_column all[COLUMNS] = {
-        [PHASE] = { "phase", false, false, 0, false },
-        [EVENTS] = { "events", false, false, 0, false },
-        [ALLOCS] = { "allocs", true, false, 0, false },
-        [ALLOCATED] = { "allocated", true, false, 0, false },
-        [FREED] = { "freed", true, false, 0, false },
-        [PEAK] = { "peak", true, false, 0, false },
-        [IN_STEP] = { "in step", true, false, 0, false },
-        [LARGEST] = { "largest at", false, true, 16, false },
-    };
     enum phase_column shown[COLUMNS];
     struct text_column column[COLUMNS];
     uint32_t columns = 0, most = rows < s->most ? rows : s->most;
@@ -127,7 +118,7 @@ static void put_phases(struct buf *to, struct text_context *s, const struct phas
         bool wanted = (i != IN_STEP || row->step != 0) && (i != LARGEST || s->style->width >= WIDE);
         if (!wanted)
             continue;
-        column[columns] = all[i];
+        column[columns] = shown_heading(&phase_columns[i]);
         shown[columns++] = (enum phase_column)i;
     }
     str *cell = cells_array(&s->cells, most, columns);
