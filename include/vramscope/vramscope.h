@@ -498,12 +498,25 @@ VRS_API enum vrs_status vrs_merge(const struct vrs_result *const *results, uint3
                                   struct vrs_result **ret, struct vrs_error *err);
 
 /* Columns.  A name is "table.column", as "events.size"; docs/formats.md lists them. */
-enum vrs_type { VRS_U8, VRS_U16, VRS_U32, VRS_U64, VRS_I64, VRS_F64 };
+enum vrs_type {
+    VRS_U8,
+    VRS_U16,
+    VRS_U32,
+    VRS_U64,
+    VRS_I64,
+    VRS_F64,
+    VRS_STRINGS, /* of results: uint32_t, ids for vrs_result_string */
+    VRS_LIST /* of results: uint64_t, where each list begins among the rows of all, and behind the
+                last one where that ends */
+};
 
 struct vrs_span {
-    const void *data; /* `count` values of `type`; lives as long as the file */
+    const void *data; /* `count` values of `type`; lives as long as the file or the result */
     uint64_t count;
     enum vrs_type type;
+    /* Of each value whether it is known, where no value of the type can say so (VRS_I64, VRS_F64,
+     * VRS_LIST); NULL: all bits of a value that is not known are set. */
+    const uint8_t *valid;
 };
 VRS_API enum vrs_status vrs_column(const struct vrs_recording *recording, const char *name,
                                    struct vrs_span *ret, struct vrs_error *err);
@@ -515,6 +528,20 @@ VRS_API const char *vrs_column_name(uint32_t i);
 /* A string of the recording by id (a row of "strings"), not ended by a NUL; lives as long as the
  * file.  NULL when there is none. */
 VRS_API const char *vrs_string(const struct vrs_recording *recording, uint32_t id, size_t *ret_len);
+
+/* The rows of an answer as columns.  A name is the path of JSON members, as
+ * "devices.result.sites.slope_bytes": the rows of all files and devices stand behind each other.  A
+ * list has the offsets of its rows ("devices.result.sites"); one of plain values has them in
+ * ".value", an object of the recording's own names in ".name" and ".value"; an object says by 0 or
+ * 1 whether it is null.  A stack is a row of the file's "stacks".  Columns are made when they are
+ * first asked for and live as long as the result, which one thread at a time may ask. */
+VRS_API enum vrs_status vrs_result_column(struct vrs_result *result, const char *name,
+                                          struct vrs_span *ret, struct vrs_error *err);
+/* The name of the i-th; NULL when there is none. */
+VRS_API const char *vrs_result_column_name(struct vrs_result *result, uint32_t i);
+/* A string of its columns by id, not ended by a NUL; NULL when there is none. */
+VRS_API const char *vrs_result_string(const struct vrs_result *result, uint32_t id,
+                                      size_t *ret_len);
 
 /* Runs job(arg, 0) … job(arg, count - 1) on `threads` threads (0: one for each processor), this
  * one among them.  After each job `finished` (NULL: nothing) hears how many are; no two calls of

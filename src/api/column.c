@@ -14,7 +14,7 @@ static struct vrs_span span_of(const struct recording *r, const struct table_pla
     const char *at = (const char *)r + place->offset;
     const struct table *table = (const void *)at;
     const void *const *data = (const void *)(at + column->offset);
-    return (struct vrs_span){ *data, table->len, types[column->type] };
+    return (struct vrs_span){ *data, table->len, types[column->type], NULL };
 }
 
 enum vrs_status vrs_column(const struct vrs_recording *recording, const char *name,

@@ -58,6 +58,8 @@ static void let_go(struct result_memory *memory)
         }
         if (result->run != NULL)
             recording_free(result->run);
+        if (result->has_strings)
+            strings_free(&result->strings);
         arena_free(&arena);
     }
 }

@@ -22,7 +22,10 @@ struct vrs_result {
     enum vrs_status (*join)(struct vrs_result *joined, struct vrs_error *err);
     const char *alone;                                         /* static */
     enum vrs_verdict (*verdict)(const struct answer_set *set); /* NULL: of no yes or no */
-    struct result_memory **part;                               /* held by a set */
+    struct strings strings;                                    /* of columns; where has_strings */
+    bool has_strings;
+    struct result_column *column; /* those that were asked for, the last one first */
+    struct result_memory **part;  /* held by a set */
     uint32_t parts;
 };
 

@@ -124,6 +124,7 @@ struct answer_kind {
     size_t bytes; /* of one answer */
     /* One answer: its fields are the members of the JSON behind "schema" and "tool". */
     const struct row_type *document;
+    const struct row_type *set;    /* what a struct answer_set has besides; NULL: nothing */
     const struct row_type *result; /* what fields of a row type of NULL are: that of a device */
     field_sentence *sentence;      /* NULL: no field is one */
     answer_renderer *form[ANSWER_FORMS]; /* NULL: there is no such form */

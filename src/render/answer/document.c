@@ -39,6 +39,14 @@ void document_files(struct json *j, struct out *out, const struct answer_set *se
     json_close(j);
 }
 
+const struct stack_texts *document_stacks(const struct row_type *document, const void *answer)
+{
+    for (uint32_t i = 0; i < document->fields; i++)
+        if (document->field[i].type == FIELD_STACKS)
+            return (const void *)((const char *)answer + document->field[i].offset);
+    return NULL;
+}
+
 bool stack_numbers_init(struct stack_numbers *numbers, const struct stack_texts *stacks,
                         struct buf *to)
 {
@@ -68,8 +76,7 @@ void json_stack_number(struct json *j, const char *key, uint32_t place,
     json_u64(j, key, numbers->number[place] - 1);
 }
 
-/* The place of a stack among an answer's; NO_ROW where it is not. */
-static uint32_t place_of(const struct stack_texts *stacks, stack_id stack)
+uint32_t stack_texts_place(const struct stack_texts *stacks, stack_id stack)
 {
     uint32_t place;
     SORTED_FIND(place, stacks->stacks, stacks->id[place] < stack.n);
@@ -78,7 +85,7 @@ static uint32_t place_of(const struct stack_texts *stacks, stack_id stack)
 
 void json_stack(struct json *j, const char *key, stack_id stack, struct stack_numbers *numbers)
 {
-    uint32_t place = place_of(numbers->stacks, stack);
+    uint32_t place = stack_texts_place(numbers->stacks, stack);
     if (place == NO_ROW)
         json_null(j, key);
     else

@@ -30,6 +30,12 @@ static inline uint32_t document_rows(const struct render_options *options, uint3
     return options->rows == 0 || options->rows > rows ? rows : options->rows;
 }
 
+/* The place of a stack among an answer's, which are found by their ids; NO_ROW where it is not. */
+uint32_t stack_texts_place(const struct stack_texts *stacks, stack_id stack);
+
+/* The stacks that a document names, in an answer of it; NULL: it names none. */
+const struct stack_texts *document_stacks(const struct row_type *document, const void *answer);
+
 /* The stacks of one answer, numbered in the order in which they come into sight. */
 struct stack_numbers {
     const struct stack_texts *stacks;

@@ -174,22 +174,13 @@ void fields_object(const struct fields_json *w, const char *key, const struct ro
     json_close(w->j);
 }
 
-/* The stacks that a document names; NULL: it names none. */
-static const struct stack_texts *stacks_of(const struct row_type *document, const void *answer)
-{
-    for (uint32_t i = 0; i < document->fields; i++)
-        if (document->field[i].type == FIELD_STACKS)
-            return (const void *)((const char *)answer + document->field[i].offset);
-    return NULL;
-}
-
 static void put_document(struct json *j, struct out *out, const struct answer_set *set, uint32_t i,
                          const void *arg)
 {
     const struct render_options *options = arg;
     const struct row_type *document = set->kind->document;
     const char *answer = (const char *)set->answers + i * document->size;
-    const struct stack_texts *stacks = stacks_of(document, answer);
+    const struct stack_texts *stacks = document_stacks(document, answer);
     struct stack_numbers numbers;
     struct fields_json w = { j, out, set->kind, &numbers, options->rows };
     if (options->rows == 0)
