@@ -1,7 +1,7 @@
 // main.js - what runs first: the page's side of the bundle; where there is no page, the worker's.
-import { read, write } from './core/link.js';
+import { read, write } from './ui/state/link.js';
 import { coverFirst, runWorker, startEngine } from './worker.js';
-import { schemaProblem } from './core/decode.js';
+import { schemaProblem } from './core/model/decode.js';
 import { start } from './ui/page.js';
 
 /* A worker is under the page's policy too: only this one makes the address of a script. */

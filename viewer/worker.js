@@ -1,9 +1,9 @@
 // worker.js - the engine in a worker, or on the page in slices where there is none.
 import { createEngine } from './core/engine.js';
-import { SLOW, createPictureOps, matchStrings } from './core/pictures.js';
-import { createQueue } from './core/queue.js';
-import { fromBase64 } from './core/unpack.js';
-import { inSlices } from './core/slices.js';
+import { SLOW, createPictureOps, matchStrings } from './core/memory/pictures.js';
+import { createQueue } from './core/model/queue.js';
+import { fromBase64 } from './core/model/unpack.js';
+import { inSlices } from './core/model/slices.js';
 
 /* Arrays of these answers are made for the asker: they move instead of being copied. */
 const MOVED = ['raster', 'groups', 'map', 'tree'];

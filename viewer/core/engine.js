@@ -1,9 +1,9 @@
 // engine.js - the one face of the core: blocks go in, operations are answered.
-import { answers } from './answers.js';
-import { decodeDevice, decodeMore, decodeWhole } from './decode.js';
-import { createDevice } from './device.js';
-import { atOnce, isWork } from './slices.js';
-import { summary } from './summary.js';
+import { answers } from './memory/answers.js';
+import { decodeDevice, decodeMore, decodeWhole } from './model/decode.js';
+import { createDevice } from './memory/device.js';
+import { atOnce, isWork } from './model/slices.js';
+import { summary } from './memory/summary.js';
 
 // Answered as soon as allocations are here; all else waits for every column.
 const EARLY = ['raster', 'groups'];

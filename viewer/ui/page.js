@@ -1,25 +1,25 @@
 // page.js - starts the page: makes its parts, and redraws them when the state changes.
-import { byId } from './dom.js';
-import { createContext, noCover } from './context.js';
-import { createDetails } from './details.js';
-import { createOom } from './oom.js';
-import { createOverview } from './overview.js';
-import { createRange, createWho } from './panels.js';
-import { createSearch } from './search.js';
-import { createStore, firstState } from './store.js';
-import { actionOf } from './keys.js';
-import { choices } from './settings.js';
-import { holders } from './holders.js';
-import { limitsOf, opening } from './opening.js';
-import { openExport } from './export.js';
-import { perform } from './actions.js';
-import { place } from './place.js';
-import { pointer } from './pointer.js';
-import { setPrinting } from './print.js';
-import { setSplitters } from './splitters.js';
-import { status } from './status.js';
-import { drawWayBack, toldOf } from './header.js';
-import { travel } from './travel.js';
+import { byId } from './draw/dom.js';
+import { createContext, noCover } from './state/context.js';
+import { createDetails } from './parts/details.js';
+import { createOom } from './parts/oom.js';
+import { createOverview } from './parts/overview.js';
+import { createRange, createWho } from './parts/panels.js';
+import { createSearch } from './parts/search.js';
+import { createStore, firstState } from './state/store.js';
+import { actionOf } from './state/keys.js';
+import { choices } from './state/settings.js';
+import { holders } from './state/holders.js';
+import { limitsOf, opening } from './state/opening.js';
+import { openExport } from './parts/export.js';
+import { perform } from './parts/actions.js';
+import { place } from './state/place.js';
+import { pointer } from './state/pointer.js';
+import { setPrinting } from './parts/print.js';
+import { setSplitters } from './parts/splitters.js';
+import { status } from './state/status.js';
+import { drawWayBack, toldOf } from './parts/header.js';
+import { travel } from './state/travel.js';
 
 /** Makes functions of (ctx, …) methods of the context: `goTo(ctx, p)` is ctx.goTo(p). */
 function bind(ctx, methods) {
@@ -116,7 +116,7 @@ function listen(ctx) {
 
 /**
  * Starts the page.  `head`: the head JSON; `call(op, args)`: the engine; `link`: { write(state),
- * read(fragment) } of core/link.js, or null.  Without a link it begins where a request failed.
+ * read(fragment) } of state/link.js, or null.  Without a link it begins where a request failed.
  */
 export async function start(head, call, link) {
   byId('page').hidden = false;

@@ -1,4 +1,4 @@
-/* address_map.h - where allocations lie, over time: what viewer/core/address.js makes, in C.
+/* address_map.h - where allocations lie, over time: what viewer/core/memory/address.js makes, in C.
  *
  * A lane is a compressed address in units of 512 bytes: gaps that were never mapped are taken out.
  * Rows of the map are stretches of lanes that belong together, end to end. */

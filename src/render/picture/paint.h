@@ -1,4 +1,4 @@
-/* paint.h - a picture of ids turned into pixels, as viewer/ui/paint.js and map.js do it. */
+/* paint.h - a picture of ids turned into pixels, as viewer/ui/draw/paint.js and views/map.js do. */
 #ifndef VRS_RENDER_PICTURE_PAINT_H
 #define VRS_RENDER_PICTURE_PAINT_H
 

@@ -1,5 +1,4 @@
-/* picture_axes.h - where the ticks of an axis lie and what they say, as viewer/ui/axis.js has it.
- */
+/* picture_axes.h - where the ticks of an axis lie and what they say, as viewer/ui/draw/axis.js. */
 #ifndef VRS_RENDER_PICTURE_PICTURE_AXES_H
 #define VRS_RENDER_PICTURE_PICTURE_AXES_H
 

@@ -1,9 +1,9 @@
 /* raster.h - the stack of allocations as pixels: which one a pixel shows, exactly; group sums.
  *
  * A picture has W columns, each showing one state, ascending, and H pixel rows, row 0 on top.  It
- * is a pure function of columns and view, and equals what viewer/core/raster.js and columns.js
- * make of the same in every pixel: the same operations on doubles in the same order.  Sums of
- * bytes are whole numbers, exact below 2^53. */
+ * is a pure function of columns and view, and equals what viewer/core/memory/raster.js and
+ * columns.js make of the same in every pixel: the same operations on doubles in the same order.
+ * Sums of bytes are whole numbers, exact below 2^53. */
 #ifndef VRS_RENDER_PICTURE_RASTER_H
 #define VRS_RENDER_PICTURE_RASTER_H
 

@@ -1,7 +1,7 @@
 /* scene.h - what a picture in a file shows: devices with their allocations, groups and curves.
  *
  * The allocations, their order and their groups are those of the page (docs/view-format.md,
- * viewer/core/live.js), so that both show the same. */
+ * viewer/core/memory/live.js), so that both show the same. */
 #ifndef VRS_RENDER_PICTURE_SCENE_H
 #define VRS_RENDER_PICTURE_SCENE_H
 

@@ -1,4 +1,4 @@
-/* scene_groups.c - allocations by category, site and others, as viewer/core/live.js groups them. */
+/* scene_groups.c - allocations by category, site and others: viewer/core/memory/live.js in C. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -143,7 +143,7 @@ static void widths(void **state)
     assert_int_equal(escape_fit(S("abc"), 9), 3);
 }
 
-/* The table that C and the page share, tests/viewer/human_cases.json: rows of numbers and texts,
+/* The table that C and the page share, tests/page/core/human_cases.json: rows of numbers and texts,
  * the last of which is that of C. */
 static char table[1 << 14];
 
@@ -152,7 +152,7 @@ static void read_table(void)
     char path[4096];
     const char *root = getenv("VRAMSCOPE_ROOT");
     assert_non_null(root);
-    snprintf(path, sizeof path, "%s/tests/viewer/human_cases.json", root);
+    snprintf(path, sizeof path, "%s/tests/page/core/human_cases.json", root);
     FILE *file = fopen(path, "rb");
     assert_non_null(file);
     size_t len = fread(table, 1, sizeof table - 1, file);

@@ -1,0 +1,382 @@
+// pictures.js - the operations that draw: stacks, groups, maps, trees, and searches.  What they
+// make once of a device (map, shades, the last searches) they keep on it.
+import { adjustAt, heldState, leastAdjust } from './curves.js';
+import { eventsAround, mapExtent, mapRowsWork, mapWork, segmentsAt } from './address.js';
+import { churnColumns, bornIn, survivors } from './range.js';
+import { diffRows, matched } from './diff.js';
+import { expressionsOf, parse, run } from './query.js';
+import { SPECIAL, flame, layout } from './tree.js';
+import { treeDiff } from './treediff.js';
+import { groupSumsWork, groupsWork, stackWork } from './raster.js';
+import { strides } from '../model/slices.js';
+import { FRAME_CLASSES } from './row.js';
+import { isBefore, liveAt } from './live.js';
+import { ratio } from '../model/human.js';
+import { leftUnder, stepsOf, survivorsBy } from './leaks.js';
+
+// Bits of a pixel's mark, above the shade.
+const EXCLUDED = 8;
+const BEFORE = 16;
+const SHADES = 7;
+/** Milliseconds that expressions may take. */
+export const SLOW = 200;
+const EXPRESSIONS = 8;
+
+function named(by) {
+  return !by || by === 'birth' ? 'category' : by;
+}
+
+/* ---- searches ---- */
+
+/** Which strings match each expression: a Map of bitmaps. Gives up when all of them together take
+ * too long, but for one that is slow in one string. */
+export function matchStrings(sources, strings) {
+  const began = Date.now();
+  const found = new Map();
+  for (const source of sources) {
+    const expression = new RegExp(source, 'i');
+    const bitmap = new Uint8Array(strings.length);
+    for (let i = 0; i < strings.length; i++) {
+      bitmap[i] = expression.test(strings[i]) ? 1 : 0;
+      if (Date.now() - began > SLOW) throw new Error('expression too slow');
+    }
+    found.set(source, bitmap);
+  }
+  return found;
+}
+
+/* Has the expressions of a query matched, by `match`; a bitmap or an error is kept for each. */
+async function matchQuery(d, text, match) {
+  const ast = text ? parse(text) : { error: 'none' };
+  const sources = ast.error ? [] : expressionsOf(ast);
+  if (!d.matched || d.matched.size > EXPRESSIONS) d.matched = new Map();
+  const missing = sources.filter((source) => !d.matched.has(source));
+  if (missing.length === 0) return;
+  try {
+    for (const [source, bitmap] of await match(missing, d.model.string)) {
+      d.matched.set(source, bitmap);
+    }
+  } catch (e) {
+    for (const source of missing) d.matched.set(source, e);
+  }
+}
+
+function expressionsFor(d, ast) {
+  const found = new Map();
+  for (const source of expressionsOf(ast)) {
+    const got = d.matched.get(source);
+    if (got instanceof Error) throw got;
+    found.set(source, got);
+  }
+  return found;
+}
+
+/* {mask, count, ever, atCursor} of a query, or {error, at}. The last few are kept. */
+function searched(d, text, cursor) {
+  d.searches ??= new Map();
+  const key = `${text} ${/alive:|survives:/.test(text) ? cursor : ''}`;
+  if (d.searches.has(key)) return d.searches.get(key);
+  const ast = parse(text);
+  let found = ast;
+  try {
+    if (!ast.error) {
+      found = run(d.model, ast, { cursor, peak: d.peak(), expressions: expressionsFor(d, ast) });
+    }
+  } catch (e) {
+    found = { error: e.message, at: 0 };
+  }
+  if (d.searches.size >= 4) d.searches.delete(d.searches.keys().next().value);
+  d.searches.set(key, found);
+  return found;
+}
+
+/* The rows a filter leaves; null where there is none, or none that can be read. */
+function maskOf(d, { query, state }) {
+  if (!query) return null;
+  return searched(d, query, state ?? d.peak()).mask ?? null;
+}
+
+/* The next matching row in birth order after `after` (null: the first), or before it. */
+function visit(model, mask, after, step) {
+  const { rows, bytes, born } = model.alloc;
+  const from = after ?? (step > 0 ? -1 : rows);
+  for (let k = 1; k <= rows; k++) {
+    const id = (((from + step * k) % rows) + rows) % rows;
+    if (mask[id]) return { id, bytes: bytes[id], born: born[id] };
+  }
+  return null;
+}
+
+/* {text, state, after, step}: what a query matches, and the next of it to visit. */
+function find(d, { text, state, after = null, step = 1 }) {
+  const p = heldState(d.model, state ?? 0);
+  const found = searched(d, text, p);
+  if (found.error) return { error: found.error, at: found.at };
+  const now = found.atCursor(p);
+  return { count: found.count, ever: found.ever, now,
+    share: ratio(now, d.curve()[p] - adjustAt(d.model, p)),
+    visit: d.model.alloc.rows ? visit(d.model, found.mask, after, step) : null };
+}
+
+/* ---- stack and groups ---- */
+
+/* The bytes a picture must hold: given, or from zero to the most that is drawn. */
+function* heightOf(d, args, shown, mask) {
+  const { model } = d;
+  if (args.y1 !== null && args.y1 !== undefined) return { y0: args.y0 ?? 0, y1: args.y1 };
+  let top = 1;
+  let low = 0;
+  const sums = mask ? yield* groupSumsWork(model, { shown, mask, groups: 1,
+    groupOf: new Uint8Array(model.alloc.rows) }) : null;
+  for (let c = 0; c < shown.length; c++) {
+    const value = sums ? sums[c] : d.curve()[shown[c]];
+    top = Math.max(top, value);
+    low = Math.min(low, value);
+  }
+  return { y0: Math.min(low, mask ? 0 : leastAdjust(model)), y1: top };
+}
+
+/* A shade for each stack: neighbours of one category are told apart by it. */
+function shadesOf(d) {
+  if (d.shades) return d.shades;
+  const { alloc } = d.model;
+  const marks = new Uint8Array(alloc.rows);
+  for (let i = 0; i < alloc.rows; i++) {
+    const hash = Math.imul((alloc.stack ? alloc.stack[i] : 0) + 1, 0x9e3779b1) >>> 29;
+    marks[i] = (hash & SHADES) | (isBefore(d.model, i) ? BEFORE : 0);
+  }
+  d.shades = marks;
+  return marks;
+}
+
+/* What paints each pixel: the group of its allocation, and its marks. */
+function* painted(d, ids, of, excluded, W) {
+  const marks = shadesOf(d);
+  const group = new Uint16Array(ids.length);
+  const mark = new Uint8Array(ids.length);
+  yield* strides(ids.length, (from, to) => {
+    for (let i = from; i < to; i++) {
+      const id = ids[i];
+      if (id < 0) continue;
+      // Bands are high: the pixel above is mostly of the same one, and at hand.
+      if (i >= W && id === ids[i - W]) {
+        group[i] = group[i - W];
+        mark[i] = mark[i - W];
+        continue;
+      }
+      group[i] = of[id];
+      mark[i] = marks[id] | (excluded && !excluded[id] ? EXCLUDED : 0);
+    }
+  });
+  return { group, mark };
+}
+
+/* The shown states; what they rest on is made once, each in a step of its own. */
+function* columnsWork(d, { x, W }) {
+  d.curve();
+  yield;
+  d.pyramid();
+  yield;
+  return d.columns(x, W);
+}
+
+function* view(d, args) {
+  const { shown, edges, span } = yield* columnsWork(d, args);
+  yield;
+  const mask = maskOf(d, args);
+  const only = args.only && mask ? mask : undefined;
+  yield;
+  return { shown, edges, span, mask, only, W: args.W, H: args.H,
+    ...(yield* heightOf(d, args, shown, only)) };
+}
+
+/* {x, W, H, y0, y1, by, query, only}: ids of allocations, and what paints them. */
+function* raster(d, args) {
+  const v = yield* view(d, args);
+  const { of, names } = d.grouping(named(args.by));
+  yield;
+  d.bands(named(args.by));
+  yield;
+  const order = args.by && args.by !== 'birth' ? d.order(args.by) : undefined;
+  const { shown, only, H, W, y0, y1 } = v;
+  yield;
+  const { ids, sums, drawn } = yield* stackWork(d.model, { shown, order, mask: only, y0, y1, H });
+  return { W, H, y0, y1, shown, span: v.span, ids, sums, drawn, groups: names.length,
+    bandsGrouped: order !== undefined, churn: churnColumns(d.model, v.edges),
+    ...(yield* painted(d, ids, of, only ? null : v.mask, W)) };
+}
+
+/* The same with one band for each group; ids are groups. */
+function* groups(d, args) {
+  const v = yield* view(d, args);
+  const by = named(args.by);
+  const { of, names } = d.grouping(by);
+  yield;
+  const bands = d.bands(by);
+  const { shown, only, H, W, y0, y1 } = v;
+  yield;
+  const picture = yield* groupsWork(d.model, { shown, groupOf: of, groups: names.length,
+    bands, mask: only, y0, y1, H });
+  const { ids, sums, parts } = picture;
+  return { W, H, y0, y1, shown, span: v.span, ids, sums, parts, groups: names.length,
+    group: Uint16Array.from(ids, (id) => Math.max(0, id)), mark: new Uint8Array(ids.length),
+    churn: churnColumns(d.model, v.edges), bandsGrouped: true };
+}
+
+/* ---- addresses ---- */
+
+function* mapOf(d) {
+  d.map ??= yield* mapRowsWork(d.model);
+  return d.map;
+}
+
+/* {x, W, H, y0, y1, by, query, chosen}: the address map; y in bytes of its rows end to end. */
+function* map(d, args) {
+  const { shown, span } = yield* columnsWork(d, args);
+  yield;
+  const rows = yield* mapOf(d);
+  const extent = mapExtent(rows, args.chosen ?? null);
+  const [y0, y1] = [args.y0 ?? 0, args.y1 ?? Math.max(1, extent.bytes)];
+  const picture = yield* mapWork(d.model, rows,
+    { shown, chosen: args.chosen ?? null, y0, y1, H: args.H });
+  yield;
+  const { of, names } = d.grouping(named(args.by));
+  yield;
+  return { W: args.W, H: args.H, y0, y1, shown, span, ...picture, groups: names.length,
+    ...(yield* painted(d, picture.ids, of, maskOf(d, args), args.W)), tops: extent.tops,
+    bytes: extent.bytes, rows: rows.rows.map(({ lane, bytes, base }) => ({ lane, bytes, base })),
+    unplaced: rows.unplaced };
+}
+
+/* ---- trees ---- */
+
+function rowsOf(d, { of = 'cursor', state, a, b, sites }) {
+  const { model } = d;
+  switch (of) {
+    case 'cursor': return liveAt(model, heldState(model, state ?? 0));
+    case 'peak': return liveAt(model, d.peak());
+    case 'leaks': return leftUnder(model, d.grouping('site'), sites);
+    case 'survivors': return survivors(model, heldState(model, a), heldState(model, b));
+    case 'churn': return bornIn(model, heldState(model, a), heldState(model, b));
+    default: throw new Error(`no tree is of ${of}`);
+  }
+}
+
+function isOwn({ frame }, f) {
+  return frame.kind !== undefined && FRAME_CLASSES[frame.kind[f]] === 'user';
+}
+
+/* Frames that `hide` leaves out: all but the user's own. */
+function hiddenFrames(model) {
+  return Uint8Array.from({ length: model.frame.rows }, (_, f) => (isOwn(model, f) ? 0 : 1));
+}
+
+const SPECIAL_NAMES = { [SPECIAL.before]: 'before recording', [SPECIAL.unknown]: '(no stack)' };
+
+/* The words that a node shows. */
+function wordsOf(model, made, n) {
+  const { frame, string } = model;
+  const f = made.frame[n];
+  const name = n === 0 ? 'all' : SPECIAL_NAMES[made.special[n]];
+  return name ? { name, file: '', line: 0, own: false } : { name: string[frame.func[f]],
+    file: string[frame.file[f]], line: frame.line ? frame.line[f] : 0, own: isOwn(model, f) };
+}
+
+/* {of, state, a, b, sites, weight, root, library, query, only, width, top}: the tree and its cells;
+ * of: cursor, peak, leaks (what steps left at those sites), survivors or churn of the states a to
+ * b, or diff, then a and b are {file, dev, state}: cells have `a` and `b` too. */
+function treeOf(d, rows, args) {
+  const { model } = d;
+  const options = { weight: args.weight, root: args.root,
+    hide: args.library === false ? hiddenFrames(model) : null };
+  const mask = maskOf(d, args);
+  return flame(model, mask && args.only ? rows.filter((row) => mask[row]) : rows, options);
+}
+
+function cellsOf(made, { width = 1000, top = 0 }) {
+  return layout(made, width, top < made.nodes ? top : 0);
+}
+
+function tree(d, args) {
+  const made = treeOf(d, rowsOf(d, args), args);
+  return { ...made, cells: cellsOf(made, args).map((cell) =>
+    ({ ...cell, ...wordsOf(d.model, made, cell.node) })) };
+}
+
+function treeOfDiff(devices, args) {
+  const sides = devices.map((d, i) => ({ model: d.model,
+    tree: treeOf(d, liveAt(d.model, heldState(d.model, [args.a, args.b][i].state)), args) }));
+  const { refs, ...made } = treeDiff(...sides);
+  return { ...made, cells: cellsOf(made, args).map((cell) => {
+    const side = refs[cell.node][1] < 0 ? 0 : 1;
+    return { a: made.a[cell.node], b: made.b[cell.node], ...cell,
+      ...wordsOf(sides[side].model, sides[side].tree, refs[cell.node][side]) };
+  }) };
+}
+
+/* ---- leaks and differences ---- */
+
+/* {state, by}: what each step left alive, by group. */
+function leaks(d, { state, by }) {
+  const p = heldState(d.model, state ?? Infinity);
+  const rows = survivorsBy(d.model, d.grouping(named(by)), p);
+  return { state: p, steps: stepsOf(d.model), rows };
+}
+
+/* {a, b: {file, dev, state}, by, pair}: two live sets side by side; `pair` is one of the head's
+ * diff, where the core has matched the stacks of a and b, or null: then equal names are one. */
+async function diff(d, { a, b, by, pair = null }, other, tables) {
+  const one = await other(a.file, a.dev);
+  const two = await other(b.file, b.dev);
+  const side = ({ model, grouping }, state) => {
+    const p = heldState(model, state);
+    return { model, rows: liveAt(model, p), adjust: adjustAt(model, p),
+      grouping: grouping(named(by ?? 'site')) };
+  };
+  const sides = [side(one, a.state), side(two, b.state)];
+  return diffRows(...(pair ? await matched(sides, pair, [a, b], tables) : sides));
+}
+
+/* {state, by}: the segments at a state; each block says its group, which paints it, and `pin` of a
+ * segment is the largest of them, with its site. */
+function segments(d, { state, by }) {
+  const { of } = d.grouping(named(by));
+  const sites = d.grouping('site');
+  const bars = segmentsAt(d.model, state);
+  for (const bar of bars) {
+    for (const block of bar.blocks) {
+      block.group = of[block.row];
+      if (block.size > (bar.pin?.size ?? 0)) bar.pin = block;
+    }
+    if (bar.pin) bar.pin = { ...bar.pin, name: sites.names[sites.of[bar.pin.row]] };
+  }
+  return { state, bars };
+}
+
+/** Operations by name, for createEngine. `match` is as matchStrings, or a promise of that. */
+export function createPictureOps(match = matchStrings) {
+  const searching = (op) => async (d, args) => {
+    await matchQuery(d, args.text ?? args.query, match);
+    return op(d, args);
+  };
+  const treeDiffed = async (args, other) => {
+    const devices = [];
+    for (const { file, dev } of [args.a, args.b]) {
+      devices.push(await other(file, dev));
+      await matchQuery(devices[devices.length - 1], args.query, match);
+    }
+    return treeOfDiff(devices, args);
+  };
+  return {
+    raster: searching(raster),
+    groups: searching(groups),
+    map: searching(map),
+    state: segments,
+    events: (d, { state, n }) => ({ state, rows: eventsAround(d.model, state, n) }),
+    tree: (d, args, other) => (args.of === 'diff' ? treeDiffed(args, other) :
+      searching(tree)(d, args)),
+    leaks,
+    find: searching(find),
+    diff,
+  };
+}

@@ -1,0 +1,143 @@
+// table.js - a sortable table, of whose rows only those in sight are made, above a total.
+import { bytes, delta } from '../../core/model/human.js';
+import { button, el, fill, isPrinting } from './dom.js';
+
+const rowHeight = 26;
+const spare = 12;
+const onPaper = 40;
+
+/** A column of bytes by the name of a member; `sum` says whether the total row has it. */
+export function bytesColumn(id, name, sum = true) {
+  return { id, name, number: true, unit: 'bytes',
+    text: (row) => bytes(row[id]), sum: sum ? (total) => bytes(total[id]) : null };
+}
+
+/** A column of signed bytes. */
+export function deltaColumn(id, name, cell) {
+  return { ...bytesColumn(id, name), cell, text: (row) => delta(row[id]),
+    sum: (total) => delta(total[id]) };
+}
+
+/** Whether a row of a difference grew or shrank. */
+export function toneOf(row) {
+  return row.delta > 0 ? 'grew' : row.delta < 0 ? 'shrank' : 'same';
+}
+
+/** Rows in the order of a column: numbers by size, text by code units, unknown last. */
+export function sortRows(rows, column, descending) {
+  const value = column.value;
+  const sign = descending ? -1 : 1;
+  return rows.map((row, i) => ({ row, i, v: value(row) })).sort((a, b) => {
+    const none = (a.v === null || a.v === undefined) - (b.v === null || b.v === undefined);
+    if (none !== 0) return none;
+    if (a.v < b.v) return -sign;
+    if (a.v > b.v) return sign;
+    return a.i - b.i;
+  }).map((one) => one.row);
+}
+
+/** Which rows [from, to) a box shows, with a few to spare. */
+export function visibleRows(scrollTop, height, rows) {
+  const from = Math.max(0, Math.floor(scrollTop / rowHeight) - spare);
+  const to = Math.min(rows, Math.ceil((scrollTop + height) / rowHeight) + spare);
+  return [Math.min(from, rows), to];
+}
+
+function headCell(column, sort, onSort) {
+  const mine = sort && sort.id === column.id;
+  const name = column.name + (mine ? (sort.descending ? ' \u25be' : ' \u25b4') : '');
+  return el('th', { scope: 'col', class: column.number ? 'number' : null,
+    'aria-sort': mine ? (sort.descending ? 'descending' : 'ascending') : null,
+      title: column.explain },
+  column.value && !column.fixed ? button(name, () => onSort(column)) : name);
+}
+
+function bodyCell(column, row) {
+  const content = column.cell ? column.cell(row) : column.text(row);
+  return el('td', { class: column.number ? 'number' : column.name_ ? 'name' : null }, content);
+}
+
+/** The `length` rows of a box that scrolls: those in sight are made by `one(i)`, the others are
+ * empty space; on paper the first ones. */
+export function rowsInSight(box, length, columns, one) {
+  const [from, to] = isPrinting() ? [0, Math.min(onPaper, length)] :
+    visibleRows(box.scrollTop, box.clientHeight || 400, length);
+  return [spacer(from, columns), Array.from({ length: to - from }, (_, i) => one(from + i)),
+    isPrinting() ? null : spacer(length - to, columns)];
+}
+
+/** Stands for `rows` that are out of sight. */
+function spacer(rows, columns) {
+  const cell = el('td', { colspan: columns });
+  cell.style.setProperty('height', rows * rowHeight + 'px');
+  cell.style.setProperty('padding', '0');
+  return rows > 0 ? el('tr', { 'aria-hidden': 'true' }, cell) : null;
+}
+
+/** A column with its defaults: its value is the member of its name, its text the value. */
+function completed(column) {
+  const { id, value = (row) => row[id] } = column;
+  return { value, text: value, ...column };
+}
+
+/**
+ * A table in `host`.  columns: { id, name, number, unit, value(row), text(row), cell(row),
+ * sum(total) }, of which id and name must be; options: caption, sort { id, descending }, key(row),
+ * pick(row).
+ */
+export function createTable(host, given, options) {
+  const columns = given.map(completed);
+  const head = el('tr');
+  const body = el('tbody');
+  const foot = el('tfoot');
+  const caption = el('caption');
+  const box = el('div', { class: 'rows', tabindex: 0, role: 'group',
+    'aria-label': options.caption },
+    el('table', null, caption, el('thead', null, head), body, foot));
+  const all = { rows: [], order: [], total: null, sort: options.sort || null, chosen: null };
+  host.append(box);
+
+  function one(row) {
+    const key = options.key ? options.key(row) : null;
+    return el('tr', { 'data-row': '', 'aria-selected': key !== null && key === all.chosen ? 'true' :
+      null,
+      on: options.pick ? { click: (event) => {
+        if (!event.target.closest('button, a')) options.pick(row);
+      } } : null }, columns.map((column) => bodyCell(column, row)));
+  }
+
+  function draw() {
+    fill(body, rowsInSight(box, all.order.length, columns.length, (i) => one(all.order[i])));
+  }
+
+  function arrange() {
+    const column = all.sort && columns.find((c) => c.id === all.sort.id);
+    all.order = column ? sortRows(all.rows, column, all.sort.descending) : all.rows;
+    fill(head, columns.map((c) => headCell(c, all.sort, sortBy)));
+    draw();
+  }
+
+  function sortBy(column) {
+    const again = all.sort && all.sort.id === column.id;
+    all.sort = { id: column.id, descending: again ? !all.sort.descending : Boolean(column.number) };
+    arrange();
+    const place = columns.indexOf(column);
+    const target = head.children[place] && head.children[place].querySelector('button');
+    if (target) target.focus();
+  }
+
+  function set(rows, total, chosen, title) {
+    all.rows = rows;
+    all.total = total;
+    all.chosen = chosen === undefined ? null : chosen;
+    fill(caption, title || options.caption);
+    fill(foot, total ? el('tr', null, columns.map((c, i) => (i === 0 ?
+      el('th', { scope: 'row' }, total.label) :
+      el('td', { class: c.number ? 'number' : null }, c.sum ? c.sum(total) : '')))) : null);
+    arrange();
+  }
+
+  box.addEventListener('scroll', draw);
+  return { set, draw, node: box, columns, rows: () => all.order,
+    caption: () => caption.textContent };
+}

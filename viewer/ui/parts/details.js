@@ -1,0 +1,161 @@
+// details.js - one allocation: what it is, how long it lives, and the stack that made it.
+import { bytes, count, duration, exactBytes } from '../../core/model/human.js';
+import { createAsker } from '../state/asker.js';
+import { button, el, fill } from '../draw/dom.js';
+import { editorLink } from './editor.js';
+import { eventName, shown, words } from '../draw/text.js';
+
+
+/** Frames of native code may have no file. */
+function named(frame) {
+  return frame.file && frame.file !== '??';
+}
+
+/** As Python prints it: innermost last. */
+export function stackText(stack) {
+  return stack.slice().reverse().map((frame) =>
+    `  File "${shown(frame.file)}", line ${frame.line}, in ${shown(frame.func)}`).join('\n') + '\n';
+}
+
+/** Rows of a stack: frames, and runs of library frames as one row when folded. */
+export function foldStack(stack, culprit, folded) {
+  const rows = [];
+  for (let i = 0; i < stack.length; i++) {
+    if (!folded || stack[i].kind === 1 || i === culprit) {
+      rows.push({ frame: stack[i], culprit: i === culprit });
+      continue;
+    }
+    const from = i;
+    while (i + 1 < stack.length && stack[i + 1].kind !== 1 && i + 1 !== culprit) i++;
+    rows.push({ folded: i - from + 1 });
+  }
+  return rows;
+}
+
+function frameNode(frame, ctx) {
+  const { editor, editorPath } = ctx.settings;
+  const link = editorLink(editor, editorPath, frame.file, frame.line);
+  const place = named(frame) ? `${frame.file}:${frame.line}` : '';
+  return [link ? el('a', { href: link }, place) : place, place ? '  ' : '', frame.func];
+}
+
+function stackNode(stack, culprit, ctx) {
+  const { folded } = ctx.store.get();
+  return el('ol', { class: 'stack' }, foldStack(stack, culprit, folded).map((row) => (row.folded ?
+    el('li', { class: 'library' }, button(
+      `\u25b8 ${row.folded} library frame${row.folded > 1 ? 's' : ''}`,
+      () => ctx.store.move({ folded: false }), { class: 'plain muted' })) :
+    el('li', { class: row.culprit ? 'culprit' : row.frame.kind === 1 ? '' : 'library' },
+      frameNode(row.frame, ctx)))));
+}
+
+function life(d) {
+  const from = d.born === 0 ? 'before recording' : eventName(d.born);
+  const to = d.end === null ? 'alive at the end' : eventName(d.end);
+  return `${from} \u2013 ${to}`;
+}
+
+function pairsOf(d, ctx) {
+  const slack = d.block === null || d.block === undefined ? null : d.block - d.bytes;
+  const pairs = [
+    ['requested', exactBytes(d.bytes)],
+    ['block', slack === null ? '-' : `${exactBytes(d.block)} (${words(d.source || '-')}), ` +
+      `slack ${bytes(slack)}`],
+    ['life', life(d)],
+  ];
+  if (d.times) {
+    pairs.push(['time', duration(d.times[0]) + (d.end === null ? ' \u2013' :
+      ` \u2013 ${duration(d.times[1])}`) +
+      (d.end === null ? '' : `, ${duration(d.times[1] - d.times[0])} long`)]);
+  }
+  if (ctx.cover().steps.length) pairs.push(['step', d.step || 'in none']);
+  pairs.push(['category', `${words(d.category)} (rule ${d.rule || '-'}, ` +
+    `confidence ${d.sure || '-'})`]);
+  pairs.push(['phase', words(d.phase || '-')], ['stream', d.stream], ['pool', d.pool],
+    ['origin', words(d.origin || '-')], ['address', d.address || '-']);
+  if (d.wait) pairs.push(['pending', `${count(d.wait)} states before its free completed`]);
+  if (d.context) pairs.push(['context', d.context]);
+  if (d.same) pairs.push(['same site', `${count(d.same.live)} live, ${count(d.same.ever)} ever`]);
+  return pairs;
+}
+
+function buttons(d, ctx) {
+  return el('div', { class: 'buttons' },
+    d.stack.length ? button('copy stack', () => ctx.copy('stack', stackText(d.stack))) : null,
+    button('copy link', () => ctx.copyLink()),
+    button('find same', () => ctx.search(d.site || d.owner ?
+      ctx.termOf(d.site ? 'site' : 'owner', d.site || d.owner) : ctx.termOf('category', d.category),
+        false)),
+    button('zoom to life', () => ctx.zoomToLife({ id: d.id })));
+}
+
+function neighbours(list) {
+  if (!list || !list.length) return null;
+  return [el('h3', { text: 'beside it in the segment, at the cursor' }),
+    el('p', { class: 'muted', text: list.map((n) =>
+      `${n.side} ${bytes(n.bytes)} ${n.name}`).join(' \u00b7 ') })];
+}
+
+function render(host, d, ctx, pinned) {
+  host.classList.toggle('hovered', !pinned);
+  host.classList.toggle('pinned', pinned);
+  const pairs = pairsOf(d, ctx).map(([name, value]) => [el('dt', { text: name }), el('dd',
+    { text: value })]);
+  fill(host,
+    el('h2', null, pinned ? 'Allocation, pinned' : 'Allocation'),
+    el('div', { class: 'identity' }, `${words(d.category)}, ${bytes(d.bytes)}`),
+    el('div', null, `${life(d)}${d.step ? ', ' + d.step : ''}`),
+    pinned ? buttons(d, ctx) : null,
+    d.stack.length ? stackNode(d.stack, d.culprit, ctx) :
+      el('p', { class: 'muted', text: 'no stacks recorded' +
+        (ctx.cover().has.stacks ? '' : ' (stacks="all" at capture would have them)') }),
+    d.owner && d.stack.length ? el('p', { class: 'muted', text: 'owner: ' + d.owner }) : null,
+    el('dl', null, pairs),
+    d.freeStack.length ? [el('h3', { text: 'freed by' }), stackNode(d.freeStack, -1, ctx)] : null,
+    neighbours(d.neighbours),
+    el('p', null, el('span', { class: 'muted', text: 'in a terminal: ' }), el('code', { text:
+      `vramscope peak ${ctx.fileName()} --at ${Math.max(0, ctx.store.get().at - 1)}` })));
+}
+
+const hint = 'Move over the picture to see an allocation; click or press Enter to pin it.';
+
+export function createDetails(host, ctx) {
+  let pinned = null;
+  let passing = null;
+  const asker = createAsker(ctx);
+
+  function draw() {
+    const d = pinned || passing;
+    if (d) render(host, d, ctx, d === pinned);
+    else {
+      host.classList.remove('hovered', 'pinned');
+      fill(host, el('h2', { text: 'Details' }), el('p', { class: 'muted', text: hint }));
+    }
+  }
+
+  function update() {
+    const { sel, file, dev, folded, at } = ctx.store.get();
+    const { editor, editorPath } = ctx.settings;
+    if (!asker.isNew([sel, file, dev, folded, sel && at, editor, editorPath])) return;
+    if (!sel) {
+      pinned = null;
+      draw();
+      ctx.selected(null);
+      return;
+    }
+    asker.ask('row', { id: sel.id, state: at }, (d) => {
+      if (!ctx.store.get().sel) return;
+      pinned = d;
+      draw();
+      ctx.selected(d);
+    });
+  }
+
+  function hover(d) {
+    if (d === passing) return;
+    passing = d;
+    if (!pinned) draw();
+  }
+  draw();
+  return { update, hover, pinned: () => pinned };
+}

@@ -1,0 +1,114 @@
+// oom.js - why a request failed, where the cursor stands on one: verdict, numbers, what lay free.
+import { bytes, count, poolName } from '../../core/model/human.js';
+import { button, el, fill } from '../draw/dom.js';
+import { explainButton } from './explain.js';
+import { createTable } from '../draw/table.js';
+import { eventName, words } from '../draw/text.js';
+import { viewsOf } from '../views/views.js';
+
+const figures = [['request', 'asked for'], ['device_free', 'free on the card'],
+  ['reserved', 'reserved'], ['active', 'active'], ['pending', 'pending'],
+  ['internal_free', 'free in its pool and stream'], ['largest_usable', 'largest usable piece'],
+  ['short_by', 'short by']];
+
+/** Rows of both lists of the head; what is free in a private pool is held for its graphs. */
+function placesOf({ groups, private_pools: pools }) {
+  return [...groups.map((g) => ({ name: `${poolName(String(g.pool))} \u00b7 0x` +
+    `${g.stream.toString(16)} \u00b7 ${g.class}`, free: g.free_bytes, stranded: g.stranded_bytes,
+  servable: g.servable_bytes })),
+  ...pools.map((p) => ({ name: poolName(String(p.pool)) + ', held for graph',
+    free: p.held_for_graph_bytes, stranded: null, servable: null }))];
+}
+
+function columnsOf(about) {
+  const column = (id, explain) => ({ id, name: id, number: true, unit: 'bytes', explain,
+    text: (row) => (row[id] === null ? '-' : about + bytes(row[id])),
+    sum: (total) => (id in total ? about + bytes(total[id]) : '') });
+  return [{ id: 'name', name: 'pool \u00b7 stream', name_: true }, column('free'),
+    column('stranded', 'free, but neither usable for this nor returnable'),
+    column('servable', 'the largest request that needs no new memory')];
+}
+
+function placesTable(told) {
+  const rows = placesOf(told);
+  if (!rows.length) return null;
+  const node = el('div');
+  const sum = (id) => rows.reduce((n, row) => n + (row[id] || 0), 0);
+  createTable(node, columnsOf(told.exact ? '' : '~'), { caption: 'Free memory, by pool and stream',
+    sort: { id: 'stranded', descending: true } })
+    .set(rows, { label: 'all', free: sum('free'), stranded: sum('stranded') });
+  return node;
+}
+
+/** The nine tests, which the verdict is the first to pass of. */
+function testsOf({ tests }, about) {
+  const holds = (test) => (test.holds === null ? 'unknown' : test.holds ? 'YES' : 'no');
+  return el('details', null, el('summary', { text: 'tests' }), el('table', null, el('tbody', null,
+    tests.map((test) => el('tr', null, el('td', { text: words(test.id) }),
+      el('td', { text: holds(test) }), el('td', { class: 'number',
+        text: test.bytes === null ? '-' : about + bytes(test.bytes) }))))));
+}
+
+function numbersOf(told, about) {
+  return figures.map(([id, name]) => [name, told[id + '_bytes'], id])
+    .filter(([, value, id]) => value !== null && (value > 0 || id === 'device_free'))
+    .map(([name, value, id]) => `${name} ${['request', 'device_free'].includes(id) ? '' : about}` +
+      bytes(value)).join(' \u00b7 ');
+}
+
+/** Who holds what had to go, each with what finds it. */
+function holdersOf({ must_go: must }, ctx) {
+  if (!must) return null;
+  const more = must.count - must.sites.length;
+  return el('p', null, `must go: ${bytes(must.need_bytes)}; `,
+    must.sites.map(({ site, bytes: held, count: n }, i) => [i ? ', ' : '', button(site, () =>
+      ctx.search(ctx.termOf('site', site), false), { class: 'link' }),
+    ` holds ${bytes(held)} (${count(n)} allocation${n > 1 ? 's' : ''})`]),
+    more > 0 && `, and ${count(more)} more lines`);
+}
+
+/** The last failure, of which all is known. */
+function wholeOf(told, ctx) {
+  const about = told.exact ? '' : '~';
+  return [el('p', null, el('strong', { text: told.text })), holdersOf(told, ctx), placesTable(told),
+    el('p', { text: `${numbersOf(told, about)}${told.site ? ' \u00b7 by ' + told.site : ''}` }),
+    el('p', { class: 'muted', text: `sure: ${told.sure}` }),
+    told.what_if && el('p', { class: 'muted', text: `what if: ${told.what_if}` }),
+    testsOf(told, about)];
+}
+
+/** An earlier failure: what the recording itself says of it. */
+function partOf(oom, told, ctx) {
+  const found = told && told.earlier.find(({ event }) => event === oom.state - 1);
+  return [el('p', { text: `${oom.bytes === null ? '-' : bytes(oom.bytes)} asked for, ` +
+    `${oom.free === null ? '-' : bytes(oom.free)} free on the card` +
+    (found && found.verdict ? `: ${words(found.verdict)}` : '') }),
+  told && button(`the last of ${count(ctx.cover().ooms.length)}: ${eventName(told.event + 1)}`,
+    () => ctx.goTo(told.event + 1))];
+}
+
+function show(host, ctx, oom) {
+  const told = ctx.device().oom;
+  const last = told && told.event + 1 === oom.state;
+  const map = viewsOf(ctx.cover(), ctx.head()).some(({ id }) => id === 'map');
+  fill(host, el('h2', null, `Out of memory: ${eventName(oom.state)}`, explainButton('What ' +
+    '`vramscope oom` says of it. Who held the memory stands below. Stranded is free memory that ' +
+    'its neighbours keep from being returned; servable the largest request that needs no new ' +
+    'memory.'), map && button('map', () => ctx.store.jump({ view: 'map' }))),
+  last ? wholeOf(told, ctx) : partOf(oom, told, ctx));
+}
+
+/** The panel beside the picture; a selected range takes its place. */
+export function createOom(host, ctx) {
+  let made = '';
+  function update() {
+    const { at, range, file, dev } = ctx.store.get();
+    const oom = ctx.cover().ooms.find(({ state }) => state === at);
+    host.hidden = !oom || Boolean(range);
+    const key = [file, dev, at].join();
+    if (host.hidden || key === made) return;
+    made = key;
+    show(host, ctx, oom);
+  }
+  return { update };
+}

@@ -1,0 +1,134 @@
+// overview.js - the strip above the views: the whole recording, and the brush that is drawn on it.
+import { windowOf } from '../../core/memory/curves.js';
+import { boxOf, drawSkyline, scaleOf } from './skyline.js';
+import { el, perFrame } from '../draw/dom.js';
+import { prepare } from '../draw/draw.js';
+
+const edge = 6;
+const slop = 3;
+const cursors = { move: 'grab', new: 'crosshair' };
+
+/** The shown state of the column that holds state `p`. */
+function shownIn({ at, states }, p) {
+  return at[Math.min(at.length - 1, Math.max(0, Math.floor(p * at.length / states)))];
+}
+
+/** The states that are in sight; null in time, until the picture says which. */
+function brushOf({ ctx }) {
+  const { x } = ctx.store.get();
+  return x.mode === 'events' ? x : ctx.span();
+}
+
+function draw(strip) {
+  const { host, canvas, ctx } = strip;
+  const { clientWidth, clientHeight } = host;
+  // Before there is a cover there is nothing to draw an axis for.
+  if (!ctx.cover().ops.length || !clientWidth) return;
+  drawSkyline(prepare(canvas, clientWidth, clientHeight), ctx, strip.box(), brushOf(strip));
+}
+
+/** What a drag from a pixel does: move the brush, one of its edges, or draw a new one. */
+function partAt(strip, px) {
+  const brush = brushOf(strip);
+  if (!brush) return 'new';
+  const x = strip.scale();
+  const [a, b] = [x.of(brush.from), x.of(brush.to)];
+  if (Math.abs(px - a) <= edge) return 'left';
+  if (Math.abs(px - b) <= edge) return 'right';
+  const [from, past] = windowOf(strip.ctx.cover());
+  const whole = brush.to - brush.from >= past - from;
+  return px > a && px < b && !whole ? 'move' : 'new';
+}
+
+function flagAt({ ctx, box, scale }, px, py) {
+  if (py > box().top + 14) return null;
+  const x = scale();
+  return ctx.cover().ooms.find((oom) => Math.abs(x.of(oom.state + 0.5) - px) < 9) || null;
+}
+
+function down(strip, event) {
+  const { ctx, canvas } = strip;
+  if (event.button !== 0 || !ctx.cover()) return;
+  const px = event.offsetX;
+  const flag = flagAt(strip, px, event.offsetY);
+  if (flag) {
+    ctx.showOom(flag);
+    return;
+  }
+  strip.drag = { what: partAt(strip, px), start: strip.scale().at(px), px,
+    brush: { ...(brushOf(strip) || { from: 0, to: 1 }) }, moved: false };
+  canvas.setPointerCapture(event.pointerId);
+}
+
+/** The brush, dragged to state `at`. */
+function dragged({ what, brush, start }, at) {
+  if (what === 'move') return { from: brush.from + at - start, to: brush.to + at - start };
+  if (what === 'left') return { from: Math.min(at, brush.to - 1), to: brush.to };
+  if (what === 'right') return { from: brush.from, to: Math.max(at, brush.from + 1) };
+  return { from: Math.min(start, at), to: Math.max(start, at) };
+}
+
+function move(strip, event) {
+  const { ctx, canvas, drag } = strip;
+  const px = event.offsetX;
+  if (!drag) {
+    const what = ctx.cover() ? partAt(strip, px) : 'new';
+    canvas.style.setProperty('cursor', cursors[what] || 'ew-resize');
+    return;
+  }
+  if (!drag.moved && Math.abs(px - drag.px) < slop) return;
+  const x = { mode: 'events', ...dragged(drag, strip.scale().at(px)) };
+  if (drag.moved) ctx.store.move({ x });
+  else ctx.store.jump({ x });
+  drag.moved = true;
+}
+
+function stepAt({ ctx, box, scale }, event) {
+  const b = box();
+  const at = scale().at(event.offsetX);
+  return event.offsetY > b.top + b.height &&
+    ctx.cover().steps.find((mark) => mark.first <= at && mark.last >= at);
+}
+
+/** A click on a step is its start; with Shift, what changed from the cursor to it. */
+function chooseStep({ store }, { first }, shift) {
+  store.jump(shift ? { range: { a: store.get().at, b: first } } : { at: first, range: null });
+}
+
+function up(strip, event) {
+  const { ctx, drag } = strip;
+  strip.drag = null;
+  if (!drag || drag.moved) return;
+  const step = stepAt(strip, event);
+  if (step) chooseStep(ctx, step, event.shiftKey);
+  else ctx.setCursor(shownIn(ctx.cover(), Math.floor(drag.start)));
+}
+
+/** On a step: zooms to it; elsewhere: to all. */
+function double(strip, event) {
+  const { ctx } = strip;
+  const step = stepAt(strip, event);
+  ctx.store.jump({ x: step ? { mode: 'events', from: step.first, to: step.last + 1 } :
+    { mode: 'events', from: 0, to: ctx.cover().states } });
+}
+
+export function createOverview(host, ctx) {
+  const canvas = el('canvas', { role: 'img', 'aria-label': 'Memory over the whole recording' });
+  host.append(canvas);
+  const strip = {
+    host, canvas, ctx, drag: null,
+    box: () => boxOf(host.clientWidth, host.clientHeight, ctx.cover().phases.length > 0),
+    scale: () => scaleOf(ctx.cover(), strip.box()),
+  };
+  const hear = (type, f) => canvas.addEventListener(type, (event) => f(strip, event));
+  hear('pointerdown', down);
+  hear('pointermove', move);
+  hear('pointerup', up);
+  hear('pointercancel', () => { strip.drag = null; });
+  hear('dblclick', double);
+  new ResizeObserver(() => draw(strip)).observe(host);
+  const redraw = () => draw(strip);
+  return { draw: perFrame(redraw), redraw, drawing: () => ({ width: host.clientWidth,
+    height: host.clientHeight,
+    draw: (g) => drawSkyline(g, ctx, strip.box(), brushOf(strip)) }) };
+}

@@ -1,0 +1,203 @@
+// panels.js - beside the picture: legend, who holds the memory, and the selected range.
+import { bytes, count, delta, duration, ratio, share } from '../../core/model/human.js';
+import { createAsker } from '../state/asker.js';
+import { button, choice, el, fill, setOptions } from '../draw/dom.js';
+import { plainBy } from '../state/holders.js';
+import { explainButton } from './explain.js';
+import { groupsIn } from '../draw/picture.js';
+import { paintSwatch } from '../draw/paint.js';
+import { bytesColumn, createTable, deltaColumn, toneOf } from '../draw/table.js';
+import { eventName, groupText, shown } from '../draw/text.js';
+
+const groupings = [
+  ['category', 'category'], ['site', 'site'], ['owner', 'owner'], ['module', 'module'],
+  ['phase', 'phase'], ['pool', 'pool and stream'], ['stream', 'stream'], ['size', 'size class'],
+  ['age', 'age'], ['birth', 'time of birth'],
+];
+
+/** The groupings that a recording can be split by, as options of a list box. */
+export function groupingsOf(cover) {
+  return groupings.filter(([id]) => cover.by.includes(id));
+}
+
+export function nextGrouping(cover, by, step) {
+  const ids = groupingsOf(cover).map(([id]) => id);
+  return ids[(ids.indexOf(by) + step + ids.length) % ids.length];
+}
+
+/** One row above the plot: swatch, name, bytes and share at the cursor. */
+export function createLegend(host, ctx) {
+  const node = el('div', { class: 'legend', role: 'group', 'aria-label': 'Legend, at the cursor' });
+  host.append(node);
+  const most = 14;
+  let made = '';
+
+  function entry(row, live, state) {
+    const swatch = el('canvas', { class: 'swatch', 'aria-hidden': 'true' });
+    const given = ctx.slots().get(row.key);
+    if (given) paintSwatch(swatch, given, ctx.palette(), state.patterns);
+    const term = ctx.termOf(state.by, row.name);
+    const on = state.query !== '' && state.query === term;
+    const one = button([swatch, groupText(state.by, row.name), el('span', { class: 'muted',
+      text: `${bytes(row.bytes)} ${share(ratio(row.bytes, live.alive))}` })],
+    () => ctx.search(on ? '' : term, false),
+    { class: 'plain', 'aria-pressed': on ? 'true' : 'false', 'data-key': row.key });
+    one.addEventListener('dblclick', () => ctx.search(term, true));
+    return one;
+  }
+
+  /** Rows of the groups that have a colour in the picture and nothing at the cursor. */
+  function absent(live, { by }) {
+    const picture = ctx.picture();
+    if (!picture || !picture.ids || !picture.group || picture.by !== by) return [];
+    const here = new Set(live.rows.map((row) => row.key));
+    return [...groupsIn(picture)].filter((key) => !here.has(key) && ctx.slots().has(key) &&
+      ctx.groupName(key)).sort((a, b) => a - b).slice(0, most)
+      .map((key) => ({ key, name: ctx.groupName(key), bytes: 0 }));
+  }
+
+  function update(live) {
+    const state = ctx.store.get();
+    const more = absent(live, state);
+    const key = JSON.stringify([live.state, more, state.by, state.query, state.patterns,
+      ctx.palette().dark, ctx.palette().patterned,
+      state.file, state.dev, [...ctx.slots().keys()].join()]);
+    if (key === made) return;
+    made = key;
+    const rows = live.rows.slice(0, most);
+    const rest = live.rows.slice(most);
+    fill(node, [...rows, ...more].map((row) => entry(row, live, state)),
+      rest.length ? el('span', { class: 'muted', text:
+        `other (${rest.length}) ${bytes(rest.reduce((n, row) => n + row.bytes, 0))}` }) : null);
+  }
+  return { node, update };
+}
+
+/** The name of a group, which finds its allocations. */
+function groupButton(ctx, name, by = ctx.store.get().by) {
+  return button(groupText(by, name), () => ctx.search(ctx.termOf(by, name), false),
+    { class: 'plain', title: shown(name) });
+}
+
+function whoColumns(ctx) {
+  return [
+    { id: 'name', name: 'held by', name_: true,
+      cell: (row) => [groupButton(ctx, row.name), meter(row.part)] },
+    bytesColumn('bytes', 'bytes'),
+    { id: 'share', name: 'share', number: true, value: (row) => row.part,
+      text: (row) => share(row.part), sum: (total) => share(total.alive ? 1 : -1),
+      explain: 'share of the bytes of all allocations alive at the cursor' },
+    { id: 'count', name: 'count', number: true,
+      text: (row) => count(row.count), sum: (total) => count(total.count) },
+    bytesColumn('largest', 'largest', false),
+    { id: 'since', name: 'since',
+      text: (row) => (row.since === 0 ? 'before recording' : eventName(row.since)) },
+  ];
+}
+
+function meter(part) {
+  const node = el('span', { class: 'meter', 'aria-hidden': 'true' });
+  node.style.setProperty('width', Math.max(0, Math.min(100, part * 100)) + '%');
+  return node;
+}
+
+/** Who holds the memory at the cursor; the rows sum to the curve. */
+export function createWho(host, ctx) {
+  const by = choice('by', [], 'category', (value) => ctx.store.jump({ by: value }));
+  const wide = button('wide', () => ctx.store.move({ wide: !ctx.store.get().wide }),
+    { title: 'Shift+W' });
+  host.append(el('h2', null, 'Who holds the memory', explainButton('The live allocations of the ' +
+    'state under the cursor, split by what is chosen. The total is the requested curve.'), by.node,
+  wide));
+  const table = createTable(host, whoColumns(ctx), { caption: 'Who holds the memory at the cursor',
+    sort: { id: 'bytes', descending: true }, key: (row) => row.key,
+    pick: (row) => ctx.search(ctx.termOf(ctx.store.get().by, row.name), false) });
+
+  function update(live) {
+    const state = ctx.store.get();
+    const cover = ctx.cover();
+    const list = groupingsOf(cover).filter(([id]) => id !== 'birth');
+    setOptions(by.select, list, plainBy(state.by));
+    host.classList.toggle('wide', state.wide);
+    wide.setAttribute('aria-pressed', String(state.wide));
+    const rows = live.rows.slice();
+    if (live.adjust) {
+      rows.push({ key: -1, name: 'unattributed', bytes: live.adjust, count: 0, largest: null,
+        since: 0 });
+    }
+    // Of what no allocation explains there is no share: they are of the allocations, as peak's.
+    table.set(rows.map((row) => ({ ...row,
+      part: row.key < 0 ? -1 : ratio(row.bytes, live.alive) })),
+    { label: 'requested', bytes: live.bytes, alive: live.alive, count: live.count }, null,
+    `requested at ${eventName(live.state)}, by ${plainBy(state.by)}`);
+  }
+  return { update, table };
+}
+
+/** Categories say little of a change: its table begins with sites. */
+function rangeBy(ctx) {
+  const { by } = ctx.store.get();
+  if (by !== 'category' && by !== 'birth') return by;
+  return ctx.cover().by.includes('site') ? 'site' : 'category';
+}
+
+function rangeColumns(ctx) {
+  const by = rangeBy(ctx);
+  return [
+    { id: 'name', name: 'by ' + by, name_: true, cell: (row) => groupButton(ctx, row.name, by) },
+    bytesColumn('a', 'at A'),
+    bytesColumn('b', 'at B'),
+    deltaColumn('delta', 'change', (row) =>
+      el('span', { class: toneOf(row), text: `${delta(row.delta)} ${toneOf(row)}` })),
+    { id: 'count', name: 'count', number: true, value: (row) => row.countB - row.countA,
+      text: (row) => `${count(row.countA)} \u2192 ${count(row.countB)}` },
+  ];
+}
+
+/** Facts and the signed table of a selected range. */
+export function createRange(host, ctx) {
+  let table = null;
+  const asker = createAsker(ctx);
+
+  function facts(f, a, b) {
+    const pairs = [['smallest', bytes(f.min)], ['largest', bytes(f.max)],
+      ['start', bytes(f.start)], ['end', bytes(f.end)], ['change', delta(f.end - f.start)],
+      ['churn', bytes(f.churn)], ['born and survived', bytes(f.bornSurvived)], ['freed',
+        bytes(f.freed)],
+      ['allocations born', count(f.born)]];
+    if (f.times) pairs.push(['time', duration(f.times[1] - f.times[0])]);
+    return [el('h2', null, `Range: ${eventName(a)} \u2013 ${eventName(b)}`,
+      explainButton('A is the state at ' +
+      'the left edge, B at the right. What was born and survived less what was freed is the ' +
+      'change.')),
+    el('div', { class: 'buttons' },
+      button('zoom', () => ctx.zoomToSelection()),
+      button('clear', () => ctx.store.jump({ range: null }))),
+    el('p', { class: 'muted', text: pairs.map(([name, value]) =>
+      `${name} ${value}`).join(' \u00b7 ') })];
+  }
+
+  function show(got, a, b) {
+    host.hidden = false;
+    fill(host, facts(got, a, b));
+    table = createTable(host, rangeColumns(ctx), { caption: 'What changed',
+      sort: { id: 'delta', descending: true }, key: (row) => row.key });
+    const total = { label: 'net', a: got.start, b: got.end, delta: got.end - got.start };
+    table.set(got.rows.slice().sort((x, y) => Math.abs(y.delta) - Math.abs(x.delta)), total);
+  }
+
+  function update() {
+    const state = ctx.store.get();
+    if (!asker.isNew([state.range, state.by, state.file, state.dev])) return;
+    if (!state.range) {
+      host.hidden = true;
+      fill(host);
+      return;
+    }
+    const { a, b } = state.range;
+    asker.ask('range', { a, b, by: rangeBy(ctx) }, (got) => {
+      if (ctx.store.get().range) show(got, a, b);
+    });
+  }
+  return { update, table: () => table };
+}

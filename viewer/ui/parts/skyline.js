@@ -1,0 +1,191 @@
+// skyline.js - draws the whole recording: curves, capacity, bands, ticks, flags, and the brush.
+import { windowOf } from '../../core/memory/curves.js';
+import { align, drawFlag, drawYAxis, label, line, xScale, yScale } from '../draw/draw.js';
+import { hatch } from '../draw/paint.js';
+import { shortened } from '../draw/text.js';
+
+const margin = { left: 66, right: 118, top: 8, bottom: 34, phases: 12 };
+const wide = 700;
+
+/** Where the curves lie in a canvas; `phases`: a row of them is below. */
+export function boxOf(width, height, phases) {
+  const small = height < 80;
+  return { left: margin.left, top: small ? 4 : margin.top, small,
+    named: !small && width >= wide,
+    width: Math.max(40, width - margin.left - (width < wide ? 16 : margin.right)),
+    height: Math.max(20, height - (small ? 8 :
+      margin.top + margin.bottom + (phases ? margin.phases : 0))) };
+}
+
+/** Pixels of states. */
+export function scaleOf(cover, box) {
+  return xScale({ from: 0, to: Math.max(1, cover.states) }, box);
+}
+
+function path(g, values, scale, box, stepped) {
+  const n = values.length;
+  g.beginPath();
+  for (let c = 0; c < n; c++) {
+    if (Number.isNaN(values[c])) continue;
+    const x = box.left + c * box.width / n;
+    const y = scale.of(values[c]);
+    if (c === 0) g.moveTo(x, y);
+    else g.lineTo(x, y);
+    if (stepped || c === n - 1) g.lineTo(box.left + (c + 1) * box.width / n, y);
+  }
+}
+
+function drawCurves(g, cover, scale, box, palette) {
+  g.fillStyle = palette.free;
+  path(g, cover.requested, scale, box);
+  g.lineTo(box.left + box.width, scale.of(0));
+  g.lineTo(box.left, scale.of(0));
+  g.fill();
+  g.strokeStyle = palette.muted;
+  if (cover.reserved) {
+    g.setLineDash([1.5, 3]);
+    path(g, cover.reserved, scale, box, true);
+    g.stroke();
+  }
+  if (cover.active) {
+    g.setLineDash([6, 3]);
+    path(g, cover.active, scale, box);
+    g.stroke();
+  }
+  g.setLineDash([]);
+  g.lineWidth = 1.5;
+  g.strokeStyle = palette.text;
+  path(g, cover.requested, scale, box);
+  g.stroke();
+  g.lineWidth = 1;
+}
+
+/** Names at the ends of the lines, moved apart where they would touch. */
+function drawNames(g, cover, scale, box, palette) {
+  const last = (list) => (list ? list[list.length - 1] : NaN);
+  const names = [
+    ['requested', last(cover.requested)],
+    [(cover.activeExact ? '' : '~ ') + 'active', last(cover.active)],
+    ['reserved', last(cover.reserved)],
+  ].filter(([, value]) => !Number.isNaN(value) && value !== undefined)
+    .map(([name, value]) => ({ name, y: scale.of(value) })).sort((a, b) => a.y - b.y);
+  let free = box.top + 5;
+  for (const one of names) {
+    one.y = Math.max(one.y, free);
+    free = one.y + 13;
+  }
+  let under = box.top + box.height + 6;
+  align(g, 'left', 'middle');
+  g.fillStyle = palette.muted;
+  for (const one of names.reverse()) {
+    one.y = Math.min(one.y, under);
+    under = one.y - 13;
+    g.fillText(one.name, box.left + box.width + 9, one.y);
+  }
+}
+
+function drawBand(g, mark, top, scale, box, palette, odd) {
+  const a = Math.max(box.left, scale.of(mark.first));
+  const b = Math.min(box.left + box.width, scale.of(mark.last + 1));
+  if (b <= a) return;
+  g.fillStyle = odd ? palette.raised : palette.free;
+  g.fillRect(a, top, b - a, 13);
+  line(g, a, top, a, top + 13, palette.control);
+  const most = Math.floor((b - a - 8) / 7);
+  if (most < 3) return;
+  g.fillStyle = palette.text;
+  align(g, 'left', 'middle');
+  g.fillText(shortened(mark.name, most), a + 4, top + 7);
+}
+
+function drawMarks(g, cover, scale, box, palette) {
+  const top = box.top + box.height + 2;
+  const outer = cover.steps.length ? cover.steps : cover.annotations ?? [];
+  outer.forEach((mark, i) => drawBand(g, mark, top, scale, box, palette, i % 2));
+  const phases = cover.phases.filter((mark) => scale.k * (mark.last - mark.first) >= 1);
+  if (phases.length) phases.forEach((m, i) => drawBand(g, m, top + 14, scale, box, palette, i % 2));
+  const at = phases.length ? top + 28 : top + 16;
+  for (const [state, kind] of cover.mallocs) {
+    const x = Math.round(scale.of(state)) + 0.5;
+    line(g, x, at, x, at + 6, kind === 1 ? palette.shrank : palette.grew);
+  }
+  for (const state of cover.snapshots || []) drawTick(g, scale.of(state), at, palette.focus);
+  for (const state of cover.retries || []) drawTick(g, scale.of(state), at, palette.problem);
+}
+
+function drawTick(g, x, y, colour) {
+  g.fillStyle = colour;
+  g.fillRect(x - 1.5, y, 3, 8);
+}
+
+/** The largest value that the memory axis of the overview must hold. */
+function topOf(cover, capacity) {
+  let top = 1;
+  for (const list of [cover.requested, cover.reserved, cover.active]) {
+    if (list) for (const v of list) if (v > top) top = v;
+  }
+  return (capacity && capacity.bytes < top * 3 ? Math.max(top, capacity.bytes) : top) * 1.04;
+}
+
+function lowOf(cover) {
+  let low = 0;
+  for (const v of cover.requested) if (v < low) low = v;
+  return low;
+}
+
+function drawBrush(g, from, to, box, palette) {
+  g.fillStyle = palette.ground;
+  g.globalAlpha = 0.55;
+  g.fillRect(box.left, box.top, Math.max(0, from - box.left), box.height);
+  g.fillRect(to, box.top, Math.max(0, box.left + box.width - to), box.height);
+  g.globalAlpha = 1;
+  g.strokeStyle = palette.focus;
+  g.strokeRect(Math.round(from) + 0.5, box.top + 0.5, Math.max(2, Math.round(to - from) - 1),
+    box.height - 1);
+  g.fillStyle = palette.focus;
+  for (const x of [from, to]) g.fillRect(x - 2, box.top + box.height / 2 - 9, 4, 18);
+}
+
+function drawFields(g, cover, x, box, palette) {
+  const [from, past] = windowOf(cover);
+  for (const [a, b] of [[0, from], [past, Math.max(1, cover.states)]]) {
+    if (a < b) hatch(g, x.of(a), box.top, x.of(b) - x.of(a), box.height, palette.hatch, 8);
+  }
+  if (cover.startUnknown) hatch(g, box.left, box.top, 8, box.height, palette.hatch, 4);
+  if (cover.cut) hatch(g, box.left + box.width - 8, box.top, 8, box.height, palette.hatch, 4);
+}
+
+function drawCapacity(g, { bytes, name }, y, b, palette) {
+  const at = Math.max(b.top, Math.round(yScale(y, b).of(bytes))) + 0.5;
+  const beyond = bytes > y.to;
+  if (!beyond) line(g, b.left, at, b.left + b.width, at, palette.text, [12, 5]);
+  align(g, 'left', 'top');
+  label(g, name + (beyond ? ' \u2191' : ''), b.left + 6, at + 2, palette);
+}
+
+function drawFlags(g, cover, x, b, palette, at) {
+  const flag = (p, word, colour) =>
+    drawFlag(g, x.of(p + 0.5), b.top, word, colour, palette, b);
+  if (cover.peak) flag(cover.peak.state, '', palette.text);
+  cover.ooms.slice(0, 64).forEach((oom, i) => flag(oom.state, i ? '' : 'OOM', palette.problem));
+  const px = Math.round(x.of(at + 0.5)) + 0.5;
+  line(g, px, b.top, px, b.top + b.height, palette.text, [2, 2]);
+}
+
+/** Draws all of it on `g`, an empty canvas; `brush` { from, to } in states, or null. */
+export function drawSkyline(g, ctx, b, brush) {
+  const cover = ctx.cover();
+  const palette = ctx.palette();
+  const capacity = ctx.capacity();
+  const y = { from: lowOf(cover), to: topOf(cover, capacity) };
+  const x = scaleOf(cover, b);
+  const scale = yScale(y, b);
+  drawYAxis(g, y, b, palette);
+  drawCurves(g, cover, scale, b, palette);
+  if (b.named) drawNames(g, cover, scale, b, palette);
+  drawFields(g, cover, x, b, palette);
+  if (brush) drawBrush(g, x.of(brush.from), x.of(brush.to), b, palette);
+  if (capacity) drawCapacity(g, capacity, y, b, palette);
+  if (!b.small) drawMarks(g, cover, x, b, palette);
+  drawFlags(g, cover, x, b, palette, ctx.store.get().at);
+}

@@ -1,0 +1,133 @@
+// keys.js - the table of keys, which the look-up of a key and the `?` dialog follow.
+import { button, byId, choice, el, fill } from '../draw/dom.js';
+
+/** [action, keys, shifted keys, what it does]; the order is that of the dialog. */
+export const table = [
+  ['help', ['?'], 'this table, settings'],
+  ['find', ['/'], 'find'],
+  ['next', ['n'], 'next match'],
+  ['previous', ['N'], 'previous match'],
+  ['view', ['1', '2', '3', '4', '5', '6', '7', '0'], 'views'],
+  ['group', ['g'], 'next grouping'],
+  ['group-back', ['G'], 'previous grouping'],
+  ['left', ['ArrowLeft'], 'cursor one column to the left, Shift ten'],
+  ['right', ['ArrowRight'], 'cursor one column to the right, Shift ten'],
+  ['event-back', [','], 'one event back'],
+  ['event-on', ['.'], 'one event on'],
+  ['pan-left', ['a', 'j'], 'pan 10 % to the left'],
+  ['pan-right', ['d', 'l'], 'pan 10 % to the right'],
+  ['zoom-in', ['w', 'i', '+', '='], 'zoom in at the cursor'],
+  ['zoom-out', ['s', 'k', '-'], 'zoom out at the cursor'],
+  ['up', ['ArrowUp'], 'band above at the cursor'],
+  ['down', ['ArrowDown'], 'band below at the cursor'],
+  ['pin', ['Enter'], 'pin the band at the cursor'],
+  ['fit-y', ['y'], 'fit the memory axis'],
+  ['peak', ['p'], 'peak, then the next peaks'],
+  ['oom', ['o'], 'next failed allocation'],
+  ['step-back', ['['], 'previous step'],
+  ['step-on', [']'], 'next step'],
+  ['step-extend-back', ['{'], 'range back by a step'],
+  ['step-extend', ['}'], 'range on by a step'],
+  ['mark', ['m'], 'mark A, then B'],
+  ['unmark', ['M'], 'clear the marks'],
+  ['zoom-selection', ['f'], 'zoom to the selection'],
+  ['home', ['Home'], 'whole recording'],
+  ['undo', ['u', 'Backspace'], 'undo zoom and jumps'],
+  ['redo', ['U'], 'redo'],
+  ['axis', ['x'], 'events or time'],
+  ['copy-stack', ['c'], 'copy the stack'],
+  ['copy-link', ['C'], 'copy a link'],
+  ['export', ['e'], 'export'],
+  ['print', ['Ctrl+P'], 'print'],
+  ['theme', ['t'], 'light or dark'],
+  ['patterns', ['K'], 'patterns'],
+  ['fold', ['h'], 'fold or unfold library frames'],
+  ['wide', ['W'], 'who table over the whole page'],
+  ['escape', ['Escape'], 'close, clear the find box, unpin, clear the range'],
+  ['focus', ['r', 'F6'], 'move the focus through the page'],
+];
+
+const byKey = new Map(table.flatMap(([action, keys]) => keys.map((key) => [key, action])));
+const inField = new Set(['Escape', 'F6']);
+const ownKeys = new Set(['Enter', 'ArrowUp', 'ArrowDown', 'ArrowLeft', 'ArrowRight', 'Home',
+  'Backspace']);
+
+/**
+ * The action of a key, or null.  `event`: key, shiftKey, ctrlKey, altKey, metaKey;
+ * `place`: { field, widget, single } - focus in a field, in something with keys of its own,
+ * and whether single keys are on.
+ */
+export function actionOf(event, place) {
+  if (event.ctrlKey || event.altKey || event.metaKey) {
+    return event.key === 'p' && !event.altKey ? 'print' : null;
+  }
+  if (place.field && !inField.has(event.key)) return null;
+  if (place.widget && ownKeys.has(event.key)) return null;
+  if (!place.single && event.key.length === 1) return null;
+  const key = event.key.length === 1 && !event.shiftKey ? event.key.toLowerCase() : event.key;
+  return byKey.get(key) || null;
+}
+
+/** Keys as they are printed: `Shift+G`, `\u2190`. */
+export function keyNames(keys) {
+  const arrows = { ArrowLeft: '\u2190', ArrowRight: '\u2192', ArrowUp: '\u2191',
+    ArrowDown: '\u2193',
+    Escape: 'Esc' };
+  return keys.map((key) => arrows[key] ||
+    (/^[A-Z]$/.test(key) ? 'Shift+' + key : /^[a-z]$/.test(key) ? key.toUpperCase() : key));
+}
+
+const mouse = [
+  ['click', 'pin; again or Esc unpins'],
+  ['drag', 'select a range'],
+  ['Shift-drag, middle-drag', 'pan'],
+  ['wheel', 'zoom at the pointer; Alt-wheel zooms memory; Shift-wheel pans'],
+  ['double-click', 'zoom to the life of the band; on an axis: fit'],
+  ['drag on the overview', 'move, resize or draw the brush'],
+  ['one finger, two, long press', 'pan, zoom, select a range'],
+];
+
+const finding = [
+  [['model.py:22'], 'in the site, a function, file or annotation; "in quotes" with blanks'],
+  [['fn:', 'file:', 'line:', 'op:', 'module:'], 'part of the stack; /re/ is an expression'],
+  [['size>1MiB', 'life<100'], 'with >, <, >=, <= or =, and spans: size=1MiB..2MiB'],
+  [['cat:', 'phase:', 'step:', 'stream:', 'pool:'], 'what it is, and where or when it was made'],
+  [['alive:peak', 'flag:end'], 'there at the peak; never freed'],
+  [['a b', 'a | b', '-a'], 'both, one of them, not this'],
+];
+
+function rows(list) {
+  return list.map(([keys, what]) => el('tr', null,
+    el('td', null, keys.map((key) => [el('kbd', { text: key }), ' '])), el('td', { text: what })));
+}
+
+/** A setting: a box to tick, one of some values, or a text. */
+function settingNode({ name, on, values, value, set }) {
+  if (values) return choice(name, values.map((one) => [one, one || 'nothing']), value, set).node;
+  const text = value !== undefined;
+  const input = el('input', { type: text ? 'text' : 'checkbox', value, checked: on,
+    spellcheck: 'false', on: { change: () => set(text ? input.value.trim() : input.checked) } });
+  return el('label', null, text ? [name, ' ', input] : [input, ' ', name]);
+}
+
+/**
+ * Fills and opens the `?` dialog; `settings` are { name, set } with { on } of what is on or off,
+ * { value } of texts, { values, value } of choices.
+ */
+export function openHelp(settings, views) {
+  const dialog = byId('help');
+  const shownRows = table.filter(([action]) => action !== 'view')
+    .map(([, keys, what]) => [keyNames(keys), what]);
+  shownRows.splice(4, 0, ...views.map((view) => [[view.key], 'view ' + view.title]));
+  fill(dialog,
+    el('h2', null, 'Keys', button('close', () => dialog.close(), { autofocus: true })),
+    el('div', { class: 'columns' },
+      el('table', null, el('caption', { text: 'Keyboard' }), el('tbody', null, rows(shownRows))),
+      el('table', null, el('caption', { text: 'Mouse and touch' }),
+        el('tbody', null, rows(mouse.map(([key, what]) => [[key], what])))),
+      el('table', null, el('caption', { text: 'Words of find' }),
+        el('tbody', null, rows(finding)))),
+    el('h2', { text: 'Settings' }),
+    settings.map((one) => el('p', null, settingNode(one))));
+  dialog.showModal();
+}

@@ -1,0 +1,195 @@
+// diff.js - two devices, files or moments side by side: a signed table that sums to the difference.
+import { bytes, count, delta } from '../../core/model/human.js';
+import { button, choice, el, fill, setOptions } from '../draw/dom.js';
+import { comparedKey, comparedOf, endsOf, sidesOf, useMarks } from '../state/compared.js';
+import { drawCurve, scaleOf } from './many.js';
+import { line } from '../draw/draw.js';
+import { pairOf } from '../../core/memory/many.js';
+import { bytesColumn, createTable, deltaColumn, toneOf } from '../draw/table.js';
+import { eventName, shortened, shown, words } from '../draw/text.js';
+
+const mostDrawn = 60;
+const moments = [['peak', 'its peak'], ['end', 'its end'], ['cursor', 'the cursor']];
+
+const oneMoment = 'A and B are one moment, so there is nothing to compare. Choose another moment ' +
+  'or device for one of them: the cursor moves with a click in the overview, M sets marks A and B.';
+
+const noChange = 'Nothing differs: of each site both sides have the same bytes and count.';
+
+const isSame = (row) => row.a === row.b && row.aCount === row.bCount;
+
+const stageWords = { M1: 'outer frames moved', M2: 'moved line', small: 'too small to match' };
+
+function statusOf(row) {
+  const how = row.stage === 'M3' ? `score ${row.score.toFixed(2)}` : stageWords[row.stage];
+  return words(row.status) + (how && (row.stage !== 'M3' || row.status === 'moved') ? ` (${how})` :
+    '');
+}
+
+/** Rows told apart by how they were matched: key, words, test. */
+const kinds = [
+  ['all', 'all rows', () => true],
+  ['a', 'only in A', (row) => row.aCount > 0 && row.bCount === 0],
+  ['b', 'only in B', (row) => row.bCount > 0 && row.aCount === 0],
+  ['line', 'matched by moved line', (row) => row.stage === 'M2' && row.aCount > 0 &&
+    row.bCount > 0],
+  ['like', 'matched by likeness', (row) => row.status === 'moved'],
+];
+
+const columns = [
+  { id: 'name', name: 'site', name_: true,
+    cell: (row) => el('span', { text: row.name, title: row.aName === row.name ? shown(row.name) :
+      `${shown(row.name)}, in A ${shown(row.aName)}` }) },
+  bytesColumn('a', 'A'),
+  bytesColumn('b', 'B'),
+  deltaColumn('delta', 'change', (row) =>
+    el('span', { class: toneOf(row), text: delta(row.delta) })),
+  { id: 'count', name: 'count', number: true, value: (row) => row.bCount - row.aCount,
+    text: (row) => `${count(row.aCount)} \u2192 ${count(row.bCount)}` },
+  { id: 'status', name: 'how matched', text: statusOf },
+];
+
+/** Both curves side by side, on one scale, each with its moment. */
+async function drawCurves(node, ctx, ends) {
+  const covers = await ctx.covers();
+  if (!covers) return;
+  const top = scaleOf(covers, ends, ['requested', 'reserved']);
+  const width = Math.max(120, (node.parentNode.clientWidth - 40) / 2);
+  fill(node, ends.map(({ file, dev, state }, i) => {
+    const canvas = el('canvas', { role: 'img', 'aria-label': `${'AB'[i]}, on one scale` });
+    drawCurve(canvas, width, 48, covers[file][dev], top, ctx.palette());
+    const { states } = ctx.head().files[file].devices[dev];
+    const g = canvas.getContext('2d');
+    g.fillStyle = ctx.palette().focus;
+    g.fillRect(Math.min(width - 2, Math.round((state + 0.5) / states * width)), 0, 2, 48);
+    return canvas;
+  }));
+}
+
+/** Shows the rows of one kind and how many there are of each; gives their sum. */
+function drawRows(table, select, { rows: all }, kind) {
+  setOptions(select, kinds.map(([key, name, test]) =>
+    [key, `${name} (${count(all.filter(test).length)})`]), kind);
+  const rows = all.filter(kinds.find(([key]) => key === kind)[2]);
+  const total = { label: kind === 'all' ? `${count(rows.length)} rows, sum` :
+    `${count(rows.length)} of ${count(all.length)} rows, their sum` };
+  for (const key of ['a', 'b', 'delta']) total[key] = rows.reduce((n, row) => n + row[key], 0);
+  table.set(rows, total, null, 'What differs, by site');
+  return total;
+}
+
+/** What is compared, and what is said of it; `act`: { sides, moments, marks, kind, flame }. */
+function createBar(host, ctx, act) {
+  const chosen = comparedOf(ctx);
+  const pick = (name, options, key, then) => choice(name, options, chosen[key], (value) => {
+    chosen[key] = value;
+    chosen.marks = null;
+    then();
+  });
+  const sides = sidesOf(ctx.head());
+  const bar = { sides, a: pick('A', sides, 'a', act.sides), b: pick('B', sides, 'b', act.sides),
+    kind: choice('rows', [], 'all', act.kind), net: el('span', { class: 'note' }),
+    marks: button('marks A and B', act.marks), flame: button('as flame graph', act.flame),
+    curves: el('div', { class: 'bar' }), how: el('p', { class: 'bar muted' }) };
+  host.append(el('div', { class: 'bar' }, bar.a.node, pick('at', moments, 'atA', act.moments).node,
+    bar.b.node, pick('at', moments, 'atB', act.moments).node, bar.marks, bar.flame,
+    bar.kind.node, bar.net), bar.curves, bar.how);
+  return bar;
+}
+
+/** The rows and their sum as a picture: names, both sides, and a bar for the change. */
+function drawingOf(rows, total, palette) {
+  const list = [...rows.slice(0, mostDrawn), { name: rows.length > mostDrawn ?
+    `sum of ${count(rows.length)} rows` : 'sum', ...total }];
+  const most = Math.max(1, ...list.map((row) => Math.abs(row.delta)));
+  return { width: 1000, height: list.length * 20 + 8, draw: (g) => {
+    g.textBaseline = 'middle';
+    list.forEach((row, i) => {
+      const y = 14 + i * 20;
+      g.fillStyle = palette.text;
+      g.textAlign = 'left';
+      g.fillText(shortened(row.name, 50), 8, y);
+      g.textAlign = 'right';
+      [bytes(row.a), bytes(row.b), delta(row.delta)].forEach((text, k) =>
+        g.fillText(text, 480 + k * 100, y));
+      g.fillStyle = palette[row.delta > 0 ? 'grew' : 'shrank'];
+      const w = Math.abs(row.delta) / most * 140;
+      if (row.delta) g.fillRect(row.delta > 0 ? 840 : 840 - w, y - 6, w, 12);
+    });
+    line(g, 840.5, 4, 840.5, list.length * 20 + 4, palette.control);
+  } };
+}
+
+/** What is to be said above the rows; `matched` as C matches them. */
+function howOf(rows, matched) {
+  return [rows.every(isSame) ? noChange : '', matched ? '' :
+    'Matched by name alone: these two were not matched by their stacks, only each device with ' +
+    'the first.'].filter(Boolean).join(' ');
+}
+
+function turnMarks(ctx) {
+  const of = comparedOf(ctx);
+  if (of.marks) of.marks = null;
+  else if (!useMarks(ctx)) ctx.note('set two marks with M first');
+}
+
+export function createDiff(host, ctx) {
+  let asked = '';
+  let wanted = 0;
+  let kind = 'all';
+  let got = null;
+  let sum = null;
+  const draw = () => { if (got) sum = drawRows(table, bar.kind.select, got, kind); };
+  const bar = createBar(host, ctx, {
+    moments: () => update(),
+    kind: (value) => {
+      kind = value;
+      draw();
+    },
+    flame: () => {
+      ctx.now.flameOf = 'diff';
+      ctx.store.jump({ view: 'flame' });
+    },
+    marks: () => {
+      turnMarks(ctx);
+      update();
+    },
+    sides: () => {
+      const { a, b } = comparedOf(ctx);
+      ctx.store.jump({ sides: `${a}-${b}` });
+    } });
+  const body = el('div', { class: 'pane padded whole' });
+  host.append(body);
+  const table = createTable(body, columns, { caption: 'What differs' });
+
+  async function compare(mine) {
+    const [a, b] = await endsOf(ctx);
+    const one = a.file === b.file && a.dev === b.dev;
+    const same = one && a.state === b.state;
+    const pair = one ? null : pairOf(ctx.head(), a, b);
+    const answer = await ctx.call('diff', { file: a.file, dev: a.dev, a, b, by: 'site', pair });
+    if (!answer || mine !== wanted) return;
+    got = answer;
+    for (const node of [body, bar.curves, bar.kind.node, bar.net]) node.hidden = same;
+    fill(bar.net, `${eventName(a.state)} ${bytes(got.total.a)} \u2192 ${eventName(b.state)} ` +
+      `${bytes(got.total.b)}: ${delta(got.total.delta)}`);
+    bar.how.classList.toggle('muted', !same);
+    fill(bar.how, same ? oneMoment : howOf(got.rows, one || pair));
+    draw();
+    await drawCurves(bar.curves, ctx, [a, b]);
+  }
+
+  function update() {
+    const { a, b, marks } = comparedOf(ctx);
+    setOptions(bar.a.select, bar.sides, a);
+    setOptions(bar.b.select, bar.sides, b);
+    bar.marks.setAttribute('aria-pressed', String(Boolean(marks)));
+    bar.flame.hidden = !ctx.cover().has.stacks;
+    const key = JSON.stringify([comparedKey(ctx), ctx.store.get().theme]);
+    if (key === asked) return;
+    asked = key;
+    compare(++wanted).catch(ctx.failed);
+  }
+  return { update, forget: () => { asked = ''; }, table: () => table,
+    drawing: () => sum && drawingOf(table.rows(), sum, ctx.palette()) };
+}

@@ -1,0 +1,181 @@
+// many.js - all devices: a table of every file's, and the curves of one file's beneath one another.
+import { bytes, delta } from '../../core/model/human.js';
+import { spark, unitsOf } from '../../core/memory/many.js';
+import { createCapacity } from '../parts/capacity.js';
+import { button, el, fill, fitCanvas, perFrame, pixelRatio } from '../draw/dom.js';
+import { hatch } from '../draw/paint.js';
+import { createTable } from '../draw/table.js';
+import { shown } from '../draw/text.js';
+
+const sparkWidth = 120;
+const sparkHeight = 22;
+const cutWidth = 14;
+
+const coverOf = (covers, { file, dev }) => (covers ? covers[file][dev] : null);
+
+/** The largest value of some devices: what their curves share as a scale. */
+export function scaleOf(covers, units, names = ['requested']) {
+  let top = 1;
+  for (const unit of units) {
+    const cover = coverOf(covers, unit);
+    for (const name of cover ? names : []) for (const v of cover[name] || []) if (v > top) top = v;
+  }
+  return top;
+}
+
+/** Requested bytes as an area, reserved ones a line above; a cut file ends in a hatched field. */
+export function drawCurve(canvas, width, height, cover, top, palette, cut) {
+  const ratio = pixelRatio();
+  fitCanvas(canvas, width, height);
+  canvas.style.setProperty('width', width + 'px');
+  canvas.style.setProperty('height', height + 'px');
+  const g = canvas.getContext('2d');
+  g.setTransform(ratio, 0, 0, ratio, 0, 0);
+  g.clearRect(0, 0, width, height);
+  const room = width - (cut ? cutWidth : 0);
+  if (cut) hatch(g, room, 0, cutWidth, height, palette.hatch, 4);
+  if (!cover) return;
+  const { reserved, requested } = cover;
+  for (const [values, colour] of [[reserved, palette.text], [requested, palette.muted]]) {
+    if (!values) continue;
+    g.fillStyle = colour;
+    spark(values, room).forEach((v, i, all) => {
+      const h = Math.min(height, Math.max(1, Math.round(v / top * height)));
+      const [from, to] = [i, i + 1].map((c) => Math.round(c * room / all.length));
+      g.fillRect(from, height - h, to - from, values === reserved ? 1 : h);
+    });
+  }
+  g.fillStyle = palette.line;
+  g.fillRect(0, height - 1, room, 1);
+}
+
+function open(ctx, { file, dev }) {
+  ctx.store.jump({ file, dev, view: 'stack' });
+}
+
+function headroom(row) {
+  return row.cap === null || row.peak === null || row.cut ? null : row.cap - row.peak;
+}
+
+/* `ticked` is a list of keys, the older first. */
+function columnsOf(ctx, ticked, tick, sparkOf) {
+  const signed = (n, tone) => el('span', { class: tone }, n === null ? '-' : delta(n));
+  return [
+    { id: 'tick', name: 'diff', fixed: true, value: (row) => ticked().includes(row.key),
+      cell: (row) => el('input', { type: 'checkbox', value: row.key,
+        checked: ticked().includes(row.key),
+        'aria-label': `${row.name} in a diff`, on: { change: () => tick(row.key) } }) },
+    { id: 'unit', name: 'unit', name_: true, value: (row) => row.name,
+      cell: (row) => button(row.name, () => open(ctx, row), { class: 'link', title: row.note }) },
+    { id: 'grade', name: 'trust', value: (row) => row.grade, text: (row) => row.grade ?? '-' },
+    { id: 'peak', name: 'peak', number: true, unit: 'bytes', value: (row) => row.peak,
+      text: (row) => (row.cut ? '\u2265 ' : '') + (row.peak === null ? '-' : bytes(row.peak)) },
+    { id: 'at', name: 'at', value: (row) => row.at, text: (row) => row.at },
+    { id: 'headroom', name: 'headroom', number: true, unit: 'bytes', value: headroom,
+      cell: (row) => (headroom(row) < 0 ? signed(headroom(row), 'problem') :
+        headroom(row) === null ? '-' : bytes(headroom(row))) },
+    { id: 'oom', name: 'OOM', number: true, value: (row) => row.ooms,
+      cell: (row) => (row.ooms ?
+        el('span', { class: 'problem', text: `\u25bc ${row.ooms}` }) : '') },
+    { id: 'curve', name: 'requested', fixed: true, value: () => null, cell: sparkOf },
+    { id: 'over', name: 'vs median', number: true, unit: 'bytes', value: (row) => row.over,
+      cell: (row) => signed(row.over, row.over > 0 ? 'grew' : row.over < 0 ? 'shrank' : null) },
+    { id: 'verdict', name: 'stands out', fixed: true, value: (row) => row.verdict || null,
+      text: (row) => row.verdict },
+  ];
+}
+
+/** View All: a row for each device of each file; two ticks and Enter compare them. */
+export function createAll(host, ctx) {
+  const head = ctx.head();
+  const units = unitsOf(head);
+  let [ticked, covers, seen] = [[], null, ''];
+  const top = () => scaleOf(covers, units);
+  const cap = createCapacity(ctx);
+  const diff = button('diff the two', () => compare());
+  host.append(el('div', { class: 'bar' }, cap.node, diff));
+  const body = el('div', { class: 'pane padded whole', on: { keydown: (event) => {
+    if (event.key !== 'Enter' || ticked.length < 2 || event.target.matches('button')) return;
+    event.stopPropagation();
+    compare();
+  } } });
+  host.append(body);
+  const table = createTable(body, columnsOf(ctx, () => ticked, (key) => tick(key), (row) => {
+    const canvas = el('canvas', { role: 'img', 'aria-label': `requested bytes of ${row.name}` });
+    drawCurve(canvas, sparkWidth, sparkHeight, { requested: coverOf(covers, row)?.requested ?? [] },
+      top(), ctx.palette(), row.cut);
+    return canvas;
+  }), { caption: 'All devices', sort: { id: 'peak', descending: true }, key: (row) => row.key });
+
+  function tick(key) {
+    ticked = ticked.includes(key) ? ticked.filter((one) => one !== key) :
+      [...ticked, key].slice(-2);
+    for (const box of body.querySelectorAll('input')) box.checked = ticked.includes(box.value);
+    diff.disabled = ticked.length < 2;
+  }
+
+  function compare() {
+    const keys = units.map((unit) => unit.key).filter((key) => ticked.includes(key));
+    ctx.store.jump({ view: 'diff', sides: keys.join('-') });
+  }
+
+  function draw() {
+    const state = ctx.store.get();
+    const skew = head.ranks && head.ranks.skew_ratio;
+    cap.show(state.cap);
+    diff.disabled = ticked.length < 2;
+    table.set(units.map((unit) => ({ ...unit, cap: state.cap ?? unit.capacity })), null,
+      `${state.file}.${state.dev}`, `${units.length} devices of ${head.files.length} file` +
+        `${head.files.length > 1 ? 's' : ''}, curves on one scale to ${bytes(top())}` +
+        (skew ? `; the largest peak is ${skew.toFixed(2)} \u00d7 the median` : ''));
+  }
+
+  function update() {
+    const { cap: limit, theme, file, dev } = ctx.store.get();
+    const key = JSON.stringify([limit, theme, file, dev, covers !== null]);
+    if (key !== seen) draw();
+    seen = key;
+  }
+  ctx.covers().then((got) => {
+    covers = got;
+    update();
+  }, ctx.failed);
+  return { update, redraw: draw, table: () => table };
+}
+
+/** View All devices: the curves of the open file's devices on one scale, never added up. */
+export function createDevices(host, ctx) {
+  const head = ctx.head();
+  const lead = el('p', { class: 'bar muted' });
+  const list = el('div', { class: 'scroll multiples' });
+  host.append(lead, list);
+  let covers = null;
+
+  function draw() {
+    const { file } = ctx.store.get();
+    const units = unitsOf(head).filter((unit) => unit.file === file);
+    const top = scaleOf(covers, units, ['requested', 'reserved']);
+    fill(lead, `Each device by itself, from 0 to ${bytes(top)}: in use (filled), reserved (line).`);
+    fill(list, units.map((unit) => {
+      const canvas = el('canvas', { role: 'img', 'aria-label': shown(unit.name + ', peak ' +
+        (unit.peak === null ? '-' : bytes(unit.peak))) });
+      canvas.unit = unit;
+      return el('div', null, button([head.files[file].devices[unit.dev].name, ' ',
+        el('span', { class: 'muted', text: unit.peak === null ? '' : bytes(unit.peak) }),
+        unit.ooms ? el('span', { class: 'problem', text: ' \u25bc OOM' }) : null],
+      () => open(ctx, unit)), canvas);
+    }));
+    const width = Math.max(120, list.clientWidth - 220);
+    for (const canvas of list.querySelectorAll('canvas')) {
+      const { unit } = canvas;
+      drawCurve(canvas, width, 56, coverOf(covers, unit), top, ctx.palette(), unit.cut);
+    }
+  }
+  const redraw = perFrame(draw);
+  addEventListener('resize', redraw);
+  ctx.covers().then((got) => {
+    covers = got;
+    draw();
+  }, ctx.failed);
+  return { update: redraw, redraw };
+}

@@ -1,0 +1,164 @@
+// overlay.js - what lies over a plot: axes, names of bands, churn, ends, selections, flags.
+import { bytes } from '../../core/model/human.js';
+import { align, drawCursor, drawField, drawFlag, drawLevel, drawOutline, drawSpan, drawXAxis,
+  drawYAxis, label, line, yScale } from '../draw/draw.js';
+import { groupText, grouped, shortened } from '../draw/text.js';
+import { inkOn } from '../draw/colours.js';
+import { hatch } from '../draw/paint.js';
+import { runsOf } from '../draw/picture.js';
+import { isPart } from '../state/span.js';
+
+const churnHeight = 24;
+const fieldWidth = 16;
+const namedColumns = 24;    // where names of bands are looked for a place
+const leastNamed = 16;      // pixels of a band that has its name in it
+
+/** Where the picture of a plot lies in its canvas. */
+export function boxOf(width, height, churn) {
+  const below = 24 + (churn ? churnHeight + 6 : 0);
+  return { left: 66, top: 28, width: Math.max(20, width - 66 - 14),
+    height: Math.max(20, height - 28 - below) };
+}
+
+function drawUnattributed({ g, ctx, box: b, y, palette }) {
+  const { adjust } = ctx.cover();
+  if (!(adjust > 0)) return;
+  const top = Math.max(b.top, yScale(y, b).of(adjust));
+  hatch(g, b.left, top, b.width, b.top + b.height - top, palette.hatch);
+  align(g, 'left', 'bottom');
+  label(g, 'unattributed', b.left + 6, b.top + b.height - 2, palette);
+}
+
+function drawEnds({ g, ctx, box: b, state, palette }) {
+  const { before, startUnknown, cut, cutAt, states } = ctx.cover();
+  const { mode, from, to } = state.x;
+  if (mode !== 'events') return;
+  const field = (left, word) => drawField(g, left, b, fieldWidth, word, palette);
+  if (from === 0 && before > 0) field(b.left, 'before recording');
+  if (from === 0 && startUnknown) field(b.left, 'start unknown');
+  if (cut && to >= states) field(b.left + b.width - fieldWidth,
+    'file ends here' + (cutAt ? `, at byte ${grouped(cutAt)}` : ''));
+}
+
+/** The largest run of each group: { column, from, past }. */
+function largestRuns(picture) {
+  const best = new Map();
+  for (let k = 0; k < namedColumns; k++) {
+    const column = Math.floor((k + 0.5) * picture.W / namedColumns);
+    for (const [group, from, past] of runsOf(picture, column)) {
+      const before = best.get(group);
+      if (!before || past - from > before.past - before.from) {
+        best.set(group, { column, from, past });
+      }
+    }
+  }
+  return best;
+}
+
+/** Whether all of a name, `width` columns wide, lies in its group. */
+function fits({ W, H, ids, group }, wanted, row, column, width) {
+  const half = Math.ceil(width / 2) + 3;
+  if (column - half < 0 || column + half >= W) return false;
+  for (let c = column - half; c <= column + half; c += 4) {
+    for (const y of [row - 5, row, row + 5]) {
+      const i = y * W + c;
+      if (y < 0 || y >= H || ids[i] < 0 || group[i] !== wanted) return false;
+    }
+  }
+  return true;
+}
+
+/** The names of groups, where a run of theirs is large enough to hold them. */
+function drawBandNames({ g, ctx, box: b, state, palette, picture }) {
+  if (state.by === 'birth') return;
+  const ratio = b.height / picture.H;
+  align(g, 'center', 'middle');
+  for (const [group, run] of largestRuns(picture)) {
+    const name = ctx.groupName(group);
+    if (!name || (run.past - run.from) * ratio < leastNamed) continue;
+    const text = shortened(groupText(state.by, name), 36);
+    const columns = g.measureText(text).width / b.width * picture.W;
+    const middle = Math.floor((run.from + run.past) / 2);
+    if (!fits(picture, group, middle, run.column, columns)) continue;
+    g.fillStyle = inkOn(palette, (ctx.slots().get(group) || { slot: 9 }).slot);
+    g.fillText(text, b.left + (run.column + 0.5) * b.width / picture.W, b.top + middle * ratio);
+  }
+}
+
+function drawChurn({ g, box: b, palette, picture }) {
+  const top = b.top + b.height + 3;
+  const most = picture.churn.reduce((a, v) => Math.max(a, v), 1);
+  const w = b.width / picture.W;
+  g.fillStyle = palette.muted;
+  picture.churn.forEach((v, c) => {
+    const h = v / most * churnHeight;
+    if (h > 0) g.fillRect(b.left + c * w, top + churnHeight - h, Math.max(w, 0.5), h);
+  });
+  align(g, 'right', 'middle');
+  g.fillText('churn', b.left - 6, top + churnHeight / 2);
+}
+
+function drawSelections(scene) {
+  const { g, plot, box, state, palette, picture } = scene;
+  const { pixelOf } = plot;
+  if (state.range) drawSpan(g, pixelOf(state.range.a), pixelOf(state.range.b), box, palette);
+  if (plot.selected) drawSpan(g, plot.selected[0], plot.selected[1], box, palette);
+  state.marks.forEach((p, i) =>
+    drawFlag(g, pixelOf(p), box.top, i ? 'B' : 'A', palette.focus, palette, box));
+  if (!picture || plot.op === 'groups') return;
+  if (plot.hovered !== null) drawOutline(g, picture, plot.hovered, box, palette.text);
+  if (state.sel) drawOutline(g, picture, state.sel.id, box, palette.focus);
+  drawLife(scene);
+}
+
+/** The life of the pinned allocation under the picture: it has no pixel of its own when small. */
+function drawLife({ g, ctx, plot, box: b, palette }) {
+  const life = ctx.pinned();
+  if (!life) return;
+  const end = b.left + b.width;
+  const x1 = plot.pixelOf(life.born);
+  const x2 = plot.pixelOf(life.end ?? ctx.cover().states);
+  if (x1 === null || x1 > end || x2 < b.left) return;
+  const from = Math.max(b.left, Math.min(x1, end));
+  const to = Math.max(from + 2, Math.min(x2, end));
+  g.fillStyle = palette.focus;
+  g.fillRect(from, b.top + b.height + 1, to - from, 3);
+}
+
+function drawFlags({ g, ctx, plot, box, palette }) {
+  const { peak, ooms } = ctx.cover();
+  const flag = (p, top, word, colour) => {
+    const at = plot.pixelOf(p);
+    if (at !== null) drawFlag(g, at, top, word, colour, palette, box);
+  };
+  for (const oom of ooms) flag(oom.state, 16, ooms.length < 9 ? 'OOM' : '', palette.problem);
+  const here = isPart(ctx.cover()) ? 'here ' : '';
+  if (peak) flag(peak.state, 4, `peak ${here}${bytes(peak.bytes)}`, palette.text);
+}
+
+function drawAxes({ g, plot, box: b, y, state, palette, picture }) {
+  const { drawY, churn } = plot.options;
+  const bottom = b.top + b.height;
+  (drawY || drawYAxis)(g, y, b, palette, picture);
+  drawXAxis(g, state.x, b, palette, bottom + (churn ? churnHeight + 6 : 0));
+  line(g, b.left, bottom + 0.5, b.left + b.width, bottom + 0.5, palette.control);
+}
+
+/** Draws all of it on `g`, an empty canvas of the size of the plot. */
+export function drawOver(g, plot) {
+  const { ctx } = plot;
+  const scene = { g, plot, ctx, box: plot.box(), y: plot.yNow(), state: ctx.store.get(),
+    palette: ctx.palette(), picture: plot.exact() };
+  const { box, y, palette, picture } = scene;
+  const memory = !plot.options.drawY;
+  drawAxes(scene);
+  if (memory) drawUnattributed(scene);
+  if (memory && picture) drawBandNames(scene);
+  if (plot.options.churn && picture && picture.churn) drawChurn(scene);
+  drawEnds(scene);
+  drawSelections(scene);
+  const cap = ctx.capacity();
+  if (cap && memory) drawLevel(g, cap.bytes, y, box, cap.name, palette);
+  drawFlags(scene);
+  drawCursor(g, plot.pixelOf(scene.state.at), box, palette);
+}

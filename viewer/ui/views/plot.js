@@ -1,0 +1,235 @@
+// plot.js - a picture over time: asks for the exact one, shows it, says what lies under a point.
+import { areasOf } from '../draw/svg.js';
+import { bandsOf, columnOf, placeIn, runsOf } from '../draw/picture.js';
+import { boxOf, drawOver } from './overlay.js';
+import { el, perFrame, pixelRatio } from '../draw/dom.js';
+import { prepare, xScale, yScale } from '../draw/draw.js';
+import { gestures } from './gesture.js';
+import { slotColour } from '../draw/colours.js';
+import { makeInks, paintPicture } from '../draw/paint.js';
+
+/** Allocations that are laid out, those of each column counted. */
+const manyCells = 20e6;
+
+/** What the engine is asked for the picture of the state as it stands. */
+function argsOf(plot, ratio = pixelRatio()) {
+  const { x, y, by, query, only } = plot.ctx.store.get();
+  const { width, height } = plot.box();
+  const fit = plot.own || y.to === null;
+  return { x, W: Math.round(width * ratio), H: Math.round(height * ratio),
+    y0: fit ? null : y.from, y1: fit ? null : y.to, by, query, only,
+    ...(plot.options.args ? plot.options.args() : {}) };
+}
+
+/** The answer; where much is alive in many columns, a picture of half the size is shown before. */
+async function request(plot, args, mine) {
+  const { ctx, op } = plot;
+  if (op === 'raster' && args.W * ctx.cover().mostLive > manyCells) {
+    const half = await ctx.call(op, { ...args, W: args.W >> 1 || 1, H: args.H >> 1 || 1 });
+    if (mine !== plot.wanted) return null;
+    if (half) {
+      plot.picture = { ...half, x: args.x, half: true };
+      paint(plot);
+    }
+  }
+  return ctx.call(op, args);
+}
+
+function ask(plot) {
+  const { ctx } = plot;
+  const { x, by, file, dev } = ctx.store.get();
+  if (!ctx.cover() || !plot.node.clientWidth) return;
+  const args = argsOf(plot);
+  const key = JSON.stringify([file, dev, args]);
+  if (key === plot.asked) return;
+  plot.asked = key;
+  const mine = ++plot.wanted;
+  ctx.pending(true);
+  request(plot, args, mine).then((got) => {
+    if (mine !== plot.wanted || !got) return;
+    ctx.pending(false);
+    plot.picture = { ...got, x, by };
+    ctx.setPicture(plot.picture);
+    paint(plot);
+  }, (error) => {
+    if (mine === plot.wanted) ctx.failed(error);
+  });
+}
+
+/** The picture again with `ratio` pixels for each of the page's, until `refresh`. */
+async function sharpen(plot, ratio) {
+  const { ctx } = plot;
+  const { x, by } = ctx.store.get();
+  const mine = ++plot.wanted;
+  const got = await ctx.call(plot.op, argsOf(plot, ratio));
+  if (!got || mine !== plot.wanted) return;
+  plot.picture = { ...got, x, by };
+  ctx.pending(false);
+  ctx.setPicture(plot.picture);
+  paint(plot);
+}
+
+/** The picture as pixels, kept to be drawn at any place and size. */
+function paint(plot) {
+  const { ctx, picture, image, options } = plot;
+  const palette = ctx.palette();
+  const inks = makeInks(picture.groups, ctx.slots(), palette, ctx.store.get().patterns);
+  image.width = picture.W;
+  image.height = picture.H;
+  image.getContext('2d').putImageData((options.paint || paintPicture)(picture, inks, palette), 0,
+    0);
+  compose(plot);
+}
+
+/** Draws the last picture where it lies now, and what lies over it. */
+function compose(plot) {
+  const { ctx, canvas, node, picture } = plot;
+  const g = prepare(canvas, node.clientWidth, node.clientHeight);
+  const state = ctx.store.get();
+  if (picture && picture.x.mode === state.x.mode) drawPicture(g, plot, state.x);
+  for (const named of [canvas, node]) named.setAttribute('aria-label', ctx.pictureName(plot.op));
+  redrawOver(plot);
+}
+
+function drawPicture(g, { picture, image, own, box, yNow }, span) {
+  const b = box();
+  const x = xScale(span, b);
+  const y = yScale(yNow(), b);
+  const left = x.of(picture.x.from);
+  const top = own ? b.top : y.of(picture.y1);
+  g.save();
+  g.beginPath();
+  g.rect(b.left, b.top, b.width, b.height);
+  g.clip();
+  g.imageSmoothingEnabled = false;
+  g.drawImage(image, left, top, x.of(picture.x.to) - left,
+    own ? b.height : y.of(picture.y0) - top);
+  g.restore();
+}
+
+/** The groups of a picture as areas, for a surface without pixels. */
+function drawAreas(g, { ctx, picture, box }) {
+  const b = box();
+  const [kx, ky] = [b.width / picture.W, b.height / picture.H];
+  for (const [group, runs] of areasOf(picture.W, (c) => runsOf(picture, c))) {
+    g.fillStyle = slotColour(ctx.palette(), (ctx.slots().get(group) || { slot: -1 }).slot);
+    g.beginPath();
+    for (const [c, past, top, bottom] of runs) {
+      g.rect(b.left + c * kx, b.top + top * ky, (past - c) * kx, (bottom - top) * ky);
+    }
+    g.fill();
+  }
+}
+
+/** The plot for another surface; null while its picture is being made. */
+function drawing(plot) {
+  if (!plot.exact()) return null;
+  return { width: plot.node.clientWidth, height: plot.node.clientHeight, draw: (g) => {
+    if (g.vector && plot.op === 'groups') drawAreas(g, plot);
+    else drawPicture(g, plot, plot.ctx.store.get().x);
+    drawOver(g, plot);
+  } };
+}
+
+function redrawOver(plot) {
+  const { over, node } = plot;
+  drawOver(prepare(over, node.clientWidth, node.clientHeight), plot);
+}
+
+/** The memory axis that is shown. */
+function yNow({ ctx, own, picture }) {
+  const { y } = ctx.store.get();
+  if (y.to !== null && !own) return y;
+  return picture ? { from: picture.y0, to: picture.y1 } : { from: 0, to: ctx.cover().peak.bytes };
+}
+
+/** A picture of the very view that is set, or null while one is being made. */
+function exact({ ctx, own, picture }) {
+  const { x, y } = ctx.store.get();
+  const same = picture && !picture.half && picture.x.mode === x.mode && picture.x.from === x.from &&
+    picture.x.to === x.to && (own || y.to === null || (y.from === picture.y0 &&
+      y.to === picture.y1));
+  return same ? picture : null;
+}
+
+/** Where state `p` lies, in CSS pixels, in sight or not; null where no picture knows it yet. */
+function pixelOf(plot, p) {
+  const { x } = plot.ctx.store.get();
+  const b = plot.box();
+  if (x.mode === 'events') return xScale(x, b).of(p + 0.5);
+  const picture = plot.exact();
+  if (!picture) return null;
+  return b.left + (placeIn(picture, p) + 0.5) * b.width / picture.W;
+}
+
+/** What lies under a point: { column, state, id, bytes }; null outside, or without a picture. */
+function pointAt(plot, px, py) {
+  const one = plot.exact();
+  const b = plot.box();
+  const c = Math.floor((px - b.left) / b.width * (one ? one.W : 1));
+  const r = Math.floor((py - b.top) / b.height * (one ? one.H : 1));
+  if (!one || c < 0 || c >= one.W) return null;
+  const inside = r >= 0 && r < one.H;
+  return { column: c, row: r, state: one.shown[c], id: inside ? one.ids[r * one.W + c] : -1,
+    group: inside ? one.group[r * one.W + c] : -1, bytes: yScale(plot.yNow(), b).at(py), inside,
+    perPixel: (one.y1 - one.y0) / one.H };
+}
+
+/** The allocations at the cursor from the bottom, each once. */
+function bands(plot) {
+  const one = plot.exact();
+  if (!one) return [];
+  return bandsOf(one, Math.min(one.W - 1, columnOf(one.shown, plot.ctx.store.get().at)));
+}
+
+/** options: { op, churn, paint, drawY, args() }; with `drawY` the y axis is the picture's own. */
+export function createPlot(host, ctx, options) {
+  const canvas = el('canvas', { role: 'img' });
+  const over = el('canvas', { 'aria-hidden': 'true' });
+  const node = el('div', { class: 'plot', tabindex: 0, role: 'group' }, canvas, over);
+  host.append(node);
+  const refresh = () => {
+    compose(plot);
+    ask(plot);
+  };
+  const soonOver = perFrame(() => redrawOver(plot));
+  const plot = {
+    ctx, options, op: options.op, own: Boolean(options.drawY), node, canvas, over,
+    image: document.createElement('canvas'),
+    picture: null,     // the last exact one, with .x as it was asked for
+    asked: '', wanted: 0,
+    hovered: null,     // the allocation that is outlined
+    selected: null,    // the pixels that are being selected, [from, to]
+    box: () => boxOf(node.clientWidth, node.clientHeight, options.churn),
+    yNow: () => yNow(plot),
+    exact: () => exact(plot),
+    pixelOf: (p) => pixelOf(plot, p),
+    at: (px, py) => pointAt(plot, px, py),
+    bands: () => bands(plot),
+    drawing: () => drawing(plot),
+    hover: (id) => {
+      if (id === plot.hovered) return;
+      plot.hovered = id;
+      soonOver();
+    },
+    selecting: (pair) => {
+      plot.selected = pair;
+      soonOver();
+    },
+    update: perFrame(refresh),
+    sharpen: (ratio) => sharpen(plot, ratio),
+    refresh: () => {
+      plot.asked = '';
+      plot.update();
+    },
+    redraw: () => { if (plot.picture) paint(plot); else compose(plot); },
+    forget: () => {
+      plot.asked = '';
+      plot.picture = null;
+    },
+  };
+  // Called between layout and paint, so that no frame shows a stretched canvas.
+  new ResizeObserver(refresh).observe(node);
+  gestures(over, plot, ctx);
+  return plot;
+}
