@@ -16,3 +16,28 @@ def test_every_source_is_listed():
     listed = re.findall(r"^  '([^']+)',$", (VIEWER / "meson.build").read_text(), re.M)
     assert len(listed) > 50 and len(listed) == len(set(listed))
     assert set(listed) == sources()
+
+
+# A module imports from its own room and from those before it.
+ROOMS = ["core/model", "core/memory", "core", "ui/draw", "ui/state", "ui/parts", "ui/views", "ui", ""]
+IMPORT = re.compile(r"from '(\.{1,2}/[^']+)'")
+
+
+def room(path):
+    folder = path.parent.relative_to(VIEWER).as_posix()
+    return ROOMS.index("" if folder == "." else folder)
+
+
+def test_no_import_climbs():
+    found = []
+    for path in VIEWER.rglob("*.js"):
+        for source in IMPORT.findall(path.read_text()):
+            target = (path.parent / source).resolve()
+            if room(target) > room(path):
+                found.append(f"{path.relative_to(VIEWER)} may not import {source}")
+    assert found == []
+
+
+def test_no_room_holds_more_than_thirty_modules():
+    for name in ROOMS:
+        assert len(list((VIEWER / name).glob("*.js"))) <= 30, name

@@ -1,144 +1,181 @@
-// page.js - starts the page: makes its parts, and redraws them when the state changes.
+// page.js - starts the page: makes its parts, each of what it needs, and redraws them when the
+// state changes.
 import { byId } from './draw/dom.js';
-import { createContext, noCover } from './state/context.js';
+import { createAsker } from './state/asker.js';
+import { createCompared } from './state/compared.js';
+import { createHolders } from './state/holders.js';
+import { createLook } from './state/look.js';
+import { createOpening, limitsOf } from './state/opening.js';
+import { createPlace } from './state/place.js';
+import { createPointer } from './state/pointer.js';
+import { createRecording, noCover } from './state/recording.js';
+import { createSettings } from './state/settings.js';
+import { createStage } from './state/stage.js';
+import { createStatus } from './state/status.js';
+import { createStore, firstState } from './state/store.js';
+import { toldOf } from './state/told.js';
+import { createTravel } from './state/travel.js';
+import { hearKeys } from './parts/actions.js';
 import { createDetails } from './parts/details.js';
+import { createExport } from './parts/export.js';
+import { createHeader } from './parts/header.js';
+import { createHelp } from './parts/help.js';
 import { createOom } from './parts/oom.js';
 import { createOverview } from './parts/overview.js';
 import { createRange, createWho } from './parts/panels.js';
+import { createPrinting } from './parts/print.js';
 import { createSearch } from './parts/search.js';
-import { createStore, firstState } from './state/store.js';
-import { actionOf } from './state/keys.js';
-import { choices } from './state/settings.js';
-import { holders } from './state/holders.js';
-import { limitsOf, opening } from './state/opening.js';
-import { openExport } from './parts/export.js';
-import { perform } from './parts/actions.js';
-import { place } from './state/place.js';
-import { pointer } from './state/pointer.js';
-import { setPrinting } from './parts/print.js';
 import { setSplitters } from './parts/splitters.js';
-import { status } from './state/status.js';
-import { drawWayBack, toldOf } from './parts/header.js';
-import { travel } from './state/travel.js';
+import { drawTabs } from './parts/tabs.js';
+import { createViews } from './views/views.js';
 
-/** Makes functions of (ctx, …) methods of the context: `goTo(ctx, p)` is ctx.goTo(p). */
-function bind(ctx, methods) {
-  for (const [name, f] of Object.entries(methods)) {
-    ctx[name] = (...rest) => f(ctx, ...rest);
-  }
+/**
+ * Where the page stands.  Much of it is drawn by parts and views, which are made of it: `later` has
+ * them when they are there.
+ */
+function createState(head, engine, link, later) {
+  const limits = limitsOf(noCover);
+  const store = createStore(firstState(limits), limits);
+  const recording = createRecording(head, store);
+  const ask = (op, args) => {
+    const { file, dev } = store.get();
+    return engine(op, { file, dev, ...args });
+  };
+  const look = createLook();
+  const status = createStatus({ store, recording, look, holding: () => holders.live(),
+    hovering: () => pointer.hovering() });
+  const stage = createStage({ store, recording, note: status.note, drawTabs,
+    make: (id, host) => later.views.make(id, host), opened: () => holders.draw(),
+    pictured: () => {
+      if (store.get().x.mode === 'time') later.overview.draw();
+      holders.draw();
+      status.draw();
+    } });
+  const holders = createHolders({ store, ask, recording, look, status, stage,
+    list: (live) => later.who.update(live) });
+  const pointer = createPointer({ store, ask, recording, look, stage, status,
+    tell: (d) => later.details.hover(d) });
+  return { store, recording, ask, look, status, stage, holders, pointer,
+    newAsker: () => createAsker({ ask, failed: status.failed }),
+    travel: createTravel({ store, ask, recording, stage, note: status.note }),
+    place: createPlace({ store, link, recording, note: status.note }),
+    settings: createSettings(head.options, { store, look }),
+    compared: createCompared({ store, head, ask }) };
 }
 
-function createParts(ctx) {
-  const search = createSearch(ctx);
-  ctx.search = search.search;
-  ctx.visit = search.visit;
-  ctx.focusFind = search.focus;
-  ctx.export = () => openExport(ctx);
-  return {
-    search,
-    overview: createOverview(byId('overview'), ctx),
-    details: createDetails(byId('details'), ctx),
-    who: createWho(byId('who'), ctx),
-    range: createRange(byId('range'), ctx),
-    oom: createOom(byId('oom'), ctx),
-  };
+/** What stands around the picture, and the views; `covers()`: those of all devices. */
+function createParts(page, covers) {
+  const { store, recording, ask, newAsker, look, status, stage, holders, pointer, travel, place,
+    settings, compared } = page;
+  const { goTo, zoomToLife, zoomToSelection } = travel;
+  const search = createSearch({ store, ask, recording, goTo, pin: pointer.pin, status });
+  const { find } = search;
+  const overview = createOverview(byId('overview'), { store, recording, look, stage, travel });
+  const details = createDetails(byId('details'), { store, newAsker, recording, settings, place,
+    find, zoomToLife, selected: pointer.selected });
+  const who = createWho(byId('who'), { store, recording, find });
+  const range = createRange(byId('range'), { store, newAsker, recording, find, zoomToSelection });
+  const oom = createOom(byId('oom'), { store, recording, find, goTo });
+  const { failed } = status;
+  const { print } = createPrinting({ place, settings, stage, holders, overview, who, range,
+    failed });
+  return { search, overview, details, who, range, oom, print,
+    header: createHeader({ store, head: recording.head, follow: travel.follow }),
+    help: createHelp({ settings, store, recording, linksChanged: details.update }),
+    exporting: createExport({ recording, look, stage, overview, who, range, status, print }),
+    views: createViews({ store, ask, newAsker, covers, recording, look, compared, stage, pointer,
+      travel, settings, status, find }) };
+}
+
+/** All of the page, known as a whole to this module alone. */
+function createPage(head, engine, link) {
+  const page = {};
+  let covers = null;
+  Object.assign(page, createState(head, engine, link, page));
+  Object.assign(page, createParts(page, () => (covers ??= engine('covers', {}))));
+  const { store, ask, recording, look, status, stage, holders, place, overview } = page;
+  page.opening = createOpening({ store, ask, recording, look, status, stage, holders, place,
+    overview, drawTop: page.header.draw, updateSide: () => {
+      page.details.update();
+      page.range.update();
+      page.oom.update();
+    } });
+  return page;
 }
 
 /** What follows from the theme, the groups and the cursor. */
-function redrawHolders(ctx, differs) {
-  const { now, parts } = ctx;
-  if (differs('theme')) ctx.setTheme();
+function redrawHolders(page, differs) {
+  const { store, settings, header, stage, holders, who } = page;
+  const live = holders.live();
+  if (differs('theme')) settings.setTheme();
   if (differs('view')) {
-    ctx.drawTop(ctx.store.get());
-    ctx.openView(ctx.store.get().view);
+    header.draw(store.get());
+    stage.open(store.get().view);
   }
-  if (differs('by')) ctx.askSlots();
-  if (differs('at', 'by')) ctx.askHolders();
-  else ctx.drawHolders();
-  if (now.live && differs('wide', 'theme')) parts.who.update(now.live);
-  if (differs('theme', 'patterns') && now.view && now.view.redraw) now.view.redraw();
+  if (differs('by')) holders.askSlots();
+  if (differs('at', 'by')) holders.ask();
+  else holders.draw();
+  if (live && differs('wide', 'theme')) who.update(live);
+  if (differs('theme', 'patterns')) stage.redraw();
 }
 
 /** Hears every change of the state; `kind` is move, jump or undo, or link where none is made. */
-function changed(ctx, state, before, kind) {
+function changed(page, state, before, kind) {
   const differs = (...names) => names.some((name) => state[name] !== before[name]);
+  const { place, opening, stage, status } = page;
   if (differs('file', 'dev')) {
-    const { given } = ctx.now;
-    ctx.now.given = null;
-    ctx.writeLink(kind);
-    ctx.openDevice(state, kind === 'undo' ? state : given);
+    const given = place.takeGiven();
+    place.write(kind);
+    opening.openDevice(state, kind === 'undo' ? state : given);
     return;
   }
-  redrawHolders(ctx, differs);
-  const { overview, details, range, oom, search } = ctx.parts;
-  overview.draw();
-  details.update();
-  range.update();
-  oom.update();
-  search.update(state, before);
-  if (ctx.now.view) ctx.now.view.update(state, before);
-  ctx.drawStatus();
-  if (kind !== 'link') ctx.writeLink(kind);
+  redrawHolders(page, differs);
+  page.overview.draw();
+  page.details.update();
+  page.range.update();
+  page.oom.update();
+  page.search.update(state, before);
+  stage.update(state, before);
+  status.draw();
+  if (kind !== 'link') place.write(kind);
 }
 
-function hearKey(ctx, event) {
-  const node = event.target;
-  // One that has just been closed still holds the focus for a moment.
-  const dialog = node.closest && node.closest('dialog[open]');
-  const action = actionOf(event, { single: ctx.settings.single,
-    field: node.matches('input, textarea, select') || Boolean(dialog),
-    widget: node.matches('button, a, [role="separator"], [role="treeitem"]') });
-  if (!action || (dialog && action !== 'escape')) return;
-  event.preventDefault();
-  perform(action, event, ctx);
-}
-
-function listen(ctx) {
-  const { store } = ctx;
+function listen(page) {
+  const { store, place, help, exporting } = page;
   const report = byId('report');
-  store.listen((state, before, kind) => changed(ctx, state, before, kind));
-  document.addEventListener('keydown', (event) => hearKey(ctx, event));
+  store.listen((state, before, kind) => changed(page, state, before, kind));
+  hearKeys(page);
   for (const media of ['(prefers-color-scheme: dark)', '(forced-colors: active)']) {
     matchMedia(media).addEventListener('change', () =>
-      changed(ctx, store.get(), { ...store.get(), theme: '' }, 'link'));
+      changed(page, store.get(), { ...store.get(), theme: '' }, 'link'));
   }
-  addEventListener('popstate', ctx.followLink);
-  addEventListener('pagehide', ctx.flushLink);
-  byId('show-help').addEventListener('click', ctx.help);
-  byId('show-export').addEventListener('click', ctx.export);
+  addEventListener('popstate', place.follow);
+  addEventListener('pagehide', place.flush);
+  byId('show-help').addEventListener('click', help.open);
+  byId('show-export').addEventListener('click', exporting.open);
   byId('show-report').addEventListener('click', () => {
     report.hidden = !report.hidden;
     if (!report.hidden) report.focus();
   });
-  addEventListener('beforeprint', () => setPrinting(ctx, true));
-  addEventListener('afterprint', () => setPrinting(ctx, false));
 }
 
 /**
- * Starts the page.  `head`: the head JSON; `call(op, args)`: the engine; `link`: { write(state),
+ * Starts the page.  `head`: the head JSON; `engine(op, args)`: the engine; `link`: { write(state),
  * read(fragment) } of state/link.js, or null.  Without a link it begins where a request failed.
  */
-export async function start(head, call, link) {
+export async function start(head, engine, link) {
   byId('page').hidden = false;
   byId('report').hidden = true;
   byId('report').classList.add('aside');
   byId('report').tabIndex = 0;
-  drawWayBack(location);
-  const limits = limitsOf(noCover);
-  const store = createStore(firstState(limits), limits);
-  const ctx = createContext(head, call, link, store);
-  for (const methods of [travel, pointer, status, holders, opening, place, choices]) {
-    bind(ctx, methods);
-  }
-  ctx.parts = createParts(ctx);
-  const { theme = null, file = 0, dev = 0, ...rest } = ctx.readLink() ||
+  const page = createPage(head, engine, link);
+  const { store, place, settings, opening } = page;
+  const { theme = null, file = 0, dev = 0, ...rest } = place.read() ||
     { dev: Math.max(0, head.files[0].devices.findIndex((_, i) => toldOf(head, 0, i).oom_events)) };
-  setSplitters(ctx.parts.overview.draw);
-  listen(ctx);
+  setSplitters(page.overview.draw);
+  listen(page);
   if (theme) store.move({ theme });
-  ctx.setTheme();
-  if (file || dev) {
-    ctx.now.given = rest;
-    store.move({ file, dev });
-  } else await ctx.openDevice(store.get(), rest);
+  settings.setTheme();
+  if (file || dev) place.openAs({ file, dev }, rest);
+  else await opening.openDevice(store.get(), rest);
 }

@@ -13,11 +13,11 @@ import { bandsOf, columnOf, groupsIn, placeIn, runsOf } from '../../../viewer/ui
 import { foldStack, stackText } from '../../../viewer/ui/parts/details.js';
 import { editorLink } from '../../../viewer/ui/parts/editor.js';
 import { fileName } from '../../../viewer/ui/parts/export.js';
-import { findingsOf, placeOf } from '../../../viewer/ui/parts/header.js';
+import { findingsOf, placeOf } from '../../../viewer/ui/state/told.js';
 import { slotsOf } from '../../../viewer/ui/draw/colours.js';
 import { makeInks, paintPicture } from '../../../viewer/ui/draw/paint.js';
 import { areasOf, createSvg } from '../../../viewer/ui/draw/svg.js';
-import { termOf } from '../../../viewer/ui/parts/search.js';
+import { termOf } from '../../../viewer/ui/state/terms.js';
 import { wheelFactor, wheelPixels } from '../../../viewer/ui/views/gesture.js';
 import { cellName } from '../../../viewer/ui/views/flame.js';
 import { childCells } from '../../../viewer/ui/views/twin.js';
@@ -420,7 +420,7 @@ test('rows of the map: all, those mapped at the cursor, the most stranded first'
 
 test('a segment that the map has no row of is no longer shown alone', () => {
   const only = { setAttribute: (name, value) => { only[name] = value; } };
-  const map = { ctx: { store: { get: () => ({ sel: null }) } }, found: [], only,
+  const map = { store: { get: () => ({ sel: null }) }, found: [], only,
     chosen: { which: 'history', sort: 'address', only: 130 } };
   assert.deepEqual(shownRows(map, [{ base: 0, bytes: 100 }, { base: 100, bytes: 50 }]), [1]);
   assert.equal(map.chosen.only, 130);

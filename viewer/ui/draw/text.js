@@ -33,6 +33,11 @@ export function parseBytes(text, bare = '') {
   return value > 0 && value < 2 ** 53 ? value : null;
 }
 
+/** The name of a file without its folders. */
+export function baseName(path) {
+  return String(path).split(/[\\/]/).pop();
+}
+
 /** `optimizer_state` as people read it. */
 export function words(id) {
   return shown(id).replaceAll('_', ' ');

@@ -1,38 +1,37 @@
 // actions.js - what the keys do, one function per action of the table in keys.js.
 import { byId } from '../draw/dom.js';
+import { columnOf } from '../draw/picture.js';
+import { actionOf } from '../state/keys.js';
+import { panned, revealed, zoomed } from '../state/span.js';
 import { stackText } from './details.js';
 import { nextGrouping } from './panels.js';
-import { columnOf } from '../draw/picture.js';
-import { printPage } from './print.js';
-import { panned, revealed, zoomed } from '../state/span.js';
 
 const factor = 1.5;
 const places = ['top', 'overview', 'view', 'details', 'who'];
 
 /** The middle of a zoom by key: the cursor when it is in sight, else the middle. */
-function zoomPoint(ctx) {
-  const { x, at } = ctx.store.get();
+function zoomPoint({ x, at }) {
   if (x.mode === 'events' && at >= x.from && at < x.to) return at + 0.5;
   return (x.from + x.to) / 2;
 }
 
-function zoomBy(ctx, by) {
-  const { x } = ctx.store.get();
-  ctx.store.jump({ x: zoomed(x, by, zoomPoint(ctx), ctx.store.limits()) });
+function zoomBy({ store }, by) {
+  const state = store.get();
+  store.jump({ x: zoomed(state.x, by, zoomPoint(state), store.limits()) });
 }
 
 /** One column when several states share one, else one state. */
-function moveColumn(ctx, columns) {
-  const state = ctx.store.get();
-  const picture = ctx.picture();
+function moveColumn({ store, stage, travel }, columns) {
+  const state = store.get();
+  const picture = stage.picture();
   if (!picture || picture.span[1] - picture.span[0] <= picture.W) {
-    ctx.setCursor(state.at + columns, true);
+    travel.setCursor(state.at + columns, true);
     return;
   }
   const c = Math.min(picture.W - 1, columnOf(picture.shown, state.at));
   const to = Math.min(Math.max(0, c + columns), picture.W - 1);
-  ctx.setCursor(picture.shown[to] === state.at ? state.at + Math.sign(columns) : picture.shown[to],
-    true);
+  travel.setCursor(picture.shown[to] === state.at ? state.at + Math.sign(columns) :
+    picture.shown[to], true);
 }
 
 function cycle(list, at, key) {
@@ -40,16 +39,16 @@ function cycle(list, at, key) {
   return list[(place + 1) % list.length];
 }
 
-function nextPeak(ctx) {
-  const peaks = ctx.cover().peaks;
-  if (peaks.length) ctx.goTo(cycle(peaks, ctx.store.get().at, (p) => p));
+function nextPeak({ store, recording, travel }) {
+  const { peaks } = recording.cover();
+  if (peaks.length) travel.goTo(cycle(peaks, store.get().at, (p) => p));
 }
 
-function nextOom(ctx) {
-  const { ooms, complete } = ctx.cover();
-  if (complete === false) ctx.note('the page is still being read');
-  else if (!ooms.length) ctx.note('no allocation failed in this recording');
-  else ctx.showOom(cycle(ooms, ctx.store.get().at, (oom) => oom.state));
+function nextOom({ store, recording, travel, status }) {
+  const { ooms, complete } = recording.cover();
+  if (complete === false) status.note('the page is still being read');
+  else if (!ooms.length) status.note('no allocation failed in this recording');
+  else travel.showOom(cycle(ooms, store.get().at, (oom) => oom.state));
 }
 
 function stepAt(steps, at) {
@@ -58,39 +57,39 @@ function stepAt(steps, at) {
   return found;
 }
 
-function moveStep(ctx, by, extend) {
-  const { steps } = ctx.cover();
-  const state = ctx.store.get();
+function moveStep({ store, recording, travel, status }, by, extend) {
+  const { steps } = recording.cover();
+  const state = store.get();
   if (!steps.length) {
-    ctx.note('no steps were found');
+    status.note('no steps were found');
     return;
   }
   const from = extend && state.range ? (by > 0 ? state.range.b : state.range.a) : state.at;
   const i = stepAt(steps, from) + by;
   const step = steps[Math.min(Math.max(0, i), steps.length - 1)];
   if (!extend) {
-    ctx.goTo(step.first);
+    travel.goTo(step.first);
     return;
   }
   const range = state.range || { a: from, b: from };
-  ctx.store.jump({ range: by > 0 ? { a: range.a, b: step.last } : { a: step.first, b: range.b } });
+  store.jump({ range: by > 0 ? { a: range.a, b: step.last } : { a: step.first, b: range.b } });
 }
 
-function moveBand(ctx, by) {
-  const plot = ctx.plot();
+function moveBand({ stage, pointer }, by) {
+  const plot = stage.plot();
   const bands = plot ? plot.bands() : [];
   if (!bands.length) return;
-  const at = bands.indexOf(ctx.passing());
+  const at = bands.indexOf(pointer.passing());
   const next = at < 0 ? (by > 0 ? 0 : bands.length - 1) : Math.min(Math.max(0, at + by),
     bands.length - 1);
-  ctx.pass(bands[next]);
+  pointer.pass(bands[next]);
 }
 
-function mark(ctx) {
-  const { marks, at } = ctx.store.get();
+function mark({ store }) {
+  const { marks, at } = store.get();
   const next = marks.length >= 2 ? [at] : [...marks, at];
-  const range = next.length === 2 ? { a: next[0], b: next[1] } : ctx.store.get().range;
-  ctx.store.jump({ marks: next, range });
+  const range = next.length === 2 ? { a: next[0], b: next[1] } : store.get().range;
+  store.jump({ marks: next, range });
 }
 
 /** Closes what lies over the page; false when nothing does. */
@@ -103,13 +102,13 @@ function closeDialog() {
   return true;
 }
 
-function escape(ctx) {
-  const state = ctx.store.get();
+function escape({ store, search }) {
+  const state = store.get();
   if (closeDialog()) return;
-  if (state.wide) ctx.store.move({ wide: false });
-  else if (state.query) ctx.search('', false);
-  else if (state.sel) ctx.store.move({ sel: null });
-  else if (state.range || state.marks.length) ctx.store.jump({ range: null, marks: [] });
+  if (state.wide) store.move({ wide: false });
+  else if (state.query) search.find('', false);
+  else if (state.sel) store.move({ sel: null });
+  else if (state.range || state.marks.length) store.jump({ range: null, marks: [] });
 }
 
 function moveFocus() {
@@ -126,46 +125,66 @@ function moveFocus() {
   }
 }
 
-function copyStack(ctx) {
-  const d = ctx.pinned();
-  if (!d) ctx.note('pin an allocation first');
-  else ctx.copy('stack', stackText(d.stack));
+function copyStack({ pointer, place, status }) {
+  const d = pointer.pinned();
+  if (!d) status.note('pin an allocation first');
+  else place.copy('stack', stackText(d.stack));
 }
 
 /** Does `action`; `event` is the key event. */
-export function perform(action, event, ctx) {
-  const state = ctx.store.get();
-  const limits = ctx.store.limits();
+function perform(on, action, event) {
+  const { store, recording, stage, travel, pointer, search, place, settings, status } = on;
+  const state = store.get();
+  const limits = store.limits();
   const far = event.shiftKey ? 10 : 1;
-  const pan = (share) => ctx.store.jump({ x: panned(state.x, share, limits) });
-  const event1 = (by) => ctx.store.move({ at: state.at + by, x: revealed(state.x, state.at + by,
+  const group = (step) => store.jump({ by: nextGrouping(recording.cover(), state.by, step) });
+  const pan = (share) => store.jump({ x: panned(state.x, share, limits) });
+  const event1 = (by) => store.move({ at: state.at + by, x: revealed(state.x, state.at + by,
     limits) });
   const acts = {
-    help: () => ctx.help(), find: () => ctx.focusFind(),
-    next: () => ctx.visit(1), previous: () => ctx.visit(-1),
-    view: () => ctx.viewByKey(event.key),
-    group: () => ctx.store.jump({ by: nextGrouping(ctx.cover(), state.by, 1) }),
-    'group-back': () => ctx.store.jump({ by: nextGrouping(ctx.cover(), state.by, -1) }),
-    left: () => moveColumn(ctx, -far), right: () => moveColumn(ctx, far),
+    help: () => on.help.open(), find: () => search.focus(),
+    next: () => search.visit(1), previous: () => search.visit(-1),
+    view: () => stage.openByKey(event.key), group: () => group(1), 'group-back': () => group(-1),
+    left: () => moveColumn(on, -far), right: () => moveColumn(on, far),
     'event-back': () => event1(-1), 'event-on': () => event1(1),
     'pan-left': () => pan(-0.1), 'pan-right': () => pan(0.1),
-    'zoom-in': () => zoomBy(ctx, factor), 'zoom-out': () => zoomBy(ctx, 1 / factor),
-    up: () => moveBand(ctx, 1), down: () => moveBand(ctx, -1), pin: () => ctx.pinPassing(),
-    'fit-y': () => ctx.store.jump({ y: { from: 0, to: null } }),
-    peak: () => nextPeak(ctx), oom: () => nextOom(ctx),
-    'step-back': () => moveStep(ctx, -1, false), 'step-on': () => moveStep(ctx, 1, false),
-    'step-extend-back': () => moveStep(ctx, -1, true), 'step-extend': () => moveStep(ctx, 1, true),
-    mark: () => mark(ctx), unmark: () => ctx.store.jump({ marks: [] }),
-    'zoom-selection': () => ctx.zoomToSelection(), home: () => ctx.wholeX(),
-    undo: () => ctx.store.undo() || ctx.note('nothing to undo'),
-    redo: () => ctx.store.redo() || ctx.note('nothing to redo'),
-    axis: () => ctx.setAxis(state.x.mode === 'events' ? 'time' : 'events'),
-    'copy-stack': () => copyStack(ctx), 'copy-link': () => ctx.copyLink(),
-    export: () => ctx.export(), print: () => printPage(ctx), theme: () => ctx.toggleTheme(),
-    patterns: () => ctx.store.move({ patterns: !state.patterns }),
-    fold: () => ctx.store.move({ folded: !state.folded }),
-    wide: () => ctx.store.move({ wide: !state.wide }),
-    escape: () => escape(ctx), focus: () => moveFocus(),
+    'zoom-in': () => zoomBy(on, factor), 'zoom-out': () => zoomBy(on, 1 / factor),
+    up: () => moveBand(on, 1), down: () => moveBand(on, -1), pin: () => pointer.pinPassing(),
+    'fit-y': () => store.jump({ y: { from: 0, to: null } }),
+    peak: () => nextPeak(on), oom: () => nextOom(on),
+    'step-back': () => moveStep(on, -1, false), 'step-on': () => moveStep(on, 1, false),
+    'step-extend-back': () => moveStep(on, -1, true), 'step-extend': () => moveStep(on, 1, true),
+    mark: () => mark(on), unmark: () => store.jump({ marks: [] }),
+    'zoom-selection': () => travel.zoomToSelection(), home: () => travel.wholeX(),
+    undo: () => store.undo() || status.note('nothing to undo'),
+    redo: () => store.redo() || status.note('nothing to redo'),
+    axis: () => travel.setAxis(state.x.mode === 'events' ? 'time' : 'events'),
+    'copy-stack': () => copyStack(on), 'copy-link': () => place.copyLink(),
+    export: () => on.exporting.open(), print: () => on.print(), theme: () => settings.toggleTheme(),
+    patterns: () => store.move({ patterns: !state.patterns }),
+    fold: () => store.move({ folded: !state.folded }),
+    wide: () => store.move({ wide: !state.wide }),
+    escape: () => escape(on), focus: () => moveFocus(),
   };
   if (acts[action]) acts[action]();
+}
+
+function hearKey(on, event) {
+  const node = event.target;
+  // One that has just been closed still holds the focus for a moment.
+  const dialog = node.closest && node.closest('dialog[open]');
+  const action = actionOf(event, { single: on.settings.single,
+    field: node.matches('input, textarea, select') || Boolean(dialog),
+    widget: node.matches('button, a, [role="separator"], [role="treeitem"]') });
+  if (!action || (dialog && action !== 'escape')) return;
+  event.preventDefault();
+  perform(on, action, event);
+}
+
+/** Hears the keys of the page; there is one for most of what can be done. */
+export function hearKeys({ store, recording, stage, travel, pointer, search, place, settings,
+  status, help, exporting, print }) {
+  const on = { store, recording, stage, travel, pointer, search, place, settings, status, help,
+    exporting, print };
+  document.addEventListener('keydown', (event) => hearKey(on, event));
 }

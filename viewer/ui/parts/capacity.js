@@ -6,7 +6,7 @@ import { parseBytes } from '../draw/text.js';
 let boxes = 0;
 
 /** { node, show(cap) }: a labelled box that changes the state, and what is wrong with its text. */
-export function createCapacity(ctx) {
+export function createCapacity(store) {
   const id = `capacity-fault-${++boxes}`;
   const fault = el('span', { class: 'problem', id, role: 'status' });
   const judge = () => {
@@ -22,7 +22,7 @@ export function createCapacity(ctx) {
       input: () => { if (fault.textContent) judge(); },
       change: () => {
         const { value, wrong } = judge();
-        if (!wrong) ctx.store.jump({ cap: value });
+        if (!wrong) store.jump({ cap: value });
       } } });
   return { node: [el('label', { class: 'choice' }, 'capacity ', box), fault], show: (cap) => {
     if (document.activeElement === box || fault.textContent) return;

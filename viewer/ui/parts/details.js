@@ -1,10 +1,9 @@
 // details.js - one allocation: what it is, how long it lives, and the stack that made it.
 import { bytes, count, duration, exactBytes } from '../../core/model/human.js';
-import { createAsker } from '../state/asker.js';
 import { button, el, fill } from '../draw/dom.js';
-import { editorLink } from './editor.js';
 import { eventName, shown, words } from '../draw/text.js';
-
+import { termOf } from '../state/terms.js';
+import { editorLink } from './editor.js';
 
 /** Frames of native code may have no file. */
 function named(frame) {
@@ -32,21 +31,20 @@ export function foldStack(stack, culprit, folded) {
   return rows;
 }
 
-function frameNode(frame, ctx) {
-  const { editor, editorPath } = ctx.settings;
+function frameNode(frame, { editor, editorPath }) {
   const link = editorLink(editor, editorPath, frame.file, frame.line);
   const place = named(frame) ? `${frame.file}:${frame.line}` : '';
   return [link ? el('a', { href: link }, place) : place, place ? '  ' : '', frame.func];
 }
 
-function stackNode(stack, culprit, ctx) {
-  const { folded } = ctx.store.get();
+function stackNode(stack, culprit, { store, settings }) {
+  const { folded } = store.get();
   return el('ol', { class: 'stack' }, foldStack(stack, culprit, folded).map((row) => (row.folded ?
     el('li', { class: 'library' }, button(
       `\u25b8 ${row.folded} library frame${row.folded > 1 ? 's' : ''}`,
-      () => ctx.store.move({ folded: false }), { class: 'plain muted' })) :
+      () => store.move({ folded: false }), { class: 'plain muted' })) :
     el('li', { class: row.culprit ? 'culprit' : row.frame.kind === 1 ? '' : 'library' },
-      frameNode(row.frame, ctx)))));
+      frameNode(row.frame, settings)))));
 }
 
 function life(d) {
@@ -55,7 +53,7 @@ function life(d) {
   return `${from} \u2013 ${to}`;
 }
 
-function pairsOf(d, ctx) {
+function pairsOf(d, { steps }) {
   const slack = d.block === null || d.block === undefined ? null : d.block - d.bytes;
   const pairs = [
     ['requested', exactBytes(d.bytes)],
@@ -68,7 +66,7 @@ function pairsOf(d, ctx) {
       ` \u2013 ${duration(d.times[1])}`) +
       (d.end === null ? '' : `, ${duration(d.times[1] - d.times[0])} long`)]);
   }
-  if (ctx.cover().steps.length) pairs.push(['step', d.step || 'in none']);
+  if (steps.length) pairs.push(['step', d.step || 'in none']);
   pairs.push(['category', `${words(d.category)} (rule ${d.rule || '-'}, ` +
     `confidence ${d.sure || '-'})`]);
   pairs.push(['phase', words(d.phase || '-')], ['stream', d.stream], ['pool', d.pool],
@@ -79,14 +77,14 @@ function pairsOf(d, ctx) {
   return pairs;
 }
 
-function buttons(d, ctx) {
+function buttons(d, { place, find, zoomToLife }) {
   return el('div', { class: 'buttons' },
-    d.stack.length ? button('copy stack', () => ctx.copy('stack', stackText(d.stack))) : null,
-    button('copy link', () => ctx.copyLink()),
-    button('find same', () => ctx.search(d.site || d.owner ?
-      ctx.termOf(d.site ? 'site' : 'owner', d.site || d.owner) : ctx.termOf('category', d.category),
+    d.stack.length ? button('copy stack', () => place.copy('stack', stackText(d.stack))) : null,
+    button('copy link', place.copyLink),
+    button('find same', () => find(d.site || d.owner ?
+      termOf(d.site ? 'site' : 'owner', d.site || d.owner) : termOf('category', d.category),
         false)),
-    button('zoom to life', () => ctx.zoomToLife({ id: d.id })));
+    button('zoom to life', () => zoomToLife({ id: d.id })));
 }
 
 function neighbours(list) {
@@ -96,37 +94,43 @@ function neighbours(list) {
       `${n.side} ${bytes(n.bytes)} ${n.name}`).join(' \u00b7 ') })];
 }
 
-function render(host, d, ctx, pinned) {
+function render(host, d, details, pinned) {
+  const { store, recording } = details;
+  const cover = recording.cover();
   host.classList.toggle('hovered', !pinned);
   host.classList.toggle('pinned', pinned);
-  const pairs = pairsOf(d, ctx).map(([name, value]) => [el('dt', { text: name }), el('dd',
+  const pairs = pairsOf(d, cover).map(([name, value]) => [el('dt', { text: name }), el('dd',
     { text: value })]);
   fill(host,
     el('h2', null, pinned ? 'Allocation, pinned' : 'Allocation'),
     el('div', { class: 'identity' }, `${words(d.category)}, ${bytes(d.bytes)}`),
     el('div', null, `${life(d)}${d.step ? ', ' + d.step : ''}`),
-    pinned ? buttons(d, ctx) : null,
-    d.stack.length ? stackNode(d.stack, d.culprit, ctx) :
+    pinned ? buttons(d, details) : null,
+    d.stack.length ? stackNode(d.stack, d.culprit, details) :
       el('p', { class: 'muted', text: 'no stacks recorded' +
-        (ctx.cover().has.stacks ? '' : ' (stacks="all" at capture would have them)') }),
+        (cover.has.stacks ? '' : ' (stacks="all" at capture would have them)') }),
     d.owner && d.stack.length ? el('p', { class: 'muted', text: 'owner: ' + d.owner }) : null,
     el('dl', null, pairs),
-    d.freeStack.length ? [el('h3', { text: 'freed by' }), stackNode(d.freeStack, -1, ctx)] : null,
+    d.freeStack.length ? [el('h3', { text: 'freed by' }), stackNode(d.freeStack, -1, details)] :
+      null,
     neighbours(d.neighbours),
     el('p', null, el('span', { class: 'muted', text: 'in a terminal: ' }), el('code', { text:
-      `vramscope peak ${ctx.fileName()} --at ${Math.max(0, ctx.store.get().at - 1)}` })));
+      `vramscope peak ${recording.fileName()} --at ${Math.max(0, store.get().at - 1)}` })));
 }
 
 const hint = 'Move over the picture to see an allocation; click or press Enter to pin it.';
 
-export function createDetails(host, ctx) {
+/** `selected(d)` hears what the engine says of the pinned allocation. */
+export function createDetails(host, { store, newAsker, recording, settings, place, find,
+  zoomToLife, selected }) {
+  const details = { store, recording, settings, place, find, zoomToLife };
   let pinned = null;
   let passing = null;
-  const asker = createAsker(ctx);
+  const asker = newAsker();
 
   function draw() {
     const d = pinned || passing;
-    if (d) render(host, d, ctx, d === pinned);
+    if (d) render(host, d, details, d === pinned);
     else {
       host.classList.remove('hovered', 'pinned');
       fill(host, el('h2', { text: 'Details' }), el('p', { class: 'muted', text: hint }));
@@ -134,20 +138,20 @@ export function createDetails(host, ctx) {
   }
 
   function update() {
-    const { sel, file, dev, folded, at } = ctx.store.get();
-    const { editor, editorPath } = ctx.settings;
+    const { sel, file, dev, folded, at } = store.get();
+    const { editor, editorPath } = settings;
     if (!asker.isNew([sel, file, dev, folded, sel && at, editor, editorPath])) return;
     if (!sel) {
       pinned = null;
       draw();
-      ctx.selected(null);
+      selected(null);
       return;
     }
     asker.ask('row', { id: sel.id, state: at }, (d) => {
-      if (!ctx.store.get().sel) return;
+      if (!store.get().sel) return;
       pinned = d;
       draw();
-      ctx.selected(d);
+      selected(d);
     });
   }
 

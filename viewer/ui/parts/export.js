@@ -1,10 +1,8 @@
 // export.js - saves what is on screen as files.
 import { button, byId, el, fill } from '../draw/dom.js';
-import { baseName } from './header.js';
 import { font } from '../draw/draw.js';
-import { printPage } from './print.js';
-import { shown } from '../draw/text.js';
 import { createSvg } from '../draw/svg.js';
+import { baseName, shown } from '../draw/text.js';
 import { toCsv, toJson } from './rows.js';
 
 /** A file name made of a recording's name and what is saved. */
@@ -46,61 +44,67 @@ function svgOf({ width, height, draw }, title, ground) {
 }
 
 /** What can be saved as a picture: { id, name, drawing }, the open view first. */
-function picturesOf(ctx) {
-  const view = ctx.current();
+function picturesOf({ stage, overview }) {
+  const view = stage.current();
   const of = view && (view.drawing || (view.plot && view.plot.drawing));
   return [of && { id: view.id, name: 'Picture of the view', drawing: of },
-    { id: 'lines', name: 'Lines of the overview', drawing: ctx.parts.overview.drawing }]
+    { id: 'lines', name: 'Lines of the overview', drawing: overview.drawing }]
     .filter(Boolean);
 }
 
 /** `times`: of a PNG; 0 is SVG. */
-async function savePicture(ctx, { id, drawing }, times) {
-  const plot = times > 1 && ctx.plot();
+async function savePicture({ recording, look, stage, status }, { id, drawing }, times) {
+  const plot = times > 1 && stage.plot();
   if (plot) await plot.sharpen(times);
   const made = drawing();
   if (plot) plot.refresh();
-  const { ground } = ctx.palette();
-  if (!made) ctx.note('the picture is still being made');
+  const { ground } = look.palette();
+  const name = recording.fileName();
+  if (!made) status.note('the picture is still being made');
   else if (times === 0) {
-    const title = `vramscope: ${id} of ${ctx.fileName()}`;
+    const title = `vramscope: ${id} of ${name}`;
     save(new Blob([svgOf(made, shown(title), ground)], { type: 'image/svg+xml' }),
-      fileName(ctx.fileName(), id, 'svg'));
+      fileName(name, id, 'svg'));
   } else {
-    canvasOf(made, times, ground).toBlob((blob) => save(blob, fileName(ctx.fileName(), id, 'png')),
+    canvasOf(made, times, ground).toBlob((blob) => save(blob, fileName(name, id, 'png')),
       'image/png');
   }
 }
 
-function saveRows(ctx, one, kind) {
+function saveRows({ recording }, one, kind) {
   const rows = one.table.rows();
   const text = kind === 'csv' ? toCsv(one.table.columns, rows) : toJson(one.table.columns, rows);
   save(new Blob([text], { type: kind === 'csv' ? 'text/csv' : 'application/json' }),
-    fileName(ctx.fileName(), one.name, kind));
+    fileName(recording.fileName(), one.name, kind));
 }
 
 /** The tables that are on screen, each with a name for its file. */
-function tablesOf(ctx) {
-  const { who, range } = ctx.parts;
-  const view = ctx.current();
+function tablesOf({ stage, who, range }) {
+  const view = stage.current();
   return [{ name: 'who', table: who.table }, { name: 'range', table: range.table() },
-    { name: view && view.id, table: view && view.table && view.table() }]
+    { name: view && view.id, table: stage.table() }]
     .filter((one) => one.table);
 }
 
-export function openExport(ctx) {
+function open(exporting) {
+  const { status, print } = exporting;
   const dialog = byId('export');
   const picture = (name, one, times) =>
-    button(name, () => savePicture(ctx, one, times).catch(ctx.failed));
-  fill(dialog, picturesOf(ctx).map((one) => [el('h2', { text: one.name }),
+    button(name, () => savePicture(exporting, one, times).catch(status.failed));
+  fill(dialog, picturesOf(exporting).map((one) => [el('h2', { text: one.name }),
     el('div', { class: 'buttons' }, picture('PNG', one, 1), picture('PNG, 2 \u00d7', one, 2),
       picture('SVG', one, 0))]),
-    tablesOf(ctx).map((one) => [el('h2', { text: 'Rows: ' + one.table.caption() }),
-      el('div', { class: 'buttons' }, button('CSV', () => saveRows(ctx, one, 'csv')),
-        button('JSON', () => saveRows(ctx, one, 'json')))]),
+    tablesOf(exporting).map((one) => [el('h2', { text: 'Rows: ' + one.table.caption() }),
+      el('div', { class: 'buttons' }, button('CSV', () => saveRows(exporting, one, 'csv')),
+        button('JSON', () => saveRows(exporting, one, 'json')))]),
     el('div', { class: 'buttons' }, button('print', () => {
       dialog.close();
-      printPage(ctx);
+      print();
     }), button('close', () => dialog.close())));
   dialog.showModal();
+}
+
+export function createExport({ recording, look, stage, overview, who, range, status, print }) {
+  const exporting = { recording, look, stage, overview, who, range, status, print };
+  return { open: () => open(exporting) };
 }

@@ -2,6 +2,8 @@
 import { bytes, count } from '../../core/model/human.js';
 import { button, byId, choice, el, fill, setOptions } from '../draw/dom.js';
 import { shown, shortened, words } from '../draw/text.js';
+import { ofMany } from '../state/catalogue.js';
+import { findingsOf, toldOf, trustOf } from '../state/told.js';
 
 const windows = {
   complete: 'complete', late_start: 'starts mid-run', overflowed: 'overwritten at the start',
@@ -9,24 +11,18 @@ const windows = {
   state_only: 'state only', one_event: 'one event',
 };
 const severityWords = { problem: 'problem', advice: 'advice', note: 'note' };
-const severityOrder = { problem: 0, advice: 1, note: 2 };
 const firstFindings = 3;
 const mostChips = 6;
 
-/** The name of a file without its folders. */
-export function baseName(path) {
-  return String(path).split(/[\\/]/).pop();
-}
-
 /** The way back where `view --serve` has an index: its pages are numbers behind a token.  The bytes
  * of a page are the same in a file, which has none. */
-export function drawWayBack({ protocol, pathname }) {
+function drawWayBack({ protocol, pathname }) {
   if (protocol === 'http:' && /^\/[0-9a-f]{32}\/\d+$/.test(pathname)) {
     byId('file').before(el('a', { href: './', text: 'all files' }));
   }
 }
 
-export function drawFiles(head, state, choose, chooseAll) {
+function drawFiles(head, state, choose, chooseAll) {
   const select = byId('file');
   const { files } = head;
   const all = files.length > 1 ? [['all', `All ${files.length} files`]] : [];
@@ -37,14 +33,8 @@ export function drawFiles(head, state, choose, chooseAll) {
   select.onchange = () => (select.value === 'all' ? chooseAll() : choose(Number(select.value)));
 }
 
-/** What the report says of a device: both have them in one order. */
-export function toldOf(head, file, dev) {
-  const { report } = head.files[file];
-  return (report && report.devices && report.devices[dev]) || {};
-}
-
 /** A chip per device: name, peak, and a flag where an allocation failed; of many a list. */
-export function drawDevices(head, state, choose, chooseAll) {
+function drawDevices(head, state, choose, chooseAll) {
   const { devices } = head.files[state.file];
   const peakOf = ({ requested, final }) => (!requested ? '' : final ?
     bytes(requested.end_bytes) + ' at the end' :
@@ -62,27 +52,6 @@ export function drawDevices(head, state, choose, chooseAll) {
     () => choose(i), { 'aria-pressed': one.on ? 'true' : 'false' })),
   devices.length > 1 ? button(`all ${devices.length} devices`, chooseAll,
     { 'aria-pressed': all ? 'true' : 'false' }) : null);
-}
-
-function trustOf(head, state) {
-  return toldOf(head, state.file, state.dev).trust || null;
-}
-
-/** Whether the file ends in the middle of the recording. */
-export function isCut(head, state) {
-  const trust = trustOf(head, state);
-  return Boolean(trust) && trust.window === 'incomplete';
-}
-
-/** Whether it is not known what was there before the first event, so that sums are lower bounds. */
-export function hasNoStart(head, state) {
-  const { requested } = toldOf(head, state.file, state.dev);
-  return Boolean(requested) && requested.start_bytes === null;
-}
-
-export function gradeOf(head, state) {
-  const trust = trustOf(head, state);
-  return trust ? trust.grade : null;
 }
 
 /** Checks with their counts, in a dialog. */
@@ -126,7 +95,7 @@ function clippedText(device) {
 
 /** One line while there is anything to say; none for a complete file of grade A, of which the
  * page has all. */
-export function drawTrust(head, state) {
+function drawTrust(head, state) {
   const host = byId('trust');
   const trust = trustOf(head, state);
   const missing = (head.left_out ?? []).join(', ');
@@ -148,28 +117,6 @@ export function drawTrust(head, state) {
     lacks, button('why', () => showChecks(trust), { class: 'link' }));
 }
 
-/** What a click on a finding changes: a part of the state.  What is told of the peak is seen at the
- * state `peak`, not where the first of its allocations was made. */
-export function placeOf(finding, has, peak) {
-  const evidence = finding.evidence || {};
-  const place = {};
-  const list = Array.isArray(evidence.at_events);
-  const event = typeof evidence.event === 'number' ? evidence.event :
-    list ? evidence.at_events[0] : undefined;
-  if (typeof event === 'number' && event >= 0) place.at = event + 1;
-  if (list && peak !== undefined && /\bpeak\b/.test(finding.text)) place.at = peak;
-  if (finding.id === 'leak' && has('leaks')) place.view = 'leaks';
-  else if (finding.id === 'stranded' && has('map')) place.view = 'map';
-  else if (has('stack')) place.view = 'stack';
-  if (evidence.culprit) place.query = siteTerm(evidence.culprit);
-  return place;
-}
-
-/** A search term for a culprit: quoted, as it holds blanks. */
-export function siteTerm(name) {
-  return 'site:"' + String(name).replaceAll('"', ' ') + '"';
-}
-
 function findingNode(finding, go) {
   const severity = severityWords[finding.severity] || 'note';
   const tone = severity === 'note' ? 'muted' : severity;
@@ -179,18 +126,7 @@ function findingNode(finding, go) {
   { class: 'plain finding', title: shown(finding.text) });
 }
 
-/** Findings of the report that belong to this device, worst first, in the order of the report. */
-export function findingsOf(head, state) {
-  const file = head.files[state.file];
-  const device = file.devices[state.dev];
-  const all = (file.report && file.report.findings) || [];
-  return all.filter((f) => f.device === null || f.device === undefined || !device ||
-    f.device === device.device).map((f, i) => ({ f, i })).sort((a, b) =>
-    (severityOrder[a.f.severity] ?? 2) - (severityOrder[b.f.severity] ?? 2) ||
-      a.i - b.i).map((one) => one.f);
-}
-
-export function drawVerdicts(head, state, go) {
+function drawVerdicts(head, state, go) {
   const host = byId('verdicts');
   const list = findingsOf(head, state);
   host.hidden = list.length === 0;
@@ -202,4 +138,26 @@ export function drawVerdicts(head, state, go) {
     host.dataset.open = open ? 'false' : 'true';
     drawVerdicts(head, state, go);
   }, { class: 'link', 'aria-expanded': open ? 'true' : 'false' }) : null);
+}
+
+/** The view of all files; from a file without a device it is another's. */
+function showAll({ store, head: { files } }) {
+  const { file } = store.get();
+  const from = files[file].devices.length ? {} : { dev: 0, file: files.findIndex((one) =>
+    one.devices.length) };
+  if (from.file !== -1) store.jump({ view: 'all', ...from });
+}
+
+/** `follow(finding)` goes to where a finding can be seen. */
+export function createHeader({ store, head, follow }) {
+  drawWayBack(location);
+  return { draw: (state) => {
+    const view = ofMany.has(state.view) ? 'stack' : state.view;
+    drawFiles(head, state, (file) => store.jump({ file, dev: 0, view }),
+      () => showAll({ store, head }));
+    drawDevices(head, state, (dev) => store.jump({ dev, view }), () =>
+      store.jump({ view: 'devices' }));
+    drawTrust(head, state);
+    drawVerdicts(head, state, follow);
+  } };
 }

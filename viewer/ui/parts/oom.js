@@ -1,10 +1,10 @@
 // oom.js - why a request failed, where the cursor stands on one: verdict, numbers, what lay free.
 import { bytes, count, poolName } from '../../core/model/human.js';
 import { button, el, fill } from '../draw/dom.js';
-import { explainButton } from './explain.js';
 import { createTable } from '../draw/table.js';
 import { eventName, words } from '../draw/text.js';
-import { viewsOf } from '../views/views.js';
+import { termOf } from '../state/terms.js';
+import { explainButton } from './explain.js';
 
 const figures = [['request', 'asked for'], ['device_free', 'free on the card'],
   ['reserved', 'reserved'], ['active', 'active'], ['pending', 'pending'],
@@ -57,20 +57,21 @@ function numbersOf(told, about) {
 }
 
 /** Who holds what had to go, each with what finds it. */
-function holdersOf({ must_go: must }, ctx) {
+function holdersOf({ must_go: must }, find) {
   if (!must) return null;
   const more = must.count - must.sites.length;
   return el('p', null, `must go: ${bytes(must.need_bytes)}; `,
     must.sites.map(({ site, bytes: held, count: n }, i) => [i ? ', ' : '', button(site, () =>
-      ctx.search(ctx.termOf('site', site), false), { class: 'link' }),
+      find(termOf('site', site), false), { class: 'link' }),
     ` holds ${bytes(held)} (${count(n)} allocation${n > 1 ? 's' : ''})`]),
     more > 0 && `, and ${count(more)} more lines`);
 }
 
 /** The last failure, of which all is known. */
-function wholeOf(told, ctx) {
+function wholeOf(told, find) {
   const about = told.exact ? '' : '~';
-  return [el('p', null, el('strong', { text: told.text })), holdersOf(told, ctx), placesTable(told),
+  return [el('p', null, el('strong', { text: told.text })), holdersOf(told, find),
+    placesTable(told),
     el('p', { text: `${numbersOf(told, about)}${told.site ? ' \u00b7 by ' + told.site : ''}` }),
     el('p', { class: 'muted', text: `sure: ${told.sure}` }),
     told.what_if && el('p', { class: 'muted', text: `what if: ${told.what_if}` }),
@@ -78,37 +79,38 @@ function wholeOf(told, ctx) {
 }
 
 /** An earlier failure: what the recording itself says of it. */
-function partOf(oom, told, ctx) {
+function partOf(oom, told, { recording, goTo }) {
   const found = told && told.earlier.find(({ event }) => event === oom.state - 1);
   return [el('p', { text: `${oom.bytes === null ? '-' : bytes(oom.bytes)} asked for, ` +
     `${oom.free === null ? '-' : bytes(oom.free)} free on the card` +
     (found && found.verdict ? `: ${words(found.verdict)}` : '') }),
-  told && button(`the last of ${count(ctx.cover().ooms.length)}: ${eventName(told.event + 1)}`,
-    () => ctx.goTo(told.event + 1))];
+  told && button(`the last of ${count(recording.cover().ooms.length)}: ` +
+    eventName(told.event + 1), () => goTo(told.event + 1))];
 }
 
-function show(host, ctx, oom) {
-  const told = ctx.device().oom;
+function show(host, panel, oom) {
+  const { store, recording, find } = panel;
+  const told = recording.device().oom;
   const last = told && told.event + 1 === oom.state;
-  const map = viewsOf(ctx.cover(), ctx.head()).some(({ id }) => id === 'map');
+  const map = recording.views().some(({ id }) => id === 'map');
   fill(host, el('h2', null, `Out of memory: ${eventName(oom.state)}`, explainButton('What ' +
     '`vramscope oom` says of it. Who held the memory stands below. Stranded is free memory that ' +
     'its neighbours keep from being returned; servable the largest request that needs no new ' +
-    'memory.'), map && button('map', () => ctx.store.jump({ view: 'map' }))),
-  last ? wholeOf(told, ctx) : partOf(oom, told, ctx));
+    'memory.'), map && button('map', () => store.jump({ view: 'map' }))),
+  last ? wholeOf(told, find) : partOf(oom, told, panel));
 }
 
 /** The panel beside the picture; a selected range takes its place. */
-export function createOom(host, ctx) {
+export function createOom(host, { store, recording, find, goTo }) {
   let made = '';
   function update() {
-    const { at, range, file, dev } = ctx.store.get();
-    const oom = ctx.cover().ooms.find(({ state }) => state === at);
+    const { at, range, file, dev } = store.get();
+    const oom = recording.cover().ooms.find(({ state }) => state === at);
     host.hidden = !oom || Boolean(range);
     const key = [file, dev, at].join();
     if (host.hidden || key === made) return;
     made = key;
-    show(host, ctx, oom);
+    show(host, { store, recording, find, goTo }, oom);
   }
   return { update };
 }

@@ -1,8 +1,8 @@
 // overview.js - the strip above the views: the whole recording, and the brush that is drawn on it.
 import { windowOf } from '../../core/memory/curves.js';
-import { boxOf, drawSkyline, scaleOf } from './skyline.js';
 import { el, perFrame } from '../draw/dom.js';
 import { prepare } from '../draw/draw.js';
+import { boxOf, drawSkyline, scaleOf } from './skyline.js';
 
 const edge = 6;
 const slop = 3;
@@ -14,17 +14,17 @@ function shownIn({ at, states }, p) {
 }
 
 /** The states that are in sight; null in time, until the picture says which. */
-function brushOf({ ctx }) {
-  const { x } = ctx.store.get();
-  return x.mode === 'events' ? x : ctx.span();
+function brushOf({ store, stage }) {
+  const { x } = store.get();
+  return x.mode === 'events' ? x : stage.span();
 }
 
 function draw(strip) {
-  const { host, canvas, ctx } = strip;
+  const { host, canvas, recording } = strip;
   const { clientWidth, clientHeight } = host;
   // Before there is a cover there is nothing to draw an axis for.
-  if (!ctx.cover().ops.length || !clientWidth) return;
-  drawSkyline(prepare(canvas, clientWidth, clientHeight), ctx, strip.box(), brushOf(strip));
+  if (!recording.cover().ops.length || !clientWidth) return;
+  drawSkyline(prepare(canvas, clientWidth, clientHeight), strip, strip.box(), brushOf(strip));
 }
 
 /** What a drag from a pixel does: move the brush, one of its edges, or draw a new one. */
@@ -35,24 +35,24 @@ function partAt(strip, px) {
   const [a, b] = [x.of(brush.from), x.of(brush.to)];
   if (Math.abs(px - a) <= edge) return 'left';
   if (Math.abs(px - b) <= edge) return 'right';
-  const [from, past] = windowOf(strip.ctx.cover());
+  const [from, past] = windowOf(strip.recording.cover());
   const whole = brush.to - brush.from >= past - from;
   return px > a && px < b && !whole ? 'move' : 'new';
 }
 
-function flagAt({ ctx, box, scale }, px, py) {
+function flagAt({ recording, box, scale }, px, py) {
   if (py > box().top + 14) return null;
   const x = scale();
-  return ctx.cover().ooms.find((oom) => Math.abs(x.of(oom.state + 0.5) - px) < 9) || null;
+  return recording.cover().ooms.find((oom) => Math.abs(x.of(oom.state + 0.5) - px) < 9) || null;
 }
 
 function down(strip, event) {
-  const { ctx, canvas } = strip;
-  if (event.button !== 0 || !ctx.cover()) return;
+  const { canvas, travel } = strip;
+  if (event.button !== 0) return;
   const px = event.offsetX;
   const flag = flagAt(strip, px, event.offsetY);
   if (flag) {
-    ctx.showOom(flag);
+    travel.showOom(flag);
     return;
   }
   strip.drag = { what: partAt(strip, px), start: strip.scale().at(px), px,
@@ -69,25 +69,24 @@ function dragged({ what, brush, start }, at) {
 }
 
 function move(strip, event) {
-  const { ctx, canvas, drag } = strip;
+  const { store, canvas, drag } = strip;
   const px = event.offsetX;
   if (!drag) {
-    const what = ctx.cover() ? partAt(strip, px) : 'new';
-    canvas.style.setProperty('cursor', cursors[what] || 'ew-resize');
+    canvas.style.setProperty('cursor', cursors[partAt(strip, px)] || 'ew-resize');
     return;
   }
   if (!drag.moved && Math.abs(px - drag.px) < slop) return;
   const x = { mode: 'events', ...dragged(drag, strip.scale().at(px)) };
-  if (drag.moved) ctx.store.move({ x });
-  else ctx.store.jump({ x });
+  if (drag.moved) store.move({ x });
+  else store.jump({ x });
   drag.moved = true;
 }
 
-function stepAt({ ctx, box, scale }, event) {
+function stepAt({ recording, box, scale }, event) {
   const b = box();
   const at = scale().at(event.offsetX);
   return event.offsetY > b.top + b.height &&
-    ctx.cover().steps.find((mark) => mark.first <= at && mark.last >= at);
+    recording.cover().steps.find((mark) => mark.first <= at && mark.last >= at);
 }
 
 /** A click on a step is its start; with Shift, what changed from the cursor to it. */
@@ -96,29 +95,29 @@ function chooseStep({ store }, { first }, shift) {
 }
 
 function up(strip, event) {
-  const { ctx, drag } = strip;
+  const { recording, travel, drag } = strip;
   strip.drag = null;
   if (!drag || drag.moved) return;
   const step = stepAt(strip, event);
-  if (step) chooseStep(ctx, step, event.shiftKey);
-  else ctx.setCursor(shownIn(ctx.cover(), Math.floor(drag.start)));
+  if (step) chooseStep(strip, step, event.shiftKey);
+  else travel.setCursor(shownIn(recording.cover(), Math.floor(drag.start)));
 }
 
 /** On a step: zooms to it; elsewhere: to all. */
 function double(strip, event) {
-  const { ctx } = strip;
+  const { store, recording } = strip;
   const step = stepAt(strip, event);
-  ctx.store.jump({ x: step ? { mode: 'events', from: step.first, to: step.last + 1 } :
-    { mode: 'events', from: 0, to: ctx.cover().states } });
+  store.jump({ x: step ? { mode: 'events', from: step.first, to: step.last + 1 } :
+    { mode: 'events', from: 0, to: recording.cover().states } });
 }
 
-export function createOverview(host, ctx) {
+export function createOverview(host, { store, recording, look, stage, travel }) {
   const canvas = el('canvas', { role: 'img', 'aria-label': 'Memory over the whole recording' });
   host.append(canvas);
   const strip = {
-    host, canvas, ctx, drag: null,
-    box: () => boxOf(host.clientWidth, host.clientHeight, ctx.cover().phases.length > 0),
-    scale: () => scaleOf(ctx.cover(), strip.box()),
+    host, canvas, store, recording, look, stage, travel, drag: null,
+    box: () => boxOf(host.clientWidth, host.clientHeight, recording.cover().phases.length > 0),
+    scale: () => scaleOf(recording.cover(), strip.box()),
   };
   const hear = (type, f) => canvas.addEventListener(type, (event) => f(strip, event));
   hear('pointerdown', down);
@@ -130,5 +129,5 @@ export function createOverview(host, ctx) {
   const redraw = () => draw(strip);
   return { draw: perFrame(redraw), redraw, drawing: () => ({ width: host.clientWidth,
     height: host.clientHeight,
-    draw: (g) => drawSkyline(g, ctx, strip.box(), brushOf(strip)) }) };
+    draw: (g) => drawSkyline(g, strip, strip.box(), brushOf(strip)) }) };
 }

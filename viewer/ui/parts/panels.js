@@ -1,13 +1,13 @@
 // panels.js - beside the picture: legend, who holds the memory, and the selected range.
 import { bytes, count, delta, duration, ratio, share } from '../../core/model/human.js';
-import { createAsker } from '../state/asker.js';
 import { button, choice, el, fill, setOptions } from '../draw/dom.js';
-import { plainBy } from '../state/holders.js';
-import { explainButton } from './explain.js';
-import { groupsIn } from '../draw/picture.js';
 import { paintSwatch } from '../draw/paint.js';
+import { groupsIn } from '../draw/picture.js';
 import { bytesColumn, createTable, deltaColumn, toneOf } from '../draw/table.js';
 import { eventName, groupText, shown } from '../draw/text.js';
+import { plainBy } from '../state/holders.js';
+import { termOf } from '../state/terms.js';
+import { explainButton } from './explain.js';
 
 const groupings = [
   ['category', 'category'], ['site', 'site'], ['owner', 'owner'], ['module', 'module'],
@@ -26,7 +26,7 @@ export function nextGrouping(cover, by, step) {
 }
 
 /** One row above the plot: swatch, name, bytes and share at the cursor. */
-export function createLegend(host, ctx) {
+export function createLegend(host, { store, look, stage, find }) {
   const node = el('div', { class: 'legend', role: 'group', 'aria-label': 'Legend, at the cursor' });
   host.append(node);
   const most = 14;
@@ -34,34 +34,35 @@ export function createLegend(host, ctx) {
 
   function entry(row, live, state) {
     const swatch = el('canvas', { class: 'swatch', 'aria-hidden': 'true' });
-    const given = ctx.slots().get(row.key);
-    if (given) paintSwatch(swatch, given, ctx.palette(), state.patterns);
-    const term = ctx.termOf(state.by, row.name);
+    const given = look.slots().get(row.key);
+    if (given) paintSwatch(swatch, given, look.palette(), state.patterns);
+    const term = termOf(state.by, row.name);
     const on = state.query !== '' && state.query === term;
     const one = button([swatch, groupText(state.by, row.name), el('span', { class: 'muted',
       text: `${bytes(row.bytes)} ${share(ratio(row.bytes, live.alive))}` })],
-    () => ctx.search(on ? '' : term, false),
+    () => find(on ? '' : term, false),
     { class: 'plain', 'aria-pressed': on ? 'true' : 'false', 'data-key': row.key });
-    one.addEventListener('dblclick', () => ctx.search(term, true));
+    one.addEventListener('dblclick', () => find(term, true));
     return one;
   }
 
   /** Rows of the groups that have a colour in the picture and nothing at the cursor. */
   function absent(live, { by }) {
-    const picture = ctx.picture();
+    const picture = stage.picture();
     if (!picture || !picture.ids || !picture.group || picture.by !== by) return [];
     const here = new Set(live.rows.map((row) => row.key));
-    return [...groupsIn(picture)].filter((key) => !here.has(key) && ctx.slots().has(key) &&
-      ctx.groupName(key)).sort((a, b) => a - b).slice(0, most)
-      .map((key) => ({ key, name: ctx.groupName(key), bytes: 0 }));
+    return [...groupsIn(picture)].filter((key) => !here.has(key) && look.slots().has(key) &&
+      look.groupName(key)).sort((a, b) => a - b).slice(0, most)
+      .map((key) => ({ key, name: look.groupName(key), bytes: 0 }));
   }
 
   function update(live) {
-    const state = ctx.store.get();
+    const state = store.get();
+    const palette = look.palette();
     const more = absent(live, state);
     const key = JSON.stringify([live.state, more, state.by, state.query, state.patterns,
-      ctx.palette().dark, ctx.palette().patterned,
-      state.file, state.dev, [...ctx.slots().keys()].join()]);
+      palette.dark, palette.patterned,
+      state.file, state.dev, [...look.slots().keys()].join()]);
     if (key === made) return;
     made = key;
     const rows = live.rows.slice(0, most);
@@ -74,15 +75,15 @@ export function createLegend(host, ctx) {
 }
 
 /** The name of a group, which finds its allocations. */
-function groupButton(ctx, name, by = ctx.store.get().by) {
-  return button(groupText(by, name), () => ctx.search(ctx.termOf(by, name), false),
+function groupButton(find, by, name) {
+  return button(groupText(by, name), () => find(termOf(by, name), false),
     { class: 'plain', title: shown(name) });
 }
 
-function whoColumns(ctx) {
+function whoColumns(store, find) {
   return [
     { id: 'name', name: 'held by', name_: true,
-      cell: (row) => [groupButton(ctx, row.name), meter(row.part)] },
+      cell: (row) => [groupButton(find, store.get().by, row.name), meter(row.part)] },
     bytesColumn('bytes', 'bytes'),
     { id: 'share', name: 'share', number: true, value: (row) => row.part,
       text: (row) => share(row.part), sum: (total) => share(total.alive ? 1 : -1),
@@ -102,21 +103,21 @@ function meter(part) {
 }
 
 /** Who holds the memory at the cursor; the rows sum to the curve. */
-export function createWho(host, ctx) {
-  const by = choice('by', [], 'category', (value) => ctx.store.jump({ by: value }));
-  const wide = button('wide', () => ctx.store.move({ wide: !ctx.store.get().wide }),
+export function createWho(host, { store, recording, find }) {
+  const by = choice('by', [], 'category', (value) => store.jump({ by: value }));
+  const wide = button('wide', () => store.move({ wide: !store.get().wide }),
     { title: 'Shift+W' });
   host.append(el('h2', null, 'Who holds the memory', explainButton('The live allocations of the ' +
     'state under the cursor, split by what is chosen. The total is the requested curve.'), by.node,
   wide));
-  const table = createTable(host, whoColumns(ctx), { caption: 'Who holds the memory at the cursor',
+  const table = createTable(host, whoColumns(store, find), {
+    caption: 'Who holds the memory at the cursor',
     sort: { id: 'bytes', descending: true }, key: (row) => row.key,
-    pick: (row) => ctx.search(ctx.termOf(ctx.store.get().by, row.name), false) });
+    pick: (row) => find(termOf(store.get().by, row.name), false) });
 
   function update(live) {
-    const state = ctx.store.get();
-    const cover = ctx.cover();
-    const list = groupingsOf(cover).filter(([id]) => id !== 'birth');
+    const state = store.get();
+    const list = groupingsOf(recording.cover()).filter(([id]) => id !== 'birth');
     setOptions(by.select, list, plainBy(state.by));
     host.classList.toggle('wide', state.wide);
     wide.setAttribute('aria-pressed', String(state.wide));
@@ -135,16 +136,14 @@ export function createWho(host, ctx) {
 }
 
 /** Categories say little of a change: its table begins with sites. */
-function rangeBy(ctx) {
-  const { by } = ctx.store.get();
+function rangeBy({ by }, cover) {
   if (by !== 'category' && by !== 'birth') return by;
-  return ctx.cover().by.includes('site') ? 'site' : 'category';
+  return cover.by.includes('site') ? 'site' : 'category';
 }
 
-function rangeColumns(ctx) {
-  const by = rangeBy(ctx);
+function rangeColumns(by, find) {
   return [
-    { id: 'name', name: 'by ' + by, name_: true, cell: (row) => groupButton(ctx, row.name, by) },
+    { id: 'name', name: 'by ' + by, name_: true, cell: (row) => groupButton(find, by, row.name) },
     bytesColumn('a', 'at A'),
     bytesColumn('b', 'at B'),
     deltaColumn('delta', 'change', (row) =>
@@ -155,9 +154,10 @@ function rangeColumns(ctx) {
 }
 
 /** Facts and the signed table of a selected range. */
-export function createRange(host, ctx) {
+export function createRange(host, { store, newAsker, recording, find, zoomToSelection }) {
   let table = null;
-  const asker = createAsker(ctx);
+  const asker = newAsker();
+  const by = () => rangeBy(store.get(), recording.cover());
 
   function facts(f, a, b) {
     const pairs = [['smallest', bytes(f.min)], ['largest', bytes(f.max)],
@@ -171,8 +171,8 @@ export function createRange(host, ctx) {
       'the left edge, B at the right. What was born and survived less what was freed is the ' +
       'change.')),
     el('div', { class: 'buttons' },
-      button('zoom', () => ctx.zoomToSelection()),
-      button('clear', () => ctx.store.jump({ range: null }))),
+      button('zoom', zoomToSelection),
+      button('clear', () => store.jump({ range: null }))),
     el('p', { class: 'muted', text: pairs.map(([name, value]) =>
       `${name} ${value}`).join(' \u00b7 ') })];
   }
@@ -180,14 +180,14 @@ export function createRange(host, ctx) {
   function show(got, a, b) {
     host.hidden = false;
     fill(host, facts(got, a, b));
-    table = createTable(host, rangeColumns(ctx), { caption: 'What changed',
+    table = createTable(host, rangeColumns(by(), find), { caption: 'What changed',
       sort: { id: 'delta', descending: true }, key: (row) => row.key });
     const total = { label: 'net', a: got.start, b: got.end, delta: got.end - got.start };
     table.set(got.rows.slice().sort((x, y) => Math.abs(y.delta) - Math.abs(x.delta)), total);
   }
 
   function update() {
-    const state = ctx.store.get();
+    const state = store.get();
     if (!asker.isNew([state.range, state.by, state.file, state.dev])) return;
     if (!state.range) {
       host.hidden = true;
@@ -195,8 +195,8 @@ export function createRange(host, ctx) {
       return;
     }
     const { a, b } = state.range;
-    asker.ask('range', { a, b, by: rangeBy(ctx) }, (got) => {
-      if (ctx.store.get().range) show(got, a, b);
+    asker.ask('range', { a, b, by: by() }, (got) => {
+      if (store.get().range) show(got, a, b);
     });
   }
   return { update, table: () => table };

@@ -2,24 +2,30 @@
 import { byId, fill } from '../draw/dom.js';
 
 /** Prints the page once its picture is as fine as paper; that of the browser's own menu is not. */
-export async function printPage(ctx) {
-  const plot = ctx.plot();
-  if (plot) await plot.sharpen(2).catch(ctx.failed);
+async function printPage({ stage, failed }) {
+  const plot = stage.plot();
+  if (plot) await plot.sharpen(2).catch(failed);
   print();
 }
 
 /** Before the page is printed, and after it (`on` is false). */
-export function setPrinting(ctx, on) {
-  const { now, parts } = ctx;
-  ctx.flushLink();
+function set({ place, settings, stage, holders, overview, who, range }, on) {
+  place.flush();
   fill(byId('print-link'), location.hash);
-  now.printing = on;
+  settings.printing = on;
   document.documentElement.toggleAttribute('data-printing', on);
-  ctx.setTheme();
-  ctx.drawHolders();
-  parts.overview.redraw();
-  if (now.view && now.view.redraw) now.view.redraw();
-  const shown = now.view && now.view.table && now.view.table();
-  if (!on && ctx.plot()) ctx.plot().refresh();
-  for (const table of [parts.who.table, parts.range.table(), shown]) if (table) table.draw();
+  settings.setTheme();
+  holders.draw();
+  overview.redraw();
+  stage.redraw();
+  const shown = stage.table();
+  if (!on && stage.plot()) stage.plot().refresh();
+  for (const table of [who.table, range.table(), shown]) if (table) table.draw();
+}
+
+export function createPrinting({ place, settings, stage, holders, overview, who, range, failed }) {
+  const printing = { place, settings, stage, holders, overview, who, range, failed };
+  addEventListener('beforeprint', () => set(printing, true));
+  addEventListener('afterprint', () => set(printing, false));
+  return { print: () => printPage(printing) };
 }

@@ -173,10 +173,10 @@ function drawFlags(g, cover, x, b, palette, at) {
 }
 
 /** Draws all of it on `g`, an empty canvas; `brush` { from, to } in states, or null. */
-export function drawSkyline(g, ctx, b, brush) {
-  const cover = ctx.cover();
-  const palette = ctx.palette();
-  const capacity = ctx.capacity();
+export function drawSkyline(g, { store, recording, look }, b, brush) {
+  const cover = recording.cover();
+  const palette = look.palette();
+  const capacity = recording.capacity();
   const y = { from: lowOf(cover), to: topOf(cover, capacity) };
   const x = scaleOf(cover, b);
   const scale = yScale(y, b);
@@ -187,5 +187,5 @@ export function drawSkyline(g, ctx, b, brush) {
   if (brush) drawBrush(g, x.of(brush.from), x.of(brush.to), b, palette);
   if (capacity) drawCapacity(g, capacity, y, b, palette);
   if (!b.small) drawMarks(g, cover, x, b, palette);
-  drawFlags(g, cover, x, b, palette, ctx.store.get().at);
+  drawFlags(g, cover, x, b, palette, store.get().at);
 }

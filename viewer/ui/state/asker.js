@@ -1,6 +1,6 @@
 // asker.js - asks the engine again when the question changes; only the newest answer counts.
 
-export function createAsker(ctx) {
+export function createAsker({ ask, failed }) {
   let asked = '';
   let wanted = 0;
   return {
@@ -14,7 +14,7 @@ export function createAsker(ctx) {
     /** Asks, and gives the answer to `then` unless something was asked since. */
     ask(op, args, then) {
       const mine = ++wanted;
-      ctx.call(op, args).then((got) => { if (got && mine === wanted) then(got); }, ctx.failed);
+      ask(op, args).then((got) => { if (got && mine === wanted) then(got); }, failed);
     },
     forget() { asked = ''; },
   };

@@ -16,44 +16,55 @@ export function stateOf(moment, cover, cursor) {
 }
 
 /** Takes the marks A and B of the open device; false where they are not both set. */
-export function useMarks(ctx) {
-  const { marks, file, dev } = ctx.store.get();
+function useMarks(compared) {
+  const { marks, file, dev } = compared.store.get();
   if (marks.length < 2) return false;
-  comparedOf(ctx).marks = { file, dev, states: marks };
+  of(compared).marks = { file, dev, states: marks };
   return true;
 }
 
-/** { a, atA, b, atB } and `marks`, which stand for all of them until null; to be written. */
-export function comparedOf(ctx) {
-  const { now, store } = ctx;
-  const sides = sidesOf(ctx.head());
-  if (!now.compared) {
+function of(compared) {
+  const { store, head } = compared;
+  const sides = sidesOf(head);
+  if (!compared.chosen) {
     const several = sides.length > 1;
-    now.compared = { a: sides[0][0], atA: 'peak', b: sides[several ? 1 : 0][0],
+    compared.chosen = { a: sides[0][0], atA: 'peak', b: sides[several ? 1 : 0][0],
       atB: several ? 'peak' : 'cursor', marks: null };
-    useMarks(ctx);
+    useMarks(compared);
   }
   const given = (store.get().sides || '').split('-');
   if (given.length === 2 && given.every((key) => sides.some(([one]) => one === key))) {
-    [now.compared.a, now.compared.b] = given;
+    [compared.chosen.a, compared.chosen.b] = given;
   }
-  return now.compared;
+  return compared.chosen;
 }
 
-/** What the ends follow from. */
-export function comparedKey(ctx) {
-  const of = comparedOf(ctx);
-  const moving = !of.marks && (of.atA === 'cursor' || of.atB === 'cursor');
-  return [of, moving ? ctx.store.get().at : null];
+function keyOf(compared) {
+  const chosen = of(compared);
+  const moving = !chosen.marks && (chosen.atA === 'cursor' || chosen.atB === 'cursor');
+  return [chosen, moving ? compared.store.get().at : null];
 }
 
-/** Both as { file, dev, state }. */
-export async function endsOf(ctx) {
-  const { a, atA, b, atB, marks } = comparedOf(ctx);
+async function endsOf(compared) {
+  const { store, ask } = compared;
+  const { a, atA, b, atB, marks } = of(compared);
   if (marks) return marks.states.map((state) => ({ file: marks.file, dev: marks.dev, state }));
   return Promise.all([[a, atA], [b, atB]].map(async ([key, moment]) => {
     const [file, dev] = key.split('.').map(Number);
-    const cover = await ctx.call('cover', { file, dev, wait: true });
-    return { file, dev, state: stateOf(moment, cover, ctx.store.get().at) };
+    const cover = await ask('cover', { file, dev, wait: true });
+    return { file, dev, state: stateOf(moment, cover, store.get().at) };
   }));
+}
+
+export function createCompared({ store, head, ask }) {
+  const compared = { store, head, ask, chosen: null };
+  return {
+    /** { a, atA, b, atB } and `marks`, which stand for all of them until null; to be written. */
+    of: () => of(compared),
+    useMarks: () => useMarks(compared),
+    /** What the ends follow from. */
+    key: () => keyOf(compared),
+    /** Both as { file, dev, state }. */
+    ends: () => endsOf(compared),
+  };
 }

@@ -6,48 +6,58 @@ export function plainBy(by) {
   return by === 'birth' ? 'category' : by;
 }
 
-function askHolders(ctx) {
-  const { now } = ctx;
-  const { at, by } = ctx.store.get();
-  const mine = ++now.holdersAsked;
-  ctx.call('live', { state: at, by: plainBy(by) }).then((live) => {
-    if (!live || mine !== now.holdersAsked) return;
-    now.live = live;
-    for (const row of live.rows) now.names.set(row.key, row.name);
-    drawHolders(ctx);
-    ctx.parts.who.update(live);
-    ctx.drawStatus();
-    ctx.speak();
-  }, ctx.failed);
+function askLive(holders) {
+  const { store, ask, look, status } = holders;
+  const { at, by } = store.get();
+  const mine = ++holders.asked;
+  ask('live', { state: at, by: plainBy(by) }).then((live) => {
+    if (!live || mine !== holders.asked) return;
+    holders.live = live;
+    look.addNames(live.rows);
+    draw(holders);
+    holders.list(live);
+    status.draw();
+    status.speak();
+  }, status.failed);
 }
 
 /** The legend of the open view, from what is known. */
-function drawHolders(ctx) {
-  const { live, view } = ctx.now;
-  if (live && view && view.live) view.live(live);
+function draw({ live, stage }) {
+  if (live) stage.live(live);
 }
 
 /** Colours by the order at the peak, so that they stay when the cursor moves. */
-async function askSlots(ctx) {
-  const { now } = ctx;
-  const { file, dev, by } = ctx.store.get();
+async function askSlots(holders) {
+  const { store, ask, recording, look, stage } = holders;
+  const { file, dev, by } = store.get();
+  const { peak } = recording.cover();
   const key = [file, dev, by].join();
-  if (key === now.slotsKey || !now.cover.peak) return;
-  now.slotsKey = key;
+  if (key === holders.slotsKey || !peak) return;
+  holders.slotsKey = key;
   const kind = plainBy(by);
-  const live = await ctx.call('live', { state: now.cover.peak.state, by: kind, all: true });
-  if (!live || key !== now.slotsKey) return;
+  const live = await ask('live', { state: peak.state, by: kind, all: true });
+  if (!live || key !== holders.slotsKey) return;
   const names = live.names || [];
-  now.slots = slotsOf(kind, kind === 'category' && live.names ? names : live.rows);
-  now.names = new Map([...live.rows, ...names].map((row) => [row.key, row.name]));
-  if (now.view && now.view.redraw) now.view.redraw();
-  askHolders(ctx);
+  look.setGroups(slotsOf(kind, kind === 'category' && live.names ? names : live.rows),
+    [...live.rows, ...names]);
+  stage.redraw();
+  askLive(holders);
 }
 
-function forgetHolders(ctx) {
-  ctx.now.live = null;
-  ctx.now.slotsKey = '';
+/** `list(live)` shows them beside the picture. */
+export function createHolders({ store, ask, recording, look, status, stage, list }) {
+  const holders = { store, ask, recording, look, status, stage, list,
+    live: null,         // at the cursor
+    asked: 0,           // how often it was asked
+    slotsKey: '' };     // what the colours were asked for
+  return {
+    live: () => holders.live,
+    ask: () => askLive(holders),
+    askSlots: () => askSlots(holders),
+    draw: () => draw(holders),
+    forget: () => {
+      holders.live = null;
+      holders.slotsKey = '';
+    },
+  };
 }
-
-/** Methods of the context. */
-export const holders = { askHolders, drawHolders, askSlots, forgetHolders };

@@ -1,5 +1,4 @@
-// keys.js - the table of keys, which the look-up of a key and the `?` dialog follow.
-import { button, byId, choice, el, fill } from '../draw/dom.js';
+// keys.js - the table of keys, which the look-up of a key and the `?` dialog follow.  No DOM.
 
 /** [action, keys, shifted keys, what it does]; the order is that of the dialog. */
 export const table = [
@@ -75,59 +74,4 @@ export function keyNames(keys) {
     Escape: 'Esc' };
   return keys.map((key) => arrows[key] ||
     (/^[A-Z]$/.test(key) ? 'Shift+' + key : /^[a-z]$/.test(key) ? key.toUpperCase() : key));
-}
-
-const mouse = [
-  ['click', 'pin; again or Esc unpins'],
-  ['drag', 'select a range'],
-  ['Shift-drag, middle-drag', 'pan'],
-  ['wheel', 'zoom at the pointer; Alt-wheel zooms memory; Shift-wheel pans'],
-  ['double-click', 'zoom to the life of the band; on an axis: fit'],
-  ['drag on the overview', 'move, resize or draw the brush'],
-  ['one finger, two, long press', 'pan, zoom, select a range'],
-];
-
-const finding = [
-  [['model.py:22'], 'in the site, a function, file or annotation; "in quotes" with blanks'],
-  [['fn:', 'file:', 'line:', 'op:', 'module:'], 'part of the stack; /re/ is an expression'],
-  [['size>1MiB', 'life<100'], 'with >, <, >=, <= or =, and spans: size=1MiB..2MiB'],
-  [['cat:', 'phase:', 'step:', 'stream:', 'pool:'], 'what it is, and where or when it was made'],
-  [['alive:peak', 'flag:end'], 'there at the peak; never freed'],
-  [['a b', 'a | b', '-a'], 'both, one of them, not this'],
-];
-
-function rows(list) {
-  return list.map(([keys, what]) => el('tr', null,
-    el('td', null, keys.map((key) => [el('kbd', { text: key }), ' '])), el('td', { text: what })));
-}
-
-/** A setting: a box to tick, one of some values, or a text. */
-function settingNode({ name, on, values, value, set }) {
-  if (values) return choice(name, values.map((one) => [one, one || 'nothing']), value, set).node;
-  const text = value !== undefined;
-  const input = el('input', { type: text ? 'text' : 'checkbox', value, checked: on,
-    spellcheck: 'false', on: { change: () => set(text ? input.value.trim() : input.checked) } });
-  return el('label', null, text ? [name, ' ', input] : [input, ' ', name]);
-}
-
-/**
- * Fills and opens the `?` dialog; `settings` are { name, set } with { on } of what is on or off,
- * { value } of texts, { values, value } of choices.
- */
-export function openHelp(settings, views) {
-  const dialog = byId('help');
-  const shownRows = table.filter(([action]) => action !== 'view')
-    .map(([, keys, what]) => [keyNames(keys), what]);
-  shownRows.splice(4, 0, ...views.map((view) => [[view.key], 'view ' + view.title]));
-  fill(dialog,
-    el('h2', null, 'Keys', button('close', () => dialog.close(), { autofocus: true })),
-    el('div', { class: 'columns' },
-      el('table', null, el('caption', { text: 'Keyboard' }), el('tbody', null, rows(shownRows))),
-      el('table', null, el('caption', { text: 'Mouse and touch' }),
-        el('tbody', null, rows(mouse.map(([key, what]) => [[key], what])))),
-      el('table', null, el('caption', { text: 'Words of find' }),
-        el('tbody', null, rows(finding)))),
-    el('h2', { text: 'Settings' }),
-    settings.map((one) => el('p', null, settingNode(one))));
-  dialog.showModal();
 }

@@ -1,91 +1,108 @@
 // pointer.js - how the page answers the pointer over a picture.
+import { termOf } from './terms.js';
 
 /** Shows an allocation in passing: outline, status line, grey details. */
-function pass(ctx, id) {
-  const { now } = ctx;
-  if (id === now.passing) {
-    ctx.drawStatus();
+function pass(pointer, id) {
+  const { store, ask, stage, status } = pointer;
+  if (id === pointer.passing) {
+    status.draw();
     return;
   }
-  now.passing = id;
-  now.passed = null;
-  const plot = ctx.plot();
+  pointer.passing = id;
+  pointer.passed = null;
+  const plot = stage.plot();
   if (plot) plot.hover(id);
   if (id === null) {
-    passed(ctx, null);
+    passed(pointer, null);
     return;
   }
-  ctx.call('row', { id, state: ctx.store.get().at }).then((d) => {
-    if (d && now.passing === id) passed(ctx, d);
-  }, ctx.failed);
+  ask('row', { id, state: store.get().at }).then((d) => {
+    if (d && pointer.passing === id) passed(pointer, d);
+  }, status.failed);
 }
 
-function passed(ctx, d) {
-  ctx.now.passed = d;
-  ctx.parts.details.hover(d);
-  ctx.drawStatus();
+function passed(pointer, d) {
+  pointer.passed = d;
+  pointer.tell(d);
+  pointer.status.draw();
 }
 
 /** What shares the pixel under the pointer, when a pixel is more than the allocation shown. */
-async function askPile(ctx, found) {
-  const { now } = ctx;
-  const row = now.picture.H - 1 - found.row;
-  const low = now.picture.y0 + row * found.perPixel;
-  const pile = await ctx.call('pile', { state: found.state, low, high: low + found.perPixel,
-    by: ctx.store.get().by });
-  if (!pile || now.over !== found || pile.count < 2) return;
-  now.pile = pile;
-  ctx.drawStatus();
+async function askPile(pointer, found) {
+  const { store, ask, stage, status } = pointer;
+  const { H, y0 } = stage.picture();
+  const low = y0 + (H - 1 - found.row) * found.perPixel;
+  const pile = await ask('pile', { state: found.state, low, high: low + found.perPixel,
+    by: store.get().by });
+  if (!pile || pointer.over !== found || pile.count < 2) return;
+  pointer.pile = pile;
+  status.draw();
 }
 
 /** `found`: what `plot.at` says of the point under the pointer, or null. */
-function hovered(ctx, plot, found) {
+function hovered(pointer, plot, found) {
+  const { store, recording, status } = pointer;
   const id = found && found.id >= 0 ? found.id : null;
   plot.hover(id);
-  ctx.now.over = found;
-  ctx.now.pile = null;
+  pointer.over = found;
+  pointer.pile = null;
   if (plot.op === 'groups') {
-    ctx.drawStatus();
+    status.draw();
     return;
   }
-  pass(ctx, id);
-  if (plot.op === 'raster' && id !== null && !ctx.store.get().only &&
-      ctx.cover().ops.includes('pile')) {
-    askPile(ctx, found).catch(ctx.failed);
+  pass(pointer, id);
+  if (plot.op === 'raster' && id !== null && !store.get().only &&
+      recording.cover().ops.includes('pile')) {
+    askPile(pointer, found).catch(status.failed);
   }
 }
 
 /** The cursor goes to the point; an allocation is pinned, a group stacked alone. */
-function clicked(ctx, plot, found) {
+function clicked({ store, look }, plot, found) {
   if (!found) return;
-  const { sel, by } = ctx.store.get();
+  const { sel, by } = store.get();
   const { state: at, id, group } = found;
   if (plot.op !== 'groups') {
-    ctx.store.move({ at, sel: id < 0 || (sel && sel.id === id) ? null : { kind: 'alloc', id } });
-  } else if (group < 0 || id < 0) ctx.store.move({ at });
-  else {
-    ctx.store.jump({ at, view: 'stack', query: ctx.termOf(by, ctx.groupName(group)), only: true });
-  }
+    store.move({ at, sel: id < 0 || (sel && sel.id === id) ? null : { kind: 'alloc', id } });
+  } else if (group < 0 || id < 0) store.move({ at });
+  else store.jump({ at, view: 'stack', query: termOf(by, look.groupName(group)), only: true });
 }
 
-function pinPassing(ctx) {
-  const { sel } = ctx.store.get();
-  const id = ctx.now.passing;
-  if (id !== null) ctx.store.move({ sel: sel && sel.id === id ? null : { kind: 'alloc', id } });
+function pinPassing({ store, passing: id }) {
+  const { sel } = store.get();
+  if (id !== null) store.move({ sel: sel && sel.id === id ? null : { kind: 'alloc', id } });
 }
 
 /** Pins an allocation, and goes to a state where one is given. */
-function pin(ctx, id, at) {
+function pin({ store }, id, at) {
   const sel = { kind: 'alloc', id };
-  ctx.store.jump(at === undefined ? { sel } : { sel, at });
+  store.jump(at === undefined ? { sel } : { sel, at });
 }
 
 /** What the engine said of the pinned allocation. */
-function selected(ctx, d) {
-  ctx.now.selected = d;
-  const plot = ctx.plot();
+function selected(pointer, d) {
+  pointer.selected = d;
+  const plot = pointer.stage.plot();
   if (plot) plot.update();
 }
 
-/** Methods of the context. */
-export const pointer = { pass, hovered, clicked, pinPassing, pin, selected };
+/** `tell(d)`: shows what the engine says of the allocation under the pointer, null of none. */
+export function createPointer({ store, ask, recording, look, stage, status, tell }) {
+  const pointer = { store, ask, recording, look, stage, status, tell,
+    over: null,         // what a plot says of the point under the pointer
+    pile: null,         // what shares that pixel
+    passing: null,      // the allocation under the pointer,
+    passed: null,       // and what the engine says of it
+    selected: null };   // what the engine says of the pinned allocation
+  return {
+    hovering: () => pointer,
+    passing: () => pointer.passing,
+    pinned: () => pointer.selected,
+    pass: (id) => pass(pointer, id),
+    hovered: (plot, found) => hovered(pointer, plot, found),
+    clicked: (plot, found) => clicked(pointer, plot, found),
+    pinPassing: () => pinPassing(pointer),
+    pin: (id, at) => pin(pointer, id, at),
+    selected: (d) => selected(pointer, d),
+  };
+}

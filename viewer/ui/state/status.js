@@ -2,15 +2,15 @@
 import { bytes, count, duration } from '../../core/model/human.js';
 import { byId } from '../draw/dom.js';
 import { eventName, groupText, shown, words } from '../draw/text.js';
-import { gradeOf } from '../parts/header.js';
+import { gradeOf } from './told.js';
 
 /** Milliseconds from one saying to the next. */
 const between = 500;
 /** Milliseconds that a note stays. */
 const noted = 8000;
 
-function hoverText(ctx) {
-  const { said, passed: d, pile, over } = ctx.now;
+function hoverText({ said, hovering, store, look }) {
+  const { passed: d, pile, over } = hovering();
   if (said) return said;
   if (d) {
     return `${words(d.category)} ${bytes(d.bytes)} \u00b7 ${d.owner || 'no stack'} \u00b7 ` +
@@ -18,7 +18,7 @@ function hoverText(ctx) {
       (pile ? ` \u00b7 ${count(pile.count)} share this pixel, ${bytes(pile.bytes)}` : '');
   }
   return over && over.group >= 0 && over.id >= 0 ?
-    groupText(ctx.store.get().by, ctx.groupName(over.group)) : '';
+    groupText(store.get().by, look.groupName(over.group)) : '';
 }
 
 function peakText({ cut, peak, requested }) {
@@ -28,11 +28,12 @@ function peakText({ cut, peak, requested }) {
 }
 
 /** The state at the cursor: `event 12 · 1.2 s · 3.4 GiB requested · …`. */
-function statusText(ctx) {
-  const { live, cover } = ctx.now;
+function statusText({ holding, store, recording }) {
+  const live = holding();
+  const cover = recording.cover();
   if (!live) return '';
   const known = (value) => value !== null && value !== undefined;
-  const grade = gradeOf(ctx.head(), ctx.store.get());
+  const grade = gradeOf(recording.head, store.get());
   return [
     (grade === 'D' ? 'grade D \u00b7 ' : '') + eventName(live.state),
     known(live.time) && duration(live.time),
@@ -44,62 +45,72 @@ function statusText(ctx) {
   ].filter(Boolean).join(' \u00b7 ');
 }
 
-function drawStatus(ctx) {
-  const hover = hoverText(ctx);
-  byId('status-text').textContent = shown(statusText(ctx) + (hover ? '   |   ' + hover : ''));
-  byId('status-note').textContent = (ctx.now.pending ? '\u2026 ' : '') + ctx.now.note;
+function draw(status) {
+  const hover = hoverText(status);
+  byId('status-text').textContent = shown(statusText(status) + (hover ? '   |   ' + hover : ''));
+  byId('status-note').textContent = (status.pending ? '\u2026 ' : '') + status.note;
 }
 
 /** Says what waits to be said, at most twice a second. */
-function announce({ now }) {
-  if (now.speaking) return;
-  now.speaking = setTimeout(() => {
-    now.speaking = 0;
-    now.spoken = performance.now();
-    byId('live').textContent = now.unspoken.map((text) => text()).join('. ');
-    now.unspoken = [];
-  }, Math.max(20, now.spoken + between - performance.now()));
+function announce(status) {
+  if (status.speaking) return;
+  status.speaking = setTimeout(() => {
+    status.speaking = 0;
+    status.spoken = performance.now();
+    byId('live').textContent = status.unspoken.map((text) => text()).join('. ');
+    status.unspoken = [];
+  }, Math.max(20, status.spoken + between - performance.now()));
 }
 
 /** The state at the cursor to who listens: as it is when it is said. */
-function speak(ctx) {
-  const { now } = ctx;
-  const state = () => shown(statusText(ctx));
-  now.unspoken = [...now.unspoken.filter((text) => !text.ofState), state];
+function speak(status) {
+  const state = () => shown(statusText(status));
+  status.unspoken = [...status.unspoken.filter((text) => !text.ofState), state];
   state.ofState = true;
-  announce(ctx);
+  announce(status);
 }
 
-function note(ctx, text) {
-  const { now } = ctx;
-  now.note = text;
-  clearTimeout(now.noting);
-  now.noting = setTimeout(() => {
-    now.note = '';
-    drawStatus(ctx);
+function note(status, text) {
+  status.note = text;
+  clearTimeout(status.noting);
+  status.noting = setTimeout(() => {
+    status.note = '';
+    draw(status);
   }, noted);
-  drawStatus(ctx);
-  now.unspoken.push(() => text);
-  announce(ctx);
+  draw(status);
+  status.unspoken.push(() => text);
+  announce(status);
 }
 
-/** What the pointer is over, in views that are no plot. */
-function say(ctx, text) {
-  ctx.now.said = text;
-  drawStatus(ctx);
-}
-
-function pending(ctx, on) {
-  ctx.now.pending = on;
-  drawStatus(ctx);
-}
-
-function failed(ctx, error) {
-  ctx.now.pending = false;
+function failed(status, error) {
+  status.pending = false;
   const alarm = byId('alarm');
   alarm.hidden = false;
   alarm.textContent = shown(error && error.message ? error.message : error);
 }
 
-/** Methods of the context. */
-export const status = { drawStatus, speak, note, say, pending, failed };
+/** `holding()`: who holds the memory at the cursor, or null; `hovering()`: { over, pile, passed },
+ * what is known of the point under the pointer. */
+export function createStatus({ store, recording, look, holding, hovering }) {
+  const status = { store, recording, look, holding, hovering,
+    said: '',           // of the point under the pointer, by a view that is no plot
+    pending: false,     // a picture is being made
+    note: '', noting: 0, // what the page has to say, and the timer of its end
+    speaking: 0,        // the timer of what is to be said,
+    spoken: -Infinity,  // when something was said last,
+    unspoken: [] };     // and what is to be said
+  return {
+    draw: () => draw(status),
+    speak: () => speak(status),
+    note: (text) => note(status, text),
+    say: (text) => {
+      status.said = text;
+      draw(status);
+    },
+    pending: (on) => {
+      status.pending = on;
+      draw(status);
+    },
+    failed: (error) => failed(status, error),
+  };
+}

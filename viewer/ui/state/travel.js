@@ -1,92 +1,100 @@
 // travel.js - the ways to another place of the recording: cursor, zoom, axis, finding.
 import { windowOf } from '../../core/memory/curves.js';
-import { placeOf } from '../parts/header.js';
-import { revealed } from './span.js';
 import { eventName } from '../draw/text.js';
-import { viewsOf } from '../views/views.js';
+import { revealed } from './span.js';
+import { placeOf } from './told.js';
 
 /** The nearest state that can be shown; says so where it is another. */
-function heldAt(ctx, p) {
-  const limits = ctx.store.limits();
+function heldAt({ store, note }, p) {
+  const limits = store.limits();
   const [from, past] = windowOf(limits);
   const at = Math.min(Math.max(from, Math.round(p)), past - 1);
   if (at !== Math.round(p) && past - from < limits.states) {
-    ctx.note(`this page holds ${eventName(from)} to ${eventName(past - 1)} only`);
+    note(`this page holds ${eventName(from)} to ${eventName(past - 1)} only`);
   }
   return at;
 }
 
-function setCursor(ctx, p, follow) {
-  const { x } = ctx.store.get();
-  const limits = ctx.store.limits();
-  const at = heldAt(ctx, p);
-  ctx.store.move({ at, x: follow ? revealed(x, at, limits) : x });
+function setCursor(travel, p, follow) {
+  const { store } = travel;
+  const { x } = store.get();
+  const limits = store.limits();
+  const at = heldAt(travel, p);
+  store.move({ at, x: follow ? revealed(x, at, limits) : x });
 }
 
-function goTo(ctx, p) {
-  const at = heldAt(ctx, p);
-  ctx.store.jump({ at, x: revealed(ctx.store.get().x, at, ctx.store.limits()) });
+function goTo(travel, p) {
+  const { store } = travel;
+  const at = heldAt(travel, p);
+  store.jump({ at, x: revealed(store.get().x, at, store.limits()) });
 }
 
-function wholeX(ctx) {
-  const { mode } = ctx.store.get().x;
-  const { time } = ctx.now.cover;
-  const [from, to] = mode === 'time' ? time : windowOf(ctx.now.cover);
-  ctx.store.jump({ x: { mode, from, to } });
+function wholeX({ store, recording }) {
+  const cover = recording.cover();
+  const { mode } = store.get().x;
+  const [from, to] = mode === 'time' ? cover.time : windowOf(cover);
+  store.jump({ x: { mode, from, to } });
 }
 
 /** Events or time, over what is in sight. */
-async function setAxis(ctx, mode) {
-  const { x } = ctx.store.get();
-  const { time, states } = ctx.now.cover;
+async function setAxis({ store, ask, recording, stage, note }, mode) {
+  const { x } = store.get();
+  const { time, states } = recording.cover();
   if (mode === x.mode) return;
   if (mode === 'time' && !time) {
-    ctx.note('no times were recorded');
-    ctx.store.move({});
+    note('no times were recorded');
+    store.move({});
   } else if (mode === 'events') {
-    const { from, to } = ctx.span() || { from: 0, to: states };
-    ctx.store.jump({ x: { mode, from, to } });
+    const { from, to } = stage.span() || { from: 0, to: states };
+    store.jump({ x: { mode, from, to } });
   } else {
-    const got = await ctx.call('range', { a: x.from, b: Math.min(x.to, states - 1),
-      by: 'category' });
-    if (got && got.times) ctx.store.jump({ x: { mode, from: got.times[0], to: got.times[1] } });
+    const got = await ask('range', { a: x.from, b: Math.min(x.to, states - 1), by: 'category' });
+    if (got && got.times) store.jump({ x: { mode, from: got.times[0], to: got.times[1] } });
   }
 }
 
 /** `found`: { id } of an allocation; it is pinned as well. */
-async function zoomToLife(ctx, found) {
+async function zoomToLife({ store, ask, recording }, found) {
   if (!found || found.id < 0 || found.id === null) return;
-  const d = await ctx.call('row', { id: found.id, state: ctx.store.get().at });
+  const d = await ask('row', { id: found.id, state: store.get().at });
   if (!d) return;
-  const end = d.end === null ? ctx.now.cover.states : d.end;
+  const end = d.end === null ? recording.cover().states : d.end;
   const room = Math.max(2, (end - d.born) * 0.05);
-  ctx.store.jump({ x: { mode: 'events', from: d.born - room, to: end + room },
+  store.jump({ x: { mode: 'events', from: d.born - room, to: end + room },
     sel: { kind: 'alloc', id: d.id } });
 }
 
-function zoomToSelection(ctx) {
-  const { range, sel } = ctx.store.get();
-  if (range) ctx.store.jump({ x: { mode: 'events', from: range.a, to: range.b + 1 } });
-  else if (sel) zoomToLife(ctx, sel);
-  else ctx.note('nothing is selected');
-}
-
-function showOom(ctx, oom) {
-  goTo(ctx, oom.state);
+function zoomToSelection(travel) {
+  const { store, note } = travel;
+  const { range, sel } = store.get();
+  if (range) store.jump({ x: { mode: 'events', from: range.a, to: range.b + 1 } });
+  else if (sel) zoomToLife(travel, sel);
+  else note('nothing is selected');
 }
 
 /** To where a finding of the report can be seen. */
-function follow(ctx, finding) {
-  const views = viewsOf(ctx.now.cover, ctx.head());
+function follow(travel, finding) {
+  const { store, recording } = travel;
+  const views = recording.views();
   const place = placeOf(finding, (id) => views.some((view) => view.id === id),
-    ctx.now.cover.peak?.state);
+    recording.cover().peak?.state);
   if (place.at !== undefined) {
-    place.at = heldAt(ctx, place.at);
-    place.x = revealed(ctx.store.get().x, place.at, ctx.store.limits());
+    place.at = heldAt(travel, place.at);
+    place.x = revealed(store.get().x, place.at, store.limits());
   }
-  ctx.store.jump(place);
+  store.jump(place);
 }
 
-/** Methods of the context. */
-export const travel = { setCursor, goTo, wholeX, setAxis, zoomToLife, zoomToSelection, showOom,
-  follow };
+export function createTravel({ store, ask, recording, stage, note }) {
+  const travel = { store, ask, recording, stage, note };
+  return {
+    setCursor: (p, following) => setCursor(travel, p, following),
+    goTo: (p) => goTo(travel, p),
+    wholeX: () => wholeX(travel),
+    setAxis: (mode) => setAxis(travel, mode),
+    zoomToLife: (found) => zoomToLife(travel, found),
+    zoomToSelection: () => zoomToSelection(travel),
+    showOom: (oom) => goTo(travel, oom.state),
+    follow: (finding) => follow(travel, finding),
+  };
+}

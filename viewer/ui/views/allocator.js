@@ -1,10 +1,9 @@
 // allocator.js - the allocator at the cursor: a bar per segment, and the events around it.
 import { bytes, count, poolName } from '../../core/model/human.js';
 import { known } from '../../core/model/unpack.js';
-import { createAsker } from '../state/asker.js';
+import { slotColour } from '../draw/colours.js';
 import { button, el, fill, perFrame } from '../draw/dom.js';
 import { prepare } from '../draw/draw.js';
-import { slotColour } from '../draw/colours.js';
 import { hatch } from '../draw/paint.js';
 import { rowsInSight } from '../draw/table.js';
 import { eventName, words } from '../draw/text.js';
@@ -18,14 +17,14 @@ function barWidth(size, largest, room) {
   return Math.max(leastBar, Math.round(room * size / Math.max(1, largest)));
 }
 
-function drawPart(g, part, x, w, ctx, state) {
-  const palette = ctx.palette();
+function drawPart(g, part, x, w, look, sel) {
+  const palette = look.palette();
   if (part.kind === 'used' || part.kind === 'pending') {
-    const given = ctx.slots().get(part.group) || { slot: 9 };
+    const given = look.slots().get(part.group) || { slot: 9 };
     g.fillStyle = slotColour(palette, given.slot);
     g.fillRect(x, 0, Math.max(0.5, w - (w > 3 ? 1 : 0)), barHeight);
     if (part.kind === 'pending') hatch(g, x, 0, w, barHeight, palette.ground, 5);
-    if (state.sel && state.sel.id === part.id) {
+    if (sel && sel.id === part.id) {
       g.strokeStyle = palette.focus;
       g.lineWidth = 3;
       g.strokeRect(x + 1.5, 1.5, Math.max(1, w - 3), barHeight - 3);
@@ -104,37 +103,37 @@ function partName(part) {
   return { held: 'held for graph', unmapped: 'not mapped' }[part.kind] || words(part.kind);
 }
 
-function createBar(segment, width, ctx) {
+function createBar(segment, width, { store, look, pointer, say }) {
   const canvas = el('canvas', { class: 'segment', role: 'img',
     'aria-label': `${bytes(segment.bytes)} at ${segment.address}, ${bytes(segment.use)} in use` });
   canvas.style.setProperty('width', width + 'px');
   canvas.style.setProperty('height', barHeight + 'px');
   const g = prepare(canvas, width, barHeight);
   const scale = width / Math.max(1, segment.bytes);
-  for (const part of segment.parts) drawPart(g, part, part.at * scale, part.bytes * scale, ctx,
-    ctx.store.get());
+  for (const part of segment.parts) drawPart(g, part, part.at * scale, part.bytes * scale, look,
+    store.get().sel);
   const partAt = (event) => segment.parts.find((part) => event.offsetX >= part.at * scale &&
     event.offsetX < (part.at + part.bytes) * scale);
   canvas.addEventListener('pointermove', (event) => {
     const part = partAt(event);
-    ctx.say(part ? `${partName(part)} ${bytes(part.bytes)} at +${count(part.at)} of ` +
+    say(part ? `${partName(part)} ${bytes(part.bytes)} at +${count(part.at)} of ` +
       segment.address : '');
-    if (part && part.id >= 0) ctx.pass(part.id);
+    if (part && part.id >= 0) pointer.pass(part.id);
   });
   canvas.addEventListener('pointerleave', () => {
-    ctx.say('');
-    ctx.pass(null);
+    say('');
+    pointer.pass(null);
   });
   canvas.addEventListener('click', (event) => {
     const part = partAt(event);
-    if (part && part.id >= 0) ctx.store.move({ sel: { kind: 'alloc', id: part.id } });
+    if (part && part.id >= 0) store.move({ sel: { kind: 'alloc', id: part.id } });
   });
   return canvas;
 }
 
-function segmentRow(segment, largest, room, kinds, ctx) {
+function segmentRow(segment, largest, room, kinds, page) {
   return el('tr', null, el('td', null, createBar(segment, barWidth(segment.bytes, largest, room),
-    ctx)),
+    page)),
     ...[segment.bytes, segment.use, segment.free, segment.largest].map((n) => el('td',
       { class: 'number', text: bytes(n) })),
     el('td', { class: 'number', text: count(segment.blocks) }),
@@ -147,7 +146,7 @@ function rowsOf(pools) {
 }
 
 /** The table of all segments, of which `show(rows, largest)` makes the rows that are in sight. */
-function createSegments(box, ctx) {
+function createSegments(box, page) {
   const names = ['segment', 'size', 'use', 'free', 'largest free', 'blocks', 'kind'];
   const cells = names.map((name, i) =>
     el('th', { scope: 'col', class: i > 0 && i < 6 ? 'number' : null, text: name }));
@@ -163,7 +162,7 @@ function createSegments(box, ctx) {
     cells[0].style.setProperty('min-width', room + 'px');
     fill(body, rowsInSight(box, rows.length, columns, (i) => (typeof rows[i] === 'string' ?
       el('tr', null, el('th', { scope: 'rowgroup', colspan: columns, text: rows[i] })) :
-      segmentRow(rows[i], largest, room, kinds, ctx))));
+      segmentRow(rows[i], largest, room, kinds, page))));
   };
   box.addEventListener('scroll', perFrame(draw));
   return (rows, largest) => {
@@ -173,13 +172,13 @@ function createSegments(box, ctx) {
   };
 }
 
-function eventRow(event, at, ctx) {
+function eventRow(event, at, { travel, pointer }) {
   const size = event.bytes === null ? '' : ' ' + bytes(event.bytes);
   const text = words(event.kind) + size;
   return el('li', { class: event.state === at ? 'now' : null },
     button(`${eventName(event.state)}  ${text}`, () => {
-      ctx.goTo(event.state);
-      if (event.row >= 0) ctx.pin(event.row);
+      travel.goTo(event.state);
+      if (event.row >= 0) pointer.pin(event.row);
     }, { class: 'plain' }));
 }
 
@@ -188,7 +187,7 @@ function largestOf(rows) {
 }
 
 /** The bars of the first segments for another surface, each with its figures. */
-function drawingOf(pools, ctx) {
+function drawingOf(pools, { store, look }) {
   const room = 640;
   const all = rowsOf(pools);
   const largest = largestOf(all);
@@ -203,10 +202,10 @@ function drawingOf(pools, ctx) {
       g.save();
       g.translate(8, 4 + i * (barHeight + 4));
       for (const part of name ? [] : row.parts) {
-        drawPart(g, part, part.at * width / row.bytes, part.bytes * width / row.bytes, ctx,
-          ctx.store.get());
+        drawPart(g, part, part.at * width / row.bytes, part.bytes * width / row.bytes, look,
+          store.get().sel);
       }
-      g.fillStyle = ctx.palette().text;
+      g.fillStyle = look.palette().text;
       g.fillText(name || `${bytes(row.bytes)}, ${bytes(row.use)} in use, largest free ` +
         bytes(row.largest), name ? 0 : width + 8, barHeight / 2);
       g.restore();
@@ -214,15 +213,15 @@ function drawingOf(pools, ctx) {
   } };
 }
 
-export function createAllocator(host, ctx) {
+export function createAllocator(host, { store, recording, look, pointer, travel, say, newAsker }) {
   const lead = el('div', { class: 'bar' });
   const pools = el('div', { class: 'scroll', tabindex: 0, role: 'group',
     'aria-label': 'Segments at the cursor' });
   const events = el('ol', { class: 'events', 'aria-label': 'Events around the cursor' });
   host.append(lead, pools, events);
-  const asker = createAsker(ctx);
-  const eventsAsker = createAsker(ctx);
-  const show = createSegments(pools, ctx);
+  const asker = newAsker();
+  const eventsAsker = newAsker();
+  const show = createSegments(pools, { store, look, pointer, say });
   let last = null;
   let rows = [];
   let drawnFor = null;
@@ -230,31 +229,31 @@ export function createAllocator(host, ctx) {
   /** Rows are made once for each answer. */
   function take(got) {
     last = got;
-    rows = rowsOf(poolsOf(got.bars, ctx.device()));
+    rows = rowsOf(poolsOf(got.bars, recording.device()));
     soon();
   }
 
   function draw() {
     if (!last) return;
-    drawnFor = ctx.store.get().sel;
-    const move = (by) => ctx.setCursor(ctx.store.get().at + by, true);
+    drawnFor = store.get().sel;
+    const move = (by) => travel.setCursor(store.get().at + by, true);
     fill(lead, el('strong', { text: eventName(last.state) }),
       button('\u2039', () => move(-1), { 'aria-label': 'one event back', title: ',' }),
       button('\u203a', () => move(1), { 'aria-label': 'one event on', title: '.' }),
       el('span', { class: 'muted', text: `${count(last.bars.length)} segments` +
-        (ctx.cover().states < 2 ? '. Recording was not enabled; this is one moment, ' +
+        (recording.cover().states < 2 ? '. Recording was not enabled; this is one moment, ' +
         'not a history.' : '') }));
     show(rows, largestOf(rows));
   }
 
   function drawEvents(list, at) {
-    fill(events, list.map((event) => eventRow(event, at, ctx)));
+    fill(events, list.map((event) => eventRow(event, at, { travel, pointer })));
     const row = events.querySelector('.now');
     if (row) events.scrollTop = row.offsetTop - events.offsetTop - 40;
   }
 
   function update() {
-    const { at, file, dev, sel } = ctx.store.get();
+    const { at, file, dev, sel } = store.get();
     if (!asker.isNew([at, file, dev])) {
       if (sel !== drawnFor) soon();
       return;
@@ -264,5 +263,5 @@ export function createAllocator(host, ctx) {
   }
   const soon = perFrame(draw);
   return { update, redraw: draw, forget: asker.forget,
-    drawing: () => last && drawingOf(poolsOf(last.bars, ctx.device()), ctx) };
+    drawing: () => last && drawingOf(poolsOf(last.bars, recording.device()), { store, look }) };
 }

@@ -1,12 +1,12 @@
 // diff.js - two devices, files or moments side by side: a signed table that sums to the difference.
 import { bytes, count, delta } from '../../core/model/human.js';
-import { button, choice, el, fill, setOptions } from '../draw/dom.js';
-import { comparedKey, comparedOf, endsOf, sidesOf, useMarks } from '../state/compared.js';
-import { drawCurve, scaleOf } from './many.js';
-import { line } from '../draw/draw.js';
 import { pairOf } from '../../core/memory/many.js';
+import { button, choice, el, fill, setOptions } from '../draw/dom.js';
+import { line } from '../draw/draw.js';
 import { bytesColumn, createTable, deltaColumn, toneOf } from '../draw/table.js';
 import { eventName, shortened, shown, words } from '../draw/text.js';
+import { sidesOf } from '../state/compared.js';
+import { drawCurve, scaleOf } from './many.js';
 
 const mostDrawn = 60;
 const moments = [['peak', 'its peak'], ['end', 'its end'], ['cursor', 'the cursor']];
@@ -50,17 +50,17 @@ const columns = [
 ];
 
 /** Both curves side by side, on one scale, each with its moment. */
-async function drawCurves(node, ctx, ends) {
-  const covers = await ctx.covers();
+async function drawCurves(node, { head, covers: asked, palette }, ends) {
+  const covers = await asked();
   if (!covers) return;
   const top = scaleOf(covers, ends, ['requested', 'reserved']);
   const width = Math.max(120, (node.parentNode.clientWidth - 40) / 2);
   fill(node, ends.map(({ file, dev, state }, i) => {
     const canvas = el('canvas', { role: 'img', 'aria-label': `${'AB'[i]}, on one scale` });
-    drawCurve(canvas, width, 48, covers[file][dev], top, ctx.palette());
-    const { states } = ctx.head().files[file].devices[dev];
+    drawCurve(canvas, width, 48, covers[file][dev], top, palette());
+    const { states } = head.files[file].devices[dev];
     const g = canvas.getContext('2d');
-    g.fillStyle = ctx.palette().focus;
+    g.fillStyle = palette().focus;
     g.fillRect(Math.min(width - 2, Math.round((state + 0.5) / states * width)), 0, 2, 48);
     return canvas;
   }));
@@ -79,14 +79,13 @@ function drawRows(table, select, { rows: all }, kind) {
 }
 
 /** What is compared, and what is said of it; `act`: { sides, moments, marks, kind, flame }. */
-function createBar(host, ctx, act) {
-  const chosen = comparedOf(ctx);
+function createBar(host, { head, chosen }, act) {
   const pick = (name, options, key, then) => choice(name, options, chosen[key], (value) => {
     chosen[key] = value;
     chosen.marks = null;
     then();
   });
-  const sides = sidesOf(ctx.head());
+  const sides = sidesOf(head);
   const bar = { sides, a: pick('A', sides, 'a', act.sides), b: pick('B', sides, 'b', act.sides),
     kind: choice('rows', [], 'all', act.kind), net: el('span', { class: 'note' }),
     marks: button('marks A and B', act.marks), flame: button('as flame graph', act.flame),
@@ -127,47 +126,46 @@ function howOf(rows, matched) {
     'the first.'].filter(Boolean).join(' ');
 }
 
-function turnMarks(ctx) {
-  const of = comparedOf(ctx);
+function turnMarks(compared, note) {
+  const of = compared.of();
   if (of.marks) of.marks = null;
-  else if (!useMarks(ctx)) ctx.note('set two marks with M first');
+  else if (!compared.useMarks()) note('set two marks with M first');
 }
 
-export function createDiff(host, ctx) {
+export function createDiff(host, { store, ask, covers, recording, look, compared, status,
+  showFlame }) {
+  const { head } = recording;
   let asked = '';
   let wanted = 0;
   let kind = 'all';
   let got = null;
   let sum = null;
   const draw = () => { if (got) sum = drawRows(table, bar.kind.select, got, kind); };
-  const bar = createBar(host, ctx, {
+  const bar = createBar(host, { head, chosen: compared.of() }, {
     moments: () => update(),
     kind: (value) => {
       kind = value;
       draw();
     },
-    flame: () => {
-      ctx.now.flameOf = 'diff';
-      ctx.store.jump({ view: 'flame' });
-    },
+    flame: () => showFlame('diff'),
     marks: () => {
-      turnMarks(ctx);
+      turnMarks(compared, status.note);
       update();
     },
     sides: () => {
-      const { a, b } = comparedOf(ctx);
-      ctx.store.jump({ sides: `${a}-${b}` });
+      const { a, b } = compared.of();
+      store.jump({ sides: `${a}-${b}` });
     } });
   const body = el('div', { class: 'pane padded whole' });
   host.append(body);
   const table = createTable(body, columns, { caption: 'What differs' });
 
   async function compare(mine) {
-    const [a, b] = await endsOf(ctx);
+    const [a, b] = await compared.ends();
     const one = a.file === b.file && a.dev === b.dev;
     const same = one && a.state === b.state;
-    const pair = one ? null : pairOf(ctx.head(), a, b);
-    const answer = await ctx.call('diff', { file: a.file, dev: a.dev, a, b, by: 'site', pair });
+    const pair = one ? null : pairOf(head, a, b);
+    const answer = await ask('diff', { file: a.file, dev: a.dev, a, b, by: 'site', pair });
     if (!answer || mine !== wanted) return;
     got = answer;
     for (const node of [body, bar.curves, bar.kind.node, bar.net]) node.hidden = same;
@@ -176,20 +174,20 @@ export function createDiff(host, ctx) {
     bar.how.classList.toggle('muted', !same);
     fill(bar.how, same ? oneMoment : howOf(got.rows, one || pair));
     draw();
-    await drawCurves(bar.curves, ctx, [a, b]);
+    await drawCurves(bar.curves, { head, covers, palette: look.palette }, [a, b]);
   }
 
   function update() {
-    const { a, b, marks } = comparedOf(ctx);
+    const { a, b, marks } = compared.of();
     setOptions(bar.a.select, bar.sides, a);
     setOptions(bar.b.select, bar.sides, b);
     bar.marks.setAttribute('aria-pressed', String(Boolean(marks)));
-    bar.flame.hidden = !ctx.cover().has.stacks;
-    const key = JSON.stringify([comparedKey(ctx), ctx.store.get().theme]);
+    bar.flame.hidden = !recording.cover().has.stacks;
+    const key = JSON.stringify([compared.key(), store.get().theme]);
     if (key === asked) return;
     asked = key;
-    compare(++wanted).catch(ctx.failed);
+    compare(++wanted).catch(status.failed);
   }
   return { update, forget: () => { asked = ''; }, table: () => table,
-    drawing: () => sum && drawingOf(table.rows(), sum, ctx.palette()) };
+    drawing: () => sum && drawingOf(table.rows(), sum, look.palette()) };
 }

@@ -1,16 +1,14 @@
 // flame.js - an icicle of bytes by stack: controls, cells and zoom.
 import { bytes, count, share } from '../../core/model/human.js';
+import { inkOn, slotColour } from '../draw/colours.js';
 import { button, choice, el, fill, perFrame } from '../draw/dom.js';
-import { createAsker } from '../state/asker.js';
-import { comparedKey, endsOf } from '../state/compared.js';
-import { baseName, findingsOf } from '../parts/header.js';
+import { align, prepare } from '../draw/draw.js';
+import { hatch } from '../draw/paint.js';
+import { baseName, eventName, shortened } from '../draw/text.js';
+import { isPart } from '../state/span.js';
+import { findingsOf } from '../state/told.js';
 import { leaksOf } from './leaks.js';
 import { createTwin } from './twin.js';
-import { align, prepare } from '../draw/draw.js';
-import { inkOn, slotColour } from '../draw/colours.js';
-import { hatch } from '../draw/paint.js';
-import { eventName, shortened } from '../draw/text.js';
-import { isPart } from '../state/span.js';
 
 const rowHeight = 20;
 const sets = [['cursor', 'live at the cursor'], ['peak', 'live at the peak'],
@@ -57,7 +55,7 @@ function coloursOf(palette, cell) {
 }
 
 function drawCell(g, flame, cell) {
-  const palette = flame.ctx.palette();
+  const palette = flame.look.palette();
   const y = cell.depth * rowHeight;
   const w = Math.max(0.5, cell.w - 1);
   const [fillStyle, ink] = coloursOf(palette, cell);
@@ -101,40 +99,40 @@ function drawCrumbs(flame) {
 }
 
 function draw(flame) {
-  const { box, canvas, tree, total, ctx } = flame;
+  const { box, canvas, tree, total, store, recording } = flame;
   if (!tree || !box.clientWidth) return;
   const all = tree.a ? changeText(flame, tree.cells[0]) :
     tree.total[0] ? amount(flame, tree.total[0]) + ' = 100 %' : 'none';
   drawCanvas(flame);
   canvas.setAttribute('aria-label', `Flame graph, ${all}`);
-  fill(total, all + (ctx.store.get().query ? ' of what the filter matches' : '') +
-    (flame.chosen.of === 'leaks' && isPart(ctx.cover()) ? ' at the last event held' : ''));
+  fill(total, all + (store.get().query ? ' of what the filter matches' : '') +
+    (flame.chosen.of === 'leaks' && isPart(recording.cover()) ? ' at the last event held' : ''));
   drawCrumbs(flame);
 }
 
 function update(flame) {
-  const { ctx, chosen, top, asker } = flame;
-  const { at, range, query, file, dev } = ctx.store.get();
-  const { a, b } = range || { a: 0, b: ctx.cover().states - 1 };
+  const { store, recording, compared, chosen, top, asker } = flame;
+  const { at, range, query, file, dev } = store.get();
+  const { a, b } = range || { a: 0, b: recording.cover().states - 1 };
   const width = Math.max(100, flame.box.clientWidth - 16);
-  chosen.of = flame.of.select.value = ctx.now.flameOf;
+  chosen.of = flame.of.select.value = flame.subject.of;
   const differs = chosen.of === 'diff';
-  const sites = chosen.of === 'leaks' ? leaksOf(findingsOf(ctx.head(), ctx.store.get()))
+  const sites = chosen.of === 'leaks' ? leaksOf(findingsOf(recording.head, store.get()))
     .map(({ evidence }) => evidence.culprit) : undefined;
   const args = { ...chosen, ...(differs ? null : { state: at, a, b }), sites, query,
     only: query !== '', width, top };
-  if (!asker.isNew([args, file, dev, differs && comparedKey(ctx)])) {
+  if (!asker.isNew([args, file, dev, differs && compared.key()])) {
     flame.soon();
     return;
   }
   flame.wanted++;
-  if (differs) askDiff(flame, args).catch(ctx.failed);
+  if (differs) askDiff(flame, args).catch(flame.status.failed);
   else asker.ask('tree', args, (got) => show(flame, got, null));
 }
 
 async function askDiff(flame, args) {
   const mine = flame.wanted;
-  const ends = await endsOf(flame.ctx);
+  const ends = await flame.compared.ends();
   if (mine !== flame.wanted) return;
   const [a, b] = ends;
   flame.asker.ask('tree', { ...args, a, b, file: a.file, dev: a.dev }, (got) =>
@@ -179,12 +177,12 @@ function textOf(flame, cell) {
 }
 
 function listen(flame) {
-  const { canvas, ctx } = flame;
+  const { canvas, status } = flame;
   canvas.addEventListener('pointermove', (event) => {
     const cell = cellAt(flame, event);
-    ctx.say(cell ? textOf(flame, cell) : '');
+    status.say(cell ? textOf(flame, cell) : '');
   });
-  canvas.addEventListener('pointerleave', () => ctx.say(''));
+  canvas.addEventListener('pointerleave', () => status.say(''));
   canvas.addEventListener('dblclick', (event) => {
     const cell = cellAt(flame, event);
     if (!cell || cell.merged) return;
@@ -204,19 +202,21 @@ function controls(flame) {
   const hide = el('input', { type: 'checkbox', checked: true,
     on: { change: () => set('library', !hide.checked) } });
   flame.of = choice('of', sets, chosen.of, (value) => {
-    flame.ctx.now.flameOf = value;
+    flame.subject.of = value;
     zoomTo(flame, 0);
   });
   return el('div', { class: 'bar' }, flame.of.node, pick('weight', weights, 'weight'),
     pick('root', roots, 'root'), el('label', null, hide, ' hide library'), flame.total);
 }
 
-export function createFlame(host, ctx) {
+/** `subject`: { of } what the graph is of, which other views choose too. */
+export function createFlame(host, { store, recording, look, compared, status, newAsker,
+  subject }) {
   const canvas = el('canvas', { role: 'img' });
   const box = el('div', { class: 'plot flame', tabindex: 0, role: 'group',
     'aria-label': 'Flame graph' }, canvas);
   const flame = {
-    ctx, canvas, box, twin: createTwin(),
+    store, recording, look, compared, status, subject, canvas, box, twin: createTwin(),
     crumbs: el('div', { class: 'bar', 'aria-label': 'Zoomed to' }),
     total: el('span', { class: 'note' }),
     chosen: { of: 'cursor', weight: 'bytes', root: 'caller', library: false },
@@ -224,7 +224,7 @@ export function createFlame(host, ctx) {
     ends: null,         // of a difference, what is compared
     top: 0,             // the node that is zoomed to
     names: new Map(),   // of nodes, those that were cells once
-    asker: createAsker(ctx),
+    asker: newAsker(),
     wanted: 0,          // counts the questions, as what is compared is not known at once
     soon: perFrame(() => draw(flame)),
   };

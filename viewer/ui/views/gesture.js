@@ -17,8 +17,9 @@ export function wheelFactor(pixels) {
 }
 
 /** The hand on one plot: fingers down, the drag they make, and when the history last grew. */
-function createHand(target, plot, ctx) {
-  return { target, plot, ctx, fingers: new Map(), drag: null, timer: 0, jumped: 0 };
+function createHand(target, plot, { store, recording, pointer, travel, settings }) {
+  return { target, plot, store, recording, pointer, travel, settings, fingers: new Map(),
+    drag: null, timer: 0, jumped: 0 };
 }
 
 function placeOf({ target }, event) {
@@ -28,7 +29,7 @@ function placeOf({ target }, event) {
 
 /** A run of wheel events or one drag is one entry of the history. */
 function change(hand, part) {
-  const { store } = hand.ctx;
+  const { store } = hand;
   const now = Date.now();
   if (now - hand.jumped > oneGesture) store.jump(part);
   else store.move(part);
@@ -37,7 +38,7 @@ function change(hand, part) {
 
 function pan(hand, dx, dy, start) {
   const b = hand.plot.box();
-  const { x } = hand.ctx.store.get();
+  const { x } = hand.store.get();
   const share = -dx / b.width;
   const size = start.x.to - start.x.from;
   const next = { x: { ...x, from: start.x.from + share * size, to: start.x.to + share * size } };
@@ -51,34 +52,34 @@ function pan(hand, dx, dy, start) {
 /** Zooms the events `x` by a factor about a pixel. */
 function zoomX(hand, x, factor, px) {
   const middle = xScale(x, hand.plot.box()).at(px);
-  change(hand, { x: zoomed(x, factor, middle, hand.ctx.store.limits()) });
+  change(hand, { x: zoomed(x, factor, middle, hand.store.limits()) });
 }
 
 function zoomY(hand, factor, py) {
   const y = hand.plot.yNow();
   const middle = yScale(y, hand.plot.box()).at(py);
-  change(hand, { y: { from: Math.max(hand.ctx.lowest(), middle - (middle - y.from) / factor),
+  change(hand, { y: { from: Math.max(hand.recording.lowest(), middle - (middle - y.from) / factor),
     to: middle + (y.to - middle) / factor } });
 }
 
 function wheel(hand, event) {
   event.preventDefault();
-  const { ctx, plot } = hand;
+  const { store, plot, settings } = hand;
   const [px, py] = placeOf(hand, event);
   const across = wheelPixels(event.deltaX, event.deltaMode);
   const along = wheelPixels(event.deltaY, event.deltaMode);
   const sideways = Math.abs(across) > Math.abs(along);
-  const { x } = ctx.store.get();
+  const { x } = store.get();
   if (event.altKey) zoomY(hand, wheelFactor(along), py);
-  else if (event.shiftKey || sideways || (ctx.wheelPans() && !event.ctrlKey && !event.metaKey)) {
+  else if (event.shiftKey || sideways || (settings.wheelPans && !event.ctrlKey && !event.metaKey)) {
     const by = (sideways ? across : along) / plot.box().width;
-    change(hand, { x: panned(x, by, ctx.store.limits()) });
+    change(hand, { x: panned(x, by, store.limits()) });
   } else zoomX(hand, x, wheelFactor(along), px);
 }
 
 function down(hand, event) {
   const { target, fingers } = hand;
-  const { x, y } = hand.ctx.store.get();
+  const { x, y } = hand.store.get();
   const { button } = event;
   const at = placeOf(hand, event);
   fingers.set(event.pointerId, at);
@@ -107,11 +108,11 @@ function pinch(hand) {
 }
 
 function move(hand, event) {
-  const { ctx, plot, drag, fingers } = hand;
+  const { pointer, plot, drag, fingers } = hand;
   const at = placeOf(hand, event);
   if (fingers.has(event.pointerId)) fingers.set(event.pointerId, at);
   if (!drag) {
-    ctx.hovered(plot, plot.at(at[0], at[1]));
+    pointer.hovered(plot, plot.at(at[0], at[1]));
     return;
   }
   if (drag.what === 'pinch') {
@@ -125,17 +126,17 @@ function move(hand, event) {
   else plot.selecting([drag.at[0], at[0]]);
 }
 
-function stateAt({ ctx, plot }, px) {
+function stateAt({ store, plot }, px) {
   const b = plot.box();
   const inside = Math.min(Math.max(px, b.left), b.left + b.width - 1);
-  const { x, at } = ctx.store.get();
+  const { x, at } = store.get();
   if (x.mode === 'events') return Math.floor(xScale(x, b).at(inside));
   const found = plot.at(inside, b.top);
   return found ? found.state : at;
 }
 
 function up(hand, event) {
-  const { ctx, plot, drag, fingers } = hand;
+  const { store, pointer, plot, drag, fingers } = hand;
   clearTimeout(hand.timer);
   fingers.delete(event.pointerId);
   if (!fingers.size) hand.drag = null;
@@ -143,8 +144,8 @@ function up(hand, event) {
   const at = placeOf(hand, event);
   plot.selecting(null);
   if (drag.what === 'select' && drag.moved) {
-    ctx.store.jump({ range: { a: stateAt(hand, drag.at[0]), b: stateAt(hand, at[0]) } });
-  } else if (!drag.moved && drag.button === 0) ctx.clicked(plot, plot.at(at[0], at[1]));
+    store.jump({ range: { a: stateAt(hand, drag.at[0]), b: stateAt(hand, at[0]) } });
+  } else if (!drag.moved && drag.button === 0) pointer.clicked(plot, plot.at(at[0], at[1]));
 }
 
 function cancel(hand, event) {
@@ -155,22 +156,23 @@ function cancel(hand, event) {
 }
 
 function double(hand, event) {
-  const { ctx, plot } = hand;
+  const { store, travel, plot } = hand;
   const [px, py] = placeOf(hand, event);
   const b = plot.box();
-  if (px < b.left) ctx.store.jump({ y: { from: 0, to: null } });
-  else if (py > b.top + b.height) ctx.wholeX();
-  else ctx.zoomToLife(plot.at(px, py));
+  if (px < b.left) store.jump({ y: { from: 0, to: null } });
+  else if (py > b.top + b.height) travel.wholeX();
+  else travel.zoomToLife(plot.at(px, py));
 }
 
-export function gestures(target, plot, ctx) {
-  const hand = createHand(target, plot, ctx);
+/** `page`: { store, recording, pointer, travel, settings }. */
+export function gestures(target, plot, page) {
+  const hand = createHand(target, plot, page);
   const hear = (type, f) => target.addEventListener(type, (event) => f(hand, event));
   target.addEventListener('wheel', (event) => wheel(hand, event), { passive: false });
   hear('pointerdown', down);
   hear('pointermove', move);
   hear('pointerup', up);
   hear('pointercancel', cancel);
-  hear('pointerleave', () => { if (!hand.drag) ctx.hovered(plot, null); });
+  hear('pointerleave', () => { if (!hand.drag) page.pointer.hovered(plot, null); });
   hear('dblclick', double);
 }

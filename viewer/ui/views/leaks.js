@@ -1,14 +1,14 @@
 // leaks.js - what grows from step to step: rows of the report with a bar for each step's survivors.
 import { bytes, delta } from '../../core/model/human.js';
-import { createAsker } from '../state/asker.js';
 import { button, el, fill } from '../draw/dom.js';
-import { findingsOf, siteTerm } from '../parts/header.js';
 import { bytesColumn, createTable } from '../draw/table.js';
 import { words } from '../draw/text.js';
 import { isPart } from '../state/span.js';
+import { siteTerm } from '../state/terms.js';
+import { findingsOf } from '../state/told.js';
 
 /** One bar per step, as high as what is left of it. */
-function bars(list, ctx) {
+function bars(list, palette) {
   const canvas = el('canvas', { class: 'bars', role: 'img',
     'aria-label': 'alive at the end, by step: ' +
     Array.from(list, (v) => bytes(v)).join(', ') });
@@ -19,7 +19,7 @@ function bars(list, ctx) {
   const most = list.reduce((a, v) => Math.max(a, v), 1);
   list.forEach((v, i) => {
     const h = v > 0 ? Math.max(2, v / most * 18) : 1;
-    g.fillStyle = v > 0 ? ctx.palette().grew : ctx.palette().hatch;
+    g.fillStyle = v > 0 ? palette.grew : palette.hatch;
     g.fillRect(i * w, 18 - h, w - 2, h);
   });
   return canvas;
@@ -33,7 +33,7 @@ export function leaksOf(findings) {
 const partly = 'This page holds some of the events only, so what is alive at the end is not ' +
   'known to it: what grows is told by the report, and all else by `vramscope leaks FILE`.';
 
-function columnsOf(ctx) {
+function columnsOf(store, look) {
   return [
     { id: 'name', name: 'site', name_: true,
       cell: (row) => el('span', { title: row.name, text: row.name }) },
@@ -41,12 +41,12 @@ function columnsOf(ctx) {
       text: (row) => (row.slope === null ? '-' : delta(row.slope)) },
     { id: 'kind', name: 'kind', text: (row) => words(row.kind || '-') },
     { id: 'survivors', name: 'alive at the end, by step', cell: (row) =>
-      bars(Array.from(row.bytes).slice(-24), ctx),
+      bars(Array.from(row.bytes).slice(-24), look.palette()),
       text: () => '', value: (row) => Array.from(row.bytes).join(' '), fixed: true },
     { id: 'first', name: 'first seen' },
     bytesColumn('total', 'so far'),
     { id: 'show', name: '', fixed: true, value: () => null, text: () => '',
-      cell: (row) => button('show', () => ctx.store.jump({ view: 'stack', by: 'category',
+      cell: (row) => button('show', () => store.jump({ view: 'stack', by: 'category',
         query: siteTerm(row.name), only: false })) },
   ];
 }
@@ -70,33 +70,30 @@ export function joined(rows, steps, findings) {
   return list;
 }
 
-export function createLeaks(host, ctx) {
+export function createLeaks(host, { store, recording, look, newAsker, showFlame }) {
   const lead = el('div', { class: 'bar' });
-  const asFlame = button('as flame graph', () => {
-    ctx.now.flameOf = 'leaks';
-    ctx.store.jump({ view: 'flame' });
-  });
+  const asFlame = button('as flame graph', () => showFlame('leaks'));
   const growing = el('div', { class: 'pane padded' });
   const summary = el('summary');
   const expected = el('details', { class: 'padded tall', open: true }, summary);
   host.append(lead, growing, expected);
-  const table = createTable(growing, columnsOf(ctx), { caption: 'What grows from step to step',
-    sort: { id: 'slope', descending: true } });
-  const others = createTable(expected, columnsOf(ctx).filter((c) => c.id !== 'slope' &&
-    c.id !== 'kind'),
+  const table = createTable(growing, columnsOf(store, look), {
+    caption: 'What grows from step to step', sort: { id: 'slope', descending: true } });
+  const others = createTable(expected, columnsOf(store, look)
+    .filter((c) => c.id !== 'slope' && c.id !== 'kind'),
     { caption: 'Born in a step and alive at the end', sort: { id: 'total', descending: true } });
-  const asker = createAsker(ctx);
+  const asker = newAsker();
 
   function show(got) {
     // Who is alive at the end is not among the events held.
-    const part = isPart(ctx.cover());
-    const all = joined(part ? [] : got.rows, got.steps, findingsOf(ctx.head(), ctx.store.get()));
+    const part = isPart(recording.cover());
+    const all = joined(part ? [] : got.rows, got.steps, findingsOf(recording.head, store.get()));
     const grows = all.filter((row) => row.slope !== null);
     const stays = all.filter((row) => row.slope === null);
     fill(lead, part ? partly : grows.length ? asFlame : got.steps.length < 2 ?
       'Fewer than two steps were found, so nothing can be said about growth.' :
       'Nothing grows from step to step.');
-    lead.hidden = !part && grows.length > 0 && !ctx.cover().has.stacks;
+    lead.hidden = !part && grows.length > 0 && !recording.cover().has.stacks;
     growing.hidden = grows.length === 0;
     table.set(grows, grows.length && !part ? { label: 'sum', total: grows.reduce((n, row) => n +
       (row.total || 0), 0) } : null);
@@ -107,7 +104,7 @@ export function createLeaks(host, ctx) {
   }
 
   function update() {
-    const { file, dev } = ctx.store.get();
+    const { file, dev } = store.get();
     if (asker.isNew([file, dev])) asker.ask('leaks', { by: 'site' }, show);
   }
   return { update, redraw: () => { asker.forget(); update(); }, forget: asker.forget,

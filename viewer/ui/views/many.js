@@ -1,7 +1,6 @@
 // many.js - all devices: a table of every file's, and the curves of one file's beneath one another.
 import { bytes, delta } from '../../core/model/human.js';
 import { spark, unitsOf } from '../../core/memory/many.js';
-import { createCapacity } from '../parts/capacity.js';
 import { button, el, fill, fitCanvas, perFrame, pixelRatio } from '../draw/dom.js';
 import { hatch } from '../draw/paint.js';
 import { createTable } from '../draw/table.js';
@@ -49,8 +48,8 @@ export function drawCurve(canvas, width, height, cover, top, palette, cut) {
   g.fillRect(0, height - 1, room, 1);
 }
 
-function open(ctx, { file, dev }) {
-  ctx.store.jump({ file, dev, view: 'stack' });
+function open(store, { file, dev }) {
+  store.jump({ file, dev, view: 'stack' });
 }
 
 function headroom(row) {
@@ -58,7 +57,7 @@ function headroom(row) {
 }
 
 /* `ticked` is a list of keys, the older first. */
-function columnsOf(ctx, ticked, tick, sparkOf) {
+function columnsOf(store, ticked, tick, sparkOf) {
   const signed = (n, tone) => el('span', { class: tone }, n === null ? '-' : delta(n));
   return [
     { id: 'tick', name: 'diff', fixed: true, value: (row) => ticked().includes(row.key),
@@ -66,7 +65,7 @@ function columnsOf(ctx, ticked, tick, sparkOf) {
         checked: ticked().includes(row.key),
         'aria-label': `${row.name} in a diff`, on: { change: () => tick(row.key) } }) },
     { id: 'unit', name: 'unit', name_: true, value: (row) => row.name,
-      cell: (row) => button(row.name, () => open(ctx, row), { class: 'link', title: row.note }) },
+      cell: (row) => button(row.name, () => open(store, row), { class: 'link', title: row.note }) },
     { id: 'grade', name: 'trust', value: (row) => row.grade, text: (row) => row.grade ?? '-' },
     { id: 'peak', name: 'peak', number: true, unit: 'bytes', value: (row) => row.peak,
       text: (row) => (row.cut ? '\u2265 ' : '') + (row.peak === null ? '-' : bytes(row.peak)) },
@@ -86,12 +85,11 @@ function columnsOf(ctx, ticked, tick, sparkOf) {
 }
 
 /** View All: a row for each device of each file; two ticks and Enter compare them. */
-export function createAll(host, ctx) {
-  const head = ctx.head();
+export function createAll(host, { store, head, look, covers: askCovers, failed, capacityBox }) {
   const units = unitsOf(head);
   let [ticked, covers, seen] = [[], null, ''];
   const top = () => scaleOf(covers, units);
-  const cap = createCapacity(ctx);
+  const cap = capacityBox();
   const diff = button('diff the two', () => compare());
   host.append(el('div', { class: 'bar' }, cap.node, diff));
   const body = el('div', { class: 'pane padded whole', on: { keydown: (event) => {
@@ -100,10 +98,10 @@ export function createAll(host, ctx) {
     compare();
   } } });
   host.append(body);
-  const table = createTable(body, columnsOf(ctx, () => ticked, (key) => tick(key), (row) => {
+  const table = createTable(body, columnsOf(store, () => ticked, (key) => tick(key), (row) => {
     const canvas = el('canvas', { role: 'img', 'aria-label': `requested bytes of ${row.name}` });
     drawCurve(canvas, sparkWidth, sparkHeight, { requested: coverOf(covers, row)?.requested ?? [] },
-      top(), ctx.palette(), row.cut);
+      top(), look.palette(), row.cut);
     return canvas;
   }), { caption: 'All devices', sort: { id: 'peak', descending: true }, key: (row) => row.key });
 
@@ -116,11 +114,11 @@ export function createAll(host, ctx) {
 
   function compare() {
     const keys = units.map((unit) => unit.key).filter((key) => ticked.includes(key));
-    ctx.store.jump({ view: 'diff', sides: keys.join('-') });
+    store.jump({ view: 'diff', sides: keys.join('-') });
   }
 
   function draw() {
-    const state = ctx.store.get();
+    const state = store.get();
     const skew = head.ranks && head.ranks.skew_ratio;
     cap.show(state.cap);
     diff.disabled = ticked.length < 2;
@@ -131,28 +129,27 @@ export function createAll(host, ctx) {
   }
 
   function update() {
-    const { cap: limit, theme, file, dev } = ctx.store.get();
+    const { cap: limit, theme, file, dev } = store.get();
     const key = JSON.stringify([limit, theme, file, dev, covers !== null]);
     if (key !== seen) draw();
     seen = key;
   }
-  ctx.covers().then((got) => {
+  askCovers().then((got) => {
     covers = got;
     update();
-  }, ctx.failed);
+  }, failed);
   return { update, redraw: draw, table: () => table };
 }
 
 /** View All devices: the curves of the open file's devices on one scale, never added up. */
-export function createDevices(host, ctx) {
-  const head = ctx.head();
+export function createDevices(host, { store, head, look, covers: askCovers, failed }) {
   const lead = el('p', { class: 'bar muted' });
   const list = el('div', { class: 'scroll multiples' });
   host.append(lead, list);
   let covers = null;
 
   function draw() {
-    const { file } = ctx.store.get();
+    const { file } = store.get();
     const units = unitsOf(head).filter((unit) => unit.file === file);
     const top = scaleOf(covers, units, ['requested', 'reserved']);
     fill(lead, `Each device by itself, from 0 to ${bytes(top)}: in use (filled), reserved (line).`);
@@ -163,19 +160,19 @@ export function createDevices(host, ctx) {
       return el('div', null, button([head.files[file].devices[unit.dev].name, ' ',
         el('span', { class: 'muted', text: unit.peak === null ? '' : bytes(unit.peak) }),
         unit.ooms ? el('span', { class: 'problem', text: ' \u25bc OOM' }) : null],
-      () => open(ctx, unit)), canvas);
+      () => open(store, unit)), canvas);
     }));
     const width = Math.max(120, list.clientWidth - 220);
     for (const canvas of list.querySelectorAll('canvas')) {
       const { unit } = canvas;
-      drawCurve(canvas, width, 56, coverOf(covers, unit), top, ctx.palette(), unit.cut);
+      drawCurve(canvas, width, 56, coverOf(covers, unit), top, look.palette(), unit.cut);
     }
   }
   const redraw = perFrame(draw);
   addEventListener('resize', redraw);
-  ctx.covers().then((got) => {
+  askCovers().then((got) => {
     covers = got;
     draw();
-  }, ctx.failed);
+  }, failed);
   return { update: redraw, redraw };
 }

@@ -1,15 +1,13 @@
 // map.js - where allocations lie in address over time, and the segments at the cursor as a table.
 import { bytes, count, ratio, share } from '../../core/model/human.js';
-import { createAsker } from '../state/asker.js';
 import { byteLabel } from '../draw/axis.js';
 import { button, choice, el, fill, setOptions } from '../draw/dom.js';
 import { align, line } from '../draw/draw.js';
-import { createLegend, groupingsOf } from '../parts/panels.js';
-import { createPlot } from './plot.js';
-import { plainBy } from '../state/holders.js';
-import { segmentOf } from './allocator.js';
 import { bytesColumn, createTable } from '../draw/table.js';
 import { shown } from '../draw/text.js';
+import { plainBy } from '../state/holders.js';
+import { groupingsOf } from '../parts/panels.js';
+import { segmentOf } from './allocator.js';
 
 /** What the centre of a pixel is; PLACE of core/memory/address.js. */
 const PENDING = 2;
@@ -103,10 +101,10 @@ export function pinsOf(segments) {
     .map(({ pin, ...segment }) => ({ ...segment, name: pin.name, id: pin.row, size: pin.size }));
 }
 
-function pinColumns(ctx) {
+function pinColumns(store) {
   return [
     { id: 'name', name: 'largest block', name_: true, cell: (row) => button(shown(row.name), () =>
-      ctx.store.jump({ sel: { kind: 'alloc', id: row.id } }), { class: 'plain' }) },
+      store.jump({ sel: { kind: 'alloc', id: row.id } }), { class: 'plain' }) },
     bytesColumn('size', 'its size', false),
     bytesColumn('stranded', 'held back'), bytesColumn('use', 'by blocks of'),
     { id: 'blocks', name: 'blocks', number: true, text: (row) => count(row.blocks) },
@@ -152,8 +150,8 @@ function createList(host, columns, caption) {
 }
 
 /** The segment at the cursor that holds the pinned allocation. */
-function segmentInHand({ ctx, found }) {
-  const { sel } = ctx.store.get();
+function segmentInHand({ store, found }) {
+  const { sel } = store.get();
   return sel && found.find(({ parts }) => parts.some(({ id }) => id === sel.id));
 }
 
@@ -191,11 +189,11 @@ function drawList({ lists, chosen, found }) {
 }
 
 function askSegments(map) {
-  const { ctx, asker } = map;
-  const { at, file, dev } = ctx.store.get();
+  const { store, recording, asker } = map;
+  const { at, file, dev } = store.get();
   if (!asker.isNew([at, file, dev])) return;
   asker.ask('state', { state: at, by: 'category' }, (got) => {
-    map.found = got.bars.map((bar) => segmentOf(bar, ctx.device()));
+    map.found = got.bars.map((bar) => segmentOf(bar, recording.device()));
     const total = summed(map.found);
     drawList(map);
     drawOnly(map);
@@ -206,12 +204,12 @@ function askSegments(map) {
 
 /** The controls above: what is shown, in which order, and what is listed beneath. */
 function controls(map) {
-  const { ctx, chosen } = map;
+  const { store, chosen } = map;
   const pick = (name, options, key, act) => choice(name, options, chosen[key], (value) => {
     chosen[key] = value;
     act();
   }).node;
-  map.by = choice('by', [], 'category', (value) => ctx.store.jump({ by: value }));
+  map.by = choice('by', [], 'category', (value) => store.jump({ by: value }));
   map.said = el('span', { class: 'note' });
   map.only = button('only this segment', () => show(map, map.chosen.only === null &&
     segmentInHand(map)), { title: 'the one of the pinned allocation' });
@@ -224,24 +222,26 @@ function controls(map) {
     map.only, map.said);
 }
 
-export function createMap(host, ctx) {
-  const map = { ctx, chosen: { which: 'history', sort: 'address', list: 'segments', only: null },
+export function createMap(host, { store, recording, stage, newAsker, makeLegend, makePlot }) {
+  const map = { store, recording,
+    chosen: { which: 'history', sort: 'address', list: 'segments', only: null },
     found: [],        // the segments at the cursor
-    asker: createAsker(ctx) };
+    asker: newAsker() };
   host.append(controls(map));
-  const legend = createLegend(host, ctx);
-  const plot = createPlot(host, ctx, { op: 'map', paint: paintMap, drawY: drawRows,
-    args: () => ({ chosen: ctx.picture() && ctx.picture().tops ?
-      shownRows(map, ctx.picture().rows) : null }) });
+  const legend = makeLegend(host);
+  const plot = makePlot(host, { op: 'map', paint: paintMap, drawY: drawRows, args: () => {
+    const picture = stage.picture();
+    return { chosen: picture && picture.tops ? shownRows(map, picture.rows) : null };
+  } });
   const under = el('div', { class: 'pane third padded' });
   host.append(under);
   map.plot = plot;
   map.lists = { segments: createList(under, segmentColumns((row) => show(map, row)),
-    'Segments at the cursor'), pins: createList(under, pinColumns(ctx), 'Pins') };
+    'Segments at the cursor'), pins: createList(under, pinColumns(store), 'Pins') };
 
   function update() {
-    setOptions(map.by.select, groupingsOf(ctx.cover()).filter(([id]) => id !== 'birth'),
-      plainBy(ctx.store.get().by));
+    setOptions(map.by.select, groupingsOf(recording.cover()).filter(([id]) => id !== 'birth'),
+      plainBy(store.get().by));
     plot.update();
     drawOnly(map);
     askSegments(map);

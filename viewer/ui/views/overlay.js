@@ -1,11 +1,11 @@
 // overlay.js - what lies over a plot: axes, names of bands, churn, ends, selections, flags.
 import { bytes } from '../../core/model/human.js';
+import { inkOn } from '../draw/colours.js';
 import { align, drawCursor, drawField, drawFlag, drawLevel, drawOutline, drawSpan, drawXAxis,
   drawYAxis, label, line, yScale } from '../draw/draw.js';
-import { groupText, grouped, shortened } from '../draw/text.js';
-import { inkOn } from '../draw/colours.js';
 import { hatch } from '../draw/paint.js';
 import { runsOf } from '../draw/picture.js';
+import { groupText, grouped, shortened } from '../draw/text.js';
 import { isPart } from '../state/span.js';
 
 const churnHeight = 24;
@@ -20,8 +20,8 @@ export function boxOf(width, height, churn) {
     height: Math.max(20, height - 28 - below) };
 }
 
-function drawUnattributed({ g, ctx, box: b, y, palette }) {
-  const { adjust } = ctx.cover();
+function drawUnattributed({ g, cover, box: b, y, palette }) {
+  const { adjust } = cover;
   if (!(adjust > 0)) return;
   const top = Math.max(b.top, yScale(y, b).of(adjust));
   hatch(g, b.left, top, b.width, b.top + b.height - top, palette.hatch);
@@ -29,8 +29,8 @@ function drawUnattributed({ g, ctx, box: b, y, palette }) {
   label(g, 'unattributed', b.left + 6, b.top + b.height - 2, palette);
 }
 
-function drawEnds({ g, ctx, box: b, state, palette }) {
-  const { before, startUnknown, cut, cutAt, states } = ctx.cover();
+function drawEnds({ g, cover, box: b, state, palette }) {
+  const { before, startUnknown, cut, cutAt, states } = cover;
   const { mode, from, to } = state.x;
   if (mode !== 'events') return;
   const field = (left, word) => drawField(g, left, b, fieldWidth, word, palette);
@@ -69,18 +69,18 @@ function fits({ W, H, ids, group }, wanted, row, column, width) {
 }
 
 /** The names of groups, where a run of theirs is large enough to hold them. */
-function drawBandNames({ g, ctx, box: b, state, palette, picture }) {
+function drawBandNames({ g, look, box: b, state, palette, picture }) {
   if (state.by === 'birth') return;
   const ratio = b.height / picture.H;
   align(g, 'center', 'middle');
   for (const [group, run] of largestRuns(picture)) {
-    const name = ctx.groupName(group);
+    const name = look.groupName(group);
     if (!name || (run.past - run.from) * ratio < leastNamed) continue;
     const text = shortened(groupText(state.by, name), 36);
     const columns = g.measureText(text).width / b.width * picture.W;
     const middle = Math.floor((run.from + run.past) / 2);
     if (!fits(picture, group, middle, run.column, columns)) continue;
-    g.fillStyle = inkOn(palette, (ctx.slots().get(group) || { slot: 9 }).slot);
+    g.fillStyle = inkOn(palette, (look.slots().get(group) || { slot: 9 }).slot);
     g.fillText(text, b.left + (run.column + 0.5) * b.width / picture.W, b.top + middle * ratio);
   }
 }
@@ -112,12 +112,12 @@ function drawSelections(scene) {
 }
 
 /** The life of the pinned allocation under the picture: it has no pixel of its own when small. */
-function drawLife({ g, ctx, plot, box: b, palette }) {
-  const life = ctx.pinned();
+function drawLife({ g, cover, plot, box: b, palette }) {
+  const life = plot.pointer.pinned();
   if (!life) return;
   const end = b.left + b.width;
   const x1 = plot.pixelOf(life.born);
-  const x2 = plot.pixelOf(life.end ?? ctx.cover().states);
+  const x2 = plot.pixelOf(life.end ?? cover.states);
   if (x1 === null || x1 > end || x2 < b.left) return;
   const from = Math.max(b.left, Math.min(x1, end));
   const to = Math.max(from + 2, Math.min(x2, end));
@@ -125,14 +125,14 @@ function drawLife({ g, ctx, plot, box: b, palette }) {
   g.fillRect(from, b.top + b.height + 1, to - from, 3);
 }
 
-function drawFlags({ g, ctx, plot, box, palette }) {
-  const { peak, ooms } = ctx.cover();
+function drawFlags({ g, cover, plot, box, palette }) {
+  const { peak, ooms } = cover;
   const flag = (p, top, word, colour) => {
     const at = plot.pixelOf(p);
     if (at !== null) drawFlag(g, at, top, word, colour, palette, box);
   };
   for (const oom of ooms) flag(oom.state, 16, ooms.length < 9 ? 'OOM' : '', palette.problem);
-  const here = isPart(ctx.cover()) ? 'here ' : '';
+  const here = isPart(cover) ? 'here ' : '';
   if (peak) flag(peak.state, 4, `peak ${here}${bytes(peak.bytes)}`, palette.text);
 }
 
@@ -146,9 +146,9 @@ function drawAxes({ g, plot, box: b, y, state, palette, picture }) {
 
 /** Draws all of it on `g`, an empty canvas of the size of the plot. */
 export function drawOver(g, plot) {
-  const { ctx } = plot;
-  const scene = { g, plot, ctx, box: plot.box(), y: plot.yNow(), state: ctx.store.get(),
-    palette: ctx.palette(), picture: plot.exact() };
+  const { store, recording, look } = plot;
+  const scene = { g, plot, look, cover: recording.cover(), box: plot.box(), y: plot.yNow(),
+    state: store.get(), palette: look.palette(), picture: plot.exact() };
   const { box, y, palette, picture } = scene;
   const memory = !plot.options.drawY;
   drawAxes(scene);
@@ -157,7 +157,7 @@ export function drawOver(g, plot) {
   if (plot.options.churn && picture && picture.churn) drawChurn(scene);
   drawEnds(scene);
   drawSelections(scene);
-  const cap = ctx.capacity();
+  const cap = recording.capacity();
   if (cap && memory) drawLevel(g, cap.bytes, y, box, cap.name, palette);
   drawFlags(scene);
   drawCursor(g, plot.pixelOf(scene.state.at), box, palette);

@@ -1,19 +1,22 @@
 // plot.js - a picture over time: asks for the exact one, shows it, says what lies under a point.
-import { areasOf } from '../draw/svg.js';
-import { bandsOf, columnOf, placeIn, runsOf } from '../draw/picture.js';
-import { boxOf, drawOver } from './overlay.js';
+import { bytes, duration } from '../../core/model/human.js';
+import { slotColour } from '../draw/colours.js';
 import { el, perFrame, pixelRatio } from '../draw/dom.js';
 import { prepare, xScale, yScale } from '../draw/draw.js';
-import { gestures } from './gesture.js';
-import { slotColour } from '../draw/colours.js';
 import { makeInks, paintPicture } from '../draw/paint.js';
+import { bandsOf, columnOf, placeIn, runsOf } from '../draw/picture.js';
+import { areasOf } from '../draw/svg.js';
+import { eventName, shown } from '../draw/text.js';
+import { gestures } from './gesture.js';
+import { boxOf, drawOver } from './overlay.js';
 
 /** Allocations that are laid out, those of each column counted. */
 const manyCells = 20e6;
+const pictureWords = { raster: 'Allocations', map: 'Addresses' };
 
 /** What the engine is asked for the picture of the state as it stands. */
 function argsOf(plot, ratio = pixelRatio()) {
-  const { x, y, by, query, only } = plot.ctx.store.get();
+  const { x, y, by, query, only } = plot.store.get();
   const { width, height } = plot.box();
   const fit = plot.own || y.to === null;
   return { x, W: Math.round(width * ratio), H: Math.round(height * ratio),
@@ -23,57 +26,57 @@ function argsOf(plot, ratio = pixelRatio()) {
 
 /** The answer; where much is alive in many columns, a picture of half the size is shown before. */
 async function request(plot, args, mine) {
-  const { ctx, op } = plot;
-  if (op === 'raster' && args.W * ctx.cover().mostLive > manyCells) {
-    const half = await ctx.call(op, { ...args, W: args.W >> 1 || 1, H: args.H >> 1 || 1 });
+  const { op, recording } = plot;
+  if (op === 'raster' && args.W * recording.cover().mostLive > manyCells) {
+    const half = await plot.ask(op, { ...args, W: args.W >> 1 || 1, H: args.H >> 1 || 1 });
     if (mine !== plot.wanted) return null;
     if (half) {
       plot.picture = { ...half, x: args.x, half: true };
       paint(plot);
     }
   }
-  return ctx.call(op, args);
+  return plot.ask(op, args);
 }
 
-function ask(plot) {
-  const { ctx } = plot;
-  const { x, by, file, dev } = ctx.store.get();
-  if (!ctx.cover() || !plot.node.clientWidth) return;
+function askPicture(plot) {
+  const { store, stage, status } = plot;
+  const { x, by, file, dev } = store.get();
+  if (!plot.node.clientWidth) return;
   const args = argsOf(plot);
   const key = JSON.stringify([file, dev, args]);
   if (key === plot.asked) return;
   plot.asked = key;
   const mine = ++plot.wanted;
-  ctx.pending(true);
+  status.pending(true);
   request(plot, args, mine).then((got) => {
     if (mine !== plot.wanted || !got) return;
-    ctx.pending(false);
+    status.pending(false);
     plot.picture = { ...got, x, by };
-    ctx.setPicture(plot.picture);
+    stage.setPicture(plot.picture);
     paint(plot);
   }, (error) => {
-    if (mine === plot.wanted) ctx.failed(error);
+    if (mine === plot.wanted) status.failed(error);
   });
 }
 
 /** The picture again with `ratio` pixels for each of the page's, until `refresh`. */
 async function sharpen(plot, ratio) {
-  const { ctx } = plot;
-  const { x, by } = ctx.store.get();
+  const { store, stage, status } = plot;
+  const { x, by } = store.get();
   const mine = ++plot.wanted;
-  const got = await ctx.call(plot.op, argsOf(plot, ratio));
+  const got = await plot.ask(plot.op, argsOf(plot, ratio));
   if (!got || mine !== plot.wanted) return;
   plot.picture = { ...got, x, by };
-  ctx.pending(false);
-  ctx.setPicture(plot.picture);
+  status.pending(false);
+  stage.setPicture(plot.picture);
   paint(plot);
 }
 
 /** The picture as pixels, kept to be drawn at any place and size. */
 function paint(plot) {
-  const { ctx, picture, image, options } = plot;
-  const palette = ctx.palette();
-  const inks = makeInks(picture.groups, ctx.slots(), palette, ctx.store.get().patterns);
+  const { store, look, picture, image, options } = plot;
+  const palette = look.palette();
+  const inks = makeInks(picture.groups, look.slots(), palette, store.get().patterns);
   image.width = picture.W;
   image.height = picture.H;
   image.getContext('2d').putImageData((options.paint || paintPicture)(picture, inks, palette), 0,
@@ -81,13 +84,23 @@ function paint(plot) {
   compose(plot);
 }
 
+/** `Allocations of run.pickle, cuda:0, peak 3.00 GiB, start to event 12`. */
+function nameOf({ op, store, recording }) {
+  const { x } = store.get();
+  const { peak, name } = recording.cover();
+  const named = x.mode === 'time' ? [duration(x.from), duration(x.to)] :
+    [eventName(x.from), eventName(x.to - 1)];
+  return shown(`${pictureWords[op] || 'Groups'} of ${recording.fileName()}, ${name || ''}, peak ` +
+    `${peak ? bytes(peak.bytes) : '-'}, ${named.join(' to ')}`);
+}
+
 /** Draws the last picture where it lies now, and what lies over it. */
 function compose(plot) {
-  const { ctx, canvas, node, picture } = plot;
+  const { store, canvas, node, picture } = plot;
   const g = prepare(canvas, node.clientWidth, node.clientHeight);
-  const state = ctx.store.get();
+  const state = store.get();
   if (picture && picture.x.mode === state.x.mode) drawPicture(g, plot, state.x);
-  for (const named of [canvas, node]) named.setAttribute('aria-label', ctx.pictureName(plot.op));
+  for (const named of [canvas, node]) named.setAttribute('aria-label', nameOf(plot));
   redrawOver(plot);
 }
 
@@ -108,11 +121,11 @@ function drawPicture(g, { picture, image, own, box, yNow }, span) {
 }
 
 /** The groups of a picture as areas, for a surface without pixels. */
-function drawAreas(g, { ctx, picture, box }) {
+function drawAreas(g, { look, picture, box }) {
   const b = box();
   const [kx, ky] = [b.width / picture.W, b.height / picture.H];
   for (const [group, runs] of areasOf(picture.W, (c) => runsOf(picture, c))) {
-    g.fillStyle = slotColour(ctx.palette(), (ctx.slots().get(group) || { slot: -1 }).slot);
+    g.fillStyle = slotColour(look.palette(), (look.slots().get(group) || { slot: -1 }).slot);
     g.beginPath();
     for (const [c, past, top, bottom] of runs) {
       g.rect(b.left + c * kx, b.top + top * ky, (past - c) * kx, (bottom - top) * ky);
@@ -126,7 +139,7 @@ function drawing(plot) {
   if (!plot.exact()) return null;
   return { width: plot.node.clientWidth, height: plot.node.clientHeight, draw: (g) => {
     if (g.vector && plot.op === 'groups') drawAreas(g, plot);
-    else drawPicture(g, plot, plot.ctx.store.get().x);
+    else drawPicture(g, plot, plot.store.get().x);
     drawOver(g, plot);
   } };
 }
@@ -137,15 +150,16 @@ function redrawOver(plot) {
 }
 
 /** The memory axis that is shown. */
-function yNow({ ctx, own, picture }) {
-  const { y } = ctx.store.get();
+function yNow({ store, recording, own, picture }) {
+  const { y } = store.get();
   if (y.to !== null && !own) return y;
-  return picture ? { from: picture.y0, to: picture.y1 } : { from: 0, to: ctx.cover().peak.bytes };
+  return picture ? { from: picture.y0, to: picture.y1 } :
+    { from: 0, to: recording.cover().peak.bytes };
 }
 
 /** A picture of the very view that is set, or null while one is being made. */
-function exact({ ctx, own, picture }) {
-  const { x, y } = ctx.store.get();
+function exact({ store, own, picture }) {
+  const { x, y } = store.get();
   const same = picture && !picture.half && picture.x.mode === x.mode && picture.x.from === x.from &&
     picture.x.to === x.to && (own || y.to === null || (y.from === picture.y0 &&
       y.to === picture.y1));
@@ -154,7 +168,7 @@ function exact({ ctx, own, picture }) {
 
 /** Where state `p` lies, in CSS pixels, in sight or not; null where no picture knows it yet. */
 function pixelOf(plot, p) {
-  const { x } = plot.ctx.store.get();
+  const { x } = plot.store.get();
   const b = plot.box();
   if (x.mode === 'events') return xScale(x, b).of(p + 0.5);
   const picture = plot.exact();
@@ -179,22 +193,24 @@ function pointAt(plot, px, py) {
 function bands(plot) {
   const one = plot.exact();
   if (!one) return [];
-  return bandsOf(one, Math.min(one.W - 1, columnOf(one.shown, plot.ctx.store.get().at)));
+  return bandsOf(one, Math.min(one.W - 1, columnOf(one.shown, plot.store.get().at)));
 }
 
 /** options: { op, churn, paint, drawY, args() }; with `drawY` the y axis is the picture's own. */
-export function createPlot(host, ctx, options) {
+export function createPlot(host, { store, ask, recording, look, stage, pointer, travel,
+  settings, status }, options) {
   const canvas = el('canvas', { role: 'img' });
   const over = el('canvas', { 'aria-hidden': 'true' });
   const node = el('div', { class: 'plot', tabindex: 0, role: 'group' }, canvas, over);
   host.append(node);
   const refresh = () => {
     compose(plot);
-    ask(plot);
+    askPicture(plot);
   };
   const soonOver = perFrame(() => redrawOver(plot));
   const plot = {
-    ctx, options, op: options.op, own: Boolean(options.drawY), node, canvas, over,
+    store, ask, recording, look, stage, pointer, status,
+    options, op: options.op, own: Boolean(options.drawY), node, canvas, over,
     image: document.createElement('canvas'),
     picture: null,     // the last exact one, with .x as it was asked for
     asked: '', wanted: 0,
@@ -230,6 +246,6 @@ export function createPlot(host, ctx, options) {
   };
   // Called between layout and paint, so that no frame shows a stretched canvas.
   new ResizeObserver(refresh).observe(node);
-  gestures(over, plot, ctx);
+  gestures(over, plot, { store, recording, pointer, travel, settings });
   return plot;
 }

@@ -1,17 +1,15 @@
 // timeline.js - the views Stack and Groups: controls, legend and plot of what lives over time.
-import { createCapacity } from '../parts/capacity.js';
 import { bytes, count } from '../../core/model/human.js';
 import { button, choice, el, fill, setOptions } from '../draw/dom.js';
-import { createLegend, groupingsOf } from '../parts/panels.js';
-import { createPlot } from './plot.js';
+import { groupingsOf } from '../parts/panels.js';
 
-function controls(ctx) {
-  const by = choice('by', [], 'category', (value) => ctx.store.jump({ by: value }));
-  const axis = choice('x', [['events', 'events'], ['time', 'time']], 'events', (mode) =>
-    ctx.setAxis(mode));
-  const cap = createCapacity(ctx);
+function controls({ store, setAxis, capacityBox }) {
+  const by = choice('by', [], 'category', (value) => store.jump({ by: value }));
+  const axis = choice('x', [['events', 'events'], ['time', 'time']], 'events',
+    setAxis);
+  const cap = capacityBox();
   const told = el('span', { class: 'muted' });
-  const only = button('only', () => ctx.store.jump({ only: !ctx.store.get().only }),
+  const only = button('only', () => store.jump({ only: !store.get().only }),
     { title: 'stack the matches alone' });
   const note = el('span', { class: 'note' });
   const node = el('div', { class: 'bar' }, by.node, axis.node,
@@ -26,15 +24,16 @@ function headroom(cover, cap) {
 }
 
 /** `op`: raster or groups. */
-export function createTimeline(host, ctx, op) {
-  const bar = controls(ctx);
+export function createTimeline(host, { store, recording, setAxis, capacityBox, makeLegend,
+  makePlot }, op) {
+  const bar = controls({ store, setAxis, capacityBox });
   host.append(bar.node);
-  const legend = createLegend(host, ctx);
-  const plot = createPlot(host, ctx, { op, churn: op === 'raster' });
+  const legend = makeLegend(host);
+  const plot = makePlot(host, { op, churn: op === 'raster' });
 
   function drawBar() {
-    const state = ctx.store.get();
-    const cover = ctx.cover();
+    const state = store.get();
+    const cover = recording.cover();
     setOptions(bar.by.select, groupingsOf(cover).filter(([id]) => op === 'raster' ||
       id !== 'birth'), state.by);
     setOptions(bar.axis.select, [['events', 'events'], ['time', 'time', !cover.time]],
