@@ -44,10 +44,11 @@ def test_no_module_holds_a_sink(path):
         assert not found, found and found.group(0)
 
 
-def test_the_markup_runs_nothing_of_its_own():
-    text = (VIEWER / "index.html").read_text(encoding="utf-8")
+@pytest.mark.parametrize("folder", [VIEWER, VIEWER / "index"], ids=lambda p: p.name)
+def test_the_markup_runs_nothing_of_its_own(folder):
+    text = (folder / "index.html").read_text(encoding="utf-8")
     assert not re.search(r"\son\w+\s*=|\sstyle\s*=|javascript:|https?://|<link(?! rel=\"icon\" href=\"data:,\")", text)
-    assert not re.search(r"@import|url\(|https?:", (VIEWER / "style.css").read_text(encoding="utf-8"))
+    assert not re.search(r"@import|url\(|https?:", (folder / "style.css").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(VIEWER)))

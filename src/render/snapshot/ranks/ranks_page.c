@@ -1,70 +1,21 @@
-/* ranks_page.c - the table of units as HTML.
- *
- * Style and script have hashes, which are what the page's own policy lets through; a test makes
- * them again. */
+/* ranks_page.c - the table of units as HTML: what of viewer/index the build made, and units between
+ * its parts. */
 #include "render/snapshot/ranks/ranks_page.h"
 
 #include <stdlib.h>
 
-#include "base/generator_mark.h"
 #include "render/answer/envelope.h"
 #include "render/snapshot/ranks/ranks.h"
 #include "render/write/markup.h"
 
 enum { CURVE_WIDTH = 1200, CURVE_HEIGHT = 240, WORDS_WIDTH = 110 };
 
-#define STYLE_HASH "sha256-4ypSz7jED4zw89/+rjYi2ir0BkcIbFprgjwkS6xCB/0="
-
-static const char style_text[] =
-    ":root{color-scheme:light dark}"
-    "body{font:14px/1.45 system-ui,sans-serif;margin:1.5em;color:#1b1f24;background:#fff}"
-    "h1{font-size:1.2em;overflow-wrap:anywhere}h2{font-size:1em}"
-    ".scroll{overflow-x:auto}table{border-collapse:collapse}"
-    "th,td{padding:.3em .8em .3em 0;text-align:left;vertical-align:middle}"
-    "th{font-weight:600;border-bottom:1px solid}td{border-bottom:1px solid #8884}"
-    ".n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}"
-    "td:first-child:not(.f),.s{white-space:nowrap}.f{overflow-wrap:anywhere;min-width:14em}"
-    ".m{color:#57606a}"
-    ".b{color:#b00020;font-weight:600}a{color:#0b57d0}svg{display:block;width:120px;height:24px}"
-    "th button{all:unset;cursor:pointer;font-weight:600}th button:focus-visible{outline:2px solid}"
-    "th[aria-sort=ascending] button::after{content:\" \\25b4\"}"
-    "th[aria-sort=descending] button::after{content:\" \\25be\"}"
-    "path{fill:#597997}pre{white-space:pre-wrap;font:13px/1.45 ui-monospace,monospace}"
-    "@media(prefers-color-scheme:dark){body{color:#e6e9ee;background:#15181d}.m{color:#9aa4b0}"
-    ".b{color:#ff8a80}a{color:#9ecbff}path{fill:#bfe6fe}}";
-
-#define SCRIPT_HASH "sha256-w+TzZM3tLz78nPOWW6SS6kpdE14kshODuUodWlUUrto="
-
-/* Headings become buttons that sort by their column: by the numbers of cells that have one (none is
- * not known), else by text, in which numbers count as such.  What is not known comes last. */
-static const char script_text[] =
-    "(()=>{const table=document.querySelector('table'),body=table.tBodies[0],"
-    "heads=[...table.tHead.rows[0].cells],{compare}=new Intl.Collator('en',{numeric:true});"
-    "const value=(row,i)=>{const cell=row.cells[i];if(!cell||cell.colSpan>1)return null;"
-    "const{v}=cell.dataset;"
-    "return v===''?null:v===undefined?cell.textContent.replace(/^-$/,'')||null:Number(v)};"
-    "const sort=(head,i,down)=>{const rows=[...body.rows].map(row=>({row,v:value(row,i)}));"
-    "rows.sort((a,b)=>a.v===null||b.v===null?(a.v===null)-(b.v===null):"
-    "(down?-1:1)*(typeof a.v==='number'?a.v-b.v:compare(a.v,b.v)));"
-    "body.append(...rows.map(({row})=>row));"
-    "for(const other of heads)other.removeAttribute('aria-sort');"
-    "head.setAttribute('aria-sort',down?'descending':'ascending')};"
-    "heads.forEach((head,i)=>{if(head.className==='c')return;"
-    "const button=document.createElement('button');button.type='button';"
-    "button.textContent=head.textContent;head.replaceChildren(button);"
-    "button.onclick=()=>{const now=head.getAttribute('aria-sort');"
-    "sort(head,i,now?now==='ascending':head.className==='n')}})})()";
-
-static const char table_begin[] =
-    "<div class=\"scroll\"><table><thead><tr><th scope=\"col\">unit</th>";
-static const char file_head[] = "<th scope=\"col\">file</th>";
-static const char table_head[] =
-    "<th scope=\"col\">grade</th>"
-    "<th scope=\"col\" class=\"n\" aria-sort=\"descending\">peak</th>"
-    "<th scope=\"col\">at</th><th scope=\"col\">OOM</th><th scope=\"col\" class=\"n\">headroom</th>"
-    "<th scope=\"col\" class=\"c\">in use, one scale</th><th scope=\"col\" class=\"n\">vs "
-    "median</th>"
-    "<th scope=\"col\">note</th></tr></thead><tbody>\n";
+/* Made by tools/bundle of viewer/index/index.html: what stands before, between and behind the names
+ * there. */
+extern const char index_before_title[], index_before_heading[], index_after_heading[],
+    index_table[], index_file_column[], index_figure_columns[], index_after_rows[],
+    index_ranks_note[], index_legend_end[], index_before_tool[], index_after_tool[],
+    index_sorting[], index_end[];
 
 /* A device of a report; `unit` is its number among those compared, NO_ROW where it is none. */
 struct row {
@@ -389,33 +340,27 @@ static void put_row(struct text_context *m, const struct row *row)
 
 static void put_head(struct text_context *m)
 {
-    buf_text(m->to, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-                    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-                    "style-src '" STYLE_HASH "'; script-src '" SCRIPT_HASH "'; img-src data:; "
-                    "base-uri 'none'; form-action 'none'\">\n" GENERATOR_MARK_PAGE "\n"
-                    "<meta name=\"referrer\" content=\"no-referrer\">\n"
-                    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-                    "<link rel=\"icon\" href=\"data:,\">\n<title>");
-    buf_format(m->to, "%u file%s - vramscope</title>\n<style>", (unsigned)m->page->files,
-               m->page->files == 1 ? "" : "s");
-    buf_text(m->to, style_text);
-    buf_text(m->to, "</style>\n</head>\n<body>\n<main>\n<h1>");
+    buf_text(m->to, index_before_title);
+    buf_format(m->to, "%u file%s", (unsigned)m->page->files, m->page->files == 1 ? "" : "s");
+    buf_text(m->to, index_before_heading);
     if (m->folder > 0)
         markup_text(m->to, (str){ m->page->file[0].path.ptr, m->folder });
     else
         buf_text(m->to, "vramscope");
-    buf_text(m->to, "</h1>\n");
+    buf_text(m->to, index_after_heading);
+    if (m->rows == 0)
+        return;
+    buf_text(m->to, index_table);
+    buf_text(m->to, m->ranked ? index_file_column : "");
+    buf_text(m->to, index_figure_columns);
 }
 
 /* What the columns are. */
 static void put_legend(struct text_context *m)
 {
-    buf_text(m->to,
-             "</tbody></table></div>\n<p class=\"m\">Peak: the most bytes requested at once. "
-             "Headroom: what was reserved and free at an out-of-memory event, less the peak; "
-             "the device has at least that. vs median: of the whole files");
-    buf_text(m->to, m->ranked ? ". Ranks are numbers in the files' names" : "");
-    buf_text(m->to, ". A unit opens its page.</p>\n");
+    buf_text(m->to, index_after_rows);
+    buf_text(m->to, m->ranked ? index_ranks_note : "");
+    buf_text(m->to, index_legend_end);
 }
 
 static void put_words(struct text_context *m)
@@ -465,11 +410,6 @@ enum vrs_status ranks_page(struct out *out, const struct ranks_page *page, struc
         for (uint32_t k = 0; m.row[i].device != NULL && k < m.row[i].device->spans; k++)
             m.top = m.row[i].device->requested[k] > m.top ? m.row[i].device->requested[k] : m.top;
     put_head(&m);
-    if (m.rows > 0) {
-        buf_text(m.to, table_begin);
-        buf_text(m.to, m.ranked ? file_head : "");
-        buf_text(m.to, table_head);
-    }
     for (uint32_t i = 0; i < m.rows; i++) {
         put_row(&m, &m.row[i]);
         out_flush(out, OUT_ENOUGH);
@@ -478,12 +418,11 @@ enum vrs_status ranks_page(struct out *out, const struct ranks_page *page, struc
         put_legend(&m);
     put_words(&m);
     put_failures(&m);
-    buf_format(m.to, "<p class=\"m\">vramscope %s</p>\n</main>\n", page->tool);
-    if (m.rows > 1) {
-        buf_text(m.to, "<script>");
-        buf_text(m.to, script_text);
-        buf_text(m.to, "</script>\n");
-    }
-    buf_text(m.to, "</body>\n</html>\n");
+    buf_text(m.to, index_before_tool);
+    buf_text(m.to, page->tool);
+    buf_text(m.to, index_after_tool);
+    buf_text(m.to, m.rows > 1 ? index_sorting : "");
+    buf_text(m.to, index_end);
+    buf_char(m.to, '\n');
     return VRS_OK;
 }
