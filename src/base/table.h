@@ -10,6 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* "None", where a row may be missing. */
+#define NO_ROW UINT32_MAX
+
 enum column_type { COLUMN_U8, COLUMN_U16, COLUMN_U32, COLUMN_U64, COLUMN_I64, COLUMN_F64 };
 
 struct column {

@@ -7,6 +7,8 @@
 
 #include <stdint.h>
 
+#include "base/table.h"
+
 typedef struct {
     uint32_t n;
 } string_id;
@@ -26,8 +28,6 @@ typedef struct {
 typedef struct {
     uint32_t n;
 } context_id;
-
-#define NO_ROW UINT32_MAX
 
 /* "Not known" in a column of bytes, addresses or times; no size or address of a file reaches it. */
 #define UNKNOWN_U64 UINT64_MAX

@@ -3,7 +3,7 @@
 
 #include <assert.h>
 
-#include "model/ids.h"
+#include "base/table.h"
 
 /* Addresses that recordings do not have: new segments below 2^49 or from 2^50 on, reservations from
  * 2^54 on. */

@@ -1,7 +1,7 @@
 /* machine_expandable.c - expandable segments: reserving, mapping and unmapping their pages. */
 #include "allocator/machine/machine.h"
 
-#include "model/ids.h"
+#include "base/table.h"
 
 uint32_t machine_reserve(struct machine *m, uint64_t address, uint32_t side)
 {
