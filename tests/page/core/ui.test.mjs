@@ -268,8 +268,8 @@ test('ticks of events stand on the state that the status line calls by them', ()
   assert.deepEqual(eventTicks(0, 1, 700).map((t) => t.label), ['start'], 'a state without events');
 });
 
-test('what the page escapes is what src/render/escape.c does', () => {
-  const source = readFileSync(new URL('../../../src/render/escape.c', import.meta.url), 'utf8');
+test('what the page escapes is what src/render/write/escape.c does', () => {
+  const source = readFileSync(new URL('../../../src/render/write/escape.c', import.meta.url), 'utf8');
   const [, table] = /unsafe\[\] = \{(.*?)\n {4}\};/s.exec(source);
   const ranges = [...table.matchAll(/\{ (0x\w+), (0x\w+) \}/g)].map((m) => m.slice(1).map(Number));
   assert.ok(ranges.length >= 8);
