@@ -1,5 +1,6 @@
 /* categories.c - parameters, gradients, optimizer state, activations and the rest. */
 #include "analysis/snapshot/breakdown/category_table.h"
+#include "analysis/snapshot/cache/parts.h"
 #include "analysis/snapshot/study/moment.h"
 #include "api/snapshot/ask.h"
 #include "render/snapshot/answers.h"
@@ -56,7 +57,7 @@ static enum vrs_status ask(struct study *s, const void *read, struct device_answ
                            struct vrs_error *err)
 {
     const struct options_read *w = read;
-    struct category_table_options options;
+    struct category_table_options options = { 0 };
     struct vrs_error why = { .status = VRS_OK };
     if (moment_in_study(s, w->moment, &options.at_event, &why) != VRS_OK)
         return ask_refuse_moment(s, ret, &why, err);
@@ -65,6 +66,8 @@ static enum vrs_status ask(struct study *s, const void *read, struct device_answ
     if (s->traced && !s->phases.known)
         return ask_reason(s, ret, ANSWER_NEEDS_STACKS, "no_stacks",
                           S("no alloc has a stack; record with stacks=\"all\""), err);
+    if (s->traced)
+        TRY(parts_estimate(s, &options.estimate, err));
     struct category_table *table = arena_array(s->keep, struct category_table, 1);
     if (table == NULL)
         return vrs_no_memory(err);

@@ -4,8 +4,6 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "analysis/snapshot/cache/parts.h"
-
 /* Sums by category and rule; rules with one id are one. */
 struct sums {
     const struct categories *c;
@@ -173,13 +171,10 @@ enum vrs_status category_table_compute(struct study *s,
     table.adjust_bytes =
         (int64_t)((uint64_t)curve_at(s->r, s->device, CURVE_REQUESTED, options->at_event) -
                   table.total_bytes);
-    table.has_estimate = s->traced && s->phases.known;
     arena_release(s->scratch, mark);
-    if (table.has_estimate) {
-        const struct training_need *estimate = NULL;
-        TRY(parts_estimate(s, &estimate, err));
-        table.estimate = *estimate;
-    }
+    table.has_estimate = options->estimate != NULL;
+    if (table.has_estimate)
+        table.estimate = *options->estimate;
     *ret = table;
     return VRS_OK;
 }

@@ -42,6 +42,7 @@ struct category_table {
 
 struct category_table_options {
     int64_t at_event;
+    const struct training_need *estimate; /* NULL: there is none */
 };
 
 enum vrs_status category_table_compute(struct study *s,

@@ -58,14 +58,18 @@ enum vrs_status parts_estimate(struct study *s, const struct training_need **ret
 enum vrs_status parts_categories(struct study *s, const struct category_table **ret,
                                  struct vrs_error *err)
 {
-    /* Without a trace all is told of the final state. */
-    struct category_table_options at = { s->traced ? s->curves.of[CURVE_REQUESTED].peak_event
-                                                   : (int64_t)s->events - 1 };
     if (s->made.categories == NULL) {
+        /* Without a trace all is told of the final state. */
+        struct category_table_options options = {
+            .at_event =
+                s->traced ? s->curves.of[CURVE_REQUESTED].peak_event : (int64_t)s->events - 1,
+        };
+        if (s->traced && s->phases.known)
+            TRY(parts_estimate(s, &options.estimate, err));
         struct category_table *made = arena_array(s->keep, struct category_table, 1);
         if (made == NULL)
             return vrs_no_memory(err);
-        TRY(category_table_compute(s, &at, made, err));
+        TRY(category_table_compute(s, &options, made, err));
         s->made.categories = made;
     }
     *ret = s->made.categories;

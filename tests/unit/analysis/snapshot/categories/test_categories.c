@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "analysis/snapshot/breakdown/category_table.h"
+#include "analysis/snapshot/cache/parts.h"
 #include "made/answered.h"
 #include "made/studied.h"
 
@@ -235,6 +236,7 @@ static void tables_and_estimates_add_up(void **state)
          "FBBBSOO", "");
     struct category_table t;
     struct category_table_options options = { .at_event = 3 };
+    assert_int_equal(parts_estimate(&s.study, &options.estimate, NULL), VRS_OK);
     assert_int_equal(category_table_compute(&s.study, &options, &t, NULL), VRS_OK);
     assert_int_equal(t.total_bytes, 17600);
     assert_int_equal(t.rows, 4);
@@ -271,6 +273,7 @@ static void hostile_sizes(void **state)
          "BBBOO", "");
     struct category_table t;
     struct category_table_options options = { .at_event = 4 };
+    assert_int_equal(parts_estimate(&s.study, &options.estimate, NULL), VRS_OK);
     assert_int_equal(category_table_compute(&s.study, &options, &t, NULL), VRS_OK);
     studied_end(&s);
 }
