@@ -1,4 +1,5 @@
 /* advise.c - what to change, and the bytes it frees. */
+#include "analysis/snapshot/advise/advise.h"
 #include "analysis/snapshot/cache/parts.h"
 #include "api/snapshot/ask.h"
 #include "render/snapshot/answers.h"
@@ -17,8 +18,8 @@ static enum vrs_status ask(struct study *s, const void *read, struct device_answ
     struct oom oom;
     TRY(parts_make(s, PARTS_OF_ADVICE, err));
     const struct leaks *leaks = NULL;
-    TRY(parts_oom(s, NULL, o->capacity_bytes, &oom, err));
-    TRY(parts_advise(s, &oom, o->capacity_bytes, &answer->advise, err));
+    TRY(oom_compute(s, NULL, o->capacity_bytes, &oom, err));
+    TRY(advise_compute(s, &oom, o->capacity_bytes, &answer->advise, err));
     TRY(parts_growth(s, &leaks, err));
     answer->leaks = leaks->leaks;
     answer->explain_silent = o->explain_silent;

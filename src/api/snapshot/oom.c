@@ -1,7 +1,7 @@
 /* oom.c - why a request for memory failed, proven with numbers. */
 #include <stdio.h>
 
-#include "analysis/snapshot/cache/parts.h"
+#include "analysis/snapshot/oom/oom.h"
 #include "api/snapshot/ask.h"
 #include "base/buf.h"
 #include "render/snapshot/answers.h"
@@ -159,7 +159,7 @@ static enum vrs_status ask(struct study *s, const void *read, struct device_answ
     struct oom *oom = arena_array(s->keep, struct oom, 1);
     if (oom == NULL)
         return vrs_no_memory(err);
-    TRY(parts_oom(s, message, q->capacity_bytes, oom, err));
+    TRY(oom_compute(s, message, q->capacity_bytes, oom, err));
     if (oom->basis == OOM_NOTHING) {
         TRY(say_nothing_found(s, ret, err));
     } else {

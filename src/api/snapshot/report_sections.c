@@ -1,7 +1,9 @@
 /* sections.c - asks each analysis what belongs on the page, in the order of their needs. */
 #include "api/snapshot/report_sections.h"
 
+#include "analysis/snapshot/advise/advise.h"
 #include "analysis/snapshot/cache/parts.h"
+#include "analysis/snapshot/oom/oom.h"
 
 enum vrs_status section_make(struct study *s, const struct report_sections **ret,
                              struct vrs_error *err)
@@ -13,9 +15,9 @@ enum vrs_status section_make(struct study *s, const struct report_sections **ret
     TRY(parts_fragments(s, &sections->fragments, err));
     if (s->traced) {
         TRY(parts_growth(s, &sections->leaks, err));
-        TRY(parts_oom(s, NULL, 0, &sections->oom, err));
+        TRY(oom_compute(s, NULL, 0, &sections->oom, err));
         sections->has_oom = s->curves.oom_events > 0 && sections->oom.basis != OOM_NOTHING;
-        TRY(parts_advise(s, &sections->oom, 0, &sections->advise, err));
+        TRY(advise_compute(s, &sections->oom, 0, &sections->advise, err));
         sections->has_advice = true;
     }
     *ret = sections;

@@ -311,8 +311,8 @@ static enum vrs_status run_rules(const struct advising *a, struct advise *ret,
     return ok ? status : vrs_no_memory(err);
 }
 
-enum vrs_status advise_compute(struct study *s, const struct advise_inputs *in,
-                               struct counterfactual *c, struct advise *ret, struct vrs_error *err)
+static enum vrs_status advise(struct study *s, const struct advise_inputs *in,
+                              struct counterfactual *c, struct advise *ret, struct vrs_error *err)
 {
     const struct curve *requested = &s->curves.of[CURVE_REQUESTED];
     const struct site_table *sites = NULL;
@@ -343,4 +343,21 @@ enum vrs_status advise_compute(struct study *s, const struct advise_inputs *in,
     if (status == VRS_OK && ret->advices > 1)
         qsort(ret->advice, ret->advices, sizeof *ret->advice, by_saving);
     return status;
+}
+
+enum vrs_status advise_compute(struct study *s, const struct oom *oom, uint64_t capacity_bytes,
+                               struct advise *ret, struct vrs_error *err)
+{
+    struct counterfactual *c = NULL;
+    struct advise_inputs in = {
+        .capacity_bytes = capacity_bytes,
+        .fragmented = oom->basis != OOM_NOTHING && oom->tests.verdict == OOM_FRAGMENTATION,
+        .what_if = oom->basis == OOM_EVENT ? &oom->what_if : NULL,
+    };
+    TRY(parts_timeline(s, &in.timeline, err));
+    TRY(parts_fragments(s, &in.fragments, err));
+    TRY(parts_estimate(s, &in.estimate, err));
+    TRY(parts_growth(s, &in.leaks, err));
+    TRY(parts_counterfactual(s, &c, err));
+    return advise(s, &in, c, ret, err);
 }

@@ -9,7 +9,7 @@
 #include "analysis/snapshot/breakdown/training_need.h"
 #include "analysis/snapshot/layout/fragments.h"
 #include "analysis/snapshot/leaks/leaks.h"
-#include "analysis/snapshot/oom/oom_what_if.h"
+#include "analysis/snapshot/oom/oom.h"
 #include "analysis/snapshot/study/counterfactual.h"
 #include "analysis/snapshot/timeline/timeline.h"
 
@@ -79,9 +79,9 @@ struct advise_inputs {
     uint64_t capacity_bytes;           /* of the card, as the user knows it; 0: not known */
 };
 
-/* All rules over one device with a trace. */
-enum vrs_status advise_compute(struct study *s, const struct advise_inputs *in,
-                               struct counterfactual *c, struct advise *ret,
-                               struct vrs_error *err) MUST_CHECK;
+/* All rules over one device with a trace.  `oom` says whether a request failed for want of memory
+ * in one piece. */
+enum vrs_status advise_compute(struct study *s, const struct oom *oom, uint64_t capacity_bytes,
+                               struct advise *ret, struct vrs_error *err) MUST_CHECK;
 
 #endif

@@ -1,7 +1,6 @@
 /* parts.c - asks each analysis once, side by side where there are threads. */
 #include "analysis/snapshot/cache/parts.h"
 
-#include "analysis/snapshot/study/site_table.h"
 #include "analysis/snapshot/study/study_jobs.h"
 #include "base/pool.h"
 
@@ -101,40 +100,6 @@ enum vrs_status parts_sites(struct study *s, const struct site_table **ret, stru
     }
     *ret = s->made.sites;
     return VRS_OK;
-}
-
-enum vrs_status parts_oom(struct study *s, const struct oom_message *message,
-                          uint64_t capacity_bytes, struct oom *ret, struct vrs_error *err)
-{
-    struct oom_options options = { .message = message, .capacity_bytes = capacity_bytes };
-    if (s->traced && s->curves.oom_events > 0) {
-        const struct leaks *leaks = NULL;
-        TRY(parts_growth(s, &leaks, err));
-        /* What only differs from step to step is no leaks. */
-        options.has_growth = leaks != NULL && leaks->moments > 1 &&
-                             leaks->leaks + leaks->suspects > 0 && leaks->slope_total_bytes > 0;
-        options.growth_bytes = options.has_growth ? leaks->slope_total_bytes : 0;
-        options.steps = s->steps.count;
-        options.first_step_bytes = s->steps.count > 0 ? s->steps.boundary[0].live_bytes : 0;
-    }
-    return oom_compute(s, &options, ret, err);
-}
-
-enum vrs_status parts_advise(struct study *s, const struct oom *oom, uint64_t capacity_bytes,
-                             struct advise *ret, struct vrs_error *err)
-{
-    struct counterfactual *c = NULL;
-    struct advise_inputs in = {
-        .capacity_bytes = capacity_bytes,
-        .fragmented = oom->basis != OOM_NOTHING && oom->tests.verdict == OOM_FRAGMENTATION,
-        .what_if = oom->basis == OOM_EVENT ? &oom->what_if : NULL,
-    };
-    TRY(parts_timeline(s, &in.timeline, err));
-    TRY(parts_fragments(s, &in.fragments, err));
-    TRY(parts_estimate(s, &in.estimate, err));
-    TRY(parts_growth(s, &in.leaks, err));
-    TRY(parts_counterfactual(s, &c, err));
-    return advise_compute(s, &in, c, ret, err);
 }
 
 /* Side by side. */

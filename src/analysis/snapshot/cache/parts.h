@@ -4,9 +4,12 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_CACHE_PARTS_H
 #define VRS_ANALYSIS_SNAPSHOT_CACHE_PARTS_H
 
-#include "analysis/snapshot/advise/advise.h"
 #include "analysis/snapshot/breakdown/category_table.h"
-#include "analysis/snapshot/oom/oom.h"
+#include "analysis/snapshot/layout/fragments.h"
+#include "analysis/snapshot/leaks/leaks.h"
+#include "analysis/snapshot/study/counterfactual.h"
+#include "analysis/snapshot/study/site_table.h"
+#include "analysis/snapshot/timeline/timeline.h"
 
 enum parts_use { PARTS_OF_REPORT, PARTS_OF_ADVICE, PARTS_USES };
 
@@ -41,16 +44,5 @@ enum vrs_status parts_counterfactual(struct study *s, struct counterfactual **re
 /* Allocations by line; in the study's scratch too. */
 enum vrs_status parts_sites(struct study *s, const struct site_table **ret,
                             struct vrs_error *err) MUST_CHECK;
-
-/* Why the last request failed, with what grows as its trend.  `message` may be NULL,
- * `capacity_bytes` 0; made anew for each question. */
-enum vrs_status parts_oom(struct study *s, const struct oom_message *message,
-                          uint64_t capacity_bytes, struct oom *ret,
-                          struct vrs_error *err) MUST_CHECK;
-
-/* What to change, of a device with a trace.  `oom` says whether a request failed for want of
- * memory in one piece. */
-enum vrs_status parts_advise(struct study *s, const struct oom *oom, uint64_t capacity_bytes,
-                             struct advise *ret, struct vrs_error *err) MUST_CHECK;
 
 #endif

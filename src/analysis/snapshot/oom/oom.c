@@ -3,12 +3,24 @@
 
 #include "allocator/replay/program.h"
 #include "allocator/replay/recorded.h"
+#include "analysis/snapshot/cache/parts.h"
 #include "analysis/snapshot/oom/oom_sites.h"
 
 enum {
     GROUP_EVENTS = 64,       /* one request tried again: at most so far apart */
     EARLIER_WORK = 64 << 20, /* allocations and events looked at for the verdicts on earlier ones */
     EARLIER_LEAST = 4        /* of them that are judged all the same */
+};
+
+/* What is known beside the study. */
+struct oom_options {
+    const struct oom_message *message;
+    uint64_t capacity_bytes;
+    /* What grows from step to step, where that was worked out (leaks). */
+    bool has_growth;
+    uint32_t steps;           /* that were seen */
+    int64_t growth_bytes;     /* a step, of live memory */
+    int64_t first_step_bytes; /* live at the first step */
 };
 
 /* A request that failed. */
@@ -312,8 +324,8 @@ static enum vrs_status device_answer_text(struct study *s, struct sites *sites,
     return study_site(s, oom->request_stack, &oom->request_site, err);
 }
 
-enum vrs_status oom_compute(struct study *s, const struct oom_options *options, struct oom *ret,
-                            struct vrs_error *err)
+static enum vrs_status explain(struct study *s, const struct oom_options *options, struct oom *ret,
+                               struct vrs_error *err)
 {
     struct oom oom = { .event = -1,
                        .time_us = UNKNOWN_U64,
@@ -336,4 +348,21 @@ enum vrs_status oom_compute(struct study *s, const struct oom_options *options, 
     if (status == VRS_OK)
         *ret = oom;
     return status;
+}
+
+enum vrs_status oom_compute(struct study *s, const struct oom_message *message,
+                            uint64_t capacity_bytes, struct oom *ret, struct vrs_error *err)
+{
+    struct oom_options options = { .message = message, .capacity_bytes = capacity_bytes };
+    if (s->traced && s->curves.oom_events > 0) {
+        const struct leaks *leaks = NULL;
+        TRY(parts_growth(s, &leaks, err));
+        /* What only differs from step to step is no leaks. */
+        options.has_growth = leaks != NULL && leaks->moments > 1 &&
+                             leaks->leaks + leaks->suspects > 0 && leaks->slope_total_bytes > 0;
+        options.growth_bytes = options.has_growth ? leaks->slope_total_bytes : 0;
+        options.steps = s->steps.count;
+        options.first_step_bytes = s->steps.count > 0 ? s->steps.boundary[0].live_bytes : 0;
+    }
+    return explain(s, &options, ret, err);
 }

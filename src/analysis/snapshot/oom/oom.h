@@ -8,16 +8,6 @@
 #include "analysis/snapshot/oom/oom_message.h"
 #include "analysis/snapshot/oom/oom_what_if.h"
 
-struct oom_options {
-    const struct oom_message *message; /* NULL: none, or none about this device */
-    uint64_t capacity_bytes;           /* of the card, as the user knows it; 0: unknown */
-    /* What grows from step to step, where that was worked out (leaks). */
-    bool has_growth;
-    uint32_t steps;           /* that were seen */
-    int64_t growth_bytes;     /* a step, of live memory */
-    int64_t first_step_bytes; /* live at the first step */
-};
-
 /* Where the figures are from. */
 enum oom_basis {
     OOM_NOTHING,   /* there is neither an event nor a text */
@@ -85,7 +75,10 @@ struct oom {
 /* Is the text of another failure, or another device, than the recording's? */
 bool oom_text_differs(const struct oom *oom);
 
-enum vrs_status oom_compute(struct study *s, const struct oom_options *options, struct oom *ret,
+/* Why the last request failed, with what grows as its trend.  `message` NULL: none, or none about
+ * this device; `capacity_bytes` of the card, as the user knows it, 0: unknown. */
+enum vrs_status oom_compute(struct study *s, const struct oom_message *message,
+                            uint64_t capacity_bytes, struct oom *ret,
                             struct vrs_error *err) MUST_CHECK;
 
 #endif
