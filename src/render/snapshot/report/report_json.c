@@ -1,10 +1,10 @@
 /* report_json.c - vramscope.report/1 and vramscope.report-set/1. */
 #include "render/answer/document.h"
 #include "render/answer/envelope.h"
-#include "render/answer/findings.h"
 #include "render/answer/totals.h"
 #include "render/snapshot/ranks/ranks.h"
 #include "render/snapshot/renderers.h"
+#include "render/snapshot/report/findings.h"
 #include "render/snapshot/report/report_sections.h"
 #include "render/snapshot/report/timeline_json.h"
 #include "render/snapshot/report/trust_page.h"

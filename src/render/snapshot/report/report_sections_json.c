@@ -1,6 +1,6 @@
 /* section_json.c - findings of the analyses in a report's JSON. */
-#include "render/answer/findings.h"
 #include "render/snapshot/advise/advise.h"
+#include "render/snapshot/report/findings.h"
 #include "render/snapshot/report/report_sections.h"
 
 static void put_leak(struct json *j, const struct leak_site *site, struct device_name name,

@@ -4,12 +4,12 @@
 #include <string.h>
 
 #include "render/answer/envelope.h"
-#include "render/answer/findings.h"
 #include "render/answer/next.h"
 #include "render/answer/terminal_chart.h"
 #include "render/answer/totals.h"
 #include "render/snapshot/ranks/ranks.h"
 #include "render/snapshot/renderers.h"
+#include "render/snapshot/report/findings.h"
 #include "render/snapshot/report/report_parts.h"
 #include "render/snapshot/report/report_sections.h"
 #include "render/snapshot/report/trust_page.h"

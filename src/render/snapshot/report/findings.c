@@ -1,5 +1,5 @@
 /* findings.c - what a report says beyond its figures. */
-#include "render/answer/findings.h"
+#include "render/snapshot/report/findings.h"
 
 #include "render/answer/envelope.h"
 #include "render/snapshot/report/report_sections.h"

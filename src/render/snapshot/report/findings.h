@@ -1,6 +1,6 @@
 /* findings.h - what a report says beyond its figures, in words. */
-#ifndef VRS_RENDER_ANSWER_FINDINGS_H
-#define VRS_RENDER_ANSWER_FINDINGS_H
+#ifndef VRS_RENDER_SNAPSHOT_REPORT_FINDINGS_H
+#define VRS_RENDER_SNAPSHOT_REPORT_FINDINGS_H
 
 #include "render/answer/result.h"
 #include "render/write/human.h"
