@@ -531,9 +531,9 @@ VRS_API const char *vrs_string(const struct vrs_recording *recording, uint32_t i
 
 /* The rows of an answer as columns.  A name is the path of JSON members, as
  * "devices.result.sites.slope_bytes": the rows of all files and devices stand behind each other.  A
- * list has the offsets of its rows ("devices.result.sites"); one of plain values has them in
- * ".value", an object of the recording's own names in ".name" and ".value"; an object says by 0 or
- * 1 whether it is null.  A stack is a row of the file's "stacks".  Columns are made when they are
+ * list has the offsets of its rows ("devices.result.sites"), and so has an object whose names come
+ * from the recording; a list of plain values has them in ".value"; an object says by 0 or 1 whether
+ * it is null.  A stack is a row of the file's "stacks".  Columns are made when they are
  * first asked for and live as long as the result, which one thread at a time may ask. */
 VRS_API enum vrs_status vrs_result_column(struct vrs_result *result, const char *name,
                                           struct vrs_span *ret, struct vrs_error *err);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "render/answer/document.h"
+#include "render/answer/fields.h"
 #include "render/write/json.h"
 
 enum { PATH_MOST = 12 };
@@ -16,8 +16,6 @@ enum { PATH_MOST = 12 };
 enum part {
     PART_FIELD,
     PART_VALUE,      /* the elements of FIELD_VALUES */
-    PART_NAME,       /* of FIELD_MEMBERS */
-    PART_TEXT,       /* the values of FIELD_MEMBERS, as JSON shows them */
     PART_FRAMES,     /* the lists of FIELD_STACKS */
     PART_FRAME_VALUE /* the frames in them */
 };
@@ -52,11 +50,22 @@ static const struct row_type *inner_type(const struct vrs_result *result, const 
     return f->row == NULL ? result->set.kind->result : f->row;
 }
 
-static const struct field *member(const struct row_type *type, str name)
+/* The member of a row, or of one whose members stand among its own, which is then a step too. */
+static const struct field *member(struct walk *w, const struct row_type *type, str name)
 {
-    for (uint32_t i = 0; type != NULL && i < type->fields; i++)
-        if (str_equal(str_from(type->field[i].name), name))
-            return &type->field[i];
+    for (uint32_t i = 0; type != NULL && i < type->fields; i++) {
+        const struct field *f = &type->field[i];
+        if (f->type != FIELD_INLINE && str_equal(str_from(f->name), name))
+            return f;
+        if (f->type != FIELD_INLINE || w->steps == PATH_MOST)
+            continue;
+        uint32_t steps = w->steps;
+        w->step[w->steps++] = f;
+        const struct field *inner = member(w, f->row, name);
+        if (inner != NULL)
+            return inner;
+        w->steps = steps;
+    }
     return NULL;
 }
 
@@ -66,10 +75,6 @@ static bool part_of(struct walk *w, const struct field *f, str name, str rest)
     bool last = rest.len == 0;
     if (f->type == FIELD_VALUES && last && str_equal(name, S("value")))
         w->part = PART_VALUE;
-    else if (f->type == FIELD_MEMBERS && last && str_equal(name, S("name")))
-        w->part = PART_NAME;
-    else if (f->type == FIELD_MEMBERS && last && str_equal(name, S("value")))
-        w->part = PART_TEXT;
     else if (f->type == FIELD_STACKS && last && str_equal(name, S("frames")))
         w->part = PART_FRAMES;
     else if (f->type == FIELD_STACKS && str_equal(name, S("frames")) && str_equal(rest, S("value")))
@@ -93,18 +98,19 @@ static bool find_path(struct walk *w, str name)
 {
     const struct answer_kind *kind = w->result->set.kind;
     str rest = name, word = first_word(&rest);
-    const struct field *f = member(kind->set, word);
+    w->steps = 0;
+    const struct field *f = member(w, kind->set, word);
     w->of_set = f != NULL;
     if (f == NULL)
-        f = member(kind->document, word);
-    for (w->steps = 0; f != NULL && w->steps < PATH_MOST;) {
+        f = member(w, kind->document, word);
+    while (f != NULL && w->steps < PATH_MOST) {
         w->step[w->steps++] = f;
         if (rest.len == 0)
             return true;
         word = first_word(&rest);
         if (f->type != FIELD_ROW && f->type != FIELD_ROWS)
             return part_of(w, f, word, rest);
-        f = member(inner_type(w->result, f), word);
+        f = member(w, inner_type(w->result, f), word);
     }
     return false;
 }
@@ -128,16 +134,17 @@ static enum vrs_type plain_type(enum field_type type, size_t bytes)
     case FIELD_STACK:
         return VRS_U32;
     case FIELD_ROW:
+    case FIELD_INLINE:
         return VRS_U8;
     case FIELD_ROWS:
     case FIELD_VALUES:
-    case FIELD_MEMBERS:
     case FIELD_STACKS:
         return VRS_LIST;
     case FIELD_TEXT:
     case FIELD_WORD:
     case FIELD_NAME:
     case FIELD_SENTENCE:
+    case FIELD_FREE:
         break;
     }
     return VRS_STRINGS;
@@ -160,8 +167,6 @@ static void choose_type(struct walk *w)
     case PART_FRAMES:
         w->type = VRS_LIST;
         break;
-    case PART_NAME:
-    case PART_TEXT:
     case PART_FRAME_VALUE:
         w->type = VRS_STRINGS;
         break;
@@ -239,38 +244,6 @@ static void put_sentence(struct walk *w, const struct field *f, const void *row)
     put_text(w, buf_slice(&w->text), any);
 }
 
-static void put_member_text(struct walk *w, const struct field_member *m)
-{
-    struct json j;
-    w->text.len = 0;
-    json_start(&j, &w->text);
-    if (m->type == FIELD_TEXT || !m->value.known) {
-        put_text(w, m->value.text, m->value.known);
-        return;
-    }
-    if (m->type == FIELD_BOOL)
-        json_bool(&j, NULL, m->value.number != 0);
-    else if (m->type == FIELD_UNSIGNED)
-        json_u64(&j, NULL, m->value.number);
-    else if (m->type == FIELD_SIGNED)
-        json_i64(&j, NULL, m->value.integer);
-    else
-        json_fixed(&j, NULL, m->value.real, m->value.decimals);
-    w->failed = w->failed || w->text.failed;
-    put_text(w, buf_slice(&w->text), true);
-}
-
-static void put_members(struct walk *w, const struct field *f, const void *row, const void *above)
-{
-    uint32_t count = 0;
-    const struct field_member *m = row == NULL ? NULL : field_list_of(f, row, above, &count);
-    for (uint32_t i = 0; i < count; i++)
-        if (w->part == PART_NAME)
-            put_text(w, m[i].name, true);
-        else
-            put_member_text(w, &m[i]);
-}
-
 static void put_values(struct walk *w, const struct field *f, const void *row, const void *above)
 {
     uint32_t count = 0;
@@ -292,6 +265,24 @@ static void put_frames(struct walk *w, const struct stack_texts *texts)
     }
 }
 
+/* As the text of its JSON. */
+static void put_free(struct walk *w, const struct field *f, const void *row, const void *above)
+{
+    const struct field_free *free = row == NULL ? NULL : field_row_of(f, row, above);
+    bool known = free != NULL && free->type != NULL;
+    struct out out = out_into(&w->text);
+    struct json j;
+    w->text.len = 0;
+    if (known) {
+        json_start(&j, &out.text);
+        const struct fields_json as = { &j, &out, w->result->set.kind, NULL, UINT32_MAX };
+        fields_object(&as, NULL, free->type, free->row, row);
+    }
+    out_into_end(&out);
+    w->failed = w->failed || w->text.failed;
+    put_text(w, buf_slice(&w->text), known);
+}
+
 /* The member itself, of a row that may be null. */
 static void put_field(struct walk *w, const struct field *f, const void *row, const void *above,
                       const struct stack_texts *texts)
@@ -300,12 +291,15 @@ static void put_field(struct walk *w, const struct field *f, const void *row, co
     uint32_t count = 0;
     const void *list;
     switch (f->type) {
+    case FIELD_FREE:
+        put_free(w, f, row, above);
+        break;
     case FIELD_ROW:
+    case FIELD_INLINE:
         put_number(w, row != NULL && field_row_of(f, row, above) != NULL, true);
         break;
     case FIELD_ROWS:
     case FIELD_VALUES:
-    case FIELD_MEMBERS:
         list = row == NULL ? NULL : field_list_of(f, row, above, &count);
         put_list(w, count, list != NULL);
         break;
@@ -344,10 +338,6 @@ static void visit_end(struct walk *w, const void *row, const void *above,
     case PART_VALUE:
         put_values(w, f, row, above);
         break;
-    case PART_NAME:
-    case PART_TEXT:
-        put_members(w, f, row, above);
-        break;
     case PART_FRAMES:
     case PART_FRAME_VALUE:
         if (row != NULL && texts != NULL)
@@ -365,7 +355,7 @@ static void visit(struct walk *w, uint32_t at, const void *row, const void *abov
         visit_end(w, row, above, texts);
         return;
     }
-    if (f->type == FIELD_ROW) {
+    if (f->type == FIELD_ROW || f->type == FIELD_INLINE) {
         visit(w, at + 1, row == NULL ? NULL : field_row_of(f, row, above), row, texts);
         return;
     }
@@ -482,8 +472,6 @@ static bool name_parts(struct naming_walk *n, const struct field *f)
 {
     if (f->type == FIELD_VALUES)
         return reached(n, "value");
-    if (f->type == FIELD_MEMBERS)
-        return reached(n, "name") || reached(n, "value");
     if (f->type == FIELD_STACKS)
         return reached(n, "frames") || reached(n, "frames.value");
     return false;
@@ -495,6 +483,10 @@ static void name_fields(struct naming_walk *n, const struct row_type *type, uint
     for (uint32_t i = 0; type != NULL && depth < PATH_MOST && !n->found && i < type->fields; i++) {
         const struct field *f = &type->field[i];
         n->name.len = len;
+        if (f->type == FIELD_INLINE) {
+            name_fields(n, f->row, depth);
+            continue;
+        }
         buf_format(&n->name, "%s%s", len == 0 ? "" : ".", f->name);
         if (reached(n, NULL) || name_parts(n, f))
             return;

@@ -93,9 +93,10 @@ static struct field_value load(const struct field *f, enum field_type type, cons
         break;
     case FIELD_SENTENCE:
     case FIELD_ROW:
+    case FIELD_INLINE:
+    case FIELD_FREE:
     case FIELD_ROWS:
     case FIELD_VALUES:
-    case FIELD_MEMBERS:
     case FIELD_STACKS:
         assert(!"no plain value");
         break;

@@ -46,9 +46,10 @@ enum field_type {
     FIELD_STACK,    /* stack_id: the number of a stack among those of the answer, or null */
     FIELD_SENTENCE, /* words that the renderer of the answer makes of the row */
     FIELD_ROW,      /* an object: a row in place, or by a pointer (`pointer`); NULL is null */
+    FIELD_INLINE,   /* the same, its members standing among those of this row; it has no name */
+    FIELD_FREE,     /* an object of whatever type the row says: a struct field_free */
     FIELD_ROWS,     /* an array of objects: a pointer to rows and their number */
     FIELD_VALUES,   /* an array of plain values of the type `of`: likewise */
-    FIELD_MEMBERS,  /* an object whose names are the recording's: rows of struct field_member */
     FIELD_STACKS    /* an array of those that fields of FIELD_STACK name, each an array of frames */
 };
 
@@ -85,6 +86,8 @@ struct row_type {
     size_t size;
     bool line;  /* JSON keeps the object on one line */
     bool tuple; /* JSON shows the values alone, as an array */
+    bool keyed; /* a list of them is an object in JSON: the first field is the name of a member, the
+                 * next that is there its value */
 };
 
 struct field {
@@ -142,11 +145,10 @@ struct field {
         .size = sizeof(type), .line = true                                                         \
     }
 
-/* A member of an object whose names come from the recording. */
-struct field_member {
-    str name;
-    enum field_type type; /* FIELD_BOOL, _UNSIGNED, _SIGNED, _REAL or _TEXT */
-    struct field_value value;
+/* An object whose type is not the same in every row; `type` NULL is null. */
+struct field_free {
+    const struct row_type *type;
+    const void *row;
 };
 
 /* Whether the member stands in this row at all: one that is optional may not. */
@@ -162,7 +164,7 @@ struct field_value field_value_of(const struct field *f, const void *row, const 
 /* Of FIELD_ROW: the row; NULL: null. */
 const void *field_row_of(const struct field *f, const void *row, const void *above);
 
-/* Of FIELD_ROWS, FIELD_VALUES and FIELD_MEMBERS: the first, and how many; NULL: null. */
+/* Of FIELD_ROWS and FIELD_VALUES: the first, and how many; NULL: null. */
 const void *field_list_of(const struct field *f, const void *row, const void *above,
                           uint32_t *ret_count);
 

@@ -23,9 +23,10 @@ static void put_plain(struct json *j, const char *key, enum field_type type,
     case FIELD_SENTENCE:
     case FIELD_STACK:
     case FIELD_ROW:
+    case FIELD_INLINE:
+    case FIELD_FREE:
     case FIELD_ROWS:
     case FIELD_VALUES:
-    case FIELD_MEMBERS:
     case FIELD_STACKS:
         json_str(j, key, v->text);
         break;
@@ -65,6 +66,27 @@ static void open_array(struct json *j, const char *key, bool line)
         json_array(j, key);
 }
 
+static void open_list(struct json *j, const char *key, const struct field *f)
+{
+    if (!f->row->keyed)
+        open_array(j, key, f->line);
+    else if (f->line)
+        json_line_object(j, key);
+    else
+        json_object(j, key);
+}
+
+/* A row as a member that it names itself. */
+static void put_keyed(const struct fields_json *w, const struct row_type *type, const void *row,
+                      const void *above)
+{
+    uint32_t i = 1;
+    while (i + 1 < type->fields && !field_is_there(&type->field[i], row, above))
+        i++;
+    json_name(w->j, field_value_of(&type->field[0], row, above, w->limit).text);
+    put_scalar(w, &type->field[i], NULL, row, above);
+}
+
 static void put_rows(const struct fields_json *w, const struct field *f, const char *key,
                      const void *row, const void *above)
 {
@@ -76,9 +98,12 @@ static void put_rows(const struct fields_json *w, const struct field *f, const c
     }
     if (f->limited && count > w->limit)
         count = w->limit;
-    open_array(w->j, key, f->line);
+    open_list(w->j, key, f);
     for (uint32_t i = 0; i < count; i++) {
-        fields_object(w, NULL, f->row, list + i * f->row->size, row);
+        if (f->row->keyed)
+            put_keyed(w, f->row, list + i * f->row->size, row);
+        else
+            fields_object(w, NULL, f->row, list + i * f->row->size, row);
         out_flush(w->out, OUT_ENOUGH);
     }
     json_close(w->j);
@@ -104,27 +129,14 @@ static void put_values(const struct fields_json *w, const struct field *f, const
     json_close(w->j);
 }
 
-static void put_members(const struct fields_json *w, const struct field *f, const char *key,
-                        const void *row, const void *above)
+static void put_free(const struct fields_json *w, const struct field *f, const char *key,
+                     const void *row, const void *above)
 {
-    uint32_t count;
-    const struct field_member *member = field_list_of(f, row, above, &count);
-    if (member == NULL) {
+    const struct field_free *free = field_row_of(f, row, above);
+    if (free == NULL || free->type == NULL)
         json_null(w->j, key);
-        return;
-    }
-    if (f->line)
-        json_line_object(w->j, key);
     else
-        json_object(w->j, key);
-    for (uint32_t i = 0; i < count; i++) {
-        json_name(w->j, member[i].name);
-        if (member[i].value.known)
-            put_plain(w->j, NULL, member[i].type, &member[i].value);
-        else
-            json_null(w->j, NULL);
-    }
-    json_close(w->j);
+        fields_object(w, key, free->type, free->row, row);
 }
 
 static void put_field(const struct fields_json *w, const struct field *f, const char *key,
@@ -136,12 +148,12 @@ static void put_field(const struct fields_json *w, const struct field *f, const 
             json_null(w->j, key);
         else
             fields_object(w, key, f->row == NULL ? w->kind->result : f->row, inner, row);
+    } else if (f->type == FIELD_FREE) {
+        put_free(w, f, key, row, above);
     } else if (f->type == FIELD_ROWS) {
         put_rows(w, f, key, row, above);
     } else if (f->type == FIELD_VALUES) {
         put_values(w, f, key, row, above);
-    } else if (f->type == FIELD_MEMBERS) {
-        put_members(w, f, key, row, above);
     } else if (f->type == FIELD_SENTENCE) {
         put_sentence(w, f, key, row);
     } else if (f->type == FIELD_STACKS) {
@@ -156,7 +168,9 @@ void fields_members(const struct fields_json *w, const struct row_type *type, co
 {
     for (uint32_t i = 0; i < type->fields; i++) {
         const struct field *f = &type->field[i];
-        if (field_is_there(f, row, above))
+        if (f->type == FIELD_INLINE)
+            fields_members(w, f->row, field_row_of(f, row, above), row);
+        else if (field_is_there(f, row, above))
             put_field(w, f, type->tuple ? NULL : f->name, row, above);
     }
 }

@@ -416,6 +416,7 @@ enum vrs_status trust_page_compute(struct study *s, struct trust_page *ret, stru
     checks_add_curves(s->r, s->device, &s->curves, &checks);
     *ret = (struct trust_page){
         .producer = producer_of(s->r),
+        .span_events = s->r->devices.events[s->device],
         .span_us = span_of(s),
         .gap_us = checks.largest_gap_us,
         .gap_event = checks.largest_gap_event,

@@ -6,6 +6,7 @@
 
 #include "analysis/snapshot/study/study.h"
 #include "analysis/snapshot/trust/trust_checks.h"
+#include "base/field.h"
 
 enum trust_outcome {
     TRUST_NOT_RUN, /* what it needs is not in the file */
@@ -45,6 +46,7 @@ struct trust_page {
     uint32_t actions;
     struct name_count *unknown_action, *unknown_key; /* the latter of the whole file */
     uint32_t unknown_actions, unknown_keys;
+    uint64_t span_events;           /* of the device */
     uint64_t span_us;               /* UNKNOWN_U64, as below: not known */
     uint64_t gap_us;                /* the longest time without an event */
     int64_t gap_event;              /* that ended it */
@@ -62,6 +64,9 @@ struct trust_page {
     struct setting *setting;         /* of the file */
     uint32_t settings;
 };
+
+/* Of a struct trust_page. */
+extern const struct row_type trust_page_row_type;
 
 /* Everything in `*ret` lives in the study's keep. */
 enum vrs_status trust_page_compute(struct study *s, struct trust_page *ret,

@@ -597,12 +597,30 @@ static enum vrs_status make_gap(struct walk *w, struct timeline *to, struct vrs_
     return VRS_OK;
 }
 
+static void list_peaks(struct timeline *to)
+{
+    static const enum time_curve_name shown[TIME_PEAKS] = { TIME_REQUESTED, TIME_ACTIVE,
+                                                            TIME_RESERVED };
+    for (int i = 0; i < TIME_PEAKS; i++) {
+        const struct time_curve *c = &to->curve[shown[i]];
+        to->peak[i] = (struct time_peak){
+            .curve = shown[i],
+            .bytes = c->peak_bytes,
+            .event = c->peak_event,
+            .last_event = c->last_event,
+            .ties = c->ties,
+            .time_us = c->peak_time_us,
+        };
+    }
+}
+
 static enum vrs_status compute(struct walk *w, struct timeline *to, struct vrs_error *err)
 {
     TRY(map_events(w, err));
     TRY(walk_events(w, to, err));
     widen_locals(w, to);
     judge(w, to);
+    list_peaks(to);
     TRY(make_groups(w, to, err));
     TRY(make_bursts(w, to, err));
     return make_gap(w, to, err);

@@ -9,6 +9,7 @@
 #include "analysis/snapshot/curves/local_peaks.h"
 #include "analysis/snapshot/curves/memory_group.h"
 #include "analysis/snapshot/study/study.h"
+#include "base/field.h"
 
 enum time_curve_name {
     TIME_REQUESTED,
@@ -69,8 +70,18 @@ struct time_group {
     int64_t at_peak_bytes; /* requested, at the device's requested peak */
 };
 
+/* The peak of one curve, as a row. */
+struct time_peak {
+    enum time_curve_name curve;
+    int64_t bytes, event, last_event;
+    uint64_t ties, time_us;
+};
+
+enum { TIME_PEAKS = 3 }; /* of the requested, the active and the reserved curve */
+
 struct timeline {
     struct time_curve curve[TIME_CURVES];
+    struct time_peak peak[TIME_PEAKS];
     struct local_peak local[LOCAL_PEAKS_MOST]; /* of the requested curve */
     uint32_t locals;
     struct time_gap gap;
@@ -79,6 +90,9 @@ struct timeline {
     struct time_group *group; /* largest peak first */
     uint32_t groups;
 };
+
+/* Of a struct timeline. */
+extern const struct row_type timeline_row_type;
 
 /* NULL in `*ret` where the device has no trace. */
 enum vrs_status timeline_compute(struct study *s, struct timeline **ret,
