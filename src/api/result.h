@@ -19,7 +19,8 @@ struct vrs_result {
     struct answer_set set;
     struct recording *run; /* what vrs_replay kept; or NULL */
     /* What joining adds to a set, or why this kind cannot be joined; NULL: nothing, and it can. */
-    enum vrs_status (*join)(struct vrs_result *joined, struct vrs_error *err);
+    enum vrs_status (*join)(struct vrs_result *joined, const struct vrs_result *const *parts,
+                            uint32_t count, struct vrs_error *err);
     const char *alone;                                         /* static */
     enum vrs_verdict (*verdict)(const struct answer_set *set); /* NULL: of no yes or no */
     struct strings strings;                                    /* of columns; where has_strings */

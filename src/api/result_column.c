@@ -99,7 +99,7 @@ static bool find_path(struct walk *w, str name)
     const struct answer_kind *kind = w->result->set.kind;
     str rest = name, word = first_word(&rest);
     w->steps = 0;
-    const struct field *f = member(w, kind->set, word);
+    const struct field *f = w->result->set.more == NULL ? NULL : member(w, kind->set, word);
     w->of_set = f != NULL;
     if (f == NULL)
         f = member(w, kind->document, word);
@@ -370,7 +370,7 @@ static void visit_all(struct walk *w)
     const struct answer_set *set = &w->result->set;
     w->count = w->children = 0;
     if (w->of_set) {
-        visit(w, 0, set, NULL, NULL);
+        visit(w, 0, set->more, NULL, NULL);
     } else {
         for (uint32_t i = 0; i < set->count; i++) {
             const char *answer = (const char *)set->answers + i * set->kind->document->size;
@@ -451,6 +451,7 @@ const char *vrs_result_string(const struct vrs_result *result, uint32_t id, size
 /* The names of all columns in the order of the document, until the wanted one is reached. */
 struct naming_walk {
     const struct vrs_result *result;
+    const struct row_type *shadow; /* the set's members, whose names mean those; or NULL */
     uint32_t left;
     struct buf name;
     bool found;
@@ -477,6 +478,14 @@ static bool name_parts(struct naming_walk *n, const struct field *f)
     return false;
 }
 
+static bool has_member(const struct row_type *type, const char *name)
+{
+    for (uint32_t i = 0; i < type->fields; i++)
+        if (str_equal(str_from(type->field[i].name), str_from(name)))
+            return true;
+    return false;
+}
+
 static void name_fields(struct naming_walk *n, const struct row_type *type, uint32_t depth)
 {
     size_t len = n->name.len;
@@ -487,6 +496,8 @@ static void name_fields(struct naming_walk *n, const struct row_type *type, uint
             name_fields(n, f->row, depth);
             continue;
         }
+        if (depth == 0 && n->shadow != NULL && has_member(n->shadow, f->name))
+            continue;
         buf_format(&n->name, "%s%s", len == 0 ? "" : ".", f->name);
         if (reached(n, NULL) || name_parts(n, f))
             return;
@@ -500,9 +511,14 @@ const char *vrs_result_column_name(struct vrs_result *result, uint32_t i)
     struct naming_walk n = { .result = result, .left = i };
     const char *kept = NULL;
     buf_init(&n.name, 1 << 16);
-    name_fields(&n, result->set.kind->set, 0);
-    if (!n.found)
+    if (result->set.more != NULL) {
+        name_fields(&n, result->set.kind->set, 0);
+        n.shadow = result->set.kind->set;
+    }
+    if (!n.found) {
+        n.name.len = 0;
         name_fields(&n, result->set.kind->document, 0);
+    }
     if (n.found && !n.name.failed)
         kept = arena_copy(result->arena, buf_slice(&n.name)).ptr;
     buf_free(&n.name);

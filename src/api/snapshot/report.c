@@ -2,9 +2,10 @@
 #include "api/snapshot/report.h"
 #include "analysis/snapshot/cache/parts.h"
 #include "analysis/snapshot/curves/figures.h"
+#include "analysis/snapshot/report/findings.h"
+#include "analysis/snapshot/report/units.h"
 #include "api/snapshot/ask.h"
 #include "api/snapshot/report_sections.h"
-#include "api/snapshot/units.h"
 #include "render/snapshot/answers.h"
 
 enum {
@@ -26,7 +27,7 @@ struct reporting {
     struct naming *naming; /* that studies show names by */
     struct studies studies;
     struct report_device *device; /* of each that is asked about, in order */
-    struct last_ooms ooms;
+    struct unit_place units;
 };
 
 static enum vrs_status find_ooms(struct call *a, uint32_t d, struct report_device *ret,
@@ -131,7 +132,7 @@ static enum vrs_status add_study(struct reporting *p, uint32_t d, struct study *
                                  struct report_device *ret, struct vrs_error *err)
 {
     struct device_summary *unit = NULL;
-    TRY(keep_unit(p->a, d, &p->ooms, &ret->curves, p->compared, &unit, err));
+    TRY(unit_make(&p->units, d, &ret->curves, &unit, err));
     if (p->compared && unit != NULL)
         TRY(summary_describe(study, unit, err));
     ret->unit = unit;
@@ -275,16 +276,34 @@ static enum vrs_status report_all(struct reporting *p, struct vrs_error *err)
     p->device = report->device;
     TRY(plan_studies(p, err));
     TRY(call_prepare(a, describe_all, p, err));
-    p->ooms = last_ooms_of(a->r, p->o->peer_oom_us == 0 ? UNKNOWN_U64 : p->o->peer_oom_us - 1);
+    p->units = (struct unit_place){
+        .r = a->r,
+        .naming = a->naming,
+        .keep = a->keep,
+        .scratch = &a->scratch,
+        .ooms = last_ooms_of(a->r, p->o->peer_oom_us == 0 ? UNKNOWN_U64 : p->o->peer_oom_us - 1),
+        .sites = p->compared,
+    };
     for (uint32_t d = 0; d < a->r->devices.rows.len; d++)
         if (call_wants(a, d))
             TRY(complete(p, d, &report->device[report->devices++], err));
-    return compare_units(&a->result->set, false, a->keep, err);
+    TRY(findings_make(report, a->keep, err));
+    return units_compare_devices(report, a->keep, err);
 }
 
-static enum vrs_status join_reports(struct vrs_result *joined, struct vrs_error *err)
+static enum vrs_status join_reports(struct vrs_result *joined,
+                                    const struct vrs_result *const *parts, uint32_t count,
+                                    struct vrs_error *err)
 {
-    return compare_units(&joined->set, true, joined->arena, err);
+    const struct report_set **set = arena_array(joined->arena, const struct report_set *, count);
+    struct report_set *made = arena_take(joined->arena, sizeof *made);
+    if (set == NULL || made == NULL)
+        return vrs_no_memory(err);
+    for (uint32_t i = 0; i < count; i++)
+        set[i] = parts[i]->set.more;
+    joined->set.more = made;
+    return report_set_make(joined->set.report, joined->set.count, set, count, joined->arena, made,
+                           err);
 }
 
 enum vrs_status report_make(const struct vrs_recording *recording,
@@ -332,17 +351,18 @@ enum vrs_status vrs_report_unread(const char *path, const struct vrs_error *why,
     if (result == NULL)
         return vrs_no_memory(err);
     struct unread_file *file = arena_take(result->arena, sizeof *file);
+    struct report_set *set = arena_take(result->arena, sizeof *set);
     if (file != NULL)
         *file = (struct unread_file){ result_text(result->arena, str_from(path)),
                                       result_text(result->arena, str_from(why->message)) };
-    if (file == NULL || file->path.ptr == NULL || file->why.ptr == NULL) {
+    if (file == NULL || set == NULL || file->path.ptr == NULL || file->why.ptr == NULL) {
         vrs_result_free(result);
         return vrs_no_memory(err);
     }
     result->join = join_reports;
     result->several = true; /* a set of none */
-    result->set.unread = file;
-    result->set.unreads = 1;
+    *set = (struct report_set){ .unread = file, .unreads = 1 };
+    result->set.more = set;
     *ret = result;
     return VRS_OK;
 }

@@ -1,7 +1,7 @@
 /* view.c - recordings as a page: the report of each, and while its studies live, its columns. */
+#include "analysis/snapshot/report/units.h"
 #include "api/result.h"
 #include "api/snapshot/report.h"
-#include "api/snapshot/units.h"
 #include "api/snapshot/view_pairs.h"
 #include "render/page/source.h"
 #include "render/page/window.h"
@@ -18,8 +18,10 @@ struct make_context {
     uint32_t files;
     const struct vrs_recording *const *recording;
     uint32_t recordings;
-    uint32_t **row;           /* of each file's devices: that of the recording */
-    struct answer_set joined; /* all reports, to be compared */
+    uint32_t **row; /* of each file's devices: that of the recording */
+    struct answer_set joined;
+    const struct ranks *ranks;
+        /* of all devices; NULL: fewer than two can be compared */ /* all reports, to be compared */
     struct page_pair *pair;
     uint32_t pairs;
     struct moment from, to; /* of the events that are asked for */
@@ -204,7 +206,7 @@ static enum vrs_status compare_all(struct make_context *m, struct vrs_error *err
     }
     if (units < 2)
         return VRS_OK;
-    TRY(compare_units(&m->joined, m->files > 1, &m->arena, err));
+    TRY(units_compare(m->joined.report, m->files, &m->arena, &m->ranks, err));
     return view_pairs_make(unit, units, m->o, &m->blocks, &m->arena, &m->pair, &m->pairs, err);
 }
 
@@ -377,7 +379,7 @@ static enum vrs_status write_page(struct make_context *m, const struct vrs_sink 
         .files = m->files,
         .pair = m->pair,
         .pairs = m->pairs,
-        .ranks = m->joined.ranks,
+        .ranks = m->ranks,
         .blocks = &m->blocks,
         .tool = vrs_version(),
         .editor = m->o->editor,

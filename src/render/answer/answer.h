@@ -7,17 +7,9 @@
 
 #include "analysis/snapshot/trust/trust.h"
 #include "base/field.h"
-#include "model/recording.h"
+#include "model/file_facts.h"
 #include "render/write/human.h"
 #include "render/write/out.h"
-
-struct file_facts {
-    str path;
-    str entry; /* ptr NULL: the file is one recording */
-    struct origin origin;
-    uint64_t events;      /* of all devices */
-    uint64_t wrong_types; /* values of a wrong type, taken as absent */
-};
 
 /* Many stacks, each frame's text once. */
 struct stack_texts {
@@ -27,11 +19,6 @@ struct stack_texts {
     uint32_t *first; /* of stack i in `line`; stacks + 1 of them */
     uint32_t *line;  /* rows of `frame`, innermost first */
     uint32_t stacks;
-};
-
-struct device_name {
-    uint32_t number;
-    bool host; /* pinned memory of the host, never to be added to a GPU's */
 };
 
 enum answer_status {
@@ -68,11 +55,6 @@ struct devices_answer {
     struct stack_texts stacks;
 };
 
-/* A file that no answer is about. */
-struct unread_file {
-    str path, why;
-};
-
 struct answer_kind;
 
 /* Answers of one kind for several files. */
@@ -87,9 +69,7 @@ struct answer_set {
         struct devices_answer *study;
     };
     uint32_t count;
-    const struct ranks *ranks;        /* of reports; NULL: of one file with fewer than two units */
-    const struct unread_file *unread; /* of reports: the files that could not be read */
-    uint32_t unreads;
+    const void *more; /* what several answers together have besides; NULL: nothing */
 };
 
 /* What every renderer is asked for. */
@@ -124,7 +104,7 @@ struct answer_kind {
     size_t bytes; /* of one answer */
     /* One answer: its fields are the members of the JSON behind "schema" and "tool". */
     const struct row_type *document;
-    const struct row_type *set;    /* what a struct answer_set has besides; NULL: nothing */
+    const struct row_type *set;    /* of what a set has besides, its `more` */
     const struct row_type *result; /* what fields of a row type of NULL are: that of a device */
     field_sentence *sentence;      /* NULL: no field is one */
     answer_renderer *form[ANSWER_FORMS]; /* NULL: there is no such form */

@@ -2,14 +2,7 @@
 #include "render/answer/envelope_fields.h"
 
 #include "analysis/snapshot/trust/trust_fields.h"
-
-static const char *const compressions[] = {
-    [COMPRESSION_NONE] = "none",
-    [COMPRESSION_GZIP] = "gzip",
-    [COMPRESSION_ZSTD] = "zstd",
-};
-static const char *const wrappers[] = { [WRAPPER_NONE] = "none", [WRAPPER_HTML] = "html" };
-static const char *const encodings[] = { [ENCODING_PICKLE] = "pickle", [ENCODING_JSON] = "json" };
+#include "model/file_facts_fields.h"
 
 const char *const answer_status_names[ANSWER_STATUSES] = {
     [ANSWER_OK] = "ok",
@@ -20,23 +13,6 @@ const char *const answer_status_names[ANSWER_STATUSES] = {
     [ANSWER_REFUSED] = "refused",
 };
 
-static const struct field file_fields[] = {
-    { "path", NULL, UNIT_NONE, FIELD_TEXT, FIELD_AT(struct file_facts, path) },
-    { "size_bytes", NULL, UNIT_BYTES, FIELD_UNSIGNED,
-      FIELD_AT(struct file_facts, origin.size_bytes) },
-    { "compression", NULL, UNIT_NONE, FIELD_NAME, FIELD_AT(struct file_facts, origin.compression),
-      FIELD_NAMES(compressions) },
-    { "wrapper", NULL, UNIT_NONE, FIELD_NAME, FIELD_AT(struct file_facts, origin.wrapper),
-      FIELD_NAMES(wrappers) },
-    { "entry", NULL, UNIT_NONE, FIELD_TEXT, FIELD_AT(struct file_facts, entry) },
-    { "encoding", NULL, UNIT_NONE, FIELD_NAME, FIELD_AT(struct file_facts, origin.encoding),
-      FIELD_NAMES(encodings) },
-    { "pickle_protocol", NULL, UNIT_NUMBER, FIELD_SIGNED,
-      FIELD_AT(struct file_facts, origin.pickle_protocol), .null = NULL_NEGATIVE },
-    { "complete", NULL, UNIT_NONE, FIELD_BOOL, FIELD_AT(struct file_facts, origin.complete) },
-};
-const struct row_type file_row_type = LINE_ROW_TYPE("file", struct file_facts, file_fields);
-
 static const struct field reason_fields[] = {
     { "id", NULL, UNIT_NONE, FIELD_WORD, FIELD_AT(struct answer_reason, id) },
     { "text", NULL, UNIT_NONE, FIELD_TEXT, FIELD_AT(struct answer_reason, text) },
@@ -44,24 +20,10 @@ static const struct field reason_fields[] = {
 const struct row_type reason_row_type =
     LINE_ROW_TYPE("reason", struct answer_reason, reason_fields);
 
-static bool is_host(const void *row, const void *above)
-{
-    const struct device_answer *device = row;
-    (void)above;
-    return device->name.host;
-}
-
-static void make_host(const void *row, const void *above, uint32_t limit, struct field_value *ret)
-{
-    (void)row;
-    (void)above;
-    (void)limit;
-    ret->text = S("host");
-}
-
 static const struct field device_fields[] = {
     { "device", NULL, UNIT_NUMBER, FIELD_UNSIGNED, FIELD_AT(struct device_answer, name.number) },
-    { "kind", NULL, UNIT_NONE, FIELD_WORD, .make = make_host, .when = is_host, .optional = true },
+    { NULL, NULL, UNIT_NONE, FIELD_INLINE, FIELD_AT(struct device_answer, name),
+      .row = &device_kind_row_type },
     { "status", NULL, UNIT_NONE, FIELD_NAME, FIELD_AT(struct device_answer, status),
       FIELD_NAMES(answer_status_names) },
     { "reasons", NULL, UNIT_NONE, FIELD_ROWS, FIELD_LIST(struct device_answer, reason, reasons),

@@ -4,8 +4,6 @@
 
 #include "render/answer/answer.h"
 
-/* Of a struct file_facts. */
-extern const struct row_type file_row_type;
 /* Of a struct answer_reason. */
 extern const struct row_type reason_row_type;
 extern const char *const answer_status_names[ANSWER_STATUSES];

@@ -168,9 +168,10 @@ void fields_members(const struct fields_json *w, const struct row_type *type, co
 {
     for (uint32_t i = 0; i < type->fields; i++) {
         const struct field *f = &type->field[i];
-        if (f->type == FIELD_INLINE)
-            fields_members(w, f->row, field_row_of(f, row, above), row);
-        else if (field_is_there(f, row, above))
+        const void *inner = f->type == FIELD_INLINE ? field_row_of(f, row, above) : NULL;
+        if (inner != NULL)
+            fields_members(w, f->row, inner, row);
+        else if (f->type != FIELD_INLINE && field_is_there(f, row, above))
             put_field(w, f, type->tuple ? NULL : f->name, row, above);
     }
 }
@@ -214,6 +215,10 @@ void answer_json(struct out *out, const struct answer_set *set, bool several,
     struct json j;
     document_begin(&j, out, set->kind->verb, several, options);
     document_files(&j, out, set, several, put_document, options);
+    if (several && set->kind->set != NULL) {
+        struct fields_json w = { &j, out, set->kind, NULL, UINT32_MAX };
+        fields_members(&w, set->kind->set, set->more, NULL);
+    }
     document_end(&j);
 }
 

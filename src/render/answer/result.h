@@ -17,77 +17,11 @@
 #include "analysis/snapshot/leaks/leaks.h"
 #include "analysis/snapshot/oom/oom.h"
 #include "analysis/snapshot/ranks/ranks.h"
+#include "analysis/snapshot/report/report.h"
 #include "analysis/snapshot/report/trust_page.h"
 #include "analysis/snapshot/timeline/timeline.h"
 #include "analysis/snapshot/trust/trust.h"
 #include "render/answer/answer.h"
-
-/* One out-of-memory event. */
-struct oom_fact {
-    int64_t event;
-    uint64_t asked_bytes; /* as the allocator rounded it; UINT64_MAX: not known, as below */
-    uint64_t device_free_bytes;
-    int64_t requested_bytes, reserved_bytes; /* there */
-    uint64_t after_us;                       /* since the first event */
-};
-
-struct report_row {
-    str name;
-    uint64_t bytes, count;
-    double share_ratio;
-};
-
-/* What the analyses of a device say together. */
-struct report_sections {
-    const struct category_table *categories; /* at the peak */
-    const struct fragments *fragments;       /* at the end; NULL: not known */
-    const struct leaks *leaks;               /* NULL: no trace */
-    struct oom oom;                          /* the last one, where has_oom */
-    bool has_oom;
-    struct advise advise; /* where has_advice */
-    bool has_advice;
-};
-
-struct report_device {
-    struct device_name name;
-    uint64_t events, segments, blocks, stacks, allocations;
-    struct curves curves;
-    int64_t adjust_bytes;
-    uint64_t pending_bytes; /* UINT64_MAX: not known */
-    uint64_t orphan_frees, double_allocs;
-    struct trust trust;
-
-    /* For the picture: see curves_draw. */
-    uint32_t spans;
-    int64_t *requested, *reserved;
-    uint64_t duration_us, peak_after_us; /* UINT64_MAX: not known */
-
-    uint64_t live_bytes, live_count; /* at the peak */
-    uint64_t old_bytes;              /* of them, older than the recording */
-    bool traced;                     /* else rows are of the final state */
-    struct report_row *row;          /* who held the peak, largest first; the largest of them */
-    uint32_t rows, all_rows;
-    str hidden_culprit; /* not empty: rows are owners, because this line held `hidden_share` */
-    double hidden_share;
-
-    struct oom_fact *oom; /* the last of them */
-    uint32_t ooms;
-
-    const struct timeline *timeline;        /* NULL: not asked for, or no trace */
-    const struct report_sections *sections; /* NULL: not asked for */
-    const struct trust_page *overview;      /* for the page of trust; NULL: not asked for */
-    const struct device_summary *unit;      /* for comparisons; NULL: nothing to compare */
-};
-
-struct report {
-    struct file_facts file;
-    struct report_device *device;
-    uint32_t devices;
-    bool trust_page;          /* asked for: devices have an overview */
-    int64_t rank;             /* as the caller has it; -1: as the file's name does */
-    bool one_clock;           /* that of the other reports of a set */
-    uint64_t oom_us, last_us; /* of the last oom, of the last event; UNKNOWN_U64: none, not known */
-};
 
 struct peak_device {
     struct device_name name;

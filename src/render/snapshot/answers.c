@@ -5,12 +5,16 @@
 #include "render/answer/fields.h"
 #include "render/answer/result.h"
 #include "render/snapshot/renderers.h"
+#include "render/snapshot/report/findings_sentences.h"
 
 const struct answer_kind report_answer = {
     .verb = "report",
     .bytes = sizeof(struct report),
+    .document = &report_document,
+    .set = &report_set_row_type,
+    .sentence = finding_sentence,
     .form = { [ANSWER_TEXT] = report_text,
-              [ANSWER_JSON] = report_json,
+              [ANSWER_JSON] = answer_json,
               [ANSWER_MARKDOWN] = report_markdown },
 };
 

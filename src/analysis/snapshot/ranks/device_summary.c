@@ -171,6 +171,10 @@ static enum vrs_status keep_sites(const struct place *place, uint32_t places, st
             !keep_text(keep, names.owner, &unit->name[i].owner))
             return vrs_no_memory(err);
     }
+    for (uint32_t i = 0; i < unit->names && i < SUMMARY_SHOWN_MOST; i++)
+        unit->shown[unit->showns++] =
+            (struct summary_shown){ unit->name[i].culprit, unit->name[i].owner, unit->site[i].bytes,
+                                    unit->site[i].count };
     for (uint32_t i = unit->sites; i < places; i++)
         unit->other_bytes += place[i].bytes;
     return VRS_OK;
@@ -311,5 +315,8 @@ enum vrs_status summary_describe(const struct study *s, struct device_summary *u
         unit->category_bytes[category] += set.at[i].bytes;
         unit->categorised |= category != CATEGORY_UNKNOWN;
     }
+    for (int i = 0; i < CATEGORIES; i++)
+        if (unit->category_bytes[i] != 0)
+            unit->sum[unit->sums++] = (struct category_sum){ (uint8_t)i, unit->category_bytes[i] };
     return VRS_OK;
 }

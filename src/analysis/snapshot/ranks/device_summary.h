@@ -1,11 +1,12 @@
-/* device_summary.h - what is kept of one device of one file, to compare it with others: the ranks of a job,
- * the devices of a machine.
+/* device_summary.h - what is kept of one device of one file, to compare it with others: the ranks
+ * of a job, the devices of a machine.
  *
  * It is small whatever the recording is, so that a thousand can be held at once. */
 #ifndef VRS_ANALYSIS_SNAPSHOT_RANKS_DEVICE_SUMMARY_H
 #define VRS_ANALYSIS_SNAPSHOT_RANKS_DEVICE_SUMMARY_H
 
 #include "analysis/snapshot/ranks/summary_moments.h"
+#include "base/field.h"
 
 enum {
     SUMMARY_SITES_MOST = 512, /* the largest; the rest is one sum */
@@ -23,6 +24,18 @@ struct summary_name {
     str culprit, owner;
 };
 
+/* The largest of the sites with their names, as a report shows them. */
+enum { SUMMARY_SHOWN_MOST = 3 };
+struct summary_shown {
+    str culprit, owner;
+    uint64_t bytes, count;
+};
+
+struct category_sum {
+    uint8_t category; /* enum category */
+    uint64_t bytes;
+};
+
 struct device_summary {
     int64_t peak_bytes, peak_event; /* of the requested curve */
     int64_t reserved_peak_bytes;
@@ -34,6 +47,8 @@ struct device_summary {
     uint32_t sites;
     struct summary_name *name; /* of the first of them */
     uint32_t names;
+    struct summary_shown shown[SUMMARY_SHOWN_MOST];
+    uint32_t showns;
     uint64_t other_bytes; /* of the sites that are not kept */
 
     /* What summary_describe adds. */
@@ -43,13 +58,18 @@ struct device_summary {
     int64_t spike_peak_bytes, median_step_peak_bytes;
     bool categorised;
     uint64_t category_bytes[CATEGORIES]; /* alive at common_peak_event */
-    uint64_t gradients_most_bytes;       /* alive at once; 0: none were found */
-    struct summary_moments moments;      /* up to the failure of another device */
+    struct category_sum sum[CATEGORIES]; /* of them, those that are there */
+    uint32_t sums;
+    uint64_t gradients_most_bytes;  /* alive at once; 0: none were found */
+    struct summary_moments moments; /* up to the failure of another device */
 
     uint64_t stranded_bytes; /* at common_peak_event; UNKNOWN_U64: not known, or not exactly */
     int64_t slope_bytes;     /* growth of a step */
     bool slope_known;
 };
+
+/* Of a struct device_summary: its members stand among those of a unit. */
+extern const struct row_type summary_row_type;
 
 /* A device of the machine that has events, or holds memory worth a comparison. */
 bool summary_counts(const struct recording *r, uint32_t device, const struct curves *curves);

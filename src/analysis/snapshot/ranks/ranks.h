@@ -70,6 +70,9 @@ struct ranks {
     uint32_t straggler_moments; /* of its moments: where the straggler has the highest peak */
 };
 
+/* Of a struct ranks. */
+extern const struct row_type ranks_row_type;
+
 /* `one_clock`: times of different units can be compared.  `unit` stays the caller's, and must live
  * as long as `*ret`, whose rows live in `keep`. */
 enum vrs_status ranks_compute(struct rank_unit *unit, uint32_t units, bool one_clock,

@@ -3,7 +3,14 @@
 #include "render/answer/device_answer.h"
 #include "render/snapshot/oom/oom_json.h"
 #include "render/snapshot/renderers.h"
-#include "render/snapshot/report/timeline_json.h"
+
+static void json_pool(struct json *j, const uint64_t pool[2])
+{
+    json_line_array(j, "pool");
+    json_u64(j, NULL, pool[0]);
+    json_u64(j, NULL, pool[1]);
+    json_close(j);
+}
 
 static double ratio(uint64_t part, uint64_t whole)
 {

@@ -399,9 +399,10 @@ static void put_failures(struct text_context *m)
 enum vrs_status ranks_page(struct out *out, const struct ranks_page *page, struct arena *scratch,
                            struct vrs_error *err)
 {
-    struct text_context m = {
-        .page = page, .ranks = page->set->ranks, .out = out, .to = &out->text
-    };
+    struct text_context m = { .page = page,
+                              .ranks = ((const struct report_set *)page->set->more)->ranks,
+                              .out = out,
+                              .to = &out->text };
     m.folder = common_folder(page);
     TRY(find_rows(&m, scratch, err));
     for (uint32_t i = 0; i < m.ranks->units; i++)

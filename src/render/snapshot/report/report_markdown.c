@@ -168,8 +168,9 @@ void report_markdown(struct out *out, const struct answer_set *set, bool several
         buf_text(&out->text, i > 0 ? "\n" : "");
         put_report(out, &set->report[i], options);
     }
-    for (uint32_t i = 0; i < set->unreads; i++) {
+    const struct report_set *more = set->more;
+    for (uint32_t i = 0; more != NULL && i < more->unreads; i++) {
         buf_text(&out->text, i > 0 || set->count > 0 ? "\n" : "");
-        put_unread(&out->text, &set->unread[i], options->style.ascii);
+        put_unread(&out->text, &more->unread[i], options->style.ascii);
     }
 }

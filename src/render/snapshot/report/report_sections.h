@@ -20,12 +20,4 @@ void section_trends_text(struct buf *to, const struct style *style,
 void section_advice_text(struct buf *to, const struct style *style,
                          const struct report_sections *sections);
 
-/* Enough of it is stranded to be told. */
-bool section_is_stranded(const struct report_sections *sections);
-
-/* Elements of "findings", most important first; the member "made_of". */
-void section_findings_json(struct json *j, const struct report_sections *sections,
-                           struct device_name name);
-void section_made_of_json(struct json *j, const struct report_sections *sections);
-
 #endif

@@ -2,12 +2,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/snapshot/report/findings.h"
 #include "render/snapshot/advise/advise.h"
 #include "render/snapshot/oom/oom_sentences.h"
 #include "render/snapshot/report/report_sections.h"
 #include "render/write/escape.h"
 
-enum { CATEGORIES_SHOWN = 5, FIXES_SHOWN = 3, STRANDED_LEAST = 256 << 20, LEAK_LEAST = 16 << 20 };
+enum { CATEGORIES_SHOWN = 5, FIXES_SHOWN = 3, LEAK_LEAST = 16 << 20 };
 
 static void put_words(struct buf *to, const struct style *style, const char *label,
                       struct buf *words)
@@ -67,13 +68,6 @@ void section_made_of_text(struct buf *to, const struct style *style,
     buf_free(&words);
 }
 
-bool section_is_stranded(const struct report_sections *sections)
-{
-    const struct fragments *f = sections->fragments;
-    return f != NULL && f->total.stranded_bytes >= STRANDED_LEAST &&
-           f->total.stranded_bytes >= f->total.reserved_bytes / 20;
-}
-
 static void put_growth(struct buf *words, const struct style *style, const struct leaks *g)
 {
     const struct leak_site *site = &g->site[0];
@@ -96,7 +90,7 @@ void section_trends_text(struct buf *to, const struct style *style,
         put_growth(&words, style, g);
         put_words(to, style, "grows", &words);
     }
-    if (section_is_stranded(sections)) {
+    if (report_is_stranded(sections)) {
         human_known_bytes(&words, sections->fragments->total.stranded_bytes);
         buf_text(&words, " of reserved memory is free at the end and can be neither used by a "
                          "larger request nor returned (");

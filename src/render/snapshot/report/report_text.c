@@ -3,13 +3,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/snapshot/report/totals.h"
 #include "render/answer/envelope.h"
 #include "render/answer/next.h"
 #include "render/answer/terminal_chart.h"
-#include "render/answer/totals.h"
 #include "render/snapshot/ranks/ranks.h"
 #include "render/snapshot/renderers.h"
-#include "render/snapshot/report/findings.h"
+#include "render/snapshot/report/findings_sentences.h"
 #include "render/snapshot/report/report_parts.h"
 #include "render/snapshot/report/report_sections.h"
 #include "render/snapshot/report/trust_page.h"
@@ -369,7 +369,7 @@ static void put_next(struct buf *to, const struct style *style, const struct rep
         told = told || sections != NULL;
         leaks = leaks || (sections != NULL && sections->leaks != NULL &&
                           sections->leaks->leaks + sections->leaks->suspects > 0);
-        stranded = stranded || (sections != NULL && section_is_stranded(sections));
+        stranded = stranded || (sections != NULL && report_is_stranded(sections));
         advice =
             advice || (sections != NULL && sections->has_advice && sections->advise.advices > 0);
         sound = sound || (report->device[i].traced && report->device[i].trust.grade != 'D');
@@ -555,32 +555,27 @@ static void put_median(struct buf *words, const struct total *total)
     human_bytes(words, total->median_bytes);
 }
 
-static void put_total(struct buf *to, const struct answer_set *set, const struct style *style,
-                      enum curve_name which, const char *label)
+static void put_total(struct buf *to, const struct report_set *set, const struct style *style,
+                      const struct total *total, const char *label)
 {
-    struct total total;
+    const char *least = total->bound ? "at least " : "";
     struct buf words;
     buf_init(&words, 1 << 12);
-    if (totals_of(set, which, &total)) {
-        const char *least = total.bound ? "at least " : "";
-        buf_format(&words, "largest %s", least);
-        human_bytes(&words, total.largest_bytes);
-        put_median(&words, &total);
-        buf_format(&words, ", sum of separate peaks %s", least);
-        human_bytes(&words, total.sum_bytes);
-        buf_format(&words, " (%u device%s", (unsigned)total.devices, total.devices == 1 ? "" : "s");
-        if (set->unreads > 0)
-            buf_format(&words, "; %u file%s not read", (unsigned)set->unreads,
-                       set->unreads == 1 ? "" : "s");
-        buf_char(&words, ')');
-        envelope_words(to, style, label, &words);
-    } else {
-        to->failed = true;
-    }
+    buf_format(&words, "largest %s", least);
+    human_bytes(&words, total->largest_bytes);
+    put_median(&words, total);
+    buf_format(&words, ", sum of separate peaks %s", least);
+    human_bytes(&words, total->sum_bytes);
+    buf_format(&words, " (%u device%s", (unsigned)total->devices, total->devices == 1 ? "" : "s");
+    if (set->unreads > 0)
+        buf_format(&words, "; %u file%s not read", (unsigned)set->unreads,
+                   set->unreads == 1 ? "" : "s");
+    buf_char(&words, ')');
+    envelope_words(to, style, label, &words);
     buf_free(&words);
 }
 
-static void put_unread(struct buf *to, const struct answer_set *set, const struct style *style)
+static void put_unread(struct buf *to, const struct report_set *set, const struct style *style)
 {
     struct buf words;
     buf_init(&words, SIZE_MAX / 2);
@@ -600,22 +595,26 @@ static void put_trust_pages(struct out *out, const struct answer_set *set,
         buf_text(&out->text, i > 0 ? "\n" : "");
         trust_page_text(out, &set->report[i], options);
     }
-    if (set->unreads > 0)
+    const struct report_set *more = set->more;
+    if (more == NULL)
+        return;
+    if (more->unreads > 0)
         buf_char(&out->text, '\n');
-    put_unread(&out->text, set, &options->style);
+    put_unread(&out->text, more, &options->style);
 }
 
 static void put_set(struct buf *to, const struct answer_set *set, const struct style *style)
 {
+    const struct report_set *more = set->more;
     if (set->count > 0)
         put_ranks(to, set, style);
-    put_unread(to, set, style);
+    put_unread(to, more, style);
     if (set->count == 0)
         return;
     buf_char(to, '\n');
-    put_total(to, set, style, CURVE_REQUESTED, "in use");
-    put_total(to, set, style, CURVE_RESERVED, "reserved");
-    ranks_text(to, style, set->ranks, false);
+    put_total(to, more, style, &more->requested, "in use");
+    put_total(to, more, style, &more->reserved, "reserved");
+    ranks_text(to, style, more->ranks, false);
 }
 
 void report_text(struct out *out, const struct answer_set *set, bool several,
@@ -642,9 +641,9 @@ void report_text(struct out *out, const struct answer_set *set, bool several,
     less.rows = options->rows == 0 ? ROWS_BESIDE : options->rows;
     for (uint32_t i = 0; i < report->devices; i++)
         put_device(to, report, &report->device[i], i == leading_device(report) ? options : &less);
-    if (set->ranks != NULL) {
+    if (report->ranks != NULL) {
         buf_char(to, '\n');
-        ranks_text(to, &options->style, set->ranks, true);
+        ranks_text(to, &options->style, report->ranks, true);
     }
     put_next(to, &options->style, report);
 }

@@ -3,10 +3,6 @@
 #define VRS_RENDER_SNAPSHOT_REPORT_TRUST_PAGE_H
 
 #include "render/answer/result.h"
-#include "render/write/json.h"
-
-/* The member "overview"; of a device that has one. */
-void trust_page_json(struct json *j, const struct report_device *device);
 
 void trust_page_text(struct out *out, const struct report *report,
                      const struct render_options *options);

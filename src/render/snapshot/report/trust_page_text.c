@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "render/answer/envelope.h"
-#include "render/snapshot/report/findings.h"
+#include "render/snapshot/report/findings_sentences.h"
 #include "render/snapshot/report/trust_page.h"
 #include "render/write/cells.h"
 #include "render/write/escape.h"

@@ -1,5 +1,5 @@
-/* units.c - from reports to units, from units to their comparison. */
-#include "api/snapshot/units.h"
+/* units.c - from devices to units, from the units of reports to their comparison. */
+#include "analysis/snapshot/report/units.h"
 
 #include <stdlib.h>
 
@@ -21,20 +21,21 @@ struct last_ooms last_ooms_of(const struct recording *r, uint64_t peer_oom_us)
     return ooms;
 }
 
-enum vrs_status keep_unit(struct call *a, uint32_t d, const struct last_ooms *ooms,
-                          const struct curves *curves, bool sites, struct device_summary **ret,
-                          struct vrs_error *err)
+enum vrs_status unit_make(const struct unit_place *place, uint32_t d, const struct curves *curves,
+                          struct device_summary **ret, struct vrs_error *err)
 {
     *ret = NULL;
-    if (!summary_counts(a->r, d, curves))
+    if (!summary_counts(place->r, d, curves))
         return VRS_OK;
-    struct device_summary *unit = arena_take(a->keep, sizeof *unit);
+    struct device_summary *unit = arena_take(place->keep, sizeof *unit);
     if (unit == NULL)
         return vrs_no_memory(err);
-    uint64_t peer_us = ooms->device == d ? ooms->other_us : ooms->time_us;
-    summary_init(a->r, d, curves, peer_us, unit);
+    uint64_t peer_us = place->ooms.device == d ? place->ooms.other_us : place->ooms.time_us;
+    summary_init(place->r, d, curves, peer_us, unit);
     *ret = unit;
-    return sites ? summary_add_sites(a->r, d, a->naming, a->keep, &a->scratch, unit, err) : VRS_OK;
+    if (!place->sites)
+        return VRS_OK;
+    return summary_add_sites(place->r, d, place->naming, place->keep, place->scratch, unit, err);
 }
 
 /* A file among those that are compared. */
@@ -114,50 +115,50 @@ static void number_others(struct ranked_file *file, uint32_t files)
 
 /* The files by rank, as the caller or their names have it, else by path: in whatever order they are
  * given, the answer is the same. */
-static enum vrs_status rank_files(const struct answer_set *set, struct arena *scratch,
-                                  struct ranked_file **ret, struct vrs_error *err)
+static enum vrs_status rank_files(const struct report *reports, uint32_t count,
+                                  struct arena *scratch, struct ranked_file **ret,
+                                  struct vrs_error *err)
 {
-    struct ranked_file *file = arena_array(scratch, struct ranked_file, set->count);
+    struct ranked_file *file = arena_array(scratch, struct ranked_file, count);
     if (file == NULL)
         return vrs_no_memory(err);
-    for (uint32_t i = 0; i < set->count; i++) {
-        const struct report *report = &set->report[i];
+    for (uint32_t i = 0; i < count; i++) {
+        const struct report *report = &reports[i];
         int64_t rank = report->rank >= 0 ? report->rank : rank_of_path(report->file.path);
         file[i] = (struct ranked_file){ report, rank, true, i };
     }
-    qsort(file, set->count, sizeof *file, by_name);
+    qsort(file, count, sizeof *file, by_name);
     *ret = file;
-    TRY(check_given(file, set->count, err));
-    if (!are_named(file, set->count))
-        number_others(file, set->count);
+    TRY(check_given(file, count, err));
+    if (!are_named(file, count))
+        number_others(file, count);
     return VRS_OK;
 }
 
 /* Devices of one file share its clock. */
-static bool have_one_clock(const struct answer_set *set)
+static bool have_one_clock(const struct report *reports, uint32_t count)
 {
-    for (uint32_t i = 0; set->count > 1 && i < set->count; i++)
-        if (!set->report[i].one_clock)
+    for (uint32_t i = 0; count > 1 && i < count; i++)
+        if (!reports[i].one_clock)
             return false;
     return true;
 }
 
-static enum vrs_status compare(struct answer_set *set, bool several, struct arena *keep,
-                               struct arena *scratch, struct vrs_error *err)
+static enum vrs_status compare(const struct report *reports, uint32_t count, struct arena *keep,
+                               struct arena *scratch, const struct ranks **ret,
+                               struct vrs_error *err)
 {
     uint32_t units = 0, at = 0;
-    for (uint32_t i = 0; i < set->count; i++)
-        for (uint32_t k = 0; k < set->report[i].devices; k++)
-            units += set->report[i].device[k].unit != NULL;
-    if (!several && units < 2)
-        return VRS_OK;
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t k = 0; k < reports[i].devices; k++)
+            units += reports[i].device[k].unit != NULL;
     struct ranked_file *file = NULL;
-    TRY(rank_files(set, scratch, &file, err));
+    TRY(rank_files(reports, count, scratch, &file, err));
     struct rank_unit *unit = arena_array(keep, struct rank_unit, units);
     struct ranks *ranks = arena_take(keep, sizeof *ranks);
     if (unit == NULL || ranks == NULL)
         return vrs_no_memory(err);
-    for (uint32_t i = 0; i < set->count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         const struct report *report = file[i].report;
         for (uint32_t k = 0; k < report->devices; k++) {
             const struct report_device *d = &report->device[k];
@@ -176,17 +177,26 @@ static enum vrs_status compare(struct answer_set *set, bool several, struct aren
             };
         }
     }
-    TRY(ranks_compute(unit, units, have_one_clock(set), keep, scratch, ranks, err));
-    set->ranks = ranks;
+    TRY(ranks_compute(unit, units, have_one_clock(reports, count), keep, scratch, ranks, err));
+    *ret = ranks;
     return VRS_OK;
 }
 
-enum vrs_status compare_units(struct answer_set *set, bool several, struct arena *keep,
-                              struct vrs_error *err)
+enum vrs_status units_compare(const struct report *reports, uint32_t count, struct arena *keep,
+                              const struct ranks **ret, struct vrs_error *err)
 {
     struct arena scratch;
     arena_init(&scratch, SIZE_MAX / 2);
-    enum vrs_status status = compare(set, several, keep, &scratch, err);
+    enum vrs_status status = compare(reports, count, keep, &scratch, ret, err);
     arena_free(&scratch);
     return status;
+}
+
+enum vrs_status units_compare_devices(struct report *report, struct arena *keep,
+                                      struct vrs_error *err)
+{
+    uint32_t units = 0;
+    for (uint32_t i = 0; i < report->devices; i++)
+        units += report->device[i].unit != NULL;
+    return units < 2 ? VRS_OK : units_compare(report, 1, keep, &report->ranks, err);
 }

@@ -1,5 +1,5 @@
 /* totals.c - largest, median and sum of the peaks of several reports. */
-#include "render/answer/totals.h"
+#include "analysis/snapshot/report/totals.h"
 
 #include <stdlib.h>
 
@@ -24,13 +24,14 @@ bool peak_is_bound(const struct report_device *d, enum curve_name which)
     return !d->traced || !d->curves.of[which].start_known;
 }
 
-bool totals_of(const struct answer_set *set, enum curve_name which, struct total *ret)
+bool totals_of(const struct report *reports, uint32_t count, enum curve_name which,
+               struct total *ret)
 {
     *ret = (struct total){ 0 };
     VEC(int64_t) peaks = { .max = UINT32_MAX };
     bool ok = true;
-    for (uint32_t i = 0; ok && i < set->count; i++) {
-        const struct report *report = &set->report[i];
+    for (uint32_t i = 0; ok && i < count; i++) {
+        const struct report *report = &reports[i];
         for (uint32_t k = 0; ok && k < report->devices; k++) {
             const struct report_device *d = &report->device[k];
             int64_t peak = d->curves.of[which].peak_bytes;

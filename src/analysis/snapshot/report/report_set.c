@@ -1,0 +1,39 @@
+/* report_set.c - several reports as one answer: what was not read, totals, ranks. */
+#include "analysis/snapshot/report/totals.h"
+#include "analysis/snapshot/report/units.h"
+
+/* Their texts stay where they are: the parts are held. */
+static enum vrs_status join_unread(const struct report_set *const *part, uint32_t parts,
+                                   struct arena *keep, struct report_set *set,
+                                   struct vrs_error *err)
+{
+    uint64_t unreads = 0;
+    for (uint32_t i = 0; i < parts; i++)
+        unreads += part[i] == NULL ? 0 : part[i]->unreads;
+    struct unread_file *unread = arena_array(keep, struct unread_file, unreads);
+    if (unread == NULL || unreads > UINT32_MAX)
+        return vrs_no_memory(err);
+    for (uint32_t i = 0; i < parts; i++)
+        for (uint32_t k = 0; part[i] != NULL && k < part[i]->unreads; k++)
+            unread[set->unreads++] = part[i]->unread[k];
+    set->unread = unread;
+    return VRS_OK;
+}
+
+enum vrs_status report_set_make(struct report *reports, uint32_t count,
+                                const struct report_set *const *part, uint32_t parts,
+                                struct arena *keep, struct report_set *ret, struct vrs_error *err)
+{
+    struct report_set set = { .unreads = 0 };
+    TRY(join_unread(part, parts, keep, &set, err));
+    for (uint32_t i = 0; i < count; i++)
+        reports[i].joined = true;
+    if (!totals_of(reports, count, CURVE_REQUESTED, &set.requested) ||
+        !totals_of(reports, count, CURVE_RESERVED, &set.reserved))
+        return vrs_no_memory(err);
+    if (set.requested.devices > 0)
+        set.largest_path = reports[set.requested.largest_file].file.path;
+    TRY(units_compare(reports, count, keep, &set.ranks, err));
+    *ret = set;
+    return VRS_OK;
+}

@@ -1,0 +1,20 @@
+/* file_facts.h - what is said of a file and of a device, whatever was asked about them. */
+#ifndef VRS_MODEL_FILE_FACTS_H
+#define VRS_MODEL_FILE_FACTS_H
+
+#include "model/recording.h"
+
+struct file_facts {
+    str path;
+    str entry; /* ptr NULL: the file is one recording */
+    struct origin origin;
+    uint64_t events;      /* of all devices */
+    uint64_t wrong_types; /* values of a wrong type, taken as absent */
+};
+
+struct device_name {
+    uint32_t number;
+    bool host; /* pinned memory of the host, never to be added to a GPU's */
+};
+
+#endif
