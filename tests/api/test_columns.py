@@ -16,7 +16,7 @@ KEYED = {"actions", "settings", "unknown_keys", "unknown_actions", "life_events"
 
 
 def asked(verb, *files):
-    tool = Path(program()).parents[1] / "tests" / "command" / "columns"
+    tool = Path(program()).parents[1] / "tests" / "api" / "columns"
     if not tool.exists():
         pytest.skip("the tool columns is not built beside the program")
     done = subprocess.run([tool, verb, *files], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300,
