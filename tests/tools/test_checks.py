@@ -450,3 +450,27 @@ def test_a_reason_without_a_function_is_found(tmp_path):
     done = run("check-sizes", tmp_path)
     assert done.returncode == 1
     assert done.stdout.startswith("tools/long-functions:2: ")
+
+
+def test_a_room_has_at_most_30_units(tmp_path):
+    for i in range(30):
+        plant(tmp_path, f"src/base/a{i}.c", "")
+        plant(tmp_path, f"src/base/a{i}.h", "")
+        plant(tmp_path, f"src/base/room/b{i}.c", "")
+    assert run("check-sizes", tmp_path).returncode == 0
+    plant(tmp_path, "src/base/b.h", "")
+    done = run("check-sizes", tmp_path)
+    assert (done.returncode, done.stdout) == (
+        1, "src/base: 31 units, at most 30; part it by subject\n")
+
+
+@pytest.mark.parametrize("folder, suffix, counted", [
+    ("cli/verbs", ".c", True), ("viewer/ui", ".js", True), ("tests/unit", ".c", True),
+    ("tests/command", ".py", True), ("tests/cli/report", ".sh", False),
+    ("tests/fuzz/corpus/json", ".sh", False), ("tools", ".py", False), ("src/base", ".txt", False),
+])
+def test_which_rooms_and_units_are_counted(tmp_path, folder, suffix, counted):
+    plant(tmp_path, "src/model/a.c", "")
+    for i in range(31):
+        plant(tmp_path, f"{folder}/a{i}{suffix}", "")
+    assert run("check-sizes", tmp_path).returncode == (1 if counted else 0)
