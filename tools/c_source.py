@@ -83,6 +83,45 @@ def items(code):
             line += 1
 
 
+_TEXT = re.compile(r'"[^"]*"')
+
+
+def texts(text):
+    """(position, what it says) of each string literal that is no header's name."""
+    code = without_directives(code_of(text))
+    for match in _TEXT.finditer(code):
+        yield match.start(), text[match.start() + 1:match.end() - 1]
+
+
+def _rows(code, at):
+    """(begin, end) of each row of the initialiser whose `{` ends before `at`."""
+    depth, begin = 0, at
+    for i in range(at, len(code)):
+        if code[i] in "{(":
+            depth += 1
+        elif code[i] in "})" and depth:
+            depth -= 1
+        elif code[i] == "}" or (code[i] == "," and not depth):
+            yield begin, i
+            begin = i + 1
+            if code[i] == "}":
+                return
+
+
+def first_texts(text, struct):
+    """(position, text) of the string literal that stands first, or as .name, in each row of an
+    array of `struct`."""
+    code = code_of(text)
+    array = re.compile(r"\bstruct\s+%s\s*(?:\w+\s*)?\[[^\]]*\]\s*(?:=|\))\s*\{" % struct)
+    first = re.compile(r"\s*(?:\[[^\]]*\]\s*=\s*)?(?:\w+\s*\(\s*|\{\s*)?(\"[^\"]*\")")
+    named = re.compile(r"\.name\s*=\s*(\"[^\"]*\")")
+    for found in array.finditer(code):
+        for begin, end in _rows(code, found.end()):
+            match = first.match(code, begin, end) or named.search(code, begin, end)
+            if match:
+                yield match.start(1), text[match.start(1) + 1:match.end(1) - 1]
+
+
 def files(root, folders, suffixes):
     for folder in folders:
         for path in sorted((root / folder).rglob("*")):

@@ -47,6 +47,17 @@ def test_the_tree_passes(tool):
     assert done.returncode == 0, done.stdout
 
 
+# Rows as tables of fields, and what names a field beside them.
+FIELDS = """static const struct field leak_fields[] = {
+    { "site", "Site", UNIT_NONE, .when = is_there },
+    { .heading = "Bytes", .name = "all_bytes" }, FIELD("growth", "Growth"),
+    [3] = { .name = "kept" }, { 0, 0 },
+};
+static const struct other others[] = { { "other" } };
+"""
+DESCRIBED = "src/analysis/snapshot/leaks/leaks_fields.c"
+
+
 def plant_named(root):
     """What the law names must be there: a file for each name, with what it excuses."""
     texts = {}
@@ -58,6 +69,9 @@ def plant_named(root):
             texts[f"{folder}/{stem}{suffix}"] = ""
     for name, header, _ in law.EXCEPTIONS:
         texts[name] = texts.get(name, "") + f'#include "{header}"\n'
+    for i, name in enumerate(law.MEMBERS_STAND):
+        texts[DESCRIBED] = FIELDS
+        texts[name.replace("*", f"named_{i}_json.c")] = 'const int a = f("site");\n'
     for name, text in texts.items():
         plant(root, name, text)
 
@@ -294,6 +308,71 @@ def test_a_name_may_come_again_elsewhere(tree):
                  "src/render/snapshot/steps/steps.c", "cli/steps.c"):
         plant(tree, name, "")
     assert layers(tree) == (0, "")
+
+
+JSON = "src/render/snapshot/leaks/leaks_json.c"
+TEXT = "src/render/snapshot/leaks/leaks_text.c"
+
+
+@pytest.mark.parametrize("name, text", [
+    (JSON, 'f("{}")'), (TEXT, 'json_text(j, "{}")'), (TEXT, 'json_text(s->j,\n    "{}")'),
+])
+@pytest.mark.parametrize("member", ["site", "all_bytes", "growth", "kept"])
+def test_a_member_name_stands_in_its_description_alone(tree, name, text, member):
+    plant(tree, DESCRIBED, FIELDS)
+    text = '#include "base/str.h"\nconst int a =\n    ' + text.format(member) + ";\n"
+    plant(tree, name, text)
+    line = {"site": 2, "all_bytes": 3, "growth": 3, "kept": 4}[member]
+    at = text[:text.index(f'"{member}"')].count("\n") + 1
+    assert layers(tree) == (
+        1, f'{name}:{at}: "{member}" is a member of a row: {DESCRIBED}:{line} describes it\n')
+
+
+def test_people_read_no_underscores(tree):
+    plant(tree, DESCRIBED, FIELDS)
+    plant(tree, TEXT, 'const int a = f("all_bytes") + g("site");\n')
+    assert layers(tree) == (
+        1, f'{TEXT}:1: "all_bytes" is a member of a row: {DESCRIBED}:3 describes it\n')
+
+
+@pytest.mark.parametrize("name, text", [
+    (JSON, 'f("Site", "Bytes", "other", "sites", " site");'),
+    (JSON, '/* "site" */\n#include "base/site"\n'),
+    (TEXT, 'f("site"); json_text(j, "name", "site"); json_text(j, f("site"));'),
+    ("src/render/trace/steps_json.c", 'f("site");'),
+    ("src/render/page/head.c", 'f("site");'),
+    ("src/analysis/snapshot/leaks/other.c", 'f("site");'),
+    ("src/render/snapshot/check/check_sarif.c", 'f("all_bytes");'),
+])
+def test_other_literals_pass(tree, name, text):
+    plant(tree, DESCRIBED, FIELDS)
+    plant(tree, name, f"int a(void)\n{{\n    {text}\n}}\n")
+    assert layers(tree) == (0, "")
+
+
+def test_where_no_row_is_described_any_literal_passes(tree, monkeypatch):
+    monkeypatch.setattr(law, "MEMBERS_STAND", [])
+    plant(tree, DESCRIBED, "")
+    plant(tree, JSON, 'static const char a[] = "site";\n')
+    assert layers(tree) == (0, "")
+
+
+def test_a_subject_describes_its_own_rows(tree):
+    plant(tree, "src/analysis/trace/steps_fields.c", FIELDS.replace("kept", "left"))
+    plant(tree, "src/render/trace/steps_json.c", 'const int a = f("left");\n')
+    plant(tree, JSON, 'const int a = f("left");\n')
+    assert layers(tree) == (
+        1, 'src/render/trace/steps_json.c:1: "left" is a member of a row: '
+           "src/analysis/trace/steps_fields.c:4 describes it\n")
+
+
+def test_rows_not_yet_described_may_be_excused(tree, monkeypatch):
+    monkeypatch.setattr(law, "MEMBERS_STAND", [*law.MEMBERS_STAND, JSON])
+    plant(tree, DESCRIBED, FIELDS)
+    plant(tree, JSON, 'const int a = f("site");\n')
+    assert layers(tree) == (0, "")
+    plant(tree, JSON, 'const int a = f("sites");\n')
+    assert layers(tree) == (1, f"the law excuses members named in {JSON}, which names none\n")
 
 
 # file, its text, the line of the breach, words of the message
