@@ -375,6 +375,19 @@ def test_rows_not_yet_described_may_be_excused(tree, monkeypatch):
     assert layers(tree) == (1, f"the law excuses members named in {JSON}, which names none\n")
 
 
+def test_includes_are_listed(tree):
+    plant(tree, "src/base/b.h", "struct thing {\n    int n;\n};\n")
+    plant(tree, "src/base/c.h", '#include "base/b.h"\nstruct two {\n    struct thing a;\n};\n')
+    plant(tree, "src/base/a.c", '#include "base/c.h"\n\n#include <math.h>\n\n'
+                                "static const struct thing one;\n")
+    status, said = layers(tree, "--includes")
+    assert said == """src/base/a.c:1: "base/c.h" is not needed
+src/base/a.c:3: <math.h> is not needed
+src/base/a.c:5: uses thing of "base/b.h", which it does not include
+"""
+    assert status == (1 if law.INCLUDES_FAIL else 0)
+
+
 # file, its text, the line of the breach, words of the message
 BREACHES = [
     ("src/model/a.c", '#include "base/str.h"\n#include "format/read.h"\n', 2, "may not include"),
