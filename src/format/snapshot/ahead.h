@@ -9,7 +9,7 @@
 #define VRS_FORMAT_SNAPSHOT_AHEAD_H
 
 #include "base/queue.h"
-#include "format/snapshot/pickle_fast.h"
+#include "format/snapshot/fast.h"
 #include "format/snapshot/scout.h"
 
 struct ahead_options {

@@ -5,7 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/utf8.h"
-#include "format/snapshot/pickle_fast.h"
+#include "format/snapshot/fast.h"
 
 enum {
     /* How far a first event is looked for, and what is looked at for a FRAME; both writers begin a

@@ -1,5 +1,5 @@
-/* pickle_fast.c - events as PyTorch writes them, without the operand stack. */
-#include "format/snapshot/pickle_fast.h"
+/* fast.c - events as PyTorch writes them, without the operand stack. */
+#include "format/snapshot/fast.h"
 
 #include <assert.h>
 #include <string.h>

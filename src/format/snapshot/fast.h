@@ -1,12 +1,12 @@
-/* pickle_fast.h - reads whole events of a pickle at once, where they look as PyTorch writes them.
+/* fast.h - reads whole events of a pickle at once, where they look as PyTorch writes them.
  *
  * Four fifths of the opcodes of a large snapshot are memo reads inside events.  This reader takes
  * an event from its EMPTY_DICT to its SETITEMS without the operand stack: by its shape where an
  * event before looked alike (event_shape.h), else pair by pair, learning the shape.  Anything
  * unusual (a new frame, a FRAME opcode, an unknown key, the window's edge) makes it give up before
  * it has changed anything but interned strings and stacks, and the ordinary reader takes over. */
-#ifndef VRS_FORMAT_SNAPSHOT_PICKLE_FAST_H
-#define VRS_FORMAT_SNAPSHOT_PICKLE_FAST_H
+#ifndef VRS_FORMAT_SNAPSHOT_FAST_H
+#define VRS_FORMAT_SNAPSHOT_FAST_H
 
 #include "format/snapshot/event_shape.h"
 #include "format/snapshot/run_cache.h"
