@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "format/json/json_string.h"
+#include "format/json/string.h"
 
 void html_init(struct html *h, struct window *page)
 {

@@ -7,8 +7,8 @@
 #include "format/detect.h"
 #include "format/html.h"
 #include "format/input/unpack.h"
-#include "format/json/json.h"
 #include "format/pickle/pickle.h"
+#include "format/snapshot/from_json.h"
 
 enum {
     PROGRESS_BYTES = 1 << 20,
@@ -105,7 +105,7 @@ static enum vrs_status read_form(struct reading *g, struct window *w, enum form 
     r->origin.compression = (uint8_t)g->compression;
     r->origin.wrapper = (uint8_t)g->wrapper;
     if (form == FORM_JSON)
-        TRY(read_json(w, g->limits, &g->finished_records, r, err));
+        TRY(snapshot_from_json(w, g->limits, &g->finished_records, r, err));
     else
         TRY(read_pickle(w, g->limits, g->ahead, &g->finished_records, r, err));
     r->origin.read_bytes = window_offset(w);

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "format/json/json.h"
+#include "format/snapshot/from_json.h"
 #include "made/dribble.h"
 #include "made/fault.h"
 
@@ -29,7 +29,7 @@ static void read_text(const char *text, size_t len, size_t step, const struct li
     if (o->status != VRS_OK)
         return;
     if (recording_init(&o->r, limits->items, limits->strings_bytes))
-        o->status = read_json(&w, limits, &o->records, &o->r, &o->err);
+        o->status = snapshot_from_json(&w, limits, &o->records, &o->r, &o->err);
     else
         o->status = VRS_NOMEM;
     o->offset = window_offset(&w);

@@ -1,5 +1,5 @@
-/* json_string.c - plain runs are copied, escapes resolved one by one. */
-#include "format/json/json_string.h"
+/* string.c - plain runs are copied, escapes resolved one by one. */
+#include "format/json/string.h"
 
 #include "base/number.h"
 #include "base/utf8.h"

@@ -1,6 +1,6 @@
-/* json_string.h - one JSON string out of a window, its escapes resolved. */
-#ifndef VRS_FORMAT_JSON_JSON_STRING_H
-#define VRS_FORMAT_JSON_JSON_STRING_H
+/* string.h - one JSON string out of a window, its escapes resolved. */
+#ifndef VRS_FORMAT_JSON_STRING_H
+#define VRS_FORMAT_JSON_STRING_H
 
 #include "base/buf.h"
 #include "format/input/window.h"

@@ -1,0 +1,268 @@
+/* reader.c - a machine over JSON text: what may stand next, and what is open. */
+#include "format/json/reader.h"
+
+#include "base/buf.h"
+#include "base/vec.h"
+#include "format/json/string.h"
+
+enum expect {
+    EXPECT_VALUE,
+    EXPECT_VALUE_OR_END, /* behind "[" */
+    EXPECT_KEY,
+    EXPECT_KEY_OR_END, /* behind "{" */
+    EXPECT_COLON,
+    EXPECT_COMMA_OR_END,
+    EXPECT_NOTHING
+};
+
+struct json {
+    struct window *w;
+    const struct limits *limits;
+    struct json_sink sink;
+    uint64_t offset;   /* of the token at hand */
+    VEC(uint8_t) open; /* '{' or '[' */
+    uint32_t skipped;  /* containers around the value that nobody takes; 0: every value is taken */
+    enum expect expect;
+    struct buf text; /* a string with escapes, or one that the window does not show whole */
+    uint64_t lone_strings;
+    bool cut;
+};
+
+static enum vrs_status refuse(struct json *j, struct vrs_error *err)
+{
+    static const char *const wanted[] = { "a value",         "a value or ]",
+                                          "a key in quotes", "a key in quotes or }",
+                                          "a colon",         "a comma or the end of what is open",
+                                          "nothing" };
+    uint8_t c = *j->w->at;
+    uint64_t offset = window_offset(j->w);
+    if (c > ' ' && c < 0x7f)
+        return vrs_fail_at(err, VRS_CORRUPT, offset, "JSON with %c where %s should stand", c,
+                           wanted[j->expect]);
+    return vrs_fail_at(err, VRS_CORRUPT, offset, "JSON with byte 0x%02x where %s should stand", c,
+                       wanted[j->expect]);
+}
+
+/* Behind a value.  A key stands in a dict, so what is skipped lies in one container at least. */
+static void value_done(struct json *j)
+{
+    if (j->open.len == j->skipped)
+        j->skipped = 0;
+    j->expect = j->open.len == 0 ? EXPECT_NOTHING : EXPECT_COMMA_OR_END;
+}
+
+static enum vrs_status string_refuse(struct json *j, enum json_string end, struct vrs_error *err)
+{
+    switch (end) {
+    case JSON_STRING_WHOLE:
+    case JSON_STRING_CUT:
+        break;
+    case JSON_STRING_ESCAPE:
+        return vrs_fail_at(err, VRS_CORRUPT, window_offset(j->w),
+                           "a JSON string with an escape that there is not");
+    case JSON_STRING_CONTROL:
+        return vrs_fail_at(err, VRS_CORRUPT, window_offset(j->w),
+                           "a JSON string with a control character");
+    case JSON_STRING_LONG:
+        return vrs_fail_at(err, VRS_LIMIT, j->offset, "a string longer than %u; see --limit string",
+                           j->limits->string_bytes);
+    case JSON_STRING_MEMORY:
+        return vrs_no_memory(err);
+    }
+    j->cut = true;
+    return VRS_OK;
+}
+
+/* At the opening quote of a string, whose end may lie behind the end of the input (j->cut). */
+static enum vrs_status read_string(struct json *j, str *ret, struct vrs_error *err)
+{
+    struct window *w = j->w;
+    const uint8_t *at = ++w->at;
+    while (at < w->end && *at != '"' && *at != '\\' && *at >= ' ')
+        at++;
+    str text = { (const char *)w->at, (size_t)(at - w->at) };
+    if (at < w->end && *at == '"') {
+        if (text.len > j->limits->string_bytes)
+            return vrs_fail_at(err, VRS_LIMIT, j->offset,
+                               "a string of %zu bytes, longer than %u; see --limit string",
+                               text.len, j->limits->string_bytes);
+        w->at = at + 1;
+    } else {
+        /* Escapes, or more than the window shows: gathered. */
+        uint64_t lone_surrogates = 0;
+        enum json_string end =
+            json_string_read(w, &j->text, j->limits->string_bytes, &lone_surrogates);
+        if (end != JSON_STRING_WHOLE)
+            return string_refuse(j, end, err);
+        j->lone_strings += lone_surrogates != 0 && j->skipped == 0;
+        text = buf_slice(&j->text);
+    }
+    *ret = text;
+    return VRS_OK;
+}
+
+static enum vrs_status read_key(struct json *j, struct vrs_error *err)
+{
+    str text;
+    bool take = true;
+    TRY(read_string(j, &text, err));
+    if (j->cut)
+        return VRS_OK;
+    j->expect = EXPECT_COLON;
+    if (j->skipped != 0 || j->sink.key == NULL)
+        return VRS_OK;
+    TRY(j->sink.key(j->sink.self, text, j->offset, &take, err));
+    if (!take)
+        j->skipped = j->open.len;
+    return VRS_OK;
+}
+
+static enum vrs_status read_text(struct json *j, struct vrs_error *err)
+{
+    str text;
+    TRY(read_string(j, &text, err));
+    if (j->cut || j->skipped != 0 || j->sink.string == NULL)
+        return VRS_OK;
+    return j->sink.string(j->sink.self, text, j->offset, err);
+}
+
+static enum vrs_status read_number(struct json *j, struct vrs_error *err)
+{
+    str text;
+    enum json_scan scan = json_scan_number(j->w, &text);
+    if (scan == JSON_SCAN_WRONG)
+        return vrs_fail_at(err, VRS_CORRUPT, j->offset, "not a number of JSON");
+    j->cut = scan == JSON_SCAN_CUT;
+    if (j->cut || j->skipped != 0 || j->sink.number == NULL)
+        return VRS_OK;
+    return j->sink.number(j->sink.self, text, j->offset, err);
+}
+
+/* A word without quotes. */
+static enum vrs_status read_literal(struct json *j, struct vrs_error *err)
+{
+    enum json_literal literal;
+    enum json_scan scan = json_scan_literal(j->w, &literal);
+    if (scan == JSON_SCAN_WRONG)
+        return refuse(j, err);
+    j->cut = scan == JSON_SCAN_CUT;
+    if (j->cut || j->skipped != 0 || j->sink.literal == NULL)
+        return VRS_OK;
+    return j->sink.literal(j->sink.self, literal, j->offset, err);
+}
+
+static enum vrs_status open_container(struct json *j, uint8_t c, struct vrs_error *err)
+{
+    j->w->at++;
+    if (!vec_push(&j->open, c)) {
+        if (j->open.len < j->open.max)
+            return vrs_no_memory(err);
+        return vrs_fail_at(err, VRS_LIMIT, j->offset,
+                           "object nested deeper than %u; is this a %s? see --limit nesting",
+                           j->open.max, j->sink.kind);
+    }
+    j->expect = c == '{' ? EXPECT_KEY_OR_END : EXPECT_VALUE_OR_END;
+    enum vrs_status (*begin)(void *, uint64_t, struct vrs_error *) =
+        c == '{' ? j->sink.begin_object : j->sink.begin_array;
+    if (j->skipped != 0 || begin == NULL)
+        return VRS_OK;
+    return begin(j->sink.self, j->offset, err);
+}
+
+static enum vrs_status close_container(struct json *j, struct vrs_error *err)
+{
+    j->w->at++;
+    enum vrs_status (*end)(void *, uint64_t, struct vrs_error *) =
+        j->open.at[--j->open.len] == '{' ? j->sink.end_object : j->sink.end_array;
+    bool taken = j->skipped == 0;
+    value_done(j);
+    if (!taken || end == NULL)
+        return VRS_OK;
+    return end(j->sink.self, j->offset, err);
+}
+
+static enum vrs_status read_value(struct json *j, uint8_t c, struct vrs_error *err)
+{
+    if (c == '{' || c == '[')
+        return open_container(j, c, err);
+    bool infinity = c == '-' && window_need(j->w, 2) && j->w->at[1] == 'I';
+    if (c == '"')
+        TRY(read_text(j, err));
+    else if (!infinity && (c == '-' || (c >= '0' && c <= '9')))
+        TRY(read_number(j, err));
+    else
+        TRY(read_literal(j, err));
+    value_done(j);
+    return VRS_OK;
+}
+
+/* One token, which begins with `c`. */
+static enum vrs_status read_token(struct json *j, uint8_t c, struct vrs_error *err)
+{
+    bool dict = j->open.len > 0 && j->open.at[j->open.len - 1] == '{';
+    bool closes = j->open.len > 0 && c == (dict ? '}' : ']');
+    switch (j->expect) {
+    case EXPECT_VALUE_OR_END:
+        if (closes)
+            return close_container(j, err);
+        return read_value(j, c, err);
+    case EXPECT_VALUE:
+        return read_value(j, c, err);
+    case EXPECT_KEY_OR_END:
+        if (closes)
+            return close_container(j, err);
+        break;
+    case EXPECT_COMMA_OR_END:
+        if (closes)
+            return close_container(j, err);
+        if (c != ',')
+            return refuse(j, err);
+        j->w->at++;
+        j->expect = dict ? EXPECT_KEY : EXPECT_VALUE;
+        return VRS_OK;
+    case EXPECT_COLON:
+        if (c != ':')
+            return refuse(j, err);
+        j->w->at++;
+        j->expect = EXPECT_VALUE;
+        return VRS_OK;
+    case EXPECT_KEY:
+    case EXPECT_NOTHING:
+        break;
+    }
+    return c == '"' ? read_key(j, err) : refuse(j, err);
+}
+
+static enum vrs_status read_all(struct json *j, struct json_end *ret, struct vrs_error *err)
+{
+    struct window *w = j->w;
+    while (j->expect != EXPECT_NOTHING && !j->cut && window_need(w, 1)) {
+        uint8_t c = *w->at;
+        if (is_blank(c)) {
+            w->at++;
+            continue;
+        }
+        j->offset = window_offset(w);
+        TRY(read_token(j, c, err));
+    }
+    bool cut = j->cut || j->expect != EXPECT_NOTHING;
+    if (cut)
+        TRY(window_status(w, err));
+    *ret = (struct json_end){
+        .cut = cut,
+        .offset = window_offset(w) + (cut ? (uint64_t)(w->end - w->at) : 0),
+        .lone_strings = j->lone_strings,
+    };
+    return VRS_OK;
+}
+
+enum vrs_status json_read(struct window *w, const struct limits *limits,
+                          const struct json_sink *sink, struct json_end *ret, struct vrs_error *err)
+{
+    struct json j = { .w = w, .limits = limits, .sink = *sink, .open.max = limits->nesting };
+    buf_init(&j.text, (size_t)limits->string_bytes + 8);
+    enum vrs_status status = read_all(&j, ret, err);
+    buf_free(&j.text);
+    vec_free(&j.open);
+    return status;
+}
