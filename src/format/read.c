@@ -7,8 +7,8 @@
 #include "format/detect.h"
 #include "format/html.h"
 #include "format/input/unpack.h"
-#include "format/pickle/pickle.h"
 #include "format/snapshot/from_json.h"
+#include "format/snapshot/from_pickle.h"
 
 enum {
     PROGRESS_BYTES = 1 << 20,
@@ -107,7 +107,7 @@ static enum vrs_status read_form(struct reading *g, struct window *w, enum form 
     if (form == FORM_JSON)
         TRY(snapshot_from_json(w, g->limits, &g->finished_records, r, err));
     else
-        TRY(read_pickle(w, g->limits, g->ahead, &g->finished_records, r, err));
+        TRY(snapshot_from_pickle(w, g->limits, g->ahead, &g->finished_records, r, err));
     r->origin.read_bytes = window_offset(w);
     r->origin.trailing_bytes = drain(w, form);
     return window_status(w, err);

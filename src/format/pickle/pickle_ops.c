@@ -1,9 +1,7 @@
 /* pickle_ops.c - the tables behind pickle_ops.h. */
 #include "format/pickle/pickle_ops.h"
 
-#include <stdint.h>
-
-static const uint8_t forms[256] = {
+const uint8_t pickle_op_forms[256] = {
     [OP_MARK] = OP_FORM_BARE,
     [OP_EMPTY_TUPLE] = OP_FORM_BARE,
     [OP_STOP] = OP_FORM_BARE,
@@ -76,27 +74,6 @@ static const char *const refused[256] = {
     [0x97] = "NEXT_BUFFER",
     [0x98] = "READONLY_BUFFER",
 };
-
-enum op_form pickle_op_form(unsigned op)
-{
-    return (enum op_form)forms[op];
-}
-
-size_t pickle_op_bytes(unsigned op)
-{
-    switch (op) {
-    case OP_BININT1:
-    case OP_BINPUT:
-    case OP_BINGET:
-        return 2;
-    case OP_BININT2:
-        return 3;
-    case OP_BINFLOAT:
-        return 9;
-    default:
-        return 5;
-    }
-}
 
 const char *pickle_op_name(unsigned op)
 {

@@ -3,6 +3,7 @@
 #define VRS_FORMAT_PICKLE_PICKLE_OPS_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 enum pickle_op {
     OP_MARK = 0x28,
@@ -61,11 +62,30 @@ enum op_form {
     OP_FORM_GLOBAL
 };
 
+extern const uint8_t pickle_op_forms[256];
+
 /* Of any byte. */
-enum op_form pickle_op_form(unsigned op);
+static inline enum op_form pickle_op_form(unsigned op)
+{
+    return (enum op_form)pickle_op_forms[op];
+}
 
 /* Bytes of an OP_FORM_FIXED opcode with its argument. */
-size_t pickle_op_bytes(unsigned op);
+static inline size_t pickle_op_bytes(unsigned op)
+{
+    switch (op) {
+    case OP_BININT1:
+    case OP_BINPUT:
+    case OP_BINGET:
+        return 2;
+    case OP_BININT2:
+        return 3;
+    case OP_BINFLOAT:
+        return 9;
+    default:
+        return 5;
+    }
+}
 
 /* The name of an opcode that exists and is refused (PROTO too, where it may not stand), or NULL. */
 const char *pickle_op_name(unsigned op);
