@@ -168,6 +168,73 @@ def test_ugly_input_does_no_harm(tmp_path):
         run(verb, *names, cwd=tmp_path)
 
 
+# The keys of a snapshot, and nothing of one behind them.
+NO_LISTS = {"number": 5, "fraction": 0.5, "truth": True, "text": "x", "dict": {}, "numbers": [1, 2], "texts": ["x"], "nothings": [None]}
+NO_SEGMENTS = dict(NO_LISTS, lists=[[]], **{"list of lists of dicts": [[{}]]})
+NO_TRACES = dict(NO_LISTS, **{"list of numbers": [[1], []], "too deep": [[[{}]]]})
+EMPTIES = {"no segments": {"segments": []}, "no traces": {"segments": [], "device_traces": []}, "None": {"segments": None, "device_traces": None},
+           "empty traces": {"device_traces": [[], []]}, "a segment among others": {"segments": [5, tiny.half(), []]},
+           "an event among others": {"segments": [], "device_traces": [[], [None, tiny.event("alloc", 0, 1)], 3]},
+           "one trace": {"segments": [], "device_traces": [tiny.event("alloc", 0, 1)]}, "a dict of another kind": {"segments": [{"x": 1}]},
+           "elsewhere": {"segments": [], "x": {"segments": 5}, "host_segments": 5, "host_traces": 5}}
+
+
+def written(top, form):
+    return writers.as_json(top) if form == "json" else writers.pickled(top, int(form[1]))
+
+
+def key_at(data, key):
+    """Where the string begins: its opcode, or its quote."""
+    at = data.index(key.encode())
+    return at - 5 if data[at - 5:at - 4] == b"X" else at - (2 if data[at - 2:at - 1] == b"\x8c" else 1)
+
+
+@pytest.mark.parametrize("key,values,rest,says", (
+    ("segments", NO_SEGMENTS, {"device_traces": tiny.plain()["device_traces"]}, "segments is no list of dicts"),
+    ("device_traces", NO_TRACES, {"segments": tiny.plain()["segments"]}, "device_traces is no list of lists of dicts")))
+@pytest.mark.parametrize("form", ("p0", "p2", "p4", "json"))
+def test_keys_of_a_snapshot_do_not_make_one(tmp_path, key, values, rest, says, form):
+    """Refused by both readers, with the place of the key, bare and wrapped."""
+    plain, packed = {}, {}
+    for name, value in values.items():
+        for order, top in enumerate(({key: value, **rest}, {**rest, key: value}, {key: value})):
+            data = written(top, form)
+            stem = "%s.%d" % (name.replace(" ", "-"), order)
+            plain[stem] = data
+            packed[stem + ".gz"] = writers.gzipped(data), data, " (offset in the unpacked bytes)"
+            packed[stem + ".html"] = writers.page([("x", data)]), data, " (offset in the decoded entry)"
+    wanted = "not a memory snapshot: %s; torch.cuda.memory._dump_snapshot writes one" % says
+    lines = refused(tmp_path, plain)
+    for name, data in plain.items():
+        assert lines[name] == "byte %d: %s" % (key_at(data, key), wanted), (name, lines[name])
+        with pytest.raises(reader.Refused, match=says):
+            reader.load(data)
+    lines = refused(tmp_path, {name: data for name, (data, _, _) in packed.items()})
+    for name, (data, inner, which) in packed.items():
+        assert lines[name].endswith("byte %d: %s%s" % (key_at(inner, key), wanted, which)), (name, lines[name])
+
+
+def test_lists_of_any_depth_do_not_make_one(tmp_path):
+    """5,000 deep, which needs no mark."""
+    deep = b"]" * 5000 + b"a" * 4999
+    head = b"\x80\x04}("
+    lines = refused(tmp_path, {key: head + b"\x8c" + bytes([len(key)]) + key.encode() + deep + b"u." for key in ("segments", "device_traces")})
+    for key, line in lines.items():
+        assert offset(line) == len(head) and key + " is no list of" in line, line
+
+
+@pytest.mark.parametrize("form", ("p0", "p4", "json"))
+def test_empty_lists_and_stray_items_are_read(tmp_path, form):
+    """What is no dict among dicts is counted; an absent or empty list is no fault."""
+    names = {}
+    for name, top in EMPTIES.items():
+        data = written(top, form)
+        names[put(tmp_path, name.replace(" ", "-"), data)] = data
+        assert reader.load(data)
+    found = answers(run("report", "--json", *names, cwd=tmp_path, expect=0))
+    assert set(found) == set(names)
+
+
 @pytest.mark.parametrize("size", (-1, -(1 << 40), (1 << 62) + 1, 1 << 63))
 def test_impossible_sizes_are_not_believed(tmp_path, size):
     """A size below zero or above 2^62 is rejected; the rest of the file may still be read."""

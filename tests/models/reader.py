@@ -173,7 +173,23 @@ def wrap(top):
         return wrapped
     if not isinstance(top, Dict):
         raise Refused("the top value is neither a dict nor a list")
+    if not lists_dicts(top.get("segments")):
+        raise Refused("segments is no list of dicts")
+    traces = top.get("device_traces")
+    if not lists_dicts(traces) and not lists_traces(traces):
+        raise Refused("device_traces is no list of lists of dicts")
     return top
+
+
+def lists_dicts(value):
+    """Nothing, an empty list, or a list with a dict in it."""
+    return value is None or isinstance(value, List) and (not value or any(isinstance(v, Dict) for v in value))
+
+
+def lists_traces(value):
+    """A list with such a list in it that is not empty, or of empty lists alone."""
+    return isinstance(value, List) and (any(isinstance(v, List) and v and lists_dicts(v) for v in value) or
+                                        all(isinstance(v, List) and not v for v in value))
 
 
 # What a cut leaves open -----------------------------------------------------------------

@@ -421,8 +421,58 @@ static enum vrs_status place_rows(struct builder *b, const struct top *top, outl
     return push_devices(b, DEVICE_HOST, host, top, err);
 }
 
+/* A dict is what its keys say; one that is too large, or a tuple, is TAG_JUNK. */
+static bool may_be_dict(struct value v)
+{
+    return is_record(v.tag) || v.tag == TAG_FRAME || v.tag == TAG_MAP || v.tag == TAG_TOP ||
+           v.tag == TAG_JUNK;
+}
+
+/* Whether this can be a list of records: one dict is enough, the items beside it are counted. */
+static bool may_list_dicts(const struct builder *b, struct value list)
+{
+    if (list.tag != TAG_LIST)
+        return list.tag == TAG_NONE || list.tag == TAG_STACK;
+    const struct link *first = chain_first(b, list.row), *l = first;
+    while (l != NULL && !may_be_dict(l->value))
+        l = link_next(b, l);
+    return first == NULL || l != NULL;
+}
+
+/* Whether this can be a list of traces, or one trace. */
+static bool may_list_traces(const struct builder *b, struct value traces)
+{
+    if (may_list_dicts(b, traces))
+        return true;
+    bool others = traces.tag != TAG_LIST;
+    for (const struct link *l = others ? NULL : chain_first(b, traces.row); l != NULL;
+         l = link_next(b, l)) {
+        bool list = l->value.tag == TAG_LIST || l->value.tag == TAG_STACK;
+        bool trace = list && may_list_dicts(b, l->value);
+        if (trace && !is_empty_list(l->value))
+            return true;
+        others = others || !trace;
+    }
+    return !others;
+}
+
+/* A dict that has the keys of a snapshot and nothing of one behind them. */
+static enum vrs_status check_top(const struct builder *b, const struct top *top,
+                                 struct vrs_error *err)
+{
+    bool segments = may_list_dicts(b, top->segments);
+    if (segments && may_list_traces(b, top->traces))
+        return VRS_OK;
+    uint32_t at = segments ? top->traces_at : top->segments_at;
+    return vrs_fail_at(err, VRS_UNSUPPORTED, at == UINT32_MAX ? b->offset : at,
+                       "not a memory snapshot: %s; torch.cuda.memory._dump_snapshot writes one",
+                       segments ? "device_traces is no list of lists of dicts"
+                                : "segments is no list of dicts");
+}
+
 enum vrs_status assemble(struct builder *b, const struct top *top, struct vrs_error *err)
 {
+    TRY(check_top(b, top, err));
     struct recording *r = b->r;
     struct order segments = order_of(&r->segments.rows), events = order_of(&r->events.rows),
                  notes = order_of(&r->marks.rows);

@@ -150,11 +150,19 @@ enum vrs_status build_intern(struct builder *b, str bytes, string_id *ret, struc
     return build_no_room(b, r->strings.rows.len, r->strings.rows.max, "strings", err);
 }
 
+/* A string, which stands where the reader is; what lies behind 4 GiB is nowhere in particular. */
+static struct value string_value(const struct builder *b, uint32_t id)
+{
+    struct value value = row_value(TAG_STRING, id);
+    value.count = b->offset < UINT32_MAX ? (uint32_t)b->offset : UINT32_MAX;
+    return value;
+}
+
 enum vrs_status build_string(struct builder *b, str bytes, struct vrs_error *err)
 {
     string_id id = { 0 };
     TRY(build_intern(b, bytes, &id, err));
-    return build_push(b, row_value(TAG_STRING, id.n), err);
+    return build_push(b, string_value(b, id.n), err);
 }
 
 enum vrs_status build_empty_dict(struct builder *b, struct vrs_error *err)
@@ -686,7 +694,7 @@ enum vrs_status build_get(struct builder *b, uint64_t slot, struct vrs_error *er
         return get_open(b, row, err);
     if (tag == TAG_WIDE)
         return build_push(b, b->wide.at[row], err);
-    struct value value = row_value(tag, row);
+    struct value value = tag == TAG_STRING ? string_value(b, row) : row_value(tag, row);
     value.flags = VALUE_FROZEN;
     return build_push(b, value, err);
 }

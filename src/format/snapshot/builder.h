@@ -68,7 +68,7 @@ struct value {
         double real;
         struct {
             uint32_t row;   /* or id, or chain (plus 1; 0 is an empty one) */
-            uint32_t count; /* of rows, for a run of records; else unused */
+            uint32_t count; /* of rows, for a run of records; of a string: where it stands */
         };
     };
 };
@@ -90,6 +90,7 @@ struct top {
     struct value overflowed, max_entries;
     bool segments_whole, traces_whole; /* false only in cut files */
     uint32_t part_trace;               /* the trace that the cut lies in, or NO_ROW */
+    uint32_t segments_at, traces_at;   /* where their keys stand, or UINT32_MAX */
 };
 
 typedef VEC(struct value) value_vec;

@@ -30,6 +30,8 @@ static struct top bare_top(struct value segments)
         .segments_whole = true,
         .traces_whole = true,
         .part_trace = NO_ROW,
+        .segments_at = UINT32_MAX,
+        .traces_at = UINT32_MAX,
     };
 }
 
@@ -116,23 +118,25 @@ static enum vrs_status fold_traces(struct builder *b, uint32_t place, uint32_t *
 
 /* The value of `key` at `place`, with the finished items above it; `whole` says that there are
  * none. */
-static enum vrs_status fold_value(struct builder *b, uint32_t place, uint32_t key, bool whole,
+static enum vrs_status fold_value(struct builder *b, uint32_t place, struct value key, bool whole,
                                   struct top *top, struct vrs_error *err)
 {
     struct value *v = &b->stack.at[place];
     bool open_list = v->tag == TAG_LIST && !whole;
-    switch (key) {
+    switch (key.tag == TAG_STRING ? key.row : KEY_NONE) {
     case KEY_SEGMENTS:
         if (open_list)
             TRY(fold_records(b, place, TAG_SEGMENT, err));
         top->segments = b->stack.at[place];
         top->segments_whole = whole;
+        top->segments_at = key.count;
         break;
     case KEY_DEVICE_TRACES:
         if (open_list)
             TRY(fold_traces(b, place, &top->part_trace, err));
         top->traces = b->stack.at[place];
         top->traces_whole = whole;
+        top->traces_at = key.count;
         break;
     case KEY_EXTERNAL_ANNOTATIONS:
         if (open_list)
@@ -168,12 +172,12 @@ static enum vrs_status fold_taken(struct builder *b, uint32_t chain, struct top 
                                   struct vrs_error *err)
 {
     uint32_t place = b->stack.len;
-    uint32_t key = 0;
+    struct value key = { .tag = TAG_NONE };
     bool after_key = false;
     for (const struct link *l = chain_first(b, chain); l != NULL; l = link_next(b, l)) {
         after_key = !after_key;
         if (after_key) {
-            key = l->value.tag == TAG_STRING ? l->value.row : 0;
+            key = l->value;
             continue;
         }
         struct value v = l->value;
@@ -194,13 +198,13 @@ static enum vrs_status fold_dict(struct builder *b, struct top *top, enum cut_pa
     *ret_part = CUT_BEFORE;
     TRY(fold_taken(b, b->stack.at[0].row, top, err));
     for (uint32_t i = 1; i + 1 < b->stack.len && is_string(b->stack.at[i]); i += 2) {
-        uint32_t key = b->stack.at[i].row;
+        struct value key = b->stack.at[i];
         struct value v = b->stack.at[i + 1];
         bool container = v.tag == TAG_LIST || v.tag == TAG_STACK || v.tag == TAG_DICT;
         bool whole = !container || list_whole(b, i + 1, is_string);
         TRY(fold_value(b, i + 1, key, whole, top, err));
         if (!whole) {
-            *ret_part = part_of(key);
+            *ret_part = part_of(key.row);
             break;
         }
     }

@@ -514,12 +514,25 @@ static enum vrs_status make_top(struct builder *b, struct value *ret, struct vrs
         .segments_whole = true,
         .traces_whole = true,
         .part_trace = NO_ROW,
+        .segments_at = UINT32_MAX,
+        .traces_at = UINT32_MAX,
     };
 #undef FIELD
     if (!vec_push(&b->tops, top))
         return build_no_room(b, b->tops.len, b->tops.max, "snapshots", err);
     *ret = row_value(TAG_TOP, b->tops.len - 1);
     return VRS_OK;
+}
+
+/* For messages about the values of a top dict. */
+static void note_places(struct top *top, const struct value *pair, uint32_t values)
+{
+    for (uint32_t i = 0; i < values; i += 2) {
+        if (pair[i].tag == TAG_STRING && pair[i].row == KEY_SEGMENTS)
+            top->segments_at = pair[i].count;
+        if (pair[i].tag == TAG_STRING && pair[i].row == KEY_DEVICE_TRACES)
+            top->traces_at = pair[i].count;
+    }
 }
 
 static bool keepable(const struct value *v)
@@ -616,6 +629,8 @@ enum vrs_status record_make(struct builder *b, const struct value *pair, uint32_
     if (unknown || (b->fields.present & ~kind->keys) != 0)
         TRY(tally_unknown(b, pair, values, kind->keys, err));
     TRY(kind->make(b, ret, err));
+    if (ret->tag == TAG_TOP)
+        note_places(&b->tops.at[ret->row], pair, values);
     if (b->no_memory)
         return vrs_no_memory(err);
     (*b->finished)++;

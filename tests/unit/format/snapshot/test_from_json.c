@@ -244,6 +244,85 @@ static void other_json_is_no_snapshot(void **state)
     }
 }
 
+/* The place of the key is marked by a caret in the text, which is taken out. */
+static void check_unsupported(const char *marked, const char *says)
+{
+    char text[300];
+    size_t caret = strcspn(marked, "^");
+    int len = snprintf(text, sizeof text, "%.*s%s", (int)caret, marked, marked + caret + 1);
+    for (size_t step = 0; step < 3; step++) {
+        struct outcome o;
+        read_text(text, (size_t)len, step, &default_limits, &o);
+        if (o.status != VRS_UNSUPPORTED || o.err.offset != caret ||
+            strstr(o.err.message, says) == NULL)
+            fail_msg("%s: status %d at %llu: %s", marked, o.status,
+                     (unsigned long long)o.err.offset, o.err.message);
+        recording_free(&o.r);
+    }
+}
+
+static void keys_of_a_snapshot_alone_are_none(void **state)
+{
+    (void)state;
+    static const char segments[] = "not a memory snapshot: segments is no list of dicts",
+                      traces[] = "device_traces is no list of lists of dicts";
+    static const char *const values[] = { "5",      "-1.5",    "true",  "\"x\"",
+                                          "{}",     "[1]",     "[[]]",  "[null, false]",
+                                          "[[[]]]", "[\"x\"]", "[[{}]]" };
+    char text[200];
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        snprintf(text, sizeof text, "{^\"segments\": %s, \"device_traces\": []}", values[i]);
+        check_unsupported(text, segments);
+        snprintf(text, sizeof text, "{\"x\": [], ^\"segments\": %s}", values[i]);
+        check_unsupported(text, segments);
+    }
+    static const char *const others[] = { "5",         "\"x\"",      "{}",      "[1]",
+                                          "[[1], []]", "[[], [[]]]", "[[[{}]]]" };
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        snprintf(text, sizeof text, "{\"segments\": [], ^\"device_traces\": %s}", others[i]);
+        check_unsupported(text, traces);
+        snprintf(text, sizeof text, "{^\"device_traces\": %s}", others[i]);
+        check_unsupported(text, traces);
+    }
+    /* The last one counts, also in a file that is cut behind it. */
+    check_unsupported("{\"segments\": [], ^\"segments\": 5}", segments);
+    check_unsupported("{\"device_traces\": [[{\"action\": \"alloc\"}]], ^\"segments\": 5, \"",
+                      segments);
+}
+
+static void empty_lists_and_stray_items_are_no_fault(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        uint32_t segments, events, wrong_types;
+    } rows[] = {
+        { "{\"segments\": []}", 0, 0, 0 },
+        { "{\"segments\": null, \"device_traces\": null}", 0, 0, 0 },
+        { "{\"segments\": [{}]}", 0, 0, 1 },
+        { "{\"segments\": [7, {\"total_size\": 512}, []]}", 1, 0, 2 },
+        { "{\"device_traces\": []}", 0, 0, 0 },
+        { "{\"device_traces\": [[], []]}", 0, 0, 0 },
+        { "{\"device_traces\": [[7], [{\"action\": \"alloc\"}, 8]]}", 0, 1, 2 },
+        { "{\"device_traces\": [{\"action\": \"alloc\"}]}", 0, 1, 0 },
+        { "{\"segments\": [], \"host_traces\": 5, \"x\": {\"segments\": 5}}", 0, 0, 1 },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct outcome o;
+        read_text(rows[i].text, strlen(rows[i].text), 0, &default_limits, &o);
+        if (o.status != VRS_OK)
+            fail_msg("%s: %s", rows[i].text, o.err.message);
+        uint64_t wrong = 0;
+        for (uint32_t t = 0; t < o.r.tallies.rows.len; t++)
+            wrong += o.r.tallies.kind[t] == TALLY_WRONG_TYPE ? o.r.tallies.count[t] : 0;
+        if (o.r.segments.rows.len != rows[i].segments || o.r.events.rows.len != rows[i].events ||
+            wrong != rows[i].wrong_types)
+            fail_msg("%s: %u segments, %u events, %llu wrong types", rows[i].text,
+                     o.r.segments.rows.len, o.r.events.rows.len, (unsigned long long)wrong);
+        recording_free(&o.r);
+    }
+}
+
 static void cut_anywhere_is_an_error_or_a_prefix(void **state)
 {
     (void)state;
@@ -331,6 +410,8 @@ int main(void)
         cmocka_unit_test(a_snapshot_becomes_its_rows),
         cmocka_unit_test(a_bare_list_of_segments_is_a_snapshot),
         cmocka_unit_test(other_json_is_no_snapshot),
+        cmocka_unit_test(keys_of_a_snapshot_alone_are_none),
+        cmocka_unit_test(empty_lists_and_stray_items_are_no_fault),
         cmocka_unit_test(cut_anywhere_is_an_error_or_a_prefix),
         cmocka_unit_test(nesting_has_a_limit),
         cmocka_unit_test(strings_have_a_limit),

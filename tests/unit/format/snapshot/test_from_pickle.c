@@ -19,7 +19,8 @@ struct outcome {
     struct recording r;
 };
 
-static void read_bytes(const void *bytes, size_t len, size_t step, struct outcome *o)
+static void read_behind(uint64_t before, const void *bytes, size_t len, size_t step,
+                        struct outcome *o)
 {
     struct dribble d = { .at = bytes, .left = len, .step = step };
     struct window w;
@@ -29,10 +30,16 @@ static void read_bytes(const void *bytes, size_t len, size_t step, struct outcom
     o->status = window_init(&w, dribble_source(&d), &o->err);
     if (o->status != VRS_OK)
         return;
+    w.base = before;
     o->status = VRS_NOMEM;
     if (recording_init(&o->r, default_limits.items, default_limits.strings_bytes))
         o->status = snapshot_from_pickle(&w, &default_limits, &alone, &finished, &o->r, &o->err);
     window_free(&w);
+}
+
+static void read_bytes(const void *bytes, size_t len, size_t step, struct outcome *o)
+{
+    read_behind(0, bytes, len, step, o);
 }
 
 /* Little assembler: strings of one byte of length, integers of four bytes. */
@@ -473,6 +480,97 @@ static void a_list_may_contain_itself(void **state)
     recording_free(&o.r);
 }
 
+static void check_unsupported(const struct buf *b, size_t len, size_t offset, const char *says)
+{
+    struct outcome o;
+    read_bytes(b->at, len, 0, &o);
+    if (o.status != VRS_UNSUPPORTED || o.err.offset != offset ||
+        strstr(o.err.message, says) == NULL)
+        fail_msg("status %d at %llu, not %zu: %s", o.status, (unsigned long long)o.err.offset,
+                 offset, o.err.message);
+    recording_free(&o.r);
+}
+
+/* `key`, its value, and then the rest of a whole snapshot; cut behind the value too. */
+static void check_no_list(const char *key, const char *value, size_t value_len, const char *rest,
+                          const char *says)
+{
+    struct buf b;
+    buf_init(&b, 1 << 16);
+    buf_bytes(&b, "\x80\x04}(\x8c\x01xN", 8);
+    size_t at = b.len;
+    put_string(&b, key);
+    buf_bytes(&b, value, value_len);
+    put_string(&b, rest);
+    buf_text(&b, "]");
+    size_t cut = b.len;
+    buf_text(&b, "u.");
+    check_unsupported(&b, b.len, at, says);
+    check_unsupported(&b, cut, at, says);
+    buf_free(&b);
+}
+
+static void keys_of_a_snapshot_alone_are_none(void **state)
+{
+    (void)state;
+    static const char segments[] = "not a memory snapshot: segments is no list of dicts",
+                      traces[] = "device_traces is no list of lists of dicts";
+    static const struct {
+        const char *bytes;
+        size_t len;
+    } values[] = {
+#define VALUE(bytes) { bytes, sizeof(bytes) - 1 }
+        VALUE("K\x05"), VALUE("\x88"),           VALUE("\x8c\x01x"), VALUE("}"),
+        VALUE(")"),     VALUE("K\x01K\x02\x86"), VALUE("](K\5e"),    VALUE("](K\1K\2\206e"),
+#undef VALUE
+    };
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        check_no_list("segments", values[i].bytes, values[i].len, "device_traces", segments);
+        check_no_list("device_traces", values[i].bytes, values[i].len, "segments", traces);
+    }
+    /* Lists 5,000 deep, none of which needs a mark. */
+    char deep[9999];
+    memset(deep, ']', 5000);
+    memset(deep + 5000, 'a', 4999);
+    check_no_list("segments", deep, sizeof deep, "device_traces", segments);
+    check_no_list("device_traces", deep, sizeof deep, "segments", traces);
+}
+
+static void a_key_out_of_the_memo_has_its_own_place(void **state)
+{
+    (void)state;
+    static const char numbered[] = "\x80\x02]q\x00(X\x08\0\0\0segmentsq\x01X\x01\0\0\0x"
+                                   "e0}(h\x01K\x05u.",
+                      lines[] = "(dVx\nVsegments\np1\nsg1\nI5\ns.";
+    struct buf b;
+    buf_init(&b, 100);
+    buf_bytes(&b, numbered, sizeof numbered - 1);
+    check_unsupported(&b, b.len, 31, "segments is no list");
+    check_unsupported(&b, b.len - 2, 31, "segments is no list");
+    b.len = 0;
+    buf_bytes(&b, lines, sizeof lines - 1);
+    check_unsupported(&b, b.len, 19, "segments is no list");
+    check_unsupported(&b, b.len - 1, 19, "segments is no list");
+    buf_free(&b);
+}
+
+/* Places of strings are kept in 32 bits; behind 4 GiB the end of the pickle has to do. */
+static void a_place_behind_four_gibibytes_is_the_end(void **state)
+{
+    (void)state;
+    static const char bytes[] = "\x80\x04}(\x8c\x08segmentsK\x05u.";
+    uint64_t far = ((uint64_t)1 << 32) - 5;
+    struct outcome o;
+    read_behind(far, bytes, sizeof bytes - 1, 0, &o);
+    assert_int_equal(o.status, VRS_UNSUPPORTED);
+    assert_int_equal(o.err.offset, far + sizeof bytes - 2);
+    recording_free(&o.r);
+    read_behind(far - 1, bytes, sizeof bytes - 1, 0, &o);
+    assert_int_equal(o.status, VRS_UNSUPPORTED);
+    assert_int_equal(o.err.offset, far - 1 + 4);
+    recording_free(&o.r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -486,6 +584,9 @@ int main(void)
         cmocka_unit_test(lines_of_text_resolve_whole_escapes_only),
         cmocka_unit_test(a_shared_list_of_frames_is_one_stack),
         cmocka_unit_test(a_list_may_contain_itself),
+        cmocka_unit_test(keys_of_a_snapshot_alone_are_none),
+        cmocka_unit_test(a_key_out_of_the_memo_has_its_own_place),
+        cmocka_unit_test(a_place_behind_four_gibibytes_is_the_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
