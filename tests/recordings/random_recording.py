@@ -97,7 +97,7 @@ class Allocator:
         self.events.append(e)
 
     def round(self, n):
-        from .model import rounded
+        from models.model import rounded
         return rounded(n, self.divisions)
 
     def alloc(self, size, pool, stream):
