@@ -6,15 +6,13 @@
 #include <stddef.h>
 #include <unistd.h>
 
-#include "base/thread.h"
-
 struct pool {
     const struct pool_work *work;
     pthread_mutex_t lock; /* of the two counts */
     uint32_t next, done;
 };
 
-static void take_jobs(void *arg)
+static void *take_jobs(void *arg)
 {
     struct pool *pool = arg;
     const struct pool_work *work = pool->work;
@@ -29,6 +27,7 @@ static void take_jobs(void *arg)
             work->finished(work->arg, pool->done);
     }
     pthread_mutex_unlock(&pool->lock);
+    return NULL;
 }
 
 static uint32_t processors(void)
@@ -50,13 +49,13 @@ void pool_run(uint32_t threads, const struct pool_work *work)
     if (wanted > work->jobs)
         wanted = work->jobs;
     struct pool pool = { .work = work, .lock = PTHREAD_MUTEX_INITIALIZER };
-    struct thread thread[THREADS_MOST];
+    pthread_t thread[THREADS_MOST];
     uint32_t started = 0;
-    while (started + 1 < wanted && thread_begin(&thread[started], take_jobs, &pool))
+    while (started + 1 < wanted && pthread_create(&thread[started], NULL, take_jobs, &pool) == 0)
         started++;
     take_jobs(&pool);
     while (started > 0)
-        thread_join(&thread[--started]);
+        pthread_join(thread[--started], NULL);
     pthread_mutex_destroy(&pool.lock);
 }
 

@@ -3,20 +3,19 @@
 #include "base/queue.h"
 
 #include <pthread.h>
-
-#include "base/thread.h"
+#include <stddef.h>
 
 struct queue {
     struct queue_work work;
     bool own_thread;
-    struct thread thread;
+    pthread_t thread;
     pthread_mutex_t lock; /* of what follows */
     pthread_cond_t changed;
     uint64_t made, given; /* places filled, places given back */
     bool ended;           /* nothing more is made */
 };
 
-static void make_all(void *arg)
+static void *make_all(void *arg)
 {
     struct queue *r = arg;
     pthread_mutex_lock(&r->lock);
@@ -34,6 +33,7 @@ static void make_all(void *arg)
         pthread_cond_signal(&r->changed);
     }
     pthread_mutex_unlock(&r->lock);
+    return NULL;
 }
 
 struct queue *queue_begin(struct arena *arena, const struct queue_work *work, bool own_thread)
@@ -44,7 +44,7 @@ struct queue *queue_begin(struct arena *arena, const struct queue_work *work, bo
     r->work = *work;
     pthread_mutex_init(&r->lock, NULL);
     pthread_cond_init(&r->changed, NULL);
-    r->own_thread = own_thread && thread_begin(&r->thread, make_all, r);
+    r->own_thread = own_thread && pthread_create(&r->thread, NULL, make_all, r) == 0;
     return r;
 }
 
@@ -83,7 +83,7 @@ void queue_end(struct queue *r)
         r->ended = true;
         pthread_cond_signal(&r->changed);
         pthread_mutex_unlock(&r->lock);
-        thread_join(&r->thread);
+        pthread_join(r->thread, NULL);
     }
     pthread_cond_destroy(&r->changed);
     pthread_mutex_destroy(&r->lock);

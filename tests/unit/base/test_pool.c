@@ -1,3 +1,6 @@
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,6 +9,7 @@
 #include <cmocka.h>
 
 #include "base/pool.h"
+#include "made/fault.h"
 
 enum { JOBS = 500 };
 
@@ -62,6 +66,72 @@ static void finished_may_be_left_out(void **state)
     assert_int_equal(t.times[9], 1);
 }
 
+static void jobs_are_done_without_threads(void **state)
+{
+    (void)state;
+    for (long begun = 0; begun < 3; begun++) {
+        fault_threads_left = begun;
+        check_run(4, JOBS);
+        assert_int_equal(fault_threads_left, 0);
+    }
+    fault_threads_left = -1;
+}
+
+enum { MEET = 3 };
+
+/* Of each job where its thread may run; all are under way at once. */
+struct placed {
+    pthread_barrier_t all;
+    cpu_set_t allowed[MEET];
+    int failed[MEET];
+};
+
+static void see_where(void *arg, uint32_t i)
+{
+    struct placed *p = arg;
+    pthread_barrier_wait(&p->all);
+    p->failed[i] = sched_getaffinity(0, sizeof p->allowed[i], &p->allowed[i]);
+}
+
+static cpu_set_t allowed_here(void)
+{
+    cpu_set_t all;
+    assert_int_equal(sched_getaffinity(0, sizeof all, &all), 0);
+    return all;
+}
+
+/* Threads may run where this one may, which nothing changes. */
+static void check_places(void)
+{
+    struct placed p;
+    cpu_set_t before = allowed_here();
+    assert_int_equal(pthread_barrier_init(&p.all, NULL, MEET), 0);
+    pool_run(MEET, &(struct pool_work){ MEET, see_where, NULL, &p });
+    pthread_barrier_destroy(&p.all);
+    for (uint32_t i = 0; i < MEET; i++) {
+        assert_int_equal(p.failed[i], 0);
+        assert_true(CPU_EQUAL(&p.allowed[i], &before));
+    }
+    cpu_set_t after = allowed_here();
+    assert_true(CPU_EQUAL(&after, &before));
+}
+
+static void threads_may_run_where_their_caller_may(void **state)
+{
+    (void)state;
+    cpu_set_t all = allowed_here(), one;
+    for (int i = 0; i < 20; i++)
+        check_places();
+    size_t first = 0;
+    while (!CPU_ISSET(first, &all))
+        first++;
+    CPU_ZERO(&one);
+    CPU_SET(first, &one);
+    assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+    check_places();
+    assert_int_equal(sched_setaffinity(0, sizeof all, &all), 0);
+}
+
 enum { TURNS = 20000 };
 
 struct counted {
@@ -96,8 +166,11 @@ static void a_lock_lets_one_in_at_a_time(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        /* The first, or another one's change of where this thread may run would not be seen. */
+        cmocka_unit_test(threads_may_run_where_their_caller_may),
         cmocka_unit_test(every_job_is_done_once),
         cmocka_unit_test(finished_may_be_left_out),
+        cmocka_unit_test(jobs_are_done_without_threads),
         cmocka_unit_test(a_lock_lets_one_in_at_a_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

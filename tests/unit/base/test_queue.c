@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "base/queue.h"
+#include "made/fault.h"
 
 enum { PLACES = 3, THINGS = 500 };
 
@@ -59,6 +60,16 @@ static void test_things_come_in_order(void **state)
     }
 }
 
+/* The taker then makes them, as without a thread of its own. */
+static void test_things_come_where_no_thread_can_be_had(void **state)
+{
+    (void)state;
+    fault_threads_left = 0;
+    check(true, THINGS, THINGS + 3);
+    check(true, THINGS, 7);
+    fault_threads_left = -1;
+}
+
 static void test_ended_while_one_is_held(void **state)
 {
     (void)state;
@@ -82,6 +93,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_things_come_in_order),
+        cmocka_unit_test(test_things_come_where_no_thread_can_be_had),
         cmocka_unit_test(test_ended_while_one_is_held),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,7 @@
 #include "made/fault.h"
 
+#include <errno.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -15,8 +17,13 @@ void *__real_realloc(void *old, size_t size);
 void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *old, size_t size);
+int __real_pthread_create(pthread_t *ret, const pthread_attr_t *how, void *(*run)(void *),
+                          void *arg);
+int __wrap_pthread_create(pthread_t *ret, const pthread_attr_t *how, void *(*run)(void *),
+                          void *arg);
 
 atomic_long fault_left = -1;
+atomic_long fault_threads_left = -1;
 
 static bool fails_now(void)
 {
@@ -39,6 +46,15 @@ void *__wrap_calloc(size_t count, size_t size)
 void *__wrap_realloc(void *old, size_t size)
 {
     return fails_now() ? NULL : __real_realloc(old, size);
+}
+
+int __wrap_pthread_create(pthread_t *ret, const pthread_attr_t *how, void *(*run)(void *),
+                          void *arg)
+{
+    long left = atomic_load(&fault_threads_left);
+    while (left > 0 && !atomic_compare_exchange_weak(&fault_threads_left, &left, left - 1))
+        ;
+    return left == 0 ? EAGAIN : __real_pthread_create(ret, how, run, arg);
 }
 
 void fault_each(enum vrs_status (*work)(void *arg), void (*survived)(void *arg), void *arg)

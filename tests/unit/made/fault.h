@@ -1,4 +1,4 @@
-/* fault.h - lets a test make one allocation fail.
+/* fault.h - lets a test make one allocation fail, or have no more threads.
  *
  * Set `fault_left` to n and the n-th allocation from now (counted from 0) fails, once; the
  * counter is then -1, which is also the resting state in which nothing fails.  Only calls
@@ -14,6 +14,9 @@
 #include <vramscope/error.h>
 
 extern atomic_long fault_left;
+
+/* So many more threads can be begun, counted alike; -1, the resting state: any number. */
+extern atomic_long fault_threads_left;
 
 /* Calls `work` with its first allocation failing, then with its second, until it makes fewer.  A
  * call that was hit must fail with VRS_NOMEM, having given back whatever it got.
