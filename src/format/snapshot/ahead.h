@@ -8,8 +8,8 @@
 #ifndef VRS_FORMAT_SNAPSHOT_AHEAD_H
 #define VRS_FORMAT_SNAPSHOT_AHEAD_H
 
-#include "base/queue.h"
 #include "format/snapshot/fast.h"
+#include "format/snapshot/queue.h"
 #include "format/snapshot/scout.h"
 
 struct ahead_options {

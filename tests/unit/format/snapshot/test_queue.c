@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "base/queue.h"
+#include "format/snapshot/queue.h"
 #include "made/fault.h"
 
 enum { PLACES = 3, THINGS = 500 };

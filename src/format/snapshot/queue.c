@@ -1,6 +1,6 @@
 /* queue.c - makes things ahead, on a thread that waits where no place is empty. */
 #define _POSIX_C_SOURCE 200809L
-#include "base/queue.h"
+#include "format/snapshot/queue.h"
 
 #include <pthread.h>
 #include <stddef.h>

@@ -1,9 +1,9 @@
-/* queue.h - one thread that makes things, in order, before they are asked for.
+/* queue.h - a bounded queue: one thread makes things, in order, before they are asked for.
  *
  * There are a few places.  The maker fills them in turn and waits where none is empty; the taker
- * has one at a time, and waits where none is full.  Nobody spins. */
-#ifndef VRS_BASE_QUEUE_H
-#define VRS_BASE_QUEUE_H
+ * has one at a time, and waits where none is full.  Nobody spins.  It serves the scout alone. */
+#ifndef VRS_FORMAT_SNAPSHOT_QUEUE_H
+#define VRS_FORMAT_SNAPSHOT_QUEUE_H
 
 #include <stdbool.h>
 #include <stdint.h>
