@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/task_list.h"
 #include "base/utf8.h"
 
 struct result_memory {
@@ -147,8 +148,6 @@ struct preparing {
     struct call *a;
     enum vrs_status (*beside)(void *arg, struct vrs_error *err);
     void *arg;
-    enum vrs_status status[PREPARATIONS];
-    struct vrs_error error[PREPARATIONS];
 };
 
 static enum vrs_status find_basis(struct call *a, struct vrs_error *err)
@@ -159,14 +158,13 @@ static enum vrs_status find_basis(struct call *a, struct vrs_error *err)
     return VRS_OK;
 }
 
-static void prepare(void *arg, uint32_t i)
+static enum vrs_status prepare(void *arg, uint32_t i, uint32_t thread, struct vrs_error *err)
 {
-    struct preparing *p = arg;
-    struct vrs_error *err = &p->error[i];
+    const struct preparing *p = arg;
+    (void)thread;
     if (i == PREPARE_REPLAY)
-        p->status[i] = recording_prove(p->a->recording, err);
-    else
-        p->status[i] = i == PREPARE_BESIDE ? p->beside(p->arg, err) : find_basis(p->a, err);
+        return recording_prove(p->a->recording, err);
+    return i == PREPARE_BESIDE ? p->beside(p->arg, err) : find_basis(p->a, err);
 }
 
 void call_leave_basis(struct call *a)
@@ -181,14 +179,7 @@ enum vrs_status call_prepare(struct call *a,
                              struct vrs_error *err)
 {
     struct preparing p = { .a = a, .beside = beside, .arg = arg };
-    pool_run(a->threads, &(struct pool_work){ PREPARATIONS, prepare, NULL, &p });
-    for (int i = 0; i < PREPARATIONS; i++)
-        if (p.status[i] != VRS_OK) {
-            if (err != NULL)
-                *err = p.error[i];
-            return p.status[i];
-        }
-    return VRS_OK;
+    return task_list_run(a->threads, &(struct task_list){ PREPARATIONS, prepare, &p }, err);
 }
 
 enum vrs_status call_end(struct call *a, enum vrs_status status, struct vrs_result **ret)

@@ -12,15 +12,22 @@ struct pool {
     uint32_t next, done;
 };
 
+struct worker {
+    struct pool *pool;
+    uint32_t number;
+    pthread_t thread;
+};
+
 static void *take_jobs(void *arg)
 {
-    struct pool *pool = arg;
+    const struct worker *worker = arg;
+    struct pool *pool = worker->pool;
     const struct pool_work *work = pool->work;
     pthread_mutex_lock(&pool->lock);
     while (pool->next < work->jobs) {
         uint32_t i = pool->next++;
         pthread_mutex_unlock(&pool->lock);
-        work->job(work->arg, i);
+        work->job(work->arg, i, worker->number);
         pthread_mutex_lock(&pool->lock);
         pool->done++;
         if (work->finished != NULL)
@@ -49,13 +56,16 @@ void pool_run(uint32_t threads, const struct pool_work *work)
     if (wanted > work->jobs)
         wanted = work->jobs;
     struct pool pool = { .work = work, .lock = PTHREAD_MUTEX_INITIALIZER };
-    pthread_t thread[THREADS_MOST];
-    uint32_t started = 0;
-    while (started + 1 < wanted && pthread_create(&thread[started], NULL, take_jobs, &pool) == 0)
-        started++;
-    take_jobs(&pool);
-    while (started > 0)
-        pthread_join(thread[--started], NULL);
+    struct worker worker[THREADS_MOST]; /* the first is the caller */
+    uint32_t workers = 1;
+    for (uint32_t i = 0; i < THREADS_MOST; i++)
+        worker[i] = (struct worker){ .pool = &pool, .number = i };
+    while (workers < wanted &&
+           pthread_create(&worker[workers].thread, NULL, take_jobs, &worker[workers]) == 0)
+        workers++;
+    take_jobs(&worker[0]);
+    while (--workers > 0)
+        pthread_join(worker[workers].thread, NULL);
     pthread_mutex_destroy(&pool.lock);
 }
 

@@ -1,7 +1,8 @@
 /* pool.h - independent jobs on a few threads at a time.
  *
- * Jobs are handed out in order, one at a time, under a lock: they are files, devices or analyses,
- * so there are few of them and each is long.  Nobody spins, and nothing outlives the call. */
+ * Jobs are handed out in order, one at a time, under a lock: they are files, or the tasks of a list
+ * (task_list.h), so there are few of them and each is long.  Nobody spins, and nothing outlives the
+ * call. */
 #ifndef VRS_BASE_POOL_H
 #define VRS_BASE_POOL_H
 
@@ -11,16 +12,16 @@
 
 struct pool_work {
     uint32_t jobs;
-    void (*job)(void *arg, uint32_t i);
-    void (*finished)(void *arg, uint32_t jobs); /* or NULL; no two calls overlap */
+    void (*job)(void *arg, uint32_t i, uint32_t thread); /* 0: the caller's */
+    void (*finished)(void *arg, uint32_t jobs);          /* or NULL; no two calls overlap */
     void *arg;
 };
 
 /* More threads than this are never started, whatever is asked for. */
 enum { THREADS_MOST = 64 };
 
-/* Does job(arg, 0) … job(arg, jobs - 1) on at most `threads` threads (0: one for each processor),
- * the caller's among them, and returns when all are done.  A thread that cannot be had is done
+/* Does jobs 0 … jobs - 1 on at most `threads` threads (0: one for each processor), the caller's
+ * among them, and returns when all are done.  A thread that cannot be had is done
  * without. */
 void pool_run(uint32_t threads, const struct pool_work *work);
 

@@ -5,7 +5,7 @@
 
 #include "api/stack_texts.h"
 #include "base/buf.h"
-#include "base/pool.h"
+#include "base/task_list.h"
 #include "render/snapshot/answers.h"
 
 /* What one call works with; side 0 is A. */
@@ -258,22 +258,18 @@ static enum vrs_status compare(struct comparing *c, struct diff_pair *pair, stru
     return ask_stacks(c, d, err);
 }
 
-struct study_jobs {
+struct two_studies {
     struct comparing *c;
     struct device_pair devices;
     struct study *study;
-    enum vrs_status status[2];
-    struct vrs_error error[2];
 };
 
-static void make_study(void *arg, uint32_t side)
+static enum vrs_status make_study(void *arg, uint32_t side, uint32_t thread, struct vrs_error *err)
 {
-    struct study_jobs *j = arg;
-    struct vrs_error *err = &j->error[side];
-    j->status[side] = recording_prove(j->c->recording[side], err);
-    if (j->status[side] == VRS_OK)
-        j->status[side] =
-            study_make(&j->c->place[side], j->devices.device[side], &j->study[side], err);
+    const struct two_studies *two = arg;
+    (void)thread;
+    TRY(recording_prove(two->c->recording[side], err));
+    return study_make(&two->c->place[side], two->devices.device[side], &two->study[side], err);
 }
 
 /* Both at once; a device beside itself is studied once. */
@@ -281,15 +277,9 @@ static enum vrs_status make_studies(struct comparing *c, struct device_pair devi
                                     struct study study[2], struct vrs_error *err)
 {
     bool one = c->recording[0] == c->recording[1] && devices.device[0] == devices.device[1];
-    struct study_jobs jobs = { .c = c, .devices = devices, .study = study };
-    struct pool_work work = { one ? 1 : 2, make_study, NULL, &jobs };
-    pool_run(c->o->threads, &work);
-    for (int s = 0; s < (one ? 1 : 2); s++)
-        if (jobs.status[s] != VRS_OK) {
-            if (err != NULL)
-                *err = jobs.error[s];
-            return jobs.status[s];
-        }
+    struct two_studies two = { .c = c, .devices = devices, .study = study };
+    struct task_list list = { one ? 1 : 2, make_study, &two };
+    TRY(task_list_run(c->o->threads, &list, err));
     if (one)
         study[1] = study[0];
     return VRS_OK;

@@ -4,7 +4,7 @@
 #include "allocator/whatif/run_recording.h"
 #include "api/snapshot/replay_sites.h"
 #include "base/buf.h"
-#include "base/pool.h"
+#include "base/task_list.h"
 #include "render/snapshot/answers.h"
 
 /* The settings that a sweep tries; each is one question. */
@@ -71,7 +71,7 @@ enum vrs_status vrs_replay_check(const struct vrs_replay_options *options, struc
     return status;
 }
 
-/* One question of one device, answered by one job of the pool. */
+/* One question of one device, answered by one task. */
 struct inquiry {
     struct allocator_config config;
     struct whatif_question question;
@@ -79,8 +79,6 @@ struct inquiry {
     const struct program *program;
     const struct start_state *start;
     bool smallest;
-    enum vrs_status status;
-    struct vrs_error err;
 };
 
 struct inquiries {
@@ -88,14 +86,17 @@ struct inquiries {
     uint32_t count;
 };
 
-static enum vrs_status answer_inquiry(struct inquiry *q)
+static enum vrs_status answer_inquiry(void *arg, uint32_t i, uint32_t thread, struct vrs_error *err)
 {
+    const struct inquiries *all = arg;
+    const struct inquiry *q = &all->at[i];
     struct whatif_answer ascending;
     struct whatif_question question = q->question;
+    (void)thread;
     question.config = &q->config;
-    TRY(whatif_run(q->program, q->start, &question, &q->row->answer, &q->err));
+    TRY(whatif_run(q->program, q->start, &question, &q->row->answer, err));
     question.addresses_ascend = true;
-    TRY(whatif_run(q->program, q->start, &question, &ascending, &q->err));
+    TRY(whatif_run(q->program, q->start, &question, &ascending, err));
     q->row->reserved_ascending_bytes = ascending.reserved.bytes;
     if (!q->smallest)
         return VRS_OK;
@@ -104,17 +105,11 @@ static enum vrs_status answer_inquiry(struct inquiry *q)
     question.addresses_ascend = false;
     if (question.capacity_bytes != UNKNOWN_U64) {
         question.capacity_bytes = UNKNOWN_U64;
-        TRY(whatif_run(q->program, q->start, &question, &free, &q->err));
+        TRY(whatif_run(q->program, q->start, &question, &free, err));
     }
-    TRY(whatif_smallest(q->program, q->start, &question, &free, &q->row->smallest, &q->err));
+    TRY(whatif_smallest(q->program, q->start, &question, &free, &q->row->smallest, err));
     q->row->has_smallest = q->row->smallest.completes;
     return VRS_OK;
-}
-
-static void answer_job(void *arg, uint32_t i)
-{
-    struct inquiries *all = arg;
-    all->at[i].status = answer_inquiry(&all->at[i]);
 }
 
 static void add_words(struct buf *b, const char *option, const char *value)
@@ -249,16 +244,10 @@ static enum vrs_status keep_run(struct plan *p, struct vrs_error *err)
 
 static enum vrs_status answer_all(struct plan *p, struct vrs_error *err)
 {
-    struct pool_work work = { p->inquiries.count, answer_job, NULL, &p->inquiries };
-    pool_run(p->read->o->threads, &work);
-    for (uint32_t i = 0; i < p->inquiries.count; i++) {
-        if (p->inquiries.at[i].status != VRS_OK) {
-            if (err != NULL)
-                *err = p->inquiries.at[i].err;
-            return p->inquiries.at[i].status;
-        }
+    struct task_list list = { p->inquiries.count, answer_inquiry, &p->inquiries };
+    TRY(task_list_run(p->read->o->threads, &list, err));
+    for (uint32_t i = 0; i < p->inquiries.count; i++)
         TRY(name_oom(p, &p->d->row[i], err));
-    }
     return p->read->o->keep_run ? keep_run(p, err) : VRS_OK;
 }
 

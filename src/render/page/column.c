@@ -2,7 +2,7 @@
 #include "render/page/column.h"
 
 #include "base/arena.h"
-#include "base/pool.h"
+#include "base/task_list.h"
 #include "render/page/deflate.h"
 
 const char *const page_type_names[PAGE_TYPES] = { "u8", "u16", "u32", "u64" };
@@ -141,7 +141,7 @@ static enum vrs_status place(struct page_chunks *blocks, const struct page_work 
                              struct vrs_error *err)
 {
     struct buf *block = block_of(blocks, work);
-    if (work->status != VRS_OK || block == NULL)
+    if (block == NULL)
         return vrs_no_memory(err);
     blocks->clipped += work->clipped;
     if (work->packed.len == 0)
@@ -153,10 +153,11 @@ static enum vrs_status place(struct page_chunks *blocks, const struct page_work 
     return block->failed ? vrs_no_memory(err) : VRS_OK;
 }
 
-static void pack_job(void *arg, uint32_t i)
+static enum vrs_status pack_queued(void *arg, uint32_t i, uint32_t thread, struct vrs_error *err)
 {
-    struct page_work *work = &((struct page_chunks *)arg)->work.at[i];
-    work->status = page_pack(work);
+    struct page_chunks *blocks = arg;
+    (void)thread;
+    return page_pack(&blocks->work.at[i]) == VRS_OK ? VRS_OK : vrs_no_memory(err);
 }
 
 static void drop_work(struct page_chunks *blocks)
@@ -168,8 +169,8 @@ static void drop_work(struct page_chunks *blocks)
 
 enum vrs_status page_pack_all(struct page_chunks *blocks, uint32_t threads, struct vrs_error *err)
 {
-    enum vrs_status status = VRS_OK;
-    pool_run(threads, &(struct pool_work){ blocks->work.len, pack_job, NULL, blocks });
+    struct task_list list = { blocks->work.len, pack_queued, blocks };
+    enum vrs_status status = task_list_run(threads, &list, err);
     for (uint32_t i = 0; i < blocks->work.len && status == VRS_OK; i++)
         status = place(blocks, &blocks->work.at[i], err);
     drop_work(blocks);

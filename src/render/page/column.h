@@ -56,7 +56,6 @@ struct page_work {
     struct page_packed *ret;
     struct buf packed;
     uint64_t clipped;
-    enum vrs_status status;
 };
 
 struct page_chunks {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/pool.h"
+#include "base/task_list.h"
 #include "render/page/unpack.h"
 
 struct windowing {
@@ -23,7 +23,6 @@ struct repacking {
     struct windowing *w;
     struct page_packed made[PAGE_COLUMNS_MOST];
     struct buf bytes[PAGE_COLUMNS_MOST];
-    enum vrs_status status[PAGE_COLUMNS_MOST];
 };
 
 bool page_is_windowed(const struct page_device *device)
@@ -110,28 +109,26 @@ static enum vrs_status repack_rows(struct repacking *p, uint32_t c)
     return status;
 }
 
-static void repack_job(void *arg, uint32_t c)
+static enum vrs_status repack_column(void *arg, uint32_t c, uint32_t thread, struct vrs_error *err)
 {
-    struct repacking *p = arg;
-    p->status[c] = repack_rows(p, c);
+    (void)thread;
+    return repack_rows(arg, c) == VRS_OK ? VRS_OK : vrs_no_memory(err);
 }
 
 static enum vrs_status take_allocations(struct windowing *w, uint32_t threads)
 {
     struct page_table *table = &w->device->table[PAGE_ALLOC];
     struct repacking *p = arena_array(w->arena, struct repacking, 1);
-    enum vrs_status status = VRS_OK;
     if (p == NULL)
         return vrs_no_memory(w->err);
     p->w = w;
     for (uint32_t c = 0; c < table->columns; c++)
         buf_init(&p->bytes[c], SIZE_MAX / 2);
-    pool_run(threads, &(struct pool_work){ table->columns, repack_job, NULL, p });
+    struct task_list list = { table->columns, repack_column, p };
+    enum vrs_status status = task_list_run(threads, &list, w->err);
     for (uint32_t c = 0; c < table->columns; c++) {
         if (status == VRS_OK)
-            status = p->status[c] != VRS_OK ? vrs_no_memory(w->err)
-                                            : page_replace(w->parts, &table->column[c], &p->made[c],
-                                                           &p->bytes[c], w->err);
+            status = page_replace(w->parts, &table->column[c], &p->made[c], &p->bytes[c], w->err);
         buf_free(&p->bytes[c]);
     }
     table->rows = w->rows;

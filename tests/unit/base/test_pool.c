@@ -14,15 +14,18 @@
 enum { JOBS = 500 };
 
 struct tally {
+    uint32_t threads;
     uint32_t times[JOBS]; /* each job writes its own */
+    bool wrong_thread[JOBS];
     uint32_t finished, last;
     int overlapping, wrong_order; /* of the calls of finished, which the pool serialises */
 };
 
-static void job(void *arg, uint32_t i)
+static void job(void *arg, uint32_t i, uint32_t thread)
 {
     struct tally *t = arg;
     t->times[i]++;
+    t->wrong_thread[i] = thread >= t->threads;
 }
 
 static void finished(void *arg, uint32_t jobs)
@@ -37,11 +40,13 @@ static void finished(void *arg, uint32_t jobs)
 
 static void check_run(uint32_t threads, uint32_t jobs)
 {
-    struct tally t = { .finished = 0 };
+    struct tally t = { .threads = pool_threads(threads) };
     struct pool_work work = { jobs, job, finished, &t };
     pool_run(threads, &work);
     for (uint32_t i = 0; i < JOBS; i++)
         assert_int_equal(t.times[i], i < jobs ? 1 : 0);
+    for (uint32_t i = 0; i < JOBS; i++)
+        assert_false(t.wrong_thread[i]);
     assert_int_equal(t.finished, jobs);
     assert_int_equal(t.wrong_order, 0);
 }
@@ -86,9 +91,10 @@ struct placed {
     int failed[MEET];
 };
 
-static void see_where(void *arg, uint32_t i)
+static void see_where(void *arg, uint32_t i, uint32_t thread)
 {
     struct placed *p = arg;
+    (void)thread;
     pthread_barrier_wait(&p->all);
     p->failed[i] = sched_getaffinity(0, sizeof p->allowed[i], &p->allowed[i]);
 }
@@ -139,9 +145,10 @@ struct counted {
     uint32_t count;
 };
 
-static void count_up(void *arg, uint32_t i)
+static void count_up(void *arg, uint32_t i, uint32_t thread)
 {
     (void)i;
+    (void)thread;
     struct counted *c = arg;
     for (uint32_t turn = 0; turn < TURNS; turn++) {
         lock_take(c->lock);

@@ -1,7 +1,7 @@
-/* study_jobs.c - lanes, each of which takes the next job until none is left. */
+/* study_jobs.c - lanes, one for each thread, and what the jobs left in them. */
 #include "analysis/snapshot/study/study_jobs.h"
 
-#include "base/pool.h"
+#include "base/task_list.h"
 
 /* What one more thread has. */
 struct lane {
@@ -9,33 +9,18 @@ struct lane {
     struct arena keep, scratch;
 };
 
-struct outcome {
-    enum vrs_status status;
-    struct vrs_error error;
-};
-
 struct running {
-    struct study *s; /* is the first lane's */
+    struct study *s; /* is the caller's lane */
     struct lane *lane;
-    struct outcome *of; /* of each job */
-    uint32_t jobs, next;
-    struct lock *lock; /* of `next` */
     study_job *job;
     void *arg;
 };
 
-static void take_jobs(void *arg, uint32_t i)
+static enum vrs_status do_job(void *arg, uint32_t i, uint32_t thread, struct vrs_error *err)
 {
-    struct running *r = arg;
-    struct study *s = i == 0 ? r->s : &r->lane[i - 1].study;
-    for (;;) {
-        lock_take(r->lock);
-        uint32_t job = r->next < r->jobs ? r->next++ : r->jobs;
-        lock_give(r->lock);
-        if (job == r->jobs)
-            return;
-        r->of[job].status = r->job(r->arg, job, s, &r->of[job].error);
-    }
+    const struct running *r = arg;
+    struct study *s = thread == 0 ? r->s : &r->lane[thread - 1].study;
+    return r->job(r->arg, i, s, err);
 }
 
 static enum vrs_status begin_lane(struct study *s, struct lane *lane, struct vrs_error *err)
@@ -62,50 +47,20 @@ static void end_lane(struct study *s, struct lane *lane)
     arena_join(s->scratch, &lane->scratch);
 }
 
-static enum vrs_status run_lanes(struct running *r, uint32_t lanes, struct vrs_error *err)
-{
-    struct study *s = r->s;
-    enum vrs_status status = VRS_OK;
-    uint32_t begun = 0;
-    while (status == VRS_OK && begun + 1 < lanes)
-        status = begin_lane(s, &r->lane[begun++], err);
-    if (status == VRS_OK)
-        pool_run(lanes, &(struct pool_work){ lanes, take_jobs, NULL, r });
-    for (uint32_t i = 0; i < r->jobs && status == VRS_OK; i++) {
-        status = r->of[i].status;
-        if (status != VRS_OK && err != NULL)
-            *err = r->of[i].error;
-    }
-    for (uint32_t i = 0; i < begun; i++)
-        end_lane(s, &r->lane[i]);
-    return status;
-}
-
 enum vrs_status study_jobs_run(struct study *s, uint32_t jobs, study_job *job, void *arg,
                                struct vrs_error *err)
 {
     uint32_t worth = 1 + s->events / STUDY_JOBS_EVENTS, threads = pool_threads(s->threads);
     uint32_t lanes = threads < worth ? threads : worth;
     lanes = lanes < jobs ? lanes : jobs;
-    if (lanes <= 1) {
-        for (uint32_t i = 0; i < jobs; i++)
-            TRY(job(arg, i, s, err));
-        return VRS_OK;
-    }
-    struct running r = {
-        .s = s,
-        .lane = arena_array(s->scratch, struct lane, lanes - 1),
-        .of = arena_array(s->scratch, struct outcome, jobs),
-        .jobs = jobs,
-        .lock = lock_make(s->scratch),
-        .job = job,
-        .arg = arg,
-    };
-    if (r.lane == NULL || r.of == NULL || r.lock == NULL) {
-        lock_end(r.lock);
-        return vrs_no_memory(err);
-    }
-    enum vrs_status status = run_lanes(&r, lanes, err);
-    lock_end(r.lock);
+    uint32_t more = lanes > 1 ? lanes - 1 : 0, begun = 0;
+    struct running r = { s, arena_array(s->scratch, struct lane, more), job, arg };
+    enum vrs_status status = r.lane == NULL ? vrs_no_memory(err) : VRS_OK;
+    while (status == VRS_OK && begun < more)
+        status = begin_lane(s, &r.lane[begun++], err);
+    if (status == VRS_OK)
+        status = task_list_run(1 + more, &(struct task_list){ jobs, do_job, &r }, err);
+    for (uint32_t i = 0; i < begun; i++)
+        end_lane(s, &r.lane[i]);
     return status;
 }

@@ -143,8 +143,9 @@ static void wait_for_others(atomic_uint *by_others, uint32_t jobs)
         nanosleep(&millisecond, NULL);
 }
 
-static void hold_the_first(void *arg, uint32_t i)
+static void hold_the_first(void *arg, uint32_t i, uint32_t thread)
 {
+    (void)thread;
     if (i == 0)
         wait_for_others(arg, 1);
     else

@@ -1,0 +1,25 @@
+/* task_list.h - the parts of one question, side by side.
+ *
+ * Tasks are begun in the order of their list, each by the next thread that is free, and the list is
+ * done when all of them are: what must come before others is a list of its own, run first.  Which
+ * thread does a task, and when, must not be seen in what it leaves. */
+#ifndef VRS_BASE_TASK_LIST_H
+#define VRS_BASE_TASK_LIST_H
+
+#include "base/fail.h"
+#include "base/pool.h"
+
+struct task_list {
+    uint32_t tasks;
+    /* Does the i-th.  `thread` is below the number of threads, 0 the caller's: what a thread has of
+     * its own can be found by it. */
+    enum vrs_status (*task)(void *arg, uint32_t i, uint32_t thread, struct vrs_error *err);
+    void *arg;
+};
+
+/* Does them on at most `threads` threads, as pool_run.  The error is that of the first in the list
+ * that fails; a thread that met one begins no more. */
+enum vrs_status task_list_run(uint32_t threads, const struct task_list *list,
+                              struct vrs_error *err) MUST_CHECK;
+
+#endif
