@@ -17,17 +17,7 @@ struct dumping {
     struct scene scene;
     struct scene_device device;
     struct arena arena;
-    bool taken;
 };
-
-static enum vrs_status take(void *arg, struct study *s, struct vrs_error *err)
-{
-    struct dumping *d = arg;
-    if (d->taken)
-        return VRS_OK;
-    d->taken = true;
-    return scene_take(&d->scene, s, &d->arena, &d->device, err);
-}
 
 static void put(const void *bytes, size_t size, size_t count)
 {
@@ -87,7 +77,7 @@ int main(int argc, char **argv)
     struct dumping d = { .scene.asked.view = SCENE_MAP };
     struct vrs_file *file = NULL;
     const struct vrs_recording *r = NULL;
-    struct vrs_result *report = NULL;
+    struct kept_report *kept = NULL;
     struct vrs_error err;
     struct vrs_report_options o = { .size = sizeof o, .trust = true };
     if (argc != 3)
@@ -96,17 +86,20 @@ int main(int argc, char **argv)
         if (strcmp(scene_by_names[i], argv[2]) == 0)
             d.scene.asked.by = (enum scene_by)i;
     arena_init(&d.arena, SIZE_MAX / 2);
-    struct report_look look = { .visit = take, .arg = &d };
     enum vrs_status status = vrs_open(argv[1], NULL, &file, &err);
     if (status == VRS_OK)
         status = vrs_recording(file, 0, &r, &err);
     if (status == VRS_OK)
-        status = report_make(r, &o, &look, &report, &err);
-    if (status == VRS_OK && d.taken)
-        status = dump_all(&d);
-    else if (status != VRS_OK)
+        status = report_begin(r, &o, false, &d.arena, &kept, &err);
+    if (status == VRS_OK && report_answers(kept)->report[0].devices > 0) {
+        status = scene_take(&d.scene, report_study(kept, 0), &d.arena, &d.device, &err);
+        if (status == VRS_OK)
+            status = dump_all(&d);
+    }
+    if (status != VRS_OK)
         fprintf(stderr, "%s\n", err.message);
-    vrs_result_free(report);
+    if (kept != NULL)
+        report_end(kept);
     arena_free(&d.arena);
     vrs_close(file);
     return status == VRS_OK ? 0 : 1;

@@ -78,9 +78,8 @@ enum vrs_status vrs_picture_check(const struct vrs_picture_options *options, str
     return read_options(&o, &ignored, err);
 }
 
-static enum vrs_status take_device(void *arg, struct study *s, struct vrs_error *err)
+static enum vrs_status take_device(struct drawing *d, struct study *s, struct vrs_error *err)
 {
-    struct drawing *d = arg;
     struct scene_device *to = &d->scene.device[d->scene.devices];
     TRY(scene_take(&d->scene, s, &d->arena, to, err));
     to->name = device_name_of(s->r, s->device);
@@ -114,17 +113,21 @@ static enum vrs_status draw(struct drawing *d, const struct vrs_recording *recor
         .device = o->device,
         .trust = true,
     };
-    struct report_look look = { .visit = take_device, .arg = d };
-    struct vrs_result *report = NULL;
+    struct kept_report *kept;
     d->scene.tool = vrs_version();
     d->scene.device =
         arena_array(&d->arena, struct scene_device, recording->model->devices.rows.len);
     if (d->scene.device == NULL)
         return vrs_no_memory(err);
-    TRY(report_make(recording, &report_options, &look, &report, err));
-    d->scene.file = report->set.report[0].file;
-    enum vrs_status status = write_picture(d, sink, err);
-    vrs_result_free(report);
+    TRY(report_begin(recording, &report_options, false, &d->arena, &kept, err));
+    const struct report *report = &report_answers(kept)->report[0];
+    enum vrs_status status = VRS_OK;
+    d->scene.file = report->file;
+    for (uint32_t i = 0; i < report->devices && status == VRS_OK; i++)
+        status = take_device(d, report_study(kept, i), err);
+    if (status == VRS_OK)
+        status = write_picture(d, sink, err);
+    report_end(kept);
     return status;
 }
 

@@ -1,5 +1,8 @@
 /* report.c - the one page about a recording. */
 #include "api/snapshot/report.h"
+
+#include <string.h>
+
 #include "analysis/snapshot/cache/parts.h"
 #include "analysis/snapshot/curves/figures.h"
 #include "analysis/snapshot/report/findings.h"
@@ -19,7 +22,6 @@ enum {
 struct reporting {
     struct call *a;
     const struct vrs_report_options *o;
-    struct report_look look;
     bool compared; /* with other devices, of this file or another */
     bool joined;   /* the analyses that the page joins are asked too */
     bool studied;  /* what follows is made */
@@ -211,9 +213,8 @@ static enum vrs_status complete(struct reporting *p, uint32_t d, struct report_d
     ret->curves = study->curves;
     ret->trust = study->trust;
     TRY(add_study(p, d, study, ret, err));
-    if (p->look.visit != NULL)
-        TRY(p->look.visit(p->look.arg, study, err));
     arena_release(&a->scratch, mark);
+    memset(&study->made, 0, sizeof study->made); /* some of it lay there */
     return VRS_OK;
 }
 
@@ -223,7 +224,7 @@ static enum vrs_status plan_studies(struct reporting *p, struct vrs_error *err)
     const struct vrs_report_options *o = p->o;
     struct call *a = p->a;
     struct naming_options options = { text_or_empty(o->user_root), text_or_empty(o->library) };
-    p->compared = p->look.compared || o->part || a->r->devices.rows.len > 1;
+    p->compared = p->compared || o->part || a->r->devices.rows.len > 1;
     p->joined = !o->part && !o->trust && !o->quick;
     p->studied = p->joined || p->compared || o->trust || o->timeline;
     if (!p->studied)
@@ -306,26 +307,66 @@ static enum vrs_status join_reports(struct vrs_result *joined,
                            err);
 }
 
-enum vrs_status report_make(const struct vrs_recording *recording,
-                            const struct vrs_report_options *options,
-                            const struct report_look *look, struct vrs_result **ret,
-                            struct vrs_error *err)
-{
-    struct vrs_report_options o = { 0 };
-    options_take(&o, sizeof o, options);
+/* One report from its options to its end. */
+struct kept_report {
     struct call a;
-    struct reporting reporting = { .a = &a, .o = &o };
-    if (look != NULL)
-        reporting.look = *look;
-    category_rules_init(&reporting.rules);
-    enum vrs_status status =
-        call_begin_unproven(&a, recording, &report_answer, o.user_root, o.library, o.device, err);
-    if (status == VRS_OK) {
-        a.result->join = join_reports;
-        status = report_all(&reporting, err);
-    }
-    category_rules_free(&reporting.rules);
-    return call_end(&a, status, ret);
+    struct vrs_report_options o;
+    struct reporting reporting;
+};
+
+static enum vrs_status begin(struct kept_report *k, const struct vrs_recording *recording,
+                             const struct vrs_report_options *options, bool compared,
+                             struct vrs_error *err)
+{
+    const struct vrs_report_options *o = &k->o;
+    k->o = (struct vrs_report_options){ 0 };
+    k->reporting = (struct reporting){ .a = &k->a, .o = o, .compared = compared };
+    options_take(&k->o, sizeof k->o, options);
+    category_rules_init(&k->reporting.rules);
+    TRY(call_begin_unproven(&k->a, recording, &report_answer, o->user_root, o->library, o->device,
+                            err));
+    k->a.result->join = join_reports;
+    return report_all(&k->reporting, err);
+}
+
+static enum vrs_status end(struct kept_report *k, enum vrs_status status, struct vrs_result **ret)
+{
+    category_rules_free(&k->reporting.rules);
+    return call_end(&k->a, status, ret);
+}
+
+enum vrs_status report_begin(const struct vrs_recording *recording,
+                             const struct vrs_report_options *options, bool compared,
+                             struct arena *arena, struct kept_report **ret, struct vrs_error *err)
+{
+    struct kept_report *kept = arena_take(arena, sizeof *kept);
+    if (kept == NULL)
+        return vrs_no_memory(err);
+    enum vrs_status status = begin(kept, recording, options, compared, err);
+    if (status != VRS_OK)
+        return end(kept, status, NULL);
+    *ret = kept;
+    return VRS_OK;
+}
+
+void report_end(struct kept_report *kept)
+{
+    struct vrs_result *result = NULL;
+    (void)end(kept, VRS_OK, &result);
+    vrs_result_free(result);
+}
+
+const struct answer_set *report_answers(const struct kept_report *kept)
+{
+    return &kept->a.result->set;
+}
+
+struct study *report_study(const struct kept_report *kept, uint32_t device)
+{
+    uint32_t row = 0;
+    for (uint32_t skip = device; !call_wants(&kept->a, row) || skip > 0; row++)
+        skip -= call_wants(&kept->a, row);
+    return &kept->reporting.studies.of[row];
 }
 
 void vrs_report_times(const struct vrs_result *result, uint64_t *ret_oom_us, uint64_t *ret_last_us)
@@ -341,7 +382,8 @@ enum vrs_status vrs_report(const struct vrs_recording *recording,
                            const struct vrs_report_options *options, struct vrs_result **ret,
                            struct vrs_error *err)
 {
-    return report_make(recording, options, NULL, ret, err);
+    struct kept_report kept;
+    return end(&kept, begin(&kept, recording, options, false, err), ret);
 }
 
 enum vrs_status vrs_report_unread(const char *path, const struct vrs_error *why,

@@ -1,25 +1,26 @@
-/* report.h - a report, with a look at the studies that it is made of. */
+/* report.h - a report that was made, with the studies that it rests on. */
 #ifndef VRS_API_SNAPSHOT_REPORT_H
 #define VRS_API_SNAPSHOT_REPORT_H
 
 #include "analysis/snapshot/study/study.h"
+#include "base/fail.h"
+#include "render/answer/result.h"
 #include "vramscope/vramscope.h"
 
-/* Is shown the study of a device when all of the report about it is made; what it takes of the
- * study's scratch ends when it returns. */
-typedef enum vrs_status report_visitor(void *arg, struct study *s, struct vrs_error *err);
+struct kept_report;
 
-/* What is asked beside the report itself. */
-struct report_look {
-    report_visitor *visit; /* or NULL; else the report is neither quick nor part of a set */
-    void *arg;             /* of it */
-    bool compared;         /* the devices are units of a comparison, whatever the file holds */
-};
+/* Makes a report as vrs_report does, one that is neither quick nor part of a set.  Its devices are
+ * compared with others where `compared` says so, whatever the file holds.  In `arena`, which does
+ * not end before report_end; a failed call needs none. */
+enum vrs_status report_begin(const struct vrs_recording *recording,
+                             const struct vrs_report_options *options, bool compared,
+                             struct arena *arena, struct kept_report **ret,
+                             struct vrs_error *err) MUST_CHECK;
+void report_end(struct kept_report *kept);
 
-/* As vrs_report.  `look` may be NULL. */
-enum vrs_status report_make(const struct vrs_recording *recording,
-                            const struct vrs_report_options *options,
-                            const struct report_look *look, struct vrs_result **ret,
-                            struct vrs_error *err);
+/* Until then: the report, and the proven study of each device of it.  What is taken of a study's
+ * scratch may stay there. */
+const struct answer_set *report_answers(const struct kept_report *kept);
+struct study *report_study(const struct kept_report *kept, uint32_t device);
 
 #endif

@@ -1,4 +1,4 @@
-/* view.c - recordings as a page: the report of each, and while its studies live, its columns. */
+/* view.c - recordings as a page: the report of each, and the columns of its studies. */
 #include "analysis/snapshot/report/units.h"
 #include "api/result.h"
 #include "api/snapshot/report.h"
@@ -14,7 +14,7 @@ struct make_context {
     struct arena arena; /* what the head of the page says */
     struct page_chunks blocks;
     struct page_file *file;
-    struct vrs_result **report; /* of each file */
+    struct kept_report **report; /* of each file */
     uint32_t files;
     const struct vrs_recording *const *recording;
     uint32_t recordings;
@@ -85,19 +85,18 @@ static bool has_range(const struct make_context *m)
 static enum vrs_status take_range(struct make_context *m, const struct study *s,
                                   struct page_device *d, struct vrs_error *err)
 {
-    struct page_parts parts = { m->file, m->files + 1, NULL, 0, &m->blocks };
+    struct page_parts parts = { m->file, m->files, NULL, 0, &m->blocks };
     int64_t from = -1, to = -1;
     TRY(page_events_between(s, &m->from, &m->to, &from, &to, err));
     struct page_window window = { (uint32_t)(from + 1), (uint32_t)(to + 1) };
     return page_window_take(&parts, d, window, s->threads, err);
 }
 
-static enum vrs_status take_device(void *arg, struct study *s, struct vrs_error *err)
+static enum vrs_status take_device(struct make_context *m, struct page_file *file, struct study *s,
+                                   struct vrs_error *err)
 {
-    struct make_context *m = arg;
     const struct recording *r = s->r;
-    struct page_file *file = &m->file[m->files];
-    m->row[m->files][file->devices] = s->device;
+    m->row[m->files - 1][file->devices] = s->device;
     struct page_device *d = &file->device[file->devices++];
     uint64_t first =
         s->events == 0 ? UNKNOWN_U64 : r->events.time_us[r->devices.first_event[s->device]];
@@ -152,7 +151,6 @@ static enum vrs_status take_file(struct make_context *m, struct vrs_error *err)
 {
     const struct vrs_recording *recording = m->recording[m->files];
     uint32_t devices = recording->model->devices.rows.len;
-    struct report_look look = { take_device, m, m->recordings > 1 };
     struct vrs_report_options o = {
         .size = sizeof o,
         .path = told_path(m, m->files).ptr,
@@ -165,9 +163,12 @@ static enum vrs_status take_file(struct make_context *m, struct vrs_error *err)
     m->row[m->files] = arena_array(&m->arena, uint32_t, devices);
     if (file->device == NULL || m->row[m->files] == NULL)
         return vrs_no_memory(err);
-    TRY(report_make(recording, &o, &look, &m->report[m->files], err));
-    file->report = &m->report[m->files]->set;
+    struct kept_report **kept = &m->report[m->files];
+    TRY(report_begin(recording, &o, m->recordings > 1, &m->arena, kept, err));
+    file->report = report_answers(*kept);
     m->files++;
+    for (uint32_t i = 0; i < file->report->report[0].devices; i++)
+        TRY(take_device(m, file, report_study(*kept, i), err));
     return VRS_OK;
 }
 
@@ -175,9 +176,10 @@ static enum vrs_status take_file(struct make_context *m, struct vrs_error *err)
 static enum vrs_status take_named(struct make_context *m, struct vrs_error *err)
 {
     struct vrs_error why;
+    uint32_t file = m->files;
     enum vrs_status status = take_file(m, &why);
     if (status == VRS_USAGE && m->recordings > 1)
-        return vrs_fail(err, status, "%s: %s", told_path(m, m->files).ptr, why.message);
+        return vrs_fail(err, status, "%s: %s", told_path(m, file).ptr, why.message);
     if (status != VRS_OK && err != NULL)
         *err = why;
     return status;
@@ -213,7 +215,7 @@ static enum vrs_status compare_all(struct make_context *m, struct vrs_error *err
 static enum vrs_status take_all(struct make_context *m, struct vrs_error *err)
 {
     m->file = arena_array(&m->arena, struct page_file, m->recordings);
-    m->report = arena_array(&m->arena, struct vrs_result *, m->recordings);
+    m->report = arena_array(&m->arena, struct kept_report *, m->recordings);
     m->row = arena_array(&m->arena, uint32_t *, m->recordings);
     if (m->file == NULL || m->report == NULL || m->row == NULL || !page_chunks_init(&m->blocks))
         return vrs_no_memory(err);
@@ -407,7 +409,7 @@ enum vrs_status vrs_view(const struct vrs_recording *const *recordings, uint32_t
     if (status == VRS_OK)
         status = write_page(&m, sink, err);
     for (uint32_t i = 0; i < m.files; i++)
-        vrs_result_free(m.report[i]);
+        report_end(m.report[i]);
     page_chunks_free(&m.blocks);
     arena_free(&m.arena);
     return status;
