@@ -1,6 +1,8 @@
 /* fields.c - what a described member looks like in JSON and in a table. */
 #include "render/answer/fields.h"
 
+#include <assert.h>
+
 static void put_plain(struct json *j, const char *key, enum field_type type,
                       const struct field_value *v)
 {
@@ -104,7 +106,8 @@ static void put_rows(const struct fields_json *w, const struct field *f, const c
             put_keyed(w, f->row, list + i * f->row->size, row);
         else
             fields_object(w, NULL, f->row, list + i * f->row->size, row);
-        out_flush(w->out, OUT_ENOUGH);
+        if (w->out != NULL)
+            out_flush(w->out, OUT_ENOUGH);
     }
     json_close(w->j);
 }
@@ -230,14 +233,16 @@ static bool is_number(const struct field *f)
 /* A whole number by its unit. */
 static str whole_cell(struct cells *cells, const struct field *f, const struct field_value *v)
 {
-    int64_t value = f->type == FIELD_SIGNED ? v->integer : (int64_t)v->number;
+    bool sign = f->type == FIELD_SIGNED;
+    uint64_t number = sign ? (uint64_t)v->integer : v->number;
+    int64_t value = sign || number <= INT64_MAX ? (int64_t)number : INT64_MAX;
     switch (f->unit) {
     case UNIT_BYTES:
         return cell_bytes(cells, value);
     case UNIT_EVENT:
         return cell_event(cells, value, "-");
     case UNIT_NUMBER:
-        return cell_number(cells, (uint64_t)value);
+        return cell_number(cells, number);
     case UNIT_NONE:
     case UNIT_COUNT:
     case UNIT_RATIO:
@@ -246,7 +251,7 @@ static str whole_cell(struct cells *cells, const struct field *f, const struct f
     case UNIT_ADDRESS:
         break;
     }
-    return cell_count(cells, (uint64_t)value);
+    return cell_count(cells, number);
 }
 
 str fields_cell(struct cells *cells, const struct field *f, const void *row, const void *above)
@@ -271,6 +276,7 @@ struct text_column shown_heading(const struct shown_column *column)
     }
     heading.flexible = column->flexible > 0;
     heading.least = column->flexible;
+    heading.tail = column->tail;
     return heading;
 }
 
@@ -278,4 +284,38 @@ str shown_cell(struct cells *cells, const struct shown_column *column, const voi
 {
     const struct field *f = field_at(column->type, column->member);
     return fields_cell(cells, f, (const char *)row + column->row, row);
+}
+
+static str table_cell(struct cells *cells, const struct shown_table *t, const void *row,
+                      uint32_t column)
+{
+    str cell;
+    if (t->make != NULL && t->make(t->arg, row, column, &cell))
+        return cell;
+    return shown_cell(cells, &t->column[column], row);
+}
+
+void shown_table(struct buf *to, const struct style *style, struct cells *cells,
+                 const struct shown_table *t)
+{
+    struct text_column column[SHOWN_COLUMNS_MOST];
+    uint32_t shown[SHOWN_COLUMNS_MOST], columns = 0, lines = t->rows + t->lasts;
+    assert(t->columns <= SHOWN_COLUMNS_MOST);
+    for (uint32_t i = 0; i < t->columns; i++) {
+        if ((t->hidden >> i & 1) != 0)
+            continue;
+        column[columns] = shown_heading(&t->column[i]);
+        shown[columns++] = i;
+    }
+    str *cell = cells_array(cells, lines, columns), *next = cell;
+    if (cell == NULL)
+        return;
+    for (uint32_t i = 0; i < t->rows; i++)
+        for (uint32_t k = 0; k < columns; k++)
+            *next++ = table_cell(cells, t, (const char *)t->row + i * t->row_bytes, shown[k]);
+    for (uint32_t i = 0; i < t->lasts; i++)
+        for (uint32_t k = 0; k < columns; k++)
+            *next++ = t->last[(size_t)i * t->columns + shown[k]];
+    struct text_table table = { column, columns, lines, cell, t->indent };
+    text_table(to, style, &table);
 }

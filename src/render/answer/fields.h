@@ -9,7 +9,7 @@
 /* What rows are written with. */
 struct fields_json {
     struct json *j;
-    struct out *out; /* is flushed between the rows of a list */
+    struct out *out; /* is flushed between the rows of a list; NULL: is not */
     const struct answer_kind *kind;
     struct stack_numbers *numbers; /* of stacks in sight; NULL: rows have none */
     uint32_t limit;                /* rows of limited lists; UINT32_MAX: all */
@@ -37,16 +37,46 @@ struct shown_column {
     const char *heading;         /* of a composed one */
     bool right;
     uint32_t flexible; /* gives way down to so many columns; 0: never */
+    bool tail;         /* is cut at its start: see text.h */
 };
 
-#define SHOWN(row_type, type, member) &(row_type), 0, offsetof(type, member), NULL, false
-#define SHOWN_IN(outer, place, row_type, type, member)                                             \
-    &(row_type), offsetof(outer, place), offsetof(type, member), NULL, false
-#define COMPOSED(heading, right) NULL, 0, 0, heading, right
+/* { SHOWN(…), flexible } */
+#define SHOWN(row_type, outer, place)                                                              \
+    .type = &(row_type), .member = offsetof(outer, place), .right = false
+#define SHOWN_IN(outer, place, row_type, inner, name)                                              \
+    .type = &(row_type), .row = offsetof(outer, place), .member = offsetof(inner, name),           \
+    .right = false
+#define COMPOSED(title, to_right) .heading = (title), .right = (to_right)
 
 /* The column as a table of text has it. */
 struct text_column shown_heading(const struct shown_column *column);
 /* Its cell in a row; not of a composed one. */
 str shown_cell(struct cells *cells, const struct shown_column *column, const void *row);
+
+/* A cell that the verb makes: of a composed column, or in the place of the member's own.  False:
+ * it is the member's. */
+typedef bool shown_make(void *arg, const void *row, uint32_t column, str *ret);
+
+enum { SHOWN_COLUMNS_MOST = 16 };
+
+/* Rows under columns. */
+struct shown_table {
+    const struct shown_column *column;
+    uint32_t columns;
+    uint32_t hidden; /* bits of columns that are left out */
+    const void *row; /* the first of them */
+    size_t row_bytes;
+    uint32_t rows;
+    const str *last; /* cells of rows below them, `columns` of each */
+    uint32_t lasts, indent;
+    shown_make *make; /* NULL: each cell is its member's */
+    void *arg;
+};
+
+/* Rows of an array in a struct shown_table. */
+#define SHOWN_ROWS(first, count) .row = (first), .row_bytes = sizeof *(first), .rows = (count)
+
+void shown_table(struct buf *to, const struct style *style, struct cells *cells,
+                 const struct shown_table *table);
 
 #endif
