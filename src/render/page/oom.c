@@ -1,4 +1,6 @@
-/* page_oom.c - why a request failed, for the head of a page. */
+/* oom.c - why a request failed, for the head of a page. */
+#include "analysis/snapshot/layout/fragments.h"
+#include "render/answer/fields.h"
 #include "render/page/page.h"
 #include "render/snapshot/oom/oom_json.h"
 #include "render/snapshot/oom/oom_sentences.h"
@@ -66,6 +68,7 @@ void page_put_oom(struct json *j, const struct page_device *device,
                   const struct report_sections *sections)
 {
     const struct fragments *f = device->at_oom;
+    const struct fields_json w = { .j = j, .limit = UINT32_MAX };
     if (sections == NULL || !sections->has_oom) {
         json_null(j, "oom");
         return;
@@ -78,11 +81,11 @@ void page_put_oom(struct json *j, const struct page_device *device,
     put_earlier(j, &sections->oom);
     json_array(j, "groups");
     for (uint32_t i = 0; f != NULL && i < f->groups; i++)
-        fragment_group_json(j, &f->group[i], false);
+        fields_object(&w, NULL, &fragment_group_row_type, &f->group[i], f);
     json_close(j);
     json_array(j, "private_pools");
     for (uint32_t i = 0; f != NULL && i < f->pools; i++)
-        fragment_pool_json(j, &f->pool[i]);
+        fields_object(&w, NULL, &fragment_pool_row_type, &f->pool[i], f);
     json_close(j);
     json_close(j);
 }

@@ -1,6 +1,9 @@
 /* answers.c - the kinds of answer about snapshots: what each is made of, and its forms. */
 #include "render/snapshot/answers.h"
 
+#include "analysis/snapshot/layout/fragments.h"
+#include "analysis/snapshot/leaks/leaks.h"
+#include "analysis/snapshot/timeline/phase_rows.h"
 #include "render/answer/envelope_fields.h"
 #include "render/answer/fields.h"
 #include "render/answer/result.h"
@@ -55,8 +58,10 @@ const struct answer_kind leaks_answer = {
 const struct answer_kind fragments_answer = {
     .verb = "fragments",
     .bytes = sizeof(struct devices_answer),
+    .document = &devices_document,
+    .result = &fragments_row_type,
     .shows_names = true,
-    .form = { [ANSWER_TEXT] = fragments_text, [ANSWER_JSON] = fragments_json },
+    .form = { [ANSWER_TEXT] = fragments_text, [ANSWER_JSON] = answer_json },
 };
 
 const struct answer_kind steps_answer = {

@@ -7,7 +7,7 @@
 answer_renderer report_text, peak_json, peak_text, replay_json, replay_text, diff_json, diff_text,
     oom_json, oom_text,
 
-    leaks_text, fragments_json, fragments_text,
+    leaks_text, fragments_text,
 
     steps_text, categories_json, categories_text, advise_json, advise_text, check_json, check_text,
     check_junit, report_markdown, check_markdown, check_sarif;

@@ -9,6 +9,8 @@
 #include "base/hash.h"
 #include "base/sorted.h"
 
+const char *const memory_class_names[2] = { "large", "small" };
+
 /* Mapped at once, or all of a final expandable segment. */
 struct mapped_range {
     uint64_t address, size;

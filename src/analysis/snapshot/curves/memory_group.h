@@ -16,6 +16,9 @@ struct memory_group {
     bool small;      /* its blocks have at most 1 MiB */
 };
 
+/* The classes, by `small`. */
+extern const char *const memory_class_names[2];
+
 struct memory_groups {
     const struct recording *r;
     VEC(struct memory_group) at; /* row 0 is none */

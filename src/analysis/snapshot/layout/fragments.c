@@ -39,6 +39,11 @@ static int compare_ratios(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
     }
 }
 
+static double ratio(uint64_t part, uint64_t whole)
+{
+    return whole == 0 ? 0 : (double)part / (double)whole;
+}
+
 /* Groups. */
 
 /* Free blocks that touch count as one. */
@@ -85,6 +90,12 @@ static void add_to_group(struct fragment_group *g, const struct layout *l,
     g->stranded_bytes += unused - returned;
     if (largest > g->largest_free_bytes)
         g->largest_free_bytes = largest;
+}
+
+static void find_ratios(struct fragment_group *g)
+{
+    g->stranded_ratio = ratio(g->stranded_bytes, g->reserved_bytes);
+    g->naive_ratio = g->free_bytes == 0 ? -1 : 1 - ratio(g->largest_free_bytes, g->free_bytes);
 }
 
 static int by_stranded(const void *a, const void *b)
@@ -142,6 +153,7 @@ static enum vrs_status make_groups(struct finding_fragments *f, struct vrs_error
     while (to->groups < groups && group[to->groups].pool == 0) {
         struct fragment_group *g = &group[to->groups++];
         g->servable_bytes = servable(&f->rounding, g->largest_free_bytes, g->small);
+        find_ratios(g);
     }
     to->group = group;
     to->pool = group + to->groups;
@@ -225,6 +237,7 @@ static enum vrs_status make_pin(const struct finding_fragments *f,
         .active_bytes = segment->active,
         .stranded_bytes = stranded_in(f->l, segment),
         .returned_bytes = returned_if_empty(f->l, segment),
+        .leverage_ratio = ratio(layout_segment_free(segment), segment->active),
         .oldest = NO_ROW,
     };
     for (uint32_t i = 0; i < segment->blocks; i++) {

@@ -6,6 +6,7 @@
 #define VRS_ANALYSIS_SNAPSHOT_LAYOUT_FRAGMENTS_H
 
 #include "analysis/snapshot/layout/layout.h"
+#include "base/field.h"
 
 enum { FRAGMENT_MOVES_MOST = 10 };
 
@@ -17,7 +18,9 @@ struct fragment_group {
     uint64_t reserved_bytes, active_bytes, pending_bytes;
     uint64_t slack_bytes; /* of active blocks, beyond the request */
     uint64_t free_bytes, returnable_bytes, stranded_bytes;
+    double stranded_ratio;       /* of reserved */
     uint64_t largest_free_bytes; /* run of free memory in one segment */
+    double naive_ratio;          /* of free, what lies in no largest run; negative: nothing free */
     uint64_t servable_bytes;     /* the largest request that needs no new memory */
 };
 
@@ -32,6 +35,7 @@ struct fragment_culprit {
 struct fragment_pin {
     uint64_t address, total_bytes, free_bytes, active_bytes;
     uint32_t blocks;         /* active ones */
+    double leverage_ratio;   /* free bytes for each active one */
     uint64_t stranded_bytes; /* what they keep from being returned */
     uint64_t returned_bytes; /* if all of them were gone */
     uint32_t oldest;         /* of them: an allocation of the device; NO_ROW: not known */
@@ -67,6 +71,12 @@ struct fragments {
     struct fragment_stream *stream; /* with free memory, and no alloc since half of the window */
     uint32_t streams;
 };
+
+/* Of a struct fragment_group in a struct fragments: one of the default pool, and a private one. */
+extern const struct row_type fragment_group_row_type, fragment_pool_row_type;
+/* Of a struct fragment_pin, of a struct fragment_move, and of a struct fragments, the result of a
+ * device. */
+extern const struct row_type fragment_pin_row_type, fragment_move_row_type, fragments_row_type;
 
 /* Of the state after `event`.  `*ret` is NULL where the layout there is not known. */
 enum vrs_status fragments_compute(struct study *s, int64_t event, struct fragments **ret,

@@ -1,12 +1,14 @@
 /* fragments_text.c - reserved memory that cannot be used, and the blocks that pin it, for people.
  */
+#include "analysis/snapshot/curves/memory_group.h"
 #include "analysis/snapshot/layout/fragments.h"
 #include "render/answer/device_answer.h"
+#include "render/answer/fields.h"
 #include "render/snapshot/renderers.h"
 #include "render/write/cells.h"
 #include "render/write/escape.h"
 
-enum { PINS_DEFAULT = 10, GROUPS_MOST = 20, CELLS_MOST = 8 };
+enum { PINS_DEFAULT = 10, GROUPS_MOST = 20 };
 
 /* What is put together for one device. */
 struct text_context {
@@ -78,50 +80,53 @@ static void put_stranded(struct text_context *s, const struct fragments *f)
     put_words(s, "active");
 }
 
-static str group_cell(struct text_context *s, const struct fragment_group *g)
-{
-    struct buf *text = &s->cells.text;
-    buf_text(text, g->small ? "small" : "large");
-    if (g->stream != 0)
-        buf_format(text, ", stream %llu", (unsigned long long)g->stream);
-    return cell_end(&s->cells);
-}
+enum group_column { STRANDED, SHARE, CACHED, SERVES, RESERVED, NAIVE, PART, GROUP_COLUMNS };
 
-static void fill_group(struct text_context *s, const struct fragment_group *g, bool all, str *cell)
+#define OF_GROUP(member) SHOWN(fragment_group_row_type, struct fragment_group, member)
+static const struct shown_column group_columns[GROUP_COLUMNS] = {
+    [STRANDED] = { OF_GROUP(stranded_bytes), 0 }, [SHARE] = { OF_GROUP(stranded_ratio), 0 },
+    [CACHED] = { OF_GROUP(returnable_bytes), 0 }, [SERVES] = { OF_GROUP(servable_bytes), 0 },
+    [RESERVED] = { OF_GROUP(reserved_bytes), 0 }, [NAIVE] = { OF_GROUP(naive_ratio), 0 },
+    [PART] = { COMPOSED("part", false), 12 },
+};
+
+static bool group_cell(void *arg, const void *row, uint32_t column, str *ret)
 {
-    *cell++ = cell_known_bytes(&s->cells, g->stranded_bytes);
-    *cell++ = cell_share(&s->cells, share_ratio(g->stranded_bytes, g->reserved_bytes));
-    *cell++ = cell_known_bytes(&s->cells, g->returnable_bytes);
-    *cell++ = cell_known_bytes(&s->cells, g->servable_bytes);
-    *cell++ = cell_known_bytes(&s->cells, g->reserved_bytes);
-    if (all)
-        *cell++ = cell_share(&s->cells,
-                             share_ratio(g->free_bytes - g->largest_free_bytes, g->free_bytes));
-    *cell++ = group_cell(s, g);
+    struct text_context *s = arg;
+    const struct fragment_group *g = row;
+    struct buf *text = &s->cells.text;
+    /* Where nothing is reserved there is no share of it. */
+    if (column == SHARE && g->reserved_bytes == 0) {
+        *ret = S("-");
+    } else if (column == NAIVE) {
+        *ret = cell_share(&s->cells, g->naive_ratio);
+    } else if (column == PART) {
+        buf_text(text, memory_class_names[g->small]);
+        if (g->stream != 0)
+            buf_format(text, ", stream %llu", (unsigned long long)g->stream);
+        *ret = cell_end(&s->cells);
+    } else {
+        return false;
+    }
+    return true;
 }
 
 /* Smaller streams and classes are folded: there may be thousands. */
 static void put_groups(struct text_context *s, const struct fragments *f)
 {
-    static const struct text_column all[] = {
-        { "stranded", true, false, 0, false }, { "share", true, false, 0, false },
-        { "cached", true, false, 0, false },   { "serves", true, false, 0, false },
-        { "reserved", true, false, 0, false }, { "1-largest/free", true, false, 0, false },
-        { "part", false, true, 12, false },
+    uint32_t shown = f->groups < GROUPS_MOST ? f->groups : GROUPS_MOST;
+    struct shown_table table = {
+        .column = group_columns,
+        .columns = GROUP_COLUMNS,
+        .hidden = f->all_metrics ? 0 : 1u << NAIVE,
+        SHOWN_ROWS(f->group, shown),
+        .make = group_cell,
+        .arg = s,
     };
-    struct text_column column[CELLS_MOST];
-    uint32_t columns = 0, shown = f->groups < GROUPS_MOST ? f->groups : GROUPS_MOST;
-    for (uint32_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (i != 5 || f->all_metrics)
-            column[columns++] = all[i];
-    str *cell = cells_array(&s->cells, (size_t)shown + 1, columns);
-    if (cell == NULL || shown == 0)
+    if (shown == 0)
         return;
-    for (uint32_t i = 0; i < shown; i++)
-        fill_group(s, &f->group[i], f->all_metrics, cell + (size_t)i * columns);
-    struct text_table table = { column, columns, shown, cell, 0 };
     buf_char(s->to, '\n');
-    text_table(s->to, s->style, &table);
+    shown_table(s->to, s->style, &s->cells, &table);
     if (f->groups > shown) {
         human_counted(s->to, f->groups - shown, "group", s->style->ascii);
         buf_text(s->to, " more, each with less stranded\n");
@@ -140,53 +145,60 @@ static str by_cell(struct text_context *s, const struct fragment_culprit *by)
     return cell_end(&s->cells);
 }
 
-static void put_pins(struct text_context *s, const struct fragments *f, uint32_t most)
+enum pin_column { PINNED, IN_USE, BLOCKS, SEGMENT, PIN_MADE_BY, PIN_COLUMNS };
+
+#define OF_PIN(member) SHOWN(fragment_pin_row_type, struct fragment_pin, member)
+static const struct shown_column pin_columns[PIN_COLUMNS] = {
+    [PINNED] = { OF_PIN(stranded_bytes), 0 },
+    [IN_USE] = { OF_PIN(active_bytes), 0 },
+    [BLOCKS] = { OF_PIN(blocks), 0 },
+    [SEGMENT] = { OF_PIN(total_bytes), 0 },
+    [PIN_MADE_BY] = { COMPOSED("largest block made by", false), 16 },
+};
+
+static bool pin_cell(void *arg, const void *row, uint32_t column, str *ret)
 {
-    static const struct text_column column[] = {
-        { "pinned", true, false, 0, false },
-        { "in use", true, false, 0, false },
-        { "blocks", true, false, 0, false },
-        { "segment", true, false, 0, false },
-        { "largest block made by", false, true, 16, false },
-    };
-    enum { COLUMNS = sizeof column / sizeof *column };
-    uint32_t shown = f->pins < most ? f->pins : most, rows = shown;
-    str *cell = cells_array(&s->cells, (size_t)shown + 1, COLUMNS);
-    if (cell == NULL || shown == 0)
-        return;
-    uint64_t pinned = 0, active = 0, blocks = 0, total = 0;
-    for (uint32_t i = 0; i < f->pins; i++) {
-        const struct fragment_pin *p = &f->pin[i];
-        str *row = cell + (size_t)i * COLUMNS;
-        if (i < shown) {
-            row[0] = cell_known_bytes(&s->cells, p->stranded_bytes);
-            row[1] = cell_known_bytes(&s->cells, p->active_bytes);
-            row[2] = cell_count(&s->cells, p->blocks);
-            row[3] = cell_known_bytes(&s->cells, p->total_bytes);
-            row[4] = by_cell(s, &p->by);
-            continue;
-        }
-        pinned += p->stranded_bytes;
-        active += p->active_bytes;
-        blocks += p->blocks;
-        total += p->total_bytes;
-    }
-    if (f->pins > shown) {
-        str *row = cell + (size_t)rows++ * COLUMNS;
-        row[0] = cell_known_bytes(&s->cells, pinned);
-        row[1] = cell_known_bytes(&s->cells, active);
-        row[2] = cell_count(&s->cells, blocks);
-        row[3] = cell_known_bytes(&s->cells, total);
-        row[4] = cell_other(&s->cells, f->pins - shown, "segment");
-    }
-    struct text_table table = { column, COLUMNS, rows, cell, 0 };
-    buf_char(s->to, '\n');
-    text_table(s->to, s->style, &table);
+    const struct fragment_pin *p = row;
+    if (column == PIN_MADE_BY)
+        *ret = by_cell(arg, &p->by);
+    return column == PIN_MADE_BY;
 }
 
-static str age_cell(struct text_context *s, int64_t age)
+/* The row of the pins from `first` on. */
+static void fill_others(struct text_context *s, const struct fragments *f, uint32_t first,
+                        str *cell)
 {
-    return age < 0 ? S("older") : cell_count(&s->cells, (uint64_t)age);
+    struct fragment_pin sum = { 0 };
+    for (uint32_t i = first; i < f->pins; i++) {
+        sum.stranded_bytes += f->pin[i].stranded_bytes;
+        sum.active_bytes += f->pin[i].active_bytes;
+        sum.blocks += f->pin[i].blocks;
+        sum.total_bytes += f->pin[i].total_bytes;
+    }
+    for (uint32_t k = 0; k < PIN_MADE_BY; k++)
+        cell[k] = shown_cell(&s->cells, &pin_columns[k], &sum);
+    cell[PIN_MADE_BY] = cell_other(&s->cells, f->pins - first, "segment");
+}
+
+static void put_pins(struct text_context *s, const struct fragments *f, uint32_t most)
+{
+    uint32_t shown = f->pins < most ? f->pins : most;
+    str others[PIN_COLUMNS];
+    struct shown_table table = {
+        .column = pin_columns,
+        .columns = PIN_COLUMNS,
+        SHOWN_ROWS(f->pin, shown),
+        .last = others,
+        .lasts = f->pins > shown,
+        .make = pin_cell,
+        .arg = s,
+    };
+    if (shown == 0)
+        return;
+    if (f->pins > shown)
+        fill_others(s, f, shown, others);
+    buf_char(s->to, '\n');
+    shown_table(s->to, s->style, &s->cells, &table);
 }
 
 static void put_moves_sum(struct text_context *s, const struct fragments *f)
@@ -205,31 +217,44 @@ static void put_moves_sum(struct text_context *s, const struct fragments *f)
     put_words(s, "moves");
 }
 
+enum move_column { RETURNS, MOVED, AGE, MOVE_MADE_BY, MOVE_COLUMNS };
+
+#define OF_MOVE(member) SHOWN(fragment_move_row_type, struct fragment_move, member)
+static const struct shown_column move_columns[MOVE_COLUMNS] = {
+    [RETURNS] = { OF_MOVE(returned_bytes), 0 },
+    [MOVED] = { OF_MOVE(bytes), 0 },
+    [AGE] = { OF_MOVE(age_events), 0 },
+    [MOVE_MADE_BY] = { COMPOSED("block made by", false), 16 },
+};
+
+static bool move_cell(void *arg, const void *row, uint32_t column, str *ret)
+{
+    const struct fragment_move *m = row;
+    if (column == RETURNS && m->returned_bytes == 0)
+        *ret = S("with next");
+    else if (column == AGE && m->age_events < 0)
+        *ret = S("older");
+    else if (column == MOVE_MADE_BY)
+        *ret = by_cell(arg, &m->by);
+    else
+        return false;
+    return true;
+}
+
 static void put_moves(struct text_context *s, const struct fragments *f)
 {
-    static const struct text_column column[] = {
-        { "returns", true, false, 0, false },
-        { "if moved", true, false, 0, false },
-        { "age", true, false, 0, false },
-        { "block made by", false, true, 16, false },
+    struct shown_table table = {
+        .column = move_columns,
+        .columns = MOVE_COLUMNS,
+        SHOWN_ROWS(f->move, f->moves),
+        .make = move_cell,
+        .arg = s,
     };
-    enum { COLUMNS = sizeof column / sizeof *column };
-    str *cell = cells_array(&s->cells, (size_t)f->moves + 1, COLUMNS);
-    if (cell == NULL || f->moves == 0)
+    if (f->moves == 0)
         return;
-    for (uint32_t i = 0; i < f->moves; i++) {
-        const struct fragment_move *m = &f->move[i];
-        str *row = cell + (size_t)i * COLUMNS;
-        row[0] = m->returned_bytes == 0 ? S("with next")
-                                        : cell_known_bytes(&s->cells, m->returned_bytes);
-        row[1] = cell_known_bytes(&s->cells, m->bytes);
-        row[2] = age_cell(s, m->age_events);
-        row[3] = by_cell(s, &m->by);
-    }
-    struct text_table table = { column, COLUMNS, f->moves, cell, 0 };
     buf_char(s->to, '\n');
     put_moves_sum(s, f);
-    text_table(s->to, s->style, &table);
+    shown_table(s->to, s->style, &s->cells, &table);
 }
 
 static void put_apart(struct text_context *s, const struct fragments *f)

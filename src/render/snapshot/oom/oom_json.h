@@ -2,15 +2,10 @@
 #ifndef VRS_RENDER_SNAPSHOT_OOM_OOM_JSON_H
 #define VRS_RENDER_SNAPSHOT_OOM_OOM_JSON_H
 
-#include "analysis/snapshot/layout/fragments.h"
 #include "analysis/snapshot/oom/oom.h"
 #include "render/write/json.h"
 
 /* The members of `vramscope oom` from "event" to "also_true": figures, verdict and tests. */
 void oom_facts_json(struct json *j, const struct oom *oom);
-
-/* A member of "groups" and one of "private_pools" of `vramscope fragments`. */
-void fragment_group_json(struct json *j, const struct fragment_group *g, bool all_metrics);
-void fragment_pool_json(struct json *j, const struct fragment_group *g);
 
 #endif
