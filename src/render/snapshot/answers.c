@@ -1,6 +1,7 @@
 /* answers.c - the kinds of answer about snapshots: what each is made of, and its forms. */
 #include "render/snapshot/answers.h"
 
+#include "analysis/snapshot/breakdown/category_table.h"
 #include "analysis/snapshot/layout/fragments.h"
 #include "analysis/snapshot/leaks/leaks.h"
 #include "analysis/snapshot/timeline/phase_rows.h"
@@ -76,8 +77,10 @@ const struct answer_kind steps_answer = {
 const struct answer_kind categories_answer = {
     .verb = "categories",
     .bytes = sizeof(struct devices_answer),
+    .document = &devices_document,
+    .result = &category_table_row_type,
     .shows_names = true,
-    .form = { [ANSWER_TEXT] = categories_text, [ANSWER_JSON] = categories_json },
+    .form = { [ANSWER_TEXT] = categories_text, [ANSWER_JSON] = answer_json },
 };
 
 const struct answer_kind advise_answer = {

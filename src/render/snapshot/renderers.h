@@ -9,7 +9,7 @@ answer_renderer report_text, peak_json, peak_text, replay_json, replay_text, dif
 
     leaks_text, fragments_text,
 
-    steps_text, categories_json, categories_text, advise_json, advise_text, check_json, check_text,
-    check_junit, report_markdown, check_markdown, check_sarif;
+    steps_text, categories_text, advise_json, advise_text, check_json, check_text, check_junit,
+    report_markdown, check_markdown, check_sarif;
 
 #endif

@@ -45,6 +45,9 @@ struct category_table_options {
     const struct training_need *estimate; /* NULL: there is none */
 };
 
+/* Of a struct category_row, and of a struct category_table, the result of a device. */
+extern const struct row_type category_row_type, category_table_row_type;
+
 enum vrs_status category_table_compute(struct study *s,
                                        const struct category_table_options *options,
                                        struct category_table *ret,

@@ -287,8 +287,11 @@ static bool has_phase(const struct study *s, enum phase phase)
 static void set_terms(const struct walk *w, struct training_need *e)
 {
     for (int i = 0; i <= TERM_A; i++)
-        e->term[i] =
-            (struct need_term){ .known = true, .bytes = (int64_t)w->most[i], .event = w->event[i] };
+        e->term[i] = (struct need_term){
+            .known = true,
+            .bytes = (int64_t)w->most[i],
+            .event = w->event[i],
+        };
     for (int i = TERM_AD; i < TERMS; i++)
         e->term[i] = (struct need_term){
             .known = true,
@@ -302,6 +305,11 @@ static void set_terms(const struct walk *w, struct training_need *e)
                       e->term[TERM_S].bytes != 0;
     e->term[TERM_P].known = e->term[TERM_P].bytes != 0;
     e->term[TERM_S].known = e->inference || state_seen;
+    for (int i = 0; i < TERMS; i++) {
+        e->term[i].id = (enum term)i;
+        e->term[i].estimated = !e->term[i].known;
+        e->term[i].confidence = CONFIDENCE_NONE;
+    }
 }
 
 static int64_t plus(int64_t a, int64_t b)
@@ -336,7 +344,7 @@ static void set_formula(struct training_need *e)
 static void set_items(const struct walk *w, struct training_need *e)
 {
     const struct need_term *t = e->term;
-    int64_t live[CATEGORIES], *item = e->item_bytes, sum = 0;
+    int64_t live[CATEGORIES], item[RESIDUALS] = { 0 }, sum = 0;
     for (int i = 0; i < CATEGORIES; i++)
         live[i] = (int64_t)w->at_peak[i];
     int64_t gradients = live[CATEGORY_GRADIENT], temporary = live[CATEGORY_OPTIMIZER_TEMP];
@@ -355,8 +363,11 @@ static void set_items(const struct walk *w, struct training_need *e)
                                       minus(live[CATEGORY_OPTIMIZER_STATE], state));
     item[RESIDUAL_COMMUNICATION] = live[CATEGORY_COMMUNICATION];
     item[RESIDUAL_UNKNOWN] = plus(live[CATEGORY_UNKNOWN], live[CATEGORY_PERSISTENT]);
-    for (int i = 0; i < RESIDUALS; i++)
+    for (int i = 0; i < RESIDUALS; i++) {
         sum = plus(sum, item[i]);
+        if (item[i] != 0)
+            e->item[e->items++] = (struct residual_item){ (enum residual)i, item[i] };
+    }
     e->unexplained_bytes = minus(e->residual_bytes, sum);
 }
 

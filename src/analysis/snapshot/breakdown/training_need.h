@@ -3,6 +3,7 @@
 #define VRS_ANALYSIS_SNAPSHOT_BREAKDOWN_TRAINING_NEED_H
 
 #include "analysis/snapshot/study/study.h"
+#include "base/field.h"
 
 enum term {
     TERM_P,    /* parameters, between optimizer steps */
@@ -21,10 +22,11 @@ extern const char *const term_names[TERMS];
 enum { TERM_SITES = 3 };
 
 struct need_term {
+    enum term id;
     bool known;
     int64_t bytes; /* may be negative: AD */
     int64_t event;
-    bool estimated;                   /* it rests on evidence of low confidence */
+    bool estimated;                   /* it rests on evidence of low confidence, or is not known */
     enum confidence confidence;       /* of all but a twentieth of its bytes; NONE: it has none */
     struct site_ref site[TERM_SITES]; /* that held most of it */
     uint32_t sites;
@@ -44,6 +46,12 @@ enum residual {
 };
 extern const char *const residual_names[RESIDUALS];
 
+/* Bytes of the measured peak that the formula does not name, or names too often. */
+struct residual_item {
+    enum residual id;
+    int64_t bytes;
+};
+
 struct training_need {
     struct need_term term[TERMS];
     bool inference; /* no backward in the recording: P + K + A */
@@ -51,12 +59,16 @@ struct training_need {
     bool optimizer_side;
     int64_t margin_bytes;
     int64_t formula_bytes, measured_bytes, measured_event;
-    int64_t residual_bytes; /* measured less formula */
-    double residual_ratio;  /* of the measured; 0 where nothing was */
-    int64_t item_bytes[RESIDUALS];
+    int64_t residual_bytes;               /* measured less formula */
+    double residual_ratio;                /* of the measured; 0 where nothing was */
+    struct residual_item item[RESIDUALS]; /* those of any bytes */
+    uint32_t items;
     int64_t unexplained_bytes;
     double crossing_ratio; /* (G + OI) / A; negative: not known */
 };
+
+/* Of a struct need_term, and of a struct training_need. */
+extern const struct row_type need_term_row_type, training_need_row_type;
 
 enum vrs_status training_need_compute(struct study *s, struct training_need *ret,
                                       struct vrs_error *err) MUST_CHECK;

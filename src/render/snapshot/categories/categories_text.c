@@ -4,12 +4,13 @@
 
 #include "analysis/snapshot/breakdown/category_table.h"
 #include "render/answer/device_answer.h"
+#include "render/answer/fields.h"
 #include "render/answer/next.h"
 #include "render/snapshot/renderers.h"
 #include "render/write/cells.h"
 
 /* OWNER_WIDTH: from here on the line that holds most of a category has a column. */
-enum { RULES_DEFAULT = 3, COLUMNS = 6, OWNER_WIDTH = 110 };
+enum { RULES_DEFAULT = 3, OWNER_WIDTH = 110 };
 
 /* From this share of the measured peak on the formula is not to be taken for the truth. */
 static const double RESIDUAL_ALARM = 0.05;
@@ -19,6 +20,8 @@ struct text_context {
     const struct style *style;
     struct cells *cells;
     struct buf *words; /* scratch for sentences */
+    const struct category_table *table;
+    uint32_t most_rules; /* that are named in a row */
 };
 
 /* "high", or "high 99.4 %, low 0.6 %" */
@@ -61,46 +64,61 @@ static int64_t in_use(const struct category_table *t)
     return (int64_t)(t->total_bytes + (uint64_t)t->adjust_bytes);
 }
 
-static void put_table(struct buf *to, const struct text_context *s, const struct category_table *t,
-                      uint32_t most_rules)
+enum category_column { BYTES, SHARE, COUNT, CATEGORY, SURE, RULES, LARGEST, COLUMNS };
+
+#define OF_ROW(member) SHOWN(category_row_type, struct category_row, member)
+static const struct shown_column category_columns[COLUMNS] = {
+    [BYTES] = { OF_ROW(bytes), 0 },
+    [SHARE] = { COMPOSED("share", true), 0 },
+    [COUNT] = { OF_ROW(count), 0 },
+    [CATEGORY] = { OF_ROW(category), 0 },
+    [SURE] = { COMPOSED("confidence", false), 10 },
+    [RULES] = { OF_ROW(rule), 6 },
+    [LARGEST] = { COMPOSED("largest made by", false), 16 },
+};
+
+static bool category_cell(void *arg, const void *of, uint32_t column, str *ret)
 {
-    static const struct text_column column[COLUMNS + 1] = {
-        { "bytes", true, false, 0, false },
-        { "share", true, false, 0, false },
-        { "count", true, false, 0, false },
-        { "category", false, false, 0, false },
-        { "confidence", false, true, 10, false },
-        { "rules", false, true, 6, false },
-        { "largest made by", false, true, 16, false },
+    const struct text_context *s = arg;
+    const struct category_row *row = of;
+    if (column == SHARE)
+        *ret = cell_share(s->cells, share_ratio(row->bytes, s->table->total_bytes));
+    else if (column == SURE)
+        *ret = confidence_cell(s, row);
+    else if (column == RULES)
+        *ret = rules_cell(s, row, s->most_rules);
+    else if (column == LARGEST)
+        *ret = cell_text(s->cells, row->largest.culprit);
+    else
+        return false;
+    return true;
+}
+
+static void put_table(struct buf *to, struct text_context *s)
+{
+    const struct category_table *t = s->table;
+    bool adjusted = t->adjust_bytes != 0, sites = s->style->width >= OWNER_WIDTH;
+    str last[2][COLUMNS], *total = last[adjusted];
+    for (int i = 0; i < COLUMNS; i++)
+        last[0][i] = last[1][i] = S("");
+    if (adjusted) {
+        last[0][BYTES] = cell_bytes(s->cells, t->adjust_bytes);
+        last[0][CATEGORY] = S("adjust: the file contradicts itself");
+    }
+    total[BYTES] = cell_bytes(s->cells, in_use(t));
+    total[COUNT] = cell_count(s->cells, t->count);
+    total[CATEGORY] = S("total");
+    struct shown_table table = {
+        .column = category_columns,
+        .columns = COLUMNS,
+        .hidden = sites ? 0 : 1u << LARGEST,
+        SHOWN_ROWS(t->row, t->rows),
+        .last = last[0],
+        .lasts = 1 + adjusted,
+        .make = category_cell,
+        .arg = s,
     };
-    bool sites = s->style->width >= OWNER_WIDTH;
-    uint32_t columns = sites ? COLUMNS + 1 : COLUMNS;
-    uint32_t lines = t->rows + (t->adjust_bytes != 0) + 1;
-    str *cell = cells_array(s->cells, lines, columns);
-    if (cell == NULL)
-        return;
-    if (t->adjust_bytes != 0) {
-        str *adjust = cell + (size_t)t->rows * columns;
-        adjust[0] = cell_bytes(s->cells, t->adjust_bytes);
-        adjust[3] = S("adjust: the file contradicts itself");
-    }
-    str *total = cell + (size_t)(lines - 1) * columns;
-    total[0] = cell_bytes(s->cells, in_use(t));
-    total[2] = cell_count(s->cells, t->count);
-    total[3] = S("total");
-    for (uint32_t i = 0; i < t->rows; i++) {
-        str *row = cell + (size_t)i * columns;
-        row[0] = cell_bytes(s->cells, (int64_t)t->row[i].bytes);
-        row[2] = cell_count(s->cells, t->row[i].count);
-        row[1] = cell_share(s->cells, share_ratio(t->row[i].bytes, t->total_bytes));
-        row[3] = str_from(category_names[t->row[i].category]);
-        row[4] = confidence_cell(s, &t->row[i]);
-        row[5] = rules_cell(s, &t->row[i], most_rules);
-        if (sites)
-            row[6] = cell_text(s->cells, t->row[i].largest.culprit);
-    }
-    struct text_table table = { column, columns, lines, cell, 0 };
-    text_table(to, s->style, &table);
+    shown_table(to, s->style, s->cells, &table);
 }
 
 /* What of the table is a guess: said once, in words. */
@@ -159,43 +177,62 @@ static const char *const term_meanings[TERMS] = {
     [TERM_K] = "buffers, inputs, caches at the peak",
 };
 
-static void fill_term(const struct text_context *s, const struct training_need *e, int i, str *cell)
+enum term_column { TERM, TERM_BYTES, EVENT, TERM_SURE, MEANING, TERM_COLUMNS };
+
+#define OF_TERM(member) SHOWN(need_term_row_type, struct need_term, member)
+static const struct shown_column term_columns[TERM_COLUMNS] = {
+    [TERM] = { OF_TERM(id), 0 },
+    [TERM_BYTES] = { OF_TERM(bytes), 0 },
+    [EVENT] = { OF_TERM(event), 0 },
+    [TERM_SURE] = { OF_TERM(confidence), 0 },
+    [MEANING] = { COMPOSED("meaning", false), 16 },
+};
+
+static str term_bytes_cell(const struct text_context *s, const struct need_term *term)
 {
-    const struct need_term *term = &e->term[i];
-    bool some = term->known && term->bytes != 0;
-    cell[0] = str_from(i == TERM_G_OI ? "G+OI" : term_names[i]);
-    cell[1] = S("unknown");
-    if (term->known) {
-        buf_text(&s->cells->text, term->estimated ? "~" : "");
-        cell[1] = cell_bytes(s->cells, term->bytes);
-    }
-    cell[2] = some ? cell_event(s->cells, term->event, "start") : S("-");
-    bool none = !term->known || term->confidence == CONFIDENCE_NONE;
-    cell[3] = str_from(none ? "-" : confidence_names[term->confidence]);
-    bool inference = e->inference && i == TERM_A;
-    cell[4] =
-        inference ? S("activations and temporaries, most at once") : str_from(term_meanings[i]);
+    if (!term->known)
+        return S("unknown");
+    buf_text(&s->cells->text, term->estimated ? "~" : "");
+    return cell_bytes(s->cells, term->bytes);
 }
 
-static void put_terms(struct buf *to, const struct text_context *s, const struct training_need *e)
+static bool term_cell(void *arg, const void *row, uint32_t column, str *ret)
 {
-    static const struct text_column column[] = {
-        { "term", false, false, 0, false },    { "bytes", true, false, 0, false },
-        { "event", true, false, 0, false },    { "confidence", false, false, 0, false },
-        { "meaning", false, true, 16, false },
-    };
-    enum { TERM_COLUMNS = sizeof column / sizeof *column };
-    str *cell = cells_array(s->cells, TERMS, TERM_COLUMNS);
-    if (cell == NULL)
-        return;
+    const struct text_context *s = arg;
+    const struct need_term *term = row;
+    bool some = term->known && term->bytes != 0;
+    bool inference = s->table->estimate.inference && term->id == TERM_A;
+    if (column == TERM && term->id == TERM_G_OI)
+        *ret = S("G+OI");
+    else if (column == TERM_BYTES)
+        *ret = term_bytes_cell(s, term);
+    else if (column == EVENT)
+        *ret = some ? cell_event(s->cells, term->event, "start") : S("-");
+    else if (column == MEANING)
+        *ret = inference ? S("activations and temporaries, most at once")
+                         : str_from(term_meanings[term->id]);
+    else
+        return false;
+    return true;
+}
+
+static void put_terms(struct buf *to, struct text_context *s, const struct training_need *e)
+{
+    struct need_term shown[TERMS];
     uint32_t rows = 0;
     for (int i = 0; i < TERMS; i++) {
         bool sides = i == TERM_S || i == TERM_G || i == TERM_OI || i == TERM_G_OI || i == TERM_AD;
         if (!e->inference || !sides)
-            fill_term(s, e, i, cell + (size_t)rows++ * TERM_COLUMNS);
+            shown[rows++] = e->term[i];
     }
-    struct text_table table = { column, TERM_COLUMNS, rows, cell, 0 };
-    text_table(to, s->style, &table);
+    struct shown_table table = {
+        .column = term_columns,
+        .columns = TERM_COLUMNS,
+        SHOWN_ROWS(shown, rows),
+        .make = term_cell,
+        .arg = s,
+    };
+    shown_table(to, s->style, s->cells, &table);
 }
 
 static void put_winner(struct buf *to, const struct text_context *s, const struct training_need *e)
@@ -260,12 +297,10 @@ static void put_items(struct buf *to, const struct text_context *s, const struct
         [RESIDUAL_UNKNOWN] = "unknown",
     };
     bool any = false;
-    for (int i = 0; i < RESIDUALS; i++) {
-        if (e->item_bytes[i] == 0)
-            continue;
+    for (uint32_t i = 0; i < e->items; i++) {
         buf_text(s->words, any ? "; " : "the difference is ");
-        human_bytes(s->words, e->item_bytes[i]);
-        buf_format(s->words, " %s", names[i]);
+        human_bytes(s->words, e->item[i].bytes);
+        buf_format(s->words, " %s", names[e->item[i].id]);
         any = true;
     }
     if (e->unexplained_bytes != 0) {
@@ -307,9 +342,15 @@ static void put_result(struct out *out, const struct device_answer *device,
     struct cells cells;
     cells_init(&cells, &options->style);
     buf_init(&words, SIZE_MAX / 2);
-    struct text_context s = { &options->style, &cells, &words };
+    struct text_context s = {
+        .style = &options->style,
+        .cells = &cells,
+        .words = &words,
+        .table = t,
+        .most_rules = options->rows == 0 ? RULES_DEFAULT : options->rows,
+    };
     put_moment(to, &s, t, device);
-    put_table(to, &s, t, options->rows == 0 ? RULES_DEFAULT : options->rows);
+    put_table(to, &s);
     buf_char(to, '\n');
     put_doubt(to, &s, t);
     put_split(to, &s, t);
