@@ -248,14 +248,3 @@ struct device_name device_name_of(const struct recording *r, uint32_t device)
     return (struct device_name){ r->devices.number[device],
                                  r->devices.kind[device] == DEVICE_HOST };
 }
-
-uint64_t micros_after_first(const struct recording *r, uint32_t device, int64_t event)
-{
-    if (event < 0 || event >= (int64_t)r->devices.events[device])
-        return UINT64_MAX;
-    uint32_t first = r->devices.first_event[device];
-    uint64_t start = r->events.time_us[first], then = r->events.time_us[first + (uint32_t)event];
-    if (start == UNKNOWN_U64 || then == UNKNOWN_U64 || then < start)
-        return UINT64_MAX;
-    return then - start;
-}

@@ -93,7 +93,4 @@ enum vrs_status answer_reason_add(struct arena *keep, struct answer_reason **lis
 
 struct device_name device_name_of(const struct recording *r, uint32_t device);
 
-/* Microseconds from the device's first event to `event` (from 0); UINT64_MAX: not known. */
-uint64_t micros_after_first(const struct recording *r, uint32_t device, int64_t event);
-
 #endif

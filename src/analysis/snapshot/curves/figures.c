@@ -74,3 +74,14 @@ struct block_bytes block_bytes_at(const struct recording *r, uint32_t device, in
     }
     return sum;
 }
+
+uint64_t micros_after_first(const struct recording *r, uint32_t device, int64_t event)
+{
+    if (event < 0 || event >= (int64_t)r->devices.events[device])
+        return UNKNOWN_U64;
+    uint32_t first = r->devices.first_event[device];
+    uint64_t start = r->events.time_us[first], then = r->events.time_us[first + (uint32_t)event];
+    if (start == UNKNOWN_U64 || then == UNKNOWN_U64 || then < start)
+        return UNKNOWN_U64;
+    return then - start;
+}

@@ -24,4 +24,7 @@ struct block_bytes {
 };
 struct block_bytes block_bytes_at(const struct recording *r, uint32_t device, int64_t event);
 
+/* Microseconds from the device's first event to `event` (from 0); UNKNOWN_U64: not known. */
+uint64_t micros_after_first(const struct recording *r, uint32_t device, int64_t event);
+
 #endif
