@@ -72,30 +72,50 @@ enum vrs_status studies_begin(void *arg, struct vrs_error *err)
     all->of = arena_array(all->place.scratch, struct study, a->r->devices.rows.len);
     if (all->of == NULL)
         return vrs_no_memory(err);
-    TRY(study_place_make(&all->place, err));
+    TRY(all->bare ? study_place_make_bare(&all->place, err) : study_place_make(&all->place, err));
     for (uint32_t d = 0; d < a->r->devices.rows.len; d++)
-        if (call_wants(a, d))
+        if (call_wants(a, d) && all->bare)
+            study_make_bare(&all->place, d, &all->of[d]);
+        else if (call_wants(a, d))
             TRY(study_make_unproven(&all->place, d, &all->of[d], err));
     return VRS_OK;
 }
 
-static enum vrs_status ask_device(struct study *s, ask_question *question, const void *read,
-                                  struct device_answer *ret, struct vrs_error *err)
+/* What is asked of each device. */
+struct asked {
+    const struct answer_kind *kind;
+    const struct category_rules *rules; /* NULL: the built-in ones */
+    ask_needs *needs;                   /* NULL: each device's study is needed whole */
+    ask_question *question;
+    const void *read;
+};
+
+static enum vrs_status ask_device(struct study *s, const struct asked *q, struct device_answer *ret,
+                                  struct vrs_error *err)
 {
     struct arena_mark mark = arena_mark(s->scratch);
     *ret = (struct device_answer){ .name = device_name_of(s->r, s->device) };
     TRY(study_prove(s, err));
     ret->trust = s->trust;
-    enum vrs_status status = question(s, read, ret, err);
+    enum vrs_status status = q->question(s, q->read, ret, err);
     arena_release(s->scratch, mark);
     return status;
 }
 
+static bool is_bare(const struct call *a, const struct asked *q)
+{
+    bool needed = q->needs == NULL;
+    for (uint32_t d = 0; !needed && d < a->r->devices.rows.len; d++)
+        needed = call_wants(a, d) && q->needs(a->r, d, q->read);
+    return !needed;
+}
+
 static enum vrs_status ask_all(struct call *a, const char *path, const struct category_rules *rules,
-                               ask_question *question, const void *read, struct vrs_error *err)
+                               const struct asked *q, struct vrs_error *err)
 {
     struct devices_answer *answer = &a->result->set.study[0];
     struct studies all = studies_of(a, rules, a->naming);
+    all.bare = is_bare(a, q);
     TRY(file_facts_of(a->recording, path, a->keep, &answer->file, err));
     naming_pass_over(a->naming, rules->plumbing.at, rules->plumbing.len);
     TRY(call_prepare(a, studies_begin, &all, err));
@@ -104,26 +124,23 @@ static enum vrs_status ask_all(struct call *a, const char *path, const struct ca
         return vrs_no_memory(err);
     for (uint32_t d = 0; d < a->r->devices.rows.len; d++)
         if (call_wants(a, d))
-            TRY(ask_device(&all.of[d], question, read, &answer->device[answer->devices++], err));
+            TRY(ask_device(&all.of[d], q, &answer->device[answer->devices++], err));
     return write_stacks(a, all.place.shown, &answer->stacks, err);
 }
 
-enum vrs_status ask_devices_ruled(const struct vrs_recording *recording,
-                                  const struct answer_kind *kind, const struct ask_options *common,
-                                  const struct category_rules *rules, ask_question *question,
-                                  const void *read, struct vrs_result **ret, struct vrs_error *err)
+static enum vrs_status ask(const struct vrs_recording *recording, const struct ask_options *common,
+                           const struct asked *q, struct vrs_result **ret, struct vrs_error *err)
 {
     struct call a;
     struct category_rules builtin;
+    const struct category_rules *rules = q->rules == NULL ? &builtin : q->rules;
     category_rules_init(&builtin);
-    enum vrs_status status = call_begin_unproven(&a, recording, kind, common->user_root,
+    enum vrs_status status = call_begin_unproven(&a, recording, q->kind, common->user_root,
                                                  common->library, common->device, err);
-    if (status == VRS_OK && rules == NULL) {
+    if (status == VRS_OK && q->rules == NULL)
         status = category_rules_read(&builtin, str_from(category_rules_builtin), "builtin", err);
-        rules = &builtin;
-    }
     if (status == VRS_OK)
-        status = ask_all(&a, common->path, rules, question, read, err);
+        status = ask_all(&a, common->path, rules, q, err);
     category_rules_free(&builtin);
     return call_end(&a, status, ret);
 }
@@ -132,5 +149,25 @@ enum vrs_status ask_devices(const struct vrs_recording *recording, const struct 
                             const struct ask_options *common, ask_question *question,
                             const void *read, struct vrs_result **ret, struct vrs_error *err)
 {
-    return ask_devices_ruled(recording, kind, common, NULL, question, read, ret, err);
+    struct asked q = { kind, NULL, NULL, question, read };
+    return ask(recording, common, &q, ret, err);
+}
+
+enum vrs_status ask_devices_ruled(const struct vrs_recording *recording,
+                                  const struct answer_kind *kind, const struct ask_options *common,
+                                  const struct category_rules *rules, ask_question *question,
+                                  const void *read, struct vrs_result **ret, struct vrs_error *err)
+{
+    struct asked q = { kind, rules, NULL, question, read };
+    return ask(recording, common, &q, ret, err);
+}
+
+enum vrs_status ask_devices_needing(const struct vrs_recording *recording,
+                                    const struct answer_kind *kind,
+                                    const struct ask_options *common, ask_needs *needs,
+                                    ask_question *question, const void *read,
+                                    struct vrs_result **ret, struct vrs_error *err)
+{
+    struct asked q = { kind, NULL, needs, question, read };
+    return ask(recording, common, &q, ret, err);
 }

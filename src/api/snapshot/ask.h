@@ -18,6 +18,7 @@ struct studies {
     const struct call *a;
     struct study_place place;
     struct study *of; /* of each device; empty where it is not asked about */
+    bool bare;        /* no question needs more */
 };
 
 /* `rules` may be NULL: no category is decided. */
@@ -43,6 +44,17 @@ enum vrs_status ask_devices_ruled(const struct vrs_recording *recording,
                                   const struct category_rules *rules, ask_question *question,
                                   const void *read, struct vrs_result **ret,
                                   struct vrs_error *err) MUST_CHECK;
+
+/* Whether a question needs the study of a device whole; else a bare one will do. */
+typedef bool ask_needs(const struct recording *r, uint32_t device, const void *read);
+
+/* The same for a verb that asks some questions of bare studies: all are, unless one device needs
+ * more. */
+enum vrs_status ask_devices_needing(const struct vrs_recording *recording,
+                                    const struct answer_kind *kind,
+                                    const struct ask_options *common, ask_needs *needs,
+                                    ask_question *question, const void *read,
+                                    struct vrs_result **ret, struct vrs_error *err) MUST_CHECK;
 
 /* Adds a reason, a static id with a sentence, which is copied, and sets the status. */
 enum vrs_status ask_reason(const struct study *s, struct device_answer *d,

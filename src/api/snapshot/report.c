@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "analysis/snapshot/breakdown/peak.h"
 #include "analysis/snapshot/cache/parts.h"
 #include "analysis/snapshot/curves/figures.h"
 #include "analysis/snapshot/report/findings.h"

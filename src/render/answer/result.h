@@ -9,7 +9,6 @@
 #include "analysis/snapshot/advise/advise.h"
 #include "analysis/snapshot/advise/waste.h"
 #include "analysis/snapshot/breakdown/category_table.h"
-#include "analysis/snapshot/breakdown/peak.h"
 #include "analysis/snapshot/curves/curves.h"
 #include "analysis/snapshot/curves/figures.h"
 #include "analysis/snapshot/diff/diff.h"
@@ -22,30 +21,6 @@
 #include "analysis/snapshot/timeline/timeline.h"
 #include "analysis/snapshot/trust/trust.h"
 #include "render/answer/answer.h"
-
-struct peak_device {
-    struct device_name name;
-    enum answer_status status;
-    struct answer_reason *reason;
-    uint32_t reasons;
-    struct trust trust;
-    bool bound;          /* the file is cut: bytes before what is known may be missing */
-    bool inexact;        /* the file contradicts itself about the bytes in use */
-    struct peak peak;    /* unless not applicable */
-    uint32_t *row_stack; /* of each row, in the answer's stacks */
-    uint64_t after_us;   /* of the moment, since the first event; UINT64_MAX: not known */
-    int64_t reserved_bytes;
-    struct block_bytes blocks; /* at the moment; exact, or lower bounds */
-    bool blocks_exact;
-    bool at_peak, has_trace;
-};
-
-struct peak_answer {
-    struct file_facts file;
-    struct peak_device *device;
-    uint32_t devices;
-    struct stack_texts stacks;
-};
 
 /* One what-if: a replay of its own. */
 struct replay_row {

@@ -2,6 +2,7 @@
 #include "render/snapshot/answers.h"
 
 #include "analysis/snapshot/breakdown/category_table.h"
+#include "analysis/snapshot/breakdown/peak_moment.h"
 #include "analysis/snapshot/layout/fragments.h"
 #include "analysis/snapshot/leaks/leaks.h"
 #include "analysis/snapshot/timeline/phase_rows.h"
@@ -24,8 +25,10 @@ const struct answer_kind report_answer = {
 
 const struct answer_kind peak_answer = {
     .verb = "peak",
-    .bytes = sizeof(struct peak_answer),
-    .form = { [ANSWER_TEXT] = peak_text, [ANSWER_JSON] = peak_json },
+    .bytes = sizeof(struct devices_answer),
+    .document = &devices_document,
+    .result = &peak_moment_row_type,
+    .form = { [ANSWER_TEXT] = peak_text, [ANSWER_JSON] = answer_json },
 };
 
 const struct answer_kind replay_answer = {

@@ -1,16 +1,19 @@
 /* study.c - each part from the parts before it. */
 #include "analysis/snapshot/study/study.h"
 
-enum vrs_status study_place_make(struct study_place *place, struct vrs_error *err)
+enum vrs_status study_place_make_bare(struct study_place *place, struct vrs_error *err)
 {
     place->shown = arena_array(place->scratch, bool, place->r->stacks.rows.len);
-    if (place->shown == NULL)
-        return vrs_no_memory(err);
+    return place->shown == NULL ? vrs_no_memory(err) : VRS_OK;
+}
+
+enum vrs_status study_place_make(struct study_place *place, struct vrs_error *err)
+{
+    TRY(study_place_make_bare(place, err));
     return tokens_make(place->r, place->naming, place->scratch, &place->tokens, err);
 }
 
-enum vrs_status study_make_unproven(struct study_place *place, uint32_t device, struct study *ret,
-                                    struct vrs_error *err)
+void study_make_bare(struct study_place *place, uint32_t device, struct study *ret)
 {
     const struct recording *r = place->r;
     *ret = (struct study){
@@ -25,12 +28,21 @@ enum vrs_status study_make_unproven(struct study_place *place, uint32_t device, 
         .naming = place->naming,
         .keep = place->keep,
         .scratch = place->scratch,
-        .tokens = &place->tokens,
+        .bare = true,
         .shown = place->shown,
     };
+    curves_compute(r, device, &ret->curves);
+}
+
+enum vrs_status study_make_unproven(struct study_place *place, uint32_t device, struct study *ret,
+                                    struct vrs_error *err)
+{
+    const struct recording *r = place->r;
     struct arena *scratch = place->scratch;
     struct mark_events marks;
-    curves_compute(r, device, &ret->curves);
+    study_make_bare(place, device, ret);
+    ret->bare = false;
+    ret->tokens = &place->tokens;
     TRY(lifetimes_make(r, device, scratch, &ret->lifetimes, err));
     TRY(mark_events_make(r, device, scratch, &marks, err));
     TRY(phases_make(r, device, ret->tokens, &marks, scratch, &ret->phases, err));

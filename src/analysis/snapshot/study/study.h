@@ -39,6 +39,7 @@ struct study {
     struct phases phases;
     struct steps steps;
     struct categories categories;
+    bool bare;   /* curves and trust alone are made: what stands from lifetimes on is empty */
     bool *shown; /* of each stack_id: the result shows it */
     struct {
         const struct timeline *timeline;
@@ -69,6 +70,10 @@ enum vrs_status study_place_make(struct study_place *place, struct vrs_error *er
 /* All that needs no replay. */
 enum vrs_status study_make_unproven(struct study_place *place, uint32_t device, struct study *ret,
                                     struct vrs_error *err) MUST_CHECK;
+
+/* Their places where no study is to be more than bare, and such a study; it too is proven later. */
+enum vrs_status study_place_make_bare(struct study_place *place, struct vrs_error *err) MUST_CHECK;
+void study_make_bare(struct study_place *place, uint32_t device, struct study *ret);
 
 /* What agreement and basis tell, once they are there: curves and trust.  Asked again, does
  * nothing. */

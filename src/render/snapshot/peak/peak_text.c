@@ -1,17 +1,30 @@
 /* peak_text.c - who held the memory, as a table. */
+#include "analysis/snapshot/breakdown/peak_moment.h"
 #include "base/number.h"
 #include "render/answer/envelope.h"
+#include "render/answer/fields.h"
 #include "render/snapshot/renderers.h"
 #include "render/write/cells.h"
 #include "render/write/escape.h"
 
-enum { ROWS_DEFAULT = 20, CELLS = 6, OWNER_WIDTH = 100, STACK_INDENT = 12 };
+enum { ROWS_DEFAULT = 20, OWNER_WIDTH = 100, STACK_INDENT = 12 };
+
+enum peak_column { BYTES, SHARE, COUNT, LARGEST, NAME, OWNER, COLUMNS };
+
+/* The name's heading is what rows are grouped by. */
+static const struct shown_column all_columns[COLUMNS] = {
+    [BYTES] = { SHOWN(peak_row_type, struct peak_row, bytes), 0 },
+    [SHARE] = { SHOWN(peak_row_type, struct peak_row, share_ratio), 0 },
+    [COUNT] = { SHOWN(peak_row_type, struct peak_row, count), 0 },
+    [LARGEST] = { SHOWN(peak_row_type, struct peak_row, largest_bytes), 0 },
+    [NAME] = { COMPOSED(NULL, false), 16 },
+    [OWNER] = { SHOWN(peak_row_type, struct peak_row, owner), 16 },
+};
 
 /* What is put together for one device. */
 struct text_context {
     const struct style *style;
     struct cells *cells;
-    bool owners; /* a column of its own for them */
 };
 
 /* "512.00 MiB (536870912)": several sizes may read alike. */
@@ -26,26 +39,23 @@ static str size_cell(const struct text_context *s, str name)
     return cell_end(s->cells);
 }
 
-static void fill_row(const struct text_context *s, const struct peak_row *row, enum peak_by by,
-                     str *cell)
+static str row_cell(const struct text_context *s, const struct peak_row *row, enum peak_by by,
+                    enum peak_column column)
 {
-    cell[0] = cell_bytes(s->cells, (int64_t)row->bytes);
-    cell[1] = cell_share(s->cells, row->share_ratio);
-    cell[2] = cell_count(s->cells, row->count);
-    cell[3] = cell_bytes(s->cells, (int64_t)row->largest_bytes);
-    cell[4] = by == BY_SIZE ? size_cell(s, row->name) : cell_text(s->cells, row->name);
-    if (!s->owners)
-        return;
-    bool same = row->owner.ptr != NULL && str_equal(row->owner, row->name);
-    cell[5] = row->owner.ptr == NULL ? S("(several)")
-              : same                 ? S("")
-                                     : cell_text(s->cells, row->owner);
+    if (column == NAME)
+        return by == BY_SIZE ? size_cell(s, row->name) : cell_text(s->cells, row->name);
+    if (column == OWNER && row->owner.ptr == NULL)
+        return S("(several)");
+    if (column == OWNER && str_equal(row->owner, row->name))
+        return S("");
+    return shown_cell(s->cells, &all_columns[column], row);
 }
 
 /* Stacks stand in the table as rows of one line each. */
 static void put_stack(struct buf *to, const struct text_context *s,
-                      const struct stack_texts *stacks, uint32_t stack)
+                      const struct stack_texts *stacks, stack_id id)
 {
+    uint32_t stack = stack_texts_place(stacks, id);
     for (uint32_t k = stacks->first[stack]; k < stacks->first[stack + 1]; k++) {
         buf_repeat(to, S(" "), STACK_INDENT);
         escape_text(to, stacks->frame[stacks->line[k]], s->style->ascii);
@@ -82,15 +92,15 @@ static void put_sizes(struct buf *to, const struct text_context *s, const struct
 }
 
 /* What stands under a row: its stack, where stacks are asked for, and its sizes. */
-static bool put_under(const struct text_context *s, const struct peak_device *d, uint32_t row,
+static bool put_under(const struct text_context *s, const struct peak_row *row,
                       const struct stack_texts *stacks, bool wanted)
 {
     struct buf *to = &s->cells->text;
     if (wanted)
-        put_stack(to, s, stacks, d->row_stack[row]);
+        put_stack(to, s, stacks, row->stack);
     /* One size is that of the largest. */
-    if (d->peak.row[row].sizes > 1)
-        put_sizes(to, s, &d->peak.row[row]);
+    if (row->sizes > 1)
+        put_sizes(to, s, row);
     return to->len > 0;
 }
 
@@ -106,23 +116,23 @@ static uint32_t fill_ends(const struct text_context *s, const struct peak *p, ui
         largest = p->row[i].largest_bytes > largest ? p->row[i].largest_bytes : largest;
     }
     if (shown < p->rows) {
-        cell[0] = cell_bytes(s->cells, (int64_t)bytes);
-        cell[1] = cell_share(s->cells, share_ratio(bytes, p->live_bytes));
-        cell[2] = cell_count(s->cells, count);
-        cell[3] = cell_bytes(s->cells, (int64_t)largest);
-        cell[4] = cell_other(s->cells, p->rows - shown, "row");
+        cell[BYTES] = cell_bytes(s->cells, (int64_t)bytes);
+        cell[SHARE] = cell_share(s->cells, share_ratio(bytes, p->live_bytes));
+        cell[COUNT] = cell_count(s->cells, count);
+        cell[LARGEST] = cell_bytes(s->cells, (int64_t)largest);
+        cell[NAME] = cell_other(s->cells, p->rows - shown, "row");
         rows++;
     }
     if (p->adjust_bytes != 0) {
         str *adjust = cell + (size_t)rows * columns;
-        adjust[0] = cell_bytes(s->cells, p->adjust_bytes);
-        adjust[4] = S("adjust: the file contradicts itself");
+        adjust[BYTES] = cell_bytes(s->cells, p->adjust_bytes);
+        adjust[NAME] = S("adjust: the file contradicts itself");
         rows++;
     }
     str *total = cell + (size_t)rows * columns;
-    total[0] = cell_bytes(s->cells, p->total_bytes);
-    total[2] = cell_count(s->cells, p->live_count);
-    total[4] = S("total");
+    total[BYTES] = cell_bytes(s->cells, p->total_bytes);
+    total[COUNT] = cell_count(s->cells, p->live_count);
+    total[NAME] = S("total");
     return rows + 1;
 }
 
@@ -135,30 +145,26 @@ static bool owners_differ(const struct peak *p, uint32_t shown)
     return false;
 }
 
-static void put_table(struct buf *to, struct text_context *s, const struct peak_device *d,
+static void put_table(struct buf *to, struct text_context *s, const struct peak *p,
                       const struct stack_texts *stacks, const struct render_options *options)
 {
-    const struct peak *p = &d->peak;
     uint32_t most = options->rows == 0 ? ROWS_DEFAULT : options->rows;
-    uint32_t shown = most < p->rows ? most : p->rows;
-    s->owners = p->by == BY_CULPRIT && s->style->width >= OWNER_WIDTH && owners_differ(p, shown);
-    uint32_t columns = s->owners ? CELLS : CELLS - 1;
-    bool paths = p->by == BY_FILE || p->by == BY_MODULE;
-    const struct text_column column[CELLS] = {
-        { "bytes", true, false, 0, false },
-        { "share", true, false, 0, false },
-        { "count", true, false, 0, false },
-        { "largest", true, false, 0, false },
-        { peak_by_names[p->by], false, true, 16, paths },
-        { "owner", false, true, 16, false },
-    };
+    uint32_t shown = most < p->rows ? most : p->rows, rows = 0;
+    bool owners = p->by == BY_CULPRIT && s->style->width >= OWNER_WIDTH && owners_differ(p, shown);
+    uint32_t columns = owners ? COLUMNS : OWNER;
+    struct text_column column[COLUMNS];
+    for (uint32_t k = 0; k < columns; k++)
+        column[k] = shown_heading(&all_columns[k]);
+    column[NAME].heading = peak_by_names[p->by];
+    column[NAME].tail = p->by == BY_FILE || p->by == BY_MODULE;
     str *cell = cells_array(s->cells, (size_t)shown * 2 + 3, columns);
     if (cell == NULL)
         return;
-    uint32_t rows = 0;
     for (uint32_t i = 0; i < shown; i++) {
-        fill_row(s, &p->row[i], p->by, cell + (size_t)rows++ * columns);
-        if (put_under(s, d, i, stacks, options->stacks))
+        str *at = cell + (size_t)rows++ * columns;
+        for (uint32_t k = 0; k < columns; k++)
+            at[k] = row_cell(s, &p->row[i], p->by, (enum peak_column)k);
+        if (put_under(s, &p->row[i], stacks, options->stacks))
             cell_end_lines(s->cells, cell + (size_t)rows++ * columns);
     }
     rows += fill_ends(s, p, shown, cell + (size_t)rows * columns, columns);
@@ -166,22 +172,22 @@ static void put_table(struct buf *to, struct text_context *s, const struct peak_
     text_table(to, s->style, &table);
 }
 
-static void put_moment(struct buf *to, const struct peak_device *d)
+static void put_moment(struct buf *to, const struct peak_moment *m)
 {
-    if (d->at_peak && d->peak.at_event >= 0)
+    if (m->at_peak && m->peak.at_event >= 0)
         buf_text(to, "at its peak, ");
-    if (!d->has_trace)
+    if (!m->has_trace)
         buf_text(to, "in its final state");
-    else if (d->peak.at_event < 0)
+    else if (m->peak.at_event < 0)
         buf_text(to, "at the start of the recording");
     else
-        buf_format(to, "%s event %lld", d->at_peak ? "at" : "after", (long long)d->peak.at_event);
-    if (d->after_us != UINT64_MAX && d->peak.at_event >= 0) {
+        buf_format(to, "%s event %lld", m->at_peak ? "at" : "after", (long long)m->peak.at_event);
+    if (m->after_us != UINT64_MAX && m->peak.at_event >= 0) {
         buf_text(to, " (");
-        human_duration(to, d->after_us);
+        human_duration(to, m->after_us);
         buf_text(to, " after the first)");
     }
-    if (d->bound)
+    if (m->bound)
         buf_text(to, ", of the part read");
 }
 
@@ -195,7 +201,7 @@ static void put_wrapped(struct buf *to, const struct text_context *s)
 }
 
 /* Why there is no table.  A reason that begins with the device's name serves as the heading. */
-static void put_refusal(struct buf *to, const struct text_context *s, const struct peak_device *d)
+static void put_refusal(struct buf *to, const struct text_context *s, const struct device_answer *d)
 {
     struct buf label;
     buf_init(&label, 64);
@@ -217,25 +223,26 @@ static void put_refusal(struct buf *to, const struct text_context *s, const stru
 }
 
 /* The moment, then what was held then. */
-static void put_heading(struct buf *to, const struct text_context *s, const struct peak_device *d)
+static void put_heading(struct buf *to, const struct text_context *s, const struct device_answer *d)
 {
+    const struct peak_moment *m = d->result;
     struct buf *words = &s->cells->text;
     paint_on(words, s->style, PAINT_BOLD);
     envelope_device_text(words, d->name);
     paint_off(words, s->style);
     buf_char(words, ' ');
-    put_moment(words, d);
+    put_moment(words, m);
     put_wrapped(to, s);
-    buf_text(words, d->bound ? "at least " : "");
+    buf_text(words, m->bound ? "at least " : "");
     paint_on(words, s->style, PAINT_BOLD);
-    human_bytes(words, d->peak.total_bytes);
+    human_bytes(words, m->peak.total_bytes);
     paint_off(words, s->style);
-    buf_text(words, d->inexact ? " in use (not exact, see trust), " : " in use, ");
-    human_bytes(words, d->reserved_bytes);
+    buf_text(words, m->inexact ? " in use (not exact, see trust), " : " in use, ");
+    human_bytes(words, m->reserved_bytes);
     buf_text(words, " reserved");
-    if (d->blocks_exact) {
+    if (m->blocks_exact) {
         buf_text(words, ", ");
-        human_bytes(words, (int64_t)d->blocks.active);
+        human_bytes(words, (int64_t)m->blocks.active);
         buf_text(words, " active in blocks");
     }
     put_wrapped(to, s);
@@ -245,19 +252,20 @@ static void put_heading(struct buf *to, const struct text_context *s, const stru
     }
 }
 
-static void put_device(struct out *out, struct text_context *s, const struct peak_device *d,
+static void put_device(struct out *out, struct text_context *s, const struct device_answer *d,
                        const struct stack_texts *stacks, const struct render_options *options)
 {
+    const struct peak_moment *m = d->result;
     struct buf *to = &out->text;
     buf_char(to, '\n');
-    if (d->status == ANSWER_NOT_APPLICABLE) {
+    if (m == NULL) {
         put_refusal(to, s, d);
         return;
     }
     put_heading(to, s, d);
     envelope_trust_text(to, s->style, &d->trust);
     buf_char(to, '\n');
-    put_table(to, s, d, stacks, options);
+    put_table(to, s, &m->peak, stacks, options);
     out_flush(out, OUT_ENOUGH);
 }
 
@@ -267,9 +275,9 @@ void peak_text(struct out *out, const struct answer_set *set, bool several,
     (void)several;
     struct cells cells;
     cells_init(&cells, &options->style);
-    struct text_context s = { &options->style, &cells, false };
+    struct text_context s = { &options->style, &cells };
     for (uint32_t i = 0; i < set->count; i++) {
-        const struct peak_answer *answer = &set->peak[i];
+        const struct devices_answer *answer = &set->study[i];
         if (i > 0)
             buf_char(&out->text, '\n');
         envelope_file_text(&out->text, &options->style, &answer->file, answer->devices);
