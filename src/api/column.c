@@ -68,7 +68,7 @@ const char *vrs_column_name(uint32_t i)
 
 const char *vrs_string(const struct vrs_recording *recording, uint32_t id, size_t *ret_len)
 {
-    const struct strings *s = &recording->model->strings;
+    const struct strings *s = &recording->model->code.strings;
     if (id >= s->rows.len) {
         *ret_len = 0;
         return NULL;

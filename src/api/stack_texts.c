@@ -10,7 +10,7 @@ enum { TEXT_BYTES_MAX = 4096 };
 bool stack_texts_begin(struct stack_collector *c, const struct recording *r, struct arena *scratch)
 {
     *c = (struct stack_collector){ .r = r, .ids = { .max = UINT32_MAX } };
-    c->place = arena_array(scratch, uint32_t, r->stacks.rows.len);
+    c->place = arena_array(scratch, uint32_t, r->code.stacks.rows.len);
     return c->place != NULL;
 }
 
@@ -33,9 +33,9 @@ void stack_texts_end(struct stack_collector *c)
 /* "folder/file.py:84 function"; native frames often have no file worth the name. */
 static str frame_text(const struct recording *r, frame_id id, struct buf *text, struct arena *keep)
 {
-    struct frame frame = frames_get(&r->frames, id);
-    str file = strings_text(&r->strings, frame.file);
-    str name = strings_text(&r->strings, frame.name);
+    struct frame frame = frames_get(&r->code.frames, id);
+    str file = strings_text(&r->code.strings, frame.file);
+    str name = strings_text(&r->code.strings, frame.name);
     text->len = 0;
     if (file.len > 0 && !str_equal(file, S("??"))) {
         utf8_append_clipped(text, file, TEXT_BYTES_MAX);
@@ -59,8 +59,8 @@ struct writing {
 static bool write_stack(struct writing *w, stack_id id)
 {
     const struct recording *r = w->c->r;
-    for (; id.n != 0; id = stacks_caller(&r->stacks, id)) {
-        frame_id frame = stacks_frame(&r->stacks, id);
+    for (; id.n != 0; id = stacks_caller(&r->code.stacks, id)) {
+        frame_id frame = stacks_frame(&r->code.stacks, id);
         if (w->frame_place[frame.n] == 0) {
             str text = frame_text(r, frame, &w->text, w->keep);
             if (text.ptr == NULL || !vec_push(&w->frames, text))
@@ -94,7 +94,7 @@ bool stack_texts_write(const struct stack_collector *c, struct arena *scratch, s
         .c = c, .keep = keep, .frames = { .max = UINT32_MAX }, .lines = { .max = UINT32_MAX }
     };
     buf_init(&w.text, SIZE_MAX / 2);
-    w.frame_place = arena_array(scratch, uint32_t, c->r->frames.rows.len);
+    w.frame_place = arena_array(scratch, uint32_t, c->r->code.frames.rows.len);
     ret->stacks = c->ids.len;
     ret->first = arena_array(keep, uint32_t, c->ids.len + 1u);
     bool ok = w.frame_place != NULL && ret->first != NULL;

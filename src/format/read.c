@@ -323,7 +323,7 @@ static enum vrs_status finish(struct entries *e, uint64_t size_bytes, const stru
         if (u != NULL && o->wrapper == WRAPPER_NONE)
             o->trailing_bytes += u->junk_bytes;
         if (entry->name.len > 0 &&
-            !strings_intern(&entry->recording->strings, entry->name, &o->entry))
+            !strings_intern(&entry->recording->code.strings, entry->name, &o->entry))
             return vrs_no_memory(err);
     }
     return VRS_OK;

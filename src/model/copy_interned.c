@@ -6,9 +6,10 @@
 
 static bool copy_strings(struct recording *to, const struct recording *from)
 {
-    for (uint32_t i = 1; i < from->strings.rows.len; i++) {
+    for (uint32_t i = 1; i < from->code.strings.rows.len; i++) {
         string_id id;
-        if (!strings_intern(&to->strings, strings_text(&from->strings, (string_id){ i }), &id))
+        if (!strings_intern(&to->code.strings, strings_text(&from->code.strings, (string_id){ i }),
+                            &id))
             return false;
         assert(id.n == i);
     }
@@ -17,19 +18,19 @@ static bool copy_strings(struct recording *to, const struct recording *from)
 
 static bool copy_frames(struct recording *to, const struct recording *from)
 {
-    const struct fx_nodes *x = &from->fx_nodes;
+    const struct fx_nodes *x = &from->code.fx_nodes;
     for (uint32_t i = 1; i < x->rows.len; i++) {
         struct fx_node node = {
             { x->op[i] }, { x->name[i] }, { x->target[i] }, { x->info[i] }, { x->original_trace[i] }
         };
         uint32_t id;
-        if (!fx_nodes_intern(&to->fx_nodes, node, &id))
+        if (!fx_nodes_intern(&to->code.fx_nodes, node, &id))
             return false;
         assert(id == i);
     }
-    for (uint32_t i = 1; i < from->frames.rows.len; i++) {
+    for (uint32_t i = 1; i < from->code.frames.rows.len; i++) {
         frame_id id;
-        if (!frames_intern(&to->frames, frames_get(&from->frames, (frame_id){ i }), &id))
+        if (!frames_intern(&to->code.frames, frames_get(&from->code.frames, (frame_id){ i }), &id))
             return false;
         assert(id.n == i);
     }
@@ -38,10 +39,10 @@ static bool copy_frames(struct recording *to, const struct recording *from)
 
 static bool copy_stacks(struct recording *to, const struct recording *from)
 {
-    for (uint32_t i = 1; i < from->stacks.rows.len; i++) {
+    for (uint32_t i = 1; i < from->code.stacks.rows.len; i++) {
         stack_id id;
-        if (!stacks_push(&to->stacks, (stack_id){ from->stacks.caller[i] },
-                         (frame_id){ from->stacks.frame[i] }, &id))
+        if (!stacks_push(&to->code.stacks, (stack_id){ from->code.stacks.caller[i] },
+                         (frame_id){ from->code.stacks.frame[i] }, &id))
             return false;
         assert(id.n == i);
     }

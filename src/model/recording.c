@@ -149,10 +149,10 @@ static const struct column block_sizes_columns[] = {
 const struct table_kind block_sizes_kind = { "block_sizes", block_sizes_columns, 2 };
 
 const struct table_place recording_tables[] = {
-    { &strings_kind, offsetof(struct recording, strings) },
-    { &frames_kind, offsetof(struct recording, frames) },
-    { &fx_nodes_kind, offsetof(struct recording, fx_nodes) },
-    { &stacks_kind, offsetof(struct recording, stacks) },
+    { &strings_kind, offsetof(struct recording, code.strings) },
+    { &frames_kind, offsetof(struct recording, code.frames) },
+    { &fx_nodes_kind, offsetof(struct recording, code.fx_nodes) },
+    { &stacks_kind, offsetof(struct recording, code.stacks) },
     { &devices_kind, offsetof(struct recording, devices) },
     { &segments_kind, offsetof(struct recording, segments) },
     { &blocks_kind, offsetof(struct recording, blocks) },
@@ -190,8 +190,7 @@ bool recording_init(struct recording *r, uint32_t max_rows, uint32_t max_string_
     for (uint32_t i = 0; i < recording_table_count; i++)
         ((struct table *)(void *)((char *)r + recording_tables[i].offset))->max = max_rows;
     r->streams.rows.max = UINT16_MAX;
-    if (strings_init(&r->strings, max_string_bytes) && frames_init(&r->frames) &&
-        fx_nodes_init(&r->fx_nodes) && stacks_init(&r->stacks) && reserve_none(r))
+    if (code_init(&r->code, max_string_bytes) && reserve_none(r))
         return true;
     recording_free(r);
     return false;
@@ -199,10 +198,7 @@ bool recording_init(struct recording *r, uint32_t max_rows, uint32_t max_string_
 
 void recording_free(struct recording *r)
 {
-    strings_free(&r->strings);
-    frames_free(&r->frames);
-    fx_nodes_free(&r->fx_nodes);
-    stacks_free(&r->stacks);
+    code_free(&r->code);
     idtab_free(&r->contexts.index);
     idtab_free(&r->pools.index);
     idtab_free(&r->streams.index);
@@ -329,7 +325,7 @@ bool tallies_count(struct tallies *t, enum tally_kind kind, string_id name)
 uint32_t settings_find(const struct recording *r, str name)
 {
     for (uint32_t i = 0; i < r->settings.rows.len; i++)
-        if (str_equal(strings_text(&r->strings, (string_id){ r->settings.name[i] }), name))
+        if (str_equal(strings_text(&r->code.strings, (string_id){ r->settings.name[i] }), name))
             return i;
     return NO_ROW;
 }

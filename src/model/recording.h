@@ -15,10 +15,7 @@
 
 #include <stdbool.h>
 
-#include "model/frames.h"
-#include "model/ids.h"
-#include "model/stacks.h"
-#include "model/strings.h"
+#include "model/code.h"
 
 enum device_kind { DEVICE_CUDA, DEVICE_HOST };
 
@@ -245,10 +242,7 @@ struct origin {
 };
 
 struct recording {
-    struct strings strings;
-    struct frames frames;
-    struct fx_nodes fx_nodes;
-    struct stacks stacks;
+    struct code code;
     struct devices devices;
     struct segments segments;
     struct blocks blocks;

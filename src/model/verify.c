@@ -59,15 +59,16 @@ static enum vrs_status check_tables(const struct recording *r, struct vrs_error 
                                 kind->column[c].name);
         }
     }
-    if (r->strings.rows.len == 0 || r->frames.rows.len == 0 || r->fx_nodes.rows.len == 0 ||
-        r->stacks.rows.len == 0 || r->pools.rows.len == 0 || r->contexts.rows.len == 0)
+    if (r->code.strings.rows.len == 0 || r->code.frames.rows.len == 0 ||
+        r->code.fx_nodes.rows.len == 0 || r->code.stacks.rows.len == 0 || r->pools.rows.len == 0 ||
+        r->contexts.rows.len == 0)
         return vrs_fail(err, VRS_CORRUPT, "an interned table has no row for \"none\"");
     return VRS_OK;
 }
 
 static enum vrs_status check_strings(const struct recording *r, struct vrs_error *err)
 {
-    const struct strings *s = &r->strings;
+    const struct strings *s = &r->code.strings;
     if (s->length[0] != 0)
         return vrs_fail(err, VRS_CORRUPT, "strings, row 0: not empty");
     for (uint32_t i = 0; i < s->rows.len; i++) {
@@ -82,9 +83,9 @@ static enum vrs_status check_strings(const struct recording *r, struct vrs_error
 
 static enum vrs_status check_frames(const struct recording *r, struct vrs_error *err)
 {
-    const struct frames *f = &r->frames;
-    const struct fx_nodes *x = &r->fx_nodes;
-    uint32_t strings = r->strings.rows.len;
+    const struct frames *f = &r->code.frames;
+    const struct fx_nodes *x = &r->code.fx_nodes;
+    uint32_t strings = r->code.strings.rows.len;
     if (f->name[0] != 0 || f->file[0] != 0 || f->fx[0] != 0)
         return vrs_fail(err, VRS_CORRUPT, "frames, row 0: not empty");
     TRY(check_ids("frames.name", f->name, f->rows.len, strings, err));
@@ -99,10 +100,10 @@ static enum vrs_status check_frames(const struct recording *r, struct vrs_error 
 
 static enum vrs_status check_stacks(const struct recording *r, struct vrs_error *err)
 {
-    const struct stacks *s = &r->stacks;
+    const struct stacks *s = &r->code.stacks;
     if (s->caller[0] != 0 || s->frame[0] != 0)
         return vrs_fail(err, VRS_CORRUPT, "stacks, row 0: not empty");
-    TRY(check_ids("stacks.frame", s->frame, s->rows.len, r->frames.rows.len, err));
+    TRY(check_ids("stacks.frame", s->frame, s->rows.len, r->code.frames.rows.len, err));
     for (uint32_t i = 1; i < s->rows.len; i++) {
         if (s->caller[i] >= i)
             return vrs_fail(err, VRS_CORRUPT, "stacks, row %u: its caller is %u", i, s->caller[i]);
@@ -140,8 +141,8 @@ static enum vrs_status check_segments(const struct recording *r, struct vrs_erro
     uint32_t rows = s->rows.len;
     TRY(check_ids("segments.stream", s->stream, rows, r->streams.rows.len, err));
     TRY(check_ids("segments.pool", s->pool, rows, r->pools.rows.len, err));
-    TRY(check_ids("segments.stack", s->stack, rows, r->stacks.rows.len, err));
-    TRY(check_ids("segments.forward_stack", s->forward_stack, rows, r->stacks.rows.len, err));
+    TRY(check_ids("segments.stack", s->stack, rows, r->code.stacks.rows.len, err));
+    TRY(check_ids("segments.forward_stack", s->forward_stack, rows, r->code.stacks.rows.len, err));
     TRY(check_bytes("segments.size_class", s->size_class, rows, CLASS_LARGE + 1, err));
     TRY(check_bytes("segments.expandable", s->expandable, rows, 2, err));
     TRY(check_runs("segments.blocks", s->first_block, s->blocks, rows, r->blocks.rows.len, err));
@@ -188,9 +189,10 @@ static enum vrs_status check_history(const struct recording *r, struct vrs_error
     enum vrs_status status = taken == NULL ? vrs_no_memory(err) : check_history_runs(r, taken, err);
     arena_free(&scratch);
     TRY(status);
-    TRY(check_ids("history.stack", r->history.stack, r->history.rows.len, r->stacks.rows.len, err));
+    TRY(check_ids("history.stack", r->history.stack, r->history.rows.len, r->code.stacks.rows.len,
+                  err));
     return check_ids("history.cpp_frames", r->history.cpp_frames, r->history.rows.len,
-                     r->strings.rows.len, err);
+                     r->code.strings.rows.len, err);
 }
 
 static enum vrs_status check_blocks(const struct recording *r, struct vrs_error *err)
@@ -198,7 +200,7 @@ static enum vrs_status check_blocks(const struct recording *r, struct vrs_error 
     const struct blocks *b = &r->blocks;
     uint32_t rows = b->rows.len;
     TRY(check_bytes("blocks.state", b->state, rows, BLOCK_INACTIVE + 1, err));
-    TRY(check_ids("blocks.stack", b->stack, rows, r->stacks.rows.len, err));
+    TRY(check_ids("blocks.stack", b->stack, rows, r->code.stacks.rows.len, err));
     TRY(check_ids("blocks.context", b->context, rows, r->contexts.rows.len, err));
     TRY(check_history(r, err));
     for (uint32_t s = 0; s < r->segments.rows.len; s++)
@@ -214,7 +216,7 @@ static enum vrs_status check_events(const struct recording *r, struct vrs_error 
 {
     const struct events *e = &r->events;
     TRY(check_bytes("events.action", e->action, e->rows.len, ACTIONS, err));
-    TRY(check_ids("events.stack", e->stack, e->rows.len, r->stacks.rows.len, err));
+    TRY(check_ids("events.stack", e->stack, e->rows.len, r->code.stacks.rows.len, err));
     TRY(check_ids("events.context", e->context, e->rows.len, r->contexts.rows.len, err));
     for (uint32_t i = 0; i < e->rows.len; i++)
         if (e->stream[i] >= r->streams.rows.len)
@@ -226,20 +228,21 @@ static enum vrs_status check_events(const struct recording *r, struct vrs_error 
 static enum vrs_status check_contexts(const struct recording *r, struct vrs_error *err)
 {
     const struct contexts *c = &r->contexts;
-    uint32_t rows = c->rows.len, strings = r->strings.rows.len;
+    uint32_t rows = c->rows.len, strings = r->code.strings.rows.len;
     TRY(check_ids("contexts.compile_context", c->compile_context, rows, strings, err));
     TRY(check_ids("contexts.user_metadata", c->user_metadata, rows, strings, err));
     TRY(check_ids("contexts.internal_metadata", c->internal_metadata, rows, strings, err));
     TRY(check_ids("contexts.category", c->category, rows, strings, err));
     TRY(check_ids("contexts.action", c->action, rows, strings, err));
     TRY(check_ids("contexts.pool", c->pool, rows, r->pools.rows.len, err));
-    return check_ids("contexts.forward_stack", c->forward_stack, rows, r->stacks.rows.len, err);
+    return check_ids("contexts.forward_stack", c->forward_stack, rows, r->code.stacks.rows.len,
+                     err);
 }
 
 static enum vrs_status check_settings(const struct recording *r, struct vrs_error *err)
 {
     const struct settings *s = &r->settings;
-    uint32_t rows = s->rows.len, strings = r->strings.rows.len;
+    uint32_t rows = s->rows.len, strings = r->code.strings.rows.len;
     TRY(check_ids("settings.name", s->name, rows, strings, err));
     TRY(check_ids("settings.text", s->text, rows, strings, err));
     TRY(check_bytes("settings.type", s->type, rows, SETTING_TEXT + 1, err));
@@ -252,7 +255,7 @@ static enum vrs_status check_settings(const struct recording *r, struct vrs_erro
 static enum vrs_status check_notes(const struct recording *r, struct vrs_error *err)
 {
     const struct tallies *t = &r->tallies;
-    uint32_t strings = r->strings.rows.len;
+    uint32_t strings = r->code.strings.rows.len;
     TRY(check_ids("marks.name", r->marks.name, r->marks.rows.len, strings, err));
     TRY(check_bytes("marks.stage", r->marks.stage, r->marks.rows.len, STAGE_END + 1, err));
     TRY(check_ids("tallies.name", t->name, t->rows.len, strings, err));
@@ -268,7 +271,7 @@ static enum vrs_status check_origin(const struct recording *r, struct vrs_error 
     const struct origin *o = &r->origin;
     if (o->compression > COMPRESSION_ZSTD || o->wrapper > WRAPPER_HTML ||
         o->encoding > ENCODING_JSON || o->cut_part > CUT_AFTER || o->pickle_protocol < -1 ||
-        o->pickle_protocol > 5 || o->entry.n >= r->strings.rows.len)
+        o->pickle_protocol > 5 || o->entry.n >= r->code.strings.rows.len)
         return vrs_fail(err, VRS_CORRUPT, "origin: a value is out of range");
     if (o->complete && o->cut_part != CUT_NONE)
         return vrs_fail(err, VRS_CORRUPT, "origin: complete, and cut in part %u", o->cut_part);

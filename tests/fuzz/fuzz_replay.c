@@ -69,9 +69,9 @@ static void ask(const struct recording *r, const struct program *p, const struct
     require(whatif_run(p, start, &q, &a, &err) == VRS_OK, "out of memory");
     check_answer(&q, &a);
     make_run(r, p, start, &q);
-    uint8_t *change_of_stack = calloc(r->stacks.rows.len, 1);
+    uint8_t *change_of_stack = calloc(r->code.stacks.rows.len, 1);
     require(change_of_stack != NULL, "out of memory");
-    for (uint32_t i = 1; i < r->stacks.rows.len; i++)
+    for (uint32_t i = 1; i < r->code.stacks.rows.len; i++)
         change_of_stack[i] = (uint8_t)(i % 4);
     struct allocator_config other = *recorded;
     other.expandable = !other.expandable;

@@ -52,7 +52,7 @@ static bool name_of(struct maker *k, const struct script_line *line, const char 
                     uint32_t *ret)
 {
     string_id id;
-    if (!strings_intern(&k->to.strings, str_from(text), &id))
+    if (!strings_intern(&k->to.code.strings, str_from(text), &id))
         return out_of_memory(line);
     if (id.n >= k->names) {
         uint32_t more = 2 * id.n + 64;
@@ -123,9 +123,10 @@ static bool push_frame(struct maker *k, const struct script_line *line, char *te
     frame_id id;
     if (!k->native && is_native(file, strlen(file)))
         return true;
-    if (!strings_intern(&k->to.strings, str_from(function), &frame.name) ||
-        !strings_intern(&k->to.strings, str_from(file), &frame.file) ||
-        !frames_intern(&k->to.frames, frame, &id) || !stacks_push(&k->to.stacks, *stack, id, stack))
+    if (!strings_intern(&k->to.code.strings, str_from(function), &frame.name) ||
+        !strings_intern(&k->to.code.strings, str_from(file), &frame.file) ||
+        !frames_intern(&k->to.code.frames, frame, &id) ||
+        !stacks_push(&k->to.code.stacks, *stack, id, stack))
         return out_of_memory(line);
     return true;
 }
@@ -142,10 +143,10 @@ static bool push_stack(struct maker *k, const struct script_line *line, const ch
     if (!found)
         return false;
     for (stack_id s = { named }; s.n != 0 && frames < FRAMES_MAX;
-         s = stacks_caller(&k->to.stacks, s))
-        frame[frames++] = stacks_frame(&k->to.stacks, s).n;
+         s = stacks_caller(&k->to.code.stacks, s))
+        frame[frames++] = stacks_frame(&k->to.code.stacks, s).n;
     for (; frames > 0; frames--)
-        if (!stacks_push(&k->to.stacks, *stack, (frame_id){ frame[frames - 1] }, stack))
+        if (!stacks_push(&k->to.code.stacks, *stack, (frame_id){ frame[frames - 1] }, stack))
             return out_of_memory(line);
     return true;
 }
@@ -190,7 +191,7 @@ struct alloc_words {
 static bool take_text(struct maker *k, const struct script_line *line, const char *text,
                       string_id *ret)
 {
-    return strings_intern(&k->to.strings, str_from(text), ret) || out_of_memory(line);
+    return strings_intern(&k->to.code.strings, str_from(text), ret) || out_of_memory(line);
 }
 
 /* `N` is the pool of a graph's capture, `0,N` that of a handle, as PyTorch numbers them. */
@@ -411,7 +412,7 @@ static bool say_switch(struct maker *k, const struct script_line *line)
     k->trace = k->trace && strcmp(line->word[0], "no_trace") != 0;
     k->stacks = k->stacks && strcmp(line->word[0], "no_stacks") != 0;
     k->native = k->native && strcmp(line->word[0], "python_only") != 0;
-    return k->to.stacks.rows.len <= 1 ||
+    return k->to.code.stacks.rows.len <= 1 ||
            script_fail(line, "%s stands before stacks", line->word[0]);
 }
 
@@ -449,7 +450,7 @@ static bool put_settings(struct maker *k)
     if (!run_recording_settings(&k->to, &k->config))
         return false;
     uint32_t row = settings_find(&k->to, S("PYTORCH_CUDA_ALLOC_CONF"));
-    if (row == NO_ROW || !strings_intern(&k->to.strings, str_from(k->settings), &text))
+    if (row == NO_ROW || !strings_intern(&k->to.code.strings, str_from(k->settings), &text))
         return false;
     k->to.settings.text[row] = text.n;
     return true;

@@ -43,13 +43,13 @@ static void take_text(struct allocator_config *c, const struct recording *r)
 {
     uint32_t row = settings_find(r, S("PYTORCH_CUDA_ALLOC_CONF"));
     if (row != NO_ROW && r->settings.type[row] == SETTING_TEXT)
-        config_take(c, strings_text(&r->strings, (string_id){ r->settings.text[row] }));
+        config_take(c, strings_text(&r->code.strings, (string_id){ r->settings.text[row] }));
 }
 
 static void take_rounding(struct allocator_config *c, const struct recording *r)
 {
     for (uint32_t i = 0; i < r->settings.rows.len; i++) {
-        str name = strings_text(&r->strings, (string_id){ r->settings.name[i] });
+        str name = strings_text(&r->code.strings, (string_id){ r->settings.name[i] });
         if (str_starts(name, S("roundup_power2_divisions."))) {
             c->rounding = rounding_of(r);
             return;
@@ -94,7 +94,7 @@ bool recorded_by_another(const struct recording *r)
     uint32_t row = settings_find(r, S("PYTORCH_CUDA_ALLOC_CONF"));
     if (row == NO_ROW || r->settings.type[row] != SETTING_TEXT)
         return false;
-    str text = strings_text(&r->strings, (string_id){ r->settings.text[row] });
+    str text = strings_text(&r->code.strings, (string_id){ r->settings.text[row] });
     return str_find(text, S("backend:cudaMallocAsync")) < text.len;
 }
 

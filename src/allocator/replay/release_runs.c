@@ -22,12 +22,12 @@ static bool is_memory_py(str file)
 enum release_words release_stack_says(const struct recording *r, stack_id stack)
 {
     enum release_words says = RELEASE_NOT_TOLD;
-    for (; stack.n != 0; stack = stacks_caller(&r->stacks, stack)) {
-        struct frame frame = frames_get(&r->frames, stacks_frame(&r->stacks, stack));
-        str name = strings_text(&r->strings, frame.name);
+    for (; stack.n != 0; stack = stacks_caller(&r->code.stacks, stack)) {
+        struct frame frame = frames_get(&r->code.frames, stacks_frame(&r->code.stacks, stack));
+        str name = strings_text(&r->code.strings, frame.name);
         if (names_call(name, S("emptyCache")) ||
             (str_equal(name, S("empty_cache")) &&
-             is_memory_py(strings_text(&r->strings, frame.file))))
+             is_memory_py(strings_text(&r->code.strings, frame.file))))
             return RELEASE_EMPTY_CACHE;
         if (names_call(name, S("CachingAllocator::malloc")))
             says = RELEASE_MALLOC;
@@ -73,7 +73,7 @@ enum vrs_status release_runs_find(struct program *p, struct arena *arena, struct
     for (uint32_t i = 0; other_event_next(action, &i, p->events); i++)
         runs += action_returns(action[i]) && (i == 0 || !action_returns(action[i - 1]));
     p->run = arena_array(arena, struct release_run, runs);
-    uint8_t *stack_says = arena_array(scratch, uint8_t, p->r->stacks.rows.len);
+    uint8_t *stack_says = arena_array(scratch, uint8_t, p->r->code.stacks.rows.len);
     if (p->run == NULL || stack_says == NULL)
         return vrs_no_memory(err);
     for (uint32_t i = 0; other_event_next(action, &i, p->events); i++) {

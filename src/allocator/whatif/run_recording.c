@@ -188,8 +188,8 @@ static bool push_setting(struct recording *to, str name, enum setting_type type,
 {
     struct settings *s = &to->settings;
     string_id name_id, text_id = { 0 };
-    if (!strings_intern(&to->strings, name, &name_id) ||
-        (type == SETTING_TEXT && !strings_intern(&to->strings, text, &text_id)) ||
+    if (!strings_intern(&to->code.strings, name, &name_id) ||
+        (type == SETTING_TEXT && !strings_intern(&to->code.strings, text, &text_id)) ||
         !table_reserve(s, &settings_kind, 1))
         return false;
     uint32_t row = s->rows.len++;
@@ -232,7 +232,7 @@ bool run_recording_settings(struct recording *to, const struct allocator_config 
     struct settings *s = &to->settings;
     uint32_t kept = 0;
     for (uint32_t i = 0; i < s->rows.len; i++) {
-        if (is_allocator_setting(strings_text(&to->strings, (string_id){ s->name[i] })))
+        if (is_allocator_setting(strings_text(&to->code.strings, (string_id){ s->name[i] })))
             continue;
         s->name[kept] = s->name[i];
         s->type[kept] = s->type[i];

@@ -387,7 +387,7 @@ static bool run_events(struct run *r)
 static bool set_up_scopes(struct run *r, struct arena *scratch)
 {
     r->changes = 0;
-    for (uint32_t s = 0; r->q->change_of_stack != NULL && s < r->p->r->stacks.rows.len; s++)
+    for (uint32_t s = 0; r->q->change_of_stack != NULL && s < r->p->r->code.stacks.rows.len; s++)
         if (r->q->change_of_stack[s] > r->changes)
             r->changes = r->q->change_of_stack[s];
     r->scopes = arena_array(scratch, struct scope_state, r->changes);

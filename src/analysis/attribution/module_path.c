@@ -9,18 +9,18 @@ enum vrs_status module_path(const struct study *s, stack_id stack, struct arena 
 {
     const struct recording *r = s->r;
     struct arena_mark mark = arena_mark(scratch);
-    str *file = arena_array(scratch, str, stacks_depth(&r->stacks, stack));
+    str *file = arena_array(scratch, str, stacks_depth(&r->code.stacks, stack));
     uint32_t files = 0;
     if (file == NULL)
         return vrs_no_memory(err);
-    for (; stack.n != 0; stack = stacks_caller(&r->stacks, stack)) {
-        frame_id id = stacks_frame(&r->stacks, stack);
+    for (; stack.n != 0; stack = stacks_caller(&r->code.stacks, stack)) {
+        frame_id id = stacks_frame(&r->code.stacks, stack);
         enum frame_class kind = naming_class(s->naming, id);
-        struct frame frame = frames_get(&r->frames, id);
-        str path = strings_text(&r->strings, frame.file), base = path_base(path);
+        struct frame frame = frames_get(&r->code.frames, id);
+        str path = strings_text(&r->code.strings, frame.file), base = path_base(path);
         bool module = kind == FRAME_USER || kind == FRAME_LIBRARY ||
                       (kind == FRAME_TORCH && path_has(path_tail(path), S("/torch/nn/")));
-        if (module && str_equal(strings_text(&r->strings, frame.name), S("forward")) &&
+        if (module && str_equal(strings_text(&r->code.strings, frame.name), S("forward")) &&
             (files == 0 || !str_equal(file[files - 1], base)))
             file[files++] = base;
     }

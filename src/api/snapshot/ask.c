@@ -54,7 +54,7 @@ static enum vrs_status write_stacks(struct call *a, const bool *shown, struct st
     struct stack_collector stacks = { 0 };
     uint32_t ignored;
     bool ok = stack_texts_begin(&stacks, a->r, &a->scratch);
-    for (uint32_t i = 0; ok && i < a->r->stacks.rows.len; i++)
+    for (uint32_t i = 0; ok && i < a->r->code.stacks.rows.len; i++)
         ok = !shown[i] || stack_texts_ask(&stacks, (stack_id){ i }, &ignored);
     ok = ok && stack_texts_write(&stacks, &a->scratch, a->keep, ret);
     ret->id = ok ? arena_array(a->keep, uint32_t, stacks.ids.len) : NULL;

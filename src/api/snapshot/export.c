@@ -287,7 +287,7 @@ static void mark_stacks(const uint32_t *stack, uint32_t rows, uint8_t *used)
 static enum vrs_status find_used(const struct recording *r, struct arena *arena,
                                  struct exporting *e, struct vrs_error *err)
 {
-    uint32_t stacks = r->stacks.rows.len;
+    uint32_t stacks = r->code.stacks.rows.len;
     uint8_t *used = arena_array(arena, uint8_t, stacks);
     if (used == NULL)
         return vrs_no_memory(err);

@@ -422,7 +422,7 @@ static enum vrs_status begin_run(struct call *a, const struct replay_options_rea
     struct allocator_config config = config_of_recording(a->r);
     TRY(apply_sets(read->o, &config, err));
     struct recording *run = arena_array(a->keep, struct recording, 1);
-    if (run == NULL || !recording_init(run, a->r->events.rows.max, a->r->strings.bytes.max))
+    if (run == NULL || !recording_init(run, a->r->events.rows.max, a->r->code.strings.bytes.max))
         return vrs_no_memory(err);
     a->result->run = run;
     return run_recording_begin(run, a->r, &config, err);

@@ -128,7 +128,7 @@ static enum vrs_status matches(const struct site_option *w, const struct program
 static uint8_t *allocating_stacks(const struct program *p, struct arena *arena)
 {
     const struct events *e = &p->r->events;
-    uint8_t *seen = arena_array(arena, uint8_t, p->r->stacks.rows.len);
+    uint8_t *seen = arena_array(arena, uint8_t, p->r->code.stacks.rows.len);
     if (seen == NULL)
         return NULL;
     for (uint32_t i = 0; i < p->events; i++) {
@@ -162,7 +162,7 @@ static enum vrs_status mark_stacks(const struct site_options *options, const str
                                    struct naming *naming, uint8_t *stacks, struct vrs_error *err)
 {
     bool met[SITE_CHANGES_MAX] = { false }, counts[SITE_CHANGES_MAX] = { false };
-    for (uint32_t s = 1; s < p->r->stacks.rows.len; s++) {
+    for (uint32_t s = 1; s < p->r->code.stacks.rows.len; s++) {
         bool allocates = stacks[s] != 0, found = false;
         stacks[s] = 0;
         for (uint32_t i = 0; allocates && i < options->options; i++) {
@@ -214,7 +214,7 @@ static enum vrs_status annotation_scopes(const struct program *p, str name, stru
         return vrs_no_memory(err);
     uint32_t scopes = 0;
     for (uint32_t i = 0; i < m->rows.len; i++) {
-        if (!str_equal(strings_text(&p->r->strings, (string_id){ m->name[i] }), name) ||
+        if (!str_equal(strings_text(&p->r->code.strings, (string_id){ m->name[i] }), name) ||
             m->time_us[i] == UNKNOWN_U64)
             continue;
         if (m->stage[i] == STAGE_START) {

@@ -291,8 +291,8 @@ static enum vrs_status marks_of_events(struct builder *b, struct vrs_error *err)
         for (uint32_t e = first; e < first + r->devices.events[d]; e++) {
             if (r->events.action[e] != ACTION_USER_DEFINED || r->events.stack[e] == 0)
                 continue;
-            struct frame frame =
-                frames_get(&r->frames, stacks_frame(&r->stacks, (stack_id){ r->events.stack[e] }));
+            struct frame frame = frames_get(
+                &r->code.frames, stacks_frame(&r->code.stacks, (stack_id){ r->events.stack[e] }));
             if (frame.name.n != VALUE_START && frame.name.n != VALUE_END)
                 continue;
             if (!table_reserve(m, &marks_kind, 1))
@@ -359,7 +359,8 @@ static enum vrs_status push_settings(struct builder *b, str name, struct value v
         if (v.tag == TAG_LIST) {
             buf_u64(&full, index);
         } else {
-            utf8_append_clipped(&full, strings_text(&b->r->strings, (string_id){ l->value.row }),
+            utf8_append_clipped(&full,
+                                strings_text(&b->r->code.strings, (string_id){ l->value.row }),
                                 SETTING_NAME_MAX);
             l = link_next(b, l);
         }
@@ -384,7 +385,8 @@ static enum vrs_status flatten_settings(struct builder *b, const struct top *top
     for (const struct link *l = chain_first(b, chain); l != NULL && status == VRS_OK;
          l = link_next(b, l)) {
         /* A copy: interning may move the strings. */
-        str name = arena_copy(&names, strings_text(&b->r->strings, (string_id){ l->value.row }));
+        str name =
+            arena_copy(&names, strings_text(&b->r->code.strings, (string_id){ l->value.row }));
         l = link_next(b, l);
         status = name.ptr == NULL ? vrs_no_memory(err) : push_settings(b, name, l->value, err);
     }

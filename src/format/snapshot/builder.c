@@ -17,9 +17,9 @@ enum vrs_status builder_init(struct builder *b, struct recording *r, const struc
     b->marks.max = limits->nesting;
     b->frames.max = limits->frames;
     buf_init(&b->text, (size_t)limits->string_bytes * 3 + 16);
-    if (keys_intern(&r->strings))
+    if (keys_intern(&r->code.strings))
         return VRS_OK;
-    if (r->strings.bytes.max - r->strings.bytes.len >= KEY_BYTES_MAX)
+    if (r->code.strings.bytes.max - r->code.strings.bytes.len >= KEY_BYTES_MAX)
         return vrs_no_memory(err);
     return vrs_fail(err, VRS_LIMIT,
                     "the format's own words take more than %u bytes; see --limit "
@@ -141,13 +141,13 @@ enum vrs_status build_intern(struct builder *b, str bytes, string_id *ret, struc
         bytes = buf_slice(&b->text);
         r->origin.bad_utf8++;
     }
-    if (strings_intern(&r->strings, bytes, ret))
+    if (strings_intern(&r->code.strings, bytes, ret))
         return VRS_OK;
-    if (bytes.len > r->strings.bytes.max - r->strings.bytes.len)
+    if (bytes.len > r->code.strings.bytes.max - r->code.strings.bytes.len)
         return vrs_fail_at(err, VRS_LIMIT, b->offset,
                            "more than %u bytes of distinct strings; see --limit strings",
-                           r->strings.bytes.max);
-    return build_no_room(b, r->strings.rows.len, r->strings.rows.max, "strings", err);
+                           r->code.strings.bytes.max);
+    return build_no_room(b, r->code.strings.rows.len, r->code.strings.rows.max, "strings", err);
 }
 
 /* A string, which stands where the reader is; what lies behind 4 GiB is nowhere in particular. */
@@ -264,8 +264,8 @@ static void chain_free(struct builder *b, uint32_t chain)
 static enum vrs_status reopen_stack(struct builder *b, struct value *list, struct vrs_error *err)
 {
     uint32_t chain = 0;
-    for (stack_id s = { list->row }; s.n != 0; s = stacks_caller(&b->r->stacks, s))
-        TRY(chain_add(b, &chain, row_value(TAG_FRAME, stacks_frame(&b->r->stacks, s).n), err));
+    for (stack_id s = { list->row }; s.n != 0; s = stacks_caller(&b->r->code.stacks, s))
+        TRY(chain_add(b, &chain, row_value(TAG_FRAME, stacks_frame(&b->r->code.stacks, s).n), err));
     list->tag = TAG_LIST;
     list->row = chain;
     return VRS_OK;
@@ -704,7 +704,7 @@ enum vrs_status build_get(struct builder *b, uint64_t slot, struct vrs_error *er
 enum vrs_status build_stack_of(struct builder *b, const uint32_t *frame, uint32_t count,
                                stack_id *ret, struct vrs_error *err)
 {
-    struct stacks *s = &b->r->stacks;
+    struct stacks *s = &b->r->code.stacks;
     if (stacks_push_all(s, frame, count, ret))
         return VRS_OK;
     bool full = s->rows.max - s->rows.len < count;

@@ -167,8 +167,8 @@ static enum vrs_status field_lines(struct builder *b, enum key key, stack_id *re
         frame_id frame;
         if (!good || b->frames.len == b->frames.max)
             continue;
-        if (!frames_intern(&b->r->frames, (struct frame){ { l->value.row }, { 0 }, NO_LINE, 0 },
-                           &frame) ||
+        if (!frames_intern(&b->r->code.frames,
+                           (struct frame){ { l->value.row }, { 0 }, NO_LINE, 0 }, &frame) ||
             !vec_push(&b->frames, frame.n))
             return vrs_no_memory(err);
     }
@@ -214,7 +214,7 @@ static enum vrs_status field_metadata(struct builder *b, enum key key, string_id
          l = link_next(b, l)) {
         if (value || text.len != 0)
             buf_text(&text, value ? "=" : ", ");
-        append_scalar(&text, &b->r->strings, &l->value);
+        append_scalar(&text, &b->r->code.strings, &l->value);
         value = !value;
     }
     enum vrs_status status =
@@ -324,10 +324,11 @@ static enum vrs_status make_frame(struct builder *b, struct value *ret, struct v
                           field_string(b, KEY_FX_ORIGINAL_TRACE) };
     bool any = (fx.op.n | fx.name.n | fx.target.n | fx.info.n | fx.original_trace.n) != 0;
     frame_id id;
-    if (any && !fx_nodes_intern(&b->r->fx_nodes, fx, &frame.fx))
+    if (any && !fx_nodes_intern(&b->r->code.fx_nodes, fx, &frame.fx))
         return vrs_no_memory(err);
-    if (!frames_intern(&b->r->frames, frame, &id))
-        return build_no_room(b, b->r->frames.rows.len, b->r->frames.rows.max, "frames", err);
+    if (!frames_intern(&b->r->code.frames, frame, &id))
+        return build_no_room(b, b->r->code.frames.rows.len, b->r->code.frames.rows.max, "frames",
+                             err);
     if (id.n > b->limits->items)
         return build_no_room(b, id.n, b->limits->items, "frames", err);
     *ret = row_value(TAG_FRAME, id.n);

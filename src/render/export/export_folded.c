@@ -22,7 +22,7 @@ static void put_name(struct folder *f)
 static void put_sample(struct folder *f, const struct export_device *d,
                        const struct export_sample *s)
 {
-    const struct stacks *stacks = &f->e->r->stacks;
+    const struct stacks *stacks = &f->e->r->code.stacks;
     struct buf *b = &f->out->text;
     uint32_t frames = 0;
     for (stack_id id = { s->stack }; id.n != 0; id = stacks_caller(stacks, id))
@@ -51,7 +51,7 @@ static enum vrs_status put_device(struct folder *f, const struct export_device *
     TRY(export_samples_make(f->e, d, false, f->e->scratch, &samples, err));
     uint32_t deepest = 0;
     for (uint32_t i = 0; i < samples.len; i++) {
-        uint32_t depth = stacks_depth(&f->e->r->stacks, (stack_id){ samples.at[i].stack });
+        uint32_t depth = stacks_depth(&f->e->r->code.stacks, (stack_id){ samples.at[i].stack });
         deepest = depth > deepest ? depth : deepest;
     }
     f->frame = arena_array(f->e->scratch, uint32_t, deepest);

@@ -241,7 +241,7 @@ static bool pair_marks(const struct tracer *t, struct slice **ret, uint32_t *ret
 {
     const struct marks *m = &t->e->r->marks;
     struct arena *arena = t->e->scratch;
-    uint32_t *open = arena_array(arena, uint32_t, t->e->r->strings.rows.len); /* mark plus 1 */
+    uint32_t *open = arena_array(arena, uint32_t, t->e->r->code.strings.rows.len); /* mark plus 1 */
     uint32_t *before = arena_array(arena, uint32_t, m->rows.len);
     struct slice *slice = arena_array(arena, struct slice, m->rows.len);
     uint32_t slices = 0;
@@ -294,7 +294,7 @@ static uint32_t find_lane(struct tracer *t, struct lane *lane, const struct slic
 
 static void put_slice(struct tracer *t, struct lane *lane, const struct slice *s)
 {
-    str name = strings_text(&t->e->r->strings, (string_id){ t->e->r->marks.name[s->mark] });
+    str name = strings_text(&t->e->r->code.strings, (string_id){ t->e->r->marks.name[s->mark] });
     uint32_t i = find_lane(t, lane, s);
     /* More at once than can be drawn: the last lane has its begin alone. */
     uint32_t used = i == LANES ? LANES - 1 : i;

@@ -66,7 +66,7 @@ static uint32_t put_string(struct profile *p, str text)
 static uint32_t word_of(struct profile *p, string_id id)
 {
     if (id.n != 0 && p->word[id.n] == 0)
-        p->word[id.n] = put_string(p, strings_text(&p->e->r->strings, id));
+        p->word[id.n] = put_string(p, strings_text(&p->e->r->code.strings, id));
     return id.n == 0 ? WORD_NONE : p->word[id.n];
 }
 
@@ -87,7 +87,7 @@ static void put_label(struct profile *p, uint32_t key, uint32_t word)
 /* Locations are numbered from 1, so that of frame f is f + 1. */
 static void put_sample(struct profile *p, const struct export_sample *s, uint32_t device)
 {
-    const struct stacks *stacks = &p->e->r->stacks;
+    const struct stacks *stacks = &p->e->r->code.stacks;
     for (stack_id id = { s->stack }; id.n != 0; id = stacks_caller(stacks, id)) {
         uint32_t frame = stacks_frame(stacks, id).n;
         p->shown[frame] = 1;
@@ -109,7 +109,7 @@ static void put_sample(struct profile *p, const struct export_sample *s, uint32_
 
 static void put_frame(struct profile *p, uint32_t frame)
 {
-    struct frame f = frames_get(&p->e->r->frames, (frame_id){ frame });
+    struct frame f = frames_get(&p->e->r->code.frames, (frame_id){ frame });
     str file;
     uint32_t line, name = frame == 0 ? WORD_NO_STACK : word_of(p, f.name);
     uint64_t id = frame + (uint64_t)1;
@@ -159,8 +159,8 @@ static void put_time(struct profile *p)
 
 static enum vrs_status put_all(struct profile *p, struct vrs_error *err)
 {
-    uint32_t frames = p->e->r->frames.rows.len;
-    p->word = arena_array(p->e->scratch, uint32_t, p->e->r->strings.rows.len);
+    uint32_t frames = p->e->r->code.frames.rows.len;
+    p->word = arena_array(p->e->scratch, uint32_t, p->e->r->code.strings.rows.len);
     p->shown = arena_array(p->e->scratch, uint8_t, frames);
     if (p->word == NULL || p->shown == NULL)
         return vrs_no_memory(err);

@@ -17,7 +17,7 @@ struct speedscope {
 /* Gives every frame of the samples its place; the greatest depth. */
 static uint32_t place_frames(struct speedscope *s, const struct export_samples *samples)
 {
-    const struct stacks *stacks = &s->e->r->stacks;
+    const struct stacks *stacks = &s->e->r->code.stacks;
     uint32_t deepest = 0;
     for (uint32_t i = 0; i < samples->len; i++) {
         uint32_t depth = 0;
@@ -42,8 +42,8 @@ static void put_frames(struct speedscope *s)
     json_object(j, "shared");
     json_array(j, "frames");
     for (uint32_t i = 0; i < s->frames; i++) {
-        struct frame f = frames_get(&r->frames, (frame_id){ s->frame[i] });
-        str name = strings_text(&r->strings, f.name), file;
+        struct frame f = frames_get(&r->code.frames, (frame_id){ s->frame[i] });
+        str name = strings_text(&r->code.strings, f.name), file;
         uint32_t line;
         json_line_object(j, NULL);
         json_str(j, "name", name.len == 0 ? S("??") : name);
@@ -64,7 +64,7 @@ static void put_frames(struct speedscope *s)
 
 static void put_stack(struct speedscope *s, uint32_t stack)
 {
-    const struct stacks *stacks = &s->e->r->stacks;
+    const struct stacks *stacks = &s->e->r->code.stacks;
     uint32_t depth = 0;
     for (stack_id id = { stack }; id.n != 0; id = stacks_caller(stacks, id))
         s->line[depth++] = s->place[stacks_frame(stacks, id).n] - 1;
@@ -111,7 +111,7 @@ static void put_profile(struct speedscope *s, uint32_t device, bool count, struc
 static enum vrs_status prepare(struct speedscope *s, struct vrs_error *err)
 {
     struct arena *arena = s->e->scratch;
-    uint32_t deepest = 0, frames = s->e->r->frames.rows.len;
+    uint32_t deepest = 0, frames = s->e->r->code.frames.rows.len;
     s->samples = arena_array(arena, struct export_samples, s->e->devices);
     s->place = arena_array(arena, uint32_t, frames);
     s->frame = arena_array(arena, uint32_t, frames);

@@ -22,7 +22,7 @@ static bool is_recorders(const struct recording *r, frame_id frame)
         { "torch::cuda::(anonymous namespace)::gather", 42 },
         { "c10::cuda::CUDACachingAllocator::", 33 },
     };
-    str name = strings_text(&r->strings, (string_id){ r->frames.name[frame.n] });
+    str name = strings_text(&r->code.strings, (string_id){ r->code.frames.name[frame.n] });
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (str_starts(name, names[i]))
             return true;
@@ -32,8 +32,8 @@ static bool is_recorders(const struct recording *r, frame_id frame)
 static uint32_t caller_of_recorder(const struct recording *r, stack_id stack)
 {
     stack_id at = stack;
-    while (at.n != 0 && is_recorders(r, stacks_frame(&r->stacks, at)))
-        at = stacks_caller(&r->stacks, at);
+    while (at.n != 0 && is_recorders(r, stacks_frame(&r->code.stacks, at)))
+        at = stacks_caller(&r->code.stacks, at);
     return at.n != 0 ? at.n : stack.n;
 }
 
@@ -50,7 +50,7 @@ enum vrs_status export_samples_make(const struct exporting *e, const struct expo
     const uint8_t *of = by_category ? d->categories.of : NULL;
     size_t kinds = of == NULL ? 1 : CATEGORIES;
     /* Of each stack, or stack and category; plus 1. */
-    uint32_t *place = arena_array(arena, uint32_t, e->r->stacks.rows.len * kinds);
+    uint32_t *place = arena_array(arena, uint32_t, e->r->code.stacks.rows.len * kinds);
     ret->at = arena_array(arena, struct export_sample, live.len);
     if (place == NULL || ret->at == NULL)
         return vrs_no_memory(err);
@@ -84,21 +84,21 @@ static str beginning(str text)
 
 bool export_frame_file(const struct recording *r, uint32_t frame, str *ret)
 {
-    struct frame f = frames_get(&r->frames, (frame_id){ frame });
-    *ret = strings_text(&r->strings, f.file);
+    struct frame f = frames_get(&r->code.frames, (frame_id){ frame });
+    *ret = strings_text(&r->code.strings, f.file);
     return ret->len > 0 && !str_equal(*ret, S("??"));
 }
 
 bool export_frame_line(const struct recording *r, uint32_t frame, uint32_t *ret)
 {
-    *ret = frames_get(&r->frames, (frame_id){ frame }).line;
+    *ret = frames_get(&r->code.frames, (frame_id){ frame }).line;
     return *ret != NO_LINE && *ret != 0;
 }
 
 void export_frame_text(const struct recording *r, uint32_t frame, struct buf *to)
 {
-    struct frame f = frames_get(&r->frames, (frame_id){ frame });
-    str file, name = strings_text(&r->strings, f.name);
+    struct frame f = frames_get(&r->code.frames, (frame_id){ frame });
+    str file, name = strings_text(&r->code.strings, f.name);
     uint32_t line;
     if (export_frame_file(r, frame, &file)) {
         buf_str(to, beginning(file));

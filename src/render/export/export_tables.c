@@ -60,7 +60,7 @@ static struct cell word(const char *value)
 
 static struct cell string(const struct exporting *e, uint32_t id)
 {
-    return id == 0 ? none() : text(strings_text(&e->r->strings, (string_id){ id }));
+    return id == 0 ? none() : text(strings_text(&e->r->code.strings, (string_id){ id }));
 }
 
 /* "0,0", as PyTorch numbers pools. */
@@ -418,7 +418,7 @@ static enum vrs_status site_row(struct exporting *e, struct export_device *d, ui
     (void)d;
     (void)words;
     *c++ = number(stack);
-    *c++ = number(stacks_depth(&e->r->stacks, (stack_id){ stack }));
+    *c++ = number(stacks_depth(&e->r->code.stacks, (stack_id){ stack }));
     return put_names(e, stack, c, c + 1, err);
 }
 
@@ -430,12 +430,12 @@ static const struct export_column stack_columns[] = {
 static uint32_t stack_rows(const struct exporting *e, const struct export_device *d)
 {
     (void)d;
-    return e->r->stacks.rows.len - 1;
+    return e->r->code.stacks.rows.len - 1;
 }
 
 static void put_frame(const struct exporting *e, uint32_t frame, struct cell *c)
 {
-    struct frame f = frames_get(&e->r->frames, (frame_id){ frame });
+    struct frame f = frames_get(&e->r->code.frames, (frame_id){ frame });
     c[0] = string(e, f.name.n);
     c[1] = string(e, f.file.n);
     c[2] = f.line == NO_LINE ? none() : number(f.line);
@@ -444,7 +444,7 @@ static void put_frame(const struct exporting *e, uint32_t frame, struct cell *c)
 static enum vrs_status stack_row(struct exporting *e, struct export_device *d, uint32_t row,
                                  struct buf *words, struct cell *c, struct vrs_error *err)
 {
-    const struct stacks *s = &e->r->stacks;
+    const struct stacks *s = &e->r->code.stacks;
     (void)d;
     (void)words;
     (void)err;
@@ -463,7 +463,7 @@ static const struct export_column frame_columns[] = {
 static uint32_t frame_rows(const struct exporting *e, const struct export_device *d)
 {
     (void)d;
-    return e->r->frames.rows.len - 1;
+    return e->r->code.frames.rows.len - 1;
 }
 
 static enum vrs_status frame_row(struct exporting *e, struct export_device *d, uint32_t row,
@@ -540,7 +540,7 @@ static enum vrs_status setting_row(struct exporting *e, struct export_device *d,
     else if (s->type[row] == SETTING_BOOL)
         buf_text(words, s->integer[row] != 0 ? "true" : "false");
     else
-        buf_str(words, strings_text(&e->r->strings, (string_id){ s->text[row] }));
+        buf_str(words, strings_text(&e->r->code.strings, (string_id){ s->text[row] }));
     *c++ = string(e, s->name[row]);
     *c++ = word(types[s->type[row]]);
     *c++ = words->failed ? none() : text(buf_slice(words));

@@ -298,8 +298,8 @@ static bool event_is_mark(const struct recording *r, uint32_t i)
     stack_id stack = { r->events.stack[i] };
     if (r->events.action[i] != ACTION_USER_DEFINED || stack.n == 0)
         return false;
-    string_id name = { r->frames.name[stacks_frame(&r->stacks, stack).n] };
-    str text = strings_text(&r->strings, name);
+    string_id name = { r->code.frames.name[stacks_frame(&r->code.stacks, stack).n] };
+    str text = strings_text(&r->code.strings, name);
     return str_equal(text, snapshot_word_text(SAY_START)) ||
            str_equal(text, snapshot_word_text(SAY_END));
 }

@@ -21,7 +21,7 @@ struct group {
 
 static str name_of(const struct recording *r, uint32_t row)
 {
-    return strings_text(&r->strings, (string_id){ r->settings.name[row] });
+    return strings_text(&r->code.strings, (string_id){ r->settings.name[row] });
 }
 
 static str inner_of(const struct recording *r, uint32_t row, size_t outer)

@@ -75,10 +75,10 @@ bool shared_init(struct shared *s, struct out *out, const struct recording *r)
 {
     *s = (struct shared){ .r = r };
     arena_init(&s->arena, SIZE_MAX);
-    s->string = arena_array(&s->arena, uint32_t, r->strings.rows.len);
-    s->frame = arena_array(&s->arena, uint32_t, r->frames.rows.len);
-    s->stack = arena_array(&s->arena, uint32_t, r->stacks.rows.len);
-    s->lines = arena_array(&s->arena, uint32_t, r->stacks.rows.len);
+    s->string = arena_array(&s->arena, uint32_t, r->code.strings.rows.len);
+    s->frame = arena_array(&s->arena, uint32_t, r->code.frames.rows.len);
+    s->stack = arena_array(&s->arena, uint32_t, r->code.stacks.rows.len);
+    s->lines = arena_array(&s->arena, uint32_t, r->code.stacks.rows.len);
     s->pool = arena_array(&s->arena, uint32_t, r->pools.rows.len);
     if (s->string == NULL || s->frame == NULL || s->stack == NULL || s->lines == NULL ||
         s->pool == NULL) {
@@ -112,7 +112,7 @@ void shared_string(struct shared *s, uint32_t string)
 {
     if (!again(s, s->string[string]))
         s->string[string] =
-            pickle_str(&s->p, strings_text(&s->r->strings, (string_id){ string })) + 1;
+            pickle_str(&s->p, strings_text(&s->r->code.strings, (string_id){ string })) + 1;
 }
 
 void shared_pool(struct shared *s, uint32_t pool)
@@ -131,7 +131,7 @@ static void put_text(struct shared *s, struct pickle_items *dict, enum snapshot_
 
 static void put_fx(struct shared *s, struct pickle_items *dict, uint32_t row)
 {
-    const struct fx_nodes *x = &s->r->fx_nodes;
+    const struct fx_nodes *x = &s->r->code.fx_nodes;
     const struct {
         enum snapshot_word key;
         uint32_t text;
@@ -151,7 +151,7 @@ static void put_frame(struct shared *s, frame_id id)
 {
     if (again(s, s->frame[id.n]))
         return;
-    struct frame frame = frames_get(&s->r->frames, id);
+    struct frame frame = frames_get(&s->r->code.frames, id);
     struct pickle_items dict;
     pickle_dict(&s->p, PICKLE_SEVERAL, &dict);
     s->frame[id.n] = dict.memo + 1;
@@ -169,7 +169,7 @@ void shared_stack(struct shared *s, uint32_t stack)
 {
     if (again(s, s->stack[stack]))
         return;
-    const struct stacks *stacks = &s->r->stacks;
+    const struct stacks *stacks = &s->r->code.stacks;
     struct pickle_items list;
     pickle_list(&s->p, stacks_depth(stacks, (stack_id){ stack }), &list);
     s->stack[stack] = list.memo + 1;
@@ -183,8 +183,8 @@ void shared_stack(struct shared *s, uint32_t stack)
 /* All of the stack's frames are a name and nothing else. */
 static bool only_lines(const struct recording *r, stack_id stack)
 {
-    for (stack_id at = stack; at.n != 0; at = stacks_caller(&r->stacks, at)) {
-        struct frame frame = frames_get(&r->frames, stacks_frame(&r->stacks, at));
+    for (stack_id at = stack; at.n != 0; at = stacks_caller(&r->code.stacks, at)) {
+        struct frame frame = frames_get(&r->code.frames, stacks_frame(&r->code.stacks, at));
         if (frame.file.n != 0 || frame.line != NO_LINE || frame.fx != 0)
             return false;
     }
@@ -195,7 +195,7 @@ void shared_lines(struct shared *s, uint32_t stack)
 {
     if (again(s, s->lines[stack]))
         return;
-    const struct stacks *stacks = &s->r->stacks;
+    const struct stacks *stacks = &s->r->code.stacks;
     if (!only_lines(s->r, (stack_id){ stack })) {
         shared_stack(s, stack); /* as its file had it, where the reader took frames too */
         s->lines[stack] = s->stack[stack];
@@ -206,7 +206,7 @@ void shared_lines(struct shared *s, uint32_t stack)
     s->lines[stack] = list.memo + 1;
     for (stack_id at = { stack }; at.n != 0; at = stacks_caller(stacks, at)) {
         pickle_next(&s->p, &list);
-        shared_string(s, s->r->frames.name[stacks_frame(stacks, at).n]);
+        shared_string(s, s->r->code.frames.name[stacks_frame(stacks, at).n]);
     }
     pickle_close(&s->p, &list);
 }

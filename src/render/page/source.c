@@ -147,11 +147,11 @@ static enum vrs_status name_contexts(struct page_source *f, struct vrs_error *er
     if (id == NULL)
         return vrs_no_memory(err);
     for (uint32_t i = 0; i < c->rows.len; i++) {
-        str text = strings_text(&f->s->r->strings, (string_id){ c->compile_context[i] });
+        str text = strings_text(&f->s->r->code.strings, (string_id){ c->compile_context[i] });
         if (text.len == 0 || str_equal(text, S("N/A")))
-            text = strings_text(&f->s->r->strings, (string_id){ c->user_metadata[i] });
+            text = strings_text(&f->s->r->code.strings, (string_id){ c->user_metadata[i] });
         if (text.len == 0)
-            text = strings_text(&f->s->r->strings, (string_id){ c->category[i] });
+            text = strings_text(&f->s->r->code.strings, (string_id){ c->category[i] });
         TRY(page_names_bounded(&f->names, text, &id[i], err));
         any = any || text.len != 0;
     }
@@ -242,7 +242,7 @@ enum vrs_status page_events_between(const struct study *s, const struct moment *
 static enum vrs_status find_names(struct page_source *f, struct vrs_error *err)
 {
     const struct study *s = f->s;
-    bool *shown = arena_array(s->scratch, bool, s->r->stacks.rows.len);
+    bool *shown = arena_array(s->scratch, bool, s->r->code.stacks.rows.len);
     if (shown == NULL)
         return vrs_no_memory(err);
     for (uint32_t i = 0; i < s->lifetimes.count; i++) {

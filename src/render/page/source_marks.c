@@ -59,8 +59,9 @@ static enum vrs_status add_annotations(struct marking *m)
         uint32_t row = at.order[i], event = at.event[row], name;
         if (event == NO_ROW)
             continue;
-        TRY(page_names_bounded(
-            m->names, strings_text(&r->strings, (string_id){ r->marks.name[row] }), &name, m->err));
+        TRY(page_names_bounded(m->names,
+                               strings_text(&r->code.strings, (string_id){ r->marks.name[row] }),
+                               &name, m->err));
         if (r->marks.stage[row] == STAGE_START) {
             if (depth < NESTED_MOST)
                 open[depth] = count;

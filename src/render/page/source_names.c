@@ -32,13 +32,13 @@ enum vrs_status page_names_bounded(struct page_names *n, str text, uint32_t *ret
 /* Which stacks and frames are shown: those that something carries, and all that call them. */
 static void mark(const struct recording *r, const bool *shown, uint32_t *stacks, uint32_t *frames)
 {
-    for (uint32_t i = r->stacks.rows.len; i-- > 1;) {
+    for (uint32_t i = r->code.stacks.rows.len; i-- > 1;) {
         if (shown[i])
             stacks[i] = 1;
         if (stacks[i] == 0)
             continue;
-        stacks[r->stacks.caller[i]] = 1;
-        frames[r->stacks.frame[i]] = 1;
+        stacks[r->code.stacks.caller[i]] = 1;
+        frames[r->code.stacks.frame[i]] = 1;
     }
 }
 
@@ -61,10 +61,11 @@ static enum vrs_status name_frames(const struct study *s, struct page_names *n,
 {
     const struct recording *r = s->r;
     for (uint32_t i = 1; i < n->frames; i++) {
-        struct frame frame = frames_get(&r->frames, (frame_id){ n->frame_row[i] });
+        struct frame frame = frames_get(&r->code.frames, (frame_id){ n->frame_row[i] });
         n->frame_class[i] = (uint8_t)naming_class(s->naming, (frame_id){ n->frame_row[i] });
-        TRY(page_names_bounded(n, strings_text(&r->strings, frame.name), &n->function[i], err));
-        TRY(page_names_bounded(n, strings_text(&r->strings, frame.file), &n->file[i], err));
+        TRY(page_names_bounded(n, strings_text(&r->code.strings, frame.name), &n->function[i],
+                               err));
+        TRY(page_names_bounded(n, strings_text(&r->code.strings, frame.file), &n->file[i], err));
     }
     return VRS_OK;
 }
@@ -74,11 +75,11 @@ static str operator_of(const struct study *s, stack_id stack)
 {
     const struct recording *r = s->r;
     str found = S("");
-    for (; stack.n != 0 && found.len == 0; stack = stacks_caller(&r->stacks, stack)) {
-        frame_id id = stacks_frame(&r->stacks, stack);
+    for (; stack.n != 0 && found.len == 0; stack = stacks_caller(&r->code.stacks, stack)) {
+        frame_id id = stacks_frame(&r->code.stacks, stack);
         if (naming_class(s->naming, id) != FRAME_NATIVE)
             continue;
-        str name = strings_text(&r->strings, frames_get(&r->frames, id).name);
+        str name = strings_text(&r->code.strings, frames_get(&r->code.frames, id).name);
         found = native_operator(name);
         if (found.len == 0)
             found = backward_node(name);
@@ -121,7 +122,7 @@ enum vrs_status page_names_make(const struct study *s, const bool *shown, struct
                                 struct vrs_error *err)
 {
     const struct recording *r = s->r;
-    uint32_t stacks = r->stacks.rows.len, frames = r->frames.rows.len;
+    uint32_t stacks = r->code.stacks.rows.len, frames = r->code.frames.rows.len;
     struct arena *arena = s->scratch;
     *ret = (struct page_names){
         .stack_id = arena_array(arena, uint32_t, stacks),

@@ -264,14 +264,14 @@ static enum vrs_status fill_marks(struct filling *f)
 static uint64_t stack_caller(const void *from, uint32_t row)
 {
     const struct page_names *n = &((const struct page_source *)from)->names;
-    const struct stacks *s = &((const struct page_source *)from)->s->r->stacks;
+    const struct stacks *s = &((const struct page_source *)from)->s->r->code.stacks;
     return row == 0 ? 0 : n->stack_id[s->caller[n->stack_row[row]]];
 }
 
 static uint64_t stack_frame(const void *from, uint32_t row)
 {
     const struct page_names *n = &((const struct page_source *)from)->names;
-    const struct stacks *s = &((const struct page_source *)from)->s->r->stacks;
+    const struct stacks *s = &((const struct page_source *)from)->s->r->code.stacks;
     return row == 0 ? 0 : n->frame_id[s->frame[n->stack_row[row]]];
 }
 
@@ -308,7 +308,7 @@ static uint64_t frame_file(const void *from, uint32_t row)
 static uint64_t frame_line(const void *from, uint32_t row)
 {
     const struct page_source *f = from;
-    return row == 0 ? NO_LINE : f->s->r->frames.line[f->names.frame_row[row]];
+    return row == 0 ? NO_LINE : f->s->r->code.frames.line[f->names.frame_row[row]];
 }
 
 static uint64_t frame_kind(const void *from, uint32_t row)

@@ -264,7 +264,8 @@ static void check_page(str page, const struct wanted_entry *wanted, uint32_t cou
                 continue;
             struct origin *o = &entry->recording->origin;
             assert_int_equal(o->wrapper, WRAPPER_HTML);
-            assert_true(str_equal(strings_text(&entry->recording->strings, o->entry), entry->name));
+            assert_true(
+                str_equal(strings_text(&entry->recording->code.strings, o->entry), entry->name));
         }
         entries_free(&e);
     }

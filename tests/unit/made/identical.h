@@ -26,8 +26,9 @@ static inline const char *not_identical(const struct recording *a, const struct 
                 return place->kind->name;
         }
     }
-    bool same_text = a->strings.bytes.len == b->strings.bytes.len &&
-                     memcmp(a->strings.bytes.at, b->strings.bytes.at, a->strings.bytes.len) == 0;
+    bool same_text =
+        a->code.strings.bytes.len == b->code.strings.bytes.len &&
+        memcmp(a->code.strings.bytes.at, b->code.strings.bytes.at, a->code.strings.bytes.len) == 0;
     if (!same_text)
         return "text";
     const struct origin *o = &a->origin, *p = &b->origin;

@@ -293,7 +293,7 @@ static const char *const site_names[SITES + 1] = { "emptyCache", "one", "two", "
 
 uint32_t site_stack(const struct recording *r, uint32_t site)
 {
-    return r->stacks.rows.len - 2 * (SITES + 1) + 2 * site + 1;
+    return r->code.stacks.rows.len - 2 * (SITES + 1) + 2 * site + 1;
 }
 
 static void make_sites(struct recording *r)

@@ -41,14 +41,14 @@ struct both {
 
 static bool same_string(const struct both *r, uint64_t a, uint64_t b)
 {
-    return str_equal(strings_text(&r->a->strings, (string_id){ (uint32_t)a }),
-                     strings_text(&r->b->strings, (string_id){ (uint32_t)b }));
+    return str_equal(strings_text(&r->a->code.strings, (string_id){ (uint32_t)a }),
+                     strings_text(&r->b->code.strings, (string_id){ (uint32_t)b }));
 }
 
 static bool same_frame(const struct both *r, frame_id a, frame_id b)
 {
-    struct frame f = frames_get(&r->a->frames, a), g = frames_get(&r->b->frames, b);
-    const struct fx_nodes *x = &r->a->fx_nodes, *y = &r->b->fx_nodes;
+    struct frame f = frames_get(&r->a->code.frames, a), g = frames_get(&r->b->code.frames, b);
+    const struct fx_nodes *x = &r->a->code.fx_nodes, *y = &r->b->code.fx_nodes;
     return same_string(r, f.name.n, g.name.n) && same_string(r, f.file.n, g.file.n) &&
            f.line == g.line && same_string(r, x->op[f.fx], y->op[g.fx]) &&
            same_string(r, x->name[f.fx], y->name[g.fx]) &&
@@ -63,11 +63,12 @@ static bool same_stack(const struct both *r, uint64_t a, uint64_t b)
     while (s.n != 0 && t.n != 0) {
         if (r->stack[s.n] != 0)
             return r->stack[s.n] == t.n + 1;
-        if (!same_frame(r, stacks_frame(&r->a->stacks, s), stacks_frame(&r->b->stacks, t)))
+        if (!same_frame(r, stacks_frame(&r->a->code.stacks, s),
+                        stacks_frame(&r->b->code.stacks, t)))
             return false;
         r->stack[s.n] = t.n + 1; /* their callers are looked at next */
-        s = stacks_caller(&r->a->stacks, s);
-        t = stacks_caller(&r->b->stacks, t);
+        s = stacks_caller(&r->a->code.stacks, s);
+        t = stacks_caller(&r->b->code.stacks, t);
     }
     return s.n == t.n;
 }
@@ -167,7 +168,7 @@ void same_recording(const struct recording *a, const struct recording *b)
                                                       &blocks_kind,     &events_kind,
                                                       &marks_kind,      &settings_kind,
                                                       &allocations_kind };
-    struct both r = { a, b, calloc(a->stacks.rows.len, sizeof *r.stack) };
+    struct both r = { a, b, calloc(a->code.stacks.rows.len, sizeof *r.stack) };
     assert_non_null(r.stack);
     for (uint32_t i = 0; i < recording_table_count; i++) {
         const struct table_place *place = &recording_tables[i];

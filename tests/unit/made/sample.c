@@ -125,7 +125,7 @@ void sample_events(struct recording *r, const char *text)
 string_id sample_string(struct recording *r, const char *text)
 {
     string_id id = { 0 };
-    assert_true(strings_intern(&r->strings, str_from(text), &id));
+    assert_true(strings_intern(&r->code.strings, str_from(text), &id));
     return id;
 }
 
@@ -136,8 +136,8 @@ stack_id sample_stack(struct recording *r, const struct line *line, uint32_t lin
         struct frame frame = { sample_string(r, line[i].function), sample_string(r, line[i].file),
                                line[i].line, 0 };
         frame_id id = { 0 };
-        assert_true(frames_intern(&r->frames, frame, &id));
-        assert_true(stacks_push(&r->stacks, stack, id, &stack));
+        assert_true(frames_intern(&r->code.frames, frame, &id));
+        assert_true(stacks_push(&r->code.stacks, stack, id, &stack));
     }
     return stack;
 }

@@ -28,10 +28,10 @@ static void make(struct recording *r)
     struct frame frame = { .name = sample_string(r, "i"),
                            .file = sample_string(r, "d.py"),
                            .line = 4 };
-    assert_true(fx_nodes_intern(&r->fx_nodes, node, &frame.fx));
+    assert_true(fx_nodes_intern(&r->code.fx_nodes, node, &frame.fx));
     frame_id frame_row;
-    assert_true(frames_intern(&r->frames, frame, &frame_row));
-    assert_true(stacks_push(&r->stacks, stack, frame_row, &stack));
+    assert_true(frames_intern(&r->code.frames, frame, &frame_row));
+    assert_true(stacks_push(&r->code.stacks, stack, frame_row, &stack));
     pool_id pool;
     assert_true(pools_intern(&r->pools, 0, 7, &pool));
     assert_true(pools_intern(&r->pools, 3, 0, &pool));
@@ -83,9 +83,9 @@ static void check_tables(const struct recording *a, const struct recording *b)
             assert_memory_equal(*x, *y, rows * column_width(column->type));
         }
     }
-    for (uint32_t i = 0; i < a->strings.rows.len; i++)
-        assert_true(str_equal(strings_text(&a->strings, (string_id){ i }),
-                              strings_text(&b->strings, (string_id){ i })));
+    for (uint32_t i = 0; i < a->code.strings.rows.len; i++)
+        assert_true(str_equal(strings_text(&a->code.strings, (string_id){ i }),
+                              strings_text(&b->code.strings, (string_id){ i })));
 }
 
 static void ids_stay_the_same(void **state)
@@ -99,12 +99,12 @@ static void ids_stay_the_same(void **state)
     check_tables(&from, &to);
     assert_int_equal(verify_recording(&to, NULL), VRS_OK);
     /* The copy is whole: it finds what it has, and grows. */
-    assert_true(strings_intern(&to.strings, S("frobnicate"), &id));
-    assert_true(id.n < from.strings.rows.len);
-    assert_true(strings_intern(&to.strings, S("new"), &id));
-    assert_int_equal(id.n, from.strings.rows.len);
+    assert_true(strings_intern(&to.code.strings, S("frobnicate"), &id));
+    assert_true(id.n < from.code.strings.rows.len);
+    assert_true(strings_intern(&to.code.strings, S("new"), &id));
+    assert_int_equal(id.n, from.code.strings.rows.len);
     recording_free(&from);
-    assert_true(str_equal(strings_text(&to.strings, id), S("new")));
+    assert_true(str_equal(strings_text(&to.code.strings, id), S("new")));
     recording_free(&to);
 }
 

@@ -45,12 +45,12 @@ static struct recording broken;
 
 static void invalid_text(void)
 {
-    broken.strings.bytes.at[broken.strings.offset[1]] = (char)0x80;
+    broken.code.strings.bytes.at[broken.code.strings.offset[1]] = (char)0x80;
 }
 
 static void caller_above(void)
 {
-    broken.stacks.caller[1] = 2;
+    broken.code.stacks.caller[1] = 2;
 }
 
 static void half_anchored(void)
@@ -74,14 +74,14 @@ static void wrong_values_are_named(void **state)
         uint32_t value;
         const char *message;
     } cases[] = {
-        { &r->strings.rows.len, UINT32_MAX, "strings: " },
-        { &r->strings.length[1], 1000, "strings, row 1: ends past" },
-        { &r->strings.length[0], 1, "strings, row 0: not empty" },
-        { &r->frames.name[1], 99, "frames.name, row 1" },
-        { &r->frames.fx[1], 1, "frames.fx, row 1" },
-        { &r->frames.file[0], 1, "frames, row 0" },
-        { &r->stacks.frame[2], 9, "stacks.frame, row 2" },
-        { &r->stacks.frame[2], 0, "stacks, row 2: no frame" },
+        { &r->code.strings.rows.len, UINT32_MAX, "strings: " },
+        { &r->code.strings.length[1], 1000, "strings, row 1: ends past" },
+        { &r->code.strings.length[0], 1, "strings, row 0: not empty" },
+        { &r->code.frames.name[1], 99, "frames.name, row 1" },
+        { &r->code.frames.fx[1], 1, "frames.fx, row 1" },
+        { &r->code.frames.file[0], 1, "frames, row 0" },
+        { &r->code.stacks.frame[2], 9, "stacks.frame, row 2" },
+        { &r->code.stacks.frame[2], 0, "stacks, row 2: no frame" },
         { &r->devices.number[1], 0, "devices, row 1: out of order" },
         { &r->devices.first_event[1], 6, "devices.events, row 1" },
         { &r->devices.events[1], 6, "devices.events: the runs" },

@@ -5,8 +5,8 @@
 /* Stacks of Windows, where expandable segments do not exist. */
 static bool is_windows(const struct recording *r)
 {
-    for (uint32_t i = 1; i < r->frames.rows.len; i++) {
-        str file = strings_text(&r->strings, (string_id){ r->frames.file[i] });
+    for (uint32_t i = 1; i < r->code.frames.rows.len; i++) {
+        str file = strings_text(&r->code.strings, (string_id){ r->code.frames.file[i] });
         if (file.len > 2 && file.ptr[1] == ':' && (file.ptr[2] == '\\' || file.ptr[2] == '/'))
             return true;
     }

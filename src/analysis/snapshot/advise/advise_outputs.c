@@ -158,7 +158,7 @@ static bool find_leaking(const struct advising *a, struct generations *g)
 {
     const struct study *s = a->s;
     const struct leaks *leaks = a->in->leaks;
-    bool *stack = arena_array(s->scratch, bool, s->r->stacks.rows.len);
+    bool *stack = arena_array(s->scratch, bool, s->r->code.stacks.rows.len);
     g->leaking = arena_array(s->scratch, bool, a->sites.sites);
     if (stack == NULL || g->leaking == NULL)
         return false;

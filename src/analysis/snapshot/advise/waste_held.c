@@ -104,21 +104,23 @@ enum vrs_status waste_find_long(struct wasting *g)
 
 static bool is_forward(const struct recording *r, uint32_t frame)
 {
-    return str_equal(strings_text(&r->strings, (string_id){ r->frames.name[frame] }), S("forward"));
+    return str_equal(strings_text(&r->code.strings, (string_id){ r->code.frames.name[frame] }),
+                     S("forward"));
 }
 
 /* The module of each stack: its innermost `forward`, as a frame; 0: none. */
 static uint32_t *modules_of(const struct study *s)
 {
     const struct recording *r = s->r;
-    uint32_t *module = arena_array(s->scratch, uint32_t, r->stacks.rows.len);
-    bool *forward = arena_array(s->scratch, bool, r->frames.rows.len);
+    uint32_t *module = arena_array(s->scratch, uint32_t, r->code.stacks.rows.len);
+    bool *forward = arena_array(s->scratch, bool, r->code.frames.rows.len);
     if (module == NULL || forward == NULL)
         return NULL;
-    for (uint32_t i = 1; i < r->frames.rows.len; i++)
+    for (uint32_t i = 1; i < r->code.frames.rows.len; i++)
         forward[i] = is_forward(r, i);
-    for (uint32_t i = 1; i < r->stacks.rows.len; i++)
-        module[i] = forward[r->stacks.frame[i]] ? r->stacks.frame[i] : module[r->stacks.caller[i]];
+    for (uint32_t i = 1; i < r->code.stacks.rows.len; i++)
+        module[i] = forward[r->code.stacks.frame[i]] ? r->code.stacks.frame[i]
+                                                     : module[r->code.stacks.caller[i]];
     return module;
 }
 
@@ -157,7 +159,7 @@ static enum vrs_status take_interval(const struct holding *h, const struct phase
     const struct study *s = h->g->s;
     struct waste *w = h->g->w;
     look(h, v);
-    for (uint32_t f = 1; f < s->r->frames.rows.len; f++) {
+    for (uint32_t f = 1; f < s->r->code.frames.rows.len; f++) {
         if (!h->busy[f] && h->held[f] > 0 && h->held[f] >= h->g->floor_bytes &&
             w->held_overs < HELD_INTERVALS_MOST) {
             struct held_over *row = &w->held_over[w->held_overs++];
@@ -193,7 +195,7 @@ static int by_held(const void *a, const void *b)
 enum vrs_status waste_find_held(struct wasting *g)
 {
     const struct study *s = g->s;
-    uint32_t frames = s->r->frames.rows.len, taken = 0;
+    uint32_t frames = s->r->code.frames.rows.len, taken = 0;
     struct arena_mark mark = arena_mark(s->scratch);
     struct holding h = {
         .g = g,

@@ -77,13 +77,13 @@ static uint64_t key_hash(const struct group_key *key)
 
 static struct frame frame_at(const struct grouping *g, frame_id frame)
 {
-    return frames_get(&g->r->frames, frame);
+    return frames_get(&g->r->code.frames, frame);
 }
 
 /* "model.py:84 > attention.py:31", the lines of the `forward` functions, outermost first. */
 static enum vrs_status module_text(struct grouping *g, stack_id stack, str *ret)
 {
-    const struct stacks *s = &g->r->stacks;
+    const struct stacks *s = &g->r->code.stacks;
     uint32_t depth = stacks_depth(s, stack), chained = 0;
     struct arena_mark mark = arena_mark(&g->scratch);
     uint32_t *chain = arena_array(&g->scratch, uint32_t, depth);
@@ -92,17 +92,18 @@ static enum vrs_status module_text(struct grouping *g, stack_id stack, str *ret)
     for (; stack.n != 0; stack = stacks_caller(s, stack)) {
         frame_id id = stacks_frame(s, stack);
         enum frame_class kind = naming_class(g->naming, id);
-        str file = strings_text(&g->r->strings, frame_at(g, id).file);
+        str file = strings_text(&g->r->code.strings, frame_at(g, id).file);
         bool module = kind == FRAME_USER || kind == FRAME_LIBRARY ||
                       (kind == FRAME_TORCH && path_has(file, S("/torch/nn/")));
-        if (module && str_equal(strings_text(&g->r->strings, frame_at(g, id).name), S("forward")) &&
+        if (module &&
+            str_equal(strings_text(&g->r->code.strings, frame_at(g, id).name), S("forward")) &&
             (chained == 0 || chain[chained - 1] != id.n))
             chain[chained++] = id.n;
     }
     g->text.len = 0;
     for (uint32_t i = chained; i-- > 0;) {
         struct frame frame = frame_at(g, (frame_id){ chain[i] });
-        utf8_append_clipped(&g->text, path_base(strings_text(&g->r->strings, frame.file)),
+        utf8_append_clipped(&g->text, path_base(strings_text(&g->r->code.strings, frame.file)),
                             NAME_BYTES_MAX);
         if (frame.line != NO_LINE) {
             buf_char(&g->text, ':');
@@ -358,7 +359,8 @@ static enum vrs_status name_row(struct grouping *g, const struct group *group, s
         *ret = names.culprit;
         return VRS_OK;
     case GROUP_STRING:
-        buf_str(&g->text, strings_text(&g->r->strings, (string_id){ (uint32_t)group->key.number }));
+        buf_str(&g->text,
+                strings_text(&g->r->code.strings, (string_id){ (uint32_t)group->key.number }));
         break;
     case GROUP_NO_SITE:
         buf_text(&g->text, "size:");

@@ -260,8 +260,8 @@ static enum vrs_status fill_terms(struct walk *w, struct training_need *e, struc
 {
     struct study *s = w->s;
     struct sharing g = {
-        .share = arena_array(s->scratch, struct share, s->r->stacks.rows.len),
-        .of_stack = arena_array(s->scratch, uint32_t, s->r->stacks.rows.len),
+        .share = arena_array(s->scratch, struct share, s->r->code.stacks.rows.len),
+        .of_stack = arena_array(s->scratch, uint32_t, s->r->code.stacks.rows.len),
     };
     if (g.share == NULL || g.of_stack == NULL ||
         !sites_init(&g.sites, s->r, s->naming, SITE_LINE, s->scratch))

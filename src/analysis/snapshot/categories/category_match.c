@@ -32,9 +32,9 @@ static bool text_holds(const struct rule_text *t, str text)
 /* "path/file.py:function", or the function of a native frame; ends with a NUL. */
 static str frame_text(struct matcher *m, struct buf *to, frame_id id, bool native)
 {
-    struct frame frame = frames_get(&m->r->frames, id);
-    str file = strings_text(&m->r->strings, frame.file);
-    str name = strings_text(&m->r->strings, frame.name);
+    struct frame frame = frames_get(&m->r->code.frames, id);
+    str file = strings_text(&m->r->code.strings, frame.file);
+    str name = strings_text(&m->r->code.strings, frame.name);
     to->len = 0;
     if (!native) {
         size_t from = file.len > PATH_BYTES ? file.len - PATH_BYTES : 0;
@@ -66,13 +66,13 @@ static enum vrs_status look_at_frames(struct matcher *m, struct arena *arena, ui
                                       struct vrs_error *err)
 {
     struct buf text;
-    uint32_t *latest = arena_array(arena, uint32_t, m->r->strings.rows.len);
+    uint32_t *latest = arena_array(arena, uint32_t, m->r->code.strings.rows.len);
     if (latest == NULL)
         return vrs_no_memory(err);
     buf_init(&text, SIZE_MAX / 2);
-    for (uint32_t i = 1; i < m->r->frames.rows.len && !text.failed; i++) {
+    for (uint32_t i = 1; i < m->r->code.frames.rows.len && !text.failed; i++) {
         uint64_t *to = of_frame + (size_t)i * m->text_words;
-        uint32_t twin = frames_twin(&m->r->frames, i, latest);
+        uint32_t twin = frames_twin(&m->r->code.frames, i, latest);
         if (twin != 0) {
             memcpy(to, of_frame + (size_t)twin * m->text_words, m->text_words * sizeof *to);
             continue;
@@ -89,9 +89,9 @@ static enum vrs_status look_at_frames(struct matcher *m, struct arena *arena, ui
 
 static enum vrs_status look_at_stacks(struct matcher *m, struct arena *arena, struct vrs_error *err)
 {
-    const struct stacks *s = &m->r->stacks;
+    const struct stacks *s = &m->r->code.stacks;
     size_t words = m->text_words;
-    uint64_t *of_frame = arena_array(arena, uint64_t, m->r->frames.rows.len * words);
+    uint64_t *of_frame = arena_array(arena, uint64_t, m->r->code.frames.rows.len * words);
     m->texts_of = arena_array(arena, uint64_t, s->rows.len * words);
     if (of_frame == NULL || m->texts_of == NULL)
         return vrs_no_memory(err);
@@ -197,7 +197,7 @@ enum vrs_status matcher_make(const struct recording *r, uint32_t device,
         .words = (rules->rule.len + 63) / 64,
         .text_words = (rules->text.len + 63) / 64,
     };
-    size_t stacks = r->stacks.rows.len;
+    size_t stacks = r->code.stacks.rows.len;
     m.open = arena_array(arena, struct rule_condition, rules->condition.len);
     m.first_open = arena_array(arena, uint32_t, rules->rule.len + 1);
     m.excluded = arena_array(arena, uint64_t, (size_t)rules->text.len * 2 * m.words);

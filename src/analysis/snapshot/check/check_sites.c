@@ -21,12 +21,12 @@ static enum vrs_status text_matches(const struct limit *limit, struct buf *room,
 static enum vrs_status find_matches(struct study *s, const struct limit *limit, struct buf *room,
                                     uint8_t *match, struct vrs_error *err)
 {
-    bool *used = arena_array(s->scratch, bool, s->r->stacks.rows.len);
+    bool *used = arena_array(s->scratch, bool, s->r->code.stacks.rows.len);
     if (used == NULL)
         return vrs_no_memory(err);
     for (uint32_t i = 0; i < s->lifetimes.count; i++)
         used[s->lifetimes.at[i].alloc_stack.n] = true;
-    for (uint32_t i = 0; i < s->r->stacks.rows.len; i++) {
+    for (uint32_t i = 0; i < s->r->code.stacks.rows.len; i++) {
         struct stack_names names;
         bool matches = false;
         if (!used[i])
@@ -43,7 +43,7 @@ enum vrs_status check_matches_find(struct study *s, const struct limit *limit, u
                                    struct vrs_error *err)
 {
     struct buf room;
-    *ret = arena_array(s->scratch, uint8_t, s->r->stacks.rows.len);
+    *ret = arena_array(s->scratch, uint8_t, s->r->code.stacks.rows.len);
     if (*ret == NULL)
         return vrs_no_memory(err);
     buf_init(&room, SIZE_MAX / 2);
@@ -152,7 +152,7 @@ static enum vrs_status weigh(const struct scale *scale, struct weighed **ret, ui
                              struct vrs_error *err)
 {
     struct study *s = scale->s;
-    struct weighed *of = arena_array(s->scratch, struct weighed, s->r->stacks.rows.len);
+    struct weighed *of = arena_array(s->scratch, struct weighed, s->r->code.stacks.rows.len);
     uint32_t count = 0;
     if (of == NULL)
         return vrs_no_memory(err);
@@ -160,7 +160,7 @@ static enum vrs_status weigh(const struct scale *scale, struct weighed **ret, ui
         weigh_final(s, of);
     for (uint32_t i = 0; i < s->lifetimes.count; i++)
         add_weight(of, s->lifetimes.at[i].alloc_stack, weight_of(scale, i), i);
-    for (uint32_t i = 0; i < s->r->stacks.rows.len; i++) {
+    for (uint32_t i = 0; i < s->r->code.stacks.rows.len; i++) {
         struct stack_names names;
         if (of[i].bytes == 0)
             continue;
@@ -200,8 +200,8 @@ enum vrs_status check_site_of(const struct study *s, stack_id stack, uint64_t by
     };
     if (names.culprit_frame.n == 0)
         return VRS_OK;
-    struct frame frame = frames_get(&s->r->frames, names.culprit_frame);
-    str file = shown_file(strings_text(&s->r->strings, frame.file), user_root);
+    struct frame frame = frames_get(&s->r->code.frames, names.culprit_frame);
+    str file = shown_file(strings_text(&s->r->code.strings, frame.file), user_root);
     ret->line = frame.line;
     ret->file = arena_copy(s->keep, path_tail(file));
     return ret->file.ptr == NULL ? vrs_no_memory(err) : VRS_OK;

@@ -377,7 +377,7 @@ static enum vrs_status value_of_site(struct study *s, const struct limit *limit,
     }
     at_peak(s, v);
     TRY(check_matches_find(s, limit, &match, err));
-    for (uint32_t i = 0; i < s->r->stacks.rows.len; i++)
+    for (uint32_t i = 0; i < s->r->code.stacks.rows.len; i++)
         any = any || match[i];
     for (uint32_t i = 0; i < s->lifetimes.count; i++) {
         const struct lifetime *l = &s->lifetimes.at[i];

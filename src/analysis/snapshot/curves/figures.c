@@ -5,7 +5,7 @@ enum vrs_status distinct_stacks(const struct recording *r, uint32_t device, stru
                                 uint64_t *ret, struct vrs_error *err)
 {
     struct arena_mark mark = arena_mark(scratch);
-    uint8_t *seen = arena_array(scratch, uint8_t, r->stacks.rows.len);
+    uint8_t *seen = arena_array(scratch, uint8_t, r->code.stacks.rows.len);
     if (seen == NULL)
         return vrs_no_memory(err);
     const struct devices *d = &r->devices;
@@ -16,7 +16,7 @@ enum vrs_status distinct_stacks(const struct recording *r, uint32_t device, stru
     for (uint32_t i = 0; i < d->segments[device]; i++)
         seen[r->segments.stack[d->first_segment[device] + i]] = 1;
     uint64_t count = 0;
-    for (uint32_t i = 1; i < r->stacks.rows.len; i++)
+    for (uint32_t i = 1; i < r->code.stacks.rows.len; i++)
         count += seen[i];
     arena_release(scratch, mark);
     *ret = count;

@@ -420,7 +420,7 @@ static enum vrs_status compare(struct sums *s, struct diff *d, struct vrs_error 
  * have none was made in another way. */
 static bool has_native(const struct study *s)
 {
-    for (uint32_t i = 1; i < s->r->stacks.rows.len; i++)
+    for (uint32_t i = 1; i < s->r->code.stacks.rows.len; i++)
         if (s->tokens->of_stack[i] & TOKEN_NATIVE)
             return true;
     return false;
@@ -477,7 +477,7 @@ static enum vrs_status pair_stacks(struct sums *s, struct diff_pairing *ret, str
 {
     struct diff_matches matches;
     for (int side = 0; side < 2; side++) {
-        uint32_t stacks = s->side[side]->r->stacks.rows.len;
+        uint32_t stacks = s->side[side]->r->code.stacks.rows.len;
         s->piece_of[side] = arena_array(s->scratch, uint32_t, stacks);
         ret->of_stack[side] = arena_array(s->keep, uint32_t, stacks);
         if (s->piece_of[side] == NULL || ret->of_stack[side] == NULL)
@@ -493,7 +493,7 @@ static enum vrs_status pair_stacks(struct sums *s, struct diff_pairing *ret, str
         ret->at[i] =
             (struct diff_paired){ matches.at[i].stage, matches.at[i].score, matches.at[i].small };
     for (int side = 0; side < 2; side++)
-        for (uint32_t i = 0; i < s->side[side]->r->stacks.rows.len; i++)
+        for (uint32_t i = 0; i < s->side[side]->r->code.stacks.rows.len; i++)
             if (s->piece_of[side][i] != 0)
                 ret->of_stack[side][i] = s->pieces.at[s->piece_of[side][i]].match + 1;
     ret->count = matches.count;

@@ -10,12 +10,12 @@ static bool init_side(struct diff_keys_side *side, const struct study *study, st
 {
     const struct recording *r = study->r;
     side->study = study;
-    side->chain = arena_array(scratch, uint32_t, r->stacks.rows.len);
+    side->chain = arena_array(scratch, uint32_t, r->code.stacks.rows.len);
     bool ok = side->chain != NULL;
     for (uint32_t key = 0; key < DIFF_KEYS; key++) {
-        side->seen[key] = arena_array(scratch, uint32_t, r->frames.rows.len);
-        side->reduced[key] = arena_array(scratch, uint32_t, r->stacks.rows.len);
-        side->last[key] = arena_array(scratch, uint32_t, r->stacks.rows.len);
+        side->seen[key] = arena_array(scratch, uint32_t, r->code.frames.rows.len);
+        side->reduced[key] = arena_array(scratch, uint32_t, r->code.stacks.rows.len);
+        side->last[key] = arena_array(scratch, uint32_t, r->code.stacks.rows.len);
         ok = ok && side->seen[key] != NULL && side->reduced[key] != NULL && side->last[key] != NULL;
     }
     return ok;
@@ -54,8 +54,9 @@ static bool keep_frame(struct diff_keys *k, str name, str file, uint32_t line, u
 static bool see_frame(struct diff_keys *k, const struct study *s, frame_id frame, enum site_key key,
                       uint32_t *ret)
 {
-    struct frame f = frames_get(&s->r->frames, frame);
-    str file = strings_text(&s->r->strings, f.file), name = strings_text(&s->r->strings, f.name);
+    struct frame f = frames_get(&s->r->code.frames, frame);
+    str file = strings_text(&s->r->code.strings, f.file),
+        name = strings_text(&s->r->code.strings, f.name);
     if (key == SITE_EXACT)
         return keep_frame(k, name, file, f.line, ret);
     if (naming_class(s->naming, frame) == FRAME_NATIVE)
@@ -71,7 +72,7 @@ static bool see_frame(struct diff_keys *k, const struct study *s, frame_id frame
 static bool push_reduced(struct diff_keys *k, struct diff_keys_side *side, uint32_t stack,
                          enum site_key key, uint32_t *caller, uint32_t *last)
 {
-    uint32_t frame = side->study->r->stacks.frame[stack];
+    uint32_t frame = side->study->r->code.stacks.frame[stack];
     uint32_t *seen = &side->seen[key][frame];
     if (*seen == FRAME_NOT_ASKED && !see_frame(k, side->study, (frame_id){ frame }, key, seen))
         return false;
@@ -111,7 +112,7 @@ enum vrs_status diff_keys_of(struct diff_keys *k, uint32_t side, stack_id stack,
                              stack_id *ret, struct vrs_error *err)
 {
     struct diff_keys_side *s = &k->side[side];
-    const struct stacks *stacks = &s->study->r->stacks;
+    const struct stacks *stacks = &s->study->r->code.stacks;
     uint32_t depth = 0, at = stack.n;
     for (; at != 0 && s->reduced[key][at] == 0; at = stacks->caller[at])
         s->chain[depth++] = at;

@@ -203,7 +203,7 @@ static enum vrs_status tally_module(struct sums *s, uint32_t side, stack_id stac
 static enum vrs_status sum_side(struct sums *s, uint32_t side, struct vrs_error *err)
 {
     const struct study *study = s->side[side];
-    uint32_t stacks = study->r->stacks.rows.len;
+    uint32_t stacks = study->r->code.stacks.rows.len;
     struct diff_amount *of_stack = arena_array(s->scratch, struct diff_amount, stacks);
     if (of_stack == NULL || !sum_allocations(s, side, of_stack))
         return vrs_no_memory(err);

@@ -20,7 +20,7 @@ typedef VEC(struct run) run_vec;
 
 static bool collector_seen(const struct study *s)
 {
-    for (uint32_t i = 1; i < s->r->stacks.rows.len; i++)
+    for (uint32_t i = 1; i < s->r->code.stacks.rows.len; i++)
         if ((s->tokens->of_stack[i] & TOKEN_COLLECTOR) != 0)
             return true;
     return false;

@@ -60,7 +60,7 @@ static uint64_t *hash_stacks(const struct sites *s, struct arena *scratch)
     for (uint32_t i = 1; hash != NULL && i < s->stacks.rows.len; i++) {
         struct frame frame = frames_get(&s->frames, (frame_id){ s->stacks.frame[i] });
         str file = strings_text(&s->bases, frame.file);
-        str name = strings_text(&s->r->strings, frame.name);
+        str name = strings_text(&s->r->code.strings, frame.name);
         uint64_t line = hash_pair(hash_bytes(file.ptr, file.len), frame.line);
         hash[i] =
             hash_pair(hash[s->stacks.caller[i]], hash_pair(line, hash_bytes(name.ptr, name.len)));

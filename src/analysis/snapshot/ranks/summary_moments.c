@@ -56,7 +56,7 @@ static enum vrs_status find_stretches(const struct study *s, uint32_t events, st
     if (marks->rows.len == 0)
         return VRS_OK;
     TRY(mark_events_make(s->r, s->device, s->scratch, &m, err));
-    uint32_t names = s->r->strings.rows.len;
+    uint32_t names = s->r->code.strings.rows.len;
     uint32_t *open = arena_array(s->scratch, uint32_t, names);   /* stretch plus 1 */
     uint32_t *unkept = arena_array(s->scratch, uint32_t, names); /* open, later than all kept */
     uint32_t before[SUMMARY_MOMENTS_MOST];

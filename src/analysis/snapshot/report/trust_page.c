@@ -169,7 +169,7 @@ static str producer_of(const struct recording *r)
         { any_set(c->forward_stack, c->rows.len) || any_set(s->forward_stack, s->rows.len),
           S("PyTorch 2.11 or later, by forward_frames") },
         { any_set(c->user_metadata, c->rows.len), S("PyTorch 2.10 or later, by user_metadata") },
-        { r->fx_nodes.rows.len > 1, S("PyTorch 2.10 or later, by fx nodes") },
+        { r->code.fx_nodes.rows.len > 1, S("PyTorch 2.10 or later, by fx nodes") },
         { has_setting(r, "graph_capture_record_stream_reuse"),
           S("PyTorch 2.9 or later, by graph_capture_record_stream_reuse") },
         { any_set(c->compile_context, c->rows.len), S("PyTorch 2.8 or later, by compile_context") },
@@ -218,7 +218,7 @@ static enum vrs_status name_unknown_actions(const struct study *s, struct trust_
                                             struct vrs_error *err)
 {
     const struct recording *r = s->r;
-    uint64_t *count = arena_array(s->scratch, uint64_t, r->strings.rows.len);
+    uint64_t *count = arena_array(s->scratch, uint64_t, r->code.strings.rows.len);
     o->unknown_action = arena_array(s->keep, struct name_count, TALLIES_MAX + 1);
     if (count == NULL || o->unknown_action == NULL)
         return vrs_no_memory(err);
@@ -227,7 +227,7 @@ static enum vrs_status name_unknown_actions(const struct study *s, struct trust_
         if (r->events.action[i] == ACTION_OTHER)
             count[r->contexts.action[r->events.context[i]]]++;
     uint64_t rest = count[0];
-    for (uint32_t id = 1; id < r->strings.rows.len; id++) {
+    for (uint32_t id = 1; id < r->code.strings.rows.len; id++) {
         if (count[id] == 0)
             continue;
         if (o->unknown_actions == TALLIES_MAX) {
@@ -236,7 +236,7 @@ static enum vrs_status name_unknown_actions(const struct study *s, struct trust_
         }
         struct name_count *to = &o->unknown_action[o->unknown_actions++];
         to->count = count[id];
-        if (!keep_text(s->keep, &r->strings, id, &to->name))
+        if (!keep_text(s->keep, &r->code.strings, id, &to->name))
             return vrs_no_memory(err);
     }
     if (rest != 0)
@@ -256,7 +256,7 @@ static enum vrs_status name_unknown_keys(const struct study *s, struct trust_pag
             continue;
         struct name_count *to = &o->unknown_key[o->unknown_keys++];
         to->count = t->count[i];
-        if (!keep_text(s->keep, &s->r->strings, t->name[i], &to->name))
+        if (!keep_text(s->keep, &s->r->code.strings, t->name[i], &to->name))
             return vrs_no_memory(err);
     }
     return VRS_OK;
@@ -267,7 +267,7 @@ static enum vrs_status keep_settings(const struct study *s, struct trust_page *o
                                      struct vrs_error *err)
 {
     const struct settings *from = &s->r->settings;
-    bool *seen = arena_array(s->scratch, bool, s->r->strings.rows.len);
+    bool *seen = arena_array(s->scratch, bool, s->r->code.strings.rows.len);
     o->setting = arena_array(s->keep, struct setting, from->rows.len);
     if (seen == NULL || o->setting == NULL)
         return vrs_no_memory(err);
@@ -279,8 +279,8 @@ static enum vrs_status keep_settings(const struct study *s, struct trust_page *o
         to->type = (enum setting_type)from->type[i];
         to->integer = from->integer[i];
         to->real = from->real[i];
-        if (!keep_text(s->keep, &s->r->strings, from->name[i], &to->name) ||
-            !keep_text(s->keep, &s->r->strings, from->text[i], &to->text))
+        if (!keep_text(s->keep, &s->r->code.strings, from->name[i], &to->name) ||
+            !keep_text(s->keep, &s->r->code.strings, from->text[i], &to->text))
             return vrs_no_memory(err);
     }
     return VRS_OK;

@@ -72,7 +72,7 @@ str mark_name_trim(str name)
 
 str mark_name(const struct recording *r, uint32_t mark)
 {
-    return mark_name_trim(strings_text(&r->strings, (string_id){ r->marks.name[mark] }));
+    return mark_name_trim(strings_text(&r->code.strings, (string_id){ r->marks.name[mark] }));
 }
 
 static char lower(char c)

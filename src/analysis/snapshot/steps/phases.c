@@ -225,11 +225,11 @@ enum vrs_status phases_make(const struct recording *r, uint32_t device, const st
 {
     struct spans spans = { .count = 0 };
     TRY(find_spans(r, device, marks, arena, &spans, err));
-    struct phases p = { .of_stack = arena_array(arena, uint8_t, r->stacks.rows.len) };
+    struct phases p = { .of_stack = arena_array(arena, uint8_t, r->code.stacks.rows.len) };
     struct span_walk walk = { .spans = &spans, .open = arena_array(arena, uint32_t, spans.count) };
     if (p.of_stack == NULL || walk.open == NULL)
         return vrs_no_memory(err);
-    for (uint32_t i = 1; i < r->stacks.rows.len; i++)
+    for (uint32_t i = 1; i < r->code.stacks.rows.len; i++)
         p.of_stack[i] = (uint8_t)phase_of_tokens(tokens->of_stack[i]);
     if (frames_python_only(r, device, tokens))
         p.of_stack[0] = PHASE_BACKWARD;

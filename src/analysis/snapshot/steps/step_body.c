@@ -4,14 +4,14 @@
 static bool make_python(struct step_body *b)
 {
     const struct recording *r = b->t->r;
-    uint32_t stacks = r->stacks.rows.len;
+    uint32_t stacks = r->code.stacks.rows.len;
     uint32_t *python_of = arena_array(b->t->scratch, uint32_t, stacks);
     b->python_made = true;
     if (python_of == NULL || !stacks_init(&b->python))
         return false;
     for (uint32_t i = 1; i < stacks; i++) {
-        stack_id pushed = { python_of[r->stacks.caller[i]] };
-        frame_id frame = { r->stacks.frame[i] };
+        stack_id pushed = { python_of[r->code.stacks.caller[i]] };
+        frame_id frame = { r->code.stacks.frame[i] };
         if ((b->t->tokens->of_frame[frame.n] & TOKEN_PYTHON) != 0 &&
             !stacks_push(&b->python, pushed, frame, &pushed))
             return false;
@@ -58,7 +58,7 @@ static bool same_function(const struct frames *f, uint32_t a, uint32_t b)
  * callers to callees, so the last stack that all go through is the innermost. */
 static token_set shared_tokens(const struct step_body *b, uint64_t all)
 {
-    const struct frames *frames = &b->t->r->frames;
+    const struct frames *frames = &b->t->r->code.frames;
     const token_set *of_frame = b->t->tokens->of_frame;
     uint32_t shared = 0, next = 0;
     token_set set = 0;

@@ -33,7 +33,7 @@ static bool names_step(str name)
 
 static str label_text(const struct step_trace *t, uint32_t label)
 {
-    return mark_name_trim(strings_text(&t->r->strings, (string_id){ label }));
+    return mark_name_trim(strings_text(&t->r->code.strings, (string_id){ label }));
 }
 
 /* Marks that name steps. */
@@ -72,8 +72,8 @@ static enum vrs_status ticks_of_events(const struct step_trace *t, struct ticks 
         if (r->events.action[t->first + i] != ACTION_USER_DEFINED)
             continue;
         stack_id stack = { r->events.stack[t->first + i] };
-        struct frame frame = frames_get(&r->frames, stacks_frame(&r->stacks, stack));
-        bool start = mark_name_is(strings_text(&r->strings, frame.name), S("START"));
+        struct frame frame = frames_get(&r->code.frames, stacks_frame(&r->code.stacks, stack));
+        bool start = mark_name_is(strings_text(&r->code.strings, frame.name), S("START"));
         all.at[all.count++] = (struct tick){ i, frame.file.n, start };
         named |= names_step(label_text(t, frame.file.n));
     }

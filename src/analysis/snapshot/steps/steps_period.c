@@ -53,7 +53,7 @@ struct search {
 
 static bool by_stack_make(const struct step_trace *t, struct by_stack *ret)
 {
-    uint32_t stacks = t->r->stacks.rows.len;
+    uint32_t stacks = t->r->code.stacks.rows.len;
     const uint64_t *size = t->r->events.size + t->first;
     struct by_stack made = {
         .position = arena_array(t->scratch, uint32_t, t->allocs),
@@ -180,7 +180,7 @@ static bool search_make(struct search *s)
     if (s->signature == NULL || s->first == NULL || s->position == NULL || s->gap == NULL ||
         s->tally == NULL || s->candidate == NULL)
         return false;
-    for (uint32_t i = 0; i < t->r->stacks.rows.len; i++)
+    for (uint32_t i = 0; i < t->r->code.stacks.rows.len; i++)
         if (!group_positions(s, i))
             return false;
     find_candidates(s);

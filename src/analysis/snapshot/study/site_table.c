@@ -45,7 +45,7 @@ static bool number_of(struct numbering *n, struct key key, uint32_t *ret)
 static bool number_all(const struct study *s, struct sites *sites, struct numbering *n,
                        struct site_table *t)
 {
-    uint32_t *of_stack = arena_array(s->scratch, uint32_t, s->r->stacks.rows.len);
+    uint32_t *of_stack = arena_array(s->scratch, uint32_t, s->r->code.stacks.rows.len);
     if (of_stack == NULL || !vec_push(&n->keys, (struct key){ .lead = NO_ROW }))
         return false;
     for (uint32_t i = 0; i < s->lifetimes.count; i++) {

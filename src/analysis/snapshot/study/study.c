@@ -3,7 +3,7 @@
 
 enum vrs_status study_place_make_bare(struct study_place *place, struct vrs_error *err)
 {
-    place->shown = arena_array(place->scratch, bool, place->r->stacks.rows.len);
+    place->shown = arena_array(place->scratch, bool, place->r->code.stacks.rows.len);
     return place->shown == NULL ? vrs_no_memory(err) : VRS_OK;
 }
 
@@ -22,7 +22,7 @@ void study_make_bare(struct study_place *place, uint32_t device, struct study *r
         .events = r->devices.events[device],
         .threads = place->threads,
         .traced = device_traced(r, device),
-        .stacked = r->stacks.rows.len > 1,
+        .stacked = r->code.stacks.rows.len > 1,
         .agreement = &place->agreement[device],
         .basis = place->basis == NULL ? NULL : &place->basis[device],
         .naming = place->naming,

@@ -30,7 +30,7 @@ static enum vrs_status begin_lane(struct study *s, struct lane *lane, struct vrs
     arena_init(&lane->scratch, SIZE_MAX / 2);
     lane->study.keep = &lane->keep;
     lane->study.scratch = &lane->scratch;
-    lane->study.shown = arena_array(&lane->scratch, bool, s->r->stacks.rows.len);
+    lane->study.shown = arena_array(&lane->scratch, bool, s->r->code.stacks.rows.len);
     if (lane->study.shown == NULL)
         return vrs_no_memory(err);
     return naming_again(s->naming, &lane->keep, &lane->scratch, &lane->study.naming, err);
@@ -40,7 +40,7 @@ static enum vrs_status begin_lane(struct study *s, struct lane *lane, struct vrs
 static void end_lane(struct study *s, struct lane *lane)
 {
     const struct study *from = &lane->study;
-    for (uint32_t i = 0; from->shown != NULL && i < s->r->stacks.rows.len; i++)
+    for (uint32_t i = 0; from->shown != NULL && i < s->r->code.stacks.rows.len; i++)
         s->shown[i] = s->shown[i] || from->shown[i];
     study_adopt(s, from);
     arena_join(s->keep, &lane->keep);

@@ -539,7 +539,7 @@ static enum vrs_status make_bursts(struct walk *w, struct timeline *to, struct v
     for (uint32_t i = 0; i < w->events; i++)
         to->bursts += action_returns(action[i]) && (i == 0 || !action_returns(action[i - 1]));
     to->burst = arena_array(s->keep, struct time_burst, to->bursts);
-    uint8_t *says = arena_array(s->scratch, uint8_t, w->r->stacks.rows.len);
+    uint8_t *says = arena_array(s->scratch, uint8_t, w->r->code.stacks.rows.len);
     if (to->burst == NULL || says == NULL)
         return vrs_no_memory(err);
     struct time_burst *burst = to->burst;

@@ -8,14 +8,14 @@
 static uint8_t *native_frames(const struct recording *r, struct arena *scratch)
 {
     enum { UNSEEN, NATIVE, OTHER };
-    uint8_t *file = arena_array(scratch, uint8_t, r->strings.rows.len);
-    uint8_t *frame = arena_array(scratch, uint8_t, r->frames.rows.len);
+    uint8_t *file = arena_array(scratch, uint8_t, r->code.strings.rows.len);
+    uint8_t *frame = arena_array(scratch, uint8_t, r->code.frames.rows.len);
     if (file == NULL || frame == NULL)
         return NULL;
-    for (uint32_t i = 1; i < r->frames.rows.len; i++) {
-        uint32_t id = r->frames.file[i];
+    for (uint32_t i = 1; i < r->code.frames.rows.len; i++) {
+        uint32_t id = r->code.frames.file[i];
         if (file[id] == UNSEEN) {
-            str path = path_tail(strings_text(&r->strings, (string_id){ id }));
+            str path = path_tail(strings_text(&r->code.strings, (string_id){ id }));
             file[id] = file_is_native(path) ? NATIVE : OTHER;
         }
         frame[i] = file[id] == NATIVE;
@@ -29,12 +29,13 @@ enum stack_kind { WITHOUT_STACK, PYTHON_ONLY, WITH_NATIVE, STACK_KINDS };
 static uint8_t *kinds_of_stacks(const struct recording *r, struct arena *scratch)
 {
     uint8_t *native = native_frames(r, scratch);
-    uint8_t *kind = arena_array(scratch, uint8_t, r->stacks.rows.len);
+    uint8_t *kind = arena_array(scratch, uint8_t, r->code.stacks.rows.len);
     if (native == NULL || kind == NULL)
         return NULL;
-    for (uint32_t i = 1; i < r->stacks.rows.len; i++) {
-        bool found = native[r->stacks.frame[i]] != 0;
-        kind[i] = found || kind[r->stacks.caller[i]] == WITH_NATIVE ? WITH_NATIVE : PYTHON_ONLY;
+    for (uint32_t i = 1; i < r->code.stacks.rows.len; i++) {
+        bool found = native[r->code.stacks.frame[i]] != 0;
+        kind[i] =
+            found || kind[r->code.stacks.caller[i]] == WITH_NATIVE ? WITH_NATIVE : PYTHON_ONLY;
     }
     return kind;
 }

@@ -14,7 +14,7 @@ const char *const trust_window_names[WINDOWS] = {
 };
 
 /* The order of the codes, which breaks ties between items. */
-enum code {
+enum trust_code {
     CODE_NO_HISTORY,
     CODE_INCOMPLETE,
     CODE_ONE_EVENT,
@@ -81,7 +81,7 @@ struct assessment {
     struct arena *arena;
     struct trust trust;
     struct trust_item item[CODES];
-    enum code code[CODES]; /* of each item */
+    enum trust_code code[CODES]; /* of each item */
     struct recorded_stacks capture;
 };
 
@@ -101,10 +101,10 @@ static const char *word_for(uint64_t count, const char *one, const char *more)
     return count == 1 ? one : more;
 }
 
-static void add_item(struct assessment *a, enum code code, struct breach finding, bool failed,
+static void add_item(struct assessment *a, enum trust_code code, struct breach finding, bool failed,
                      bool has_bytes, const char *format, ...) __attribute__((format(printf, 6, 7)));
 
-static void add_item(struct assessment *a, enum code code, struct breach finding, bool failed,
+static void add_item(struct assessment *a, enum trust_code code, struct breach finding, bool failed,
                      bool has_bytes, const char *format, ...)
 {
     char text[512];
@@ -124,7 +124,7 @@ static void add_item(struct assessment *a, enum code code, struct breach finding
     };
 }
 
-static void add_failed(struct assessment *a, enum code code, struct breach finding,
+static void add_failed(struct assessment *a, enum trust_code code, struct breach finding,
                        const char *what)
 {
     char worst[32], total[32];
@@ -422,8 +422,8 @@ static void add_capture(struct assessment *a)
                  word_for(c->python_only, "stack holds", "stacks hold"), (ull)c->with_native);
 }
 
-static void add_unknown(struct assessment *a, enum code code, struct breach f, const char *what,
-                        str name)
+static void add_unknown(struct assessment *a, enum trust_code code, struct breach f,
+                        const char *what, str name)
 {
     int shown = name.len > 60 ? 60 : (int)name.len;
     while (shown > 0 && (size_t)shown < name.len && (name.ptr[shown] & 0xc0) == 0x80)
@@ -442,7 +442,7 @@ static void add_unknown_keys(struct assessment *a)
         if (t->kind[i] != TALLY_UNKNOWN_KEY)
             continue;
         if (f.count == 0)
-            name = strings_text(&a->r->strings, (string_id){ t->name[i] });
+            name = strings_text(&a->r->code.strings, (string_id){ t->name[i] });
         f.count += t->count[i];
     }
     if (f.count != 0)
@@ -457,7 +457,7 @@ static void add_unknown_actions(struct assessment *a)
         return;
     uint32_t event = r->devices.first_event[a->device] + (uint32_t)f.first_event;
     string_id name = { r->contexts.action[r->events.context[event]] };
-    add_unknown(a, CODE_UNKNOWN_ACTIONS, f, "actions", strings_text(&r->strings, name));
+    add_unknown(a, CODE_UNKNOWN_ACTIONS, f, "actions", strings_text(&r->code.strings, name));
 }
 
 /* Nobody asked for a replay of a device that could have been replayed. */

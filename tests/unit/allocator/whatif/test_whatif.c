@@ -54,7 +54,7 @@ static void begin(struct asked *x, const char *settings)
 static void change(struct asked *x, uint32_t stack, struct site_change what)
 {
     free(x->change_of_stack);
-    x->change_of_stack = calloc(x->r.stacks.rows.len, 1);
+    x->change_of_stack = calloc(x->r.code.stacks.rows.len, 1);
     assert_non_null(x->change_of_stack);
     x->change_of_stack[stack] = 1;
     x->change = what;

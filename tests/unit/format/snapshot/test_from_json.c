@@ -122,7 +122,8 @@ static void check_string(const char *json, const char *wanted, uint64_t bad_utf8
         if (o.status != VRS_OK)
             fail_msg("%s: %s", json, o.err.message);
         uint32_t context = o.r.events.context[0];
-        str got = strings_text(&o.r.strings, (string_id){ o.r.contexts.compile_context[context] });
+        str got =
+            strings_text(&o.r.code.strings, (string_id){ o.r.contexts.compile_context[context] });
         if (!str_equal(got, str_from(wanted)))
             fail_msg("%s became %.*s", json, (int)got.len, got.ptr);
         assert_int_equal(o.r.origin.bad_utf8, bad_utf8);

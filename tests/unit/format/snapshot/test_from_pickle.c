@@ -137,7 +137,7 @@ static void put_snapshot(struct buf *b)
 
 static str text_of(const struct recording *r, uint32_t id)
 {
-    return strings_text(&r->strings, (string_id){ id });
+    return strings_text(&r->code.strings, (string_id){ id });
 }
 
 static void check_text(const struct recording *r, uint32_t id, const char *wanted)
@@ -165,7 +165,7 @@ static void check_snapshot(const struct outcome *o)
     assert_int_equal(r->events.time_us[0], UNKNOWN_U64);
     assert_int_equal(r->events.stack[0], r->events.stack[1]);
     assert_int_not_equal(r->events.stack[0], r->events.stack[2]);
-    assert_int_equal(stacks_depth(&r->stacks, (stack_id){ r->events.stack[0] }), 2);
+    assert_int_equal(stacks_depth(&r->code.stacks, (stack_id){ r->events.stack[0] }), 2);
     check_text(r, r->contexts.action[r->events.context[2]], "something_new");
     uint32_t setting = settings_find(r, S("roundup_power2_divisions.1"));
     assert_int_not_equal(setting, NO_ROW);
@@ -416,7 +416,7 @@ static void check_line_text(const char *spelt, str expected)
     read_bytes(b.at, b.len, b.len, &o);
     assert_string_equal(o.err.message, "");
     assert_int_equal(o.r.marks.rows.len, 1);
-    assert_true(str_equal(strings_text(&o.r.strings, (string_id){ o.r.marks.name[0] }), expected));
+    assert_true(str_equal(strings_text(&o.r.code.strings, (string_id){ o.r.marks.name[0] }), expected));
     recording_free(&o.r);
     buf_free(&b);
 }

@@ -31,7 +31,7 @@ static void make_stacks(struct recording *r)
         struct line line = { "step", "/home/user/train.py", 7 + i };
         assert_int_equal(sample_stack(r, &line, 1).n, i + 1);
     }
-    assert_int_equal(r->stacks.rows.len, STACKS);
+    assert_int_equal(r->code.stacks.rows.len, STACKS);
 }
 
 /* Room for all that was made, a few at a time. */
