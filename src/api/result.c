@@ -118,10 +118,10 @@ static enum vrs_status begin(struct call *a, const struct vrs_recording *recordi
         return vrs_no_memory(err);
     a->keep = a->result->arena;
     TRY(check_device(a, err));
-    struct naming_options options = { text_or_empty(user_root), text_or_empty(library) };
+    struct frame_class_options options = { text_or_empty(user_root), text_or_empty(library) };
     /* Results of studies show names as they are; others keep copies of the few they show. */
     struct arena *home = kind->shows_names ? a->keep : &a->names;
-    return naming_make(a->r, &options, home, &a->naming, err);
+    return naming_make(&a->r->code, &options, home, &a->naming, err);
 }
 
 enum vrs_status call_begin(struct call *a, const struct vrs_recording *recording,

@@ -1,6 +1,8 @@
 /* frame_class.c - the rules of frame classes, as tables. */
 #include "analysis/attribution/frame_class.h"
 
+#include <stdint.h>
+
 static char folded(char c)
 {
     if (c == '\\')
@@ -180,7 +182,7 @@ bool file_is_native(str file)
     return !path_ends(file, S(".py")) && !path_ends(file, S(".pyx")) && !angled && !is_cell(file);
 }
 
-enum frame_class classify_file(str file, const struct naming_options *options)
+enum frame_class classify_file(str file, const struct frame_class_options *options)
 {
     if (file_is_native(file))
         return FRAME_NATIVE;

@@ -2,11 +2,26 @@
 #ifndef VRS_ANALYSIS_ATTRIBUTION_FRAME_CLASS_H
 #define VRS_ANALYSIS_ATTRIBUTION_FRAME_CLASS_H
 
-#include "analysis/attribution/naming.h"
+#include "base/str.h"
+
+enum frame_class {
+    FRAME_NATIVE,
+    FRAME_TORCH,
+    FRAME_GENERATED,
+    FRAME_LIBRARY,
+    FRAME_STD,
+    FRAME_USER
+};
+
+/* What a person says of whose code is whose. */
+struct frame_class_options {
+    str user_root; /* frames under this folder are the user's; empty: none */
+    str library;   /* frames whose path matches this glob are a library's; empty: none */
+};
 
 /* The class of a file; the first rule that matches decides, paths being compared with `\` as `/`
  * and without regard to case. */
-enum frame_class classify_file(str file, const struct naming_options *options);
+enum frame_class classify_file(str file, const struct frame_class_options *options);
 
 /* Is the file no Python source?  Asked of every frame, hence apart from the other classes. */
 bool file_is_native(str file);

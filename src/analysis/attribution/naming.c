@@ -3,7 +3,6 @@
 
 #include <assert.h>
 
-#include "analysis/attribution/frame_class.h"
 #include "base/buf.h"
 #include "base/utf8.h"
 
@@ -22,8 +21,8 @@ enum role {
 #define ROLES_KNOWN ROLE_BIT(ROLES)
 
 struct naming {
-    const struct recording *r;
-    struct naming_options options;
+    const struct code *code;
+    struct frame_class_options options;
     struct arena *arena;
     const str *passed; /* parts of paths, besides those that every naming passes over */
     uint32_t passes;
@@ -36,20 +35,20 @@ struct naming {
 
 enum plumbing { PLUMBING_NOT_ASKED, PLUMBING_NO, PLUMBING_YES };
 
-enum vrs_status naming_make(const struct recording *r, const struct naming_options *options,
+enum vrs_status naming_make(const struct code *code, const struct frame_class_options *options,
                             struct arena *arena, struct naming **ret, struct vrs_error *err)
 {
     struct naming *n = arena_array(arena, struct naming, 1);
     if (n == NULL)
         return vrs_no_memory(err);
-    *n = (struct naming){ .r = r, .arena = arena };
+    *n = (struct naming){ .code = code, .arena = arena };
     n->options.user_root = arena_copy(arena, options->user_root);
     n->options.library = arena_copy(arena, options->library);
-    n->class_of = arena_array(arena, uint8_t, r->code.strings.rows.len);
-    n->plumbing = arena_array(arena, uint8_t, r->code.strings.rows.len);
-    n->roles = arena_array(arena, uint8_t, r->code.frames.rows.len);
-    n->text = arena_array(arena, str, r->code.frames.rows.len);
-    n->names = arena_array(arena, struct stack_names *, r->code.stacks.rows.len);
+    n->class_of = arena_array(arena, uint8_t, code->strings.rows.len);
+    n->plumbing = arena_array(arena, uint8_t, code->strings.rows.len);
+    n->roles = arena_array(arena, uint8_t, code->frames.rows.len);
+    n->text = arena_array(arena, str, code->frames.rows.len);
+    n->names = arena_array(arena, struct stack_names *, code->stacks.rows.len);
     if (n->options.user_root.ptr == NULL || n->options.library.ptr == NULL || n->class_of == NULL ||
         n->plumbing == NULL || n->roles == NULL || n->text == NULL || n->names == NULL)
         return vrs_no_memory(err);
@@ -60,7 +59,7 @@ enum vrs_status naming_make(const struct recording *r, const struct naming_optio
 enum vrs_status naming_again(const struct naming *n, struct arena *texts, struct arena *tables,
                              struct naming **ret, struct vrs_error *err)
 {
-    TRY(naming_make(n->r, &n->options, tables, ret, err));
+    TRY(naming_make(n->code, &n->options, tables, ret, err));
     (*ret)->arena = texts;
     naming_pass_over(*ret, n->passed, n->passes);
     return VRS_OK;
@@ -68,12 +67,12 @@ enum vrs_status naming_again(const struct naming *n, struct arena *texts, struct
 
 static str file_of(const struct naming *n, frame_id frame)
 {
-    return path_tail(strings_text(&n->r->code.strings, frames_get(&n->r->code.frames, frame).file));
+    return path_tail(strings_text(&n->code->strings, frames_get(&n->code->frames, frame).file));
 }
 
 static str function_of(const struct naming *n, frame_id frame)
 {
-    return strings_text(&n->r->code.strings, frames_get(&n->r->code.frames, frame).name);
+    return strings_text(&n->code->strings, frames_get(&n->code->frames, frame).name);
 }
 
 void naming_pass_over(struct naming *n, const str *parts, uint32_t count)
@@ -84,8 +83,8 @@ void naming_pass_over(struct naming *n, const str *parts, uint32_t count)
 
 enum frame_class naming_class(const struct naming *n, frame_id frame)
 {
-    assert(frame.n < n->r->code.frames.rows.len);
-    uint32_t file = n->r->code.frames.file[frame.n];
+    assert(frame.n < n->code->frames.rows.len);
+    uint32_t file = n->code->frames.file[frame.n];
     if (n->class_of[file] == 0)
         n->class_of[file] = (uint8_t)(classify_file(file_of(n, frame), &n->options) + 1);
     return (enum frame_class)(n->class_of[file] - 1);
@@ -94,7 +93,7 @@ enum frame_class naming_class(const struct naming *n, frame_id frame)
 /* Does all code of a file only pass calls on?  Asked once: the rules are searches in its path. */
 static bool is_plumbing(const struct naming *n, frame_id frame)
 {
-    uint8_t *known = &n->plumbing[n->r->code.frames.file[frame.n]];
+    uint8_t *known = &n->plumbing[n->code->frames.file[frame.n]];
     if (*known == PLUMBING_NOT_ASKED) {
         str file = file_of(n, frame);
         bool yes = file_is_plumbing(file);
@@ -148,8 +147,8 @@ static struct found look(const struct naming *n, stack_id stack)
     struct found found = { .of = { { 0 } } };
     uint32_t seen = 0;
     for (stack_id at = stack; at.n != 0 && (seen & enough) != enough;
-         at = stacks_caller(&n->r->code.stacks, at)) {
-        frame_id frame = stacks_frame(&n->r->code.stacks, at);
+         at = stacks_caller(&n->code->stacks, at)) {
+        frame_id frame = stacks_frame(&n->code->stacks, at);
         uint32_t fresh = roles_of(n, frame) & ~seen;
         seen |= fresh;
         for (; fresh != 0; fresh &= fresh - 1)
@@ -161,7 +160,7 @@ static struct found look(const struct naming *n, stack_id stack)
 /* "model.py:84 forward" */
 static void put_python(const struct naming *n, frame_id frame, struct buf *to)
 {
-    uint32_t line = frames_get(&n->r->code.frames, frame).line;
+    uint32_t line = frames_get(&n->code->frames, frame).line;
     utf8_append_clipped(to, path_base(file_of(n, frame)), NAME_BYTES_MAX);
     if (line != NO_LINE) {
         buf_char(to, ':');
@@ -210,7 +209,7 @@ static frame_id first_of(const struct found *found)
 enum vrs_status naming_of(struct naming *n, stack_id stack, struct stack_names *ret,
                           struct vrs_error *err)
 {
-    assert(stack.n < n->r->code.stacks.rows.len);
+    assert(stack.n < n->code->stacks.rows.len);
     if (n->names[stack.n] == NULL) {
         struct stack_names *names = arena_array(n->arena, struct stack_names, 1);
         if (names == NULL)

@@ -2,27 +2,14 @@
 #ifndef VRS_ANALYSIS_ATTRIBUTION_NAMING_H
 #define VRS_ANALYSIS_ATTRIBUTION_NAMING_H
 
+#include "analysis/attribution/frame_class.h"
 #include "base/arena.h"
 #include "base/fail.h"
-#include "model/recording.h"
-
-enum frame_class {
-    FRAME_NATIVE,
-    FRAME_TORCH,
-    FRAME_GENERATED,
-    FRAME_LIBRARY,
-    FRAME_STD,
-    FRAME_USER
-};
+#include "model/code.h"
 
 /* Many lines may share one long name: what is shown of a file's or function's name is bounded, so
  * that answers cannot grow beyond their file. */
 enum { NAME_BYTES_MAX = 240 };
-
-struct naming_options {
-    str user_root; /* frames under this folder are the user's; empty: none */
-    str library;   /* frames whose path matches this glob are a library's; empty: none */
-};
 
 /* The lines chosen for one stack; each is text as shown, ready to be grouped by, with a NUL behind
  * it. */
@@ -33,14 +20,14 @@ struct stack_names {
     bool from_user;                      /* the culprit is a frame of the user's own code */
 };
 
-/* Names stacks of one recording, each once; owned by the arena it was made with. */
+/* Names the stacks of some code, each once; owned by the arena it was made with. */
 struct naming;
 
-enum vrs_status naming_make(const struct recording *r, const struct naming_options *options,
+enum vrs_status naming_make(const struct code *code, const struct frame_class_options *options,
                             struct arena *arena, struct naming **ret,
                             struct vrs_error *err) MUST_CHECK;
 
-/* Another one of the same options and recording, for a thread of its own: it lives in `tables`,
+/* Another one of the same options and code, for a thread of its own: it lives in `tables`,
  * what it names in `texts`. */
 enum vrs_status naming_again(const struct naming *n, struct arena *texts, struct arena *tables,
                              struct naming **ret, struct vrs_error *err) MUST_CHECK;

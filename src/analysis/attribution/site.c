@@ -3,13 +3,13 @@
 
 #include "analysis/attribution/frame_class.h"
 
-bool sites_init(struct sites *s, const struct recording *r, const struct naming *naming,
+bool sites_init(struct sites *s, const struct code *code, const struct naming *naming,
                 enum site_key key, struct arena *scratch)
 {
-    *s = (struct sites){ .r = r, .naming = naming, .key = key };
+    *s = (struct sites){ .code = code, .naming = naming, .key = key };
     s->chain.max = UINT32_MAX;
-    s->reduced = arena_array(scratch, uint32_t, r->code.stacks.rows.len);
-    s->reduced_frame = arena_array(scratch, uint32_t, r->code.frames.rows.len);
+    s->reduced = arena_array(scratch, uint32_t, code->stacks.rows.len);
+    s->reduced_frame = arena_array(scratch, uint32_t, code->frames.rows.len);
     if (s->reduced != NULL && s->reduced_frame != NULL && strings_init(&s->bases, UINT32_MAX - 1) &&
         frames_init(&s->frames) && stacks_init(&s->stacks))
         return true;
@@ -28,9 +28,9 @@ void sites_free(struct sites *s)
 /* The frame as the key sees it; id 0 where the key drops it. */
 static bool reduce_frame(struct sites *s, frame_id frame, frame_id *ret)
 {
-    struct frame f = frames_get(&s->r->code.frames, frame);
-    str file = strings_text(&s->r->code.strings, f.file),
-        function = strings_text(&s->r->code.strings, f.name);
+    struct frame f = frames_get(&s->code->frames, frame);
+    str file = strings_text(&s->code->strings, f.file),
+        function = strings_text(&s->code->strings, f.name);
     ret->n = 0;
     if (naming_class(s->naming, frame) == FRAME_NATIVE || frame_is_module_call(file, function))
         return true;
@@ -42,10 +42,10 @@ static bool reduce_frame(struct sites *s, frame_id frame, frame_id *ret)
 
 static bool push_reduced(struct sites *s, uint32_t stack, uint32_t caller, uint32_t *ret)
 {
-    uint32_t *known = &s->reduced_frame[s->r->code.stacks.frame[stack]];
+    uint32_t *known = &s->reduced_frame[s->code->stacks.frame[stack]];
     if (*known == 0) {
         frame_id reduced;
-        if (!reduce_frame(s, stacks_frame(&s->r->code.stacks, (stack_id){ stack }), &reduced))
+        if (!reduce_frame(s, stacks_frame(&s->code->stacks, (stack_id){ stack }), &reduced))
             return false;
         *known = reduced.n + 1;
     }
@@ -66,7 +66,7 @@ bool sites_of(struct sites *s, stack_id stack, uint32_t *ret)
     }
     uint32_t at = stack.n;
     s->chain.len = 0;
-    for (; at != 0 && s->reduced[at] == 0; at = s->r->code.stacks.caller[at])
+    for (; at != 0 && s->reduced[at] == 0; at = s->code->stacks.caller[at])
         if (!vec_push(&s->chain, at))
             return false;
     uint32_t reduced = at == 0 ? 0 : s->reduced[at] - 1;

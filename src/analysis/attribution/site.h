@@ -16,7 +16,7 @@ enum site_key {
 /* Reduces stacks under one key to ids: equal ids are one site.  SITE_EXACT keeps stacks as they
  * are; the others drop native frames, module calls and repeats of the frame just before. */
 struct sites {
-    const struct recording *r;
+    const struct code *code;
     const struct naming *naming;
     enum site_key key;
     struct strings bases;    /* base names of files */
@@ -28,7 +28,7 @@ struct sites {
 };
 
 /* `scratch` must outlive the sites. */
-bool sites_init(struct sites *s, const struct recording *r, const struct naming *naming,
+bool sites_init(struct sites *s, const struct code *code, const struct naming *naming,
                 enum site_key key, struct arena *scratch);
 void sites_free(struct sites *s);
 

@@ -277,7 +277,7 @@ static token_set tokens_of_python(str file, uint32_t paths, str function, enum f
 
 /* What all frames are looked at with. */
 struct look {
-    const struct recording *r;
+    const struct code *code;
     const struct naming *naming;
     struct native_index index;
     uint32_t *paths;  /* of each file (string_id) */
@@ -286,14 +286,14 @@ struct look {
 
 static token_set tokens_of_frame(const struct look *look, frame_id id)
 {
-    const struct recording *r = look->r;
+    const struct code *code = look->code;
     uint32_t *paths = look->paths;
-    struct frame frame = frames_get(&r->code.frames, id);
+    struct frame frame = frames_get(&code->frames, id);
     enum frame_class kind = naming_class(look->naming, id);
-    str name = strings_text(&r->code.strings, frame.name);
+    str name = strings_text(&code->strings, frame.name);
     if (kind == FRAME_NATIVE)
         return tokens_of_native(&look->index, name);
-    str file = path_tail(strings_text(&r->code.strings, frame.file));
+    str file = path_tail(strings_text(&code->strings, frame.file));
     if (paths[frame.file.n] == 0)
         paths[frame.file.n] = paths_of(file) | PATHS_KNOWN;
     return tokens_of_python(file, paths[frame.file.n], name, kind);
@@ -309,23 +309,23 @@ static token_set tokens_joined(token_set callers, token_set frame)
     return callers | frame | again;
 }
 
-enum vrs_status tokens_make(const struct recording *r, const struct naming *naming,
+enum vrs_status tokens_make(const struct code *code, const struct naming *naming,
                             struct arena *arena, struct tokens *ret, struct vrs_error *err)
 {
-    const struct stacks *s = &r->code.stacks;
-    token_set *of_frame = arena_array(arena, token_set, r->code.frames.rows.len);
+    const struct stacks *s = &code->stacks;
+    token_set *of_frame = arena_array(arena, token_set, code->frames.rows.len);
     token_set *of_stack = arena_array(arena, token_set, s->rows.len);
     struct look look = {
-        .r = r,
+        .code = code,
         .naming = naming,
-        .paths = arena_array(arena, uint32_t, r->code.strings.rows.len),
-        .latest = arena_array(arena, uint32_t, r->code.strings.rows.len),
+        .paths = arena_array(arena, uint32_t, code->strings.rows.len),
+        .latest = arena_array(arena, uint32_t, code->strings.rows.len),
     };
     if (of_frame == NULL || of_stack == NULL || look.paths == NULL || look.latest == NULL)
         return vrs_no_memory(err);
     native_index_make(&look.index);
-    for (uint32_t i = 1; i < r->code.frames.rows.len; i++) {
-        uint32_t twin = frames_twin(&r->code.frames, i, look.latest);
+    for (uint32_t i = 1; i < code->frames.rows.len; i++) {
+        uint32_t twin = frames_twin(&code->frames, i, look.latest);
         of_frame[i] = twin != 0 ? of_frame[twin] : tokens_of_frame(&look, (frame_id){ i });
     }
     for (uint32_t i = 1; i < s->rows.len; i++)

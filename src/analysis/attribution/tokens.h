@@ -52,7 +52,7 @@ struct tokens {
     token_set *of_stack; /* of each stack_id: of all its frames */
 };
 
-enum vrs_status tokens_make(const struct recording *r, const struct naming *naming,
+enum vrs_status tokens_make(const struct code *code, const struct naming *naming,
                             struct arena *arena, struct tokens *ret,
                             struct vrs_error *err) MUST_CHECK;
 

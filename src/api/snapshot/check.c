@@ -60,8 +60,8 @@ enum vrs_status vrs_check_check(const struct vrs_check_options *options, bool ha
 static enum vrs_status place_baseline(struct check_options_read *read, struct vrs_error *err)
 {
     const struct vrs_recording *baseline = read->o.baseline;
-    struct naming_options options = { text_or_empty(read->o.user_root),
-                                      text_or_empty(read->o.library) };
+    struct frame_class_options options = { text_or_empty(read->o.user_root),
+                                           text_or_empty(read->o.library) };
     if (baseline == NULL)
         return VRS_OK;
     read->base = (struct study_place){
@@ -72,7 +72,7 @@ static enum vrs_status place_baseline(struct check_options_read *read, struct vr
         .keep = &read->arena,
         .scratch = &read->scratch,
     };
-    TRY(naming_make(baseline->model, &options, &read->arena, &read->base.naming, err));
+    TRY(naming_make(&baseline->model->code, &options, &read->arena, &read->base.naming, err));
     TRY(recording_prove(baseline, err));
     naming_pass_over(read->base.naming, read->rules.plumbing.at, read->rules.plumbing.len);
     return study_place_make(&read->base, err);

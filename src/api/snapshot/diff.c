@@ -331,10 +331,11 @@ static enum vrs_status begin_side(struct comparing *c, int side, const char *pat
                                   struct vrs_error *err)
 {
     const struct vrs_recording *v = c->recording[side];
-    struct naming_options names = { text_or_empty(c->o->user_root), text_or_empty(c->o->library) };
+    struct frame_class_options names = { text_or_empty(c->o->user_root),
+                                         text_or_empty(c->o->library) };
     struct naming *naming;
     TRY(file_facts_of(v, path, c->result->arena, &c->result->set.diff[0].file[side], err));
-    TRY(naming_make(v->model, &names, &c->names[side], &naming, err));
+    TRY(naming_make(&v->model->code, &names, &c->names[side], &naming, err));
     c->place[side] = (struct study_place){
         .r = v->model,
         .agreement = v->proof->agreement,

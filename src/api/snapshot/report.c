@@ -224,7 +224,7 @@ static enum vrs_status plan_studies(struct reporting *p, struct vrs_error *err)
 {
     const struct vrs_report_options *o = p->o;
     struct call *a = p->a;
-    struct naming_options options = { text_or_empty(o->user_root), text_or_empty(o->library) };
+    struct frame_class_options options = { text_or_empty(o->user_root), text_or_empty(o->library) };
     p->compared = p->compared || o->part || a->r->devices.rows.len > 1;
     p->joined = !o->part && !o->trust && !o->quick;
     p->studied = p->joined || p->compared || o->trust || o->timeline;
@@ -236,7 +236,7 @@ static enum vrs_status plan_studies(struct reporting *p, struct vrs_error *err)
         call_leave_basis(a);
     /* Rows of analyses have names as they are. */
     if (p->joined || o->timeline)
-        TRY(naming_make(a->r, &options, a->keep, &p->naming, err));
+        TRY(naming_make(&a->r->code, &options, a->keep, &p->naming, err));
     p->studies = studies_of(a, &p->rules, p->naming);
     return VRS_OK;
 }

@@ -23,10 +23,11 @@ static enum vrs_status study_unit(struct pairing *p, const struct page_unit *uni
                                   struct vrs_error *err)
 {
     const struct recording *r = unit->recording->model;
-    struct naming_options names = { text_or_empty(p->o->user_root), text_or_empty(p->o->library) };
+    struct frame_class_options names = { text_or_empty(p->o->user_root),
+                                         text_or_empty(p->o->library) };
     struct naming *naming;
     ret->unit = unit;
-    TRY(naming_make(r, &names, &ret->names, &naming, err));
+    TRY(naming_make(&r->code, &names, &ret->names, &naming, err));
     ret->place = (struct study_place){
         .r = r,
         .agreement = unit->recording->proof->agreement,

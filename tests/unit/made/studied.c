@@ -24,7 +24,7 @@ static void forget(struct studied *s)
 
 static enum vrs_status study(struct studied *s, const char *own_rules)
 {
-    const struct naming_options none = { S(""), S("") };
+    const struct frame_class_options none = { S(""), S("") };
     s->place = (struct study_place){
         .r = &s->r,
         .agreement = &s->agreement,
@@ -37,7 +37,7 @@ static enum vrs_status study(struct studied *s, const char *own_rules)
     category_rules_init(&s->rules);
     TRY(category_rules_read(&s->rules, str_from(own_rules), "own", NULL));
     TRY(category_rules_read(&s->rules, str_from(category_rules_builtin), "builtin", NULL));
-    TRY(naming_make(&s->r, &none, &s->keep, &s->place.naming, NULL));
+    TRY(naming_make(&s->r.code, &none, &s->keep, &s->place.naming, NULL));
     TRY(study_place_make(&s->place, NULL));
     return study_make(&s->place, 0, &s->study, NULL);
 }

@@ -492,7 +492,7 @@ static enum vrs_status compute(struct grouping *g, uint32_t device, struct peak 
     TRY(segment_index_make(g->r, device, &g->scratch, &g->segments, g->err));
     if (!vec_push(&g->groups, (struct group){ .members = 0 }) ||
         (g->options->by == BY_SITE &&
-         !sites_init(&g->sites, g->r, g->naming, g->options->key, &g->scratch)))
+         !sites_init(&g->sites, &g->r->code, g->naming, g->options->key, &g->scratch)))
         return vrs_no_memory(g->err);
     enum vrs_status status = group_all(g, &set);
     sites_free(&g->sites);

@@ -264,7 +264,7 @@ static enum vrs_status fill_terms(struct walk *w, struct training_need *e, struc
         .of_stack = arena_array(s->scratch, uint32_t, s->r->code.stacks.rows.len),
     };
     if (g.share == NULL || g.of_stack == NULL ||
-        !sites_init(&g.sites, s->r, s->naming, SITE_LINE, s->scratch))
+        !sites_init(&g.sites, &s->r->code, s->naming, SITE_LINE, s->scratch))
         return vrs_no_memory(err);
     for (uint32_t i = 0; i < s->lifetimes.count; i++)
         g.present |= BIT(s->categories.of[i]);

@@ -171,7 +171,7 @@ static enum vrs_status group_by(struct gather *a, enum site_key key, bool all,
                                 struct vrs_error *err)
 {
     struct sites sites;
-    if (!sites_init(&sites, a->s->r, a->s->naming, key, a->s->scratch))
+    if (!sites_init(&sites, &a->s->r->code, a->s->naming, key, a->s->scratch))
         return vrs_no_memory(err);
     enum vrs_status status = key_stays(a, &sites, all, err);
     sites_free(&sites);

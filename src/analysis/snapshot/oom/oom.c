@@ -336,7 +336,7 @@ static enum vrs_status explain(struct study *s, const struct oom_options *option
     struct failures failures = { NULL, 0 };
     struct sites sites;
     oom.text = options->message == NULL ? oom_message_none() : *options->message;
-    if (!sites_init(&sites, s->r, s->naming, SITE_LINE, s->scratch))
+    if (!sites_init(&sites, &s->r->code, s->naming, SITE_LINE, s->scratch))
         return vrs_no_memory(err);
     enum vrs_status status = find_failures(s, &sites, &failures, err);
     if (status == VRS_OK && failures.count > 0)

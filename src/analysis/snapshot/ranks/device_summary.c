@@ -60,7 +60,7 @@ static uint64_t *hash_stacks(const struct sites *s, struct arena *scratch)
     for (uint32_t i = 1; hash != NULL && i < s->stacks.rows.len; i++) {
         struct frame frame = frames_get(&s->frames, (frame_id){ s->stacks.frame[i] });
         str file = strings_text(&s->bases, frame.file);
-        str name = strings_text(&s->r->code.strings, frame.name);
+        str name = strings_text(&s->code->strings, frame.name);
         uint64_t line = hash_pair(hash_bytes(file.ptr, file.len), frame.line);
         hash[i] =
             hash_pair(hash[s->stacks.caller[i]], hash_pair(line, hash_bytes(name.ptr, name.len)));
@@ -191,7 +191,7 @@ enum vrs_status summary_add_sites(const struct recording *r, uint32_t device, st
         device_traced(r, device) ? unit->common_peak_event : (int64_t)r->devices.events[device] - 1;
     TRY(live_at(r, device, event, scratch, &set, err));
     struct place *place = arena_array(scratch, struct place, set.len);
-    if (place == NULL || !sites_init(&sites, r, naming, SITE_LINE, scratch))
+    if (place == NULL || !sites_init(&sites, &r->code, naming, SITE_LINE, scratch))
         return vrs_no_memory(err);
     enum vrs_status status = key_places(&sites, &set, naming, scratch, place, err);
     if (status == VRS_OK)

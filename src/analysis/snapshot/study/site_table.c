@@ -77,7 +77,7 @@ enum vrs_status site_table_make(const struct study *s, enum site_key key, struct
     struct sites sites;
     struct numbering n = { .keys.max = UINT32_MAX };
     struct site_table t = { .of = arena_array(s->scratch, uint32_t, s->lifetimes.count) };
-    if (t.of == NULL || !sites_init(&sites, s->r, s->naming, key, s->scratch))
+    if (t.of == NULL || !sites_init(&sites, &s->r->code, s->naming, key, s->scratch))
         return vrs_no_memory(err);
     bool ok = number_all(s, &sites, &n, &t);
     sites_free(&sites);

@@ -10,7 +10,7 @@ enum vrs_status study_place_make_bare(struct study_place *place, struct vrs_erro
 enum vrs_status study_place_make(struct study_place *place, struct vrs_error *err)
 {
     TRY(study_place_make_bare(place, err));
-    return tokens_make(place->r, place->naming, place->scratch, &place->tokens, err);
+    return tokens_make(&place->r->code, place->naming, place->scratch, &place->tokens, err);
 }
 
 void study_make_bare(struct study_place *place, uint32_t device, struct study *ret)

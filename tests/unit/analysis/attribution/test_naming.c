@@ -9,7 +9,7 @@
 #include "made/fault.h"
 #include "made/sample.h"
 
-static const struct naming_options no_options = { { "", 0 }, { "", 0 } };
+static const struct frame_class_options no_options = { { "", 0 }, { "", 0 } };
 
 static void files_have_classes(void **state)
 {
@@ -86,7 +86,7 @@ static void options_override(void **state)
         { "/", "*", "a.cpp", FRAME_NATIVE },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct naming_options o = { str_from(cases[i].root), str_from(cases[i].library) };
+        struct frame_class_options o = { str_from(cases[i].root), str_from(cases[i].library) };
         assert_int_equal(classify_file(str_from(cases[i].file), &o), cases[i].class);
     }
 }
@@ -182,7 +182,7 @@ static void check_passing(const struct line *const *lines, const str *passed, ui
     sample_init(&r);
     stack_id id = sample_stack(&r, stack, len);
     arena_init(&arena, SIZE_MAX);
-    assert_int_equal(naming_make(&r, &no_options, &arena, &naming, NULL), VRS_OK);
+    assert_int_equal(naming_make(&r.code, &no_options, &arena, &naming, NULL), VRS_OK);
     naming_pass_over(naming, passed, passes);
     for (int again = 0; again < 2; again++) {
         assert_int_equal(naming_of(naming, id, &names, NULL), VRS_OK);
@@ -245,7 +245,7 @@ static void every_allocation_may_fail(void **state)
         struct stack_names names;
         arena_init(&arena, SIZE_MAX);
         fault_left = n;
-        enum vrs_status status = naming_make(&r, &no_options, &arena, &naming, NULL);
+        enum vrs_status status = naming_make(&r.code, &no_options, &arena, &naming, NULL);
         if (status == VRS_OK)
             status = naming_of(naming, id, &names, NULL);
         bool fired = fault_left < 0;

@@ -62,10 +62,10 @@ static void compute(const struct recording *r, struct arena *arena, enum peak_by
                     enum site_key key, int64_t at, struct peak *ret)
 {
     struct naming *naming;
-    struct naming_options none = { { "", 0 }, { "", 0 } };
+    struct frame_class_options none = { { "", 0 }, { "", 0 } };
     struct peak_options options = { by, key, at, NULL };
     arena_init(arena, SIZE_MAX);
-    assert_int_equal(naming_make(r, &none, arena, &naming, NULL), VRS_OK);
+    assert_int_equal(naming_make(&r->code, &none, arena, &naming, NULL), VRS_OK);
     assert_int_equal(peak_compute(r, 0, &options, naming, arena, ret, NULL), VRS_OK);
 }
 
@@ -224,12 +224,12 @@ static void every_allocation_may_fail(void **state)
         for (long n = 0; fired; n++) {
             struct arena arena;
             struct naming *naming;
-            struct naming_options none = { { "", 0 }, { "", 0 } };
+            struct frame_class_options none = { { "", 0 }, { "", 0 } };
             struct peak_options options = { bys[i], SITE_LINE, 5, NULL };
             struct peak peak;
             arena_init(&arena, SIZE_MAX);
             fault_left = n;
-            enum vrs_status status = naming_make(&r, &none, &arena, &naming, NULL);
+            enum vrs_status status = naming_make(&r.code, &none, &arena, &naming, NULL);
             if (status == VRS_OK)
                 status = peak_compute(&r, 0, &options, naming, &arena, &peak, NULL);
             fired = fault_left < 0;

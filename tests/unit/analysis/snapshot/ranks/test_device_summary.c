@@ -39,7 +39,7 @@ static void make(struct recording *r, bool elsewhere)
 static enum vrs_status summary_of(const struct recording *r, uint64_t peer_oom_us,
                                   struct arena *keep, struct device_summary *ret)
 {
-    static const struct naming_options options = { { "", 0 }, { "", 0 } };
+    static const struct frame_class_options options = { { "", 0 }, { "", 0 } };
     struct naming *naming = NULL;
     struct curves curves;
     struct arena scratch;
@@ -47,7 +47,7 @@ static enum vrs_status summary_of(const struct recording *r, uint64_t peer_oom_u
     arena_init(&scratch, SIZE_MAX);
     curves_compute(r, 0, &curves);
     summary_init(r, 0, &curves, peer_oom_us, ret);
-    enum vrs_status status = naming_make(r, &options, &scratch, &naming, NULL);
+    enum vrs_status status = naming_make(&r->code, &options, &scratch, &naming, NULL);
     if (status == VRS_OK)
         status = summary_add_sites(r, 0, naming, keep, &scratch, ret, NULL);
     arena_free(&scratch);
