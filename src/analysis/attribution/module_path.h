@@ -5,11 +5,16 @@
 #include "analysis/attribution/naming.h"
 #include "base/buf.h"
 
-/* Appends the files whose `forward` functions call one another, outermost first: "model.py >
- * block.py"; nothing where there is none.  Lines are left out, since they move between two versions
- * of a file. */
+/* What is told of each module.  Lines move between two versions of a file; files alone do not. */
+enum module_detail {
+    MODULE_FILES, /* "model.py > block.py" */
+    MODULE_LINES  /* "model.py:84 > block.py:31" */
+};
+
+/* Appends the `forward` functions that call one another, outermost first, those that would be told
+ * alike next to each other once; nothing where there is none. */
 enum vrs_status module_path(const struct code *code, const struct naming *naming, stack_id stack,
-                            struct arena *scratch, struct buf *to,
+                            enum module_detail detail, struct arena *scratch, struct buf *to,
                             struct vrs_error *err) MUST_CHECK;
 
 #endif

@@ -93,7 +93,8 @@ static enum vrs_status name_work(const struct study *s, struct page_names *n, ui
     stack_id id = { n->stack_row[stack] };
     struct buf path;
     buf_init(&path, SIZE_MAX / 2);
-    enum vrs_status status = module_path(&s->r->code, s->naming, id, s->scratch, &path, err);
+    enum vrs_status status =
+        module_path(&s->r->code, s->naming, id, MODULE_FILES, s->scratch, &path, err);
     if (status == VRS_OK)
         status = page_names_text(n, buf_slice(&path), &n->module[stack], err);
     buf_free(&path);

@@ -5,14 +5,13 @@
 #include <stdlib.h>
 
 #include "allocator/replay/recorded.h"
-#include "analysis/attribution/frame_class.h"
+#include "analysis/attribution/module_path.h"
 #include "analysis/attribution/site.h"
 #include "analysis/snapshot/curves/live.h"
 #include "analysis/snapshot/curves/memory_group.h"
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/idtab.h"
-#include "base/utf8.h"
 #include "base/vec.h"
 
 const char *const peak_by_names[PEAK_BYS] = {
@@ -80,42 +79,11 @@ static struct frame frame_at(const struct grouping *g, frame_id frame)
     return frames_get(&g->r->code.frames, frame);
 }
 
-/* "model.py:84 > attention.py:31", the lines of the `forward` functions, outermost first. */
-static enum vrs_status module_text(struct grouping *g, stack_id stack, str *ret)
+static enum vrs_status module_of(struct grouping *g, stack_id stack, str *ret)
 {
-    const struct stacks *s = &g->r->code.stacks;
-    uint32_t depth = stacks_depth(s, stack), chained = 0;
-    struct arena_mark mark = arena_mark(&g->scratch);
-    uint32_t *chain = arena_array(&g->scratch, uint32_t, depth);
-    if (chain == NULL)
-        return vrs_no_memory(g->err);
-    for (; stack.n != 0; stack = stacks_caller(s, stack)) {
-        frame_id id = stacks_frame(s, stack);
-        enum frame_class kind = naming_class(g->naming, id);
-        str file = strings_text(&g->r->code.strings, frame_at(g, id).file);
-        bool module = kind == FRAME_USER || kind == FRAME_LIBRARY ||
-                      (kind == FRAME_TORCH && path_has(file, S("/torch/nn/")));
-        if (module &&
-            str_equal(strings_text(&g->r->code.strings, frame_at(g, id).name), S("forward")) &&
-            (chained == 0 || chain[chained - 1] != id.n))
-            chain[chained++] = id.n;
-    }
     g->text.len = 0;
-    for (uint32_t i = chained; i-- > 0;) {
-        struct frame frame = frame_at(g, (frame_id){ chain[i] });
-        utf8_append_clipped(&g->text, path_base(strings_text(&g->r->code.strings, frame.file)),
-                            NAME_BYTES_MAX);
-        if (frame.line != NO_LINE) {
-            buf_char(&g->text, ':');
-            buf_u64(&g->text, frame.line);
-        }
-        if (i != 0)
-            buf_text(&g->text, " > ");
-    }
-    arena_release(&g->scratch, mark);
-    if (g->text.failed)
-        return vrs_no_memory(g->err);
-    *ret = chained == 0 ? S("(no module)") : buf_slice(&g->text);
+    TRY(module_path(&g->r->code, g->naming, stack, MODULE_LINES, &g->scratch, &g->text, g->err));
+    *ret = g->text.len == 0 ? S("(no module)") : buf_slice(&g->text);
     return VRS_OK;
 }
 
@@ -194,7 +162,7 @@ static enum vrs_status key_of(struct grouping *g, const struct live *live,
             *ret = (struct group_key){ GROUP_STRING, frame.name.n, S("") };
         break;
     case BY_MODULE:
-        return module_text(g, live->stack, &ret->text);
+        return module_of(g, live->stack, &ret->text);
     case BY_SIZE:
         *ret = (struct group_key){ GROUP_SIZE, live->bytes, S("") };
         break;

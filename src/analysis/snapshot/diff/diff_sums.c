@@ -101,7 +101,8 @@ static enum vrs_status module_of(struct sums *s, const struct study *study, stac
                                  str *ret, struct vrs_error *err)
 {
     s->text.len = 0;
-    TRY(module_path(&study->r->code, study->naming, stack, s->scratch, &s->text, err));
+    TRY(module_path(&study->r->code, study->naming, stack, MODULE_FILES, s->scratch, &s->text,
+                    err));
     *ret = s->text.len == 0 ? S("(no module)") : buf_slice(&s->text);
     return VRS_OK;
 }
