@@ -22,30 +22,24 @@ typedef uint64_t token_set;
 #define TOKEN_DATA TOKEN(8)
 #define TOKEN_INIT TOKEN(9)
 /* Evidence for categories. */
-#define TOKEN_OPTIMIZER_INIT TOKEN(10) /* __init__ of an optimizer */
-#define TOKEN_ACCUMULATE TOKEN(11)     /* AccumulateGrad */
-#define TOKEN_SAVED TOKEN(12)          /* saved variables are released */
-#define TOKEN_WORKSPACE TOKEN(13)      /* cuBLAS, cuBLASLt workspace getter */
-#define TOKEN_SCRATCH TOKEN(14) /* cuDNN plan or convolution workspace, sort or scan scratch */
-#define TOKEN_COMMUNICATION TOKEN(15) /* c10d, NCCL, FSDP collectives */
-#define TOKEN_REDUCER TOKEN(16)       /* DDP's reducer buckets */
-#define TOKEN_KV_CACHE TOKEN(17)
+#define TOKEN_ACCUMULATE TOKEN(10)    /* AccumulateGrad */
+#define TOKEN_SAVED TOKEN(11)         /* saved variables are released */
+#define TOKEN_COMMUNICATION TOKEN(12) /* c10d, NCCL, FSDP collectives */
+#define TOKEN_REDUCER TOKEN(13)       /* DDP's reducer buckets */
+#define TOKEN_KV_CACHE TOKEN(14)
 /* Evidence for advice and verdicts. */
-#define TOKEN_LOSS TOKEN(18)       /* cross entropy, log-softmax, nll */
-#define TOKEN_FUSED_LOSS TOKEN(19) /* a fused linear and cross entropy kernel */
-#define TOKEN_MATH_ATTENTION TOKEN(20)
-#define TOKEN_FUSED_ATTENTION TOKEN(21)
-#define TOKEN_MULTI_TENSOR TOKEN(22)
-#define TOKEN_SINGLE_TENSOR TOKEN(23)
-#define TOKEN_FUSED_OPTIMIZER TOKEN(24)
-#define TOKEN_COLLECTOR TOKEN(25)     /* Python's gc */
-#define TOKEN_EMPTY_CACHE TOKEN(26)   /* the empty-cache entry */
-#define TOKEN_DEVICE_MALLOC TOKEN(27) /* the device allocator's malloc */
-#define TOKEN_APPLY TOKEN(28)         /* module _apply or convert: moving a model */
-#define TOKEN_COPY TOKEN(29)          /* a copy to the device */
-#define TOKEN_RECOMPUTE TOKEN(30)     /* a module called inside the engine */
-#define TOKEN_CALL TOKEN(31)          /* module-call plumbing */
-#define TOKEN_PAGED_CACHE TOKEN(32)   /* a KV cache in pages, or its tables */
+#define TOKEN_LOSS TOKEN(15)       /* cross entropy, log-softmax, nll */
+#define TOKEN_FUSED_LOSS TOKEN(16) /* a fused linear and cross entropy kernel */
+#define TOKEN_MATH_ATTENTION TOKEN(17)
+#define TOKEN_MULTI_TENSOR TOKEN(18)
+#define TOKEN_COLLECTOR TOKEN(19)     /* Python's gc */
+#define TOKEN_EMPTY_CACHE TOKEN(20)   /* the empty-cache entry */
+#define TOKEN_DEVICE_MALLOC TOKEN(21) /* the device allocator's malloc */
+#define TOKEN_APPLY TOKEN(22)         /* module _apply or convert: moving a model */
+#define TOKEN_COPY TOKEN(23)          /* a copy to the device */
+#define TOKEN_RECOMPUTE TOKEN(24)     /* a module called inside the engine */
+#define TOKEN_CALL TOKEN(25)          /* module-call plumbing */
+#define TOKEN_PAGED_CACHE TOKEN(26)   /* a KV cache in pages, or its tables */
 
 struct tokens {
     token_set *of_frame; /* of each frame_id, by itself */
