@@ -1,11 +1,13 @@
 """Pages of `vramscope view` for the tests in a browser: written once, and what is asked of one that is open."""
 import json
+import os
 import tempfile
 import time
 from functools import lru_cache
 from pathlib import Path
 
 import browser as chromium
+import programs
 from conftest import ROOT, run
 
 EXAMPLES = ROOT / "examples"
@@ -32,10 +34,14 @@ def _folder():
 
 @lru_cache(maxsize=None)
 def written(*arguments):
-    """The path of the page that `view` writes of these arguments."""
+    """The path of the page that `view` writes of these arguments; with VRAMSCOPE_TEST_PROGRAM set to source, bare
+    or minified it has that form of its program."""
     folder = Path(tempfile.mkdtemp(dir=_folder().name))
     page = folder / (Path(arguments[0]).stem[:60] + ".html")
     run("view", *arguments, "-o", page, expect=0)
+    form = os.environ.get("VRAMSCOPE_TEST_PROGRAM")
+    if form:
+        page.write_text(programs.with_program(page.read_text(encoding="utf-8"), form), encoding="utf-8")
     return page
 
 
