@@ -12,6 +12,7 @@
 #include "message.h"
 #include "output.h"
 #include "terminal.h"
+#include "vramscope/snapshot.h"
 
 enum { ENTRIES_SHOWN = 5 };
 

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <vramscope/vramscope.h>
+#include <vramscope/snapshot.h>
 
 #include "command.h"
 

@@ -4,6 +4,7 @@
 
 #include "answer.h"
 #include "inputs.h"
+#include "vramscope/snapshot.h"
 
 struct view_settings {
     struct common common;

@@ -1,6 +1,7 @@
 /* view_page.c - the page of vramscope view: what it is asked for. */
 #include "message.h"
 #include "view.h"
+#include "vramscope/snapshot.h"
 
 enum { PAGE_MOST = 64 << 20 };
 

@@ -8,6 +8,7 @@
 #include "message.h"
 #include "output.h"
 #include "view.h"
+#include "vramscope/snapshot.h"
 
 bool view_is_picture(const struct view_settings *s)
 {

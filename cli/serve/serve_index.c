@@ -7,6 +7,7 @@
 
 #include "message.h"
 #include "terminal.h"
+#include "vramscope/snapshot.h"
 
 /* What one file gave. */
 struct indexed {

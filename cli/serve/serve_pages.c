@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "message.h"
+#include "vramscope/snapshot.h"
 
 enum {
     MAKING_MOST = 2, /* each holds a recording and all that is asked about it */

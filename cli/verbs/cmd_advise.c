@@ -1,5 +1,6 @@
 /* cmd_advise.c - vramscope advise. */
 #include "answer.h"
+#include "vramscope/snapshot.h"
 
 struct advise_settings {
     struct common common;

@@ -6,6 +6,7 @@
 #include "help.h"
 #include "message.h"
 #include "text_file.h"
+#include "vramscope/snapshot.h"
 
 struct categories_settings {
     struct common common;

@@ -7,6 +7,7 @@
 #include "help.h"
 #include "message.h"
 #include "text_file.h"
+#include "vramscope/snapshot.h"
 
 struct check_settings {
     struct common common;

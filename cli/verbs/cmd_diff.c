@@ -4,6 +4,7 @@
 #include "help.h"
 #include "message.h"
 #include "pair.h"
+#include "vramscope/snapshot.h"
 
 struct diff_settings {
     struct common common;

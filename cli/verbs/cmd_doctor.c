@@ -16,6 +16,7 @@
 #include "options.h"
 #include "output.h"
 #include "terminal.h"
+#include "vramscope/snapshot.h"
 
 enum { EXIT_MISSING = 1, ROWS_MOST = 12 };
 

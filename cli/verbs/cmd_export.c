@@ -12,6 +12,7 @@
 #include "output.h"
 #include "terminal.h"
 #include "text_file.h"
+#include "vramscope/snapshot.h"
 
 struct export_settings {
     struct common common;

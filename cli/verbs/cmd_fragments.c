@@ -1,5 +1,6 @@
 /* cmd_fragments.c - vramscope fragments. */
 #include "answer.h"
+#include "vramscope/snapshot.h"
 
 struct fragments_settings {
     struct common common;

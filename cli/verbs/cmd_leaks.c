@@ -1,5 +1,6 @@
 /* cmd_leaks.c - vramscope leaks. */
 #include "answer.h"
+#include "vramscope/snapshot.h"
 
 struct leaks_settings {
     struct common common;

@@ -1,5 +1,6 @@
 /* cmd_peak.c - vramscope peak. */
 #include "answer.h"
+#include "vramscope/snapshot.h"
 
 struct peak_settings {
     struct common common;

@@ -3,6 +3,7 @@
 #include "help.h"
 #include "inputs.h"
 #include "message.h"
+#include "vramscope/snapshot.h"
 
 struct replay_settings {
     struct common common;

@@ -4,6 +4,7 @@
 #include "inputs.h"
 #include "message.h"
 #include "rank_map.h"
+#include "vramscope/snapshot.h"
 
 struct report_settings {
     struct common common;

@@ -1,5 +1,6 @@
 /* cmd_steps.c - vramscope steps. */
 #include "answer.h"
+#include "vramscope/snapshot.h"
 
 static const struct option_spec options[] = {
     OPTION_ROWS("show at most COUNT rows (default 20; in JSON all)"),

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "vramscope/vramscope.h"
+#include "vramscope/snapshot.h"
 
 typedef enum vrs_status question(const struct vrs_recording *const *r, struct vrs_result **ret,
-                            struct vrs_error *err);
+                                 struct vrs_error *err);
 
 static const struct vrs_limit limits[] = {
     { "max-peak", "1GiB" },

@@ -2,6 +2,7 @@
 #include "fuzz_text.h"
 
 #include "analysis/snapshot/check/budget.h"
+#include "vramscope/snapshot.h"
 
 static void check_limits(const struct budget *b)
 {

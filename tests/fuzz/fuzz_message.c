@@ -2,6 +2,7 @@
 #include "fuzz_text.h"
 
 #include "analysis/snapshot/oom/oom_message.h"
+#include "vramscope/snapshot.h"
 
 static void check_said(struct said said)
 {

@@ -2,6 +2,7 @@
 #include "fuzz_text.h"
 
 #include "analysis/snapshot/categories/category_rules.h"
+#include "vramscope/snapshot.h"
 
 /* Before the built-in rules, as the API puts them. */
 static void check_read(const uint8_t *data, size_t size)

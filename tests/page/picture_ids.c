@@ -12,6 +12,7 @@
 #include "api/result.h"
 #include "api/snapshot/report.h"
 #include "render/picture/address_map.h"
+#include "vramscope/snapshot.h"
 
 struct dumping {
     struct scene scene;

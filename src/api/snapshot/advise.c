@@ -3,6 +3,7 @@
 #include "analysis/snapshot/cache/parts.h"
 #include "api/snapshot/ask.h"
 #include "render/snapshot/answers.h"
+#include "vramscope/snapshot.h"
 
 static enum vrs_status ask(struct study *s, const void *read, struct device_answer *ret,
                            struct vrs_error *err)

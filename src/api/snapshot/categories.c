@@ -4,6 +4,7 @@
 #include "analysis/snapshot/study/moment.h"
 #include "api/snapshot/ask.h"
 #include "render/snapshot/answers.h"
+#include "vramscope/snapshot.h"
 
 /* The caller's words, read; rules last as long as the call. */
 struct options_read {

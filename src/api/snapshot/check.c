@@ -4,6 +4,7 @@
 #include "analysis/attribution/frame_class.h"
 #include "api/snapshot/ask.h"
 #include "render/snapshot/answers.h"
+#include "vramscope/snapshot.h"
 
 /* The caller's words, read, and the baseline, which all devices share. */
 struct check_options_read {

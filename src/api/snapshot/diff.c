@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/task_list.h"
 #include "render/snapshot/answers.h"
+#include "vramscope/snapshot.h"
 
 /* What one call works with; side 0 is A. */
 struct comparing {

@@ -8,6 +8,7 @@
 #include "render/answer/envelope.h"
 #include "render/export/export_tables.h"
 #include "render/snapshot/answers.h"
+#include "vramscope/snapshot.h"
 
 /* The caller's words, read. */
 struct options_read {

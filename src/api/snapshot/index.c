@@ -2,6 +2,7 @@
 #include "api/result.h"
 #include "render/snapshot/answers.h"
 #include "render/snapshot/ranks/ranks_page.h"
+#include "vramscope/snapshot.h"
 
 static enum vrs_status write_page(const struct vrs_result *reports,
                                   const struct vrs_index_options *o, struct out *out,

@@ -3,6 +3,7 @@
 #include "api/snapshot/ask.h"
 #include "base/buf.h"
 #include "render/snapshot/answers.h"
+#include "vramscope/snapshot.h"
 
 /* Why there is nothing to compare: how many steps were found, and what else was seen. */
 static enum vrs_status too_few_steps(const struct study *s, struct device_answer *ret,

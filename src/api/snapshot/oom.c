@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "render/snapshot/answers.h"
 #include "render/write/human.h"
+#include "vramscope/snapshot.h"
 
 struct oom_question {
     struct oom_message message;

@@ -2,6 +2,7 @@
 #include "analysis/snapshot/breakdown/peak_moment.h"
 #include "api/snapshot/ask.h"
 #include "render/snapshot/answers.h"
+#include "vramscope/snapshot.h"
 
 /* The caller's words, read. */
 static enum vrs_status read_options(const struct vrs_peak_options *o, struct peak_question *ret,

@@ -3,6 +3,7 @@
 #include "api/result.h"
 #include "api/snapshot/report.h"
 #include "render/picture/picture_layout.h"
+#include "vramscope/snapshot.h"
 
 struct drawing {
     struct scene scene;

@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/task_list.h"
 #include "render/snapshot/answers.h"
+#include "vramscope/snapshot.h"
 
 /* The settings that a sweep tries; each is one question. */
 static const char *const sweep_settings[] = {

@@ -5,6 +5,7 @@
 
 #include "base/number.h"
 #include "base/sorted.h"
+#include "vramscope/snapshot.h"
 
 /* Words. */
 

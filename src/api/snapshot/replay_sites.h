@@ -6,6 +6,7 @@
 #include "allocator/replay/program.h"
 #include "allocator/whatif/whatif.h"
 #include "api/result.h"
+#include "vramscope/snapshot.h"
 
 enum { SITE_CHANGES_MAX = 200 };
 

@@ -11,6 +11,7 @@
 #include "api/snapshot/ask.h"
 #include "api/snapshot/report_sections.h"
 #include "render/snapshot/answers.h"
+#include "vramscope/snapshot.h"
 
 enum {
     SPANS_MOST = 1024, /* finer than any terminal is wide */

@@ -5,7 +5,7 @@
 #include "analysis/snapshot/study/study.h"
 #include "base/fail.h"
 #include "render/answer/result.h"
-#include "vramscope/vramscope.h"
+#include "vramscope/snapshot.h"
 
 struct kept_report;
 

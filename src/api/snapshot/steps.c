@@ -2,6 +2,7 @@
 #include "analysis/snapshot/timeline/phase_rows.h"
 #include "api/snapshot/ask.h"
 #include "render/snapshot/answers.h"
+#include "vramscope/snapshot.h"
 
 static enum vrs_status ask(struct study *s, const void *read, struct device_answer *ret,
                            struct vrs_error *err)

@@ -8,6 +8,7 @@
 #include "render/snapshot/answers.h"
 #include "render/write/base64.h"
 #include "render/write/human.h"
+#include "vramscope/snapshot.h"
 
 struct make_context {
     const struct vrs_view_options *o;
@@ -21,7 +22,7 @@ struct make_context {
     uint32_t **row; /* of each file's devices: that of the recording */
     struct answer_set joined;
     const struct ranks *ranks;
-        /* of all devices; NULL: fewer than two can be compared */ /* all reports, to be compared */
+    /* of all devices; NULL: fewer than two can be compared */ /* all reports, to be compared */
     struct page_pair *pair;
     uint32_t pairs;
     struct moment from, to; /* of the events that are asked for */

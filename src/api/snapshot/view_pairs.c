@@ -1,5 +1,6 @@
 /* view_pairs.c - the studies of two devices at a time, and what they have in common. */
 #include "api/snapshot/view_pairs.h"
+#include "vramscope/snapshot.h"
 
 /* One device while it is compared. */
 struct side {

@@ -4,6 +4,7 @@
 
 #include "api/result.h"
 #include "render/page/page.h"
+#include "vramscope/snapshot.h"
 
 /* A device of the page that holds memory. */
 struct page_unit {

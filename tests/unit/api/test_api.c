@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include <vramscope/vramscope.h>
+#include <vramscope/snapshot.h>
 
 #include "made/fault.h"
 

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "made/answered.h"
+#include "vramscope/snapshot.h"
 
 static enum vrs_status ask(const struct vrs_recording *r, struct vrs_result *to[ANSWERS_MOST])
 {

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "made/fault.h"
-#include "vramscope/vramscope.h"
+#include "vramscope/snapshot.h"
 
 static const char recording_text[] =
     "{\"segments\": [{\"address\": 4096, \"total_size\": 2097152, \"stream\": 0, \"device\": 0,"

@@ -10,6 +10,7 @@
 #include "made/fault.h"
 #include "render/page/unpack.h"
 #include "render/write/base64.h"
+#include "vramscope/snapshot.h"
 
 static void check_base64(const char *bytes, size_t len, const char *text)
 {

@@ -9,6 +9,7 @@
 #include "made/answered.h"
 #include "made/fault.h"
 #include "render/picture/picture_axes.h"
+#include "vramscope/snapshot.h"
 
 static const char *text;
 static struct vrs_picture_options options;

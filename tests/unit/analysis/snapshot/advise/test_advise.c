@@ -12,6 +12,7 @@
 #include "analysis/snapshot/study/site_table.h"
 #include "made/answered.h"
 #include "made/studied.h"
+#include "vramscope/snapshot.h"
 
 enum { STATES = 40, REMOVALS = 12, ROUNDS = 200 };
 

@@ -12,6 +12,7 @@
 #include "analysis/snapshot/cache/parts.h"
 #include "made/answered.h"
 #include "made/studied.h"
+#include "vramscope/snapshot.h"
 
 /* Stacks by letter, innermost line first. */
 static const struct stack_letter stacks[] = {

@@ -9,6 +9,7 @@
 #include "analysis/snapshot/check/check.h"
 #include "made/answered.h"
 #include "made/studied.h"
+#include "vramscope/snapshot.h"
 
 enum { ONE_MIB = 1 << 20 };
 

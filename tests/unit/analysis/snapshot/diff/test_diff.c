@@ -8,6 +8,7 @@
 
 #include "made/answered.h"
 #include "made/fault.h"
+#include "vramscope/snapshot.h"
 
 #define FRAME(name, file, line)                                                                    \
     "{\"name\": \"" name "\", \"filename\": \"" file "\", \"line\": " line "}"

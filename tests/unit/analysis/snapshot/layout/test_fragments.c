@@ -9,6 +9,7 @@
 #include "analysis/snapshot/layout/fragments.h"
 #include "made/answered.h"
 #include "made/studied.h"
+#include "vramscope/snapshot.h"
 
 enum { MEBI = 1 << 20 };
 

@@ -10,6 +10,7 @@
 
 #include "made/answered.h"
 #include "model/ids.h"
+#include "vramscope/snapshot.h"
 
 /* Units of 1 GiB, so that margins matter little; a card of 80 of which 70 were PyTorch's. */
 #define G(n) ((uint64_t)(n) << 30)
