@@ -97,6 +97,7 @@ STANDARD = {
     "sqlite3.h": r"sqlite3\w* SQLITE_\w+",
     "microhttpd.h": r"MHD_\w+ struct:MHD_\w+",
     "xxhash.h": r"XXH\w+",
+    "pcre2.h": r"pcre2_\w+ PCRE2_\w+",
 }
 _HAS = {header: re.compile("|".join(f"(?:{word})" for word in words.split()))
         for header, words in STANDARD.items()}

@@ -14,7 +14,8 @@ enum vrs_status {
     VRS_IO,          /* the system failed a read or a write, or the caller cancelled */
     VRS_CORRUPT,     /* the input breaks the rules of its format */
     VRS_UNSUPPORTED, /* the input is something else, or a form that is not read */
-    VRS_LIMIT,       /* a limit was reached; see struct vrs_limits */
+    VRS_LIMIT,       /* a limit was reached: of struct vrs_limits, or of a match of an
+                      * expression, which it names */
     VRS_USAGE        /* the caller asked for something that does not exist */
 };
 

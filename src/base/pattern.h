@@ -1,32 +1,48 @@
-/* pattern.h - one POSIX extended regular expression, compiled.
+/* pattern.h - one regular expression of PCRE2, compiled.
  *
- * Expressions and texts are bytes of the C locale, whatever the locale of the process: the same
- * text matches everywhere.  Owned by whoever compiled it. */
+ * Expressions and texts are bytes in every locale: `.` takes any byte, `$` holds at the end of the
+ * text alone, and only ASCII letters have a case.  An expression may be a stranger's, so everything
+ * about it is bounded: its length, the memory that it takes, the steps and the memory of a match.
+ * Back references, recursion, callouts, verbs and \C are refused; \< and \> are taken as \b. */
 #ifndef VRS_BASE_PATTERN_H
 #define VRS_BASE_PATTERN_H
 
-#include "base/automaton.h"
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "base/fail.h"
 #include "base/str.h"
 
-enum { NEEDLES_MOST = 8, NEEDLE_BYTES = 24 };
-
-struct pattern {
-    struct automaton automaton;
-    bool ignore_case;
-    /* What matches has one of these in it, which is looked for first: the automaton takes fifty
-     * times as long to say no.  In small letters where case is ignored; none: not known. */
-    char needle[NEEDLES_MOST][NEEDLE_BYTES];
-    uint32_t needles;
+enum {
+    PATTERN_BYTES_MOST = 4096,
+    PATTERN_STEPS_MOST = 10 * 1000 * 1000, /* for one text, as many from each place of it */
+    PATTERN_STEPS_LEAST = 50 * 1000        /* from each place of a long one */
 };
 
-/* `expression` ends with a NUL.  VRS_USAGE says what is wrong with it. */
-enum vrs_status pattern_compile(struct pattern *p, const char *expression, bool ignore_case,
+/* Owned by whoever compiled it; stays where it was compiled. */
+struct pattern {
+    void *code;         /* of PCRE2 */
+    size_t memory_left; /* of what compiling it may take */
+    bool ignore_case;
+};
+
+/* VRS_USAGE says what is wrong with an expression, and at which byte of it. */
+enum vrs_status pattern_compile(struct pattern *p, str expression, bool ignore_case,
                                 struct vrs_error *err) MUST_CHECK;
 void pattern_free(struct pattern *p);
 
-/* Does it match somewhere in `text`, which ends with a NUL?  Takes time by the product of both
- * lengths, at most. */
-bool pattern_matches(const struct pattern *p, const char *text);
+/* What PCRE2 writes into during a match.  A pattern may be asked by many threads at once, each with
+ * a room of its own, which serves all patterns. */
+struct pattern_room {
+    void *limits, *data; /* of PCRE2 */
+};
+
+enum vrs_status pattern_room_make(struct pattern_room *ret, struct vrs_error *err) MUST_CHECK;
+void pattern_room_free(struct pattern_room *room);
+
+/* Does the pattern match somewhere in `text`?  VRS_LIMIT where that takes too many steps or too
+ * much memory to find out: who asks says which expression it is. */
+enum vrs_status pattern_matches(const struct pattern *p, const struct pattern_room *room, str text,
+                                bool *ret, struct vrs_error *err) MUST_CHECK;
 
 #endif

@@ -125,4 +125,15 @@ static inline void fuzz_refused(enum vrs_status status, const struct vrs_error *
     require(memchr(err->message, '\0', sizeof err->message) != NULL, "a message without an end");
 }
 
+/* Did an expression take too long on the recording?  Then the answer failed by its name. */
+static inline bool fuzz_took_too_long(enum vrs_status status, const struct vrs_error *err,
+                                      const char *begin)
+{
+    if (status != VRS_LIMIT)
+        return false;
+    require(err->status == status && strncmp(err->message, begin, strlen(begin)) == 0,
+            "a limit that does not say whose");
+    return true;
+}
+
 #endif

@@ -73,7 +73,9 @@ HAND_RULES = {
     "classes": b"rule a kv_cache low\n  alloc.any ~* (^|/)[^/:]*[[:alpha:]_.-]+:(__)?[]a-z]{1,9}(__)?$\nrule b input low\n  alloc.any ~ ((a|b)*c?)+\\.py\n",
     "unicode": "rule a persistent low\n  alloc.any ~ modèle|\u2028|\U0001f600\n".encode(), "no-category": b"rule a cache high\n", "no-rule": b"  born = forward\n",
     "no-key": b"rule a input high\n  alloc.\x1b[31mred ~ x\n", "no-value": b"rule a input high\n  dies =\n", "bracket": b"rule a input high\n  free.any ~ [[:a\n",
-    "back-reference": b"rule a input high\n  alloc.any ~ (.*)(.*)(.*)\\3\\2\\1z\n", "far-apart": b"rule a input high\n  alloc.any ~ (.|x)*a.{100}c\n"}
+    "back-reference": b"rule a input high\n  alloc.any ~ (.*)(.*)(.*)\\3\\2\\1z\n", "far-apart": b"rule a input high\n  alloc.any ~ (.|x)*a.{100}c\n",
+    "endless": b"rule a input high\n  alloc.any ~ (\\w+[ :./]*)+[!;]\n", "recursion": b"rule a input high\n  alloc.any ~ [](?R)]\\Q(?R)\\E(?#[)(?R)\n",
+    "dialect": b"rule a input high\n  alloc.any ~ ^(?<n>[^\\]/:[:digit:]]*+/)*+(?i:(?=.*py)(?!x)\\<model\\>)\\Q.\\Epy\nrule b input high\n  alloc.owner ~ (?x) \\d\\s | (?(?=a)ab|c)\n"}
 
 HAND_LIMITS = {
     "sizes": b"max-peak = 24GiB\nmax-peak-active=1.5 MB\nmax-reserved = 4096\nmax-end = 0\nmax-stranded = 1tib\nmax-slack = 0.000001GiB\nmax-pending = 2b\n",
@@ -84,7 +86,8 @@ HAND_LIMITS = {
     "baseline": b"max-delta = 1MiB\nmax-site-delta = 2\nno-new-site = 3KiB\ntolerance = 1KiB\n", "headroom": b"headroom = 1GiB\r\ncapacity = 80 GB\r\n",
     "twice": b"max-peak = 1\nmax-peak = 2 # later\n", "mark": b"\xef\xbb\xbfmax-end = 1\n", "not-text": b"max-peak = \xff\xfe1\n", "misspelt": b"max_peak = 1GiB\n",
     "too-large": b"max-peak = 9223372036854775808\n", "no-value": b"max-peak\n", "no-subject": b"max-category = 8GiB\n",
-    "back-reference": b"max-site = (.*)(.*)(.*)\\3\\2\\1z=1\n", "far-apart": b"max-site = (.|x)*a.{100}c=1\n"}
+    "back-reference": b"max-site = (.*)(.*)(.*)\\3\\2\\1z=1\n", "far-apart": b"max-site = (.|x)*a.{100}c=1\n",
+    "endless": b"max-site = (\\w+[ :./]*)+[!;]=1\n"}
 
 # Every wording that PyTorch has had.
 HAND_MESSAGES = {

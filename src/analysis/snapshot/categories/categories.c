@@ -20,6 +20,7 @@ struct deciding {
     uint32_t first_allocation;
     int64_t events;
     struct evidence evidence;
+    struct pattern_room room;
     struct matcher matcher;
     struct split split;
     bool *final; /* of each allocation: what the gradients tell changes nothing */
@@ -184,8 +185,8 @@ static enum vrs_status make(struct deciding *d, const struct categories_input *i
     TRY(make_room(in->lifetimes->count, arena, made, err));
     TRY(name_rules(in->rules, arena, made, err));
     TRY(gather(d, arena, scratch, err));
-    TRY(matcher_make(in->r, in->device, in->rules, in->phases, in->steps, in->naming, scratch,
-                     &d->matcher, err));
+    TRY(matcher_make(in->r, in->device, in->rules, in->phases, in->steps, in->naming, &d->room,
+                     scratch, &d->matcher, err));
     d->final = arena_array(scratch, bool, in->lifetimes->count);
     if (d->final == NULL)
         return vrs_no_memory(err);
@@ -223,9 +224,11 @@ enum vrs_status categories_make(const struct categories_input *in, struct arena 
         .to = &made,
     };
     struct arena scratch;
+    TRY(pattern_room_make(&d.room, err));
     arena_init(&scratch, SIZE_MAX / 2);
     enum vrs_status status = make(&d, in, arena, &scratch, err);
     arena_free(&scratch);
+    pattern_room_free(&d.room);
     if (status == VRS_OK)
         *ret = made;
     return status;

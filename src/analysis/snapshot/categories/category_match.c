@@ -7,7 +7,7 @@
 
 /* Long names may be shared by many frames: the end of a path and the head of a name are looked at,
  * where what tells them apart stands. */
-enum { PATH_BYTES = 160, FUNCTION_BYTES = 512 };
+enum { PATH_BYTES = 160, FUNCTION_BYTES = 512, EXPRESSION_SHOWN = 40 };
 
 static bool asks_stack(enum rule_key key)
 {
@@ -24,12 +24,36 @@ static bool asks_multiset(const struct rule_condition *c)
     return c->op == OP_IN_MULTISET || c->op == OP_NOT_IN_MULTISET;
 }
 
-static bool text_holds(const struct rule_text *t, str text)
+/* The first rule that asks for a text. */
+static str asking_rule(const struct category_rules *rules, uint32_t text)
 {
-    return t->pattern == NULL ? str_equal(text, t->text) : pattern_matches(t->pattern, text.ptr);
+    uint32_t rule = 0, c = 0;
+    while (!asks_stack(rules->condition.at[c].key) || rules->condition.at[c].number != text)
+        c++;
+    while (rules->rule.at[rule].first + rules->rule.at[rule].conditions <= c)
+        rule++;
+    return rules->rule.at[rule].id;
 }
 
-/* "path/file.py:function", or the function of a native frame; ends with a NUL. */
+static enum vrs_status text_holds(const struct matcher *m, uint32_t text, str of, bool *ret,
+                                  struct vrs_error *err)
+{
+    const struct rule_text *t = &m->rules->text.at[text];
+    struct vrs_error why;
+    if (t->pattern == NULL) {
+        *ret = str_equal(of, t->text);
+        return VRS_OK;
+    }
+    enum vrs_status status = pattern_matches(t->pattern, m->room, of, ret, &why);
+    if (status != VRS_LIMIT)
+        return status == VRS_OK ? VRS_OK : vrs_no_memory(err);
+    str rule = asking_rule(m->rules, text);
+    return vrs_fail(err, VRS_LIMIT, "rule %.*s: the expression \"%.*s\" takes %s", (int)rule.len,
+                    rule.ptr, t->text.len > EXPRESSION_SHOWN ? EXPRESSION_SHOWN : (int)t->text.len,
+                    t->text.ptr, why.message);
+}
+
+/* "path/file.py:function", or the function of a native frame. */
 static str frame_text(struct matcher *m, struct buf *to, frame_id id, bool native)
 {
     struct frame frame = frames_get(&m->r->code.frames, id);
@@ -45,21 +69,43 @@ static str frame_text(struct matcher *m, struct buf *to, frame_id id, bool nativ
         buf_char(to, ':');
     }
     buf_bytes(to, name.ptr, name.len > FUNCTION_BYTES ? FUNCTION_BYTES : name.len);
-    buf_char(to, '\0');
-    return (str){ to->at, to->failed ? 0 : to->len - 1 };
+    return buf_slice(to);
 }
 
 /* The texts that a frame matches. */
-static void match_frame(struct matcher *m, str words, bool native, uint64_t *to)
+static enum vrs_status match_frame(const struct matcher *m, str words, bool native, uint64_t *to,
+                                   struct vrs_error *err)
 {
     for (uint32_t k = 0; k < m->rules->text.len; k++) {
         const struct rule_text *t = &m->rules->text.at[k];
         bool any = t->key == RULE_KEY_ALLOC_ANY || t->key == RULE_KEY_FREE_ANY;
         bool asked =
             any || (native && (t->key == RULE_KEY_ALLOC_NATIVE || t->key == RULE_KEY_FREE_NATIVE));
-        if (asked && text_holds(t, words))
-            to[k / 64] |= (uint64_t)1 << k % 64;
+        bool holds = false;
+        if (asked)
+            TRY(text_holds(m, k, words, &holds, err));
+        to[k / 64] |= (uint64_t)holds << k % 64;
     }
+    return VRS_OK;
+}
+
+static enum vrs_status match_frames(struct matcher *m, uint32_t *latest, struct buf *text,
+                                    uint64_t *of_frame, struct vrs_error *err)
+{
+    for (uint32_t i = 1; i < m->r->code.frames.rows.len; i++) {
+        uint64_t *to = of_frame + (size_t)i * m->text_words;
+        uint32_t twin = frames_twin(&m->r->code.frames, i, latest);
+        if (twin != 0) {
+            memcpy(to, of_frame + (size_t)twin * m->text_words, m->text_words * sizeof *to);
+            continue;
+        }
+        bool native = naming_class(m->naming, (frame_id){ i }) == FRAME_NATIVE;
+        str words = frame_text(m, text, (frame_id){ i }, native);
+        if (text->failed)
+            return vrs_no_memory(err);
+        TRY(match_frame(m, words, native, to, err));
+    }
+    return VRS_OK;
 }
 
 static enum vrs_status look_at_frames(struct matcher *m, struct arena *arena, uint64_t *of_frame,
@@ -70,21 +116,9 @@ static enum vrs_status look_at_frames(struct matcher *m, struct arena *arena, ui
     if (latest == NULL)
         return vrs_no_memory(err);
     buf_init(&text, SIZE_MAX / 2);
-    for (uint32_t i = 1; i < m->r->code.frames.rows.len && !text.failed; i++) {
-        uint64_t *to = of_frame + (size_t)i * m->text_words;
-        uint32_t twin = frames_twin(&m->r->code.frames, i, latest);
-        if (twin != 0) {
-            memcpy(to, of_frame + (size_t)twin * m->text_words, m->text_words * sizeof *to);
-            continue;
-        }
-        bool native = naming_class(m->naming, (frame_id){ i }) == FRAME_NATIVE;
-        str words = frame_text(m, &text, (frame_id){ i }, native);
-        if (!text.failed)
-            match_frame(m, words, native, to);
-    }
-    bool failed = text.failed;
+    enum vrs_status status = match_frames(m, latest, &text, of_frame, err);
     buf_free(&text);
-    return failed ? vrs_no_memory(err) : VRS_OK;
+    return status;
 }
 
 static enum vrs_status look_at_stacks(struct matcher *m, struct arena *arena, struct vrs_error *err)
@@ -184,7 +218,8 @@ static void fill_after(struct matcher *m)
 
 enum vrs_status matcher_make(const struct recording *r, uint32_t device,
                              const struct category_rules *rules, const struct phases *phases,
-                             const struct steps *steps, struct naming *naming, struct arena *arena,
+                             const struct steps *steps, struct naming *naming,
+                             const struct pattern_room *room, struct arena *arena,
                              struct matcher *ret, struct vrs_error *err)
 {
     struct matcher m = {
@@ -193,6 +228,7 @@ enum vrs_status matcher_make(const struct recording *r, uint32_t device,
         .phases = phases,
         .steps = steps,
         .naming = naming,
+        .room = room,
         .events = r->devices.events[device],
         .words = (rules->rule.len + 63) / 64,
         .text_words = (rules->text.len + 63) / 64,
@@ -237,8 +273,8 @@ static enum vrs_status stack_matches(struct matcher *m, stack_id stack, uint32_t
     if (t->key != RULE_KEY_ALLOC_OWNER && t->key != RULE_KEY_ALLOC_CULPRIT)
         return VRS_OK;
     TRY(naming_of(m->naming, stack, &names, err));
-    *ret = text_holds(t, t->key == RULE_KEY_ALLOC_OWNER ? names.owner : names.culprit);
-    return VRS_OK;
+    return text_holds(m, text, t->key == RULE_KEY_ALLOC_OWNER ? names.owner : names.culprit, ret,
+                      err);
 }
 
 /* The rules that a stack leaves, of the conditions on allocs or those on frees. */

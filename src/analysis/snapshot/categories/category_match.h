@@ -37,6 +37,7 @@ struct matcher {
     const struct phases *phases;
     const struct steps *steps;
     struct naming *naming;
+    const struct pattern_room *room;
     int64_t events;
     struct segment_index segments; /* of the device */
     struct size_count *multiset;   /* of the gradients, ascending; none while it is sought */
@@ -60,7 +61,8 @@ struct matcher {
 
 enum vrs_status matcher_make(const struct recording *r, uint32_t device,
                              const struct category_rules *rules, const struct phases *phases,
-                             const struct steps *steps, struct naming *naming, struct arena *arena,
+                             const struct steps *steps, struct naming *naming,
+                             const struct pattern_room *room, struct arena *arena,
                              struct matcher *ret, struct vrs_error *err) MUST_CHECK;
 
 /* The first rule that holds; NO_ROW: none.  `*ret_final`: it would be the same whatever the

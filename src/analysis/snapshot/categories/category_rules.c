@@ -186,7 +186,7 @@ static enum vrs_status compile(struct parser *p, struct rule_text *text, bool fo
     text->pattern = arena_array(&p->to->arena, struct pattern, 1);
     if (text->pattern == NULL)
         return vrs_no_memory(p->err);
-    enum vrs_status status = pattern_compile(text->pattern, text->text.ptr, folded, &why);
+    enum vrs_status status = pattern_compile(text->pattern, text->text, folded, &why);
     if (status == VRS_USAGE)
         return FAIL(p, "%s:%u: bad expression: %s", p->name, p->line, why.message);
     return status == VRS_OK ? VRS_OK : vrs_no_memory(p->err);

@@ -146,14 +146,13 @@ static enum vrs_status read_device(str subject, struct limit *l, struct vrs_erro
 static enum vrs_status read_site(struct budget *b, str subject, struct limit *l,
                                  struct vrs_error *err)
 {
-    str text = arena_copy(b->arena, subject);
     struct pattern *made = arena_array(b->arena, struct pattern, 1);
-    if (text.ptr == NULL || made == NULL)
+    if (made == NULL)
         return vrs_no_memory(err);
     struct vrs_error why;
-    enum vrs_status status = pattern_compile(made, text.ptr, false, &why);
+    enum vrs_status status = pattern_compile(made, subject, false, &why);
     if (status == VRS_USAGE)
-        return vrs_fail(err, VRS_USAGE, "max-site: \"%.*s\" is no regular expression: %s",
+        return vrs_fail(err, VRS_USAGE, "max-site does not take the expression \"%.*s\": %s",
                         shown(subject), subject.ptr, why.message);
     if (status != VRS_OK)
         return vrs_no_memory(err);

@@ -3,23 +3,24 @@
 
 #include "analysis/attribution/frame_class.h"
 #include "analysis/snapshot/check/check_values.h"
-#include "base/buf.h"
 
-/* A pattern wants text with an end; a name is copied for it. */
-static enum vrs_status text_matches(const struct limit *limit, struct buf *room, str text,
-                                    bool *ret, struct vrs_error *err)
+enum { NAME_SHOWN = 80 };
+
+static enum vrs_status text_matches(const struct limit *limit, const struct pattern_room *room,
+                                    str text, bool *ret, struct vrs_error *err)
 {
-    room->len = 0;
-    buf_str(room, text);
-    buf_char(room, '\0');
-    if (room->failed)
-        return vrs_no_memory(err);
-    *ret = *ret || pattern_matches(limit->site, room->at);
-    return VRS_OK;
+    struct vrs_error why;
+    enum vrs_status status = pattern_matches(limit->site, room, text, ret, &why);
+    if (status == VRS_LIMIT)
+        return vrs_fail(err, VRS_LIMIT, "%.*s: the expression takes %s",
+                        limit->name.len > NAME_SHOWN ? NAME_SHOWN : (int)limit->name.len,
+                        limit->name.ptr, why.message);
+    return status == VRS_OK ? VRS_OK : vrs_no_memory(err);
 }
 
-static enum vrs_status find_matches(struct study *s, const struct limit *limit, struct buf *room,
-                                    uint8_t *match, struct vrs_error *err)
+static enum vrs_status find_matches(struct study *s, const struct limit *limit,
+                                    const struct pattern_room *room, uint8_t *match,
+                                    struct vrs_error *err)
 {
     bool *used = arena_array(s->scratch, bool, s->r->code.stacks.rows.len);
     if (used == NULL)
@@ -28,12 +29,13 @@ static enum vrs_status find_matches(struct study *s, const struct limit *limit, 
         used[s->lifetimes.at[i].alloc_stack.n] = true;
     for (uint32_t i = 0; i < s->r->code.stacks.rows.len; i++) {
         struct stack_names names;
-        bool matches = false;
+        bool matches;
         if (!used[i])
             continue;
         TRY(naming_of(s->naming, (stack_id){ i }, &names, err));
         TRY(text_matches(limit, room, names.culprit, &matches, err));
-        TRY(text_matches(limit, room, names.owner, &matches, err));
+        if (!matches)
+            TRY(text_matches(limit, room, names.owner, &matches, err));
         match[i] = matches;
     }
     return VRS_OK;
@@ -42,13 +44,13 @@ static enum vrs_status find_matches(struct study *s, const struct limit *limit, 
 enum vrs_status check_matches_find(struct study *s, const struct limit *limit, uint8_t **ret,
                                    struct vrs_error *err)
 {
-    struct buf room;
+    struct pattern_room room;
     *ret = arena_array(s->scratch, uint8_t, s->r->code.stacks.rows.len);
     if (*ret == NULL)
         return vrs_no_memory(err);
-    buf_init(&room, SIZE_MAX / 2);
+    TRY(pattern_room_make(&room, err));
     enum vrs_status status = find_matches(s, limit, &room, *ret, err);
-    buf_free(&room);
+    pattern_room_free(&room);
     return status;
 }
 

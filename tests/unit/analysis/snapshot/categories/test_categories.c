@@ -321,8 +321,10 @@ static void mistakes_name_their_line(void **state)
     check_refused("rule a input high\n size in_multiset input",
                   "my.rules:2: size does not go with \"in_multiset\"");
     check_refused("rule a input high\n alloc.any ~", "my.rules:2: alloc.any needs a text");
-    check_refused("rule a input high\n free.any ~ (",
-                  "my.rules:2: bad expression: a ( without its )");
+    check_refused(
+        "rule a input high\n free.any ~ (",
+        "my.rules:2: bad expression: missing closing parenthesis at byte 1; \\( and \\) are "
+        "parentheses");
     check_refused("set root = x", "my.rules:1: unknown word \"root\"; a line begins with rule, set "
                                   "user_root or plumbing, or is indented");
     check_refused("set user_root x", "my.rules:1: user_root = needs a path");
