@@ -1,0 +1,176 @@
+"""The expressions of the built-in rules, by PCRE2, beside Python's `re`.
+
+They were written as POSIX extended expressions.  What they said then is written down here, and searched
+in every frame and owner of every file at hand: a rule must go on deciding where it decided."""
+import collections
+import csv
+import io
+import random
+import re
+
+import pytest
+
+from conftest import ROOT, run
+from models import grouping
+from recordings import tiny, writers
+
+CACHES = "kv_?cache|cache_utils|cache_engine|init_cache|key_value_cache|past_key_value"
+RELEASED = "SavedVariable|release_variables"
+MEANT = {
+    ("W1", "alloc.native"): "getNewWorkspace|setWorkspaceForHandle|CUDABlasLt[A-Za-z]*Workspace|[cC]ublas[A-Za-z]*Workspace",
+    ("W2", "alloc.native"):
+        "run_conv_plan|run_fused_conv_plan|run_single_conv|cudnn[A-Za-z_:]*Workspace|cub::.*(sort|scan)",
+    ("C1", "alloc.native"): "c10d::|ProcessGroup|NCCL|nccl[A-Z]",
+    ("C1", "alloc.any"):
+        "/_fsdp_collectives\\.py:|all_gather_copy_in|all_gather_copy_out|chunk_cat|/torch/distributed/[^:]*(reducer|bucket)",
+    ("K1", "alloc.owner"): "(?i)" + CACHES,
+    ("G1", "free.any"): ":zero_grad\\Z",
+    ("G1", "alloc.native"): "AccumulateGrad",
+    ("S1", "free.native"): RELEASED,
+    ("N1", "free.native"): RELEASED,
+    ("O0", "alloc.any"): "(?i)(/torch/optim/[^:]*|(^|/)[^/:]*optim[^/:]*):__init__\\Z",
+    ("W3", "alloc.any"): None,  # no frame has a name
+}
+PATH_BYTES, FUNCTION_BYTES = 160, 512
+
+
+def conditions():
+    """(rule, key) -> the lines of builtin.rules that say so."""
+    found, rule = collections.defaultdict(dict), None
+    for line in (ROOT / "src" / "analysis" / "snapshot" / "categories" / "builtin.rules").read_text(encoding="utf-8").split("\n"):
+        words = line.split(None, 2)
+        if line.startswith("rule "):
+            rule = words[1]
+        elif line.startswith(" ") and words and re.match("(alloc|free)[.]", words[0]):
+            found[rule, words[0]][line] = None
+    return {k: list(lines) for k, lines in found.items()}
+
+
+def test_every_expression_is_looked_at():
+    assert set(conditions()) == set(MEANT)
+
+
+def table(path, name, *more):
+    return list(csv.DictReader(io.StringIO(run("export", path, "--to", "csv", "-t", name, "--replay", "never", *more, expect=0).raw.decode("latin-1"), newline="")))
+
+
+SEARCHED = {key: re.compile(e or ".", re.S) for key, e in MEANT.items()}
+
+
+class Stacks:
+    """What of MEANT is found in the frames of each stack of a recording; bytes are characters here."""
+
+    def __init__(self, path):
+        self.known = {}
+        of_frame = {f["frame"]: self.of_frame(f) for f in table(path, "frames")}
+        self.found = {"": set()}
+        for s in table(path, "stacks"):
+            self.found[s["stack"]] = self.found.get(s["caller"], set()) | of_frame[s["frame"]]
+
+    def of_frame(self, frame):
+        native = grouping.frame_class({"filename": frame["file"]}) == "native"
+        function = frame["function"][:FUNCTION_BYTES]
+        text = function if native else frame["file"][-PATH_BYTES:].replace("\\", "/") + ":" + function
+        return {key for key in MEANT if (native or key[1].endswith(".any")) and self.has(text, key)}
+
+    def has(self, text, key):
+        if (text, key) not in self.known:
+            self.known[text, key] = SEARCHED[key].search(text) is not None
+        return self.known[text, key]
+
+    def holds(self, row, key, repeats):
+        if key[1] == "alloc.owner":
+            return self.has(row["owner"], key)
+        if key[1].startswith("alloc."):
+            return (key in self.found[row["stack"]]) == (MEANT[key] is not None)
+        return not repeats and key in self.found[row["free_stack"]]
+
+
+def frees_repeat(rows):
+    """Where most frees have the stack of the alloc, they say nothing."""
+    freed = [r for r in rows if r["alloc_event"] and (r["free_requested_event"] or r["free_completed_event"])]
+    same = [r for r in freed if r["stack"] and r["stack"] == r["free_stack"]]
+    return len(same) * 10 > len(freed) * 9
+
+
+def decided(path, folder, stacks, order):
+    """Of each allocation the first of these conditions that holds: by `re`, and by the program."""
+    lines, file = conditions(), folder / "my.rules"
+    file.write_text("".join("rule x.%d input high\n%s\n" % (i, line) for i, key in enumerate(order) for line in lines[key]))
+    rows = table(path, "allocations", "--rules", file)
+    repeats = {d: frees_repeat([r for r in rows if r["device"] == d]) for d in {r["device"] for r in rows}}
+    for row in rows:
+        wanted = next((key for key in order if stacks.holds(row, key, repeats[row["device"]])), None)
+        yield wanted, order[int(row["rule"][2:])] if row["rule"].startswith("x.") else None, row
+
+
+def check(path, folder):
+    """In both orders, since the first that holds hides the others; how often each decided."""
+    told, stacks = collections.Counter(), Stacks(path)
+    for order in (list(MEANT), list(MEANT)[::-1]):
+        for wanted, ours, row in decided(path, folder, stacks, order):
+            assert ours == wanted, (path, row)
+            told.update([ours] if ours else [])
+    return told
+
+
+def test_real_files_are_decided_as_before(shared, tmp_path):
+    told = sum((check(path, tmp_path) for path in sorted((shared / "data" / "snapshots").iterdir())), collections.Counter())
+    # Most of them are met in real files.
+    assert len(told) >= 9, set(MEANT) - set(told)
+
+
+def test_bundled_files_are_decided_as_before(tmp_path):
+    told = sum((check(path, tmp_path) for path in sorted((ROOT / "examples").glob("*.pickle"))), collections.Counter())
+    assert told[("G1", "free.any")] > 0 and told[("S1", "free.native")] > 0
+
+
+# Frames out of the words of the expressions, and out of what nearly is one.
+PIECES = re.split("[|]", "getNewWorkspace|setWorkspaceForHandle|CUDABlasLt|Cublas|cublas|cUblas|Workspace|run_conv_plan|run_"
+                  "single_conv|cudnn|cub::|sort|scan|c10d::|ProcessGroup|NCCL|nccl|ncclX|_fsdp_collectives.py|_fsdp_collectives"
+                  "Xpy|all_gather_copy_in|chunk_cat|torch/distributed|torch/optim|reducer|bucket|kv_cache|KVcache|cache_utils|"
+                  "past_key_value|zero_grad|zero_grads|AccumulateGrad|SavedVariable|release_variables|optim|Optim|__init__|"
+                  "__INIT__|__init__s|a|Z|9|_|.|.py| |/|/|/|:|:|::|\\|\n|\u00e9")
+
+
+def random_text(chance, most):
+    return "".join(chance.choice(PIECES) for _ in range(chance.randrange(most)))
+
+
+def random_frame(chance):
+    """As likely as not the kind of frame that a rule is about."""
+    name = chance.choice([random_text(chance, 5), "__init__", "zero_grad"])
+    file = chance.choice(["??", "", random_text(chance, 9) + ".py", "/" + random_text(chance, 40) + "/x.py", "a/myoptim_1.py"])
+    return {"filename": file, "line": 7, "name": name}
+
+
+def recording(path, pairs):
+    """An allocation for each pair of stacks, of its alloc and its free."""
+    events, free = [tiny.event("segment_alloc", tiny.BASE, 20 * tiny.MIB)], tiny.block(tiny.BASE, 20 * tiny.MIB, state="inactive")
+    for i, (made, freed) in enumerate(pairs):
+        address = tiny.BASE + i * 512
+        events += [tiny.event("alloc", address, 512, frames=made), *tiny.freed(address, 512, frames=freed)]
+    path.write_bytes(writers.pickled(tiny.top([tiny.segment([free])], events), 4))
+    return path
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_invented_frames_are_decided_as_before(seed, tmp_path):
+    chance = random.Random(seed)
+    stack = lambda: [random_frame(chance) for _ in range(chance.choice((0, 1, 1, 1, 2, 3)))]
+    told = check(recording(tmp_path / "invented.pickle", [(stack(), stack()) for _ in range(3000)]), tmp_path)
+    assert set(told) == set(MEANT)
+
+
+def test_no_frame_takes_too_long(tmp_path):
+    """Words that nearly match begin at many places, or never end; of these names are as long as they are looked at."""
+    words = [p for p in PIECES if len(p) > 3] + ["/torch/distributed/reduce", "/torch/optim/", "optim:", "/a", "cub::s", "cudnnW"]
+    pairs = []
+    for i, word in enumerate(words):
+        for other in words[i:]:
+            text = (word + other) * (600 // len(word + other) + 1)
+            pairs += [([{"filename": "??", "line": 0, "name": text}], []),
+                      ([{"filename": "??", "line": 0, "name": text[:503] + ":__init__"}], []),
+                      ([{"filename": text + ".py", "line": 7, "name": "__init__"}], []),
+                      ([{"filename": text + ".py", "line": 7, "name": text}], [{"filename": text, "line": 7, "name": text}])]
+    check(recording(tmp_path / "long.pickle", pairs), tmp_path)
