@@ -233,7 +233,7 @@ enum vrs_status matcher_make(const struct recording *r, uint32_t device,
         .words = (rules->rule.len + 63) / 64,
         .text_words = (rules->text.len + 63) / 64,
     };
-    size_t stacks = r->code.stacks.rows.len;
+    size_t stacks = r->code.stacks.rows.len, frames = r->code.frames.rows.len;
     m.open = arena_array(arena, struct rule_condition, rules->condition.len);
     m.first_open = arena_array(arena, uint32_t, rules->rule.len + 1);
     m.excluded = arena_array(arena, uint64_t, (size_t)rules->text.len * 2 * m.words);
@@ -242,12 +242,15 @@ enum vrs_status matcher_make(const struct recording *r, uint32_t device,
     m.alloc_known = arena_array(arena, bool, stacks);
     m.free_known = arena_array(arena, bool, stacks);
     m.by_born = arena_array(arena, uint64_t, (size_t)(PHASES + 1) * m.words);
+    m.line_asked = arena_array(arena, uint64_t, frames * m.text_words);
+    m.line_matches = arena_array(arena, uint64_t, frames * m.text_words);
     m.by_origin = arena_array(arena, uint64_t, (size_t)(ORIGIN_PRE_LIVE + 1) * m.words);
     m.by_gradients = arena_array(arena, uint64_t, m.words);
     m.after = arena_take_array(arena, (size_t)phases->intervals + 1, sizeof *m.after);
     if (m.open == NULL || m.first_open == NULL || m.excluded == NULL || m.by_gradients == NULL ||
         m.by_alloc == NULL || m.by_free == NULL || m.alloc_known == NULL || m.free_known == NULL ||
-        m.by_born == NULL || m.by_origin == NULL || m.after == NULL)
+        m.line_asked == NULL || m.line_matches == NULL || m.by_born == NULL ||
+        m.by_origin == NULL || m.after == NULL)
         return vrs_no_memory(err);
     fill_open(&m);
     fill_excluded(&m);
@@ -263,6 +266,21 @@ enum vrs_status matcher_make(const struct recording *r, uint32_t device,
     return VRS_OK;
 }
 
+/* Does the line of a frame match a text?  `frame` is 0 where the line is none. */
+static enum vrs_status line_matches(const struct matcher *m, frame_id frame, str line,
+                                    uint32_t text, bool *ret, struct vrs_error *err)
+{
+    size_t word = (size_t)frame.n * m->text_words + text / 64;
+    uint64_t bit = (uint64_t)1 << text % 64;
+    if (frame.n == 0 || (m->line_asked[word] & bit) == 0)
+        TRY(text_holds(m, text, line, ret, err));
+    else
+        *ret = (m->line_matches[word] & bit) != 0;
+    m->line_asked[word] |= bit;
+    m->line_matches[word] |= *ret ? bit : 0;
+    return VRS_OK;
+}
+
 /* Does the stack match a text: some frame of it, or the line that naming chooses? */
 static enum vrs_status stack_matches(struct matcher *m, stack_id stack, uint32_t text, bool *ret,
                                      struct vrs_error *err)
@@ -273,8 +291,9 @@ static enum vrs_status stack_matches(struct matcher *m, stack_id stack, uint32_t
     if (t->key != RULE_KEY_ALLOC_OWNER && t->key != RULE_KEY_ALLOC_CULPRIT)
         return VRS_OK;
     TRY(naming_of(m->naming, stack, &names, err));
-    return text_holds(m, text, t->key == RULE_KEY_ALLOC_OWNER ? names.owner : names.culprit, ret,
-                      err);
+    if (t->key == RULE_KEY_ALLOC_OWNER)
+        return line_matches(m, names.owner_frame, names.owner, text, ret, err);
+    return line_matches(m, names.culprit_frame, names.culprit, text, ret, err);
 }
 
 /* The rules that a stack leaves, of the conditions on allocs or those on frees. */

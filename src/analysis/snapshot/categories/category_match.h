@@ -46,6 +46,9 @@ struct matcher {
     uint32_t words;              /* of 64 rules */
     uint32_t text_words;         /* of 64 texts */
     uint64_t *texts_of;          /* by stack: which texts some frame matches */
+    uint64_t *line_asked;        /* by frame: of which texts its line has been asked, as an owner or
+                                  * a culprit, which many stacks share */
+    uint64_t *line_matches;      /* by frame: which of these it matches */
     struct rule_condition *open; /* what bits do not settle of the rules' conditions */
     uint32_t *first_open;        /* by rule, into `open`; one more at the end */
     uint64_t *excluded;          /* by text, not matched and matched: the rules that it excludes */
