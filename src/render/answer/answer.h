@@ -63,7 +63,6 @@ struct answer_set {
     union {
         void *answers;
         struct report *report;
-        struct replay_answer *replay;
         struct diff_answer *diff;
         struct devices_answer *study;
     };

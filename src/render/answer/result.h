@@ -5,7 +5,6 @@
 #ifndef VRS_RENDER_ANSWER_RESULT_H
 #define VRS_RENDER_ANSWER_RESULT_H
 
-#include "allocator/whatif/whatif.h"
 #include "analysis/snapshot/advise/advise.h"
 #include "analysis/snapshot/advise/waste.h"
 #include "analysis/snapshot/breakdown/category_table.h"
@@ -21,39 +20,6 @@
 #include "analysis/snapshot/timeline/timeline.h"
 #include "analysis/snapshot/trust/trust.h"
 #include "render/answer/answer.h"
-
-/* One what-if: a replay of its own. */
-struct replay_row {
-    str question; /* "same", "expandable_segments:True", "--drop train.py:12", … */
-    struct whatif_answer answer;
-    uint64_t reserved_ascending_bytes; /* peak with ascending addresses; answer's where not asked */
-    uint64_t capacity_bytes;           /* UNKNOWN_U64: none was set */
-    bool has_smallest;
-    struct capacity_answer smallest;
-    str oom_culprit; /* of the request that ran out; empty: none, or unknown */
-};
-
-struct replay_device {
-    struct device_name name;
-    enum answer_status status; /* ANSWER_REFUSED: no what-if is given, the reasons say why */
-    struct answer_reason *reason;
-    uint32_t reasons;
-    struct trust trust;
-    uint64_t events;
-    struct agreement agreement;
-    struct identities identities; /* where has_identities */
-    bool has_identities;
-    uint64_t recorded_peak_bytes; /* reserved, as recorded */
-    struct replay_row *row;       /* what was asked; the first is "same", and only where asked */
-    uint32_t rows;
-};
-
-struct replay_answer {
-    struct file_facts file;
-    struct replay_device *device;
-    uint32_t devices;
-    bool asked; /* a what-if was asked for, not agreement alone */
-};
 
 /* A device of A beside one of B. */
 struct diff_device {

@@ -1,6 +1,7 @@
 /* answers.c - the kinds of answer about snapshots: what each is made of, and its forms. */
 #include "render/snapshot/answers.h"
 
+#include "allocator/whatif/questions.h"
 #include "analysis/snapshot/breakdown/category_table.h"
 #include "analysis/snapshot/breakdown/peak_moment.h"
 #include "analysis/snapshot/layout/fragments.h"
@@ -10,6 +11,7 @@
 #include "render/answer/fields.h"
 #include "render/answer/result.h"
 #include "render/snapshot/renderers.h"
+#include "render/snapshot/replay/replay_sentences.h"
 #include "render/snapshot/report/findings_sentences.h"
 
 const struct answer_kind report_answer = {
@@ -33,8 +35,11 @@ const struct answer_kind peak_answer = {
 
 const struct answer_kind replay_answer = {
     .verb = "replay",
-    .bytes = sizeof(struct replay_answer),
-    .form = { [ANSWER_TEXT] = replay_text, [ANSWER_JSON] = replay_json },
+    .bytes = sizeof(struct devices_answer),
+    .document = &devices_document,
+    .result = &replay_result_row_type,
+    .sentence = replay_sentence,
+    .form = { [ANSWER_TEXT] = replay_text, [ANSWER_JSON] = answer_json },
 };
 
 const struct answer_kind diff_answer = {

@@ -4,8 +4,7 @@
 
 #include "render/answer/answer.h"
 
-answer_renderer report_text, peak_text, replay_json, replay_text, diff_json, diff_text, oom_json,
-    oom_text,
+answer_renderer report_text, peak_text, replay_text, diff_json, diff_text, oom_json, oom_text,
 
     leaks_text, fragments_text,
 

@@ -169,21 +169,20 @@ void replay_disagreement_words(struct buf *to, const struct first_disagreement *
 }
 
 /* A block was handed out that the model would not have chosen. */
-static const char *likely_start(const struct replay_device *d)
+static const char *likely_start(const struct replay_result *result)
 {
-    const struct agreement *a = &d->agreement;
-    if (d->trust.window == WINDOW_OVERFLOWED || d->trust.window == WINDOW_OVERFLOW_SUSPECTED)
+    if (result->overflowed)
         return "the trace lost its oldest events, so what was cached at its start is a guess; "
                "record with a larger max_entries";
-    if (a->preexisting > 0)
+    if (result->agreement.preexisting > 0)
         return "memory older than the recording, whose state at the start is worked out backwards; "
                "start to record before the first allocation";
     return "settings that were changed while it ran, or events that were not recorded";
 }
 
-const char *replay_likely(const struct replay_device *d)
+const char *replay_likely(const struct replay_result *result)
 {
-    const struct agreement *a = &d->agreement;
+    const struct agreement *a = &result->agreement;
     bool choice = a->first.kind >= WRONG_ADDRESS && a->first.kind <= SEGMENT_DIFFERS;
     if (choice && a->addresses > 1 && a->addresses_equal < a->addresses / 2)
         return "settings that the file does not tell, another version of PyTorch, or another "
@@ -191,7 +190,7 @@ const char *replay_likely(const struct replay_device *d)
     switch (a->first.kind) {
     case WRONG_ADDRESS:
     case ADDRESS_TAKEN:
-        return likely_start(d);
+        return likely_start(result);
     case SEGMENT_NOT_ASKED:
     case SEGMENT_MISSING:
         return "garbage collection, a memory limit, a pool that the file does not name, or another "
@@ -216,10 +215,13 @@ const char *replay_likely(const struct replay_device *d)
     return NULL;
 }
 
-bool replay_is_certain(const struct replay_device *d)
+bool replay_sentence(struct buf *to, const struct field *f, const void *row)
 {
-    return grade_is_exact(d->agreement.grade) && d->has_identities && d->identities.reproduces &&
-           d->identities.reproduces_at_capacity;
+    (void)f; /* there is one */
+    const char *likely = replay_likely(row);
+    if (likely != NULL)
+        buf_text(to, likely);
+    return likely != NULL;
 }
 
 static void put_parting(struct buf *to, int64_t event)

@@ -2,7 +2,8 @@
 #ifndef VRS_RENDER_SNAPSHOT_REPLAY_REPLAY_SENTENCES_H
 #define VRS_RENDER_SNAPSHOT_REPLAY_REPLAY_SENTENCES_H
 
-#include "render/answer/result.h"
+#include "allocator/whatif/questions.h"
+#include "render/answer/answer.h"
 #include "render/write/human.h"
 
 /* "the model reproduces this recording exactly", and why where it does not */
@@ -12,13 +13,13 @@ void replay_grade_words(struct buf *to, const struct agreement *agreement, bool 
 void replay_disagreement_words(struct buf *to, const struct first_disagreement *first);
 
 /* What usually lies behind the first disagreement; NULL where there is none. */
-const char *replay_likely(const struct replay_device *d);
+const char *replay_likely(const struct replay_result *result);
+
+/* The same as the sentence of a struct replay_result. */
+field_sentence replay_sentence;
 
 /* Which of the identities hold, and what that means for the answers. */
 void replay_identity_words(struct buf *to, const struct identities *identities);
-
-/* Whether answers are given without reserve. */
-bool replay_is_certain(const struct replay_device *d);
 
 /* Where a row's run ended before the recording does, in one sentence, `brief` or with all that is
  * known of it; nothing where it completes. */

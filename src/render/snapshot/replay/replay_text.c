@@ -1,5 +1,6 @@
 /* replay_text.c - what the replay says of the recording, then a row for each question. */
 #include "render/answer/envelope.h"
+#include "render/answer/fields.h"
 #include "render/snapshot/renderers.h"
 #include "render/snapshot/replay/replay_sentences.h"
 #include "render/write/cells.h"
@@ -22,6 +23,19 @@ enum what_if_column {
     OUTCOME,
     QUESTION,
     COLUMNS
+};
+
+#define SHOWN_OF_ROW(member) SHOWN(replay_row_type, struct replay_row, member)
+static const struct shown_column all_columns[COLUMNS] = {
+    [RESERVED] = { SHOWN_OF_ROW(answer.reserved.bytes), 0 },
+    [CHANGE] = { SHOWN_OF_ROW(delta_reserved_bytes), 0 },
+    [ACTIVE] = { SHOWN_OF_ROW(answer.active.bytes), 0 },
+    [ACTIVE_CHANGE] = { SHOWN_OF_ROW(delta_active_bytes), 0 },
+    [AT_LEAST] = { SHOWN_OF_ROW(answer.lower_bound_bytes), 0 },
+    [NEW_MEMORY] = { SHOWN_OF_ROW(answer.new_memory), 0 },
+    [SUFFICES] = { SHOWN_OF_ROW(smallest.bytes), 0 },
+    [OUTCOME] = { COMPOSED("outcome", false), 0 },
+    [QUESTION] = { SHOWN_OF_ROW(question), 16 },
 };
 
 /* What is put together for one device. */
@@ -52,23 +66,25 @@ static void add_part(const struct text_context *s, uint64_t equal, uint64_t of, 
     buf_format(s->words, " %s", of == 1 ? one : many);
 }
 
-static void put_grade(struct buf *to, const struct text_context *s, const struct replay_device *d)
+/* `a` is NULL where the recording was not replayed. */
+static void put_grade(struct buf *to, const struct text_context *s, const struct device_answer *d,
+                      const struct agreement *a)
 {
-    const struct agreement *a = &d->agreement;
     struct buf *words = s->words;
     paint_on(words, s->style, PAINT_BOLD);
     envelope_device_text(words, d->name);
     paint_off(words, s->style);
     buf_text(words, ": ");
-    paint_on(words, s->style, grade_is_exact(a->grade) ? PAINT_GOOD : PAINT_BAD);
-    if (a->grade == GRADE_NONE && d->reasons > 0)
+    bool exact = a != NULL && grade_is_exact(a->grade);
+    paint_on(words, s->style, exact ? PAINT_GOOD : PAINT_BAD);
+    if (a == NULL || (a->grade == GRADE_NONE && d->reasons > 0))
         buf_text(words, "not replayed");
     else
         replay_grade_words(words, a, s->style->ascii);
     paint_off(words, s->style);
     text_wrap(to, s->style, buf_slice(words), 0, ENVELOPE_LABEL);
     words->len = 0;
-    if (a->grade == GRADE_NONE)
+    if (a == NULL || a->grade == GRADE_NONE)
         return;
     add_part(s, a->addresses_equal, a->addresses, "address", "addresses");
     add_part(s, a->new_memory_equal, a->new_memory, "request for new memory",
@@ -80,7 +96,7 @@ static void put_grade(struct buf *to, const struct text_context *s, const struct
         put_words(to, s, "agrees");
 }
 
-static void put_first(struct buf *to, const struct text_context *s, const struct replay_device *d)
+static void put_first(struct buf *to, const struct text_context *s, const struct replay_result *d)
 {
     if (d->agreement.first.kind == AGREES)
         return;
@@ -135,7 +151,7 @@ static void put_runs(struct buf *to, const struct text_context *s, const struct 
         put_words(to, s, "releases");
 }
 
-static void put_peak(struct buf *to, const struct text_context *s, const struct replay_device *d)
+static void put_peak(struct buf *to, const struct text_context *s, const struct replay_result *d)
 {
     const struct agreement *a = &d->agreement;
     human_known_bytes(s->words, d->recorded_peak_bytes);
@@ -160,11 +176,10 @@ static bool comparable(const struct replay_row *row, const struct replay_row *sa
 }
 
 /* "+1.00 GiB" */
-static str change_cell(const struct text_context *s, uint64_t bytes, uint64_t same, bool compared)
+static str change_cell(const struct text_context *s, int64_t delta, bool compared)
 {
     if (!compared)
         return S("-");
-    int64_t delta = (int64_t)(bytes - same);
     buf_text(&s->cells->text, delta > 0 ? "+" : "");
     return cell_bytes(s->cells, delta);
 }
@@ -203,13 +218,13 @@ static str outcome_cell(const struct whatif_answer *a)
 static void fill_row(const struct text_context *s, const struct replay_row *row,
                      const struct replay_row *same, str *cell)
 {
-    const struct whatif_answer *a = &row->answer, *b = &same->answer;
+    const struct whatif_answer *a = &row->answer;
     bool compared = comparable(row, same);
     str all[COLUMNS] = {
         [RESERVED] = cell_known_bytes(s->cells, a->reserved.bytes),
-        [CHANGE] = change_cell(s, a->reserved.bytes, b->reserved.bytes, compared),
+        [CHANGE] = change_cell(s, row->delta_reserved_bytes, compared),
         [ACTIVE] = cell_known_bytes(s->cells, a->active.bytes),
-        [ACTIVE_CHANGE] = change_cell(s, a->active.bytes, b->active.bytes, compared),
+        [ACTIVE_CHANGE] = change_cell(s, row->delta_active_bytes, compared),
         [AT_LEAST] = cell_known_bytes(s->cells, a->lower_bound_bytes),
         [NEW_MEMORY] = cell_count(s->cells, a->new_memory),
         [SUFFICES] = needs_cell(s, row),
@@ -258,24 +273,15 @@ static bool fill_line(const struct text_context *s, const struct replay_row *row
 }
 
 /* The table with the columns that are shown; false when out of memory. */
-static bool make_table(const struct text_context *s, const struct replay_device *d,
+static bool make_table(const struct text_context *s, const struct replay_result *d,
                        struct text_column column[COLUMNS], struct text_table *ret)
 {
-    static const struct text_column all[COLUMNS] = {
-        [RESERVED] = { "reserved", true, false, 0, false },
-        [CHANGE] = { "to same", true, false, 0, false },
-        [ACTIVE] = { "active", true, false, 0, false },
-        [ACTIVE_CHANGE] = { "to same", true, false, 0, false },
-        [AT_LEAST] = { "at least", true, false, 0, false },
-        [NEW_MEMORY] = { "segments", true, false, 0, false },
-        [SUFFICES] = { "suffices", true, false, 0, false },
-        [OUTCOME] = { "outcome", false, false, 0, false },
-        [QUESTION] = { "question", false, true, 16, true },
-    };
     uint32_t columns = 0, rows = 0;
     for (uint32_t i = 0; i < COLUMNS; i++) {
-        if (s->shown[i])
-            column[columns++] = all[i];
+        if (!s->shown[i])
+            continue;
+        column[columns] = shown_heading(&all_columns[i]);
+        column[columns++].tail = i == QUESTION;
     }
     str *cell = cells_array(s->cells, (size_t)d->rows * 2, columns);
     if (cell == NULL)
@@ -289,7 +295,7 @@ static bool make_table(const struct text_context *s, const struct replay_device 
 }
 
 /* What a line under the row or --json has as well gives way to the question. */
-static void put_table(struct buf *to, struct text_context *s, const struct replay_device *d)
+static void put_table(struct buf *to, struct text_context *s, const struct replay_result *d)
 {
     static const enum what_if_column dispensable[] = { ACTIVE_CHANGE, NEW_MEMORY, AT_LEAST, OUTCOME,
                                                        ACTIVE };
@@ -390,7 +396,7 @@ static void put_sentences(struct buf *to, const struct text_context *s,
     words->len = 0;
 }
 
-static void put_bound(struct buf *to, const struct text_context *s, const struct replay_device *d)
+static void put_bound(struct buf *to, const struct text_context *s, const struct replay_result *d)
 {
     struct buf *words = s->words;
     const struct replay_row *last = &d->row[d->rows - 1];
@@ -410,7 +416,7 @@ static void put_bound(struct buf *to, const struct text_context *s, const struct
 }
 
 /* What must be known to read the table. */
-static void put_notes(struct buf *to, const struct text_context *s, const struct replay_device *d)
+static void put_notes(struct buf *to, const struct text_context *s, const struct replay_result *d)
 {
     const struct whatif_answer *same = &d->row[0].answer;
     struct buf *words = s->words;
@@ -435,7 +441,7 @@ static void put_notes(struct buf *to, const struct text_context *s, const struct
 }
 
 /* "what if in 24.00 GiB (same: the recorded settings, nothing changed): every run completes" */
-static void put_heading(struct buf *to, struct text_context *s, const struct replay_device *d)
+static void put_heading(struct buf *to, struct text_context *s, const struct replay_result *d)
 {
     struct buf *words = s->words;
     bool complete = true;
@@ -451,7 +457,7 @@ static void put_heading(struct buf *to, struct text_context *s, const struct rep
         human_known_bytes(words, d->row[0].capacity_bytes);
     }
     paint_off(words, s->style);
-    buf_text(words, replay_is_certain(d) ? "" : ", approximately");
+    buf_text(words, d->certain ? "" : ", approximately");
     buf_text(words, " (same: the recorded settings, nothing changed)");
     buf_text(words, complete ? ": every run completes" : "");
     text_wrap(to, s->style, buf_slice(words), 0, 0);
@@ -459,7 +465,7 @@ static void put_heading(struct buf *to, struct text_context *s, const struct rep
 }
 
 /* Of many questions on one device, those that do not run out where others do. */
-static void put_verdict(struct buf *to, const struct text_context *s, const struct replay_device *d)
+static void put_verdict(struct buf *to, const struct text_context *s, const struct replay_result *d)
 {
     enum { NAMED_MOST = 5 };
     uint32_t fits = 0, asked = 0;
@@ -481,7 +487,7 @@ static void put_verdict(struct buf *to, const struct text_context *s, const stru
     s->words->len = 0;
 }
 
-static void put_what_if(struct buf *to, struct text_context *s, const struct replay_device *d)
+static void put_what_if(struct buf *to, struct text_context *s, const struct replay_result *d)
 {
     s->many = d->rows > BRIEF_ROWS;
     buf_char(to, '\n');
@@ -505,27 +511,35 @@ static const char *const reason_labels[ANSWER_STATUSES] = {
     [ANSWER_REFUSED] = "refused",
 };
 
-static void put_device(struct buf *to, struct text_context *s, const struct replay_device *d)
+static void put_replay(struct buf *to, const struct text_context *s,
+                       const struct replay_result *result)
 {
-    buf_char(to, '\n');
-    put_grade(to, s, d);
-    if (d->agreement.grade != GRADE_NONE) {
-        put_first(to, s, d);
-        put_start(to, s, &d->agreement);
-        put_runs(to, s, &d->agreement);
-        put_peak(to, s, d);
+    if (result->agreement.grade != GRADE_NONE) {
+        put_first(to, s, result);
+        put_start(to, s, &result->agreement);
+        put_runs(to, s, &result->agreement);
+        put_peak(to, s, result);
     }
-    if (d->has_identities) {
-        replay_identity_words(s->words, &d->identities);
+    if (result->has_identities) {
+        replay_identity_words(s->words, &result->identities);
         put_words(to, s, "check");
     }
+}
+
+static void put_device(struct buf *to, struct text_context *s, const struct device_answer *d)
+{
+    const struct replay_result *result = d->result;
+    buf_char(to, '\n');
+    put_grade(to, s, d, result == NULL ? NULL : &result->agreement);
+    if (result != NULL)
+        put_replay(to, s, result);
     for (uint32_t i = 0; i < d->reasons; i++) {
         escape_text(s->words, d->reason[i].text, s->style->ascii);
         put_words(to, s, reason_labels[d->status]);
     }
     envelope_trust_text(to, s->style, &d->trust);
-    if (d->rows > 0)
-        put_what_if(to, s, d);
+    if (result != NULL && result->rows > 0)
+        put_what_if(to, s, result);
 }
 
 void replay_text(struct out *out, const struct answer_set *set, bool several,
@@ -539,7 +553,7 @@ void replay_text(struct out *out, const struct answer_set *set, bool several,
     buf_init(&words, SIZE_MAX / 2);
     struct text_context s = { .style = &options->style, .cells = &cells, .words = &words };
     for (uint32_t i = 0; i < set->count; i++) {
-        const struct replay_answer *answer = &set->replay[i];
+        const struct devices_answer *answer = &set->study[i];
         if (i > 0)
             buf_char(to, '\n');
         envelope_file_text(to, &options->style, &answer->file, answer->devices);

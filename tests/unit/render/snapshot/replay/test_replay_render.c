@@ -8,7 +8,9 @@
 
 #include <cmocka.h>
 
+#include "allocator/whatif/questions.h"
 #include "api/result.h"
+#include "render/answer/fields.h"
 #include "render/snapshot/answers.h"
 #include "render/snapshot/renderers.h"
 #include "render/snapshot/replay/replay_sentences.h"
@@ -20,8 +22,9 @@ enum { SWEEP_ROWS = 16, HUGE_SHIFT = 62 };
 
 /* One answer made by hand, and what it points to. */
 struct made {
-    struct replay_answer answer;
-    struct replay_device device;
+    struct devices_answer answer;
+    struct device_answer device;
+    struct replay_result result;
     struct replay_row row[SWEEP_ROWS];
     struct answer_reason reason;
 };
@@ -73,16 +76,19 @@ static struct agreement agreed(enum replay_grade grade)
 static void make(struct made *m, enum replay_grade grade)
 {
     memset(m, 0, sizeof *m);
-    m->device = (struct replay_device){
+    m->device = (struct device_answer){
         .status = ANSWER_OK,
         .reason = &m->reason,
         .trust = { .grade = 'A', .window = WINDOW_COMPLETE },
+        .result = &m->result,
+    };
+    m->result = (struct replay_result){
         .events = 5000,
         .agreement = agreed(grade),
         .recorded_peak_bytes = MIBS(1000),
         .row = m->row,
     };
-    m->answer = (struct replay_answer){
+    m->answer = (struct devices_answer){
         .file = { .path = S("run.pickle"),
                   .entry = { NULL, 0 },
                   .origin = { .size_bytes = 4096, .pickle_protocol = 2, .complete = true },
@@ -94,8 +100,8 @@ static void make(struct made *m, enum replay_grade grade)
 
 static void identical(struct made *m)
 {
-    m->device.has_identities = true;
-    m->device.identities = (struct identities){
+    m->result.has_identities = true;
+    m->result.identities = (struct identities){
         .reproduces = true,
         .reproduces_ascending = true,
         .reproduces_at_capacity = true,
@@ -108,13 +114,12 @@ static void identical(struct made *m)
 
 static void ask(struct made *m, struct replay_row row)
 {
-    m->row[m->device.rows++] = row;
-    m->answer.asked = true;
+    m->row[m->result.rows++] = row;
 }
 
 static void differs(struct made *m, enum disagreement kind)
 {
-    m->device.agreement.first =
+    m->result.agreement.first =
         (struct first_disagreement){ kind, 1204, 0x7f0000000200, 0x7f0000400000, 512, 1024 };
 }
 
@@ -133,7 +138,7 @@ static void make_exact(struct made *m)
 static void make_corrected(struct made *m)
 {
     make(m, GRADE_CORRECTED);
-    struct agreement *a = &m->device.agreement;
+    struct agreement *a = &m->result.agreement;
     a->preexisting = 664;
     a->inferred = 438;
     a->corrected = 3;
@@ -141,19 +146,19 @@ static void make_corrected(struct made *m)
     a->runs_by_stack[RUN_EMPTY_CACHE] = 26;
     a->runs_by_sequence[RUN_RETRY] = 2;
     identical(m);
-    m->device.identities.reproduces_ascending = false;
+    m->result.identities.reproduces_ascending = false;
 }
 
 static void make_mostly(struct made *m)
 {
     make(m, GRADE_MOSTLY);
-    m->device.agreement.addresses_equal = 2430;
-    m->device.agreement.preexisting = 1;
-    m->device.agreement.corrected = 1;
+    m->result.agreement.addresses_equal = 2430;
+    m->result.agreement.preexisting = 1;
+    m->result.agreement.corrected = 1;
     differs(m, WRONG_ADDRESS);
     identical(m);
-    m->device.identities.reproduces_at_capacity = false;
-    m->device.identities.parted_at_capacity_event = 2000;
+    m->result.identities.reproduces_at_capacity = false;
+    m->result.identities.parted_at_capacity_event = 2000;
     ask(m, asked("same", MIBS(1000), MIBS(800)));
     ask(m, asked("expandable_segments:True", MIBS(900), MIBS(800)));
 }
@@ -161,7 +166,7 @@ static void make_mostly(struct made *m)
 static void make_poor(struct made *m)
 {
     make(m, GRADE_POOR);
-    m->device.agreement.addresses_equal = 12;
+    m->result.agreement.addresses_equal = 12;
     differs(m, SEGMENT_MISSING);
     refuse(m, "poor_agreement",
            S("the model does not reproduce this recording, so what it says of other settings would "
@@ -171,8 +176,9 @@ static void make_poor(struct made *m)
 static void make_none(struct made *m)
 {
     make(m, GRADE_NONE);
-    m->device.agreement = (struct agreement){ .refusal = REFUSED_NO_EVENTS };
+    m->result.agreement = (struct agreement){ .refusal = REFUSED_NO_EVENTS };
     m->device.status = ANSWER_NEEDS_TRACE;
+    m->device.result = NULL;
     m->reason = (struct answer_reason){ "no_trace", S("the recording has no trace") };
     m->device.reasons = 1;
 }
@@ -275,8 +281,8 @@ static void make_hostile(struct made *m)
 static void make_tiny(struct made *m)
 {
     make(m, GRADE_EXACT);
-    m->device.agreement = (struct agreement){ .grade = GRADE_EXACT };
-    m->device.recorded_peak_bytes = 0;
+    m->result.agreement = (struct agreement){ .grade = GRADE_EXACT };
+    m->result.recorded_peak_bytes = 0;
     ask(m, asked("same", 0, 0));
     ask(m, asked("x", 1, 0));
     m->row[0].answer.reserved.event = m->row[0].answer.active.event = -1;
@@ -287,8 +293,8 @@ static void make_huge(struct made *m)
     uint64_t huge = UINT64_C(1) << HUGE_SHIFT;
     make(m, GRADE_EXACT);
     identical(m);
-    m->device.agreement.addresses = m->device.agreement.addresses_equal = huge;
-    m->device.recorded_peak_bytes = huge;
+    m->result.agreement.addresses = m->result.agreement.addresses_equal = huge;
+    m->result.recorded_peak_bytes = huge;
     ask(m, asked("same", huge, huge));
     ask(m, asked("x", 0, huge - 1));
     needs(&m->row[0], huge, huge);
@@ -325,7 +331,7 @@ static void render(renderer *write, struct made *m, bool several, uint32_t width
 {
     struct render_options options = { .style = { width, colour, true }, .tool = vrs_version() };
     struct answer_set set = { .kind = &replay_answer, .count = 1 };
-    set.replay = &m->answer;
+    set.study = &m->answer;
     buf_init(to, 1 << 20);
     struct out out = { .write = keep, .arg = to };
     buf_init(&out.text, SIZE_MAX / 2);
@@ -342,6 +348,7 @@ static void make_case(const char *name, struct made *m)
     for (size_t i = 0; i < CASES; i++) {
         if (strcmp(cases[i].name, name) == 0) {
             cases[i].make(m);
+            replay_conclude(&m->result);
             return;
         }
     }
@@ -367,7 +374,7 @@ static void check_has(const char *name, const char *expected)
     struct made m;
     struct buf text;
     make_case(name, &m);
-    render(replay_json, &m, false, 0, false, &text);
+    render(answer_json, &m, false, 0, false, &text);
     if (strstr(text.at, expected) == NULL)
         fail_msg("%s lacks %s", text.at, expected);
     buf_free(&text);
@@ -398,7 +405,7 @@ static void no_line_is_wider_than_the_terminal(void **state)
 static void hostile_text_is_escaped(void **state)
 {
     (void)state;
-    renderer *const writers[] = { replay_text, replay_json };
+    renderer *const writers[] = { replay_text, answer_json };
     for (size_t i = 0; i < 2; i++) {
         struct made m;
         struct buf text;
@@ -665,13 +672,13 @@ static void every_disagreement_is_explained(void **state)
             struct buf words;
             make(&m, GRADE_MOSTLY);
             differs(&m, (enum disagreement)kind);
-            m.device.agreement.first.expected_address |= unknown[k];
-            m.device.agreement.first.recorded_bytes |= unknown[k];
+            m.result.agreement.first.expected_address |= unknown[k];
+            m.result.agreement.first.recorded_bytes |= unknown[k];
             buf_init(&words, 1 << 12);
-            replay_disagreement_words(&words, &m.device.agreement.first);
+            replay_disagreement_words(&words, &m.result.agreement.first);
             assert_false(words.failed);
             assert_true(words.len > sizeof "at event 1204: ");
-            assert_non_null(replay_likely(&m.device));
+            assert_non_null(replay_likely(&m.result));
             buf_free(&words);
         }
     }
@@ -710,12 +717,12 @@ static void a_set_outlives_its_parts(void **state)
     struct buf alone, joined;
     struct vrs_result *part = result_make(&replay_answer, 1), *set = NULL;
     assert_non_null(part);
-    make_hostile(&m);
-    part->set.replay[0] = m.answer;
+    make_case("hostile", &m);
+    part->set.study[0] = m.answer;
     const struct vrs_result *const parts[] = { part };
     assert_int_equal(vrs_merge(parts, 1, &set, NULL), VRS_OK);
     vrs_result_free(part);
-    render(replay_json, &m, true, 0, false, &alone);
+    render(answer_json, &m, true, 0, false, &alone);
     buf_init(&joined, 1 << 20);
     struct vrs_write_options options = { .size = sizeof options, .format = VRS_JSON };
     struct vrs_sink sink = { keep, &joined };
@@ -734,7 +741,7 @@ int main(int argc, char **argv)
         struct buf text;
         uint32_t width = (uint32_t)strtoul(argv[2], NULL, 10);
         make_case(argv[1], &m);
-        render(width < 2 ? replay_json : replay_text, &m, width == 1, width, false, &text);
+        render(width < 2 ? answer_json : replay_text, &m, width == 1, width, false, &text);
         fputs(text.at, stdout);
         buf_free(&text);
         return 0;

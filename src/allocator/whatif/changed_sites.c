@@ -1,11 +1,10 @@
-/* replay_sites.c - sites to stacks, scopes to events. */
-#include "api/snapshot/replay_sites.h"
+/* changed_sites.c - sites to stacks, scopes to events. */
+#include "allocator/whatif/changed_sites.h"
 
 #include <stdlib.h>
 
 #include "base/number.h"
 #include "base/sorted.h"
-#include "vramscope/snapshot.h"
 
 /* Words. */
 
@@ -80,48 +79,33 @@ static enum vrs_status read_drop(str text, struct site_option *ret, struct vrs_e
     return read_site(text, ret, err);
 }
 
-typedef enum vrs_status reader(str text, struct site_option *ret, struct vrs_error *err);
-
-static enum vrs_status read_list(const char *const *text, uint32_t count, reader *read,
-                                 struct site_options *ret, struct vrs_error *err)
+enum vrs_status site_option_read(enum change_kind kind, str text, struct site_option *ret,
+                                 struct vrs_error *err)
 {
-    for (uint32_t i = 0; i < count; i++)
-        TRY(read(str_from(text[i]), &ret->read[ret->options++], err));
-    return VRS_OK;
-}
-
-enum vrs_status site_options_read(const struct vrs_replay_options *o, struct arena *arena,
-                                  struct site_options *ret, struct vrs_error *err)
-{
-    struct site_options w = { NULL, 0 };
-    uint64_t count = (uint64_t)o->drops + o->scales + o->free_earlies;
-    if (count > SITE_CHANGES_MAX)
-        return vrs_fail(err, VRS_USAGE, "%llu changed sites; at most %d at once",
-                        (unsigned long long)count, SITE_CHANGES_MAX);
-    w.read = arena_array(arena, struct site_option, count);
-    if (w.read == NULL)
-        return vrs_no_memory(err);
-    TRY(read_list(o->drop, o->drops, read_drop, &w, err));
-    TRY(read_list(o->scale, o->scales, read_scale, &w, err));
-    TRY(read_list(o->free_early, o->free_earlies, read_early, &w, err));
-    *ret = w;
-    return VRS_OK;
+    switch (kind) {
+    case CHANGE_SCALE:
+        return read_scale(text, ret, err);
+    case CHANGE_FREE_EARLY:
+        return read_early(text, ret, err);
+    case CHANGE_DROP:
+        break;
+    }
+    return read_drop(text, ret, err);
 }
 
 /* Stacks. */
 
 static enum vrs_status matches(const struct site_option *w, const struct program *p,
-                               struct naming *naming, uint32_t stack, bool *ret,
+                               const struct stack_namer *namer, uint32_t stack, bool *ret,
                                struct vrs_error *err)
 {
-    struct stack_names names;
+    str culprit, owner;
     if (w->event >= 0) {
         *ret = w->event < p->events && p->r->events.stack[p->first + (uint32_t)w->event] == stack;
         return VRS_OK;
     }
-    TRY(naming_of(naming, (stack_id){ stack }, &names, err));
-    *ret = str_find(names.culprit, w->site) < names.culprit.len ||
-           str_find(names.owner, w->site) < names.owner.len;
+    TRY(namer->name(namer->arg, (stack_id){ stack }, &culprit, &owner, err));
+    *ret = str_find(culprit, w->site) < culprit.len || str_find(owner, w->site) < owner.len;
     return VRS_OK;
 }
 
@@ -160,14 +144,15 @@ static enum vrs_status no_such_site(const struct site_option *w, unsigned device
 
 /* The first read that matches a stack is the one that counts. */
 static enum vrs_status mark_stacks(const struct site_options *options, const struct program *p,
-                                   struct naming *naming, uint8_t *stacks, struct vrs_error *err)
+                                   const struct stack_namer *namer, uint8_t *stacks,
+                                   struct vrs_error *err)
 {
     bool met[SITE_CHANGES_MAX] = { false }, counts[SITE_CHANGES_MAX] = { false };
     for (uint32_t s = 1; s < p->r->code.stacks.rows.len; s++) {
         bool allocates = stacks[s] != 0, found = false;
         stacks[s] = 0;
         for (uint32_t i = 0; allocates && i < options->options; i++) {
-            TRY(matches(&options->read[i], p, naming, s, &found, err));
+            TRY(matches(&options->read[i], p, namer, s, &found, err));
             met[i] |= found;
             if (!found || stacks[s] != 0)
                 continue;
@@ -252,7 +237,7 @@ static enum vrs_status find_scopes(const struct site_option *w, const struct pro
 }
 
 enum vrs_status site_changes_make(const struct site_options *options, const struct program *p,
-                                  struct naming *naming, struct arena *arena,
+                                  const struct stack_namer *namer, struct arena *arena,
                                   struct site_change **ret_change, uint8_t **ret_stack,
                                   struct vrs_error *err)
 {
@@ -264,7 +249,7 @@ enum vrs_status site_changes_make(const struct site_options *options, const stru
     uint8_t *stacks = allocating_stacks(p, arena);
     if (change == NULL || stacks == NULL)
         return vrs_no_memory(err);
-    TRY(mark_stacks(options, p, naming, stacks, err));
+    TRY(mark_stacks(options, p, namer, stacks, err));
     for (uint32_t i = 0; i < options->options; i++) {
         change[i].kind = options->read[i].kind;
         change[i].factor = options->read[i].factor;
