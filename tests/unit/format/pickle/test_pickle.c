@@ -190,6 +190,7 @@ static void forms_of_one_thing_are_one_opcode(void **state)
     CHECK("\x80\x02\x8a\0\x8a\1\xfe\x8a\5\0\0\0\0\1\x8b\2\0\0\0\1\1.", 2,
           "2:i=0 4:i=-2 7:i=4294967296 14:i=257");
     CHECK("\x80\x02\x8a\x09\xff\xff\xff\xff\xff\xff\xff\xff\0.", 2, "2:i=18446744073709551615");
+    CHECK("\x80\x02\x8a\x09\0\0\0\0\0\0\0\x80\xff.", 2, "2:i=-9223372036854775808");
     CHECK("(I5\nL-6L\nL7\nI01\nI00\nI+1\r\n.", 0, "0:28 1:i=5 4:i=-6 9:i=7 12:88 16:89 20:i=1");
     CHECK("\x80\x02G\x3f\xf8\0\0\0\0\0\0F-2.5\n.", 2, "2:f=1.5 11:f=-2.5");
     CHECK("\x80\x02\x8c\1aX\2\0\0\0bc\x8d\1\0\0\0\0\0\0\0dVe\\u0041\n\x8c\0.", 2,
@@ -229,6 +230,7 @@ static void what_is_refused_is_named_with_its_place(void **state)
             "0123456789.",
             2, VRS_CORRUPT, "10 bytes; is this a shopping list?"),
         BAD("\x80\x02\x8a\x09\0\0\0\0\0\0\0\0\1.", 2, VRS_CORRUPT, "64 bits"),
+        BAD("\x80\x02\x8a\x09\0\0\0\0\0\0\0\0\xff.", 2, VRS_CORRUPT, "64 bits"),
         BAD("\x80\x02\x8b\xff\xff\xff\xff.", 2, VRS_CORRUPT, "4294967295 bytes"),
         BAD("\x80\x04\x95\0\0\0\0\0\0\0\x80}.", 2, VRS_CORRUPT, "frame of 2^63"),
         BAD("\x80\x04\x8d\0\0\0\0\0\0\0\x80.", 2, VRS_LIMIT, "--limit string"),
