@@ -160,6 +160,18 @@ static void add_to_place(const struct layout *l, const struct layout_segment *se
         place->largest_free_bytes = largest;
 }
 
+static struct oom_place place_of(const struct study *s, const struct layout_segment *segment)
+{
+    const struct pools *pools = &s->r->pools;
+    uint32_t pool = segment->pool;
+    return (struct oom_place){
+        .pool = pool,
+        .pool_ids = { pool == 0 ? 0 : pools->first[pool], pool == 0 ? 0 : pools->second[pool] },
+        .stream = segment->stream,
+        .small = segment->small,
+    };
+}
+
 static enum vrs_status find_places(const struct study *s, const struct layout *l,
                                    struct oom_evidence *ret, struct vrs_error *err)
 {
@@ -176,11 +188,7 @@ static enum vrs_status find_places(const struct study *s, const struct layout *l
         const struct layout_segment *segment = order[i], *before = i == 0 ? NULL : order[i - 1];
         if (before == NULL || before->pool != segment->pool || before->stream != segment->stream ||
             before->small != segment->small)
-            place[places++] = (struct oom_place){ .pool = segment->pool,
-                                                  .pool_ids = { s->r->pools.first[segment->pool],
-                                                                s->r->pools.second[segment->pool] },
-                                                  .stream = segment->stream,
-                                                  .small = segment->small };
+            place[places++] = place_of(s, segment);
         add_to_place(l, segment, &place[places - 1]);
     }
     if (places > 1)
