@@ -32,7 +32,7 @@ enum field_unit {
     UNIT_RATIO,
     UNIT_US,
     UNIT_BYTE_EVENTS,
-    UNIT_ADDRESS
+    UNIT_ADDRESS /* of memory; or a handle, such as that of a stream */
 };
 
 enum field_type {

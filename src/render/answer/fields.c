@@ -227,7 +227,15 @@ void answer_json(struct out *out, const struct answer_set *set, bool several,
 
 static bool is_number(const struct field *f)
 {
-    return f->type == FIELD_UNSIGNED || f->type == FIELD_SIGNED || f->type == FIELD_REAL;
+    return f->unit != UNIT_ADDRESS &&
+           (f->type == FIELD_UNSIGNED || f->type == FIELD_SIGNED || f->type == FIELD_REAL);
+}
+
+/* In hexadecimal, unless it is small. */
+static str address_cell(struct cells *cells, uint64_t address)
+{
+    buf_format(&cells->text, address < 1 << 16 ? "%llu" : "0x%llx", (unsigned long long)address);
+    return cell_end(cells);
 }
 
 /* A whole number by its unit. */
@@ -243,12 +251,13 @@ static str whole_cell(struct cells *cells, const struct field *f, const struct f
         return cell_event(cells, value, "-");
     case UNIT_NUMBER:
         return cell_number(cells, number);
+    case UNIT_ADDRESS:
+        return address_cell(cells, number);
     case UNIT_NONE:
     case UNIT_COUNT:
     case UNIT_RATIO:
     case UNIT_US:
     case UNIT_BYTE_EVENTS:
-    case UNIT_ADDRESS:
         break;
     }
     return cell_count(cells, number);

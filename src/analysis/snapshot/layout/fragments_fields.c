@@ -13,7 +13,7 @@ static bool has_all_metrics(const void *row, const void *above)
 static const struct field group_fields[] = {
     { "pool", NULL, UNIT_NUMBER, FIELD_VALUES, FIELD_ARRAY(struct fragment_group, pool_ids),
       .of = FIELD_UNSIGNED, .line = true },
-    { "stream", NULL, UNIT_NUMBER, FIELD_UNSIGNED, FIELD_AT(struct fragment_group, stream) },
+    { "stream", NULL, UNIT_ADDRESS, FIELD_UNSIGNED, FIELD_AT(struct fragment_group, stream) },
     { "class", NULL, UNIT_NONE, FIELD_NAME, FIELD_AT(struct fragment_group, small),
       FIELD_NAMES(memory_class_names) },
     { "reserved_bytes", "reserved", UNIT_BYTES, FIELD_UNSIGNED,
@@ -99,7 +99,7 @@ const struct row_type fragment_move_row_type =
     LINE_ROW_TYPE("fragment_move", struct fragment_move, move_fields);
 
 static const struct field stream_fields[] = {
-    { "stream", NULL, UNIT_NUMBER, FIELD_UNSIGNED, FIELD_AT(struct fragment_stream, stream) },
+    { "stream", NULL, UNIT_ADDRESS, FIELD_UNSIGNED, FIELD_AT(struct fragment_stream, stream) },
     { "bytes", NULL, UNIT_BYTES, FIELD_UNSIGNED, FIELD_AT(struct fragment_stream, bytes) },
     { "last_event", NULL, UNIT_EVENT, FIELD_SIGNED, FIELD_AT(struct fragment_stream, last_event),
       .null = NULL_NEGATIVE },
