@@ -2,7 +2,6 @@
 #include "analysis/snapshot/layout/fragments.h"
 #include "render/answer/fields.h"
 #include "render/page/page.h"
-#include "render/snapshot/oom/oom_json.h"
 #include "render/snapshot/oom/oom_sentences.h"
 
 enum { SITES_MOST = 3 };
@@ -74,7 +73,7 @@ void page_put_oom(struct json *j, const struct page_device *device,
         return;
     }
     json_object(j, "oom");
-    oom_facts_json(j, &sections->oom);
+    fields_members(&w, &oom_facts_row_type, &sections->oom, NULL);
     put_sentences(j, &sections->oom);
     json_str(j, "site", sections->oom.request_site.culprit);
     put_must_go(j, &sections->oom);

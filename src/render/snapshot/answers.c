@@ -51,8 +51,10 @@ const struct answer_kind diff_answer = {
 const struct answer_kind oom_answer = {
     .verb = "oom",
     .bytes = sizeof(struct devices_answer),
+    .document = &devices_document,
+    .result = &oom_row_type,
     .shows_names = true,
-    .form = { [ANSWER_TEXT] = oom_text, [ANSWER_JSON] = oom_json },
+    .form = { [ANSWER_TEXT] = oom_text, [ANSWER_JSON] = answer_json },
 };
 
 const struct answer_kind leaks_answer = {

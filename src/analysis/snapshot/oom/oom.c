@@ -251,8 +251,12 @@ static uint64_t need_of(const struct oom *oom)
 
 static void judge(struct oom *oom)
 {
-    oom_test_all(&oom->measured.figures, &oom->tests);
-    oom->has_short_by = oom_short_by(&oom->measured.figures, &oom->short_by_bytes);
+    const struct oom_figures *f = &oom->measured.figures;
+    oom_test_all(f, &oom->tests);
+    oom->capacity_seen_bytes = oom_capacity_seen(f);
+    oom->outside_process_bytes = oom_outside_process(f);
+    oom->other_processes_bytes = oom_other_processes(f);
+    oom->has_short_by = oom_short_by(f, &oom->short_by_bytes);
     oom->need_bytes = need_of(oom);
     oom->confidence = confidence_of(oom);
 }
@@ -301,8 +305,8 @@ static enum vrs_status study_event(struct study *s, struct sites *sites,
     oom->retries = last - first;
     TRY(study_state(s, sites, o, oom, err));
     TRY(find_earlier(s, o, failures, first, oom, err));
-    return oom_what_if_ask(s, oom_capacity_seen(&oom->measured.figures), failures->at[first].event,
-                           event, &oom->what_if, err);
+    return oom_what_if_ask(s, oom->capacity_seen_bytes, failures->at[first].event, event,
+                           &oom->what_if, err);
 }
 
 static enum vrs_status device_answer_text(struct study *s, struct sites *sites,

@@ -44,6 +44,8 @@ struct oom {
     uint64_t time_us;
     struct oom_request request;
     struct oom_measured measured; /* its layout is gone */
+    /* Of its figures; UNKNOWN_U64. */
+    uint64_t capacity_seen_bytes, outside_process_bytes, other_processes_bytes;
     struct oom_answer_of_tests tests;
     enum confidence confidence;
     bool exact;      /* sizes of blocks are measured or proven */
@@ -71,6 +73,12 @@ struct oom {
     struct oom_evidence evidence;
     struct oom_what_if what_if;
 };
+
+/* Of a struct oom: what is known of the moment and how it was judged, from the event to the tests;
+ * and all of it, the result of a device. */
+extern const struct row_type oom_facts_row_type, oom_row_type;
+/* Of a struct oom_site, and of a struct oom_earlier. */
+extern const struct row_type oom_site_row_type, oom_earlier_row_type;
 
 /* Is the text of another failure, or another device, than the recording's? */
 bool oom_text_differs(const struct oom *oom);

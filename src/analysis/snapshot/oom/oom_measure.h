@@ -4,6 +4,7 @@
 
 #include "analysis/snapshot/layout/layout.h"
 #include "analysis/snapshot/oom/oom_tests.h"
+#include "base/field.h"
 
 /* What was asked for. */
 struct oom_request {
@@ -49,6 +50,9 @@ struct oom_pending {
     uint32_t count;
     int64_t oldest_event; /* at which a free was asked for; -1: before the recording */
 };
+
+/* Of a struct oom_place, of a struct oom_pin, and of a struct oom_pending. */
+extern const struct row_type oom_place_row_type, oom_pin_row_type, oom_pending_row_type;
 
 enum { OOM_PINS_MOST = 5 };
 

@@ -85,7 +85,7 @@ static enum oom_holds is_part(uint64_t bytes, uint64_t whole)
 static struct oom_test answer(enum oom_holds holds, uint64_t bytes)
 {
     bool known = bytes != UNKNOWN_U64;
-    return (struct oom_test){ holds, known, known ? (int64_t)bytes : 0 };
+    return (struct oom_test){ .holds = holds, .known = known, .bytes = known ? (int64_t)bytes : 0 };
 }
 
 static struct oom_test test_limit(const struct oom_figures *f)
@@ -175,8 +175,8 @@ static void find_also_true(const struct oom_figures *f, struct oom_answer_of_tes
     if (a->verdict < OOM_CACHED_NOT_RELEASABLE || a->verdict >= OOM_LIVE_EXCEEDS_CAPACITY)
         return;
     for (uint32_t v = a->verdict + 1; v < OOM_LIVE_EXCEEDS_CAPACITY; v++)
-        a->also_true[v] =
-            a->test[v].holds == OOM_YES && (v == OOM_FRAGMENTATION || alone(f, own[v]));
+        if (a->test[v].holds == OOM_YES && (v == OOM_FRAGMENTATION || alone(f, own[v])))
+            a->also_true[a->also_trues++] = (enum oom_verdict)v;
 }
 
 /* Where all free memory together does not do, neither does any part of it, known or not. */
@@ -211,10 +211,15 @@ void oom_test_all(const struct oom_figures *f, struct oom_answer_of_tests *ret)
     bool otherwise = a.verdict == OOM_UNDECIDED;
     for (uint32_t v = 0; v <= OOM_PRIVATE_POOLS; v++)
         known = known && a.test[v].holds != OOM_UNKNOWN;
-    a.test[OOM_LIVE_EXCEEDS_CAPACITY] = (struct oom_test){ !otherwise ? OOM_NO
-                                                           : known    ? OOM_YES
-                                                                      : OOM_UNKNOWN,
-                                                           known, short_by };
+    a.test[OOM_LIVE_EXCEEDS_CAPACITY] = (struct oom_test){
+        .holds = !otherwise ? OOM_NO
+                 : known    ? OOM_YES
+                            : OOM_UNKNOWN,
+        .known = known,
+        .bytes = short_by,
+    };
+    for (uint32_t v = 0; v < OOM_VERDICTS; v++)
+        a.test[v].id = (enum oom_verdict)v;
     if (otherwise && known)
         a.verdict = OOM_LIVE_EXCEEDS_CAPACITY;
     find_also_true(f, &a);

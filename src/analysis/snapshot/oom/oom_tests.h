@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "analysis/snapshot/categories/categories.h"
+#include "base/field.h"
 
 /* In the order in which remedies are tried. */
 enum oom_verdict {
@@ -60,6 +61,7 @@ bool oom_short_by(const struct oom_figures *f, int64_t *ret);
 enum oom_holds { OOM_NO, OOM_YES, OOM_UNKNOWN };
 
 struct oom_test {
+    enum oom_verdict id;
     enum oom_holds holds;
     bool known;    /* bytes */
     int64_t bytes; /* what the request could have had; of the last one: what was missing */
@@ -67,9 +69,13 @@ struct oom_test {
 
 struct oom_answer_of_tests {
     struct oom_test test[OOM_VERDICTS];
-    enum oom_verdict verdict; /* OOM_UNDECIDED: too little is known */
-    bool also_true[OOM_VERDICTS];
+    enum oom_verdict verdict;                 /* OOM_UNDECIDED: too little is known */
+    enum oom_verdict also_true[OOM_VERDICTS]; /* that would have done as well, alone */
+    uint32_t also_trues;
 };
+
+/* Of a struct oom_test. */
+extern const struct row_type oom_test_row_type;
 
 void oom_test_all(const struct oom_figures *f, struct oom_answer_of_tests *ret);
 

@@ -84,6 +84,7 @@ enum vrs_status oom_what_if_ask(const struct study *s, uint64_t capacity_bytes, 
             best.reserved_peak_bytes = answer.reserved.bytes;
         }
     }
+    best.runs_out = best.setting == NULL;
     *ret = best;
     return VRS_OK;
 }

@@ -6,9 +6,10 @@
 #include "analysis/snapshot/study/study.h"
 
 struct oom_what_if {
-    uint32_t tried;      /* settings; 0: the model could not be asked */
-    const char *setting; /* the best that does not run out; NULL: there is none */
-    uint64_t reserved_peak_bytes;
+    uint32_t tried;               /* settings; 0: the model could not be asked */
+    const char *setting;          /* the best that does not run out; NULL: there is none */
+    bool runs_out;                /* under each of them */
+    uint64_t reserved_peak_bytes; /* under the best */
     enum replay_grade agreement;
     /* Expandable segments alone, beside what was recorded. */
     enum expandable_answer {

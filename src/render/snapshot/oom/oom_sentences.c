@@ -36,7 +36,7 @@ static void limit_words(struct buf *to, const struct oom *oom)
 static void too_large_words(struct buf *to, const struct oom *oom)
 {
     const struct oom_figures *f = &oom->measured.figures;
-    uint64_t most = oom_capacity_seen(f);
+    uint64_t most = oom->capacity_seen_bytes;
     bool card = f->total != UNKNOWN_U64 && f->request > f->total;
     buf_text(to, "This one request is too large, whatever is freed: ");
     human_known_bytes(to, f->request);
@@ -107,7 +107,7 @@ static void elsewhere_words(struct buf *to, const struct oom *oom, const char *w
 static void outside_words(struct buf *to, const struct oom *oom)
 {
     const struct oom_figures *f = &oom->measured.figures;
-    uint64_t process = oom_outside_process(f), others = oom_other_processes(f);
+    uint64_t process = oom->outside_process_bytes, others = oom->other_processes_bytes;
     buf_text(to, "What is not PyTorch's takes ~");
     human_known_bytes(to, oom_outside(f));
     buf_text(to, " of the card's ");
@@ -134,14 +134,14 @@ static void live_words(struct buf *to, const struct oom *oom)
     buf_text(to, " asked for");
     if (oom->short_by_bytes <= 0) {
         buf_text(to, " fit into the ");
-        human_known_bytes(to, oom_capacity_seen(f));
+        human_known_bytes(to, oom->capacity_seen_bytes);
         buf_text(to, " that PyTorch could have, and yet it failed");
         return;
     }
     buf_text(to, " are ");
     add(to, oom, (uint64_t)oom->short_by_bytes);
     buf_text(to, " more than the ");
-    add(to, oom, oom_capacity_seen(f));
+    add(to, oom, oom->capacity_seen_bytes);
     buf_text(to, " that PyTorch could have");
 }
 

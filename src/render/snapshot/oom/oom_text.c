@@ -1,6 +1,7 @@
 /* oom_text.c - why a request for memory failed, proven with numbers, for people. */
 #include "analysis/snapshot/oom/oom.h"
 #include "render/answer/device_answer.h"
+#include "render/answer/fields.h"
 #include "render/answer/next.h"
 #include "render/snapshot/oom/oom_sentences.h"
 #include "render/snapshot/renderers.h"
@@ -35,11 +36,6 @@ static void put_heading(struct text_context *s, const char *heading)
 
 /* Cells. */
 
-static str signed_cell(struct text_context *s, const struct oom_test *test)
-{
-    return test->known ? cell_bytes(&s->cells, test->bytes) : S("-");
-}
-
 /* The line of a site, and what is under it where that is another and there is room. */
 static str site_cell(struct text_context *s, const struct site_ref *site)
 {
@@ -52,11 +48,15 @@ static str site_cell(struct text_context *s, const struct site_ref *site)
     return cell_end(&s->cells);
 }
 
-static void put_table(struct text_context *s, const struct text_column *column, uint32_t columns,
-                      uint32_t rows, const str *cell)
+static void put_table(struct text_context *s, struct shown_table table)
 {
-    struct text_table table = { column, columns, rows, cell, 0 };
-    text_table(s->to, s->style, &table);
+    table.arg = s;
+    shown_table(s->to, s->style, &s->cells, &table);
+}
+
+static uint32_t at_most(uint32_t rows, uint32_t most)
+{
+    return rows < most ? rows : most;
 }
 
 static void put_more(struct text_context *s, uint32_t rows, uint32_t shown)
@@ -114,9 +114,9 @@ static void put_state(struct text_context *s)
     const char *about = oom->basis == OOM_TEXT_ALONE ? "~" : "";
     add_known(words, about, f->reserved, " reserved");
     add_known(words, about, f->device_free, " free on the card");
-    if (oom_capacity_seen(f) != UNKNOWN_U64) {
+    if (oom->capacity_seen_bytes != UNKNOWN_U64) {
         buf_text(words, ", together ");
-        human_known_bytes(words, oom_capacity_seen(f));
+        human_known_bytes(words, oom->capacity_seen_bytes);
     }
     add_known(words, about, f->active,
               oom->basis == OOM_TEXT_ALONE ? " of it allocated" : " of it active");
@@ -159,58 +159,88 @@ static void put_trend(struct text_context *s)
 
 static void put_also(struct text_context *s)
 {
-    for (uint32_t v = 0; v < OOM_VERDICTS; v++) {
-        if (!s->oom->tests.also_true[v])
-            continue;
-        buf_format(&s->words, "%s%s", s->words.len == 0 ? "" : ", ", oom_verdict_names[v]);
-    }
+    const struct oom_answer_of_tests *tests = &s->oom->tests;
+    for (uint32_t i = 0; i < tests->also_trues; i++)
+        buf_format(&s->words, "%s%s", i == 0 ? "" : ", ", oom_verdict_names[tests->also_true[i]]);
     if (s->words.len > 0)
         buf_text(&s->words, " alone would have sufficed too");
     put_words(s, "also");
 }
 
-static void put_tests(struct text_context *s)
+enum test_column { TEST, HOLDS, TEST_BYTES, MEANING, TEST_COLUMNS };
+
+#define OF_TEST(member) SHOWN(oom_test_row_type, struct oom_test, member)
+static const struct shown_column test_columns[TEST_COLUMNS] = {
+    [TEST] = { OF_TEST(id), 0 },
+    [HOLDS] = { OF_TEST(holds), 0 },
+    [TEST_BYTES] = { OF_TEST(bytes), 0 },
+    [MEANING] = { COMPOSED("which are", false), 16 },
+};
+
+static bool test_cell(void *arg, const void *row, uint32_t column, str *ret)
 {
-    static const struct text_column column[] = {
-        { "test", false, false, 0, false },
-        { "holds", false, false, 0, false },
-        { "bytes", true, false, 0, false },
-        { "which are", false, true, 16, false },
-    };
     static const str holds[] = {
         [OOM_NO] = { "no", 2 }, [OOM_YES] = { "yes", 3 }, [OOM_UNKNOWN] = { "unknown", 7 }
     };
-    const struct oom_answer_of_tests *tests = &s->oom->tests;
-    str *cell = cells_array(&s->cells, OOM_VERDICTS, 4);
-    if (cell == NULL)
-        return;
-    for (uint32_t v = 0; v < OOM_VERDICTS; v++) {
-        str *row = cell + (size_t)v * 4;
-        row[0] = str_from(oom_verdict_names[v]);
-        row[1] = v == (uint32_t)tests->verdict ? S("YES") : holds[tests->test[v].holds];
-        row[2] = signed_cell(s, &tests->test[v]);
-        row[3] = str_from(oom_test_words((enum oom_verdict)v));
-    }
+    const struct text_context *s = arg;
+    const struct oom_test *test = row;
+    if (column == HOLDS)
+        *ret = test->id == s->oom->tests.verdict ? S("YES") : holds[test->holds];
+    else if (column == MEANING)
+        *ret = str_from(oom_test_words(test->id));
+    else
+        return false;
+    return true;
+}
+
+static void put_tests(struct text_context *s)
+{
     buf_char(s->to, '\n');
-    put_table(s, column, 4, OOM_VERDICTS, cell);
+    put_table(s, (struct shown_table){ .column = test_columns,
+                                       .columns = TEST_COLUMNS,
+                                       SHOWN_ROWS(s->oom->tests.test, OOM_VERDICTS),
+                                       .make = test_cell });
 }
 
 /* Evidence. */
 
-static str pool_cell(struct text_context *s, const struct oom_place *place)
-{
-    if (place->pool == 0)
-        return S("default");
-    buf_format(&s->cells.text, "%llu,%llu", (unsigned long long)place->pool_ids[0],
-               (unsigned long long)place->pool_ids[1]);
-    return cell_end(&s->cells);
-}
+enum place_column {
+    POOL,
+    STREAM,
+    CLASS,
+    RESERVED,
+    ACTIVE,
+    FREE,
+    LARGEST,
+    RETURNABLE,
+    PLACE_COLUMNS
+};
 
-/* The handle of a stream is an address: shown as one, unless it is small. */
-static str stream_cell(struct text_context *s, uint64_t stream)
+#define OF_PLACE(member) SHOWN(oom_place_row_type, struct oom_place, member)
+static const struct shown_column place_columns[PLACE_COLUMNS] = {
+    [POOL] = { OF_PLACE(pool_ids), 0 },
+    [STREAM] = { OF_PLACE(stream), 6, true },
+    [CLASS] = { OF_PLACE(small), 0 },
+    [RESERVED] = { OF_PLACE(reserved_bytes), 0 },
+    [ACTIVE] = { OF_PLACE(active_bytes), 0 },
+    [FREE] = { OF_PLACE(free_bytes), 0 },
+    [LARGEST] = { OF_PLACE(largest_free_bytes), 0 },
+    [RETURNABLE] = { OF_PLACE(returnable_bytes), 0 },
+};
+
+static bool place_cell(void *arg, const void *row, uint32_t column, str *ret)
 {
-    buf_format(&s->cells.text, stream < 1 << 16 ? "%llu" : "0x%llx", (unsigned long long)stream);
-    return cell_end(&s->cells);
+    struct text_context *s = arg;
+    const struct oom_place *place = row;
+    if (column != POOL)
+        return false;
+    if (place->pool != 0)
+        buf_format(&s->cells.text, "%llu,%llu", (unsigned long long)place->pool_ids[0],
+                   (unsigned long long)place->pool_ids[1]);
+    else
+        buf_text(&s->cells.text, "default");
+    *ret = cell_end(&s->cells);
+    return true;
 }
 
 /* One pool on one stream: what its two classes hold is said already. */
@@ -224,103 +254,108 @@ static bool lay_apart(const struct oom_evidence *e)
 
 static void put_places(struct text_context *s)
 {
-    static const struct text_column column[] = {
-        { "pool", false, false, 0, false },   { "stream", false, true, 6, true },
-        { "class", false, false, 0, false },  { "reserved", true, false, 0, false },
-        { "active", true, false, 0, false },  { "free", true, false, 0, false },
-        { "largest", true, false, 0, false }, { "returnable", true, false, 0, false },
-    };
     const struct oom_evidence *e = &s->oom->evidence;
-    uint32_t shown = e->places < s->rows ? e->places : s->rows;
-    bool asked = lay_apart(e) || s->oom->tests.verdict == OOM_CACHED_NOT_RELEASABLE;
-    str *cell = asked ? cells_array(&s->cells, shown, 8) : NULL;
-    if (cell == NULL)
+    uint32_t shown = at_most(e->places, s->rows);
+    if (!lay_apart(e) && s->oom->tests.verdict != OOM_CACHED_NOT_RELEASABLE)
         return;
-    for (uint32_t i = 0; i < shown; i++) {
-        const struct oom_place *place = &e->place[i];
-        str *row = cell + (size_t)i * 8;
-        row[0] = pool_cell(s, place);
-        row[1] = stream_cell(s, place->stream);
-        row[2] = place->small ? S("small") : S("large");
-        row[3] = cell_known_bytes(&s->cells, place->reserved_bytes);
-        row[4] = cell_known_bytes(&s->cells, place->active_bytes);
-        row[5] = cell_known_bytes(&s->cells, place->free_bytes);
-        row[6] = cell_known_bytes(&s->cells, place->largest_free_bytes);
-        row[7] = cell_known_bytes(&s->cells, place->returnable_bytes);
-    }
     put_heading(s, "where memory lay");
-    put_table(s, column, 8, shown, cell);
+    put_table(s, (struct shown_table){ .column = place_columns,
+                                       .columns = PLACE_COLUMNS,
+                                       SHOWN_ROWS(e->place, shown),
+                                       .make = place_cell });
     put_more(s, e->places, shown);
+}
+
+enum pin_column { PIN_FREE, PIN_ACTIVE, PIN_BLOCKS, PIN_SITE, PIN_COLUMNS };
+
+#define OF_PIN(member) SHOWN(oom_pin_row_type, struct oom_pin, member)
+static const struct shown_column pin_columns[PIN_COLUMNS] = {
+    [PIN_FREE] = { OF_PIN(free_bytes), 0 },
+    [PIN_ACTIVE] = { OF_PIN(active_bytes), 0 },
+    [PIN_BLOCKS] = { OF_PIN(blocks), 0 },
+    [PIN_SITE] = { COMPOSED("largest block", false), 16 },
+};
+
+static bool pin_cell(void *arg, const void *row, uint32_t column, str *ret)
+{
+    const struct oom_pin *pin = row;
+    if (column == PIN_SITE)
+        *ret = site_cell(arg, &pin->site);
+    return column == PIN_SITE;
 }
 
 static void put_pins(struct text_context *s)
 {
-    static const struct text_column column[] = {
-        { "free", true, false, 0, false },
-        { "active", true, false, 0, false },
-        { "blocks", true, false, 0, false },
-        { "largest block", false, true, 16, false },
-    };
     const struct oom_evidence *e = &s->oom->evidence;
-    str *cell = s->oom->tests.verdict != OOM_FRAGMENTATION || e->pins == 0
-                    ? NULL
-                    : cells_array(&s->cells, e->pins, 4);
-    if (cell == NULL)
+    if (s->oom->tests.verdict != OOM_FRAGMENTATION || e->pins == 0)
         return;
-    for (uint32_t i = 0; i < e->pins; i++) {
-        str *row = cell + (size_t)i * 4;
-        row[0] = cell_known_bytes(&s->cells, e->pin[i].free_bytes);
-        row[1] = cell_known_bytes(&s->cells, e->pin[i].active_bytes);
-        row[2] = cell_count(&s->cells, e->pin[i].blocks);
-        row[3] = site_cell(s, &e->pin[i].site);
-    }
     put_heading(s, "segments whose blocks hold free memory back");
-    put_table(s, column, 4, e->pins, cell);
+    put_table(s, (struct shown_table){ .column = pin_columns,
+                                       .columns = PIN_COLUMNS,
+                                       SHOWN_ROWS(e->pin, e->pins),
+                                       .make = pin_cell });
+}
+
+enum pending_column { WAITING, WAITING_COUNT, SINCE, WAITING_SITE, PENDING_COLUMNS };
+
+#define OF_PENDING(member) SHOWN(oom_pending_row_type, struct oom_pending, member)
+static const struct shown_column pending_columns[PENDING_COLUMNS] = {
+    [WAITING] = { OF_PENDING(bytes), 0 },
+    [WAITING_COUNT] = { OF_PENDING(count), 0 },
+    [SINCE] = { OF_PENDING(oldest_event), 0 },
+    [WAITING_SITE] = { COMPOSED("allocated by", false), 16 },
+};
+
+static bool pending_cell(void *arg, const void *row, uint32_t column, str *ret)
+{
+    const struct oom_pending *pending = row;
+    if (column == SINCE && pending->oldest_event < 0)
+        *ret = S("earlier");
+    else if (column == WAITING_SITE)
+        *ret = site_cell(arg, &pending->site);
+    else
+        return false;
+    return true;
 }
 
 static void put_pending(struct text_context *s)
 {
-    static const struct text_column column[] = {
-        { "waiting", true, false, 0, false },
-        { "count", true, false, 0, false },
-        { "since event", true, false, 0, false },
-        { "allocated by", false, true, 16, false },
-    };
     const struct oom_evidence *e = &s->oom->evidence;
-    uint32_t shown = e->pendings < s->rows ? e->pendings : s->rows;
-    str *cell = e->pendings == 0 ? NULL : cells_array(&s->cells, shown, 4);
-    if (cell == NULL)
+    uint32_t shown = at_most(e->pendings, s->rows);
+    if (e->pendings == 0)
         return;
-    for (uint32_t i = 0; i < shown; i++) {
-        str *row = cell + (size_t)i * 4;
-        row[0] = cell_known_bytes(&s->cells, e->pending[i].bytes);
-        row[1] = cell_count(&s->cells, e->pending[i].count);
-        row[2] = cell_event(&s->cells, e->pending[i].oldest_event, "earlier");
-        row[3] = site_cell(s, &e->pending[i].site);
-    }
     put_heading(s, "freed, and waiting for another stream");
-    put_table(s, column, 4, shown, cell);
+    put_table(s, (struct shown_table){ .column = pending_columns,
+                                       .columns = PENDING_COLUMNS,
+                                       SHOWN_ROWS(e->pending, shown),
+                                       .make = pending_cell });
     put_more(s, e->pendings, shown);
+}
+
+enum site_column { SITE_BYTES, SITE_COUNT, SITE, SITE_COLUMNS };
+
+#define OF_SITE(member) SHOWN(oom_site_row_type, struct oom_site, member)
+static const struct shown_column site_columns[SITE_COLUMNS] = {
+    [SITE_BYTES] = { OF_SITE(bytes), 0 },
+    [SITE_COUNT] = { OF_SITE(count), 0 },
+    [SITE] = { COMPOSED("allocated by", false), 16 },
+};
+
+static bool held_cell(void *arg, const void *row, uint32_t column, str *ret)
+{
+    const struct oom_site *site = row;
+    if (column == SITE)
+        *ret = site_cell(arg, &site->site);
+    return column == SITE;
 }
 
 static void put_site_table(struct text_context *s, const struct oom_sites *sites)
 {
-    static const struct text_column column[] = {
-        { "bytes", true, false, 0, false },
-        { "count", true, false, 0, false },
-        { "allocated by", false, true, 16, false },
-    };
-    uint32_t shown = sites->count < s->rows ? sites->count : s->rows;
-    str *cell = cells_array(&s->cells, shown, 3);
-    if (cell == NULL)
-        return;
-    for (uint32_t i = 0; i < shown; i++) {
-        str *row = cell + (size_t)i * 3;
-        row[0] = cell_known_bytes(&s->cells, sites->at[i].bytes);
-        row[1] = cell_count(&s->cells, sites->at[i].count);
-        row[2] = site_cell(s, &sites->at[i].site);
-    }
-    put_table(s, column, 3, shown, cell);
+    uint32_t shown = at_most(sites->count, s->rows);
+    put_table(s, (struct shown_table){ .column = site_columns,
+                                       .columns = SITE_COLUMNS,
+                                       SHOWN_ROWS(sites->at, shown),
+                                       .make = held_cell });
     put_more(s, sites->count, shown);
 }
 
@@ -380,29 +415,22 @@ static void put_must_go(struct text_context *s)
 
 static void put_earlier(struct text_context *s)
 {
-    static const struct text_column column[] = {
-        { "event", true, false, 0, false },
-        { "request", true, false, 0, false },
-        { "retries", true, false, 0, false },
-        { "verdict", false, false, 0, false },
+#define OF_EARLIER(member) SHOWN(oom_earlier_row_type, struct oom_earlier, member)
+    static const struct shown_column columns[] = {
+        { OF_EARLIER(event), 0 },
+        { OF_EARLIER(request_bytes), 0 },
+        { OF_EARLIER(retries), 0 },
+        { OF_EARLIER(verdict), 0 },
     };
     const struct oom *oom = s->oom;
-    uint32_t shown = oom->earliers < s->rows ? oom->earliers : s->rows;
-    str *cell = shown == 0 ? NULL : cells_array(&s->cells, shown, 4);
-    if (cell == NULL)
+    uint32_t shown = at_most(oom->earliers, s->rows);
+    if (shown == 0)
         return;
     /* The last ones, which lie nearest. */
-    for (uint32_t i = 0; i < shown; i++) {
-        const struct oom_earlier *earlier = &oom->earlier[oom->earliers - shown + i];
-        str *row = cell + (size_t)i * 4;
-        row[0] = cell_event(&s->cells, earlier->event, "earlier");
-        row[1] = cell_known_bytes(&s->cells, earlier->request_bytes);
-        row[2] = cell_count(&s->cells, earlier->retries);
-        row[3] = earlier->verdict == OOM_UNDECIDED ? S("-")
-                                                   : str_from(oom_verdict_names[earlier->verdict]);
-    }
     put_heading(s, "it ran out before, and went on");
-    put_table(s, column, 4, shown, cell);
+    put_table(s, (struct shown_table){ .column = columns,
+                                       .columns = sizeof columns / sizeof *columns,
+                                       SHOWN_ROWS(oom->earlier + (oom->earliers - shown), shown) });
     put_more(s, oom->earliers, shown);
 }
 
@@ -437,7 +465,7 @@ static void put_next(struct text_context *s, const struct device_answer *d, uint
     buf_format(&at, " --at %s", oom->basis == OOM_EVENT ? "oom" : "end");
     if (oom->what_if.setting != NULL)
         buf_format(&replay, " --set %s --capacity %llu", oom->what_if.setting,
-                   (unsigned long long)oom_capacity_seen(&oom->measured.figures));
+                   (unsigned long long)oom->capacity_seen_bytes);
     if (devices > 1 || d->name.number != 0) {
         buf_format(&at, " --device %u", (unsigned)d->name.number);
         buf_format(&replay, " --device %u", (unsigned)d->name.number);
