@@ -280,8 +280,8 @@ struct text_column shown_heading(const struct shown_column *column)
     struct text_column heading = { .heading = column->heading, .right = column->right };
     if (column->type != NULL) {
         const struct field *f = field_at(column->type, column->member);
-        heading.heading = f->heading;
-        heading.right = is_number(f);
+        heading.heading = column->heading == NULL ? f->heading : column->heading;
+        heading.right = column->right || is_number(f);
     }
     heading.flexible = column->flexible > 0;
     heading.least = column->flexible;

@@ -34,19 +34,17 @@ str fields_cell(struct cells *cells, const struct field *f, const void *row, con
 struct shown_column {
     const struct row_type *type; /* NULL: composed */
     size_t row, member;          /* offsets: of the row in the row, of the member in it */
-    const char *heading;         /* of a composed one */
-    bool right;
-    uint32_t flexible; /* gives way down to so many columns; 0: never */
-    bool tail;         /* is cut at its start: see text.h */
+    uint32_t flexible;           /* gives way down to so many columns; 0: never */
+    bool tail;                   /* is cut at its start: see text.h */
+    const char *heading;         /* of a composed one, or in the place of the field's */
+    bool right;                  /* as numbers are */
 };
 
 /* { SHOWN(…), flexible } */
-#define SHOWN(row_type, outer, place)                                                              \
-    .type = &(row_type), .member = offsetof(outer, place), .right = false
+#define SHOWN(row_type, outer, place) .type = &(row_type), .member = offsetof(outer, place)
 #define SHOWN_IN(outer, place, row_type, inner, name)                                              \
-    .type = &(row_type), .row = offsetof(outer, place), .member = offsetof(inner, name),           \
-    .right = false
-#define COMPOSED(title, to_right) .heading = (title), .right = (to_right)
+    .type = &(row_type), .row = offsetof(outer, place), .member = offsetof(inner, name)
+#define COMPOSED(title, to_right) .heading = (title), .right = (to_right), .member = 0
 
 /* The column as a table of text has it. */
 struct text_column shown_heading(const struct shown_column *column);
