@@ -6,7 +6,6 @@
 #define VRS_RENDER_ANSWER_RESULT_H
 
 #include "analysis/snapshot/advise/advise.h"
-#include "analysis/snapshot/advise/waste.h"
 #include "analysis/snapshot/breakdown/category_table.h"
 #include "analysis/snapshot/curves/curves.h"
 #include "analysis/snapshot/curves/figures.h"
@@ -44,15 +43,6 @@ struct diff_answer {
     bool judged;          /* a limit was set, by one of these */
     bool limit_is_ratio;  /* of A's total */
     uint64_t limit_bytes; /* or millionths */
-};
-
-/* The result of advise. */
-struct advise_answer {
-    struct advise advise;
-    struct waste waste;
-    uint32_t leaks; /* sites that grow without end */
-    bool has_waste; /* it was asked for */
-    bool explain_silent;
 };
 
 #endif

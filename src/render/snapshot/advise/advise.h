@@ -2,6 +2,7 @@
 #ifndef VRS_RENDER_SNAPSHOT_ADVISE_ADVISE_H
 #define VRS_RENDER_SNAPSHOT_ADVISE_ADVISE_H
 
+#include "analysis/snapshot/advise/advise_answer.h"
 #include "render/answer/device_answer.h"
 
 /* One or two sentences with one action, with the site and the bytes filled in.  Names are as in the

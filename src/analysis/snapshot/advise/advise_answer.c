@@ -1,0 +1,28 @@
+/* advise_answer.c - the parts that advice rests on, side by side, then the rules, then waste. */
+#include "analysis/snapshot/advise/advise_answer.h"
+
+#include "analysis/snapshot/cache/parts.h"
+#include "analysis/snapshot/oom/oom.h"
+
+enum vrs_status advise_answer_make(struct study *s, const struct advise_question *q,
+                                   struct advise_answer **ret, struct vrs_error *err)
+{
+    struct oom oom;
+    const struct leaks *leaks = NULL;
+    struct counterfactual *c = NULL;
+    struct advise_answer *answer = arena_take(s->keep, sizeof *answer);
+    if (answer == NULL)
+        return vrs_no_memory(err);
+    TRY(parts_make(s, PARTS_OF_ADVICE, err));
+    TRY(oom_compute(s, NULL, q->capacity_bytes, &oom, err));
+    TRY(advise_compute(s, &oom, q->capacity_bytes, &answer->advise, err));
+    TRY(parts_growth(s, &leaks, err));
+    answer->leaks = leaks->leaks;
+    answer->explain_silent = q->explain_silent;
+    answer->has_waste = q->waste;
+    TRY(parts_counterfactual(s, &c, err));
+    if (q->waste)
+        TRY(waste_compute(s, c, &answer->waste, err));
+    *ret = answer;
+    return VRS_OK;
+}
