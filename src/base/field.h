@@ -103,6 +103,7 @@ struct field {
     const char *const *names;
     uint32_t name_count;
     enum field_type of;  /* of FIELD_VALUES */
+    uint8_t sentence;    /* of FIELD_SENTENCE: which, where a row has several */
     size_t count_offset; /* of the number of rows or values, a uint32_t */
     uint32_t fixed;      /* so many rows or values stand in place, all of them shown */
     bool in_place;       /* those that are counted stand in place; else behind a pointer */

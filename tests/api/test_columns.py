@@ -11,8 +11,8 @@ from recordings import scripts
 
 from conftest import ROOT, environment, program
 
-VERBS = ("report", "steps", "leaks", "fragments", "categories", "peak", "replay", "oom")
-KEYED = {"actions", "settings", "unknown_keys", "unknown_actions", "life_events"}  # objects whose names are the recording's
+VERBS = ("report", "steps", "leaks", "fragments", "categories", "peak", "replay", "oom", "advise")
+KEYED = {"actions", "settings", "unknown_keys", "unknown_actions"}  # objects whose names are the recording's
 
 
 def asked(verb, *files):

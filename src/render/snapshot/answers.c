@@ -10,6 +10,7 @@
 #include "render/answer/envelope_fields.h"
 #include "render/answer/fields.h"
 #include "render/answer/result.h"
+#include "render/snapshot/advise/advise.h"
 #include "render/snapshot/renderers.h"
 #include "render/snapshot/replay/replay_sentences.h"
 #include "render/snapshot/report/findings_sentences.h"
@@ -96,8 +97,11 @@ const struct answer_kind categories_answer = {
 const struct answer_kind advise_answer = {
     .verb = "advise",
     .bytes = sizeof(struct devices_answer),
+    .document = &devices_document,
+    .result = &advise_answer_row_type,
+    .sentence = advise_sentence,
     .shows_names = true,
-    .form = { [ANSWER_TEXT] = advise_text, [ANSWER_JSON] = advise_json },
+    .form = { [ANSWER_TEXT] = advise_text, [ANSWER_JSON] = answer_json },
 };
 
 const struct answer_kind check_answer = {

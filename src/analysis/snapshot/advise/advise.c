@@ -2,6 +2,7 @@
 #include "analysis/snapshot/advise/advise.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/snapshot/advise/advise_rules.h"
 #include "analysis/snapshot/cache/parts.h"
@@ -10,7 +11,7 @@
 
 const char *const severity_names[SEVERITIES] = { "problem", "advice", "note" };
 
-enum { ADVICE_RULES_MOST = 32 };
+enum { ADVICE_RULES_MOST = 32, RATIO_DECIMALS = 6 };
 
 const struct advice_entry advice_entries[] = {
     { "grad-late-zero", advise_grad_late_zero, SEVERITY_ADVICE, CONFIDENCE_HIGH, true },
@@ -46,10 +47,22 @@ bool advise_silent(struct advising *a, const char *clause)
     return true;
 }
 
+static bool is_ratio(const char *name)
+{
+    static const char end[] = "_ratio";
+    size_t len = strlen(name), end_len = sizeof end - 1;
+    return len > end_len && strcmp(name + len - end_len, end) == 0;
+}
+
 void advise_condition(struct advising *a, const char *name, double value, double threshold)
 {
     if (a->now.conditions < ADVICE_CONDITIONS)
-        a->now.condition[a->now.conditions++] = (struct advice_condition){ name, value, threshold };
+        a->now.condition[a->now.conditions++] = (struct advice_condition){
+            .name = name,
+            .value = value,
+            .threshold = threshold,
+            .decimals = is_ratio(name) ? RATIO_DECIMALS : 0,
+        };
 }
 
 void advise_event(struct advising *a, int64_t event)

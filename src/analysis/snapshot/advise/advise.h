@@ -12,6 +12,7 @@
 #include "analysis/snapshot/oom/oom.h"
 #include "analysis/snapshot/study/counterfactual.h"
 #include "analysis/snapshot/timeline/timeline.h"
+#include "base/field.h"
 
 enum advice_severity { SEVERITY_PROBLEM, SEVERITY_ADVICE, SEVERITY_NOTE, SEVERITIES };
 extern const char *const severity_names[SEVERITIES];
@@ -28,6 +29,7 @@ enum saving_source {
 struct advice_condition {
     const char *name; /* static; a ratio ends in "_ratio", bytes in "_bytes" */
     double value, threshold;
+    uint8_t decimals; /* of both: a ratio has some, bytes and counts are whole */
 };
 
 enum { ADVICE_EVENTS = 3, ADVICE_CONDITIONS = 4 };
@@ -78,6 +80,15 @@ struct advise_inputs {
     const struct oom_what_if *what_if; /* of the last such; NULL: there is none */
     uint64_t capacity_bytes;           /* of the card, as the user knows it; 0: not known */
 };
+
+/* The members of an advice that are words: which FIELD_SENTENCE each is. */
+enum advice_sentence {
+    ADVICE_TEXT, /* what to do */
+    ADVICE_COST  /* and what that costs; not of each */
+};
+
+/* Of a struct advice, and of a struct advice_silence. */
+extern const struct row_type advice_row_type, advice_silence_row_type;
 
 /* All rules over one device with a trace.  `oom` says whether a request failed for want of memory
  * in one piece. */

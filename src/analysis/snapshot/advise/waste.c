@@ -24,10 +24,17 @@ static void count_in(struct waste_histogram *h, uint64_t value, uint64_t bytes)
     h->bins = bin + 1 > h->bins ? bin + 1 : h->bins;
 }
 
+/* Says where each begins and keeps those that count something. */
 static void name_bins(struct waste_histogram *h)
 {
-    for (uint32_t i = 0; i < h->bins; i++)
-        h->bin[i].from = i == 0 ? 0 : (uint64_t)1 << (i - 1);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < h->bins; i++) {
+        struct waste_bin bin = h->bin[i];
+        bin.from = i == 0 ? 0 : (uint64_t)1 << (i - 1);
+        if (bin.count > 0)
+            h->bin[kept++] = bin;
+    }
+    h->bins = kept;
 }
 
 static uint64_t time_at(const struct study *s, int64_t event)
@@ -63,7 +70,7 @@ static void count_lives(struct wasting *g)
     w->churn_ratio = g->peak_bytes == 0 ? -1 : (double)w->all_bytes / (double)g->peak_bytes;
 }
 
-const uint8_t life_percent[LIFE_POINTS] = { 50, 90, 99 };
+const uint8_t life_percent[LIFE_POINTS] = { [LIFE_50] = 50, [LIFE_90] = 90, [LIFE_99] = 99 };
 
 static int by_number(const void *a, const void *b)
 {

@@ -7,19 +7,20 @@
 
 #include "analysis/snapshot/study/counterfactual.h"
 #include "analysis/snapshot/study/site_table.h"
+#include "base/field.h"
 
-/* Allocations whose life lies in [from, next bin's from), or from it on. */
+/* Allocations whose life is of `from` up to less than twice that; from 0, of nothing. */
 struct waste_bin {
     uint64_t from, bytes, count;
 };
 
 enum { WASTE_BINS = 66 }; /* 0, 1, 2, 4, … 2^64 */
 struct waste_histogram {
-    struct waste_bin bin[WASTE_BINS];
+    struct waste_bin bin[WASTE_BINS]; /* those that count something */
     uint32_t bins;
 };
 
-enum { LIFE_POINTS = 3 };
+enum { LIFE_50, LIFE_90, LIFE_99, LIFE_POINTS };
 extern const uint8_t life_percent[LIFE_POINTS];
 
 struct byte_time {
@@ -40,7 +41,7 @@ struct long_temporary {
 struct held_over {
     struct site_ref site;
     uint8_t phase; /* enum phase */
-    int64_t step;  /* -1: no steps are known */
+    uint32_t step; /* from 1; 0: before the first, or no steps are known */
     uint64_t bytes;
 };
 
@@ -50,6 +51,7 @@ struct churn {
     uint64_t bytes, size_bytes, count;
     uint64_t per_step; /* UNKNOWN_U64: not the same in most steps */
     int64_t example_event[2];
+    uint32_t example_events;
 };
 
 struct slack_site {
@@ -82,6 +84,10 @@ struct waste {
     struct counterfactual_peak early_free; /* were kept outputs freed at the end of their step */
     int64_t early_free_saving_bytes;
 };
+
+/* Of a struct waste, and of its rows that people are shown. */
+extern const struct row_type waste_row_type, byte_time_row_type, long_temporary_row_type,
+    held_over_row_type, churn_row_type;
 
 /* Of a device with a trace. */
 enum vrs_status waste_compute(const struct study *s, struct counterfactual *c, struct waste *ret,

@@ -176,8 +176,10 @@ static enum vrs_status keep(struct churning *c)
             .size_bytes = s[i].bytes,
             .count = s[i].churned,
             .per_step = per_step(c, &s[i]),
-            .example_event = { s[i].example[0], s[i].example[1] },
         };
+        for (int k = 0; k < 2; k++)
+            if (s[i].example[k] >= 0)
+                row->example_event[row->example_events++] = s[i].example[k];
         TRY(site_table_show(g->s, &c->sites, s[i].site, &row->site, g->err));
     }
     g->w->churns = rows;

@@ -164,7 +164,11 @@ static enum vrs_status take_interval(const struct holding *h, const struct phase
             w->held_overs < HELD_INTERVALS_MOST) {
             struct held_over *row = &w->held_over[w->held_overs++];
             int64_t step = s->steps.count == 0 ? -1 : steps_at(&s->steps, v->first_event);
-            *row = (struct held_over){ .phase = v->phase, .step = step, .bytes = h->held[f] };
+            *row = (struct held_over){
+                .phase = v->phase,
+                .step = (uint32_t)(step + 1),
+                .bytes = h->held[f],
+            };
             TRY(study_site(s, s->lifetimes.at[h->lead[f]].alloc_stack, &row->site, h->g->err));
         }
         h->busy[f] = false;

@@ -1,4 +1,4 @@
-/* advise.h - advice in words and in JSON, for its own verb and for the report. */
+/* advise.h - advice in words, for its own verb and for the report. */
 #ifndef VRS_RENDER_SNAPSHOT_ADVISE_ADVISE_H
 #define VRS_RENDER_SNAPSHOT_ADVISE_ADVISE_H
 
@@ -20,12 +20,9 @@ void advice_saving(struct buf *to, const struct advice *advice);
  * than one takes anything from the peak */
 bool advice_joint(struct buf *to, const struct advise *advise);
 
-/* One element of "advice". */
-void advice_json(struct json *j, const struct advice *advice, struct stack_numbers *numbers);
+/* The members of a struct advice that are words. */
+field_sentence advise_sentence;
 
-/* The member "waste", and what people read of it. */
-void waste_json(struct json *j, struct out *out, const struct waste *waste,
-                struct stack_numbers *numbers);
 void waste_text(struct buf *to, const struct style *style, const struct waste *waste,
                 uint32_t rows);
 

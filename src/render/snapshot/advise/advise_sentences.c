@@ -163,6 +163,14 @@ bool advice_cost(struct buf *to, const struct advice *advice)
     return true;
 }
 
+bool advise_sentence(struct buf *to, const struct field *f, const void *row)
+{
+    if (f->sentence == ADVICE_COST)
+        return advice_cost(to, row);
+    advice_words(to, row);
+    return true;
+}
+
 void advice_saving(struct buf *to, const struct advice *advice)
 {
     if (advice->saving_bytes == UNKNOWN_U64 || advice->source == SAVING_NONE) {

@@ -1,94 +1,100 @@
 /* waste_text.c - lifetimes, byte-time and churn, for people. */
+#include "analysis/snapshot/study/site_fields.h"
+#include "render/answer/fields.h"
 #include "render/snapshot/advise/advise.h"
 #include "render/write/cells.h"
 
 /* A table of three columns: a quantity, a remark, the line. */
-struct listing {
-    const char *heading, *quantity, *remark;
-    void (*fill)(struct cells *cells, const struct waste *w, uint32_t row, str *cell);
-};
-
-enum { COLUMNS = 3 };
-
-static void put_listing(struct buf *to, const struct style *style, const struct waste *w,
-                        const struct listing *listing, uint32_t count, uint32_t most)
+static void put_listing(struct buf *to, const struct style *style, const char *heading,
+                        struct shown_table table, uint32_t most)
 {
-    uint32_t rows = count < most ? count : most;
-    const struct text_column column[COLUMNS] = {
-        { .heading = listing->quantity, .right = true },
-        { .heading = listing->remark, .right = true },
-        { .heading = "line", .flexible = true, .least = 12 },
-    };
     struct cells cells;
     cells_init(&cells, style);
-    str *cell = cells_array(&cells, rows, COLUMNS);
-    for (uint32_t i = 0; cell != NULL && i < rows; i++)
-        listing->fill(&cells, w, i, cell + (size_t)i * COLUMNS);
-    struct text_table table = { column, COLUMNS, rows, cell, 2 };
+    table.columns = 3;
+    table.rows = table.rows < most ? table.rows : most;
+    table.indent = 2;
+    table.arg = &cells;
     buf_char(to, '\n');
-    text_wrap(to, style, str_from(listing->heading), 0, 0);
-    if (cell != NULL)
-        text_table(to, style, &table);
+    text_wrap(to, style, str_from(heading), 0, 0);
+    shown_table(to, style, &cells, &table);
     cells_free(&cells, to);
 }
 
-static void fill_churn(struct cells *cells, const struct waste *w, uint32_t row, str *cell)
+#define LINE(type)                                                                                 \
+    {                                                                                              \
+        SHOWN_IN(type, site, site_row_type, struct site_ref, culprit), 12, .heading = "line"       \
+    }
+
+static void put_churn(struct buf *to, const struct style *style, const struct waste *w,
+                      uint32_t most)
 {
-    cell[0] = cell_known_bytes(cells, w->churn[row].size_bytes);
-    cell[1] = cell_count(cells, w->churn[row].count);
-    cell[2] = cell_text(cells, w->churn[row].site.culprit);
+    static const struct shown_column columns[] = {
+        { SHOWN(churn_row_type, struct churn, size_bytes), 0 },
+        { SHOWN(churn_row_type, struct churn, count), 0 },
+        LINE(struct churn),
+    };
+    if (w->churns > 0)
+        put_listing(
+            to, style, "churn: the same size in the same function, freed and soon made again",
+            (struct shown_table){ .column = columns, SHOWN_ROWS(w->churn, w->churns) }, most);
 }
 
-static const struct listing churn = {
-    "churn: the same size in the same function, freed and soon made again",
-    "each",
-    "times",
-    fill_churn,
-};
-
-static void fill_byte_time(struct cells *cells, const struct waste *w, uint32_t row, str *cell)
+static void put_byte_time(struct buf *to, const struct style *style, const struct waste *w,
+                          uint32_t most)
 {
-    cell[0] = cell_share(cells, w->byte_time[row].share_ratio);
-    cell[1] = cell_share(cells, w->byte_time[row].peak_share_ratio);
-    cell[2] = cell_text(cells, w->byte_time[row].site.culprit);
+    static const struct shown_column columns[] = {
+        { SHOWN(byte_time_row_type, struct byte_time, share_ratio), 0 },
+        { SHOWN(byte_time_row_type, struct byte_time, peak_share_ratio), 0 },
+        LINE(struct byte_time),
+    };
+    put_listing(to, style, "who holds bytes longest: shares of bytes times events, and of the peak",
+                (struct shown_table){ .column = columns, SHOWN_ROWS(w->byte_time, w->byte_times) },
+                most);
 }
 
-static const struct listing byte_time = {
-    "who holds bytes longest: shares of bytes times events, and of the peak",
-    "byte-time",
-    "peak",
-    fill_byte_time,
-};
+enum long_column { SIZE, EVENTS };
 
-static void fill_long(struct cells *cells, const struct waste *w, uint32_t row, str *cell)
+static bool long_cell(void *arg, const void *row, uint32_t column, str *ret)
 {
-    const struct long_temporary *of = &w->long_temporary[row];
-    cell[0] = cell_known_bytes(cells, of->bytes);
+    struct cells *cells = arg;
+    const struct long_temporary *of = row;
+    if (column != EVENTS)
+        return false;
     buf_format(&cells->text, "%lld to %lld", (long long)of->first_event, (long long)of->last_event);
-    cell[1] = cell_end(cells);
-    cell[2] = cell_text(cells, of->site.culprit);
+    *ret = cell_end(cells);
+    return true;
 }
 
-static const struct listing long_temporaries = {
-    "temporaries that live long: over a phase, or ten times the usual",
-    "size",
-    "events",
-    fill_long,
-};
-
-static void fill_held(struct cells *cells, const struct waste *w, uint32_t row, str *cell)
+static void put_long(struct buf *to, const struct style *style, const struct waste *w,
+                     uint32_t most)
 {
-    cell[0] = cell_known_bytes(cells, w->held_over[row].bytes);
-    cell[1] = str_from(phase_names[w->held_over[row].phase]);
-    cell[2] = cell_text(cells, w->held_over[row].site.culprit);
+    static const struct shown_column columns[] = {
+        [SIZE] = { SHOWN(long_temporary_row_type, struct long_temporary, bytes), 0 },
+        [EVENTS] = { COMPOSED("events", true), 0 },
+        LINE(struct long_temporary),
+    };
+    if (w->long_temporaries > 0)
+        put_listing(to, style, "temporaries that live long: over a phase, or ten times the usual",
+                    (struct shown_table){ .column = columns,
+                                          SHOWN_ROWS(w->long_temporary, w->long_temporaries),
+                                          .make = long_cell },
+                    most);
 }
 
-static const struct listing held_over = {
-    "held through a phase in which their module asks for nothing",
-    "size",
-    "phase",
-    fill_held,
-};
+static void put_held(struct buf *to, const struct style *style, const struct waste *w,
+                     uint32_t most)
+{
+    static const struct shown_column columns[] = {
+        { SHOWN(held_over_row_type, struct held_over, bytes), 0 },
+        { SHOWN(held_over_row_type, struct held_over, phase), 0, .right = true },
+        LINE(struct held_over),
+    };
+    if (w->held_overs > 0)
+        put_listing(
+            to, style, "held through a phase in which their module asks for nothing",
+            (struct shown_table){ .column = columns, SHOWN_ROWS(w->held_over, w->held_overs) },
+            most);
+}
 
 static void put_line(struct buf *to, const struct style *style, const char *label,
                      struct buf *words)
@@ -158,11 +164,8 @@ void waste_text(struct buf *to, const struct style *style, const struct waste *w
     put_facts(to, style, w);
     put_lives(to, style, w);
     put_device(to, style, w);
-    put_listing(to, style, w, &byte_time, w->byte_times, rows);
-    if (w->churns > 0)
-        put_listing(to, style, w, &churn, w->churns, rows);
-    if (w->long_temporaries > 0)
-        put_listing(to, style, w, &long_temporaries, w->long_temporaries, rows);
-    if (w->held_overs > 0)
-        put_listing(to, style, w, &held_over, w->held_overs, rows);
+    put_byte_time(to, style, w, rows);
+    put_churn(to, style, w, rows);
+    put_long(to, style, w, rows);
+    put_held(to, style, w, rows);
 }
