@@ -34,8 +34,8 @@ extern const struct option_spec replay_options[], input_options[], output_option
 /* What the options of each analysis in vramscope.h begin with: `o` are these, `common` is what was
  * typed, `name` the path. */
 #define COMMON_MEMBERS(o, common, name)                                                            \
-    .size = sizeof(o), .path = (name), .user_root = (common)->user_root,                           \
-    .library = (common)->library, .device = (common)->device
+    .size = sizeof(o),                                                                             \
+    .about = { (name), (common)->user_root, (common)->library, { (common)->device } }
 
 /* Fills `settings`, which the caller has zeroed, and moves what is no option to the front of
  * `argv`.  Returns EXIT_DONE, or EXIT_USAGE when it has said what is wrong. */

@@ -12,7 +12,7 @@ struct vrs_view_options view_page_options(const struct view_settings *s, const c
         .paths = paths,
         .user_root = s->common.user_root,
         .library = s->common.library,
-        .device = s->common.device,
+        .device = { s->common.device },
         .editor = s->editor,
         .editor_path = s->editor_path,
         .from = s->from,

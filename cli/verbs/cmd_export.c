@@ -78,10 +78,7 @@ static struct vrs_export_options options_of(const struct export_settings *s, con
 {
     return (struct vrs_export_options){
         .size = sizeof(struct vrs_export_options),
-        .path = path,
-        .user_root = s->common.user_root,
-        .library = s->common.library,
-        .device = s->common.device,
+        .about = { path, s->common.user_root, s->common.library, { s->common.device } },
         .to = s->to,
         .table = s->table.at,
         .tables = s->table.count,

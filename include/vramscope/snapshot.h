@@ -12,25 +12,41 @@
 extern "C" {
 #endif
 
+/* One device by its number; zero stands for all of them. */
+struct vrs_device {
+    int64_t plus_one;
+};
+
+static inline struct vrs_device vrs_device_of(uint32_t number)
+{
+    struct vrs_device device = { (int64_t)number + 1 };
+    return device;
+}
+
+/* What questions about a recording have in common. */
+struct vrs_about {
+    const char *path;         /* shown as the file's name; NULL: the path it was opened with */
+    const char *user_root;    /* frames under this folder are the user's own */
+    const char *library;      /* frames whose path matches this glob are not */
+    struct vrs_device device; /* zero: all */
+};
+
 /* What a recording is, how far it can be trusted, its curves, peak and culprits. */
 struct vrs_report_options {
     size_t size;
-    const char *path;      /* shown as the file's name; NULL: the path it was opened with */
-    const char *user_root; /* frames under this folder are the user's own */
-    const char *library;   /* frames whose path matches this glob are not */
-    int64_t device;        /* one device's number plus 1; 0: all */
-    bool timeline;         /* also how the memory moved; only VRS_JSON shows it */
-    bool quick;            /* only the file, the curves and who held the peak */
-    bool trust;            /* every check with its outcome, and what the file is; in VRS_TEXT a page
-                              of its own */
-    bool part;             /* of a set to be made by vrs_merge: keeps what the set compares, and
-                              nothing that only the page of one file shows */
-    int64_t rank;          /* in its job, plus 1, which no other file has; 0: as its name has it */
-    bool one_clock;        /* recorded on the same host as the other parts of the set, so that
-                              times are the same */
-    uint64_t peer_oom_us;  /* when another of those parts last ran out of memory, plus 1: what
-                              comes later is not compared; 0: none did */
-    bool curve;            /* of a part: also a small curve, which vrs_index draws */
+    struct vrs_about about;
+    bool timeline;        /* also how the memory moved; only VRS_JSON shows it */
+    bool quick;           /* only the file, the curves and who held the peak */
+    bool trust;           /* every check with its outcome, and what the file is; in VRS_TEXT a page
+                             of its own */
+    bool part;            /* of a set to be made by vrs_merge: keeps what the set compares, and
+                             nothing that only the page of one file shows */
+    int64_t rank;         /* in its job, plus 1, which no other file has; 0: as its name has it */
+    bool one_clock;       /* recorded on the same host as the other parts of the set, so that
+                             times are the same */
+    uint64_t peer_oom_us; /* when another of those parts last ran out of memory, plus 1: what
+                             comes later is not compared; 0: none did */
+    bool curve;           /* of a part: also a small curve, which vrs_index draws */
 };
 VRS_API enum vrs_status vrs_report(const struct vrs_recording *recording,
                                    const struct vrs_report_options *options,
@@ -49,8 +65,7 @@ VRS_API enum vrs_status vrs_report_unread(const char *path, const struct vrs_err
 /* Who held the memory at one moment. */
 struct vrs_peak_options {
     size_t size;
-    const char *path, *user_root, *library; /* as above */
-    int64_t device;                         /* as above */
+    struct vrs_about about;
     const char *at;  /* "N", "start", "end", "peak" (default), "oom", "oom:k", "12.5s", "step:k",
                         "phase:NAME" */
     const char *by;  /* "culprit" (default), "owner", "site", "file", "function", "module",
@@ -70,8 +85,7 @@ VRS_API enum vrs_status vrs_peak_check(const struct vrs_peak_options *options,
 /* Why a request for memory failed, and what would have had to go. */
 struct vrs_oom_options {
     size_t size;
-    const char *path, *user_root, *library; /* as above */
-    int64_t device;                         /* as above */
+    struct vrs_about about;
     const char *message;     /* the text of the error, of any version of PyTorch; NULL: not known */
     uint64_t capacity_bytes; /* of the card; 0: not known */
 };
@@ -82,9 +96,8 @@ VRS_API enum vrs_status vrs_oom(const struct vrs_recording *recording,
 /* What grows from step to step. */
 struct vrs_leaks_options {
     size_t size;
-    const char *path, *user_root, *library; /* as above */
-    int64_t device;                         /* as above */
-    uint64_t capacity_bytes;                /* what the program can have; 0: not known */
+    struct vrs_about about;
+    uint64_t capacity_bytes; /* what the program can have; 0: not known */
 };
 VRS_API enum vrs_status vrs_leaks(const struct vrs_recording *recording,
                                   const struct vrs_leaks_options *options, struct vrs_result **ret,
@@ -93,9 +106,8 @@ VRS_API enum vrs_status vrs_leaks(const struct vrs_recording *recording,
 /* Reserved memory that cannot be used or returned, and the blocks that pin it. */
 struct vrs_fragments_options {
     size_t size;
-    const char *path, *user_root, *library; /* as above */
-    int64_t device;                         /* as above */
-    const char *at;                         /* as in vrs_peak, and "reserved-peak"; default "end" */
+    struct vrs_about about;
+    const char *at;   /* as in vrs_peak, and "reserved-peak"; default "end" */
     bool all_metrics; /* also 1 - largest/free, which is near 1 where nothing is wrong */
 };
 VRS_API enum vrs_status vrs_fragments(const struct vrs_recording *recording,
@@ -109,8 +121,7 @@ VRS_API enum vrs_status vrs_fragments_check(const struct vrs_fragments_options *
 /* Where steps begin, what phases they have, and the peak of each. */
 struct vrs_steps_options {
     size_t size;
-    const char *path, *user_root, *library; /* as above */
-    int64_t device;                         /* as above */
+    struct vrs_about about;
 };
 VRS_API enum vrs_status vrs_steps(const struct vrs_recording *recording,
                                   const struct vrs_steps_options *options, struct vrs_result **ret,
@@ -120,9 +131,8 @@ VRS_API enum vrs_status vrs_steps(const struct vrs_recording *recording,
  * training as a sum of terms. */
 struct vrs_categories_options {
     size_t size;
-    const char *path, *user_root, *library; /* as above */
-    int64_t device;                         /* as above */
-    const char *at;                         /* as of vrs_peak */
+    struct vrs_about about;
+    const char *at; /* as of vrs_peak */
     /* Rules asked before the built-in ones, as the text of a rule file, and what messages call it.
      * The language is that of vrs_category_rules. */
     const char *rules, *rules_name;
@@ -141,11 +151,10 @@ VRS_API const char *vrs_category_rules(void);
 /* What to change, with the bytes it frees. */
 struct vrs_advise_options {
     size_t size;
-    const char *path, *user_root, *library; /* as above */
-    int64_t device;                         /* as above */
-    bool waste;                             /* also lifetimes, byte-time and churn */
-    bool explain_silent;                    /* in VRS_TEXT also why other rules stay silent */
-    uint64_t capacity_bytes;                /* of the card; 0: not known */
+    struct vrs_about about;
+    bool waste;              /* also lifetimes, byte-time and churn */
+    bool explain_silent;     /* in VRS_TEXT also why other rules stay silent */
+    uint64_t capacity_bytes; /* of the card; 0: not known */
 };
 VRS_API enum vrs_status vrs_advise(const struct vrs_recording *recording,
                                    const struct vrs_advise_options *options,
@@ -184,9 +193,8 @@ struct vrs_limit {
 };
 struct vrs_check_options {
     size_t size;
-    const char *path, *user_root, *library; /* as above; folders of absolute paths are not shown */
-    int64_t device;                         /* as above */
-    const struct vrs_limit *limit;          /* a later one replaces an earlier of the same name */
+    struct vrs_about about;        /* folders of absolute paths are not shown */
+    const struct vrs_limit *limit; /* a later one replaces an earlier of the same name */
     uint32_t limits;
     const char *budget;      /* more limits, before those: lines of "name = value"; or NULL */
     const char *budget_name; /* of that text, for messages; NULL: "budget" */
@@ -214,8 +222,7 @@ VRS_API enum vrs_status vrs_check_check(const struct vrs_check_options *options,
  * another device or changed code have done? */
 struct vrs_replay_options {
     size_t size;
-    const char *path, *user_root, *library; /* as above */
-    int64_t device;                         /* as above */
+    struct vrs_about about;
     /* Settings strings, each "key:value,…", together one question. */
     const char *const *set;
     uint32_t sets;
@@ -250,8 +257,7 @@ VRS_API enum vrs_status vrs_replay_check(const struct vrs_replay_options *option
  * be far larger than any answer; so it is a call of its own and not a format of vrs_write. */
 struct vrs_export_options {
     size_t size;
-    const char *path, *user_root, *library; /* as above */
-    int64_t device;                         /* as above */
+    struct vrs_about about;
     const char *to; /* "csv", "json", "folded", "speedscope", "pprof", "sqlite", "perfetto" */
     /* Of csv one and of json any of: "devices", "allocations" (default), "events", "curves",
      * "segments", "blocks", "sites", "stacks", "frames", "marks", "settings"; or "all" of them. */
@@ -292,7 +298,7 @@ struct vrs_view_options {
     size_t size;
     const char *const *paths; /* shown as the files' names, one each; NULL: as they were opened */
     const char *user_root, *library;
-    int64_t device; /* one device's number plus 1; 0: all */
+    struct vrs_device device; /* zero: all */
     /* What frames of stacks open in: "vscode" and others of docs/view-format.md, NULL: nothing;
      * and "FROM=TO" for the beginning of their paths, or NULL. */
     const char *editor, *editor_path;
@@ -337,8 +343,7 @@ enum vrs_picture_format { VRS_SVG, VRS_PNG };
 
 struct vrs_picture_options {
     size_t size;
-    const char *path, *user_root, *library; /* as above */
-    int64_t device;                         /* as above */
+    struct vrs_about about;
     enum vrs_picture_format format;
     const char *view; /* "groups" (default), "stack": every allocation, "map": by address */
     const char *by;   /* "category" (default), "site", "owner", "module", "phase", "pool", "stream",

@@ -25,7 +25,8 @@ enum vrs_status vrs_advise(const struct vrs_recording *recording,
 {
     struct vrs_advise_options o = { 0 };
     options_take(&o, sizeof o, options);
-    struct ask_options common = { o.path, o.user_root, o.library, o.device };
+    struct ask_options common = { o.about.path, o.about.user_root, o.about.library,
+                                  o.about.device.plus_one };
     struct advise_question question = { o.capacity_bytes, o.waste, o.explain_silent };
     return ask_devices(recording, &advise_answer, &common, ask, &question, ret, err);
 }

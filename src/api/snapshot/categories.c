@@ -96,10 +96,10 @@ enum vrs_status vrs_categories(const struct vrs_recording *recording,
     struct options_read read;
     options_take(&o, sizeof o, options);
     enum vrs_status status = read_options(&o, &read, err);
-    const char *root = o.user_root != NULL || read.rules.user_root.len == 0
-                           ? o.user_root
+    const char *root = o.about.user_root != NULL || read.rules.user_root.len == 0
+                           ? o.about.user_root
                            : read.rules.user_root.ptr;
-    struct ask_options common = { o.path, root, o.library, o.device };
+    struct ask_options common = { o.about.path, root, o.about.library, o.about.device.plus_one };
     if (status == VRS_OK)
         status = ask_devices_ruled(recording, &categories_answer, &common, &read.rules, ask, &read,
                                    ret, err);

@@ -61,8 +61,8 @@ enum vrs_status vrs_check_check(const struct vrs_check_options *options, bool ha
 static enum vrs_status place_baseline(struct check_options_read *read, struct vrs_error *err)
 {
     const struct vrs_recording *baseline = read->o.baseline;
-    struct frame_class_options options = { text_or_empty(read->o.user_root),
-                                           text_or_empty(read->o.library) };
+    struct frame_class_options options = { text_or_empty(read->o.about.user_root),
+                                           text_or_empty(read->o.about.library) };
     if (baseline == NULL)
         return VRS_OK;
     read->base = (struct study_place){
@@ -139,9 +139,9 @@ static enum vrs_status judge(struct study *s, struct check_options_read *read,
         .strict = read->o.strict,
         .allow_estimates = read->o.allow_estimates,
         .path_cut = read->path_cut,
-        .device = read->o.device,
-        .speaks_for_others = is_first(s, read->o.device),
-        .user_root = text_or_empty(read->o.user_root),
+        .device = read->o.about.device.plus_one,
+        .speaks_for_others = is_first(s, read->o.about.device.plus_one),
+        .user_root = text_or_empty(read->o.about.user_root),
     };
     struct check *check = arena_array(s->keep, struct check, 1);
     if (check == NULL)
@@ -222,10 +222,11 @@ static enum vrs_status check_with(const struct vrs_recording *recording,
     TRY(read_words(o, o->baseline != NULL, &read->budget, err));
     TRY(read_rules(o, &read->rules, err));
     /* A file of rules may have the root, too. */
-    if (o->user_root == NULL && read->rules.user_root.len > 0)
-        o->user_root = read->rules.user_root.ptr;
-    struct ask_options common = { NULL, o->user_root, o->library, o->device };
-    TRY(shown_path(recording, o->path, read, &common.path, err));
+    if (o->about.user_root == NULL && read->rules.user_root.len > 0)
+        o->about.user_root = read->rules.user_root.ptr;
+    struct ask_options common = { NULL, o->about.user_root, o->about.library,
+                                  o->about.device.plus_one };
+    TRY(shown_path(recording, o->about.path, read, &common.path, err));
     TRY(place_baseline(read, err));
     TRY(ask_devices_ruled(recording, &check_answer, &common, &read->rules, ask, &read, ret, err));
     (*ret)->verdict = verdict_of;

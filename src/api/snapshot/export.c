@@ -312,7 +312,7 @@ static enum vrs_status prepare(struct call *a, const struct vrs_recording *recor
                                const struct vrs_export_options *o, const struct options_read *read,
                                struct exporting *e, struct file_facts *file, struct vrs_error *err)
 {
-    TRY(file_facts_of(recording, o->path, a->keep, file, err));
+    TRY(file_facts_of(recording, o->about.path, a->keep, file, err));
     *e = (struct exporting){
         .r = a->r,
         .file = file,
@@ -384,8 +384,8 @@ enum vrs_status vrs_export(const struct vrs_recording *recording,
     struct file_facts facts;
     struct vrs_result *ignored = NULL;
     /* Of a result only the memory is used. */
-    enum vrs_status status =
-        call_begin(&a, recording, &peak_answer, o.user_root, o.library, o.device, err);
+    enum vrs_status status = call_begin(&a, recording, &peak_answer, o.about.user_root,
+                                        o.about.library, o.about.device.plus_one, err);
     if (status == VRS_OK)
         status = prepare(&a, recording, &o, &read, &e, &facts, err);
     if (status == VRS_OK)

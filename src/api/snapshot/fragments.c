@@ -89,6 +89,7 @@ enum vrs_status vrs_fragments(const struct vrs_recording *recording,
     options_take(&o, sizeof o, options);
     struct options_read read;
     TRY(read_options(&o, &read, err));
-    struct ask_options common = { o.path, o.user_root, o.library, o.device };
+    struct ask_options common = { o.about.path, o.about.user_root, o.about.library,
+                                  o.about.device.plus_one };
     return ask_devices(recording, &fragments_answer, &common, ask, &read, ret, err);
 }

@@ -59,6 +59,7 @@ enum vrs_status vrs_leaks(const struct vrs_recording *recording,
 {
     struct vrs_leaks_options o = { 0 };
     options_take(&o, sizeof o, options);
-    struct ask_options common = { o.path, o.user_root, o.library, o.device };
+    struct ask_options common = { o.about.path, o.about.user_root, o.about.library,
+                                  o.about.device.plus_one };
     return ask_devices(recording, &leaks_answer, &common, ask, &o, ret, err);
 }

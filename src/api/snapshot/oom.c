@@ -196,7 +196,8 @@ enum vrs_status vrs_oom(const struct vrs_recording *recording,
     struct vrs_oom_options o = { 0 };
     struct arena scratch;
     options_take(&o, sizeof o, options);
-    struct ask_options common = { o.path, o.user_root, o.library, o.device };
+    struct ask_options common = { o.about.path, o.about.user_root, o.about.library,
+                                  o.about.device.plus_one };
     struct oom_question q = { .message = oom_message_none(),
                               .has_message = o.message != NULL,
                               .capacity_bytes = o.capacity_bytes };

@@ -86,7 +86,8 @@ enum vrs_status vrs_peak(const struct vrs_recording *recording,
     struct vrs_result *result;
     options_take(&o, sizeof o, options);
     TRY(read_options(&o, &q, err));
-    struct ask_options common = { o.path, o.user_root, o.library, o.device };
+    struct ask_options common = { o.about.path, o.about.user_root, o.about.library,
+                                  o.about.device.plus_one };
     TRY(ask_devices_needing(recording, &peak_answer, &common, needs_study, ask, &q, &result, err));
     enum vrs_status status = check_any(result->set.study, err);
     if (status == VRS_OK)

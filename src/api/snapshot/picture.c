@@ -109,10 +109,7 @@ static enum vrs_status draw(struct drawing *d, const struct vrs_recording *recor
     /* The page of trust is the report that needs a study and no analysis that rests on it. */
     struct vrs_report_options report_options = {
         .size = sizeof report_options,
-        .path = o->path,
-        .user_root = o->user_root,
-        .library = o->library,
-        .device = o->device,
+        .about = o->about,
         .trust = true,
     };
     struct kept_report *kept;

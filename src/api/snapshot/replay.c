@@ -246,7 +246,7 @@ static enum vrs_status replay_all(struct call *a, const struct vrs_replay_option
                                   struct questions *q, struct vrs_error *err)
 {
     struct devices_answer *answer = &a->result->set.study[0];
-    TRY(file_facts_of(a->recording, o->path, a->keep, &answer->file, err));
+    TRY(file_facts_of(a->recording, o->about.path, a->keep, &answer->file, err));
     answer->device = arena_array(a->keep, struct device_answer, a->r->devices.rows.len);
     if (answer->device == NULL)
         return vrs_no_memory(err);
@@ -270,8 +270,8 @@ enum vrs_status vrs_replay(const struct vrs_recording *recording,
     options_take(&o, sizeof o, options);
     struct call a;
     struct questions q;
-    enum vrs_status status =
-        call_begin(&a, recording, &replay_answer, o.user_root, o.library, o.device, err);
+    enum vrs_status status = call_begin(&a, recording, &replay_answer, o.about.user_root,
+                                        o.about.library, o.about.device.plus_one, err);
     if (status == VRS_OK)
         status = read_options(&o, &a.scratch, &q, err);
     if (status == VRS_OK)

@@ -225,7 +225,8 @@ static enum vrs_status plan_studies(struct reporting *p, struct vrs_error *err)
 {
     const struct vrs_report_options *o = p->o;
     struct call *a = p->a;
-    struct frame_class_options options = { text_or_empty(o->user_root), text_or_empty(o->library) };
+    struct frame_class_options options = { text_or_empty(o->about.user_root),
+                                           text_or_empty(o->about.library) };
     p->compared = p->compared || o->part || a->r->devices.rows.len > 1;
     p->joined = !o->part && !o->trust && !o->quick;
     p->studied = p->joined || p->compared || o->trust || o->timeline;
@@ -268,7 +269,7 @@ static enum vrs_status report_all(struct reporting *p, struct vrs_error *err)
 {
     struct call *a = p->a;
     struct report *report = &a->result->set.report[0];
-    TRY(file_facts_of(a->recording, p->o->path, a->keep, &report->file, err));
+    TRY(file_facts_of(a->recording, p->o->about.path, a->keep, &report->file, err));
     report->trust_page = p->o->trust;
     report->rank = p->o->rank > 0 ? p->o->rank - 1 : -1;
     report->one_clock = p->o->one_clock;
@@ -325,8 +326,8 @@ static enum vrs_status begin(struct kept_report *k, const struct vrs_recording *
     k->reporting = (struct reporting){ .a = &k->a, .o = o, .compared = compared };
     options_take(&k->o, sizeof k->o, options);
     category_rules_init(&k->reporting.rules);
-    TRY(call_begin_unproven(&k->a, recording, &report_answer, o->user_root, o->library, o->device,
-                            err));
+    TRY(call_begin_unproven(&k->a, recording, &report_answer, o->about.user_root, o->about.library,
+                            o->about.device.plus_one, err));
     k->a.result->join = join_reports;
     return report_all(&k->reporting, err);
 }

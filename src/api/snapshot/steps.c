@@ -36,6 +36,7 @@ enum vrs_status vrs_steps(const struct vrs_recording *recording,
 {
     struct vrs_steps_options o = { 0 };
     options_take(&o, sizeof o, options);
-    struct ask_options common = { o.path, o.user_root, o.library, o.device };
+    struct ask_options common = { o.about.path, o.about.user_root, o.about.library,
+                                  o.about.device.plus_one };
     return ask_devices(recording, &steps_answer, &common, ask, &o, ret, err);
 }

@@ -154,10 +154,7 @@ static enum vrs_status take_file(struct make_context *m, struct vrs_error *err)
     uint32_t devices = recording->model->devices.rows.len;
     struct vrs_report_options o = {
         .size = sizeof o,
-        .path = told_path(m, m->files).ptr,
-        .user_root = m->o->user_root,
-        .library = m->o->library,
-        .device = m->o->device,
+        .about = { told_path(m, m->files).ptr, m->o->user_root, m->o->library, m->o->device },
     };
     struct page_file *file = &m->file[m->files];
     file->device = arena_array(&m->arena, struct page_device, devices);

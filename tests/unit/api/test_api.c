@@ -404,7 +404,8 @@ static void what_does_not_exist_is_usage(void **state)
     check_peak_usage(recording, (struct vrs_peak_options){ .at = "oom:2" }, "oom:2");
     check_peak_usage(recording, (struct vrs_peak_options){ .by = "colour" }, "colour");
     check_peak_usage(recording, (struct vrs_peak_options){ .key = "K9" }, "K9");
-    check_peak_usage(recording, (struct vrs_peak_options){ .device = 9 }, "no device 8");
+    check_peak_usage(recording, (struct vrs_peak_options){ .about.device = vrs_device_of(8) },
+                     "no device 8");
     assert_int_equal(vrs_recording(file, 1, &recording, &err), VRS_USAGE);
     vrs_close(file);
     vrs_close(NULL);

@@ -285,7 +285,7 @@ static enum vrs_status ask(const struct vrs_recording *r, struct vrs_result *to[
     };
     struct vrs_check_options o = {
         .size = sizeof o,
-        .path = "/tmp/folder/run.json",
+        .about = { .path = "/tmp/folder/run.json" },
         .limit = limit,
         .limits = sizeof limit / sizeof *limit,
         .budget = "max-end = 1\nmax-peak = 5",

@@ -33,7 +33,7 @@ static struct vrs_result *report_of(uint32_t i)
     struct vrs_file *file = NULL;
     struct vrs_result *result = NULL;
     struct vrs_report_options o = {
-        .size = sizeof o, .path = paths[i], .part = true, .curve = true
+        .size = sizeof o, .about = { .path = paths[i] }, .part = true, .curve = true
     };
     assert_int_equal(vrs_open_bytes(text, strlen(text), "x", NULL, &file, NULL), VRS_OK);
     assert_int_equal(vrs_recording(file, 0, &recording, NULL), VRS_OK);
