@@ -4,6 +4,7 @@
 #include "allocator/whatif/questions.h"
 #include "analysis/snapshot/breakdown/category_table.h"
 #include "analysis/snapshot/breakdown/peak_moment.h"
+#include "analysis/snapshot/check/check.h"
 #include "analysis/snapshot/layout/fragments.h"
 #include "analysis/snapshot/leaks/leaks.h"
 #include "analysis/snapshot/timeline/phase_rows.h"
@@ -107,9 +108,11 @@ const struct answer_kind advise_answer = {
 const struct answer_kind check_answer = {
     .verb = "check",
     .bytes = sizeof(struct devices_answer),
+    .document = &devices_document,
+    .result = &check_result_row_type,
     .shows_names = true,
     .form = { [ANSWER_TEXT] = check_text,
-              [ANSWER_JSON] = check_json,
+              [ANSWER_JSON] = answer_json,
               [ANSWER_JUNIT] = check_junit,
               [ANSWER_MARKDOWN] = check_markdown,
               [ANSWER_SARIF] = check_sarif },

@@ -8,6 +8,7 @@
 
 #include "analysis/snapshot/check/budget.h"
 #include "analysis/snapshot/study/study.h"
+#include "base/field.h"
 
 enum check_outcome { CHECK_PASS, CHECK_FAIL, CHECK_INCONCLUSIVE, CHECK_OUTCOMES };
 extern const char *const check_outcome_names[CHECK_OUTCOMES];
@@ -76,6 +77,9 @@ struct check_question {
     bool path_cut;          /* the name of the file is shown without its folder */
     str user_root;          /* files are shown below it */
 };
+
+/* Of a struct check_row, and of a struct check, the result of a device. */
+extern const struct row_type check_row_type, check_result_row_type;
 
 /* Rows and texts live in s->keep. */
 enum vrs_status check_compute(struct study *s, const struct check_question *q, struct check *ret,

@@ -1,19 +1,24 @@
 /* check_text.c - one line for each limit, with what exceeds it under it, for people. */
 #include <stdio.h>
 
+#include "render/answer/fields.h"
 #include "render/answer/next.h"
 #include "render/snapshot/check/check_sentences.h"
 #include "render/snapshot/renderers.h"
 #include "render/write/cells.h"
 #include "render/write/escape.h"
 
-enum { COLUMNS = 5, LINES_MOST = 2 + CHECK_SITES + CHECK_DIFF_ROWS, NAME_LEAST = 24, UNDER = 6 };
+enum { LINES_MOST = 2 + CHECK_SITES + CHECK_DIFF_ROWS, NAME_LEAST = 24, UNDER = 6 };
+
+enum check_column { OUTCOME, NAME, VALUE, ALLOWED, EVIDENCE, COLUMNS };
 
 /* The last column is left out where a line has no room for it. */
-static const struct text_column columns[COLUMNS] = {
-    { "", false, false, 0, false },         { "limit", false, true, NAME_LEAST, false },
-    { "value", true, false, 0, false },     { "allowed", true, false, 0, false },
-    { "evidence", false, false, 0, false },
+static const struct shown_column columns[COLUMNS] = {
+    [OUTCOME] = { COMPOSED("", false), 0 },
+    [NAME] = { SHOWN(check_row_type, struct check_row, name), NAME_LEAST },
+    [VALUE] = { COMPOSED("value", true), 0 },
+    [ALLOWED] = { COMPOSED("allowed", true), 0 },
+    [EVIDENCE] = { COMPOSED("evidence", false), 0 },
 };
 
 /* What is put together for one device, row by row. */
@@ -67,17 +72,17 @@ static void put_row(struct text_context *s, const struct check_row *row)
 {
     str *cell = s->cell + (size_t)s->rows++ * s->columns;
     struct buf *text = &s->cells.text;
-    put_outcome(s, row, &cell[0]);
-    cell[1] = cell_text(&s->cells, row->name);
+    put_outcome(s, row, &cell[OUTCOME]);
+    cell[NAME] = shown_cell(&s->cells, &columns[NAME], row);
     check_value_words(text, row);
-    cell[2] = cell_end(&s->cells);
+    cell[VALUE] = cell_end(&s->cells);
     check_limit_words(text, row);
-    cell[3] = cell_end(&s->cells);
+    cell[ALLOWED] = cell_end(&s->cells);
     bool beside = s->columns == COLUMNS;
     check_evidence_words(text, row);
     bool any = text->len > 0;
     if (beside)
-        cell[4] = any ? cell_end(&s->cells) : S("-");
+        cell[EVIDENCE] = any ? cell_end(&s->cells) : S("-");
     else if (any)
         end_line(s);
     text->len = 0;
@@ -95,14 +100,17 @@ static void put_rows(struct text_context *s, const struct check *check, uint32_t
 static void put_table(struct buf *to, const struct style *style, const struct check *check)
 {
     struct text_context s = { .style = style };
+    struct text_column column[COLUMNS];
     struct text_table table = { 0 };
     cells_init(&s.cells, style);
+    for (int i = 0; i < COLUMNS; i++)
+        column[i] = shown_heading(&columns[i]);
     for (uint32_t count = COLUMNS; count >= COLUMNS - 1; count--) {
         s.cell = cells_array(&s.cells, (size_t)check->rows * LINES_MOST, count);
         if (s.cell == NULL)
             break;
         put_rows(&s, check, count);
-        table = (struct text_table){ columns, count, s.rows, s.cell, 0 };
+        table = (struct text_table){ column, count, s.rows, s.cell, 0 };
         if (s.cells.text.failed || text_table_width(&table) <= style->width)
             break;
     }
