@@ -1,4 +1,5 @@
-// human.js - numbers as people read them: the same text as src/render/write/human.c, where that has it.
+// human.js - numbers as people read them: the same text as src/render/write/human.c, where it has
+// them.
 
 const NARROW = '\u202f';
 const MINUS = '\u2212';
