@@ -7,7 +7,7 @@ import pytest
 from models import model, reader
 
 from recordings import scripts
-from conftest import run
+from conftest import ROOT, run
 
 # line of update_nodes -> (bytes, allocations)
 UPDATE_NODES = {174: (31867719984, 12), 181: (26543472640, 5), 176: (15926083584, 12), 178: (5308694528, 1),
@@ -146,3 +146,20 @@ def test_sizes_of_what_nothing_tells():
     # Sites without a stack are sizes, and other groupings need no stack.
     for by in ("site", "size", "stream", "age"):
         assert not any("sizes" in r or r["name"].startswith("(no stack)") for r in peak(path, "--by", by)["rows"]), by
+
+
+@pytest.mark.parametrize("name", ("fragmentation", "leak", "oom", "train"))
+def test_slack_is_known_where_the_replay_is_exact(name):
+    """Of every row, and together what the blocks hold beyond the bytes that were asked for."""
+    path = ROOT / "examples" / (name + ".pickle")
+    told = 0
+    for at in ("peak", "start", "end"):
+        for device in run("peak", "--json", "--replay", "always", "--at", at, path, expect=0).json()["devices"]:
+            result = device["result"]
+            if not result["block_bytes_exact"]:
+                continue
+            slack = [row["slack_bytes"] for row in result["rows"]]
+            assert None not in slack
+            assert sum(slack) == result["active_bytes"] - result["total_bytes"] + result["adjust_bytes"]
+            told += len(slack)
+    assert told > 10

@@ -239,11 +239,22 @@ static void add_category(const struct grouping *g, struct group *group, const st
     group->rules_differ |= !str_equal(rule, group->rule);
 }
 
+/* The block of an allocation: final, or as a replay found it, else rounded. */
+static struct block_size block_of(const struct grouping *g, uint32_t allocation)
+{
+    const struct block_sizes *sizes = &g->r->block_sizes;
+    bool replayed = g->options->proven && allocation < sizes->rows.len &&
+                    sizes->source[allocation] != SOURCE_ROUNDED;
+    if (replayed)
+        return (struct block_size){ sizes->bytes[allocation], true };
+    return allocation_block_size(g->r, allocation, &g->rounding);
+}
+
 static void add_member(struct grouping *g, struct group *group, const struct live *live,
                        const struct stack_names *names)
 {
     struct peak_row *row = &group->row;
-    struct block_size block = allocation_block_size(g->r, live->allocation, &g->rounding);
+    struct block_size block = block_of(g, live->allocation);
     if (group->members == 0 || live->born < row->oldest_event)
         row->oldest_event = live->born;
     if (group->members == 0 || stands_before(live, &group->biggest))

@@ -37,7 +37,7 @@ struct peak_row {
     uint64_t largest_bytes;
     int64_t oldest_event;           /* -1: older than the recording */
     double median_age_events;       /* of the traced allocations; negative: none is traced */
-    uint64_t slack_bytes;           /* UNKNOWN_U64 unless every block size is recorded */
+    uint64_t slack_bytes;           /* of blocks beyond requests; UNKNOWN_U64: of some not known */
     str culprit, owner;             /* ptr NULL where the row's allocations differ */
     str category, confidence, rule; /* the same; also where they were not asked for */
     stack_id stack; /* of the representative: its largest, then earliest, allocation */
@@ -63,6 +63,9 @@ struct peak_options {
     int64_t at_event;
     /* Of the device; NULL: rows have none, and memory without a stack is not split. */
     const struct categories *categories;
+    /* The recording has been replayed, where it is to be: blocks have the sizes that were found.
+     * Else none is looked at, since a replay may be running. */
+    bool proven;
 };
 
 /* Whether a grouping names its rows by frames, and so splits memory that has none by category. */

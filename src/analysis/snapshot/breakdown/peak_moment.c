@@ -35,7 +35,7 @@ enum vrs_status peak_moment_find(const struct study *s, const struct peak_questi
                                  struct peak_moment *ret, struct vrs_error *err)
 {
     const struct curve *requested = &s->curves.of[CURVE_REQUESTED];
-    struct peak_options options = { .by = q->by, .key = q->key };
+    struct peak_options options = { .by = q->by, .key = q->key, .proven = true };
     struct peak_moment found = { .has_trace = s->events > 0 };
     TRY(moment_in_study(s, q->moment, &options.at_event, err));
     if (!s->bare)

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "allocator/replay/recorded.h"
 #include "analysis/snapshot/breakdown/peak.h"
 #include "analysis/snapshot/study/moment.h"
 #include "made/fault.h"
@@ -63,7 +64,7 @@ static void compute(const struct recording *r, struct arena *arena, enum peak_by
 {
     struct naming *naming;
     struct frame_class_options none = { { "", 0 }, { "", 0 } };
-    struct peak_options options = { by, key, at, NULL };
+    struct peak_options options = { .by = by, .key = key, .at_event = at, .proven = true };
     arena_init(arena, SIZE_MAX);
     assert_int_equal(naming_make(&r->code, &none, arena, &naming, NULL), VRS_OK);
     assert_int_equal(peak_compute(r, 0, &options, naming, arena, ret, NULL), VRS_OK);
@@ -171,6 +172,44 @@ static void rows_tell_the_rest(void **state)
     recording_free(&r);
 }
 
+/* As a replay leaves them: every block is known, those that do not survive are 512 bytes larger
+ * than rounding says. */
+static void put_replayed_blocks(struct recording *r)
+{
+    struct rounding rounding = rounding_of(r);
+    uint32_t count = r->allocations.rows.len;
+    assert_true(table_reserve(&r->block_sizes, &block_sizes_kind, count));
+    for (uint32_t i = 0; i < count; i++) {
+        struct block_size block = allocation_block_size(r, i, &rounding);
+        r->block_sizes.bytes[i] = block.bytes + (block.recorded ? 0 : 512);
+        r->block_sizes.source[i] = block.recorded ? SOURCE_BLOCK : SOURCE_REPLAYED;
+    }
+    r->block_sizes.rows.len = count;
+}
+
+static void replayed_blocks_have_slack(void **state)
+{
+    (void)state;
+    static const uint64_t slack[] = { 924 + 724 + 924 + 424, 24 + 984, 836, 974 };
+    struct recording r;
+    struct arena arena;
+    struct peak peak;
+    make(&r);
+    put_replayed_blocks(&r);
+    compute(&r, &arena, BY_CULPRIT, SITE_LINE, 5, &peak);
+    assert_int_equal(peak.rows, 4);
+    for (uint32_t i = 0; i < peak.rows; i++)
+        assert_int_equal(peak.row[i].slack_bytes, slack[i]);
+    arena_free(&arena);
+    r.block_sizes.source[0] = SOURCE_ROUNDED;
+    compute(&r, &arena, BY_CULPRIT, SITE_LINE, 5, &peak);
+    assert_true(peak.row[0].slack_bytes == UNKNOWN_U64);
+    for (uint32_t i = 1; i < peak.rows; i++)
+        assert_int_equal(peak.row[i].slack_bytes, slack[i]);
+    arena_free(&arena);
+    recording_free(&r);
+}
+
 static void contradictions_are_adjusted(void **state)
 {
     (void)state;
@@ -225,7 +264,7 @@ static void every_allocation_may_fail(void **state)
             struct arena arena;
             struct naming *naming;
             struct frame_class_options none = { { "", 0 }, { "", 0 } };
-            struct peak_options options = { bys[i], SITE_LINE, 5, NULL };
+            struct peak_options options = { .by = bys[i], .key = SITE_LINE, .at_event = 5 };
             struct peak peak;
             arena_init(&arena, SIZE_MAX);
             fault_left = n;
@@ -248,6 +287,7 @@ int main(void)
         cmocka_unit_test(rows_follow_the_grouping),
         cmocka_unit_test(sites_merge_what_their_key_drops),
         cmocka_unit_test(rows_tell_the_rest),
+        cmocka_unit_test(replayed_blocks_have_slack),
         cmocka_unit_test(contradictions_are_adjusted),
         cmocka_unit_test(a_ring_of_one_has_only_its_end),
         cmocka_unit_test(every_allocation_may_fail),
