@@ -6,7 +6,7 @@
 #include "analysis/snapshot/trust/trust.h"
 #include "api/file.h"
 #include "base/fail.h"
-#include "render/answer/result.h"
+#include "render/answer/answer.h"
 
 /* What answers live in.  A set made by vrs_merge shares that of its parts; the last one to let go
  * frees it.  The count is not locked. */

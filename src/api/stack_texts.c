@@ -48,7 +48,7 @@ static str frame_text(const struct recording *r, frame_id id, struct buf *text, 
 }
 
 struct writing {
-    const struct stack_collector *c;
+    const struct recording *r; /* whose stacks are written now */
     struct arena *keep;
     struct buf text;
     uint32_t *frame_place; /* of each frame id, plus 1 */
@@ -58,7 +58,7 @@ struct writing {
 
 static bool write_stack(struct writing *w, stack_id id)
 {
-    const struct recording *r = w->c->r;
+    const struct recording *r = w->r;
     for (; id.n != 0; id = stacks_caller(&r->code.stacks, id)) {
         frame_id frame = stacks_frame(&r->code.stacks, id);
         if (w->frame_place[frame.n] == 0) {
@@ -87,23 +87,36 @@ static bool keep_all(struct writing *w, struct stack_texts *ret)
     return true;
 }
 
-bool stack_texts_write(const struct stack_collector *c, struct arena *scratch, struct arena *keep,
-                       struct stack_texts *ret)
+static bool write_stacks(struct writing *w, const struct stack_collector *c, struct arena *scratch,
+                         struct stack_texts *ret)
 {
-    struct writing w = {
-        .c = c, .keep = keep, .frames = { .max = UINT32_MAX }, .lines = { .max = UINT32_MAX }
-    };
-    buf_init(&w.text, SIZE_MAX / 2);
-    w.frame_place = arena_array(scratch, uint32_t, c->r->code.frames.rows.len);
-    ret->stacks = c->ids.len;
-    ret->first = arena_array(keep, uint32_t, c->ids.len + 1u);
-    bool ok = w.frame_place != NULL && ret->first != NULL;
+    w->r = c->r;
+    w->frame_place = arena_array(scratch, uint32_t, c->r->code.frames.rows.len);
+    bool ok = w->frame_place != NULL;
     for (uint32_t i = 0; ok && i < c->ids.len; i++) {
-        ret->first[i] = w.lines.len;
-        ok = write_stack(&w, (stack_id){ c->ids.at[i] });
+        ret->first[ret->stacks++] = w->lines.len;
+        ok = write_stack(w, (stack_id){ c->ids.at[i] });
     }
+    return ok;
+}
+
+bool stack_texts_write(const struct stack_collector *c, uint32_t collectors, struct arena *scratch,
+                       struct arena *keep, struct stack_texts *ret)
+{
+    struct writing w = { .keep = keep,
+                         .frames = { .max = UINT32_MAX },
+                         .lines = { .max = UINT32_MAX } };
+    uint64_t stacks = 0;
+    for (uint32_t i = 0; i < collectors; i++)
+        stacks += c[i].ids.len;
+    *ret = (struct stack_texts){ .stacks = 0 };
+    ret->first = stacks < UINT32_MAX ? arena_array(keep, uint32_t, stacks + 1) : NULL;
+    bool ok = ret->first != NULL;
+    buf_init(&w.text, SIZE_MAX / 2);
+    for (uint32_t i = 0; ok && i < collectors; i++)
+        ok = write_stacks(&w, &c[i], scratch, ret);
     if (ok) {
-        ret->first[c->ids.len] = w.lines.len;
+        ret->first[ret->stacks] = w.lines.len;
         ok = keep_all(&w, ret);
     }
     buf_free(&w.text);

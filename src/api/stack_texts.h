@@ -5,7 +5,7 @@
 #include "base/arena.h"
 #include "base/vec.h"
 #include "model/recording.h"
-#include "render/answer/result.h"
+#include "render/answer/answer.h"
 
 /* Collects stacks, each once. */
 struct stack_collector {
@@ -19,12 +19,13 @@ struct stack_collector {
 bool stack_texts_begin(struct stack_collector *c, const struct recording *r, struct arena *scratch);
 void stack_texts_end(struct stack_collector *c);
 
-/* The row of the stack in the texts to come; false when out of memory. */
+/* The row of the stack among those of its collector in the texts to come; false when out of memory.
+ */
 bool stack_texts_ask(struct stack_collector *c, stack_id id, uint32_t *ret);
 
-/* Writes the frames of all collected stacks, each frame once, into `keep`; false when out of
- * memory. */
-bool stack_texts_write(const struct stack_collector *c, struct arena *scratch, struct arena *keep,
-                       struct stack_texts *ret);
+/* Writes the frames of all collected stacks, those of each recording one collector behind the
+ * other, and each frame of one recording once, into `keep`; false when out of memory. */
+bool stack_texts_write(const struct stack_collector *c, uint32_t collectors, struct arena *scratch,
+                       struct arena *keep, struct stack_texts *ret);
 
 #endif

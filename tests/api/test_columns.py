@@ -11,7 +11,7 @@ from recordings import scripts
 
 from conftest import ROOT, environment, program
 
-VERBS = ("report", "steps", "leaks", "fragments", "categories", "peak", "replay", "oom", "advise", "check")
+VERBS = ("report", "steps", "leaks", "fragments", "categories", "peak", "replay", "oom", "advise", "check", "diff")
 KEYED = {"actions", "settings", "unknown_keys", "unknown_actions"}  # objects whose names are the recording's
 
 

@@ -56,7 +56,7 @@ static enum vrs_status write_stacks(struct call *a, const bool *shown, struct st
     bool ok = stack_texts_begin(&stacks, a->r, &a->scratch);
     for (uint32_t i = 0; ok && i < a->r->code.stacks.rows.len; i++)
         ok = !shown[i] || stack_texts_ask(&stacks, (stack_id){ i }, &ignored);
-    ok = ok && stack_texts_write(&stacks, &a->scratch, a->keep, ret);
+    ok = ok && stack_texts_write(&stacks, 1, &a->scratch, a->keep, ret);
     ret->id = ok ? arena_array(a->keep, uint32_t, stacks.ids.len) : NULL;
     ok = ok && ret->id != NULL;
     for (uint32_t i = 0; ok && i < stacks.ids.len; i++)

@@ -1,19 +1,22 @@
 /* diff.c - what changed between two recordings, or two moments of one. */
-#include "api/snapshot/diff.h"
-
 #include <string.h>
 
+#include "analysis/snapshot/diff/device_pairs.h"
+#include "analysis/snapshot/diff/diff_obstacles.h"
+#include "api/result.h"
 #include "api/stack_texts.h"
 #include "base/buf.h"
 #include "base/task_list.h"
 #include "render/snapshot/answers.h"
+#include "render/snapshot/diff/diff_answer.h"
 #include "vramscope/snapshot.h"
 
 /* What one call works with; side 0 is A. */
 struct comparing {
     const struct vrs_recording *recording[2];
     const struct vrs_diff_options *o;
-    struct diff_options_read read;
+    struct diff_question question;
+    struct diff_limit limit;
     struct vrs_result *result;
     /* Of each side, so that both can be worked on at once: names live as long as the call, scratch
      * as a pair of devices. */
@@ -32,11 +35,11 @@ static uint32_t find_word(const char *word, const char *const *names, uint32_t c
     return i;
 }
 
-static enum vrs_status read_options(const struct vrs_diff_options *o, struct diff_options_read *ret,
+static enum vrs_status read_options(const struct vrs_diff_options *o, struct diff_question *ret,
                                     struct vrs_error *err)
 {
     static const char *const keys[] = { "K0", "K1", "K2" };
-    struct diff_options_read w = { .weight = DIFF_LIVE };
+    struct diff_question w = { .weight = DIFF_LIVE };
     const char *moment[2] = { o->at, o->to == NULL ? o->at : o->to };
     for (int s = 0; s < 2; s++) {
         w.moment[s] = (struct moment){ .kind = AT_PEAK };
@@ -67,122 +70,97 @@ static enum vrs_status read_options(const struct vrs_diff_options *o, struct dif
     return VRS_OK;
 }
 
-/* Pairs --------------------------------------------------------------------------------------- */
-
-static bool has_memory(const struct recording *r, uint32_t device)
+/* Both of the options are 1 more than the limit, so that 0 is none. */
+static struct diff_limit limit_of(const struct vrs_diff_options *o)
 {
-    return r->devices.events[device] > 0 || r->devices.segments[device] > 0;
+    return (struct diff_limit){
+        .set = o->fail_over_bytes != 0 || o->fail_over_millionths != 0,
+        .is_ratio = o->fail_over_bytes == 0,
+        .bytes = o->fail_over_bytes - 1,
+        .millionths = o->fail_over_millionths - 1,
+    };
 }
 
-static uint32_t find_device(const struct recording *r, uint8_t kind, uint32_t number)
-{
-    for (uint32_t d = 0; d < r->devices.rows.len; d++)
-        if (r->devices.kind[d] == kind && r->devices.number[d] == number)
-            return d;
-    return NO_ROW;
-}
+/* Reasons ------------------------------------------------------------------------------------- */
 
-/* The only GPU of a recording that holds memory; NO_ROW: there are none or several. */
-static uint32_t only_device(const struct recording *r)
-{
-    uint32_t found = NO_ROW;
-    for (uint32_t d = 0; d < r->devices.rows.len; d++) {
-        if (r->devices.kind[d] != DEVICE_CUDA || !has_memory(r, d))
-            continue;
-        if (found != NO_ROW)
-            return NO_ROW;
-        found = d;
-    }
-    return found;
-}
-
-struct device_pair {
-    uint32_t device[2]; /* rows of devices, or NO_ROW */
+/* A sentence with the letter of the side that it is about between `before` and `after`. */
+static const struct {
+    const char *id, *before, *after;
+    enum answer_status status;
+} obstacle_reasons[OBSTACLES] = {
+    [OBSTACLE_NEEDS_TRACE] = { "needs_trace", "",
+                               " has no trace, only a final state; --weight live compares that",
+                               ANSWER_NEEDS_TRACE },
+    [OBSTACLE_NO_STEPS] = { "nothing_to_divide_by", "", " has no complete steps to divide by",
+                            ANSWER_NOT_APPLICABLE },
+    [OBSTACLE_NO_PARAMETERS] = { "nothing_to_divide_by", "",
+                                 " has no known parameters to divide by", ANSWER_NOT_APPLICABLE },
+    [OBSTACLE_FINAL_STATES] = { "no_trace",
+                                "the recordings have no trace: final states are compared", "",
+                                ANSWER_PARTIAL },
+    [OBSTACLE_FINAL_STATE] = { "no_trace", "",
+                               " has no trace: its final state is compared with a moment of the "
+                               "other; --at end compares two final states",
+                               ANSWER_PARTIAL },
+    [OBSTACLE_BEGINS_LATE] = { "window_mismatch", "only ",
+                               " begins after its program had allocated memory: what is older "
+                               "there has no stack",
+                               ANSWER_PARTIAL },
+    [OBSTACLE_PER_STEP] = { "window_mismatch", "only ",
+                            " begins late: figures are compared per step", ANSWER_PARTIAL },
+    [OBSTACLE_UNLIKE_PARTS] = { "window_mismatch", "only ",
+                                " begins late and no steps are known: the sums are of unlike "
+                                "parts of a run",
+                                ANSWER_PARTIAL },
+    [OBSTACLE_NO_STACKS] = { "no_stacks",
+                             "neither recording has stacks: rows are categories or sizes", "",
+                             ANSWER_PARTIAL },
+    [OBSTACLE_NO_STACKS_OF_A] = { "no_stacks", "",
+                                  " has no stacks: a row that is new need not be new code",
+                                  ANSWER_PARTIAL },
+    [OBSTACLE_NO_STACKS_OF_B] = { "no_stacks", "",
+                                  " has no stacks: a row that is gone need not be gone from the "
+                                  "code",
+                                  ANSWER_PARTIAL },
+    [OBSTACLE_CUT] = { "incomplete", "the file of ",
+                       " is cut: memory older than the part read is missing", ANSWER_PARTIAL },
 };
 
-/* A device that only one side has, or that holds nothing on either, says nothing. */
-static bool is_worth(const struct recording *const r[2], struct device_pair pair)
+/* Adds a reason, whose sentence is of three parts, and sets the status. */
+static enum vrs_status add_reason(struct comparing *c, struct diff_device *d,
+                                  enum answer_status status, const char *id, const char *before,
+                                  int side, const char *after, struct vrs_error *err)
 {
-    for (int s = 0; s < 2; s++)
-        if (pair.device[s] != NO_ROW && has_memory(r[s], pair.device[s]))
-            return true;
-    return false;
-}
-
-static enum vrs_status named_device(const struct recording *r, int64_t number, uint32_t *ret,
-                                    struct vrs_error *err)
-{
-    *ret = number > UINT32_MAX ? NO_ROW : find_device(r, DEVICE_CUDA, (uint32_t)(number - 1));
-    if (*ret == NO_ROW)
-        return vrs_fail(err, VRS_USAGE, "no device %lld in one of the recordings",
-                        (long long)number - 1);
-    return VRS_OK;
-}
-
-/* Pairs devices by number.  Where each recording used one GPU, that is the pair: the number of a
- * GPU is where a program ran, not what it did. */
-static enum vrs_status pair_devices(struct comparing *c, struct device_pair *ret,
-                                    uint32_t *ret_count, struct vrs_error *err)
-{
-    const struct recording *r[2] = { c->recording[0]->model, c->recording[1]->model };
-    int64_t number[2] = { c->o->device, c->o->b_device == 0 ? c->o->device : c->o->b_device };
-    struct device_pair only = { { only_device(r[0]), only_device(r[1]) } };
-    uint32_t count = 0;
-    if (number[0] != 0 || number[1] != 0) {
-        struct device_pair named = only;
-        for (int s = 0; s < 2; s++)
-            if (number[s] != 0 || named.device[s] == NO_ROW)
-                TRY(named_device(r[s], number[s] == 0 ? 1 : number[s], &named.device[s], err));
-        ret[count++] = named;
-    } else if (only.device[0] != NO_ROW && only.device[1] != NO_ROW) {
-        ret[count++] = only;
-    } else {
-        for (uint32_t d = 0; d < r[0]->devices.rows.len; d++) {
-            struct device_pair pair = { { d, find_device(r[1], r[0]->devices.kind[d],
-                                                         r[0]->devices.number[d]) } };
-            if (is_worth(r, pair))
-                ret[count++] = pair;
-        }
-        for (uint32_t d = 0; d < r[1]->devices.rows.len; d++) {
-            struct device_pair pair = { { NO_ROW, d } };
-            bool known =
-                find_device(r[0], r[1]->devices.kind[d], r[1]->devices.number[d]) != NO_ROW;
-            if (!known && is_worth(r, pair))
-                ret[count++] = pair;
-        }
-    }
-    *ret_count = count;
-    return VRS_OK;
+    struct buf text;
+    buf_init(&text, 512);
+    buf_text(&text, before);
+    buf_text(&text, side < 0 ? "" : side == 0 ? "A" : "B");
+    buf_text(&text, after);
+    d->status = status;
+    enum vrs_status result = text.failed
+                                 ? vrs_no_memory(err)
+                                 : answer_reason_add(c->result->arena, &d->reason, &d->reasons, id,
+                                                     buf_slice(&text), err);
+    buf_free(&text);
+    return result;
 }
 
 /* One pair ------------------------------------------------------------------------------------ */
 
-/* A moment that a device does not have. */
-static enum vrs_status refuse_moment(struct comparing *c, struct diff_device *d, int side,
-                                     const struct vrs_error *why, struct vrs_error *err)
-{
-    struct buf text;
-    buf_init(&text, 512);
-    buf_format(&text, "%s: %s", side == 0 ? "A" : "B", why->message);
-    enum vrs_status status = text.failed ? vrs_no_memory(err)
-                                         : diff_reason(c->result->arena, d, ANSWER_NOT_APPLICABLE,
-                                                       "no_such_moment", buf_slice(&text), err);
-    buf_free(&text);
-    return status;
-}
-
 /* The moments of both sides; a device without such a moment is no failure of the call. */
-static enum vrs_status find_ranges(struct comparing *c, struct diff_pair *pair,
-                                   struct diff_device *d, struct vrs_error *err)
+static enum vrs_status find_ranges(struct comparing *c, const struct study *const side[2],
+                                   struct diff_options *options, struct diff_device *d,
+                                   struct vrs_error *err)
 {
+    static const char *const sides[2] = { "A: ", "B: " };
+    const struct diff_question *q = &c->question;
     for (int s = 0; s < 2; s++) {
         struct vrs_error none = { .message = "" };
-        const struct diff_options_read *w = &c->read;
-        enum vrs_status status =
-            diff_range_at(pair->side[s], w->weight, w->has_moment[s] ? &w->moment[s] : NULL,
-                          &pair->options.range[s], &none);
+        enum vrs_status status = diff_range_at(
+            side[s], q->weight, q->has_moment[s] ? &q->moment[s] : NULL, &options->range[s], &none);
         if (status == VRS_USAGE)
-            return refuse_moment(c, d, s, &none, err);
+            return add_reason(c, d, ANSWER_NOT_APPLICABLE, "no_such_moment", sides[s], -1,
+                              none.message, err);
         if (status != VRS_OK) {
             if (err != NULL)
                 *err = none;
@@ -192,71 +170,66 @@ static enum vrs_status find_ranges(struct comparing *c, struct diff_pair *pair,
     return VRS_OK;
 }
 
-static enum vrs_status ask_stacks(struct comparing *c, struct diff_device *d, struct vrs_error *err)
+/* What the two do not have in common, as reasons. */
+static enum vrs_status add_obstacles(struct comparing *c, const struct diff_obstacles *o,
+                                     struct diff_device *d, struct vrs_error *err)
 {
-    for (int s = 0; s < 2; s++) {
-        d->row_stack[s] = arena_array(c->result->arena, uint32_t, d->diff.rows);
-        if (d->row_stack[s] == NULL)
-            return vrs_no_memory(err);
-        for (uint32_t i = 0; i < d->diff.rows; i++) {
-            const struct diff_row *row = &d->diff.row[i];
-            d->row_stack[s][i] = NO_ROW;
+    for (uint32_t i = 0; i < o->count; i++) {
+        enum diff_obstacle_kind kind = o->at[i].kind;
+        TRY(add_reason(c, d, obstacle_reasons[kind].status, obstacle_reasons[kind].id,
+                       obstacle_reasons[kind].before, o->at[i].side, obstacle_reasons[kind].after,
+                       err));
+    }
+    return VRS_OK;
+}
+
+/* Rows name stacks by their place among those of their side. */
+static enum vrs_status ask_stacks(struct comparing *c, struct diff *diff, struct vrs_error *err)
+{
+    for (int s = 0; s < 2; s++)
+        for (uint32_t i = 0; i < diff->rows; i++) {
+            struct diff_row *row = &diff->row[i];
             /* The text of B's is A's where both are the same. */
             if (row->has_stack[s] && !(s == 1 && row->same_stack) &&
-                !stack_texts_ask(&c->stacks[s], row->stack[s], &d->row_stack[s][i]))
+                !stack_texts_ask(&c->stacks[s], row->stack[s], &row->stack[s].n))
                 return vrs_no_memory(err);
         }
-    }
     return VRS_OK;
 }
 
-static bool is_exceeded(const struct diff_answer *answer, const struct diff *d)
+/* The same by their place among all: B's stand behind A's. */
+static void number_stacks(const struct comparing *c, struct diff *diff)
 {
-    if (!answer->judged)
-        return false;
-    uint64_t a = d->end[0].total.bytes, b = d->end[1].total.bytes;
-    if (!answer->limit_is_ratio)
-        return b > a && b - a > answer->limit_bytes;
-    a = diff_figure(d->weight, &d->end[0].total);
-    b = diff_figure(d->weight, &d->end[1].total);
-    return diff_above(d, a, b, answer->limit_bytes);
-}
-
-/* A copy that the result owns. */
-static enum vrs_status keep_trust(struct comparing *c, const struct trust *from, struct trust *ret,
-                                  struct vrs_error *err)
-{
-    *ret = *from;
-    ret->item = arena_array(c->result->arena, struct trust_item, from->items);
-    if (ret->item == NULL)
-        return vrs_no_memory(err);
-    for (uint32_t i = 0; i < from->items; i++) {
-        ret->item[i] = from->item[i];
-        ret->item[i].text = arena_copy(c->result->arena, from->item[i].text);
-        if (ret->item[i].text.ptr == NULL)
-            return vrs_no_memory(err);
+    for (uint32_t i = 0; i < diff->rows; i++) {
+        struct diff_row *row = &diff->row[i];
+        if (row->same_stack)
+            row->stack[1] = row->stack[0];
+        else
+            row->stack[1].n += c->stacks[0].ids.len;
     }
-    return VRS_OK;
 }
 
-static enum vrs_status compare(struct comparing *c, struct diff_pair *pair, struct diff_device *d,
-                               struct vrs_error *err)
+static enum vrs_status compare(struct comparing *c, const struct study *const side[2],
+                               struct diff_device *d, struct diff *diff, struct vrs_error *err)
 {
+    const struct diff_question *q = &c->question;
+    struct diff_options options = { .weight = q->weight, .per = q->per, .key = q->key };
+    struct diff_obstacles obstacles;
     for (int s = 0; s < 2; s++)
-        TRY(keep_trust(c, &pair->side[s]->trust, &d->trust[s], err));
-    d->traced = pair->side[0]->traced && pair->side[1]->traced;
-    TRY(find_ranges(c, pair, d, err));
-    if (diff_can_be(d))
-        TRY(diff_reasons(pair, &c->read, d, err));
-    if (!diff_can_be(d))
+        TRY(trust_copy(&side[s]->trust, c->result->arena, &d->trust[s], err));
+    TRY(find_ranges(c, side, &options, d, err));
+    if (d->status != ANSWER_OK)
         return VRS_OK;
-    TRY(diff_compute(pair->side[0], pair->side[1], &pair->options, &d->diff, err));
-    d->compared = true;
+    diff_obstacles_find(side, q, &options, &obstacles);
+    TRY(add_obstacles(c, &obstacles, d, err));
+    if (!diff_can_be(&obstacles))
+        return VRS_OK;
+    TRY(diff_compute(side[0], side[1], &options, diff, err));
+    diff_judge(diff, &c->limit);
     for (int s = 0; s < 2; s++)
-        d->at_peak[s] =
-            pair->side[s]->curves.of[CURVE_REQUESTED].peak_event == d->diff.end[s].at_event;
-    d->exceeded = is_exceeded(&c->result->set.diff[0], &d->diff);
-    return ask_stacks(c, d, err);
+        diff->end[s].path = c->result->set.diff[0].file[s].path;
+    d->result = diff;
+    return ask_stacks(c, diff, err);
 }
 
 struct two_studies {
@@ -287,28 +260,24 @@ static enum vrs_status make_studies(struct comparing *c, struct device_pair devi
 }
 
 static enum vrs_status compare_devices(struct comparing *c, struct device_pair devices,
-                                       struct diff_device *d, struct vrs_error *err)
+                                       struct diff_device *d, struct diff *diff,
+                                       struct vrs_error *err)
 {
-    static const char *const lacking[2] = { "A has no such device", "B has no such device" };
-    struct diff_pair pair = {
-        .options = { .weight = c->read.weight, .per = c->read.per, .key = c->read.key },
-        .keep = c->result->arena,
-    };
     struct study study[2];
+    const struct study *const side[2] = { &study[0], &study[1] };
     *d = (struct diff_device){ .status = ANSWER_OK };
-    for (int s = 0; s < 2; s++) {
+    for (int s = 0; s < 2; s++)
         d->there[s] = devices.device[s] != NO_ROW;
-        if (d->there[s])
-            d->name[s] = device_name_of(c->recording[s]->model, devices.device[s]);
+    for (int s = 0; s < 2; s++) {
+        int of = d->there[s] ? s : 1 - s;
+        d->name[s] = device_name_of(c->recording[of]->model, devices.device[of]);
     }
     for (int s = 0; s < 2; s++)
         if (!d->there[s])
-            return diff_reason(c->result->arena, d, ANSWER_NOT_APPLICABLE, "no_counterpart",
-                               str_from(lacking[s]), err);
+            return add_reason(c, d, ANSWER_NOT_APPLICABLE, "no_counterpart", "", s,
+                              " has no such device", err);
     TRY(make_studies(c, devices, study, err));
-    for (int s = 0; s < 2; s++)
-        pair.side[s] = &study[s];
-    return compare(c, &pair, d, err);
+    return compare(c, side, d, diff, err);
 }
 
 /* The whole ----------------------------------------------------------------------------------- */
@@ -353,44 +322,53 @@ static enum vrs_status begin_side(struct comparing *c, int side, const char *pat
                                                                           : vrs_no_memory(err);
 }
 
+static enum vrs_status compare_pairs(struct comparing *c, const struct device_pair *pair,
+                                     struct vrs_error *err)
+{
+    struct diff_answer *answer = &c->result->set.diff[0];
+    struct diff *diff = arena_array(c->result->arena, struct diff, answer->devices);
+    if (diff == NULL)
+        return vrs_no_memory(err);
+    for (uint32_t i = 0; i < answer->devices; i++) {
+        struct arena_mark mark[2] = { arena_mark(&c->scratch[0]), arena_mark(&c->scratch[1]) };
+        enum vrs_status status = compare_devices(c, pair[i], &answer->device[i], &diff[i], err);
+        for (int s = 0; s < 2; s++)
+            arena_release(&c->scratch[s], mark[s]);
+        TRY(status);
+    }
+    TRY(check_any(answer, err));
+    for (uint32_t i = 0; i < answer->devices; i++)
+        number_stacks(c, &diff[i]);
+    return stack_texts_write(c->stacks, 2, &c->names[0], c->result->arena, &answer->stacks)
+               ? VRS_OK
+               : vrs_no_memory(err);
+}
+
 static enum vrs_status compare_all(struct comparing *c, struct vrs_error *err)
 {
     struct diff_answer *answer = &c->result->set.diff[0];
     const struct vrs_diff_options *o = c->o;
-    uint32_t most =
-        c->recording[0]->model->devices.rows.len + c->recording[1]->model->devices.rows.len + 1;
+    const struct recording *const r[2] = { c->recording[0]->model, c->recording[1]->model };
+    const int64_t number[2] = { o->device, o->b_device == 0 ? o->device : o->b_device };
+    uint32_t most = r[0]->devices.rows.len + r[1]->devices.rows.len + 1;
     struct device_pair *pair = arena_array(&c->names[0], struct device_pair, most);
     answer->device = arena_array(c->result->arena, struct diff_device, most);
-    answer->limit_is_ratio = o->fail_over_bytes == 0;
-    answer->limit_bytes =
-        (answer->limit_is_ratio ? o->fail_over_millionths : o->fail_over_bytes) - 1;
-    answer->judged = o->fail_over_bytes != 0 || o->fail_over_millionths != 0;
+    answer->judged = c->limit.set;
     if (pair == NULL || answer->device == NULL)
         return vrs_no_memory(err);
     TRY(category_rules_read(&c->rules, str_from(category_rules_builtin), "builtin", err));
     TRY(begin_side(c, 0, o->path, err));
     TRY(begin_side(
         c, 1, o->b_path == NULL && c->recording[0] == c->recording[1] ? o->path : o->b_path, err));
-    TRY(pair_devices(c, pair, &answer->devices, err));
-    for (uint32_t i = 0; i < answer->devices; i++) {
-        struct arena_mark mark[2] = { arena_mark(&c->scratch[0]), arena_mark(&c->scratch[1]) };
-        enum vrs_status status = compare_devices(c, pair[i], &answer->device[i], err);
-        for (int s = 0; s < 2; s++)
-            arena_release(&c->scratch[s], mark[s]);
-        TRY(status);
-    }
-    TRY(check_any(answer, err));
-    for (int s = 0; s < 2; s++)
-        if (!stack_texts_write(&c->stacks[s], &c->names[s], c->result->arena, &answer->stacks[s]))
-            return vrs_no_memory(err);
-    return VRS_OK;
+    TRY(device_pairs_find(r, number, pair, &answer->devices, err));
+    return compare_pairs(c, pair, err);
 }
 
 enum vrs_status vrs_diff_check(const struct vrs_diff_options *options, struct vrs_error *err)
 {
     struct vrs_diff_options o = { 0 };
     options_take(&o, sizeof o, options);
-    struct diff_options_read ignored;
+    struct diff_question ignored;
     return read_options(&o, &ignored, err);
 }
 
@@ -401,7 +379,7 @@ static enum vrs_verdict verdict_of(const struct answer_set *set)
     if (!answer->judged)
         return VRS_NO_VERDICT;
     for (uint32_t i = 0; i < answer->devices; i++)
-        if (!answer->device[i].compared || answer->device[i].exceeded)
+        if (answer->device[i].result == NULL || answer->device[i].result->limit.exceeded)
             return VRS_NO;
     return VRS_YES;
 }
@@ -413,7 +391,8 @@ enum vrs_status vrs_diff(const struct vrs_recording *a, const struct vrs_recordi
     struct vrs_diff_options o = { 0 };
     options_take(&o, sizeof o, options);
     struct comparing c = { .recording = { a, b }, .o = &o };
-    TRY(read_options(&o, &c.read, err));
+    TRY(read_options(&o, &c.question, err));
+    c.limit = limit_of(&o);
     c.result = result_make(&diff_answer, 1);
     if (c.result == NULL)
         return vrs_no_memory(err);

@@ -4,7 +4,7 @@
 
 #include "analysis/snapshot/study/study.h"
 #include "base/fail.h"
-#include "render/answer/result.h"
+#include "render/answer/answer.h"
 #include "vramscope/snapshot.h"
 
 struct kept_report;

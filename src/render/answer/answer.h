@@ -13,7 +13,7 @@
 
 /* Many stacks, each frame's text once. */
 struct stack_texts {
-    uint32_t *id; /* of each stack its stack_id, ascending; NULL: asked for one by one */
+    uint32_t *id; /* of each stack its stack_id, ascending; NULL: its id is its row here */
     str *frame;
     uint32_t frames;
     uint32_t *first; /* of stack i in `line`; stacks + 1 of them */

@@ -3,9 +3,9 @@
 #define VRS_RENDER_ANSWER_DEVICE_ANSWER_H
 
 #include "analysis/snapshot/study/study.h"
+#include "render/answer/answer.h"
 #include "render/answer/document.h"
 #include "render/answer/envelope.h"
-#include "render/answer/result.h"
 
 /* The member `key`: { culprit, owner, stack }. */
 void json_site(struct json *j, const char *key, const struct site_ref *site,

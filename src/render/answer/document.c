@@ -79,6 +79,8 @@ void json_stack_number(struct json *j, const char *key, uint32_t place,
 uint32_t stack_texts_place(const struct stack_texts *stacks, stack_id stack)
 {
     uint32_t place;
+    if (stacks->id == NULL)
+        return stack.n < stacks->stacks ? stack.n : NO_ROW;
     SORTED_FIND(place, stacks->stacks, stacks->id[place] < stack.n);
     return place < stacks->stacks && stacks->id[place] == stack.n ? place : NO_ROW;
 }

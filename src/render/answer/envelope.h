@@ -2,7 +2,7 @@
 #ifndef VRS_RENDER_ANSWER_ENVELOPE_H
 #define VRS_RENDER_ANSWER_ENVELOPE_H
 
-#include "render/answer/result.h"
+#include "render/answer/answer.h"
 #include "render/write/human.h"
 #include "render/write/json.h"
 

@@ -9,7 +9,7 @@
 #include "analysis/snapshot/categories/categories.h"
 #include "analysis/snapshot/curves/curve_steps.h"
 #include "analysis/snapshot/curves/live.h"
-#include "render/answer/result.h"
+#include "render/answer/answer.h"
 #include "render/write/out.h"
 
 /* In this order they are listed and written. */

@@ -2,9 +2,9 @@
 #include <stdio.h>
 
 #include "analysis/snapshot/categories/category_rules.h"
+#include "analysis/snapshot/report/report.h"
 #include "render/answer/answer.h"
 #include "render/answer/envelope.h"
-#include "render/answer/result.h"
 #include "render/page/window.h"
 
 static void put_column(struct json *j, const struct page_packed *p)

@@ -1,7 +1,7 @@
 /* page_page.c - the parts of the page that the build made, and the recording between them. */
 #include "render/page/page.h"
+#include "analysis/snapshot/report/report.h"
 #include "render/answer/answer.h"
-#include "render/answer/result.h"
 #include "render/write/base64.h"
 #include "render/write/markup.h"
 

@@ -7,8 +7,9 @@
 
 #include "analysis/snapshot/diff/diff.h"
 #include "analysis/snapshot/ranks/ranks.h"
+#include "analysis/snapshot/report/report.h"
 #include "analysis/snapshot/study/study.h"
-#include "render/answer/result.h"
+#include "render/answer/answer.h"
 #include "render/page/column.h"
 #include "render/write/json.h"
 #include "render/write/out.h"

@@ -5,9 +5,10 @@
 #ifndef VRS_RENDER_PICTURE_SCENE_H
 #define VRS_RENDER_PICTURE_SCENE_H
 
+#include "analysis/snapshot/report/report.h"
 #include "analysis/snapshot/study/moment.h"
 #include "base/buf.h"
-#include "render/answer/result.h"
+#include "render/answer/answer.h"
 #include "render/page/source.h"
 #include "render/picture/raster.h"
 

@@ -7,11 +7,13 @@
 #include "analysis/snapshot/check/check.h"
 #include "analysis/snapshot/layout/fragments.h"
 #include "analysis/snapshot/leaks/leaks.h"
+#include "analysis/snapshot/report/report.h"
 #include "analysis/snapshot/timeline/phase_rows.h"
+#include "render/answer/answer.h"
 #include "render/answer/envelope_fields.h"
 #include "render/answer/fields.h"
-#include "render/answer/result.h"
 #include "render/snapshot/advise/advise.h"
+#include "render/snapshot/diff/diff_answer.h"
 #include "render/snapshot/renderers.h"
 #include "render/snapshot/replay/replay_sentences.h"
 #include "render/snapshot/report/findings_sentences.h"
@@ -47,7 +49,8 @@ const struct answer_kind replay_answer = {
 const struct answer_kind diff_answer = {
     .verb = "diff",
     .bytes = sizeof(struct diff_answer),
-    .form = { [ANSWER_TEXT] = diff_text, [ANSWER_JSON] = diff_json },
+    .document = &diff_document,
+    .form = { [ANSWER_TEXT] = diff_text, [ANSWER_JSON] = answer_json },
 };
 
 const struct answer_kind oom_answer = {

@@ -4,8 +4,8 @@
 
 #include "render/answer/answer.h"
 
-answer_renderer report_text, report_markdown, peak_text, replay_text, diff_json, diff_text,
-    oom_text, leaks_text, fragments_text, steps_text, categories_text, advise_text, check_text,
-    check_junit, check_markdown, check_sarif;
+answer_renderer report_text, report_markdown, peak_text, replay_text, diff_text, oom_text,
+    leaks_text, fragments_text, steps_text, categories_text, advise_text, check_text, check_junit,
+    check_markdown, check_sarif;
 
 #endif

@@ -12,6 +12,7 @@ const char *const diff_weight_names[DIFF_WEIGHTS] = { "live", "alloc_bytes", "al
 const char *const diff_per_names[DIFF_PERS] = { "nothing", "step", "parameter_byte" };
 const char *const diff_change_names[DIFF_CHANGES] = { "grown", "shrunk", "same",
                                                       "new",   "gone",   "moved" };
+const char *const diff_stage_names[DIFF_STAGES] = { "M0", "M1", "M2", "M3", "M4" };
 
 uint64_t diff_figure(enum diff_weight weight, const struct diff_amount *amount)
 {
@@ -77,6 +78,7 @@ static enum vrs_status find_end(const struct study *s, const struct diff_options
     int64_t event = o->range[side].last;
     struct diff_end end = {
         .at_event = event,
+        .at_peak = event == s->curves.of[CURVE_REQUESTED].peak_event,
         .total = total,
         .per = diff_per_of(s, o->per, event),
         .reserved_bytes = curve_at(s->r, s->device, CURVE_RESERVED, event),
@@ -124,6 +126,51 @@ bool diff_above(const struct diff *d, uint64_t a, uint64_t b, uint64_t millionth
         after >>= 1;
     }
     return (after - before) * 1000000 > before * millionths;
+}
+
+void diff_judge(struct diff *d, const struct diff_limit *limit)
+{
+    uint64_t a = d->end[0].total.bytes, b = d->end[1].total.bytes;
+    d->limit = *limit;
+    d->limit.ratio = (double)limit->millionths / 1e6;
+    if (!limit->set)
+        return;
+    if (limit->is_ratio)
+        d->limit.exceeded = diff_above(d, diff_figure(d->weight, &d->end[0].total),
+                                       diff_figure(d->weight, &d->end[1].total), limit->millionths);
+    else
+        d->limit.exceeded = b > a && b - a > limit->bytes;
+}
+
+static int64_t less(uint64_t a, uint64_t b)
+{
+    return (int64_t)(b - a);
+}
+
+static struct diff_delta amounts_less(const struct diff *d, const struct diff_amount *a,
+                                      const struct diff_amount *b)
+{
+    return (struct diff_delta){
+        .bytes = less(a->bytes, b->bytes),
+        .count = less(a->count, b->count),
+        .byte_events = less(a->byte_events, b->byte_events),
+        .per = (double)diff_figure(d->weight, b) / (double)d->end[1].per -
+               (double)diff_figure(d->weight, a) / (double)d->end[0].per,
+    };
+}
+
+/* What the sides as a whole differ in. */
+static void compare_ends(struct diff *d)
+{
+    const struct diff_end *a = &d->end[0], *b = &d->end[1];
+    d->total = amounts_less(d, &a->total, &b->total);
+    d->allocator = (struct diff_allocator){
+        .reserved_bytes = less((uint64_t)a->reserved_bytes, (uint64_t)b->reserved_bytes),
+        .stranded_bytes = less(a->stranded_bytes, b->stranded_bytes),
+        .slack_bytes = less(a->slack_bytes, b->slack_bytes),
+        .stranded_known = a->stranded_bytes != UNKNOWN_U64 && b->stranded_bytes != UNKNOWN_U64,
+        .slack_known = a->slack_bytes != UNKNOWN_U64 && b->slack_bytes != UNKNOWN_U64,
+    };
 }
 
 struct sortable {
@@ -178,8 +225,10 @@ static enum vrs_status keep_table(struct sums *s, const struct diff *d, const st
         order[i].number = from->number;
     }
     sort(order, count);
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
         part[i] = tally->parts.at[order[i].index + 1];
+        part[i].delta = amounts_less(d, &part[i].of[0], &part[i].of[1]);
+    }
     arena_release(s->scratch, mark);
     *ret = (struct diff_table){ part, count };
     return VRS_OK;
@@ -344,6 +393,8 @@ static enum vrs_status finish_rows(struct make_context *m, const struct diff_mat
         struct diff_row *row = &m->row[i];
         row->stage = match->stage;
         row->score = match->score;
+        row->score_ratio = (double)match->score / 1e6;
+        row->delta = amounts_less(m->d, &row->of[0], &row->of[1]);
         row->change = change_of(m->d, row);
         TRY(name_row(m, match, piece, row, err));
         if (match->stage == DIFF_UNMATCHED && !match->small && piece->kind == PIECE_SITE)
@@ -405,6 +456,7 @@ static enum vrs_status compare(struct sums *s, struct diff *d, struct vrs_error 
             return vrs_fail(err, VRS_USAGE, "%s has no %s to divide by", side == 0 ? "A" : "B",
                             o->per == DIFF_PER_STEP ? "complete steps" : "known parameters");
     }
+    compare_ends(d);
     TRY(diff_match(s->keys, s->pieces.at + 1, s->pieces.len - 1, first_stage(o), o->weight,
                    s->scratch, &matches, err));
     TRY(make_rows(s, &matches, d, err));
@@ -458,7 +510,7 @@ enum vrs_status diff_compute(const struct study *a, const struct study *b,
                              struct vrs_error *err)
 {
     struct diff_options o = *options;
-    struct diff d = { .weight = o.weight, .per = o.per };
+    struct diff d = { .weight = o.weight, .per = o.per, .traced = a->traced && b->traced };
     struct diff_keys keys;
     struct sums sums = { .side = { a, b }, .keep = a->keep };
     enum vrs_status status = begin_sums(&sums, &o, &keys, err);

@@ -9,6 +9,7 @@
 #include "analysis/attribution/site.h"
 #include "analysis/snapshot/study/moment.h"
 #include "analysis/snapshot/study/study.h"
+#include "base/field.h"
 
 enum diff_weight {
     DIFF_LIVE,        /* bytes live at a moment */
@@ -31,6 +32,8 @@ enum diff_stage {
     DIFF_FUZZY,    /* M3 */
     DIFF_UNMATCHED /* M4 */
 };
+enum { DIFF_STAGES = DIFF_UNMATCHED + 1 };
+extern const char *const diff_stage_names[DIFF_STAGES];
 
 enum diff_change {
     DIFF_GROWN,
@@ -48,14 +51,23 @@ struct diff_amount {
     uint64_t byte_events; /* 0 for other weights */
 };
 
+/* B's amounts less A's. */
+struct diff_delta {
+    int64_t bytes, count;
+    int64_t byte_events; /* 0 for other weights */
+    double per;          /* of the weight's figures, each divided by what its side is divided by */
+};
+
 struct diff_row {
     str name;     /* of the side that has it, B first; as shown */
     str old_name; /* A's, where it differs; else ptr NULL */
     str caller;   /* unmatched: the deepest caller that both have; ptr NULL: none */
     enum diff_stage stage;
     uint32_t score; /* DIFF_FUZZY: in millionths */
+    double score_ratio;
     enum diff_change change;
     struct diff_amount of[2];
+    struct diff_delta delta;
     bool has_stack[2];
     stack_id stack[2]; /* of the side's largest part */
     bool same_stack;   /* the text of both is the same */
@@ -66,6 +78,7 @@ struct diff_part {
     str name;
     uint64_t number;
     struct diff_amount of[2];
+    struct diff_delta delta;
 };
 
 struct diff_table {
@@ -75,7 +88,9 @@ struct diff_table {
 
 /* One side as a whole. */
 struct diff_end {
+    str path;                 /* of the file: the caller's */
     int64_t at_event;         /* the last that counts */
+    bool at_peak;             /* it is the device's peak */
     struct diff_amount total; /* of the allocations */
     int64_t adjust_bytes;     /* DIFF_LIVE: the requested curve less them */
     uint64_t per;             /* how many steps or bytes of parameters; 1 */
@@ -84,16 +99,49 @@ struct diff_end {
     uint64_t stranded_bytes;  /* UNKNOWN_U64 */
 };
 
+/* B's less A's. */
+struct diff_allocator {
+    int64_t reserved_bytes;
+    int64_t stranded_bytes, slack_bytes;
+    bool stranded_known, slack_known; /* of both sides */
+};
+
+/* By how much B may be above A. */
+struct diff_limit {
+    bool set;
+    bool is_ratio; /* of A's figure of the weight, in millionths; else bytes */
+    uint64_t bytes, millionths;
+    double ratio;
+    bool exceeded;
+};
+
 struct diff {
     enum diff_weight weight;
     enum diff_per per;
     struct diff_end end[2];
-    struct diff_row *row; /* by the size of the change, then of both sides, then by name */
+    struct diff_delta total;
+    struct diff_allocator allocator;
+    struct diff_limit limit; /* by diff_judge */
+    struct diff_row *row;    /* by the size of the change, then of both sides, then by name */
     uint32_t rows;
     struct diff_table by_category, by_module, by_phase, by_size;
     double matched_ratio[2]; /* of the weight; negative: there is none */
     bool python_only;        /* the sides recorded different kinds of frames */
     bool split;              /* what has no stack is split by category */
+    bool traced;             /* both sides are */
+};
+
+/* Of a struct diff_row, and of a struct diff, the result of two devices.  The numbers of stacks are
+ * those of the answer, which the caller puts in place of both recordings' ids. */
+extern const struct row_type diff_row_type, diff_result_row_type;
+
+/* What a user asks: moments as diff_range_at takes them. */
+struct diff_question {
+    bool has_moment[2];
+    struct moment moment[2];
+    enum diff_weight weight;
+    enum diff_per per;
+    enum site_key key;
 };
 
 /* The events of a side that count, -1 for the start; of DIFF_LIVE the last alone, after which is
@@ -124,6 +172,9 @@ uint64_t diff_figure(enum diff_weight weight, const struct diff_amount *amount);
 
 /* Whether B's figure, divided, is above A's by more than so many millionths of it. */
 bool diff_above(const struct diff *d, uint64_t a, uint64_t b, uint64_t millionths);
+
+/* Whether the totals keep to a limit, which then is that of `d`. */
+void diff_judge(struct diff *d, const struct diff_limit *limit);
 
 /* Rows and texts live in `a->keep`; `scratch` in that of `a`.  Both sides may be one study. */
 enum vrs_status diff_compute(const struct study *a, const struct study *b,

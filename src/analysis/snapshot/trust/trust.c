@@ -614,3 +614,20 @@ enum vrs_status trust_assess(const struct recording *r, uint32_t device,
         add_replay(&a, agreement);
     return finish(&a, ret, err);
 }
+
+enum vrs_status trust_copy(const struct trust *from, struct arena *arena, struct trust *ret,
+                           struct vrs_error *err)
+{
+    struct trust_item *item = arena_array(arena, struct trust_item, from->items);
+    if (item == NULL)
+        return vrs_no_memory(err);
+    for (uint32_t i = 0; i < from->items; i++) {
+        item[i] = from->item[i];
+        item[i].text = arena_copy(arena, from->item[i].text);
+        if (item[i].text.ptr == NULL)
+            return vrs_no_memory(err);
+    }
+    *ret = *from;
+    ret->item = item;
+    return VRS_OK;
+}

@@ -56,4 +56,8 @@ enum vrs_status trust_assess(const struct recording *r, uint32_t device,
                              const struct agreement *agreement, struct arena *arena,
                              struct trust *ret, struct vrs_error *err) MUST_CHECK;
 
+/* A copy that lives in another arena. */
+enum vrs_status trust_copy(const struct trust *from, struct arena *arena, struct trust *ret,
+                           struct vrs_error *err) MUST_CHECK;
+
 #endif

@@ -2,24 +2,27 @@
 #include <string.h>
 
 #include "render/answer/envelope.h"
+#include "render/answer/fields.h"
+#include "render/snapshot/diff/diff_answer.h"
 #include "render/snapshot/renderers.h"
 #include "render/write/cells.h"
 #include "render/write/escape.h"
 
-enum { ROWS_DEFAULT = 20, PARTS_SHOWN = 5, CELLS = 6, WIDE = 110, STACK_INDENT = 12 };
+enum { ROWS_DEFAULT = 20, PARTS_SHOWN = 5, WIDE = 110, STACK_INDENT = 12 };
 
 /* What is put together for one device. */
 struct text_context {
     const struct style *style;
     const struct diff_answer *answer;
     const struct diff_device *device;
+    const struct diff *diff; /* of it; NULL: not compared */
     struct cells *cells;
     bool stacks;
 };
 
 static void put_figure(struct buf *to, const struct text_context *s, int64_t figure)
 {
-    if (s->device->diff.weight == DIFF_ALLOCS) {
+    if (s->diff->weight == DIFF_ALLOCS) {
         buf_text(to, figure < 0 ? "-" : "");
         human_count(to, figure < 0 ? 0 - (uint64_t)figure : (uint64_t)figure, s->style->ascii);
     } else {
@@ -33,9 +36,12 @@ static void put_change(struct buf *to, const struct text_context *s, int64_t fig
     put_figure(to, s, figure);
 }
 
-static int64_t change_of(const struct diff *d, const struct diff_amount *of)
+/* Of the figure that the weight is about. */
+static int64_t change_of(const struct diff *d, const struct diff_delta *delta)
 {
-    return (int64_t)(diff_figure(d->weight, &of[1]) - diff_figure(d->weight, &of[0]));
+    return d->weight == DIFF_ALLOCS        ? delta->count
+           : d->weight == DIFF_BYTE_EVENTS ? delta->byte_events
+                                           : delta->bytes;
 }
 
 static str change_cell(const struct text_context *s, int64_t change)
@@ -48,13 +54,12 @@ static str figure_cell(const struct text_context *s, const struct diff_amount *o
 {
     if (of->count == 0)
         return S("-");
-    put_figure(&s->cells->text, s, (int64_t)diff_figure(s->device->diff.weight, of));
+    put_figure(&s->cells->text, s, (int64_t)diff_figure(s->diff->weight, of));
     return cell_end(s->cells);
 }
 
-static str counts_cell(const struct text_context *s, const struct diff_amount *of)
+static str counts_cell(const struct text_context *s, int64_t change)
 {
-    int64_t change = (int64_t)(of[1].count - of[0].count);
     buf_text(&s->cells->text, change > 0 ? "+" : change < 0 ? "-" : "");
     return cell_count(s->cells, change < 0 ? 0 - (uint64_t)change : (uint64_t)change);
 }
@@ -85,12 +90,11 @@ static str remark_cell(const struct text_context *s, const struct diff_row *row)
     return cell_end(s->cells);
 }
 
-static void put_stack(const struct text_context *s, int side, uint32_t stack, const char *whose)
+static void put_stack(const struct text_context *s, stack_id id, const char *whose)
 {
-    const struct stack_texts *texts = &s->answer->stacks[side];
+    const struct stack_texts *texts = &s->answer->stacks;
     struct buf *text = &s->cells->text;
-    if (stack == NO_ROW)
-        return;
+    uint32_t stack = stack_texts_place(texts, id);
     for (uint32_t k = texts->first[stack]; k < texts->first[stack + 1]; k++) {
         buf_repeat(text, S(" "), STACK_INDENT);
         buf_text(text, whose);
@@ -101,23 +105,58 @@ static void put_stack(const struct text_context *s, int side, uint32_t stack, co
 
 /* Lines under a row: the remark where the table has no column for it, and the stacks.  False where
  * there are none. */
-static bool fill_lines(const struct text_context *s, uint32_t i, bool wide, str *cell)
+static bool fill_lines(const struct text_context *s, const struct diff_row *row, bool wide,
+                       str *cell)
 {
     struct buf *text = &s->cells->text;
-    const struct diff_row *row = &s->device->diff.row[i];
     str remark = wide ? S("") : remark_cell(s, row);
     if (remark.len != 0 && (row->change == DIFF_MOVED || s->stacks)) {
         buf_repeat(text, S(" "), STACK_INDENT);
         text_wrap(text, s->style, remark, STACK_INDENT, STACK_INDENT);
     }
-    if (s->stacks) {
-        put_stack(s, 0, s->device->row_stack[0][i], row->same_stack ? "" : "A ");
-        put_stack(s, 1, s->device->row_stack[1][i], "B ");
-    }
+    if (s->stacks && row->has_stack[0])
+        put_stack(s, row->stack[0], row->same_stack ? "" : "A ");
+    if (s->stacks && row->has_stack[1] && !row->same_stack)
+        put_stack(s, row->stack[1], "B ");
     if (text->len == 0)
         return false;
     cell_end_lines(s->cells, cell);
     return true;
+}
+
+enum diff_column { CHANGE, FIGURE_A, FIGURE_B, COUNT, SCORE, LINE, REMARK, COLUMNS };
+
+static const struct shown_column all_columns[COLUMNS] = {
+    [CHANGE] = { COMPOSED("change", true), 0 },
+    [FIGURE_A] = { COMPOSED("A", true), 0 },
+    [FIGURE_B] = { COMPOSED("B", true), 0 },
+    [COUNT] = { SHOWN(diff_row_type, struct diff_row, delta.count), 0 },
+    [SCORE] = { SHOWN(diff_row_type, struct diff_row, score_ratio), 0 },
+    [LINE] = { SHOWN(diff_row_type, struct diff_row, name), 20 },
+    [REMARK] = { COMPOSED("remark", false), 16 },
+};
+
+static str row_cell(const struct text_context *s, const struct diff_row *row,
+                    enum diff_column column)
+{
+    switch (column) {
+    case CHANGE:
+        return change_cell(s, change_of(s->diff, &row->delta));
+    case FIGURE_A:
+        return figure_cell(s, &row->of[0]);
+    case FIGURE_B:
+        return figure_cell(s, &row->of[1]);
+    case COUNT:
+        return counts_cell(s, row->delta.count);
+    case SCORE:
+        return score_cell(s, row);
+    case REMARK:
+        return remark_cell(s, row);
+    case LINE:
+    case COLUMNS:
+        break;
+    }
+    return cell_text(s->cells, row->name);
 }
 
 /* Groups of rows --------------------------------------------------------------------------- */
@@ -153,11 +192,11 @@ static void put_group_heading(struct buf *to, const struct text_context *s, enum
 {
     static const char *const words[GROUPS] = { "Grown and new", "Shrunk and gone",
                                                "Moved: alike, not equal" };
-    const struct diff *d = &s->device->diff;
+    const struct diff *d = s->diff;
     uint64_t sum = 0;
     for (uint32_t i = 0; i < d->rows; i++)
         if (group_of(&d->row[i]) == group)
-            sum += (uint64_t)change_of(d, d->row[i].of);
+            sum += (uint64_t)change_of(d, &d->row[i].delta);
     struct buf line;
     buf_init(&line, 1 << 10);
     paint_on(&line, s->style, PAINT_BOLD);
@@ -171,9 +210,10 @@ static void put_group_heading(struct buf *to, const struct text_context *s, enum
 }
 
 static uint32_t fill_group(const struct text_context *s, enum group group, uint32_t shown,
-                           bool wide, uint32_t columns, str *cell)
+                           const enum diff_column *column, uint32_t columns, str *cell)
 {
-    const struct diff *d = &s->device->diff;
+    const struct diff *d = s->diff;
+    bool wide = column[columns - 1] == REMARK;
     uint32_t rows = 0;
     for (uint32_t i = 0, seen = 0; i < d->rows && seen < shown; i++) {
         const struct diff_row *row = &d->row[i];
@@ -181,14 +221,9 @@ static uint32_t fill_group(const struct text_context *s, enum group group, uint3
         if (group_of(row) != group)
             continue;
         str *at = cell + (size_t)rows++ * columns;
-        at[0] = change_cell(s, change_of(d, row->of));
-        at[1] = figure_cell(s, &row->of[0]);
-        at[2] = figure_cell(s, &row->of[1]);
-        at[3] = group == GROUP_MOVED ? score_cell(s, row) : counts_cell(s, row->of);
-        at[4] = cell_text(s->cells, row->name);
-        if (wide)
-            at[5] = remark_cell(s, row);
-        rows += fill_lines(s, i, wide, cell + (size_t)rows * columns);
+        for (uint32_t k = 0; k < columns; k++)
+            at[k] = row_cell(s, row, column[k]);
+        rows += fill_lines(s, row, wide, cell + (size_t)rows * columns);
     }
     return rows;
 }
@@ -196,31 +231,29 @@ static uint32_t fill_group(const struct text_context *s, enum group group, uint3
 static void put_group(struct buf *to, const struct text_context *s, enum group group,
                       uint32_t shown)
 {
-    bool wide = s->style->width >= WIDE;
-    struct text_column column[CELLS] = {
-        { "change", true, false, 0, false },
-        { "A", true, false, 0, false },
-        { "B", true, false, 0, false },
-        { group == GROUP_MOVED ? "score" : "count", true, false, 0, false },
-        { "line", false, true, 20, false },
-        { "remark", false, true, 16, false },
-    };
-    uint32_t columns = wide ? CELLS : CELLS - 1;
+    const enum diff_column column[] = { CHANGE,   FIGURE_A,
+                                        FIGURE_B, group == GROUP_MOVED ? SCORE : COUNT,
+                                        LINE,     REMARK };
+    enum { MOST = sizeof column / sizeof *column };
+    struct text_column heading[MOST];
+    uint32_t columns = s->style->width >= WIDE ? MOST : MOST - 1;
+    for (uint32_t k = 0; k < columns; k++)
+        heading[k] = shown_heading(&all_columns[column[k]]);
     str *cell = cells_array(s->cells, (size_t)shown * 2, columns);
     if (cell == NULL)
         return;
-    uint32_t rows = fill_group(s, group, shown, wide, columns, cell);
+    uint32_t rows = fill_group(s, group, shown, column, columns, cell);
     if (rows == 0)
         return;
     put_group_heading(to, s, group);
-    struct text_table table = { column, columns, rows, cell, 0 };
+    struct text_table table = { heading, columns, rows, cell, 0 };
     text_table(to, s->style, &table);
 }
 
 /* What the tables leave out. */
 static void put_rest(struct buf *to, const struct text_context *s, uint32_t most)
 {
-    const struct diff *d = &s->device->diff;
+    const struct diff *d = s->diff;
     uint64_t same = 0, same_figure = 0, other = 0, other_change = 0, changed = 0;
     for (uint32_t i = 0; i < d->rows; i++) {
         const struct diff_row *row = &d->row[i];
@@ -229,7 +262,7 @@ static void put_rest(struct buf *to, const struct text_context *s, uint32_t most
             same_figure += diff_figure(d->weight, &row->of[1]);
         } else if (changed++ >= most) {
             other++;
-            other_change += (uint64_t)change_of(d, row->of);
+            other_change += (uint64_t)change_of(d, &row->delta);
         }
     }
     if (other + same > 0)
@@ -255,17 +288,16 @@ static void put_rest(struct buf *to, const struct text_context *s, uint32_t most
 
 static void put_moment(struct buf *to, const struct text_context *s, int side)
 {
-    const struct diff_device *device = s->device;
-    int64_t event = device->diff.end[side].at_event;
+    const struct diff_end *end = &s->diff->end[side];
     buf_text(to, side == 0 ? "A " : "B ");
-    if (device->diff.weight != DIFF_LIVE)
+    if (s->diff->weight != DIFF_LIVE)
         buf_text(to, "up to ");
-    else if (device->at_peak[side] && device->traced)
+    else if (end->at_peak && s->diff->traced)
         buf_text(to, "at its peak, ");
-    if (event < 0)
+    if (end->at_event < 0)
         buf_text(to, "the start");
     else
-        buf_format(to, "event %lld", (long long)event);
+        buf_format(to, "event %lld", (long long)end->at_event);
 }
 
 static const char *weight_words(enum diff_weight weight)
@@ -282,12 +314,12 @@ static void put_heading(struct buf *to, const struct text_context *s)
     struct buf words;
     buf_init(&words, SIZE_MAX / 2);
     paint_on(&words, s->style, PAINT_BOLD);
-    envelope_device_text(&words, d->name[d->there[0] ? 0 : 1]);
+    envelope_device_text(&words, d->name[0]);
     if (d->there[0] && d->there[1] && d->name[0].number != d->name[1].number)
         buf_format(&words, " of A, %u of B", (unsigned)d->name[1].number);
     paint_off(&words, s->style);
     buf_text(&words, ": ");
-    if (d->compared) {
+    if (s->diff != NULL) {
         put_moment(&words, s, 0);
         buf_text(&words, "; ");
         put_moment(&words, s, 1);
@@ -301,7 +333,7 @@ static void put_heading(struct buf *to, const struct text_context *s)
 
 static void put_total_words(struct buf *to, const struct text_context *s)
 {
-    const struct diff *d = &s->device->diff;
+    const struct diff *d = s->diff;
     /* What is in use is the curve, as all verbs tell it: rows and adjust add up to it. */
     uint64_t a = diff_figure(d->weight, &d->end[0].total) + (uint64_t)d->end[0].adjust_bytes;
     uint64_t b = diff_figure(d->weight, &d->end[1].total) + (uint64_t)d->end[1].adjust_bytes;
@@ -319,12 +351,11 @@ static void put_total_words(struct buf *to, const struct text_context *s)
         buf_text(to, " of A)");
     }
     if (d->weight != DIFF_ALLOCS) {
-        const struct diff_amount totals[2] = { d->end[0].total, d->end[1].total };
-        str count = counts_cell(s, totals);
+        str count = counts_cell(s, d->total.count);
         buf_text(to, ", ");
         buf_str(to, count);
-        uint64_t change = totals[1].count - totals[0].count;
-        buf_text(to, change == 1 || change == UINT64_MAX ? " allocation" : " allocations");
+        bool one = d->total.count == 1 || d->total.count == -1;
+        buf_text(to, one ? " allocation" : " allocations");
     }
 }
 
@@ -339,21 +370,18 @@ static void put_total(struct buf *to, const struct text_context *s)
 
 static void put_allocator(struct buf *to, const struct text_context *s)
 {
-    const struct diff_end *end = s->device->diff.end;
-    int64_t reserved = (int64_t)((uint64_t)end[1].reserved_bytes - (uint64_t)end[0].reserved_bytes);
+    const struct diff_allocator *a = &s->diff->allocator;
     struct buf words;
     buf_init(&words, 1 << 10);
-    buf_text(&words, reserved > 0 ? "+" : "");
-    human_bytes(&words, reserved);
-    if (end[0].slack_bytes != UNKNOWN_U64 && end[1].slack_bytes != UNKNOWN_U64) {
-        int64_t slack = (int64_t)(end[1].slack_bytes - end[0].slack_bytes);
-        buf_text(&words, slack > 0 ? ", slack in blocks +" : ", slack in blocks ");
-        human_bytes(&words, slack);
+    buf_text(&words, a->reserved_bytes > 0 ? "+" : "");
+    human_bytes(&words, a->reserved_bytes);
+    if (a->slack_known) {
+        buf_text(&words, a->slack_bytes > 0 ? ", slack in blocks +" : ", slack in blocks ");
+        human_bytes(&words, a->slack_bytes);
     }
-    if (end[0].stranded_bytes != UNKNOWN_U64 && end[1].stranded_bytes != UNKNOWN_U64) {
-        int64_t stranded = (int64_t)(end[1].stranded_bytes - end[0].stranded_bytes);
-        buf_text(&words, stranded > 0 ? ", stranded +" : ", stranded ");
-        human_bytes(&words, stranded);
+    if (a->stranded_known) {
+        buf_text(&words, a->stranded_bytes > 0 ? ", stranded +" : ", stranded ");
+        human_bytes(&words, a->stranded_bytes);
     }
     envelope_words(to, s->style, "reserved", &words);
     buf_end(&words, to);
@@ -363,12 +391,12 @@ static void put_allocator(struct buf *to, const struct text_context *s)
 static void put_parts(struct buf *to, const struct text_context *s, const char *label,
                       const struct diff_table *table)
 {
-    const struct diff *d = &s->device->diff;
+    const struct diff *d = s->diff;
     struct buf words;
     buf_init(&words, SIZE_MAX / 2);
     for (uint32_t i = 0; i < table->count && i < PARTS_SHOWN; i++) {
         const struct diff_part *part = &table->at[i];
-        int64_t change = change_of(d, part->of);
+        int64_t change = change_of(d, &part->delta);
         if (change == 0)
             break;
         buf_text(&words, i == 0 ? "" : ", ");
@@ -392,7 +420,7 @@ static void put_note(struct buf *to, const struct text_context *s, const char *l
 
 static void put_per(struct buf *to, const struct text_context *s)
 {
-    const struct diff *d = &s->device->diff;
+    const struct diff *d = s->diff;
     struct buf words;
     if (d->per == DIFF_PER_NOTHING)
         return;
@@ -411,7 +439,7 @@ static void put_per(struct buf *to, const struct text_context *s)
 
 static void put_matched(struct buf *to, const struct text_context *s)
 {
-    const struct diff *d = &s->device->diff;
+    const struct diff *d = s->diff;
     if (d->matched_ratio[0] < 0 || d->matched_ratio[1] < 0)
         return;
     struct buf words;
@@ -426,33 +454,31 @@ static void put_matched(struct buf *to, const struct text_context *s)
 
 static void put_limit(struct buf *to, const struct text_context *s)
 {
-    const struct diff_answer *answer = s->answer;
-    if (!answer->judged)
+    const struct diff_limit *limit = &s->diff->limit;
+    if (!limit->set)
         return;
     envelope_label(to, s->style, "limit");
-    paint_on(to, s->style, s->device->exceeded ? PAINT_BAD : PAINT_GOOD);
-    buf_text(to, s->device->exceeded ? "exceeded" : "kept");
+    paint_on(to, s->style, limit->exceeded ? PAINT_BAD : PAINT_GOOD);
+    buf_text(to, limit->exceeded ? "exceeded" : "kept");
     paint_off(to, s->style);
     buf_text(to, ": at most ");
-    if (answer->limit_is_ratio) {
-        human_share(to, (double)answer->limit_bytes / 1e6);
-        buf_text(to, " above A\n");
-    } else {
-        human_known_bytes(to, answer->limit_bytes);
-        buf_text(to, " above A\n");
-    }
+    if (limit->is_ratio)
+        human_share(to, limit->ratio);
+    else
+        human_known_bytes(to, limit->bytes);
+    buf_text(to, " above A\n");
 }
 
 static void put_next(struct buf *to, const struct text_context *s)
 {
-    const struct diff *d = &s->device->diff;
+    const struct diff *d = s->diff;
     uint64_t a = d->end[0].total.bytes, b = d->end[1].total.bytes;
     int side = b >= a ? 1 : 0;
     if (d->weight != DIFF_LIVE || d->end[side].at_event < 0)
         return;
     buf_text(to, "\nnext     vramscope peak ");
     envelope_name(to, s->style, &s->answer->file[side]);
-    if (!s->device->at_peak[side])
+    if (!d->end[side].at_peak)
         buf_format(to, " --at %lld", (long long)d->end[side].at_event);
     buf_text(to, " --stacks\n");
 }
@@ -460,7 +486,7 @@ static void put_next(struct buf *to, const struct text_context *s)
 /* Where a file contradicts itself, its rows do not add up to its curve. */
 static void put_adjust(struct buf *to, const struct text_context *s)
 {
-    const struct diff_end *end = s->device->diff.end;
+    const struct diff_end *end = s->diff->end;
     struct buf words;
     if (end[0].adjust_bytes == 0 && end[1].adjust_bytes == 0)
         return;
@@ -498,7 +524,7 @@ static void put_compared(struct out *out, const struct text_context *s,
                          const struct render_options *options)
 {
     struct buf *to = &out->text;
-    const struct diff *d = &s->device->diff;
+    const struct diff *d = s->diff;
     uint32_t most = options->rows == 0 ? ROWS_DEFAULT : options->rows;
     most = most > d->rows ? d->rows : most;
     put_total(to, s);
@@ -544,10 +570,11 @@ void diff_text(struct out *out, const struct answer_set *set, bool several,
         envelope_nothing_text(to, &options->style);
     for (uint32_t i = 0; i < answer->devices; i++) {
         struct arena_mark mark = arena_mark(&cells.arena);
-        struct text_context s = { &options->style, answer, &answer->device[i], &cells,
-                                  options->stacks };
+        const struct diff_device *device = &answer->device[i];
+        struct text_context s = { &options->style, answer, device,
+                                  device->result,  &cells, options->stacks };
         put_heading(to, &s);
-        if (s.device->compared)
+        if (s.diff != NULL)
             put_compared(out, &s, options);
         out_flush(out, OUT_ENOUGH);
         arena_release(&cells.arena, mark);

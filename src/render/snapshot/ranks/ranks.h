@@ -2,7 +2,8 @@
 #ifndef VRS_RENDER_SNAPSHOT_RANKS_RANKS_H
 #define VRS_RENDER_SNAPSHOT_RANKS_RANKS_H
 
-#include "render/answer/result.h"
+#include "analysis/snapshot/report/report.h"
+#include "render/answer/answer.h"
 
 /* Who bounds the job, whether that is other code or larger tensors, what would be saved.  In a
  * report of one file units are called by their devices. */

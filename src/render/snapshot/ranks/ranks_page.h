@@ -3,7 +3,7 @@
 #ifndef VRS_RENDER_SNAPSHOT_RANKS_RANKS_PAGE_H
 #define VRS_RENDER_SNAPSHOT_RANKS_RANKS_PAGE_H
 
-#include "render/answer/result.h"
+#include "render/answer/answer.h"
 #include "render/write/out.h"
 
 /* A file that was asked for. */

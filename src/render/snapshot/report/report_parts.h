@@ -2,7 +2,8 @@
 #ifndef VRS_RENDER_SNAPSHOT_REPORT_REPORT_PARTS_H
 #define VRS_RENDER_SNAPSHOT_REPORT_REPORT_PARTS_H
 
-#include "render/answer/result.h"
+#include "analysis/snapshot/report/report.h"
+#include "render/answer/answer.h"
 #include "render/answer/terminal_chart.h"
 #include "render/write/human.h"
 

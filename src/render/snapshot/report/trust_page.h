@@ -2,7 +2,8 @@
 #ifndef VRS_RENDER_SNAPSHOT_REPORT_TRUST_PAGE_H
 #define VRS_RENDER_SNAPSHOT_REPORT_TRUST_PAGE_H
 
-#include "render/answer/result.h"
+#include "analysis/snapshot/report/report.h"
+#include "render/answer/answer.h"
 
 void trust_page_text(struct out *out, const struct report *report,
                      const struct render_options *options);
