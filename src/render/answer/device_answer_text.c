@@ -1,4 +1,4 @@
-/* device_answer_text.c - the text of answers of the common form. */
+/* device_answer_text.c - the heading of each device, its trust, its reasons, its result. */
 #include "render/answer/device_answer.h"
 
 #include "render/write/escape.h"

@@ -66,8 +66,8 @@ void stack_numbers_free(struct stack_numbers *numbers)
     arena_free(&numbers->arena);
 }
 
-void json_stack_number(struct json *j, const char *key, uint32_t place,
-                       struct stack_numbers *numbers)
+static void json_stack_number(struct json *j, const char *key, uint32_t place,
+                              struct stack_numbers *numbers)
 {
     if (numbers->number[place] == 0) {
         numbers->shown[numbers->count++] = place;
@@ -94,6 +94,15 @@ void json_stack(struct json *j, const char *key, stack_id stack, struct stack_nu
         json_stack_number(j, key, place, numbers);
 }
 
+/* An element: the frames of a stack, innermost first. */
+static void json_frames(struct json *j, const struct stack_texts *stacks, uint32_t place)
+{
+    json_line_array(j, NULL);
+    for (uint32_t k = stacks->first[place]; k < stacks->first[place + 1]; k++)
+        json_str(j, NULL, stacks->frame[stacks->line[k]]);
+    json_close(j);
+}
+
 void json_stacks(struct json *j, struct out *out, const struct stack_numbers *numbers)
 {
     json_array(j, "stacks");
@@ -101,13 +110,5 @@ void json_stacks(struct json *j, struct out *out, const struct stack_numbers *nu
         json_frames(j, numbers->stacks, numbers->shown[i]);
         out_flush(out, OUT_ENOUGH);
     }
-    json_close(j);
-}
-
-void json_frames(struct json *j, const struct stack_texts *stacks, uint32_t place)
-{
-    json_line_array(j, NULL);
-    for (uint32_t k = stacks->first[place]; k < stacks->first[place + 1]; k++)
-        json_str(j, NULL, stacks->frame[stacks->line[k]]);
     json_close(j);
 }

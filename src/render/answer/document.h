@@ -24,12 +24,6 @@ typedef void document_members(struct json *j, struct out *out, const struct answ
 void document_files(struct json *j, struct out *out, const struct answer_set *set, bool several,
                     document_members *write, const void *arg);
 
-/* Of so many rows those to write: what was asked for, else all of them. */
-static inline uint32_t document_rows(const struct render_options *options, uint32_t rows)
-{
-    return options->rows == 0 || options->rows > rows ? rows : options->rows;
-}
-
 /* The place of a stack among an answer's, which are found by their ids; NO_ROW where it is not. */
 uint32_t stack_texts_place(const struct stack_texts *stacks, stack_id stack);
 
@@ -50,15 +44,9 @@ bool stack_numbers_init(struct stack_numbers *numbers, const struct stack_texts 
                         struct buf *to);
 void stack_numbers_free(struct stack_numbers *numbers);
 
-/* The member `key`: the number of the stack in row `place` of the texts. */
-void json_stack_number(struct json *j, const char *key, uint32_t place,
-                       struct stack_numbers *numbers);
-/* The same of a stack by its id, where the texts are found by ids; null where it has no text. */
+/* The member `key`: the number of a stack by its id; null where the answer has no text of it. */
 void json_stack(struct json *j, const char *key, stack_id stack, struct stack_numbers *numbers);
 /* The member "stacks": those in sight, by number. */
 void json_stacks(struct json *j, struct out *out, const struct stack_numbers *numbers);
-
-/* An element: the frames of a stack, innermost first. */
-void json_frames(struct json *j, const struct stack_texts *stacks, uint32_t place);
 
 #endif

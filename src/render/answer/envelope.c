@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-#include "render/answer/envelope_fields.h"
+#include "model/file_facts_fields.h"
+#include "render/answer/fields.h"
 #include "render/write/escape.h"
 #include "render/write/text.h"
 
@@ -14,73 +15,11 @@ static const char *const compressions[] = {
     [COMPRESSION_GZIP] = "gzip",
     [COMPRESSION_ZSTD] = "zstd",
 };
-static const char *const wrappers[] = { [WRAPPER_NONE] = "none", [WRAPPER_HTML] = "html" };
-static const char *const encodings[] = { [ENCODING_PICKLE] = "pickle", [ENCODING_JSON] = "json" };
 
 void envelope_file(struct json *j, const struct file_facts *file)
 {
-    envelope_named_file(j, "file", file);
-}
-
-void envelope_named_file(struct json *j, const char *key, const struct file_facts *file)
-{
-    const struct origin *o = &file->origin;
-    json_line_object(j, key);
-    json_str(j, "path", file->path);
-    json_u64(j, "size_bytes", o->size_bytes);
-    json_text(j, "compression", compressions[o->compression]);
-    json_text(j, "wrapper", wrappers[o->wrapper]);
-    json_str(j, "entry", file->entry);
-    json_text(j, "encoding", encodings[o->encoding]);
-    json_known_i64(j, "pickle_protocol", o->pickle_protocol);
-    json_bool(j, "complete", o->complete);
-    json_close(j);
-}
-
-void envelope_device(struct json *j, struct device_name name)
-{
-    json_u64(j, "device", name.number);
-    if (name.host)
-        json_text(j, "kind", "host");
-}
-
-void envelope_status(struct json *j, enum answer_status status, const struct answer_reason *reason,
-                     uint32_t reasons)
-{
-    json_text(j, "status", answer_status_names[status]);
-    json_array(j, "reasons");
-    for (uint32_t i = 0; i < reasons; i++) {
-        json_line_object(j, NULL);
-        json_text(j, "id", reason[i].id);
-        json_str(j, "text", reason[i].text);
-        json_close(j);
-    }
-    json_close(j);
-}
-
-void envelope_trust(struct json *j, const struct trust *trust)
-{
-    envelope_named_trust(j, "trust", trust);
-}
-
-void envelope_named_trust(struct json *j, const char *key, const struct trust *trust)
-{
-    json_object(j, key);
-    json_str(j, "grade", (str){ &trust->grade, 1 });
-    json_text(j, "window", trust_window_names[trust->window]);
-    json_array(j, "items");
-    for (uint32_t i = 0; i < trust->items; i++) {
-        const struct trust_item *item = &trust->item[i];
-        json_line_object(j, NULL);
-        json_text(j, "id", item->id);
-        json_str(j, "text", item->text);
-        json_u64(j, "count", item->count);
-        json_known(j, "worst_bytes", item->worst_bytes);
-        json_known_i64(j, "first_event", item->first_event);
-        json_close(j);
-    }
-    json_close(j);
-    json_close(j);
+    const struct fields_json as = { .j = j, .limit = UINT32_MAX };
+    fields_object(&as, "file", &file_row_type, file, NULL);
 }
 
 void envelope_name(struct buf *to, const struct style *style, const struct file_facts *file)

@@ -9,20 +9,8 @@
 /* Columns of the word that a line of an answer begins with, as in "trust A  every check …". */
 enum { ENVELOPE_LABEL = 9 };
 
-/* The member "file", or of another name. */
+/* The member "file". */
 void envelope_file(struct json *j, const struct file_facts *file);
-void envelope_named_file(struct json *j, const char *key, const struct file_facts *file);
-
-/* The members "device" and, for pinned memory, "kind". */
-void envelope_device(struct json *j, struct device_name name);
-
-/* The members "status" and "reasons". */
-void envelope_status(struct json *j, enum answer_status status, const struct answer_reason *reason,
-                     uint32_t reasons);
-
-/* The member "trust", or of another name. */
-void envelope_trust(struct json *j, const struct trust *trust);
-void envelope_named_trust(struct json *j, const char *key, const struct trust *trust);
 
 /* "run.pickle", "page.html #2" */
 void envelope_name(struct buf *to, const struct style *style, const struct file_facts *file);
