@@ -524,8 +524,8 @@ def test_other_parameters_are_another_group(tmp_path):
 SMALL = "alloc w 100MiB\nalloc a 50MiB\nfree a\n"
 
 
-def on_one_host(folder, *scripts):
-    for rank, script in enumerate(scripts):
+def on_one_host(folder, *texts):
+    for rank, script in enumerate(texts):
         (folder / ("rank%d.pickle" % rank)).write_bytes(scripts.make(script).read_bytes())
     return {how: run("report", "--json", *how, folder, expect=0).json()["ranks"] for how in ((), ("--same-host",))}
 
