@@ -9,25 +9,17 @@
 /* The caller's words, read. */
 struct options_read {
     struct moment moment;
-    bool at_reserved_peak, all_metrics;
+    bool all_metrics;
 };
 
 static enum vrs_status read_options(const struct vrs_fragments_options *o, struct options_read *ret,
                                     struct vrs_error *err)
 {
     *ret = (struct options_read){ .moment = { .kind = AT_END }, .all_metrics = o->all_metrics };
-    ret->at_reserved_peak = o->at != NULL && str_equal(str_from(o->at), S("reserved-peak"));
-    if (o->at != NULL && !ret->at_reserved_peak)
+    if (o->at != NULL && str_equal(str_from(o->at), S("reserved-peak")))
+        ret->moment.kind = AT_RESERVED_PEAK;
+    else if (o->at != NULL)
         TRY(moment_parse(str_from(o->at), &ret->moment, err));
-    return VRS_OK;
-}
-
-static enum vrs_status find_event(const struct study *s, const struct options_read *read,
-                                  int64_t *ret, struct vrs_error *err)
-{
-    if (!read->at_reserved_peak || !s->traced)
-        return moment_in_study(s, read->moment, ret, err);
-    *ret = s->curves.of[CURVE_RESERVED].peak_event;
     return VRS_OK;
 }
 
@@ -35,7 +27,7 @@ static enum vrs_status add_reasons(const struct study *s, const struct options_r
                                    const struct fragments *f, struct device_answer *ret,
                                    struct vrs_error *err)
 {
-    if (!s->traced && (read->at_reserved_peak || read->moment.kind != AT_END))
+    if (!s->traced && read->moment.kind != AT_END)
         TRY(ask_reason(s, ret, ANSWER_PARTIAL, "no_trace",
                        S("the recording has no trace to speak of: this is its final state"), err));
     if (f->exact)
@@ -56,7 +48,7 @@ static enum vrs_status ask(struct study *s, const void *arg, struct device_answe
     const struct options_read *read = arg;
     struct vrs_error why = { .status = VRS_OK };
     int64_t event = 0;
-    if (find_event(s, read, &event, &why) != VRS_OK)
+    if (moment_in_study(s, read->moment, &event, &why) != VRS_OK)
         return ask_refuse_moment(s, ret, &why, err);
     struct fragments *made = NULL;
     TRY(fragments_compute(s, event, &made, err));

@@ -169,9 +169,11 @@ enum vrs_status moment_find(const struct recording *r, uint32_t device, struct m
         *ret = traced ? -1 : events - 1;
         return VRS_OK;
     case AT_PEAK:
+    case AT_RESERVED_PEAK:
         if (traced) {
+            bool reserved = moment.kind == AT_RESERVED_PEAK;
             curves_compute(r, device, &curves);
-            *ret = curves.of[CURVE_REQUESTED].peak_event;
+            *ret = curves.of[reserved ? CURVE_RESERVED : CURVE_REQUESTED].peak_event;
             return VRS_OK;
         }
         break;

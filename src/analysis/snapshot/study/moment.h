@@ -6,7 +6,17 @@
 #include "base/str.h"
 #include "model/recording.h"
 
-enum moment_kind { AT_PEAK, AT_START, AT_END, AT_EVENT, AT_OOM, AT_SECONDS, AT_STEP, AT_PHASE };
+enum moment_kind {
+    AT_PEAK,
+    AT_RESERVED_PEAK, /* which no word of moment_parse means */
+    AT_START,
+    AT_END,
+    AT_EVENT,
+    AT_OOM,
+    AT_SECONDS,
+    AT_STEP,
+    AT_PHASE
+};
 
 struct moment {
     enum moment_kind kind;
