@@ -14,14 +14,6 @@ struct oom_question {
     uint64_t capacity_bytes;
 };
 
-/* Is the text about this device?  A recording of one device may number it otherwise. */
-static bool tells_of(const struct study *s, const struct oom_message *m)
-{
-    uint32_t number = s->r->devices.number[s->device];
-    bool cuda = s->r->devices.kind[s->device] == DEVICE_CUDA;
-    return cuda && m->any && (m->device < 0 || m->device == number || s->r->devices.rows.len == 1);
-}
-
 static enum vrs_status say(const struct study *s, struct device_answer *d,
                            enum answer_status status, const char *id, const char *text,
                            struct vrs_error *err)
@@ -110,16 +102,13 @@ static enum vrs_status say_capacity(const struct study *s, const struct oom *oom
 static enum vrs_status say_device(const struct study *s, const struct oom_question *q,
                                   struct device_answer *d, struct vrs_error *err)
 {
-    const struct devices *v = &s->r->devices;
     char text[160];
-    if (!q->message.any || q->message.device < 0)
+    if (!oom_message_is_foreign(s->r, &q->message))
         return VRS_OK;
-    for (uint32_t i = 0; i < v->rows.len; i++)
-        if (v->kind[i] == DEVICE_CUDA && v->number[i] == q->message.device)
-            return VRS_OK;
     snprintf(text, sizeof text, "the text is about GPU %lld, which the recording does not name%s",
              (long long)q->message.device,
-             tells_of(s, &q->message) ? "; it is taken for this device's" : ": it is not used");
+             oom_message_is_of(s, &q->message) ? "; it is taken for this device's"
+                                               : ": it is not used");
     return say(s, d, d->status, "text_device", text, err);
 }
 
@@ -156,11 +145,10 @@ static enum vrs_status ask(struct study *s, const void *read, struct device_answ
                            struct vrs_error *err)
 {
     const struct oom_question *q = read;
-    const struct oom_message *message = tells_of(s, &q->message) ? &q->message : NULL;
     struct oom *oom = arena_array(s->keep, struct oom, 1);
     if (oom == NULL)
         return vrs_no_memory(err);
-    TRY(oom_compute(s, message, q->capacity_bytes, oom, err));
+    TRY(oom_compute(s, &q->message, q->capacity_bytes, oom, err));
     if (oom->basis == OOM_NOTHING) {
         TRY(say_nothing_found(s, ret, err));
     } else {

@@ -211,6 +211,25 @@ static bool text_tells_of_end(const struct study *s, const struct oom_message *m
            (!compares || said_agrees(m->allocated, (uint64_t)allocated->end_bytes));
 }
 
+bool oom_message_is_of(const struct study *s, const struct oom_message *m)
+{
+    const struct devices *d = &s->r->devices;
+    bool cuda = d->kind[s->device] == DEVICE_CUDA;
+    return cuda && m->any &&
+           (m->device < 0 || m->device == d->number[s->device] || d->rows.len == 1);
+}
+
+bool oom_message_is_foreign(const struct recording *r, const struct oom_message *m)
+{
+    const struct devices *d = &r->devices;
+    if (!m->any || m->device < 0)
+        return false;
+    for (uint32_t i = 0; i < d->rows.len; i++)
+        if (d->kind[i] == DEVICE_CUDA && d->number[i] == m->device)
+            return false;
+    return true;
+}
+
 /* Judging. */
 
 /* A text of another failure. */
@@ -357,7 +376,9 @@ static enum vrs_status explain(struct study *s, const struct oom_options *option
 enum vrs_status oom_compute(struct study *s, const struct oom_message *message,
                             uint64_t capacity_bytes, struct oom *ret, struct vrs_error *err)
 {
-    struct oom_options options = { .message = message, .capacity_bytes = capacity_bytes };
+    bool told = message != NULL && oom_message_is_of(s, message);
+    struct oom_options options = { .message = told ? message : NULL,
+                                   .capacity_bytes = capacity_bytes };
     if (s->traced && s->curves.oom_events > 0) {
         const struct leaks *leaks = NULL;
         TRY(parts_growth(s, &leaks, err));

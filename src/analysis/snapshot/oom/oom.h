@@ -80,11 +80,18 @@ extern const struct row_type oom_facts_row_type, oom_row_type;
 /* Of a struct oom_site, and of a struct oom_earlier. */
 extern const struct row_type oom_site_row_type, oom_earlier_row_type;
 
+/* Is the text about this device?  A recording of one device may number it otherwise. */
+bool oom_message_is_of(const struct study *s, const struct oom_message *m);
+
+/* Is the text about a GPU that the recording has under no such number? */
+bool oom_message_is_foreign(const struct recording *r, const struct oom_message *m);
+
 /* Is the text of another failure, or another device, than the recording's? */
 bool oom_text_differs(const struct oom *oom);
 
-/* Why the last request failed, with what grows as its trend.  `message` NULL: none, or none about
- * this device; `capacity_bytes` of the card, as the user knows it, 0: unknown. */
+/* Why the last request failed, with what grows as its trend.  `message` NULL: none;
+ * one about another device is not used.  `capacity_bytes` of the card, as the user knows it; 0:
+ * unknown. */
 enum vrs_status oom_compute(struct study *s, const struct oom_message *message,
                             uint64_t capacity_bytes, struct oom *ret,
                             struct vrs_error *err) MUST_CHECK;
