@@ -1,9 +1,10 @@
 /* check.c - does a recording keep a budget. */
-#include "analysis/snapshot/check/check.h"
+#include "analysis/snapshot/check/check_baseline.h"
 
 #include "analysis/attribution/frame_class.h"
 #include "api/snapshot/ask.h"
 #include "render/snapshot/answers.h"
+#include "render/snapshot/check/check_sentences.h"
 #include "vramscope/snapshot.h"
 
 /* The caller's words, read, and the baseline, which all devices share. */
@@ -79,94 +80,29 @@ static enum vrs_status place_baseline(struct check_options_read *read, struct vr
     return study_place_make(&read->base, err);
 }
 
-/* The only GPU of a recording that holds memory; NO_ROW: there are none or several. */
-static uint32_t only_device(const struct devices *d)
-{
-    uint32_t found = NO_ROW;
-    for (uint32_t i = 0; i < d->rows.len; i++) {
-        if (d->kind[i] != DEVICE_CUDA || (d->events[i] == 0 && d->segments[i] == 0))
-            continue;
-        if (found != NO_ROW)
-            return NO_ROW;
-        found = i;
-    }
-    return found;
-}
-
-/* The device of the baseline that has the same number.  Where each recording used one GPU, that is
- * the pair: the number of a GPU is where a program ran, not what it did. */
-static uint32_t paired_device(const struct devices *mine, uint32_t device,
-                              const struct devices *base)
-{
-    for (uint32_t i = 0; i < base->rows.len; i++)
-        if (base->kind[i] == DEVICE_CUDA && base->number[i] == mine->number[device])
-            return i;
-    return only_device(mine) == device ? only_device(base) : NO_ROW;
-}
-
-static enum vrs_status study_baseline(struct check_options_read *read, const struct study *s,
-                                      struct study *room, struct study **ret, struct vrs_error *err)
-{
-    *ret = NULL;
-    if (read->o.baseline == NULL)
-        return VRS_OK;
-    uint32_t device = paired_device(&s->r->devices, s->device, &read->base.r->devices);
-    if (device == NO_ROW)
-        return VRS_OK;
-    TRY(study_make(&read->base, device, room, err));
-    *ret = room;
-    return VRS_OK;
-}
-
-/* The first of the devices that are asked about; it has what is said of none of them. */
-static bool is_first(const struct study *s, int64_t device)
-{
-    const struct devices *d = &s->r->devices;
-    if (device != 0)
-        return true;
-    for (uint32_t i = 0; i < s->device; i++)
-        if (d->kind[i] == DEVICE_CUDA)
-            return false;
-    return true;
-}
-
-static enum vrs_status judge(struct study *s, struct check_options_read *read,
-                             struct device_answer *ret, struct vrs_error *err)
-{
-    struct study room;
-    struct check_question question = {
-        .budget = &read->budget,
-        .strict = read->o.strict,
-        .allow_estimates = read->o.allow_estimates,
-        .path_cut = read->path_cut,
-        .device = read->o.about.device.plus_one,
-        .speaks_for_others = is_first(s, read->o.about.device.plus_one),
-        .user_root = text_or_empty(read->o.about.user_root),
-    };
-    struct check *check = arena_array(s->keep, struct check, 1);
-    if (check == NULL)
-        return vrs_no_memory(err);
-    if (read->o.strict && s->trust.grade == 'D')
-        TRY(ask_reason(s, ret, ANSWER_REFUSED, "grade_d",
-                       S("the file contradicts itself, so no limit is judged with --strict"), err));
-    TRY(study_baseline(read, s, &room, &question.base, err));
-    TRY(check_compute(s, &question, check, err));
-    ret->result = check;
-    return VRS_OK;
-}
-
 static enum vrs_status ask(struct study *s, const void *read_of, struct device_answer *ret,
                            struct vrs_error *err)
 {
     /* The read is this call's own; what is made of the baseline goes with each device. */
     struct check_options_read *read = *(struct check_options_read *const *)read_of;
+    const struct check *check = NULL;
+    const struct check_question question = {
+        .budget = &read->budget,
+        .strict = read->o.strict,
+        .allow_estimates = read->o.allow_estimates,
+        .path_cut = read->path_cut,
+        .device = read->o.about.device.plus_one,
+        .user_root = text_or_empty(read->o.about.user_root),
+    };
     if (s->r->devices.kind[s->device] == DEVICE_HOST)
         return ask_reason(s, ret, ANSWER_NOT_APPLICABLE, "host_memory",
                           S("limits are of the memory of GPUs"), err);
-    struct arena_mark mark = arena_mark(&read->scratch);
-    enum vrs_status status = judge(s, read, ret, err);
-    arena_release(&read->scratch, mark);
-    return status;
+    if (read->o.strict && s->trust.grade == 'D')
+        TRY(ask_reason(s, ret, ANSWER_REFUSED, "grade_d",
+                       S("the file contradicts itself, so no limit is judged with --strict"), err));
+    TRY(check_beside(s, &question, read->o.baseline == NULL ? NULL : &read->base, &check, err));
+    ret->result = check;
+    return VRS_OK;
 }
 
 static bool is_absolute(str path)
@@ -190,27 +126,12 @@ static enum vrs_status shown_path(const struct vrs_recording *recording, const c
 /* The worst of all files that were read counts; a file without any device keeps no budget. */
 static enum vrs_verdict verdict_of(const struct answer_set *set)
 {
-    bool undecided = false;
-    uint32_t read = 0;
-    for (uint32_t i = 0; i < set->count; i++) {
-        uint32_t judged = 0;
-        if (set->study[i].unread.ptr != NULL)
-            continue;
-        read++;
-        for (uint32_t k = 0; k < set->study[i].devices; k++) {
-            const struct check *check = set->study[i].device[k].result;
-            if (check == NULL)
-                continue;
-            if (check->fails > 0)
-                return VRS_NO;
-            judged++;
-            undecided = undecided || check->inconclusive > 0;
-        }
-        undecided = undecided || judged == 0;
-    }
-    if (read == 0)
+    struct check_tally tally = check_tally_of(set);
+    if (tally.fails > 0)
+        return VRS_NO;
+    if (tally.unread == tally.recordings)
         return VRS_NO_VERDICT;
-    return undecided ? VRS_UNDECIDED : VRS_YES;
+    return tally.inconclusive > 0 || tally.unjudged > 0 ? VRS_UNDECIDED : VRS_YES;
 }
 
 static enum vrs_status check_with(const struct vrs_recording *recording,

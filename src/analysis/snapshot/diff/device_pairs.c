@@ -14,8 +14,7 @@ static uint32_t find_device(const struct recording *r, uint8_t kind, uint32_t nu
     return NO_ROW;
 }
 
-/* The only GPU of a recording that holds memory; NO_ROW: there are none or several. */
-static uint32_t only_device(const struct recording *r)
+uint32_t only_device(const struct recording *r)
 {
     uint32_t found = NO_ROW;
     for (uint32_t d = 0; d < r->devices.rows.len; d++) {

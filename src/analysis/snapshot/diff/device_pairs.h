@@ -17,4 +17,7 @@ enum vrs_status device_pairs_find(const struct recording *const r[2], const int6
                                   struct device_pair *ret, uint32_t *ret_count,
                                   struct vrs_error *err) MUST_CHECK;
 
+/* The only GPU of a recording that holds memory; NO_ROW: there are none or several. */
+uint32_t only_device(const struct recording *r);
+
 #endif

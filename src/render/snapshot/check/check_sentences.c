@@ -165,15 +165,19 @@ struct check_tally check_tally_of(const struct answer_set *set)
 {
     struct check_tally tally = { .recordings = set->count };
     for (uint32_t i = 0; i < set->count; i++) {
-        tally.unread += set->study[i].unread.ptr != NULL;
+        bool unread = set->study[i].unread.ptr != NULL;
+        uint32_t judged = 0;
         for (uint32_t k = 0; k < set->study[i].devices; k++) {
             const struct check *check = set->study[i].device[k].result;
             if (check == NULL)
                 continue;
+            judged++;
             tally.all += check->rows;
             tally.fails += check->fails;
             tally.inconclusive += check->inconclusive;
         }
+        tally.unread += unread;
+        tally.unjudged += !unread && judged == 0;
     }
     return tally;
 }

@@ -39,6 +39,7 @@ void check_diff_words(struct buf *to, const struct check_diff_row *row, bool asc
 struct check_tally {
     uint64_t all, fails, inconclusive; /* limits */
     uint64_t recordings, unread;
+    uint64_t unjudged; /* recordings that were read and have no device of limits */
 };
 struct check_tally check_tally_of(const struct answer_set *set);
 

@@ -1,0 +1,63 @@
+/* check_baseline.c - which devices are compared, and who speaks of those that are not there. */
+#include "analysis/snapshot/check/check_baseline.h"
+
+#include "analysis/snapshot/diff/device_pairs.h"
+
+/* The device of the baseline that has the same number.  Where each recording used one GPU, that is
+ * the pair: the number of a GPU is where a program ran, not what it did.  NO_ROW: there is none. */
+static uint32_t paired_device(const struct recording *mine, uint32_t device,
+                              const struct recording *base)
+{
+    for (uint32_t i = 0; i < base->devices.rows.len; i++)
+        if (base->devices.kind[i] == DEVICE_CUDA &&
+            base->devices.number[i] == mine->devices.number[device])
+            return i;
+    return only_device(mine) == device ? only_device(base) : NO_ROW;
+}
+
+/* The first of the devices that are asked about; it has what is said of none of them. */
+static bool is_first(const struct study *s, int64_t asked)
+{
+    const struct devices *d = &s->r->devices;
+    if (asked != 0)
+        return true;
+    for (uint32_t i = 0; i < s->device; i++)
+        if (d->kind[i] == DEVICE_CUDA)
+            return false;
+    return true;
+}
+
+static enum vrs_status judge(struct study *s, struct check_question *q,
+                             struct study_place *baseline, struct check *ret, struct vrs_error *err)
+{
+    struct study room;
+    uint32_t device = NO_ROW;
+    if (baseline != NULL)
+        device = paired_device(s->r, s->device, baseline->r);
+    if (device != NO_ROW) {
+        TRY(study_make(baseline, device, &room, err));
+        q->base = &room;
+    }
+    return check_compute(s, q, ret, err);
+}
+
+enum vrs_status check_beside(struct study *s, const struct check_question *question,
+                             struct study_place *baseline, const struct check **ret,
+                             struct vrs_error *err)
+{
+    struct check_question q = *question;
+    struct check *made = arena_array(s->keep, struct check, 1);
+    if (made == NULL)
+        return vrs_no_memory(err);
+    q.base = NULL;
+    q.speaks_for_others = is_first(s, q.device);
+    struct arena_mark mark = { 0 };
+    if (baseline != NULL)
+        mark = arena_mark(baseline->scratch);
+    enum vrs_status status = judge(s, &q, baseline, made, err);
+    if (baseline != NULL)
+        arena_release(baseline->scratch, mark);
+    if (status == VRS_OK)
+        *ret = made;
+    return status;
+}

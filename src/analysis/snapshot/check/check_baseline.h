@@ -1,0 +1,14 @@
+/* check_baseline.h - a device held against a budget, beside the device of a baseline that it pairs
+ * with. */
+#ifndef VRS_ANALYSIS_SNAPSHOT_CHECK_CHECK_BASELINE_H
+#define VRS_ANALYSIS_SNAPSHOT_CHECK_CHECK_BASELINE_H
+
+#include "analysis/snapshot/check/check.h"
+
+/* Judges in s->keep.  `baseline` NULL: there is none; its scratch is left as it was.  `base` and
+ * `speaks_for_others` of the question are found here. */
+enum vrs_status check_beside(struct study *s, const struct check_question *question,
+                             struct study_place *baseline, const struct check **ret,
+                             struct vrs_error *err) MUST_CHECK;
+
+#endif
