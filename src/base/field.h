@@ -97,7 +97,7 @@ struct field {
     enum field_type type;
     size_t offset;    /* of the value, the row or the pointer to rows */
     size_t bytes;     /* of the value in the struct; of FIELD_VALUES by a pointer: of one value */
-    int64_t least;    /* no value is below; of signed numbers where `bounded` */
+    int64_t least;    /* no value is below; of signed and real numbers where `bounded` */
     field_when *when; /* NULL: always */
     const struct row_type *row; /* NULL: the type of the answer's own result */
     const char *const *names;

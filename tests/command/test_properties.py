@@ -176,6 +176,17 @@ def test_a_file_that_is_read_ahead_reads_as_on_one_thread(tmp_path):
     assert (device["events"], device["allocations"], device["orphan_frees"]) == (310_000, 155_400, 400)
 
 
+@pytest.mark.parametrize("verb", ("report", "peak", "leaks", "fragments", "steps", "categories", "advise", "check", "oom",
+                                  "replay"))
+def test_host_memory_is_told_apart(tmp_path, verb):
+    """Pinned memory of the host stands beside the GPU of the same number, as a device of its own kind."""
+    path, gpu, host = tmp_path / "pinned.pickle", steady_recording(900), steady_recording(300)
+    path.write_bytes(writers.pickled(dict(gpu, host_segments=[], host_traces=host["device_traces"]), 4))
+    more = ["--max-peak", "1GiB"] if verb == "check" else []
+    devices = run(verb, "--json", path, *more).json()["devices"]  # which validates it
+    assert [(d["device"], d.get("kind")) for d in devices] == [(0, None), (0, "host")]
+
+
 @pytest.mark.parametrize("verb", ("report", "peak"))
 def test_several_files_equal_single_ones(random_files, verb):
     folder, names = random_files

@@ -202,8 +202,8 @@ static enum vrs_status find_span(const struct scene_options *asked, const struct
                                  struct scene_device *d, struct vrs_error *err)
 {
     int64_t from = -1, to = -1, at = 0;
-    TRY(page_events_between(s, asked->has_from ? &asked->from : NULL, asked->has_to ? &asked->to : NULL,
-                            &from, &to, err));
+    TRY(page_events_between(s, asked->has_from ? &asked->from : NULL,
+                            asked->has_to ? &asked->to : NULL, &from, &to, err));
     d->from = (double)(from + 1);
     d->to = (double)(to + 2);
     d->peak = (uint32_t)(from + 1);

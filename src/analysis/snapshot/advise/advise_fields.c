@@ -50,7 +50,7 @@ static const struct field advice_fields[] = {
     { "site", NULL, UNIT_NONE, FIELD_ROW, FIELD_AT(struct advice, site), .row = &site_row_type,
       .when = has_site },
     { "at_events", NULL, UNIT_EVENT, FIELD_VALUES, FIELD_PLACES(struct advice, at_event, at_events),
-      .of = FIELD_SIGNED, .line = true },
+      .of = FIELD_SIGNED, .least = -1, .bounded = true, .line = true },
     { "bytes", NULL, UNIT_BYTES, FIELD_UNSIGNED, FIELD_AT(struct advice, bytes) },
     { "saving_bytes", NULL, UNIT_BYTES, FIELD_UNSIGNED, FIELD_AT(struct advice, saving_bytes),
       .null = NULL_ALL_ONES },

@@ -48,9 +48,9 @@ static const struct field byte_time_fields[] = {
     { "byte_events", NULL, UNIT_BYTE_EVENTS, FIELD_UNSIGNED,
       FIELD_AT(struct byte_time, byte_events) },
     { "share_ratio", "byte-time", UNIT_RATIO, FIELD_REAL, FIELD_AT(struct byte_time, share_ratio),
-      .decimals = 6 },
+      .decimals = 6, .bounded = true },
     { "peak_share_ratio", "peak", UNIT_RATIO, FIELD_REAL,
-      FIELD_AT(struct byte_time, peak_share_ratio), .decimals = 6 },
+      FIELD_AT(struct byte_time, peak_share_ratio), .decimals = 6, .bounded = true },
 };
 const struct row_type byte_time_row_type =
     LINE_ROW_TYPE("byte_time", struct byte_time, byte_time_fields);
@@ -58,8 +58,10 @@ const struct row_type byte_time_row_type =
 static const struct field long_fields[] = {
     SITE(struct long_temporary),
     { "bytes", "size", UNIT_BYTES, FIELD_UNSIGNED, FIELD_AT(struct long_temporary, bytes) },
-    { "first_event", NULL, UNIT_EVENT, FIELD_SIGNED, FIELD_AT(struct long_temporary, first_event) },
-    { "last_event", NULL, UNIT_EVENT, FIELD_SIGNED, FIELD_AT(struct long_temporary, last_event) },
+    { "first_event", NULL, UNIT_EVENT, FIELD_SIGNED, FIELD_AT(struct long_temporary, first_event),
+      .least = -1, .bounded = true },
+    { "last_event", NULL, UNIT_EVENT, FIELD_SIGNED, FIELD_AT(struct long_temporary, last_event),
+      .bounded = true },
     { "median_life_events", NULL, UNIT_COUNT, FIELD_UNSIGNED,
       FIELD_AT(struct long_temporary, median_life_events) },
 };
@@ -88,11 +90,12 @@ static const struct field churn_fields[] = {
     SITE(struct churn),
     { "bytes", NULL, UNIT_BYTES, FIELD_UNSIGNED, FIELD_AT(struct churn, bytes) },
     { "size_bytes", "each", UNIT_BYTES, FIELD_UNSIGNED, FIELD_AT(struct churn, size_bytes) },
-    { "count", "times", UNIT_COUNT, FIELD_UNSIGNED, FIELD_AT(struct churn, count) },
+    { "count", "times", UNIT_COUNT, FIELD_UNSIGNED, FIELD_AT(struct churn, count), .least = 2 },
     { "per_step", NULL, UNIT_COUNT, FIELD_UNSIGNED, FIELD_AT(struct churn, per_step),
       .null = NULL_ALL_ONES },
     { "example_events", NULL, UNIT_EVENT, FIELD_VALUES,
-      FIELD_PLACES(struct churn, example_event, example_events), .of = FIELD_SIGNED, .line = true },
+      FIELD_PLACES(struct churn, example_event, example_events), .of = FIELD_SIGNED, .least = -1,
+      .bounded = true, .line = true },
 };
 const struct row_type churn_row_type = LINE_ROW_TYPE("churn", struct churn, churn_fields);
 

@@ -3,7 +3,7 @@
 
 static const struct field size_fields[] = {
     { "bytes", NULL, UNIT_BYTES, FIELD_UNSIGNED, FIELD_AT(struct size_count, bytes) },
-    { "count", NULL, UNIT_COUNT, FIELD_UNSIGNED, FIELD_AT(struct size_count, count) },
+    { "count", NULL, UNIT_COUNT, FIELD_UNSIGNED, FIELD_AT(struct size_count, count), .least = 1 },
 };
 static const struct row_type size_row_type = ROW_TYPE("peak_size", struct size_count, size_fields);
 
@@ -17,9 +17,9 @@ static bool has_sizes(const void *row, const void *above)
 static const struct field row_fields[] = {
     { "name", NULL, UNIT_NONE, FIELD_TEXT, FIELD_AT(struct peak_row, name) },
     { "bytes", "bytes", UNIT_BYTES, FIELD_UNSIGNED, FIELD_AT(struct peak_row, bytes) },
-    { "count", "count", UNIT_COUNT, FIELD_UNSIGNED, FIELD_AT(struct peak_row, count) },
+    { "count", "count", UNIT_COUNT, FIELD_UNSIGNED, FIELD_AT(struct peak_row, count), .least = 1 },
     { "share_ratio", "share", UNIT_RATIO, FIELD_REAL, FIELD_AT(struct peak_row, share_ratio),
-      .decimals = 6 },
+      .decimals = 6, .bounded = true },
     { "largest_bytes", "largest", UNIT_BYTES, FIELD_UNSIGNED,
       FIELD_AT(struct peak_row, largest_bytes) },
     { "oldest_event", NULL, UNIT_EVENT, FIELD_SIGNED, FIELD_AT(struct peak_row, oldest_event),

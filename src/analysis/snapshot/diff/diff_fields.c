@@ -132,7 +132,7 @@ static const struct field end_fields[] = {
       FIELD_AT(struct diff_end, total.byte_events), .when = has_byte_events, .optional = true },
     { "adjust_bytes", NULL, UNIT_BYTES, FIELD_SIGNED, FIELD_AT(struct diff_end, adjust_bytes) },
     { "per_count", NULL, UNIT_COUNT, FIELD_UNSIGNED, FIELD_AT(struct diff_end, per),
-      .when = is_divided },
+      .when = is_divided, .least = 1 },
 };
 static const struct row_type end_row_type = LINE_ROW_TYPE("diff_side", struct diff_end, end_fields);
 
@@ -175,7 +175,7 @@ static bool is_bytes(const void *row, const void *above)
 
 static const struct field limit_fields[] = {
     { "ratio", NULL, UNIT_RATIO, FIELD_REAL, FIELD_AT(struct diff_limit, ratio), .decimals = 6,
-      .when = is_ratio, .optional = true },
+      .when = is_ratio, .optional = true, .bounded = true },
     { "bytes", NULL, UNIT_BYTES, FIELD_UNSIGNED, FIELD_AT(struct diff_limit, bytes),
       .when = is_bytes, .optional = true },
     { "exceeded", NULL, UNIT_NONE, FIELD_BOOL, FIELD_AT(struct diff_limit, exceeded) },

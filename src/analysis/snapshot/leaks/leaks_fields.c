@@ -52,7 +52,7 @@ static const struct field hint_fields[] = {
     { "first_event", NULL, UNIT_EVENT, FIELD_UNSIGNED, FIELD_AT(struct gc_hint, first_event) },
     { "last_event", NULL, UNIT_EVENT, FIELD_UNSIGNED, FIELD_AT(struct gc_hint, last_event) },
     { "bytes", NULL, UNIT_BYTES, FIELD_UNSIGNED, FIELD_AT(struct gc_hint, bytes) },
-    { "count", NULL, UNIT_COUNT, FIELD_UNSIGNED, FIELD_AT(struct gc_hint, count) },
+    { "count", NULL, UNIT_COUNT, FIELD_UNSIGNED, FIELD_AT(struct gc_hint, count), .least = 1 },
     { "confidence", NULL, UNIT_NONE, FIELD_NAME, FIELD_AT(struct gc_hint, confidence),
       FIELD_NAMES(confidence_names) },
 };

@@ -4,7 +4,7 @@
 static const struct field sum_fields[] = {
     { "category", NULL, UNIT_NONE, FIELD_NAME, FIELD_AT(struct category_sum, category),
       FIELD_NAMES(category_names) },
-    { "bytes", NULL, UNIT_BYTES, FIELD_UNSIGNED, FIELD_AT(struct category_sum, bytes) },
+    { "bytes", NULL, UNIT_BYTES, FIELD_UNSIGNED, FIELD_AT(struct category_sum, bytes), .least = 1 },
 };
 static const struct row_type sum_row_type =
     LINE_ROW_TYPE("category_sum", struct category_sum, sum_fields);
@@ -22,7 +22,8 @@ static const struct field shown_fields[] = {
     { "owner", NULL, UNIT_NONE, FIELD_TEXT, FIELD_AT(struct summary_shown, owner) },
     { "stack", NULL, UNIT_NONE, FIELD_STACK, .when = never },
     { "bytes", NULL, UNIT_BYTES, FIELD_UNSIGNED, FIELD_AT(struct summary_shown, bytes) },
-    { "count", NULL, UNIT_COUNT, FIELD_UNSIGNED, FIELD_AT(struct summary_shown, count) },
+    { "count", NULL, UNIT_COUNT, FIELD_UNSIGNED, FIELD_AT(struct summary_shown, count),
+      .least = 1 },
 };
 static const struct row_type shown_row_type =
     LINE_ROW_TYPE("unit_site", struct summary_shown, shown_fields);
@@ -75,7 +76,7 @@ static void make_grade(const void *row, const void *above, uint32_t limit, struc
 static const struct field unit_fields[] = {
     { "path", NULL, UNIT_NONE, FIELD_TEXT, FIELD_AT(struct rank_unit, path) },
     { "device", NULL, UNIT_NUMBER, FIELD_UNSIGNED, FIELD_AT(struct rank_unit, device) },
-    { "rank", NULL, UNIT_NUMBER, FIELD_SIGNED, FIELD_AT(struct rank_unit, rank) },
+    { "rank", NULL, UNIT_NUMBER, FIELD_SIGNED, FIELD_AT(struct rank_unit, rank), .bounded = true },
     { "grade", NULL, UNIT_NONE, FIELD_TEXT, .make = make_grade },
     { NULL, NULL, UNIT_NONE, FIELD_INLINE, FIELD_AT(struct rank_unit, unit), .pointer = true,
       .row = &summary_row_type },
@@ -98,11 +99,11 @@ static const struct field pair_fields[] = {
     { "worst", NULL, UNIT_NUMBER, FIELD_UNSIGNED, FIELD_AT(struct rank_pair, worst) },
     { "reference", NULL, UNIT_NUMBER, FIELD_UNSIGNED, FIELD_AT(struct rank_pair, reference) },
     { "code_ratio", NULL, UNIT_RATIO, FIELD_REAL, FIELD_AT(struct rank_pair, code_ratio),
-      .decimals = 6 },
+      .decimals = 6, .bounded = true },
     { "size_ratio", NULL, UNIT_RATIO, FIELD_REAL, FIELD_AT(struct rank_pair, size_ratio),
-      .decimals = 6 },
+      .decimals = 6, .bounded = true },
     { "count_ratio", NULL, UNIT_RATIO, FIELD_REAL, FIELD_AT(struct rank_pair, count_ratio),
-      .decimals = 6 },
+      .decimals = 6, .bounded = true },
     { "verdict", NULL, UNIT_NONE, FIELD_WORD, FIELD_AT(struct rank_pair, verdict) },
     { "rows", NULL, UNIT_NONE, FIELD_ROWS, FIELD_LIST(struct rank_pair, row, rows),
       .row = &pair_row_row_type },
@@ -114,17 +115,17 @@ static const struct field difference_fields[] = {
       FIELD_NAMES(category_names) },
     { "least", NULL, UNIT_NUMBER, FIELD_UNSIGNED, FIELD_AT(struct rank_difference, least) },
     { "least_bytes", NULL, UNIT_BYTES, FIELD_UNSIGNED,
-      FIELD_AT(struct rank_difference, least_bytes) },
+      FIELD_AT(struct rank_difference, least_bytes), .least = 1 },
     { "most", NULL, UNIT_NUMBER, FIELD_UNSIGNED, FIELD_AT(struct rank_difference, most) },
-    { "most_bytes", NULL, UNIT_BYTES, FIELD_UNSIGNED,
-      FIELD_AT(struct rank_difference, most_bytes) },
+    { "most_bytes", NULL, UNIT_BYTES, FIELD_UNSIGNED, FIELD_AT(struct rank_difference, most_bytes),
+      .least = 1 },
 };
 static const struct row_type difference_row_type =
     LINE_ROW_TYPE("rank_difference", struct rank_difference, difference_fields);
 
 static const struct field group_fields[] = {
     { "parameter_bytes", NULL, UNIT_BYTES, FIELD_UNSIGNED,
-      FIELD_AT(struct rank_group, parameter_bytes), .null = NULL_ALL_ONES },
+      FIELD_AT(struct rank_group, parameter_bytes), .null = NULL_ALL_ONES, .least = 1 },
     { "units", NULL, UNIT_NUMBER, FIELD_VALUES, FIELD_LIST(struct rank_group, unit, units),
       .of = FIELD_UNSIGNED, .line = true },
     { "differences", NULL, UNIT_NONE, FIELD_ROWS,
@@ -249,7 +250,7 @@ static const struct field ranks_fields[] = {
     { "straggler", NULL, UNIT_NUMBER, FIELD_UNSIGNED, FIELD_AT(struct ranks, straggler),
       .null = NULL_ALL_ONES },
     { "straggler_saving_bytes", NULL, UNIT_BYTES, FIELD_SIGNED,
-      FIELD_AT(struct ranks, straggler_saving_bytes), .when = has_straggler },
+      FIELD_AT(struct ranks, straggler_saving_bytes), .when = has_straggler, .bounded = true },
     { "pair", NULL, UNIT_NONE, FIELD_ROW, FIELD_AT(struct ranks, pair), .row = &pair_row_type,
       .when = has_pair },
     { "groups", NULL, UNIT_NONE, FIELD_ROWS, FIELD_LIST(struct ranks, group, groups),

@@ -92,7 +92,7 @@ static const struct field device_fields[] = {
     { "trust", NULL, UNIT_NONE, FIELD_ROW, FIELD_AT(struct report_device, trust),
       .row = &trust_row_type },
     { NULL, NULL, UNIT_NONE, FIELD_INLINE, FIELD_AT(struct report_device, sections),
-      .pointer = true, .row = &sections_row_type },
+      .pointer = true, .row = &sections_row_type, .optional = true },
     { "timeline", NULL, UNIT_NONE, FIELD_ROW, FIELD_AT(struct report_device, timeline),
       .pointer = true, .row = &timeline_row_type },
     { "overview", NULL, UNIT_NONE, FIELD_ROW, FIELD_AT(struct report_device, overview),

@@ -151,7 +151,7 @@ static const struct field page_fields[] = {
     { "capture_style", NULL, UNIT_NONE, FIELD_WORD, FIELD_AT(struct trust_page, capture_style) },
     { "streams", NULL, UNIT_COUNT, FIELD_UNSIGNED, FIELD_AT(struct trust_page, streams) },
     { "pools", NULL, UNIT_COUNT, FIELD_UNSIGNED, FIELD_AT(struct trust_page, pools),
-      .when = names_pools },
+      .when = names_pools, .least = 1 },
     { "annotations", NULL, UNIT_COUNT, FIELD_UNSIGNED, FIELD_AT(struct trust_page, annotations) },
     { "settings", NULL, UNIT_NONE, FIELD_ROWS, FIELD_LIST(struct trust_page, setting, settings),
       .row = &setting_row_type },

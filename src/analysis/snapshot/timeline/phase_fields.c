@@ -17,10 +17,11 @@ const struct row_type boundary_row_type =
 
 static const struct field inner_fields[] = {
     { "period_allocs", NULL, UNIT_COUNT, FIELD_UNSIGNED,
-      FIELD_AT(struct inner_row, loop.period_allocs), .least = 1 },
-    { "repeats", NULL, UNIT_COUNT, FIELD_UNSIGNED, FIELD_AT(struct inner_row, loop.repeats) },
+      FIELD_AT(struct inner_row, loop.period_allocs), .least = 2 },
+    { "repeats", NULL, UNIT_COUNT, FIELD_UNSIGNED, FIELD_AT(struct inner_row, loop.repeats),
+      .least = 2 },
     { "similarity_ratio", NULL, UNIT_RATIO, FIELD_REAL,
-      FIELD_AT(struct inner_row, loop.similarity_ratio), .decimals = 6 },
+      FIELD_AT(struct inner_row, loop.similarity_ratio), .decimals = 6, .bounded = true },
     { "refused_by", NULL, UNIT_NONE, FIELD_WORD, FIELD_AT(struct inner_row, loop.refused_by) },
     { "site", NULL, UNIT_NONE, FIELD_ROW, FIELD_AT(struct inner_row, site), .row = &site_row_type },
 };

@@ -43,7 +43,7 @@ static const struct field peak_fields[] = {
       .bounded = true },
     { "last_event", NULL, UNIT_EVENT, FIELD_SIGNED, FIELD_AT(struct time_peak, last_event),
       .least = -1, .bounded = true },
-    { "ties", NULL, UNIT_COUNT, FIELD_UNSIGNED, FIELD_AT(struct time_peak, ties) },
+    { "ties", NULL, UNIT_COUNT, FIELD_UNSIGNED, FIELD_AT(struct time_peak, ties), .least = 1 },
     { "time_us", NULL, UNIT_US, FIELD_UNSIGNED, FIELD_AT(struct time_peak, time_us),
       .null = NULL_ALL_ONES },
 };
