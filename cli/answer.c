@@ -12,6 +12,7 @@
 #include "message.h"
 #include "output.h"
 #include "terminal.h"
+#include "terminal_lines.h"
 #include "vramscope/snapshot.h"
 
 enum { ENTRIES_SHOWN = 5 };
@@ -296,6 +297,20 @@ static int write_whole(struct output *output, const struct vrs_result *result,
     return output_close(output, status == VRS_OK);
 }
 
+/* CSV on a terminal, whose text does not escape for itself as that of the other forms does. */
+static int show_lines(const struct vrs_result *result, const struct vrs_write_options *options)
+{
+    struct terminal_lines lines = { NULL, 0, 0 };
+    struct vrs_sink sink = { terminal_lines_write, &lines };
+    struct vrs_error err;
+    enum vrs_status status = vrs_write(result, options, &sink, &err);
+    if (!terminal_lines_end(&lines))
+        return EXIT_FAILED;
+    if (status != VRS_OK)
+        message_failure("writing", &err);
+    return status == VRS_OK ? EXIT_DONE : EXIT_FAILED;
+}
+
 /* What was written well may still say no. */
 static int judged(int written, const struct vrs_result *result)
 {
@@ -315,6 +330,8 @@ int answer_write(const struct common *common, struct vrs_write_options options,
     options.size = sizeof options;
     if (common->json)
         options.format = VRS_JSON;
+    else if (common->csv)
+        options.format = VRS_CSV;
     options.width = terminal_width(output.fd);
     options.colour = terminal_colour(common->colour, output.fd);
     options.ascii = common->ascii || !terminal_utf8();
@@ -323,6 +340,8 @@ int answer_write(const struct common *common, struct vrs_write_options options,
     /* A set COLUMNS asks for it, as well as a terminal. */
     bool drawn = to_terminal || getenv("COLUMNS") != NULL;
     options.picture = options.picture && drawn && options.width >= 60;
+    if (to_terminal && options.format == VRS_CSV)
+        return judged(show_lines(result, &options), result);
     return judged(write_whole(&output, result, &options, "writing"), result);
 }
 

@@ -279,6 +279,11 @@ bool verb_begins(const struct command *self, int argc, char **argv, void *settin
     *ret_exit = options_parse(self, argc, argv, settings, ret_operands);
     if (*ret_exit != EXIT_DONE)
         return false;
+    if (!common->help && common->json && common->csv) {
+        message("--json and --csv are two forms; ask for one");
+        *ret_exit = EXIT_USAGE;
+        return false;
+    }
     if (!common->help)
         return true;
     help_verb(stdout, self);

@@ -10,7 +10,7 @@
 
 /* What every verb that reads recordings takes; the first member of its settings. */
 struct common {
-    bool help, json, ascii, stacks;
+    bool help, json, csv, ascii, stacks;
     const char *output; /* NULL or "-": standard output */
     const char *colour;
     uint32_t rows;    /* 0: the verb's own default */
@@ -21,9 +21,10 @@ struct common {
     struct vrs_limits limits;
 };
 
-/* The groups that such a verb lists after its own options; the first only where a replay makes its
- * answer exact. */
-extern const struct option_spec replay_options[], input_options[], output_options[];
+/* The groups that such a verb lists after its own options: the first only where a replay makes its
+ * answer exact, the third where the answer has a table of rows. */
+extern const struct option_spec replay_options[], input_options[], table_options[],
+    output_options[];
 
 /* The row of -n, whose default is the verb's own. */
 #define OPTION_ROWS(help)                                                                          \

@@ -51,6 +51,6 @@ const struct command cmd_advise = {
     .examples = "vramscope advise run.pickle # what to change first\n"
                 "vramscope advise --explain-silent run.pickle # and why not more\n"
                 "vramscope advise --waste run.pickle # lifetimes and churn\n",
-    .options = { options, replay_options, input_options, output_options },
+    .options = { options, replay_options, input_options, table_options, output_options },
     .run = run,
 };

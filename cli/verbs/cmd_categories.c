@@ -93,6 +93,6 @@ const struct command cmd_categories = {
                 "vramscope categories run.pickle --at end # what stayed\n"
                 "vramscope categories --print-rules # every rule that decides\n"
                 "vramscope categories run.pickle --rules my.rules # yours before them\n",
-    .options = { options, replay_options, input_options, output_options },
+    .options = { options, replay_options, input_options, table_options, output_options },
     .run = run,
 };

@@ -65,8 +65,8 @@ static const struct option_spec limits[] = {
       OPTION_FLAG, IN(strict), NULL },
     { 0, "allow-estimates", NULL, "let estimates fail a limit, too", OPTION_FLAG,
       IN(allow_estimates), NULL },
-    { 0, "format", "FORMAT", "text (default), json, junit, markdown or sarif", OPTION_CHOICE,
-      IN(format), "text json junit markdown sarif" },
+    { 0, "format", "FORMAT", "text (default), json, csv, junit, markdown or sarif", OPTION_CHOICE,
+      IN(format), "text json csv junit markdown sarif" },
     { 0, "replay", "WHEN",
       "replay the allocator, which makes active bytes and slack exact: auto (default, up to "
       "200,000 events), always or never",
@@ -104,10 +104,8 @@ static enum vrs_format format_of(const char *name)
         const char *name;
         enum vrs_format format;
     } formats[] = {
-        { "json", VRS_JSON },
-        { "junit", VRS_JUNIT },
-        { "markdown", VRS_MARKDOWN },
-        { "sarif", VRS_SARIF },
+        { "json", VRS_JSON },         { "csv", VRS_CSV },     { "junit", VRS_JUNIT },
+        { "markdown", VRS_MARKDOWN }, { "sarif", VRS_SARIF },
     };
     for (size_t i = 0; name != NULL && i < sizeof formats / sizeof *formats; i++)
         if (strcmp(formats[i].name, name) == 0)
@@ -119,8 +117,9 @@ static enum vrs_format format_of(const char *name)
 static int read_words(struct check_settings *s)
 {
     struct vrs_error err;
-    if (s->common.json && s->format != NULL && strcmp(s->format, "json") != 0) {
-        message("--json is short for --format json, not for --format %s", s->format);
+    const char *brief = s->common.json ? "json" : s->common.csv ? "csv" : s->format;
+    if (s->format != NULL && strcmp(s->format, brief) != 0) {
+        message("--%s is short for --format %s, not for --format %s", brief, brief, s->format);
         return EXIT_USAGE;
     }
     for (uint32_t i = 0; i < s->pairs.count; i++)
@@ -210,6 +209,6 @@ const struct command cmd_check = {
                 "vramscope check run.pickle --no-oom # it never ran out\n"
                 "vramscope check ranks/ --budget limits.txt # limits from a file\n"
                 "vramscope check b.pickle --baseline a.pickle --max-delta 2% # growth\n",
-    .options = { limits, input_options, output_options },
+    .options = { limits, input_options, table_options, output_options },
     .run = run,
 };

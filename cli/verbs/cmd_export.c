@@ -11,6 +11,7 @@
 #include "message.h"
 #include "output.h"
 #include "terminal.h"
+#include "terminal_lines.h"
 #include "text_file.h"
 #include "vramscope/snapshot.h"
 
@@ -132,62 +133,16 @@ static int check(const struct export_settings *s, int files, char *const *argv)
     return output_replaces("-o", s->common.output, argv[0]) ? EXIT_USAGE : EXIT_DONE;
 }
 
-/* Lines for a terminal, which is sent no text of a file as it is. */
-struct shown {
-    char *line; /* begun, a NUL behind it */
-    size_t len, room;
-};
-
-static bool shown_add(struct shown *shown, const char *bytes, size_t len)
-{
-    if (shown->room - shown->len <= len) {
-        size_t room = 2 * (shown->len + len) + 256;
-        char *more = realloc(shown->line, room);
-        if (more == NULL)
-            return false;
-        shown->line = more;
-        shown->room = room;
-    }
-    memcpy(shown->line + shown->len, bytes, len);
-    shown->len += len;
-    shown->line[shown->len] = '\0';
-    return true;
-}
-
-/* The write of a vrs_sink. */
-static bool shown_write(void *arg, const char *bytes, size_t len)
-{
-    struct shown *shown = arg;
-    while (len > 0) {
-        const char *end = memchr(bytes, '\n', len);
-        size_t piece = end == NULL ? len : (size_t)(end - bytes);
-        if (!shown_add(shown, bytes, piece))
-            return false;
-        if (end == NULL)
-            return true;
-        /* A line of csv ends with both. */
-        message_escaped(stdout, shown->line,
-                        shown->len - (shown->len > 0 && shown->line[shown->len - 1] == '\r'));
-        if (putchar('\n') == EOF)
-            return false;
-        shown->len = 0;
-        bytes += piece + 1;
-        len -= piece + 1;
-    }
-    return true;
-}
-
 /* A table as text; the other forms of text escape for themselves. */
 static int show(const struct export_settings *s, const struct vrs_recording *recording,
                 const char *path)
 {
     struct vrs_export_options o = options_of(s, path);
-    struct shown shown = { NULL, 0, 0 };
-    struct vrs_sink sink = { shown_write, &shown };
+    struct terminal_lines lines = { NULL, 0, 0 };
+    struct vrs_sink sink = { terminal_lines_write, &lines };
     struct vrs_error err;
     enum vrs_status status = vrs_export(recording, &o, &sink, &err);
-    free(shown.line);
-    if (fflush(stdout) != 0 || ferror(stdout))
+    if (!terminal_lines_end(&lines))
         return EXIT_FAILED;
     return status == VRS_OK ? EXIT_DONE : failed(path, &err);
 }

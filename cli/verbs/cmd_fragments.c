@@ -62,6 +62,6 @@ const struct command cmd_fragments = {
         "2 usage, 3 a file or the system failed, 130 interrupted.\n",
     .examples = "vramscope fragments run.pickle # what is stranded at the end\n"
                 "vramscope fragments --at oom run.pickle # where memory ran out\n",
-    .options = { options, replay_options, input_options, output_options },
+    .options = { options, replay_options, input_options, table_options, output_options },
     .run = run,
 };

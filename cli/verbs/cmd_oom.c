@@ -76,6 +76,6 @@ const struct command cmd_oom = {
         "system failed, 130 interrupted.\n",
     .examples = "vramscope oom run.pickle # why the last request failed\n"
                 "vramscope oom run.pickle --message @error.txt # with what the error says\n",
-    .options = { options, replay_options, input_options, output_options },
+    .options = { options, replay_options, input_options, table_options, output_options },
     .run = run,
 };

@@ -32,8 +32,8 @@ static const struct option_spec options[] = {
 static struct vrs_peak_options options_of(const struct peak_settings *s, const char *path)
 {
     struct vrs_peak_options o = {
-        COMMON_MEMBERS(o, &s->common, path), .at = s->at, .by = s->by, .key = s->key,
-        .categories = s->common.json,
+        COMMON_MEMBERS(o, &s->common, path),           .at = s->at, .by = s->by, .key = s->key,
+        .categories = s->common.json || s->common.csv,
     };
     return o;
 }
@@ -70,6 +70,6 @@ const struct command cmd_peak = {
                 "vramscope peak run.pickle --by owner # the function under your line\n"
                 "vramscope peak run.pickle --by category # parameters, activations, …\n"
                 "vramscope peak run.pickle --at end # what stayed\n",
-    .options = { options, replay_options, input_options, output_options },
+    .options = { options, replay_options, input_options, table_options, output_options },
     .run = run,
 };

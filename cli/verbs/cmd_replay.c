@@ -121,6 +121,6 @@ const struct command cmd_replay = {
                 "vramscope replay run.pickle --sweep # which setting helps most\n"
                 "vramscope replay run.pickle --capacity 24GiB # does it fit?\n"
                 "vramscope replay run.pickle --drop loss.py:9 # what that line costs\n",
-    .options = { options, input_options, output_options },
+    .options = { options, input_options, table_options, output_options },
     .run = run,
 };

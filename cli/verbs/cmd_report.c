@@ -90,7 +90,10 @@ static enum vrs_status ask(const struct vrs_recording *recording, const char *pa
 /* Markdown is a form of the usual page. */
 static bool forms_agree(const struct report_settings *s)
 {
-    const char *other = s->common.json ? "--json" : s->trust ? "--trust" : NULL;
+    const char *other = s->common.json  ? "--json"
+                        : s->common.csv ? "--csv"
+                        : s->trust      ? "--trust"
+                                        : NULL;
     if (s->markdown && other != NULL)
         message("--markdown and %s are two forms; ask for one", other);
     return !s->markdown || other == NULL;
@@ -142,6 +145,6 @@ const struct command cmd_report = {
                 "vramscope report --json run.pickle.gz # for programs\n"
                 "vramscope report --markdown run.pickle # for a pull request\n"
                 "zcat run.gz | vramscope report - # from a pipe\n",
-    .options = { options, replay_options, input_options, output_options },
+    .options = { options, replay_options, input_options, table_options, output_options },
     .run = run,
 };

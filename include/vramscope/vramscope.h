@@ -104,7 +104,8 @@ enum vrs_format {
     VRS_SNAPSHOT, /* of vrs_replay with keep_run: a pickle as PyTorch writes it */
     VRS_JUNIT,    /* of vrs_check: JUnit XML */
     VRS_MARKDOWN, /* of vrs_check and vrs_report: a summary for a pull request */
-    VRS_SARIF     /* of vrs_check: 2.1.0, for code scanning */
+    VRS_SARIF,    /* of vrs_check: 2.1.0, for code scanning */
+    VRS_CSV       /* the rows of the answer's table, of all files and devices */
 };
 
 struct vrs_write_options {

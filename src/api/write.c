@@ -8,8 +8,9 @@ enum { WIDTH_DEFAULT = 80 };
 
 /* The forms of answers by the public name; a snapshot is none of them. */
 static const enum answer_form forms[] = {
-    [VRS_TEXT] = ANSWER_TEXT,   [VRS_JSON] = ANSWER_JSON,         [VRS_SNAPSHOT] = ANSWER_FORMS,
-    [VRS_JUNIT] = ANSWER_JUNIT, [VRS_MARKDOWN] = ANSWER_MARKDOWN, [VRS_SARIF] = ANSWER_SARIF,
+    [VRS_TEXT] = ANSWER_TEXT,      [VRS_JSON] = ANSWER_JSON,   [VRS_CSV] = ANSWER_CSV,
+    [VRS_SNAPSHOT] = ANSWER_FORMS, [VRS_JUNIT] = ANSWER_JUNIT, [VRS_MARKDOWN] = ANSWER_MARKDOWN,
+    [VRS_SARIF] = ANSWER_SARIF,
 };
 enum { FORMATS = sizeof forms / sizeof *forms };
 
@@ -28,8 +29,8 @@ enum vrs_status vrs_write(const struct vrs_result *result, const struct vrs_writ
         o.format == VRS_SNAPSHOT ? NULL : result->set.kind->form[forms[o.format]];
     if (o.format != VRS_SNAPSHOT && render_as == NULL)
         return vrs_fail(err, VRS_USAGE,
-                        "this answer has no such format; VRS_TEXT and VRS_JSON are "
-                        "of all");
+                        "this answer has no such format; VRS_TEXT, VRS_JSON "
+                        "and VRS_CSV are of all");
     struct render_options render = {
         .style = { o.width == 0 ? WIDTH_DEFAULT : o.width, o.colour, o.ascii },
         .picture = o.picture,

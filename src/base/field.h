@@ -114,6 +114,8 @@ struct field {
     bool optional; /* where `when` says no the member is left out instead of null */
     bool pointer;
     bool limited; /* a list that -n cuts */
+    bool table;   /* the list whose rows CSV shows, one of a kind of answer */
+    bool place;   /* CSV shows the member in front of rows below: it says whose they are */
     bool line;    /* JSON keeps the array on one line */
 };
 

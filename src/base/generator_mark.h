@@ -1,4 +1,5 @@
-/* generator_mark.h - what pages and pictures bear near their beginning, so that they are known again. */
+/* generator_mark.h - what pages and pictures bear near their beginning, so that they are known
+ * again. */
 #ifndef VRS_BASE_GENERATOR_MARK_H
 #define VRS_BASE_GENERATOR_MARK_H
 

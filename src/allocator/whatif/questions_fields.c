@@ -254,7 +254,7 @@ static const struct field result_fields[] = {
       .when = has_identities },
     { "certain", NULL, UNIT_NONE, FIELD_BOOL, OF_RESULT(certain) },
     { "what_if", NULL, UNIT_NONE, FIELD_ROWS, FIELD_LIST(struct replay_result, row, rows),
-      .row = &replay_row_type },
+      .row = &replay_row_type, .table = true },
 };
 const struct row_type replay_result_row_type =
     ROW_TYPE("replay_result", struct replay_result, result_fields);

@@ -86,6 +86,7 @@ typedef void answer_renderer(struct out *out, const struct answer_set *set, bool
 enum answer_form {
     ANSWER_TEXT,
     ANSWER_JSON,
+    ANSWER_CSV,
     ANSWER_JUNIT,
     ANSWER_MARKDOWN,
     ANSWER_SARIF,

@@ -21,7 +21,8 @@ const struct row_type reason_row_type =
     LINE_ROW_TYPE("reason", struct answer_reason, reason_fields);
 
 static const struct field device_fields[] = {
-    { "device", NULL, UNIT_NUMBER, FIELD_UNSIGNED, FIELD_AT(struct device_answer, name.number) },
+    { "device", NULL, UNIT_NUMBER, FIELD_UNSIGNED, FIELD_AT(struct device_answer, name.number),
+      .place = true },
     { NULL, NULL, UNIT_NONE, FIELD_INLINE, FIELD_AT(struct device_answer, name),
       .row = &device_kind_row_type },
     { "status", NULL, UNIT_NONE, FIELD_NAME, FIELD_AT(struct device_answer, status),

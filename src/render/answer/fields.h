@@ -26,6 +26,9 @@ void fields_object(const struct fields_json *w, const char *key, const struct ro
 /* An answer of a kind whose document is described: vramscope.VERB/1, or of several VERB-set/1. */
 answer_renderer answer_json;
 
+/* The rows of an answer's table, see fields_csv.c. */
+answer_renderer answer_csv;
+
 /* A field of a row as a cell: bytes, shares and counts as people read them; "-" for null. */
 str fields_cell(struct cells *cells, const struct field *f, const void *row, const void *above);
 

@@ -26,6 +26,7 @@ const struct answer_kind report_answer = {
     .sentence = finding_sentence,
     .form = { [ANSWER_TEXT] = report_text,
               [ANSWER_JSON] = answer_json,
+              [ANSWER_CSV] = answer_csv,
               [ANSWER_MARKDOWN] = report_markdown },
 };
 
@@ -34,7 +35,7 @@ const struct answer_kind peak_answer = {
     .bytes = sizeof(struct devices_answer),
     .document = &devices_document,
     .result = &peak_moment_row_type,
-    .form = { [ANSWER_TEXT] = peak_text, [ANSWER_JSON] = answer_json },
+    .form = { [ANSWER_TEXT] = peak_text, [ANSWER_JSON] = answer_json, [ANSWER_CSV] = answer_csv },
 };
 
 const struct answer_kind replay_answer = {
@@ -43,14 +44,14 @@ const struct answer_kind replay_answer = {
     .document = &devices_document,
     .result = &replay_result_row_type,
     .sentence = replay_sentence,
-    .form = { [ANSWER_TEXT] = replay_text, [ANSWER_JSON] = answer_json },
+    .form = { [ANSWER_TEXT] = replay_text, [ANSWER_JSON] = answer_json, [ANSWER_CSV] = answer_csv },
 };
 
 const struct answer_kind diff_answer = {
     .verb = "diff",
     .bytes = sizeof(struct diff_answer),
     .document = &diff_document,
-    .form = { [ANSWER_TEXT] = diff_text, [ANSWER_JSON] = answer_json },
+    .form = { [ANSWER_TEXT] = diff_text, [ANSWER_JSON] = answer_json, [ANSWER_CSV] = answer_csv },
 };
 
 const struct answer_kind oom_answer = {
@@ -59,7 +60,7 @@ const struct answer_kind oom_answer = {
     .document = &devices_document,
     .result = &oom_row_type,
     .shows_names = true,
-    .form = { [ANSWER_TEXT] = oom_text, [ANSWER_JSON] = answer_json },
+    .form = { [ANSWER_TEXT] = oom_text, [ANSWER_JSON] = answer_json, [ANSWER_CSV] = answer_csv },
 };
 
 const struct answer_kind leaks_answer = {
@@ -68,7 +69,7 @@ const struct answer_kind leaks_answer = {
     .document = &devices_document,
     .result = &leaks_row_type,
     .shows_names = true,
-    .form = { [ANSWER_TEXT] = leaks_text, [ANSWER_JSON] = answer_json },
+    .form = { [ANSWER_TEXT] = leaks_text, [ANSWER_JSON] = answer_json, [ANSWER_CSV] = answer_csv },
 };
 
 const struct answer_kind fragments_answer = {
@@ -77,7 +78,9 @@ const struct answer_kind fragments_answer = {
     .document = &devices_document,
     .result = &fragments_row_type,
     .shows_names = true,
-    .form = { [ANSWER_TEXT] = fragments_text, [ANSWER_JSON] = answer_json },
+    .form = { [ANSWER_TEXT] = fragments_text,
+              [ANSWER_JSON] = answer_json,
+              [ANSWER_CSV] = answer_csv },
 };
 
 const struct answer_kind steps_answer = {
@@ -86,7 +89,7 @@ const struct answer_kind steps_answer = {
     .document = &devices_document,
     .result = &phases_row_type,
     .shows_names = true,
-    .form = { [ANSWER_TEXT] = steps_text, [ANSWER_JSON] = answer_json },
+    .form = { [ANSWER_TEXT] = steps_text, [ANSWER_JSON] = answer_json, [ANSWER_CSV] = answer_csv },
 };
 
 const struct answer_kind categories_answer = {
@@ -95,7 +98,9 @@ const struct answer_kind categories_answer = {
     .document = &devices_document,
     .result = &category_table_row_type,
     .shows_names = true,
-    .form = { [ANSWER_TEXT] = categories_text, [ANSWER_JSON] = answer_json },
+    .form = { [ANSWER_TEXT] = categories_text,
+              [ANSWER_JSON] = answer_json,
+              [ANSWER_CSV] = answer_csv },
 };
 
 const struct answer_kind advise_answer = {
@@ -105,7 +110,7 @@ const struct answer_kind advise_answer = {
     .result = &advise_answer_row_type,
     .sentence = advise_sentence,
     .shows_names = true,
-    .form = { [ANSWER_TEXT] = advise_text, [ANSWER_JSON] = answer_json },
+    .form = { [ANSWER_TEXT] = advise_text, [ANSWER_JSON] = answer_json, [ANSWER_CSV] = answer_csv },
 };
 
 const struct answer_kind check_answer = {
@@ -116,6 +121,7 @@ const struct answer_kind check_answer = {
     .shows_names = true,
     .form = { [ANSWER_TEXT] = check_text,
               [ANSWER_JSON] = answer_json,
+              [ANSWER_CSV] = answer_csv,
               [ANSWER_JUNIT] = check_junit,
               [ANSWER_MARKDOWN] = check_markdown,
               [ANSWER_SARIF] = check_sarif },

@@ -81,7 +81,7 @@ static bool has_waste(const void *row, const void *above)
 static const struct field answer_fields[] = {
     { "advice", NULL, UNIT_NONE, FIELD_ROWS,
       FIELD_LIST(struct advise_answer, advise.advice, advise.advices), .row = &advice_row_type,
-      .limited = true },
+      .limited = true, .table = true },
     { "joint_saving_bytes", NULL, UNIT_BYTES, FIELD_SIGNED,
       FIELD_AT(struct advise_answer, advise.joint_saving_bytes) },
     { "joint_peak_bytes", NULL, UNIT_BYTES, FIELD_SIGNED,

@@ -71,7 +71,7 @@ static const struct field table_fields[] = {
     { "total_bytes", NULL, UNIT_BYTES, FIELD_UNSIGNED,
       FIELD_AT(struct category_table, total_bytes) },
     { "by_category", NULL, UNIT_NONE, FIELD_ROWS, FIELD_LIST(struct category_table, row, rows),
-      .row = &category_row_type },
+      .row = &category_row_type, .table = true },
     { "copies", NULL, UNIT_NONE, FIELD_ROW, .row = &copies_row_type },
     { "remainder", NULL, UNIT_NONE, FIELD_ROWS,
       FIELD_LIST(struct category_table, remainder, remainders), .row = &remainder_row_type },

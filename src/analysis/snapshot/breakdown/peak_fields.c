@@ -65,7 +65,7 @@ static const struct field moment_fields[] = {
     { "block_bytes_exact", NULL, UNIT_NONE, FIELD_BOOL,
       FIELD_AT(struct peak_moment, blocks_exact) },
     { "rows", NULL, UNIT_NONE, FIELD_ROWS, FIELD_LIST(struct peak_moment, peak.row, peak.rows),
-      .row = &peak_row_type, .limited = true },
+      .row = &peak_row_type, .limited = true, .table = true },
 };
 const struct row_type peak_moment_row_type =
     ROW_TYPE("peak_result", struct peak_moment, moment_fields);

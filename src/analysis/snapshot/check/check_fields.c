@@ -130,7 +130,7 @@ const struct row_type check_row_type = ROW_TYPE("limit", struct check_row, row_f
 
 static const struct field check_fields[] = {
     { "limits", NULL, UNIT_NONE, FIELD_ROWS, FIELD_LIST(struct check, row, rows),
-      .row = &check_row_type },
+      .row = &check_row_type, .table = true },
     { "exit_code", NULL, UNIT_NUMBER, FIELD_SIGNED, FIELD_AT(struct check, exit_code),
       .bounded = true },
 };

@@ -251,7 +251,7 @@ static const struct field result_fields[] = {
     { "limit", NULL, UNIT_NONE, FIELD_ROW, OF_DIFF(limit), .row = &limit_row_type,
       .when = is_limited },
     { "rows", NULL, UNIT_NONE, FIELD_ROWS, FIELD_LIST(struct diff, row, rows),
-      .row = &diff_row_type, .limited = true },
+      .row = &diff_row_type, .limited = true, .table = true },
     { "other", NULL, UNIT_NONE, FIELD_ROW, .row = &other_row_type },
     { "by_category", NULL, UNIT_NONE, FIELD_ROWS, TABLE(by_category), .row = &category_row_type },
     { "by_module", NULL, UNIT_NONE, FIELD_ROWS, TABLE(by_module), .row = &module_row_type },

@@ -111,7 +111,7 @@ static const struct field fragments_fields[] = {
     { "at_event", NULL, UNIT_EVENT, FIELD_SIGNED, FIELD_AT(struct fragments, at_event), .least = -1,
       .bounded = true },
     { "groups", NULL, UNIT_NONE, FIELD_ROWS, FIELD_LIST(struct fragments, group, groups),
-      .row = &fragment_group_row_type },
+      .row = &fragment_group_row_type, .table = true },
     { "pins", NULL, UNIT_NONE, FIELD_ROWS, FIELD_LIST(struct fragments, pin, pins),
       .row = &fragment_pin_row_type, .limited = true },
     { "moves", NULL, UNIT_NONE, FIELD_ROWS, FIELD_PLACES(struct fragments, move, moves),

@@ -79,7 +79,7 @@ static const struct field leaks_fields[] = {
     { "first_step", NULL, UNIT_NONE, FIELD_ROWS,
       FIELD_PLACES(struct leaks, first_step, first_steps), .row = &first_step_row_type },
     { "sites", NULL, UNIT_NONE, FIELD_ROWS, FIELD_LIST(struct leaks, site, sites),
-      .row = &leak_site_row_type, .limited = true },
+      .row = &leak_site_row_type, .limited = true, .table = true },
     { "sites_folded", NULL, UNIT_COUNT, FIELD_UNSIGNED, FIELD_AT(struct leaks, sites_folded) },
     { "slope_total_bytes", NULL, UNIT_BYTES, FIELD_SIGNED,
       FIELD_AT(struct leaks, slope_total_bytes), .when = has_moments },

@@ -217,7 +217,7 @@ static bool asked_what_if(const void *row, const void *above)
 static const struct field oom_fields[] = {
     { NULL, NULL, UNIT_NONE, FIELD_INLINE, .row = &oom_facts_row_type },
     { "must_go", NULL, UNIT_NONE, FIELD_ROWS, FIELD_LIST(struct oom, must_go.at, must_go.count),
-      .row = &oom_site_row_type, .limited = true },
+      .row = &oom_site_row_type, .limited = true, .table = true },
     { "must_go_category", NULL, UNIT_NONE, FIELD_ROW, .row = &category_row_type,
       .when = has_category },
     { "live_bytes", KNOWN_BYTES(struct oom, live_bytes) },

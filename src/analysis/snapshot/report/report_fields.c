@@ -210,7 +210,7 @@ static bool is_alone(const void *row, const void *above)
 static const struct field report_fields[] = {
     { "file", NULL, UNIT_NONE, FIELD_ROW, FIELD_AT(struct report, file), .row = &file_row_type },
     { "devices", NULL, UNIT_NONE, FIELD_ROWS, FIELD_LIST(struct report, device, devices),
-      .row = &device_row_type },
+      .row = &device_row_type, .table = true },
     { "findings", NULL, UNIT_NONE, FIELD_ROWS, FIELD_LIST(struct report, finding, findings),
       .row = &finding_row_type },
     { "ranks", NULL, UNIT_NONE, FIELD_ROW, FIELD_AT(struct report, ranks), .pointer = true,

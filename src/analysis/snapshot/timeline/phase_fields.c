@@ -103,7 +103,7 @@ static const struct row_type sources_row_type =
 
 static const struct field phases_fields[] = {
     { "phases", NULL, UNIT_NONE, FIELD_ROWS, FIELD_LIST(struct phase_rows, row, rows),
-      .row = &phase_row_type, .limited = true },
+      .row = &phase_row_type, .limited = true, .table = true },
     { "peak_phase", NULL, UNIT_NONE, FIELD_NAME, FIELD_AT(struct phase_rows, peak_phase),
       FIELD_NAMES(phase_names) },
     { "sources", NULL, UNIT_NONE, FIELD_ROW, .row = &sources_row_type },

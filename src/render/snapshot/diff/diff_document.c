@@ -25,9 +25,9 @@ static bool has_both(const void *row, const void *above)
 
 static const struct field device_fields[] = {
     { "a_device", NULL, UNIT_NUMBER, FIELD_UNSIGNED, FIELD_AT(struct diff_device, name[0].number),
-      .when = has_a },
+      .when = has_a, .place = true },
     { "b_device", NULL, UNIT_NUMBER, FIELD_UNSIGNED, FIELD_AT(struct diff_device, name[1].number),
-      .when = has_b },
+      .when = has_b, .place = true },
     { NULL, NULL, UNIT_NONE, FIELD_INLINE, FIELD_AT(struct diff_device, name[0]),
       .row = &device_kind_row_type },
     { "status", NULL, UNIT_NONE, FIELD_NAME, FIELD_AT(struct diff_device, status),

@@ -416,7 +416,8 @@ static void check_line_text(const char *spelt, str expected)
     read_bytes(b.at, b.len, b.len, &o);
     assert_string_equal(o.err.message, "");
     assert_int_equal(o.r.marks.rows.len, 1);
-    assert_true(str_equal(strings_text(&o.r.code.strings, (string_id){ o.r.marks.name[0] }), expected));
+    assert_true(
+        str_equal(strings_text(&o.r.code.strings, (string_id){ o.r.marks.name[0] }), expected));
     recording_free(&o.r);
     buf_free(&b);
 }

@@ -1,0 +1,20 @@
+/* terminal_lines.h - lines of text for a terminal, which is sent no text of a file as it is. */
+#ifndef CLI_TERMINAL_LINES_H
+#define CLI_TERMINAL_LINES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Begins as all zero. */
+struct terminal_lines {
+    char *line; /* begun, a NUL behind it */
+    size_t len, room;
+};
+
+/* The write of a vrs_sink: whole lines go to standard output, escaped. */
+bool terminal_lines_write(void *lines, const char *bytes, size_t len);
+
+/* Frees the lines; false when standard output took less than it was sent. */
+bool terminal_lines_end(struct terminal_lines *lines);
+
+#endif

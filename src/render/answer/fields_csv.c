@@ -1,0 +1,231 @@
+/* fields_csv.c - the rows of an answer as comma-separated values.
+ *
+ * One line for each row of the list that the kind has as its table, of all files and devices; in
+ * front stand those members of the rows above that say whose it is.  A column has the path of its
+ * member, "site.culprit"; what is a list of rows, or a stack, has none.  Null is empty, a list of
+ * values has a space between them. */
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "render/answer/fields.h"
+#include "render/write/csv.h"
+
+enum { DEPTH_MOST = 8, PREFIX_MOST = 96 };
+
+/* The way from an answer to the rows of the table: each step a member of the row before. */
+struct table_path {
+    const struct field *step[DEPTH_MOST];
+    uint32_t steps;
+};
+
+struct csv_writer {
+    struct out *out;
+    const struct answer_kind *kind;
+    struct table_path path;
+    bool heading; /* names are written, not values */
+    bool begun;   /* the line has a cell */
+    uint32_t limit;
+    char prefix[PREFIX_MOST]; /* of names: the members that hold this row */
+};
+
+static const struct row_type *type_of(const struct answer_kind *kind, const struct field *f)
+{
+    return f->row == NULL ? kind->result : f->row;
+}
+
+static bool find_table(const struct answer_kind *kind, const struct row_type *type,
+                       struct table_path *path)
+{
+    for (uint32_t i = 0; type != NULL && i < type->fields; i++) {
+        const struct field *f = &type->field[i];
+        bool holds = f->type == FIELD_ROW || f->type == FIELD_INLINE || f->type == FIELD_ROWS;
+        if (!holds || path->steps == DEPTH_MOST)
+            continue;
+        path->step[path->steps++] = f;
+        if (f->table || find_table(kind, type_of(kind, f), path))
+            return true;
+        path->steps--;
+    }
+    return false;
+}
+
+static void put_value(struct buf *to, enum field_type type, const struct field_value *v)
+{
+    switch (type) {
+    case FIELD_BOOL:
+        buf_text(to, v->number != 0 ? "true" : "false");
+        break;
+    case FIELD_UNSIGNED:
+        buf_u64(to, v->number);
+        break;
+    case FIELD_SIGNED:
+        buf_format(to, "%lld", (long long)v->integer);
+        break;
+    case FIELD_REAL:
+        buf_format(to, "%.*f", v->decimals, v->real);
+        break;
+    case FIELD_TEXT:
+    case FIELD_WORD:
+    case FIELD_NAME:
+        csv_text(to, v->text);
+        break;
+    case FIELD_SENTENCE:
+    case FIELD_STACK:
+    case FIELD_ROW:
+    case FIELD_INLINE:
+    case FIELD_FREE:
+    case FIELD_ROWS:
+    case FIELD_VALUES:
+    case FIELD_STACKS:
+        assert(!"no plain value");
+        break;
+    }
+}
+
+static void put_values(const struct csv_writer *w, const struct field *f, const void *row,
+                       const void *above)
+{
+    uint32_t count = 0;
+    const void *list = field_list_of(f, row, above, &count);
+    for (uint32_t i = 0; list != NULL && i < count; i++) {
+        struct field_value v = field_element_of(f, list, i);
+        if (i > 0)
+            buf_char(&w->out->text, ' ');
+        if (v.known)
+            put_value(&w->out->text, f->of, &v);
+    }
+}
+
+static void put_sentence(const struct csv_writer *w, const struct field *f, const void *row)
+{
+    struct buf words;
+    buf_init(&words, SIZE_MAX / 2);
+    if (w->kind->sentence(&words, f, row))
+        csv_text(&w->out->text, buf_slice(&words));
+    w->out->text.failed = w->out->text.failed || words.failed;
+    buf_free(&words);
+}
+
+/* A member as a cell; `row` NULL: the row that would hold it is null. */
+static void put_cell(struct csv_writer *w, const struct field *f, const void *row,
+                     const void *above)
+{
+    struct buf *to = &w->out->text;
+    if (w->begun)
+        buf_char(to, ',');
+    w->begun = true;
+    if (w->heading) {
+        buf_text(to, w->prefix);
+        buf_text(to, f->name);
+    } else if (row != NULL && f->type == FIELD_SENTENCE) {
+        put_sentence(w, f, row);
+    } else if (row != NULL && f->type == FIELD_VALUES) {
+        put_values(w, f, row, above);
+    } else if (row != NULL) {
+        struct field_value v = field_value_of(f, row, above, w->limit);
+        if (v.known)
+            put_value(to, f->type, &v);
+    }
+}
+
+static bool is_cell(const struct field *f)
+{
+    switch (f->type) {
+    case FIELD_BOOL:
+    case FIELD_UNSIGNED:
+    case FIELD_SIGNED:
+    case FIELD_REAL:
+    case FIELD_TEXT:
+    case FIELD_WORD:
+    case FIELD_NAME:
+    case FIELD_SENTENCE:
+    case FIELD_VALUES:
+        return true;
+    case FIELD_STACK:
+    case FIELD_ROW:
+    case FIELD_INLINE:
+    case FIELD_FREE:
+    case FIELD_ROWS:
+    case FIELD_STACKS:
+        break;
+    }
+    return false;
+}
+
+/* The members of a row as cells, those of rows in place among them; with `place` only what says
+ * whose the rows below are. */
+static void put_cells(struct csv_writer *w, const struct row_type *type, const void *row,
+                      const void *above, bool place)
+{
+    for (uint32_t i = 0; i < type->fields; i++) {
+        const struct field *f = &type->field[i];
+        if (is_cell(f) && (!place || f->place))
+            put_cell(w, f, row, above);
+        if ((f->type != FIELD_ROW && f->type != FIELD_INLINE) || f->pointer)
+            continue;
+        const void *inner = row == NULL ? NULL : field_row_of(f, row, above);
+        size_t end = strlen(w->prefix);
+        if (f->type == FIELD_ROW)
+            snprintf(w->prefix + end, sizeof w->prefix - end, "%s.", f->name);
+        put_cells(w, type_of(w->kind, f), inner, row, place);
+        w->prefix[end] = '\0';
+    }
+}
+
+/* The line of one row of the table.  `chain` has the rows from the answer down to it. */
+static void put_line(struct csv_writer *w, const void *const *chain)
+{
+    const struct row_type *type = w->kind->document;
+    w->begun = false;
+    for (uint32_t i = 0; i <= w->path.steps; i++) {
+        put_cells(w, type, chain[i], i == 0 ? NULL : chain[i - 1], i < w->path.steps);
+        if (i < w->path.steps)
+            type = type_of(w->kind, w->path.step[i]);
+    }
+    buf_text(&w->out->text, CSV_LINE_END);
+    out_flush(w->out, OUT_ENOUGH);
+}
+
+/* Follows the path from chain[step]. */
+static void put_below(struct csv_writer *w, const void **chain, uint32_t step)
+{
+    if (step == w->path.steps) {
+        put_line(w, chain);
+        return;
+    }
+    const struct field *f = w->path.step[step];
+    const void *above = step == 0 ? NULL : chain[step - 1];
+    if (f->type != FIELD_ROWS) {
+        chain[step + 1] = field_row_of(f, chain[step], above);
+        if (chain[step + 1] != NULL)
+            put_below(w, chain, step + 1);
+        return;
+    }
+    uint32_t count = 0;
+    const char *list = field_list_of(f, chain[step], above, &count);
+    if (f->limited && count > w->limit)
+        count = w->limit;
+    for (uint32_t i = 0; list != NULL && i < count; i++) {
+        chain[step + 1] = list + i * type_of(w->kind, f)->size;
+        put_below(w, chain, step + 1);
+    }
+}
+
+void answer_csv(struct out *out, const struct answer_set *set, bool several,
+                const struct render_options *options)
+{
+    struct csv_writer w = { .out = out, .kind = set->kind, .heading = true };
+    const void *chain[DEPTH_MOST + 1] = { NULL };
+    w.limit = options->rows == 0 ? UINT32_MAX : options->rows;
+    bool found = find_table(set->kind, set->kind->document, &w.path);
+    assert(found);
+    (void)found;
+    (void)several;
+    put_line(&w, chain);
+    w.heading = false;
+    for (uint32_t i = 0; i < set->count; i++) {
+        chain[0] = (const char *)set->answers + i * set->kind->document->size;
+        put_below(&w, chain, 0);
+    }
+}
