@@ -4,14 +4,14 @@
 #include "render/snapshot/answers.h"
 #include "vramscope/snapshot.h"
 
-static enum vrs_status ask(struct study *s, const void *read, struct device_answer *ret,
-                           struct vrs_error *err)
+static enum vrs_status ask(struct parts *parts, const struct study *s, const void *read,
+                           struct device_answer *ret, struct vrs_error *err)
 {
     struct advise_answer *answer = NULL;
     if (!s->traced)
         return ask_reason(s, ret, ANSWER_NEEDS_TRACE, "no_trace",
                           S("the recording has no trace: advice rests on how memory moved"), err);
-    TRY(advise_answer_make(s, read, &answer, err));
+    TRY(advise_answer_make(parts, s, read, &answer, err));
     ret->result = answer;
     if (s->stacked)
         return VRS_OK;

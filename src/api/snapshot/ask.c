@@ -94,10 +94,11 @@ static enum vrs_status ask_device(struct study *s, const struct asked *q, struct
                                   struct vrs_error *err)
 {
     struct arena_mark mark = arena_mark(s->scratch);
+    struct parts parts = { NULL };
     *ret = (struct device_answer){ .name = device_name_of(s->r, s->device) };
     TRY(study_prove(s, err));
     ret->trust = s->trust;
-    enum vrs_status status = q->question(s, q->read, ret, err);
+    enum vrs_status status = q->question(&parts, s, q->read, ret, err);
     arena_release(s->scratch, mark);
     return status;
 }

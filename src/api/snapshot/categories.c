@@ -1,6 +1,5 @@
 /* categories.c - parameters, gradients, optimizer state, activations and the rest. */
 #include "analysis/snapshot/breakdown/category_table.h"
-#include "analysis/snapshot/cache/parts.h"
 #include "analysis/snapshot/study/moment.h"
 #include "api/snapshot/ask.h"
 #include "render/snapshot/answers.h"
@@ -54,8 +53,8 @@ static enum vrs_status add_reasons(const struct study *s, const struct category_
     return VRS_OK;
 }
 
-static enum vrs_status ask(struct study *s, const void *read, struct device_answer *ret,
-                           struct vrs_error *err)
+static enum vrs_status ask(struct parts *parts, const struct study *s, const void *read,
+                           struct device_answer *ret, struct vrs_error *err)
 {
     const struct options_read *w = read;
     struct category_table_options options = { 0 };
@@ -68,7 +67,7 @@ static enum vrs_status ask(struct study *s, const void *read, struct device_answ
         return ask_reason(s, ret, ANSWER_NEEDS_STACKS, "no_stacks",
                           S("no alloc has a stack; record with stacks=\"all\""), err);
     if (s->traced)
-        TRY(parts_estimate(s, &options.estimate, err));
+        TRY(parts_estimate(parts, s, &options.estimate, err));
     struct category_table *table = arena_array(s->keep, struct category_table, 1);
     if (table == NULL)
         return vrs_no_memory(err);

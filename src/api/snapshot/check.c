@@ -80,14 +80,15 @@ static enum vrs_status place_baseline(struct check_options_read *read, struct vr
     return study_place_make(&read->base, err);
 }
 
-static enum vrs_status ask(struct study *s, const void *read_of, struct device_answer *ret,
-                           struct vrs_error *err)
+static enum vrs_status ask(struct parts *parts, const struct study *s, const void *read_of,
+                           struct device_answer *ret, struct vrs_error *err)
 {
     /* The read is this call's own; what is made of the baseline goes with each device. */
     struct check_options_read *read = *(struct check_options_read *const *)read_of;
     const struct check *check = NULL;
     const struct check_question question = {
         .budget = &read->budget,
+        .parts = parts,
         .strict = read->o.strict,
         .allow_estimates = read->o.allow_estimates,
         .path_cut = read->path_cut,

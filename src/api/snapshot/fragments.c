@@ -42,9 +42,10 @@ static enum vrs_status add_reasons(const struct study *s, const struct options_r
         err);
 }
 
-static enum vrs_status ask(struct study *s, const void *arg, struct device_answer *ret,
-                           struct vrs_error *err)
+static enum vrs_status ask(struct parts *parts, const struct study *s, const void *arg,
+                           struct device_answer *ret, struct vrs_error *err)
 {
+    (void)parts;
     const struct options_read *read = arg;
     struct vrs_error why = { .status = VRS_OK };
     int64_t event = 0;

@@ -31,9 +31,10 @@ static enum vrs_status too_few_steps(const struct study *s, struct device_answer
     return status;
 }
 
-static enum vrs_status ask(struct study *s, const void *read, struct device_answer *ret,
-                           struct vrs_error *err)
+static enum vrs_status ask(struct parts *parts, const struct study *s, const void *read,
+                           struct device_answer *ret, struct vrs_error *err)
 {
+    (void)parts;
     const struct vrs_leaks_options *o = read;
     if (!s->traced)
         return ask_reason(s, ret, ANSWER_NEEDS_TRACE, "no_trace",

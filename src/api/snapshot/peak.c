@@ -33,10 +33,11 @@ static enum vrs_status read_options(const struct vrs_peak_options *o, struct pea
     return VRS_OK;
 }
 
-static enum vrs_status ask(struct study *s, const void *read, struct device_answer *ret,
-                           struct vrs_error *err)
+static enum vrs_status ask(struct parts *parts, const struct study *s, const void *read,
+                           struct device_answer *ret, struct vrs_error *err)
 {
     struct vrs_error why;
+    (void)parts;
     struct peak_moment *found = arena_take(s->keep, sizeof *found);
     if (found == NULL)
         return vrs_no_memory(err);

@@ -80,7 +80,7 @@ enum vrs_status vrs_picture_check(const struct vrs_picture_options *options, str
     return read_options(&o, &ignored, err);
 }
 
-static enum vrs_status take_device(struct drawing *d, struct study *s, struct vrs_error *err)
+static enum vrs_status take_device(struct drawing *d, const struct study *s, struct vrs_error *err)
 {
     struct scene_device *to = &d->scene.device[d->scene.devices];
     TRY(scene_take(&d->scene, s, &d->arena, to, err));

@@ -1,8 +1,6 @@
 /* report.c - the one page about a recording. */
 #include "api/snapshot/report.h"
 
-#include <string.h>
-
 #include "analysis/snapshot/breakdown/peak.h"
 #include "analysis/snapshot/cache/parts.h"
 #include "analysis/snapshot/curves/figures.h"
@@ -132,18 +130,22 @@ static enum vrs_status draw(struct call *a, uint32_t d, uint32_t most, struct re
 }
 
 /* What other devices are compared with, the page of trust, how the memory moved. */
-static enum vrs_status add_study(struct reporting *p, uint32_t d, struct study *study,
-                                 struct report_device *ret, struct vrs_error *err)
+static enum vrs_status add_study(struct reporting *p, uint32_t d, struct parts *parts,
+                                 const struct study *study, struct report_device *ret,
+                                 struct vrs_error *err)
 {
     struct device_summary *unit = NULL;
+    const struct leaks *leaks = NULL;
     TRY(unit_make(&p->units, d, &ret->curves, &unit, err));
+    if (p->joined && study->traced)
+        TRY(parts_growth(parts, study, &leaks, err));
     if (p->compared && unit != NULL)
-        TRY(summary_describe(study, unit, err));
+        TRY(summary_describe(study, leaks, unit, err));
     ret->unit = unit;
     if (p->joined)
-        TRY(section_make(study, &ret->sections, err));
+        TRY(section_make(parts, study, &ret->sections, err));
     if (p->o->timeline)
-        TRY(parts_timeline(study, &ret->timeline, err));
+        TRY(parts_timeline(parts, study, &ret->timeline, err));
     if (!p->o->trust)
         return VRS_OK;
     struct trust_page *overview = arena_take(p->a->keep, sizeof *overview);
@@ -203,20 +205,20 @@ static enum vrs_status complete(struct reporting *p, uint32_t d, struct report_d
 {
     struct call *a = p->a;
     struct study *study = p->studied ? &p->studies.of[d] : NULL;
+    struct parts parts = { NULL };
     const struct agreement *agreement = &a->agreement[d];
     if (study == NULL) {
         curves_prove(&ret->curves, agreement);
         TRY(trust_assess(a->r, d, &a->basis[d], &ret->curves, agreement, a->keep, &ret->trust,
                          err));
-        return add_study(p, d, NULL, ret, err);
+        return add_study(p, d, &parts, NULL, ret, err);
     }
     struct arena_mark mark = arena_mark(&a->scratch);
-    TRY(p->joined ? parts_make(study, PARTS_OF_REPORT, err) : study_prove(study, err));
+    TRY(p->joined ? parts_make_for_report(&parts, study, err) : study_prove(study, err));
     ret->curves = study->curves;
     ret->trust = study->trust;
-    TRY(add_study(p, d, study, ret, err));
+    TRY(add_study(p, d, &parts, study, ret, err));
     arena_release(&a->scratch, mark);
-    memset(&study->made, 0, sizeof study->made); /* some of it lay there */
     return VRS_OK;
 }
 
@@ -364,7 +366,7 @@ const struct answer_set *report_answers(const struct kept_report *kept)
     return &kept->a.result->set;
 }
 
-struct study *report_study(const struct kept_report *kept, uint32_t device)
+const struct study *report_study(const struct kept_report *kept, uint32_t device)
 {
     uint32_t row = 0;
     for (uint32_t skip = device; !call_wants(&kept->a, row) || skip > 0; row++)

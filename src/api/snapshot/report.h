@@ -21,6 +21,6 @@ void report_end(struct kept_report *kept);
 /* Until then: the report, and the proven study of each device of it.  What is taken of a study's
  * scratch may stay there. */
 const struct answer_set *report_answers(const struct kept_report *kept);
-struct study *report_study(const struct kept_report *kept, uint32_t device);
+const struct study *report_study(const struct kept_report *kept, uint32_t device);
 
 #endif

@@ -2,12 +2,12 @@
 #ifndef VRS_API_SNAPSHOT_REPORT_SECTIONS_H
 #define VRS_API_SNAPSHOT_REPORT_SECTIONS_H
 
+#include "analysis/snapshot/cache/parts.h"
 #include "analysis/snapshot/report/report.h"
-#include "analysis/snapshot/study/study.h"
 #include "render/answer/answer.h"
 
 /* In s->keep. */
-enum vrs_status section_make(struct study *s, const struct report_sections **ret,
-                             struct vrs_error *err) MUST_CHECK;
+enum vrs_status section_make(struct parts *parts, const struct study *s,
+                             const struct report_sections **ret, struct vrs_error *err) MUST_CHECK;
 
 #endif

@@ -4,9 +4,10 @@
 #include "render/snapshot/answers.h"
 #include "vramscope/snapshot.h"
 
-static enum vrs_status ask(struct study *s, const void *read, struct device_answer *ret,
-                           struct vrs_error *err)
+static enum vrs_status ask(struct parts *parts, const struct study *s, const void *read,
+                           struct device_answer *ret, struct vrs_error *err)
 {
+    (void)parts;
     (void)read;
     if (!s->traced)
         return ask_reason(s, ret, ANSWER_NEEDS_TRACE, "no_trace",

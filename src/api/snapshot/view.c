@@ -63,7 +63,8 @@ static uint32_t peak_step(const struct study *s)
 }
 
 /* Where memory lay when a request failed last, which lives as long as the report. */
-static enum vrs_status look_at_oom(struct study *s, struct page_device *d, struct vrs_error *err)
+static enum vrs_status look_at_oom(const struct study *s, struct page_device *d,
+                                   struct vrs_error *err)
 {
     const struct recording *r = s->r;
     const uint8_t *action = r->events.action + r->devices.first_event[s->device];
@@ -93,8 +94,8 @@ static enum vrs_status take_range(struct make_context *m, const struct study *s,
     return page_window_take(&parts, d, window, s->threads, err);
 }
 
-static enum vrs_status take_device(struct make_context *m, struct page_file *file, struct study *s,
-                                   struct vrs_error *err)
+static enum vrs_status take_device(struct make_context *m, struct page_file *file,
+                                   const struct study *s, struct vrs_error *err)
 {
     const struct recording *r = s->r;
     m->row[m->files - 1][file->devices] = s->device;

@@ -123,8 +123,8 @@ struct page {
 
 /* Packs the tables of a proven study: its cover, a block of what the first picture needs, then the
  * rest.  `ret` has its name and lists already. */
-enum vrs_status page_tables(struct study *s, struct page_chunks *blocks, struct page_device *ret,
-                            struct vrs_error *err) MUST_CHECK;
+enum vrs_status page_tables(const struct study *s, struct page_chunks *blocks,
+                            struct page_device *ret, struct vrs_error *err) MUST_CHECK;
 
 /* Queues the curves of the whole recording in few columns, which stand in the study's scratch,
  * finds what they tell of the card, and the figures that the page must find again. */

@@ -265,7 +265,8 @@ static enum vrs_status make(struct page_source *f, struct vrs_error *err)
     return page_marks_make(f->s, &f->names, &f->marks, err);
 }
 
-enum vrs_status page_source_make(struct study *s, struct page_source *ret, struct vrs_error *err)
+enum vrs_status page_source_make(const struct study *s, struct page_source *ret,
+                                 struct vrs_error *err)
 {
     *ret = (struct page_source){ .s = s };
     enum vrs_status status = make(ret, err);

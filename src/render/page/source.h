@@ -11,7 +11,7 @@
 #include "render/page/source_ranges.h"
 
 struct page_source {
-    struct study *s;
+    const struct study *s;
     struct page_names names;
     uint32_t *order; /* of allocations: older ones first, then by birth */
     uint32_t *pool;  /* of each allocation, in `order` */
@@ -25,7 +25,7 @@ struct page_source {
 };
 
 /* Of a proven study; lives in its scratch.  Ends with page_source_end; a failed call needs none. */
-enum vrs_status page_source_make(struct study *s, struct page_source *ret,
+enum vrs_status page_source_make(const struct study *s, struct page_source *ret,
                                  struct vrs_error *err) MUST_CHECK;
 void page_source_end(struct page_source *source);
 

@@ -377,8 +377,8 @@ static enum vrs_status fill(struct filling *f)
     return page_pack_all(f->blocks, f->from.s->threads, f->err);
 }
 
-enum vrs_status page_tables(struct study *s, struct page_chunks *blocks, struct page_device *ret,
-                            struct vrs_error *err)
+enum vrs_status page_tables(const struct study *s, struct page_chunks *blocks,
+                            struct page_device *ret, struct vrs_error *err)
 {
     struct filling f = { .blocks = blocks, .to = ret, .err = err };
     struct arena_mark mark = arena_mark(s->scratch);

@@ -249,7 +249,7 @@ static enum vrs_status take(const struct scene *scene, struct page_source *from,
     return scene->asked.view == SCENE_MAP ? take_places(from, arena, d, err) : VRS_OK;
 }
 
-enum vrs_status scene_take(const struct scene *scene, struct study *s, struct arena *arena,
+enum vrs_status scene_take(const struct scene *scene, const struct study *s, struct arena *arena,
                            struct scene_device *ret, struct vrs_error *err)
 {
     struct arena_mark mark = arena_mark(s->scratch);

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "analysis/snapshot/advise/advise_rules.h"
-#include "analysis/snapshot/cache/parts.h"
 #include "analysis/snapshot/study/study_jobs.h"
 #include "base/pool.h"
 
@@ -133,7 +132,7 @@ struct running {
     struct rule_answer answer[ADVICE_RULES_MOST];
 };
 
-static enum vrs_status ask_rule(void *arg, uint32_t i, struct study *s, struct vrs_error *err)
+static enum vrs_status ask_rule(void *arg, uint32_t i, const struct study *s, struct vrs_error *err)
 {
     struct running *running = arg;
     struct advising a = *running->shared;
@@ -147,7 +146,7 @@ static enum vrs_status ask_rule(void *arg, uint32_t i, struct study *s, struct v
 }
 
 /* In the order of the rules; removals of those that speak go into `joint`. */
-static bool gather(struct study *s, const struct running *running, removal_vec *joint,
+static bool gather(const struct study *s, const struct running *running, removal_vec *joint,
                    struct advise *ret)
 {
     ret->advice = arena_array(s->keep, struct advice, advice_entry_count);
@@ -324,8 +323,9 @@ static enum vrs_status run_rules(const struct advising *a, struct advise *ret,
     return ok ? status : vrs_no_memory(err);
 }
 
-static enum vrs_status advise(struct study *s, const struct advise_inputs *in,
-                              struct counterfactual *c, struct advise *ret, struct vrs_error *err)
+static enum vrs_status advise(struct parts *parts, const struct study *s,
+                              const struct advise_inputs *in, struct counterfactual *c,
+                              struct advise *ret, struct vrs_error *err)
 {
     const struct curve *requested = &s->curves.of[CURVE_REQUESTED];
     const struct site_table *sites = NULL;
@@ -346,7 +346,8 @@ static enum vrs_status advise(struct study *s, const struct advise_inputs *in,
         return vrs_no_memory(err);
     a.floor_bytes = a.peak_bytes > 0 ? percent_of((uint64_t)a.peak_bytes, FLOOR_PERCENT) : 0;
     a.floor_bytes = a.floor_bytes > FLOOR_BYTES ? a.floor_bytes : FLOOR_BYTES;
-    enum vrs_status status = look_at_phases(&a) ? parts_sites(s, &sites, err) : vrs_no_memory(err);
+    enum vrs_status status =
+        look_at_phases(&a) ? parts_sites(parts, s, &sites, err) : vrs_no_memory(err);
     if (status == VRS_OK) {
         a.sites = *sites;
         status = find_alive(&a) ? run_rules(&a, ret, err) : vrs_no_memory(err);
@@ -358,8 +359,8 @@ static enum vrs_status advise(struct study *s, const struct advise_inputs *in,
     return status;
 }
 
-enum vrs_status advise_compute(struct study *s, const struct oom *oom, uint64_t capacity_bytes,
-                               struct advise *ret, struct vrs_error *err)
+enum vrs_status advise_compute(struct parts *parts, const struct study *s, const struct oom *oom,
+                               uint64_t capacity_bytes, struct advise *ret, struct vrs_error *err)
 {
     struct counterfactual *c = NULL;
     struct advise_inputs in = {
@@ -367,10 +368,10 @@ enum vrs_status advise_compute(struct study *s, const struct oom *oom, uint64_t 
         .fragmented = oom->basis != OOM_NOTHING && oom->tests.verdict == OOM_FRAGMENTATION,
         .what_if = oom->basis == OOM_EVENT ? &oom->what_if : NULL,
     };
-    TRY(parts_timeline(s, &in.timeline, err));
-    TRY(parts_fragments(s, &in.fragments, err));
-    TRY(parts_estimate(s, &in.estimate, err));
-    TRY(parts_growth(s, &in.leaks, err));
-    TRY(parts_counterfactual(s, &c, err));
-    return advise(s, &in, c, ret, err);
+    TRY(parts_timeline(parts, s, &in.timeline, err));
+    TRY(parts_fragments(parts, s, &in.fragments, err));
+    TRY(parts_estimate(parts, s, &in.estimate, err));
+    TRY(parts_growth(parts, s, &in.leaks, err));
+    TRY(parts_counterfactual(parts, s, &c, err));
+    return advise(parts, s, &in, c, ret, err);
 }

@@ -6,12 +6,8 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_ADVISE_ADVISE_H
 #define VRS_ANALYSIS_SNAPSHOT_ADVISE_ADVISE_H
 
-#include "analysis/snapshot/breakdown/training_need.h"
-#include "analysis/snapshot/layout/fragments.h"
-#include "analysis/snapshot/leaks/leaks.h"
+#include "analysis/snapshot/cache/parts.h"
 #include "analysis/snapshot/oom/oom.h"
-#include "analysis/snapshot/study/counterfactual.h"
-#include "analysis/snapshot/timeline/timeline.h"
 #include "base/field.h"
 
 enum advice_severity { SEVERITY_PROBLEM, SEVERITY_ADVICE, SEVERITY_NOTE, SEVERITIES };
@@ -92,7 +88,8 @@ extern const struct row_type advice_row_type, advice_silence_row_type;
 
 /* All rules over one device with a trace.  `oom` says whether a request failed for want of memory
  * in one piece. */
-enum vrs_status advise_compute(struct study *s, const struct oom *oom, uint64_t capacity_bytes,
-                               struct advise *ret, struct vrs_error *err) MUST_CHECK;
+enum vrs_status advise_compute(struct parts *parts, const struct study *s, const struct oom *oom,
+                               uint64_t capacity_bytes, struct advise *ret,
+                               struct vrs_error *err) MUST_CHECK;
 
 #endif

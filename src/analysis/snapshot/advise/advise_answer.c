@@ -4,8 +4,9 @@
 #include "analysis/snapshot/cache/parts.h"
 #include "analysis/snapshot/oom/oom.h"
 
-enum vrs_status advise_answer_make(struct study *s, const struct advise_question *q,
-                                   struct advise_answer **ret, struct vrs_error *err)
+enum vrs_status advise_answer_make(struct parts *parts, const struct study *s,
+                                   const struct advise_question *q, struct advise_answer **ret,
+                                   struct vrs_error *err)
 {
     struct oom oom;
     const struct leaks *leaks = NULL;
@@ -13,14 +14,14 @@ enum vrs_status advise_answer_make(struct study *s, const struct advise_question
     struct advise_answer *answer = arena_take(s->keep, sizeof *answer);
     if (answer == NULL)
         return vrs_no_memory(err);
-    TRY(parts_make(s, PARTS_OF_ADVICE, err));
-    TRY(oom_compute(s, NULL, q->capacity_bytes, &oom, err));
-    TRY(advise_compute(s, &oom, q->capacity_bytes, &answer->advise, err));
-    TRY(parts_growth(s, &leaks, err));
+    TRY(parts_make_for_advice(parts, s, err));
+    TRY(oom_compute(parts, s, NULL, q->capacity_bytes, &oom, err));
+    TRY(advise_compute(parts, s, &oom, q->capacity_bytes, &answer->advise, err));
+    TRY(parts_growth(parts, s, &leaks, err));
     answer->leaks = leaks->leaks;
     answer->explain_silent = q->explain_silent;
     answer->has_waste = q->waste;
-    TRY(parts_counterfactual(s, &c, err));
+    TRY(parts_counterfactual(parts, s, &c, err));
     if (q->waste)
         TRY(waste_compute(s, c, &answer->waste, err));
     *ret = answer;

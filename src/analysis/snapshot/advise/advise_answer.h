@@ -23,7 +23,8 @@ struct advise_answer {
 extern const struct row_type advise_answer_row_type;
 
 /* Of a device with a trace; in the study's `keep`. */
-enum vrs_status advise_answer_make(struct study *s, const struct advise_question *q,
-                                   struct advise_answer **ret, struct vrs_error *err) MUST_CHECK;
+enum vrs_status advise_answer_make(struct parts *parts, const struct study *s,
+                                   const struct advise_question *q, struct advise_answer **ret,
+                                   struct vrs_error *err) MUST_CHECK;
 
 #endif

@@ -12,7 +12,7 @@ typedef VEC(struct removal) removal_vec;
 
 /* Of one rule: a copy for each, of which what comes before the rule's own is shared. */
 struct advising {
-    struct study *s;
+    const struct study *s;
     const struct advise_inputs *in;
     struct counterfactual *c; /* under `lock` while rules run side by side */
     struct lock *lock;

@@ -11,7 +11,7 @@ struct sums {
     struct category_rule_sum (*of)[CATEGORIES];
 };
 
-static enum vrs_status sums_make(struct study *s, struct sums *sums, struct vrs_error *err)
+static enum vrs_status sums_make(const struct study *s, struct sums *sums, struct vrs_error *err)
 {
     const struct categories *c = &s->categories;
     *sums = (struct sums){ .c = c };
@@ -89,7 +89,7 @@ static int by_row(const void *a, const void *b)
     return (x->category > y->category) - (x->category < y->category);
 }
 
-static enum vrs_status add_live(struct study *s, int64_t at, struct sums *sums,
+static enum vrs_status add_live(const struct study *s, int64_t at, struct sums *sums,
                                 struct category_table *table, struct vrs_error *err)
 {
     struct category_row row[CATEGORIES] = { 0 };
@@ -134,7 +134,7 @@ static enum vrs_status add_live(struct study *s, int64_t at, struct sums *sums,
     return VRS_OK;
 }
 
-static enum vrs_status add_split(struct study *s, struct category_table *table,
+static enum vrs_status add_split(const struct study *s, struct category_table *table,
                                  struct vrs_error *err)
 {
     const struct categories *c = &s->categories;
@@ -158,7 +158,7 @@ static enum vrs_status add_split(struct study *s, struct category_table *table,
     return sums_list(s, &sums, CATEGORIES, &table->remainder, &table->remainders, err);
 }
 
-enum vrs_status category_table_compute(struct study *s,
+enum vrs_status category_table_compute(const struct study *s,
                                        const struct category_table_options *options,
                                        struct category_table *ret, struct vrs_error *err)
 {

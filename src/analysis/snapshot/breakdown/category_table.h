@@ -48,7 +48,7 @@ struct category_table_options {
 /* Of a struct category_row, and of a struct category_table, the result of a device. */
 extern const struct row_type category_row_type, category_table_row_type;
 
-enum vrs_status category_table_compute(struct study *s,
+enum vrs_status category_table_compute(const struct study *s,
                                        const struct category_table_options *options,
                                        struct category_table *ret,
                                        struct vrs_error *err) MUST_CHECK;

@@ -44,7 +44,7 @@ static const uint32_t categories_of[TERMS] = {
 enum { TERMS_OF_ONE = 2 };
 
 struct walk {
-    struct study *s;
+    const struct study *s;
     uint32_t wanted[TERMS];                  /* bits of categories */
     uint8_t terms[CATEGORIES][TERMS_OF_ONE]; /* up to A; TERMS: none */
     uint64_t live[CATEGORIES], at_peak[CATEGORIES];
@@ -230,7 +230,7 @@ static enum confidence weakest(const uint64_t *sure)
     return CONFIDENCE_HIGH;
 }
 
-static enum vrs_status fill_term(struct study *s, uint32_t wanted, struct sharing *g,
+static enum vrs_status fill_term(const struct study *s, uint32_t wanted, struct sharing *g,
                                  struct need_term *term, struct vrs_error *err)
 {
     uint64_t sure[CONFIDENCES] = { 0 };
@@ -258,7 +258,7 @@ static enum vrs_status fill_term(struct study *s, uint32_t wanted, struct sharin
 
 static enum vrs_status fill_terms(struct walk *w, struct training_need *e, struct vrs_error *err)
 {
-    struct study *s = w->s;
+    const struct study *s = w->s;
     struct sharing g = {
         .share = arena_array(s->scratch, struct share, s->r->code.stacks.rows.len),
         .of_stack = arena_array(s->scratch, uint32_t, s->r->code.stacks.rows.len),
@@ -371,7 +371,7 @@ static void set_items(const struct walk *w, struct training_need *e)
     e->unexplained_bytes = minus(e->residual_bytes, sum);
 }
 
-enum vrs_status training_need_compute(struct study *s, struct training_need *ret,
+enum vrs_status training_need_compute(const struct study *s, struct training_need *ret,
                                       struct vrs_error *err)
 {
     const struct curve *requested = &s->curves.of[CURVE_REQUESTED];

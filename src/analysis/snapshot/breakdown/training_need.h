@@ -70,7 +70,7 @@ struct training_need {
 /* Of a struct need_term, and of a struct training_need. */
 extern const struct row_type need_term_row_type, training_need_row_type;
 
-enum vrs_status training_need_compute(struct study *s, struct training_need *ret,
+enum vrs_status training_need_compute(const struct study *s, struct training_need *ret,
                                       struct vrs_error *err) MUST_CHECK;
 
 #endif

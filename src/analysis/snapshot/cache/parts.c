@@ -4,168 +4,276 @@
 #include "analysis/snapshot/study/study_jobs.h"
 #include "base/pool.h"
 
-enum vrs_status parts_timeline(struct study *s, const struct timeline **ret, struct vrs_error *err)
+/* The row of a study, old or new. */
+static enum vrs_status know(struct parts *c, const struct study *of, struct study_parts **ret,
+                            struct vrs_error *err)
 {
-    if (s->made.timeline == NULL) {
-        struct timeline *made = NULL;
-        TRY(timeline_compute(s, &made, err));
-        s->made.timeline = made;
-    }
-    *ret = s->made.timeline;
-    return VRS_OK;
-}
-
-enum vrs_status parts_fragments(struct study *s, const struct fragments **ret,
-                                struct vrs_error *err)
-{
-    if (s->made.fragments == NULL) {
-        struct fragments *made = NULL;
-        TRY(fragments_compute(s, (int64_t)s->events - 1, &made, err));
-        s->made.fragments = made;
-    }
-    *ret = s->made.fragments;
-    return VRS_OK;
-}
-
-enum vrs_status parts_growth(struct study *s, const struct leaks **ret, struct vrs_error *err)
-{
-    if (s->made.leaks == NULL) {
-        struct leaks *made = arena_array(s->keep, struct leaks, 1);
-        if (made == NULL)
+    struct study_parts *p = c->first;
+    while (p != NULL && p->of != of)
+        p = p->next;
+    if (p == NULL) {
+        p = arena_array(of->keep, struct study_parts, 1);
+        if (p == NULL)
             return vrs_no_memory(err);
-        TRY(leaks_compute(s, 0, made, err));
-        s->made.leaks = made;
+        *p = (struct study_parts){ .next = c->first, .of = of };
+        c->first = p;
     }
-    *ret = s->made.leaks;
+    *ret = p;
     return VRS_OK;
 }
 
-enum vrs_status parts_estimate(struct study *s, const struct training_need **ret,
-                               struct vrs_error *err)
+enum vrs_status parts_know(struct parts *c, const struct study *of, struct vrs_error *err)
 {
-    if (s->made.estimate == NULL) {
-        struct training_need *made = arena_array(s->keep, struct training_need, 1);
-        if (made == NULL)
-            return vrs_no_memory(err);
-        TRY(training_need_compute(s, made, err));
-        s->made.estimate = made;
-    }
-    *ret = s->made.estimate;
-    return VRS_OK;
+    struct study_parts *ignored = NULL;
+    return know(c, of, &ignored, err);
 }
 
-enum vrs_status parts_categories(struct study *s, const struct category_table **ret,
-                                 struct vrs_error *err)
-{
-    if (s->made.categories == NULL) {
-        /* Without a trace all is told of the final state. */
-        struct category_table_options options = {
-            .at_event =
-                s->traced ? s->curves.of[CURVE_REQUESTED].peak_event : (int64_t)s->events - 1,
-        };
-        if (s->traced && s->phases.known)
-            TRY(parts_estimate(s, &options.estimate, err));
-        struct category_table *made = arena_array(s->keep, struct category_table, 1);
-        if (made == NULL)
-            return vrs_no_memory(err);
-        TRY(category_table_compute(s, &options, made, err));
-        s->made.categories = made;
-    }
-    *ret = s->made.categories;
-    return VRS_OK;
-}
-
-enum vrs_status parts_counterfactual(struct study *s, struct counterfactual **ret,
+static enum vrs_status make_timeline(struct study_parts *p, const struct study *by,
                                      struct vrs_error *err)
 {
-    if (s->made.counterfactual == NULL) {
-        struct counterfactual *made = arena_array(s->scratch, struct counterfactual, 1);
-        if (made == NULL)
-            return vrs_no_memory(err);
-        TRY(counterfactual_make(s, made, err));
-        s->made.counterfactual = made;
-    }
-    *ret = s->made.counterfactual;
+    struct timeline *made = NULL;
+    if (p->timeline != NULL)
+        return VRS_OK;
+    TRY(timeline_compute(by, &made, err));
+    p->timeline = made;
     return VRS_OK;
 }
 
-enum vrs_status parts_sites(struct study *s, const struct site_table **ret, struct vrs_error *err)
+static enum vrs_status make_fragments(struct study_parts *p, const struct study *by,
+                                      struct vrs_error *err)
 {
-    if (s->made.sites == NULL) {
-        struct site_table *made = arena_array(s->scratch, struct site_table, 1);
-        if (made == NULL)
-            return vrs_no_memory(err);
-        TRY(site_table_make(s, SITE_LINE, made, err));
-        s->made.sites = made;
+    struct fragments *made = NULL;
+    if (p->fragments != NULL)
+        return VRS_OK;
+    TRY(fragments_compute(by, (int64_t)by->events - 1, &made, err));
+    p->fragments = made;
+    return VRS_OK;
+}
+
+static enum vrs_status make_growth(struct study_parts *p, const struct study *by,
+                                   struct vrs_error *err)
+{
+    if (p->growth != NULL)
+        return VRS_OK;
+    struct leaks *made = arena_array(by->keep, struct leaks, 1);
+    if (made == NULL)
+        return vrs_no_memory(err);
+    TRY(leaks_compute(by, 0, made, err));
+    p->growth = made;
+    return VRS_OK;
+}
+
+static enum vrs_status make_estimate(struct study_parts *p, const struct study *by,
+                                     struct vrs_error *err)
+{
+    if (p->estimate != NULL)
+        return VRS_OK;
+    struct training_need *made = arena_array(by->keep, struct training_need, 1);
+    if (made == NULL)
+        return vrs_no_memory(err);
+    TRY(training_need_compute(by, made, err));
+    p->estimate = made;
+    return VRS_OK;
+}
+
+static enum vrs_status make_categories(struct study_parts *p, const struct study *by,
+                                       struct vrs_error *err)
+{
+    /* Without a trace all is told of the final state. */
+    struct category_table_options options = {
+        .at_event =
+            by->traced ? by->curves.of[CURVE_REQUESTED].peak_event : (int64_t)by->events - 1,
+    };
+    if (p->categories != NULL)
+        return VRS_OK;
+    if (by->traced && by->phases.known) {
+        TRY(make_estimate(p, by, err));
+        options.estimate = p->estimate;
     }
-    *ret = s->made.sites;
+    struct category_table *made = arena_array(by->keep, struct category_table, 1);
+    if (made == NULL)
+        return vrs_no_memory(err);
+    TRY(category_table_compute(by, &options, made, err));
+    p->categories = made;
+    return VRS_OK;
+}
+
+static enum vrs_status make_counterfactual(struct study_parts *p, const struct study *by,
+                                           struct vrs_error *err)
+{
+    if (p->counterfactual != NULL)
+        return VRS_OK;
+    struct counterfactual *made = arena_array(by->scratch, struct counterfactual, 1);
+    if (made == NULL)
+        return vrs_no_memory(err);
+    TRY(counterfactual_make(by, made, err));
+    p->counterfactual = made;
+    return VRS_OK;
+}
+
+static enum vrs_status make_sites(struct study_parts *p, const struct study *by,
+                                  struct vrs_error *err)
+{
+    if (p->sites != NULL)
+        return VRS_OK;
+    struct site_table *made = arena_array(by->scratch, struct site_table, 1);
+    if (made == NULL)
+        return vrs_no_memory(err);
+    TRY(site_table_make(by, SITE_LINE, made, err));
+    p->sites = made;
+    return VRS_OK;
+}
+
+enum vrs_status parts_timeline(struct parts *c, const struct study *s, const struct timeline **ret,
+                               struct vrs_error *err)
+{
+    struct study_parts *p = NULL;
+    TRY(know(c, s, &p, err));
+    TRY(make_timeline(p, s, err));
+    *ret = p->timeline;
+    return VRS_OK;
+}
+
+enum vrs_status parts_fragments(struct parts *c, const struct study *s,
+                                const struct fragments **ret, struct vrs_error *err)
+{
+    struct study_parts *p = NULL;
+    TRY(know(c, s, &p, err));
+    TRY(make_fragments(p, s, err));
+    *ret = p->fragments;
+    return VRS_OK;
+}
+
+enum vrs_status parts_growth(struct parts *c, const struct study *s, const struct leaks **ret,
+                             struct vrs_error *err)
+{
+    struct study_parts *p = NULL;
+    TRY(know(c, s, &p, err));
+    TRY(make_growth(p, s, err));
+    *ret = p->growth;
+    return VRS_OK;
+}
+
+enum vrs_status parts_estimate(struct parts *c, const struct study *s,
+                               const struct training_need **ret, struct vrs_error *err)
+{
+    struct study_parts *p = NULL;
+    TRY(know(c, s, &p, err));
+    TRY(make_estimate(p, s, err));
+    *ret = p->estimate;
+    return VRS_OK;
+}
+
+enum vrs_status parts_categories(struct parts *c, const struct study *s,
+                                 const struct category_table **ret, struct vrs_error *err)
+{
+    struct study_parts *p = NULL;
+    TRY(know(c, s, &p, err));
+    TRY(make_categories(p, s, err));
+    *ret = p->categories;
+    return VRS_OK;
+}
+
+enum vrs_status parts_counterfactual(struct parts *c, const struct study *s,
+                                     struct counterfactual **ret, struct vrs_error *err)
+{
+    struct study_parts *p = NULL;
+    TRY(know(c, s, &p, err));
+    TRY(make_counterfactual(p, s, err));
+    *ret = p->counterfactual;
+    return VRS_OK;
+}
+
+enum vrs_status parts_sites(struct parts *c, const struct study *s, const struct site_table **ret,
+                            struct vrs_error *err)
+{
+    struct study_parts *p = NULL;
+    TRY(know(c, s, &p, err));
+    TRY(make_sites(p, s, err));
+    *ret = p->sites;
     return VRS_OK;
 }
 
 /* Side by side. */
 
-typedef enum vrs_status part_maker(struct study *s, struct vrs_error *err);
-
-static enum vrs_status make_timeline(struct study *s, struct vrs_error *err)
+/* What advice rests on stands with the table of categories. */
+static enum vrs_status make_categories_with_estimate(struct study_parts *p, const struct study *by,
+                                                     struct vrs_error *err)
 {
-    const struct timeline *ignored = NULL;
-    return parts_timeline(s, &ignored, err);
+    TRY(make_estimate(p, by, err));
+    return make_categories(p, by, err);
 }
 
-static enum vrs_status make_growth(struct study *s, struct vrs_error *err)
+static enum vrs_status make_sites_with_curve(struct study_parts *p, const struct study *by,
+                                             struct vrs_error *err)
 {
-    const struct leaks *ignored = NULL;
-    return parts_growth(s, &ignored, err);
+    TRY(make_sites(p, by, err));
+    return make_counterfactual(p, by, err);
 }
 
-static enum vrs_status make_estimate(struct study *s, struct vrs_error *err)
-{
-    const struct training_need *ignored = NULL;
-    return parts_estimate(s, &ignored, err);
-}
+typedef enum vrs_status part_maker(struct study_parts *p, const struct study *by,
+                                   struct vrs_error *err);
+static part_maker *const makers[PARTS] = {
+    [PART_TIMELINE] = make_timeline,
+    [PART_GROWTH] = make_growth,
+    [PART_CATEGORIES] = make_categories_with_estimate,
+    [PART_ESTIMATE] = make_estimate,
+    [PART_FRAGMENTS] = make_fragments,
+    [PART_SITES] = make_sites_with_curve,
+};
 
-/* The table has the estimate in it. */
-static enum vrs_status make_categories(struct study *s, struct vrs_error *err)
+enum vrs_status parts_make_one(struct parts *c, const struct study *of, enum study_part part,
+                               const struct study *by, struct vrs_error *err)
 {
-    const struct category_table *ignored = NULL;
-    TRY(make_estimate(s, err));
-    return parts_categories(s, &ignored, err);
-}
-
-static enum vrs_status make_fragments(struct study *s, struct vrs_error *err)
-{
-    const struct fragments *ignored = NULL;
-    return parts_fragments(s, &ignored, err);
-}
-
-static enum vrs_status make_sites(struct study *s, struct vrs_error *err)
-{
-    const struct site_table *sites = NULL;
-    struct counterfactual *counterfactual = NULL;
-    TRY(parts_sites(s, &sites, err));
-    return parts_counterfactual(s, &counterfactual, err);
+    struct study_parts *p = NULL;
+    TRY(know(c, of, &p, err));
+    return makers[part](p, by, err);
 }
 
 /* The longest first, so that those that remain fill what is left of the time. */
-enum { PARTS = 6 };
-static part_maker *const makers[PARTS_USES][PARTS] = {
-    [PARTS_OF_REPORT] = { make_timeline, make_growth, make_categories, study_prove, make_fragments,
-                          make_sites },
-    [PARTS_OF_ADVICE] = { make_timeline, make_growth, make_estimate, study_prove, make_fragments,
-                          make_sites },
+enum { PROOF = PARTS };
+static const uint8_t of_report[] = { PART_TIMELINE, PART_GROWTH,    PART_CATEGORIES,
+                                     PROOF,         PART_FRAGMENTS, PART_SITES };
+static const uint8_t of_advice[] = { PART_TIMELINE, PART_GROWTH, PART_ESTIMATE, PART_FRAGMENTS,
+                                     PART_SITES };
+
+struct making {
+    struct parts *c;
+    struct study *proved; /* by the job PROOF; no other asks for what that finds */
+    const struct study *of;
+    const uint8_t *jobs;
 };
 
-static enum vrs_status make_part(void *arg, uint32_t i, struct study *s, struct vrs_error *err)
+static enum vrs_status make_part(void *arg, uint32_t i, const struct study *by,
+                                 struct vrs_error *err)
 {
-    const enum parts_use *use = arg;
-    return makers[*use][i](s, err);
+    const struct making *m = arg;
+    if (m->jobs[i] == PROOF)
+        return study_assess(m->proved, by->keep, err);
+    return parts_make_one(m->c, m->of, (enum study_part)m->jobs[i], by, err);
 }
 
-enum vrs_status parts_make(struct study *s, enum parts_use use, struct vrs_error *err)
+static bool is_worth_threads(const struct study *s)
 {
-    if (pool_threads(s->threads) == 1 || !s->traced)
+    return pool_threads(s->threads) > 1 && s->traced;
+}
+
+enum vrs_status parts_make_for_report(struct parts *c, struct study *s, struct vrs_error *err)
+{
+    struct making making = { c, s, s, of_report };
+    if (!is_worth_threads(s))
         return study_prove(s, err);
+    TRY(parts_know(c, s, err));
     /* Before the study is copied: all parts rest on it. */
     curves_prove(&s->curves, s->agreement);
-    return study_jobs_run(s, PARTS, make_part, &use, err);
+    return study_jobs_run(s, sizeof of_report, make_part, &making, err);
+}
+
+enum vrs_status parts_make_for_advice(struct parts *c, const struct study *s, struct vrs_error *err)
+{
+    struct making making = { c, NULL, s, of_advice };
+    if (!is_worth_threads(s))
+        return VRS_OK;
+    TRY(parts_know(c, s, err));
+    return study_jobs_run(s, sizeof of_advice, make_part, &making, err);
 }

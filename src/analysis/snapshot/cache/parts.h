@@ -1,6 +1,8 @@
-/* parts.h - what several answers rest on, made when it is first asked for.
+/* parts.h - what several answers about a study rest on, made when it is first asked for.
  *
- * A part lives in the study's `keep` unless said otherwise; a second question gets the same one. */
+ * A cache of parts, keyed by the address of the study they are about: who asks again is given the
+ * same one.  Nobody below it knows that it is there.  A part lives in the study's `keep` unless
+ * said otherwise. */
 #ifndef VRS_ANALYSIS_SNAPSHOT_CACHE_PARTS_H
 #define VRS_ANALYSIS_SNAPSHOT_CACHE_PARTS_H
 
@@ -11,38 +13,81 @@
 #include "analysis/snapshot/study/site_table.h"
 #include "analysis/snapshot/timeline/timeline.h"
 
-enum parts_use { PARTS_OF_REPORT, PARTS_OF_ADVICE, PARTS_USES };
+/* What was made for one study; NULL: not yet, or there is nothing to be made. */
+struct study_parts {
+    struct study_parts *next;
+    const struct study *of;
+    const struct timeline *timeline;
+    const struct fragments *fragments;
+    const struct leaks *growth;
+    const struct training_need *estimate;
+    const struct category_table *categories;
+    struct counterfactual *counterfactual;
+    const struct site_table *sites;
+};
 
-/* Proves the study and makes, side by side, what the use asks for: timeline, growth, estimate,
- * fragments, sites and counterfactual, for a report the table of categories too.  Need not be
- * called: what is asked for later is then made one after the other. */
-enum vrs_status parts_make(struct study *s, enum parts_use use, struct vrs_error *err) MUST_CHECK;
+/* Of one question, and to be forgotten with it: a study's address may then be another's.  All zero
+ * it is empty. */
+struct parts {
+    struct study_parts *first; /* the study asked about last */
+};
+
+/* One that is made as a job. */
+enum study_part {
+    PART_TIMELINE,
+    PART_GROWTH,
+    PART_CATEGORIES, /* and the estimate, of which it takes some */
+    PART_ESTIMATE,
+    PART_FRAGMENTS,
+    PART_SITES, /* and the counterfactual curve */
+    PARTS
+};
+
+/* Makes a part of `of`, unless there is one; `by` is `of` or the copy that a thread has.  Threads
+ * may do so side by side, each another part, once the cache knows the study. */
+enum vrs_status parts_make_one(struct parts *c, const struct study *of, enum study_part part,
+                               const struct study *by, struct vrs_error *err) MUST_CHECK;
+
+/* Makes room for the parts of a study. */
+enum vrs_status parts_know(struct parts *c, const struct study *of,
+                           struct vrs_error *err) MUST_CHECK;
+
+/* Proves the study and makes, side by side, all parts: those that a report rests on.  Need not be
+ * called: what is asked for later is then made one after the other, as on one thread. */
+enum vrs_status parts_make_for_report(struct parts *c, struct study *s,
+                                      struct vrs_error *err) MUST_CHECK;
+
+/* The same of a study that is proven, but for the table of categories, which advice does not
+ * need. */
+enum vrs_status parts_make_for_advice(struct parts *c, const struct study *s,
+                                      struct vrs_error *err) MUST_CHECK;
 
 /* NULL in `*ret` where the device has no trace. */
-enum vrs_status parts_timeline(struct study *s, const struct timeline **ret,
+enum vrs_status parts_timeline(struct parts *c, const struct study *s, const struct timeline **ret,
                                struct vrs_error *err) MUST_CHECK;
 
 /* At the end of the recording; NULL in `*ret` where the layout is not known. */
-enum vrs_status parts_fragments(struct study *s, const struct fragments **ret,
-                                struct vrs_error *err) MUST_CHECK;
+enum vrs_status parts_fragments(struct parts *c, const struct study *s,
+                                const struct fragments **ret, struct vrs_error *err) MUST_CHECK;
 
 /* Of a device with a trace.  What the program can have is not looked at. */
-enum vrs_status parts_growth(struct study *s, const struct leaks **ret,
+enum vrs_status parts_growth(struct parts *c, const struct study *s, const struct leaks **ret,
                              struct vrs_error *err) MUST_CHECK;
 
-enum vrs_status parts_estimate(struct study *s, const struct training_need **ret,
-                               struct vrs_error *err) MUST_CHECK;
+enum vrs_status parts_estimate(struct parts *c, const struct study *s,
+                               const struct training_need **ret, struct vrs_error *err) MUST_CHECK;
 
 /* What the peak consists of, or the final state where there is no trace. */
-enum vrs_status parts_categories(struct study *s, const struct category_table **ret,
+enum vrs_status parts_categories(struct parts *c, const struct study *s,
+                                 const struct category_table **ret,
                                  struct vrs_error *err) MUST_CHECK;
 
 /* In the study's scratch: for as long as that is not released. */
-enum vrs_status parts_counterfactual(struct study *s, struct counterfactual **ret,
-                                     struct vrs_error *err) MUST_CHECK;
+enum vrs_status parts_counterfactual(struct parts *c, const struct study *s,
+                                     struct counterfactual **ret, struct vrs_error *err) MUST_CHECK;
 
 /* Allocations by line; in the study's scratch too. */
-enum vrs_status parts_sites(struct study *s, const struct site_table **ret,
+enum vrs_status parts_sites(struct parts *c, const struct study *s, const struct site_table **ret,
                             struct vrs_error *err) MUST_CHECK;
 
 #endif

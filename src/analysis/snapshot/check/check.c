@@ -18,7 +18,7 @@ struct comparison {
 
 /* A limit on its way to its row. */
 struct judging {
-    struct study *s;
+    const struct study *s;
     struct comparison *comparison;
     const struct check_question *q;
     const struct limit *limit;
@@ -56,7 +56,7 @@ static enum vrs_status base_value(struct judging *j, bool *ret_known, int64_t *r
         undecided(j->row, "no_baseline_device", "the baseline does not have this device");
         return VRS_OK;
     }
-    TRY(check_value_of(j->q->base, j->limit, j->q->budget, &base, err));
+    TRY(check_value_of(j->q->parts, j->q->base, j->limit, j->q->budget, &base, err));
     if (!base.known || base.open || base.lower != base.upper) {
         undecided(j->row, "baseline_unknown", "the baseline does not have this figure exactly");
         return VRS_OK;
@@ -228,7 +228,7 @@ static bool applies(const struct study *s, const struct check_question *q,
     return *ret_missing;
 }
 
-static enum vrs_status fill_row(struct study *s, const struct check_question *q,
+static enum vrs_status fill_row(const struct study *s, const struct check_question *q,
                                 const struct limit *limit, bool missing,
                                 struct comparison *comparison, struct check_row *row,
                                 struct vrs_error *err)
@@ -252,12 +252,12 @@ static enum vrs_status fill_row(struct study *s, const struct check_question *q,
     }
     if (limit->kind == LIMIT_SITE_DELTA || limit->kind == LIMIT_NEW_SITE)
         return judge_sites(&j, err);
-    TRY(check_value_of(s, limit, q->budget, &j.value, err));
+    TRY(check_value_of(q->parts, s, limit, q->budget, &j.value, err));
     return judge_limit(&j, err);
 }
 
-enum vrs_status check_compute(struct study *s, const struct check_question *q, struct check *ret,
-                              struct vrs_error *err)
+enum vrs_status check_compute(const struct study *s, const struct check_question *q,
+                              struct check *ret, struct vrs_error *err)
 {
     struct comparison comparison = { .made = false };
     struct check made = {

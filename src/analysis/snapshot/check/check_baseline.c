@@ -27,7 +27,7 @@ static bool is_first(const struct study *s, int64_t asked)
     return true;
 }
 
-static enum vrs_status judge(struct study *s, struct check_question *q,
+static enum vrs_status judge(const struct study *s, struct check_question *q,
                              struct study_place *baseline, struct check *ret, struct vrs_error *err)
 {
     struct study room;
@@ -41,7 +41,7 @@ static enum vrs_status judge(struct study *s, struct check_question *q,
     return check_compute(s, q, ret, err);
 }
 
-enum vrs_status check_beside(struct study *s, const struct check_question *question,
+enum vrs_status check_beside(const struct study *s, const struct check_question *question,
                              struct study_place *baseline, const struct check **ret,
                              struct vrs_error *err)
 {

@@ -7,7 +7,7 @@
 
 /* Judges in s->keep.  `baseline` NULL: there is none; its scratch is left as it was.  `base` and
  * `speaks_for_others` of the question are found here. */
-enum vrs_status check_beside(struct study *s, const struct check_question *question,
+enum vrs_status check_beside(const struct study *s, const struct check_question *question,
                              struct study_place *baseline, const struct check **ret,
                              struct vrs_error *err) MUST_CHECK;
 

@@ -10,7 +10,7 @@ static const char *const stages[] = {
     [DIFF_FUZZY] = "M3", [DIFF_UNMATCHED] = "M4",
 };
 
-enum vrs_status check_diff_make(struct study *base, struct study *s, struct diff *ret,
+enum vrs_status check_diff_make(const struct study *base, const struct study *s, struct diff *ret,
                                 struct vrs_error *err)
 {
     struct diff_options options = { .weight = DIFF_LIVE, .per = DIFF_PER_NOTHING };
@@ -169,8 +169,8 @@ static void offer(const struct line *line, const struct line **largest, uint32_t
     largest[at] = line;
 }
 
-static enum vrs_status keep_row(struct study *s, const struct line *from, struct check_diff_row *to,
-                                struct vrs_error *err)
+static enum vrs_status keep_row(const struct study *s, const struct line *from,
+                                struct check_diff_row *to, struct vrs_error *err)
 {
     *to = (struct check_diff_row){
         .name = arena_copy(s->keep, from->name),
@@ -184,8 +184,9 @@ static enum vrs_status keep_row(struct study *s, const struct line *from, struct
     return to->name.ptr == NULL ? vrs_no_memory(err) : VRS_OK;
 }
 
-enum vrs_status check_diff_rows(struct study *s, const struct diff *diff, enum limit_kind kind,
-                                str user_root, struct check_row *row, struct vrs_error *err)
+enum vrs_status check_diff_rows(const struct study *s, const struct diff *diff,
+                                enum limit_kind kind, str user_root, struct check_row *row,
+                                struct vrs_error *err)
 {
     const struct line *largest[CHECK_DIFF_ROWS];
     struct lines lines;

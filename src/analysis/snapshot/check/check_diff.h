@@ -7,7 +7,7 @@
 
 /* Both devices at their requested peaks, or both in their final states.  Rows live in base->keep.
  */
-enum vrs_status check_diff_make(struct study *base, struct study *s, struct diff *ret,
+enum vrs_status check_diff_make(const struct study *base, const struct study *s, struct diff *ret,
                                 struct vrs_error *err) MUST_CHECK;
 
 /* The most that one line of the program, a culprit, has grown by, whoever calls it; with
@@ -18,8 +18,8 @@ enum vrs_status check_diff_value(const struct study *base, const struct study *s
                                  struct check_value *ret, struct vrs_error *err) MUST_CHECK;
 
 /* The lines that have grown most, at most CHECK_DIFF_ROWS of them, with their sites. */
-enum vrs_status check_diff_rows(struct study *s, const struct diff *diff, enum limit_kind kind,
-                                str user_root, struct check_row *row,
+enum vrs_status check_diff_rows(const struct study *s, const struct diff *diff,
+                                enum limit_kind kind, str user_root, struct check_row *row,
                                 struct vrs_error *err) MUST_CHECK;
 
 #endif

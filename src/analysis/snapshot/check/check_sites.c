@@ -18,7 +18,7 @@ static enum vrs_status text_matches(const struct limit *limit, const struct patt
     return status == VRS_OK ? VRS_OK : vrs_no_memory(err);
 }
 
-static enum vrs_status find_matches(struct study *s, const struct limit *limit,
+static enum vrs_status find_matches(const struct study *s, const struct limit *limit,
                                     const struct pattern_room *room, uint8_t *match,
                                     struct vrs_error *err)
 {
@@ -41,7 +41,7 @@ static enum vrs_status find_matches(struct study *s, const struct limit *limit,
     return VRS_OK;
 }
 
-enum vrs_status check_matches_find(struct study *s, const struct limit *limit, uint8_t **ret,
+enum vrs_status check_matches_find(const struct study *s, const struct limit *limit, uint8_t **ret,
                                    struct vrs_error *err)
 {
     struct pattern_room room;
@@ -63,7 +63,7 @@ struct weighed {
 };
 
 struct scale {
-    struct study *s;
+    const struct study *s;
     const struct limit *limit;
     const struct check_value *value;
     const uint8_t *match; /* WEIGHT_SITE */
@@ -153,7 +153,7 @@ static void weigh_final(const struct study *s, struct weighed *of)
 static enum vrs_status weigh(const struct scale *scale, struct weighed **ret, uint32_t *ret_count,
                              struct vrs_error *err)
 {
-    struct study *s = scale->s;
+    const struct study *s = scale->s;
     struct weighed *of = arena_array(s->scratch, struct weighed, s->r->code.stacks.rows.len);
     uint32_t count = 0;
     if (of == NULL)
@@ -209,8 +209,8 @@ enum vrs_status check_site_of(const struct study *s, stack_id stack, uint64_t by
     return ret->file.ptr == NULL ? vrs_no_memory(err) : VRS_OK;
 }
 
-static enum vrs_status keep_named(struct study *s, const struct check_value *value, str user_root,
-                                  struct check_row *row, struct vrs_error *err)
+static enum vrs_status keep_named(const struct study *s, const struct check_value *value,
+                                  str user_root, struct check_row *row, struct vrs_error *err)
 {
     for (; row->sites < value->stacks; row->sites++)
         TRY(check_site_of(s, value->stack[row->sites], value->stack_bytes[row->sites], user_root,
@@ -218,7 +218,7 @@ static enum vrs_status keep_named(struct study *s, const struct check_value *val
     return VRS_OK;
 }
 
-enum vrs_status check_sites_find(struct study *s, const struct limit *limit,
+enum vrs_status check_sites_find(const struct study *s, const struct limit *limit,
                                  const struct check_value *value, str user_root,
                                  struct check_row *row, struct vrs_error *err)
 {

@@ -1,8 +1,6 @@
 /* check_values.c - the value of each limit's figure, one function each. */
 #include "analysis/snapshot/check/check_values.h"
 
-#include "analysis/snapshot/cache/parts.h"
-
 /* What the allocator may hand out beyond a rounded request: in the large pool up to 1 MiB. */
 enum { LARGE = 1 << 20, LARGE_MORE = 1 << 20 };
 
@@ -150,8 +148,8 @@ static void contradicted(struct check_value *v)
 /* Where a file contradicts itself, the curve, which its end holds, and the allocations that were
  * seen give two values: only what both of them exceed is exceeded.  States after `first` to `last`.
  */
-static enum vrs_status by_both(struct study *s, int64_t first, int64_t last, struct check_value *v,
-                               struct vrs_error *err)
+static enum vrs_status by_both(const struct study *s, int64_t first, int64_t last,
+                               struct check_value *v, struct vrs_error *err)
 {
     struct spans spans;
     struct check_value seen;
@@ -171,7 +169,8 @@ static enum vrs_status by_both(struct study *s, int64_t first, int64_t last, str
     return VRS_OK;
 }
 
-static enum vrs_status value_of_peak(struct study *s, struct check_value *v, struct vrs_error *err)
+static enum vrs_status value_of_peak(const struct study *s, struct check_value *v,
+                                     struct vrs_error *err)
 {
     if (!s->traced && !is_cut(s)) {
         without_trace(s, v);
@@ -189,7 +188,7 @@ static void rounded(struct check_value *v)
     v->text = "the sizes of some blocks are known by the rounding rule only";
 }
 
-static enum vrs_status value_of_peak_active(struct study *s, struct check_value *v,
+static enum vrs_status value_of_peak_active(const struct study *s, struct check_value *v,
                                             struct vrs_error *err)
 {
     const struct curve *c = &s->curves.of[CURVE_ACTIVE];
@@ -225,7 +224,7 @@ static enum vrs_status value_of_peak_active(struct study *s, struct check_value 
     return VRS_OK;
 }
 
-static enum vrs_status value_of_reserved(struct study *s, struct check_value *v)
+static enum vrs_status value_of_reserved(const struct study *s, struct check_value *v)
 {
     const struct curve *c = &s->curves.of[CURVE_RESERVED];
     if (s->traced || is_cut(s)) {
@@ -238,7 +237,8 @@ static enum vrs_status value_of_reserved(struct study *s, struct check_value *v)
     return VRS_OK;
 }
 
-static enum vrs_status value_of_end(struct study *s, struct check_value *v, struct vrs_error *err)
+static enum vrs_status value_of_end(const struct study *s, struct check_value *v,
+                                    struct vrs_error *err)
 {
     const struct curve *c = &s->curves.of[CURVE_REQUESTED];
     if (!c->end_known) {
@@ -249,7 +249,7 @@ static enum vrs_status value_of_end(struct study *s, struct check_value *v, stru
     return is_cut(s) ? VRS_OK : by_both(s, v->at, v->at, v, err);
 }
 
-static enum vrs_status value_of_step_peak(struct study *s, struct check_value *v,
+static enum vrs_status value_of_step_peak(const struct study *s, struct check_value *v,
                                           struct vrs_error *err)
 {
     const struct steps *steps = &s->steps;
@@ -272,7 +272,7 @@ static enum vrs_status value_of_step_peak(struct study *s, struct check_value *v
     return by_both(s, steps->boundary[0].event, steps->end_event, v, err);
 }
 
-static enum vrs_status value_of_slack(struct study *s, struct check_value *v)
+static enum vrs_status value_of_slack(const struct study *s, struct check_value *v)
 {
     uint64_t lower = 0, more = 0;
     if (!s->traced) {
@@ -308,7 +308,7 @@ int64_t check_waits_from(const struct study *s, uint32_t i)
     return at_once ? l->freed : l->requested;
 }
 
-static enum vrs_status value_of_pending(struct study *s, struct check_value *v,
+static enum vrs_status value_of_pending(const struct study *s, struct check_value *v,
                                         struct vrs_error *err)
 {
     struct spans spans;
@@ -333,7 +333,7 @@ static enum vrs_status value_of_pending(struct study *s, struct check_value *v,
 }
 
 /* Low confidence, and memory of no category, may or may not be meant. */
-static enum vrs_status value_of_category(struct study *s, const struct limit *limit,
+static enum vrs_status value_of_category(const struct study *s, const struct limit *limit,
                                          struct check_value *v)
 {
     const struct categories *c = &s->categories;
@@ -365,7 +365,7 @@ static enum vrs_status value_of_category(struct study *s, const struct limit *li
     return VRS_OK;
 }
 
-static enum vrs_status value_of_site(struct study *s, const struct limit *limit,
+static enum vrs_status value_of_site(const struct study *s, const struct limit *limit,
                                      struct check_value *v, struct vrs_error *err)
 {
     uint64_t lower = 0, nameless = 0;
@@ -405,7 +405,7 @@ static enum vrs_status value_of_site(struct study *s, const struct limit *limit,
     return VRS_OK;
 }
 
-static enum vrs_status value_of_headroom(struct study *s, const struct budget *budget,
+static enum vrs_status value_of_headroom(const struct study *s, const struct budget *budget,
                                          struct check_value *v)
 {
     TRY(value_of_reserved(s, v));
@@ -414,7 +414,7 @@ static enum vrs_status value_of_headroom(struct study *s, const struct budget *b
     return VRS_OK;
 }
 
-static enum vrs_status value_of_ooms(struct study *s, struct check_value *v)
+static enum vrs_status value_of_ooms(const struct study *s, struct check_value *v)
 {
     const uint8_t *action = s->r->events.action + s->r->devices.first_event[s->device];
     v->measure = CHECK_COUNT;
@@ -433,7 +433,7 @@ static enum vrs_status value_of_ooms(struct study *s, struct check_value *v)
 }
 
 /* Memory was given back because a request found none: the stack of the release says so. */
-static enum vrs_status value_of_retries(struct study *s, struct check_value *v)
+static enum vrs_status value_of_retries(const struct study *s, struct check_value *v)
 {
     uint32_t first = s->r->devices.first_event[s->device];
     const uint8_t *action = s->r->events.action + first;
@@ -466,7 +466,7 @@ static enum vrs_status value_of_retries(struct study *s, struct check_value *v)
     return VRS_OK;
 }
 
-static enum vrs_status value_of_unknown_share(struct study *s, struct check_value *v)
+static enum vrs_status value_of_unknown_share(const struct study *s, struct check_value *v)
 {
     uint64_t nameless = 0, all = 0;
     v->measure = CHECK_RATIO;
@@ -488,15 +488,15 @@ static enum vrs_status value_of_unknown_share(struct study *s, struct check_valu
 }
 
 /* Of the sites that grow from step to step and do not stop; the largest come first. */
-static enum vrs_status value_of_growth(struct study *s, struct check_value *v,
-                                       struct vrs_error *err)
+static enum vrs_status value_of_growth(struct parts *parts, const struct study *s,
+                                       struct check_value *v, struct vrs_error *err)
 {
     const struct leaks *leaks = NULL;
     if (!s->traced) {
         without_trace(s, v);
         return VRS_OK;
     }
-    TRY(parts_growth(s, &leaks, err));
+    TRY(parts_growth(parts, s, &leaks, err));
     if (leaks->moments == 0) {
         unknown(v, "no_steps", "fewer than two complete steps were found");
         return VRS_OK;
@@ -541,11 +541,11 @@ static void name_pins(const struct fragments *f, struct check_value *v)
 }
 
 /* Free memory that can neither be used nor returned, at the end. */
-static enum vrs_status value_of_stranded(struct study *s, struct check_value *v,
-                                         struct vrs_error *err)
+static enum vrs_status value_of_stranded(struct parts *parts, const struct study *s,
+                                         struct check_value *v, struct vrs_error *err)
 {
     const struct fragments *f = NULL;
-    TRY(parts_fragments(s, &f, err));
+    TRY(parts_fragments(parts, s, &f, err));
     if (f == NULL) {
         unknown(v, "no_layout", "the final state of the memory is not known");
         return VRS_OK;
@@ -556,9 +556,9 @@ static enum vrs_status value_of_stranded(struct study *s, struct check_value *v,
     return VRS_OK;
 }
 
-static enum vrs_status value_of(struct study *s, const struct limit *limit,
-                                const struct budget *budget, struct check_value *v,
-                                struct vrs_error *err)
+static enum vrs_status value_of(struct parts *parts, const struct study *s,
+                                const struct limit *limit, const struct budget *budget,
+                                struct check_value *v, struct vrs_error *err)
 {
     switch (limit->kind) {
     case LIMIT_PEAK:
@@ -574,11 +574,11 @@ static enum vrs_status value_of(struct study *s, const struct limit *limit,
     case LIMIT_END:
         return value_of_end(s, v, err);
     case LIMIT_GROWTH:
-        return value_of_growth(s, v, err);
+        return value_of_growth(parts, s, v, err);
     case LIMIT_STEP_PEAK:
         return value_of_step_peak(s, v, err);
     case LIMIT_STRANDED:
-        return value_of_stranded(s, v, err);
+        return value_of_stranded(parts, s, v, err);
     case LIMIT_SLACK:
         return value_of_slack(s, v);
     case LIMIT_PENDING:
@@ -611,12 +611,12 @@ void check_value_leave_open(const struct study *s, struct check_value *v)
                                         : "the file is cut: what was not read may hold more";
 }
 
-enum vrs_status check_value_of(struct study *s, const struct limit *limit,
-                               const struct budget *budget, struct check_value *ret,
-                               struct vrs_error *err)
+enum vrs_status check_value_of(struct parts *parts, const struct study *s,
+                               const struct limit *limit, const struct budget *budget,
+                               struct check_value *ret, struct vrs_error *err)
 {
     *ret = (struct check_value){ .event = CHECK_NO_EVENT, .at = CHECK_NO_EVENT };
-    TRY(value_of(s, limit, budget, ret, err));
+    TRY(value_of(parts, s, limit, budget, ret, err));
     if (ret->known && !s->curves.sizes_known && ret->measure != CHECK_COUNT) {
         ret->open = true;
         ret->reason = "unknown_sizes";

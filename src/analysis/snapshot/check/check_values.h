@@ -36,15 +36,15 @@ struct check_value {
     uint32_t stacks;
 };
 
-enum vrs_status check_value_of(struct study *s, const struct limit *limit,
-                               const struct budget *budget, struct check_value *ret,
-                               struct vrs_error *err) MUST_CHECK;
+enum vrs_status check_value_of(struct parts *parts, const struct study *s,
+                               const struct limit *limit, const struct budget *budget,
+                               struct check_value *ret, struct vrs_error *err) MUST_CHECK;
 
 /* Where the device's part of a cut file is not whole: what is known is then a lower bound. */
 void check_value_leave_open(const struct study *s, struct check_value *v);
 
 /* The largest culprits behind a value, at most CHECK_SITES of them; in s->keep. */
-enum vrs_status check_sites_find(struct study *s, const struct limit *limit,
+enum vrs_status check_sites_find(const struct study *s, const struct limit *limit,
                                  const struct check_value *value, str user_root,
                                  struct check_row *row, struct vrs_error *err) MUST_CHECK;
 
@@ -52,7 +52,7 @@ enum vrs_status check_sites_find(struct study *s, const struct limit *limit,
 int64_t check_waits_from(const struct study *s, uint32_t i);
 
 /* Of each stack, whether its culprit or owner matches a limit's expression; in s->scratch. */
-enum vrs_status check_matches_find(struct study *s, const struct limit *limit, uint8_t **ret,
+enum vrs_status check_matches_find(const struct study *s, const struct limit *limit, uint8_t **ret,
                                    struct vrs_error *err) MUST_CHECK;
 
 /* A site as rows show it. */

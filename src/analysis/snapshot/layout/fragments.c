@@ -15,7 +15,7 @@ enum { WORKSPACE_BYTES = 8519680 };
 enum { MOVE_LEAST_PERCENT = 1, MOVES_ENOUGH_PERCENT = 90 };
 
 struct finding_fragments {
-    struct study *s;
+    const struct study *s;
     const struct layout *l;
     struct fragments *to;
     struct rounding rounding;
@@ -498,7 +498,7 @@ static enum vrs_status make_streams(const struct finding_fragments *f, struct vr
     return VRS_OK;
 }
 
-static enum vrs_status compute(struct study *s, int64_t event, struct fragments **ret,
+static enum vrs_status compute(const struct study *s, int64_t event, struct fragments **ret,
                                struct vrs_error *err)
 {
     struct layout layout;
@@ -524,7 +524,7 @@ static enum vrs_status compute(struct study *s, int64_t event, struct fragments 
     return VRS_OK;
 }
 
-enum vrs_status fragments_compute(struct study *s, int64_t event, struct fragments **ret,
+enum vrs_status fragments_compute(const struct study *s, int64_t event, struct fragments **ret,
                                   struct vrs_error *err)
 {
     struct arena_mark mark = arena_mark(s->scratch);

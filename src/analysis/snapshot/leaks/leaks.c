@@ -24,7 +24,7 @@ static uint64_t key_of(enum key_kind kind, uint64_t id)
 }
 
 struct gather {
-    struct study *s;
+    const struct study *s;
     struct leaks *g;
     int64_t *moment; /* the event after which it is */
     struct radix_row *stay;
@@ -438,7 +438,8 @@ static void count_to_full(const struct study *s, uint64_t capacity, struct leaks
         (int64_t)capacity > peak ? ((int64_t)capacity - peak) / g->slope_total_bytes : 0;
 }
 
-static enum vrs_status look_between_steps(struct study *s, struct leaks *ret, struct vrs_error *err)
+static enum vrs_status look_between_steps(const struct study *s, struct leaks *ret,
+                                          struct vrs_error *err)
 {
     struct leaks g = *ret;
     struct gather a = { .s = s, .g = &g };
@@ -463,7 +464,7 @@ static enum vrs_status look_between_steps(struct study *s, struct leaks *ret, st
     return VRS_OK;
 }
 
-enum vrs_status leaks_compute(struct study *s, uint64_t capacity_bytes, struct leaks *ret,
+enum vrs_status leaks_compute(const struct study *s, uint64_t capacity_bytes, struct leaks *ret,
                               struct vrs_error *err)
 {
     struct leaks g = { .steps_to_full = -1 };

@@ -89,7 +89,7 @@ struct leaks {
 extern const struct row_type leak_site_row_type, leaks_row_type;
 
 /* `capacity_bytes` is what the program can have, 0 where not known.  In s->keep. */
-enum vrs_status leaks_compute(struct study *s, uint64_t capacity_bytes, struct leaks *ret,
+enum vrs_status leaks_compute(const struct study *s, uint64_t capacity_bytes, struct leaks *ret,
                               struct vrs_error *err) MUST_CHECK;
 
 #endif

@@ -291,7 +291,7 @@ static double growth_of(const struct oom_options *o, const struct oom *oom)
 }
 
 /* All about one state: that at `oom->event`. */
-static enum vrs_status study_state(struct study *s, struct sites *sites,
+static enum vrs_status study_state(const struct study *s, struct sites *sites,
                                    const struct oom_options *o, struct oom *oom,
                                    struct vrs_error *err)
 {
@@ -308,7 +308,7 @@ static enum vrs_status study_state(struct study *s, struct sites *sites,
     return study_site(s, oom->request_stack, &oom->request_site, err);
 }
 
-static enum vrs_status study_event(struct study *s, struct sites *sites,
+static enum vrs_status study_event(const struct study *s, struct sites *sites,
                                    const struct failures *failures, const struct oom_options *o,
                                    struct oom *oom, struct vrs_error *err)
 {
@@ -328,7 +328,7 @@ static enum vrs_status study_event(struct study *s, struct sites *sites,
                            &oom->what_if, err);
 }
 
-static enum vrs_status device_answer_text(struct study *s, struct sites *sites,
+static enum vrs_status device_answer_text(const struct study *s, struct sites *sites,
                                           const struct oom_options *o, struct oom *oom,
                                           struct vrs_error *err)
 {
@@ -347,8 +347,8 @@ static enum vrs_status device_answer_text(struct study *s, struct sites *sites,
     return study_site(s, oom->request_stack, &oom->request_site, err);
 }
 
-static enum vrs_status explain(struct study *s, const struct oom_options *options, struct oom *ret,
-                               struct vrs_error *err)
+static enum vrs_status explain(const struct study *s, const struct oom_options *options,
+                               struct oom *ret, struct vrs_error *err)
 {
     struct oom oom = { .event = -1,
                        .time_us = UNKNOWN_U64,
@@ -373,15 +373,16 @@ static enum vrs_status explain(struct study *s, const struct oom_options *option
     return status;
 }
 
-enum vrs_status oom_compute(struct study *s, const struct oom_message *message,
-                            uint64_t capacity_bytes, struct oom *ret, struct vrs_error *err)
+enum vrs_status oom_compute(struct parts *parts, const struct study *s,
+                            const struct oom_message *message, uint64_t capacity_bytes,
+                            struct oom *ret, struct vrs_error *err)
 {
     bool told = message != NULL && oom_message_is_of(s, message);
     struct oom_options options = { .message = told ? message : NULL,
                                    .capacity_bytes = capacity_bytes };
     if (s->traced && s->curves.oom_events > 0) {
         const struct leaks *leaks = NULL;
-        TRY(parts_growth(s, &leaks, err));
+        TRY(parts_growth(parts, s, &leaks, err));
         /* What only differs from step to step is no leaks. */
         options.has_growth = leaks != NULL && leaks->moments > 1 &&
                              leaks->leaks + leaks->suspects > 0 && leaks->slope_total_bytes > 0;

@@ -8,6 +8,8 @@
 #include "analysis/snapshot/oom/oom_message.h"
 #include "analysis/snapshot/oom/oom_what_if.h"
 
+struct parts;
+
 /* Where the figures are from. */
 enum oom_basis {
     OOM_NOTHING,   /* there is neither an event nor a text */
@@ -92,8 +94,8 @@ bool oom_text_differs(const struct oom *oom);
 /* Why the last request failed, with what grows as its trend.  `message` NULL: none;
  * one about another device is not used.  `capacity_bytes` of the card, as the user knows it; 0:
  * unknown. */
-enum vrs_status oom_compute(struct study *s, const struct oom_message *message,
-                            uint64_t capacity_bytes, struct oom *ret,
-                            struct vrs_error *err) MUST_CHECK;
+enum vrs_status oom_compute(struct parts *parts, const struct study *s,
+                            const struct oom_message *message, uint64_t capacity_bytes,
+                            struct oom *ret, struct vrs_error *err) MUST_CHECK;
 
 #endif

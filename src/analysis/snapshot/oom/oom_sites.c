@@ -121,7 +121,7 @@ static enum vrs_status keep_sites(const struct study *s, const struct held *row,
 
 /* The category whose fewest sites suffice; of two that need as many, the one that holds less
  * besides, in these sites. */
-static enum vrs_status find_category(struct study *s, struct held *row, uint32_t count,
+static enum vrs_status find_category(const struct study *s, struct held *row, uint32_t count,
                                      struct oom *oom, struct vrs_error *err)
 {
     uint32_t best = 0, best_len = 0;
@@ -146,7 +146,7 @@ static enum vrs_status find_category(struct study *s, struct held *row, uint32_t
     return keep_sites(s, row + best, best_len, best_bytes, &oom->must_go_category, err);
 }
 
-enum vrs_status oom_sites_find(struct study *s, struct sites *sites, struct oom *oom,
+enum vrs_status oom_sites_find(const struct study *s, struct sites *sites, struct oom *oom,
                                struct vrs_error *err)
 {
     struct held *row = NULL;

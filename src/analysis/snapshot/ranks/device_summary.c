@@ -6,7 +6,6 @@
 #include "analysis/attribution/site.h"
 #include "analysis/snapshot/curves/live.h"
 #include "analysis/snapshot/layout/layout.h"
-#include "analysis/snapshot/leaks/leaks.h"
 #include "analysis/snapshot/ranks/mad.h"
 #include "base/hash.h"
 #include "model/other_events.h"
@@ -267,9 +266,9 @@ static enum vrs_status find_stranded(const struct study *s, int64_t event,
     return VRS_OK;
 }
 
-/* Its rows are not kept: only how much a step leaves behind. */
-static enum vrs_status find_growth(const struct study *s, struct device_summary *unit,
-                                   struct vrs_error *err)
+/* Of leaks that are not known yet the rows are not kept: only how much a step leaves behind. */
+static enum vrs_status find_growth(const struct study *s, const struct leaks *known,
+                                   struct device_summary *unit, struct vrs_error *err)
 {
     struct leaks leaks = { .moments = 0 };
     struct study forgotten = *s;
@@ -279,8 +278,8 @@ static enum vrs_status find_growth(const struct study *s, struct device_summary 
         return VRS_OK;
     arena_init(&rows, SIZE_MAX / 2);
     forgotten.keep = &rows;
-    if (s->made.leaks != NULL)
-        leaks = *s->made.leaks;
+    if (known != NULL)
+        leaks = *known;
     else
         status = leaks_compute(&forgotten, 0, &leaks, err);
     arena_free(&rows);
@@ -289,8 +288,8 @@ static enum vrs_status find_growth(const struct study *s, struct device_summary 
     return status;
 }
 
-enum vrs_status summary_describe(const struct study *s, struct device_summary *unit,
-                                 struct vrs_error *err)
+enum vrs_status summary_describe(const struct study *s, const struct leaks *leaks,
+                                 struct device_summary *unit, struct vrs_error *err)
 {
     struct live_set set;
     int64_t event = s->traced ? unit->common_peak_event : (int64_t)s->events - 1;
@@ -304,7 +303,7 @@ enum vrs_status summary_describe(const struct study *s, struct device_summary *u
         unit->steps = s->steps.count;
     TRY(find_spike(s, unit, err));
     TRY(find_stranded(s, event, unit, err));
-    TRY(find_growth(s, unit, err));
+    TRY(find_growth(s, leaks, unit, err));
     uint32_t events =
         unit->after_peer_oom_event < 0 ? s->events : (uint32_t)unit->after_peer_oom_event;
     TRY(summary_moments_make(s, events, &unit->moments, err));

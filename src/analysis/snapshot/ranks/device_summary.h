@@ -5,6 +5,7 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_RANKS_DEVICE_SUMMARY_H
 #define VRS_ANALYSIS_SNAPSHOT_RANKS_DEVICE_SUMMARY_H
 
+#include "analysis/snapshot/leaks/leaks.h"
 #include "analysis/snapshot/ranks/summary_moments.h"
 #include "base/field.h"
 
@@ -83,9 +84,10 @@ enum vrs_status summary_add_sites(const struct recording *r, uint32_t device, st
                                   struct arena *keep, struct arena *scratch,
                                   struct device_summary *unit, struct vrs_error *err) MUST_CHECK;
 
-/* Adds phase, steps, growth, categories and what is stranded. */
-enum vrs_status summary_describe(const struct study *s, struct device_summary *unit,
-                                 struct vrs_error *err) MUST_CHECK;
+/* Adds phase, steps, growth, categories and what is stranded.  `leaks` may be NULL, where they are
+ * not known yet. */
+enum vrs_status summary_describe(const struct study *s, const struct leaks *leaks,
+                                 struct device_summary *unit, struct vrs_error *err) MUST_CHECK;
 
 /* The time of the last out-of-memory event of a device; UNKNOWN_U64: none, or not known. */
 uint64_t last_oom_us(const struct recording *r, uint32_t device);

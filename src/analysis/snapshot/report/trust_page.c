@@ -329,7 +329,7 @@ static bool has_place(const struct live *live, uint8_t category)
     return live->born < 0 && category != CATEGORY_UNKNOWN && category != CATEGORY_PERSISTENT;
 }
 
-static enum vrs_status cover(struct study *s, int64_t event, struct coverage *ret,
+static enum vrs_status cover(const struct study *s, int64_t event, struct coverage *ret,
                              struct vrs_error *err)
 {
     struct arena_mark mark = arena_mark(s->scratch);
@@ -358,7 +358,8 @@ static double share(uint64_t part, uint64_t whole)
     return whole == 0 ? -1 : (double)part / (double)whole;
 }
 
-static enum vrs_status fill_coverage(struct study *s, struct trust_page *o, struct vrs_error *err)
+static enum vrs_status fill_coverage(const struct study *s, struct trust_page *o,
+                                     struct vrs_error *err)
 {
     int64_t end = (int64_t)s->events - 1;
     struct coverage peak, last;
@@ -408,7 +409,8 @@ static uint64_t span_of(const struct study *s)
     return begin == UNKNOWN_U64 || end == UNKNOWN_U64 || end < begin ? UNKNOWN_U64 : end - begin;
 }
 
-enum vrs_status trust_page_compute(struct study *s, struct trust_page *ret, struct vrs_error *err)
+enum vrs_status trust_page_compute(const struct study *s, struct trust_page *ret,
+                                   struct vrs_error *err)
 {
     const struct curve *of = s->curves.of;
     struct checks checks = s->basis->checks;

@@ -69,7 +69,7 @@ struct trust_page {
 extern const struct row_type trust_page_row_type;
 
 /* Everything in `*ret` lives in the study's keep. */
-enum vrs_status trust_page_compute(struct study *s, struct trust_page *ret,
+enum vrs_status trust_page_compute(const struct study *s, struct trust_page *ret,
                                    struct vrs_error *err) MUST_CHECK;
 
 #endif

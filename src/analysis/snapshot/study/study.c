@@ -61,45 +61,23 @@ enum vrs_status study_make_unproven(struct study_place *place, uint32_t device, 
     return categories_make(&input, scratch, &ret->categories, err);
 }
 
-static enum vrs_status find_basis(struct study *s, struct vrs_error *err)
+enum vrs_status study_assess(struct study *s, struct arena *keep, struct vrs_error *err)
 {
-    struct trust_basis *basis = arena_take(s->keep, sizeof *basis);
-    if (basis == NULL)
-        return vrs_no_memory(err);
-    s->basis = basis;
-    return trust_basis_find(s->r, s->device, basis, err);
+    if (s->basis == NULL) {
+        struct trust_basis *basis = arena_take(keep, sizeof *basis);
+        if (basis == NULL)
+            return vrs_no_memory(err);
+        TRY(trust_basis_find(s->r, s->device, basis, err));
+        s->basis = basis;
+    }
+    return trust_assess(s->r, s->device, s->basis, &s->curves, s->agreement, keep, &s->trust, err);
 }
 
 enum vrs_status study_prove(struct study *s, struct vrs_error *err)
 {
-    if (s->proven)
-        return VRS_OK;
     curves_prove(&s->curves, s->agreement);
-    if (s->basis == NULL)
-        TRY(find_basis(s, err));
-    TRY(trust_assess(s->r, s->device, s->basis, &s->curves, s->agreement, s->keep, &s->trust, err));
-    s->proven = true;
-    return VRS_OK;
+    return study_assess(s, s->keep, err);
 }
-
-#define ADOPT(part) s->made.part = copy->made.part != NULL ? copy->made.part : s->made.part
-void study_adopt(struct study *s, const struct study *copy)
-{
-    if (copy->proven && !s->proven) {
-        s->curves = copy->curves;
-        s->basis = copy->basis;
-        s->trust = copy->trust;
-        s->proven = true;
-    }
-    ADOPT(timeline);
-    ADOPT(fragments);
-    ADOPT(leaks);
-    ADOPT(estimate);
-    ADOPT(categories);
-    ADOPT(counterfactual);
-    ADOPT(sites);
-}
-#undef ADOPT
 
 enum vrs_status study_make(struct study_place *place, uint32_t device, struct study *ret,
                            struct vrs_error *err)

@@ -11,14 +11,6 @@
 #include "analysis/snapshot/curves/curves.h"
 #include "analysis/snapshot/trust/trust.h"
 
-struct timeline;
-struct fragments;
-struct leaks;
-struct training_need;
-struct category_table;
-struct counterfactual;
-struct site_table;
-
 struct study {
     const struct recording *r;
     uint32_t device;  /* row of devices */
@@ -33,7 +25,6 @@ struct study {
     const struct trust_basis *basis;
     struct curves curves; /* exact where the replay proves them: by study_prove */
     struct trust trust;   /* by study_prove */
-    bool proven;
     struct lifetimes lifetimes;
     const struct tokens *tokens;
     struct phases phases;
@@ -41,15 +32,6 @@ struct study {
     struct categories categories;
     bool bare;   /* curves and trust alone are made: what stands from lifetimes on is empty */
     bool *shown; /* of each stack_id: the result shows it */
-    struct {
-        const struct timeline *timeline;
-        const struct fragments *fragments;
-        const struct leaks *leaks;
-        const struct training_need *estimate;
-        const struct category_table *categories;
-        struct counterfactual *counterfactual;
-        const struct site_table *sites;
-    } made; /* by parts.h; NULL: not yet */
 };
 
 /* What a call gives to the studies of its devices. */
@@ -79,8 +61,8 @@ void study_make_bare(struct study_place *place, uint32_t device, struct study *r
  * nothing. */
 enum vrs_status study_prove(struct study *s, struct vrs_error *err) MUST_CHECK;
 
-/* Takes over what was made with a copy of the study and its memory, which outlives it. */
-void study_adopt(struct study *s, const struct study *copy);
+/* Of that trust alone, its texts in `keep`: may be a job beside others, which ask for no trust. */
+enum vrs_status study_assess(struct study *s, struct arena *keep, struct vrs_error *err) MUST_CHECK;
 
 /* Both, one after the other. */
 enum vrs_status study_make(struct study_place *place, uint32_t device, struct study *ret,

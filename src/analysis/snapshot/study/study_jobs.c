@@ -10,7 +10,7 @@ struct lane {
 };
 
 struct running {
-    struct study *s; /* is the caller's lane */
+    const struct study *s; /* is the caller's lane */
     struct lane *lane;
     study_job *job;
     void *arg;
@@ -19,11 +19,11 @@ struct running {
 static enum vrs_status do_job(void *arg, uint32_t i, uint32_t thread, struct vrs_error *err)
 {
     const struct running *r = arg;
-    struct study *s = thread == 0 ? r->s : &r->lane[thread - 1].study;
+    const struct study *s = thread == 0 ? r->s : &r->lane[thread - 1].study;
     return r->job(r->arg, i, s, err);
 }
 
-static enum vrs_status begin_lane(struct study *s, struct lane *lane, struct vrs_error *err)
+static enum vrs_status begin_lane(const struct study *s, struct lane *lane, struct vrs_error *err)
 {
     lane->study = *s;
     arena_init(&lane->keep, SIZE_MAX / 2);
@@ -36,18 +36,17 @@ static enum vrs_status begin_lane(struct study *s, struct lane *lane, struct vrs
     return naming_again(s->naming, &lane->keep, &lane->scratch, &lane->study.naming, err);
 }
 
-/* What was made there becomes the study's; it is made once. */
-static void end_lane(struct study *s, struct lane *lane)
+/* What was made there becomes the study's. */
+static void end_lane(const struct study *s, struct lane *lane)
 {
     const struct study *from = &lane->study;
     for (uint32_t i = 0; from->shown != NULL && i < s->r->code.stacks.rows.len; i++)
         s->shown[i] = s->shown[i] || from->shown[i];
-    study_adopt(s, from);
     arena_join(s->keep, &lane->keep);
     arena_join(s->scratch, &lane->scratch);
 }
 
-enum vrs_status study_jobs_run(struct study *s, uint32_t jobs, study_job *job, void *arg,
+enum vrs_status study_jobs_run(const struct study *s, uint32_t jobs, study_job *job, void *arg,
                                struct vrs_error *err)
 {
     uint32_t worth = 1 + s->events / STUDY_JOBS_EVENTS, threads = pool_threads(s->threads);

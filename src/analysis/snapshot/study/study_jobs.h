@@ -14,10 +14,11 @@ enum { STUDY_JOBS_EVENTS = 1 << 13 };
 
 /* Does job `i` with the study that its thread has.  What it takes of `scratch` and does not
  * release stays until the study's memory is freed, whatever is released before. */
-typedef enum vrs_status study_job(void *arg, uint32_t i, struct study *s, struct vrs_error *err);
+typedef enum vrs_status study_job(void *arg, uint32_t i, const struct study *s,
+                                  struct vrs_error *err);
 
 /* Does jobs 0 … jobs - 1, begun in this order.  The error is that of the first that failed. */
-enum vrs_status study_jobs_run(struct study *s, uint32_t jobs, study_job *job, void *arg,
+enum vrs_status study_jobs_run(const struct study *s, uint32_t jobs, study_job *job, void *arg,
                                struct vrs_error *err) MUST_CHECK;
 
 #endif

@@ -114,7 +114,8 @@ static enum vrs_status finish(const struct study *s, struct phase_rows *rows, st
     return VRS_OK;
 }
 
-enum vrs_status phase_rows_compute(struct study *s, struct phase_rows *ret, struct vrs_error *err)
+enum vrs_status phase_rows_compute(const struct study *s, struct phase_rows *ret,
+                                   struct vrs_error *err)
 {
     const struct phases *p = &s->phases;
     struct phase_rows rows = {

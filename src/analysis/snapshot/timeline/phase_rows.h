@@ -53,7 +53,7 @@ struct phase_rows {
 extern const struct row_type phase_row_type, phases_row_type;
 
 /* In s->keep. */
-enum vrs_status phase_rows_compute(struct study *s, struct phase_rows *ret,
+enum vrs_status phase_rows_compute(const struct study *s, struct phase_rows *ret,
                                    struct vrs_error *err) MUST_CHECK;
 
 #endif

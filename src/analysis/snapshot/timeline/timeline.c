@@ -44,7 +44,7 @@ struct share {
 };
 
 struct walk {
-    struct study *s;
+    const struct study *s;
     const struct recording *r;
     const struct events *e;
     uint32_t first;
@@ -211,7 +211,7 @@ static bool map_allocation(struct walk *w, uint32_t i)
 
 static enum vrs_status map_events(struct walk *w, struct vrs_error *err)
 {
-    struct study *s = w->s;
+    const struct study *s = w->s;
     w->life_of = arena_array(s->scratch, uint32_t, s->events);
     w->life = arena_array(s->scratch, struct life, s->lifetimes.count);
     if (w->life_of == NULL || w->life == NULL)
@@ -334,7 +334,7 @@ static void mark_reserved_peak(struct walk *w)
 
 static enum vrs_status begin_walk(struct walk *w, struct timeline *to, struct vrs_error *err)
 {
-    struct study *s = w->s;
+    const struct study *s = w->s;
     uint64_t requested = (uint64_t)s->curves.of[CURVE_REQUESTED].start_bytes;
     uint64_t reserved = (uint64_t)s->curves.of[CURVE_RESERVED].start_bytes;
     const uint64_t start[TIME_CURVES] = {
@@ -534,7 +534,7 @@ static enum vrs_status make_groups(struct walk *w, struct timeline *to, struct v
 
 static enum vrs_status make_bursts(struct walk *w, struct timeline *to, struct vrs_error *err)
 {
-    struct study *s = w->s;
+    const struct study *s = w->s;
     const uint8_t *action = w->e->action + w->first;
     for (uint32_t i = 0; i < w->events; i++)
         to->bursts += action_returns(action[i]) && (i == 0 || !action_returns(action[i - 1]));
@@ -566,7 +566,7 @@ static enum vrs_status make_bursts(struct walk *w, struct timeline *to, struct v
 
 static enum vrs_status make_gap(struct walk *w, struct timeline *to, struct vrs_error *err)
 {
-    struct study *s = w->s;
+    const struct study *s = w->s;
     struct time_gap *gap = &to->gap;
     gap->event = to->curve[TIME_RESERVED].peak_event;
     gap->reserved_bytes = to->curve[TIME_RESERVED].peak_bytes;
@@ -626,7 +626,8 @@ static enum vrs_status compute(struct walk *w, struct timeline *to, struct vrs_e
     return make_gap(w, to, err);
 }
 
-enum vrs_status timeline_compute(struct study *s, struct timeline **ret, struct vrs_error *err)
+enum vrs_status timeline_compute(const struct study *s, struct timeline **ret,
+                                 struct vrs_error *err)
 {
     *ret = NULL;
     if (!s->traced)

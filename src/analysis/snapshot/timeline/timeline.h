@@ -95,7 +95,7 @@ struct timeline {
 extern const struct row_type timeline_row_type;
 
 /* NULL in `*ret` where the device has no trace. */
-enum vrs_status timeline_compute(struct study *s, struct timeline **ret,
+enum vrs_status timeline_compute(const struct study *s, struct timeline **ret,
                                  struct vrs_error *err) MUST_CHECK;
 
 #endif

@@ -245,8 +245,9 @@ static void tables_and_estimates_add_up(void **state)
          "a 1 7000; a 10001800 1000; a 10001c00 1000; a 10002000 3000; f 1 7000; a 6 50; f 6 50",
          "FBBBSOO", "");
     struct category_table t;
+    struct parts parts = { NULL };
     struct category_table_options options = { .at_event = 3 };
-    assert_int_equal(parts_estimate(&s.study, &options.estimate, NULL), VRS_OK);
+    assert_int_equal(parts_estimate(&parts, &s.study, &options.estimate, NULL), VRS_OK);
     assert_int_equal(category_table_compute(&s.study, &options, &t, NULL), VRS_OK);
     assert_int_equal(t.total_bytes, 17600);
     assert_int_equal(t.rows, 4);
@@ -283,8 +284,9 @@ static void hostile_sizes(void **state)
          "f 1 18446744073709551614",
          "BBBOO", "");
     struct category_table t;
+    struct parts parts = { NULL };
     struct category_table_options options = { .at_event = 4 };
-    assert_int_equal(parts_estimate(&s.study, &options.estimate, NULL), VRS_OK);
+    assert_int_equal(parts_estimate(&parts, &s.study, &options.estimate, NULL), VRS_OK);
     assert_int_equal(category_table_compute(&s.study, &options, &t, NULL), VRS_OK);
     studied_end(&s);
 }

@@ -56,8 +56,7 @@ static void make(struct studied *s, uint32_t threads)
     make_events(&s->r);
     studied_make(s, "");
     s->study.threads = threads;
-    /* To be proven again, as a job. */
-    s->study.proven = false;
+    /* To be judged again, as a job. */
     s->study.trust = (struct trust){ .items = 0 };
     s->study.basis = NULL;
 }
@@ -73,7 +72,7 @@ struct work {
 };
 
 /* Keeps its number in words, leaves it in scratch, and shows its own stack. */
-static enum vrs_status job(void *arg, uint32_t i, struct study *s, struct vrs_error *err)
+static enum vrs_status job(void *arg, uint32_t i, const struct study *s, struct vrs_error *err)
 {
     struct work *work = arg;
     struct site_ref site;
@@ -176,7 +175,8 @@ static int find_whether_alone(void **state)
 }
 
 /* As `job`, but the first lane gets only one, which it holds until all others are done. */
-static enum vrs_status job_elsewhere(void *arg, uint32_t i, struct study *s, struct vrs_error *err)
+static enum vrs_status job_elsewhere(void *arg, uint32_t i, const struct study *s,
+                                     struct vrs_error *err)
 {
     struct work *work = arg;
     enum vrs_status status = job(arg, i, s, err);
@@ -203,46 +203,42 @@ static void what_other_lanes_left_is_the_studys(void **state)
 
 /* Parts. */
 
-enum { TIMELINE, GROWTH, CATEGORY_TABLE, PROOF, FRAGMENTS, SITES, PARTS };
+enum { TRUST = PARTS };
+static const uint32_t part_jobs[] = { PART_TIMELINE, PART_GROWTH,    PART_CATEGORIES,
+                                      TRUST,         PART_FRAGMENTS, PART_SITES };
+enum { PART_JOBS = sizeof part_jobs / sizeof *part_jobs };
 
-static enum vrs_status make_part(struct study *s, uint32_t part, struct vrs_error *err)
+struct part_work {
+    struct work work;
+    struct parts parts;
+    struct studied *s;
+    struct lock *lock[PART_JOBS]; /* a part is made by one thread */
+};
+
+static enum vrs_status make_part(struct part_work *w, uint32_t job, const struct study *by,
+                                 struct vrs_error *err)
 {
-    const struct timeline *timeline = NULL;
-    const struct leaks *leaks = NULL;
-    const struct training_need *estimate = NULL;
-    const struct category_table *categories = NULL;
-    const struct fragments *fragments = NULL;
-    const struct site_table *sites = NULL;
-    struct counterfactual *counterfactual = NULL;
-    switch (part) {
-    case TIMELINE:
-        return parts_timeline(s, &timeline, err);
-    case GROWTH:
-        return parts_growth(s, &leaks, err);
-    case CATEGORY_TABLE:
-        TRY(parts_estimate(s, &estimate, err));
-        return parts_categories(s, &categories, err);
-    case PROOF:
-        return study_prove(s, err);
-    case FRAGMENTS:
-        return parts_fragments(s, &fragments, err);
-    default:
-        TRY(parts_sites(s, &sites, err));
-        return parts_counterfactual(s, &counterfactual, err);
-    }
+    struct study *of = &w->s->study;
+    return part_jobs[job] == TRUST
+               ? study_assess(of, by->keep, err)
+               : parts_make_one(&w->parts, of, (enum study_part)part_jobs[job], by, err);
 }
 
 /* Each part twice: the first lane holds one job and makes nothing, so another made each; unless it
  * is alone. */
-static enum vrs_status part_elsewhere(void *arg, uint32_t i, struct study *s, struct vrs_error *err)
+static enum vrs_status part_elsewhere(void *arg, uint32_t i, const struct study *s,
+                                      struct vrs_error *err)
 {
-    struct work *work = arg;
-    if (s == work->study && !alone) {
-        hold_the_first_lane(work, 2 * PARTS);
+    struct part_work *w = arg;
+    uint32_t job = i % PART_JOBS;
+    if (s == w->work.study && !alone) {
+        hold_the_first_lane(&w->work, 2 * PART_JOBS);
         return VRS_OK;
     }
-    enum vrs_status status = make_part(s, i % PARTS, err);
-    atomic_fetch_add(&work->by_others, 1);
+    lock_take(w->lock[job]);
+    enum vrs_status status = make_part(w, job, s, err);
+    lock_give(w->lock[job]);
+    atomic_fetch_add(&w->work.by_others, 1);
     return status;
 }
 
@@ -261,9 +257,9 @@ static void check_timeline(const struct timeline *a, const struct timeline *b)
     }
 }
 
-static void check_tables(const struct study *a, const struct study *b)
+static void check_tables(const struct study_parts *a, const struct study_parts *b)
 {
-    const struct category_table *x = a->made.categories, *y = b->made.categories;
+    const struct category_table *x = a->categories, *y = b->categories;
     assert_int_equal(x->at_event, y->at_event);
     assert_int_equal(x->total_bytes, y->total_bytes);
     assert_int_equal(x->rows, y->rows);
@@ -272,9 +268,9 @@ static void check_tables(const struct study *a, const struct study *b)
         assert_int_equal(x->row[i].bytes, y->row[i].bytes);
         assert_true(str_equal(x->row[i].largest.culprit, y->row[i].largest.culprit));
     }
-    const struct site_table *s = a->made.sites, *t = b->made.sites;
+    const struct site_table *s = a->sites, *t = b->sites;
     assert_int_equal(s->sites, t->sites);
-    for (uint32_t i = 0; i < a->lifetimes.count; i++)
+    for (uint32_t i = 0; i < a->of->lifetimes.count; i++)
         assert_int_equal(s->of[i], t->of[i]);
 }
 
@@ -287,68 +283,98 @@ static void check_trust(const struct trust *a, const struct trust *b)
         assert_true(str_equal(a->item[i].text, b->item[i].text));
 }
 
-static void check_parts(const struct study *a, const struct study *b)
+static void check_parts(const struct part_work *one, const struct part_work *other)
 {
-    assert_true(a->proven && b->proven);
-    assert_non_null(a->basis);
-    check_trust(&a->trust, &b->trust);
-    assert_non_null(a->made.timeline);
-    assert_non_null(a->made.leaks);
-    assert_non_null(a->made.estimate);
-    assert_non_null(a->made.categories);
-    assert_non_null(a->made.sites);
-    assert_non_null(a->made.counterfactual);
-    assert_int_equal(a->made.fragments != NULL, b->made.fragments != NULL);
-    check_timeline(a->made.timeline, b->made.timeline);
+    const struct study_parts *a = one->parts.first, *b = other->parts.first;
+    assert_non_null(a);
+    assert_ptr_equal(a->of, &one->s->study);
+    assert_null(a->next);
+    assert_non_null(a->of->basis);
+    check_trust(&a->of->trust, &b->of->trust);
+    assert_non_null(a->timeline);
+    assert_non_null(a->growth);
+    assert_non_null(a->estimate);
+    assert_non_null(a->categories);
+    assert_non_null(a->sites);
+    assert_non_null(a->counterfactual);
+    assert_int_equal(a->fragments != NULL, b->fragments != NULL);
+    check_timeline(a->timeline, b->timeline);
     check_tables(a, b);
-    assert_int_equal(a->made.leaks->moments, b->made.leaks->moments);
-    assert_int_equal(a->made.leaks->sites, b->made.leaks->sites);
-    assert_int_equal(a->made.counterfactual->states, b->made.counterfactual->states);
+    assert_int_equal(a->growth->moments, b->growth->moments);
+    assert_int_equal(a->growth->sites, b->growth->sites);
+    assert_int_equal(a->counterfactual->states, b->counterfactual->states);
     for (uint32_t i = 0; i < STACKS; i++)
-        assert_int_equal(a->shown[i], b->shown[i]);
+        assert_int_equal(a->of->shown[i], b->of->shown[i]);
 }
 
-static void make_on_one_thread(struct studied *s)
+static void make_on_one_thread(struct studied *s, struct part_work *ret)
 {
     make(s, 1);
-    for (uint32_t i = 0; i < PARTS; i++)
-        assert_int_equal(make_part(&s->study, i, NULL), VRS_OK);
+    *ret = (struct part_work){ .s = s };
+    for (uint32_t i = 0; i < PART_JOBS; i++)
+        assert_int_equal(make_part(ret, i, &s->study, NULL), VRS_OK);
 }
 
 static void parts_of_other_lanes_are_the_studys(void **state)
 {
     (void)state;
     struct studied one, s;
-    make_on_one_thread(&one);
+    struct part_work wanted;
+    make_on_one_thread(&one, &wanted);
     for (uint32_t threads = 2; threads <= LANES_MOST; threads++) {
         make(&s, threads);
-        struct work work = { .study = &s.study };
+        struct part_work w = { .work.study = &s.study, .s = &s };
+        for (uint32_t i = 0; i < PART_JOBS; i++)
+            assert_non_null(w.lock[i] = lock_make(&s.scratch));
         curves_prove(&s.study.curves, s.study.agreement);
-        assert_int_equal(study_jobs_run(&s.study, 2 * PARTS, part_elsewhere, &work, NULL), VRS_OK);
-        assert_true(alone || work.by_others >= 2 * PARTS - 1);
-        check_parts(&s.study, &one.study);
+        assert_int_equal(parts_know(&w.parts, &s.study, NULL), VRS_OK);
+        assert_int_equal(study_jobs_run(&s.study, 2 * PART_JOBS, part_elsewhere, &w, NULL), VRS_OK);
+        assert_true(alone || w.work.by_others >= 2 * PART_JOBS - 1);
+        check_parts(&w, &wanted);
+        for (uint32_t i = 0; i < PART_JOBS; i++)
+            lock_end(w.lock[i]);
         studied_end(&s);
     }
     studied_end(&one);
 }
 
-/* The parts themselves, as the study has them afterwards. */
+/* The parts themselves, as the cache has them afterwards. */
 static void parts_are_made_once_wherever_that_was(void **state)
 {
     (void)state;
     struct studied one;
-    make_on_one_thread(&one);
+    struct part_work wanted;
+    make_on_one_thread(&one, &wanted);
     for (uint32_t threads = 2; threads < 8; threads += 2) {
         struct studied s;
         const struct timeline *timeline = NULL;
         make(&s, threads);
-        assert_int_equal(parts_make(&s.study, PARTS_OF_REPORT, NULL), VRS_OK);
-        check_parts(&s.study, &one.study);
-        assert_int_equal(parts_timeline(&s.study, &timeline, NULL), VRS_OK);
-        assert_ptr_equal(timeline, s.study.made.timeline);
+        struct part_work w = { .s = &s };
+        assert_int_equal(parts_make_for_report(&w.parts, &s.study, NULL), VRS_OK);
+        check_parts(&w, &wanted);
+        assert_int_equal(parts_timeline(&w.parts, &s.study, &timeline, NULL), VRS_OK);
+        assert_ptr_equal(timeline, w.parts.first->timeline);
         studied_end(&s);
     }
     studied_end(&one);
+}
+
+/* Two studies have parts of their own in one cache, each found by its address. */
+static void a_part_is_of_one_study(void **state)
+{
+    (void)state;
+    struct studied a, b;
+    struct parts parts = { NULL };
+    const struct leaks *of_a = NULL, *of_b = NULL, *again = NULL;
+    make(&a, 1);
+    make(&b, 1);
+    assert_int_equal(parts_growth(&parts, &a.study, &of_a, NULL), VRS_OK);
+    assert_int_equal(parts_growth(&parts, &b.study, &of_b, NULL), VRS_OK);
+    assert_ptr_not_equal(of_a, of_b);
+    assert_int_equal(parts_growth(&parts, &a.study, &again, NULL), VRS_OK);
+    assert_ptr_equal(again, of_a);
+    studied_end(&a);
+    studied_end(&b);
 }
 
 /* Of the lanes alone: the study is there. */
@@ -375,6 +401,7 @@ int main(void)
         cmocka_unit_test(what_other_lanes_left_is_the_studys),
         cmocka_unit_test(parts_of_other_lanes_are_the_studys),
         cmocka_unit_test(parts_are_made_once_wherever_that_was),
+        cmocka_unit_test(a_part_is_of_one_study),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, find_whether_alone, NULL);
