@@ -8,44 +8,26 @@ static const enum vrs_type types[] = {
     [COLUMN_U64] = VRS_U64, [COLUMN_I64] = VRS_I64, [COLUMN_F64] = VRS_F64,
 };
 
-static struct vrs_span span_of(const struct recording *r, const struct table_place *place,
-                               const struct column *column)
+static struct vrs_span span_of(const void *table, const struct column *column)
 {
-    const char *at = (const char *)r + place->offset;
-    const struct table *table = (const void *)at;
-    const void *const *data = (const void *)(at + column->offset);
-    return (struct vrs_span){ *data, table->len, types[column->type], NULL };
+    const struct table *rows = table;
+    const void *const *data = (const void *)((const char *)table + column->offset);
+    return (struct vrs_span){ *data, rows->len, types[column->type], NULL };
 }
 
-enum vrs_status vrs_column(const struct vrs_recording *recording, const char *name,
-                           struct vrs_span *ret, struct vrs_error *err)
+/* The tables of a recording, and behind them the one that its proof has. */
+static const struct table_kind *table_at(uint32_t i)
 {
-    str wanted = str_from(name);
-    size_t dot = str_find(wanted, S("."));
-    for (uint32_t t = 0; dot < wanted.len && t < recording_table_count; t++) {
-        const struct table_place *place = &recording_tables[t];
-        if (!str_equal(str_from(place->kind->name), (str){ wanted.ptr, dot }))
-            continue;
-        str rest = { wanted.ptr + dot + 1, wanted.len - dot - 1 };
-        for (uint32_t c = 0; c < place->kind->columns; c++) {
-            if (str_equal(str_from(place->kind->column[c].name), rest)) {
-                if (place->kind == &block_sizes_kind)
-                    TRY(recording_prove(recording, err));
-                *ret = span_of(recording->model, place, &place->kind->column[c]);
-                return VRS_OK;
-            }
-        }
-    }
-    return vrs_fail(err, VRS_USAGE, "there is no column \"%.80s\"; vrs_column_name has all", name);
+    return i < recording_table_count ? recording_tables[i].kind : &block_sizes_kind;
 }
 
 /* The i-th column through all tables; NULL behind the last. */
-static const struct column *column_at(uint32_t i, const struct table_place **ret_place)
+static const struct column *column_at(uint32_t i, uint32_t *ret_table)
 {
-    for (uint32_t t = 0; t < recording_table_count; t++) {
-        const struct table_kind *kind = recording_tables[t].kind;
+    for (uint32_t t = 0; t <= recording_table_count; t++) {
+        const struct table_kind *kind = table_at(t);
         if (i < kind->columns) {
-            *ret_place = &recording_tables[t];
+            *ret_table = t;
             return &kind->column[i];
         }
         i -= kind->columns;
@@ -53,16 +35,49 @@ static const struct column *column_at(uint32_t i, const struct table_place **ret
     return NULL;
 }
 
+/* Column and table of a name as in "events.size"; NULL: there is none such. */
+static const struct column *column_named(str name, uint32_t *ret_table)
+{
+    const struct column *column;
+    size_t dot = str_find(name, S("."));
+    for (uint32_t i = 0; dot < name.len && (column = column_at(i, ret_table)) != NULL; i++) {
+        str table = { name.ptr, dot }, rest = { name.ptr + dot + 1, name.len - dot - 1 };
+        if (str_equal(str_from(table_at(*ret_table)->name), table) &&
+            str_equal(str_from(column->name), rest))
+            return column;
+    }
+    return NULL;
+}
+
+enum vrs_status vrs_column(const struct vrs_recording *recording, const char *name,
+                           struct vrs_span *ret, struct vrs_error *err)
+{
+    static const struct block_sizes none = { .bytes = NULL };
+    const struct proof *proof = &recording->proving->proof;
+    uint32_t t = 0;
+    const struct column *column = column_named(str_from(name), &t);
+    if (column == NULL)
+        return vrs_fail(err, VRS_USAGE, "there is no column \"%.80s\"; vrs_column_name has all",
+                        name);
+    if (t < recording_table_count) {
+        *ret = span_of((const char *)recording->model + recording_tables[t].offset, column);
+        return VRS_OK;
+    }
+    TRY(recording_prove(recording, err));
+    *ret = span_of(proof->never ? &none : &proof->block_sizes, column);
+    return VRS_OK;
+}
+
 const char *vrs_column_table(uint32_t i)
 {
-    const struct table_place *place = NULL;
-    return column_at(i, &place) == NULL ? NULL : place->kind->name;
+    uint32_t table = 0;
+    return column_at(i, &table) == NULL ? NULL : table_at(table)->name;
 }
 
 const char *vrs_column_name(uint32_t i)
 {
-    const struct table_place *place = NULL;
-    const struct column *column = column_at(i, &place);
+    uint32_t ignored = 0;
+    const struct column *column = column_at(i, &ignored);
     return column == NULL ? NULL : column->name;
 }
 

@@ -2,28 +2,28 @@
 #ifndef VRS_API_FILE_H
 #define VRS_API_FILE_H
 
-#include "allocator/replay/replay.h"
+#include "allocator/replay/prove.h"
 #include "base/pool.h"
 #include "model/recording.h"
 #include "vramscope/vramscope.h"
 
-/* What replaying a recording finds; worked out when it is first asked for. */
-struct proof {
-    struct lock *lock;           /* of all below and of the model's block_sizes until `done` */
-    struct agreement *agreement; /* of each device */
-    uint64_t events_max;         /* devices of more are not replayed */
+/* The proof of a recording, worked out when it is first asked for. */
+struct proving {
+    struct lock *lock;   /* of all below until `done` */
+    uint64_t events_max; /* devices of more are not replayed */
     bool done;
+    struct proof proof; /* its agreements say what is refused even before */
 };
 
 struct vrs_recording {
-    struct recording *model;
-    struct proof *proof; /* NULL: the recording could not be read */
-    uint32_t threads;    /* for one question; 0: one for each processor */
-    str path;            /* as it was opened */
-    str entry;           /* ptr NULL: the file is one recording */
+    const struct recording *model;
+    struct proving *proving; /* NULL: the recording could not be read */
+    uint32_t threads;        /* for one question; 0: one for each processor */
+    str path;                /* as it was opened */
+    str entry;               /* ptr NULL: the file is one recording */
 };
 
-/* Replays what was not yet, if it is to be: agreement and block_sizes are final then. */
+/* Replays what was not yet, if it is to be: the proof is final then. */
 enum vrs_status recording_prove(const struct vrs_recording *recording,
                                 struct vrs_error *err) MUST_CHECK;
 

@@ -1,7 +1,6 @@
 /* open.c - from a path, bytes or a stream to recordings. */
 #include <string.h>
 
-#include "allocator/replay/prove.h"
 #include "api/file.h"
 #include "base/arena.h"
 #include "base/fail.h"
@@ -78,40 +77,45 @@ static enum vrs_status finish_recording(struct recording *r, struct vrs_error *e
     return VRS_OK;
 }
 
-static enum vrs_status proof_make(struct vrs_recording *v, enum vrs_replay_when when,
-                                  struct arena *arena, struct vrs_error *err)
+static enum vrs_status proving_make(struct vrs_recording *v, enum vrs_replay_when when,
+                                    struct arena *arena, struct vrs_error *err)
 {
     uint32_t devices = v->model->devices.rows.len;
-    struct proof *proof = arena_array(arena, struct proof, 1);
+    struct proving *p = arena_array(arena, struct proving, 1);
     struct agreement *agreement = arena_array(arena, struct agreement, devices);
-    if (proof == NULL || agreement == NULL)
+    if (p == NULL || agreement == NULL)
         return vrs_no_memory(err);
     for (uint32_t d = 0; d < devices; d++)
         agreement[d].refusal = REFUSED_ASKED;
-    proof->agreement = agreement;
-    proof->events_max = when == VRS_REPLAY_ALWAYS  ? UINT64_MAX
-                        : when == VRS_REPLAY_NEVER ? 0
-                                                   : PROVE_EVENTS_MAX;
-    proof->done = when == VRS_REPLAY_NEVER;
-    proof->lock = lock_make(arena);
-    v->proof = proof;
-    return proof->lock == NULL ? vrs_no_memory(err) : VRS_OK;
+    p->proof = (struct proof){ .agreement = agreement, .never = when == VRS_REPLAY_NEVER };
+    p->events_max = when == VRS_REPLAY_ALWAYS  ? UINT64_MAX
+                    : when == VRS_REPLAY_NEVER ? 0
+                                               : PROVE_EVENTS_MAX;
+    p->lock = lock_make(arena);
+    v->proving = p;
+    return p->lock == NULL ? vrs_no_memory(err) : VRS_OK;
+}
+
+static enum vrs_status prove(const struct recording *r, struct proving *p, struct vrs_error *err)
+{
+    struct block_sizes *sizes = &p->proof.block_sizes;
+    TRY(p->proof.never ? block_sizes_round(r, sizes, err)
+                       : prove_recording(r, p->events_max, &p->proof, err));
+    p->done = true;
+#ifndef NDEBUG
+    TRY(verify_block_sizes(r, sizes, err));
+#endif
+    return VRS_OK;
 }
 
 enum vrs_status recording_prove(const struct vrs_recording *recording, struct vrs_error *err)
 {
-    struct proof *proof = recording->proof;
+    struct proving *p = recording->proving;
     enum vrs_status status = VRS_OK;
-    lock_take(proof->lock);
-    if (!proof->done) {
-        status = prove_recording(recording->model, proof->events_max, proof->agreement, err);
-        proof->done = status == VRS_OK;
-#ifndef NDEBUG
-        if (status == VRS_OK)
-            status = verify_recording(recording->model, err);
-#endif
-    }
-    lock_give(proof->lock);
+    lock_take(p->lock);
+    if (!p->done)
+        status = prove(recording->model, p, err);
+    lock_give(p->lock);
     return status;
 }
 
@@ -137,7 +141,7 @@ static enum vrs_status finish_entries(struct vrs_file *f, const char *path,
         if (e->status == VRS_OK)
             e->status = finish_recording(e->recording, &e->error);
         if (e->status == VRS_OK)
-            e->status = proof_make(r, o->replay, &f->arena, &e->error);
+            e->status = proving_make(r, o->replay, &f->arena, &e->error);
     }
     return VRS_OK;
 }
@@ -221,9 +225,13 @@ void vrs_close(struct vrs_file *file)
 {
     if (file == NULL)
         return;
-    for (uint32_t i = 0; file->recording != NULL && i < file->entries.list.len; i++)
-        if (file->recording[i].proof != NULL)
-            lock_end(file->recording[i].proof->lock);
+    for (uint32_t i = 0; file->recording != NULL && i < file->entries.list.len; i++) {
+        struct proving *p = file->recording[i].proving;
+        if (p != NULL) {
+            block_sizes_free(&p->proof.block_sizes);
+            lock_end(p->lock);
+        }
+    }
     entries_free(&file->entries);
     /* The arena holds the struct that holds the arena. */
     struct arena arena = file->arena;

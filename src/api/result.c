@@ -108,7 +108,7 @@ static enum vrs_status begin(struct call *a, const struct vrs_recording *recordi
 {
     *a = (struct call){ .recording = recording,
                         .r = recording->model,
-                        .agreement = recording->proof->agreement,
+                        .proof = &recording->proving->proof,
                         .threads = recording->threads,
                         .device = device };
     arena_init(&a->scratch, SIZE_MAX / 2);
@@ -170,7 +170,7 @@ static enum vrs_status prepare(void *arg, uint32_t i, uint32_t thread, struct vr
 void call_leave_basis(struct call *a)
 {
     for (uint32_t d = 0; d < a->r->devices.rows.len; d++)
-        if (call_wants(a, d) && a->r->devices.events[d] <= a->recording->proof->events_max)
+        if (call_wants(a, d) && a->r->devices.events[d] <= a->recording->proving->events_max)
             a->basis = NULL;
 }
 

@@ -46,12 +46,12 @@ struct result_memory *result_memory_hold(const struct vrs_result *result);
 struct call {
     const struct vrs_recording *recording;
     const struct recording *r;
-    const struct agreement *agreement; /* of each device; final once the recording is proven */
-    struct trust_basis *basis;         /* of each device that is wanted, by call_prepare; or NULL */
-    uint32_t threads;                  /* 0: one for each processor */
-    struct arena *keep;                /* of the result */
-    struct arena scratch;              /* of the call */
-    struct arena names;                /* of the call: scratch is given back in between */
+    const struct proof *proof; /* final once the recording is proven */
+    struct trust_basis *basis; /* of each device that is wanted, by call_prepare; or NULL */
+    uint32_t threads;          /* 0: one for each processor */
+    struct arena *keep;        /* of the result */
+    struct arena scratch;      /* of the call */
+    struct arena names;        /* of the call: scratch is given back in between */
     struct naming *naming;
     struct vrs_result *result;
     int64_t device; /* the number plus 1; 0: all */

@@ -142,12 +142,6 @@ static const struct column allocations_columns[] = {
 };
 const struct table_kind allocations_kind = { "allocations", allocations_columns, 5 };
 
-static const struct column block_sizes_columns[] = {
-    { "bytes", offsetof(struct block_sizes, bytes), COLUMN_U64 },
-    { "source", offsetof(struct block_sizes, source), COLUMN_U8 },
-};
-const struct table_kind block_sizes_kind = { "block_sizes", block_sizes_columns, 2 };
-
 const struct table_place recording_tables[] = {
     { &strings_kind, offsetof(struct recording, code.strings) },
     { &frames_kind, offsetof(struct recording, code.frames) },
@@ -165,7 +159,6 @@ const struct table_place recording_tables[] = {
     { &settings_kind, offsetof(struct recording, settings) },
     { &tallies_kind, offsetof(struct recording, tallies) },
     { &allocations_kind, offsetof(struct recording, allocations) },
-    { &block_sizes_kind, offsetof(struct recording, block_sizes) },
 };
 const uint32_t recording_table_count = sizeof recording_tables / sizeof *recording_tables;
 

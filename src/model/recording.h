@@ -203,17 +203,6 @@ struct allocations {
     uint64_t *size;                 /* requested bytes */
 };
 
-/* How many bytes the block of each allocation has: rows parallel to allocations, or none where that
- * was not worked out. */
-enum block_source { SOURCE_BLOCK, SOURCE_REPLAYED, SOURCE_ROUNDED };
-
-struct block_sizes {
-    struct table rows;
-    uint64_t *bytes;
-    uint8_t
-        *source; /* enum block_source: a final block, the allocator's model, the rounding rule */
-};
-
 enum compression { COMPRESSION_NONE, COMPRESSION_GZIP, COMPRESSION_ZSTD };
 enum wrapper { WRAPPER_NONE, WRAPPER_HTML };
 enum encoding { ENCODING_PICKLE, ENCODING_JSON };
@@ -255,13 +244,12 @@ struct recording {
     struct settings settings;
     struct tallies tallies;
     struct allocations allocations;
-    struct block_sizes block_sizes;
     struct origin origin;
 };
 
 extern const struct table_kind devices_kind, segments_kind, blocks_kind, history_kind, events_kind,
     contexts_kind, pools_kind, streams_kind, marks_kind, settings_kind, tallies_kind,
-    allocations_kind, block_sizes_kind;
+    allocations_kind;
 
 /* An empty recording.  `max_rows` bounds each table, `max_string_bytes` the text.  False when out
  * of memory; nothing is then to be freed. */

@@ -2,17 +2,25 @@
 #ifndef VRS_ALLOCATOR_REPLAY_PROVE_H
 #define VRS_ALLOCATOR_REPLAY_PROVE_H
 
+#include "allocator/replay/block_sizes.h"
 #include "allocator/replay/replay.h"
 
 /* A recording of more events is not replayed unless asked to: it would add half as long again to
  * reading it. */
 enum { PROVE_EVENTS_MAX = 200000 };
 
-/* Fills the table block_sizes of a paired recording, and `ret` for each device: how well the model
- * reproduces it.  A block has the size of the final block it is; else the one the model gives it,
+/* What a replay finds; the recording itself stays as it was read. */
+struct proof {
+    struct agreement *agreement; /* of each device: how well the model reproduces it */
+    struct block_sizes block_sizes;
+    bool never; /* nothing was to be replayed: no sum of blocks is told */
+};
+
+/* Fills block_sizes of a paired recording, and the agreement of each device, which the caller has
+ * made room for.  A block has the size of the final block it is; else the one the model gives it,
  * where the model reproduces the device; else that of the rounded request.  Devices of more than
  * `events_max` events are refused as REFUSED_ASKED. */
-enum vrs_status prove_recording(struct recording *r, uint64_t events_max, struct agreement *ret,
+enum vrs_status prove_recording(const struct recording *r, uint64_t events_max, struct proof *ret,
                                 struct vrs_error *err) MUST_CHECK;
 
 #endif

@@ -36,7 +36,7 @@ struct studies studies_of(struct call *a, const struct category_rules *rules, st
         .a = a,
         .place = {
             .r = a->r,
-            .agreement = a->agreement,
+            .proof = a->proof,
             .basis = a->basis,
             .naming = naming,
             .rules = rules,

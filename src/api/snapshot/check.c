@@ -68,7 +68,7 @@ static enum vrs_status place_baseline(struct check_options_read *read, struct vr
         return VRS_OK;
     read->base = (struct study_place){
         .r = baseline->model,
-        .agreement = baseline->proof->agreement,
+        .proof = &baseline->proving->proof,
         .threads = 1,
         .rules = &read->rules,
         .keep = &read->arena,

@@ -308,7 +308,7 @@ static enum vrs_status begin_side(struct comparing *c, int side, const char *pat
     TRY(naming_make(&v->model->code, &names, &c->names[side], &naming, err));
     c->place[side] = (struct study_place){
         .r = v->model,
-        .agreement = v->proof->agreement,
+        .proof = &v->proving->proof,
         .threads = 1, /* two studies at a time */
         .naming = naming,
         .rules = &c->rules,

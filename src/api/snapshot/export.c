@@ -219,7 +219,7 @@ static enum vrs_status add_categories(struct call *a, const struct vrs_export_op
     struct arena_mark mark = arena_mark(&a->scratch);
     struct study_place place = {
         .r = a->r,
-        .agreement = a->agreement,
+        .proof = a->proof,
         .naming = a->naming,
         .rules = &rules,
         .keep = a->keep,
@@ -255,11 +255,13 @@ static enum vrs_status add_device(struct call *a, uint32_t row, const struct opt
     int64_t number = a->r->devices.number[row];
     d->row = row;
     d->number = a->r->devices.kind[row] == DEVICE_HOST ? -1 - number : number;
-    d->tracks_exact = a->r->devices.events[row] == 0 ||
-                      (grade_is_exact(a->agreement[row].grade) && a->agreement[row].ambiguous == 0);
+    d->tracks_exact =
+        a->r->devices.events[row] == 0 ||
+        (grade_is_exact(a->proof->agreement[row].grade) && a->proof->agreement[row].ambiguous == 0);
     TRY(find_moment(a->r, read, d, err));
     TRY(lifetimes_make(a->r, row, a->keep, &d->lifetimes, err));
-    return curve_steps_begin(a->r, row, &d->lifetimes, a->keep, &d->steps, err);
+    return curve_steps_begin(a->r, row, &d->lifetimes, &a->proof->block_sizes, a->keep, &d->steps,
+                             err);
 }
 
 /* A moment that no device has is a question without an answer. */

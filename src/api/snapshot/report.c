@@ -206,7 +206,7 @@ static enum vrs_status complete(struct reporting *p, uint32_t d, struct report_d
     struct call *a = p->a;
     struct study *study = p->studied ? &p->studies.of[d] : NULL;
     struct parts parts = { NULL };
-    const struct agreement *agreement = &a->agreement[d];
+    const struct agreement *agreement = &a->proof->agreement[d];
     if (study == NULL) {
         curves_prove(&ret->curves, agreement);
         TRY(trust_assess(a->r, d, &a->basis[d], &ret->curves, agreement, a->keep, &ret->trust,

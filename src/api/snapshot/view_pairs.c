@@ -31,7 +31,7 @@ static enum vrs_status study_unit(struct pairing *p, const struct page_unit *uni
     TRY(naming_make(&r->code, &names, &ret->names, &naming, err));
     ret->place = (struct study_place){
         .r = r,
-        .agreement = unit->recording->proof->agreement,
+        .proof = &unit->recording->proving->proof,
         .naming = naming,
         .rules = &p->rules,
         .keep = &ret->names,

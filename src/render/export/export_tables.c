@@ -205,7 +205,7 @@ static enum vrs_status allocation_row(struct exporting *e, struct export_device 
     static const char *const origins[] = { "traced", "pre_freed", "pre_live" };
     static const char *const sources[] = { "block", "replayed", "rounded" };
     const struct lifetime *l = &d->lifetimes.at[row];
-    struct lifetime_block block = lifetimes_block(&d->lifetimes, row);
+    struct block_size block = lifetimes_block(&d->lifetimes, d->steps.sizes, row);
     uint32_t allocation = e->r->devices.first_allocation[d->row] + row;
     uint32_t events = e->r->devices.events[d->row];
     *c++ = number_signed(d->number);

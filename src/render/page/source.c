@@ -38,14 +38,14 @@ uint64_t page_alloc_bytes(const void *from, uint32_t row)
 uint64_t page_alloc_pad(const void *from, uint32_t row)
 {
     const struct page_source *f = from;
-    uint64_t more = lifetimes_slack(&f->s->lifetimes, f->order[row]);
+    uint64_t more = lifetimes_slack(&f->s->lifetimes, &f->s->proof->block_sizes, f->order[row]);
     return more < UINT32_MAX ? more : UINT32_MAX;
 }
 
 uint64_t page_alloc_source(const void *from, uint32_t row)
 {
     const struct page_source *f = from;
-    return lifetimes_block(&f->s->lifetimes, f->order[row]).source;
+    return lifetimes_block(&f->s->lifetimes, &f->s->proof->block_sizes, f->order[row]).source;
 }
 
 uint64_t page_alloc_stack(const void *from, uint32_t row)

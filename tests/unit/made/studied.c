@@ -17,6 +17,7 @@ void studied_begin(struct studied *s)
 
 static void forget(struct studied *s)
 {
+    block_sizes_free(&s->proof.block_sizes);
     category_rules_free(&s->rules);
     arena_free(&s->keep);
     arena_free(&s->scratch);
@@ -27,7 +28,7 @@ static enum vrs_status study(struct studied *s, const char *own_rules)
     const struct frame_class_options none = { S(""), S("") };
     s->place = (struct study_place){
         .r = &s->r,
-        .agreement = &s->agreement,
+        .proof = &s->proof,
         .rules = &s->rules,
         .keep = &s->keep,
         .scratch = &s->scratch,
@@ -35,6 +36,8 @@ static enum vrs_status study(struct studied *s, const char *own_rules)
     arena_init(&s->keep, SIZE_MAX / 2);
     arena_init(&s->scratch, SIZE_MAX / 2);
     category_rules_init(&s->rules);
+    s->proof = (struct proof){ .agreement = &s->agreement };
+    TRY(block_sizes_round(&s->r, &s->proof.block_sizes, NULL));
     TRY(category_rules_read(&s->rules, str_from(own_rules), "own", NULL));
     TRY(category_rules_read(&s->rules, str_from(category_rules_builtin), "builtin", NULL));
     TRY(naming_make(&s->r.code, &none, &s->keep, &s->place.naming, NULL));

@@ -10,6 +10,7 @@
 struct studied {
     struct recording r;
     struct agreement agreement; /* none, unless a test says more before the study is made */
+    struct proof proof;         /* of it, and blocks as long as rounded requests */
     struct category_rules rules;
     struct arena keep, scratch;
     struct study_place place;

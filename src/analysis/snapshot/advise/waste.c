@@ -165,7 +165,7 @@ static enum vrs_status find_slack(struct wasting *g, struct site_sum *sum)
     g->w->slack_exact = s->curves.of[CURVE_ACTIVE].exact;
     for (uint32_t i = 0; i < s->lifetimes.count; i++) {
         const struct lifetime *l = &s->lifetimes.at[i];
-        uint64_t slack = lifetimes_slack(&s->lifetimes, i);
+        uint64_t slack = lifetimes_slack(&s->lifetimes, &s->proof->block_sizes, i);
         if (!lifetime_alive(l, g->peak_event) || slack == 0)
             continue;
         g->w->slack_bytes += slack;

@@ -4,7 +4,6 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "allocator/replay/recorded.h"
 #include "analysis/attribution/module_path.h"
 #include "analysis/attribution/site.h"
 #include "analysis/snapshot/curves/live.h"
@@ -61,7 +60,6 @@ struct grouping {
     struct arena scratch;
     struct segment_index segments;
     uint32_t first_allocation; /* of the device */
-    struct rounding rounding;
     struct sites sites;
     struct buf text;
     VEC(struct group) groups; /* group 0 is none, as in idtab */
@@ -239,22 +237,13 @@ static void add_category(const struct grouping *g, struct group *group, const st
     group->rules_differ |= !str_equal(rule, group->rule);
 }
 
-/* The block of an allocation: final, or as a replay found it, else rounded. */
-static struct block_size block_of(const struct grouping *g, uint32_t allocation)
-{
-    const struct block_sizes *sizes = &g->r->block_sizes;
-    bool replayed = g->options->proven && allocation < sizes->rows.len &&
-                    sizes->source[allocation] != SOURCE_ROUNDED;
-    if (replayed)
-        return (struct block_size){ sizes->bytes[allocation], true };
-    return allocation_block_size(g->r, allocation, &g->rounding);
-}
-
 static void add_member(struct grouping *g, struct group *group, const struct live *live,
                        const struct stack_names *names)
 {
     struct peak_row *row = &group->row;
-    struct block_size block = block_of(g, live->allocation);
+    struct block_size block = { 0, SOURCE_ROUNDED };
+    if (g->options->sizes != NULL)
+        block = block_of(g->options->sizes, live->allocation);
     if (group->members == 0 || live->born < row->oldest_event)
         row->oldest_event = live->born;
     if (group->members == 0 || stands_before(live, &group->biggest))
@@ -263,7 +252,7 @@ static void add_member(struct grouping *g, struct group *group, const struct liv
     group->members++;
     row->bytes += live->bytes;
     row->slack_bytes += block.bytes - live->bytes;
-    group->slack_unknown |= !block.recorded || block.bytes < live->bytes;
+    group->slack_unknown |= block.source == SOURCE_ROUNDED || block.bytes < live->bytes;
     group->culprits_differ |= !str_equal(names->culprit, group->names.culprit);
     group->owners_differ |= !str_equal(names->owner, group->names.owner);
 }
@@ -506,7 +495,6 @@ enum vrs_status peak_compute(const struct recording *r, uint32_t device,
         .arena = arena,
         .first_allocation = r->devices.first_allocation[device],
         .err = err,
-        .rounding = rounding_of(r),
         .groups.max = UINT32_MAX,
     };
     arena_init(&g.scratch, SIZE_MAX);

@@ -5,6 +5,7 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_BREAKDOWN_PEAK_H
 #define VRS_ANALYSIS_SNAPSHOT_BREAKDOWN_PEAK_H
 
+#include "allocator/replay/block_sizes.h"
 #include "analysis/attribution/naming.h"
 #include "analysis/attribution/site.h"
 #include "analysis/snapshot/categories/categories.h"
@@ -63,9 +64,8 @@ struct peak_options {
     int64_t at_event;
     /* Of the device; NULL: rows have none, and memory without a stack is not split. */
     const struct categories *categories;
-    /* The recording has been replayed, where it is to be: blocks have the sizes that were found.
-     * Else none is looked at, since a replay may be running. */
-    bool proven;
+    /* Of the recording; NULL: no row has its slack. */
+    const struct block_sizes *sizes;
 };
 
 /* Whether a grouping names its rows by frames, and so splits memory that has none by category. */

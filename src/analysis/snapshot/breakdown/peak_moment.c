@@ -35,7 +35,7 @@ enum vrs_status peak_moment_find(const struct study *s, const struct peak_questi
                                  struct peak_moment *ret, struct vrs_error *err)
 {
     const struct curve *requested = &s->curves.of[CURVE_REQUESTED];
-    struct peak_options options = { .by = q->by, .key = q->key, .proven = true };
+    struct peak_options options = { .by = q->by, .key = q->key, .sizes = &s->proof->block_sizes };
     struct peak_moment found = { .has_trace = s->events > 0 };
     TRY(moment_in_study(s, q->moment, &options.at_event, err));
     if (!s->bare)
@@ -47,7 +47,7 @@ enum vrs_status peak_moment_find(const struct study *s, const struct peak_questi
     found.at_peak = options.at_event == requested->peak_event;
     found.after_us = micros_after_first(s->r, s->device, options.at_event);
     found.reserved_bytes = curve_at(s->r, s->device, CURVE_RESERVED, options.at_event);
-    found.blocks = block_bytes_at(s->r, s->device, options.at_event);
+    found.blocks = block_bytes_at(s->r, s->proof, s->device, options.at_event);
     found.blocks_exact = found.blocks.active != UNKNOWN_U64 && s->curves.of[CURVE_ACTIVE].exact;
     *ret = found;
     return VRS_OK;

@@ -89,12 +89,13 @@ static uint64_t weight_of(const struct scale *scale, uint32_t i)
     case WEIGHT_BYTES:
         return l->bytes;
     case WEIGHT_BLOCK:
-        return lifetimes_block(&s->lifetimes, i).bytes;
+        return lifetimes_block(&s->lifetimes, &s->proof->block_sizes, i).bytes;
     case WEIGHT_SLACK:
-        return lifetimes_slack(&s->lifetimes, i);
+        return lifetimes_slack(&s->lifetimes, &s->proof->block_sizes, i);
     case WEIGHT_PENDING:
-        return check_waits_from(s, i) <= scale->value->at ? lifetimes_block(&s->lifetimes, i).bytes
-                                                          : 0;
+        return check_waits_from(s, i) <= scale->value->at
+                   ? lifetimes_block(&s->lifetimes, &s->proof->block_sizes, i).bytes
+                   : 0;
     case WEIGHT_CATEGORY:
         return s->categories.of[i] == scale->limit->category && counts(scale, i) ? l->bytes : 0;
     case WEIGHT_SITE:

@@ -4,7 +4,7 @@
 /* What the allocator may hand out beyond a rounded request: in the large pool up to 1 MiB. */
 enum { LARGE = 1 << 20, LARGE_MORE = 1 << 20 };
 
-static uint64_t block_more(struct lifetime_block block)
+static uint64_t block_more(struct block_size block)
 {
     return block.source == SOURCE_ROUNDED && block.bytes > LARGE ? LARGE_MORE : 0;
 }
@@ -207,7 +207,7 @@ static enum vrs_status value_of_peak_active(const struct study *s, struct check_
     TRY(spans_make(s, &spans, err));
     for (uint32_t i = 0; i < s->lifetimes.count; i++) {
         const struct lifetime *l = &s->lifetimes.at[i];
-        struct lifetime_block block = lifetimes_block(&s->lifetimes, i);
+        struct block_size block = lifetimes_block(&s->lifetimes, &s->proof->block_sizes, i);
         spans_add(&spans, l->birth, l->freed, block.bytes, block_more(block));
     }
     spans_top(&spans, &most);
@@ -284,8 +284,8 @@ static enum vrs_status value_of_slack(const struct study *s, struct check_value 
         const struct lifetime *l = &s->lifetimes.at[i];
         if (!lifetime_alive(l, v->at))
             continue;
-        lower += lifetimes_slack(&s->lifetimes, i);
-        more += block_more(lifetimes_block(&s->lifetimes, i));
+        lower += lifetimes_slack(&s->lifetimes, &s->proof->block_sizes, i);
+        more += block_more(lifetimes_block(&s->lifetimes, &s->proof->block_sizes, i));
     }
     exactly(v, (int64_t)lower, CHECK_DERIVED);
     v->upper = (int64_t)(lower + more);
@@ -315,7 +315,7 @@ static enum vrs_status value_of_pending(const struct study *s, struct check_valu
     TRY(spans_make(s, &spans, err));
     for (uint32_t i = 0; i < s->lifetimes.count; i++) {
         const struct lifetime *l = &s->lifetimes.at[i];
-        struct lifetime_block block = lifetimes_block(&s->lifetimes, i);
+        struct block_size block = lifetimes_block(&s->lifetimes, &s->proof->block_sizes, i);
         spans_add(&spans, check_waits_from(s, i), l->freed, block.bytes, block_more(block));
     }
     at_peak(s, v);

@@ -18,7 +18,7 @@ static void place(struct curve_steps *c, uint32_t i)
     if (l->birth >= 0) {
         c->begins[l->birth] = i;
     } else {
-        uint64_t block = lifetimes_block(c->lifetimes, i).bytes;
+        uint64_t block = lifetimes_block(c->lifetimes, c->sizes, i).bytes;
         c->start[CURVE_ACTIVE] += block;
         c->start[CURVE_ALLOCATED] += l->requested >= 0 ? block : 0;
     }
@@ -29,7 +29,8 @@ static void place(struct curve_steps *c, uint32_t i)
 }
 
 enum vrs_status curve_steps_begin(const struct recording *r, uint32_t device,
-                                  const struct lifetimes *lifetimes, struct arena *arena,
+                                  const struct lifetimes *lifetimes,
+                                  const struct block_sizes *sizes, struct arena *arena,
                                   struct curve_steps *ret, struct vrs_error *err)
 {
     struct curve_steps c = {
@@ -37,6 +38,7 @@ enum vrs_status curve_steps_begin(const struct recording *r, uint32_t device,
         .first = r->devices.first_event[device],
         .events = r->devices.events[device],
         .lifetimes = lifetimes,
+        .sizes = sizes,
     };
     c.begins = no_rows(arena, c.events);
     c.asked = no_rows(arena, c.events);
@@ -60,7 +62,7 @@ void curve_steps_restart(struct curve_steps *c)
 
 static uint64_t block_bytes(const struct curve_steps *c, uint32_t allocation)
 {
-    return allocation == NO_ROW ? 0 : lifetimes_block(c->lifetimes, allocation).bytes;
+    return allocation == NO_ROW ? 0 : lifetimes_block(c->lifetimes, c->sizes, allocation).bytes;
 }
 
 bool curve_steps_next(struct curve_steps *c)

@@ -13,6 +13,7 @@ struct curve_steps {
     const struct recording *r;
     uint32_t first, events; /* rows of events */
     const struct lifetimes *lifetimes;
+    const struct block_sizes *sizes;
     /* Of each event: the allocation that begins, is asked to end, ends there; NO_ROW: none. */
     uint32_t *begins, *asked, *ends;
     uint64_t start[CURVES];
@@ -20,9 +21,11 @@ struct curve_steps {
     uint32_t next;
 };
 
-/* Stands before the first event.  The lifetimes must outlive it; its arrays live in `arena`. */
+/* Stands before the first event.  Lifetimes and sizes must outlive it; its arrays live in
+ * `arena`. */
 enum vrs_status curve_steps_begin(const struct recording *r, uint32_t device,
-                                  const struct lifetimes *lifetimes, struct arena *arena,
+                                  const struct lifetimes *lifetimes,
+                                  const struct block_sizes *sizes, struct arena *arena,
                                   struct curve_steps *ret, struct vrs_error *err) MUST_CHECK;
 
 void curve_steps_restart(struct curve_steps *c);

@@ -4,6 +4,7 @@
  * from it: start = end - d(n).  All sums are kept unsigned, so that hostile sizes wrap instead of
  * being undefined, and are read as signed when compared. */
 #include "analysis/snapshot/curves/curves.h"
+
 #include "allocator/replay/recorded.h"
 
 const char *const curve_names[CURVES] = {
@@ -12,16 +13,6 @@ const char *const curve_names[CURVES] = {
     [CURVE_ACTIVE] = "active",
     [CURVE_RESERVED] = "reserved",
 };
-
-struct block_size allocation_block_size(const struct recording *r, uint32_t allocation,
-                                        const struct rounding *rounding)
-{
-    uint32_t block = r->allocations.block[allocation];
-    uint64_t size = r->allocations.size[allocation];
-    if (block != NO_ROW && r->blocks.size[block] != UNKNOWN_U64)
-        return (struct block_size){ r->blocks.size[block], true };
-    return (struct block_size){ size == UNKNOWN_U64 ? 0 : rounding_apply(rounding, size), false };
-}
 
 int64_t forward_start_bytes(const struct recording *r, uint32_t device)
 {

@@ -28,17 +28,6 @@ struct curves {
     bool sizes_known; /* of all events, segments and blocks; what has none counts nothing */
 };
 
-/* The block size of an allocation and whether it is the recorded one (of a final block) or the
- * rounded request, which is a lower bound. */
-struct block_size {
-    uint64_t bytes;
-    bool recorded;
-};
-
-/* An allocation of unknown size has a block of 0 bytes, unless it survives in a known one. */
-struct block_size allocation_block_size(const struct recording *r, uint32_t allocation,
-                                        const struct rounding *rounding);
-
 /* What lies before the first event by the allocations alone: their sum where no alloc was seen.
  * In a consistent recording it equals the start of the requested curve. */
 int64_t forward_start_bytes(const struct recording *r, uint32_t device);

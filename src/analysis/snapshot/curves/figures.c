@@ -50,17 +50,18 @@ uint64_t old_bytes(const struct recording *r, uint32_t device, int64_t event)
     return bytes;
 }
 
-struct block_bytes block_bytes_at(const struct recording *r, uint32_t device, int64_t event)
+struct block_bytes block_bytes_at(const struct recording *r, const struct proof *proof,
+                                  uint32_t device, int64_t event)
 {
     const struct allocations *a = &r->allocations;
     struct block_bytes sum = { UNKNOWN_U64, UNKNOWN_U64 };
-    if (r->block_sizes.rows.len != a->rows.len)
+    if (proof->never)
         return sum;
     sum = (struct block_bytes){ 0, 0 };
     uint32_t first = r->devices.first_allocation[device];
     uint64_t state = (uint64_t)((int64_t)r->devices.first_event[device] + event + 1);
     for (uint32_t i = first; i < first + r->devices.allocations[device]; i++) {
-        uint64_t bytes = known_or_0(r->block_sizes.bytes[i]);
+        uint64_t bytes = block_of(&proof->block_sizes, i).bytes;
         bool born = a->alloc_event[i] == NO_ROW || a->alloc_event[i] < state;
         bool done = a->free_completed_event[i] != NO_ROW && a->free_completed_event[i] < state;
         bool asked = a->free_requested_event[i] != NO_ROW && a->free_requested_event[i] < state;

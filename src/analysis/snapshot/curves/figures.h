@@ -2,6 +2,7 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_CURVES_FIGURES_H
 #define VRS_ANALYSIS_SNAPSHOT_CURVES_FIGURES_H
 
+#include "allocator/replay/prove.h"
 #include "base/arena.h"
 #include "base/fail.h"
 #include "model/recording.h"
@@ -18,11 +19,12 @@ uint64_t pending_bytes(const struct recording *r, uint32_t device);
 uint64_t old_bytes(const struct recording *r, uint32_t device, int64_t event);
 
 /* Bytes of the blocks alive after `event`: active, until the free is completed, and allocated,
- * until it is requested.  Both UNKNOWN_U64 where the recording has no block_sizes. */
+ * until it is requested.  Both UNKNOWN_U64 where nothing was to be replayed. */
 struct block_bytes {
     uint64_t active, allocated;
 };
-struct block_bytes block_bytes_at(const struct recording *r, uint32_t device, int64_t event);
+struct block_bytes block_bytes_at(const struct recording *r, const struct proof *proof,
+                                  uint32_t device, int64_t event);
 
 /* Microseconds from the device's first event to `event` (from 0); UNKNOWN_U64: not known. */
 uint64_t micros_after_first(const struct recording *r, uint32_t device, int64_t event);

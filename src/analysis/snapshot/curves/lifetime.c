@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "allocator/replay/recorded.h"
-
 static stack_id stack_of_event(const struct recording *r, uint32_t event)
 {
     return (stack_id){ event == NO_ROW ? 0 : r->events.stack[event] };
@@ -15,18 +13,6 @@ static int32_t index_of(const struct recording *r, uint32_t device, uint32_t eve
     if (event == NO_ROW)
         return (int32_t)r->devices.events[device];
     return (int32_t)(event - r->devices.first_event[device]);
-}
-
-struct lifetime_block lifetimes_block(const struct lifetimes *l, uint32_t i)
-{
-    const struct recording *r = l->r;
-    uint32_t row = l->first + i, block = r->allocations.block[row];
-    if (r->block_sizes.rows.len == r->allocations.rows.len)
-        return (struct lifetime_block){ known_or_0(r->block_sizes.bytes[row]),
-                                        (enum block_source)r->block_sizes.source[row] };
-    if (block != NO_ROW && r->blocks.size[block] != UNKNOWN_U64)
-        return (struct lifetime_block){ r->blocks.size[block], SOURCE_BLOCK };
-    return (struct lifetime_block){ rounding_apply(&l->rounding, l->at[i].bytes), SOURCE_ROUNDED };
 }
 
 static struct lifetime lifetime_of(const struct recording *r, uint32_t device, uint32_t row)
@@ -68,9 +54,7 @@ enum vrs_status lifetimes_make(const struct recording *r, uint32_t device, struc
         .older = arena_array(arena, uint32_t, count_older(r, first, count)),
         .freed_at = arena_array(arena, uint32_t, events),
         .count = count,
-        .r = r,
         .first = first,
-        .rounding = rounding_of(r),
     };
     if (made.at == NULL || made.older == NULL || made.freed_at == NULL)
         return vrs_no_memory(err);

@@ -6,7 +6,7 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_CURVES_LIFETIME_H
 #define VRS_ANALYSIS_SNAPSHOT_CURVES_LIFETIME_H
 
-#include "allocator/machine/rounding.h"
+#include "allocator/replay/block_sizes.h"
 #include "base/arena.h"
 #include "base/fail.h"
 #include "model/recording.h"
@@ -34,29 +34,25 @@ struct lifetimes {
     uint32_t *older; /* those that are older than the recording, ascending */
     uint32_t older_count;
     uint32_t *freed_at; /* of each event: which of them its free completes, or NO_ROW */
-    const struct recording *r;
-    uint32_t first; /* row of allocations of the first */
-    struct rounding rounding;
-};
-
-/* The block that an allocation was given. */
-struct lifetime_block {
-    uint64_t bytes;
-    enum block_source source; /* SOURCE_ROUNDED: `bytes` is a lower bound */
+    uint32_t first;     /* row of allocations of the first */
 };
 
 /* A trace has fewer than 2^28 events (limits.c), so that their indices fit. */
 enum vrs_status lifetimes_make(const struct recording *r, uint32_t device, struct arena *arena,
                                struct lifetimes *ret, struct vrs_error *err) MUST_CHECK;
 
-/* Of the i-th.  From the replay where there is one (block_sizes), else from the final block, else
- * by the rounding rule. */
-struct lifetime_block lifetimes_block(const struct lifetimes *l, uint32_t i);
-
-/* What its block holds beyond the request. */
-static inline uint64_t lifetimes_slack(const struct lifetimes *l, uint32_t i)
+/* The block of the i-th. */
+static inline struct block_size lifetimes_block(const struct lifetimes *l,
+                                                const struct block_sizes *sizes, uint32_t i)
 {
-    uint64_t block = lifetimes_block(l, i).bytes;
+    return block_of(sizes, l->first + i);
+}
+
+/* What it holds beyond the request. */
+static inline uint64_t lifetimes_slack(const struct lifetimes *l, const struct block_sizes *sizes,
+                                       uint32_t i)
+{
+    uint64_t block = lifetimes_block(l, sizes, i).bytes;
     return block > l->at[i].bytes ? block - l->at[i].bytes : 0;
 }
 

@@ -88,7 +88,7 @@ static enum vrs_status find_end(const struct study *s, const struct diff_options
     for (uint32_t i = 0; i < s->lifetimes.count; i++)
         if (lifetime_alive(&s->lifetimes.at[i], event))
             live += s->lifetimes.at[i].bytes;
-    struct block_bytes blocks = block_bytes_at(s->r, s->device, event);
+    struct block_bytes blocks = block_bytes_at(s->r, s->proof, s->device, event);
     if (s->curves.of[CURVE_ACTIVE].exact && blocks.active != UNKNOWN_U64 && blocks.active >= live)
         end.slack_bytes = blocks.active - live;
     if (o->weight == DIFF_LIVE)

@@ -178,7 +178,8 @@ static uint64_t put_held(const struct study *s, struct layout *l, const struct h
                          uint64_t room)
 {
     const struct lifetime *life = &s->lifetimes.at[held->lifetime];
-    struct lifetime_block block = lifetimes_block(&s->lifetimes, held->lifetime);
+    struct block_size block =
+        lifetimes_block(&s->lifetimes, &s->proof->block_sizes, held->lifetime);
     uint64_t size = block.bytes;
     if (block.source == SOURCE_ROUNDED || size > room)
         l->exact = false;
@@ -198,7 +199,7 @@ static uint64_t put_held(const struct study *s, struct layout *l, const struct h
 
 static void lose(const struct study *s, struct layout *l, const struct held *held)
 {
-    l->lost_bytes += lifetimes_block(&s->lifetimes, held->lifetime).bytes;
+    l->lost_bytes += lifetimes_block(&s->lifetimes, &s->proof->block_sizes, held->lifetime).bytes;
     l->exact = false;
 }
 

@@ -75,7 +75,7 @@ static void count_living(const struct study *s, int64_t event, struct oom_figure
         const struct lifetime *life = &s->lifetimes.at[i];
         if (!lifetime_alive(life, event))
             continue;
-        uint64_t block = lifetimes_block(&s->lifetimes, i).bytes;
+        uint64_t block = lifetimes_block(&s->lifetimes, &s->proof->block_sizes, i).bytes;
         f->active += block;
         f->pending += life->requested <= event ? block : 0;
     }

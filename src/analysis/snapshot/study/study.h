@@ -7,21 +7,23 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_STUDY_STUDY_H
 #define VRS_ANALYSIS_SNAPSHOT_STUDY_STUDY_H
 
+#include "allocator/replay/prove.h"
 #include "analysis/snapshot/categories/categories.h"
 #include "analysis/snapshot/curves/curves.h"
 #include "analysis/snapshot/trust/trust.h"
 
 struct study {
     const struct recording *r;
-    uint32_t device;  /* row of devices */
-    uint32_t events;  /* of the device */
-    uint32_t threads; /* that may work on it; 0: one for each processor */
-    bool traced;      /* has a trace to speak of: see device_traced */
-    bool stacked;     /* some event or block of the recording has a stack */
-    const struct agreement *agreement;
-    struct naming *naming; /* texts in `keep` */
-    struct arena *keep;    /* of the result */
-    struct arena *scratch; /* of the call */
+    uint32_t device;                   /* row of devices */
+    uint32_t events;                   /* of the device */
+    uint32_t threads;                  /* that may work on it; 0: one for each processor */
+    bool traced;                       /* has a trace to speak of: see device_traced */
+    bool stacked;                      /* some event or block of the recording has a stack */
+    const struct proof *proof;         /* of the recording */
+    const struct agreement *agreement; /* of the device, in it */
+    struct naming *naming;             /* texts in `keep` */
+    struct arena *keep;                /* of the result */
+    struct arena *scratch;             /* of the call */
     const struct trust_basis *basis;
     struct curves curves; /* exact where the replay proves them: by study_prove */
     struct trust trust;   /* by study_prove */
@@ -37,8 +39,8 @@ struct study {
 /* What a call gives to the studies of its devices. */
 struct study_place {
     const struct recording *r;
-    const struct agreement *agreement; /* of each device */
-    const struct trust_basis *basis;   /* of each device; NULL: found when it is needed */
+    const struct proof *proof;
+    const struct trust_basis *basis; /* of each device; NULL: found when it is needed */
     struct naming *naming;
     const struct category_rules *rules; /* NULL: none, and no category is decided */
     struct arena *keep, *scratch;

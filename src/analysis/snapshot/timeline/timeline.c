@@ -188,7 +188,7 @@ static bool map_allocation(struct walk *w, uint32_t i)
 {
     const struct lifetime *life = &w->s->lifetimes.at[i];
     uint32_t row = w->r->devices.first_allocation[w->s->device] + i;
-    struct lifetime_block block = lifetimes_block(&w->s->lifetimes, i);
+    struct block_size block = lifetimes_block(&w->s->lifetimes, &w->s->proof->block_sizes, i);
     uint32_t group = memory_group_of_allocation(&w->groups, row, block.bytes);
     bool asked = life->requested < w->events && !pending_at_start(w, life);
     w->life[i] = (struct life){

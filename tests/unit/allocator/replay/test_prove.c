@@ -16,17 +16,29 @@
 
 enum { ALL = 1 << 30 };
 
-static struct agreement proved(struct recording *r, uint64_t events_max)
+/* Of the recording at hand. */
+static struct agreement agreement[2];
+static struct proof proof = { .agreement = agreement };
+static const struct block_sizes *const sizes = &proof.block_sizes;
+
+static enum vrs_status prove(const struct recording *r, uint64_t events_max)
 {
-    struct agreement a[2];
+    block_sizes_free(&proof.block_sizes);
+    return prove_recording(r, events_max, &proof, NULL);
+}
+
+static struct agreement proved(const struct recording *r, uint64_t events_max)
+{
     struct vrs_error err = { .message = "" };
     assert_true(r->devices.rows.len <= 2);
-    assert_int_equal(prove_recording(r, events_max, a, NULL), VRS_OK);
-    assert_int_equal(r->block_sizes.rows.len, r->allocations.rows.len);
+    assert_int_equal(prove(r, events_max), VRS_OK);
+    assert_int_equal(sizes->rows.len, r->allocations.rows.len);
     enum vrs_status status = verify_recording(r, &err);
+    if (status == VRS_OK)
+        status = verify_block_sizes(r, sizes, &err);
     assert_string_equal(err.message, "");
     assert_int_equal(status, VRS_OK);
-    return a[0];
+    return agreement[0];
 }
 
 /* Sums, as slow as their definition. */
@@ -53,7 +65,7 @@ static int64_t sum_at(const struct recording *r, int64_t event, bool waiting_too
     uint64_t sum = 0;
     for (uint32_t i = 0; i < r->devices.allocations[0]; i++)
         if (alive(r, i, event, waiting_too))
-            sum += r->block_sizes.bytes[i];
+            sum += sizes->bytes[i];
     return (int64_t)sum;
 }
 
@@ -85,14 +97,14 @@ static struct sources sources_of(const struct recording *r)
 {
     struct sources s = { .old = 0 };
     struct rounding rounding = rounding_of(r);
-    for (uint32_t i = 0; i < r->block_sizes.rows.len; i++) {
-        uint8_t source = r->block_sizes.source[i];
+    for (uint32_t i = 0; i < sizes->rows.len; i++) {
+        uint8_t source = sizes->source[i];
         uint64_t rounded = rounding_apply(&rounding, r->allocations.size[i]);
         s.count[source]++;
         if (source != SOURCE_REPLAYED)
             continue;
-        assert_true(r->block_sizes.bytes[i] >= rounded);
-        s.larger += r->block_sizes.bytes[i] > rounded;
+        assert_true(sizes->bytes[i] >= rounded);
+        s.larger += sizes->bytes[i] > rounded;
         s.old += r->allocations.alloc_event[i] == NO_ROW;
     }
     return s;
@@ -103,10 +115,9 @@ static void check_rounded(const struct recording *r)
 {
     struct rounding rounding = rounding_of(r);
     assert_int_equal(sources_of(r).count[SOURCE_REPLAYED], 0);
-    for (uint32_t i = 0; i < r->block_sizes.rows.len; i++)
-        if (r->block_sizes.source[i] == SOURCE_ROUNDED)
-            assert_int_equal(r->block_sizes.bytes[i],
-                             rounding_apply(&rounding, r->allocations.size[i]));
+    for (uint32_t i = 0; i < sizes->rows.len; i++)
+        if (sizes->source[i] == SOURCE_ROUNDED)
+            assert_int_equal(sizes->bytes[i], rounding_apply(&rounding, r->allocations.size[i]));
 }
 
 /* Programs. */
@@ -145,7 +156,7 @@ static void whole_recordings_know_every_block(void **state)
         struct sources s = sources_of(&r);
         assert_int_equal(s.count[SOURCE_ROUNDED], 0);
         assert_int_equal(s.old, 0);
-        assert_true(s.count[SOURCE_BLOCK] > 0);
+        assert_true(s.count[SOURCE_FINAL] > 0);
         larger += s.larger;
         recording_free(&r);
     }
@@ -208,18 +219,18 @@ static void each_size_has_its_source(void **state)
         uint64_t bytes;
         uint8_t source;
     } want[] = { { 512, SOURCE_REPLAYED },
-                 { 1024, SOURCE_BLOCK },
+                 { 1024, SOURCE_FINAL },
                  { 1024, SOURCE_REPLAYED },
-                 { 512, SOURCE_BLOCK } };
+                 { 512, SOURCE_FINAL } };
     struct recording r;
     (void)state;
     make(&r, good);
     struct agreement a = proved(&r, ALL);
     assert_int_equal(a.grade, GRADE_EXACT);
-    assert_int_equal(r.block_sizes.rows.len, 4);
+    assert_int_equal(sizes->rows.len, 4);
     for (uint32_t i = 0; i < 4; i++) {
-        assert_int_equal(r.block_sizes.bytes[i], want[i].bytes);
-        assert_int_equal(r.block_sizes.source[i], want[i].source);
+        assert_int_equal(sizes->bytes[i], want[i].bytes);
+        assert_int_equal(sizes->source[i], want[i].source);
     }
     check_sums(&r, &a.active, true);
     check_sums(&r, &a.allocated, false);
@@ -243,8 +254,8 @@ static void corrected_slack_is_in_the_sizes(void **state)
     struct agreement a = proved(&r, ALL);
     assert_int_equal(a.grade, GRADE_CORRECTED);
     assert_int_equal(a.ambiguous, 0);
-    assert_int_equal(r.block_sizes.bytes[1], 5 * MIB + MIB / 2);
-    assert_int_equal(r.block_sizes.source[1], SOURCE_REPLAYED);
+    assert_int_equal(sizes->bytes[1], 5 * MIB + MIB / 2);
+    assert_int_equal(sizes->source[1], SOURCE_REPLAYED);
     check_sums(&r, &a.active, true);
     check_sums(&r, &a.allocated, false);
     recording_free(&r);
@@ -266,8 +277,8 @@ static void slack_of_nobody_is_ambiguous(void **state)
     struct agreement a = proved(&r, ALL);
     assert_int_equal(a.grade, GRADE_EXACT);
     assert_int_equal(a.ambiguous, 1);
-    assert_int_equal(r.block_sizes.bytes[0], 5 * MIB);
-    assert_int_equal(r.block_sizes.source[0], SOURCE_REPLAYED);
+    assert_int_equal(sizes->bytes[0], 5 * MIB);
+    assert_int_equal(sizes->source[0], SOURCE_REPLAYED);
     check_sums(&r, &a.active, true);
     recording_free(&r);
 }
@@ -291,9 +302,9 @@ static void where_the_model_differs_requests_are_rounded(void **state)
     make(&r, "a 10000600 ?");
     struct agreement a = proved(&r, ALL);
     assert_false(grade_is_exact(a.grade));
-    assert_int_equal(r.block_sizes.bytes[0], UNKNOWN_U64);
-    assert_int_equal(r.block_sizes.source[0], SOURCE_ROUNDED);
-    assert_int_equal(r.block_sizes.source[1], SOURCE_BLOCK);
+    assert_int_equal(sizes->bytes[0], UNKNOWN_U64);
+    assert_int_equal(sizes->source[0], SOURCE_ROUNDED);
+    assert_int_equal(sizes->source[1], SOURCE_FINAL);
     recording_free(&r);
 }
 
@@ -320,7 +331,7 @@ static void what_cannot_be_replayed_is_rounded(void **state)
 static void long_devices_are_left_alone(void **state)
 {
     struct recording r;
-    struct agreement a[2];
+    const struct agreement *a = agreement;
     (void)state;
     make(&r, good);
     sample_device(&r, 1);
@@ -330,14 +341,14 @@ static void long_devices_are_left_alone(void **state)
     r.allocations.rows.len = 0; /* paired again, now with the second device */
     sample_finish(&r);
     assert_int_equal(r.devices.events[0], 9);
-    assert_int_equal(prove_recording(&r, 8, a, NULL), VRS_OK);
+    assert_int_equal(prove(&r, 8), VRS_OK);
     assert_int_equal(a[0].refusal, REFUSED_ASKED);
     assert_int_equal(a[0].grade, GRADE_NONE);
     assert_int_equal(a[1].refusal, REFUSED_NOT);
     assert_int_equal(a[1].grade, GRADE_EXACT);
     check_rounded(&r);
-    assert_int_equal(r.block_sizes.rows.len, 5);
-    assert_int_equal(r.block_sizes.bytes[4], 12 * MIB);
+    assert_int_equal(sizes->rows.len, 5);
+    assert_int_equal(sizes->bytes[4], 12 * MIB);
     assert_int_equal(proved(&r, 9).grade, GRADE_EXACT);
     assert_int_equal(sources_of(&r).count[SOURCE_ROUNDED], 0);
     recording_free(&r);
@@ -348,18 +359,24 @@ static void every_allocation_may_fail(void **state)
     (void)state;
     for (long n = 0;; n++) {
         struct recording r;
-        struct agreement a;
         make(&r, good);
         fault_left = n;
-        enum vrs_status status = prove_recording(&r, ALL, &a, NULL);
+        enum vrs_status status = prove(&r, ALL);
         bool fired = fault_left < 0;
         fault_left = -1;
         assert_int_equal(status, fired ? VRS_NOMEM : VRS_OK);
-        assert_int_equal(r.block_sizes.rows.len, fired ? 0 : 4);
+        assert_int_equal(sizes->rows.len, fired ? 0 : 4);
         recording_free(&r);
         if (!fired)
             return;
     }
+}
+
+static int forget(void **state)
+{
+    (void)state;
+    block_sizes_free(&proof.block_sizes);
+    return 0;
 }
 
 int main(void)
@@ -375,5 +392,5 @@ int main(void)
         cmocka_unit_test(long_devices_are_left_alone),
         cmocka_unit_test(every_allocation_may_fail),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, forget);
 }

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "allocator/replay/recorded.h"
+#include "allocator/replay/block_sizes.h"
 #include "analysis/snapshot/breakdown/peak.h"
 #include "analysis/snapshot/study/moment.h"
 #include "made/fault.h"
@@ -59,15 +59,26 @@ static void put_rows(const struct peak *peak, char *to, size_t size)
                                 (unsigned long long)peak->row[i].count);
 }
 
-static void compute(const struct recording *r, struct arena *arena, enum peak_by by,
-                    enum site_key key, int64_t at, struct peak *ret)
+static void compute_sized(const struct recording *r, const struct block_sizes *sizes,
+                          struct arena *arena, enum peak_by by, enum site_key key, int64_t at,
+                          struct peak *ret)
 {
     struct naming *naming;
     struct frame_class_options none = { { "", 0 }, { "", 0 } };
-    struct peak_options options = { .by = by, .key = key, .at_event = at, .proven = true };
+    struct peak_options options = { .by = by, .key = key, .at_event = at, .sizes = sizes };
     arena_init(arena, SIZE_MAX);
     assert_int_equal(naming_make(&r->code, &none, arena, &naming, NULL), VRS_OK);
     assert_int_equal(peak_compute(r, 0, &options, naming, arena, ret, NULL), VRS_OK);
+}
+
+/* Where nothing is replayed. */
+static void compute(const struct recording *r, struct arena *arena, enum peak_by by,
+                    enum site_key key, int64_t at, struct peak *ret)
+{
+    struct block_sizes sizes = { .bytes = NULL };
+    assert_int_equal(block_sizes_round(r, &sizes, NULL), VRS_OK);
+    compute_sized(r, &sizes, arena, by, key, at, ret);
+    block_sizes_free(&sizes);
 }
 
 static void check(enum peak_by by, enum site_key key, int64_t at, const char *rows)
@@ -172,21 +183,8 @@ static void rows_tell_the_rest(void **state)
     recording_free(&r);
 }
 
-/* As a replay leaves them: every block is known, those that do not survive are 512 bytes larger
- * than rounding says. */
-static void put_replayed_blocks(struct recording *r)
-{
-    struct rounding rounding = rounding_of(r);
-    uint32_t count = r->allocations.rows.len;
-    assert_true(table_reserve(&r->block_sizes, &block_sizes_kind, count));
-    for (uint32_t i = 0; i < count; i++) {
-        struct block_size block = allocation_block_size(r, i, &rounding);
-        r->block_sizes.bytes[i] = block.bytes + (block.recorded ? 0 : 512);
-        r->block_sizes.source[i] = block.recorded ? SOURCE_BLOCK : SOURCE_REPLAYED;
-    }
-    r->block_sizes.rows.len = count;
-}
-
+/* The same rows, once a replay has told every block; then with one that it has not, and where
+ * nobody has asked. */
 static void replayed_blocks_have_slack(void **state)
 {
     (void)state;
@@ -194,19 +192,29 @@ static void replayed_blocks_have_slack(void **state)
     struct recording r;
     struct arena arena;
     struct peak peak;
+    struct block_sizes sizes = { .bytes = NULL };
     make(&r);
-    put_replayed_blocks(&r);
-    compute(&r, &arena, BY_CULPRIT, SITE_LINE, 5, &peak);
+    assert_int_equal(block_sizes_round(&r, &sizes, NULL), VRS_OK);
+    for (uint32_t i = 0; i < sizes.rows.len; i++)
+        if (sizes.source[i] == SOURCE_ROUNDED) {
+            sizes.source[i] = SOURCE_REPLAYED;
+            sizes.bytes[i] += 512;
+        }
+    compute_sized(&r, &sizes, &arena, BY_CULPRIT, SITE_LINE, 5, &peak);
     assert_int_equal(peak.rows, 4);
     for (uint32_t i = 0; i < peak.rows; i++)
         assert_int_equal(peak.row[i].slack_bytes, slack[i]);
     arena_free(&arena);
-    r.block_sizes.source[0] = SOURCE_ROUNDED;
-    compute(&r, &arena, BY_CULPRIT, SITE_LINE, 5, &peak);
+    sizes.source[0] = SOURCE_ROUNDED;
+    compute_sized(&r, &sizes, &arena, BY_CULPRIT, SITE_LINE, 5, &peak);
     assert_true(peak.row[0].slack_bytes == UNKNOWN_U64);
     for (uint32_t i = 1; i < peak.rows; i++)
         assert_int_equal(peak.row[i].slack_bytes, slack[i]);
     arena_free(&arena);
+    compute_sized(&r, NULL, &arena, BY_STREAM, SITE_LINE, 11, &peak);
+    assert_true(peak.row[0].slack_bytes == UNKNOWN_U64);
+    arena_free(&arena);
+    block_sizes_free(&sizes);
     recording_free(&r);
 }
 

@@ -12,6 +12,7 @@ struct walked {
     struct recording r;
     struct arena arena;
     struct lifetimes lifetimes;
+    struct block_sizes sizes;
     struct curve_steps steps;
 };
 
@@ -28,13 +29,16 @@ static void begin(struct walked *w, const char *events)
     sample_finish(&w->r);
     arena_init(&w->arena, SIZE_MAX);
     assert_int_equal(lifetimes_make(&w->r, 0, &w->arena, &w->lifetimes, NULL), VRS_OK);
-    assert_int_equal(curve_steps_begin(&w->r, 0, &w->lifetimes, &w->arena, &w->steps, NULL),
-                     VRS_OK);
+    w->sizes = (struct block_sizes){ .bytes = NULL };
+    assert_int_equal(block_sizes_round(&w->r, &w->sizes, NULL), VRS_OK);
+    assert_int_equal(
+        curve_steps_begin(&w->r, 0, &w->lifetimes, &w->sizes, &w->arena, &w->steps, NULL), VRS_OK);
 }
 
 static void end(struct walked *w)
 {
     arena_free(&w->arena);
+    block_sizes_free(&w->sizes);
     recording_free(&w->r);
 }
 

@@ -13,13 +13,14 @@
 #include "made/sample.h"
 
 /* The part of a study that a layout needs. */
-static struct study study_of(const struct recording *r, const struct agreement *agreement,
+static struct study study_of(const struct recording *r, const struct proof *proof,
                              struct arena *arena)
 {
     struct study s = { .r = r,
                        .events = r->devices.events[0],
                        .traced = true,
-                       .agreement = agreement,
+                       .proof = proof,
+                       .agreement = proof->agreement,
                        .scratch = arena };
     assert_int_equal(lifetimes_make(r, 0, arena, &s.lifetimes, NULL), VRS_OK);
     return s;
@@ -63,7 +64,7 @@ static void check_sound(const struct study *s, const struct layout *l)
     uint64_t living = 0;
     for (uint32_t i = 0; i < s->lifetimes.count; i++)
         if (lifetime_alive(&s->lifetimes.at[i], l->event))
-            living += lifetimes_block(&s->lifetimes, i).bytes;
+            living += lifetimes_block(&s->lifetimes, &s->proof->block_sizes, i).bytes;
     assert_int_equal(active, living);
     assert_int_equal(l->lost_bytes, 0);
 }
@@ -87,16 +88,26 @@ enum { WAYS = sizeof ways / sizeof *ways, OPS = 400 };
 
 static struct program_made made;
 
-static struct agreement record(uint32_t seed, uint32_t ops, const struct way *way,
-                               struct recording *ret)
+struct run {
+    struct recording r;
+    struct agreement agreement;
+    struct proof proof;
+};
+
+static void record(uint32_t seed, uint32_t ops, const struct way *way, struct run *ret)
 {
     struct program_options options = { OPS, 2, 1, 30, true, true };
-    struct agreement a;
     program_draw(&made, seed, &options);
     made.ops = ops < made.ops ? ops : made.ops;
-    program_record(&made, way, ret);
-    assert_int_equal(prove_recording(ret, UINT32_MAX, &a, NULL), VRS_OK);
-    return a;
+    program_record(&made, way, &ret->r);
+    ret->proof = (struct proof){ .agreement = &ret->agreement };
+    assert_int_equal(prove_recording(&ret->r, UINT32_MAX, &ret->proof, NULL), VRS_OK);
+}
+
+static void forget(struct run *run)
+{
+    block_sizes_free(&run->proof.block_sizes);
+    recording_free(&run->r);
 }
 
 /* The state after an event is the final state of the same program, had it ended there. */
@@ -105,18 +116,18 @@ static void states_equal_shorter_runs(void **state)
     uint32_t compared = 0;
     (void)state;
     for (uint32_t i = 0; i < 3 * WAYS; i++) {
-        struct recording whole;
+        struct run whole;
         struct arena arena;
-        struct agreement a = record(i + 7, OPS, &ways[i / 3], &whole);
-        assert_true(grade_is_exact(a.grade));
+        record(i + 7, OPS, &ways[i / 3], &whole);
+        assert_true(grade_is_exact(whole.agreement.grade));
         arena_init(&arena, SIZE_MAX);
-        struct study s = study_of(&whole, &a, &arena);
+        struct study s = study_of(&whole.r, &whole.proof, &arena);
         for (uint32_t ops = 20; ops < OPS; ops += 60) {
-            struct recording part;
-            struct agreement b = record(i + 7, ops, &ways[i / 3], &part);
-            int64_t last = (int64_t)part.devices.events[0] - 1;
+            struct run part;
+            record(i + 7, ops, &ways[i / 3], &part);
+            int64_t last = (int64_t)part.r.devices.events[0] - 1;
             if (last >= 0 && last + 1 < (int64_t)s.events) {
-                struct study t = study_of(&part, &b, &arena);
+                struct study t = study_of(&part.r, &part.proof, &arena);
                 struct layout have = laid(&s, last), want = laid(&t, last);
                 assert_true(have.exact && want.exact);
                 check_sound(&s, &have);
@@ -126,9 +137,9 @@ static void states_equal_shorter_runs(void **state)
                     assert_true(has_block(&have, &want.block[k]));
                 compared++;
             }
-            recording_free(&part);
+            forget(&part);
         }
-        recording_free(&whole);
+        forget(&whole);
         arena_free(&arena);
     }
     assert_true(compared > 4 * WAYS);
@@ -138,18 +149,18 @@ static void every_event_is_sound(void **state)
 {
     (void)state;
     for (uint32_t i = 0; i < WAYS; i++) {
-        struct recording r;
+        struct run run;
         struct arena arena;
-        struct agreement a = record(i + 91, OPS, &ways[i], &r);
+        record(i + 91, OPS, &ways[i], &run);
         arena_init(&arena, SIZE_MAX);
-        struct study s = study_of(&r, &a, &arena);
+        struct study s = study_of(&run.r, &run.proof, &arena);
         for (int64_t event = -1; event < (int64_t)s.events; event++) {
             struct arena_mark mark = arena_mark(&arena);
             struct layout l = laid(&s, event);
             check_sound(&s, &l);
             arena_release(&arena, mark);
         }
-        recording_free(&r);
+        forget(&run);
         arena_free(&arena);
     }
 }
@@ -161,6 +172,7 @@ static void contradictions_are_told(void **state)
     struct recording r;
     struct arena arena;
     struct agreement a = { .grade = GRADE_POOR };
+    struct proof proof = { .agreement = &a };
     struct layout l;
     bool known = true;
     sample_init(&r);
@@ -171,7 +183,8 @@ static void contradictions_are_told(void **state)
                       "f 900000 512");
     sample_finish(&r);
     arena_init(&arena, SIZE_MAX);
-    struct study s = study_of(&r, &a, &arena);
+    assert_int_equal(block_sizes_round(&r, &proof.block_sizes, NULL), VRS_OK);
+    struct study s = study_of(&r, &proof, &arena);
     l = laid(&s, 2);
     assert_false(l.exact);
     assert_int_equal(l.lost_bytes, 2048 + 512);
@@ -182,6 +195,7 @@ static void contradictions_are_told(void **state)
     assert_int_equal(layout_at(&s, 2, &arena, &l, &known, NULL), VRS_OK);
     assert_false(known);
     r.devices.parts[0] = PART_SEGMENTS | PART_TRACE | PART_ANCHOR;
+    block_sizes_free(&proof.block_sizes);
     recording_free(&r);
     arena_free(&arena);
 }
@@ -205,11 +219,11 @@ static void whole_pages_are_counted_from_the_segment(void **state)
 static void memory_may_run_out(void **state)
 {
     (void)state;
-    struct recording r;
-    struct agreement a = record(3, OPS, &ways[1], &r);
+    struct run run;
+    record(3, OPS, &ways[1], &run);
     struct arena arena;
     arena_init(&arena, SIZE_MAX);
-    struct study s = study_of(&r, &a, &arena);
+    struct study s = study_of(&run.r, &run.proof, &arena);
     for (long n = 0;; n++) {
         struct arena mine;
         struct layout l;
@@ -224,7 +238,7 @@ static void memory_may_run_out(void **state)
         if (!fired)
             break;
     }
-    recording_free(&r);
+    forget(&run);
     arena_free(&arena);
 }
 
