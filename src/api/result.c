@@ -76,6 +76,11 @@ enum vrs_verdict vrs_verdict(const struct vrs_result *result)
     return result->verdict == NULL ? VRS_NO_VERDICT : result->verdict(&result->set);
 }
 
+const struct trust_basis *call_basis(const struct call *a, uint32_t device)
+{
+    return a->basis == NULL ? NULL : &a->basis[device];
+}
+
 bool call_wants(const struct call *a, uint32_t device)
 {
     if (a->device == 0)

@@ -80,6 +80,9 @@ enum vrs_status call_prepare(struct call *a,
 /* Frees scratch; gives the result out, or frees it too when `status` is a failure. */
 enum vrs_status call_end(struct call *a, enum vrs_status status, struct vrs_result **ret);
 
+/* What trust in a device rests on; NULL: left to who needs it. */
+const struct trust_basis *call_basis(const struct call *a, uint32_t device);
+
 /* Whether the caller wants this device (a row of devices). */
 bool call_wants(const struct call *a, uint32_t device);
 

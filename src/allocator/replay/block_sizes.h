@@ -33,6 +33,13 @@ static inline struct block_size block_of(const struct block_sizes *s, uint32_t a
                                 (enum block_source)s->source[allocation] };
 }
 
+/* What it holds beyond the bytes that were asked for. */
+static inline uint64_t block_slack(const struct block_sizes *s, uint32_t allocation, uint64_t asked)
+{
+    uint64_t bytes = block_of(s, allocation).bytes;
+    return bytes > asked ? bytes - asked : 0;
+}
+
 /* Fills the table, which is empty, by final blocks and the rounding rule alone. */
 enum vrs_status block_sizes_round(const struct recording *r, struct block_sizes *ret,
                                   struct vrs_error *err) MUST_CHECK;

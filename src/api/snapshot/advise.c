@@ -4,14 +4,15 @@
 #include "render/snapshot/answers.h"
 #include "vramscope/snapshot.h"
 
-static enum vrs_status ask(struct parts *parts, const struct study *s, const void *read,
+static enum vrs_status ask(struct parts *parts, const struct proven_study *proven, const void *read,
                            struct device_answer *ret, struct vrs_error *err)
 {
+    const struct study *s = proven->study;
     struct advise_answer *answer = NULL;
     if (!s->traced)
         return ask_reason(s, ret, ANSWER_NEEDS_TRACE, "no_trace",
                           S("the recording has no trace: advice rests on how memory moved"), err);
-    TRY(advise_answer_make(parts, s, read, &answer, err));
+    TRY(advise_answer_make(parts, proven, read, &answer, err));
     ret->result = answer;
     if (s->stacked)
         return VRS_OK;

@@ -36,8 +36,6 @@ struct studies studies_of(struct call *a, const struct category_rules *rules, st
         .a = a,
         .place = {
             .r = a->r,
-            .proof = a->proof,
-            .basis = a->basis,
             .naming = naming,
             .rules = rules,
             .keep = a->keep,
@@ -77,7 +75,7 @@ enum vrs_status studies_begin(void *arg, struct vrs_error *err)
         if (call_wants(a, d) && all->bare)
             study_make_bare(&all->place, d, &all->of[d]);
         else if (call_wants(a, d))
-            TRY(study_make_unproven(&all->place, d, &all->of[d], err));
+            TRY(study_make(&all->place, d, &all->of[d], err));
     return VRS_OK;
 }
 
@@ -90,15 +88,17 @@ struct asked {
     const void *read;
 };
 
-static enum vrs_status ask_device(struct study *s, const struct asked *q, struct device_answer *ret,
+static enum vrs_status ask_device(const struct call *a, const struct study *s,
+                                  const struct asked *q, struct device_answer *ret,
                                   struct vrs_error *err)
 {
     struct arena_mark mark = arena_mark(s->scratch);
     struct parts parts = { NULL };
+    struct proven_study proven;
     *ret = (struct device_answer){ .name = device_name_of(s->r, s->device) };
-    TRY(study_prove(s, err));
-    ret->trust = s->trust;
-    enum vrs_status status = q->question(&parts, s, q->read, ret, err);
+    TRY(proven_study_make(s, a->proof, call_basis(a, s->device), &proven, err));
+    ret->trust = proven.trust;
+    enum vrs_status status = q->question(&parts, &proven, q->read, ret, err);
     arena_release(s->scratch, mark);
     return status;
 }
@@ -125,7 +125,7 @@ static enum vrs_status ask_all(struct call *a, const char *path, const struct ca
         return vrs_no_memory(err);
     for (uint32_t d = 0; d < a->r->devices.rows.len; d++)
         if (call_wants(a, d))
-            TRY(ask_device(&all.of[d], q, &answer->device[answer->devices++], err));
+            TRY(ask_device(a, &all.of[d], q, &answer->device[answer->devices++], err));
     return write_stacks(a, all.place.shown, &answer->stacks, err);
 }
 

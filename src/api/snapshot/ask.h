@@ -5,6 +5,7 @@
 #define VRS_API_SNAPSHOT_ASK_H
 
 #include "analysis/snapshot/cache/parts.h"
+#include "analysis/snapshot/study/proven_study.h"
 #include "api/result.h"
 
 /* What the caller's options have in common. */
@@ -30,8 +31,9 @@ enum vrs_status studies_begin(void *all, struct vrs_error *err) MUST_CHECK;
 
 /* Fills what is the analysis's own: `result`, and where there is none or not all of it, `status`
  * and reasons (ask_reason).  `read` is the verb's, `parts` are empty at first. */
-typedef enum vrs_status ask_question(struct parts *parts, const struct study *s, const void *read,
-                                     struct device_answer *ret, struct vrs_error *err);
+typedef enum vrs_status ask_question(struct parts *parts, const struct proven_study *proven,
+                                     const void *read, struct device_answer *ret,
+                                     struct vrs_error *err);
 
 enum vrs_status ask_devices(const struct vrs_recording *recording, const struct answer_kind *kind,
                             const struct ask_options *common, ask_question *question,

@@ -53,9 +53,10 @@ static enum vrs_status add_reasons(const struct study *s, const struct category_
     return VRS_OK;
 }
 
-static enum vrs_status ask(struct parts *parts, const struct study *s, const void *read,
+static enum vrs_status ask(struct parts *parts, const struct proven_study *proven, const void *read,
                            struct device_answer *ret, struct vrs_error *err)
 {
+    const struct study *s = proven->study;
     const struct options_read *w = read;
     struct category_table_options options = { 0 };
     struct vrs_error why = { .status = VRS_OK };

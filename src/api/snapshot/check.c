@@ -15,7 +15,7 @@ struct check_options_read {
     bool path_cut;        /* the name of the file is shown without its folder */
     struct arena arena;   /* of the budget, and of the baseline's names */
     struct arena scratch; /* of the baseline's study */
-    struct study_place base;
+    struct check_baseline base;
 };
 
 static enum vrs_status read_words(const struct vrs_check_options *o, bool has_baseline,
@@ -66,23 +66,25 @@ static enum vrs_status place_baseline(struct check_options_read *read, struct vr
                                            text_or_empty(read->o.about.library) };
     if (baseline == NULL)
         return VRS_OK;
-    read->base = (struct study_place){
+    struct study_place *place = &read->base.place;
+    read->base.proof = &baseline->proving->proof;
+    *place = (struct study_place){
         .r = baseline->model,
-        .proof = &baseline->proving->proof,
         .threads = 1,
         .rules = &read->rules,
         .keep = &read->arena,
         .scratch = &read->scratch,
     };
-    TRY(naming_make(&baseline->model->code, &options, &read->arena, &read->base.naming, err));
+    TRY(naming_make(&baseline->model->code, &options, &read->arena, &place->naming, err));
     TRY(recording_prove(baseline, err));
-    naming_pass_over(read->base.naming, read->rules.plumbing.at, read->rules.plumbing.len);
-    return study_place_make(&read->base, err);
+    naming_pass_over(place->naming, read->rules.plumbing.at, read->rules.plumbing.len);
+    return study_place_make(place, err);
 }
 
-static enum vrs_status ask(struct parts *parts, const struct study *s, const void *read_of,
-                           struct device_answer *ret, struct vrs_error *err)
+static enum vrs_status ask(struct parts *parts, const struct proven_study *proven,
+                           const void *read_of, struct device_answer *ret, struct vrs_error *err)
 {
+    const struct study *s = proven->study;
     /* The read is this call's own; what is made of the baseline goes with each device. */
     struct check_options_read *read = *(struct check_options_read *const *)read_of;
     const struct check *check = NULL;
@@ -98,10 +100,11 @@ static enum vrs_status ask(struct parts *parts, const struct study *s, const voi
     if (s->r->devices.kind[s->device] == DEVICE_HOST)
         return ask_reason(s, ret, ANSWER_NOT_APPLICABLE, "host_memory",
                           S("limits are of the memory of GPUs"), err);
-    if (read->o.strict && s->trust.grade == 'D')
+    if (read->o.strict && proven->trust.grade == 'D')
         TRY(ask_reason(s, ret, ANSWER_REFUSED, "grade_d",
                        S("the file contradicts itself, so no limit is judged with --strict"), err));
-    TRY(check_beside(s, &question, read->o.baseline == NULL ? NULL : &read->base, &check, err));
+    TRY(check_beside(proven, &question, read->o.baseline == NULL ? NULL : &read->base, &check,
+                     err));
     ret->result = check;
     return VRS_OK;
 }

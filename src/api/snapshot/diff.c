@@ -209,22 +209,23 @@ static void number_stacks(const struct comparing *c, struct diff *diff)
     }
 }
 
-static enum vrs_status compare(struct comparing *c, const struct study *const side[2],
+static enum vrs_status compare(struct comparing *c, const struct proven_study *const proven[2],
                                struct diff_device *d, struct diff *diff, struct vrs_error *err)
 {
     const struct diff_question *q = &c->question;
     struct diff_options options = { .weight = q->weight, .per = q->per, .key = q->key };
+    const struct study *const side[2] = { proven[0]->study, proven[1]->study };
     struct diff_obstacles obstacles;
     for (int s = 0; s < 2; s++)
-        TRY(trust_copy(&side[s]->trust, c->result->arena, &d->trust[s], err));
+        TRY(trust_copy(&proven[s]->trust, c->result->arena, &d->trust[s], err));
     TRY(find_ranges(c, side, &options, d, err));
     if (d->status != ANSWER_OK)
         return VRS_OK;
-    diff_obstacles_find(side, q, &options, &obstacles);
+    diff_obstacles_find(proven, q, &options, &obstacles);
     TRY(add_obstacles(c, &obstacles, d, err));
     if (!diff_can_be(&obstacles))
         return VRS_OK;
-    TRY(diff_compute(side[0], side[1], &options, diff, err));
+    TRY(diff_compute(proven[0], proven[1], &options, diff, err));
     diff_judge(diff, &c->limit);
     for (int s = 0; s < 2; s++)
         diff->end[s].path = c->result->set.diff[0].file[s].path;
@@ -232,30 +233,39 @@ static enum vrs_status compare(struct comparing *c, const struct study *const si
     return ask_stacks(c, diff, err);
 }
 
+/* A device that is compared. */
+struct side {
+    struct study study;
+    struct proven_study proven;
+};
+
 struct two_studies {
     struct comparing *c;
     struct device_pair devices;
-    struct study *study;
+    struct side *side;
 };
 
 static enum vrs_status make_study(void *arg, uint32_t side, uint32_t thread, struct vrs_error *err)
 {
     const struct two_studies *two = arg;
     (void)thread;
-    TRY(recording_prove(two->c->recording[side], err));
-    return study_make(&two->c->place[side], two->devices.device[side], &two->study[side], err);
+    const struct vrs_recording *recording = two->c->recording[side];
+    struct side *ret = &two->side[side];
+    TRY(recording_prove(recording, err));
+    TRY(study_make(&two->c->place[side], two->devices.device[side], &ret->study, err));
+    return proven_study_make(&ret->study, &recording->proving->proof, NULL, &ret->proven, err);
 }
 
 /* Both at once; a device beside itself is studied once. */
 static enum vrs_status make_studies(struct comparing *c, struct device_pair devices,
-                                    struct study study[2], struct vrs_error *err)
+                                    struct side side[2], struct vrs_error *err)
 {
     bool one = c->recording[0] == c->recording[1] && devices.device[0] == devices.device[1];
-    struct two_studies two = { .c = c, .devices = devices, .study = study };
+    struct two_studies two = { .c = c, .devices = devices, .side = side };
     struct task_list list = { one ? 1 : 2, make_study, &two };
     TRY(task_list_run(c->o->threads, &list, err));
     if (one)
-        study[1] = study[0];
+        side[1] = side[0];
     return VRS_OK;
 }
 
@@ -263,8 +273,8 @@ static enum vrs_status compare_devices(struct comparing *c, struct device_pair d
                                        struct diff_device *d, struct diff *diff,
                                        struct vrs_error *err)
 {
-    struct study study[2];
-    const struct study *const side[2] = { &study[0], &study[1] };
+    struct side side[2];
+    const struct proven_study *const proven[2] = { &side[0].proven, &side[1].proven };
     *d = (struct diff_device){ .status = ANSWER_OK };
     for (int s = 0; s < 2; s++)
         d->there[s] = devices.device[s] != NO_ROW;
@@ -276,8 +286,8 @@ static enum vrs_status compare_devices(struct comparing *c, struct device_pair d
         if (!d->there[s])
             return add_reason(c, d, ANSWER_NOT_APPLICABLE, "no_counterpart", "", s,
                               " has no such device", err);
-    TRY(make_studies(c, devices, study, err));
-    return compare(c, side, d, diff, err);
+    TRY(make_studies(c, devices, side, err));
+    return compare(c, proven, d, diff, err);
 }
 
 /* The whole ----------------------------------------------------------------------------------- */
@@ -308,7 +318,6 @@ static enum vrs_status begin_side(struct comparing *c, int side, const char *pat
     TRY(naming_make(&v->model->code, &names, &c->names[side], &naming, err));
     c->place[side] = (struct study_place){
         .r = v->model,
-        .proof = &v->proving->proof,
         .threads = 1, /* two studies at a time */
         .naming = naming,
         .rules = &c->rules,

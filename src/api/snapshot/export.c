@@ -219,7 +219,6 @@ static enum vrs_status add_categories(struct call *a, const struct vrs_export_op
     struct arena_mark mark = arena_mark(&a->scratch);
     struct study_place place = {
         .r = a->r,
-        .proof = a->proof,
         .naming = a->naming,
         .rules = &rules,
         .keep = a->keep,

@@ -23,16 +23,17 @@ static enum vrs_status read_options(const struct vrs_fragments_options *o, struc
     return VRS_OK;
 }
 
-static enum vrs_status add_reasons(const struct study *s, const struct options_read *read,
-                                   const struct fragments *f, struct device_answer *ret,
-                                   struct vrs_error *err)
+static enum vrs_status add_reasons(const struct proven_study *proven,
+                                   const struct options_read *read, const struct fragments *f,
+                                   struct device_answer *ret, struct vrs_error *err)
 {
+    const struct study *s = proven->study;
     if (!s->traced && read->moment.kind != AT_END)
         TRY(ask_reason(s, ret, ANSWER_PARTIAL, "no_trace",
                        S("the recording has no trace to speak of: this is its final state"), err));
     if (f->exact)
         return VRS_OK;
-    bool unasked = s->agreement->refusal == REFUSED_ASKED;
+    bool unasked = proven->agreement->refusal == REFUSED_ASKED;
     return ask_reason(
         s, ret, ANSWER_PARTIAL, "blocks_rounded",
         unasked ? S("the sizes of blocks at this event are not known but rounded up from the "
@@ -42,17 +43,18 @@ static enum vrs_status add_reasons(const struct study *s, const struct options_r
         err);
 }
 
-static enum vrs_status ask(struct parts *parts, const struct study *s, const void *arg,
+static enum vrs_status ask(struct parts *parts, const struct proven_study *proven, const void *arg,
                            struct device_answer *ret, struct vrs_error *err)
 {
-    (void)parts;
+    const struct study *s = proven->study;
     const struct options_read *read = arg;
     struct vrs_error why = { .status = VRS_OK };
     int64_t event = 0;
+    (void)parts;
     if (moment_in_study(s, read->moment, &event, &why) != VRS_OK)
         return ask_refuse_moment(s, ret, &why, err);
     struct fragments *made = NULL;
-    TRY(fragments_compute(s, event, &made, err));
+    TRY(fragments_compute(proven, event, &made, err));
     if (made == NULL)
         return ask_reason(s, ret, ANSWER_NOT_APPLICABLE, "layout_unknown",
                           (s->r->devices.parts[s->device] & PART_ANCHOR) == 0
@@ -62,7 +64,7 @@ static enum vrs_status ask(struct parts *parts, const struct study *s, const voi
                           err);
     made->all_metrics = read->all_metrics;
     ret->result = made;
-    return add_reasons(s, read, made, ret, err);
+    return add_reasons(proven, read, made, ret, err);
 }
 
 enum vrs_status vrs_fragments_check(const struct vrs_fragments_options *options,

@@ -31,11 +31,12 @@ static enum vrs_status too_few_steps(const struct study *s, struct device_answer
     return status;
 }
 
-static enum vrs_status ask(struct parts *parts, const struct study *s, const void *read,
+static enum vrs_status ask(struct parts *parts, const struct proven_study *proven, const void *read,
                            struct device_answer *ret, struct vrs_error *err)
 {
-    (void)parts;
+    const struct study *s = proven->study;
     const struct vrs_leaks_options *o = read;
+    (void)parts;
     if (!s->traced)
         return ask_reason(s, ret, ANSWER_NEEDS_TRACE, "no_trace",
                           S("the recording has no trace: growth is seen between steps"), err);

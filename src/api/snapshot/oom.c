@@ -141,14 +141,15 @@ static enum vrs_status say_limits(const struct study *s, const struct oom *oom,
     return say_capacity(s, oom, capacity_bytes, d, err);
 }
 
-static enum vrs_status ask(struct parts *parts, const struct study *s, const void *read,
+static enum vrs_status ask(struct parts *parts, const struct proven_study *proven, const void *read,
                            struct device_answer *ret, struct vrs_error *err)
 {
+    const struct study *s = proven->study;
     const struct oom_question *q = read;
     struct oom *oom = arena_array(s->keep, struct oom, 1);
     if (oom == NULL)
         return vrs_no_memory(err);
-    TRY(oom_compute(parts, s, &q->message, q->capacity_bytes, oom, err));
+    TRY(oom_compute(parts, proven, &q->message, q->capacity_bytes, oom, err));
     if (oom->basis == OOM_NOTHING) {
         TRY(say_nothing_found(s, ret, err));
     } else {

@@ -33,22 +33,23 @@ static enum vrs_status read_options(const struct vrs_peak_options *o, struct pea
     return VRS_OK;
 }
 
-static enum vrs_status ask(struct parts *parts, const struct study *s, const void *read,
+static enum vrs_status ask(struct parts *parts, const struct proven_study *proven, const void *read,
                            struct device_answer *ret, struct vrs_error *err)
 {
+    const struct study *s = proven->study;
     struct vrs_error why;
     (void)parts;
     struct peak_moment *found = arena_take(s->keep, sizeof *found);
     if (found == NULL)
         return vrs_no_memory(err);
-    enum vrs_status status = peak_moment_find(s, read, found, &why);
+    enum vrs_status status = peak_moment_find(proven, read, found, &why);
     if (status != VRS_OK)
         return ask_refuse_moment(s, ret, &why, err);
     ret->result = found;
     if (!found->has_trace)
         TRY(ask_reason(s, ret, ANSWER_PARTIAL, "no_trace",
                        S("the recording has no trace: this is its final state"), err));
-    else if (s->trust.window == WINDOW_ONE_EVENT)
+    else if (proven->trust.window == WINDOW_ONE_EVENT)
         TRY(ask_reason(s, ret, ANSWER_PARTIAL, "one_event", S("the trace is one event long"), err));
     return ask_tell_cut(s, ret, err);
 }

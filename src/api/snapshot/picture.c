@@ -80,10 +80,12 @@ enum vrs_status vrs_picture_check(const struct vrs_picture_options *options, str
     return read_options(&o, &ignored, err);
 }
 
-static enum vrs_status take_device(struct drawing *d, const struct study *s, struct vrs_error *err)
+static enum vrs_status take_device(struct drawing *d, const struct proven_study *proven,
+                                   struct vrs_error *err)
 {
+    const struct study *s = proven->study;
     struct scene_device *to = &d->scene.device[d->scene.devices];
-    TRY(scene_take(&d->scene, s, &d->arena, to, err));
+    TRY(scene_take(&d->scene, proven, &d->arena, to, err));
     to->name = device_name_of(s->r, s->device);
     if (d->scene.asked.capacity > 0)
         to->capacity = to->name.host ? 0 : d->scene.asked.capacity;

@@ -28,6 +28,7 @@ struct reporting {
     struct category_rules rules;
     struct naming *naming; /* that studies show names by */
     struct studies studies;
+    struct proven_study *proven; /* of each device, once the replay has spoken */
     struct report_device *device; /* of each that is asked about, in order */
     struct unit_place units;
 };
@@ -131,28 +132,29 @@ static enum vrs_status draw(struct call *a, uint32_t d, uint32_t most, struct re
 
 /* What other devices are compared with, the page of trust, how the memory moved. */
 static enum vrs_status add_study(struct reporting *p, uint32_t d, struct parts *parts,
-                                 const struct study *study, struct report_device *ret,
+                                 const struct proven_study *proven, struct report_device *ret,
                                  struct vrs_error *err)
 {
+    const struct study *study = proven == NULL ? NULL : proven->study;
     struct device_summary *unit = NULL;
     const struct leaks *leaks = NULL;
     TRY(unit_make(&p->units, d, &ret->curves, &unit, err));
     if (p->joined && study->traced)
         TRY(parts_growth(parts, study, &leaks, err));
     if (p->compared && unit != NULL)
-        TRY(summary_describe(study, leaks, unit, err));
+        TRY(summary_describe(proven, leaks, unit, err));
     ret->unit = unit;
     if (p->joined)
-        TRY(section_make(parts, study, &ret->sections, err));
+        TRY(section_make(parts, proven, &ret->sections, err));
     if (p->o->timeline)
-        TRY(parts_timeline(parts, study, &ret->timeline, err));
+        TRY(parts_timeline(parts, proven, &ret->timeline, err));
     if (!p->o->trust)
         return VRS_OK;
     struct trust_page *overview = arena_take(p->a->keep, sizeof *overview);
     if (overview == NULL)
         return vrs_no_memory(err);
     ret->overview = overview;
-    return trust_page_compute(study, overview, err);
+    return trust_page_compute(proven, overview, err);
 }
 
 /* What needs no replay. */
@@ -204,20 +206,22 @@ static enum vrs_status complete(struct reporting *p, uint32_t d, struct report_d
                                 struct vrs_error *err)
 {
     struct call *a = p->a;
-    struct study *study = p->studied ? &p->studies.of[d] : NULL;
     struct parts parts = { NULL };
-    const struct agreement *agreement = &a->proof->agreement[d];
-    if (study == NULL) {
+    if (!p->studied) {
+        const struct agreement *agreement = &a->proof->agreement[d];
         curves_prove(&ret->curves, agreement);
         TRY(trust_assess(a->r, d, &a->basis[d], &ret->curves, agreement, a->keep, &ret->trust,
                          err));
         return add_study(p, d, &parts, NULL, ret, err);
     }
     struct arena_mark mark = arena_mark(&a->scratch);
-    TRY(p->joined ? parts_make_for_report(&parts, study, err) : study_prove(study, err));
-    ret->curves = study->curves;
-    ret->trust = study->trust;
-    TRY(add_study(p, d, &parts, study, ret, err));
+    struct proven_study *proven = &p->proven[d];
+    *proven = proven_study_of(&p->studies.of[d], a->proof, call_basis(a, d));
+    TRY(p->joined ? parts_make_for_report(&parts, proven, err)
+                  : proven_study_assess(proven, a->keep, err));
+    ret->curves = proven->curves;
+    ret->trust = proven->trust;
+    TRY(add_study(p, d, &parts, proven, ret, err));
     arena_release(&a->scratch, mark);
     return VRS_OK;
 }
@@ -242,7 +246,8 @@ static enum vrs_status plan_studies(struct reporting *p, struct vrs_error *err)
     if (p->joined || o->timeline)
         TRY(naming_make(&a->r->code, &options, a->keep, &p->naming, err));
     p->studies = studies_of(a, &p->rules, p->naming);
-    return VRS_OK;
+    p->proven = arena_array(&a->scratch, struct proven_study, a->r->devices.rows.len);
+    return p->proven == NULL ? vrs_no_memory(err) : VRS_OK;
 }
 
 static void later(uint64_t *latest_us, uint64_t us)
@@ -366,12 +371,12 @@ const struct answer_set *report_answers(const struct kept_report *kept)
     return &kept->a.result->set;
 }
 
-const struct study *report_study(const struct kept_report *kept, uint32_t device)
+const struct proven_study *report_study(const struct kept_report *kept, uint32_t device)
 {
     uint32_t row = 0;
     for (uint32_t skip = device; !call_wants(&kept->a, row) || skip > 0; row++)
         skip -= call_wants(&kept->a, row);
-    return &kept->reporting.studies.of[row];
+    return &kept->reporting.proven[row];
 }
 
 void vrs_report_times(const struct vrs_result *result, uint64_t *ret_oom_us, uint64_t *ret_last_us)

@@ -2,7 +2,7 @@
 #ifndef VRS_API_SNAPSHOT_REPORT_H
 #define VRS_API_SNAPSHOT_REPORT_H
 
-#include "analysis/snapshot/study/study.h"
+#include "analysis/snapshot/study/proven_study.h"
 #include "base/fail.h"
 #include "render/answer/answer.h"
 #include "vramscope/snapshot.h"
@@ -21,6 +21,6 @@ void report_end(struct kept_report *kept);
 /* Until then: the report, and the proven study of each device of it.  What is taken of a study's
  * scratch may stay there. */
 const struct answer_set *report_answers(const struct kept_report *kept);
-const struct study *report_study(const struct kept_report *kept, uint32_t device);
+const struct proven_study *report_study(const struct kept_report *kept, uint32_t device);
 
 #endif

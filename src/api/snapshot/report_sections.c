@@ -4,19 +4,20 @@
 #include "analysis/snapshot/advise/advise.h"
 #include "analysis/snapshot/oom/oom.h"
 
-enum vrs_status section_make(struct parts *parts, const struct study *s,
+enum vrs_status section_make(struct parts *parts, const struct proven_study *proven,
                              const struct report_sections **ret, struct vrs_error *err)
 {
+    const struct study *s = proven->study;
     struct report_sections *sections = arena_take(s->keep, sizeof *sections);
     if (sections == NULL)
         return vrs_no_memory(err);
     TRY(parts_categories(parts, s, &sections->categories, err));
-    TRY(parts_fragments(parts, s, &sections->fragments, err));
+    TRY(parts_fragments(parts, proven, &sections->fragments, err));
     if (s->traced) {
         TRY(parts_growth(parts, s, &sections->leaks, err));
-        TRY(oom_compute(parts, s, NULL, 0, &sections->oom, err));
+        TRY(oom_compute(parts, proven, NULL, 0, &sections->oom, err));
         sections->has_oom = s->curves.oom_events > 0 && sections->oom.basis != OOM_NOTHING;
-        TRY(advise_compute(parts, s, &sections->oom, 0, &sections->advise, err));
+        TRY(advise_compute(parts, proven, &sections->oom, 0, &sections->advise, err));
         sections->has_advice = true;
     }
     *ret = sections;

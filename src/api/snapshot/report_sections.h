@@ -7,7 +7,7 @@
 #include "render/answer/answer.h"
 
 /* In s->keep. */
-enum vrs_status section_make(struct parts *parts, const struct study *s,
+enum vrs_status section_make(struct parts *parts, const struct proven_study *proven,
                              const struct report_sections **ret, struct vrs_error *err) MUST_CHECK;
 
 #endif

@@ -4,11 +4,12 @@
 #include "render/snapshot/answers.h"
 #include "vramscope/snapshot.h"
 
-static enum vrs_status ask(struct parts *parts, const struct study *s, const void *read,
+static enum vrs_status ask(struct parts *parts, const struct proven_study *proven, const void *read,
                            struct device_answer *ret, struct vrs_error *err)
 {
-    (void)parts;
+    const struct study *s = proven->study;
     (void)read;
+    (void)parts;
     if (!s->traced)
         return ask_reason(s, ret, ANSWER_NEEDS_TRACE, "no_trace",
                           S("the recording has no trace: steps and phases are runs of events"),

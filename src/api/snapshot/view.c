@@ -63,9 +63,10 @@ static uint32_t peak_step(const struct study *s)
 }
 
 /* Where memory lay when a request failed last, which lives as long as the report. */
-static enum vrs_status look_at_oom(const struct study *s, struct page_device *d,
+static enum vrs_status look_at_oom(const struct proven_study *proven, struct page_device *d,
                                    struct vrs_error *err)
 {
+    const struct study *s = proven->study;
     const struct recording *r = s->r;
     const uint8_t *action = r->events.action + r->devices.first_event[s->device];
     struct fragments *found = NULL;
@@ -73,7 +74,7 @@ static enum vrs_status look_at_oom(const struct study *s, struct page_device *d,
     while (i > 0 && action[i - 1] != ACTION_OOM)
         i--;
     if (i > 0)
-        TRY(fragments_compute(s, (int64_t)i - 1, &found, err));
+        TRY(fragments_compute(proven, (int64_t)i - 1, &found, err));
     d->at_oom = found;
     return VRS_OK;
 }
@@ -95,8 +96,9 @@ static enum vrs_status take_range(struct make_context *m, const struct study *s,
 }
 
 static enum vrs_status take_device(struct make_context *m, struct page_file *file,
-                                   const struct study *s, struct vrs_error *err)
+                                   const struct proven_study *proven, struct vrs_error *err)
 {
+    const struct study *s = proven->study;
     const struct recording *r = s->r;
     m->row[m->files - 1][file->devices] = s->device;
     struct page_device *d = &file->device[file->devices++];
@@ -113,8 +115,8 @@ static enum vrs_status take_device(struct make_context *m, struct page_file *fil
         .start_known = s->curves.of[CURVE_RESERVED].start_known,
     };
     TRY(name_lists(r, s, &m->arena, d, err));
-    TRY(look_at_oom(s, d, err));
-    TRY(page_tables(s, &m->blocks, d, err));
+    TRY(look_at_oom(proven, d, err));
+    TRY(page_tables(proven, &m->blocks, d, err));
     return has_range(m) ? take_range(m, s, d, err) : VRS_OK;
 }
 

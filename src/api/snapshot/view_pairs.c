@@ -31,7 +31,6 @@ static enum vrs_status study_unit(struct pairing *p, const struct page_unit *uni
     TRY(naming_make(&r->code, &names, &ret->names, &naming, err));
     ret->place = (struct study_place){
         .r = r,
-        .proof = &unit->recording->proving->proof,
         .naming = naming,
         .rules = &p->rules,
         .keep = &ret->names,
@@ -39,7 +38,7 @@ static enum vrs_status study_unit(struct pairing *p, const struct page_unit *uni
     };
     TRY(study_place_make(&ret->place, err));
     ret->place.scratch = &ret->scratch;
-    TRY(study_make_unproven(&ret->place, unit->row, &ret->study, err));
+    TRY(study_make(&ret->place, unit->row, &ret->study, err));
     return diff_range_at(&ret->study, DIFF_LIVE, NULL, &ret->peak, err);
 }
 

@@ -205,8 +205,8 @@ static enum vrs_status allocation_row(struct exporting *e, struct export_device 
     static const char *const origins[] = { "traced", "pre_freed", "pre_live" };
     static const char *const sources[] = { "block", "replayed", "rounded" };
     const struct lifetime *l = &d->lifetimes.at[row];
-    struct block_size block = lifetimes_block(&d->lifetimes, d->steps.sizes, row);
     uint32_t allocation = e->r->devices.first_allocation[d->row] + row;
+    struct block_size block = block_of(d->steps.sizes, allocation);
     uint32_t events = e->r->devices.events[d->row];
     *c++ = number_signed(d->number);
     *c++ = number(row);

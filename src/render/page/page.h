@@ -8,7 +8,7 @@
 #include "analysis/snapshot/diff/diff.h"
 #include "analysis/snapshot/ranks/ranks.h"
 #include "analysis/snapshot/report/report.h"
-#include "analysis/snapshot/study/study.h"
+#include "analysis/snapshot/study/proven_study.h"
 #include "render/answer/answer.h"
 #include "render/page/column.h"
 #include "render/write/json.h"
@@ -121,9 +121,9 @@ struct page {
     bool left_out[PAGE_SPARES];
 };
 
-/* Packs the tables of a proven study: its cover, a block of what the first picture needs, then the
+/* Packs the tables of a study: its cover, a block of what the first picture needs, then the
  * rest.  `ret` has its name and lists already. */
-enum vrs_status page_tables(const struct study *s, struct page_chunks *blocks,
+enum vrs_status page_tables(const struct proven_study *proven, struct page_chunks *blocks,
                             struct page_device *ret, struct vrs_error *err) MUST_CHECK;
 
 /* Queues the curves of the whole recording in few columns, which stand in the study's scratch,

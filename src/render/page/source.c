@@ -38,14 +38,14 @@ uint64_t page_alloc_bytes(const void *from, uint32_t row)
 uint64_t page_alloc_pad(const void *from, uint32_t row)
 {
     const struct page_source *f = from;
-    uint64_t more = lifetimes_slack(&f->s->lifetimes, &f->s->proof->block_sizes, f->order[row]);
+    uint64_t more = proven_slack(f->proven, f->order[row]);
     return more < UINT32_MAX ? more : UINT32_MAX;
 }
 
 uint64_t page_alloc_source(const void *from, uint32_t row)
 {
     const struct page_source *f = from;
-    return lifetimes_block(&f->s->lifetimes, &f->s->proof->block_sizes, f->order[row]).source;
+    return proven_block(f->proven, f->order[row]).source;
 }
 
 uint64_t page_alloc_stack(const void *from, uint32_t row)
@@ -265,10 +265,10 @@ static enum vrs_status make(struct page_source *f, struct vrs_error *err)
     return page_marks_make(f->s, &f->names, &f->marks, err);
 }
 
-enum vrs_status page_source_make(const struct study *s, struct page_source *ret,
+enum vrs_status page_source_make(const struct proven_study *proven, struct page_source *ret,
                                  struct vrs_error *err)
 {
-    *ret = (struct page_source){ .s = s };
+    *ret = (struct page_source){ .proven = proven, .s = proven->study };
     enum vrs_status status = make(ret, err);
     if (status != VRS_OK)
         page_source_end(ret);

@@ -6,12 +6,14 @@
 #define VRS_RENDER_PAGE_SOURCE_H
 
 #include "analysis/snapshot/study/moment.h"
+#include "analysis/snapshot/study/proven_study.h"
 #include "render/page/source_marks.h"
 #include "render/page/source_names.h"
 #include "render/page/source_ranges.h"
 
 struct page_source {
-    const struct study *s;
+    const struct proven_study *proven;
+    const struct study *s; /* its study */
     struct page_names names;
     uint32_t *order; /* of allocations: older ones first, then by birth */
     uint32_t *pool;  /* of each allocation, in `order` */
@@ -24,8 +26,8 @@ struct page_source {
     uint32_t oom_count;
 };
 
-/* Of a proven study; lives in its scratch.  Ends with page_source_end; a failed call needs none. */
-enum vrs_status page_source_make(const struct study *s, struct page_source *ret,
+/* Lives in the study's scratch.  Ends with page_source_end; a failed call needs none. */
+enum vrs_status page_source_make(const struct proven_study *proven, struct page_source *ret,
                                  struct vrs_error *err) MUST_CHECK;
 void page_source_end(struct page_source *source);
 

@@ -377,18 +377,19 @@ static enum vrs_status fill(struct filling *f)
     return page_pack_all(f->blocks, f->from.s->threads, f->err);
 }
 
-enum vrs_status page_tables(const struct study *s, struct page_chunks *blocks,
+enum vrs_status page_tables(const struct proven_study *proven, struct page_chunks *blocks,
                             struct page_device *ret, struct vrs_error *err)
 {
     struct filling f = { .blocks = blocks, .to = ret, .err = err };
-    struct arena_mark mark = arena_mark(s->scratch);
+    struct arena *scratch = proven->study->scratch;
+    struct arena_mark mark = arena_mark(scratch);
     uint64_t clipped = blocks->clipped;
-    enum vrs_status status = page_source_make(s, &f.from, err);
+    enum vrs_status status = page_source_make(proven, &f.from, err);
     if (status == VRS_OK) {
         status = fill(&f);
         page_source_end(&f.from);
     }
-    arena_release(s->scratch, mark);
+    arena_release(scratch, mark);
     ret->clipped = blocks->clipped - clipped;
     return status;
 }

@@ -231,7 +231,7 @@ static enum vrs_status take(const struct scene *scene, struct page_source *from,
     struct trust *trust = arena_take(arena, sizeof *trust);
     if (trust == NULL)
         return vrs_no_memory(err);
-    *trust = s->trust;
+    *trust = from->proven->trust;
     *d = (struct scene_device){
         .cursor_us = UNKNOWN_U64,
         .trust = trust,
@@ -249,16 +249,17 @@ static enum vrs_status take(const struct scene *scene, struct page_source *from,
     return scene->asked.view == SCENE_MAP ? take_places(from, arena, d, err) : VRS_OK;
 }
 
-enum vrs_status scene_take(const struct scene *scene, const struct study *s, struct arena *arena,
-                           struct scene_device *ret, struct vrs_error *err)
+enum vrs_status scene_take(const struct scene *scene, const struct proven_study *proven,
+                           struct arena *arena, struct scene_device *ret, struct vrs_error *err)
 {
-    struct arena_mark mark = arena_mark(s->scratch);
+    struct arena *scratch = proven->study->scratch;
+    struct arena_mark mark = arena_mark(scratch);
     struct page_source from;
-    enum vrs_status status = page_source_make(s, &from, err);
+    enum vrs_status status = page_source_make(proven, &from, err);
     if (status == VRS_OK) {
         status = take(scene, &from, arena, ret, err);
         page_source_end(&from);
     }
-    arena_release(s->scratch, mark);
+    arena_release(scratch, mark);
     return status;
 }

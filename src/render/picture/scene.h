@@ -110,8 +110,9 @@ struct scene {
  * and the time of the cursor are the caller's to fill.  VRS_USAGE where a moment is not to be
  * found.
  */
-enum vrs_status scene_take(const struct scene *scene, const struct study *s, struct arena *arena,
-                           struct scene_device *ret, struct vrs_error *err) MUST_CHECK;
+enum vrs_status scene_take(const struct scene *scene, const struct proven_study *proven,
+                           struct arena *arena, struct scene_device *ret,
+                           struct vrs_error *err) MUST_CHECK;
 
 /* Its groups: of each row, names, bands and slots.  `d` has its rows and curves already. */
 enum vrs_status scene_group_rows(const struct scene *scene, struct page_source *from,

@@ -28,7 +28,6 @@ static enum vrs_status study(struct studied *s, const char *own_rules)
     const struct frame_class_options none = { S(""), S("") };
     s->place = (struct study_place){
         .r = &s->r,
-        .proof = &s->proof,
         .rules = &s->rules,
         .keep = &s->keep,
         .scratch = &s->scratch,
@@ -42,7 +41,8 @@ static enum vrs_status study(struct studied *s, const char *own_rules)
     TRY(category_rules_read(&s->rules, str_from(category_rules_builtin), "builtin", NULL));
     TRY(naming_make(&s->r.code, &none, &s->keep, &s->place.naming, NULL));
     TRY(study_place_make(&s->place, NULL));
-    return study_make(&s->place, 0, &s->study, NULL);
+    TRY(study_make(&s->place, 0, &s->study, NULL));
+    return proven_study_make(&s->study, &s->proof, NULL, &s->proven, NULL);
 }
 
 void studied_make(struct studied *s, const char *own_rules)

@@ -1,10 +1,10 @@
-/* studied.h - the study of the one device of a sample.
+/* studied.h - the study of the one device of a sample, proven.
  *
  * A study that cannot be made ends the test. */
 #ifndef TESTS_UNIT_STUDIED_H
 #define TESTS_UNIT_STUDIED_H
 
-#include "analysis/snapshot/study/study.h"
+#include "analysis/snapshot/study/proven_study.h"
 #include "made/sample.h"
 
 struct studied {
@@ -15,6 +15,7 @@ struct studied {
     struct arena keep, scratch;
     struct study_place place;
     struct study study;
+    struct proven_study proven;
 };
 
 /* A recording of one device, to be filled by what sample.h has. */

@@ -105,7 +105,7 @@ static bool run_rule(struct advising *a, const struct advice_entry *entry)
         .confidence = entry->confidence,
         .saving_bytes = UNKNOWN_U64,
     };
-    if (a->s->trust.grade == 'D')
+    if (a->proven->trust.grade == 'D')
         return advise_silent(a, "trust grade D");
     if (!entry->rule(a))
         return false;
@@ -132,11 +132,13 @@ struct running {
     struct rule_answer answer[ADVICE_RULES_MOST];
 };
 
-static enum vrs_status ask_rule(void *arg, uint32_t i, const struct study *s, struct vrs_error *err)
+static enum vrs_status ask_rule(void *arg, uint32_t i, const struct proven_study *proven,
+                                struct vrs_error *err)
 {
     struct running *running = arg;
     struct advising a = *running->shared;
-    a.s = s;
+    a.proven = proven;
+    a.s = proven->study;
     a.err = err;
     bool ok = run_rule(&a, &advice_entries[i]);
     if (!ok || a.clause != NULL)
@@ -315,7 +317,7 @@ static enum vrs_status run_rules(const struct advising *a, struct advise *ret,
 {
     struct running running = { .shared = a };
     removal_vec joint = { .max = UINT32_MAX };
-    enum vrs_status status = study_jobs_run(a->s, advice_entry_count, ask_rule, &running, err);
+    enum vrs_status status = study_jobs_run(a->proven, advice_entry_count, ask_rule, &running, err);
     bool ok = status != VRS_OK || (gather(a->s, &running, &joint, ret) && join(a, &joint, ret));
     for (uint32_t i = 0; i < advice_entry_count; i++)
         vec_free(&running.answer[i].removals);
@@ -323,15 +325,17 @@ static enum vrs_status run_rules(const struct advising *a, struct advise *ret,
     return ok ? status : vrs_no_memory(err);
 }
 
-static enum vrs_status advise(struct parts *parts, const struct study *s,
+static enum vrs_status advise(struct parts *parts, const struct proven_study *proven,
                               const struct advise_inputs *in, struct counterfactual *c,
                               struct advise *ret, struct vrs_error *err)
 {
+    const struct study *s = proven->study;
     const struct curve *requested = &s->curves.of[CURVE_REQUESTED];
     const struct site_table *sites = NULL;
     *ret =
         (struct advise){ .peak_bytes = requested->peak_bytes, .peak_event = requested->peak_event };
     struct advising a = {
+        .proven = proven,
         .s = s,
         .in = in,
         .c = c,
@@ -359,19 +363,21 @@ static enum vrs_status advise(struct parts *parts, const struct study *s,
     return status;
 }
 
-enum vrs_status advise_compute(struct parts *parts, const struct study *s, const struct oom *oom,
-                               uint64_t capacity_bytes, struct advise *ret, struct vrs_error *err)
+enum vrs_status advise_compute(struct parts *parts, const struct proven_study *proven,
+                               const struct oom *oom, uint64_t capacity_bytes, struct advise *ret,
+                               struct vrs_error *err)
 {
+    const struct study *s = proven->study;
     struct counterfactual *c = NULL;
     struct advise_inputs in = {
         .capacity_bytes = capacity_bytes,
         .fragmented = oom->basis != OOM_NOTHING && oom->tests.verdict == OOM_FRAGMENTATION,
         .what_if = oom->basis == OOM_EVENT ? &oom->what_if : NULL,
     };
-    TRY(parts_timeline(parts, s, &in.timeline, err));
-    TRY(parts_fragments(parts, s, &in.fragments, err));
+    TRY(parts_timeline(parts, proven, &in.timeline, err));
+    TRY(parts_fragments(parts, proven, &in.fragments, err));
     TRY(parts_estimate(parts, s, &in.estimate, err));
     TRY(parts_growth(parts, s, &in.leaks, err));
     TRY(parts_counterfactual(parts, s, &c, err));
-    return advise(parts, s, &in, c, ret, err);
+    return advise(parts, proven, &in, c, ret, err);
 }

@@ -88,8 +88,8 @@ extern const struct row_type advice_row_type, advice_silence_row_type;
 
 /* All rules over one device with a trace.  `oom` says whether a request failed for want of memory
  * in one piece. */
-enum vrs_status advise_compute(struct parts *parts, const struct study *s, const struct oom *oom,
-                               uint64_t capacity_bytes, struct advise *ret,
+enum vrs_status advise_compute(struct parts *parts, const struct proven_study *proven,
+                               const struct oom *oom, uint64_t capacity_bytes, struct advise *ret,
                                struct vrs_error *err) MUST_CHECK;
 
 #endif

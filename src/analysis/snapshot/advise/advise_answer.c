@@ -4,26 +4,27 @@
 #include "analysis/snapshot/cache/parts.h"
 #include "analysis/snapshot/oom/oom.h"
 
-enum vrs_status advise_answer_make(struct parts *parts, const struct study *s,
+enum vrs_status advise_answer_make(struct parts *parts, const struct proven_study *proven,
                                    const struct advise_question *q, struct advise_answer **ret,
                                    struct vrs_error *err)
 {
+    const struct study *s = proven->study;
     struct oom oom;
     const struct leaks *leaks = NULL;
     struct counterfactual *c = NULL;
     struct advise_answer *answer = arena_take(s->keep, sizeof *answer);
     if (answer == NULL)
         return vrs_no_memory(err);
-    TRY(parts_make_for_advice(parts, s, err));
-    TRY(oom_compute(parts, s, NULL, q->capacity_bytes, &oom, err));
-    TRY(advise_compute(parts, s, &oom, q->capacity_bytes, &answer->advise, err));
+    TRY(parts_make_for_advice(parts, proven, err));
+    TRY(oom_compute(parts, proven, NULL, q->capacity_bytes, &oom, err));
+    TRY(advise_compute(parts, proven, &oom, q->capacity_bytes, &answer->advise, err));
     TRY(parts_growth(parts, s, &leaks, err));
     answer->leaks = leaks->leaks;
     answer->explain_silent = q->explain_silent;
     answer->has_waste = q->waste;
     TRY(parts_counterfactual(parts, s, &c, err));
     if (q->waste)
-        TRY(waste_compute(s, c, &answer->waste, err));
+        TRY(waste_compute(proven, c, &answer->waste, err));
     *ret = answer;
     return VRS_OK;
 }

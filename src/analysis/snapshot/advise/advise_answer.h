@@ -23,7 +23,7 @@ struct advise_answer {
 extern const struct row_type advise_answer_row_type;
 
 /* Of a device with a trace; in the study's `keep`. */
-enum vrs_status advise_answer_make(struct parts *parts, const struct study *s,
+enum vrs_status advise_answer_make(struct parts *parts, const struct proven_study *proven,
                                    const struct advise_question *q, struct advise_answer **ret,
                                    struct vrs_error *err) MUST_CHECK;
 

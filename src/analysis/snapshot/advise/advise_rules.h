@@ -12,7 +12,8 @@ typedef VEC(struct removal) removal_vec;
 
 /* Of one rule: a copy for each, of which what comes before the rule's own is shared. */
 struct advising {
-    const struct study *s;
+    const struct proven_study *proven;
+    const struct study *s; /* its study */
     const struct advise_inputs *in;
     struct counterfactual *c; /* under `lock` while rules run side by side */
     struct lock *lock;

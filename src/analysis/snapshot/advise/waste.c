@@ -162,10 +162,10 @@ static enum vrs_status find_byte_time(struct wasting *g, struct site_sum *sum)
 static enum vrs_status find_slack(struct wasting *g, struct site_sum *sum)
 {
     const struct study *s = g->s;
-    g->w->slack_exact = s->curves.of[CURVE_ACTIVE].exact;
+    g->w->slack_exact = g->proven->curves.of[CURVE_ACTIVE].exact;
     for (uint32_t i = 0; i < s->lifetimes.count; i++) {
         const struct lifetime *l = &s->lifetimes.at[i];
-        uint64_t slack = lifetimes_slack(&s->lifetimes, &s->proof->block_sizes, i);
+        uint64_t slack = proven_slack(g->proven, i);
         if (!lifetime_alive(l, g->peak_event) || slack == 0)
             continue;
         g->w->slack_bytes += slack;
@@ -274,12 +274,14 @@ static enum vrs_status free_early(struct wasting *g, struct counterfactual *c)
     return VRS_OK;
 }
 
-enum vrs_status waste_compute(const struct study *s, struct counterfactual *c, struct waste *ret,
-                              struct vrs_error *err)
+enum vrs_status waste_compute(const struct proven_study *proven, struct counterfactual *c,
+                              struct waste *ret, struct vrs_error *err)
 {
+    const struct study *s = proven->study;
     const struct curve *requested = &s->curves.of[CURVE_REQUESTED];
     *ret = (struct waste){ .churn_ratio = -1 };
     struct wasting g = {
+        .proven = proven,
         .s = s,
         .peak_event = requested->peak_event,
         .peak_bytes = requested->peak_bytes > 0 ? (uint64_t)requested->peak_bytes : 0,

@@ -6,6 +6,7 @@
 #define VRS_ANALYSIS_SNAPSHOT_ADVISE_WASTE_H
 
 #include "analysis/snapshot/study/counterfactual.h"
+#include "analysis/snapshot/study/proven_study.h"
 #include "analysis/snapshot/study/site_table.h"
 #include "base/field.h"
 
@@ -90,7 +91,7 @@ extern const struct row_type waste_row_type, byte_time_row_type, long_temporary_
     held_over_row_type, churn_row_type;
 
 /* Of a device with a trace. */
-enum vrs_status waste_compute(const struct study *s, struct counterfactual *c, struct waste *ret,
-                              struct vrs_error *err) MUST_CHECK;
+enum vrs_status waste_compute(const struct proven_study *proven, struct counterfactual *c,
+                              struct waste *ret, struct vrs_error *err) MUST_CHECK;
 
 #endif

@@ -6,7 +6,8 @@
 
 /* What the parts work with. */
 struct wasting {
-    const struct study *s;
+    const struct proven_study *proven;
+    const struct study *s;   /* its study */
     struct site_table sites; /* K1 */
     int64_t peak_event;      /* of the requested curve */
     uint64_t peak_bytes;

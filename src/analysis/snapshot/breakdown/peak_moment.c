@@ -31,11 +31,14 @@ static enum vrs_status keep_rows(const struct study *s, struct peak *peak, struc
     return VRS_OK;
 }
 
-enum vrs_status peak_moment_find(const struct study *s, const struct peak_question *q,
+enum vrs_status peak_moment_find(const struct proven_study *proven, const struct peak_question *q,
                                  struct peak_moment *ret, struct vrs_error *err)
 {
+    const struct study *s = proven->study;
     const struct curve *requested = &s->curves.of[CURVE_REQUESTED];
-    struct peak_options options = { .by = q->by, .key = q->key, .sizes = &s->proof->block_sizes };
+    struct peak_options options = { .by = q->by,
+                                    .key = q->key,
+                                    .sizes = &proven->proof->block_sizes };
     struct peak_moment found = { .has_trace = s->events > 0 };
     TRY(moment_in_study(s, q->moment, &options.at_event, err));
     if (!s->bare)
@@ -47,8 +50,9 @@ enum vrs_status peak_moment_find(const struct study *s, const struct peak_questi
     found.at_peak = options.at_event == requested->peak_event;
     found.after_us = micros_after_first(s->r, s->device, options.at_event);
     found.reserved_bytes = curve_at(s->r, s->device, CURVE_RESERVED, options.at_event);
-    found.blocks = block_bytes_at(s->r, s->proof, s->device, options.at_event);
-    found.blocks_exact = found.blocks.active != UNKNOWN_U64 && s->curves.of[CURVE_ACTIVE].exact;
+    found.blocks = block_bytes_at(s->r, proven->proof, s->device, options.at_event);
+    found.blocks_exact =
+        found.blocks.active != UNKNOWN_U64 && proven->curves.of[CURVE_ACTIVE].exact;
     *ret = found;
     return VRS_OK;
 }

@@ -5,7 +5,7 @@
 #include "analysis/snapshot/breakdown/peak.h"
 #include "analysis/snapshot/curves/figures.h"
 #include "analysis/snapshot/study/moment.h"
-#include "analysis/snapshot/study/study.h"
+#include "analysis/snapshot/study/proven_study.h"
 #include "base/field.h"
 
 struct peak_question {
@@ -35,7 +35,7 @@ bool peak_needs_study(const struct recording *r, uint32_t device, const struct p
 
 /* The answer, which lives in s->keep; VRS_USAGE when the device has no such moment.  With a bare
  * study rows have no categories. */
-enum vrs_status peak_moment_find(const struct study *s, const struct peak_question *q,
+enum vrs_status peak_moment_find(const struct proven_study *proven, const struct peak_question *q,
                                  struct peak_moment *ret, struct vrs_error *err) MUST_CHECK;
 
 #endif

@@ -28,7 +28,7 @@ enum vrs_status parts_know(struct parts *c, const struct study *of, struct vrs_e
     return know(c, of, &ignored, err);
 }
 
-static enum vrs_status make_timeline(struct study_parts *p, const struct study *by,
+static enum vrs_status make_timeline(struct study_parts *p, const struct proven_study *by,
                                      struct vrs_error *err)
 {
     struct timeline *made = NULL;
@@ -39,13 +39,13 @@ static enum vrs_status make_timeline(struct study_parts *p, const struct study *
     return VRS_OK;
 }
 
-static enum vrs_status make_fragments(struct study_parts *p, const struct study *by,
+static enum vrs_status make_fragments(struct study_parts *p, const struct proven_study *by,
                                       struct vrs_error *err)
 {
     struct fragments *made = NULL;
     if (p->fragments != NULL)
         return VRS_OK;
-    TRY(fragments_compute(by, (int64_t)by->events - 1, &made, err));
+    TRY(fragments_compute(by, (int64_t)by->study->events - 1, &made, err));
     p->fragments = made;
     return VRS_OK;
 }
@@ -124,22 +124,22 @@ static enum vrs_status make_sites(struct study_parts *p, const struct study *by,
     return VRS_OK;
 }
 
-enum vrs_status parts_timeline(struct parts *c, const struct study *s, const struct timeline **ret,
-                               struct vrs_error *err)
+enum vrs_status parts_timeline(struct parts *c, const struct proven_study *proven,
+                               const struct timeline **ret, struct vrs_error *err)
 {
     struct study_parts *p = NULL;
-    TRY(know(c, s, &p, err));
-    TRY(make_timeline(p, s, err));
+    TRY(know(c, proven->study, &p, err));
+    TRY(make_timeline(p, proven, err));
     *ret = p->timeline;
     return VRS_OK;
 }
 
-enum vrs_status parts_fragments(struct parts *c, const struct study *s,
+enum vrs_status parts_fragments(struct parts *c, const struct proven_study *proven,
                                 const struct fragments **ret, struct vrs_error *err)
 {
     struct study_parts *p = NULL;
-    TRY(know(c, s, &p, err));
-    TRY(make_fragments(p, s, err));
+    TRY(know(c, proven->study, &p, err));
+    TRY(make_fragments(p, proven, err));
     *ret = p->fragments;
     return VRS_OK;
 }
@@ -196,60 +196,52 @@ enum vrs_status parts_sites(struct parts *c, const struct study *s, const struct
 
 /* Side by side. */
 
-/* What advice rests on stands with the table of categories. */
-static enum vrs_status make_categories_with_estimate(struct study_parts *p, const struct study *by,
-                                                     struct vrs_error *err)
-{
-    TRY(make_estimate(p, by, err));
-    return make_categories(p, by, err);
-}
-
-static enum vrs_status make_sites_with_curve(struct study_parts *p, const struct study *by,
-                                             struct vrs_error *err)
-{
-    TRY(make_sites(p, by, err));
-    return make_counterfactual(p, by, err);
-}
-
-typedef enum vrs_status part_maker(struct study_parts *p, const struct study *by,
-                                   struct vrs_error *err);
-static part_maker *const makers[PARTS] = {
-    [PART_TIMELINE] = make_timeline,
-    [PART_GROWTH] = make_growth,
-    [PART_CATEGORIES] = make_categories_with_estimate,
-    [PART_ESTIMATE] = make_estimate,
-    [PART_FRAGMENTS] = make_fragments,
-    [PART_SITES] = make_sites_with_curve,
-};
-
 enum vrs_status parts_make_one(struct parts *c, const struct study *of, enum study_part part,
-                               const struct study *by, struct vrs_error *err)
+                               const struct proven_study *by, struct vrs_error *err)
 {
     struct study_parts *p = NULL;
     TRY(know(c, of, &p, err));
-    return makers[part](p, by, err);
+    switch (part) {
+    case PART_TIMELINE:
+        return make_timeline(p, by, err);
+    case PART_GROWTH:
+        return make_growth(p, by->study, err);
+    case PART_CATEGORIES:
+        TRY(make_estimate(p, by->study, err));
+        return make_categories(p, by->study, err);
+    case PART_ESTIMATE:
+        return make_estimate(p, by->study, err);
+    case PART_FRAGMENTS:
+        return make_fragments(p, by, err);
+    case PART_SITES:
+        TRY(make_sites(p, by->study, err));
+        return make_counterfactual(p, by->study, err);
+    case PARTS:
+        break;
+    }
+    return VRS_OK;
 }
 
 /* The longest first, so that those that remain fill what is left of the time. */
-enum { PROOF = PARTS };
+enum { TRUST = PARTS };
 static const uint8_t of_report[] = { PART_TIMELINE, PART_GROWTH,    PART_CATEGORIES,
-                                     PROOF,         PART_FRAGMENTS, PART_SITES };
+                                     TRUST,         PART_FRAGMENTS, PART_SITES };
 static const uint8_t of_advice[] = { PART_TIMELINE, PART_GROWTH, PART_ESTIMATE, PART_FRAGMENTS,
                                      PART_SITES };
 
 struct making {
     struct parts *c;
-    struct study *proved; /* by the job PROOF; no other asks for what that finds */
+    struct proven_study *assessed; /* by the job TRUST; no other asks for what that finds */
     const struct study *of;
     const uint8_t *jobs;
 };
 
-static enum vrs_status make_part(void *arg, uint32_t i, const struct study *by,
+static enum vrs_status make_part(void *arg, uint32_t i, const struct proven_study *by,
                                  struct vrs_error *err)
 {
     const struct making *m = arg;
-    if (m->jobs[i] == PROOF)
-        return study_assess(m->proved, by->keep, err);
+    if (m->jobs[i] == TRUST)
+        return proven_study_assess(m->assessed, by->study->keep, err);
     return parts_make_one(m->c, m->of, (enum study_part)m->jobs[i], by, err);
 }
 
@@ -258,22 +250,24 @@ static bool is_worth_threads(const struct study *s)
     return pool_threads(s->threads) > 1 && s->traced;
 }
 
-enum vrs_status parts_make_for_report(struct parts *c, struct study *s, struct vrs_error *err)
+enum vrs_status parts_make_for_report(struct parts *c, struct proven_study *proven,
+                                      struct vrs_error *err)
 {
-    struct making making = { c, s, s, of_report };
+    const struct study *s = proven->study;
+    struct making making = { c, proven, s, of_report };
     if (!is_worth_threads(s))
-        return study_prove(s, err);
+        return proven_study_assess(proven, s->keep, err);
     TRY(parts_know(c, s, err));
-    /* Before the study is copied: all parts rest on it. */
-    curves_prove(&s->curves, s->agreement);
-    return study_jobs_run(s, sizeof of_report, make_part, &making, err);
+    return study_jobs_run(proven, sizeof of_report, make_part, &making, err);
 }
 
-enum vrs_status parts_make_for_advice(struct parts *c, const struct study *s, struct vrs_error *err)
+enum vrs_status parts_make_for_advice(struct parts *c, const struct proven_study *proven,
+                                      struct vrs_error *err)
 {
+    const struct study *s = proven->study;
     struct making making = { c, NULL, s, of_advice };
     if (!is_worth_threads(s))
         return VRS_OK;
     TRY(parts_know(c, s, err));
-    return study_jobs_run(s, sizeof of_advice, make_part, &making, err);
+    return study_jobs_run(proven, sizeof of_advice, make_part, &making, err);
 }

@@ -43,31 +43,30 @@ enum study_part {
     PARTS
 };
 
-/* Makes a part of `of`, unless there is one; `by` is `of` or the copy that a thread has.  Threads
- * may do so side by side, each another part, once the cache knows the study. */
+/* Makes a part of `of`, unless there is one; `by` is of it or of the copy that a thread has.
+ * Threads may do so side by side, each another part, once the cache knows the study. */
 enum vrs_status parts_make_one(struct parts *c, const struct study *of, enum study_part part,
-                               const struct study *by, struct vrs_error *err) MUST_CHECK;
+                               const struct proven_study *by, struct vrs_error *err) MUST_CHECK;
 
 /* Makes room for the parts of a study. */
 enum vrs_status parts_know(struct parts *c, const struct study *of,
                            struct vrs_error *err) MUST_CHECK;
 
-/* Proves the study and makes, side by side, all parts: those that a report rests on.  Need not be
- * called: what is asked for later is then made one after the other, as on one thread. */
-enum vrs_status parts_make_for_report(struct parts *c, struct study *s,
+/* Finds trust and makes, side by side, all parts: those that a report rests on.  Where it was not
+ * called, or there is one thread, parts that are asked for are made one after the other. */
+enum vrs_status parts_make_for_report(struct parts *c, struct proven_study *proven,
                                       struct vrs_error *err) MUST_CHECK;
 
-/* The same of a study that is proven, but for the table of categories, which advice does not
- * need. */
-enum vrs_status parts_make_for_advice(struct parts *c, const struct study *s,
+/* The same where trust is known, but for the table of categories, which advice does not need. */
+enum vrs_status parts_make_for_advice(struct parts *c, const struct proven_study *proven,
                                       struct vrs_error *err) MUST_CHECK;
 
 /* NULL in `*ret` where the device has no trace. */
-enum vrs_status parts_timeline(struct parts *c, const struct study *s, const struct timeline **ret,
-                               struct vrs_error *err) MUST_CHECK;
+enum vrs_status parts_timeline(struct parts *c, const struct proven_study *proven,
+                               const struct timeline **ret, struct vrs_error *err) MUST_CHECK;
 
 /* At the end of the recording; NULL in `*ret` where the layout is not known. */
-enum vrs_status parts_fragments(struct parts *c, const struct study *s,
+enum vrs_status parts_fragments(struct parts *c, const struct proven_study *proven,
                                 const struct fragments **ret, struct vrs_error *err) MUST_CHECK;
 
 /* Of a device with a trace.  What the program can have is not looked at. */

@@ -18,7 +18,7 @@ struct comparison {
 
 /* A limit on its way to its row. */
 struct judging {
-    const struct study *s;
+    const struct proven_study *proven;
     struct comparison *comparison;
     const struct check_question *q;
     const struct limit *limit;
@@ -147,7 +147,7 @@ static void judge(struct judging *j)
 static enum vrs_status compare(struct judging *j, struct vrs_error *err)
 {
     if (!j->comparison->made)
-        TRY(check_diff_make(j->q->base, j->s, &j->comparison->diff, err));
+        TRY(check_diff_make(j->q->base, j->proven, &j->comparison->diff, err));
     j->comparison->made = true;
     return VRS_OK;
 }
@@ -158,11 +158,12 @@ static enum vrs_status add_evidence(struct judging *j, struct vrs_error *err)
     enum limit_kind kind = j->limit->kind;
     bool sites = kind == LIMIT_SITE_DELTA || kind == LIMIT_NEW_SITE;
     if (!sites)
-        TRY(check_sites_find(j->s, j->limit, &j->value, j->q->user_root, j->row, err));
+        TRY(check_sites_find(j->proven, j->limit, &j->value, j->q->user_root, j->row, err));
     if (!sites && kind != LIMIT_DELTA)
         return VRS_OK;
     TRY(compare(j, err));
-    return check_diff_rows(j->s, &j->comparison->diff, kind, j->q->user_root, j->row, err);
+    return check_diff_rows(j->proven->study, &j->comparison->diff, kind, j->q->user_root, j->row,
+                           err);
 }
 
 static enum vrs_status judge_limit(struct judging *j, struct vrs_error *err)
@@ -189,22 +190,24 @@ static enum vrs_status judge_limit(struct judging *j, struct vrs_error *err)
 /* Sites against those of the baseline, at moments that can be compared. */
 static enum vrs_status judge_sites(struct judging *j, struct vrs_error *err)
 {
+    const struct study *s = j->proven->study;
     if (j->q->base == NULL) {
         undecided(j->row, "no_baseline_device", "the baseline does not have this device");
         return VRS_OK;
     }
-    if (j->s->traced != j->q->base->traced) {
+    const struct study *base = j->q->base->study;
+    if (s->traced != base->traced) {
         undecided(j->row, "needs_trace",
-                  j->s->traced ? "the baseline has no trace" : "the recording has no trace");
+                  s->traced ? "the baseline has no trace" : "the recording has no trace");
         return VRS_OK;
     }
-    if (!j->q->base->curves.of[CURVE_REQUESTED].start_known) {
+    if (!base->curves.of[CURVE_REQUESTED].start_known) {
         undecided(j->row, "baseline_unknown", "the baseline is cut: its peak is not known");
         return VRS_OK;
     }
     TRY(compare(j, err));
-    TRY(check_diff_value(j->q->base, j->s, &j->comparison->diff, j->limit->kind, &j->value, err));
-    check_value_leave_open(j->s, &j->value);
+    TRY(check_diff_value(base, s, &j->comparison->diff, j->limit->kind, &j->value, err));
+    check_value_leave_open(s, &j->value);
     return judge_limit(j, err);
 }
 
@@ -228,12 +231,15 @@ static bool applies(const struct study *s, const struct check_question *q,
     return *ret_missing;
 }
 
-static enum vrs_status fill_row(const struct study *s, const struct check_question *q,
+static enum vrs_status fill_row(const struct proven_study *proven, const struct check_question *q,
                                 const struct limit *limit, bool missing,
                                 struct comparison *comparison, struct check_row *row,
                                 struct vrs_error *err)
 {
-    struct judging j = { .s = s, .q = q, .limit = limit, .comparison = comparison, .row = row };
+    const struct study *s = proven->study;
+    struct judging j = {
+        .proven = proven, .q = q, .limit = limit, .comparison = comparison, .row = row
+    };
     *row = (struct check_row){
         .kind = limit->kind,
         .name = arena_copy(s->keep, limit->name),
@@ -246,19 +252,20 @@ static enum vrs_status fill_row(const struct study *s, const struct check_questi
         undecided(row, "no_such_device", "the recording does not have this device");
         return VRS_OK;
     }
-    if (q->strict && s->trust.grade == 'D') {
+    if (q->strict && proven->trust.grade == 'D') {
         undecided(row, "grade_d", "the file contradicts itself, which --strict does not accept");
         return VRS_OK;
     }
     if (limit->kind == LIMIT_SITE_DELTA || limit->kind == LIMIT_NEW_SITE)
         return judge_sites(&j, err);
-    TRY(check_value_of(q->parts, s, limit, q->budget, &j.value, err));
+    TRY(check_value_of(q->parts, proven, limit, q->budget, &j.value, err));
     return judge_limit(&j, err);
 }
 
-enum vrs_status check_compute(const struct study *s, const struct check_question *q,
+enum vrs_status check_compute(const struct proven_study *proven, const struct check_question *q,
                               struct check *ret, struct vrs_error *err)
 {
+    const struct study *s = proven->study;
     struct comparison comparison = { .made = false };
     struct check made = {
         .row = arena_array(s->keep, struct check_row, q->budget->limits),
@@ -274,7 +281,7 @@ enum vrs_status check_compute(const struct study *s, const struct check_question
             continue;
         struct arena_mark mark = arena_mark(s->scratch);
         struct check_row *row = &made.row[made.rows];
-        enum vrs_status status = fill_row(s, q, limit, missing, &comparison, row, err);
+        enum vrs_status status = fill_row(proven, q, limit, missing, &comparison, row, err);
         arena_release(s->scratch, mark);
         TRY(status);
         made.rows++;

@@ -69,21 +69,21 @@ struct check {
 
 struct check_question {
     const struct budget *budget;
-    struct parts *parts;      /* of the device and of the baseline's */
-    const struct study *base; /* the same device of the baseline; NULL: none */
-    bool strict;              /* undecided is not good enough, nor is a file of grade D */
-    bool allow_estimates;     /* an estimate may fail, too */
-    int64_t device;           /* the only one asked about: its number plus 1; 0: all */
-    bool speaks_for_others;   /* limits of devices that no answer is of stand in this one */
-    bool path_cut;            /* the name of the file is shown without its folder */
-    str user_root;            /* files are shown below it */
+    struct parts *parts;             /* of the device and of the baseline's */
+    const struct proven_study *base; /* the same device of the baseline; NULL: none */
+    bool strict;                     /* undecided is not good enough, nor is a file of grade D */
+    bool allow_estimates;            /* an estimate may fail, too */
+    int64_t device;                  /* the only one asked about: its number plus 1; 0: all */
+    bool speaks_for_others;          /* limits of devices that no answer is of stand in this one */
+    bool path_cut;                   /* the name of the file is shown without its folder */
+    str user_root;                   /* files are shown below it */
 };
 
 /* Of a struct check_row, and of a struct check, the result of a device. */
 extern const struct row_type check_row_type, check_result_row_type;
 
 /* Rows and texts live in s->keep. */
-enum vrs_status check_compute(const struct study *s, const struct check_question *q,
+enum vrs_status check_compute(const struct proven_study *proven, const struct check_question *q,
                               struct check *ret, struct vrs_error *err) MUST_CHECK;
 
 #endif

@@ -27,24 +27,29 @@ static bool is_first(const struct study *s, int64_t asked)
     return true;
 }
 
-static enum vrs_status judge(const struct study *s, struct check_question *q,
-                             struct study_place *baseline, struct check *ret, struct vrs_error *err)
-{
-    struct study room;
-    uint32_t device = NO_ROW;
-    if (baseline != NULL)
-        device = paired_device(s->r, s->device, baseline->r);
-    if (device != NO_ROW) {
-        TRY(study_make(baseline, device, &room, err));
-        q->base = &room;
-    }
-    return check_compute(s, q, ret, err);
-}
-
-enum vrs_status check_beside(const struct study *s, const struct check_question *question,
-                             struct study_place *baseline, const struct check **ret,
+static enum vrs_status judge(const struct proven_study *proven, struct check_question *q,
+                             struct check_baseline *baseline, struct check *ret,
                              struct vrs_error *err)
 {
+    const struct study *s = proven->study;
+    struct study room;
+    struct proven_study base;
+    uint32_t device = NO_ROW;
+    if (baseline != NULL)
+        device = paired_device(s->r, s->device, baseline->place.r);
+    if (device != NO_ROW) {
+        TRY(study_make(&baseline->place, device, &room, err));
+        TRY(proven_study_make(&room, baseline->proof, NULL, &base, err));
+        q->base = &base;
+    }
+    return check_compute(proven, q, ret, err);
+}
+
+enum vrs_status check_beside(const struct proven_study *proven,
+                             const struct check_question *question, struct check_baseline *baseline,
+                             const struct check **ret, struct vrs_error *err)
+{
+    const struct study *s = proven->study;
     struct check_question q = *question;
     struct check *made = arena_array(s->keep, struct check, 1);
     if (made == NULL)
@@ -53,10 +58,10 @@ enum vrs_status check_beside(const struct study *s, const struct check_question 
     q.speaks_for_others = is_first(s, q.device);
     struct arena_mark mark = { 0 };
     if (baseline != NULL)
-        mark = arena_mark(baseline->scratch);
-    enum vrs_status status = judge(s, &q, baseline, made, err);
+        mark = arena_mark(baseline->place.scratch);
+    enum vrs_status status = judge(proven, &q, baseline, made, err);
     if (baseline != NULL)
-        arena_release(baseline->scratch, mark);
+        arena_release(baseline->place.scratch, mark);
     if (status == VRS_OK)
         *ret = made;
     return status;

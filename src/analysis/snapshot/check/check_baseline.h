@@ -5,10 +5,16 @@
 
 #include "analysis/snapshot/check/check.h"
 
-/* Judges in s->keep.  `baseline` NULL: there is none; its scratch is left as it was.  `base` and
- * `speaks_for_others` of the question are found here. */
-enum vrs_status check_beside(const struct study *s, const struct check_question *question,
-                             struct study_place *baseline, const struct check **ret,
-                             struct vrs_error *err) MUST_CHECK;
+/* A recording that others are held against, and what a replay tells of it. */
+struct check_baseline {
+    struct study_place place;
+    const struct proof *proof;
+};
+
+/* Judges in the study's `keep`.  `baseline` NULL: there is none; its scratch is left as it was.
+ * `base` and `speaks_for_others` of the question are found here. */
+enum vrs_status check_beside(const struct proven_study *proven,
+                             const struct check_question *question, struct check_baseline *baseline,
+                             const struct check **ret, struct vrs_error *err) MUST_CHECK;
 
 #endif

@@ -10,13 +10,13 @@ static const char *const stages[] = {
     [DIFF_FUZZY] = "M3", [DIFF_UNMATCHED] = "M4",
 };
 
-enum vrs_status check_diff_make(const struct study *base, const struct study *s, struct diff *ret,
-                                struct vrs_error *err)
+enum vrs_status check_diff_make(const struct proven_study *base, const struct proven_study *proven,
+                                struct diff *ret, struct vrs_error *err)
 {
     struct diff_options options = { .weight = DIFF_LIVE, .per = DIFF_PER_NOTHING };
-    TRY(diff_range_at(base, DIFF_LIVE, NULL, &options.range[0], err));
-    TRY(diff_range_at(s, DIFF_LIVE, NULL, &options.range[1], err));
-    return diff_compute(base, s, &options, ret, err);
+    TRY(diff_range_at(base->study, DIFF_LIVE, NULL, &options.range[0], err));
+    TRY(diff_range_at(proven->study, DIFF_LIVE, NULL, &options.range[1], err));
+    return diff_compute(base, proven, &options, ret, err);
 }
 
 /* The rows of one line of the program, whoever calls it: limits on sites are of lines. */

@@ -7,8 +7,8 @@
 
 /* Both devices at their requested peaks, or both in their final states.  Rows live in base->keep.
  */
-enum vrs_status check_diff_make(const struct study *base, const struct study *s, struct diff *ret,
-                                struct vrs_error *err) MUST_CHECK;
+enum vrs_status check_diff_make(const struct proven_study *base, const struct proven_study *proven,
+                                struct diff *ret, struct vrs_error *err) MUST_CHECK;
 
 /* The most that one line of the program, a culprit, has grown by, whoever calls it; with
  * LIMIT_NEW_SITE only of those that the baseline lacks.  Growth of memory without a stack may be

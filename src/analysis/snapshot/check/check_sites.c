@@ -63,7 +63,7 @@ struct weighed {
 };
 
 struct scale {
-    const struct study *s;
+    const struct proven_study *proven;
     const struct limit *limit;
     const struct check_value *value;
     const uint8_t *match; /* WEIGHT_SITE */
@@ -73,12 +73,12 @@ struct scale {
 static bool counts(const struct scale *scale, uint32_t i)
 {
     return scale->value->lower == scale->value->estimate ||
-           scale->s->categories.confidence[i] != CONFIDENCE_LOW;
+           scale->proven->study->categories.confidence[i] != CONFIDENCE_LOW;
 }
 
 static uint64_t weight_of(const struct scale *scale, uint32_t i)
 {
-    const struct study *s = scale->s;
+    const struct study *s = scale->proven->study;
     const struct lifetime *l = &s->lifetimes.at[i];
     if (!lifetime_alive(l, scale->value->at))
         return 0;
@@ -89,13 +89,12 @@ static uint64_t weight_of(const struct scale *scale, uint32_t i)
     case WEIGHT_BYTES:
         return l->bytes;
     case WEIGHT_BLOCK:
-        return lifetimes_block(&s->lifetimes, &s->proof->block_sizes, i).bytes;
+        return proven_block(scale->proven, i).bytes;
     case WEIGHT_SLACK:
-        return lifetimes_slack(&s->lifetimes, &s->proof->block_sizes, i);
+        return proven_slack(scale->proven, i);
     case WEIGHT_PENDING:
-        return check_waits_from(s, i) <= scale->value->at
-                   ? lifetimes_block(&s->lifetimes, &s->proof->block_sizes, i).bytes
-                   : 0;
+        return check_waits_from(s, i) <= scale->value->at ? proven_block(scale->proven, i).bytes
+                                                          : 0;
     case WEIGHT_CATEGORY:
         return s->categories.of[i] == scale->limit->category && counts(scale, i) ? l->bytes : 0;
     case WEIGHT_SITE:
@@ -154,7 +153,7 @@ static void weigh_final(const struct study *s, struct weighed *of)
 static enum vrs_status weigh(const struct scale *scale, struct weighed **ret, uint32_t *ret_count,
                              struct vrs_error *err)
 {
-    const struct study *s = scale->s;
+    const struct study *s = scale->proven->study;
     struct weighed *of = arena_array(s->scratch, struct weighed, s->r->code.stacks.rows.len);
     uint32_t count = 0;
     if (of == NULL)
@@ -219,11 +218,12 @@ static enum vrs_status keep_named(const struct study *s, const struct check_valu
     return VRS_OK;
 }
 
-enum vrs_status check_sites_find(const struct study *s, const struct limit *limit,
+enum vrs_status check_sites_find(const struct proven_study *proven, const struct limit *limit,
                                  const struct check_value *value, str user_root,
                                  struct check_row *row, struct vrs_error *err)
 {
-    struct scale scale = { .s = s, .limit = limit, .value = value };
+    const struct study *s = proven->study;
+    struct scale scale = { .proven = proven, .limit = limit, .value = value };
     struct weighed *of = NULL;
     uint32_t count = 0, kept = 0;
     row->site = arena_array(s->keep, struct check_site, CHECK_SITES);

@@ -40,44 +40,47 @@ static void exactly(struct check_value *v, int64_t bytes, enum check_source sour
 }
 
 /* What of the past the recording does not show. */
-static void within_window(const struct study *s, struct check_value *v)
+static void within_window(const struct proven_study *proven, struct check_value *v)
 {
-    if (s->trust.window == WINDOW_COMPLETE)
+    if (proven->trust.window == WINDOW_COMPLETE)
         return;
     v->reason = "recorded_window";
     v->text = "in the recorded window";
 }
 
 /* The end of a curve is that of its last event, unless events are missing before it. */
-static void end_of(const struct study *s, enum curve_name which, struct check_value *v)
+static void end_of(const struct proven_study *proven, enum curve_name which, struct check_value *v)
 {
-    exactly(v, s->curves.of[which].end_bytes, CHECK_MEASURED);
+    const struct study *s = proven->study;
+    exactly(v, proven->curves.of[which].end_bytes, CHECK_MEASURED);
     v->at = s->events - (int64_t)1;
     v->event = s->traced && !is_cut(s) ? v->at : CHECK_NO_EVENT;
     v->weight = is_cut(s) ? WEIGHT_FINAL : WEIGHT_BYTES;
 }
 
 /* The top of a curve; that of a cut file is no lower than its end. */
-static void top_of(const struct study *s, enum curve_name which, struct check_value *v)
+static void top_of(const struct proven_study *proven, enum curve_name which, struct check_value *v)
 {
-    const struct curve *c = &s->curves.of[which];
+    const struct study *s = proven->study;
+    const struct curve *c = &proven->curves.of[which];
     exactly(v, c->peak_bytes, CHECK_MEASURED);
     v->event = v->at = c->peak_event;
     v->weight = WEIGHT_BYTES;
-    within_window(s, v);
+    within_window(proven, v);
     if (is_cut(s) && c->end_known && c->end_bytes >= c->peak_bytes)
-        end_of(s, which, v);
+        end_of(proven, which, v);
     else if (is_cut(s) && !s->traced)
         v->event = CHECK_NO_EVENT;
 }
 
 /* The moment of questions about who is alive: the peak, without a trace the final state. */
-static void at_peak(const struct study *s, struct check_value *v)
+static void at_peak(const struct proven_study *proven, struct check_value *v)
 {
+    const struct study *s = proven->study;
     v->at = s->events - (int64_t)1;
     if (s->traced) {
-        v->event = v->at = s->curves.of[CURVE_REQUESTED].peak_event;
-        within_window(s, v);
+        v->event = v->at = proven->curves.of[CURVE_REQUESTED].peak_event;
+        within_window(proven, v);
     } else {
         v->reason = "final_state";
         v->text = "in the final state: the recording has no trace";
@@ -148,12 +151,13 @@ static void contradicted(struct check_value *v)
 /* Where a file contradicts itself, the curve, which its end holds, and the allocations that were
  * seen give two values: only what both of them exceed is exceeded.  States after `first` to `last`.
  */
-static enum vrs_status by_both(const struct study *s, int64_t first, int64_t last,
+static enum vrs_status by_both(const struct proven_study *proven, int64_t first, int64_t last,
                                struct check_value *v, struct vrs_error *err)
 {
+    const struct study *s = proven->study;
     struct spans spans;
     struct check_value seen;
-    if (s->trust.grade != 'D')
+    if (proven->trust.grade != 'D')
         return VRS_OK;
     TRY(spans_make(s, &spans, err));
     for (uint32_t i = 0; i < s->lifetimes.count; i++) {
@@ -169,15 +173,16 @@ static enum vrs_status by_both(const struct study *s, int64_t first, int64_t las
     return VRS_OK;
 }
 
-static enum vrs_status value_of_peak(const struct study *s, struct check_value *v,
+static enum vrs_status value_of_peak(const struct proven_study *proven, struct check_value *v,
                                      struct vrs_error *err)
 {
+    const struct study *s = proven->study;
     if (!s->traced && !is_cut(s)) {
         without_trace(s, v);
         return VRS_OK;
     }
-    top_of(s, CURVE_REQUESTED, v);
-    return is_cut(s) ? VRS_OK : by_both(s, -1, s->events - (int64_t)1, v, err);
+    top_of(proven, CURVE_REQUESTED, v);
+    return is_cut(s) ? VRS_OK : by_both(proven, -1, s->events - (int64_t)1, v, err);
 }
 
 static void rounded(struct check_value *v)
@@ -188,17 +193,18 @@ static void rounded(struct check_value *v)
     v->text = "the sizes of some blocks are known by the rounding rule only";
 }
 
-static enum vrs_status value_of_peak_active(const struct study *s, struct check_value *v,
-                                            struct vrs_error *err)
+static enum vrs_status value_of_peak_active(const struct proven_study *proven,
+                                            struct check_value *v, struct vrs_error *err)
 {
-    const struct curve *c = &s->curves.of[CURVE_ACTIVE];
+    const struct study *s = proven->study;
+    const struct curve *c = &proven->curves.of[CURVE_ACTIVE];
     struct check_value most = { 0 };
     struct spans spans;
     if (!s->traced && !is_cut(s)) {
         without_trace(s, v);
         return VRS_OK;
     }
-    top_of(s, CURVE_ACTIVE, v);
+    top_of(proven, CURVE_ACTIVE, v);
     if (v->weight == WEIGHT_BYTES)
         v->weight = WEIGHT_BLOCK;
     v->source = CHECK_DERIVED;
@@ -207,16 +213,16 @@ static enum vrs_status value_of_peak_active(const struct study *s, struct check_
     TRY(spans_make(s, &spans, err));
     for (uint32_t i = 0; i < s->lifetimes.count; i++) {
         const struct lifetime *l = &s->lifetimes.at[i];
-        struct block_size block = lifetimes_block(&s->lifetimes, &s->proof->block_sizes, i);
+        struct block_size block = proven_block(proven, i);
         spans_add(&spans, l->birth, l->freed, block.bytes, block_more(block));
     }
     spans_top(&spans, &most);
     /* No more can be active than is reserved. */
-    int64_t reserved = s->curves.of[CURVE_RESERVED].peak_bytes;
+    int64_t reserved = proven->curves.of[CURVE_RESERVED].peak_bytes;
     v->upper = most.upper < reserved ? most.upper : reserved;
     v->upper = v->upper < v->lower ? v->lower : v->upper;
     rounded(v);
-    if (s->trust.grade != 'D' || most.lower == v->lower)
+    if (proven->trust.grade != 'D' || most.lower == v->lower)
         return VRS_OK;
     v->upper = most.upper > v->upper ? most.upper : v->upper;
     v->lower = most.lower < v->lower ? most.lower : v->lower;
@@ -224,34 +230,37 @@ static enum vrs_status value_of_peak_active(const struct study *s, struct check_
     return VRS_OK;
 }
 
-static enum vrs_status value_of_reserved(const struct study *s, struct check_value *v)
+static enum vrs_status value_of_reserved(const struct proven_study *proven, struct check_value *v)
 {
-    const struct curve *c = &s->curves.of[CURVE_RESERVED];
+    const struct study *s = proven->study;
+    const struct curve *c = &proven->curves.of[CURVE_RESERVED];
     if (s->traced || is_cut(s)) {
-        top_of(s, CURVE_RESERVED, v);
+        top_of(proven, CURVE_RESERVED, v);
         return VRS_OK;
     }
-    at_peak(s, v);
+    at_peak(proven, v);
     exactly(v, c->end_bytes, CHECK_MEASURED);
     v->weight = WEIGHT_BYTES;
     return VRS_OK;
 }
 
-static enum vrs_status value_of_end(const struct study *s, struct check_value *v,
+static enum vrs_status value_of_end(const struct proven_study *proven, struct check_value *v,
                                     struct vrs_error *err)
 {
-    const struct curve *c = &s->curves.of[CURVE_REQUESTED];
+    const struct study *s = proven->study;
+    const struct curve *c = &proven->curves.of[CURVE_REQUESTED];
     if (!c->end_known) {
         unknown(v, "incomplete", "the file is cut: its final state is missing");
         return VRS_OK;
     }
-    end_of(s, CURVE_REQUESTED, v);
-    return is_cut(s) ? VRS_OK : by_both(s, v->at, v->at, v, err);
+    end_of(proven, CURVE_REQUESTED, v);
+    return is_cut(s) ? VRS_OK : by_both(proven, v->at, v->at, v, err);
 }
 
-static enum vrs_status value_of_step_peak(const struct study *s, struct check_value *v,
+static enum vrs_status value_of_step_peak(const struct proven_study *proven, struct check_value *v,
                                           struct vrs_error *err)
 {
+    const struct study *s = proven->study;
     const struct steps *steps = &s->steps;
     if (!s->traced) {
         without_trace(s, v);
@@ -268,24 +277,25 @@ static enum vrs_status value_of_step_peak(const struct study *s, struct check_va
     exactly(v, top->peak_bytes, steps->low_confidence ? CHECK_ESTIMATED : CHECK_DERIVED);
     v->event = v->at = top->peak_event;
     v->weight = WEIGHT_BYTES;
-    within_window(s, v);
-    return by_both(s, steps->boundary[0].event, steps->end_event, v, err);
+    within_window(proven, v);
+    return by_both(proven, steps->boundary[0].event, steps->end_event, v, err);
 }
 
-static enum vrs_status value_of_slack(const struct study *s, struct check_value *v)
+static enum vrs_status value_of_slack(const struct proven_study *proven, struct check_value *v)
 {
+    const struct study *s = proven->study;
     uint64_t lower = 0, more = 0;
     if (!s->traced) {
         without_trace(s, v);
         return VRS_OK;
     }
-    at_peak(s, v);
+    at_peak(proven, v);
     for (uint32_t i = 0; i < s->lifetimes.count; i++) {
         const struct lifetime *l = &s->lifetimes.at[i];
         if (!lifetime_alive(l, v->at))
             continue;
-        lower += lifetimes_slack(&s->lifetimes, &s->proof->block_sizes, i);
-        more += block_more(lifetimes_block(&s->lifetimes, &s->proof->block_sizes, i));
+        lower += proven_slack(proven, i);
+        more += block_more(proven_block(proven, i));
     }
     exactly(v, (int64_t)lower, CHECK_DERIVED);
     v->upper = (int64_t)(lower + more);
@@ -308,17 +318,18 @@ int64_t check_waits_from(const struct study *s, uint32_t i)
     return at_once ? l->freed : l->requested;
 }
 
-static enum vrs_status value_of_pending(const struct study *s, struct check_value *v,
+static enum vrs_status value_of_pending(const struct proven_study *proven, struct check_value *v,
                                         struct vrs_error *err)
 {
+    const struct study *s = proven->study;
     struct spans spans;
     TRY(spans_make(s, &spans, err));
     for (uint32_t i = 0; i < s->lifetimes.count; i++) {
         const struct lifetime *l = &s->lifetimes.at[i];
-        struct block_size block = lifetimes_block(&s->lifetimes, &s->proof->block_sizes, i);
+        struct block_size block = proven_block(proven, i);
         spans_add(&spans, check_waits_from(s, i), l->freed, block.bytes, block_more(block));
     }
-    at_peak(s, v);
+    at_peak(proven, v);
     spans_top(&spans, v);
     v->weight = WEIGHT_PENDING;
     if (!s->traced || v->lower == 0)
@@ -333,12 +344,13 @@ static enum vrs_status value_of_pending(const struct study *s, struct check_valu
 }
 
 /* Low confidence, and memory of no category, may or may not be meant. */
-static enum vrs_status value_of_category(const struct study *s, const struct limit *limit,
-                                         struct check_value *v)
+static enum vrs_status value_of_category(const struct proven_study *proven,
+                                         const struct limit *limit, struct check_value *v)
 {
+    const struct study *s = proven->study;
     const struct categories *c = &s->categories;
     uint64_t sure = 0, unsure = 0, open = 0;
-    at_peak(s, v);
+    at_peak(proven, v);
     for (uint32_t i = 0; i < s->lifetimes.count; i++) {
         const struct lifetime *l = &s->lifetimes.at[i];
         if (!lifetime_alive(l, v->at))
@@ -365,9 +377,10 @@ static enum vrs_status value_of_category(const struct study *s, const struct lim
     return VRS_OK;
 }
 
-static enum vrs_status value_of_site(const struct study *s, const struct limit *limit,
+static enum vrs_status value_of_site(const struct proven_study *proven, const struct limit *limit,
                                      struct check_value *v, struct vrs_error *err)
 {
+    const struct study *s = proven->study;
     uint64_t lower = 0, nameless = 0;
     uint8_t *match = NULL;
     bool any = false;
@@ -375,7 +388,7 @@ static enum vrs_status value_of_site(const struct study *s, const struct limit *
         unknown(v, "needs_stacks", "the recording has no stacks");
         return VRS_OK;
     }
-    at_peak(s, v);
+    at_peak(proven, v);
     TRY(check_matches_find(s, limit, &match, err));
     for (uint32_t i = 0; i < s->r->code.stacks.rows.len; i++)
         any = any || match[i];
@@ -405,36 +418,38 @@ static enum vrs_status value_of_site(const struct study *s, const struct limit *
     return VRS_OK;
 }
 
-static enum vrs_status value_of_headroom(const struct study *s, const struct budget *budget,
-                                         struct check_value *v)
+static enum vrs_status value_of_headroom(const struct proven_study *proven,
+                                         const struct budget *budget, struct check_value *v)
 {
-    TRY(value_of_reserved(s, v));
+    TRY(value_of_reserved(proven, v));
     if (v->known)
         v->lower = v->upper = (int64_t)(budget->capacity_bytes - (uint64_t)v->lower);
     return VRS_OK;
 }
 
-static enum vrs_status value_of_ooms(const struct study *s, struct check_value *v)
+static enum vrs_status value_of_ooms(const struct proven_study *proven, struct check_value *v)
 {
+    const struct study *s = proven->study;
     const uint8_t *action = s->r->events.action + s->r->devices.first_event[s->device];
     v->measure = CHECK_COUNT;
     /* One that was seen is one, however short the trace. */
-    if (!s->traced && s->curves.oom_events == 0) {
+    if (!s->traced && proven->curves.oom_events == 0) {
         without_trace(s, v);
         return VRS_OK;
     }
-    exactly(v, (int64_t)s->curves.oom_events, CHECK_MEASURED);
+    exactly(v, (int64_t)proven->curves.oom_events, CHECK_MEASURED);
     for (uint32_t i = 0; i < s->events && v->event == CHECK_NO_EVENT; i++)
         if (action[i] == ACTION_OOM)
             v->event = v->at = i;
     v->weight = WEIGHT_BYTES;
-    within_window(s, v);
+    within_window(proven, v);
     return VRS_OK;
 }
 
 /* Memory was given back because a request found none: the stack of the release says so. */
-static enum vrs_status value_of_retries(const struct study *s, struct check_value *v)
+static enum vrs_status value_of_retries(const struct proven_study *proven, struct check_value *v)
 {
+    const struct study *s = proven->study;
     uint32_t first = s->r->devices.first_event[s->device];
     const uint8_t *action = s->r->events.action + first;
     const uint32_t *stack = s->r->events.stack + first;
@@ -458,7 +473,7 @@ static enum vrs_status value_of_retries(const struct study *s, struct check_valu
     exactly(v, retries, CHECK_DERIVED);
     v->upper = retries + untold;
     v->weight = WEIGHT_BYTES;
-    within_window(s, v);
+    within_window(proven, v);
     if (untold > 0 && retries == 0) {
         v->reason = "unknown_cause";
         v->text = "memory was given back, and no stack tells why";
@@ -466,15 +481,17 @@ static enum vrs_status value_of_retries(const struct study *s, struct check_valu
     return VRS_OK;
 }
 
-static enum vrs_status value_of_unknown_share(const struct study *s, struct check_value *v)
+static enum vrs_status value_of_unknown_share(const struct proven_study *proven,
+                                              struct check_value *v)
 {
+    const struct study *s = proven->study;
     uint64_t nameless = 0, all = 0;
     v->measure = CHECK_RATIO;
     if (!s->traced) {
         without_trace(s, v);
         return VRS_OK;
     }
-    at_peak(s, v);
+    at_peak(proven, v);
     for (uint32_t i = 0; i < s->lifetimes.count; i++) {
         const struct lifetime *l = &s->lifetimes.at[i];
         if (!lifetime_alive(l, v->at))
@@ -541,11 +558,12 @@ static void name_pins(const struct fragments *f, struct check_value *v)
 }
 
 /* Free memory that can neither be used nor returned, at the end. */
-static enum vrs_status value_of_stranded(struct parts *parts, const struct study *s,
+static enum vrs_status value_of_stranded(struct parts *parts, const struct proven_study *proven,
                                          struct check_value *v, struct vrs_error *err)
 {
+    const struct study *s = proven->study;
     const struct fragments *f = NULL;
-    TRY(parts_fragments(parts, s, &f, err));
+    TRY(parts_fragments(parts, proven, &f, err));
     if (f == NULL) {
         unknown(v, "no_layout", "the final state of the memory is not known");
         return VRS_OK;
@@ -556,45 +574,46 @@ static enum vrs_status value_of_stranded(struct parts *parts, const struct study
     return VRS_OK;
 }
 
-static enum vrs_status value_of(struct parts *parts, const struct study *s,
+static enum vrs_status value_of(struct parts *parts, const struct proven_study *proven,
                                 const struct limit *limit, const struct budget *budget,
                                 struct check_value *v, struct vrs_error *err)
 {
+    const struct study *s = proven->study;
     switch (limit->kind) {
     case LIMIT_PEAK:
     case LIMIT_DEVICE_PEAK:
     case LIMIT_DELTA: /* of which the baseline's is taken; of the next two for shares of it */
     case LIMIT_SITE_DELTA:
     case LIMIT_NEW_SITE:
-        return value_of_peak(s, v, err);
+        return value_of_peak(proven, v, err);
     case LIMIT_PEAK_ACTIVE:
-        return value_of_peak_active(s, v, err);
+        return value_of_peak_active(proven, v, err);
     case LIMIT_RESERVED:
-        return value_of_reserved(s, v);
+        return value_of_reserved(proven, v);
     case LIMIT_END:
-        return value_of_end(s, v, err);
+        return value_of_end(proven, v, err);
     case LIMIT_GROWTH:
         return value_of_growth(parts, s, v, err);
     case LIMIT_STEP_PEAK:
-        return value_of_step_peak(s, v, err);
+        return value_of_step_peak(proven, v, err);
     case LIMIT_STRANDED:
-        return value_of_stranded(parts, s, v, err);
+        return value_of_stranded(parts, proven, v, err);
     case LIMIT_SLACK:
-        return value_of_slack(s, v);
+        return value_of_slack(proven, v);
     case LIMIT_PENDING:
-        return value_of_pending(s, v, err);
+        return value_of_pending(proven, v, err);
     case LIMIT_CATEGORY:
-        return value_of_category(s, limit, v);
+        return value_of_category(proven, limit, v);
     case LIMIT_SITE:
-        return value_of_site(s, limit, v, err);
+        return value_of_site(proven, limit, v, err);
     case LIMIT_HEADROOM:
-        return value_of_headroom(s, budget, v);
+        return value_of_headroom(proven, budget, v);
     case LIMIT_OOM:
-        return value_of_ooms(s, v);
+        return value_of_ooms(proven, v);
     case LIMIT_RETRY:
-        return value_of_retries(s, v);
+        return value_of_retries(proven, v);
     case LIMIT_UNKNOWN_SHARE:
-        return value_of_unknown_share(s, v);
+        return value_of_unknown_share(proven, v);
     case LIMIT_KINDS:
         break;
     }
@@ -611,13 +630,14 @@ void check_value_leave_open(const struct study *s, struct check_value *v)
                                         : "the file is cut: what was not read may hold more";
 }
 
-enum vrs_status check_value_of(struct parts *parts, const struct study *s,
+enum vrs_status check_value_of(struct parts *parts, const struct proven_study *proven,
                                const struct limit *limit, const struct budget *budget,
                                struct check_value *ret, struct vrs_error *err)
 {
+    const struct study *s = proven->study;
     *ret = (struct check_value){ .event = CHECK_NO_EVENT, .at = CHECK_NO_EVENT };
-    TRY(value_of(parts, s, limit, budget, ret, err));
-    if (ret->known && !s->curves.sizes_known && ret->measure != CHECK_COUNT) {
+    TRY(value_of(parts, proven, limit, budget, ret, err));
+    if (ret->known && !proven->curves.sizes_known && ret->measure != CHECK_COUNT) {
         ret->open = true;
         ret->reason = "unknown_sizes";
         ret->text = "some sizes are missing from the file or out of range";

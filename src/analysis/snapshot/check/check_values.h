@@ -36,7 +36,7 @@ struct check_value {
     uint32_t stacks;
 };
 
-enum vrs_status check_value_of(struct parts *parts, const struct study *s,
+enum vrs_status check_value_of(struct parts *parts, const struct proven_study *proven,
                                const struct limit *limit, const struct budget *budget,
                                struct check_value *ret, struct vrs_error *err) MUST_CHECK;
 
@@ -44,7 +44,7 @@ enum vrs_status check_value_of(struct parts *parts, const struct study *s,
 void check_value_leave_open(const struct study *s, struct check_value *v);
 
 /* The largest culprits behind a value, at most CHECK_SITES of them; in s->keep. */
-enum vrs_status check_sites_find(const struct study *s, const struct limit *limit,
+enum vrs_status check_sites_find(const struct proven_study *proven, const struct limit *limit,
                                  const struct check_value *value, str user_root,
                                  struct check_row *row, struct vrs_error *err) MUST_CHECK;
 

@@ -18,7 +18,7 @@ static void place(struct curve_steps *c, uint32_t i)
     if (l->birth >= 0) {
         c->begins[l->birth] = i;
     } else {
-        uint64_t block = lifetimes_block(c->lifetimes, c->sizes, i).bytes;
+        uint64_t block = block_of(c->sizes, c->lifetimes->first + i).bytes;
         c->start[CURVE_ACTIVE] += block;
         c->start[CURVE_ALLOCATED] += l->requested >= 0 ? block : 0;
     }
@@ -62,7 +62,7 @@ void curve_steps_restart(struct curve_steps *c)
 
 static uint64_t block_bytes(const struct curve_steps *c, uint32_t allocation)
 {
-    return allocation == NO_ROW ? 0 : lifetimes_block(c->lifetimes, c->sizes, allocation).bytes;
+    return allocation == NO_ROW ? 0 : block_of(c->sizes, c->lifetimes->first + allocation).bytes;
 }
 
 bool curve_steps_next(struct curve_steps *c)

@@ -6,6 +6,7 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_CURVES_CURVE_STEPS_H
 #define VRS_ANALYSIS_SNAPSHOT_CURVES_CURVE_STEPS_H
 
+#include "allocator/replay/block_sizes.h"
 #include "analysis/snapshot/curves/curves.h"
 #include "analysis/snapshot/curves/lifetime.h"
 

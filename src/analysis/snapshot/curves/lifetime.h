@@ -6,7 +6,6 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_CURVES_LIFETIME_H
 #define VRS_ANALYSIS_SNAPSHOT_CURVES_LIFETIME_H
 
-#include "allocator/replay/block_sizes.h"
 #include "base/arena.h"
 #include "base/fail.h"
 #include "model/recording.h"
@@ -40,21 +39,6 @@ struct lifetimes {
 /* A trace has fewer than 2^28 events (limits.c), so that their indices fit. */
 enum vrs_status lifetimes_make(const struct recording *r, uint32_t device, struct arena *arena,
                                struct lifetimes *ret, struct vrs_error *err) MUST_CHECK;
-
-/* The block of the i-th. */
-static inline struct block_size lifetimes_block(const struct lifetimes *l,
-                                                const struct block_sizes *sizes, uint32_t i)
-{
-    return block_of(sizes, l->first + i);
-}
-
-/* What it holds beyond the request. */
-static inline uint64_t lifetimes_slack(const struct lifetimes *l, const struct block_sizes *sizes,
-                                       uint32_t i)
-{
-    uint64_t block = lifetimes_block(l, sizes, i).bytes;
-    return block > l->at[i].bytes ? block - l->at[i].bytes : 0;
-}
 
 static inline bool lifetime_alive(const struct lifetime *l, int64_t event)
 {

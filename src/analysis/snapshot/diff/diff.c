@@ -56,25 +56,28 @@ uint64_t diff_per_of(const struct study *s, enum diff_per per, int64_t event)
 }
 
 /* UNKNOWN_U64 where the layout of memory there is not known for sure. */
-static enum vrs_status stranded_bytes(const struct study *s, int64_t event, uint64_t *ret,
-                                      struct vrs_error *err)
+static enum vrs_status stranded_bytes(const struct proven_study *proven, int64_t event,
+                                      uint64_t *ret, struct vrs_error *err)
 {
-    struct study copy = *s;
+    struct study copy = *proven->study;
+    struct proven_study again = *proven;
     struct fragments *fragments = NULL;
     struct arena rows; /* only their sum is kept */
     arena_init(&rows, SIZE_MAX / 2);
     copy.keep = &rows;
-    enum vrs_status status = fragments_compute(&copy, event, &fragments, err);
+    again.study = &copy;
+    enum vrs_status status = fragments_compute(&again, event, &fragments, err);
     bool known = status == VRS_OK && fragments != NULL && fragments->exact;
     *ret = known ? fragments->total.stranded_bytes : UNKNOWN_U64;
     arena_free(&rows);
     return status;
 }
 
-static enum vrs_status find_end(const struct study *s, const struct diff_options *o, uint32_t side,
-                                struct diff_amount total, struct diff_end *ret,
+static enum vrs_status find_end(const struct proven_study *proven, const struct diff_options *o,
+                                uint32_t side, struct diff_amount total, struct diff_end *ret,
                                 struct vrs_error *err)
 {
+    const struct study *s = proven->study;
     int64_t event = o->range[side].last;
     struct diff_end end = {
         .at_event = event,
@@ -88,13 +91,14 @@ static enum vrs_status find_end(const struct study *s, const struct diff_options
     for (uint32_t i = 0; i < s->lifetimes.count; i++)
         if (lifetime_alive(&s->lifetimes.at[i], event))
             live += s->lifetimes.at[i].bytes;
-    struct block_bytes blocks = block_bytes_at(s->r, s->proof, s->device, event);
-    if (s->curves.of[CURVE_ACTIVE].exact && blocks.active != UNKNOWN_U64 && blocks.active >= live)
+    struct block_bytes blocks = block_bytes_at(s->r, proven->proof, s->device, event);
+    if (proven->curves.of[CURVE_ACTIVE].exact && blocks.active != UNKNOWN_U64 &&
+        blocks.active >= live)
         end.slack_bytes = blocks.active - live;
     if (o->weight == DIFF_LIVE)
         end.adjust_bytes =
             (int64_t)((uint64_t)curve_at(s->r, s->device, CURVE_REQUESTED, event) - total.bytes);
-    TRY(stranded_bytes(s, event, &end.stranded_bytes, err));
+    TRY(stranded_bytes(proven, event, &end.stranded_bytes, err));
     *ret = end;
     return VRS_OK;
 }
@@ -445,13 +449,14 @@ static enum diff_stage first_stage(const struct diff_options *o)
     return first[o->key];
 }
 
-static enum vrs_status compare(struct sums *s, struct diff *d, struct vrs_error *err)
+static enum vrs_status compare(struct sums *s, const struct proven_study *const proven[2],
+                               struct diff *d, struct vrs_error *err)
 {
     const struct diff_options *o = s->options;
     struct diff_matches matches;
     TRY(sums_make(s, err));
     for (uint32_t side = 0; side < 2; side++) {
-        TRY(find_end(s->side[side], o, side, s->total[side], &d->end[side], err));
+        TRY(find_end(proven[side], o, side, s->total[side], &d->end[side], err));
         if (d->end[side].per == 0)
             return vrs_fail(err, VRS_USAGE, "%s has no %s to divide by", side == 0 ? "A" : "B",
                             o->per == DIFF_PER_STEP ? "complete steps" : "known parameters");
@@ -505,19 +510,21 @@ static void end_sums(struct sums *s)
     diff_keys_free(s->keys);
 }
 
-enum vrs_status diff_compute(const struct study *a, const struct study *b,
+enum vrs_status diff_compute(const struct proven_study *a, const struct proven_study *b,
                              const struct diff_options *options, struct diff *ret,
                              struct vrs_error *err)
 {
     struct diff_options o = *options;
-    struct diff d = { .weight = o.weight, .per = o.per, .traced = a->traced && b->traced };
+    struct diff d = { .weight = o.weight,
+                      .per = o.per,
+                      .traced = a->study->traced && b->study->traced };
     struct diff_keys keys;
-    struct sums sums = { .side = { a, b }, .keep = a->keep };
+    struct sums sums = { .side = { a->study, b->study }, .keep = a->study->keep };
     enum vrs_status status = begin_sums(&sums, &o, &keys, err);
     if (status == VRS_OK) {
         d.python_only = keys.python_only;
         d.split = sums.split;
-        status = compare(&sums, &d, err);
+        status = compare(&sums, (const struct proven_study *const[]){ a, b }, &d, err);
     }
     end_sums(&sums);
     if (status == VRS_OK)

@@ -8,6 +8,7 @@
 
 #include "analysis/attribution/site.h"
 #include "analysis/snapshot/study/moment.h"
+#include "analysis/snapshot/study/proven_study.h"
 #include "analysis/snapshot/study/study.h"
 #include "base/field.h"
 
@@ -177,7 +178,7 @@ bool diff_above(const struct diff *d, uint64_t a, uint64_t b, uint64_t millionth
 void diff_judge(struct diff *d, const struct diff_limit *limit);
 
 /* Rows and texts live in `a->keep`; `scratch` in that of `a`.  Both sides may be one study. */
-enum vrs_status diff_compute(const struct study *a, const struct study *b,
+enum vrs_status diff_compute(const struct proven_study *a, const struct proven_study *b,
                              const struct diff_options *options, struct diff *ret,
                              struct vrs_error *err) MUST_CHECK;
 

@@ -26,7 +26,7 @@ static void find_traces(const struct study *const side[2], const struct diff_opt
         add(o, OBSTACLE_FINAL_STATES, -1);
 }
 
-static bool starts_late(const struct study *s)
+static bool starts_late(const struct proven_study *s)
 {
     return s->trust.window == WINDOW_LATE_START || s->trust.window == WINDOW_OVERFLOWED ||
            s->trust.window == WINDOW_OVERFLOW_SUSPECTED;
@@ -34,11 +34,12 @@ static bool starts_late(const struct study *s)
 
 /* One recording has all of its run and the other only the end: what was allocated in them can be
  * compared step by step, not as a whole. */
-static void find_windows(const struct study *const side[2], const struct diff_question *q,
+static void find_windows(const struct proven_study *const proven[2], const struct diff_question *q,
                          struct diff_options *options, struct diff_obstacles *o)
 {
-    int late = starts_late(side[0]) ? 0 : 1;
-    if (starts_late(side[0]) == starts_late(side[1]) || !side[0]->traced || !side[1]->traced)
+    const struct study *const side[2] = { proven[0]->study, proven[1]->study };
+    int late = starts_late(proven[0]) ? 0 : 1;
+    if (starts_late(proven[0]) == starts_late(proven[1]) || !side[0]->traced || !side[1]->traced)
         return;
     bool sums = options->weight != DIFF_LIVE;
     bool steps = q->has_moment[0] && q->moment[0].kind == AT_STEP && q->moment[1].kind == AT_STEP;
@@ -73,14 +74,15 @@ static void find_divisors(const struct study *const side[2], const struct diff_o
         }
 }
 
-void diff_obstacles_find(const struct study *const side[2], const struct diff_question *q,
+void diff_obstacles_find(const struct proven_study *const proven[2], const struct diff_question *q,
                          struct diff_options *options, struct diff_obstacles *ret)
 {
+    const struct study *const side[2] = { proven[0]->study, proven[1]->study };
     ret->count = 0;
     find_traces(side, options, ret);
     if (!diff_can_be(ret))
         return;
-    find_windows(side, q, options, ret);
+    find_windows(proven, q, options, ret);
     find_stacks(side, ret);
     for (int s = 0; s < 2; s++)
         if (!side[s]->curves.of[CURVE_REQUESTED].start_known)

@@ -35,7 +35,7 @@ bool diff_can_be(const struct diff_obstacles *o);
 
 /* Finds them, the worst last.  Where only sums of unlike parts of a run could be compared, and
  * steps are known, `options->per` becomes a step. */
-void diff_obstacles_find(const struct study *const side[2], const struct diff_question *q,
+void diff_obstacles_find(const struct proven_study *const proven[2], const struct diff_question *q,
                          struct diff_options *options, struct diff_obstacles *ret);
 
 #endif

@@ -498,13 +498,14 @@ static enum vrs_status make_streams(const struct finding_fragments *f, struct vr
     return VRS_OK;
 }
 
-static enum vrs_status compute(const struct study *s, int64_t event, struct fragments **ret,
-                               struct vrs_error *err)
+static enum vrs_status compute(const struct proven_study *proven, int64_t event,
+                               struct fragments **ret, struct vrs_error *err)
 {
+    const struct study *s = proven->study;
     struct layout layout;
     bool known = false;
     *ret = NULL;
-    TRY(layout_at(s, event, s->scratch, &layout, &known, err));
+    TRY(layout_at(proven, event, s->scratch, &layout, &known, err));
     if (!known)
         return VRS_OK;
     struct fragments *made = arena_array(s->keep, struct fragments, 1);
@@ -524,11 +525,12 @@ static enum vrs_status compute(const struct study *s, int64_t event, struct frag
     return VRS_OK;
 }
 
-enum vrs_status fragments_compute(const struct study *s, int64_t event, struct fragments **ret,
-                                  struct vrs_error *err)
+enum vrs_status fragments_compute(const struct proven_study *proven, int64_t event,
+                                  struct fragments **ret, struct vrs_error *err)
 {
+    const struct study *s = proven->study;
     struct arena_mark mark = arena_mark(s->scratch);
-    enum vrs_status status = compute(s, event, ret, err);
+    enum vrs_status status = compute(proven, event, ret, err);
     arena_release(s->scratch, mark);
     return status;
 }

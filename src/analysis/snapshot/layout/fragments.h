@@ -79,7 +79,7 @@ extern const struct row_type fragment_group_row_type, fragment_pool_row_type;
 extern const struct row_type fragment_pin_row_type, fragment_move_row_type, fragments_row_type;
 
 /* Of the state after `event`.  `*ret` is NULL where the layout there is not known. */
-enum vrs_status fragments_compute(const struct study *s, int64_t event, struct fragments **ret,
-                                  struct vrs_error *err) MUST_CHECK;
+enum vrs_status fragments_compute(const struct proven_study *proven, int64_t event,
+                                  struct fragments **ret, struct vrs_error *err) MUST_CHECK;
 
 #endif

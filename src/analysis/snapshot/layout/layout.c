@@ -174,12 +174,12 @@ static bool waits(const struct study *s, uint32_t lifetime, int64_t event)
 }
 
 /* One living block in its segment, with `room` bytes to what is next; where it ends. */
-static uint64_t put_held(const struct study *s, struct layout *l, const struct held *held,
-                         uint64_t room)
+static uint64_t put_held(const struct proven_study *proven, struct layout *l,
+                         const struct held *held, uint64_t room)
 {
+    const struct study *s = proven->study;
     const struct lifetime *life = &s->lifetimes.at[held->lifetime];
-    struct block_size block =
-        lifetimes_block(&s->lifetimes, &s->proof->block_sizes, held->lifetime);
+    struct block_size block = proven_block(proven, held->lifetime);
     uint64_t size = block.bytes;
     if (block.source == SOURCE_ROUNDED || size > room)
         l->exact = false;
@@ -197,32 +197,34 @@ static uint64_t put_held(const struct study *s, struct layout *l, const struct h
     return held->address + size;
 }
 
-static void lose(const struct study *s, struct layout *l, const struct held *held)
+static void lose(const struct proven_study *proven, struct layout *l, const struct held *held)
 {
-    l->lost_bytes += lifetimes_block(&s->lifetimes, &s->proof->block_sizes, held->lifetime).bytes;
+    l->lost_bytes += proven_block(proven, held->lifetime).bytes;
     l->exact = false;
 }
 
-static void lay_range(const struct study *s, struct layout *l, const struct range *range,
-                      const struct held *held, uint32_t count, uint32_t *next)
+static void lay_range(const struct proven_study *proven, struct layout *l,
+                      const struct range *range, const struct held *held, uint32_t count,
+                      uint32_t *next)
 {
     uint64_t at = range->address, end = range->address + range->size;
     for (; *next < count && held[*next].address < at; ++*next)
-        lose(s, l, &held[*next]);
+        lose(proven, l, &held[*next]);
     for (; *next < count && held[*next].address < end; ++*next) {
         uint64_t limit = end;
         if (*next + 1 < count && held[*next + 1].address < end)
             limit = held[*next + 1].address;
         put_free(l, at, held[*next].address);
-        at = put_held(s, l, &held[*next], limit - held[*next].address);
+        at = put_held(proven, l, &held[*next], limit - held[*next].address);
     }
     put_free(l, at, end);
 }
 
-static enum vrs_status lay_event(const struct study *s, const struct program *p,
+static enum vrs_status lay_event(const struct proven_study *proven, const struct program *p,
                                  const struct ranges *ranges, struct arena *arena, struct layout *l,
                                  struct vrs_error *err)
 {
+    const struct study *s = proven->study;
     struct held *held = NULL;
     uint32_t count = 0, next = 0;
     TRY(find_held(s, l->event, arena, &held, &count, err));
@@ -242,10 +244,10 @@ static enum vrs_status lay_event(const struct study *s, const struct program *p,
             .small = side_small(range->side),
             .expandable = range->expandable,
         };
-        lay_range(s, l, range, held, count, &next);
+        lay_range(proven, l, range, held, count, &next);
     }
     for (; next < count; next++)
-        lose(s, l, &held[next]);
+        lose(proven, l, &held[next]);
     return VRS_OK;
 }
 
@@ -258,9 +260,10 @@ static bool ranges_overlap(const struct ranges *ranges)
     return false;
 }
 
-enum vrs_status layout_at(const struct study *s, int64_t event, struct arena *arena,
+enum vrs_status layout_at(const struct proven_study *proven, int64_t event, struct arena *arena,
                           struct layout *ret, bool *ret_known, struct vrs_error *err)
 {
+    const struct study *s = proven->study;
     const struct devices *d = &s->r->devices;
     struct allocator_config config = config_of_recording(s->r);
     bool final = !s->traced || event + 1 >= (int64_t)s->events;
@@ -276,9 +279,9 @@ enum vrs_status layout_at(const struct study *s, int64_t event, struct arena *ar
         enum replay_refusal refusal = REFUSED_NOT;
         TRY(ranges_at(&p, &config, event, arena, &ranges, &refusal, err));
         *ret_known = refusal == REFUSED_NOT && !ranges_overlap(&ranges);
-        l.exact = grade_is_exact(s->agreement->grade);
+        l.exact = grade_is_exact(proven->agreement->grade);
         if (*ret_known)
-            TRY(lay_event(s, &p, &ranges, arena, &l, err));
+            TRY(lay_event(proven, &p, &ranges, arena, &l, err));
     }
     *ret = l;
     return VRS_OK;

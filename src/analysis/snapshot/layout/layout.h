@@ -10,7 +10,7 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_LAYOUT_LAYOUT_H
 #define VRS_ANALYSIS_SNAPSHOT_LAYOUT_LAYOUT_H
 
-#include "analysis/snapshot/study/study.h"
+#include "analysis/snapshot/study/proven_study.h"
 
 struct layout_block {
     uint64_t address, size;
@@ -42,7 +42,7 @@ struct layout {
 
 /* The layout after `event` (-1: before the first), in `arena`.  `*ret_known` is false, and `ret`
  * of no use, where segments and trace contradict each other, or the file is cut. */
-enum vrs_status layout_at(const struct study *s, int64_t event, struct arena *arena,
+enum vrs_status layout_at(const struct proven_study *proven, int64_t event, struct arena *arena,
                           struct layout *ret, bool *ret_known, struct vrs_error *err) MUST_CHECK;
 
 static inline uint64_t layout_segment_free(const struct layout_segment *segment)

@@ -80,15 +80,16 @@ static struct oom_request request_at(const struct study *s, uint32_t event)
 }
 
 /* The verdict on an earlier request: by the recording alone, since a text is about the last. */
-static enum vrs_status judge_earlier(const struct study *s, const struct oom_options *o,
+static enum vrs_status judge_earlier(const struct proven_study *proven, const struct oom_options *o,
                                      uint32_t event, uint64_t most_reserved, enum oom_verdict *ret,
                                      struct vrs_error *err)
 {
+    const struct study *s = proven->study;
     struct oom_measured m;
     struct oom_answer_of_tests tests;
     struct oom_request request = request_at(s, event);
     struct arena_mark mark = arena_mark(s->scratch);
-    enum vrs_status status = oom_measure(s, event, &request, s->scratch, &m, err);
+    enum vrs_status status = oom_measure(proven, event, &request, s->scratch, &m, err);
     arena_release(s->scratch, mark);
     TRY(status);
     if (o->capacity_bytes != 0 && o->capacity_bytes >= most_reserved)
@@ -99,10 +100,11 @@ static enum vrs_status judge_earlier(const struct study *s, const struct oom_opt
 }
 
 /* Groups before the last, each by its last failure. */
-static enum vrs_status find_earlier(const struct study *s, const struct oom_options *o,
+static enum vrs_status find_earlier(const struct proven_study *proven, const struct oom_options *o,
                                     const struct failures *failures, uint32_t last_group,
                                     struct oom *oom, struct vrs_error *err)
 {
+    const struct study *s = proven->study;
     uint64_t work = (uint64_t)s->events + s->lifetimes.count + 1;
     uint32_t judged = (uint32_t)(EARLIER_WORK / work), groups = 0;
     for (uint32_t i = 0; i < last_group; i++)
@@ -123,7 +125,7 @@ static enum vrs_status find_earlier(const struct study *s, const struct oom_opti
                                   .retries = i - first,
                                   .verdict = OOM_UNDECIDED };
         if (groups - oom->earliers < judged)
-            TRY(judge_earlier(s, o, failures->at[i].event, oom->most_reserved_bytes,
+            TRY(judge_earlier(proven, o, failures->at[i].event, oom->most_reserved_bytes,
                               &earlier->verdict, err));
     }
     return VRS_OK;
@@ -198,10 +200,10 @@ static struct oom_figures figures_of_text(const struct oom_message *m)
 }
 
 /* Does the final state look like the one that the text tells of? */
-static bool text_tells_of_end(const struct study *s, const struct oom_message *m)
+static bool text_tells_of_end(const struct proven_study *proven, const struct oom_message *m)
 {
-    const struct curve *reserved = &s->curves.of[CURVE_RESERVED];
-    const struct curve *allocated = &s->curves.of[CURVE_ALLOCATED];
+    const struct curve *reserved = &proven->curves.of[CURVE_RESERVED];
+    const struct curve *allocated = &proven->curves.of[CURVE_ALLOCATED];
     struct said said = oom_message_reserved(m);
     /* What the text calls allocated has free memory of private pools in it. */
     bool compares = !is_said(m->private_pools);
@@ -291,11 +293,12 @@ static double growth_of(const struct oom_options *o, const struct oom *oom)
 }
 
 /* All about one state: that at `oom->event`. */
-static enum vrs_status study_state(const struct study *s, struct sites *sites,
+static enum vrs_status study_state(const struct proven_study *proven, struct sites *sites,
                                    const struct oom_options *o, struct oom *oom,
                                    struct vrs_error *err)
 {
-    TRY(oom_measure(s, oom->event, &oom->request, s->scratch, &oom->measured, err));
+    const struct study *s = proven->study;
+    TRY(oom_measure(proven, oom->event, &oom->request, s->scratch, &oom->measured, err));
     oom->exact = oom->measured.laid_out && oom->measured.layout.exact;
     take_text(s, o, oom);
     judge(oom);
@@ -308,10 +311,11 @@ static enum vrs_status study_state(const struct study *s, struct sites *sites,
     return study_site(s, oom->request_stack, &oom->request_site, err);
 }
 
-static enum vrs_status study_event(const struct study *s, struct sites *sites,
+static enum vrs_status study_event(const struct proven_study *proven, struct sites *sites,
                                    const struct failures *failures, const struct oom_options *o,
                                    struct oom *oom, struct vrs_error *err)
 {
+    const struct study *s = proven->study;
     uint32_t last = failures->count - 1, first = last;
     while (!failures->at[first].begins)
         first--;
@@ -322,22 +326,23 @@ static enum vrs_status study_event(const struct study *s, struct sites *sites,
     oom->request = request_at(s, event);
     oom->request_stack = stack_at(s, event);
     oom->retries = last - first;
-    TRY(study_state(s, sites, o, oom, err));
-    TRY(find_earlier(s, o, failures, first, oom, err));
-    return oom_what_if_ask(s, oom->capacity_seen_bytes, failures->at[first].event, event,
+    TRY(study_state(proven, sites, o, oom, err));
+    TRY(find_earlier(proven, o, failures, first, oom, err));
+    return oom_what_if_ask(proven, oom->capacity_seen_bytes, failures->at[first].event, event,
                            &oom->what_if, err);
 }
 
-static enum vrs_status device_answer_text(const struct study *s, struct sites *sites,
+static enum vrs_status device_answer_text(const struct proven_study *proven, struct sites *sites,
                                           const struct oom_options *o, struct oom *oom,
                                           struct vrs_error *err)
 {
+    const struct study *s = proven->study;
     int64_t last = (int64_t)s->events - 1;
     oom->request = (struct oom_request){ .bytes = oom->text.tried.bytes };
-    if (s->traced && text_tells_of_end(s, &oom->text)) {
+    if (s->traced && text_tells_of_end(proven, &oom->text)) {
         oom->basis = OOM_LAST;
         oom->event = last;
-        return study_state(s, sites, o, oom, err);
+        return study_state(proven, sites, o, oom, err);
     }
     oom->basis = OOM_TEXT_ALONE;
     oom->measured.figures = figures_of_text(&oom->text);
@@ -347,9 +352,10 @@ static enum vrs_status device_answer_text(const struct study *s, struct sites *s
     return study_site(s, oom->request_stack, &oom->request_site, err);
 }
 
-static enum vrs_status explain(const struct study *s, const struct oom_options *options,
+static enum vrs_status explain(const struct proven_study *proven, const struct oom_options *options,
                                struct oom *ret, struct vrs_error *err)
 {
+    const struct study *s = proven->study;
     struct oom oom = { .event = -1,
                        .time_us = UNKNOWN_U64,
                        .live_bytes = UNKNOWN_U64,
@@ -363,9 +369,9 @@ static enum vrs_status explain(const struct study *s, const struct oom_options *
         return vrs_no_memory(err);
     enum vrs_status status = find_failures(s, &sites, &failures, err);
     if (status == VRS_OK && failures.count > 0)
-        status = study_event(s, &sites, &failures, options, &oom, err);
+        status = study_event(proven, &sites, &failures, options, &oom, err);
     else if (status == VRS_OK && oom.text.any)
-        status = device_answer_text(s, &sites, options, &oom, err);
+        status = device_answer_text(proven, &sites, options, &oom, err);
     sites_free(&sites);
     oom.measured.layout = (struct layout){ .event = oom.event };
     if (status == VRS_OK)
@@ -373,10 +379,11 @@ static enum vrs_status explain(const struct study *s, const struct oom_options *
     return status;
 }
 
-enum vrs_status oom_compute(struct parts *parts, const struct study *s,
+enum vrs_status oom_compute(struct parts *parts, const struct proven_study *proven,
                             const struct oom_message *message, uint64_t capacity_bytes,
                             struct oom *ret, struct vrs_error *err)
 {
+    const struct study *s = proven->study;
     bool told = message != NULL && oom_message_is_of(s, message);
     struct oom_options options = { .message = told ? message : NULL,
                                    .capacity_bytes = capacity_bytes };
@@ -390,5 +397,5 @@ enum vrs_status oom_compute(struct parts *parts, const struct study *s,
         options.steps = s->steps.count;
         options.first_step_bytes = s->steps.count > 0 ? s->steps.boundary[0].live_bytes : 0;
     }
-    return explain(s, &options, ret, err);
+    return explain(proven, &options, ret, err);
 }

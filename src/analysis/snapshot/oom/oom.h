@@ -94,7 +94,7 @@ bool oom_text_differs(const struct oom *oom);
 /* Why the last request failed, with what grows as its trend.  `message` NULL: none;
  * one about another device is not used.  `capacity_bytes` of the card, as the user knows it; 0:
  * unknown. */
-enum vrs_status oom_compute(struct parts *parts, const struct study *s,
+enum vrs_status oom_compute(struct parts *parts, const struct proven_study *proven,
                             const struct oom_message *message, uint64_t capacity_bytes,
                             struct oom *ret, struct vrs_error *err) MUST_CHECK;
 

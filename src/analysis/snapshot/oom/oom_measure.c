@@ -69,21 +69,24 @@ static void count_segment(struct tally *t, const struct layout_segment *segment)
 }
 
 /* Without a layout: blocks alive have a size, but no place. */
-static void count_living(const struct study *s, int64_t event, struct oom_figures *f)
+static void count_living(const struct proven_study *proven, int64_t event, struct oom_figures *f)
 {
+    const struct study *s = proven->study;
     for (uint32_t i = 0; i < s->lifetimes.count; i++) {
         const struct lifetime *life = &s->lifetimes.at[i];
         if (!lifetime_alive(life, event))
             continue;
-        uint64_t block = lifetimes_block(&s->lifetimes, &s->proof->block_sizes, i).bytes;
+        uint64_t block = proven_block(proven, i).bytes;
         f->active += block;
         f->pending += life->requested <= event ? block : 0;
     }
 }
 
-enum vrs_status oom_measure(const struct study *s, int64_t event, const struct oom_request *request,
-                            struct arena *arena, struct oom_measured *ret, struct vrs_error *err)
+enum vrs_status oom_measure(const struct proven_study *proven, int64_t event,
+                            const struct oom_request *request, struct arena *arena,
+                            struct oom_measured *ret, struct vrs_error *err)
 {
+    const struct study *s = proven->study;
     struct oom_measured m = { .figures = { .request = request->bytes,
                                            .segment = UNKNOWN_U64,
                                            .device_free = UNKNOWN_U64,
@@ -103,12 +106,12 @@ enum vrs_status oom_measure(const struct study *s, int64_t event, const struct o
     if (event >= 0 &&
         s->r->events.action[s->r->devices.first_event[s->device] + event] == ACTION_OOM)
         f->device_free = s->r->events.address[s->r->devices.first_event[s->device] + event];
-    TRY(layout_at(s, event, arena, &m.layout, &m.laid_out, err));
+    TRY(layout_at(proven, event, arena, &m.layout, &m.laid_out, err));
     if (m.laid_out) {
         for (uint32_t i = 0; i < m.layout.segments; i++)
             count_segment(&t, &m.layout.segment[i]);
     } else {
-        count_living(s, event, f);
+        count_living(proven, event, f);
         f->internal_free = f->largest_usable = f->largest_growable = f->returnable = UNKNOWN_U64;
         f->other_stream_free = f->private_free = m.free_runs = m.largest_run = UNKNOWN_U64;
     }

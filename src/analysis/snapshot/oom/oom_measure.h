@@ -23,9 +23,9 @@ struct oom_measured {
 };
 
 /* Measures; in `arena` lies the layout. */
-enum vrs_status oom_measure(const struct study *s, int64_t event, const struct oom_request *request,
-                            struct arena *arena, struct oom_measured *ret,
-                            struct vrs_error *err) MUST_CHECK;
+enum vrs_status oom_measure(const struct proven_study *proven, int64_t event,
+                            const struct oom_request *request, struct arena *arena,
+                            struct oom_measured *ret, struct vrs_error *err) MUST_CHECK;
 
 /* One kind of memory: a pool, a stream, a class. */
 struct oom_place {

@@ -50,13 +50,15 @@ static bool same_config(const struct allocator_config *a, const struct allocator
     return a->expandable == b->expandable && a->max_split_bytes == b->max_split_bytes;
 }
 
-enum vrs_status oom_what_if_ask(const struct study *s, uint64_t capacity_bytes, int64_t first_event,
-                                int64_t last_event, struct oom_what_if *ret, struct vrs_error *err)
+enum vrs_status oom_what_if_ask(const struct proven_study *proven, uint64_t capacity_bytes,
+                                int64_t first_event, int64_t last_event, struct oom_what_if *ret,
+                                struct vrs_error *err)
 {
+    const struct study *s = proven->study;
     struct model model;
-    struct oom_what_if best = { .agreement = s->agreement->grade };
+    struct oom_what_if best = { .agreement = proven->agreement->grade };
     *ret = best;
-    if (!grade_is_exact(s->agreement->grade) || capacity_bytes == UNKNOWN_U64)
+    if (!grade_is_exact(proven->agreement->grade) || capacity_bytes == UNKNOWN_U64)
         return VRS_OK;
     TRY(make_model(s, &model, err));
     for (uint32_t i = 0; model.sound && i < SETTINGS; i++) {

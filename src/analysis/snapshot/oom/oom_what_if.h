@@ -3,7 +3,7 @@
 #define VRS_ANALYSIS_SNAPSHOT_OOM_OOM_WHAT_IF_H
 
 #include "allocator/replay/replay.h"
-#include "analysis/snapshot/study/study.h"
+#include "analysis/snapshot/study/proven_study.h"
 
 struct oom_what_if {
     uint32_t tried;               /* settings; 0: the model could not be asked */
@@ -24,8 +24,8 @@ struct oom_what_if {
  * `capacity_bytes`.  A setting helps where it serves the request that failed, first recorded at
  * an event in [first_event, last_event].  Asked only where the model reproduces the recording, and
  * its retries at the recorded capacity. */
-enum vrs_status oom_what_if_ask(const struct study *s, uint64_t capacity_bytes, int64_t first_event,
-                                int64_t last_event, struct oom_what_if *ret,
+enum vrs_status oom_what_if_ask(const struct proven_study *proven, uint64_t capacity_bytes,
+                                int64_t first_event, int64_t last_event, struct oom_what_if *ret,
                                 struct vrs_error *err) MUST_CHECK;
 
 #endif

@@ -247,12 +247,13 @@ static enum vrs_status find_spike(const struct study *s, struct device_summary *
 }
 
 /* What of the default pool can be neither used nor returned at the peak, where that is exact. */
-static enum vrs_status find_stranded(const struct study *s, int64_t event,
+static enum vrs_status find_stranded(const struct proven_study *proven, int64_t event,
                                      struct device_summary *unit, struct vrs_error *err)
 {
+    const struct study *s = proven->study;
     struct layout layout;
     bool known = false;
-    TRY(layout_at(s, event, s->scratch, &layout, &known, err));
+    TRY(layout_at(proven, event, s->scratch, &layout, &known, err));
     if (!known || !layout.exact)
         return VRS_OK;
     unit->stranded_bytes = 0;
@@ -288,9 +289,10 @@ static enum vrs_status find_growth(const struct study *s, const struct leaks *kn
     return status;
 }
 
-enum vrs_status summary_describe(const struct study *s, const struct leaks *leaks,
+enum vrs_status summary_describe(const struct proven_study *proven, const struct leaks *leaks,
                                  struct device_summary *unit, struct vrs_error *err)
 {
+    const struct study *s = proven->study;
     struct live_set set;
     int64_t event = s->traced ? unit->common_peak_event : (int64_t)s->events - 1;
     uint32_t first = s->r->devices.first_allocation[s->device];
@@ -302,7 +304,7 @@ enum vrs_status summary_describe(const struct study *s, const struct leaks *leak
     if (s->steps.source != STEPS_NONE)
         unit->steps = s->steps.count;
     TRY(find_spike(s, unit, err));
-    TRY(find_stranded(s, event, unit, err));
+    TRY(find_stranded(proven, event, unit, err));
     TRY(find_growth(s, leaks, unit, err));
     uint32_t events =
         unit->after_peer_oom_event < 0 ? s->events : (uint32_t)unit->after_peer_oom_event;

@@ -7,6 +7,7 @@
 
 #include "analysis/snapshot/leaks/leaks.h"
 #include "analysis/snapshot/ranks/summary_moments.h"
+#include "analysis/snapshot/study/proven_study.h"
 #include "base/field.h"
 
 enum {
@@ -86,7 +87,7 @@ enum vrs_status summary_add_sites(const struct recording *r, uint32_t device, st
 
 /* Adds phase, steps, growth, categories and what is stranded.  `leaks` may be NULL, where they are
  * not known yet. */
-enum vrs_status summary_describe(const struct study *s, const struct leaks *leaks,
+enum vrs_status summary_describe(const struct proven_study *proven, const struct leaks *leaks,
                                  struct device_summary *unit, struct vrs_error *err) MUST_CHECK;
 
 /* The time of the last out-of-memory event of a device; UNKNOWN_U64: none, or not known. */

@@ -26,9 +26,10 @@ static struct trust_row row_of(const struct study *s, enum need need, const char
     };
 }
 
-static struct trust_row replay_row(const struct study *s)
+static struct trust_row replay_row(const struct proven_study *proven)
 {
-    const struct agreement *g = s->agreement;
+    const struct study *s = proven->study;
+    const struct agreement *g = proven->agreement;
     bool run = s->traced && g->refusal == REFUSED_NOT && g->addresses != 0;
     struct breach found = { .first_event = -1, .first_address = UNKNOWN_U64 };
     if (run) {
@@ -49,11 +50,12 @@ static struct trust_row replay_row(const struct study *s)
 }
 
 /* Memory that was freed without its alloc is a fault only where nothing can be missing. */
-static struct trust_row orphans_row(const struct study *s, const struct checks *c)
+static struct trust_row orphans_row(const struct proven_study *proven, const struct checks *c)
 {
+    const struct study *s = proven->study;
     struct trust_row row =
         row_of(s, NEEDS_TRACE, "T07", "orphans", "frees have their alloc", c->orphans);
-    if (row.outcome == TRUST_FAILS && s->trust.window != WINDOW_COMPLETE)
+    if (row.outcome == TRUST_FAILS && proven->trust.window != WINDOW_COMPLETE)
         row.outcome = TRUST_HOLDS;
     return row;
 }
@@ -79,8 +81,10 @@ static struct trust_row capacity_row(const struct study *s, const struct checks 
     return row;
 }
 
-static void fill_checks(const struct study *s, const struct checks *c, struct trust_page *o)
+static void fill_checks(const struct proven_study *proven, const struct checks *c,
+                        struct trust_page *o)
 {
+    const struct study *s = proven->study;
     const struct trust_row rows[TRUST_ROWS] = {
         row_of(s, NEEDS_SEGMENTS, "T01", "sums", "blocks fill their segments", c->layout),
         row_of(s, NEEDS_SEGMENTS, "T02", "sums", "sums equal their blocks", c->totals),
@@ -97,13 +101,13 @@ static void fill_checks(const struct study *s, const struct checks *c, struct tr
         row_of(s, NEEDS_ANCHOR, "T06", "unknown_segment", "allocs lie in segments",
                c->unknown_segment),
         row_of(s, NEEDS_TRACE, "T07", "double_alloc", "no address is taken twice", c->double_alloc),
-        orphans_row(s, c),
+        orphans_row(proven, c),
         row_of(s, NEEDS_TRACE, "T07", "skipped_actions", "frees have both halves",
                c->skipped_actions),
         no_time_row(s, c),
         row_of(s, NEEDS_TRACE, "T08", "time_backwards", "time does not run back",
                c->time_backwards),
-        replay_row(s),
+        replay_row(proven),
         capacity_row(s, c),
     };
     for (uint32_t i = 0; i < TRUST_ROWS; i++)
@@ -409,13 +413,14 @@ static uint64_t span_of(const struct study *s)
     return begin == UNKNOWN_U64 || end == UNKNOWN_U64 || end < begin ? UNKNOWN_U64 : end - begin;
 }
 
-enum vrs_status trust_page_compute(const struct study *s, struct trust_page *ret,
+enum vrs_status trust_page_compute(const struct proven_study *proven, struct trust_page *ret,
                                    struct vrs_error *err)
 {
-    const struct curve *of = s->curves.of;
-    struct checks checks = s->basis->checks;
-    struct recorded_stacks capture = s->traced ? s->basis->capture : capture_of_blocks(s);
-    checks_add_curves(s->r, s->device, &s->curves, &checks);
+    const struct study *s = proven->study;
+    const struct curve *of = proven->curves.of;
+    struct checks checks = proven->basis->checks;
+    struct recorded_stacks capture = s->traced ? proven->basis->capture : capture_of_blocks(s);
+    checks_add_curves(s->r, s->device, &proven->curves, &checks);
     *ret = (struct trust_page){
         .producer = producer_of(s->r),
         .span_events = s->r->devices.events[s->device],
@@ -429,7 +434,7 @@ enum vrs_status trust_page_compute(const struct study *s, struct trust_page *ret
         .capture_style = style_of(&capture),
         .annotations = s->r->marks.rows.len,
     };
-    fill_checks(s, &checks, ret);
+    fill_checks(proven, &checks, ret);
     TRY(count_actions(s, ret, err));
     TRY(name_unknown_actions(s, ret, err));
     TRY(name_unknown_keys(s, ret, err));

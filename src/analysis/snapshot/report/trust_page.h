@@ -4,7 +4,7 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_REPORT_TRUST_PAGE_H
 #define VRS_ANALYSIS_SNAPSHOT_REPORT_TRUST_PAGE_H
 
-#include "analysis/snapshot/study/study.h"
+#include "analysis/snapshot/study/proven_study.h"
 #include "analysis/snapshot/trust/trust_checks.h"
 #include "base/field.h"
 
@@ -69,7 +69,7 @@ struct trust_page {
 extern const struct row_type trust_page_row_type;
 
 /* Everything in `*ret` lives in the study's keep. */
-enum vrs_status trust_page_compute(const struct study *s, struct trust_page *ret,
+enum vrs_status trust_page_compute(const struct proven_study *proven, struct trust_page *ret,
                                    struct vrs_error *err) MUST_CHECK;
 
 #endif

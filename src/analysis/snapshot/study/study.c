@@ -23,9 +23,6 @@ void study_make_bare(struct study_place *place, uint32_t device, struct study *r
         .threads = place->threads,
         .traced = device_traced(r, device),
         .stacked = r->code.stacks.rows.len > 1,
-        .proof = place->proof,
-        .agreement = &place->proof->agreement[device],
-        .basis = place->basis == NULL ? NULL : &place->basis[device],
         .naming = place->naming,
         .keep = place->keep,
         .scratch = place->scratch,
@@ -35,8 +32,8 @@ void study_make_bare(struct study_place *place, uint32_t device, struct study *r
     curves_compute(r, device, &ret->curves);
 }
 
-enum vrs_status study_make_unproven(struct study_place *place, uint32_t device, struct study *ret,
-                                    struct vrs_error *err)
+enum vrs_status study_make(struct study_place *place, uint32_t device, struct study *ret,
+                           struct vrs_error *err)
 {
     const struct recording *r = place->r;
     struct arena *scratch = place->scratch;
@@ -60,31 +57,6 @@ enum vrs_status study_make_unproven(struct study_place *place, uint32_t device, 
         .naming = ret->naming,
     };
     return categories_make(&input, scratch, &ret->categories, err);
-}
-
-enum vrs_status study_assess(struct study *s, struct arena *keep, struct vrs_error *err)
-{
-    if (s->basis == NULL) {
-        struct trust_basis *basis = arena_take(keep, sizeof *basis);
-        if (basis == NULL)
-            return vrs_no_memory(err);
-        TRY(trust_basis_find(s->r, s->device, basis, err));
-        s->basis = basis;
-    }
-    return trust_assess(s->r, s->device, s->basis, &s->curves, s->agreement, keep, &s->trust, err);
-}
-
-enum vrs_status study_prove(struct study *s, struct vrs_error *err)
-{
-    curves_prove(&s->curves, s->agreement);
-    return study_assess(s, s->keep, err);
-}
-
-enum vrs_status study_make(struct study_place *place, uint32_t device, struct study *ret,
-                           struct vrs_error *err)
-{
-    TRY(study_make_unproven(place, device, ret, err));
-    return study_prove(ret, err);
 }
 
 enum vrs_status study_site(const struct study *s, stack_id stack, struct site_ref *ret,

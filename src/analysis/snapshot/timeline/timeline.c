@@ -44,7 +44,8 @@ struct share {
 };
 
 struct walk {
-    const struct study *s;
+    const struct proven_study *proven;
+    const struct study *s; /* its study */
     const struct recording *r;
     const struct events *e;
     uint32_t first;
@@ -188,7 +189,7 @@ static bool map_allocation(struct walk *w, uint32_t i)
 {
     const struct lifetime *life = &w->s->lifetimes.at[i];
     uint32_t row = w->r->devices.first_allocation[w->s->device] + i;
-    struct block_size block = lifetimes_block(&w->s->lifetimes, &w->s->proof->block_sizes, i);
+    struct block_size block = proven_block(w->proven, i);
     uint32_t group = memory_group_of_allocation(&w->groups, row, block.bytes);
     bool asked = life->requested < w->events && !pending_at_start(w, life);
     w->life[i] = (struct life){
@@ -414,14 +415,14 @@ static void widen_locals(const struct walk *w, struct timeline *to)
 /* How exact the curves are. */
 static void judge(const struct walk *w, struct timeline *to)
 {
-    const struct study *s = w->s;
-    bool requested = s->curves.of[CURVE_REQUESTED].exact;
-    bool reserved = s->curves.of[CURVE_RESERVED].exact;
-    bool active = s->curves.of[CURVE_ACTIVE].exact;
-    bool allocated = s->curves.of[CURVE_ALLOCATED].exact;
+    const struct proven_study *proven = w->proven;
+    bool requested = proven->curves.of[CURVE_REQUESTED].exact;
+    bool reserved = proven->curves.of[CURVE_RESERVED].exact;
+    bool active = proven->curves.of[CURVE_ACTIVE].exact;
+    bool allocated = proven->curves.of[CURVE_ALLOCATED].exact;
     uint64_t blocks = w->rounded_most;
-    if (grade_is_exact(s->agreement->grade) && s->agreement->ambiguous > blocks)
-        blocks = s->agreement->ambiguous;
+    if (grade_is_exact(proven->agreement->grade) && proven->agreement->ambiguous > blocks)
+        blocks = proven->agreement->ambiguous;
     for (uint32_t c = 0; c < TIME_CURVES; c++) {
         bool of_blocks = c != TIME_REQUESTED && c != TIME_RESERVED;
         bool exact = c == TIME_REQUESTED  ? requested
@@ -574,9 +575,9 @@ static enum vrs_status make_gap(struct walk *w, struct timeline *to, struct vrs_
     gap->pending_bytes = w->waiting_at_reserved_peak;
     struct layout layout;
     bool known = false, final = gap->event + 1 == (int64_t)w->events;
-    if (!final && !grade_is_exact(s->agreement->grade))
+    if (!final && !grade_is_exact(w->proven->agreement->grade))
         return VRS_OK;
-    TRY(layout_at(s, gap->event, s->scratch, &layout, &known, err));
+    TRY(layout_at(w->proven, gap->event, s->scratch, &layout, &known, err));
     if (!known || !layout.exact)
         return VRS_OK;
     for (uint32_t i = 0; i < layout.segments; i++) {
@@ -626,9 +627,10 @@ static enum vrs_status compute(struct walk *w, struct timeline *to, struct vrs_e
     return make_gap(w, to, err);
 }
 
-enum vrs_status timeline_compute(const struct study *s, struct timeline **ret,
+enum vrs_status timeline_compute(const struct proven_study *proven, struct timeline **ret,
                                  struct vrs_error *err)
 {
+    const struct study *s = proven->study;
     *ret = NULL;
     if (!s->traced)
         return VRS_OK;
@@ -636,6 +638,7 @@ enum vrs_status timeline_compute(const struct study *s, struct timeline **ret,
     if (made == NULL)
         return vrs_no_memory(err);
     struct walk w = {
+        .proven = proven,
         .s = s,
         .r = s->r,
         .e = &s->r->events,

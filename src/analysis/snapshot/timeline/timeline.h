@@ -8,7 +8,7 @@
 
 #include "analysis/snapshot/curves/local_peaks.h"
 #include "analysis/snapshot/curves/memory_group.h"
-#include "analysis/snapshot/study/study.h"
+#include "analysis/snapshot/study/proven_study.h"
 #include "base/field.h"
 
 enum time_curve_name {
@@ -95,7 +95,7 @@ struct timeline {
 extern const struct row_type timeline_row_type;
 
 /* NULL in `*ret` where the device has no trace. */
-enum vrs_status timeline_compute(const struct study *s, struct timeline **ret,
+enum vrs_status timeline_compute(const struct proven_study *proven, struct timeline **ret,
                                  struct vrs_error *err) MUST_CHECK;
 
 #endif

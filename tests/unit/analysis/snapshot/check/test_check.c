@@ -23,7 +23,7 @@ static struct check checked(struct studied *t, struct check_question q, const ch
     assert_int_equal(budget_set(&budget, str_from(name), str_from(value), NULL), VRS_OK);
     q.budget = &budget;
     q.user_root = S("");
-    assert_int_equal(check_compute(&t->study, &q, &check, NULL), VRS_OK);
+    assert_int_equal(check_compute(&t->proven, &q, &check, NULL), VRS_OK);
     budget_free(&budget);
     return check;
 }
@@ -128,7 +128,7 @@ static void a_bound_does_not_decide(void **state)
     comes_out(&t, "max-slack", "1048575", CHECK_INCONCLUSIVE, "rounded_blocks");
     comes_out(&t, "max-slack", "1MiB", CHECK_PASS, "rounded_blocks");
     assert_int_equal(judged(&t, "max-peak-active", "3MiB").upper, 4 * ONE_MIB);
-    t.study.curves.of[CURVE_ACTIVE].exact = true;
+    t.proven.curves.of[CURVE_ACTIVE].exact = true;
     comes_out(&t, "max-peak-active", "3MiB", CHECK_PASS, NULL);
     studied_end(&t);
 }
@@ -223,7 +223,7 @@ static void differences_are_of_the_same_figure(void **state)
     sample_block(&base.r, 2 * ONE_MIB - 1024, 0, BLOCK_INACTIVE);
     sample_events(&base.r, "A 1000 2097152; a 1000 1000; x 0 0; x 0 0");
     studied_make(&base, "");
-    struct check_question q = { .base = &base.study };
+    struct check_question q = { .base = &base.proven };
     struct check_row row = checked(&t, q, "max-delta", "600").row[0];
     assert_int_equal(row.outcome, CHECK_PASS);
     assert_int_equal(row.value, 600);
@@ -246,14 +246,14 @@ static void grade_d_is_refused_when_strict(void **state)
     (void)state;
     struct studied t;
     small(&t);
-    t.study.trust.grade = 'D';
+    t.proven.trust.grade = 'D';
     struct check_question strict = { .strict = true };
     struct check check = checked(&t, strict, "max-peak", "1");
     assert_string_equal(check.row[0].reason, "grade_d");
     assert_int_equal(check.exit_code, 4);
     check = checked(&t, (struct check_question){ 0 }, "max-peak", "1");
     assert_int_equal(check.exit_code, 1);
-    t.study.trust.grade = 'A';
+    t.proven.trust.grade = 'A';
     check = checked(&t, strict, "max-step-peak", "1");
     assert_int_equal(check.exit_code, 4);
     check = checked(&t, (struct check_question){ 0 }, "max-step-peak", "1");

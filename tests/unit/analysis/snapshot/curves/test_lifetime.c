@@ -5,6 +5,7 @@
 
 #include <cmocka.h>
 
+#include "allocator/replay/block_sizes.h"
 #include "analysis/snapshot/curves/lifetime.h"
 #include "made/sample.h"
 
@@ -31,14 +32,14 @@ static void origins_and_spans(void **state)
     const struct lifetime *lives = &l.at[0], *dies = &l.at[1], *freed = &l.at[2], *old = &l.at[3];
     assert_int_equal(lives->birth, 0);
     assert_int_equal(lives->freed, 5);
-    assert_int_equal(lifetimes_block(&l, &sizes, 0).bytes, 1024);
-    assert_int_equal(lifetimes_block(&l, &sizes, 0).source, SOURCE_FINAL);
-    assert_int_equal(lifetimes_slack(&l, &sizes, 0), 224);
+    assert_int_equal(block_of(&sizes, l.first + 0).bytes, 1024);
+    assert_int_equal(block_of(&sizes, l.first + 0).source, SOURCE_FINAL);
+    assert_int_equal(block_slack(&sizes, l.first, l.at[0].bytes), 224);
     assert_int_equal(dies->birth, 1);
     assert_int_equal(dies->requested, 2);
     assert_int_equal(dies->freed, 3);
-    assert_int_equal(lifetimes_block(&l, &sizes, 1).bytes, 512);
-    assert_int_equal(lifetimes_block(&l, &sizes, 1).source, SOURCE_ROUNDED);
+    assert_int_equal(block_of(&sizes, l.first + 1).bytes, 512);
+    assert_int_equal(block_of(&sizes, l.first + 1).source, SOURCE_ROUNDED);
     assert_true(lifetime_alive(dies, 2) && !lifetime_alive(dies, 3) && !lifetime_alive(dies, 0));
     assert_int_equal(freed->origin, ORIGIN_PRE_FREED);
     assert_int_equal(freed->birth, -1);

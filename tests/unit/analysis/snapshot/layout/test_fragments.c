@@ -23,7 +23,7 @@ static void begin(struct studied *s, enum replay_refusal refusal)
 static const struct fragments *at(struct studied *s, int64_t event)
 {
     struct fragments *f = NULL;
-    assert_int_equal(fragments_compute(&s->study, event, &f, NULL), VRS_OK);
+    assert_int_equal(fragments_compute(&s->proven, event, &f, NULL), VRS_OK);
     assert_non_null(f);
     return f;
 }

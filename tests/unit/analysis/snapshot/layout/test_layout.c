@@ -13,31 +13,33 @@
 #include "made/sample.h"
 
 /* The part of a study that a layout needs. */
-static struct study study_of(const struct recording *r, const struct proof *proof,
-                             struct arena *arena)
+struct laid {
+    struct study study;
+    struct proven_study proven;
+};
+
+static void study(const struct recording *r, const struct proof *proof, struct arena *arena,
+                  struct laid *ret)
 {
-    struct study s = { .r = r,
-                       .events = r->devices.events[0],
-                       .traced = true,
-                       .proof = proof,
-                       .agreement = proof->agreement,
-                       .scratch = arena };
-    assert_int_equal(lifetimes_make(r, 0, arena, &s.lifetimes, NULL), VRS_OK);
-    return s;
+    ret->study =
+        (struct study){ .r = r, .events = r->devices.events[0], .traced = true, .scratch = arena };
+    assert_int_equal(lifetimes_make(r, 0, arena, &ret->study.lifetimes, NULL), VRS_OK);
+    ret->proven = proven_study_of(&ret->study, proof, NULL);
 }
 
-static struct layout laid(const struct study *s, int64_t event)
+static struct layout laid(const struct laid *of, int64_t event)
 {
     struct layout l;
     bool known = false;
-    assert_int_equal(layout_at(s, event, s->scratch, &l, &known, NULL), VRS_OK);
+    assert_int_equal(layout_at(&of->proven, event, of->study.scratch, &l, &known, NULL), VRS_OK);
     assert_true(known);
     return l;
 }
 
 /* Blocks fill their segments, free ones never touch, and the sums are those of the curves. */
-static void check_sound(const struct study *s, const struct layout *l)
+static void check_sound(const struct laid *of, const struct layout *l)
 {
+    const struct study *s = &of->study;
     uint64_t reserved = 0, active = 0, requested = 0;
     for (uint32_t i = 0; i < l->segments; i++) {
         const struct layout_segment *segment = &l->segment[i];
@@ -64,7 +66,7 @@ static void check_sound(const struct study *s, const struct layout *l)
     uint64_t living = 0;
     for (uint32_t i = 0; i < s->lifetimes.count; i++)
         if (lifetime_alive(&s->lifetimes.at[i], l->event))
-            living += lifetimes_block(&s->lifetimes, &s->proof->block_sizes, i).bytes;
+            living += proven_block(&of->proven, i).bytes;
     assert_int_equal(active, living);
     assert_int_equal(l->lost_bytes, 0);
 }
@@ -121,13 +123,15 @@ static void states_equal_shorter_runs(void **state)
         record(i + 7, OPS, &ways[i / 3], &whole);
         assert_true(grade_is_exact(whole.agreement.grade));
         arena_init(&arena, SIZE_MAX);
-        struct study s = study_of(&whole.r, &whole.proof, &arena);
+        struct laid s;
+        study(&whole.r, &whole.proof, &arena, &s);
         for (uint32_t ops = 20; ops < OPS; ops += 60) {
             struct run part;
             record(i + 7, ops, &ways[i / 3], &part);
             int64_t last = (int64_t)part.r.devices.events[0] - 1;
-            if (last >= 0 && last + 1 < (int64_t)s.events) {
-                struct study t = study_of(&part.r, &part.proof, &arena);
+            if (last >= 0 && last + 1 < (int64_t)s.study.events) {
+                struct laid t;
+                study(&part.r, &part.proof, &arena, &t);
                 struct layout have = laid(&s, last), want = laid(&t, last);
                 assert_true(have.exact && want.exact);
                 check_sound(&s, &have);
@@ -153,8 +157,9 @@ static void every_event_is_sound(void **state)
         struct arena arena;
         record(i + 91, OPS, &ways[i], &run);
         arena_init(&arena, SIZE_MAX);
-        struct study s = study_of(&run.r, &run.proof, &arena);
-        for (int64_t event = -1; event < (int64_t)s.events; event++) {
+        struct laid s;
+        study(&run.r, &run.proof, &arena, &s);
+        for (int64_t event = -1; event < (int64_t)s.study.events; event++) {
             struct arena_mark mark = arena_mark(&arena);
             struct layout l = laid(&s, event);
             check_sound(&s, &l);
@@ -184,7 +189,8 @@ static void contradictions_are_told(void **state)
     sample_finish(&r);
     arena_init(&arena, SIZE_MAX);
     assert_int_equal(block_sizes_round(&r, &proof.block_sizes, NULL), VRS_OK);
-    struct study s = study_of(&r, &proof, &arena);
+    struct laid s;
+    study(&r, &proof, &arena, &s);
     l = laid(&s, 2);
     assert_false(l.exact);
     assert_int_equal(l.lost_bytes, 2048 + 512);
@@ -192,7 +198,7 @@ static void contradictions_are_told(void **state)
     l = laid(&s, 5);
     assert_true(l.exact);
     r.devices.parts[0] = PART_SEGMENTS;
-    assert_int_equal(layout_at(&s, 2, &arena, &l, &known, NULL), VRS_OK);
+    assert_int_equal(layout_at(&s.proven, 2, &arena, &l, &known, NULL), VRS_OK);
     assert_false(known);
     r.devices.parts[0] = PART_SEGMENTS | PART_TRACE | PART_ANCHOR;
     block_sizes_free(&proof.block_sizes);
@@ -223,14 +229,15 @@ static void memory_may_run_out(void **state)
     record(3, OPS, &ways[1], &run);
     struct arena arena;
     arena_init(&arena, SIZE_MAX);
-    struct study s = study_of(&run.r, &run.proof, &arena);
+    struct laid s;
+    study(&run.r, &run.proof, &arena, &s);
     for (long n = 0;; n++) {
         struct arena mine;
         struct layout l;
         bool known;
         arena_init(&mine, SIZE_MAX);
         fault_left = n;
-        enum vrs_status status = layout_at(&s, s.events / 2, &mine, &l, &known, NULL);
+        enum vrs_status status = layout_at(&s.proven, s.study.events / 2, &mine, &l, &known, NULL);
         bool fired = fault_left < 0;
         fault_left = -1;
         arena_free(&mine);

@@ -28,7 +28,7 @@ static struct trust_page trust_page_of(struct studied *s)
 {
     struct trust_page o;
     studied_make(s, "");
-    assert_int_equal(trust_page_compute(&s->study, &o, NULL), VRS_OK);
+    assert_int_equal(trust_page_compute(&s->proven, &o, NULL), VRS_OK);
     return o;
 }
 
@@ -135,7 +135,7 @@ static void a_replay_is_a_check(void **state)
 static enum vrs_status overview(struct studied *s)
 {
     struct trust_page o;
-    return trust_page_compute(&s->study, &o, NULL);
+    return trust_page_compute(&s->proven, &o, NULL);
 }
 
 static void every_allocation_may_fail(void **state)

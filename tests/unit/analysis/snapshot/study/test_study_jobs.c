@@ -57,8 +57,7 @@ static void make(struct studied *s, uint32_t threads)
     studied_make(s, "");
     s->study.threads = threads;
     /* To be judged again, as a job. */
-    s->study.trust = (struct trust){ .items = 0 };
-    s->study.basis = NULL;
+    s->proven = proven_study_of(&s->study, &s->proof, NULL);
 }
 
 struct work {
@@ -72,8 +71,10 @@ struct work {
 };
 
 /* Keeps its number in words, leaves it in scratch, and shows its own stack. */
-static enum vrs_status job(void *arg, uint32_t i, const struct study *s, struct vrs_error *err)
+static enum vrs_status job(void *arg, uint32_t i, const struct proven_study *proven,
+                           struct vrs_error *err)
 {
+    const struct study *s = proven->study;
     struct work *work = arg;
     struct site_ref site;
     char text[16];
@@ -109,7 +110,7 @@ static void all_jobs_are_done_and_their_stacks_shown(void **state)
         struct studied s;
         struct work work = { .fails = JOBS };
         make(&s, threads);
-        assert_int_equal(study_jobs_run(&s.study, JOBS, job, &work, NULL), VRS_OK);
+        assert_int_equal(study_jobs_run(&s.proven, JOBS, job, &work, NULL), VRS_OK);
         check_left(&s.study, &work);
         studied_end(&s);
     }
@@ -123,7 +124,7 @@ static void the_first_job_that_fails_tells_why(void **state)
         struct work work = { .fails = 3 };
         struct vrs_error err = { .status = VRS_OK };
         make(&s, threads);
-        assert_int_equal(study_jobs_run(&s.study, JOBS, job, &work, &err), VRS_USAGE);
+        assert_int_equal(study_jobs_run(&s.proven, JOBS, job, &work, &err), VRS_USAGE);
         assert_string_equal(err.message, "job 3");
         studied_end(&s);
     }
@@ -175,12 +176,12 @@ static int find_whether_alone(void **state)
 }
 
 /* As `job`, but the first lane gets only one, which it holds until all others are done. */
-static enum vrs_status job_elsewhere(void *arg, uint32_t i, const struct study *s,
+static enum vrs_status job_elsewhere(void *arg, uint32_t i, const struct proven_study *proven,
                                      struct vrs_error *err)
 {
     struct work *work = arg;
-    enum vrs_status status = job(arg, i, s, err);
-    if (s == work->study)
+    enum vrs_status status = job(arg, i, proven, err);
+    if (proven->study == work->study)
         hold_the_first_lane(work, JOBS);
     else
         atomic_fetch_add(&work->by_others, 1);
@@ -194,7 +195,7 @@ static void what_other_lanes_left_is_the_studys(void **state)
         struct studied s;
         make(&s, threads);
         struct work work = { .study = &s.study, .fails = JOBS };
-        assert_int_equal(study_jobs_run(&s.study, JOBS, job_elsewhere, &work, NULL), VRS_OK);
+        assert_int_equal(study_jobs_run(&s.proven, JOBS, job_elsewhere, &work, NULL), VRS_OK);
         assert_true(alone || work.by_others >= JOBS - 1);
         check_left(&s.study, &work);
         studied_end(&s);
@@ -215,28 +216,27 @@ struct part_work {
     struct lock *lock[PART_JOBS]; /* a part is made by one thread */
 };
 
-static enum vrs_status make_part(struct part_work *w, uint32_t job, const struct study *by,
+static enum vrs_status make_part(struct part_work *w, uint32_t job, const struct proven_study *by,
                                  struct vrs_error *err)
 {
-    struct study *of = &w->s->study;
-    return part_jobs[job] == TRUST
-               ? study_assess(of, by->keep, err)
-               : parts_make_one(&w->parts, of, (enum study_part)part_jobs[job], by, err);
+    if (part_jobs[job] == TRUST)
+        return proven_study_assess(&w->s->proven, by->study->keep, err);
+    return parts_make_one(&w->parts, &w->s->study, (enum study_part)part_jobs[job], by, err);
 }
 
 /* Each part twice: the first lane holds one job and makes nothing, so another made each; unless it
  * is alone. */
-static enum vrs_status part_elsewhere(void *arg, uint32_t i, const struct study *s,
+static enum vrs_status part_elsewhere(void *arg, uint32_t i, const struct proven_study *proven,
                                       struct vrs_error *err)
 {
     struct part_work *w = arg;
     uint32_t job = i % PART_JOBS;
-    if (s == w->work.study && !alone) {
+    if (proven->study == w->work.study && !alone) {
         hold_the_first_lane(&w->work, 2 * PART_JOBS);
         return VRS_OK;
     }
     lock_take(w->lock[job]);
-    enum vrs_status status = make_part(w, job, s, err);
+    enum vrs_status status = make_part(w, job, proven, err);
     lock_give(w->lock[job]);
     atomic_fetch_add(&w->work.by_others, 1);
     return status;
@@ -289,8 +289,8 @@ static void check_parts(const struct part_work *one, const struct part_work *oth
     assert_non_null(a);
     assert_ptr_equal(a->of, &one->s->study);
     assert_null(a->next);
-    assert_non_null(a->of->basis);
-    check_trust(&a->of->trust, &b->of->trust);
+    assert_non_null(one->s->proven.basis);
+    check_trust(&one->s->proven.trust, &other->s->proven.trust);
     assert_non_null(a->timeline);
     assert_non_null(a->growth);
     assert_non_null(a->estimate);
@@ -312,7 +312,7 @@ static void make_on_one_thread(struct studied *s, struct part_work *ret)
     make(s, 1);
     *ret = (struct part_work){ .s = s };
     for (uint32_t i = 0; i < PART_JOBS; i++)
-        assert_int_equal(make_part(ret, i, &s->study, NULL), VRS_OK);
+        assert_int_equal(make_part(ret, i, &s->proven, NULL), VRS_OK);
 }
 
 static void parts_of_other_lanes_are_the_studys(void **state)
@@ -326,9 +326,9 @@ static void parts_of_other_lanes_are_the_studys(void **state)
         struct part_work w = { .work.study = &s.study, .s = &s };
         for (uint32_t i = 0; i < PART_JOBS; i++)
             assert_non_null(w.lock[i] = lock_make(&s.scratch));
-        curves_prove(&s.study.curves, s.study.agreement);
         assert_int_equal(parts_know(&w.parts, &s.study, NULL), VRS_OK);
-        assert_int_equal(study_jobs_run(&s.study, 2 * PART_JOBS, part_elsewhere, &w, NULL), VRS_OK);
+        assert_int_equal(study_jobs_run(&s.proven, 2 * PART_JOBS, part_elsewhere, &w, NULL),
+                         VRS_OK);
         assert_true(alone || w.work.by_others >= 2 * PART_JOBS - 1);
         check_parts(&w, &wanted);
         for (uint32_t i = 0; i < PART_JOBS; i++)
@@ -350,9 +350,9 @@ static void parts_are_made_once_wherever_that_was(void **state)
         const struct timeline *timeline = NULL;
         make(&s, threads);
         struct part_work w = { .s = &s };
-        assert_int_equal(parts_make_for_report(&w.parts, &s.study, NULL), VRS_OK);
+        assert_int_equal(parts_make_for_report(&w.parts, &s.proven, NULL), VRS_OK);
         check_parts(&w, &wanted);
-        assert_int_equal(parts_timeline(&w.parts, &s.study, &timeline, NULL), VRS_OK);
+        assert_int_equal(parts_timeline(&w.parts, &s.proven, &timeline, NULL), VRS_OK);
         assert_ptr_equal(timeline, w.parts.first->timeline);
         studied_end(&s);
     }
@@ -389,7 +389,7 @@ static void every_allocation_may_fail(void **state)
     (void)state;
     struct studied s;
     make(&s, 3);
-    fault_each(run_on_three, NULL, &s.study);
+    fault_each(run_on_three, NULL, &s.proven);
     studied_end(&s);
 }
 
