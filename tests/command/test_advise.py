@@ -228,14 +228,14 @@ CLAUSES = {
         evaluating(dropped="free_graph", capacity="capacity 4GiB\n", between="  if $i == 0 {\n    alloc huge 8GiB head\n  }", stacks=""),
         "no-grad", "graphs are dropped without their backward only after an out-of-memory event"),
     "recomputed": (
-        evaluating(dropped="free_graph", stacks="").replace(" < run.py:64 train < @main", " < @engine"), "no-grad", "the graphs that are dropped were made again for their backward"),
+        evaluating(dropped="free_graph", stacks="").replace(" < run.py:64 train < @main", " < @engine"), "no-grad", "the graphs that are dropped were recomputed for their backward"),
     "pins that were made just now": (pins("C:\\proj\\", after=0), "max-split", "the small blocks that pin large segments are short-lived"),
     "pins of a place whose blocks die soon": (
         pins("C:\\proj\\", after=0, before="alloc p 2MiB pin\nrepeat 30 {\n  alloc t 512 work\n  free t drop\n}\nfree p drop\n"
              "repeat 8 {\n  alloc p 2MiB pin\n  free p drop\n}\nempty_cache drop\n"), "max-split", "the small blocks that pin large segments are short-lived"),
-    "pages": (PAIRS["kv-prealloc"][0].replace("kv.py:18 update", "paged_cache.py:18 append"), "kv-prealloc", "what grows belongs to a cache that is paged"),
+    "pages": (PAIRS["kv-prealloc"][0].replace("kv.py:18 update", "paged_cache.py:18 append"), "kv-prealloc", "what grows belongs to a paged cache"),
     "pages of C++": (PAIRS["kv-prealloc"][0].replace("::at::_ops::cat::call(…)", "::vllm::paged_attention_v2(…)"), "kv-prealloc",
-                     "what grows belongs to a cache that is paged"),
+                     "what grows belongs to a paged cache"),
 }
 
 
@@ -338,7 +338,7 @@ def test_expandable_saves_what_the_replay_says():
     found = ask("oom")["result"]["what_if"]
     assert found["setting"] == "expandable_segments:True" and fix["saving_source"] == "verified"
     assert fix["saving_bytes"] == ask("report")["reserved"]["peak_bytes"] - found["reserved_peak_bytes"]
-    assert "can be neither used nor returned at event %d:" % fix["at_events"][0] in fix["text"]
+    assert "of reserved memory is stranded at event %d, where it can" % fix["at_events"][0] in fix["text"]
     script = pins(capacity="80GiB")
     spoken, _, _ = advice(script, "--capacity", "6GiB")
     assert spoken["expandable"]["saving_source"] == "estimated"
@@ -600,7 +600,7 @@ def test_pins_of_real_files(real, shared, tmp_path):
     """Where expandable segments cannot be had nothing is pinned; peak_memory_probe, were it on Windows, would be."""
     for name in ("zeroth_order_finetune_windows", "lm_train_windows_python_frames"):
         assert clauses(real, name)["max-split"] == "no large segment is pinned by small blocks"
-    assert clauses(real, "peak_memory_probe")["max-split"] == "expandable segments can be used"
+    assert clauses(real, "peak_memory_probe")["max-split"] == "expandable_segments:True is available, and is the better setting"
     with open(shared / "data" / "snapshots" / "peak_memory_probe.pickle", "rb") as f:
         recorded = pickle.load(f)
     trace, = [t for t in recorded["device_traces"] if t]

@@ -221,7 +221,7 @@ def test_what_one_category_holds_is_listed_once(bundled):
 def test_what_a_category_holds_elsewhere_is_listed_too(shared):
     text, result = must_go_of(shared / "data" / "snapshots" / "three_gpu_expandable_oom.pickle")
     assert result["must_go_category"]["sites"] != result["must_go"]
-    assert "all of it" not in text and "or temporary alone, of 1 site with 4.94 GiB:" in text
+    assert "all of it" not in text and "or only temporary, from 1 site with 4.94 GiB:" in text
 
 
 # More than one --------------------------------------------------------------------------------
@@ -401,7 +401,7 @@ def test_text_of_another_failure(tmp_path):
     other = ask(made, "--message", said.replace("2.00", "5.00"))
     assert other["result"]["confidence"] == "medium"
     assert [r["text"] for r in other["reasons"]] == [
-        "the text and the recording differ, and the recording counts: asked for 5.00 GiB in the text, 2.00 GiB recorded"]
+        "the text and the recording differ, and the recording's figures are used: requested 5.00 GiB in the text, 2.00 GiB recorded"]
     card = ask(made, "--message", said.replace("4.00", "2.00"))
     assert [r["id"] for r in card["reasons"]] == ["text_differs"] and card["result"]["confidence"] == "medium"
     elsewhere = ask(made, "--message", said.replace("GPU 0", "GPU 3"))
@@ -414,7 +414,7 @@ def test_capacity_below_what_was_reserved(tmp_path):
     assert device["result"] == alone["result"] and device["result"]["confidence"] == "medium"
     reason, = device["reasons"]
     assert reason["id"] == "capacity_too_small"
-    assert reason["text"].startswith("the recording had 3.00 GiB reserved: it is not of a card of 2.00 GiB")
+    assert reason["text"].startswith("the recording had 3.00 GiB reserved: it cannot be from a card of 2.00 GiB")
     assert ask(made, "--capacity", "3.5GiB")["reasons"][0]["text"].startswith("the recording had 4.00 GiB of its card")
     whole = ask(made, "--capacity", "4GiB")
     assert whole["reasons"] == [] and whole["result"]["confidence"] == "high"

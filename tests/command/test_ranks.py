@@ -237,8 +237,8 @@ def test_a_cut_rank_is_listed_and_left_out_of_the_median(tmp_path):
 def test_text_names_the_straggler_and_the_line(shared):
     text = run("report", shared / "data" / "snapshots" / OOM, env=environment(COLUMNS="80")).out
     flat = " ".join(text.split())
-    assert "device 1 bounds the job with 78.29 GiB; down to the next one's peak it would need 58.21 GiB less" in flat
-    assert "larger tensors" in flat and "models.py:174 update_nodes: 29.68 GiB in 12, there 6.27 GiB in 24" in flat
+    assert "device 1 bounds the job with 78.29 GiB; the next highest peak is 58.21 GiB lower" in flat
+    assert "larger tensors" in flat and "models.py:174 update_nodes: 29.68 GiB in 12 allocations, there 6.27 GiB in 24" in flat
 
 
 # Which file is which rank ----------------------------------------------------------------------
@@ -462,7 +462,7 @@ def test_clocks_are_aligned_where_hosts_are_said_to_be_one(tmp_path, later, alig
     assert (moment["name"], moment["number"], a["exact"]) == (None, None, True)
     assert (moment["worst"], moment["worst_bytes"]) == ((0, 40 * MIB) if later == 0 else (1, 3 * MIB))
     text = " ".join(run("report", "--same-host", tmp_path).out.split())
-    assert "clock in the time that all have rank %d has the highest peak, %d.00 MiB" % (moment["worst"], 40 if later == 0 else 3) in text
+    assert "clock in the time that all recordings share, rank %d has the highest peak, %d.00 MiB" % (moment["worst"], 40 if later == 0 else 3) in text
 
 
 def test_a_span_over_the_edge_is_an_estimate(tmp_path):
@@ -548,7 +548,7 @@ def test_what_comes_after_a_peer_ran_out_is_no_work(tmp_path):
     assert found[()]["straggler"] == 1
     assert sum(s["bytes"] for s in units[1]["sites"]) == 250 * MIB
     text = " ".join(run("report", "--same-host", tmp_path, expect=0).out.split())
-    assert "rank 1 goes on from event %d after another unit ran out of memory (after_peer_oom)" % after in text
+    assert "rank 1 goes on from event %d after another device ran out of memory (after_peer_oom)" % after in text
     assert "after_peer_oom" not in run("report", tmp_path, expect=0).out
 
 

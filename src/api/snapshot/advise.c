@@ -11,13 +11,13 @@ static enum vrs_status ask(struct parts *parts, const struct proven_study *prove
     struct advise_answer *answer = NULL;
     if (!s->traced)
         return ask_reason(s, ret, ANSWER_NEEDS_TRACE, "no_trace",
-                          S("the recording has no trace: advice rests on how memory moved"), err);
+                          S("the recording has no trace, and advice needs its events"), err);
     TRY(advise_answer_make(parts, proven, read, &answer, err));
     ret->result = answer;
     if (s->stacked)
         return VRS_OK;
     return ask_reason(s, ret, ANSWER_PARTIAL, "no_stacks",
-                      S("the recording has no stacks: most rules cannot speak"), err);
+                      S("the recording has no stacks, and most rules need them"), err);
 }
 
 enum vrs_status vrs_advise(const struct vrs_recording *recording,

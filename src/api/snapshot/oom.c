@@ -32,8 +32,7 @@ static enum vrs_status say_nothing_found(const struct study *s, struct device_an
     if ((s->r->devices.parts[s->device] & PART_TRACE) == 0)
         return say(s, d, ANSWER_NEEDS_TRACE, "incomplete",
                    "the file is cut inside the trace: an out-of-memory event may be missing", err);
-    return say(s, d, ANSWER_NOT_APPLICABLE, "no_oom", "the trace holds no out-of-memory event",
-               err);
+    return say(s, d, ANSWER_NOT_APPLICABLE, "no_oom", "the trace has no out-of-memory event", err);
 }
 
 static void add_difference(struct buf *b, bool *any, const char *what, uint64_t said,
@@ -58,13 +57,13 @@ static enum vrs_status say_differences(const struct study *s, const struct oom *
     if (!oom_text_differs(oom))
         return VRS_OK;
     buf_init(&b, 4096);
-    buf_text(&b, "the text and the recording differ, and the recording counts:");
+    buf_text(&b, "the text and the recording differ, and the recording's figures are used:");
     if (oom->text_free)
         add_difference(&b, &any, "free", m->free.bytes, f->device_free);
     if (oom->text_reserved)
         add_difference(&b, &any, "reserved", oom_message_reserved(m).bytes, f->reserved);
     if (oom->text_tried)
-        add_difference(&b, &any, "asked for", m->tried.bytes, f->segment);
+        add_difference(&b, &any, "requested", m->tried.bytes, f->segment);
     if (oom->text_capacity)
         add_difference(&b, &any, "on the card", m->capacity.bytes, oom->most_reserved_bytes);
     enum vrs_status status = b.failed
@@ -74,7 +73,7 @@ static enum vrs_status say_differences(const struct study *s, const struct oom *
     return status;
 }
 
-/* "the recording had 23.35 GiB reserved: it is not of a card of 16.00 GiB" */
+/* "the recording had 23.35 GiB reserved: it cannot be from a card of 16.00 GiB" */
 static enum vrs_status say_capacity(const struct study *s, const struct oom *oom,
                                     uint64_t capacity_bytes, struct device_answer *d,
                                     struct vrs_error *err)
@@ -88,9 +87,9 @@ static enum vrs_status say_capacity(const struct study *s, const struct oom *oom
     buf_text(&b, "the recording had ");
     human_known_bytes(&b, free_too ? oom->most_reserved_bytes : f->reserved);
     buf_text(&b, free_too ? " of its card" : " reserved");
-    buf_text(&b, ": it is not of a card of ");
+    buf_text(&b, ": it cannot be from a card of ");
     human_known_bytes(&b, capacity_bytes);
-    buf_text(&b, ", so that is not used");
+    buf_text(&b, ", so that size is not used");
     enum vrs_status status =
         b.failed ? vrs_no_memory(err)
                  : ask_reason(s, d, d->status, "capacity_too_small", buf_slice(&b), err);
@@ -107,7 +106,7 @@ static enum vrs_status say_device(const struct study *s, const struct oom_questi
         return VRS_OK;
     snprintf(text, sizeof text, "the text is about GPU %lld, which the recording does not name%s",
              (long long)q->message.device,
-             oom_message_is_of(s, &q->message) ? "; it is taken for this device's"
+             oom_message_is_of(s, &q->message) ? "; it is used for this device"
                                                : ": it is not used");
     return say(s, d, d->status, "text_device", text, err);
 }
@@ -118,18 +117,20 @@ static enum vrs_status say_limits(const struct study *s, const struct oom *oom,
 {
     if (oom->basis == OOM_TEXT_ALONE)
         TRY(say(s, d, ANSWER_PARTIAL, "text_only",
-                s->traced ? "the trace holds no out-of-memory event, and its end is not the state "
-                            "that the text tells of: these are sums of the text alone"
-                          : "no trace of events was recorded: these are sums of the text alone",
+                s->traced
+                    ? "the trace has no out-of-memory event, and its end is not the state that the "
+                      "text describes: these figures are from the text alone"
+                    : "no trace of events was recorded: these figures are from the text alone",
                 err));
     else if (!oom->measured.laid_out)
-        TRY(say(s, d, ANSWER_PARTIAL, "no_layout",
-                "segments and trace contradict each other, so where free memory lay is not known",
-                err));
+        TRY(say(
+            s, d, ANSWER_PARTIAL, "no_layout",
+            "segments and trace contradict each other, so it is not known where free memory lay",
+            err));
     else if (!oom->exact)
         TRY(say(s, d, ANSWER_PARTIAL, "not_proven",
-                "no replay proves the sizes of blocks: active bytes are a lower bound, free ones "
-                "an upper one",
+                "no replay proves the sizes of blocks: active bytes are a lower bound, free bytes "
+                "an upper bound",
                 err));
     if (oom->tests.verdict == OOM_UNDECIDED)
         TRY(say(s, d, ANSWER_PARTIAL, "undecided",
@@ -159,7 +160,7 @@ static enum vrs_status ask(struct parts *parts, const struct proven_study *prove
     TRY(say_device(s, q, ret, err));
     if (q->has_message && !q->message.any)
         return say(s, ret, ret->status, "text_unread",
-                   "nothing of an out-of-memory error was recognised in the text", err);
+                   "the text was not recognised as an out-of-memory error", err);
     return VRS_OK;
 }
 

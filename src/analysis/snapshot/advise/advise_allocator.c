@@ -100,7 +100,8 @@ bool advise_expandable(struct advising *a)
     least = least > STRANDED_LEAST ? least : STRANDED_LEAST;
     advise_condition(a, "stranded_bytes", (double)bytes, (double)least);
     if (bytes < least && !a->in->fragmented)
-        return advise_silent(a, "less than 5 % of reserved memory, or 256 MiB, is stranded");
+        return advise_silent(a,
+                             "less than 5 % of reserved memory is stranded, or less than 256 MiB");
     if (!was_short(a) && !was_near(a))
         return advise_silent(a, "memory was never short");
     if (is_expected(a))
@@ -179,7 +180,7 @@ static bool judge_pins(struct advising *a, const struct fragments *f)
 bool advise_max_split(struct advising *a)
 {
     if (!is_windows(a->s->r) || a->in->fragments == NULL)
-        return advise_silent(a, "expandable segments can be used");
+        return advise_silent(a, "expandable_segments:True is available, and is the better setting");
     struct arena_mark mark = arena_mark(a->s->scratch);
     bool ok = judge_pins(a, a->in->fragments);
     arena_release(a->s->scratch, mark);
@@ -235,7 +236,8 @@ bool advise_empty_cache(struct advising *a)
     uint64_t least = percent_of(a->now.bytes, MAPPED_AGAIN_PERCENT);
     advise_condition(a, "mapped_again_bytes", (double)again, (double)least);
     if (again < least)
-        return advise_silent(a, "less than half of what is given back is asked for again");
+        return advise_silent(a,
+                             "less than half of what is returned to the device is reserved again");
     a->now.saving_bytes = 0;
     a->now.mapped = maps == a->now.calls;
     return advise_site(a, first);
@@ -284,7 +286,7 @@ bool advise_side_stream_cache(struct advising *a)
     }
     advise_condition(a, "stream_stranded_bytes", (double)a->now.bytes, STRANDED_LEAST);
     if (a->now.bytes < STRANDED_LEAST)
-        return advise_silent(a, "less than 256 MiB is cached on streams that allocate no more");
+        return advise_silent(a, "less than 256 MiB is cached for streams that no longer allocate");
     a->now.saving_bytes = a->now.bytes;
     a->now.source = SAVING_ESTIMATED;
     return true;
@@ -312,14 +314,15 @@ bool advise_near_limit(struct advising *a)
 {
     const struct time_burst *b = last_burst(a->in->timeline, BURST_RETRY);
     if (b == NULL)
-        return advise_silent(a, "the allocator never had to give memory back to go on");
+        return advise_silent(a,
+                             "the allocator never had to release cached memory to serve a request");
     if (a->first_oom < (int64_t)a->s->events)
         return advise_silent(a, "there is an out-of-memory event, which says more");
     int64_t after = 0, level = reserved_around(a->s, b, &after);
     int64_t least = level > 0 ? (int64_t)percent_of((uint64_t)level, LEVEL_PERCENT) : level;
     advise_condition(a, "reserved_after_bytes", (double)after, (double)least);
     if (after < least)
-        return advise_silent(a, "afterwards less than 95 % of that level is reserved");
+        return advise_silent(a, "less than 95 % of that level is reserved afterwards");
     a->now.bytes = b->bytes;
     advise_event(a, b->first_event);
     return advise_site(a, b->site.stack);

@@ -218,7 +218,7 @@ static const char *why_silent(const struct dropping *d)
     if (d->used)
         return "the graphs that are dropped were run backward before";
     if (d->again)
-        return "the graphs that are dropped were made again for their backward";
+        return "the graphs that are dropped were recomputed for their backward";
     return "no graph is dropped without its backward";
 }
 

@@ -142,9 +142,9 @@ bool advise_checkpoint(struct advising *a)
     const struct training_need *e = a->in->estimate;
     const struct inner_loop *loop = block_of_forward(a->s);
     if (e == NULL || e->inference || !e->term[TERM_A].known)
-        return advise_silent(a, "no training is seen");
+        return advise_silent(a, "the recording shows no training");
     if (e->optimizer_side)
-        return advise_silent(a, "the optimizer's side rules the need");
+        return advise_silent(a, "the optimizer, not activations, decides the need");
     uint64_t activations = (uint64_t)e->term[TERM_A].bytes;
     advise_condition(a, "activation_ratio",
                      (double)activations / (double)(a->peak_bytes > 0 ? a->peak_bytes : 1),
@@ -153,10 +153,10 @@ bool advise_checkpoint(struct advising *a)
         return advise_silent(a, "activations are less than half of the peak");
     uint32_t blocks = loop == NULL ? 0 : blocks_of(a->s, loop);
     if (blocks < BLOCKS_LEAST)
-        return advise_silent(a, "the forward repeats no block four times");
+        return advise_silent(a, "the forward repeats no layer four times");
     advise_condition(a, "blocks", blocks, BLOCKS_LEAST);
     if (recomputes(a->s))
-        return advise_silent(a, "blocks are recomputed already");
+        return advise_silent(a, "layers are recomputed already");
     uint64_t kept = activations / blocks + largest_activation(a->s, e->term[TERM_A].event) * blocks;
     a->now.bytes = activations;
     advise_event(a, e->term[TERM_A].event);

@@ -62,7 +62,7 @@ bool advise_optimizer_foreach(struct advising *a)
     if (!peak_in_optimizer(a))
         return advise_silent(a, "the peak is not in the optimizer");
     if ((tokens & TOKEN_MULTI_TENSOR) == 0)
-        return advise_silent(a, "the optimizer goes one parameter at a time, or is fused");
+        return advise_silent(a, "the optimizer updates one parameter at a time, or is fused");
     uint64_t least = percent_of(parameters, FOREACH_PERCENT);
     advise_condition(a, "temporary_bytes", (double)temporary, (double)least);
     if (parameters == 0 || temporary < least)
@@ -117,7 +117,7 @@ bool advise_optimizer_heavy(struct advising *a)
         e->term[TERM_P].bytes <= 0)
         return advise_silent(a, "optimizer state is not known");
     if (!e->optimizer_side)
-        return advise_silent(a, "activations rule the need");
+        return advise_silent(a, "activations, not the optimizer, decide the need");
     double factor = (double)e->term[TERM_S].bytes / (double)e->term[TERM_P].bytes;
     advise_condition(a, "state_factor_ratio", factor, STATE_FACTOR);
     if (e->term[TERM_S].bytes / STATE_FACTOR < e->term[TERM_P].bytes)

@@ -209,7 +209,7 @@ static bool judge_generations(struct advising *a)
     if (g.pairs > 0 && !remove_generations(a, &g))
         return false;
     if (a->now.bytes == 0)
-        return advise_silent(a, "no value of two steps is alive at the peak");
+        return advise_silent(a, "no line has values of two steps alive at the peak");
     return advise_site(a, largest.stack);
 }
 
@@ -280,9 +280,10 @@ bool advise_collector(struct advising *a)
 {
     const struct gc_hint *hint = a->in->leaks == NULL ? NULL : &a->in->leaks->gc_hint;
     if (hint == NULL || hint->kind == NULL)
-        return advise_silent(a, "no free is the collector's");
+        return advise_silent(a, "no free comes from Python's garbage collector");
     if (hint->confidence == CONFIDENCE_LOW)
-        return advise_silent(a, "frees look like the collector's, and no stack says so");
+        return advise_silent(
+            a, "some frees look like the garbage collector's, but no stack proves it");
     a->now.bytes = hint->bytes;
     advise_event(a, hint->first_event);
     advise_event(a, hint->last_event);
@@ -340,8 +341,9 @@ bool advise_kv_prealloc(struct advising *a)
     }
     arena_release(s->scratch, mark);
     if (a->now.bytes == 0)
-        return advise_silent(a, paged ? "what grows belongs to a cache that is paged"
-                                      : "no site asks for more and more while the old is alive");
+        return advise_silent(
+            a, paged ? "what grows belongs to a paged cache"
+                     : "no site allocates ever larger copies while the old one is alive");
     advise_condition(a, "times", times, GROWS_LEAST);
     a->now.saving_bytes = a->now.bytes;
     a->now.source = SAVING_ESTIMATED;
@@ -383,6 +385,6 @@ bool advise_inputs_ahead(struct advising *a)
         count_held(a, l, &largest);
     }
     if (a->now.bytes == 0)
-        return advise_silent(a, "no input is alive for two steps to come");
+        return advise_silent(a, "no input is alive two steps before its use");
     return advise_site(a, largest.stack);
 }

@@ -15,28 +15,29 @@ static const struct words table[] = {
       "call optimizer.zero_grad(set_to_none=True) before the forward.",
       NULL },
     { "grad-not-cleared",
-      "# of gradients are added to and never released in this recording; is that intended? Else "
-      "call optimizer.zero_grad(set_to_none=True) before the forward.",
+      "# of gradients are accumulated and never released in this recording; if that is not "
+      "intended, call optimizer.zero_grad(set_to_none=True) before the forward.",
       NULL },
     { "two-generations",
-      "# made at @ in one step are freed only after the next step has made theirs: del the name, "
-      "or "
-      "put the body of the loop in a function, so that the old value dies first.",
+      "# allocated at @ in one step are freed only after the next step has allocated its own: del "
+      "the variable, or put the body of the loop in a function, so that the old value is freed "
+      "first.",
       NULL },
     { "no-grad",
-      "# saved at @ for a backward that never runs are dropped with their graph: run this part "
-      "under torch.no_grad() or torch.inference_mode().",
+      "# are saved at @ for a backward that never runs: run this part under torch.no_grad() or "
+      "torch.inference_mode().",
       NULL },
     { "checkpoint",
-      "activations rule the peak, and the forward repeats a block at @: checkpoint that block.",
-      "one more forward of the block" },
+      "activations dominate the peak, and the forward repeats a layer at @: checkpoint that layer "
+      "(torch.utils.checkpoint).",
+      "one more forward of the layer" },
     { "logits-loss",
-      "# of the peak belong to the loss at @: chunk the loss, or use a fused linear and cross "
-      "entropy.",
+      "# of the peak belong to the loss at @: chunk the loss, or use a fused linear-cross-entropy "
+      "kernel.",
       NULL },
     { "attention-math",
-      "# of the peak belong to unfused attention at @: make a fused kernel eligible (mask, dtype, "
-      "head size).",
+      "# of the peak belong to unfused attention at @: make the call eligible for a fused kernel "
+      "(mask, dtype, head size).",
       NULL },
     { "bucket-view",
       "# of gradients are held twice, in the reducer's buckets too: pass "
@@ -47,55 +48,55 @@ static const struct words table[] = {
       "fused=True or foreach=False.",
       "foreach=False makes the step slower" },
     { "optimizer-replace",
-      "the optimizer at @ makes # anew before it frees the old: update state and parameters in "
-      "place.",
+      "the optimizer at @ allocates # of new tensors before it frees the old ones: update state "
+      "and parameters in place.",
       NULL },
     { "optimizer-heavy",
-      "optimizer state is # and rules the need: consider 8-bit, sharded or offloaded state.",
+      "optimizer state takes # and decides how much memory is needed: consider 8-bit, sharded or "
+      "offloaded state.",
       NULL },
     { "expandable",
-      "# of reserved memory can be neither used nor returned &: set "
-      "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True (!).",
+      "# of reserved memory is stranded &, where it can neither serve larger requests nor be "
+      "returned to the device: set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True (!).",
       NULL },
     { "max-split",
       "# lie in large segments that small blocks such as @ pin: set max_split_size_mb in "
       "PYTORCH_CUDA_ALLOC_CONF.",
       NULL },
     { "empty-cache",
-      "torch.cuda.empty_cache() at @ gives # back that are asked for again: remove the call from "
-      "the loop.",
+      "torch.cuda.empty_cache() at @ returns # to the device that are then reserved again: remove "
+      "the call from the loop.",
       "% while the call stays" },
     { "retained-output",
-      "# made at @ in an earlier step are alive at the peak: del the name, or put the body of the "
-      "loop in a function.",
+      "# allocated at @ in an earlier step are still alive at the peak: del the variable, or put "
+      "the body of the loop in a function.",
       NULL },
     { "graph-kept",
-      "# grow because a graph is kept from step to step at @: keep loss.item() or .detach(), not "
-      "the tensor.",
+      "# accumulate because an autograd graph is kept from step to step at @: keep loss.item() or "
+      ".detach(), not the tensor.",
       NULL },
     { "kv-prealloc",
       "the cache at @ is copied into a larger one again and again, # of it held twice: allocate it "
       "once at its final length.",
       NULL },
     { "inputs-ahead",
-      "# of inputs made at @ are on the device two steps or more before their use: copy the next "
-      "batch later, or keep it on the host.",
+      "# of inputs allocated at @ are on the device two steps or more before their use: copy the "
+      "next batch later, or keep it on the host.",
       NULL },
     { "pending-free",
-      "# are freed and wait for another stream at the peak, from @: drop record_stream where a "
-      "wait "
-      "suffices; allocate on the stream that frees.",
+      "at the peak # from @ are freed but wait for another stream: drop record_stream where "
+      "wait_stream is enough, or allocate on the stream that frees.",
       NULL },
     { "side-stream-cache",
-      "# are cached on a stream that allocates no more: allocate on the stream that frees.", NULL },
+      "# are cached for a stream that no longer allocates: allocate on the stream that frees.",
+      NULL },
     { "collector",
       "# were freed by Python's garbage collector: break the reference cycle; find it with a cycle "
       "detector.",
       NULL },
     { "capture",
-      "the recording tells too little for more advice: record two steps or more from the start, "
-      "with "
-      "stacks=\"all\" or \"python\" and a larger max_entries.",
+      "the recording has too little for more advice: record from the start, two steps or more, "
+      "with stacks=\"all\" or \"python\" and a larger max_entries.",
       NULL },
     { "near-limit",
       "the card was full &, though no request failed: the next larger batch will not fit.", NULL },
@@ -141,7 +142,7 @@ static void put_template(struct buf *to, const char *text, const struct advice *
             put_first_event(to, advice);
         else if (*at == '!')
             buf_text(to, advice->source == SAVING_VERIFIED
-                             ? "a replay of this run with it reserves so much less"
+                             ? "a replay of this run with it reserves that much less"
                              : "verify with vramscope replay --set expandable_segments:True");
         else
             buf_char(to, *at);
@@ -198,6 +199,6 @@ bool advice_joint(struct buf *to, const struct advise *a)
     else
         buf_format(to, " at event %lld, ", (long long)a->joint_peak_event);
     human_bytes(to, a->joint_saving_bytes);
-    buf_text(to, " less; savings of one rule may be part of another's");
+    buf_text(to, " less; the savings of two rules may overlap");
     return true;
 }

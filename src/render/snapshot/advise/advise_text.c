@@ -112,7 +112,7 @@ static void put_next(struct buf *to, const struct style *style, const struct adv
         next_line(to, style, "next", "advise", path, " --waste", "what lives too long");
     else
         next_line(to, style, "next", "advise", path, " --explain-silent",
-                  "the rules that do not speak");
+                  "why other rules stay silent");
 }
 
 static void put_result(struct out *out, const struct device_answer *device,
@@ -125,7 +125,8 @@ static void put_result(struct out *out, const struct device_answer *device,
     uint32_t most = options->rows == 0 ? ROWS_DEFAULT : options->rows;
     put_peak(to, style, a);
     if (a->advices == 0)
-        buf_text(to, "\nno rule has anything to change here\n");
+        buf_text(to, "\n"
+                     "no rule found anything to change\n");
     for (uint32_t i = 0; i < a->advices && i < most; i++)
         put_advice(to, style, &a->advice[i], i + 1);
     if (a->advices > most)

@@ -35,7 +35,7 @@ static void put_churn(struct buf *to, const struct style *style, const struct wa
     };
     if (w->churns > 0)
         put_listing(
-            to, style, "churn: the same size in the same function, freed and soon made again",
+            to, style, "churn: the same size in the same function, freed and soon allocated again",
             (struct shown_table){ .column = columns, SHOWN_ROWS(w->churn, w->churns) }, most);
 }
 
@@ -47,9 +47,10 @@ static void put_byte_time(struct buf *to, const struct style *style, const struc
         { SHOWN(byte_time_row_type, struct byte_time, peak_share_ratio), 0 },
         LINE(struct byte_time),
     };
-    put_listing(to, style, "who holds bytes longest: shares of bytes times events, and of the peak",
-                (struct shown_table){ .column = columns, SHOWN_ROWS(w->byte_time, w->byte_times) },
-                most);
+    put_listing(
+        to, style,
+        "who holds bytes longest: shares of byte-time (bytes times events), and of the peak",
+        (struct shown_table){ .column = columns, SHOWN_ROWS(w->byte_time, w->byte_times) }, most);
 }
 
 enum long_column { SIZE, EVENTS };
@@ -74,7 +75,8 @@ static void put_long(struct buf *to, const struct style *style, const struct was
         LINE(struct long_temporary),
     };
     if (w->long_temporaries > 0)
-        put_listing(to, style, "temporaries that live long: over a phase, or ten times the usual",
+        put_listing(to, style,
+                    "temporaries that live long: past their phase, or ten times as long as usual",
                     (struct shown_table){ .column = columns,
                                           SHOWN_ROWS(w->long_temporary, w->long_temporaries),
                                           .make = long_cell },
@@ -91,7 +93,7 @@ static void put_held(struct buf *to, const struct style *style, const struct was
     };
     if (w->held_overs > 0)
         put_listing(
-            to, style, "held through a phase in which their module asks for nothing",
+            to, style, "held through a phase in which their module allocates nothing",
             (struct shown_table){ .column = columns, SHOWN_ROWS(w->held_over, w->held_overs) },
             most);
 }
@@ -110,7 +112,10 @@ static void put_lives(struct buf *to, const struct style *style, const struct wa
         return;
     buf_init(&words, SIZE_MAX / 2);
     for (int k = 0; k < LIFE_POINTS; k++) {
-        buf_format(&words, "%s%u %% within ", k == 0 ? "" : ", ", (unsigned)life_percent[k]);
+        if (k == 0)
+            buf_format(&words, "%u %% of allocations live at most ", (unsigned)life_percent[k]);
+        else
+            buf_format(&words, ", %u %% ", (unsigned)life_percent[k]);
         if (k < LIFE_POINTS - 1)
             human_count(&words, w->life_events[k], style->ascii);
         else
@@ -118,11 +123,11 @@ static void put_lives(struct buf *to, const struct style *style, const struct wa
     }
     buf_text(&words, "; ");
     human_counted(&words, w->censored_count, "allocation", style->ascii);
-    buf_text(&words, ", ");
+    buf_text(&words, " of ");
     human_known_bytes(&words, w->censored_bytes);
     buf_text(&words, w->censored_count == 1
-                         ? ", was made before or never freed and is not counted"
-                         : ", were made before or never freed and are not counted");
+                         ? ", older than the trace or never freed, is not counted"
+                         : ", older than the trace or never freed, are not counted");
     put_line(to, style, "lives", &words);
 }
 
@@ -131,11 +136,11 @@ static void put_device(struct buf *to, const struct style *style, const struct w
     struct buf words;
     buf_init(&words, SIZE_MAX / 2);
     human_known_bytes(&words, w->mapped_bytes);
-    buf_text(&words, " asked of the device in ");
+    buf_text(&words, " reserved from the device in ");
     human_counted(&words, w->mapped, "call", style->ascii);
     buf_text(&words, " after the first step, ");
     human_known_bytes(&words, w->returned_bytes);
-    buf_text(&words, " given back in ");
+    buf_text(&words, " returned in ");
     human_count(&words, w->returned, style->ascii);
     put_line(to, style, "device", &words);
 }
@@ -145,7 +150,7 @@ static void put_facts(struct buf *to, const struct style *style, const struct wa
     struct buf words;
     buf_init(&words, SIZE_MAX / 2);
     human_known_bytes(&words, w->all_bytes);
-    buf_text(&words, " were asked for in the trace");
+    buf_text(&words, " were requested in the trace");
     if (w->churn_ratio >= 0) {
         buf_text(&words, ", ");
         buf_fixed(&words, w->churn_ratio, 1);
@@ -153,7 +158,7 @@ static void put_facts(struct buf *to, const struct style *style, const struct wa
     }
     buf_text(&words, "; ");
     human_known_bytes(&words, w->slack_bytes);
-    buf_format(&words, "%s of the blocks at the peak were not asked for",
+    buf_format(&words, "%s of the blocks at the peak are slack, beyond what was requested",
                w->slack_exact ? "" : " or more");
     buf_char(to, '\n');
     put_line(to, style, "waste", &words);

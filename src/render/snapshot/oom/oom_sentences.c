@@ -12,12 +12,12 @@ static void add(struct buf *to, const struct oom *oom, uint64_t bytes)
 static void limit_words(struct buf *to, const struct oom *oom)
 {
     const struct oom_figures *f = &oom->measured.figures;
-    buf_text(to, "A limit refused it, not the card: ");
+    buf_text(to, "A memory limit refused the request, not the card: ");
     if (f->allowed != UNKNOWN_U64) {
         add(to, oom, f->reserved);
-        buf_text(to, " reserved and ");
+        buf_text(to, " reserved plus ");
         human_known_bytes(to, f->segment);
-        buf_text(to, " more pass the ");
+        buf_text(to, " more exceed the ");
         add(to, oom, f->allowed);
         buf_text(to, " that the process is allowed");
         if (f->device_free == UNKNOWN_U64)
@@ -25,7 +25,7 @@ static void limit_words(struct buf *to, const struct oom *oom)
         buf_text(to, ", while ");
     }
     if (f->device_free == UNKNOWN_U64) {
-        buf_text(to, "the request was turned down before the card was asked");
+        buf_text(to, "the request was refused before the card was asked");
         return;
     }
     human_known_bytes(to, f->device_free);
@@ -38,34 +38,36 @@ static void too_large_words(struct buf *to, const struct oom *oom)
     const struct oom_figures *f = &oom->measured.figures;
     uint64_t most = oom->capacity_seen_bytes;
     bool card = f->total != UNKNOWN_U64 && f->request > f->total;
-    buf_text(to, "This one request is too large, whatever is freed: ");
+    buf_text(to, "This one request is too large, whatever else is freed: ");
     human_known_bytes(to, f->request);
     if (card) {
         buf_text(to, " on a card of ");
         human_known_bytes(to, f->total);
         return;
     }
-    buf_text(to, ", where PyTorch could have ");
-    human_known_bytes(to, most);
     if (most > 0) {
-        buf_text(to, " in all (");
+        buf_text(to, " is ");
         buf_fixed(to, (double)f->request / (double)most, 2);
-        buf_text(to, " times as much)");
+        buf_text(to, " times the ");
+        human_known_bytes(to, most);
+        buf_text(to, " that PyTorch could reserve in all");
+    } else {
+        buf_text(to, ", and PyTorch could reserve nothing");
     }
-    buf_text(to, f->total == UNKNOWN_U64 ? ", with what is outside unchanged"
-                                         : ", with everything outside gone too");
+    buf_text(to, f->total == UNKNOWN_U64 ? ", with memory outside PyTorch unchanged"
+                                         : ", even with all memory outside PyTorch freed");
 }
 
 static void cached_words(struct buf *to, const struct oom *oom)
 {
     const struct oom_figures *f = &oom->measured.figures;
-    buf_text(to, "Cached memory that could go back to the card did not: ");
+    buf_text(to, "Cached memory could have been returned to the card, but was not: ");
     add(to, oom, f->returnable);
-    buf_text(to, " were free in whole segments or pages, and with the ");
+    buf_text(to, " were free in whole segments or pages; with the ");
     human_known_bytes(to, f->device_free);
-    buf_text(to, " free on the card they hold the ");
+    buf_text(to, " free on the card that is enough for the ");
     human_known_bytes(to, f->segment);
-    buf_text(to, " asked for");
+    buf_text(to, " requested");
 }
 
 static void fragmentation_words(struct buf *to, const struct oom *oom, bool ascii)
@@ -75,10 +77,11 @@ static void fragmentation_words(struct buf *to, const struct oom *oom, bool asci
     add(to, oom, f->internal_free);
     buf_text(to, " were free inside reserved memory and ");
     human_known_bytes(to, f->device_free);
-    buf_text(to, " on the card, enough for ");
+    buf_text(to, " on the card, enough for the ");
     human_known_bytes(to, f->request);
+    buf_text(to, " requested");
     if (oom->basis == OOM_TEXT_ALONE) {
-        buf_text(to, ", and not in one piece (or waiting, or on another stream)");
+        buf_text(to, ", but not in one piece (or still waiting to be freed, or on another stream)");
         return;
     }
     buf_text(to, ", but in ");
@@ -95,20 +98,20 @@ static void elsewhere_words(struct buf *to, const struct oom *oom, const char *w
     buf_text(to, where);
     add(to, oom, bytes);
     buf_text(to, rest);
-    buf_text(to, ". With the ");
+    buf_text(to, ". Together with the ");
     add(to, oom, f->internal_free);
-    buf_text(to, " free for it and ");
+    buf_text(to, " free for this request and ");
     human_known_bytes(to, f->device_free);
-    buf_text(to, " on the card the ");
+    buf_text(to, " on the card, the ");
     human_known_bytes(to, f->request);
-    buf_text(to, " asked for would have fit");
+    buf_text(to, " requested would have fit");
 }
 
 static void outside_words(struct buf *to, const struct oom *oom)
 {
     const struct oom_figures *f = &oom->measured.figures;
     uint64_t process = oom->outside_process_bytes, others = oom->other_processes_bytes;
-    buf_text(to, "What is not PyTorch's takes ~");
+    buf_text(to, "Memory outside PyTorch takes ~");
     human_known_bytes(to, oom_outside(f));
     buf_text(to, " of the card's ");
     human_known_bytes(to, f->total);
@@ -129,20 +132,20 @@ static void live_words(struct buf *to, const struct oom *oom)
     const struct oom_figures *f = &oom->measured.figures;
     buf_text(to, "The program holds too much: ");
     add(to, oom, f->active);
-    buf_text(to, " in use and ");
+    buf_text(to, " in use plus ");
     human_known_bytes(to, f->request);
-    buf_text(to, " asked for");
+    buf_text(to, " requested");
     if (oom->short_by_bytes <= 0) {
         buf_text(to, " fit into the ");
         human_known_bytes(to, oom->capacity_seen_bytes);
-        buf_text(to, " that PyTorch could have, and yet it failed");
+        buf_text(to, " that PyTorch could reserve, and yet the request failed");
         return;
     }
     buf_text(to, " are ");
     add(to, oom, (uint64_t)oom->short_by_bytes);
     buf_text(to, " more than the ");
     add(to, oom, oom->capacity_seen_bytes);
-    buf_text(to, " that PyTorch could have");
+    buf_text(to, " that PyTorch could reserve");
 }
 
 void oom_verdict_words(struct buf *to, const struct oom *oom, bool ascii)
@@ -162,19 +165,19 @@ void oom_verdict_words(struct buf *to, const struct oom *oom, bool ascii)
         fragmentation_words(to, oom, ascii);
         break;
     case OOM_PENDING_FREE:
-        elsewhere_words(to, oom, "Freed memory was still waiting: ", f->pending,
-                        " are freed and not yet reusable, because another stream may still read "
-                        "them");
+        elsewhere_words(
+            to, oom, "Freed memory was still waiting for another stream: ", f->pending,
+            " are freed but not yet reusable, because another stream may still read them");
         break;
     case OOM_OTHER_STREAM:
         elsewhere_words(to, oom, "The free memory belongs to other streams: ", f->other_stream_free,
-                        " lie there and are never lent");
+                        " lie there, which requests of this stream can never use");
         break;
     case OOM_PRIVATE_POOLS:
         elsewhere_words(to, oom, "The free memory belongs to private pools: ",
                         f->private_free != UNKNOWN_U64 && f->private_free > 0 ? f->private_free
                                                                               : f->said_private,
-                        " lie in pools of graphs or of their own");
+                        " lie in pools of CUDA graphs or of the program");
         break;
     case OOM_OUTSIDE_PYTORCH:
         outside_words(to, oom);
@@ -183,7 +186,7 @@ void oom_verdict_words(struct buf *to, const struct oom *oom, bool ascii)
         live_words(to, oom);
         break;
     case OOM_UNDECIDED:
-        buf_text(to, "Why it ran out cannot be told: too little is known");
+        buf_text(to, "Why memory ran out cannot be told: too little is known");
         break;
     }
     buf_char(to, '.');
@@ -193,14 +196,14 @@ const char *oom_test_words(enum oom_verdict test)
 {
     static const char *const words[OOM_VERDICTS] = {
         [OOM_CAPACITY_LIMIT] = "free on the card",
-        [OOM_SINGLE_REQUEST_TOO_LARGE] = "all, were everything freed",
-        [OOM_CACHED_NOT_RELEASABLE] = "card and returnable cache",
-        [OOM_FRAGMENTATION] = "card and free in pool and stream",
-        [OOM_PENDING_FREE] = "and what waits to be free",
-        [OOM_OTHER_STREAM] = "and free on other streams",
-        [OOM_PRIVATE_POOLS] = "and free in other pools",
-        [OOM_OUTSIDE_PYTORCH] = "and outside, all but 1 GiB",
-        [OOM_LIVE_EXCEEDS_CAPACITY] = "missing beyond all that is free",
+        [OOM_SINGLE_REQUEST_TOO_LARGE] = "all, if everything were freed",
+        [OOM_CACHED_NOT_RELEASABLE] = "card + returnable cache",
+        [OOM_FRAGMENTATION] = "card + free in pool and stream",
+        [OOM_PENDING_FREE] = "+ freed, waiting for a stream",
+        [OOM_OTHER_STREAM] = "+ free on other streams",
+        [OOM_PRIVATE_POOLS] = "+ free in other pools",
+        [OOM_OUTSIDE_PYTORCH] = "+ outside PyTorch, less 1 GiB",
+        [OOM_LIVE_EXCEEDS_CAPACITY] = "lacking even with all of these",
     };
     return words[test];
 }
@@ -213,20 +216,20 @@ void oom_confidence_words(struct buf *to, const struct oom *oom)
         return;
     buf_text(to, ": ");
     if (oom->basis == OOM_TEXT_ALONE)
-        buf_text(to, "only the text of the error is known, not the state");
+        buf_text(to, "only the text of the error is known, not the state of memory");
     else if (oom->tests.verdict == OOM_LIVE_EXCEEDS_CAPACITY && oom->confidence == CONFIDENCE_LOW)
-        buf_text(to, "the figures contradict that it failed");
+        buf_text(to, "by these figures the request should have fit");
     else if (oom_text_differs(oom))
-        buf_text(to, "the text of the error is not of this failure");
+        buf_text(to, "the text of the error describes another failure");
     else if (!oom->exact)
         buf_text(to, "no replay proves where memory lay");
     else if (oom->tests.verdict == OOM_CAPACITY_LIMIT)
         buf_text(to, "the limit itself is not known; the text of the error has it (--message)");
     else if (f->total == UNKNOWN_U64)
-        buf_text(to, "what other programs held of the card is not known (--message or --capacity "
-                     "tells)");
+        buf_text(to, "how much of the card other programs held is not known (--message or "
+                     "--capacity tells)");
     else
-        buf_text(to, "too little is known of what lies outside PyTorch");
+        buf_text(to, "too little is known about memory outside PyTorch");
 }
 
 void oom_what_if_words(struct buf *to, const struct oom *oom)
@@ -236,13 +239,13 @@ void oom_what_if_words(struct buf *to, const struct oom *oom)
         return;
     if (w->setting == NULL) {
         buf_format(to,
-                   "none of %u allocator settings tried in the model serves the request "
-                   "(agreement %s)",
+                   "none of %u allocator settings tried in the model would have served the request "
+                   "(the model's agreement: %s)",
                    (unsigned)w->tried, replay_grade_names[w->agreement]);
         return;
     }
-    buf_format(to, "with %s this run peaks at ~", w->setting);
+    buf_format(to, "with %s this run would peak at ~", w->setting);
     human_known_bytes(to, w->reserved_peak_bytes);
-    buf_format(to, " reserved and does not run out (agreement %s)",
+    buf_format(to, " reserved and not run out of memory (the model's agreement: %s)",
                replay_grade_names[w->agreement]);
 }

@@ -84,10 +84,11 @@ static void put_request(struct text_context *s)
             escape_text(words, oom->request_site.owner, s->style->ascii);
         }
     } else {
-        buf_text(words, oom->basis == OOM_LAST ? " after the last event" : ", by the text alone");
+        buf_text(words,
+                 oom->basis == OOM_LAST ? " after the last event" : ", known from the text alone");
     }
     if (f->segment != f->request && f->segment != UNKNOWN_U64) {
-        buf_text(words, "; the card was asked for ");
+        buf_text(words, "; the allocator asked the card for ");
         human_known_bytes(words, f->segment);
     }
     if (oom->retries > 0)
@@ -118,12 +119,16 @@ static void put_state(struct text_context *s)
         buf_text(words, ", together ");
         human_known_bytes(words, oom->capacity_seen_bytes);
     }
-    add_known(words, about, f->active,
-              oom->basis == OOM_TEXT_ALONE ? " of it allocated" : " of it active");
+    if (f->active != UNKNOWN_U64) {
+        buf_text(words, words->len == 0 ? "of the reserved memory " : "; of the reserved memory ");
+        buf_text(words, about);
+        human_known_bytes(words, f->active);
+        buf_text(words, oom->basis == OOM_TEXT_ALONE ? " is allocated" : " is active");
+    }
     if (oom->basis != OOM_TEXT_ALONE && f->pending > 0 && f->pending != UNKNOWN_U64) {
         buf_text(words, " (");
         human_known_bytes(words, f->pending);
-        buf_text(words, " waiting to be free)");
+        buf_text(words, " of it freed, waiting for a stream)");
     }
     if (f->internal_free != UNKNOWN_U64) {
         buf_text(words, ", ");
@@ -144,7 +149,7 @@ static void put_trend(struct text_context *s)
     const struct oom *oom = s->oom;
     struct buf *words = &s->words;
     if (oom->previous_step_bytes != UNKNOWN_U64) {
-        buf_text(words, "at the same place of the step before ");
+        buf_text(words, "at the same point of the step before, ");
         human_known_bytes(words, oom->previous_step_bytes);
         buf_text(words, " were in use, now ");
         human_known_bytes(words, oom->live_bytes);
@@ -163,7 +168,7 @@ static void put_also(struct text_context *s)
     for (uint32_t i = 0; i < tests->also_trues; i++)
         buf_format(&s->words, "%s%s", i == 0 ? "" : ", ", oom_verdict_names[tests->also_true[i]]);
     if (s->words.len > 0)
-        buf_text(&s->words, " alone would have sufficed too");
+        buf_text(&s->words, " alone would have been enough too");
     put_words(s, "also");
 }
 
@@ -289,7 +294,7 @@ static void put_pins(struct text_context *s)
     const struct oom_evidence *e = &s->oom->evidence;
     if (s->oom->tests.verdict != OOM_FRAGMENTATION || e->pins == 0)
         return;
-    put_heading(s, "segments whose blocks hold free memory back");
+    put_heading(s, "segments in which blocks in use pin free memory");
     put_table(s, (struct shown_table){ .column = pin_columns,
                                        .columns = PIN_COLUMNS,
                                        SHOWN_ROWS(e->pin, e->pins),
@@ -379,7 +384,7 @@ static bool is_all_of_category(const struct oom *oom)
 static void put_must_go_category(struct text_context *s)
 {
     const struct oom_sites *sites = &s->oom->must_go_category;
-    buf_format(&s->words, "or %s alone, of %u site%s with ", category_names[s->oom->category],
+    buf_format(&s->words, "or only %s, from %u site%s with ", category_names[s->oom->category],
                (unsigned)sites->count, sites->count == 1 ? "" : "s");
     human_known_bytes(&s->words, sites->bytes);
     buf_char(&s->words, ':');
@@ -396,12 +401,12 @@ static void put_must_go(struct text_context *s)
         return;
     buf_char(s->to, '\n');
     if (!oom->must_go.enough) {
-        buf_text(words, "all that was alive together would not have made room for it");
+        buf_text(words, "even all that was alive would not have made enough room");
         put_words(s, "must go");
         return;
     }
     human_known_bytes(words, oom->need_bytes);
-    buf_format(words, " for this request to fit; the largest site%s that hold%s so much",
+    buf_format(words, " for this request to fit; the largest site%s that hold%s that much",
                oom->must_go.count == 1 ? "" : "s", oom->must_go.count == 1 ? "s" : "");
     bool same = is_all_of_category(oom);
     if (same)
@@ -427,7 +432,7 @@ static void put_earlier(struct text_context *s)
     if (shown == 0)
         return;
     /* The last ones, which lie nearest. */
-    put_heading(s, "it ran out before, and went on");
+    put_heading(s, "earlier out-of-memory events, after which the program went on");
     put_table(s, (struct shown_table){ .column = columns,
                                        .columns = sizeof columns / sizeof *columns,
                                        SHOWN_ROWS(oom->earlier + (oom->earliers - shown), shown) });
@@ -444,11 +449,11 @@ static void put_commands(struct text_context *s, str path, const struct buf *at,
         return;
     buf_char(s->to, '\n');
     if (s->oom->what_if.setting != NULL) {
-        next_line(s->to, s->style, label, "replay", path, replay->at, "the setting, asked");
+        next_line(s->to, s->style, label, "replay", path, replay->at, "replay the setting");
         label = "";
     }
     if (places)
-        next_line(s->to, s->style, label, "fragments", path, at->at, "what holds it back");
+        next_line(s->to, s->style, label, "fragments", path, at->at, "what pins memory");
     else
         next_line(s->to, s->style, label, "peak", path, at->at, "all that was alive");
 }

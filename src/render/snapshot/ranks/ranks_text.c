@@ -160,7 +160,7 @@ static void put_alignment(struct telling *t)
     if (a->by == ALIGNED_NOT || (are_alike(t) && most == NULL))
         return;
     if (a->by == ALIGNED_CLOCK) {
-        buf_text(&t->words, "in the time that all have ");
+        buf_text(&t->words, "in the time that all recordings share, ");
         put_name(t, a->moment[0].worst);
         buf_text(&t->words, a->exact ? " has the highest peak, " : " has the highest peak, ~");
         human_bytes(&t->words, a->moment[0].worst_bytes);
@@ -184,9 +184,9 @@ static void put_straggler(struct telling *t)
     put_whole_name(t, t->ranks->straggler);
     buf_text(&t->words, " bounds the job with ");
     human_bytes(&t->words, peak_of(t, t->ranks->straggler));
-    buf_text(&t->words, "; down to the next one's peak it would need ");
+    buf_text(&t->words, "; the next highest peak is ");
     human_bytes(&t->words, t->ranks->straggler_saving_bytes);
-    buf_text(&t->words, " less");
+    buf_text(&t->words, " lower");
     say(t, "worst");
 }
 
@@ -197,7 +197,7 @@ static void put_row(struct telling *t, const struct pair_row *row)
     buf_text(&t->words, ": ");
     human_known_bytes(&t->words, row->worst_bytes);
     buf_text(&t->words, " in ");
-    human_count(&t->words, row->worst_count, t->style->ascii);
+    human_counted(&t->words, row->worst_count, "allocation", t->style->ascii);
     buf_text(&t->words, ", there ");
     human_known_bytes(&t->words, row->reference_bytes);
     buf_text(&t->words, " in ");
@@ -212,17 +212,17 @@ static void put_cause(struct telling *t)
     paint_on(&t->words, t->style, PAINT_BOLD);
     buf_text(&t->words, pair->verdict);
     paint_off(&t->words, t->style);
-    buf_text(&t->words, ": of the bytes of ");
-    put_name(t, pair->worst);
-    buf_text(&t->words, ", ");
-    human_share(&t->words, pair->code_ratio);
-    buf_text(&t->words, " are at lines that ");
+    buf_text(&t->words, ": compared with ");
     put_name(t, pair->reference);
-    buf_text(&t->words, ", the median, does not have, ");
+    buf_text(&t->words, ", the median, ");
+    human_share(&t->words, pair->code_ratio);
+    buf_text(&t->words, " of the bytes of ");
+    put_name(t, pair->worst);
+    buf_text(&t->words, " are at lines that only it has, ");
     human_share(&t->words, pair->size_ratio);
     buf_text(&t->words, " come from larger tensors, ");
     human_share(&t->words, pair->count_ratio);
-    buf_text(&t->words, " from more of them");
+    buf_text(&t->words, " from more tensors");
     if (pair->largest_row != NO_ROW)
         put_row(t, &pair->row[pair->largest_row]);
     say(t, "cause");
@@ -270,17 +270,17 @@ static void put_groups(struct telling *t)
             human_known_bytes(&t->words, group->parameter_bytes);
     }
     buf_text(&t->words, t->ranks->groups > UNITS_NAMED ? " and others" : "");
-    buf_text(&t->words, " of parameters: other shards, stages or models");
+    buf_text(&t->words, " of parameters: different shards, stages or models");
     bool apart = t->ranks->has_pair && !are_alike(t) &&
                  group_with(t, t->ranks->pair.worst) != group_with(t, t->ranks->pair.reference);
     if (apart) {
         buf_text(&t->words, "; ");
         put_name(t, t->ranks->pair.worst);
-        buf_text(&t->words, " has no like to be compared with, so it is with ");
+        buf_text(&t->words, " is alone in its group, so it is compared with ");
         put_name(t, t->ranks->pair.reference);
         buf_text(&t->words, ", the median of all");
     } else if (most > 1) {
-        buf_text(&t->words, ", compared with their like");
+        buf_text(&t->words, ", compared only with others of the same size");
     }
     say(t, "groups");
 }
@@ -333,8 +333,8 @@ static void put_notes(struct telling *t)
         if (unit->after_peer_oom_event >= 0) {
             put_name(t, i);
             buf_format(&t->words,
-                       " goes on from event %lld after another unit ran out of memory "
-                       "(after_peer_oom); only what was before is compared",
+                       " goes on from event %lld after another device ran out of memory "
+                       "(after_peer_oom); only what came before is compared",
                        (long long)unit->after_peer_oom_event);
             say(t, "note");
         }

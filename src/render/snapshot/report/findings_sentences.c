@@ -7,7 +7,7 @@
 
 void finding_oom_text(struct buf *to, const struct oom_fact *oom)
 {
-    buf_format(to, "event %lld asked for ", (long long)oom->event);
+    buf_format(to, "event %lld, a request for ", (long long)oom->event);
     human_known_bytes(to, oom->asked_bytes);
     buf_text(to, " with ");
     human_known_bytes(to, oom->device_free_bytes);
@@ -23,7 +23,8 @@ void finding_old_text(struct buf *to, const struct report_device *device)
     human_known_bytes(to, device->old_bytes);
     buf_text(to, " of the peak (");
     human_share(to, share_ratio(device->old_bytes, device->live_bytes));
-    buf_text(to, ") is older than the recording; record from the start to see which lines made it");
+    buf_text(
+        to, ") is older than the recording; record from the start to see which lines allocated it");
 }
 
 void finding_adjust_text(struct buf *to, const struct report_device *device)
@@ -67,7 +68,8 @@ static void leak_text(struct buf *to, const struct leak_site *site)
 static void stranded_text(struct buf *to, const struct fragments *fragments)
 {
     human_known_bytes(to, fragments->total.stranded_bytes);
-    buf_text(to, " of reserved memory is free and can be neither used nor returned");
+    buf_text(to, " of reserved memory is free, but can neither serve larger requests nor be "
+                 "returned to the device");
 }
 
 bool finding_sentence(struct buf *to, const struct field *f, const void *row)

@@ -31,14 +31,14 @@ void section_verdict_text(struct buf *to, const struct style *style,
     put_words(to, style, "verdict", &words);
     if (oom->must_go.enough && oom->must_go.count > 0) {
         human_known_bytes(&words, oom->need_bytes);
-        buf_text(&words, " would have to go; ");
-        human_known_bytes(&words, oom->must_go.bytes);
-        buf_text(&words, " are held by ");
+        buf_text(&words, " for the request to fit; ");
         escape_text(&words, oom->must_go.at[0].site.culprit, style->ascii);
         if (oom->must_go.count > 1) {
             buf_text(&words, " and ");
             human_counted(&words, oom->must_go.count - 1, "more line", style->ascii);
         }
+        buf_text(&words, oom->must_go.count > 1 ? " hold " : " holds ");
+        human_known_bytes(&words, oom->must_go.bytes);
         put_words(to, style, "must go", &words);
     }
     oom_what_if_words(&words, oom);
@@ -74,7 +74,7 @@ static void put_growth(struct buf *words, const struct style *style, const struc
     human_bytes(words, site->slope_bytes);
     buf_text(words, " more in each step at ");
     escape_text(words, site->site.culprit, style->ascii);
-    buf_format(words, ", %u generations alive: %s", (unsigned)site->generations,
+    buf_format(words, "; allocations of %u steps are alive: %s", (unsigned)site->generations,
                leak_class_names[site->class]);
     if (site->kind != LEAK_UNKNOWN)
         buf_format(words, " (%s)", leak_kind_names[site->kind]);
@@ -92,8 +92,8 @@ void section_trends_text(struct buf *to, const struct style *style,
     }
     if (report_is_stranded(sections)) {
         human_known_bytes(&words, sections->fragments->total.stranded_bytes);
-        buf_text(&words, " of reserved memory is free at the end and can be neither used by a "
-                         "larger request nor returned (");
+        buf_text(&words, " of reserved memory is free at the end, but can neither serve larger "
+                         "requests nor be returned to the device (");
         human_share(&words, share_ratio(sections->fragments->total.stranded_bytes,
                                         sections->fragments->total.reserved_bytes));
         buf_char(&words, ')');
@@ -112,7 +112,7 @@ struct fix {
 static void leak_words(struct buf *to, const struct leak_site *site)
 {
     static const char *const change[LEAK_KINDS] = {
-        [LEAK_UNKNOWN] = "let go of it at the end of the step",
+        [LEAK_UNKNOWN] = "drop it at the end of the step",
         [LEAK_GRADIENTS] = "call optimizer.zero_grad(set_to_none=True) in each step",
         [LEAK_GRAPH] = "keep loss.item() or .detach(), not the tensor",
         [LEAK_OUTPUTS] = "keep a number or a copy on the host, or drop it",
@@ -124,7 +124,7 @@ static void leak_words(struct buf *to, const struct leak_site *site)
     human_bytes(to, site->slope_bytes);
     buf_text(to, " more at ");
     buf_str(to, site->site.culprit);
-    buf_format(to, ", and the peak holds that of all steps before: %s (see vramscope leaks).",
+    buf_format(to, ", and the peak holds what all earlier steps left: %s (see vramscope leaks).",
                change[site->kind]);
 }
 

@@ -217,7 +217,8 @@ static void put_hidden(struct buf *to, const struct style *style, const struct r
     escape_text(&words, d->hidden_culprit, style->ascii);
     buf_text(&words, " alone holds ");
     human_share(&words, d->hidden_share);
-    buf_text(&words, d->traced ? " of the peak; under it:" : " of the end; under it:");
+    buf_text(&words, d->traced ? " of the peak; the code it calls:"
+                               : " of what is in use at the end; the code it calls:");
     text_wrap(to, style, buf_slice(&words), 0, 0);
     buf_end(&words, to);
 }
@@ -391,7 +392,7 @@ static void put_next(struct buf *to, const struct style *style, const struct rep
         { "advise", "", "what to change", advice },
         { "peak", " --stacks", "whole stacks", stacks },
         { "peak", " --at oom", "alive when it failed", oom && !told },
-        { "replay", sweep, "would a setting do?", capacity },
+        { "replay", sweep, "would a setting help?", capacity },
         { "peak", " --by owner", "the functions called", stacks && !capacity && !advice },
         { "peak", " --by size", "by requested size", !stacks },
         { "peak", " --at end", "what stayed", trace && !oom },
