@@ -135,11 +135,10 @@ static enum vrs_status no_such_site(const struct site_option *w, unsigned device
                         "event %lld of device %u has no stack, or is no allocation; --device "
                         "chooses a device",
                         (long long)w->event, device);
-    return vrs_fail(
-        err, VRS_USAGE,
-        "no allocation on device %u has a culprit or owner with \"%.*s\"; report prints "
-        "them, --device chooses a device",
-        device, w->site.len > 80 ? 80 : (int)w->site.len, w->site.ptr);
+    return vrs_fail(err, VRS_USAGE,
+                    "no allocation on device %u has a culprit or owner that contains \"%.*s\"; "
+                    "report prints them, --device chooses a device",
+                    device, w->site.len > 80 ? 80 : (int)w->site.len, w->site.ptr);
 }
 
 /* The first read that matches a stack is the one that counts. */
@@ -212,8 +211,8 @@ static enum vrs_status annotation_scopes(const struct program *p, str name, stru
     }
     if (scopes == 0)
         return vrs_fail(err, VRS_USAGE,
-                        "the recording has no finished annotation \"%.*s\"; a scope is one, or the "
-                        "number of an event",
+                        "the recording has no finished annotation \"%.*s\"; a scope is the name of "
+                        "a finished annotation, or an event's number",
                         name.len > 80 ? 80 : (int)name.len, name.ptr);
     qsort(scope, scopes, sizeof *scope, by_begin);
     ret->scope = scope;

@@ -36,8 +36,8 @@ static enum vrs_status add_reasons(const struct study *s, const struct category_
     TRY(ask_tell_cut(s, d, err));
     if (t->has_estimate && t->estimate.inference)
         TRY(ask_reason(s, d, d->status, "no_backward",
-                       S("no backward in the recording: the need is that of inference, and what is "
-                         "older than the recording stays undecided"),
+                       S("no backward in the recording: the need is estimated as for inference, "
+                         "and memory older than the recording belongs to no term"),
                        err));
     else if (t->has_estimate && t->estimate.bound)
         TRY(ask_reason(s, d, d->status, "no_state",

@@ -30,15 +30,15 @@ static enum vrs_status add_reasons(const struct proven_study *proven,
     const struct study *s = proven->study;
     if (!s->traced && read->moment.kind != AT_END)
         TRY(ask_reason(s, ret, ANSWER_PARTIAL, "no_trace",
-                       S("the recording has no trace to speak of: this is its final state"), err));
+                       S("the recording has no usable trace: this is its final state"), err));
     if (f->exact)
         return VRS_OK;
     bool unasked = proven->agreement->refusal == REFUSED_ASKED;
     return ask_reason(
         s, ret, ANSWER_PARTIAL, "blocks_rounded",
-        unasked ? S("the sizes of blocks at this event are not known but rounded up from the "
-                    "requests; --replay always works them out")
-                : S("the sizes of blocks at this event are not known but rounded up from the "
+        unasked ? S("the sizes of blocks at this event are not known, but rounded up from the "
+                    "requests; --replay always finds them")
+                : S("the sizes of blocks at this event are not known, but rounded up from the "
                     "requests, because the allocator's model does not reproduce the recording"),
         err);
 }

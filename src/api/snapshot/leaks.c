@@ -18,7 +18,7 @@ static enum vrs_status too_few_steps(const struct study *s, struct device_answer
         buf_text(&text, "no complete step was found");
     else
         buf_format(&text, "only %u complete step was found", most);
-    buf_text(&text, ", and growth is seen between steps");
+    buf_text(&text, ", but growth shows only between steps");
     if (s->steps.inners != 0)
         buf_format(&text, "; what repeats itself %u times is a loop inside a step",
                    s->steps.inner[0].repeats);
@@ -39,7 +39,8 @@ static enum vrs_status ask(struct parts *parts, const struct proven_study *prove
     (void)parts;
     if (!s->traced)
         return ask_reason(s, ret, ANSWER_NEEDS_TRACE, "no_trace",
-                          S("the recording has no trace: growth is seen between steps"), err);
+                          S("the recording has no trace, and growth shows only between steps"),
+                          err);
     struct leaks *leaks = arena_array(s->keep, struct leaks, 1);
     if (leaks == NULL)
         return vrs_no_memory(err);
@@ -49,8 +50,8 @@ static enum vrs_status ask(struct parts *parts, const struct proven_study *prove
         return too_few_steps(s, ret, err);
     if (!s->stacked)
         TRY(ask_reason(s, ret, ANSWER_PARTIAL, "no_stacks",
-                       S("the recording has no stacks: places are told apart by size alone, and "
-                         "nothing is more than a suspect"),
+                       S("the recording has no stacks: sites are told apart by size alone, so that "
+                         "a leak can only be suspected"),
                        err));
     return ask_tell_cut(s, ret, err);
 }

@@ -79,8 +79,8 @@ static enum vrs_status read_options(const struct vrs_replay_options *o, struct a
     TRY(questions_config(ret, &config, err));
     if (o->sweep && o->keep_run)
         return vrs_fail(err, VRS_USAGE,
-                        "a sweep asks many questions, and the run of one can be kept; name its "
-                        "setting instead of the sweep");
+                        "only one run can be kept, and a sweep makes many; name one setting "
+                        "instead of the sweep");
     TRY(read_all_sites(o, arena, &ret->sites, err));
     bool changed = o->sets > 0 || ret->sites.options > 0 || o->capacity_bytes != 0;
     if (changed)
@@ -134,10 +134,11 @@ static const struct {
     [REFUSED_INCONSISTENT] = { "segments, blocks and trace contradict each other: an edited or "
                                "anonymised file",
                                ANSWER_REFUSED },
-    [REFUSED_LANES] = { "more than 1,024 pairs of stream and pool are not followed",
+    [REFUSED_LANES] = { "the recording has more than 1,024 pairs of stream and pool, which the "
+                        "model does not follow",
                         ANSWER_REFUSED },
-    [REFUSED_WORK] = { "so many allocations lie elsewhere than in the model that following them "
-                       "was given up",
+    [REFUSED_WORK] = { "so many allocations lie elsewhere than in the model that the replay was "
+                       "given up",
                        ANSWER_REFUSED },
     [REFUSED_BACKEND] = { "the recording was made by another allocator", ANSWER_REFUSED },
 };
@@ -183,13 +184,13 @@ static enum vrs_status add_reasons(struct call *a, const struct questions *q,
                        err));
     if (found->has_identities && !found->identities.reproduces)
         TRY(add_reason(a, d, ANSWER_PARTIAL, "curves_part",
-                       "run freely, the model's reserved bytes part from the recorded ones: "
+                       "choosing addresses itself, the model reserves other amounts than recorded: "
                        "answers are approximate",
                        err));
     if (found->has_identities && !found->identities.reproduces_at_capacity)
         TRY(add_reason(a, d, ANSWER_PARTIAL, "capacity_unproven",
-                       "at the recorded capacity the model does not retry where the recording "
-                       "did: no capacity is claimed",
+                       "at the recorded capacity the model does not retry where the recording did: "
+                       "which capacity suffices is not known",
                        err));
     return VRS_OK;
 }

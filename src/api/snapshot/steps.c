@@ -11,9 +11,9 @@ static enum vrs_status ask(struct parts *parts, const struct proven_study *prove
     (void)read;
     (void)parts;
     if (!s->traced)
-        return ask_reason(s, ret, ANSWER_NEEDS_TRACE, "no_trace",
-                          S("the recording has no trace: steps and phases are runs of events"),
-                          err);
+        return ask_reason(
+            s, ret, ANSWER_NEEDS_TRACE, "no_trace",
+            S("the recording has no trace, and steps and phases are found in its events"), err);
     if (!s->phases.known && s->steps.count == 0)
         return ask_reason(s, ret, ANSWER_NEEDS_STACKS, "no_stacks",
                           S("the events have no stacks, and no annotation names a phase or a "
@@ -26,8 +26,8 @@ static enum vrs_status ask(struct parts *parts, const struct proven_study *prove
     ret->result = rows;
     if (!s->phases.known)
         TRY(ask_reason(s, ret, ANSWER_PARTIAL, "no_stacks",
-                       S("the events have no stacks: steps are those of annotations, and no "
-                         "phase is known"),
+                       S("the events have no stacks: steps are found by annotations alone, and "
+                         "phases are not known"),
                        err));
     return ask_tell_cut(s, ret, err);
 }

@@ -6,7 +6,7 @@ static const struct field boundary_fields[] = {
     { "event", NULL, UNIT_EVENT, FIELD_UNSIGNED, FIELD_AT(struct step_boundary, event) },
     { "valley_event", NULL, UNIT_EVENT, FIELD_UNSIGNED,
       FIELD_AT(struct step_boundary, valley_event) },
-    { "live_bytes", "at begin", UNIT_BYTES, FIELD_SIGNED,
+    { "live_bytes", "at start", UNIT_BYTES, FIELD_SIGNED,
       FIELD_AT(struct step_boundary, live_bytes) },
     { "peak_bytes", "peak", UNIT_BYTES, FIELD_SIGNED, FIELD_AT(struct step_boundary, peak_bytes) },
     { "peak_event", "at event", UNIT_EVENT, FIELD_SIGNED,

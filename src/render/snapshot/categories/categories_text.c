@@ -74,7 +74,7 @@ static const struct shown_column category_columns[COLUMNS] = {
     [CATEGORY] = { OF_ROW(category), 0 },
     [SURE] = { COMPOSED("confidence", false), 10 },
     [RULES] = { OF_ROW(rule), 6 },
-    [LARGEST] = { COMPOSED("largest made by", false), 16 },
+    [LARGEST] = { COMPOSED("largest allocated by", false), 16 },
 };
 
 static bool category_cell(void *arg, const void *of, uint32_t column, str *ret)
@@ -133,11 +133,11 @@ static void put_doubt(struct buf *to, const struct text_context *s, const struct
     human_bytes(s->words, (int64_t)unknown);
     buf_text(s->words, " (");
     human_share(s->words, share_ratio(unknown, t->total_bytes));
-    buf_text(s->words, "); of low confidence are ");
+    buf_text(s->words, "); the rules for ");
     human_bytes(s->words, (int64_t)low);
     buf_text(s->words, " (");
     human_share(s->words, share_ratio(low, t->total_bytes));
-    buf_text(s->words, ")");
+    buf_text(s->words, ") have low confidence");
     envelope_words(to, s->style, "doubt", s->words);
 }
 
@@ -161,7 +161,7 @@ static void put_split(struct buf *to, const struct text_context *s, const struct
     add_copy(s, t->gradient_bytes, "gradients", ", ");
     add_copy(s, t->optimizer_state_bytes, "optimizer state", ", ");
     if (t->copies > 1)
-        buf_text(s->words, "; which block is which stays open");
+        buf_text(s->words, "; which of them a block holds is not known");
     envelope_words(to, s->style, "split", s->words);
 }
 
@@ -239,14 +239,14 @@ static void put_winner(struct buf *to, const struct text_context *s, const struc
 {
     if (e->inference)
         return;
-    buf_text(s->words, e->optimizer_side ? "the optimizer's side rules: G + OI is "
-                                         : "activations rule: A is ");
+    buf_text(s->words,
+             e->optimizer_side ? "the optimizer decides: G + OI is " : "activations decide: A is ");
     human_bytes(s->words, e->margin_bytes);
     buf_text(s->words, e->optimizer_side ? " more than A" : " more than G + OI");
     if (e->crossing_ratio > 0) {
-        buf_text(s->words, "; both meet at ~");
+        buf_text(s->words, "; both would be equal at ~");
         buf_fixed(s->words, e->crossing_ratio, 2);
-        buf_text(s->words, " times the batch");
+        buf_text(s->words, " times the batch size");
         if (e->crossing_ratio > 2 || e->crossing_ratio < 0.5)
             buf_text(s->words, " (far from what was measured)");
     }
@@ -269,8 +269,9 @@ static void put_formula(struct buf *to, const struct text_context *s, const stru
         envelope_words(to, s->style, "need", s->words);
         return;
     }
-    buf_text(s->words, off < 0 ? ", more by " : ", less by ");
+    buf_text(s->words, ", ");
     human_bytes(s->words, off < 0 && off != INT64_MIN ? -off : off);
+    buf_text(s->words, off < 0 ? " more" : " less");
     /* Beyond that a share says nothing. */
     if (fabs(e->residual_ratio) <= RESIDUAL_TOLD) {
         buf_text(s->words, " (");
@@ -278,7 +279,7 @@ static void put_formula(struct buf *to, const struct text_context *s, const stru
         buf_text(s->words, " of the measured)");
     }
     if (fabs(e->residual_ratio) > RESIDUAL_ALARM)
-        buf_text(s->words, ": do not take the formula for the truth here");
+        buf_text(s->words, ": do not trust the formula here");
     envelope_words(to, s->style, "need", s->words);
 }
 
@@ -291,7 +292,7 @@ static void put_items(struct buf *to, const struct text_context *s, const struct
         [RESIDUAL_AD] = "other activations and temporaries",
         [RESIDUAL_G] = "gradients alive meanwhile",
         [RESIDUAL_OI] = "temporaries of the optimizer",
-        [RESIDUAL_G_OI] = "G + OI at the peak, against its own maximum",
+        [RESIDUAL_G_OI] = "G + OI at the peak, less its own maximum",
         [RESIDUAL_GENERATIONS] = "old and new parameters or state at once",
         [RESIDUAL_COMMUNICATION] = "communication",
         [RESIDUAL_UNKNOWN] = "unknown",
@@ -363,7 +364,7 @@ static void put_result(struct out *out, const struct device_answer *device,
         put_winner(to, &s, &t->estimate);
     }
     next_line(to, &options->style, "next", "peak", answer->file.path, " --by category --stacks",
-              "where each was made");
+              "where each was allocated");
     buf_end(&words, to);
     cells_free(&cells, to);
 }

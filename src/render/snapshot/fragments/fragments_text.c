@@ -48,8 +48,8 @@ static void put_stranded(struct text_context *s, const struct fragments *f)
     const char *about = f->exact ? "" : "~";
     buf_text(&s->words, about);
     add_bytes(s, t->stranded_bytes,
-              " free, and can be neither returned nor used by a request that "
-              "is larger than the holes");
+              " free, but can neither be returned to the device nor serve requests larger than the "
+              "holes");
     if (t->reserved_bytes > 0) {
         buf_text(&s->words, ": ");
         human_share(&s->words, share_ratio(t->stranded_bytes, t->reserved_bytes));
@@ -75,7 +75,7 @@ static void put_stranded(struct text_context *s, const struct fragments *f)
     if (t->slack_bytes > 0) {
         buf_text(&s->words, "; ");
         buf_text(&s->words, about);
-        add_bytes(s, t->slack_bytes, " of it was not asked for but came with the block");
+        add_bytes(s, t->slack_bytes, " of it slack, which blocks have beyond their requests");
     }
     put_words(s, "active");
 }
@@ -128,8 +128,8 @@ static void put_groups(struct text_context *s, const struct fragments *f)
     buf_char(s->to, '\n');
     shown_table(s->to, s->style, &s->cells, &table);
     if (f->groups > shown) {
-        human_counted(s->to, f->groups - shown, "group", s->style->ascii);
-        buf_text(s->to, " more, each with less stranded\n");
+        human_counted(s->to, f->groups - shown, "more group", s->style->ascii);
+        buf_text(s->to, ", each with less stranded\n");
     }
 }
 
@@ -153,7 +153,7 @@ static const struct shown_column pin_columns[PIN_COLUMNS] = {
     [IN_USE] = { OF_PIN(active_bytes), 0 },
     [BLOCKS] = { OF_PIN(blocks), 0 },
     [SEGMENT] = { OF_PIN(total_bytes), 0 },
-    [PIN_MADE_BY] = { COMPOSED("largest block made by", false), 16 },
+    [PIN_MADE_BY] = { COMPOSED("largest block allocated by", false), 16 },
 };
 
 static bool pin_cell(void *arg, const void *row, uint32_t column, str *ret)
@@ -224,7 +224,7 @@ static const struct shown_column move_columns[MOVE_COLUMNS] = {
     [RETURNS] = { OF_MOVE(returned_bytes), 0 },
     [MOVED] = { OF_MOVE(bytes), 0 },
     [AGE] = { OF_MOVE(age_events), 0 },
-    [MOVE_MADE_BY] = { COMPOSED("block made by", false), 16 },
+    [MOVE_MADE_BY] = { COMPOSED("block allocated by", false), 16 },
 };
 
 static bool move_cell(void *arg, const void *row, uint32_t column, str *ret)
@@ -274,17 +274,16 @@ static void put_apart(struct text_context *s, const struct fragments *f)
         put_words(s, "pool");
     }
     if (pools.all > pools.shown) {
-        human_counted(&s->words, pools.all - pools.shown, "private pool", s->style->ascii);
-        buf_text(&s->words, " more");
+        human_counted(&s->words, pools.all - pools.shown, "more private pool", s->style->ascii);
         put_words(s, "");
     }
     for (uint32_t i = 0; i < f->streams && i < GROUPS_MOST; i++) {
         buf_format(&s->words, "%llu: ", (unsigned long long)f->stream[i].stream);
         add_bytes(s, f->stream[i].bytes, " free, which only this stream can use; ");
         if (f->stream[i].last_event < 0)
-            buf_text(&s->words, "it asked for none in this recording");
+            buf_text(&s->words, "it requested none in this recording");
         else
-            buf_format(&s->words, "it asked last at event %lld",
+            buf_format(&s->words, "its last request is event %lld",
                        (long long)f->stream[i].last_event);
         put_words(s, "stream");
     }

@@ -31,14 +31,14 @@ static const char *words_of_kind(enum leak_kind kind)
     static const char *const words[LEAK_KINDS] = {
         [LEAK_UNKNOWN] = "",
         [LEAK_GRADIENTS] = "; gradients that are never released",
-        [LEAK_GRAPH] = "; a kept loss keeps the graph and its activations: keep loss.item()",
+        [LEAK_GRAPH] = "; a kept loss keeps its autograd graph and activations: keep loss.item()",
         [LEAK_OUTPUTS] = "; results of every step are kept",
         [LEAK_CACHE] = "; a cache that grows",
     };
     return words[kind];
 }
 
-/* "leak  250.00 MiB a step at train.py:45 main, from 5 steps still alive; outputs are kept" */
+/* "leak  250.00 MiB a step at train.py:45 main; 1.22 GiB from 5 steps are alive; …" */
 static void put_leak(struct buf *to, struct text_context *s, const struct leak_site *site)
 {
     bool leak = site->class == LEAK_CLASS_LEAK;
@@ -54,8 +54,9 @@ static void put_leak(struct buf *to, struct text_context *s, const struct leak_s
         escape_text(&s->words, site->site.owner, s->style->ascii);
         buf_char(&s->words, ')');
     }
-    buf_format(&s->words, ", alive from %u steps: ", site->generations);
+    buf_text(&s->words, "; ");
     human_bytes(&s->words, (int64_t)site->bytes[s->leaks->moments - 1]);
+    buf_format(&s->words, " from %u steps are alive", site->generations);
     buf_text(&s->words, words_of_kind(site->kind));
     put_words(to, s, leak ? "leak" : "suspect");
 }
@@ -68,15 +69,15 @@ static void put_verdict(struct buf *to, struct text_context *s)
         put_leak(to, s, &g->site[i]);
     if (growing > LEAKS_TOLD) {
         buf_text(&s->words, "and ");
-        human_counted(&s->words, growing - LEAKS_TOLD, "place", s->style->ascii);
-        buf_text(&s->words, growing == LEAKS_TOLD + 1 ? " more that grows" : " more that grow");
+        human_counted(&s->words, growing - LEAKS_TOLD, "more site", s->style->ascii);
+        buf_text(&s->words, growing == LEAKS_TOLD + 1 ? " that grows" : " that grow");
         put_words(to, s, "");
     }
     if (growing == 0) {
         paint_on(&s->words, s->style, PAINT_GOOD);
         buf_text(&s->words, "none");
         paint_off(&s->words, s->style);
-        buf_format(&s->words, ": in %u steps no place holds on to memory of every step",
+        buf_format(&s->words, ": in %u steps no site keeps memory of every step",
                    g->steps.steps.count);
         put_words(to, s, "leak");
     }
@@ -87,11 +88,10 @@ static void put_total(struct buf *to, struct text_context *s)
 {
     const struct leaks *g = s->leaks;
     human_bytes(&s->words, g->slope_total_bytes);
-    buf_text(&s->words, " a step in all");
+    buf_text(&s->words, " a step in total");
     if (g->steps_to_full >= 0) {
         buf_text(&s->words, "; full after about ");
-        human_counted(&s->words, (uint64_t)g->steps_to_full, "step", s->style->ascii);
-        buf_text(&s->words, " more");
+        human_counted(&s->words, (uint64_t)g->steps_to_full, "more step", s->style->ascii);
     }
     put_words(to, s, "growth");
 }
@@ -102,8 +102,8 @@ static void put_first_step(struct buf *to, struct text_context *s)
     const struct leaks *g = s->leaks;
     const struct first_step_row *row = g->first_step;
     bool done[CATEGORIES] = { false };
+    buf_text(&s->words, "the first step adds ");
     human_bytes(&s->words, g->first_step_bytes);
-    buf_text(&s->words, " come with the first step");
     for (const char *begin = ": ";; begin = ", ") {
         uint32_t best = UINT32_MAX;
         for (uint32_t i = 0; i < g->first_steps; i++)
@@ -128,7 +128,7 @@ static void put_hint(struct buf *to, struct text_context *s)
                             : "Python's garbage collector freed ");
     human_bytes(&s->words, (int64_t)hint->bytes);
     buf_format(&s->words, " at once (events %u to %u): ", hint->first_event, hint->last_event);
-    buf_text(&s->words, "objects that refer to each other hold memory until it runs");
+    buf_text(&s->words, "objects in reference cycles hold memory until it runs");
     put_words(to, s, "gc");
 }
 
@@ -137,7 +137,7 @@ enum leak_column { CLASS, SLOPE, LAST, COUNT, STEPS, CATEGORY, PLACE, OWNER, COL
 static const struct shown_column all_columns[COLUMNS] = {
     [CLASS] = { SHOWN(leak_site_row_type, struct leak_site, class), 0 },
     [SLOPE] = { SHOWN(leak_site_row_type, struct leak_site, slope_bytes), 0 },
-    [LAST] = { COMPOSED("at last", true), 0 },
+    [LAST] = { COMPOSED("last step", true), 0 },
     [COUNT] = { COMPOSED("count", true), 0 },
     [STEPS] = { SHOWN(leak_site_row_type, struct leak_site, generations), 0 },
     [CATEGORY] = { SHOWN(leak_site_row_type, struct leak_site, category), 0 },
@@ -207,7 +207,7 @@ static void put_table(struct buf *to, struct text_context *s, uint32_t most)
         return;
     struct buf words;
     buf_init(&words, 1 << 10);
-    buf_format(&words, "and %u place%s more; --rows shows them", left, left == 1 ? "" : "s");
+    buf_format(&words, "and %u more site%s; --rows shows them", left, left == 1 ? "" : "s");
     text_wrap(to, s->style, buf_slice(&words), 0, 0);
     buf_end(&words, to);
 }

@@ -10,7 +10,7 @@ static const char *const refusals[REFUSALS] = {
     [REFUSED_HOST] = "host memory is counted, not replayed",
     [REFUSED_INCONSISTENT] = "the file contradicts itself, so it cannot be replayed",
     [REFUSED_LANES] = "the recording has more streams and pools than the model follows",
-    [REFUSED_WORK] = "the model disagrees so often that following it was given up",
+    [REFUSED_WORK] = "the model disagreed so often that the replay was given up",
     [REFUSED_BACKEND] = "the recording was made by another allocator, which is not modelled",
     [REFUSED_ASKED] = "the recording was not replayed",
 };
@@ -78,19 +78,19 @@ static void put_size_at(struct buf *to, uint64_t bytes, uint64_t address)
 static void put_segment(struct buf *to, const struct first_disagreement *f)
 {
     if (f->kind == SEGMENT_NOT_ASKED) {
-        buf_text(to, "new memory was taken, ");
+        buf_text(to, "new memory was reserved, ");
         put_size_at(to, f->recorded_bytes, f->recorded_address);
         buf_text(to, ", where the model has a free block that fits, at ");
         put_address(to, f->expected_address);
     } else if (f->kind == SEGMENT_MISSING) {
         buf_text(to, "the model needs new memory, ");
         human_known_bytes(to, f->expected_bytes);
-        buf_text(to, ", where none was taken; recorded is a block at ");
+        buf_text(to, ", where the recording reserved none and has a block at ");
         put_address(to, f->recorded_address);
     } else {
-        buf_text(to, "the model takes new memory, ");
+        buf_text(to, "the model reserves new memory, ");
         put_size_at(to, f->expected_bytes, f->expected_address);
-        buf_text(to, "; recorded is ");
+        buf_text(to, "; recorded was ");
         put_size_at(to, f->recorded_bytes, f->recorded_address);
     }
 }
@@ -104,7 +104,7 @@ static void put_block(struct buf *to, const struct first_disagreement *f)
     } else if (f->expected_bytes == f->recorded_bytes) {
         buf_text(to, "the block of ");
         put_size_at(to, f->recorded_bytes, f->recorded_address);
-        buf_text(to, " is in use in one, and free or waiting in the other");
+        buf_text(to, " is in use in one of model and recording, and free or pending in the other");
     } else {
         buf_text(to, "the model has a block, ");
         put_size_at(to, f->expected_bytes, f->expected_address);
@@ -121,7 +121,7 @@ void replay_disagreement_words(struct buf *to, const struct first_disagreement *
         buf_format(to, "at event %lld: ", (long long)f->event);
     switch (f->kind) {
     case WRONG_ADDRESS:
-        buf_text(to, "the model hands out ");
+        buf_text(to, "the model allocates at ");
         put_address(to, f->expected_address);
         buf_text(to, " where ");
         put_address(to, f->recorded_address);
@@ -138,25 +138,25 @@ void replay_disagreement_words(struct buf *to, const struct first_disagreement *
         put_segment(to, f);
         break;
     case UNKNOWN_FREE:
-        buf_text(to, "memory is freed that the model does not hold, ");
+        buf_text(to, "a free of memory that the model does not have, ");
         put_size_at(to, f->recorded_bytes, f->recorded_address);
         break;
     case SIZE_CLASH:
         buf_text(to, "the block at ");
         put_address(to, f->recorded_address);
-        put_two_sizes(to, " was asked for with ", f->expected_bytes, " and is freed with ",
+        put_two_sizes(to, " was requested with ", f->expected_bytes, " and is freed with ",
                       f->recorded_bytes);
         break;
     case RELEASE_IMPOSSIBLE:
-        buf_text(to, "a segment is given back that is in use in the model, ");
+        buf_text(to, "a segment is released that is in use in the model, ");
         put_size_at(to, f->recorded_bytes, f->recorded_address);
         break;
     case RELEASE_DIFFERS:
-        put_two_sizes(to, "the model gives back ", f->expected_bytes, ", recorded is ",
+        put_two_sizes(to, "the model releases ", f->expected_bytes, ", recorded was ",
                       f->recorded_bytes);
         break;
     case SNAPSHOT_DIFFERS:
-        put_two_sizes(to, "the model has ", f->expected_bytes, " in use, the snapshot tells ",
+        put_two_sizes(to, "the model has ", f->expected_bytes, " in use, the snapshot event ",
                       f->recorded_bytes);
         break;
     case FINAL_DIFFERS:
@@ -176,7 +176,7 @@ static const char *likely_start(const struct replay_result *result)
                "record with a larger max_entries";
     if (result->agreement.preexisting > 0)
         return "memory older than the recording, whose state at the start is worked out backwards; "
-               "start to record before the first allocation";
+               "start recording before the first allocation";
     return "settings that were changed while it ran, or events that were not recorded";
 }
 
@@ -185,7 +185,7 @@ const char *replay_likely(const struct replay_result *result)
     const struct agreement *a = &result->agreement;
     bool choice = a->first.kind >= WRONG_ADDRESS && a->first.kind <= SEGMENT_DIFFERS;
     if (choice && a->addresses > 1 && a->addresses_equal < a->addresses / 2)
-        return "settings that the file does not tell, another version of PyTorch, or another "
+        return "settings that the file does not contain, another version of PyTorch, or another "
                "allocator";
     switch (a->first.kind) {
     case WRONG_ADDRESS:
@@ -202,8 +202,8 @@ const char *replay_likely(const struct replay_result *result)
         return "events that were left out of the recording (skip_actions), or a shortened file";
     case RELEASE_IMPOSSIBLE:
     case RELEASE_DIFFERS:
-        return "garbage collection, the end of a pool, or the capture of a graph, which give back "
-               "a part of the cache only";
+        return "garbage collection, the end of a pool, or the capture of a graph, which release "
+               "only a part of the cache";
     case SNAPSHOT_DIFFERS:
         return "events that were left out of the recording (skip_actions)";
     case FINAL_DIFFERS:
@@ -233,19 +233,19 @@ static void put_parting(struct buf *to, int64_t event)
 void replay_identity_words(struct buf *to, const struct identities *i)
 {
     if (!i->reproduces) {
-        buf_text(to, "with addresses of its own the model reserves other amounts than recorded");
+        buf_text(to, "choosing addresses itself, the model reserves other amounts than recorded");
         put_parting(to, i->parted_event);
         buf_text(to, ", so answers are approximate");
         return;
     }
-    buf_text(to, "with addresses of its own the model reserves what was recorded, at every event");
+    buf_text(to, "choosing addresses itself, the model reserves what was recorded, at every event");
     if (!i->reproduces_ascending)
-        buf_text(to, " (not where new segments get ever higher addresses; where that changes an "
-                     "answer, it is given as a range)");
+        buf_text(to, " (unless each new segment lies above the last; where that changes an answer, "
+                     "the answer is a range)");
     if (i->reproduces_at_capacity) {
-        buf_text(to, ", and so it does on a device of ");
+        buf_text(to, ", also on a device of ");
         human_known_bytes(to, i->recorded_capacity_bytes);
-        buf_text(to, " with retries of its own: answers are given without reserve");
+        buf_text(to, " with retries of its own: the answers can be trusted");
         return;
     }
     buf_text(to, "; on a device of ");
@@ -255,7 +255,7 @@ void replay_identity_words(struct buf *to, const struct identities *i)
     else
         buf_text(to, " it does not");
     put_parting(to, i->parted_at_capacity_event);
-    buf_text(to, ", so answers are approximate, and what capacity suffices is not known");
+    buf_text(to, ", so answers are approximate, and which capacity suffices is not known");
 }
 
 static void put_oom(struct buf *to, const struct replay_row *row, bool ascii)
@@ -266,15 +266,15 @@ static void put_oom(struct buf *to, const struct replay_row *row, bool ascii)
         human_known_bytes(to, o->active_bytes);
         buf_text(to, " in use and ");
         human_known_bytes(to, o->stranded_bytes);
-        buf_text(to, " that cannot be given back");
+        buf_text(to, " that cannot be returned");
         return;
     }
     buf_format(to, "runs out at event %lld: ", (long long)o->event);
     if (row->oom_culprit.len > 0) {
         escape_text(to, row->oom_culprit, ascii);
-        buf_text(to, " wants ");
+        buf_text(to, " requests ");
     } else {
-        buf_text(to, "a request wants ");
+        buf_text(to, "an unknown line requests ");
     }
     human_known_bytes(to, o->want_bytes);
     if (o->segment_bytes != o->want_bytes) {
@@ -288,22 +288,22 @@ static void put_oom(struct buf *to, const struct replay_row *row, bool ascii)
     human_known_bytes(to, o->active_bytes);
     buf_text(to, " of it active; the largest free block for it has ");
     human_known_bytes(to, o->largest_free_bytes);
-    buf_text(to, "; a full release gives back ");
+    buf_text(to, "; releasing the whole cache returns ");
     human_known_bytes(to, o->returnable_bytes);
-    buf_text(to, ", ");
+    buf_text(to, ", and ");
     human_known_bytes(to, o->stranded_bytes);
-    buf_text(to, " more can neither be used nor given back");
+    buf_text(to, " more can neither be used nor returned");
 }
 
 static void put_brief_oom(struct buf *to, const struct oom_answer *oom)
 {
     if (oom->event < 0) {
-        buf_text(to, "does not even hold what was in use at the start");
+        buf_text(to, "cannot hold even what was in use at the start");
         return;
     }
-    buf_format(to, "runs out at event %lld: wants ", (long long)oom->event);
+    buf_format(to, "runs out at event %lld: ", (long long)oom->event);
     human_known_bytes(to, oom->want_bytes);
-    buf_text(to, ", the largest free block has ");
+    buf_text(to, " requested, the largest free block has ");
     human_known_bytes(to, oom->largest_free_bytes);
 }
 
@@ -314,7 +314,8 @@ void replay_end_words(struct buf *to, const struct replay_row *row, bool brief, 
     else if (row->answer.ran_out)
         put_oom(to, row, ascii);
     else if (row->answer.served_oom_event >= 0 && brief)
-        buf_format(to, "serves what failed when it was recorded (event %lld), and ends there",
+        buf_format(to,
+                   "serves the request that failed in the recording (event %lld), and ends there",
                    (long long)row->answer.served_oom_event);
     else if (row->answer.served_oom_event >= 0)
         buf_format(to,

@@ -9,7 +9,7 @@
 /* "the model reproduces this recording exactly", and why where it does not */
 void replay_grade_words(struct buf *to, const struct agreement *agreement, bool ascii);
 
-/* "at event 1204: the model hands out 0x7f00 where 0x7f20 was recorded" */
+/* "at event 1204: the model allocates at 0x7f00 where 0x7f20 was recorded" */
 void replay_disagreement_words(struct buf *to, const struct first_disagreement *first);
 
 /* What usually lies behind the first disagreement; NULL where there is none. */

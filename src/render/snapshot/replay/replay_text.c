@@ -136,14 +136,14 @@ static void put_runs(struct buf *to, const struct text_context *s, const struct 
         const char *cause;
     } parts[] = {
         { a->runs_by_stack[RUN_EMPTY_CACHE], "by empty_cache" },
-        { a->runs_by_stack[RUN_RETRY], "for want of memory" },
+        { a->runs_by_stack[RUN_RETRY], "to serve a request" },
         { a->runs_by_sequence[RUN_EMPTY_CACHE], "probably by empty_cache" },
-        { a->runs_by_sequence[RUN_RETRY], "probably for want of memory" },
+        { a->runs_by_sequence[RUN_RETRY], "probably to serve a request" },
     };
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         if (parts[i].count == 0)
             continue;
-        buf_text(s->words, s->words->len == 0 ? "cache was given back " : ", ");
+        buf_text(s->words, s->words->len == 0 ? "cached memory was released " : ", ");
         human_counted(s->words, parts[i].count, "time", s->style->ascii);
         buf_format(s->words, " %s", parts[i].cause);
     }
@@ -375,10 +375,10 @@ static void put_sentences(struct buf *to, const struct text_context *s,
     buf_text(words, "; that of active memory is ");
     human_known_bytes(words, a->active.bytes);
     add_moment(words, a->active.event);
-    buf_text(words, ". It takes new memory ");
+    buf_text(words, ". It reserves new memory ");
     human_counted(words, a->new_memory, "time", s->style->ascii);
     if (a->retries > 0) {
-        buf_text(words, " and gives its cache back to go on ");
+        buf_text(words, " and has to release its cache ");
         human_counted(words, a->retries, "time", s->style->ascii);
     }
     buf_char(words, '.');
@@ -387,7 +387,7 @@ static void put_sentences(struct buf *to, const struct text_context *s,
         human_counted(words, a->changed, "allocation", s->style->ascii);
         buf_text(words, ", of ");
         human_known_bytes(words, a->changed_bytes);
-        buf_text(words, " in all.");
+        buf_text(words, " in total.");
     }
     if (row->has_smallest)
         add_needs(s, row, same);
@@ -433,10 +433,10 @@ static void put_notes(struct buf *to, const struct text_context *s, const struct
     bool unsure = false;
     for (uint32_t i = 0; i < d->rows; i++)
         unsure = unsure || (d->row[i].has_smallest && !d->row[i].smallest.checked);
-    buf_text(words, "suffices: a capacity at which the run completes, and in brackets how often "
-                    "it must give its cache back there");
+    buf_text(words, "suffices: a capacity at which the run completes, and in brackets how often it "
+                    "must release its cache there");
     if (unsure)
-        buf_text(words, "; ? where it fails again at a little more");
+        buf_text(words, "; ? marks one at which it fails again with a little more");
     put_words(to, s, "note");
 }
 

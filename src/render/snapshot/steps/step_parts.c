@@ -19,7 +19,7 @@ static const char *const found_by[STEP_SOURCES] = {
     [STEPS_PERIOD] = "repetition",
 };
 
-/* "; by phases and repetition too; by the optimizer's annotations 2" */
+/* "; also by phases and repetition; 2 by the optimizer's annotations" */
 static void put_agreement(struct buf *to, const struct steps *s)
 {
     uint32_t agreeing = 0, told = 0;
@@ -28,15 +28,13 @@ static void put_agreement(struct buf *to, const struct steps *s)
     for (int i = STEPS_MARKS; i < STEP_SOURCES; i++) {
         if (s->count == 0 || i == (int)s->source || s->agreement[i] != s->count)
             continue;
-        buf_text(to, told == 0 ? "; by " : told + 1 == agreeing ? " and " : ", ");
+        buf_text(to, told == 0 ? "; also by " : told + 1 == agreeing ? " and " : ", ");
         buf_text(to, found_by[i]);
         told++;
     }
-    if (told != 0)
-        buf_text(to, " too");
     for (int i = STEPS_MARKS; i < STEP_SOURCES; i++)
         if (i != (int)s->source && s->agreement[i] != 0 && s->agreement[i] != s->count)
-            buf_format(to, "; by %s %u", found_by[i], s->agreement[i]);
+            buf_format(to, "; %u by %s", s->agreement[i], found_by[i]);
 }
 
 static void put_refusal(struct buf *to, const char *rule)
@@ -44,7 +42,7 @@ static void put_refusal(struct buf *to, const char *rule)
     static const struct {
         const char *rule, *words;
     } refusals[] = {
-        { "no_python_frames", "but no Python called them: not steps" },
+        { "no_python_frames", "which no Python code called: not steps" },
         { "autograd_threads", "all inside one backward: not steps" },
         { "optimizer_phase", "all inside the optimizer, one parameter after another: not steps" },
         { "inside_module", "all inside one module's call, like layers: not steps" },
@@ -60,13 +58,13 @@ void steps_lines(struct buf *to, const struct style *style, const struct step_ro
     struct buf words;
     buf_init(&words, SIZE_MAX / 2);
     if (s->source == STEPS_NONE) {
-        buf_text(&words, "no two complete steps found");
+        buf_text(&words, "fewer than two complete steps found");
     } else {
-        buf_format(&words, "%u complete, by %s", s->count, found_by[s->source]);
+        buf_format(&words, "%u complete, found by %s", s->count, found_by[s->source]);
         if (s->low_confidence)
             buf_text(&words, " (uncertain: the sizes vary)");
         if (s->micro_steps > 1)
-            buf_format(&words, ", %u times forward and backward in each", s->micro_steps);
+            buf_format(&words, ", with forward and backward %u times in each", s->micro_steps);
     }
     put_agreement(&words, s);
     envelope_words(to, style, "steps", &words);

@@ -40,7 +40,7 @@ static void put_more(struct buf *to, const struct text_context *s, uint32_t coun
     buf_init(&words, 1 << 10);
     buf_text(&words, "and ");
     human_counted(&words, count, what, s->style->ascii);
-    buf_text(&words, " more; --rows shows them");
+    buf_text(&words, "; --rows shows them");
     text_wrap(to, s->style, buf_slice(&words), 0, 0);
     buf_end(&words, to);
 }
@@ -83,7 +83,7 @@ static void put_steps(struct buf *to, struct text_context *s)
         c[5] = str_from(phase_word(phase_at(s->rows, &row, b->peak_event)));
     }
     put_table(to, s, column, STEP_CELLS, shown, cell);
-    put_more(to, s, steps->count - shown, "step");
+    put_more(to, s, steps->count - shown, "more step");
 }
 
 enum phase_column { PHASE, EVENTS, ALLOCS, ALLOCATED, FREED, PEAK, IN_STEP, LARGEST, COLUMNS };
@@ -128,7 +128,7 @@ static void put_phases(struct buf *to, struct text_context *s, const struct phas
         for (uint32_t k = 0; k < columns; k++)
             cell[(size_t)i * columns + k] = phase_cell(s, &row[i], shown[k]);
     put_table(to, s, column, columns, most, cell);
-    put_more(to, s, rows - most, "phase");
+    put_more(to, s, rows - most, "more phase");
 }
 
 /* "peak  9.72 GiB in backward of step 2 (event 1435), 8.42 GiB of it since the step began" */

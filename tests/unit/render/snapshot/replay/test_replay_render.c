@@ -432,22 +432,21 @@ static void agreement_is_told_in_words(void **state)
             "agrees   2,434 of 2,434 addresses, 175 of 175 requests for new memory, 28 of 28\n"
             "         runs of releases, 1 of 1 final block\n"
             "start    664 blocks are older than the recording; the place of 438 was inferred\n"
-            "releases cache was given back 26 times by empty_cache, 2 times probably for want\n"
-            "         of memory\n"
+            "releases cached memory was released 26 times by empty_cache, 2 times probably to\n"
+            "         serve a request\n"
             "peak     1000.00 MiB reserved as recorded, 800.00 MiB active in blocks\n"
-            "check    with addresses of its own the model reserves what was recorded, at\n"
-            "         every event (not where new segments get ever higher addresses; where\n"
-            "         that changes an answer, it is given as a range), and so it does on a\n"
-            "         device of 1.00 GiB with retries of its own: answers are given without\n"
-            "         reserve\n"
+            "check    choosing addresses itself, the model reserves what was recorded, at\n"
+            "         every event (unless each new segment lies above the last; where that\n"
+            "         changes an answer, the answer is a range), also on a device of 1.00 GiB\n"
+            "         with retries of its own: the answers can be trusted\n"
             "trust A  every check passes and nothing is older than the recording\n");
     text_is("poor", 80,
             "device 0: the model does not reproduce this recording\n"
             "agrees   12 of 2,434 addresses, 175 of 175 requests for new memory, 1 of 1 final\n"
             "         block\n"
-            "differs  first at event 1204: the model needs new memory, 512 B, where none was\n"
-            "         taken; recorded is a block at 0x7f0000400000\n"
-            "likely   settings that the file does not tell, another version of PyTorch, or\n"
+            "differs  first at event 1204: the model needs new memory, 512 B, where the\n"
+            "         recording reserved none and has a block at 0x7f0000400000\n"
+            "likely   settings that the file does not contain, another version of PyTorch, or\n"
             "         another allocator\n"
             "peak     1000.00 MiB reserved as recorded\n"
             "refused  the model does not reproduce this recording, so what it says of other\n"
@@ -466,15 +465,15 @@ static void one_question_is_answered_in_sentences(void **state)
             "device 0: the model reproduces most of this recording\n"
             "agrees   2,430 of 2,434 addresses, 175 of 175 requests for new memory, 1 of 1\n"
             "         final block\n"
-            "differs  first at event 1204: the model hands out 0x7f0000000200 where\n"
+            "differs  first at event 1204: the model allocates at 0x7f0000000200 where\n"
             "         0x7f0000400000 was recorded\n"
             "likely   memory older than the recording, whose state at the start is worked out\n"
-            "         backwards; start to record before the first allocation\n"
+            "         backwards; start recording before the first allocation\n"
             "start    1 block is older than the recording; the size of 1 was corrected\n"
             "peak     1000.00 MiB reserved as recorded\n"
-            "check    with addresses of its own the model reserves what was recorded, at\n"
+            "check    choosing addresses itself, the model reserves what was recorded, at\n"
             "         every event; on a device of 1.00 GiB it does not from event 2000 on, so\n"
-            "         answers are approximate, and what capacity suffices is not known\n"
+            "         answers are approximate, and which capacity suffices is not known\n"
             "trust A  every check passes and nothing is older than the recording\n"
             "\n"
             "what if, approximately (same: the recorded settings, nothing changed): every run\n"
@@ -485,7 +484,7 @@ static void one_question_is_answered_in_sentences(void **state)
             "\n"
             "With expandable_segments:True the peak of reserved memory is 900.00 MiB at event\n"
             "391, 100.00 MiB less than without the change; that of active memory is 800.00\n"
-            "MiB at event 390. It takes new memory 40 times.\n"
+            "MiB at event 390. It reserves new memory 40 times.\n"
             "\n"
             "note     a perfect packing of expandable_segments:True would still need 800.00\n"
             "         MiB\n");
@@ -497,16 +496,15 @@ static void one_question_is_answered_in_sentences(void **state)
             "\n"
             "With expandable_segments:True the peak of reserved memory is 860.00 MiB at event\n"
             "391, 140.00 MiB less than without the change; that of active memory is 800.00\n"
-            "MiB at event 390. It takes new memory 40 times and gives its cache back to go on\n"
-            "2 times. 812.00 MiB suffice, with 19 retries, which is 148.00 MiB less than\n"
-            "same.\n"
+            "MiB at event 390. It reserves new memory 40 times and has to release its cache 2\n"
+            "times. 812.00 MiB suffice, with 19 retries, which is 148.00 MiB less than same.\n"
             "\n"
             "note     200.00 MiB of the active peak (25.0 %) is older than the recording: no\n"
             "         setting changes its blocks\n"
             "note     a perfect packing of expandable_segments:True would still need 800.00\n"
             "         MiB\n"
             "note     suffices: a capacity at which the run completes, and in brackets how\n"
-            "         often it must give its cache back there\n");
+            "         often it must release its cache there\n");
     text_is("tiny", 80,
             "what if, approximately (same: the recorded settings, nothing changed): every run\n"
             "completes\n"
@@ -515,7 +513,7 @@ static void one_question_is_answered_in_sentences(void **state)
             "     1 B     +1 B     0 B      0 B       0 B        40  completes  x\n"
             "\n"
             "With x the peak of reserved memory is 1 B at event 391, 1 B more than without\n"
-            "the change; that of active memory is 0 B at event 390. It takes new memory 40\n"
+            "the change; that of active memory is 0 B at event 390. It reserves new memory 40\n"
             "times.\n"
             "\n"
             "note     at least: what a perfect packing would still need\n");
@@ -538,8 +536,8 @@ static void many_questions_are_a_table(void **state)
             "note     a perfect packing of same would still need 800.00 MiB; --json has it\n"
             "         for each question\n"
             "note     suffices: a capacity at which the run completes, and in brackets how\n"
-            "         often it must give its cache back there; ? where it fails again at a\n"
-            "         little more\n");
+            "         often it must release its cache there; ? marks one at which it fails\n"
+            "         again with a little more\n");
     text_is(
         "several", 200,
         "what if (same: the recorded settings, nothing changed): every run completes\n"
@@ -557,7 +555,7 @@ static void many_questions_are_a_table(void **state)
         "changes its blocks\n"
         "note     at least: what a perfect packing would still need\n"
         "note     suffices: a capacity at which the run completes, and in brackets how often it "
-        "must give its cache back there; ? where it fails again at a little more\n");
+        "must release its cache there; ? marks one at which it fails again with a little more\n");
     text_is("sweep", 80,
             "what if (same: the recorded settings, nothing changed): every run completes\n"
             "   reserved      to same            suffices  question\n"
@@ -583,7 +581,7 @@ static void many_questions_are_a_table(void **state)
             "note     a perfect packing of same would still need 800.00 MiB; --json has it\n"
             "         for each question\n"
             "note     suffices: a capacity at which the run completes, and in brackets how\n"
-            "         often it must give its cache back there\n");
+            "         often it must release its cache there\n");
 }
 
 static void a_run_that_ends_early_says_where(void **state)
@@ -594,18 +592,18 @@ static void a_run_that_ends_early_says_where(void **state)
             "  reserved  to same      active    at least  outcome    question\n"
             "700.00 MiB           690.00 MiB  690.00 MiB  completes  same\n"
             "700.00 MiB        -  650.00 MiB  650.00 MiB  runs out   max_split_size_mb:64\n"
-            "    runs out at event 391: train.py:12 forward wants 100.00 MiB (a segment of\n"
+            "    runs out at event 391: train.py:12 forward requests 100.00 MiB (a segment of\n"
             "    110.00 MiB) with 700.00 MiB reserved, 650.00 MiB of it active; the largest\n"
-            "    free block for it has 20.00 MiB; a full release gives back 4.00 MiB, 46.00\n"
-            "    MiB more can neither be used nor given back\n"
+            "    free block for it has 20.00 MiB; releasing the whole cache returns 4.00 MiB,\n"
+            "    and 46.00 MiB more can neither be used nor returned\n"
             "700.00 MiB        -  650.00 MiB  650.00 MiB  runs out   --scale train.py:12=0.5\n"
-            "    runs out at event 391: a request wants 100.00 MiB (a segment of 110.00 MiB)\n"
-            "    with 700.00 MiB reserved, 650.00 MiB of it active; the largest free block\n"
-            "    for it has 20.00 MiB; a full release gives back 4.00 MiB, 46.00 MiB more can\n"
-            "    neither be used nor given back\n"
+            "    runs out at event 391: an unknown line requests 100.00 MiB (a segment of\n"
+            "    110.00 MiB) with 700.00 MiB reserved, 650.00 MiB of it active; the largest\n"
+            "    free block for it has 20.00 MiB; releasing the whole cache returns 4.00 MiB,\n"
+            "    and 46.00 MiB more can neither be used nor returned\n"
             "720.00 MiB        -  710.00 MiB  710.00 MiB  runs out   --drop train.py:30\n"
             "    does not fit at the start: 650.00 MiB in use and 46.00 MiB that cannot be\n"
-            "    given back\n"
+            "    returned\n"
             "\n"
             "note     at least: what a perfect packing would still need\n");
     text_is("served", 80,
@@ -618,7 +616,7 @@ static void a_run_that_ends_early_says_where(void **state)
             "\n"
             "With --drop train.py:30, as far as it runs, the peak of reserved memory is\n"
             "900.00 MiB at event 391; that of active memory is 700.00 MiB at event 390. It\n"
-            "takes new memory 40 times.\n"
+            "reserves new memory 40 times.\n"
             "\n"
             "note     at least: what a perfect packing would still need\n");
 }
@@ -631,18 +629,18 @@ static void strange_text_and_numbers_are_shown_whole(void **state)
             "  reserved  to same      active  outcome    question\n"
             "700.00 MiB           690.00 MiB  completes  same\n"
             "700.00 MiB        -  650.00 MiB  runs out   --drop \\x1b[31m\"<b>\\xff\\x0a'\\\n"
-            "    runs out at event 391: \\x1b[2J<script>:1 \\u{202e}f\\x09 wants 100.00 MiB (a\n"
-            "    segment of 110.00 MiB) with 700.00 MiB reserved, 650.00 MiB of it active;\n"
-            "    the largest free block for it has 20.00 MiB; a full release gives back 4.00\n"
-            "    MiB, 46.00 MiB more can neither be used nor given back\n"
+            "    runs out at event 391: \\x1b[2J<script>:1 \\u{202e}f\\x09 requests 100.00 MiB\n"
+            "    (a segment of 110.00 MiB) with 700.00 MiB reserved, 650.00 MiB of it active;\n"
+            "    the largest free block for it has 20.00 MiB; releasing the whole cache\n"
+            "    returns 4.00 MiB, and 46.00 MiB more can neither be used nor returned\n"
             "700.00 MiB        -  650.00 MiB  runs out   --scale train.py:12=0.5\n"
-            "    runs out at event 391: a request wants 100.00 MiB (a segment of 110.00 MiB)\n"
-            "    with 700.00 MiB reserved, 650.00 MiB of it active; the largest free block\n"
-            "    for it has 20.00 MiB; a full release gives back 4.00 MiB, 46.00 MiB more can\n"
-            "    neither be used nor given back\n"
+            "    runs out at event 391: an unknown line requests 100.00 MiB (a segment of\n"
+            "    110.00 MiB) with 700.00 MiB reserved, 650.00 MiB of it active; the largest\n"
+            "    free block for it has 20.00 MiB; releasing the whole cache returns 4.00 MiB,\n"
+            "    and 46.00 MiB more can neither be used nor returned\n"
             "720.00 MiB        -  710.00 MiB  runs out   --drop train.py:30\n"
             "    does not fit at the start: 650.00 MiB in use and 46.00 MiB that cannot be\n"
-            "    given back\n"
+            "    returned\n"
             "\n"
             "note     a perfect packing of same would still need 690.00 MiB; --json has it\n"
             "         for each question\n");
@@ -654,12 +652,12 @@ static void strange_text_and_numbers_are_shown_whole(void **state)
             "    reserves 0 B to 4.00 EiB, depending on where the device puts new segments\n"
             "\n"
             "With x the peak of reserved memory is 0 B at event 391, 4.00 EiB less than\n"
-            "without the change; that of active memory is 4.00 EiB at event 390. It takes new\n"
-            "memory 40 times.\n"
+            "without the change; that of active memory is 4.00 EiB at event 390. It reserves\n"
+            "new memory 40 times.\n"
             "\n"
             "note     a perfect packing of x would still need 4.00 EiB\n"
             "note     suffices: a capacity at which the run completes, and in brackets how\n"
-            "         often it must give its cache back there\n");
+            "         often it must release its cache there\n");
 }
 
 static void every_disagreement_is_explained(void **state)
