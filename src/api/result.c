@@ -103,7 +103,7 @@ static enum vrs_status check_device(const struct call *a, struct vrs_error *err)
     if (count == 0)
         return vrs_fail(err, VRS_USAGE, "no device %lld: the recording has none",
                         (long long)a->device - 1);
-    return vrs_fail(err, VRS_USAGE, "no device %lld: the recording's last is %u",
+    return vrs_fail(err, VRS_USAGE, "no device %lld: the recording's highest is %u",
                     (long long)a->device - 1, (unsigned)last);
 }
 

@@ -11,8 +11,8 @@ SEEDS = 80
 EXACT = "the allocator's model reproduces %s: allocated and active bytes are exact"
 AMBIGUOUS = ("the allocator's model reproduces the only address, but 1 block older than the recording may be up to "
              "1 MiB larger: allocated and active bytes are lower bounds")
-PARTLY = ("the allocator's model reproduces %d of %d addresses: allocated and active bytes are lower bounds; the verb "
-          "replay says where they part")
+PARTLY = ("the allocator's model reproduces %d of %d addresses: allocated and active bytes are lower bounds; "
+          "vramscope replay says where they differ")
 NOT_REPLAYED = ("not replayed through the allocator's model (%d events): allocated and active bytes are lower bounds; "
                 "--replay always does it")
 
@@ -156,8 +156,8 @@ def test_more_streams_than_the_model_follows_are_told(tmp_path):
         events += [event("alloc", BASE + 4 * MIB, 2 * MIB, stream=k), *freed(BASE + 4 * MIB, 2 * MIB, stream=k)]
     (tmp_path / "r").write_bytes(writers.pickled(top([tiny.half()], events), 4))
     d = devices(tmp_path, "r")[0]
-    assert replay_text(d) == ("not replayed through the allocator's model, since it has more streams and pools than are "
-                              "followed: allocated and active bytes are lower bounds")
+    assert replay_text(d) == ("not replayed through the allocator's model, since it has more streams and pools than the "
+                              "model follows: allocated and active bytes are lower bounds")
     assert not d["active"]["exact"]
 
 

@@ -99,7 +99,7 @@ static enum vrs_status ask(struct parts *parts, const struct proven_study *prove
     };
     if (s->r->devices.kind[s->device] == DEVICE_HOST)
         return ask_reason(s, ret, ANSWER_NOT_APPLICABLE, "host_memory",
-                          S("limits are of the memory of GPUs"), err);
+                          S("limits apply to the memory of GPUs only"), err);
     if (read->o.strict && proven->trust.grade == 'D')
         TRY(ask_reason(s, ret, ANSWER_REFUSED, "grade_d",
                        S("the file contradicts itself, so no limit is judged with --strict"), err));

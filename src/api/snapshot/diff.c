@@ -103,13 +103,13 @@ static const struct {
                                "other; --at end compares two final states",
                                ANSWER_PARTIAL },
     [OBSTACLE_BEGINS_LATE] = { "window_mismatch", "only ",
-                               " begins after its program had allocated memory: what is older "
-                               "there has no stack",
+                               " begins after its program had allocated memory: that older memory "
+                               "has no stack",
                                ANSWER_PARTIAL },
     [OBSTACLE_PER_STEP] = { "window_mismatch", "only ",
                             " begins late: figures are compared per step", ANSWER_PARTIAL },
     [OBSTACLE_UNLIKE_PARTS] = { "window_mismatch", "only ",
-                                " begins late and no steps are known: the sums are of unlike "
+                                " begins late and no steps are known: the sums cover different "
                                 "parts of a run",
                                 ANSWER_PARTIAL },
     [OBSTACLE_NO_STACKS] = { "no_stacks",

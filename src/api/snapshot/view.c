@@ -270,7 +270,7 @@ static void put_window(struct buf *text, const struct make_context *m)
     else
         buf_format(text, "events %u to %u of %u", (unsigned)(d->first_state - 1),
                    (unsigned)(d->last_state - 1), (unsigned)(d->states - 1));
-    buf_text(text, has_range(m) ? ", which were asked for, " : ", around the peak, ");
+    buf_text(text, has_range(m) ? ", as requested, " : ", around the peak, ");
 }
 
 /* What the page has to be called for what it lacks. */

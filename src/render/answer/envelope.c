@@ -49,7 +49,7 @@ static const char *cut_place(uint8_t part)
 void envelope_cut_text(struct buf *to, const struct origin *o)
 {
     buf_format(to, "INCOMPLETE: cut at byte %llu%s%s", (unsigned long long)o->cut_offset,
-               o->compression == COMPRESSION_NONE ? "" : " of what it unpacks to",
+               o->compression == COMPRESSION_NONE ? "" : " of the unpacked data",
                cut_place(o->cut_part));
 }
 

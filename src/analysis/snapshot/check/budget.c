@@ -95,11 +95,12 @@ static bool read_share(str text, uint64_t *ret)
 static enum vrs_status read_amount(str name, enum takes takes, str text, struct amount *ret,
                                    struct vrs_error *err)
 {
-    const char *wanted = takes == TAKES_SHARE  ? "a share, such as 25%"
-                         : takes == TAKES_SIZE ? "a size, such as 24GiB, 512MiB or a number of "
-                                                 "bytes"
-                                               : "a size, such as 24GiB or a number of bytes, or "
-                                                 "with a baseline a share of its, such as 105%";
+    const char *wanted = takes == TAKES_SHARE ? "a share, such as 25%"
+                         : takes == TAKES_SIZE
+                             ? "a size, such as 24GiB, 512MiB or a number of "
+                               "bytes"
+                             : "a size, such as 24GiB or a number of bytes, or with a baseline a "
+                               "share of its figure, such as 105%";
     *ret = (struct amount){ 0 };
     if (takes != TAKES_SHARE && read_bytes(text, &ret->bytes))
         return VRS_OK;
@@ -274,7 +275,7 @@ static enum vrs_status set_beside(struct budget *b, str name, str value, bool *r
         b->capacity_line = b->line;
         TRY(read_amount(name, TAKES_SIZE, value, &capacity, err));
         if (capacity.bytes == 0)
-            return vrs_fail(err, VRS_USAGE, "a capacity of nothing leaves no headroom");
+            return vrs_fail(err, VRS_USAGE, "a capacity of 0 leaves no headroom");
         b->capacity_bytes = capacity.bytes;
         return VRS_OK;
     }
@@ -294,7 +295,7 @@ enum vrs_status budget_set(struct budget *b, str name, str value, struct vrs_err
         kind++;
     if (kind == LIMIT_KINDS)
         return vrs_fail(err, VRS_USAGE,
-                        "there is no limit called \"%.*s\" (vramscope help check has all)",
+                        "there is no limit called \"%.*s\" (vramscope help check lists all)",
                         shown(name), name.len == 0 ? "" : name.ptr);
     l.kind = (enum limit_kind)kind;
     enum takes takes = (enum takes)takes_of[kind];
@@ -323,7 +324,7 @@ static str without_comment(str line)
 static enum vrs_status read_line(struct budget *b, str line, struct vrs_error *err)
 {
     if (!utf8_valid(line) || memchr(line.ptr, '\0', line.len) != NULL)
-        return vrs_fail(err, VRS_USAGE, "this is no text; a line is \"max-peak = 24GiB\"");
+        return vrs_fail(err, VRS_USAGE, "this is not a text file; a line is \"max-peak = 24GiB\"");
     line = trimmed(without_comment(line));
     if (line.len == 0)
         return VRS_OK;
@@ -378,7 +379,7 @@ enum vrs_status budget_check(const struct budget *b, bool has_baseline, struct v
     }
     if (b->has_tolerance && !has_baseline)
         return vrs_fail(err, VRS_USAGE,
-                        "tolerance is of growth against a recording: add --baseline FILE");
+                        "tolerance applies to growth against a baseline: add --baseline FILE");
     if (headroom && b->capacity_bytes == 0)
         return vrs_fail(err, VRS_USAGE,
                         "headroom is what is left of the device's memory: add "

@@ -108,7 +108,7 @@ static enum vrs_status find_limit(struct judging *j, bool *ret_known, struct vrs
     }
     if (tolerance > 0 && j->value.reason == NULL) {
         j->value.reason = "tolerance";
-        j->value.text = "the tolerance is a part of the limit";
+        j->value.text = "the limit includes the tolerance";
     }
     return VRS_OK;
 }
@@ -137,7 +137,7 @@ static void judge(struct judging *j)
     bool over = least ? v->lower < row->limit : v->lower > row->limit;
     bool maybe = least ? v->open : v->open || v->upper > row->limit;
     if (over && v->source == CHECK_ESTIMATED && !j->q->allow_estimates)
-        undecided(row, "estimated", "an estimate fails nothing without --allow-estimates");
+        undecided(row, "estimated", "an estimate fails a limit only with --allow-estimates");
     else if (over)
         row->outcome = CHECK_FAIL;
     else

@@ -145,7 +145,8 @@ static void spans_top(const struct spans *spans, struct check_value *v)
 static void contradicted(struct check_value *v)
 {
     v->reason = "contradiction";
-    v->text = "the file contradicts itself: one by its end, one by its allocations";
+    v->text =
+        "the file contradicts itself: its final state and its allocations give different values";
 }
 
 /* Where a file contradicts itself, the curve, which its end holds, and the allocations that were
@@ -476,7 +477,7 @@ static enum vrs_status value_of_retries(const struct proven_study *proven, struc
     within_window(proven, v);
     if (untold > 0 && retries == 0) {
         v->reason = "unknown_cause";
-        v->text = "memory was given back, and no stack tells why";
+        v->text = "cached memory was released, and no stack tells why";
     }
     return VRS_OK;
 }

@@ -19,12 +19,11 @@ uint32_t losses_of(const struct file_facts *file, struct loss ret[LOSSES])
         { "wrong_types", "values of a wrong type, taken as absent", file->wrong_types },
         { "cut_stacks", "stacks longer than --limit frames, outermost frames left out",
           o->cut_stacks },
-        { "repeated_keys", "keys given twice in one record, the last one counts",
-          o->repeated_keys },
+        { "repeated_keys", "keys given twice in one record, the last one used", o->repeated_keys },
         { "bad_utf8", "strings that are not UTF-8, bad bytes shown as U+FFFD", o->bad_utf8 },
         { "trailing_bytes", "bytes behind the end of the recording, not read",
           o->trailing_bytes > padding ? o->trailing_bytes : 0 },
-        { "trailer_lost", "packed streams that end before their own end, checksum not seen",
+        { "trailer_lost", "compressed streams that end early, checksum not verified",
           o->trailer_lost },
     };
     uint32_t losses = 0;

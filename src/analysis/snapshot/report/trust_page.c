@@ -75,7 +75,7 @@ static struct trust_row no_time_row(const struct study *s, const struct checks *
 static struct trust_row capacity_row(const struct study *s, const struct checks *c)
 {
     struct trust_row row = row_of(s, NEEDS_ANCHOR, "T10", "capacity_varies",
-                                  "the capacity stands still", c->capacity_varies);
+                                  "the capacity is constant", c->capacity_varies);
     if (s->curves.oom_events == 0)
         row.outcome = TRUST_NOT_RUN;
     return row;
@@ -94,9 +94,9 @@ static void fill_checks(const struct proven_study *proven, const struct checks *
                c->unpaired_request),
         row_of(s, NEEDS_ANCHOR, "T04", "negative_start", "the start is not below zero",
                c->negative_start),
-        row_of(s, NEEDS_ANCHOR, "T04", "baselines_differ", "forward start = backward",
+        row_of(s, NEEDS_ANCHOR, "T04", "baselines_differ", "both counts of start agree",
                c->baselines_differ),
-        row_of(s, NEEDS_ANCHOR, "T05", "peak_above_reserved", "reserved holds requested",
+        row_of(s, NEEDS_ANCHOR, "T05", "peak_above_reserved", "requested fits in reserved",
                c->above_reserved),
         row_of(s, NEEDS_ANCHOR, "T06", "unknown_segment", "allocs lie in segments",
                c->unknown_segment),
@@ -190,7 +190,7 @@ static str producer_of(const struct recording *r)
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
         if (marks[i].seen)
             return marks[i].text;
-    return S("nothing tells");
+    return S("not known");
 }
 
 static enum vrs_status count_actions(const struct study *s, struct trust_page *o,

@@ -90,9 +90,9 @@ static enum vrs_status tell_no_oom(const struct recording *r, uint32_t device,
         for (uint32_t i = 0; i < r->devices.events[d]; i++)
             if (r->events.action[r->devices.first_event[d] + i] == ACTION_OOM)
                 return vrs_fail(err, VRS_USAGE,
-                                "device %u ran out of memory at no recorded event, device %u did",
+                                "device %u has no out-of-memory event, device %u has one",
                                 r->devices.number[device], r->devices.number[d]);
-    return vrs_fail(err, VRS_USAGE, "device %u ran out of memory at no recorded event",
+    return vrs_fail(err, VRS_USAGE, "device %u has no out-of-memory event",
                     r->devices.number[device]);
 }
 

@@ -163,11 +163,10 @@ static void add_negative_start(struct assessment *a)
     if (f->count == 0)
         return;
     bytes_text(bytes, f->worst_bytes);
-    add_item(
-        a, CODE_NEGATIVE_START, *f, true, true,
-        "counted back from the final state, the trace would begin with %s less than nothing in "
-        "use: final blocks or frees are missing",
-        bytes);
+    add_item(a, CODE_NEGATIVE_START, *f, true, true,
+             "counted back from the final state, -%s would be in use at the start of the trace: "
+             "final blocks or frees are missing",
+             bytes);
 }
 
 static void add_baselines(struct assessment *a)
@@ -177,9 +176,10 @@ static void add_baselines(struct assessment *a)
     if (f->count == 0)
         return;
     bytes_text(bytes, f->worst_bytes);
-    add_item(a, CODE_BASELINES_DIFFER, *f, true, true,
-             "what was in use before the first event comes out %s apart, counted forward and back",
-             bytes);
+    add_item(
+        a, CODE_BASELINES_DIFFER, *f, true, true,
+        "the bytes in use before the first event differ by %s, counted forward and counted back",
+        bytes);
 }
 
 static void add_above_reserved(struct assessment *a)
@@ -229,8 +229,8 @@ static void add_checks(struct assessment *a)
     const struct checks *c = &a->checks;
     add_sums(a);
     add_failed(a, CODE_END_MISMATCH, c->end_mismatch,
-               "the trace leaves memory in use that the final state does not hold, or in another "
-               "size");
+               "the trace leaves memory in use that the final state does not have, or has in "
+               "another size");
     add_failed(a, CODE_UNPAIRED_REQUEST, c->unpaired_request,
                "frees were requested, never completed, and are not pending at the end");
     add_negative_start(a);
@@ -241,7 +241,7 @@ static void add_checks(struct assessment *a)
     add_failed(a, CODE_DOUBLE_ALLOC, c->double_alloc,
                "addresses were allocated while still in use; the older allocation was ended there");
     add_failed(a, CODE_SKIPPED_ACTIONS, c->skipped_actions,
-               "frees have only one half of request and completion: actions were left out");
+               "frees have a request without a completion, or the reverse: actions were left out");
     add_times(a);
     add_capacity(a);
 }
@@ -328,7 +328,7 @@ static void add_incomplete(struct assessment *a)
     struct breach cut = { .count = 1, .first_event = -1 };
     add_item(a, CODE_INCOMPLETE, cut, false, false,
              "the file is cut at byte %llu%s, %s; %u %s and %u %s of this device were read",
-             (ull)o->cut_offset, o->compression == COMPRESSION_NONE ? "" : " of what it unpacks to",
+             (ull)o->cut_offset, o->compression == COMPRESSION_NONE ? "" : " of the unpacked data",
              parts[o->cut_part <= CUT_AFTER ? o->cut_part : CUT_NONE], events,
              word_for(events, "event", "events"), segments,
              word_for(segments, "segment", "segments"));
@@ -364,7 +364,7 @@ static void add_window(struct assessment *a, const struct breach *older)
                  "no events were recorded: only the final state is known");
     if (a->trust.window == WINDOW_ONE_EVENT)
         add_item(a, CODE_ONE_EVENT, all, false, false,
-                 "only the newest event was kept (a ring of one): only the final state is known");
+                 "only the newest event was kept (max_entries=1): only the final state is known");
     if (a->trust.window == WINDOW_OVERFLOWED)
         add_item(a, CODE_OVERFLOW, all, false, false,
                  "the recorder was full at %u events and dropped older ones", events);
@@ -386,8 +386,8 @@ static void add_orphans(struct assessment *a)
         return;
     bytes_text(bytes, f.total_bytes);
     add_item(a, CODE_ORPHANS, f, a->trust.window == WINDOW_COMPLETE, true,
-             "frees without an allocation in the trace: %llu, of %s; where that memory was made is "
-             "unknown",
+             "frees without an allocation in the trace: %llu, of %s; where that memory was "
+             "allocated is unknown",
              (ull)f.count, bytes);
 }
 
@@ -428,7 +428,7 @@ static void add_unknown(struct assessment *a, enum trust_code code, struct breac
     int shown = name.len > 60 ? 60 : (int)name.len;
     while (shown > 0 && (size_t)shown < name.len && (name.ptr[shown] & 0xc0) == 0x80)
         shown--;
-    add_item(a, code, f, false, false, "%s new to this program, passed over: %llu, first \"%.*s\"",
+    add_item(a, code, f, false, false, "%s unknown to this program, ignored: %llu, first \"%.*s\"",
              what, (ull)f.count, shown, name.len == 0 ? "" : name.ptr);
 }
 
@@ -479,9 +479,9 @@ static void add_not_replayed(struct assessment *a)
 static void add_replay(struct assessment *a, const struct agreement *g)
 {
     static const char *const gave_up[REFUSALS] = {
-        [REFUSED_LANES] = "it has more streams and pools than are followed",
+        [REFUSED_LANES] = "it has more streams and pools than the model follows",
         [REFUSED_WORK] = "its addresses differ too often from the model's",
-        [REFUSED_BACKEND] = "another allocator made it",
+        [REFUSED_BACKEND] = "another allocator was used",
     };
     struct breach f = { .count = a->r->devices.events[a->device], .first_event = -1 };
     if (g->refusal == REFUSED_ASKED)
@@ -509,7 +509,7 @@ static void add_replay(struct assessment *a, const struct agreement *g)
     else
         add_item(a, CODE_REPLAY, f, false, false,
                  "the allocator's model reproduces %llu of %llu %s: allocated and active bytes are "
-                 "lower bounds; the verb replay says where they part",
+                 "lower bounds; vramscope replay says where they differ",
                  (ull)g->addresses_equal, (ull)g->addresses,
                  word_for(g->addresses, "address", "addresses"));
 }

@@ -145,7 +145,7 @@ static void put_device(struct buf *to, const struct style *style,
         words.len = 0;
     }
     if (check != NULL)
-        buf_text(to, "no limit is of this device\n");
+        buf_text(to, "no limit is for this device\n");
     buf_end(&words, to);
 }
 

@@ -294,6 +294,8 @@ static void put_moment(struct buf *to, const struct text_context *s, int side)
         buf_text(to, "up to ");
     else if (end->at_peak && s->diff->traced)
         buf_text(to, "at its peak, ");
+    else
+        buf_text(to, "at ");
     if (end->at_event < 0)
         buf_text(to, "the start");
     else
@@ -302,8 +304,8 @@ static void put_moment(struct buf *to, const struct text_context *s, int side)
 
 static const char *weight_words(enum diff_weight weight)
 {
-    static const char *const words[DIFF_WEIGHTS] = { "in use", "allocated in all", "allocs",
-                                                     "times events" };
+    static const char *const words[DIFF_WEIGHTS] = { "in use", "allocated in total", "allocs",
+                                                     "in bytes times events" };
     return words[weight];
 }
 
@@ -427,12 +429,12 @@ static void put_per(struct buf *to, const struct text_context *s)
     buf_init(&words, SIZE_MAX / 2);
     if (d->per == DIFF_PER_STEP)
         buf_format(&words,
-                   "%llu steps in A, %llu in B: rows stand in the order of their change "
-                   "per step, in --json as delta_per",
+                   "%llu steps in A, %llu in B: rows are sorted by their change per step "
+                   "(delta_per in --json)",
                    (unsigned long long)d->end[0].per, (unsigned long long)d->end[1].per);
     else
-        buf_text(&words, "rows stand in the order of their change for each byte of parameters, in "
-                         "--json as delta_per");
+        buf_text(&words,
+                 "rows are sorted by their change per byte of parameters (delta_per in --json)");
     envelope_words(to, s->style, "per", &words);
     buf_end(&words, to);
 }
@@ -534,7 +536,7 @@ static void put_compared(struct out *out, const struct text_context *s,
         put_note(to, s, i == 0 ? "note" : "", s->device->reason[i].text);
     if (d->python_only)
         put_note(to, s, "note",
-                 S("only one of them has native frames: Python frames alone are compared"));
+                 S("only one recording has native frames: only Python frames are compared"));
     put_limit(to, s);
     put_allocator(to, s);
     put_per(to, s);

@@ -177,17 +177,16 @@ static void put_coverage(struct buf *to, struct buf *words, const struct style *
         if (o->capture_style != NULL && strcmp(styles[i].style, o->capture_style) == 0)
             buf_format(words, "%s (%s)", styles[i].style, styles[i].meaning);
     if (o->capture_style == NULL)
-        buf_text(words, "nothing tells which were kept");
+        buf_text(words, "not known which frames were recorded");
     envelope_words(to, style, "stacks", words);
     if (o->unknown_origin_peak_ratio < 0 && o->unknown_origin_end_ratio < 0)
         return;
-    buf_text(words, "without the stack of their alloc: ");
     human_share(words, o->unknown_origin_peak_ratio);
-    buf_text(words, " of the bytes alive at the peak, ");
+    buf_text(words, " of the bytes alive at the peak have no allocation stack, ");
     human_share(words, o->unknown_origin_end_ratio);
     buf_text(words, " of those at the end; at the peak ");
     human_share(words, o->explained_peak_ratio);
-    buf_text(words, " are explained, and ");
+    buf_text(words, " are explained by a stack or by the split of older memory, and ");
     human_share(words, o->no_user_frame_peak_ratio);
     buf_text(words, " show no line of your own code");
     envelope_words(to, style, "coverage", words);
@@ -203,7 +202,7 @@ static void put_places(struct buf *to, struct buf *words, const struct style *st
         buf_format(words, "%u pool%s, ", (unsigned)o->pools, o->pools == 1 ? "" : "s");
     human_counted(words, o->annotations, "annotation", style->ascii);
     buf_text(words, " in the file");
-    envelope_words(to, style, "places", words);
+    envelope_words(to, style, "contains", words);
 }
 
 /* At most six decimals, with a point in every locale. */
@@ -291,12 +290,12 @@ static void put_unknown(struct buf *to, struct buf *words, const struct style *s
                         const struct trust_page *o)
 {
     if (o->unknown_keys > 0) {
-        buf_text(words, "keys of the file, passed over: ");
+        buf_text(words, "keys of the file, ignored: ");
         put_counts(words, style, o->unknown_key, o->unknown_keys);
         envelope_words(to, style, "unknown", words);
     }
     if (o->unknown_actions > 0) {
-        buf_text(words, "actions, passed over: ");
+        buf_text(words, "actions, ignored: ");
         put_counts(words, style, o->unknown_action, o->unknown_actions);
         envelope_words(to, style, "unknown", words);
     }
