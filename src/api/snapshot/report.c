@@ -28,7 +28,7 @@ struct reporting {
     struct category_rules rules;
     struct naming *naming; /* that studies show names by */
     struct studies studies;
-    struct proven_study *proven; /* of each device, once the replay has spoken */
+    struct proven_study *proven;  /* of each device, once the replay has spoken */
     struct report_device *device; /* of each that is asked about, in order */
     struct unit_place units;
 };

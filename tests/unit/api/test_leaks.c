@@ -22,7 +22,8 @@ static void the_leak_is_found(void **state)
     (void)state;
     struct asking asking = { .recording = recording_of_steps("gc_collect"), .ask = ask };
     const char *text = answered(&asking);
-    assert_non_null(strstr(text, "2.00 KiB a step at keep.py:7 keep; 8.00 KiB from 4 steps are alive"));
+    assert_non_null(
+        strstr(text, "2.00 KiB a step at keep.py:7 keep; 8.00 KiB from 4 steps are alive"));
     assert_non_null(strstr(text, "\"class\": \"leak\""));
     assert_non_null(strstr(text, "\"boundary_bytes\": [0, 2048, 4096, 6144, 8192]"));
     assert_non_null(strstr(text, "\"gc_hint\": { \"kind\": \"collector_frames\""));

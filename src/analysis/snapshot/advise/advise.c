@@ -10,35 +10,7 @@
 
 const char *const severity_names[SEVERITIES] = { "problem", "advice", "note" };
 
-enum { ADVICE_RULES_MOST = 32, RATIO_DECIMALS = 6 };
-
-const struct advice_entry advice_entries[] = {
-    { "grad-late-zero", advise_grad_late_zero, SEVERITY_ADVICE, CONFIDENCE_HIGH, true },
-    { "grad-not-cleared", advise_grad_not_cleared, SEVERITY_NOTE, CONFIDENCE_MEDIUM, false },
-    { "two-generations", advise_two_generations, SEVERITY_ADVICE, CONFIDENCE_HIGH, true },
-    { "no-grad", advise_no_grad, SEVERITY_ADVICE, CONFIDENCE_MEDIUM, true },
-    { "checkpoint", advise_checkpoint, SEVERITY_ADVICE, CONFIDENCE_MEDIUM, true },
-    { "logits-loss", advise_logits_loss, SEVERITY_ADVICE, CONFIDENCE_MEDIUM, true },
-    { "attention-math", advise_attention_math, SEVERITY_ADVICE, CONFIDENCE_MEDIUM, true },
-    { "bucket-view", advise_bucket_view, SEVERITY_ADVICE, CONFIDENCE_MEDIUM, true },
-    { "optimizer-foreach", advise_optimizer_foreach, SEVERITY_ADVICE, CONFIDENCE_MEDIUM, true },
-    { "optimizer-replace", advise_optimizer_replace, SEVERITY_ADVICE, CONFIDENCE_MEDIUM, true },
-    { "optimizer-heavy", advise_optimizer_heavy, SEVERITY_NOTE, CONFIDENCE_MEDIUM, false },
-    { "expandable", advise_expandable, SEVERITY_ADVICE, CONFIDENCE_MEDIUM, true },
-    { "max-split", advise_max_split, SEVERITY_ADVICE, CONFIDENCE_MEDIUM, true },
-    { "empty-cache", advise_empty_cache, SEVERITY_NOTE, CONFIDENCE_HIGH, false },
-    { "retained-output", advise_retained_output, SEVERITY_ADVICE, CONFIDENCE_MEDIUM, true },
-    { "graph-kept", advise_graph_kept, SEVERITY_PROBLEM, CONFIDENCE_MEDIUM, true },
-    { "kv-prealloc", advise_kv_prealloc, SEVERITY_ADVICE, CONFIDENCE_MEDIUM, true },
-    { "inputs-ahead", advise_inputs_ahead, SEVERITY_ADVICE, CONFIDENCE_MEDIUM, true },
-    { "pending-free", advise_pending_free, SEVERITY_ADVICE, CONFIDENCE_MEDIUM, true },
-    { "side-stream-cache", advise_side_stream_cache, SEVERITY_ADVICE, CONFIDENCE_MEDIUM, true },
-    { "collector", advise_collector, SEVERITY_NOTE, CONFIDENCE_MEDIUM, false },
-    { "capture", advise_capture, SEVERITY_NOTE, CONFIDENCE_HIGH, false },
-    { "near-limit", advise_near_limit, SEVERITY_PROBLEM, CONFIDENCE_HIGH, false },
-};
-const uint32_t advice_entry_count = sizeof advice_entries / sizeof *advice_entries;
-_Static_assert(sizeof advice_entries / sizeof *advice_entries <= ADVICE_RULES_MOST, "");
+enum { RATIO_DECIMALS = 6 };
 
 bool advise_silent(struct advising *a, const char *clause)
 {
@@ -101,6 +73,8 @@ static bool run_rule(struct advising *a, const struct advice_entry *entry)
 {
     a->now = (struct advice){
         .id = entry->id,
+        .text = entry->text,
+        .cost = entry->cost,
         .severity = entry->severity,
         .confidence = entry->confidence,
         .saving_bytes = UNKNOWN_U64,

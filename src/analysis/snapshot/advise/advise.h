@@ -2,7 +2,8 @@
  *
  * A rule looks at what the other analyses found and either speaks, with its evidence, or stays
  * silent, with the clause that held it back.  Savings of several rules may be the same bytes; the
- * joint saving counts them once.  The sentences are the renderer's (render/advise.h). */
+ * joint saving counts them once.  The sentences of a rule stand in its row of advise_table.c; the
+ * renderer fills them in. */
 #ifndef VRS_ANALYSIS_SNAPSHOT_ADVISE_ADVISE_H
 #define VRS_ANALYSIS_SNAPSHOT_ADVISE_ADVISE_H
 
@@ -32,6 +33,10 @@ enum { ADVICE_EVENTS = 3, ADVICE_CONDITIONS = 4 };
 
 struct advice {
     const char *id; /* static */
+    /* Sentences to be filled in, static; `cost` may be NULL.  {line} is the site's, {bytes} those
+     * concerned, {event} the first of the evidence; {device} what the device was asked for after
+     * empty_cache; {how} that a replay told the saving, or how to ask one. */
+    const char *text, *cost;
     enum advice_severity severity;
     struct site_ref site;
     bool has_site;

@@ -39,13 +39,18 @@ struct advising {
  * sets `clause`.  False when out of memory. */
 typedef bool advice_rule(struct advising *a);
 
+/* A row of the table; what it tests against is in advise_limits.h. */
 struct advice_entry {
     const char *id;
     advice_rule *rule;
     enum advice_severity severity;
     enum confidence confidence;
     bool needs_saving; /* silent where the counterfactual saves less than the floor */
+    const char *text;  /* what to do: one or two sentences, with places as struct advice has them */
+    const char *cost;  /* and what that costs; NULL: nothing worth naming */
 };
+
+enum { ADVICE_RULES_MOST = 32 };
 
 /* In the order of the specification. */
 extern const struct advice_entry advice_entries[];

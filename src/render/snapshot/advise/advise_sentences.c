@@ -1,115 +1,6 @@
 /* advise_sentences.c - the sentences of advice. */
 #include "render/snapshot/advise/advise.h"
 
-#include <string.h>
-
-/* In texts, "@" is the line, "#" the bytes, "&" the first event; "%" what the device was asked for
- * after empty_cache; "!" that a replay told the saving, or how to ask one. */
-struct words {
-    const char *id, *text, *cost;
-};
-
-static const struct words table[] = {
-    { "grad-late-zero",
-      "# of gradients of the step before stay alive through the forward and are freed after it: "
-      "call optimizer.zero_grad(set_to_none=True) before the forward.",
-      NULL },
-    { "grad-not-cleared",
-      "# of gradients are accumulated and never released in this recording; if that is not "
-      "intended, call optimizer.zero_grad(set_to_none=True) before the forward.",
-      NULL },
-    { "two-generations",
-      "# allocated at @ in one step are freed only after the next step has allocated its own: del "
-      "the variable, or put the body of the loop in a function, so that the old value is freed "
-      "first.",
-      NULL },
-    { "no-grad",
-      "# are saved at @ for a backward that never runs: run this part under torch.no_grad() or "
-      "torch.inference_mode().",
-      NULL },
-    { "checkpoint",
-      "activations dominate the peak, and the forward repeats a layer at @: checkpoint that layer "
-      "(torch.utils.checkpoint).",
-      "one more forward of the layer" },
-    { "logits-loss",
-      "# of the peak belong to the loss at @: chunk the loss, or use a fused linear-cross-entropy "
-      "kernel.",
-      NULL },
-    { "attention-math",
-      "# of the peak belong to unfused attention at @: make the call eligible for a fused kernel "
-      "(mask, dtype, head size).",
-      NULL },
-    { "bucket-view",
-      "# of gradients are held twice, in the reducer's buckets too: pass "
-      "gradient_as_bucket_view=True to DistributedDataParallel.",
-      NULL },
-    { "optimizer-foreach",
-      "the peak lies in the optimizer at @, with # of temporaries of all parameters at once: pass "
-      "fused=True or foreach=False.",
-      "foreach=False makes the step slower" },
-    { "optimizer-replace",
-      "the optimizer at @ allocates # of new tensors before it frees the old ones: update state "
-      "and parameters in place.",
-      NULL },
-    { "optimizer-heavy",
-      "optimizer state takes # and decides how much memory is needed: consider 8-bit, sharded or "
-      "offloaded state.",
-      NULL },
-    { "expandable",
-      "# of reserved memory is stranded &, where it can neither serve larger requests nor be "
-      "returned to the device: set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True (!).",
-      NULL },
-    { "max-split",
-      "# lie in large segments that small blocks such as @ pin: set max_split_size_mb in "
-      "PYTORCH_CUDA_ALLOC_CONF.",
-      NULL },
-    { "empty-cache",
-      "torch.cuda.empty_cache() at @ returns # to the device that are then reserved again: remove "
-      "the call from the loop.",
-      "% while the call stays" },
-    { "retained-output",
-      "# allocated at @ in an earlier step are still alive at the peak: del the variable, or put "
-      "the body of the loop in a function.",
-      NULL },
-    { "graph-kept",
-      "# accumulate because an autograd graph is kept from step to step at @: keep loss.item() or "
-      ".detach(), not the tensor.",
-      NULL },
-    { "kv-prealloc",
-      "the cache at @ is copied into a larger one again and again, # of it held twice: allocate it "
-      "once at its final length.",
-      NULL },
-    { "inputs-ahead",
-      "# of inputs allocated at @ are on the device two steps or more before their use: copy the "
-      "next batch later, or keep it on the host.",
-      NULL },
-    { "pending-free",
-      "at the peak # from @ are freed but wait for another stream: drop record_stream where "
-      "wait_stream is enough, or allocate on the stream that frees.",
-      NULL },
-    { "side-stream-cache",
-      "# are cached for a stream that no longer allocates: allocate on the stream that frees.",
-      NULL },
-    { "collector",
-      "# were freed by Python's garbage collector: break the reference cycle; find it with a cycle "
-      "detector.",
-      NULL },
-    { "capture",
-      "the recording has too little for more advice: record from the start, two steps or more, "
-      "with stacks=\"all\" or \"python\" and a larger max_entries.",
-      NULL },
-    { "near-limit",
-      "the card was full &, though no request failed: the next larger batch will not fit.", NULL },
-};
-
-static const struct words *words_of(const struct advice *advice)
-{
-    for (uint32_t i = 0; i < sizeof table / sizeof *table; i++)
-        if (strcmp(table[i].id, advice->id) == 0)
-            return &table[i];
-    return NULL;
-}
-
 static void put_calls(struct buf *to, const struct advice *advice)
 {
     const char *what = advice->mapped ? "mapping" : "cudaMalloc call";
@@ -127,40 +18,62 @@ static void put_first_event(struct buf *to, const struct advice *advice)
         buf_format(to, "at event %lld", (long long)advice->at_event[0]);
 }
 
+static void put_line(struct buf *to, const struct advice *advice)
+{
+    buf_str(to, advice->has_site ? advice->site.culprit : S("an unknown line"));
+}
+
+static void put_bytes(struct buf *to, const struct advice *advice)
+{
+    human_known_bytes(to, advice->bytes);
+}
+
+static void put_how(struct buf *to, const struct advice *advice)
+{
+    buf_text(to, advice->source == SAVING_VERIFIED
+                     ? "a replay of this run with it reserves that much less"
+                     : "verify with vramscope replay --set expandable_segments:True");
+}
+
+/* The places of a sentence: see struct advice. */
+static const struct {
+    str name;
+    void (*put)(struct buf *to, const struct advice *advice);
+} places[] = {
+    { { "{line}", 6 }, put_line },         { { "{bytes}", 7 }, put_bytes },
+    { { "{event}", 7 }, put_first_event }, { { "{device}", 8 }, put_calls },
+    { { "{how}", 5 }, put_how },
+};
+enum { PLACES = sizeof places / sizeof *places };
+
 static void put_template(struct buf *to, const char *text, const struct advice *advice)
 {
-    for (const char *at = text; *at != '\0'; at++) {
-        if (*at == '@' && advice->has_site)
-            buf_str(to, advice->site.culprit);
-        else if (*at == '@')
-            buf_text(to, "an unknown line");
-        else if (*at == '#')
-            human_known_bytes(to, advice->bytes);
-        else if (*at == '%')
-            put_calls(to, advice);
-        else if (*at == '&')
-            put_first_event(to, advice);
-        else if (*at == '!')
-            buf_text(to, advice->source == SAVING_VERIFIED
-                             ? "a replay of this run with it reserves that much less"
-                             : "verify with vramscope replay --set expandable_segments:True");
-        else
-            buf_char(to, *at);
+    str rest = str_from(text);
+    while (rest.len > 0) {
+        size_t taken = 1;
+        uint32_t i = 0;
+        while (i < PLACES && !str_starts(rest, places[i].name))
+            i++;
+        if (i < PLACES) {
+            places[i].put(to, advice);
+            taken = places[i].name.len;
+        } else {
+            buf_char(to, *rest.ptr);
+        }
+        rest = (str){ rest.ptr + taken, rest.len - taken };
     }
 }
 
 void advice_words(struct buf *to, const struct advice *advice)
 {
-    const struct words *w = words_of(advice);
-    put_template(to, w == NULL ? "" : w->text, advice);
+    put_template(to, advice->text, advice);
 }
 
 bool advice_cost(struct buf *to, const struct advice *advice)
 {
-    const struct words *w = words_of(advice);
-    if (w == NULL || w->cost == NULL)
+    if (advice->cost == NULL)
         return false;
-    put_template(to, w->cost, advice);
+    put_template(to, advice->cost, advice);
     return true;
 }
 

@@ -8,10 +8,12 @@
 
 #include <cmocka.h>
 
+#include "analysis/snapshot/advise/advise_rules.h"
 #include "analysis/snapshot/study/counterfactual.h"
 #include "analysis/snapshot/study/site_table.h"
 #include "made/answered.h"
 #include "made/studied.h"
+#include "render/snapshot/advise/advise.h"
 #include "vramscope/snapshot.h"
 
 enum { STATES = 40, REMOVALS = 12, ROUNDS = 200 };
@@ -154,6 +156,25 @@ static void every_rule_is_accounted_for(void **state)
     assert_int_equal(rules, 1);
 }
 
+/* A place in a sentence that nobody fills in would be printed with its braces. */
+static void every_sentence_is_filled_in(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < advice_entry_count; i++) {
+        const struct advice_entry *entry = &advice_entries[i];
+        struct advice advice = { .id = entry->id, .text = entry->text, .cost = entry->cost };
+        struct buf words;
+        buf_init(&words, 4096);
+        advice_words(&words, &advice);
+        if (entry->cost != NULL)
+            assert_true(advice_cost(&words, &advice));
+        buf_char(&words, '\0');
+        assert_true(strlen(words.at) > 40);
+        assert_null(strpbrk(words.at, "{}@#&%!"));
+        buf_free(&words);
+    }
+}
+
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
@@ -173,6 +194,7 @@ int main(void)
         cmocka_unit_test(hostile_sizes_do_no_harm),
         cmocka_unit_test(sites_are_numbered_by_first_sight),
         cmocka_unit_test(every_rule_is_accounted_for),
+        cmocka_unit_test(every_sentence_is_filled_in),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
