@@ -1,5 +1,4 @@
 /* picture.c - a recording as one picture in a file. */
-#include "analysis/snapshot/curves/figures.h"
 #include "api/result.h"
 #include "api/snapshot/report.h"
 #include "render/picture/picture_layout.h"

@@ -3,7 +3,7 @@
 
 #include "analysis/snapshot/breakdown/peak.h"
 #include "analysis/snapshot/cache/parts.h"
-#include "analysis/snapshot/curves/figures.h"
+#include "analysis/snapshot/curves/live.h"
 #include "analysis/snapshot/report/findings.h"
 #include "analysis/snapshot/report/units.h"
 #include "api/snapshot/ask.h"

@@ -50,7 +50,7 @@ enum vrs_status peak_moment_find(const struct proven_study *proven, const struct
     found.at_peak = options.at_event == requested->peak_event;
     found.after_us = micros_after_first(s->r, s->device, options.at_event);
     found.reserved_bytes = curve_at(s->r, s->device, CURVE_RESERVED, options.at_event);
-    found.blocks = block_bytes_at(s->r, proven->proof, s->device, options.at_event);
+    found.blocks = proven_blocks_at(proven, options.at_event);
     found.blocks_exact =
         found.blocks.active != UNKNOWN_U64 && proven->curves.of[CURVE_ACTIVE].exact;
     *ret = found;

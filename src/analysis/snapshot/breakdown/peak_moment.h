@@ -3,7 +3,6 @@
 #define VRS_ANALYSIS_SNAPSHOT_BREAKDOWN_PEAK_MOMENT_H
 
 #include "analysis/snapshot/breakdown/peak.h"
-#include "analysis/snapshot/curves/figures.h"
 #include "analysis/snapshot/study/moment.h"
 #include "analysis/snapshot/study/proven_study.h"
 #include "base/field.h"

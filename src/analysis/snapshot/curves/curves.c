@@ -502,3 +502,27 @@ bool device_traced(const struct recording *r, uint32_t device)
     start_bytes(r, device, start);
     return start[CURVE_REQUESTED] == 0 && start[CURVE_RESERVED] == 0;
 }
+
+uint64_t pending_bytes(const struct recording *r, uint32_t device)
+{
+    if ((r->devices.parts[device] & PART_SEGMENTS) == 0)
+        return UNKNOWN_U64;
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < r->devices.blocks[device]; i++) {
+        uint32_t block = r->devices.first_block[device] + i;
+        if (r->blocks.state[block] == BLOCK_PENDING)
+            bytes += block_requested(r, block);
+    }
+    return bytes;
+}
+
+uint64_t micros_after_first(const struct recording *r, uint32_t device, int64_t event)
+{
+    if (event < 0 || event >= (int64_t)r->devices.events[device])
+        return UNKNOWN_U64;
+    uint32_t first = r->devices.first_event[device];
+    uint64_t start = r->events.time_us[first], then = r->events.time_us[first + (uint32_t)event];
+    if (start == UNKNOWN_U64 || then == UNKNOWN_U64 || then < start)
+        return UNKNOWN_U64;
+    return then - start;
+}

@@ -98,4 +98,11 @@ int64_t curve_peak_before(const struct recording *r, uint32_t device, const stru
 /* The value of one curve after event `event` (-1: the start; past the last: the end). */
 int64_t curve_at(const struct recording *r, uint32_t device, enum curve_name which, int64_t event);
 
+/* Requested bytes of the final blocks that wait to be freed; UNKNOWN_U64 where the final state was
+ * not read whole. */
+uint64_t pending_bytes(const struct recording *r, uint32_t device);
+
+/* Microseconds from the device's first event to `event` (from 0); UNKNOWN_U64: not known. */
+uint64_t micros_after_first(const struct recording *r, uint32_t device, int64_t event);
+
 #endif

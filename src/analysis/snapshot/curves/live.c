@@ -59,6 +59,42 @@ bool live_lacks_stacks(const struct recording *r, uint32_t device)
     return false;
 }
 
+uint64_t old_bytes(const struct recording *r, uint32_t device, int64_t event)
+{
+    const struct allocations *a = &r->allocations;
+    uint64_t bytes = 0;
+    uint32_t first = r->devices.first_allocation[device];
+    uint64_t state = (uint64_t)((int64_t)r->devices.first_event[device] + event + 1);
+    for (uint32_t i = first; i < first + r->devices.allocations[device]; i++) {
+        bool alive = a->free_completed_event[i] == NO_ROW || a->free_completed_event[i] >= state;
+        if (a->alloc_event[i] == NO_ROW && alive)
+            bytes += known_or_0(a->size[i]);
+    }
+    return bytes;
+}
+
+enum vrs_status distinct_stacks(const struct recording *r, uint32_t device, struct arena *scratch,
+                                uint64_t *ret, struct vrs_error *err)
+{
+    struct arena_mark mark = arena_mark(scratch);
+    uint8_t *seen = arena_array(scratch, uint8_t, r->code.stacks.rows.len);
+    if (seen == NULL)
+        return vrs_no_memory(err);
+    const struct devices *d = &r->devices;
+    for (uint32_t i = 0; i < d->events[device]; i++)
+        seen[r->events.stack[d->first_event[device] + i]] = 1;
+    for (uint32_t i = 0; i < d->blocks[device]; i++)
+        seen[r->blocks.stack[d->first_block[device] + i]] = 1;
+    for (uint32_t i = 0; i < d->segments[device]; i++)
+        seen[r->segments.stack[d->first_segment[device] + i]] = 1;
+    uint64_t count = 0;
+    for (uint32_t i = 1; i < r->code.stacks.rows.len; i++)
+        count += seen[i];
+    arena_release(scratch, mark);
+    *ret = count;
+    return VRS_OK;
+}
+
 uint32_t allocation_stream(const struct recording *r, uint32_t allocation)
 {
     uint32_t event = witness(r, allocation);

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "analysis/snapshot/curves/figures.h"
 #include "analysis/snapshot/diff/diff_sums.h"
 #include "analysis/snapshot/layout/fragments.h"
 
@@ -91,7 +90,7 @@ static enum vrs_status find_end(const struct proven_study *proven, const struct 
     for (uint32_t i = 0; i < s->lifetimes.count; i++)
         if (lifetime_alive(&s->lifetimes.at[i], event))
             live += s->lifetimes.at[i].bytes;
-    struct block_bytes blocks = block_bytes_at(s->r, proven->proof, s->device, event);
+    struct block_bytes blocks = proven_blocks_at(proven, event);
     if (proven->curves.of[CURVE_ACTIVE].exact && blocks.active != UNKNOWN_U64 &&
         blocks.active >= live)
         end.slack_bytes = blocks.active - live;

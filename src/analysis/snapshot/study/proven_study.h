@@ -43,4 +43,11 @@ static inline uint64_t proven_slack(const struct proven_study *p, uint32_t i)
     return block_slack(&p->proof->block_sizes, l->first + i, l->at[i].bytes);
 }
 
+/* Bytes of the blocks alive after `event`: active, until the free is completed, and allocated,
+ * until it is requested.  Both UNKNOWN_U64 where nothing was to be replayed. */
+struct block_bytes {
+    uint64_t active, allocated;
+};
+struct block_bytes proven_blocks_at(const struct proven_study *p, int64_t event);
+
 #endif

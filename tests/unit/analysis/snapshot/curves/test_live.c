@@ -5,7 +5,8 @@
 
 #include <cmocka.h>
 
-#include "analysis/snapshot/curves/figures.h"
+#include "analysis/snapshot/curves/curves.h"
+#include "analysis/snapshot/curves/live.h"
 #include "made/sample.h"
 
 /* Two blocks that the trace does not make, one of them waiting; the trace makes a third and frees
