@@ -5,6 +5,8 @@
  * being undefined, and are read as signed when compared. */
 #include "analysis/snapshot/curves/curves.h"
 
+#include <assert.h>
+
 #include "allocator/replay/recorded.h"
 
 const char *const curve_names[CURVES] = {
@@ -454,6 +456,23 @@ void curves_draw(const struct recording *r, uint32_t device, const struct curves
         ret_requested[i] = most[0];
         ret_reserved[i] = most[1];
     }
+}
+
+int64_t curve_peak_event(const struct recording *r, uint32_t device, enum curve_name which)
+{
+    uint32_t first = r->devices.first_event[device];
+    uint64_t d = 0;
+    int64_t most = 0, found = -1;
+    bool reserved = which == CURVE_RESERVED;
+    assert(reserved || which == CURVE_REQUESTED);
+    for (uint32_t i = 0; i < r->devices.events[device]; i++) {
+        d += reserved ? reserved_change(r, first + i) : requested_change(r, first + i);
+        if ((int64_t)d > most) {
+            most = (int64_t)d;
+            found = i;
+        }
+    }
+    return found;
 }
 
 int64_t curve_peak_before(const struct recording *r, uint32_t device, const struct curves *curves,

@@ -90,6 +90,10 @@ static inline uint64_t reserved_change(const struct recording *r, uint32_t event
     return action_returns(action) ? -size : size;
 }
 
+/* The event that first brings the requested or the reserved curve to its peak (-1: the start), by
+ * one pass that sums nothing else. */
+int64_t curve_peak_event(const struct recording *r, uint32_t device, enum curve_name which);
+
 /* The peak of the requested curve in the states before `event`, and the event that first brings it
  * there. */
 int64_t curve_peak_before(const struct recording *r, uint32_t device, const struct curves *curves,

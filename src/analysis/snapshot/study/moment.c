@@ -149,7 +149,6 @@ enum vrs_status moment_find(const struct recording *r, uint32_t device, struct m
 {
     int64_t events = r->devices.events[device];
     bool traced = device_traced(r, device);
-    struct curves curves;
     switch (moment.kind) {
     case AT_OOM:
         return find_oom(r, device, moment.nth, ret, err);
@@ -172,8 +171,7 @@ enum vrs_status moment_find(const struct recording *r, uint32_t device, struct m
     case AT_RESERVED_PEAK:
         if (traced) {
             bool reserved = moment.kind == AT_RESERVED_PEAK;
-            curves_compute(r, device, &curves);
-            *ret = curves.of[reserved ? CURVE_RESERVED : CURVE_REQUESTED].peak_event;
+            *ret = curve_peak_event(r, device, reserved ? CURVE_RESERVED : CURVE_REQUESTED);
             return VRS_OK;
         }
         break;

@@ -42,6 +42,9 @@ static void check_drawing(const struct recording *r, const struct curves *curves
         if (curve->start_known)
             assert_int_equal(curve_at(r, 0, name, events + 5), curve->end_bytes);
     }
+    assert_int_equal(curve_peak_event(r, 0, CURVE_REQUESTED),
+                     curves->of[CURVE_REQUESTED].peak_event);
+    assert_int_equal(curve_peak_event(r, 0, CURVE_RESERVED), curves->of[CURVE_RESERVED].peak_event);
     assert_int_equal(curves->reserved_at_peak_bytes,
                      curve_at(r, 0, CURVE_RESERVED, curves->of[CURVE_REQUESTED].peak_event));
 }
