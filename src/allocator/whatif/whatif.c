@@ -36,11 +36,6 @@ struct run {
     uint32_t i;
 };
 
-static const struct run_listener *listener(const struct run *r)
-{
-    return r->listener;
-}
-
 static uint32_t row_of(const struct run *r)
 {
     return r->p->first + r->i;
@@ -87,10 +82,10 @@ static void complete(struct run *r, uint32_t slot)
     uint32_t block = slot == NO_ROW ? 0 : r->block_of[slot];
     if (block == 0)
         return;
-    if (r->m.blocks.at[block].use == BLOCK_IN_USE && listener(r) != NULL)
-        listener(r)->freed(listener(r)->arg, r->i, slot, block, false);
-    if (listener(r) != NULL)
-        listener(r)->freed(listener(r)->arg, r->i, slot, block, true);
+    if (r->m.blocks.at[block].use == BLOCK_IN_USE && r->listener != NULL)
+        r->listener->freed(r->listener->arg, r->i, slot, block, false);
+    if (r->listener != NULL)
+        r->listener->freed(r->listener->arg, r->i, slot, block, true);
     note_gone(r, slot, block);
     machine_complete(&r->m, block);
 }
@@ -100,8 +95,8 @@ static void completed_by_release(void *arg, uint32_t block)
 {
     struct run *r = arg;
     uint32_t slot = r->m.blocks.at[block].tag;
-    if (listener(r) != NULL)
-        listener(r)->freed(listener(r)->arg, r->m.event, slot, block, true);
+    if (r->listener != NULL)
+        r->listener->freed(r->listener->arg, r->m.event, slot, block, true);
     if (r->block_of[slot] == block)
         note_gone(r, slot, block);
 }
@@ -109,7 +104,7 @@ static void completed_by_release(void *arg, uint32_t block)
 static void observed(void *arg, const struct machine_call *call)
 {
     struct run *r = arg;
-    listener(r)->device(listener(r)->arg, r->m.event, call);
+    r->listener->device(r->listener->arg, r->m.event, call);
 }
 
 /* Sites. */
@@ -217,8 +212,8 @@ static void run_out(struct run *r, uint32_t side, uint64_t rounded)
         .returnable_bytes = returnable,
         .stranded_bytes = r->m.reserved - r->m.active - returnable,
     };
-    if (listener(r) != NULL)
-        listener(r)->ran_out(listener(r)->arg, r->i, rounded, r->m.capacity - r->m.reserved);
+    if (r->listener != NULL)
+        r->listener->ran_out(r->listener->arg, r->i, rounded, r->m.capacity - r->m.reserved);
 }
 
 /* What is cached at the start and passes the capacity: an earlier retry would have dropped it. */
@@ -288,14 +283,14 @@ static bool request(struct run *r, bool recorded_oom)
         r->a.served_oom_event = r->i;
         if (r->m.peak_active.event == r->i)
             r->a.active_start_bytes = r->start_bytes;
-        if (listener(r) != NULL)
-            listener(r)->allocated(listener(r)->arg, r->i, NO_ROW, block);
+        if (r->listener != NULL)
+            r->listener->allocated(r->listener->arg, r->i, NO_ROW, block);
         return false;
     }
     uint32_t slot = r->p->slot[r->i];
     fill(r, slot, block);
-    if (listener(r) != NULL)
-        listener(r)->allocated(listener(r)->arg, r->i, slot, block);
+    if (r->listener != NULL)
+        r->listener->allocated(r->listener->arg, r->i, slot, block);
     if (change != NULL && change->kind == CHANGE_FREE_EARLY)
         free_at_end_of_scope(r, number, slot);
     return true;
@@ -307,8 +302,8 @@ static void wait_for(struct run *r, uint32_t slot)
     if (block == 0 || r->m.blocks.at[block].use != BLOCK_IN_USE)
         return;
     machine_wait(&r->m, block);
-    if (listener(r) != NULL)
-        listener(r)->freed(listener(r)->arg, r->i, slot, block, false);
+    if (r->listener != NULL)
+        r->listener->freed(r->listener->arg, r->i, slot, block, false);
 }
 
 /* Applies the event at hand; false ends the run. */
@@ -343,8 +338,8 @@ static bool apply(struct run *r, uint32_t *run)
     case ACTION_ANNOTATE:
     case ACTION_USER_DEFINED:
     case ACTIONS:
-        if (listener(r) != NULL)
-            listener(r)->passed(listener(r)->arg, r->i);
+        if (r->listener != NULL)
+            r->listener->passed(r->listener->arg, r->i);
         break;
     }
     return !r->m.no_memory;
@@ -452,14 +447,14 @@ static bool run_all(struct run *r, const struct start_state *start, struct arena
     r->listener = NULL;
     fit_start(r);
     r->listener = heard_from;
-    if (listener(r) != NULL) {
+    if (r->listener != NULL) {
         r->m.listen = observed;
         r->m.listen_arg = r;
-        listener(r)->began(listener(r)->arg, &r->m, r->block_of);
+        r->listener->began(r->listener->arg, &r->m, r->block_of);
     }
     bool good = r->a.ran_out || run_events(r);
-    if (good && listener(r) != NULL)
-        listener(r)->ended(listener(r)->arg, &r->m, r->block_of);
+    if (good && r->listener != NULL)
+        r->listener->ended(r->listener->arg, &r->m, r->block_of);
     return good && !r->m.no_memory;
 }
 
