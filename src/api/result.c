@@ -247,9 +247,3 @@ enum vrs_status answer_reason_add(struct arena *keep, struct answer_reason **lis
     (*list)[(*count)++] = reason;
     return VRS_OK;
 }
-
-struct device_name device_name_of(const struct recording *r, uint32_t device)
-{
-    return (struct device_name){ r->devices.number[device],
-                                 r->devices.kind[device] == DEVICE_HOST };
-}

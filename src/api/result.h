@@ -94,6 +94,4 @@ enum vrs_status file_facts_of(const struct vrs_recording *recording, const char 
 enum vrs_status answer_reason_add(struct arena *keep, struct answer_reason **list, uint32_t *count,
                                   const char *id, str text, struct vrs_error *err) MUST_CHECK;
 
-struct device_name device_name_of(const struct recording *r, uint32_t device);
-
 #endif

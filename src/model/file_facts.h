@@ -17,4 +17,10 @@ struct device_name {
     bool host; /* pinned memory of the host, never to be added to a GPU's */
 };
 
+static inline struct device_name device_name_of(const struct recording *r, uint32_t device)
+{
+    return (struct device_name){ r->devices.number[device],
+                                 r->devices.kind[device] == DEVICE_HOST };
+}
+
 #endif

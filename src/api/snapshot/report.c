@@ -1,10 +1,10 @@
 /* report.c - the one page about a recording. */
 #include "api/snapshot/report.h"
 
-#include "analysis/snapshot/breakdown/peak.h"
 #include "analysis/snapshot/cache/parts.h"
 #include "analysis/snapshot/curves/live.h"
 #include "analysis/snapshot/report/findings.h"
+#include "analysis/snapshot/report/report_device.h"
 #include "analysis/snapshot/report/units.h"
 #include "api/snapshot/ask.h"
 #include "api/snapshot/report_sections.h"
@@ -14,8 +14,7 @@
 enum {
     SPANS_MOST = 1024, /* finer than any terminal is wide */
     SPANS_PART = 120,  /* of a row among many */
-    ROWS_MOST = 256,   /* culprits kept of each device */
-    OOMS_MOST = 4
+    ROWS_MOST = 256    /* culprits kept of each device */
 };
 
 /* What the devices of one report share. */
@@ -32,103 +31,6 @@ struct reporting {
     struct report_device *device; /* of each that is asked about, in order */
     struct unit_place units;
 };
-
-static enum vrs_status find_ooms(struct call *a, uint32_t d, struct report_device *ret,
-                                 struct vrs_error *err)
-{
-    const struct recording *r = a->r;
-    ret->oom = arena_array(a->keep, struct oom_fact, OOMS_MOST);
-    if (ret->oom == NULL)
-        return vrs_no_memory(err);
-    uint64_t skip = ret->curves.oom_events > OOMS_MOST ? ret->curves.oom_events - OOMS_MOST : 0;
-    for (uint32_t i = 0; i < r->devices.events[d] && ret->ooms < OOMS_MOST; i++) {
-        uint32_t row = r->devices.first_event[d] + i;
-        if (r->events.action[row] != ACTION_OOM)
-            continue;
-        if (skip > 0) {
-            skip--;
-            continue;
-        }
-        ret->oom[ret->ooms++] = (struct oom_fact){
-            .event = i,
-            .asked_bytes = r->events.size[row],
-            .device_free_bytes = r->events.address[row],
-            .requested_bytes = curve_at(r, d, CURVE_REQUESTED, i),
-            .reserved_bytes = curve_at(r, d, CURVE_RESERVED, i),
-            .after_us = micros_after_first(r, d, i),
-        };
-    }
-    return VRS_OK;
-}
-
-static enum vrs_status keep_rows(struct call *a, const struct peak *peak, uint32_t most,
-                                 struct report_device *ret, struct vrs_error *err)
-{
-    ret->all_rows = peak->rows;
-    ret->rows = peak->rows < most ? peak->rows : most;
-    ret->row = arena_array(a->keep, struct report_row, ret->rows);
-    if (ret->row == NULL)
-        return vrs_no_memory(err);
-    for (uint32_t i = 0; i < ret->rows; i++) {
-        const struct peak_row *from = &peak->row[i];
-        ret->row[i] = (struct report_row){
-            .name = arena_copy(a->keep, from->name),
-            .bytes = from->bytes,
-            .count = from->count,
-            .share_ratio = from->share_ratio,
-        };
-        if (ret->row[i].name.ptr == NULL)
-            return vrs_no_memory(err);
-    }
-    return VRS_OK;
-}
-
-/* Who held the peak, by culprit; where one line holds most of it and stands for several owners
- * (a trainer's one call), by owner. */
-static enum vrs_status find_holders(struct reporting *p, uint32_t d, uint32_t most,
-                                    struct report_device *ret, struct vrs_error *err)
-{
-    struct call *a = p->a;
-    struct peak_options options = {
-        .by = BY_CULPRIT,
-        .key = SITE_LINE,
-        .at_event = ret->curves.of[CURVE_REQUESTED].peak_event,
-        .categories = p->studied ? &p->studies.of[d].categories : NULL,
-    };
-    struct peak peak = { 0 };
-    TRY(peak_compute(a->r, d, &options, a->naming, &a->scratch, &peak, err));
-    ret->traced = device_traced(a->r, d);
-    /* Of a ring of one the rows are of the end, but the curve is kept from before its event. */
-    ret->adjust_bytes =
-        ret->traced || ret->events == 0
-            ? peak.adjust_bytes
-            : ret->curves.of[CURVE_REQUESTED].start_bytes - forward_start_bytes(a->r, d);
-    ret->live_bytes = peak.live_bytes;
-    ret->live_count = peak.live_count;
-    ret->hidden_culprit = S("");
-    if (peak.rows > 0 && peak.row[0].share_ratio > 0.5 && peak.row[0].owner.ptr == NULL) {
-        ret->hidden_share = peak.row[0].share_ratio;
-        ret->hidden_culprit = arena_copy(a->keep, peak.row[0].name);
-        if (ret->hidden_culprit.ptr == NULL)
-            return vrs_no_memory(err);
-        options.by = BY_OWNER;
-        TRY(peak_compute(a->r, d, &options, a->naming, &a->scratch, &peak, err));
-    }
-    return keep_rows(a, &peak, most, ret, err);
-}
-
-static enum vrs_status draw(struct call *a, uint32_t d, uint32_t most, struct report_device *ret,
-                            struct vrs_error *err)
-{
-    uint64_t states = ret->events + 1;
-    ret->spans = states < most ? (uint32_t)states : most;
-    ret->requested = arena_array(a->keep, int64_t, ret->spans);
-    ret->reserved = arena_array(a->keep, int64_t, ret->spans);
-    if (ret->requested == NULL || ret->reserved == NULL)
-        return vrs_no_memory(err);
-    curves_draw(a->r, d, &ret->curves, ret->spans, ret->requested, ret->reserved);
-    return VRS_OK;
-}
 
 /* What other devices are compared with, the page of trust, how the memory moved. */
 static enum vrs_status add_study(struct reporting *p, uint32_t d, struct parts *parts,
@@ -161,33 +63,18 @@ static enum vrs_status add_study(struct reporting *p, uint32_t d, struct parts *
 static enum vrs_status describe(struct reporting *p, uint32_t d, struct report_device *ret,
                                 struct vrs_error *err)
 {
-    struct call *a = p->a;
-    const struct recording *r = a->r;
-    const struct devices *v = &r->devices;
-    ret->name = device_name_of(r, d);
-    ret->events = v->events[d];
-    ret->segments = v->segments[d];
-    ret->blocks = v->blocks[d];
-    ret->allocations = v->allocations[d];
-    ret->orphan_frees = v->orphan_frees[d];
-    ret->double_allocs = v->double_allocs[d];
-    ret->pending_bytes = pending_bytes(r, d);
-    if (p->studied)
-        ret->curves = p->studies.of[d].curves;
-    else
-        curves_compute(r, d, &ret->curves);
-    struct arena_mark mark = arena_mark(&a->scratch);
-    int64_t peak_event = ret->curves.of[CURVE_REQUESTED].peak_event;
-    ret->peak_after_us = micros_after_first(r, d, peak_event);
-    ret->duration_us = micros_after_first(r, d, (int64_t)ret->events - 1);
-    ret->old_bytes = old_bytes(r, d, peak_event);
-    TRY(distinct_stacks(r, d, &a->scratch, &ret->stacks, err));
-    TRY(find_ooms(a, d, ret, err));
-    TRY(find_holders(p, d, p->o->part ? 1 : ROWS_MOST, ret, err));
-    arena_release(&a->scratch, mark);
-    if (p->o->part && !p->o->curve)
-        return VRS_OK;
-    return draw(a, d, p->o->part ? SPANS_PART : SPANS_MOST, ret, err);
+    bool drawn = !p->o->part || p->o->curve;
+    const struct study *study = p->studied ? &p->studies.of[d] : NULL;
+    const struct report_device_question question = {
+        .rows_most = p->o->part ? 1 : ROWS_MOST,
+        .spans_most = !drawn       ? 0
+                      : p->o->part ? SPANS_PART
+                                   : SPANS_MOST,
+        .curves = study == NULL ? NULL : &study->curves,
+        .categories = study == NULL ? NULL : &study->categories,
+    };
+    return report_device_describe(p->a->r, d, &question, p->a->naming, p->a->keep, &p->a->scratch,
+                                  ret, err);
 }
 
 static enum vrs_status describe_all(void *arg, struct vrs_error *err)
@@ -250,28 +137,6 @@ static enum vrs_status plan_studies(struct reporting *p, struct vrs_error *err)
     return p->proven == NULL ? vrs_no_memory(err) : VRS_OK;
 }
 
-static void later(uint64_t *latest_us, uint64_t us)
-{
-    if (us != UNKNOWN_U64 && (*latest_us == UNKNOWN_U64 || us > *latest_us))
-        *latest_us = us;
-}
-
-/* Times of all devices, for the other files of a set. */
-static void find_times(const struct recording *r, struct report *report)
-{
-    const struct devices *d = &r->devices;
-    report->oom_us = report->last_us = UNKNOWN_U64;
-    for (uint32_t i = 0; i < d->rows.len; i++) {
-        later(&report->oom_us, last_oom_us(r, i));
-        for (uint32_t k = d->events[i]; k-- > 0;) {
-            uint64_t us = r->events.time_us[d->first_event[i] + k];
-            later(&report->last_us, us);
-            if (us != UNKNOWN_U64)
-                break;
-        }
-    }
-}
-
 static enum vrs_status report_all(struct reporting *p, struct vrs_error *err)
 {
     struct call *a = p->a;
@@ -280,7 +145,7 @@ static enum vrs_status report_all(struct reporting *p, struct vrs_error *err)
     report->trust_page = p->o->trust;
     report->rank = p->o->rank > 0 ? p->o->rank - 1 : -1;
     report->one_clock = p->o->one_clock;
-    find_times(a->r, report);
+    report_times_find(a->r, report);
     report->device = arena_array(a->keep, struct report_device, a->r->devices.rows.len);
     if (report->device == NULL)
         return vrs_no_memory(err);
@@ -383,8 +248,8 @@ void vrs_report_times(const struct vrs_result *result, uint64_t *ret_oom_us, uin
 {
     *ret_oom_us = *ret_last_us = UNKNOWN_U64;
     for (uint32_t i = 0; result->set.kind == &report_answer && i < result->set.count; i++) {
-        later(ret_oom_us, result->set.report[i].oom_us);
-        later(ret_last_us, result->set.report[i].last_us);
+        report_time_later(ret_oom_us, result->set.report[i].oom_us);
+        report_time_later(ret_last_us, result->set.report[i].last_us);
     }
 }
 
