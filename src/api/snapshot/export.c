@@ -6,6 +6,7 @@
 #include "analysis/snapshot/study/study.h"
 #include "api/result.h"
 #include "render/answer/envelope.h"
+#include "render/export/export_prepare.h"
 #include "render/export/export_tables.h"
 #include "render/snapshot/answers.h"
 #include "vramscope/snapshot.h"
@@ -170,33 +171,6 @@ static enum vrs_status find_moment(const struct recording *r, const struct optio
     return found;
 }
 
-/* Of what a study knows the category of each allocation is kept. */
-static enum vrs_status keep_categories(const struct study *s, struct arena *keep,
-                                       struct export_categories *ret, struct vrs_error *err)
-{
-    const struct categories *from = &s->categories;
-    if (s->traced && !s->phases.known)
-        return VRS_OK;
-    struct export_categories kept = {
-        .of = arena_array(keep, uint8_t, from->count),
-        .confidence = arena_array(keep, uint8_t, from->count),
-        .rule = arena_array(keep, uint16_t, from->count),
-        .undecided = arena_array(keep, bool, from->count),
-    };
-    kept.rule_names = category_rule_names(from, keep);
-    if (kept.of == NULL || kept.confidence == NULL || kept.rule == NULL || kept.undecided == NULL ||
-        kept.rule_names == NULL)
-        return vrs_no_memory(err);
-    for (uint32_t i = 0; i < from->count; i++) {
-        kept.of[i] = from->of[i];
-        kept.confidence[i] = from->confidence[i];
-        kept.rule[i] = from->rule[i];
-        kept.undecided[i] = from->undecided[i];
-    }
-    *ret = kept;
-    return VRS_OK;
-}
-
 static enum vrs_status find_categories(struct call *a, struct study_place *place,
                                        struct exporting *e, struct vrs_error *err)
 {
@@ -205,7 +179,7 @@ static enum vrs_status find_categories(struct call *a, struct study_place *place
         struct study study;
         struct arena_mark mark = arena_mark(&a->scratch);
         TRY(study_make(place, e->device[i].row, &study, err));
-        TRY(keep_categories(&study, a->keep, &e->device[i].categories, err));
+        TRY(export_keep_categories(&study, a->keep, &e->device[i].categories, err));
         arena_release(&a->scratch, mark);
     }
     return VRS_OK;
@@ -278,35 +252,6 @@ static enum vrs_status check_moment(const struct exporting *e, const struct opti
     return status;
 }
 
-/* Stacks. */
-
-static void mark_stacks(const uint32_t *stack, uint32_t rows, uint8_t *used)
-{
-    for (uint32_t i = 0; i < rows; i++)
-        used[stack[i]] = 1;
-}
-
-static enum vrs_status find_used(const struct recording *r, struct arena *arena,
-                                 struct exporting *e, struct vrs_error *err)
-{
-    uint32_t stacks = r->code.stacks.rows.len;
-    uint8_t *used = arena_array(arena, uint8_t, stacks);
-    if (used == NULL)
-        return vrs_no_memory(err);
-    mark_stacks(r->events.stack, r->events.rows.len, used);
-    mark_stacks(r->blocks.stack, r->blocks.rows.len, used);
-    mark_stacks(r->segments.stack, r->segments.rows.len, used);
-    for (uint32_t i = 1; i < stacks; i++)
-        e->used_count += used[i];
-    e->used = arena_array(arena, uint32_t, e->used_count);
-    if (e->used == NULL)
-        return vrs_no_memory(err);
-    for (uint32_t i = 1, at = 0; i < stacks; i++)
-        if (used[i])
-            e->used[at++] = i;
-    return VRS_OK;
-}
-
 /* The whole. */
 
 static enum vrs_status prepare(struct call *a, const struct vrs_recording *recording,
@@ -336,7 +281,7 @@ static enum vrs_status prepare(struct call *a, const struct vrs_recording *recor
     TRY(check_moment(e, read, err));
     if (shows_categories(read))
         TRY(add_categories(a, o, e, err));
-    return find_used(a->r, a->keep, e, err);
+    return export_find_stacks(a->keep, e, err);
 }
 
 static enum vrs_status write_all(struct exporting *e, const struct export_format *format,

@@ -1,0 +1,55 @@
+/* export_prepare.c - which stacks and categories the rows of an export have. */
+#include "render/export/export_prepare.h"
+
+enum vrs_status export_keep_categories(const struct study *s, struct arena *keep,
+                                       struct export_categories *ret, struct vrs_error *err)
+{
+    const struct categories *from = &s->categories;
+    if (s->traced && !s->phases.known)
+        return VRS_OK;
+    struct export_categories kept = {
+        .of = arena_array(keep, uint8_t, from->count),
+        .confidence = arena_array(keep, uint8_t, from->count),
+        .rule = arena_array(keep, uint16_t, from->count),
+        .undecided = arena_array(keep, bool, from->count),
+    };
+    kept.rule_names = category_rule_names(from, keep);
+    if (kept.of == NULL || kept.confidence == NULL || kept.rule == NULL || kept.undecided == NULL ||
+        kept.rule_names == NULL)
+        return vrs_no_memory(err);
+    for (uint32_t i = 0; i < from->count; i++) {
+        kept.of[i] = from->of[i];
+        kept.confidence[i] = from->confidence[i];
+        kept.rule[i] = from->rule[i];
+        kept.undecided[i] = from->undecided[i];
+    }
+    *ret = kept;
+    return VRS_OK;
+}
+
+static void mark_stacks(const uint32_t *stack, uint32_t rows, uint8_t *used)
+{
+    for (uint32_t i = 0; i < rows; i++)
+        used[stack[i]] = 1;
+}
+
+enum vrs_status export_find_stacks(struct arena *keep, struct exporting *e, struct vrs_error *err)
+{
+    const struct recording *r = e->r;
+    uint32_t stacks = r->code.stacks.rows.len;
+    uint8_t *used = arena_array(keep, uint8_t, stacks);
+    if (used == NULL)
+        return vrs_no_memory(err);
+    mark_stacks(r->events.stack, r->events.rows.len, used);
+    mark_stacks(r->blocks.stack, r->blocks.rows.len, used);
+    mark_stacks(r->segments.stack, r->segments.rows.len, used);
+    for (uint32_t i = 1; i < stacks; i++)
+        e->used_count += used[i];
+    e->used = arena_array(keep, uint32_t, e->used_count);
+    if (e->used == NULL)
+        return vrs_no_memory(err);
+    for (uint32_t i = 1, at = 0; i < stacks; i++)
+        if (used[i])
+            e->used[at++] = i;
+    return VRS_OK;
+}

@@ -1,0 +1,19 @@
+/* export_prepare.h - what is found before rows are written: the stacks they have, and their
+ * categories. */
+#ifndef VRS_RENDER_EXPORT_EXPORT_PREPARE_H
+#define VRS_RENDER_EXPORT_EXPORT_PREPARE_H
+
+#include "analysis/snapshot/study/study.h"
+#include "render/export/export.h"
+
+/* The category of each allocation, which outlives the study; `of` stays NULL where nothing decides
+ * it. */
+enum vrs_status export_keep_categories(const struct study *s, struct arena *keep,
+                                       struct export_categories *ret,
+                                       struct vrs_error *err) MUST_CHECK;
+
+/* Fills `used` and `used_count` of e. */
+enum vrs_status export_find_stacks(struct arena *keep, struct exporting *e,
+                                   struct vrs_error *err) MUST_CHECK;
+
+#endif
