@@ -127,7 +127,7 @@ bool page_queue_bytes(struct page_chunks *blocks, const struct page_column *colu
     return queue(blocks, (struct page_work){ .column = column, .bytes = bytes, .rows = len }, ret);
 }
 
-static struct buf *block_of(struct page_chunks *blocks, const struct page_work *work)
+static struct buf *chunk_of(struct page_chunks *blocks, const struct page_work *work)
 {
     struct buf *last = &blocks->block.at[blocks->block.len - 1];
     if (work->where == PAGE_COVER_BLOCK)
@@ -140,7 +140,7 @@ static struct buf *block_of(struct page_chunks *blocks, const struct page_work *
 static enum vrs_status place(struct page_chunks *blocks, const struct page_work *work,
                              struct vrs_error *err)
 {
-    struct buf *block = block_of(blocks, work);
+    struct buf *block = chunk_of(blocks, work);
     if (block == NULL)
         return vrs_no_memory(err);
     blocks->clipped += work->clipped;
