@@ -6,6 +6,7 @@
 #include "analysis/snapshot/trust/trust.h"
 #include "api/file.h"
 #include "base/fail.h"
+#include "base/str.h"
 #include "render/answer/answer.h"
 
 /* What answers live in.  A set made by vrs_merge shares that of its parts; the last one to let go
@@ -21,7 +22,7 @@ struct vrs_result {
     /* What joining adds to a set, or why this kind cannot be joined; NULL: nothing, and it can. */
     enum vrs_status (*join)(struct vrs_result *joined, const struct vrs_result *const *parts,
                             uint32_t count, struct vrs_error *err);
-    const char *alone;                                         /* static */
+    static_text alone;
     enum vrs_verdict (*verdict)(const struct answer_set *set); /* NULL: of no yes or no */
     struct strings strings;                                    /* of columns; where has_strings */
     bool has_strings;

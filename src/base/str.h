@@ -11,6 +11,10 @@ typedef struct {
     size_t len;
 } str;
 
+/* A text of the program itself, ended by a NUL: it lives as long as the program, and nobody frees
+ * it. */
+typedef const char *static_text;
+
 #define S(literal) ((str){ (literal), sizeof(literal) - 1 })
 
 static inline str str_from(const char *text)

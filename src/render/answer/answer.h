@@ -7,6 +7,7 @@
 
 #include "analysis/snapshot/trust/trust.h"
 #include "base/field.h"
+#include "base/str.h"
 #include "model/file_facts.h"
 #include "render/write/human.h"
 #include "render/write/out.h"
@@ -32,7 +33,7 @@ enum answer_status {
 };
 
 struct answer_reason {
-    const char *id; /* static */
+    static_text id;
     str text;
 };
 

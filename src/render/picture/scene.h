@@ -8,6 +8,7 @@
 #include "analysis/snapshot/report/report.h"
 #include "analysis/snapshot/study/moment.h"
 #include "base/buf.h"
+#include "base/str.h"
 #include "render/answer/answer.h"
 #include "render/page/source.h"
 #include "render/picture/raster.h"
@@ -54,7 +55,7 @@ struct scene_step {
 
 struct scene_phase {
     uint32_t first, last; /* states */
-    const char *name;     /* static */
+    static_text name;
 };
 
 /* Memory that was mapped, for the map of addresses. */

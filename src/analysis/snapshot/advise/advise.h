@@ -10,6 +10,7 @@
 #include "analysis/snapshot/cache/parts.h"
 #include "analysis/snapshot/oom/oom.h"
 #include "base/field.h"
+#include "base/str.h"
 
 enum advice_severity { SEVERITY_PROBLEM, SEVERITY_ADVICE, SEVERITY_NOTE, SEVERITIES };
 extern const char *const severity_names[SEVERITIES];
@@ -24,7 +25,7 @@ enum saving_source {
 
 /* What a rule tested. */
 struct advice_condition {
-    const char *name; /* static; a ratio ends in "_ratio", bytes in "_bytes" */
+    static_text name; /* a ratio ends in "_ratio", bytes in "_bytes" */
     double value, threshold;
     uint8_t decimals; /* of both: a ratio has some, bytes and counts are whole */
 };
@@ -32,11 +33,11 @@ struct advice_condition {
 enum { ADVICE_EVENTS = 3, ADVICE_CONDITIONS = 4 };
 
 struct advice {
-    const char *id; /* static */
-    /* Sentences to be filled in, static; `cost` may be NULL.  {line} is the site's, {bytes} those
+    static_text id;
+    /* Sentences to be filled in; `cost` may be NULL.  {line} is the site's, {bytes} those
      * concerned, {event} the first of the evidence; {device} what the device was asked for after
      * empty_cache; {how} that a replay told the saving, or how to ask one. */
-    const char *text, *cost;
+    static_text text, cost;
     enum advice_severity severity;
     struct site_ref site;
     bool has_site;
@@ -58,7 +59,7 @@ struct advice {
 };
 
 struct advice_silence {
-    const char *id, *clause; /* static */
+    static_text id, clause;
 };
 
 struct advise {

@@ -9,6 +9,7 @@
 #include "analysis/snapshot/cache/parts.h"
 #include "analysis/snapshot/check/budget.h"
 #include "base/field.h"
+#include "base/str.h"
 
 enum check_outcome { CHECK_PASS, CHECK_FAIL, CHECK_INCONCLUSIVE, CHECK_OUTCOMES };
 extern const char *const check_outcome_names[CHECK_OUTCOMES];
@@ -35,8 +36,8 @@ struct check_site {
 /* A row of the comparison with the baseline. */
 struct check_diff_row {
     str name;
-    const char *stage, *status; /* static */
-    double score;               /* negative: not a fuzzy match */
+    static_text stage, status;
+    double score; /* negative: not a fuzzy match */
     int64_t a_bytes, b_bytes, delta_bytes;
 };
 

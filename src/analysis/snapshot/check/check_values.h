@@ -3,6 +3,7 @@
 #define VRS_ANALYSIS_SNAPSHOT_CHECK_CHECK_VALUES_H
 
 #include "analysis/snapshot/check/check.h"
+#include "base/str.h"
 
 /* Who stands behind a value: the allocations alive at its event, each with a weight. */
 enum check_weight {
@@ -29,8 +30,8 @@ struct check_value {
     int64_t event; /* as printed; or CHECK_NO_EVENT */
     int64_t at;    /* the event of the live set that `weight` is of */
     enum check_weight weight;
-    const char *reason; /* why it is not known, or not exactly; or what to know of it; static */
-    const char *text;   /* its sentence; static */
+    static_text reason;          /* why it is not known, or not exactly; or what to know of it */
+    static_text text;            /* its sentence */
     stack_id stack[CHECK_SITES]; /* who stands behind it, where no weight can tell */
     uint64_t stack_bytes[CHECK_SITES];
     uint32_t stacks;

@@ -11,6 +11,7 @@
 #include "analysis/snapshot/report/trust_page.h"
 #include "analysis/snapshot/timeline/timeline.h"
 #include "base/field.h"
+#include "base/str.h"
 #include "model/file_facts.h"
 
 /* One out-of-memory event. */
@@ -36,8 +37,8 @@ enum finding_kind {
 
 struct finding {
     enum finding_kind kind;
-    const char *id, *severity; /* static */
-    bool of_file;              /* else of this device: */
+    static_text id, severity;
+    bool of_file; /* else of this device: */
     struct device_name device;
     struct field_free evidence;
     uint64_t saving_bytes; /* UNKNOWN_U64: none is claimed */

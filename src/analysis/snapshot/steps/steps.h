@@ -3,6 +3,7 @@
 #define VRS_ANALYSIS_SNAPSHOT_STEPS_STEPS_H
 
 #include "analysis/snapshot/steps/phases.h"
+#include "base/str.h"
 
 enum step_source {
     STEPS_NONE,
@@ -27,7 +28,7 @@ struct step_boundary {
 struct inner_loop {
     uint32_t period_allocs, repeats;
     double similarity_ratio;
-    const char *refused_by; /* the rule's id; static */
+    static_text refused_by; /* the rule's id */
     stack_id stack;         /* of its anchor */
 };
 

@@ -7,6 +7,7 @@
 #include "analysis/snapshot/trust/trust_checks.h"
 #include "base/arena.h"
 #include "base/fail.h"
+#include "base/str.h"
 
 enum trust_window {
     WINDOW_COMPLETE,
@@ -21,7 +22,7 @@ enum trust_window {
 extern const char *const trust_window_names[WINDOWS];
 
 struct trust_item {
-    const char *id; /* a code of the format's trust report; static */
+    static_text id; /* a code of the format's trust report */
     str text;       /* one sentence for a person */
     uint64_t count;
     uint64_t worst_bytes; /* UNKNOWN_U64: does not apply */
