@@ -216,7 +216,7 @@ def test_why_out_of_memory(visit, hand):
     who.page.wait("location.hash.includes('at=3161&')")
     who.page.says("#status-text", "event 3160")
     verdict = who.page.text("#verdicts")
-    assert "event 3160 asked for 2.00 GiB with 214.00 MiB free on the device" in verdict
+    assert "event 3160, a request for 2.00 GiB with 214.00 MiB free on the device" in verdict
     assert "OOM" in who.page.text("#devices")
     told = run("oom", "--json", path, expect=0).json()["devices"][0]["result"]
     assert told["verdict"] == "live_exceeds_capacity"
@@ -224,7 +224,7 @@ def test_why_out_of_memory(visit, hand):
     assert "must go: 656.29 MiB; model.py:22 forward holds 12.00 GiB (6 allocations)" in panel
     assert who.page.ask("(() => { const [a, b] = ['#oom', '#oom .link'].map((s) => document.querySelector(s).getBoundingClientRect());"
                         " return b.bottom < a.bottom && b.bottom < innerHeight; })()"), "it is seen without scrolling"
-    for part in ("Out of memory: event 3160", "The program holds too much: 22.20 GiB in use and 2.00 GiB asked for are "
+    for part in ("Out of memory: event 3160", "The program holds too much: 22.20 GiB in use plus 2.00 GiB requested are "
                  "656.29 MiB more than the 23.56 GiB", "short by 656.29 MiB", "by model.py:22 forward", "sure: medium"):
         assert part in panel
     lost = run("fragments", "--json", "--at", "oom", path, expect=0).json()["devices"][0]["result"]["groups"]

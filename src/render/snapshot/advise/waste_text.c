@@ -49,7 +49,7 @@ static void put_byte_time(struct buf *to, const struct style *style, const struc
     };
     put_listing(
         to, style,
-        "who holds bytes longest: shares of byte-time (bytes times events), and of the peak",
+        "who holds bytes longest: share of byte-time (bytes times events), and of peak",
         (struct shown_table){ .column = columns, SHOWN_ROWS(w->byte_time, w->byte_times) }, most);
 }
 
