@@ -271,7 +271,7 @@ static int gather(const struct work *w, const struct vrs_result **results, uint3
     }
     /* It may stand where a recording should be, as what git-lfs left does. */
     if (foreign > 0 && w->question->strict) {
-        message("%u file%s of the folder cannot be checked, which --strict does not pass over",
+        message("%u file%s of the folder cannot be checked, and --strict does not ignore that",
                 (unsigned)foreign, foreign > 1 ? "s" : "");
         exit_status = worse(exit_status, EXIT_UNDECIDED);
         other = true;

@@ -180,7 +180,7 @@ void help_overview(FILE *out)
 {
     struct page p = page_on(out);
     put_prose(&p, "vramscope reads memory snapshots of PyTorch and says who held the memory.\n\n");
-    put_examples(&p, "vramscope report run.pickle # the one page: peak and culprits\n"
+    put_examples(&p, "vramscope report run.pickle # one page: the peak and who held it\n"
                      "vramscope peak run.pickle --stacks # the same, with whole stacks\n"
                      "vramscope peak run.pickle --at oom # what was alive when it failed\n"
                      "vramscope report ranks/ # one line for each rank\n");
@@ -191,9 +191,11 @@ void help_overview(FILE *out)
         put_meaning(&p, commands[i]->summary, strlen(commands[i]->summary), VERB_COLUMN);
     }
     put_prose(
-        &p, "\nA FILE is a snapshot (pickle, JSON or exported HTML page; also in gzip or zstd), a\n"
-            "folder of them, or - for standard input. Nothing in a file is ever executed.\n\n"
-            "vramscope help VERB has the options of a verb; vramscope --version the version.\n");
+        &p, "\n"
+            "A FILE is a snapshot (pickle, JSON or exported HTML page; also in gzip or zstd), a\n"
+            "folder of them, or - for standard input. Nothing in a file is ever executed.\n"
+            "\n"
+            "vramscope help VERB lists a verb's options; vramscope --version the version.\n");
 }
 
 static void put_option(struct page *p, const struct option_spec *spec)
@@ -280,7 +282,7 @@ bool verb_begins(const struct command *self, int argc, char **argv, void *settin
     if (*ret_exit != EXIT_DONE)
         return false;
     if (!common->help && common->json && common->csv) {
-        message("--json and --csv are two forms; ask for one");
+        message("--json and --csv are two forms; choose one");
         *ret_exit = EXIT_USAGE;
         return false;
     }

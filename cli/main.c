@@ -29,7 +29,7 @@ static int option_unknown(const char *name)
     if (*nearest.text != '\0' && nearest.best != NULL)
         message("there is no option %s; the nearest is --%s", name, nearest.best);
     else
-        message("a verb comes first: vramscope VERB [options] FILE... (vramscope help has all)");
+        message("a verb comes first: vramscope VERB [options] FILE... (vramscope help lists all)");
     return EXIT_USAGE;
 }
 
@@ -39,9 +39,9 @@ int command_unknown(const char *name)
     for (size_t i = 0; commands[i] != NULL; i++)
         nearest_offer(&nearest, commands[i]->name);
     if (nearest.best == NULL)
-        message("there is no verb \"%s\" (vramscope help has all)", name);
+        message("there is no verb \"%s\" (vramscope help lists all)", name);
     else
-        message("there is no verb \"%s\"; the nearest is \"%s\" (vramscope help has all)", name,
+        message("there is no verb \"%s\"; the nearest is \"%s\" (vramscope help lists all)", name,
                 nearest.best);
     return EXIT_USAGE;
 }

@@ -25,11 +25,11 @@ const struct option_spec input_options[] = {
     { 0, "library", "GLOB", "frames whose path matches GLOB are not your own code", OPTION_TEXT,
       IN(library), NULL },
     { 0, "threads", "COUNT",
-      "read at most COUNT files at a time (default: the processors; at most 64); of one file, "
-      "threads that one question may use",
+      "read at most COUNT files at a time (default: the number of processors; at most 64); with "
+      "one file, use at most COUNT threads",
       OPTION_THREADS, IN(threads), NULL },
     { 0, "limit", "NAME=VALUE",
-      "raise what a file may ask for: nesting, string, strings, items, unpacked, frames",
+      "raise a limit on what a file may contain: nesting, string, strings, items, unpacked, frames",
       OPTION_LIMIT, IN(limits), "nesting= string= strings= items= unpacked= frames=" },
     { 0 },
 };
@@ -164,8 +164,7 @@ static int wrong_value(const struct option_spec *spec, const char *value, const 
 static int add_value(const struct option_spec *spec, struct option_list *list, const char *value)
 {
     if (list->count == OPTION_LIST_MOST) {
-        message("--%s stands more than %d times; ask in several runs", spec->name,
-                OPTION_LIST_MOST);
+        message("--%s is given more than %d times; use several runs", spec->name, OPTION_LIST_MOST);
         return EXIT_USAGE;
     }
     list->at[list->count++] = value;
@@ -276,10 +275,10 @@ static int unknown(const struct command *command, const char *name, size_t len)
     for (size_t i = 0; (spec = option_at(command, i)) != NULL; i++)
         nearest_offer(&nearest, spec->name);
     if (nearest.best == NULL)
-        message("%s has no option --%s (vramscope help %s has all)", command->name, shown,
+        message("%s has no option --%s (vramscope help %s lists all)", command->name, shown,
                 command->name);
     else
-        message("%s has no option --%s; the nearest is --%s (vramscope help %s has all)",
+        message("%s has no option --%s; the nearest is --%s (vramscope help %s lists all)",
                 command->name, shown, nearest.best, command->name);
     return EXIT_USAGE;
 }
@@ -334,7 +333,7 @@ static int short_options(const struct command *command, const char *text, struct
         if (spec == NULL && say_whose((char[]){ '-', *text, '\0' }))
             return EXIT_USAGE;
         if (spec == NULL) {
-            message("%s has no option -%c (vramscope help %s has all)", command->name, *text,
+            message("%s has no option -%c (vramscope help %s lists all)", command->name, *text,
                     command->name);
             return EXIT_USAGE;
         }

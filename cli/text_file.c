@@ -23,7 +23,7 @@ static int take(const char *option, const char *path, FILE *file, char *text, ch
         return EXIT_USAGE;
     }
     if (memchr(text, '\0', len) != NULL) {
-        message("%s %s: this is no text", option, path);
+        message("%s %s: this is not a text file", option, path);
         return EXIT_USAGE;
     }
     text[len] = '\0';

@@ -124,24 +124,26 @@ int view_check_picture(const struct view_settings *s, const struct inputs *input
     const char *given = view_option_of_picture(s);
     if (!view_is_picture(s)) {
         if (given != NULL)
-            message("%s is of a picture: add --png or --svg (the page has it as a control)", given);
+            message(
+                "%s works only with a picture: add --png or --svg (the page has a control for it)",
+                given);
         return given == NULL ? EXIT_DONE : EXIT_USAGE;
     }
     if (s->svg && s->png) {
-        message("--svg and --png are two pictures; ask for one");
+        message("--svg and --png are two pictures; choose one");
         return EXIT_USAGE;
     }
     if (s->editor != NULL || s->editor_path != NULL) {
-        message("%s is of the page; a picture has no links",
+        message("%s works only with a page; a picture has no links",
                 s->editor != NULL ? "--editor" : "--editor-path");
         return EXIT_USAGE;
     }
     if (s->page_most != 0) {
-        message("--max-size is of the page; a picture has its pixels, --size");
+        message("--max-size works only with a page; --size sets the pixels of a picture");
         return EXIT_USAGE;
     }
     if (s->detail && !s->svg) {
-        message("--detail is of --svg; of a PNG it is --view stack");
+        message("--detail works only with --svg; for a PNG use --view stack");
         return EXIT_USAGE;
     }
     if (!read_size(s->pixels, &width, &height)) {
@@ -149,7 +151,7 @@ int view_check_picture(const struct view_settings *s, const struct inputs *input
         return EXIT_USAGE;
     }
     if (inputs->count > 1) {
-        message("a picture is of one file, not %u; with -o NAME.html, view makes one page of them",
+        message("a picture shows one file, not %u; with -o NAME.html, view makes one page of them",
                 (unsigned)inputs->count);
         return EXIT_USAGE;
     }
@@ -160,7 +162,8 @@ int view_check_picture(const struct view_settings *s, const struct inputs *input
     }
     if (s->png && s->common.output != NULL && output_is_stream(s->common.output) &&
         isatty(STDOUT_FILENO)) {
-        message("a PNG is not for a terminal; -o names a file, or standard output goes to one");
+        message(
+            "a PNG is not for a terminal; name a file with -o, or redirect standard output to one");
         return EXIT_USAGE;
     }
     return EXIT_DONE;
@@ -176,7 +179,7 @@ static enum vrs_status write_picture(const struct pages *p, const struct vrs_sin
 int view_write_picture(const struct pages *p)
 {
     if (p->count > 1) {
-        message("%s holds %u recordings, and a picture is of one; view makes one page of them",
+        message("%s holds %u recordings, and a picture shows one; view makes one page of them",
                 p->path[0], (unsigned)p->count);
         return EXIT_USAGE;
     }

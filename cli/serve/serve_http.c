@@ -198,7 +198,7 @@ static enum MHD_Result answer_request(struct server *s, struct MHD_Connection *c
     mhd.get_connection_values(c, MHD_HEADER_KIND, look_for_host, &host);
     if (host.count != 1 || !gate_host(host.name))
         return answer_words(c, MHD_HTTP_FORBIDDEN,
-                            "the Host of a request is to be 127.0.0.1, [::1] or localhost\n", NULL,
+                            "the Host of a request must be 127.0.0.1, [::1] or localhost\n", NULL,
                             NULL);
     int64_t page = gate_page(path, s->token, s->index == NULL ? 0 : s->pages->inputs->count);
     if (page == GATE_NOWHERE)

@@ -55,7 +55,7 @@ static int check_words(const struct view_settings *s)
 {
     const char *picture = view_option_of_picture(s);
     if (!s->serve) {
-        message("--port is of --serve; add that, or leave --port out");
+        message("--port works only with --serve; add --serve, or leave --port out");
         return EXIT_USAGE;
     }
     if (s->common.output != NULL) {
@@ -63,8 +63,8 @@ static int check_words(const struct view_settings *s)
         return EXIT_USAGE;
     }
     if (picture != NULL) {
-        message("%s is of a picture, and --serve serves pages; leave out %s, or --serve", picture,
-                picture);
+        message("%s works only with a picture, and --serve serves pages; leave out %s, or --serve",
+                picture, picture);
         return EXIT_USAGE;
     }
     return EXIT_DONE;

@@ -11,12 +11,15 @@ struct advise_settings {
 #define IN(member) offsetof(struct advise_settings, member)
 
 static const struct option_spec options[] = {
-    { 0, "waste", NULL, "also how long bytes live, who holds them longest and what churns",
+    { 0, "waste", NULL,
+      "also how long bytes live, who holds them longest, and what is freed and soon allocated "
+      "again",
       OPTION_FLAG, IN(waste), NULL },
-    { 0, "explain-silent", NULL, "also the rules that stay silent, with the clause that held each",
+    { 0, "explain-silent", NULL, "also the rules that stay silent, each with its reason",
       OPTION_FLAG, IN(explain_silent), NULL },
     { 0, "capacity", "SIZE",
-      "what the card has, such as 80GiB: tells whether memory was short where no request failed",
+      "the memory of the card, such as 80GiB: tells whether memory was short although no request "
+      "failed",
       OPTION_SIZE, IN(capacity), NULL },
     OPTION_ROWS("show at most COUNT rows (default 20; in JSON all)"),
     { 0 },

@@ -22,10 +22,11 @@ static const struct option_spec options[] = {
       "an event's number, start, end, peak (default), oom or oom:K (the K-th), step:K or "
       "phase:NAME (its peak), or seconds after the first event as 12.5s",
       OPTION_TEXT, IN(at), "start end peak oom" },
-    { 0, "rules", "FILE", "ask the rules of FILE before the built-in ones", OPTION_PATH, IN(rules),
-      NULL },
-    { 0, "print-rules", NULL, "print the built-in rules, as a FILE for --rules, and end",
-      OPTION_FLAG, IN(print_rules), NULL },
+    { 0, "rules", "FILE", "apply the rules of FILE before the built-in ones", OPTION_PATH,
+      IN(rules), NULL },
+    { 0, "print-rules", NULL,
+      "print the built-in rules, in the form of a FILE for --rules, and exit", OPTION_FLAG,
+      IN(print_rules), NULL },
     OPTION_ROWS("show at most COUNT rules of a category (default 3; in JSON all)"),
     { 0 },
 };
@@ -86,13 +87,15 @@ const struct command cmd_categories = {
     .name = "categories",
     .summary = "parameters, gradients, optimizer state, activations and the rest",
     .synopsis = "[options] FILE...",
-    .about = "Each allocation has a category, the rule that decided it and how sure it is. Then\n"
-             "need = P + S + max(G + OI, A) is compared with the measured peak. Exit status: 0\n"
-             "done, 2 usage, 3 a file or the system failed, 130 interrupted.\n",
+    .about =
+        "Each allocation has a category, the rule that decided it and how sure it is. Then what\n"
+        "training needs, parameters + optimizer state + max(gradients + optimizer temporaries,\n"
+        "activations), is compared with the measured peak. Exit status: 0 done, 2 usage, 3 a file "
+        "or the system failed, 130 interrupted.\n",
     .examples = "vramscope categories run.pickle # what the peak was made of\n"
                 "vramscope categories run.pickle --at end # what stayed\n"
                 "vramscope categories --print-rules # every rule that decides\n"
-                "vramscope categories run.pickle --rules my.rules # yours before them\n",
+                "vramscope categories run.pickle --rules my.rules # your rules first\n",
     .options = { options, replay_options, input_options, table_options, output_options },
     .run = run,
 };

@@ -17,18 +17,19 @@ struct diff_settings {
 
 static const struct option_spec options[] = {
     { 0, "at", "MOMENT",
-      "the moment that is compared, of both: an event's number, start, end, peak (default), "
+      "the moment at which both are compared: an event's number, start, end, peak (default), "
       "oom:K, step:K or phase:NAME (its peak), 12.5s",
       OPTION_TEXT, IN(at), "start end peak oom" },
-    { 0, "to", "MOMENT", "another moment for B; with one FILE, from --at to this one", OPTION_TEXT,
-      IN(to), "start end peak oom" },
+    { 0, "to", "MOMENT", "another moment for B; with one FILE, compare --at with this one",
+      OPTION_TEXT, IN(to), "start end peak oom" },
     { 0, "weight", "WEIGHT",
-      "live (default): bytes at the moment; alloc_bytes: of all allocations up to it, or of "
-      "step:K; allocs: their number; byte_events: bytes times the events they live over",
+      "live (default): bytes alive at the moment; alloc_bytes: bytes of all allocations up to it, "
+      "or in step:K; allocs: the number of those; byte_events: bytes times the events that they "
+      "live",
       OPTION_CHOICE, IN(weight), "live alloc_bytes allocs byte_events" },
     { 0, "key", "KEY",
-      "where matching of stacks begins: K0 (default) all of both, K1 file, line and function, "
-      "K2 file and function",
+      "what must be equal in the first stage of matching stacks: K0 (default) everything, K1 file, "
+      "line and function, K2 file and function",
       OPTION_CHOICE, IN(key), "K0 K1 K2" },
     { 0, "per", "UNIT",
       "compare figures divided by the number of steps (step) or by the bytes of parameters "
@@ -44,7 +45,7 @@ static const struct option_spec options[] = {
     { 's', "stacks", NULL, "print the whole stacks of both sides under each row", OPTION_FLAG,
       IN(common.stacks), NULL },
     { 0, "replay", "WHEN",
-      "replay the allocator, which tells the slack in blocks: auto (default, up to 200,000 "
+      "replay the allocator, which finds the slack in blocks: auto (default, up to 200,000 "
       "events), always or never",
       OPTION_CHOICE, IN(common.replay), "auto always never" },
     { 0 },

@@ -150,14 +150,14 @@ static void look_at_form(struct rows *rows, const struct form *form)
                  size);
         say(row, "misread", why, cure);
     } else {
-        snprintf(why, sizeof why, "a sample of %zu bytes gave its figure", form->len);
+        snprintf(why, sizeof why, "a sample of %zu bytes was read correctly", form->len);
         say(row, "read", why, NULL);
     }
 }
 
 static void look_at_width(struct rows *rows)
 {
-    const char *columns = getenv("COLUMNS"), *why = "neither COLUMNS nor a terminal says one";
+    const char *columns = getenv("COLUMNS"), *why = "neither COLUMNS nor a terminal gives one";
     char *end = NULL;
     struct winsize size = { 0 };
     if (columns != NULL && strtol(columns, &end, 10) > 0 && *end == '\0')
@@ -234,7 +234,7 @@ static void look_at_driver(struct rows *rows)
             found = signs[i];
     }
     if (found == NULL) {
-        say(row, "none", "reading needs none", "record where an NVIDIA driver is");
+        say(row, "none", "reading needs none", "record on a machine with an NVIDIA driver");
         return;
     }
     char why[80];
@@ -378,7 +378,7 @@ static int run(const struct command *self, int argc, char **argv)
 
 const struct command cmd_doctor = {
     .name = "doctor",
-    .summary = "what is missing here and why",
+    .summary = "can this machine read snapshots, and how to record one",
     .synopsis = "[options]",
     .about = "Reads a sample of each form, looks at terminal, locale, driver and SQLite, and\n"
              "prints the lines of Python that record a snapshot. Reading needs no GPU, no\n"

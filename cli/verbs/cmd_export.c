@@ -30,23 +30,23 @@ static const struct option_spec options[] = {
     { 0, "to", "FORMAT", "csv, json, folded, speedscope, pprof, sqlite or perfetto", OPTION_CHOICE,
       IN(to), "csv json folded speedscope pprof sqlite perfetto" },
     { 't', "table", "TABLE",
-      "of csv one and of json any of: devices, allocations (default), events, curves, segments, "
+      "with csv one, with json any of: devices, allocations (default), events, curves, segments, "
       "blocks, sites, stacks, frames, marks, settings, or all of them; may be repeated",
       OPTION_LIST, IN(table),
       "devices allocations events curves segments blocks sites stacks frames marks settings all" },
     { 0, "at", "MOMENT",
-      "of folded, speedscope and pprof: an event's number, start, end, peak (default), oom or "
+      "with folded, speedscope and pprof: an event's number, start, end, peak (default), oom or "
       "oom:K (the K-th), or seconds after the first event as 12.5s",
       OPTION_TEXT, IN(at), "start end peak oom" },
-    { 0, "weight", "UNIT", "of folded: bytes (default) or count", OPTION_CHOICE, IN(weight),
-      "bytes count" },
-    { 0, "inverse", NULL, "of folded: begin with the innermost frame", OPTION_FLAG, IN(inverse),
+    { 0, "weight", "UNIT", "with folded: weigh stacks by bytes (default) or count", OPTION_CHOICE,
+      IN(weight), "bytes count" },
+    { 0, "inverse", NULL, "with folded: begin with the innermost frame", OPTION_FLAG, IN(inverse),
       NULL },
     { 0, "rules", "FILE",
-      "of allocations, sqlite, pprof and perfetto: ask the rules of FILE for categories before the "
+      "with allocations, sqlite, pprof and perfetto: apply the category rules of FILE before the "
       "built-in ones",
       OPTION_PATH, IN(rules), NULL },
-    { 0, "entry", "NUMBER", "the recording of a page that holds several, from 1", OPTION_COUNT,
+    { 0, "entry", "NUMBER", "which recording of a page that holds several, from 1", OPTION_COUNT,
       IN(entry), NULL },
     { 0 },
 };
@@ -58,10 +58,11 @@ static const struct option_spec file_options[] = {
       OPTION_PATH, IN(common.user_root), NULL },
     { 0, "library", "GLOB", "frames whose path matches GLOB are not your own code", OPTION_TEXT,
       IN(common.library), NULL },
-    { 0, "threads", "COUNT", "use at most COUNT threads (default: the processors; at most 64)",
-      OPTION_THREADS, IN(common.threads), NULL },
+    { 0, "threads", "COUNT",
+      "use at most COUNT threads (default: the number of processors; at most 64)", OPTION_THREADS,
+      IN(common.threads), NULL },
     { 0, "limit", "NAME=VALUE",
-      "raise what a file may ask for: nesting, string, strings, items, unpacked, frames",
+      "raise a limit on what a file may contain: nesting, string, strings, items, unpacked, frames",
       OPTION_LIMIT, IN(common.limits), "nesting= string= strings= items= unpacked= frames=" },
     { 'o', "output", "FILE", "write to FILE, which appears only when it is whole", OPTION_PATH,
       IN(common.output), NULL },

@@ -16,7 +16,7 @@ static const struct option_spec options[] = {
       "step:K or phase:NAME (its peak), or seconds after the first event as 12.5s",
       OPTION_TEXT, IN(at), "start end peak reserved-peak oom" },
     { 0, "all-metrics", NULL,
-      "also 1 - largest/free, which is near 1 in almost every recording and proves nothing",
+      "also print 1 - largest/free, which is near 1 in almost every recording and proves nothing",
       OPTION_FLAG, IN(all_metrics), NULL },
     OPTION_ROWS("show at most COUNT segments (default 10; in JSON all)"),
     { 0 },

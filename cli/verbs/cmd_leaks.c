@@ -11,7 +11,8 @@ struct leaks_settings {
 
 static const struct option_spec options[] = {
     { 0, "capacity", "SIZE",
-      "what the program can have, such as 24GiB: also tells after how many steps it is full",
+      "the memory that the program can use, such as 24GiB: also tells after how many steps it is "
+      "full",
       OPTION_SIZE, IN(capacity), NULL },
     OPTION_ROWS("show at most COUNT rows (default 20; in JSON all)"),
     { 0 },
@@ -41,7 +42,7 @@ const struct command cmd_leaks = {
     .synopsis = "[options] FILE...",
     .about = "What stays after each step and keeps growing, and why it is or is not a leak.\n"
              "Exit status: 0 done, 2 usage, 3 a file or the system failed, 130 interrupted.\n",
-    .examples = "vramscope leaks run.pickle # what grew, and where it was made\n"
+    .examples = "vramscope leaks run.pickle # what grew, and where\n"
                 "vramscope leaks run.pickle --capacity 24GiB # and when the card is full\n",
     .options = { options, replay_options, input_options, table_options, output_options },
     .run = run,

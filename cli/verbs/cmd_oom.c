@@ -18,10 +18,11 @@ struct oom_settings {
 
 static const struct option_spec options[] = {
     { 0, "message", "TEXT",
-      "the text of the error, or @FILE that has it: it tells the size of the card, its limit and "
-      "what others hold",
+      "the text of the error, or @FILE with it: it names the size of the card, the memory limit "
+      "and what other programs hold",
       OPTION_TEXT, IN(message), NULL },
-    { 0, "capacity", "SIZE", "what the card has, such as 80GiB", OPTION_SIZE, IN(capacity), NULL },
+    { 0, "capacity", "SIZE", "the memory of the card, such as 80GiB", OPTION_SIZE, IN(capacity),
+      NULL },
     OPTION_ROWS("show at most COUNT rows (default 20; in JSON all)"),
     { 0 },
 };
@@ -69,11 +70,9 @@ const struct command cmd_oom = {
     .summary = "why a request for memory failed, proven with numbers",
     .synopsis = "[options] FILE...",
     .about =
-        "Why did it run out: the verdict is the first remedy that would have made the request "
-        "fit;\n"
-        "every test is shown. Exit status: 0 done, 1 the trace holds no out-of-memory event\n"
-        "(of a trace that is cut, or missing, that is not known: 0), 2 usage, 3 a file or the\n"
-        "system failed, 130 interrupted.\n",
+        "The verdict is the first remedy that would have made the request fit; every test is\n"
+        "shown. Exit status: 0 done (also where the trace is cut or missing), 1 the trace has no\n"
+        "out-of-memory event, 2 usage, 3 a file or the system failed, 130 interrupted.\n",
     .examples = "vramscope oom run.pickle # why the last request failed\n"
                 "vramscope oom run.pickle --message @error.txt # with what the error says\n",
     .options = { options, replay_options, input_options, table_options, output_options },

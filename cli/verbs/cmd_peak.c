@@ -20,8 +20,8 @@ static const struct option_spec options[] = {
       OPTION_CHOICE, IN(by),
       "culprit owner site file function module category size pool stream age" },
     { 0, "key", "KEY",
-      "what makes two stacks one site: K0 all of both, K1 (default) file, line and function, "
-      "K2 file and function, K3 function",
+      "what must be equal for two stacks to be one site: K0 everything, K1 (default) file, line "
+      "and function, K2 file and function, K3 function",
       OPTION_CHOICE, IN(key), "K0 K1 K2 K3" },
     OPTION_ROWS("show at most COUNT rows (default 20; in JSON all)"),
     { 's', "stacks", NULL, "print the whole stack under each row", OPTION_FLAG, IN(common.stacks),

@@ -18,23 +18,24 @@ struct replay_settings {
 
 static const struct option_spec options[] = {
     { 0, "set", "SETTING",
-      "ask for other settings, as PYTORCH_CUDA_ALLOC_CONF has them (KEY:VALUE,...); may be "
-      "repeated, all of them are one question",
+      "replay with other settings, written as in PYTORCH_CUDA_ALLOC_CONF (KEY:VALUE,...); may be "
+      "repeated, all of them make one question",
       OPTION_LIST, IN(set), NULL },
-    { 0, "capacity", "SIZE", "what the program can reserve, such as 24GiB (default: no end)",
+    { 0, "capacity", "SIZE", "what the program can reserve, such as 24GiB (default: no limit)",
       OPTION_SIZE, IN(capacity), NULL },
-    { 0, "sweep", NULL, "ask for each setting of a table", OPTION_FLAG, IN(sweep), NULL },
-    { 0, "smallest", NULL, "also find the capacity with which each question completes", OPTION_FLAG,
-      IN(smallest), NULL },
+    { 0, "sweep", NULL, "replay with each setting of a built-in list", OPTION_FLAG, IN(sweep),
+      NULL },
+    { 0, "smallest", NULL, "also find the least capacity with which each question completes",
+      OPTION_FLAG, IN(smallest), NULL },
     { 0, "drop", "SITE",
       "leave out what this line allocated; SITE is a part of its name in report, or event:N for "
       "the stack of event N; may be repeated",
       OPTION_LIST, IN(drop), NULL },
-    { 0, "scale", "SITE=FACTOR", "let this line ask for FACTOR times the bytes; may be repeated",
+    { 0, "scale", "SITE=FACTOR", "let this line request FACTOR times the bytes; may be repeated",
       OPTION_LIST, IN(scale), NULL },
     { 0, "free-early", "SITE=SCOPE",
-      "free what this line allocated when SCOPE ends, the number of an event or an annotation's "
-      "name; may be repeated",
+      "free what this line allocated where SCOPE ends: the number of an event, or the name of an "
+      "annotation; may be repeated",
       OPTION_LIST, IN(free_early), NULL },
     { 0, "anyway", NULL, "answer also where the model does not reproduce the recording",
       OPTION_FLAG, IN(anyway), NULL },
@@ -81,7 +82,7 @@ static int check(const struct replay_settings *settings)
         return EXIT_USAGE;
     }
     if (settings->write != NULL && settings->sweep) {
-        message("--write takes one run and --sweep asks for many; leave one of them out");
+        message("--write takes one run and --sweep makes many; leave one of them out");
         return EXIT_USAGE;
     }
     return EXIT_DONE;
@@ -109,7 +110,7 @@ static int run(const struct command *self, int argc, char **argv)
 
 const struct command cmd_replay = {
     .name = "replay",
-    .summary = "does the allocator's model reproduce it, and what if",
+    .summary = "what other settings would have done, in a replay of the allocator",
     .synopsis = "[options] FILE...",
     .about = "First the recorded requests drive a model of the allocator, and each address,\n"
              "segment and release it makes is compared with the recorded one. Where they\n"

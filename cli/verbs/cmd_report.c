@@ -22,20 +22,20 @@ struct report_settings {
 static const struct option_spec options[] = {
     OPTION_ROWS("show at most COUNT culprits of each device (default 8)"),
     { 0, "trust", NULL,
-      "every check with its outcome, and what the file is, instead of the usual page", OPTION_FLAG,
-      offsetof(struct report_settings, trust), NULL },
+      "every check with its outcome and what the file contains, instead of the usual page",
+      OPTION_FLAG, offsetof(struct report_settings, trust), NULL },
     { 0, "quick", NULL,
       "only the file, the curves and who held the peak: no verdict, categories, steps or advice",
       OPTION_FLAG, offsetof(struct report_settings, quick), NULL },
     { 0, "markdown", NULL,
-      "the verdict, ten who held the peak and a sparkline as Markdown, for a pull request",
+      "the verdict, the ten lines that held most and a sparkline as Markdown, for a pull request",
       OPTION_FLAG, offsetof(struct report_settings, markdown), NULL },
     { 0, "rank-map", "FILE",
-      "of several files: lines of a file and its rank, as node0/*.pickle 3; others are ranked by "
-      "their names",
+      "with several files: FILE has lines of a glob and a rank, as node0/*.pickle 3; other files "
+      "are ranked by their names",
       OPTION_PATH, offsetof(struct report_settings, rank_map), NULL },
     { 0, "same-host", NULL,
-      "of several files: they were recorded on one host, so their times may be compared",
+      "with several files: they were recorded on one host, so their times may be compared",
       OPTION_FLAG, offsetof(struct report_settings, same_host), NULL },
     { 0 },
 };
@@ -95,7 +95,7 @@ static bool forms_agree(const struct report_settings *s)
                         : s->trust      ? "--trust"
                                         : NULL;
     if (s->markdown && other != NULL)
-        message("--markdown and %s are two forms; ask for one", other);
+        message("--markdown and %s are two forms; choose one", other);
     return !s->markdown || other == NULL;
 }
 

@@ -14,39 +14,38 @@
 
 static const struct option_spec options[] = {
     { 'o', "output", "FILE",
-      "the page or picture, as the name ends (default: the first file's name with .html, .svg or "
-      ".png, here); - is standard output",
+      "write the page or picture to FILE, by the ending of its name (default: the first file's "
+      "name with .html, .svg or .png, in this folder); - is standard output",
       OPTION_PATH, IN(common.output), NULL },
-    { 0, "svg", NULL, "a picture instead of a page, that scales: groups as areas over time",
+    { 0, "svg", NULL, "a scalable picture instead of a page: groups as areas over time",
       OPTION_FLAG, IN(svg), NULL },
-    { 0, "png", NULL, "a picture instead of a page, in pixels", OPTION_FLAG, IN(png), NULL },
+    { 0, "png", NULL, "a picture in pixels instead of a page", OPTION_FLAG, IN(png), NULL },
     { 0, "view", "VIEW",
-      "of a picture: groups (default), stack, every allocation, or map, by address", OPTION_CHOICE,
-      IN(view), "groups stack map" },
+      "with a picture: groups (default), stack, every allocation, or map, by address",
+      OPTION_CHOICE, IN(view), "groups stack map" },
     { 0, "by", "GROUPING",
-      "of a picture: category (default), site, owner, module, phase, pool, stream, size or age",
+      "with a picture: category (default), site, owner, module, phase, pool, stream, size or age",
       OPTION_CHOICE, IN(by), "category site owner module phase pool stream size age" },
     { 0, "at", "MOMENT",
-      "of a picture: whose bytes the legend has, as peak takes it (default: the peak shown)",
+      "with a picture: the moment whose bytes the legend shows, as for peak (default: the peak "
+      "shown)",
       OPTION_TEXT, IN(at), "start end peak oom" },
-    { 0, "from", "MOMENT",
-      "the first event of the picture, or that the page holds; of step:K its first", OPTION_TEXT,
-      IN(from), "start end peak oom" },
-    { 0, "to", "MOMENT",
-      "the last event of the picture, or that the page holds; of step:K its last", OPTION_TEXT,
-      IN(to), "start end peak oom" },
+    { 0, "from", "MOMENT", "the first event that the picture or page shows; of step:K its first",
+      OPTION_TEXT, IN(from), "start end peak oom" },
+    { 0, "to", "MOMENT", "the last event that the picture or page shows; of step:K its last",
+      OPTION_TEXT, IN(to), "start end peak oom" },
     { 0, "capacity", "SIZE",
-      "of a picture: a line at SIZE, with what the peak leaves of it (default: the least that the "
-      "card must have had where it ran out)",
+      "with a picture: a line at SIZE, with what the peak leaves of it (default: where memory ran "
+      "out, the least that the card must have)",
       OPTION_SIZE, IN(capacity), NULL },
-    { 0, "size", "WxH", "of a picture: pixels (default: 1200x480; higher for several devices)",
+    { 0, "size", "WxH", "with a picture: pixels (default: 1200x480; higher for several devices)",
       OPTION_TEXT, IN(pixels), NULL },
-    { 0, "dark", NULL, "of a picture: light on dark", OPTION_FLAG, IN(dark), NULL },
-    { 0, "detail", NULL, "of --svg: every allocation, as pixels inside it", OPTION_FLAG, IN(detail),
-      NULL },
+    { 0, "dark", NULL, "with a picture: light on dark", OPTION_FLAG, IN(dark), NULL },
+    { 0, "detail", NULL, "with --svg: every allocation, as pixels inside the picture", OPTION_FLAG,
+      IN(detail), NULL },
     { 0, "serve", NULL, "write nothing; serve the pages on this machine, and print their address",
       OPTION_FLAG, IN(serve), NULL },
-    { 0, "port", "NUMBER", "of --serve: this port (default: the system chooses one)", OPTION_PORT,
+    { 0, "port", "NUMBER", "with --serve: this port (default: the system chooses one)", OPTION_PORT,
       IN(port), NULL },
     { 0, "device", "NUMBER", "only this device", OPTION_DEVICE, IN(common.device), NULL },
     { 0, "user-root", "FOLDER", "frames under FOLDER are your own code, wherever it lies",
@@ -56,16 +55,17 @@ static const struct option_spec options[] = {
     { 0, "editor", "NAME",
       "frames open in vscode, vscode-insiders, cursor, zed, idea or pycharm when clicked",
       OPTION_CHOICE, IN(editor), "vscode vscode-insiders cursor zed idea pycharm" },
-    { 0, "editor-path", "FROM=TO", "there, paths that begin with FROM begin with TO instead",
+    { 0, "editor-path", "FROM=TO", "with --editor: replace FROM at the beginning of a path by TO",
       OPTION_TEXT, IN(editor_path), NULL },
     { 0, "max-size", "SIZE",
-      "above SIZE (default 64MiB) a page goes without columns that few need, then holds only the "
-      "events around the peak, whole, and says so",
+      "a page larger than SIZE (default 64MiB) leaves out columns that few need, then all events "
+      "but those around the peak, and says so",
       OPTION_SIZE, IN(page_most), NULL },
-    { 0, "threads", "COUNT", "use at most COUNT threads (default: the processors; at most 64)",
-      OPTION_THREADS, IN(common.threads), NULL },
+    { 0, "threads", "COUNT",
+      "use at most COUNT threads (default: the number of processors; at most 64)", OPTION_THREADS,
+      IN(common.threads), NULL },
     { 0, "limit", "NAME=VALUE",
-      "raise what a file may ask for: nesting, string, strings, items, unpacked, frames",
+      "raise a limit on what a file may contain: nesting, string, strings, items, unpacked, frames",
       OPTION_LIMIT, IN(common.limits), "nesting= string= strings= items= unpacked= frames=" },
     { 'h', "help", NULL, "print a summary of these options", OPTION_FLAG, IN(common.help), NULL },
     { 0 },
@@ -147,7 +147,7 @@ static int run(const struct command *self, int argc, char **argv)
         return EXIT_USAGE;
     }
     if (settings.editor_path != NULL && strchr(settings.editor_path, '=') == NULL) {
-        message("--editor-path wants FROM=TO, not %s", settings.editor_path);
+        message("--editor-path takes FROM=TO, not %s", settings.editor_path);
         return EXIT_USAGE;
     }
     ended = view_choose_format(&settings);

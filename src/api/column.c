@@ -57,7 +57,7 @@ enum vrs_status vrs_column(const struct vrs_recording *recording, const char *na
     uint32_t t = 0;
     const struct column *column = column_named(str_from(name), &t);
     if (column == NULL)
-        return vrs_fail(err, VRS_USAGE, "there is no column \"%.80s\"; vrs_column_name has all",
+        return vrs_fail(err, VRS_USAGE, "there is no column \"%.80s\"; vrs_column_name lists all",
                         name);
     if (t < recording_table_count) {
         *ret = span_of((const char *)recording->model + recording_tables[t].offset, column);

@@ -404,7 +404,7 @@ static enum vrs_status make_column(struct vrs_result *result, const char *name,
     struct walk w = { .result = result, .strings = &result->strings };
     if (result->set.kind->document == NULL || !find_path(&w, str_from(name)))
         return vrs_fail(err, VRS_USAGE,
-                        "this answer has no column \"%.80s\"; vrs_result_column_name has all",
+                        "this answer has no column \"%.80s\"; vrs_result_column_name lists all",
                         name);
     choose_type(&w);
     if (!result->has_strings && !strings_init(&result->strings, UINT32_MAX)) {

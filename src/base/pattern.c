@@ -98,7 +98,7 @@ static void skip_class(struct scan *s)
 static enum vrs_status refuse(size_t at, const char *what, const char *remedy,
                               struct vrs_error *err)
 {
-    return vrs_fail(err, VRS_USAGE, "%s at byte %zu is not taken; %s", what, at, remedy);
+    return vrs_fail(err, VRS_USAGE, "%s at byte %zu is not allowed; %s", what, at, remedy);
 }
 
 static enum vrs_status refuse_recursion(size_t at, struct vrs_error *err)

@@ -121,8 +121,8 @@ enum vrs_status detect_refuse(struct window *w, struct vrs_error *err)
     /* Too little to tell the forms apart, as what is left of a cut file. */
     if (!window_need(w, 5))
         return vrs_fail_at(err, VRS_CORRUPT, window_offset(w) + (uint64_t)(w->end - w->at),
-                           "ends before it can be told from other files; the program that dumped "
-                           "it died or the disk was full; record it again");
+                           "too short to be recognised; the program that dumped it died or the "
+                           "disk was full; record it again");
     if (only_zeros(w))
         return vrs_fail(err, VRS_CORRUPT,
                         "zero bytes, as a crashed dump leaves them; record it again");

@@ -340,7 +340,7 @@ static enum vrs_status read_packed(struct reading *g, struct window *packed, str
         if (!window_need(&w, 1) && w.failed == VRS_OK)
             status = vrs_fail_at(err, VRS_CORRUPT, window_offset(packed),
                                  u.cut ? "the compressed data ends before its first byte"
-                                       : "nothing, compressed; record it again");
+                                       : "an empty file, compressed; record it again");
         if (status == VRS_OK)
             status = read_plain(g, &w, detect_form(&w), err);
         if (status == VRS_OK)

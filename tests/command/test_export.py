@@ -593,7 +593,7 @@ def test_a_trace_without_devices_says_that_it_is_cut(tmp_path):
 @pytest.mark.parametrize("to", ["csv", "folded"])
 def test_what_has_no_place_for_a_cut_is_followed_by_a_line(to, maybe_cut, tmp_path):
     path, cut = maybe_cut
-    line = lambda name: "vramscope: warning: %s: %s; %s has no place that says so\n" % (name, cut, to) if cut else ""
+    line = lambda name: "vramscope: warning: %s: %s; %s has no place to say so\n" % (name, cut, to) if cut else ""
     piped = export(path, to)
     assert piped.err == line(path) and "INCOMPLETE" not in piped.out
     assert export("-", to, stdin=path.read_bytes()).err == line("standard input")
@@ -609,8 +609,8 @@ def test_what_has_no_place_for_a_cut_is_followed_by_a_line(to, maybe_cut, tmp_pa
     (["--to", "csv", "-t", "nothing"], "nothing"),
     (["--to", "csv", "-t", "events", "-t", "blocks"], "one table"),
     (["--to", "csv", "-t", "all"], "one table"),
-    (["--to", "pprof", "-t", "events"], "no choice of tables"),
-    (["--to", "csv", "--at", "peak"], "no single moment"),
+    (["--to", "pprof", "-t", "events"], "takes no tables"),
+    (["--to", "csv", "--at", "peak"], "not show a single moment"),
     (["--to", "folded", "--at", "oom:9"], "oom"),
     (["--to", "pprof", "--inverse"], "only folded"),
     (["--to", "csv", "--device", "7"], "device 7"),

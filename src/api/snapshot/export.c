@@ -32,10 +32,10 @@ static enum vrs_status read_format(const char *name, struct options_read *ret,
 {
     ret->format = find_format(name);
     if (name == NULL)
-        return vrs_fail(err, VRS_USAGE, "no format was named; vrs_export_options has all");
+        return vrs_fail(err, VRS_USAGE, "no format was named; vrs_export_options lists all");
     if (ret->format == NULL)
-        return vrs_fail(err, VRS_USAGE, "there is no format \"%.40s\"; vrs_export_options has all",
-                        name);
+        return vrs_fail(err, VRS_USAGE,
+                        "there is no format \"%.40s\"; vrs_export_options lists all", name);
     if (ret->format->write == NULL)
         return vrs_fail(err, VRS_UNSUPPORTED,
                         "this build is without %s: its library was not there when it was made",
@@ -65,7 +65,7 @@ static enum vrs_status read_tables(const struct vrs_export_options *o, struct op
     enum export_needs needs = ret->format->needs;
     bool tables = needs == EXPORT_NEEDS_TABLES || needs == EXPORT_NEEDS_TABLE;
     if (o->tables > 0 && !tables)
-        return vrs_fail(err, VRS_USAGE, "%s has no choice of tables", ret->format->name);
+        return vrs_fail(err, VRS_USAGE, "%s takes no tables", ret->format->name);
     for (uint32_t i = 0; i < o->tables; i++)
         TRY(want_table(o->table[i], ret, err));
     if (o->tables == 0)
@@ -74,7 +74,7 @@ static enum vrs_status read_tables(const struct vrs_export_options *o, struct op
     for (uint32_t t = 0; t < EXPORT_TABLES; t++)
         wanted += ret->wanted[t];
     if (needs == EXPORT_NEEDS_TABLE && wanted != 1)
-        return vrs_fail(err, VRS_USAGE, "%s holds one table, and %u are wanted", ret->format->name,
+        return vrs_fail(err, VRS_USAGE, "%s holds one table, and %u are named", ret->format->name,
                         (unsigned)wanted);
     return VRS_OK;
 }
@@ -103,7 +103,7 @@ static enum vrs_status check_rules(const struct vrs_export_options *o,
     if (o->rules == NULL)
         return VRS_OK;
     if (!shows_categories(read))
-        return vrs_fail(err, VRS_USAGE, "%s has no categories for rules to decide here",
+        return vrs_fail(err, VRS_USAGE, "%s shows no categories here, so rules have no effect",
                         read->format->name);
     category_rules_init(&rules);
     enum vrs_status status = read_rules(o, &rules, err);
@@ -118,15 +118,16 @@ static enum vrs_status read_options(const struct vrs_export_options *o, struct o
     TRY(read_format(o->to, ret, err));
     TRY(read_tables(o, ret, err));
     if (o->at != NULL && ret->format->needs != EXPORT_NEEDS_MOMENT)
-        return vrs_fail(err, VRS_USAGE, "%s shows no single moment", ret->format->name);
+        return vrs_fail(err, VRS_USAGE, "%s does not show a single moment", ret->format->name);
     if (o->at != NULL)
         TRY(moment_parse(str_from(o->at), &ret->moment, err));
     if (moment_needs_study(ret->moment))
-        return vrs_fail(err, VRS_USAGE,
-                        "export takes no step or phase as a moment; steps names their events");
+        return vrs_fail(
+            err, VRS_USAGE,
+            "export takes no step or phase as a moment; vramscope steps lists their events");
     bool folded = str_equal(str_from(ret->format->name), S("folded"));
     if ((o->weight != NULL || o->inverse) && !folded)
-        return vrs_fail(err, VRS_USAGE, "only folded has a choice of weight and direction");
+        return vrs_fail(err, VRS_USAGE, "only folded takes a weight and a direction");
     ret->by_count = o->weight != NULL && str_equal(str_from(o->weight), S("count"));
     if (o->weight != NULL && !ret->by_count && !str_equal(str_from(o->weight), S("bytes")))
         return vrs_fail(err, VRS_USAGE, "a weight is bytes or count, not \"%.40s\"", o->weight);
@@ -304,7 +305,7 @@ static enum vrs_status say_cut(const struct exporting *e, const struct export_fo
     envelope_name(&text, &(struct style){ .ascii = false }, e->file);
     buf_text(&text, ": ");
     buf_str(&text, e->cut);
-    buf_format(&text, "; %s has no place that says so", format->name);
+    buf_format(&text, "; %s has no place to say so", format->name);
     buf_char(&text, '\0');
     enum vrs_status status = text.failed ? vrs_no_memory(err) : VRS_OK;
     if (status == VRS_OK)

@@ -26,7 +26,7 @@ static enum vrs_status read_names(const struct vrs_picture_options *o, struct dr
     if (o->view != NULL)
         read->view = (enum scene_view)find_name(o->view, scene_view_names, SCENE_VIEWS);
     if (read->view == SCENE_VIEWS)
-        return vrs_fail(err, VRS_USAGE, "a picture is of groups, stack or map, not \"%.40s\"",
+        return vrs_fail(err, VRS_USAGE, "a picture shows groups, stack or map, not \"%.40s\"",
                         o->view);
     if (o->by != NULL)
         read->by = (enum scene_by)find_name(o->by, scene_by_names, SCENE_BYS);
@@ -61,10 +61,11 @@ static enum vrs_status read_options(const struct vrs_picture_options *o, struct 
     TRY(read_names(o, d, err));
     if (o->detail && (!d->svg || read->view != SCENE_GROUPS))
         return vrs_fail(err, VRS_USAGE,
-                        "detail is of an SVG of groups; other pictures have it as they are");
+                        "detail works only with an SVG of groups; other pictures show every "
+                        "allocation already");
     if (o->capacity_bytes > 0 && read->view == SCENE_MAP)
         return vrs_fail(err, VRS_USAGE,
-                        "a capacity is a line over bytes in use, and a map has addresses");
+                        "a capacity is a line over bytes in use, but a map shows addresses");
     read->capacity = (double)o->capacity_bytes;
     TRY(read_moment(o->at, &read->has_at, &read->at, err));
     TRY(read_moment(o->from, &read->has_from, &read->from, err));

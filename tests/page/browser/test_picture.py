@@ -280,7 +280,7 @@ def test_the_name_of_the_file_says_what_it_is(tmp_path, name, begins):
 def test_a_name_that_contradicts_the_option_is_refused(tmp_path, form, name, cure):
     done = run("view", form, EXAMPLES[0], "-o", tmp_path / name, expect=2)
     assert cure in done.err and list(tmp_path.iterdir()) == []
-    assert "of the page" in run("view", "--editor", "vscode", EXAMPLES[0], "-o", tmp_path / "x.svg", expect=2).err
+    assert "only with a page" in run("view", "--editor", "vscode", EXAMPLES[0], "-o", tmp_path / "x.svg", expect=2).err
 
 
 def test_pools_have_the_names_that_peak_gives_them(tmp_path):
@@ -344,12 +344,12 @@ def test_real_files_become_pictures(shared):
 
 
 @pytest.mark.parametrize("options,why", [
-    (["--dark"], "--dark is of a picture"),
+    (["--dark"], "--dark works only with a picture"),
     (["--png", "--svg"], "two pictures"),
-    (["--png", "--detail"], "--detail is of --svg"),
-    (["--png", "--editor", "zed"], "--editor is of the page"),
-    (["--svg", "--editor-path", "/a=/b"], "--editor-path is of the page"),
-    (["--svg", "--detail", "--view", "map"], "detail is of an SVG of groups"),
+    (["--png", "--detail"], "--detail works only with --svg"),
+    (["--png", "--editor", "zed"], "--editor works only with a page"),
+    (["--svg", "--editor-path", "/a=/b"], "--editor-path works only with a page"),
+    (["--svg", "--detail", "--view", "map"], "detail works only with an SVG of groups"),
     (["--png", "--size", "12"], "--size is pixels"),
     (["--png", "--size", "10x10"], "320x160"),
     (["--png", "--size", "99999x400"], "16384"),
@@ -357,9 +357,9 @@ def test_real_files_become_pictures(shared):
     (["--png", "--from", "100", "--to", "50"], "behind the last"),
     (["--png", "--from", "100", "--at", "50"], "not among"),
     (["--png", "--by", "colour"], "by"),
-    (["--capacity", "80GiB"], "--capacity is of a picture"),
+    (["--capacity", "80GiB"], "--capacity works only with a picture"),
     (["--svg", "--capacity", "much"], "--capacity"),
-    (["--svg", "--view", "map", "--capacity", "80GiB"], "a map has addresses"),
+    (["--svg", "--view", "map", "--capacity", "80GiB"], "a map shows addresses"),
 ])
 def test_what_makes_no_sense_is_a_usage_error(options, why, tmp_path):
     done = run("view", *options, EXAMPLES[0], cwd=tmp_path, expect=2)

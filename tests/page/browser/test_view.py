@@ -198,7 +198,7 @@ def test_a_page_may_be_kept_small(tmp_path):
     assert len(done.raw) == smallest
     two = run("view", EXAMPLES[0], EXAMPLES[1], "--max-size", least_size(EXAMPLES[0], EXAMPLES[1]), "-o", "-", expect=0)
     assert two.raw and "live in at most 64 events of each device, around the peak, " in two.err
-    assert "--max-size is of the page" in run("view", "--svg", "--max-size", 1, EXAMPLES[0], expect=2).err
+    assert "--max-size works only with a page" in run("view", "--svg", "--max-size", 1, EXAMPLES[0], expect=2).err
 
 
 @pytest.mark.parametrize("given, wanted", [

@@ -498,9 +498,9 @@ def test_words_that_make_no_sense(tmp_path):
     example = ROOT / "examples/leak.pickle"
     assert "leave out -o" in run("view", "--serve", example, "-o", "x.html", cwd=tmp_path, expect=2).err
     assert "--serve" in run("view", "--port", "8000", example, cwd=tmp_path, expect=2).err
-    assert "--png is of a picture" in run("view", "--serve", "--png", example, expect=2).err
-    assert "--by is of a picture" in run("view", "--serve", "--by", "site", example, expect=2).err
-    assert "--dark is of a picture" in run("view", "--serve", "--dark", example, cwd=tmp_path, expect=2).err
+    assert "--png works only with a picture" in run("view", "--serve", "--png", example, expect=2).err
+    assert "--by works only with a picture" in run("view", "--serve", "--by", "site", example, expect=2).err
+    assert "--dark works only with a picture" in run("view", "--serve", "--dark", example, cwd=tmp_path, expect=2).err
     assert "65535" in run("view", "--serve", "--port", "65536", example, expect=2).err
     assert "standard input" in run("view", "--serve", "-", expect=2).err
     os.mkfifo(tmp_path / "pipe")

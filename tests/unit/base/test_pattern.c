@@ -165,11 +165,11 @@ static void check_refused(const struct refused *r)
 }
 
 #define RECURSION(at)                                                                              \
-    "recursion at byte " at " is not taken; write the group again in place of its call"
-#define VERB(at) "a verb (* at byte " at " is not taken; \\( is a parenthesis"
-#define CALLOUT(at) "a callout (?C at byte " at " is not taken; leave it out"
-#define REFERENCE(at) "a back reference at byte " at " is not taken; write out what may stand there"
-#define XX(at) "the option xx at byte " at " is not taken; x alone is"
+    "recursion at byte " at " is not allowed; write the group again in place of its call"
+#define VERB(at) "a verb (* at byte " at " is not allowed; \\( is a parenthesis"
+#define CALLOUT(at) "a callout (?C at byte " at " is not allowed; leave it out"
+#define REFERENCE(at) "a back reference at byte " at " is not allowed; write out what may stand there"
+#define XX(at) "the option xx at byte " at " is not allowed; x alone is"
 
 /* What would do more than match, wherever it hides. */
 static void what_is_refused(void **state)
@@ -206,7 +206,7 @@ static void what_is_refused(void **state)
         { "a(?C1)b", CALLOUT("1") },
         { "a(?C\"x\")b", CALLOUT("1") },
         { "(?(?C)(?=a)a|b)", CALLOUT("2") },
-        { "a\\Cb", "\\C at byte 1 is not taken; . takes any byte" },
+        { "a\\Cb", "\\C at byte 1 is not allowed; . takes any byte" },
         { "(a)\\1", REFERENCE("3") },
         { "(a)(b)\\g{-1}", REFERENCE("6") },
         { "(?<n>a)\\k<n>", REFERENCE("7") },
@@ -214,8 +214,8 @@ static void what_is_refused(void **state)
         { "(a)?(?(1)b|c)", REFERENCE("4") },
         { "(?xx)[ ]](?R)]", XX("0") },
         { "(?i-xx:a)", XX("0") },
-        { "a\nb", "a line break at byte 1 is not taken; \\n stands for one" },
-        { "a(?#\n)", "a line break at byte 4 is not taken; \\n stands for one" },
+        { "a\nb", "a line break at byte 1 is not allowed; \\n stands for one" },
+        { "a(?#\n)", "a line break at byte 4 is not allowed; \\n stands for one" },
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         check_refused(&all[i]);

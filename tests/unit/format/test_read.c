@@ -179,9 +179,9 @@ static void leavings_of_a_dump_are_no_strangers(void **state)
     (void)state;
     check_refused(S(""), VRS_CORRUPT, "empty file");
     check_refused((str){ "\0\0\0\0\0\0", 6 }, VRS_CORRUPT, "zero bytes");
-    check_refused(S("\x1f"), VRS_CORRUPT, "told from other files");
+    check_refused(S("\x1f"), VRS_CORRUPT, "too short to be recognised");
     struct buf b = gzip(S(""));
-    check_refused(buf_slice(&b), VRS_CORRUPT, "nothing, compressed");
+    check_refused(buf_slice(&b), VRS_CORRUPT, "an empty file, compressed");
     buf_free(&b);
 }
 

@@ -48,7 +48,7 @@ static enum vrs_status text_holds(const struct matcher *m, uint32_t text, str of
     if (status != VRS_LIMIT)
         return status == VRS_OK ? VRS_OK : vrs_no_memory(err);
     str rule = asking_rule(m->rules, text);
-    return vrs_fail(err, VRS_LIMIT, "rule %.*s: the expression \"%.*s\" takes %s", (int)rule.len,
+    return vrs_fail(err, VRS_LIMIT, "rule %.*s: the expression \"%.*s\" needs %s", (int)rule.len,
                     rule.ptr, t->text.len > EXPRESSION_SHOWN ? EXPRESSION_SHOWN : (int)t->text.len,
                     t->text.ptr, why.message);
 }

@@ -12,7 +12,7 @@ static enum vrs_status text_matches(const struct limit *limit, const struct patt
     struct vrs_error why;
     enum vrs_status status = pattern_matches(limit->site, room, text, ret, &why);
     if (status == VRS_LIMIT)
-        return vrs_fail(err, VRS_LIMIT, "%.*s: the expression takes %s",
+        return vrs_fail(err, VRS_LIMIT, "%.*s: the expression needs %s",
                         limit->name.len > NAME_SHOWN ? NAME_SHOWN : (int)limit->name.len,
                         limit->name.ptr, why.message);
     return status == VRS_OK ? VRS_OK : vrs_no_memory(err);
