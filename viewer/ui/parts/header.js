@@ -89,8 +89,8 @@ function heldText(device) {
 /** What becomes of numbers that are larger than this page can count. */
 function clippedText(device) {
   return device?.clipped ? `Sizes and addresses above 2^53 \u2212 1 (${count(device.clipped)} in ` +
-    'the columns of this page): it shows such sizes as that, adds them up so, and shows no such ' +
-    'address. The report has their true sums. ' : '';
+    'the columns of this page) are too large for it: such a size is shown and added as 2^53 ' +
+    '\u2212 1, and such an address is not shown. The report has the true sums. ' : '';
 }
 
 /** One line while there is anything to say; none for a complete file of grade A, of which the

@@ -6,7 +6,7 @@ import { eventName, words } from '../draw/text.js';
 import { termOf } from '../state/terms.js';
 import { explainButton } from './explain.js';
 
-const figures = [['request', 'asked for'], ['device_free', 'free on the card'],
+const figures = [['request', 'requested'], ['device_free', 'free on the card'],
   ['reserved', 'reserved'], ['active', 'active'], ['pending', 'pending'],
   ['internal_free', 'free in its pool and stream'], ['largest_usable', 'largest usable piece'],
   ['short_by', 'short by']];
@@ -81,7 +81,7 @@ function wholeOf(told, find) {
 /** An earlier failure: what the recording itself says of it. */
 function partOf(oom, told, { recording, goTo }) {
   const found = told && told.earlier.find(({ event }) => event === oom.state - 1);
-  return [el('p', { text: `${oom.bytes === null ? '-' : bytes(oom.bytes)} asked for, ` +
+  return [el('p', { text: `${oom.bytes === null ? '-' : bytes(oom.bytes)} requested, ` +
     `${oom.free === null ? '-' : bytes(oom.free)} free on the card` +
     (found && found.verdict ? `: ${words(found.verdict)}` : '') }),
   told && button(`the last of ${count(recording.cover().ooms.length)}: ` +

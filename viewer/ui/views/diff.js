@@ -14,7 +14,7 @@ const moments = [['peak', 'its peak'], ['end', 'its end'], ['cursor', 'the curso
 const oneMoment = 'A and B are one moment, so there is nothing to compare. Choose another moment ' +
   'or device for one of them: the cursor moves with a click in the overview, M sets marks A and B.';
 
-const noChange = 'Nothing differs: of each site both sides have the same bytes and count.';
+const noChange = 'Nothing differs: each site has the same bytes and count on both sides.';
 
 const isSame = (row) => row.a === row.b && row.aCount === row.bCount;
 
@@ -122,8 +122,8 @@ function drawingOf(rows, total, palette) {
 /** What is to be said above the rows; `matched` as C matches them. */
 function howOf(rows, matched) {
   return [rows.every(isSame) ? noChange : '', matched ? '' :
-    'Matched by name alone: these two were not matched by their stacks, only each device with ' +
-    'the first.'].filter(Boolean).join(' ');
+    'Matched by name alone: only pairs with the first device are matched by their stacks.']
+    .filter(Boolean).join(' ');
 }
 
 function turnMarks(compared, note) {

@@ -30,8 +30,8 @@ export function leaksOf(findings) {
   return findings.filter(({ id, evidence }) => id === 'leak' && evidence?.culprit);
 }
 
-const partly = 'This page holds some of the events only, so what is alive at the end is not ' +
-  'known to it: what grows is told by the report, and all else by `vramscope leaks FILE`.';
+const partly = 'This page holds only some of the events, so it does not know what is alive ' +
+  'at the end. The report names what grows; `vramscope leaks FILE` shows all else.';
 
 function columnsOf(store, look) {
   return [

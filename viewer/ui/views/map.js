@@ -106,7 +106,7 @@ function pinColumns(store) {
     { id: 'name', name: 'largest block', name_: true, cell: (row) => button(shown(row.name), () =>
       store.jump({ sel: { kind: 'alloc', id: row.id } }), { class: 'plain' }) },
     bytesColumn('size', 'its size', false),
-    bytesColumn('stranded', 'held back'), bytesColumn('use', 'by blocks of'),
+    bytesColumn('stranded', 'pinned'), bytesColumn('use', 'by blocks of'),
     { id: 'blocks', name: 'blocks', number: true, text: (row) => count(row.blocks) },
     { id: 'address', name: 'segment' }, bytesColumn('bytes', 'of size'),
   ];
@@ -184,7 +184,7 @@ function drawList({ lists, chosen, found }) {
   const rows = pins ? pinsOf(found) : found;
   const total = { ...summed(rows), label: pins ? 'all pins' : 'reserved' };
   lists[chosen.list].table.set(rows, total, null, pins ?
-    `Blocks that hold free memory back, in ${count(rows.length)} segments at the cursor` :
+    `Blocks that pin free memory, in ${count(rows.length)} segments at the cursor` :
     `${count(rows.length)} segments at the cursor`);
 }
 
