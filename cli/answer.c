@@ -1,4 +1,4 @@
-/* answer.c - reads each input, asks, joins, writes. */
+/* answer.c - runs a verb over its inputs: reads each, asks, merges the answers, writes them. */
 #define _POSIX_C_SOURCE 200809L
 #include "answer.h"
 

@@ -1,4 +1,4 @@
-/* command.h - what a verb of the command line is.
+/* command.h - struct command, one verb of the command line: its options, help and functions.
  *
  * One struct command for each verb, each in its own cmd_VERB.c and listed in commands.c.  Help,
  * the OPTIONS of the man page and the completions are printed from it, so they cannot disagree.

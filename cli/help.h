@@ -1,4 +1,4 @@
-/* help.h - everything that is printed from the table of verbs, --help with it. */
+/* help.h - --help, the OPTIONS of man pages and completions, printed from the table of verbs. */
 #ifndef CLI_HELP_H
 #define CLI_HELP_H
 

@@ -1,4 +1,4 @@
-/* inputs.c - files and folders. */
+/* inputs.c - lists the files that arguments name: files, what folders hold, standard input. */
 #define _XOPEN_SOURCE 700
 #include "inputs.h"
 

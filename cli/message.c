@@ -1,4 +1,4 @@
-/* message.c - lines for a person, mostly on standard error. */
+/* message.c - messages to a person, mostly on standard error. */
 #define _POSIX_C_SOURCE 200809L
 #include "message.h"
 

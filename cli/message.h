@@ -1,4 +1,4 @@
-/* message.h - lines for a person, mostly on standard error. */
+/* message.h - messages to a person, mostly on standard error. */
 #ifndef CLI_MESSAGE_H
 #define CLI_MESSAGE_H
 

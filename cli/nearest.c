@@ -1,4 +1,4 @@
-/* nearest.c - which known name a misspelt one was meant to be. */
+/* nearest.c - the known name nearest to a misspelt one, by edit distance. */
 #define _POSIX_C_SOURCE 200809L
 #include <string.h>
 

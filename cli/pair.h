@@ -1,4 +1,4 @@
-/* pair.h - what verbs about two recordings have in common. */
+/* pair.h - what verbs that compare two recordings share. */
 #ifndef CLI_PAIR_H
 #define CLI_PAIR_H
 

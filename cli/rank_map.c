@@ -1,4 +1,4 @@
-/* rank_map.c - lines of a glob and a rank. */
+/* rank_map.c - reads --rank-map: lines of a glob and a rank. */
 #define _POSIX_C_SOURCE 200809L
 #include "rank_map.h"
 

@@ -1,4 +1,4 @@
-/* rank_map.h - which rank of a job a file is of, as a person wrote it down. */
+/* rank_map.h - --rank-map: which rank of a job a file is of, as a person wrote it down. */
 #ifndef CLI_RANK_MAP_H
 #define CLI_RANK_MAP_H
 

@@ -1,4 +1,4 @@
-/* terminal_lines.h - lines of text for a terminal, which is sent no text of a file as it is. */
+/* terminal_lines.h - lines for a terminal, with the control characters of a file escaped. */
 #ifndef CLI_TERMINAL_LINES_H
 #define CLI_TERMINAL_LINES_H
 

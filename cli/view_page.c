@@ -1,4 +1,4 @@
-/* view_page.c - the page of vramscope view: what it is asked for. */
+/* view_page.c - vramscope view: the options of a page, and writing it. */
 #include "message.h"
 #include "view.h"
 #include "vramscope/snapshot.h"

@@ -1,4 +1,4 @@
-/* serve_none.c - what stands for view --serve in a build without libmicrohttpd. */
+/* serve_none.c - view --serve in a build without libmicrohttpd: says what is missing. */
 #include "message.h"
 #include "view.h"
 

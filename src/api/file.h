@@ -1,4 +1,4 @@
-/* file.h - what the public handles are. */
+/* file.h - the structs behind the public handles. */
 #ifndef VRS_API_FILE_H
 #define VRS_API_FILE_H
 

@@ -1,4 +1,4 @@
-/* own.c - looks for the mark that a page or a picture bears. */
+/* own.c - recognises files that vramscope wrote, by their generator mark. */
 #include <string.h>
 
 #include "base/arena.h"

@@ -1,4 +1,4 @@
-/* arena.c - a chain of blocks, the newest first. */
+/* arena.c - bump allocation from a chain of blocks, the newest first. */
 #include "base/arena.h"
 
 #include <assert.h>

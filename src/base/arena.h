@@ -1,4 +1,4 @@
-/* arena.h - many small things that end together.
+/* arena.h - arena allocator: many small objects that are freed together.
  *
  * A chain of blocks; allocation bumps a pointer and never moves what was handed out.  Scratch use
  * is arena_mark at the top of a function and arena_release at its one exit. */

@@ -1,4 +1,4 @@
-/* buf.h - a growing run of bytes to write text into.
+/* buf.h - a growable byte buffer to write text into.
  *
  * Sticky: it remembers its first failure and ignores later calls; the writer checks once, at
  * the end.  Invariant: len <= cap <= max. */

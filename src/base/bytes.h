@@ -1,4 +1,4 @@
-/* bytes.h - numbers out of bytes, and products and percentages that cannot wrap. */
+/* bytes.h - integers out of bytes, and products and percentages that cannot overflow. */
 #ifndef VRS_BASE_BYTES_H
 #define VRS_BASE_BYTES_H
 

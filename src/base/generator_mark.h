@@ -1,5 +1,4 @@
-/* generator_mark.h - what pages and pictures bear near their beginning, so that they are known
- * again. */
+/* generator_mark.h - the generator mark, by which vramscope knows its own pages and pictures. */
 #ifndef VRS_BASE_GENERATOR_MARK_H
 #define VRS_BASE_GENERATOR_MARK_H
 

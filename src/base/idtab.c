@@ -1,4 +1,4 @@
-/* idtab.c - open addressing with linear steps; removal shifts back, so there are no tombstones. */
+/* idtab.c - open addressing with linear probing; deletion shifts back, without tombstones. */
 #include "base/idtab.h"
 
 #include <assert.h>

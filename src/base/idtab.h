@@ -1,4 +1,4 @@
-/* idtab.h - the only hash table of the project: from a hash to a dense id.
+/* idtab.h - open-addressing hash table from a hash to a dense id, the only one of the project.
  *
  * The things the ids name (strings, stacks, open allocations) live in their own arrays, which is
  * why one table serves them all: the caller hashes, walks the candidates, and compares.  Beside an

@@ -1,4 +1,4 @@
-/* number.c - what the C library knows of numbers, less its locale. */
+/* number.c - numbers through the C library, made independent of its locale. */
 #include "base/number.h"
 
 #include <stdlib.h>

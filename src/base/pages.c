@@ -1,4 +1,4 @@
-/* pages.c - a hint, which the system may leave aside. */
+/* pages.c - madvise(MADV_HUGEPAGE), a hint that the system may ignore. */
 #define _DEFAULT_SOURCE
 #include "base/pages.h"
 

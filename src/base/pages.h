@@ -1,4 +1,4 @@
-/* pages.h - large pages under memory that will be filled.
+/* pages.h - huge pages for memory that will be filled.
  *
  * The system gives memory page by page as it is touched.  A large page is many of them at once,
  * which pays where none of them stays empty. */

@@ -1,4 +1,4 @@
-/* pool.c - threads that take the next job until none is left. */
+/* pool.c - worker threads that take the next job until none is left. */
 #define _POSIX_C_SOURCE 200809L
 #include "base/pool.h"
 

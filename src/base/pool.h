@@ -1,4 +1,4 @@
-/* pool.h - independent jobs on a few threads at a time.
+/* pool.h - thread pool: independent jobs on a few threads at a time.
  *
  * Jobs are handed out in order, one at a time, under a lock: they are files, or the tasks of a list
  * (task_list.h), so there are few of them and each is long.  Nobody spins, and nothing outlives the

@@ -1,4 +1,4 @@
-/* quickselect.c - narrows down to the part that the place lies in, as quicksort would. */
+/* quickselect.c - partitions as quicksort does, and goes on in the part with the k-th value. */
 #include "base/quickselect.h"
 
 #include <stdlib.h>

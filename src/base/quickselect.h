@@ -1,4 +1,4 @@
-/* quickselect.h - the value at a place in order, of values that nobody needs in order. */
+/* quickselect.h - quickselect: the k-th smallest of some values, without sorting the others. */
 #ifndef VRS_BASE_QUICKSELECT_H
 #define VRS_BASE_QUICKSELECT_H
 

@@ -1,4 +1,4 @@
-/* radix_sort.c - rows in order, digit by digit, the least digit first. */
+/* radix_sort.c - least-significant-digit radix sort: a counting sort of the rows for each digit. */
 #include "base/radix_sort.h"
 
 /* A row is ordered by digits of 16 bits, the least first: those of `id` up to ID_END, then those of

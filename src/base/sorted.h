@@ -1,4 +1,4 @@
-/* sorted.h - finding a value among sorted ones. */
+/* sorted.h - binary search among sorted rows. */
 #ifndef VRS_BASE_SORTED_H
 #define VRS_BASE_SORTED_H
 

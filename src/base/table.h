@@ -1,4 +1,4 @@
-/* table.h - columns of equal length; a row is an index.
+/* table.h - tables as structures of arrays: columns of equal length; a row is an index.
  *
  * A table is a struct whose first member is `struct table` and whose columns are pointers. What
  * columns there are is data (struct table_kind), so growing, trimming, reordering, checking and

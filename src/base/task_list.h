@@ -1,4 +1,4 @@
-/* task_list.h - the parts of one question, side by side.
+/* task_list.h - a task list: the parts of one question, run in parallel.
  *
  * Tasks are begun in the order of their list, each by the next thread that is free, and the list is
  * done when all of them are: what must come before others is a list of its own, run first.  Which

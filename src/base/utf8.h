@@ -1,4 +1,4 @@
-/* utf8.h - whether bytes are UTF-8, and making them so. */
+/* utf8.h - UTF-8: validation and repair. */
 #ifndef VRS_BASE_UTF8_H
 #define VRS_BASE_UTF8_H
 

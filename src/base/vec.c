@@ -1,4 +1,4 @@
-/* vec.c - growth of the arrays behind vec and table. */
+/* vec.c - growth of the dynamic arrays behind vec and table. */
 #include "base/vec.h"
 
 #include <assert.h>

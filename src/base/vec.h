@@ -1,4 +1,4 @@
-/* vec.h - a growing array that may reach the size of the input.
+/* vec.h - a dynamic array that may grow to the size of the input.
  *
  * Invariants: len <= cap <= max; `at` is NULL exactly when cap is 0.  `max` is given when the
  * vec is made, so that hostile input cannot make it eat the machine. */

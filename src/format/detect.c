@@ -1,4 +1,4 @@
-/* detect.c - the first bytes of what is read and of what people open by mistake. */
+/* detect.c - file signatures (magic bytes) of what is read, and of what people open by mistake. */
 #include "format/detect.h"
 
 #include <string.h>

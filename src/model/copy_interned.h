@@ -1,4 +1,4 @@
-/* copy_interned.h - gives a new recording the names of another: everything that rows refer to. */
+/* copy_interned.h - copies the interned tables of a recording (strings, stacks, …) to a new one. */
 #ifndef VRS_MODEL_COPY_INTERNED_H
 #define VRS_MODEL_COPY_INTERNED_H
 

@@ -1,4 +1,4 @@
-/* other_events.c - looks at many actions at once. */
+/* other_events.c - looks at 32 actions at a time, in a loop that compilers vectorise. */
 #include "model/other_events.h"
 
 enum { AT_ONCE = 32 };

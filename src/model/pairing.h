@@ -1,4 +1,4 @@
-/* pairing.h - joins events into allocations. */
+/* pairing.h - pairs alloc and free events into allocations. */
 #ifndef VRS_MODEL_PAIRING_H
 #define VRS_MODEL_PAIRING_H
 

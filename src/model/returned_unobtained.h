@@ -1,4 +1,4 @@
-/* returned_unobtained.h - memory that a trace gives back without having got it. */
+/* returned_unobtained.h - memory that a trace returns without having reserved it before. */
 #ifndef VRS_MODEL_RETURNED_UNOBTAINED_H
 #define VRS_MODEL_RETURNED_UNOBTAINED_H
 

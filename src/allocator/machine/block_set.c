@@ -1,4 +1,4 @@
-/* block_set.c - sorted arrays of blocks, in chunks. */
+/* block_set.c - the ordered set as a sorted array in chunks. */
 #include "allocator/machine/block_set.h"
 
 #include <assert.h>

@@ -1,4 +1,4 @@
-/* block_set.h - blocks in an order of their own: the free ones, and ranges that are not mapped.
+/* block_set.h - an ordered set of blocks: free blocks by size, ranges that are not mapped.
  *
  * A sorted array in chunks of at most SET_CHUNK entries: a search halves the list of chunks, then
  * counts in one, without a branch that a processor could guess wrong; an insertion moves the rest

@@ -1,4 +1,4 @@
-/* machine.c - blocks: finding, taking, splitting, freeing, merging them. */
+/* machine.c - blocks: best-fit search, splitting, freeing, merging with neighbours. */
 #include "allocator/machine/machine.h"
 
 #include <assert.h>

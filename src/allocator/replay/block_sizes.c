@@ -1,4 +1,4 @@
-/* block_sizes.c - the table, and what it is where nothing is replayed. */
+/* block_sizes.c - the table of block sizes, filled by rounding where nothing is replayed. */
 #include "allocator/replay/block_sizes.h"
 
 #include "allocator/replay/recorded.h"

@@ -1,4 +1,4 @@
-/* block_sizes.h - how many bytes the block of each allocation has, and where that is known from. */
+/* block_sizes.h - the size of each allocation's block, and its source. */
 #ifndef VRS_ALLOCATOR_REPLAY_BLOCK_SIZES_H
 #define VRS_ALLOCATOR_REPLAY_BLOCK_SIZES_H
 

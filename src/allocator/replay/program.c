@@ -1,4 +1,4 @@
-/* program.c - what each event does to which slot, in which lane. */
+/* program.c - turns events into operations on slots (alloc, free, release), each in its lane. */
 #include "allocator/replay/program.h"
 
 #include <stdlib.h>

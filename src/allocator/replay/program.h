@@ -1,4 +1,4 @@
-/* program.h - the events of one device as a machine is driven by them.
+/* program.h - the program of one device: its events as operations that drive a machine.
  *
  * What stays the same whatever the allocator does: the order of events, sizes, streams, pools, and
  * which free ends which allocation.  A *slot* stands for a recorded address while it is held, so

@@ -1,4 +1,4 @@
-/* prove.c - from a replay to a size for each allocation. */
+/* prove.c - the block size of each allocation, from a replay that reproduces the recording. */
 #include "allocator/replay/prove.h"
 
 #include "allocator/replay/recorded.h"

@@ -1,4 +1,4 @@
-/* recorded.c - from the settings of a file to those of the machine. */
+/* recorded.c - translates the settings of a file into those of the machine. */
 #include "allocator/replay/recorded.h"
 
 #include <string.h>

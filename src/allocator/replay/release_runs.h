@@ -1,4 +1,4 @@
-/* release_runs.h - where a trace gives memory back, by whose will. */
+/* release_runs.h - runs of releases of cached memory in a trace: by empty_cache, or by a retry. */
 #ifndef VRS_ALLOCATOR_REPLAY_RELEASE_RUNS_H
 #define VRS_ALLOCATOR_REPLAY_RELEASE_RUNS_H
 

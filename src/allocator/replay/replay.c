@@ -1,4 +1,4 @@
-/* replay.c - the recorded requests through the machine, each outcome compared. */
+/* replay.c - drives a machine with the recorded requests and compares each outcome. */
 #include "allocator/replay/replay.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* changed_sites.c - sites to stacks, scopes to events. */
+/* changed_sites.c - parses the sites and scopes of a what-if into stacks and events. */
 #include "allocator/whatif/changed_sites.h"
 
 #include <stdlib.h>

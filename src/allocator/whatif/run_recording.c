@@ -1,4 +1,4 @@
-/* run_recording.c - listens to a run and writes down what a recorder would have. */
+/* run_recording.c - appends the events of a what-if run as a recorder would have written them. */
 #include "allocator/whatif/run_recording.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* run_recording.h - a run that never happened, as a recording like any other. */
+/* run_recording.h - a what-if run written down as a recording like any other. */
 #ifndef VRS_ALLOCATOR_WHATIF_RUN_RECORDING_H
 #define VRS_ALLOCATOR_WHATIF_RUN_RECORDING_H
 

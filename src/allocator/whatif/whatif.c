@@ -1,4 +1,4 @@
-/* whatif.c - the program through a machine that decides for itself. */
+/* whatif.c - runs a program on a machine that chooses addresses, retries and fails by itself. */
 #include "allocator/whatif/whatif.h"
 
 #include "allocator/replay/start_state.h"

@@ -1,4 +1,4 @@
-/* whatif.h - the same program under other settings, on another device, or changed.
+/* whatif.h - what-if: the same program under other settings, on another device, or changed.
  *
  * The program is the order of events; for every allocation its requested size, stream, pool and
  * lifetime; and its own calls that empty the cache.  Addresses, block sizes, segments, retries and

@@ -1,4 +1,4 @@
-/* frame_class.h - what the names in a frame tell of the code it runs. */
+/* frame_class.h - classes of frames: what the names in a frame tell of the code it runs. */
 #ifndef VRS_ANALYSIS_ATTRIBUTION_FRAME_CLASS_H
 #define VRS_ANALYSIS_ATTRIBUTION_FRAME_CLASS_H
 

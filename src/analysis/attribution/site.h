@@ -1,4 +1,4 @@
-/* site.h - which stacks are one place in the program. */
+/* site.h - sites: which stacks are one place in the program, under keys K0 to K3. */
 #ifndef VRS_ANALYSIS_ATTRIBUTION_SITE_H
 #define VRS_ANALYSIS_ATTRIBUTION_SITE_H
 

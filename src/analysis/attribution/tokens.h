@@ -1,4 +1,4 @@
-/* tokens.h - what the frames of a stack say about the work it did, as bits.
+/* tokens.h - bits for the work that a stack does (optimizer, autograd, module, …), from its frames.
  *
  * Frames are classified once each; a stack has the bits of all its frames, which one pass from
  * callers to callees gives.  Interpreter and libc frames are never evidence. */

@@ -1,4 +1,4 @@
-/* sections.c - asks each analysis what belongs on the page, in the order of their needs. */
+/* report_sections.c - asks each analysis for its section of a report, in the order of need. */
 #include "api/snapshot/report_sections.h"
 
 #include "analysis/snapshot/advise/advise.h"

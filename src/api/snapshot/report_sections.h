@@ -1,4 +1,4 @@
-/* sections.h - what the analyses of a device say together, for the page that joins them. */
+/* report_sections.h - the sections of a report: what the analyses of a device say together. */
 #ifndef VRS_API_SNAPSHOT_REPORT_SECTIONS_H
 #define VRS_API_SNAPSHOT_REPORT_SECTIONS_H
 

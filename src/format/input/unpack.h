@@ -1,4 +1,4 @@
-/* unpack.h - a source of what a compressed input holds.
+/* unpack.h - a source that decompresses another one.
  *
  * gzip: all members, one after the other; zero bytes behind the last are padding, and anything
  * else there is counted in `junk_bytes`.  zstd: all frames; skippable frames are dropped as they

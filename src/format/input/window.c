@@ -1,4 +1,4 @@
-/* window.c - filling the window. */
+/* window.c - refills the window. */
 #include "format/input/window.h"
 
 #include <assert.h>

@@ -1,4 +1,4 @@
-/* window.h - input seen through a window of fixed size.
+/* window.h - input seen through a sliding window of fixed size.
  *
  * A reader looks at [at, end) and asks for more with window_need.  A token that crosses the
  * window's edge is moved to its front, so that a token of at most WINDOW_BYTES is always

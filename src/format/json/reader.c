@@ -1,4 +1,4 @@
-/* reader.c - a machine over JSON text: what may stand next, and what is open. */
+/* reader.c - a pushdown automaton over JSON text: what may stand next, and what is open. */
 #include "format/json/reader.h"
 
 #include "base/buf.h"

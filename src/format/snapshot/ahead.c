@@ -1,4 +1,4 @@
-/* ahead.c - when the scout begins, where the reader meets its stretches, when it is given up. */
+/* ahead.c - when the scout begins, when the reader takes its stretches over, when it ends. */
 #include "format/snapshot/ahead.h"
 
 #include "base/bytes.h"

@@ -1,4 +1,4 @@
-/* ahead.h - lets a scout read ahead of the reader, on a thread of its own where it has one.
+/* ahead.h - speculative read-ahead: a scout parses before the reader, on a thread where it has one.
  *
  *     reader  |---- reads ----|takes over|---- reads ----|takes over|---- …
  *     scout                   |-- reads -|               |-- reads -|

@@ -1,4 +1,4 @@
-/* cut.c - the end of the input: of a whole recording, or of one that is cut.
+/* cut.c - the end of the input: finishes a whole recording, or recovers one from a cut file.
  *
  * What is left of a cut file stands on the operand stack: the top dict with its keys and values,
  * the newest value perhaps a list with its items still above it.  Finished records among those

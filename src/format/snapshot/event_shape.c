@@ -1,4 +1,4 @@
-/* event_shape.c - learning the shape of an event. */
+/* event_shape.c - learns the byte template of an event. */
 #include "format/snapshot/event_shape.h"
 
 #include <string.h>

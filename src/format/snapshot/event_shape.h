@@ -1,4 +1,4 @@
-/* event_shape.h - what one event of a pickle looked like, to recognise the next that looks alike.
+/* event_shape.h - a byte template of one event of a pickle, to recognise the next that looks alike.
  *
  * Events of one kind differ in a few numbers, labels and in their stack.  A shape is the bytes
  * between those, cut into pieces: keys, memo reads of values that do not change, memo writes. Where

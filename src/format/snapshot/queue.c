@@ -1,4 +1,4 @@
-/* queue.c - makes things ahead, on a thread that waits where no place is empty. */
+/* queue.c - the producer thread of the bounded queue, which waits while the queue is full. */
 #define _POSIX_C_SOURCE 200809L
 #include "format/snapshot/queue.h"
 

@@ -1,4 +1,4 @@
-/* run_cache.c - finding runs of memo reads by their bytes. */
+/* run_cache.c - the look-up of runs of memo reads by a hash of their bytes. */
 #include "format/snapshot/run_cache.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* run_cache.h - runs of memo reads seen before, by their bytes.
+/* run_cache.h - a cache of decoded runs of memo reads, keyed by their bytes.
  *
  * A list of frames in a pickle is a run of memo reads.  Memo entries never change, so equal bytes
  * are equal stacks: a run is decoded once, and later found by comparing bytes. */

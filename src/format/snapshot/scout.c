@@ -1,4 +1,4 @@
-/* scout.c - finding events by their shapes, in bytes that nobody has read up to. */
+/* scout.c - recognises events by their shapes, in bytes that the reader has not come to. */
 #include "format/snapshot/scout.h"
 
 #include <string.h>

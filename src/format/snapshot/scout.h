@@ -1,4 +1,4 @@
-/* scout.h - reads stretches of a pickle before the reader gets there, knowing only shapes.
+/* scout.h - speculative parser: reads stretches of a pickle ahead of the reader.
  *
  * What a pickle's bytes mean depends on all before them, through the memo; but memo entries never
  * change, so an event that has the bytes of a shape is known for what it is before the reader has

@@ -1,4 +1,4 @@
-/* next.h - the commands that an answer ends with. */
+/* next.h - the commands to type next, with which an answer ends. */
 #ifndef VRS_RENDER_ANSWER_NEXT_H
 #define VRS_RENDER_ANSWER_NEXT_H
 

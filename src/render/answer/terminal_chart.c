@@ -1,4 +1,4 @@
-/* terminal_chart.c - memory over time, drawn with characters. */
+/* terminal_chart.c - an area chart of memory over time, drawn with characters. */
 #include "render/answer/terminal_chart.h"
 
 #include "render/write/escape.h"

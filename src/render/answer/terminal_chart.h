@@ -1,4 +1,4 @@
-/* terminal_chart.h - memory over time, drawn with characters. */
+/* terminal_chart.h - an area chart of memory over time, drawn with characters. */
 #ifndef VRS_RENDER_ANSWER_TERMINAL_CHART_H
 #define VRS_RENDER_ANSWER_TERMINAL_CHART_H
 

@@ -1,4 +1,4 @@
-/* page_adjust.c - what must be added to the live allocations of each state to give the curve. */
+/* adjust.c - what must be added to the live allocations of each state to give the curve. */
 #include "analysis/snapshot/curves/curves.h"
 #include "render/page/page.h"
 

@@ -1,4 +1,4 @@
-/* page_column.c - differences and planes, of several columns side by side. */
+/* column.c - delta encoding and byte planes (shuffle), of several columns in parallel. */
 #include "render/page/column.h"
 
 #include "base/arena.h"

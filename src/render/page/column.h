@@ -1,4 +1,4 @@
-/* page_column.h - columns of the page: numbers, packed so that a browser unpacks them quickly.
+/* column.h - columns of the page: numbers, packed so that a browser unpacks them quickly.
  *
  * docs/view-format.md is the contract.  A column is differences (where that is smaller), then its
  * bytes, as planes or number after number, without the highest ones where they are all zero, then

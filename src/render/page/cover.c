@@ -1,5 +1,4 @@
-/* page_cover.c - one pass over the events: the curves in columns, and the figures of some states.
- */
+/* cover.c - one pass over the events: the curves in columns, and the figures of some states. */
 #include <stdlib.h>
 
 #include "analysis/snapshot/curves/curves.h"

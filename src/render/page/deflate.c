@@ -1,4 +1,4 @@
-/* page_deflate.c - a sample of the column decides how each part of it is packed.
+/* deflate.c - a sample of the column decides how each part of it is compressed.
  *
  * Planes of noise are coded by the frequency of their bytes alone: searching them for repeats costs
  * five times as much and makes them longer.  Sizes and addresses that come again as a whole are

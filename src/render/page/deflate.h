@@ -1,4 +1,4 @@
-/* page_deflate.h - the bytes of a column as one zlib stream, laid out the way that is shortest. */
+/* deflate.h - compresses a column into one zlib stream, in the layout that is shortest. */
 #ifndef VRS_RENDER_PAGE_DEFLATE_H
 #define VRS_RENDER_PAGE_DEFLATE_H
 

@@ -1,4 +1,4 @@
-/* page_fit.c - takes columns out of tables and their bytes out of blocks. */
+/* fit.c - takes columns out of tables and their bytes out of blocks. */
 #include "render/page/fit.h"
 
 #include <assert.h>

@@ -1,8 +1,8 @@
-/* page_fit.h - a page that would be too large goes without the columns that it needs least.
+/* fit.h - drops the columns that are needed least from a page that would be too large.
  *
  * Bytes, lives, stacks and categories of allocations are never left out: only what some views and
  * details add to them.  The page says what it lacks, by the words of page_spare_words.  Which
- * allocations it then has is the business of page_window.h. */
+ * allocations it then has is the business of window.h. */
 #ifndef VRS_RENDER_PAGE_FIT_H
 #define VRS_RENDER_PAGE_FIT_H
 

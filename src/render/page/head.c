@@ -1,4 +1,4 @@
-/* page_head.c - the JSON that tells the page what its columns are, with the report inside. */
+/* head.c - the JSON that tells the page what its columns are, with the report inside. */
 #include <stdio.h>
 
 #include "analysis/snapshot/categories/category_rules.h"

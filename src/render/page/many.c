@@ -1,5 +1,4 @@
-/* page_many.c - what a page says of several devices: which stacks are one place, who stands apart.
- */
+/* many.c - what a page says of several devices: which stacks are one site, who is an outlier. */
 #include "render/answer/answer.h"
 #include "render/page/page.h"
 

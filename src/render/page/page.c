@@ -1,4 +1,4 @@
-/* page_page.c - the parts of the page that the build made, and the recording between them. */
+/* page.c - writes the page: the parts that the build made, and the recording between them. */
 #include "render/page/page.h"
 #include "analysis/snapshot/report/report.h"
 #include "render/answer/answer.h"

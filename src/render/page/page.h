@@ -50,7 +50,7 @@ struct page_check {
 struct page_device {
     struct device_name name;
     uint32_t states;
-    uint32_t first_state, last_state; /* whose allocations the page has: render/page_window.h */
+    uint32_t first_state, last_state; /* whose allocations the page has: render/window.h */
     uint32_t peak_state;              /* of the requested peak, the earliest */
     uint32_t allocations;             /* of the whole recording */
     int64_t adjust_bytes;    /* what the live set lacks to the requested curve, in state 0 */

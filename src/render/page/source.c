@@ -1,4 +1,4 @@
-/* page_source.c - allocations in the order of their births, and what an analysis knows of each. */
+/* source.c - allocations in the order of their births, and what an analysis knows of each. */
 #include "render/page/source.h"
 
 #include "analysis/snapshot/curves/live.h"

@@ -1,4 +1,4 @@
-/* page_source.h - a device as pictures of it have it: allocations in the order of their births.
+/* source.h - a device as pictures of it have it: allocations in the order of their births.
  *
  * Those older than the recording come first.  State p is the recording after its first p events;
  * figures of an allocation are those of docs/view-format.md, table `alloc`. */

@@ -1,4 +1,4 @@
-/* page_marks.c - from steps, phases and what the program named to spans of states. */
+/* source_marks.c - turns steps, phases and annotations into spans of states. */
 #include "render/page/source_marks.h"
 
 #include "analysis/snapshot/steps/mark_events.h"

@@ -1,4 +1,4 @@
-/* page_marks.h - spans of a device's states with names: steps, phases, annotations. */
+/* source_marks.h - spans of a device's states with names: steps, phases, annotations. */
 #ifndef VRS_RENDER_PAGE_SOURCE_MARKS_H
 #define VRS_RENDER_PAGE_SOURCE_MARKS_H
 

@@ -1,4 +1,4 @@
-/* page_names.c - from what is carried to everything above it. */
+/* source_names.c - collects stacks with their callers, frames and strings under new ids. */
 #include "render/page/source_names.h"
 
 #include "analysis/attribution/frame_class.h"

@@ -1,4 +1,4 @@
-/* page_names.h - the strings, frames and stacks that a device's page shows, under ids of its own.
+/* source_names.h - the strings, frames and stacks that a device's page shows, under ids of its own.
  *
  * Ids are dense and ascend with those of the recording; 0 is none.  Text is that of people: names
  * are bounded, and each stack has its culprit and owner. */

@@ -1,5 +1,4 @@
-/* page_ranges.c - the trace walked forwards; what it returns without having got was there before.
- */
+/* source_ranges.c - walks the trace; what it returns without having reserved was there before. */
 #include "render/page/source_ranges.h"
 
 #include <stdlib.h>

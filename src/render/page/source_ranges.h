@@ -1,4 +1,4 @@
-/* page_ranges.h - which addresses were mapped, and in which states. */
+/* source_ranges.h - which addresses were mapped, and in which states. */
 #ifndef VRS_RENDER_PAGE_SOURCE_RANGES_H
 #define VRS_RENDER_PAGE_SOURCE_RANGES_H
 

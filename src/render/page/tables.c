@@ -1,4 +1,4 @@
-/* page_tables.c - from a study to the packed tables of the page. */
+/* tables.c - from a study to the packed tables of the page. */
 #include <string.h>
 
 #include "render/page/page.h"

@@ -1,4 +1,4 @@
-/* page_unpack.c - the way of page_column.c backwards: a stream, planes, differences. */
+/* unpack.c - decodes a packed column: inflate, byte planes, deltas. */
 #define ZLIB_CONST
 #include "render/page/unpack.h"
 

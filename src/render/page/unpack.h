@@ -1,4 +1,4 @@
-/* page_unpack.h - columns that are packed already, once more as numbers.
+/* unpack.h - columns that are packed already, once more as numbers.
  *
  * They are columns of this process, never of a file: all that can fail is memory. */
 #ifndef VRS_RENDER_PAGE_UNPACK_H

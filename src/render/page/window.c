@@ -1,4 +1,4 @@
-/* page_window.c - unpacks the columns of allocations, keeps rows, and packs them again. */
+/* window.c - unpacks the columns of allocations, keeps rows, and packs them again. */
 #include "render/page/window.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* page_window.h - a page that would be too large holds the allocations of some events only.
+/* window.h - narrows a page that would be too large to the allocations of some events.
  *
  * It is then a page of the states `first` to `last` of a device: all allocations that are alive in
  * one of them, whole, and none of the others.  States keep their numbers.  Of time it has every

@@ -1,4 +1,4 @@
-/* pen.h - what the layout of a picture draws with: one for pixels, one for SVG.
+/* pen.h - the drawing interface of a picture's layout: one pen for pixels, one for SVG.
  *
  * Lengths are in pixels of the picture, y downwards; text stands on its line at y.  Text given to a
  * pen is valid UTF-8 without control characters; the pen escapes what its format needs. */

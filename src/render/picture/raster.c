@@ -1,4 +1,4 @@
-/* raster.c - columns of states, rows in blocks over them, pixels where a sum passes one. */
+/* raster.c - rasterises by running sums: a column of pixels for each state, rows in blocks. */
 #include "render/picture/raster.h"
 
 #include <math.h>

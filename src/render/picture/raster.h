@@ -1,4 +1,4 @@
-/* raster.h - the stack of allocations as pixels: which one a pixel shows, exactly; group sums.
+/* raster.h - rasterises the stack of allocations: which one a pixel shows, exactly; group sums.
  *
  * A picture has W columns, each showing one state, ascending, and H pixel rows, row 0 on top.  It
  * is a pure function of columns and view, and equals what viewer/core/memory/raster.js and

@@ -1,4 +1,4 @@
-/* base64.c - three bytes, four letters. */
+/* base64.c - base64: three bytes become four letters. */
 #include "render/write/base64.h"
 
 static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

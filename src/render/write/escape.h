@@ -1,4 +1,4 @@
-/* escape.h - text of a stranger's file made harmless for a terminal. */
+/* escape.h - escapes text of a stranger's file so that it is harmless on a terminal. */
 #ifndef VRS_RENDER_WRITE_ESCAPE_H
 #define VRS_RENDER_WRITE_ESCAPE_H
 

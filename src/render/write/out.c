@@ -1,4 +1,4 @@
-/* out.c - handing over. */
+/* out.c - hands the buffered text over to the sink. */
 #include "render/write/out.h"
 
 static bool append(void *arg, const char *bytes, size_t len)

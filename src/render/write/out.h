@@ -1,4 +1,4 @@
-/* out.h - text on its way to a sink. */
+/* out.h - buffered text on its way to a sink. */
 #ifndef VRS_RENDER_WRITE_OUT_H
 #define VRS_RENDER_WRITE_OUT_H
 

@@ -1,4 +1,4 @@
-/* protobuf.c - numbers in groups of seven bits. */
+/* protobuf.c - varints (seven bits a byte) and fields with their lengths. */
 #include "render/write/protobuf.h"
 
 enum { WIRE_NUMBER = 0, WIRE_BYTES = 2 };

@@ -1,4 +1,4 @@
-/* peak.h - what was alive at one event, grouped by who made it.
+/* peak.h - the allocations alive at one event, in groups (by line, site, category, size, …).
  *
  * Memory without a stack is split by what it is for where rows are named by frames: "(no stack)
  * parameter"; what nothing tells is "(no stack)", with its sizes. */

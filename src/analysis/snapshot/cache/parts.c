@@ -1,4 +1,4 @@
-/* parts.c - asks each analysis once, side by side where there are threads. */
+/* parts.c - runs each shared analysis once, in parallel where there are threads. */
 #include "analysis/snapshot/cache/parts.h"
 
 #include "analysis/snapshot/study/study_jobs.h"

@@ -1,6 +1,6 @@
-/* parts.h - what several answers about a study rest on, made when it is first asked for.
+/* parts.h - a cache of analyses that several answers share, each run when it is first asked for.
  *
- * A cache of parts, keyed by the address of the study they are about: who asks again is given the
+ * It is keyed by the address of the study they are about: who asks again is given the
  * same one.  Nobody below it knows that it is there.  A part lives in the study's `keep` unless
  * said otherwise. */
 #ifndef VRS_ANALYSIS_SNAPSHOT_CACHE_PARTS_H

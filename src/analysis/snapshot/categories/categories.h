@@ -1,4 +1,4 @@
-/* categories.h - parameters, gradients, optimizer state, activations and the rest.
+/* categories.h - classifies allocations: parameters, gradients, optimizer state and the rest.
  *
  * Each allocation has a category, with the rule that decided and how sure it is.  Copies of the
  * parameter list that are older than the recording cannot be told apart block by block: which is

@@ -1,4 +1,4 @@
-/* replaced.c - sorts both sides by interval and size, and compares the runs. */
+/* replaced.c - sorts freed and new tensors by interval and size, compares equal ones. */
 #include "analysis/snapshot/categories/replaced.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* split.h - what memory without stacks is made of, told by counting sizes.
+/* split.h - splits memory without stacks into parameters, gradients and state, by counting sizes.
  *
  * The gradients of a model have the sizes of its parameters, each as often.  If memory older than
  * the recording holds every such size q times as often, it holds q copies of the parameter list:

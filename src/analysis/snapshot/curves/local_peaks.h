@@ -1,4 +1,4 @@
-/* local_peaks.h - the few highest summits of a curve, found while it is walked.
+/* local_peaks.h - the few highest local maxima of a curve, by prominence, in one pass.
  *
  * A summit is a value that is highest of all around it, out to where the curve falls below 90 % of
  * it on either side, or ends.  A shoulder on the way to a higher value is none. */

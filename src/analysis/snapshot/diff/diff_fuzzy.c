@@ -1,4 +1,4 @@
-/* diff_fuzzy.c - aligns two lists of frames. */
+/* diff_fuzzy.c - sequence alignment of two lists of frames, by dynamic programming. */
 #include "analysis/snapshot/diff/diff_fuzzy.h"
 
 /* Tenths of the mean weight that a pair gives. */

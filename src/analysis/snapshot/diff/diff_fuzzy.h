@@ -1,4 +1,4 @@
-/* diff_fuzzy.h - how much two stacks of different code look like one place that moved.
+/* diff_fuzzy.h - a similarity score of two stacks: a weighted sequence alignment of their frames.
  *
  * The frames of both, innermost first, are aligned so that the sum over the pairs is largest.  The
  * frame i from the inside weighs 1 / sqrt(1 + i); a pair gives the mean weight of its frames,

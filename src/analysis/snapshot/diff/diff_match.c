@@ -1,4 +1,4 @@
-/* diff_match.c - equal keys first, then likeness, greedily. */
+/* diff_match.c - matches sites by equal keys, then greedily by similarity. */
 #include "analysis/snapshot/diff/diff_match.h"
 
 #include <stdlib.h>

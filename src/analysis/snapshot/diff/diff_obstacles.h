@@ -1,4 +1,4 @@
-/* diff_obstacles.h - what stands between two devices that are compared. */
+/* diff_obstacles.h - what prevents or limits the comparison of two devices. */
 #ifndef VRS_ANALYSIS_SNAPSHOT_DIFF_DIFF_OBSTACLES_H
 #define VRS_ANALYSIS_SNAPSHOT_DIFF_DIFF_OBSTACLES_H
 

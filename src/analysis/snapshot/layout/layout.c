@@ -1,4 +1,4 @@
-/* layout.c - the final state as it stands, or ranges of memory with the living laid out in them. */
+/* layout.c - the final state as it stands, or segments of a moment with live blocks in them. */
 #include "analysis/snapshot/layout/layout.h"
 
 #include <stdlib.h>

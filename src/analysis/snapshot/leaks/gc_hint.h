@@ -1,4 +1,4 @@
-/* gc_hint.h - signs of Python's collector in the frees. */
+/* gc_hint.h - bursts of frees that Python's garbage collector made, or seems to have made. */
 #ifndef VRS_ANALYSIS_SNAPSHOT_LEAKS_GC_HINT_H
 #define VRS_ANALYSIS_SNAPSHOT_LEAKS_GC_HINT_H
 

@@ -1,4 +1,4 @@
-/* leak_class.c - the classes of growth, tested in their order. */
+/* leak_class.c - the classes of growth; a slope is the Theil-Sen median of slopes. */
 #include "analysis/snapshot/leaks/leak_class.h"
 
 #include "base/quickselect.h"

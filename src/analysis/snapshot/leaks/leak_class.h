@@ -1,4 +1,4 @@
-/* leak_class.h - is a row of numbers, one for each step, a leak? */
+/* leak_class.h - classifies a series of bytes, one for each step: leak, plateau, … */
 #ifndef VRS_ANALYSIS_SNAPSHOT_LEAKS_LEAK_CLASS_H
 #define VRS_ANALYSIS_SNAPSHOT_LEAKS_LEAK_CLASS_H
 

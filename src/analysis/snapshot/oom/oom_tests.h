@@ -1,4 +1,4 @@
-/* oom_tests.h - the figures of a failed request, and which remedy would have made it fit.
+/* oom_tests.h - the figures of a failed request, and the nine tests that give its verdict.
  *
  * Everything here is arithmetic on one moment; where figures come from is oom_measure.h. */
 #ifndef VRS_ANALYSIS_SNAPSHOT_OOM_OOM_TESTS_H

@@ -1,4 +1,4 @@
-/* mad.c - a median and the median distance from it, in whole numbers. */
+/* mad.c - the median and the median absolute deviation, in whole numbers. */
 #include "analysis/snapshot/ranks/mad.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* mad.h - which of some values is far above the others. */
+/* mad.h - outliers of some values, by the median absolute deviation (MAD). */
 #ifndef VRS_ANALYSIS_SNAPSHOT_RANKS_MAD_H
 #define VRS_ANALYSIS_SNAPSHOT_RANKS_MAD_H
 

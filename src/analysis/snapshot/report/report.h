@@ -1,4 +1,4 @@
-/* report.h - what is known of a recording for the one page about it. */
+/* report.h - struct report: all that the one page about a recording says. */
 #ifndef VRS_ANALYSIS_SNAPSHOT_REPORT_REPORT_H
 #define VRS_ANALYSIS_SNAPSHOT_REPORT_REPORT_H
 

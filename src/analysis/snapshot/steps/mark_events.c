@@ -1,4 +1,4 @@
-/* mark_events.c - marks in the order of time, beside one pass over the events. */
+/* mark_events.c - merges marks, sorted by time, with the events of a device. */
 #include "analysis/snapshot/steps/mark_events.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* steps_period.c - steps as what repeats itself, and loops that only look like steps.
+/* steps_period.c - steps as the period of a sequence of allocs, and loops that only look so.
  *
  * A signature is what an alloc is told by: its stack and size, or its stack alone.  Signatures
  * whose allocs come at regular distances are candidates; those of one distance are a bucket, and

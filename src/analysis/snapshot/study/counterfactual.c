@@ -1,4 +1,4 @@
-/* counterfactual.c - removals as differences, one pass for the new maximum. */
+/* counterfactual.c - removals as a difference array, one pass for the new maximum. */
 #include "analysis/snapshot/study/counterfactual.h"
 
 enum vrs_status counterfactual_make(const struct study *s, struct counterfactual *ret,

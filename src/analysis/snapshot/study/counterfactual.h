@@ -1,4 +1,4 @@
-/* counterfactual.h - what the peak would have been without some bytes over some spans.
+/* counterfactual.h - the peak of a curve without some bytes over some spans.
  *
  * Exact for the recorded curve; for the program an upper bound of what can be saved, since other
  * memory may take the place.  What the allocator would make of it, the what-if replay tells. */

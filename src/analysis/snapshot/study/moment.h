@@ -1,4 +1,4 @@
-/* moment.h - what a user means by "at". */
+/* moment.h - moments: parses the words of --at, and finds the event that each means. */
 #ifndef VRS_ANALYSIS_SNAPSHOT_STUDY_MOMENT_H
 #define VRS_ANALYSIS_SNAPSHOT_STUDY_MOMENT_H
 

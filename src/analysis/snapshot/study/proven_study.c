@@ -1,4 +1,4 @@
-/* proven_study.c - curves and trust, once the replay has spoken. */
+/* proven_study.c - curves and trust of a study, from what its replay proved. */
 #include "analysis/snapshot/study/proven_study.h"
 
 struct proven_study proven_study_of(const struct study *study, const struct proof *proof,

@@ -1,4 +1,4 @@
-/* study_jobs.h - tasks about one study, side by side.
+/* study_jobs.h - tasks about one study, run in parallel.
  *
  * They run on as many threads as the study may have and its number of events is worth.  A thread
  * has a copy of the study, with memory, names and a list of stacks to show of its own; when all

@@ -1,4 +1,4 @@
-/* mapped.c - which memory was reserved at each point of a trace.
+/* mapped.c - which addresses were reserved at each point of a trace, by a segment tree.
  *
  * The trace is walked from its end, where the segments are known, undoing each event.  The ends
  * of all ranges cut the address space into cells; a tree over the cells keeps, for each node, the

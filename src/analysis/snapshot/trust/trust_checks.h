@@ -1,4 +1,4 @@
-/* trust_checks.h - what of a device contradicts itself. */
+/* trust_checks.h - consistency checks of a device: final state, trace and curves. */
 #ifndef VRS_ANALYSIS_SNAPSHOT_TRUST_TRUST_CHECKS_H
 #define VRS_ANALYSIS_SNAPSHOT_TRUST_TRUST_CHECKS_H
 

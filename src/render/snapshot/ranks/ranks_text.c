@@ -1,4 +1,4 @@
-/* ranks_text.c - what stands under the table of ranks. */
+/* ranks_text.c - the sentences under the table of ranks. */
 
 #include "render/answer/envelope.h"
 #include "render/snapshot/ranks/ranks.h"

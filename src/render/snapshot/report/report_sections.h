@@ -1,4 +1,4 @@
-/* sections.h - what the analyses of a device say, as parts of its report. */
+/* report_sections.h - the sections of a report as text: what the analyses of a device say. */
 #ifndef VRS_RENDER_SNAPSHOT_REPORT_REPORT_SECTIONS_H
 #define VRS_RENDER_SNAPSHOT_REPORT_REPORT_SECTIONS_H
 

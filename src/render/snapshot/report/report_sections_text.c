@@ -1,4 +1,4 @@
-/* section_text.c - verdict, categories, trends and advice of a report, for people. */
+/* report_sections_text.c - verdict, categories, trends and advice of a report, for people. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* report_text.c - the one page, and one line for each of many. */
+/* report_text.c - a report as one page of text, or one line for each of many. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* step_parts.c - steps in two or three lines. */
+/* step_parts.c - the lines about steps that several answers print. */
 #include "render/snapshot/steps/step_parts.h"
 
 #include "render/write/escape.h"
