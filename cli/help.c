@@ -190,12 +190,12 @@ void help_overview(FILE *out)
         put_text(&p, commands[i]->name);
         put_meaning(&p, commands[i]->summary, strlen(commands[i]->summary), VERB_COLUMN);
     }
-    put_prose(
-        &p, "\n"
-            "A FILE is a snapshot (pickle, JSON or exported HTML page; also in gzip or zstd), a\n"
-            "folder of them, or - for standard input. Nothing in a file is ever executed.\n"
-            "\n"
-            "vramscope help VERB lists a verb's options; vramscope --version the version.\n");
+    put_prose(&p,
+              "\n"
+              "A FILE is a snapshot (pickle, JSON or exported HTML page; also in gzip or zstd), a\n"
+              "folder of them, or - for standard input. Nothing in a file is ever executed.\n"
+              "\n"
+              "vramscope help VERB lists a verb's options; vramscope --version the version.\n");
 }
 
 static void put_option(struct page *p, const struct option_spec *spec)

@@ -168,7 +168,8 @@ static void check_refused(const struct refused *r)
     "recursion at byte " at " is not allowed; write the group again in place of its call"
 #define VERB(at) "a verb (* at byte " at " is not allowed; \\( is a parenthesis"
 #define CALLOUT(at) "a callout (?C at byte " at " is not allowed; leave it out"
-#define REFERENCE(at) "a back reference at byte " at " is not allowed; write out what may stand there"
+#define REFERENCE(at)                                                                              \
+    "a back reference at byte " at " is not allowed; write out what may stand there"
 #define XX(at) "the option xx at byte " at " is not allowed; x alone is"
 
 /* What would do more than match, wherever it hides. */

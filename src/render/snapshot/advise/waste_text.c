@@ -48,8 +48,7 @@ static void put_byte_time(struct buf *to, const struct style *style, const struc
         LINE(struct byte_time),
     };
     put_listing(
-        to, style,
-        "who holds bytes longest: share of byte-time (bytes times events), and of peak",
+        to, style, "who holds bytes longest: share of byte-time (bytes times events), and of peak",
         (struct shown_table){ .column = columns, SHOWN_ROWS(w->byte_time, w->byte_times) }, most);
 }
 
