@@ -298,7 +298,7 @@ def test_names_rank_what_a_map_leaves_out(tmp_path):
     ("a.pickle 1\n\nb.pickle", "map.txt:3: a line is a file and its rank"), ("a.pickle one", "map.txt:1: "), ("3", "map.txt:1: "),
     ("a.pickle -1", "map.txt:1: "), ("a.pickle 10000000", "map.txt:1: "), ("a.pickle 99999999999999999999999", "map.txt:1: "),
     ("a.pickle 1\nb.pickle 2\na.pickle 3", "map.txt:3: a.pickle stands in line 1 already"), ("", "map.txt has no line"),
-    ("# nothing\n", "map.txt has no line"), ("a.pickle\0 1", "this is no text")))
+    ("# nothing\n", "map.txt has no line"), ("a.pickle\0 1", "this is not a text file")))
 def test_mistakes_of_a_map(tmp_path, text, words):
     jobs(tmp_path, "a.pickle", "b.pickle")
     r = mapped(tmp_path, text, "a.pickle", "b.pickle", expect=2)
