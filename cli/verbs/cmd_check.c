@@ -197,7 +197,7 @@ static int run(const struct command *self, int argc, char **argv)
 
 const struct command cmd_check = {
     .name = "check",
-    .summary = "does a recording stay within limits of memory, for CI",
+    .summary = "whether a recording stays within limits of memory, for CI",
     .synopsis = "[options] FILE...",
     .about =
         "One line for each limit: PASS, FAIL or INCONCLUSIVE. A limit fails when its value\n"

@@ -378,7 +378,7 @@ static int run(const struct command *self, int argc, char **argv)
 
 const struct command cmd_doctor = {
     .name = "doctor",
-    .summary = "can this machine read snapshots, and how to record one",
+    .summary = "whether this machine can read snapshots, and how to record one",
     .synopsis = "[options]",
     .about = "Reads a sample of each form, looks at terminal, locale, driver and SQLite, and\n"
              "prints the lines of Python that record a snapshot. Reading needs no GPU, no\n"

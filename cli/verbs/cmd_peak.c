@@ -60,7 +60,7 @@ static int run(const struct command *self, int argc, char **argv)
 
 const struct command cmd_peak = {
     .name = "peak",
-    .summary = "who held the memory at the high-water mark, or at any moment",
+    .summary = "who held the memory at the peak, or at any moment",
     .synopsis = "[options] FILE...",
     .about = "Rows, other and adjust add up to the total exactly. A culprit is the innermost line\n"
              "of your own code in a stack; an owner may also be a library's. Exit status: 0 done,\n"

@@ -133,7 +133,7 @@ static int run(const struct command *self, int argc, char **argv)
 
 const struct command cmd_report = {
     .name = "report",
-    .summary = "what a file is, how far it can be trusted, its peak and who held it",
+    .summary = "one page: what failed, who held the peak, what grows, what to change",
     .synopsis = "[options] FILE...",
     .about = "Several files, or a folder: one line for each, then the totals. Exit status: 0 done\n"
              "(also for a cut file, which is marked as incomplete), 2 usage, 3 a file or the\n"

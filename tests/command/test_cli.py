@@ -15,7 +15,7 @@ import time
 import pytest
 from recordings import random_recording, tiny, writers
 
-from conftest import HANGS, SANITIZER, environment, program, run
+from conftest import HANGS, ROOT, SANITIZER, environment, program, run
 
 ESCAPE = re.compile(rb"\x1b")
 
@@ -134,6 +134,13 @@ def test_help_of_every_verb():
 def verbs():
     page = run(env={**environment(), "COLUMNS": "200"}, expect=0).out
     return re.findall(r"^  ([a-z]+) {2,}\S", page.split("usage:")[1], re.M)
+
+
+def test_the_manual_page_lists_every_verb():
+    listed = re.findall(r"^  ([a-z]+) +(.+)$", run("--help", env=environment(COLUMNS="200")).out.split("usage:")[1], re.M)
+    page = " ".join((ROOT / "docs" / "man" / "vramscope.1.scd").read_text().split())
+    assert len(listed) > 10
+    assert [v for v, summary in listed if "*%s* %s; see *vramscope-%s*(1)." % (v, summary, v) not in page] == []
 
 
 @pytest.mark.parametrize("width", (40, 50, 60, 80, 200))
