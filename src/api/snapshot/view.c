@@ -3,11 +3,10 @@
 #include "api/result.h"
 #include "api/snapshot/report.h"
 #include "api/snapshot/view_pairs.h"
+#include "render/page/fit.h"
 #include "render/page/source.h"
 #include "render/page/window.h"
 #include "render/snapshot/answers.h"
-#include "render/write/base64.h"
-#include "render/write/human.h"
 #include "vramscope/snapshot.h"
 
 struct make_context {
@@ -19,10 +18,9 @@ struct make_context {
     uint32_t files;
     const struct vrs_recording *const *recording;
     uint32_t recordings;
-    uint32_t **row; /* of each file's devices: that of the recording */
-    struct answer_set joined;
-    const struct ranks *ranks;
-    /* of all devices; NULL: fewer than two can be compared */ /* all reports, to be compared */
+    uint32_t **row;            /* of each file's devices: that of the recording */
+    struct answer_set joined;  /* all reports, to be compared */
+    const struct ranks *ranks; /* of all devices; NULL: fewer than two can be compared */
     struct page_pair *pair;
     uint32_t pairs;
     struct moment from, to; /* of the events that are asked for */
@@ -225,154 +223,6 @@ static enum vrs_status take_all(struct make_context *m, struct vrs_error *err)
     return compare_all(m, err);
 }
 
-/* How many states the page has of the device that it has most of. */
-static uint32_t most_states(const struct make_context *m)
-{
-    uint32_t most = 0;
-    for (uint32_t f = 0; f < m->files; f++)
-        for (uint32_t i = 0; i < m->file[f].devices; i++) {
-            const struct page_device *d = &m->file[f].device[i];
-            uint32_t states = d->last_state - d->first_state + 1;
-            most = states > most ? states : most;
-        }
-    return most;
-}
-
-/* A device that the page has a part of; `windows` counts them. */
-static const struct page_device *first_window(const struct make_context *m, uint32_t *windows)
-{
-    const struct page_device *first = NULL;
-    *windows = 0;
-    for (uint32_t f = 0; f < m->files; f++)
-        for (uint32_t i = 0; i < m->file[f].devices; i++) {
-            const struct page_device *d = &m->file[f].device[i];
-            if (!page_is_windowed(d))
-                continue;
-            first = first == NULL ? d : first;
-            ++*windows;
-        }
-    return first;
-}
-
-/* State p is that after event p - 1. */
-static void put_window(struct buf *text, const struct make_context *m)
-{
-    uint32_t windows = 0;
-    const struct page_device *d = first_window(m, &windows);
-    if (d == NULL)
-        return;
-    buf_text(text, "holds only the allocations that live in ");
-    if (windows > 1)
-        buf_format(text, "at most %u events of each device", (unsigned)most_states(m));
-    else if (d->first_state == 0)
-        buf_format(text, "the first %u of %u events", (unsigned)d->last_state,
-                   (unsigned)(d->states - 1));
-    else
-        buf_format(text, "events %u to %u of %u", (unsigned)(d->first_state - 1),
-                   (unsigned)(d->last_state - 1), (unsigned)(d->states - 1));
-    buf_text(text, has_range(m) ? ", as requested, " : ", around the peak, ");
-}
-
-/* What the page has to be called for what it lacks. */
-static enum vrs_status say_left_out(const struct make_context *m, const struct page *page,
-                                    uint64_t bytes, struct vrs_error *err)
-{
-    struct buf text, window;
-    bool any = false;
-    buf_init(&text, SIZE_MAX / 2);
-    buf_init(&window, SIZE_MAX / 2);
-    put_window(&window, m);
-    buf_text(&text, "the page ");
-    for (uint32_t i = 0; i < PAGE_SPARES; i++) {
-        if (!page->left_out[i])
-            continue;
-        buf_format(&text, "%s%s", any ? ", " : "goes without ", page_spare_words[i]);
-        any = true;
-    }
-    if (any)
-        buf_text(&text, window.len > 0 ? ", and " : ", ");
-    buf_str(&text, buf_slice(&window));
-    buf_text(&text, any || window.len > 0 ? "to stay under " : "is larger than ");
-    human_known_bytes(&text, m->o->most_bytes);
-    if (bytes > m->o->most_bytes) {
-        buf_text(&text, "; it has ");
-        human_known_bytes(&text, bytes);
-        buf_text(&text, ", since no allocation of these events is left out");
-    }
-    buf_char(&text, '\0');
-    enum vrs_status status = text.failed || window.failed ? vrs_no_memory(err) : VRS_OK;
-    if (status == VRS_OK)
-        m->o->note(m->o->note_arg, text.at);
-    buf_free(&text);
-    buf_free(&window);
-    return status;
-}
-
-static enum vrs_status refuse_size(uint64_t least, struct vrs_error *err)
-{
-    struct buf text;
-    buf_init(&text, SIZE_MAX / 2);
-    human_known_bytes(&text, least);
-    enum vrs_status status =
-        text.failed ? vrs_no_memory(err)
-                    : vrs_fail(err, VRS_USAGE,
-                               "no page of these events is smaller than %.*s; say --max-size %llu, "
-                               "or more",
-                               (int)text.len, text.at, (unsigned long long)least);
-    buf_free(&text);
-    return status;
-}
-
-/* Holds fewer and fewer events around the peak, until the page is small enough or shows too few.
- * What `bytes` are too many is taken to lie evenly over the events. */
-static enum vrs_status narrow(struct make_context *m, struct page_parts *parts,
-                              const struct page *page, uint64_t *bytes, struct vrs_error *err)
-{
-    uint32_t states = most_states(m);
-    while (*bytes > m->o->most_bytes && states > PAGE_WINDOW_LEAST) {
-        uint64_t spare = 0, excess = *bytes - m->o->most_bytes;
-        for (uint32_t f = 0; f < m->files; f++)
-            for (uint32_t d = 0; d < m->file[f].devices; d++)
-                spare += base64_length((size_t)page_window_bytes(&m->file[f].device[d]));
-        double share = excess < spare ? 0.98 * (double)(spare - excess) / (double)spare : 0;
-        states = (uint32_t)(share * states);
-        if (states < PAGE_WINDOW_LEAST)
-            states = PAGE_WINDOW_LEAST;
-        for (uint32_t f = 0; f < m->files; f++)
-            for (uint32_t i = 0; i < m->file[f].devices; i++) {
-                struct page_device *d = &m->file[f].device[i];
-                struct page_window window = page_window_around(d, states);
-                TRY(page_window_take(parts, d, window, m->recording[f]->threads, err));
-            }
-        TRY(page_bytes(page, bytes, err));
-    }
-    return VRS_OK;
-}
-
-/* Leaves out what is needed least until the page is small enough. */
-static enum vrs_status fit(struct make_context *m, struct page *page, struct vrs_error *err)
-{
-    struct page_parts parts = { m->file, m->files, m->pair, m->pairs, &m->blocks };
-    uint64_t most = m->o->most_bytes, bytes = 0;
-    bool any = false;
-    if (most == 0)
-        return VRS_OK;
-    TRY(page_bytes(page, &bytes, err));
-    for (uint32_t next = 0; next < PAGE_SPARES && bytes > most; next++) {
-        any = true;
-        if (next == PAGE_SPARES_BEFORE_EVENTS && !has_range(m))
-            TRY(narrow(m, &parts, page, &bytes, err));
-        if (bytes <= most)
-            break;
-        page->left_out[next] = page_leave_out(&parts, (enum page_spare)next);
-        if (page->left_out[next])
-            TRY(page_bytes(page, &bytes, err));
-    }
-    if (bytes > most && !m->o->may_be_larger)
-        return refuse_size(bytes, err);
-    return any && m->o->note != NULL ? say_left_out(m, page, bytes, err) : VRS_OK;
-}
-
 static enum vrs_status write_page(struct make_context *m, const struct vrs_sink *sink,
                                   struct vrs_error *err)
 {
@@ -388,7 +238,16 @@ static enum vrs_status write_page(struct make_context *m, const struct vrs_sink 
         .editor = m->o->editor,
         .editor_path = m->o->editor_path,
     };
-    TRY(fit(m, &page, err));
+    struct page_parts parts = { m->file, m->files, m->pair, m->pairs, &m->blocks };
+    struct page_limits limits = {
+        .most_bytes = m->o->most_bytes,
+        .may_be_larger = m->o->may_be_larger,
+        .asked = has_range(m),
+        .threads = m->recording[0]->threads,
+        .note = m->o->note,
+        .note_arg = m->o->note_arg,
+    };
+    TRY(page_fit(&page, &parts, &limits, err));
     buf_init(&out.text, SIZE_MAX / 2);
     page_write(&out, &page);
     return out_finish(&out, VRS_OK, err);

@@ -1,8 +1,9 @@
-/* fit.h - drops the columns that are needed least from a page that would be too large.
+/* fit.h - how much of the recordings a page holds: as much as its size allows.
  *
- * Bytes, lives, stacks and categories of allocations are never left out: only what some views and
- * details add to them.  The page says what it lacks, by the words of page_spare_words.  Which
- * allocations it then has is the business of window.h. */
+ * First it goes without columns that few need, then it holds the events around the peak only
+ * (window.h), then it goes without more columns.  Bytes, lives, stacks and categories of
+ * allocations are never left out.  The page says what it lacks, by the words of page_spare_words.
+ */
 #ifndef VRS_RENDER_PAGE_FIT_H
 #define VRS_RENDER_PAGE_FIT_H
 
@@ -26,7 +27,18 @@ enum vrs_status page_replace(struct page_parts *parts, struct page_packed *colum
                              const struct page_packed *made, const struct buf *bytes,
                              struct vrs_error *err) MUST_CHECK;
 
-/* Takes the columns of one out of all devices and the blocks; false where no device has them. */
-bool page_leave_out(struct page_parts *parts, enum page_spare spare);
+struct page_limits {
+    uint64_t most_bytes; /* 0: any number */
+    bool may_be_larger;  /* where no page is so small */
+    bool asked;          /* the devices have the windows that were asked for, and keep them */
+    uint32_t threads;    /* to pack on; 0: one for each processor */
+    void (*note)(void *arg, const char *text); /* told what the page lacks; or NULL */
+    void *note_arg;
+};
+
+/* Leaves out of the page, which is made of `parts`, what is needed least until it is small enough.
+ * VRS_USAGE where nothing is; the message names the least. */
+enum vrs_status page_fit(struct page *page, struct page_parts *parts,
+                         const struct page_limits *limits, struct vrs_error *err) MUST_CHECK;
 
 #endif
