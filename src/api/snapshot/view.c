@@ -4,7 +4,6 @@
 #include "api/snapshot/report.h"
 #include "api/snapshot/view_pairs.h"
 #include "render/page/fit.h"
-#include "render/page/source.h"
 #include "render/page/window.h"
 #include "render/snapshot/answers.h"
 #include "vramscope/snapshot.h"
@@ -12,7 +11,7 @@
 struct make_context {
     const struct vrs_view_options *o;
     struct arena arena; /* what the head of the page says */
-    struct page_chunks blocks;
+    struct page_chunks chunks;
     struct page_file *file;
     struct kept_report **report; /* of each file */
     uint32_t files;
@@ -82,15 +81,14 @@ static bool has_range(const struct make_context *m)
     return m->o->from != NULL || m->o->to != NULL;
 }
 
-/* The events that were asked for, while their study lives. */
+/* The events that were asked for. */
 static enum vrs_status take_range(struct make_context *m, const struct study *s,
                                   struct page_device *d, struct vrs_error *err)
 {
-    struct page_parts parts = { m->file, m->files, NULL, 0, &m->blocks };
     int64_t from = -1, to = -1;
     TRY(page_events_between(s, &m->from, &m->to, &from, &to, err));
-    struct page_window window = { (uint32_t)(from + 1), (uint32_t)(to + 1) };
-    return page_window_take(&parts, d, window, s->threads, err);
+    return page_window_take(d, (struct page_window){ (uint32_t)(from + 1), (uint32_t)(to + 1) },
+                            err);
 }
 
 static enum vrs_status take_device(struct make_context *m, struct page_file *file,
@@ -114,7 +112,7 @@ static enum vrs_status take_device(struct make_context *m, struct page_file *fil
     };
     TRY(name_lists(r, s, &m->arena, d, err));
     TRY(look_at_oom(proven, d, err));
-    TRY(page_tables(proven, &m->blocks, d, err));
+    TRY(page_tables(proven, &m->chunks, d, err));
     return has_range(m) ? take_range(m, s, d, err) : VRS_OK;
 }
 
@@ -208,7 +206,7 @@ static enum vrs_status compare_all(struct make_context *m, struct vrs_error *err
     if (units < 2)
         return VRS_OK;
     TRY(units_compare(m->joined.report, m->files, &m->arena, &m->ranks, err));
-    return view_pairs_make(unit, units, m->o, &m->blocks, &m->arena, &m->pair, &m->pairs, err);
+    return view_pairs_make(unit, units, m->o, &m->chunks, &m->arena, &m->pair, &m->pairs, err);
 }
 
 static enum vrs_status take_all(struct make_context *m, struct vrs_error *err)
@@ -216,7 +214,7 @@ static enum vrs_status take_all(struct make_context *m, struct vrs_error *err)
     m->file = arena_array(&m->arena, struct page_file, m->recordings);
     m->report = arena_array(&m->arena, struct kept_report *, m->recordings);
     m->row = arena_array(&m->arena, uint32_t *, m->recordings);
-    if (m->file == NULL || m->report == NULL || m->row == NULL || !page_chunks_init(&m->blocks))
+    if (m->file == NULL || m->report == NULL || m->row == NULL)
         return vrs_no_memory(err);
     for (uint32_t i = 0; i < m->recordings; i++)
         TRY(take_named(m, err));
@@ -233,12 +231,11 @@ static enum vrs_status write_page(struct make_context *m, const struct vrs_sink 
         .pair = m->pair,
         .pairs = m->pairs,
         .ranks = m->ranks,
-        .blocks = &m->blocks,
+        .chunks = &m->chunks,
         .tool = vrs_version(),
         .editor = m->o->editor,
         .editor_path = m->o->editor_path,
     };
-    struct page_parts parts = { m->file, m->files, m->pair, m->pairs, &m->blocks };
     struct page_limits limits = {
         .most_bytes = m->o->most_bytes,
         .may_be_larger = m->o->may_be_larger,
@@ -247,7 +244,7 @@ static enum vrs_status write_page(struct make_context *m, const struct vrs_sink 
         .note = m->o->note,
         .note_arg = m->o->note_arg,
     };
-    TRY(page_fit(&page, &parts, &limits, err));
+    TRY(page_fit(&page, &limits, err));
     buf_init(&out.text, SIZE_MAX / 2);
     page_write(&out, &page);
     return out_finish(&out, VRS_OK, err);
@@ -265,12 +262,16 @@ enum vrs_status vrs_view(const struct vrs_recording *const *recordings, uint32_t
     TRY(moment_parse(str_from(o.from == NULL ? "start" : o.from), &m.from, err));
     TRY(moment_parse(str_from(o.to == NULL ? "end" : o.to), &m.to, err));
     arena_init(&m.arena, SIZE_MAX / 2);
+    page_chunks_init(&m.chunks);
     enum vrs_status status = take_all(&m, err);
     if (status == VRS_OK)
         status = write_page(&m, sink, err);
-    for (uint32_t i = 0; i < m.files; i++)
+    for (uint32_t i = 0; i < m.files; i++) {
+        for (uint32_t d = 0; d < m.file[i].devices; d++)
+            page_tables_end(&m.file[i].device[d]);
         report_end(m.report[i]);
-    page_chunks_free(&m.blocks);
+    }
+    page_chunks_free(&m.chunks);
     arena_free(&m.arena);
     return status;
 }

@@ -14,7 +14,7 @@ struct side {
 struct pairing {
     const struct vrs_view_options *o;
     struct category_rules rules;
-    struct page_chunks *blocks;
+    struct page_chunks *chunks;
     struct page_pair *pair;
     uint32_t pairs;
 };
@@ -59,7 +59,8 @@ static enum vrs_status pair_sides(struct pairing *p, struct side *a, struct side
     struct arena_mark mark = arena_mark(&b->scratch);
     TRY(diff_pair_stacks(&a->study, &b->study, &peak, &b->scratch, &at_peak, err));
     TRY(diff_pair_stacks(&a->study, &b->study, &ever, &b->scratch, &at_all, err));
-    TRY(page_pair_pack(a->unit->shown, b->unit->shown, &at_peak, &at_all, p->blocks, pair, err));
+    TRY(page_pair_pack(a->unit->shown, b->unit->shown, &at_peak, &at_all, p->chunks,
+                       b->unit->recording->threads, pair, err));
     arena_release(&b->scratch, mark);
     return VRS_OK;
 }
@@ -95,12 +96,12 @@ static enum vrs_status pair_all(struct pairing *p, const struct page_unit *unit,
 }
 
 enum vrs_status view_pairs_make(const struct page_unit *unit, uint32_t units,
-                                const struct vrs_view_options *o, struct page_chunks *blocks,
+                                const struct vrs_view_options *o, struct page_chunks *chunks,
                                 struct arena *keep, struct page_pair **ret, uint32_t *ret_count,
                                 struct vrs_error *err)
 {
     struct side side[PAGE_UNITS_ALL];
-    struct pairing p = { .o = o, .blocks = blocks };
+    struct pairing p = { .o = o, .chunks = chunks };
     if (units > PAGE_PAIRS_MOST)
         units = PAGE_PAIRS_MOST;
     if (units < 2) {
@@ -108,7 +109,8 @@ enum vrs_status view_pairs_make(const struct page_unit *unit, uint32_t units,
         *ret_count = 0;
         return VRS_OK;
     }
-    blocks->where = PAGE_NEW_BLOCK;
+    chunks->where = PAGE_NEW_BLOCK;
+    chunks->share = PAGE_FIXED;
     uint32_t together = units <= PAGE_UNITS_ALL ? units : 2;
     p.pair = arena_array(keep, struct page_pair,
                          units <= PAGE_UNITS_ALL ? units * (units - 1) / 2 : units - 1);

@@ -19,9 +19,9 @@ enum {
     PAGE_PAIRS_MOST = 64
 };
 
-/* Packs the pairs behind what `blocks` holds; they live in `keep`.  The recordings are proven. */
+/* Packs the pairs behind what `chunks` holds; they live in `keep`.  The recordings are proven. */
 enum vrs_status view_pairs_make(const struct page_unit *unit, uint32_t units,
-                                const struct vrs_view_options *o, struct page_chunks *blocks,
+                                const struct vrs_view_options *o, struct page_chunks *chunks,
                                 struct arena *keep, struct page_pair **ret, uint32_t *ret_count,
                                 struct vrs_error *err) MUST_CHECK;
 

@@ -46,28 +46,24 @@ static uint64_t *changes(const struct study *s)
     return change;
 }
 
-enum vrs_status page_adjust(const struct study *s, struct page_chunks *blocks,
-                            struct page_device *ret, struct vrs_error *err)
+/* Before the first event. */
+static uint64_t start_bytes(const struct study *s)
 {
-    static const struct page_column columns[] = {
-        { "state", PAGE_U32, PAGE_DELTA, "state", step_state },
-        { "more", PAGE_U64, PAGE_AS_IT_IS, "byte", step_more },
-        { "less", PAGE_U64, PAGE_AS_IT_IS, "byte", step_less },
-    };
-    struct page_table *table = &ret->table[PAGE_ADJUST];
-    const uint64_t *change = changes(s);
     uint64_t bytes = (uint64_t)s->curves.of[CURVE_REQUESTED].start_bytes;
-    uint32_t count = 0, at = 0;
-    if (change == NULL)
-        return vrs_no_memory(err);
     for (uint32_t i = 0; i < s->lifetimes.count; i++)
         bytes -= s->lifetimes.at[i].birth < 0 ? s->lifetimes.at[i].bytes : 0;
-    ret->adjust_bytes = (int64_t)bytes;
+    return bytes;
+}
+
+/* Few, where there are any: they stay as long as the report. */
+static enum vrs_status find_steps(const struct study *s, const uint64_t *change, uint64_t bytes,
+                                  struct adjust_step **ret, uint32_t *ret_count,
+                                  struct vrs_error *err)
+{
+    uint32_t count = 0, at = 0;
     for (uint32_t i = 0; i < s->events; i++)
         count += change[i] != 0;
-    if (count == 0)
-        return VRS_OK;
-    struct adjust_step *step = arena_array(s->scratch, struct adjust_step, count);
+    struct adjust_step *step = arena_array(s->keep, struct adjust_step, count);
     if (step == NULL)
         return vrs_no_memory(err);
     for (uint32_t i = 0; i < s->events; i++) {
@@ -75,9 +71,31 @@ enum vrs_status page_adjust(const struct study *s, struct page_chunks *blocks,
         if (change[i] != 0)
             step[at++] = (struct adjust_step){ i + 1, bytes };
     }
-    table->rows = count;
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-        if (!page_queue(blocks, &columns[i], step, count, &table->column[table->columns++]))
-            return vrs_no_memory(err);
+    *ret = step;
+    *ret_count = count;
     return VRS_OK;
+}
+
+enum vrs_status page_adjust(const struct study *s, struct page_chunks *chunks,
+                            struct page_device *ret, struct vrs_error *err)
+{
+    static const struct page_column columns[] = {
+        { "state", PAGE_U32, PAGE_DELTA, "state", step_state, PAGE_NEEDED },
+        { "more", PAGE_U64, PAGE_AS_IT_IS, "byte", step_more, PAGE_NEEDED },
+        { "less", PAGE_U64, PAGE_AS_IT_IS, "byte", step_less, PAGE_NEEDED },
+    };
+    struct page_table *table = &ret->table[PAGE_ADJUST];
+    struct adjust_step *step = NULL;
+    struct arena_mark mark = arena_mark(s->scratch);
+    const uint64_t *change = changes(s);
+    if (change == NULL)
+        return vrs_no_memory(err);
+    uint64_t bytes = start_bytes(s);
+    ret->adjust_bytes = (int64_t)bytes;
+    enum vrs_status status = find_steps(s, change, bytes, &step, &table->rows, err);
+    arena_release(s->scratch, mark);
+    for (size_t i = 0; status == VRS_OK && table->rows > 0 && i < sizeof columns / sizeof *columns;
+         i++)
+        status = page_queue(chunks, table, &columns[i], step) ? VRS_OK : vrs_no_memory(err);
+    return status;
 }

@@ -1,19 +1,15 @@
 /* cover.c - one pass over the events: the curves in columns, and the figures of some states. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/snapshot/curves/curves.h"
 #include "base/sorted.h"
 #include "render/page/page.h"
 
-struct cover_column {
-    uint32_t state; /* with the most requested bytes, the earliest */
-    int64_t requested, reserved;
-};
-
 struct covering {
     const struct study *s;
-    struct cover_column *column;
-    uint32_t columns;
+    struct page_span *span;
+    uint32_t spans;
     struct page_device *to;
 };
 
@@ -25,21 +21,21 @@ static uint64_t number(int64_t value)
 
 static uint64_t cover_state(const void *from, uint32_t row)
 {
-    return ((const struct covering *)from)->column[row].state;
+    return ((const struct page_draft *)from)->span[row].state;
 }
 
 static uint64_t cover_requested(const void *from, uint32_t row)
 {
-    return number(((const struct covering *)from)->column[row].requested);
+    return number(((const struct page_draft *)from)->span[row].requested);
 }
 
 static uint64_t cover_reserved(const void *from, uint32_t row)
 {
-    return number(((const struct covering *)from)->column[row].reserved);
+    return number(((const struct page_draft *)from)->span[row].reserved);
 }
 
 /* Sums wrap, in a file that lies. */
-static void step(const struct recording *r, uint32_t row, struct cover_column *now)
+static void step(const struct recording *r, uint32_t row, struct page_span *now)
 {
     uint64_t size = known_or_0(r->events.size[row]), reserved = (uint64_t)now->reserved;
     now->requested = (int64_t)((uint64_t)now->requested + (uint64_t)requested_change(r, row));
@@ -49,10 +45,10 @@ static void step(const struct recording *r, uint32_t row, struct cover_column *n
         now->reserved = (int64_t)(reserved - size);
 }
 
-/* Where a column begins. */
-static uint32_t edge(const struct covering *c, uint32_t column)
+/* Where a span begins. */
+static uint32_t edge(const struct covering *c, uint32_t span)
 {
-    return (uint32_t)((uint64_t)column * c->to->states / c->columns);
+    return (uint32_t)((uint64_t)span * c->to->states / c->spans);
 }
 
 /* What was reserved and what was free when a request failed were on the card together.  Sums of
@@ -72,13 +68,13 @@ static void walk(struct covering *c)
 {
     const struct recording *r = c->s->r;
     struct page_device *to = c->to;
-    uint32_t first = r->devices.first_event[c->s->device], column = 0, check = 0;
+    uint32_t first = r->devices.first_event[c->s->device], span = 0, check = 0;
     uint32_t next = edge(c, 1);
-    struct cover_column now = {
+    struct page_span now = {
         .requested = c->s->curves.of[CURVE_REQUESTED].start_bytes,
         .reserved = c->s->curves.of[CURVE_RESERVED].start_bytes,
     };
-    c->column[0] = now;
+    c->span[0] = now;
     for (uint32_t state = 0; state < to->states; state++) {
         if (state > 0) {
             step(r, first + state - 1, &now);
@@ -86,11 +82,11 @@ static void walk(struct covering *c)
         }
         now.state = state;
         if (state == next) {
-            c->column[++column] = now;
-            next = edge(c, column + 1);
+            c->span[++span] = now;
+            next = edge(c, span + 1);
         }
-        if (now.requested > c->column[column].requested)
-            c->column[column] = now;
+        if (now.requested > c->span[span].requested)
+            c->span[span] = now;
         if (check < to->checks && to->check[check].state == state) {
             to->check[check].requested_bytes = now.requested;
             to->check[check].reserved_bytes = now.reserved;
@@ -114,6 +110,11 @@ static int by_state(const void *a, const void *b)
     return (x->state > y->state) - (x->state < y->state);
 }
 
+void page_sort_checks(struct page_check *check, uint32_t checks)
+{
+    qsort(check, checks, sizeof *check, by_state);
+}
+
 /* The ends, the peak's ends, the ooms, and others spread over the recording. */
 static void choose_checks(const struct study *s, struct page_device *to)
 {
@@ -128,56 +129,63 @@ static void choose_checks(const struct study *s, struct page_device *to)
             add_check(to, i + 1);
     for (uint32_t i = 1; i < PAGE_CHECKS; i++)
         add_check(to, (uint32_t)((uint64_t)i * to->states / PAGE_CHECKS));
-    qsort(to->check, to->checks, sizeof *to->check, by_state);
+    page_sort_checks(to->check, to->checks);
 }
 
 /* Which check is the first whose event is not before `event`. */
-static uint32_t check_from(const struct page_device *to, int64_t event)
+static uint32_t check_from(const struct page_check *check, uint32_t checks, int64_t event)
 {
     uint32_t place;
-    SORTED_FIND(place, to->checks, (int64_t)to->check[place].state - 1 < event);
+    SORTED_FIND(place, checks, (int64_t)check[place].state - 1 < event);
     return place;
 }
 
-static void count_live(const struct study *s, struct page_device *to)
+void page_count_live(const struct study *s, struct page_check *check, uint32_t checks)
 {
     uint64_t born[PAGE_CHECKS + 1] = { 0 }, freed[PAGE_CHECKS + 1] = { 0 }, live = 0;
     for (uint32_t i = 0; i < s->lifetimes.count; i++) {
         const struct lifetime *l = &s->lifetimes.at[i];
         if (l->freed <= l->birth)
             continue;
-        born[check_from(to, l->birth)]++;
-        freed[check_from(to, l->freed)]++;
+        born[check_from(check, checks, l->birth)]++;
+        freed[check_from(check, checks, l->freed)]++;
     }
-    for (uint32_t i = 0; i < to->checks; i++)
-        to->check[i].live = live += born[i] - freed[i];
+    for (uint32_t i = 0; i < checks; i++)
+        check[i].live = live += born[i] - freed[i];
 }
 
-enum vrs_status page_cover(const struct study *s, struct page_chunks *blocks,
+/* What a window is taken from later. */
+static void keep(const struct covering *c)
+{
+    struct page_draft *draft = c->to->draft;
+    draft->span = c->span;
+    draft->spans = c->spans;
+    memcpy(draft->check, c->to->check, sizeof draft->check);
+    draft->checks = c->to->checks;
+}
+
+enum vrs_status page_cover(const struct study *s, struct page_chunks *chunks,
                            struct page_device *ret, struct vrs_error *err)
 {
     static const struct page_column columns[] = {
-        { "state", PAGE_U32, PAGE_DELTA, "state", cover_state },
-        { "requested", PAGE_U64, PAGE_ZIGZAG, "byte", cover_requested },
-        { "reserved", PAGE_U64, PAGE_ZIGZAG, "byte", cover_reserved },
+        { "state", PAGE_U32, PAGE_DELTA, "state", cover_state, PAGE_NEEDED },
+        { "requested", PAGE_U64, PAGE_ZIGZAG, "byte", cover_requested, PAGE_NEEDED },
+        { "reserved", PAGE_U64, PAGE_ZIGZAG, "byte", cover_reserved, PAGE_NEEDED },
     };
-    struct covering *c = arena_array(s->scratch, struct covering, 1);
     struct page_table *table = &ret->table[PAGE_COVER_TABLE];
-    if (c == NULL)
-        return vrs_no_memory(err);
-    c->s = s;
-    c->to = ret;
-    c->columns = ret->states < PAGE_COVER ? ret->states : PAGE_COVER;
-    c->column = arena_array(s->scratch, struct cover_column, c->columns);
-    if (c->column == NULL)
+    struct covering c = { .s = s, .to = ret };
+    c.spans = ret->states < PAGE_COVER ? ret->states : PAGE_COVER;
+    c.span = arena_array(s->scratch, struct page_span, c.spans);
+    if (c.span == NULL)
         return vrs_no_memory(err);
     choose_checks(s, ret);
-    walk(c);
-    count_live(s, ret);
+    walk(&c);
+    page_count_live(s, ret->check, ret->checks);
     ret->peak_state = (uint32_t)(s->curves.of[CURVE_REQUESTED].peak_event + 1);
-    table->rows = c->columns;
+    keep(&c);
+    table->rows = c.spans;
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-        if (!page_queue(blocks, &columns[i], c, c->columns, &table->column[table->columns++]))
+        if (!page_queue(chunks, table, &columns[i], ret->draft))
             return vrs_no_memory(err);
     return VRS_OK;
 }

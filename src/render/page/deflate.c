@@ -6,6 +6,7 @@
 #define ZLIB_CONST
 #include "render/page/deflate.h"
 
+#include <assert.h>
 #include <zlib.h>
 
 #include "base/arena.h"
@@ -108,14 +109,16 @@ struct choice {
     bool shuffled;
 };
 
-static bool choose_plane(const uint8_t *sample, uint32_t rows, int *strategy, size_t *len)
+/* A sample does not tell what codes without repeats cost where a plane is idle. */
+static bool choose_plane(const uint8_t *sample, uint32_t rows, bool idle, int *strategy,
+                         size_t *len)
 {
     static const int quick[] = { Z_HUFFMAN_ONLY, Z_RLE };
     *strategy = Z_DEFAULT_STRATEGY;
     *len = length_of(sample, rows, *strategy);
     if (*len == 0)
         return false;
-    for (size_t i = 0; i < sizeof quick / sizeof *quick; i++) {
+    for (size_t i = idle; i < sizeof quick / sizeof *quick; i++) {
         size_t other = length_of(sample, rows, quick[i]);
         if (other == 0)
             return false;
@@ -137,15 +140,15 @@ static uint32_t sample_rows(uint32_t rows)
     return part > SAMPLE_LEAST ? part : SAMPLE_LEAST;
 }
 
-static bool choose(const struct page_planes *planes, struct arena *arena, struct choice *ret)
+static bool choose(const struct page_planes *planes, uint32_t rows, struct arena *arena,
+                   struct choice *ret)
 {
-    uint32_t rows = sample_rows(planes->rows);
-    uint32_t first = (planes->rows - rows) / 2;
+    uint32_t first = planes->busy_from + (planes->busy - rows) / 2;
     size_t whole = 0;
     for (uint32_t p = 0; p < planes->count; p++) {
         size_t len;
         const uint8_t *sample = planes->at + (size_t)p * planes->rows + first;
-        if (!choose_plane(sample, rows, &ret->strategy[p], &len))
+        if (!choose_plane(sample, rows, planes->idle, &ret->strategy[p], &len))
             return false;
         whole += len;
     }
@@ -200,10 +203,66 @@ enum vrs_status page_deflate(const struct page_planes *planes, struct buf *to, b
     struct choice choice = { 0 };
     struct arena arena;
     arena_init(&arena, SIZE_MAX / 2);
-    bool ok = choose(planes, &arena, &choice);
+    bool ok = choose(planes, sample_rows(planes->busy), &arena, &choice);
     arena_free(&arena);
     if (ok)
         ok = choice.shuffled ? put_planes(planes, &choice, to) : put_numbers(planes, to);
     *ret = choice.shuffled;
     return ok && !to->failed ? VRS_OK : vrs_no_memory(err);
+}
+
+/* Of runs: the streams of the first half of the first, and what the second halves of all add. */
+struct counts {
+    uint64_t begun, added;
+    bool is_first;
+};
+
+static bool count_halves(const uint8_t *bytes, size_t len, int strategy, struct counts *counts)
+{
+    struct stream s;
+    if (!begin(&s, NULL, strategy))
+        return false;
+    put(&s, bytes, len / 2);
+    drain(&s, Z_SYNC_FLUSH);
+    size_t half = s.len;
+    put(&s, bytes + len / 2, len - len / 2);
+    drain(&s, Z_SYNC_FLUSH);
+    deflateEnd(&s.z);
+    counts->begun += counts->is_first ? half : 0;
+    counts->added += s.len - half;
+    return true;
+}
+
+static bool count_run(const struct page_planes *run, const struct choice *choice,
+                      struct arena *arena, struct counts *counts)
+{
+    for (uint32_t p = 0; choice->shuffled && p < run->count; p++)
+        if (!count_halves(run->at + (size_t)p * run->rows, run->rows, choice->strategy[p], counts))
+            return false;
+    if (choice->shuffled)
+        return true;
+    uint8_t *woven = arena_array(arena, uint8_t, (size_t)run->rows * run->count);
+    if (woven == NULL)
+        return false;
+    weave(run, 0, run->rows, woven);
+    return count_halves(woven, (size_t)run->rows * run->count, Z_DEFAULT_STRATEGY, counts);
+}
+
+enum vrs_status page_deflate_sample(const struct page_planes *runs, uint32_t count, uint32_t rows,
+                                    uint64_t *ret, struct vrs_error *err)
+{
+    enum { HALF = PAGE_RUN / 2 };
+    struct choice choice = { .strategy = { Z_DEFAULT_STRATEGY } };
+    struct counts counts = { 0, 0, true };
+    struct arena arena;
+    arena_init(&arena, SIZE_MAX / 2);
+    bool ok = choose(&runs[count / 2], SAMPLE_MOST, &arena, &choice);
+    for (uint32_t i = 0; ok && i < count; i++) {
+        assert(runs[i].rows == PAGE_RUN && rows >= PAGE_RUN);
+        ok = count_run(&runs[i], &choice, &arena, &counts);
+        counts.is_first = false;
+    }
+    arena_free(&arena);
+    *ret = counts.begun + counts.added * (rows - HALF) / ((uint64_t)count * HALF);
+    return ok ? VRS_OK : vrs_no_memory(err);
 }

@@ -3,7 +3,9 @@
  * First it goes without columns that few need, then it holds the events around the peak only
  * (window.h), then it goes without more columns.  Bytes, lives, stacks and categories of
  * allocations are never left out.  The page says what it lacks, by the words of page_spare_words.
- */
+ *
+ * A window is chosen before it is packed: from the number of rows in it, and what a sample of them
+ * is packed to.  Where that is too large after all, it is corrected once. */
 #ifndef VRS_RENDER_PAGE_FIT_H
 #define VRS_RENDER_PAGE_FIT_H
 
@@ -11,21 +13,6 @@
 
 /* What a page can do without, the least needed first. */
 extern const char *const page_spare_words[PAGE_SPARES];
-
-/* What is packed and not yet written. */
-struct page_parts {
-    struct page_file *file;
-    uint32_t files;
-    struct page_pair *pair;
-    uint32_t pairs;
-    struct page_chunks *blocks;
-};
-
-/* Puts `made`, a column that was packed again, of `bytes`, in the place of `column`, which it then
- * is.  One that had no bytes has no place, and must not get any.  Fails for want of memory. */
-enum vrs_status page_replace(struct page_parts *parts, struct page_packed *column,
-                             const struct page_packed *made, const struct buf *bytes,
-                             struct vrs_error *err) MUST_CHECK;
 
 struct page_limits {
     uint64_t most_bytes; /* 0: any number */
@@ -36,9 +23,9 @@ struct page_limits {
     void *note_arg;
 };
 
-/* Leaves out of the page, which is made of `parts`, what is needed least until it is small enough.
- * VRS_USAGE where nothing is; the message names the least. */
-enum vrs_status page_fit(struct page *page, struct page_parts *parts,
-                         const struct page_limits *limits, struct vrs_error *err) MUST_CHECK;
+/* Packs what is queued for the page, or as much of it as it can hold.  VRS_USAGE where nothing is
+ * small enough; the message names the least. */
+enum vrs_status page_fit(struct page *page, const struct page_limits *limits,
+                         struct vrs_error *err) MUST_CHECK;
 
 #endif

@@ -5,6 +5,7 @@
 #include "analysis/snapshot/report/report.h"
 #include "render/answer/answer.h"
 #include "render/answer/envelope.h"
+#include "render/page/fit.h"
 #include "render/page/window.h"
 
 static void put_column(struct json *j, const struct page_packed *p)
@@ -36,18 +37,26 @@ static void put_column(struct json *j, const struct page_packed *p)
     json_close(j);
 }
 
+static bool is_shown(const struct page_table *table)
+{
+    uint32_t c = 0;
+    while (c < table->columns && table->column[c].left_out)
+        c++;
+    return c < table->columns;
+}
+
 void page_put_tables(struct json *j, const struct page_table *table, const char *const *names,
                      uint32_t tables)
 {
     json_object(j, "tables");
     for (uint32_t t = 0; t < tables; t++, table++) {
-        if (table->columns == 0)
+        if (!is_shown(table))
             continue;
         json_object(j, names[t]);
         json_u64(j, "rows", table->rows);
         json_object(j, "columns");
         for (uint32_t c = 0; c < table->columns; c++)
-            if (table->column[c].rows > 0)
+            if (table->column[c].rows > 0 && !table->column[c].left_out)
                 put_column(j, &table->column[c]);
         json_close(j);
         json_close(j);
@@ -118,6 +127,15 @@ static void put_window(struct json *j, const struct page_device *d)
     json_close(j);
 }
 
+static uint64_t clipped(const struct page_device *d)
+{
+    uint64_t count = 0;
+    for (int t = 0; t < PAGE_TABLES; t++)
+        for (uint32_t c = 0; c < d->table[t].columns; c++)
+            count += d->table[t].column[c].clipped;
+    return count;
+}
+
 static void put_device(struct json *j, const struct page_device *d,
                        const struct report_sections *sections)
 {
@@ -132,8 +150,9 @@ static void put_device(struct json *j, const struct page_device *d,
     json_bool(j, "traced", d->traced);
     json_i64(j, "adjust_bytes", d->adjust_bytes);
     json_known(j, "capacity_bytes", d->capacity_bytes);
-    json_u64(j, "clipped", d->clipped);
-    if (d->base_us == UNKNOWN_U64) {
+    json_u64(j, "clipped", clipped(d));
+    const struct page_table *time = &d->table[PAGE_TIME];
+    if (d->base_us == UNKNOWN_U64 || (time->columns > 0 && !is_shown(time))) {
         json_null(j, "time");
     } else {
         json_line_object(j, "time");
@@ -210,7 +229,7 @@ static void put_left_out(struct buf *to, const struct page *v)
     struct json j;
     json_start(&j, to);
     json_line_array(&j, NULL);
-    for (uint32_t i = 0; i < PAGE_SPARES; i++)
+    for (int i = PAGE_NEEDED + 1; i < PAGE_SPARES; i++)
         if (v->left_out[i])
             json_text(&j, NULL, page_spare_words[i]);
     json_close(&j);

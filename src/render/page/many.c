@@ -27,43 +27,41 @@ static uint64_t score(const void *from, uint32_t row)
     return ((const struct diff_pairing *)from)->at[row].score;
 }
 
-static enum vrs_status put(struct page_table *table, struct page_chunks *blocks,
+static enum vrs_status put(struct page_table *table, struct page_chunks *chunks,
                            const struct page_column *column, const void *from, uint32_t rows,
                            struct vrs_error *err)
 {
     table->rows = rows;
-    return page_queue(blocks, column, from, rows, &table->column[table->columns++])
-               ? VRS_OK
-               : vrs_no_memory(err);
+    return page_queue(chunks, table, column, from) ? VRS_OK : vrs_no_memory(err);
 }
 
 enum vrs_status page_pair_pack(const struct page_device *a, const struct page_device *b,
                                const struct diff_pairing *peak, const struct diff_pairing *ever,
-                               struct page_chunks *blocks, struct page_pair *ret,
+                               struct page_chunks *chunks, uint32_t threads, struct page_pair *ret,
                                struct vrs_error *err)
 {
     static const struct page_column of_stack[] = {
-        { "peak", PAGE_U32, PAGE_AS_IT_IS, NULL, match },
-        { "ever", PAGE_U32, PAGE_AS_IT_IS, NULL, match },
+        { "peak", PAGE_U32, PAGE_AS_IT_IS, NULL, match, PAGE_NEEDED },
+        { "ever", PAGE_U32, PAGE_AS_IT_IS, NULL, match, PAGE_NEEDED },
     };
     static const struct page_column of_match[] = {
-        { "stage", PAGE_U8, PAGE_AS_IT_IS, NULL, stage },
-        { "score", PAGE_U32, PAGE_AS_IT_IS, "millionth", score },
+        { "stage", PAGE_U8, PAGE_AS_IT_IS, NULL, stage, PAGE_NEEDED },
+        { "score", PAGE_U32, PAGE_AS_IT_IS, "millionth", score, PAGE_NEEDED },
     };
     const struct diff_pairing *pairing[] = { peak, ever };
     const struct packing from[2][2] = { { { a, peak, 0 }, { b, peak, 1 } },
                                         { { a, ever, 0 }, { b, ever, 1 } } };
     for (int i = 0; i < 2; i++) {
         for (int side = 0; side < 2; side++)
-            TRY(put(&ret->table[PAGE_PAIR_A + side], blocks, &of_stack[i], &from[i][side],
+            TRY(put(&ret->table[PAGE_PAIR_A + side], chunks, &of_stack[i], &from[i][side],
                     from[i][side].device->table[PAGE_STACK].rows, err));
         for (int c = 0; c < 2; c++)
-            TRY(put(&ret->table[PAGE_PAIR_PEAK + i], blocks, &of_match[c], pairing[i],
+            TRY(put(&ret->table[PAGE_PAIR_PEAK + i], chunks, &of_match[c], pairing[i],
                     pairing[i]->count, err));
     }
     ret->keyless = peak->keyless;
     ret->first = peak->first;
-    return page_pack_all(blocks, 1, err);
+    return page_pack(chunks, PAGE_FIXED, threads, err);
 }
 
 static void put_pair(struct json *j, const struct page_pair *pair)

@@ -27,16 +27,16 @@ static void put_report(struct buf *to, const struct page *v, const struct page_f
 }
 
 /* `counted`: its letters are only counted. */
-static void put_block(struct out *out, const struct buf *block, uint64_t *counted)
+static void put_block(struct out *out, const struct page *v, uint32_t i, uint64_t *counted)
 {
-    enum { AT_ONCE = 48 * 1024 }; /* a multiple of three */
+    enum { AT_ONCE = 12 * 1024 }; /* a multiple of three */
+    char part[AT_ONCE];
     if (counted != NULL) {
-        *counted += base64_length(block->len);
+        *counted += base64_length((size_t)v->chunks->block.at[i].len);
         return;
     }
-    for (size_t at = 0; at < block->len; at += AT_ONCE) {
-        size_t part = block->len - at < AT_ONCE ? block->len - at : AT_ONCE;
-        base64_put(&out->text, block->at + at, part);
+    for (uint64_t at = 0; at < v->chunks->block.at[i].len; at += AT_ONCE) {
+        base64_put(&out->text, part, page_block_read(v->chunks, i, at, part, AT_ONCE));
         out_flush(out, OUT_ENOUGH);
     }
 }
@@ -53,11 +53,11 @@ static void put_page(struct out *out, const struct page *v, uint64_t *counted)
     buf_text(to, view_before_head);
     page_head(to, v);
     buf_text(to, view_before_cover);
-    put_block(out, &v->blocks->block.at[0], counted);
+    put_block(out, v, 0, counted);
     buf_text(to, view_before_blocks);
-    for (uint32_t i = 1; i < v->blocks->block.len; i++) {
+    for (uint32_t i = 1; i < v->chunks->block.len; i++) {
         buf_format(to, "<script type=\"application/octet-stream\" id=\"b%u\">", (unsigned)i);
-        put_block(out, &v->blocks->block.at[i], counted);
+        put_block(out, v, i, counted);
         buf_text(to, "</script><script>vrs_block()</script>\n");
     }
     buf_text(to, view_after_blocks);

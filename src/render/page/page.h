@@ -1,7 +1,8 @@
 /* page.h - a recording as a page: what the page is made of, and how it is written.
  *
- * docs/view-format.md is the contract with viewer/.  The columns of a device are packed while its
- * study lives; what the head says of them is kept until the page is written. */
+ * docs/view-format.md is the contract with viewer/.  The columns of all devices are queued while
+ * their studies live, which is until the page is written: only when everything is known that stands
+ * in it, it is known how much of the recordings it can hold (fit.h), and that is packed. */
 #ifndef VRS_RENDER_PAGE_PAGE_H
 #define VRS_RENDER_PAGE_PAGE_H
 
@@ -11,10 +12,11 @@
 #include "analysis/snapshot/study/proven_study.h"
 #include "render/answer/answer.h"
 #include "render/page/column.h"
+#include "render/page/source.h"
 #include "render/write/json.h"
 #include "render/write/out.h"
 
-enum { PAGE_COLUMNS_MOST = 20, PAGE_CHECKS = 20, PAGE_COVER = 2048 };
+enum { PAGE_CHECKS = 20, PAGE_COVER = 2048 };
 
 enum page_table_name {
     PAGE_ALLOC,
@@ -32,12 +34,6 @@ enum page_table_name {
 };
 extern const char *const page_table_names[PAGE_TABLES];
 
-struct page_table {
-    uint32_t rows;
-    struct page_packed column[PAGE_COLUMNS_MOST];
-    uint32_t columns;
-};
-
 /* What the page has to find again: the figures of one state. */
 struct page_check {
     uint32_t state;
@@ -47,10 +43,30 @@ struct page_check {
     bool reserved_known; /* not in a cut file whose start is not known */
 };
 
+/* A span of the cover: the state in it with the most requested bytes, the earliest. */
+struct page_span {
+    uint32_t state;
+    int64_t requested, reserved;
+};
+
+/* What the tables of a device are filled from, in its study's scratch. */
+struct page_draft {
+    struct page_source source;    /* its allocations are those that the page holds */
+    uint32_t *order, *pool;       /* of the source, for all allocations */
+    uint32_t *held, *held_pool;   /* room for some of them; NULL: not yet */
+    uint32_t *step_room;          /* room for the next; NULL: not yet */
+    const uint32_t *step;         /* of time, joined outside a window; NULL: as it was recorded */
+    const struct page_span *span; /* of the cover */
+    uint32_t spans;
+    struct page_check check[PAGE_CHECKS]; /* of all states */
+    uint32_t checks;
+};
+
 struct page_device {
     struct device_name name;
+    struct page_draft *draft;
     uint32_t states;
-    uint32_t first_state, last_state; /* whose allocations the page has: render/window.h */
+    uint32_t first_state, last_state; /* whose allocations the page has: window.h */
     uint32_t peak_state;              /* of the requested peak, the earliest */
     uint32_t allocations;             /* of the whole recording */
     int64_t adjust_bytes;    /* what the live set lacks to the requested curve, in state 0 */
@@ -65,7 +81,6 @@ struct page_device {
     uint32_t checks;
     bool traced;
     bool start_known;               /* of the reserved curve */
-    uint64_t clipped;               /* sizes that JavaScript cannot count */
     uint32_t peak_step;             /* that of the requested peak, from 1; 0: none */
     const uint32_t *stack_row;      /* of each row of table stack: that of the recording */
     const struct fragments *at_oom; /* after the last failure; NULL: none, or not known */
@@ -98,48 +113,42 @@ struct page_pair {
     struct page_table table[PAGE_PAIR_TABLES];
 };
 
-/* What a page may go without, the least needed first; some of it is needed less than events. */
-enum page_spare {
-    PAGE_SPARE_FREES,
-    PAGE_SPARE_RULES,
-    PAGE_SPARES_BEFORE_EVENTS,
-    PAGE_SPARE_BLOCKS = PAGE_SPARES_BEFORE_EVENTS,
-    PAGE_SPARE_TIMES,
-    PAGE_SPARE_ADDRESSES,
-    PAGE_SPARES
-};
-
 struct page {
-    const struct page_file *file;
+    struct page_file *file;
     uint32_t files;
-    const struct page_pair *pair;
+    struct page_pair *pair;
     uint32_t pairs;
     const struct ranks *ranks; /* of all devices that hold memory; NULL: of fewer than two */
-    const struct page_chunks *blocks;
+    struct page_chunks *chunks;
     const char *tool;                 /* version */
     const char *editor, *editor_path; /* as the options say, or NULL */
     bool left_out[PAGE_SPARES];
 };
 
-/* Packs the tables of a study: its cover, a block of what the first picture needs, then the
- * rest.  `ret` has its name and lists already. */
-enum vrs_status page_tables(const struct proven_study *proven, struct page_chunks *blocks,
+/* Queues the tables of a study: its cover, a block of what the first picture needs, then the rest.
+ * `ret` has its name and lists already.  Ends with page_tables_end. */
+enum vrs_status page_tables(const struct proven_study *proven, struct page_chunks *chunks,
                             struct page_device *ret, struct vrs_error *err) MUST_CHECK;
+void page_tables_end(struct page_device *device);
 
-/* Queues the curves of the whole recording in few columns, which stand in the study's scratch,
- * finds what they tell of the card, and the figures that the page must find again. */
-enum vrs_status page_cover(const struct study *s, struct page_chunks *blocks,
+/* Queues the curves of the whole recording in few columns, finds what they tell of the card, and
+ * the figures that the page must find again. */
+enum vrs_status page_cover(const struct study *s, struct page_chunks *chunks,
                            struct page_device *ret, struct vrs_error *err) MUST_CHECK;
+
+/* Counts the live allocations of each check; these are in the order of their states. */
+void page_count_live(const struct study *s, struct page_check *check, uint32_t checks);
+void page_sort_checks(struct page_check *check, uint32_t checks);
 
 /* Finds `adjust_bytes`, and queues what it is in other states, where the file contradicts itself.
  */
-enum vrs_status page_adjust(const struct study *s, struct page_chunks *blocks,
+enum vrs_status page_adjust(const struct study *s, struct page_chunks *chunks,
                             struct page_device *ret, struct vrs_error *err) MUST_CHECK;
 
 /* Packs what the page needs to sum up a difference; `a` and `b` are in the page already. */
 enum vrs_status page_pair_pack(const struct page_device *a, const struct page_device *b,
                                const struct diff_pairing *peak, const struct diff_pairing *ever,
-                               struct page_chunks *blocks, struct page_pair *ret,
+                               struct page_chunks *chunks, uint32_t threads, struct page_pair *ret,
                                struct vrs_error *err) MUST_CHECK;
 
 /* The members "diff" and "ranks" of the head, each behind a comma. */
@@ -159,7 +168,7 @@ void page_head(struct buf *to, const struct page *page);
 /* The whole page.  Failures are those of `out`. */
 void page_write(struct out *out, const struct page *page);
 
-/* How large it is, without writing its blocks. */
+/* How large it is with the columns as they are placed, without writing them. */
 enum vrs_status page_bytes(const struct page *page, uint64_t *ret,
                            struct vrs_error *err) MUST_CHECK;
 

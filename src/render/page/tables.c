@@ -1,6 +1,4 @@
-/* tables.c - from a study to the packed tables of the page. */
-#include <string.h>
-
+/* tables.c - from a study to the tables of the page. */
 #include "render/page/page.h"
 #include "render/page/source.h"
 
@@ -10,27 +8,22 @@ const char *const page_table_names[PAGE_TABLES] = {
 
 /* Where the columns of one device go. */
 struct filling {
-    struct page_source from;
-    struct page_chunks *blocks;
+    const struct page_draft *draft;
+    const struct page_source *from; /* of the draft */
+    struct page_chunks *chunks;
     struct page_device *to;
     struct vrs_error *err;
 };
 
-static enum vrs_status put(struct filling *f, enum page_table_name name,
-                           const struct page_column *column, const void *from, uint32_t rows)
-{
-    struct page_table *table = &f->to->table[name];
-    table->rows = rows;
-    return page_queue(f->blocks, column, from, rows, &table->column[table->columns++])
-               ? VRS_OK
-               : vrs_no_memory(f->err);
-}
-
 static enum vrs_status put_all(struct filling *f, enum page_table_name name,
                                const struct page_column *columns, uint32_t count, uint32_t rows)
 {
+    struct page_table *table = &f->to->table[name];
+    const void *from = name == PAGE_TIME ? (const void *)f->draft : f->from;
+    table->rows = rows;
     for (uint32_t i = 0; i < count; i++)
-        TRY(put(f, name, &columns[i], &f->from, rows));
+        if (!page_queue(f->chunks, table, &columns[i], from))
+            return vrs_no_memory(f->err);
     return VRS_OK;
 }
 
@@ -40,34 +33,45 @@ static enum vrs_status fill_allocations(struct filling *f)
 {
     /* What the first picture needs stands in a block of its own, before all else. */
     static const struct page_column first[] = {
-        { "born", PAGE_U32, PAGE_DELTA, "state", page_alloc_born },
-        { "until", PAGE_U32, PAGE_AS_IT_IS, "states", page_alloc_until },
-        { "bytes", PAGE_U64, PAGE_AS_IT_IS, "byte", page_alloc_bytes },
-        { "cat", PAGE_U8, PAGE_AS_IT_IS, NULL, page_alloc_category },
-        { "stack", PAGE_U32, PAGE_AS_IT_IS, NULL, page_alloc_stack },
+        { "born", PAGE_U32, PAGE_DELTA, "state", page_alloc_born, PAGE_NEEDED },
+        { "until", PAGE_U32, PAGE_AS_IT_IS, "states", page_alloc_until, PAGE_NEEDED },
+        { "bytes", PAGE_U64, PAGE_AS_IT_IS, "byte", page_alloc_bytes, PAGE_NEEDED },
+        { "cat", PAGE_U8, PAGE_AS_IT_IS, NULL, page_alloc_category, PAGE_NEEDED },
+        { "stack", PAGE_U32, PAGE_AS_IT_IS, NULL, page_alloc_stack, PAGE_NEEDED },
+    };
+    static const struct page_column second[] = {
+        { "wait", PAGE_U32, PAGE_AS_IT_IS, "states", page_alloc_waits, PAGE_NEEDED },
+        { "pad", PAGE_U32, PAGE_AS_IT_IS, "byte", page_alloc_pad, PAGE_SPARE_BLOCKS },
+        { "source", PAGE_U8, PAGE_AS_IT_IS, NULL, page_alloc_source, PAGE_SPARE_BLOCKS },
+    };
+    /* Of a final state alone addresses are what there is to see. */
+    static const struct page_column lane[] = {
+        { "lane", PAGE_U32, PAGE_AS_IT_IS, NULL, page_alloc_lane, PAGE_NEEDED },
+        { "lane", PAGE_U32, PAGE_AS_IT_IS, NULL, page_alloc_lane, PAGE_SPARE_ADDRESSES },
     };
     static const struct page_column rest[] = {
-        { "wait", PAGE_U32, PAGE_AS_IT_IS, "states", page_alloc_waits },
-        { "pad", PAGE_U32, PAGE_AS_IT_IS, "byte", page_alloc_pad },
-        { "source", PAGE_U8, PAGE_AS_IT_IS, NULL, page_alloc_source },
-        { "lane", PAGE_U32, PAGE_AS_IT_IS, NULL, page_alloc_lane },
-        { "free_stack", PAGE_U32, PAGE_AS_IT_IS, NULL, page_alloc_free_stack },
-        { "rule", PAGE_U8, PAGE_AS_IT_IS, NULL, page_alloc_rule },
-        { "sure", PAGE_U8, PAGE_AS_IT_IS, NULL, page_alloc_sure },
-        { "phase", PAGE_U8, PAGE_AS_IT_IS, NULL, page_alloc_phase },
-        { "stream", PAGE_U16, PAGE_AS_IT_IS, NULL, page_alloc_stream },
-        { "pool", PAGE_U16, PAGE_AS_IT_IS, NULL, page_alloc_pool },
-        { "flags", PAGE_U8, PAGE_AS_IT_IS, NULL, page_alloc_flags },
+        { "free_stack", PAGE_U32, PAGE_AS_IT_IS, NULL, page_alloc_free_stack, PAGE_SPARE_FREES },
+        { "rule", PAGE_U8, PAGE_AS_IT_IS, NULL, page_alloc_rule, PAGE_SPARE_RULES },
+        { "sure", PAGE_U8, PAGE_AS_IT_IS, NULL, page_alloc_sure, PAGE_NEEDED },
+        { "phase", PAGE_U8, PAGE_AS_IT_IS, NULL, page_alloc_phase, PAGE_NEEDED },
+        { "stream", PAGE_U16, PAGE_AS_IT_IS, NULL, page_alloc_stream, PAGE_NEEDED },
+        { "pool", PAGE_U16, PAGE_AS_IT_IS, NULL, page_alloc_pool, PAGE_NEEDED },
+        { "flags", PAGE_U8, PAGE_AS_IT_IS, NULL, page_alloc_flags, PAGE_NEEDED },
     };
-    static const struct page_column told = { "ctx", PAGE_U32, PAGE_AS_IT_IS, NULL,
-                                             page_alloc_context };
-    uint32_t rows = f->to->allocations = f->from.s->lifetimes.count;
-    f->blocks->where = PAGE_NEW_BLOCK;
+    static const struct page_column told = { "ctx", PAGE_U32,           PAGE_AS_IT_IS,
+                                             NULL,  page_alloc_context, PAGE_NEEDED };
+    uint32_t rows = f->to->allocations = f->from->s->lifetimes.count;
+    f->chunks->where = PAGE_NEW_BLOCK;
+    f->chunks->share = PAGE_WINDOWED;
     TRY(put_all(f, PAGE_ALLOC, first, COUNT(first), rows));
-    TRY(page_adjust(f->from.s, f->blocks, f->to, f->err));
-    f->blocks->where = PAGE_NEW_BLOCK;
+    f->chunks->share = PAGE_FIXED;
+    TRY(page_adjust(f->from->s, f->chunks, f->to, f->err));
+    f->chunks->where = PAGE_NEW_BLOCK;
+    f->chunks->share = PAGE_WINDOWED;
+    TRY(put_all(f, PAGE_ALLOC, second, COUNT(second), rows));
+    TRY(put_all(f, PAGE_ALLOC, &lane[f->to->states > 1], 1, rows));
     TRY(put_all(f, PAGE_ALLOC, rest, COUNT(rest), rows));
-    return f->from.context == NULL ? VRS_OK : put(f, PAGE_ALLOC, &told, &f->from, rows);
+    return f->from->context == NULL ? VRS_OK : put_all(f, PAGE_ALLOC, &told, 1, rows);
 }
 
 /* Times and events. */
@@ -79,8 +83,11 @@ static uint64_t time_at(const struct study *s, uint32_t event)
 
 static uint64_t time_step(const void *from, uint32_t row)
 {
-    const struct page_source *f = from;
-    uint64_t now = time_at(f->s, row), before = row == 0 ? now : time_at(f->s, row - 1);
+    const struct page_draft *d = from;
+    const struct study *s = d->source.s;
+    if (d->step != NULL)
+        return d->step[row];
+    uint64_t now = time_at(s, row), before = row == 0 ? now : time_at(s, row - 1);
     if (now == UNKNOWN_U64 || before == UNKNOWN_U64)
         return UINT32_MAX;
     uint64_t step = now < before ? 0 : now - before;
@@ -141,22 +148,24 @@ static uint64_t oom_stack(const void *from, uint32_t row)
 
 static enum vrs_status fill_events(struct filling *f)
 {
-    static const struct page_column time[] = { { "dt", PAGE_U32, PAGE_AS_IT_IS, "us", time_step } };
+    static const struct page_column time[] = { { "dt", PAGE_U32, PAGE_AS_IT_IS, "us", time_step,
+                                                 PAGE_SPARE_TIMES } };
     static const struct page_column event[] = {
-        { "state", PAGE_U32, PAGE_DELTA, "state", event_state },
-        { "kind", PAGE_U8, PAGE_AS_IT_IS, NULL, event_kind },
-        { "arg", PAGE_U64, PAGE_AS_IT_IS, "byte", event_size },
+        { "state", PAGE_U32, PAGE_DELTA, "state", event_state, PAGE_NEEDED },
+        { "kind", PAGE_U8, PAGE_AS_IT_IS, NULL, event_kind, PAGE_NEEDED },
+        { "arg", PAGE_U64, PAGE_AS_IT_IS, "byte", event_size, PAGE_NEEDED },
     };
     static const struct page_column oom[] = {
-        { "state", PAGE_U32, PAGE_DELTA, "state", oom_state },
-        { "bytes", PAGE_U64, PAGE_AS_IT_IS, "byte", oom_bytes },
-        { "free", PAGE_U64, PAGE_AS_IT_IS, "byte", oom_free },
-        { "stack", PAGE_U32, PAGE_AS_IT_IS, NULL, oom_stack },
+        { "state", PAGE_U32, PAGE_DELTA, "state", oom_state, PAGE_NEEDED },
+        { "bytes", PAGE_U64, PAGE_AS_IT_IS, "byte", oom_bytes, PAGE_NEEDED },
+        { "free", PAGE_U64, PAGE_AS_IT_IS, "byte", oom_free, PAGE_NEEDED },
+        { "stack", PAGE_U32, PAGE_AS_IT_IS, NULL, oom_stack, PAGE_NEEDED },
     };
     if (f->to->base_us != UNKNOWN_U64)
-        TRY(put_all(f, PAGE_TIME, time, COUNT(time), f->from.s->events));
-    TRY(put_all(f, PAGE_EVENT, event, COUNT(event), f->from.event_count));
-    return put_all(f, PAGE_OOM, oom, COUNT(oom), f->from.oom_count);
+        TRY(put_all(f, PAGE_TIME, time, COUNT(time), f->from->s->events));
+    f->chunks->share = PAGE_FIXED;
+    TRY(put_all(f, PAGE_EVENT, event, COUNT(event), f->from->event_count));
+    return put_all(f, PAGE_OOM, oom, COUNT(oom), f->from->oom_count);
 }
 
 /* Ranges of mapped memory. */
@@ -204,15 +213,15 @@ static uint64_t range_lane(const void *from, uint32_t row)
 static enum vrs_status fill_ranges(struct filling *f)
 {
     static const struct page_column columns[] = {
-        { "born", PAGE_U32, PAGE_DELTA, "state", range_born },
-        { "until", PAGE_U32, PAGE_AS_IT_IS, "states", range_until },
-        { "base", PAGE_U64, PAGE_AS_IT_IS, NULL, range_base },
-        { "bytes", PAGE_U64, PAGE_AS_IT_IS, "byte", range_bytes },
-        { "stream", PAGE_U16, PAGE_AS_IT_IS, NULL, range_stream },
-        { "pool", PAGE_U16, PAGE_AS_IT_IS, NULL, range_pool },
-        { "lane", PAGE_U32, PAGE_AS_IT_IS, NULL, range_lane },
+        { "born", PAGE_U32, PAGE_DELTA, "state", range_born, PAGE_NEEDED },
+        { "until", PAGE_U32, PAGE_AS_IT_IS, "states", range_until, PAGE_NEEDED },
+        { "base", PAGE_U64, PAGE_AS_IT_IS, NULL, range_base, PAGE_NEEDED },
+        { "bytes", PAGE_U64, PAGE_AS_IT_IS, "byte", range_bytes, PAGE_NEEDED },
+        { "stream", PAGE_U16, PAGE_AS_IT_IS, NULL, range_stream, PAGE_NEEDED },
+        { "pool", PAGE_U16, PAGE_AS_IT_IS, NULL, range_pool, PAGE_NEEDED },
+        { "lane", PAGE_U32, PAGE_AS_IT_IS, NULL, range_lane, PAGE_NEEDED },
     };
-    return put_all(f, PAGE_RANGE, columns, COUNT(columns), f->from.ranges.count);
+    return put_all(f, PAGE_RANGE, columns, COUNT(columns), f->from->ranges.count);
 }
 
 /* Marks. */
@@ -250,13 +259,13 @@ static uint64_t mark_text(const void *from, uint32_t row)
 static enum vrs_status fill_marks(struct filling *f)
 {
     static const struct page_column columns[] = {
-        { "kind", PAGE_U8, PAGE_AS_IT_IS, NULL, mark_kind },
-        { "first", PAGE_U32, PAGE_ZIGZAG, "state", mark_first },
-        { "last", PAGE_U32, PAGE_ZIGZAG, "state", mark_last },
-        { "depth", PAGE_U8, PAGE_AS_IT_IS, NULL, mark_depth },
-        { "name", PAGE_U32, PAGE_AS_IT_IS, NULL, mark_text },
+        { "kind", PAGE_U8, PAGE_AS_IT_IS, NULL, mark_kind, PAGE_NEEDED },
+        { "first", PAGE_U32, PAGE_ZIGZAG, "state", mark_first, PAGE_NEEDED },
+        { "last", PAGE_U32, PAGE_ZIGZAG, "state", mark_last, PAGE_NEEDED },
+        { "depth", PAGE_U8, PAGE_AS_IT_IS, NULL, mark_depth, PAGE_NEEDED },
+        { "name", PAGE_U32, PAGE_AS_IT_IS, NULL, mark_text, PAGE_NEEDED },
     };
-    return put_all(f, PAGE_MARK, columns, COUNT(columns), f->from.marks.count);
+    return put_all(f, PAGE_MARK, columns, COUNT(columns), f->from->marks.count);
 }
 
 /* Names. */
@@ -324,44 +333,33 @@ static uint64_t string_length(const void *from, uint32_t row)
 static enum vrs_status fill_names(struct filling *f)
 {
     static const struct page_column stack[] = {
-        { "caller", PAGE_U32, PAGE_ZIGZAG, NULL, stack_caller },
-        { "frame", PAGE_U32, PAGE_AS_IT_IS, NULL, stack_frame },
-        { "site", PAGE_U32, PAGE_AS_IT_IS, NULL, stack_culprit },
-        { "culprit", PAGE_U32, PAGE_AS_IT_IS, NULL, stack_culprit },
-        { "owner", PAGE_U32, PAGE_AS_IT_IS, NULL, stack_owner },
-        { "op", PAGE_U32, PAGE_AS_IT_IS, NULL, stack_op },
-        { "module", PAGE_U32, PAGE_AS_IT_IS, NULL, stack_module },
+        { "caller", PAGE_U32, PAGE_ZIGZAG, NULL, stack_caller, PAGE_NEEDED },
+        { "frame", PAGE_U32, PAGE_AS_IT_IS, NULL, stack_frame, PAGE_NEEDED },
+        { "site", PAGE_U32, PAGE_AS_IT_IS, NULL, stack_culprit, PAGE_NEEDED },
+        { "culprit", PAGE_U32, PAGE_AS_IT_IS, NULL, stack_culprit, PAGE_NEEDED },
+        { "owner", PAGE_U32, PAGE_AS_IT_IS, NULL, stack_owner, PAGE_NEEDED },
+        { "op", PAGE_U32, PAGE_AS_IT_IS, NULL, stack_op, PAGE_NEEDED },
+        { "module", PAGE_U32, PAGE_AS_IT_IS, NULL, stack_module, PAGE_NEEDED },
     };
     static const struct page_column frame[] = {
-        { "func", PAGE_U32, PAGE_ZIGZAG, NULL, frame_function },
-        { "file", PAGE_U32, PAGE_ZIGZAG, NULL, frame_file },
-        { "line", PAGE_U32, PAGE_AS_IT_IS, NULL, frame_line },
-        { "kind", PAGE_U8, PAGE_AS_IT_IS, NULL, frame_kind },
+        { "func", PAGE_U32, PAGE_ZIGZAG, NULL, frame_function, PAGE_NEEDED },
+        { "file", PAGE_U32, PAGE_ZIGZAG, NULL, frame_file, PAGE_NEEDED },
+        { "line", PAGE_U32, PAGE_AS_IT_IS, NULL, frame_line, PAGE_NEEDED },
+        { "kind", PAGE_U8, PAGE_AS_IT_IS, NULL, frame_kind, PAGE_NEEDED },
     };
-    static const struct page_column length = { "len", PAGE_U32, PAGE_AS_IT_IS, "byte",
-                                               string_length };
-    static const struct page_column text = { "bytes", PAGE_U8, PAGE_AS_IT_IS, NULL, NULL };
-    const struct strings *strings = &f->from.names.strings;
-    struct page_table *table = &f->to->table[PAGE_STRING];
-    TRY(put_all(f, PAGE_STACK, stack, COUNT(stack), f->from.names.stacks));
-    TRY(put_all(f, PAGE_FRAME, frame, COUNT(frame), f->from.names.frames));
-    TRY(put(f, PAGE_STRING, &length, &f->from, strings->rows.len));
-    return page_queue_bytes(f->blocks, &text, (const uint8_t *)strings->bytes.at,
-                            strings->bytes.len, &table->column[table->columns++])
+    static const struct page_column length[] = {
+        { "len", PAGE_U32, PAGE_AS_IT_IS, "byte", string_length, PAGE_NEEDED },
+    };
+    static const struct page_column text = { "bytes", PAGE_U8, PAGE_AS_IT_IS,
+                                             NULL,    NULL,    PAGE_NEEDED };
+    const struct strings *strings = &f->from->names.strings;
+    TRY(put_all(f, PAGE_STACK, stack, COUNT(stack), f->from->names.stacks));
+    TRY(put_all(f, PAGE_FRAME, frame, COUNT(frame), f->from->names.frames));
+    TRY(put_all(f, PAGE_STRING, length, COUNT(length), strings->rows.len));
+    return page_queue_bytes(f->chunks, &f->to->table[PAGE_STRING], &text,
+                            (const uint8_t *)strings->bytes.at, strings->bytes.len)
                ? VRS_OK
                : vrs_no_memory(f->err);
-}
-
-/* For those who speak of stacks when the tables are packed. */
-static enum vrs_status keep_stacks(struct filling *f)
-{
-    const struct page_names *names = &f->from.names;
-    uint32_t *kept = arena_array(f->from.s->keep, uint32_t, names->stacks);
-    if (kept == NULL)
-        return vrs_no_memory(f->err);
-    memcpy(kept, names->stack_row, names->stacks * sizeof *kept);
-    f->to->stack_row = kept;
-    return VRS_OK;
 }
 
 static enum vrs_status fill(struct filling *f)
@@ -371,25 +369,27 @@ static enum vrs_status fill(struct filling *f)
     TRY(fill_ranges(f));
     TRY(fill_marks(f));
     TRY(fill_names(f));
-    TRY(keep_stacks(f));
-    f->blocks->where = PAGE_COVER_BLOCK;
-    TRY(page_cover(f->from.s, f->blocks, f->to, f->err));
-    return page_pack_all(f->blocks, f->from.s->threads, f->err);
+    f->to->stack_row = f->from->names.stack_row;
+    f->chunks->where = PAGE_COVER_BLOCK;
+    return page_cover(f->from->s, f->chunks, f->to, f->err);
 }
 
-enum vrs_status page_tables(const struct proven_study *proven, struct page_chunks *blocks,
+enum vrs_status page_tables(const struct proven_study *proven, struct page_chunks *chunks,
                             struct page_device *ret, struct vrs_error *err)
 {
-    struct filling f = { .blocks = blocks, .to = ret, .err = err };
-    struct arena *scratch = proven->study->scratch;
-    struct arena_mark mark = arena_mark(scratch);
-    uint64_t clipped = blocks->clipped;
-    enum vrs_status status = page_source_make(proven, &f.from, err);
-    if (status == VRS_OK) {
-        status = fill(&f);
-        page_source_end(&f.from);
-    }
-    arena_release(scratch, mark);
-    ret->clipped = blocks->clipped - clipped;
-    return status;
+    struct page_draft *draft = arena_array(proven->study->scratch, struct page_draft, 1);
+    if (draft == NULL)
+        return vrs_no_memory(err);
+    TRY(page_source_make(proven, &draft->source, err));
+    ret->draft = draft;
+    draft->order = draft->source.order;
+    draft->pool = draft->source.pool;
+    struct filling f = { draft, &draft->source, chunks, ret, err };
+    return fill(&f);
+}
+
+void page_tables_end(struct page_device *device)
+{
+    if (device->draft != NULL)
+        page_source_end(&device->draft->source);
 }

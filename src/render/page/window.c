@@ -1,29 +1,7 @@
-/* window.c - unpacks the columns of allocations, keeps rows, and packs them again. */
+/* window.c - which allocations are alive in some states, and what is told of time beside them. */
 #include "render/page/window.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-#include "base/task_list.h"
-#include "render/page/unpack.h"
-
-struct windowing {
-    struct page_parts *parts;
-    struct page_device *device;
-    struct page_window window;
-    struct arena *arena;
-    struct vrs_error *err;
-    uint64_t *born, *until; /* of each allocation before any is taken out */
-    uint32_t *row;          /* those that stay */
-    uint32_t rows;
-};
-
-/* A column on its way, by a thread of its own. */
-struct repacking {
-    struct windowing *w;
-    struct page_packed made[PAGE_COLUMNS_MOST];
-    struct buf bytes[PAGE_COLUMNS_MOST];
-};
 
 bool page_is_windowed(const struct page_device *device)
 {
@@ -40,156 +18,86 @@ struct page_window page_window_around(const struct page_device *d, uint32_t stat
     return (struct page_window){ first, first + states - 1 };
 }
 
-uint64_t page_window_bytes(const struct page_device *device)
+static bool is_alive(const struct page_source *from, uint32_t row, struct page_window w)
 {
-    static const enum page_table_name tables[] = { PAGE_ALLOC, PAGE_TIME };
-    uint64_t bytes = 0;
-    for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
-        for (uint32_t c = 0; c < device->table[tables[t]].columns; c++)
-            bytes += device->table[tables[t]].column[c].len;
-    return bytes;
+    uint64_t born = page_alloc_born(from, row), until = page_alloc_until(from, row);
+    return born <= w.last && (until == 0 || born + until > w.first);
 }
 
-static const struct page_packed *column_named(const struct page_table *table, const char *name)
+/* Those that are alive in a state of the window. */
+static enum vrs_status take_allocations(struct page_device *d, struct page_window window,
+                                        struct vrs_error *err)
 {
-    for (uint32_t c = 0; c < table->columns; c++)
-        if (strcmp(table->column[c].column->name, name) == 0)
-            return &table->column[c];
-    return NULL;
-}
-
-/* A column that is not there, as of a table without rows, is zeros.  False when out of memory. */
-static bool unpack_named(struct windowing *w, enum page_table_name name, const char *column_name,
-                         uint64_t **ret)
-{
-    const struct page_table *table = &w->device->table[name];
-    const struct page_packed *column = column_named(table, column_name);
-    if (column != NULL)
-        return page_unpack(column, w->parts->blocks, w->arena, ret, w->err) == VRS_OK;
-    *ret = arena_array(w->arena, uint64_t, table->rows);
-    return *ret != NULL;
-}
-
-static bool is_alive(const struct windowing *w, uint32_t row, uint64_t first, uint64_t last)
-{
-    return w->born[row] <= last && (w->until[row] == 0 || w->born[row] + w->until[row] > first);
-}
-
-/* Which allocations are alive in a state of the window. */
-static enum vrs_status find_rows(struct windowing *w)
-{
-    uint32_t count = w->device->table[PAGE_ALLOC].rows;
-    if (!unpack_named(w, PAGE_ALLOC, "born", &w->born))
-        return vrs_no_memory(w->err);
-    if (!unpack_named(w, PAGE_ALLOC, "until", &w->until))
-        return vrs_no_memory(w->err);
-    w->row = arena_array(w->arena, uint32_t, count);
-    if (w->row == NULL)
-        return vrs_no_memory(w->err);
-    for (uint32_t i = 0; i < count; i++)
-        if (is_alive(w, i, w->window.first, w->window.last))
-            w->row[w->rows++] = i;
-    return VRS_OK;
-}
-
-static enum vrs_status repack_rows(struct repacking *p, uint32_t c)
-{
-    const struct windowing *w = p->w;
-    uint64_t *numbers = NULL;
-    struct arena arena;
-    arena_init(&arena, SIZE_MAX / 2);
-    enum vrs_status status = page_unpack(&w->device->table[PAGE_ALLOC].column[c], w->parts->blocks,
-                                         &arena, &numbers, NULL);
-    for (uint32_t i = 0; status == VRS_OK && i < w->rows; i++)
-        numbers[i] = numbers[w->row[i]];
-    if (status == VRS_OK)
-        status = page_repack(&w->device->table[PAGE_ALLOC].column[c], numbers, w->rows, &p->made[c],
-                             &p->bytes[c], NULL);
-    arena_free(&arena);
-    return status;
-}
-
-static enum vrs_status repack_column(void *arg, uint32_t c, uint32_t thread, struct vrs_error *err)
-{
-    (void)thread;
-    return repack_rows(arg, c) == VRS_OK ? VRS_OK : vrs_no_memory(err);
-}
-
-static enum vrs_status take_allocations(struct windowing *w, uint32_t threads)
-{
-    struct page_table *table = &w->device->table[PAGE_ALLOC];
-    struct repacking *p = arena_array(w->arena, struct repacking, 1);
-    if (p == NULL)
-        return vrs_no_memory(w->err);
-    p->w = w;
-    for (uint32_t c = 0; c < table->columns; c++)
-        buf_init(&p->bytes[c], SIZE_MAX / 2);
-    struct task_list list = { table->columns, repack_column, p };
-    enum vrs_status status = task_list_run(threads, &list, w->err);
-    for (uint32_t c = 0; c < table->columns; c++) {
-        if (status == VRS_OK)
-            status = page_replace(w->parts, &table->column[c], &p->made[c], &p->bytes[c], w->err);
-        buf_free(&p->bytes[c]);
+    struct page_draft *draft = d->draft;
+    struct arena *room = draft->source.s->scratch;
+    uint32_t rows = 0;
+    if (draft->held == NULL)
+        draft->held = arena_array(room, uint32_t, d->allocations);
+    if (draft->held_pool == NULL)
+        draft->held_pool = arena_array(room, uint32_t, d->allocations);
+    if (draft->held == NULL || draft->held_pool == NULL)
+        return vrs_no_memory(err);
+    for (uint32_t i = 0; i < d->allocations; i++) {
+        if (!is_alive(&draft->source, i, window))
+            continue;
+        draft->held[rows] = draft->order[i];
+        draft->held_pool[rows++] = draft->pool[i];
     }
-    table->rows = w->rows;
-    return status;
+    draft->source.order = draft->held;
+    draft->source.pool = draft->held_pool;
+    d->table[PAGE_ALLOC].rows = rows;
+    return VRS_OK;
 }
 
 /* Steps between events outside the window become one at the next state of the cover.  The first
  * is 0, so that a column with one value has no more of them afterwards. */
-static void join_steps(const struct windowing *w, const uint64_t *cover, uint32_t columns,
-                       uint64_t *dt)
+static void join_steps(const struct page_device *d, struct page_window window, uint32_t *dt)
 {
     enum { UNKNOWN = UINT32_MAX };
+    const struct page_draft *draft = d->draft;
     uint64_t waiting = 0;
     uint32_t at = 0;
-    for (uint32_t state = 1; state < w->device->states; state++) {
-        uint64_t *step = &dt[state - 1];
-        if (state > w->window.first && state <= w->window.last)
+    for (uint32_t state = 1; state < d->states; state++) {
+        uint32_t *step = &dt[state - 1];
+        if (state > window.first && state <= window.last)
             continue;
-        while (at < columns && cover[at] < state)
+        while (at < draft->spans && draft->span[at].state < state)
             at++;
-        bool shown = (at < columns && cover[at] == state) || state == w->window.first;
+        bool shown = (at < draft->spans && draft->span[at].state == state) || state == window.first;
         uint64_t more = *step == UNKNOWN ? 0 : *step;
         /* More than one row holds: the row before is shown nowhere, and takes what waited. */
         if (waiting + more >= UNKNOWN) {
-            step[-1] = waiting;
+            step[-1] = (uint32_t)waiting;
             waiting = 0;
         }
         waiting += more;
-        *step = shown ? waiting : 0;
+        *step = shown ? (uint32_t)waiting : 0;
         waiting -= *step;
     }
 }
 
-static enum vrs_status take_times(struct windowing *w, const uint64_t *cover)
+static enum vrs_status take_times(struct page_device *d, struct page_window window,
+                                  struct vrs_error *err)
 {
-    struct page_table *table = &w->device->table[PAGE_TIME];
-    struct page_packed made;
-    struct buf bytes;
-    uint64_t *dt = NULL;
+    struct page_draft *draft = d->draft;
+    struct page_table *table = &d->table[PAGE_TIME];
     if (table->columns == 0)
         return VRS_OK;
-    if (!unpack_named(w, PAGE_TIME, "dt", &dt))
-        return vrs_no_memory(w->err);
-    join_steps(w, cover, w->device->table[PAGE_COVER_TABLE].rows, dt);
-    buf_init(&bytes, SIZE_MAX / 2);
-    enum vrs_status status = page_repack(&table->column[0], dt, table->rows, &made, &bytes, w->err);
-    if (status == VRS_OK)
-        status = page_replace(w->parts, &table->column[0], &made, &bytes, w->err);
-    buf_free(&bytes);
-    return status;
+    if (draft->step_room == NULL)
+        draft->step_room = arena_array(draft->source.s->scratch, uint32_t, table->rows);
+    if (draft->step_room == NULL)
+        return vrs_no_memory(err);
+    for (uint32_t i = 0; i < table->rows; i++)
+        draft->step_room[i] = (uint32_t)table->column[0].column->value(draft, i);
+    join_steps(d, window, draft->step_room);
+    draft->step = draft->step_room;
+    table->idle_before = window.first;
+    table->idle_behind = d->states - 1 - window.last;
+    table->idle_numbers = draft->spans; /* or fewer: some lie inside */
+    return VRS_OK;
 }
 
-static uint64_t live_in(const struct windowing *w, uint64_t state)
-{
-    uint64_t live = 0;
-    for (uint32_t i = 0; i < w->rows; i++)
-        live += is_alive(w, w->row[i], state, state);
-    return live;
-}
-
-static bool has_check(const struct page_device *d, uint64_t state)
+static bool has_check(const struct page_device *d, uint32_t state)
 {
     for (uint32_t i = 0; i < d->checks; i++)
         if (d->check[i].state == state)
@@ -197,72 +105,62 @@ static bool has_check(const struct page_device *d, uint64_t state)
     return false;
 }
 
-static int by_state(const void *a, const void *b)
-{
-    const struct page_check *x = a, *y = b;
-    return (x->state > y->state) - (x->state < y->state);
-}
-
 /* Those inside stay; the cover knows the curves at others.  It has no numbers below zero. */
-static enum vrs_status take_checks(struct windowing *w, const uint64_t *cover)
+static void take_checks(struct page_device *d, struct page_window window)
 {
-    struct page_device *d = w->device;
-    uint32_t columns = d->table[PAGE_COVER_TABLE].rows, kept = 0, first = 0, last = 0;
-    uint64_t *requested = NULL, *reserved = NULL;
-    for (uint32_t i = 0; i < d->checks; i++)
-        if (d->check[i].state >= w->window.first && d->check[i].state <= w->window.last)
-            d->check[kept++] = d->check[i];
-    d->checks = kept;
-    if (!unpack_named(w, PAGE_COVER_TABLE, "requested", &requested))
-        return vrs_no_memory(w->err);
-    if (!unpack_named(w, PAGE_COVER_TABLE, "reserved", &reserved))
-        return vrs_no_memory(w->err);
-    while (first < columns && cover[first] < w->window.first)
+    const struct page_draft *draft = d->draft;
+    uint32_t first = 0, last;
+    d->checks = 0;
+    for (uint32_t i = 0; i < draft->checks; i++)
+        if (draft->check[i].state >= window.first && draft->check[i].state <= window.last)
+            d->check[d->checks++] = draft->check[i];
+    while (first < draft->spans && draft->span[first].state < window.first)
         first++;
-    for (last = first; last < columns && cover[last] <= w->window.last;)
+    for (last = first; last < draft->spans && draft->span[last].state <= window.last;)
         last++;
-    uint32_t wanted = PAGE_CHECKS - kept;
+    uint32_t wanted = PAGE_CHECKS - d->checks;
     for (uint32_t k = 0; k < wanted && last > first && d->checks < PAGE_CHECKS; k++) {
-        uint32_t c = first + (uint32_t)((uint64_t)k * (last - first) / wanted);
-        if (has_check(d, cover[c]) || requested[c] == 0 || reserved[c] == 0)
+        const struct page_span *span =
+            &draft->span[first + (uint32_t)((uint64_t)k * (last - first) / wanted)];
+        if (has_check(d, span->state) || span->requested <= 0 || span->reserved <= 0)
             continue;
         d->check[d->checks++] = (struct page_check){
-            .state = (uint32_t)cover[c],
-            .requested_bytes = (int64_t)requested[c],
-            .live = live_in(w, cover[c]),
-            .reserved_bytes = (int64_t)reserved[c],
+            .state = span->state,
+            .requested_bytes = span->requested,
+            .reserved_bytes = span->reserved,
             .reserved_known = d->start_known,
         };
     }
-    qsort(d->check, d->checks, sizeof *d->check, by_state);
-    return VRS_OK;
+    page_sort_checks(d->check, d->checks);
+    page_count_live(draft->source.s, d->check, d->checks);
 }
 
-static enum vrs_status take(struct windowing *w, uint32_t threads)
+/* All of the recording, as its tables had it when they were queued. */
+static void take_whole(struct page_device *d)
 {
-    uint64_t *cover = NULL;
-    if (!unpack_named(w, PAGE_COVER_TABLE, "state", &cover))
-        return vrs_no_memory(w->err);
-    TRY(find_rows(w));
-    TRY(take_checks(w, cover));
-    TRY(take_allocations(w, threads));
-    TRY(take_times(w, cover));
-    w->device->first_state = w->window.first;
-    w->device->last_state = w->window.last;
-    return VRS_OK;
+    struct page_draft *draft = d->draft;
+    struct page_table *time = &d->table[PAGE_TIME];
+    draft->source.order = draft->order;
+    draft->source.pool = draft->pool;
+    draft->step = NULL;
+    d->table[PAGE_ALLOC].rows = d->allocations;
+    time->idle_before = time->idle_behind = time->idle_numbers = 0;
+    d->first_state = 0;
+    d->last_state = d->states - 1;
+    d->checks = draft->checks;
+    memcpy(d->check, draft->check, sizeof d->check);
 }
 
-enum vrs_status page_window_take(struct page_parts *parts, struct page_device *device,
-                                 struct page_window window, uint32_t threads, struct vrs_error *err)
+enum vrs_status page_window_take(struct page_device *d, struct page_window window,
+                                 struct vrs_error *err)
 {
-    struct arena arena;
-    struct windowing w = {
-        .parts = parts, .device = device, .window = window, .arena = &arena, .err = err
-    };
-    if (window.first <= device->first_state && window.last >= device->last_state)
+    take_whole(d);
+    if (window.first == 0 && window.last == d->states - 1)
         return VRS_OK;
-    arena_init(&arena, SIZE_MAX / 2);
-    enum vrs_status status = take(&w, threads);
-    arena_free(&arena);
-    return status;
+    TRY(take_allocations(d, window, err));
+    TRY(take_times(d, window, err));
+    take_checks(d, window);
+    d->first_state = window.first;
+    d->last_state = window.last;
+    return VRS_OK;
 }

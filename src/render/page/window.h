@@ -7,7 +7,7 @@
 #ifndef VRS_RENDER_PAGE_WINDOW_H
 #define VRS_RENDER_PAGE_WINDOW_H
 
-#include "render/page/fit.h"
+#include "render/page/page.h"
 
 /* A page of fewer states would not show what led to the peak. */
 enum { PAGE_WINDOW_LEAST = 64 };
@@ -19,15 +19,10 @@ struct page_window {
 /* So many states around the requested peak, at least one; of a device with fewer, all. */
 struct page_window page_window_around(const struct page_device *device, uint32_t states);
 
-/* Leaves in the page what this window of a device needs.  It lies within the one that the device
- * has; `threads` as for page_pack_all.  Fails for want of memory; the page is then good for nothing
- * but to be freed. */
-enum vrs_status page_window_take(struct page_parts *parts, struct page_device *device,
-                                 struct page_window window, uint32_t threads,
+/* Leaves in the tables of a device, before they are packed, what this window of it needs; whatever
+ * window it had before. */
+enum vrs_status page_window_take(struct page_device *device, struct page_window window,
                                  struct vrs_error *err) MUST_CHECK;
-
-/* Bytes, before they are base64, of what a smaller window of a device would have less of. */
-uint64_t page_window_bytes(const struct page_device *device);
 
 /* Whether the device's window is less than all of its states. */
 bool page_is_windowed(const struct page_device *device);
