@@ -80,36 +80,14 @@ static enum MHD_Result answer_words(struct MHD_Connection *c, unsigned status, c
     return queue(c, status, KIND_WORDS, "text/plain; charset=utf-8", response);
 }
 
-static bool put_markup(struct gathered *to, const char *text)
-{
-    bool put = true;
-    for (; put && *text != '\0'; text++) {
-        const char *as = *text == '<'   ? "&lt;"
-                         : *text == '>' ? "&gt;"
-                         : *text == '&' ? "&amp;"
-                                        : NULL;
-        put = as != NULL ? gathered_write(to, as, strlen(as)) : gathered_write(to, text, 1);
-    }
-    return put;
-}
-
-static bool put(struct gathered *to, const char *text)
-{
-    return gathered_write(to, text, strlen(text));
-}
-
 /* The one line that the terminal has too, and the way back where there is an index. */
 static enum MHD_Result answer_failure(const struct server *s, struct MHD_Connection *c,
                                       const char *path, const char *reason)
 {
     struct gathered html = { 0 };
+    struct vrs_sink sink = { gathered_write, &html };
     struct MHD_Response *response = NULL;
-    if (put(&html, "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
-                   "<title>vramscope</title></head>\n<body><p><bdi>") &&
-        put_markup(&html, path) && put(&html, "</bdi>: ") && put_markup(&html, reason) &&
-        put(&html, "</p>") &&
-        put(&html, s->index == NULL ? "" : "<p><a href=\"./\">all files</a></p>") &&
-        put(&html, "</body></html>\n"))
+    if (vrs_view_unread(path, reason, s->index == NULL ? NULL : "./", &sink, NULL) == VRS_OK)
         response = mhd.create_response_from_buffer(html.len, html.at, MHD_RESPMEM_MUST_COPY);
     gathered_free(&html);
     return queue(c, MHD_HTTP_INTERNAL_SERVER_ERROR, KIND_WORDS, "text/html; charset=utf-8",

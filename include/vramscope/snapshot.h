@@ -320,6 +320,11 @@ VRS_API enum vrs_status vrs_view(const struct vrs_recording *const *recordings, 
                                  const struct vrs_view_options *options,
                                  const struct vrs_sink *sink, struct vrs_error *err);
 
+/* The page that stands where vrs_view would have written one of a file, had it been read: its name,
+ * in one line `why` not, and a link to `index`, which may be NULL. */
+VRS_API enum vrs_status vrs_view_unread(const char *path, const char *why, const char *index,
+                                        const struct vrs_sink *sink, struct vrs_error *err);
+
 /* A file of a set, for vrs_index. */
 struct vrs_index_file {
     const char *path;    /* as its reports have it */

@@ -168,6 +168,9 @@ void page_head(struct buf *to, const struct page *page);
 /* The whole page.  Failures are those of `out`. */
 void page_write(struct out *out, const struct page *page);
 
+/* What stands in its place where a file could not be read; `index`: a link, or NULL. */
+void page_unread(struct buf *to, str path, str why, const char *index);
+
 /* How large it is with the columns as they are placed, without writing them. */
 enum vrs_status page_bytes(const struct page *page, uint64_t *ret,
                            struct vrs_error *err) MUST_CHECK;

@@ -225,6 +225,26 @@ static void a_page_needs_a_recording(void **state)
     assert_int_equal(vrs_view(NULL, 0, NULL, &sink, &err), VRS_USAGE);
 }
 
+static enum vrs_status write_unread(void *arg)
+{
+    (void)arg;
+    page.len = 0;
+    return vrs_view_unread("<b>.json", "no \"snapshot\" & no\nlist", text, &sink, NULL);
+}
+
+/* Nothing of a stranger's file becomes markup. */
+static void a_page_that_is_not_made_says_why(void **state)
+{
+    (void)state;
+    text = "./?a&b";
+    fault_each(write_unread, NULL, NULL);
+    assert_non_null(strstr(page.at, "<p><bdi>&lt;b&gt;.json</bdi>: no &quot;snapshot&quot; &amp; no"
+                                    "\\x0alist</p><p><a href=\"./?a&amp;b\">all files</a></p>"));
+    text = NULL;
+    assert_int_equal(write_unread(NULL), VRS_OK);
+    assert_null(strstr(page.at, "<a "));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -236,6 +256,7 @@ int main(void)
         cmocka_unit_test(every_allocation_of_a_narrow_one_may_fail),
         cmocka_unit_test(every_allocation_of_some_events_may_fail),
         cmocka_unit_test(a_page_needs_a_recording),
+        cmocka_unit_test(a_page_that_is_not_made_says_why),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
