@@ -139,7 +139,7 @@ def without_file(entry):
     for device in kept["devices"]:
         device.pop("timeline", None)
         for item in device["trust"]["items"]:
-            item["text"] = re.sub(r'(keys new to this program.* first ).*', r"\1", item["text"])
+            item["text"] = re.sub(r'(keys unknown to this program.* first ).*', r"\1", item["text"])
     return kept
 
 
