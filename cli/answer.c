@@ -2,11 +2,14 @@
 #define _POSIX_C_SOURCE 200809L
 #include "answer.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "command.h"
 #include "help.h"
 #include "inputs.h"
 #include "message.h"

@@ -2,8 +2,12 @@
 #ifndef CLI_ANSWER_H
 #define CLI_ANSWER_H
 
+#include <stdbool.h>
+
+#include "command.h"
 #include "inputs.h"
 #include "options.h"
+#include "vramscope/snapshot.h"
 
 /* One analysis of one recording, by the verb's settings. */
 typedef enum vrs_status analysis(const struct vrs_recording *recording, const char *path,

@@ -1,6 +1,8 @@
 /* completions.c - what the shells complete, printed from the table of verbs. */
+#include <stdio.h>
 #include <string.h>
 
+#include "command.h"
 #include "help.h"
 #include "options.h"
 

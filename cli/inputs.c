@@ -9,6 +9,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <vramscope/vramscope.h>
 
 #include "command.h"
 #include "message.h"

@@ -1,10 +1,16 @@
 /* pair.c - reads two files side by side, compares, writes. */
 #include "pair.h"
 
+#include <stddef.h>
+#include <stdint.h>
+
 #include "answer.h"
+#include "command.h"
 #include "inputs.h"
 #include "message.h"
+#include "options.h"
 #include "terminal.h"
+#include "vramscope/snapshot.h"
 
 struct pair_work {
     const struct common *common;

@@ -2,7 +2,8 @@
 #ifndef CLI_PAIR_H
 #define CLI_PAIR_H
 
-#include "options.h"
+#include "command.h"
+#include "vramscope/snapshot.h"
 
 /* One analysis of two recordings, by the verb's settings; `a` and `b` are one where one file was
  * named. */

@@ -3,6 +3,7 @@
 #include "rank_map.h"
 
 #include <fnmatch.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,6 @@
 #ifndef CLI_RANK_MAP_H
 #define CLI_RANK_MAP_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "inputs.h"

@@ -2,8 +2,11 @@
 #ifndef CLI_VIEW_H
 #define CLI_VIEW_H
 
-#include "answer.h"
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "inputs.h"
+#include "options.h"
 #include "vramscope/snapshot.h"
 
 struct view_settings {

@@ -1,12 +1,17 @@
 /* view_file.c - writes what `view` makes into the file that is named, or named after its input. */
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "command.h"
+#include "inputs.h"
 #include "message.h"
 #include "output.h"
 #include "view.h"
+#include "vramscope/snapshot.h"
 
 /* "run.pickle.gz" becomes "run" and `ending`; NULL: no memory.  To be freed. */
 static char *default_name(const char *path, const char *ending)

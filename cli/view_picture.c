@@ -1,11 +1,16 @@
 /* view_picture.c - the picture of vramscope view: which options it takes. */
 #include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
 
+#include "command.h"
+#include "inputs.h"
 #include "message.h"
+#include "options.h"
 #include "output.h"
 #include "view.h"
 #include "vramscope/snapshot.h"

@@ -298,7 +298,7 @@ def spelled(path):
 
 
 def problems(sources, may_include=lambda path, header: True):
-    """What `tools/check-layers --includes` lists: `file:line: what`."""
+    """What `tools/check-layers` lists of includes: `file:line: what`."""
     tree = Tree(sources, may_include)
     for path in tree.files:
         found = [(line, f"uses {name} of {spelled(header)}, which it does not include")

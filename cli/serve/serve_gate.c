@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 enum { PORT_DIGITS = 5 };
 

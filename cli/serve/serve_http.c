@@ -3,9 +3,10 @@
 #define _POSIX_C_SOURCE 200809L
 #include "serve/serve_http.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +15,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <microhttpd.h>
+
+#include "command.h"
 #include "message.h"
 #include "serve/serve_library.h"
+#include "vramscope/snapshot.h"
 
 enum {
     ASKING_MOST_MS = 10000, /* from its beginning, or the answer before, to the end of a request */

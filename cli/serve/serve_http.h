@@ -4,6 +4,8 @@
 #define CLI_SERVE_HTTP_H
 
 #include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 #include "serve/serve_gate.h"
 #include "serve/serve_pages.h"

@@ -2,11 +2,18 @@
 #define _POSIX_C_SOURCE 200809L
 #include "serve/serve_index.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "answer.h"
+#include "command.h"
+#include "inputs.h"
 #include "message.h"
+#include "options.h"
 #include "terminal.h"
+#include "view.h"
 #include "vramscope/snapshot.h"
 
 /* What one file gave. */

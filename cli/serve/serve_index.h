@@ -2,7 +2,9 @@
 #ifndef CLI_SERVE_INDEX_H
 #define CLI_SERVE_INDEX_H
 
+#include "inputs.h"
 #include "serve/serve_pages.h"
+#include "view.h"
 
 /* The table of all ranks, with the page of input i under the number i + 1; what could not be read
  * is said, and stands in it.  Returns EXIT_DONE, or EXIT_FAILED where nothing could be read. */

@@ -1,4 +1,5 @@
 /* serve_none.c - view --serve in a build without libmicrohttpd: says what is missing. */
+#include "command.h"
 #include "message.h"
 #include "view.h"
 

@@ -2,10 +2,13 @@
 #define _POSIX_C_SOURCE 200809L
 #include "serve/serve_pages.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "inputs.h"
 #include "message.h"
 #include "vramscope/snapshot.h"
 

@@ -4,8 +4,13 @@
 #define CLI_SERVE_PAGES_H
 
 #include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
+#include "inputs.h"
 #include "view.h"
+#include "vramscope/snapshot.h"
 
 /* Bytes that grow as they are written. */
 struct gathered {

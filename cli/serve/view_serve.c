@@ -4,16 +4,22 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "command.h"
+#include "inputs.h"
 #include "message.h"
 #include "serve/serve_http.h"
 #include "serve/serve_index.h"
 #include "serve/serve_library.h"
+#include "serve/serve_pages.h"
 #include "terminal.h"
+#include "view.h"
 
 enum { WATCH_MS = 1000 };
 

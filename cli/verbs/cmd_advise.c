@@ -1,5 +1,11 @@
 /* cmd_advise.c - vramscope advise. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "answer.h"
+#include "command.h"
+#include "options.h"
 #include "vramscope/snapshot.h"
 
 struct advise_settings {

@@ -1,10 +1,14 @@
 /* cmd_categories.c - vramscope categories. */
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "answer.h"
+#include "command.h"
 #include "help.h"
 #include "message.h"
+#include "options.h"
 #include "text_file.h"
 #include "vramscope/snapshot.h"
 

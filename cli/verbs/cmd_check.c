@@ -1,11 +1,17 @@
 /* cmd_check.c - vramscope check. */
 #define _POSIX_C_SOURCE 200809L
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "answer.h"
+#include "command.h"
 #include "help.h"
+#include "inputs.h"
 #include "message.h"
+#include "options.h"
 #include "text_file.h"
 #include "vramscope/snapshot.h"
 

@@ -1,8 +1,13 @@
 /* cmd_diff.c - vramscope diff. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
+#include "command.h"
 #include "help.h"
 #include "message.h"
+#include "options.h"
 #include "pair.h"
 #include "vramscope/snapshot.h"
 

@@ -5,12 +5,14 @@
  * here. */
 #define _POSIX_C_SOURCE 200809L
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "command.h"
 #include "help.h"
 #include "message.h"
 #include "options.h"

@@ -1,14 +1,18 @@
 /* cmd_export.c - vramscope export. */
 #define _POSIX_C_SOURCE 200809L
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "answer.h"
+#include "command.h"
 #include "help.h"
 #include "inputs.h"
 #include "message.h"
+#include "options.h"
 #include "output.h"
 #include "terminal.h"
 #include "terminal_lines.h"

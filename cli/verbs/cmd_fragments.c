@@ -1,5 +1,10 @@
 /* cmd_fragments.c - vramscope fragments. */
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "answer.h"
+#include "command.h"
+#include "options.h"
 #include "vramscope/snapshot.h"
 
 struct fragments_settings {

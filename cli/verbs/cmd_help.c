@@ -1,7 +1,9 @@
 /* cmd_help.c - vramscope help. */
-#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "command.h"
 #include "help.h"
 #include "message.h"
 #include "options.h"

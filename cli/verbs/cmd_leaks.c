@@ -1,5 +1,10 @@
 /* cmd_leaks.c - vramscope leaks. */
+#include <stddef.h>
+#include <stdint.h>
+
 #include "answer.h"
+#include "command.h"
+#include "options.h"
 #include "vramscope/snapshot.h"
 
 struct leaks_settings {

@@ -1,10 +1,14 @@
 /* cmd_oom.c - vramscope oom. */
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "answer.h"
+#include "command.h"
 #include "help.h"
 #include "message.h"
+#include "options.h"
 #include "text_file.h"
 #include "vramscope/snapshot.h"
 

@@ -1,5 +1,9 @@
 /* cmd_peak.c - vramscope peak. */
+#include <stddef.h>
+
 #include "answer.h"
+#include "command.h"
+#include "options.h"
 #include "vramscope/snapshot.h"
 
 struct peak_settings {

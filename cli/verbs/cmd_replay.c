@@ -1,8 +1,14 @@
 /* cmd_replay.c - vramscope replay. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "answer.h"
+#include "command.h"
 #include "help.h"
 #include "inputs.h"
 #include "message.h"
+#include "options.h"
 #include "vramscope/snapshot.h"
 
 struct replay_settings {

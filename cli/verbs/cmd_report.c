@@ -1,8 +1,14 @@
 /* cmd_report.c - vramscope report. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "answer.h"
+#include "command.h"
 #include "help.h"
 #include "inputs.h"
 #include "message.h"
+#include "options.h"
 #include "rank_map.h"
 #include "vramscope/snapshot.h"
 

@@ -1,5 +1,7 @@
 /* cmd_steps.c - vramscope steps. */
 #include "answer.h"
+#include "command.h"
+#include "options.h"
 #include "vramscope/snapshot.h"
 
 static const struct option_spec options[] = {

@@ -1,14 +1,18 @@
 /* cmd_view.c - vramscope view. */
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "answer.h"
+#include "command.h"
 #include "help.h"
 #include "inputs.h"
 #include "message.h"
 #include "terminal.h"
 #include "view.h"
+#include "vramscope/snapshot.h"
 
 #define IN(member) offsetof(struct view_settings, member)
 

@@ -6,6 +6,10 @@
 #ifndef VRAMSCOPE_SNAPSHOT_H
 #define VRAMSCOPE_SNAPSHOT_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "vramscope/vramscope.h"
 
 #ifdef __cplusplus

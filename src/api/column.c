@@ -1,7 +1,19 @@
 /* column.c - what the library hands out as plain values: columns, strings, sizes, its version. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "allocator/replay/block_sizes.h"
+#include "allocator/replay/prove.h"
 #include "api/file.h"
 #include "base/fail.h"
 #include "base/size.h"
+#include "base/str.h"
+#include "base/table.h"
+#include "model/ids.h"
+#include "model/recording.h"
+#include "model/strings.h"
+#include "vramscope/vramscope.h"
 
 static const enum vrs_type types[] = {
     [COLUMN_U8] = VRS_U8,   [COLUMN_U16] = VRS_U16, [COLUMN_U32] = VRS_U32,

@@ -2,8 +2,14 @@
 #ifndef VRS_API_FILE_H
 #define VRS_API_FILE_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "allocator/replay/prove.h"
+#include "base/fail.h"
 #include "base/pool.h"
+#include "base/str.h"
 #include "model/recording.h"
 #include "vramscope/vramscope.h"
 

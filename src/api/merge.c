@@ -1,5 +1,12 @@
 /* merge.c - several results become one, which holds on to its parts. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "api/result.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "vramscope/vramscope.h"
 
 static enum vrs_status check_parts(const struct vrs_result *const *results, uint32_t count,
                                    uint32_t *ret_answers, struct vrs_error *err)

@@ -1,13 +1,26 @@
 /* open.c - from a path, bytes or a stream to recordings. */
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
+#include "allocator/replay/block_sizes.h"
+#include "allocator/replay/prove.h"
+#include "allocator/replay/replay.h"
 #include "api/file.h"
 #include "base/arena.h"
 #include "base/fail.h"
 #include "base/file.h"
+#include "base/pool.h"
+#include "base/str.h"
+#include "format/input/limits.h"
 #include "format/input/source.h"
+#include "format/input/window.h"
 #include "format/read.h"
+#include "format/snapshot/ahead.h"
+#include "model/ids.h"
 #include "model/pairing.h"
+#include "model/recording.h"
+#include "vramscope/vramscope.h"
 #ifndef NDEBUG
 #include "model/verify.h"
 #endif

@@ -1,9 +1,12 @@
 /* own.c - recognises files that vramscope wrote, by their generator mark. */
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "base/arena.h"
 #include "base/file.h"
 #include "base/generator_mark.h"
+#include "base/str.h"
 #include "vramscope/vramscope.h"
 
 /* In pictures it stands behind a description of each device. */

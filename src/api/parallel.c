@@ -1,5 +1,7 @@
 /* parallel.c - the pool of threads for callers. */
 #include <assert.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "base/fail.h"
 #include "base/pool.h"

@@ -1,11 +1,19 @@
 /* result.c - making and freeing results. */
 #include "api/result.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
+#include "analysis/attribution/frame_class.h"
+#include "base/arena.h"
 #include "base/buf.h"
 #include "base/task_list.h"
 #include "base/utf8.h"
+#include "model/file_facts.h"
+#include "model/recording.h"
+#include "model/strings.h"
+#include "vramscope/vramscope.h"
 
 struct result_memory {
     struct arena arena;

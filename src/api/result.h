@@ -2,12 +2,21 @@
 #ifndef VRS_API_RESULT_H
 #define VRS_API_RESULT_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "allocator/replay/prove.h"
 #include "analysis/attribution/naming.h"
 #include "analysis/snapshot/trust/trust.h"
 #include "api/file.h"
+#include "base/arena.h"
 #include "base/fail.h"
 #include "base/str.h"
+#include "model/file_facts.h"
+#include "model/recording.h"
+#include "model/strings.h"
 #include "render/answer/answer.h"
+#include "vramscope/vramscope.h"
 
 /* What answers live in.  A set made by vrs_merge shares that of its parts; the last one to let go
  * frees it.  The count is not locked. */

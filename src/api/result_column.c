@@ -3,12 +3,24 @@
  * A name is a path of members, as "devices.result.sites.slope_bytes": all rows of that list in all
  * files and devices stand behind each other, and the column of the list itself says by offsets
  * which of them belong to which row above.  Columns are made when they are first asked for. */
-#include "api/result.h"
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
+#include "api/result.h"
+#include "base/arena.h"
 #include "base/buf.h"
+#include "base/fail.h"
+#include "base/field.h"
+#include "base/str.h"
+#include "model/ids.h"
+#include "model/strings.h"
+#include "render/answer/answer.h"
+#include "render/answer/document.h"
 #include "render/answer/fields.h"
 #include "render/write/json.h"
+#include "render/write/out.h"
+#include "vramscope/vramscope.h"
 
 enum { PATH_MOST = 12 };
 

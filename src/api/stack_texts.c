@@ -1,8 +1,17 @@
 /* stack_texts.c - frames as lines. */
 #include "api/stack_texts.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "base/buf.h"
+#include "base/str.h"
 #include "base/utf8.h"
+#include "model/frames.h"
+#include "model/ids.h"
+#include "model/stacks.h"
+#include "model/strings.h"
 
 /* The longest name seen in a real file has 3,289 bytes; see also NAME_BYTES_MAX. */
 enum { TEXT_BYTES_MAX = 4096 };

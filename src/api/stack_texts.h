@@ -2,8 +2,12 @@
 #ifndef VRS_API_STACK_TEXTS_H
 #define VRS_API_STACK_TEXTS_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/arena.h"
 #include "base/vec.h"
+#include "model/ids.h"
 #include "model/recording.h"
 #include "render/answer/answer.h"
 

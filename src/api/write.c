@@ -1,8 +1,15 @@
 /* write.c - results as bytes. */
+#include <stddef.h>
+#include <stdint.h>
+
+#include "api/file.h"
 #include "api/result.h"
+#include "base/buf.h"
+#include "base/fail.h"
 #include "render/answer/answer.h"
 #include "render/export/snapshot_pickle.h"
-#include "render/snapshot/answers.h"
+#include "render/write/out.h"
+#include "vramscope/vramscope.h"
 
 enum { WIDTH_DEFAULT = 80 };
 

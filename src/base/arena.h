@@ -5,7 +5,6 @@
 #ifndef VRS_BASE_ARENA_H
 #define VRS_BASE_ARENA_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/str.h"

@@ -2,6 +2,7 @@
 #include "base/fail.h"
 
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 
 __attribute__((format(printf, 4, 0))) static void word(struct vrs_error *err,

@@ -2,7 +2,7 @@
 #ifndef VRS_BASE_FAIL_H
 #define VRS_BASE_FAIL_H
 
-#include <stddef.h>
+#include <stdint.h>
 
 #include "vramscope/error.h"
 

@@ -2,6 +2,7 @@
 #include "base/number.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 bool number_integer(str text, uint64_t *ret_bits, bool *ret_negative)
 {

@@ -1,6 +1,10 @@
 /* radix_sort.c - least-significant-digit radix sort: a counting sort of the rows for each digit. */
 #include "base/radix_sort.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 /* A row is ordered by digits of 16 bits, the least first: those of `id` up to ID_END, then those of
  * `first` up to FIRST_END, then those of `key`. */
 enum { DIGIT_BITS = 16, DIGIT_VALUES = 1 << DIGIT_BITS, DIGIT_MOST = DIGIT_VALUES - 1 };

@@ -2,6 +2,9 @@
 #ifndef VRS_BASE_RADIX_SORT_H
 #define VRS_BASE_RADIX_SORT_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/arena.h"
 #include "base/fail.h"
 

@@ -1,6 +1,11 @@
 /* task_list.c - tasks as jobs of the pool, and the first of them that failed. */
 #include "base/task_list.h"
 
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/pool.h"
+
 /* What one thread met.  It takes tasks in their order, so its first failure is its lowest. */
 struct outcome {
     enum vrs_status status;

@@ -6,8 +6,9 @@
 #ifndef VRS_BASE_TASK_LIST_H
 #define VRS_BASE_TASK_LIST_H
 
+#include <stdint.h>
+
 #include "base/fail.h"
-#include "base/pool.h"
 
 struct task_list {
     uint32_t tasks;

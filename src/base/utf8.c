@@ -1,6 +1,11 @@
 /* utf8.c - checking, repairing, decoding and encoding UTF-8. */
 #include "base/utf8.h"
 
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/str.h"
+
 /* Length of the valid sequence at p (`left` bytes there), or 0. */
 static size_t sequence(const unsigned char *p, size_t left)
 {

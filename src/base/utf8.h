@@ -3,8 +3,11 @@
 #define VRS_BASE_UTF8_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "base/buf.h"
+#include "base/str.h"
 
 /* The text behind the byte order mark that some editors put first. */
 str utf8_without_mark(str text);

@@ -1,9 +1,12 @@
 /* detect.c - file signatures (magic bytes) of what is read, and of what people open by mistake. */
 #include "format/detect.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/fail.h"
 #include "base/generator_mark.h"
 #include "base/str.h"
 #include "format/input/unpack.h"

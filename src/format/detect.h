@@ -2,6 +2,9 @@
 #ifndef VRS_FORMAT_DETECT_H
 #define VRS_FORMAT_DETECT_H
 
+#include <stdbool.h>
+
+#include "base/fail.h"
 #include "format/input/window.h"
 
 enum form {

@@ -1,8 +1,12 @@
 /* html.c - scanning a page, decoding base64 (RFC 4648) as it is read. */
 #include "format/html.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
+#include "base/fail.h"
+#include "base/str.h"
 #include "format/json/string.h"
 
 void html_init(struct html *h, struct window *page)

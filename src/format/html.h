@@ -6,7 +6,13 @@
 #ifndef VRS_FORMAT_HTML_H
 #define VRS_FORMAT_HTML_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "base/buf.h"
+#include "base/fail.h"
+#include "base/str.h"
 #include "format/input/window.h"
 
 enum { HTML_NAME_BYTES = 1024 };

@@ -1,14 +1,21 @@
 /* read.c - the way from an input to its recordings: unpack, find the entries, read each. */
 #include "format/read.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
+#include "base/buf.h"
+#include "base/fail.h"
+#include "base/str.h"
 #include "base/utf8.h"
 #include "format/detect.h"
 #include "format/html.h"
 #include "format/input/unpack.h"
 #include "format/snapshot/from_json.h"
 #include "format/snapshot/from_pickle.h"
+#include "model/ids.h"
+#include "model/strings.h"
 
 enum {
     PROGRESS_BYTES = 1 << 20,

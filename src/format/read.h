@@ -2,7 +2,12 @@
 #ifndef VRS_FORMAT_READ_H
 #define VRS_FORMAT_READ_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/arena.h"
+#include "base/fail.h"
+#include "base/str.h"
 #include "base/vec.h"
 #include "format/input/limits.h"
 #include "format/input/window.h"

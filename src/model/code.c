@@ -1,6 +1,9 @@
 /* code.c - the four tables, made and freed together. */
 #include "model/code.h"
 
+#include <stdbool.h>
+#include <stdint.h>
+
 bool code_init(struct code *c, uint32_t max_string_bytes)
 {
     *c = (struct code){ .strings.rows.len = 0 };

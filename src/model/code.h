@@ -6,8 +6,10 @@
 #ifndef VRS_MODEL_CODE_H
 #define VRS_MODEL_CODE_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "model/frames.h"
-#include "model/ids.h"
 #include "model/stacks.h"
 #include "model/strings.h"
 

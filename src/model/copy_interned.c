@@ -2,7 +2,15 @@
 #include "model/copy_interned.h"
 
 #include <assert.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
+
+#include "base/table.h"
+#include "model/frames.h"
+#include "model/ids.h"
+#include "model/stacks.h"
+#include "model/strings.h"
 
 static bool copy_strings(struct recording *to, const struct recording *from)
 {

@@ -2,6 +2,8 @@
 #ifndef VRS_MODEL_COPY_INTERNED_H
 #define VRS_MODEL_COPY_INTERNED_H
 
+#include <stdbool.h>
+
 #include "model/recording.h"
 
 /* Strings, frames, stacks, contexts, pools and streams, under the same ids; marks and settings, row

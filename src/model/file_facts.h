@@ -2,6 +2,10 @@
 #ifndef VRS_MODEL_FILE_FACTS_H
 #define VRS_MODEL_FILE_FACTS_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/str.h"
 #include "model/recording.h"
 
 struct file_facts {

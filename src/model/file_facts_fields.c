@@ -1,7 +1,13 @@
 /* file_facts_fields.c - the members of a file and of a device. */
 #include "model/file_facts_fields.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/str.h"
 #include "model/file_facts.h"
+#include "model/recording.h"
 
 static const char *const compressions[] = {
     [COMPRESSION_NONE] = "none",

@@ -1,6 +1,10 @@
 /* frames.c - interning of frames and of what torch.fx says of them. */
 #include "model/frames.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "base/hash.h"
 
 static const struct column frame_columns[] = {

@@ -6,6 +6,9 @@
 #ifndef VRS_MODEL_FRAMES_H
 #define VRS_MODEL_FRAMES_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/idtab.h"
 #include "base/table.h"
 #include "model/ids.h"

@@ -7,8 +7,6 @@
 
 #include <stdint.h>
 
-#include "base/table.h"
-
 typedef struct {
     uint32_t n;
 } string_id;

@@ -4,9 +4,14 @@
  * touches one small entry and never the columns. */
 #include "model/pairing.h"
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/hash.h"
 #include "base/idtab.h"
+#include "base/table.h"
 #include "base/vec.h"
+#include "model/ids.h"
 #include "model/returned_unobtained.h"
 
 /* Of so many allocs, one free that has none of its own is expected, which is more than are seen. */

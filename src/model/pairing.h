@@ -2,6 +2,8 @@
 #ifndef VRS_MODEL_PAIRING_H
 #define VRS_MODEL_PAIRING_H
 
+#include <stdint.h>
+
 #include "base/fail.h"
 #include "model/recording.h"
 

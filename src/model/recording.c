@@ -1,7 +1,13 @@
 /* recording.c - the tables of a recording: which columns they have, how rows are interned. */
 #include "model/recording.h"
 
+#include <stddef.h>
+#include <stdint.h>
+
 #include "base/hash.h"
+#include "base/idtab.h"
+#include "base/str.h"
+#include "base/table.h"
 
 const char *const event_action_names[ACTIONS] = {
     [ACTION_ALLOC] = "alloc",

@@ -14,7 +14,12 @@
 #define VRS_MODEL_RECORDING_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
+#include "base/idtab.h"
+#include "base/str.h"
+#include "base/table.h"
 #include "model/code.h"
 
 enum device_kind { DEVICE_CUDA, DEVICE_HOST };

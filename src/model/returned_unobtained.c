@@ -5,10 +5,13 @@
  * skipped by union-find, so each is visited once, whatever the ranges are. */
 #include "model/returned_unobtained.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #include "base/arena.h"
 #include "base/sorted.h"
+#include "model/ids.h"
 
 struct range {
     uint64_t from, to;

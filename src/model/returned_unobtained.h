@@ -2,6 +2,8 @@
 #ifndef VRS_MODEL_RETURNED_UNOBTAINED_H
 #define VRS_MODEL_RETURNED_UNOBTAINED_H
 
+#include <stdint.h>
+
 #include "base/fail.h"
 #include "model/recording.h"
 

@@ -2,6 +2,9 @@
 #include "model/stacks.h"
 
 #include <assert.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "base/hash.h"
 

@@ -10,6 +10,9 @@
 #ifndef VRS_MODEL_STACKS_H
 #define VRS_MODEL_STACKS_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/idtab.h"
 #include "base/table.h"
 #include "model/ids.h"

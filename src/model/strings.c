@@ -1,6 +1,9 @@
 /* strings.c - interning of strings by their bytes. */
 #include "model/strings.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "base/hash.h"

@@ -5,6 +5,9 @@
 #ifndef VRS_MODEL_STRINGS_H
 #define VRS_MODEL_STRINGS_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/idtab.h"
 #include "base/str.h"
 #include "base/table.h"

@@ -1,8 +1,17 @@
 /* verify.c - the invariants of recording.h, table by table. */
 #include "model/verify.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "base/arena.h"
+#include "base/table.h"
 #include "base/utf8.h"
+#include "model/frames.h"
+#include "model/ids.h"
+#include "model/stacks.h"
+#include "model/strings.h"
 #include "model/verify_allocations.h"
 
 /* An id column must stay below `limit`. */

@@ -1,7 +1,13 @@
 /* verify_allocations.c - each life against the events and the block it names. */
 #include "model/verify_allocations.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "base/arena.h"
+#include "base/table.h"
+#include "model/ids.h"
 
 struct life {
     uint32_t row;

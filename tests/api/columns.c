@@ -3,8 +3,8 @@
  * Prints { "answer": …, "columns": [ { "name", "type", "values" } ] }; what is not known is null.
  * test_columns.py compares the two. */
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "vramscope/snapshot.h"

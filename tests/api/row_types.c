@@ -5,8 +5,11 @@
  * schemas. */
 #include <assert.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 
+#include "base/field.h"
+#include "render/answer/answer.h"
 #include "render/snapshot/answers.h"
 
 static const struct answer_kind *const kinds[] = {

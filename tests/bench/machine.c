@@ -10,12 +10,15 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 
+#include "allocator/machine/block_set.h"
+#include "allocator/machine/config.h"
 #include "allocator/machine/machine.h"
 
 #define STREAMS_MAX 32u

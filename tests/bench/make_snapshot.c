@@ -6,15 +6,16 @@
  *
  * The truth goes to standard output as JSON, in the names and the shape of one device of
  * `vramscope report --json`. */
-#include "caching.h"
-#include "pickle_writer.h"
-#include "program.h"
-
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "caching.h"
+#include "pickle_writer.h"
+#include "program.h"
 
 #define KEYS(X)                                                                                    \
     X(segments), X(device_traces), X(allocator_settings), X(external_annotations), X(device),      \

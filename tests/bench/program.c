@@ -1,10 +1,13 @@
 /* program.c - builds the stacks from chains of shared frames. */
 #include "program.h"
 
-#include "caching.h"
-
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "caching.h"
 
 #define OPERATORS 48u
 #define MODULES 180u

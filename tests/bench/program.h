@@ -6,6 +6,9 @@
 #ifndef BENCH_PROGRAM_H
 #define BENCH_PROGRAM_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "pickle_writer.h"
 
 #define STACK_MAX 84u

@@ -2,10 +2,14 @@
  *
  * The first 8 bytes are settings; then each operation is one byte, its low three bits what it is,
  * its high ones an operand, with more bytes behind it where it needs them. */
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "allocator/machine/config.h"
 #include "allocator/machine/machine.h"
+#include "allocator/machine/rounding.h"
 #include "made/machine_sound.h"
 
 enum { LANES = 6, HELD_MAX = 256 };

@@ -1,7 +1,15 @@
 /* fuzz_budget.c - bytes as a file of limits, which a recording is then held against. */
 #include "fuzz_text.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "analysis/snapshot/check/budget.h"
+#include "base/arena.h"
+#include "base/str.h"
 #include "vramscope/snapshot.h"
 
 static void check_limits(const struct budget *b)

@@ -1,5 +1,9 @@
 /* fuzz_gzip.c - bytes as a gzip stream, and as what a whole stream unpacks to. */
 #define ZLIB_CONST
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
 #include <zlib.h>
 
 #include "fuzz_read.h"

@@ -1,4 +1,6 @@
 /* fuzz_html.c - bytes as a page, and as the one entry of a page. */
+#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "fuzz_read.h"

@@ -1,7 +1,13 @@
 /* fuzz_message.c - bytes as what a person copied of an out-of-memory error, beside a recording. */
 #include "fuzz_text.h"
 
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
 #include "analysis/snapshot/oom/oom_message.h"
+#include "base/arena.h"
+#include "base/str.h"
 #include "vramscope/snapshot.h"
 
 static void check_said(struct said said)

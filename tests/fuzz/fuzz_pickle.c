@@ -1,7 +1,14 @@
 /* fuzz_pickle.c - pickles, and whatever else the bytes turn out to be; read alone, and with a scout
  * ahead, of which nothing may depend. */
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "format/read.h"
 #include "fuzz_read.h"
 #include "made/identical.h"
+#include "model/recording.h"
 
 static void read_both_ways(const uint8_t *data, size_t size)
 {

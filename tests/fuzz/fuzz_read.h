@@ -5,12 +5,16 @@
 #ifndef TESTS_FUZZ_FUZZ_READ_H
 #define TESTS_FUZZ_FUZZ_READ_H
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/fail.h"
+#include "format/input/limits.h"
 #include "format/input/source.h"
 #include "format/read.h"
 #include "model/pairing.h"
+#include "model/recording.h"
 #include "model/verify.h"
 
 static inline void fuzz_fail(const char *what, const struct vrs_error *err)

@@ -1,9 +1,27 @@
 /* fuzz_replay.c - bytes as a recording, each device of which is replayed and asked questions. */
-#include "allocator/replay/recorded.h"
-#include "fuzz_read.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 
+#include "allocator/machine/config.h"
+#include "allocator/replay/program.h"
+#include "allocator/replay/recorded.h"
+#include "allocator/replay/replay.h"
 #include "allocator/replay/start_state.h"
 #include "allocator/whatif/run_recording.h"
+#include "allocator/whatif/whatif.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "format/input/limits.h"
+#include "format/input/source.h"
+#include "format/read.h"
+#include "fuzz_read.h"
+#include "model/ids.h"
+#include "model/pairing.h"
+#include "model/recording.h"
+#include "model/verify.h"
 
 enum { EVENTS_MAX = 4096 }; /* more would only be slow */
 

@@ -1,7 +1,13 @@
 /* fuzz_rules.c - bytes as a file of category rules, which then decide over a recording. */
 #include "fuzz_text.h"
 
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "analysis/snapshot/categories/category_rules.h"
+#include "base/str.h"
 #include "vramscope/snapshot.h"
 
 /* Before the built-in rules, as the API puts them. */

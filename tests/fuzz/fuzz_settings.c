@@ -1,8 +1,14 @@
 /* fuzz_settings.c - bytes as a settings string: taken whole or not at all, and as one of a file. */
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "allocator/machine/config.h"
+#include "allocator/machine/rounding.h"
+#include "base/fail.h"
+#include "base/str.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

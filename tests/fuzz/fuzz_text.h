@@ -5,10 +5,11 @@
 #ifndef TESTS_FUZZ_FUZZ_TEXT_H
 #define TESTS_FUZZ_FUZZ_TEXT_H
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
 #include <vramscope/vramscope.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,4 +1,8 @@
 /* fuzz_zstd.c - bytes as a zstd stream, and as what a whole stream unpacks to. */
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
 #include <zstd.h>
 
 #include "fuzz_read.h"

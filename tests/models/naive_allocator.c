@@ -3,10 +3,14 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 #include <cmocka.h>
+
+#include "allocator/machine/rounding.h"
 
 #define NONE UINT32_MAX
 

@@ -6,6 +6,9 @@
 #ifndef TESTS_UNIT_NAIVE_ALLOCATOR_H
 #define TESTS_UNIT_NAIVE_ALLOCATOR_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "allocator/machine/config.h"
 
 enum { NAIVE_BLOCKS_MAX = 8192, NAIVE_CALLS_MAX = 512 };

@@ -5,13 +5,21 @@
  * A view is a line "VIEW W H FROM TO Y0 Y1", VIEW groups, stack or map, of the first device.  For
  * each: W * H ids of four bytes and W sums of eight; of a map W * H places of a byte and twice W *
  * H fractions of four instead of the sums. */
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/snapshot/report/report.h"
+#include "api/file.h"
 #include "api/result.h"
 #include "api/snapshot/report.h"
+#include "base/arena.h"
+#include "base/fail.h"
 #include "render/picture/address_map.h"
+#include "render/picture/raster.h"
+#include "render/picture/scene.h"
 #include "vramscope/snapshot.h"
 
 struct dumping {

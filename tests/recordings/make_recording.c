@@ -1,15 +1,29 @@
 /* make_recording SCRIPT -o OUT [--library DIR]: a recording made by a script (see README.md).
  *
  * Exit status: 0, 1 when OUT could not be written, 2 when the script has an error. */
-#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "allocator/machine/config.h"
+#include "allocator/machine/machine.h"
 #include "allocator/whatif/run_recording.h"
+#include "allocator/whatif/run_state.h"
+#include "base/buf.h"
+#include "base/fail.h"
+#include "base/str.h"
+#include "base/table.h"
+#include "model/frames.h"
+#include "model/ids.h"
 #include "model/pairing.h"
+#include "model/recording.h"
+#include "model/stacks.h"
+#include "model/strings.h"
 #include "recorder.h"
 #include "render/export/snapshot_pickle.h"
+#include "render/write/out.h"
 #include "script.h"
 
 enum {

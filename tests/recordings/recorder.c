@@ -1,8 +1,15 @@
 /* recorder.c - from what machines do to the tables of a recording. */
 #include "recorder.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "allocator/machine/config.h"
+#include "base/table.h"
+#include "base/vec.h"
+#include "model/ids.h"
 
 /* Addresses like those of real devices, apart from each other. */
 #define SEGMENTS_BELOW 0x7f8000000000u

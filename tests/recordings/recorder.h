@@ -4,8 +4,13 @@
 #ifndef TESTS_RECORDINGS_RECORDER_H
 #define TESTS_RECORDINGS_RECORDER_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "allocator/machine/config.h"
 #include "allocator/machine/machine.h"
 #include "allocator/whatif/run_state.h"
+#include "base/vec.h"
 #include "model/recording.h"
 
 enum { DEVICES_MAX = 64 };

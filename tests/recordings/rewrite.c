@@ -4,12 +4,16 @@
  * output could not be written, 2 for wrong usage, 3 when IN cannot be read, 4 when one of its
  * recordings cannot be a snapshot. */
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 
+#include "base/buf.h"
+#include "base/fail.h"
 #include "base/file.h"
 #include "format/input/source.h"
 #include "format/read.h"
 #include "render/export/snapshot_pickle.h"
+#include "render/write/out.h"
 
 static bool write_bytes(void *file, const char *bytes, size_t len)
 {

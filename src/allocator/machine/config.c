@@ -1,6 +1,8 @@
 /* config.c - the defaults, and the size of a segment under a setting. */
 #include "allocator/machine/config.h"
 
+#include <stdint.h>
+
 struct allocator_config config_default(void)
 {
     return (struct allocator_config){

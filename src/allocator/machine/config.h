@@ -2,6 +2,9 @@
 #ifndef VRS_ALLOCATOR_MACHINE_CONFIG_H
 #define VRS_ALLOCATOR_MACHINE_CONFIG_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "allocator/machine/rounding.h"
 #include "base/fail.h"
 #include "base/str.h"

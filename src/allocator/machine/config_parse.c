@@ -9,9 +9,16 @@
  * PyTorch it takes a comma at the end, of the string or of a list, and an empty list.  Unlike it, a
  * number is the whole word, so that a slip such as 128MB or -1 is an error and no other number. */
 #include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
 
 #include "allocator/machine/config.h"
+#include "allocator/machine/rounding.h"
+#include "base/fail.h"
 #include "base/number.h"
+#include "base/str.h"
 
 /* Longer than any key and any sensible number; a longer word is cut and then matches nothing. */
 enum { WORD_BYTES = 80 };

@@ -2,7 +2,11 @@
 #include "allocator/machine/machine.h"
 
 #include <assert.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
+#include "allocator/machine/rounding.h"
 #include "base/table.h"
 
 /* Addresses that recordings do not have: new segments below 2^49 or from 2^50 on, reservations from

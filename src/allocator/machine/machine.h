@@ -17,8 +17,12 @@
 #ifndef VRS_ALLOCATOR_MACHINE_MACHINE_H
 #define VRS_ALLOCATOR_MACHINE_MACHINE_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "allocator/machine/block_set.h"
 #include "allocator/machine/config.h"
+#include "allocator/machine/rounding.h"
 #include "base/vec.h"
 
 /* Where an endless reservation ends. */

@@ -1,6 +1,11 @@
 /* machine_expandable.c - expandable segments: reserving, mapping and unmapping their pages. */
 #include "allocator/machine/machine.h"
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "allocator/machine/block_set.h"
+#include "allocator/machine/config.h"
 #include "base/table.h"
 
 uint32_t machine_reserve(struct machine *m, uint64_t address, uint32_t side)

@@ -1,5 +1,12 @@
 /* machine_release.c - giving memory back to the device: all of it, large blocks, old ones. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "allocator/machine/block_set.h"
+#include "allocator/machine/config.h"
 #include "allocator/machine/machine.h"
+#include "base/vec.h"
 
 static bool is_whole_segment(const struct machine *m, const struct machine_block *b)
 {

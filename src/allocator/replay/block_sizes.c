@@ -1,7 +1,13 @@
 /* block_sizes.c - the table of block sizes, filled by rounding where nothing is replayed. */
 #include "allocator/replay/block_sizes.h"
 
+#include <stddef.h>
+#include <stdint.h>
+
+#include "allocator/machine/rounding.h"
 #include "allocator/replay/recorded.h"
+#include "base/table.h"
+#include "model/ids.h"
 
 static const struct column block_sizes_columns[] = {
     { "bytes", offsetof(struct block_sizes, bytes), COLUMN_U64 },

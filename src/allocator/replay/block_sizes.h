@@ -2,7 +2,11 @@
 #ifndef VRS_ALLOCATOR_REPLAY_BLOCK_SIZES_H
 #define VRS_ALLOCATOR_REPLAY_BLOCK_SIZES_H
 
+#include <stdint.h>
+
 #include "base/fail.h"
+#include "base/table.h"
+#include "model/ids.h"
 #include "model/recording.h"
 
 enum block_source {

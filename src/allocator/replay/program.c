@@ -1,13 +1,20 @@
 /* program.c - turns events into operations on slots (alloc, free, release), each in its lane. */
 #include "allocator/replay/program.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "allocator/replay/recorded.h"
 #include "allocator/replay/release_runs.h"
+#include "base/fail.h"
 #include "base/hash.h"
+#include "base/idtab.h"
 #include "base/sorted.h"
+#include "base/table.h"
+#include "base/vec.h"
+#include "model/ids.h"
 #include "model/other_events.h"
 
 uint32_t pool_number(const struct recording *r, uint32_t pool_row)

@@ -7,9 +7,14 @@
 #ifndef VRS_ALLOCATOR_REPLAY_PROGRAM_H
 #define VRS_ALLOCATOR_REPLAY_PROGRAM_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "allocator/machine/machine.h"
 #include "allocator/replay/replay.h"
 #include "base/arena.h"
+#include "base/fail.h"
+#include "model/ids.h"
 #include "model/recording.h"
 
 /* Memory in use before the first event; its slot is its place in the program's array. */

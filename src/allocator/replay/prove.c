@@ -1,8 +1,19 @@
 /* prove.c - the block size of each allocation, from a replay that reproduces the recording. */
 #include "allocator/replay/prove.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "allocator/machine/config.h"
+#include "allocator/replay/program.h"
 #include "allocator/replay/recorded.h"
 #include "allocator/replay/start_state.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "base/table.h"
+#include "model/ids.h"
+#include "model/recording.h"
 
 static void put(struct block_sizes *s, uint32_t row, uint64_t bytes)
 {

@@ -2,8 +2,13 @@
 #ifndef VRS_ALLOCATOR_REPLAY_PROVE_H
 #define VRS_ALLOCATOR_REPLAY_PROVE_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "allocator/replay/block_sizes.h"
 #include "allocator/replay/replay.h"
+#include "base/fail.h"
+#include "model/recording.h"
 
 /* A recording of more events is not replayed unless asked to: it would add half as long again to
  * reading it. */

@@ -1,7 +1,15 @@
 /* recorded.c - translates the settings of a file into those of the machine. */
 #include "allocator/replay/recorded.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
+
+#include "allocator/machine/rounding.h"
+#include "base/str.h"
+#include "base/table.h"
+#include "model/ids.h"
+#include "model/strings.h"
 
 struct rounding rounding_of(const struct recording *r)
 {

@@ -2,7 +2,10 @@
 #ifndef VRS_ALLOCATOR_REPLAY_RECORDED_H
 #define VRS_ALLOCATOR_REPLAY_RECORDED_H
 
+#include <stdbool.h>
+
 #include "allocator/machine/config.h"
+#include "allocator/machine/rounding.h"
 #include "model/recording.h"
 
 /* How it rounds: the table of its dict; none where it has no dict. */

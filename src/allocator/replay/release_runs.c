@@ -1,8 +1,20 @@
 /* release_runs.c - why a trace gives memory back: by the stack, else by what happens next. */
 #include "allocator/replay/release_runs.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "allocator/replay/replay.h"
+#include "base/arena.h"
+#include "base/fail.h"
 #include "base/str.h"
+#include "model/frames.h"
+#include "model/ids.h"
 #include "model/other_events.h"
+#include "model/recording.h"
+#include "model/stacks.h"
+#include "model/strings.h"
 
 static bool names_call(str name, str call)
 {

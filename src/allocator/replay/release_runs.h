@@ -3,6 +3,10 @@
 #define VRS_ALLOCATOR_REPLAY_RELEASE_RUNS_H
 
 #include "allocator/replay/program.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "model/ids.h"
+#include "model/recording.h"
 
 /* Fills the runs of a program whose events are known; they live in `arena`. */
 enum vrs_status release_runs_find(struct program *p, struct arena *arena, struct arena *scratch,

@@ -1,10 +1,19 @@
 /* replay.c - drives a machine with the recorded requests and compares each outcome. */
 #include "allocator/replay/replay.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 
+#include "allocator/machine/block_set.h"
+#include "allocator/machine/machine.h"
+#include "allocator/replay/program.h"
 #include "allocator/replay/start_state.h"
 #include "base/sorted.h"
+#include "base/table.h"
+#include "base/vec.h"
+#include "model/ids.h"
+#include "model/recording.h"
 
 const char *const replay_grade_names[GRADES] = {
     [GRADE_NONE] = "none",     [GRADE_POOR] = "poor",

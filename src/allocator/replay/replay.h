@@ -7,9 +7,11 @@
 #ifndef VRS_ALLOCATOR_REPLAY_REPLAY_H
 #define VRS_ALLOCATOR_REPLAY_REPLAY_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "allocator/machine/config.h"
 #include "base/fail.h"
-#include "model/recording.h"
 
 enum replay_grade {
     GRADE_NONE, /* nothing to replay, or an edited file */

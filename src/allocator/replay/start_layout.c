@@ -1,7 +1,12 @@
 /* start_layout.c - lays the state before a trace out in a machine. */
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
+#include "allocator/machine/machine.h"
+#include "allocator/replay/program.h"
 #include "allocator/replay/start_state.h"
+#include "base/table.h"
 
 struct layout {
     const struct start_state *s;

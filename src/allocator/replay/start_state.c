@@ -1,9 +1,21 @@
 /* start_state.c - finds what was there before the trace by undoing it, last event first. */
 #include "allocator/replay/start_state.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
+#include "allocator/machine/block_set.h"
+#include "allocator/machine/config.h"
+#include "allocator/machine/machine.h"
+#include "allocator/machine/rounding.h"
+#include "allocator/replay/replay.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "base/vec.h"
+#include "model/ids.h"
 #include "model/other_events.h"
+#include "model/recording.h"
 
 /* Ranges while the trace is undone, in a set by address; range 0 is none. */
 struct undoing {

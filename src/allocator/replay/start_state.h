@@ -7,7 +7,15 @@
 #ifndef VRS_ALLOCATOR_REPLAY_START_STATE_H
 #define VRS_ALLOCATOR_REPLAY_START_STATE_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "allocator/machine/config.h"
+#include "allocator/machine/machine.h"
 #include "allocator/replay/program.h"
+#include "allocator/replay/replay.h"
+#include "base/arena.h"
+#include "base/fail.h"
 
 /* One run of mapped memory. */
 struct range {

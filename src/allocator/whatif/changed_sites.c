@@ -1,10 +1,18 @@
 /* changed_sites.c - parses the sites and scopes of a what-if into stacks and events. */
 #include "allocator/whatif/changed_sites.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 
+#include "base/arena.h"
+#include "base/fail.h"
 #include "base/number.h"
 #include "base/sorted.h"
+#include "base/str.h"
+#include "model/ids.h"
+#include "model/recording.h"
+#include "model/strings.h"
 
 /* Words. */
 

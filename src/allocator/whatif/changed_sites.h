@@ -3,8 +3,14 @@
 #ifndef VRS_ALLOCATOR_WHATIF_CHANGED_SITES_H
 #define VRS_ALLOCATOR_WHATIF_CHANGED_SITES_H
 
+#include <stdint.h>
+
 #include "allocator/replay/program.h"
 #include "allocator/whatif/whatif.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "base/str.h"
+#include "model/ids.h"
 
 enum { SITE_CHANGES_MAX = 200 };
 

@@ -1,10 +1,23 @@
 /* questions.c - replays a device and answers its questions side by side. */
 #include "allocator/whatif/questions.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "allocator/machine/config.h"
+#include "allocator/replay/program.h"
 #include "allocator/replay/recorded.h"
+#include "allocator/replay/replay.h"
 #include "allocator/replay/start_state.h"
 #include "allocator/whatif/run_recording.h"
+#include "allocator/whatif/whatif.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "base/str.h"
 #include "base/task_list.h"
+#include "model/ids.h"
+#include "model/recording.h"
 
 /* The settings that a sweep tries; each is one question. */
 static const char *const sweep_settings[] = {

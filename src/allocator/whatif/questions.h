@@ -3,8 +3,18 @@
 #ifndef VRS_ALLOCATOR_WHATIF_QUESTIONS_H
 #define VRS_ALLOCATOR_WHATIF_QUESTIONS_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "allocator/machine/config.h"
+#include "allocator/replay/replay.h"
 #include "allocator/whatif/changed_sites.h"
+#include "allocator/whatif/whatif.h"
+#include "base/arena.h"
+#include "base/fail.h"
 #include "base/field.h"
+#include "base/str.h"
+#include "model/recording.h"
 
 struct questions {
     const char *const *set; /* settings, as "max_split_size_mb:64" */

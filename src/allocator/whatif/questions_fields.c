@@ -1,5 +1,12 @@
 /* questions_fields.c - the members of what a replay found, and of its answers. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "allocator/replay/replay.h"
 #include "allocator/whatif/questions.h"
+#include "allocator/whatif/whatif.h"
+#include "base/field.h"
 
 #define OF_RESULT(member) FIELD_AT(struct replay_result, member)
 #define OF_AGREEMENT(member) OF_RESULT(agreement.member)

@@ -1,12 +1,23 @@
 /* run_recording.c - appends the events of a what-if run as a recorder would have written them. */
 #include "allocator/whatif/run_recording.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
+#include "allocator/machine/config.h"
+#include "allocator/machine/machine.h"
+#include "allocator/machine/rounding.h"
+#include "allocator/replay/program.h"
 #include "allocator/replay/start_state.h"
 #include "allocator/whatif/run_state.h"
+#include "base/str.h"
+#include "base/table.h"
+#include "base/vec.h"
 #include "model/copy_interned.h"
+#include "model/ids.h"
 #include "model/pairing.h"
+#include "model/strings.h"
 
 struct run_recording {
     struct recording *to;

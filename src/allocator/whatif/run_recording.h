@@ -2,6 +2,9 @@
 #ifndef VRS_ALLOCATOR_WHATIF_RUN_RECORDING_H
 #define VRS_ALLOCATOR_WHATIF_RUN_RECORDING_H
 
+#include <stdbool.h>
+
+#include "allocator/machine/config.h"
 #include "allocator/whatif/whatif.h"
 #include "base/fail.h"
 #include "model/recording.h"

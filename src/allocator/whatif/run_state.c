@@ -1,7 +1,13 @@
 /* run_state.c - segments by address, and in each its blocks. */
 #include "allocator/whatif/run_state.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
+
+#include "base/table.h"
+#include "base/vec.h"
+#include "model/ids.h"
 
 struct run_state {
     struct recording *to;

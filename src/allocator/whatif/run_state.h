@@ -2,6 +2,9 @@
 #ifndef VRS_ALLOCATOR_WHATIF_RUN_STATE_H
 #define VRS_ALLOCATOR_WHATIF_RUN_STATE_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "allocator/machine/machine.h"
 #include "model/recording.h"
 

@@ -1,7 +1,22 @@
 /* whatif.c - runs a program on a machine that chooses addresses, retries and fails by itself. */
 #include "allocator/whatif/whatif.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "allocator/machine/block_set.h"
+#include "allocator/machine/config.h"
+#include "allocator/machine/machine.h"
+#include "allocator/replay/program.h"
+#include "allocator/replay/replay.h"
 #include "allocator/replay/start_state.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "base/table.h"
+#include "base/vec.h"
+#include "model/ids.h"
+#include "model/recording.h"
 
 /* A slot of a site that is freed early, in the list of the scope it was made in. */
 struct early {

@@ -6,7 +6,11 @@
 #ifndef VRS_ALLOCATOR_WHATIF_WHATIF_H
 #define VRS_ALLOCATOR_WHATIF_WHATIF_H
 
-#include "allocator/replay/replay.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "allocator/machine/config.h"
+#include "base/fail.h"
 
 struct program;
 struct start_state;

@@ -1,6 +1,8 @@
 /* frame_class.c - the rules of frame classes, as tables. */
 #include "analysis/attribution/frame_class.h"
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 static char folded(char c)

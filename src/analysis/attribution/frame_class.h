@@ -2,6 +2,8 @@
 #ifndef VRS_ANALYSIS_ATTRIBUTION_FRAME_CLASS_H
 #define VRS_ANALYSIS_ATTRIBUTION_FRAME_CLASS_H
 
+#include <stdbool.h>
+
 #include "base/str.h"
 
 enum frame_class {

@@ -1,7 +1,16 @@
 /* module_path.c - the forward functions of a stack. */
 #include "analysis/attribution/module_path.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/attribution/frame_class.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "base/str.h"
 #include "base/utf8.h"
+#include "model/code.h"
 
 static str path_of(const struct code *code, frame_id frame)
 {

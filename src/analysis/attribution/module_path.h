@@ -3,7 +3,10 @@
 #define VRS_ANALYSIS_ATTRIBUTION_MODULE_PATH_H
 
 #include "analysis/attribution/naming.h"
+#include "base/arena.h"
 #include "base/buf.h"
+#include "base/fail.h"
+#include "model/code.h"
 
 /* What is told of each module.  Lines move between two versions of a file; files alone do not. */
 enum module_detail {

@@ -2,8 +2,12 @@
 #include "analysis/attribution/naming.h"
 
 #include <assert.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "base/buf.h"
+#include "base/str.h"
 #include "base/utf8.h"
 
 /* What a frame may be to a stack, and the order in which the culprit is chosen among them.  Of each

@@ -2,9 +2,13 @@
 #ifndef VRS_ANALYSIS_ATTRIBUTION_NAMING_H
 #define VRS_ANALYSIS_ATTRIBUTION_NAMING_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "analysis/attribution/frame_class.h"
 #include "base/arena.h"
 #include "base/fail.h"
+#include "base/str.h"
 #include "model/code.h"
 
 /* Many lines may share one long name: what is shown of a file's or function's name is bounded, so

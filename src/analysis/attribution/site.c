@@ -1,7 +1,14 @@
 /* site.c - reduced stacks, each computed once from its caller's. */
 #include "analysis/attribution/site.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "analysis/attribution/frame_class.h"
+#include "base/arena.h"
+#include "base/str.h"
+#include "model/code.h"
 
 bool sites_init(struct sites *s, const struct code *code, const struct naming *naming,
                 enum site_key key, struct arena *scratch)

@@ -2,8 +2,13 @@
 #ifndef VRS_ANALYSIS_ATTRIBUTION_SITE_H
 #define VRS_ANALYSIS_ATTRIBUTION_SITE_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "analysis/attribution/naming.h"
+#include "base/arena.h"
 #include "base/vec.h"
+#include "model/code.h"
 
 /* What makes two stacks one site: K0 to K3 of the command line. */
 enum site_key {

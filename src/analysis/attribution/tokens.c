@@ -6,8 +6,15 @@
 #include "analysis/attribution/tokens.h"
 
 #include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "analysis/attribution/frame_class.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "base/str.h"
+#include "model/code.h"
 
 enum { NATIVE_NAME_BYTES = 512 };
 

@@ -5,7 +5,12 @@
 #ifndef VRS_ANALYSIS_ATTRIBUTION_TOKENS_H
 #define VRS_ANALYSIS_ATTRIBUTION_TOKENS_H
 
+#include <stdint.h>
+
 #include "analysis/attribution/naming.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "model/code.h"
 
 typedef uint64_t token_set;
 

@@ -1,6 +1,16 @@
 /* advise.c - what to change, and the bytes it frees. */
+#include <stddef.h>
+
 #include "analysis/snapshot/advise/advise_answer.h"
+#include "analysis/snapshot/cache/parts.h"
+#include "analysis/snapshot/study/proven_study.h"
+#include "analysis/snapshot/study/study.h"
+#include "api/file.h"
+#include "api/result.h"
 #include "api/snapshot/ask.h"
+#include "base/fail.h"
+#include "base/str.h"
+#include "render/answer/answer.h"
 #include "render/snapshot/answers.h"
 #include "vramscope/snapshot.h"
 

@@ -1,7 +1,22 @@
 /* ask.c - asks one analysis of each device of a recording. */
 #include "api/snapshot/ask.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/attribution/naming.h"
+#include "analysis/snapshot/categories/category_rules.h"
+#include "analysis/snapshot/curves/curves.h"
+#include "analysis/snapshot/study/study.h"
+#include "api/file.h"
 #include "api/stack_texts.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "base/str.h"
+#include "model/file_facts.h"
+#include "model/ids.h"
+#include "render/answer/answer.h"
 
 enum vrs_status ask_reason(const struct study *s, struct device_answer *d,
                            enum answer_status status, const char *id, str text,

@@ -4,9 +4,20 @@
 #ifndef VRS_API_SNAPSHOT_ASK_H
 #define VRS_API_SNAPSHOT_ASK_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/attribution/naming.h"
 #include "analysis/snapshot/cache/parts.h"
+#include "analysis/snapshot/categories/category_rules.h"
 #include "analysis/snapshot/study/proven_study.h"
+#include "analysis/snapshot/study/study.h"
+#include "api/file.h"
 #include "api/result.h"
+#include "base/fail.h"
+#include "base/str.h"
+#include "model/recording.h"
+#include "render/answer/answer.h"
 
 /* What the caller's options have in common. */
 struct ask_options {

@@ -1,7 +1,20 @@
 /* categories.c - parameters, gradients, optimizer state, activations and the rest. */
+#include <stddef.h>
+#include <stdint.h>
+
 #include "analysis/snapshot/breakdown/category_table.h"
+#include "analysis/snapshot/cache/parts.h"
+#include "analysis/snapshot/categories/category_rules.h"
 #include "analysis/snapshot/study/moment.h"
+#include "analysis/snapshot/study/proven_study.h"
+#include "analysis/snapshot/study/study.h"
+#include "api/file.h"
+#include "api/result.h"
 #include "api/snapshot/ask.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "base/str.h"
+#include "render/answer/answer.h"
 #include "render/snapshot/answers.h"
 #include "vramscope/snapshot.h"
 

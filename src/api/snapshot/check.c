@@ -1,8 +1,26 @@
 /* check.c - does a recording keep a budget. */
 #include "analysis/snapshot/check/check_baseline.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "analysis/attribution/frame_class.h"
+#include "analysis/attribution/naming.h"
+#include "analysis/snapshot/cache/parts.h"
+#include "analysis/snapshot/categories/category_rules.h"
+#include "analysis/snapshot/check/budget.h"
+#include "analysis/snapshot/check/check.h"
+#include "analysis/snapshot/study/proven_study.h"
+#include "analysis/snapshot/study/study.h"
+#include "api/file.h"
+#include "api/result.h"
 #include "api/snapshot/ask.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "base/str.h"
+#include "model/recording.h"
+#include "render/answer/answer.h"
 #include "render/snapshot/answers.h"
 #include "render/snapshot/check/check_sentences.h"
 #include "vramscope/snapshot.h"

@@ -1,12 +1,31 @@
 /* diff.c - what changed between two recordings, or two moments of one. */
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
+#include "analysis/attribution/frame_class.h"
+#include "analysis/attribution/naming.h"
+#include "analysis/attribution/site.h"
+#include "analysis/snapshot/categories/category_rules.h"
 #include "analysis/snapshot/diff/device_pairs.h"
+#include "analysis/snapshot/diff/diff.h"
 #include "analysis/snapshot/diff/diff_obstacles.h"
+#include "analysis/snapshot/study/moment.h"
+#include "analysis/snapshot/study/proven_study.h"
+#include "analysis/snapshot/study/study.h"
+#include "analysis/snapshot/trust/trust.h"
+#include "api/file.h"
 #include "api/result.h"
 #include "api/stack_texts.h"
+#include "base/arena.h"
 #include "base/buf.h"
+#include "base/fail.h"
+#include "base/str.h"
+#include "base/table.h"
 #include "base/task_list.h"
+#include "model/file_facts.h"
+#include "model/recording.h"
+#include "render/answer/answer.h"
 #include "render/snapshot/answers.h"
 #include "render/snapshot/diff/diff_answer.h"
 #include "vramscope/snapshot.h"

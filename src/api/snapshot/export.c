@@ -1,14 +1,30 @@
 /* export.c - what the caller wants in which format, and what that format needs of the recording. */
 #include <assert.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
+#include "allocator/replay/replay.h"
+#include "analysis/snapshot/categories/category_rules.h"
+#include "analysis/snapshot/curves/curve_steps.h"
+#include "analysis/snapshot/curves/lifetime.h"
 #include "analysis/snapshot/study/moment.h"
 #include "analysis/snapshot/study/study.h"
+#include "api/file.h"
 #include "api/result.h"
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/fail.h"
+#include "base/str.h"
+#include "model/file_facts.h"
+#include "model/recording.h"
 #include "render/answer/envelope.h"
+#include "render/export/export.h"
 #include "render/export/export_prepare.h"
 #include "render/export/export_tables.h"
 #include "render/snapshot/answers.h"
+#include "render/write/human.h"
+#include "render/write/out.h"
 #include "vramscope/snapshot.h"
 
 /* The caller's words, read. */

@@ -1,8 +1,22 @@
 /* fragments.c - reserved memory that cannot be used, and the blocks that pin it. */
 #include "analysis/snapshot/layout/fragments.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "allocator/replay/replay.h"
+#include "analysis/snapshot/cache/parts.h"
 #include "analysis/snapshot/study/moment.h"
+#include "analysis/snapshot/study/proven_study.h"
+#include "analysis/snapshot/study/study.h"
+#include "api/file.h"
+#include "api/result.h"
 #include "api/snapshot/ask.h"
+#include "base/fail.h"
+#include "base/str.h"
+#include "model/recording.h"
+#include "render/answer/answer.h"
 #include "render/snapshot/answers.h"
 #include "vramscope/snapshot.h"
 

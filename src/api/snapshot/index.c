@@ -1,7 +1,16 @@
 /* index.c - a set of reports as the page that leads to the pages of their files. */
+#include <stddef.h>
+#include <stdint.h>
+
+#include "api/file.h"
 #include "api/result.h"
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/fail.h"
+#include "base/str.h"
 #include "render/snapshot/answers.h"
 #include "render/snapshot/ranks/ranks_page.h"
+#include "render/write/out.h"
 #include "vramscope/snapshot.h"
 
 static enum vrs_status write_page(const struct vrs_result *reports,

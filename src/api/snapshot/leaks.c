@@ -1,7 +1,20 @@
 /* leaks.c - what grows from step to step. */
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/snapshot/cache/parts.h"
 #include "analysis/snapshot/leaks/leaks.h"
+#include "analysis/snapshot/steps/steps.h"
+#include "analysis/snapshot/study/proven_study.h"
+#include "analysis/snapshot/study/study.h"
+#include "api/file.h"
+#include "api/result.h"
 #include "api/snapshot/ask.h"
+#include "base/arena.h"
 #include "base/buf.h"
+#include "base/fail.h"
+#include "base/str.h"
+#include "render/answer/answer.h"
 #include "render/snapshot/answers.h"
 #include "vramscope/snapshot.h"
 

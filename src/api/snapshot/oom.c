@@ -1,9 +1,24 @@
 /* oom.c - why a request for memory failed, proven with numbers. */
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
+#include "analysis/snapshot/cache/parts.h"
 #include "analysis/snapshot/oom/oom.h"
+#include "analysis/snapshot/oom/oom_message.h"
+#include "analysis/snapshot/oom/oom_tests.h"
+#include "analysis/snapshot/study/proven_study.h"
+#include "analysis/snapshot/study/study.h"
+#include "api/file.h"
+#include "api/result.h"
 #include "api/snapshot/ask.h"
+#include "base/arena.h"
 #include "base/buf.h"
+#include "base/fail.h"
+#include "base/str.h"
+#include "model/ids.h"
+#include "model/recording.h"
+#include "render/answer/answer.h"
 #include "render/snapshot/answers.h"
 #include "render/write/human.h"
 #include "vramscope/snapshot.h"

@@ -1,6 +1,24 @@
 /* peak.c - who held the memory at one moment. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/attribution/site.h"
+#include "analysis/snapshot/breakdown/peak.h"
 #include "analysis/snapshot/breakdown/peak_moment.h"
+#include "analysis/snapshot/cache/parts.h"
+#include "analysis/snapshot/study/moment.h"
+#include "analysis/snapshot/study/proven_study.h"
+#include "analysis/snapshot/study/study.h"
+#include "analysis/snapshot/trust/trust.h"
+#include "api/file.h"
+#include "api/result.h"
 #include "api/snapshot/ask.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "base/str.h"
+#include "model/recording.h"
+#include "render/answer/answer.h"
 #include "render/snapshot/answers.h"
 #include "vramscope/snapshot.h"
 

@@ -1,7 +1,24 @@
 /* picture.c - a recording as one picture in a file. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/snapshot/curves/curves.h"
+#include "analysis/snapshot/report/report.h"
+#include "analysis/snapshot/study/moment.h"
+#include "analysis/snapshot/study/proven_study.h"
+#include "analysis/snapshot/study/study.h"
+#include "api/file.h"
 #include "api/result.h"
 #include "api/snapshot/report.h"
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/fail.h"
+#include "base/str.h"
+#include "model/file_facts.h"
 #include "render/picture/picture_layout.h"
+#include "render/picture/scene.h"
+#include "render/write/out.h"
 #include "vramscope/snapshot.h"
 
 struct drawing {

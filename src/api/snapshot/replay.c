@@ -1,10 +1,28 @@
 /* replay.c - does the model reproduce the recording, and what would have been otherwise. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "allocator/machine/config.h"
 #include "allocator/replay/recorded.h"
+#include "allocator/replay/replay.h"
+#include "allocator/whatif/changed_sites.h"
 #include "allocator/whatif/questions.h"
 #include "allocator/whatif/run_recording.h"
+#include "allocator/whatif/whatif.h"
 #include "analysis/attribution/naming.h"
+#include "analysis/snapshot/curves/curves.h"
+#include "analysis/snapshot/trust/trust.h"
+#include "api/file.h"
 #include "api/result.h"
+#include "base/arena.h"
 #include "base/buf.h"
+#include "base/fail.h"
+#include "base/str.h"
+#include "model/file_facts.h"
+#include "model/ids.h"
+#include "model/recording.h"
+#include "render/answer/answer.h"
 #include "render/snapshot/answers.h"
 #include "vramscope/snapshot.h"
 

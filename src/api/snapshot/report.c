@@ -1,13 +1,32 @@
 /* report.c - the one page about a recording. */
 #include "api/snapshot/report.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "allocator/replay/replay.h"
+#include "analysis/attribution/frame_class.h"
+#include "analysis/attribution/naming.h"
 #include "analysis/snapshot/cache/parts.h"
-#include "analysis/snapshot/curves/live.h"
+#include "analysis/snapshot/categories/category_rules.h"
+#include "analysis/snapshot/curves/curves.h"
+#include "analysis/snapshot/leaks/leaks.h"
+#include "analysis/snapshot/ranks/device_summary.h"
 #include "analysis/snapshot/report/findings.h"
+#include "analysis/snapshot/report/report.h"
 #include "analysis/snapshot/report/report_device.h"
+#include "analysis/snapshot/report/trust_page.h"
 #include "analysis/snapshot/report/units.h"
+#include "analysis/snapshot/study/study.h"
+#include "analysis/snapshot/trust/trust.h"
+#include "api/file.h"
+#include "api/result.h"
 #include "api/snapshot/ask.h"
 #include "api/snapshot/report_sections.h"
+#include "base/arena.h"
+#include "base/str.h"
+#include "model/ids.h"
 #include "render/snapshot/answers.h"
 #include "vramscope/snapshot.h"
 

@@ -2,7 +2,11 @@
 #ifndef VRS_API_SNAPSHOT_REPORT_H
 #define VRS_API_SNAPSHOT_REPORT_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "analysis/snapshot/study/proven_study.h"
+#include "base/arena.h"
 #include "base/fail.h"
 #include "render/answer/answer.h"
 #include "vramscope/snapshot.h"

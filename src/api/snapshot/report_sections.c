@@ -1,8 +1,15 @@
 /* report_sections.c - asks each analysis for its section of a report, in the order of need. */
 #include "api/snapshot/report_sections.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "analysis/snapshot/advise/advise.h"
 #include "analysis/snapshot/oom/oom.h"
+#include "analysis/snapshot/study/proven_study.h"
+#include "analysis/snapshot/study/study.h"
+#include "base/arena.h"
+#include "base/fail.h"
 
 enum vrs_status section_make(struct parts *parts, const struct proven_study *proven,
                              const struct report_sections **ret, struct vrs_error *err)

@@ -4,7 +4,8 @@
 
 #include "analysis/snapshot/cache/parts.h"
 #include "analysis/snapshot/report/report.h"
-#include "render/answer/answer.h"
+#include "analysis/snapshot/study/proven_study.h"
+#include "base/fail.h"
 
 /* In s->keep. */
 enum vrs_status section_make(struct parts *parts, const struct proven_study *proven,

@@ -1,6 +1,17 @@
 /* steps.c - steps and phases of training, and their peaks. */
+#include <stddef.h>
+
+#include "analysis/snapshot/cache/parts.h"
+#include "analysis/snapshot/study/proven_study.h"
+#include "analysis/snapshot/study/study.h"
 #include "analysis/snapshot/timeline/phase_rows.h"
+#include "api/file.h"
+#include "api/result.h"
 #include "api/snapshot/ask.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "base/str.h"
+#include "render/answer/answer.h"
 #include "render/snapshot/answers.h"
 #include "vramscope/snapshot.h"
 

@@ -1,11 +1,36 @@
 /* view.c - recordings as a page: the report of each, and the columns of its studies. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/snapshot/categories/categories.h"
+#include "analysis/snapshot/curves/curves.h"
+#include "analysis/snapshot/layout/fragments.h"
+#include "analysis/snapshot/ranks/ranks.h"
+#include "analysis/snapshot/report/report.h"
 #include "analysis/snapshot/report/units.h"
-#include "api/result.h"
+#include "analysis/snapshot/steps/steps.h"
+#include "analysis/snapshot/study/moment.h"
+#include "analysis/snapshot/study/proven_study.h"
+#include "analysis/snapshot/study/study.h"
+#include "api/file.h"
 #include "api/snapshot/report.h"
 #include "api/snapshot/view_pairs.h"
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/fail.h"
+#include "base/str.h"
+#include "model/file_facts.h"
+#include "model/ids.h"
+#include "model/recording.h"
+#include "render/answer/answer.h"
+#include "render/page/column.h"
 #include "render/page/fit.h"
+#include "render/page/page.h"
+#include "render/page/source.h"
 #include "render/page/window.h"
 #include "render/snapshot/answers.h"
+#include "render/write/out.h"
 #include "vramscope/snapshot.h"
 
 struct make_context {

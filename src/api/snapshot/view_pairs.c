@@ -1,5 +1,20 @@
 /* view_pairs.c - the studies of two devices at a time, and what they have in common. */
 #include "api/snapshot/view_pairs.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/attribution/frame_class.h"
+#include "analysis/attribution/naming.h"
+#include "analysis/snapshot/categories/category_rules.h"
+#include "analysis/snapshot/diff/diff.h"
+#include "analysis/snapshot/study/study.h"
+#include "api/file.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "base/str.h"
+#include "model/recording.h"
+#include "render/page/column.h"
 #include "vramscope/snapshot.h"
 
 /* One device while it is compared. */

@@ -2,7 +2,12 @@
 #ifndef VRS_API_SNAPSHOT_VIEW_PAIRS_H
 #define VRS_API_SNAPSHOT_VIEW_PAIRS_H
 
-#include "api/result.h"
+#include <stdint.h>
+
+#include "api/file.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "render/page/column.h"
 #include "render/page/page.h"
 #include "vramscope/snapshot.h"
 

@@ -1,7 +1,10 @@
 /* source.c - sources over a file, memory and a caller's function. */
 #include "format/input/source.h"
 
+#include <stdint.h>
 #include <string.h>
+
+#include "base/fail.h"
 
 static enum vrs_status read_file(void *self, uint8_t *to, size_t len, size_t *ret,
                                  struct vrs_error *err)

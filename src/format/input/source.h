@@ -4,6 +4,9 @@
 #ifndef VRS_FORMAT_INPUT_SOURCE_H
 #define VRS_FORMAT_INPUT_SOURCE_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 #include "base/file.h"
 #include "format/input/window.h"
 

@@ -2,6 +2,10 @@
 #include "format/input/unpack.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/fail.h"
 
 /* A bomb: this many bytes in a row, this many times the packed ones, without a record.  Real
  * snapshots have ratios of 6 to 31. */

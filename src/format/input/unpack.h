@@ -10,6 +10,11 @@
 #ifndef VRS_FORMAT_INPUT_UNPACK_H
 #define VRS_FORMAT_INPUT_UNPACK_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/fail.h"
 #include "format/input/limits.h"
 #include "format/input/window.h"
 #include "model/recording.h"

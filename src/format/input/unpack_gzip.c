@@ -2,9 +2,15 @@
 #define ZLIB_CONST
 #include "format/input/unpack.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include <zlib.h>
 
+#include "base/fail.h"
 #include "base/vec.h"
+#include "format/input/window.h"
 
 static enum vrs_status gzip_init(struct unpack *u, struct vrs_error *err)
 {

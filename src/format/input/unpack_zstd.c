@@ -13,10 +13,15 @@
 #include "format/input/unpack.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
+#include <stddef.h>
+
 #include <zstd.h>
 #include <zstd_errors.h>
 
 #include "base/bytes.h"
+#include "base/fail.h"
+#include "format/input/window.h"
 
 enum { WINDOW_LOG_MAX = 27, HEADER_BYTES_MAX = 18 };
 

@@ -1,6 +1,10 @@
 /* reader.c - a pushdown automaton over JSON text: what may stand next, and what is open. */
 #include "format/json/reader.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "base/buf.h"
 #include "base/vec.h"
 #include "format/json/string.h"

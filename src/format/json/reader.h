@@ -8,6 +8,9 @@
 #ifndef VRS_FORMAT_JSON_READER_H
 #define VRS_FORMAT_JSON_READER_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/fail.h"
 #include "base/str.h"
 #include "format/input/limits.h"

@@ -1,6 +1,8 @@
 /* scan.c - one pass over the bytes of a token, then a look at its form. */
 #include "format/json/scan.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
 enum { NUMBER_BYTES = 400 };

@@ -1,7 +1,12 @@
 /* string.c - plain runs are copied, escapes resolved one by one. */
 #include "format/json/string.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "base/number.h"
+#include "base/str.h"
 #include "base/utf8.h"
 
 enum { ESCAPE_BYTES = 6 }; /* "\u0041" */

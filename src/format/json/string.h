@@ -2,6 +2,9 @@
 #ifndef VRS_FORMAT_JSON_STRING_H
 #define VRS_FORMAT_JSON_STRING_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 #include "base/buf.h"
 #include "format/input/window.h"
 

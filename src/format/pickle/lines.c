@@ -1,10 +1,17 @@
 /* lines.c - a line is collected, whether the window shows it whole or not, then looked at. */
 #include "format/pickle/lines.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
+#include "base/buf.h"
+#include "base/fail.h"
 #include "base/number.h"
+#include "base/str.h"
 #include "base/utf8.h"
+#include "format/input/window.h"
+#include "format/pickle/pickle_ops.h"
 
 enum { LINE_MAX_BYTES = 64 * 1024 };
 

@@ -3,6 +3,7 @@
 #ifndef VRS_FORMAT_PICKLE_LINES_H
 #define VRS_FORMAT_PICKLE_LINES_H
 
+#include "base/fail.h"
 #include "format/pickle/pickle.h"
 
 /* Takes `op`, an OP_FORM_LINE, at which the window stands, and hands on what it says. */

@@ -11,10 +11,13 @@
 #include "format/pickle/pickle.h"
 
 #include <assert.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "base/bytes.h"
 #include "format/pickle/lines.h"
+#include "format/pickle/pickle_ops.h"
 
 /* The argument is cut off: the file ends here. */
 #define NEED(p, len)                                                                               \

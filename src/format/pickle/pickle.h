@@ -8,12 +8,14 @@
 #ifndef VRS_FORMAT_PICKLE_PICKLE_H
 #define VRS_FORMAT_PICKLE_PICKLE_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/buf.h"
 #include "base/fail.h"
 #include "base/str.h"
 #include "format/input/limits.h"
 #include "format/input/window.h"
-#include "format/pickle/pickle_ops.h"
 
 /* Who takes the opcodes, all but PROTO, FRAME and STOP.  Those that say the same in different forms
  * come as one.  What a function fails with ends the reading. */

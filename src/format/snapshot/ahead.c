@@ -1,7 +1,16 @@
 /* ahead.c - when the scout begins, when the reader takes its stretches over, when it ends. */
 #include "format/snapshot/ahead.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
 #include "base/bytes.h"
+#include "base/fail.h"
+#include "base/vec.h"
+#include "format/input/window.h"
+#include "format/snapshot/builder.h"
 
 enum {
     ARENA_BYTES_MAX = 1 << 20,

@@ -8,6 +8,13 @@
 #ifndef VRS_FORMAT_SNAPSHOT_AHEAD_H
 #define VRS_FORMAT_SNAPSHOT_AHEAD_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/fail.h"
+#include "format/input/window.h"
+#include "format/snapshot/builder.h"
 #include "format/snapshot/fast.h"
 #include "format/snapshot/queue.h"
 #include "format/snapshot/scout.h"

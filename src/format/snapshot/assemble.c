@@ -3,11 +3,25 @@
  * Rows were made as their dicts closed; now the top value says which of them belong to which
  * device, segment and trace.  Files as PyTorch writes them are in order already, and then nothing
  * is moved. */
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/buf.h"
+#include "base/fail.h"
+#include "base/str.h"
+#include "base/table.h"
 #include "base/utf8.h"
+#include "base/vec.h"
 #include "format/snapshot/build.h"
+#include "format/snapshot/builder.h"
+#include "format/snapshot/keys.h"
+#include "model/frames.h"
+#include "model/ids.h"
+#include "model/recording.h"
+#include "model/stacks.h"
+#include "model/strings.h"
 
 /* The rows that a table shall hold, in order.  As long as they are 0, 1, 2, … only their number
  * is kept. */

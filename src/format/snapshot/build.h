@@ -2,7 +2,16 @@
 #ifndef VRS_FORMAT_SNAPSHOT_BUILD_H
 #define VRS_FORMAT_SNAPSHOT_BUILD_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/fail.h"
+#include "base/str.h"
+#include "base/table.h"
 #include "format/snapshot/builder.h"
+#include "model/ids.h"
+#include "model/recording.h"
 
 /* Device numbers of a file stay below this. */
 enum { DEVICES_MAX = 4096 };

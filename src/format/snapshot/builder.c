@@ -2,11 +2,18 @@
 #include "format/snapshot/builder.h"
 
 #include <assert.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "base/pages.h"
+#include "base/str.h"
+#include "base/table.h"
 #include "base/utf8.h"
 #include "format/snapshot/build.h"
+#include "model/ids.h"
+#include "model/stacks.h"
+#include "model/strings.h"
 
 enum vrs_status builder_init(struct builder *b, struct recording *r, const struct limits *limits,
                              uint64_t *finished, struct vrs_error *err)

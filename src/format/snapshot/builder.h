@@ -21,11 +21,16 @@
 #ifndef VRS_FORMAT_SNAPSHOT_BUILDER_H
 #define VRS_FORMAT_SNAPSHOT_BUILDER_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/buf.h"
 #include "base/fail.h"
+#include "base/str.h"
 #include "base/vec.h"
 #include "format/input/limits.h"
 #include "format/snapshot/keys.h"
+#include "model/ids.h"
 #include "model/recording.h"
 
 /* Tags up to TAG_JUNK fit the four bits of a memo handle. */

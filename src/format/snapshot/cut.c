@@ -3,7 +3,16 @@
  * What is left of a cut file stands on the operand stack: the top dict with its keys and values,
  * the newest value perhaps a list with its items still above it.  Finished records among those
  * are taken; an unfinished one is a dict that is still open, and everything above it is its own. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/fail.h"
+#include "base/table.h"
 #include "format/snapshot/build.h"
+#include "format/snapshot/builder.h"
+#include "format/snapshot/keys.h"
+#include "model/recording.h"
 
 static bool holds_segments(const struct builder *b, struct value list)
 {

@@ -1,6 +1,8 @@
 /* event_shape.c - learns the byte template of an event. */
 #include "format/snapshot/event_shape.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
 #define LONG_FORM(width)                                                                           \

@@ -7,9 +7,14 @@
 #ifndef VRS_FORMAT_SNAPSHOT_EVENT_SHAPE_H
 #define VRS_FORMAT_SNAPSHOT_EVENT_SHAPE_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "base/bytes.h"
 #include "format/pickle/pickle_ops.h"
 #include "format/snapshot/builder.h"
+#include "model/recording.h"
 
 enum {
     PIECE_WORDS = 10, /* of eight bytes */

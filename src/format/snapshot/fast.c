@@ -2,12 +2,21 @@
 #include "format/snapshot/fast.h"
 
 #include <assert.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/fail.h"
+#include "base/str.h"
 #include "base/utf8.h"
+#include "base/vec.h"
 #include "format/pickle/pickle_ops.h"
 #include "format/snapshot/build.h"
+#include "format/snapshot/builder.h"
+#include "format/snapshot/keys.h"
+#include "model/ids.h"
+#include "model/recording.h"
 
 void fast_init(struct fast *f)
 {

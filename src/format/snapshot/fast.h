@@ -8,6 +8,11 @@
 #ifndef VRS_FORMAT_SNAPSHOT_FAST_H
 #define VRS_FORMAT_SNAPSHOT_FAST_H
 
+#include <stdint.h>
+
+#include "base/fail.h"
+#include "base/vec.h"
+#include "format/snapshot/builder.h"
 #include "format/snapshot/event_shape.h"
 #include "format/snapshot/run_cache.h"
 #include "format/snapshot/scout.h"

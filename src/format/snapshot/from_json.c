@@ -1,8 +1,13 @@
 /* from_json.c - tokens of JSON as what a pickle would do to the operand stack. */
 #include "format/snapshot/from_json.h"
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/number.h"
+#include "base/str.h"
 #include "format/json/reader.h"
+#include "format/json/scan.h"
 #include "format/snapshot/builder.h"
 
 static enum vrs_status begin_object(void *self, uint64_t offset, struct vrs_error *err)

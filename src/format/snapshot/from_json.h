@@ -2,6 +2,8 @@
 #ifndef VRS_FORMAT_SNAPSHOT_FROM_JSON_H
 #define VRS_FORMAT_SNAPSHOT_FROM_JSON_H
 
+#include <stdint.h>
+
 #include "base/fail.h"
 #include "format/input/limits.h"
 #include "format/input/window.h"

@@ -2,8 +2,14 @@
 #include "format/snapshot/from_pickle.h"
 
 #include <assert.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
+#include "base/fail.h"
+#include "base/str.h"
 #include "format/pickle/pickle.h"
+#include "format/pickle/pickle_ops.h"
 #include "format/snapshot/builder.h"
 #include "format/snapshot/fast.h"
 

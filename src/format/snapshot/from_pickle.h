@@ -2,6 +2,9 @@
 #ifndef VRS_FORMAT_SNAPSHOT_FROM_PICKLE_H
 #define VRS_FORMAT_SNAPSHOT_FROM_PICKLE_H
 
+#include <stdint.h>
+
+#include "base/fail.h"
 #include "format/input/limits.h"
 #include "format/input/window.h"
 #include "format/snapshot/ahead.h"

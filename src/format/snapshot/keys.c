@@ -1,6 +1,12 @@
 /* keys.c - the spelling of each word of the format. */
 #include "format/snapshot/keys.h"
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/str.h"
+#include "model/ids.h"
+
 static const str words[KEYS_AND_VALUES] = {
     [KEY_SEGMENTS] = { "segments", 8 },
     [KEY_DEVICE_TRACES] = { "device_traces", 13 },

@@ -5,6 +5,8 @@
 #ifndef VRS_FORMAT_SNAPSHOT_KEYS_H
 #define VRS_FORMAT_SNAPSHOT_KEYS_H
 
+#include <stdbool.h>
+
 #include "model/strings.h"
 
 /* Keys come first and fit a set of 64 bits. */

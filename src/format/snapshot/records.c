@@ -1,7 +1,21 @@
 /* records.c - says what a closed dict is by its keys, and makes the row it stands for. */
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/fail.h"
+#include "base/table.h"
 #include "base/utf8.h"
+#include "base/vec.h"
 #include "format/snapshot/build.h"
+#include "format/snapshot/builder.h"
+#include "format/snapshot/keys.h"
+#include "model/frames.h"
+#include "model/ids.h"
+#include "model/recording.h"
+#include "model/strings.h"
 
 /* A dict that is no record is kept for the settings, within these bounds. */
 enum { MAP_PAIRS_MAX = 64, MAPS_MAX = 1 << 16 };

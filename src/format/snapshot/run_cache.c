@@ -1,12 +1,17 @@
 /* run_cache.c - the look-up of runs of memo reads by a hash of their bytes. */
 #include "format/snapshot/run_cache.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/fail.h"
 #include "base/hash.h"
 #include "format/pickle/pickle_ops.h"
 #include "format/snapshot/build.h"
+#include "model/ids.h"
+#include "model/recording.h"
 
 enum {
     RUN_FRAMES_MAX = 4096,     /* a longer one is read the ordinary way */

@@ -5,9 +5,13 @@
 #ifndef VRS_FORMAT_SNAPSHOT_RUN_CACHE_H
 #define VRS_FORMAT_SNAPSHOT_RUN_CACHE_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/idtab.h"
 #include "base/vec.h"
 #include "format/snapshot/builder.h"
+#include "model/recording.h"
 
 struct run {
     uint32_t offset, len; /* in run_cache.bytes */

@@ -1,11 +1,21 @@
 /* scout.c - recognises events by their shapes, in bytes that the reader has not come to. */
 #include "format/snapshot/scout.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/fail.h"
+#include "base/str.h"
 #include "base/utf8.h"
+#include "base/vec.h"
+#include "format/pickle/pickle_ops.h"
 #include "format/snapshot/fast.h"
+#include "model/ids.h"
+#include "model/recording.h"
+#include "model/strings.h"
 
 enum {
     /* How far a first event is looked for, and what is looked at for a FRAME; both writers begin a

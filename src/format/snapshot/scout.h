@@ -11,9 +11,15 @@
 #ifndef VRS_FORMAT_SNAPSHOT_SCOUT_H
 #define VRS_FORMAT_SNAPSHOT_SCOUT_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/fail.h"
+#include "base/vec.h"
 #include "format/input/window.h"
 #include "format/snapshot/event_shape.h"
 #include "format/snapshot/run_cache.h"
+#include "model/strings.h"
 
 enum scouted_stack {
     SCOUTED_EMPTY, /* an empty list */

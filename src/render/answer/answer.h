@@ -5,7 +5,12 @@
 #ifndef VRS_RENDER_ANSWER_ANSWER_H
 #define VRS_RENDER_ANSWER_ANSWER_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "analysis/snapshot/trust/trust.h"
+#include "base/buf.h"
 #include "base/field.h"
 #include "base/str.h"
 #include "model/file_facts.h"

@@ -2,10 +2,8 @@
 #ifndef VRS_RENDER_ANSWER_DEVICE_ANSWER_H
 #define VRS_RENDER_ANSWER_DEVICE_ANSWER_H
 
-#include "analysis/snapshot/study/study.h"
 #include "render/answer/answer.h"
-#include "render/answer/document.h"
-#include "render/answer/envelope.h"
+#include "render/write/out.h"
 
 /* What a verb writes of its own: the lines under a device's heading and trust.  It may call
  * out_flush between rows. */

@@ -1,7 +1,15 @@
 /* device_answer_text.c - the heading of each device, its trust, its reasons, its result. */
 #include "render/answer/device_answer.h"
 
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "render/answer/answer.h"
+#include "render/answer/envelope.h"
 #include "render/write/escape.h"
+#include "render/write/human.h"
+#include "render/write/out.h"
 
 static void put_reasons(struct buf *to, const struct style *style, const struct device_answer *d)
 {

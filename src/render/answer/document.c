@@ -1,7 +1,16 @@
 /* document.c - begins, ends, and the stacks in between. */
 #include "render/answer/document.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/field.h"
 #include "base/sorted.h"
+#include "base/table.h"
+#include "model/ids.h"
+#include "render/write/out.h"
 
 void document_begin(struct json *j, struct out *out, const char *verb, bool several,
                     const struct render_options *options)

@@ -7,9 +7,16 @@
 #ifndef VRS_RENDER_ANSWER_DOCUMENT_H
 #define VRS_RENDER_ANSWER_DOCUMENT_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/arena.h"
+#include "base/buf.h"
+#include "base/field.h"
+#include "model/ids.h"
 #include "render/answer/answer.h"
 #include "render/write/json.h"
+#include "render/write/out.h"
 
 /* Opens vramscope.VERB/1, or with `several` vramscope.VERB-set/1. */
 void document_begin(struct json *j, struct out *out, const char *verb, bool several,

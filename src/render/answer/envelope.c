@@ -1,9 +1,16 @@
 /* envelope.c - the parts that all answers share. */
 #include "render/answer/envelope.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
+#include "analysis/snapshot/trust/trust.h"
+#include "base/buf.h"
+#include "base/str.h"
+#include "model/file_facts.h"
 #include "model/file_facts_fields.h"
+#include "model/recording.h"
 #include "render/answer/fields.h"
 #include "render/write/escape.h"
 #include "render/write/text.h"

@@ -2,7 +2,12 @@
 #ifndef VRS_RENDER_ANSWER_ENVELOPE_H
 #define VRS_RENDER_ANSWER_ENVELOPE_H
 
-#include "render/answer/answer.h"
+#include <stdint.h>
+
+#include "analysis/snapshot/trust/trust.h"
+#include "base/buf.h"
+#include "model/file_facts.h"
+#include "model/recording.h"
 #include "render/write/human.h"
 #include "render/write/json.h"
 

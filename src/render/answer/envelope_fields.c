@@ -1,7 +1,11 @@
 /* envelope_fields.c - the members of the parts that all answers share. */
 #include "render/answer/envelope_fields.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "analysis/snapshot/trust/trust_fields.h"
+#include "base/field.h"
 #include "model/file_facts_fields.h"
 
 const char *const answer_status_names[ANSWER_STATUSES] = {

@@ -2,6 +2,7 @@
 #ifndef VRS_RENDER_ANSWER_ENVELOPE_FIELDS_H
 #define VRS_RENDER_ANSWER_ENVELOPE_FIELDS_H
 
+#include "base/field.h"
 #include "render/answer/answer.h"
 
 /* Of a struct answer_reason. */

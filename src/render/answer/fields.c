@@ -2,6 +2,18 @@
 #include "render/answer/fields.h"
 
 #include <assert.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/str.h"
+#include "model/ids.h"
+#include "render/answer/answer.h"
+#include "render/write/human.h"
+#include "render/write/json.h"
+#include "render/write/out.h"
+#include "render/write/text.h"
 
 static void put_plain(struct json *j, const char *key, enum field_type type,
                       const struct field_value *v)

@@ -2,9 +2,20 @@
 #ifndef VRS_RENDER_ANSWER_FIELDS_H
 #define VRS_RENDER_ANSWER_FIELDS_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
 #include "base/field.h"
+#include "base/str.h"
+#include "render/answer/answer.h"
 #include "render/answer/document.h"
 #include "render/write/cells.h"
+#include "render/write/human.h"
+#include "render/write/json.h"
+#include "render/write/out.h"
+#include "render/write/text.h"
 
 /* What rows are written with. */
 struct fields_json {

@@ -5,11 +5,17 @@
  * member, "site.culprit"; what is a list of rows, or a stack, has none.  Null is empty, a list of
  * values has a space between them. */
 #include <assert.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/buf.h"
+#include "base/field.h"
+#include "render/answer/answer.h"
 #include "render/answer/fields.h"
 #include "render/write/csv.h"
+#include "render/write/out.h"
 
 enum { DEPTH_MOST = 8, PREFIX_MOST = 96 };
 

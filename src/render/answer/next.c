@@ -1,8 +1,12 @@
 /* next.c - a command as a shell takes it, and what it is for. */
 #include "render/answer/next.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
+#include "base/buf.h"
+#include "base/str.h"
 #include "base/utf8.h"
 #include "render/answer/envelope.h"
 #include "render/write/escape.h"

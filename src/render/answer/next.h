@@ -2,6 +2,8 @@
 #ifndef VRS_RENDER_ANSWER_NEXT_H
 #define VRS_RENDER_ANSWER_NEXT_H
 
+#include "base/buf.h"
+#include "base/str.h"
 #include "render/write/human.h"
 
 /* "next     vramscope peak run.pickle --stacks   # whole stacks": one line to be typed, the

@@ -1,6 +1,12 @@
 /* terminal_chart.c - an area chart of memory over time, drawn with characters. */
 #include "render/answer/terminal_chart.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/str.h"
 #include "render/write/escape.h"
 
 enum { LABEL = 12, LEVELS = 8, PLOT_MOST = 400, PLOT_LEAST = 20 };

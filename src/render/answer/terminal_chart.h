@@ -2,6 +2,10 @@
 #ifndef VRS_RENDER_ANSWER_TERMINAL_CHART_H
 #define VRS_RENDER_ANSWER_TERMINAL_CHART_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
 #include "render/write/human.h"
 
 enum { CHART_ROWS = 8 };

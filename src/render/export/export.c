@@ -1,6 +1,9 @@
 /* export.c - the table of formats. */
 #include "render/export/export.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+
 const struct export_format export_formats[] = {
     { "csv", EXPORT_NEEDS_TABLE, .bare = true, .write = export_csv },
     { "json", EXPORT_NEEDS_TABLES, .write = export_json },

@@ -5,11 +5,17 @@
 #ifndef VRS_RENDER_EXPORT_EXPORT_H
 #define VRS_RENDER_EXPORT_EXPORT_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "analysis/attribution/naming.h"
-#include "analysis/snapshot/categories/categories.h"
 #include "analysis/snapshot/curves/curve_steps.h"
-#include "analysis/snapshot/curves/live.h"
-#include "render/answer/answer.h"
+#include "analysis/snapshot/curves/lifetime.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "base/str.h"
+#include "model/file_facts.h"
+#include "model/recording.h"
 #include "render/write/out.h"
 
 /* In this order they are listed and written. */

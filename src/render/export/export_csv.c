@@ -1,6 +1,12 @@
 /* export_csv.c - one table as comma-separated values, with a line of names. */
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/fail.h"
+#include "render/export/export.h"
 #include "render/export/export_tables.h"
 #include "render/write/csv.h"
+#include "render/write/out.h"
 
 static enum vrs_status put_row(void *arg, const struct export_kind *kind, const struct cell *cell,
                                struct vrs_error *err)

@@ -1,6 +1,17 @@
 /* export_folded.c - "outermost;…;innermost WEIGHT", as flame graphs are drawn from. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/fail.h"
+#include "model/ids.h"
+#include "model/stacks.h"
+#include "render/export/export.h"
 #include "render/export/export_stacks.h"
 #include "render/write/escape.h"
+#include "render/write/out.h"
 
 struct folder {
     struct exporting *e;

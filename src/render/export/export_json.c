@@ -1,7 +1,13 @@
 /* export_json.c - tables as arrays of objects, one row on a line. */
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/fail.h"
 #include "render/answer/envelope.h"
+#include "render/export/export.h"
 #include "render/export/export_tables.h"
 #include "render/write/json.h"
+#include "render/write/out.h"
 
 struct writer {
     struct json json;

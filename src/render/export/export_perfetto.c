@@ -7,9 +7,25 @@
  * Many events share a microsecond.  In the trace each comes a nanosecond after the one before it,
  * so that none of their values is hidden; where the recording has no times, an event is a
  * microsecond. */
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 
+#include "analysis/snapshot/categories/category_rules.h"
+#include "analysis/snapshot/curves/curve_steps.h"
+#include "analysis/snapshot/curves/curves.h"
+#include "analysis/snapshot/curves/lifetime.h"
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/fail.h"
+#include "base/str.h"
+#include "base/table.h"
+#include "model/ids.h"
+#include "model/recording.h"
+#include "model/strings.h"
+#include "render/export/export.h"
 #include "render/export/export_stacks.h"
+#include "render/write/out.h"
 #include "render/write/protobuf.h"
 
 enum trace_field { TRACE_PACKET = 1 };

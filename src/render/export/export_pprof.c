@@ -3,8 +3,23 @@
  * The message is Profile of google/pprof, proto/profile.proto.  A location is a frame, a function
  * is a name and a file; both have the number of the frame.  The device of a sample is a
  * label, and its category another one. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/snapshot/categories/category_rules.h"
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/fail.h"
+#include "base/str.h"
+#include "model/frames.h"
+#include "model/ids.h"
+#include "model/stacks.h"
+#include "model/strings.h"
+#include "render/export/export.h"
 #include "render/export/export_stacks.h"
 #include "render/write/gzip_out.h"
+#include "render/write/out.h"
 #include "render/write/protobuf.h"
 
 enum profile_field {

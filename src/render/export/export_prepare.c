@@ -1,6 +1,15 @@
 /* export_prepare.c - which stacks and categories the rows of an export have. */
 #include "render/export/export_prepare.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/snapshot/categories/categories.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "model/recording.h"
+
 enum vrs_status export_keep_categories(const struct study *s, struct arena *keep,
                                        struct export_categories *ret, struct vrs_error *err)
 {

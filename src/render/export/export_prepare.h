@@ -4,6 +4,8 @@
 #define VRS_RENDER_EXPORT_EXPORT_PREPARE_H
 
 #include "analysis/snapshot/study/study.h"
+#include "base/arena.h"
+#include "base/fail.h"
 #include "render/export/export.h"
 
 /* The category of each allocation, which outlives the study; `of` stays NULL where nothing decides

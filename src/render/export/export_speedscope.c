@@ -1,7 +1,22 @@
 /* export_speedscope.c - speedscope's own JSON: for each device a profile of bytes and one of
  * allocations. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/fail.h"
+#include "base/str.h"
+#include "model/frames.h"
+#include "model/ids.h"
+#include "model/recording.h"
+#include "model/stacks.h"
+#include "model/strings.h"
+#include "render/export/export.h"
 #include "render/export/export_stacks.h"
 #include "render/write/json.h"
+#include "render/write/out.h"
 
 struct speedscope {
     struct exporting *e;

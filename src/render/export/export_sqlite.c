@@ -2,8 +2,19 @@
  *
  * The file appears in one transaction without a journal beside it: it is of no use until it is
  * whole, and whoever gave its name puts it in place then.  Memory is SQLite's own. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <sqlite3.h>
+
+#include "base/buf.h"
+#include "base/fail.h"
+#include "base/str.h"
+#include "render/export/export.h"
 #include "render/export/export_tables.h"
 #include "render/export/sqlite_library.h"
+#include "render/write/out.h"
 
 /* Looked-up columns are views here, so that texts stand in the file once. */
 static const char views[] =

@@ -1,7 +1,21 @@
 /* export_stacks.c - sums by stack. */
 #include "render/export/export_stacks.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
+
+#include "analysis/snapshot/categories/category_rules.h"
+#include "analysis/snapshot/curves/live.h"
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/fail.h"
+#include "base/str.h"
+#include "model/frames.h"
+#include "model/ids.h"
+#include "model/recording.h"
+#include "model/stacks.h"
+#include "model/strings.h"
 
 static int by_bytes(const void *a, const void *b)
 {

@@ -2,6 +2,14 @@
 #ifndef VRS_RENDER_EXPORT_EXPORT_STACKS_H
 #define VRS_RENDER_EXPORT_EXPORT_STACKS_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/fail.h"
+#include "base/str.h"
+#include "model/recording.h"
 #include "render/export/export.h"
 
 struct export_sample {

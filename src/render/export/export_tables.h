@@ -5,6 +5,12 @@
 #ifndef VRS_RENDER_EXPORT_EXPORT_TABLES_H
 #define VRS_RENDER_EXPORT_EXPORT_TABLES_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/fail.h"
+#include "base/str.h"
 #include "render/export/export.h"
 
 enum cell_kind { CELL_NONE, CELL_SIGNED, CELL_UNSIGNED, CELL_BOOL, CELL_TEXT };

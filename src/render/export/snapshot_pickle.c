@@ -1,8 +1,17 @@
 /* snapshot_pickle.c - segments, traces, annotations and settings as the dicts of a snapshot. */
 #include "render/export/snapshot_pickle.h"
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/str.h"
+#include "base/table.h"
+#include "model/ids.h"
+#include "model/stacks.h"
+#include "model/strings.h"
 #include "render/export/snapshot_settings.h"
 #include "render/export/snapshot_shared.h"
+#include "render/write/pickle_out.h"
 
 /* Larger numbers are no sizes to a reader, only addresses. */
 static const uint64_t size_max = (uint64_t)1 << 62;

@@ -1,7 +1,15 @@
 /* snapshot_settings.c - rows with a common outer name are one dict or list again. */
 #include "render/export/snapshot_settings.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
+
+#include "base/str.h"
+#include "model/ids.h"
+#include "model/recording.h"
+#include "model/strings.h"
+#include "render/write/pickle_out.h"
 
 /* The reader cuts longer names within a dict, and drops dicts of more pairs. */
 enum { NAME_MAX_BYTES = 240, PAIRS_MAX = 64 };

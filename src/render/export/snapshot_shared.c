@@ -1,6 +1,17 @@
 /* snapshot_shared.c - first uses and later ones. */
 #include "render/export/snapshot_shared.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/str.h"
+#include "model/frames.h"
+#include "model/ids.h"
+#include "model/stacks.h"
+#include "model/strings.h"
+#include "render/write/out.h"
+
 static const str words[SNAPSHOT_WORDS] = {
     [SAY_SEGMENTS] = { "segments", 8 },
     [SAY_DEVICE_TRACES] = { "device_traces", 13 },

@@ -5,8 +5,13 @@
 #ifndef VRS_RENDER_EXPORT_SNAPSHOT_SHARED_H
 #define VRS_RENDER_EXPORT_SNAPSHOT_SHARED_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/arena.h"
+#include "base/str.h"
 #include "model/recording.h"
+#include "render/write/out.h"
 #include "render/write/pickle_out.h"
 
 /* Keys and values that are words of the format. */

@@ -1,5 +1,13 @@
 /* adjust.c - what must be added to the live allocations of each state to give the curve. */
+#include <stddef.h>
+#include <stdint.h>
+
 #include "analysis/snapshot/curves/curves.h"
+#include "analysis/snapshot/curves/lifetime.h"
+#include "analysis/snapshot/study/study.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "render/page/column.h"
 #include "render/page/page.h"
 
 struct adjust_step {

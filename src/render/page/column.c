@@ -1,6 +1,8 @@
 /* column.c - delta encoding and byte planes (shuffle), of several columns in parallel. */
 #include "render/page/column.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "base/arena.h"

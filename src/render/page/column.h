@@ -7,6 +7,10 @@
 #ifndef VRS_RENDER_PAGE_COLUMN_H
 #define VRS_RENDER_PAGE_COLUMN_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "base/buf.h"
 #include "base/fail.h"
 #include "base/vec.h"

@@ -1,9 +1,17 @@
 /* cover.c - one pass over the events: the curves in columns, and the figures of some states. */
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/snapshot/curves/curves.h"
+#include "analysis/snapshot/curves/lifetime.h"
+#include "analysis/snapshot/study/study.h"
+#include "base/arena.h"
+#include "base/fail.h"
 #include "base/sorted.h"
+#include "model/ids.h"
+#include "model/recording.h"
+#include "render/page/column.h"
 #include "render/page/page.h"
 
 struct covering {

@@ -7,6 +7,10 @@
 #include "render/page/deflate.h"
 
 #include <assert.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include <zlib.h>
 
 #include "base/arena.h"

@@ -2,6 +2,9 @@
 #ifndef VRS_RENDER_PAGE_DEFLATE_H
 #define VRS_RENDER_PAGE_DEFLATE_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/buf.h"
 #include "base/fail.h"
 

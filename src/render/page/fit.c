@@ -1,10 +1,16 @@
 /* fit.c - columns that are left out, and the search for the window that a page can hold. */
 #include "render/page/fit.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
+#include "base/arena.h"
+#include "base/buf.h"
 #include "base/bytes.h"
+#include "base/fail.h"
 #include "base/task_list.h"
+#include "render/page/column.h"
 #include "render/page/window.h"
 #include "render/write/base64.h"
 #include "render/write/human.h"

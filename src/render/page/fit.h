@@ -9,6 +9,11 @@
 #ifndef VRS_RENDER_PAGE_FIT_H
 #define VRS_RENDER_PAGE_FIT_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/fail.h"
+#include "render/page/column.h"
 #include "render/page/page.h"
 
 /* What a page can do without, the least needed first. */

@@ -1,12 +1,22 @@
 /* head.c - the JSON that tells the page what its columns are, with the report inside. */
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "analysis/snapshot/categories/category_rules.h"
 #include "analysis/snapshot/report/report.h"
+#include "analysis/snapshot/steps/phases.h"
+#include "base/buf.h"
+#include "base/str.h"
+#include "model/ids.h"
 #include "render/answer/answer.h"
 #include "render/answer/envelope.h"
+#include "render/page/column.h"
 #include "render/page/fit.h"
+#include "render/page/page.h"
 #include "render/page/window.h"
+#include "render/write/json.h"
+#include "render/write/out.h"
 
 static void put_column(struct json *j, const struct page_packed *p)
 {

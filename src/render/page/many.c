@@ -1,6 +1,17 @@
 /* many.c - what a page says of several devices: which stacks are one site, who is an outlier. */
-#include "render/answer/answer.h"
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/snapshot/diff/diff.h"
+#include "analysis/snapshot/ranks/device_summary.h"
+#include "analysis/snapshot/ranks/ranks.h"
+#include "base/buf.h"
+#include "base/fail.h"
+#include "base/table.h"
+#include "model/ids.h"
+#include "render/page/column.h"
 #include "render/page/page.h"
+#include "render/write/json.h"
 
 /* One side of a pair as it is packed. */
 struct packing {

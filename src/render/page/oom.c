@@ -1,8 +1,18 @@
 /* oom.c - why a request failed, for the head of a page. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "analysis/snapshot/layout/fragments.h"
+#include "analysis/snapshot/oom/oom.h"
+#include "analysis/snapshot/oom/oom_tests.h"
+#include "analysis/snapshot/report/report.h"
+#include "base/buf.h"
+#include "base/str.h"
 #include "render/answer/fields.h"
 #include "render/page/page.h"
 #include "render/snapshot/oom/oom_sentences.h"
+#include "render/write/json.h"
 
 enum { SITES_MOST = 3 };
 

@@ -1,6 +1,13 @@
 /* page.c - writes the page: the parts that the build made, and the recording between them. */
 #include "render/page/page.h"
-#include "analysis/snapshot/report/report.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/fail.h"
+#include "base/str.h"
 #include "render/answer/answer.h"
 #include "render/write/base64.h"
 #include "render/write/markup.h"

@@ -6,10 +6,19 @@
 #ifndef VRS_RENDER_PAGE_PAGE_H
 #define VRS_RENDER_PAGE_PAGE_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "analysis/snapshot/diff/diff.h"
+#include "analysis/snapshot/layout/fragments.h"
 #include "analysis/snapshot/ranks/ranks.h"
 #include "analysis/snapshot/report/report.h"
 #include "analysis/snapshot/study/proven_study.h"
+#include "analysis/snapshot/study/study.h"
+#include "base/buf.h"
+#include "base/fail.h"
+#include "base/str.h"
+#include "model/file_facts.h"
 #include "render/answer/answer.h"
 #include "render/page/column.h"
 #include "render/page/source.h"

@@ -1,7 +1,21 @@
 /* source.c - allocations in the order of their births, and what an analysis knows of each. */
 #include "render/page/source.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/snapshot/curves/lifetime.h"
 #include "analysis/snapshot/curves/live.h"
+#include "analysis/snapshot/steps/phases.h"
+#include "analysis/snapshot/study/study.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "base/str.h"
+#include "base/table.h"
+#include "model/ids.h"
+#include "model/recording.h"
+#include "model/strings.h"
 
 /* Allocations. */
 

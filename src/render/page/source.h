@@ -5,8 +5,12 @@
 #ifndef VRS_RENDER_PAGE_SOURCE_H
 #define VRS_RENDER_PAGE_SOURCE_H
 
+#include <stdint.h>
+
 #include "analysis/snapshot/study/moment.h"
 #include "analysis/snapshot/study/proven_study.h"
+#include "analysis/snapshot/study/study.h"
+#include "base/fail.h"
 #include "render/page/source_marks.h"
 #include "render/page/source_names.h"
 #include "render/page/source_ranges.h"

@@ -1,7 +1,21 @@
 /* source_marks.c - turns steps, phases and annotations into spans of states. */
 #include "render/page/source_marks.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "analysis/snapshot/steps/mark_events.h"
+#include "analysis/snapshot/steps/phases.h"
+#include "analysis/snapshot/steps/steps.h"
+#include "analysis/snapshot/study/study.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "base/str.h"
+#include "base/table.h"
+#include "model/ids.h"
+#include "model/recording.h"
+#include "model/strings.h"
 
 /* An annotation within more others is not shown. */
 enum { NESTED_MOST = 64 };

@@ -2,6 +2,10 @@
 #ifndef VRS_RENDER_PAGE_SOURCE_MARKS_H
 #define VRS_RENDER_PAGE_SOURCE_MARKS_H
 
+#include <stdint.h>
+
+#include "analysis/snapshot/study/study.h"
+#include "base/fail.h"
 #include "render/page/source_names.h"
 
 enum page_mark_kind { PAGE_STEP, PAGE_PHASE, PAGE_ANNOTATION };

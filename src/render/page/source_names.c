@@ -1,9 +1,23 @@
 /* source_names.c - collects stacks with their callers, frames and strings under new ids. */
 #include "render/page/source_names.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "analysis/attribution/frame_class.h"
 #include "analysis/attribution/module_path.h"
+#include "analysis/attribution/naming.h"
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/fail.h"
+#include "base/str.h"
 #include "base/utf8.h"
+#include "model/frames.h"
+#include "model/ids.h"
+#include "model/recording.h"
+#include "model/stacks.h"
+#include "model/strings.h"
 
 enum { STRINGS_MOST = 1 << 30 };
 

@@ -5,7 +5,13 @@
 #ifndef VRS_RENDER_PAGE_SOURCE_NAMES_H
 #define VRS_RENDER_PAGE_SOURCE_NAMES_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "analysis/snapshot/study/study.h"
+#include "base/fail.h"
+#include "base/str.h"
+#include "model/strings.h"
 
 struct page_names {
     uint32_t *stack_id;        /* of each stack of the recording; 0: not shown */

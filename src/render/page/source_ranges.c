@@ -1,10 +1,17 @@
 /* source_ranges.c - walks the trace; what it returns without having reserved was there before. */
 #include "render/page/source_ranges.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/arena.h"
+#include "base/fail.h"
 #include "base/sorted.h"
 #include "base/vec.h"
+#include "model/ids.h"
+#include "model/recording.h"
 
 struct walk {
     const struct recording *r;

@@ -2,7 +2,11 @@
 #ifndef VRS_RENDER_PAGE_SOURCE_RANGES_H
 #define VRS_RENDER_PAGE_SOURCE_RANGES_H
 
+#include <stdint.h>
+
 #include "analysis/snapshot/study/study.h"
+#include "base/arena.h"
+#include "base/fail.h"
 
 /* Part of what one event obtained, or of what was there at the start. */
 struct page_range {

@@ -1,6 +1,22 @@
 /* tables.c - from a study to the tables of the page. */
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/snapshot/study/proven_study.h"
+#include "analysis/snapshot/study/study.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "model/frames.h"
+#include "model/ids.h"
+#include "model/recording.h"
+#include "model/stacks.h"
+#include "model/strings.h"
+#include "render/page/column.h"
 #include "render/page/page.h"
 #include "render/page/source.h"
+#include "render/page/source_marks.h"
+#include "render/page/source_names.h"
+#include "render/page/source_ranges.h"
 
 const char *const page_table_names[PAGE_TABLES] = {
     "alloc", "time", "range", "event", "oom", "mark", "stack", "frame", "string", "adjust", "cover",

@@ -1,7 +1,14 @@
 /* window.c - which allocations are alive in some states, and what is told of time beside them. */
 #include "render/page/window.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
+
+#include "base/arena.h"
+#include "base/fail.h"
+#include "render/page/column.h"
+#include "render/page/source.h"
 
 bool page_is_windowed(const struct page_device *device)
 {

@@ -7,6 +7,10 @@
 #ifndef VRS_RENDER_PAGE_WINDOW_H
 #define VRS_RENDER_PAGE_WINDOW_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/fail.h"
 #include "render/page/page.h"
 
 /* A page of fewer states would not show what led to the peak. */

@@ -1,9 +1,15 @@
 /* address_map.c - ranges and blocks over pixels; how much of each they cover. */
 #include "render/picture/address_map.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 
+#include "base/arena.h"
+#include "base/fail.h"
 #include "base/sorted.h"
+#include "base/table.h"
+#include "render/picture/raster.h"
 
 enum { UNIT = 512 };
 

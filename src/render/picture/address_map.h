@@ -5,6 +5,11 @@
 #ifndef VRS_RENDER_PICTURE_ADDRESS_MAP_H
 #define VRS_RENDER_PICTURE_ADDRESS_MAP_H
 
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/fail.h"
+#include "render/picture/raster.h"
 #include "render/picture/scene.h"
 
 /* What the centre of a pixel is. */

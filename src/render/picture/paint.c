@@ -1,6 +1,10 @@
 /* paint.c - colours by group, shade and pattern. */
 #include "render/picture/paint.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "render/picture/address_map.h"
 
 static bool is_edge(const int32_t *ids, size_t i, uint32_t y, uint32_t W, uint32_t H)

@@ -2,6 +2,10 @@
 #ifndef VRS_RENDER_PICTURE_PAINT_H
 #define VRS_RENDER_PICTURE_PAINT_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "render/picture/palette.h"
 #include "render/picture/scene.h"
 

@@ -1,6 +1,9 @@
 /* palette.c - two themes, as spec and stylesheet have them; a test compares. */
 #include "render/picture/palette.h"
 
+#include <stdbool.h>
+#include <stdint.h>
+
 static const struct palette palettes[2] = {
     { .dark = false,
       .slot = { 0x2f3fc6, 0x996c00, 0x5aa090, 0xba064b, 0xd97a58, 0x597997, 0x603c69, 0x7e5dfc,

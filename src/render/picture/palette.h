@@ -2,6 +2,9 @@
 #ifndef VRS_RENDER_PICTURE_PALETTE_H
 #define VRS_RENDER_PICTURE_PALETTE_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "analysis/snapshot/categories/category_rules.h"
 
 /* Slots of groups; the last is for what has no colour of its own. */

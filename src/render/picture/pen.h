@@ -5,7 +5,14 @@
 #ifndef VRS_RENDER_PICTURE_PEN_H
 #define VRS_RENDER_PICTURE_PEN_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/fail.h"
+#include "base/str.h"
 #include "render/picture/palette.h"
+#include "render/picture/raster.h"
 #include "render/picture/scene.h"
 
 struct pen_box {

@@ -1,6 +1,7 @@
 /* picture_axes.c - ticks and their labels. */
 #include "render/picture/picture_axes.h"
 
+#include <stdint.h>
 #include <stdio.h>
 
 #include "base/number.h"

@@ -2,7 +2,7 @@
 #ifndef VRS_RENDER_PICTURE_PICTURE_AXES_H
 #define VRS_RENDER_PICTURE_PICTURE_AXES_H
 
-#include "base/buf.h"
+#include <stdint.h>
 
 enum { TICKS_MOST = 64, TICK_TEXT = 24 };
 

@@ -2,10 +2,25 @@
 #include "render/picture/picture_layout.h"
 
 #include <assert.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
+#include "analysis/snapshot/timeline/timeline.h"
+#include "analysis/snapshot/trust/trust.h"
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/fail.h"
+#include "base/str.h"
+#include "model/ids.h"
 #include "render/answer/envelope.h"
+#include "render/picture/address_map.h"
+#include "render/picture/palette.h"
 #include "render/picture/picture_parts.h"
+#include "render/picture/raster.h"
+#include "render/picture/scene.h"
 #include "render/write/escape.h"
+#include "render/write/human.h"
 
 /* In units. */
 enum {

@@ -2,7 +2,13 @@
 #ifndef VRS_RENDER_PICTURE_PICTURE_LAYOUT_H
 #define VRS_RENDER_PICTURE_PICTURE_LAYOUT_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/fail.h"
 #include "render/picture/pen.h"
+#include "render/picture/scene.h"
 #include "render/write/out.h"
 
 struct picture_size {

@@ -1,10 +1,20 @@
 /* picture_parts.c - axes, steps, legend, and names on the bands. */
 #include "render/picture/picture_parts.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/fail.h"
+#include "base/str.h"
 #include "base/utf8.h"
+#include "render/picture/palette.h"
+#include "render/picture/pen.h"
 #include "render/picture/picture_axes.h"
+#include "render/picture/raster.h"
+#include "render/picture/scene.h"
 #include "render/write/human.h"
 
 void end_text(const struct text_context *s, struct buf *text)

@@ -2,8 +2,17 @@
 #ifndef VRS_RENDER_PICTURE_PICTURE_PARTS_H
 #define VRS_RENDER_PICTURE_PICTURE_PARTS_H
 
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/fail.h"
+#include "base/str.h"
 #include "render/picture/address_map.h"
+#include "render/picture/palette.h"
+#include "render/picture/pen.h"
 #include "render/picture/picture_layout.h"
+#include "render/picture/raster.h"
+#include "render/picture/scene.h"
 
 /* What the parts share. */
 struct text_context {

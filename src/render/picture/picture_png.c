@@ -1,10 +1,23 @@
 /* picture_png.c - a picture as pixels: lines, letters and bands on a canvas, then a PNG. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/snapshot/timeline/timeline.h"
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/fail.h"
 #include "base/generator_mark.h"
+#include "base/str.h"
 #include "base/utf8.h"
 #include "render/answer/envelope.h"
 #include "render/picture/paint.h"
+#include "render/picture/palette.h"
+#include "render/picture/pen.h"
 #include "render/picture/picture_layout.h"
+#include "render/picture/scene.h"
 #include "render/write/font.h"
+#include "render/write/out.h"
 #include "render/write/png.h"
 
 struct canvas {

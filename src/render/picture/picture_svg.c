@@ -1,9 +1,23 @@
 /* picture_svg.c - a picture as SVG: one path for each group, no script, nothing from elsewhere. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/snapshot/timeline/timeline.h"
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/fail.h"
 #include "base/generator_mark.h"
+#include "base/str.h"
 #include "render/picture/paint.h"
+#include "render/picture/palette.h"
+#include "render/picture/pen.h"
 #include "render/picture/picture_layout.h"
+#include "render/picture/raster.h"
+#include "render/picture/scene.h"
 #include "render/write/base64.h"
 #include "render/write/markup.h"
+#include "render/write/out.h"
 #include "render/write/png.h"
 
 enum { ADVANCE = 7 /* of letters at the size they have, about */, FONT_SIZE = 12 };

@@ -2,6 +2,8 @@
 #include "render/picture/raster.h"
 
 #include <math.h>
+#include <stddef.h>
+#include <stdint.h>
 
 /* Neighbours in stack order that are laid together, as in the page; each gives the same picture. */
 enum { BLOCK = 16 };

@@ -7,6 +7,8 @@
 #ifndef VRS_RENDER_PICTURE_RASTER_H
 #define VRS_RENDER_PICTURE_RASTER_H
 
+#include <stdint.h>
+
 #include "base/arena.h"
 #include "base/fail.h"
 

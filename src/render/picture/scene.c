@@ -1,8 +1,23 @@
 /* scene.c - a proven study becomes what a picture of it shows. */
 #include "render/picture/scene.h"
 
-#include "analysis/snapshot/steps/steps.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "allocator/replay/block_sizes.h"
+#include "analysis/snapshot/curves/curves.h"
+#include "analysis/snapshot/steps/phases.h"
+#include "analysis/snapshot/study/proven_study.h"
+#include "analysis/snapshot/study/study.h"
+#include "analysis/snapshot/trust/trust.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "model/ids.h"
+#include "model/recording.h"
 #include "render/page/column.h"
+#include "render/page/source_marks.h"
+#include "render/page/source_ranges.h"
 #include "render/picture/paint.h"
 
 const char *const scene_view_names[SCENE_VIEWS] = {

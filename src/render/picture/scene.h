@@ -5,11 +5,16 @@
 #ifndef VRS_RENDER_PICTURE_SCENE_H
 #define VRS_RENDER_PICTURE_SCENE_H
 
-#include "analysis/snapshot/report/report.h"
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "analysis/snapshot/study/moment.h"
-#include "base/buf.h"
+#include "analysis/snapshot/study/proven_study.h"
+#include "analysis/snapshot/trust/trust.h"
+#include "base/arena.h"
+#include "base/fail.h"
 #include "base/str.h"
-#include "render/answer/answer.h"
+#include "model/file_facts.h"
 #include "render/page/source.h"
 #include "render/picture/raster.h"
 

@@ -1,9 +1,23 @@
 /* scene_groups.c - allocations by category, site and others: viewer/core/memory/live.js in C. */
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analysis/snapshot/categories/category_rules.h"
 #include "analysis/snapshot/curves/memory_group.h"
+#include "analysis/snapshot/steps/phases.h"
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/fail.h"
+#include "base/str.h"
+#include "model/ids.h"
+#include "model/recording.h"
+#include "model/strings.h"
+#include "render/page/source.h"
+#include "render/page/source_names.h"
 #include "render/picture/palette.h"
+#include "render/picture/raster.h"
 #include "render/picture/scene.h"
 #include "render/write/escape.h"
 #include "render/write/human.h"

@@ -1,12 +1,16 @@
 /* answers.c - the kinds of answer about snapshots: what each is made of, and its forms. */
 #include "render/snapshot/answers.h"
 
+#include <stdbool.h>
+
 #include "allocator/whatif/questions.h"
+#include "analysis/snapshot/advise/advise_answer.h"
 #include "analysis/snapshot/breakdown/category_table.h"
 #include "analysis/snapshot/breakdown/peak_moment.h"
 #include "analysis/snapshot/check/check.h"
 #include "analysis/snapshot/layout/fragments.h"
 #include "analysis/snapshot/leaks/leaks.h"
+#include "analysis/snapshot/oom/oom.h"
 #include "analysis/snapshot/report/report.h"
 #include "analysis/snapshot/timeline/phase_rows.h"
 #include "render/answer/answer.h"

@@ -1,6 +1,9 @@
 /* base64.c - base64: three bytes become four letters. */
 #include "render/write/base64.h"
 
+#include <stddef.h>
+#include <stdint.h>
+
 static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 static void put_three(char *to, uint32_t bits)

@@ -2,6 +2,9 @@
 #ifndef VRS_RENDER_WRITE_BASE64_H
 #define VRS_RENDER_WRITE_BASE64_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 #include "base/buf.h"
 
 /* Appends; a multiple of three bytes may be followed by more. */

@@ -1,7 +1,13 @@
 /* cells.c - values as kept text. */
 #include "render/write/cells.h"
 
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/str.h"
 #include "render/write/escape.h"
+#include "render/write/human.h"
 
 void cells_init(struct cells *cells, const struct style *style)
 {

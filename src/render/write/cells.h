@@ -6,8 +6,14 @@
 #ifndef VRS_RENDER_WRITE_CELLS_H
 #define VRS_RENDER_WRITE_CELLS_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "base/arena.h"
-#include "render/write/text.h"
+#include "base/buf.h"
+#include "base/str.h"
+#include "render/write/human.h"
 
 struct cells {
     struct arena arena; /* what is kept, and the arrays of it */

@@ -1,9 +1,11 @@
 /* csv.c - text as a cell of comma-separated values. */
 #include "render/write/csv.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/number.h"
+#include "base/str.h"
 
 static bool is_formula(str value)
 {

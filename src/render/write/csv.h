@@ -6,6 +6,7 @@
 #define VRS_RENDER_WRITE_CSV_H
 
 #include "base/buf.h"
+#include "base/str.h"
 
 #define CSV_LINE_END "\r\n"
 

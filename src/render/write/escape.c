@@ -1,6 +1,11 @@
 /* escape.c - text made harmless, and how wide it is. */
 #include "render/write/escape.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/str.h"
 #include "base/utf8.h"
 
 struct range {

@@ -2,7 +2,12 @@
 #ifndef VRS_RENDER_WRITE_ESCAPE_H
 #define VRS_RENDER_WRITE_ESCAPE_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "base/buf.h"
+#include "base/str.h"
 
 /* Characters that move the cursor, start a terminal's own language, end a line, or turn the
  * direction of the text around them. */

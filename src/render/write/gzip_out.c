@@ -2,8 +2,13 @@
 #define ZLIB_CONST
 #include "render/write/gzip_out.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include <zlib.h>
 
+#include "base/buf.h"
 #include "base/vec.h"
 
 /* Packs all input there is. */

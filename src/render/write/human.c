@@ -1,6 +1,9 @@
 /* human.c - numbers as people read them. */
 #include "render/write/human.h"
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/size.h"
 
 void human_bytes(struct buf *to, int64_t bytes)

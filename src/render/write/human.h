@@ -2,6 +2,9 @@
 #ifndef VRS_RENDER_WRITE_HUMAN_H
 #define VRS_RENDER_WRITE_HUMAN_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/buf.h"
 
 /* How text looks: columns of the terminal, ANSI colours, nothing outside ASCII. */

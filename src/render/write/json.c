@@ -2,7 +2,11 @@
 #include "render/write/json.h"
 
 #include <assert.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
+#include "base/str.h"
 #include "base/utf8.h"
 #include "render/write/escape.h"
 

@@ -6,7 +6,11 @@
 #ifndef VRS_RENDER_WRITE_JSON_H
 #define VRS_RENDER_WRITE_JSON_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/buf.h"
+#include "base/str.h"
 
 enum { JSON_DEPTH = 16 };
 

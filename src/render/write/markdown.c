@@ -1,6 +1,11 @@
 /* markdown.c - text in which Markdown and HTML see no markup. */
 #include "render/write/markdown.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/str.h"
 #include "render/write/escape.h"
 
 static bool is_plain(char c)

@@ -5,7 +5,10 @@
 #ifndef VRS_RENDER_WRITE_MARKDOWN_H
 #define VRS_RENDER_WRITE_MARKDOWN_H
 
+#include <stdbool.h>
+
 #include "base/buf.h"
+#include "base/str.h"
 
 void markdown_text(struct buf *to, str text, bool ascii);
 

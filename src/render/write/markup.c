@@ -1,6 +1,11 @@
 /* markup.c - the five characters that HTML and XML give a meaning. */
 #include "render/write/markup.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/str.h"
 #include "render/write/escape.h"
 
 static const char *reference(char c)

@@ -3,6 +3,7 @@
 #define VRS_RENDER_WRITE_MARKUP_H
 
 #include "base/buf.h"
+#include "base/str.h"
 
 /* Appends `text` (any bytes) for an element or a quoted attribute: what escape_text would escape
  * becomes that, and then nothing of it is markup. */

@@ -1,6 +1,10 @@
 /* out.c - hands the buffered text over to the sink. */
 #include "render/write/out.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 static bool append(void *arg, const char *bytes, size_t len)
 {
     buf_bytes(arg, bytes, len);

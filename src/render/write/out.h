@@ -2,6 +2,9 @@
 #ifndef VRS_RENDER_WRITE_OUT_H
 #define VRS_RENDER_WRITE_OUT_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "base/buf.h"
 #include "base/fail.h"
 

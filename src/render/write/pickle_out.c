@@ -2,7 +2,12 @@
 #include "render/write/pickle_out.h"
 
 #include <assert.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
+
+#include "base/buf.h"
+#include "base/str.h"
 
 enum opcode {
     OP_MARK = '(',

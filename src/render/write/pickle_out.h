@@ -8,6 +8,11 @@
 #ifndef VRS_RENDER_WRITE_PICKLE_OUT_H
 #define VRS_RENDER_WRITE_PICKLE_OUT_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/str.h"
 #include "render/write/out.h"
 
 struct pickle_out {

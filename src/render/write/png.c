@@ -2,10 +2,14 @@
 #define ZLIB_CONST
 #include "render/write/png.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
+
 #include <zlib.h>
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/hash.h"
 #include "base/vec.h"
 

@@ -2,7 +2,10 @@
 #ifndef VRS_RENDER_WRITE_PNG_H
 #define VRS_RENDER_WRITE_PNG_H
 
+#include <stdint.h>
+
 #include "base/fail.h"
+#include "base/str.h"
 #include "render/write/out.h"
 
 /* Pixels are 0xRRGGBB, row by row. */

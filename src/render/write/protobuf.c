@@ -1,6 +1,10 @@
 /* protobuf.c - varints (seven bits a byte) and fields with their lengths. */
 #include "render/write/protobuf.h"
 
+#include <stdint.h>
+
+#include "base/str.h"
+
 enum { WIRE_NUMBER = 0, WIRE_BYTES = 2 };
 
 void proto_number(struct buf *to, uint64_t value)

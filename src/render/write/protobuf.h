@@ -5,7 +5,10 @@
 #ifndef VRS_RENDER_WRITE_PROTOBUF_H
 #define VRS_RENDER_WRITE_PROTOBUF_H
 
+#include <stdint.h>
+
 #include "base/buf.h"
+#include "base/str.h"
 
 /* Also of int64, whose bits are given, and of enum and bool. */
 void proto_u64(struct buf *to, uint32_t field, uint64_t value);

@@ -1,6 +1,12 @@
 /* text.c - tables and wrapped lines. */
 #include "render/write/text.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/str.h"
 #include "render/write/escape.h"
 
 /* Between columns stand two blanks, or one where the table is too wide otherwise. */

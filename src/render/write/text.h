@@ -2,6 +2,12 @@
 #ifndef VRS_RENDER_WRITE_TEXT_H
 #define VRS_RENDER_WRITE_TEXT_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/str.h"
 #include "render/write/human.h"
 
 struct text_column {

@@ -1,13 +1,12 @@
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
+#include <vramscope/snapshot.h>
 
 #include <cmocka.h>
-
-#include <vramscope/snapshot.h>
 
 #include "made/fault.h"
 

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "base/arena.h"
+#include "base/str.h"
 #include "made/fault.h"
 
 static void what_is_taken_is_zero_and_aligned(void **state)

@@ -1,10 +1,13 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
 #include "base/buf.h"
+#include "base/str.h"
 #include "made/fault.h"
 
 static void check_text(const struct buf *b, const char *expected)

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "base/fail.h"
 #include "base/file.h"
 
 /* A folder of its own for each run; mkdtemp fills in its name. */

@@ -1,5 +1,6 @@
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -7,6 +8,7 @@
 #include <cmocka.h>
 
 #include "base/number.h"
+#include "base/str.h"
 
 static void integers_fill_64_bits(void **state)
 {

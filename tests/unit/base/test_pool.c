@@ -3,11 +3,13 @@
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <cmocka.h>
 
+#include "base/arena.h"
 #include "base/pool.h"
 #include "made/fault.h"
 

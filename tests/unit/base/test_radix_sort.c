@@ -1,12 +1,14 @@
 /* test_radix_sort.c - stays in order, against a sort by comparing. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <cmocka.h>
 
+#include "base/arena.h"
 #include "base/radix_sort.h"
 #include "made/fault.h"
 

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "base/size.h"
+#include "base/str.h"
 #include "vramscope/vramscope.h"
 
 static void sizes_have_units(void **state)

@@ -2,12 +2,15 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
 #include <cmocka.h>
 
+#include "base/fail.h"
+#include "base/pool.h"
 #include "base/task_list.h"
 #include "made/fault.h"
 

@@ -1,10 +1,13 @@
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <cmocka.h>
 
+#include "base/buf.h"
+#include "base/str.h"
 #include "base/utf8.h"
 
 static void check_repaired(str text, str expected)

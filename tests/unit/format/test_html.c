@@ -1,13 +1,18 @@
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
+#include "base/buf.h"
+#include "base/fail.h"
+#include "base/str.h"
 #include "format/html.h"
+#include "format/input/window.h"
 #include "made/dribble.h"
 #include "made/fault.h"
 

@@ -1,17 +1,22 @@
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 #include <zlib.h>
 
 #include "base/buf.h"
+#include "base/fail.h"
+#include "base/str.h"
 #include "format/read.h"
 #include "made/dribble.h"
 #include "made/fault.h"
+#include "model/ids.h"
+#include "model/recording.h"
+#include "model/strings.h"
 
 /* Two segments without blocks; as JSON, and as a pickle of protocol 2. */
 static const char json[] = "[{\"total_size\": 512, \"blocks\": []}, {\"total_size\": 512}]";

@@ -2,8 +2,11 @@
 #ifndef TESTS_UNIT_DRIBBLE_H
 #define TESTS_UNIT_DRIBBLE_H
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "format/input/window.h"
 
 struct dribble {

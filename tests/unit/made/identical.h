@@ -2,8 +2,11 @@
 #ifndef TESTS_UNIT_IDENTICAL_H
 #define TESTS_UNIT_IDENTICAL_H
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
+#include "base/table.h"
 #include "model/recording.h"
 
 /* The table whose rows differ, or NULL. */

@@ -1,7 +1,11 @@
 /* machine_sound.c - walks every set and every segment once. */
 #include "made/machine_sound.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
+
+#include "allocator/machine/block_set.h"
 
 struct extent {
     uint64_t address, size;

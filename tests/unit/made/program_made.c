@@ -3,12 +3,21 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 #include <cmocka.h>
 
+#include "allocator/machine/config.h"
+#include "allocator/machine/rounding.h"
+#include "base/fail.h"
+#include "base/str.h"
+#include "base/table.h"
 #include "made/sample.h"
+#include "model/ids.h"
+#include "models/naive_allocator.h"
 
 struct allocator_config config_from(const char *settings)
 {

@@ -6,8 +6,11 @@
 #ifndef TESTS_UNIT_PROGRAM_MADE_H
 #define TESTS_UNIT_PROGRAM_MADE_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "allocator/machine/config.h"
 #include "model/recording.h"
-#include "models/naive_allocator.h"
 
 enum { OPS_MAX = 1024, SITES = 4 };
 

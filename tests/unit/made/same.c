@@ -2,10 +2,19 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
+
+#include "base/str.h"
+#include "base/table.h"
+#include "model/frames.h"
+#include "model/ids.h"
+#include "model/stacks.h"
+#include "model/strings.h"
 
 /* What the numbers of a column stand for. */
 enum meaning { PLAIN, STRING, STACK, CONTEXT, POOL, STREAM, RUN, HISTORY };

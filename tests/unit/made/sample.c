@@ -2,12 +2,21 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
+#include "base/fail.h"
+#include "base/str.h"
+#include "base/table.h"
+#include "model/frames.h"
+#include "model/ids.h"
 #include "model/pairing.h"
+#include "model/stacks.h"
+#include "model/strings.h"
 #include "model/verify.h"
 
 void sample_init(struct recording *r)

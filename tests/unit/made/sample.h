@@ -5,6 +5,10 @@
 #ifndef TESTS_UNIT_SAMPLE_H
 #define TESTS_UNIT_SAMPLE_H
 
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/ids.h"
 #include "model/recording.h"
 
 /* One line of a stack. */

@@ -3,10 +3,23 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include <cmocka.h>
 
+#include "allocator/replay/block_sizes.h"
+#include "allocator/replay/prove.h"
+#include "allocator/replay/replay.h"
+#include "analysis/attribution/frame_class.h"
+#include "analysis/attribution/naming.h"
+#include "analysis/snapshot/categories/category_rules.h"
+#include "analysis/snapshot/study/study.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "base/str.h"
 #include "made/fault.h"
+#include "made/sample.h"
+#include "model/recording.h"
 
 void studied_begin(struct studied *s)
 {

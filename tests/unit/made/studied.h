@@ -4,8 +4,14 @@
 #ifndef TESTS_UNIT_STUDIED_H
 #define TESTS_UNIT_STUDIED_H
 
+#include "allocator/replay/prove.h"
+#include "allocator/replay/replay.h"
+#include "analysis/snapshot/categories/category_rules.h"
 #include "analysis/snapshot/study/proven_study.h"
-#include "made/sample.h"
+#include "analysis/snapshot/study/study.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "model/recording.h"
 
 struct studied {
     struct recording r;

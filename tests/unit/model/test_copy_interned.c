@@ -3,13 +3,23 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 #include <cmocka.h>
 
+#include "base/fail.h"
+#include "base/str.h"
+#include "base/table.h"
 #include "made/fault.h"
 #include "made/sample.h"
+#include "model/frames.h"
+#include "model/ids.h"
+#include "model/recording.h"
+#include "model/stacks.h"
+#include "model/strings.h"
 #include "model/verify.h"
 
 /* One row at least of everything that has a name. */

@@ -2,10 +2,12 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include <cmocka.h>
 
 #include "model/frames.h"
+#include "model/ids.h"
 
 /* Names and files as string ids. */
 enum { STEP = 1, LOSS, TRAIN_PY, MODEL_PY, STRINGS };

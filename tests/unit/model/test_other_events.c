@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "model/other_events.h"
+#include "model/recording.h"
 
 enum { EVENTS = 150 };
 

@@ -1,14 +1,18 @@
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 
 #include <cmocka.h>
 
+#include "base/fail.h"
+#include "base/table.h"
 #include "made/fault.h"
 #include "made/sample.h"
 #include "model/pairing.h"
+#include "model/recording.h"
 
 static void put_index(char *to, size_t size, uint32_t row)
 {

@@ -1,10 +1,13 @@
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include <cmocka.h>
 
 #include "made/fault.h"
+#include "model/ids.h"
 #include "model/stacks.h"
 
 static stack_id push(struct stacks *s, stack_id caller, uint32_t frame)

@@ -1,11 +1,15 @@
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include <cmocka.h>
 
+#include "base/str.h"
 #include "made/fault.h"
+#include "model/ids.h"
 #include "model/strings.h"
 
 enum { MANY = 5000 };

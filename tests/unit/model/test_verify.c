@@ -1,12 +1,17 @@
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 #include <cmocka.h>
 
+#include "base/fail.h"
+#include "base/table.h"
 #include "made/fault.h"
 #include "made/sample.h"
+#include "model/recording.h"
 #include "model/verify.h"
 
 /* Two devices; allocations 0 to 3 are: alive, freed, pending, only a block. */

@@ -1,12 +1,30 @@
 /* advise.c - runs the rules, works out what each saves, and what they save together. */
 #include "analysis/snapshot/advise/advise.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/snapshot/advise/advise_limits.h"
 #include "analysis/snapshot/advise/advise_rules.h"
+#include "analysis/snapshot/curves/curves.h"
+#include "analysis/snapshot/curves/lifetime.h"
+#include "analysis/snapshot/oom/oom_tests.h"
+#include "analysis/snapshot/steps/phases.h"
+#include "analysis/snapshot/study/counterfactual.h"
+#include "analysis/snapshot/study/proven_study.h"
+#include "analysis/snapshot/study/site_table.h"
+#include "analysis/snapshot/study/study.h"
 #include "analysis/snapshot/study/study_jobs.h"
+#include "base/arena.h"
+#include "base/bytes.h"
+#include "base/fail.h"
 #include "base/pool.h"
+#include "base/table.h"
+#include "base/vec.h"
+#include "model/ids.h"
+#include "model/recording.h"
 
 const char *const severity_names[SEVERITIES] = { "problem", "advice", "note" };
 

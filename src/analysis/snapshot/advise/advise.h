@@ -7,8 +7,20 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_ADVISE_ADVISE_H
 #define VRS_ANALYSIS_SNAPSHOT_ADVISE_ADVISE_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/snapshot/breakdown/training_need.h"
 #include "analysis/snapshot/cache/parts.h"
+#include "analysis/snapshot/categories/category_rules.h"
+#include "analysis/snapshot/layout/fragments.h"
+#include "analysis/snapshot/leaks/leaks.h"
 #include "analysis/snapshot/oom/oom.h"
+#include "analysis/snapshot/oom/oom_what_if.h"
+#include "analysis/snapshot/study/proven_study.h"
+#include "analysis/snapshot/study/study.h"
+#include "analysis/snapshot/timeline/timeline.h"
+#include "base/fail.h"
 #include "base/field.h"
 #include "base/str.h"
 

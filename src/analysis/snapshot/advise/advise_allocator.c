@@ -1,6 +1,27 @@
 /* advise_allocator.c - settings of the allocator, and what waits on other streams. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "allocator/replay/recorded.h"
+#include "analysis/attribution/tokens.h"
+#include "analysis/snapshot/advise/advise.h"
+#include "analysis/snapshot/advise/advise_limits.h"
 #include "analysis/snapshot/advise/advise_rules.h"
+#include "analysis/snapshot/categories/category_rules.h"
+#include "analysis/snapshot/curves/curves.h"
+#include "analysis/snapshot/curves/lifetime.h"
+#include "analysis/snapshot/layout/fragments.h"
+#include "analysis/snapshot/oom/oom_what_if.h"
+#include "analysis/snapshot/study/study.h"
+#include "analysis/snapshot/timeline/timeline.h"
+#include "base/arena.h"
+#include "base/bytes.h"
+#include "base/str.h"
+#include "base/table.h"
+#include "model/ids.h"
+#include "model/recording.h"
+#include "model/strings.h"
 
 /* Stacks of Windows, where expandable segments do not exist. */
 static bool is_windows(const struct recording *r)

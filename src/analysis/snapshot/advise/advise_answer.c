@@ -1,8 +1,16 @@
 /* advise_answer.c - the parts that advice rests on, side by side, then the rules, then waste. */
 #include "analysis/snapshot/advise/advise_answer.h"
 
+#include <stddef.h>
+
 #include "analysis/snapshot/cache/parts.h"
+#include "analysis/snapshot/leaks/leaks.h"
 #include "analysis/snapshot/oom/oom.h"
+#include "analysis/snapshot/study/counterfactual.h"
+#include "analysis/snapshot/study/proven_study.h"
+#include "analysis/snapshot/study/study.h"
+#include "base/arena.h"
+#include "base/fail.h"
 
 enum vrs_status advise_answer_make(struct parts *parts, const struct proven_study *proven,
                                    const struct advise_question *q, struct advise_answer **ret,

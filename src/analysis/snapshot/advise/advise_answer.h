@@ -2,8 +2,15 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_ADVISE_ADVISE_ANSWER_H
 #define VRS_ANALYSIS_SNAPSHOT_ADVISE_ADVISE_ANSWER_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "analysis/snapshot/advise/advise.h"
 #include "analysis/snapshot/advise/waste.h"
+#include "analysis/snapshot/cache/parts.h"
+#include "analysis/snapshot/study/proven_study.h"
+#include "base/fail.h"
+#include "base/field.h"
 
 struct advise_question {
     uint64_t capacity_bytes; /* of the card, as the user knows it; 0: not known */

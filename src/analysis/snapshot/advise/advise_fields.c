@@ -1,7 +1,14 @@
 /* advise_fields.c - the members of advice, and of the rules that stay silent. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "analysis/snapshot/advise/advise.h"
 #include "analysis/snapshot/advise/advise_answer.h"
+#include "analysis/snapshot/advise/waste.h"
+#include "analysis/snapshot/categories/category_rules.h"
 #include "analysis/snapshot/study/site_fields.h"
+#include "base/field.h"
 
 static const char *const source_names[] = {
     [SAVING_NONE] = NULL,

@@ -1,5 +1,20 @@
 /* advise_gradients.c - gradients that live too long, or twice. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/attribution/tokens.h"
+#include "analysis/snapshot/advise/advise.h"
+#include "analysis/snapshot/advise/advise_limits.h"
 #include "analysis/snapshot/advise/advise_rules.h"
+#include "analysis/snapshot/categories/category_rules.h"
+#include "analysis/snapshot/curves/lifetime.h"
+#include "analysis/snapshot/steps/phases.h"
+#include "analysis/snapshot/study/study.h"
+#include "base/arena.h"
+#include "base/bytes.h"
+#include "base/table.h"
+#include "model/ids.h"
 
 static token_set alloc_tokens(const struct advising *a, uint32_t i)
 {

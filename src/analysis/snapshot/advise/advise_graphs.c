@@ -4,7 +4,21 @@
  * of Python alone, a graph is known by what goes with it: a line outside of all modules lets values
  * go at once that several lines of a forward have made.  Without a graph no more than its outputs
  * would have lived on. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/attribution/tokens.h"
+#include "analysis/snapshot/advise/advise_limits.h"
 #include "analysis/snapshot/advise/advise_rules.h"
+#include "analysis/snapshot/categories/category_rules.h"
+#include "analysis/snapshot/curves/lifetime.h"
+#include "analysis/snapshot/steps/phases.h"
+#include "analysis/snapshot/steps/steps.h"
+#include "analysis/snapshot/study/study.h"
+#include "base/arena.h"
+#include "base/table.h"
+#include "model/recording.h"
 
 struct dropping {
     const uint32_t *retaining; /* see first_retaining */

@@ -1,6 +1,20 @@
 /* advise_kernels.c - what another kernel would not keep: losses, attention; and checkpointing. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/attribution/tokens.h"
+#include "analysis/snapshot/advise/advise.h"
+#include "analysis/snapshot/advise/advise_limits.h"
 #include "analysis/snapshot/advise/advise_rules.h"
 #include "analysis/snapshot/breakdown/training_need.h"
+#include "analysis/snapshot/categories/category_rules.h"
+#include "analysis/snapshot/curves/lifetime.h"
+#include "analysis/snapshot/steps/phases.h"
+#include "analysis/snapshot/steps/steps.h"
+#include "analysis/snapshot/study/study.h"
+#include "base/bytes.h"
+#include "base/table.h"
 
 /* What is alive at the peak and was made under some token; the stack of the largest. */
 static uint64_t alive_under(struct advising *a, token_set wanted, token_set *ret_others,

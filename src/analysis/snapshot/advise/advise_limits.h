@@ -4,8 +4,6 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_ADVISE_ADVISE_LIMITS_H
 #define VRS_ANALYSIS_SNAPSHOT_ADVISE_ADVISE_LIMITS_H
 
-#include <stdint.h>
-
 enum {
     /* Any rule: a smaller saving is not worth a line. */
     FLOOR_PERCENT = 1, /* of the peak */

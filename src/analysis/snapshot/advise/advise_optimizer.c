@@ -1,6 +1,21 @@
 /* advise_optimizer.c - the optimizer's temporaries, its copies, its state. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/attribution/tokens.h"
+#include "analysis/snapshot/advise/advise.h"
+#include "analysis/snapshot/advise/advise_limits.h"
 #include "analysis/snapshot/advise/advise_rules.h"
 #include "analysis/snapshot/breakdown/training_need.h"
+#include "analysis/snapshot/categories/categories.h"
+#include "analysis/snapshot/categories/category_rules.h"
+#include "analysis/snapshot/curves/lifetime.h"
+#include "analysis/snapshot/steps/phases.h"
+#include "analysis/snapshot/study/study.h"
+#include "base/bytes.h"
+#include "base/table.h"
+#include "model/ids.h"
 
 static uint64_t peak_of(const struct advising *a, enum category category)
 {

@@ -1,8 +1,22 @@
 /* advise_outputs.c - values that are kept beyond their use: generations, outputs, inputs.
  */
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 
+#include "analysis/attribution/tokens.h"
+#include "analysis/snapshot/advise/advise.h"
+#include "analysis/snapshot/advise/advise_limits.h"
 #include "analysis/snapshot/advise/advise_rules.h"
+#include "analysis/snapshot/categories/category_rules.h"
+#include "analysis/snapshot/curves/lifetime.h"
+#include "analysis/snapshot/leaks/leaks.h"
+#include "analysis/snapshot/steps/phases.h"
+#include "analysis/snapshot/steps/steps.h"
+#include "analysis/snapshot/study/study.h"
+#include "base/arena.h"
+#include "base/table.h"
+#include "model/ids.h"
 
 /* Two generations of one value. */
 

@@ -2,11 +2,19 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_ADVISE_ADVISE_RULES_H
 #define VRS_ANALYSIS_SNAPSHOT_ADVISE_ADVISE_RULES_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/attribution/tokens.h"
 #include "analysis/snapshot/advise/advise.h"
-#include "analysis/snapshot/advise/advise_limits.h"
+#include "analysis/snapshot/categories/category_rules.h"
+#include "analysis/snapshot/study/counterfactual.h"
+#include "analysis/snapshot/study/proven_study.h"
 #include "analysis/snapshot/study/site_table.h"
-#include "base/bytes.h"
+#include "analysis/snapshot/study/study.h"
+#include "base/fail.h"
 #include "base/vec.h"
+#include "model/ids.h"
 
 typedef VEC(struct removal) removal_vec;
 

@@ -1,5 +1,10 @@
 /* advise_table.c - every rule of advice: how it is judged and what it says. */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/snapshot/advise/advise.h"
 #include "analysis/snapshot/advise/advise_rules.h"
+#include "analysis/snapshot/categories/category_rules.h"
 
 const struct advice_entry advice_entries[] = {
     {

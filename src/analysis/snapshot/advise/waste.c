@@ -1,9 +1,20 @@
 /* waste.c - sums over all lifetimes, by site where that tells whose they are. */
 #include "analysis/snapshot/advise/waste.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 
+#include "analysis/attribution/site.h"
 #include "analysis/snapshot/advise/waste_parts.h"
+#include "analysis/snapshot/curves/curves.h"
+#include "analysis/snapshot/curves/lifetime.h"
+#include "analysis/snapshot/steps/steps.h"
+#include "analysis/snapshot/study/site_table.h"
+#include "analysis/snapshot/study/study.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "model/ids.h"
+#include "model/recording.h"
 
 /* Histograms. */
 

@@ -5,9 +5,13 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_ADVISE_WASTE_H
 #define VRS_ANALYSIS_SNAPSHOT_ADVISE_WASTE_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "analysis/snapshot/study/counterfactual.h"
 #include "analysis/snapshot/study/proven_study.h"
-#include "analysis/snapshot/study/site_table.h"
+#include "analysis/snapshot/study/study.h"
+#include "base/fail.h"
 #include "base/field.h"
 
 /* Allocations whose life is of `from` up to less than twice that; from 0, of nothing. */

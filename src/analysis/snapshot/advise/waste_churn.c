@@ -1,10 +1,21 @@
 /* waste_churn.c - the same size of the same site, freed and soon made again. */
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 
+#include "analysis/attribution/site.h"
+#include "analysis/snapshot/advise/waste.h"
 #include "analysis/snapshot/advise/waste_parts.h"
+#include "analysis/snapshot/steps/steps.h"
+#include "analysis/snapshot/study/site_table.h"
+#include "analysis/snapshot/study/study.h"
+#include "base/arena.h"
+#include "base/fail.h"
 #include "base/hash.h"
 #include "base/idtab.h"
+#include "base/table.h"
 #include "base/vec.h"
+#include "model/ids.h"
 
 enum { GAP_EVENTS = 64, CHURN_LEAST = 2 };
 

@@ -1,6 +1,11 @@
 /* waste_fields.c - the members of bytes that live too long, or come and go too often. */
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "analysis/snapshot/advise/waste.h"
+#include "analysis/snapshot/steps/phases.h"
 #include "analysis/snapshot/study/site_fields.h"
+#include "base/field.h"
 
 #define SITE(type)                                                                                 \
     {                                                                                              \

@@ -1,7 +1,20 @@
 /* waste_held.c - memory that is held unusually long. */
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 
+#include "analysis/snapshot/advise/waste.h"
 #include "analysis/snapshot/advise/waste_parts.h"
+#include "analysis/snapshot/categories/category_rules.h"
+#include "analysis/snapshot/curves/lifetime.h"
+#include "analysis/snapshot/steps/phases.h"
+#include "analysis/snapshot/steps/steps.h"
+#include "analysis/snapshot/study/study.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "base/str.h"
+#include "model/ids.h"
+#include "model/recording.h"
 #include "model/strings.h"
 
 enum { LONGER = 10, HELD_INTERVALS_MOST = 64 };

@@ -2,7 +2,13 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_ADVISE_WASTE_PARTS_H
 #define VRS_ANALYSIS_SNAPSHOT_ADVISE_WASTE_PARTS_H
 
+#include <stdint.h>
+
 #include "analysis/snapshot/advise/waste.h"
+#include "analysis/snapshot/study/proven_study.h"
+#include "analysis/snapshot/study/site_table.h"
+#include "analysis/snapshot/study/study.h"
+#include "base/fail.h"
 
 /* What the parts work with. */
 struct wasting {

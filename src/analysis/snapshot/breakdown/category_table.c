@@ -2,7 +2,18 @@
 #include "analysis/snapshot/breakdown/category_table.h"
 
 #include <assert.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "analysis/snapshot/categories/categories.h"
+#include "analysis/snapshot/categories/category_match.h"
+#include "analysis/snapshot/categories/category_rules.h"
+#include "analysis/snapshot/curves/curves.h"
+#include "analysis/snapshot/curves/lifetime.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "base/str.h"
 
 /* Sums by category and rule; rules with one id are one. */
 struct sums {

@@ -2,8 +2,15 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_BREAKDOWN_CATEGORY_TABLE_H
 #define VRS_ANALYSIS_SNAPSHOT_BREAKDOWN_CATEGORY_TABLE_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "analysis/snapshot/breakdown/training_need.h"
+#include "analysis/snapshot/categories/category_match.h"
+#include "analysis/snapshot/categories/category_rules.h"
 #include "analysis/snapshot/study/study.h"
+#include "base/fail.h"
+#include "base/field.h"
 
 struct category_rule_sum {
     enum category category;

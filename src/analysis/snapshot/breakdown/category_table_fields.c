@@ -1,5 +1,12 @@
 /* category_table_fields.c - the members of categories, added up. */
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "analysis/snapshot/breakdown/category_table.h"
+#include "analysis/snapshot/breakdown/training_need.h"
+#include "analysis/snapshot/categories/category_match.h"
+#include "analysis/snapshot/categories/category_rules.h"
+#include "base/field.h"
 
 #define RULE_FIELDS                                                                                \
     { "rule", NULL, UNIT_NONE, FIELD_WORD, FIELD_AT(struct category_rule_sum, rule) },             \

@@ -2,16 +2,27 @@
 #include "analysis/snapshot/breakdown/peak.h"
 
 #include <assert.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #include "analysis/attribution/module_path.h"
 #include "analysis/attribution/site.h"
+#include "analysis/snapshot/categories/category_match.h"
+#include "analysis/snapshot/categories/category_rules.h"
+#include "analysis/snapshot/curves/curves.h"
 #include "analysis/snapshot/curves/live.h"
 #include "analysis/snapshot/curves/memory_group.h"
 #include "base/buf.h"
+#include "base/fail.h"
 #include "base/hash.h"
 #include "base/idtab.h"
+#include "base/str.h"
 #include "base/vec.h"
+#include "model/frames.h"
+#include "model/ids.h"
+#include "model/recording.h"
+#include "model/strings.h"
 
 const char *const peak_by_names[PEAK_BYS] = {
     [BY_CULPRIT] = "culprit", [BY_OWNER] = "owner",       [BY_SITE] = "site",

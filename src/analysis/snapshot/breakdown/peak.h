@@ -5,12 +5,19 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_BREAKDOWN_PEAK_H
 #define VRS_ANALYSIS_SNAPSHOT_BREAKDOWN_PEAK_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "allocator/replay/block_sizes.h"
 #include "analysis/attribution/naming.h"
 #include "analysis/attribution/site.h"
 #include "analysis/snapshot/categories/categories.h"
-#include "analysis/snapshot/curves/curves.h"
+#include "analysis/snapshot/categories/category_match.h"
 #include "base/arena.h"
+#include "base/fail.h"
+#include "base/str.h"
+#include "model/ids.h"
+#include "model/recording.h"
 
 enum peak_by {
     BY_CULPRIT,

@@ -1,5 +1,12 @@
 /* peak_fields.c - the members of what was alive at a moment. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/snapshot/breakdown/peak.h"
 #include "analysis/snapshot/breakdown/peak_moment.h"
+#include "analysis/snapshot/categories/category_match.h"
+#include "base/field.h"
 
 static const struct field size_fields[] = {
     { "bytes", NULL, UNIT_BYTES, FIELD_UNSIGNED, FIELD_AT(struct size_count, bytes) },

@@ -1,7 +1,18 @@
 /* peak_moment.c - finds the moment, groups what was alive then, and says what curves tell of it. */
 #include "analysis/snapshot/breakdown/peak_moment.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/snapshot/curves/curves.h"
 #include "analysis/snapshot/curves/live.h"
+#include "analysis/snapshot/study/study.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "base/str.h"
+#include "model/ids.h"
+#include "model/recording.h"
 
 bool peak_needs_study(const struct recording *r, uint32_t device, const struct peak_question *q)
 {

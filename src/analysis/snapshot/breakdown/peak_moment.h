@@ -2,10 +2,16 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_BREAKDOWN_PEAK_MOMENT_H
 #define VRS_ANALYSIS_SNAPSHOT_BREAKDOWN_PEAK_MOMENT_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/attribution/site.h"
 #include "analysis/snapshot/breakdown/peak.h"
 #include "analysis/snapshot/study/moment.h"
 #include "analysis/snapshot/study/proven_study.h"
+#include "base/fail.h"
 #include "base/field.h"
+#include "model/recording.h"
 
 struct peak_question {
     struct moment moment;

@@ -2,9 +2,19 @@
 #include "analysis/snapshot/breakdown/training_need.h"
 
 #include <assert.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #include "analysis/attribution/site.h"
+#include "analysis/snapshot/categories/category_rules.h"
+#include "analysis/snapshot/curves/curves.h"
+#include "analysis/snapshot/curves/lifetime.h"
+#include "analysis/snapshot/steps/phases.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "base/table.h"
+#include "model/ids.h"
 
 enum { WEAK_PART = 20 }; /* a twentieth of a term may be less sure than the rest */
 

@@ -2,7 +2,12 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_BREAKDOWN_TRAINING_NEED_H
 #define VRS_ANALYSIS_SNAPSHOT_BREAKDOWN_TRAINING_NEED_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/snapshot/categories/category_rules.h"
 #include "analysis/snapshot/study/study.h"
+#include "base/fail.h"
 #include "base/field.h"
 
 enum term {

@@ -1,6 +1,11 @@
 /* training_need_fields.c - the members of what a training needs, term by term. */
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "analysis/snapshot/breakdown/training_need.h"
+#include "analysis/snapshot/categories/category_rules.h"
 #include "analysis/snapshot/study/site_fields.h"
+#include "base/field.h"
 
 static bool is_known(const void *row, const void *above)
 {

@@ -1,7 +1,18 @@
 /* parts.c - runs each shared analysis once, in parallel where there are threads. */
 #include "analysis/snapshot/cache/parts.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/attribution/site.h"
+#include "analysis/snapshot/breakdown/training_need.h"
+#include "analysis/snapshot/curves/curves.h"
+#include "analysis/snapshot/study/proven_study.h"
+#include "analysis/snapshot/study/study.h"
 #include "analysis/snapshot/study/study_jobs.h"
+#include "base/arena.h"
+#include "base/fail.h"
 #include "base/pool.h"
 
 /* The row of a study, old or new. */

@@ -7,11 +7,15 @@
 #define VRS_ANALYSIS_SNAPSHOT_CACHE_PARTS_H
 
 #include "analysis/snapshot/breakdown/category_table.h"
+#include "analysis/snapshot/breakdown/training_need.h"
 #include "analysis/snapshot/layout/fragments.h"
 #include "analysis/snapshot/leaks/leaks.h"
 #include "analysis/snapshot/study/counterfactual.h"
+#include "analysis/snapshot/study/proven_study.h"
 #include "analysis/snapshot/study/site_table.h"
+#include "analysis/snapshot/study/study.h"
 #include "analysis/snapshot/timeline/timeline.h"
+#include "base/fail.h"
 
 /* What was made for one study; NULL: not yet, or there is nothing to be made. */
 struct study_parts {

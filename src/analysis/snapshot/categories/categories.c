@@ -1,9 +1,21 @@
 /* categories.c - the rules, twice: once to find the gradients, then with what these tell. */
 #include "analysis/snapshot/categories/categories.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
+#include "analysis/snapshot/categories/category_match.h"
 #include "analysis/snapshot/categories/replaced.h"
+#include "analysis/snapshot/categories/split.h"
+#include "analysis/snapshot/curves/lifetime.h"
+#include "analysis/snapshot/steps/phases.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "base/pattern.h"
+#include "base/str.h"
+#include "base/table.h"
+#include "model/ids.h"
 
 /* What is worked out for each allocation before any rule is asked. */
 struct evidence {

@@ -6,9 +6,19 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_CATEGORIES_CATEGORIES_H
 #define VRS_ANALYSIS_SNAPSHOT_CATEGORIES_CATEGORIES_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/attribution/naming.h"
+#include "analysis/attribution/tokens.h"
+#include "analysis/snapshot/categories/category_match.h"
 #include "analysis/snapshot/categories/category_rules.h"
-#include "analysis/snapshot/categories/split.h"
+#include "analysis/snapshot/curves/lifetime.h"
+#include "analysis/snapshot/steps/phases.h"
 #include "analysis/snapshot/steps/steps.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "model/recording.h"
 
 struct categories {
     uint32_t count;                /* allocations of the device */

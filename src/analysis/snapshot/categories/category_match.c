@@ -1,9 +1,24 @@
 /* category_match.c - conditions on stacks as bits, the others one by one. */
 #include "analysis/snapshot/categories/category_match.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
 #include "analysis/attribution/frame_class.h"
+#include "base/arena.h"
 #include "base/buf.h"
+#include "base/fail.h"
+#include "base/pattern.h"
 #include "base/sorted.h"
+#include "base/str.h"
+#include "base/table.h"
+#include "model/frames.h"
+#include "model/ids.h"
+#include "model/recording.h"
+#include "model/stacks.h"
+#include "model/strings.h"
 
 /* Long names may be shared by many frames: the end of a path and the head of a name are looked at,
  * where what tells them apart stands. */

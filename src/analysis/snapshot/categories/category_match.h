@@ -6,12 +6,20 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_CATEGORIES_CATEGORY_MATCH_H
 #define VRS_ANALYSIS_SNAPSHOT_CATEGORIES_CATEGORY_MATCH_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "analysis/attribution/naming.h"
 #include "analysis/snapshot/categories/category_rules.h"
 #include "analysis/snapshot/curves/lifetime.h"
 #include "analysis/snapshot/curves/live.h"
 #include "analysis/snapshot/steps/phases.h"
 #include "analysis/snapshot/steps/steps.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "base/pattern.h"
+#include "model/ids.h"
+#include "model/recording.h"
 
 /* One size, and how many there are. */
 struct size_count {

@@ -1,10 +1,16 @@
 /* category_rules.c - reads the language of rules; a message names the line. */
 #include "analysis/snapshot/categories/category_rules.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
 #include "analysis/snapshot/curves/lifetime.h"
 #include "analysis/snapshot/steps/phases.h"
 #include "base/number.h"
 #include "base/size.h"
+#include "base/str.h"
 #include "base/utf8.h"
 
 const char *const category_names[CATEGORIES] = {

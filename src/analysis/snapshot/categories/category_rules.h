@@ -5,9 +5,12 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_CATEGORIES_CATEGORY_RULES_H
 #define VRS_ANALYSIS_SNAPSHOT_CATEGORIES_CATEGORY_RULES_H
 
+#include <stdint.h>
+
 #include "base/arena.h"
 #include "base/fail.h"
 #include "base/pattern.h"
+#include "base/str.h"
 #include "base/vec.h"
 
 enum category {

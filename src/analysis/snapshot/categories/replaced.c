@@ -1,10 +1,16 @@
 /* replaced.c - sorts freed and new tensors by interval and size, compares equal ones. */
 #include "analysis/snapshot/categories/replaced.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #include "analysis/snapshot/categories/category_match.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "base/table.h"
 #include "base/vec.h"
+#include "model/ids.h"
 
 /* An allocation on one side of an interval. */
 struct side {

@@ -6,8 +6,14 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_CATEGORIES_REPLACED_H
 #define VRS_ANALYSIS_SNAPSHOT_CATEGORIES_REPLACED_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "analysis/snapshot/curves/lifetime.h"
 #include "analysis/snapshot/steps/phases.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "model/ids.h"
 
 struct replaced {
     uint32_t *replaces; /* of each allocation: the one it stands for, plus 1; 0: none */

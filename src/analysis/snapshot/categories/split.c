@@ -1,9 +1,17 @@
 /* split.c - the multiset of gradients, and how often it fits into older memory. */
 #include "analysis/snapshot/categories/split.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 
+#include "analysis/snapshot/categories/category_rules.h"
+#include "analysis/snapshot/curves/lifetime.h"
+#include "analysis/snapshot/steps/phases.h"
+#include "base/arena.h"
+#include "base/fail.h"
 #include "base/sorted.h"
+#include "base/table.h"
 
 enum {
     AGREEMENT_PERCENT = 95, /* of the multiset's bytes must fit equally often */

@@ -6,8 +6,16 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_CATEGORIES_SPLIT_H
 #define VRS_ANALYSIS_SNAPSHOT_CATEGORIES_SPLIT_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "analysis/attribution/tokens.h"
 #include "analysis/snapshot/categories/category_match.h"
+#include "analysis/snapshot/curves/lifetime.h"
+#include "analysis/snapshot/steps/phases.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "model/ids.h"
 
 /* What is known before: parallel to the lifetimes. */
 struct split_input {

@@ -1,9 +1,16 @@
 /* budget.c - reads limits: their names, sizes, shares and subjects. */
 #include "analysis/snapshot/check/budget.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "analysis/snapshot/categories/category_rules.h"
 #include "base/buf.h"
 #include "base/number.h"
 #include "base/size.h"
+#include "base/str.h"
 #include "base/utf8.h"
 
 enum { TEXT_SHOWN = 60, MILLION = 1000000 };

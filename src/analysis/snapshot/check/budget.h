@@ -7,10 +7,14 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_CHECK_BUDGET_H
 #define VRS_ANALYSIS_SNAPSHOT_CHECK_BUDGET_H
 
-#include "analysis/snapshot/categories/categories.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/snapshot/categories/category_rules.h"
 #include "base/arena.h"
 #include "base/fail.h"
 #include "base/pattern.h"
+#include "base/str.h"
 
 enum limit_kind {
     LIMIT_PEAK,

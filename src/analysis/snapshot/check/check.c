@@ -1,7 +1,19 @@
 /* check.c - judges each limit by its value. */
 #include "analysis/snapshot/check/check.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "analysis/snapshot/check/check_diff.h"
+#include "analysis/snapshot/check/check_values.h"
+#include "analysis/snapshot/curves/curves.h"
+#include "analysis/snapshot/diff/diff.h"
+#include "analysis/snapshot/study/proven_study.h"
+#include "analysis/snapshot/study/study.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "model/recording.h"
 
 enum { EXIT_EXCEEDED = 1, EXIT_UNDECIDED = 4 };
 

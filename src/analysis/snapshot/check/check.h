@@ -6,8 +6,14 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_CHECK_CHECK_H
 #define VRS_ANALYSIS_SNAPSHOT_CHECK_CHECK_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "analysis/snapshot/cache/parts.h"
 #include "analysis/snapshot/check/budget.h"
+#include "analysis/snapshot/study/proven_study.h"
+#include "analysis/snapshot/study/study.h"
+#include "base/fail.h"
 #include "base/field.h"
 #include "base/str.h"
 

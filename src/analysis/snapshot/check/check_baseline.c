@@ -1,7 +1,17 @@
 /* check_baseline.c - which devices are compared, and who speaks of those that are not there. */
 #include "analysis/snapshot/check/check_baseline.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "analysis/snapshot/diff/device_pairs.h"
+#include "analysis/snapshot/study/proven_study.h"
+#include "analysis/snapshot/study/study.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "base/table.h"
+#include "model/recording.h"
 
 /* The device of the baseline that has the same number.  Where each recording used one GPU, that is
  * the pair: the number of a GPU is where a program ran, not what it did.  NO_ROW: there is none. */

@@ -3,7 +3,11 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_CHECK_CHECK_BASELINE_H
 #define VRS_ANALYSIS_SNAPSHOT_CHECK_CHECK_BASELINE_H
 
+#include "allocator/replay/prove.h"
 #include "analysis/snapshot/check/check.h"
+#include "analysis/snapshot/study/proven_study.h"
+#include "analysis/snapshot/study/study.h"
+#include "base/fail.h"
 
 /* A recording that others are held against, and what a replay tells of it. */
 struct check_baseline {

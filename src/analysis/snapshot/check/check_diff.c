@@ -1,7 +1,17 @@
 /* check_diff.c - what has grown against a baseline, line by line. */
 #include "analysis/snapshot/check/check_diff.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
+
+#include "analysis/snapshot/check/budget.h"
+#include "analysis/snapshot/check/check.h"
+#include "analysis/snapshot/study/proven_study.h"
+#include "analysis/snapshot/study/study.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "base/str.h"
 
 #define MILLION 1e6
 

@@ -2,8 +2,14 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_CHECK_CHECK_DIFF_H
 #define VRS_ANALYSIS_SNAPSHOT_CHECK_CHECK_DIFF_H
 
+#include "analysis/snapshot/check/budget.h"
+#include "analysis/snapshot/check/check.h"
 #include "analysis/snapshot/check/check_values.h"
 #include "analysis/snapshot/diff/diff.h"
+#include "analysis/snapshot/study/proven_study.h"
+#include "analysis/snapshot/study/study.h"
+#include "base/fail.h"
+#include "base/str.h"
 
 /* Both devices at their requested peaks, or both in their final states.  Rows live in base->keep.
  */

@@ -1,6 +1,10 @@
 /* check_fields.c - the members of limits, their values and who exceeds them. */
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "analysis/snapshot/check/check.h"
 #include "analysis/snapshot/study/site_fields.h"
+#include "base/field.h"
 
 /* A row has its value in one measure; the members of the others are null. */
 

@@ -1,8 +1,25 @@
 /* check_sites.c - the places in the program that a limit or its value is about. */
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #include "analysis/attribution/frame_class.h"
+#include "analysis/attribution/naming.h"
+#include "analysis/snapshot/categories/category_rules.h"
+#include "analysis/snapshot/check/budget.h"
+#include "analysis/snapshot/check/check.h"
 #include "analysis/snapshot/check/check_values.h"
+#include "analysis/snapshot/curves/lifetime.h"
+#include "analysis/snapshot/study/proven_study.h"
+#include "analysis/snapshot/study/study.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "base/pattern.h"
+#include "base/str.h"
+#include "model/frames.h"
+#include "model/ids.h"
+#include "model/recording.h"
+#include "model/strings.h"
 
 enum { NAME_SHOWN = 80 };
 

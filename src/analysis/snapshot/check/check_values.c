@@ -1,6 +1,29 @@
 /* check_values.c - the value of each limit's figure, one function each. */
 #include "analysis/snapshot/check/check_values.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "allocator/replay/block_sizes.h"
+#include "analysis/attribution/tokens.h"
+#include "analysis/snapshot/cache/parts.h"
+#include "analysis/snapshot/categories/categories.h"
+#include "analysis/snapshot/categories/category_rules.h"
+#include "analysis/snapshot/check/budget.h"
+#include "analysis/snapshot/curves/curves.h"
+#include "analysis/snapshot/curves/lifetime.h"
+#include "analysis/snapshot/layout/fragments.h"
+#include "analysis/snapshot/leaks/leaks.h"
+#include "analysis/snapshot/steps/steps.h"
+#include "analysis/snapshot/study/proven_study.h"
+#include "analysis/snapshot/study/study.h"
+#include "analysis/snapshot/trust/trust.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "base/table.h"
+#include "model/recording.h"
+
 /* What the allocator may hand out beyond a rounded request: in the large pool up to 1 MiB. */
 enum { LARGE = 1 << 20, LARGE_MORE = 1 << 20 };
 

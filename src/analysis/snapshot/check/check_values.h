@@ -2,8 +2,17 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_CHECK_CHECK_VALUES_H
 #define VRS_ANALYSIS_SNAPSHOT_CHECK_CHECK_VALUES_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/snapshot/cache/parts.h"
+#include "analysis/snapshot/check/budget.h"
 #include "analysis/snapshot/check/check.h"
+#include "analysis/snapshot/study/proven_study.h"
+#include "analysis/snapshot/study/study.h"
+#include "base/fail.h"
 #include "base/str.h"
+#include "model/ids.h"
 
 /* Who stands behind a value: the allocations alive at its event, each with a weight. */
 enum check_weight {

@@ -1,7 +1,15 @@
 /* curve_steps.c - what each event changes. */
 #include "analysis/snapshot/curves/curve_steps.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
+
+#include "base/arena.h"
+#include "base/fail.h"
+#include "base/table.h"
+#include "model/ids.h"
+#include "model/recording.h"
 
 static uint32_t *no_rows(struct arena *arena, uint32_t count)
 {

@@ -6,9 +6,16 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_CURVES_CURVE_STEPS_H
 #define VRS_ANALYSIS_SNAPSHOT_CURVES_CURVE_STEPS_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "allocator/replay/block_sizes.h"
 #include "analysis/snapshot/curves/curves.h"
 #include "analysis/snapshot/curves/lifetime.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "base/table.h"
+#include "model/recording.h"
 
 struct curve_steps {
     const struct recording *r;

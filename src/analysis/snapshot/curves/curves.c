@@ -6,8 +6,13 @@
 #include "analysis/snapshot/curves/curves.h"
 
 #include <assert.h>
+#include <stdbool.h>
+#include <stdint.h>
 
+#include "allocator/machine/rounding.h"
 #include "allocator/replay/recorded.h"
+#include "base/table.h"
+#include "model/ids.h"
 
 const char *const curve_names[CURVES] = {
     [CURVE_REQUESTED] = "requested",

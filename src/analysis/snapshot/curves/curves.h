@@ -5,7 +5,11 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_CURVES_CURVES_H
 #define VRS_ANALYSIS_SNAPSHOT_CURVES_CURVES_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "allocator/replay/replay.h"
+#include "model/ids.h"
 #include "model/recording.h"
 
 enum curve_name { CURVE_REQUESTED, CURVE_ALLOCATED, CURVE_ACTIVE, CURVE_RESERVED, CURVES };

@@ -1,7 +1,11 @@
 /* lifetime.c - reads allocations, their events and blocks together. */
 #include "analysis/snapshot/curves/lifetime.h"
 
+#include <stdint.h>
 #include <string.h>
+
+#include "base/table.h"
+#include "model/ids.h"
 
 static stack_id stack_of_event(const struct recording *r, uint32_t event)
 {

@@ -1,9 +1,13 @@
 /* live.c - the live set and where its members lie. */
 #include "analysis/snapshot/curves/live.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #include "base/sorted.h"
+#include "base/table.h"
+#include "model/ids.h"
 
 /* The event that says most about an allocation: its alloc, else the free that showed it. */
 static uint32_t witness(const struct recording *r, uint32_t allocation)

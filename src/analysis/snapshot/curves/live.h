@@ -2,8 +2,12 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_CURVES_LIVE_H
 #define VRS_ANALYSIS_SNAPSHOT_CURVES_LIVE_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/arena.h"
 #include "base/fail.h"
+#include "model/ids.h"
 #include "model/recording.h"
 
 struct live {

@@ -4,6 +4,8 @@
  * but the last are past.  What is lower than all of a full array cannot be among the highest. */
 #include "analysis/snapshot/curves/local_peaks.h"
 
+#include <stddef.h>
+
 static void note(struct local_peaks *p, const struct summit *summit)
 {
     uint32_t place = p->count;

@@ -6,7 +6,6 @@
 #define VRS_ANALYSIS_SNAPSHOT_CURVES_LOCAL_PEAKS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 enum { LOCAL_PEAKS_MOST = 5 };

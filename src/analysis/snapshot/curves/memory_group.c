@@ -1,13 +1,20 @@
 /* memory_group.c - finds the pool, the stream and the class of memory, as far as the file tells. */
 #include "analysis/snapshot/curves/memory_group.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "allocator/machine/config.h"
 #include "allocator/replay/program.h"
+#include "base/arena.h"
+#include "base/fail.h"
 #include "base/hash.h"
 #include "base/sorted.h"
+#include "base/table.h"
+#include "model/ids.h"
+#include "model/recording.h"
 
 const char *const memory_class_names[2] = { "large", "small" };
 

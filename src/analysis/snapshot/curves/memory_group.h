@@ -5,10 +5,15 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_CURVES_MEMORY_GROUP_H
 #define VRS_ANALYSIS_SNAPSHOT_CURVES_MEMORY_GROUP_H
 
-#include "analysis/snapshot/curves/lifetime.h"
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "analysis/snapshot/curves/live.h"
+#include "base/arena.h"
+#include "base/fail.h"
 #include "base/idtab.h"
 #include "base/vec.h"
+#include "model/recording.h"
 
 struct memory_group {
     uint32_t pool;   /* pool_id of a private pool; 0: the default one, or not known */

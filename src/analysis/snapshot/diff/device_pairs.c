@@ -1,6 +1,11 @@
 /* device_pairs.c - devices of one number, or the only GPUs. */
 #include "analysis/snapshot/diff/device_pairs.h"
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/table.h"
+
 static bool has_memory(const struct recording *r, uint32_t device)
 {
     return r->devices.events[device] > 0 || r->devices.segments[device] > 0;

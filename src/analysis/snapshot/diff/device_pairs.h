@@ -2,6 +2,8 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_DIFF_DEVICE_PAIRS_H
 #define VRS_ANALYSIS_SNAPSHOT_DIFF_DEVICE_PAIRS_H
 
+#include <stdint.h>
+
 #include "base/fail.h"
 #include "model/recording.h"
 

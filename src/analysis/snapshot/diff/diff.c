@@ -1,10 +1,27 @@
 /* diff.c - rows, tables and totals of a comparison. */
 #include "analysis/snapshot/diff/diff.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 
+#include "analysis/attribution/naming.h"
+#include "analysis/attribution/tokens.h"
+#include "analysis/snapshot/categories/category_rules.h"
+#include "analysis/snapshot/curves/curves.h"
+#include "analysis/snapshot/curves/lifetime.h"
+#include "analysis/snapshot/diff/diff_keys.h"
+#include "analysis/snapshot/diff/diff_match.h"
 #include "analysis/snapshot/diff/diff_sums.h"
 #include "analysis/snapshot/layout/fragments.h"
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/fail.h"
+#include "base/str.h"
+#include "model/frames.h"
+#include "model/ids.h"
+#include "model/stacks.h"
+#include "model/strings.h"
 
 const char *const diff_weight_names[DIFF_WEIGHTS] = { "live", "alloc_bytes", "allocs",
                                                       "byte_events" };

@@ -6,11 +6,18 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_DIFF_DIFF_H
 #define VRS_ANALYSIS_SNAPSHOT_DIFF_DIFF_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "analysis/attribution/site.h"
 #include "analysis/snapshot/study/moment.h"
 #include "analysis/snapshot/study/proven_study.h"
 #include "analysis/snapshot/study/study.h"
+#include "base/arena.h"
+#include "base/fail.h"
 #include "base/field.h"
+#include "base/str.h"
+#include "model/ids.h"
 
 enum diff_weight {
     DIFF_LIVE,        /* bytes live at a moment */

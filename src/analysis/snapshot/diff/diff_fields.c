@@ -1,5 +1,10 @@
 /* diff_fields.c - the members of what changed between two recordings. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "analysis/snapshot/diff/diff.h"
+#include "base/field.h"
 
 /* `above` is the struct diff that a row stands in. */
 static bool is_divided(const void *row, const void *above)

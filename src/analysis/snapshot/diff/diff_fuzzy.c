@@ -1,6 +1,17 @@
 /* diff_fuzzy.c - sequence alignment of two lists of frames, by dynamic programming. */
 #include "analysis/snapshot/diff/diff_fuzzy.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/str.h"
+#include "model/frames.h"
+#include "model/ids.h"
+#include "model/stacks.h"
+#include "model/strings.h"
+
 /* Tenths of the mean weight that a pair gives. */
 enum { PAIR_SAME = 10, PAIR_FUNCTION = 8, PAIR_GENERIC = 4 };
 

@@ -8,7 +8,12 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_DIFF_DIFF_FUZZY_H
 #define VRS_ANALYSIS_SNAPSHOT_DIFF_DIFF_FUZZY_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "analysis/snapshot/diff/diff_keys.h"
+#include "base/arena.h"
+#include "model/ids.h"
 
 enum {
     FUZZY_ENOUGH = 600000, /* below it two stacks are not matched (tuned) */

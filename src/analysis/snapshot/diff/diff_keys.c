@@ -1,7 +1,20 @@
 /* diff_keys.c - interns what a key leaves of a stack, each stack once from its caller's. */
 #include "analysis/snapshot/diff/diff_keys.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "analysis/attribution/frame_class.h"
+#include "analysis/attribution/naming.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "base/str.h"
+#include "model/frames.h"
+#include "model/ids.h"
+#include "model/recording.h"
+#include "model/stacks.h"
+#include "model/strings.h"
 
 /* What a frame is under a key: one of these, or its id in the common table plus FRAME_KEPT. */
 enum { FRAME_NOT_ASKED, FRAME_DROPPED, FRAME_MODULE_CALL, FRAME_KEPT };

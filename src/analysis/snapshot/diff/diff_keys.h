@@ -11,8 +11,17 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_DIFF_DIFF_KEYS_H
 #define VRS_ANALYSIS_SNAPSHOT_DIFF_DIFF_KEYS_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "analysis/attribution/site.h"
 #include "analysis/snapshot/study/study.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "model/frames.h"
+#include "model/ids.h"
+#include "model/stacks.h"
+#include "model/strings.h"
 
 enum { DIFF_KEYS = SITE_FUNCTION_IN_FILE + 1 };
 

@@ -1,9 +1,15 @@
 /* diff_match.c - matches sites by equal keys, then greedily by similarity. */
 #include "analysis/snapshot/diff/diff_match.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 
+#include "analysis/attribution/site.h"
 #include "analysis/snapshot/diff/diff_fuzzy.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "model/ids.h"
 
 enum { NOT_MATCHED = UINT32_MAX };
 

@@ -3,8 +3,14 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_DIFF_DIFF_MATCH_H
 #define VRS_ANALYSIS_SNAPSHOT_DIFF_DIFF_MATCH_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "analysis/snapshot/diff/diff.h"
 #include "analysis/snapshot/diff/diff_keys.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "model/ids.h"
 
 enum {
     MATCH_SITES = 400 /* unmatched sites of a side that likeness is asked of, the heaviest */

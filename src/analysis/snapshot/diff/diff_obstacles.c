@@ -1,6 +1,14 @@
 /* diff_obstacles.c - traces, beginnings, stacks and divisors of two devices beside each other. */
 #include "analysis/snapshot/diff/diff_obstacles.h"
 
+#include <stdbool.h>
+
+#include "analysis/snapshot/curves/curves.h"
+#include "analysis/snapshot/study/moment.h"
+#include "analysis/snapshot/study/proven_study.h"
+#include "analysis/snapshot/study/study.h"
+#include "analysis/snapshot/trust/trust.h"
+
 static void add(struct diff_obstacles *o, enum diff_obstacle_kind kind, int side)
 {
     o->at[o->count].kind = kind;

@@ -2,7 +2,11 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_DIFF_DIFF_OBSTACLES_H
 #define VRS_ANALYSIS_SNAPSHOT_DIFF_DIFF_OBSTACLES_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "analysis/snapshot/diff/diff.h"
+#include "analysis/snapshot/study/proven_study.h"
 
 enum diff_obstacle_kind {
     /* They cannot be compared. */

@@ -1,8 +1,27 @@
 /* diff_sums.c - one pass over the allocations of each side, then one over its stacks. */
 #include "analysis/snapshot/diff/diff_sums.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
 #include "analysis/attribution/module_path.h"
+#include "analysis/attribution/site.h"
+#include "analysis/attribution/tokens.h"
+#include "analysis/snapshot/categories/category_rules.h"
+#include "analysis/snapshot/curves/lifetime.h"
+#include "analysis/snapshot/diff/diff.h"
+#include "analysis/snapshot/diff/diff_keys.h"
+#include "analysis/snapshot/steps/phases.h"
+#include "analysis/snapshot/study/study.h"
+#include "base/arena.h"
+#include "base/fail.h"
 #include "base/hash.h"
+#include "base/idtab.h"
+#include "base/str.h"
+#include "base/vec.h"
+#include "model/ids.h"
 
 static void add(struct diff_amount *to, const struct diff_amount *more)
 {

@@ -2,8 +2,18 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_DIFF_DIFF_SUMS_H
 #define VRS_ANALYSIS_SNAPSHOT_DIFF_DIFF_SUMS_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/snapshot/diff/diff.h"
+#include "analysis/snapshot/diff/diff_keys.h"
 #include "analysis/snapshot/diff/diff_match.h"
+#include "analysis/snapshot/study/study.h"
+#include "base/arena.h"
 #include "base/buf.h"
+#include "base/fail.h"
+#include "base/idtab.h"
+#include "base/vec.h"
 
 /* Sums by a text or a number. */
 struct tally {

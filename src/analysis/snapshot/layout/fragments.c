@@ -1,11 +1,24 @@
 /* fragments.c - sums over the layout of a moment, and which blocks to move first. */
 #include "analysis/snapshot/layout/fragments.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 
+#include "allocator/machine/config.h"
+#include "allocator/machine/rounding.h"
 #include "allocator/replay/recorded.h"
+#include "analysis/snapshot/categories/category_rules.h"
+#include "analysis/snapshot/layout/layout.h"
+#include "analysis/snapshot/study/proven_study.h"
+#include "analysis/snapshot/study/study.h"
+#include "base/arena.h"
 #include "base/bytes.h"
+#include "base/fail.h"
 #include "base/sorted.h"
+#include "base/table.h"
+#include "model/ids.h"
+#include "model/recording.h"
 
 /* The size of PyTorch's workspace for cuBLAS on many cards: a block of it in a segment of 20 MiB is
  * in every process. */

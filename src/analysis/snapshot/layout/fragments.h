@@ -5,7 +5,12 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_LAYOUT_FRAGMENTS_H
 #define VRS_ANALYSIS_SNAPSHOT_LAYOUT_FRAGMENTS_H
 
-#include "analysis/snapshot/layout/layout.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/snapshot/study/proven_study.h"
+#include "analysis/snapshot/study/study.h"
+#include "base/fail.h"
 #include "base/field.h"
 
 enum { FRAGMENT_MOVES_MOST = 10 };

@@ -1,7 +1,13 @@
 /* fragments_fields.c - the members of reserved memory that cannot be used, and of what pins it. */
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "analysis/snapshot/categories/category_rules.h"
+#include "analysis/snapshot/curves/curves.h"
 #include "analysis/snapshot/curves/memory_group.h"
 #include "analysis/snapshot/layout/fragments.h"
 #include "analysis/snapshot/study/site_fields.h"
+#include "base/field.h"
 
 static bool has_all_metrics(const void *row, const void *above)
 {

@@ -1,11 +1,24 @@
 /* layout.c - the final state as it stands, or segments of a moment with live blocks in them. */
 #include "analysis/snapshot/layout/layout.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 
+#include "allocator/machine/config.h"
+#include "allocator/machine/machine.h"
+#include "allocator/replay/block_sizes.h"
 #include "allocator/replay/program.h"
 #include "allocator/replay/recorded.h"
+#include "allocator/replay/replay.h"
 #include "allocator/replay/start_state.h"
+#include "analysis/snapshot/curves/lifetime.h"
+#include "analysis/snapshot/study/study.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "base/table.h"
+#include "model/ids.h"
+#include "model/recording.h"
 
 /* Where an allocation that is alive lies. */
 struct held {

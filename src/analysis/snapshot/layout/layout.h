@@ -10,7 +10,13 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_LAYOUT_LAYOUT_H
 #define VRS_ANALYSIS_SNAPSHOT_LAYOUT_LAYOUT_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "allocator/machine/config.h"
 #include "analysis/snapshot/study/proven_study.h"
+#include "base/arena.h"
+#include "base/fail.h"
 
 struct layout_block {
     uint64_t address, size;

@@ -1,7 +1,21 @@
 /* gc_hint.c - runs of frees without an alloc between them. */
 #include "analysis/snapshot/leaks/gc_hint.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/attribution/tokens.h"
+#include "analysis/snapshot/categories/category_rules.h"
+#include "analysis/snapshot/curves/curves.h"
+#include "analysis/snapshot/curves/lifetime.h"
+#include "analysis/snapshot/steps/steps.h"
+#include "analysis/snapshot/study/study.h"
+#include "base/fail.h"
+#include "base/table.h"
 #include "base/vec.h"
+#include "model/ids.h"
+#include "model/recording.h"
 
 /* A run is a burst when it frees so much that is so old.  RUNS_MIN: fewer have no spacing to
  * speak of. */

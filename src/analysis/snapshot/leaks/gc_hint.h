@@ -3,6 +3,8 @@
 #define VRS_ANALYSIS_SNAPSHOT_LEAKS_GC_HINT_H
 
 #include "analysis/snapshot/leaks/leaks.h"
+#include "analysis/snapshot/study/study.h"
+#include "base/fail.h"
 
 /* The burst of frees that freed most: under the collector's own frames (kind
  * "collector_frames"), else, and of low confidence, among irregular runs of frees of old

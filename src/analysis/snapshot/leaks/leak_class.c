@@ -1,6 +1,9 @@
 /* leak_class.c - the classes of growth; a slope is the Theil-Sen median of slopes. */
 #include "analysis/snapshot/leaks/leak_class.h"
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/quickselect.h"
 
 enum {

@@ -2,6 +2,9 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_LEAKS_LEAK_CLASS_H
 #define VRS_ANALYSIS_SNAPSHOT_LEAKS_LEAK_CLASS_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "analysis/snapshot/leaks/leaks.h"
 
 /* Bytes and counts of one site at each moment; births tell from how many steps what is alive at the

@@ -1,14 +1,28 @@
 /* leaks.c - allocations alive between steps, by the place that made them. */
 #include "analysis/snapshot/leaks/leaks.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #include "analysis/attribution/site.h"
+#include "analysis/attribution/tokens.h"
+#include "analysis/snapshot/categories/category_rules.h"
+#include "analysis/snapshot/curves/curves.h"
+#include "analysis/snapshot/curves/lifetime.h"
 #include "analysis/snapshot/leaks/gc_hint.h"
 #include "analysis/snapshot/leaks/leak_class.h"
+#include "analysis/snapshot/steps/phases.h"
+#include "analysis/snapshot/steps/steps.h"
+#include "analysis/snapshot/study/study.h"
+#include "base/arena.h"
 #include "base/buf.h"
+#include "base/fail.h"
 #include "base/radix_sort.h"
 #include "base/sorted.h"
+#include "base/str.h"
+#include "model/ids.h"
+#include "model/recording.h"
 
 /* POINTS_MIN: places seen at fewer moments are told apart by function, not line.  CELLS_MOST
  * bounds sites times moments. */

@@ -7,7 +7,14 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_LEAKS_LEAKS_H
 #define VRS_ANALYSIS_SNAPSHOT_LEAKS_LEAKS_H
 
+#include <stdint.h>
+
+#include "analysis/snapshot/categories/category_rules.h"
+#include "analysis/snapshot/study/study.h"
 #include "analysis/snapshot/timeline/phase_rows.h"
+#include "base/fail.h"
+#include "base/field.h"
+#include "model/ids.h"
 
 /* In the order in which they are tested. */
 enum leak_class {

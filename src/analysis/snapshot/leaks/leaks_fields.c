@@ -1,6 +1,12 @@
 /* leaks_fields.c - the members of what stays after each step. */
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "analysis/snapshot/categories/category_rules.h"
 #include "analysis/snapshot/leaks/leaks.h"
 #include "analysis/snapshot/study/site_fields.h"
+#include "analysis/snapshot/timeline/phase_rows.h"
+#include "base/field.h"
 
 static const struct field first_step_fields[] = {
     { "category", NULL, UNIT_NONE, FIELD_NAME, FIELD_AT(struct first_step_row, category),

@@ -1,10 +1,26 @@
 /* oom.c - the requests that failed, or the text of the error alone; the verdict on the last. */
 #include "analysis/snapshot/oom/oom.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "allocator/replay/program.h"
 #include "allocator/replay/recorded.h"
+#include "analysis/attribution/site.h"
 #include "analysis/snapshot/cache/parts.h"
+#include "analysis/snapshot/categories/category_rules.h"
+#include "analysis/snapshot/curves/curves.h"
+#include "analysis/snapshot/layout/layout.h"
+#include "analysis/snapshot/leaks/leaks.h"
 #include "analysis/snapshot/oom/oom_sites.h"
+#include "analysis/snapshot/oom/oom_tests.h"
+#include "analysis/snapshot/study/proven_study.h"
+#include "analysis/snapshot/study/study.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "model/ids.h"
+#include "model/recording.h"
 
 enum {
     GROUP_EVENTS = 64,       /* one request tried again: at most so far apart */

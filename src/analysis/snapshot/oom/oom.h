@@ -4,9 +4,20 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_OOM_OOM_H
 #define VRS_ANALYSIS_SNAPSHOT_OOM_OOM_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/snapshot/categories/category_rules.h"
 #include "analysis/snapshot/oom/oom_measure.h"
 #include "analysis/snapshot/oom/oom_message.h"
+#include "analysis/snapshot/oom/oom_tests.h"
 #include "analysis/snapshot/oom/oom_what_if.h"
+#include "analysis/snapshot/study/proven_study.h"
+#include "analysis/snapshot/study/study.h"
+#include "base/fail.h"
+#include "base/field.h"
+#include "model/ids.h"
+#include "model/recording.h"
 
 struct parts;
 

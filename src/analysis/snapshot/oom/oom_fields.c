@@ -1,7 +1,18 @@
 /* oom_fields.c - the members of why a request failed: the moment, the tests, the evidence. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "allocator/replay/replay.h"
+#include "analysis/snapshot/categories/category_rules.h"
 #include "analysis/snapshot/curves/memory_group.h"
 #include "analysis/snapshot/oom/oom.h"
+#include "analysis/snapshot/oom/oom_measure.h"
+#include "analysis/snapshot/oom/oom_message.h"
+#include "analysis/snapshot/oom/oom_tests.h"
+#include "analysis/snapshot/oom/oom_what_if.h"
 #include "analysis/snapshot/study/site_fields.h"
+#include "base/field.h"
 
 /* The tests. */
 

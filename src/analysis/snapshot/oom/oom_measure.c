@@ -1,9 +1,21 @@
 /* oom_measure.c - sums over the layout at the moment of a failed request. */
 #include "analysis/snapshot/oom/oom_measure.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 
+#include "allocator/machine/config.h"
 #include "allocator/replay/recorded.h"
+#include "analysis/snapshot/curves/curves.h"
+#include "analysis/snapshot/curves/lifetime.h"
+#include "analysis/snapshot/study/proven_study.h"
+#include "analysis/snapshot/study/study.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "base/table.h"
+#include "model/ids.h"
+#include "model/recording.h"
 
 /* Sums while segments are walked. */
 struct tally {

@@ -2,8 +2,15 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_OOM_OOM_MEASURE_H
 #define VRS_ANALYSIS_SNAPSHOT_OOM_OOM_MEASURE_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "analysis/snapshot/layout/layout.h"
 #include "analysis/snapshot/oom/oom_tests.h"
+#include "analysis/snapshot/study/proven_study.h"
+#include "analysis/snapshot/study/study.h"
+#include "base/arena.h"
+#include "base/fail.h"
 #include "base/field.h"
 
 /* What was asked for. */

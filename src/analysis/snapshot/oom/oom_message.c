@@ -1,6 +1,12 @@
 /* oom_message.c - finds the phrases of every wording, and the size beside each. */
 #include "analysis/snapshot/oom/oom_message.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/str.h"
+
 /* No honest size is larger; sums of several do not wrap. */
 #define SAID_MOST ((uint64_t)1 << 60)
 

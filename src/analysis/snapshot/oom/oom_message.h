@@ -5,8 +5,12 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_OOM_OOM_MESSAGE_H
 #define VRS_ANALYSIS_SNAPSHOT_OOM_OOM_MESSAGE_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/arena.h"
 #include "base/fail.h"
+#include "base/str.h"
 #include "model/ids.h"
 
 /* Longer texts are read up to here. */

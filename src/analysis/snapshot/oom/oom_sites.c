@@ -1,7 +1,20 @@
 /* oom_sites.c - sums by site of what was alive, the largest first until they suffice. */
 #include "analysis/snapshot/oom/oom_sites.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
+
+#include "analysis/snapshot/categories/category_rules.h"
+#include "analysis/snapshot/curves/curves.h"
+#include "analysis/snapshot/curves/lifetime.h"
+#include "analysis/snapshot/steps/phases.h"
+#include "analysis/snapshot/steps/steps.h"
+#include "analysis/snapshot/study/study.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "model/ids.h"
+#include "model/recording.h"
 
 /* What one site holds, all of it or in one category. */
 struct held {

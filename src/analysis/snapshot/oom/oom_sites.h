@@ -2,8 +2,13 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_OOM_OOM_SITES_H
 #define VRS_ANALYSIS_SNAPSHOT_OOM_OOM_SITES_H
 
+#include <stdint.h>
+
 #include "analysis/attribution/site.h"
 #include "analysis/snapshot/oom/oom.h"
+#include "analysis/snapshot/study/study.h"
+#include "base/fail.h"
+#include "model/ids.h"
 
 /* Fills must_go, must_go_category and category from what was alive at the event, for need_bytes. */
 enum vrs_status oom_sites_find(const struct study *s, struct sites *sites, struct oom *oom,

@@ -7,7 +7,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analysis/snapshot/categories/categories.h"
 #include "base/field.h"
 
 /* In the order in which remedies are tried. */

@@ -1,9 +1,20 @@
 /* oom_what_if.c - a few settings, each a run of the model. */
 #include "analysis/snapshot/oom/oom_what_if.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "allocator/machine/config.h"
+#include "allocator/machine/rounding.h"
+#include "allocator/replay/program.h"
 #include "allocator/replay/recorded.h"
 #include "allocator/replay/start_state.h"
 #include "allocator/whatif/whatif.h"
+#include "analysis/snapshot/study/study.h"
+#include "base/fail.h"
+#include "base/str.h"
+#include "model/ids.h"
 
 /* Of two that help as much the earlier is offered. */
 static const char *const settings[] = {

@@ -2,8 +2,12 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_OOM_OOM_WHAT_IF_H
 #define VRS_ANALYSIS_SNAPSHOT_OOM_OOM_WHAT_IF_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "allocator/replay/replay.h"
 #include "analysis/snapshot/study/proven_study.h"
+#include "base/fail.h"
 
 struct oom_what_if {
     uint32_t tried;               /* settings; 0: the model could not be asked */

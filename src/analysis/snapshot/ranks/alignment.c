@@ -1,7 +1,14 @@
 /* alignment.c - by step, else by annotation, else by the clock. */
 #include "analysis/snapshot/ranks/alignment.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/fail.h"
+#include "base/str.h"
 
 struct aligning {
     const struct summary_moments *const *of; /* each of `unit` */

@@ -3,7 +3,13 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_RANKS_ALIGNMENT_H
 #define VRS_ANALYSIS_SNAPSHOT_RANKS_ALIGNMENT_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "analysis/snapshot/ranks/summary_moments.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "base/str.h"
 
 enum aligned_by { ALIGNED_NOT, ALIGNED_STEP, ALIGNED_ANNOTATION, ALIGNED_CLOCK };
 

@@ -1,14 +1,30 @@
 /* device_summary.c - the sites of a peak under keys that mean the same in every recording. */
 #include "analysis/snapshot/ranks/device_summary.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 
+#include "analysis/attribution/naming.h"
 #include "analysis/attribution/site.h"
+#include "analysis/snapshot/categories/category_rules.h"
+#include "analysis/snapshot/curves/curves.h"
 #include "analysis/snapshot/curves/live.h"
 #include "analysis/snapshot/layout/layout.h"
 #include "analysis/snapshot/ranks/mad.h"
+#include "analysis/snapshot/steps/phases.h"
+#include "analysis/snapshot/steps/steps.h"
+#include "analysis/snapshot/study/study.h"
+#include "base/arena.h"
+#include "base/fail.h"
 #include "base/hash.h"
+#include "base/str.h"
+#include "base/table.h"
+#include "model/frames.h"
+#include "model/ids.h"
 #include "model/other_events.h"
+#include "model/recording.h"
+#include "model/strings.h"
 
 enum { RESERVED_LEAST = 64 << 20 };
 

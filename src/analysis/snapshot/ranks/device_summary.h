@@ -5,10 +5,20 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_RANKS_DEVICE_SUMMARY_H
 #define VRS_ANALYSIS_SNAPSHOT_RANKS_DEVICE_SUMMARY_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/attribution/naming.h"
+#include "analysis/snapshot/categories/category_rules.h"
+#include "analysis/snapshot/curves/curves.h"
 #include "analysis/snapshot/leaks/leaks.h"
 #include "analysis/snapshot/ranks/summary_moments.h"
 #include "analysis/snapshot/study/proven_study.h"
+#include "base/arena.h"
+#include "base/fail.h"
 #include "base/field.h"
+#include "base/str.h"
+#include "model/recording.h"
 
 enum {
     SUMMARY_SITES_MOST = 512, /* the largest; the rest is one sum */

@@ -1,10 +1,19 @@
 /* ranks.c - medians over units, then the sites of two of them side by side. */
 #include "analysis/snapshot/ranks/ranks.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #include "analysis/attribution/frame_class.h"
+#include "analysis/snapshot/categories/category_rules.h"
 #include "analysis/snapshot/ranks/mad.h"
+#include "analysis/snapshot/ranks/summary_moments.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "base/str.h"
+#include "base/table.h"
+#include "model/ids.h"
 
 enum {
     OUTLIER_UNITS = 4,  /* fewer have no spread to speak of */

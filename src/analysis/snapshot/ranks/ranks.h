@@ -2,8 +2,16 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_RANKS_RANKS_H
 #define VRS_ANALYSIS_SNAPSHOT_RANKS_RANKS_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/snapshot/categories/category_rules.h"
 #include "analysis/snapshot/ranks/alignment.h"
 #include "analysis/snapshot/ranks/device_summary.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "base/field.h"
+#include "base/str.h"
 
 /* A unit with its name. */
 struct rank_unit {

@@ -1,5 +1,15 @@
 /* ranks_fields.c - the members of units side by side. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/snapshot/categories/category_rules.h"
+#include "analysis/snapshot/ranks/alignment.h"
+#include "analysis/snapshot/ranks/device_summary.h"
 #include "analysis/snapshot/ranks/ranks.h"
+#include "base/field.h"
+#include "base/str.h"
+#include "base/table.h"
 
 static const struct field sum_fields[] = {
     { "category", NULL, UNIT_NONE, FIELD_NAME, FIELD_AT(struct category_sum, category),

@@ -1,9 +1,19 @@
 /* summary_moments.c - one pass over the curve, cut wherever a range begins or ends. */
 #include "analysis/snapshot/ranks/summary_moments.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 
+#include "analysis/snapshot/curves/curves.h"
 #include "analysis/snapshot/steps/mark_events.h"
+#include "analysis/snapshot/steps/steps.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "base/str.h"
+#include "base/table.h"
+#include "model/ids.h"
+#include "model/recording.h"
 
 /* A range in events: those from `first` up to `end`. */
 struct stretch {

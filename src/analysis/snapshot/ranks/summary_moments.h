@@ -6,7 +6,12 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_RANKS_SUMMARY_MOMENTS_H
 #define VRS_ANALYSIS_SNAPSHOT_RANKS_SUMMARY_MOMENTS_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "analysis/snapshot/study/study.h"
+#include "base/fail.h"
+#include "base/str.h"
 
 enum { SUMMARY_MOMENTS_MOST = 256, UNIT_SPANS = 64 };
 

@@ -1,6 +1,21 @@
 /* findings.c - the findings of a report, most important first. */
 #include "analysis/snapshot/report/findings.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/snapshot/advise/advise.h"
+#include "analysis/snapshot/layout/fragments.h"
+#include "analysis/snapshot/leaks/leaks.h"
+#include "analysis/snapshot/oom/oom_tests.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "base/field.h"
+#include "model/file_facts.h"
+#include "model/ids.h"
+#include "model/recording.h"
+
 enum { STRANDED_LEAST = 256 << 20 };
 
 bool report_is_stranded(const struct report_sections *sections)

@@ -2,7 +2,14 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_REPORT_FINDINGS_H
 #define VRS_ANALYSIS_SNAPSHOT_REPORT_FINDINGS_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "analysis/snapshot/report/report.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "base/field.h"
+#include "model/file_facts.h"
 
 /* Fills report->finding: of each device, then of the file.  In `keep`. */
 enum vrs_status findings_make(struct report *report, struct arena *keep,

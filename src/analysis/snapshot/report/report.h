@@ -2,14 +2,22 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_REPORT_REPORT_H
 #define VRS_ANALYSIS_SNAPSHOT_REPORT_REPORT_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "analysis/snapshot/advise/advise.h"
 #include "analysis/snapshot/breakdown/category_table.h"
+#include "analysis/snapshot/curves/curves.h"
 #include "analysis/snapshot/layout/fragments.h"
 #include "analysis/snapshot/leaks/leaks.h"
 #include "analysis/snapshot/oom/oom.h"
+#include "analysis/snapshot/ranks/device_summary.h"
 #include "analysis/snapshot/ranks/ranks.h"
 #include "analysis/snapshot/report/trust_page.h"
 #include "analysis/snapshot/timeline/timeline.h"
+#include "analysis/snapshot/trust/trust.h"
+#include "base/arena.h"
+#include "base/fail.h"
 #include "base/field.h"
 #include "base/str.h"
 #include "model/file_facts.h"

@@ -1,9 +1,20 @@
 /* report_device.c - the figures of a device that need no replay. */
 #include "analysis/snapshot/report/report_device.h"
 
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/attribution/site.h"
 #include "analysis/snapshot/breakdown/peak.h"
+#include "analysis/snapshot/curves/curves.h"
 #include "analysis/snapshot/curves/live.h"
 #include "analysis/snapshot/ranks/device_summary.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "base/str.h"
+#include "model/file_facts.h"
+#include "model/ids.h"
+#include "model/recording.h"
 
 enum { OOMS_MOST = 4 };
 

@@ -3,8 +3,15 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_REPORT_REPORT_DEVICE_H
 #define VRS_ANALYSIS_SNAPSHOT_REPORT_REPORT_DEVICE_H
 
+#include <stdint.h>
+
 #include "analysis/attribution/naming.h"
+#include "analysis/snapshot/categories/categories.h"
+#include "analysis/snapshot/curves/curves.h"
 #include "analysis/snapshot/report/report.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "model/recording.h"
 
 struct report_device_question {
     uint32_t rows_most;                  /* of those who held the peak */

@@ -1,6 +1,21 @@
 /* report_fields.c - the members of a report, of its devices and of what it finds. */
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "analysis/snapshot/advise/advise.h"
+#include "analysis/snapshot/breakdown/category_table.h"
+#include "analysis/snapshot/categories/category_rules.h"
+#include "analysis/snapshot/curves/curves.h"
+#include "analysis/snapshot/curves/live.h"
+#include "analysis/snapshot/layout/fragments.h"
+#include "analysis/snapshot/leaks/leaks.h"
+#include "analysis/snapshot/ranks/ranks.h"
 #include "analysis/snapshot/report/findings.h"
+#include "analysis/snapshot/report/report.h"
+#include "analysis/snapshot/report/trust_page.h"
+#include "analysis/snapshot/timeline/timeline.h"
 #include "analysis/snapshot/trust/trust_fields.h"
+#include "base/field.h"
 #include "model/file_facts_fields.h"
 
 static bool starts(const void *row, const void *above)

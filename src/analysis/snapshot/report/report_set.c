@@ -1,6 +1,14 @@
 /* report_set.c - several reports as one answer: what was not read, totals, ranks. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/snapshot/curves/curves.h"
+#include "analysis/snapshot/report/report.h"
 #include "analysis/snapshot/report/totals.h"
 #include "analysis/snapshot/report/units.h"
+#include "base/arena.h"
+#include "base/fail.h"
 
 /* Their texts stay where they are: the parts are held. */
 static enum vrs_status join_unread(const struct report_set *const *part, uint32_t parts,

@@ -1,8 +1,11 @@
 /* totals.c - largest, median and sum of the peaks of several reports. */
 #include "analysis/snapshot/report/totals.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 
+#include "analysis/snapshot/curves/curves.h"
 #include "base/vec.h"
 
 static int by_value(const void *a, const void *b)

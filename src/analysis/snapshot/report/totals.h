@@ -2,6 +2,10 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_REPORT_TOTALS_H
 #define VRS_ANALYSIS_SNAPSHOT_REPORT_TOTALS_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/snapshot/curves/curves.h"
 #include "analysis/snapshot/report/report.h"
 
 /* Whether a device's peak is only a lower bound: its file is cut, or it has but a final state. */

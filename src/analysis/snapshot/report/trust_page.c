@@ -1,7 +1,25 @@
 /* trust_page.c - one pass for each fact, one row for each check. */
 #include "analysis/snapshot/report/trust_page.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "allocator/replay/replay.h"
+#include "analysis/attribution/tokens.h"
+#include "analysis/snapshot/categories/category_rules.h"
+#include "analysis/snapshot/curves/curves.h"
 #include "analysis/snapshot/curves/live.h"
+#include "analysis/snapshot/study/study.h"
+#include "analysis/snapshot/trust/recorded_stacks.h"
+#include "analysis/snapshot/trust/trust.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "base/str.h"
+#include "base/table.h"
+#include "model/ids.h"
+#include "model/recording.h"
+#include "model/strings.h"
 
 /* Where a file has no sum to check, or no trace, or not both whole. */
 enum need { NEEDS_SEGMENTS, NEEDS_TRACE, NEEDS_ANCHOR };

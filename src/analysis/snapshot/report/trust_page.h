@@ -4,9 +4,15 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_REPORT_TRUST_PAGE_H
 #define VRS_ANALYSIS_SNAPSHOT_REPORT_TRUST_PAGE_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "analysis/snapshot/study/proven_study.h"
 #include "analysis/snapshot/trust/trust_checks.h"
+#include "base/fail.h"
 #include "base/field.h"
+#include "base/str.h"
+#include "model/recording.h"
 
 enum trust_outcome {
     TRUST_NOT_RUN, /* what it needs is not in the file */

@@ -1,5 +1,11 @@
 /* trust_page_fields.c - the members of the page of trust. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "analysis/snapshot/report/trust_page.h"
+#include "base/field.h"
+#include "model/recording.h"
 
 static bool was_run(const void *row, const void *above)
 {

@@ -1,7 +1,19 @@
 /* units.c - from devices to units, from the units of reports to their comparison. */
 #include "analysis/snapshot/report/units.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
+
+#include "analysis/snapshot/curves/curves.h"
+#include "analysis/snapshot/ranks/device_summary.h"
+#include "analysis/snapshot/ranks/ranks.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "base/str.h"
+#include "base/table.h"
+#include "model/ids.h"
+#include "model/recording.h"
 
 struct last_ooms last_ooms_of(const struct recording *r, uint64_t peer_oom_us)
 {

@@ -2,7 +2,17 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_REPORT_UNITS_H
 #define VRS_ANALYSIS_SNAPSHOT_REPORT_UNITS_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/attribution/naming.h"
+#include "analysis/snapshot/curves/curves.h"
+#include "analysis/snapshot/ranks/device_summary.h"
+#include "analysis/snapshot/ranks/ranks.h"
 #include "analysis/snapshot/report/report.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "model/recording.h"
 
 /* When the devices of one file, and those of others, ran out of memory for the last time. */
 struct last_ooms {

@@ -1,7 +1,14 @@
 /* mark_events.c - merges marks, sorted by time, with the events of a device. */
 #include "analysis/snapshot/steps/mark_events.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
+
+#include "base/str.h"
+#include "base/table.h"
+#include "model/ids.h"
+#include "model/strings.h"
 
 struct timed_mark {
     uint64_t time_us;

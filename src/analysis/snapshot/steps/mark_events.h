@@ -5,8 +5,12 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_STEPS_MARK_EVENTS_H
 #define VRS_ANALYSIS_SNAPSHOT_STEPS_MARK_EVENTS_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/arena.h"
 #include "base/fail.h"
+#include "base/str.h"
 #include "model/recording.h"
 
 /* Of each mark the first event of the device at or after its time: the number of events where all

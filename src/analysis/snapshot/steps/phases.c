@@ -1,10 +1,18 @@
 /* phases.c - from tokens to phases, from phases to intervals. */
 #include "analysis/snapshot/steps/phases.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
+#include "base/arena.h"
+#include "base/fail.h"
 #include "base/sorted.h"
+#include "base/str.h"
+#include "base/table.h"
 #include "base/vec.h"
+#include "model/ids.h"
+#include "model/recording.h"
 
 /* A shorter run of `other` between two phases is glue, not a phase. */
 enum { OTHER_RUN_JOINED = 4 };

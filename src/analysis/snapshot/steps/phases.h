@@ -6,9 +6,15 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_STEPS_PHASES_H
 #define VRS_ANALYSIS_SNAPSHOT_STEPS_PHASES_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "analysis/attribution/tokens.h"
-#include "analysis/snapshot/curves/lifetime.h"
 #include "analysis/snapshot/steps/mark_events.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "model/ids.h"
+#include "model/recording.h"
 
 enum phase {
     PHASE_OTHER,

@@ -1,6 +1,18 @@
 /* step_body.c - looks at the distinct stacks of a body: what they share from the outside in. */
 #include "analysis/snapshot/steps/step_body.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/attribution/tokens.h"
+#include "analysis/snapshot/steps/phases.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "model/frames.h"
+#include "model/ids.h"
+#include "model/recording.h"
+
 static bool make_python(struct step_body *b)
 {
     const struct recording *r = b->t->r;

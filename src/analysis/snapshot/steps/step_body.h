@@ -5,7 +5,12 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_STEPS_STEP_BODY_H
 #define VRS_ANALYSIS_SNAPSHOT_STEPS_STEP_BODY_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "analysis/snapshot/steps/step_sources.h"
+#include "base/fail.h"
 #include "model/stacks.h"
 
 /* Zero but for `t`; the rest is made when it is first needed. */

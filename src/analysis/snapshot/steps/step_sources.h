@@ -5,8 +5,17 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_STEPS_STEP_SOURCES_H
 #define VRS_ANALYSIS_SNAPSHOT_STEPS_STEP_SOURCES_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/attribution/tokens.h"
+#include "analysis/snapshot/steps/mark_events.h"
+#include "analysis/snapshot/steps/phases.h"
 #include "analysis/snapshot/steps/steps.h"
+#include "base/arena.h"
+#include "base/fail.h"
 #include "base/quickselect.h"
+#include "model/recording.h"
 
 /* What all sources look at.  A position is an alloc's number among the allocs of the device. */
 struct step_trace {

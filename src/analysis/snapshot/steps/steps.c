@@ -1,9 +1,18 @@
 /* steps.c - tries the sources of steps in their order. */
 #include "analysis/snapshot/steps/steps.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/attribution/tokens.h"
 #include "analysis/snapshot/curves/curves.h"
+#include "analysis/snapshot/steps/mark_events.h"
 #include "analysis/snapshot/steps/step_sources.h"
+#include "base/arena.h"
+#include "base/fail.h"
 #include "base/sorted.h"
+#include "model/recording.h"
 
 const char *const step_source_names[STEP_SOURCES] = {
     [STEPS_NONE] = "none",

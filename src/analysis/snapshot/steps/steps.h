@@ -2,8 +2,17 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_STEPS_STEPS_H
 #define VRS_ANALYSIS_SNAPSHOT_STEPS_STEPS_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/attribution/tokens.h"
+#include "analysis/snapshot/steps/mark_events.h"
 #include "analysis/snapshot/steps/phases.h"
+#include "base/arena.h"
+#include "base/fail.h"
 #include "base/str.h"
+#include "model/ids.h"
+#include "model/recording.h"
 
 enum step_source {
     STEPS_NONE,

@@ -1,5 +1,12 @@
 /* steps_cycles.c - steps as cycles of phases: forward, backward, optimizer. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/snapshot/steps/phases.h"
 #include "analysis/snapshot/steps/step_sources.h"
+#include "base/arena.h"
+#include "base/fail.h"
 
 /* A step in the making. */
 struct cycle {

@@ -1,7 +1,20 @@
 /* steps_marks.c - steps that somebody marked: by number, or by the optimizer that ends them. */
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 
+#include "analysis/snapshot/steps/mark_events.h"
+#include "analysis/snapshot/steps/phases.h"
 #include "analysis/snapshot/steps/step_sources.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "base/str.h"
+#include "base/table.h"
+#include "model/frames.h"
+#include "model/ids.h"
+#include "model/recording.h"
+#include "model/stacks.h"
+#include "model/strings.h"
 
 /* One end of a marked span, in the order of events. */
 struct tick {

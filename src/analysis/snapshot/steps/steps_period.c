@@ -3,12 +3,18 @@
  * A signature is what an alloc is told by: its stack and size, or its stack alone.  Signatures
  * whose allocs come at regular distances are candidates; those of one distance are a bucket, and
  * the trace is cut at its anchor, the one with the least alive before it. */
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #include "analysis/snapshot/steps/step_body.h"
 #include "analysis/snapshot/steps/step_sources.h"
+#include "analysis/snapshot/steps/steps.h"
+#include "base/arena.h"
+#include "base/fail.h"
 #include "base/hash.h"
 #include "base/idtab.h"
+#include "base/table.h"
 
 enum {
     PERIODS_TRIED_MAX = 32,

@@ -1,6 +1,13 @@
 /* counterfactual.c - removals as a difference array, one pass for the new maximum. */
 #include "analysis/snapshot/study/counterfactual.h"
 
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/snapshot/curves/curves.h"
+#include "base/arena.h"
+#include "base/fail.h"
+
 enum vrs_status counterfactual_make(const struct study *s, struct counterfactual *ret,
                                     struct vrs_error *err)
 {

@@ -5,7 +5,11 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_STUDY_COUNTERFACTUAL_H
 #define VRS_ANALYSIS_SNAPSHOT_STUDY_COUNTERFACTUAL_H
 
+#include <stdint.h>
+
 #include "analysis/snapshot/study/study.h"
+#include "base/fail.h"
+#include "model/recording.h"
 
 /* Bytes that would not have been alive after events `from` up to, but not including, `to`. */
 struct removal {

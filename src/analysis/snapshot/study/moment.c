@@ -2,9 +2,18 @@
 #include "analysis/snapshot/study/moment.h"
 
 #include <assert.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
+#include "analysis/snapshot/curves/curves.h"
+#include "analysis/snapshot/curves/lifetime.h"
+#include "analysis/snapshot/steps/phases.h"
+#include "analysis/snapshot/steps/steps.h"
 #include "analysis/snapshot/study/study.h"
+#include "base/arena.h"
 #include "base/number.h"
+#include "model/ids.h"
 
 /* Digits alone, without a sign. */
 static bool parse_u64(str text, uint64_t *ret)

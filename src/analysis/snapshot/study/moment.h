@@ -2,6 +2,9 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_STUDY_MOMENT_H
 #define VRS_ANALYSIS_SNAPSHOT_STUDY_MOMENT_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/fail.h"
 #include "base/str.h"
 #include "model/recording.h"

@@ -1,6 +1,18 @@
 /* proven_study.c - curves and trust of a study, from what its replay proved. */
 #include "analysis/snapshot/study/proven_study.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "allocator/replay/block_sizes.h"
+#include "analysis/snapshot/curves/curves.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "base/table.h"
+#include "model/ids.h"
+#include "model/recording.h"
+
 struct proven_study proven_study_of(const struct study *study, const struct proof *proof,
                                     const struct trust_basis *basis)
 {

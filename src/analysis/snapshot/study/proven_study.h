@@ -5,9 +5,17 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_STUDY_PROVEN_STUDY_H
 #define VRS_ANALYSIS_SNAPSHOT_STUDY_PROVEN_STUDY_H
 
+#include <stdint.h>
+
+#include "allocator/replay/block_sizes.h"
 #include "allocator/replay/prove.h"
+#include "allocator/replay/replay.h"
+#include "analysis/snapshot/curves/curves.h"
+#include "analysis/snapshot/curves/lifetime.h"
 #include "analysis/snapshot/study/study.h"
 #include "analysis/snapshot/trust/trust.h"
+#include "base/arena.h"
+#include "base/fail.h"
 
 struct proven_study {
     const struct study *study;

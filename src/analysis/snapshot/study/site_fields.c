@@ -1,6 +1,9 @@
 /* site_fields.c - the members of a place in the program. */
 #include "analysis/snapshot/study/site_fields.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "analysis/snapshot/study/study.h"
 
 static const struct field site_fields[] = {

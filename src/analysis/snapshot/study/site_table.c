@@ -1,8 +1,16 @@
 /* site_table.c - reduced stacks and lone sizes become consecutive numbers. */
 #include "analysis/snapshot/study/site_table.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/snapshot/curves/lifetime.h"
+#include "base/arena.h"
+#include "base/fail.h"
 #include "base/hash.h"
 #include "base/idtab.h"
+#include "base/table.h"
 #include "base/vec.h"
 
 /* What makes one site: a reduced stack, or a size where there is none. */

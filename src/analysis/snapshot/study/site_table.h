@@ -2,8 +2,11 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_STUDY_SITE_TABLE_H
 #define VRS_ANALYSIS_SNAPSHOT_STUDY_SITE_TABLE_H
 
+#include <stdint.h>
+
 #include "analysis/attribution/site.h"
 #include "analysis/snapshot/study/study.h"
+#include "base/fail.h"
 
 /* Sites in the order in which the device's allocations first name them.  What has no stack, or
  * nothing left of it under the key, is a site for each size. */

@@ -1,6 +1,22 @@
 /* study.c - each part from the parts before it. */
 #include "analysis/snapshot/study/study.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/attribution/naming.h"
+#include "analysis/attribution/tokens.h"
+#include "analysis/snapshot/categories/category_rules.h"
+#include "analysis/snapshot/curves/lifetime.h"
+#include "analysis/snapshot/steps/mark_events.h"
+#include "analysis/snapshot/steps/phases.h"
+#include "analysis/snapshot/steps/steps.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "model/ids.h"
+#include "model/recording.h"
+
 enum vrs_status study_place_make_bare(struct study_place *place, struct vrs_error *err)
 {
     place->shown = arena_array(place->scratch, bool, place->r->code.stacks.rows.len);

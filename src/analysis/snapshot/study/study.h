@@ -7,8 +7,22 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_STUDY_STUDY_H
 #define VRS_ANALYSIS_SNAPSHOT_STUDY_STUDY_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/attribution/naming.h"
+#include "analysis/attribution/tokens.h"
 #include "analysis/snapshot/categories/categories.h"
+#include "analysis/snapshot/categories/category_rules.h"
 #include "analysis/snapshot/curves/curves.h"
+#include "analysis/snapshot/curves/lifetime.h"
+#include "analysis/snapshot/steps/phases.h"
+#include "analysis/snapshot/steps/steps.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "base/str.h"
+#include "model/ids.h"
+#include "model/recording.h"
 
 struct study {
     const struct recording *r;

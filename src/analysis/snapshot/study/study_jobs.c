@@ -1,6 +1,15 @@
 /* study_jobs.c - lanes, one for each thread, and what the jobs left in them. */
 #include "analysis/snapshot/study/study_jobs.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/attribution/naming.h"
+#include "analysis/snapshot/study/study.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "base/pool.h"
 #include "base/task_list.h"
 
 /* What one more thread has. */

@@ -6,7 +6,10 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_STUDY_STUDY_JOBS_H
 #define VRS_ANALYSIS_SNAPSHOT_STUDY_STUDY_JOBS_H
 
+#include <stdint.h>
+
 #include "analysis/snapshot/study/proven_study.h"
+#include "base/fail.h"
 
 /* One more thread for so many events of the device: to start it, and to give it names and a list
  * of its own, takes as long as the jobs take for a tenth of them. */

@@ -1,6 +1,12 @@
 /* phase_fields.c - the members of steps, and of the phases in them. */
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "analysis/snapshot/steps/phases.h"
+#include "analysis/snapshot/steps/steps.h"
 #include "analysis/snapshot/study/site_fields.h"
 #include "analysis/snapshot/timeline/phase_rows.h"
+#include "base/field.h"
 
 static const struct field boundary_fields[] = {
     { "event", NULL, UNIT_EVENT, FIELD_UNSIGNED, FIELD_AT(struct step_boundary, event) },

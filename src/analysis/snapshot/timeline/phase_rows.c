@@ -1,6 +1,19 @@
 /* phase_rows.c - one walk over events, phase intervals and steps together. */
 #include "analysis/snapshot/timeline/phase_rows.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/snapshot/curves/curves.h"
+#include "analysis/snapshot/steps/phases.h"
+#include "analysis/snapshot/steps/steps.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "base/table.h"
+#include "model/ids.h"
+#include "model/recording.h"
+
 enum vrs_status step_rows_make(const struct study *s, struct step_rows *ret, struct vrs_error *err)
 {
     const struct steps *from = &s->steps;

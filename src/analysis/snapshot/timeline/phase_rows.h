@@ -2,8 +2,15 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_TIMELINE_PHASE_ROWS_H
 #define VRS_ANALYSIS_SNAPSHOT_TIMELINE_PHASE_ROWS_H
 
+#include <stdint.h>
+
+#include "analysis/snapshot/curves/curves.h"
+#include "analysis/snapshot/steps/phases.h"
+#include "analysis/snapshot/steps/steps.h"
 #include "analysis/snapshot/study/study.h"
+#include "base/fail.h"
 #include "base/field.h"
+#include "model/ids.h"
 
 /* An inner loop with its place. */
 struct inner_row {

@@ -4,10 +4,23 @@
  * device, so that their sum is the device's curve at every event. */
 #include "analysis/snapshot/timeline/timeline.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 
+#include "allocator/machine/config.h"
+#include "allocator/replay/block_sizes.h"
 #include "allocator/replay/release_runs.h"
+#include "allocator/replay/replay.h"
+#include "analysis/snapshot/curves/curves.h"
+#include "analysis/snapshot/curves/lifetime.h"
 #include "analysis/snapshot/layout/layout.h"
+#include "analysis/snapshot/study/study.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "base/table.h"
+#include "model/ids.h"
+#include "model/recording.h"
 
 const char *const time_curve_names[TIME_CURVES] = {
     [TIME_REQUESTED] = "requested", [TIME_ACTIVE] = "active",     [TIME_ALLOCATED] = "allocated",

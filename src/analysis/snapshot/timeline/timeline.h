@@ -6,9 +6,14 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_TIMELINE_TIMELINE_H
 #define VRS_ANALYSIS_SNAPSHOT_TIMELINE_TIMELINE_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "analysis/snapshot/curves/local_peaks.h"
 #include "analysis/snapshot/curves/memory_group.h"
 #include "analysis/snapshot/study/proven_study.h"
+#include "analysis/snapshot/study/study.h"
+#include "base/fail.h"
 #include "base/field.h"
 
 enum time_curve_name {

@@ -1,6 +1,12 @@
 /* timeline_fields.c - the members of how the memory of a device moved. */
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "analysis/snapshot/curves/curves.h"
+#include "analysis/snapshot/curves/local_peaks.h"
 #include "analysis/snapshot/study/site_fields.h"
 #include "analysis/snapshot/timeline/timeline.h"
+#include "base/field.h"
 
 static const struct field point_fields[] = {
     { "event", NULL, UNIT_EVENT, FIELD_SIGNED, FIELD_AT(struct time_point, event), .least = -1,

@@ -3,11 +3,17 @@
  * The trace is walked from its end, where the segments are known, undoing each event.  The ends
  * of all ranges cut the address space into cells; a tree over the cells keeps, for each node, the
  * newest change that covered it whole, so that a change and a question cost log n each. */
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #include "analysis/snapshot/trust/trust_checks.h"
 #include "base/arena.h"
+#include "base/fail.h"
 #include "base/sorted.h"
+#include "base/table.h"
+#include "model/ids.h"
+#include "model/recording.h"
 
 enum { HITS = 1 << 12, PAGE_MOST = 2 << 20 };
 

@@ -1,8 +1,16 @@
 /* recorded_stacks.c - looks at every stack once, callers first. */
 #include "analysis/snapshot/trust/recorded_stacks.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "analysis/attribution/frame_class.h"
 #include "base/arena.h"
+#include "base/str.h"
+#include "base/table.h"
+#include "model/ids.h"
+#include "model/strings.h"
 
 /* For each frame whether it is native; NULL when memory ran out. */
 static uint8_t *native_frames(const struct recording *r, struct arena *scratch)

@@ -2,6 +2,8 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_TRUST_RECORDED_STACKS_H
 #define VRS_ANALYSIS_SNAPSHOT_TRUST_RECORDED_STACKS_H
 
+#include <stdint.h>
+
 #include "base/fail.h"
 #include "model/recording.h"
 

@@ -2,9 +2,16 @@
 #include "analysis/snapshot/trust/trust.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
+#include "allocator/replay/replay.h"
 #include "base/size.h"
+#include "base/table.h"
+#include "model/ids.h"
+#include "model/recording.h"
+#include "model/strings.h"
 
 const char *const trust_window_names[WINDOWS] = {
     [WINDOW_COMPLETE] = "complete",     [WINDOW_LATE_START] = "late_start",

@@ -2,12 +2,17 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_TRUST_TRUST_H
 #define VRS_ANALYSIS_SNAPSHOT_TRUST_TRUST_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "allocator/replay/replay.h"
 #include "analysis/snapshot/curves/curves.h"
 #include "analysis/snapshot/trust/recorded_stacks.h"
 #include "analysis/snapshot/trust/trust_checks.h"
 #include "base/arena.h"
 #include "base/fail.h"
 #include "base/str.h"
+#include "model/recording.h"
 
 enum trust_window {
     WINDOW_COMPLETE,

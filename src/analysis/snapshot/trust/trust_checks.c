@@ -1,6 +1,15 @@
 /* trust_checks.c - the final state, the trace and the curves, each against the others. */
 #include "analysis/snapshot/trust/trust_checks.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "allocator/machine/rounding.h"
+#include "base/table.h"
+#include "model/ids.h"
+#include "model/recording.h"
+
 enum {
     SEGMENT_UNIT = 2 << 20, /* segments are multiples of it */
     CAPACITY_TOLERANCE = 64 << 20

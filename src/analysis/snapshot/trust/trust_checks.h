@@ -2,8 +2,11 @@
 #ifndef VRS_ANALYSIS_SNAPSHOT_TRUST_TRUST_CHECKS_H
 #define VRS_ANALYSIS_SNAPSHOT_TRUST_TRUST_CHECKS_H
 
+#include <stdint.h>
+
 #include "analysis/snapshot/curves/curves.h"
 #include "base/fail.h"
+#include "model/recording.h"
 
 enum { BREACH_SHOWN = 5 };
 

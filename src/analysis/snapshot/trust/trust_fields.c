@@ -1,7 +1,11 @@
 /* trust_fields.c - the members of trust and of its items. */
 #include "analysis/snapshot/trust/trust_fields.h"
 
+#include <stddef.h>
+#include <stdint.h>
+
 #include "analysis/snapshot/trust/trust.h"
+#include "base/str.h"
 
 static const struct field item_fields[] = {
     { "id", NULL, UNIT_NONE, FIELD_WORD, FIELD_AT(struct trust_item, id) },

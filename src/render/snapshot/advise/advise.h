@@ -2,8 +2,14 @@
 #ifndef VRS_RENDER_SNAPSHOT_ADVISE_ADVISE_H
 #define VRS_RENDER_SNAPSHOT_ADVISE_ADVISE_H
 
-#include "analysis/snapshot/advise/advise_answer.h"
-#include "render/answer/device_answer.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/snapshot/advise/advise.h"
+#include "analysis/snapshot/advise/waste.h"
+#include "base/buf.h"
+#include "render/answer/answer.h"
+#include "render/write/human.h"
 
 /* One or two sentences with one action, with the site and the bytes filled in.  Names are as in the
  * file: the caller escapes them. */

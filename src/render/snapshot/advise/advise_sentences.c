@@ -1,5 +1,15 @@
 /* advise_sentences.c - the sentences of advice. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/snapshot/advise/advise.h"
+#include "base/buf.h"
+#include "base/field.h"
+#include "base/str.h"
+#include "model/ids.h"
 #include "render/snapshot/advise/advise.h"
+#include "render/write/human.h"
 
 static void put_calls(struct buf *to, const struct advice *advice)
 {

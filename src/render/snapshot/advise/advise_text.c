@@ -1,8 +1,21 @@
 /* advise_text.c - what to change and the bytes it frees, for people. */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/snapshot/advise/advise.h"
+#include "analysis/snapshot/advise/advise_answer.h"
+#include "analysis/snapshot/categories/category_rules.h"
+#include "base/buf.h"
+#include "base/str.h"
+#include "render/answer/answer.h"
+#include "render/answer/device_answer.h"
+#include "render/answer/envelope.h"
 #include "render/answer/next.h"
 #include "render/snapshot/advise/advise.h"
 #include "render/snapshot/renderers.h"
 #include "render/write/escape.h"
+#include "render/write/human.h"
+#include "render/write/out.h"
 #include "render/write/text.h"
 
 enum { ROWS_DEFAULT = 20 };

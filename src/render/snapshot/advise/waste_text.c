@@ -1,8 +1,19 @@
 /* waste_text.c - lifetimes, byte-time and churn, for people. */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/snapshot/advise/waste.h"
 #include "analysis/snapshot/study/site_fields.h"
+#include "analysis/snapshot/study/study.h"
+#include "base/buf.h"
+#include "base/str.h"
+#include "model/ids.h"
+#include "render/answer/envelope.h"
 #include "render/answer/fields.h"
 #include "render/snapshot/advise/advise.h"
 #include "render/write/cells.h"
+#include "render/write/human.h"
+#include "render/write/text.h"
 
 /* A table of three columns: a quantity, a remark, the line. */
 static void put_listing(struct buf *to, const struct style *style, const char *heading,

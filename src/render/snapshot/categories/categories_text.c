@@ -1,13 +1,25 @@
 /* categories_text.c - parameters, gradients, optimizer state, activations and the rest, for people.
  */
 #include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
 
 #include "analysis/snapshot/breakdown/category_table.h"
+#include "analysis/snapshot/breakdown/training_need.h"
+#include "analysis/snapshot/categories/category_rules.h"
+#include "base/buf.h"
+#include "base/str.h"
+#include "render/answer/answer.h"
 #include "render/answer/device_answer.h"
+#include "render/answer/envelope.h"
 #include "render/answer/fields.h"
 #include "render/answer/next.h"
 #include "render/snapshot/renderers.h"
 #include "render/write/cells.h"
+#include "render/write/human.h"
+#include "render/write/out.h"
+#include "render/write/text.h"
 
 /* OWNER_WIDTH: from here on the line that holds most of a category has a column. */
 enum { RULES_DEFAULT = 3, OWNER_WIDTH = 110 };

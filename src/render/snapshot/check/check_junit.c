@@ -1,10 +1,20 @@
 /* check_junit.c - a checked budget as JUnit XML: a suite for each device, a case for each limit.
  *
  * A limit that could not be decided is a skipped case; with --strict it is an error. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/snapshot/check/budget.h"
+#include "analysis/snapshot/check/check.h"
+#include "base/buf.h"
+#include "base/str.h"
+#include "render/answer/answer.h"
 #include "render/snapshot/check/check_sentences.h"
 #include "render/snapshot/renderers.h"
 #include "render/write/escape.h"
 #include "render/write/markup.h"
+#include "render/write/out.h"
 
 /* Text of an element or attribute. */
 static void put_xml(struct buf *to, str text, bool ascii)

@@ -1,7 +1,17 @@
 /* check_markdown.c - a checked budget as a table for a pull request. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/snapshot/check/check.h"
+#include "base/buf.h"
+#include "base/str.h"
+#include "render/answer/answer.h"
 #include "render/snapshot/check/check_sentences.h"
 #include "render/snapshot/renderers.h"
+#include "render/write/human.h"
 #include "render/write/markdown.h"
+#include "render/write/out.h"
 
 /* Words of ours, which hold no text of a file. */
 typedef void words_of_row(struct buf *to, const struct check_row *row);

@@ -2,9 +2,21 @@
  *
  * A result for each limit that is exceeded, at the line of code that holds most of the value, and
  * one of the kind "open" for each that could not be decided.  Limits that hold have none. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/snapshot/check/budget.h"
+#include "analysis/snapshot/check/check.h"
+#include "base/buf.h"
+#include "base/str.h"
+#include "model/frames.h"
+#include "render/answer/answer.h"
 #include "render/snapshot/check/check_sentences.h"
 #include "render/snapshot/renderers.h"
 #include "render/write/escape.h"
+#include "render/write/json.h"
+#include "render/write/out.h"
 
 static const char schema[] = "https://json.schemastore.org/sarif-2.1.0.json";
 

@@ -1,7 +1,17 @@
 /* check_sentences.c - values, limits and evidence in words. */
 #include "render/snapshot/check/check_sentences.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/snapshot/check/budget.h"
+#include "base/buf.h"
+#include "base/str.h"
+#include "render/answer/answer.h"
+#include "render/answer/envelope.h"
 #include "render/write/escape.h"
+#include "render/write/human.h"
 
 enum { PERCENT_PARTS = 10000 };
 

@@ -5,9 +5,14 @@
 #ifndef VRS_RENDER_SNAPSHOT_CHECK_CHECK_SENTENCES_H
 #define VRS_RENDER_SNAPSHOT_CHECK_CHECK_SENTENCES_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/snapshot/check/budget.h"
 #include "analysis/snapshot/check/check.h"
-#include "render/answer/device_answer.h"
-#include "render/answer/envelope.h"
+#include "base/buf.h"
+#include "base/str.h"
+#include "render/answer/answer.h"
 
 /* "PASS", "FAIL", "INCONCLUSIVE" */
 extern const char *const check_outcome_words[CHECK_OUTCOMES];

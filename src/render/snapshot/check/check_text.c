@@ -1,12 +1,23 @@
 /* check_text.c - one line for each limit, with what exceeds it under it, for people. */
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
+#include "analysis/snapshot/check/budget.h"
+#include "analysis/snapshot/check/check.h"
+#include "base/buf.h"
+#include "base/str.h"
+#include "render/answer/answer.h"
+#include "render/answer/envelope.h"
 #include "render/answer/fields.h"
 #include "render/answer/next.h"
 #include "render/snapshot/check/check_sentences.h"
 #include "render/snapshot/renderers.h"
 #include "render/write/cells.h"
 #include "render/write/escape.h"
+#include "render/write/human.h"
+#include "render/write/out.h"
+#include "render/write/text.h"
 
 enum { LINES_MOST = 2 + CHECK_SITES + CHECK_DIFF_ROWS, NAME_LEAST = 24, UNDER = 6 };
 

@@ -2,7 +2,13 @@
 #ifndef VRS_RENDER_SNAPSHOT_DIFF_DIFF_ANSWER_H
 #define VRS_RENDER_SNAPSHOT_DIFF_DIFF_ANSWER_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "analysis/snapshot/diff/diff.h"
+#include "analysis/snapshot/trust/trust.h"
+#include "base/field.h"
+#include "model/file_facts.h"
 #include "render/answer/answer.h"
 
 /* A device of A beside one of B. */

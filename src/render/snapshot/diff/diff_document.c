@@ -1,5 +1,10 @@
 /* diff_document.c - the members of an answer about two files. */
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "analysis/snapshot/diff/diff.h"
 #include "analysis/snapshot/trust/trust_fields.h"
+#include "base/field.h"
 #include "model/file_facts_fields.h"
 #include "render/answer/envelope_fields.h"
 #include "render/snapshot/diff/diff_answer.h"

@@ -1,12 +1,26 @@
 /* diff_text.c - what changed, for a person: the sum, then the rows that explain most of it. */
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
+#include "analysis/snapshot/diff/diff.h"
+#include "analysis/snapshot/trust/trust.h"
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/str.h"
+#include "model/file_facts.h"
+#include "model/ids.h"
+#include "render/answer/answer.h"
+#include "render/answer/document.h"
 #include "render/answer/envelope.h"
 #include "render/answer/fields.h"
 #include "render/snapshot/diff/diff_answer.h"
 #include "render/snapshot/renderers.h"
 #include "render/write/cells.h"
 #include "render/write/escape.h"
+#include "render/write/human.h"
+#include "render/write/out.h"
+#include "render/write/text.h"
 
 enum { ROWS_DEFAULT = 20, PARTS_SHOWN = 5, WIDE = 110, STACK_INDENT = 12 };
 

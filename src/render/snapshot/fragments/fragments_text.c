@@ -1,12 +1,24 @@
 /* fragments_text.c - reserved memory that cannot be used, and the blocks that pin it, for people.
  */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/snapshot/categories/category_rules.h"
 #include "analysis/snapshot/curves/memory_group.h"
 #include "analysis/snapshot/layout/fragments.h"
+#include "analysis/snapshot/trust/trust.h"
+#include "base/buf.h"
+#include "base/str.h"
+#include "model/file_facts.h"
+#include "render/answer/answer.h"
 #include "render/answer/device_answer.h"
+#include "render/answer/envelope.h"
 #include "render/answer/fields.h"
 #include "render/snapshot/renderers.h"
 #include "render/write/cells.h"
 #include "render/write/escape.h"
+#include "render/write/human.h"
+#include "render/write/out.h"
 
 enum { PINS_DEFAULT = 10, GROUPS_MOST = 20 };
 

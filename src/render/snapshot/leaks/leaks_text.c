@@ -2,14 +2,28 @@
  *
  * The verdict first: each leak in a sentence, or that there is none.  Then what the first step
  * adds, which is no leak, and the places that hold memory between steps. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/snapshot/categories/category_rules.h"
 #include "analysis/snapshot/leaks/leaks.h"
 #include "analysis/snapshot/study/site_fields.h"
+#include "analysis/snapshot/study/study.h"
+#include "base/buf.h"
+#include "base/str.h"
+#include "render/answer/answer.h"
+#include "render/answer/device_answer.h"
+#include "render/answer/envelope.h"
 #include "render/answer/fields.h"
 #include "render/answer/next.h"
 #include "render/snapshot/renderers.h"
 #include "render/snapshot/steps/step_parts.h"
 #include "render/write/cells.h"
 #include "render/write/escape.h"
+#include "render/write/human.h"
+#include "render/write/out.h"
+#include "render/write/text.h"
 
 enum { ROWS_DEFAULT = 20, WIDE = 100, LEAKS_TOLD = 5 };
 

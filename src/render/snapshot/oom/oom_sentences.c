@@ -1,6 +1,18 @@
 /* oom_sentences.c - one sentence for each verdict. */
 #include "render/snapshot/oom/oom_sentences.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "allocator/replay/replay.h"
+#include "analysis/snapshot/categories/category_rules.h"
+#include "analysis/snapshot/oom/oom_tests.h"
+#include "analysis/snapshot/oom/oom_what_if.h"
+#include "base/buf.h"
+#include "model/ids.h"
+#include "render/write/human.h"
+
 /* A text's own figures are rounded; so is what is made of them. */
 static void add(struct buf *to, const struct oom *oom, uint64_t bytes)
 {

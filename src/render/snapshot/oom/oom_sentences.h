@@ -2,8 +2,11 @@
 #ifndef VRS_RENDER_SNAPSHOT_OOM_OOM_SENTENCES_H
 #define VRS_RENDER_SNAPSHOT_OOM_OOM_SENTENCES_H
 
+#include <stdbool.h>
+
 #include "analysis/snapshot/oom/oom.h"
-#include "render/write/human.h"
+#include "analysis/snapshot/oom/oom_tests.h"
+#include "base/buf.h"
 
 /* The verdict, with the numbers it stands on. */
 void oom_verdict_words(struct buf *to, const struct oom *oom, bool ascii);

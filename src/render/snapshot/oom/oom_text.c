@@ -1,12 +1,29 @@
 /* oom_text.c - why a request for memory failed, proven with numbers, for people. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/snapshot/categories/category_rules.h"
 #include "analysis/snapshot/oom/oom.h"
+#include "analysis/snapshot/oom/oom_measure.h"
+#include "analysis/snapshot/oom/oom_tests.h"
+#include "analysis/snapshot/study/study.h"
+#include "base/buf.h"
+#include "base/str.h"
+#include "model/file_facts.h"
+#include "model/ids.h"
+#include "render/answer/answer.h"
 #include "render/answer/device_answer.h"
+#include "render/answer/envelope.h"
 #include "render/answer/fields.h"
 #include "render/answer/next.h"
 #include "render/snapshot/oom/oom_sentences.h"
 #include "render/snapshot/renderers.h"
 #include "render/write/cells.h"
 #include "render/write/escape.h"
+#include "render/write/human.h"
+#include "render/write/out.h"
+#include "render/write/text.h"
 
 enum { ROWS_DEFAULT = 20, OWNER_WIDTH = 100 };
 

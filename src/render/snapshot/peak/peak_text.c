@@ -1,11 +1,25 @@
 /* peak_text.c - who held the memory, as a table. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/snapshot/breakdown/peak.h"
 #include "analysis/snapshot/breakdown/peak_moment.h"
+#include "base/arena.h"
+#include "base/buf.h"
 #include "base/number.h"
+#include "base/str.h"
+#include "model/ids.h"
+#include "render/answer/answer.h"
+#include "render/answer/document.h"
 #include "render/answer/envelope.h"
 #include "render/answer/fields.h"
 #include "render/snapshot/renderers.h"
 #include "render/write/cells.h"
 #include "render/write/escape.h"
+#include "render/write/human.h"
+#include "render/write/out.h"
+#include "render/write/text.h"
 
 enum { ROWS_DEFAULT = 20, OWNER_WIDTH = 100, STACK_INDENT = 12 };
 

@@ -2,8 +2,11 @@
 #ifndef VRS_RENDER_SNAPSHOT_RANKS_RANKS_H
 #define VRS_RENDER_SNAPSHOT_RANKS_RANKS_H
 
-#include "analysis/snapshot/report/report.h"
-#include "render/answer/answer.h"
+#include <stdbool.h>
+
+#include "analysis/snapshot/ranks/ranks.h"
+#include "base/buf.h"
+#include "render/write/human.h"
 
 /* Who bounds the job, whether that is other code or larger tensors, what would be saved.  In a
  * report of one file units are called by their devices. */

@@ -2,10 +2,22 @@
  * its parts. */
 #include "render/snapshot/ranks/ranks_page.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 
+#include "analysis/snapshot/curves/curves.h"
+#include "analysis/snapshot/ranks/device_summary.h"
+#include "analysis/snapshot/ranks/ranks.h"
+#include "analysis/snapshot/report/report.h"
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/fail.h"
+#include "base/str.h"
+#include "base/table.h"
 #include "render/answer/envelope.h"
 #include "render/snapshot/ranks/ranks.h"
+#include "render/write/human.h"
 #include "render/write/markup.h"
 
 enum { CURVE_WIDTH = 1200, CURVE_HEIGHT = 240, WORDS_WIDTH = 110 };

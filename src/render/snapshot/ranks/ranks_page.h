@@ -3,6 +3,11 @@
 #ifndef VRS_RENDER_SNAPSHOT_RANKS_RANKS_PAGE_H
 #define VRS_RENDER_SNAPSHOT_RANKS_RANKS_PAGE_H
 
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/fail.h"
+#include "base/str.h"
 #include "render/answer/answer.h"
 #include "render/write/out.h"
 

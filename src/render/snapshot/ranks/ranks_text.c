@@ -1,8 +1,21 @@
 /* ranks_text.c - the sentences under the table of ranks. */
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/snapshot/categories/category_rules.h"
+#include "analysis/snapshot/ranks/alignment.h"
+#include "analysis/snapshot/ranks/device_summary.h"
+#include "analysis/snapshot/ranks/ranks.h"
+#include "base/buf.h"
+#include "base/str.h"
+#include "base/table.h"
+#include "model/ids.h"
 #include "render/answer/envelope.h"
 #include "render/snapshot/ranks/ranks.h"
 #include "render/write/escape.h"
+#include "render/write/human.h"
 
 enum {
     UNITS_NAMED = 5,

@@ -1,7 +1,17 @@
 /* replay_sentences.c - what a replay found, in words. */
 #include "render/snapshot/replay/replay_sentences.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "allocator/replay/replay.h"
+#include "allocator/whatif/whatif.h"
+#include "base/buf.h"
+#include "base/field.h"
+#include "model/ids.h"
 #include "render/write/escape.h"
+#include "render/write/human.h"
 
 static const char *const refusals[REFUSALS] = {
     [REFUSED_NOT] = "this recording cannot be replayed",

@@ -2,9 +2,13 @@
 #ifndef VRS_RENDER_SNAPSHOT_REPLAY_REPLAY_SENTENCES_H
 #define VRS_RENDER_SNAPSHOT_REPLAY_REPLAY_SENTENCES_H
 
+#include <stdbool.h>
+
+#include "allocator/replay/replay.h"
 #include "allocator/whatif/questions.h"
+#include "allocator/whatif/whatif.h"
+#include "base/buf.h"
 #include "render/answer/answer.h"
-#include "render/write/human.h"
 
 /* "the model reproduces this recording exactly", and why where it does not */
 void replay_grade_words(struct buf *to, const struct agreement *agreement, bool ascii);

@@ -1,10 +1,25 @@
 /* replay_text.c - what the replay says of the recording, then a row for each question. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "allocator/replay/replay.h"
+#include "allocator/whatif/questions.h"
+#include "allocator/whatif/whatif.h"
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/str.h"
+#include "model/ids.h"
+#include "render/answer/answer.h"
 #include "render/answer/envelope.h"
 #include "render/answer/fields.h"
 #include "render/snapshot/renderers.h"
 #include "render/snapshot/replay/replay_sentences.h"
 #include "render/write/cells.h"
 #include "render/write/escape.h"
+#include "render/write/human.h"
+#include "render/write/out.h"
+#include "render/write/text.h"
 
 /* SENTENCES_MOST: rows, "same" among them, that are told in words beside the table. */
 enum { LINE_INDENT = 4, SENTENCES_MOST = 2, BRIEF_ROWS = 8 };

@@ -1,9 +1,19 @@
 /* findings_sentences.c - what a report says beyond its figures, in words. */
 #include "render/snapshot/report/findings_sentences.h"
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/snapshot/layout/fragments.h"
+#include "analysis/snapshot/leaks/leaks.h"
+#include "analysis/snapshot/report/findings.h"
+#include "analysis/snapshot/report/report.h"
+#include "base/buf.h"
+#include "base/field.h"
+#include "model/file_facts.h"
 #include "render/answer/envelope.h"
 #include "render/snapshot/advise/advise.h"
-#include "render/snapshot/report/report_sections.h"
+#include "render/write/human.h"
 
 void finding_oom_text(struct buf *to, const struct oom_fact *oom)
 {

@@ -2,8 +2,11 @@
 #ifndef VRS_RENDER_SNAPSHOT_REPORT_FINDINGS_SENTENCES_H
 #define VRS_RENDER_SNAPSHOT_REPORT_FINDINGS_SENTENCES_H
 
-#include "analysis/snapshot/report/findings.h"
+#include "analysis/snapshot/report/report.h"
+#include "base/buf.h"
+#include "model/file_facts.h"
 #include "render/answer/answer.h"
+#include "render/write/human.h"
 
 /* "event 3159 asked for 2.00 GiB with 74.00 MiB free on the device; …" */
 void finding_oom_text(struct buf *to, const struct oom_fact *oom);

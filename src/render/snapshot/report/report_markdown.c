@@ -1,14 +1,22 @@
 /* report_markdown.c - a report for a pull request: what was found, who held the peak, a sparkline.
  */
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
+#include "analysis/snapshot/report/report.h"
+#include "base/buf.h"
+#include "base/str.h"
+#include "render/answer/answer.h"
 #include "render/answer/envelope.h"
 #include "render/answer/next.h"
+#include "render/answer/terminal_chart.h"
 #include "render/snapshot/renderers.h"
 #include "render/snapshot/report/report_parts.h"
 #include "render/snapshot/report/report_sections.h"
-#include "render/write/escape.h"
+#include "render/write/human.h"
 #include "render/write/markdown.h"
+#include "render/write/out.h"
 
 enum { ROWS_DEFAULT = 10, LINE_COLUMNS = 72, NEVER_WRAPPED = 1 << 20 };
 

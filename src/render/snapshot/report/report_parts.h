@@ -2,8 +2,11 @@
 #ifndef VRS_RENDER_SNAPSHOT_REPORT_REPORT_PARTS_H
 #define VRS_RENDER_SNAPSHOT_REPORT_REPORT_PARTS_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "analysis/snapshot/report/report.h"
-#include "render/answer/answer.h"
+#include "base/buf.h"
 #include "render/answer/terminal_chart.h"
 #include "render/write/human.h"
 

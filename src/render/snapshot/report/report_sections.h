@@ -2,7 +2,8 @@
 #ifndef VRS_RENDER_SNAPSHOT_REPORT_REPORT_SECTIONS_H
 #define VRS_RENDER_SNAPSHOT_REPORT_REPORT_SECTIONS_H
 
-#include "render/answer/envelope.h"
+#include "base/buf.h"
+#include "render/write/human.h"
 
 /* Why the last request failed, and what would have had to go; nothing without one. */
 void section_verdict_text(struct buf *to, const struct style *style,

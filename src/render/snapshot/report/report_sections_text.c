@@ -1,12 +1,24 @@
 /* report_sections_text.c - verdict, categories, trends and advice of a report, for people. */
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/snapshot/advise/advise.h"
+#include "analysis/snapshot/breakdown/category_table.h"
+#include "analysis/snapshot/categories/category_rules.h"
+#include "analysis/snapshot/leaks/leaks.h"
+#include "analysis/snapshot/oom/oom.h"
 #include "analysis/snapshot/report/findings.h"
+#include "analysis/snapshot/report/report.h"
+#include "base/buf.h"
+#include "model/ids.h"
+#include "render/answer/envelope.h"
 #include "render/snapshot/advise/advise.h"
 #include "render/snapshot/oom/oom_sentences.h"
 #include "render/snapshot/report/report_sections.h"
 #include "render/write/escape.h"
+#include "render/write/human.h"
 
 enum { CATEGORIES_SHOWN = 5, FIXES_SHOWN = 3, LEAK_LEAST = 16 << 20 };
 

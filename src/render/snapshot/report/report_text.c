@@ -1,9 +1,19 @@
 /* report_text.c - a report as one page of text, or one line for each of many. */
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/snapshot/curves/curves.h"
+#include "analysis/snapshot/report/findings.h"
+#include "analysis/snapshot/report/report.h"
 #include "analysis/snapshot/report/totals.h"
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/str.h"
+#include "model/file_facts.h"
+#include "model/ids.h"
+#include "render/answer/answer.h"
 #include "render/answer/envelope.h"
 #include "render/answer/next.h"
 #include "render/answer/terminal_chart.h"
@@ -15,6 +25,9 @@
 #include "render/snapshot/report/trust_page.h"
 #include "render/write/cells.h"
 #include "render/write/escape.h"
+#include "render/write/human.h"
+#include "render/write/out.h"
+#include "render/write/text.h"
 
 enum { ROWS_DEFAULT = 8, ROWS_BESIDE = 3, ROW_CELLS = 4, RANK_CELLS = 8 };
 

@@ -4,6 +4,7 @@
 
 #include "analysis/snapshot/report/report.h"
 #include "render/answer/answer.h"
+#include "render/write/out.h"
 
 void trust_page_text(struct out *out, const struct report *report,
                      const struct render_options *options);

@@ -1,11 +1,25 @@
 /* trust_page_text.c - the page of `report --trust`. */
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
+#include "analysis/snapshot/report/report.h"
+#include "analysis/snapshot/report/trust_page.h"
+#include "analysis/snapshot/trust/trust.h"
+#include "analysis/snapshot/trust/trust_checks.h"
+#include "base/buf.h"
+#include "base/str.h"
+#include "model/ids.h"
+#include "model/recording.h"
+#include "render/answer/answer.h"
 #include "render/answer/envelope.h"
 #include "render/snapshot/report/findings_sentences.h"
 #include "render/snapshot/report/trust_page.h"
 #include "render/write/cells.h"
 #include "render/write/escape.h"
+#include "render/write/human.h"
+#include "render/write/out.h"
+#include "render/write/text.h"
 
 enum { CHECK_CELLS = 6, SETTING_BYTES = 240 };
 

@@ -1,7 +1,16 @@
 /* step_parts.c - the lines about steps that several answers print. */
 #include "render/snapshot/steps/step_parts.h"
 
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/snapshot/steps/phases.h"
+#include "analysis/snapshot/steps/steps.h"
+#include "base/buf.h"
+#include "base/str.h"
+#include "render/answer/envelope.h"
 #include "render/write/escape.h"
+#include "render/write/human.h"
 
 enum { LOOPS_TOLD = 3 };
 

@@ -2,11 +2,27 @@
  *
  * Two tables: a row for each step, and the phases of the step that holds the peak (without steps,
  * all phases). */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/snapshot/steps/phases.h"
+#include "analysis/snapshot/steps/steps.h"
+#include "analysis/snapshot/timeline/phase_rows.h"
+#include "base/buf.h"
+#include "base/str.h"
+#include "base/table.h"
+#include "render/answer/answer.h"
+#include "render/answer/device_answer.h"
+#include "render/answer/envelope.h"
 #include "render/answer/fields.h"
 #include "render/answer/next.h"
 #include "render/snapshot/renderers.h"
 #include "render/snapshot/steps/step_parts.h"
 #include "render/write/cells.h"
+#include "render/write/human.h"
+#include "render/write/out.h"
+#include "render/write/text.h"
 
 enum { ROWS_DEFAULT = 20, WIDE = 100, STEP_CELLS = 6 };
 

@@ -1,7 +1,9 @@
 /* test_block_set.c - a set against an array that is kept in order by moving. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,12 +1,19 @@
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
 #include "allocator/machine/config.h"
+#include "allocator/machine/rounding.h"
 #include "allocator/replay/recorded.h"
+#include "base/fail.h"
+#include "base/str.h"
 #include "made/sample.h"
+#include "model/recording.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 

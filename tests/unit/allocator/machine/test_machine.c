@@ -2,13 +2,17 @@
  */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 
 #include <cmocka.h>
 
+#include "allocator/machine/config.h"
 #include "allocator/machine/machine.h"
+#include "base/fail.h"
+#include "base/str.h"
 #include "made/fault.h"
 #include "made/machine_sound.h"
 

@@ -1,12 +1,16 @@
 /* test_machine_random.c - random programs through the machine and the naive model, step by step. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
-#include <stdio.h>
+#include <stdint.h>
 
 #include <cmocka.h>
 
+#include "allocator/machine/config.h"
 #include "allocator/machine/machine.h"
+#include "base/fail.h"
+#include "base/str.h"
 #include "made/machine_sound.h"
 #include "models/naive_allocator.h"
 

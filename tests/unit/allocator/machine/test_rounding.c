@@ -1,12 +1,14 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include <cmocka.h>
 
 #include "allocator/machine/rounding.h"
 #include "allocator/replay/recorded.h"
 #include "made/sample.h"
+#include "model/recording.h"
 
 static void requests_are_rounded_by_the_settings(void **state)
 {

@@ -1,14 +1,20 @@
 /* test_block_sizes.c - sizes without a replay, and what is wrong with a table of them. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "allocator/replay/block_sizes.h"
+#include "base/fail.h"
+#include "base/table.h"
 #include "made/fault.h"
 #include "made/sample.h"
+#include "model/ids.h"
+#include "model/recording.h"
 
 /* Two devices; allocations 0 to 3 are: alive, freed, pending, only a block. */
 static void make(struct recording *r)

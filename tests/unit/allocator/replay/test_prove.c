@@ -1,17 +1,25 @@
 /* test_prove.c - the size of every block, and sums of them beside the curves of the replay. */
-#include "allocator/replay/prove.h"
-#include "allocator/replay/recorded.h"
-
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include <cmocka.h>
 
+#include "allocator/machine/config.h"
 #include "allocator/machine/rounding.h"
+#include "allocator/replay/block_sizes.h"
+#include "allocator/replay/prove.h"
+#include "allocator/replay/recorded.h"
+#include "allocator/replay/replay.h"
+#include "base/fail.h"
+#include "base/table.h"
 #include "made/fault.h"
 #include "made/program_made.h"
 #include "made/sample.h"
+#include "model/ids.h"
+#include "model/recording.h"
 #include "model/verify.h"
 
 enum { ALL = 1 << 30 };

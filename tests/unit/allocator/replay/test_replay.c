@@ -1,17 +1,26 @@
 /* test_replay.c - recordings that the model reproduces, and recordings that lie in one place. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 
 #include <cmocka.h>
 
+#include "allocator/machine/config.h"
+#include "allocator/machine/machine.h"
+#include "allocator/replay/program.h"
 #include "allocator/replay/recorded.h"
+#include "allocator/replay/replay.h"
 #include "allocator/replay/start_state.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "base/table.h"
 #include "made/fault.h"
 #include "made/program_made.h"
 #include "made/sample.h"
+#include "model/recording.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 

@@ -1,17 +1,27 @@
 /* test_whatif.c - questions about programs, answered a second time by the naive allocator. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #include <cmocka.h>
 
+#include "allocator/machine/config.h"
+#include "allocator/replay/program.h"
 #include "allocator/replay/recorded.h"
+#include "allocator/replay/replay.h"
 #include "allocator/replay/start_state.h"
 #include "allocator/whatif/run_recording.h"
+#include "allocator/whatif/whatif.h"
+#include "base/arena.h"
+#include "base/fail.h"
 #include "made/fault.h"
 #include "made/program_made.h"
 #include "made/sample.h"
+#include "model/ids.h"
+#include "model/recording.h"
 #include "model/verify.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))

@@ -1,13 +1,23 @@
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 #include <cmocka.h>
 
+#include "analysis/attribution/frame_class.h"
 #include "analysis/attribution/module_path.h"
+#include "analysis/attribution/naming.h"
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/fail.h"
 #include "made/fault.h"
 #include "made/sample.h"
+#include "model/frames.h"
+#include "model/ids.h"
+#include "model/recording.h"
 
 #define TORCH "/e/lib/python3.12/site-packages/torch/"
 #define PACKAGE "/e/lib/python3.12/site-packages/"

@@ -1,13 +1,22 @@
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
 #include "analysis/attribution/frame_class.h"
 #include "analysis/attribution/naming.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "base/str.h"
 #include "made/fault.h"
 #include "made/sample.h"
+#include "model/frames.h"
+#include "model/ids.h"
+#include "model/recording.h"
 
 static const struct frame_class_options no_options = { { "", 0 }, { "", 0 } };
 

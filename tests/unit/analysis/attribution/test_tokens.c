@@ -2,10 +2,14 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include <cmocka.h>
 
+#include "analysis/attribution/tokens.h"
+#include "made/sample.h"
 #include "made/studied.h"
+#include "model/ids.h"
 
 /* Innermost first; `expected` besides Python, native, user. */
 struct example {

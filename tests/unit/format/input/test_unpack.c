@@ -1,17 +1,24 @@
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 #include <zlib.h>
 #include <zstd.h>
 
 #include "base/buf.h"
+#include "base/fail.h"
+#include "base/str.h"
+#include "format/input/limits.h"
 #include "format/input/unpack.h"
+#include "format/input/window.h"
 #include "made/dribble.h"
 #include "made/fault.h"
+#include "model/recording.h"
 
 static void put_gzip(struct buf *to, const void *bytes, size_t len, int level)
 {

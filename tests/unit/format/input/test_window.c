@@ -1,11 +1,14 @@
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 
 #include <cmocka.h>
 
+#include "base/fail.h"
+#include "format/input/window.h"
 #include "made/dribble.h"
 #include "made/fault.h"
 

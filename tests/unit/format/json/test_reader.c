@@ -1,15 +1,22 @@
 /* JSON as tokens: written down by a sink as they come, and taken by one that adds up numbers. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <cmocka.h>
 
 #include "base/buf.h"
+#include "base/fail.h"
 #include "base/number.h"
+#include "base/str.h"
+#include "format/input/limits.h"
+#include "format/input/window.h"
 #include "format/json/reader.h"
+#include "format/json/scan.h"
 #include "made/dribble.h"
 #include "made/fault.h"
 

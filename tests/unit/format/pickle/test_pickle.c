@@ -1,14 +1,20 @@
 /* Opcodes as a sink gets them, refused ones by their name and place. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
+#include <string.h>
 
 #include <cmocka.h>
 
 #include "base/buf.h"
+#include "base/fail.h"
+#include "base/str.h"
+#include "format/input/limits.h"
+#include "format/input/window.h"
 #include "format/pickle/pickle.h"
+#include "format/pickle/pickle_ops.h"
 #include "made/dribble.h"
 #include "made/fault.h"
 

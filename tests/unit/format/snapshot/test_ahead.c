@@ -1,14 +1,21 @@
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <cmocka.h>
 
 #include "base/buf.h"
 #include "base/bytes.h"
+#include "base/fail.h"
+#include "base/str.h"
+#include "format/input/limits.h"
+#include "format/input/window.h"
 #include "format/read.h"
+#include "format/snapshot/ahead.h"
 #include "made/fault.h"
 #include "made/identical.h"
 

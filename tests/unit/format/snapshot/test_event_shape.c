@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "format/pickle/pickle_ops.h"
 #include "format/snapshot/event_shape.h"
 
 enum { ROOM = 16 };

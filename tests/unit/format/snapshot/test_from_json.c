@@ -1,15 +1,23 @@
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
+#include "base/fail.h"
+#include "base/str.h"
+#include "format/input/limits.h"
+#include "format/input/window.h"
 #include "format/snapshot/from_json.h"
 #include "made/dribble.h"
 #include "made/fault.h"
+#include "model/ids.h"
+#include "model/recording.h"
+#include "model/strings.h"
 
 struct outcome {
     enum vrs_status status;

@@ -1,17 +1,27 @@
 /* Pickles written by hand: what they become, where they are refused, what their cuts give. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
 #include "base/buf.h"
+#include "base/fail.h"
+#include "base/str.h"
+#include "base/table.h"
+#include "format/input/limits.h"
+#include "format/input/window.h"
+#include "format/snapshot/ahead.h"
 #include "format/snapshot/from_pickle.h"
 #include "made/dribble.h"
 #include "made/fault.h"
+#include "model/ids.h"
+#include "model/recording.h"
+#include "model/stacks.h"
+#include "model/strings.h"
 
 struct outcome {
     enum vrs_status status;

@@ -1,10 +1,12 @@
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <cmocka.h>
 
+#include "base/arena.h"
 #include "format/snapshot/queue.h"
 #include "made/fault.h"
 

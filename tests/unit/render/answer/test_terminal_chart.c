@@ -1,12 +1,15 @@
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
 #include <cmocka.h>
 
+#include "base/buf.h"
 #include "render/answer/terminal_chart.h"
+#include "render/write/human.h"
 
 enum { STATES = 1000 };
 

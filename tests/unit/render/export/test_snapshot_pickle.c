@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -11,15 +12,24 @@
 
 #include <cmocka.h>
 
+#include "base/buf.h"
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/table.h"
 #include "format/input/source.h"
+#include "format/input/window.h"
 #include "format/read.h"
 #include "format/snapshot/build.h"
 #include "made/fault.h"
 #include "made/same.h"
 #include "made/sample.h"
+#include "model/frames.h"
+#include "model/ids.h"
 #include "model/pairing.h"
+#include "model/recording.h"
 #include "model/verify.h"
 #include "render/export/snapshot_pickle.h"
+#include "render/write/out.h"
 #include "render/write/pickle_out.h"
 
 /* A sink that takes `room` bytes. */

@@ -5,11 +5,12 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-#include <zlib.h>
 
 #include <cmocka.h>
+#include <zlib.h>
 
 #include "base/arena.h"
+#include "base/fail.h"
 #include "made/fault.h"
 #include "render/page/column.h"
 

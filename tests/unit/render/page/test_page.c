@@ -1,5 +1,6 @@
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -7,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "base/buf.h"
 #include "made/answered.h"
 #include "made/fault.h"
 #include "render/write/base64.h"

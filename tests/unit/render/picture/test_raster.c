@@ -6,6 +6,8 @@
 
 #include <cmocka.h>
 
+#include "base/arena.h"
+#include "base/fail.h"
 #include "made/fault.h"
 #include "render/picture/raster.h"
 

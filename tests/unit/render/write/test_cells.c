@@ -1,12 +1,18 @@
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
+#include "base/buf.h"
+#include "base/str.h"
 #include "made/fault.h"
 #include "render/write/cells.h"
+#include "render/write/human.h"
+#include "render/write/text.h"
 
 static const struct style plain = { .width = 80, .ascii = true };
 

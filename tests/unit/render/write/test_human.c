@@ -1,5 +1,6 @@
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -8,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include "base/buf.h"
+#include "base/str.h"
 #include "base/utf8.h"
 #include "render/write/escape.h"
 #include "render/write/human.h"

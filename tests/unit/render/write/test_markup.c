@@ -5,6 +5,8 @@
 
 #include <cmocka.h>
 
+#include "base/buf.h"
+#include "base/str.h"
 #include "render/write/markup.h"
 
 static void check(str text, const char *wanted)

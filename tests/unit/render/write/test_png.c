@@ -1,5 +1,6 @@
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -7,9 +8,11 @@
 #include <cmocka.h>
 #include <zlib.h>
 
-#include "base/bytes.h"
+#include "base/buf.h"
+#include "base/fail.h"
 #include "made/fault.h"
 #include "render/write/font.h"
+#include "render/write/out.h"
 #include "render/write/png.h"
 
 enum { W = 70, H = 33 };

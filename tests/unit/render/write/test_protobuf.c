@@ -1,10 +1,14 @@
 /* test_protobuf.c - the wire format's own examples. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include <cmocka.h>
 
+#include "base/buf.h"
+#include "base/str.h"
 #include "render/write/protobuf.h"
 
 static void numbers_and_messages(void **state)

@@ -1,11 +1,14 @@
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <cmocka.h>
 
-#include "render/write/escape.h"
+#include "base/buf.h"
+#include "base/str.h"
+#include "render/write/human.h"
 #include "render/write/text.h"
 
 static const struct text_column columns[] = {

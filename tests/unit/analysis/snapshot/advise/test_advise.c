@@ -2,17 +2,25 @@
  */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
 #include <cmocka.h>
 
+#include "analysis/attribution/site.h"
+#include "analysis/snapshot/advise/advise.h"
 #include "analysis/snapshot/advise/advise_rules.h"
 #include "analysis/snapshot/study/counterfactual.h"
 #include "analysis/snapshot/study/site_table.h"
+#include "analysis/snapshot/study/study.h"
+#include "base/buf.h"
+#include "base/str.h"
 #include "made/answered.h"
+#include "made/sample.h"
 #include "made/studied.h"
+#include "model/recording.h"
 #include "render/snapshot/advise/advise.h"
 #include "vramscope/snapshot.h"
 

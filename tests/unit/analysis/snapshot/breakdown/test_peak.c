@@ -1,16 +1,25 @@
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 
 #include <cmocka.h>
 
 #include "allocator/replay/block_sizes.h"
+#include "analysis/attribution/frame_class.h"
+#include "analysis/attribution/naming.h"
+#include "analysis/attribution/site.h"
 #include "analysis/snapshot/breakdown/peak.h"
+#include "analysis/snapshot/curves/curves.h"
 #include "analysis/snapshot/study/moment.h"
+#include "base/arena.h"
+#include "base/fail.h"
 #include "made/fault.h"
 #include "made/sample.h"
+#include "model/ids.h"
+#include "model/recording.h"
 
 static const struct line allocator = { "malloc(unsigned long)", "??", 0 };
 static const struct line node = {

@@ -3,15 +3,23 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "analysis/snapshot/breakdown/category_table.h"
+#include "analysis/snapshot/breakdown/training_need.h"
 #include "analysis/snapshot/cache/parts.h"
+#include "analysis/snapshot/categories/categories.h"
+#include "analysis/snapshot/categories/category_rules.h"
+#include "analysis/snapshot/steps/phases.h"
+#include "base/str.h"
 #include "made/answered.h"
+#include "made/sample.h"
 #include "made/studied.h"
+#include "model/recording.h"
 #include "vramscope/snapshot.h"
 
 /* Stacks by letter, innermost line first. */

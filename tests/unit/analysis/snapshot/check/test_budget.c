@@ -1,12 +1,19 @@
 /* test_budget.c - limits as people write them: sizes, shares, subjects, files. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 #include <cmocka.h>
 
+#include "analysis/snapshot/categories/category_rules.h"
 #include "analysis/snapshot/check/budget.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "base/pattern.h"
+#include "base/str.h"
 
 struct made {
     struct arena arena;

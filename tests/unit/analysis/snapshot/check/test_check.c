@@ -1,14 +1,21 @@
 /* test_check.c - values between bounds, what each outcome rests on, and every form of an answer. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
 #include <cmocka.h>
 
+#include "analysis/snapshot/check/budget.h"
 #include "analysis/snapshot/check/check.h"
+#include "analysis/snapshot/curves/curves.h"
+#include "base/str.h"
 #include "made/answered.h"
+#include "made/sample.h"
 #include "made/studied.h"
+#include "model/ids.h"
+#include "model/recording.h"
 #include "vramscope/snapshot.h"
 
 enum { ONE_MIB = 1 << 20 };

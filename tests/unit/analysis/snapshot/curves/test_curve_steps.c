@@ -2,11 +2,18 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include <cmocka.h>
 
+#include "allocator/replay/block_sizes.h"
 #include "analysis/snapshot/curves/curve_steps.h"
+#include "analysis/snapshot/curves/curves.h"
+#include "analysis/snapshot/curves/lifetime.h"
+#include "base/arena.h"
+#include "base/fail.h"
 #include "made/sample.h"
+#include "model/recording.h"
 
 struct walked {
     struct recording r;

@@ -1,11 +1,14 @@
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include <cmocka.h>
 
 #include "analysis/snapshot/curves/curves.h"
 #include "made/sample.h"
+#include "model/recording.h"
 
 /* Figures of one curve: start, peak, end, first and last event of the peak. */
 struct figures {

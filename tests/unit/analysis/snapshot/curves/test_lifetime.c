@@ -2,12 +2,16 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include <cmocka.h>
 
 #include "allocator/replay/block_sizes.h"
 #include "analysis/snapshot/curves/lifetime.h"
+#include "base/arena.h"
+#include "base/fail.h"
 #include "made/sample.h"
+#include "model/recording.h"
 
 /* One that lives and one that dies in the trace, one freed in it, one that was always there. */
 static void origins_and_spans(void **state)

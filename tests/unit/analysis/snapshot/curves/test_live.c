@@ -7,7 +7,11 @@
 
 #include "analysis/snapshot/curves/curves.h"
 #include "analysis/snapshot/curves/live.h"
+#include "base/arena.h"
+#include "base/fail.h"
 #include "made/sample.h"
+#include "model/ids.h"
+#include "model/recording.h"
 
 /* Two blocks that the trace does not make, one of them waiting; the trace makes a third and frees
  * a fourth that was there before. */

@@ -1,14 +1,20 @@
 /* test_fragments.c - segments by hand: what is stranded, what pins it, what to move. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 #include <cmocka.h>
 
+#include "allocator/replay/replay.h"
 #include "analysis/snapshot/layout/fragments.h"
 #include "made/answered.h"
+#include "made/sample.h"
 #include "made/studied.h"
+#include "model/ids.h"
+#include "model/recording.h"
 #include "vramscope/snapshot.h"
 
 enum { MEBI = 1 << 20 };

@@ -3,14 +3,27 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include <cmocka.h>
 
+#include "allocator/machine/config.h"
+#include "allocator/replay/block_sizes.h"
 #include "allocator/replay/prove.h"
+#include "allocator/replay/replay.h"
+#include "analysis/snapshot/curves/curves.h"
+#include "analysis/snapshot/curves/lifetime.h"
+#include "analysis/snapshot/study/proven_study.h"
+#include "analysis/snapshot/study/study.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "base/table.h"
 #include "made/fault.h"
 #include "made/program_made.h"
 #include "made/sample.h"
+#include "model/recording.h"
 
 /* The part of a study that a layout needs. */
 struct laid {

@@ -1,6 +1,7 @@
 /* test_leak_class.c - the class of a row of numbers, and moments of which one would be no later. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -8,7 +9,10 @@
 
 #include "analysis/snapshot/leaks/leak_class.h"
 #include "analysis/snapshot/leaks/leaks.h"
+#include "base/fail.h"
+#include "made/sample.h"
 #include "made/studied.h"
+#include "model/recording.h"
 
 /* Bytes at each moment, up to the first NONE. */
 #define NONE UINT64_MAX

@@ -4,10 +4,15 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include <cmocka.h>
 
+#include "base/arena.h"
+#include "base/fail.h"
+#include "base/str.h"
 #include "made/fault.h"
+#include "model/ids.h"
 
 #define MIB ((uint64_t)1 << 20)
 #define GIB ((uint64_t)1 << 30)

@@ -1,16 +1,27 @@
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
 
+#include "analysis/snapshot/categories/category_rules.h"
+#include "analysis/snapshot/ranks/alignment.h"
+#include "analysis/snapshot/ranks/device_summary.h"
 #include "analysis/snapshot/ranks/mad.h"
 #include "analysis/snapshot/ranks/ranks.h"
+#include "analysis/snapshot/ranks/summary_moments.h"
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/fail.h"
+#include "base/str.h"
+#include "base/table.h"
 #include "made/fault.h"
+#include "model/ids.h"
 #include "render/snapshot/ranks/ranks.h"
+#include "render/write/human.h"
 
 enum { UNITS_MOST = 16, SITES_MOST = 4 };
 

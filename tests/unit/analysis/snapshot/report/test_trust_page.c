@@ -1,13 +1,19 @@
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 #include <cmocka.h>
 
+#include "allocator/replay/replay.h"
 #include "analysis/snapshot/report/trust_page.h"
+#include "analysis/snapshot/trust/trust_checks.h"
+#include "base/fail.h"
+#include "base/str.h"
+#include "made/sample.h"
 #include "made/studied.h"
+#include "model/recording.h"
 
 static const struct line native = { "at::empty", "??", 0 };
 static const struct line user = { "step", "/home/user/train.py", 7 };

@@ -2,12 +2,15 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 
 #include <cmocka.h>
 
+#include "analysis/snapshot/steps/steps.h"
+#include "made/sample.h"
 #include "made/studied.h"
+#include "model/recording.h"
 
 #define TORCH "/e/lib/python3.12/site-packages/torch/"
 #define MAIN                                                                                       \

@@ -1,13 +1,22 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 #include <cmocka.h>
 
+#include "analysis/snapshot/curves/lifetime.h"
+#include "analysis/snapshot/steps/phases.h"
+#include "analysis/snapshot/steps/steps.h"
 #include "analysis/snapshot/study/moment.h"
 #include "analysis/snapshot/study/study.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "base/str.h"
 #include "made/sample.h"
+#include "model/ids.h"
+#include "model/recording.h"
 
 /* The event that `text` means on a device of six events, or the start of what is said against it.
  */

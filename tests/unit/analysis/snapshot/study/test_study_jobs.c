@@ -3,23 +3,33 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 #include <cmocka.h>
 
+#include "allocator/replay/replay.h"
+#include "analysis/snapshot/breakdown/category_table.h"
 #include "analysis/snapshot/cache/parts.h"
 #include "analysis/snapshot/leaks/leaks.h"
-#include "analysis/snapshot/study/counterfactual.h"
+#include "analysis/snapshot/study/proven_study.h"
 #include "analysis/snapshot/study/site_table.h"
+#include "analysis/snapshot/study/study.h"
 #include "analysis/snapshot/study/study_jobs.h"
 #include "analysis/snapshot/timeline/timeline.h"
+#include "analysis/snapshot/trust/trust.h"
+#include "base/arena.h"
+#include "base/fail.h"
 #include "base/pool.h"
+#include "base/str.h"
 #include "made/fault.h"
+#include "made/sample.h"
 #include "made/studied.h"
+#include "model/ids.h"
+#include "model/recording.h"
 
 /* EVENTS are enough for every number of lanes; STACKS: none, and one for each job. */
 enum { JOBS = 20, LANES_MOST = 4, STACKS = JOBS + 1, EVENTS = 40000 };

@@ -1,14 +1,22 @@
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
 
+#include "analysis/snapshot/curves/curves.h"
 #include "analysis/snapshot/trust/trust.h"
+#include "base/arena.h"
+#include "base/fail.h"
+#include "base/str.h"
 #include "made/fault.h"
 #include "made/sample.h"
+#include "model/ids.h"
+#include "model/recording.h"
 
 /* A device with one segment of 2 MiB at 1000 (hexadecimal) and blocks of 1024 bytes for 600, by
  * their state; the rest of the segment is free. */

@@ -1,5 +1,6 @@
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -8,13 +9,23 @@
 
 #include <cmocka.h>
 
+#include "allocator/replay/replay.h"
 #include "allocator/whatif/questions.h"
+#include "allocator/whatif/whatif.h"
+#include "analysis/snapshot/trust/trust.h"
 #include "api/result.h"
+#include "base/buf.h"
+#include "base/fail.h"
+#include "base/str.h"
+#include "model/ids.h"
+#include "render/answer/answer.h"
 #include "render/answer/fields.h"
 #include "render/snapshot/answers.h"
 #include "render/snapshot/renderers.h"
 #include "render/snapshot/replay/replay_sentences.h"
 #include "render/write/escape.h"
+#include "render/write/out.h"
+#include "vramscope/vramscope.h"
 
 #define MIBS(n) ((uint64_t)(n) << 20)
 
