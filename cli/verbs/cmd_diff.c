@@ -100,10 +100,8 @@ static struct vrs_diff_options options_of(const struct diff_settings *s)
 {
     return (struct vrs_diff_options){
         .size = sizeof(struct vrs_diff_options),
-        .user_root = s->common.user_root,
-        .library = s->common.library,
-        .device = s->common.device,
-        .b_device = s->to_device,
+        .about = { NULL, s->common.user_root, s->common.library, { s->common.device } },
+        .b_device = { s->to_device },
         .at = s->at,
         .to = s->to,
         .weight = s->weight,
@@ -120,7 +118,7 @@ static enum vrs_status ask(const struct vrs_recording *a, const char *a_path,
                            struct vrs_result **ret, struct vrs_error *err)
 {
     struct vrs_diff_options o = options_of(settings);
-    o.path = a_path;
+    o.about.path = a_path;
     o.b_path = b_path;
     return vrs_diff(a, b, &o, ret, err);
 }

@@ -168,15 +168,15 @@ VRS_API enum vrs_status vrs_advise(const struct vrs_recording *recording,
  * then `a` and `b` are the same one. */
 struct vrs_diff_options {
     size_t size;
-    const char *path, *b_path;       /* of A and of B; as above */
-    const char *user_root, *library; /* as above */
-    int64_t device, b_device;        /* of A and of B: a number plus 1.  0: all, each beside the
-                                        one of its number; for B the same as A's */
-    const char *at;                  /* a moment as above: of both; */
-    const char *to;                  /* of B, where it is another one */
-    const char *weight;              /* "live" (default), "alloc_bytes", "allocs", "byte_events" */
-    const char *key; /* where matching of sites begins: "K0" (default), "K1", "K2" */
-    const char *per; /* NULL, "step", "parameter_byte": what figures are divided by */
+    struct vrs_about about;     /* path and device are A's; a device of zero: each of A beside the
+                                   one of its number in B */
+    const char *b_path;         /* as the path of A */
+    struct vrs_device b_device; /* zero: the same as A's */
+    const char *at;             /* a moment as above: of both; */
+    const char *to;             /* of B, where it is another one */
+    const char *weight;         /* "live" (default), "alloc_bytes", "allocs", "byte_events" */
+    const char *key;            /* where matching of sites begins: "K0" (default), "K1", "K2" */
+    const char *per;            /* NULL, "step", "parameter_byte": what figures are divided by */
     /* vrs_verdict is VRS_NO where B's total is above A's by more than this; plus 1, 0: no limit. */
     uint64_t fail_over_bytes;
     uint64_t fail_over_millionths; /* of A's total figure */

@@ -330,8 +330,8 @@ static enum vrs_status begin_side(struct comparing *c, int side, const char *pat
                                   struct vrs_error *err)
 {
     const struct vrs_recording *v = c->recording[side];
-    struct frame_class_options names = { text_or_empty(c->o->user_root),
-                                         text_or_empty(c->o->library) };
+    struct frame_class_options names = { text_or_empty(c->o->about.user_root),
+                                         text_or_empty(c->o->about.library) };
     struct naming *naming;
     TRY(file_facts_of(v, path, c->result->arena, &c->result->set.diff[0].file[side], err));
     TRY(naming_make(&v->model->code, &names, &c->names[side], &naming, err));
@@ -377,7 +377,9 @@ static enum vrs_status compare_all(struct comparing *c, struct vrs_error *err)
     struct diff_answer *answer = &c->result->set.diff[0];
     const struct vrs_diff_options *o = c->o;
     const struct recording *const r[2] = { c->recording[0]->model, c->recording[1]->model };
-    const int64_t number[2] = { o->device, o->b_device == 0 ? o->device : o->b_device };
+    const int64_t number[2] = { o->about.device.plus_one, o->b_device.plus_one == 0
+                                                              ? o->about.device.plus_one
+                                                              : o->b_device.plus_one };
     uint32_t most = r[0]->devices.rows.len + r[1]->devices.rows.len + 1;
     struct device_pair *pair = arena_array(&c->names[0], struct device_pair, most);
     answer->device = arena_array(c->result->arena, struct diff_device, most);
@@ -385,9 +387,10 @@ static enum vrs_status compare_all(struct comparing *c, struct vrs_error *err)
     if (pair == NULL || answer->device == NULL)
         return vrs_no_memory(err);
     TRY(category_rules_read(&c->rules, str_from(category_rules_builtin), "builtin", err));
-    TRY(begin_side(c, 0, o->path, err));
+    TRY(begin_side(c, 0, o->about.path, err));
     TRY(begin_side(
-        c, 1, o->b_path == NULL && c->recording[0] == c->recording[1] ? o->path : o->b_path, err));
+        c, 1, o->b_path == NULL && c->recording[0] == c->recording[1] ? o->about.path : o->b_path,
+        err));
     TRY(device_pairs_find(r, number, pair, &answer->devices, err));
     return compare_pairs(c, pair, err);
 }

@@ -167,7 +167,7 @@ static void what_makes_no_sense_is_usage(void **state)
     refused((struct vrs_diff_options){ .to = "step:2" }, "B: device 0: no complete steps");
     refused((struct vrs_diff_options){ .to = "7" }, "B: device 0 has events 0 to 3");
     refused((struct vrs_diff_options){ .per = "step" }, "no complete steps to divide by");
-    refused((struct vrs_diff_options){ .device = 8 }, "no device 7");
+    refused((struct vrs_diff_options){ .about.device = vrs_device_of(7) }, "no device 7");
     struct vrs_diff_options options = { .size = sizeof options, .to = "step:2" };
     assert_int_equal(vrs_diff_check(&options, NULL), VRS_OK);
     options.to = "step:0";
