@@ -462,6 +462,14 @@ def test_a_trace_is_needed_for_sums_over_it(shared):
     assert "no_trace" in [r["id"] for r in doc["devices"][0]["reasons"]]
 
 
+def test_a_final_state_is_no_start(tmp_path):
+    """Of a recording without a trace the figures are those of its end, however its event is counted."""
+    whole = lives((1000 << 10, MAIN))
+    traced, state = written(tmp_path, "a.pickle", whole), written(tmp_path, "b.pickle", dict(whole, device_traces=[]))
+    text = " ".join(run("diff", traced, state).out.split())
+    assert "A at its peak, event 1; B in its final state" in text and "at the start" not in text
+
+
 def test_limit(tmp_path):
     a, b = written(tmp_path, "a.pickle", lives((1000 << 10, MAIN))), written(tmp_path, "b.pickle", lives((1050 << 10, MAIN)))
     for limit, code in (("50KiB", 0), ("51199", 1), ("0", 1), ("5%", 0), ("4.9999%", 1), ("100%", 0)):

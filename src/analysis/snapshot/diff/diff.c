@@ -98,6 +98,7 @@ static enum vrs_status find_end(const struct proven_study *proven, const struct 
     struct diff_end end = {
         .at_event = event,
         .at_peak = event == s->curves.of[CURVE_REQUESTED].peak_event,
+        .traced = s->traced,
         .total = total,
         .per = diff_per_of(s, o->per, event),
         .reserved_bytes = curve_at(s->r, s->device, CURVE_RESERVED, event),
@@ -531,9 +532,7 @@ enum vrs_status diff_compute(const struct proven_study *a, const struct proven_s
                              struct vrs_error *err)
 {
     struct diff_options o = *options;
-    struct diff d = { .weight = o.weight,
-                      .per = o.per,
-                      .traced = a->study->traced && b->study->traced };
+    struct diff d = { .weight = o.weight, .per = o.per };
     struct diff_keys keys;
     struct sums sums = { .side = { a->study, b->study }, .keep = a->study->keep };
     enum vrs_status status = begin_sums(&sums, &o, &keys, err);

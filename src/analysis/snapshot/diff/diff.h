@@ -99,6 +99,7 @@ struct diff_end {
     str path;                 /* of the file: the caller's */
     int64_t at_event;         /* the last that counts */
     bool at_peak;             /* it is the device's peak */
+    bool traced;              /* else the figures are those of the final state */
     struct diff_amount total; /* of the allocations */
     int64_t adjust_bytes;     /* DIFF_LIVE: the requested curve less them */
     uint64_t per;             /* how many steps or bytes of parameters; 1 */
@@ -136,7 +137,6 @@ struct diff {
     double matched_ratio[2]; /* of the weight; negative: there is none */
     bool python_only;        /* the sides recorded different kinds of frames */
     bool split;              /* what has no stack is split by category */
-    bool traced;             /* both sides are */
 };
 
 /* Of a struct diff_row, and of a struct diff, the result of two devices.  The numbers of stacks are

@@ -304,9 +304,13 @@ static void put_moment(struct buf *to, const struct text_context *s, int side)
 {
     const struct diff_end *end = &s->diff->end[side];
     buf_text(to, side == 0 ? "A " : "B ");
+    if (!end->traced) {
+        buf_text(to, "in its final state");
+        return;
+    }
     if (s->diff->weight != DIFF_LIVE)
         buf_text(to, "up to ");
-    else if (end->at_peak && s->diff->traced)
+    else if (end->at_peak)
         buf_text(to, "at its peak, ");
     else
         buf_text(to, "at ");
