@@ -50,9 +50,14 @@ static const struct {
     str name;
     void (*put)(struct buf *to, const struct advice *advice);
 } places[] = {
-    { { "{line}", 6 }, put_line },         { { "{bytes}", 7 }, put_bytes },
-    { { "{event}", 7 }, put_first_event }, { { "{device}", 8 }, put_calls },
-    { { "{how}", 5 }, put_how },
+#define PLACE(name)                                                                                \
+    {                                                                                              \
+        "{" name "}", sizeof "{" name "}" - 1                                                      \
+    }
+    { PLACE("line"), put_line },         { PLACE("bytes"), put_bytes },
+    { PLACE("event"), put_first_event }, { PLACE("device"), put_calls },
+    { PLACE("how"), put_how },
+#undef PLACE
 };
 enum { PLACES = sizeof places / sizeof *places };
 
