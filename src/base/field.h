@@ -1,8 +1,8 @@
 /* field.h - the members of a row, described once for everybody who shows rows.
  *
  * A row is a C struct that an analysis fills.  An array of fields says what of it is shown: the
- * writer of JSON, tables for people, CSV, the columns of the public interface and the schemas all
- * read the same array, which stands beside the struct.
+ * writer of JSON, tables for people, CSV and the columns of the public interface all read the same
+ * array, which stands beside the struct; a test compares the schemas with it.
  *
  *     static const struct field phase_fields[] = {
  *         { "step", "step", UNIT_NUMBER, FIELD_UNSIGNED, FIELD_AT(struct phase_row, step),
@@ -115,8 +115,10 @@ struct field {
     bool pointer;
     bool limited; /* a list that -n cuts */
     bool table;   /* the list whose rows CSV shows, one of a kind of answer */
-    bool place;   /* CSV shows the member in front of rows below: it says whose they are */
-    bool line;    /* JSON keeps the array on one line */
+    /* The column of CSV that has the member in front of the rows below, whose they are; NULL: none.
+     */
+    const char *place;
+    bool line; /* JSON keeps the array on one line */
 };
 
 /* The offset and the size of a member. */

@@ -1,8 +1,8 @@
 /* row_types: the types of the rows of every verb's answer, as their fields describe them, in JSON.
  *
- * Prints { "verbs": { VERB: { "document", "set" } }, "types": [ { "name", "fields" } ] }, where a
- * type is its number among "types" and null is none.  test_schemas.py compares them with the
- * schemas. */
+ * Prints { "verbs": { VERB: { "document", "set" } }, "types": [ { "name", "tuple", "keyed",
+ * "fields" } ] }, where a type is its number among "types", null is none, and a field has the
+ * members of struct field.  test_schemas.py compares them with the schemas. */
 #include <assert.h>
 #include <inttypes.h>
 #include <stdbool.h>
@@ -87,6 +87,7 @@ static void put_field(const struct field *f, const struct answer_kind *kind)
     put_flag("null", f->null != NULL_NEVER);
     put_flag("optional", f->optional);
     put_flag("pointer", f->pointer);
+    put_flag("table", f->table);
     printf("}");
 }
 
