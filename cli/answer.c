@@ -307,11 +307,16 @@ static int show_lines(const struct vrs_result *result, const struct vrs_write_op
     struct vrs_sink sink = { terminal_lines_write, &lines };
     struct vrs_error err;
     enum vrs_status status = vrs_write(result, options, &sink, &err);
-    if (!terminal_lines_end(&lines))
-        return EXIT_FAILED;
-    if (status != VRS_OK)
+    int shown = terminal_lines_end(&lines);
+    if (status != VRS_OK && shown == EXIT_DONE)
         message_failure("writing", &err);
-    return status == VRS_OK ? EXIT_DONE : EXIT_FAILED;
+    return status == VRS_OK ? shown : EXIT_FAILED;
+}
+
+static void say_note(void *arg, const char *text)
+{
+    (void)arg;
+    message("warning: %s", text);
 }
 
 /* What was written well may still say no. */
@@ -335,6 +340,7 @@ int answer_write(const struct common *common, struct vrs_write_options options,
         options.format = VRS_JSON;
     else if (common->csv)
         options.format = VRS_CSV;
+    options.note = say_note;
     options.width = terminal_width(output.fd);
     options.colour = terminal_colour(common->colour, output.fd);
     options.ascii = common->ascii || !terminal_utf8();

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "help.h"
 #include "message.h"
 
 static bool add(struct terminal_lines *lines, const char *bytes, size_t len)
@@ -45,8 +46,8 @@ bool terminal_lines_write(void *arg, const char *bytes, size_t len)
     return true;
 }
 
-bool terminal_lines_end(struct terminal_lines *lines)
+int terminal_lines_end(struct terminal_lines *lines)
 {
     free(lines->line);
-    return fflush(stdout) == 0 && ferror(stdout) == 0;
+    return help_finish();
 }

@@ -14,7 +14,8 @@ struct terminal_lines {
 /* The write of a vrs_sink: whole lines go to standard output, escaped. */
 bool terminal_lines_write(void *lines, const char *bytes, size_t len);
 
-/* Frees the lines; false when standard output took less than it was sent. */
-bool terminal_lines_end(struct terminal_lines *lines);
+/* Frees the lines.  Returns EXIT_DONE, or EXIT_FAILED when it has said why standard output took
+ * less than it was sent. */
+int terminal_lines_end(struct terminal_lines *lines);
 
 #endif

@@ -147,8 +147,9 @@ static int show(const struct export_settings *s, const struct vrs_recording *rec
     struct vrs_sink sink = { terminal_lines_write, &lines };
     struct vrs_error err;
     enum vrs_status status = vrs_export(recording, &o, &sink, &err);
-    if (!terminal_lines_end(&lines))
-        return EXIT_FAILED;
+    int shown = terminal_lines_end(&lines);
+    if (shown != EXIT_DONE)
+        return shown;
     return status == VRS_OK ? EXIT_DONE : failed(path, &err);
 }
 

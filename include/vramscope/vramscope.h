@@ -105,7 +105,8 @@ enum vrs_format {
     VRS_JUNIT,    /* of vrs_check: JUnit XML */
     VRS_MARKDOWN, /* of vrs_check and vrs_report: a summary for a pull request */
     VRS_SARIF,    /* of vrs_check: 2.1.0, for code scanning */
-    VRS_CSV       /* the rows of the answer's table, of all files and devices */
+    VRS_CSV /* the rows of the answer's table, of all files and devices, below a line of names:
+             * see docs/numbers.md */
 };
 
 struct vrs_write_options {
@@ -115,8 +116,12 @@ struct vrs_write_options {
     bool colour;    /* ANSI colours in VRS_TEXT */
     bool ascii;     /* no character outside ASCII in pictures */
     bool picture;   /* the timeline as an area; else one line */
-    uint32_t rows; /* rows of a table; 0: as many as suit the answer in VRS_TEXT, all in VRS_JSON */
-    bool stacks;   /* full stacks under the rows of VRS_TEXT */
+    uint32_t rows;  /* rows of a table; 0: as many as suit the answer in VRS_TEXT, else all */
+    bool stacks;    /* full stacks under the rows of VRS_TEXT */
+    /* Is told, line by line, why devices have fewer rows in VRS_CSV than they might, or none; NULL:
+     * nobody is.  The text lives as long as the call. */
+    void (*note)(void *arg, const char *text);
+    void *note_arg;
 };
 /* Writes a result in pieces; a sink that refuses one is asked no more, and the call fails with
  * VRS_IO. */

@@ -44,6 +44,8 @@ enum vrs_status vrs_write(const struct vrs_result *result, const struct vrs_writ
         .stacks = o.stacks,
         .rows = o.rows,
         .tool = vrs_version(),
+        .note = o.note,
+        .note_arg = o.note_arg,
     };
     struct out out = { .write = sink->write, .arg = sink->arg };
     buf_init(&out.text, SIZE_MAX / 2);

@@ -18,14 +18,14 @@ static const char *const wrappers[] = { [WRAPPER_NONE] = "none", [WRAPPER_HTML] 
 static const char *const encodings[] = { [ENCODING_PICKLE] = "pickle", [ENCODING_JSON] = "json" };
 
 static const struct field file_fields[] = {
-    { "path", NULL, UNIT_NONE, FIELD_TEXT, FIELD_AT(struct file_facts, path), .place = true },
+    { "path", NULL, UNIT_NONE, FIELD_TEXT, FIELD_AT(struct file_facts, path), .place = "path" },
     { "size_bytes", NULL, UNIT_BYTES, FIELD_UNSIGNED,
       FIELD_AT(struct file_facts, origin.size_bytes) },
     { "compression", NULL, UNIT_NONE, FIELD_NAME, FIELD_AT(struct file_facts, origin.compression),
       FIELD_NAMES(compressions) },
     { "wrapper", NULL, UNIT_NONE, FIELD_NAME, FIELD_AT(struct file_facts, origin.wrapper),
       FIELD_NAMES(wrappers) },
-    { "entry", NULL, UNIT_NONE, FIELD_TEXT, FIELD_AT(struct file_facts, entry), .place = true },
+    { "entry", NULL, UNIT_NONE, FIELD_TEXT, FIELD_AT(struct file_facts, entry), .place = "entry" },
     { "encoding", NULL, UNIT_NONE, FIELD_NAME, FIELD_AT(struct file_facts, origin.encoding),
       FIELD_NAMES(encodings) },
     { "pickle_protocol", NULL, UNIT_NUMBER, FIELD_SIGNED,
@@ -51,7 +51,7 @@ static void make_host(const void *row, const void *above, uint32_t limit, struct
 
 static const struct field kind_fields[] = {
     { "kind", NULL, UNIT_NONE, FIELD_WORD, .make = make_host, .when = is_host, .optional = true,
-      .place = true },
+      .place = "device.kind" },
 };
 const struct row_type device_kind_row_type =
     ROW_TYPE("device_kind", struct device_name, kind_fields);

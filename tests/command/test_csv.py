@@ -21,7 +21,9 @@ OF_FILE = ("path", "entry")
 def lines(raw):
     text = raw.decode("utf-8", "surrogateescape")
     assert text.endswith("\r\n")
-    return list(csv.DictReader(io.StringIO(text, newline="")))
+    read = csv.DictReader(io.StringIO(text, newline=""))
+    assert len(set(read.fieldnames)) == len(read.fieldnames)
+    return list(read)
 
 
 def shown(value):
@@ -54,7 +56,8 @@ def flat(row, prefix=""):
 def front(verb, entry, device):
     files = {"a_file": entry["a_file"], "b_file": entry["b_file"]} if verb == "diff" else {"file": entry["file"]}
     cells = {"%s.%s" % (name, member): file[member] for name, file in files.items() for member in OF_FILE}
-    cells.update({k: device[k] for k in ("a_device", "b_device", "device", "kind") if k in device})
+    cells.update({k: device[k] for k in ("a_device", "b_device", "device") if k in device})
+    cells.update({"device." + k: device[k] for k in ("kind", "status") if k in device and verb != "report"})
     return cells
 
 
@@ -104,6 +107,23 @@ def test_several_files_are_one_table(verb):
     together = compare(verb, *EXAMPLES)
     apart = [row for path in EXAMPLES for row in compare(verb, path)]
     assert [r["file.path"] for r in together] == [r["file.path"] for r in apart]
+
+
+def test_what_lines_have_no_place_for_is_told(tmp_path):
+    """A recording that is cut, and one of which nothing can be said, do not look like one without findings."""
+    whole = (ROOT / "examples" / "oom.pickle").read_bytes()
+    cut, state = tmp_path / "cut.pickle", tmp_path / "state.pickle"
+    cut.write_bytes(whole[:len(whole) * 7 // 10])
+    state.write_bytes(writers.pickled(tiny.top([tiny.half()], []), 4))
+    for verb, path, status in ("peak", cut, "partial"), ("leaks", state, "needs_trace"), ("steps", state, "needs_trace"):
+        doc = json.loads(run(verb, "--json", path).raw)
+        device, = doc["devices"]
+        done = run(verb, "--csv", path)
+        assert device["status"] == status and device["reasons"]
+        assert done.err.splitlines()[-len(device["reasons"]):] == [
+            "vramscope: warning: %s, device 0: %s" % (path, r["text"]) for r in device["reasons"]]
+        assert {r["device.status"] for r in lines(done.raw)} == ({status} if device["result"] else set())
+    assert "warning" not in run("peak", "--csv", ROOT / "examples" / "oom.pickle").err
 
 
 def test_rows_are_limited_as_in_json():

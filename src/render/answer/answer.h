@@ -83,6 +83,9 @@ struct render_options {
     bool stacks;      /* whole stacks under the rows of text */
     uint32_t rows;    /* 0: the verb's default */
     const char *tool; /* version */
+    /* Is told, line by line, what ANSWER_CSV has no place for; NULL: nobody is. */
+    void (*note)(void *arg, const char *text);
+    void *note_arg;
 };
 
 /* One answer, or with `several` a set of them.  Failures are those of `out`. */

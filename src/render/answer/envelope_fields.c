@@ -26,11 +26,11 @@ const struct row_type reason_row_type =
 
 static const struct field device_fields[] = {
     { "device", NULL, UNIT_NUMBER, FIELD_UNSIGNED, FIELD_AT(struct device_answer, name.number),
-      .place = true },
+      .place = "device" },
     { NULL, NULL, UNIT_NONE, FIELD_INLINE, FIELD_AT(struct device_answer, name),
       .row = &device_kind_row_type },
     { "status", NULL, UNIT_NONE, FIELD_NAME, FIELD_AT(struct device_answer, status),
-      FIELD_NAMES(answer_status_names) },
+      FIELD_NAMES(answer_status_names), .place = "device.status" },
     { "reasons", NULL, UNIT_NONE, FIELD_ROWS, FIELD_LIST(struct device_answer, reason, reasons),
       .row = &reason_row_type },
     { "trust", NULL, UNIT_NONE, FIELD_ROW, FIELD_AT(struct device_answer, trust),

@@ -2,22 +2,23 @@
  *
  * One line for each row of the list that the kind has as its table, of all files and devices; in
  * front stand those members of the rows above that say whose it is.  A column has the path of its
- * member, "site.culprit"; what is a list of rows, or a stack, has none.  Null is empty, a list of
- * values has a space between them. */
+ * member, "site.culprit"; what is a list of rows, a stack or a row of its own behind a pointer has
+ * none.  Null is empty, a list of values has a space between them.  Why a device has fewer rows
+ * than it might, or none, is told in notes: lines have no place for it. */
 #include <assert.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "base/buf.h"
 #include "base/field.h"
 #include "render/answer/answer.h"
+#include "render/answer/envelope_fields.h"
 #include "render/answer/fields.h"
 #include "render/write/csv.h"
 #include "render/write/out.h"
 
-enum { DEPTH_MOST = 8, PREFIX_MOST = 96 };
+enum { DEPTH_MOST = 8 };
 
 /* The way from an answer to the rows of the table: each step a member of the row before. */
 struct table_path {
@@ -32,7 +33,8 @@ struct csv_writer {
     bool heading; /* names are written, not values */
     bool begun;   /* the line has a cell */
     uint32_t limit;
-    char prefix[PREFIX_MOST]; /* of names: the members that hold this row */
+    struct buf prefix; /* of names: the members that hold this row */
+    const struct render_options *options;
 };
 
 static const struct row_type *type_of(const struct answer_kind *kind, const struct field *f)
@@ -92,6 +94,7 @@ static void put_value(struct buf *to, enum field_type type, const struct field_v
 static void put_values(const struct csv_writer *w, const struct field *f, const void *row,
                        const void *above)
 {
+    assert(f->of != FIELD_TEXT); /* which may hold spaces */
     uint32_t count = 0;
     const void *list = field_list_of(f, row, above, &count);
     for (uint32_t i = 0; list != NULL && i < count; i++) {
@@ -113,8 +116,9 @@ static void put_sentence(const struct csv_writer *w, const struct field *f, cons
     buf_free(&words);
 }
 
-/* A member as a cell; `row` NULL: the row that would hold it is null. */
-static void put_cell(struct csv_writer *w, const struct field *f, const void *row,
+/* A member as a cell, or `name` where names are written; `row` NULL: the row that would hold it is
+ * null. */
+static void put_cell(struct csv_writer *w, const struct field *f, const char *name, const void *row,
                      const void *above)
 {
     struct buf *to = &w->out->text;
@@ -122,8 +126,8 @@ static void put_cell(struct csv_writer *w, const struct field *f, const void *ro
         buf_char(to, ',');
     w->begun = true;
     if (w->heading) {
-        buf_text(to, w->prefix);
-        buf_text(to, f->name);
+        buf_str(to, buf_slice(&w->prefix));
+        buf_text(to, name);
     } else if (row != NULL && f->type == FIELD_SENTENCE) {
         put_sentence(w, f, row);
     } else if (row != NULL && f->type == FIELD_VALUES) {
@@ -166,16 +170,16 @@ static void put_cells(struct csv_writer *w, const struct row_type *type, const v
 {
     for (uint32_t i = 0; i < type->fields; i++) {
         const struct field *f = &type->field[i];
-        if (is_cell(f) && (!place || f->place))
-            put_cell(w, f, row, above);
+        if (is_cell(f) && (!place || f->place != NULL))
+            put_cell(w, f, place ? f->place : f->name, row, above);
         if ((f->type != FIELD_ROW && f->type != FIELD_INLINE) || f->pointer)
             continue;
         const void *inner = row == NULL ? NULL : field_row_of(f, row, above);
-        size_t end = strlen(w->prefix);
+        size_t end = w->prefix.len;
         if (f->type == FIELD_ROW)
-            snprintf(w->prefix + end, sizeof w->prefix - end, "%s.", f->name);
+            buf_format(&w->prefix, "%s.", f->name);
         put_cells(w, type_of(w->kind, f), inner, row, place);
-        w->prefix[end] = '\0';
+        w->prefix.len = end;
     }
 }
 
@@ -192,6 +196,61 @@ static void put_line(struct csv_writer *w, const void *const *chain)
     buf_text(&w->out->text, CSV_LINE_END);
     out_flush(w->out, OUT_ENOUGH);
 }
+
+/* Notes ----------------------------------------------------------------------------------- */
+
+/* Whose a row is, as its places say: "run.pickle, device 0". */
+static void put_whose(struct buf *to, const struct row_type *type, const void *row,
+                      const void *above)
+{
+    for (uint32_t i = 0; i < type->fields; i++) {
+        const struct field *f = &type->field[i];
+        if ((f->type == FIELD_ROW || f->type == FIELD_INLINE) && !f->pointer &&
+            field_row_of(f, row, above) != NULL)
+            put_whose(to, f->row, field_row_of(f, row, above), row);
+        if (f->place == NULL || f->type == FIELD_NAME)
+            continue;
+        struct field_value v = field_value_of(f, row, above, UINT32_MAX);
+        if (!v.known)
+            continue;
+        buf_text(to, to->len > 0 ? ", " : "");
+        if (f->type == FIELD_UNSIGNED)
+            buf_format(to, "%s %llu", f->name, (unsigned long long)v.number);
+        else
+            buf_str(to, v.text);
+    }
+}
+
+/* What an answer says of the i-th row of the chain beside its result. */
+static void say_reasons(struct csv_writer *w, const struct row_type *type, const void *const *chain,
+                        uint32_t at, const struct field *f)
+{
+    uint32_t count = 0;
+    const struct answer_reason *reason = field_list_of(f, chain[at], chain[at - 1], &count);
+    for (uint32_t i = 0; reason != NULL && i < count; i++) {
+        struct buf text;
+        buf_init(&text, SIZE_MAX / 2);
+        put_whose(&text, w->kind->document, chain[0], NULL);
+        put_whose(&text, type, chain[at], chain[at - 1]);
+        buf_text(&text, ": ");
+        buf_str(&text, reason[i].text);
+        buf_char(&text, '\0');
+        if (!text.failed)
+            w->options->note(w->options->note_arg, text.at);
+        w->out->text.failed = w->out->text.failed || text.failed;
+        buf_free(&text);
+    }
+}
+
+static void say_notes(struct csv_writer *w, const struct row_type *type, const void *const *chain,
+                      uint32_t at)
+{
+    for (uint32_t i = 0; w->options->note != NULL && i < type->fields; i++)
+        if (type->field[i].type == FIELD_ROWS && type->field[i].row == &reason_row_type)
+            say_reasons(w, type, chain, at, &type->field[i]);
+}
+
+/* Rows ------------------------------------------------------------------------------------ */
 
 /* Follows the path from chain[step]. */
 static void put_below(struct csv_writer *w, const void **chain, uint32_t step)
@@ -214,6 +273,8 @@ static void put_below(struct csv_writer *w, const void **chain, uint32_t step)
         count = w->limit;
     for (uint32_t i = 0; list != NULL && i < count; i++) {
         chain[step + 1] = list + i * type_of(w->kind, f)->size;
+        if (!f->table)
+            say_notes(w, type_of(w->kind, f), chain, step + 1);
         put_below(w, chain, step + 1);
     }
 }
@@ -221,17 +282,21 @@ static void put_below(struct csv_writer *w, const void **chain, uint32_t step)
 void answer_csv(struct out *out, const struct answer_set *set, bool several,
                 const struct render_options *options)
 {
-    struct csv_writer w = { .out = out, .kind = set->kind, .heading = true };
+    struct csv_writer w = { .out = out, .kind = set->kind, .options = options, .heading = true };
     const void *chain[DEPTH_MOST + 1] = { NULL };
     w.limit = options->rows == 0 ? UINT32_MAX : options->rows;
-    bool found = find_table(set->kind, set->kind->document, &w.path);
-    assert(found);
-    (void)found;
     (void)several;
+    if (!find_table(set->kind, set->kind->document, &w.path)) {
+        assert(!"each kind of answer has a table");
+        return;
+    }
+    buf_init(&w.prefix, SIZE_MAX / 2);
     put_line(&w, chain);
     w.heading = false;
     for (uint32_t i = 0; i < set->count; i++) {
         chain[0] = (const char *)set->answers + i * set->kind->document->size;
         put_below(&w, chain, 0);
     }
+    out->text.failed = out->text.failed || w.prefix.failed;
+    buf_free(&w.prefix);
 }

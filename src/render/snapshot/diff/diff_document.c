@@ -30,13 +30,13 @@ static bool has_both(const void *row, const void *above)
 
 static const struct field device_fields[] = {
     { "a_device", NULL, UNIT_NUMBER, FIELD_UNSIGNED, FIELD_AT(struct diff_device, name[0].number),
-      .when = has_a, .place = true },
+      .when = has_a, .place = "a_device" },
     { "b_device", NULL, UNIT_NUMBER, FIELD_UNSIGNED, FIELD_AT(struct diff_device, name[1].number),
-      .when = has_b, .place = true },
+      .when = has_b, .place = "b_device" },
     { NULL, NULL, UNIT_NONE, FIELD_INLINE, FIELD_AT(struct diff_device, name[0]),
       .row = &device_kind_row_type },
     { "status", NULL, UNIT_NONE, FIELD_NAME, FIELD_AT(struct diff_device, status),
-      FIELD_NAMES(answer_status_names) },
+      FIELD_NAMES(answer_status_names), .place = "device.status" },
     { "reasons", NULL, UNIT_NONE, FIELD_ROWS, FIELD_LIST(struct diff_device, reason, reasons),
       .row = &reason_row_type },
     { "a_trust", NULL, UNIT_NONE, FIELD_ROW, FIELD_AT(struct diff_device, trust[0]),
