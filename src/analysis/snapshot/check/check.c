@@ -68,7 +68,7 @@ static enum vrs_status base_value(struct judging *j, bool *ret_known, int64_t *r
         undecided(j->row, "no_baseline_device", "the baseline does not have this device");
         return VRS_OK;
     }
-    TRY(check_value_of(j->q->parts, j->q->base, j->limit, j->q->budget, &base, err));
+    TRY(check_value_of(j->q->base_parts, j->q->base, j->limit, j->q->budget, &base, err));
     if (!base.known || base.open || base.lower != base.upper) {
         undecided(j->row, "baseline_unknown", "the baseline does not have this figure exactly");
         return VRS_OK;

@@ -76,8 +76,9 @@ struct check {
 
 struct check_question {
     const struct budget *budget;
-    struct parts *parts;             /* of the device and of the baseline's */
+    struct parts *parts;             /* of the device */
     const struct proven_study *base; /* the same device of the baseline; NULL: none */
+    struct parts *base_parts;        /* of that */
     bool strict;                     /* undecided is not good enough, nor is a file of grade D */
     bool allow_estimates;            /* an estimate may fail, too */
     int64_t device;                  /* the only one asked about: its number plus 1; 0: all */

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/snapshot/cache/parts.h"
 #include "analysis/snapshot/diff/device_pairs.h"
 #include "analysis/snapshot/study/proven_study.h"
 #include "analysis/snapshot/study/study.h"
@@ -44,6 +45,7 @@ static enum vrs_status judge(const struct proven_study *proven, struct check_que
     const struct study *s = proven->study;
     struct study room;
     struct proven_study base;
+    struct parts base_parts = { NULL }; /* end with `room`; those of the device live on */
     uint32_t device = NO_ROW;
     if (baseline != NULL)
         device = paired_device(s->r, s->device, baseline->place.r);
@@ -51,6 +53,7 @@ static enum vrs_status judge(const struct proven_study *proven, struct check_que
         TRY(study_make(&baseline->place, device, &room, err));
         TRY(proven_study_make(&room, baseline->proof, NULL, &base, err));
         q->base = &base;
+        q->base_parts = &base_parts;
     }
     return check_compute(proven, q, ret, err);
 }

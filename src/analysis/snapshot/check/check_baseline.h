@@ -16,7 +16,7 @@ struct check_baseline {
 };
 
 /* Judges in the study's `keep`.  `baseline` NULL: there is none; its scratch is left as it was.
- * `base` and `speaks_for_others` of the question are found here. */
+ * `base`, `base_parts` and `speaks_for_others` of the question are found here. */
 enum vrs_status check_beside(const struct proven_study *proven,
                              const struct check_question *question, struct check_baseline *baseline,
                              const struct check **ret, struct vrs_error *err) MUST_CHECK;

@@ -3,12 +3,15 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 #include <cmocka.h>
 
+#include "analysis/snapshot/cache/parts.h"
 #include "analysis/snapshot/check/budget.h"
 #include "analysis/snapshot/check/check.h"
+#include "analysis/snapshot/check/check_baseline.h"
 #include "analysis/snapshot/curves/curves.h"
 #include "base/str.h"
 #include "made/answered.h"
@@ -248,6 +251,50 @@ static void differences_are_of_the_same_figure(void **state)
     studied_end(&base);
 }
 
+/* A recording with so many bytes free beside a tensor, which strands them. */
+static void stranded(struct studied *t, uint32_t free_bytes)
+{
+    studied_begin(t);
+    sample_segment(&t->r, 0x1000, 2 * ONE_MIB);
+    sample_block(&t->r, 2 * ONE_MIB - free_bytes, 2 * ONE_MIB - free_bytes, BLOCK_ALLOCATED);
+    sample_block(&t->r, free_bytes, 0, BLOCK_INACTIVE);
+    studied_make(t, "");
+}
+
+static int64_t limit_beside(struct studied *t, struct parts *parts, struct studied *base)
+{
+    struct budget budget;
+    struct check_baseline baseline = { base->place, &base->proof };
+    const struct check *check = NULL;
+    assert_int_equal(budget_make(&t->keep, &budget, NULL), VRS_OK);
+    assert_int_equal(budget_set(&budget, S("max-stranded"), S("100%"), NULL), VRS_OK);
+    const struct check_question q = { .budget = &budget, .parts = parts, .user_root = S("") };
+    assert_int_equal(check_beside(&t->proven, &q, &baseline, &check, NULL), VRS_OK);
+    budget_free(&budget);
+    assert_int_equal(check->rows, 1);
+    assert_true(check->row[0].limit_known);
+    return check->row[0].limit;
+}
+
+/* The baseline's study ends with the call, its place in memory is another's; parts that were made
+ * of it are never given to that one. */
+static void parts_of_a_baseline_die_with_its_study(void **state)
+{
+    (void)state;
+    struct studied t, few, many;
+    struct parts parts = { NULL };
+    stranded(&t, 4096);
+    stranded(&few, 1024);
+    stranded(&many, 8192);
+    assert_int_equal(limit_beside(&t, &parts, &few), 1024);
+    assert_int_equal(limit_beside(&t, &parts, &many), 8192);
+    assert_ptr_equal(parts.first->of, &t.study);
+    assert_null(parts.first->next);
+    studied_end(&t);
+    studied_end(&few);
+    studied_end(&many);
+}
+
 static void grade_d_is_refused_when_strict(void **state)
 {
     (void)state;
@@ -377,6 +424,7 @@ int main(void)
         cmocka_unit_test(out_of_memory_is_an_event),
         cmocka_unit_test(limits_of_other_devices_are_not_lost),
         cmocka_unit_test(differences_are_of_the_same_figure),
+        cmocka_unit_test(parts_of_a_baseline_die_with_its_study),
         cmocka_unit_test(grade_d_is_refused_when_strict),
         cmocka_unit_test(every_form_is_escaped),
         cmocka_unit_test(every_allocation_may_fail),
