@@ -103,17 +103,24 @@ struct asked {
     const void *read;
 };
 
+static enum vrs_status ask_proven(const struct call *a, const struct study *s,
+                                  const struct asked *q, struct device_answer *ret,
+                                  struct vrs_error *err)
+{
+    struct parts parts = { NULL };
+    struct proven_study proven;
+    TRY(proven_study_make(s, a->proof, call_basis(a, s->device), &proven, err));
+    ret->trust = proven.trust;
+    return q->question(&parts, &proven, q->read, ret, err);
+}
+
 static enum vrs_status ask_device(const struct call *a, const struct study *s,
                                   const struct asked *q, struct device_answer *ret,
                                   struct vrs_error *err)
 {
     struct arena_mark mark = arena_mark(s->scratch);
-    struct parts parts = { NULL };
-    struct proven_study proven;
     *ret = (struct device_answer){ .name = device_name_of(s->r, s->device) };
-    TRY(proven_study_make(s, a->proof, call_basis(a, s->device), &proven, err));
-    ret->trust = proven.trust;
-    enum vrs_status status = q->question(&parts, &proven, q->read, ret, err);
+    enum vrs_status status = ask_proven(a, s, q, ret, err);
     arena_release(s->scratch, mark);
     return status;
 }

@@ -107,29 +107,39 @@ static enum vrs_status describe_all(void *arg, struct vrs_error *err)
     return VRS_OK;
 }
 
+static enum vrs_status complete_bare(struct reporting *p, uint32_t d, struct parts *parts,
+                                     struct report_device *ret, struct vrs_error *err)
+{
+    const struct call *a = p->a;
+    const struct agreement *agreement = &a->proof->agreement[d];
+    curves_prove(&ret->curves, agreement);
+    TRY(trust_assess(a->r, d, &a->basis[d], &ret->curves, agreement, a->keep, &ret->trust, err));
+    return add_study(p, d, parts, NULL, ret, err);
+}
+
+static enum vrs_status complete_studied(struct reporting *p, uint32_t d, struct parts *parts,
+                                        struct report_device *ret, struct vrs_error *err)
+{
+    const struct call *a = p->a;
+    struct proven_study *proven = &p->proven[d];
+    *proven = proven_study_of(&p->studies.of[d], a->proof, call_basis(a, d));
+    TRY(p->joined ? parts_make_for_report(parts, proven, err)
+                  : proven_study_assess(proven, a->keep, err));
+    ret->curves = proven->curves;
+    ret->trust = proven->trust;
+    return add_study(p, d, parts, proven, ret, err);
+}
+
 /* What the replay tells of it, and what rests on that. */
 static enum vrs_status complete(struct reporting *p, uint32_t d, struct report_device *ret,
                                 struct vrs_error *err)
 {
-    struct call *a = p->a;
     struct parts parts = { NULL };
-    if (!p->studied) {
-        const struct agreement *agreement = &a->proof->agreement[d];
-        curves_prove(&ret->curves, agreement);
-        TRY(trust_assess(a->r, d, &a->basis[d], &ret->curves, agreement, a->keep, &ret->trust,
-                         err));
-        return add_study(p, d, &parts, NULL, ret, err);
-    }
-    struct arena_mark mark = arena_mark(&a->scratch);
-    struct proven_study *proven = &p->proven[d];
-    *proven = proven_study_of(&p->studies.of[d], a->proof, call_basis(a, d));
-    TRY(p->joined ? parts_make_for_report(&parts, proven, err)
-                  : proven_study_assess(proven, a->keep, err));
-    ret->curves = proven->curves;
-    ret->trust = proven->trust;
-    TRY(add_study(p, d, &parts, proven, ret, err));
-    arena_release(&a->scratch, mark);
-    return VRS_OK;
+    struct arena_mark mark = arena_mark(&p->a->scratch);
+    enum vrs_status status = p->studied ? complete_studied(p, d, &parts, ret, err)
+                                        : complete_bare(p, d, &parts, ret, err);
+    arena_release(&p->a->scratch, mark);
+    return status;
 }
 
 /* Studies, where something is asked for that takes them. */

@@ -165,9 +165,9 @@ enum vrs_status report_device_describe(const struct recording *r, uint32_t devic
 {
     struct describing g = { r, device, question, naming, keep, scratch };
     struct arena_mark mark = arena_mark(scratch);
-    TRY(describe(&g, ret, err));
+    enum vrs_status status = describe(&g, ret, err);
     arena_release(scratch, mark);
-    return VRS_OK;
+    return status;
 }
 
 void report_time_later(uint64_t *latest_us, uint64_t us)
