@@ -51,7 +51,7 @@ void block_sizes_free(struct block_sizes *s)
 enum vrs_status verify_block_sizes(const struct recording *r, const struct block_sizes *s,
                                    struct vrs_error *err)
 {
-    if (s->rows.len != 0 && s->rows.len != r->allocations.rows.len)
+    if (s->rows.len != r->allocations.rows.len)
         return vrs_fail(err, VRS_CORRUPT, "block_sizes: %u rows for %u allocations", s->rows.len,
                         r->allocations.rows.len);
     for (uint32_t i = 0; i < s->rows.len; i++) {

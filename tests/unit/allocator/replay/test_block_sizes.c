@@ -67,7 +67,7 @@ static void wrong_values_are_named(void **state)
     } cases[] = {
         { &r.allocations.block[0], NO_ROW, "block_sizes, row 0: not that" },
         { &s.rows.len, 7, "block_sizes: 7 rows for 8 allocations" },
-        { &s.rows.len, 0, NULL },
+        { &s.rows.len, 0, "block_sizes: 0 rows for 8 allocations" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         uint32_t right = *cases[i].at;
