@@ -15,8 +15,8 @@
 
 /* The proof of a recording, worked out when it is first asked for. */
 struct proving {
-    struct lock *lock;   /* of all below until `done` */
-    uint64_t events_max; /* devices of more are not replayed */
+    uint64_t events_max; /* devices of more are not replayed; none is where `rounded_only` */
+    struct lock *lock;   /* of all below until `done`, but not of `rounded_only` */
     bool done;
     struct proof proof; /* its agreements say what is refused even before */
 };

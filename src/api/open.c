@@ -100,10 +100,8 @@ static enum vrs_status proving_make(struct vrs_recording *v, enum vrs_replay_whe
         return vrs_no_memory(err);
     for (uint32_t d = 0; d < devices; d++)
         agreement[d].refusal = REFUSED_ASKED;
-    p->proof = (struct proof){ .agreement = agreement, .never = when == VRS_REPLAY_NEVER };
-    p->events_max = when == VRS_REPLAY_ALWAYS  ? UINT64_MAX
-                    : when == VRS_REPLAY_NEVER ? 0
-                                               : PROVE_EVENTS_MAX;
+    p->proof = (struct proof){ .agreement = agreement, .rounded_only = when == VRS_REPLAY_NEVER };
+    p->events_max = when == VRS_REPLAY_ALWAYS ? UINT64_MAX : PROVE_EVENTS_MAX;
     p->lock = lock_make(arena);
     v->proving = p;
     return p->lock == NULL ? vrs_no_memory(err) : VRS_OK;
@@ -112,8 +110,8 @@ static enum vrs_status proving_make(struct vrs_recording *v, enum vrs_replay_whe
 static enum vrs_status prove(const struct recording *r, struct proving *p, struct vrs_error *err)
 {
     struct block_sizes *sizes = &p->proof.block_sizes;
-    TRY(p->proof.never ? block_sizes_round(r, sizes, err)
-                       : prove_recording(r, p->events_max, &p->proof, err));
+    TRY(p->proof.rounded_only ? block_sizes_round(r, sizes, err)
+                              : prove_recording(r, p->events_max, &p->proof, err));
     p->done = true;
 #ifndef NDEBUG
     TRY(verify_block_sizes(r, sizes, err));

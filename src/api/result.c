@@ -182,8 +182,9 @@ static enum vrs_status prepare(void *arg, uint32_t i, uint32_t thread, struct vr
 
 void call_leave_basis(struct call *a)
 {
-    for (uint32_t d = 0; d < a->r->devices.rows.len; d++)
-        if (call_wants(a, d) && a->r->devices.events[d] <= a->recording->proving->events_max)
+    const struct proving *p = a->recording->proving;
+    for (uint32_t d = 0; !p->proof.rounded_only && d < a->r->devices.rows.len; d++)
+        if (call_wants(a, d) && a->r->devices.events[d] <= p->events_max)
             a->basis = NULL;
 }
 

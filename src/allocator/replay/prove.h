@@ -18,7 +18,7 @@ enum { PROVE_EVENTS_MAX = 200000 };
 struct proof {
     struct agreement *agreement; /* of each device: how well the model reproduces it */
     struct block_sizes block_sizes;
-    bool never; /* nothing was to be replayed: no sum of blocks is told */
+    bool rounded_only; /* sizes are recorded or rounded, none is replayed: no sum of them is told */
 };
 
 /* Fills block_sizes of a paired recording, and the agreement of each device, which the caller has

@@ -213,6 +213,26 @@ static void block_sizes_depend_on_the_replay(void **state)
     check_block_sizes(VRS_REPLAY_NEVER, 0);
 }
 
+/* Working sizes out takes memory; where their columns are empty none of that is done. */
+static void empty_columns_take_no_memory(void **state)
+{
+    (void)state;
+    struct vrs_file *file = NULL;
+    const struct vrs_recording *recording;
+    struct vrs_open_options never = { .size = sizeof never, .replay = VRS_REPLAY_NEVER };
+    struct vrs_span bytes;
+    assert_int_equal(
+        vrs_open_bytes(recording_text, sizeof recording_text - 1, "run.json", &never, &file, NULL),
+        VRS_OK);
+    assert_int_equal(vrs_recording(file, 0, &recording, NULL), VRS_OK);
+    fault_left = 0;
+    enum vrs_status status = vrs_column(recording, "block_sizes.bytes", &bytes, NULL);
+    fault_left = -1;
+    assert_int_equal(status, VRS_OK);
+    assert_int_equal(bytes.count, 0);
+    vrs_close(file);
+}
+
 enum { ASKERS = 6 };
 
 struct asked {
@@ -510,6 +530,7 @@ int main(void)
         cmocka_unit_test(an_unread_file_is_told_of_beside_reports),
         cmocka_unit_test(columns_are_found_by_name),
         cmocka_unit_test(block_sizes_depend_on_the_replay),
+        cmocka_unit_test(empty_columns_take_no_memory),
         cmocka_unit_test(one_recording_may_be_asked_by_many_threads),
         cmocka_unit_test(a_rank_below_none_is_none),
         cmocka_unit_test(older_options_replay_as_well),

@@ -55,7 +55,7 @@ struct block_bytes proven_blocks_at(const struct proven_study *p, int64_t event)
     const struct allocations *a = &r->allocations;
     uint32_t device = p->study->device;
     struct block_bytes sum = { UNKNOWN_U64, UNKNOWN_U64 };
-    if (p->proof->never)
+    if (p->proof->rounded_only)
         return sum;
     sum = (struct block_bytes){ 0, 0 };
     uint32_t first = r->devices.first_allocation[device];
