@@ -252,7 +252,7 @@ static enum vrs_status compare(struct comparing *c, const struct proven_study *c
     return ask_stacks(c, diff, err);
 }
 
-/* A device that is compared. */
+/* A device that is compared; its proof points to its study, so that it stays where it is. */
 struct side {
     struct study study;
     struct proven_study proven;
@@ -261,12 +261,13 @@ struct side {
 struct two_studies {
     struct comparing *c;
     struct device_pair devices;
-    struct side *side;
+    struct side side[2];
+    uint32_t sides; /* 1: a device beside itself is studied once */
 };
 
 static enum vrs_status make_study(void *arg, uint32_t side, uint32_t thread, struct vrs_error *err)
 {
-    const struct two_studies *two = arg;
+    struct two_studies *two = arg;
     (void)thread;
     const struct vrs_recording *recording = two->c->recording[side];
     struct side *ret = &two->side[side];
@@ -275,25 +276,21 @@ static enum vrs_status make_study(void *arg, uint32_t side, uint32_t thread, str
     return proven_study_make(&ret->study, &recording->proving->proof, NULL, &ret->proven, err);
 }
 
-/* Both at once; a device beside itself is studied once. */
-static enum vrs_status make_studies(struct comparing *c, struct device_pair devices,
-                                    struct side side[2], struct vrs_error *err)
+/* Both at once. */
+static enum vrs_status make_studies(struct two_studies *two, struct vrs_error *err)
 {
-    bool one = c->recording[0] == c->recording[1] && devices.device[0] == devices.device[1];
-    struct two_studies two = { .c = c, .devices = devices, .side = side };
-    struct task_list list = { one ? 1 : 2, make_study, &two };
-    TRY(task_list_run(c->o->threads, &list, err));
-    if (one)
-        side[1] = side[0];
-    return VRS_OK;
+    struct task_list list = { two->sides, make_study, two };
+    return task_list_run(two->c->o->threads, &list, err);
 }
 
 static enum vrs_status compare_devices(struct comparing *c, struct device_pair devices,
                                        struct diff_device *d, struct diff *diff,
                                        struct vrs_error *err)
 {
-    struct side side[2];
-    const struct proven_study *const proven[2] = { &side[0].proven, &side[1].proven };
+    bool one = c->recording[0] == c->recording[1] && devices.device[0] == devices.device[1];
+    struct two_studies two = { .c = c, .devices = devices, .sides = one ? 1 : 2 };
+    const struct proven_study *const proven[2] = { &two.side[0].proven,
+                                                   &two.side[two.sides - 1].proven };
     *d = (struct diff_device){ .status = ANSWER_OK };
     for (int s = 0; s < 2; s++)
         d->there[s] = devices.device[s] != NO_ROW;
@@ -305,7 +302,7 @@ static enum vrs_status compare_devices(struct comparing *c, struct device_pair d
         if (!d->there[s])
             return add_reason(c, d, ANSWER_NOT_APPLICABLE, "no_counterpart", "", s,
                               " has no such device", err);
-    TRY(make_studies(c, devices, side, err));
+    TRY(make_studies(&two, err));
     return compare(c, proven, d, diff, err);
 }
 
