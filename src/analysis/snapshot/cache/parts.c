@@ -207,53 +207,55 @@ enum vrs_status parts_sites(struct parts *c, const struct study *s, const struct
 
 /* Side by side. */
 
-enum vrs_status parts_make_one(struct parts *c, const struct study *of, enum study_part part,
-                               const struct proven_study *by, struct vrs_error *err)
+enum vrs_status parts_do_job(const struct parts_of_study *of, enum part_job job,
+                             const struct proven_study *by, struct vrs_error *err)
 {
     struct study_parts *p = NULL;
-    TRY(know(c, of, &p, err));
-    switch (part) {
-    case PART_TIMELINE:
+    TRY(know(of->parts, of->study, &p, err));
+    switch (job) {
+    case JOB_TIMELINE:
         return make_timeline(p, by, err);
-    case PART_GROWTH:
+    case JOB_GROWTH:
         return make_growth(p, by->study, err);
-    case PART_CATEGORIES:
+    case JOB_CATEGORIES:
         TRY(make_estimate(p, by->study, err));
         return make_categories(p, by->study, err);
-    case PART_ESTIMATE:
+    case JOB_ESTIMATE:
         return make_estimate(p, by->study, err);
-    case PART_FRAGMENTS:
+    case JOB_TRUST:
+        return proven_study_assess(of->assessed, by->study->keep, err);
+    case JOB_FRAGMENTS:
         return make_fragments(p, by, err);
-    case PART_SITES:
+    case JOB_SITES:
         TRY(make_sites(p, by->study, err));
         return make_counterfactual(p, by->study, err);
-    case PARTS:
-        break;
     }
     return VRS_OK;
 }
 
 /* The longest first, so that those that remain fill what is left of the time. */
-enum { TRUST = PARTS };
-static const uint8_t of_report[] = { PART_TIMELINE, PART_GROWTH,    PART_CATEGORIES,
-                                     TRUST,         PART_FRAGMENTS, PART_SITES };
-static const uint8_t of_advice[] = { PART_TIMELINE, PART_GROWTH, PART_ESTIMATE, PART_FRAGMENTS,
-                                     PART_SITES };
+static const enum part_job of_report[] = { JOB_TIMELINE, JOB_GROWTH,    JOB_CATEGORIES,
+                                           JOB_TRUST,    JOB_FRAGMENTS, JOB_SITES };
+static const enum part_job of_advice[] = { JOB_TIMELINE, JOB_GROWTH, JOB_ESTIMATE, JOB_FRAGMENTS,
+                                           JOB_SITES };
 
 struct making {
-    struct parts *c;
-    struct proven_study *assessed; /* by the job TRUST; no other asks for what that finds */
-    const struct study *of;
-    const uint8_t *jobs;
+    struct parts_of_study of;
+    const enum part_job *job;
 };
 
 static enum vrs_status make_part(void *arg, uint32_t i, const struct proven_study *by,
                                  struct vrs_error *err)
 {
     const struct making *m = arg;
-    if (m->jobs[i] == TRUST)
-        return proven_study_assess(m->assessed, by->study->keep, err);
-    return parts_make_one(m->c, m->of, (enum study_part)m->jobs[i], by, err);
+    return parts_do_job(&m->of, m->job[i], by, err);
+}
+
+static enum vrs_status make_parts(const struct proven_study *proven, struct making *making,
+                                  uint32_t jobs, struct vrs_error *err)
+{
+    TRY(parts_know(making->of.parts, making->of.study, err));
+    return study_jobs_run(proven, jobs, make_part, making, err);
 }
 
 static bool is_worth_threads(const struct study *s)
@@ -265,20 +267,18 @@ enum vrs_status parts_make_for_report(struct parts *c, struct proven_study *prov
                                       struct vrs_error *err)
 {
     const struct study *s = proven->study;
-    struct making making = { c, proven, s, of_report };
+    struct making making = { { c, s, proven }, of_report };
     if (!is_worth_threads(s))
         return proven_study_assess(proven, s->keep, err);
-    TRY(parts_know(c, s, err));
-    return study_jobs_run(proven, sizeof of_report, make_part, &making, err);
+    return make_parts(proven, &making, sizeof of_report / sizeof *of_report, err);
 }
 
 enum vrs_status parts_make_for_advice(struct parts *c, const struct proven_study *proven,
                                       struct vrs_error *err)
 {
     const struct study *s = proven->study;
-    struct making making = { c, NULL, s, of_advice };
+    struct making making = { { c, s, NULL }, of_advice };
     if (!is_worth_threads(s))
         return VRS_OK;
-    TRY(parts_know(c, s, err));
-    return study_jobs_run(proven, sizeof of_advice, make_part, &making, err);
+    return make_parts(proven, &making, sizeof of_advice / sizeof *of_advice, err);
 }

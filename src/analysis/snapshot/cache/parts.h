@@ -36,21 +36,28 @@ struct parts {
     struct study_parts *first; /* the study asked about last */
 };
 
-/* One that is made as a job. */
-enum study_part {
-    PART_TIMELINE,
-    PART_GROWTH,
-    PART_CATEGORIES, /* and the estimate, of which it takes some */
-    PART_ESTIMATE,
-    PART_FRAGMENTS,
-    PART_SITES, /* and the counterfactual curve */
-    PARTS
+/* What is made of a study beside other such jobs. */
+enum part_job {
+    JOB_TIMELINE,
+    JOB_GROWTH,
+    JOB_CATEGORIES, /* and the estimate, of which they take some */
+    JOB_ESTIMATE,
+    JOB_TRUST, /* which is the proven study's; the cache does not have it */
+    JOB_FRAGMENTS,
+    JOB_SITES /* and the counterfactual curve */
 };
 
-/* Makes a part of `of`, unless there is one; `by` is of it or of the copy that a thread has.
- * Threads may do so side by side, each another part, once the cache knows the study. */
-enum vrs_status parts_make_one(struct parts *c, const struct study *of, enum study_part part,
-                               const struct proven_study *by, struct vrs_error *err) MUST_CHECK;
+/* Whose jobs they are. */
+struct parts_of_study {
+    struct parts *parts; /* that know the study */
+    const struct study *study;
+    struct proven_study *assessed; /* by JOB_TRUST, and asked by no other job; NULL: that is none */
+};
+
+/* Makes what a job is to make, unless it is there; `by` is of the study or of the copy that a
+ * thread has.  Threads may do so side by side, each another job. */
+enum vrs_status parts_do_job(const struct parts_of_study *of, enum part_job job,
+                             const struct proven_study *by, struct vrs_error *err) MUST_CHECK;
 
 /* Makes room for the parts of a study. */
 enum vrs_status parts_know(struct parts *c, const struct study *of,

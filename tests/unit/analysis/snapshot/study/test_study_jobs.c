@@ -214,9 +214,8 @@ static void what_other_lanes_left_is_the_studys(void **state)
 
 /* Parts. */
 
-enum { TRUST = PARTS };
-static const uint32_t part_jobs[] = { PART_TIMELINE, PART_GROWTH,    PART_CATEGORIES,
-                                      TRUST,         PART_FRAGMENTS, PART_SITES };
+static const enum part_job part_jobs[] = { JOB_TIMELINE, JOB_GROWTH,    JOB_CATEGORIES,
+                                           JOB_TRUST,    JOB_FRAGMENTS, JOB_SITES };
 enum { PART_JOBS = sizeof part_jobs / sizeof *part_jobs };
 
 struct part_work {
@@ -229,9 +228,8 @@ struct part_work {
 static enum vrs_status make_part(struct part_work *w, uint32_t job, const struct proven_study *by,
                                  struct vrs_error *err)
 {
-    if (part_jobs[job] == TRUST)
-        return proven_study_assess(&w->s->proven, by->study->keep, err);
-    return parts_make_one(&w->parts, &w->s->study, (enum study_part)part_jobs[job], by, err);
+    const struct parts_of_study of = { &w->parts, &w->s->study, &w->s->proven };
+    return parts_do_job(&of, part_jobs[job], by, err);
 }
 
 /* Each part twice: the first lane holds one job and makes nothing, so another made each; unless it
