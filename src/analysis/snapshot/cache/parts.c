@@ -1,6 +1,7 @@
 /* parts.c - runs each shared analysis once, in parallel where there are threads. */
 #include "analysis/snapshot/cache/parts.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -251,9 +252,21 @@ static enum vrs_status make_part(void *arg, uint32_t i, const struct proven_stud
     return parts_do_job(&m->of, m->job[i], by, err);
 }
 
+#ifndef NDEBUG
+/* Whether no two of them write the same. */
+static bool are_apart(const enum part_job *job, uint32_t jobs)
+{
+    uint32_t estimates = 0;
+    for (uint32_t i = 0; i < jobs; i++)
+        estimates += job[i] == JOB_CATEGORIES || job[i] == JOB_ESTIMATE;
+    return estimates <= 1;
+}
+#endif
+
 static enum vrs_status make_parts(const struct proven_study *proven, struct making *making,
                                   uint32_t jobs, struct vrs_error *err)
 {
+    assert(are_apart(making->job, jobs));
     TRY(parts_know(making->of.parts, making->of.study, err));
     return study_jobs_run(proven, jobs, make_part, making, err);
 }

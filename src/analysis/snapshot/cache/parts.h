@@ -41,8 +41,8 @@ enum part_job {
     JOB_TIMELINE,
     JOB_GROWTH,
     JOB_CATEGORIES, /* and the estimate, of which they take some */
-    JOB_ESTIMATE,
-    JOB_TRUST, /* which is the proven study's; the cache does not have it */
+    JOB_ESTIMATE,   /* alone; never beside JOB_CATEGORIES, which writes the same */
+    JOB_TRUST,      /* which is the proven study's; the cache does not have it */
     JOB_FRAGMENTS,
     JOB_SITES /* and the counterfactual curve */
 };
