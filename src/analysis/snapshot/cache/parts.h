@@ -2,7 +2,8 @@
  *
  * It is keyed by the address of the study they are about: who asks again is given the
  * same one.  Nobody below it knows that it is there.  A part lives in the study's `keep` unless
- * said otherwise. */
+ * said otherwise, and so does what the cache itself takes, a row of pointers for each study:
+ * a question may release `scratch` and go on asking, as check does after every limit. */
 #ifndef VRS_ANALYSIS_SNAPSHOT_CACHE_PARTS_H
 #define VRS_ANALYSIS_SNAPSHOT_CACHE_PARTS_H
 
@@ -92,7 +93,7 @@ enum vrs_status parts_categories(struct parts *c, const struct study *s,
                                  const struct category_table **ret,
                                  struct vrs_error *err) MUST_CHECK;
 
-/* In the study's scratch: for as long as that is not released. */
+/* In the study's scratch: who asks for it first releases that only when nobody asks again. */
 enum vrs_status parts_counterfactual(struct parts *c, const struct study *s,
                                      struct counterfactual **ret, struct vrs_error *err) MUST_CHECK;
 
