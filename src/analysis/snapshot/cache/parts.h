@@ -81,7 +81,7 @@ enum vrs_status parts_timeline(struct parts *c, const struct proven_study *prove
 enum vrs_status parts_fragments(struct parts *c, const struct proven_study *proven,
                                 const struct fragments **ret, struct vrs_error *err) MUST_CHECK;
 
-/* Of a device with a trace.  What the program can have is not looked at. */
+/* Of a device with a trace; without a capacity, so that `steps_to_full` stays unknown. */
 enum vrs_status parts_growth(struct parts *c, const struct study *s, const struct leaks **ret,
                              struct vrs_error *err) MUST_CHECK;
 
