@@ -47,17 +47,17 @@ static enum vrs_status add_reasons(const struct study *s, const struct category_
     else if (!s->traced)
         TRY(ask_reason(s, d, ANSWER_PARTIAL, "one_event", S("the trace is one event long"), err));
     TRY(ask_tell_cut(s, d, err));
-    if (t->has_estimate && t->estimate.inference)
+    if (t->has_training_need && t->training_need.inference)
         TRY(ask_reason(s, d, d->status, "no_backward",
                        S("no backward in the recording: the need is estimated as for inference, "
                          "and memory older than the recording belongs to no term"),
                        err));
-    else if (t->has_estimate && t->estimate.bound)
+    else if (t->has_training_need && t->training_need.bound)
         TRY(ask_reason(s, d, d->status, "no_state",
                        S("parameters or optimizer state were not seen: the formula is a lower "
                          "bound"),
                        err));
-    for (uint32_t i = 0; t->has_estimate && i < t->rows; i++)
+    for (uint32_t i = 0; t->has_training_need && i < t->rows; i++)
         if (t->row[i].category == CATEGORY_COMMUNICATION)
             return ask_reason(s, d, d->status, "sharded",
                               S("collectives hold memory: if training is sharded, each term is "
@@ -81,7 +81,7 @@ static enum vrs_status ask(struct parts *parts, const struct proven_study *prove
         return ask_reason(s, ret, ANSWER_NEEDS_STACKS, "no_stacks",
                           S("no alloc has a stack; record with stacks=\"all\""), err);
     if (s->traced)
-        TRY(parts_estimate(parts, s, &options.estimate, err));
+        TRY(parts_training_need(parts, s, &options.training_need, err));
     struct category_table *table = arena_array(s->keep, struct category_table, 1);
     if (table == NULL)
         return vrs_no_memory(err);

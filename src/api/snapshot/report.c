@@ -61,7 +61,7 @@ static enum vrs_status add_study(struct reporting *p, uint32_t d, struct parts *
     const struct leaks *leaks = NULL;
     TRY(unit_make(&p->units, d, &ret->curves, &unit, err));
     if (p->joined && study->traced)
-        TRY(parts_growth(parts, study, &leaks, err));
+        TRY(parts_leaks(parts, study, &leaks, err));
     if (p->compared && unit != NULL)
         TRY(summary_describe(proven, leaks, unit, err));
     ret->unit = unit;

@@ -21,7 +21,7 @@ enum vrs_status section_make(struct parts *parts, const struct proven_study *pro
     TRY(parts_categories(parts, s, &sections->categories, err));
     TRY(parts_fragments(parts, proven, &sections->fragments, err));
     if (s->traced) {
-        TRY(parts_growth(parts, s, &sections->leaks, err));
+        TRY(parts_leaks(parts, s, &sections->leaks, err));
         TRY(oom_compute(parts, proven, NULL, 0, &sections->oom, err));
         sections->has_oom = s->curves.oom_events > 0 && sections->oom.basis != OOM_NOTHING;
         TRY(advise_compute(parts, proven, &sections->oom, 0, &sections->advise, err));

@@ -368,8 +368,8 @@ enum vrs_status advise_compute(struct parts *parts, const struct proven_study *p
     };
     TRY(parts_timeline(parts, proven, &in.timeline, err));
     TRY(parts_fragments(parts, proven, &in.fragments, err));
-    TRY(parts_estimate(parts, s, &in.estimate, err));
-    TRY(parts_growth(parts, s, &in.leaks, err));
+    TRY(parts_training_need(parts, s, &in.training_need, err));
+    TRY(parts_leaks(parts, s, &in.leaks, err));
     TRY(parts_counterfactual(parts, s, &c, err));
     return advise(parts, proven, &in, c, ret, err);
 }

@@ -88,7 +88,7 @@ struct advise {
 struct advise_inputs {
     const struct timeline *timeline;
     const struct fragments *fragments; /* at the end */
-    const struct training_need *estimate;
+    const struct training_need *training_need;
     const struct leaks *leaks;
     bool fragmented;                   /* a request failed for want of memory in one piece */
     const struct oom_what_if *what_if; /* of the last such; NULL: there is none */

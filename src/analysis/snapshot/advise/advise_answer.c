@@ -26,7 +26,7 @@ enum vrs_status advise_answer_make(struct parts *parts, const struct proven_stud
     TRY(parts_make_for_advice(parts, proven, err));
     TRY(oom_compute(parts, proven, NULL, q->capacity_bytes, &oom, err));
     TRY(advise_compute(parts, proven, &oom, q->capacity_bytes, &answer->advise, err));
-    TRY(parts_growth(parts, s, &leaks, err));
+    TRY(parts_leaks(parts, s, &leaks, err));
     answer->leaks = leaks->leaks;
     answer->explain_silent = q->explain_silent;
     answer->has_waste = q->waste;

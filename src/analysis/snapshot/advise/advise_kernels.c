@@ -153,7 +153,7 @@ static bool remove_part(struct advising *a, uint64_t saved, uint64_t activations
 /* Activations rule, and the forward repeats a block whose inputs are all that has to be kept. */
 bool advise_checkpoint(struct advising *a)
 {
-    const struct training_need *e = a->in->estimate;
+    const struct training_need *e = a->in->training_need;
     const struct inner_loop *loop = block_of_forward(a->s);
     if (e == NULL || e->inference || !e->term[TERM_A].known)
         return advise_silent(a, "the recording shows no training");

@@ -127,7 +127,7 @@ bool advise_optimizer_replace(struct advising *a)
 /* State of twice the parameters and more, and the optimizer's side rules. */
 bool advise_optimizer_heavy(struct advising *a)
 {
-    const struct training_need *e = a->in->estimate;
+    const struct training_need *e = a->in->training_need;
     if (e == NULL || e->inference || !e->term[TERM_S].known || !e->term[TERM_P].known ||
         e->term[TERM_P].bytes <= 0)
         return advise_silent(a, "optimizer state is not known");

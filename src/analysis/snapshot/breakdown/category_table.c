@@ -183,9 +183,9 @@ enum vrs_status category_table_compute(const struct study *s,
         (int64_t)((uint64_t)curve_at(s->r, s->device, CURVE_REQUESTED, options->at_event) -
                   table.total_bytes);
     arena_release(s->scratch, mark);
-    table.has_estimate = options->estimate != NULL;
-    if (table.has_estimate)
-        table.estimate = *options->estimate;
+    table.has_training_need = options->training_need != NULL;
+    if (table.has_training_need)
+        table.training_need = *options->training_need;
     *ret = table;
     return VRS_OK;
 }

@@ -43,13 +43,13 @@ struct category_table {
     uint32_t multiset_sizes;
     struct category_rule_sum *remainder; /* of what is older and in no copy */
     uint32_t remainders;
-    struct training_need estimate; /* where has_estimate */
-    bool has_estimate;
+    struct training_need training_need; /* where has_training_need */
+    bool has_training_need;
 };
 
 struct category_table_options {
     int64_t at_event;
-    const struct training_need *estimate; /* NULL: there is none */
+    const struct training_need *training_need; /* NULL: there is none */
 };
 
 /* Of a struct category_row, and of a struct category_table, the result of a device. */

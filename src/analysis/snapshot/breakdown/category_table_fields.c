@@ -65,11 +65,11 @@ static const struct field copies_fields[] = {
 static const struct row_type copies_row_type =
     ROW_TYPE("copies", struct category_table, copies_fields);
 
-static bool has_estimate(const void *row, const void *above)
+static bool has_training_need(const void *row, const void *above)
 {
     const struct category_table *table = row;
     (void)above;
-    return table->has_estimate;
+    return table->has_training_need;
 }
 
 static const struct field table_fields[] = {
@@ -82,8 +82,8 @@ static const struct field table_fields[] = {
     { "copies", NULL, UNIT_NONE, FIELD_ROW, .row = &copies_row_type },
     { "remainder", NULL, UNIT_NONE, FIELD_ROWS,
       FIELD_LIST(struct category_table, remainder, remainders), .row = &remainder_row_type },
-    { "estimate", NULL, UNIT_NONE, FIELD_ROW, FIELD_AT(struct category_table, estimate),
-      .row = &training_need_row_type, .when = has_estimate },
+    { "estimate", NULL, UNIT_NONE, FIELD_ROW, FIELD_AT(struct category_table, training_need),
+      .row = &training_need_row_type, .when = has_training_need },
 };
 const struct row_type category_table_row_type =
     ROW_TYPE("categories_result", struct category_table, table_fields);

@@ -24,8 +24,8 @@ struct study_parts {
     const struct study *of;
     const struct timeline *timeline;
     const struct fragments *fragments;
-    const struct leaks *growth;
-    const struct training_need *estimate;
+    const struct leaks *leaks;
+    const struct training_need *training_need;
     const struct category_table *categories;
     struct counterfactual *counterfactual;
     const struct site_table *sites;
@@ -40,10 +40,10 @@ struct parts {
 /* What is made of a study beside other such jobs. */
 enum part_job {
     JOB_TIMELINE,
-    JOB_GROWTH,
-    JOB_CATEGORIES, /* and the estimate, of which they take some */
-    JOB_ESTIMATE,   /* alone; never beside JOB_CATEGORIES, which writes the same */
-    JOB_TRUST,      /* which is the proven study's; the cache does not have it */
+    JOB_LEAKS,
+    JOB_CATEGORIES,    /* and the training need, of which they take some */
+    JOB_TRAINING_NEED, /* alone; never beside JOB_CATEGORIES, which writes the same */
+    JOB_TRUST,         /* which is the proven study's; the cache does not have it */
     JOB_FRAGMENTS,
     JOB_SITES /* and the counterfactual curve */
 };
@@ -61,44 +61,45 @@ enum vrs_status parts_do_job(const struct parts_of_study *of, enum part_job job,
                              const struct proven_study *by, struct vrs_error *err) MUST_CHECK;
 
 /* Makes room for the parts of a study. */
-enum vrs_status parts_know(struct parts *c, const struct study *of,
+enum vrs_status parts_know(struct parts *parts, const struct study *of,
                            struct vrs_error *err) MUST_CHECK;
 
 /* Finds trust and makes, side by side, all parts: those that a report rests on.  Where it was not
  * called, or there is one thread, parts that are asked for are made one after the other. */
-enum vrs_status parts_make_for_report(struct parts *c, struct proven_study *proven,
+enum vrs_status parts_make_for_report(struct parts *parts, struct proven_study *proven,
                                       struct vrs_error *err) MUST_CHECK;
 
 /* The same where trust is known, but for the table of categories, which advice does not need. */
-enum vrs_status parts_make_for_advice(struct parts *c, const struct proven_study *proven,
+enum vrs_status parts_make_for_advice(struct parts *parts, const struct proven_study *proven,
                                       struct vrs_error *err) MUST_CHECK;
 
 /* NULL in `*ret` where the device has no trace. */
-enum vrs_status parts_timeline(struct parts *c, const struct proven_study *proven,
+enum vrs_status parts_timeline(struct parts *parts, const struct proven_study *proven,
                                const struct timeline **ret, struct vrs_error *err) MUST_CHECK;
 
 /* At the end of the recording; NULL in `*ret` where the layout is not known. */
-enum vrs_status parts_fragments(struct parts *c, const struct proven_study *proven,
+enum vrs_status parts_fragments(struct parts *parts, const struct proven_study *proven,
                                 const struct fragments **ret, struct vrs_error *err) MUST_CHECK;
 
 /* Of a device with a trace; without a capacity, so that `steps_to_full` stays unknown. */
-enum vrs_status parts_growth(struct parts *c, const struct study *s, const struct leaks **ret,
-                             struct vrs_error *err) MUST_CHECK;
+enum vrs_status parts_leaks(struct parts *parts, const struct study *s, const struct leaks **ret,
+                            struct vrs_error *err) MUST_CHECK;
 
-enum vrs_status parts_estimate(struct parts *c, const struct study *s,
-                               const struct training_need **ret, struct vrs_error *err) MUST_CHECK;
+enum vrs_status parts_training_need(struct parts *parts, const struct study *s,
+                                    const struct training_need **ret,
+                                    struct vrs_error *err) MUST_CHECK;
 
 /* What the peak consists of, or the final state where there is no trace. */
-enum vrs_status parts_categories(struct parts *c, const struct study *s,
+enum vrs_status parts_categories(struct parts *parts, const struct study *s,
                                  const struct category_table **ret,
                                  struct vrs_error *err) MUST_CHECK;
 
 /* In the study's scratch: who asks for it first releases that only when nobody asks again. */
-enum vrs_status parts_counterfactual(struct parts *c, const struct study *s,
+enum vrs_status parts_counterfactual(struct parts *parts, const struct study *s,
                                      struct counterfactual **ret, struct vrs_error *err) MUST_CHECK;
 
 /* Allocations by line; in the study's scratch too. */
-enum vrs_status parts_sites(struct parts *c, const struct study *s, const struct site_table **ret,
-                            struct vrs_error *err) MUST_CHECK;
+enum vrs_status parts_sites(struct parts *parts, const struct study *s,
+                            const struct site_table **ret, struct vrs_error *err) MUST_CHECK;
 
 #endif

@@ -537,7 +537,7 @@ static enum vrs_status value_of_growth(struct parts *parts, const struct study *
         without_trace(s, v);
         return VRS_OK;
     }
-    TRY(parts_growth(parts, s, &leaks, err));
+    TRY(parts_leaks(parts, s, &leaks, err));
     if (leaks->moments == 0) {
         unknown(v, "no_steps", "fewer than two complete steps were found");
         return VRS_OK;

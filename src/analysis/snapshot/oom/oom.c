@@ -405,7 +405,7 @@ enum vrs_status oom_compute(struct parts *parts, const struct proven_study *prov
                                    .capacity_bytes = capacity_bytes };
     if (s->traced && s->curves.oom_events > 0) {
         const struct leaks *leaks = NULL;
-        TRY(parts_growth(parts, s, &leaks, err));
+        TRY(parts_leaks(parts, s, &leaks, err));
         /* What only differs from step to step is no leaks. */
         options.has_growth = leaks != NULL && leaks->moments > 1 &&
                              leaks->leaks + leaks->suspects > 0 && leaks->slope_total_bytes > 0;

@@ -213,7 +213,7 @@ static bool term_cell(void *arg, const void *row, uint32_t column, str *ret)
     const struct text_context *s = arg;
     const struct need_term *term = row;
     bool some = term->known && term->bytes != 0;
-    bool inference = s->table->estimate.inference && term->id == TERM_A;
+    bool inference = s->table->training_need.inference && term->id == TERM_A;
     if (column == TERM && term->id == TERM_G_OI)
         *ret = S("G+OI");
     else if (column == TERM_BYTES)
@@ -297,7 +297,7 @@ static void put_formula(struct buf *to, const struct text_context *s, const stru
 
 static void put_items(struct buf *to, const struct text_context *s, const struct category_table *t)
 {
-    const struct training_need *e = &t->estimate;
+    const struct training_need *e = &t->training_need;
     static const char *const names[RESIDUALS] = {
         [RESIDUAL_W] = "workspaces",
         [RESIDUAL_K] = "buffers, inputs, caches",
@@ -367,13 +367,13 @@ static void put_result(struct out *out, const struct device_answer *device,
     buf_char(to, '\n');
     put_doubt(to, &s, t);
     put_split(to, &s, t);
-    if (t->has_estimate) {
+    if (t->has_training_need) {
         buf_char(to, '\n');
-        put_terms(to, &s, &t->estimate);
+        put_terms(to, &s, &t->training_need);
         buf_char(to, '\n');
-        put_formula(to, &s, &t->estimate);
+        put_formula(to, &s, &t->training_need);
         put_items(to, &s, t);
-        put_winner(to, &s, &t->estimate);
+        put_winner(to, &s, &t->training_need);
     }
     next_line(to, &options->style, "next", "peak", answer->file.path, " --by category --stacks",
               "where each was allocated");

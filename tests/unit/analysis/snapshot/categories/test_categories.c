@@ -255,7 +255,7 @@ static void tables_and_estimates_add_up(void **state)
     struct category_table t;
     struct parts parts = { NULL };
     struct category_table_options options = { .at_event = 3 };
-    assert_int_equal(parts_estimate(&parts, &s.study, &options.estimate, NULL), VRS_OK);
+    assert_int_equal(parts_training_need(&parts, &s.study, &options.training_need, NULL), VRS_OK);
     assert_int_equal(category_table_compute(&s.study, &options, &t, NULL), VRS_OK);
     assert_int_equal(t.total_bytes, 17600);
     assert_int_equal(t.rows, 4);
@@ -263,8 +263,8 @@ static void tables_and_estimates_add_up(void **state)
     assert_int_equal(t.row[0].sure_bytes[CONFIDENCE_HIGH], 7000);
     assert_int_equal(t.row[3].bytes, 600);
     assert_int_equal(t.remainders, 1);
-    const struct training_need *e = &t.estimate;
-    assert_true(t.has_estimate && !e->inference && !e->optimizer_side);
+    const struct training_need *e = &t.training_need;
+    assert_true(t.has_training_need && !e->inference && !e->optimizer_side);
     assert_int_equal(e->term[TERM_P].bytes, 5000);
     assert_int_equal(e->term[TERM_G].bytes, 5000);
     assert_int_equal(e->term[TERM_G_OI].bytes, 5050);
@@ -294,7 +294,7 @@ static void hostile_sizes(void **state)
     struct category_table t;
     struct parts parts = { NULL };
     struct category_table_options options = { .at_event = 4 };
-    assert_int_equal(parts_estimate(&parts, &s.study, &options.estimate, NULL), VRS_OK);
+    assert_int_equal(parts_training_need(&parts, &s.study, &options.training_need, NULL), VRS_OK);
     assert_int_equal(category_table_compute(&s.study, &options, &t, NULL), VRS_OK);
     studied_end(&s);
 }

@@ -214,7 +214,7 @@ static void what_other_lanes_left_is_the_studys(void **state)
 
 /* Parts. */
 
-static const enum part_job part_jobs[] = { JOB_TIMELINE, JOB_GROWTH,    JOB_CATEGORIES,
+static const enum part_job part_jobs[] = { JOB_TIMELINE, JOB_LEAKS,     JOB_CATEGORIES,
                                            JOB_TRUST,    JOB_FRAGMENTS, JOB_SITES };
 enum { PART_JOBS = sizeof part_jobs / sizeof *part_jobs };
 
@@ -300,16 +300,16 @@ static void check_parts(const struct part_work *one, const struct part_work *oth
     assert_non_null(one->s->proven.basis);
     check_trust(&one->s->proven.trust, &other->s->proven.trust);
     assert_non_null(a->timeline);
-    assert_non_null(a->growth);
-    assert_non_null(a->estimate);
+    assert_non_null(a->leaks);
+    assert_non_null(a->training_need);
     assert_non_null(a->categories);
     assert_non_null(a->sites);
     assert_non_null(a->counterfactual);
     assert_int_equal(a->fragments != NULL, b->fragments != NULL);
     check_timeline(a->timeline, b->timeline);
     check_tables(a, b);
-    assert_int_equal(a->growth->moments, b->growth->moments);
-    assert_int_equal(a->growth->sites, b->growth->sites);
+    assert_int_equal(a->leaks->moments, b->leaks->moments);
+    assert_int_equal(a->leaks->sites, b->leaks->sites);
     assert_int_equal(a->counterfactual->states, b->counterfactual->states);
     for (uint32_t i = 0; i < STACKS; i++)
         assert_int_equal(a->of->shown[i], b->of->shown[i]);
@@ -376,10 +376,10 @@ static void a_part_is_of_one_study(void **state)
     const struct leaks *of_a = NULL, *of_b = NULL, *again = NULL;
     make(&a, 1);
     make(&b, 1);
-    assert_int_equal(parts_growth(&parts, &a.study, &of_a, NULL), VRS_OK);
-    assert_int_equal(parts_growth(&parts, &b.study, &of_b, NULL), VRS_OK);
+    assert_int_equal(parts_leaks(&parts, &a.study, &of_a, NULL), VRS_OK);
+    assert_int_equal(parts_leaks(&parts, &b.study, &of_b, NULL), VRS_OK);
     assert_ptr_not_equal(of_a, of_b);
-    assert_int_equal(parts_growth(&parts, &a.study, &again, NULL), VRS_OK);
+    assert_int_equal(parts_leaks(&parts, &a.study, &again, NULL), VRS_OK);
     assert_ptr_equal(again, of_a);
     studied_end(&a);
     studied_end(&b);
