@@ -48,7 +48,7 @@ struct reporting {
     struct studies studies;
     struct proven_study *proven;  /* of each device, once the replay has spoken */
     struct report_device *device; /* of each that is asked about, in order */
-    struct unit_place units;
+    struct summary_place place;
 };
 
 /* What other devices are compared with, the page of trust, how the memory moved. */
@@ -57,25 +57,25 @@ static enum vrs_status add_study(struct reporting *p, uint32_t d, struct parts *
                                  struct vrs_error *err)
 {
     const struct study *study = proven == NULL ? NULL : proven->study;
-    struct device_summary *unit = NULL;
+    struct device_summary *summary = NULL;
     const struct leaks *leaks = NULL;
-    TRY(unit_make(&p->units, d, &ret->curves, &unit, err));
+    TRY(summary_make(&p->place, d, &ret->curves, &summary, err));
     if (p->joined && study->traced)
         TRY(parts_leaks(parts, study, &leaks, err));
-    if (p->compared && unit != NULL)
-        TRY(summary_describe(proven, leaks, unit, err));
-    ret->unit = unit;
+    if (p->compared && summary != NULL)
+        TRY(summary_describe(proven, leaks, summary, err));
+    ret->summary = summary;
     if (p->joined)
         TRY(section_make(parts, proven, &ret->sections, err));
     if (p->o->timeline)
         TRY(parts_timeline(parts, proven, &ret->timeline, err));
     if (!p->o->trust)
         return VRS_OK;
-    struct trust_page *overview = arena_take(p->a->keep, sizeof *overview);
-    if (overview == NULL)
+    struct trust_page *page = arena_take(p->a->keep, sizeof *page);
+    if (page == NULL)
         return vrs_no_memory(err);
-    ret->overview = overview;
-    return trust_page_compute(proven, overview, err);
+    ret->trust_page = page;
+    return trust_page_compute(proven, page, err);
 }
 
 /* What needs no replay. */
@@ -181,7 +181,7 @@ static enum vrs_status report_all(struct reporting *p, struct vrs_error *err)
     p->device = report->device;
     TRY(plan_studies(p, err));
     TRY(call_prepare(a, describe_all, p, err));
-    p->units = (struct unit_place){
+    p->place = (struct summary_place){
         .r = a->r,
         .naming = a->naming,
         .keep = a->keep,

@@ -224,7 +224,7 @@ static enum vrs_status compare_all(struct make_context *m, struct vrs_error *err
     for (uint32_t f = 0; f < m->files; f++) {
         m->joined.report[f] = m->file[f].report->report[0];
         for (uint32_t d = 0; d < m->file[f].devices; d++)
-            if (m->joined.report[f].device[d].unit != NULL)
+            if (m->joined.report[f].device[d].summary != NULL)
                 unit[units++] = (struct page_unit){ m->recording[f], m->row[f][d], f, d,
                                                     &m->file[f].device[d] };
     }

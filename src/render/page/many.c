@@ -98,11 +98,11 @@ static void put_pair(struct json *j, const struct page_pair *pair)
 }
 
 /* Where a unit stands in the head. */
-static void put_place(struct json *j, const struct page *v, const struct device_summary *unit)
+static void put_place(struct json *j, const struct page *v, const struct device_summary *summary)
 {
     for (uint32_t f = 0; f < v->files; f++)
         for (uint32_t d = 0; d < v->file[f].devices; d++) {
-            if (v->file[f].report->report[0].device[d].unit != unit)
+            if (v->file[f].report->report[0].device[d].summary != summary)
                 continue;
             json_u64(j, "file", f);
             json_u64(j, "device", d);
@@ -117,12 +117,12 @@ static void put_unit(struct json *j, const struct page *v, const struct rank_uni
 {
     int64_t over;
     json_line_object(j, NULL);
-    put_place(j, v, u->unit);
+    put_place(j, v, u->summary);
     json_i64(j, "rank", u->rank);
     json_bool(j, "rank_named", u->rank_named);
     json_bool(j, "whole", u->whole);
-    json_i64(j, "peak_bytes", u->unit->common_peak_bytes);
-    json_text(j, "peak_phase", u->unit->peak_phase);
+    json_i64(j, "peak_bytes", u->summary->common_peak_bytes);
+    json_text(j, "peak_phase", u->summary->peak_phase);
     if (ranks_over_median(v->ranks, u, &over))
         json_i64(j, "over_median_bytes", over);
     else

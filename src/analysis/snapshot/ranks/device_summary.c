@@ -164,53 +164,53 @@ static bool keep_text(struct arena *keep, str text, str *ret)
 }
 
 static enum vrs_status keep_sites(const struct place *place, uint32_t places, struct naming *naming,
-                                  struct arena *keep, struct device_summary *unit,
+                                  struct arena *keep, struct device_summary *summary,
                                   struct vrs_error *err)
 {
-    unit->sites = places < SUMMARY_SITES_MOST ? places : SUMMARY_SITES_MOST;
-    unit->names = places < SUMMARY_NAMES_MOST ? places : SUMMARY_NAMES_MOST;
-    unit->site = arena_array(keep, struct summary_site, unit->sites);
-    unit->name = arena_array(keep, struct summary_name, unit->names);
-    if (unit->site == NULL || unit->name == NULL)
+    summary->sites = places < SUMMARY_SITES_MOST ? places : SUMMARY_SITES_MOST;
+    summary->names = places < SUMMARY_NAMES_MOST ? places : SUMMARY_NAMES_MOST;
+    summary->site = arena_array(keep, struct summary_site, summary->sites);
+    summary->name = arena_array(keep, struct summary_name, summary->names);
+    if (summary->site == NULL || summary->name == NULL)
         return vrs_no_memory(err);
-    for (uint32_t i = 0; i < unit->sites; i++)
-        unit->site[i] = (struct summary_site){ place[i].key, place[i].bytes, place[i].count };
-    for (uint32_t i = 0; i < unit->names; i++) {
+    for (uint32_t i = 0; i < summary->sites; i++)
+        summary->site[i] = (struct summary_site){ place[i].key, place[i].bytes, place[i].count };
+    for (uint32_t i = 0; i < summary->names; i++) {
         struct stack_names names;
         TRY(naming_of(naming, place[i].stack, &names, err));
-        if (!keep_text(keep, names.culprit, &unit->name[i].culprit))
+        if (!keep_text(keep, names.culprit, &summary->name[i].culprit))
             return vrs_no_memory(err);
         /* Mostly they are one line. */
-        unit->name[i].owner = unit->name[i].culprit;
+        summary->name[i].owner = summary->name[i].culprit;
         if (!str_equal(names.owner, names.culprit) &&
-            !keep_text(keep, names.owner, &unit->name[i].owner))
+            !keep_text(keep, names.owner, &summary->name[i].owner))
             return vrs_no_memory(err);
     }
-    for (uint32_t i = 0; i < unit->names && i < SUMMARY_SHOWN_MOST; i++)
-        unit->shown[unit->showns++] =
-            (struct summary_shown){ unit->name[i].culprit, unit->name[i].owner, unit->site[i].bytes,
-                                    unit->site[i].count };
-    for (uint32_t i = unit->sites; i < places; i++)
-        unit->other_bytes += place[i].bytes;
+    for (uint32_t i = 0; i < summary->names && i < SUMMARY_SHOWN_MOST; i++)
+        summary->shown[summary->showns++] =
+            (struct summary_shown){ summary->name[i].culprit, summary->name[i].owner,
+                                    summary->site[i].bytes, summary->site[i].count };
+    for (uint32_t i = summary->sites; i < places; i++)
+        summary->other_bytes += place[i].bytes;
     return VRS_OK;
 }
 
 enum vrs_status summary_add_sites(const struct recording *r, uint32_t device, struct naming *naming,
                                   struct arena *keep, struct arena *scratch,
-                                  struct device_summary *unit, struct vrs_error *err)
+                                  struct device_summary *summary, struct vrs_error *err)
 {
     struct arena_mark mark = arena_mark(scratch);
     struct sites sites;
     struct live_set set;
-    int64_t event =
-        device_traced(r, device) ? unit->common_peak_event : (int64_t)r->devices.events[device] - 1;
+    int64_t event = device_traced(r, device) ? summary->common_peak_event
+                                             : (int64_t)r->devices.events[device] - 1;
     TRY(live_at(r, device, event, scratch, &set, err));
     struct place *place = arena_array(scratch, struct place, set.len);
     if (place == NULL || !sites_init(&sites, &r->code, naming, SITE_LINE, scratch))
         return vrs_no_memory(err);
     enum vrs_status status = key_places(&sites, &set, naming, scratch, place, err);
     if (status == VRS_OK)
-        status = keep_sites(place, sum_places(place, set.len), naming, keep, unit, err);
+        status = keep_sites(place, sum_places(place, set.len), naming, keep, summary, err);
     sites_free(&sites);
     arena_release(scratch, mark);
     return status;
@@ -240,7 +240,7 @@ void summary_init(const struct recording *r, uint32_t device, const struct curve
 }
 
 /* A step whose peak is far above what the steps of this unit usually take. */
-static enum vrs_status find_spike(const struct study *s, struct device_summary *unit,
+static enum vrs_status find_spike(const struct study *s, struct device_summary *summary,
                                   struct vrs_error *err)
 {
     uint32_t count = s->steps.count;
@@ -251,12 +251,12 @@ static enum vrs_status find_spike(const struct study *s, struct device_summary *
         return vrs_no_memory(err);
     for (uint32_t i = 0; i < count; i++)
         value[i] = s->steps.boundary[i].peak_bytes;
-    int64_t limit = mad_limit(value, count, &unit->median_step_peak_bytes);
+    int64_t limit = mad_limit(value, count, &summary->median_step_peak_bytes);
     for (uint32_t i = 0; i < count; i++) {
         int64_t peak = s->steps.boundary[i].peak_bytes;
-        if (peak > limit && (unit->spike_step < 0 || peak > unit->spike_peak_bytes)) {
-            unit->spike_step = i;
-            unit->spike_peak_bytes = peak;
+        if (peak > limit && (summary->spike_step < 0 || peak > summary->spike_peak_bytes)) {
+            summary->spike_step = i;
+            summary->spike_peak_bytes = peak;
         }
     }
     return VRS_OK;
@@ -264,7 +264,7 @@ static enum vrs_status find_spike(const struct study *s, struct device_summary *
 
 /* What of the default pool can be neither used nor returned at the peak, where that is exact. */
 static enum vrs_status find_stranded(const struct proven_study *proven, int64_t event,
-                                     struct device_summary *unit, struct vrs_error *err)
+                                     struct device_summary *summary, struct vrs_error *err)
 {
     const struct study *s = proven->study;
     struct layout layout;
@@ -272,20 +272,20 @@ static enum vrs_status find_stranded(const struct proven_study *proven, int64_t 
     TRY(layout_at(proven, event, s->scratch, &layout, &known, err));
     if (!known || !layout.exact)
         return VRS_OK;
-    unit->stranded_bytes = 0;
+    summary->stranded_bytes = 0;
     for (uint32_t i = 0; i < layout.segments; i++) {
         const struct layout_segment *segment = &layout.segment[i];
         uint64_t free = layout_segment_free(segment);
         uint64_t returnable = layout_returnable(&layout, segment);
         if (segment->pool == 0 && free > returnable)
-            unit->stranded_bytes += free - returnable;
+            summary->stranded_bytes += free - returnable;
     }
     return VRS_OK;
 }
 
 /* Of leaks that are not known yet the rows are not kept: only how much a step leaves behind. */
 static enum vrs_status find_growth(const struct study *s, const struct leaks *known,
-                                   struct device_summary *unit, struct vrs_error *err)
+                                   struct device_summary *summary, struct vrs_error *err)
 {
     struct leaks leaks = { .moments = 0 };
     struct study forgotten = *s;
@@ -300,40 +300,41 @@ static enum vrs_status find_growth(const struct study *s, const struct leaks *kn
     else
         status = leaks_compute(&forgotten, 0, &leaks, err);
     arena_free(&rows);
-    unit->slope_known = leaks.moments != 0;
-    unit->slope_bytes = leaks.slope_total_bytes;
+    summary->slope_known = leaks.moments != 0;
+    summary->slope_bytes = leaks.slope_total_bytes;
     return status;
 }
 
 enum vrs_status summary_describe(const struct proven_study *proven, const struct leaks *leaks,
-                                 struct device_summary *unit, struct vrs_error *err)
+                                 struct device_summary *summary, struct vrs_error *err)
 {
     const struct study *s = proven->study;
     struct live_set set;
-    int64_t event = s->traced ? unit->common_peak_event : (int64_t)s->events - 1;
+    int64_t event = s->traced ? summary->common_peak_event : (int64_t)s->events - 1;
     uint32_t first = s->r->devices.first_allocation[s->device];
     if (s->phases.known) {
-        uint32_t phase = phases_at(&s->phases, unit->peak_event);
+        uint32_t phase = phases_at(&s->phases, summary->peak_event);
         if (phase != NO_ROW)
-            unit->peak_phase = phase_names[s->phases.interval[phase].phase];
+            summary->peak_phase = phase_names[s->phases.interval[phase].phase];
     }
     if (s->steps.source != STEPS_NONE)
-        unit->steps = s->steps.count;
-    TRY(find_spike(s, unit, err));
-    TRY(find_stranded(proven, event, unit, err));
-    TRY(find_growth(s, leaks, unit, err));
+        summary->steps = s->steps.count;
+    TRY(find_spike(s, summary, err));
+    TRY(find_stranded(proven, event, summary, err));
+    TRY(find_growth(s, leaks, summary, err));
     uint32_t events =
-        unit->after_peer_oom_event < 0 ? s->events : (uint32_t)unit->after_peer_oom_event;
-    TRY(summary_moments_make(s, events, &unit->moments, err));
-    unit->gradients_most_bytes = s->categories.multiset_bytes;
+        summary->after_peer_oom_event < 0 ? s->events : (uint32_t)summary->after_peer_oom_event;
+    TRY(summary_moments_make(s, events, &summary->moments, err));
+    summary->gradients_most_bytes = s->categories.multiset_bytes;
     TRY(live_at(s->r, s->device, event, s->scratch, &set, err));
     for (uint32_t i = 0; i < set.len; i++) {
         uint8_t category = s->categories.of[set.at[i].allocation - first];
-        unit->category_bytes[category] += set.at[i].bytes;
-        unit->categorised |= category != CATEGORY_UNKNOWN;
+        summary->category_bytes[category] += set.at[i].bytes;
+        summary->categorised |= category != CATEGORY_UNKNOWN;
     }
     for (int i = 0; i < CATEGORIES; i++)
-        if (unit->category_bytes[i] != 0)
-            unit->sum[unit->sums++] = (struct category_sum){ (uint8_t)i, unit->category_bytes[i] };
+        if (summary->category_bytes[i] != 0)
+            summary->sum[summary->sums++] =
+                (struct category_sum){ (uint8_t)i, summary->category_bytes[i] };
     return VRS_OK;
 }

@@ -93,12 +93,12 @@ void summary_init(const struct recording *r, uint32_t device, const struct curve
 /* Adds the sites; rows and texts live in `keep`. */
 enum vrs_status summary_add_sites(const struct recording *r, uint32_t device, struct naming *naming,
                                   struct arena *keep, struct arena *scratch,
-                                  struct device_summary *unit, struct vrs_error *err) MUST_CHECK;
+                                  struct device_summary *summary, struct vrs_error *err) MUST_CHECK;
 
 /* Adds phase, steps, growth, categories and what is stranded.  `leaks` may be NULL, where they are
  * not known yet. */
 enum vrs_status summary_describe(const struct proven_study *proven, const struct leaks *leaks,
-                                 struct device_summary *unit, struct vrs_error *err) MUST_CHECK;
+                                 struct device_summary *summary, struct vrs_error *err) MUST_CHECK;
 
 /* The time of the last out-of-memory event of a device; UNKNOWN_U64: none, or not known. */
 uint64_t last_oom_us(const struct recording *r, uint32_t device);

@@ -102,14 +102,14 @@ struct comparison {
 
 static int64_t peak_of(const struct comparison *c, uint32_t unit)
 {
-    return c->unit[unit].unit->common_peak_bytes;
+    return c->unit[unit].summary->common_peak_bytes;
 }
 
 /* Where no parameter was recognised, their bytes say nothing. */
 static uint64_t parameters_of(const struct rank_unit *u)
 {
-    uint64_t bytes = u->unit->category_bytes[CATEGORY_PARAMETER];
-    return u->unit->categorised && bytes != 0 ? bytes : UNKNOWN_U64;
+    uint64_t bytes = u->summary->category_bytes[CATEGORY_PARAMETER];
+    return u->summary->categorised && bytes != 0 ? bytes : UNKNOWN_U64;
 }
 
 static bool near(uint64_t least, uint64_t bytes)
@@ -122,8 +122,8 @@ static bool near(uint64_t least, uint64_t bytes)
 static uint64_t bytes_of(const struct rank_unit *u, enum category category)
 {
     /* At the peak compared there may be few of them yet. */
-    return category == CATEGORY_GRADIENT ? u->unit->gradients_most_bytes
-                                         : u->unit->category_bytes[category];
+    return category == CATEGORY_GRADIENT ? u->summary->gradients_most_bytes
+                                         : u->summary->category_bytes[category];
 }
 
 static void find_differences(const struct comparison *c, struct rank_group *group)
@@ -322,18 +322,18 @@ static struct keyed *keyed_sites(const struct device_summary *u, struct arena *s
 
 /* The site of a unit as a side of a row; what is too small for a name has no row. */
 struct side {
-    const struct device_summary *unit;
+    const struct device_summary *summary;
     uint32_t site; /* NO_ROW: it does not have it */
 };
 
 static const struct summary_site *site_of(struct side side)
 {
-    return side.site == NO_ROW ? NULL : &side.unit->site[side.site];
+    return side.site == NO_ROW ? NULL : &side.summary->site[side.site];
 }
 
 static bool is_named(struct side side)
 {
-    return side.site != NO_ROW && side.site < side.unit->names;
+    return side.site != NO_ROW && side.site < side.summary->names;
 }
 
 static void add_row(struct rank_pair *pair, struct side w, struct side r)
@@ -343,7 +343,7 @@ static void add_row(struct rank_pair *pair, struct side w, struct side r)
         return;
     const struct summary_site *left = site_of(w), *right = site_of(r);
     pair->row[pair->rows++] = (struct pair_row){
-        .name = named.unit->name[named.site].culprit,
+        .name = named.summary->name[named.site].culprit,
         .worst_bytes = left == NULL ? 0 : left->bytes,
         .reference_bytes = right == NULL ? 0 : right->bytes,
         .worst_count = left == NULL ? 0 : left->count,
@@ -399,7 +399,7 @@ static enum vrs_status test_pair(struct comparison *c, struct vrs_error *err)
     uint32_t reference = worst == NO_ROW ? NO_ROW : reference_of(c, worst);
     if (reference == NO_ROW)
         return VRS_OK;
-    const struct device_summary *w = c->unit[worst].unit, *r = c->unit[reference].unit;
+    const struct device_summary *w = c->unit[worst].summary, *r = c->unit[reference].summary;
     if (w->sites == 0 || r->sites == 0)
         return VRS_OK;
     *pair = (struct rank_pair){ .worst = worst, .reference = reference };
@@ -445,7 +445,7 @@ static enum vrs_status align(struct comparison *c, bool one_clock, struct vrs_er
     if (len < 2)
         len = list_like(c, ALL_GROUPS, like);
     for (uint32_t i = 0; i < len; i++)
-        moments[i] = &c->unit[like[i]].unit->moments;
+        moments[i] = &c->unit[like[i]].summary->moments;
     TRY(alignment_find(moments, like, len, one_clock, c->keep, c->scratch, &ranks->alignment, err));
     for (uint32_t i = 0; i < ranks->alignment.units; i++)
         ranks->straggler_aligned |= ranks->alignment.unit[i] == ranks->straggler;
@@ -486,6 +486,6 @@ bool ranks_over_median(const struct ranks *ranks, const struct rank_unit *unit, 
     if (ranks->skew_ratio < 0 || !unit->whole)
         return false;
     /* Both are peaks of recordings, far from the ends of 64 bits but in edited files. */
-    *ret = (int64_t)((uint64_t)unit->unit->common_peak_bytes - (uint64_t)ranks->median_bytes);
+    *ret = (int64_t)((uint64_t)unit->summary->common_peak_bytes - (uint64_t)ranks->median_bytes);
     return true;
 }

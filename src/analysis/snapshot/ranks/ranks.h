@@ -15,7 +15,7 @@
 
 /* A unit with its name. */
 struct rank_unit {
-    const struct device_summary *unit;
+    const struct device_summary *summary;
     str path, entry; /* as in struct file_facts */
     uint32_t file;   /* its place among the files, by rank or path */
     uint32_t device; /* number */

@@ -88,7 +88,7 @@ static const struct field unit_fields[] = {
     { "device", NULL, UNIT_NUMBER, FIELD_UNSIGNED, FIELD_AT(struct rank_unit, device) },
     { "rank", NULL, UNIT_NUMBER, FIELD_SIGNED, FIELD_AT(struct rank_unit, rank), .bounded = true },
     { "grade", NULL, UNIT_NONE, FIELD_TEXT, .make = make_grade },
-    { NULL, NULL, UNIT_NONE, FIELD_INLINE, FIELD_AT(struct rank_unit, unit), .pointer = true,
+    { NULL, NULL, UNIT_NONE, FIELD_INLINE, FIELD_AT(struct rank_unit, summary), .pointer = true,
       .row = &summary_row_type },
 };
 static const struct row_type unit_row_type = ROW_TYPE("unit", struct rank_unit, unit_fields);

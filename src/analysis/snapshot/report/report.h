@@ -116,15 +116,15 @@ struct report_device {
 
     const struct timeline *timeline;        /* NULL: not asked for, or no trace */
     const struct report_sections *sections; /* NULL: not asked for */
-    const struct trust_page *overview;      /* for the page of trust; NULL: not asked for */
-    const struct device_summary *unit;      /* for comparisons; NULL: nothing to compare */
+    const struct trust_page *trust_page;    /* NULL: not asked for */
+    const struct device_summary *summary;   /* for comparisons; NULL: nothing to compare */
 };
 
 struct report {
     struct file_facts file;
     struct report_device *device;
     uint32_t devices;
-    bool trust_page;          /* asked for: devices have an overview */
+    bool trust_page;          /* asked for: each device has its own */
     int64_t rank;             /* as the caller has it; -1: as the file's name does */
     bool one_clock;           /* that of the other reports of a set */
     uint64_t oom_us, last_us; /* of the last oom, of the last event; UNKNOWN_U64: none, not known */

@@ -74,7 +74,7 @@ static bool has_page(const void *row, const void *above)
 {
     const struct report_device *device = row;
     (void)above;
-    return device->overview != NULL;
+    return device->trust_page != NULL;
 }
 
 #define CURVE_OF(curve_name)                                                                       \
@@ -110,7 +110,7 @@ static const struct field device_fields[] = {
       .pointer = true, .row = &sections_row_type, .optional = true },
     { "timeline", NULL, UNIT_NONE, FIELD_ROW, FIELD_AT(struct report_device, timeline),
       .pointer = true, .row = &timeline_row_type },
-    { "overview", NULL, UNIT_NONE, FIELD_ROW, FIELD_AT(struct report_device, overview),
+    { "overview", NULL, UNIT_NONE, FIELD_ROW, FIELD_AT(struct report_device, trust_page),
       .pointer = true, .row = &trust_page_row_type, .when = has_page, .optional = true },
 };
 static const struct row_type device_row_type =

@@ -33,21 +33,22 @@ struct last_ooms last_ooms_of(const struct recording *r, uint64_t peer_oom_us)
     return ooms;
 }
 
-enum vrs_status unit_make(const struct unit_place *place, uint32_t d, const struct curves *curves,
-                          struct device_summary **ret, struct vrs_error *err)
+enum vrs_status summary_make(const struct summary_place *place, uint32_t d,
+                             const struct curves *curves, struct device_summary **ret,
+                             struct vrs_error *err)
 {
     *ret = NULL;
     if (!summary_counts(place->r, d, curves))
         return VRS_OK;
-    struct device_summary *unit = arena_take(place->keep, sizeof *unit);
-    if (unit == NULL)
+    struct device_summary *summary = arena_take(place->keep, sizeof *summary);
+    if (summary == NULL)
         return vrs_no_memory(err);
     uint64_t peer_us = place->ooms.device == d ? place->ooms.other_us : place->ooms.time_us;
-    summary_init(place->r, d, curves, peer_us, unit);
-    *ret = unit;
+    summary_init(place->r, d, curves, peer_us, summary);
+    *ret = summary;
     if (!place->sites)
         return VRS_OK;
-    return summary_add_sites(place->r, d, place->naming, place->keep, place->scratch, unit, err);
+    return summary_add_sites(place->r, d, place->naming, place->keep, place->scratch, summary, err);
 }
 
 /* A file among those that are compared. */
@@ -163,7 +164,7 @@ static enum vrs_status compare(const struct report *reports, uint32_t count, str
     uint32_t units = 0, at = 0;
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t k = 0; k < reports[i].devices; k++)
-            units += reports[i].device[k].unit != NULL;
+            units += reports[i].device[k].summary != NULL;
     struct ranked_file *file = NULL;
     TRY(rank_files(reports, count, scratch, &file, err));
     struct rank_unit *unit = arena_array(keep, struct rank_unit, units);
@@ -174,10 +175,10 @@ static enum vrs_status compare(const struct report *reports, uint32_t count, str
         const struct report *report = file[i].report;
         for (uint32_t k = 0; k < report->devices; k++) {
             const struct report_device *d = &report->device[k];
-            if (d->unit == NULL)
+            if (d->summary == NULL)
                 continue;
             unit[at++] = (struct rank_unit){
-                .unit = d->unit,
+                .summary = d->summary,
                 .path = report->file.path,
                 .entry = report->file.entry,
                 .file = i,
@@ -209,6 +210,6 @@ enum vrs_status units_compare_devices(struct report *report, struct arena *keep,
 {
     uint32_t units = 0;
     for (uint32_t i = 0; i < report->devices; i++)
-        units += report->device[i].unit != NULL;
+        units += report->device[i].summary != NULL;
     return units < 2 ? VRS_OK : units_compare(report, 1, keep, &report->ranks, err);
 }

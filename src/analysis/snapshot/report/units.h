@@ -23,8 +23,8 @@ struct last_ooms {
 /* `peer_oom_us`: that of another file on the same clock; UNKNOWN_U64: none. */
 struct last_ooms last_ooms_of(const struct recording *r, uint64_t peer_oom_us);
 
-/* What units of one file are made with. */
-struct unit_place {
+/* What summaries of the devices of one file are made with. */
+struct summary_place {
     const struct recording *r;
     struct naming *naming;
     struct arena *keep, *scratch;
@@ -32,9 +32,10 @@ struct unit_place {
     bool sites; /* they are compared: with their sites */
 };
 
-/* The unit of row `d` of devices; NULL where it is not worth a comparison. */
-enum vrs_status unit_make(const struct unit_place *place, uint32_t d, const struct curves *curves,
-                          struct device_summary **ret, struct vrs_error *err) MUST_CHECK;
+/* The summary of row `d` of devices; NULL where it is not worth a comparison. */
+enum vrs_status summary_make(const struct summary_place *place, uint32_t d,
+                             const struct curves *curves, struct device_summary **ret,
+                             struct vrs_error *err) MUST_CHECK;
 
 /* Units of the devices of all these reports, files in the order of their ranks: as the caller or
  * their names have it, else by path.  VRS_USAGE where files were given equal ranks.  In `keep`. */

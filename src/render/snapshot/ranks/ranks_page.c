@@ -84,7 +84,7 @@ static str href_of(const struct text_context *m, str path)
 
 static const struct device_summary *summary_of(const struct row *row)
 {
-    return row->device == NULL ? NULL : row->device->unit;
+    return row->device == NULL ? NULL : row->device->summary;
 }
 
 static int by_unit(const void *a, const void *b)
@@ -119,13 +119,13 @@ static enum vrs_status find_rows(struct text_context *m, struct arena *scratch,
         return vrs_no_memory(err);
     for (uint32_t i = 0; i < set->count; i++)
         for (uint32_t k = 0; k < set->report[i].devices; k++)
-            if (set->report[i].device[k].unit != NULL)
+            if (set->report[i].device[k].summary != NULL)
                 m->row[m->rows++] =
                     (struct row){ &set->report[i], &set->report[i].device[k], NO_ROW };
     if (m->rows > 1)
         qsort(m->row, m->rows, sizeof *m->row, by_unit);
     for (uint32_t i = 0; i < m->ranks->units; i++) {
-        struct report_device device = { .unit = m->ranks->unit[i].unit };
+        struct report_device device = { .summary = m->ranks->unit[i].summary };
         struct row wanted = { .device = &device };
         struct row *found = bsearch(&wanted, m->row, m->rows, sizeof *m->row, by_unit);
         if (found != NULL)
@@ -136,7 +136,7 @@ static enum vrs_status find_rows(struct text_context *m, struct arena *scratch,
     for (uint32_t i = 0; i < set->count; i++) {
         bool none = true;
         for (uint32_t k = 0; k < set->report[i].devices; k++)
-            none = none && set->report[i].device[k].unit == NULL;
+            none = none && set->report[i].device[k].summary == NULL;
         if (none)
             m->row[m->rows++] = (struct row){ &set->report[i], NULL, NO_ROW };
     }
@@ -227,16 +227,16 @@ static uint32_t step_of(const struct device_summary *u)
 
 static void put_moment(struct text_context *m, const struct report_device *d)
 {
-    uint32_t step = step_of(d->unit);
-    number_cell(m, "s", true, d->unit->peak_event);
-    if (d->unit->peak_event < 0)
+    uint32_t step = step_of(d->summary);
+    number_cell(m, "s", true, d->summary->peak_event);
+    if (d->summary->peak_event < 0)
         buf_text(m->to, "the start");
     else
-        buf_format(m->to, "event %lld", (long long)d->unit->peak_event);
+        buf_format(m->to, "event %lld", (long long)d->summary->peak_event);
     if (step > 0)
         buf_format(m->to, ", step %u", (unsigned)step);
-    if (d->unit->peak_phase != NULL)
-        buf_format(m->to, "%s%s", step > 0 ? " " : ", ", d->unit->peak_phase);
+    if (d->summary->peak_phase != NULL)
+        buf_format(m->to, "%s%s", step > 0 ? " " : ", ", d->summary->peak_phase);
     buf_text(m->to, "</td>");
 }
 
@@ -323,9 +323,9 @@ static void put_note(struct text_context *m, const struct row *row)
                    u != NULL && !u->whole ? ", not in the median" : "");
         between = ", ";
     }
-    if (u != NULL && u->unit->after_peer_oom_event >= 0)
+    if (u != NULL && u->summary->after_peer_oom_event >= 0)
         buf_format(m->to, "%scompared up to event %lld, where another device ran out", between,
-                   (long long)u->unit->after_peer_oom_event);
+                   (long long)u->summary->after_peer_oom_event);
     buf_text(m->to, "</td>");
 }
 

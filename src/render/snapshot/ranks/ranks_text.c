@@ -91,7 +91,7 @@ static void put_whole_name(struct telling *t, uint32_t unit)
 
 static int64_t peak_of(const struct telling *t, uint32_t unit)
 {
-    return t->ranks->unit[unit].unit->common_peak_bytes;
+    return t->ranks->unit[unit].summary->common_peak_bytes;
 }
 
 static bool are_alike(const struct telling *t)
@@ -341,22 +341,23 @@ static void put_notes(struct telling *t)
 {
     uint32_t cut = 0;
     for (uint32_t i = 0; i < t->ranks->units; i++) {
-        const struct device_summary *unit = t->ranks->unit[i].unit;
+        const struct device_summary *summary = t->ranks->unit[i].summary;
         cut += !t->ranks->unit[i].whole;
-        if (unit->after_peer_oom_event >= 0) {
+        if (summary->after_peer_oom_event >= 0) {
             put_name(t, i);
             buf_format(&t->words,
                        " goes on from event %lld after another device ran out of memory "
                        "(after_peer_oom); only what came before is compared",
-                       (long long)unit->after_peer_oom_event);
+                       (long long)summary->after_peer_oom_event);
             say(t, "note");
         }
-        if (unit->spike_step >= 0) {
+        if (summary->spike_step >= 0) {
             put_name(t, i);
-            buf_format(&t->words, ": step %lld alone peaks at ", (long long)unit->spike_step + 1);
-            human_bytes(&t->words, unit->spike_peak_bytes);
+            buf_format(&t->words, ": step %lld alone peaks at ",
+                       (long long)summary->spike_step + 1);
+            human_bytes(&t->words, summary->spike_peak_bytes);
             buf_text(&t->words, ", the median of its steps at ");
-            human_bytes(&t->words, unit->median_step_peak_bytes);
+            human_bytes(&t->words, summary->median_step_peak_bytes);
             say(t, "note");
         }
     }

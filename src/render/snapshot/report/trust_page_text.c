@@ -108,7 +108,7 @@ static void put_items(struct buf *to, struct buf *words, const struct style *sty
 {
     buf_char(to, '\n');
     for (uint32_t i = 0; i < TRUST_ROWS; i++)
-        put_evidence(to, words, style, &d->overview->check[i]);
+        put_evidence(to, words, style, &d->trust_page->check[i]);
     for (uint32_t i = 0; i < d->trust.items; i++) {
         const struct trust_item *item = &d->trust.item[i];
         paint_on(words, style, item->failed ? PAINT_BAD : PAINT_BOLD);
@@ -142,7 +142,7 @@ static void put_counts(struct buf *words, const struct style *style, const struc
 static void put_span(struct buf *to, struct buf *words, const struct style *style,
                      const struct report_device *d)
 {
-    const struct trust_page *o = d->overview;
+    const struct trust_page *o = d->trust_page;
     human_counted(words, d->events, "event", style->ascii);
     if (o->span_us != UNKNOWN_U64) {
         buf_text(words, " in ");
@@ -319,7 +319,7 @@ static void put_device(struct buf *to, const struct report *report, const struct
                        const struct render_options *options)
 {
     const struct style *style = &options->style;
-    const struct trust_page *o = d->overview;
+    const struct trust_page *o = d->trust_page;
     if (report->devices > 1 || d->name.host) {
         buf_char(to, '\n');
         paint_on(to, style, PAINT_BOLD);

@@ -49,7 +49,7 @@ static void add_unit(struct made *m, int64_t peak)
                                           .site = m->site[i],
                                           .name = m->name[i] };
     m->rank[i] = (struct rank_unit){
-        .unit = &m->unit[i], .path = S("run"), .file = i, .rank = i, .grade = 'A', .whole = true
+        .summary = &m->unit[i], .path = S("run"), .file = i, .rank = i, .grade = 'A', .whole = true
     };
 }
 

@@ -138,7 +138,7 @@ static void a_replay_is_a_check(void **state)
     studied_end(&s);
 }
 
-static enum vrs_status overview(struct studied *s)
+static enum vrs_status trust_page(struct studied *s)
 {
     struct trust_page o;
     return trust_page_compute(&s->proven, &o, NULL);
@@ -152,7 +152,7 @@ static void every_allocation_may_fail(void **state)
     sample_setting(&s.r, "max_split_size", -1);
     assert_true(tallies_count(&s.r.tallies, TALLY_UNKNOWN_KEY, sample_string(&s.r, "hovercraft")));
     studied_make(&s, "");
-    studied_without_memory(&s, overview);
+    studied_without_memory(&s, trust_page);
     studied_end(&s);
 }
 
