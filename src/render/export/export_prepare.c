@@ -16,6 +16,7 @@ enum vrs_status export_keep_categories(const struct study *s, struct arena *keep
     const struct categories *from = &s->categories;
     if (s->traced && !s->phases.known)
         return VRS_OK;
+    /* Copied: a study lives in scratch, which is released before rows are written. */
     struct export_categories kept = {
         .of = arena_array(keep, uint8_t, from->count),
         .confidence = arena_array(keep, uint8_t, from->count),
