@@ -1,6 +1,7 @@
 """`vramscope check`: every outcome and exit status, values against the naive model, every form."""
 import json
 import re
+import shutil
 import xml.etree.ElementTree as xml
 
 import pytest
@@ -747,3 +748,23 @@ def test_what_a_crashed_dump_left_in_a_folder_is_a_failure(tmp_path, left):
     (ranks / "rank1.pickle").write_bytes(left)
     assert "rank1.pickle" in check(ranks, "--no-oom", expect=FAILED).err
     assert "rank1.pickle" in run("report", ranks, expect=FAILED).err
+
+
+def test_files_of_one_name_are_told_apart(tmp_path):
+    """Ranks have a folder each; of absolute paths no more is shown than tells them apart."""
+    paths = [tmp_path / folder / "run.pickle" for folder in ("job/r0", "job/r10", "other/r0", "own")]
+    for path in paths:
+        path.parent.mkdir(parents=True)
+        shutil.copy(ROOT / "examples" / "leak.pickle", path)
+    other = tmp_path / "own" / "alone.pickle"
+    shutil.copy(paths[0], other)
+    paths[3].write_text("no recording")
+    args = ["check", "--max-peak", "1GiB", *paths, other]
+    doc = run(*args, "--json", expect=3).json()
+    names = [e.get("path") or e["file"]["path"] for e in doc["files"]]
+    assert sorted(names) == ["alone.pickle", "job/r0/run.pickle", "other/r0/run.pickle", "own/run.pickle", "r10/run.pickle"]
+    # Each is then a name of its own in reports that CI keeps.
+    sarif = json.loads(run(*args, "--format", "sarif", expect=3).raw)
+    prints = [r["partialFingerprints"]["recordingAndLimit/v1"] for r in sarif["runs"][0]["results"]]
+    assert len(set(prints)) == len(prints) >= 4
+    assert str(tmp_path) not in json.dumps(doc) + json.dumps(sarif["runs"][0]["results"])

@@ -16,6 +16,7 @@
 #include "api/file.h"
 #include "api/result.h"
 #include "api/snapshot/ask.h"
+#include "api/snapshot/check_paths.h"
 #include "base/arena.h"
 #include "base/fail.h"
 #include "base/str.h"
@@ -127,24 +128,6 @@ static enum vrs_status ask(struct parts *parts, const struct proven_study *prove
     return VRS_OK;
 }
 
-static bool is_absolute(str path)
-{
-    bool drive = path.len > 2 && path.ptr[1] == ':';
-    return drive || (path.len > 0 && (path.ptr[0] == '/' || path.ptr[0] == '\\'));
-}
-
-/* Answers are compared between machines: of an absolute path the last part is shown. */
-static enum vrs_status shown_path(const struct vrs_recording *recording, const char *path,
-                                  struct check_options_read *read, const char **ret,
-                                  struct vrs_error *err)
-{
-    str full = path == NULL ? recording->path : str_from(path);
-    read->path_cut = is_absolute(full);
-    str shown = arena_copy(&read->arena, read->path_cut ? path_base(full) : full);
-    *ret = shown.ptr;
-    return shown.ptr == NULL ? vrs_no_memory(err) : VRS_OK;
-}
-
 /* The worst of all files that were read counts; a file without any device keeps no budget. */
 static enum vrs_verdict verdict_of(const struct answer_set *set)
 {
@@ -167,30 +150,32 @@ static enum vrs_status check_with(const struct vrs_recording *recording,
     /* A file of rules may have the root, too. */
     if (o->about.user_root == NULL && read->rules.user_root.len > 0)
         o->about.user_root = read->rules.user_root.ptr;
-    struct ask_options common = { NULL, o->about.user_root, o->about.library,
+    str path = o->about.path == NULL ? recording->path : str_from(o->about.path);
+    struct ask_options common = { o->about.path, o->about.user_root, o->about.library,
                                   o->about.device.plus_one };
-    TRY(shown_path(recording, o->about.path, read, &common.path, err));
+    read->path_cut = check_path_is_cut(path);
     TRY(place_baseline(read, err));
     TRY(ask_devices_ruled(recording, &check_answer, &common, &read->rules, ask, &read, ret, err));
     (*ret)->verdict = verdict_of;
+    check_path_cut(*ret);
     return VRS_OK;
 }
 
 enum vrs_status vrs_check_unread(const char *path, const struct vrs_error *why,
                                  struct vrs_result **ret, struct vrs_error *err)
 {
-    str full = str_from(path);
     struct vrs_result *result = result_make(&check_answer, 1);
     if (result == NULL)
         return vrs_no_memory(err);
     struct devices_answer *answer = &result->set.study[0];
-    answer->file.path = result_text(result->arena, is_absolute(full) ? path_base(full) : full);
+    answer->file.path = result_text(result->arena, str_from(path));
     answer->unread = result_text(result->arena, str_from(why->message));
     if (answer->file.path.ptr == NULL || answer->unread.ptr == NULL) {
         vrs_result_free(result);
         return vrs_no_memory(err);
     }
     result->verdict = verdict_of;
+    check_path_cut(result);
     *ret = result;
     return VRS_OK;
 }

@@ -55,7 +55,8 @@ struct device_answer {
 
 struct devices_answer {
     struct file_facts file;
-    str unread; /* why the file could not be read, which then has only its path; or ptr NULL */
+    str whole_path; /* of which `file.path` is the end; or ptr NULL: it is as it was given */
+    str unread;     /* why the file could not be read, which then has only its path; or ptr NULL */
     struct device_answer *device;
     uint32_t devices;
     struct stack_texts stacks;
