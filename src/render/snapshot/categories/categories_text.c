@@ -133,6 +133,15 @@ static void put_table(struct buf *to, struct text_context *s)
     shown_table(to, s->style, s->cells, &table);
 }
 
+/* "44.10 MiB (0.2 %)", of the table. */
+static void put_part(const struct text_context *s, uint64_t bytes, const struct category_table *t)
+{
+    human_bytes(s->words, (int64_t)bytes);
+    buf_text(s->words, " (");
+    human_share(s->words, share_ratio(bytes, t->total_bytes));
+    buf_char(s->words, ')');
+}
+
 /* What of the table is a guess: said once, in words. */
 static void put_doubt(struct buf *to, const struct text_context *s, const struct category_table *t)
 {
@@ -141,16 +150,17 @@ static void put_doubt(struct buf *to, const struct text_context *s, const struct
         unknown += t->row[i].category == CATEGORY_UNKNOWN ? t->row[i].bytes : 0;
         low += t->row[i].sure_bytes[CONFIDENCE_LOW];
     }
-    buf_text(s->words, "no rule explains ");
-    human_bytes(s->words, (int64_t)unknown);
-    buf_text(s->words, " (");
-    human_share(s->words, share_ratio(unknown, t->total_bytes));
-    buf_text(s->words, "); the rules for ");
-    human_bytes(s->words, (int64_t)low);
-    buf_text(s->words, " (");
-    human_share(s->words, share_ratio(low, t->total_bytes));
-    buf_text(s->words, ") have low confidence");
-    envelope_words(to, s->style, "doubt", s->words);
+    if (unknown > 0) {
+        buf_text(s->words, "no rule explains ");
+        put_part(s, unknown, t);
+    }
+    if (low > 0) {
+        buf_text(s->words, unknown > 0 ? "; the rules for " : "the rules for ");
+        put_part(s, low, t);
+        buf_text(s->words, " have low confidence");
+    }
+    if (unknown + low > 0)
+        envelope_words(to, s->style, "doubt", s->words);
 }
 
 static void add_copy(const struct text_context *s, uint64_t bytes, const char *name,

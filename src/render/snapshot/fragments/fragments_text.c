@@ -66,7 +66,8 @@ static void put_stranded(struct text_context *s, const struct fragments *f)
         buf_text(&s->words, ": ");
         human_share(&s->words, share_ratio(t->stranded_bytes, t->reserved_bytes));
         buf_text(&s->words, " of ");
-        add_bytes(s, t->reserved_bytes, " reserved");
+        add_bytes(s, t->reserved_bytes,
+                  f->pools > 0 ? " reserved outside private pools" : " reserved");
     }
     put_words(s, "stranded");
     if (t->returnable_bytes > 0) {

@@ -108,7 +108,8 @@ void section_trends_text(struct buf *to, const struct style *style,
                          "requests nor be returned to the device (");
         human_share(&words, share_ratio(sections->fragments->total.stranded_bytes,
                                         sections->fragments->total.reserved_bytes));
-        buf_char(&words, ')');
+        buf_text(&words,
+                 sections->fragments->pools > 0 ? " of what lies outside private pools)" : ")");
         put_words(to, style, "stranded", &words);
     }
     buf_free(&words);
