@@ -57,7 +57,7 @@ struct option_spec {
 /* The exit codes.  1 and 4 belong to verbs that judge; a signal ends with 128 plus its number. */
 enum { EXIT_DONE = 0, EXIT_NO = 1, EXIT_USAGE = 2, EXIT_FAILED = 3, EXIT_UNDECIDED = 4 };
 
-enum { OPTION_GROUPS = 5 };
+enum { OPTION_GROUPS = 4 };
 
 struct command {
     const char *name;

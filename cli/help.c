@@ -274,6 +274,18 @@ int help_finish(void)
     return EXIT_FAILED;
 }
 
+/* Whether the forms of output can be had together. */
+static bool forms_agree(const struct common *common)
+{
+    if (common->csv && common->json)
+        message("--json and --csv are two forms; choose one");
+    else if (common->csv && common->stacks)
+        message("--stacks has no place in --csv; leave one of them out");
+    else
+        return true;
+    return false;
+}
+
 bool verb_begins(const struct command *self, int argc, char **argv, void *settings,
                  int *ret_operands, int *ret_exit)
 {
@@ -281,13 +293,10 @@ bool verb_begins(const struct command *self, int argc, char **argv, void *settin
     *ret_exit = options_parse(self, argc, argv, settings, ret_operands);
     if (*ret_exit != EXIT_DONE)
         return false;
-    if (!common->help && common->json && common->csv) {
-        message("--json and --csv are two forms; choose one");
-        *ret_exit = EXIT_USAGE;
-        return false;
+    if (!common->help) {
+        *ret_exit = forms_agree(common) ? EXIT_DONE : EXIT_USAGE;
+        return *ret_exit == EXIT_DONE;
     }
-    if (!common->help)
-        return true;
     help_verb(stdout, self);
     *ret_exit = help_finish();
     return false;

@@ -35,12 +35,6 @@ const struct option_spec input_options[] = {
     { 0 },
 };
 
-const struct option_spec table_options[] = {
-    { 0, "csv", NULL, "print the rows of the table as comma-separated values", OPTION_FLAG, IN(csv),
-      NULL },
-    { 0 },
-};
-
 const struct option_spec output_options[] = {
     { 'j', "json", NULL, "print JSON instead of text", OPTION_FLAG, IN(json), NULL },
     { 'o', "output", "FILE", "write to FILE, which appears only when it is whole", OPTION_PATH,

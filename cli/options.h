@@ -22,10 +22,16 @@ struct common {
     struct vrs_limits limits;
 };
 
-/* The groups that such a verb lists after its own options: the first only where a replay makes its
- * answer exact, the third where the answer has a table of rows. */
-extern const struct option_spec replay_options[], input_options[], table_options[],
-    output_options[];
+/* The groups that such a verb lists after its own options; the first only where a replay makes its
+ * answer exact. */
+extern const struct option_spec replay_options[], input_options[], output_options[];
+
+/* The row of --csv: `rows` is what each line is about. */
+#define OPTION_CSV(rows)                                                                           \
+    {                                                                                              \
+        0, "csv", NULL, "print " rows " as comma-separated values", OPTION_FLAG,                   \
+            offsetof(struct common, csv), NULL                                                     \
+    }
 
 /* The row of -n, whose default is the verb's own. */
 #define OPTION_ROWS(help)                                                                          \

@@ -5,6 +5,8 @@
 
 #include "answer.h"
 #include "command.h"
+#include "help.h"
+#include "message.h"
 #include "options.h"
 #include "vramscope/snapshot.h"
 
@@ -28,6 +30,7 @@ static const struct option_spec options[] = {
       "failed",
       OPTION_SIZE, IN(capacity), NULL },
     OPTION_ROWS("show at most COUNT rows (default 20; in JSON all)"),
+    OPTION_CSV("the advice"),
     { 0 },
 };
 
@@ -48,7 +51,15 @@ static int run(const struct command *self, int argc, char **argv)
 {
     struct advise_settings settings = { 0 };
     const struct verb_question question = { .ask = ask, .settings = &settings };
-    return answer_run(self, &question, argc, argv);
+    int files = 0, ended = EXIT_DONE;
+    if (!verb_begins(self, argc, argv, &settings, &files, &ended))
+        return ended;
+    if (settings.common.csv && (settings.waste || settings.explain_silent)) {
+        message("%s has no place in --csv; leave one of them out",
+                settings.waste ? "--waste" : "--explain-silent");
+        return EXIT_USAGE;
+    }
+    return answer_files(self, &question, files, argv);
 }
 
 const struct command cmd_advise = {
@@ -60,6 +71,6 @@ const struct command cmd_advise = {
     .examples = "vramscope advise run.pickle # what to change first\n"
                 "vramscope advise --explain-silent run.pickle # and why not more\n"
                 "vramscope advise --waste run.pickle # lifetimes and churn\n",
-    .options = { options, replay_options, input_options, table_options, output_options },
+    .options = { options, replay_options, input_options, output_options },
     .run = run,
 };

@@ -32,6 +32,7 @@ static const struct option_spec options[] = {
       "print the built-in rules, in the form of a FILE for --rules, and exit", OPTION_FLAG,
       IN(print_rules), NULL },
     OPTION_ROWS("show at most COUNT rules of a category (default 3; in JSON all)"),
+    OPTION_CSV("the categories"),
     { 0 },
 };
 
@@ -100,6 +101,6 @@ const struct command cmd_categories = {
                 "vramscope categories run.pickle --at end # what stayed\n"
                 "vramscope categories --print-rules # every rule that decides\n"
                 "vramscope categories run.pickle --rules my.rules # your rules first\n",
-    .options = { options, replay_options, input_options, table_options, output_options },
+    .options = { options, replay_options, input_options, output_options },
     .run = run,
 };

@@ -77,6 +77,7 @@ static const struct option_spec limits[] = {
       "replay the allocator, which makes active bytes and slack exact: auto (default, up to "
       "200,000 events), always or never",
       OPTION_CHOICE, IN(common.replay), "auto always never" },
+    OPTION_CSV("the limits"),
     { 0 },
 };
 
@@ -215,6 +216,6 @@ const struct command cmd_check = {
                 "vramscope check run.pickle --no-oom # it never ran out\n"
                 "vramscope check ranks/ --budget limits.txt # limits from a file\n"
                 "vramscope check b.pickle --baseline a.pickle --max-delta 2% # growth\n",
-    .options = { limits, input_options, table_options, output_options },
+    .options = { limits, input_options, output_options },
     .run = run,
 };

@@ -53,6 +53,7 @@ static const struct option_spec options[] = {
       "replay the allocator, which finds the slack in blocks: auto (default, up to 200,000 "
       "events), always or never",
       OPTION_CHOICE, IN(common.replay), "auto always never" },
+    OPTION_CSV("the lines that changed"),
     { 0 },
 };
 
@@ -161,6 +162,6 @@ const struct command cmd_diff = {
                 "vramscope diff run.pickle --at step:2 --to step:3 # two steps of one run\n"
                 "vramscope diff a.pickle b.pickle --weight allocs --per step # churn\n"
                 "vramscope diff main.pickle pr.pickle --fail-over 2% # for CI\n",
-    .options = { options, input_options, table_options, output_options },
+    .options = { options, input_options, output_options },
     .run = run,
 };

@@ -24,6 +24,7 @@ static const struct option_spec options[] = {
       "also print 1 - largest/free, which is near 1 in almost every recording and proves nothing",
       OPTION_FLAG, IN(all_metrics), NULL },
     OPTION_ROWS("show at most COUNT segments (default 10; in JSON all)"),
+    OPTION_CSV("the pools and streams"),
     { 0 },
 };
 
@@ -67,6 +68,6 @@ const struct command cmd_fragments = {
         "2 usage, 3 a file or the system failed, 130 interrupted.\n",
     .examples = "vramscope fragments run.pickle # what is stranded at the end\n"
                 "vramscope fragments --at oom run.pickle # where memory ran out\n",
-    .options = { options, replay_options, input_options, table_options, output_options },
+    .options = { options, replay_options, input_options, output_options },
     .run = run,
 };

@@ -20,6 +20,7 @@ static const struct option_spec options[] = {
       "full",
       OPTION_SIZE, IN(capacity), NULL },
     OPTION_ROWS("show at most COUNT rows (default 20; in JSON all)"),
+    OPTION_CSV("the lines whose memory stays between steps"),
     { 0 },
 };
 
@@ -49,6 +50,6 @@ const struct command cmd_leaks = {
              "Exit status: 0 done, 2 usage, 3 a file or the system failed, 130 interrupted.\n",
     .examples = "vramscope leaks run.pickle # what grew, and where\n"
                 "vramscope leaks run.pickle --capacity 24GiB # and when the card is full\n",
-    .options = { options, replay_options, input_options, table_options, output_options },
+    .options = { options, replay_options, input_options, output_options },
     .run = run,
 };

@@ -28,6 +28,7 @@ static const struct option_spec options[] = {
     { 0, "capacity", "SIZE", "the memory of the card, such as 80GiB", OPTION_SIZE, IN(capacity),
       NULL },
     OPTION_ROWS("show at most COUNT rows (default 20; in JSON all)"),
+    OPTION_CSV("the lines that would have had to free memory"),
     { 0 },
 };
 
@@ -79,6 +80,6 @@ const struct command cmd_oom = {
         "out-of-memory event, 2 usage, 3 a file or the system failed, 130 interrupted.\n",
     .examples = "vramscope oom run.pickle # why the last request failed\n"
                 "vramscope oom run.pickle --message @error.txt # with what the error says\n",
-    .options = { options, replay_options, input_options, table_options, output_options },
+    .options = { options, replay_options, input_options, output_options },
     .run = run,
 };

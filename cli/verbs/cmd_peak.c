@@ -30,6 +30,7 @@ static const struct option_spec options[] = {
     OPTION_ROWS("show at most COUNT rows (default 20; in JSON all)"),
     { 's', "stacks", NULL, "print the whole stack under each row", OPTION_FLAG, IN(common.stacks),
       NULL },
+    OPTION_CSV("the lines that held memory"),
     { 0 },
 };
 
@@ -74,6 +75,6 @@ const struct command cmd_peak = {
                 "vramscope peak run.pickle --by owner # the function under your line\n"
                 "vramscope peak run.pickle --by category # parameters, activations, …\n"
                 "vramscope peak run.pickle --at end # what stayed\n",
-    .options = { options, replay_options, input_options, table_options, output_options },
+    .options = { options, replay_options, input_options, output_options },
     .run = run,
 };

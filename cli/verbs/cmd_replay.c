@@ -47,6 +47,7 @@ static const struct option_spec options[] = {
       OPTION_FLAG, IN(anyway), NULL },
     { 0, "write", "FILE", "write the changed run of one recording to FILE, as a snapshot",
       OPTION_PATH, IN(write), NULL },
+    OPTION_CSV("the questions (--set, --sweep, ...)"),
     { 0 },
 };
 
@@ -128,6 +129,6 @@ const struct command cmd_replay = {
                 "vramscope replay run.pickle --sweep # which setting helps most\n"
                 "vramscope replay run.pickle --capacity 24GiB # does it fit?\n"
                 "vramscope replay run.pickle --drop loss.py:9 # what that line costs\n",
-    .options = { options, input_options, table_options, output_options },
+    .options = { options, input_options, output_options },
     .run = run,
 };

@@ -43,6 +43,7 @@ static const struct option_spec options[] = {
     { 0, "same-host", NULL,
       "with several files: they were recorded on one host, so their times may be compared",
       OPTION_FLAG, offsetof(struct report_settings, same_host), NULL },
+    OPTION_CSV("the figures of each device"),
     { 0 },
 };
 
@@ -96,6 +97,10 @@ static enum vrs_status ask(const struct vrs_recording *recording, const char *pa
 /* Markdown is a form of the usual page. */
 static bool forms_agree(const struct report_settings *s)
 {
+    if (s->common.csv && s->trust) {
+        message("--trust has no place in --csv; leave one of them out");
+        return false;
+    }
     const char *other = s->common.json  ? "--json"
                         : s->common.csv ? "--csv"
                         : s->trust      ? "--trust"
@@ -151,6 +156,6 @@ const struct command cmd_report = {
                 "vramscope report --json run.pickle.gz # for programs\n"
                 "vramscope report --markdown run.pickle # for a pull request\n"
                 "zcat run.gz | vramscope report - # from a pipe\n",
-    .options = { options, replay_options, input_options, table_options, output_options },
+    .options = { options, replay_options, input_options, output_options },
     .run = run,
 };

@@ -6,6 +6,7 @@
 
 static const struct option_spec options[] = {
     OPTION_ROWS("show at most COUNT rows (default 20; in JSON all)"),
+    OPTION_CSV("the phases"),
     { 0 },
 };
 
@@ -31,6 +32,6 @@ const struct command cmd_steps = {
     .about = "Data, forward, backward, optimizer: which part of the step holds the peak.\n"
              "Exit status: 0 done, 2 usage, 3 a file or the system failed, 130 interrupted.\n",
     .examples = "vramscope steps run.pickle # each step, each phase\n",
-    .options = { options, replay_options, input_options, table_options, output_options },
+    .options = { options, replay_options, input_options, output_options },
     .run = run,
 };

@@ -143,7 +143,9 @@ def test_text_of_a_stranger_is_no_formula(tmp_path):
 
 
 def test_forms_exclude_each_other():
-    for verb, args in (("peak", ("--json", "--csv")), ("report", ("--markdown", "--csv")), ("check", ("--format", "junit", "--csv"))):
+    for verb, args in (("peak", ("--json", "--csv")), ("peak", ("--stacks", "--csv")), ("report", ("--markdown", "--csv")),
+                       ("report", ("--trust", "--csv")), ("advise", ("--waste", "--csv")),
+                       ("advise", ("--explain-silent", "--csv")), ("check", ("--format", "junit", "--csv"))):
         more = ["--max-peak", "1GiB"] if verb == "check" else []
         done = run(verb, *args, *more, EXAMPLES[0], expect=2)
         assert done.raw == b"" and "--csv" in done.err
