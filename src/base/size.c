@@ -16,6 +16,8 @@ static const struct {
     { "mib", UINT64_C(1) << 20 },
     { "gib", UINT64_C(1) << 30 },
     { "tib", UINT64_C(1) << 40 },
+    { "pib", UINT64_C(1) << 50 },
+    { "eib", UINT64_C(1) << 60 },
     { "kb", 1000 },
     { "mb", UINT64_C(1000) * 1000 },
     { "gb", UINT64_C(1000) * 1000 * 1000 },
@@ -77,7 +79,7 @@ bool size_read(str text, uint64_t *ret)
         uint64_t unit = units[i].bytes;
         if (!same_letters(text, units[i].name))
             continue;
-        /* Six decimals of a terabyte still fit. */
+        /* Six decimals of the largest unit still fit. */
         uint64_t more = n.part * (unit / n.scale) + n.part * (unit % n.scale) / n.scale;
         if (n.whole > (UINT64_MAX - more) / unit)
             return false;

@@ -355,9 +355,9 @@ static enum vrs_status make_segment(struct builder *b, struct value *ret, struct
     uint64_t device = field_u64(b, KEY_DEVICE, 0);
     if (device >= DEVICES_MAX)
         return vrs_fail_at(err, VRS_LIMIT, b->offset,
-                           "a segment on device %llu, where %d is the highest; is this a memory "
+                           "a segment on device %lld, where %d is the highest; is this a memory "
                            "snapshot?",
-                           (unsigned long long)device, DEVICES_MAX - 1);
+                           (long long)device, DEVICES_MAX - 1);
     uint16_t stream;
     TRY(build_stream(b, field_u64(b, KEY_STREAM, 0), &stream, err));
     pool_id pool;

@@ -10,7 +10,7 @@
 static bool is_formula(str value)
 {
     double number;
-    return value.len > 0 && !number_real(value, &number) &&
+    return value.len > 1 && !number_real(value, &number) &&
            strchr("=+-@\t\r", value.ptr[0]) != NULL && value.ptr[0] != '\0';
 }
 

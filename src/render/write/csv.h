@@ -1,7 +1,7 @@
 /* csv.h - cells of comma-separated values (RFC 4180).
  *
  * Text that a spreadsheet would take for a formula, and that is no number, gets an apostrophe
- * before it. */
+ * before it; a sign alone is no formula. */
 #ifndef VRS_RENDER_WRITE_CSV_H
 #define VRS_RENDER_WRITE_CSV_H
 

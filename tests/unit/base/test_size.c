@@ -29,6 +29,8 @@ static void sizes_have_units(void **state)
         { "0.5", 0 },
         { "18446744073709551615", UINT64_MAX },
         { "16777215TiB", UINT64_C(16777215) << 40 },
+        { "16383PiB", UINT64_C(16383) << 50 },
+        { "15.999999EiB", UINT64_C(18446742920788047009) },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         uint64_t bytes = 5;
@@ -42,8 +44,24 @@ static void other_text_is_no_size(void **state)
 {
     (void)state;
     static const char *const cases[] = {
-        "",       "GiB",  "-1",  ".5GiB", "1..5GiB", "1.GiB", "1.1234567GiB",         "1 XiB",
-        "1GiB x", "0x10", "1e9", " 1",    "1GiB ",   "1Gi",   "18446744073709551616", "16777216TiB",
+        "",
+        "GiB",
+        "-1",
+        ".5GiB",
+        "1..5GiB",
+        "1.GiB",
+        "1.1234567GiB",
+        "1 XiB",
+        "1GiB x",
+        "0x10",
+        "1e9",
+        " 1",
+        "1GiB ",
+        "1Gi",
+        "18446744073709551616",
+        "16777216TiB",
+        "16384PiB",
+        "16EiB",
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         uint64_t bytes = 5;
