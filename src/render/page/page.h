@@ -27,6 +27,9 @@
 
 enum { PAGE_CHECKS = 20, PAGE_COVER = 2048 };
 
+/* Of time; others are smaller. */
+#define PAGE_STEP_UNKNOWN UINT32_MAX
+
 enum page_table_name {
     PAGE_ALLOC,
     PAGE_TIME,

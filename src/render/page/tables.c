@@ -105,9 +105,9 @@ static uint64_t time_step(const void *from, uint32_t row)
         return d->step[row];
     uint64_t now = time_at(s, row), before = row == 0 ? now : time_at(s, row - 1);
     if (now == UNKNOWN_U64 || before == UNKNOWN_U64)
-        return UINT32_MAX;
+        return PAGE_STEP_UNKNOWN;
     uint64_t step = now < before ? 0 : now - before;
-    return step < UINT32_MAX ? step : UINT32_MAX - 1;
+    return step < PAGE_STEP_UNKNOWN ? step : PAGE_STEP_UNKNOWN - 1;
 }
 
 static uint64_t event_state(const void *from, uint32_t row)

@@ -60,7 +60,6 @@ static enum vrs_status take_allocations(struct page_device *d, struct page_windo
  * is 0, so that a column with one value has no more of them afterwards. */
 static void join_steps(const struct page_device *d, struct page_window window, uint32_t *dt)
 {
-    enum { UNKNOWN = UINT32_MAX };
     const struct page_draft *draft = d->draft;
     uint64_t waiting = 0;
     uint32_t at = 0;
@@ -71,9 +70,9 @@ static void join_steps(const struct page_device *d, struct page_window window, u
         while (at < draft->spans && draft->span[at].state < state)
             at++;
         bool shown = (at < draft->spans && draft->span[at].state == state) || state == window.first;
-        uint64_t more = *step == UNKNOWN ? 0 : *step;
+        uint64_t more = *step == PAGE_STEP_UNKNOWN ? 0 : *step;
         /* More than one row holds: the row before is shown nowhere, and takes what waited. */
-        if (waiting + more >= UNKNOWN) {
+        if (waiting + more >= PAGE_STEP_UNKNOWN) {
             step[-1] = (uint32_t)waiting;
             waiting = 0;
         }

@@ -11,7 +11,7 @@
 #include "base/fail.h"
 #include "model/ids.h"
 
-enum { NOT_MATCHED = UINT32_MAX };
+#define NOT_MATCHED UINT32_MAX
 
 struct matching {
     const struct diff_keys *keys;

@@ -177,7 +177,7 @@ static enum vrs_status make_groups(struct comparison *c, struct vrs_error *err)
     return VRS_OK;
 }
 
-enum { ALL_GROUPS = UINT32_MAX };
+#define ALL_GROUPS UINT32_MAX
 
 /* The whole units of a group by their peaks, in `keyed`; how many they are. */
 static uint32_t sort_whole(struct comparison *c, uint32_t group)
