@@ -2,10 +2,10 @@
  *
  * First it goes without columns that few need, then it holds the events around the peak only
  * (window.h), then it goes without more columns.  Bytes, lives, stacks and categories of
- * allocations are never left out.  The page says what it lacks, by the words of page_spare_words.
+ * allocations are never left out.  The page says what it lacks (fit_sentences.h).
  *
- * A window is chosen before it is packed: from the number of rows in it, and what a sample of them
- * is packed to.  Where that is too large after all, it is corrected once. */
+ * The window is chosen by samples (fit_window.h) before it is packed.  Where that is too large
+ * after all, it is corrected once. */
 #ifndef VRS_RENDER_PAGE_FIT_H
 #define VRS_RENDER_PAGE_FIT_H
 
@@ -13,11 +13,7 @@
 #include <stdint.h>
 
 #include "base/fail.h"
-#include "render/page/column.h"
 #include "render/page/page.h"
-
-/* What a page can do without, the least needed first. */
-extern const char *const page_spare_words[PAGE_SPARES];
 
 struct page_limits {
     uint64_t most_bytes; /* 0: any number */

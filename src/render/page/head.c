@@ -12,7 +12,7 @@
 #include "render/answer/answer.h"
 #include "render/answer/envelope.h"
 #include "render/page/column.h"
-#include "render/page/fit.h"
+#include "render/page/fit_sentences.h"
 #include "render/page/page.h"
 #include "render/page/window.h"
 #include "render/write/json.h"

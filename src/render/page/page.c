@@ -17,6 +17,16 @@
 extern const char view_before_title[], view_before_report[], view_before_head[],
     view_before_cover[], view_before_blocks[], view_after_blocks[];
 
+struct page_device *page_device_at(const struct page *v, uint32_t i)
+{
+    for (uint32_t k = 0; k < v->files; k++) {
+        if (i < v->file[k].devices)
+            return &v->file[k].device[i];
+        i -= v->file[k].devices;
+    }
+    return NULL;
+}
+
 /* What a terminal would show: it stays where there is no JavaScript. */
 static void put_report(struct buf *to, const struct page *v, const struct page_file *file)
 {

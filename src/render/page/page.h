@@ -137,6 +137,9 @@ struct page {
     bool left_out[PAGE_SPARES];
 };
 
+/* The devices of all files, one after the other; NULL behind the last. */
+struct page_device *page_device_at(const struct page *page, uint32_t i);
+
 /* Queues the tables of a study: its cover, a block of what the first picture needs, then the rest.
  * `ret` has its name and lists already.  Ends with page_tables_end. */
 enum vrs_status page_tables(const struct proven_study *proven, struct page_chunks *chunks,
