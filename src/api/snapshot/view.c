@@ -28,6 +28,7 @@
 #include "render/page/fit.h"
 #include "render/page/page.h"
 #include "render/page/source.h"
+#include "render/page/unread.h"
 #include "render/page/window.h"
 #include "render/snapshot/answers.h"
 #include "render/write/out.h"

@@ -7,7 +7,6 @@
 
 #include "base/buf.h"
 #include "base/fail.h"
-#include "base/str.h"
 #include "render/answer/answer.h"
 #include "render/write/base64.h"
 #include "render/write/markup.h"
@@ -83,22 +82,6 @@ static void put_page(struct out *out, const struct page *v, uint64_t *counted)
 void page_write(struct out *out, const struct page *v)
 {
     put_page(out, v, NULL);
-}
-
-void page_unread(struct buf *to, str path, str why, const char *index)
-{
-    buf_text(to, "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
-                 "<title>vramscope</title></head>\n<body><p><bdi>");
-    markup_text(to, path);
-    buf_text(to, "</bdi>: ");
-    markup_text(to, why);
-    buf_text(to, "</p>");
-    if (index != NULL) {
-        buf_text(to, "<p><a href=\"");
-        markup_text(to, str_from(index));
-        buf_text(to, "\">all files</a></p>");
-    }
-    buf_text(to, "</body></html>\n");
 }
 
 static bool count_bytes(void *arg, const char *bytes, size_t len)

@@ -17,7 +17,6 @@
 #include "analysis/snapshot/study/study.h"
 #include "base/buf.h"
 #include "base/fail.h"
-#include "base/str.h"
 #include "model/file_facts.h"
 #include "render/answer/answer.h"
 #include "render/page/column.h"
@@ -182,9 +181,6 @@ void page_head(struct buf *to, const struct page *page);
 
 /* The whole page.  Failures are those of `out`. */
 void page_write(struct out *out, const struct page *page);
-
-/* What stands in its place where a file could not be read; `index`: a link, or NULL. */
-void page_unread(struct buf *to, str path, str why, const char *index);
 
 /* How large it is with the columns as they are placed, without writing them. */
 enum vrs_status page_bytes(const struct page *page, uint64_t *ret,
