@@ -99,7 +99,7 @@ uint32_t fit_window_on_line(struct fit_size a, struct fit_size b, uint64_t bytes
     double states = (double)b.states - (double)a.states, more = (double)b.bytes - (double)a.bytes;
     double step = more == 0 ? 0 : ((double)bytes - (double)b.bytes) * states / more;
     double at = (double)b.states + step;
-    if (at <= (double)above)
+    if (at < (double)above + 1)
         return above + 1;
     return at >= (double)below ? above + (below - above) / 2 : (uint32_t)at;
 }

@@ -10,6 +10,7 @@
 
 #include "base/buf.h"
 #include "render/page/column.h"
+#include "render/page/fit_window.h"
 #include "vramscope/snapshot.h"
 
 enum vrs_status __real_page_pack(struct page_chunks *chunks, enum page_share share,
@@ -184,6 +185,22 @@ static void a_page_has_no_fewer_events_than_lead_to_the_peak(void **state)
     assert_non_null(strstr(noted, "times, and holds only"));
 }
 
+/* Between its bounds, and neither of them, wherever the line leads. */
+static void a_state_on_a_line_lies_between_its_bounds(void **state)
+{
+    (void)state;
+    struct fit_size a = { 0, 0 }, b = { 1000, 10000 };
+    enum { ABOVE = 64, BELOW = 1000 };
+    assert_int_equal(fit_window_on_line(a, b, 5000, ABOVE, BELOW), 500);
+    assert_int_equal(fit_window_on_line(b, a, 5009, ABOVE, BELOW), 500);
+    for (uint64_t bytes = 0; bytes < 12000; bytes++) {
+        uint32_t found = fit_window_on_line(a, b, bytes, ABOVE, BELOW);
+        assert_in_range(found, ABOVE + 1, BELOW - 1);
+    }
+    assert_int_equal(fit_window_on_line(b, b, 5000, ABOVE, BELOW), ABOVE + (BELOW - ABOVE) / 2);
+    assert_int_equal(fit_window_on_line(a, b, 649, ABOVE, ABOVE + 2), ABOVE + 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -191,6 +208,7 @@ int main(void)
         cmocka_unit_test(a_window_fills_the_page),
         cmocka_unit_test(a_window_is_corrected_once),
         cmocka_unit_test(a_page_has_no_fewer_events_than_lead_to_the_peak),
+        cmocka_unit_test(a_state_on_a_line_lies_between_its_bounds),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
