@@ -1,6 +1,7 @@
 /* column.c - delta encoding and byte planes (shuffle), of several columns in parallel. */
 #include "render/page/column.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -280,6 +281,7 @@ enum vrs_status page_sample(const struct page_work *work, uint64_t *ret, struct 
 {
     enum { IDLE_ROWS = 256, NUMBER = 6 }; /* of the first in a byte, bytes of the second */
     uint32_t rows = rows_of(work), busy = busy_rows(work);
+    assert(work->bytes == NULL); /* `value` is asked for runs of rows */
     if (rows <= ALL)
         return pack_apart(work, true, ret, err);
     TRY(busy <= ALL ? pack_apart(work, false, ret, err) : sample_runs(work, ret, err));

@@ -126,8 +126,8 @@ enum vrs_status page_pack(struct page_chunks *chunks, enum page_share share, uin
 /* The page is to do without it. */
 void page_leave_out(struct page_work *work);
 
-/* How many bytes it would be packed to: of a table with few rows exactly so many, else about as
- * many, going by a few runs of its busy rows. */
+/* How many bytes a column of numbers would be packed to: of a table with few rows exactly so many,
+ * else about as many, going by a few runs of its busy rows. */
 enum vrs_status page_sample(const struct page_work *work, uint64_t *ret,
                             struct vrs_error *err) MUST_CHECK;
 

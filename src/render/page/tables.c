@@ -177,6 +177,7 @@ static enum vrs_status fill_events(struct filling *f)
         { "free", PAGE_U64, PAGE_AS_IT_IS, "byte", oom_free, PAGE_NEEDED },
         { "stack", PAGE_U32, PAGE_AS_IT_IS, NULL, oom_stack, PAGE_NEEDED },
     };
+    f->chunks->share = PAGE_WINDOWED;
     if (f->to->base_us != UNKNOWN_U64)
         TRY(put_all(f, PAGE_TIME, time, COUNT(time), f->from->s->events));
     f->chunks->share = PAGE_FIXED;
@@ -237,6 +238,7 @@ static enum vrs_status fill_ranges(struct filling *f)
         { "pool", PAGE_U16, PAGE_AS_IT_IS, NULL, range_pool, PAGE_NEEDED },
         { "lane", PAGE_U32, PAGE_AS_IT_IS, NULL, range_lane, PAGE_NEEDED },
     };
+    f->chunks->share = PAGE_FIXED;
     return put_all(f, PAGE_RANGE, columns, COUNT(columns), f->from->ranges.count);
 }
 
@@ -281,6 +283,7 @@ static enum vrs_status fill_marks(struct filling *f)
         { "depth", PAGE_U8, PAGE_AS_IT_IS, NULL, mark_depth, PAGE_NEEDED },
         { "name", PAGE_U32, PAGE_AS_IT_IS, NULL, mark_text, PAGE_NEEDED },
     };
+    f->chunks->share = PAGE_FIXED;
     return put_all(f, PAGE_MARK, columns, COUNT(columns), f->from->marks.count);
 }
 
@@ -369,6 +372,7 @@ static enum vrs_status fill_names(struct filling *f)
     static const struct page_column text = { "bytes", PAGE_U8, PAGE_AS_IT_IS,
                                              NULL,    NULL,    PAGE_NEEDED };
     const struct strings *strings = &f->from->names.strings;
+    f->chunks->share = PAGE_FIXED;
     TRY(put_all(f, PAGE_STACK, stack, COUNT(stack), f->from->names.stacks));
     TRY(put_all(f, PAGE_FRAME, frame, COUNT(frame), f->from->names.frames));
     TRY(put_all(f, PAGE_STRING, length, COUNT(length), strings->rows.len));
@@ -387,6 +391,7 @@ static enum vrs_status fill(struct filling *f)
     TRY(fill_names(f));
     f->to->stack_row = f->from->names.stack_row;
     f->chunks->where = PAGE_COVER_BLOCK;
+    f->chunks->share = PAGE_FIXED;
     return page_cover(f->from->s, f->chunks, f->to, f->err);
 }
 
