@@ -348,6 +348,8 @@ static struct sampled check_sample(enum page_change change, const uint64_t *valu
     return found;
 }
 
+/* By how much a sample errs is the compressor's doing: by no more than 3 % with zlib 1.2.13 from
+ * level 4 on, by up to 4 % below. */
 static void check_near(struct sampled s, uint64_t percent)
 {
     assert_in_range(s.sample * 100, s.packed * (100 - percent), s.packed * (100 + percent));

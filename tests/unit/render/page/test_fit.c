@@ -1,4 +1,8 @@
-/* test_fit.c - pages that are kept small: how much of a recording they hold. */
+/* test_fit.c - pages that are kept small: how much of a recording they hold.
+ *
+ * Sizes that are asked for are shares of what the zlib at hand makes of the page.  How often it is
+ * packed depends on how well samples tell what all of it becomes: what is said here of zlib 1.2.13
+ * at level 4 is so at levels 1 to 9 too, but nothing makes it so for another deflate. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -61,13 +65,12 @@ static void put_event(struct buf *b, const char *action, uint32_t i, uint32_t si
 
 /* Each alloc is freed a while later, so that the peak lies in the middle: up to there every second
  * one waits until all are made. */
-static int begin(void **state)
+static enum vrs_status open_run(void)
 {
     static uint32_t size[ALLOCS];
     struct buf b;
     uint64_t time = 0;
     uint32_t waiting = 0;
-    (void)state;
     buf_init(&b, SIZE_MAX / 2);
     buf_text(&b, "{\"segments\": [], \"device_traces\": [[");
     for (uint32_t i = 0; i < ALLOCS; i++) {
@@ -84,14 +87,7 @@ static int begin(void **state)
     if (status == VRS_OK)
         status = vrs_recording(file, 0, &recording, NULL);
     buf_free(&b);
-    return status == VRS_OK ? 0 : -1;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    vrs_close(file);
-    return 0;
+    return status;
 }
 
 static char noted[512];
@@ -111,15 +107,39 @@ static bool count(void *arg, const char *bytes, size_t len)
     return true;
 }
 
-static uint64_t page_size(uint64_t most)
+/* Of events `from` to `to`; all of them where these are NULL. */
+static uint64_t page_size_of(const char *from, const char *to, uint64_t most)
 {
-    struct vrs_view_options o = { .size = sizeof o, .most_bytes = most, .note = note };
+    struct vrs_view_options o = {
+        .size = sizeof o, .from = from, .to = to, .most_bytes = most, .note = note
+    };
     uint64_t bytes = 0;
     struct vrs_sink sink = { count, &bytes };
     noted[0] = '\0';
     packs = 0;
     assert_int_equal(vrs_view(&recording, 1, &o, &sink, NULL), VRS_OK);
     return bytes;
+}
+
+static uint64_t page_size(uint64_t most)
+{
+    return page_size_of(NULL, NULL, most);
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    if (open_run() != VRS_OK)
+        return -1;
+    whole = page_size(0);
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    vrs_close(file);
+    return 0;
 }
 
 static bool is_around_the_peak(void)
@@ -132,7 +152,6 @@ static bool is_around_the_peak(void)
 static void a_page_that_is_small_enough_is_whole(void **state)
 {
     (void)state;
-    whole = page_size(0);
     assert_int_equal(page_size(whole), whole);
     assert_string_equal(noted, "");
     assert_int_equal(packs, 1);
@@ -172,15 +191,25 @@ static void a_window_is_corrected_once(void **state)
         assert_true(is_around_the_peak());
         assert_int_equal(packs, 2);
     }
-    more_percent = 0;
 }
 
-/* What else is in it leaves no room for them. */
+static int pack_as_it_is(void **state)
+{
+    (void)state;
+    more_percent = 0;
+    return 0;
+}
+
+/* Pages of the least window, each without more than the one before, end with one that goes without
+ * times.  Where that is all there is room for, no smaller window is taken instead. */
 static void a_page_has_no_fewer_events_than_lead_to_the_peak(void **state)
 {
     (void)state;
-    uint64_t least = whole * 29 / 100;
-    assert_in_range(page_size(least), 1, least);
+    static const char from[] = "134966", to[] = "135029";
+    uint64_t most = page_size_of(from, to, 0);
+    for (int i = 0; i < PAGE_SPARES && strstr(noted, "times") == NULL; i++)
+        most = page_size_of(from, to, most - 1);
+    assert_int_equal(page_size(most), most);
     assert_non_null(strstr(noted, "events 134966 to 135029 of 180000, around the peak"));
     assert_non_null(strstr(noted, "times, and holds only"));
 }
@@ -206,7 +235,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_page_that_is_small_enough_is_whole),
         cmocka_unit_test(a_window_fills_the_page),
-        cmocka_unit_test(a_window_is_corrected_once),
+        cmocka_unit_test_teardown(a_window_is_corrected_once, pack_as_it_is),
         cmocka_unit_test(a_page_has_no_fewer_events_than_lead_to_the_peak),
         cmocka_unit_test(a_state_on_a_line_lies_between_its_bounds),
     };
