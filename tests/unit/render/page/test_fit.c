@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -214,6 +215,37 @@ static void a_page_has_no_fewer_events_than_lead_to_the_peak(void **state)
     assert_non_null(strstr(noted, "times, and holds only"));
 }
 
+/* The least that a page may be asked to be, as the message has it; nothing is written. */
+static uint64_t refused(uint64_t most)
+{
+    static const char before[] = "no page of these events is smaller than ",
+                      say[] = "; say --max-size ";
+    struct vrs_view_options o = { .size = sizeof o, .most_bytes = most, .note = note };
+    uint64_t bytes = 0;
+    struct vrs_sink sink = { count, &bytes };
+    struct vrs_error err;
+    noted[0] = '\0';
+    assert_int_equal(vrs_view(&recording, 1, &o, &sink, &err), VRS_USAGE);
+    assert_int_equal(bytes, 0);
+    assert_string_equal(noted, "");
+    assert_memory_equal(err.message, before, strlen(before));
+    const char *least = strstr(err.message, say);
+    assert_non_null(least);
+    char *rest;
+    bytes = strtoull(least + strlen(say), &rest, 10);
+    assert_string_equal(rest, ", or more");
+    return bytes;
+}
+
+static void a_page_that_cannot_be_so_small_is_refused(void **state)
+{
+    (void)state;
+    uint64_t least = refused(1);
+    assert_int_equal(refused(least - 1), least);
+    assert_int_equal(page_size(least), least);
+    assert_non_null(strstr(noted, "times, and holds only"));
+}
+
 /* Between its bounds, and neither of them, wherever the line leads. */
 static void a_state_on_a_line_lies_between_its_bounds(void **state)
 {
@@ -237,6 +269,7 @@ int main(void)
         cmocka_unit_test(a_window_fills_the_page),
         cmocka_unit_test_teardown(a_window_is_corrected_once, pack_as_it_is),
         cmocka_unit_test(a_page_has_no_fewer_events_than_lead_to_the_peak),
+        cmocka_unit_test(a_page_that_cannot_be_so_small_is_refused),
         cmocka_unit_test(a_state_on_a_line_lies_between_its_bounds),
     };
     return cmocka_run_group_tests(tests, begin, end);
