@@ -87,12 +87,12 @@ static enum MHD_Result answer_words(struct MHD_Connection *c, unsigned status, c
 
 /* The one line that the terminal has too, and the way back where there is an index. */
 static enum MHD_Result answer_failure(const struct server *s, struct MHD_Connection *c,
-                                      const char *path, const char *reason)
+                                      const char *path, const struct vrs_error *why)
 {
     struct gathered html = { 0 };
     struct vrs_sink sink = { gathered_write, &html };
     struct MHD_Response *response = NULL;
-    if (vrs_view_unread(path, reason, s->index == NULL ? NULL : "./", &sink, NULL) == VRS_OK)
+    if (vrs_view_unread(path, why, s->index == NULL ? NULL : "./", &sink, NULL) == VRS_OK)
         response = mhd.create_response_from_buffer(html.len, html.at, MHD_RESPMEM_MUST_COPY);
     gathered_free(&html);
     return queue(c, MHD_HTTP_INTERNAL_SERVER_ERROR, KIND_WORDS, "text/html; charset=utf-8",
@@ -131,9 +131,8 @@ static enum MHD_Result answer_page(struct server *s, struct MHD_Connection *c, u
     mhd.set_connection_option(c, MHD_CONNECTION_OPTION_TIMEOUT, (unsigned)IDLE_MOST_S);
     if (page == NULL)
         return MHD_NO;
-    if (page->reason[0] != '\0') {
-        enum MHD_Result failed =
-            answer_failure(s, c, s->pages->inputs->at[input].path, page->reason);
+    if (page->why.status != VRS_OK) {
+        enum MHD_Result failed = answer_failure(s, c, s->pages->inputs->at[input].path, &page->why);
         pages_give_back(s->pages, input);
         return failed;
     }

@@ -16,6 +16,8 @@
 #include "view.h"
 #include "vramscope/snapshot.h"
 
+enum { REASON_TEXT = 512 };
+
 /* What one file gave. */
 struct indexed {
     struct vrs_result **result; /* of each entry that could be read */
@@ -29,6 +31,17 @@ struct indexing {
     const struct inputs *inputs;
     struct indexed *file;
 };
+
+/* What went wrong as one line without a name; `entry` may be NULL. */
+static void reason_write(char to[REASON_TEXT], const char *entry, const struct vrs_error *err)
+{
+    char where[32] = "";
+    if (err->offset != UINT64_MAX)
+        snprintf(where, sizeof where, "byte %llu: ", (unsigned long long)err->offset);
+    bool named = entry != NULL && *entry != '\0';
+    snprintf(to, REASON_TEXT, "%s%.200s%s%s%s", named ? "entry " : "", named ? entry : "",
+             named ? ": " : "", where, err->message);
+}
 
 static void fail(struct indexed *file, const char *entry, const struct vrs_error *err)
 {

@@ -4,7 +4,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,16 +38,6 @@ void gathered_free(struct gathered *g)
 {
     free(g->at);
     *g = (struct gathered){ 0 };
-}
-
-void reason_write(char to[REASON_TEXT], const char *entry, const struct vrs_error *err)
-{
-    char where[32] = "";
-    if (err->offset != UINT64_MAX)
-        snprintf(where, sizeof where, "byte %llu: ", (unsigned long long)err->offset);
-    bool named = entry != NULL && *entry != '\0';
-    snprintf(to, REASON_TEXT, "%s%.200s%s%s%s", named ? "entry " : "", named ? entry : "",
-             named ? ": " : "", where, err->message);
 }
 
 bool pages_init(struct served_pages *p, const struct view_settings *s, const struct inputs *inputs)
@@ -131,7 +120,7 @@ static void make(struct served_pages *p, uint32_t i, struct served_page *page)
         return;
     say_failure(p, path, NULL, &err);
     gathered_free(&page->html);
-    reason_write(page->reason, NULL, &err);
+    page->why = err;
 }
 
 /* Holds the lock, but not while it makes the page. */

@@ -21,13 +21,9 @@ struct gathered {
 bool gathered_write(void *gathered, const char *bytes, size_t len);
 void gathered_free(struct gathered *g);
 
-/* What went wrong as one line without a name; `entry` may be NULL. */
-enum { REASON_TEXT = 512 };
-void reason_write(char to[REASON_TEXT], const char *entry, const struct vrs_error *err);
-
 struct served_page {
     struct gathered html;
-    char reason[REASON_TEXT]; /* why there is none; else empty */
+    struct vrs_error why; /* there is none; VRS_OK: there is */
     uint32_t readers;
     bool made;
 };

@@ -324,10 +324,14 @@ VRS_API enum vrs_status vrs_view(const struct vrs_recording *const *recordings, 
                                  const struct vrs_view_options *options,
                                  const struct vrs_sink *sink, struct vrs_error *err);
 
-/* The page that stands where vrs_view would have written one of a file, had it been read: its name,
- * in one line `why` not, and a link to `index`, which may be NULL. */
-VRS_API enum vrs_status vrs_view_unread(const char *path, const char *why, const char *index,
-                                        const struct vrs_sink *sink, struct vrs_error *err);
+/* The page of a file that could not be read: its path, why not, and a link to all files.  `why` is
+ * what the call about it failed with, vrs_open, vrs_recording or vrs_view.  `index` is the address
+ * of the link, relative to that of the page; NULL: there is none.  `path` and `why` are not NULL;
+ * whatever bytes they hold, the page shows them as text.  VRS_IO where the sink refuses, or
+ * VRS_NOMEM. */
+VRS_API enum vrs_status vrs_view_unread(const char *path, const struct vrs_error *why,
+                                        const char *index, const struct vrs_sink *sink,
+                                        struct vrs_error *err);
 
 /* A file of a set, for vrs_index. */
 struct vrs_index_file {

@@ -302,11 +302,11 @@ enum vrs_status vrs_view(const struct vrs_recording *const *recordings, uint32_t
     return status;
 }
 
-enum vrs_status vrs_view_unread(const char *path, const char *why, const char *index,
+enum vrs_status vrs_view_unread(const char *path, const struct vrs_error *why, const char *index,
                                 const struct vrs_sink *sink, struct vrs_error *err)
 {
     struct out out = { .write = sink->write, .arg = sink->arg };
     buf_init(&out.text, SIZE_MAX / 2);
-    page_unread(&out.text, str_from(path), str_from(why), index);
+    page_unread(&out.text, str_from(path), why, index);
     return out_finish(&out, VRS_OK, err);
 }

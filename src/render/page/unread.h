@@ -3,9 +3,10 @@
 #define VRS_RENDER_PAGE_UNREAD_H
 
 #include "base/buf.h"
+#include "base/fail.h"
 #include "base/str.h"
 
-/* `path` and `why` are any bytes; `index`: a link behind them, or NULL. */
-void page_unread(struct buf *to, str path, str why, const char *index);
+/* `path` and the message are any bytes; `index`: a link behind them, or NULL. */
+void page_unread(struct buf *to, str path, const struct vrs_error *why, const char *index);
 
 #endif

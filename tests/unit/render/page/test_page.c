@@ -227,11 +227,21 @@ static void a_page_needs_a_recording(void **state)
     assert_int_equal(vrs_view(NULL, 0, NULL, &sink, &err), VRS_USAGE);
 }
 
+static struct vrs_error why = { VRS_CORRUPT, UINT64_MAX, "no \"snapshot\" & no\nlist" };
+
 static enum vrs_status write_unread(void *arg)
 {
     (void)arg;
     page.len = 0;
-    return vrs_view_unread("<b>.json", "no \"snapshot\" & no\nlist", text, &sink, NULL);
+    return vrs_view_unread("<b>.json", &why, text, &sink, NULL);
+}
+
+static bool refuse_part(void *arg, const char *bytes, size_t len)
+{
+    (void)arg;
+    (void)bytes;
+    (void)len;
+    return false;
 }
 
 /* Nothing of a stranger's file becomes markup. */
@@ -245,6 +255,12 @@ static void a_page_that_is_not_made_says_why(void **state)
     text = NULL;
     assert_int_equal(write_unread(NULL), VRS_OK);
     assert_null(strstr(page.at, "<a "));
+    why.offset = 7;
+    assert_int_equal(write_unread(NULL), VRS_OK);
+    assert_non_null(strstr(page.at, "</bdi>: byte 7: no &quot;snapshot"));
+    const struct vrs_sink refusing = { refuse_part, NULL };
+    struct vrs_error err;
+    assert_int_equal(vrs_view_unread("a", &why, NULL, &refusing, &err), VRS_IO);
 }
 
 int main(void)
