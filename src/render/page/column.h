@@ -91,12 +91,12 @@ struct page_work {
     bool unwanted; /* left out, unless it has no bytes anyhow */
     bool done;
     struct buf packed;
-    uint64_t whole; /* bytes that it has, or had before it was left out */
+    uint64_t whole; /* bytes that it was packed to last: none where it was left out by then */
 };
 
 struct page_block {
     uint64_t len;
-    uint64_t whole; /* the same with what was left out: by it a block is full */
+    uint64_t whole; /* with what was left out since it was packed: by it a block is full */
 };
 
 struct page_chunks {
