@@ -279,13 +279,14 @@ static enum vrs_status sample_runs(const struct page_work *work, uint64_t *ret,
 
 enum vrs_status page_sample(const struct page_work *work, uint64_t *ret, struct vrs_error *err)
 {
-    enum { IDLE_ROWS = 256, NUMBER = 6 }; /* of the first in a byte, bytes of the second */
+    /* Rows of zeros that zlib packs into a byte, and bytes for a number among them. */
+    enum { ZEROS_PER_BYTE = 256, BYTES_PER_NUMBER = 6 };
     uint32_t rows = rows_of(work), busy = busy_rows(work);
     assert(work->bytes == NULL); /* `value` is asked for runs of rows */
     if (rows <= ALL)
         return pack_apart(work, true, ret, err);
     TRY(busy <= ALL ? pack_apart(work, false, ret, err) : sample_runs(work, ret, err));
-    *ret += (rows - busy) / IDLE_ROWS + (uint64_t)work->table->idle_numbers * NUMBER;
+    *ret += (rows - busy) / ZEROS_PER_BYTE + (uint64_t)work->table->idle_numbers * BYTES_PER_NUMBER;
     return VRS_OK;
 }
 

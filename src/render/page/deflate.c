@@ -113,7 +113,7 @@ struct choice {
     bool shuffled;
 };
 
-/* A sample does not tell what codes without repeats cost where a plane is idle. */
+/* A sample does not tell what the frequency of bytes alone costs where a plane is idle. */
 static bool choose_plane(const uint8_t *sample, uint32_t rows, bool idle, int *strategy,
                          size_t *len)
 {
@@ -122,7 +122,9 @@ static bool choose_plane(const uint8_t *sample, uint32_t rows, bool idle, int *s
     *len = length_of(sample, rows, *strategy);
     if (*len == 0)
         return false;
-    for (size_t i = idle; i < sizeof quick / sizeof *quick; i++) {
+    for (size_t i = 0; i < sizeof quick / sizeof *quick; i++) {
+        if (idle && quick[i] == Z_HUFFMAN_ONLY)
+            continue;
         size_t other = length_of(sample, rows, quick[i]);
         if (other == 0)
             return false;
