@@ -235,9 +235,11 @@ static enum vrs_status pack_apart(const struct page_work *work, bool idle, uint6
     if (idle)
         p = (struct packing){ work, 0, rows_of(work), before, busy, &ignored, &packed };
     enum vrs_status status = pack_rows(&p, err);
-    *ret = packed.len;
+    size_t len = packed.len;
     buf_free(&packed);
-    return status;
+    TRY(status);
+    *ret = len;
+    return VRS_OK;
 }
 
 /* Runs all over the busy rows, with the planes that one of them needs; one with one value has
@@ -269,12 +271,14 @@ static enum vrs_status sample_runs(const struct page_work *work, uint64_t *ret,
     struct page_planes runs[RUNS];
     struct arena arena;
     arena_init(&arena, SIZE_MAX / 2);
+    uint64_t bytes = 0;
     enum vrs_status status = fill_runs(work, &arena, runs, err);
-    *ret = 0;
     if (status == VRS_OK && runs[0].count > 0)
-        status = page_deflate_sample(runs, RUNS, busy_rows(work), ret, err);
+        status = page_deflate_sample(runs, RUNS, busy_rows(work), &bytes, err);
     arena_free(&arena);
-    return status;
+    TRY(status);
+    *ret = bytes;
+    return VRS_OK;
 }
 
 enum vrs_status page_sample(const struct page_work *work, uint64_t *ret, struct vrs_error *err)
@@ -285,8 +289,10 @@ enum vrs_status page_sample(const struct page_work *work, uint64_t *ret, struct 
     assert(work->bytes == NULL); /* `value` is asked for runs of rows */
     if (rows <= ALL)
         return pack_apart(work, true, ret, err);
-    TRY(busy <= ALL ? pack_apart(work, false, ret, err) : sample_runs(work, ret, err));
-    *ret += (rows - busy) / ZEROS_PER_BYTE + (uint64_t)work->table->idle_numbers * BYTES_PER_NUMBER;
+    uint64_t bytes;
+    TRY(busy <= ALL ? pack_apart(work, false, &bytes, err) : sample_runs(work, &bytes, err));
+    *ret = bytes + (rows - busy) / ZEROS_PER_BYTE +
+           (uint64_t)work->table->idle_numbers * BYTES_PER_NUMBER;
     return VRS_OK;
 }
 

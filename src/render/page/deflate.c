@@ -213,8 +213,10 @@ enum vrs_status page_deflate(const struct page_planes *planes, struct buf *to, b
     arena_free(&arena);
     if (ok)
         ok = choice.shuffled ? put_planes(planes, &choice, to) : put_numbers(planes, to);
+    if (!ok || to->failed)
+        return vrs_no_memory(err);
     *ret = choice.shuffled;
-    return ok && !to->failed ? VRS_OK : vrs_no_memory(err);
+    return VRS_OK;
 }
 
 /* Of runs: the streams of the first half of the first, and what the second halves of all add. */
@@ -269,6 +271,8 @@ enum vrs_status page_deflate_sample(const struct page_planes *runs, uint32_t cou
         counts.is_first = false;
     }
     arena_free(&arena);
+    if (!ok)
+        return vrs_no_memory(err);
     *ret = counts.begun + counts.added * (rows - HALF) / ((uint64_t)count * HALF);
-    return ok ? VRS_OK : vrs_no_memory(err);
+    return VRS_OK;
 }

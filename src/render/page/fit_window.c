@@ -61,11 +61,13 @@ static enum vrs_status sample_columns(const struct page_chunks *chunks, uint32_t
     struct task_list list = { chunks->work.len, sample_column, &s };
     enum vrs_status status =
         s.bytes == NULL ? vrs_no_memory(err) : task_list_run(threads, &list, err);
-    *ret = 0;
+    uint64_t bytes = 0;
     for (uint32_t i = 0; i < chunks->work.len && status == VRS_OK; i++)
-        *ret += s.bytes[i];
+        bytes += s.bytes[i];
     arena_free(&arena);
-    return status;
+    TRY(status);
+    *ret = bytes;
+    return VRS_OK;
 }
 
 /* What is in the page beside the columns of windows, whether or not these are packed. */

@@ -396,11 +396,13 @@ static enum vrs_status sample_once(void *arg)
     const struct faulty *f = arg;
     struct page_table t = { .rows = f->rows };
     struct page_chunks chunks;
-    uint64_t bytes = 0;
+    enum { BEFORE = 7 };
+    uint64_t bytes = BEFORE;
     page_chunks_init(&chunks);
     enum vrs_status status = VRS_NOMEM;
     if (page_queue(&chunks, &t, &kinds[0], f->values))
         status = page_sample(&chunks.work.at[0], &bytes, NULL);
+    assert_int_equal(bytes == BEFORE, status != VRS_OK);
     page_chunks_free(&chunks);
     return status;
 }
