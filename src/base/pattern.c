@@ -274,6 +274,7 @@ enum vrs_status pattern_compile(struct pattern *p, str expression, bool ignore_c
         memcpy(room, expression.ptr, expression.len);
     TRY(scan(&s, err));
     *p = (struct pattern){ .memory_left = COMPILE_BYTES_MOST, .ignore_case = ignore_case };
+    literals_find(&p->literals, (str){ room, expression.len }, ignore_case);
     pcre2_general_context *own = pcre2_general_context_create(lend, give_back, p);
     pcre2_compile_context *with = own == NULL ? NULL : pcre2_compile_context_create(own);
     enum vrs_status status = with == NULL ? vrs_no_memory(err) : compile(p, &s, with, err);
@@ -316,6 +317,10 @@ enum vrs_status pattern_room_make(struct pattern_room *ret, struct vrs_error *er
 enum vrs_status pattern_matches(const struct pattern *p, const struct pattern_room *room, str text,
                                 bool *ret, struct vrs_error *err)
 {
+    if (!literals_may_match(&p->literals, text)) {
+        *ret = false;
+        return VRS_OK;
+    }
     PCRE2_SPTR at = (PCRE2_SPTR)(text.len == 0 ? "" : text.ptr);
     size_t steps = PATTERN_STEPS_MOST / (text.len + 1);
     steps = steps < PATTERN_STEPS_LEAST ? PATTERN_STEPS_LEAST : steps;

@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 #include "base/fail.h"
+#include "base/literals.h"
 #include "base/str.h"
 
 enum {
@@ -24,6 +25,7 @@ struct pattern {
     void *code;         /* of PCRE2 */
     size_t memory_left; /* of what compiling it may take */
     bool ignore_case;
+    struct literals literals; /* of the expression: a text without them is not shown to PCRE2 */
 };
 
 /* VRS_USAGE says what is wrong with an expression, and at which byte of it. */

@@ -124,8 +124,10 @@ static size_t most_of(const struct report_device *d)
 
 enum vrs_status findings_make(struct report *report, struct arena *keep, struct vrs_error *err)
 {
-    struct loss *loss = arena_array(keep, struct loss, LOSSES);
-    size_t most = LOSSES;
+    struct loss all[LOSSES];
+    uint32_t losses = losses_of(&report->file, all);
+    struct loss *loss = arena_array(keep, struct loss, losses);
+    size_t most = losses;
     for (uint32_t i = 0; i < report->devices; i++)
         most += most_of(&report->device[i]);
     report->finding = arena_array(keep, struct finding, most);
@@ -133,9 +135,10 @@ enum vrs_status findings_make(struct report *report, struct arena *keep, struct 
         return vrs_no_memory(err);
     for (uint32_t i = 0; i < report->devices; i++)
         add_device(report, &report->device[i]);
-    uint32_t losses = losses_of(&report->file, loss);
-    for (uint32_t i = 0; i < losses; i++)
+    for (uint32_t i = 0; i < losses; i++) {
+        loss[i] = all[i];
         add(report, FINDING_LOSS, loss[i].id, "note", &loss_evidence_row_type, &loss[i],
             UNKNOWN_U64);
+    }
     return VRS_OK;
 }

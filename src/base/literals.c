@@ -1,0 +1,210 @@
+/* literals.c - reads an expression for the plain bytes that each alternative needs. */
+#include "base/literals.h"
+
+#include <stddef.h>
+#include <string.h>
+
+static char small(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+static bool is_letter(char c)
+{
+    return small(c) >= 'a' && small(c) <= 'z';
+}
+
+/* An expression as it is read; `at` in it, `run` and `best` of the alternative at hand. */
+struct reading {
+    str expression;
+    size_t at;
+    struct literals *ret;
+    char run[LITERAL_BYTES_MOST], best[LITERAL_BYTES_MOST];
+    size_t run_len, best_len;
+    uint32_t bytes; /* of all alternatives before */
+};
+
+static void end_run(struct reading *r)
+{
+    if (r->run_len > r->best_len) {
+        memcpy(r->best, r->run, r->run_len);
+        r->best_len = r->run_len;
+    }
+    r->run_len = 0;
+}
+
+static void take_byte(struct reading *r, char c)
+{
+    if (r->run_len < sizeof r->run)
+        r->run[r->run_len++] = r->ret->ignore_case ? small(c) : c;
+}
+
+/* The longest run becomes one that texts must have; false: there is none, or no room. */
+static bool end_alternative(struct reading *r)
+{
+    struct literals *l = r->ret;
+    end_run(r);
+    if (r->best_len < LITERAL_BYTES_LEAST || l->count == LITERALS_MOST ||
+        r->best_len > LITERAL_BYTES_MOST - r->bytes)
+        return false;
+    memcpy(l->bytes + r->bytes, r->best, r->best_len);
+    l->from[l->count] = (uint16_t)r->bytes;
+    l->len[l->count++] = (uint16_t)r->best_len;
+    r->bytes += (uint32_t)r->best_len;
+    r->best_len = 0;
+    return true;
+}
+
+/* Moves behind a class; false: what is in it is not plain. */
+static bool skip_class(struct reading *r)
+{
+    str e = r->expression;
+    size_t i = r->at + 1;
+    i += i < e.len && e.ptr[i] == '^';
+    i += i < e.len && e.ptr[i] == ']';
+    while (i < e.len && e.ptr[i] != ']') {
+        if (e.ptr[i] == '[' || e.ptr[i] == '\\')
+            return false;
+        i++;
+    }
+    r->at = i + 1;
+    return i < e.len;
+}
+
+/* Moves behind a group, whatever is in it. */
+static bool skip_group(struct reading *r)
+{
+    int depth = 0;
+    do {
+        char c = r->expression.ptr[r->at];
+        if (c == '[') {
+            if (!skip_class(r))
+                return false;
+            continue;
+        }
+        depth += c == '(' ? 1 : c == ')' ? -1 : 0;
+        r->at += c == '\\' ? 2 : 1;
+    } while (depth > 0 && r->at < r->expression.len);
+    return depth == 0;
+}
+
+/* A backslash: a plain byte, or what stands for none. */
+static bool take_escape(struct reading *r)
+{
+    char c = r->at + 1 < r->expression.len ? r->expression.ptr[r->at + 1] : '0';
+    if (is_letter(c) && strchr("bBdDsSwWAzZ", c) == NULL)
+        return false;
+    if (c >= '0' && c <= '9')
+        return false;
+    if (is_letter(c))
+        end_run(r);
+    else
+        take_byte(r, c);
+    r->at += 2;
+    return true;
+}
+
+static bool take_one(struct reading *r)
+{
+    char c = r->expression.ptr[r->at];
+    switch (c) {
+    case '\\':
+        return take_escape(r);
+    case '[':
+        end_run(r);
+        return skip_class(r);
+    case '(':
+        end_run(r);
+        return skip_group(r);
+    case '{': /* a number of times, or a brace */
+        return false;
+    case '|':
+        r->at++;
+        return end_alternative(r);
+    case '*':
+    case '?':
+        /* The byte before it may be missing.  A run that has ended has none of its own. */
+        r->run_len -= r->run_len > 0;
+        end_run(r);
+        break;
+    case '.':
+    case '^':
+    case '$':
+    case '+':
+        end_run(r);
+        break;
+    default:
+        take_byte(r, c);
+    }
+    r->at++;
+    return true;
+}
+
+static bool has(str text, str word)
+{
+    return str_find(text, word) < text.len;
+}
+
+static bool read_all(struct reading *r)
+{
+    /* Options, assertions and quotes change how the rest is read. */
+    if (has(r->expression, S("(?")) || has(r->expression, S("\\Q")) ||
+        has(r->expression, S("\\E")) || has(r->expression, S("(*")))
+        return false;
+    while (r->at < r->expression.len)
+        if (!take_one(r))
+            return false;
+    return end_alternative(r);
+}
+
+static void mark(uint16_t of_byte[256], char c, uint32_t literal, bool ignore_case)
+{
+    of_byte[(unsigned char)c] |= (uint16_t)(1u << literal);
+    if (ignore_case && is_letter(c))
+        of_byte[(unsigned char)(c - 'a' + 'A')] |= (uint16_t)(1u << literal);
+}
+
+void literals_find(struct literals *ret, str expression, bool ignore_case)
+{
+    struct reading r = { .expression = expression, .ret = ret };
+    *ret = (struct literals){ .ignore_case = ignore_case };
+    if (!read_all(&r))
+        ret->count = 0;
+    for (uint32_t i = 0; i < ret->count; i++) {
+        const char *word = ret->bytes + ret->from[i];
+        mark(ret->first, word[0], i, ignore_case);
+        mark(ret->second, word[1], i, ignore_case);
+    }
+}
+
+static bool stands_here(const struct literals *l, uint32_t i, str text)
+{
+    const char *word = l->bytes + l->from[i];
+    if (text.len < l->len[i])
+        return false;
+    if (!l->ignore_case)
+        return memcmp(text.ptr, word, l->len[i]) == 0;
+    size_t k = 0;
+    while (k < l->len[i] && small(text.ptr[k]) == word[k])
+        k++;
+    return k == l->len[i];
+}
+
+bool literals_may_match(const struct literals *l, str text)
+{
+    if (l->count == 0)
+        return true;
+    if (text.len < LITERAL_BYTES_LEAST)
+        return false;
+    const char *end = text.ptr + text.len, *last = end - LITERAL_BYTES_LEAST;
+    for (const char *at = text.ptr; at <= last; at++) {
+        uint32_t here = l->first[(unsigned char)at[0]];
+        if (here == 0)
+            continue;
+        here &= l->second[(unsigned char)at[1]];
+        for (uint32_t i = 0; here >> i != 0; i++)
+            if ((here >> i & 1) != 0 && stands_here(l, i, (str){ at, (size_t)(end - at) }))
+                return true;
+    }
+    return false;
+}
