@@ -57,11 +57,6 @@ struct walk {
     bool failed;
 };
 
-static const struct row_type *inner_type(const struct vrs_result *result, const struct field *f)
-{
-    return f->row == NULL ? result->set.kind->result : f->row;
-}
-
 /* The member of a row, or of one whose members stand among its own, which is then a step too. */
 static const struct field *member(struct walk *w, const struct row_type *type, str name)
 {
@@ -122,7 +117,7 @@ static bool find_path(struct walk *w, str name)
         word = first_word(&rest);
         if (f->type != FIELD_ROW && f->type != FIELD_ROWS)
             return part_of(w, f, word, rest);
-        f = member(w, inner_type(w->result, f), word);
+        f = member(w, field_row_type(f, w->result->set.kind->result), word);
     }
     return false;
 }
@@ -374,7 +369,8 @@ static void visit(struct walk *w, uint32_t at, const void *row, const void *abov
     uint32_t count = 0;
     const char *list = row == NULL ? NULL : field_list_of(f, row, above, &count);
     for (uint32_t i = 0; i < count; i++)
-        visit(w, at + 1, list + i * inner_type(w->result, f)->size, row, texts);
+        visit(w, at + 1, list + i * field_row_type(f, w->result->set.kind->result)->size, row,
+              texts);
 }
 
 static void visit_all(struct walk *w)
@@ -514,7 +510,7 @@ static void name_fields(struct naming_walk *n, const struct row_type *type, uint
         if (reached(n, NULL) || name_parts(n, f))
             return;
         if (f->type == FIELD_ROW || f->type == FIELD_ROWS)
-            name_fields(n, inner_type(n->result, f), depth + 1);
+            name_fields(n, field_row_type(f, n->result->set.kind->result), depth + 1);
     }
 }
 

@@ -104,6 +104,16 @@ static struct field_value load(const struct field *f, enum field_type type, cons
     return v;
 }
 
+bool field_is_plain(enum field_type type)
+{
+    return type <= FIELD_STACK;
+}
+
+const struct row_type *field_row_type(const struct field *f, const struct row_type *result)
+{
+    return f->row == NULL ? result : f->row;
+}
+
 static bool has_value(const struct field *f, const void *row, const void *above)
 {
     return f->when == NULL || f->when(row, above);

@@ -36,6 +36,7 @@ enum field_unit {
 };
 
 enum field_type {
+    /* Plain ones, up to FIELD_STACK: see field_is_plain. */
     FIELD_BOOL,
     FIELD_UNSIGNED, /* of 1, 2, 4 or 8 bytes, as FIELD_SIGNED */
     FIELD_SIGNED,
@@ -155,6 +156,13 @@ struct field_free {
     const struct row_type *type;
     const void *row;
 };
+
+/* Whether it is one value, which field_value_of gives. */
+bool field_is_plain(enum field_type type);
+
+/* Of FIELD_ROW, FIELD_INLINE and FIELD_ROWS: the type of the rows; `result` is that of the answer.
+ */
+const struct row_type *field_row_type(const struct field *f, const struct row_type *result);
 
 /* Whether the member stands in this row at all: one that is optional may not. */
 bool field_is_there(const struct field *f, const void *row, const void *above);

@@ -77,7 +77,7 @@ static void put_field(const struct field *f, const struct answer_kind *kind)
     if (f->type == FIELD_VALUES)
         printf(", \"of\": \"%s\"", type_names[f->of]);
     if (has_row)
-        printf(", \"row\": %u", number_of(f->row == NULL ? kind->result : f->row, kind));
+        printf(", \"row\": %u", number_of(field_row_type(f, kind->result), kind));
     if (f->names != NULL)
         put_names(f);
     printf(", \"least\": %" PRId64, f->least);

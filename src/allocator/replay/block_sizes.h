@@ -1,4 +1,4 @@
-/* block_sizes.h - the size of each allocation's block, and its source. */
+/* block_sizes.h - the size of each allocation's block with its source. */
 #ifndef VRS_ALLOCATOR_REPLAY_BLOCK_SIZES_H
 #define VRS_ALLOCATOR_REPLAY_BLOCK_SIZES_H
 

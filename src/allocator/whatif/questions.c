@@ -1,4 +1,4 @@
-/* questions.c - replays a device and answers its questions side by side. */
+/* questions.c - replays a device under each question, side by side. */
 #include "allocator/whatif/questions.h"
 
 #include <stdbool.h>

@@ -162,7 +162,7 @@ static void put_field(const struct fields_json *w, const struct field *f, const 
         if (inner == NULL)
             json_null(w->j, key);
         else
-            fields_object(w, key, f->row == NULL ? w->kind->result : f->row, inner, row);
+            fields_object(w, key, field_row_type(f, w->kind->result), inner, row);
     } else if (f->type == FIELD_FREE) {
         put_free(w, f, key, row, above);
     } else if (f->type == FIELD_ROWS) {

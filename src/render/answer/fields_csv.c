@@ -37,11 +37,6 @@ struct csv_writer {
     const struct render_options *options;
 };
 
-static const struct row_type *type_of(const struct answer_kind *kind, const struct field *f)
-{
-    return f->row == NULL ? kind->result : f->row;
-}
-
 static bool find_table(const struct answer_kind *kind, const struct row_type *type,
                        struct table_path *path)
 {
@@ -51,7 +46,7 @@ static bool find_table(const struct answer_kind *kind, const struct row_type *ty
         if (!holds || path->steps == DEPTH_MOST)
             continue;
         path->step[path->steps++] = f;
-        if (f->table || find_table(kind, type_of(kind, f), path))
+        if (f->table || find_table(kind, field_row_type(f, kind->result), path))
             return true;
         path->steps--;
     }
@@ -141,26 +136,8 @@ static void put_cell(struct csv_writer *w, const struct field *f, const char *na
 
 static bool is_cell(const struct field *f)
 {
-    switch (f->type) {
-    case FIELD_BOOL:
-    case FIELD_UNSIGNED:
-    case FIELD_SIGNED:
-    case FIELD_REAL:
-    case FIELD_TEXT:
-    case FIELD_WORD:
-    case FIELD_NAME:
-    case FIELD_SENTENCE:
-    case FIELD_VALUES:
-        return true;
-    case FIELD_STACK:
-    case FIELD_ROW:
-    case FIELD_INLINE:
-    case FIELD_FREE:
-    case FIELD_ROWS:
-    case FIELD_STACKS:
-        break;
-    }
-    return false;
+    bool listed = f->type == FIELD_SENTENCE || f->type == FIELD_VALUES;
+    return listed || (field_is_plain(f->type) && f->type != FIELD_STACK);
 }
 
 /* The members of a row as cells, those of rows in place among them; with `place` only what says
@@ -178,7 +155,7 @@ static void put_cells(struct csv_writer *w, const struct row_type *type, const v
         size_t end = w->prefix.len;
         if (f->type == FIELD_ROW)
             buf_format(&w->prefix, "%s.", f->name);
-        put_cells(w, type_of(w->kind, f), inner, row, place);
+        put_cells(w, field_row_type(f, w->kind->result), inner, row, place);
         w->prefix.len = end;
     }
 }
@@ -191,7 +168,7 @@ static void put_line(struct csv_writer *w, const void *const *chain)
     for (uint32_t i = 0; i <= w->path.steps; i++) {
         put_cells(w, type, chain[i], i == 0 ? NULL : chain[i - 1], i < w->path.steps);
         if (i < w->path.steps)
-            type = type_of(w->kind, w->path.step[i]);
+            type = field_row_type(w->path.step[i], w->kind->result);
     }
     buf_text(&w->out->text, CSV_LINE_END);
     out_flush(w->out, OUT_ENOUGH);
@@ -272,9 +249,9 @@ static void put_below(struct csv_writer *w, const void **chain, uint32_t step)
     if (f->limited && count > w->limit)
         count = w->limit;
     for (uint32_t i = 0; list != NULL && i < count; i++) {
-        chain[step + 1] = list + i * type_of(w->kind, f)->size;
+        chain[step + 1] = list + i * field_row_type(f, w->kind->result)->size;
         if (!f->table)
-            say_notes(w, type_of(w->kind, f), chain, step + 1);
+            say_notes(w, field_row_type(f, w->kind->result), chain, step + 1);
         put_below(w, chain, step + 1);
     }
 }

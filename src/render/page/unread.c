@@ -1,4 +1,4 @@
-/* unread.c - the page of a file that could not be read: its name, and why. */
+/* unread.c - the page of a file that could not be read. */
 #include "render/page/unread.h"
 
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* advise_table.c - every rule of advice: how it is judged and what it says. */
+/* advise_table.c - the table of the rules of advice. */
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -1,4 +1,4 @@
-/* check_baseline.c - which devices are compared, and who speaks of those that are not there. */
+/* check_baseline.c - which device of the baseline a device is judged against. */
 #include "analysis/snapshot/check/check_baseline.h"
 
 #include <stdbool.h>

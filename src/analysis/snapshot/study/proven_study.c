@@ -1,4 +1,4 @@
-/* proven_study.c - curves and trust of a study, from what its replay proved. */
+/* proven_study.c - makes a proven study from a study with its proof. */
 #include "analysis/snapshot/study/proven_study.h"
 
 #include <stdbool.h>
