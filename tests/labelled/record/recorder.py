@@ -1,0 +1,226 @@
+"""Watches a program on meta tensors: each new storage is an allocation, its end a free.
+
+A dispatch mode sees every operator below autograd; weak references to storages tell when they go.
+What real kernels ask for besides their results is put in: workspaces of matrix products.  What
+only a dispatch mode causes is taken out: sums of gradients that a GPU makes in place.
+"""
+import weakref
+from contextlib import contextmanager
+
+import torch
+from torch.utils import _pytree
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from . import native
+from .stacks import Stacks
+from .truth import Truth, by_life
+
+CUBLAS_BYTES, LT_BYTES = 8519680, 1 << 20
+PRODUCTS = {"mm", "addmm", "bmm", "baddbmm"}
+DEVICE = torch.device("meta")
+
+
+class Allocation:
+    """One storage: when it was born and died (numbers of events), and where."""
+
+    __slots__ = ("number", "event", "died", "size", "born", "address")
+
+    def __init__(self, number, event, size, born, address):
+        self.number, self.event, self.size, self.born, self.address = number, event, size, born, address
+        self.died = None
+
+
+class Recorder(TorchDispatchMode):
+    def __init__(self):
+        super().__init__()
+        self.stacks, self.truth = Stacks(), Truth(self.number_of)
+        self.events, self.allocations, self.annotations = [], [], []
+        self.live = {}                           # address of a C++ storage -> Allocation
+        self.watched = {}                        # number -> weak reference to the storage
+        self.pending = None                      # a sum of gradients that may have been in place
+        self.unpacked = None                     # the storage whose saved tensor went last
+        self.products = set()                    # threads that have a workspace of cuBLAS
+        self.backward_calls, self.optimizer_calls = 0, 0
+        self.backwards, self.steps, self.ranges = [], [], []
+        self.address, self.now_us, self.on = 1 << 40, 1767258000000000, True
+
+    # Births.
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        if func is torch.ops.aten._local_scalar_dense.default and args[0].is_meta:
+            return {torch.bool: False}.get(args[0].dtype, 0 if not args[0].is_floating_point() else 0.0)
+        name = func.overloadpacket.__name__
+        if name in ("uniform_", "normal_") and not args[0].is_meta:
+            return args[0]  # values of the host are never looked at
+        self.settle()
+        result = func(*args, **(kwargs or {}))
+        if self.on:
+            fresh = [t for t in _pytree.tree_leaves(result) if isinstance(t, torch.Tensor) and self.is_new(t)]
+            for tensor in fresh:
+                self.birth(tensor, name, args)
+            if name in PRODUCTS:
+                self.workspaces(name)
+        return result
+
+    def is_new(self, tensor):
+        if tensor.device != DEVICE or tensor.layout != torch.strided:
+            return False
+        storage = tensor.untyped_storage()
+        return storage.nbytes() > 0 and storage._cdata not in self.live
+
+    def birth(self, tensor, name, args):
+        in_engine = torch._C._current_autograd_node() is not None
+        keys, cpp = self.stack_of_request(name, in_engine)
+        summed = self.terms(args) if in_engine and name == "add" else ()
+        storage = tensor.untyped_storage()
+        if summed:
+            self.pending = (weakref.ref(storage), storage.nbytes(), cpp, keys, summed)
+            return
+        self.begin(storage, storage.nbytes(), self.stacks.mixed(cpp, keys, in_engine), self.where(in_engine))
+        if name in ("_to_copy", "copy_") and isinstance(args[0], torch.Tensor) and args[0].device.type == "cpu":
+            self.truth.say(self.live[storage._cdata].number, "input")
+
+    def stack_of_request(self, name, in_engine):
+        keys = self.stacks.python(in_engine)
+        cpp = native.REQUEST + native.EMPTY + native.operator(name)
+        if in_engine and not keys:
+            node = torch._C._current_autograd_node().name()
+            return keys, cpp + (native.SUM_OF_GRADIENTS if name == "add" else native.node(node))
+        return keys, cpp + native.binding(name)
+
+    def where(self, in_engine):
+        """The phase, by who is running: the engine, an optimizer (without a closure), else the program."""
+        if in_engine or self.backward_calls:
+            return "backward"
+        if self.optimizer_calls and not torch.is_grad_enabled():
+            return "optimizer"
+        return "forward"
+
+    def begin(self, storage, size, frames, born):
+        one = Allocation(len(self.allocations), len(self.events), size, born, self.address)
+        self.address += -(-size // 512) * 512
+        self.allocations.append(one)
+        self.event("alloc", one, frames)
+        if storage is not None:
+            self.live[storage._cdata] = one
+            self.watch(storage, one)
+        return one
+
+    def watch(self, storage, one):
+        key = storage._cdata
+        self.watched[one.number] = weakref.ref(storage, lambda _: self.death(one, key))
+
+    # A dispatch mode makes autograd add gradients out of place, where a GPU adds in place when
+    # nobody else holds one of them: then it dies at once, and the sum takes its place.
+
+    def terms(self, args):
+        found = [self.live.get(t.untyped_storage()._cdata) for t in args if isinstance(t, torch.Tensor)]
+        return [one for one in found if one is not None]
+
+    def settle(self):
+        """The sum before this operator was not in place."""
+        if self.pending:
+            made, size, cpp, keys, _ = self.pending
+            self.pending, storage = None, made()
+            if storage is not None:
+                self.begin(storage, size, self.stacks.mixed(cpp, keys, True), "backward")
+
+    def in_place(self, one):
+        if not self.pending or one not in self.pending[4] or one.size != self.pending[1]:
+            return False
+        storage = self.pending[0]()
+        self.pending = None
+        if storage is None:
+            return False
+        self.live[storage._cdata] = one
+        self.watch(storage, one)
+        return True
+
+    # Deaths.
+
+    def death(self, one, key):
+        del self.live[key]
+        if not self.on or self.in_place(one):
+            return
+        graph = self.unpacked == one.number
+        self.unpacked = None
+        in_engine = torch._C._current_autograd_node() is not None
+        keys = self.stacks.python(in_engine)
+        cpp = native.RELEASE + native.TENSOR_ENDS + self.who_lets_go(one, in_engine, graph, keys)
+        one.died = len(self.events)
+        frames = self.stacks.mixed(cpp, keys, in_engine)
+        self.event("free_requested", one, frames)
+        self.event("free_completed", one, frames)
+
+    def who_lets_go(self, one, in_engine, graph, keys):
+        if in_engine and not keys:
+            node = torch._C._current_autograd_node().name()
+            if graph:
+                return native.release_variables(node)
+            return native.GRADIENTS_END
+        if graph:
+            return native.release_variables("AddmmBackward0") + native.GRAPH_DROPPED
+        if self.truth.labels.get(one.number) == "gradient":
+            return native.SET_GRAD
+        return native.PYTHON_LETS_GO
+
+    # The graph.
+
+    def pack(self, tensor):
+        """A tensor is saved for the backward."""
+        packed = tensor.detach()
+        number = self.number_of(packed)
+        if number is not None and self.on:
+            self.truth.say(number, "activation")
+            weakref.finalize(packed, self.saved_goes, number)
+        return packed
+
+    def saved_goes(self, number):
+        self.settle()
+        self.unpacked = number
+
+    # Workspaces.
+
+    def workspaces(self, name):
+        in_engine = torch._C._current_autograd_node() is not None
+        keys, cpp = self.stack_of_request(name, in_engine)
+        tail = cpp[len(native.REQUEST + native.EMPTY):]
+        if in_engine not in self.products:
+            self.products.add(in_engine)
+            frames = self.stacks.mixed(native.REQUEST + native.CUBLAS_WORKSPACE + tail, keys, in_engine)
+            self.truth.say(self.begin(None, CUBLAS_BYTES, frames, "workspace").number, "workspace")
+        if name == "addmm":
+            frames = self.stacks.mixed(native.REQUEST + native.LT_WORKSPACE + tail, keys, in_engine)
+            one = self.begin(None, LT_BYTES, frames, "workspace")
+            self.truth.say(one.number, "workspace")
+            one.died = len(self.events)
+            frames = self.stacks.mixed(native.RELEASE + native.LT_WORKSPACE + tail, keys, in_engine)
+            self.event("free_requested", one, frames)
+            self.event("free_completed", one, frames)
+
+    # Events and what is asked of them.
+
+    def event(self, action, one, frames):
+        self.now_us += 10 + (one.size >> 20)
+        self.events.append({"action": action, "addr": one.address, "size": one.size, "stream": 0,
+                            "time_us": self.now_us, "compile_context": "N/A", "user_metadata": "",
+                            "pool_id": (0, 0), "frames": frames})
+
+    def number_of(self, tensor):
+        if not isinstance(tensor, torch.Tensor) or tensor.device != DEVICE or tensor.layout != torch.strided:
+            return None
+        one = self.live.get(tensor.untyped_storage()._cdata)
+        return one.number if one is not None else None
+
+    @contextmanager
+    def range(self, kind):
+        """A step or pass of the program, as a range of events."""
+        begin = len(self.events)
+        yield
+        self.settle()
+        self.ranges.append((kind, begin, len(self.events)))
+
+    def labels(self):
+        """The label of every allocation."""
+        found = self.truth.labels
+        return [found.get(a.number) or by_life(a, self.backwards) for a in self.allocations]

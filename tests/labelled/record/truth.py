@@ -1,0 +1,74 @@
+"""What each allocation truly is, told by objects and by the graph, never by stacks.
+
+A storage is a parameter or buffer because a module has it, a gradient because a parameter's
+`.grad` was it, state because an optimizer keeps it, an activation because the graph saved it or
+because it came out of a forward and lived into the backward, an input because it was copied from
+the host.  What none of these claims is named after where it was born and how long it lived.
+"""
+import weakref
+
+import torch
+
+# What an object says beats what a copy from the host or a saved tensor says.
+STRENGTH = ["temporary", "autograd_detail", "optimizer_temp", "activation", "input", "gradient",
+            "optimizer_state", "buffer", "parameter", "kv_cache", "ema", "workspace", "leak_graph"]
+
+
+def tensors_in(value):
+    """The tensors of nested lists, dicts and tensors."""
+    if isinstance(value, torch.Tensor):
+        yield value
+    elif isinstance(value, dict):
+        for one in value.values():
+            yield from tensors_in(one)
+    elif isinstance(value, (list, tuple)):
+        for one in value:
+            yield from tensors_in(one)
+
+
+class Truth:
+    """Labels of allocations; `number_of` finds the allocation of a tensor, or None."""
+
+    def __init__(self, number_of):
+        self.number_of = number_of
+        self.modules, self.optimizers = weakref.WeakSet(), weakref.WeakSet()
+        self.labels = {}
+
+    def say(self, number, label):
+        old = self.labels.get(number)
+        if old is None or STRENGTH.index(label) > STRENGTH.index(old):
+            self.labels[number] = label
+
+    def name(self, label, value):
+        for tensor in tensors_in(value):
+            number = self.number_of(tensor)
+            if number is not None:
+                self.say(number, label)
+
+    def look(self):
+        """Labels what modules and optimizers have now."""
+        for module in list(self.modules):
+            for p in module.__dict__.get("_parameters", {}).values():
+                if p is not None:
+                    self.parameter(p)
+            self.name("buffer", dict(module.__dict__.get("_buffers", {})))
+        for optimizer in list(self.optimizers):
+            for group in getattr(optimizer, "param_groups", ()):
+                for p in group["params"]:
+                    self.parameter(p)
+            self.name("optimizer_state", dict(getattr(optimizer, "state", {})))
+
+    def parameter(self, p):
+        self.name("parameter", p)
+        if p.grad is not None:
+            self.name("gradient", p.grad)
+
+
+def by_life(allocation, backwards):
+    """The label of an allocation that nothing claimed; `backwards` are events where one began."""
+    if allocation.born == "backward":
+        return "autograd_detail"
+    if allocation.born == "optimizer":
+        return "optimizer_temp"
+    dies = allocation.died if allocation.died is not None else float("inf")
+    return "activation" if any(allocation.event < b < dies for b in backwards) else "temporary"
