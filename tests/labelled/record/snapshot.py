@@ -63,7 +63,7 @@ def without_native(top):
 def begun_late(top, first):
     """The recording of events from number `first` on; older blocks and segments have no stack."""
     trace = top["device_traces"][0][first:]
-    fresh = {(e["action"], e["addr"]) for e in trace}
+    fresh = {(e["action"], e.get("addr")) for e in trace}
     begin = trace[0]["time_us"] if trace else 0
 
     def segment(s):
@@ -88,6 +88,24 @@ def numbers(trace, events):
     return found
 
 
+def line_of(program, text):
+    """FILE:LINE of a line of the program or of a network, `text` being in it and in no other."""
+    folder = Path(program.__file__).parent.parent
+    found = [(path.name, number) for path in [Path(program.__file__), *sorted(folder.glob("models/*.py"))]
+             for number, line in enumerate(path.read_text().splitlines(), 1) if text in line and "PLANTED" not in line]
+    if len(found) != 1:
+        raise SystemExit("%s: %d lines with %r" % (program.__file__, len(found), text))
+    return "%s:%d" % found[0]
+
+
+def planted_in(program):
+    """What the program says is planted, with the line in place of its text."""
+    planted = dict(getattr(program, "PLANTED", {}))
+    if "leak" in planted:
+        planted["leak"] = line_of(program, planted["leak"])
+    return planted
+
+
 def truth_of(recorder, program, trace, oom):
     """The JSON beside the recordings; numbers of events are those of the placed trace."""
     at = numbers(trace, recorder.events)
@@ -104,7 +122,7 @@ def truth_of(recorder, program, trace, oom):
     ranges = [{"kind": kind, "first_event": event(begin), "last_event": event(end - 1)}
               for kind, begin, end in recorder.ranges if end > begin and begin <= last]
     return {"schema": "vramscope.labelled/1", "program": program.__name__.rsplit(".", 1)[-1],
-            "planted": getattr(program, "PLANTED", {}), "oom": oom is not None,
+            "planted": planted_in(program), "oom": oom is not None,
             "events": len(trace), "allocations": allocations, "ranges": ranges}
 
 

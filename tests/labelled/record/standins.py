@@ -9,23 +9,21 @@ from unittest import mock
 
 import torch
 from torch.optim import optimizer as optim
-from torch.overrides import TorchFunctionMode
 from torch.utils import _foreach_utils
+
+from .autocast import autocast_of_meta
 
 ATTENTION = torch.nn.functional.scaled_dot_product_attention
 
 
-class Kernels(TorchFunctionMode):
-    """Fused attention as on a GPU: flash for 16 bit without a mask, else efficient."""
-
-    def __torch_function__(self, func, types, args=(), kwargs=None):
-        kwargs = kwargs or {}
-        if func is ATTENTION and args[0].is_meta:
-            return attention(*args, **kwargs)
-        return func(*args, **kwargs)
-
-
 def attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False):
+    """Fused attention as on a GPU: flash for 16 bit without a mask, else the efficient kernel.
+
+    It replaces the function: a function mode would not be there in what the engine calls, such as a
+    recomputation.
+    """
+    if not query.is_meta:
+        return ATTENTION(query, key, value, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa)
     if enable_gqa:
         repeats = query.size(-3) // key.size(-3)
         key, value = (t.repeat_interleave(repeats, -3) for t in (key, value))
@@ -97,7 +95,8 @@ def optimizer_steps(recorder):
 def standing_in(recorder):
     """Everything above, for the time of one recording."""
     truth, patch = recorder.truth, mock.patch.object
-    devices = _foreach_utils._get_foreach_kernels_supported_devices()
+    foreach = [*_foreach_utils._get_foreach_kernels_supported_devices(), "meta"]
+    fused = [*_foreach_utils._get_fused_kernels_supported_devices(), "meta"]
     with ExitStack() as held:
         for one in (
             patch(torch.nn.Module, "__init__", module_noted(torch.nn.Module.__init__, truth.modules)),
@@ -106,12 +105,14 @@ def standing_in(recorder):
             patch(torch.autograd, "grad", backward_noted(torch.autograd.grad, recorder)),
             patch(torch.autograd, "_engine_run_backward",
                   engine_noted(torch.autograd._engine_run_backward, recorder)),
-            patch(optim, "_get_foreach_kernels_supported_devices", lambda: [*devices, "meta"]),
-            patch(_foreach_utils, "_get_foreach_kernels_supported_devices", lambda: [*devices, "meta"]),
+            patch(optim, "_get_foreach_kernels_supported_devices", lambda: foreach),
+            patch(_foreach_utils, "_get_foreach_kernels_supported_devices", lambda: foreach),
+            patch(optim, "_get_fused_kernels_supported_devices", lambda: fused),
+            patch(torch.nn.functional, "scaled_dot_product_attention", attention),
+            autocast_of_meta(),
             optimizer_steps(recorder),
             torch.autograd.graph.saved_tensors_hooks(recorder.pack, lambda packed: packed),
             recorder,
-            Kernels(),
         ):
             held.enter_context(one)
         yield
