@@ -1,4 +1,4 @@
-"""python -m record [--vramscope PROGRAM] [-o FOLDER] NAME...: records programs of `programs`.
+"""python -m record [--vramscope PROGRAM] [-o FOLDER] [NAME...]: records programs of `programs`, or all.
 
 Run in tests/labelled by a Python that has torch.  Writes, for each, recordings in three styles and
 a JSON file of what is true (README.md).
@@ -18,12 +18,13 @@ from .standins import standing_in
 
 HERE = Path(__file__).resolve().parent.parent
 ROOT = HERE.parent.parent
+FOLDERS = {path.stem: path.parent.name for path in sorted(HERE.glob("programs/*/[a-z]*.py"))}
 
 
 def record(name):
     """Runs one program under the recorder."""
-    program = importlib.import_module("programs." + name)
-    recorder = Recorder()
+    program = importlib.import_module("programs.%s.%s" % (FOLDERS[name], name))
+    recorder = Recorder(getattr(program, "MARKS", False))
     recorder.stacks.started_at(program.__file__, len(inspect.getsource(program).splitlines()) + 4)
     with standing_in(recorder):
         program.main(Run(recorder))
@@ -33,13 +34,13 @@ def record(name):
 
 def main():
     options = argparse.ArgumentParser(prog="record", description=__doc__.splitlines()[0])
-    options.add_argument("names", nargs="+", metavar="NAME")
+    options.add_argument("names", nargs="*", metavar="NAME")
     options.add_argument("--vramscope", type=Path, default=ROOT / "build/release/cli/vramscope", metavar="PROGRAM")
     options.add_argument("-o", "--output", type=Path, default=ROOT / "build/labelled", metavar="FOLDER")
     args = options.parse_args()
     warnings.simplefilter("ignore")
     sys.path.insert(0, str(HERE))
-    for name in args.names:
+    for name in args.names or sorted(FOLDERS):
         begin = time.monotonic()
         recorder, program = record(name)
         truth = write(recorder, program, args.vramscope.resolve(), args.output)

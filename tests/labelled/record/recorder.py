@@ -31,8 +31,9 @@ class Allocation:
 
 
 class Recorder(TorchDispatchMode):
-    def __init__(self):
+    def __init__(self, marks=False):
         super().__init__()
+        self.marks, self.regions = marks, []
         self.stacks, self.truth = Stacks(), Truth(self.number_of)
         self.events, self.allocations, self.annotations = [], [], []
         self.live = {}                           # address of a C++ storage -> Allocation
@@ -54,6 +55,8 @@ class Recorder(TorchDispatchMode):
             return args[0]  # values of the host are never looked at
         self.settle()
         result = func(*args, **(kwargs or {}))
+        if name.startswith("_record_function_"):
+            self.annotate(name, args)
         if self.on:
             fresh = [t for t in _pytree.tree_leaves(result) if isinstance(t, torch.Tensor) and self.is_new(t)]
             for tensor in fresh:
@@ -61,6 +64,15 @@ class Recorder(TorchDispatchMode):
             if name in PRODUCTS:
                 self.workspaces(name)
         return result
+
+    def annotate(self, name, args):
+        """record_function, such as optimizers have around `step`; regions close innermost first."""
+        if name.startswith("_record_function_enter"):
+            self.regions.append(args[0])
+        stage, region = ("START", self.regions[-1]) if "enter" in name else ("END", self.regions.pop())
+        if self.marks and self.on:
+            self.now_us += 5
+            self.annotations.append({"stage": stage, "name": region, "device": 0, "time_us": self.now_us})
 
     def is_new(self, tensor):
         if tensor.device != DEVICE or tensor.layout != torch.strided:
@@ -77,8 +89,11 @@ class Recorder(TorchDispatchMode):
             self.pending = (weakref.ref(storage), storage.nbytes(), cpp, keys, summed)
             return
         self.begin(storage, storage.nbytes(), self.stacks.mixed(cpp, keys, in_engine), self.where(in_engine))
-        if name in ("_to_copy", "copy_") and isinstance(args[0], torch.Tensor) and args[0].device.type == "cpu":
+        given = [t for t in _pytree.tree_leaves(args) if isinstance(t, torch.Tensor)]
+        if name == "_to_copy" and given[0].device.type == "cpu":
             self.truth.say(self.live[storage._cdata].number, "input")
+        elif not given and not in_engine:
+            self.truth.say(self.live[storage._cdata].number, "other")
 
     def stack_of_request(self, name, in_engine):
         keys = self.stacks.python(in_engine)
@@ -220,7 +235,7 @@ class Recorder(TorchDispatchMode):
         self.settle()
         self.ranges.append((kind, begin, len(self.events)))
 
-    def labels(self):
-        """The label of every allocation."""
-        found = self.truth.labels
-        return [found.get(a.number) or by_life(a, self.backwards) for a in self.allocations]
+    def labels(self, end):
+        """The label of every allocation of a recording that ends at event `end`."""
+        found, backwards = self.truth.labels, [b for b in self.backwards if b < end]
+        return [found.get(a.number) or by_life(a, backwards, end) for a in self.allocations]

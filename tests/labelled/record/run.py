@@ -1,4 +1,4 @@
-"""What a program is handed: the device, and how it tells where its steps and plants are."""
+"""What a program is handed: the device, batches, and how it tells where its steps are."""
 import torch
 
 from .recorder import DEVICE
@@ -17,6 +17,10 @@ class Run:
     def other_pass(self):
         return self.recorder.range("pass")
 
+    def prompt(self):
+        """The first pass of a generation, which is unlike those of the tokens after it and counts as no step."""
+        return self.recorder.range("prompt")
+
     def label(self, name, tensors):
         """These tensors are `name`: what no object of PyTorch tells, such as a cache or a moving average."""
         self.recorder.truth.name(name, list(tensors))
@@ -31,4 +35,5 @@ class Run:
         return torch.empty(*shape, dtype=torch.int64)
 
     def values(self, *shape):
+        """The same with 32-bit floats."""
         return torch.empty(*shape)

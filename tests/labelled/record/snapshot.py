@@ -90,8 +90,8 @@ def numbers(trace, events):
 
 def line_of(program, text):
     """FILE:LINE of a line of the program or of a network, `text` being in it and in no other."""
-    folder = Path(program.__file__).parent.parent
-    found = [(path.name, number) for path in [Path(program.__file__), *sorted(folder.glob("models/*.py"))]
+    folder = Path(program.__file__).parents[2]
+    found = [(path.name, number) for path in [Path(program.__file__), *sorted(folder.glob("nets/*.py"))]
              for number, line in enumerate(path.read_text().splitlines(), 1) if text in line and "PLANTED" not in line]
     if len(found) != 1:
         raise SystemExit("%s: %d lines with %r" % (program.__file__, len(found), text))
@@ -109,8 +109,8 @@ def planted_in(program):
 def truth_of(recorder, program, trace, oom):
     """The JSON beside the recordings; numbers of events are those of the placed trace."""
     at = numbers(trace, recorder.events)
-    labels = recorder.labels()
     last = len(at) - 1
+    labels = recorder.labels(len(at))
 
     def event(number):
         return at[min(number, last)]

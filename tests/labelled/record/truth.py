@@ -3,15 +3,16 @@
 A storage is a parameter or buffer because a module has it, a gradient because a parameter's
 `.grad` was it, state because an optimizer keeps it, an activation because the graph saved it or
 because it came out of a forward and lived into the backward, an input because it was copied from
-the host.  What none of these claims is named after where it was born and how long it lived.
+the host, other because an operator made it of nothing (ones, noise) and nobody saved it.  What none
+of these claims is named after where it was born and how long it lived.
 """
 import weakref
 
 import torch
 
 # What an object says beats what a copy from the host or a saved tensor says.
-STRENGTH = ["temporary", "autograd_detail", "optimizer_temp", "activation", "input", "gradient",
-            "optimizer_state", "buffer", "parameter", "kv_cache", "ema", "workspace", "leak_graph"]
+STRENGTH = ["other", "activation", "input", "gradient", "optimizer_state", "buffer", "parameter", "kv_cache",
+            "ema", "workspace"]
 
 
 def tensors_in(value):
@@ -64,11 +65,16 @@ class Truth:
             self.name("gradient", p.grad)
 
 
-def by_life(allocation, backwards):
-    """The label of an allocation that nothing claimed; `backwards` are events where one began."""
+def by_life(allocation, backwards, end):
+    """The label of an allocation that nothing claimed; `backwards` are events where one began.
+
+    `held`: it came out of a forward that no backward followed, and was alive at event `end`, the last.
+    """
     if allocation.born == "backward":
         return "autograd_detail"
     if allocation.born == "optimizer":
         return "optimizer_temp"
-    dies = allocation.died if allocation.died is not None else float("inf")
-    return "activation" if any(allocation.event < b < dies for b in backwards) else "temporary"
+    dies = end if allocation.died is None else min(allocation.died, end)
+    if any(allocation.event < b < dies for b in backwards):
+        return "activation"
+    return "temporary" if dies < end else "held"

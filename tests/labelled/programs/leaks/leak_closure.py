@@ -1,0 +1,24 @@
+"""Callbacks that are kept hold the logits of their step in a closure."""
+import torch
+
+from nets.gpt import GPT, loss_of
+
+PLANTED = {"leak": "self.head(self.norm"}
+
+
+def main(run):
+    model = GPT().to(run.device)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4)
+    callbacks = []
+    for _ in range(6):
+        with run.step():
+            tokens = run.tokens(8, 256).to(run.device)
+            targets = run.tokens(8, 256).to(run.device)
+            logits = model(tokens)
+            loss = loss_of(logits, targets)
+            loss.backward()
+            optimizer.step()
+            optimizer.zero_grad()
+            kept = logits.detach()
+            callbacks.append(lambda kept=kept: kept.mean())
+    run.snapshot()

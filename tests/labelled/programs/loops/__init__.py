@@ -1,0 +1,1 @@
+"""What is peculiar is the loop: accumulation, closures, several optimizers, validation."""

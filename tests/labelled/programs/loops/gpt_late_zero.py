@@ -1,0 +1,18 @@
+"""Gradients are cleared after the next forward and so live through it."""
+import torch
+
+from nets.gpt import GPT, loss_of
+
+
+def main(run):
+    model = GPT().to(run.device)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4)
+    for _ in range(4):
+        with run.step():
+            tokens = run.tokens(8, 256).to(run.device)
+            targets = run.tokens(8, 256).to(run.device)
+            loss = loss_of(model(tokens), targets)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+    run.snapshot()

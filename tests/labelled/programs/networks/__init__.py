@@ -1,0 +1,1 @@
+"""What is peculiar is the network, or what is kept beside it."""

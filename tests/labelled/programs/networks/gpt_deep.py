@@ -1,0 +1,18 @@
+"""Twenty-four layers and a small vocabulary: activations of the blocks are nearly all."""
+import torch
+
+from nets.gpt import GPT, loss_of
+
+
+def main(run):
+    model = GPT(layers=24, vocabulary=2000).to(run.device)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4)
+    for _ in range(4):
+        with run.step():
+            tokens = run.tokens(16, 256).to(run.device)
+            targets = run.tokens(16, 256).to(run.device)
+            loss = loss_of(model(tokens), targets)
+            loss.backward()
+            optimizer.step()
+            optimizer.zero_grad()
+    run.snapshot()

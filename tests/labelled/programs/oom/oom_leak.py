@@ -1,0 +1,24 @@
+"""Logits are kept until the card is full."""
+import torch
+
+from nets.gpt import GPT, loss_of
+
+CAPACITY = 2048 << 20
+PLANTED = {"leak": "self.head(self.norm", "verdict": "live_exceeds_capacity"}
+
+
+def main(run):
+    model = GPT().to(run.device)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4)
+    kept = []
+    for _ in range(14):
+        with run.step():
+            tokens = run.tokens(8, 256).to(run.device)
+            targets = run.tokens(8, 256).to(run.device)
+            logits = model(tokens)
+            loss = loss_of(logits, targets)
+            loss.backward()
+            optimizer.step()
+            optimizer.zero_grad()
+            kept.append(logits.detach())
+    run.snapshot()
