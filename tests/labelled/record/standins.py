@@ -54,6 +54,19 @@ def module_noted(original, collection):
     return made
 
 
+def hooks_noted(original, recorder):
+    """Hooks of a program or of a checkpoint hide ours: what they keep as it is, a recomputation's, is saved too."""
+    @wraps(original)
+    def made(self, pack_hook, unpack_hook):
+        def pack(tensor):
+            packed = pack_hook(tensor)
+            if packed is not tensor and recorder.number_of(packed) == recorder.number_of(tensor):
+                recorder.saved(packed)
+            return packed
+        original(self, pack if pack_hook != recorder.pack else pack_hook, unpack_hook)
+    return made
+
+
 def backward_noted(original, recorder):
     @wraps(original)
     def run(*args, **kwargs):
@@ -110,6 +123,8 @@ def standing_in(recorder):
             patch(optim, "_get_fused_kernels_supported_devices", lambda: fused),
             patch(torch.nn.functional, "scaled_dot_product_attention", attention),
             autocast_of_meta(),
+            patch(torch.autograd.graph.saved_tensors_hooks, "__init__",
+                  hooks_noted(torch.autograd.graph.saved_tensors_hooks.__init__, recorder)),
             optimizer_steps(recorder),
             torch.autograd.graph.saved_tensors_hooks(recorder.pack, lambda packed: packed),
             recorder,
