@@ -83,6 +83,9 @@ static const struct native_rule {
 #define PATH_MEMORY 256u
 #define PATH_COLLECTOR 512u
 #define PATH_PAGED 1024u
+#define PATH_FUNCTION 2048u   /* functions of the graph that are written in Python */
+#define PATH_CHECKPOINT 4096u /* forwards that run again in a backward */
+#define PATH_DECORATOR 8192u  /* stands between a caller and what it decorates */
 
 static const struct path_word {
     uint32_t path;
@@ -92,6 +95,9 @@ static const struct path_word {
     { PATH_OPTIM, false, "/torch/optim/" },
     { PATH_NAMED_OPTIM, true, "optim" },
     { PATH_AUTOGRAD, false, "/torch/autograd/" },
+    { PATH_FUNCTION, false, "/torch/autograd/function.py" },
+    { PATH_CHECKPOINT, false, "/torch/utils/checkpoint.py" },
+    { PATH_DECORATOR, false, "/torch/utils/_contextlib.py" },
     { PATH_DATA, false, "/torch/utils/data/" },
     { PATH_MODULE, false, "/torch/nn/modules/module.py" },
     { PATH_COLLECTIVE, false, "/torch/distributed/distributed_c10d.py" },
@@ -111,6 +117,16 @@ static const struct path_word {
     { PATH_PAGED, true, "cache_engine" },
 };
 
+/* What a frame is to those it calls; in no set that anybody else sees. */
+#define BESIDE_OPTIMIZER TOKEN(58) /* the step of one of torch's optimizers */
+#define BESIDE_FUNCTION TOKEN(59)  /* runs a function of the graph that is written in Python */
+#define BESIDE TOKEN(60)           /* passes over to its callee what its caller is */
+#define IS_CLOSURE TOKEN(61)       /* named so */
+#define IS_FOREIGN TOKEN(62)       /* not torch's, and not named as a part of something */
+#define IS_BACKWARD TOKEN(63)      /* a function `backward` */
+#define CALLED_BY (BESIDE_OPTIMIZER | BESIDE_FUNCTION)
+#define OF_FRAMES (CALLED_BY | BESIDE | IS_CLOSURE | IS_FOREIGN | IS_BACKWARD)
+
 /* A function of Python in a path; NULL is any function. */
 static const struct python_rule {
     token_set tokens;
@@ -118,7 +134,7 @@ static const struct python_rule {
     enum match match;
     const char *function;
 } python_rules[] = {
-    { TOKEN_OPTIMIZER, PATH_OPTIM, EXACT, "step" },
+    { TOKEN_OPTIMIZER | BESIDE_OPTIMIZER, PATH_OPTIM, EXACT, "step" },
     { TOKEN_OPTIMIZER, PATH_OPTIM, EXACT, "wrapper" },
     { TOKEN_OPTIMIZER, PATH_OPTIM, EXACT, "_init_group" },
     { TOKEN_OPTIMIZER, PATH_OPTIM, PREFIX, "_single_tensor_" },
@@ -129,6 +145,14 @@ static const struct python_rule {
     { TOKEN_BACKWARD, PATH_AUTOGRAD, EXACT, "backward" },
     { TOKEN_BACKWARD, PATH_AUTOGRAD, EXACT, "_engine_run_backward" },
     { TOKEN_BACKWARD, PATH_AUTOGRAD, EXACT, "grad" },
+    { TOKEN_BACKWARD, PATH_AUTOGRAD, PREFIX, "unpack_" },
+    { TOKEN_BACKWARD, PATH_CHECKPOINT, EXACT, "backward" },
+    { TOKEN_BACKWARD, PATH_CHECKPOINT, EXACT, "unpack_hook" },
+    { TOKEN_BACKWARD, PATH_CHECKPOINT, EXACT, "recompute_fn" },
+    { BESIDE_FUNCTION, PATH_FUNCTION, EXACT, NULL },
+    { BESIDE, PATH_DECORATOR, EXACT, NULL },
+    { IS_CLOSURE, PATH_ANY, CONTAINS, "closure" },
+    { IS_BACKWARD, PATH_ANY, EXACT, "backward" },
     { TOKEN_MODULE, PATH_ANY, EXACT, "forward" },
     { TOKEN_DATA, PATH_DATA, EXACT, NULL },
     { TOKEN_APPLY | TOKEN_INIT, PATH_MODULE, EXACT, "_apply" },
@@ -251,6 +275,8 @@ static token_set tokens_of_python(str file, uint32_t paths, str function, enum f
         if (rule->function == NULL || word_is(function, rule->match, rule->function))
             set |= rule->tokens;
     }
+    if ((kind == FRAME_USER || kind == FRAME_LIBRARY) && !str_starts(function, S("_")))
+        set |= IS_FOREIGN;
     return frame_is_module_call(file, function) ? set | TOKEN_MODULE | TOKEN_CALL : set;
 }
 
@@ -281,14 +307,42 @@ static token_set tokens_of_frame(const struct look *look, frame_id id)
     return tokens_of_python(file, paths[frame.file.n], name, kind);
 }
 
-/* What a frame adds to the callers' tokens: a module called inside the engine is run again.  A
- * function that is merely named forward is not: the graph has such functions of its own, and a
- * compiled backward shows the lines of the forward it was made from. */
+/* What a frame of Python is by the one that calls it.  The closure that an optimizer is given may
+ * have any name, but torch's optimizers call nothing else of somebody's. */
+static token_set as_called(token_set callers, token_set frame)
+{
+    token_set set = frame;
+    if ((callers & BESIDE_OPTIMIZER) != 0 && (frame & IS_FOREIGN) != 0)
+        set |= IS_CLOSURE;
+    if ((callers & BESIDE_FUNCTION) != 0 && (frame & IS_BACKWARD) != 0)
+        set |= TOKEN_BACKWARD;
+    return set;
+}
+
+/* Of the callers' tokens those that a frame takes back: the innermost that says what is done
+ * decides.  An optimizer runs forward and backward in the closure it is given. */
+static token_set taken_back(token_set frame)
+{
+    token_set set = (frame & TOKEN_PYTHON) != 0 && (frame & BESIDE) == 0 ? CALLED_BY : 0;
+    if ((frame & (TOKEN_MODULE | TOKEN_ENGINE | TOKEN_BACKWARD | TOKEN_DATA)) != 0)
+        set |= TOKEN_OPTIMIZER | TOKEN_ZERO_GRAD;
+    if ((frame & (TOKEN_ZERO_GRAD | IS_CLOSURE)) != 0)
+        set |= TOKEN_OPTIMIZER;
+    if ((frame & TOKEN_DATA) != 0)
+        set |= TOKEN_MODULE | TOKEN_CALL;
+    return set;
+}
+
+/* The tokens of a stack, from those of its callers and of its innermost frame: a module called
+ * inside the engine is run again.  A function that is merely named forward is not: the graph has
+ * such functions of its own, and a compiled backward shows the lines of the forward it was made
+ * from. */
 static token_set tokens_joined(token_set callers, token_set frame)
 {
+    token_set own = as_called(callers, frame);
     bool inside = (callers & (TOKEN_ENGINE | TOKEN_BACKWARD)) != 0;
-    token_set again = inside && (frame & TOKEN_CALL) != 0 ? TOKEN_RECOMPUTE : 0;
-    return callers | frame | again;
+    token_set again = inside && (own & TOKEN_CALL) != 0 ? TOKEN_RECOMPUTE : 0;
+    return (callers & ~taken_back(own)) | own | again;
 }
 
 enum vrs_status tokens_make(const struct code *code, const struct naming *naming,
@@ -312,6 +366,10 @@ enum vrs_status tokens_make(const struct code *code, const struct naming *naming
     }
     for (uint32_t i = 1; i < s->rows.len; i++)
         of_stack[i] = tokens_joined(of_stack[s->caller[i]], of_frame[s->frame[i]]);
+    for (uint32_t i = 1; i < s->rows.len; i++)
+        of_stack[i] &= ~OF_FRAMES;
+    for (uint32_t i = 1; i < code->frames.rows.len; i++)
+        of_frame[i] &= ~OF_FRAMES;
     *ret = (struct tokens){ of_frame, of_stack };
     return VRS_OK;
 }

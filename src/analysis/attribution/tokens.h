@@ -1,7 +1,9 @@
 /* tokens.h - bits for the work that a stack does (optimizer, autograd, module, …), from its frames.
  *
- * Frames are classified once each; a stack has the bits of all its frames, which one pass from
- * callers to callees gives.  Interpreter and libc frames are never evidence. */
+ * Frames are classified once each; a stack has the bits of its frames, which one pass from callers
+ * to callees gives.  Of what says whose work it is the innermost frame decides: forward and
+ * backward in an optimizer's closure take the optimizer's bit back.  Interpreter and libc frames
+ * are never evidence. */
 #ifndef VRS_ANALYSIS_ATTRIBUTION_TOKENS_H
 #define VRS_ANALYSIS_ATTRIBUTION_TOKENS_H
 
@@ -48,7 +50,7 @@ typedef uint64_t token_set;
 
 struct tokens {
     token_set *of_frame; /* of each frame_id, by itself */
-    token_set *of_stack; /* of each stack_id: of all its frames */
+    token_set *of_stack; /* of each stack_id: of its frames together */
 };
 
 enum vrs_status tokens_make(const struct code *code, const struct naming *naming,

@@ -23,7 +23,8 @@ const char *const phase_names[PHASES] = {
     [PHASE_OPTIMIZER] = "optimizer", [PHASE_ZERO_GRAD] = "zero_grad",
 };
 
-/* The order matters: an optimizer called inside backward is the optimizer. */
+/* A stack has the tokens of one phase, the innermost one's, but for what stands inside a backward:
+ * an optimizer called there is the optimizer. */
 static enum phase phase_of_tokens(token_set set)
 {
     if (set & TOKEN_OPTIMIZER)
@@ -135,6 +136,13 @@ static enum phase span_phase(struct span_walk *w, uint32_t event)
     return w->opens == 0 ? PHASES : s->at[w->open[w->opens - 1]].phase;
 }
 
+/* Is it work in the closure that the optimizer of the annotation was given? */
+static bool is_of_closure(enum phase said, enum phase by_tokens)
+{
+    return said == PHASE_OPTIMIZER && (by_tokens == PHASE_FORWARD || by_tokens == PHASE_RECOMPUTE ||
+                                       by_tokens == PHASE_BACKWARD);
+}
+
 /* Lets the last interval go on with those of `run`. */
 static void extend(struct phase_interval *last, const struct phase_interval *run)
 {
@@ -186,6 +194,8 @@ static bool find_intervals(const struct recording *r, uint32_t device, struct sp
         uint32_t stack = r->events.stack[first + i];
         uint64_t bytes = known_or_0(r->events.size[first + i]);
         enum phase said = span_phase(&walk, i), by_tokens = (enum phase)p->of_stack[stack];
+        if (is_of_closure(said, by_tokens))
+            said = PHASES;
         enum phase phase = said == PHASES ? by_tokens : said;
         by_stack += said == PHASES;
         by_annotation += said != PHASES;

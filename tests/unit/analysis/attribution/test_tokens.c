@@ -25,6 +25,9 @@ static const struct line loop = { "train", "/home/u/train.py", 3 };
     "torch::autograd::Engine::evaluate_function(std::shared_ptr<torch::autograd::GraphTask>&)",    \
         "??", 0
 #define MODULE_CALL "_call_impl", TORCH "nn/modules/module.py", 9
+#define ADAM_STEP "step", TORCH "optim/adam.py", 1
+#define OPTIMIZER_WRAPPER "wrapper", TORCH "optim/optimizer.py", 1
+#define DECORATED "decorate_context", TORCH "utils/_contextlib.py", 1
 
 static const struct example examples[] = {
     { { { "step", TORCH "optim/adam.py", 1 } }, TOKEN_OPTIMIZER },
@@ -95,6 +98,47 @@ static const struct example examples[] = {
     { { { "c10::cuda::CUDACachingAllocator::Native::DeviceCachingAllocator::malloc(int)", "??",
           0 } },
       TOKEN_DEVICE_MALLOC },
+    /* The innermost frame that says what is done decides: a closure's forward and backward are
+     * none of the optimizer that calls it, and an optimizer in a hook of the engine is one. */
+    { { { MODULE_CALL }, { "closure", "/home/u/train.py", 9 }, { ADAM_STEP } },
+      TOKEN_MODULE | TOKEN_CALL },
+    { { { "loss_of", "/home/u/train.py", 9 }, { "closure", "/home/u/train.py", 8 }, { ADAM_STEP } },
+      0 },
+    { { { "evaluate", "/home/u/train.py", 9 }, { ADAM_STEP } }, 0 },
+    { { { "evaluate", "/home/u/train.py", 9 }, { DECORATED }, { ADAM_STEP } }, 0 },
+    { { { ENGINE }, { "closure", "/home/u/train.py", 9 }, { ADAM_STEP } }, TOKEN_ENGINE },
+    { { { "backward", TORCH "autograd/__init__.py", 1 },
+        { "closure", "/home/u/train.py", 9 },
+        { ADAM_STEP } },
+      TOKEN_BACKWARD },
+    { { { MODULE_CALL }, { ADAM_STEP } }, TOKEN_MODULE | TOKEN_CALL },
+    { { { "zero_grad", TORCH "optim/optimizer.py", 1 }, { ADAM_STEP } }, TOKEN_ZERO_GRAD },
+    { { { ADAM_STEP }, { "hook", "/home/u/train.py", 9 }, { ENGINE } },
+      TOKEN_OPTIMIZER | TOKEN_ENGINE },
+    { { { ADAM_STEP }, { "closure", "/home/u/train.py", 9 }, { OPTIMIZER_WRAPPER } },
+      TOKEN_OPTIMIZER },
+    /* What an optimizer calls of its own is its own. */
+    { { { "orthogonalize", "/home/u/muon.py", 9 },
+        { "step", "/home/u/muon.py", 5 },
+        { OPTIMIZER_WRAPPER } },
+      TOKEN_OPTIMIZER },
+    { { { "_init_group", "/home/u/muon.py", 9 }, { ADAM_STEP } }, TOKEN_OPTIMIZER },
+    { { { "loss", "/home/u/muon.py", 9 }, { "_foreach", "/home/u/muon.py", 9 }, { ADAM_STEP } },
+      TOKEN_OPTIMIZER },
+    { { { "zeros_like", TORCH "_tensor.py", 9 }, { ADAM_STEP } }, TOKEN_OPTIMIZER },
+    /* A forward in a data loader is a forward, a loader called by a module is a loader. */
+    { { { MODULE_CALL }, { "fetch", TORCH "utils/data/_utils/fetch.py", 1 } },
+      TOKEN_MODULE | TOKEN_CALL | TOKEN_DATA },
+    { { { "fetch", TORCH "utils/data/_utils/fetch.py", 1 }, { MODULE_CALL } }, TOKEN_DATA },
+    /* Where Python's frames alone are recorded, a checkpoint's own tell the backward. */
+    { { { MODULE_CALL }, { "recompute_fn", TORCH "utils/checkpoint.py", 1 } },
+      TOKEN_BACKWARD | TOKEN_MODULE | TOKEN_CALL | TOKEN_RECOMPUTE },
+    { { { MODULE_CALL }, { "checkpoint", TORCH "utils/checkpoint.py", 1 } },
+      TOKEN_MODULE | TOKEN_CALL },
+    { { { "backward", "/home/u/swiglu.py", 1 }, { "apply", TORCH "autograd/function.py", 1 } },
+      TOKEN_BACKWARD },
+    { { { "forward", "/home/u/swiglu.py", 1 }, { "apply", TORCH "autograd/function.py", 1 } },
+      TOKEN_MODULE },
     { { { "_start", "??", 0 } }, 0 },
     { { { "PyDict_DelItem", "??", 0 } }, 0 },
 };

@@ -25,6 +25,14 @@ static const struct stack_letter kinds[] = {
     { 'z', { { "zero_grad", TORCH "optim/optimizer.py", 1 } } },
     { 'd', { { "fetch", TORCH "utils/data/fetch.py", 1 } } },
     { 'i', { { "__init__", "/home/u/model.py", 1 } } },
+    { 'c',
+      { { "_call_impl", TORCH "nn/modules/module.py", 1 },
+        { "closure", "/home/u/train.py", 1 },
+        { "step", TORCH "optim/lbfgs.py", 1 } } },
+    { 'g',
+      { { "torch::autograd::Engine::execute(int)", "??", 0 },
+        { "closure", "/home/u/train.py", 1 },
+        { "step", TORCH "optim/lbfgs.py", 1 } } },
     { 'x', { { "main", "/home/u/train.py", 1 } } },
 };
 
@@ -99,7 +107,7 @@ static void annotations_override(void **state)
 {
     (void)state;
     struct studied s;
-    make(&s, "ffffffff");
+    make(&s, "ffffxfff");
     mark(&s, "## backward ##", STAGE_START, 2);
     mark(&s, "Optimizer.step#AdamW.step", STAGE_START, 4);
     mark(&s, "Optimizer.step#AdamW.step", STAGE_END, 5);
@@ -118,12 +126,26 @@ static void annotations_override(void **state)
     studied_end(&s);
 }
 
+/* An optimizer's annotation stands around the closure that it calls, too. */
+static void closures_are_not_the_optimizer(void **state)
+{
+    (void)state;
+    struct studied s;
+    make(&s, "dcgfbo");
+    mark(&s, "Optimizer.step#LBFGS.step", STAGE_START, 1);
+    mark(&s, "Optimizer.step#LBFGS.step", STAGE_END, 6);
+    studied_make(&s, "");
+    check_intervals(&s.study.phases, "data 0-0*1; forward 1-1*1; backward 2-2*1; "
+                                     "forward 3-3*1; backward 4-4*1; optimizer 5-5*1");
+    studied_end(&s);
+}
+
 /* A start without an end goes on; an end without a start, or out of order, says nothing. */
 static void broken_annotations_do_no_harm(void **state)
 {
     (void)state;
     struct studied s;
-    make(&s, "ffffff");
+    make(&s, "fffffx");
     mark(&s, "forward", STAGE_END, 1);
     mark(&s, "optimizer", STAGE_START, 5);
     mark(&s, "backward", STAGE_START, 3);
@@ -152,6 +174,7 @@ int main(void)
         cmocka_unit_test(runs_are_intervals),
         cmocka_unit_test(no_frames_are_backward_among_python),
         cmocka_unit_test(annotations_override),
+        cmocka_unit_test(closures_are_not_the_optimizer),
         cmocka_unit_test(broken_annotations_do_no_harm),
         cmocka_unit_test(every_allocation_may_fail),
     };
