@@ -48,11 +48,13 @@ def test_every_allocation_has_a_truth(folder, name):
         assert (row["bytes"], row["free_completed_event"]) == (one["bytes"], one["free_event"])
 
 
+@pytest.mark.parametrize("style", ["late15", "late", "late50"])
 @pytest.mark.parametrize("name", NAMES)
-def test_late_begins_where_it_says(folder, name):
+def test_late_begins_where_it_says(folder, name, style):
     truth = json.loads((folder / (name + ".json")).read_text())
-    rows = ask("export", "--to", "json", "-t", "allocations", folder / (name + ".late.pickle"))["tables"]["allocations"]
-    late = truth["late_event"]
+    rows = ask("export", "--to", "json", "-t", "allocations",
+               folder / ("%s.%s.pickle" % (name, style)))["tables"]["allocations"]
+    late = truth["first_event"][style]
     alive = [a for a in truth["allocations"]
              if a["alloc_event"] < late and (a["free_event"] is None or a["free_event"] >= late)]
     assert sorted(a["address"] for a in alive) == sorted(r["address"] for r in rows if r["alloc_event"] is None)

@@ -1,35 +1,45 @@
 """python -m record [--vramscope PROGRAM] [-o FOLDER] [NAME...]: records programs of `programs`, or all.
 
-Run in tests/labelled by a Python that has torch.  Writes, for each, recordings in three styles and
+Run in tests/labelled by a Python that has torch.  Writes, for each, recordings in several styles and
 a JSON file of what is true (README.md).
 """
 import argparse
-import importlib
 import inspect
 import sys
 import time
 import warnings
 from pathlib import Path
 
+from .kernels import CUBLAS_BYTES
 from .recorder import Recorder
 from .run import Run
 from .snapshot import write
+from .stacks import NoStacks
 from .standins import standing_in
+from .variants import FOLDERS, HERE, edited, loaded
 
-HERE = Path(__file__).resolve().parent.parent
 ROOT = HERE.parent.parent
-FOLDERS = {path.stem: path.parent.name for path in sorted(HERE.glob("programs/*/[a-z]*.py"))}
+BATCH = 2  # how much larger the second batch is
 
 
-def record(name):
-    """Runs one program under the recorder."""
-    program = importlib.import_module("programs.%s.%s" % (FOLDERS[name], name))
-    recorder = Recorder(getattr(program, "MARKS", False))
+def run(program, batch=1, stacks=None):
+    """Runs a program under the recorder."""
+    recorder = Recorder(getattr(program, "MARKS", False), getattr(program, "WORKSPACE", CUBLAS_BYTES), stacks)
     recorder.stacks.started_at(program.__file__, len(inspect.getsource(program).splitlines()) + 4)
     with standing_in(recorder):
-        program.main(Run(recorder))
+        program.main(Run(recorder, batch))
         recorder.on = False
-    return recorder, program
+    return recorder
+
+
+def changes(program):
+    """Peaks of the program changed: with a larger batch, and as each advice says."""
+    advice = {rule: {"peak_bytes": run(edited(program, edits), stacks=NoStacks()).peak()}
+              for rule, edits in getattr(program, "ADVICE", {}).items()}
+    batch = None
+    if getattr(program, "BATCH", True):
+        batch = {"factor": BATCH, "peak_bytes": run(program, BATCH, NoStacks()).peak()}
+    return {"advice": advice, "batch": batch}
 
 
 def main():
@@ -42,10 +52,11 @@ def main():
     sys.path.insert(0, str(HERE))
     for name in args.names or sorted(FOLDERS):
         begin = time.monotonic()
-        recorder, program = record(name)
-        truth = write(recorder, program, args.vramscope.resolve(), args.output)
+        program = loaded(name)
+        recorder = run(program)
+        truth = write(recorder, program, args.vramscope.resolve(), args.output, changes(program))
         print("%-28s %6d events %6d allocations %5.1f s" % (
-            name, truth["events"], len(truth["allocations"]), time.monotonic() - begin))
+            name, truth["events"], len(truth["allocations"]), time.monotonic() - begin), flush=True)
 
 
 if __name__ == "__main__":

@@ -61,6 +61,16 @@ ACCUMULATE_GRAD = (
     ("torch::autograd::AccumulateGrad::apply(" + TENSORS + "&&)", UNKNOWN),
 )
 OPERATOR = (("torch::autograd::Node::operator()(" + TENSORS + "&&)", ""),)
+# A gradient that was added to another in place, or cloned, ends here.
+GRADIENT_ADDED = (("torch::autograd::AccumulateGrad::apply(" + TENSORS + "&&)", UNKNOWN),) + OPERATOR
+# Gradients of what was broadcast are summed when a node has run.
+REDUCE_GRAD = (
+    ("torch::autograd::InputMetadata::reduce_grad(at::Tensor&) const", UNKNOWN),
+    ("torch::autograd::InputMetadata::maybe_reduce(unsigned long, at::Tensor, "
+     "std::function<std::string (std::string const&)> const&) const", UNKNOWN),
+    ("torch::autograd::validate_outputs(std::vector<torch::autograd::Edge, std::allocator<torch::autograd::Edge> > "
+     "const&, " + TENSORS + "&, std::function<std::string (std::string const&)> const&)", UNKNOWN),
+)
 ENGINE = (
     ("torch::autograd::Engine::evaluate_function(std::shared_ptr<torch::autograd::GraphTask>&, "
      "torch::autograd::Node*, torch::autograd::InputBuffer&, "
@@ -75,9 +85,11 @@ ENGINE = (
     ("__clone3", UNKNOWN),
 )
 MAIN_THREAD = (("PyEval_EvalCode", ""), ("Py_RunMain", ""), ("__libc_start_main", UNKNOWN))
-CUBLAS_WORKSPACE = (
+NEW_WORKSPACE = (
     ("at::cuda::getNewWorkspace()", ""),
     ("at::cuda::getCurrentCUDABlasHandle()", UNKNOWN),
+)
+CUBLAS_WORKSPACE = NEW_WORKSPACE + (
     ("void at::cuda::blas::gemm_internal_cublas<float>(char, char, long, long, long, float, "
      "float const*, long, float const*, long, float, float*, long)", ""),
 )

@@ -11,11 +11,12 @@ import torch
 from torch.utils import _pytree
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from . import native
+from . import kernels, native
 from .stacks import Stacks
 from .truth import Truth, by_life
 
-CUBLAS_BYTES, LT_BYTES = 8519680, 1 << 20
+OUT_OF_PLACE = {"add", "scatter"}  # of gradients, under a dispatch mode alone
+SUMS = {"SumBackward0", "SumBackward1", "ExpandBackward0", "MeanBackward0", "MeanBackward1"}
 PRODUCTS = {"mm", "addmm", "bmm", "baddbmm"}
 DEVICE = torch.device("meta")
 
@@ -23,26 +24,28 @@ DEVICE = torch.device("meta")
 class Allocation:
     """One storage: when it was born and died (numbers of events), and where."""
 
-    __slots__ = ("number", "event", "died", "size", "born", "address")
+    __slots__ = ("number", "event", "died", "size", "born", "address", "node")
 
-    def __init__(self, number, event, size, born, address):
+    def __init__(self, number, event, size, born, address, node):
         self.number, self.event, self.size, self.born, self.address = number, event, size, born, address
-        self.died = None
+        self.died, self.node = None, node
 
 
 class Recorder(TorchDispatchMode):
-    def __init__(self, marks=False):
+    def __init__(self, marks=False, workspace=kernels.CUBLAS_BYTES, stacks=None):
         super().__init__()
-        self.marks, self.regions = marks, []
-        self.stacks, self.truth = Stacks(), Truth(self.number_of)
+        self.marks, self.regions, self.workspace = marks, [], workspace
+        self.stacks, self.truth = stacks or Stacks(), Truth(self.number_of)
         self.events, self.allocations, self.annotations = [], [], []
         self.live = {}                           # address of a C++ storage -> Allocation
         self.watched = {}                        # number -> weak reference to the storage
         self.pending = None                      # a sum of gradients that may have been in place
+        self.reduced = None                      # the node whose gradients were summed last
         self.unpacked = None                     # the storage whose saved tensor went last
         self.products = set()                    # threads that have a workspace of cuBLAS
         self.backward_calls, self.optimizer_calls = 0, 0
-        self.backwards, self.steps, self.ranges = [], [], []
+        self.backwards, self.ranges = [], []
+        self.first, self.keeps_stacks = 0, False  # event at which the recording begins
         self.address, self.now_us, self.on = 1 << 40, 1767258000000000, True
 
     # Births.
@@ -61,8 +64,8 @@ class Recorder(TorchDispatchMode):
             fresh = [t for t in _pytree.tree_leaves(result) if isinstance(t, torch.Tensor) and self.is_new(t)]
             for tensor in fresh:
                 self.birth(tensor, name, args)
-            if name in PRODUCTS:
-                self.workspaces(name)
+            if fresh or name in PRODUCTS:
+                self.scratch(name, args)
         return result
 
     def annotate(self, name, args):
@@ -83,12 +86,13 @@ class Recorder(TorchDispatchMode):
     def birth(self, tensor, name, args):
         in_engine = torch._C._current_autograd_node() is not None
         keys, cpp = self.stack_of_request(name, in_engine)
-        summed = self.terms(args) if in_engine and name == "add" else ()
+        summed = self.terms(args) if in_engine and name in OUT_OF_PLACE else ()
         storage = tensor.untyped_storage()
         if summed:
             self.pending = (weakref.ref(storage), storage.nbytes(), cpp, keys, summed)
             return
-        self.begin(storage, storage.nbytes(), self.stacks.mixed(cpp, keys, in_engine), self.where(in_engine))
+        size = kernels.bytes_of_result(name, args, tensor)
+        self.begin(storage, size, self.stacks.mixed(cpp, keys, in_engine), self.where(in_engine))
         given = [t for t in _pytree.tree_leaves(args) if isinstance(t, torch.Tensor)]
         if name == "_to_copy" and given[0].device.type == "cpu":
             self.truth.say(self.live[storage._cdata].number, "input")
@@ -100,8 +104,17 @@ class Recorder(TorchDispatchMode):
         cpp = native.REQUEST + native.EMPTY + native.operator(name)
         if in_engine and not keys:
             node = torch._C._current_autograd_node().name()
+            if name == "sum" and node not in SUMS:
+                self.reduced = self.node_call()
+                return keys, cpp + native.REDUCE_GRAD
             return keys, cpp + (native.SUM_OF_GRADIENTS if name == "add" else native.node(node))
         return keys, cpp + native.binding(name)
+
+    @staticmethod
+    def node_call():
+        """Which node of the graph runs; None outside the engine."""
+        node = torch._C._current_autograd_node()
+        return None if node is None else (node.name(), node._sequence_nr())
 
     def where(self, in_engine):
         """The phase, by who is running: the engine, an optimizer (without a closure), else the program."""
@@ -112,7 +125,7 @@ class Recorder(TorchDispatchMode):
         return "forward"
 
     def begin(self, storage, size, frames, born):
-        one = Allocation(len(self.allocations), len(self.events), size, born, self.address)
+        one = Allocation(len(self.allocations), len(self.events), size, born, self.address, self.node_call())
         self.address += -(-size // 512) * 512
         self.allocations.append(one)
         self.event("alloc", one, frames)
@@ -172,6 +185,10 @@ class Recorder(TorchDispatchMode):
             node = torch._C._current_autograd_node().name()
             if graph:
                 return native.release_variables(node)
+            if "AccumulateGrad" in node:
+                return native.GRADIENT_ADDED
+            if one.node == self.node_call() != self.reduced:
+                return native.node(node)  # a variable of the node's own
             return native.GRADIENTS_END
         if graph:
             return native.release_variables("AddmmBackward0") + native.GRAPH_DROPPED
@@ -196,22 +213,27 @@ class Recorder(TorchDispatchMode):
         self.settle()
         self.unpacked = number
 
-    # Workspaces.
+    # What kernels ask for besides their results.
 
-    def workspaces(self, name):
+    def scratch(self, name, args):
+        """Buffers of one call, freed when it ends, and the workspace that a thread keeps from its first product on."""
         in_engine = torch._C._current_autograd_node() is not None
         keys, cpp = self.stack_of_request(name, in_engine)
         tail = cpp[len(native.REQUEST + native.EMPTY):]
-        if in_engine not in self.products:
+        held = []
+        for size, label, owner in kernels.scratch_of(name, args):
+            frames = self.stacks.mixed(native.REQUEST + owner + tail, keys, in_engine)
+            one = self.begin(None, size, frames, "workspace" if label else self.where(in_engine))
+            if label:
+                self.truth.say(one.number, label)
+            held.append((one, self.stacks.mixed(native.RELEASE + owner + tail, keys, in_engine)))
+        if name in PRODUCTS and in_engine not in self.products:
             self.products.add(in_engine)
-            frames = self.stacks.mixed(native.REQUEST + native.CUBLAS_WORKSPACE + tail, keys, in_engine)
-            self.truth.say(self.begin(None, CUBLAS_BYTES, frames, "workspace").number, "workspace")
-        if name == "addmm":
-            frames = self.stacks.mixed(native.REQUEST + native.LT_WORKSPACE + tail, keys, in_engine)
-            one = self.begin(None, LT_BYTES, frames, "workspace")
-            self.truth.say(one.number, "workspace")
+            owner = native.NEW_WORKSPACE + native.LT_WORKSPACE if held and name == "addmm" else native.CUBLAS_WORKSPACE
+            frames = self.stacks.mixed(native.REQUEST + owner + tail, keys, in_engine)
+            self.truth.say(self.begin(None, self.workspace, frames, "workspace").number, "workspace")
+        for one, frames in reversed(held):
             one.died = len(self.events)
-            frames = self.stacks.mixed(native.RELEASE + native.LT_WORKSPACE + tail, keys, in_engine)
             self.event("free_requested", one, frames)
             self.event("free_completed", one, frames)
 
@@ -236,6 +258,15 @@ class Recorder(TorchDispatchMode):
         yield
         self.settle()
         self.ranges.append((kind, begin, len(self.events)))
+
+    def peak(self):
+        """The most bytes that were requested at once, from where the recording begins."""
+        now = most = 0
+        for number, event in enumerate(self.events):
+            now += {"alloc": event["size"], "free_completed": -event["size"]}.get(event["action"], 0)
+            if number + 1 >= self.first:
+                most = max(most, now)
+        return most
 
     def labels(self, end):
         """The label of every allocation of a recording that ends at event `end`."""

@@ -8,8 +8,8 @@ class Run:
     """`with run.step()` goes around a training step, `with run.other_pass()` around a validation or a
     sampling; `run.snapshot()` ends the recording, as a program's own dump does."""
 
-    def __init__(self, recorder):
-        self.recorder, self.device = recorder, DEVICE
+    def __init__(self, recorder, batch=1):
+        self.recorder, self.device, self.batch = recorder, DEVICE, batch
 
     def step(self):
         return self.recorder.range("step")
@@ -25,15 +25,23 @@ class Run:
         """These tensors are `name`: what no object of PyTorch tells, such as a cache or a moving average."""
         self.recorder.truth.name(name, list(tensors))
 
+    def record(self, keeps_stacks=False):
+        """The recording begins here: what is alive has no stack, and what was before is not in it.
+
+        `keeps_stacks`: the history was on, but its ring of events was too small to keep what was before.
+        """
+        self.recorder.settle()
+        self.recorder.first, self.recorder.keeps_stacks = len(self.recorder.events), keeps_stacks
+
     def snapshot(self):
         self.recorder.settle()
         self.recorder.truth.look()
         self.recorder.on = False
 
-    def tokens(self, *shape):
+    def tokens(self, rows, *shape):
         """A batch of the host, as a data loader gives it."""
-        return torch.empty(*shape, dtype=torch.int64)
+        return torch.empty(rows * self.batch, *shape, dtype=torch.int64)
 
-    def values(self, *shape):
+    def values(self, rows, *shape):
         """The same with 32-bit floats."""
-        return torch.empty(*shape)
+        return torch.empty(rows * self.batch, *shape)

@@ -84,3 +84,16 @@ class Stacks:
         if in_engine and python:
             below = native.OPERATOR + below
         return self.of(tuple((n, f, 0) for n, f in cpp) + python + tuple((n, f, 0) for n, f in below))
+
+
+class NoStacks:
+    """For a run of which the peak alone is wanted."""
+
+    def started_at(self, file, line):
+        pass
+
+    def python(self, in_engine):
+        return ()
+
+    def mixed(self, cpp, python, in_engine):
+        return []

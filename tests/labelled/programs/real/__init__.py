@@ -1,0 +1,1 @@
+"""Programs that rebuild shared recordings, to compare the recorder with what a GPU did."""
