@@ -59,6 +59,8 @@ FOUR_OTHERS = "alloc a 1KiB other\nalloc b 1KiB other\nalloc c 1KiB other\nalloc
 STEPS = "repeat 4 {\nmark ProfilerStep#$i start\nalloc x 3MiB forward\nfree x in_forward\n%s\nmark ProfilerStep#$i end\n}"
 NATIVE = "stack s @malloc < ::%s < model.py:18 forward < @call < @main\n"
 PYTHON = "stack s @malloc < %s < model.py:18 forward < @call < @main\n"
+PYTHON_FREE = "stack py run.py:27 main < run.py:44 <module>\n"
+FUNCTIONAL = TORCH + "nn/functional.py:7 cross_entropy"
 ONE_STEP = "alloc s 7MiB s\nfree s in_forward"
 
 # What decides, where; what decides instead, where: each as "RULE CATEGORY CONFIDENCE" and a script.
@@ -82,6 +84,10 @@ TWINS = {
     "its size with a stack": (
         "W3 workspace medium", "-forward\nalloc s 8519680\n-forward",
         "F3 activation low", "-forward\nalloc s 8519680 forward\n-forward"),
+    "its size with Python's frames": (
+        "W3 workspace medium", "stack py model.py:18 forward < run.py:40 main\n-forward\nalloc s 8519680 py\n-forward",
+        "F5 temporary medium",
+        "stack py model.py:18 forward < run.py:40 main\nalloc s 8519680 py\n-optimizer\nfree s in_main"),
     "a collective": (
         "C1 communication high", NATIVE % "c10d::ProcessGroupNCCL::allgather()" + ONE_STEP,
         "F1 temporary high", PYTHON % "comm.py:3 ncclAllGather" + ONE_STEP),
@@ -107,7 +113,29 @@ TWINS = {
         "F2 activation medium", "alloc s 7MiB forward\n-backward\nfree s free_backward"),
     "saved by a function outside modules": (
         "S1 activation high", "alloc s 7MiB other\n-backward\nfree s free_saved",
-        "T1 temporary medium", "alloc s 7MiB other\n-backward\nfree s free_backward"),
+        "F2 activation medium", "alloc s 7MiB other\n-backward\nfree s free_backward"),
+    "let go with a graph": (
+        "S1 activation high", "stack dropped @release < ::torch::autograd::deleteNode() < @main\n"
+        "alloc s 7MiB forward\n-optimizer\nfree s dropped",
+        "F5 temporary medium", "alloc s 7MiB forward\n-optimizer\nfree s in_main"),
+    "a loss outside modules": (
+        "F2 activation medium", "-forward\nalloc s 7MiB other\n-backward\nfree s free_backward",
+        "T1 temporary medium", "-forward\nalloc s 7MiB other\n-backward\nfree s in_main"),
+    "a loss that is held": (
+        "F4 activation medium", PYTHON.replace("model.py:18 forward", "run.py:22 main") % FUNCTIONAL
+        + "alloc s 7MiB s\n-backward\n-optimizer\nfree s in_main",
+        "T1 temporary medium", "alloc s 7MiB other\n-backward\n-optimizer\nfree s in_main"),
+    "a loss that stays": (
+        "F3 activation low", PYTHON.replace("model.py:18 forward", "run.py:22 main") % FUNCTIONAL + "-forward\nalloc s 7MiB s",
+        "U unknown None", "-forward\nalloc s 7MiB other"),
+    "held over a backward": (
+        "F4 activation medium", "alloc s 7MiB forward\n-backward\n" + FOUR_OTHERS + "\nfree s in_main",
+        "F5 temporary medium", "alloc s 7MiB forward\n" + FOUR_OTHERS + "\nfree s in_main"),
+    "a graph without native frames": (
+        "F5 activation medium", PYTHON_FREE + "alloc s 7MiB forward\nalloc t0 1MiB forward\nalloc t1 1MiB forward\n"
+        "alloc t2 1MiB forward\n-optimizer\nfree s py\nfree t0 py\nfree t1 py\nfree t2 py",
+        "F5 temporary medium", PYTHON_FREE + "alloc s 7MiB forward\nalloc t0 1MiB forward\nalloc t1 1MiB forward\n"
+        "-optimizer\nfree s py\nfree t0 py\nfree t1 py"),
     "saved, though the optimizer made it": (
         "S1 activation high", "alloc s 7MiB other\n-backward\nfree s free_saved",
         "O3 optimizer_state medium", "alloc s 7MiB state\n-forward\n-backward\nfree s free_saved"),
@@ -139,17 +167,17 @@ TWINS = {
         "F2 activation medium", "alloc s 7MiB forward\n-backward\nfree s free_backward"),
     "until the backward": (
         "F2 activation medium", "alloc s 7MiB forward\n-backward\nfree s free_backward",
-        "U unknown None", "alloc s 7MiB forward\n-backward\n" + FOUR_OTHERS + "\nfree s in_main"),
+        "F4 activation medium", "alloc s 7MiB forward\n-backward\n" + FOUR_OTHERS + "\nfree s in_main"),
     "before a backward": (
         "F3 activation low", "alloc s 7MiB forward",
-        "U unknown None", "alloc s 7MiB forward\n" + FOUR_OTHERS + "\nfree s in_main"),
+        "F5 temporary medium", "alloc s 7MiB forward\n" + FOUR_OTHERS + "\nfree s in_main"),
     "of the last forward": (
         "F3 activation low", "-forward\n-backward\nalloc s 7MiB forward",
-        "U unknown None", "-forward\n-backward\nalloc s 7MiB forward\n" + FOUR_OTHERS + "\nfree s in_main"),
+        "F5 temporary medium", "-forward\n-backward\nalloc s 7MiB forward\n" + FOUR_OTHERS + "\nfree s in_main"),
     "an output that is kept": (
         "F4 activation low",
-        STEPS % "if $i == 1 {\nalloc s 7MiB forward\n-backward\n}\nif $i == 2 {\nfree s in_main\n}",
-        "U unknown None", STEPS % "if $i == 1 {\nalloc s 7MiB forward\n-backward\n-optimizer\nfree s in_main\n}"),
+        STEPS % "if $i == 1 {\nalloc s 7MiB forward\n-optimizer\n}\nif $i == 2 {\nfree s in_main\n}",
+        "F5 temporary medium", STEPS % "if $i == 1 {\nalloc s 7MiB forward\n-optimizer\nfree s in_main\n}"),
     "a weight": (
         "P1 parameter high", "alloc s 7MiB init\n-forward",
         "U unknown None", "alloc s 7MiB init\n-forward\nfree s in_main"),

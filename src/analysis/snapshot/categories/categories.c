@@ -112,7 +112,8 @@ static enum vrs_status decide(struct deciding *d, uint32_t i, struct vrs_error *
     to->confidence[i] = (uint8_t)decided->confidence;
     to->rule[i] = (uint16_t)(rule + 1);
     to->undecided[i] = inherited || (split && d->split.undecided[i]);
-    to->retained[i] = str_equal(decided->id, S("F4"));
+    to->retained[i] =
+        str_equal(decided->id, S("F4")) && matcher_steps_lived(&d->matcher, subject.life) != 0;
     return VRS_OK;
 }
 
@@ -199,6 +200,8 @@ static enum vrs_status make(struct deciding *d, const struct categories_input *i
     TRY(gather(d, arena, scratch, err));
     TRY(matcher_make(in->r, in->device, in->rules, in->phases, in->steps, in->naming, &d->room,
                      scratch, &d->matcher, err));
+    TRY(matcher_know(&d->matcher, in->lifetimes, d->evidence.born, d->evidence.interval, scratch,
+                     err));
     d->final = arena_array(scratch, bool, in->lifetimes->count);
     if (d->final == NULL)
         return vrs_no_memory(err);

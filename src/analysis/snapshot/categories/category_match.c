@@ -219,6 +219,33 @@ int64_t interval_end(const struct phases *p, uint32_t interval, int64_t events)
     return interval + 1 < p->intervals ? (int64_t)p->interval[interval + 1].first_event : events;
 }
 
+/* What a graph keeps at the least: tensors, and the part of those that an interval bears. */
+enum { GRAPH_TENSORS = 4, GRAPH_PART = 4 };
+
+enum vrs_status matcher_know(struct matcher *m, const struct lifetimes *lifetimes,
+                             const uint8_t *born, const uint32_t *interval, struct arena *arena,
+                             struct vrs_error *err)
+{
+    uint32_t intervals = m->phases->intervals;
+    uint32_t *made = arena_array(arena, uint32_t, intervals);
+    uint32_t *kept = arena_array(arena, uint32_t, intervals);
+    m->keeps_graph = arena_array(arena, bool, intervals);
+    if (made == NULL || kept == NULL || m->keeps_graph == NULL)
+        return vrs_no_memory(err);
+    for (uint32_t i = 0; i < lifetimes->count; i++) {
+        if (interval[i] == NO_ROW)
+            continue;
+        made[interval[i]]++;
+        kept[interval[i]] +=
+            lifetimes->at[i].requested >= interval_end(m->phases, interval[i], m->events);
+    }
+    for (uint32_t i = 0; i < intervals; i++)
+        m->keeps_graph[i] = kept[i] >= GRAPH_TENSORS && kept[i] >= made[i] / GRAPH_PART;
+    m->lifetimes = lifetimes;
+    m->born = born;
+    return VRS_OK;
+}
+
 static void fill_after(struct matcher *m)
 {
     for (int phase = 0; phase < PHASES; phase++)
@@ -262,10 +289,11 @@ enum vrs_status matcher_make(const struct recording *r, uint32_t device,
     m.by_origin = arena_array(arena, uint64_t, (size_t)(ORIGIN_PRE_LIVE + 1) * m.words);
     m.by_gradients = arena_array(arena, uint64_t, m.words);
     m.after = arena_take_array(arena, (size_t)phases->intervals + 1, sizeof *m.after);
+    m.first_of_size = arena_array(arena, struct first_of_size, 1);
     if (m.open == NULL || m.first_open == NULL || m.excluded == NULL || m.by_gradients == NULL ||
         m.by_alloc == NULL || m.by_free == NULL || m.alloc_known == NULL || m.free_known == NULL ||
         m.line_asked == NULL || m.line_matches == NULL || m.by_born == NULL ||
-        m.by_origin == NULL || m.after == NULL)
+        m.by_origin == NULL || m.after == NULL || m.first_of_size == NULL)
         return vrs_no_memory(err);
     fill_open(&m);
     fill_excluded(&m);
@@ -328,8 +356,9 @@ static enum vrs_status settle(struct matcher *m, stack_id stack, bool alloc, uin
     return VRS_OK;
 }
 
-static uint64_t steps_lived(const struct steps *s, const struct lifetime *l)
+uint64_t matcher_steps_lived(const struct matcher *m, const struct lifetime *l)
 {
+    const struct steps *s = m->steps;
     uint32_t born, freed;
     SORTED_FIND(born, s->count, (int64_t)s->boundary[born].event <= l->birth);
     SORTED_FIND(freed, s->count, (int64_t)s->boundary[freed].event < l->freed);
@@ -421,6 +450,30 @@ static bool pool_is(const struct matcher *m, const struct subject *s,
     return pool.n != 0 && compare(second != 0 ? second : first, c);
 }
 
+static bool in_backward(uint8_t born)
+{
+    return born == PHASE_BACKWARD || born == PHASE_RECOMPUTE;
+}
+
+/* Rules ask this of one size: what is found is kept until another is asked about. */
+static bool first_of_size(const struct matcher *m, const struct subject *s)
+{
+    struct first_of_size *first = m->first_of_size;
+    const struct lifetimes *l = m->lifetimes;
+    if (s->life->birth < 0)
+        return false;
+    if (first->bytes != s->life->bytes) {
+        *first = (struct first_of_size){ s->life->bytes, { NO_ROW, NO_ROW } };
+        for (uint32_t i = 0; i < l->count; i++) {
+            uint32_t *to = &first->allocation[in_backward(m->born[i])];
+            if (*to == NO_ROW && l->at[i].birth >= 0 && l->at[i].bytes == first->bytes)
+                *to = i;
+        }
+    }
+    uint32_t i = first->allocation[in_backward(s->born)];
+    return i != NO_ROW && &l->at[i] == s->life;
+}
+
 static bool condition_holds(const struct matcher *m, const struct subject *s,
                             const struct rule_condition *c)
 {
@@ -443,6 +496,10 @@ static bool condition_holds(const struct matcher *m, const struct subject *s,
         return says(c->number, s->replaces);
     case RULE_KEY_REPLACED:
         return says(c->number, s->replaced);
+    case RULE_KEY_KEEPS_GRAPH:
+        return says(c->number, s->interval != NO_ROW && m->keeps_graph[s->interval]);
+    case RULE_KEY_FIRST_OF_SIZE:
+        return says(c->number, first_of_size(m, s));
     case RULE_KEY_SIZE:
         return size_holds(m, c, l->bytes);
     case RULE_KEY_LIFE_EVENTS: {
@@ -451,7 +508,7 @@ static bool condition_holds(const struct matcher *m, const struct subject *s,
         return (whole || c->op == OP_AT_LEAST) && compare((uint64_t)(l->freed - l->birth), c);
     }
     case RULE_KEY_LIFE_STEPS:
-        return compare(steps_lived(m->steps, l), c);
+        return compare(matcher_steps_lived(m, l), c);
     case RULE_KEY_STREAM:
         return compare(m->r->streams.handle[allocation_stream(m->r, s->allocation)], c);
     case RULE_KEY_POOL:

@@ -38,6 +38,12 @@ struct subject {
     uint8_t inherited, split; /* enum category that those rules would give; 0: none */
 };
 
+/* The first requests of the size last asked about: in a backward, and outside of one. */
+struct first_of_size {
+    uint64_t bytes;
+    uint32_t allocation[2]; /* row of the lifetimes; NO_ROW: none */
+};
+
 /* Owned by the arena it was made in. */
 struct matcher {
     const struct recording *r;
@@ -50,6 +56,10 @@ struct matcher {
     struct segment_index segments; /* of the device */
     struct size_count *multiset;   /* of the gradients, ascending; none while it is sought */
     uint32_t sizes;
+    const struct lifetimes *lifetimes;
+    const uint8_t *born; /* enum phase of each; PHASES: not known */
+    bool *keeps_graph;   /* by interval: a quarter of what it bears outlives it */
+    struct first_of_size *first_of_size;
 
     uint32_t words;              /* of 64 rules */
     uint32_t text_words;         /* of 64 texts */
@@ -76,10 +86,19 @@ enum vrs_status matcher_make(const struct recording *r, uint32_t device,
                              const struct pattern_room *room, struct arena *arena,
                              struct matcher *ret, struct vrs_error *err) MUST_CHECK;
 
+/* What is known of all allocations, parallel to `lifetimes`: the phase that each is born in, and
+ * its interval or NO_ROW.  To be called before anything is asked. */
+enum vrs_status matcher_know(struct matcher *m, const struct lifetimes *lifetimes,
+                             const uint8_t *born, const uint32_t *interval, struct arena *arena,
+                             struct vrs_error *err) MUST_CHECK;
+
 /* The first rule that holds; NO_ROW: none.  `*ret_final`: it would be the same whatever the
  * multiset, and what is inherited or split. */
 enum vrs_status matcher_ask(struct matcher *m, const struct subject *subject, uint32_t *ret,
                             bool *ret_final, struct vrs_error *err) MUST_CHECK;
+
+/* Boundaries of steps that an allocation lived through. */
+uint64_t matcher_steps_lived(const struct matcher *m, const struct lifetime *l);
 
 /* Events up to the next interval belong to one. */
 int64_t interval_end(const struct phases *p, uint32_t interval, int64_t events);

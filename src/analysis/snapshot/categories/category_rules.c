@@ -53,6 +53,8 @@ static const struct {
     [RULE_KEY_ALIVE_AT_END] = { "alive_at_end", KIND_YES_NO },
     [RULE_KEY_REPLACES] = { "replaces", KIND_YES_NO },
     [RULE_KEY_REPLACED] = { "replaced", KIND_YES_NO },
+    [RULE_KEY_KEEPS_GRAPH] = { "keeps_graph", KIND_YES_NO },
+    [RULE_KEY_FIRST_OF_SIZE] = { "first_of_size", KIND_YES_NO },
     [RULE_KEY_SIZE] = { "size", KIND_NUMBER },
     [RULE_KEY_LIFE_EVENTS] = { "life_events", KIND_NUMBER },
     [RULE_KEY_LIFE_STEPS] = { "life_steps", KIND_NUMBER },

@@ -59,9 +59,11 @@ enum rule_key {
     RULE_KEY_AWAITS,       /* enum phase: none such begins after its birth */
     RULE_KEY_SURVIVES,     /* enum phase: alive over a whole later interval of it */
     RULE_KEY_ORIGIN,       /* enum lifetime_origin */
-    RULE_KEY_ALIVE_AT_END, /* RULE_YES, RULE_NO, as the next two */
+    RULE_KEY_ALIVE_AT_END, /* RULE_YES, RULE_NO, as the next four */
     RULE_KEY_REPLACES,
     RULE_KEY_REPLACED,
+    RULE_KEY_KEEPS_GRAPH,   /* of its interval a quarter outlives it */
+    RULE_KEY_FIRST_OF_SIZE, /* of those born in a backward, or of the others */
     /* Numbers. */
     RULE_KEY_SIZE,
     RULE_KEY_LIFE_EVENTS,

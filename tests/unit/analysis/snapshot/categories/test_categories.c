@@ -50,6 +50,11 @@ static const struct stack_letter stacks[] = {
     { 'C',
       { { "c10d::all_reduce(at::Tensor const&)", "??", 0 },
         { "forward", "/home/u/model.py", 7 } } },
+    { 'L',
+      { { "cross_entropy", "/usr/lib/python3/site-packages/torch/nn/functional.py", 7 },
+        { "main", "/home/u/train.py", 3 } } },
+    { 'G', { { "torch::autograd::deleteNode(torch::autograd::Node*)", "??", 0 } } },
+    { 'Q', { { "backward", "/usr/lib/python3/site-packages/torch/autograd/__init__.py", 7 } } },
     { 'K', { { "update", "/home/u/kv_cache.py", 7 }, { "forward", "/home/u/model.py", 7 } } },
 };
 
@@ -113,12 +118,51 @@ static void the_first_rule_that_holds_decides(void **state)
     check("a 1 100; a 2 5; f 1 100", "FFX", "temporary F1 high");
     check("a 1 100; a 2 5; f 1 100", "FBB", "activation F2 medium");
     check("a 1 100; a 2 5", "FF", "activation F3 low");
-    check("a 1 100; a 2 5; a 3 7", "FBF", "activation F3 low");
+    check("a 1 100; a 2 5; a 3 7", "FBF", "activation F4 medium");
     check("a 1 100; a 2 5", "IF", "parameter P1 high");
     check("a 1 100; a 2 5; f 1 100", "DFF", "input I1 medium");
     check("a 1 100; a 2 5", "DF", "input I1 low");
     check("a 1 100; f 1 100; a 2 5", "XXB", "temporary T1 medium");
     check("a 1 100; a 2 5", "XX", "unknown U none");
+}
+
+/* A value held by a name is no temporary where a backward ran meanwhile. */
+static void values_are_held_by_names(void **state)
+{
+    (void)state;
+    check("a 1 100; a 2 5; a 3 7; f 1 100", "FBOX", "activation F4 medium");
+    check("a 1 100; a 3 7; f 1 100", "FOX", "temporary F5 medium");
+    check("a 1 100; a 2 5; f 1 100", "XBB", "activation F2 medium");
+    check("a 1 100; f 1 100; a 2 5", "XXB", "temporary T1 medium");
+    check("a 1 100; a 2 5; a 3 7; f 1 100", "LBOX", "activation F4 medium");
+    check("a 1 100; a 2 5; a 3 7", "LOO", "activation F3 low");
+    check("a 1 100; a 2 5; a 3 7; f 1 100", "XBOX", "temporary T1 medium");
+}
+
+/* Let go by Python alone before any backward: much that goes is a graph, little an output. */
+static void graphs_are_dropped(void **state)
+{
+    (void)state;
+    check("a 1 100; a 2 5; a 3 5; a 4 5; a 9 7; f 1 100; f 2 5; f 3 5; f 4 5", "FFFFOXXXX",
+          "activation F5 medium");
+    check("a 1 100; a 2 5; a 3 5; f 3 5; a 9 7; f 1 100; f 2 5", "FFFFOXX", "temporary F5 medium");
+    check("a 1 100; a 9 7; f 1 100", "FOG", "activation S1 high");
+}
+
+/* The first request of that size of each thread; one that is given back is no workspace. */
+static void workspaces_have_the_stack_of_who_comes_first(void **state)
+{
+    (void)state;
+    check("a 1 8519680; a 2 5", "FB", "workspace W3 medium");
+    check("a 1 8519680; a 2 5; f 1 8519680", "FBB", "activation F2 medium");
+    static const uint64_t none[] = { 0 };
+    struct studied s;
+    char have[128];
+    play(&s, none, "a 1 8519680; a 2 8519680; a 3 8519680; a 4 5", "FFQB", "");
+    assert_string_equal(told(&s, 0, have, sizeof have), "workspace W3 medium");
+    assert_string_equal(told(&s, 1, have, sizeof have), "activation F4 medium");
+    assert_string_equal(told(&s, 2, have, sizeof have), "workspace W3 medium");
+    studied_end(&s);
 }
 
 /* Without a stack at a free the phase around it tells. */
@@ -408,6 +452,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_first_rule_that_holds_decides),
+        cmocka_unit_test(values_are_held_by_names),
+        cmocka_unit_test(graphs_are_dropped),
+        cmocka_unit_test(workspaces_have_the_stack_of_who_comes_first),
         cmocka_unit_test(frees_without_a_stack),
         cmocka_unit_test(older_memory_is_split),
         cmocka_unit_test(gradients_are_added_to_in_place),
