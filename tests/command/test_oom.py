@@ -115,7 +115,8 @@ CASES = {
     "outside_not": (plain("4GiB", "3GiB", "2GiB"), ("--capacity", "4.3GiB"), "live_exceeds_capacity",
                     {"confidence": "high"}),
     "live": (plain("4GiB", "3GiB", "2GiB"), (), "live_exceeds_capacity", {"confidence": "medium", "free_runs": 0}),
-    "live_not": (pages(10, "300MiB"), (), "fragmentation", {"confidence": "high"}),
+    # No earlier step shows what would have come after the request.
+    "live_not": (pages(10, "300MiB"), (), "fragmentation", {"confidence": "medium"}),
 }
 
 
@@ -267,16 +268,177 @@ def test_what_if(tmp_path):
     made = path_of(pages(38, "300MiB"), tmp_path)
     found = ask(made)["result"]["what_if"]
     assert found == {"tried": 5, "setting": "expandable_segments:True",
-                     "reserved_peak_bytes": found["reserved_peak_bytes"], "runs_out": False, "agreement": "exact"}
+                     "reserved_peak_bytes": found["reserved_peak_bytes"], "runs_out": False, "agreement": "exact",
+                     # 40 tails and two pages stay, and the request is served.
+                     "left_bytes": GIB - (40 * 6 + 2 * 12 + 300) * MIB}
     assert found["reserved_peak_bytes"] <= GIB
     row, = [r for d in json.loads(run("replay", "--json", "--set", found["setting"], "--capacity", str(GIB), made,
                                       expect=0).raw)["devices"] for r in d["result"]["what_if"] if r["question"] == found["setting"]]
     assert row["peak_reserved_bytes"] == found["reserved_peak_bytes"] and row["first_oom"] is None
     # What was tried and does not help is told too.
-    none = {"tried": 5, "setting": None, "reserved_peak_bytes": None, "runs_out": True, "agreement": "exact"}
+    none = {"tried": 5, "setting": None, "reserved_peak_bytes": None, "left_bytes": None, "runs_out": True, "agreement": "exact"}
     assert ask(path_of(plain("4GiB", "3GiB", "2GiB"), tmp_path))["result"]["what_if"] == none
     already = ask(path_of("settings expandable_segments:True\n" + plain("4GiB", "3GiB", "2GiB"), tmp_path))
     assert already["result"]["what_if"] is None or already["result"]["what_if"]["setting"] is None
+
+
+# The program ---------------------------------------------------------------------------------------
+# The verdict answers for the program, where the tests answer for one request.  Each recording here has
+# free memory in pieces that would have served the request that failed: tails of 6 MiB and pages of
+# 14 MiB fill segments of 20 MiB, and some pages are freed.
+
+PROGRAM = """
+include torch.stacks
+stack main run.py:50 main < run.py:55 <module>
+stack cache @malloc < cache.py:31 extend < serve.py:12 decode < run.py:33 serve < @main
+stack pin @malloc < cache.py:35 note < serve.py:12 decode < run.py:33 serve < @main
+stack drop @release < cache.py:44 evict < run.py:34 serve < @main
+stack kept @malloc < ::at::_ops::log_softmax_int::call(…) < run.py:22 train < @main
+stack first @malloc < ::at::_ops::mm::call(…) < run.py:24 train < @main
+stack second @malloc < ::at::_ops::mm::call(…) < run.py:25 train < @main
+stack more @malloc < ::at::_ops::mm::call(…) < run.py:27 train < @main
+stack free_step @release < run.py:29 train < @main
+stack init @malloc < ::at::_ops::empty_memory_format::call(…) < /venv/lib/python3.12/site-packages/torch/nn/modules/linear.py:106 __init__ < model.py:14 __init__ < run.py:31 build < @main
+stack linear @malloc < ::at::_ops::addmm::call(…) < /venv/lib/python3.12/site-packages/torch/nn/modules/linear.py:125 forward < @call < model.py:27 forward < @call < run.py:64 train < @main
+stack state @adam_state < run.py:67 train < @main
+stack state_sq @malloc < ::at::_ops::zeros_like::call(…) < /venv/lib/python3.12/site-packages/torch/optim/adam.py:182 _init_group < @optimizer_step < run.py:67 train < @main
+"""
+IN_PIECES = """
+repeat 40 {
+  alloc tail$i 6MiB pin
+  alloc page$i 14MiB cache
+}
+repeat %d {
+  free page$i drop
+}
+"""
+
+
+def asked(script):
+    device = ask(scripts.make(script))
+    assert device["status"] == "ok", device["reasons"]
+    return device["result"]
+
+
+def full(freed):
+    """Nothing of the card is free: 14 MiB of each page freed, of 800 MiB."""
+    return "capacity 800MiB\n" + PROGRAM + IN_PIECES % freed + "alloc all 20MiB cache\n"
+
+
+def first_step(stated):
+    """Twenty tensors with gradients, of which so many have their state; ten pages are free."""
+    return ("capacity %dMiB\n" % (400 + 400 + 800 + 40 * stated) + PROGRAM + """
+repeat 20 as p {
+  alloc weight$p 20MiB init
+}
+alloc h 1MiB linear
+repeat 20 as p {
+  alloc grad$p 20MiB accumulate_grad
+}
+free h free_saved
+""" + IN_PIECES % 10 + """
+repeat %d as p {
+  alloc exp_avg$p 20MiB state
+  alloc exp_avg_sq$p 20MiB state_sq
+}
+alloc exp_avg_next 20MiB state
+""" % stated)
+
+
+def leak(freed):
+    """Each step leaves 30 MiB; the thirteenth does not fit beside the pages."""
+    return "capacity 1162MiB\n" + PROGRAM + IN_PIECES % freed + """
+repeat 13 {
+  mark ProfilerStep#$i start
+  alloc batch 512KiB first
+  alloc kept$i 30MiB kept
+  free batch free_step
+  mark ProfilerStep#$i end
+}
+"""
+
+
+def steps(freed):
+    """Each step takes 30 MiB and then 60 MiB; in the last one 90 MiB more are held already."""
+    return "capacity 900MiB\n" + PROGRAM + IN_PIECES % freed + """
+repeat 5 {
+  mark ProfilerStep#$i start
+  if $i == 4 {
+    alloc held 60MiB more
+    alloc held_too 30MiB more
+  }
+  alloc a 30MiB first
+  if $i < 4 {
+    alloc b 60MiB second
+    free b free_step
+    free a free_step
+  }
+  mark ProfilerStep#$i end
+}
+"""
+
+
+# what was recorded, its silent twin; why the first is more than fragmentation, how sure the other is
+LACKS = {
+    "free_share": (full(2), full(3), "medium"),
+    "optimizer_state": (first_step(6), first_step(17), "medium"),
+    "leak": (leak(4), leak(5), "high"),
+    "next": (steps(5), steps(10), "high"),
+}
+
+
+@pytest.mark.parametrize("reason", sorted(LACKS))
+def test_the_program_would_not_have_fit(reason):
+    made, _, _ = LACKS[reason]
+    result = asked(made)
+    tests = {t["id"]: t for t in result["tests"]}
+    assert tests["fragmentation"]["holds"] is True
+    assert tests["fragmentation"]["enough"] is False and tests["fragmentation"]["reason"] == reason
+    assert result["verdict"] == "live_exceeds_capacity" and result["short_by_bytes"] is None
+    assert result["also_true"] == []
+    # The tests are of the request, and stay as they are.
+    assert tests["live_exceeds_capacity"]["holds"] is False and tests["live_exceeds_capacity"]["bytes"] < 0
+    assert [t for t in result["tests"] if t["id"] != "fragmentation" and "enough" in t] == []
+
+
+@pytest.mark.parametrize("reason", sorted(LACKS))
+def test_its_twin_would_have(reason):
+    _, twin, confidence = LACKS[reason]
+    result = asked(twin)
+    test, = [t for t in result["tests"] if t["id"] == "fragmentation"]
+    assert result["verdict"] == "fragmentation" and test["enough"] is True and "reason" not in test
+    assert result["confidence"] == confidence and result["short_by_bytes"] < 0
+
+
+def test_what_must_go_makes_room_for_the_program():
+    """14 of 20 states of two tensors are to come: 560 MiB, where 140 MiB are free in pieces."""
+    made = scripts.make(first_step(6))
+    assert sum(s["bytes"] for s in asked(first_step(6))["must_go"]) >= 420 * MIB
+    text = run("oom", made, expect=0).out
+    assert "had made that of 6 parameters, and that of the others takes at least 560.00 MiB more" in " ".join(text.split())
+    assert "420.00 MiB for the rest of the optimizer's state to fit" in " ".join(text.split())
+    assert asked(steps(5))["must_go"][0]["bytes"] >= 10 * MIB
+
+
+def test_a_setting_serves_the_request_alone():
+    """What comes after the request is not recorded, so nothing is said of it."""
+    path = ROOT / "examples" / "fragmentation.pickle"
+    what_if = run("oom", "--json", path, expect=0).json()["devices"][0]["result"]["what_if"]
+    text = " ".join(run("oom", path, expect=0).out.split())
+    assert what_if["setting"] == "expandable_segments:True" and what_if["left_bytes"] > 1 << 30
+    assert "expandable_segments:True would serve this request; 7.18 GiB are then left" in text
+    assert "not run out" not in text
+
+
+def test_no_other_verdict_is_asked_about_the_program():
+    result = asked("capacity 4GiB\n" + PROGRAM + "alloc a 3GiB cache\nalloc b 2GiB cache\n")
+    assert [t for t in result["tests"] if "enough" in t] == [] and result["short_by_bytes"] == 1 << 30
+
+
+def test_the_example_is_fragmentation():
+    """A cache that is meant to grow is no leak, and what it needed next would have fit."""
+    result = run("oom", "--json", ROOT / "examples" / "fragmentation.pickle", expect=0).json()["devices"][0]["result"]
+    assert result["verdict"] == "fragmentation" and result["confidence"] == "high"
 
 
 # The text -----------------------------------------------------------------------------------------
@@ -404,8 +566,23 @@ def test_text_of_another_failure(tmp_path):
         "the text and the recording differ, and the recording's figures are used: requested 5.00 GiB in the text, 2.00 GiB recorded"]
     card = ask(made, "--message", said.replace("4.00", "2.00"))
     assert [r["id"] for r in card["reasons"]] == ["text_differs"] and card["result"]["confidence"] == "medium"
+    held = said + " Of the allocated memory %s is allocated by PyTorch"
+    assert ask(made, "--message", held % "3.00 GiB")["reasons"] == []
+    other = ask(made, "--message", held % "2.50 GiB")
+    assert [r["text"] for r in other["reasons"]] == [
+        "the text and the recording differ, and the recording's figures are used: allocated 2.50 GiB in the text, 3.00 GiB recorded"]
     elsewhere = ask(made, "--message", said.replace("GPU 0", "GPU 3"))
     assert [r["id"] for r in elsewhere["reasons"]] == ["text_device"] and "GPU 3" in elsewhere["reasons"][0]["text"]
+
+
+def test_a_text_of_another_run_beside_a_state(tmp_path):
+    """Without an event the text alone is read; a recording that its card could not hold is told."""
+    made = path_of("no_trace\n" + plain("8GiB", "3GiB", "2GiB"), tmp_path)
+    said = "Tried to allocate 2.00 GiB (GPU 0; %s total capacity; 2.50 GiB already allocated; 1.00 GiB free)"
+    assert "text_differs" not in [r["id"] for r in ask(made, "--message", said % "6.00 GiB")["reasons"]]
+    over = ask(made, "--message", said % "4.00 GiB")
+    assert [r["text"] for r in over["reasons"] if r["id"] == "text_differs"] == [
+        "the text is of another run: the recording had 5.00 GiB, more than the card of the text, which has 4.00 GiB"]
 
 
 def test_capacity_below_what_was_reserved(tmp_path):

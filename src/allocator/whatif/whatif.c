@@ -296,6 +296,7 @@ static bool request(struct run *r, bool recorded_oom)
     }
     if (recorded_oom) {
         r->a.served_oom_event = r->i;
+        r->a.served_active_bytes = r->m.active;
         if (r->m.peak_active.event == r->i)
             r->a.active_start_bytes = r->start_bytes;
         if (r->listener != NULL)

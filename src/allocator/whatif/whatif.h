@@ -80,9 +80,10 @@ struct whatif_answer {
     uint64_t lower_bound_bytes;      /* of any packing: the peak of rounded requests */
     bool ran_out;
     struct oom_answer oom;
-    int64_t served_oom_event; /* a recorded out-of-memory that is now served, or -1 */
-    bool same_curve;          /* reserved bytes equal the recorded ones at every event */
-    int64_t parted_event;     /* the first at which they do not, or -1 */
+    int64_t served_oom_event;     /* a recorded out-of-memory that is now served, or -1 */
+    uint64_t served_active_bytes; /* then; at most the capacity */
+    bool same_curve;              /* reserved bytes equal the recorded ones at every event */
+    int64_t parted_event;         /* the first at which they do not, or -1 */
 };
 
 /* Answers one question.  `start` is the state as the replay left it (corrected).  VRS_NOMEM is the

@@ -72,13 +72,22 @@ static enum vrs_status say_differences(const struct study *s, const struct oom *
     if (!oom_text_differs(oom))
         return VRS_OK;
     buf_init(&b, 4096);
-    buf_text(&b, "the text and the recording differ, and the recording's figures are used:");
+    if (oom->text_over_bytes > 0) {
+        buf_text(&b, "the text is of another run: the recording had ");
+        human_known_bytes(&b, oom->text_over_bytes);
+        buf_text(&b, ", more than the card of the text, which has ");
+        human_known_bytes(&b, m->capacity.bytes);
+    } else {
+        buf_text(&b, "the text and the recording differ, and the recording's figures are used:");
+    }
     if (oom->text_free)
         add_difference(&b, &any, "free", m->free.bytes, f->device_free);
     if (oom->text_reserved)
         add_difference(&b, &any, "reserved", oom_message_reserved(m).bytes, f->reserved);
     if (oom->text_tried)
         add_difference(&b, &any, "requested", m->tried.bytes, f->segment);
+    if (oom->text_allocated)
+        add_difference(&b, &any, "allocated", m->allocated.bytes, f->active - f->pending);
     if (oom->text_capacity)
         add_difference(&b, &any, "on the card", m->capacity.bytes, oom->most_reserved_bytes);
     enum vrs_status status = b.failed

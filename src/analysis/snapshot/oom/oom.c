@@ -13,6 +13,7 @@
 #include "analysis/snapshot/curves/curves.h"
 #include "analysis/snapshot/layout/layout.h"
 #include "analysis/snapshot/leaks/leaks.h"
+#include "analysis/snapshot/oom/oom_program.h"
 #include "analysis/snapshot/oom/oom_sites.h"
 #include "analysis/snapshot/oom/oom_tests.h"
 #include "analysis/snapshot/study/proven_study.h"
@@ -32,7 +33,8 @@ enum {
 struct oom_options {
     const struct oom_message *message;
     uint64_t capacity_bytes;
-    /* What grows from step to step, where that was worked out (leaks). */
+    /* What grows from step to step, where that was worked out. */
+    const struct leaks *leaks; /* NULL: it was not */
     bool has_growth;
     uint32_t steps;           /* that were seen */
     int64_t growth_bytes;     /* a step, of live memory */
@@ -166,6 +168,36 @@ static uint64_t most_reserved(const struct study *s, const struct oom *oom)
     return seen != UNKNOWN_U64 && seen > most ? seen : most;
 }
 
+/* Allocated bytes, where the recording and the text count the same ones: those of blocks, without
+ * what waits for another stream, and not free memory of private pools. */
+static bool allocated_agrees(const struct oom *oom)
+{
+    const struct oom_figures *f = &oom->measured.figures;
+    const struct oom_message *m = &oom->text;
+    if (oom->basis == OOM_TEXT_ALONE || !oom->exact || is_said(m->private_pools) ||
+        f->private_free != 0)
+        return true;
+    return said_agrees(m->allocated, f->active - f->pending);
+}
+
+/* The most that the recording had in use or reserved at one time, where a text alone is read
+ * beside it: more than its card has is of another run. */
+static uint64_t over_the_card(const struct study *s, const struct oom *oom)
+{
+    const struct said card = oom->text.capacity;
+    uint64_t most = 0;
+    if (oom->basis != OOM_TEXT_ALONE || !is_said(card))
+        return 0;
+    for (uint32_t i = 0; i < CURVES; i++) {
+        const struct curve *c = &s->curves.of[i];
+        int64_t peak = c->peak_bytes > 0 ? c->peak_bytes : 0;
+        int64_t end = c->end_known && c->end_bytes > 0 ? c->end_bytes : 0;
+        uint64_t larger = (uint64_t)(peak > end ? peak : end);
+        most = larger > most ? larger : most;
+    }
+    return most > card.bytes + card.slack ? most : 0;
+}
+
 static void take_text(const struct study *s, const struct oom_options *o, struct oom *oom)
 {
     struct oom_figures *f = &oom->measured.figures;
@@ -174,6 +206,8 @@ static void take_text(const struct study *s, const struct oom_options *o, struct
         oom->text_free = !said_agrees(m->free, f->device_free);
         oom->text_reserved = !said_agrees(oom_message_reserved(m), f->reserved);
         oom->text_tried = !said_agrees(m->tried, f->segment);
+        oom->text_allocated = !allocated_agrees(oom);
+        oom->text_over_bytes = over_the_card(s, oom);
         f->device_free = first_known(f->device_free, m->free.bytes);
         oom->text_capacity = is_said(m->capacity) && oom->basis != OOM_TEXT_ALONE &&
                              m->capacity.bytes + m->capacity.slack < most_reserved(s, oom);
@@ -253,7 +287,8 @@ bool oom_message_is_foreign(const struct recording *r, const struct oom_message 
 /* A text of another failure. */
 bool oom_text_differs(const struct oom *oom)
 {
-    return oom->text_free || oom->text_reserved || oom->text_tried || oom->text_capacity;
+    return oom->text_free || oom->text_reserved || oom->text_tried || oom->text_capacity ||
+           oom->text_allocated || oom->text_over_bytes > 0;
 }
 
 static enum confidence confidence_of(const struct oom *oom)
@@ -265,6 +300,9 @@ static enum confidence confidence_of(const struct oom *oom)
         certain = certain && oom->measured.figures.allowed != UNKNOWN_U64;
     if (verdict == OOM_SINGLE_REQUEST_TOO_LARGE)
         certain = oom->measured.figures.total != UNKNOWN_U64;
+    /* What comes after the request is known by an earlier step alone. */
+    if (verdict == OOM_FRAGMENTATION)
+        certain = certain && oom->program.next_bytes != UNKNOWN_U64;
     if (verdict == OOM_LIVE_EXCEEDS_CAPACITY) {
         /* The figures contradict that it failed. */
         if (oom->has_short_by && oom->short_by_bytes <= 0)
@@ -277,6 +315,11 @@ static enum confidence confidence_of(const struct oom *oom)
 static uint64_t need_of(const struct oom *oom)
 {
     const struct oom_figures *f = &oom->measured.figures;
+    const struct oom_program *p = &oom->program;
+    if (p->lack == OOM_LACK_STATE)
+        return p->state_left_bytes - p->free_bytes;
+    if (p->lack == OOM_LACK_NEXT)
+        return p->next_bytes - p->free_bytes;
     if (oom->has_short_by && oom->short_by_bytes > 0)
         return (uint64_t)oom->short_by_bytes;
     if (f->request == UNKNOWN_U64 || f->device_free == UNKNOWN_U64 ||
@@ -286,7 +329,27 @@ static uint64_t need_of(const struct oom *oom)
     return missing > f->internal_free ? missing - f->internal_free : 0;
 }
 
-static void judge(struct oom *oom)
+/* The program's verdict, where that of the request alone would promise too much. */
+static enum vrs_status judge_program(const struct study *s, const struct leaks *leaks,
+                                     struct oom *oom, struct vrs_error *err)
+{
+    const struct oom_moment moment = { oom->event, oom->request_stack, oom->live_bytes, leaks };
+    struct oom_test *test = &oom->tests.test[OOM_FRAGMENTATION];
+    TRY(oom_program_ask(s, &moment, &oom->measured.figures, oom->tests.verdict, &oom->program,
+                        err));
+    test->asked = oom->program.asked;
+    test->enough = oom->program.lack == OOM_LACK_NONE;
+    if (!test->asked || test->enough)
+        return VRS_OK;
+    test->reason = oom_lack_names[oom->program.lack];
+    oom->tests.verdict = OOM_LIVE_EXCEEDS_CAPACITY;
+    oom->tests.also_trues = 0;
+    oom->has_short_by = false;
+    return VRS_OK;
+}
+
+static enum vrs_status judge(const struct study *s, const struct leaks *leaks, struct oom *oom,
+                             struct vrs_error *err)
 {
     const struct oom_figures *f = &oom->measured.figures;
     oom_test_all(f, &oom->tests);
@@ -294,8 +357,10 @@ static void judge(struct oom *oom)
     oom->outside_process_bytes = oom_outside_process(f);
     oom->other_processes_bytes = oom_other_processes(f);
     oom->has_short_by = oom_short_by(f, &oom->short_by_bytes);
+    TRY(judge_program(s, leaks, oom, err));
     oom->need_bytes = need_of(oom);
     oom->confidence = confidence_of(oom);
+    return VRS_OK;
 }
 
 static double growth_of(const struct oom_options *o, const struct oom *oom)
@@ -317,9 +382,9 @@ static enum vrs_status study_state(const struct proven_study *proven, struct sit
     TRY(oom_measure(proven, oom->event, &oom->request, s->scratch, &oom->measured, err));
     oom->exact = oom->measured.laid_out && oom->measured.layout.exact;
     take_text(s, o, oom);
-    judge(oom);
     int64_t live = curve_at(s->r, s->device, CURVE_REQUESTED, oom->event);
     oom->live_bytes = live < 0 ? UNKNOWN_U64 : (uint64_t)live;
+    TRY(judge(s, o->leaks, oom, err));
     oom->previous_step_bytes = oom_previous_step(s, oom->event, oom->request_stack);
     oom->steps_of_growth = growth_of(o, oom);
     TRY(oom_sites_find(s, sites, oom, err));
@@ -364,7 +429,7 @@ static enum vrs_status device_answer_text(const struct proven_study *proven, str
     oom->measured.figures = figures_of_text(&oom->text);
     oom->measured.free_runs = UNKNOWN_U64;
     take_text(s, o, oom);
-    judge(oom);
+    TRY(judge(s, NULL, oom, err));
     return study_site(s, oom->request_stack, &oom->request_site, err);
 }
 
@@ -406,6 +471,7 @@ enum vrs_status oom_compute(struct parts *parts, const struct proven_study *prov
     if (s->traced && s->curves.oom_events > 0) {
         const struct leaks *leaks = NULL;
         TRY(parts_leaks(parts, s, &leaks, err));
+        options.leaks = leaks;
         /* What only differs from step to step is no leaks. */
         options.has_growth = leaks != NULL && leaks->moments > 1 &&
                              leaks->leaks + leaks->suspects > 0 && leaks->slope_total_bytes > 0;

@@ -10,6 +10,7 @@
 #include "analysis/snapshot/categories/category_rules.h"
 #include "analysis/snapshot/oom/oom_measure.h"
 #include "analysis/snapshot/oom/oom_message.h"
+#include "analysis/snapshot/oom/oom_program.h"
 #include "analysis/snapshot/oom/oom_tests.h"
 #include "analysis/snapshot/oom/oom_what_if.h"
 #include "analysis/snapshot/study/proven_study.h"
@@ -59,7 +60,8 @@ struct oom {
     struct oom_measured measured; /* its layout is gone */
     /* Of its figures; UNKNOWN_U64. */
     uint64_t capacity_seen_bytes, outside_process_bytes, other_processes_bytes;
-    struct oom_answer_of_tests tests;
+    struct oom_answer_of_tests tests; /* the verdict is of the program, the tests of the request */
+    struct oom_program program;
     enum confidence confidence;
     bool exact;      /* sizes of blocks are measured or proven */
     bool expandable; /* the recording was made with expandable segments */
@@ -74,7 +76,8 @@ struct oom {
     double steps_of_growth;        /* negative: unknown */
     struct oom_message text;       /* where basis is not an event alone: text.any */
     bool text_free, text_reserved; /* the text disagrees with the event */
-    bool text_tried, text_capacity;
+    bool text_tried, text_capacity, text_allocated;
+    uint64_t text_over_bytes; /* of the recording, more than the card of the text has; 0: none */
     /* A capacity below what the recording had of its card is not that card's, and not used. */
     bool capacity_refused;
     uint64_t most_reserved_bytes; /* or at the event reserved and free; 0: not known */

@@ -30,6 +30,20 @@ static bool is_known(const void *row, const void *above)
     return test->known;
 }
 
+static bool is_asked(const void *row, const void *above)
+{
+    const struct oom_test *test = row;
+    (void)above;
+    return test->asked;
+}
+
+static bool is_too_little(const void *row, const void *above)
+{
+    const struct oom_test *test = row;
+    (void)above;
+    return test->asked && !test->enough;
+}
+
 static const struct field test_fields[] = {
     { "id", "test", UNIT_NONE, FIELD_NAME, FIELD_AT(struct oom_test, id),
       FIELD_NAMES(oom_verdict_names) },
@@ -37,6 +51,10 @@ static const struct field test_fields[] = {
       .when = is_decided },
     { "bytes", "bytes", UNIT_BYTES, FIELD_SIGNED, FIELD_AT(struct oom_test, bytes),
       .when = is_known },
+    { "enough", NULL, UNIT_NONE, FIELD_BOOL, FIELD_AT(struct oom_test, enough), .when = is_asked,
+      .optional = true },
+    { "reason", NULL, UNIT_NONE, FIELD_WORD, FIELD_AT(struct oom_test, reason),
+      .when = is_too_little, .optional = true },
 };
 const struct row_type oom_test_row_type = LINE_ROW_TYPE("test", struct oom_test, test_fields);
 
@@ -195,6 +213,8 @@ static const struct field what_if_fields[] = {
     { "setting", NULL, UNIT_NONE, FIELD_WORD, FIELD_AT(struct oom_what_if, setting) },
     { "reserved_peak_bytes", NULL, UNIT_BYTES, FIELD_UNSIGNED,
       FIELD_AT(struct oom_what_if, reserved_peak_bytes), .when = serves },
+    { "left_bytes", NULL, UNIT_BYTES, FIELD_UNSIGNED, FIELD_AT(struct oom_what_if, left_bytes),
+      .when = serves },
     { "runs_out", NULL, UNIT_NONE, FIELD_BOOL, FIELD_AT(struct oom_what_if, runs_out) },
     { "agreement", NULL, UNIT_NONE, FIELD_NAME, FIELD_AT(struct oom_what_if, agreement),
       FIELD_NAMES(replay_grade_names) },

@@ -8,13 +8,13 @@
 #include "analysis/snapshot/categories/category_rules.h"
 #include "analysis/snapshot/curves/curves.h"
 #include "analysis/snapshot/curves/lifetime.h"
+#include "analysis/snapshot/oom/oom_program.h"
 #include "analysis/snapshot/steps/phases.h"
 #include "analysis/snapshot/steps/steps.h"
 #include "analysis/snapshot/study/study.h"
 #include "base/arena.h"
 #include "base/fail.h"
 #include "model/ids.h"
-#include "model/recording.h"
 
 /* What one site holds, all of it or in one category. */
 struct held {
@@ -202,22 +202,6 @@ static void span_of(const struct study *s, uint32_t step, int64_t *ret_begin, in
                                           : (int64_t)s->events;
 }
 
-static bool asks(const struct study *s, int64_t event, stack_id stack)
-{
-    uint32_t row = s->r->devices.first_event[s->device] + (uint32_t)event;
-    return s->r->events.action[row] == ACTION_ALLOC && s->r->events.stack[row] == stack.n;
-}
-
-/* The alloc of a stack that is number `nth` in [begin, end); -1 where there are fewer. */
-static int64_t nth_alloc(const struct study *s, stack_id stack, int64_t begin, int64_t end,
-                         uint32_t nth)
-{
-    for (int64_t i = begin; i < end; i++)
-        if (asks(s, i, stack) && nth-- == 0)
-            return i;
-    return -1;
-}
-
 static int64_t end_of_phase(const struct study *s, stack_id stack, int64_t begin, int64_t end)
 {
     uint8_t phase = s->phases.of_stack[stack.n];
@@ -235,14 +219,12 @@ uint64_t oom_previous_step(const struct study *s, int64_t event, stack_id stack)
 {
     int64_t step = s->steps.count == 0 ? -1 : steps_at(&s->steps, event);
     int64_t begin, end, ignored;
-    uint32_t nth = 0;
     if (step <= 0 || stack.n == 0)
         return UNKNOWN_U64;
     span_of(s, (uint32_t)step, &begin, &ignored);
-    for (int64_t i = begin; i < event; i++)
-        nth += asks(s, i, stack);
+    uint32_t nth = oom_allocs_of(s, stack, begin, event);
     span_of(s, (uint32_t)step - 1, &begin, &end);
-    int64_t at = nth_alloc(s, stack, begin, end, nth);
+    int64_t at = oom_nth_alloc(s, stack, begin, end, nth);
     at = at >= 0 ? at - 1 : end_of_phase(s, stack, begin, end);
     if (at < 0)
         return UNKNOWN_U64;

@@ -64,6 +64,10 @@ struct oom_test {
     enum oom_holds holds;
     bool known;    /* bytes */
     int64_t bytes; /* what the request could have had; of the last one: what was missing */
+    /* Of the first remedy that holds, where the program was asked too: would it have had enough?
+     * Else the reason's id. */
+    bool asked, enough;
+    const char *reason; /* static; NULL: it would */
 };
 
 struct oom_answer_of_tests {

@@ -11,9 +11,10 @@
 
 struct oom_what_if {
     uint32_t tried;               /* settings; 0: the model could not be asked */
-    const char *setting;          /* the best that does not run out; NULL: there is none */
+    const char *setting;          /* the best that serves the request; NULL: there is none */
     bool runs_out;                /* under each of them */
     uint64_t reserved_peak_bytes; /* under the best */
+    uint64_t left_bytes;          /* under it, in no block once the request is served */
     enum replay_grade agreement;
     /* Expandable segments alone, beside what was recorded. */
     enum expandable_answer {

@@ -7,10 +7,12 @@
 
 #include "allocator/replay/replay.h"
 #include "analysis/snapshot/categories/category_rules.h"
+#include "analysis/snapshot/oom/oom_program.h"
 #include "analysis/snapshot/oom/oom_tests.h"
 #include "analysis/snapshot/oom/oom_what_if.h"
 #include "base/buf.h"
 #include "model/ids.h"
+#include "render/write/escape.h"
 #include "render/write/human.h"
 
 /* A text's own figures are rounded; so is what is made of them. */
@@ -139,9 +141,80 @@ static void outside_words(struct buf *to, const struct oom *oom)
     buf_text(to, " would have fit");
 }
 
-static void live_words(struct buf *to, const struct oom *oom)
+/* "…, when 62.86 MiB were free, most of it in pieces": on the card and inside what is reserved. */
+static void free_words(struct buf *to, const struct oom *oom)
+{
+    add(to, oom, oom->program.free_bytes);
+    buf_text(to, " were free, ");
+    add(to, oom, oom->measured.figures.internal_free);
+    buf_text(to, " of them in pieces");
+}
+
+static void leak_words(struct buf *to, const struct oom *oom, bool ascii)
+{
+    const struct oom_program *p = &oom->program;
+    buf_text(to, "Memory grows from step to step: each leaves ");
+    human_known_bytes(to, p->growth_bytes);
+    buf_text(to, " more, most of it at ");
+    escape_text(to, p->grows->site.culprit, ascii);
+    buf_text(to, ". ");
+    free_words(to, oom);
+    buf_text(to, "; with all of it in one piece this request would have fit, and ");
+    add(to, oom, p->left_bytes);
+    buf_text(to, " would have been left");
+}
+
+static void state_words(struct buf *to, const struct oom *oom, bool ascii)
+{
+    const struct oom_program *p = &oom->program;
+    buf_text(to, "The state of the optimizer does not fit: its first step had made that of ");
+    human_counted(to, p->stated, "parameter", ascii);
+    buf_text(to, ", and that of the others takes at least ");
+    human_known_bytes(to, p->state_left_bytes);
+    buf_text(to, " more. ");
+    free_words(to, oom);
+}
+
+static void next_words(struct buf *to, const struct oom *oom)
+{
+    buf_text(to, "The program needs more than it can have: in earlier steps it took up to ");
+    human_known_bytes(to, oom->program.next_bytes);
+    buf_text(to, " from this request on. ");
+    free_words(to, oom);
+}
+
+static void full_words(struct buf *to, const struct oom *oom)
 {
     const struct oom_figures *f = &oom->measured.figures;
+    buf_text(to, "The program holds too much: ");
+    add(to, oom, f->active);
+    buf_text(to, " in use, and of the memory reserved for it only ");
+    add(to, oom, f->internal_free);
+    buf_text(to, " free, in pieces. In one piece this would have served the request and left ");
+    add(to, oom, oom->program.left_bytes);
+    buf_text(to, " for all that follows");
+}
+
+static void live_words(struct buf *to, const struct oom *oom, bool ascii)
+{
+    const struct oom_figures *f = &oom->measured.figures;
+    switch (oom->program.lack) {
+    case OOM_LACK_LEAK:
+        leak_words(to, oom, ascii);
+        return;
+    case OOM_LACK_STATE:
+        state_words(to, oom, ascii);
+        return;
+    case OOM_LACK_NEXT:
+        next_words(to, oom);
+        return;
+    case OOM_LACK_FREE:
+        full_words(to, oom);
+        return;
+    case OOM_LACK_NONE:
+    case OOM_LACKS:
+        break;
+    }
     buf_text(to, "The program holds too much: ");
     add(to, oom, f->active);
     buf_text(to, " in use plus ");
@@ -195,13 +268,20 @@ void oom_verdict_words(struct buf *to, const struct oom *oom, bool ascii)
         outside_words(to, oom);
         break;
     case OOM_LIVE_EXCEEDS_CAPACITY:
-        live_words(to, oom);
+        live_words(to, oom, ascii);
         break;
     case OOM_UNDECIDED:
         buf_text(to, "Why memory ran out cannot be told: too little is known");
         break;
     }
     buf_char(to, '.');
+}
+
+const char *oom_must_fit(const struct oom *oom)
+{
+    if (oom->program.lack == OOM_LACK_STATE)
+        return "the rest of the optimizer's state";
+    return oom->program.lack == OOM_LACK_NEXT ? "what follows" : "this request";
 }
 
 const char *oom_test_words(enum oom_verdict test)
@@ -237,6 +317,8 @@ void oom_confidence_words(struct buf *to, const struct oom *oom)
         buf_text(to, "no replay proves where memory lay");
     else if (oom->tests.verdict == OOM_CAPACITY_LIMIT)
         buf_text(to, "the limit itself is not known; the text of the error has it (--message)");
+    else if (oom->tests.verdict == OOM_FRAGMENTATION)
+        buf_text(to, "no earlier step tells what the program would have needed next");
     else if (f->total == UNKNOWN_U64)
         buf_text(to, "how much of the card other programs held is not known (--message or "
                      "--capacity tells)");
@@ -256,8 +338,9 @@ void oom_what_if_words(struct buf *to, const struct oom *oom)
                    (unsigned)w->tried, replay_grade_names[w->agreement]);
         return;
     }
-    buf_format(to, "with %s this run would peak at ~", w->setting);
+    buf_format(to, "%s would serve this request; ", w->setting);
+    human_known_bytes(to, w->left_bytes);
+    buf_text(to, " are then left (at most ");
     human_known_bytes(to, w->reserved_peak_bytes);
-    buf_format(to, " reserved and not run out of memory (the model's agreement: %s)",
-               replay_grade_names[w->agreement]);
+    buf_format(to, " reserved; the model's agreement: %s)", replay_grade_names[w->agreement]);
 }

@@ -20,4 +20,7 @@ void oom_confidence_words(struct buf *to, const struct oom *oom);
 /* Whether another setting would have helped; nothing where that was not asked. */
 void oom_what_if_words(struct buf *to, const struct oom *oom);
 
+/* What the bytes that must go make room for: "this request". */
+const char *oom_must_fit(const struct oom *oom);
+
 #endif

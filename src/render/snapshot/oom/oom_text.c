@@ -206,8 +206,9 @@ static bool test_cell(void *arg, const void *row, uint32_t column, str *ret)
     };
     const struct text_context *s = arg;
     const struct oom_test *test = row;
+    bool decides = test->id == s->oom->tests.verdict && test->holds == OOM_YES;
     if (column == HOLDS)
-        *ret = test->id == s->oom->tests.verdict ? S("YES") : holds[test->holds];
+        *ret = decides ? S("YES") : holds[test->holds];
     else if (column == MEANING)
         *ret = str_from(oom_test_words(test->id));
     else
@@ -423,7 +424,7 @@ static void put_must_go(struct text_context *s)
         return;
     }
     human_known_bytes(words, oom->need_bytes);
-    buf_format(words, " for this request to fit; the largest site%s that hold%s that much",
+    buf_format(words, " for %s to fit; the largest site%s that hold%s that much", oom_must_fit(oom),
                oom->must_go.count == 1 ? "" : "s", oom->must_go.count == 1 ? "s" : "");
     bool same = is_all_of_category(oom);
     if (same)

@@ -43,7 +43,7 @@ void section_verdict_text(struct buf *to, const struct style *style,
     put_words(to, style, "verdict", &words);
     if (oom->must_go.enough && oom->must_go.count > 0) {
         human_known_bytes(&words, oom->need_bytes);
-        buf_text(&words, " for the request to fit; ");
+        buf_format(&words, " for %s to fit; ", oom_must_fit(oom));
         escape_text(&words, oom->must_go.at[0].site.culprit, style->ascii);
         if (oom->must_go.count > 1) {
             buf_text(&words, " and ");
