@@ -13,7 +13,7 @@
 
 struct diff_settings {
     struct common common;
-    const char *at, *to, *weight, *key, *per, *fail_over;
+    const char *at, *to, *by, *weight, *key, *per, *fail_over;
     int64_t to_device;
     uint64_t fail_over_bytes, fail_over_millionths; /* plus 1 */
 };
@@ -27,6 +27,10 @@ static const struct option_spec options[] = {
       OPTION_TEXT, IN(at), "start end peak oom" },
     { 0, "to", "MOMENT", "another moment for B; with one FILE, compare --at with this one",
       OPTION_TEXT, IN(to), "start end peak oom" },
+    { 0, "by", "GROUP",
+      "what a row is: stack (default), one place in the program on both sides; culprit, owner or "
+      "category, of which the stacks of each are added up",
+      OPTION_CHOICE, IN(by), "stack culprit owner category" },
     { 0, "weight", "WEIGHT",
       "live (default): bytes alive at the moment; alloc_bytes: bytes of all allocations up to it, "
       "or in step:K; allocs: the number of those; byte_events: bytes times the events that they "
@@ -105,6 +109,7 @@ static struct vrs_diff_options options_of(const struct diff_settings *s)
         .b_device = { s->to_device },
         .at = s->at,
         .to = s->to,
+        .by = s->by,
         .weight = s->weight,
         .key = s->key,
         .per = s->per,

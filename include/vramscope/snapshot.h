@@ -181,6 +181,9 @@ struct vrs_diff_options {
     uint64_t fail_over_bytes;
     uint64_t fail_over_millionths; /* of A's total figure */
     uint32_t threads;              /* for both at once; 0: one for each processor */
+    /* What a row is: "stack" (default), a matched pair of them; or what shares a "culprit", an
+     * "owner" or a "category". */
+    const char *by;
 };
 VRS_API enum vrs_status vrs_diff(const struct vrs_recording *a, const struct vrs_recording *b,
                                  const struct vrs_diff_options *options, struct vrs_result **ret,

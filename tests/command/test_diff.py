@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 from models import model, reader
-from recordings import random_recording, tiny, writers
+from recordings import random_recording, scripts, tiny, writers
 
 from conftest import ROOT, run
 
@@ -136,7 +136,8 @@ def test_figures_per_step(snapshots):
 
 def signed(result):
     """What remains of an answer when its sides change places."""
-    rows = sorted(([r.get("delta_" + f, 0) for f in FIGURES], r["stage"], r["score_ratio"] or 0) for r in result["rows"])
+    rows = sorted(([r.get("delta_" + f, 0) for f in FIGURES], r["stage"] or "", r["score_ratio"] or 0)
+                  for r in result["rows"])
     tables = {t: sorted(tuple(p.get("delta_" + f, 0) for f in FIGURES) for p in result[t]) for t in TABLES}
     return rows, tables
 
@@ -158,6 +159,12 @@ def problems(doc):
             ends = [result[side]["total_" + figure] for side in "ab"]
             if total != ends[1] - ends[0]:
                 found.append("total %s" % figure)
+            if result["by"] == "category" and [r["name"] for r in result["rows"]] != [
+                    p["category"] for p in result["by_category"]]:
+                found.append("rows are no categories")
+            names = [r["name"] for r in result["rows"]]
+            if result["by"] != "stack" and len(set(names)) < len(names):
+                found.append("rows of one name")
             for rows in ("rows",) + TABLES:
                 for side, want in zip("ab", ends):
                     if sum(r["%s_%s" % (side, figure)] for r in result[rows]) != want:
@@ -252,6 +259,54 @@ def allocations_of(d, weight):
         chosen = [a for a in d.allocations if a.a >= 0]
     lives = sum(a.req * (min(a.fc, n) - a.a) for a in chosen)
     return sum(a.req for a in chosen), len(chosen), lives
+
+
+@pytest.mark.parametrize("by", ("culprit", "owner", "category"))
+def test_rows_added_up(random_files, by):
+    """Whatever a row is, rows add up to the totals, and those of one name are one."""
+    folder, names, _ = random_files
+    for i, (a, b) in enumerate(itertools.islice(zip(names, names[1:]), 12)):
+        assert problems(diff(a, b, "--by", by, "--weight", WEIGHTS[i % 4], folder=folder)) == [], (a, b)
+
+
+TRAINER = """capacity 16GiB
+include torch.stacks
+stack fit      /v/lib/python3.12/site-packages/trainer/fit.py:99 fit < train.py:21 <module>
+stack product  @malloc < ::at::_ops::mul::call(…) < /v/lib/python3.12/site-packages/net/mlp.py:7 forward < @call < @fit
+stack silu     @malloc < ::at::_ops::silu::call(…) < /v/lib/python3.12/site-packages/net/mlp.py:7 forward < @call < @fit
+stack head     @malloc < ::at::_ops::addmm::call(…) < /v/lib/python3.12/site-packages/net/head.py:3 forward < @call < @fit
+stack norm     @malloc < ::at::_ops::pow::call(…) < /v/lib/python3.12/site-packages/net/norm.py:5 forward < @call
+stack before   @norm < /v/lib/python3.12/site-packages/net/block.py:10 forward < @call < @fit
+stack after    @norm < /v/lib/python3.12/site-packages/net/block.py:20 forward < @call < @fit
+stack own      @malloc < ::at::_ops::add::call(…) < train.py:30 loss < train.py:40 <module>
+alloc a %dMiB product
+alloc b %dMiB silu
+alloc c %dMiB head
+alloc d %dMiB before
+alloc e %dMiB after
+alloc f %dMiB own
+"""
+
+
+def test_a_trainer_does_not_hide_what_changed():
+    """Every stack ends in the one line that called the trainer: rows go by what tells them apart."""
+    a, b = (scripts.make(TRAINER % sizes) for sizes in ((8, 8, 8, 8, 8, 8), (80, 64, 48, 32, 24, 16)))
+    text = run("diff", a, b, expect=0).out
+    rows = text[text.index("Grown"):].splitlines()[2:9]
+    assert [row.split("  ")[-1] for row in rows] == [
+        "mlp.py:7 forward: mul", "mlp.py:7 forward: silu", "head.py:3 forward", "norm.py:5 forward: pow",
+        "called from block.py:10 forward", "norm.py:5 forward: pow", "called from block.py:20 forward"], text
+    assert "5 rows are of train.py:21 <module> and go by the line of the library" in " ".join(text.split())
+    assert "train.py:30 loss\n" in text
+    for by, want in (("culprit", {"train.py:21 <module>": 208, "train.py:30 loss": 8}),
+                     ("owner", {"mlp.py:7 forward": 128, "head.py:3 forward": 40, "norm.py:5 forward": 40,
+                                "train.py:30 loss": 8})):
+        result = only(diff(a, b, "--by", by))
+        assert {r["name"]: r["delta_bytes"] >> 20 for r in result["rows"]} == want
+        assert result["total_delta_bytes"] == 216 << 20
+    culprit = only(diff(a, b, "--by", "culprit"))["rows"][0]
+    assert culprit["owner"] is culprit["operator"] is culprit["called_from"] is None
+    assert culprit["stage"] == "M0" and culprit["status"] == "grown"
 
 
 def test_weights_are_what_they_say(random_files):

@@ -202,6 +202,49 @@ static str text_of(const struct naming *n, frame_id frame)
     return *text;
 }
 
+str naming_operator(const struct naming *n, stack_id stack)
+{
+    str maker = S("");
+    for (; stack.n != 0; stack = stacks_caller(&n->code->stacks, stack)) {
+        frame_id frame = stacks_frame(&n->code->stacks, stack);
+        uint32_t roles = roles_of(n, frame);
+        if (roles & ROLE_BIT(ROLE_OPERATOR))
+            return native_operator(function_of(n, frame));
+        if (maker.len == 0 && (roles & ROLE_BIT(ROLE_MEMORY_OP)))
+            maker = native_operator(function_of(n, frame));
+    }
+    return maker;
+}
+
+enum vrs_status naming_innermost(struct naming *n, stack_id stack, str *ret, struct vrs_error *err)
+{
+    while (stack.n != 0 &&
+           !(roles_of(n, stacks_frame(&n->code->stacks, stack)) & ROLE_BIT(ROLE_PYTHON)))
+        stack = stacks_caller(&n->code->stacks, stack);
+    *ret = stack.n == 0 ? S("") : text_of(n, stacks_frame(&n->code->stacks, stack));
+    return ret->ptr == NULL ? vrs_no_memory(err) : VRS_OK;
+}
+
+enum vrs_status naming_called_from(struct naming *n, stack_id stack, str *ret,
+                                   struct vrs_error *err)
+{
+    struct stack_names names;
+    bool inside = true; /* of the owner, or still below it */
+    TRY(naming_of(n, stack, &names, err));
+    *ret = S("");
+    for (; stack.n != 0 && names.owner_frame.n != 0;
+         stack = stacks_caller(&n->code->stacks, stack)) {
+        frame_id frame = stacks_frame(&n->code->stacks, stack);
+        if (!inside && frame.n != names.owner_frame.n &&
+            roles_of(n, frame) & ROLE_BIT(ROLE_PYTHON)) {
+            *ret = text_of(n, frame);
+            return ret->ptr == NULL ? vrs_no_memory(err) : VRS_OK;
+        }
+        inside = inside && frame.n != names.owner_frame.n;
+    }
+    return VRS_OK;
+}
+
 static frame_id first_of(const struct found *found)
 {
     uint32_t role = 0;

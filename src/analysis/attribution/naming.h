@@ -45,4 +45,16 @@ enum frame_class naming_class(const struct naming *n, frame_id frame);
 enum vrs_status naming_of(struct naming *n, stack_id stack, struct stack_names *ret,
                           struct vrs_error *err) MUST_CHECK;
 
+/* The innermost operator that a stack runs, or else the one that made its memory; empty: none is
+ * known.  A piece of a native name, with no NUL behind it. */
+str naming_operator(const struct naming *n, stack_id stack);
+
+/* The innermost Python line that is no plumbing, of whosever code; empty: there is none. */
+enum vrs_status naming_innermost(struct naming *n, stack_id stack, str *ret,
+                                 struct vrs_error *err) MUST_CHECK;
+
+/* The line that called the stack's owner, plumbing passed over; empty: there is none. */
+enum vrs_status naming_called_from(struct naming *n, stack_id stack, str *ret,
+                                   struct vrs_error *err) MUST_CHECK;
+
 #endif

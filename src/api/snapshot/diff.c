@@ -68,6 +68,7 @@ static enum vrs_status read_options(const struct vrs_diff_options *o, struct dif
     }
     uint32_t weight = o->weight == NULL ? 0 : find_word(o->weight, diff_weight_names, DIFF_WEIGHTS);
     uint32_t key = o->key == NULL ? 0 : find_word(o->key, keys, 3);
+    uint32_t by = o->by == NULL ? 0 : find_word(o->by, diff_by_names, DIFF_BYS);
     uint32_t per = o->per == NULL ? 0 : find_word(o->per, diff_per_names, DIFF_PERS);
     if (weight == DIFF_WEIGHTS)
         return vrs_fail(err, VRS_USAGE,
@@ -77,11 +78,17 @@ static enum vrs_status read_options(const struct vrs_diff_options *o, struct dif
     if (key == 3)
         return vrs_fail(err, VRS_USAGE, "matching begins at K0, K1 or K2, not at \"%.40s\"",
                         o->key);
+    if (by == DIFF_BYS)
+        return vrs_fail(err, VRS_USAGE,
+                        "cannot group by \"%.40s\"; stack, culprit, owner and category are "
+                        "accepted",
+                        o->by);
     if (per == DIFF_PERS)
         return vrs_fail(err, VRS_USAGE,
                         "cannot divide by \"%.40s\"; step and parameter_byte are "
                         "accepted",
                         o->per);
+    w.by = (enum diff_by)by;
     w.weight = (enum diff_weight)weight;
     w.key = (enum site_key)key;
     w.per = (enum diff_per)per;
@@ -232,7 +239,9 @@ static enum vrs_status compare(struct comparing *c, const struct proven_study *c
                                struct diff_device *d, struct diff *diff, struct vrs_error *err)
 {
     const struct diff_question *q = &c->question;
-    struct diff_options options = { .weight = q->weight, .per = q->per, .key = q->key };
+    struct diff_options options = {
+        .by = q->by, .weight = q->weight, .per = q->per, .key = q->key
+    };
     const struct study *const side[2] = { proven[0]->study, proven[1]->study };
     struct diff_obstacles obstacles;
     for (int s = 0; s < 2; s++)

@@ -1,6 +1,7 @@
 /* diff.c - rows, tables and totals of a comparison. */
 #include "analysis/snapshot/diff/diff.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #include "analysis/snapshot/categories/category_rules.h"
 #include "analysis/snapshot/curves/curves.h"
 #include "analysis/snapshot/curves/lifetime.h"
+#include "analysis/snapshot/diff/diff_groups.h"
 #include "analysis/snapshot/diff/diff_keys.h"
 #include "analysis/snapshot/diff/diff_match.h"
 #include "analysis/snapshot/diff/diff_sums.h"
@@ -23,6 +25,7 @@
 #include "model/stacks.h"
 #include "model/strings.h"
 
+const char *const diff_by_names[DIFF_BYS] = { "stack", "culprit", "owner", "category" };
 const char *const diff_weight_names[DIFF_WEIGHTS] = { "live", "alloc_bytes", "allocs",
                                                       "byte_events" };
 const char *const diff_per_names[DIFF_PERS] = { "nothing", "step", "parameter_byte" };
@@ -288,7 +291,7 @@ static void add_piece(struct make_context *m, const struct diff_piece *piece, ui
 
 static enum diff_change change_of(const struct diff *d, const struct diff_row *row)
 {
-    if (row->stage == DIFF_FUZZY)
+    if (row->stage == DIFF_FUZZY && !row->stages_differ)
         return DIFF_MOVED;
     if (row->of[0].count == 0 || row->of[1].count == 0)
         return row->of[0].count == 0 ? DIFF_NEW : DIFF_GONE;
@@ -314,13 +317,31 @@ static enum vrs_status join_text(struct sums *s, str a, const char *between, str
     return ret->ptr == NULL ? vrs_no_memory(err) : VRS_OK;
 }
 
-static enum vrs_status culprit_of(struct sums *s, uint32_t side, stack_id stack, str *ret,
-                                  struct vrs_error *err)
+/* Copies a text; an empty one is none. */
+static enum vrs_status keep_text(struct sums *s, str text, str *ret, struct vrs_error *err)
 {
-    struct stack_names names;
-    TRY(naming_of(s->side[side]->naming, stack, &names, err));
-    *ret = arena_copy(s->keep, names.culprit);
+    *ret = (str){ NULL, 0 };
+    if (text.len == 0)
+        return VRS_OK;
+    *ret = arena_copy(s->keep, text);
     return ret->ptr == NULL ? vrs_no_memory(err) : VRS_OK;
+}
+
+/* What stands for a stack in rows of a kind, and under it. */
+static enum vrs_status name_stack(struct sums *s, uint32_t side, stack_id stack, str *ret,
+                                  struct diff_row *row, struct vrs_error *err)
+{
+    struct naming *naming = s->side[side]->naming;
+    struct stack_names names;
+    str called_from, innermost;
+    TRY(naming_of(naming, stack, &names, err));
+    TRY(naming_innermost(naming, stack, &innermost, err));
+    TRY(keep_text(s, innermost, &row->innermost, err));
+    TRY(naming_called_from(naming, stack, &called_from, err));
+    TRY(keep_text(s, called_from, &row->called_from, err));
+    TRY(keep_text(s, names.owner, &row->owner, err));
+    TRY(keep_text(s, naming_operator(naming, stack), &row->operator_name, err));
+    return keep_text(s, s->options->by == DIFF_OWNERS ? names.owner : names.culprit, ret, err);
 }
 
 static enum vrs_status name_site(struct sums *s, struct diff_row *row, struct vrs_error *err)
@@ -328,7 +349,7 @@ static enum vrs_status name_site(struct sums *s, struct diff_row *row, struct vr
     str name[2] = { { NULL, 0 }, { NULL, 0 } };
     for (uint32_t side = 0; side < 2; side++)
         if (row->has_stack[side])
-            TRY(culprit_of(s, side, row->stack[side], &name[side], err));
+            TRY(name_stack(s, side, row->stack[side], &name[side], row, err));
     row->name = name[1].ptr != NULL ? name[1] : name[0];
     if (name[0].ptr != NULL && name[1].ptr != NULL && !str_equal(name[0], name[1]))
         row->old_name = name[0];
@@ -415,8 +436,6 @@ static enum vrs_status finish_rows(struct make_context *m, const struct diff_mat
         row->stage = match->stage;
         row->score = match->score;
         row->score_ratio = (double)match->score / 1e6;
-        row->delta = amounts_less(m->d, &row->of[0], &row->of[1]);
-        row->change = change_of(m->d, row);
         TRY(name_row(m, match, piece, row, err));
         if (match->stage == DIFF_UNMATCHED && !match->small && piece->kind == PIECE_SITE)
             TRY(find_caller(m, piece, row, err));
@@ -424,22 +443,75 @@ static enum vrs_status finish_rows(struct make_context *m, const struct diff_mat
     return VRS_OK;
 }
 
+/* The share of each side's figure that is in matched rows. */
+static void find_matched(struct diff *d, const struct diff_row *row, uint32_t rows)
+{
+    for (int side = 0; side < 2; side++) {
+        uint64_t matched = 0, all = diff_figure(d->weight, &d->end[side].total);
+        for (uint32_t i = 0; i < rows; i++)
+            if (row[i].stage != DIFF_UNMATCHED)
+                matched += diff_figure(d->weight, &row[i].of[side]);
+        d->matched_ratio[side] = all == 0 ? -1 : (double)matched / (double)all;
+    }
+}
+
+/* A row of each kind of memory. */
+static enum vrs_status rows_of_categories(struct sums *s, const struct diff *d,
+                                          struct diff_row *row, uint32_t *rows,
+                                          struct vrs_error *err)
+{
+    struct diff_table table;
+    TRY(keep_table(s, d, &s->category, &table, err));
+    for (uint32_t i = 0; i < table.count; i++) {
+        const struct diff_part *part = &table.at[i];
+        row[i] = (struct diff_row){ .name = part->name, .stages_differ = true };
+        row[i].of[0] = part->of[0];
+        row[i].of[1] = part->of[1];
+    }
+    *rows = table.count;
+    return VRS_OK;
+}
+
+/* Rows as they are asked for, of those of the matches. */
+static enum vrs_status group_rows(struct sums *s, struct diff *d, struct diff_row *row,
+                                  uint32_t *rows, struct vrs_error *err)
+{
+    if (d->by == DIFF_CATEGORIES)
+        TRY(rows_of_categories(s, d, row, rows, err));
+    else if (d->by != DIFF_STACKS)
+        TRY(diff_groups_join(row, rows, d->weight, s->scratch, err));
+    TRY(diff_groups_mark(row, *rows, s->scratch, err));
+    struct diff_delta sum = { .bytes = 0 };
+    for (uint32_t i = 0; i < *rows; i++) {
+        row[i].delta = amounts_less(d, &row[i].of[0], &row[i].of[1]);
+        row[i].change = change_of(d, &row[i]);
+        sum.bytes = (int64_t)((uint64_t)sum.bytes + (uint64_t)row[i].delta.bytes);
+        sum.count = (int64_t)((uint64_t)sum.count + (uint64_t)row[i].delta.count);
+    }
+    assert(sum.bytes == d->total.bytes && sum.count == d->total.count);
+    (void)sum;
+    return VRS_OK;
+}
+
 static enum vrs_status make_rows(struct sums *s, const struct diff_matches *matches, struct diff *d,
                                  struct vrs_error *err)
 {
-    uint32_t count = matches->count;
+    /* There are no more kinds than categories, and no more groups than matches. */
+    uint32_t count = matches->count, most = count > CATEGORIES ? count : CATEGORIES;
     struct make_context m = { .sums = s, .d = d };
-    struct sortable *order = arena_array(s->scratch, struct sortable, count);
-    m.row = arena_array(s->scratch, struct diff_row, count);
+    struct sortable *order = arena_array(s->scratch, struct sortable, most);
+    m.row = arena_array(s->scratch, struct diff_row, most);
     m.piece = arena_array(s->scratch, uint32_t, count);
     m.figure = arena_take_array(s->scratch, count, sizeof *m.figure);
-    d->row = arena_array(s->keep, struct diff_row, count);
+    d->row = arena_array(s->keep, struct diff_row, most);
     if (order == NULL || m.row == NULL || m.piece == NULL || m.figure == NULL || d->row == NULL)
         return vrs_no_memory(err);
     for (uint32_t i = 1; i < s->pieces.len; i++)
         add_piece(&m, &s->pieces.at[i], i);
     TRY(mark_callers(&m, err));
     TRY(finish_rows(&m, matches, err));
+    find_matched(d, m.row, count);
+    TRY(group_rows(s, d, m.row, &count, err));
     for (uint32_t i = 0; i < count; i++)
         order[i] = sortable_of(d, m.row[i].of, m.row[i].name, i);
     sort(order, count);
@@ -447,17 +519,6 @@ static enum vrs_status make_rows(struct sums *s, const struct diff_matches *matc
         d->row[i] = m.row[order[i].index];
     d->rows = count;
     return VRS_OK;
-}
-
-static void find_matched(struct diff *d)
-{
-    for (int side = 0; side < 2; side++) {
-        uint64_t matched = 0, all = diff_figure(d->weight, &d->end[side].total);
-        for (uint32_t i = 0; i < d->rows; i++)
-            if (d->row[i].stage != DIFF_UNMATCHED)
-                matched += diff_figure(d->weight, &d->row[i].of[side]);
-        d->matched_ratio[side] = all == 0 ? -1 : (double)matched / (double)all;
-    }
 }
 
 static enum diff_stage first_stage(const struct diff_options *o)
@@ -486,7 +547,6 @@ static enum vrs_status compare(struct sums *s, const struct proven_study *const 
     TRY(keep_table(s, d, &s->module, &d->by_module, err));
     TRY(keep_table(s, d, &s->phase, &d->by_phase, err));
     TRY(keep_table(s, d, &s->size, &d->by_size, err));
-    find_matched(d);
     return VRS_OK;
 }
 
@@ -532,7 +592,7 @@ enum vrs_status diff_compute(const struct proven_study *a, const struct proven_s
                              struct vrs_error *err)
 {
     struct diff_options o = *options;
-    struct diff d = { .weight = o.weight, .per = o.per };
+    struct diff d = { .by = o.by, .weight = o.weight, .per = o.per };
     struct diff_keys keys;
     struct sums sums = { .side = { a->study, b->study }, .keep = a->study->keep };
     enum vrs_status status = begin_sums(&sums, &o, &keys, err);

@@ -28,6 +28,10 @@ enum diff_weight {
 };
 extern const char *const diff_weight_names[DIFF_WEIGHTS];
 
+/* What a row is: a matched pair of stacks, or what shares a line or a kind. */
+enum diff_by { DIFF_STACKS, DIFF_CULPRITS, DIFF_OWNERS, DIFF_CATEGORIES, DIFF_BYS };
+extern const char *const diff_by_names[DIFF_BYS];
+
 /* What a side's figures are divided by before they are compared. */
 enum diff_per { DIFF_PER_NOTHING, DIFF_PER_STEP, DIFF_PER_PARAMETERS, DIFF_PERS };
 extern const char *const diff_per_names[DIFF_PERS];
@@ -67,11 +71,20 @@ struct diff_delta {
 };
 
 struct diff_row {
-    str name;     /* of the side that has it, B first; as shown */
-    str old_name; /* A's, where it differs; else ptr NULL */
-    str caller;   /* unmatched: the deepest caller that both have; ptr NULL: none */
-    enum diff_stage stage;
-    uint32_t score; /* DIFF_FUZZY: in millionths */
+    str name;          /* of the side that has it, B first; as shown */
+    str old_name;      /* A's, where it differs; else ptr NULL */
+    str owner;         /* under that name; ptr NULL: several, or what has no stack */
+    str operator_name; /* that its stack runs; ptr NULL: several, or none is known */
+    str innermost;     /* line of its stack, of whosever code; ptr NULL: several, or none */
+    str called_from;   /* what called its owner; ptr NULL: several, or nothing */
+    /* Other rows have this name; of those some have this owner; of those some this operator.  What
+     * then tells them apart, if anything does. */
+    bool name_shared, owner_shared, operator_shared;
+    bool innermost_differs, called_from_differs;
+    str caller; /* unmatched: the deepest caller that both have; ptr NULL: none */
+    bool stages_differ;
+    enum diff_stage stage; /* unless they differ */
+    uint32_t score;        /* DIFF_FUZZY: in millionths */
     double score_ratio;
     enum diff_change change;
     struct diff_amount of[2];
@@ -125,6 +138,7 @@ struct diff_limit {
 };
 
 struct diff {
+    enum diff_by by;
     enum diff_weight weight;
     enum diff_per per;
     struct diff_end end[2];
@@ -147,6 +161,7 @@ extern const struct row_type diff_row_type, diff_result_row_type;
 struct diff_question {
     bool has_moment[2];
     struct moment moment[2];
+    enum diff_by by;
     enum diff_weight weight;
     enum diff_per per;
     enum site_key key;
@@ -159,6 +174,7 @@ struct diff_range {
 };
 
 struct diff_options {
+    enum diff_by by;
     enum diff_weight weight;
     enum diff_per per;
     enum site_key key; /* where matching begins: up to SITE_FUNCTION_IN_FILE */

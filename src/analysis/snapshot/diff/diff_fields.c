@@ -61,11 +61,17 @@ static bool result_has_byte_events(const void *row, const void *above)
             FIELD_AT(type, delta.byte_events), .when = has_byte_events, .optional = true           \
     }
 
-static bool is_fuzzy(const void *row, const void *above)
+static bool has_stage(const void *row, const void *above)
 {
     const struct diff_row *compared = row;
     (void)above;
-    return compared->stage == DIFF_FUZZY;
+    return !compared->stages_differ;
+}
+
+static bool is_fuzzy(const void *row, const void *above)
+{
+    const struct diff_row *compared = row;
+    return has_stage(row, above) && compared->stage == DIFF_FUZZY;
 }
 
 static bool has_a_stack(const void *row, const void *above)
@@ -85,8 +91,12 @@ static bool has_b_stack(const void *row, const void *above)
 static const struct field row_fields[] = {
     { "name", "line", UNIT_NONE, FIELD_TEXT, FIELD_AT(struct diff_row, name) },
     { "a_name", NULL, UNIT_NONE, FIELD_TEXT, FIELD_AT(struct diff_row, old_name) },
+    { "owner", NULL, UNIT_NONE, FIELD_TEXT, FIELD_AT(struct diff_row, owner) },
+    { "innermost", NULL, UNIT_NONE, FIELD_TEXT, FIELD_AT(struct diff_row, innermost) },
+    { "called_from", NULL, UNIT_NONE, FIELD_TEXT, FIELD_AT(struct diff_row, called_from) },
+    { "operator", NULL, UNIT_NONE, FIELD_TEXT, FIELD_AT(struct diff_row, operator_name) },
     { "stage", NULL, UNIT_NONE, FIELD_NAME, FIELD_AT(struct diff_row, stage),
-      FIELD_NAMES(diff_stage_names) },
+      FIELD_NAMES(diff_stage_names), .when = has_stage },
     { "score_ratio", "score", UNIT_RATIO, FIELD_REAL, FIELD_AT(struct diff_row, score_ratio),
       .decimals = 6, .when = is_fuzzy },
     AMOUNTS(struct diff_row),
@@ -239,6 +249,7 @@ static bool is_limited(const void *row, const void *above)
 static const struct field result_fields[] = {
     { "a", NULL, UNIT_NONE, FIELD_ROW, OF_DIFF(end[0]), .row = &end_row_type },
     { "b", NULL, UNIT_NONE, FIELD_ROW, OF_DIFF(end[1]), .row = &end_row_type },
+    { "by", NULL, UNIT_NONE, FIELD_NAME, OF_DIFF(by), FIELD_NAMES(diff_by_names) },
     { "weight", NULL, UNIT_NONE, FIELD_NAME, OF_DIFF(weight), FIELD_NAMES(diff_weight_names) },
     { "per", NULL, UNIT_NONE, FIELD_NAME, OF_DIFF(per), FIELD_NAMES(diff_per_names),
       .when = result_is_divided },

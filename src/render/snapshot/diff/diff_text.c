@@ -22,7 +22,13 @@
 #include "render/write/out.h"
 #include "render/write/text.h"
 
-enum { ROWS_DEFAULT = 20, PARTS_SHOWN = 5, WIDE = 110, STACK_INDENT = 12 };
+enum {
+    ROWS_DEFAULT = 20,
+    PARTS_SHOWN = 5,
+    WIDE = 110,
+    STACK_INDENT = 12,
+    OWNERS_LOOKED_AT = 400 /* rows, each compared with the others */
+};
 
 /* What is put together for one device. */
 struct text_context {
@@ -117,6 +123,20 @@ static void put_stack(const struct text_context *s, stack_id id, const char *who
     }
 }
 
+/* Where rows share all that their lines say: where below or above that they differ. */
+static void put_apart(const struct text_context *s, const struct diff_row *row)
+{
+    struct buf *text = &s->cells->text;
+    bool above = row->called_from_differs && row->called_from.ptr != NULL;
+    if (!row->operator_shared ||
+        (!above && !(row->innermost_differs && row->innermost.ptr != NULL)))
+        return;
+    buf_repeat(text, S(" "), STACK_INDENT);
+    buf_text(text, above ? "called from " : "at ");
+    escape_text(text, above ? row->called_from : row->innermost, s->style->ascii);
+    buf_char(text, '\n');
+}
+
 /* Lines under a row: the remark where the table has no column for it, and the stacks.  False where
  * there are none. */
 static bool fill_lines(const struct text_context *s, const struct diff_row *row, bool wide,
@@ -128,6 +148,8 @@ static bool fill_lines(const struct text_context *s, const struct diff_row *row,
         buf_repeat(text, S(" "), STACK_INDENT);
         text_wrap(text, s->style, remark, STACK_INDENT, STACK_INDENT);
     }
+    if (!s->stacks)
+        put_apart(s, row);
     if (s->stacks && row->has_stack[0])
         put_stack(s, row->stack[0], row->same_stack ? "" : "A ");
     if (s->stacks && row->has_stack[1] && !row->same_stack)
@@ -138,6 +160,24 @@ static bool fill_lines(const struct text_context *s, const struct diff_row *row,
     return true;
 }
 
+/* Whether a row goes by its owner: a line that other rows have, too, and that hides it. */
+static bool goes_by_owner(const struct diff_row *row)
+{
+    return row->name_shared && row->owner.ptr != NULL && !str_equal(row->owner, row->name);
+}
+
+/* "modeling_llama.py:93 forward: mul" of a row whose line others have, too. */
+static str line_cell(const struct text_context *s, const struct diff_row *row)
+{
+    struct buf *text = &s->cells->text;
+    escape_text(text, goes_by_owner(row) ? row->owner : row->name, s->style->ascii);
+    if (row->owner_shared && row->operator_name.ptr != NULL) {
+        buf_text(text, ": ");
+        escape_text(text, row->operator_name, s->style->ascii);
+    }
+    return cell_end(s->cells);
+}
+
 enum diff_column { CHANGE, FIGURE_A, FIGURE_B, COUNT, SCORE, LINE, REMARK, COLUMNS };
 
 static const struct shown_column all_columns[COLUMNS] = {
@@ -146,7 +186,7 @@ static const struct shown_column all_columns[COLUMNS] = {
     [FIGURE_B] = { COMPOSED("B", true), 0 },
     [COUNT] = { SHOWN(diff_row_type, struct diff_row, delta.count), 0 },
     [SCORE] = { SHOWN(diff_row_type, struct diff_row, score_ratio), 0 },
-    [LINE] = { SHOWN(diff_row_type, struct diff_row, name), 20 },
+    [LINE] = { COMPOSED("line", false), 20 },
     [REMARK] = { COMPOSED("remark", false), 16 },
 };
 
@@ -170,7 +210,7 @@ static str row_cell(const struct text_context *s, const struct diff_row *row,
     case COLUMNS:
         break;
     }
-    return cell_text(s->cells, row->name);
+    return line_cell(s, row);
 }
 
 /* Groups of rows --------------------------------------------------------------------------- */
@@ -251,8 +291,11 @@ static void put_group(struct buf *to, const struct text_context *s, enum group g
     enum { MOST = sizeof column / sizeof *column };
     struct text_column heading[MOST];
     uint32_t columns = s->style->width >= WIDE ? MOST : MOST - 1;
-    for (uint32_t k = 0; k < columns; k++)
+    for (uint32_t k = 0; k < columns; k++) {
         heading[k] = shown_heading(&all_columns[column[k]]);
+        if (column[k] == LINE && s->diff->by != DIFF_STACKS)
+            heading[k].heading = diff_by_names[s->diff->by];
+    }
     str *cell = cells_array(s->cells, (size_t)shown * 2, columns);
     if (cell == NULL)
         return;
@@ -457,6 +500,46 @@ static void put_per(struct buf *to, const struct text_context *s)
     buf_end(&words, to);
 }
 
+/* The line that stands above most of the rows that go by their owners. */
+static const struct diff_row *hidden_most(const struct diff *d, uint32_t most, uint32_t *ret_rows)
+{
+    const struct diff_row *found = NULL;
+    *ret_rows = 0;
+    for (uint32_t i = 0; i < most; i++) {
+        uint32_t rows = 0;
+        if (!goes_by_owner(&d->row[i]) || group_of(&d->row[i]) == GROUP_NONE)
+            continue;
+        for (uint32_t k = i; k < most; k++)
+            rows += goes_by_owner(&d->row[k]) && group_of(&d->row[k]) != GROUP_NONE &&
+                    str_equal(d->row[k].name, d->row[i].name);
+        if (rows > *ret_rows) {
+            *ret_rows = rows;
+            found = &d->row[i];
+        }
+    }
+    return found;
+}
+
+/* Why lines of a library stand among those of the user. */
+static void put_owners(struct buf *to, const struct text_context *s, uint32_t most)
+{
+    uint32_t rows = 0;
+    const struct diff_row *row =
+        hidden_most(s->diff, most < OWNERS_LOOKED_AT ? most : OWNERS_LOOKED_AT, &rows);
+    struct buf words;
+    if (row == NULL)
+        return;
+    buf_init(&words, SIZE_MAX / 2);
+    human_counted(&words, rows, "row", s->style->ascii);
+    buf_text(&words, rows == 1 ? " is" : " are");
+    buf_text(&words, " of ");
+    escape_text(&words, row->name, s->style->ascii);
+    buf_text(&words, rows == 1 ? " and goes" : " and go");
+    buf_text(&words, " by the line of the library under it (--by culprit adds them up)");
+    envelope_words(to, s->style, "owners", &words);
+    buf_end(&words, to);
+}
+
 static void put_matched(struct buf *to, const struct text_context *s)
 {
     const struct diff *d = s->diff;
@@ -561,6 +644,7 @@ static void put_compared(struct out *out, const struct text_context *s,
     put_parts(to, s, "by kind", &d->by_category);
     put_parts(to, s, "by phase", &d->by_phase);
     put_matched(to, s);
+    put_owners(to, s, most);
     for (int group = 0; group < GROUPS; group++)
         put_group(to, s, (enum group)group, most);
     put_rest(to, s, most);

@@ -104,11 +104,15 @@ static void rows_are_matched_in_stages(void **state)
     static struct written text;
     ask((struct vrs_diff_options){ .at = NULL }, &text);
     says(&text, "\"total_delta_bytes\": 1536");
-    says(&text, "\"name\": \"model.py:7 load\", \"a_name\": null, \"stage\": \"M0\"");
-    says(&text, "\"name\": \"model.py:31 softmax\", \"a_name\": \"model.py:30 softmax\", "
+    says(&text, "\"name\": \"model.py:7 load\", \"a_name\": null, \"owner\": \"model.py:7 load\", "
+                "\"innermost\": \"model.py:7 load\", "
+                "\"called_from\": \"train.py:9 main\", \"operator\": null, \"stage\": \"M0\"");
+    says(&text, "\"name\": \"model.py:31 softmax\", \"a_name\": \"model.py:30 softmax\", ");
+    says(&text, "\"called_from\": \"model.py:44 focus\", \"operator\": null, "
                 "\"stage\": \"M3\", \"score_ratio\": 0.69");
-    says(&text, "\"name\": \"lost.py:1 lost\", \"a_name\": null, \"stage\": \"M4\"");
-    says(&text, "\"name\": \"unattributed\", \"a_name\": null, \"stage\": \"M4\"");
+    says(&text, "\"name\": \"lost.py:1 lost\", \"a_name\": null, \"owner\": \"lost.py:1 lost\", ");
+    says(&text, "\"called_from\": null, \"operator\": null, \"stage\": \"M4\"");
+    says(&text, "\"name\": \"unattributed\", \"a_name\": null, \"owner\": null, ");
     says(&text, "\"status\": \"gone\"");
     says(&text, "\"path\": \"before.json\"");
     ask((struct vrs_diff_options){ .at = "start", .to = "0" }, &text);
