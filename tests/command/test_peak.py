@@ -163,3 +163,49 @@ def test_slack_is_known_where_the_replay_is_exact(name):
             assert sum(slack) == result["active_bytes"] - result["total_bytes"] + result["adjust_bytes"]
             told += len(slack)
     assert told > 10
+
+
+TRAINER = """capacity 16GiB
+include torch.stacks
+stack fit    train.py:21 <module>
+stack mlp    @malloc < /v/lib/python3.12/site-packages/net/mlp.py:7 forward < @call < @fit
+stack head   @malloc < /v/lib/python3.12/site-packages/net/head.py:3 forward < @call < @fit
+stack one    @malloc < /v/lib/python3.12/site-packages/net/one.py:4 forward < @call < train.py:30 once
+stack little @malloc < /v/lib/python3.12/site-packages/net/a.py:1 forward < train.py:40 small
+stack less   @malloc < /v/lib/python3.12/site-packages/net/b.py:1 forward < train.py:40 small
+stack own    @malloc < train.py:50 plain
+alloc a 400MiB mlp
+alloc b 100MiB head
+alloc c 100MiB mlp
+alloc d 200MiB one
+alloc e 8MiB little
+alloc f 8MiB less
+alloc g 184MiB own
+"""
+
+
+def test_a_line_that_hides_its_owners_shows_them():
+    """Lines of a tenth and more show what stands under them; small ones and the user's own do not."""
+    path = scripts.make(TRAINER)
+    rows = {r["name"]: r for r in peak(path)["rows"]}
+    assert rows["train.py:21 <module>"]["owners"] == [{"name": "mlp.py:7 forward", "bytes": 500 << 20, "count": 2},
+                                                      {"name": "head.py:3 forward", "bytes": 100 << 20, "count": 1}]
+    assert len(rows["train.py:40 small"]["owners"]) == 2
+    assert "owners" not in rows["train.py:50 plain"] and "owners" not in rows["train.py:30 once"]
+    for width, single in (80, 1), (120, 0):
+        text = run("peak", path, env={"COLUMNS": str(width)}, expect=0).out
+        assert re.search(r"train.py:21 <module>.*\n +500.00 MiB at mlp.py:7 forward\n +100.00 MiB at head.py:3", text)
+        assert text.count("200.00 MiB at one.py:4 forward") == single
+        assert " at a.py:1" not in text and " at train.py:50" not in text
+    assert " at mlp.py" not in run("peak", "--by", "owner", path, expect=0).out
+
+
+@pytest.mark.parametrize("name", ("qlora_notebook.pickle", "fsdp_homework_embedded.html"))
+def test_owners_of_real_lines(shared, name):
+    """What a line shows of its owners is what grouping by owner has of it."""
+    path = file_of(shared, name)
+    row = peak(path)["rows"][0]
+    by_owner = {r["name"]: r["bytes"] for r in peak(path, "--by", "owner")["rows"]}
+    assert row["share_ratio"] > 0.5 and len(row["owners"]) == 5
+    assert sum(o["bytes"] for o in row["owners"]) <= row["bytes"]
+    assert all(o["bytes"] <= by_owner[o["name"]] for o in row["owners"])

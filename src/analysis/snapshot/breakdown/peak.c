@@ -8,6 +8,7 @@
 
 #include "analysis/attribution/module_path.h"
 #include "analysis/attribution/site.h"
+#include "analysis/snapshot/breakdown/peak_owners.h"
 #include "analysis/snapshot/categories/category_match.h"
 #include "analysis/snapshot/categories/category_rules.h"
 #include "analysis/snapshot/curves/curves.h"
@@ -442,6 +443,9 @@ static enum vrs_status make_rows(struct grouping *g, const struct live_set *set,
         TRY(name_row(g, group, &row->name));
         if (group->key.kind == GROUP_NO_STACK && group->key.number == CATEGORY_UNKNOWN)
             TRY(add_sizes(g, set->at + member, group->members, row));
+        if (g->options->by == BY_CULPRIT && group->owners_differ)
+            TRY(peak_owners_find(g->naming, set->at + member, group->members, g->arena, &g->scratch,
+                                 row, g->err));
         row->count = group->members;
         row->share_ratio = set->bytes == 0 ? 0 : (double)row->bytes / (double)set->bytes;
         row->largest_bytes = group->biggest.bytes;

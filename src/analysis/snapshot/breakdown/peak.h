@@ -35,7 +35,13 @@ enum peak_by {
 };
 extern const char *const peak_by_names[PEAK_BYS];
 
-enum { PEAK_SIZES = 8 };
+enum { PEAK_SIZES = 8, PEAK_OWNERS = 5 };
+
+/* What a row holds by the lines of one owner. */
+struct peak_owner {
+    str name;
+    uint64_t bytes, count;
+};
 
 struct peak_row {
     str name; /* the row's value in the chosen grouping, as printed */
@@ -52,6 +58,9 @@ struct peak_row {
     /* Of memory that has neither a stack nor a category: its sizes, the heaviest in all first. */
     struct size_count *size;
     uint32_t sizes, distinct_sizes;
+    /* Of a culprit that hides several: its owners, the heaviest first. */
+    struct peak_owner *owner_rows;
+    uint32_t owners, distinct_owners;
 };
 
 struct peak {

@@ -21,6 +21,21 @@ static bool has_sizes(const void *row, const void *above)
     return held->sizes > 0;
 }
 
+static const struct field owner_fields[] = {
+    { "name", NULL, UNIT_NONE, FIELD_TEXT, FIELD_AT(struct peak_owner, name) },
+    { "bytes", NULL, UNIT_BYTES, FIELD_UNSIGNED, FIELD_AT(struct peak_owner, bytes) },
+    { "count", NULL, UNIT_COUNT, FIELD_UNSIGNED, FIELD_AT(struct peak_owner, count), .least = 1 },
+};
+static const struct row_type owner_row_type =
+    ROW_TYPE("peak_owner", struct peak_owner, owner_fields);
+
+static bool has_owners(const void *row, const void *above)
+{
+    const struct peak_row *held = row;
+    (void)above;
+    return held->owners > 0;
+}
+
 static const struct field row_fields[] = {
     { "name", NULL, UNIT_NONE, FIELD_TEXT, FIELD_AT(struct peak_row, name) },
     { "bytes", "bytes", UNIT_BYTES, FIELD_UNSIGNED, FIELD_AT(struct peak_row, bytes) },
@@ -43,6 +58,8 @@ static const struct field row_fields[] = {
     { "stack", NULL, UNIT_NONE, FIELD_STACK, FIELD_AT(struct peak_row, stack) },
     { "sizes", NULL, UNIT_NONE, FIELD_ROWS, FIELD_LIST(struct peak_row, size, sizes),
       .row = &size_row_type, .when = has_sizes, .optional = true },
+    { "owners", NULL, UNIT_NONE, FIELD_ROWS, FIELD_LIST(struct peak_row, owner_rows, owners),
+      .row = &owner_row_type, .when = has_owners, .optional = true },
 };
 const struct row_type peak_row_type = LINE_ROW_TYPE("peak_row", struct peak_row, row_fields);
 

@@ -37,6 +37,9 @@ static enum vrs_status keep_rows(const struct study *s, struct peak *peak, struc
             !keep_text(s->keep, &row->owner) || !keep_text(s->keep, &row->category) ||
             !keep_text(s->keep, &row->confidence) || !keep_text(s->keep, &row->rule))
             return vrs_no_memory(err);
+        for (uint32_t k = 0; k < row->owners; k++)
+            if (!keep_text(s->keep, &row->owner_rows[k].name))
+                return vrs_no_memory(err);
         study_show(s, row->stack);
     }
     return VRS_OK;

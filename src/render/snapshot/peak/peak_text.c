@@ -21,7 +21,10 @@
 #include "render/write/out.h"
 #include "render/write/text.h"
 
-enum { ROWS_DEFAULT = 20, OWNER_WIDTH = 100, STACK_INDENT = 12 };
+enum { ROWS_DEFAULT = 20, OWNER_WIDTH = 100, STACK_INDENT = 12, OWNER_FIGURE = 11 };
+
+/* A row that holds so much of what is alive shows the owners that it hides. */
+#define HIDES_MUCH 0.1
 
 enum peak_column { BYTES, SHARE, COUNT, LARGEST, NAME, OWNER, COLUMNS };
 
@@ -105,11 +108,56 @@ static void put_sizes(struct buf *to, const struct text_context *s, const struct
     buf_end(&words, to);
 }
 
+static void put_owner_bytes(struct buf *to, uint64_t bytes)
+{
+    size_t from = to->len;
+    human_bytes(to, (int64_t)bytes);
+    size_t width = to->failed ? 0 : to->len - from;
+    to->len = from;
+    buf_repeat(to, S(" "),
+               STACK_INDENT + (width < OWNER_FIGURE ? (uint32_t)(OWNER_FIGURE - width) : 0));
+    human_bytes(to, (int64_t)bytes);
+}
+
+/* Whose lines they are that a line of the user's code, such as the call of a trainer, stands for.
+ */
+static void put_owners(struct buf *to, const struct text_context *s, const struct peak_row *row)
+{
+    uint64_t rest = row->bytes;
+    for (uint32_t i = 0; i < row->owners; i++) {
+        put_owner_bytes(to, row->owner_rows[i].bytes);
+        buf_text(to, " at ");
+        escape_text(to, row->owner_rows[i].name, s->style->ascii);
+        buf_char(to, '\n');
+        rest -= row->owner_rows[i].bytes;
+    }
+    if (row->distinct_owners > row->owners) {
+        put_owner_bytes(to, rest);
+        buf_format(to, " at %u more\n", (unsigned)(row->distinct_owners - row->owners));
+    } else if (row->owners == 0) {
+        put_owner_bytes(to, row->bytes);
+        buf_text(to, " at ");
+        escape_text(to, row->owner, s->style->ascii);
+        buf_char(to, '\n');
+    }
+}
+
+/* Whether a row holds much by lines that its name does not show. */
+static bool hides_owners(const struct peak_row *row, enum peak_by by, bool column)
+{
+    if (by != BY_CULPRIT || row->share_ratio < HIDES_MUCH)
+        return false;
+    return row->owners > 0 ||
+           (!column && row->owner.ptr != NULL && !str_equal(row->owner, row->name));
+}
+
 /* What stands under a row: its stack, where stacks are asked for, and its sizes. */
 static bool put_under(const struct text_context *s, const struct peak_row *row,
-                      const struct stack_texts *stacks, bool wanted)
+                      const struct stack_texts *stacks, bool wanted, bool owners)
 {
     struct buf *to = &s->cells->text;
+    if (owners)
+        put_owners(to, s, row);
     if (wanted)
         put_stack(to, s, stacks, row->stack);
     /* One size is that of the largest. */
@@ -178,7 +226,8 @@ static void put_table(struct buf *to, struct text_context *s, const struct peak 
         str *at = cell + (size_t)rows++ * columns;
         for (uint32_t k = 0; k < columns; k++)
             at[k] = row_cell(s, &p->row[i], p->by, (enum peak_column)k);
-        if (put_under(s, &p->row[i], stacks, options->stacks))
+        if (put_under(s, &p->row[i], stacks, options->stacks,
+                      hides_owners(&p->row[i], p->by, owners)))
             cell_end_lines(s->cells, cell + (size_t)rows++ * columns);
     }
     rows += fill_ends(s, p, shown, cell + (size_t)rows * columns, columns);
