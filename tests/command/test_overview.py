@@ -65,9 +65,11 @@ def test_checks_of_the_trimmed_file(all_real):
     assert device["overview"]["baseline_backward_bytes"] == -402719744
 
 
-def test_a_late_start_with_nothing_requested(all_real):
+def test_a_reserved_segment_alone_is_no_late_start(all_real):
+    """Nothing of it was in use before the first event."""
     device, = all_real["fsdp_homework_embedded.html"]
-    assert (device["trust"]["window"], device["trust"]["grade"]) == ("late_start", "B")
+    assert (device["trust"]["window"], device["trust"]["grade"]) == ("complete", "A")
+    assert "starts_late" not in [i["id"] for i in device["trust"]["items"]]
     overview = device["overview"]
     assert (overview["baseline_backward_bytes"], overview["reserved_baseline_bytes"]) == (0, 2097152)
 

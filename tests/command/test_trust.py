@@ -72,6 +72,7 @@ CASES = {
     "python_only": (top([half()], with_frames(BEGIN + CHURN * 4, PYTHON)), top([half()], with_frames(BEGIN + CHURN * 4, tiny.FRAMES))),
     "no_time": (top([half()], BEGIN + CHURN), top([half()], timed(BEGIN + CHURN))),
     "time_backwards": (top([half()], timed(BEGIN, (5, 4))), top([half()], timed(BEGIN, (5, 5)))),
+    "wrong_types": (top([half(stream="x")], BEGIN), top([half()], BEGIN)),
     "unknown_keys": (top([half(hovercraft=1)], BEGIN), top([half()], BEGIN)),
     "unknown_actions": (top([half()], BEGIN + [event("frobnicate", 0, 0)]), top([half()], BEGIN + [event("snapshot", 0, 4 * MIB)])),
     "capacity_varies": (top([half()], BEGIN + ooms(1 << 30, 1 << 33)), top([half()], BEGIN + ooms(1 << 30, (1 << 30) + (63 << 20)))),
@@ -149,11 +150,28 @@ def test_a_good_file_has_grade_a(reported):
     ("unpaired_request.twin", "complete", "A"), ("skipped_actions", "complete", "CD"), ("double_alloc", None, "CD"),
     ("end_mismatch", None, "CD"), ("negative_start", None, "CD"), ("peak_above_reserved", "complete", "D"),
     ("unknown_segment", "complete", "D"), ("no_time", "complete", "A"), ("time_backwards", "complete", "A"),
-    ("unknown_keys", "complete", "A"), ("unknown_actions", "complete", "A"), ("capacity_varies", "complete", "A")))
+    ("wrong_types", "complete", "B"), ("unknown_keys", "complete", "A"), ("unknown_actions", "complete", "A"), ("capacity_varies", "complete", "A")))
 def test_windows_with_their_grades(reported, name, window, grades):
     trust = reported[name]["devices"][0]["trust"]
     assert trust["window"] == window or window is None
     assert trust["grade"] in grades
+
+
+def test_memory_of_before_says_how_much_has_no_stack(tmp_path):
+    """By what was in use: a segment that was reserved and empty is no late start."""
+    named, bare = block(A, 4 * MIB, HELD, frames=tiny.FRAMES), block(A, 4 * MIB, HELD)
+    empty = segment([block(A, 20 * MIB, state="inactive")])
+    rest = [block(A + 4 * MIB, 2 * MIB, 2 * MIB), block(A + 6 * MIB, 14 * MIB, state="inactive")]
+    files = {"none": segment([bare, *rest]), "most": segment([named, *rest]), "empty": empty,
+             "all": segment([named, block(A + 4 * MIB, 16 * MIB, state="inactive")])}
+    for name, made in files.items():
+        (tmp_path / name).write_bytes(writers.pickled(top([made], CHURN), 4))
+    found, _ = batch("report", tmp_path, sorted(files))
+    late = {name: ids(found[name][0]).get("starts_late") for name in files}
+    assert late["empty"] is None and found["empty"][0]["devices"][0]["trust"]["window"] == "complete"
+    assert late["none"]["text"].endswith("and higher, and the stacks of that memory are mostly unknown")
+    assert late["most"]["text"].endswith("and higher, and 2.00 MiB of that memory have no stack")
+    assert late["all"]["text"].endswith("the true peak may be earlier and higher")
 
 
 @pytest.mark.parametrize("code,count", (("orphans", 1), ("double_alloc", 1), ("end_mismatch", 1), ("unknown_actions", 1), ("unknown_segment", 1)))

@@ -342,7 +342,7 @@ class Device:
             ids.add("unknown_actions")
         if n == 1 and (start > 0 or self.curves["reserved"].start > 0):
             return ids | {"one_event"}
-        if start > 0 or self.curves["reserved"].start > 0:
+        if start > 0:
             ids.add("starts_late")
         if self.flags.get("overflowed") or self.flags.get("max_entries") == n:
             ids.add("overflow")
@@ -409,7 +409,7 @@ class Device:
         round_count = str(n).rstrip("0") in ("1", "2", "5")
         if round_count and any(a.origin == "pre_freed" for a in self.allocations):
             return {"overflow_suspected", "late_start"} if n < 1000 else {"overflow_suspected"}
-        if start > 0 or reserved > 0:
+        if start > 0:
             return {"late_start"}
         if any(a.a < 0 for a in self.allocations):
             return {"late_start", "complete"}

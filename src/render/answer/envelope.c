@@ -128,7 +128,8 @@ static const char *grade_words(const struct trust *trust)
     case 'A':
         return "every check passes and nothing is older than the recording";
     case 'B':
-        return "every check passes";
+        return trust->guessed ? "every check passes, but values of a wrong type were left out"
+                              : "every check passes";
     case 'C':
         return words_of_c(trust);
     default:

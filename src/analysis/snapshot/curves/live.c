@@ -63,17 +63,19 @@ bool live_lacks_stacks(const struct recording *r, uint32_t device)
     return false;
 }
 
-uint64_t old_bytes(const struct recording *r, uint32_t device, int64_t event)
+uint64_t old_bytes(const struct recording *r, uint32_t device, int64_t event, uint64_t *ret_unknown)
 {
     const struct allocations *a = &r->allocations;
-    uint64_t bytes = 0;
+    uint64_t bytes = 0, unknown = 0;
     uint32_t first = r->devices.first_allocation[device];
     uint64_t state = (uint64_t)((int64_t)r->devices.first_event[device] + event + 1);
     for (uint32_t i = first; i < first + r->devices.allocations[device]; i++) {
         bool alive = a->free_completed_event[i] == NO_ROW || a->free_completed_event[i] >= state;
-        if (a->alloc_event[i] == NO_ROW && alive)
-            bytes += known_or_0(a->size[i]);
+        uint64_t size = a->alloc_event[i] == NO_ROW && alive ? known_or_0(a->size[i]) : 0;
+        bytes += size;
+        unknown += stack_of(r, i).n == 0 ? size : 0;
     }
+    *ret_unknown = unknown;
     return bytes;
 }
 

@@ -33,8 +33,10 @@ enum vrs_status live_at(const struct recording *r, uint32_t device, int64_t at_e
 /* Whether a device has an allocation, alive at any time, whose stack is not known. */
 bool live_lacks_stacks(const struct recording *r, uint32_t device);
 
-/* Bytes alive after `event` (-1: the start) that no event of the recording made. */
-uint64_t old_bytes(const struct recording *r, uint32_t device, int64_t event);
+/* Bytes alive after `event` (-1: the start) that no event of the recording made; `ret_unknown` of
+ * them have no stack. */
+uint64_t old_bytes(const struct recording *r, uint32_t device, int64_t event,
+                   uint64_t *ret_unknown);
 
 /* How many stacks, the empty one aside, the events, blocks and segments of a device name. */
 enum vrs_status distinct_stacks(const struct recording *r, uint32_t device, struct arena *scratch,

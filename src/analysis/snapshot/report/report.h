@@ -105,6 +105,7 @@ struct report_device {
 
     uint64_t live_bytes, live_count; /* at the peak */
     uint64_t old_bytes;              /* of them, older than the recording */
+    uint64_t old_unknown_bytes;      /* of these, without a stack */
     bool traced;                     /* else rows are of the final state */
     struct report_row *row;          /* who held the peak, largest first; the largest of them */
     uint32_t rows, all_rows;

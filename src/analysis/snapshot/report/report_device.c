@@ -140,7 +140,7 @@ static void count(const struct recording *r, uint32_t d, struct report_device *r
     ret->pending_bytes = pending_bytes(r, d);
     ret->peak_after_us = micros_after_first(r, d, peak_event);
     ret->duration_us = micros_after_first(r, d, (int64_t)ret->events - 1);
-    ret->old_bytes = old_bytes(r, d, peak_event);
+    ret->old_bytes = old_bytes(r, d, peak_event, &ret->old_unknown_bytes);
 }
 
 static enum vrs_status describe(const struct describing *g, struct report_device *ret,

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "allocator/replay/replay.h"
+#include "analysis/snapshot/curves/live.h"
 #include "base/size.h"
 #include "base/table.h"
 #include "model/ids.h"
@@ -41,6 +42,7 @@ enum trust_code {
     CODE_PYTHON_ONLY,
     CODE_MIXED,
     CODE_NO_TIME,
+    CODE_WRONG_TYPES,
     CODE_UNKNOWN_KEYS,
     CODE_UNKNOWN_ACTIONS,
     CODE_BASELINES_DIFFER,
@@ -71,6 +73,7 @@ static const char *const code_names[CODES] = {
     [CODE_PYTHON_ONLY] = "python_only",
     [CODE_MIXED] = "mixed",
     [CODE_NO_TIME] = "no_time",
+    [CODE_WRONG_TYPES] = "wrong_types",
     [CODE_UNKNOWN_KEYS] = "unknown_keys",
     [CODE_UNKNOWN_ACTIONS] = "unknown_actions",
     [CODE_BASELINES_DIFFER] = "baselines_differ",
@@ -317,8 +320,8 @@ static enum trust_window window_of(const struct assessment *a, const struct brea
         return WINDOW_OVERFLOWED;
     if (is_round(events) && a->checks.orphans.count != 0)
         return WINDOW_OVERFLOW_SUSPECTED;
-    bool late = older->count != 0 || of[CURVE_REQUESTED].start_bytes > 0 ||
-                of[CURVE_RESERVED].start_bytes > 0;
+    /* By what was in use: a reserved segment that is empty hides nothing. */
+    bool late = older->count != 0 || of[CURVE_REQUESTED].start_bytes > 0;
     return late ? WINDOW_LATE_START : WINDOW_COMPLETE;
 }
 
@@ -341,23 +344,29 @@ static void add_incomplete(struct assessment *a)
              word_for(segments, "segment", "segments"));
 }
 
-static void add_late(struct assessment *a, struct breach older)
+static void add_late(struct assessment *a, const struct trust_basis *basis)
 {
     const struct curve *of = a->curves->of;
-    char requested[32], reserved[32];
-    bytes_text(requested,
-               of[CURVE_REQUESTED].start_bytes < 0 ? 0 : (uint64_t)of[CURVE_REQUESTED].start_bytes);
+    uint64_t in_use = (uint64_t)of[CURVE_REQUESTED].start_bytes;
+    uint64_t unknown = basis->older_unknown_bytes;
+    struct breach older = basis->older;
+    char requested[32], reserved[32], without[32], stacks[96] = "";
+    bytes_text(requested, in_use);
     bytes_text(reserved,
                of[CURVE_RESERVED].start_bytes < 0 ? 0 : (uint64_t)of[CURVE_RESERVED].start_bytes);
-    older.worst_bytes =
-        of[CURVE_REQUESTED].start_bytes < 0 ? 0 : (uint64_t)of[CURVE_REQUESTED].start_bytes;
+    bytes_text(without, unknown);
+    if (unknown >= basis->older_bytes - unknown)
+        snprintf(stacks, sizeof stacks, ", and the stacks of that memory are mostly unknown");
+    else if (unknown > 0)
+        snprintf(stacks, sizeof stacks, ", and %s of that memory have no stack", without);
+    older.worst_bytes = in_use;
     add_item(a, CODE_STARTS_LATE, older, false, true,
              "%s were in use and %s reserved before the first event: the true peak may be earlier "
-             "and higher, and the stacks of that memory are mostly unknown",
-             requested, reserved);
+             "and higher%s",
+             requested, reserved, stacks);
 }
 
-static void add_window(struct assessment *a, const struct breach *older)
+static void add_window(struct assessment *a, const struct trust_basis *basis)
 {
     uint32_t events = a->r->devices.events[a->device];
     struct breach all = { .count = events, .first_event = -1 },
@@ -380,9 +389,8 @@ static void add_window(struct assessment *a, const struct breach *older)
                  "exactly %u events are here, a usual capacity, and older memory is freed: events "
                  "were perhaps dropped; a late start looks the same in this file",
                  events);
-    if (device_traced(a->r, a->device) && anchored &&
-        (of[CURVE_REQUESTED].start_bytes > 0 || of[CURVE_RESERVED].start_bytes > 0))
-        add_late(a, *older);
+    if (device_traced(a->r, a->device) && anchored && of[CURVE_REQUESTED].start_bytes > 0)
+        add_late(a, basis);
 }
 
 static void add_orphans(struct assessment *a)
@@ -454,6 +462,21 @@ static void add_unknown_keys(struct assessment *a)
     }
     if (f.count != 0)
         add_unknown(a, CODE_UNKNOWN_KEYS, f, "keys", name);
+}
+
+/* Counted over the whole file, too.  What has a wrong type may be anything, so nothing that rests
+ * on its absence is certain. */
+static void add_wrong_types(struct assessment *a)
+{
+    const struct tallies *t = &a->r->tallies;
+    struct breach f = { .first_event = -1 };
+    for (uint32_t i = 0; i < t->rows.len; i++)
+        f.count += t->kind[i] == TALLY_WRONG_TYPE ? t->count[i] : 0;
+    a->trust.guessed = f.count != 0;
+    if (f.count != 0)
+        add_item(a, CODE_WRONG_TYPES, f, false, false,
+                 "%llu %s of a wrong type and %s taken as absent", (ull)f.count,
+                 word_for(f.count, "value is", "values are"), word_for(f.count, "was", "were"));
 }
 
 static void add_unknown_actions(struct assessment *a)
@@ -553,7 +576,7 @@ static char grade_of(const struct assessment *a)
         return 'D';
     if (a->trust.differs || a->trust.window == WINDOW_INCOMPLETE)
         return 'C';
-    return a->trust.window == WINDOW_COMPLETE ? 'A' : 'B';
+    return a->trust.window == WINDOW_COMPLETE && !a->trust.guessed ? 'A' : 'B';
 }
 
 static bool worse(const struct assessment *a, uint32_t x, uint32_t y)
@@ -593,6 +616,7 @@ enum vrs_status trust_basis_find(const struct recording *r, uint32_t device,
     TRY(checks_run(r, device, &ret->checks, err));
     TRY(recorded_stacks_of(r, device, &ret->capture, err));
     ret->older = find_older(r, device);
+    ret->older_bytes = old_bytes(r, device, -1, &ret->older_unknown_bytes);
     return VRS_OK;
 }
 
@@ -612,9 +636,10 @@ enum vrs_status trust_assess(const struct recording *r, uint32_t device,
     checks_add_curves(r, device, curves, &a.checks);
     a.trust.window = window_of(&a, &basis->older);
     add_checks(&a);
-    add_window(&a, &basis->older);
+    add_window(&a, basis);
     add_orphans(&a);
     add_capture(&a);
+    add_wrong_types(&a);
     add_unknown_keys(&a);
     add_unknown_actions(&a);
     if (agreement != NULL)

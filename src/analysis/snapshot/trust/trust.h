@@ -40,6 +40,7 @@ struct trust {
     char grade;   /* 'A' to 'D' */
     bool differs; /* a check that lowers the grade fails */
     bool cut;     /* the device's part of a cut file is not whole */
+    bool guessed; /* values of the file have a wrong type, and were taken as absent */
     enum trust_window window;
     struct trust_item *item;
     uint32_t items;
@@ -50,6 +51,8 @@ struct trust_basis {
     struct checks checks; /* as checks_run leaves them */
     struct recorded_stacks capture;
     struct breach older; /* allocations older than the trace */
+    /* In use before the first event, and of that without a stack. */
+    uint64_t older_bytes, older_unknown_bytes;
 };
 
 enum vrs_status trust_basis_find(const struct recording *r, uint32_t device,

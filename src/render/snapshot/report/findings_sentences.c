@@ -33,8 +33,15 @@ void finding_old_text(struct buf *to, const struct report_device *device)
     human_known_bytes(to, device->old_bytes);
     buf_text(to, " of the peak (");
     human_share(to, share_ratio(device->old_bytes, device->live_bytes));
-    buf_text(
-        to, ") is older than the recording; record from the start to see which lines allocated it");
+    buf_text(to, ") is older than the recording");
+    if (device->old_unknown_bytes == 0)
+        return;
+    if (device->old_unknown_bytes < device->old_bytes) {
+        buf_text(to, ", ");
+        human_known_bytes(to, device->old_unknown_bytes);
+        buf_text(to, " of it without a stack");
+    }
+    buf_text(to, "; record from the start to see which lines allocated it");
 }
 
 void finding_adjust_text(struct buf *to, const struct report_device *device)

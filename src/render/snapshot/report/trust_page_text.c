@@ -26,7 +26,7 @@ enum { CHECK_CELLS = 6, SETTING_BYTES = 240 };
 static const char *const outcomes[TRUST_OUTCOMES] = { "not run", "holds", "FAILS" };
 
 static const char *const windows[WINDOWS] = {
-    [WINDOW_COMPLETE] = "nothing was in use or reserved before the first event",
+    [WINDOW_COMPLETE] = "nothing was in use before the first event",
     [WINDOW_LATE_START] = "memory is older than the first event; a recorder that was full and "
                           "dropped events looks the same, unless it says so",
     [WINDOW_OVERFLOWED] = "the recorder was full and dropped its oldest events",

@@ -92,7 +92,8 @@ static void windows_and_grades(void **state)
     check("", "", "B state_only no_history");
     check("c 1000 600", "i", "B one_event one_event");
     check("a 1400 600; n 0 0", "aa", "B late_start starts_late no_frames");
-    check("n 0 0; n 0 0", "i", "B late_start starts_late");
+    /* A segment that was there before, and nothing in it. */
+    check("n 0 0; n 0 0", "i", "A complete");
     check("c 1000 600; n 0 0", "i", "B late_start starts_late orphans");
 }
 
@@ -281,14 +282,17 @@ static void what_is_unknown_is_named(void **state)
     r.events.context[1] = sung.n;
     assert_true(tallies_count(&r.tallies, TALLY_WRONG_TYPE, sample_string(&r, "size")));
     assess(&r, &arena, &trust);
-    assert_int_equal(trust.items, 2);
-    assert_string_equal(trust.item[0].id, "unknown_keys");
-    assert_int_equal(trust.item[0].count, 2);
-    assert_true(str_find(trust.item[0].text, S("\"colour\"")) < trust.item[0].text.len);
-    assert_string_equal(trust.item[1].id, "unknown_actions");
-    assert_int_equal(trust.item[1].count, 1);
-    assert_int_equal(trust.item[1].first_event, 1);
-    assert_true(str_find(trust.item[1].text, S("\"sing\"")) < trust.item[1].text.len);
+    assert_int_equal(trust.items, 3);
+    assert_string_equal(trust.item[0].id, "wrong_types");
+    assert_int_equal(trust.item[0].count, 1);
+    assert_int_equal(trust.grade, 'B');
+    assert_string_equal(trust.item[1].id, "unknown_keys");
+    assert_int_equal(trust.item[1].count, 2);
+    assert_true(str_find(trust.item[1].text, S("\"colour\"")) < trust.item[1].text.len);
+    assert_string_equal(trust.item[2].id, "unknown_actions");
+    assert_int_equal(trust.item[2].count, 1);
+    assert_int_equal(trust.item[2].first_event, 1);
+    assert_true(str_find(trust.item[2].text, S("\"sing\"")) < trust.item[2].text.len);
     arena_free(&arena);
     recording_free(&r);
 }
