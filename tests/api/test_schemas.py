@@ -20,7 +20,7 @@ JSON_TYPES = {"bool": "boolean", "unsigned": "integer", "signed": "integer", "re
 UNSAID = {"confidence": {"none"}, "steps.source": {"none"}, "result.per": {"nothing"},
           "first_disagreement.kind": {"none"}, "what_if.agreement": {"mostly", "poor", "none"},
           "peaks[].curve": {"allocated", "pending", "idle"},
-          "differences[].category": {"unknown", "parameter", "buffer", "optimizer_temp", "activation", "input", "temporary",
+          "differences[].category": {"unknown", "parameter", "buffer", "parameter_copy", "optimizer_temp", "activation", "input", "temporary",
                                      "autograd_detail", "communication", "kv_cache", "workspace", "persistent"}}
 # Whether these are null depends on what they hold, which no field says.
 NULL_BY_VALUE = ("text", "word", "name", "sentence", "stack", "rows", "values", "free")

@@ -49,6 +49,7 @@ void palette_category(enum category category, uint8_t *slot, bool *second)
         [CATEGORY_BUFFER] = 0,
         [CATEGORY_GRADIENT] = 1,
         [CATEGORY_OPTIMIZER_STATE] = 2,
+        [CATEGORY_PARAMETER_COPY] = 2,
         [CATEGORY_OPTIMIZER_TEMP] = 3,
         [CATEGORY_ACTIVATION] = 4,
         [CATEGORY_INPUT] = 5,
@@ -61,7 +62,7 @@ void palette_category(enum category category, uint8_t *slot, bool *second)
         [CATEGORY_PERSISTENT] = PALETTE_OTHER,
     };
     *slot = slots[category];
-    *second = category == CATEGORY_BUFFER || category == CATEGORY_KV_CACHE ||
+    *second = category == CATEGORY_BUFFER || category == CATEGORY_PARAMETER_COPY || category == CATEGORY_KV_CACHE ||
               category == CATEGORY_COMMUNICATION || category == CATEGORY_PERSISTENT;
 }
 

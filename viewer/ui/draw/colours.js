@@ -7,6 +7,7 @@ export const otherSlot = slots.length - 1;
 // Slot and whether the second pattern marks the name, which shares its hue with another.
 const categories = {
   parameter: [0, 0], buffer: [0, 1], gradient: [1, 0], optimizer_state: [2, 0],
+  parameter_copy: [2, 1],
   optimizer_temp: [3, 0], activation: [4, 0], input: [5, 0], kv_cache: [5, 1], temporary: [6, 0],
   autograd_detail: [7, 0], workspace: [8, 0], communication: [8, 1], unknown: [9, 0],
   persistent: [9, 1],

@@ -153,6 +153,7 @@ static enum vrs_status add_split(const struct study *s, struct category_table *t
     table->parameter_bytes = c->copies_parameter_bytes;
     table->gradient_bytes = c->copies_gradient_bytes;
     table->optimizer_state_bytes = c->copies_state_bytes;
+    table->parameter_copy_bytes = c->copies_copy_bytes;
     table->multiset_sizes = c->multiset_entries;
     table->multiset = arena_array(s->keep, struct size_count, c->multiset_entries);
     if (table->multiset == NULL)

@@ -36,8 +36,8 @@ struct category_table {
     struct category_row *row; /* those that hold something; larger bytes first */
     uint32_t rows;
     /* The split: what is older than the recording, whatever the moment. */
-    uint32_t copies; /* 0: none, and the next three are 0 */
-    uint64_t parameter_bytes, gradient_bytes, optimizer_state_bytes;
+    uint32_t copies; /* 0: none, and the next four are 0 */
+    uint64_t parameter_bytes, gradient_bytes, optimizer_state_bytes, parameter_copy_bytes;
     double state_factor_ratio; /* state for each byte of parameters, at the moment; < 0: unknown */
     struct size_count *multiset;
     uint32_t multiset_sizes;

@@ -57,6 +57,8 @@ static const struct field copies_fields[] = {
       FIELD_AT(struct category_table, gradient_bytes) },
     { "optimizer_state_bytes", NULL, UNIT_BYTES, FIELD_UNSIGNED,
       FIELD_AT(struct category_table, optimizer_state_bytes) },
+    { "parameter_copy_bytes", NULL, UNIT_BYTES, FIELD_UNSIGNED,
+      FIELD_AT(struct category_table, parameter_copy_bytes) },
     { "state_factor_ratio", NULL, UNIT_RATIO, FIELD_REAL,
       FIELD_AT(struct category_table, state_factor_ratio), .decimals = 6, .null = NULL_NEGATIVE },
     { "multiset", NULL, UNIT_NONE, FIELD_ROWS,

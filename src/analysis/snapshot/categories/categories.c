@@ -111,7 +111,8 @@ static enum vrs_status decide(struct deciding *d, uint32_t i, struct vrs_error *
     to->of[i] = inherited ? subject.inherited : split ? subject.split : (uint8_t)decided->category;
     to->confidence[i] = (uint8_t)decided->confidence;
     to->rule[i] = (uint16_t)(rule + 1);
-    to->undecided[i] = inherited || (split && d->split.undecided[i]);
+    to->undecided[i] = inherited || (d->split.undecided != NULL && d->split.undecided[i] &&
+                                     (split || decided->category == CATEGORY_PERSISTENT));
     to->retained[i] =
         str_equal(decided->id, S("F4")) && matcher_steps_lived(&d->matcher, subject.life) != 0;
     return VRS_OK;
@@ -185,6 +186,7 @@ static void tell_split(const struct split *s, const struct replaced *replaced,
     to->copies_parameter_bytes = s->parameter_bytes;
     to->copies_gradient_bytes = s->gradient_bytes;
     to->copies_state_bytes = s->optimizer_state_bytes;
+    to->copies_copy_bytes = s->parameter_copy_bytes;
     to->replaces = replaced->replaces;
     to->replaced_bytes = replaced->bytes;
     to->replaced_count = replaced->count;
@@ -213,6 +215,7 @@ static enum vrs_status make(struct deciding *d, const struct categories_input *i
         .events = d->events,
         .category = made->of,
         .replaced = d->evidence.replaced.replaced,
+        .replaces = d->evidence.replaced.replaces,
         .freed_by = d->evidence.freed_by,
         .interval = d->evidence.interval,
     };

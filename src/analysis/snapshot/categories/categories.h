@@ -36,7 +36,7 @@ struct categories {
     uint64_t multiset_bytes;
     uint32_t copies; /* of the parameter list, older than the recording; 0: no split */
     bool *in_copy;   /* of each allocation: it belongs to one of them */
-    uint64_t copies_parameter_bytes, copies_gradient_bytes, copies_state_bytes;
+    uint64_t copies_parameter_bytes, copies_gradient_bytes, copies_state_bytes, copies_copy_bytes;
     /* What an optimizer makes anew instead of changing it. */
     uint32_t *replaces; /* of each allocation: the one it stands for, plus 1; 0: none */
     uint64_t replaced_bytes;

@@ -17,6 +17,7 @@ const char *const category_names[CATEGORIES] = {
     [CATEGORY_UNKNOWN] = "unknown",
     [CATEGORY_PARAMETER] = "parameter",
     [CATEGORY_BUFFER] = "buffer",
+    [CATEGORY_PARAMETER_COPY] = "parameter_copy",
     [CATEGORY_GRADIENT] = "gradient",
     [CATEGORY_OPTIMIZER_STATE] = "optimizer_state",
     [CATEGORY_OPTIMIZER_TEMP] = "optimizer_temp",

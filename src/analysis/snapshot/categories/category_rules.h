@@ -17,6 +17,7 @@ enum category {
     CATEGORY_UNKNOWN,
     CATEGORY_PARAMETER,
     CATEGORY_BUFFER,
+    CATEGORY_PARAMETER_COPY, /* a moving average, a second model: no optimizer knows it */
     CATEGORY_GRADIENT,
     CATEGORY_OPTIMIZER_STATE,
     CATEGORY_OPTIMIZER_TEMP,

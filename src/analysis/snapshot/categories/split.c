@@ -15,6 +15,7 @@
 
 enum {
     AGREEMENT_PERCENT = 95, /* of the multiset's bytes must fit equally often */
+    CLEAR_SIZES = 3,        /* two thirds, in so many sizes, where others are there too often */
     BUFFER_BYTES = 1 << 20  /* a block left over is a buffer up to here */
 };
 
@@ -111,23 +112,73 @@ static enum vrs_status busiest_interval(const struct split_input *in, struct are
     return VRS_OK;
 }
 
+/* What an optimizer makes with one line in one go through its parameters; NO_ROW: nothing. */
+struct going {
+    uint32_t interval;
+    stack_id stack;
+};
+
+/* The one of most bytes.  Allocations seen stand in the order of their intervals. */
+static enum vrs_status largest_going(const struct split_input *in, struct arena *scratch,
+                                     uint32_t stacks, struct going *ret, struct vrs_error *err)
+{
+    uint64_t *bytes = arena_array(scratch, uint64_t, stacks), most = 0;
+    uint32_t *interval = arena_array(scratch, uint32_t, stacks);
+    *ret = (struct going){ .interval = NO_ROW };
+    if (bytes == NULL || interval == NULL)
+        return vrs_no_memory(err);
+    for (uint32_t i = 0; i < in->lifetimes->count; i++) {
+        uint32_t stack = in->lifetimes->at[i].alloc_stack.n;
+        if (in->category[i] != CATEGORY_OPTIMIZER_TEMP || in->interval[i] == NO_ROW)
+            continue;
+        if (interval[stack] != in->interval[i])
+            bytes[stack] = 0;
+        interval[stack] = in->interval[i];
+        bytes[stack] += in->lifetimes->at[i].bytes;
+        if (bytes[stack] <= most)
+            continue;
+        most = bytes[stack];
+        *ret = (struct going){ in->interval[i], { stack } };
+    }
+    return VRS_OK;
+}
+
+static bool began_backward(const struct split_input *in, uint32_t before)
+{
+    for (uint32_t i = 0; i < before; i++)
+        if (in->phases->interval[i].phase == PHASE_BACKWARD)
+            return true;
+    return false;
+}
+
 enum vrs_status split_multiset(const struct split_input *in, struct arena *arena,
                                struct arena *scratch, struct split *ret, struct vrs_error *err)
 {
     struct split s = { .multiset = NULL };
     int64_t event = 0;
     uint64_t bytes = 0, accumulated = 0;
-    uint32_t busiest = NO_ROW, members = 0;
+    uint32_t busiest = NO_ROW, members = 0, stacks = 0;
+    struct going going = { .interval = NO_ROW };
     TRY(gradient_peak(in, scratch, &event, &bytes, err));
     TRY(busiest_interval(in, scratch, &busiest, &accumulated, err));
     bool *member = arena_array(scratch, bool, in->lifetimes->count);
     if (member == NULL)
         return vrs_no_memory(err);
+    for (uint32_t i = 0; i < in->lifetimes->count; i++)
+        if (in->lifetimes->at[i].alloc_stack.n >= stacks)
+            stacks = in->lifetimes->at[i].alloc_stack.n + 1;
+    if (bytes == 0 && busiest == NO_ROW)
+        TRY(largest_going(in, scratch, stacks, &going, err));
     for (uint32_t i = 0; i < in->lifetimes->count; i++) {
-        member[i] = bytes != 0 ? in->category[i] == CATEGORY_GRADIENT &&
-                                     lifetime_alive(&in->lifetimes->at[i], event)
-                               : busiest != NO_ROW && accumulated_in(in, i) == busiest;
-        member[i] = member[i] && in->lifetimes->at[i].bytes != 0;
+        const struct lifetime *l = &in->lifetimes->at[i];
+        if (bytes != 0)
+            member[i] = in->category[i] == CATEGORY_GRADIENT && lifetime_alive(l, event);
+        else if (busiest != NO_ROW)
+            member[i] = accumulated_in(in, i) == busiest;
+        else
+            member[i] = going.interval != NO_ROW && in->interval[i] == going.interval &&
+                        l->alloc_stack.n == going.stack.n;
+        member[i] = member[i] && l->bytes != 0;
         members += member[i];
     }
     s.multiset = arena_array(arena, struct size_count, members);
@@ -140,18 +191,39 @@ enum vrs_status split_multiset(const struct split_input *in, struct arena *arena
         s.multiset_bytes += in->lifetimes->at[i].bytes;
     }
     s.sizes = join_sizes(s.multiset, s.sizes);
-    s.accumulated = accumulated > s.multiset_bytes / 2;
+    s.by_optimizer = going.interval != NO_ROW;
+    /* Where a backward bears no gradient before an optimizer runs, there were gradients already. */
+    s.accumulated = accumulated > s.multiset_bytes / 2 ||
+                    (going.interval != NO_ROW && began_backward(in, going.interval));
     *ret = s;
     return VRS_OK;
 }
 
-/* May what is older than the recording be a copy: does no rule say that it is something else? */
-static bool may_be_copy(const struct split_input *in, uint32_t i)
+/* What of the memory older than the recording is counted as copies: at first what lives on to the
+ * end or is replaced by an optimizer, then also what is freed by others than the engine. */
+enum counted { COUNTED_SURVIVORS, COUNTED_FREED_TOO, COUNTED };
+
+/* May it be a copy: does no rule say that it is something else? */
+static bool may_be_copy(const struct split_input *in, uint32_t i, enum counted counted)
 {
     const uint32_t open = 1u << CATEGORY_UNKNOWN | 1u << CATEGORY_PERSISTENT |
                           1u << CATEGORY_PARAMETER | 1u << CATEGORY_BUFFER |
                           1u << CATEGORY_GRADIENT | 1u << CATEGORY_OPTIMIZER_STATE;
-    return (open >> in->category[i] & 1) != 0;
+    const struct lifetime *l = &in->lifetimes->at[i];
+    if ((open >> in->category[i] & 1) == 0)
+        return false;
+    if (l->requested >= in->events || in->replaced[i])
+        return true;
+    /* Gradients that are freed are known already. */
+    if (counted == COUNTED_SURVIVORS || in->category[i] == CATEGORY_GRADIENT)
+        return false;
+    uint8_t phase = PHASE_OTHER;
+    uint32_t interval = phases_at(in->phases, l->requested);
+    if (in->freed_by[i].n != 0)
+        phase = in->phases->of_stack[in->freed_by[i].n];
+    else if (interval != NO_ROW)
+        phase = in->phases->interval[interval].phase;
+    return phase != PHASE_BACKWARD && phase != PHASE_RECOMPUTE;
 }
 
 /* Sizes of the multiset may stand doubled or halved where precision is mixed. */
@@ -175,6 +247,7 @@ static uint32_t find_row(const struct split *s, enum scale scale, uint64_t bytes
 
 struct fit {
     uint64_t times, bytes;
+    uint32_t sizes;
 };
 
 static int by_times(const void *a, const void *b)
@@ -183,46 +256,68 @@ static int by_times(const void *a, const void *b)
     return (x->times > y->times) - (x->times < y->times);
 }
 
-/* How often the multiset fits; 0 where sizes disagree. */
+/* 95 of 100 parts, without a product that overflows. */
+static bool nearly_all(const struct split *s, uint64_t bytes)
+{
+    uint64_t part = s->multiset_bytes / 100;
+    return bytes != 0 && bytes >= s->multiset_bytes - part * (100 - AGREEMENT_PERCENT);
+}
+
+/* How often the multiset fits; 0 where sizes disagree.  A size of which there is more has other
+ * tensors too, frozen weights or outputs that are kept: it does not contradict what most sizes say.
+ */
 static uint32_t fits(const struct split *s, const uint32_t *found, struct fit *fit)
 {
     uint32_t len = 0;
     for (uint32_t i = 0; i < s->sizes; i++)
         if (found[i] != 0 && found[i] % s->multiset[i].count == 0)
             fit[len++] = (struct fit){ found[i] / s->multiset[i].count,
-                                       s->multiset[i].bytes * s->multiset[i].count };
+                                       s->multiset[i].bytes * s->multiset[i].count, 1 };
     if (len > 1)
         qsort(fit, len, sizeof *fit, by_times);
-    struct fit best = { 0, 0 };
+    struct fit best = { 0, 0, 0 };
     for (uint32_t i = 0; i < len; i++) {
-        if (i > 0 && fit[i].times == fit[i - 1].times)
+        if (i > 0 && fit[i].times == fit[i - 1].times) {
             fit[i].bytes += fit[i - 1].bytes;
+            fit[i].sizes += fit[i - 1].sizes;
+        }
         if (fit[i].bytes > best.bytes)
             best = fit[i];
     }
-    /* 95 of 100 parts, without a product that overflows. */
-    uint64_t part = s->multiset_bytes / 100;
-    bool agreed = best.bytes >= s->multiset_bytes - part * (100 - AGREEMENT_PERCENT);
-    return best.bytes != 0 && agreed ? (uint32_t)best.times : 0;
+    if (nearly_all(s, best.bytes))
+        return (uint32_t)best.times;
+    if (best.sizes < CLEAR_SIZES || best.bytes / 2 < (s->multiset_bytes - best.bytes))
+        return 0;
+    uint64_t more = 0;
+    for (uint32_t i = 0; i < s->sizes; i++)
+        if (found[i] / s->multiset[i].count > best.times ||
+            (found[i] / s->multiset[i].count == best.times && found[i] % s->multiset[i].count != 0))
+            more += s->multiset[i].bytes * s->multiset[i].count;
+    return nearly_all(s, best.bytes + more) ? (uint32_t)best.times : 0;
 }
 
 /* What is still to be given out of one size. */
 struct quota {
-    uint32_t parameter, gradient, state;
+    uint32_t parameter, gradient, state, copy;
 };
+
+/* An optimizer keeps no more tensors for a parameter, AMSGrad aside. */
+enum { STATES_MOST = 2 };
 
 static uint32_t *quota_of(struct quota *q, enum category category)
 {
-    return category == CATEGORY_PARAMETER  ? &q->parameter
-           : category == CATEGORY_GRADIENT ? &q->gradient
-                                           : &q->state;
+    return category == CATEGORY_PARAMETER         ? &q->parameter
+           : category == CATEGORY_GRADIENT        ? &q->gradient
+           : category == CATEGORY_OPTIMIZER_STATE ? &q->state
+                                                  : &q->copy;
 }
 
 static void add_bytes(struct split *s, enum category category, uint64_t bytes)
 {
-    uint64_t *to = category == CATEGORY_PARAMETER  ? &s->parameter_bytes
-                   : category == CATEGORY_GRADIENT ? &s->gradient_bytes
-                                                   : &s->optimizer_state_bytes;
+    uint64_t *to = category == CATEGORY_PARAMETER         ? &s->parameter_bytes
+                   : category == CATEGORY_GRADIENT        ? &s->gradient_bytes
+                   : category == CATEGORY_OPTIMIZER_STATE ? &s->optimizer_state_bytes
+                                                          : &s->parameter_copy_bytes;
     *to += bytes;
 }
 
@@ -247,29 +342,41 @@ static void give(const struct split_input *in, struct split *s, struct quota *q,
     add_bytes(s, category, in->lifetimes->at[i].bytes);
 }
 
+/* How the multiset was found to fit. */
+struct fitting {
+    enum scale scale;
+    enum counted counted;
+};
+
+/* The row of what may be a copy; NO_ROW: none. */
+static uint32_t row_of(const struct split_input *in, const struct split *s, struct fitting fitting,
+                       uint32_t i)
+{
+    if (!may_be_copy(in, i, fitting.counted))
+        return NO_ROW;
+    return find_row(s, fitting.scale, in->lifetimes->at[i].bytes);
+}
+
 /* First what is known, then the rest in its order. */
-static void hand_out(const struct split_input *in, enum scale scale, struct quota *quota,
+static void hand_out(const struct split_input *in, struct fitting fitting, struct quota *quota,
                      bool several, struct split *s)
 {
     for (uint32_t k = 0; k < in->lifetimes->older_count; k++) {
-        uint32_t i = in->lifetimes->older[k];
-        if (!may_be_copy(in, i))
-            continue;
-        uint32_t row = find_row(s, scale, in->lifetimes->at[i].bytes);
+        uint32_t i = in->lifetimes->older[k], row = row_of(in, s, fitting, i);
         enum category known = known_copy(in, i);
         if (row != NO_ROW && known != CATEGORY_UNKNOWN)
             give(in, s, &quota[row], i, known);
     }
     static const enum category order[] = { CATEGORY_PARAMETER, CATEGORY_GRADIENT,
-                                           CATEGORY_OPTIMIZER_STATE };
+                                           CATEGORY_OPTIMIZER_STATE, CATEGORY_PARAMETER_COPY };
     for (uint32_t k = 0; k < in->lifetimes->older_count; k++) {
         uint32_t i = in->lifetimes->older[k];
-        if (!may_be_copy(in, i) || s->in_copy[i])
+        uint32_t row = s->in_copy[i] ? NO_ROW : row_of(in, s, fitting, i);
+        if (row == NO_ROW)
             continue;
-        uint32_t row = find_row(s, scale, in->lifetimes->at[i].bytes);
-        for (size_t c = 0; row != NO_ROW && c < sizeof order / sizeof *order && !s->in_copy[i]; c++)
+        for (size_t c = 0; c < sizeof order / sizeof *order && !s->in_copy[i]; c++)
             give(in, s, &quota[row], i, order[c]);
-        s->undecided[i] = s->in_copy[i] && several;
+        s->undecided[i] = several;
     }
 }
 
@@ -279,35 +386,118 @@ static void give_remainder(const struct split_input *in, struct split *s)
     for (uint32_t k = 0; k < in->lifetimes->older_count; k++) {
         uint32_t i = in->lifetimes->older[k];
         const struct lifetime *l = &in->lifetimes->at[i];
-        if (!s->in_copy[i] && l->origin == ORIGIN_PRE_LIVE && l->bytes <= BUFFER_BYTES)
+        if (!s->in_copy[i] && !s->undecided[i] && l->origin == ORIGIN_PRE_LIVE &&
+            l->bytes <= BUFFER_BYTES)
             s->of[i] = CATEGORY_BUFFER;
     }
 }
 
-/* Are gradients of an earlier step among what is older? */
-static bool has_old_gradients(const struct split_input *in, const struct split *s, enum scale scale)
+static void clear(const struct split *s, uint32_t *found)
+{
+    for (uint32_t i = 0; i < s->sizes; i++)
+        found[i] = 0;
+}
+
+/* Gradients of an earlier step that zero_grad frees are a copy of their own, where all are there.
+ */
+static void take_out_gradients(const struct split_input *in, uint32_t *found, struct split *s)
+{
+    uint64_t bytes = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        clear(s, found);
+        for (uint32_t k = 0; k < in->lifetimes->older_count; k++) {
+            uint32_t i = in->lifetimes->older[k];
+            const struct lifetime *l = &in->lifetimes->at[i];
+            if (in->category[i] != CATEGORY_GRADIENT || l->requested >= in->events)
+                continue;
+            uint32_t row = find_row(s, SCALE_ONE, l->bytes);
+            if (row == NO_ROW || found[row]++ >= s->multiset[row].count)
+                continue;
+            bytes += pass == 0 ? l->bytes : 0;
+            if (pass == 0)
+                continue;
+            s->in_copy[i] = true;
+            s->of[i] = CATEGORY_GRADIENT;
+            s->gradient_bytes += l->bytes;
+        }
+        if (!nearly_all(s, bytes))
+            return;
+    }
+    s->copies++;
+}
+
+/* Gradients that live on are added to in place, or known by a rule. */
+static bool has_old_gradients(const struct split_input *in, const struct split *s,
+                              struct fitting fitting)
 {
     if (s->accumulated)
         return true;
     for (uint32_t k = 0; k < in->lifetimes->older_count; k++) {
         uint32_t i = in->lifetimes->older[k];
-        if (in->category[i] == CATEGORY_GRADIENT &&
-            find_row(s, scale, in->lifetimes->at[i].bytes) != NO_ROW)
+        if (in->category[i] == CATEGORY_GRADIENT && row_of(in, s, fitting, i) != NO_ROW)
             return true;
     }
     return false;
 }
 
-static void count_found(const struct split_input *in, const struct split *s, enum scale scale,
+/* An optimizer that makes its state in the recording had none before. */
+static bool makes_state(const struct split_input *in, const struct split *s, enum scale scale,
+                        uint32_t *made)
+{
+    uint64_t bytes = 0;
+    clear(s, made);
+    for (uint32_t i = 0; i < in->lifetimes->count; i++) {
+        const struct lifetime *l = &in->lifetimes->at[i];
+        if (l->birth < 0 || in->category[i] != CATEGORY_OPTIMIZER_STATE || in->replaces[i] != 0)
+            continue;
+        uint32_t row = find_row(s, scale, l->bytes);
+        if (row != NO_ROW && made[row]++ < s->multiset[row].count)
+            bytes += s->multiset[row].bytes;
+    }
+    return nearly_all(s, bytes);
+}
+
+static void count_found(const struct split_input *in, const struct split *s, struct fitting fitting,
                         uint32_t *found)
 {
-    for (uint32_t i = 0; i < s->sizes; i++)
-        found[i] = 0;
+    clear(s, found);
     for (uint32_t k = 0; k < in->lifetimes->older_count; k++) {
-        uint32_t i = in->lifetimes->older[k];
-        uint32_t row = may_be_copy(in, i) ? find_row(s, scale, in->lifetimes->at[i].bytes) : NO_ROW;
+        uint32_t row = row_of(in, s, fitting, in->lifetimes->older[k]);
         if (row != NO_ROW)
             found[row]++;
+    }
+}
+
+/* The first way to count under which the multiset fits; how often, 0: under none. */
+static uint32_t fit_copies(const struct split_input *in, const struct split *s, uint32_t *found,
+                           struct fit *fit, struct fitting *ret)
+{
+    for (int counted = 0; counted < COUNTED; counted++)
+        for (int scale = 0; scale < SCALES; scale++) {
+            *ret = (struct fitting){ (enum scale)scale, (enum counted)counted };
+            count_found(in, s, *ret, found);
+            uint32_t copies = fits(s, found, fit);
+            if (copies != 0)
+                return copies;
+        }
+    return 0;
+}
+
+/* One copy is the parameters, one the gradients if they are among them, two are state. */
+static void fill_quota(const struct split *s, const uint32_t *found, uint32_t copies,
+                       bool gradients, bool new_state, struct quota *quota)
+{
+    for (uint32_t i = 0; i < s->sizes; i++) {
+        uint64_t count = s->multiset[i].count, left = count * copies;
+        left = left < found[i] ? left : found[i];
+        uint64_t parameter = left < count ? left : count;
+        left -= parameter;
+        uint64_t gradient = !gradients ? 0 : left < count ? left : count;
+        left -= gradient;
+        uint64_t most = new_state ? 0 : count * STATES_MOST;
+        uint64_t state = left < most ? left : most;
+        quota[i] = (struct quota){ (uint32_t)parameter, (uint32_t)gradient, (uint32_t)state,
+                                   (uint32_t)(left - state) };
     }
 }
 
@@ -317,32 +507,30 @@ enum vrs_status split_copies(const struct split_input *in, struct arena *arena,
     uint32_t *found = arena_array(scratch, uint32_t, s->sizes);
     struct fit *fit = arena_array(scratch, struct fit, s->sizes);
     struct quota *quota = arena_array(scratch, struct quota, s->sizes);
+    struct fitting fitting = { SCALE_ONE, COUNTED_SURVIVORS };
     s->of = arena_array(scratch, uint8_t, in->lifetimes->count);
     s->in_copy = arena_array(arena, bool, in->lifetimes->count);
     s->undecided = arena_array(scratch, bool, in->lifetimes->count);
     if (found == NULL || fit == NULL || quota == NULL || s->of == NULL || s->in_copy == NULL ||
         s->undecided == NULL)
         return vrs_no_memory(err);
-    int scale = SCALE_ONE;
-    for (; scale < SCALES && s->copies == 0; scale++) {
-        count_found(in, s, (enum scale)scale, found);
-        s->copies = fits(s, found, fit);
+    uint32_t *made = arena_array(scratch, uint32_t, s->sizes);
+    if (made == NULL)
+        return vrs_no_memory(err);
+    uint32_t copies = fit_copies(in, s, found, fit, &fitting);
+    if (copies != 0) {
+        s->copies = copies;
+        bool gradients = has_old_gradients(in, s, fitting) && copies > 1;
+        fill_quota(s, found, copies, gradients, makes_state(in, s, fitting.scale, made), quota);
+        hand_out(in, fitting, quota, copies > 1, s);
     }
-    if (s->copies == 0)
-        return VRS_OK;
-    enum scale fitting = (enum scale)(scale - 1);
-    bool gradients = has_old_gradients(in, s, fitting);
-    for (uint32_t i = 0; i < s->sizes; i++) {
-        uint64_t count = s->multiset[i].count, all = count * s->copies;
-        /* A single copy whose gradients zero_grad frees is those gradients. */
-        bool only = gradients && s->copies == 1 && !s->accumulated;
-        quota[i].parameter = only ? 0 : (uint32_t)count;
-        quota[i].gradient = only || (gradients && s->copies > 1) ? (uint32_t)count : 0;
-        all = all < found[i] ? all : found[i];
-        uint64_t first = (uint64_t)quota[i].parameter + quota[i].gradient;
-        quota[i].state = all > first ? (uint32_t)(all - first) : 0;
+    take_out_gradients(in, found, s);
+    if (copies != 0)
+        give_remainder(in, s);
+    if (copies == 0 && s->by_optimizer) {
+        /* Nothing says that they are the sizes of all parameters. */
+        s->sizes = 0;
+        s->multiset_bytes = 0;
     }
-    hand_out(in, fitting, quota, s->copies > 1, s);
-    give_remainder(in, s);
     return VRS_OK;
 }

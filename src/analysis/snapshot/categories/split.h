@@ -2,7 +2,8 @@
  *
  * The gradients of a model have the sizes of its parameters, each as often.  If memory older than
  * the recording holds every such size q times as often, it holds q copies of the parameter list:
- * the parameters, optimizer state, and perhaps gradients of the step before. */
+ * the parameters, optimizer state, perhaps gradients of the step before, perhaps a moving average
+ * or a second model.  Gradients that zero_grad frees are known as such and need not be counted. */
 #ifndef VRS_ANALYSIS_SNAPSHOT_CATEGORIES_SPLIT_H
 #define VRS_ANALYSIS_SNAPSHOT_CATEGORIES_SPLIT_H
 
@@ -25,6 +26,7 @@ struct split_input {
     int64_t events;
     const uint8_t *category; /* by rules alone; enum category */
     const bool *replaced;
+    const uint32_t *replaces; /* the one it stands for, plus 1; 0: none */
     const stack_id *freed_by;
     const uint32_t *interval; /* that each is born in, or NO_ROW */
 };
@@ -33,12 +35,14 @@ struct split {
     struct size_count *multiset; /* of the gradients, ascending by size */
     uint32_t sizes;
     uint64_t multiset_bytes;
-    bool accumulated; /* gradients are added to in place: older ones stay */
-    uint32_t copies;  /* q; 0: no split, and `of` is all zero */
-    uint8_t *of;      /* enum category that the split gives; 0: none */
-    bool *in_copy;    /* belongs to one of the copies */
-    bool *undecided;  /* copies of its size have several categories */
-    uint64_t parameter_bytes, gradient_bytes, optimizer_state_bytes; /* of the copies */
+    bool accumulated;  /* gradients are added to in place: older ones stay */
+    bool by_optimizer; /* the sizes are those that an optimizer asks for: no gradient was seen */
+    uint32_t copies;   /* q, and one of gradients taken out; 0: no split, and `of` is all zero */
+    uint8_t *of;       /* enum category that the split gives; 0: none */
+    bool *in_copy;     /* belongs to one of the copies */
+    bool *undecided;   /* copies of its size have several categories */
+    /* Of the copies. */
+    uint64_t parameter_bytes, gradient_bytes, optimizer_state_bytes, parameter_copy_bytes;
 };
 
 /* The sizes of the gradients at their maximum, in `arena`. */

@@ -182,6 +182,7 @@ static void put_split(struct buf *to, const struct text_context *s, const struct
     add_copy(s, t->parameter_bytes, "parameters", " ");
     add_copy(s, t->gradient_bytes, "gradients", ", ");
     add_copy(s, t->optimizer_state_bytes, "optimizer state", ", ");
+    add_copy(s, t->parameter_copy_bytes, "copies of the parameters", ", ");
     if (t->copies > 1)
         buf_text(s->words, "; which of them a block holds is not known");
     envelope_words(to, s->style, "split", s->words);

@@ -217,6 +217,97 @@ static void older_memory_is_split(void **state)
     }
 }
 
+/* What is freed is taken out first: a recording may begin inside a backward, and gradients that
+ * zero_grad frees are known to be some. */
+static void what_is_freed_is_taken_out(void **state)
+{
+    (void)state;
+    static const uint64_t block[] = { 3000, 1000, 1000, 1000, 1000, 3000, 0 };
+    struct studied s;
+    play(&s, block, "f 50 1000; f 51 3000; a 1 1000; a 2 1000; a 3 3000; a 4 9; f 4 9; f 52 1000",
+         "SBBBBOXX", "");
+    assert_int_equal(s.study.categories.copies, 2);
+    assert_int_equal(bytes_of(&s, CATEGORY_PARAMETER), 5000);
+    assert_int_equal(bytes_of(&s, CATEGORY_OPTIMIZER_STATE), 5000);
+    studied_end(&s);
+    play(&s, block, "f 50 1000; f 51 1000; f 52 3000; a 1 1000; a 2 1000; a 3 3000; a 4 9; f 4 9",
+         "ZZZBBBOX", "");
+    assert_int_equal(s.study.categories.copies, 3);
+    assert_int_equal(s.study.categories.copies_gradient_bytes, 5000);
+    studied_end(&s);
+    /* Not all of them: no copy. */
+    play(&s, block, "f 50 1000; f 51 1000; a 1 1000; a 2 1000; a 3 3000; a 4 9; f 4 9", "ZZBBBOX",
+         "");
+    assert_int_equal(s.study.categories.copies, 2);
+    assert_int_equal(s.study.categories.copies_gradient_bytes, 0);
+    studied_end(&s);
+}
+
+/* An optimizer keeps two for each parameter; one that makes its state now has kept none. */
+static void more_copies_are_of_no_optimizer(void **state)
+{
+    (void)state;
+    static const uint64_t four[] = { 1000, 1000, 1000, 1000, 3000, 3000, 3000, 3000, 0 };
+    static const uint64_t two[] = { 1000, 1000, 3000, 3000, 0 };
+    struct studied s;
+    play(&s, four, "a 1 1000; a 3 3000; a 4 9; f 4 9", "BBOO", "");
+    assert_int_equal(s.study.categories.copies, 4);
+    assert_int_equal(s.study.categories.copies_state_bytes, 8000);
+    assert_int_equal(s.study.categories.copies_copy_bytes, 4000);
+    assert_int_equal(bytes_of(&s, CATEGORY_PARAMETER_COPY), 4000);
+    studied_end(&s);
+    play(&s, two, "a 1 1000; a 3 3000; a 4 9; a 5 1000; a 6 3000; a 7 5", "BBOOOF", "");
+    assert_int_equal(s.study.categories.copies_copy_bytes, 4000);
+    assert_int_equal(s.study.categories.copies_state_bytes, 0);
+    studied_end(&s);
+    play(&s, two, "a 1 1000; a 3 3000; a 4 9; a 5 1000; a 6 1000; a 7 5", "BBOOOF", "");
+    assert_int_equal(s.study.categories.copies_copy_bytes, 0);
+    assert_int_equal(s.study.categories.copies_state_bytes, 4000);
+    studied_end(&s);
+}
+
+/* Tensors of other kinds may have the size of a parameter, where most sizes say how many copies. */
+static void a_size_may_have_other_tensors(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t block[16];
+        uint32_t copies;
+    } tests[] = {
+        /* Nine tenths are of three sizes; of the last there is one too many. */
+        { { 2000, 2000, 3000, 3000, 4000, 4000, 1000, 1000, 1000 }, 2 },
+        { { 2000, 2000, 3000, 3000, 4000, 4000, 1000 }, 0 },                   /* one too few */
+        { { 2000, 2000, 3000, 3000, 4000, 4000, 4000, 1000, 1000, 1000 }, 0 }, /* most of them */
+    };
+    for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) {
+        struct studied s;
+        play(&s, tests[i].block, "a 1 1000; a 2 2000; a 3 3000; a 4 4000; a 9 9; f 9 9; a 5 8000",
+             "BBBBOOF", "");
+        assert_int_equal(s.study.categories.copies, tests[i].copies);
+        studied_end(&s);
+    }
+}
+
+/* No gradient is born, yet an optimizer runs after a backward: they are older, and its temporaries
+ * have their sizes. */
+static void an_optimizer_tells_the_sizes(void **state)
+{
+    (void)state;
+    static const uint64_t block[] = { 1000, 3000, 1000, 3000, 1000, 3000, 1000, 3000, 0 };
+    struct studied s;
+    play(&s, block, "a 1 500; f 1 500; a 2 1000; a 3 3000; f 2 1000; f 3 3000; a 5 8000", "BBOOOOF",
+         "");
+    assert_int_equal(s.study.categories.copies, 4);
+    assert_int_equal(s.study.categories.copies_gradient_bytes, 4000);
+    assert_int_equal(s.study.categories.copies_state_bytes, 8000);
+    studied_end(&s);
+    play(&s, block, "a 1 500; f 1 500; a 2 2000; a 3 3000; f 2 2000; f 3 3000; a 5 8000", "BBOOOOF",
+         "");
+    assert_int_equal(s.study.categories.copies, 0);
+    assert_int_equal(s.study.categories.multiset_entries, 0);
+    studied_end(&s);
+}
+
 /* Gradients that are added to in place are freed under AccumulateGrad, and never stay. */
 static void gradients_are_added_to_in_place(void **state)
 {
@@ -457,6 +548,10 @@ int main(void)
         cmocka_unit_test(workspaces_have_the_stack_of_who_comes_first),
         cmocka_unit_test(frees_without_a_stack),
         cmocka_unit_test(older_memory_is_split),
+        cmocka_unit_test(what_is_freed_is_taken_out),
+        cmocka_unit_test(more_copies_are_of_no_optimizer),
+        cmocka_unit_test(a_size_may_have_other_tensors),
+        cmocka_unit_test(an_optimizer_tells_the_sizes),
         cmocka_unit_test(gradients_are_added_to_in_place),
         cmocka_unit_test(an_optimizer_replaces),
         cmocka_unit_test(repeated_stacks_say_nothing),
