@@ -13,13 +13,12 @@ from pathlib import Path
 from .kernels import CUBLAS_BYTES
 from .recorder import Recorder
 from .run import Run
-from .snapshot import write
+from .snapshot import write, write_changed
 from .stacks import NoStacks
 from .standins import standing_in
 from .variants import FOLDERS, HERE, edited, loaded
 
 ROOT = HERE.parent.parent
-BATCH = 2  # how much larger the second batch is
 
 
 def run(program, batch=1, stacks=None):
@@ -36,9 +35,9 @@ def changes(program):
     """Peaks of the program changed: with a larger batch, and as each advice says."""
     advice = {rule: {"peak_bytes": run(edited(program, edits), stacks=NoStacks()).peak()}
               for rule, edits in getattr(program, "ADVICE", {}).items()}
-    batch = None
-    if getattr(program, "BATCH", True):
-        batch = {"factor": BATCH, "peak_bytes": run(program, BATCH, NoStacks()).peak()}
+    batch, factor = None, getattr(program, "BATCH", None)
+    if factor:
+        batch = {"factor": factor, "peak_bytes": run(program, factor, NoStacks()).peak()}
     return {"advice": advice, "batch": batch}
 
 
@@ -54,7 +53,11 @@ def main():
         begin = time.monotonic()
         program = loaded(name)
         recorder = run(program)
-        truth = write(recorder, program, args.vramscope.resolve(), args.output, changes(program))
+        vramscope = args.vramscope.resolve()
+        truth = write(recorder, program, vramscope, args.output, changes(program))
+        for change, (edits, line) in getattr(program, "DIFFS", {}).items():
+            other = edited(program, edits)
+            write_changed(run(other), other, change, line, vramscope, args.output)
         print("%-28s %6d events %6d allocations %5.1f s" % (
             name, truth["events"], len(truth["allocations"]), time.monotonic() - begin), flush=True)
 

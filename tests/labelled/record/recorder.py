@@ -57,6 +57,10 @@ class Recorder(TorchDispatchMode):
         if name in ("uniform_", "normal_") and not args[0].is_meta:
             return args[0]  # values of the host are never looked at
         self.settle()
+        if name == "_to_copy" and args[0].is_meta and (kwargs or {}).get("device", DEVICE) != DEVICE:
+            return torch.empty_like(args[0], dtype=kwargs.get("dtype"), device=kwargs["device"])
+        if name == "copy_" and args[1].is_meta and not args[0].is_meta:
+            return args[0]  # to the host: nothing to copy
         result = func(*args, **(kwargs or {}))
         if name.startswith("_record_function_"):
             self.annotate(name, args)
@@ -271,4 +275,5 @@ class Recorder(TorchDispatchMode):
     def labels(self, end):
         """The label of every allocation of a recording that ends at event `end`."""
         found, backwards = self.truth.labels, [b for b in self.backwards if b < end]
-        return [found.get(a.number) or by_life(a, backwards, end) for a in self.allocations]
+        passes = [(begin, stop) for _, begin, stop in self.ranges]
+        return [found.get(a.number) or by_life(a, backwards, passes, end) for a in self.allocations]

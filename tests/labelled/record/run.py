@@ -33,7 +33,10 @@ class Run:
         self.recorder.settle()
         self.recorder.first, self.recorder.keeps_stacks = len(self.recorder.events), keeps_stacks
 
-    def snapshot(self):
+    def snapshot(self, trace=True):
+        """The recording ends here; without `trace` it is the state alone, as history "state" leaves it."""
+        if not trace:
+            self.record(keeps_stacks=True)
         self.recorder.settle()
         self.recorder.truth.look()
         self.recorder.on = False

@@ -7,11 +7,20 @@ from .placing import numbers, placed
 from .styles import begun_at, late_starts, without_native
 
 
+def body_of(source):
+    """The number of the line at which a program's constants end."""
+    lines = source.splitlines()
+    return next(number for number, line in enumerate(lines, 1) if line.startswith(("def ", "class ", "@")))
+
+
 def line_of(program, text):
     """FILE:LINE of a line of the program or of a network, `text` being in it and in no other."""
-    folder = Path(program.__file__).parents[2]
-    found = [(path.name, number) for path in [Path(program.__file__), *sorted(folder.glob("nets/**/*.py"))]
-             for number, line in enumerate(path.read_text().splitlines(), 1) if text in line and "PLANTED" not in line]
+    own = Path(program.__file__)
+    files = {path: path.read_text() for path in own.parents[2].glob("nets/**/*.py")}
+    files[own] = getattr(program, "SOURCE", own.read_text())
+    begin = body_of(files[own])
+    found = [(path.name, number) for path, source in files.items()
+             for number, line in enumerate(source.splitlines(), 1) if text in line and (path != own or number >= begin)]
     if len(found) != 1:
         raise SystemExit("%s: %d lines with %r" % (program.__file__, len(found), text))
     return "%s:%d" % found[0]
@@ -53,11 +62,23 @@ def recordings_of(top, truth, recorder):
     first = truth["first_event"]["all"]
     whole = begun_at(top, first, recorder.keeps_stacks) if first else top
     made = {"all": whole, "python": without_native(whole)}
+    if first == truth["events"]:
+        return made
     for style, start in late_starts(truth["ranges"], truth["events"], first).items():
         if first < start < truth["events"]:
             truth["first_event"][style] = start
             made[style] = begun_at(top, start)
     return made
+
+
+def write_changed(recorder, program, change, line, vramscope, folder):
+    """NAME@CHANGE.all.pickle and its truth, to be compared with the program's own by `diff`."""
+    top = placed(recorder.events, recorder.annotations, vramscope, folder, None)
+    truth = truth_of(recorder, program, top["device_traces"][0])
+    name = truth["program"] + "@" + change
+    truth.update(program=name, line=line and line_of(program, line))
+    Path(folder, name + ".all.pickle").write_bytes(pickle.dumps(top, 4))
+    Path(folder, name + ".json").write_text(json.dumps(truth))
 
 
 def write(recorder, program, vramscope, folder, more):

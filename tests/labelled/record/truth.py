@@ -12,7 +12,7 @@ import torch
 
 # What an object says beats what a copy from the host or a saved tensor says.
 STRENGTH = ["other", "activation", "input", "gradient", "optimizer_state", "buffer", "parameter", "kv_cache",
-            "ema", "workspace"]
+            "ema", "master", "workspace"]
 
 
 def tensors_in(value):
@@ -65,10 +65,11 @@ class Truth:
             self.name("gradient", p.grad)
 
 
-def by_life(allocation, backwards, end):
+def by_life(allocation, backwards, passes, end):
     """The label of an allocation that nothing claimed; `backwards` are events where one began.
 
-    `held`: it came out of a forward that no backward followed, and was alive at event `end`, the last.
+    `held`: it came out of a forward that no backward followed, and outlived the step or pass (of
+    `passes`, pairs of events) that made it, or was alive at event `end`, the last.
     """
     if allocation.born == "backward":
         return "autograd_detail"
@@ -77,4 +78,5 @@ def by_life(allocation, backwards, end):
     dies = end if allocation.died is None else min(allocation.died, end)
     if any(allocation.event < b < dies for b in backwards):
         return "activation"
-    return "temporary" if dies < end else "held"
+    outlived = any(begin <= allocation.event < stop < dies for begin, stop in passes)
+    return "held" if dies == end or outlived else "temporary"

@@ -22,8 +22,8 @@ def edited(program, edits):
             raise SystemExit("%s: %d places with %r" % (program.__file__, body.count(old), old))
         body = body.replace(old, new)
     made = types.ModuleType(program.__name__)
-    made.__file__ = program.__file__
+    made.__file__, made.SOURCE = program.__file__, head + body
     sys.modules[made.__name__] = made  # classes of the program are looked up by it
-    exec(compile(head + body, program.__file__, "exec"), made.__dict__)
+    exec(compile(made.SOURCE, program.__file__, "exec"), made.__dict__)
     sys.modules[made.__name__] = program
     return made

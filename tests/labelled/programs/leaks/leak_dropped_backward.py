@@ -3,6 +3,8 @@ import torch
 
 from nets.gpt import GPT, loss_of
 
+ADVICE = {"graph-kept": [("history.append(loss_of(model(tokens), targets))",
+                          "history.append(loss_of(model(tokens), targets).item())")]}
 PLANTED = {"leak": "F.cross_entropy(logits"}
 
 

@@ -3,6 +3,7 @@ import torch
 
 from nets.gpt import GPT, loss_of
 
+ADVICE = {"retained-output": [("kept.append(logits.detach())", "del logits")]}
 PLANTED = {"leak": "self.head(self.norm"}
 
 

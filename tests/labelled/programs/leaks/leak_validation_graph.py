@@ -3,6 +3,7 @@ import torch
 
 from nets.gpt import GPT, loss_of
 
+ADVICE = {"graph-kept": [("losses.append(loss)", "losses.append(loss.item())")]}
 PLANTED = {"leak": "F.cross_entropy(logits"}
 
 

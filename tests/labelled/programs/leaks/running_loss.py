@@ -1,7 +1,11 @@
 """The twin of leak_loss_graph: the loss is kept as a number."""
 import torch
 
-from nets.gpt import GPT, loss_of
+from nets.gpt import GPT, chunked_loss, loss_of  # noqa: F401  (an advice uses it)
+
+ADVICE = {"held-over-backward": [("            loss.backward()", "            del logits\n            loss.backward()")],
+          "logits-loss": [("logits = model(tokens)\n            loss = loss_of(logits, targets)",
+                          "loss = chunked_loss(model, tokens, targets)")]}
 
 
 def main(run):

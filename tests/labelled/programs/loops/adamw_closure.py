@@ -3,6 +3,8 @@ import torch
 
 from nets.gpt import GPT, loss_of
 
+BATCH = 2
+
 
 def main(run):
     model = GPT().to(run.device)

@@ -3,6 +3,10 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+ADVICE = {"optimizer-foreach": [("(make.parameters(), lr=2e-4)", "(make.parameters(), lr=2e-4, foreach=False)"),
+                                ("(judge.parameters(), lr=2e-4)", "(judge.parameters(), lr=2e-4, foreach=False)")]}
+BATCH = 2
+
 
 def main(run):
     make = nn.Sequential(nn.Linear(128, 2048), nn.ReLU(), nn.Linear(2048, 3072), nn.Tanh()).to(run.device)

@@ -3,6 +3,9 @@ import torch
 
 from nets.gpt import GPT, loss_of
 
+HARMFUL = ("grad-late-zero",)
+BATCH = 2
+
 
 def main(run):
     model = GPT().to(run.device)

@@ -1,7 +1,12 @@
 """A GPT with AdamW, the plainest loop.  The logits are held by a name over the backward and into the next step."""
 import torch
 
-from nets.gpt import GPT, loss_of
+from nets.gpt import GPT, chunked_loss, loss_of  # noqa: F401  (an advice uses it)
+
+ADVICE = {"held-over-backward": [("            loss.backward()", "            del logits\n            loss.backward()")],
+          "logits-loss": [("logits = model(tokens)\n            loss = loss_of(logits, targets)",
+                          "loss = chunked_loss(model, tokens, targets)")]}
+BATCH = 2
 
 
 def main(run):

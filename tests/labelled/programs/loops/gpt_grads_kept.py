@@ -3,6 +3,9 @@ import torch
 
 from nets.gpt import GPT, loss_of
 
+ADVICE = {"grad-not-cleared": [("set_to_none=False", "")],
+          "held-over-backward": [("            loss.backward()", "            del logits\n            loss.backward()")]}
+
 
 def main(run):
     model = GPT().to(run.device)

@@ -1,7 +1,13 @@
 """Gradients are cleared after the next forward and so live through it."""
 import torch
 
-from nets.gpt import GPT, loss_of
+from nets.gpt import GPT, chunked_loss, loss_of  # noqa: F401  (an advice uses it)
+
+ADVICE = {"grad-late-zero": [("            optimizer.zero_grad()\n", ""),
+                             ("            optimizer.step()\n",
+                              "            optimizer.step()\n            optimizer.zero_grad()\n")],
+          "logits-loss": [("loss_of(model(tokens), targets)", "chunked_loss(model, tokens, targets)")]}
+BATCH = 2
 
 
 def main(run):

@@ -3,6 +3,8 @@ import torch
 
 from nets.gpt import GPT, loss_of
 
+ADVICE = {"no-grad": [("        with run.other_pass():", "        with run.other_pass(), torch.no_grad():")]}
+
 
 def main(run):
     model = GPT().to(run.device)

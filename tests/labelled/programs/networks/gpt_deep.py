@@ -3,6 +3,9 @@ import torch
 
 from nets.gpt import GPT, loss_of
 
+ADVICE = {"checkpoint": [("vocabulary=2000)", "vocabulary=2000, recompute=False)")]}
+BATCH = 2
+
 
 def main(run):
     model = GPT(layers=24, vocabulary=2000).to(run.device)

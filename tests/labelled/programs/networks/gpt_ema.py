@@ -3,7 +3,10 @@ import copy
 
 import torch
 
-from nets.gpt import GPT, loss_of
+from nets.gpt import GPT, chunked_loss, loss_of  # noqa: F401  (an advice uses it)
+
+ADVICE = {"logits-loss": [("loss_of(model(tokens), targets)", "chunked_loss(model, tokens, targets)")]}
+BATCH = 2
 
 
 @torch.no_grad()

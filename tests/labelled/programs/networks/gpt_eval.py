@@ -3,6 +3,9 @@ import torch
 
 from nets.gpt import GPT
 
+ADVICE = {"two-generations": [("logits = model(run.tokens(8, 256).to(run.device))",
+                               "model(run.tokens(8, 256).to(run.device))")]}
+
 
 def main(run):
     model = GPT().to(run.device)

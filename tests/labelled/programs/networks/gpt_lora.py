@@ -4,6 +4,8 @@ from torch import nn
 
 from nets.gpt import GPT, loss_of
 
+BATCH = 2
+
 
 class Lora(nn.Module):
     """A frozen linear layer with a trained update of low rank."""

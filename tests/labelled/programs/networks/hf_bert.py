@@ -2,6 +2,11 @@
 import torch
 from transformers import BertConfig, BertForSequenceClassification
 
+ADVICE = {"grad-late-zero": [("            optimizer.zero_grad()\n", ""),
+                             ("            optimizer.step()\n",
+                              "            optimizer.step()\n            optimizer.zero_grad()\n")]}
+BATCH = 2
+
 
 def main(run):
     config = BertConfig(vocab_size=16000, hidden_size=512, num_hidden_layers=6, num_attention_heads=8,

@@ -2,6 +2,8 @@
 import torch
 from transformers import LlamaConfig, LlamaForCausalLM
 
+BATCH = 2
+
 
 def main(run):
     config = LlamaConfig(vocab_size=16000, hidden_size=512, intermediate_size=1408, num_hidden_layers=6,

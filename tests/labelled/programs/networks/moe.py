@@ -3,6 +3,8 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+BATCH = 2
+
 
 class Experts(nn.Module):
     def __init__(self, width, count):

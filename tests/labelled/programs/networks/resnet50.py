@@ -3,6 +3,11 @@ import torch
 from torch.nn import functional as F
 from torchvision.models import resnet50
 
+ADVICE = {"grad-late-zero": [("            optimizer.zero_grad()\n", ""),
+                             ("            optimizer.step()\n",
+                              "            optimizer.step()\n            optimizer.zero_grad()\n")]}
+BATCH = 2
+
 
 def main(run):
     model = resnet50().to(run.device)

@@ -17,9 +17,8 @@ def attention(q, k, v):
 
 def main(run):
     q, k, v = (torch.randn(8, 4096, 16, device=run.device, requires_grad=True) for _ in range(3))
-    with run.step():
-        out = attention(q, k, v)
-        loss = out.sum()
-        loss.backward()
+    out = attention(q, k, v)
+    loss = out.sum()
+    loss.backward()
     run.label("gradient", [q.grad, k.grad, v.grad])
     run.snapshot()

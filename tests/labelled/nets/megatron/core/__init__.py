@@ -1,0 +1,1 @@
+"""The layout of Megatron-LM, for programs that are not it."""

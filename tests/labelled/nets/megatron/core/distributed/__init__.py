@@ -1,0 +1,1 @@
+"""Buffers of parameters and gradients."""

@@ -1,0 +1,22 @@
+"""A row of 2 KiB is kept each step: over the whole run less than a ten-thousandth of the peak."""
+import torch
+
+from nets.gpt import GPT, loss_of
+
+PLANTED = {"leak": "kept.append(torch.ones", "small": True}
+
+
+def main(run):
+    model = GPT(layers=2).to(run.device)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4)
+    kept = []
+    for _ in range(8):
+        with run.step():
+            tokens = run.tokens(4, 256).to(run.device)
+            targets = run.tokens(4, 256).to(run.device)
+            loss = loss_of(model(tokens), targets)
+            loss.backward()
+            optimizer.step()
+            optimizer.zero_grad()
+            kept.append(torch.ones(512, device=run.device))
+    run.snapshot()

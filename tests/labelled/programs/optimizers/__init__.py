@@ -1,0 +1,1 @@
+"""What is peculiar is the optimizer, or how it is called."""

@@ -1,0 +1,18 @@
+"""Adafactor: its state is rows and columns, not copies of the parameters."""
+import torch
+
+from nets.gpt import GPT, loss_of
+
+
+def main(run):
+    model = GPT().to(run.device)
+    optimizer = torch.optim.Adafactor(model.parameters())
+    for _ in range(5):
+        with run.step():
+            tokens = run.tokens(8, 256).to(run.device)
+            targets = run.tokens(8, 256).to(run.device)
+            loss = loss_of(model(tokens), targets)
+            loss.backward()
+            optimizer.step()
+            optimizer.zero_grad()
+    run.snapshot()

@@ -1,0 +1,54 @@
+"""Sharpness-aware with a closure: the second forward and backward run inside the optimizer's step."""
+import torch
+
+from nets.gpt import GPT, loss_of
+
+
+class SAM(torch.optim.Optimizer):
+    """Sharpness-aware: climbs to a worse place near by, and steps with the gradients found there."""
+
+    def __init__(self, params, base, rho=0.05, **options):
+        super().__init__(params, {"rho": rho})
+        self.base = base(self.param_groups, **options)
+
+    @torch.no_grad()
+    def climb(self):
+        for group in self.param_groups:
+            for p in group["params"]:
+                moved = p.grad * group["rho"]
+                p.add_(moved)
+                self.state[p]["moved"] = moved
+
+    @torch.no_grad()
+    def descend(self):
+        for group in self.param_groups:
+            for p in group["params"]:
+                p.sub_(self.state[p].pop("moved"))
+        self.base.step()
+
+    def step(self, closure):
+        self.climb()
+        self.zero_grad()
+        with torch.enable_grad():
+            loss = closure()
+        self.descend()
+        self.zero_grad()
+        return loss
+
+
+def main(run):
+    model = GPT().to(run.device)
+    optimizer = SAM(model.parameters(), torch.optim.SGD, lr=0.1, momentum=0.9)
+    for _ in range(5):
+        with run.step():
+            tokens = run.tokens(8, 256).to(run.device)
+            targets = run.tokens(8, 256).to(run.device)
+
+            def closure():
+                loss = loss_of(model(tokens), targets)
+                loss.backward()
+                return loss
+
+            closure()
+            optimizer.step(closure)
+    run.snapshot()

@@ -1,0 +1,1 @@
+"""Recordings of a part of a program: begun late on purpose, or without a history of events."""

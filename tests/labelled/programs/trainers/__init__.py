@@ -1,0 +1,1 @@
+"""A framework runs the loop, or lays out parameters and gradients."""
