@@ -346,6 +346,7 @@ int answer_write(const struct common *common, struct vrs_write_options options,
     options.ascii = common->ascii || !terminal_utf8();
     options.rows = common->rows;
     options.stacks = common->stacks;
+    options.all_frames = common->all_frames;
     /* A set COLUMNS asks for it, as well as a terminal. */
     bool drawn = to_terminal || getenv("COLUMNS") != NULL;
     options.picture = options.picture && drawn && options.width >= 60;

@@ -181,7 +181,7 @@ void help_overview(FILE *out)
     struct page p = page_on(out);
     put_prose(&p, "vramscope reads memory snapshots of PyTorch and says who held the memory.\n\n");
     put_examples(&p, "vramscope report run.pickle # one page: the peak and who held it\n"
-                     "vramscope peak run.pickle --stacks # the same, with whole stacks\n"
+                     "vramscope peak run.pickle --stacks # the same, with their stacks\n"
                      "vramscope peak run.pickle --at oom # what was alive when it failed\n"
                      "vramscope report ranks/ # one line for each rank\n");
     put_prose(&p, "\nusage: vramscope VERB [options] FILE...\n\n");
@@ -279,8 +279,9 @@ static bool forms_agree(const struct common *common)
 {
     if (common->csv && common->json)
         message("--json and --csv are two forms; choose one");
-    else if (common->csv && common->stacks)
-        message("--stacks has no place in --csv; leave one of them out");
+    else if (common->csv && (common->stacks || common->all_frames))
+        message("%s has no place in --csv; leave one of them out",
+                common->stacks ? "--stacks" : "--all-frames");
     else
         return true;
     return false;

@@ -11,7 +11,7 @@
 
 /* What every verb that reads recordings takes; the first member of its settings. */
 struct common {
-    bool help, json, csv, ascii, stacks;
+    bool help, json, csv, ascii, stacks, all_frames;
     const char *output; /* NULL or "-": standard output */
     const char *colour;
     uint32_t rows;    /* 0: the verb's own default */
@@ -31,6 +31,16 @@ extern const struct option_spec replay_options[], input_options[], output_option
     {                                                                                              \
         0, "csv", NULL, "print " rows " as comma-separated values", OPTION_FLAG,                   \
             offsetof(struct common, csv), NULL                                                     \
+    }
+
+/* What a stack in text leaves out otherwise. */
+#define OPTION_ALL_FRAMES                                                                          \
+    {                                                                                              \
+        0, "all-frames", NULL,                                                                     \
+            "print stacks with all their frames, those of the interpreter and of libraries in "    \
+            "C++ "                                                                                 \
+            "too",                                                                                 \
+            OPTION_FLAG, offsetof(struct common, all_frames), NULL                                 \
     }
 
 /* The row of -n, whose default is the verb's own. */

@@ -51,8 +51,11 @@ static const struct option_spec options[] = {
       "as 5%",
       OPTION_TEXT, IN(fail_over), NULL },
     OPTION_ROWS("show at most COUNT rows (default 20; in JSON all)"),
-    { 's', "stacks", NULL, "print the whole stacks of both sides under each row", OPTION_FLAG,
-      IN(common.stacks), NULL },
+    { 's', "stacks", NULL,
+      "print the stacks of both sides under each row: frames of Python, the operator and the node "
+      "of autograd",
+      OPTION_FLAG, IN(common.stacks), NULL },
+    OPTION_ALL_FRAMES,
     { 0, "replay", "WHEN",
       "replay the allocator, which finds the slack in blocks: auto (default, up to 200,000 "
       "events), always or never",

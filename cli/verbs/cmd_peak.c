@@ -28,8 +28,10 @@ static const struct option_spec options[] = {
       "and function, K2 file and function, K3 function",
       OPTION_CHOICE, IN(key), "K0 K1 K2 K3" },
     OPTION_ROWS("show at most COUNT rows (default 20; in JSON all)"),
-    { 's', "stacks", NULL, "print the whole stack under each row", OPTION_FLAG, IN(common.stacks),
-      NULL },
+    { 's', "stacks", NULL,
+      "print the stack under each row: frames of Python, the operator and the node of autograd",
+      OPTION_FLAG, IN(common.stacks), NULL },
+    OPTION_ALL_FRAMES,
     OPTION_CSV("the lines that held memory"),
     { 0 },
 };

@@ -117,11 +117,13 @@ struct vrs_write_options {
     bool ascii;     /* no character outside ASCII in pictures */
     bool picture;   /* the timeline as an area; else one line */
     uint32_t rows;  /* rows of a table; 0: as many as suit the answer in VRS_TEXT, else all */
-    bool stacks;    /* full stacks under the rows of VRS_TEXT */
+    bool stacks;    /* stacks under the rows of VRS_TEXT: their frames of Python, the operator and
+                     * the node of autograd */
     /* Is told, line by line, why devices have fewer rows in VRS_CSV than they might, or none; NULL:
      * nobody is.  The text lives as long as the call. */
     void (*note)(void *arg, const char *text);
     void *note_arg;
+    bool all_frames; /* stacks, with the frames of the interpreter and of libraries in C++ */
 };
 /* Writes a result in pieces; a sink that refuses one is asked no more, and the call fails with
  * VRS_IO. */

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/attribution/frame_class.h"
 #include "base/buf.h"
 #include "base/str.h"
 #include "base/utf8.h"
@@ -56,12 +57,39 @@ static str frame_text(const struct recording *r, frame_id id, struct buf *text, 
     return text->failed ? (str){ NULL, 0 } : arena_copy(keep, buf_slice(text));
 }
 
+/* What a frame is to a reader, and what it is called then. */
+static enum frame_part part_of(const struct recording *r, frame_id id, struct buf *text,
+                               struct arena *keep, str *ret_brief)
+{
+    struct frame frame = frames_get(&r->code.frames, id);
+    str name = strings_text(&r->code.strings, frame.name);
+    *ret_brief = S("");
+    if (!file_is_native(path_tail(strings_text(&r->code.strings, frame.file))))
+        return FRAME_PART_PYTHON;
+    str node = backward_node(name), op = native_operator(name);
+    if (node.len == 0 && op.len == 0)
+        return FRAME_PART_NATIVE;
+    text->len = 0;
+    buf_text(text, node.len != 0 ? "autograd:" : "native:");
+    utf8_append_clipped(text, node.len != 0 ? node : op, TEXT_BYTES_MAX);
+    *ret_brief = text->failed ? (str){ NULL, 0 } : arena_copy(keep, buf_slice(text));
+    return node.len != 0                    ? FRAME_PART_NODE
+           : operator_only_makes_memory(op) ? FRAME_PART_MEMORY
+                                            : FRAME_PART_OPERATOR;
+}
+
+/* A frame as it is written. */
+struct written_frame {
+    str text, brief;
+    enum frame_part part;
+};
+
 struct writing {
     const struct recording *r; /* whose stacks are written now */
     struct arena *keep;
     struct buf text;
     uint32_t *frame_place; /* of each frame id, plus 1 */
-    VEC(str) frames;
+    VEC(struct written_frame) frames;
     VEC(uint32_t) lines;
 };
 
@@ -71,8 +99,10 @@ static bool write_stack(struct writing *w, stack_id id)
     for (; id.n != 0; id = stacks_caller(&r->code.stacks, id)) {
         frame_id frame = stacks_frame(&r->code.stacks, id);
         if (w->frame_place[frame.n] == 0) {
-            str text = frame_text(r, frame, &w->text, w->keep);
-            if (text.ptr == NULL || !vec_push(&w->frames, text))
+            struct written_frame written = { .text = frame_text(r, frame, &w->text, w->keep) };
+            written.part = part_of(r, frame, &w->text, w->keep, &written.brief);
+            if (written.text.ptr == NULL || written.brief.ptr == NULL ||
+                !vec_push(&w->frames, written))
                 return false;
             w->frame_place[frame.n] = w->frames.len;
         }
@@ -86,11 +116,16 @@ static bool keep_all(struct writing *w, struct stack_texts *ret)
 {
     ret->frames = w->frames.len;
     ret->frame = arena_array(w->keep, str, w->frames.len);
+    ret->brief = arena_array(w->keep, str, w->frames.len);
+    ret->part = arena_array(w->keep, uint8_t, w->frames.len);
     ret->line = arena_array(w->keep, uint32_t, w->lines.len);
-    if (ret->frame == NULL || ret->line == NULL)
+    if (ret->frame == NULL || ret->brief == NULL || ret->part == NULL || ret->line == NULL)
         return false;
-    for (uint32_t i = 0; i < w->frames.len; i++)
-        ret->frame[i] = w->frames.at[i];
+    for (uint32_t i = 0; i < w->frames.len; i++) {
+        ret->frame[i] = w->frames.at[i].text;
+        ret->brief[i] = w->frames.at[i].brief;
+        ret->part[i] = (uint8_t)w->frames.at[i].part;
+    }
     for (uint32_t i = 0; i < w->lines.len; i++)
         ret->line[i] = w->lines.at[i];
     return true;

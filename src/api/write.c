@@ -41,7 +41,8 @@ enum vrs_status vrs_write(const struct vrs_result *result, const struct vrs_writ
     struct render_options render = {
         .style = { o.width == 0 ? WIDTH_DEFAULT : o.width, o.colour, o.ascii },
         .picture = o.picture,
-        .stacks = o.stacks,
+        .stacks = o.stacks || o.all_frames,
+        .all_frames = o.all_frames,
         .rows = o.rows,
         .tool = vrs_version(),
         .note = o.note,

@@ -198,6 +198,57 @@ def test_a_line_that_hides_its_owners_shows_them():
         assert text.count("200.00 MiB at one.py:4 forward") == single
         assert " at a.py:1" not in text and " at train.py:50" not in text
     assert " at mlp.py" not in run("peak", "--by", "owner", path, expect=0).out
+    # What has no stack has no owner either.
+    late = run("peak", scripts.make(TRAINER + "window late\n"), env={"COLUMNS": "80"}, expect=0).out
+    assert " at (no stack)" not in late and "(no stack)" in late
+
+
+NATIVE = """capacity 16GiB
+include torch.stacks
+stack bmm   @malloc < ::at::native::structured_bmm_out_cuda::impl(…) < ::at::_ops::bmm::call(…) < ::torch::autograd::THPVariable_bmm(…) < ::method_vectorcall < model.py:5 forward < ::_PyEval_EvalFrameDefault < @call < train.py:9 main
+stack plain @malloc < ::at::_ops::empty_strided::call(…) < ::_PyEval_EvalFrameDefault < train.py:12 make
+stack node  @malloc < ::at::_ops::mm::call(…) < ::torch::autograd::generated::MmBackward0::apply(…) < ::torch::autograd::Engine::thread_main(…) < ::start_thread
+stack libc  ::cudaMalloc < ::start_thread
+alloc a 8MiB bmm
+alloc b 7MiB plain
+alloc c 6MiB node
+alloc d 5MiB libc
+"""
+
+
+def stacks_of(text, names):
+    """The lines under each row that is named, in their order."""
+    found, row = {}, None
+    for line in text.splitlines():
+        if line.startswith("            new"):
+            continue
+        if line.startswith(" " * 12) and not line.startswith(" " * 13):
+            found.setdefault(row, []).append(line.strip().removeprefix("B "))
+        else:
+            row = next((n for n in names if line.endswith(n)), None)
+    return found
+
+
+@pytest.mark.parametrize("verb", ("peak", "diff"))
+def test_stacks_are_what_a_person_reads(verb):
+    """Frames of Python, the operator and the node of autograd; --all-frames has the rest; JSON all of them."""
+    path = scripts.make(NATIVE)
+    ask = [verb, path] if verb == "peak" else [verb, "--at", "start", "--to", "end", path]
+    names = ["model.py:5 forward", "train.py:12 make", "autograd:MmBackward0", "(no stack)"]
+    text = run(*ask, "--stacks", expect=0).out
+    found = stacks_of(text, names)
+    assert found[names[0]][0] == "native:bmm" and "model.py:5 forward" in found[names[0]][1]
+    assert "train.py:9 main" in found[names[0]][-1]
+    assert found[names[1]] == ["native:empty_strided", "train.py:12 make"]
+    assert found[names[2]] == ["native:mm", "autograd:MmBackward0"]
+    assert "(native frames only)" in text
+    assert "_PyEval" not in text and "Engine" not in text
+    assert re.search(r"frames +\d+ native frames are left out of the stacks: --all-frames", text)
+    whole = run(*ask, "--all-frames", expect=0).out
+    assert "_PyEval" in whole and "Engine::thread_main" in whole and "left out" not in whole
+    assert max(map(len, text.splitlines())) < 160
+    shown = [f for s in run(*ask, "--json", "--stacks", expect=0).json()["stacks"] for f in s]
+    assert any("_PyEval" in f for f in shown)
 
 
 @pytest.mark.parametrize("name", ("qlora_notebook.pickle", "fsdp_homework_embedded.html"))

@@ -17,10 +17,21 @@
 #include "render/write/human.h"
 #include "render/write/out.h"
 
+/* What a frame is to the reader of a stack. */
+enum frame_part {
+    FRAME_PART_NATIVE, /* of the interpreter, or a library in C++ */
+    FRAME_PART_PYTHON,
+    FRAME_PART_NODE,     /* runs a node of the autograd graph */
+    FRAME_PART_OPERATOR, /* runs an operator */
+    FRAME_PART_MEMORY    /* runs one that only makes memory for another */
+};
+
 /* Many stacks, each frame's text once. */
 struct stack_texts {
     uint32_t *id; /* of each stack its stack_id, ascending; NULL: its id is its row here */
     str *frame;
+    str *brief;    /* of each frame that runs something: "native:bmm", "autograd:MmBackward0" */
+    uint8_t *part; /* of each frame: enum frame_part */
     uint32_t frames;
     uint32_t *first; /* of stack i in `line`; stacks + 1 of them */
     uint32_t *line;  /* rows of `frame`, innermost first */
@@ -81,7 +92,8 @@ struct answer_set {
 struct render_options {
     struct style style;
     bool picture;     /* an area, else one line */
-    bool stacks;      /* whole stacks under the rows of text */
+    bool stacks;      /* stacks under the rows of text */
+    bool all_frames;  /* of them also the frames of the interpreter and of libraries in C++ */
     uint32_t rows;    /* 0: the verb's default */
     const char *tool; /* version */
     /* Is told, line by line, what ANSWER_CSV has no place for; NULL: nobody is. */

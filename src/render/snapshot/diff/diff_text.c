@@ -9,11 +9,10 @@
 #include "base/buf.h"
 #include "base/str.h"
 #include "model/file_facts.h"
-#include "model/ids.h"
 #include "render/answer/answer.h"
-#include "render/answer/document.h"
 #include "render/answer/envelope.h"
 #include "render/answer/fields.h"
+#include "render/answer/stack_lines.h"
 #include "render/snapshot/diff/diff_answer.h"
 #include "render/snapshot/renderers.h"
 #include "render/write/cells.h"
@@ -26,7 +25,6 @@ enum {
     ROWS_DEFAULT = 20,
     PARTS_SHOWN = 5,
     WIDE = 110,
-    STACK_INDENT = 12,
     OWNERS_LOOKED_AT = 400 /* rows, each compared with the others */
 };
 
@@ -38,6 +36,7 @@ struct text_context {
     const struct diff *diff; /* of it; NULL: not compared */
     struct cells *cells;
     bool stacks;
+    struct stack_lines *lines;
 };
 
 static void put_figure(struct buf *to, const struct text_context *s, int64_t figure)
@@ -110,19 +109,6 @@ static str remark_cell(const struct text_context *s, const struct diff_row *row)
     return cell_end(s->cells);
 }
 
-static void put_stack(const struct text_context *s, stack_id id, const char *whose)
-{
-    const struct stack_texts *texts = &s->answer->stacks;
-    struct buf *text = &s->cells->text;
-    uint32_t stack = stack_texts_place(texts, id);
-    for (uint32_t k = texts->first[stack]; k < texts->first[stack + 1]; k++) {
-        buf_repeat(text, S(" "), STACK_INDENT);
-        buf_text(text, whose);
-        escape_text(text, texts->frame[texts->line[k]], s->style->ascii);
-        buf_char(text, '\n');
-    }
-}
-
 /* Where rows share all that their lines say: where below or above that they differ. */
 static void put_apart(const struct text_context *s, const struct diff_row *row)
 {
@@ -131,10 +117,13 @@ static void put_apart(const struct text_context *s, const struct diff_row *row)
     if (!row->operator_shared ||
         (!above && !(row->innermost_differs && row->innermost.ptr != NULL)))
         return;
+    struct buf words;
+    buf_init(&words, 1 << 12);
+    buf_text(&words, above ? "called from " : "at ");
+    escape_text(&words, above ? row->called_from : row->innermost, s->style->ascii);
     buf_repeat(text, S(" "), STACK_INDENT);
-    buf_text(text, above ? "called from " : "at ");
-    escape_text(text, above ? row->called_from : row->innermost, s->style->ascii);
-    buf_char(text, '\n');
+    text_wrap(text, s->style, buf_slice(&words), STACK_INDENT, STACK_INDENT);
+    buf_end(&words, text);
 }
 
 /* Lines under a row: the remark where the table has no column for it, and the stacks.  False where
@@ -151,9 +140,9 @@ static bool fill_lines(const struct text_context *s, const struct diff_row *row,
     if (!s->stacks)
         put_apart(s, row);
     if (s->stacks && row->has_stack[0])
-        put_stack(s, row->stack[0], row->same_stack ? "" : "A ");
+        stack_lines_put(text, s->lines, row->stack[0], row->same_stack ? "" : "A ");
     if (s->stacks && row->has_stack[1] && !row->same_stack)
-        put_stack(s, row->stack[1], "B ");
+        stack_lines_put(text, s->lines, row->stack[1], "B ");
     if (text->len == 0)
         return false;
     cell_end_lines(s->cells, cell);
@@ -648,6 +637,7 @@ static void put_compared(struct out *out, const struct text_context *s,
     for (int group = 0; group < GROUPS; group++)
         put_group(to, s, (enum group)group, most);
     put_rest(to, s, most);
+    stack_lines_end(to, s->lines, s->style);
     put_next(to, s);
 }
 
@@ -675,8 +665,10 @@ void diff_text(struct out *out, const struct answer_set *set, bool several,
     for (uint32_t i = 0; i < answer->devices; i++) {
         struct arena_mark mark = arena_mark(&cells.arena);
         const struct diff_device *device = &answer->device[i];
-        struct text_context s = { &options->style, answer, device,
-                                  device->result,  &cells, options->stacks };
+        struct stack_lines lines = { &answer->stacks, options->all_frames, options->style.ascii,
+                                     0 };
+        struct text_context s = { &options->style, answer,          device, device->result,
+                                  &cells,          options->stacks, &lines };
         put_heading(to, &s);
         if (s.diff != NULL)
             put_compared(out, &s, options);

@@ -2,6 +2,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "analysis/snapshot/breakdown/peak.h"
 #include "analysis/snapshot/breakdown/peak_moment.h"
@@ -9,11 +10,10 @@
 #include "base/buf.h"
 #include "base/number.h"
 #include "base/str.h"
-#include "model/ids.h"
 #include "render/answer/answer.h"
-#include "render/answer/document.h"
 #include "render/answer/envelope.h"
 #include "render/answer/fields.h"
+#include "render/answer/stack_lines.h"
 #include "render/snapshot/renderers.h"
 #include "render/write/cells.h"
 #include "render/write/escape.h"
@@ -21,7 +21,7 @@
 #include "render/write/out.h"
 #include "render/write/text.h"
 
-enum { ROWS_DEFAULT = 20, OWNER_WIDTH = 100, STACK_INDENT = 12, OWNER_FIGURE = 11 };
+enum { ROWS_DEFAULT = 20, OWNER_WIDTH = 100, OWNER_FIGURE = 11 };
 
 /* A row that holds so much of what is alive shows the owners that it hides. */
 #define HIDES_MUCH 0.1
@@ -42,6 +42,7 @@ static const struct shown_column all_columns[COLUMNS] = {
 struct text_context {
     const struct style *style;
     struct cells *cells;
+    struct stack_lines stacks;
 };
 
 /* "512.00 MiB (536870912)": several sizes may read alike. */
@@ -68,22 +69,6 @@ static str row_cell(const struct text_context *s, const struct peak_row *row, en
     return shown_cell(s->cells, &all_columns[column], row);
 }
 
-/* Stacks stand in the table as rows of one line each. */
-static void put_stack(struct buf *to, const struct text_context *s,
-                      const struct stack_texts *stacks, stack_id id)
-{
-    uint32_t stack = stack_texts_place(stacks, id);
-    for (uint32_t k = stacks->first[stack]; k < stacks->first[stack + 1]; k++) {
-        buf_repeat(to, S(" "), STACK_INDENT);
-        escape_text(to, stacks->frame[stacks->line[k]], s->style->ascii);
-        buf_char(to, '\n');
-    }
-    if (stacks->first[stack] == stacks->first[stack + 1]) {
-        buf_repeat(to, S(" "), STACK_INDENT);
-        buf_text(to, "(no stack)\n");
-    }
-}
-
 /* "12 of 500.00 MiB, 3 of 1.00 GiB, 40 in 7 more" under the row that they are of. */
 static void put_sizes(struct buf *to, const struct text_context *s, const struct peak_row *row)
 {
@@ -108,15 +93,18 @@ static void put_sizes(struct buf *to, const struct text_context *s, const struct
     buf_end(&words, to);
 }
 
-static void put_owner_bytes(struct buf *to, uint64_t bytes)
+static void put_owner(struct buf *to, const struct text_context *s, uint64_t bytes, str at)
 {
-    size_t from = to->len;
-    human_bytes(to, (int64_t)bytes);
-    size_t width = to->failed ? 0 : to->len - from;
-    to->len = from;
-    buf_repeat(to, S(" "),
-               STACK_INDENT + (width < OWNER_FIGURE ? (uint32_t)(OWNER_FIGURE - width) : 0));
-    human_bytes(to, (int64_t)bytes);
+    struct buf words;
+    buf_init(&words, 1 << 12);
+    human_bytes(&words, (int64_t)bytes);
+    uint32_t width = (uint32_t)words.len, indent = STACK_INDENT;
+    indent += width < OWNER_FIGURE ? OWNER_FIGURE - width : 0;
+    buf_text(&words, " at ");
+    escape_text(&words, at, s->style->ascii);
+    buf_repeat(to, S(" "), indent);
+    text_wrap(to, s->style, buf_slice(&words), indent, STACK_INDENT);
+    buf_end(&words, to);
 }
 
 /* Whose lines they are that a line of the user's code, such as the call of a trainer, stands for.
@@ -125,20 +113,15 @@ static void put_owners(struct buf *to, const struct text_context *s, const struc
 {
     uint64_t rest = row->bytes;
     for (uint32_t i = 0; i < row->owners; i++) {
-        put_owner_bytes(to, row->owner_rows[i].bytes);
-        buf_text(to, " at ");
-        escape_text(to, row->owner_rows[i].name, s->style->ascii);
-        buf_char(to, '\n');
+        put_owner(to, s, row->owner_rows[i].bytes, row->owner_rows[i].name);
         rest -= row->owner_rows[i].bytes;
     }
     if (row->distinct_owners > row->owners) {
-        put_owner_bytes(to, rest);
-        buf_format(to, " at %u more\n", (unsigned)(row->distinct_owners - row->owners));
+        char more[32];
+        snprintf(more, sizeof more, "%u more", (unsigned)(row->distinct_owners - row->owners));
+        put_owner(to, s, rest, str_from(more));
     } else if (row->owners == 0) {
-        put_owner_bytes(to, row->bytes);
-        buf_text(to, " at ");
-        escape_text(to, row->owner, s->style->ascii);
-        buf_char(to, '\n');
+        put_owner(to, s, row->bytes, row->owner);
     }
 }
 
@@ -148,18 +131,17 @@ static bool hides_owners(const struct peak_row *row, enum peak_by by, bool colum
     if (by != BY_CULPRIT || row->share_ratio < HIDES_MUCH)
         return false;
     return row->owners > 0 ||
-           (!column && row->owner.ptr != NULL && !str_equal(row->owner, row->name));
+           (!column && row->owner.ptr != NULL && !str_equal(row->owner, row->culprit));
 }
 
 /* What stands under a row: its stack, where stacks are asked for, and its sizes. */
-static bool put_under(const struct text_context *s, const struct peak_row *row,
-                      const struct stack_texts *stacks, bool wanted, bool owners)
+static bool put_under(struct text_context *s, const struct peak_row *row, bool wanted, bool owners)
 {
     struct buf *to = &s->cells->text;
     if (owners)
         put_owners(to, s, row);
     if (wanted)
-        put_stack(to, s, stacks, row->stack);
+        stack_lines_put(to, &s->stacks, row->stack, "");
     /* One size is that of the largest. */
     if (row->sizes > 1)
         put_sizes(to, s, row);
@@ -208,7 +190,7 @@ static bool owners_differ(const struct peak *p, uint32_t shown)
 }
 
 static void put_table(struct buf *to, struct text_context *s, const struct peak *p,
-                      const struct stack_texts *stacks, const struct render_options *options)
+                      const struct render_options *options)
 {
     uint32_t most = options->rows == 0 ? ROWS_DEFAULT : options->rows;
     uint32_t shown = most < p->rows ? most : p->rows, rows = 0;
@@ -226,8 +208,7 @@ static void put_table(struct buf *to, struct text_context *s, const struct peak 
         str *at = cell + (size_t)rows++ * columns;
         for (uint32_t k = 0; k < columns; k++)
             at[k] = row_cell(s, &p->row[i], p->by, (enum peak_column)k);
-        if (put_under(s, &p->row[i], stacks, options->stacks,
-                      hides_owners(&p->row[i], p->by, owners)))
+        if (put_under(s, &p->row[i], options->stacks, hides_owners(&p->row[i], p->by, owners)))
             cell_end_lines(s->cells, cell + (size_t)rows++ * columns);
     }
     rows += fill_ends(s, p, shown, cell + (size_t)rows * columns, columns);
@@ -316,7 +297,7 @@ static void put_heading(struct buf *to, const struct text_context *s, const stru
 }
 
 static void put_device(struct out *out, struct text_context *s, const struct device_answer *d,
-                       const struct stack_texts *stacks, const struct render_options *options)
+                       const struct render_options *options)
 {
     const struct peak_moment *m = d->result;
     struct buf *to = &out->text;
@@ -328,7 +309,8 @@ static void put_device(struct out *out, struct text_context *s, const struct dev
     put_heading(to, s, d);
     envelope_trust_text(to, s->style, &d->trust);
     buf_char(to, '\n');
-    put_table(to, s, &m->peak, stacks, options);
+    put_table(to, s, &m->peak, options);
+    stack_lines_end(to, &s->stacks, s->style);
     out_flush(out, OUT_ENOUGH);
 }
 
@@ -338,7 +320,7 @@ void peak_text(struct out *out, const struct answer_set *set, bool several,
     (void)several;
     struct cells cells;
     cells_init(&cells, &options->style);
-    struct text_context s = { &options->style, &cells };
+    struct text_context s = { &options->style, &cells, { .ascii = options->style.ascii } };
     for (uint32_t i = 0; i < set->count; i++) {
         const struct devices_answer *answer = &set->study[i];
         if (i > 0)
@@ -348,7 +330,10 @@ void peak_text(struct out *out, const struct answer_set *set, bool several,
             envelope_nothing_text(&out->text, &options->style);
         for (uint32_t k = 0; k < answer->devices; k++) {
             struct arena_mark mark = arena_mark(&cells.arena);
-            put_device(out, &s, &answer->device[k], &answer->stacks, options);
+            s.stacks.texts = &answer->stacks;
+            s.stacks.all = options->all_frames;
+            s.stacks.hidden = 0;
+            put_device(out, &s, &answer->device[k], options);
             arena_release(&cells.arena, mark);
         }
     }
