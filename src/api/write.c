@@ -39,7 +39,7 @@ enum vrs_status vrs_write(const struct vrs_result *result, const struct vrs_writ
                         "this answer has no such format; VRS_TEXT, VRS_JSON "
                         "and VRS_CSV are of all");
     struct render_options render = {
-        .style = { o.width == 0 ? WIDTH_DEFAULT : o.width, o.colour, o.ascii },
+        .style = { o.width == 0 ? WIDTH_DEFAULT : o.width, o.colour, o.ascii, o.device },
         .picture = o.picture,
         .stacks = o.stacks || o.all_frames,
         .all_frames = o.all_frames,

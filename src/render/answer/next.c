@@ -62,9 +62,12 @@ static void put_typed(struct buf *to, str path, bool ascii)
 void next_command(struct buf *to, const struct style *style, const char *verb, str path,
                   const char *options)
 {
+    bool named = str_find(str_from(options), S(" --device ")) < str_from(options).len;
     buf_format(to, "vramscope %s ", verb);
     put_typed(to, path, style->ascii);
     buf_text(to, options);
+    if (style->device > 0 && !named)
+        buf_format(to, " --device %llu", (unsigned long long)style->device - 1);
 }
 
 void next_line(struct buf *to, const struct style *style, const char *label, const char *verb,

@@ -11,6 +11,7 @@
 struct style {
     uint32_t width;
     bool colour, ascii;
+    int64_t device; /* its number plus 1, which commands to type keep to; 0: all devices */
 };
 
 /* "512 B", "1.00 KiB", "62.31 GiB", up to EiB; half to even. */

@@ -1,6 +1,7 @@
 /* diff_text.c - what changed, for a person: the sum, then the rows that explain most of it. */
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "analysis/snapshot/diff/diff.h"
@@ -12,6 +13,7 @@
 #include "render/answer/answer.h"
 #include "render/answer/envelope.h"
 #include "render/answer/fields.h"
+#include "render/answer/next.h"
 #include "render/answer/stack_lines.h"
 #include "render/snapshot/diff/diff_answer.h"
 #include "render/snapshot/renderers.h"
@@ -568,11 +570,17 @@ static void put_next(struct buf *to, const struct text_context *s)
     int side = b >= a ? 1 : 0;
     if (d->weight != DIFF_LIVE || d->end[side].at_event < 0)
         return;
-    buf_text(to, "\nnext     vramscope peak ");
-    envelope_name(to, s->style, &s->answer->file[side]);
+    char options[80] = " --stacks";
+    size_t len = strlen(options);
     if (!d->end[side].at_peak)
-        buf_format(to, " --at %lld", (long long)d->end[side].at_event);
-    buf_text(to, " --stacks\n");
+        len += (size_t)snprintf(options + len, sizeof options - len, " --at %lld",
+                                (long long)d->end[side].at_event);
+    if (s->answer->devices > 1 || s->style->device > 0)
+        snprintf(options + len, sizeof options - len, " --device %u",
+                 (unsigned)s->device->name[side].number);
+    buf_char(to, '\n');
+    next_line(to, s->style, "next", "peak", s->answer->file[side].path, options,
+              side == 0 ? "who held it in A" : "who holds it in B");
 }
 
 /* Where a file contradicts itself, its rows do not add up to its curve. */

@@ -14,6 +14,7 @@
 #include "render/answer/device_answer.h"
 #include "render/answer/envelope.h"
 #include "render/answer/fields.h"
+#include "render/answer/next.h"
 #include "render/snapshot/renderers.h"
 #include "render/write/cells.h"
 #include "render/write/escape.h"
@@ -314,10 +315,8 @@ static void put_next(struct text_context *s, const struct device_answer *device,
         t->stranded_bytes == 0)
         return;
     buf_char(s->to, '\n');
-    envelope_label(s->to, s->style, "next");
-    buf_text(s->to, "vramscope replay ");
-    envelope_name(s->to, s->style, file);
-    buf_text(s->to, " --set expandable_segments:True\n");
+    next_line(s->to, s->style, "next", "replay", file->path, " --set expandable_segments:True",
+              "replay the setting");
 }
 
 static void put_result(struct out *out, const struct device_answer *device,

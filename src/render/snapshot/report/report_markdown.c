@@ -48,7 +48,7 @@ static void put_items(struct buf *to, const struct buf *lines, bool ascii)
 
 static void put_found(struct buf *to, const struct report_device *d, bool ascii)
 {
-    struct style style = { NEVER_WRAPPED, false, ascii };
+    struct style style = { .width = NEVER_WRAPPED, .ascii = ascii };
     struct buf lines, words;
     buf_init(&lines, SIZE_MAX / 2);
     buf_init(&words, SIZE_MAX / 2);
@@ -73,7 +73,7 @@ static void put_line(struct buf *to, const struct report_device *d, bool ascii)
 {
     enum { OOMS_MOST = 64 };
     int64_t oom_event[OOMS_MOST];
-    struct style style = { LINE_COLUMNS, false, ascii };
+    struct style style = { .width = LINE_COLUMNS, .ascii = ascii };
     struct report_device shown = *d;
     shown.ooms = d->ooms < OOMS_MOST ? d->ooms : OOMS_MOST;
     if (!d->traced || d->events == 0 || d->spans == 0)
@@ -128,7 +128,7 @@ static void put_report(struct out *out, const struct report *report,
 {
     struct buf *to = &out->text, name;
     bool ascii = options->style.ascii;
-    struct style plain = { NEVER_WRAPPED, false, ascii };
+    struct style plain = { NEVER_WRAPPED, false, ascii, options->style.device };
     buf_init(&name, SIZE_MAX / 2);
     envelope_name(&name, &plain, &report->file);
     buf_text(to, "### vramscope report: ");
