@@ -41,6 +41,8 @@ void escape_text(struct buf *to, str text, bool ascii)
         size_t len = utf8_decode((str){ text.ptr + at, text.len - at }, &point);
         if (len == 1 && (point == 0xfffd || escape_needed(point)))
             buf_format(to, "\\x%02x", (unsigned)(unsigned char)text.ptr[at]);
+        else if (ascii && point == 0x202f)
+            buf_char(to, ','); /* between the digits of a count */
         else if (escape_needed(point) || (ascii && point > 0x7f))
             buf_format(to, "\\u{%x}", (unsigned)point);
         else

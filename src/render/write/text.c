@@ -166,12 +166,41 @@ void text_table(struct buf *to, const struct style *style, const struct text_tab
     }
 }
 
+static bool is_letter_or_digit(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+}
+
+static bool begins_with_unit(str text)
+{
+    static const char *const units[] = { "B",   "KiB", "MiB", "GiB", "TiB", "PiB",
+                                         "EiB", "%",   "us",  "ms",  "s",   "min" };
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        str unit = str_from(units[i]);
+        if (str_starts(text, unit) &&
+            (text.len == unit.len || !is_letter_or_digit(text.ptr[unit.len])))
+            return true;
+    }
+    return false;
+}
+
+/* A word, or a number and its unit, which stay on one line. */
+static size_t word_len(str text)
+{
+    size_t len = str_find(text, S(" "));
+    bool number =
+        len > 0 && len + 1 < text.len && text.ptr[len - 1] >= '0' && text.ptr[len - 1] <= '9';
+    if (number && begins_with_unit((str){ text.ptr + len + 1, text.len - len - 1 }))
+        len += 1 + str_find((str){ text.ptr + len + 1, text.len - len - 1 }, S(" "));
+    return len;
+}
+
 void text_wrap(struct buf *to, const struct style *style, str text, uint32_t at, uint32_t indent)
 {
     size_t column = at;
     bool first = true;
     while (text.len > 0) {
-        size_t len = str_find(text, S(" "));
+        size_t len = word_len(text);
         str word = { text.ptr, len };
         size_t width = escape_width(word);
         if (!first && column + 1 + width > style->width) {

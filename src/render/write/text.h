@@ -36,8 +36,8 @@ void text_table(struct buf *to, const struct style *style, const struct text_tab
 /* Columns that the table takes where nothing gives way. */
 size_t text_table_width(const struct text_table *table);
 
-/* Words of `text` on lines of at most `style->width`, the later ones behind `indent` blanks; the
- * first begins at column `at`. */
+/* Words of `text`, numbers with their units, on lines of at most `style->width`, the later ones
+ * behind `indent` blanks; the first begins at column `at`. */
 void text_wrap(struct buf *to, const struct style *style, str text, uint32_t at, uint32_t indent);
 
 #endif

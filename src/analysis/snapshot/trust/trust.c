@@ -83,6 +83,8 @@ static const char *const code_names[CODES] = {
     [CODE_REPLAY] = "replay",
 };
 
+enum { COUNT_TEXTS = 4, COUNT_BYTES = 48 };
+
 struct assessment {
     const struct recording *r;
     uint32_t device;
@@ -93,6 +95,8 @@ struct assessment {
     struct trust_item item[CODES];
     enum trust_code code[CODES]; /* of each item */
     struct recorded_stacks capture;
+    char count_text[COUNT_TEXTS][COUNT_BYTES];
+    uint32_t counts;
 };
 
 typedef unsigned long long ull; /* for printf alone */
@@ -103,6 +107,21 @@ static void bytes_text(char to[SIZE_TEXT], uint64_t bytes)
         snprintf(to, SIZE_TEXT, bytes == 1 ? "%u byte" : "%u bytes", (unsigned)bytes);
     else
         size_write(bytes, to);
+}
+
+/* "48 120", as answers write a count, with a narrow blank that no line ends at.  Texts that one
+ * sentence takes do not share a place: no sentence has more than four. */
+static const char *grouped(struct assessment *a, uint64_t count)
+{
+    char *to = a->count_text[a->counts++ % COUNT_TEXTS];
+    uint64_t group = 1;
+    while (count / group >= 1000)
+        group *= 1000;
+    int len = snprintf(to, COUNT_BYTES, "%llu", (ull)(count / group));
+    while ((group /= 1000) != 0 && len > 0)
+        len += snprintf(to + len, COUNT_BYTES - (size_t)len, "\u202f%03u",
+                        (unsigned)(count / group % 1000));
+    return to;
 }
 
 /* The word that goes with a count. */
@@ -145,8 +164,8 @@ static void add_failed(struct assessment *a, enum trust_code code, struct breach
     if (finding.count == 1)
         add_item(a, code, finding, true, true, "%s (one case, %s)", what, worst);
     else
-        add_item(a, code, finding, true, true, "%s (%llu cases, %s in all, the worst %s)", what,
-                 (ull)finding.count, total, worst);
+        add_item(a, code, finding, true, true, "%s (%s cases, %s in all, the worst %s)", what,
+                 grouped(a, finding.count), total, worst);
 }
 
 static void add_sums(struct assessment *a)
@@ -161,8 +180,8 @@ static void add_sums(struct assessment *a)
     if (f->worst_bytes > 0)
         snprintf(why, sizeof why, "blocks, sizes or sums contradict each other by up to %s", worst);
     add_item(a, CODE_SUMS, *f, true, true,
-             "%llu of %u %s %s not add up: %s, first in the segment at 0x%llx; the file was edited",
-             (ull)f->count, segments, word_for(segments, "segment", "segments"),
+             "%s of %s %s %s not add up: %s, first in the segment at 0x%llx; the file was edited",
+             grouped(a, f->count), grouped(a, segments), word_for(segments, "segment", "segments"),
              word_for(f->count, "does", "do"), why, (ull)f->first_address);
 }
 
@@ -200,9 +219,9 @@ static void add_above_reserved(struct assessment *a)
         return;
     bytes_text(bytes, f->worst_bytes);
     add_item(a, CODE_PEAK_ABOVE_RESERVED, *f, true, true,
-             "more was requested than reserved after %llu %s, by up to %s: sizes are not those of "
+             "more was requested than reserved after %s %s, by up to %s: sizes are not those of "
              "the program",
-             (ull)f->count, word_for(f->count, "event", "events"), bytes);
+             grouped(a, f->count), word_for(f->count, "event", "events"), bytes);
 }
 
 static void add_capacity(struct assessment *a)
@@ -213,9 +232,9 @@ static void add_capacity(struct assessment *a)
         return;
     bytes_text(bytes, f->worst_bytes);
     add_item(a, CODE_CAPACITY_VARIES, *f, true, true,
-             "reserved and free memory together differ by up to %s between %llu failed requests: "
+             "reserved and free memory together differ by up to %s between %s failed requests: "
              "something else used the device",
-             bytes, (ull)f->count);
+             bytes, grouped(a, f->count));
 }
 
 static void add_times(struct assessment *a)
@@ -224,14 +243,14 @@ static void add_times(struct assessment *a)
     uint32_t events = a->r->devices.events[a->device];
     if (none->count != 0)
         add_item(a, CODE_NO_TIME, *none, false, false,
-                 "%llu of %u %s %s no time; events are shown by their number", (ull)none->count,
-                 events, word_for(events, "event", "events"),
+                 "%s of %s %s %s no time; events are shown by their number",
+                 grouped(a, none->count), grouped(a, events), word_for(events, "event", "events"),
                  word_for(none->count, "carries", "carry"));
     if (back->count != 0)
         add_item(a, CODE_TIME_BACKWARDS, *back, true, false,
-                 "events whose clock runs backwards: %llu, first event %lld; the order of events "
+                 "events whose clock runs backwards: %s, first event %lld; the order of events "
                  "is that of the file",
-                 (ull)back->count, (long long)back->first_event);
+                 grouped(a, back->count), (long long)back->first_event);
 }
 
 static void add_checks(struct assessment *a)
@@ -337,10 +356,10 @@ static void add_incomplete(struct assessment *a)
     uint32_t segments = a->r->devices.segments[a->device];
     struct breach cut = { .count = 1, .first_event = -1 };
     add_item(a, CODE_INCOMPLETE, cut, false, false,
-             "the file is cut at byte %llu%s, %s; %u %s and %u %s of this device were read",
+             "the file is cut at byte %llu%s, %s; %s %s and %s %s of this device were read",
              (ull)o->cut_offset, o->compression == COMPRESSION_NONE ? "" : " of the unpacked data",
-             parts[o->cut_part <= CUT_AFTER ? o->cut_part : CUT_NONE], events,
-             word_for(events, "event", "events"), segments,
+             parts[o->cut_part <= CUT_AFTER ? o->cut_part : CUT_NONE], grouped(a, events),
+             word_for(events, "event", "events"), grouped(a, segments),
              word_for(segments, "segment", "segments"));
 }
 
@@ -383,12 +402,12 @@ static void add_window(struct assessment *a, const struct trust_basis *basis)
                  "only the newest event was kept (max_entries=1): only the final state is known");
     if (a->trust.window == WINDOW_OVERFLOWED)
         add_item(a, CODE_OVERFLOW, all, false, false,
-                 "the recorder was full at %u events and dropped older ones", events);
+                 "the recorder was full at %s events and dropped older ones", grouped(a, events));
     if (a->trust.window == WINDOW_OVERFLOW_SUSPECTED)
         add_item(a, CODE_OVERFLOW_SUSPECTED, all, false, false,
-                 "exactly %u events are here, a usual capacity, and older memory is freed: events "
+                 "exactly %s events are here, a usual capacity, and older memory is freed: events "
                  "were perhaps dropped; a late start looks the same in this file",
-                 events);
+                 grouped(a, events));
     if (device_traced(a->r, a->device) && anchored && of[CURVE_REQUESTED].start_bytes > 0)
         add_late(a, basis);
 }
@@ -401,9 +420,9 @@ static void add_orphans(struct assessment *a)
         return;
     bytes_text(bytes, f.total_bytes);
     add_item(a, CODE_ORPHANS, f, a->trust.window == WINDOW_COMPLETE, true,
-             "frees without an allocation in the trace: %llu, of %s; where that memory was "
+             "frees without an allocation in the trace: %s, of %s; where that memory was "
              "allocated is unknown",
-             (ull)f.count, bytes);
+             grouped(a, f.count), bytes);
 }
 
 static void add_capture(struct assessment *a)
@@ -413,8 +432,8 @@ static void add_capture(struct assessment *a)
     uint64_t all = c->without_stack + c->with_native + c->python_only;
     f.count = c->without_stack;
     if (c->without_stack != 0)
-        add_item(a, CODE_NO_FRAMES, f, false, false, "%llu of %llu %s %s no stack",
-                 (ull)c->without_stack, (ull)all,
+        add_item(a, CODE_NO_FRAMES, f, false, false, "%s of %s %s %s no stack",
+                 grouped(a, c->without_stack), grouped(a, all),
                  a->r->devices.events[a->device] == 0
                      ? word_for(all, "block in use", "blocks in use")
                      : word_for(all, "allocation", "allocations"),
@@ -423,8 +442,8 @@ static void add_capture(struct assessment *a)
     /* More than nine in ten: a program seldom frees most of its memory where it was made. */
     if (c->frees_same * 10 > c->frees * 9)
         add_item(a, CODE_FREES_CARRY_ALLOC_STACK, f, false, false,
-                 "%llu of %llu %s the stack of %s allocation: where memory was freed is unknown",
-                 (ull)c->frees_same, (ull)c->frees,
+                 "%s of %s %s the stack of %s allocation: where memory was freed is unknown",
+                 grouped(a, c->frees_same), grouped(a, c->frees),
                  word_for(c->frees, "free carries", "frees carry"),
                  word_for(c->frees, "its", "their"));
     f.count = c->python_only;
@@ -432,9 +451,9 @@ static void add_capture(struct assessment *a)
         add_item(a, CODE_PYTHON_ONLY, f, false, false,
                  "stacks hold Python frames only: allocations of the backward pass have none");
     else if (c->python_only != 0)
-        add_item(a, CODE_MIXED, f, false, false,
-                 "%llu %s Python frames only, %llu also native ones", (ull)c->python_only,
-                 word_for(c->python_only, "stack holds", "stacks hold"), (ull)c->with_native);
+        add_item(a, CODE_MIXED, f, false, false, "%s %s Python frames only, %s also native ones",
+                 grouped(a, c->python_only), word_for(c->python_only, "stack holds", "stacks hold"),
+                 grouped(a, c->with_native));
 }
 
 static void add_unknown(struct assessment *a, enum trust_code code, struct breach f,
@@ -443,8 +462,8 @@ static void add_unknown(struct assessment *a, enum trust_code code, struct breac
     int shown = name.len > 60 ? 60 : (int)name.len;
     while (shown > 0 && (size_t)shown < name.len && (name.ptr[shown] & 0xc0) == 0x80)
         shown--;
-    add_item(a, code, f, false, false, "%s unknown to this program, ignored: %llu, first \"%.*s\"",
-             what, (ull)f.count, shown, name.len == 0 ? "" : name.ptr);
+    add_item(a, code, f, false, false, "%s unknown to this program, ignored: %s, first \"%.*s\"",
+             what, grouped(a, f.count), shown, name.len == 0 ? "" : name.ptr);
 }
 
 /* Keys are counted over the whole file: a dict is read before it is known whose it is. */
@@ -475,7 +494,7 @@ static void add_wrong_types(struct assessment *a)
     a->trust.guessed = f.count != 0;
     if (f.count != 0)
         add_item(a, CODE_WRONG_TYPES, f, false, false,
-                 "%llu %s of a wrong type and %s taken as absent", (ull)f.count,
+                 "%s %s of a wrong type and %s taken as absent", grouped(a, f.count),
                  word_for(f.count, "value is", "values are"), word_for(f.count, "was", "were"));
 }
 
@@ -499,9 +518,9 @@ static void add_not_replayed(struct assessment *a)
     if (d->kind[a->device] == DEVICE_HOST || !whole || !device_traced(a->r, a->device))
         return;
     add_item(a, CODE_REPLAY, f, false, false,
-             "not replayed through the allocator's model (%llu %s): allocated and active bytes are "
+             "not replayed through the allocator's model (%s %s): allocated and active bytes are "
              "lower bounds; --replay always does it",
-             (ull)f.count, word_for(f.count, "event", "events"));
+             grouped(a, f.count), word_for(f.count, "event", "events"));
 }
 
 /* How well the model of the allocator reproduces the device; why it was not replayed, where no
@@ -527,20 +546,20 @@ static void add_replay(struct assessment *a, const struct agreement *g)
     f.first_event = g->first.kind == AGREES ? -1 : g->first.event;
     char all[48] = "the only address";
     if (g->addresses > 1)
-        snprintf(all, sizeof all, "all %llu addresses", (ull)g->addresses);
+        snprintf(all, sizeof all, "all %s addresses", grouped(a, g->addresses));
     if (grade_is_exact(g->grade) && g->ambiguous == 0)
         add_item(a, CODE_REPLAY, f, false, false,
                  "the allocator's model reproduces %s: allocated and active bytes are exact", all);
     else if (grade_is_exact(g->grade))
         add_item(a, CODE_REPLAY, f, false, false,
-                 "the allocator's model reproduces %s, but %llu %s older than the recording may be "
+                 "the allocator's model reproduces %s, but %s %s older than the recording may be "
                  "up to 1 MiB larger: allocated and active bytes are lower bounds",
-                 all, (ull)g->ambiguous, word_for(g->ambiguous, "block", "blocks"));
+                 all, grouped(a, g->ambiguous), word_for(g->ambiguous, "block", "blocks"));
     else
         add_item(a, CODE_REPLAY, f, false, false,
-                 "the allocator's model reproduces %llu of %llu %s: allocated and active bytes are "
+                 "the allocator's model reproduces %s of %s %s: allocated and active bytes are "
                  "lower bounds; vramscope replay says where they differ",
-                 (ull)g->addresses_equal, (ull)g->addresses,
+                 grouped(a, g->addresses_equal), grouped(a, g->addresses),
                  word_for(g->addresses, "address", "addresses"));
 }
 

@@ -106,6 +106,19 @@ static void words_wrap_between_blanks(void **state)
     check_wrap(S("unbreakable"), 4, 0, 0, "unbreakable\n");
 }
 
+static void a_number_stays_with_its_unit(void **state)
+{
+    (void)state;
+    check_wrap(S("holds 22.20 GiB in all"), 12, 0, 0, "holds\n22.20 GiB in\nall\n");
+    check_wrap(S("holds (13.3 %) in all"), 12, 0, 0, "holds\n(13.3 %) in\nall\n");
+    check_wrap(S("holds 22.20 \033[1mGiB\033[0m"), 12, 0, 0, "holds 22.20\n\033[1mGiB\033[0m\n");
+    check_wrap(S("holds \033[1m22.20 GiB\033[0m"), 12, 0, 0, "holds\n\033[1m22.20 GiB\033[0m\n");
+    /* A word that merely begins like a unit, a unit without a number. */
+    check_wrap(S("holds 22 steps"), 9, 0, 0, "holds 22\nsteps\n");
+    check_wrap(S("so many GiB"), 8, 0, 0, "so many\nGiB\n");
+    check_wrap(S("takes 3"), 6, 0, 0, "takes\n3\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -114,6 +127,7 @@ int main(void)
         cmocka_unit_test(a_narrow_table_has_one_blank_between_columns),
         cmocka_unit_test(a_table_too_narrow_is_a_list),
         cmocka_unit_test(words_wrap_between_blanks),
+        cmocka_unit_test(a_number_stays_with_its_unit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
