@@ -1,28 +1,19 @@
-"""The recorder of the labelled set: what it records replays exactly, and its truth is whole."""
+"""The labelled set: what is recorded replays exactly, its truth is whole, and the targets are reached."""
 import json
-import os
 import subprocess
-from pathlib import Path
 
 import pytest
-from conftest import ROOT, program
+from conftest import program
+from recorded import HERE, names, recorded
 
-HERE = Path(__file__).resolve().parent
-TORCH = Path(os.environ.get("VRAMSCOPE_TORCH", ROOT / "build/torch-venv/bin/python"))
 NAMES = ["mlp_adamw", "gpt_ckpt", "oom_leak"]
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.torch]
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    if not TORCH.exists():
-        pytest.skip("no torch in build/torch-venv")
-    made = tmp_path_factory.mktemp("labelled")
-    done = subprocess.run([TORCH, "-B", "-m", "record", "--vramscope", program(), "-o", made, *NAMES], cwd=HERE,
-                          capture_output=True, text=True, timeout=600)
-    assert done.returncode == 0, done.stderr[-2000:]
-    return made
+def folder():
+    return recorded()
 
 
 def ask(*words):
@@ -68,3 +59,13 @@ def test_backward_has_no_frame_of_the_user(folder):
             engine.add(row["stack"])
             assert not (row["file"] or "").endswith(".py")
     assert engine
+
+
+def test_every_program_is_recorded(folder):
+    assert {path.stem for path in folder.glob("*.json") if "@" not in path.name} == set(names())
+
+
+def test_the_targets_are_reached(folder):
+    """scoring/targets.py has them; the table is printed by ./score."""
+    done = subprocess.run([HERE / "score", "--vramscope", program(), "--check", folder], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]

@@ -3,16 +3,11 @@
 Three shared recordings are rebuilt as programs of `real`.  A request is the same when its size and
 its place in the order are, a release when it ends the same request at the same place.
 """
-import os
 import pickle
-import subprocess
-from pathlib import Path
 
 import pytest
-from conftest import ROOT, program
+from recorded import recorded
 
-HERE = Path(__file__).resolve().parent
-TORCH = Path(os.environ.get("VRAMSCOPE_TORCH", ROOT / "build/torch-venv/bin/python"))
 FILES = {"toy_mlp_short": "toy_mlp_short.pickle", "peak_memory_probe": "peak_memory_probe.pickle",
          "linear_grad_tiny": "linear_grad_tiny.pkl"}
 # Frames that rules read; and how many events of each recording may differ in one of them (README.md).
@@ -20,18 +15,12 @@ READ = ("release_variables", "deleteNode", "AccumulateGrad", "getNewWorkspace", 
         "Engine::thread_main", "Node::operator()", "_make_grads", "forward", "THPVariable")
 OTHER_FRAMES = {"toy_mlp_short": 0, "peak_memory_probe": 1, "linear_grad_tiny": 0}
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.torch]
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    if not TORCH.exists():
-        pytest.skip("no torch in build/torch-venv")
-    made = tmp_path_factory.mktemp("real")
-    done = subprocess.run([TORCH, "-B", "-m", "record", "--vramscope", program(), "-o", made, *FILES], cwd=HERE,
-                          capture_output=True, text=True, timeout=600)
-    assert done.returncode == 0, done.stderr[-2000:]
-    return made
+def folder():
+    return recorded()
 
 
 def trace_of(path):

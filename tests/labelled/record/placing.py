@@ -2,6 +2,7 @@
 import json
 import pickle
 import subprocess
+import tempfile
 from pathlib import Path
 
 SETTINGS = {
@@ -14,9 +15,14 @@ SETTINGS = {
 UNLIMITED = 1 << 44
 
 
-def placed(events, annotations, vramscope, folder, capacity):
+def placed(events, annotations, vramscope, capacity):
     """The events with addresses and segments; where they run out of `capacity`, up to there."""
-    raw, made = Path(folder, "program.pickle"), Path(folder, "placed.pickle")
+    with tempfile.TemporaryDirectory() as folder:
+        return placed_in(Path(folder), events, annotations, vramscope, capacity)
+
+
+def placed_in(folder, events, annotations, vramscope, capacity):
+    raw, made = folder / "program.pickle", folder / "placed.pickle"
 
     def write(count):
         raw.write_bytes(pickle.dumps({"segments": [], "device_traces": [events[:count]],
@@ -33,8 +39,6 @@ def placed(events, annotations, vramscope, folder, capacity):
             write(oom["event"] + 1)
     replay("--write", made)
     top = pickle.loads(made.read_bytes())
-    raw.unlink()
-    made.unlink()
     trace = top["device_traces"][0]
     trace[:0] = first_segment(top["segments"], trace)
     return top

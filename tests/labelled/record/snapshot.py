@@ -31,6 +31,7 @@ def planted_in(program):
     planted = dict(getattr(program, "PLANTED", {}))
     if "leak" in planted:
         planted["leak"] = line_of(program, planted["leak"])
+    planted["harmful"] = list(getattr(program, "HARMFUL", ()))  # rules that would do harm here
     return planted
 
 
@@ -73,7 +74,7 @@ def recordings_of(top, truth, recorder):
 
 def write_changed(recorder, program, change, line, vramscope, folder):
     """NAME@CHANGE.all.pickle and its truth, to be compared with the program's own by `diff`."""
-    top = placed(recorder.events, recorder.annotations, vramscope, folder, None)
+    top = placed(recorder.events, recorder.annotations, vramscope, None)
     truth = truth_of(recorder, program, top["device_traces"][0])
     name = truth["program"] + "@" + change
     truth.update(program=name, line=line and line_of(program, line))
@@ -86,11 +87,11 @@ def write(recorder, program, vramscope, folder, more):
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     capacity = getattr(program, "CAPACITY", None)
-    top = placed(recorder.events, recorder.annotations, vramscope, folder, capacity)
+    top = placed(recorder.events, recorder.annotations, vramscope, capacity)
     truth = dict(truth_of(recorder, program, top["device_traces"][0]), **more)
     made = recordings_of(top, truth, recorder)
     if truth["oom"]:  # what would come after the end decides whether a setting saves the run
-        made["whole"] = placed(recorder.events, recorder.annotations, vramscope, folder, None)
+        made["whole"] = placed(recorder.events, recorder.annotations, vramscope, None)
     for style, recording in made.items():
         Path(folder, "%s.%s.pickle" % (truth["program"], style)).write_bytes(pickle.dumps(recording, 4))
     Path(folder, truth["program"] + ".json").write_text(json.dumps(truth))

@@ -24,6 +24,7 @@ def main(run):
     old, state = fresh(run)
     with run.other_pass():
         train(run, old, state)
+    run.label("ema", old.parameters())
     run.record()
     model, optimizer = fresh(run)
     for _ in range(5):

@@ -1,0 +1,1 @@
+"""What vramscope says of the labelled set, against the truth; `score` is the front."""
