@@ -2,6 +2,9 @@
 
 PREFIX ?= /usr/local
 
+# VRAMSCOPE_TEST_TORCH=1 installs PyTorch (6 GB) for the labelled programs, and `make test` runs them too.
+TEST_TIERS = run build test $(if $(filter 1,$(VRAMSCOPE_TEST_TORCH)),torch)
+
 # tools/setup leaves a meson of its own here where the system's is missing or too old.
 MESON = $(if $(wildcard build/venv/bin/meson),build/venv/bin/meson,meson)
 
@@ -19,12 +22,12 @@ demo:
 	@echo "build/demo.html shows it: open it in a browser"
 
 test:
-	tools/setup run build test
+	tools/setup $(TEST_TIERS)
 	@$(MAKE) --no-print-directory build/debug/build.ninja
 	tools/run-tests
 
 test-long:
-	tools/setup run build test
+	tools/setup $(TEST_TIERS)
 	@$(MAKE) --no-print-directory build/debug/build.ninja
 	tools/run-tests --long
 
