@@ -9,8 +9,8 @@ NOT_SAID = {"unknown", "persistent"}
 # optimizer that steps them and state to the model; what a forward without a backward holds at the end may be
 # either; and for a table of the user's own there is no name.
 ALSO = {"temporary": {"autograd_detail"}, "autograd_detail": {"temporary"}, "optimizer_temp": {"temporary"},
-        "workspace": {"temporary"}, "ema": {"parameter", "parameter_copy"}, "master": {"parameter", "optimizer_state", "parameter_copy"},
-        "held": {"activation", "temporary"}, "other": {"activation", "temporary", "unknown", "persistent"}}
+        "workspace": {"temporary"}, "ema": {"parameter", "parameter_copy"},
+        "master": {"parameter", "optimizer_state", "parameter_copy"}, "held": {"activation", "temporary"}, "other": {"activation", "temporary", "unknown", "persistent"}}
 
 
 def right(truth, said):

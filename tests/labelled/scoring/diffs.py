@@ -26,7 +26,7 @@ def categories_agree(wanted, said):
                 part = min(abs(rest[name]), abs(left[other])) * (1 if rest[name] > 0 else -1)
                 rest[name] -= part
                 left[other] -= part
-    return sum(map(abs, rest.values())) <= CLOSE
+    return max(sum(map(abs, rest.values())), sum(map(abs, left.values()))) <= CLOSE
 
 
 def diffs(vramscope, folder, truth):
