@@ -68,6 +68,7 @@ static const struct native_rule {
     { TOKEN_DEVICE_MALLOC, "NativeCachingAllocator", EXACT, "malloc" },
     { TOKEN_COPY, NULL, EXACT, "THPVariable_cuda" },
     { TOKEN_COPY, NULL, EXACT, "dispatch_to" },
+    { TOKEN_TO_COPY, NULL, EXACT, "to_copy" },
 };
 
 /* What a path is, as bits; each is asked once a frame and used by several rules. */

@@ -47,6 +47,7 @@ typedef uint64_t token_set;
 #define TOKEN_RECOMPUTE TOKEN(24)     /* a module called inside the engine */
 #define TOKEN_CALL TOKEN(25)          /* module-call plumbing */
 #define TOKEN_PAGED_CACHE TOKEN(26)   /* a KV cache in pages, or its tables */
+#define TOKEN_TO_COPY TOKEN(27)       /* a copy of another type or device */
 
 struct tokens {
     token_set *of_frame; /* of each frame_id, by itself */

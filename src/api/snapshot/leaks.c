@@ -4,7 +4,6 @@
 
 #include "analysis/snapshot/cache/parts.h"
 #include "analysis/snapshot/leaks/leaks.h"
-#include "analysis/snapshot/steps/steps.h"
 #include "analysis/snapshot/study/proven_study.h"
 #include "analysis/snapshot/study/study.h"
 #include "api/file.h"
@@ -23,14 +22,11 @@ static enum vrs_status too_few_steps(const struct study *s, struct device_answer
                                      struct vrs_error *err)
 {
     struct buf text;
-    uint32_t most = 0;
     buf_init(&text, SIZE_MAX / 2);
-    for (int i = STEPS_MARKS; i < STEP_SOURCES; i++)
-        most = s->steps.agreement[i] > most ? s->steps.agreement[i] : most;
-    if (most == 0)
+    if (s->steps.count == 0)
         buf_text(&text, "no complete step was found");
     else
-        buf_format(&text, "only %u complete step was found", most);
+        buf_format(&text, "only %u complete step was found", s->steps.count);
     buf_text(&text, ", but growth shows only between steps");
     if (s->steps.inners != 0)
         buf_format(&text, "; what repeats itself %u times is a loop inside a step",

@@ -82,7 +82,7 @@ static uint32_t peak_step(const struct study *s)
         return 0;
     while (step < s->steps.count && s->steps.boundary[step].event <= peak)
         step++;
-    return step;
+    return step != 0 && peak > (int64_t)s->steps.boundary[step - 1].end_event ? 0 : step;
 }
 
 /* Where memory lay when a request failed last, which lives as long as the report. */

@@ -1,7 +1,6 @@
 /* source_marks.c - turns steps, phases and annotations into spans of states. */
 #include "render/page/source_marks.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -31,12 +30,10 @@ static void add_steps(struct marking *m)
 {
     const struct steps *steps = &m->s->steps;
     for (uint32_t i = 0; steps->source != STEPS_NONE && i < steps->count; i++) {
-        bool last = i + 1 == steps->count;
-        uint32_t end = last ? steps->end_event : steps->boundary[i + 1].event - 1;
         m->to->at[m->to->count++] = (struct page_mark){
             .kind = PAGE_STEP,
             .first = steps->boundary[i].event + 1,
-            .last = end + 1,
+            .last = steps->boundary[i].end_event + 1,
         };
     }
 }

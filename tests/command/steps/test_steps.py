@@ -6,7 +6,7 @@ import pytest
 
 from conftest import ROOT, batch, run
 
-SOURCES = "marks", "optimizer_marks", "phases", "periodicity"
+SOURCES = "marks", "optimizer_marks", "phases", "annotations", "periodicity"
 EXAMPLES = "fragmentation", "leak", "oom", "train"
 
 
@@ -53,10 +53,12 @@ STEPS = {
     "linear_grad_tiny": ("periodicity", 3, {"phases": 0}),
     "quant_empty_cache_churn": ("periodicity", 28, {"phases": 0}),
     "llama_offload_two_streams": ("periodicity", 2, {"phases": 0}),
-    "lm_compile_adamw": (None, 0, {"phases": 1, "periodicity": 0}),
-    "lm_fullstep_from_start": (None, 0, {"phases": 1, "periodicity": 0}),
-    "lm_train_medium_ctx512": (None, 0, {"phases": 1, "periodicity": 0}),
-    "lm_train_full": (None, 0, {"phases": 1, "periodicity": 0}),
+    "lm_compile_adamw": ("optimizer_marks", 1, {"phases": 1, "periodicity": 0}),
+    "lm_fullstep_from_start": ("optimizer_marks", 1, {"phases": 1, "periodicity": 0}),
+    "lm_train_medium_ctx512": ("optimizer_marks", 1, {"phases": 1, "periodicity": 0}),
+    "lm_train_full": ("optimizer_marks", 1, {"phases": 1, "periodicity": 0}),
+    # A forward and a backward, and the recording ends: nothing tells of an update.
+    "qlora_notebook": (None, 0, {"phases": 0, "periodicity": 0}),
     "zeroth_order_finetune_windows": (None, 0, {"periodicity": 0}),
 }
 # name -> (repeats, allocs of a period or None)
@@ -78,7 +80,7 @@ def test_steps_of_real_files(real_steps):
         assert {k: s["agreement"][k] for k in others} == others, name
     for name, (repeats, period, rule) in LOOPS.items():
         s = result(real_steps, name)["steps"]
-        assert s["count"] == 0, name
+        assert s["agreement"]["periodicity"] == 0, name
         loop = next(x for x in s["inner_loops"] if x["repeats"] == repeats)
         assert loop["refused_by"] == rule and period in (None, loop["period_allocs"]), name
         assert loop["similarity_ratio"] >= 0.99, name
@@ -130,19 +132,26 @@ def check_answer(r, events):
         assert p["peak_bytes"] >= p["exit_bytes"]
         end = p["last_event"]
     s = r["steps"]
-    assert len(s["boundaries"]) == s["count"] != 1
+    assert len(s["boundaries"]) == s["count"]
+    assert (s["kind"] is None) == (s["count"] == 0) and {b["kind"] for b in s["boundaries"]} <= {s["kind"]}
     assert (s["source"] is None) == (s["count"] == 0)
     begins = [b["event"] for b in s["boundaries"]]
     assert begins == sorted(set(begins))
     if s["count"]:
         assert s["agreement"][s["source"]] == s["count"]
-        assert next(x for x in SOURCES if s["agreement"][x] >= 2) == s["source"]
+        several = [x for x in SOURCES[:3] if s["agreement"][x] >= 2] or [x for x in SOURCES[:3] if s["agreement"][x]]
+        assert (several or [x for x in SOURCES if s["agreement"][x] >= 2])[0] == s["source"]
     for b, after in zip(s["boundaries"], begins[1:] + [events]):
-        assert b["event"] <= b["peak_event"] < after and b["event"] <= b["valley_event"] < after
+        assert b["event"] <= b["peak_event"] <= b["end_event"] < after and b["event"] <= b["valley_event"] <= b["end_event"]
+    end = -1
+    for p in s["passes"]:
+        assert end < p["first_event"] <= p["last_event"] < events
+        assert all(p["last_event"] < b["event"] or p["first_event"] > b["end_event"] for b in s["boundaries"])
+        end = p["last_event"]
     for p in r["phases"]:
         if p["step"]:
             b = s["boundaries"][p["step"] - 1]
-            assert p["first_event"] >= b["event"]
+            assert b["event"] <= p["first_event"] <= p["last_event"] <= b["end_event"] and p["kind"] == s["kind"]
             assert p["contribution_bytes"] == p["peak_bytes"] - b["live_bytes"]
             assert p["peak_bytes"] <= b["peak_bytes"]
         else:
@@ -170,7 +179,7 @@ def test_examples(name):
     assert d["status"] == "ok"
     r = d["result"]
     check_answer(r, 10 ** 9)
-    want = {"fragmentation": ("periodicity", None), "leak": ("marks", 5), "oom": ("marks", 2), "train": ("marks", 3)}
+    want = {"fragmentation": ("annotations", 11), "leak": ("marks", 5), "oom": ("marks", 2), "train": ("marks", 3)}
     source, count = want[name]
     assert r["steps"]["source"] == source and count in (None, r["steps"]["count"])
     if name == "train":

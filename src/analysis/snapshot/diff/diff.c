@@ -16,6 +16,7 @@
 #include "analysis/snapshot/diff/diff_match.h"
 #include "analysis/snapshot/diff/diff_sums.h"
 #include "analysis/snapshot/layout/fragments.h"
+#include "analysis/snapshot/steps/steps.h"
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/fail.h"
@@ -51,11 +52,10 @@ enum vrs_status diff_range_at(const struct study *s, enum diff_weight weight,
     if (moment != NULL || weight == DIFF_LIVE)
         TRY(moment_in_study(s, asked, &range.last, err));
     if (asked.kind == AT_STEP) {
-        uint64_t next = asked.nth;
-        range.first = s->steps.boundary[next - 1].event;
+        const struct step_boundary *step = &s->steps.boundary[asked.nth - 1];
+        range.first = step->event;
         if (weight != DIFF_LIVE)
-            range.last = next < s->steps.count ? (int64_t)s->steps.boundary[next].event - 1
-                                               : (int64_t)s->steps.end_event;
+            range.last = step->end_event;
     }
     *ret = range;
     return VRS_OK;

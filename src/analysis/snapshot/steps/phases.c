@@ -77,6 +77,11 @@ static enum phase phase_of_mark(const struct recording *r, uint32_t mark)
     return PHASES;
 }
 
+bool mark_names_phase(const struct recording *r, uint32_t mark)
+{
+    return phase_of_mark(r, mark) != PHASES;
+}
+
 /* A pair of marks: [first, end) in events. */
 struct span {
     uint32_t name, first, end, outer; /* outer: the span opened before it, or NO_ROW */
@@ -249,7 +254,8 @@ enum vrs_status phases_make(const struct recording *r, uint32_t device, const st
         return vrs_no_memory(err);
     for (uint32_t i = 1; i < r->code.stacks.rows.len; i++)
         p.of_stack[i] = (uint8_t)phase_of_tokens(tokens->of_stack[i]);
-    if (frames_python_only(r, device, tokens))
+    p.python_only = frames_python_only(r, device, tokens);
+    if (p.python_only)
         p.of_stack[0] = PHASE_BACKWARD;
     p.known = spans.count != 0 || any_alloc_has_stack(r, device);
     if (!make_intervals(r, device, walk, arena, &p))

@@ -41,6 +41,7 @@ struct phase_interval {
 
 struct phases {
     bool known;        /* the recording has stacks, or annotations that name phases */
+    bool python_only;  /* no native frames: what has no frames ran on a thread of autograd */
     uint8_t *of_stack; /* enum phase of an alloc with that stack_id, annotations aside */
     struct phase_interval *interval;
     uint32_t intervals;
@@ -52,6 +53,9 @@ struct phases {
 enum vrs_status phases_make(const struct recording *r, uint32_t device, const struct tokens *tokens,
                             const struct mark_events *marks, struct arena *arena,
                             struct phases *ret, struct vrs_error *err) MUST_CHECK;
+
+/* Does a mark say which phase the work inside it is? */
+bool mark_names_phase(const struct recording *r, uint32_t mark);
 
 /* The interval at an event: the last that begins at or before it; NO_ROW: none. */
 uint32_t phases_at(const struct phases *p, int64_t event);

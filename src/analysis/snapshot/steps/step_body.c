@@ -7,11 +7,15 @@
 
 #include "analysis/attribution/tokens.h"
 #include "analysis/snapshot/steps/phases.h"
+#include "analysis/snapshot/steps/step_pairs.h"
 #include "base/arena.h"
 #include "base/fail.h"
 #include "model/frames.h"
 #include "model/ids.h"
 #include "model/recording.h"
+
+/* Of very many pieces some are looked at, at equal distances. */
+enum { PIECES_LOOKED_AT = 32 };
 
 static bool make_python(struct step_body *b)
 {
@@ -91,31 +95,62 @@ static token_set shared_tokens(const struct step_body *b, uint64_t all)
     return inside == all ? set | of_frame[next] : set;
 }
 
-enum vrs_status step_body_judge(struct step_body *b, uint32_t begin, uint32_t end,
-                                const char **refused_by, struct vrs_error *err)
+/* What the allocs at positions [begin, end) are. */
+struct facts {
+    bool python, elsewhere, other_phase, backward;
+};
+
+static struct facts facts_of(const struct step_trace *t, uint32_t begin, uint32_t end)
 {
-    const struct step_trace *t = b->t;
-    bool python = false, elsewhere = false, other_phase = false;
+    struct facts f = { .python = false };
     for (uint32_t i = begin; i < end; i++) {
         token_set set = t->tokens->of_stack[t->stack[i]];
         uint8_t phase = t->phases->of_stack[t->stack[i]];
-        python |= (set & TOKEN_PYTHON) != 0;
-        elsewhere |= (set & TOKEN_ENGINE) == 0 && phase != PHASE_BACKWARD;
-        other_phase |= phase != PHASE_OPTIMIZER;
+        bool backward = phase == PHASE_BACKWARD || phase == PHASE_RECOMPUTE;
+        f.python |= (set & TOKEN_PYTHON) != 0;
+        f.elsewhere |= (set & TOKEN_ENGINE) == 0 && !backward;
+        f.other_phase |= phase != PHASE_OPTIMIZER;
+        f.backward |= backward;
     }
+    return f;
+}
+
+static bool inside_module(struct step_body *b, uint32_t begin, uint32_t end)
+{
+    uint64_t all = count_stacks(b, begin, end);
+    return all != 0 && (shared_tokens(b, all) & (TOKEN_MODULE | TOKEN_APPLY)) != 0;
+}
+
+/* Of most of them, each looked at by itself. */
+static const char *refused_one_by_one(struct step_body *b, const struct step_pieces *pieces)
+{
+    uint32_t looked = 0, inside = 0, backward = 0;
+    uint32_t stride = pieces->count / PIECES_LOOKED_AT + 1;
+    for (uint32_t i = 0; i < pieces->count; i += stride, looked++) {
+        inside += inside_module(b, pieces->begin[i], pieces->end[i]);
+        backward += facts_of(b->t, pieces->begin[i], pieces->end[i]).backward;
+    }
+    if (inside * 2 > looked)
+        return "inside_module";
+    return b->t->pairs->count != 0 && backward * 2 <= looked ? "no_backward" : NULL;
+}
+
+enum vrs_status step_body_judge(struct step_body *b, const struct step_pieces *pieces,
+                                const char **refused_by, struct vrs_error *err)
+{
+    uint32_t begin = pieces->begin[0], end = pieces->end[pieces->count - 1];
+    struct facts f = facts_of(b->t, begin, end);
     *refused_by = NULL;
-    if (!python)
+    if (!f.python)
         *refused_by = "no_python_frames";
-    else if (!elsewhere)
+    else if (!f.elsewhere)
         *refused_by = "autograd_threads";
-    else if (!other_phase)
+    else if (!f.other_phase)
         *refused_by = "optimizer_phase";
     if (*refused_by != NULL)
         return VRS_OK;
     if (!step_body_made(b) && !make_python(b))
         return vrs_no_memory(err);
-    uint64_t all = count_stacks(b, begin, end);
-    if (shared_tokens(b, all) & (TOKEN_MODULE | TOKEN_APPLY))
-        *refused_by = "inside_module";
+    *refused_by = inside_module(b, begin, end) ? "inside_module" : refused_one_by_one(b, pieces);
     return VRS_OK;
 }

@@ -5,10 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/attribution/tokens.h"
 #include "analysis/snapshot/curves/curves.h"
-#include "analysis/snapshot/steps/mark_events.h"
+#include "analysis/snapshot/steps/step_pairs.h"
 #include "analysis/snapshot/steps/step_sources.h"
+#include "analysis/snapshot/steps/step_stacks.h"
 #include "base/arena.h"
 #include "base/fail.h"
 #include "base/sorted.h"
@@ -19,10 +19,13 @@ const char *const step_source_names[STEP_SOURCES] = {
     [STEPS_MARKS] = "marks",
     [STEPS_OPTIMIZER] = "optimizer_marks",
     [STEPS_PHASES] = "phases",
+    [STEPS_ANNOTATIONS] = "annotations",
     [STEPS_PERIOD] = "periodicity",
 };
 
-/* Fewer are no steps to compare. */
+const char *const step_kind_names[STEP_KINDS] = { [STEP_TRAINING] = "step", [STEP_PASS] = "pass" };
+
+/* Fewer say less than another source that finds more. */
 enum { STEPS_MIN = 2 };
 
 uint32_t step_position(const struct step_trace *t, uint32_t event)
@@ -47,7 +50,8 @@ static bool trace_make(struct step_trace *t)
     t->alloc_event = arena_array(t->scratch, uint32_t, room);
     t->live_before = arena_array(t->scratch, int64_t, room);
     t->stack = arena_array(t->scratch, uint32_t, room);
-    if (t->alloc_event == NULL || t->live_before == NULL || t->stack == NULL)
+    t->freed = arena_array(t->scratch, uint32_t, room);
+    if (t->alloc_event == NULL || t->live_before == NULL || t->stack == NULL || t->freed == NULL)
         return false;
     for (uint32_t i = 0; i < t->events; i++) {
         t->alloc_event[position] = i;
@@ -57,7 +61,40 @@ static bool trace_make(struct step_trace *t)
         live += requested_change(t->r, t->first + i);
     }
     t->change = live;
+    for (uint32_t i = 0; i < allocs; i++)
+        t->freed[i] = UINT32_MAX;
+    position = 0;
+    for (uint32_t i = 0; i < t->lifetimes->count; i++) {
+        const struct lifetime *l = &t->lifetimes->at[i];
+        if (l->birth < 0)
+            continue;
+        /* Most come in the order of their allocs. */
+        if (position == allocs || t->alloc_event[position] != (uint32_t)l->birth)
+            position = step_position(t, (uint32_t)l->birth);
+        t->freed[position++] = (uint32_t)l->requested;
+    }
     return true;
+}
+
+/* Is there a forward at all that a module's call shows?  A backward follows what is no phase's
+ * otherwise. */
+static uint8_t forward_phase(const struct phases *p)
+{
+    for (uint32_t i = 0; i < p->intervals; i++)
+        if (p->interval[i].phase == PHASE_FORWARD)
+            return PHASE_FORWARD;
+    return PHASE_OTHER;
+}
+
+/* Does the recording show that anything is trained? */
+static bool is_trained(const struct step_trace *t)
+{
+    const struct phases *p = t->phases;
+    for (uint32_t i = 0; i < p->intervals; i++)
+        if (p->interval[i].phase == PHASE_BACKWARD || p->interval[i].phase == PHASE_RECOMPUTE ||
+            p->interval[i].phase == PHASE_OPTIMIZER || p->interval[i].phase == PHASE_ZERO_GRAD)
+            return true;
+    return false;
 }
 
 /* Walks the requested curve over the steps: what is alive before each, their peaks and valleys.
@@ -74,7 +111,7 @@ static void measure(const struct step_trace *t, struct steps *s)
             b->live_bytes = (int64_t)live;
         }
         live += requested_change(t->r, t->first + i);
-        if (b == NULL)
+        if (b == NULL || i > b->end_event)
             continue;
         if (begins || (int64_t)live > b->peak_bytes) {
             b->peak_bytes = (int64_t)live;
@@ -92,19 +129,12 @@ static void measure(const struct step_trace *t, struct steps *s)
 static enum vrs_status count_micro_steps(const struct step_trace *t, struct steps *s,
                                          struct vrs_error *err)
 {
-    const struct phases *p = t->phases;
     uint32_t *pairs = arena_array(t->scratch, uint32_t, s->count);
-    bool forward = false;
     if (pairs == NULL)
         return vrs_no_memory(err);
-    for (uint32_t i = 0; i < p->intervals; i++) {
-        int64_t step = steps_at(s, p->interval[i].first_event);
-        if (p->interval[i].phase == PHASE_FORWARD)
-            forward = true;
-        if (p->interval[i].phase != PHASE_BACKWARD || !forward)
-            continue;
-        forward = false;
-        if (step >= 0 && step < s->count)
+    for (uint32_t i = 0; i < t->pairs->count; i++) {
+        int64_t step = steps_at(s, t->pairs->at[i].first_backward);
+        if (step >= 0 && step < s->count && !t->pairs->at[i].headless)
             pairs[step]++;
     }
     s->micro_steps = step_median(pairs, s->count);
@@ -116,15 +146,23 @@ static enum vrs_status take_cuts(const struct step_trace *t, enum step_source so
                                  struct vrs_error *err)
 {
     s->boundary = arena_array(arena, struct step_boundary, cuts->count);
-    if (s->boundary == NULL)
+    s->pass = arena_array(arena, struct step_pass, cuts->passes);
+    if (s->boundary == NULL || s->pass == NULL)
         return vrs_no_memory(err);
     s->source = source;
+    s->kind = is_trained(t) || !t->phases->known ? STEP_TRAINING : STEP_PASS;
     s->count = cuts->count;
     s->end_event = cuts->end_event;
     s->end_is_boundary = cuts->end_is_boundary;
     s->low_confidence = cuts->low_confidence;
-    for (uint32_t i = 0; i < cuts->count; i++)
+    for (uint32_t i = 0; i < cuts->count; i++) {
+        uint32_t end = i + 1 < cuts->count ? cuts->begin[i + 1] - 1 : cuts->end_event;
         s->boundary[i].event = cuts->begin[i];
+        s->boundary[i].end_event = cuts->end == NULL ? end : cuts->end[i];
+        s->boundary[i].kind = (uint8_t)s->kind;
+    }
+    for (; s->passes < cuts->passes; s->passes++)
+        s->pass[s->passes] = cuts->pass[s->passes];
     measure(t, s);
     return count_micro_steps(t, s, err);
 }
@@ -143,19 +181,41 @@ static void leave_out_failed(const struct step_trace *t, struct step_cuts *cuts)
         }
 }
 
+/* The first that finds two steps or more, else the first that finds one; what merely repeats itself
+ * comes last, and makes no steps of a single one. */
+static enum step_source choose(const struct step_cuts *cuts)
+{
+    for (int i = STEPS_MARKS; i <= STEPS_PHASES; i++)
+        if (cuts[i].count >= STEPS_MIN)
+            return (enum step_source)i;
+    for (int i = STEPS_MARKS; i <= STEPS_PHASES; i++)
+        if (cuts[i].count != 0)
+            return (enum step_source)i;
+    for (int i = STEPS_ANNOTATIONS; i < STEP_SOURCES; i++)
+        if (cuts[i].count >= STEPS_MIN)
+            return (enum step_source)i;
+    return STEPS_NONE;
+}
+
 static enum vrs_status find_steps(struct step_trace *t, struct arena *arena, struct steps *s,
                                   struct vrs_error *err)
 {
     struct step_cuts cuts[STEP_SOURCES] = { { .count = 0 } };
     struct inner_loops inner = { .at = arena_array(arena, struct inner_loop, INNER_LOOPS_MAX) };
-    if (inner.at == NULL || !trace_make(t))
+    struct step_pairs pairs;
+    if (inner.at == NULL || !trace_make(t) ||
+        !step_stacks_make(&t->r->code, t->tokens, t->scratch, &t->stacks))
         return vrs_no_memory(err);
+    t->forward_phase = forward_phase(t->phases);
+    TRY(step_pairs_make(t, false, &pairs, err));
+    t->pairs = &pairs;
     TRY(steps_by_marks(t, &cuts[STEPS_MARKS], err));
     TRY(steps_by_optimizer(t, &cuts[STEPS_OPTIMIZER], err));
-    TRY(steps_by_phases(t, &cuts[STEPS_PHASES], err));
+    TRY(steps_by_cycles(t, &pairs, &cuts[STEPS_PHASES], err));
     bool found = false;
-    for (int i = STEPS_MARKS; i < STEPS_PERIOD; i++)
+    for (int i = STEPS_MARKS; i <= STEPS_PHASES; i++)
         found |= cuts[i].count >= STEPS_MIN;
+    TRY(steps_by_annotations(t, &cuts[STEPS_ANNOTATIONS], err));
     TRY(steps_by_period(t, found, &cuts[STEPS_PERIOD], &inner, err));
     s->inner = inner.at;
     s->inners = inner.count;
@@ -164,25 +224,23 @@ static enum vrs_status find_steps(struct step_trace *t, struct arena *arena, str
         leave_out_failed(t, &cuts[i]);
         s->agreement[i] = cuts[i].count;
     }
-    for (int i = STEPS_MARKS; i < STEP_SOURCES; i++)
-        if (cuts[i].count >= STEPS_MIN)
-            return take_cuts(t, (enum step_source)i, &cuts[i], arena, s, err);
-    return VRS_OK;
+    enum step_source source = choose(cuts);
+    return source == STEPS_NONE ? VRS_OK : take_cuts(t, source, &cuts[source], arena, s, err);
 }
 
-enum vrs_status steps_make(const struct recording *r, uint32_t device, const struct tokens *tokens,
-                           const struct phases *phases, const struct mark_events *marks,
-                           struct arena *arena, struct steps *ret, struct vrs_error *err)
+enum vrs_status steps_make(const struct steps_input *input, struct arena *arena, struct steps *ret,
+                           struct vrs_error *err)
 {
     struct arena scratch;
     struct step_trace t = {
-        .r = r,
-        .device = device,
-        .first = r->devices.first_event[device],
-        .events = r->devices.events[device],
-        .tokens = tokens,
-        .phases = phases,
-        .marks = marks,
+        .r = input->r,
+        .device = input->device,
+        .first = input->r->devices.first_event[input->device],
+        .events = input->r->devices.events[input->device],
+        .tokens = input->tokens,
+        .phases = input->phases,
+        .marks = input->marks,
+        .lifetimes = input->lifetimes,
         .scratch = &scratch,
     };
     struct steps s = { .similarity_median_ratio = -1 };

@@ -1,129 +1,239 @@
-/* steps_cycles.c - steps as cycles of phases: forward, backward, optimizer. */
+/* steps_cycles.c - training steps: forwards and backwards up to where parameters are updated. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/snapshot/curves/lifetime.h"
 #include "analysis/snapshot/steps/phases.h"
+#include "analysis/snapshot/steps/step_begins.h"
+#include "analysis/snapshot/steps/step_pairs.h"
 #include "analysis/snapshot/steps/step_sources.h"
+#include "analysis/snapshot/steps/step_stacks.h"
+#include "analysis/snapshot/steps/steps.h"
 #include "base/arena.h"
 #include "base/fail.h"
+#include "base/table.h"
+#include "model/code.h"
+#include "model/frames.h"
 
-/* A step in the making. */
+/* More updates in one step of several optimizers are none that we know of. */
+enum { UPDATES_IN_STEP_MAX = 16 };
+
+/* A step in the making: a row of pairs, and what updated parameters behind them. */
 struct cycle {
-    uint32_t begin;
-    uint32_t pairs; /* a forward with its backward */
-    bool forward;   /* one whose backward is still to come */
-    bool optimizer;
-    bool ended; /* a forward now would begin another step */
+    uint32_t first_pair, pairs;
+    bool updated;
+    bool partial;         /* of optimizers that take turns not all are in it */
+    uint64_t update_call; /* the place that called the update; 0: not known */
 };
 
-static bool is_phase_of_end(uint8_t phase)
+struct cycles {
+    const struct step_trace *t;
+    struct step_pairs pairs;
+    struct cycle *at;
+    uint32_t count;
+};
+
+static const struct step_pair *last_pair(const struct cycles *c, uint32_t cycle)
 {
-    return phase == PHASE_OPTIMIZER || phase == PHASE_ZERO_GRAD;
+    return &c->pairs.at[c->at[cycle].first_pair + c->at[cycle].pairs - 1];
 }
 
-/* Where an optimizer allocates only now and then (its state, once) it ends no steps: more pairs
- * then follow the last one than ever stood before one. */
-static bool optimizer_ends_steps(const struct phases *p)
+/* Is a pair's forward called by an optimizer whose step has begun before it?  The lines tell: what
+ * the optimizer asked for last lies above the line that calls the closure.  So do the evaluations
+ * of one line search. */
+static bool goes_on_inside(const struct step_trace *t, const struct step_pair *pair)
 {
-    uint32_t pairs = 0, most = 0;
-    bool forward = false, seen = false;
-    for (uint32_t i = 0; i < p->intervals; i++) {
-        uint8_t phase = p->interval[i].phase;
-        if (phase == PHASE_FORWARD)
-            forward = true;
-        if (phase == PHASE_BACKWARD && forward) {
-            pairs++;
-            forward = false;
-        }
-        if (phase == PHASE_OPTIMIZER) {
-            seen = true;
-            most = pairs > most ? pairs : most;
-            pairs = 0;
-        }
-    }
-    return seen && pairs <= most;
+    const struct frames *f = &t->r->code.frames;
+    uint32_t gap = step_position(t, pair->gap_event);
+    uint32_t backward = step_position(t, pair->first_backward);
+    if (gap == 0 || backward == 0)
+        return false;
+    uint32_t before = t->stack[gap - 1];
+    uint32_t asked = t->stacks.optimizer_step[before];
+    uint32_t calls = t->stacks.optimizer_step[t->stack[backward - 1]];
+    return t->phases->of_stack[before] == PHASE_OPTIMIZER && asked != 0 && calls != 0 &&
+           f->name[asked] == f->name[calls] && f->file[asked] == f->file[calls] &&
+           f->line[asked] < f->line[calls];
 }
 
-/* Takes the next interval; true when it begins another step than the one in `*c`. */
-static bool cycle_take(struct cycle *c, const struct phase_interval *interval, bool by_optimizer)
+static enum vrs_status find_cycles(struct cycles *c, struct vrs_error *err)
 {
-    uint8_t phase = interval->phase;
-    if (phase == PHASE_FORWARD) {
-        if (c->ended)
-            return true;
-        if (!c->forward && c->pairs == 0 && !c->optimizer)
-            c->begin = interval->first_event;
-        c->forward = true;
-    } else if (phase == PHASE_BACKWARD) {
-        if (c->forward)
-            c->pairs++;
-        c->forward = false;
-        c->ended |= !by_optimizer && c->pairs != 0;
-    } else if (is_phase_of_end(phase) && c->pairs != 0) {
-        c->optimizer |= phase == PHASE_OPTIMIZER;
-        c->ended |= c->optimizer || !by_optimizer;
-    }
-    return false;
-}
-
-static bool cycle_complete(const struct cycle *c, bool by_optimizer)
-{
-    return c->pairs != 0 && (c->optimizer || !by_optimizer);
-}
-
-/* The first and the last step may be cut; leaves out what is shorter than the others. */
-static enum vrs_status leave_out_cut(const struct step_trace *t, struct step_cuts *cuts,
-                                     struct vrs_error *err)
-{
-    uint32_t *length = arena_array(t->scratch, uint32_t, cuts->count);
-    uint32_t *inner = arena_array(t->scratch, uint32_t, cuts->count);
-    if (length == NULL || inner == NULL)
+    const struct step_pairs *pairs = &c->pairs;
+    c->at = arena_array(c->t->scratch, struct cycle, pairs->count);
+    if (c->at == NULL)
         return vrs_no_memory(err);
-    for (uint32_t i = 0; i < cuts->count; i++) {
-        bool last = i + 1 == cuts->count;
-        uint32_t end = last ? cuts->end_event + 1 : cuts->begin[i + 1];
-        length[i] = inner[i] = step_position(t, end) - step_position(t, cuts->begin[i]);
-    }
-    if (cuts->count < 3)
-        return VRS_OK;
-    uint32_t median = step_median(inner + 1, cuts->count - 2);
-    if (!step_is_whole(length[cuts->count - 1], median)) {
-        cuts->count--;
-        cuts->end_event = cuts->begin[cuts->count] - 1;
-        cuts->end_is_boundary = true;
-    }
-    if (!step_is_whole(length[0], median)) {
-        cuts->begin++;
-        cuts->count--;
+    for (uint32_t i = 0; i < pairs->count; i++) {
+        const struct step_pair *pair = &pairs->at[i];
+        bool ended = i == 0 || pairs->evidence == UPDATES_UNSEEN || pair[-1].updated;
+        if (ended && (i == 0 || !goes_on_inside(c->t, pair)))
+            c->at[c->count++] = (struct cycle){ .first_pair = i };
+        struct cycle *last = &c->at[c->count - 1];
+        last->pairs++;
+        last->updated = pair->updated;
+        if (pair->updated)
+            last->update_call = c->t->stacks.update_call[pair->update_stack.n];
     }
     return VRS_OK;
 }
 
-enum vrs_status steps_by_phases(const struct step_trace *t, struct step_cuts *ret,
-                                struct vrs_error *err)
+/* How many updates at different places follow each other again and again; 1: no more than one. */
+static uint32_t updates_in_step(const struct cycles *c)
 {
-    const struct phases *p = t->phases;
-    struct step_cuts cuts = { .begin = arena_array(t->scratch, uint32_t, p->intervals),
-                              .similarity_ratio = -1 };
-    if (cuts.begin == NULL)
+    uint32_t known = c->count;
+    while (known != 0 && !c->at[known - 1].updated)
+        known--;
+    for (uint32_t period = 1; period * 2 <= known && period <= UPDATES_IN_STEP_MAX; period++) {
+        uint32_t same = 0;
+        while (same + period < known && c->at[same].update_call == c->at[same + period].update_call)
+            same++;
+        if (same + period == known)
+            return period;
+    }
+    return 1;
+}
+
+/* Of cycles that take turns the one whose update stands first in the program. */
+static uint32_t first_in_program(const struct cycles *c, uint32_t period)
+{
+    uint32_t first = 0;
+    for (uint32_t i = 1; i < period; i++)
+        if (step_stacks_in_order(&c->t->r->code, c->t->tokens, last_pair(c, i)->update_stack,
+                                 last_pair(c, first)->update_stack))
+            first = i;
+    return first;
+}
+
+/* Optimizers that take turns, as those of a GAN, make one step together. */
+static void join_turns(struct cycles *c)
+{
+    uint32_t period = updates_in_step(c), count = 0, turns = 0;
+    if (period < 2)
+        return;
+    uint32_t first = first_in_program(c, period);
+    for (uint32_t i = 0; i < c->count; i++) {
+        if (i == 0 || (i >= first && (i - first) % period == 0)) {
+            c->at[count++] = c->at[i];
+            turns = 0;
+        } else {
+            c->at[count - 1].pairs += c->at[i].pairs;
+            c->at[count - 1].updated = c->at[i].updated;
+        }
+        c->at[count - 1].partial = ++turns != period;
+    }
+    c->count = count;
+}
+
+/* The recording began inside the first step where its forward is not seen, or its backward frees
+ * what is older: what a forward saved. */
+static bool head_is_cut(const struct cycles *c)
+{
+    const struct step_trace *t = c->t;
+    const struct step_pair *pair = &c->pairs.at[0];
+    if (c->at[0].partial)
+        return true;
+    for (uint32_t i = 0; i < t->lifetimes->older_count; i++) {
+        const struct lifetime *l = &t->lifetimes->at[t->lifetimes->older[i]];
+        if (l->requested >= (int64_t)pair->first_backward &&
+            l->requested <= (int64_t)pair->last_backward)
+            return true;
+    }
+    return pair->headless;
+}
+
+static uint32_t backward_allocs(const struct step_trace *t, const struct step_pair *pair)
+{
+    return step_position(t, pair->last_backward + 1) - step_position(t, pair->first_backward);
+}
+
+/* Does nothing follow the update but what it frees? */
+static bool ends_in_update(const struct step_trace *t, const struct step_pair *pair)
+{
+    return step_position(t, pair->update_event + 1) == t->allocs;
+}
+
+/* Was the recording over before the last step?  An update cut short asks for less than those
+ * before it, the first of which makes the state besides. */
+static bool tail_is_cut(const struct cycles *c)
+{
+    const struct cycle *last = &c->at[c->count - 1];
+    const struct step_pair *pair = last_pair(c, c->count - 1);
+    if (last->partial)
+        return true;
+    if (last->updated && (c->pairs.evidence != UPDATES_ALLOCATING || c->count < 3))
+        return false;
+    if (last->updated)
+        return ends_in_update(c->t, pair) &&
+               !step_is_whole(pair->update_allocs, last_pair(c, c->count - 2)->update_allocs);
+    if (c->count < 2 || c->pairs.evidence == UPDATES_ALLOCATING ||
+        c->pairs.evidence == UPDATES_MARKED)
+        return true;
+    const struct cycle *before = &last[-1];
+    return last->pairs < before->pairs ||
+           !step_is_whole(backward_allocs(c->t, pair),
+                          backward_allocs(c->t, last_pair(c, c->count - 2)));
+}
+
+/* What follows the last step, where that is whole. */
+static struct step_rest find_rest(const struct cycles *c, bool tail_cut)
+{
+    const struct step_pair *pair = last_pair(c, c->count - 1);
+    uint32_t end = pair->last_backward;
+    if (pair->updated && pair->update_event > end)
+        end = pair->update_event;
+    return tail_cut ? (struct step_rest){ NO_ROW, false } : step_rest_find(c->t, pair, end);
+}
+
+/* Writes the steps down that are whole. */
+static enum vrs_status cut_steps(const struct cycles *c, struct step_cuts *ret,
+                                 struct vrs_error *err)
+{
+    const struct step_trace *t = c->t;
+    uint32_t *first_pair = arena_array(t->scratch, uint32_t, c->count);
+    struct step_cuts cuts = {
+        .begin = arena_array(t->scratch, uint32_t, c->count),
+        .end = arena_array(t->scratch, uint32_t, c->count),
+        .pass = arena_array(t->scratch, struct step_pass, (size_t)c->count + 1),
+        .similarity_ratio = -1,
+    };
+    struct step_begin *begin = NULL;
+    if (first_pair == NULL || cuts.begin == NULL || cuts.end == NULL || cuts.pass == NULL)
         return vrs_no_memory(err);
-    bool by_optimizer = optimizer_ends_steps(p);
-    struct cycle c = { .begin = 0 };
-    for (uint32_t i = 0; i < p->intervals; i++) {
-        if (!cycle_take(&c, &p->interval[i], by_optimizer))
+    for (uint32_t i = 0; i < c->count; i++)
+        first_pair[i] = c->at[i].first_pair;
+    TRY(step_begins_make(t, &c->pairs, first_pair, c->count, &begin, err));
+    bool head = head_is_cut(c), tail = tail_is_cut(c);
+    struct step_rest rest = find_rest(c, tail);
+    for (uint32_t i = 0; i < c->count; i++) {
+        bool last = i + 1 == c->count;
+        uint32_t next = last ? t->events : begin[i + 1].event;
+        uint32_t pass = last ? NO_ROW : begin[i + 1].pass_event;
+        if (last && rest.event != NO_ROW)
+            next = rest.event;
+        if (begin[i].pass_event != NO_ROW)
+            cuts.pass[cuts.passes++] =
+                (struct step_pass){ begin[i].pass_event, begin[i].event - 1 };
+        if ((i == 0 && head) || (last && tail))
             continue;
-        cuts.begin[cuts.count++] = c.begin;
-        cuts.end_event = p->interval[i].first_event - 1;
-        cuts.end_is_boundary = true;
-        c = (struct cycle){ .begin = 0 };
-        cycle_take(&c, &p->interval[i], by_optimizer);
+        cuts.begin[cuts.count] = begin[i].event;
+        cuts.end[cuts.count++] = (pass == NO_ROW ? next : pass) - 1;
+        cuts.end_is_boundary = pass == NO_ROW && (!last || (rest.event != NO_ROW && !rest.pass));
     }
-    if (cycle_complete(&c, by_optimizer)) {
-        cuts.begin[cuts.count++] = c.begin;
-        cuts.end_event = t->events - 1;
-        cuts.end_is_boundary = false;
-    }
+    if (rest.event != NO_ROW && rest.pass)
+        cuts.pass[cuts.passes++] = (struct step_pass){ rest.event, t->events - 1 };
+    cuts.end_event = cuts.count == 0 ? 0 : cuts.end[cuts.count - 1];
     *ret = cuts;
-    return leave_out_cut(t, ret, err);
+    return VRS_OK;
+}
+
+enum vrs_status steps_by_cycles(const struct step_trace *t, const struct step_pairs *pairs,
+                                struct step_cuts *ret, struct vrs_error *err)
+{
+    struct cycles c = { .t = t, .pairs = *pairs };
+    *ret = (struct step_cuts){ .similarity_ratio = -1 };
+    if (pairs->count == 0)
+        return VRS_OK;
+    TRY(find_cycles(&c, err));
+    join_turns(&c);
+    return cut_steps(&c, ret, err);
 }

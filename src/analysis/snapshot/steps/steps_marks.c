@@ -5,6 +5,7 @@
 
 #include "analysis/snapshot/steps/mark_events.h"
 #include "analysis/snapshot/steps/phases.h"
+#include "analysis/snapshot/steps/step_pairs.h"
 #include "analysis/snapshot/steps/step_sources.h"
 #include "base/arena.h"
 #include "base/fail.h"
@@ -152,24 +153,7 @@ static uint32_t phase_between(const struct phases *p, enum phase phase, uint32_t
 /* Did the program compute between two events?  Two optimizers after one backward end one step. */
 static bool computes_between(const struct step_trace *t, uint32_t from, uint32_t to)
 {
-    return t->phases->by_stack == 0 ||
-           phase_between(t->phases, PHASE_BACKWARD, from, to) != NO_ROW ||
-           phase_between(t->phases, PHASE_FORWARD, from, to) != NO_ROW;
-}
-
-/* The step before the first mark is complete when it has both a forward and a backward, and is as
- * long as the others.  Returns where it begins, or NO_ROW. */
-static uint32_t head_begin(const struct step_trace *t, const uint32_t *end, uint32_t ends)
-{
-    uint32_t forward = phase_between(t->phases, PHASE_FORWARD, 0, end[0]);
-    if (forward == NO_ROW || phase_between(t->phases, PHASE_BACKWARD, 0, end[0]) == NO_ROW)
-        return NO_ROW;
-    uint32_t begin = t->phases->interval[forward].first_event;
-    if (ends < 2)
-        return begin;
-    uint32_t length = step_position(t, end[0]) - step_position(t, begin);
-    uint32_t next = step_position(t, end[1]) - step_position(t, end[0]);
-    return step_is_whole(length, next) ? begin : NO_ROW;
+    return t->phases->by_stack == 0 || phase_between(t->phases, PHASE_FORWARD, from, to) != NO_ROW;
 }
 
 /* The first alloc at or after each end of an optimizer: frees that follow it belong to its step. */
@@ -203,14 +187,16 @@ enum vrs_status steps_by_optimizer(const struct step_trace *t, struct step_cuts 
                                    struct vrs_error *err)
 {
     uint32_t *end = NULL, ends = 0;
+    struct step_pairs pairs;
     TRY(optimizer_ends(t, &end, &ends, err));
+    if (ends != 0 && t->pairs->count != 0) {
+        TRY(step_pairs_make(t, true, &pairs, err));
+        return steps_by_cycles(t, &pairs, ret, err);
+    }
     struct step_cuts cuts = { .begin = arena_array(t->scratch, uint32_t, ends),
                               .similarity_ratio = -1 };
     if (cuts.begin == NULL)
         return vrs_no_memory(err);
-    uint32_t head = ends == 0 ? NO_ROW : head_begin(t, end, ends);
-    if (head != NO_ROW)
-        cuts.begin[cuts.count++] = head;
     for (uint32_t i = 0; i + 1 < ends; i++)
         cuts.begin[cuts.count++] = end[i];
     if (ends != 0) {

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "analysis/snapshot/steps/phases.h"
 #include "analysis/snapshot/steps/step_body.h"
 #include "analysis/snapshot/steps/step_sources.h"
 #include "analysis/snapshot/steps/steps.h"
@@ -22,6 +23,11 @@ enum {
     SIGNATURES_MIN = 2,
     GAP_MIN = 2,
 };
+
+/* Where few signatures come once a period, since all else comes several times in each, the pieces
+ * must be the more alike, and more. */
+enum { PIECES_OF_FEW_MIN = 3 };
+#define SIMILARITY_OF_FEW 0.95
 
 /* Candidates are tried by stack and size first, then by stack alone. */
 struct demand {
@@ -345,14 +351,30 @@ static void note_inner(const struct search *s, const struct candidate *bucket, u
         };
 }
 
+/* A loop's body is as long each time, until what is around the loop comes between two of them; and
+ * no step begins in the backward of another. */
+static const char *refused_by_anchor(struct search *s, uint32_t anchor)
+{
+    const uint32_t *at = s->position + s->first[anchor];
+    uint32_t count = count_of(s, anchor);
+    uint8_t phase = s->t->phases->of_stack[s->t->stack[at[0]]];
+    if (phase == PHASE_RECOMPUTE || phase == PHASE_BACKWARD)
+        return "autograd_threads";
+    for (uint32_t i = 0; i + 1 < count; i++)
+        s->gap[i] = at[i + 1] - at[i];
+    uint64_t median = step_median(s->gap, count - 1);
+    for (uint32_t i = 0; i + 1 < count; i++)
+        if ((uint64_t)(at[i + 1] - at[i]) * 2 > median * 3)
+            return "uneven";
+    return NULL;
+}
+
 static enum vrs_status try_bucket(struct search *s, const struct candidate *bucket, uint32_t len,
                                   struct step_body *body, struct step_cuts *ret,
                                   struct inner_loops *inner, struct vrs_error *err)
 {
     double similarity = 0;
     const char *refused_by = NULL;
-    if (len < SIGNATURES_MIN || (uint64_t)len * 100 < bucket->gap)
-        return VRS_OK;
     for (uint32_t i = 0; i < s->t->allocs; i++)
         s->gap[i] = 0;
     uint32_t anchor = find_anchor(s, bucket, len);
@@ -360,10 +382,16 @@ static enum vrs_status try_bucket(struct search *s, const struct candidate *buck
     if (g.count < 2)
         return VRS_OK;
     TRY(median_similarity(s, &g, &similarity, err));
-    if (similarity < s->demand->similarity_ratio)
+    bool several = len >= SIGNATURES_MIN && (uint64_t)len * 100 >= bucket->gap;
+    if (!several && g.count < PIECES_OF_FEW_MIN)
+        return VRS_OK;
+    if (similarity < (several ? s->demand->similarity_ratio : SIMILARITY_OF_FEW))
         return VRS_OK;
     /* The last piece may go on beyond the loop. */
-    TRY(step_body_judge(body, g.begin[0], g.begin[g.count - 1], &refused_by, err));
+    struct step_pieces pieces = { g.begin, g.begin + 1, g.count - 1 };
+    TRY(step_body_judge(body, &pieces, &refused_by, err));
+    if (refused_by == NULL)
+        refused_by = refused_by_anchor(s, anchor);
     if (refused_by == NULL)
         return accept(s, anchor, similarity, ret, err);
     note_inner(s, bucket, anchor, similarity, refused_by, inner);

@@ -274,13 +274,10 @@ enum vrs_status moment_in_study(const struct study *s, struct moment moment, int
 enum vrs_status moment_bound(const struct study *s, struct moment moment, bool last, int64_t *ret,
                              struct vrs_error *err)
 {
-    const struct steps *steps = &s->steps;
     TRY(moment_in_study(s, moment, ret, err));
     if (moment.kind != AT_STEP)
         return VRS_OK;
-    uint32_t i = (uint32_t)moment.nth - 1;
-    *ret = !last                   ? steps->boundary[i].event
-           : i + 1 == steps->count ? (int64_t)steps->end_event
-                                   : (int64_t)steps->boundary[i + 1].event - 1;
+    const struct step_boundary *step = &s->steps.boundary[moment.nth - 1];
+    *ret = last ? step->end_event : step->event;
     return VRS_OK;
 }

@@ -60,7 +60,8 @@ enum vrs_status study_make(struct study_place *place, uint32_t device, struct st
     TRY(lifetimes_make(r, device, scratch, &ret->lifetimes, err));
     TRY(mark_events_make(r, device, scratch, &marks, err));
     TRY(phases_make(r, device, ret->tokens, &marks, scratch, &ret->phases, err));
-    TRY(steps_make(r, device, ret->tokens, &ret->phases, &marks, scratch, &ret->steps, err));
+    struct steps_input steps = { r, device, ret->tokens, &ret->phases, &marks, &ret->lifetimes };
+    TRY(steps_make(&steps, scratch, &ret->steps, err));
     static const struct category_rules no_rules = { 0 };
     struct categories_input input = {
         .r = r,

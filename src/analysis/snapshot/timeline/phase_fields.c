@@ -10,6 +10,9 @@
 
 static const struct field boundary_fields[] = {
     { "event", NULL, UNIT_EVENT, FIELD_UNSIGNED, FIELD_AT(struct step_boundary, event) },
+    { "end_event", NULL, UNIT_EVENT, FIELD_UNSIGNED, FIELD_AT(struct step_boundary, end_event) },
+    { "kind", NULL, UNIT_NONE, FIELD_NAME, FIELD_AT(struct step_boundary, kind),
+      FIELD_NAMES(step_kind_names) },
     { "valley_event", NULL, UNIT_EVENT, FIELD_UNSIGNED,
       FIELD_AT(struct step_boundary, valley_event) },
     { "live_bytes", "at start", UNIT_BYTES, FIELD_SIGNED,
@@ -20,6 +23,12 @@ static const struct field boundary_fields[] = {
 };
 const struct row_type boundary_row_type =
     LINE_ROW_TYPE("boundary", struct step_boundary, boundary_fields);
+
+static const struct field pass_fields[] = {
+    { "first_event", NULL, UNIT_EVENT, FIELD_UNSIGNED, FIELD_AT(struct step_pass, first_event) },
+    { "last_event", NULL, UNIT_EVENT, FIELD_UNSIGNED, FIELD_AT(struct step_pass, last_event) },
+};
+const struct row_type pass_row_type = LINE_ROW_TYPE("pass", struct step_pass, pass_fields);
 
 static const struct field inner_fields[] = {
     { "period_allocs", NULL, UNIT_COUNT, FIELD_UNSIGNED,
@@ -39,6 +48,7 @@ static const struct field agreement_fields[] = {
     { "marks", NULL, UNIT_COUNT, FOUND_BY(STEPS_MARKS) },
     { "optimizer_marks", NULL, UNIT_COUNT, FOUND_BY(STEPS_OPTIMIZER) },
     { "phases", NULL, UNIT_COUNT, FOUND_BY(STEPS_PHASES) },
+    { "annotations", NULL, UNIT_COUNT, FOUND_BY(STEPS_ANNOTATIONS) },
     { "periodicity", NULL, UNIT_COUNT, FOUND_BY(STEPS_PERIOD) },
 };
 static const struct row_type agreement_row_type =
@@ -54,6 +64,8 @@ static bool has_source(const void *row, const void *above)
 static const struct field steps_fields[] = {
     { "source", NULL, UNIT_NONE, FIELD_NAME, FIELD_AT(struct step_rows, steps.source),
       FIELD_NAMES(step_source_names), .when = has_source },
+    { "kind", NULL, UNIT_NONE, FIELD_NAME, FIELD_AT(struct step_rows, steps.kind),
+      FIELD_NAMES(step_kind_names), .when = has_source },
     { "count", NULL, UNIT_COUNT, FIELD_UNSIGNED, FIELD_AT(struct step_rows, steps.count) },
     { "micro_steps", NULL, UNIT_COUNT, FIELD_UNSIGNED,
       FIELD_AT(struct step_rows, steps.micro_steps) },
@@ -64,6 +76,8 @@ static const struct field steps_fields[] = {
       .null = NULL_NEGATIVE },
     { "agreement", NULL, UNIT_NONE, FIELD_ROW, FIELD_AT(struct step_rows, steps),
       .row = &agreement_row_type },
+    { "passes", NULL, UNIT_NONE, FIELD_ROWS, FIELD_LIST(struct step_rows, steps.pass, steps.passes),
+      .row = &pass_row_type },
     { "inner_loops", NULL, UNIT_NONE, FIELD_ROWS, FIELD_LIST(struct step_rows, inner, inners),
       .row = &inner_row_type },
 };
@@ -76,9 +90,18 @@ static bool is_in_step(const void *row, const void *above)
     return phase->step != 0;
 }
 
+static bool is_in_step_or_pass(const void *row, const void *above)
+{
+    const struct phase_row *phase = row;
+    (void)above;
+    return phase->kind != STEP_KINDS;
+}
+
 static const struct field phase_fields[] = {
     { "step", "step", UNIT_NUMBER, FIELD_UNSIGNED, FIELD_AT(struct phase_row, step), .least = 1,
       .when = is_in_step },
+    { "kind", "kind", UNIT_NONE, FIELD_NAME, FIELD_AT(struct phase_row, kind),
+      FIELD_NAMES(step_kind_names), .when = is_in_step_or_pass },
     { "phase", "phase", UNIT_NONE, FIELD_NAME, FIELD_AT(struct phase_row, phase),
       FIELD_NAMES(phase_names) },
     { "first_event", NULL, UNIT_EVENT, FIELD_UNSIGNED, FIELD_AT(struct phase_row, first_event) },

@@ -10,6 +10,7 @@
 #include "analysis/snapshot/steps/steps.h"
 #include "base/arena.h"
 #include "base/fail.h"
+#include "base/sorted.h"
 #include "base/table.h"
 #include "model/ids.h"
 #include "model/recording.h"
@@ -20,8 +21,11 @@ enum vrs_status step_rows_make(const struct study *s, struct step_rows *ret, str
     struct step_rows rows = { .steps = *from };
     rows.steps.boundary = arena_array(s->keep, struct step_boundary, from->count);
     rows.inner = arena_array(s->keep, struct inner_row, from->inners);
-    if (rows.steps.boundary == NULL || rows.inner == NULL)
+    rows.steps.pass = arena_array(s->keep, struct step_pass, from->passes);
+    if (rows.steps.boundary == NULL || rows.inner == NULL || rows.steps.pass == NULL)
         return vrs_no_memory(err);
+    for (uint32_t i = 0; i < from->passes; i++)
+        rows.steps.pass[i] = from->pass[i];
     rows.steps.inner = NULL; /* `inner` has them, with their places */
     rows.steps.inners = 0;
     for (uint32_t i = 0; i < from->count; i++)
@@ -44,12 +48,29 @@ struct walk {
     uint64_t live, freed; /* freed since the last alloc of the last row */
 };
 
+/* The complete step an event lies in, from 0; each part between two has a negative number. */
+static int64_t part_at(const struct steps *s, uint32_t event)
+{
+    int64_t step = steps_at(s, event);
+    bool begun = step >= 0 && step < s->count;
+    return begun && event <= s->boundary[step].end_event ? step : -2 - step;
+}
+
+static bool in_pass(const struct steps *s, uint32_t event)
+{
+    uint32_t at;
+    SORTED_FIND(at, s->passes, s->pass[at].first_event <= event);
+    return at != 0 && event <= s->pass[at - 1].last_event;
+}
+
 static void begin_row(struct walk *w, uint32_t event, int64_t step, stack_id stack)
 {
     const struct phases *p = &w->s->phases;
-    bool inside = step >= 0 && step < w->s->steps.count;
+    bool inside = step >= 0;
+    enum step_kind outside = in_pass(&w->s->steps, event) ? STEP_PASS : STEP_KINDS;
     w->rows->row[w->rows->rows++] = (struct phase_row){
         .step = inside ? (uint32_t)step + 1 : 0,
+        .kind = (uint8_t)(inside ? w->s->steps.kind : outside),
         .phase = p->interval[w->interval].phase,
         .first_event = event,
         .entry_bytes = (int64_t)w->live,
@@ -64,7 +85,7 @@ static void begin_row(struct walk *w, uint32_t event, int64_t step, stack_id sta
 static void take_alloc(struct walk *w, uint32_t event, uint64_t bytes, stack_id stack)
 {
     struct phase_rows *rows = w->rows;
-    int64_t step = steps_at(&w->s->steps, event);
+    int64_t step = part_at(&w->s->steps, event);
     if (rows->rows == 0 || w->interval != w->last_interval || step != w->last_step)
         begin_row(w, event, step, stack);
     struct phase_row *row = &rows->row[rows->rows - 1];
@@ -140,8 +161,8 @@ enum vrs_status phase_rows_compute(const struct study *s, struct phase_rows *ret
         .annotation_agrees = p->annotation_agrees,
     };
     TRY(step_rows_make(s, &rows.steps, err));
-    /* Each begin of a step, and the end of the last, may cut one interval in two. */
-    size_t most = (size_t)p->intervals + s->steps.count + 1;
+    /* Each begin and end of a step may cut one interval in two. */
+    size_t most = (size_t)p->intervals + (size_t)s->steps.count * 2 + 1;
     rows.row = arena_array(s->keep, struct phase_row, most);
     if (rows.row == NULL)
         return vrs_no_memory(err);

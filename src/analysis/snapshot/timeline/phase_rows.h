@@ -24,8 +24,8 @@ struct step_rows {
     struct inner_row *inner;
     uint32_t inners;
 };
-/* Of a struct step_boundary, and of a struct step_rows. */
-extern const struct row_type boundary_row_type, steps_row_type;
+/* Of a struct step_boundary, a struct step_pass, and of a struct step_rows. */
+extern const struct row_type boundary_row_type, pass_row_type, steps_row_type;
 
 enum vrs_status step_rows_make(const struct study *s, struct step_rows *ret,
                                struct vrs_error *err) MUST_CHECK;
@@ -34,6 +34,7 @@ enum vrs_status step_rows_make(const struct study *s, struct step_rows *ret,
  * Bytes are requested ones: entry + allocated - freed = exit. */
 struct phase_row {
     uint32_t step; /* from 1; 0: in no complete step */
+    uint8_t kind;  /* enum step_kind of what it lies in; STEP_KINDS: in none */
     uint8_t phase; /* enum phase */
     uint32_t first_event, last_event;
     uint32_t allocs;

@@ -25,6 +25,7 @@ static const char *const found_by[STEP_SOURCES] = {
     [STEPS_MARKS] = "numbered annotations",
     [STEPS_OPTIMIZER] = "the optimizer's annotations",
     [STEPS_PHASES] = "phases",
+    [STEPS_ANNOTATIONS] = "repeated annotations",
     [STEPS_PERIOD] = "repetition",
 };
 
@@ -41,9 +42,14 @@ static void put_agreement(struct buf *to, const struct steps *s)
         buf_text(to, found_by[i]);
         told++;
     }
-    for (int i = STEPS_MARKS; i < STEP_SOURCES; i++)
-        if (i != (int)s->source && s->agreement[i] != 0 && s->agreement[i] != s->count)
+    for (int i = STEPS_MARKS; i < STEP_SOURCES; i++) {
+        if (i == (int)s->source || s->agreement[i] == 0 || s->agreement[i] == s->count)
+            continue;
+        if (s->count == 1 && i == STEPS_PERIOD)
+            buf_format(to, "; what repeats itself %u times is no step", s->agreement[i]);
+        else
             buf_format(to, "; %u by %s", s->agreement[i], found_by[i]);
+    }
 }
 
 static void put_refusal(struct buf *to, const char *rule)
@@ -55,6 +61,8 @@ static void put_refusal(struct buf *to, const char *rule)
         { "autograd_threads", "all inside one backward: not steps" },
         { "optimizer_phase", "all inside the optimizer, one parameter after another: not steps" },
         { "inside_module", "all inside one module's call, like layers: not steps" },
+        { "no_backward", "none with a backward, which the recording has: not steps" },
+        { "uneven", "at distances that differ, as in a loop that runs several times: not steps" },
     };
     for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++)
         if (str_equal(str_from(rule), str_from(refusals[i].rule)))
@@ -67,15 +75,24 @@ void steps_lines(struct buf *to, const struct style *style, const struct step_ro
     struct buf words;
     buf_init(&words, SIZE_MAX / 2);
     if (s->source == STEPS_NONE) {
-        buf_text(&words, "fewer than two complete steps found");
+        buf_text(&words, "no complete step found");
     } else {
-        buf_format(&words, "%u complete, found by %s", s->count, found_by[s->source]);
+        if (s->kind == STEP_PASS)
+            buf_format(&words, "%u complete passes, nothing is trained; found by %s", s->count,
+                       found_by[s->source]);
+        else
+            buf_format(&words, "%u complete, found by %s", s->count, found_by[s->source]);
         if (s->low_confidence)
             buf_text(&words, " (uncertain: the sizes vary)");
         if (s->micro_steps > 1)
             buf_format(&words, ", with forward and backward %u times in each", s->micro_steps);
     }
     put_agreement(&words, s);
+    if (s->passes != 0) {
+        buf_text(&words, "; beside them ");
+        human_counted(&words, s->passes, "pass", style->ascii);
+        buf_text(&words, " without a backward");
+    }
     envelope_words(to, style, "steps", &words);
     for (uint32_t i = 0; i < rows->inners && i < LOOPS_TOLD; i++) {
         const struct inner_loop *loop = &rows->inner[i].loop;

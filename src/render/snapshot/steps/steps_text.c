@@ -88,18 +88,18 @@ static void put_steps(struct buf *to, struct text_context *s)
         return;
     for (uint32_t k = 0; k < STEP_CELLS; k++)
         column[k] = shown_heading(&shown_columns[k]);
+    column[0].heading = step_kind_names[steps->kind];
     for (uint32_t i = 0; i < shown; i++) {
         const struct step_boundary *b = &steps->boundary[i];
-        uint32_t last = i + 1 < steps->count ? b[1].event - 1 : steps->end_event;
         str *c = cell + (size_t)i * STEP_CELLS;
         c[0] = cell_number(&s->cells, i + 1u);
-        c[1] = span_cell(s, b->event, last);
+        c[1] = span_cell(s, b->event, b->end_event);
         for (uint32_t k = 2; k < 5; k++)
             c[k] = shown_cell(&s->cells, &shown_columns[k], b);
         c[5] = str_from(phase_word(phase_at(s->rows, &row, b->peak_event)));
     }
     put_table(to, s, column, STEP_CELLS, shown, cell);
-    put_more(to, s, steps->count - shown, "more step");
+    put_more(to, s, steps->count - shown, steps->kind == STEP_PASS ? "more pass" : "more step");
 }
 
 enum phase_column { PHASE, EVENTS, ALLOCS, ALLOCATED, FREED, PEAK, IN_STEP, LARGEST, COLUMNS };
@@ -162,7 +162,9 @@ static void put_peak(struct buf *to, const struct text_context *s)
     else
         buf_format(&words, " in %s", phase_names[row->phase]);
     if (row != NULL && row->step != 0)
-        buf_format(&words, " of step %u", row->step);
+        buf_format(&words, " of %s %u", step_kind_names[row->kind], row->step);
+    else if (row != NULL && row->kind == STEP_PASS)
+        buf_text(&words, ", in a pass between steps");
     else if (row != NULL && rows->steps.steps.count != 0)
         buf_text(&words, ", in no complete step");
     if (rows->requested.peak_event >= 0)
@@ -170,7 +172,7 @@ static void put_peak(struct buf *to, const struct text_context *s)
     if (row != NULL && row->step != 0) {
         buf_text(&words, ", ");
         human_bytes(&words, row->contribution_bytes);
-        buf_text(&words, " of it since the step began");
+        buf_format(&words, " of it since the %s began", step_kind_names[row->kind]);
     }
     envelope_words(to, s->style, "peak", &words);
     buf_end(&words, to);
@@ -217,7 +219,7 @@ static void put_all(struct buf *to, struct text_context *s)
     if (count == 0)
         return;
     if (row->step != 0)
-        buf_format(to, "\nphases of step %u", row->step);
+        buf_format(to, "\nphases of %s %u", step_kind_names[row->kind], row->step);
     else if (s->rows->steps.steps.count != 0)
         put_phases_heading(to, s);
     put_phases(to, s, row, count);

@@ -103,8 +103,9 @@ static void cycles_of_phases(void **state)
     check("fbfbofbfbo", "phases 0 10 to 19");
     /* An optimizer that allocates its state once does not end steps. */
     check("fbofbfbfb", "phases 0 6 10 14 to 17");
-    /* One step is no steps. */
-    check("ffbbo", "none");
+    /* One step is a step, where something tells that it ended. */
+    check("ffbbo", "phases 0 to 9");
+    check("ffbb", "none");
     /* The last is cut: what begins behind the last whole one is none. */
     check("ffbboffbboff", "phases 0 10 to 19");
     /* It ran out of memory. */

@@ -1,0 +1,34 @@
+/* step_begins.h - where a training step begins, and what passes without a backward before it. */
+#ifndef VRS_ANALYSIS_SNAPSHOT_STEPS_STEP_BEGINS_H
+#define VRS_ANALYSIS_SNAPSHOT_STEPS_STEP_BEGINS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/snapshot/steps/step_pairs.h"
+#include "analysis/snapshot/steps/step_sources.h"
+#include "base/fail.h"
+
+/* Of one step. */
+struct step_begin {
+    uint32_t event;
+    uint32_t
+        pass_event; /* the first of forwards before it that no backward follows; NO_ROW: none */
+};
+
+/* Of the steps whose first pairs are those rows of `pairs`; in t->scratch. */
+enum vrs_status step_begins_make(const struct step_trace *t, const struct step_pairs *pairs,
+                                 const uint32_t *first_pair, uint32_t steps,
+                                 struct step_begin **ret, struct vrs_error *err) MUST_CHECK;
+
+/* What follows the last update up to the end of the recording. */
+struct step_rest {
+    uint32_t event; /* the first of a copy or forward; NO_ROW: none follows */
+    bool pass; /* called from elsewhere than the forwards of the step before; else a step cut */
+};
+
+/* Behind an event, after the step whose last pair is given. */
+struct step_rest step_rest_find(const struct step_trace *t, const struct step_pair *pair,
+                                uint32_t event);
+
+#endif
