@@ -160,7 +160,7 @@ def test_state_appears_once_at_the_end_of_the_first_step(page):
     assert held == [0, 512 * 2**20, 512 * 2**20]
     assert "leak" not in page.text("#verdicts")
     page.press("6")
-    page.says("#view > :not([hidden])", "Nothing grows from step to step.")
+    page.says("#view > :not([hidden])", "Nothing that matters grows from step to step.")
 
 
 def test_thin_spikes_are_temporaries_with_their_operator(page):
@@ -179,5 +179,5 @@ def test_growth_that_stops_is_no_leak_without_zero_grad_either(pages):
     last = states(page) - 1
     assert engine(page, last)["gradient"] == 256 * 2**20
     page.press("6")
-    page.says("#view > :not([hidden])", "Nothing grows from step to step.")
+    page.says("#view > :not([hidden])", "Nothing that matters grows from step to step.")
     assert "leak" not in page.text("#verdicts").replace("no leak", "")

@@ -441,9 +441,11 @@ test('growth of the report meets the survivors of its site, or stands alone', ()
   const leak = (culprit, slope) => ({ id: 'leak', evidence: { culprit, slope_bytes: slope,
     kind: 'outputs' } });
   const list = joined(rows, steps, [leak('a.py:1 f', 10), leak('gone', 20), { id: 'oom',
-    evidence: {} }]);
-  assert.deepEqual(list.map((r) => [r.name, r.slope, r.first]),
-    [['a.py:1 f', 10, 'step 2'], ['b.py:1 g', null, 'step 1'], ['gone', 20, '-']]);
+    evidence: {} }, { id: 'suspect', evidence: { culprit: 'b.py:1 g', slope_bytes: 5 } }]);
+  assert.deepEqual(list.map((r) => [r.name, r.slope, r.class, r.first]),
+    [['a.py:1 f', 10, 'leak', 'step 2'], ['b.py:1 g', 5, 'suspect', 'step 1'],
+      ['gone', 20, 'leak', '-']]);
+  assert.equal(joined(rows, steps, [])[1].class, null);
 });
 
 test('sides of a difference: every device of every file, at its own moment', () => {

@@ -51,7 +51,7 @@ export function placeOf(finding, has, peak) {
     list ? evidence.at_events[0] : undefined;
   if (typeof event === 'number' && event >= 0) place.at = event + 1;
   if (list && peak !== undefined && /\bpeak\b/.test(finding.text)) place.at = peak;
-  if (finding.id === 'leak' && has('leaks')) place.view = 'leaks';
+  if ((finding.id === 'leak' || finding.id === 'suspect') && has('leaks')) place.view = 'leaks';
   else if (finding.id === 'stranded' && has('map')) place.view = 'map';
   else if (has('stack')) place.view = 'stack';
   if (evidence.culprit) place.query = siteTerm(evidence.culprit);

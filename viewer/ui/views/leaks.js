@@ -25,9 +25,16 @@ function bars(list, palette) {
   return canvas;
 }
 
-/** What the report says of leaks at sites. */
+/** What the report says of leaks and suspects at sites. */
 export function leaksOf(findings) {
-  return findings.filter(({ id, evidence }) => id === 'leak' && evidence?.culprit);
+  return findings.filter(({ id, evidence }) => (id === 'leak' || id === 'suspect') &&
+    evidence?.culprit);
+}
+
+/** "+16 MiB", "+32 MiB in one of 2 steps" */
+function rate({ slope, every }) {
+  if (slope === null) return '-';
+  return every > 1 ? `${delta(slope * every)} in one of ${every} steps` : delta(slope);
 }
 
 const partly = 'This page holds only some of the events, so it does not know what is alive ' +
@@ -38,7 +45,8 @@ function columnsOf(store, look) {
     { id: 'name', name: 'site', name_: true,
       cell: (row) => el('span', { title: row.name, text: row.name }) },
     { id: 'slope', name: 'per step', number: true, unit: 'bytes',
-      text: (row) => (row.slope === null ? '-' : delta(row.slope)) },
+      text: rate },
+    { id: 'class', name: 'class', text: (row) => row.class || '-' },
     { id: 'kind', name: 'kind', text: (row) => words(row.kind || '-') },
     { id: 'survivors', name: 'alive at the end, by step', cell: (row) =>
       bars(Array.from(row.bytes).slice(-24), look.palette()),
@@ -56,16 +64,16 @@ function columnsOf(store, look) {
  * a row of its own (its allocations are folded elsewhere) is a row as well.
  */
 export function joined(rows, steps, findings) {
-  const list = rows.map((row) => ({ ...row, slope: null, kind: null,
+  const list = rows.map((row) => ({ ...row, slope: null, every: 1, class: null, kind: null,
     first: steps[row.first] ? steps[row.first].name || `step ${steps[row.first].number}` : '-' }));
-  for (const { evidence: { culprit, slope_bytes: slope, kind } } of leaksOf(findings)) {
+  for (const { id, evidence } of leaksOf(findings)) {
+    const { culprit, slope_bytes: slope, every_steps: every, kind } = evidence;
     let row = list.find((one) => one.name === culprit && one.slope === null);
     if (!row) {
       row = { name: culprit, bytes: [], total: null, first: '-' };
       list.push(row);
     }
-    row.slope = slope;
-    row.kind = kind || null;
+    Object.assign(row, { slope, every, class: id, kind: kind || null });
   }
   return list;
 }
@@ -80,7 +88,7 @@ export function createLeaks(host, { store, recording, look, newAsker, showFlame 
   const table = createTable(growing, columnsOf(store, look), {
     caption: 'What grows from step to step', sort: { id: 'slope', descending: true } });
   const others = createTable(expected, columnsOf(store, look)
-    .filter((c) => c.id !== 'slope' && c.id !== 'kind'),
+    .filter((c) => !['slope', 'class', 'kind'].includes(c.id)),
     { caption: 'Born in a step and alive at the end', sort: { id: 'total', descending: true } });
   const asker = newAsker();
 
@@ -92,7 +100,7 @@ export function createLeaks(host, { store, recording, look, newAsker, showFlame 
     const stays = all.filter((row) => row.slope === null);
     fill(lead, part ? partly : grows.length ? asFlame : got.steps.length < 2 ?
       'Fewer than two steps were found, so nothing can be said about growth.' :
-      'Nothing grows from step to step.');
+      'Nothing that matters grows from step to step.');
     lead.hidden = !part && grows.length > 0 && !recording.cover().has.stacks;
     growing.hidden = grows.length === 0;
     table.set(grows, grows.length && !part ? { label: 'sum', total: grows.reduce((n, row) => n +
@@ -100,7 +108,7 @@ export function createLeaks(host, { store, recording, look, newAsker, showFlame 
     expected.hidden = stays.length === 0;
     others.set(stays, stays.length ? { label: 'sum',
       total: stays.reduce((n, row) => n + row.total, 0) } : null);
-    fill(summary, `born in a step and alive at the end, not growing (${stays.length})`);
+    fill(summary, `born in a step and alive at the end, no leak (${stays.length})`);
   }
 
   function update() {
