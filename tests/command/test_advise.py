@@ -177,6 +177,9 @@ PAIRS = {
         training(forward="  alloc out$i 300MiB head\n  if $i != 0 {\n    free out$($i-1) free_step\n  }"),
         training(forward="  alloc out$i 300MiB head", end="  free out$i free_step")),
     "graph-kept": (kept(True), kept(False)),
+    "kept-each-step": (
+        training(steps=8, forward="  alloc keep$i 64MiB head"),
+        training(steps=8, forward="  alloc keep$i 64MiB head", end="  free keep$i free_step")),
     "inputs-ahead": (ahead(3), ahead(1)),
     "side-stream-cache": (
         training(before="alloc side 600MiB init stream 7\nfree side free_step"),

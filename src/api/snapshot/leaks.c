@@ -27,7 +27,7 @@ static enum vrs_status too_few_steps(const struct study *s, struct device_answer
         buf_text(&text, "no complete step was found");
     else
         buf_format(&text, "only %u complete step was found", s->steps.count);
-    buf_text(&text, ", but growth shows only between steps");
+    buf_text(&text, "; whether anything grows shows between steps alone");
     if (s->steps.inners != 0)
         buf_format(&text, "; what repeats itself %u times is a loop inside a step",
                    s->steps.inner[0].repeats);
@@ -47,9 +47,9 @@ static enum vrs_status ask(struct parts *parts, const struct proven_study *prove
     const struct vrs_leaks_options *o = read;
     (void)parts;
     if (!s->traced)
-        return ask_reason(s, ret, ANSWER_NEEDS_TRACE, "no_trace",
-                          S("the recording has no trace, and growth shows only between steps"),
-                          err);
+        return ask_reason(
+            s, ret, ANSWER_NEEDS_TRACE, "no_trace",
+            S("the recording has no trace; whether anything grows shows between steps alone"), err);
     struct leaks *leaks = arena_array(s->keep, struct leaks, 1);
     if (leaks == NULL)
         return vrs_no_memory(err);

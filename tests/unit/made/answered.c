@@ -11,7 +11,7 @@
 
 #include "made/fault.h"
 
-enum { STEPS = 5, BLOCK = 2048, SEGMENT = 2 << 20, AT = 4096 };
+enum { STEPS = 5, BLOCK = 2048, SEGMENT = 2 << 20, AT = 4096, STEPS_BEGIN = 11 };
 
 /* Writing. */
 
@@ -158,10 +158,11 @@ static void event(const char *action, int address, int size, int time, const cha
         action, address, size, time, function, file);
 }
 
-const char *recording_of_steps(const char *freeing)
+/* The events of the steps, and the time after the last. */
+static int add_steps(const char *freeing)
 {
     static const char *const places[] = { "load", "keep", "work" };
-    int time = 11;
+    int time = STEPS_BEGIN;
     begin(STEPS, BLOCK, BLOCK);
     for (int i = 0; i < STEPS; i++)
         for (int k = 0; k < 3; k++) {
@@ -172,7 +173,24 @@ const char *recording_of_steps(const char *freeing)
             event("free_requested", address, BLOCK, time++, freeing, "work");
             event("free_completed", address, BLOCK, time++, freeing, "work");
         }
+    return time;
+}
+
+const char *recording_of_steps(const char *freeing)
+{
+    add_steps(freeing);
     add("]]}");
+    return made.at;
+}
+
+const char *recording_of_marked_steps(const char *freeing)
+{
+    int each = (add_steps(freeing) - STEPS_BEGIN) / STEPS;
+    add("]], \"external_annotations\": [");
+    for (int i = 0; i < 2 * STEPS; i++)
+        add("{\"name\": \"step %d\", \"stage\": \"%s\", \"device\": 0, \"time_us\": %d}%s", i / 2,
+            i % 2 == 0 ? "START" : "END", STEPS_BEGIN + (i + 1) / 2 * each,
+            i + 1 < 2 * STEPS ? "," : "]}");
     return made.at;
 }
 

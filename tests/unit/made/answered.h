@@ -45,6 +45,9 @@ void answered_without_memory(const struct asking *a);
  * keep.py:7.  What is freed is freed by this function. */
 const char *recording_of_steps(const char *freeing);
 
+/* The same, each step within an annotation. */
+const char *recording_of_marked_steps(const char *freeing);
+
 /* A tensor of 1,000 bytes, which this function of model.py:7 makes, and these events after it, each
  * with a comma before it; their times go on at 12. */
 const char *recording_of_tensor(const char *function, const char *more_events);

@@ -71,6 +71,7 @@ bool advise_two_generations(struct advising *a);
 bool advise_no_grad(struct advising *a);
 bool advise_retained_output(struct advising *a);
 bool advise_graph_kept(struct advising *a);
+bool advise_kept_each_step(struct advising *a);
 bool advise_kv_prealloc(struct advising *a);
 bool advise_inputs_ahead(struct advising *a);
 bool advise_checkpoint(struct advising *a);

@@ -156,6 +156,16 @@ const struct advice_entry advice_entries[] = {
                 "step at {line}: keep loss.item() or .detach(), not the tensor.",
     },
     {
+        .id = "kept-each-step",
+        .rule = advise_kept_each_step,
+        .severity = SEVERITY_PROBLEM,
+        .confidence = CONFIDENCE_MEDIUM,
+        .needs_saving = true,
+        .text = "each step leaves more at {line}, and the peak holds {bytes} of earlier "
+                "steps: keep a number or a copy on the host, bound the cache, or drop it "
+                "at the end of the step (see vramscope leaks).",
+    },
+    {
         .id = "kv-prealloc",
         .rule = advise_kv_prealloc,
         .severity = SEVERITY_ADVICE,

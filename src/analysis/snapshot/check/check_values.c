@@ -542,12 +542,10 @@ static enum vrs_status value_of_growth(struct parts *parts, const struct study *
         unknown(v, "no_steps", "fewer than two complete steps were found");
         return VRS_OK;
     }
-    uint64_t sum = 0;
     for (uint32_t i = 0; i < leaks->sites; i++) {
         const struct leak_site *site = &leaks->site[i];
-        if (site->class != LEAK_CLASS_LEAK && site->class != LEAK_CLASS_SUSPECT)
-            continue;
-        sum += (uint64_t)site->slope_bytes;
+        if (!leak_is_told(site))
+            break;
         if (v->event == CHECK_NO_EVENT && site->survivors > 0)
             v->event = site->survivor[site->survivors - 1].event;
         if (v->stacks == CHECK_SITES)
@@ -555,7 +553,7 @@ static enum vrs_status value_of_growth(struct parts *parts, const struct study *
         v->stack[v->stacks] = site->site.stack;
         v->stack_bytes[v->stacks++] = (uint64_t)site->slope_bytes;
     }
-    exactly(v, (int64_t)sum, s->steps.low_confidence ? CHECK_ESTIMATED : CHECK_DERIVED);
+    exactly(v, leaks->slope_total_bytes, s->steps.low_confidence ? CHECK_ESTIMATED : CHECK_DERIVED);
     if (leaks->leaks + leaks->suspects == 0) {
         v->reason = "no_leak";
         v->text = "nothing grows from step to step";

@@ -9,17 +9,18 @@
 enum {
     PLATEAU_MOMENTS_MIN = 3,
     SAWTOOTH_DROPS_MIN = 2,
-    LEAK_STEPS_MIN = 4,
     LEAK_GENERATIONS = 3,
     SUSPECT_GENERATIONS = 2,
     SAME_PERCENT = 1,
+    RISING_PERCENT = 80, /* of the steps, in a leak that grows in each */
+    STAIR_RISES_MIN = 3, /* of one that grows in each second, or third, … step */
 };
 
 const char *const leak_class_names[LEAK_CLASSES] = {
-    [LEAK_CLASS_REPLACED] = "replaced", [LEAK_CLASS_ONE_TIME] = "one_time",
-    [LEAK_CLASS_PLATEAU] = "plateau",   [LEAK_CLASS_SAWTOOTH] = "sawtooth",
-    [LEAK_CLASS_LEAK] = "leak",         [LEAK_CLASS_SUSPECT] = "suspect",
-    [LEAK_CLASS_STABLE] = "stable",
+    [LEAK_CLASS_REPLACED] = "replaced",   [LEAK_CLASS_ONE_TIME] = "one_time",
+    [LEAK_CLASS_PLATEAU] = "plateau",     [LEAK_CLASS_SAWTOOTH] = "sawtooth",
+    [LEAK_CLASS_LEAK] = "leak",           [LEAK_CLASS_SUSPECT] = "suspect",
+    [LEAK_CLASS_TOO_SMALL] = "too_small", [LEAK_CLASS_STABLE] = "stable",
 };
 
 const char *const leak_kind_names[LEAK_KINDS] = {
@@ -103,12 +104,82 @@ static bool is_sawtooth(const struct leak_series *s, uint32_t warm)
     return drops >= SAWTOOTH_DROPS_MIN;
 }
 
-enum leak_class leak_classify(const struct leak_series *s, int64_t slope_bytes)
+/* Rises after the warm-up, in all and since the last fall. */
+struct rises {
+    uint32_t all, unbroken;
+};
+
+static struct rises count_rises(const uint64_t *bytes, uint32_t moments, uint32_t warm)
 {
-    uint32_t steps = s->steps, warm = leak_warm_up(steps), rises = 0;
+    struct rises rises = { 0 };
+    for (uint32_t t = warm + 1; t < moments; t++) {
+        bool rise = bytes[t] > bytes[t - 1];
+        rises.all += rise;
+        rises.unbroken = bytes[t] < bytes[t - 1] ? 0 : rises.unbroken + rise;
+    }
+    return rises;
+}
+
+/* Whether it rises as a leak does, or of few steps in all.  What rises by memory that stays is of
+ * as many generations, or of half as many where a flush took some; a cache that is copied into a
+ * larger one is not. */
+static bool is_rising(const struct leak_series *s, const uint64_t *bytes, uint32_t generations,
+                      uint32_t warm, int64_t slope)
+{
     uint32_t after_warm = s->moments - 1 - warm;
-    for (uint32_t t = warm + 1; t < s->moments; t++)
-        rises += s->bytes[t] > s->bytes[t - 1];
+    struct rises rises = count_rises(bytes, s->moments, warm);
+    if (s->steps < LEAK_STEPS_MIN)
+        return rises.all == after_warm && generations >= SUSPECT_GENERATIONS;
+    uint32_t enough = s->steps - 1 < LEAK_GENERATIONS ? s->steps - 1 : LEAK_GENERATIONS;
+    return slope > 0 && (uint64_t)rises.all * 100 >= (uint64_t)after_warm * RISING_PERCENT &&
+           generations >= enough && generations >= rises.unbroken / 2;
+}
+
+/* The distance of rises at one distance, up to the end; 0: there is none.  Optimizer state rises
+ * once, a cache that fills up falls behind. */
+static uint32_t stair_of(const struct leak_series *s, uint32_t warm, int64_t *slope)
+{
+    const uint64_t *bytes = s->staying_bytes;
+    uint32_t first = 0, last = 0, rises = 0, distance = 0;
+    for (uint32_t t = warm; t < s->moments; t++) {
+        if (t > warm && bytes[t] < bytes[t - 1])
+            return 0;
+        if (bytes[t] <= bytes[t - 1])
+            continue;
+        if (rises == 1)
+            distance = t - last;
+        if (rises > 1 && t - last != distance)
+            return 0;
+        first = rises == 0 ? t : first;
+        last = t;
+        rises++;
+    }
+    if (rises < STAIR_RISES_MIN || distance < 2 || first >= warm + distance ||
+        s->moments - 1 - last >= distance || s->staying_generations < rises)
+        return 0;
+    *slope = slope_of(bytes[first - 1], bytes[last], rises * distance);
+    return distance;
+}
+
+/* What rises in every step; where what rises is let go of a step later, it was replaced.  In few
+ * steps what goes later than that hides among what stays: there all of it must rise. */
+static enum leak_class class_of_rises(const struct leak_series *s, uint32_t warm, int64_t slope,
+                                      int64_t *room)
+{
+    bool few = s->steps < LEAK_STEPS_MIN;
+    int64_t seen = leak_slope(s->bytes, s->moments, warm, room);
+    bool seems = is_rising(s, s->bytes, s->generations, warm, seen);
+    bool rises = is_rising(s, s->staying_bytes, s->staying_generations, warm, slope);
+    if (!rises || (few && !seems))
+        return seems ? LEAK_CLASS_REPLACED : LEAK_CLASS_STABLE;
+    if (few)
+        return s->end_compares ? LEAK_CLASS_SUSPECT : LEAK_CLASS_STABLE;
+    return s->at_most_suspect ? LEAK_CLASS_SUSPECT : LEAK_CLASS_LEAK;
+}
+
+static enum leak_class class_of(const struct leak_series *s, uint32_t warm, int64_t slope,
+                                int64_t *room)
+{
     if (is_replaced(s, warm))
         return LEAK_CLASS_REPLACED;
     if (is_one_time(s, warm))
@@ -117,12 +188,20 @@ enum leak_class leak_classify(const struct leak_series *s, int64_t slope_bytes)
         return LEAK_CLASS_PLATEAU;
     if (is_sawtooth(s, warm))
         return LEAK_CLASS_SAWTOOTH;
-    uint32_t enough = steps - 1 < LEAK_GENERATIONS ? steps - 1 : LEAK_GENERATIONS;
-    bool grows = slope_bytes > 0 && (uint64_t)rises * 10 >= (uint64_t)after_warm * 8;
-    if (steps >= LEAK_STEPS_MIN && grows && s->generations >= enough)
-        return s->by_size ? LEAK_CLASS_SUSPECT : LEAK_CLASS_LEAK;
-    bool always = steps < LEAK_STEPS_MIN && rises == after_warm;
-    if (always && s->generations >= SUSPECT_GENERATIONS)
-        return LEAK_CLASS_SUSPECT;
-    return LEAK_CLASS_STABLE;
+    return class_of_rises(s, warm, slope, room);
+}
+
+struct leak_trend leak_judge(const struct leak_series *s, int64_t room[SLOPE_PAIRS_MAX])
+{
+    uint32_t warm = leak_warm_up(s->steps);
+    struct leak_trend trend = { .slope_bytes =
+                                    leak_slope(s->staying_bytes, s->moments, warm, room) };
+    trend.class = class_of(s, warm, trend.slope_bytes, room);
+    trend.every_steps = trend.class == LEAK_CLASS_LEAK || trend.class == LEAK_CLASS_SUSPECT;
+    if (trend.class != LEAK_CLASS_STABLE)
+        return trend;
+    trend.every_steps = stair_of(s, warm, &trend.slope_bytes);
+    if (trend.every_steps != 0)
+        trend.class = s->at_most_suspect ? LEAK_CLASS_SUSPECT : LEAK_CLASS_LEAK;
+    return trend;
 }

@@ -7,17 +7,28 @@
 
 #include "analysis/snapshot/leaks/leaks.h"
 
-/* Bytes and counts of one site at each moment; births tell from how many steps what is alive at the
- * last moment comes, and whether all of it is from the last one. */
+/* Of one site, at each moment: what is alive, and of that what does not go with the next step.
+ * Generations are the steps that what is alive at the last moment comes from. */
 struct leak_series {
-    const uint64_t *bytes;
+    const uint64_t *bytes, *staying_bytes;
     const uint32_t *counts;
     uint32_t moments; /* at least 3 */
     uint32_t steps;   /* moments or one less */
-    uint32_t generations;
+    uint32_t generations, staying_generations;
     bool all_from_last_step;
-    bool by_size; /* no stacks: at most suspect */
+    bool end_compares;    /* the last moment is at the point of the cycle of those before it */
+    bool at_most_suspect; /* no stacks, or steps that repetition alone tells */
 };
+
+/* What a series is, and how it grows. */
+struct leak_trend {
+    enum leak_class class;
+    int64_t slope_bytes;  /* a step */
+    uint32_t every_steps; /* of leaks and suspects: it rises in each, or each second, … step */
+};
+
+/* Fewer show no trend: what grows in all of them is a suspect. */
+enum { LEAK_STEPS_MIN = 4 };
 
 /* Steps that warm up: what they add is no leaks. */
 static inline uint32_t leak_warm_up(uint32_t steps)
@@ -31,6 +42,6 @@ enum { SLOPE_POINTS_MAX = 128, SLOPE_PAIRS_MAX = SLOPE_POINTS_MAX * (SLOPE_POINT
 int64_t leak_slope(const uint64_t *bytes, uint32_t moments, uint32_t warm_up,
                    int64_t room[SLOPE_PAIRS_MAX]);
 
-enum leak_class leak_classify(const struct leak_series *s, int64_t slope_bytes);
+struct leak_trend leak_judge(const struct leak_series *s, int64_t room[SLOPE_PAIRS_MAX]);
 
 #endif

@@ -5,13 +5,15 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "analysis/attribution/site.h"
+#include "analysis/attribution/naming.h"
 #include "analysis/attribution/tokens.h"
 #include "analysis/snapshot/categories/category_rules.h"
 #include "analysis/snapshot/curves/curves.h"
 #include "analysis/snapshot/curves/lifetime.h"
 #include "analysis/snapshot/leaks/gc_hint.h"
 #include "analysis/snapshot/leaks/leak_class.h"
+#include "analysis/snapshot/leaks/leak_moments.h"
+#include "analysis/snapshot/leaks/leak_places.h"
 #include "analysis/snapshot/steps/phases.h"
 #include "analysis/snapshot/steps/steps.h"
 #include "analysis/snapshot/study/study.h"
@@ -22,218 +24,55 @@
 #include "base/sorted.h"
 #include "base/str.h"
 #include "model/ids.h"
-#include "model/recording.h"
 
-/* POINTS_MIN: places seen at fewer moments are told apart by function, not line.  CELLS_MOST
- * bounds sites times moments. */
-enum { POINTS_MIN = 3, STEPS_MIN = 2, MOMENTS_MIN = 3, CELLS_MOST = 1 << 22, SCALAR_BYTES = 8 };
-
-/* What makes a place: the upper bits of a key say how it is told apart. */
-enum key_kind { SITE_BY_LINE = 1, SITE_BY_FUNCTION, SITE_BY_STACK, SITE_BY_SIZE };
-#define KEY_SHIFT 60
-
-static uint64_t key_of(enum key_kind kind, uint64_t id)
-{
-    return (uint64_t)kind << KEY_SHIFT | (id & (((uint64_t)1 << KEY_SHIFT) - 1));
-}
+/* What grows by less than the smaller of both over the recording is too small to matter:
+ * FLOOR_BYTES, and one part in FLOOR_PARTS of the peak. */
+enum { STEPS_MIN = 2, FLOOR_BYTES = 1 << 20, FLOOR_PARTS = 10000 };
 
 struct gather {
     const struct study *s;
     struct leaks *g;
-    int64_t *moment; /* the event after which it is */
-    struct radix_row *stay;
-    uint32_t stays;
-    struct radix_room sort;
-    uint64_t *total;                /* at each moment */
-    int64_t *room;                  /* for slopes */
-    int64_t first_step[CATEGORIES]; /* what the first step adds */
+    struct leak_moments moments;
+    struct leak_places places;
+    int64_t *room;      /* for slopes */
+    uint32_t *backward; /* the first event of each backward, ascending */
+    uint32_t backwards;
 };
 
-/* What is freed behind the last alloc makes room for a step that was not recorded.  Moments ascend:
- * where the last step allocates nothing, its end is that of the step before. */
-static void rewind_to_alloc(struct gather *a)
+/* A backward is what follows a forward; what is computed again within it does not end it. */
+static enum vrs_status find_backwards(struct gather *a, struct vrs_error *err)
 {
-    const struct recording *r = a->s->r;
-    uint32_t first = r->devices.first_event[a->s->device], t = a->g->moments - 1;
-    while (a->moment[t] > 0 && a->moment[t] > a->moment[t - 1] &&
-           r->events.action[first + a->moment[t]] != ACTION_ALLOC)
-        a->total[t] -= requested_change(r, first + (uint32_t)a->moment[t]--);
-}
-
-static void find_moments(struct gather *a)
-{
-    const struct steps *steps = &a->s->steps;
-    for (uint32_t t = 0; t < steps->count; t++) {
-        a->moment[t] = (int64_t)steps->boundary[t].event - 1;
-        a->total[t] = (uint64_t)steps->boundary[t].live_bytes;
+    const struct phases *p = &a->s->phases;
+    bool forward = true;
+    a->backward = arena_array(a->s->scratch, uint32_t, p->intervals);
+    if (a->backward == NULL)
+        return vrs_no_memory(err);
+    for (uint32_t i = 0; i < p->intervals; i++) {
+        forward = forward || p->interval[i].phase == PHASE_FORWARD;
+        if (p->interval[i].phase != PHASE_BACKWARD || !forward)
+            continue;
+        a->backward[a->backwards++] = p->interval[i].first_event;
+        forward = false;
     }
-    if (a->g->moments == steps->count)
-        return;
-    a->moment[steps->count] = steps->end_event;
-    a->total[steps->count] = (uint64_t)steps->end_bytes;
-    if (!steps->end_is_boundary)
-        rewind_to_alloc(a);
+    return VRS_OK;
 }
 
-/* The first moment at or after an event. */
-static uint32_t moment_from(const struct gather *a, int64_t event)
+/* How many backwards have begun by an event. */
+static uint32_t backwards_until(const struct gather *a, int64_t event)
 {
     uint32_t at;
-    SORTED_FIND(at, a->g->moments, a->moment[at] < event);
+    SORTED_FIND(at, a->backwards, (int64_t)a->backward[at] <= event);
     return at;
 }
 
 static void tell_first_step(struct gather *a)
 {
+    struct leaks *g = a->g;
+    g->first_step_bytes = a->places.first_step_bytes;
     for (int i = 0; i < CATEGORIES; i++)
-        if (a->first_step[i] != 0)
-            a->g->first_step[a->g->first_steps++] =
-                (struct first_step_row){ (uint8_t)i, a->first_step[i] };
-}
-
-static enum vrs_status find_stays(struct gather *a, struct vrs_error *err)
-{
-    const struct lifetimes *l = &a->s->lifetimes;
-    a->stay = arena_array(a->s->scratch, struct radix_row, l->count);
-    if (a->stay == NULL)
-        return vrs_no_memory(err);
-    uint32_t older = moment_from(a, -1), next = older;
-    for (uint32_t i = 0; i < l->count; i++) {
-        /* Allocations seen stand in the order of their allocs. */
-        while (next < a->g->moments && a->moment[next] < l->at[i].birth)
-            next++;
-        uint32_t first = l->at[i].birth < 0 ? older : next;
-        if (first == a->g->moments || l->at[i].freed <= a->moment[first])
-            continue;
-        uint32_t end = moment_from(a, l->at[i].freed);
-        if (first >= end)
-            continue;
-        a->stay[a->stays++] = (struct radix_row){ .id = i, .first = first, .last = end - 1 };
-        int64_t *category = &a->first_step[a->s->categories.of[i]];
-        uint64_t change =
-            (first == 1 ? l->at[i].bytes : 0) - (first == 0 && end == 1 ? l->at[i].bytes : 0);
-        *category = (int64_t)((uint64_t)*category + change);
-        a->g->first_step_bytes = (int64_t)((uint64_t)a->g->first_step_bytes + change);
-    }
-    tell_first_step(a);
-    return VRS_OK;
-}
-
-static enum vrs_status key_stays(struct gather *a, struct sites *sites, bool all,
-                                 struct vrs_error *err)
-{
-    const struct lifetimes *l = &a->s->lifetimes;
-    for (uint32_t i = 0; i < a->stays; i++) {
-        struct radix_row *stay = &a->stay[i];
-        stack_id stack = l->at[stay->id].alloc_stack;
-        uint32_t site = 0;
-        if (!all && stay->key >> KEY_SHIFT != SITE_BY_FUNCTION)
-            continue;
-        if (!sites_of(sites, stack, &site))
-            return vrs_no_memory(err);
-        if (stack.n == 0)
-            stay->key = key_of(SITE_BY_SIZE, l->at[stay->id].bytes);
-        else if (site == 0)
-            stay->key = key_of(SITE_BY_STACK, stack.n);
-        else
-            stay->key = key_of(all ? SITE_BY_LINE : SITE_BY_FUNCTION, site);
-    }
-    return VRS_OK;
-}
-
-/* How many stays share the key of the first of them. */
-static uint32_t same_key(const struct radix_row *stay, uint32_t most)
-{
-    uint32_t count = 1;
-    while (count < most && stay[count].key == stay[0].key)
-        count++;
-    return count;
-}
-
-/* Moments at which something of a place is alive; its stays are in the order of `first`. */
-static uint32_t points_of(const struct radix_row *stay, uint32_t count)
-{
-    uint32_t points = 0, next = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t from = stay[i].first > next ? stay[i].first : next;
-        if (stay[i].last < from)
-            continue;
-        points += stay[i].last - from + 1;
-        next = stay[i].last + 1;
-    }
-    return points;
-}
-
-/* A place seen too seldom is widened from its line to its function; not where the recording is
- * so short that what the first step makes cannot be seen oftener. */
-static bool mark_seldom(struct gather *a)
-{
-    uint32_t least = a->g->moments - 1 < POINTS_MIN ? a->g->moments - 1 : POINTS_MIN;
-    bool any = false;
-    for (uint32_t i = 0, count; i < a->stays; i += count) {
-        count = same_key(a->stay + i, a->stays - i);
-        if (a->stay[i].key >> KEY_SHIFT != SITE_BY_LINE || points_of(a->stay + i, count) >= least)
-            continue;
-        any = true;
-        for (uint32_t k = 0; k < count; k++)
-            a->stay[i + k].key = key_of(SITE_BY_FUNCTION, 0);
-    }
-    return any;
-}
-
-static enum vrs_status group_by(struct gather *a, enum site_key key, bool all,
-                                struct vrs_error *err)
-{
-    struct sites sites;
-    if (!sites_init(&sites, &a->s->r->code, a->s->naming, key, a->s->scratch))
-        return vrs_no_memory(err);
-    enum vrs_status status = key_stays(a, &sites, all, err);
-    sites_free(&sites);
-    a->stay = radix_sort(a->stay, a->stays, &a->sort);
-    return status;
-}
-
-/* Stays of one place, [first, first + count) of the sorted ones. */
-struct place {
-    uint64_t end_bytes, largest_bytes;
-    uint32_t first, count;
-};
-
-static int compare_places(const void *a, const void *b)
-{
-    const struct place *x = a, *y = b;
-    if (x->end_bytes != y->end_bytes)
-        return x->end_bytes > y->end_bytes ? -1 : 1;
-    if (x->largest_bytes != y->largest_bytes)
-        return x->largest_bytes > y->largest_bytes ? -1 : 1;
-    return (x->first > y->first) - (x->first < y->first);
-}
-
-/* Places by what is left of them at the last moment; at most as many as there is room for. */
-static enum vrs_status find_places(struct gather *a, struct place **ret, uint32_t *count,
-                                   struct vrs_error *err)
-{
-    const struct lifetimes *l = &a->s->lifetimes;
-    uint32_t places = 0, most = CELLS_MOST / a->g->moments + 64;
-    struct place *place = arena_array(a->s->scratch, struct place, a->stays);
-    if (place == NULL)
-        return vrs_no_memory(err);
-    for (uint32_t i = 0, stays; i < a->stays; i += stays) {
-        stays = same_key(a->stay + i, a->stays - i);
-        struct place p = { .first = i, .count = stays };
-        for (uint32_t k = i; k < i + stays; k++) {
-            uint64_t bytes = l->at[a->stay[k].id].bytes;
-            p.end_bytes += a->stay[k].last == a->g->moments - 1 ? bytes : 0;
-            p.largest_bytes = bytes > p.largest_bytes ? bytes : p.largest_bytes;
-        }
-        place[places++] = p;
-    }
-    if (places != 0)
-        qsort(place, places, sizeof *place, compare_places);
-    a->g->sites_folded = places > most ? places - most : 0;
-    *ret = place;
-    *count = places > most ? most : places;
-    return VRS_OK;
+        if (a->places.first_step[i] != 0)
+            g->first_step[g->first_steps++] =
+                (struct first_step_row){ (uint8_t)i, a->places.first_step[i] };
 }
 
 /* "size:8519680", for what has no stack. */
@@ -249,67 +88,191 @@ static bool name_by_size(const struct gather *a, uint64_t bytes, struct site_ref
     return name.ptr != NULL;
 }
 
-/* Bytes and counts at each moment: what comes and goes at each, summed up. */
-static enum vrs_status fill_series(const struct gather *a, const struct place *p,
-                                   struct leak_site *site, struct vrs_error *err)
+/* Bytes and counts at each moment: what comes and goes at each, summed up.  With `staying` only of
+ * those stays of the place. */
+static void fill_series(const struct gather *a, const struct leak_place *p, const bool *staying,
+                        uint64_t *bytes, uint32_t *counts)
 {
-    const struct lifetimes *l = &a->s->lifetimes;
-    uint32_t moments = a->g->moments;
-    site->bytes = arena_array(a->s->keep, uint64_t, moments);
-    site->counts = arena_array(a->s->keep, uint32_t, moments);
-    if (site->bytes == NULL || site->counts == NULL)
-        return vrs_no_memory(err);
-    for (uint32_t i = p->first; i < p->first + p->count; i++) {
-        const struct radix_row *stay = &a->stay[i];
-        uint64_t bytes = l->at[stay->id].bytes;
-        site->bytes[stay->first] += bytes;
-        site->counts[stay->first]++;
+    uint32_t moments = a->moments.count;
+    for (uint32_t i = 0; i < p->count; i++) {
+        const struct radix_row *stay = &a->places.stay[p->first + i];
+        uint64_t each = a->s->lifetimes.at[stay->id].bytes;
+        if (staying != NULL && !staying[i])
+            continue;
+        bytes[stay->first] += each;
+        counts[stay->first]++;
         if (stay->last + 1 < moments) {
-            site->bytes[stay->last + 1] -= bytes;
-            site->counts[stay->last + 1]--;
+            bytes[stay->last + 1] -= each;
+            counts[stay->last + 1]--;
         }
     }
     for (uint32_t t = 1; t < moments; t++) {
-        site->bytes[t] += site->bytes[t - 1];
-        site->counts[t] += site->counts[t - 1];
+        bytes[t] += bytes[t - 1];
+        counts[t] += counts[t - 1];
     }
+}
+
+/* Whether an allocation is known to go with the step after its own; of few steps, to go at all. */
+static bool is_passing(const struct gather *a, const struct radix_row *stay)
+{
+    const struct study *s = a->s;
+    uint32_t last = a->moments.count - 1;
+    bool few = s->steps.count < LEAK_STEPS_MIN;
+    /* Behind a last moment that is at another point of the cycle one is still within it. */
+    bool young = stay->first == stay->last || (!a->moments.end_compares && stay->first + 1 >= last);
+    return s->lifetimes.at[stay->id].freed < (int64_t)s->events && (young || few);
+}
+
+/* Allocations of the step before the last one that go with the next, by size. */
+struct gone {
+    uint64_t bytes;
+    uint32_t taken; /* of the first of its size: how many of them stand for newer ones */
+};
+
+static int by_bytes(const void *a, const void *b)
+{
+    const struct gone *x = a, *y = b;
+    return (x->bytes > y->bytes) - (x->bytes < y->bytes);
+}
+
+/* Whether one of that size is left to stand for a newer one. */
+static bool take_gone(struct gone *gone, uint32_t count, uint64_t bytes)
+{
+    uint32_t at;
+    SORTED_FIND(at, count, gone[at].bytes < bytes);
+    if (at == count || at + gone[at].taken >= count || gone[at + gone[at].taken].bytes != bytes)
+        return false;
+    gone[at].taken++;
+    return true;
+}
+
+/* Which stays of a place do not go with the next step.  What the last step made is not known to go:
+ * its counterpart of the step before tells, of the same size, or all of them where sizes vary. */
+static void find_staying(const struct gather *a, const struct leak_place *p, bool *staying,
+                         struct gone *gone)
+{
+    const struct lifetime *l = a->s->lifetimes.at;
+    uint32_t newest = a->moments.count - 1, before = 0, passed = 0;
+    for (uint32_t i = 0; i < p->count; i++) {
+        const struct radix_row *stay = &a->places.stay[p->first + i];
+        staying[i] = !is_passing(a, stay);
+        before += stay->first + 1 == newest;
+        if (stay->first + 1 == newest && !staying[i])
+            gone[passed++] = (struct gone){ l[stay->id].bytes, 0 };
+    }
+    if (passed == 0)
+        return;
+    qsort(gone, passed, sizeof *gone, by_bytes);
+    for (uint32_t i = 0; i < p->count; i++) {
+        const struct radix_row *stay = &a->places.stay[p->first + i];
+        if (stay->first == newest && staying[i])
+            staying[i] = passed < before && !take_gone(gone, passed, l[stay->id].bytes);
+    }
+}
+
+/* Made by a backward: a gradient, or what it needed on the way. */
+static bool made_backward(const struct study *s, uint32_t i)
+{
+    uint8_t phase = s->phases.of_stack[s->lifetimes.at[i].alloc_stack.n];
+    return phase == PHASE_BACKWARD || phase == PHASE_RECOMPUTE;
+}
+
+/* What is alive at the last moment, by the step it was born in. */
+struct generation {
+    uint32_t step;     /* the first moment that sees it */
+    uint32_t backward; /* the last one begun before; one backward makes one generation */
+    bool stays;        /* some of it */
+    struct survivor survivor;
+};
+
+/* Generations, earliest first; stays come in the order of their first moment, so those of one step
+ * stand together.  Returns how many there are. */
+static uint32_t find_generations(const struct gather *a, const struct leak_place *p,
+                                 const bool *staying, struct generation *to)
+{
+    uint32_t last = a->moments.count - 1, count = 0;
+    for (uint32_t i = 0; i < p->count; i++) {
+        const struct radix_row *stay = &a->places.stay[p->first + i];
+        const struct lifetime *one = &a->s->lifetimes.at[stay->id];
+        if (stay->last != last)
+            continue;
+        uint32_t backward = backwards_until(a, one->birth);
+        const struct generation *was = count == 0 ? NULL : &to[count - 1];
+        if (was == NULL || (was->step != stay->first &&
+                            !(was->backward == backward && made_backward(a->s, stay->id))))
+            to[count++] = (struct generation){ .step = stay->first, .backward = backward };
+        struct generation *g = &to[count - 1];
+        g->stays |= staying[i];
+        if (g->survivor.bytes == 0 || one->bytes > g->survivor.bytes)
+            g->survivor = (struct survivor){ one->birth, one->bytes, one->alloc_stack };
+    }
+    return count;
+}
+
+/* The survivors, one for each generation. */
+static enum vrs_status tell_generations(const struct gather *a, const struct leak_place *p,
+                                        const bool *staying, struct leak_site *site,
+                                        struct leak_series *series, struct vrs_error *err)
+{
+    uint32_t last = a->moments.count - 1;
+    struct generation *of = arena_array(a->s->scratch, struct generation, site->counts[last]);
+    site->survivor = arena_array(a->s->keep, struct survivor, site->counts[last]);
+    if (of == NULL || site->survivor == NULL)
+        return vrs_no_memory(err);
+    site->survivors = find_generations(a, p, staying, of);
+    for (uint32_t i = 0; i < site->survivors; i++) {
+        site->survivor[i] = of[i].survivor;
+        series->staying_generations += of[i].stays;
+    }
+    series->generations = site->generations = site->survivors;
+    series->all_from_last_step =
+        site->survivors == 1 && of[0].step == last && of[0].survivor.event >= 0;
     return VRS_OK;
 }
 
-/* The survivors, one for each step of birth; stays come in the order of their first moment, so
- * those of one step stand together. */
-static enum vrs_status find_survivors(const struct gather *a, const struct place *p,
-                                      struct leak_site *site, struct vrs_error *err)
+/* What becomes of the memory of a place from step to step. */
+static enum vrs_status judge_place(const struct gather *a, const struct leak_place *p,
+                                   struct leak_site *site, struct vrs_error *err)
 {
-    const struct lifetimes *l = &a->s->lifetimes;
-    uint32_t last = a->g->moments - 1;
-    int64_t step = -2;
-    site->survivor = arena_array(a->s->keep, struct survivor, site->counts[last]);
-    if (site->survivor == NULL)
+    struct arena *scratch = a->s->scratch;
+    uint32_t moments = a->moments.count;
+    bool *staying = arena_array(scratch, bool, p->count);
+    struct gone *gone = arena_array(scratch, struct gone, p->count);
+    uint64_t *bytes = arena_array(scratch, uint64_t, moments);
+    uint32_t *counts = arena_array(scratch, uint32_t, moments);
+    site->moments = moments;
+    site->bytes = arena_array(a->s->keep, uint64_t, moments);
+    site->counts = arena_array(a->s->keep, uint32_t, moments);
+    if (staying == NULL || gone == NULL || bytes == NULL || counts == NULL || site->bytes == NULL ||
+        site->counts == NULL)
         return vrs_no_memory(err);
-    for (uint32_t i = p->first; i < p->first + p->count; i++) {
-        const struct lifetime *one = &l->at[a->stay[i].id];
-        if (a->stay[i].last != last)
-            continue;
-        int64_t born = one->birth < 0 ? -1 : steps_at(&a->s->steps, one->birth);
-        if (born != step || site->survivors == 0)
-            site->survivor[site->survivors++] = (struct survivor){ .bytes = 0 };
-        struct survivor *survivor = &site->survivor[site->survivors - 1];
-        if (born != step || one->bytes > survivor->bytes)
-            *survivor = (struct survivor){ one->birth, one->bytes, one->alloc_stack };
-        step = born;
-    }
-    site->generations = site->survivors;
+    find_staying(a, p, staying, gone);
+    fill_series(a, p, NULL, site->bytes, site->counts);
+    fill_series(a, p, staying, bytes, counts);
+    struct leak_series series = {
+        .bytes = site->bytes,
+        .staying_bytes = bytes,
+        .counts = site->counts,
+        .moments = moments,
+        .steps = a->s->steps.count,
+        .end_compares = a->moments.end_compares,
+        .at_most_suspect = !a->s->stacked || a->s->steps.source == STEPS_PERIOD,
+    };
+    TRY(tell_generations(a, p, staying, site, &series, err));
+    struct leak_trend trend = leak_judge(&series, a->room);
+    site->class = trend.class;
+    site->slope_bytes = trend.slope_bytes;
+    site->every_steps = trend.every_steps;
     return VRS_OK;
 }
 
 /* The largest of a place's allocations, the earliest of equals, stands for it. */
-static uint32_t representative(const struct gather *a, const struct place *p)
+static uint32_t representative(const struct gather *a, const struct leak_place *p)
 {
     const struct lifetimes *l = &a->s->lifetimes;
-    uint32_t best = a->stay[p->first].id;
+    uint32_t best = a->places.stay[p->first].id;
     for (uint32_t i = p->first + 1; i < p->first + p->count; i++) {
-        uint32_t one = a->stay[i].id;
+        uint32_t one = a->places.stay[i].id;
         if (l->at[one].bytes > l->at[best].bytes ||
             (l->at[one].bytes == l->at[best].bytes && l->at[one].birth < l->at[best].birth))
             best = one;
@@ -317,44 +280,22 @@ static uint32_t representative(const struct gather *a, const struct place *p)
     return best;
 }
 
-static bool from_last_step(const struct gather *a, const struct leak_site *site)
-{
-    return site->survivors == 1 && site->survivor[0].event >= 0 &&
-           steps_at(&a->s->steps, site->survivor[0].event) == (int64_t)a->g->moments - 2;
-}
-
-static enum vrs_status make_site(const struct gather *a, const struct place *p,
+static enum vrs_status make_site(const struct gather *a, const struct leak_place *p,
                                  struct leak_site *site, struct vrs_error *err)
 {
     const struct lifetimes *l = &a->s->lifetimes;
     uint32_t best = representative(a, p);
     stack_id stack = l->at[best].alloc_stack;
-    site->moments = a->g->moments;
-    TRY(fill_series(a, p, site, err));
-    TRY(find_survivors(a, p, site, err));
+    struct arena_mark mark = arena_mark(a->s->scratch);
+    TRY(judge_place(a, p, site, err));
+    arena_release(a->s->scratch, mark);
     if (stack.n == 0 && !name_by_size(a, l->at[best].bytes, &site->site))
         return vrs_no_memory(err);
     if (stack.n != 0)
         TRY(study_site(a->s, stack, &site->site, err));
+    TRY(naming_innermost(a->s->naming, stack, &site->innermost, err));
     site->category = a->s->categories.of[best];
-    uint32_t steps = a->s->steps.count, warm_up = leak_warm_up(steps);
-    site->slope_bytes = leak_slope(site->bytes, a->g->moments, warm_up, a->room);
-    struct leak_series series = {
-        .bytes = site->bytes,
-        .counts = site->counts,
-        .moments = a->g->moments,
-        .steps = steps,
-        .generations = site->generations,
-        .all_from_last_step = from_last_step(a, site),
-        .by_size = !a->s->stacked,
-    };
-    site->class = leak_classify(&series, site->slope_bytes);
     return VRS_OK;
-}
-
-static bool is_growing(const struct leak_site *site)
-{
-    return site->class == LEAK_CLASS_LEAK || site->class == LEAK_CLASS_SUSPECT;
 }
 
 static bool made_forward(const struct study *s, const struct leak_site *site)
@@ -363,18 +304,22 @@ static bool made_forward(const struct study *s, const struct leak_site *site)
     return phase == PHASE_FORWARD || phase == PHASE_OTHER || phase == PHASE_RECOMPUTE;
 }
 
+static bool is_scalar(const struct leak_site *site)
+{
+    uint32_t last = site->moments - 1;
+    return site->bytes[last] <= (uint64_t)LEAK_SCALAR_BYTES * site->counts[last];
+}
+
 /* A loss that is kept, not its value, keeps the activations of its step alive. */
 static bool graph_is_kept(const struct study *s, const struct leaks *g)
 {
     bool scalar = false, activation = false;
     for (uint32_t i = 0; i < g->sites; i++) {
         const struct leak_site *site = &g->site[i];
-        uint32_t last = g->moments - 1;
-        if (!is_growing(site) || !made_forward(s, site))
+        if (!leak_is_told(site) || !made_forward(s, site))
             continue;
-        bool small = site->bytes[last] <= (uint64_t)SCALAR_BYTES * site->counts[last];
-        scalar |= small;
-        activation |= !small && site->category == CATEGORY_ACTIVATION;
+        scalar |= is_scalar(site);
+        activation |= !is_scalar(site) && site->category == CATEGORY_ACTIVATION;
     }
     return scalar && activation;
 }
@@ -391,56 +336,74 @@ static enum leak_kind kind_of(const struct study *s, const struct leak_site *sit
     return graph ? LEAK_GRAPH : LEAK_OUTPUTS;
 }
 
+/* The floor; a scalar that holds a graph stands beside what it holds. */
+static void leave_out_small(struct leaks *g, struct leak_site *site)
+{
+    uint64_t first = site->bytes[0], last = site->bytes[site->moments - 1];
+    bool holds = site->kind == LEAK_GRAPH && is_scalar(site);
+    if (leak_is_told(site) && !holds && (last < first || last - first < g->floor_bytes))
+        site->class = LEAK_CLASS_TOO_SMALL;
+}
+
+/* Those that are told, what is too small to be, all else. */
+static int rank_of(const struct leak_site *site)
+{
+    return leak_is_told(site) ? 0 : leak_grows(site) ? 1 : 2;
+}
+
 static int compare_sites(const void *a, const void *b)
 {
     const struct leak_site *x = a, *y = b;
-    bool x_grows = is_growing(x), y_grows = is_growing(y);
-    if (x_grows != y_grows)
-        return x_grows ? -1 : 1;
-    if (x->slope_bytes != y->slope_bytes)
+    if (rank_of(x) != rank_of(y))
+        return rank_of(x) - rank_of(y);
+    if (leak_grows(x) && x->slope_bytes != y->slope_bytes)
         return x->slope_bytes > y->slope_bytes ? -1 : 1;
     return (x->order > y->order) - (x->order < y->order);
+}
+
+/* Names what grows, and counts it. */
+static void tell_growth(const struct gather *a)
+{
+    const struct study *s = a->s;
+    struct leaks *g = a->g;
+    int64_t peak = s->curves.of[CURVE_REQUESTED].peak_bytes;
+    g->floor_bytes = peak > 0 ? (uint64_t)peak / FLOOR_PARTS : 0;
+    g->floor_bytes = g->floor_bytes < FLOOR_BYTES ? g->floor_bytes : FLOOR_BYTES;
+    bool graph = graph_is_kept(s, g);
+    uint64_t total = 0;
+    for (uint32_t i = 0; i < g->sites; i++) {
+        struct leak_site *site = &g->site[i];
+        site->order = i;
+        if (!leak_is_told(site)) {
+            site->survivors = 0;
+            continue;
+        }
+        site->kind = kind_of(s, site, graph);
+        leave_out_small(g, site);
+        g->leaks += site->class == LEAK_CLASS_LEAK;
+        g->suspects += site->class == LEAK_CLASS_SUSPECT;
+        g->too_small += site->class == LEAK_CLASS_TOO_SMALL;
+        total += leak_is_told(site) ? (uint64_t)site->slope_bytes : 0;
+        for (uint32_t k = 0; k < site->survivors; k++)
+            study_show(s, site->survivor[k].stack);
+    }
+    g->slope_total_bytes = (int64_t)total;
 }
 
 static enum vrs_status make_sites(struct gather *a, struct vrs_error *err)
 {
     struct leaks *g = a->g;
-    struct place *place = NULL;
-    TRY(find_places(a, &place, &g->sites, err));
-    if (place == NULL)
-        return vrs_no_memory(err);
+    g->sites = a->places.places;
+    g->sites_folded = a->places.folded;
     g->site = arena_array(a->s->keep, struct leak_site, g->sites);
     if (g->site == NULL)
         return vrs_no_memory(err);
     for (uint32_t i = 0; i < g->sites; i++)
-        TRY(make_site(a, &place[i], &g->site[i], err));
-    bool graph = graph_is_kept(a->s, g);
-    for (uint32_t i = 0; i < g->sites; i++) {
-        struct leak_site *site = &g->site[i];
-        site->order = i;
-        g->leaks += site->class == LEAK_CLASS_LEAK;
-        g->suspects += site->class == LEAK_CLASS_SUSPECT;
-        site->kind = is_growing(site) ? kind_of(a->s, site, graph) : LEAK_UNKNOWN;
-        for (uint32_t k = 0; k < site->survivors && is_growing(site); k++)
-            study_show(a->s, site->survivor[k].stack);
-        if (!is_growing(site))
-            site->survivors = 0;
-    }
+        TRY(make_site(a, &a->places.place[i], &g->site[i], err));
+    tell_growth(a);
     if (g->sites != 0)
         qsort(g->site, g->sites, sizeof *g->site, compare_sites);
     return VRS_OK;
-}
-
-/* What leaks is not let go of: what earlier steps left is there at the peak. */
-static void find_peak_bytes(const struct study *s, struct leaks *g)
-{
-    int64_t step = steps_at(&s->steps, s->curves.of[CURVE_REQUESTED].peak_event);
-    if (step < 0 || g->moments == 0)
-        return;
-    uint32_t moment = step < (int64_t)g->moments ? (uint32_t)step : g->moments - 1;
-    for (uint32_t i = 0; i < g->sites; i++)
-        if (g->site[i].class == LEAK_CLASS_LEAK)
-            g->site[i].peak_bytes = g->site[i].bytes[moment];
 }
 
 static void count_to_full(const struct study *s, uint64_t capacity, struct leaks *g)
@@ -457,23 +420,15 @@ static enum vrs_status look_between_steps(const struct study *s, struct leaks *r
 {
     struct leaks g = *ret;
     struct gather a = { .s = s, .g = &g };
-    bool end = s->steps.end_is_boundary || s->steps.count < MOMENTS_MIN;
-    g.moments = s->steps.count + end;
-    a.moment = arena_array(s->scratch, int64_t, g.moments);
-    a.total = arena_array(s->scratch, uint64_t, g.moments);
+    TRY(leak_moments_find(s, &a.moments, err));
+    g.moments = a.moments.count;
     a.room = arena_array(s->scratch, int64_t, SLOPE_PAIRS_MAX);
-    if (a.moment == NULL || a.total == NULL || a.room == NULL)
+    if (a.room == NULL)
         return vrs_no_memory(err);
-    find_moments(&a);
-    TRY(find_stays(&a, err));
-    if (!radix_room_make(&a.sort, a.stays, s->scratch))
-        return vrs_no_memory(err);
-    TRY(group_by(&a, SITE_LINE, true, err));
-    if (mark_seldom(&a))
-        TRY(group_by(&a, SITE_FUNCTION_IN_FILE, false, err));
+    TRY(find_backwards(&a, err));
+    TRY(leak_places_find(s, &a.moments, &a.places, err));
+    tell_first_step(&a);
     TRY(make_sites(&a, err));
-    find_peak_bytes(s, &g);
-    g.slope_total_bytes = leak_slope(a.total, g.moments, leak_warm_up(s->steps.count), a.room);
     *ret = g;
     return VRS_OK;
 }

@@ -1,12 +1,11 @@
 /* leaks.h - what stays after each step, and which of it keeps growing.
  *
- * Live bytes are looked at between steps: moment t is just before step t + 1 begins.  After the
- * last step there is one more moment where that is known to be a boundary.  A recording that
- * merely ends there is looked at once more only where there would be too few moments: after its
- * last alloc. */
+ * Live bytes are looked at between steps (leak_moments.h), by the place that made them
+ * (leak_places.h).  This is the one list of what grows: whatever else tells of it asks here. */
 #ifndef VRS_ANALYSIS_SNAPSHOT_LEAKS_LEAKS_H
 #define VRS_ANALYSIS_SNAPSHOT_LEAKS_LEAKS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "analysis/snapshot/categories/category_rules.h"
@@ -14,6 +13,7 @@
 #include "analysis/snapshot/timeline/phase_rows.h"
 #include "base/fail.h"
 #include "base/field.h"
+#include "base/str.h"
 #include "model/ids.h"
 
 /* In the order in which they are tested. */
@@ -23,7 +23,8 @@ enum leak_class {
     LEAK_CLASS_PLATEAU,  /* rose, then stopped */
     LEAK_CLASS_SAWTOOTH, /* rises and is flushed, again and again */
     LEAK_CLASS_LEAK,
-    LEAK_CLASS_SUSPECT, /* would be a leak, but too few steps were seen */
+    LEAK_CLASS_SUSPECT,   /* would be a leak, but too few steps were seen */
+    LEAK_CLASS_TOO_SMALL, /* either, of so few bytes that it does not matter */
     LEAK_CLASS_STABLE,
     LEAK_CLASSES
 };
@@ -48,17 +49,18 @@ struct survivor {
 
 struct leak_site {
     struct site_ref site;
+    str innermost;    /* the innermost Python frame; tells two places of one line apart */
     uint8_t category; /* enum category, of the largest allocation */
     enum leak_class class;
-    enum leak_kind kind; /* of leaks and suspects */
-    int64_t slope_bytes; /* a step */
-    /* Of leaks: left by earlier steps where the step of the device's peak begins; it stays. */
-    uint64_t peak_bytes;
+    /* Of those that grow (leak_grows), also of what is too small. */
+    enum leak_kind kind;
+    int64_t slope_bytes;  /* a step */
+    uint32_t every_steps; /* it grows in each step; in each second, … */
     uint32_t generations;
     uint32_t moments;          /* as those of the device */
     uint64_t *bytes;           /* at each moment */
     uint32_t *counts;          /* allocations, as above */
-    struct survivor *survivor; /* of leaks and suspects */
+    struct survivor *survivor; /* of those that grow */
     uint32_t survivors;
     uint32_t order; /* by bytes at the last moment */
 };
@@ -83,14 +85,28 @@ struct leaks {
     int64_t first_step_bytes; /* what the first step adds, and by category: those that change */
     struct first_step_row first_step[CATEGORIES];
     uint32_t first_steps;
-    struct leak_site *site; /* by slope, then bytes at the last moment */
+    struct leak_site
+        *site; /* leaks and suspects, then what is too small, by slope; then the rest */
     uint32_t sites;
     uint32_t sites_folded; /* smaller ones that were not looked at */
-    uint32_t leaks, suspects;
-    int64_t slope_total_bytes;
-    int64_t steps_to_full; /* negative: not known */
+    uint32_t leaks, suspects, too_small;
+    uint64_t floor_bytes;      /* what grows by less over the recording is too small */
+    int64_t slope_total_bytes; /* of leaks and suspects */
+    int64_t steps_to_full;     /* negative: not known */
     struct gc_hint gc_hint;
 };
+
+/* A leak or a suspect: what is reported, and fails a limit. */
+static inline bool leak_is_told(const struct leak_site *site)
+{
+    return site->class == LEAK_CLASS_LEAK || site->class == LEAK_CLASS_SUSPECT;
+}
+
+/* These, and what is too small to be told. */
+static inline bool leak_grows(const struct leak_site *site)
+{
+    return leak_is_told(site) || site->class == LEAK_CLASS_TOO_SMALL;
+}
 
 /* Of a struct leak_site, and of a struct leaks, the result of a device. */
 extern const struct row_type leak_site_row_type, leaks_row_type;

@@ -27,9 +27,8 @@ static const struct row_type survivor_row_type =
 
 static bool grows(const void *row, const void *above)
 {
-    const struct leak_site *site = row;
     (void)above;
-    return site->class == LEAK_CLASS_LEAK || site->class == LEAK_CLASS_SUSPECT;
+    return leak_grows(row);
 }
 
 static const struct field site_fields[] = {
@@ -40,7 +39,10 @@ static const struct field site_fields[] = {
       FIELD_NAMES(leak_class_names) },
     { "kind", NULL, UNIT_NONE, FIELD_NAME, FIELD_AT(struct leak_site, kind),
       FIELD_NAMES(leak_kind_names), .when = grows },
-    { "slope_bytes", "a step", UNIT_BYTES, FIELD_SIGNED, FIELD_AT(struct leak_site, slope_bytes) },
+    { "slope_bytes", "a step", UNIT_BYTES, FIELD_SIGNED, FIELD_AT(struct leak_site, slope_bytes),
+      .when = grows },
+    { "every_steps", NULL, UNIT_COUNT, FIELD_UNSIGNED, FIELD_AT(struct leak_site, every_steps),
+      .least = 1, .when = grows },
     { "generations", "of steps", UNIT_NUMBER, FIELD_UNSIGNED,
       FIELD_AT(struct leak_site, generations) },
     { "boundary_bytes", NULL, UNIT_BYTES, FIELD_VALUES,
@@ -87,6 +89,8 @@ static const struct field leaks_fields[] = {
     { "sites", NULL, UNIT_NONE, FIELD_ROWS, FIELD_LIST(struct leaks, site, sites),
       .row = &leak_site_row_type, .limited = true, .table = true },
     { "sites_folded", NULL, UNIT_COUNT, FIELD_UNSIGNED, FIELD_AT(struct leaks, sites_folded) },
+    { "floor_bytes", NULL, UNIT_BYTES, FIELD_UNSIGNED, FIELD_AT(struct leaks, floor_bytes),
+      .when = has_moments },
     { "slope_total_bytes", NULL, UNIT_BYTES, FIELD_SIGNED,
       FIELD_AT(struct leaks, slope_total_bytes), .when = has_moments },
     { "steps_to_full", NULL, UNIT_COUNT, FIELD_SIGNED, FIELD_AT(struct leaks, steps_to_full),

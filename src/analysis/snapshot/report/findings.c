@@ -61,13 +61,13 @@ static void add(struct report *report, enum finding_kind kind, const char *id, c
     };
 }
 
+/* What it would save is the advice's to say. */
 static void add_leak(struct report *report, const struct leak_site *site)
 {
     bool leak = site->class == LEAK_CLASS_LEAK;
-    if (!leak && site->class != LEAK_CLASS_SUSPECT)
-        return;
-    add(report, FINDING_LEAK, leak ? "leak" : "suspect", leak ? "problem" : "note",
-        &leak_evidence_row_type, site, site->peak_bytes > 0 ? site->peak_bytes : UNKNOWN_U64);
+    if (leak_is_told(site))
+        add(report, FINDING_LEAK, leak ? "leak" : "suspect", leak ? "problem" : "note",
+            &leak_evidence_row_type, site, UNKNOWN_U64);
 }
 
 static void add_sections(struct report *report, const struct report_sections *sections)

@@ -141,6 +141,8 @@ const struct row_type oom_evidence_row_type =
 static const struct field leak_evidence_fields[] = {
     { "culprit", NULL, UNIT_NONE, FIELD_TEXT, FIELD_AT(struct leak_site, site.culprit) },
     { "slope_bytes", NULL, UNIT_BYTES, FIELD_SIGNED, FIELD_AT(struct leak_site, slope_bytes) },
+    { "every_steps", NULL, UNIT_COUNT, FIELD_UNSIGNED, FIELD_AT(struct leak_site, every_steps),
+      .least = 1 },
     { "generations", NULL, UNIT_COUNT, FIELD_UNSIGNED, FIELD_AT(struct leak_site, generations) },
     { "kind", NULL, UNIT_NONE, FIELD_NAME, FIELD_AT(struct leak_site, kind),
       FIELD_NAMES(leak_kind_names) },

@@ -25,7 +25,8 @@
 #include "render/write/out.h"
 #include "render/write/text.h"
 
-enum { ROWS_DEFAULT = 20, WIDE = 100, LEAKS_TOLD = 5 };
+/* ALIKE_MOST: of so many rows names are compared. */
+enum { ROWS_DEFAULT = 20, WIDE = 100, LEAKS_TOLD = 5, ALIKE_MOST = 1000 };
 
 /* What is put together for one device. */
 struct text_context {
@@ -46,10 +47,91 @@ static const char *words_of_kind(enum leak_kind kind)
         [LEAK_UNKNOWN] = "",
         [LEAK_GRADIENTS] = "; gradients that are never released",
         [LEAK_GRAPH] = "; a kept loss keeps its autograd graph and activations: keep loss.item()",
-        [LEAK_OUTPUTS] = "; results of every step are kept",
+        [LEAK_OUTPUTS] = "; results are kept from step to step",
         [LEAK_CACHE] = "; a cache that grows",
     };
     return words[kind];
+}
+
+/* What is as it always was is not worth a row. */
+static bool worth_a_row(const struct leak_site *site)
+{
+    return site->class != LEAK_CLASS_STABLE;
+}
+
+/* What tells a row from others of the same name: its owner, else the innermost frame, else how
+ * large each of its allocations is. */
+enum difference { DIFFERENT, BY_OWNER, BY_INNERMOST, BY_SIZE };
+
+static enum difference difference_of(const struct leaks *g, const struct leak_site *site)
+{
+    enum difference by = DIFFERENT;
+    for (uint32_t i = 0; i < g->sites && i < ALIKE_MOST; i++) {
+        const struct leak_site *other = &g->site[i];
+        if (other == site || !worth_a_row(other) ||
+            !str_equal(other->site.culprit, site->site.culprit))
+            continue;
+        enum difference with = !str_equal(other->site.owner, site->site.owner) ? BY_OWNER
+                               : !str_equal(other->innermost, site->innermost) ? BY_INNERMOST
+                                                                               : BY_SIZE;
+        by = with > by ? with : by;
+    }
+    return by;
+}
+
+/* "adam.py:172" of "adam.py:172 _init_group" */
+static str file_and_line(str name)
+{
+    size_t len = 0;
+    while (len < name.len && name.ptr[len] != ' ')
+        len++;
+    return (str){ name.ptr, len };
+}
+
+/* What tells it from others, in brackets: "(nn_utils.py:12)", "(4 B each)". */
+static void put_difference(struct buf *to, const struct text_context *s,
+                           const struct leak_site *site, enum difference by)
+{
+    uint32_t last = s->leaks->moments - 1, count = site->counts[last];
+    str more = by == BY_OWNER ? site->site.owner : site->innermost;
+    if (by == BY_SIZE && count > 0) {
+        buf_text(to, " (");
+        human_bytes(to, (int64_t)(site->bytes[last] / count));
+        buf_text(to, count == 1 ? ")" : " each)");
+        return;
+    }
+    if (by == DIFFERENT || by == BY_SIZE || more.len == 0 || str_equal(more, site->site.culprit))
+        return;
+    buf_text(to, " (");
+    escape_text(to, file_and_line(more), s->style->ascii);
+    buf_char(to, ')');
+}
+
+static void put_place(struct buf *to, const struct text_context *s, const struct leak_site *site)
+{
+    enum difference by = difference_of(s->leaks, site);
+    buf_text(to, " at ");
+    escape_text(to, site->site.culprit, s->style->ascii);
+    if (!str_equal(site->site.culprit, site->site.owner)) {
+        buf_text(to, " (");
+        escape_text(to, site->site.owner, s->style->ascii);
+        buf_char(to, ')');
+    }
+    if (by != BY_OWNER)
+        put_difference(to, s, site, by);
+}
+
+/* " a step", or " in every 2nd step": then it is what such a step leaves. */
+static void put_rate(struct buf *to, const struct leak_site *site)
+{
+    human_bytes(to, site->slope_bytes * site->every_steps);
+    if (site->every_steps > 1)
+        buf_format(to, " in every %u%s step", site->every_steps,
+                   site->every_steps == 2   ? "nd"
+                   : site->every_steps == 3 ? "rd"
+                                            : "th");
+    else
+        buf_text(to, " a step");
 }
 
 /* "leak  250.00 MiB a step at train.py:45 main; 1.22 GiB from 5 steps are alive; …" */
@@ -58,21 +140,37 @@ static void put_leak(struct buf *to, struct text_context *s, const struct leak_s
     bool leak = site->class == LEAK_CLASS_LEAK;
     paint_on(&s->words, s->style, leak ? PAINT_BAD : PAINT_BOLD);
     buf_text(&s->words, leak ? "" : "perhaps ");
-    human_bytes(&s->words, site->slope_bytes);
-    buf_text(&s->words, " a step");
+    put_rate(&s->words, site);
     paint_off(&s->words, s->style);
-    buf_text(&s->words, " at ");
-    escape_text(&s->words, site->site.culprit, s->style->ascii);
-    if (!str_equal(site->site.culprit, site->site.owner)) {
-        buf_text(&s->words, " (");
-        escape_text(&s->words, site->site.owner, s->style->ascii);
-        buf_char(&s->words, ')');
-    }
+    put_place(&s->words, s, site);
     buf_text(&s->words, "; ");
     human_bytes(&s->words, (int64_t)site->bytes[s->leaks->moments - 1]);
     buf_format(&s->words, " from %u steps are alive", site->generations);
     buf_text(&s->words, words_of_kind(site->kind));
     put_words(to, s, leak ? "leak" : "suspect");
+}
+
+/* "small  4 B a step at train.py:31 main, 24 B in all: too small to matter" */
+static void put_small(struct buf *to, struct text_context *s, const struct leak_site *site)
+{
+    put_rate(&s->words, site);
+    put_place(&s->words, s, site);
+    buf_text(&s->words, ", ");
+    human_bytes(&s->words, (int64_t)(site->bytes[s->leaks->moments - 1] - site->bytes[0]));
+    buf_text(&s->words, " over the recording: too small to matter");
+    put_words(to, s, "small");
+}
+
+static void put_more_sites(struct buf *to, struct text_context *s, uint32_t told, uint32_t sites,
+                           const char *what)
+{
+    if (sites <= told)
+        return;
+    buf_text(&s->words, "and ");
+    human_counted(&s->words, sites - told, "more site", s->style->ascii);
+    buf_text(&s->words, sites - told == 1 ? " that is " : " that are ");
+    buf_text(&s->words, what);
+    put_words(to, s, "");
 }
 
 static void put_verdict(struct buf *to, struct text_context *s)
@@ -81,28 +179,28 @@ static void put_verdict(struct buf *to, struct text_context *s)
     uint32_t growing = g->leaks + g->suspects;
     for (uint32_t i = 0; i < growing && i < LEAKS_TOLD; i++)
         put_leak(to, s, &g->site[i]);
-    if (growing > LEAKS_TOLD) {
-        buf_text(&s->words, "and ");
-        human_counted(&s->words, growing - LEAKS_TOLD, "more site", s->style->ascii);
-        buf_text(&s->words, growing == LEAKS_TOLD + 1 ? " that grows" : " that grow");
-        put_words(to, s, "");
-    }
+    put_more_sites(to, s, LEAKS_TOLD, growing, "growing");
     if (growing == 0) {
         paint_on(&s->words, s->style, PAINT_GOOD);
         buf_text(&s->words, "none");
         paint_off(&s->words, s->style);
-        buf_format(&s->words, ": in %u steps no site keeps memory of every step",
-                   g->steps.steps.count);
+        buf_format(&s->words, ": in %u steps no site keeps %smemory from step to step",
+                   g->steps.steps.count, g->too_small != 0 ? "much " : "");
         put_words(to, s, "leak");
     }
+    for (uint32_t i = 0; i < g->too_small && i < LEAKS_TOLD; i++)
+        put_small(to, s, &g->site[growing + i]);
+    put_more_sites(to, s, LEAKS_TOLD, g->too_small, "too small to matter");
 }
 
-/* "total  250.00 MiB a step; full in 83 steps" */
+/* "growth  250.00 MiB a step in all; full after about 83 more steps" */
 static void put_total(struct buf *to, struct text_context *s)
 {
     const struct leaks *g = s->leaks;
+    if (g->leaks + g->suspects == 0)
+        return;
     human_bytes(&s->words, g->slope_total_bytes);
-    buf_text(&s->words, " a step in total");
+    buf_text(&s->words, " a step in all");
     if (g->steps_to_full >= 0) {
         buf_text(&s->words, "; full after about ");
         human_counted(&s->words, (uint64_t)g->steps_to_full, "more step", s->style->ascii);
@@ -159,6 +257,13 @@ static const struct shown_column all_columns[COLUMNS] = {
     [OWNER] = { SHOWN_IN(struct leak_site, site, site_row_type, struct site_ref, owner), 16 },
 };
 
+static str place_cell(struct text_context *s, const struct leak_site *site)
+{
+    escape_text(&s->cells.text, site->site.culprit, s->style->ascii);
+    put_difference(&s->cells.text, s, site, difference_of(s->leaks, site));
+    return cell_end(&s->cells);
+}
+
 static str leak_cell(struct text_context *s, const struct leak_site *site, enum leak_column column)
 {
     uint32_t last = s->leaks->moments - 1;
@@ -166,15 +271,11 @@ static str leak_cell(struct text_context *s, const struct leak_site *site, enum 
         return cell_bytes(&s->cells, (int64_t)site->bytes[last]);
     if (column == COUNT)
         return cell_count(&s->cells, site->counts[last]);
+    if (column == PLACE)
+        return place_cell(s, site);
     if (column == OWNER && str_equal(site->site.culprit, site->site.owner))
         return S("");
     return shown_cell(&s->cells, &all_columns[column], site);
-}
-
-/* What is as it always was is not worth a row. */
-static bool worth_a_row(const struct leak_site *site)
-{
-    return site->class != LEAK_CLASS_STABLE || site->slope_bytes != 0;
 }
 
 static bool owners_differ(const struct leaks *g)
@@ -185,17 +286,58 @@ static bool owners_differ(const struct leaks *g)
     return false;
 }
 
+/* "and 3 more sites; --rows shows them", "9 sites that do not change hold 1.20 GiB; --json has
+ * them" */
+static void put_left_out(struct buf *to, const struct text_context *s, uint32_t left)
+{
+    const struct leaks *g = s->leaks;
+    uint32_t stable = 0;
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < g->sites; i++) {
+        if (worth_a_row(&g->site[i]))
+            continue;
+        stable++;
+        bytes += g->site[i].bytes[g->moments - 1];
+    }
+    struct buf words;
+    buf_init(&words, 1 << 10);
+    if (left != 0)
+        buf_format(&words, "and %u more site%s; --rows shows them", left, left == 1 ? "" : "s");
+    if (stable != 0) {
+        buf_text(&words, left == 0 ? "" : ". ");
+        human_counted(&words, stable, "stable site", s->style->ascii);
+        buf_text(&words, stable == 1 ? " holds " : " hold ");
+        human_bytes(&words, (int64_t)bytes);
+        buf_text(&words, "; --json has ");
+        buf_text(&words, stable == 1 ? "it" : "them");
+    }
+    if (words.len != 0)
+        text_wrap(to, s->style, buf_slice(&words), 0, 0);
+    buf_end(&words, to);
+}
+
+/* Then a name that is too long is cut at its start: what tells two apart stands behind. */
+static bool some_are_alike(const struct leaks *g)
+{
+    for (uint32_t i = 0; i < g->sites && i < ALIKE_MOST; i++)
+        if (worth_a_row(&g->site[i]) && difference_of(g, &g->site[i]) != DIFFERENT)
+            return true;
+    return false;
+}
+
 static void put_table(struct buf *to, struct text_context *s, uint32_t most)
 {
     const struct leaks *g = s->leaks;
     enum leak_column shown[COLUMNS];
     struct text_column column[COLUMNS];
     uint32_t columns = 0, rows = 0, left = 0;
+    bool owners = s->style->width >= WIDE && owners_differ(g), alike = some_are_alike(g);
     for (int i = 0; i < COLUMNS; i++) {
-        bool wide = i == OWNER || i == COUNT || i == STEPS;
-        if ((wide && s->style->width < WIDE) || (i == OWNER && !owners_differ(g)))
+        bool wide = i == COUNT || i == STEPS;
+        if ((wide && s->style->width < WIDE) || (i == OWNER && !owners))
             continue;
         column[columns] = shown_heading(&all_columns[i]);
+        column[columns].tail = i == PLACE && alike;
         shown[columns++] = (enum leak_column)i;
     }
     str *cell = cells_array(&s->cells, g->sites < most ? g->sites : most, columns);
@@ -212,18 +354,11 @@ static void put_table(struct buf *to, struct text_context *s, uint32_t most)
             cell[(size_t)rows * columns + k] = leak_cell(s, &g->site[i], shown[k]);
         rows++;
     }
-    if (rows == 0)
-        return;
-    struct text_table table = { column, columns, rows, cell, 0 };
     buf_char(to, '\n');
-    text_table(to, s->style, &table);
-    if (left == 0)
-        return;
-    struct buf words;
-    buf_init(&words, 1 << 10);
-    buf_format(&words, "and %u more site%s; --rows shows them", left, left == 1 ? "" : "s");
-    text_wrap(to, s->style, buf_slice(&words), 0, 0);
-    buf_end(&words, to);
+    struct text_table table = { column, columns, rows, cell, 0 };
+    if (rows != 0)
+        text_table(to, s->style, &table);
+    put_left_out(to, s, left);
 }
 
 static void put_next(struct buf *to, const struct text_context *s,

@@ -77,8 +77,12 @@ void losses_text(struct buf *to, const struct style *style, const struct file_fa
 
 static void leak_text(struct buf *to, const struct leak_site *site)
 {
-    human_bytes(to, site->slope_bytes);
-    buf_text(to, " more in each step at ");
+    human_bytes(to, site->slope_bytes * site->every_steps);
+    buf_text(to, " more in ");
+    if (site->every_steps > 1)
+        buf_format(to, "one of %u steps at ", (unsigned)site->every_steps);
+    else
+        buf_text(to, "each step at ");
     buf_str(to, site->site.culprit);
 }
 

@@ -20,7 +20,7 @@
 #include "render/write/escape.h"
 #include "render/write/human.h"
 
-enum { CATEGORIES_SHOWN = 5, FIXES_SHOWN = 3, LEAK_LEAST = 16 << 20 };
+enum { CATEGORIES_SHOWN = 5, FIXES_SHOWN = 3 };
 
 static void put_words(struct buf *to, const struct style *style, const char *label,
                       struct buf *words)
@@ -83,8 +83,13 @@ void section_made_of_text(struct buf *to, const struct style *style,
 static void put_growth(struct buf *words, const struct style *style, const struct leaks *g)
 {
     const struct leak_site *site = &g->site[0];
-    human_bytes(words, site->slope_bytes);
-    buf_text(words, " more in each step at ");
+    human_bytes(words, site->slope_bytes * site->every_steps);
+    buf_text(words, " more in ");
+    if (site->every_steps > 1)
+        buf_format(words, "one of %u steps", (unsigned)site->every_steps);
+    else
+        buf_text(words, "each step");
+    buf_text(words, " at ");
     escape_text(words, site->site.culprit, style->ascii);
     buf_format(words, "; allocations of %u steps are alive: %s", (unsigned)site->generations,
                leak_class_names[site->class]);
@@ -115,33 +120,7 @@ void section_trends_text(struct buf *to, const struct style *style,
     buf_free(&words);
 }
 
-/* Something to change: a rule's advice, or what leaks. */
-struct fix {
-    const struct advice *advice;
-    const struct leak_site *leak; /* NULL: advice */
-    uint64_t bytes;
-};
-
-static void leak_words(struct buf *to, const struct leak_site *site)
-{
-    static const char *const change[LEAK_KINDS] = {
-        [LEAK_UNKNOWN] = "drop it at the end of the step",
-        [LEAK_GRADIENTS] = "call optimizer.zero_grad(set_to_none=True) in each step",
-        [LEAK_GRAPH] = "keep loss.item() or .detach(), not the tensor",
-        [LEAK_OUTPUTS] = "keep a number or a copy on the host, or drop it",
-        [LEAK_CACHE] = "bound the cache",
-    };
-    buf_text(to, "frees ~");
-    human_known_bytes(to, site->peak_bytes);
-    buf_text(to, ": each step leaves ");
-    human_bytes(to, site->slope_bytes);
-    buf_text(to, " more at ");
-    buf_str(to, site->site.culprit);
-    buf_format(to, ", and the peak holds what all earlier steps left: %s (see vramscope leaks).",
-               change[site->kind]);
-}
-
-static void put_fix(struct buf *to, const struct style *style, const struct fix *fix,
+static void put_fix(struct buf *to, const struct style *style, const struct advice *advice,
                     uint32_t number)
 {
     struct buf words, escaped;
@@ -149,13 +128,9 @@ static void put_fix(struct buf *to, const struct style *style, const struct fix 
     buf_init(&words, SIZE_MAX / 2);
     buf_init(&escaped, SIZE_MAX / 2);
     snprintf(label, sizeof label, "fix %u", (unsigned)number);
-    if (fix->leak != NULL) {
-        leak_words(&words, fix->leak);
-    } else {
-        advice_saving(&words, fix->advice);
-        buf_text(&words, ": ");
-        advice_words(&words, fix->advice);
-    }
+    advice_saving(&words, advice);
+    buf_text(&words, ": ");
+    advice_words(&words, advice);
     escape_text(&escaped, buf_slice(&words), style->ascii);
     put_words(to, style, label, &escaped);
     buf_end(&words, to);
@@ -163,10 +138,10 @@ static void put_fix(struct buf *to, const struct style *style, const struct fix 
 }
 
 /* Puts a fix among those shown, most bytes first; of equal ones the first stays first. */
-static void rank_fix(struct fix *shown, uint32_t *count, struct fix fix)
+static void rank_fix(const struct advice **shown, uint32_t *count, const struct advice *fix)
 {
     uint32_t at = *count;
-    while (at > 0 && shown[at - 1].bytes < fix.bytes)
+    while (at > 0 && known_or_0(shown[at - 1]->saving_bytes) < known_or_0(fix->saving_bytes))
         at--;
     if (at == FIXES_SHOWN)
         return;
@@ -176,28 +151,15 @@ static void rank_fix(struct fix *shown, uint32_t *count, struct fix fix)
     shown[at] = fix;
 }
 
-/* A graph that is kept has a rule of its own. */
-static bool is_fixable(const struct report_sections *sections, const struct leak_site *site)
-{
-    bool told = false;
-    for (uint32_t i = 0; sections->has_advice && i < sections->advise.advices; i++)
-        told = told || strcmp(sections->advise.advice[i].id, "graph-kept") == 0;
-    return site->class == LEAK_CLASS_LEAK && site->peak_bytes >= LEAK_LEAST &&
-           !(told && site->kind == LEAK_GRAPH);
-}
-
-static uint32_t rank_fixes(const struct report_sections *sections, struct fix shown[FIXES_SHOWN])
+static uint32_t rank_fixes(const struct report_sections *sections,
+                           const struct advice *shown[FIXES_SHOWN])
 {
     uint32_t count = 0;
-    const struct leaks *g = sections->leaks;
-    for (uint32_t i = 0; g != NULL && i < g->sites; i++)
-        if (is_fixable(sections, &g->site[i]))
-            rank_fix(shown, &count, (struct fix){ NULL, &g->site[i], g->site[i].peak_bytes });
     for (uint32_t i = 0; sections->has_advice && i < sections->advise.advices; i++) {
         const struct advice *a = &sections->advise.advice[i];
         bool saves = a->source != SAVING_NONE && known_or_0(a->saving_bytes) > 0;
         if (saves || a->severity == SEVERITY_PROBLEM)
-            rank_fix(shown, &count, (struct fix){ a, NULL, known_or_0(a->saving_bytes) });
+            rank_fix(shown, &count, a);
     }
     return count;
 }
@@ -205,14 +167,14 @@ static uint32_t rank_fixes(const struct report_sections *sections, struct fix sh
 void section_advice_text(struct buf *to, const struct style *style,
                          const struct report_sections *sections)
 {
-    struct fix shown[FIXES_SHOWN];
+    const struct advice *shown[FIXES_SHOWN];
     uint32_t count = rank_fixes(sections, shown);
     uint64_t sum = 0;
     for (uint32_t i = 0; i < count; i++) {
         if (i == 0)
             buf_char(to, '\n');
-        put_fix(to, style, &shown[i], i + 1);
-        sum += shown[i].advice != NULL && shown[i].advice->of_peak ? shown[i].bytes : 0;
+        put_fix(to, style, shown[i], i + 1);
+        sum += shown[i]->of_peak ? known_or_0(shown[i]->saving_bytes) : 0;
     }
     /* Savings that overlap do not add up. */
     struct buf words;

@@ -152,7 +152,7 @@ static enum vrs_status ask(const struct vrs_recording *r, struct vrs_result *to[
 static void every_rule_is_accounted_for(void **state)
 {
     (void)state;
-    struct asking asking = { .recording = recording_of_steps("free_work"), .ask = ask };
+    struct asking asking = { .recording = recording_of_marked_steps("free_work"), .ask = ask };
     const char *text = answered(&asking);
     assert_non_null(strstr(text, "\"schema\": \"vramscope.advise/1\""));
     assert_non_null(strstr(text, "\"size_bytes\": 2048"));
@@ -188,7 +188,7 @@ static void every_allocation_may_fail(void **state)
     (void)state;
     static const uint32_t threads[] = { 1, 3 };
     for (size_t i = 0; i < sizeof threads / sizeof *threads; i++) {
-        struct asking asking = { .recording = recording_of_steps("free_work"),
+        struct asking asking = { .recording = recording_of_marked_steps("free_work"),
                                  .threads = threads[i],
                                  .ask = ask };
         answered_without_memory(&asking);

@@ -8,6 +8,7 @@ from conftest import ROOT, batch, run
 
 EXAMPLES = "fragmentation", "leak", "oom", "train"
 WORKSPACE = 8519680
+GROWING = "leak", "suspect", "too_small"
 
 
 @pytest.fixture(scope="session")
@@ -42,10 +43,10 @@ def test_growth_of_real_files(real_leaks):
     assert [0, 60000000, 60000000] in replaced and [0, 4, 4] in replaced
     assert lm["slope_total_bytes"] == 0
 
+    # The last point lies before the name is bound anew: of what the step before made nothing stays.
     llama = result(real_leaks, "llama_offload_two_streams")
-    site, = of_class(llama, "suspect")
-    assert site["boundary_bytes"] == [0, 2130706432, 4227858432] and site["generations"] == 2
-    assert len(site["survivors"]) == 2
+    site, = [s for s in llama["sites"] if s["boundary_bytes"] == [0, 2130706432, 4227858432]]
+    assert site["class"] == "replaced" and site["slope_bytes"] is None and llama["slope_total_bytes"] == 0
 
 
 def test_no_leak_is_cried_on_real_files(real_leaks):
@@ -55,7 +56,7 @@ def test_no_leak_is_cried_on_real_files(real_leaks):
             if r is None:
                 assert d["status"] == "needs_trace", name
                 continue
-            assert not of_class(r, "leak"), name
+            assert not [s for s in r["sites"] if s["class"] in GROWING], name
             assert r["gc_hint"] is None, name
             if d["status"] == "not_applicable":
                 assert r["sites"] == [] and r["steps"]["count"] == 0
@@ -68,10 +69,16 @@ def check_sums(r):
     assert live[1] - live[0] == r["first_step_bytes"]
     total = [sum(s["boundary_bytes"][t] for s in r["sites"]) for t in range(len(live))]
     assert total == live and r["sites_folded"] == 0
-    grow = [s["class"] in ("leak", "suspect") for s in r["sites"]]
-    assert grow == sorted(grow, reverse=True)
+    rank = [(*GROWING, s["class"]).index(s["class"]) for s in r["sites"]]
+    assert [max(1, n) for n in rank] == sorted(max(1, n) for n in rank)
+    told = [s for s in r["sites"] if s["class"] in ("leak", "suspect")]
+    assert r["slope_total_bytes"] == sum(s["slope_bytes"] for s in told)
     for s in r["sites"]:
-        assert (s["kind"] is None) == (s["class"] not in ("leak", "suspect"))
+        grows = s["class"] in GROWING
+        assert [s[x] is not None for x in ("kind", "slope_bytes", "every_steps")] == [grows] * 3
+        if grows and s["kind"] != "graph_kept":
+            small = s["boundary_bytes"][-1] - s["boundary_bytes"][0] < r["floor_bytes"]
+            assert small == (s["class"] == "too_small")
         assert len(s["boundary_bytes"]) == len(s["boundary_counts"])
         assert len(s["survivors"]) == (s["generations"] if s["kind"] else 0)
 
@@ -99,7 +106,10 @@ def test_examples(name):
         assert leaks[0]["kind"] == "outputs" and leaks[0]["generations"] == 5
         assert r["steps_to_full"] == ((24 << 30) - 3492444168) // 262144000
     elif name == "fragmentation":
-        assert {p for p, _ in places} == {"score.py:20 append", "score.py:21 append"}
+        # The cache is copied into a larger one; what each chunk leaves is what read_all collects.
+        grown, = [s for s in r["sites"] if s["class"] in ("leak", "suspect")]
+        assert grown["site"]["culprit"] == "score.py:46 read_all"
+        assert grown["slope_bytes"] * grown["every_steps"] == 24 << 20
     else:
         assert places == set() and not of_class(r, "suspect") and r["steps_to_full"] is None
 
@@ -307,11 +317,11 @@ def test_a_loss_that_is_kept_keeps_the_graph():
     assert kinds(keeps=("hidden", "logits", "loss")) == {
         "model.py:18 forward": "graph_kept", "model.py:19 forward": "graph_kept", "run.py:22 train": "graph_kept"}
     # Values of the loss alone hold no graph, and outputs alone have no loss that holds them.
-    assert kinds(keeps=("loss",)) == {"run.py:22 train": "outputs"}
+    assert kinds(keeps=("loss",)) == {}
     assert kinds(keeps=("logits",)) == {"model.py:19 forward": "outputs"}
     # What stays beside the values was not made by the model.
-    assert kinds("alloc noise$i 8MiB noise", keeps=("loss",)) == {"run.py:22 train": "outputs", "run.py:25 augment": "outputs"}
-    assert kinds("alloc mean$i 2MiB adam_temp", keeps=("loss",))["run.py:22 train"] == "outputs"
+    assert kinds("alloc noise$i 8MiB noise", keeps=("loss",)) == {"run.py:25 augment": "outputs"}
+    assert "run.py:22 train" not in kinds("alloc mean$i 2MiB adam_temp", keeps=("loss",))
 
 
 def test_gradients_that_are_never_given_back():
