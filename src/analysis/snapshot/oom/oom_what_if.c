@@ -6,10 +6,7 @@
 #include <stdint.h>
 
 #include "allocator/machine/config.h"
-#include "allocator/machine/rounding.h"
-#include "allocator/replay/program.h"
-#include "allocator/replay/recorded.h"
-#include "allocator/replay/start_state.h"
+#include "allocator/whatif/sound_model.h"
 #include "allocator/whatif/whatif.h"
 #include "analysis/snapshot/study/study.h"
 #include "base/fail.h"
@@ -24,54 +21,18 @@ static const char *const settings[] = {
 
 enum { EXPANDABLE, SETTINGS = sizeof settings / sizeof *settings };
 
-/* The model of one device, as it reproduces the recording. */
-struct model {
-    struct allocator_config recorded;
-    struct program program;
-    struct start_state start;
-    struct identities identities;
-    bool sound;
-};
-
-static enum vrs_status make_model(const struct study *s, struct model *ret, struct vrs_error *err)
-{
-    struct model m = { .recorded = config_of_recording(s->r) };
-    enum replay_refusal refusal = REFUSED_NOT;
-    struct agreement agreement = { .grade = GRADE_NONE };
-    TRY(program_make(s->r, s->device, s->scratch, &m.program, &refusal, err));
-    if (refusal == REFUSED_NOT)
-        TRY(start_state_make(&m.program, &m.recorded, s->scratch, &m.start, &refusal, err));
-    *ret = m;
-    if (refusal != REFUSED_NOT)
-        return VRS_OK;
-    ret->start.program = &ret->program;
-    TRY(replay_run(&ret->program, &ret->start, &ret->recorded, NULL, &agreement, err));
-    if (!grade_is_exact(agreement.grade))
-        return VRS_OK;
-    TRY(whatif_identities(&ret->program, &ret->start, &ret->recorded, &ret->identities, err));
-    ret->sound = ret->identities.reproduces && ret->identities.reproduces_at_capacity;
-    return VRS_OK;
-}
-
-static bool same_config(const struct allocator_config *a, const struct allocator_config *b)
-{
-    for (uint32_t i = 0; i < ROUNDING_DIVISIONS; i++)
-        if (a->rounding.divisions[i] != b->rounding.divisions[i])
-            return false;
-    return a->expandable == b->expandable && a->max_split_bytes == b->max_split_bytes;
-}
-
 enum vrs_status oom_what_if_ask(const struct proven_study *proven, uint64_t capacity_bytes,
                                 int64_t first_event, int64_t last_event, struct oom_what_if *ret,
                                 struct vrs_error *err)
 {
     const struct study *s = proven->study;
-    struct model model;
+    struct sound_model model;
     struct oom_what_if best = { .agreement = proven->agreement->grade };
     *ret = best;
     if (!grade_is_exact(proven->agreement->grade) || capacity_bytes == UNKNOWN_U64)
         return VRS_OK;
-    TRY(make_model(s, &model, err));
+    TRY(sound_model_begin(s->r, s->device, s->scratch, &model, err));
+    TRY(sound_model_prove(&model, err));
     for (uint32_t i = 0; model.sound && i < SETTINGS; i++) {
         struct allocator_config config = model.recorded;
         struct whatif_answer answer;
@@ -80,7 +41,7 @@ enum vrs_status oom_what_if_ask(const struct proven_study *proven, uint64_t capa
                                      .below_address = model.identities.below_address };
         /* What PyTorch would not take beside the recorded settings, or has already. */
         if (config_set(&config, str_from(settings[i]), NULL) != VRS_OK ||
-            same_config(&config, &model.recorded))
+            sound_model_same(&config, &model.recorded))
             continue;
         TRY(whatif_run(&model.program, &model.start, &q, &answer, err));
         bool serves = !answer.ran_out && answer.served_oom_event >= first_event &&
