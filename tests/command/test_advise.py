@@ -39,6 +39,14 @@ stack bucket       @malloc < ::at::_ops::empty_memory_format::call(…) < ::c10d
 stack gather       @malloc < ::c10d::ProcessGroupNCCL::allgather(…) < comm.py:15 gather < run.py:66 train < @main
 stack free_gc      @release < ::gc_collect_main < ::gc_collect_with_callback < run.py:72 train < @main
 stack emptied      @empty_cache < run.py:71 train < @main
+stack cast         @malloc < ::at::_ops::_to_copy::call(…) < ::at::autocast::cached_cast(c10::ScalarType, at::Tensor const&, c10::DeviceType) < /venv/lib/python3.12/site-packages/torch/nn/modules/linear.py:125 forward < @call < model.py:27 forward < @call < run.py:64 train < @main
+stack clone        @malloc < ::at::_ops::clone::call(…) < average.py:7 copy < run.py:34 build < @main
+stack kv_pool      @malloc < ::at::_ops::zeros::call(…) < server.py:9 allocate_kv_cache < run.py:35 build < @main
+stack scores       @malloc < ::at::_ops::bmm::call(…) < model.py:36 forward < @call < run.py:64 train < @main
+stack weights      @malloc < ::at::_ops::_softmax::call(…) < ::at::native::softmax(at::Tensor const&, long, std::optional<c10::ScalarType>) < model.py:37 forward < @call < run.py:64 train < @main
+stack mixed        @malloc < ::at::_ops::bmm::call(…) < model.py:38 forward < @call < run.py:64 train < @main
+stack stolen       @malloc < ::at::_ops::mm::call(…) < ::torch::autograd::generated::AddmmBackward0::apply(…) < @engine
+stack bound_anew   @release < ::torch::autograd::SavedVariable::reset_data() < ::torch::autograd::generated::AddmmBackward0::release_variables() < ::torch::autograd::deleteNode(torch::autograd::Node*) < run.py:65 train < @main
 """
 
 
@@ -80,6 +88,16 @@ def advice(script, *options):
     return {a["id"]: a for a in result["advice"]}, {s["id"]: s["clause"] for s in result["silent"]}, result
 
 
+def tight():
+    """The same requests, of which nothing is in the way of the last."""
+    return pins().replace("alloc pin$i 2MiB pin", "alloc pin$i 2MiB pin\n  free pin$i drop")
+
+
+def apart():
+    """What one stream has freed is no use to another, whatever the setting."""
+    return HEAD + "alloc x 600MiB head stream 7\nfree x free_step\nalloc y 600MiB head\nfree y free_step\n"
+
+
 def pins(where="", capacity="4GiB", settings="", most="3GiB", after=10, before=""):
     """Four large segments, each pinned by a small block; then a request that needs the rest, and `after` small ones."""
     text = "capacity %s\n%sinclude torch.stacks\n" % (capacity, settings)
@@ -88,6 +106,20 @@ def pins(where="", capacity="4GiB", settings="", most="3GiB", after=10, before="
     text += "repeat 4 {\n  alloc big$i 600MiB big\n}\nrepeat 4 {\n  free big$i drop\n  alloc pin$i 2MiB pin\n}\n"
     text += "alloc most %s big\nfree most drop\n" % most
     return text + "repeat %d {\n  alloc t 512 work\n  free t drop\n}\n" % after
+
+
+def written_out(softmax="weights", after="mixed"):
+    """Attention by hand: the forward keeps its scores and weights."""
+    return training(forward="  alloc scores 500MiB scores\n  alloc weights 500MiB %s\n  alloc mixed 16MiB %s" % (softmax, after),
+                    backward="  free mixed free_saved\n  free weights free_saved\n  free scores free_saved")
+
+
+def older_graph(graph="400MiB", again=True):
+    """A forward whose values are held until the next one has made its own; recorded from the second on."""
+    made = "".join("  alloc e$($i)_%d %s block%d\n" % (k, graph if again else "%dMiB" % (100 + 9 * k), k) for k in range(5))
+    first = "".join("alloc e_%d %s block%d\n" % (k, graph, k) for k in range(5))
+    gone = "".join("    free e_%d bound_anew\n" % k for k in range(5))
+    return HEAD + "alloc w 64MiB init\n%swindow late\nrepeat 1 {\n%s%s}\n" % (first, made, gone)
 
 
 def accumulating(zero):
@@ -103,6 +135,13 @@ def blocks(count):
     freed = "".join("  repeat %d as l {\n    free b%d_$(%d-$l) free_saved\n  }\n" % (count, k, count - 1) for k in range(5, -1, -1))
     return training(steps=1, weight="4MiB", activation="1MiB", forward="  repeat %d as l {\n%s  }" % (count, made),
                     backward="  alloc gx 4MiB linear_backward\n" + freed + "  free gx free_backward")
+
+
+def failing(count):
+    """A forward of so many equal blocks that runs out of memory before any backward."""
+    made = "".join("    alloc b%d_$l %dMiB block%d\n" % (k, 8 * k + 8, k) for k in range(6))
+    return "capacity 3GiB\n" + HEAD + "alloc w 64MiB init\nalloc batch 4MiB to_device\nrepeat %d as l {\n%s}\nalloc head 3GiB head\n" % (count, made) + \
+        "".join("repeat %d as l {\n  free b%d_$l free_graph\n}\n" % (count, k) for k in range(6))
 
 
 def ahead(first):
@@ -171,10 +210,25 @@ PAIRS = {
     "checkpoint": (blocks(12), blocks(3)),
     "optimizer-replace": (renewing(False), renewing(True)),
     "optimizer-heavy": (training(weight="256MiB", activation="4MiB"), training(weight="4MiB", activation="256MiB")),
-    "expandable": (pins(), pins(capacity="80GiB")),
+    "expandable": (pins(capacity="80GiB"), tight()),
+    "held-over-backward": (
+        training(forward="  alloc logits 500MiB head", end="  free logits free_step"),
+        training(forward="  alloc logits 500MiB head", after_forward="  free logits free_step")),
+    "autocast-cache": (
+        training(weight="256MiB", temps=False, zero="first", forward="  repeat 3 as c {\n    alloc c$c 128MiB cast\n  }", backward="  repeat 3 as c {\n    free c$c free_saved\n  }"),
+        training(weight="256MiB", temps=False, zero="first", forward="  repeat 3 as c {\n    alloc c$c 100MiB cast\n  }", backward="  repeat 3 as c {\n    free c$c free_saved\n  }")),
+    "second-model": (
+        training(weight="256MiB", before="repeat 3 as e {\n  alloc e$e 256MiB clone\n}"),
+        training(weight="256MiB", before="repeat 3 as e {\n  alloc e$e 255MiB clone\n}")),
+    "reserved-gap": (
+        HEAD + "alloc w 64MiB init\nalloc x 500MiB head\nfree x free_step\nalloc y 600MiB head\nfree y free_step\n",
+        HEAD + "alloc w 64MiB init\nalloc x 600MiB head\nfree x free_step\nalloc y 600MiB head\nfree y free_step\n"),
+    "kv-pool": (
+        HEAD + "alloc w 64MiB init\nrepeat 4 {\n  alloc pool$i 256MiB kv_pool\n}\n",
+        HEAD + "alloc w 64MiB init\nrepeat 4 {\n  alloc pool$i 256MiB init\n}\n"),
     "max-split": (pins("C:\\proj\\"), pins()),
     "retained-output": (
-        training(forward="  alloc out$i 300MiB head\n  if $i != 0 {\n    free out$($i-1) free_step\n  }"),
+        training(steps=6, forward="  alloc out$i 300MiB head", end="  if 1 < $i {\n    free out$($i-2) free_step\n  }"),
         training(forward="  alloc out$i 300MiB head", end="  free out$i free_step")),
     "graph-kept": (kept(True), kept(False)),
     "kept-each-step": (
@@ -185,7 +239,7 @@ PAIRS = {
         training(before="alloc side 600MiB init stream 7\nfree side free_step"),
         training(before="alloc side 600MiB init stream 7\nfree side free_step", end="  alloc side 600MiB init stream 7\n  free side free_step")),
     "collector": (cycles("free_gc"), cycles("free_step")),
-    "capture": (training(steps=1), training(steps=4)),
+    "capture": (training(steps=2, window="late"), training(steps=1)),
     "near-limit": (
         "capacity 2GiB\n" + HEAD + "alloc x 1500MiB head\nfree x free_step\nalloc y 1800MiB head\nfree y free_step\n",
         "capacity 4GiB\n" + HEAD + "alloc x 1500MiB head\nfree x free_step\nalloc y 1800MiB head\nfree y free_step\n"),
@@ -217,8 +271,8 @@ def test_every_rule_has_a_pair():
 
 # Of rules with more than one clause: a script for each further one, and what it is silent for.
 CLAUSES = {
-    "nothing is dropped outside the forward": (evaluating(dropped="free_forward"), "no-grad", "no graph is dropped without its backward"),
-    "a few outputs are no graph": (evaluating(places=3), "no-grad", "no graph is dropped without its backward"),
+    "nothing is dropped outside the forward": (evaluating(dropped="free_forward"), "no-grad", "no graph is seen to be dropped without its backward"),
+    "a few outputs are no graph": (evaluating(places=3), "no-grad", "no graph is seen to be dropped without its backward"),
     "a graph that was run, in Python": (
         evaluating(between="  alloc g 1MiB linear_backward\n  free g free_backward"), "no-grad", "the graphs that are dropped were run backward before"),
     "a graph that was run": (
@@ -232,10 +286,23 @@ CLAUSES = {
         "no-grad", "graphs are dropped without their backward only after an out-of-memory event"),
     "recomputed": (
         evaluating(dropped="free_graph", stacks="").replace(" < run.py:64 train < @main", " < @engine"), "no-grad", "the graphs that are dropped were recomputed for their backward"),
-    "pins that were made just now": (pins("C:\\proj\\", after=0), "max-split", "the small blocks that pin large segments are short-lived"),
-    "pins of a place whose blocks die soon": (
-        pins("C:\\proj\\", after=0, before="alloc p 2MiB pin\nrepeat 30 {\n  alloc t 512 work\n  free t drop\n}\nfree p drop\n"
-             "repeat 8 {\n  alloc p 2MiB pin\n  free p drop\n}\nempty_cache drop\n"), "max-split", "the small blocks that pin large segments are short-lived"),
+    "no setting can save": (PAIRS["near-limit"][1].replace("x 1500MiB", "x 1800MiB"), "expandable",
+                            "less than 5 % of reserved memory is not in use at the peak: no setting can save more"),
+    "nothing is in the way": (apart(), "expandable", "a replay with expandable segments saves less than 5 % of reserved memory"),
+    "nothing is in the way on Windows": (
+        apart().replace("run.py", "C:\\proj\\run.py"), "max-split", "a replay with max_split_size_mb saves less than 5 % of reserved memory"),
+    "on Windows": (pins("C:\\proj\\"), "expandable", "expandable segments do not exist on Windows"),
+    "gradients that are added to": (
+        training(zero="none", weight="256MiB", temps=False, grads=False, end="  if $i%2 == 1 {\n  repeat 3 as p {\n    free g$p zero_grad\n  }\n  }",
+                 backward="  repeat 3 as p {\n  if $i%2 == 0 {\n    alloc g$p 256MiB stolen\n  }\n  if $i%2 == 1 {\n    alloc n 256MiB stolen\n    free n free_added\n  }\n  }"),
+        "grad-late-zero", "gradients that live through a forward are added to by the next backward"),
+    "blocks that differ": (
+        training(steps=1, weight="4MiB", activation="1MiB", forward="  repeat 8 as l {\n    alloc b$l $l*40MiB+40MiB block0\n  }",
+                 backward="  repeat 8 as l {\n    free b$(7-$l) free_saved\n  }"), "checkpoint", "no line of the forward comes back four times with as many bytes"),
+    "a loss is no attention": (written_out(softmax="loss"), "attention-math", "no unfused attention at the peak"),
+    "a softmax with one product": (written_out(after="block0"), "attention-math", "a softmax at the peak has no two products around it"),
+    "a whole recording of one step": (training(steps=1), "capture", "enough was recorded"),
+    "what is made anew in other sizes": (older_graph(again=False), "two-generations", "nothing at the peak was replaced by a younger value of its size"),
     "pages": (PAIRS["kv-prealloc"][0].replace("kv.py:18 update", "paged_cache.py:18 append"), "kv-prealloc", "what grows belongs to a paged cache"),
     "pages of C++": (PAIRS["kv-prealloc"][0].replace("::at::_ops::cat::call(…)", "::vllm::paged_attention_v2(…)"), "kv-prealloc",
                      "what grows belongs to a paged cache"),
@@ -282,14 +349,6 @@ def test_a_graph_is_run_in_its_own_step(when):
         assert spoken["no-grad"]["bytes"] == 25 * (100 << 20)
 
 
-def test_pins_of_a_place_whose_blocks_stay():
-    """Young pins count where others of their place grow old."""
-    old = "".join("alloc p%d 2MiB pin\n" % k for k in range(3)) + "repeat 30 {\n  alloc t 512 work\n  free t drop\n}\n" + \
-        "".join("free p%d drop\n" % k for k in range(3)) + "empty_cache drop\n"
-    spoken, silent, _ = advice(pins("C:\\proj\\", after=0, before=old))
-    assert "max-split" in spoken, silent["max-split"]
-
-
 def calls_after_emptying(trace):
     """(calls of cudaMalloc, their bytes) after runs of releases that empty_cache began."""
     calls = size = 0
@@ -315,13 +374,18 @@ def test_calls_are_the_cost_of_empty_cache(settings, what):
     assert "costs " + said in " ".join(run("advise", scripts.make(script), expect=0).out.split())
 
 
-def test_capacity_tells_that_memory_was_short():
-    spoken, silent, _ = advice(pins(capacity="80GiB"), "--capacity", "6GiB")
-    assert "expandable" in spoken
-    _, silent, _ = advice(pins(capacity="80GiB"), "--capacity", "60GiB")
-    assert silent["expandable"] == "memory was never short"
+def test_settings_that_are_in_use():
     _, silent, _ = advice(pins(capacity="4GiB", settings="settings expandable_segments:True\n"))
     assert silent["expandable"] == "expandable segments are in use"
+
+
+def test_capacity_tells_that_memory_was_short():
+    """Asked only where no replay tells what the setting saves."""
+    script = pins(capacity="80GiB")
+    spoken, _, _ = advice(script, "--replay", "never", "--capacity", "6GiB")
+    assert spoken["expandable"]["saving_source"] == "estimated" and spoken["expandable"]["verification"] is None
+    _, silent, _ = advice(script, "--replay", "never", "--capacity", "60GiB")
+    assert silent["expandable"] == "memory was never short, and no replay tells what it would save"
 
 
 def test_words_name_the_event(shared):
@@ -333,19 +397,128 @@ def test_words_name_the_event(shared):
     assert "rule optimizer-heavy, confidence medium; before the first event\n" in out and "event -1" not in out
 
 
-def test_expandable_saves_what_the_replay_says():
-    """Where a request failed the recorded program is replayed with them; else the bytes are no more than a bound."""
-    path = ROOT / "examples" / "fragmentation.pickle"
-    ask = lambda verb: run(verb, "--json", path, expect=0).json()["devices"][0]
-    fix, = [a for a in ask("advise")["result"]["advice"] if a["id"] == "expandable"]
-    found = ask("oom")["result"]["what_if"]
-    assert found["setting"] == "expandable_segments:True" and fix["saving_source"] == "verified"
-    assert fix["saving_bytes"] == ask("report")["reserved"]["peak_bytes"] - found["reserved_peak_bytes"]
-    assert "of reserved memory is stranded at event %d, where it can" % fix["at_events"][0] in fix["text"]
-    script = pins(capacity="80GiB")
-    spoken, _, _ = advice(script, "--capacity", "6GiB")
-    assert spoken["expandable"]["saving_source"] == "estimated"
-    assert "frees up to ~" in run("advise", "--capacity", "6GiB", scripts.make(script), expect=0).out
+def figures(path, device, check):
+    """What a command says of the figure it is named for: (as recorded, as changed)."""
+    done = run(check["verb"], "--json", path, *check["options"].split(), expect=0).json()
+    d, = (d for d in done["devices"] if d["device"] == device)
+    if check["verb"] == "fragments":
+        return None, sum(g["returnable_bytes"] for g in d["result"]["groups"])
+    same, changed = d["result"]["what_if"]
+    recorded = d["result"]["recorded_peak_reserved_bytes"] if check["figure"] == "peak_reserved_bytes" else same[check["figure"]]
+    return recorded, changed[check["figure"]]
+
+
+def verify(path, document):
+    """Every named verification prints the very figure; how many there were."""
+    count = 0
+    for d in document["devices"]:
+        for a in (d["result"] or {"advice": []})["advice"]:
+            check = a["verification"]
+            if check is None:
+                assert a["saving_source"] != "verified"
+                continue
+            assert figures(path, d["device"], check) == (check["recorded_bytes"], check["bytes"]), (path, a["id"])
+            if a["saving_source"] == "verified":
+                assert a["saving_bytes"] == check["recorded_bytes"] - check["bytes"]
+            count += 1
+    return count
+
+
+@pytest.mark.parametrize("rule", sorted(PAIRS))
+def test_verifications_of_scripts(rule):
+    for script in PAIRS[rule]:
+        path = scripts.make(script)
+        verify(path, run("advise", "--json", path, expect=0).json())
+
+
+@pytest.mark.parametrize("name", ("fragmentation", "leak", "oom", "train"))
+def test_verifications_of_examples(name):
+    path = ROOT / "examples" / (name + ".pickle")
+    verify(path, run("advise", "--json", path, expect=0).json())
+
+
+def test_verifications_of_real_files(shared):
+    folder = shared / "data" / "snapshots"
+    found, _ = batch("advise", folder, sorted(p.name for p in folder.iterdir()))
+    assert sum(verify(folder / name, entries[0]) for name, entries in found.items()) >= 20
+
+
+def test_verification_is_a_command_to_be_typed():
+    script = PAIRS["expandable"][0].replace("include torch.stacks", "device 1\ninclude torch.stacks")
+    path = scripts.make(script)
+    out = run("advise", path, expect=0).out
+    assert "vramscope replay %s --set expandable_segments:True" % path in out and "--device 1\n" in out
+    assert "vramscope advise %s --explain-silent --device 1" % path in out
+
+
+# Other ways in which a rule is right, and a twin of each.
+MORE = {
+    "attention written out": ("attention-math", written_out(), written_out(softmax="block5")),
+    "a forward that failed": ("checkpoint", failing(6), failing(3)),
+    "a graph older than the recording": ("no-grad", older_graph(), older_graph().replace(" bound_anew\n", " free_saved\n")),
+    "a generation older than the recording": (
+        "two-generations", older_graph().replace(" bound_anew\n", " free_step\n"), older_graph(again=False).replace(" bound_anew\n", " free_step\n")),
+    "gradients that are stolen": ("grad-not-cleared", accumulating("none").replace("64MiB accumulate_grad", "64MiB stolen"), accumulating("end")),
+    "layers that share the line of a cache": (
+        "kv-prealloc",
+        HEAD + "alloc w 64MiB init\nrepeat 6 as l {\n  alloc kv0_$l 64MiB cache\n}\nrepeat 12 {\n  repeat 6 as l {\n    alloc kv$($i+1)_$l $i*8MiB+72MiB cache\n    free kv$($i)_$l free_forward\n  }\n}\n",
+        HEAD + "alloc w 64MiB init\nrepeat 6 as l {\n  alloc kv0_$l 64MiB cache\n}\nrepeat 12 {\n  repeat 6 as l {\n    free kv$($i)_$l free_forward\n    alloc kv$($i+1)_$l $i*8MiB+72MiB cache\n  }\n}\n"),
+}
+
+
+@pytest.mark.parametrize("way", sorted(MORE))
+def test_rule_fires_in_this_way_too(way):
+    rule, script, twin = MORE[way]
+    spoken, silent, _ = advice(script)
+    assert rule in spoken, silent.get(rule)
+    spoken, silent, _ = advice(twin)
+    assert rule not in spoken and silent[rule]
+
+
+def test_a_graph_is_never_kept_without_grad():
+    """The saving is that of a run without the graph, not of one that drops it at the end of the forward."""
+    spoken, _, _ = advice(older_graph())
+    assert spoken["no-grad"]["bytes"] == 5 * (400 << 20)
+    assert spoken["no-grad"]["saving_bytes"] >= 5 * (400 << 20)
+
+
+def test_one_fix_for_a_cause():
+    """Two rules that mean the same bytes at the same line speak once."""
+    spoken, silent, _ = advice(PAIRS["two-generations"][0])
+    assert silent["retained-output"] == "another rule names the same bytes at the same line"
+    assert "two-generations" in spoken
+
+
+def test_the_line_under_a_trainer_is_named():
+    """A line of the user's that holds most of the peak, for several lines of a library, is no place to act."""
+    under = "/venv/lib/python3.12/site-packages/lit/net.py:%d forward < @call < run.py:64 train < @main"
+    script = PAIRS["logits-loss"][0].replace("model.py:27 forward < @call < run.py:64 train < @main", under % 5)
+    script = script.replace("/venv/lib/python3.12/site-packages/torch/nn/functional.py:3494 cross_entropy < run.py:65 train < @main",
+                            "/venv/lib/python3.12/site-packages/torch/nn/functional.py:3494 cross_entropy < " + under % 9)
+    spoken, _, _ = advice(script)
+    assert "at net.py:9 forward (under run.py:64 train)" in spoken["logits-loss"]["text"]
+
+
+def test_what_the_final_state_tells():
+    """Without a trace most rules are silent, for that reason; the rest speaks."""
+    path = scripts.make("state_only")
+    d, = run("advise", "--json", "--explain-silent", path, expect=0).json()["devices"]
+    assert d["status"] == "partial" and [r["id"] for r in d["reasons"]][0] == "no_trace"
+    said = {a["id"]: a for a in d["result"]["advice"]}
+    assert "_record_memory_history(" in said["capture"]["text"]
+    silent = {s["id"]: s["clause"] for s in d["result"]["silent"]}
+    assert {silent[rule] for rule in set(silent) - {"reserved-gap", "kv-pool"}} == {"the recording has no trace of events"}
+    assert d["result"]["waste"] is None
+    kept = scripts.make("no_trace\n" + PAIRS["kv-pool"][0])
+    d, = run("advise", "--json", kept, expect=0).json()["devices"]
+    assert "kv-pool" in {a["id"] for a in d["result"]["advice"]}
+
+
+def test_what_frees_nothing_is_a_note():
+    for fire, twin in PAIRS.values():
+        for a in advice(fire)[2]["advice"] + advice(twin)[2]["advice"]:
+            assert (a["severity"] == "note") == (not a["saving_bytes"]), a["id"]
+            assert not a["saving_bytes"] or a["saving_bytes"] >= 16 << 20
 
 
 @pytest.mark.parametrize("rule", sorted(PAIRS))
@@ -421,7 +594,7 @@ def test_kept_outputs_by_recount():
     whole, without = recount(path, lambda born, size, freed: next((b for b in bounds if born < b < freed), None)
                              if size == 300 << 20 else None)
     spoken, _, result = advice(script, "--waste")
-    assert spoken["two-generations"]["saving_bytes"] == whole - without == spoken["retained-output"]["saving_bytes"]
+    assert spoken["two-generations"]["saving_bytes"] == whole - without
     assert result["joint_saving_bytes"] == whole - without and result["joint_peak_bytes"] == without
     assert result["waste"]["early_free"]["saving_bytes"] == whole - without
 
@@ -504,7 +677,7 @@ def test_graphs_of_real_files(real, shared):
     assert "no-grad" in spoken(real, "linear_grad_tiny")
     found, _ = graphs_dropped(shared, "cnn_counterfactuals_snapshot_events.pickle")
     assert (len(found), sum(a.req for a in found)) == (20, 78643240) and 78643240 // 10 == 7864324 < 16 << 20
-    assert clauses(real, "cnn_counterfactuals_snapshot_events")["no-grad"] == "less than 1 % of the peak a step"
+    assert clauses(real, "cnn_counterfactuals_snapshot_events")["no-grad"] == "the graphs that are dropped hold less than 1 % of the peak, or less than 16 MiB"
     found, oom = graphs_dropped(shared, "three_gpu_expandable_oom.pickle", 1)
     assert (len(found), sum(a.req for a in found)) == (83, 78350874296) and min(a.fr for a in found) > oom == 421
     assert clauses(real, "three_gpu_expandable_oom", 1)["no-grad"].endswith("only after an out-of-memory event")
@@ -512,7 +685,7 @@ def test_graphs_of_real_files(real, shared):
     assert speak == {("linear_grad_tiny", 0)}
     # Frames of Python alone: nothing of theirs goes with a graph.
     for name in ("zeroth_order_finetune_windows", "lm_train_windows_python_frames"):
-        assert clauses(real, name)["no-grad"] == "no graph is dropped without its backward"
+        assert clauses(real, name)["no-grad"] == "no graph is seen to be dropped without its backward"
 
 
 def test_an_output_that_is_gone_before_the_peak(shared):
@@ -575,11 +748,32 @@ def test_allocator_of_real_files(real):
     assert a["conditions"][0] == {"name": "bursts", "value": 28, "threshold": 3}
     assert clauses(real, "lm_fullstep_from_start")["empty-cache"] == "empty_cache is called less than three times"
     a = spoken(real, "nca_segment_free")
-    assert a["expandable"]["bytes"] == 2625279488
-    assert round(2625279488 / (a["expandable"]["conditions"][0]["threshold"] * 20), 4) == 0.1183
     assert a["near-limit"]["at_events"] == [2077]
-    assert clauses(real, "lm_train_full")["expandable"].startswith("less than 5 %")
-    assert clauses(real, "peak_memory_probe")["expandable"] == "memory was never short"
+    assert clauses(real, "lm_train_full")["expandable"].startswith("less than 5 % of reserved memory is not in use")
+
+
+# What expandable segments save, in bytes: as recorded, and with them; by the peak of reserved memory,
+# or (suffices) by the card that is needed.
+SAVED = {
+    "lm_fullstep_from_start": (61111009280, 55654219776, False),
+    "quant_empty_cache_churn": (5662310400, 4429185024, True),
+    "nca_notebook_snapshot_event": (9196011520, 7553941504, False),
+    "qlora_notebook": (6471811072, 5955911680, False),
+    "cnn_counterfactuals_snapshot_events": (134217728, 113246208, False),
+    "peak_memory_probe": (3781165056, 3294625792, True),
+    "nca_segment_free": (22194159616, 19652411392, True),
+    "lm_infer_medium_ctx1024": (3147825152, 2933915648, True),
+}
+
+
+def test_settings_of_real_files(real):
+    fires = {n for n in real for d in real[n] if real[n][d]["result"] and "expandable" in spoken(real, n, d)}
+    assert fires == set(SAVED)
+    for name, (recorded, changed, suffices) in SAVED.items():
+        a = spoken(real, name)["expandable"]
+        assert a["verification"]["figure"] == ("capacity_needed_bytes" if suffices else "peak_reserved_bytes")
+        assert (a["verification"]["recorded_bytes"], a["verification"]["bytes"]) == (recorded, changed), name
+        assert a["saving_bytes"] == recorded - changed and a["saving_source"] == "verified"
 
 
 def trace_of(shared, name, device=0):
@@ -600,9 +794,9 @@ def test_calls_for_memory_of_a_real_file(real, shared):
 
 
 def test_pins_of_real_files(real, shared, tmp_path):
-    """Where expandable segments cannot be had nothing is pinned; peak_memory_probe, were it on Windows, would be."""
+    """Where expandable segments cannot be had max_split_size_mb saves nothing; in peak_memory_probe, were it on Windows, too."""
     for name in ("zeroth_order_finetune_windows", "lm_train_windows_python_frames"):
-        assert clauses(real, name)["max-split"] == "no large segment is pinned by small blocks"
+        assert "max-split" in clauses(real, name)
     assert clauses(real, "peak_memory_probe")["max-split"] == "expandable_segments:True is available, and is the better setting"
     with open(shared / "data" / "snapshots" / "peak_memory_probe.pickle", "rb") as f:
         recorded = pickle.load(f)
@@ -612,14 +806,12 @@ def test_pins_of_real_files(real, shared, tmp_path):
             if frame["filename"].startswith("/"):
                 frame["filename"] = "C:" + frame["filename"].replace("/", "\\")
     (tmp_path / "moved.pickle").write_bytes(pickle.dumps(recorded, 4))
-    result = run("advise", "--json", tmp_path / "moved.pickle", expect=0).json()["devices"][0]["result"]
+    document = run("advise", "--json", "--explain-silent", tmp_path / "moved.pickle", expect=0).json()
+    verify(tmp_path / "moved.pickle", document)
+    # Without the replay: three blocks of one segment, of which the oldest was made long before the end.
+    result = run("advise", "--json", "--replay", "never", tmp_path / "moved.pickle", expect=0).json()["devices"][0]["result"]
     a, = (a for a in result["advice"] if a["id"] == "max-split")
     assert a["bytes"] == a["saving_bytes"] == 524156928
-    # The three blocks of the segment: the oldest was made long before the end.
-    segment, = (s for s in recorded["segments"] if s["total_size"] == 512 << 20 and 0 < s["active_size"])
-    held = {b["address"] for b in segment["blocks"] if b["state"] != "inactive"}
-    births = [i for i, e in enumerate(trace) if e["action"] == "alloc" and e["addr"] in held]
-    assert len(held) == 3 and len(trace) - min(births) > 20
 
 
 def test_waste_of_real_files(real):
@@ -639,10 +831,10 @@ def test_sums_of_real_files(real):
     seen = 0
     for name, devices in real.items():
         for d in devices.values():
-            if d["result"] is None:
-                assert d["status"] == "needs_trace", name
-                continue
             seen += 1
+            if "no_trace" in {r["id"] for r in d["reasons"]}:
+                assert d["status"] == "partial" and d["result"]["waste"] is None, name
+                continue
             assert "kv-prealloc" not in {a["id"] for a in d["result"]["advice"]}
             if d["trust"]["grade"] == "D":
                 assert {s["clause"] for s in d["result"]["silent"]} == {"trust grade D"}
@@ -677,4 +869,4 @@ def test_examples(name):
     r = run("advise", "--json", "--waste", path, expect=0).json()["devices"][0]["result"]
     check(r)
     check_waste(r["waste"])
-    assert ("expandable" in {a["id"] for a in r["advice"]}) == (name == "fragmentation")
+    assert ("expandable" in {a["id"] for a in r["advice"]}) == (name in ("fragmentation", "train"))

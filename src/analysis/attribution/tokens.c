@@ -57,6 +57,11 @@ static const struct native_rule {
     { TOKEN_LOSS, NULL, PREFIX, "nll_loss" },
     { TOKEN_LOSS, NULL, PREFIX, "NllLoss" },
     { TOKEN_MATH_ATTENTION, NULL, PREFIX, "scaled_dot_product_attention_math" },
+    { TOKEN_SOFTMAX, NULL, EXACT, "softmax" },
+    { TOKEN_PRODUCTS, NULL, EXACT, "bmm" },
+    { TOKEN_PRODUCTS, NULL, EXACT, "baddbmm" },
+    { TOKEN_CONCATENATE, NULL, EXACT, "cat" },
+    { TOKEN_AUTOCAST, NULL, EXACT, "cached_cast" },
     { TOKEN_PAGED_CACHE, NULL, PREFIX, "paged_attention" },
     { TOKEN_PAGED_CACHE, NULL, PREFIX, "PagedAttention" },
     { TOKEN_PAGED_CACHE, NULL, PREFIX, "BatchDecodeWithPagedKV" },
@@ -87,6 +92,7 @@ static const struct native_rule {
 #define PATH_FUNCTION 2048u   /* functions of the graph that are written in Python */
 #define PATH_CHECKPOINT 4096u /* forwards that run again in a backward */
 #define PATH_DECORATOR 8192u  /* stands between a caller and what it decorates */
+#define PATH_FUNCTIONAL 16384u
 
 static const struct path_word {
     uint32_t path;
@@ -112,6 +118,7 @@ static const struct path_word {
     { PATH_FUSED_LOSS, false, "/cut_cross_entropy/" },
     { PATH_MEMORY, false, "/torch/cuda/memory.py" },
     { PATH_COLLECTOR, false, "/gc.py" },
+    { PATH_FUNCTIONAL, false, "/torch/nn/functional.py" },
     { PATH_PAGED, true, "paged_" },
     { PATH_PAGED, true, "block_manager" },
     { PATH_PAGED, true, "block_pool" },
@@ -181,6 +188,7 @@ static const struct python_rule {
     { TOKEN_LOSS, PATH_ANY, CONTAINS, "cross_entropy" },
     { TOKEN_LOSS, PATH_ANY, CONTAINS, "log_softmax" },
     { TOKEN_LOSS, PATH_ANY, CONTAINS, "nll_loss" },
+    { TOKEN_SOFTMAX, PATH_FUNCTIONAL, EXACT, "softmax" },
     { TOKEN_FUSED_LOSS, PATH_FUSED_LOSS, CONTAINS, "cross_entropy" },
     { TOKEN_FUSED_LOSS, PATH_ANY, CONTAINS, "linear_cross_entropy" },
     { TOKEN_EMPTY_CACHE, PATH_MEMORY, EXACT, "empty_cache" },

@@ -19,11 +19,13 @@ static enum vrs_status ask(struct parts *parts, const struct proven_study *prove
 {
     const struct study *s = proven->study;
     struct advise_answer *answer = NULL;
-    if (!s->traced)
-        return ask_reason(s, ret, ANSWER_NEEDS_TRACE, "no_trace",
-                          S("the recording has no trace, and advice needs its events"), err);
     TRY(advise_answer_make(parts, proven, read, &answer, err));
     ret->result = answer;
+    if (!s->traced)
+        return ask_reason(s, ret, ANSWER_PARTIAL, "no_trace",
+                          S("the recording has no trace of events: only what its final state tells "
+                            "is said"),
+                          err);
     if (s->stacked)
         return VRS_OK;
     return ask_reason(s, ret, ANSWER_PARTIAL, "no_stacks",

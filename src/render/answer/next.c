@@ -88,3 +88,9 @@ void next_line(struct buf *to, const struct style *style, const char *label, con
     }
     buf_char(to, '\n');
 }
+
+void next_device(struct buf *options, struct device_name name, uint32_t devices)
+{
+    if (!name.host && (devices > 1 || name.number != 0))
+        buf_format(options, " --device %u", (unsigned)name.number);
+}

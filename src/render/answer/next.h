@@ -2,8 +2,11 @@
 #ifndef VRS_RENDER_ANSWER_NEXT_H
 #define VRS_RENDER_ANSWER_NEXT_H
 
+#include <stdint.h>
+
 #include "base/buf.h"
 #include "base/str.h"
+#include "model/file_facts.h"
 #include "render/write/human.h"
 
 /* "next     vramscope peak run.pickle --stacks   # whole stacks": one line to be typed, the
@@ -15,5 +18,8 @@ void next_line(struct buf *to, const struct style *style, const char *label, con
 /* The command alone: "vramscope peak run.pickle --stacks". */
 void next_command(struct buf *to, const struct style *style, const char *verb, str path,
                   const char *options);
+
+/* Appends " --device 1" to options where the command would else mean another device, or several. */
+void next_device(struct buf *options, struct device_name name, uint32_t devices);
 
 #endif

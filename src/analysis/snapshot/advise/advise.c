@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/snapshot/advise/advise_join.h"
 #include "analysis/snapshot/advise/advise_limits.h"
 #include "analysis/snapshot/advise/advise_rules.h"
 #include "analysis/snapshot/curves/curves.h"
@@ -86,6 +87,26 @@ static void derive_saving(struct advising *a)
         a->now.source = SAVING_DERIVED;
 }
 
+/* A fix frees enough to be worth a line; what frees nothing is a note. */
+static void weigh(struct advising *a, const struct advice_entry *entry)
+{
+    uint64_t saving = a->now.saving_bytes;
+    bool small = saving == UNKNOWN_U64 || saving < a->floor_bytes;
+    a->now.of_peak = a->removals.len > 0 && !small;
+    if (!small)
+        return;
+    if (entry->needs_saving) {
+        a->clause = "it would free less than 1 % of the peak, or less than 16 MiB";
+        return;
+    }
+    a->now.severity = SEVERITY_NOTE;
+    a->removals.len = 0;
+    if (saving != 0) {
+        a->now.saving_bytes = UNKNOWN_U64;
+        a->now.source = SAVING_NONE;
+    }
+}
+
 /* Runs one rule; what it found is in `now`, or its silence in `clause`. */
 static bool run_rule(struct advising *a, const struct advice_entry *entry)
 {
@@ -99,25 +120,17 @@ static bool run_rule(struct advising *a, const struct advice_entry *entry)
     };
     if (a->proven->trust.grade == 'D')
         return advise_silent(a, "trust grade D");
+    if (!a->s->traced && !entry->untraced)
+        return advise_silent(a, "the recording has no trace of events");
     if (!entry->rule(a))
         return false;
     if (a->clause != NULL)
         return true;
-    a->now.of_peak = a->removals.len > 0;
-    if (a->now.of_peak)
+    if (a->removals.len > 0)
         derive_saving(a);
-    bool small = a->now.saving_bytes == UNKNOWN_U64 || a->now.saving_bytes < a->floor_bytes;
-    if (entry->needs_saving && small)
-        return advise_silent(a, "saving below 1 % of the peak or 16 MiB");
+    weigh(a, entry);
     return true;
 }
-
-/* What a rule said. */
-struct rule_answer {
-    struct advice advice;
-    const char *clause;   /* of one that is silent */
-    removal_vec removals; /* of one that speaks */
-};
 
 struct running {
     const struct advising *shared;
@@ -137,30 +150,6 @@ static enum vrs_status ask_rule(void *arg, uint32_t i, const struct proven_study
         vec_free(&a.removals);
     running->answer[i] = (struct rule_answer){ a.now, a.clause, a.removals };
     return ok ? VRS_OK : vrs_no_memory(err);
-}
-
-/* In the order of the rules; removals of those that speak go into `joint`. */
-static bool gather(const struct study *s, const struct running *running, removal_vec *joint,
-                   struct advise *ret)
-{
-    ret->advice = arena_array(s->keep, struct advice, advice_entry_count);
-    ret->silent = arena_array(s->keep, struct advice_silence, advice_entry_count);
-    if (ret->advice == NULL || ret->silent == NULL)
-        return false;
-    for (uint32_t i = 0; i < advice_entry_count; i++) {
-        const struct rule_answer *answer = &running->answer[i];
-        if (answer->clause != NULL) {
-            ret->silent[ret->silents++] =
-                (struct advice_silence){ advice_entries[i].id, answer->clause };
-            continue;
-        }
-        ret->advice[ret->advices++] = answer->advice;
-        ret->joint_rules += answer->removals.len > 0;
-        for (uint32_t k = 0; k < answer->removals.len; k++)
-            if (!vec_push(joint, answer->removals.at[k]))
-                return false;
-    }
-    return true;
 }
 
 /* Most saved bytes first; what saves none behind, problems first. */
@@ -219,102 +208,17 @@ static int64_t first_oom(const struct study *s)
     return i;
 }
 
-static int by_allocation(const void *a, const void *b)
-{
-    const struct removal *x = a, *y = b;
-    if (x->allocation != y->allocation)
-        return x->allocation < y->allocation ? -1 : 1;
-    if (x->from != y->from)
-        return x->from < y->from ? -1 : 1;
-    if (x->to != y->to)
-        return x->to < y->to ? -1 : 1;
-    return (x->bytes > y->bytes) - (x->bytes < y->bytes);
-}
-
-static int by_event(const void *a, const void *b)
-{
-    const int64_t *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
-/* The most that one of `count` removals takes from an allocation between two events. */
-static uint64_t most_between(const struct removal *r, uint32_t count, int64_t from, int64_t to)
-{
-    uint64_t most = 0;
-    for (uint32_t i = 0; i < count; i++)
-        if (r[i].from <= from && to <= r[i].to && r[i].bytes > most)
-            most = r[i].bytes;
-    return most;
-}
-
-/* Removals from one allocation, of different rules: its bytes go once.  Pieces between the events
- * at which some removal begins or ends take their place. */
-static bool take_once(const struct removal *r, uint32_t count, removal_vec *to)
-{
-    int64_t edge[2 * ADVICE_RULES_MOST];
-    uint32_t edges = 0;
-    for (uint32_t i = 0; i < count && edges + 2 <= 2 * ADVICE_RULES_MOST; i++) {
-        edge[edges++] = r[i].from;
-        edge[edges++] = r[i].to;
-    }
-    qsort(edge, edges, sizeof *edge, by_event);
-    for (uint32_t i = 0; i + 1 < edges; i++) {
-        uint64_t bytes = most_between(r, count, edge[i], edge[i + 1]);
-        struct removal piece = { edge[i], edge[i + 1], bytes, r->allocation };
-        if (edge[i] < edge[i + 1] && bytes > 0 && !vec_push(to, piece))
-            return false;
-    }
-    return true;
-}
-
-/* Several rules may be about the same bytes. */
-static bool take_all_once(const removal_vec *joint, removal_vec *to)
-{
-    if (joint->len > 1)
-        qsort(joint->at, joint->len, sizeof *joint->at, by_allocation);
-    for (uint32_t i = 0, count; i < joint->len; i += count) {
-        const struct removal *r = &joint->at[i];
-        count = 1;
-        while (r->allocation != NO_ROW && i + count < joint->len &&
-               r[count].allocation == r->allocation)
-            count++;
-        if (count == 1 ? !vec_push(to, *r) : !take_once(r, count, to))
-            return false;
-    }
-    return true;
-}
-
-static bool join(const struct advising *a, const removal_vec *joint, struct advise *ret)
-{
-    removal_vec once = { .max = UINT32_MAX };
-    const removal_vec *removals = ret->joint_rules > 1 ? &once : joint;
-    if (ret->joint_rules > 1 && !take_all_once(joint, &once)) {
-        vec_free(&once);
-        return false;
-    }
-    struct counterfactual_peak peak = { a->peak_bytes, a->peak_event };
-    if (removals->len > 0)
-        peak = counterfactual_without(a->c, removals->at, removals->len);
-    vec_free(&once);
-    ret->joint_peak_bytes = peak.bytes;
-    ret->joint_peak_event = peak.event;
-    /* Hostile sizes wrap. */
-    ret->joint_saving_bytes = (int64_t)((uint64_t)a->peak_bytes - (uint64_t)peak.bytes);
-    return true;
-}
-
 /* Asks all rules, and joins what they say. */
 static enum vrs_status run_rules(const struct advising *a, struct advise *ret,
                                  struct vrs_error *err)
 {
     struct running running = { .shared = a };
-    removal_vec joint = { .max = UINT32_MAX };
     enum vrs_status status = study_jobs_run(a->proven, advice_entry_count, ask_rule, &running, err);
-    bool ok = status != VRS_OK || (gather(a->s, &running, &joint, ret) && join(a, &joint, ret));
+    if (status == VRS_OK)
+        status = advise_join(a, running.answer, ret, err);
     for (uint32_t i = 0; i < advice_entry_count; i++)
         vec_free(&running.answer[i].removals);
-    vec_free(&joint);
-    return ok ? status : vrs_no_memory(err);
+    return status;
 }
 
 static enum vrs_status advise(struct parts *parts, const struct proven_study *proven,
@@ -324,15 +228,18 @@ static enum vrs_status advise(struct parts *parts, const struct proven_study *pr
     const struct study *s = proven->study;
     const struct curve *requested = &s->curves.of[CURVE_REQUESTED];
     const struct site_table *sites = NULL;
-    *ret =
-        (struct advise){ .peak_bytes = requested->peak_bytes, .peak_event = requested->peak_event };
+    /* Without a trace all is told of the final state. */
+    *ret = (struct advise){
+        .peak_bytes = s->traced ? requested->peak_bytes : requested->end_bytes,
+        .peak_event = s->traced ? requested->peak_event : (int64_t)s->events - 1,
+    };
     struct advising a = {
         .proven = proven,
         .s = s,
         .in = in,
         .c = c,
-        .peak_bytes = requested->peak_bytes,
-        .peak_event = requested->peak_event,
+        .peak_bytes = ret->peak_bytes,
+        .peak_event = ret->peak_event,
         .first_oom = first_oom(s),
         .alive.max = UINT32_MAX,
         .removals.max = UINT32_MAX,
@@ -363,11 +270,15 @@ enum vrs_status advise_compute(struct parts *parts, const struct proven_study *p
     struct counterfactual *c = NULL;
     struct advise_inputs in = {
         .capacity_bytes = capacity_bytes,
-        .fragmented = oom->basis != OOM_NOTHING && oom->tests.verdict == OOM_FRAGMENTATION,
-        .what_if = oom->basis == OOM_EVENT ? &oom->what_if : NULL,
     };
-    TRY(parts_timeline(parts, proven, &in.timeline, err));
+    if (oom != NULL) {
+        in.fragmented = oom->basis != OOM_NOTHING && oom->tests.verdict == OOM_FRAGMENTATION;
+        in.what_if = oom->basis == OOM_EVENT ? &oom->what_if : NULL;
+    }
     TRY(parts_fragments(parts, proven, &in.fragments, err));
+    if (!s->traced)
+        return advise(parts, proven, &in, NULL, ret, err);
+    TRY(parts_timeline(parts, proven, &in.timeline, err));
     TRY(parts_training_need(parts, s, &in.training_need, err));
     TRY(parts_leaks(parts, s, &in.leaks, err));
     TRY(parts_counterfactual(parts, s, &c, err));

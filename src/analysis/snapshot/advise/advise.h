@@ -42,17 +42,35 @@ struct advice_condition {
     uint8_t decimals; /* of both: a ratio has some, bytes and counts are whole */
 };
 
+/* A command that shows the saving: of a verb, with options beside the file, the member of its
+ * answer that says it.  All NULL: there is none. */
+struct advice_verification {
+    static_text verb, options, figure;
+    uint64_t before_bytes; /* the figure as recorded; UNKNOWN_U64: it is not compared */
+    uint64_t after_bytes;  /* and as the command prints it */
+};
+
+/* Where reserved bytes are that are not in use. */
+struct advice_gap {
+    uint64_t reserved_bytes, active_bytes;
+    uint64_t returnable_bytes;           /* by empty_cache */
+    uint64_t stranded_bytes, held_bytes; /* held: free in private pools */
+    bool at_end; /* of the recording; else at the first event of the advice */
+};
+
 enum { ADVICE_EVENTS = 3, ADVICE_CONDITIONS = 4 };
 
 struct advice {
     static_text id;
     /* Sentences to be filled in; `cost` may be NULL.  {line} is the site's, {bytes} those
      * concerned, {event} the first of the evidence; {device} what the device was asked for after
-     * empty_cache; {how} that a replay told the saving, or how to ask one. */
+     * empty_cache; {setting}, {before} and {after} those of the verification, {peaks} what else
+     * falls; {reserved}, {active}, {moment} and {gap} of a struct advice_gap. */
     static_text text, cost;
     enum advice_severity severity;
     struct site_ref site;
     bool has_site;
+    bool at_owner; /* the owner is the place to act: the culprit hides it */
     int64_t at_event[ADVICE_EVENTS];
     uint32_t at_events;
     uint64_t bytes;        /* concerned */
@@ -61,6 +79,12 @@ struct advice {
     bool at_most; /* an estimate from above */
     bool of_peak; /* what it takes away is in the joint saving */
     enum confidence confidence;
+    static_text setting; /* of the allocator, to be changed; NULL: none */
+    struct advice_verification verification;
+    struct advice_gap gap; /* of reserved-gap */
+    /* Of a setting by which less of a card suffices: what is reserved at the most, where that falls
+     * by as much as is worth a line, too; else 0. */
+    uint64_t recorded_peak_bytes, changed_peak_bytes;
     /* Of empty-cache: how often the device was asked for memory after such a call, and for how
      * much; `mapped`: by mapping pages of expandable segments alone. */
     uint32_t calls;
@@ -104,8 +128,8 @@ enum advice_sentence {
 /* Of a struct advice, and of a struct advice_silence. */
 extern const struct row_type advice_row_type, advice_silence_row_type;
 
-/* All rules over one device with a trace.  `oom` says whether a request failed for want of memory
- * in one piece. */
+/* All rules over one device; without a trace, those that the final state suffices for.  `oom` says
+ * whether a request failed for want of memory in one piece; NULL where there is no trace. */
 enum vrs_status advise_compute(struct parts *parts, const struct proven_study *proven,
                                const struct oom *oom, uint64_t capacity_bytes, struct advise *ret,
                                struct vrs_error *err) MUST_CHECK;

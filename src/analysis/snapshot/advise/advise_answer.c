@@ -23,12 +23,17 @@ enum vrs_status advise_answer_make(struct parts *parts, const struct proven_stud
     struct advise_answer *answer = arena_take(s->keep, sizeof *answer);
     if (answer == NULL)
         return vrs_no_memory(err);
+    answer->explain_silent = q->explain_silent;
+    if (!s->traced) {
+        TRY(advise_compute(parts, proven, NULL, q->capacity_bytes, &answer->advise, err));
+        *ret = answer;
+        return VRS_OK;
+    }
     TRY(parts_make_for_advice(parts, proven, err));
     TRY(oom_compute(parts, proven, NULL, q->capacity_bytes, &oom, err));
     TRY(advise_compute(parts, proven, &oom, q->capacity_bytes, &answer->advise, err));
     TRY(parts_leaks(parts, s, &leaks, err));
     answer->leaks = leaks->leaks;
-    answer->explain_silent = q->explain_silent;
     answer->has_waste = q->waste;
     TRY(parts_counterfactual(parts, s, &c, err));
     if (q->waste)

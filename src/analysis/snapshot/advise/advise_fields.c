@@ -42,6 +42,25 @@ static const struct field condition_fields[] = {
 static const struct row_type condition_row_type =
     LINE_ROW_TYPE("condition", struct advice_condition, condition_fields);
 
+static const struct field verification_fields[] = {
+    { "verb", NULL, UNIT_NONE, FIELD_WORD, FIELD_AT(struct advice_verification, verb) },
+    { "options", NULL, UNIT_NONE, FIELD_WORD, FIELD_AT(struct advice_verification, options) },
+    { "figure", NULL, UNIT_NONE, FIELD_WORD, FIELD_AT(struct advice_verification, figure) },
+    { "recorded_bytes", NULL, UNIT_BYTES, FIELD_UNSIGNED,
+      FIELD_AT(struct advice_verification, before_bytes), .null = NULL_ALL_ONES },
+    { "bytes", NULL, UNIT_BYTES, FIELD_UNSIGNED,
+      FIELD_AT(struct advice_verification, after_bytes) },
+};
+static const struct row_type verification_row_type =
+    LINE_ROW_TYPE("verification", struct advice_verification, verification_fields);
+
+static bool has_verification(const void *row, const void *above)
+{
+    const struct advice *advice = row;
+    (void)above;
+    return advice->verification.verb != NULL;
+}
+
 static bool has_site(const void *row, const void *above)
 {
     const struct advice *advice = row;
@@ -66,6 +85,8 @@ static const struct field advice_fields[] = {
     { "confidence", NULL, UNIT_NONE, FIELD_NAME, FIELD_AT(struct advice, confidence),
       FIELD_NAMES(confidence_names) },
     { "cost", NULL, UNIT_NONE, FIELD_SENTENCE, .sentence = ADVICE_COST },
+    { "verification", NULL, UNIT_NONE, FIELD_ROW, FIELD_AT(struct advice, verification),
+      .row = &verification_row_type, .when = has_verification },
     { "conditions", NULL, UNIT_NONE, FIELD_ROWS, FIELD_PLACES(struct advice, condition, conditions),
       .row = &condition_row_type },
 };

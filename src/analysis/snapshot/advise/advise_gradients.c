@@ -7,6 +7,7 @@
 #include "analysis/snapshot/advise/advise.h"
 #include "analysis/snapshot/advise/advise_limits.h"
 #include "analysis/snapshot/advise/advise_rules.h"
+#include "analysis/snapshot/categories/categories.h"
 #include "analysis/snapshot/categories/category_rules.h"
 #include "analysis/snapshot/curves/lifetime.h"
 #include "analysis/snapshot/steps/phases.h"
@@ -46,6 +47,20 @@ static bool forward_between(const struct advising *a, int64_t from, int64_t to)
     return i != NO_ROW && p->interval[i].first_event < to;
 }
 
+/* Does a whole backward run between two events?  It adds to gradients that it finds. */
+static bool backward_between(const struct advising *a, int64_t from, int64_t to)
+{
+    const struct phases *p = &a->s->phases;
+    for (uint32_t i = interval_after(p, from); i < p->intervals; i++) {
+        const struct phase_interval *v = &p->interval[i];
+        if ((int64_t)v->last_event >= to)
+            return false;
+        if (v->phase == PHASE_BACKWARD)
+            return true;
+    }
+    return false;
+}
+
 /* When the gradient was no longer needed: after the optimizer; of one that asks for no memory, when
  * the next forward begins. */
 static int64_t needed_until(const struct advising *a, const struct lifetime *l)
@@ -62,11 +77,8 @@ static int64_t needed_until(const struct advising *a, const struct lifetime *l)
 bool advise_grad_late_zero(struct advising *a)
 {
     const struct study *s = a->s;
-    if (!a->optimizer_seen)
-        return advise_silent(a, "no optimizer seen");
-    if (s->steps.micro_steps > 1)
-        return advise_silent(a, "gradients are accumulated over several backwards");
     uint64_t gradients = 0;
+    bool added = false;
     int64_t first = INT64_MAX, last = -1;
     struct largest largest = { 0 };
     for (uint32_t i = 0; i < s->lifetimes.count; i++) {
@@ -76,6 +88,10 @@ bool advise_grad_late_zero(struct advising *a)
         int64_t from = late ? needed_until(a, l) : -1;
         if (!late || !forward_between(a, from, l->freed))
             continue;
+        if (backward_between(a, from, l->freed)) {
+            added = true;
+            continue;
+        }
         a->now.bytes += l->bytes;
         largest_take(&largest, l->bytes, l->free_stack);
         gradients++;
@@ -85,11 +101,54 @@ bool advise_grad_late_zero(struct advising *a)
             return false;
     }
     if (a->now.bytes == 0)
-        return advise_silent(a, "no gradient lives through a forward and is then cleared");
+        return advise_silent(
+            a, added ? "gradients that live through a forward are added to by the next backward"
+                     : "no gradient lives through a forward and is then cleared");
     advise_event(a, first);
     advise_event(a, last);
     advise_condition(a, "gradients", (double)gradients, 1);
     return advise_site(a, largest.stack);
+}
+
+uint32_t advise_size_of_model(const struct categories *c, uint64_t bytes)
+{
+    uint32_t low = 0, high = c->multiset_entries;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (c->multiset[middle].bytes < bytes)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < c->multiset_entries && c->multiset[low].bytes == bytes ? low : NO_ROW;
+}
+
+/* Within a backward a gradient is needed once what is added to it is made: of each size as many are
+ * as the model has parameters. */
+static bool remove_until_made(struct advising *a, uint32_t begin)
+{
+    const struct study *s = a->s;
+    const struct categories *c = &s->categories;
+    uint32_t *left = arena_array(s->scratch, uint32_t, c->multiset_entries);
+    uint32_t now = NO_ROW;
+    if (left == NULL)
+        return false;
+    for (uint32_t i = 0; i < s->lifetimes.count; i++) {
+        const struct lifetime *l = &s->lifetimes.at[i];
+        uint32_t at = l->birth < 0 ? NO_ROW : phases_at(&s->phases, l->birth);
+        if (at == NO_ROW || at < begin || s->phases.interval[at].phase != PHASE_BACKWARD)
+            continue;
+        for (uint32_t k = 0; at != now && k < c->multiset_entries; k++)
+            left[k] = c->multiset[k].count;
+        now = at;
+        uint32_t entry = advise_size_of_model(c, l->bytes);
+        if (entry == NO_ROW || left[entry] == 0)
+            continue;
+        left[entry]--;
+        if (!advise_remove(a, NO_ROW, s->phases.interval[at].first_event, l->birth, l->bytes))
+            return false;
+    }
+    return true;
 }
 
 /* The span in which gradients are needed: from the begin of a backward to the end of the optimizer
@@ -105,17 +164,38 @@ static bool remove_outside(struct advising *a, uint32_t begin, uint64_t bytes)
         if (p->interval[i].phase == PHASE_BACKWARD || p->interval[i].phase == PHASE_OPTIMIZER)
             from = p->interval[i].last_event;
     }
-    return advise_remove(a, NO_ROW, from, (int64_t)a->s->events, bytes);
+    return advise_remove(a, NO_ROW, from, (int64_t)a->s->events, bytes) &&
+           remove_until_made(a, begin);
 }
 
 /* What happens to gradients, by backward interval. */
 struct accumulating {
     bool cleared, views;
     uint64_t *added; /* of each interval: freed there after it was added to a gradient */
+    uint64_t *stood; /* of each interval: of gradients made before it and there after it */
     bool *made;      /* of each interval: gradients are allocated there */
     stack_id where;
     uint32_t first; /* interval of the first backward that adds */
 };
+
+/* A gradient that a backward makes and that outlives it. */
+static bool is_born(const struct advising *a, uint32_t i, uint32_t interval)
+{
+    const struct study *s = a->s;
+    const struct phase_interval *v = &s->phases.interval[interval];
+    return s->categories.of[i] == CATEGORY_GRADIENT && v->phase == PHASE_BACKWARD &&
+           s->lifetimes.at[i].freed > (int64_t)v->last_event;
+}
+
+/* A gradient that is there before and after a backward is added to in it. */
+static void add_standing(const struct advising *a, const struct lifetime *l, struct accumulating *g)
+{
+    const struct phases *p = &a->s->phases;
+    uint32_t i = l->birth < 0 ? 0 : interval_after(p, l->birth);
+    for (; i < p->intervals && (int64_t)p->interval[i].last_event < l->freed; i++)
+        if (p->interval[i].phase == PHASE_BACKWARD)
+            g->stood[i] += l->bytes;
+}
 
 static void look_at_gradients(struct advising *a, struct accumulating *g)
 {
@@ -125,8 +205,12 @@ static void look_at_gradients(struct advising *a, struct accumulating *g)
         token_set alloc = alloc_tokens(a, i), freed = advise_freed_by(a, i);
         bool gradient = s->categories.of[i] == CATEGORY_GRADIENT;
         uint32_t born = phases_at(&s->phases, l->birth), died = phases_at(&s->phases, l->freed);
-        if (l->origin == ORIGIN_TRACED && (alloc & TOKEN_ACCUMULATE) != 0 && born != NO_ROW)
+        /* Of a gradient that is stolen from an operator the alloc is the operator's. */
+        if (l->origin == ORIGIN_TRACED && born != NO_ROW &&
+            ((alloc & TOKEN_ACCUMULATE) != 0 || is_born(a, i, born)))
             g->made[born] = true;
+        if (gradient && l->freed < a->first_oom)
+            add_standing(a, l, g);
         g->cleared = g->cleared || (gradient && (freed & TOKEN_ZERO_GRAD) != 0);
         g->views = g->views || (alloc & TOKEN_REDUCER) != 0;
         /* What is added to a gradient dies in the backward that made it. */
@@ -155,10 +239,11 @@ static uint64_t least_added(const struct advising *a, const struct accumulating 
             continue;
         if (g->made[i] && !first)
             return 0;
+        uint64_t added = g->stood[i] > g->added[i] ? g->stood[i] : g->added[i];
         if (g->made[i])
             *ret_begin = i + 1;
         else
-            least = g->added[i] < least ? g->added[i] : least;
+            least = added < least ? added : least;
         first = false;
     }
     return least == UINT64_MAX ? 0 : least;
@@ -184,9 +269,13 @@ static bool judge_not_cleared(struct advising *a, struct accumulating *g)
         return advise_silent(a, "gradients are views of buckets");
     if (a->backwards <= 1 && !a->optimizer_seen)
         return advise_silent(a, "one backward and no optimizer");
+    if (need < a->floor_bytes)
+        return advise_silent(a, "the gradients are less than 1 % of the peak, or than 16 MiB");
     a->now.bytes = need;
     advise_condition(a, "accumulated_bytes", (double)added, (double)least);
-    return remove_outside(a, begin, need) && advise_site(a, g->where);
+    if (a->now.at_events == 0)
+        advise_event(a, (int64_t)a->s->phases.interval[begin == 0 ? 0 : begin - 1].last_event);
+    return remove_outside(a, begin, need) && (g->where.n == 0 || advise_site(a, g->where));
 }
 
 bool advise_grad_not_cleared(struct advising *a)
@@ -194,10 +283,11 @@ bool advise_grad_not_cleared(struct advising *a)
     struct arena_mark mark = arena_mark(a->s->scratch);
     struct accumulating g = {
         .added = arena_array(a->s->scratch, uint64_t, a->s->phases.intervals),
+        .stood = arena_array(a->s->scratch, uint64_t, a->s->phases.intervals),
         .made = arena_array(a->s->scratch, bool, a->s->phases.intervals),
         .first = NO_ROW,
     };
-    bool ok = g.added != NULL && g.made != NULL && judge_not_cleared(a, &g);
+    bool ok = g.added != NULL && g.stood != NULL && g.made != NULL && judge_not_cleared(a, &g);
     arena_release(a->s->scratch, mark);
     return ok;
 }

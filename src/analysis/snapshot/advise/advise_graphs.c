@@ -18,6 +18,7 @@
 #include "analysis/snapshot/study/study.h"
 #include "base/arena.h"
 #include "base/table.h"
+#include "base/vec.h"
 #include "model/recording.h"
 
 struct dropping {
@@ -25,6 +26,7 @@ struct dropping {
     const uint32_t *backward;  /* see next_backward */
     uint32_t *seen;            /* of each site: the number of the run that has it, from 1 */
     uint32_t runs;
+    VEC(uint32_t) dropped;       /* allocations, in the order in which they were made */
     struct largest largest;      /* of those dropped */
     bool after_oom, used, again; /* some were passed over: see why_silent */
 };
@@ -42,7 +44,8 @@ static bool drop(struct advising *a, struct dropping *d, uint32_t i, int64_t fro
 {
     const struct lifetime *l = &a->s->lifetimes.at[i];
     a->now.bytes += l->bytes;
-    largest_take(&d->largest, l->bytes, l->alloc_stack);
+    /* Of a graph older than the recording the line that lets it go is all that is known. */
+    largest_take(&d->largest, l->bytes, l->alloc_stack.n != 0 ? l->alloc_stack : l->free_stack);
     advise_event(a, l->freed);
     return advise_remove(a, i, from, l->freed, l->bytes);
 }
@@ -84,14 +87,14 @@ static bool is_retained(const struct study *s, const uint32_t *retaining, const 
     return i != NO_ROW && (int64_t)p->interval[i].first_event < l->freed;
 }
 
+/* What a graph saved and released without the engine; of one older than the recording, too. */
 static bool drop_saved(struct advising *a, struct dropping *d)
 {
     const struct study *s = a->s;
     for (uint32_t i = 0; i < s->lifetimes.count; i++) {
         const struct lifetime *l = &s->lifetimes.at[i];
         token_set freed = advise_freed_by(a, i);
-        if ((freed & TOKEN_SAVED) == 0 || (freed & (TOKEN_ENGINE | TOKEN_BACKWARD)) != 0 ||
-            l->birth < 0)
+        if ((freed & TOKEN_SAVED) == 0 || (freed & (TOKEN_ENGINE | TOKEN_BACKWARD)) != 0)
             continue;
         if (l->freed >= a->first_oom)
             d->after_oom = true;
@@ -99,7 +102,28 @@ static bool drop_saved(struct advising *a, struct dropping *d)
             d->again = true;
         else if (is_retained(s, d->retaining, l))
             d->used = true;
-        else if (!drop(a, d, i, forward_end(s, l->birth)))
+        else if (!vec_push(&d->dropped, i))
+            return false;
+    }
+    return true;
+}
+
+/* Without a graph a value is gone once the next two that the graph saved are made: the operator
+ * that takes it has its output by then. */
+static bool drop_all_saved(struct advising *a, struct dropping *d)
+{
+    const struct study *s = a->s;
+    for (uint32_t k = 0; k < d->dropped.len; k++) {
+        const struct lifetime *l = &s->lifetimes.at[d->dropped.at[k]];
+        int64_t from = l->birth < 0 ? -1 : l->freed;
+        for (uint32_t n = k + 1; n <= k + KEPT_WITHOUT_GRAPH && n < d->dropped.len; n++) {
+            int64_t birth = s->lifetimes.at[d->dropped.at[n]].birth;
+            if (l->birth >= 0 && n == k + KEPT_WITHOUT_GRAPH && birth < l->freed)
+                from = birth;
+        }
+        if (from == l->freed && l->birth >= 0)
+            from = forward_end(s, l->birth) < l->freed ? forward_end(s, l->birth) : l->freed;
+        if (!drop(a, d, d->dropped.at[k], from))
             return false;
     }
     return true;
@@ -225,6 +249,26 @@ static bool drop_runs(struct advising *a, struct dropping *d)
     return first == NO_ROW || drop_run(a, d, first, last);
 }
 
+/* The most that dropped graphs hold at one time. */
+static uint64_t most_at_once(const struct advising *a)
+{
+    const struct study *s = a->s;
+    struct arena_mark mark = arena_mark(s->scratch);
+    uint64_t *change = arena_array(s->scratch, uint64_t, (size_t)s->events + 2);
+    uint64_t now = 0, most = 0;
+    for (uint32_t i = 0; change != NULL && i < a->removals.len; i++) {
+        const struct lifetime *l = &s->lifetimes.at[a->removals.at[i].allocation];
+        change[l->birth + 1] += l->bytes;
+        change[l->freed + 1] -= l->bytes;
+    }
+    for (uint32_t e = 0; change != NULL && e < s->events + 2; e++) {
+        now += change[e];
+        most = now > most ? now : most;
+    }
+    arena_release(s->scratch, mark);
+    return most;
+}
+
 static const char *why_silent(const struct dropping *d)
 {
     if (d->after_oom)
@@ -233,7 +277,7 @@ static const char *why_silent(const struct dropping *d)
         return "the graphs that are dropped were run backward before";
     if (d->again)
         return "the graphs that are dropped were recomputed for their backward";
-    return "no graph is dropped without its backward";
+    return "no graph is seen to be dropped without its backward";
 }
 
 static bool judge(struct advising *a, struct dropping *d)
@@ -244,23 +288,25 @@ static bool judge(struct advising *a, struct dropping *d)
     d->seen = arena_array(s->scratch, uint32_t, a->sites.sites);
     if (d->retaining == NULL || d->backward == NULL || d->seen == NULL)
         return false;
-    if (releases_are_seen(s) ? !drop_saved(a, d) : !drop_runs(a, d))
+    bool seen = releases_are_seen(s);
+    if (seen ? !drop_saved(a, d) || !drop_all_saved(a, d) : !drop_runs(a, d))
         return false;
     if (a->now.bytes == 0)
         return advise_silent(a, why_silent(d));
-    uint64_t steps = s->steps.count > 1 ? s->steps.count : 1;
-    uint64_t a_step = a->now.bytes / steps;
-    advise_condition(a, "dropped_bytes", (double)a_step, (double)a->floor_bytes);
-    if (a_step < a->floor_bytes)
-        return advise_silent(a, "less than 1 % of the peak a step");
+    uint64_t at_once = most_at_once(a);
+    advise_condition(a, "dropped_bytes", (double)at_once, (double)a->floor_bytes);
+    if (at_once < a->floor_bytes)
+        return advise_silent(a, "the graphs that are dropped hold less than 1 % of the peak, or "
+                                "less than 16 MiB");
     return advise_site(a, d->largest.stack);
 }
 
 bool advise_no_grad(struct advising *a)
 {
     struct arena_mark mark = arena_mark(a->s->scratch);
-    struct dropping d = { .used = false };
+    struct dropping d = { .dropped.max = UINT32_MAX };
     bool ok = judge(a, &d);
+    vec_free(&d.dropped);
     arena_release(a->s->scratch, mark);
     return ok;
 }

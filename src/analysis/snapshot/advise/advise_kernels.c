@@ -1,20 +1,22 @@
-/* advise_kernels.c - what another kernel would not keep: losses, attention; and checkpointing. */
+/* advise_kernels.c - what another kernel would not keep: losses and attention. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/attribution/naming.h"
 #include "analysis/attribution/tokens.h"
 #include "analysis/snapshot/advise/advise.h"
 #include "analysis/snapshot/advise/advise_limits.h"
 #include "analysis/snapshot/advise/advise_rules.h"
-#include "analysis/snapshot/breakdown/training_need.h"
 #include "analysis/snapshot/categories/category_rules.h"
 #include "analysis/snapshot/curves/lifetime.h"
 #include "analysis/snapshot/steps/phases.h"
-#include "analysis/snapshot/steps/steps.h"
 #include "analysis/snapshot/study/study.h"
+#include "base/arena.h"
 #include "base/bytes.h"
-#include "base/table.h"
+#include "base/fail.h"
+#include "model/frames.h"
+#include "model/ids.h"
 
 /* What is alive at the peak and was made under some token; the stack of the largest. */
 static uint64_t alive_under(struct advising *a, token_set wanted, token_set *ret_others,
@@ -57,6 +59,37 @@ static bool is_large(struct advising *a, uint64_t bytes)
     return a->peak_bytes > 0 && bytes >= percent_of((uint64_t)a->peak_bytes, KERNEL_PERCENT);
 }
 
+/* The logits that a loss is made of, and their gradients: of the size of the largest that the loss
+ * makes, from a forward or in a backward whose operators are not seen. */
+static bool is_logits(const struct advising *a, uint32_t i, uint64_t bytes)
+{
+    const struct study *s = a->s;
+    const struct lifetime *l = &s->lifetimes.at[i];
+    token_set tokens = s->tokens->of_stack[l->alloc_stack.n];
+    uint8_t category = s->categories.of[i];
+    bool one_use = category == CATEGORY_ACTIVATION || category == CATEGORY_TEMPORARY ||
+                   category == CATEGORY_AUTOGRAD_DETAIL || category == CATEGORY_UNKNOWN;
+    bool forward = s->phases.of_stack[l->alloc_stack.n] == PHASE_FORWARD;
+    return l->bytes == bytes && l->birth >= 0 && one_use && !s->categories.retained[i] &&
+           (forward || tokens == 0);
+}
+
+/* A chunked loss has one chunk of all that at a time. */
+static bool remove_chunks(struct advising *a, uint64_t logits)
+{
+    const struct study *s = a->s;
+    for (uint32_t i = 0; i < s->lifetimes.count; i++) {
+        const struct lifetime *l = &s->lifetimes.at[i];
+        bool loss = (s->tokens->of_stack[l->alloc_stack.n] & TOKEN_LOSS) != 0;
+        if (!loss && !is_logits(a, i, logits))
+            continue;
+        if (!advise_remove(a, i, l->birth, l->freed, l->bytes / LOSS_CHUNKS * (LOSS_CHUNKS - 1)))
+            return false;
+    }
+    a->now.source = SAVING_ESTIMATED;
+    return true;
+}
+
 bool advise_logits_loss(struct advising *a)
 {
     token_set others;
@@ -66,9 +99,109 @@ bool advise_logits_loss(struct advising *a)
         return advise_silent(a, "a fused loss is in use");
     if (!is_large(a, a->now.bytes))
         return advise_silent(a, "losses hold less than 10 % of the peak");
+    for (uint32_t i = 0; i < a->alive.len; i++) {
+        const struct lifetime *l = &a->s->lifetimes.at[a->alive.at[i]];
+        bool loss = (a->s->tokens->of_stack[l->alloc_stack.n] & TOKEN_LOSS) != 0;
+        a->now.bytes += !loss && is_logits(a, a->alive.at[i], largest.bytes) ? l->bytes : 0;
+    }
     advise_event(a, a->peak_event);
-    return remove_under(a, TOKEN_LOSS, LOSS_CHUNKS - 1, LOSS_CHUNKS) &&
-           advise_site(a, largest.stack);
+    return remove_chunks(a, largest.bytes) && advise_site(a, largest.stack);
+}
+
+/* Attention written out: two products of batches around a softmax, in one function. */
+
+struct written_out {
+    string_id file, function;
+    uint64_t bytes; /* of the largest softmax alive at the peak */
+    struct largest largest;
+};
+
+static bool function_of(const struct advising *a, stack_id stack, string_id *ret_file,
+                        string_id *ret_function)
+{
+    struct stack_names names;
+    if (naming_of(a->s->naming, stack, &names, a->err) != VRS_OK)
+        return false;
+    const struct frames *f = &a->s->r->code.frames;
+    *ret_file = (string_id){ f->file[names.owner_frame.n] };
+    *ret_function = (string_id){ f->name[names.owner_frame.n] };
+    return true;
+}
+
+/* The softmax that holds most at the peak; of losses it is none of attention's. */
+static bool find_softmax(struct advising *a, struct written_out *w)
+{
+    const struct study *s = a->s;
+    for (uint32_t i = 0; i < a->alive.len; i++) {
+        const struct lifetime *l = &s->lifetimes.at[a->alive.at[i]];
+        token_set tokens = s->tokens->of_stack[l->alloc_stack.n];
+        if ((tokens & TOKEN_SOFTMAX) != 0 && (tokens & (TOKEN_LOSS | TOKEN_ENGINE)) == 0)
+            largest_take(&w->largest, l->bytes, l->alloc_stack);
+    }
+    w->bytes = w->largest.bytes;
+    return w->bytes == 0 || function_of(a, w->largest.stack, &w->file, &w->function);
+}
+
+/* Scores, what is masked, scaled or dropped of them, in this type or a smaller one. */
+static bool is_score(const struct written_out *w, uint64_t bytes)
+{
+    return bytes == w->bytes || bytes == w->bytes / 2 || bytes == w->bytes / 4 ||
+           bytes == w->bytes * 2;
+}
+
+/* Of each stack whether it lies in the function; false when out of memory. */
+static bool find_stacks(struct advising *a, const struct written_out *w, bool *in_function,
+                        uint32_t *ret_products)
+{
+    const struct study *s = a->s;
+    bool *seen = arena_array(s->scratch, bool, s->r->code.stacks.rows.len);
+    if (seen == NULL)
+        return false;
+    for (uint32_t i = 0; i < s->lifetimes.count; i++) {
+        uint32_t stack = s->lifetimes.at[i].alloc_stack.n;
+        bool product = (s->tokens->of_stack[stack] & TOKEN_PRODUCTS) != 0;
+        string_id file, function;
+        if (stack == 0 || seen[stack] || (!product && !is_score(w, s->lifetimes.at[i].bytes)))
+            continue;
+        seen[stack] = true;
+        if (!function_of(a, (stack_id){ stack }, &file, &function))
+            return false;
+        in_function[stack] = file.n == w->file.n && function.n == w->function.n;
+        *ret_products += in_function[stack] && product;
+    }
+    return true;
+}
+
+static bool judge_written_out(struct advising *a)
+{
+    const struct study *s = a->s;
+    struct written_out w = { .bytes = 0 };
+    uint32_t products = 0;
+    bool *in_function = arena_array(s->scratch, bool, s->r->code.stacks.rows.len);
+    if (in_function == NULL || !find_softmax(a, &w))
+        return false;
+    if (w.bytes == 0 || w.file.n == 0)
+        return advise_silent(a, "no unfused attention at the peak");
+    if (!find_stacks(a, &w, in_function, &products))
+        return false;
+    bool native = (s->tokens->of_stack[w.largest.stack.n] & TOKEN_NATIVE) != 0;
+    if (native && products < PRODUCTS_LEAST)
+        return advise_silent(a, "a softmax at the peak has no two products around it");
+    for (uint32_t i = 0; i < s->lifetimes.count; i++) {
+        const struct lifetime *l = &s->lifetimes.at[i];
+        if (!in_function[l->alloc_stack.n] || !is_score(&w, l->bytes))
+            continue;
+        a->now.bytes += lifetime_alive(l, a->peak_event) ? l->bytes : 0;
+        if (!advise_remove(a, i, l->birth, l->freed, l->bytes))
+            return false;
+    }
+    if (!is_large(a, a->now.bytes))
+        return advise_silent(a, "unfused attention holds less than 10 % of the peak");
+    a->now.text = "{bytes} of the peak belong to attention that is written out at {line}: call "
+                  "torch.nn.functional.scaled_dot_product_attention, which keeps no scores.";
+    a->now.source = SAVING_ESTIMATED;
+    advise_event(a, a->peak_event);
+    return advise_site(a, w.largest.stack);
 }
 
 bool advise_attention_math(struct advising *a)
@@ -76,104 +209,14 @@ bool advise_attention_math(struct advising *a)
     token_set others;
     struct largest largest = { 0 };
     a->now.bytes = alive_under(a, TOKEN_MATH_ATTENTION, &others, &largest);
-    if (a->now.bytes == 0)
-        return advise_silent(a, "no unfused attention at the peak");
+    if (a->now.bytes == 0) {
+        struct arena_mark mark = arena_mark(a->s->scratch);
+        bool ok = judge_written_out(a);
+        arena_release(a->s->scratch, mark);
+        return ok;
+    }
     if (!is_large(a, a->now.bytes))
         return advise_silent(a, "unfused attention holds less than 10 % of the peak");
     advise_event(a, a->peak_event);
     return remove_under(a, TOKEN_MATH_ATTENTION, 1, 1) && advise_site(a, largest.stack);
-}
-
-/* The repeated block of the forward: the loop with the most repeats that was refused as a step. */
-static const struct inner_loop *block_of_forward(const struct study *s)
-{
-    const struct inner_loop *best = NULL;
-    for (uint32_t i = 0; i < s->steps.inners; i++) {
-        const struct inner_loop *loop = &s->steps.inner[i];
-        bool forward = s->phases.of_stack[loop->stack.n] == PHASE_FORWARD;
-        if (forward && (best == NULL || loop->repeats > best->repeats))
-            best = loop;
-    }
-    return best;
-}
-
-/* How many blocks one forward has: the most allocs at the loop's place in one interval. */
-static uint32_t blocks_of(const struct study *s, const struct inner_loop *loop)
-{
-    uint32_t most = 0, count = 0, last = NO_ROW;
-    for (uint32_t i = 0; i < s->lifetimes.count; i++) {
-        const struct lifetime *l = &s->lifetimes.at[i];
-        if (l->birth < 0 || l->alloc_stack.n != loop->stack.n)
-            continue;
-        uint32_t at = phases_at(&s->phases, l->birth);
-        count = at == last ? count + 1 : 1;
-        last = at;
-        most = count > most ? count : most;
-    }
-    return most;
-}
-
-static bool recomputes(const struct study *s)
-{
-    for (uint32_t i = 0; i < s->phases.intervals; i++)
-        if (s->phases.interval[i].phase == PHASE_RECOMPUTE)
-            return true;
-    return false;
-}
-
-/* The largest activation alive at its maximum: an input that a block would still have to keep. */
-static uint64_t largest_activation(const struct study *s, int64_t event)
-{
-    uint64_t largest = 0;
-    for (uint32_t i = 0; i < s->lifetimes.count; i++) {
-        const struct lifetime *l = &s->lifetimes.at[i];
-        if (s->categories.of[i] == CATEGORY_ACTIVATION && lifetime_alive(l, event) &&
-            l->bytes > largest)
-            largest = l->bytes;
-    }
-    return largest;
-}
-
-/* What is saved comes off every activation alike, so that the next peak, in another phase, bounds
- * it. */
-static bool remove_part(struct advising *a, uint64_t saved, uint64_t activations)
-{
-    const struct study *s = a->s;
-    uint64_t permille = saved / (activations / 1000 + 1);
-    for (uint32_t i = 0; i < s->lifetimes.count; i++) {
-        const struct lifetime *l = &s->lifetimes.at[i];
-        if (s->categories.of[i] == CATEGORY_ACTIVATION &&
-            !advise_remove(a, i, l->birth, l->freed, l->bytes / 1000 * permille))
-            return false;
-    }
-    a->now.source = SAVING_ESTIMATED;
-    return true;
-}
-
-/* Activations rule, and the forward repeats a block whose inputs are all that has to be kept. */
-bool advise_checkpoint(struct advising *a)
-{
-    const struct training_need *e = a->in->training_need;
-    const struct inner_loop *loop = block_of_forward(a->s);
-    if (e == NULL || e->inference || !e->term[TERM_A].known)
-        return advise_silent(a, "the recording shows no training");
-    if (e->optimizer_side)
-        return advise_silent(a, "the optimizer, not activations, decides the need");
-    uint64_t activations = (uint64_t)e->term[TERM_A].bytes;
-    advise_condition(a, "activation_ratio",
-                     (double)activations / (double)(a->peak_bytes > 0 ? a->peak_bytes : 1),
-                     ACTIVATION_PERCENT / 100.0);
-    if (a->peak_bytes <= 0 || activations < percent_of((uint64_t)a->peak_bytes, ACTIVATION_PERCENT))
-        return advise_silent(a, "activations are less than half of the peak");
-    uint32_t blocks = loop == NULL ? 0 : blocks_of(a->s, loop);
-    if (blocks < BLOCKS_LEAST)
-        return advise_silent(a, "the forward repeats no layer four times");
-    advise_condition(a, "blocks", blocks, BLOCKS_LEAST);
-    if (recomputes(a->s))
-        return advise_silent(a, "layers are recomputed already");
-    uint64_t kept = activations / blocks + largest_activation(a->s, e->term[TERM_A].event) * blocks;
-    a->now.bytes = activations;
-    advise_event(a, e->term[TERM_A].event);
-    return remove_part(a, activations > kept ? activations - kept : 0, activations) &&
-           advise_site(a, loop->stack);
 }

@@ -66,6 +66,21 @@ static token_set temporaries(const struct advising *a, struct largest *largest)
     return tokens;
 }
 
+/* All temporaries but `rest` of so many bytes, off each alike: the next peak bounds the saving. */
+static bool remove_temporaries(struct advising *a, uint64_t bytes, uint64_t rest)
+{
+    const struct study *s = a->s;
+    uint64_t permille = rest < bytes ? (bytes - rest) / (bytes / 1000 + 1) : 0;
+    for (uint32_t i = 0; i < s->lifetimes.count; i++) {
+        const struct lifetime *l = &s->lifetimes.at[i];
+        bool multi = (s->tokens->of_stack[l->alloc_stack.n] & TOKEN_MULTI_TENSOR) != 0;
+        if (s->categories.of[i] == CATEGORY_OPTIMIZER_TEMP && multi &&
+            !advise_remove(a, i, l->birth, l->freed, l->bytes / 1000 * permille))
+            return false;
+    }
+    return true;
+}
+
 /* Temporaries of all parameters at once, where one parameter at a time would do. */
 bool advise_optimizer_foreach(struct advising *a)
 {
@@ -85,10 +100,9 @@ bool advise_optimizer_foreach(struct advising *a)
     uint64_t copies = (temporary + parameters - 1) / parameters;
     uint64_t rest = largest_parameter(&s->categories) * copies;
     a->now.bytes = temporary;
-    a->now.saving_bytes = temporary > rest ? temporary - rest : 0;
     a->now.source = SAVING_ESTIMATED;
     advise_event(a, a->peak_event);
-    return advise_site(a, largest.stack);
+    return remove_temporaries(a, temporary, rest) && advise_site(a, largest.stack);
 }
 
 /* State or parameters made anew before the old ones die: the old ones, from when the new ones are

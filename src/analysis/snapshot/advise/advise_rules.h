@@ -7,6 +7,7 @@
 
 #include "analysis/attribution/tokens.h"
 #include "analysis/snapshot/advise/advise.h"
+#include "analysis/snapshot/categories/categories.h"
 #include "analysis/snapshot/categories/category_rules.h"
 #include "analysis/snapshot/study/counterfactual.h"
 #include "analysis/snapshot/study/proven_study.h"
@@ -53,7 +54,10 @@ struct advice_entry {
     advice_rule *rule;
     enum advice_severity severity;
     enum confidence confidence;
-    bool needs_saving; /* silent where the counterfactual saves less than the floor */
+    bool needs_saving; /* silent where it frees less than the floor; else that is a note */
+    bool untraced;     /* the final state suffices */
+    bool at_root;      /* of rules that save as much for the same bytes this one is named */
+    bool at_owner;     /* the place to act is the library's line, where there is one */
     const char *text;  /* what to do: one or two sentences, with places as struct advice has them */
     const char *cost;  /* and what that costs; NULL: nothing worth naming */
 };
@@ -88,6 +92,11 @@ bool advise_side_stream_cache(struct advising *a);
 bool advise_collector(struct advising *a);
 bool advise_capture(struct advising *a);
 bool advise_near_limit(struct advising *a);
+bool advise_held_over_backward(struct advising *a);
+bool advise_autocast_cache(struct advising *a);
+bool advise_second_model(struct advising *a);
+bool advise_reserved_gap(struct advising *a);
+bool advise_kv_pool(struct advising *a);
 
 /* Helpers of rules. */
 
@@ -117,6 +126,13 @@ static inline bool largest_take(struct largest *of, uint64_t bytes, stack_id sta
     *of = (struct largest){ bytes, stack };
     return true;
 }
+
+/* The entry of a size among those of the gradients, which are those of the parameters; NO_ROW:
+ * none. */
+uint32_t advise_size_of_model(const struct categories *c, uint64_t bytes);
+
+/* Was memory short: an out-of-memory event, or a retry? */
+bool advise_was_short(const struct advising *a);
 
 /* A removal; spans that are empty are left out. */
 bool advise_remove(struct advising *a, uint32_t allocation, int64_t from, int64_t to,

@@ -20,11 +20,11 @@ const struct advice_entry advice_entries[] = {
     {
         .id = "grad-not-cleared",
         .rule = advise_grad_not_cleared,
-        .severity = SEVERITY_NOTE,
+        .severity = SEVERITY_ADVICE,
         .confidence = CONFIDENCE_MEDIUM,
-        .text = "{bytes} of gradients are accumulated and never released in this "
-                "recording; if that is not intended, call "
-                "optimizer.zero_grad(set_to_none=True) before the forward.",
+        .text = "{bytes} of gradients are added to and never released in this recording: if "
+                "that is not intended, call optimizer.zero_grad(set_to_none=True) before "
+                "the forward.",
     },
     {
         .id = "two-generations",
@@ -42,6 +42,7 @@ const struct advice_entry advice_entries[] = {
         .severity = SEVERITY_ADVICE,
         .confidence = CONFIDENCE_MEDIUM,
         .needs_saving = true,
+        .at_root = true,
         .text = "{bytes} are saved at {line} for a backward that never runs: run this "
                 "part under torch.no_grad() or torch.inference_mode().",
     },
@@ -51,8 +52,9 @@ const struct advice_entry advice_entries[] = {
         .severity = SEVERITY_ADVICE,
         .confidence = CONFIDENCE_MEDIUM,
         .needs_saving = true,
-        .text = "activations dominate the peak, and the forward repeats a layer at "
-                "{line}: checkpoint that layer (torch.utils.checkpoint).",
+        .at_owner = true,
+        .text = "{bytes} of the peak are kept for the backward by the layers that the forward "
+                "repeats at {line}: checkpoint each of them (torch.utils.checkpoint).",
         .cost = "one more forward of the layer",
     },
     {
@@ -61,6 +63,7 @@ const struct advice_entry advice_entries[] = {
         .severity = SEVERITY_ADVICE,
         .confidence = CONFIDENCE_MEDIUM,
         .needs_saving = true,
+        .at_owner = true,
         .text = "{bytes} of the peak belong to the loss at {line}: chunk the loss, or "
                 "use a fused linear-cross-entropy kernel.",
     },
@@ -70,6 +73,7 @@ const struct advice_entry advice_entries[] = {
         .severity = SEVERITY_ADVICE,
         .confidence = CONFIDENCE_MEDIUM,
         .needs_saving = true,
+        .at_owner = true,
         .text = "{bytes} of the peak belong to unfused attention at {line}: make the "
                 "call eligible for a fused kernel (mask, dtype, head size).",
     },
@@ -88,6 +92,7 @@ const struct advice_entry advice_entries[] = {
         .severity = SEVERITY_ADVICE,
         .confidence = CONFIDENCE_MEDIUM,
         .needs_saving = true,
+        .at_owner = true,
         .text = "the peak lies in the optimizer at {line}, with {bytes} of temporaries "
                 "of all parameters at once: pass fused=True or foreach=False.",
         .cost = "foreach=False makes the step slower",
@@ -98,6 +103,7 @@ const struct advice_entry advice_entries[] = {
         .severity = SEVERITY_ADVICE,
         .confidence = CONFIDENCE_MEDIUM,
         .needs_saving = true,
+        .at_owner = true,
         .text = "the optimizer at {line} allocates {bytes} of new tensors before it "
                 "frees the old ones: update state and parameters in place.",
     },
@@ -117,7 +123,8 @@ const struct advice_entry advice_entries[] = {
         .needs_saving = true,
         .text = "{bytes} of reserved memory is stranded {event}, where it can neither "
                 "serve larger requests nor be returned to the device: set "
-                "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True ({how}).",
+                "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True (vramscope replay with "
+                "that setting tells how much it saves).",
     },
     {
         .id = "max-split",
@@ -170,9 +177,9 @@ const struct advice_entry advice_entries[] = {
         .rule = advise_kv_prealloc,
         .severity = SEVERITY_ADVICE,
         .confidence = CONFIDENCE_MEDIUM,
-        .needs_saving = true,
-        .text = "the cache at {line} is copied into a larger one again and again, "
-                "{bytes} of it held twice: allocate it once at its final length.",
+        .text = "the cache at {line} is copied into a larger one again and again, up to "
+                "{bytes} held twice and left behind as a hole: allocate it once at its "
+                "final length.",
     },
     {
         .id = "inputs-ahead",
@@ -216,14 +223,65 @@ const struct advice_entry advice_entries[] = {
         .rule = advise_capture,
         .severity = SEVERITY_NOTE,
         .confidence = CONFIDENCE_HIGH,
+        .untraced = true,
         .text = "the recording has too little for more advice: record from the start, "
                 "two steps or more, with stacks=\"all\" or \"python\" and a larger "
                 "max_entries.",
     },
     {
+        .id = "held-over-backward",
+        .rule = advise_held_over_backward,
+        .severity = SEVERITY_ADVICE,
+        .confidence = CONFIDENCE_MEDIUM,
+        .needs_saving = true,
+        .text = "{bytes} made at {line} are held by a name over the whole backward, which "
+                "does not need them: del the variable before the backward.",
+    },
+    {
+        .id = "autocast-cache",
+        .rule = advise_autocast_cache,
+        .severity = SEVERITY_ADVICE,
+        .confidence = CONFIDENCE_MEDIUM,
+        .needs_saving = true,
+        .at_owner = true,
+        .text = "{bytes} of the peak are copies of parameters in half precision that "
+                "autocast made at {line}: hold the model in that type, and no copies are "
+                "made.",
+        .cost = "parameters of lower precision, or a master copy in the optimizer",
+    },
+    {
+        .id = "second-model",
+        .rule = advise_second_model,
+        .severity = SEVERITY_ADVICE,
+        .confidence = CONFIDENCE_MEDIUM,
+        .needs_saving = true,
+        .text = "{bytes} with the sizes of all parameters lie beside them over the whole "
+                "recording, made at {line}: keep a moving average or a teacher on the "
+                "host, and del a model that is no longer used.",
+        .cost = "a copy from the host where it is used",
+    },
+    {
+        .id = "reserved-gap",
+        .rule = advise_reserved_gap,
+        .severity = SEVERITY_NOTE,
+        .confidence = CONFIDENCE_HIGH,
+        .untraced = true,
+        .text = "{reserved} are reserved {moment}, of which {active} are in use: {gap}.",
+    },
+    {
+        .id = "kv-pool",
+        .rule = advise_kv_pool,
+        .severity = SEVERITY_NOTE,
+        .confidence = CONFIDENCE_MEDIUM,
+        .untraced = true,
+        .text = "{bytes} are a cache of keys and values allocated at {line}: its size is a "
+                "setting of the program (length, batch, data type, share of the memory "
+                "that a server takes).",
+    },
+    {
         .id = "near-limit",
         .rule = advise_near_limit,
-        .severity = SEVERITY_PROBLEM,
+        .severity = SEVERITY_NOTE,
         .confidence = CONFIDENCE_HIGH,
         .text = "the card was full {event}, though no request failed: the next larger "
                 "batch will not fit.",

@@ -30,7 +30,16 @@ static void put_first_event(struct buf *to, const struct advice *advice)
 
 static void put_line(struct buf *to, const struct advice *advice)
 {
-    buf_str(to, advice->has_site ? advice->site.culprit : S("an unknown line"));
+    if (!advice->has_site || advice->site.stack.n == 0) {
+        buf_text(to, "a line that was not recorded");
+        return;
+    }
+    buf_str(to, advice->at_owner ? advice->site.owner : advice->site.culprit);
+    if (advice->at_owner) {
+        buf_text(to, " (under ");
+        buf_str(to, advice->site.culprit);
+        buf_text(to, ")");
+    }
 }
 
 static void put_bytes(struct buf *to, const struct advice *advice)
@@ -38,11 +47,76 @@ static void put_bytes(struct buf *to, const struct advice *advice)
     human_known_bytes(to, advice->bytes);
 }
 
-static void put_how(struct buf *to, const struct advice *advice)
+static void put_setting(struct buf *to, const struct advice *advice)
 {
-    buf_text(to, advice->source == SAVING_VERIFIED
-                     ? "a replay of this run with it reserves that much less"
-                     : "verify with vramscope replay --set expandable_segments:True");
+    buf_text(to, advice->setting == NULL ? "a setting" : advice->setting);
+}
+
+static void put_before(struct buf *to, const struct advice *advice)
+{
+    human_known_bytes(to, advice->verification.before_bytes);
+}
+
+static void put_after(struct buf *to, const struct advice *advice)
+{
+    human_known_bytes(to, advice->verification.after_bytes);
+}
+
+static void put_peaks(struct buf *to, const struct advice *advice)
+{
+    if (advice->recorded_peak_bytes == 0)
+        return;
+    buf_text(to, " (and reserves ");
+    human_known_bytes(to, advice->changed_peak_bytes);
+    buf_text(to, " at the most, where ");
+    human_known_bytes(to, advice->recorded_peak_bytes);
+    buf_text(to, " were reserved)");
+}
+
+static void put_reserved(struct buf *to, const struct advice *advice)
+{
+    human_known_bytes(to, advice->gap.reserved_bytes);
+}
+
+static void put_active(struct buf *to, const struct advice *advice)
+{
+    human_known_bytes(to, advice->gap.active_bytes);
+}
+
+static void put_moment(struct buf *to, const struct advice *advice)
+{
+    if (advice->gap.at_end)
+        buf_text(to, "at the end");
+    else
+        put_first_event(to, advice);
+}
+
+/* What becomes of the bytes that are reserved and not in use. */
+static void put_gap(struct buf *to, const struct advice *advice)
+{
+    const struct advice_gap *gap = &advice->gap;
+    const char *before = "";
+    if (gap->returnable_bytes > 0) {
+        buf_text(to, "torch.cuda.empty_cache() would return ");
+        human_known_bytes(to, gap->returnable_bytes);
+        buf_text(to, " to the device");
+        before = "; ";
+    }
+    if (gap->stranded_bytes > 0) {
+        buf_text(to, before);
+        human_known_bytes(to, gap->stranded_bytes);
+        buf_text(to, " of the segments in use can neither be returned nor serve larger requests");
+        if (advice->has_site) {
+            buf_text(to, ", most beside blocks of ");
+            put_line(to, advice);
+        }
+        before = "; ";
+    }
+    if (gap->held_bytes > 0) {
+        buf_text(to, before);
+        human_known_bytes(to, gap->held_bytes);
+        buf_text(to, " are held for private pools (CUDA graphs)");
+    }
 }
 
 /* The places of a sentence: see struct advice. */
@@ -56,7 +130,10 @@ static const struct {
     }
     { PLACE("line"), put_line },         { PLACE("bytes"), put_bytes },
     { PLACE("event"), put_first_event }, { PLACE("device"), put_calls },
-    { PLACE("how"), put_how },
+    { PLACE("reserved"), put_reserved }, { PLACE("active"), put_active },
+    { PLACE("gap"), put_gap },           { PLACE("moment"), put_moment },
+    { PLACE("peaks"), put_peaks },       { PLACE("setting"), put_setting },
+    { PLACE("before"), put_before },     { PLACE("after"), put_after },
 #undef PLACE
 };
 enum { PLACES = sizeof places / sizeof *places };
@@ -102,18 +179,16 @@ bool advise_sentence(struct buf *to, const struct field *f, const void *row)
 
 void advice_saving(struct buf *to, const struct advice *advice)
 {
-    if (advice->saving_bytes == UNKNOWN_U64 || advice->source == SAVING_NONE) {
+    if (known_or_0(advice->saving_bytes) == 0 || advice->source == SAVING_NONE) {
         buf_text(to, severity_names[advice->severity]);
-        return;
-    }
-    if (advice->saving_bytes == 0) {
-        buf_text(to, "frees nothing at the peak");
         return;
     }
     buf_text(to, advice->at_most                      ? "frees up to ~"
                  : advice->source == SAVING_ESTIMATED ? "frees ~"
                                                       : "frees ");
     human_known_bytes(to, advice->saving_bytes);
+    if (advice->source == SAVING_VERIFIED)
+        buf_text(to, " of reserved memory");
 }
 
 bool advice_joint(struct buf *to, const struct advise *a)

@@ -1,5 +1,6 @@
 /* advise_text.c - what to change and the bytes it frees, for people. */
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "analysis/snapshot/advise/advise.h"
@@ -58,9 +59,44 @@ static void put_evidence(struct buf *to, const struct style *style, const struct
     buf_end(&cost, to);
 }
 
-static void put_advice(struct buf *to, const struct style *style, const struct advice *a,
-                       uint32_t number)
+/* What an advice is printed with. */
+struct shown {
+    struct buf *to;
+    const struct style *style;
+    const struct device_answer *device;
+    const struct devices_answer *answer;
+};
+
+/* "vramscope replay run.pickle --set … --device 1", to be typed. */
+static void put_command(const struct shown *s, const char *label, const char *verb,
+                        const char *options, const char *meaning)
 {
+    struct buf words;
+    buf_init(&words, 256);
+    buf_text(&words, options);
+    next_device(&words, s->device->name, s->answer->devices);
+    buf_char(&words, '\0');
+    if (!words.failed)
+        next_line(s->to, s->style, label, verb, s->answer->file.path, words.at, meaning);
+    buf_end(&words, s->to);
+}
+
+static void put_verification(const struct shown *s, const struct advice_verification *v)
+{
+    struct buf options;
+    if (v->verb == NULL)
+        return;
+    buf_init(&options, 256);
+    buf_format(&options, "%s%s%c", v->options[0] == '\0' ? "" : " ", v->options, '\0');
+    if (!options.failed)
+        put_command(s, "verify", v->verb, options.at, "prints that figure");
+    buf_end(&options, s->to);
+}
+
+static void put_advice(const struct shown *s, const struct advice *a, uint32_t number)
+{
+    struct buf *to = s->to;
+    const struct style *style = s->style;
     buf_char(to, '\n');
     struct buf words;
     buf_init(&words, 1 << 10);
@@ -72,6 +108,7 @@ static void put_advice(struct buf *to, const struct style *style, const struct a
     buf_end(&words, to);
     put_words(to, style, a);
     put_evidence(to, style, a);
+    put_verification(s, &a->verification);
 }
 
 static void put_joint(struct buf *to, const struct style *style, const struct advise *a)
@@ -114,18 +151,15 @@ static void put_peak(struct buf *to, const struct style *style, const struct adv
 }
 
 /* What to type next: with waste it is all said. */
-static void put_next(struct buf *to, const struct style *style, const struct advise_answer *result,
-                     const struct devices_answer *answer)
+static void put_next(const struct shown *s, const struct advise_answer *result)
 {
-    str path = answer->file.path;
-    buf_char(to, '\n');
+    buf_char(s->to, '\n');
     if (result->leaks > 0)
-        next_line(to, style, "next", "leaks", path, "", "what grows from step to step");
+        put_command(s, "next", "leaks", "", "what grows from step to step");
     else if (result->explain_silent)
-        next_line(to, style, "next", "advise", path, " --waste", "what lives too long");
+        put_command(s, "next", "advise", " --waste", "what lives too long");
     else
-        next_line(to, style, "next", "advise", path, " --explain-silent",
-                  "why other rules stay silent");
+        put_command(s, "next", "advise", " --explain-silent", "why other rules stay silent");
 }
 
 static void put_result(struct out *out, const struct device_answer *device,
@@ -136,12 +170,13 @@ static void put_result(struct out *out, const struct device_answer *device,
     const struct style *style = &options->style;
     struct buf *to = &out->text;
     uint32_t most = options->rows == 0 ? ROWS_DEFAULT : options->rows;
+    const struct shown shown = { to, style, device, answer };
     put_peak(to, style, a);
     if (a->advices == 0)
         buf_text(to, "\n"
                      "no rule found anything to change\n");
     for (uint32_t i = 0; i < a->advices && i < most; i++)
-        put_advice(to, style, &a->advice[i], i + 1);
+        put_advice(&shown, &a->advice[i], i + 1);
     if (a->advices > most)
         buf_format(to, "\n%u more; -n %u shows them\n", (unsigned)(a->advices - most),
                    (unsigned)a->advices);
@@ -151,7 +186,7 @@ static void put_result(struct out *out, const struct device_answer *device,
     if (result->has_waste)
         waste_text(to, style, &result->waste, most);
     if (result->leaks > 0 || !result->has_waste)
-        put_next(to, style, result, answer);
+        put_next(&shown, result);
 }
 
 void advise_text(struct out *out, const struct answer_set *set, bool several,

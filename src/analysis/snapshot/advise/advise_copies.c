@@ -1,0 +1,186 @@
+/* advise_copies.c - copies of the parameters: those that autocast keeps, and a second model. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "analysis/attribution/tokens.h"
+#include "analysis/snapshot/advise/advise.h"
+#include "analysis/snapshot/advise/advise_limits.h"
+#include "analysis/snapshot/advise/advise_rules.h"
+#include "analysis/snapshot/categories/categories.h"
+#include "analysis/snapshot/categories/category_rules.h"
+#include "analysis/snapshot/curves/lifetime.h"
+#include "analysis/snapshot/steps/phases.h"
+#include "analysis/snapshot/study/study.h"
+#include "base/arena.h"
+#include "base/bytes.h"
+#include "base/table.h"
+
+struct casts {
+    uint64_t *size;       /* of what may be parameters, sorted */
+    int64_t *taken_until; /* of each: the event that frees the copy of it found last */
+    uint32_t sizes;
+};
+
+static int by_bytes(const void *a, const void *b)
+{
+    const uint64_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* Copies that autocast makes of parameters, half of their size, and keeps for the backward. */
+
+/* What may be a parameter, by its size: alive from before the first step to the end. */
+static uint32_t lasting_sizes(const struct advising *a, uint64_t *size)
+{
+    const struct study *s = a->s;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < s->lifetimes.count; i++) {
+        const struct lifetime *l = &s->lifetimes.at[i];
+        uint8_t category = s->categories.of[i];
+        bool lasts = l->freed == (int64_t)s->events &&
+                     (category == CATEGORY_PARAMETER || category == CATEGORY_PERSISTENT ||
+                      (category == CATEGORY_UNKNOWN && l->birth < 0));
+        if (lasts)
+            size[count++] = l->bytes;
+    }
+    if (count > 1)
+        qsort(size, count, sizeof *size, by_bytes);
+    return count;
+}
+
+/* The first of a size in a sorted list; `count`: none is. */
+static uint32_t find_size(const uint64_t *size, uint32_t count, uint64_t bytes)
+{
+    uint32_t low = 0, high = count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (size[middle] < bytes)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < count && size[low] == bytes ? low : count;
+}
+
+/* Takes one of a size until it is freed: at one time there are no more copies than parameters. */
+static bool take_size(const struct casts *c, const struct lifetime *l)
+{
+    uint32_t at = find_size(c->size, c->sizes, 2 * l->bytes);
+    while (at < c->sizes && c->size[at] == 2 * l->bytes && c->taken_until[at] > l->birth)
+        at++;
+    if (at == c->sizes || c->size[at] != 2 * l->bytes)
+        return false;
+    c->taken_until[at] = l->freed;
+    return true;
+}
+
+/* Of a forward, and gone after it; where operators are seen, by autocast. */
+static bool may_be_cast(const struct advising *a, uint32_t i)
+{
+    const struct study *s = a->s;
+    const struct lifetime *l = &s->lifetimes.at[i];
+    token_set tokens = s->tokens->of_stack[l->alloc_stack.n];
+    bool seen = (tokens & TOKEN_NATIVE) != 0;
+    return l->birth >= 0 && l->freed < (int64_t)s->events &&
+           (seen ? (tokens & TOKEN_AUTOCAST) != 0
+                 : s->phases.of_stack[l->alloc_stack.n] == PHASE_FORWARD);
+}
+
+/* Where operators are not seen, those of a forward that have half the sizes of most parameters. */
+static bool judge_casts(struct advising *a, struct casts *c)
+{
+    const struct study *s = a->s;
+    uint64_t cast = 0, lasting = 0;
+    struct largest largest = { 0 };
+    c->sizes = lasting_sizes(a, c->size);
+    for (uint32_t i = 0; i < c->sizes; i++)
+        lasting += c->size[i];
+    for (uint32_t i = 0; i < s->lifetimes.count; i++) {
+        const struct lifetime *l = &s->lifetimes.at[i];
+        if (!may_be_cast(a, i) || !take_size(c, l))
+            continue;
+        if (!advise_remove(a, i, l->birth, l->freed, l->bytes))
+            return false;
+        if (!lifetime_alive(l, a->peak_event))
+            continue;
+        cast += (s->tokens->of_stack[l->alloc_stack.n] & TOKEN_AUTOCAST) != 0 ? l->bytes : 0;
+        a->now.bytes += l->bytes;
+        largest_take(&largest, l->bytes, l->alloc_stack);
+    }
+    bool most = a->now.bytes > 0 && a->now.bytes >= percent_of(lasting / 2, CASTS_PERCENT) &&
+                a->now.bytes >= percent_of(s->categories.multiset_bytes / 2, CASTS_PERCENT);
+    if (cast == 0 && !most)
+        return advise_silent(a,
+                             "no copies that autocast makes of parameters are alive at the peak");
+    a->now.source = SAVING_ESTIMATED;
+    advise_event(a, a->peak_event);
+    return advise_site(a, largest.stack);
+}
+
+bool advise_autocast_cache(struct advising *a)
+{
+    struct arena_mark mark = arena_mark(a->s->scratch);
+    struct casts c = {
+        .size = arena_array(a->s->scratch, uint64_t, a->s->lifetimes.count),
+        .taken_until = arena_array(a->s->scratch, int64_t, a->s->lifetimes.count),
+    };
+    bool ok = c.size != NULL && c.taken_until != NULL && judge_casts(a, &c);
+    arena_release(a->s->scratch, mark);
+    return ok;
+}
+
+/* A second set of parameters, that no gradient is ever made for. */
+
+static bool may_be_model(const struct advising *a, uint32_t i)
+{
+    const struct study *s = a->s;
+    const struct lifetime *l = &s->lifetimes.at[i];
+    uint8_t category = s->categories.of[i];
+    return l->freed == (int64_t)s->events &&
+           (category == CATEGORY_PARAMETER || category == CATEGORY_BUFFER ||
+            category == CATEGORY_UNKNOWN || category == CATEGORY_PERSISTENT);
+}
+
+static bool judge_model(struct advising *a, uint32_t *left)
+{
+    const struct study *s = a->s;
+    const struct categories *c = &s->categories;
+    struct largest largest = { 0 };
+    /* The first of each size are the model's own. */
+    for (uint32_t k = 0; k < c->multiset_entries; k++)
+        left[k] = 2 * c->multiset[k].count;
+    for (uint32_t k = 0; k < a->alive.len; k++) {
+        uint32_t i = a->alive.at[k];
+        const struct lifetime *l = &s->lifetimes.at[i];
+        uint32_t entry = may_be_model(a, i) ? advise_size_of_model(c, l->bytes) : NO_ROW;
+        if (entry == NO_ROW || left[entry] == 0)
+            continue;
+        if (left[entry]-- > c->multiset[entry].count)
+            continue;
+        a->now.bytes += l->bytes;
+        largest_take(&largest, l->bytes, l->alloc_stack);
+        if (!advise_remove(a, i, l->birth, l->freed, l->bytes))
+            return false;
+    }
+    uint64_t least = percent_of(c->multiset_bytes, COPY_PERCENT);
+    advise_condition(a, "copy_bytes", (double)a->now.bytes, (double)least);
+    if (a->now.bytes == 0 || a->now.bytes < least)
+        return advise_silent(a,
+                             "no second set of tensors with the sizes of the parameters is alive "
+                             "over the whole recording");
+    advise_event(a, a->peak_event);
+    return advise_site(a, largest.stack);
+}
+
+bool advise_second_model(struct advising *a)
+{
+    if (a->s->categories.multiset_bytes == 0)
+        return advise_silent(a, "no gradients were made, which would tell the sizes of parameters");
+    struct arena_mark mark = arena_mark(a->s->scratch);
+    uint32_t *left = arena_array(a->s->scratch, uint32_t, a->s->categories.multiset_entries);
+    bool ok = left != NULL && judge_model(a, left);
+    arena_release(a->s->scratch, mark);
+    return ok;
+}
