@@ -12,7 +12,7 @@ import torch
 
 # What an object says beats what a copy from the host or a saved tensor says.
 STRENGTH = ["other", "activation", "input", "gradient", "optimizer_state", "buffer", "parameter", "kv_cache",
-            "ema", "master", "workspace"]
+            "ema", "master", "idle", "workspace"]
 
 
 def tensors_in(value):

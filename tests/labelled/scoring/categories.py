@@ -5,12 +5,17 @@ VERDICTS = ("right", "unknown", "wrong", "missing")
 CONFIDENCES = ("high", "medium", "low", "split")
 NOT_SAID = {"unknown", "persistent"}
 # What may also be said of a truth: memory of a moment has two names, by the phase it is made in; a workspace of
-# one call is temporary; a moving average or an old model is a second set of parameters; copies in 32 bit are parameters to the
-# optimizer that steps them and state to the model; what a forward without a backward holds at the end may be
-# either; and for a table of the user's own there is no name.
-ALSO = {"temporary": {"autograd_detail"}, "autograd_detail": {"temporary"}, "optimizer_temp": {"temporary"},
-        "workspace": {"temporary"}, "ema": {"parameter", "parameter_copy"},
-        "master": {"parameter", "optimizer_state", "parameter_copy"}, "held": {"activation", "temporary"}, "other": {"activation", "temporary", "unknown", "persistent"}}
+# one call is temporary; a moving average is a second set of parameters; a model that nothing touches is what it
+# once was or a copy of the parameters; copies in 32 bit are parameters to the optimizer that steps them and state
+# to the model; what a forward without a backward leaves
+# behind may be either; and for a table of the user's own there is no name.
+ALSO = {
+    "temporary": {"autograd_detail"}, "autograd_detail": {"temporary"}, "optimizer_temp": {"temporary"},
+    "workspace": {"temporary"}, "ema": {"parameter", "parameter_copy"},
+    "idle": {"parameter", "gradient", "optimizer_state", "parameter_copy"},
+    "master": {"parameter", "optimizer_state", "parameter_copy"}, "held": {"activation", "temporary"},
+    "other": {"activation", "temporary", "unknown", "persistent"},
+}
 
 
 def right(truth, said):

@@ -24,7 +24,7 @@ def main(run):
     old, state = fresh(run)
     with run.other_pass():
         train(run, old, state)
-    run.label("ema", old.parameters())
+    run.label("idle", [*old.parameters(), *(p.grad for p in old.parameters()), *state.state.values()])
     run.record()
     model, optimizer = fresh(run)
     for _ in range(5):

@@ -4,7 +4,7 @@ from transformers import GPT2Config, GPT2LMHeadModel
 
 
 def main(run):
-    config = GPT2Config(vocab_size=8000, n_positions=256, n_embd=512, n_layer=4, n_head=8)
+    config = GPT2Config(vocab_size=8000, n_positions=256, n_embd=512, n_layer=4, n_head=8, use_cache=False)
     model = GPT2LMHeadModel(config).to(run.device).train()
     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4)
     for _ in range(4):

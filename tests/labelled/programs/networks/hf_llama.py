@@ -7,7 +7,7 @@ ADVICE = {"checkpoint": [("    model.train()\n", "    model.train()\n    model.g
 
 def main(run):
     config = LlamaConfig(vocab_size=4000, hidden_size=256, intermediate_size=704, num_hidden_layers=24,
-                         num_attention_heads=8, num_key_value_heads=4)
+                         num_attention_heads=8, num_key_value_heads=4, use_cache=False)
     model = LlamaForCausalLM(config).to(run.device)
     model.train()
     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4)
