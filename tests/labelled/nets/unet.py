@@ -28,12 +28,12 @@ class UNet(nn.Module):
         self.up = nn.ModuleList(Residual(2 * b, a, times) for a, b in zip([width, *sizes], sizes))
 
     def forward(self, x, t):
-        t, x, kept = self.time(t[:, None]), self.first(x), []
+        t, x, skips = self.time(t[:, None]), self.first(x), []
         for block in self.down:
             x = block(x, t)
-            kept.append(x)
+            skips.append(x)
             x = F.avg_pool2d(x, 2)
         for block in reversed(self.up):
             x = F.interpolate(x, scale_factor=2.0)
-            x = block(torch.cat([x, kept.pop()], 1), t)
+            x = block(torch.cat([x, skips.pop()], 1), t)
         return self.last(x)

@@ -3,7 +3,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-ADVICE = {"kv-prealloc": [("caches = [[] for _ in layers]", "caches = [[torch.empty(32, 1424, 1024, device=run.device), torch.empty(32, 1424, 1024, device=run.device)] for _ in layers]"),
+ADVICE = {"kv-prealloc": [("caches = [[] for _ in layers]", "caches = [[torch.empty(64, 432, 1024, device=run.device), torch.empty(64, 432, 1024, device=run.device)] for _ in layers]"),
                           ("k, v = torch.cat([cache[0], k], 1), torch.cat([cache[1], v], 1)", "return cache[0], cache[1]")]}
 
 
@@ -29,7 +29,7 @@ def main(run):
     words = nn.Embedding(16000, 1024).to(run.device)
     layers = nn.ModuleList(Layer(1024) for _ in range(2)).to(run.device)
     caches = [[] for _ in layers]
-    prompt = run.tokens(32, 1024).to(run.device)
+    prompt = run.tokens(64, 32).to(run.device)
     with torch.no_grad():
         for token in range(400):
             with run.other_pass() if token else run.prompt():
