@@ -60,8 +60,33 @@ STEPS = "repeat 4 {\nmark ProfilerStep#$i start\nalloc x 3MiB forward\nfree x in
 NATIVE = "stack s @malloc < ::%s < model.py:18 forward < @call < @main\n"
 PYTHON = "stack s @malloc < %s < model.py:18 forward < @call < @main\n"
 PYTHON_FREE = "stack py run.py:27 main < run.py:44 <module>\n"
+BATCHES = "repeat 4 {\nmark ProfilerStep#$i start\nalloc b 7MiB %s\n-forward\n-optimizer\nfree b in_main\nmark ProfilerStep#$i end\n}"
+LIKES = "# at start\nalloc s 7MiB forward\nstack own @release < run.py:31 main < run.py:44 <module>\n"
 FUNCTIONAL = TORCH + "nn/functional.py:7 cross_entropy"
 ONE_STEP = "alloc s 7MiB s\nfree s in_forward"
+
+LIST = "stack copied @malloc < ::at::_ops::clone::call() < run.py:30 follow < @main\n"
+FLAT = "".join("stack %s @malloc < megatron/param_and_grad_buffer.py:%d __init__ < @main\n" % at
+               for at in (("first", 586), ("second", 592)))
+MOVED = "".join("stack %s @malloc < ::at::_ops::_to_copy::call() < %snn/modules/module.py:%d _apply < @main\n"
+                % (name, TORCH, line) for name, line in (("weights", 966), ("buffers", 1036)))
+
+
+def growing(by, late=False):
+    """Six passes that make a pair of caches anew, larger by so many KiB, while the old pair is alive."""
+    lines = ["stack append @malloc < ::at::_ops::cat::call() < model.py:21 append < @call < @main",
+             "stack bind @release < model.py:22 append < @call < @main"]
+    for i in range(7):
+        if late and i == 1:
+            lines.append("window late")
+        for pair in "kv":
+            size = (7 << 20) + i * by * 1024
+            lines.append("alloc %s%d %d append" % (pair, i, size))
+            if i > 0:
+                lines.append("free %s%d bind" % (pair, i - 1))
+        lines.append("-forward")
+    return "\n".join(lines) + "\nfree k6 bind\nfree v6 bind"
+
 
 # What decides, where; what decides instead, where: each as "RULE CATEGORY CONFIDENCE" and a script.
 TWINS = {
@@ -101,6 +126,9 @@ TWINS = {
     "a cache": (
         "K1 kv_cache medium", PYTHON % "cache_utils.py:7 update" + ONE_STEP,
         "F1 temporary high", PYTHON % "cache.py:7 update" + ONE_STEP),
+    "a cache that grows": (
+        "K2 kv_cache medium", growing(1),
+        "F1 temporary high", growing(0)),
     "freed by zero_grad": (
         "G1 gradient high", "-forward\nalloc s 7MiB linear_backward\n-optimizer\nfree s in_zero",
         "B2 gradient high",
@@ -144,7 +172,7 @@ TWINS = {
         "O3 optimizer_state medium", "-forward\n-backward\nalloc s 7MiB temp\n-forward\nfree s in_forward"),
     "state made at once": (
         "O0 optimizer_state medium", "alloc s 7MiB made\n-forward",
-        "P1 parameter high", "stack s @malloc < optim/model.py:9 __init__ < @main\nalloc s 7MiB s\n-forward"),
+        "P1 parameter medium", "stack s @malloc < optim/model.py:9 __init__ < @main\nalloc s 7MiB s\n-forward"),
     "state made anew": (
         "O2 optimizer_state medium", "# at end\nalloc old 7MiB made\n-forward\nalloc s 7MiB state\nfree old in_step\n-optimizer",
         "O3 optimizer_state medium",
@@ -179,13 +207,42 @@ TWINS = {
         STEPS % "if $i == 1 {\nalloc s 7MiB forward\n-optimizer\n}\nif $i == 2 {\nfree s in_main\n}",
         "F5 temporary medium", STEPS % "if $i == 1 {\nalloc s 7MiB forward\n-optimizer\nfree s in_main\n}"),
     "a weight": (
-        "P1 parameter high", "alloc s 7MiB init\n-forward",
+        "P1 parameter medium", "alloc s 7MiB init\n-forward",
         "U unknown None", "alloc s 7MiB init\n-forward\nfree s in_main"),
     "a weight with a gradient": (
         "P1 parameter high", "alloc s 7MiB init\n-forward\nalloc g 7MiB accumulate_grad\nfree g in_zero",
-        "P1 buffer high", "alloc s 7MiB init\n-forward\nalloc g 8MiB accumulate_grad\nfree g in_zero"),
+        "P1 parameter medium", "alloc s 7MiB init\n-forward\nalloc g 8MiB accumulate_grad\nfree g in_zero"),
+    "a frozen weight": (
+        "P1 parameter high",
+        "alloc s 7MiB init\nalloc t 8MiB init\n-forward\nalloc g 8MiB accumulate_grad\nfree g in_zero",
+        "P1 parameter medium", "stack own @malloc < model.py:10 __init__ < @main\n"
+        "alloc s 7MiB own\nalloc t 8MiB init\n-forward\nalloc g 8MiB accumulate_grad\nfree g in_zero"),
+    "a weight that is moved": (
+        "P1 parameter high", MOVED + "alloc s 7MiB weights\nalloc t 1MiB buffers\n-forward",
+        "P1 parameter medium", MOVED + "alloc s 7MiB weights\n-forward"),
+    "a buffer that is moved": (
+        "P2 buffer high", MOVED + "alloc t 1MiB weights\nalloc s 7MiB buffers\n-forward\nalloc g 7MiB accumulate_grad\nfree g in_zero",
+        "P1 parameter high", MOVED + "alloc s 7MiB buffers\n-forward\nalloc g 7MiB accumulate_grad\nfree g in_zero"),
+    "one buffer for all gradients": (
+        "P3 gradient medium", FLAT + "alloc t 5MiB first\nalloc s 7MiB second\n-forward",
+        "P3 parameter medium", FLAT + "alloc s 7MiB first\nalloc t 5MiB second\n-forward"),
+    "a moving average": (
+        "P4 parameter_copy medium", LIST + "alloc s 7MiB copied\nalloc c0 1MiB copied\nalloc c1 1MiB copied\nalloc c2 2MiB copied\n"
+        "alloc t0 1MiB init\nalloc t1 1MiB init\nalloc t2 2MiB init\nalloc t3 7168KiB init\n-forward",
+        "U unknown None", LIST + "alloc s 7MiB copied\nalloc c0 1MiB copied\nalloc c1 1MiB copied\nalloc c2 2MiB copied\n"
+        "alloc t0 1MiB init\nalloc t1 1MiB init\nalloc t2 2MiB init\n-forward"),
+    "weights made by hand": (
+        "P4 parameter medium", LIST + "alloc s 7MiB copied\nalloc c0 1MiB copied\nalloc c1 1MiB copied\nalloc c2 2MiB copied\n"
+        "-forward\nalloc g 7MiB accumulate_grad\nalloc g0 1MiB accumulate_grad\nalloc g1 1MiB accumulate_grad\n"
+        "alloc g2 2MiB accumulate_grad\nfree g in_zero\nfree g0 in_zero\nfree g1 in_zero\nfree g2 in_zero",
+        "U unknown None", LIST + "alloc s 7MiB copied\nalloc c0 1MiB copied\nalloc c1 1MiB copied\nalloc c2 2MiB copied\n"
+        "-forward\nalloc g 6MiB accumulate_grad\nalloc g0 1MiB accumulate_grad\nalloc g1 1MiB accumulate_grad\n"
+        "alloc g2 2MiB accumulate_grad\nfree g in_zero\nfree g0 in_zero\nfree g1 in_zero\nfree g2 in_zero"),
+    "an averaged model": (
+        "P5 parameter_copy medium", "stack s @malloc < T/optim/swa_utils.py:200 __init__ < @main\nalloc s 7MiB s\n-forward".replace("T/", TORCH),
+        "O0 optimizer_state medium", "alloc s 7MiB made\n-forward"),
     "a weight for steps": (
-        "P1 parameter high", "alloc s 7MiB init\n" + STEPS % "if $i == 2 {\nfree s in_main\n}",
+        "P1 parameter medium", "alloc s 7MiB init\n" + STEPS % "if $i == 2 {\nfree s in_main\n}",
         "U unknown None", "alloc s 7MiB init\n" + STEPS % "if $i == 0 {\nfree s in_main\n}"),
     "a weight that is replaced": (
         "P1 parameter high", "alloc s 7MiB init\n-forward\nalloc new 7MiB state\nfree s in_step\n-optimizer",
@@ -193,6 +250,10 @@ TWINS = {
     "a batch": (
         "I1 input medium", "alloc s 7MiB data\n-forward\nfree s in_main",
         "T1 temporary medium", "alloc s 7MiB other\n-backward\nfree s in_main"),
+    "a batch by an unknown way": (
+        "I1 input medium", BATCHES % "other",
+        "T1 temporary medium", "stack noise @malloc < ::at::_ops::randn::call() < run.py:22 scale < @main\n"
+        + BATCHES % "noise"),
     "a batch that stays": (
         "I1 input low", "alloc s 7MiB data\n-forward",
         "U unknown None", "alloc s 7MiB other\n-forward"),
@@ -208,6 +269,20 @@ TWINS = {
     "older, as often as gradients": (
         "N2 parameter medium", "# at start\nalloc s 7MiB init\nwindow late\n-forward\nalloc g 7MiB accumulate_grad\n-optimizer",
         "N3 persistent low", "# at start\nalloc s 7MiB init\nwindow late\n-forward\nalloc g 8MiB accumulate_grad\n-optimizer"),
+    "older, freed as its likes": (
+        "N4 temporary medium", LIKES + "window late\nfree s own\nalloc t 7MiB forward\n-optimizer\nfree t own",
+        "U unknown None", LIKES + "window late\nfree s own\nalloc t 8MiB forward\n-optimizer\nfree t own"),
+    "older, left behind as its likes": (
+        "N4 activation low", "# at start\nalloc s 7MiB forward\nwindow late\n"
+        + STEPS % "alloc t$i 7MiB forward\n-backward\n-optimizer",
+        "N3 persistent low", "# at start\nalloc s 7MiB forward\nwindow late\n"
+        + STEPS % "alloc t$i 8MiB forward\n-backward\n-optimizer"),
+    "older, of a cache that grows": (
+        "N1 kv_cache medium", "# at start\n" + growing(1, late=True),
+        "N4 temporary medium", "# at start\n" + growing(0, late=True)),
+    "older, where passes run": (
+        "N5 parameter low", "# at start\nalloc s 7MiB init\nwindow late\n" + STEPS % "-forward",
+        "N3 persistent low", "# at start\nalloc s 7MiB init\nwindow late\n" + STEPS % "-forward\n-optimizer"),
     "older, and nothing more is known": (
         "N3 persistent low", "alloc s 7MiB init\nwindow late\n-forward",
         "U unknown None", "alloc s 7MiB init\nwindow late\n-forward\nfree s in_main"),
@@ -233,7 +308,8 @@ def test_every_rule_has_its_recordings():
     here = {tuple(want.split()) for want, _, _, _ in TWINS.values()}
     told = {tuple(want.split()) for pair in TWINS.values() for want in (pair[0], pair[2])}
     # What these two rules give is another's category.
-    told |= {(rule, {"O2": "inherited", "N2": "split"}[rule], sure) for rule, _, sure in told if rule in ("O2", "N2")}
+    whose = {"O2": "inherited", "N2": "split", "N4": "alike", "P4": "list"}
+    told |= {(rule, whose[rule], sure) for rule, _, sure in told if rule in whose}
     assert len(named) > 20 and named <= told, named - told
     # Each has a script of its own and a twin, whatever other rules' twins show besides.
     assert {rule for rule, _, _ in named} <= {rule for rule, _, _ in here}

@@ -5,7 +5,9 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "analysis/snapshot/categories/alike.h"
 #include "analysis/snapshot/categories/category_match.h"
+#include "analysis/snapshot/categories/lists.h"
 #include "analysis/snapshot/categories/replaced.h"
 #include "analysis/snapshot/categories/split.h"
 #include "analysis/snapshot/curves/lifetime.h"
@@ -35,7 +37,8 @@ struct deciding {
     struct pattern_room room;
     struct matcher matcher;
     struct split split;
-    bool *final; /* of each allocation: what the gradients tell changes nothing */
+    uint8_t *alike, *list; /* enum category of each, or NULL: not looked for yet */
+    bool *final;           /* of each allocation: what the gradients tell changes nothing */
     struct categories *to;
 };
 
@@ -82,6 +85,16 @@ static enum vrs_status gather(struct deciding *d, struct arena *arena, struct ar
                          arena, scratch, &e->replaced, err);
 }
 
+static uint8_t category_of(const struct category_rule *decided, const struct subject *s)
+{
+    enum category category = decided->category;
+    return category == CATEGORY_INHERITED ? s->inherited
+           : category == CATEGORY_SPLIT   ? s->split
+           : category == CATEGORY_ALIKE   ? s->alike
+           : category == CATEGORY_LIST    ? s->list
+                                          : (uint8_t)category;
+}
+
 static enum vrs_status decide(struct deciding *d, uint32_t i, struct vrs_error *err)
 {
     const struct evidence *e = &d->evidence;
@@ -97,6 +110,8 @@ static enum vrs_status decide(struct deciding *d, uint32_t i, struct vrs_error *
         .replaced = e->replaced.replaced[i],
         .inherited = old == 0 ? (uint8_t)CATEGORY_UNKNOWN : to->of[old - 1],
         .split = d->split.of == NULL ? (uint8_t)CATEGORY_UNKNOWN : d->split.of[i],
+        .alike = d->alike == NULL ? (uint8_t)CATEGORY_UNKNOWN : d->alike[i],
+        .list = d->list == NULL ? (uint8_t)CATEGORY_UNKNOWN : d->list[i],
     };
     TRY(matcher_ask(&d->matcher, &subject, &rule, &d->final[i], err));
     to->of[i] = CATEGORY_UNKNOWN;
@@ -107,12 +122,14 @@ static enum vrs_status decide(struct deciding *d, uint32_t i, struct vrs_error *
         return VRS_OK;
     const struct category_rule *decided = &d->rules->rule.at[rule];
     bool inherited = decided->category == CATEGORY_INHERITED;
-    bool split = decided->category == CATEGORY_SPLIT;
-    to->of[i] = inherited ? subject.inherited : split ? subject.split : (uint8_t)decided->category;
+    to->of[i] = category_of(decided, &subject);
     to->confidence[i] = (uint8_t)decided->confidence;
     to->rule[i] = (uint16_t)(rule + 1);
-    to->undecided[i] = inherited || (d->split.undecided != NULL && d->split.undecided[i] &&
-                                     (split || decided->category == CATEGORY_PERSISTENT));
+    /* One of equal copies, or what has the size of such and is none. */
+    to->undecided[i] =
+        inherited || (d->split.undecided != NULL && d->split.undecided[i] &&
+                      (decided->category == CATEGORY_SPLIT || decided->category == CATEGORY_ALIKE ||
+                       decided->category == CATEGORY_PERSISTENT));
     to->retained[i] =
         str_equal(decided->id, S("F4")) && matcher_steps_lived(&d->matcher, subject.life) != 0;
     return VRS_OK;
@@ -192,6 +209,31 @@ static void tell_split(const struct split *s, const struct replaced *replaced,
     to->replaced_count = replaced->count;
 }
 
+/* What is known of the others tells what some are of which nothing is known yet. */
+static enum vrs_status decide_by_others(struct deciding *d, struct naming *naming,
+                                        struct arena *scratch, struct vrs_error *err)
+{
+    struct lists_input lists = {
+        .lifetimes = d->lifetimes,
+        .naming = naming,
+        .events = d->events,
+        .category = d->to->of,
+        .multiset = d->split.multiset,
+        .sizes = d->split.sizes,
+    };
+    struct alike_input alike = {
+        .lifetimes = d->lifetimes,
+        .events = d->events,
+        .category = d->to->of,
+        .retained = d->to->retained,
+        .freed_by = d->evidence.freed_by,
+    };
+    bool any_list, any_alike;
+    TRY(lists_find(&lists, scratch, &d->list, &any_list, err));
+    TRY(alike_find(&alike, scratch, &d->alike, &any_alike, err));
+    return any_list || any_alike ? decide_all(d, err) : VRS_OK;
+}
+
 /* Everything in `arena` is of the answer; what only decides it is in `scratch`. */
 static enum vrs_status make(struct deciding *d, const struct categories_input *in,
                             struct arena *arena, struct arena *scratch, struct vrs_error *err)
@@ -202,8 +244,8 @@ static enum vrs_status make(struct deciding *d, const struct categories_input *i
     TRY(gather(d, arena, scratch, err));
     TRY(matcher_make(in->r, in->device, in->rules, in->phases, in->steps, in->naming, &d->room,
                      scratch, &d->matcher, err));
-    TRY(matcher_know(&d->matcher, in->lifetimes, d->evidence.born, d->evidence.interval, scratch,
-                     err));
+    TRY(matcher_know(&d->matcher, in->lifetimes, in->tokens, d->evidence.born, d->evidence.interval,
+                     d->evidence.freed_by, scratch, err));
     d->final = arena_array(scratch, bool, in->lifetimes->count);
     if (d->final == NULL)
         return vrs_no_memory(err);
@@ -221,10 +263,10 @@ static enum vrs_status make(struct deciding *d, const struct categories_input *i
     };
     TRY(split_multiset(&input, arena, scratch, &d->split, err));
     TRY(split_copies(&input, arena, scratch, &d->split, err));
-    d->matcher.multiset = d->split.multiset;
-    d->matcher.sizes = d->split.sizes;
+    matcher_know_gradients(&d->matcher, d->split.multiset, d->split.sizes);
     if (d->split.sizes > 0 || d->evidence.replaced.count > 0)
         TRY(decide_all(d, err));
+    TRY(decide_by_others(d, in->naming, scratch, err));
     tell_split(&d->split, &d->evidence.replaced, made);
     return VRS_OK;
 }

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/attribution/frame_class.h"
@@ -206,8 +207,8 @@ static void fill_open(struct matcher *m)
 
 static bool asks_gradients(const struct category_rules *rules, const struct category_rule *rule)
 {
-    if (rule->category == CATEGORY_INHERITED || rule->category == CATEGORY_SPLIT)
-        return true;
+    if (rule->category >= CATEGORIES)
+        return true; /* what others of known category make of it */
     for (uint32_t c = 0; c < rule->conditions; c++)
         if (asks_multiset(&rules->condition.at[rule->first + c]))
             return true;
@@ -219,12 +220,40 @@ int64_t interval_end(const struct phases *p, uint32_t interval, int64_t events)
     return interval + 1 < p->intervals ? (int64_t)p->interval[interval + 1].first_event : events;
 }
 
+/* Smaller ones share their size with too many others to say what a line makes. */
+enum { GRADIENT_BYTES = 4096 };
+
 /* What a graph keeps at the least: tensors, and the part of those that an interval bears. */
 enum { GRAPH_TENSORS = 4, GRAPH_PART = 4 };
 
+static int by_value(const void *a, const void *b)
+{
+    const uint64_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* Asked only where nobody is trained: there sizes are few, and steps of decoding many. */
+static enum vrs_status know_sizes(struct matcher *m, const struct lifetimes *lifetimes,
+                                  struct arena *arena, struct vrs_error *err)
+{
+    for (uint32_t i = 0; i < m->phases->intervals; i++)
+        if (m->phases->interval[i].phase == PHASE_BACKWARD)
+            return VRS_OK;
+    m->asked = arena_array(arena, uint64_t, lifetimes->count);
+    if (m->asked == NULL)
+        return vrs_no_memory(err);
+    for (uint32_t i = 0; i < lifetimes->count; i++)
+        if (lifetimes->at[i].origin != ORIGIN_PRE_LIVE)
+            m->asked[m->asked_count++] = lifetimes->at[i].bytes;
+    if (m->asked_count > 1)
+        qsort(m->asked, m->asked_count, sizeof *m->asked, by_value);
+    return VRS_OK;
+}
+
 enum vrs_status matcher_know(struct matcher *m, const struct lifetimes *lifetimes,
-                             const uint8_t *born, const uint32_t *interval, struct arena *arena,
-                             struct vrs_error *err)
+                             const struct tokens *tokens, const uint8_t *born,
+                             const uint32_t *interval, const stack_id *freed_by,
+                             struct arena *arena, struct vrs_error *err)
 {
     uint32_t intervals = m->phases->intervals;
     uint32_t *made = arena_array(arena, uint32_t, intervals);
@@ -243,7 +272,10 @@ enum vrs_status matcher_know(struct matcher *m, const struct lifetimes *lifetime
         m->keeps_graph[i] = kept[i] >= GRAPH_TENSORS && kept[i] >= made[i] / GRAPH_PART;
     m->lifetimes = lifetimes;
     m->born = born;
-    return VRS_OK;
+    TRY(know_sizes(m, lifetimes, arena, err));
+    TRY(makers_make(&m->r->code, tokens, lifetimes, born, arena, &m->makers, err));
+    return growing_find(lifetimes, m->steps, freed_by, m->r->code.stacks.rows.len, m->events, arena,
+                        &m->growing, err);
 }
 
 static void fill_after(struct matcher *m)
@@ -307,6 +339,31 @@ enum vrs_status matcher_make(const struct recording *r, uint32_t device,
     TRY(look_at_stacks(&m, arena, err));
     *ret = m;
     return VRS_OK;
+}
+
+static bool in_multiset(const struct matcher *m, uint64_t bytes)
+{
+    uint32_t at;
+    SORTED_FIND(at, m->sizes, m->multiset[at].bytes < bytes);
+    return at < m->sizes && m->multiset[at].bytes == bytes;
+}
+
+/* The line that made a tensor, where it was made with a model; 0: none. */
+static uint32_t maker_of(const struct matcher *m, const struct lifetime *l)
+{
+    return m->makers.of_stack[l->alloc_stack.n];
+}
+
+void matcher_know_gradients(struct matcher *m, struct size_count *multiset, uint32_t sizes)
+{
+    m->multiset = multiset;
+    m->sizes = sizes;
+    for (uint32_t i = 0; i < m->lifetimes->count; i++) {
+        const struct lifetime *l = &m->lifetimes->at[i];
+        if (m->born[i] == PHASE_INIT && l->bytes >= GRADIENT_BYTES && l->requested >= m->events &&
+            in_multiset(m, l->bytes))
+            m->makers.gradient[maker_of(m, l)] = true;
+    }
 }
 
 /* Does the line of a frame match a text?  `frame` is 0 where the line is none. */
@@ -385,15 +442,12 @@ static bool compare(uint64_t value, const struct rule_condition *c)
     return false;
 }
 
-static bool in_multiset(const struct matcher *m, uint64_t bytes)
+static bool size_holds(const struct matcher *m, const struct rule_condition *c,
+                       const struct lifetime *l)
 {
-    uint32_t at;
-    SORTED_FIND(at, m->sizes, m->multiset[at].bytes < bytes);
-    return at < m->sizes && m->multiset[at].bytes == bytes;
-}
-
-static bool size_holds(const struct matcher *m, const struct rule_condition *c, uint64_t bytes)
-{
+    uint64_t bytes = l->bytes;
+    if (c->key == RULE_KEY_MAKER_LINE)
+        return maker_of(m, l) != 0 && m->makers.gradient[maker_of(m, l)];
     if (c->op == OP_IN_MULTISET)
         return in_multiset(m, bytes);
     if (c->op == OP_NOT_IN_MULTISET)
@@ -474,6 +528,13 @@ static bool first_of_size(const struct matcher *m, const struct subject *s)
     return i != NO_ROW && &l->at[i] == s->life;
 }
 
+static bool size_asked(const struct matcher *m, uint64_t bytes)
+{
+    uint32_t at;
+    SORTED_FIND(at, m->asked_count, m->asked[at] < bytes);
+    return at < m->asked_count && m->asked[at] == bytes;
+}
+
 static bool condition_holds(const struct matcher *m, const struct subject *s,
                             const struct rule_condition *c)
 {
@@ -498,10 +559,19 @@ static bool condition_holds(const struct matcher *m, const struct subject *s,
         return says(c->number, s->replaced);
     case RULE_KEY_KEEPS_GRAPH:
         return says(c->number, s->interval != NO_ROW && m->keeps_graph[s->interval]);
+    case RULE_KEY_GROWS:
+        return says(c->number, m->growing.caches != NULL &&
+                                   m->growing.caches[s->allocation - m->lifetimes->first]);
+    case RULE_KEY_RECURS:
+        return says(c->number, m->growing.recurs[s->allocation - m->lifetimes->first]);
+    case RULE_KEY_MAKER_LINE:
+        return (c->number >> m->makers.line[maker_of(m, l)] & 1) != 0;
+    case RULE_KEY_SIZE_ASKED:
+        return says(c->number, size_asked(m, l->bytes));
     case RULE_KEY_FIRST_OF_SIZE:
         return says(c->number, first_of_size(m, s));
     case RULE_KEY_SIZE:
-        return size_holds(m, c, l->bytes);
+        return size_holds(m, c, l);
     case RULE_KEY_LIFE_EVENTS: {
         /* A life not seen to its ends is at least so long. */
         bool whole = l->birth >= 0 && l->freed < m->events;
@@ -544,8 +614,12 @@ static bool holds_by_gradients(const struct matcher *m, const struct subject *s,
         return false;
     if (category == CATEGORY_SPLIT && s->split == CATEGORY_UNKNOWN)
         return false;
+    if (category == CATEGORY_ALIKE && s->alike == CATEGORY_UNKNOWN)
+        return false;
+    if (category == CATEGORY_LIST && s->list == CATEGORY_UNKNOWN)
+        return false;
     for (uint32_t c = m->first_open[rule]; c < m->first_open[rule + 1]; c++)
-        if (asks_multiset(&m->open[c]) && !size_holds(m, &m->open[c], s->life->bytes))
+        if (asks_multiset(&m->open[c]) && !size_holds(m, &m->open[c], s->life))
             return false;
     return true;
 }

@@ -10,7 +10,10 @@
 #include <stdint.h>
 
 #include "analysis/attribution/naming.h"
+#include "analysis/attribution/tokens.h"
 #include "analysis/snapshot/categories/category_rules.h"
+#include "analysis/snapshot/categories/growing.h"
+#include "analysis/snapshot/categories/makers.h"
 #include "analysis/snapshot/curves/lifetime.h"
 #include "analysis/snapshot/curves/live.h"
 #include "analysis/snapshot/steps/phases.h"
@@ -35,7 +38,7 @@ struct subject {
     uint8_t born;        /* enum phase; PHASES: not known */
     stack_id freed_by;   /* 0: none, or no evidence */
     bool replaces, replaced;
-    uint8_t inherited, split; /* enum category that those rules would give; 0: none */
+    uint8_t inherited, split, alike, list; /* category that those rules would give; 0: none */
 };
 
 /* The first requests of the size last asked about: in a backward, and outside of one. */
@@ -59,7 +62,11 @@ struct matcher {
     const struct lifetimes *lifetimes;
     const uint8_t *born; /* enum phase of each; PHASES: not known */
     bool *keeps_graph;   /* by interval: a quarter of what it bears outlives it */
+    struct makers makers;
+    struct growing_sites growing;
     struct first_of_size *first_of_size;
+    uint64_t *asked; /* sizes of what was born, or freed; ascending */
+    uint32_t asked_count;
 
     uint32_t words;              /* of 64 rules */
     uint32_t text_words;         /* of 64 texts */
@@ -89,8 +96,12 @@ enum vrs_status matcher_make(const struct recording *r, uint32_t device,
 /* What is known of all allocations, parallel to `lifetimes`: the phase that each is born in, and
  * its interval or NO_ROW.  To be called before anything is asked. */
 enum vrs_status matcher_know(struct matcher *m, const struct lifetimes *lifetimes,
-                             const uint8_t *born, const uint32_t *interval, struct arena *arena,
-                             struct vrs_error *err) MUST_CHECK;
+                             const struct tokens *tokens, const uint8_t *born,
+                             const uint32_t *interval, const stack_id *freed_by,
+                             struct arena *arena, struct vrs_error *err) MUST_CHECK;
+
+/* The gradients have been found: sizes, ascending. */
+void matcher_know_gradients(struct matcher *m, struct size_count *multiset, uint32_t sizes);
 
 /* The first rule that holds; NO_ROW: none.  `*ret_final`: it would be the same whatever the
  * multiset, and what is inherited or split. */

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "analysis/snapshot/categories/makers.h"
 #include "analysis/snapshot/curves/lifetime.h"
 #include "analysis/snapshot/steps/phases.h"
 #include "base/number.h"
@@ -33,7 +34,7 @@ const char *const category_names[CATEGORIES] = {
 
 const char *const confidence_names[CONFIDENCES] = { "low", "medium", "high", "none" };
 
-enum key_kind { KIND_TEXT, KIND_PHASES, KIND_ORIGINS, KIND_YES_NO, KIND_NUMBER };
+enum key_kind { KIND_TEXT, KIND_PHASES, KIND_ORIGINS, KIND_LINES, KIND_YES_NO, KIND_NUMBER };
 
 static const struct {
     const char *name;
@@ -55,6 +56,10 @@ static const struct {
     [RULE_KEY_REPLACES] = { "replaces", KIND_YES_NO },
     [RULE_KEY_REPLACED] = { "replaced", KIND_YES_NO },
     [RULE_KEY_KEEPS_GRAPH] = { "keeps_graph", KIND_YES_NO },
+    [RULE_KEY_GROWS] = { "grows", KIND_YES_NO },
+    [RULE_KEY_RECURS] = { "recurs", KIND_YES_NO },
+    [RULE_KEY_MAKER_LINE] = { "maker_line", KIND_LINES },
+    [RULE_KEY_SIZE_ASKED] = { "size_asked", KIND_YES_NO },
     [RULE_KEY_FIRST_OF_SIZE] = { "first_of_size", KIND_YES_NO },
     [RULE_KEY_SIZE] = { "size", KIND_NUMBER },
     [RULE_KEY_LIFE_EVENTS] = { "life_events", KIND_NUMBER },
@@ -67,6 +72,11 @@ static const char *const origin_names[] = {
     [ORIGIN_TRACED] = "traced",
     [ORIGIN_PRE_FREED] = "pre_freed",
     [ORIGIN_PRE_LIVE] = "pre_live",
+};
+
+static const char *const line_names[] = {
+    [MAKER_NONE] = "none", [MAKER_FIRST] = "first", [MAKER_MIDDLE] = "middle",
+    [MAKER_LAST] = "last", [MAKER_ONLY] = "only",
 };
 
 static const struct {
@@ -171,6 +181,10 @@ static enum vrs_status read_header(struct parser *p, str line)
         place = CATEGORY_INHERITED;
     else if (str_equal(category, S("split")))
         place = CATEGORY_SPLIT;
+    else if (str_equal(category, S("alike")))
+        place = CATEGORY_ALIKE;
+    else if (str_equal(category, S("list")))
+        place = CATEGORY_LIST;
     else if (place == CATEGORIES)
         return FAIL(p, "%s:%u: unknown category \"%.*s\"", p->name, p->line, shown(category),
                     category.ptr);
@@ -255,6 +269,8 @@ static enum vrs_status read_words(struct parser *p, struct rule_condition *c, st
             place = place_of(word, phase_names, count = PHASES);
         else if (kind == KIND_ORIGINS)
             place = place_of(word, origin_names, count = ORIGIN_PRE_LIVE + 1);
+        else if (kind == KIND_LINES)
+            place = place_of(word, line_names, count = MAKER_LINES);
         else
             place = place_of(word, yes_no, count = 2);
         if (place == count)
@@ -281,7 +297,8 @@ static enum vrs_status read_number(struct parser *p, struct rule_condition *c, s
 static bool read_multiset(struct rule_condition *c, str op, str value)
 {
     bool in = str_equal(op, S("in_multiset"));
-    if (c->key != RULE_KEY_SIZE || (!in && !str_equal(op, S("not_in_multiset"))) ||
+    bool line = c->key == RULE_KEY_MAKER_LINE && in;
+    if ((c->key != RULE_KEY_SIZE && !line) || (!in && !str_equal(op, S("not_in_multiset"))) ||
         !str_equal(value, S("gradient")))
         return false;
     c->op = in ? OP_IN_MULTISET : OP_NOT_IN_MULTISET;

@@ -32,7 +32,9 @@ enum category {
     CATEGORIES,
     /* What a rule may also name; allocations never have these. */
     CATEGORY_INHERITED = CATEGORIES, /* that of the allocation it replaces in an optimizer */
-    CATEGORY_SPLIT                   /* what the split of memory without stacks made of it */
+    CATEGORY_SPLIT,                  /* what the split of memory without stacks made of it */
+    CATEGORY_ALIKE,                  /* that of its likes whose birth was seen */
+    CATEGORY_LIST                    /* what a whole list of parameters makes of it */
 };
 extern const char *const category_names[CATEGORIES];
 
@@ -60,11 +62,15 @@ enum rule_key {
     RULE_KEY_AWAITS,       /* enum phase: none such begins after its birth */
     RULE_KEY_SURVIVES,     /* enum phase: alive over a whole later interval of it */
     RULE_KEY_ORIGIN,       /* enum lifetime_origin */
-    RULE_KEY_ALIVE_AT_END, /* RULE_YES, RULE_NO, as the next four */
+    RULE_KEY_ALIVE_AT_END, /* RULE_YES, RULE_NO, as the next seven */
     RULE_KEY_REPLACES,
     RULE_KEY_REPLACED,
     RULE_KEY_KEEPS_GRAPH,   /* of its interval a quarter outlives it */
+    RULE_KEY_GROWS,         /* its stack asks for caches that grow */
+    RULE_KEY_RECURS,        /* its stack asks for one in the step before or after, too */
+    RULE_KEY_SIZE_ASKED,    /* its size is asked for, or freed, in the recording */
     RULE_KEY_FIRST_OF_SIZE, /* of those born in a backward, or of the others */
+    RULE_KEY_MAKER_LINE,    /* enum maker_line; OP_IN_MULTISET: what else it makes gets gradients */
     /* Numbers. */
     RULE_KEY_SIZE,
     RULE_KEY_LIFE_EVENTS,

@@ -40,13 +40,20 @@ static uint32_t join_sizes(struct size_count *at, uint32_t len)
     return kept;
 }
 
+/* A gradient of one parameter: not the buffer of all that some trainers make beforehand. */
+static bool is_gradient(const struct split_input *in, uint32_t i)
+{
+    token_set made = in->tokens->of_stack[in->lifetimes->at[i].alloc_stack.n];
+    return in->category[i] == CATEGORY_GRADIENT && (made & TOKEN_INIT) == 0;
+}
+
 /* The event at which the gradients alive are largest; *ret_bytes 0: there are none. */
 static enum vrs_status gradient_peak(const struct split_input *in, struct arena *scratch,
                                      int64_t *ret_event, uint64_t *ret_bytes, struct vrs_error *err)
 {
     uint32_t gradients = 0;
     for (uint32_t i = 0; i < in->lifetimes->count; i++)
-        gradients += in->category[i] == CATEGORY_GRADIENT;
+        gradients += is_gradient(in, i);
     *ret_bytes = 0;
     *ret_event = -1;
     if (gradients == 0)
@@ -58,7 +65,7 @@ static enum vrs_status gradient_peak(const struct split_input *in, struct arena 
         return vrs_no_memory(err);
     for (uint32_t i = 0; i < in->lifetimes->count; i++) {
         const struct lifetime *l = &in->lifetimes->at[i];
-        if (in->category[i] != CATEGORY_GRADIENT)
+        if (!is_gradient(in, i))
             continue;
         delta[l->birth + 1] += l->bytes;
         delta[l->freed + 1] -= l->bytes;
@@ -172,7 +179,7 @@ enum vrs_status split_multiset(const struct split_input *in, struct arena *arena
     for (uint32_t i = 0; i < in->lifetimes->count; i++) {
         const struct lifetime *l = &in->lifetimes->at[i];
         if (bytes != 0)
-            member[i] = in->category[i] == CATEGORY_GRADIENT && lifetime_alive(l, event);
+            member[i] = is_gradient(in, i) && lifetime_alive(l, event);
         else if (busiest != NO_ROW)
             member[i] = accumulated_in(in, i) == busiest;
         else
@@ -380,9 +387,19 @@ static void hand_out(const struct split_input *in, struct fitting fitting, struc
     }
 }
 
-/* What no copy took, one by one. */
+/* What no copy took, one by one: small ones are buffers, unless they are more than a copy: then
+ * there are frozen weights among them. */
 static void give_remainder(const struct split_input *in, struct split *s)
 {
+    uint64_t rest = 0;
+    for (uint32_t k = 0; k < in->lifetimes->older_count; k++) {
+        uint32_t i = in->lifetimes->older[k];
+        if (!s->in_copy[i] && in->lifetimes->at[i].origin == ORIGIN_PRE_LIVE &&
+            in->lifetimes->at[i].bytes <= BUFFER_BYTES)
+            rest += in->lifetimes->at[i].bytes;
+    }
+    if (rest > s->multiset_bytes)
+        return;
     for (uint32_t k = 0; k < in->lifetimes->older_count; k++) {
         uint32_t i = in->lifetimes->older[k];
         const struct lifetime *l = &in->lifetimes->at[i];
@@ -430,7 +447,12 @@ static void take_out_gradients(const struct split_input *in, uint32_t *found, st
 static bool has_old_gradients(const struct split_input *in, const struct split *s,
                               struct fitting fitting)
 {
-    if (s->accumulated)
+    uint64_t freed = 0;
+    for (uint32_t i = 0; i < in->lifetimes->count; i++)
+        if (in->category[i] == CATEGORY_GRADIENT && in->lifetimes->at[i].requested < in->events)
+            freed += in->lifetimes->at[i].bytes;
+    /* Added to in place and then freed, they are born again in each step. */
+    if (s->accumulated && freed < s->multiset_bytes / 2)
         return true;
     for (uint32_t k = 0; k < in->lifetimes->older_count; k++) {
         uint32_t i = in->lifetimes->older[k];

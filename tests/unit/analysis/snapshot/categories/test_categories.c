@@ -119,7 +119,8 @@ static void the_first_rule_that_holds_decides(void **state)
     check("a 1 100; a 2 5; f 1 100", "FBB", "activation F2 medium");
     check("a 1 100; a 2 5", "FF", "activation F3 low");
     check("a 1 100; a 2 5; a 3 7", "FBF", "activation F4 medium");
-    check("a 1 100; a 2 5", "IF", "parameter P1 high");
+    check("a 1 100; a 2 5", "IF", "parameter P1 medium");
+    check("a 1 100; a 2 100; a 3 5", "IBF", "parameter P1 high");
     check("a 1 100; a 2 5; f 1 100", "DFF", "input I1 medium");
     check("a 1 100; a 2 5", "DF", "input I1 low");
     check("a 1 100; f 1 100; a 2 5", "XXB", "temporary T1 medium");
