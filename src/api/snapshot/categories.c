@@ -48,10 +48,11 @@ static enum vrs_status add_reasons(const struct study *s, const struct category_
         TRY(ask_reason(s, d, ANSWER_PARTIAL, "one_event", S("the trace is one event long"), err));
     TRY(ask_tell_cut(s, d, err));
     if (t->has_training_need && t->training_need.inference)
-        TRY(ask_reason(s, d, d->status, "no_backward",
-                       S("no backward in the recording: the need is estimated as for inference, "
-                         "and memory older than the recording belongs to no term"),
-                       err));
+        TRY(ask_reason(
+            s, d, d->status, "no_backward",
+            S("nothing is trained in the recording: the need is estimated as for inference, "
+              "and older memory of unknown kind belongs to no term"),
+            err));
     else if (t->has_training_need && t->training_need.bound)
         TRY(ask_reason(s, d, d->status, "no_state",
                        S("parameters or optimizer state were not seen: the formula is a lower "

@@ -19,23 +19,26 @@
 enum { WEAK_PART = 20 }; /* a twentieth of a term may be less sure than the rest */
 
 const char *const term_names[TERMS] = {
-    [TERM_P] = "P", [TERM_S] = "S",   [TERM_G] = "G", [TERM_OI] = "OI", [TERM_G_OI] = "G_OI",
-    [TERM_A] = "A", [TERM_AD] = "AD", [TERM_W] = "W", [TERM_K] = "K",
+    [TERM_P] = "P",       [TERM_S] = "S", [TERM_B] = "B",   [TERM_G] = "G", [TERM_OI] = "OI",
+    [TERM_G_OI] = "G_OI", [TERM_A] = "A", [TERM_LG] = "LG", [TERM_H] = "H", [TERM_W] = "W",
 };
 
 const char *const residual_names[RESIDUALS] = {
+    [RESIDUAL_A] = "A",
+    [RESIDUAL_H] = "H",
     [RESIDUAL_W] = "W",
-    [RESIDUAL_K] = "K",
-    [RESIDUAL_AD] = "AD",
+    [RESIDUAL_B] = "B",
     [RESIDUAL_G] = "G",
     [RESIDUAL_OI] = "OI",
     [RESIDUAL_G_OI] = "G_OI",
     [RESIDUAL_GENERATIONS] = "generations",
-    [RESIDUAL_COMMUNICATION] = "communication",
     [RESIDUAL_UNKNOWN] = "unknown",
 };
 
 #define BIT(category) (1u << (category))
+
+/* Beside the categories: activations that are held by names. */
+enum { HELD = CATEGORIES, KINDS };
 
 static const uint32_t categories_of[TERMS] = {
     [TERM_P] = BIT(CATEGORY_PARAMETER),
@@ -43,22 +46,25 @@ static const uint32_t categories_of[TERMS] = {
     [TERM_G] = BIT(CATEGORY_GRADIENT),
     [TERM_OI] = BIT(CATEGORY_OPTIMIZER_TEMP),
     [TERM_G_OI] = BIT(CATEGORY_GRADIENT) | BIT(CATEGORY_OPTIMIZER_TEMP),
+    [TERM_B] = BIT(CATEGORY_BUFFER) | BIT(CATEGORY_PARAMETER_COPY) | BIT(CATEGORY_KV_CACHE) |
+               BIT(CATEGORY_COMMUNICATION),
     [TERM_A] = BIT(CATEGORY_ACTIVATION),
-    [TERM_AD] = BIT(CATEGORY_ACTIVATION) | BIT(CATEGORY_TEMPORARY) | BIT(CATEGORY_AUTOGRAD_DETAIL),
+    [TERM_LG] = BIT(CATEGORY_ACTIVATION) | BIT(CATEGORY_AUTOGRAD_DETAIL),
+    [TERM_H] = BIT(HELD) | BIT(CATEGORY_INPUT),
     [TERM_W] = BIT(CATEGORY_WORKSPACE),
-    [TERM_K] = BIT(CATEGORY_BUFFER) | BIT(CATEGORY_INPUT) | BIT(CATEGORY_KV_CACHE),
 };
 
-/* Terms up to A that a category is in, at most: gradients, and what an optimizer works with, are in
- * one of their own and in the one of both. */
+/* Terms that a category is in, at most: gradients, and what an optimizer works with, are in one of
+ * their own and in the one of both, as activations are. */
 enum { TERMS_OF_ONE = 2 };
 
 struct walk {
     const struct study *s;
-    uint32_t wanted[TERMS];                  /* bits of categories */
-    uint8_t terms[CATEGORIES][TERMS_OF_ONE]; /* up to A; TERMS: none */
-    uint64_t live[CATEGORIES], at_peak[CATEGORIES];
-    uint64_t now[TERMS + 1]; /* sums of `live`, up to A */
+    bool inference;
+    uint32_t wanted[TERMS];             /* bits of categories */
+    uint8_t terms[KINDS][TERMS_OF_ONE]; /* TERMS: none */
+    uint64_t live[KINDS], at_peak[KINDS];
+    uint64_t now[TERMS + 1]; /* sums of `live` */
     uint32_t changed;        /* bits of terms, since a maximum was looked for */
     uint64_t most[TERMS];
     int64_t event[TERMS];
@@ -67,16 +73,16 @@ struct walk {
 static uint64_t sum_of(const uint64_t *live, uint32_t wanted)
 {
     uint64_t sum = 0;
-    for (int i = 0; i < CATEGORIES; i++)
+    for (int i = 0; i < KINDS; i++)
         sum += wanted >> i & 1 ? live[i] : 0;
     return sum;
 }
 
 static void find_terms(struct walk *w)
 {
-    for (int category = 0; category < CATEGORIES; category++) {
+    for (int category = 0; category < KINDS; category++) {
         uint32_t found = 0;
-        for (int term = 0; term <= TERM_A; term++)
+        for (int term = 0; term < TERMS; term++)
             if ((w->wanted[term] >> category & 1) != 0) {
                 assert(found < TERMS_OF_ONE);
                 w->terms[category][found++] = (uint8_t)term;
@@ -86,11 +92,17 @@ static void find_terms(struct walk *w)
     }
 }
 
+/* Its category, or HELD. */
+static uint8_t kind_of(const struct study *s, uint32_t i)
+{
+    return s->categories.held[i] ? (uint8_t)HELD : s->categories.of[i];
+}
+
 static void change(struct walk *w, uint32_t i, bool born)
 {
     uint64_t bytes = w->s->lifetimes.at[i].bytes;
     uint64_t by = born ? bytes : 0 - bytes;
-    uint8_t category = w->s->categories.of[i];
+    uint8_t category = kind_of(w->s, i);
     const uint8_t *terms = w->terms[category];
     w->live[category] += by;
     for (int k = 0; k < TERMS_OF_ONE; k++) {
@@ -128,15 +140,18 @@ static void look_around(struct walk *w, int64_t event, bool born, int64_t peak, 
         look(w, TERM_P, event);
         look(w, TERM_S, event);
     }
+    /* A name that is bound anew holds two values while the second is made. */
+    bool holds = w->inference ||
+                 (*interval != 0 && w->s->phases.interval[*interval - 1].phase == PHASE_BACKWARD);
     if (born) {
-        for (int term = TERM_G; term <= TERM_A; term++)
-            if ((w->changed & BIT(term)) != 0)
+        for (int term = TERM_B; term < TERMS; term++)
+            if ((w->changed & BIT(term)) != 0 && (term != TERM_H || holds))
                 look(w, (enum term)term, event);
-        w->changed = 0;
+        w->changed = holds ? 0 : w->changed & BIT(TERM_H);
     }
     if (event != peak)
         return;
-    for (int i = 0; i < CATEGORIES; i++)
+    for (int i = 0; i < KINDS; i++)
         w->at_peak[i] = w->live[i];
 }
 
@@ -205,7 +220,7 @@ static uint32_t gather_shares(const struct study *s, uint32_t wanted, int64_t ev
         return 0;
     for (uint32_t i = 0; i < s->lifetimes.count; i++) {
         const struct lifetime *l = &s->lifetimes.at[i];
-        if ((wanted >> s->categories.of[i] & 1) == 0 || !lifetime_alive(l, event))
+        if ((wanted >> kind_of(s, i) & 1) == 0 || !lifetime_alive(l, event))
             continue;
         uint32_t *known = &g->of_stack[l->alloc_stack.n];
         if (*known == 0) {
@@ -277,7 +292,7 @@ static enum vrs_status fill_terms(struct walk *w, struct training_need *e, struc
         !sites_init(&g.sites, &s->r->code, s->naming, SITE_LINE, s->scratch))
         return vrs_no_memory(err);
     for (uint32_t i = 0; i < s->lifetimes.count; i++)
-        g.present |= BIT(s->categories.of[i]);
+        g.present |= BIT(kind_of(s, i));
     enum vrs_status status = VRS_OK;
     for (int i = 0; i < TERMS && status == VRS_OK; i++)
         if (e->term[i].known)
@@ -294,22 +309,26 @@ static bool has_phase(const struct study *s, enum phase phase)
     return false;
 }
 
+/* Gradients and optimizer state are left by a training that the recording does not show. */
+static bool has_trained(const struct study *s)
+{
+    for (uint32_t i = 0; i < s->lifetimes.count; i++)
+        if (s->categories.of[i] == CATEGORY_GRADIENT ||
+            s->categories.of[i] == CATEGORY_OPTIMIZER_STATE)
+            return true;
+    return false;
+}
+
 static void set_terms(const struct walk *w, struct training_need *e)
 {
-    for (int i = 0; i <= TERM_A; i++)
+    for (int i = 0; i < TERMS; i++)
         e->term[i] = (struct need_term){
             .known = true,
             .bytes = (int64_t)w->most[i],
             .event = w->event[i],
         };
-    for (int i = TERM_AD; i < TERMS; i++)
-        e->term[i] = (struct need_term){
-            .known = true,
-            .bytes = (int64_t)sum_of(w->at_peak, w->wanted[i]),
-            .event = e->measured_event,
-        };
-    e->term[TERM_AD].bytes =
-        (int64_t)((uint64_t)e->term[TERM_AD].bytes - (uint64_t)e->term[TERM_A].bytes);
+    /* It was looked for together with A, which is a part of it. */
+    e->term[TERM_LG].bytes -= e->term[TERM_A].bytes;
     /* What no rule saw is not known to be nothing. */
     bool state_seen = has_phase(w->s, PHASE_OPTIMIZER) || w->s->categories.copies > 0 ||
                       e->term[TERM_S].bytes != 0;
@@ -335,43 +354,47 @@ static int64_t minus(int64_t a, int64_t b)
 static void set_formula(struct training_need *e)
 {
     const struct need_term *t = e->term;
-    int64_t optimizer = t[TERM_G_OI].bytes, activations = t[TERM_A].bytes;
+    int64_t batch = plus(plus(t[TERM_A].bytes, t[TERM_LG].bytes), t[TERM_H].bytes);
+    int64_t optimizer = t[TERM_G_OI].bytes, activations = plus(batch, t[TERM_W].bytes);
+    int64_t held = plus(plus(t[TERM_P].bytes, e->inference ? 0 : t[TERM_S].bytes), t[TERM_B].bytes);
     e->bound = !t[TERM_P].known || !t[TERM_S].known;
     e->optimizer_side = !e->inference && optimizer >= activations;
     e->margin_bytes =
         e->optimizer_side ? minus(optimizer, activations) : minus(activations, optimizer);
-    int64_t held = e->inference ? t[TERM_K].bytes : t[TERM_S].bytes;
-    e->formula_bytes =
-        plus(plus(t[TERM_P].bytes, held), e->optimizer_side ? optimizer : activations);
+    e->formula_bytes = plus(held, e->optimizer_side ? optimizer : activations);
     e->residual_bytes = minus(e->measured_bytes, e->formula_bytes);
     e->residual_ratio =
         e->measured_bytes <= 0 ? 0 : (double)e->residual_bytes / (double)e->measured_bytes;
+    int64_t beside = minus(optimizer, t[TERM_W].bytes);
     e->crossing_ratio =
-        e->inference || activations <= 0 ? -1 : (double)optimizer / (double)activations;
+        e->inference || batch <= 0 || beside < 0 ? -1 : (double)beside / (double)batch;
 }
 
 /* The items and the formula add up to the live set at the peak. */
 static void set_items(const struct walk *w, struct training_need *e)
 {
     const struct need_term *t = e->term;
-    int64_t live[CATEGORIES], item[RESIDUALS] = { 0 }, sum = 0;
-    for (int i = 0; i < CATEGORIES; i++)
+    int64_t live[KINDS], item[RESIDUALS] = { 0 }, sum = 0;
+    for (int i = 0; i < KINDS; i++)
         live[i] = (int64_t)w->at_peak[i];
     int64_t gradients = live[CATEGORY_GRADIENT], temporary = live[CATEGORY_OPTIMIZER_TEMP];
-    item[RESIDUAL_W] = t[TERM_W].bytes;
-    item[RESIDUAL_K] = e->inference ? 0 : t[TERM_K].bytes;
-    item[RESIDUAL_AD] = t[TERM_AD].bytes;
+    item[RESIDUAL_A] = plus(plus(live[CATEGORY_ACTIVATION], live[CATEGORY_TEMPORARY]),
+                            live[CATEGORY_AUTOGRAD_DETAIL]);
+    item[RESIDUAL_H] = (int64_t)sum_of(w->at_peak, w->wanted[TERM_H]);
+    item[RESIDUAL_W] = live[CATEGORY_WORKSPACE];
+    item[RESIDUAL_B] = minus((int64_t)sum_of(w->at_peak, w->wanted[TERM_B]), t[TERM_B].bytes);
     if (e->optimizer_side) {
-        item[RESIDUAL_AD] = plus(item[RESIDUAL_AD], t[TERM_A].bytes);
         item[RESIDUAL_G_OI] = minus(plus(gradients, temporary), t[TERM_G_OI].bytes);
     } else {
+        item[RESIDUAL_A] = minus(item[RESIDUAL_A], plus(t[TERM_A].bytes, t[TERM_LG].bytes));
+        item[RESIDUAL_H] = minus(item[RESIDUAL_H], t[TERM_H].bytes);
+        item[RESIDUAL_W] = minus(item[RESIDUAL_W], t[TERM_W].bytes);
         item[RESIDUAL_G] = gradients;
         item[RESIDUAL_OI] = temporary;
     }
     int64_t state = e->inference ? 0 : t[TERM_S].bytes;
     item[RESIDUAL_GENERATIONS] = plus(minus(live[CATEGORY_PARAMETER], t[TERM_P].bytes),
                                       minus(live[CATEGORY_OPTIMIZER_STATE], state));
-    item[RESIDUAL_COMMUNICATION] = live[CATEGORY_COMMUNICATION];
     item[RESIDUAL_UNKNOWN] = plus(live[CATEGORY_UNKNOWN], live[CATEGORY_PERSISTENT]);
     for (int i = 0; i < RESIDUALS; i++) {
         sum = plus(sum, item[i]);
@@ -391,19 +414,23 @@ enum vrs_status training_need_compute(const struct study *s, struct training_nee
     };
     struct walk w = { .s = s };
     e.inference = !has_phase(s, PHASE_BACKWARD) && !has_phase(s, PHASE_RECOMPUTE) &&
-                  !has_phase(s, PHASE_OPTIMIZER);
+                  !has_phase(s, PHASE_OPTIMIZER) && !has_trained(s);
     for (int i = 0; i < TERMS; i++) {
         w.wanted[i] = categories_of[i];
         w.event[i] = -1;
     }
-    if (e.inference)
+    w.inference = e.inference;
+    if (e.inference) {
         w.wanted[TERM_A] |= BIT(CATEGORY_TEMPORARY);
+        w.wanted[TERM_LG] |= BIT(CATEGORY_TEMPORARY);
+    }
     find_terms(&w);
     struct arena_mark mark = arena_mark(s->scratch);
     walk_trace(&w, e.measured_event);
     set_terms(&w, &e);
     set_formula(&e);
     set_items(&w, &e);
+    w.wanted[TERM_LG] = BIT(CATEGORY_AUTOGRAD_DETAIL);
     TRY(fill_terms(&w, &e, err));
     arena_release(s->scratch, mark);
     *ret = e;

@@ -1,4 +1,6 @@
-/* training_need.h - need = P + S + max(G + OI, A): which term rules, and does the sum hold here? */
+/* training_need.h - need = P + S + B + max(G + OI, A + LG + H + W): which side rules, does it hold?
+ *
+ * Each term is the most that one kind of memory holds at once, whatever is alive beside it. */
 #ifndef VRS_ANALYSIS_SNAPSHOT_BREAKDOWN_TRAINING_NEED_H
 #define VRS_ANALYSIS_SNAPSHOT_BREAKDOWN_TRAINING_NEED_H
 
@@ -13,13 +15,14 @@
 enum term {
     TERM_P,    /* parameters, between optimizer steps */
     TERM_S,    /* optimizer state, the same */
-    TERM_G,    /* gradients at their maximum */
-    TERM_OI,   /* what an optimizer makes and drops, at its maximum */
+    TERM_B,    /* buffers, copies of the parameters, caches, communication */
+    TERM_G,    /* gradients */
+    TERM_OI,   /* what an optimizer makes and drops */
     TERM_G_OI, /* the maximum of their sum */
-    TERM_A,    /* activations at their maximum; without a backward, temporaries too */
-    TERM_AD,   /* at the peak: activations, temporaries, details of autograd; less A */
-    TERM_W,    /* at the peak: workspaces */
-    TERM_K,    /* at the peak: buffers, inputs, caches */
+    TERM_A,    /* activations that no name holds; without a backward, temporaries too */
+    TERM_LG, /* gradients of the loss's inputs: the maximum of A with details of autograd, less A */
+    TERM_H,  /* what names hold over the backward: outputs, inputs */
+    TERM_W,  /* workspaces */
     TERMS
 };
 extern const char *const term_names[TERMS];
@@ -38,15 +41,15 @@ struct need_term {
 };
 
 enum residual {
+    RESIDUAL_A, /* activations, temporaries, details of autograd */
+    RESIDUAL_H, /* as the next two: alive at the peak, less the term */
     RESIDUAL_W,
-    RESIDUAL_K,
-    RESIDUAL_AD,          /* outputs kept beyond their step among them */
+    RESIDUAL_B,
     RESIDUAL_G,           /* gradients alive while activations rule */
     RESIDUAL_OI,          /* the same of the optimizer's temporaries */
     RESIDUAL_G_OI,        /* optimizer side: less alive at the peak than at its own maximum */
     RESIDUAL_GENERATIONS, /* parameters and state, old and new at once; or not yet made */
-    RESIDUAL_COMMUNICATION,
-    RESIDUAL_UNKNOWN, /* unknown and persistent */
+    RESIDUAL_UNKNOWN,     /* unknown and persistent */
     RESIDUALS
 };
 extern const char *const residual_names[RESIDUALS];
@@ -59,7 +62,7 @@ struct residual_item {
 
 struct training_need {
     struct need_term term[TERMS];
-    bool inference; /* no backward in the recording: P + K + A */
+    bool inference; /* nothing is trained: P + B + A + H + W */
     bool bound;     /* a term of the sum is not known: the formula is a lower bound */
     bool optimizer_side;
     int64_t margin_bytes;
@@ -69,7 +72,7 @@ struct training_need {
     struct residual_item item[RESIDUALS]; /* those of any bytes */
     uint32_t items;
     int64_t unexplained_bytes;
-    double crossing_ratio; /* (G + OI) / A; negative: not known */
+    double crossing_ratio; /* (G + OI - W) / (A + LG + H); negative: not known */
 };
 
 /* Of a struct need_term, and of a struct training_need. */

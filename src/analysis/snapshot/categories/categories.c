@@ -117,7 +117,7 @@ static enum vrs_status decide(struct deciding *d, uint32_t i, struct vrs_error *
     to->of[i] = CATEGORY_UNKNOWN;
     to->confidence[i] = CONFIDENCE_NONE;
     to->rule[i] = 0;
-    to->undecided[i] = to->retained[i] = false;
+    to->undecided[i] = to->retained[i] = to->held[i] = false;
     if (rule == NO_ROW)
         return VRS_OK;
     const struct category_rule *decided = &d->rules->rule.at[rule];
@@ -130,8 +130,8 @@ static enum vrs_status decide(struct deciding *d, uint32_t i, struct vrs_error *
         inherited || (d->split.undecided != NULL && d->split.undecided[i] &&
                       (decided->category == CATEGORY_SPLIT || decided->category == CATEGORY_ALIKE ||
                        decided->category == CATEGORY_PERSISTENT));
-    to->retained[i] =
-        str_equal(decided->id, S("F4")) && matcher_steps_lived(&d->matcher, subject.life) != 0;
+    to->held[i] = str_equal(decided->id, S("F4"));
+    to->retained[i] = to->held[i] && matcher_steps_lived(&d->matcher, subject.life) != 0;
     return VRS_OK;
 }
 
@@ -186,9 +186,10 @@ static enum vrs_status make_room(uint32_t count, struct arena *arena, struct cat
         .rule = arena_array(arena, uint16_t, count),
         .undecided = arena_array(arena, bool, count),
         .retained = arena_array(arena, bool, count),
+        .held = arena_array(arena, bool, count),
     };
     bool room = to->of != NULL && to->confidence != NULL && to->rule != NULL &&
-                to->undecided != NULL && to->retained != NULL;
+                to->undecided != NULL && to->retained != NULL && to->held != NULL;
     return room ? VRS_OK : vrs_no_memory(err);
 }
 

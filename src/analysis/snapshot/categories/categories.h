@@ -21,12 +21,13 @@
 #include "model/recording.h"
 
 struct categories {
-    uint32_t count;                /* allocations of the device */
-    uint8_t *of;                   /* enum category of each */
-    uint8_t *confidence;           /* enum confidence */
-    uint16_t *rule;                /* in `rule_names`; 0 is "U", no rule */
-    bool *undecided;               /* one of equal copies: only the total of its size is claimed */
-    bool *retained;                /* rule F4: an output kept beyond its step */
+    uint32_t count;      /* allocations of the device */
+    uint8_t *of;         /* enum category of each */
+    uint8_t *confidence; /* enum confidence */
+    uint16_t *rule;      /* in `rule_names`; 0 is "U", no rule */
+    bool *undecided;     /* one of equal copies: only the total of its size is claimed */
+    bool *retained;      /* rule F4: an output kept beyond its step */
+    bool *held;          /* rule F4: an output held by a name, over a backward or longer */
     const char *const *rule_names; /* static, or in the arena; equal ids may stand apart */
     uint32_t rules;
 

@@ -195,9 +195,10 @@ static const char *const term_meanings[TERMS] = {
     [TERM_OI] = "temporaries of the optimizer, most at once",
     [TERM_G_OI] = "G + OI, most at once",
     [TERM_A] = "activations, most at once",
-    [TERM_AD] = "activations, temporaries at peak, less A",
-    [TERM_W] = "workspaces at the peak",
-    [TERM_K] = "buffers, inputs, caches at the peak",
+    [TERM_B] = "buffers, copies, caches, most at once",
+    [TERM_LG] = "gradients of the loss's inputs, beside A",
+    [TERM_H] = "outputs and inputs held by names",
+    [TERM_W] = "workspaces, most at once",
 };
 
 enum term_column { TERM, TERM_BYTES, EVENT, TERM_SURE, MEANING, TERM_COLUMNS };
@@ -244,7 +245,7 @@ static void put_terms(struct buf *to, struct text_context *s, const struct train
     struct need_term shown[TERMS];
     uint32_t rows = 0;
     for (int i = 0; i < TERMS; i++) {
-        bool sides = i == TERM_S || i == TERM_G || i == TERM_OI || i == TERM_G_OI || i == TERM_AD;
+        bool sides = i == TERM_S || i == TERM_G || i == TERM_OI || i == TERM_G_OI || i == TERM_LG;
         if (!e->inference || !sides)
             shown[rows++] = e->term[i];
     }
@@ -262,10 +263,10 @@ static void put_winner(struct buf *to, const struct text_context *s, const struc
 {
     if (e->inference)
         return;
-    buf_text(s->words,
-             e->optimizer_side ? "the optimizer decides: G + OI is " : "activations decide: A is ");
+    buf_text(s->words, e->optimizer_side ? "the optimizer decides: G + OI is "
+                                         : "activations decide: A + LG + H + W is ");
     human_bytes(s->words, e->margin_bytes);
-    buf_text(s->words, e->optimizer_side ? " more than A" : " more than G + OI");
+    buf_text(s->words, e->optimizer_side ? " more than A + LG + H + W" : " more than G + OI");
     if (e->crossing_ratio > 0) {
         buf_text(s->words, "; both would be equal at ~");
         buf_fixed(s->words, e->crossing_ratio, 2);
@@ -283,7 +284,8 @@ static void put_formula(struct buf *to, const struct text_context *s, const stru
         buf_format(s->words, " measured at event %lld; ", (long long)e->measured_event);
     else
         buf_text(s->words, " measured at the start; ");
-    buf_text(s->words, e->inference ? "P + K + A" : "P + S + max(G + OI, A)");
+    buf_text(s->words,
+             e->inference ? "P + B + A + H + W" : "P + S + B + max(G + OI, A + LG + H + W)");
     buf_text(s->words, e->bound ? " is at least ~" : " is ~");
     human_bytes(s->words, e->formula_bytes);
     int64_t off = e->residual_bytes;
@@ -310,14 +312,14 @@ static void put_items(struct buf *to, const struct text_context *s, const struct
 {
     const struct training_need *e = &t->training_need;
     static const char *const names[RESIDUALS] = {
+        [RESIDUAL_A] = "other activations and temporaries",
+        [RESIDUAL_H] = "outputs and inputs held by names",
         [RESIDUAL_W] = "workspaces",
-        [RESIDUAL_K] = "buffers, inputs, caches",
-        [RESIDUAL_AD] = "other activations and temporaries",
+        [RESIDUAL_B] = "buffers, copies, caches",
         [RESIDUAL_G] = "gradients alive meanwhile",
         [RESIDUAL_OI] = "temporaries of the optimizer",
         [RESIDUAL_G_OI] = "G + OI at the peak, less its own maximum",
         [RESIDUAL_GENERATIONS] = "old and new parameters or state at once",
-        [RESIDUAL_COMMUNICATION] = "communication",
         [RESIDUAL_UNKNOWN] = "unknown",
     };
     bool any = false;

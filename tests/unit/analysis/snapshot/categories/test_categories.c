@@ -406,14 +406,34 @@ static void tables_and_estimates_add_up(void **state)
     assert_int_equal(e->term[TERM_G_OI].bytes, 5050);
     assert_int_equal(e->term[TERM_G_OI].event, 5);
     assert_int_equal(e->term[TERM_A].bytes, 7000);
-    assert_int_equal(e->term[TERM_K].bytes, 600);
-    assert_int_equal(e->formula_bytes, 12000);
+    assert_int_equal(e->term[TERM_B].bytes, 600);
+    assert_int_equal(e->formula_bytes, 12600);
     assert_int_equal(e->measured_bytes, 17600);
-    assert_int_equal(e->items, 2);
+    assert_int_equal(e->items, 1);
     assert_int_equal(item_bytes(e, RESIDUAL_G), 5000);
-    assert_int_equal(item_bytes(e, RESIDUAL_K), 600);
     assert_int_equal(e->unexplained_bytes, 0);
     assert_string_equal(e->term[TERM_A].site[0].culprit.ptr, "model.py:7 forward");
+    studied_end(&s);
+}
+
+/* A value held by a name and the gradients of the loss's inputs are terms of their own; a value
+ * that is bound anew before the backward is not counted twice. */
+static void held_values_and_gradients_of_the_loss(void **state)
+{
+    (void)state;
+    static const uint64_t none[] = { 0 };
+    struct studied s;
+    play(&s, none,
+         "a 1 700; a 2 90; a 3 400; f 3 400; f 1 700; a 4 9; a 5 90; f 2 90; a 6 700; a 7 400; f 7 "
+         "400;"
+         " f 6 700; a 8 9; f 5 90",
+         "FFBBSOFXFBBSOX", "");
+    const struct training_need *e;
+    struct parts parts = { NULL };
+    assert_int_equal(parts_training_need(&parts, &s.study, &e, NULL), VRS_OK);
+    assert_int_equal(e->term[TERM_A].bytes, 700);
+    assert_int_equal(e->term[TERM_LG].bytes, 400);
+    assert_int_equal(e->term[TERM_H].bytes, 90);
     studied_end(&s);
 }
 
@@ -558,6 +578,7 @@ int main(void)
         cmocka_unit_test(repeated_stacks_say_nothing),
         cmocka_unit_test(rules_of_ones_own_come_first),
         cmocka_unit_test(tables_and_estimates_add_up),
+        cmocka_unit_test(held_values_and_gradients_of_the_loss),
         cmocka_unit_test(hostile_sizes),
         cmocka_unit_test(mistakes_name_their_line),
         cmocka_unit_test(settings_are_kept),
