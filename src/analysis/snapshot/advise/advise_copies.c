@@ -131,7 +131,7 @@ bool advise_autocast_cache(struct advising *a)
     return ok;
 }
 
-/* A second set of parameters, that no gradient is ever made for. */
+/* A second set of parameters that no step of the recording touches. */
 
 static bool may_be_model(const struct advising *a, uint32_t i)
 {
@@ -143,28 +143,86 @@ static bool may_be_model(const struct advising *a, uint32_t i)
             category == CATEGORY_UNKNOWN || category == CATEGORY_PERSISTENT);
 }
 
-static bool judge_model(struct advising *a, uint32_t *left)
+/* Takes one of a size of the model; false: none is left, or it has no such size. */
+static bool take_of_model(const struct advising *a, uint32_t i, uint32_t *left)
+{
+    uint32_t entry = advise_size_of_model(&a->s->categories, a->s->lifetimes.at[i].bytes);
+    if (entry == NO_ROW || left[entry] == 0)
+        return false;
+    left[entry]--;
+    return true;
+}
+
+static void fill_model(const struct advising *a, uint32_t *left, uint32_t copies)
+{
+    const struct categories *c = &a->s->categories;
+    for (uint32_t k = 0; k < c->multiset_entries; k++)
+        left[k] = c->multiset[k].count * copies;
+}
+
+static bool claim(struct advising *a, uint32_t i, struct largest *largest)
+{
+    const struct lifetime *l = &a->s->lifetimes.at[i];
+    a->now.bytes += l->bytes;
+    largest_take(largest, l->bytes, l->alloc_stack);
+    return advise_remove(a, i, l->birth, l->freed, l->bytes);
+}
+
+/* The model that is trained was made in the recording: whatever is older and has its sizes is of
+ * another one, parameters as well as gradients and state. */
+static bool claim_older(struct advising *a, uint32_t *left, struct largest *largest)
 {
     const struct study *s = a->s;
-    const struct categories *c = &s->categories;
-    struct largest largest = { 0 };
-    /* The first of each size are the model's own. */
-    for (uint32_t k = 0; k < c->multiset_entries; k++)
-        left[k] = 2 * c->multiset[k].count;
+    uint64_t made = 0, older = 0, whole = s->categories.multiset_bytes;
+    fill_model(a, left, 1);
     for (uint32_t k = 0; k < a->alive.len; k++) {
         uint32_t i = a->alive.at[k];
-        const struct lifetime *l = &s->lifetimes.at[i];
-        uint32_t entry = may_be_model(a, i) ? advise_size_of_model(c, l->bytes) : NO_ROW;
-        if (entry == NO_ROW || left[entry] == 0)
+        bool own = s->categories.of[i] == CATEGORY_PARAMETER && s->lifetimes.at[i].birth >= 0;
+        made += own && take_of_model(a, i, left) ? s->lifetimes.at[i].bytes : 0;
+    }
+    if (made < percent_of(whole, COPY_PERCENT))
+        return true;
+    for (int round = 0; round < 2; round++) {
+        fill_model(a, left, OLDER_COPIES_MOST);
+        for (uint32_t k = 0; k < a->alive.len; k++) {
+            const struct lifetime *l = &s->lifetimes.at[a->alive.at[k]];
+            if (l->birth >= 0 || l->freed < (int64_t)s->events ||
+                !take_of_model(a, a->alive.at[k], left))
+                continue;
+            older += round == 0 ? l->bytes : 0;
+            if (round == 1 && !claim(a, a->alive.at[k], largest))
+                return false;
+        }
+        if (older < percent_of(whole, COPY_PERCENT))
+            return true;
+    }
+    return true;
+}
+
+/* The first of each size are the model's own. */
+static bool claim_second(struct advising *a, uint32_t *left, struct largest *largest)
+{
+    const struct categories *c = &a->s->categories;
+    fill_model(a, left, 2);
+    for (uint32_t k = 0; k < a->alive.len; k++) {
+        uint32_t i = a->alive.at[k];
+        if (!may_be_model(a, i) || !take_of_model(a, i, left))
             continue;
-        if (left[entry]-- > c->multiset[entry].count)
-            continue;
-        a->now.bytes += l->bytes;
-        largest_take(&largest, l->bytes, l->alloc_stack);
-        if (!advise_remove(a, i, l->birth, l->freed, l->bytes))
+        uint32_t entry = advise_size_of_model(c, a->s->lifetimes.at[i].bytes);
+        if (left[entry] < c->multiset[entry].count && !claim(a, i, largest))
             return false;
     }
-    uint64_t least = percent_of(c->multiset_bytes, COPY_PERCENT);
+    return true;
+}
+
+static bool judge_model(struct advising *a, uint32_t *left)
+{
+    struct largest largest = { 0 };
+    if (!claim_older(a, left, &largest))
+        return false;
+    if (a->now.bytes == 0 && !claim_second(a, left, &largest))
+        return false;
+    uint64_t least = percent_of(a->s->categories.multiset_bytes, COPY_PERCENT);
     advise_condition(a, "copy_bytes", (double)a->now.bytes, (double)least);
     if (a->now.bytes == 0 || a->now.bytes < least)
         return advise_silent(a,

@@ -136,7 +136,9 @@ bool advise_kv_pool(struct advising *a)
     uint64_t least = percent_of(all, CACHE_PERCENT);
     advise_condition(a, "cache_bytes", (double)a->now.bytes, (double)least);
     if (a->now.bytes < least || a->now.bytes < FLOOR_BYTES)
-        return advise_silent(a, "less than a quarter of what is in use is known to be a KV cache");
+        return advise_silent(
+            a, "less than a quarter of what is in use, or less than 16 MiB, is known to "
+               "be a KV cache");
     advise_event(a, a->peak_event);
     return advise_site(a, largest.stack);
 }

@@ -73,6 +73,31 @@ static int64_t needed_until(const struct advising *a, const struct lifetime *l)
     return i == NO_ROW ? l->freed : (int64_t)p->interval[i].first_event - 1;
 }
 
+/* Gradients older than a recording that has forwards and no backward: they are there for nothing,
+ * unless a backward behind the recording is to add to them. */
+static bool find_stale(struct advising *a, struct largest *largest, uint64_t *ret_count)
+{
+    const struct study *s = a->s;
+    if (a->backward_seen || a->optimizer_seen || a->next_forward[0] == NO_ROW)
+        return true;
+    int64_t forward = s->phases.interval[a->next_forward[0]].first_event;
+    for (uint32_t i = 0; i < s->lifetimes.count; i++) {
+        const struct lifetime *l = &s->lifetimes.at[i];
+        if (s->categories.of[i] != CATEGORY_GRADIENT || l->birth >= 0 || l->freed <= forward)
+            continue;
+        a->now.bytes += l->bytes;
+        largest_take(largest, l->bytes, l->alloc_stack);
+        ++*ret_count;
+        if (!advise_remove(a, i, l->birth, l->freed, l->bytes))
+            return false;
+    }
+    a->now.confidence = CONFIDENCE_MEDIUM;
+    a->now.text = "{bytes} of gradients older than the recording stay alive through the forward: "
+                  "unless the next backward is to add to them, call "
+                  "optimizer.zero_grad(set_to_none=True) before the forward.";
+    return true;
+}
+
 /* Gradients of a step, alive in the forward of the next, freed by zero_grad after it. */
 bool advise_grad_late_zero(struct advising *a)
 {
@@ -100,12 +125,16 @@ bool advise_grad_late_zero(struct advising *a)
         if (!advise_remove(a, i, from, l->freed, l->bytes))
             return false;
     }
+    if (a->now.bytes == 0 && !find_stale(a, &largest, &gradients))
+        return false;
     if (a->now.bytes == 0)
         return advise_silent(
             a, added ? "gradients that live through a forward are added to by the next backward"
                      : "no gradient lives through a forward and is then cleared");
-    advise_event(a, first);
-    advise_event(a, last);
+    if (last >= 0) {
+        advise_event(a, first);
+        advise_event(a, last);
+    }
     advise_condition(a, "gradients", (double)gradients, 1);
     return advise_site(a, largest.stack);
 }
@@ -255,8 +284,10 @@ static bool judge_not_cleared(struct advising *a, struct accumulating *g)
     const struct study *s = a->s;
     uint64_t need = s->categories.multiset_bytes;
     uint32_t begin;
-    if (!a->backward_seen || need == 0)
+    if (!a->backward_seen)
         return advise_silent(a, "no backward in the recording");
+    if (need == 0)
+        return advise_silent(a, "no gradients of parameters are seen");
     look_at_gradients(a, g);
     uint64_t added = least_added(a, g, &begin), least = percent_of(need, ACCUMULATED_PERCENT);
     if (added < least)

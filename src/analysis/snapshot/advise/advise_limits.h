@@ -31,7 +31,8 @@ enum {
     REPLACED_PERCENT = 50,    /* optimizer-replace: of parameters or state, the smaller */
     STATE_FACTOR = 2,         /* optimizer-heavy: state, in parameters */
     CASTS_PERCENT = 80,       /* autocast-cache: of the parameters */
-    COPY_PERCENT = 95,        /* second-model: of the parameters */
+    COPY_PERCENT = 95,        /* second-model: of the parameters; */
+    OLDER_COPIES_MOST = 8,    /*   parameters, gradients and state of no more than two */
 
     SETTING_PERCENT = 5,           /* a setting: of what is reserved at the most; */
     SETTING_EVENTS_MOST = 1 << 17, /*   to replay more would take longer than all else */

@@ -237,8 +237,9 @@ static bool speak_by_replay(struct advising *a, const struct setting *setting, u
     struct setting_answer answer = { .known = false };
     *ret_known = true;
     if (is_close(&q))
-        return advise_silent(a, "less than 5 % of reserved memory is not in use at the peak: no "
-                                "setting can save more");
+        return advise_silent(a,
+                             "less than 5 % of reserved memory, or less than 16 MiB, is not in use "
+                             "at the peak: no setting can save more");
     struct arena_mark mark = arena_mark(a->s->scratch);
     enum vrs_status status = ask_settings(&q, setting, count, &answer);
     arena_release(a->s->scratch, mark);
@@ -337,9 +338,11 @@ bool advise_expandable(struct advising *a)
     if (a->in->what_if != NULL && a->in->what_if->expandable == EXPANDABLE_RUNS_OUT)
         return advise_silent(a,
                              "a replay with expandable segments runs out of memory all the same");
-    if (!speak_by_replay(a, expandable, 1,
-                         "a replay with expandable segments saves less than 5 % of reserved memory",
-                         &known))
+    if (!speak_by_replay(
+            a, expandable, 1,
+            "a replay with expandable segments saves less than 5 % of reserved memory, or "
+            "less than 16 MiB",
+            &known))
         return false;
     return known || estimate_expandable(a);
 }
@@ -411,9 +414,11 @@ bool advise_max_split(struct advising *a)
     bool known = false;
     if (!is_windows(a->s->r))
         return advise_silent(a, "expandable_segments:True is available, and is the better setting");
-    if (!speak_by_replay(a, splits, sizeof splits / sizeof *splits,
-                         "a replay with max_split_size_mb saves less than 5 % of reserved memory",
-                         &known))
+    if (!speak_by_replay(
+            a, splits, sizeof splits / sizeof *splits,
+            "a replay with max_split_size_mb saves less than 5 % of reserved memory, or "
+            "less than 16 MiB",
+            &known))
         return false;
     if (known)
         return true;
