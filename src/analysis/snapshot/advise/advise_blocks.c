@@ -179,8 +179,8 @@ static bool recomputes(const struct study *s)
     return false;
 }
 
-/* Is a graph kept for a backward?  One is run, an optimizer is, or what a graph saved is released;
- * or it failed before any of that. */
+/* Is a graph kept for a backward?  One is run, an optimizer is, or what a graph saved is released.
+ */
 static bool is_training(const struct advising *a, const struct kept *kept)
 {
     if (a->backward_seen || a->optimizer_seen)
@@ -270,8 +270,6 @@ static bool judge(struct advising *a)
     struct parting p = { 0 };
     if (!find_kept(a, &kept))
         return false;
-    if (!is_training(a, &kept))
-        return advise_silent(a, "the recording shows no training");
     uint64_t peak = a->peak_bytes > 0 ? (uint64_t)a->peak_bytes : 0;
     advise_condition(a, "activation_ratio", (double)kept.bytes / (double)(peak > 0 ? peak : 1),
                      ACTIVATION_PERCENT / 100.0);
@@ -281,6 +279,8 @@ static bool judge(struct advising *a)
         return advise_silent(a, "layers are recomputed already");
     if (!find_blocks(a, &kept, &p))
         return false;
+    if (!is_training(a, &kept) && (p.blocks == 0 || (p.end - p.first) / p.blocks < GRAPH_VALUES))
+        return advise_silent(a, "the recording shows no training");
     if (p.blocks < BLOCKS_LEAST)
         return advise_silent(a, "no line of the forward comes back four times with as many bytes");
     if (p.bytes < percent_of(kept.bytes, ACTIVATION_PERCENT))

@@ -202,7 +202,7 @@ struct accumulating {
     bool cleared, views;
     uint64_t *added; /* of each interval: freed there after it was added to a gradient */
     uint64_t *stood; /* of each interval: of gradients made before it and there after it */
-    bool *made;      /* of each interval: gradients are allocated there */
+    uint64_t *made;  /* of each interval: of gradients that it allocates and leaves behind */
     stack_id where;
     uint32_t first; /* interval of the first backward that adds */
 };
@@ -237,8 +237,8 @@ static void look_at_gradients(struct advising *a, struct accumulating *g)
         /* Of a gradient that is stolen from an operator the alloc is the operator's. */
         if (l->origin == ORIGIN_TRACED && born != NO_ROW &&
             ((alloc & TOKEN_ACCUMULATE) != 0 || is_born(a, i, born)))
-            g->made[born] = true;
-        if (gradient && l->freed < a->first_oom)
+            g->made[born] += l->bytes;
+        if (gradient && (l->freed < a->first_oom || l->freed == (int64_t)s->events))
             add_standing(a, l, g);
         g->cleared = g->cleared || (gradient && (freed & TOKEN_ZERO_GRAD) != 0);
         g->views = g->views || (alloc & TOKEN_REDUCER) != 0;
@@ -259,6 +259,7 @@ static void look_at_gradients(struct advising *a, struct accumulating *g)
 static uint64_t least_added(const struct advising *a, const struct accumulating *g,
                             uint32_t *ret_begin)
 {
+    uint64_t need = a->s->categories.multiset_bytes;
     const struct phases *p = &a->s->phases;
     uint64_t least = UINT64_MAX;
     bool first = true;
@@ -266,10 +267,11 @@ static uint64_t least_added(const struct advising *a, const struct accumulating 
     for (uint32_t i = 0; i < p->intervals; i++) {
         if (p->interval[i].phase != PHASE_BACKWARD)
             continue;
-        if (g->made[i] && !first)
+        bool made = g->made[i] > percent_of(need, 100 - ACCUMULATED_PERCENT);
+        if (made && !first)
             return 0;
         uint64_t added = g->stood[i] > g->added[i] ? g->stood[i] : g->added[i];
-        if (g->made[i])
+        if (made)
             *ret_begin = i + 1;
         else
             least = added < least ? added : least;
@@ -315,7 +317,7 @@ bool advise_grad_not_cleared(struct advising *a)
     struct accumulating g = {
         .added = arena_array(a->s->scratch, uint64_t, a->s->phases.intervals),
         .stood = arena_array(a->s->scratch, uint64_t, a->s->phases.intervals),
-        .made = arena_array(a->s->scratch, bool, a->s->phases.intervals),
+        .made = arena_array(a->s->scratch, uint64_t, a->s->phases.intervals),
         .first = NO_ROW,
     };
     bool ok = g.added != NULL && g.stood != NULL && g.made != NULL && judge_not_cleared(a, &g);

@@ -18,7 +18,6 @@
 #include "analysis/snapshot/study/study.h"
 #include "base/arena.h"
 #include "base/table.h"
-#include "base/vec.h"
 #include "model/recording.h"
 
 struct dropping {
@@ -26,7 +25,7 @@ struct dropping {
     const uint32_t *backward;  /* see next_backward */
     uint32_t *seen;            /* of each site: the number of the run that has it, from 1 */
     uint32_t runs;
-    VEC(uint32_t) dropped;       /* allocations, in the order in which they were made */
+    bool *dropped;               /* of each allocation */
     struct largest largest;      /* of those dropped */
     bool after_oom, used, again; /* some were passed over: see why_silent */
 };
@@ -43,10 +42,12 @@ static int64_t forward_end(const struct study *s, int64_t birth)
 static bool drop(struct advising *a, struct dropping *d, uint32_t i, int64_t from)
 {
     const struct lifetime *l = &a->s->lifetimes.at[i];
-    a->now.bytes += l->bytes;
+    if (l->freed < (int64_t)a->s->events) {
+        a->now.bytes += l->bytes;
+        advise_event(a, l->freed);
+    }
     /* Of a graph older than the recording the line that lets it go is all that is known. */
     largest_take(&d->largest, l->bytes, l->alloc_stack.n != 0 ? l->alloc_stack : l->free_stack);
-    advise_event(a, l->freed);
     return advise_remove(a, i, from, l->freed, l->bytes);
 }
 
@@ -88,7 +89,7 @@ static bool is_retained(const struct study *s, const uint32_t *retaining, const 
 }
 
 /* What a graph saved and released without the engine; of one older than the recording, too. */
-static bool drop_saved(struct advising *a, struct dropping *d)
+static void drop_saved(const struct advising *a, struct dropping *d)
 {
     const struct study *s = a->s;
     for (uint32_t i = 0; i < s->lifetimes.count; i++) {
@@ -102,31 +103,9 @@ static bool drop_saved(struct advising *a, struct dropping *d)
             d->again = true;
         else if (is_retained(s, d->retaining, l))
             d->used = true;
-        else if (!vec_push(&d->dropped, i))
-            return false;
+        else
+            d->dropped[i] = true;
     }
-    return true;
-}
-
-/* Without a graph a value is gone once the next two that the graph saved are made: the operator
- * that takes it has its output by then. */
-static bool drop_all_saved(struct advising *a, struct dropping *d)
-{
-    const struct study *s = a->s;
-    for (uint32_t k = 0; k < d->dropped.len; k++) {
-        const struct lifetime *l = &s->lifetimes.at[d->dropped.at[k]];
-        int64_t from = l->birth < 0 ? -1 : l->freed;
-        for (uint32_t n = k + 1; n <= k + KEPT_WITHOUT_GRAPH && n < d->dropped.len; n++) {
-            int64_t birth = s->lifetimes.at[d->dropped.at[n]].birth;
-            if (l->birth >= 0 && n == k + KEPT_WITHOUT_GRAPH && birth < l->freed)
-                from = birth;
-        }
-        if (from == l->freed && l->birth >= 0)
-            from = forward_end(s, l->birth) < l->freed ? forward_end(s, l->birth) : l->freed;
-        if (!drop(a, d, d->dropped.at[k], from))
-            return false;
-    }
-    return true;
 }
 
 /* What goes with a graph, where releases are not seen. */
@@ -191,10 +170,10 @@ static bool goes_with_a_graph(const struct advising *a, uint32_t i)
 }
 
 /* Frees of one line, with no alloc between them: events `first` to `last`. */
-static bool drop_run(struct advising *a, struct dropping *d, uint32_t first, uint32_t last)
+static void drop_run(const struct advising *a, struct dropping *d, uint32_t first, uint32_t last)
 {
     const struct study *s = a->s;
-    int64_t begin = INT64_MAX, end = -1;
+    int64_t begin = INT64_MAX;
     uint32_t places = 0;
     d->runs++;
     for (uint32_t e = first; e <= last; e++) {
@@ -203,30 +182,27 @@ static bool drop_run(struct advising *a, struct dropping *d, uint32_t first, uin
             continue;
         int64_t birth = s->lifetimes.at[i].birth;
         begin = birth < begin ? birth : begin;
-        end = birth > end ? birth : end;
         places += d->seen[a->sites.of[i]] != d->runs;
         d->seen[a->sites.of[i]] = d->runs;
     }
     if (places < GRAPH_PLACES_LEAST)
-        return true;
+        return;
     if (first >= a->first_oom) {
         d->after_oom = true;
-        return true;
+        return;
     }
     if (was_run(s, d->backward, begin, first)) {
         d->used = true;
-        return true;
+        return;
     }
-    /* The forward is over with the last of them. */
     for (uint32_t e = first; e <= last; e++) {
         uint32_t i = s->lifetimes.freed_at[e];
-        if (i != NO_ROW && goes_with_a_graph(a, i) && !drop(a, d, i, end + 1))
-            return false;
+        if (i != NO_ROW && goes_with_a_graph(a, i))
+            d->dropped[i] = true;
     }
-    return true;
 }
 
-static bool drop_runs(struct advising *a, struct dropping *d)
+static void drop_runs(const struct advising *a, struct dropping *d)
 {
     const struct study *s = a->s;
     const uint8_t *action = s->r->events.action + s->r->devices.first_event[s->device];
@@ -236,8 +212,7 @@ static bool drop_runs(struct advising *a, struct dropping *d)
         uint32_t at = i == NO_ROW ? 0 : s->lifetimes.at[i].free_stack.n;
         bool ends = action[e] == ACTION_ALLOC || (i != NO_ROW && at != line);
         if (first != NO_ROW && ends) {
-            if (!drop_run(a, d, first, last))
-                return false;
+            drop_run(a, d, first, last);
             first = NO_ROW;
         }
         if (i == NO_ROW)
@@ -246,7 +221,55 @@ static bool drop_runs(struct advising *a, struct dropping *d)
         last = e;
         line = at;
     }
-    return first == NO_ROW || drop_run(a, d, first, last);
+    if (first != NO_ROW)
+        drop_run(a, d, first, last);
+}
+
+/* What the last graph holds to the end of the recording: values of places that others are dropped
+ * from, with no backward behind them. */
+static bool add_held(const struct advising *a, struct dropping *d)
+{
+    const struct study *s = a->s;
+    bool *at_site = arena_array(s->scratch, bool, a->sites.sites);
+    if (at_site == NULL)
+        return false;
+    for (uint32_t i = 0; i < s->lifetimes.count; i++)
+        if (d->dropped[i] && s->lifetimes.at[i].birth >= 0)
+            at_site[a->sites.of[i]] = true;
+    for (uint32_t i = 0; i < s->lifetimes.count; i++) {
+        const struct lifetime *l = &s->lifetimes.at[i];
+        if (at_site[a->sites.of[i]] && l->birth >= 0 && l->freed == (int64_t)s->events &&
+            !backward_between(s, d->backward, l->birth, l->freed))
+            d->dropped[i] = true;
+    }
+    return true;
+}
+
+/* Without a graph a value is gone once the next two that the graph saved are made: the operator
+ * that takes it has its output by then. */
+static bool drop_all(struct advising *a, struct dropping *d)
+{
+    const struct study *s = a->s;
+    int64_t birth[KEPT_WITHOUT_GRAPH] = { 0 }; /* of those behind it, the nearest first */
+    uint32_t behind = 0;
+    for (uint32_t i = s->lifetimes.count; i-- > 0;) {
+        const struct lifetime *l = &s->lifetimes.at[i];
+        if (!d->dropped[i])
+            continue;
+        int64_t end = l->birth < 0 ? -1 : forward_end(s, l->birth);
+        int64_t from = behind < KEPT_WITHOUT_GRAPH || birth[KEPT_WITHOUT_GRAPH - 1] > end
+                           ? end
+                           : birth[KEPT_WITHOUT_GRAPH - 1];
+        if (l->birth >= 0) {
+            for (uint32_t k = KEPT_WITHOUT_GRAPH - 1; k > 0; k--)
+                birth[k] = birth[k - 1];
+            birth[0] = l->birth;
+            behind++;
+        }
+        if (!drop(a, d, i, l->birth < 0 ? -1 : from))
+            return false;
+    }
+    return true;
 }
 
 /* The most that dropped graphs hold at one time. */
@@ -289,7 +312,11 @@ static bool judge(struct advising *a, struct dropping *d)
     if (d->retaining == NULL || d->backward == NULL || d->seen == NULL)
         return false;
     bool seen = releases_are_seen(s);
-    if (seen ? !drop_saved(a, d) || !drop_all_saved(a, d) : !drop_runs(a, d))
+    if (seen)
+        drop_saved(a, d);
+    else
+        drop_runs(a, d);
+    if (!add_held(a, d) || !drop_all(a, d))
         return false;
     if (a->now.bytes == 0)
         return advise_silent(a, why_silent(d));
@@ -304,9 +331,10 @@ static bool judge(struct advising *a, struct dropping *d)
 bool advise_no_grad(struct advising *a)
 {
     struct arena_mark mark = arena_mark(a->s->scratch);
-    struct dropping d = { .dropped.max = UINT32_MAX };
-    bool ok = judge(a, &d);
-    vec_free(&d.dropped);
+    struct dropping d = {
+        .dropped = arena_array(a->s->scratch, bool, a->s->lifetimes.count),
+    };
+    bool ok = d.dropped != NULL && judge(a, &d);
     arena_release(a->s->scratch, mark);
     return ok;
 }

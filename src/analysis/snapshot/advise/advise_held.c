@@ -71,7 +71,7 @@ static bool is_output(const struct advising *a, uint32_t i)
         category != CATEGORY_TEMPORARY)
         return false;
     return l->birth >= 0 && s->phases.of_stack[l->alloc_stack.n] == PHASE_FORWARD &&
-           l->freed < (int64_t)s->events && l->freed < a->first_oom &&
+           (l->freed < a->first_oom || l->freed == (int64_t)s->events) &&
            (freed & (TOKEN_ENGINE | TOKEN_SAVED)) == 0;
 }
 
@@ -95,16 +95,34 @@ static int64_t needed_until(const struct advising *a, const struct lifetime *l,
     return gradient;
 }
 
+/* Of each site whether a value of it is seen to be let go after a backward: what stays to the end
+ * may be meant to. */
+static bool *find_sites(const struct advising *a, const struct passes *passes)
+{
+    const struct study *s = a->s;
+    bool *at = arena_array(s->scratch, bool, a->sites.sites);
+    for (uint32_t i = 0; at != NULL && i < s->lifetimes.count; i++) {
+        const struct lifetime *l = &s->lifetimes.at[i];
+        if (l->bytes < a->floor_bytes || l->freed == (int64_t)s->events || !is_output(a, i))
+            continue;
+        uint32_t pass = pass_after(passes, l->birth);
+        if (pass != NO_ROW && l->freed > passes->at[pass].last_event)
+            at[a->sites.of[i]] = true;
+    }
+    return at;
+}
+
 static bool judge(struct advising *a)
 {
     const struct study *s = a->s;
     struct largest largest = { 0 };
     struct passes passes = passes_of(s);
-    if (passes.at == NULL)
+    bool *let_go = passes.at == NULL ? NULL : find_sites(a, &passes);
+    if (let_go == NULL)
         return false;
     for (uint32_t i = 0; i < s->lifetimes.count; i++) {
         const struct lifetime *l = &s->lifetimes.at[i];
-        if (l->bytes < a->floor_bytes || !is_output(a, i))
+        if (l->bytes < a->floor_bytes || !let_go[a->sites.of[i]] || !is_output(a, i))
             continue;
         uint32_t pass = pass_after(&passes, l->birth);
         if (pass == NO_ROW || l->freed <= passes.at[pass].last_event)

@@ -11,6 +11,7 @@
 #include "analysis/snapshot/categories/category_rules.h"
 #include "analysis/snapshot/curves/lifetime.h"
 #include "analysis/snapshot/steps/phases.h"
+#include "analysis/snapshot/steps/steps.h"
 #include "analysis/snapshot/study/study.h"
 #include "base/arena.h"
 #include "base/bytes.h"
@@ -70,8 +71,10 @@ static bool is_logits(const struct advising *a, uint32_t i, uint64_t bytes)
     bool one_use = category == CATEGORY_ACTIVATION || category == CATEGORY_TEMPORARY ||
                    category == CATEGORY_AUTOGRAD_DETAIL || category == CATEGORY_UNKNOWN;
     bool forward = s->phases.of_stack[l->alloc_stack.n] == PHASE_FORWARD;
-    return l->bytes == bytes && l->birth >= 0 && one_use && !s->categories.retained[i] &&
-           (forward || tokens == 0);
+    /* What is kept for longer than into the next step is another matter. */
+    bool kept = s->categories.retained[i] &&
+                steps_at(&s->steps, l->freed) - steps_at(&s->steps, l->birth) > 1;
+    return l->bytes == bytes && l->birth >= 0 && one_use && !kept && (forward || tokens == 0);
 }
 
 /* A chunked loss has one chunk of all that at a time. */
@@ -181,7 +184,7 @@ static bool judge_written_out(struct advising *a)
     if (in_function == NULL || !find_softmax(a, &w))
         return false;
     if (w.bytes == 0 || w.file.n == 0)
-        return advise_silent(a, "no unfused attention at the peak");
+        return advise_silent(a, "no unfused attention is seen at the peak");
     if (!find_stacks(a, &w, in_function, &products))
         return false;
     bool native = (s->tokens->of_stack[w.largest.stack.n] & TOKEN_NATIVE) != 0;

@@ -22,6 +22,7 @@ enum {
     BLOCKS_DIFFER = 10,       /*   in bytes, at the most, of the largest; */
     BOUNDARY_SHARES = 64,     /*   a smaller part of a block is not what the next begins with; */
     PARTINGS_MOST = 256,      /*   lines that are tried; */
+    GRAPH_VALUES = 4,         /*   of a block, that nothing but a graph keeps; */
     COMMON_PERCENT = 80,      /*   of the blocks, under the line that calls them */
     KERNEL_PERCENT = 10,      /* logits-loss, attention-math: of the peak; */
     LOSS_CHUNKS = 8,          /*   a chunked loss has one of them at a time; */
