@@ -70,11 +70,14 @@ static bool is_same_cause(const struct rule_answer *x, const struct rule_answer 
     return smaller > 0 && common_bytes(&x->removals, &y->removals) >= smaller / 2;
 }
 
-/* The one that saves more; of such that save about as much the one that mends the cause. */
+/* What grows without end, before what is large; else the one that saves more; of such that save
+ * about as much the one that mends the cause. */
 static bool is_better(const struct rule_answer *x, const struct advice_entry *first,
                       const struct rule_answer *y, const struct advice_entry *second)
 {
     uint64_t left = x->advice.saving_bytes, right = y->advice.saving_bytes;
+    if (first->severity != second->severity)
+        return first->severity < second->severity;
     if (first->at_root != second->at_root)
         return first->at_root ? left >= percent_of(right, ABOUT_PERCENT)
                               : percent_of(left, ABOUT_PERCENT) > right;

@@ -54,6 +54,32 @@ bool advise_retained_output(struct advising *a)
     return advise_site(a, largest.stack);
 }
 
+/* What a kept graph keeps: the values that outlive their step, unless those are little beside what
+ * is seen to grow.  A forward of training has lines in common with it, which then do not grow. */
+static bool take_graph(struct advising *a)
+{
+    const struct study *s = a->s;
+    uint64_t kept = 0;
+    for (uint32_t i = 0; i < s->lifetimes.count; i++) {
+        const struct lifetime *l = &s->lifetimes.at[i];
+        int64_t end =
+            s->categories.retained[i] && l->birth >= 0 ? advise_step_end(s, l->birth) : -1;
+        if (end < 0 || l->freed <= end)
+            continue;
+        kept += lifetime_alive(l, a->peak_event) && end <= a->peak_event ? l->bytes : 0;
+        if (!advise_remove(a, i, end, l->freed, l->bytes))
+            return false;
+    }
+    if (kept > a->now.bytes / 2) {
+        a->now.bytes = kept;
+        return true;
+    }
+    a->removals.len = 0;
+    a->now.saving_bytes = a->now.bytes;
+    a->now.source = SAVING_ESTIMATED;
+    return true;
+}
+
 /* The leak of kind graph that grows most; the slope of every such one over the steps seen. */
 bool advise_graph_kept(struct advising *a)
 {
@@ -72,9 +98,7 @@ bool advise_graph_kept(struct advising *a)
     }
     if (a->now.bytes == 0)
         return advise_silent(a, "no graph is kept from step to step");
-    a->now.saving_bytes = a->now.bytes;
-    a->now.source = SAVING_ESTIMATED;
-    return true;
+    return take_graph(a);
 }
 
 /* Frees that Python's collector made; what only looks like it is not told. */
