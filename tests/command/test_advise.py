@@ -278,10 +278,10 @@ CLAUSES = {
     "nothing is dropped outside the forward": (evaluating(dropped="free_forward"), "no-grad", "no graph is seen to be dropped without its backward"),
     "a few outputs are no graph": (evaluating(places=3), "no-grad", "no graph is seen to be dropped without its backward"),
     "a graph that was run, in Python": (
-        evaluating(between="  alloc g 1MiB linear_backward\n  free g free_backward"), "no-grad", "the graphs that are dropped were run backward before"),
+        evaluating(between="  alloc g 1MiB linear_backward\n  free g free_backward"), "no-grad", "a backward ran while the graphs that are dropped were alive, and may have used them"),
     "a graph that was run": (
         evaluating(dropped="free_graph", between="  alloc g 1MiB linear_backward\n  free g free_backward", stacks=""),
-        "no-grad", "the graphs that are dropped were run backward before"),
+        "no-grad", "a backward ran while the graphs that are dropped were alive, and may have used them"),
     "after an oom, in Python": (
         evaluating(capacity="capacity 4GiB\n", between="  if $i == 0 {\n    alloc huge 8GiB head\n  }"), "no-grad",
         "graphs are dropped without their backward only after an out-of-memory event"),
@@ -358,7 +358,7 @@ def test_a_graph_is_run_in_its_own_step(when):
     text = text.replace("  alloc batch", "  mark step_$i start\n  alloc batch").replace("  free batch free_step", "  free batch free_step\n  mark step_$i end")
     spoken, silent, _ = advice(text)
     if when == "$i < 6":
-        assert silent["no-grad"] == "the graphs that are dropped were run backward before"
+        assert silent["no-grad"] == "a backward ran while the graphs that are dropped were alive, and may have used them"
     else:
         assert spoken["no-grad"]["bytes"] == 25 * (100 << 20)
 

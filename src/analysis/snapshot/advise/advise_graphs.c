@@ -226,20 +226,27 @@ static void drop_runs(const struct advising *a, struct dropping *d)
 }
 
 /* What the last graph holds to the end of the recording: values of places that others are dropped
- * from, with no backward behind them. */
+ * from, with no backward behind them, or none that others did not outlive. */
 static bool add_held(const struct advising *a, struct dropping *d)
 {
     const struct study *s = a->s;
     bool *at_site = arena_array(s->scratch, bool, a->sites.sites);
-    if (at_site == NULL)
+    bool *outlives = arena_array(s->scratch, bool, a->sites.sites);
+    if (at_site == NULL || outlives == NULL)
         return false;
-    for (uint32_t i = 0; i < s->lifetimes.count; i++)
-        if (d->dropped[i] && s->lifetimes.at[i].birth >= 0)
-            at_site[a->sites.of[i]] = true;
     for (uint32_t i = 0; i < s->lifetimes.count; i++) {
         const struct lifetime *l = &s->lifetimes.at[i];
-        if (at_site[a->sites.of[i]] && l->birth >= 0 && l->freed == (int64_t)s->events &&
-            !backward_between(s, d->backward, l->birth, l->freed))
+        if (!d->dropped[i] || l->birth < 0)
+            continue;
+        at_site[a->sites.of[i]] = true;
+        if (backward_between(s, d->backward, l->birth, l->freed))
+            outlives[a->sites.of[i]] = true;
+    }
+    for (uint32_t i = 0; i < s->lifetimes.count; i++) {
+        const struct lifetime *l = &s->lifetimes.at[i];
+        uint32_t site = a->sites.of[i];
+        if (at_site[site] && l->birth >= 0 && l->freed == (int64_t)s->events &&
+            (outlives[site] || !backward_between(s, d->backward, l->birth, l->freed)))
             d->dropped[i] = true;
     }
     return true;
@@ -297,7 +304,8 @@ static const char *why_silent(const struct dropping *d)
     if (d->after_oom)
         return "graphs are dropped without their backward only after an out-of-memory event";
     if (d->used)
-        return "the graphs that are dropped were run backward before";
+        return "a backward ran while the graphs that are dropped were alive, and may have used "
+               "them";
     if (d->again)
         return "the graphs that are dropped were recomputed for their backward";
     return "no graph is seen to be dropped without its backward";
