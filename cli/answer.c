@@ -347,6 +347,7 @@ int answer_write(const struct common *common, struct vrs_write_options options,
     options.rows = common->rows;
     options.stacks = common->stacks;
     options.all_frames = common->all_frames;
+    options.all_ranks = common->all_ranks;
     options.device = common->device;
     /* A set COLUMNS asks for it, as well as a terminal. */
     bool drawn = to_terminal || getenv("COLUMNS") != NULL;

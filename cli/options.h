@@ -11,7 +11,7 @@
 
 /* What every verb that reads recordings takes; the first member of its settings. */
 struct common {
-    bool help, json, csv, ascii, stacks, all_frames;
+    bool help, json, csv, ascii, stacks, all_frames, all_ranks;
     const char *output; /* NULL or "-": standard output */
     const char *colour;
     uint32_t rows;    /* 0: the verb's own default */
@@ -31,6 +31,14 @@ extern const struct option_spec replay_options[], input_options[], output_option
     {                                                                                              \
         0, "csv", NULL, "print " rows " as comma-separated values", OPTION_FLAG,                   \
             offsetof(struct common, csv), NULL                                                     \
+    }
+
+/* What text about many devices leaves out otherwise. */
+#define OPTION_ALL_RANKS                                                                           \
+    {                                                                                              \
+        0, "all-ranks", NULL,                                                                      \
+            "of more than three files or devices print every page, not those of the worst alone",  \
+            OPTION_FLAG, offsetof(struct common, all_ranks), NULL                                  \
     }
 
 /* What a stack in text leaves out otherwise. */

@@ -30,6 +30,7 @@ static const struct option_spec options[] = {
       "failed",
       OPTION_SIZE, IN(capacity), NULL },
     OPTION_ROWS("show at most COUNT rows (default 20; in JSON all)"),
+    OPTION_ALL_RANKS,
     OPTION_CSV("the advice"),
     { 0 },
 };

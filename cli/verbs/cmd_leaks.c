@@ -20,6 +20,7 @@ static const struct option_spec options[] = {
       "full",
       OPTION_SIZE, IN(capacity), NULL },
     OPTION_ROWS("show at most COUNT rows (default 20; in JSON all)"),
+    OPTION_ALL_RANKS,
     OPTION_CSV("the lines whose memory stays between steps"),
     { 0 },
 };

@@ -28,6 +28,7 @@ static const struct option_spec options[] = {
     { 0, "capacity", "SIZE", "the memory of the card, such as 80GiB", OPTION_SIZE, IN(capacity),
       NULL },
     OPTION_ROWS("show at most COUNT rows (default 20; in JSON all)"),
+    OPTION_ALL_RANKS,
     OPTION_CSV("the lines that would have had to free memory"),
     { 0 },
 };

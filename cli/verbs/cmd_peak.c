@@ -32,6 +32,7 @@ static const struct option_spec options[] = {
       "print the stack under each row: frames of Python, the operator and the node of autograd",
       OPTION_FLAG, IN(common.stacks), NULL },
     OPTION_ALL_FRAMES,
+    OPTION_ALL_RANKS,
     OPTION_CSV("the lines that held memory"),
     { 0 },
 };

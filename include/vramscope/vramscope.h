@@ -124,6 +124,7 @@ struct vrs_write_options {
     void (*note)(void *arg, const char *text);
     void *note_arg;
     int64_t device;  /* commands to type in VRS_TEXT keep to this device; plus 1; 0: to all */
+    bool all_ranks;  /* VRS_TEXT has a page for each of many devices, not of the worst alone */
     bool all_frames; /* stacks, with the frames of the interpreter and of libraries in C++ */
 };
 /* Writes a result in pieces; a sink that refuses one is asked no more, and the call fails with

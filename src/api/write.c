@@ -43,6 +43,7 @@ enum vrs_status vrs_write(const struct vrs_result *result, const struct vrs_writ
         .picture = o.picture,
         .stacks = o.stacks || o.all_frames,
         .all_frames = o.all_frames,
+        .all_ranks = o.all_ranks,
         .rows = o.rows,
         .tool = vrs_version(),
         .note = o.note,

@@ -633,3 +633,77 @@ def test_there_is_one_median(tmp_path):
     doc = run("report", "--json", "cut.pickle", "more.pickle", cwd=tmp_path, expect=0).json()
     assert doc["median_peak_bytes"] is None and doc["largest_peak_bytes"] is not None
     assert ", median" not in run("report", "cut.pickle", "more.pickle", cwd=tmp_path, expect=0).out
+
+
+# Other verbs over many ranks ----------------------------------------------------------------------
+
+FAILING = """capacity %dMiB
+include torch.stacks
+stack layer @malloc < model.py:18 forward < run.py:27 train
+stack batch @malloc < data.py:3 load < run.py:27 train
+alloc a 200MiB layer
+alloc b 100MiB batch
+alloc c 300MiB layer
+"""
+
+
+@pytest.fixture(scope="module")
+def failing(tmp_path_factory):
+    """Five ranks, of which the fourth alone runs out of memory."""
+    folder = tmp_path_factory.mktemp("failing")
+    for rank in range(5):
+        whole = scripts.make(FAILING % (500 if rank == 3 else 4000) + "# %d\n" % rank)
+        (folder / ("run_rank%d.pickle" % rank)).write_bytes(whole.read_bytes())
+    return folder
+
+
+def test_oom_begins_with_the_rank_that_failed(failing):
+    text = run("oom", failing.name, cwd=failing.parent, expect=0).out
+    lines = text.splitlines()
+    assert lines[0].startswith("worst    run_rank3.pickle: 300.00 MiB alive, ")
+    assert sum("the trace has no out-of-memory event" in line for line in lines) == 4
+    assert "pages    that of the worst follows; --all-ranks prints all 5" in lines
+    assert [line.split(":")[0] for line in lines if "pickle protocol" in line] == [failing.name + "/run_rank3.pickle"]
+    whole = run("oom", "--all-ranks", failing.name, cwd=failing.parent, expect=0).out
+    assert whole.count("pickle protocol") == 5 and whole.startswith(lines[0])
+
+
+def test_each_verb_begins_with_its_ranks(failing):
+    """A line for each, the worst before them; the pages of at most two, and all where there are few."""
+    for verb in "oom", "advise", "peak", "leaks":
+        text = run(verb, failing, expect=0).out
+        for rank in range(5):
+            assert "run_rank%d.pickle" % rank in text[:text.index("pages    ")], verb
+        assert text.count("pickle protocol") <= 2 and "--all-ranks prints all 5" in text
+        assert run(verb, "--all-ranks", failing, expect=0).out.count("pickle protocol") == 5
+        few = run(verb, failing / "run_rank0.pickle", failing / "run_rank3.pickle", expect=0).out
+        assert few.count("pickle protocol") == 2 and "all-ranks" not in few and "  device " in few
+        alone = run(verb, failing / "run_rank3.pickle", expect=0).out
+        assert alone.count("pickle protocol") == 1 and "all-ranks" not in alone and "worst " not in alone
+
+
+def test_peaks_of_ranks_agree_with_their_pages(failing):
+    lines = run("peak", failing, expect=0).out.splitlines()
+    table = {w[0]: " ".join(w[2:4]) for w in map(str.split, lines) if w and w[0].startswith("run_rank")}
+    for rank in range(5):
+        page = run("peak", failing / ("run_rank%d.pickle" % rank), expect=0).out
+        assert table["run_rank%d.pickle" % rank] + " in use" in page
+
+
+def test_who_failed_and_the_worst_stand_first(failing, tmp_path):
+    text = " ".join(run("report", failing, expect=0).out.split())
+    assert text.startswith("failed run_rank3.pickle device 0 ran out of memory (vramscope oom says why)")
+    text = run("report", *scripts.eight_ranks(tmp_path), expect=0).out
+    assert text.startswith("worst    rank 3 (run_rank3.pickle) bounds the job with") and text.count("worst ") == 1
+
+
+def test_a_row_says_what_the_page_of_its_file_says(shared, tmp_path):
+    """A ring of one event: its page tells the final state, and so does its row."""
+    folder = shared / "data" / "snapshots"
+    names = ["opt1.3b_offload_torch20_history.pickle", "lm_train_full.pickle"]
+    for name in names:
+        (tmp_path / name).symlink_to(folder / name)
+    assert "770.21 MiB in use" in run("report", folder / names[0], expect=0).out
+    text = run("report", tmp_path, env=environment(COLUMNS="160"), expect=0).out
+    row = next(line for line in text.splitlines() if line.startswith(names[0]))
+    assert " 770.21 MiB" in row and "772.33" not in text

@@ -94,6 +94,7 @@ struct render_options {
     bool picture;     /* an area, else one line */
     bool stacks;      /* stacks under the rows of text */
     bool all_frames;  /* of them also the frames of the interpreter and of libraries in C++ */
+    bool all_ranks;   /* a page for each of many devices, not of the worst alone */
     uint32_t rows;    /* 0: the verb's default */
     const char *tool; /* version */
     /* Is told, line by line, what ANSWER_CSV has no place for; NULL: nobody is. */

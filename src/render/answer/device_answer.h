@@ -3,6 +3,7 @@
 #define VRS_RENDER_ANSWER_DEVICE_ANSWER_H
 
 #include "render/answer/answer.h"
+#include "render/answer/device_pages.h"
 #include "render/write/out.h"
 
 /* What a verb writes of its own: the lines under a device's heading and trust.  It may call
@@ -10,6 +11,11 @@
 typedef void device_answer_text_result(struct out *out, const struct device_answer *device,
                                        const struct devices_answer *answer,
                                        const struct render_options *options);
+
+/* The same, of many devices a line each, by which the worst are chosen. */
+void device_answers_text(struct out *out, const struct answer_set *set,
+                         const struct render_options *options, const struct device_lines *lines,
+                         device_answer_text_result *write);
 
 void device_answer_text(struct out *out, const struct answer_set *set,
                         const struct render_options *options, device_answer_text_result *write);

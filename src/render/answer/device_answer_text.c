@@ -1,11 +1,13 @@
 /* device_answer_text.c - the heading of each device, its trust, its reasons, its result. */
 #include "render/answer/device_answer.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/buf.h"
 #include "render/answer/answer.h"
+#include "render/answer/device_pages.h"
 #include "render/answer/envelope.h"
 #include "render/write/escape.h"
 #include "render/write/human.h"
@@ -39,17 +41,40 @@ static void put_device(struct out *out, const struct device_answer *d,
     out_flush(out, OUT_ENOUGH);
 }
 
-void device_answer_text(struct out *out, const struct answer_set *set,
-                        const struct render_options *options, device_answer_text_result *write)
+static void put_pages(struct out *out, const struct answer_set *set,
+                      const struct render_options *options, const struct device_pages *pages,
+                      device_answer_text_result *write)
 {
-    for (uint32_t i = 0; i < set->count; i++) {
+    bool first = !pages->summarised;
+    for (uint32_t i = 0, place = 0; i < set->count; place += set->study[i].devices, i++) {
         const struct devices_answer *answer = &set->study[i];
-        if (i > 0)
+        if (!device_pages_show_file(pages, place, answer->devices))
+            continue;
+        if (!first)
             buf_char(&out->text, '\n');
+        first = false;
         envelope_file_text(&out->text, &options->style, &answer->file, answer->devices);
         if (answer->devices == 0 && answer->file.origin.complete)
             envelope_nothing_text(&out->text, &options->style);
         for (uint32_t k = 0; k < answer->devices; k++)
-            put_device(out, &answer->device[k], answer, options, write);
+            if (device_pages_show(pages, place + k))
+                put_device(out, &answer->device[k], answer, options, write);
     }
+}
+
+void device_answers_text(struct out *out, const struct answer_set *set,
+                         const struct render_options *options, const struct device_lines *lines,
+                         device_answer_text_result *write)
+{
+    struct device_pages pages;
+    device_pages_begin(&pages, &out->text, set, options, lines);
+    put_pages(out, set, options, &pages, write);
+    device_pages_free(&pages);
+}
+
+void device_answer_text(struct out *out, const struct answer_set *set,
+                        const struct render_options *options, device_answer_text_result *write)
+{
+    struct device_pages all = { .shown = NULL };
+    put_pages(out, set, options, &all, write);
 }

@@ -220,11 +220,15 @@ void summary_init(const struct recording *r, uint32_t device, const struct curve
                   uint64_t peer_oom_us, struct device_summary *ret)
 {
     const struct curve *used = &curves->of[CURVE_REQUESTED];
+    const struct curve *reserved = &curves->of[CURVE_RESERVED];
+    /* Of a ring of one event everything else is of the final state. */
+    bool traced = device_traced(r, device);
+    int64_t peak = traced ? used->peak_bytes : used->end_bytes;
     struct device_summary unit = {
-        .peak_bytes = used->peak_bytes,
+        .peak_bytes = peak,
         .peak_event = used->peak_event,
-        .reserved_peak_bytes = curves->of[CURVE_RESERVED].peak_bytes,
-        .common_peak_bytes = used->peak_bytes,
+        .reserved_peak_bytes = traced ? reserved->peak_bytes : reserved->end_bytes,
+        .common_peak_bytes = peak,
         .common_peak_event = used->peak_event,
         .after_peer_oom_event = -1,
         .steps = -1,

@@ -27,6 +27,11 @@ bool peak_is_bound(const struct report_device *d, enum curve_name which)
     return !d->traced || !d->curves.of[which].start_known;
 }
 
+int64_t peak_told(const struct report_device *d, enum curve_name which)
+{
+    return d->traced ? d->curves.of[which].peak_bytes : d->curves.of[which].end_bytes;
+}
+
 bool totals_of(const struct report *reports, uint32_t count, enum curve_name which,
                struct total *ret)
 {
@@ -37,7 +42,7 @@ bool totals_of(const struct report *reports, uint32_t count, enum curve_name whi
         const struct report *report = &reports[i];
         for (uint32_t k = 0; ok && k < report->devices; k++) {
             const struct report_device *d = &report->device[k];
-            int64_t peak = d->curves.of[which].peak_bytes;
+            int64_t peak = peak_told(d, which);
             if (!counts(d))
                 continue;
             if (ret->devices == 0 || peak > ret->largest_bytes) {

@@ -11,6 +11,9 @@
 /* Whether a device's peak is only a lower bound: its file is cut, or it has but a final state. */
 bool peak_is_bound(const struct report_device *d, enum curve_name which);
 
+/* The peak as reports tell it: of a recording without a trace that of its final state. */
+int64_t peak_told(const struct report_device *d, enum curve_name which);
+
 /* False when out of memory. */
 bool totals_of(const struct report *reports, uint32_t count, enum curve_name which,
                struct total *ret);

@@ -13,6 +13,7 @@
 #include "render/answer/envelope.h"
 #include "render/answer/next.h"
 #include "render/snapshot/advise/advise.h"
+#include "render/snapshot/advise/advise_lines.h"
 #include "render/snapshot/renderers.h"
 #include "render/write/escape.h"
 #include "render/write/human.h"
@@ -193,5 +194,5 @@ void advise_text(struct out *out, const struct answer_set *set, bool several,
                  const struct render_options *options)
 {
     (void)several;
-    device_answer_text(out, set, options, put_result);
+    device_answers_text(out, set, options, &advise_lines, put_result);
 }

@@ -17,6 +17,7 @@
 #include "render/answer/envelope.h"
 #include "render/answer/fields.h"
 #include "render/answer/next.h"
+#include "render/snapshot/leaks/leaks_lines.h"
 #include "render/snapshot/renderers.h"
 #include "render/snapshot/steps/step_parts.h"
 #include "render/write/cells.h"
@@ -401,5 +402,5 @@ void leaks_text(struct out *out, const struct answer_set *set, bool several,
                 const struct render_options *options)
 {
     (void)several;
-    device_answer_text(out, set, options, put_result);
+    device_answers_text(out, set, options, &leaks_lines, put_result);
 }

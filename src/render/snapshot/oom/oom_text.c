@@ -17,6 +17,7 @@
 #include "render/answer/envelope.h"
 #include "render/answer/fields.h"
 #include "render/answer/next.h"
+#include "render/snapshot/oom/oom_lines.h"
 #include "render/snapshot/oom/oom_sentences.h"
 #include "render/snapshot/renderers.h"
 #include "render/write/cells.h"
@@ -538,5 +539,5 @@ void oom_text(struct out *out, const struct answer_set *set, bool several,
               const struct render_options *options)
 {
     (void)several;
-    device_answer_text(out, set, options, put_result);
+    device_answers_text(out, set, options, &oom_lines, put_result);
 }

@@ -11,9 +11,11 @@
 #include "base/number.h"
 #include "base/str.h"
 #include "render/answer/answer.h"
+#include "render/answer/device_pages.h"
 #include "render/answer/envelope.h"
 #include "render/answer/fields.h"
 #include "render/answer/stack_lines.h"
+#include "render/snapshot/peak/peak_lines.h"
 #include "render/snapshot/renderers.h"
 #include "render/write/cells.h"
 #include "render/write/escape.h"
@@ -319,16 +321,24 @@ void peak_text(struct out *out, const struct answer_set *set, bool several,
 {
     (void)several;
     struct cells cells;
+    struct device_pages pages;
     cells_init(&cells, &options->style);
     struct text_context s = { &options->style, &cells, { .ascii = options->style.ascii } };
-    for (uint32_t i = 0; i < set->count; i++) {
+    device_pages_begin(&pages, &out->text, set, options, &peak_lines);
+    bool first = !pages.summarised;
+    for (uint32_t i = 0, place = 0; i < set->count; place += set->study[i].devices, i++) {
         const struct devices_answer *answer = &set->study[i];
-        if (i > 0)
+        if (!device_pages_show_file(&pages, place, answer->devices))
+            continue;
+        if (!first)
             buf_char(&out->text, '\n');
+        first = false;
         envelope_file_text(&out->text, &options->style, &answer->file, answer->devices);
         if (answer->devices == 0 && answer->file.origin.complete)
             envelope_nothing_text(&out->text, &options->style);
         for (uint32_t k = 0; k < answer->devices; k++) {
+            if (!device_pages_show(&pages, place + k))
+                continue;
             struct arena_mark mark = arena_mark(&cells.arena);
             s.stacks.texts = &answer->stacks;
             s.stacks.all = options->all_frames;
@@ -337,5 +347,6 @@ void peak_text(struct out *out, const struct answer_set *set, bool several,
             arena_release(&cells.arena, mark);
         }
     }
+    device_pages_free(&pages);
     cells_free(&cells, &out->text);
 }

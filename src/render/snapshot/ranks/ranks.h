@@ -8,8 +8,12 @@
 #include "base/buf.h"
 #include "render/write/human.h"
 
-/* Who bounds the job, whether that is other code or larger tensors, what would be saved.  In a
- * report of one file units are called by their devices. */
+/* Who bounds the job; nothing where all are alike.  In a report of one file units are called by
+ * their devices. */
+void ranks_worst_text(struct buf *to, const struct style *style, const struct ranks *ranks,
+                      bool one_file);
+
+/* Whether that is other code or larger tensors, and what else tells the units apart. */
 void ranks_text(struct buf *to, const struct style *style, const struct ranks *ranks,
                 bool one_file);
 

@@ -368,16 +368,33 @@ static void put_notes(struct telling *t)
     }
 }
 
-void ranks_text(struct buf *to, const struct style *style, const struct ranks *ranks, bool one_file)
+static struct telling begin(struct buf *to, const struct style *style, const struct ranks *ranks,
+                            bool one_file)
 {
-    if (ranks == NULL || ranks->units < 2)
-        return;
     struct telling t = { .to = to, .style = style, .ranks = ranks, .one_file = one_file };
     for (uint32_t i = 1; i < ranks->units; i++)
         t.devices = t.devices || ranks->unit[i].file == ranks->unit[i - 1].file;
     buf_init(&t.words, SIZE_MAX / 2);
-    put_skew(&t);
+    return t;
+}
+
+void ranks_worst_text(struct buf *to, const struct style *style, const struct ranks *ranks,
+                      bool one_file)
+{
+    if (ranks == NULL || ranks->units < 2)
+        return;
+    struct telling t = begin(to, style, ranks, one_file);
     put_straggler(&t);
+    to->failed = to->failed || t.words.failed;
+    buf_free(&t.words);
+}
+
+void ranks_text(struct buf *to, const struct style *style, const struct ranks *ranks, bool one_file)
+{
+    if (ranks == NULL || ranks->units < 2)
+        return;
+    struct telling t = begin(to, style, ranks, one_file);
+    put_skew(&t);
     put_cause(&t);
     put_outliers(&t);
     put_alignment(&t);

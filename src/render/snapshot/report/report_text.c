@@ -30,6 +30,7 @@
 #include "render/write/text.h"
 
 enum { ROWS_DEFAULT = 8, ROWS_BESIDE = 3, ROW_CELLS = 4, RANK_CELLS = 8 };
+enum { FAILED_SHOWN = 4 };
 
 struct terminal_chart report_chart(const struct report_device *d, int64_t *oom_event)
 {
@@ -447,7 +448,7 @@ static str peak_cell(struct cells *cells, const struct report_device *d, enum cu
         buf_text(&cells->text, cells->ascii ? ">= " : "≥ ");
     else if (!d->curves.of[which].exact)
         buf_char(&cells->text, '~');
-    return cell_bytes(cells, d->curves.of[which].peak_bytes);
+    return cell_bytes(cells, peak_told(d, which));
 }
 
 /* `ranked`: the second column has the ranks that the caller gave. */
@@ -617,9 +618,40 @@ static void put_trust_pages(struct out *out, const struct answer_set *set,
     put_unread(&out->text, more, &options->style);
 }
 
+/* Which ranks ran out of memory: the question that brings most people to a folder of them. */
+static void put_failed(struct buf *to, const struct answer_set *set, const struct style *style)
+{
+    size_t folder = common_folder(set);
+    uint32_t failed = 0;
+    struct buf words;
+    buf_init(&words, SIZE_MAX / 2);
+    for (uint32_t i = 0; i < set->count; i++)
+        for (uint32_t k = 0; k < set->report[i].devices; k++) {
+            const struct report_device *d = &set->report[i].device[k];
+            if (d->curves.oom_events == 0 || ++failed > FAILED_SHOWN)
+                continue;
+            struct file_facts named = set->report[i].file;
+            named.path.ptr += folder;
+            named.path.len -= folder;
+            buf_text(&words, failed > 1 ? ", " : "");
+            envelope_name(&words, style, &named);
+            buf_text(&words, " ");
+            envelope_device_text(&words, d->name);
+        }
+    if (failed > FAILED_SHOWN)
+        buf_format(&words, " and %u more", (unsigned)(failed - FAILED_SHOWN));
+    buf_text(&words, " ran out of memory (vramscope oom says why)");
+    if (failed > 0)
+        envelope_words(to, style, "failed", &words);
+    buf_free(&words);
+}
+
 static void put_set(struct buf *to, const struct answer_set *set, const struct style *style)
 {
     const struct report_set *more = set->more;
+    if (set->count > 0)
+        put_failed(to, set, style);
+    ranks_worst_text(to, style, more->ranks, false);
     if (set->count > 0)
         put_ranks(to, set, style);
     put_unread(to, more, style);
@@ -657,6 +689,7 @@ void report_text(struct out *out, const struct answer_set *set, bool several,
         put_device(to, report, &report->device[i], i == leading_device(report) ? options : &less);
     if (report->ranks != NULL) {
         buf_char(to, '\n');
+        ranks_worst_text(to, &options->style, report->ranks, true);
         ranks_text(to, &options->style, report->ranks, true);
     }
     put_next(to, &options->style, report);
