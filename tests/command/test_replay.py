@@ -5,6 +5,7 @@ import io
 import json
 import pickle
 import random
+import re
 import sys
 
 import pytest
@@ -12,7 +13,7 @@ from models import rerun
 from recordings import random_program, writers
 from models.allocator import MIB, NO_END, Allocator, Device, OutOfMemory, Settings
 
-from conftest import answers, run
+from conftest import ROOT, answers, environment, run
 
 SEEDS = 60
 QUESTION_SEEDS = 24
@@ -717,3 +718,46 @@ def test_a_written_run_satisfies_the_oracle(oracle, tmp_path):
         for _, events, segments in oracle.per_device(top):
             x = oracle.replay(events, segments, oracle.settings_of(top))
             assert x["first"] is None and x["final_equal"] == x["final_blocks"], (seed, x)
+
+
+# A sweep in text ----------------------------------------------------------------------------------
+
+def figure(row):
+    """What a question comes to, at the worse end of its range."""
+    if row["capacity_needed_bytes"] is not None:
+        return row["capacity_needed_bytes"]
+    return max(row["peak_reserved_bytes"], row["peak_reserved_ascending_bytes"] or 0)
+
+
+@pytest.mark.parametrize("options", ((), ("--smallest",), ("--capacity", "25295847424")), ids=" ".join)
+@pytest.mark.parametrize("name", ("fragmentation.pickle", "oom.pickle"))
+def test_a_sweep_names_the_winner(name, options):
+    """Rows that need least come first, no setting is cut at 80 columns, and the best is that of the figures."""
+    path = ROOT / "examples" / name
+    rows = run("replay", "--sweep", *options, "--json", path, expect=0).json()["devices"][0]["result"]["what_if"]
+    text = run("replay", "--sweep", *options, path, env=environment(COLUMNS="80"), expect=0).out
+    complete = [r for r in rows[1:] if r["first_oom"] is None]
+    assert "…" not in text[text.index("\nwhat if"):]
+    if not complete:
+        assert "\nbest " not in text and "\nfits     none of the " in text
+        return
+    table, places = text[text.index("\nwhat if"):text.index("\nbest ")], []
+    for row in sorted(complete, key=figure):
+        places.append(re.search(r"(^| )%s( in .*)?$" % re.escape(row["question"]), table, re.M).start())
+    by_figure = {figure(r) for r in complete}
+    assert len(by_figure) < len(complete) or places == sorted(places)
+    best = " ".join(text[text.index("\nbest "):].split("\nnote")[0].split("\nfits")[0].split())
+    least = min(map(figure, complete))
+    if figure(rows[0]) <= least and rows[0]["first_oom"] is None:
+        assert best.startswith("best none of the ")
+    else:
+        winners = [r["question"] for r in complete if figure(r) == least]
+        assert any(best.startswith("best " + w) for w in winners), (best, winners)
+
+
+def test_more_than_was_recorded_is_explained(shared):
+    said = "more than was recorded: it has no end of memory, so that nothing is given back to go on"
+    path = shared / "data" / "snapshots" / "nca_segment_free.pickle"
+    assert said in " ".join(run("replay", "--set", "expandable_segments:True", path, expect=0).out.split())
+    train = ROOT / "examples" / "train.pickle"
+    assert said not in " ".join(run("replay", "--sweep", train, expect=0).out.split())

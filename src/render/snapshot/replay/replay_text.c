@@ -2,6 +2,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include "allocator/replay/replay.h"
 #include "allocator/whatif/questions.h"
@@ -22,7 +23,7 @@
 #include "render/write/text.h"
 
 /* SENTENCES_MOST: rows, "same" among them, that are told in words beside the table. */
-enum { LINE_INDENT = 4, SENTENCES_MOST = 2, BRIEF_ROWS = 8 };
+enum { LINE_INDENT = 4, QUESTION_INDENT = 2, SENTENCES_MOST = 2, BRIEF_ROWS = 8 };
 
 /* A smaller difference is not seen in two digits of GiB. */
 #define RANGE_LEAST ((uint64_t)10 << 20)
@@ -61,6 +62,8 @@ struct text_context {
     bool shown[COLUMNS]; /* of the table */
     bool one_capacity;   /* all rows have the same one, or none */
     bool many;           /* rows, as of a sweep: each is told briefly, and all together */
+    bool question_below; /* it stands on a line of its own: it would be cut in the table */
+    const struct replay_row **order; /* of the rows in text */
 };
 
 static void put_words(struct buf *to, const struct text_context *s, const char *label)
@@ -267,21 +270,29 @@ static void add_range(const struct text_context *s, const struct replay_row *row
     buf_text(s->words, ", depending on where the device puts new segments");
 }
 
-/* Sentences under a row, on lines of their own. */
+/* The question where the table has no room for it, and sentences, on lines of their own. */
 static bool fill_line(const struct text_context *s, const struct replay_row *row, str *cell)
 {
+    str question = s->question_below ? question_cell(s, row) : S("");
     struct buf *text = &s->cells->text;
     s->words->len = 0;
+    if (question.len > 0) {
+        buf_repeat(text, S(" "), QUESTION_INDENT);
+        buf_str(text, question);
+        buf_char(text, '\n');
+    }
     add_range(s, row);
     size_t end = s->words->len;
     buf_text(s->words, end > 0 ? "; " : "");
     replay_end_words(s->words, row, s->many, s->style->ascii);
     if (end > 0 && s->words->len == end + 2)
         s->words->len = end;
-    if (s->words->len == 0)
+    if (s->words->len == 0 && question.len == 0)
         return false;
-    buf_repeat(text, S(" "), LINE_INDENT);
-    text_wrap(text, s->style, buf_slice(s->words), LINE_INDENT, LINE_INDENT);
+    if (s->words->len > 0) {
+        buf_repeat(text, S(" "), LINE_INDENT);
+        text_wrap(text, s->style, buf_slice(s->words), LINE_INDENT, LINE_INDENT);
+    }
     s->words->len = 0;
     cell_end_lines(s->cells, cell);
     return true;
@@ -295,15 +306,14 @@ static bool make_table(const struct text_context *s, const struct replay_result 
     for (uint32_t i = 0; i < COLUMNS; i++) {
         if (!s->shown[i])
             continue;
-        column[columns] = shown_heading(&all_columns[i]);
-        column[columns++].tail = i == QUESTION;
+        column[columns++] = shown_heading(&all_columns[i]);
     }
     str *cell = cells_array(s->cells, (size_t)d->rows * 2, columns);
     if (cell == NULL)
         return false;
     for (uint32_t i = 0; i < d->rows; i++) {
-        fill_row(s, &d->row[i], &d->row[0], cell + (size_t)rows++ * columns);
-        rows += fill_line(s, &d->row[i], cell + (size_t)rows * columns);
+        fill_row(s, s->order[i], &d->row[0], cell + (size_t)rows++ * columns);
+        rows += fill_line(s, s->order[i], cell + (size_t)rows * columns);
     }
     *ret = (struct text_table){ column, columns, rows, cell, 0 };
     return true;
@@ -318,7 +328,7 @@ static void put_table(struct buf *to, struct text_context *s, const struct repla
     struct text_table table;
     for (uint32_t i = 0; i < COLUMNS; i++)
         s->shown[i] = true;
-    s->shown[SUFFICES] = false;
+    s->shown[SUFFICES] = s->question_below = false;
     for (uint32_t i = 0; i < d->rows; i++)
         s->shown[SUFFICES] = s->shown[SUFFICES] || d->row[i].has_smallest;
     for (uint32_t i = 0; i <= sizeof dispensable / sizeof *dispensable; i++) {
@@ -329,7 +339,51 @@ static void put_table(struct buf *to, struct text_context *s, const struct repla
         if (text_table_width(&table) <= s->style->width)
             break;
     }
+    /* A setting that has lost a part cannot be copied. */
+    if (text_table_width(&table) > s->style->width) {
+        s->question_below = true;
+        s->shown[QUESTION] = false;
+        if (!make_table(s, d, column, &table))
+            return;
+    }
     text_table(to, s->style, &table);
+}
+
+/* What a question comes to, at the worse end of its range: what suffices where that was asked. */
+static uint64_t figure_of(const struct replay_row *row)
+{
+    uint64_t one = row->answer.reserved.bytes, other = row->reserved_ascending_bytes;
+    if (row->has_smallest)
+        return row->smallest.bytes;
+    return other != UNKNOWN_U64 && other > one ? other : one;
+}
+
+/* Whether a run went as far as that of the recorded settings may. */
+static bool is_complete(const struct replay_row *row)
+{
+    return !row->answer.ran_out && figure_of(row) != UNKNOWN_U64;
+}
+
+static int by_figure(const void *a, const void *b)
+{
+    const struct replay_row *x = *(const struct replay_row *const *)a;
+    const struct replay_row *y = *(const struct replay_row *const *)b;
+    if (is_complete(x) != is_complete(y))
+        return is_complete(x) ? -1 : 1;
+    if (figure_of(x) != figure_of(y))
+        return figure_of(x) < figure_of(y) ? -1 : 1;
+    return x < y ? -1 : x > y; /* rows of one array */
+}
+
+/* The recorded settings, then, of many, those that need least; others as they were asked. */
+static bool order_rows(struct text_context *s, const struct replay_result *d)
+{
+    s->order = arena_array(&s->cells->arena, const struct replay_row *, d->rows);
+    for (uint32_t i = 0; s->order != NULL && i < d->rows; i++)
+        s->order[i] = &d->row[i];
+    if (s->order != NULL && s->many)
+        qsort(s->order + 1, d->rows - 1, sizeof(*s->order), by_figure);
+    return s->order != NULL;
 }
 
 /* "1.00 GiB less than", "as much as" */
@@ -502,9 +556,56 @@ static void put_verdict(struct buf *to, const struct text_context *s, const stru
     s->words->len = 0;
 }
 
+/* Of many questions the one that helps most. */
+static void put_best(struct buf *to, const struct text_context *s, const struct replay_result *d)
+{
+    const struct replay_row *best = s->order[1], *same = &d->row[0];
+    struct buf *words = s->words;
+    bool compared = comparable(best, same) || best->smallest_compared;
+    if (!is_complete(best))
+        return; /* none fits, which is said */
+    if (compared && is_complete(same) && figure_of(best) >= figure_of(same)) {
+        buf_format(words, "none of the %u needs less than same", (unsigned)(d->rows - 1));
+        put_words(to, s, "best");
+        return;
+    }
+    escape_text(words, best->question, s->style->ascii);
+    buf_text(words, best->has_smallest ? ": " : " reserves ");
+    human_known_bytes(words, figure_of(best));
+    buf_text(words, best->has_smallest ? " suffice" : "");
+    if (compared && is_complete(same)) {
+        uint64_t less = figure_of(same) - figure_of(best);
+        buf_text(words, ", ");
+        human_known_bytes(words, less);
+        buf_text(words, " (");
+        human_share(words, share_ratio(less, figure_of(same)));
+        buf_text(words, ") less than same");
+    }
+    put_words(to, s, "best");
+}
+
+/* Why the recorded settings do not come to what was recorded. */
+static void put_unlike(struct buf *to, const struct text_context *s, const struct replay_result *d)
+{
+    const struct replay_row *same = &d->row[0];
+    uint64_t reserved = same->answer.reserved.bytes;
+    if (reserved == UNKNOWN_U64 || reserved <= d->recorded_peak_bytes ||
+        same->capacity_bytes != UNKNOWN_U64)
+        return;
+    buf_text(s->words, "same reserves ");
+    human_known_bytes(s->words, reserved - d->recorded_peak_bytes);
+    buf_text(s->words, " more than was recorded: it has no end of memory, so that nothing is given "
+                       "back to go on and no request fails");
+    put_words(to, s, "note");
+}
+
 static void put_what_if(struct buf *to, struct text_context *s, const struct replay_result *d)
 {
     s->many = d->rows > BRIEF_ROWS;
+    if (!order_rows(s, d)) {
+        to->failed = true;
+        return;
+    }
     buf_char(to, '\n');
     put_heading(to, s, d);
     put_table(to, s, d);
@@ -513,8 +614,11 @@ static void put_what_if(struct buf *to, struct text_context *s, const struct rep
         put_sentences(to, s, &d->row[d->rows - 1], &d->row[0]);
     }
     buf_char(to, '\n');
-    if (s->many)
+    if (s->many) {
+        put_best(to, s, d);
         put_verdict(to, s, d);
+    }
+    put_unlike(to, s, d);
     put_notes(to, s, d);
 }
 
