@@ -3,7 +3,7 @@ import torch
 from torch import nn
 
 CAPACITY = 1040 << 20
-PLANTED = {"verdict": "fragmentation"}
+PLANTED = {"verdict": "fragmentation", "leak": "self.short(self.wide"}
 
 
 class Features(nn.Module):
