@@ -24,9 +24,10 @@ enum vrs_status section_make(struct parts *parts, const struct proven_study *pro
         TRY(parts_leaks(parts, s, &sections->leaks, err));
         TRY(oom_compute(parts, proven, NULL, 0, &sections->oom, err));
         sections->has_oom = s->curves.oom_events > 0 && sections->oom.basis != OOM_NOTHING;
-        TRY(advise_compute(parts, proven, &sections->oom, 0, &sections->advise, err));
-        sections->has_advice = true;
     }
+    TRY(advise_compute(parts, proven, s->traced ? &sections->oom : NULL, 0, &sections->advise,
+                       err));
+    sections->has_advice = true;
     *ret = sections;
     return VRS_OK;
 }
