@@ -183,7 +183,7 @@ def test_what_is_no_period_is_refused(by_name, traces, name, of_distance, simila
     assert ("%.2f" % (100 * len(bucket) / bucket[0][0]), "%.3f" % alike) == (of_distance, similarity)
     assert 0.2 == round(0.17, 1) <= round(100 * len(bucket) / bucket[0][0], 1) <= 0.7 and alike <= 0.01
     found = steps_of(by_name, name)
-    assert found["count"] == found["agreement"]["periodicity"] == 0
+    assert (found["count"], found["source"], found["agreement"]["periodicity"]) == (1, "optimizer_marks", 0)
     assert not [x for x in found["inner_loops"] if x["period_allocs"] == bucket[0][0]]
 
 
@@ -197,7 +197,7 @@ def test_two_unlike_rounds(by_name, traces):
     anchor, alike = periods.cut(periods.buckets[0])
     assert "%.2f" % alike == "0.35" and len(anchor) == 2
     found = steps_of(by_name, "zeroth_order_finetune_windows")
-    assert found["count"] == 0 and found["agreement"] == {"marks": 0, "optimizer_marks": 0, "phases": 0, "periodicity": 0}
+    assert found["count"] == 0 and found["agreement"] == {"marks": 0, "optimizer_marks": 0, "phases": 0, "annotations": 0, "periodicity": 0}
     marks = top["external_annotations"]
     assert {m["name"] for m in marks} == {"Optimizer.zero_grad#SGD.zero_grad", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"}
     zeroed = [next(i for i, e in enumerate(trace) if e["time_us"] >= m["time_us"]) for m in marks

@@ -17,6 +17,10 @@
 /* Of very many pieces some are looked at, at equal distances. */
 enum { PIECES_LOOKED_AT = 32 };
 
+/* Where one of so many lies inside a module's call, it is a loop: of two layers the piece from the
+ * first to the second does, the one back to the first does not. */
+enum { INSIDE_SHARE = 3 };
+
 static bool make_python(struct step_body *b)
 {
     const struct recording *r = b->t->r;
@@ -121,7 +125,7 @@ static bool inside_module(struct step_body *b, uint32_t begin, uint32_t end)
     return all != 0 && (shared_tokens(b, all) & (TOKEN_MODULE | TOKEN_APPLY)) != 0;
 }
 
-/* Of most of them, each looked at by itself. */
+/* Each looked at by itself. */
 static const char *refused_one_by_one(struct step_body *b, const struct step_pieces *pieces)
 {
     uint32_t looked = 0, inside = 0, backward = 0;
@@ -130,7 +134,7 @@ static const char *refused_one_by_one(struct step_body *b, const struct step_pie
         inside += inside_module(b, pieces->begin[i], pieces->end[i]);
         backward += facts_of(b->t, pieces->begin[i], pieces->end[i]).backward;
     }
-    if (inside * 2 > looked)
+    if (inside * INSIDE_SHARE >= looked)
         return "inside_module";
     return b->t->pairs->count != 0 && backward * 2 <= looked ? "no_backward" : NULL;
 }
