@@ -59,7 +59,7 @@ def test_no_leak_is_cried_on_real_files(real_leaks):
             assert not [s for s in r["sites"] if s["class"] in GROWING], name
             assert r["gc_hint"] is None, name
             if d["status"] == "not_applicable":
-                assert r["sites"] == [] and r["steps"]["count"] == 0
+                assert r["sites"] == [] and r["steps"]["count"] < 2
                 assert [x["id"] for x in d["reasons"]] == ["too_few_steps"], name
 
 
