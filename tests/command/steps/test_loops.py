@@ -105,3 +105,123 @@ def test_an_optimizer_in_a_hook_of_the_backward_is_the_optimizer():
     update = "my_optim.py:35 step < train.py:30 hook < @engine"
     one = ["forward 1"] + ["backward 1", "optimizer 1"] * 5 + ["backward 1", "optimizer 5"]
     assert phases(OWN % (update, HOOK)) == one * 3
+
+
+# Where steps begin and end -------------------------------------------------------------------
+
+LOOP = PIECES + """
+stack batch @malloc < ::torch::autograd::dispatch_to(at::Tensor const&, c10::Device, bool, bool) < train.py:38 train < @main
+stack forward @malloc < ::at::_ops::addmm::call(…) < model.py:18 forward < @call < train.py:40 train < @main
+stack validated @malloc < ::at::_ops::addmm::call(…) < model.py:18 forward < @call < train.py:70 validate < train.py:55 train < @main
+stack vbatch @malloc < ::torch::autograd::dispatch_to(at::Tensor const&, c10::Device, bool, bool) < train.py:68 validate < train.py:55 train < @main
+stack noise @malloc < ::at::_ops::randn_like::call(…) < train.py:39 train < @main
+stack frozen @malloc < ::at::_ops::addmm::call(…) < encoder.py:18 forward < @call < train.py:37 train < @main
+stack temp @malloc < ::at::_ops::_foreach_sqrt::call(…) < /venv/lib/python3.12/site-packages/torch/optim/adam.py:720 _multi_tensor_adam < @torch_adam < train.py:50 train < @main
+stack temp2 @malloc < ::at::_ops::_foreach_sqrt::call(…) < /venv/lib/python3.12/site-packages/torch/optim/adam.py:720 _multi_tensor_adam < @torch_adam < train.py:60 train < @main
+stack zero_grad @free_zero_grad < train.py:51 train < @main
+stack free_user @release < train.py:52 train < @main
+repeat 4 {
+  %s
+}
+"""
+BATCH = "alloc batch 1MiB batch\n"
+FORWARD = "alloc a 8MiB forward\nalloc b 8MiB forward\n"
+# Of a pair the first makes gradients, the others add to them.
+BORN = FORWARD + "alloc t 8MiB linear_backward\nalloc g1 4MiB linear_backward\nfree b free_saved\nalloc g2 4MiB linear_backward\nfree a free_saved\nfree t free_backward\n"
+GROWN = FORWARD + "alloc t 8MiB linear_backward\nalloc u 4MiB linear_backward\nfree b free_saved\nfree u free_backward\nfree a free_saved\nfree t free_backward\n"
+CLEARED = "free g1 zero_grad\nfree g2 zero_grad\n"
+DROPPED = "free g1 free_user\nfree g2 free_user\n"
+ADAM = "alloc s 4MiB temp\nfree s\n"
+OTHER_ADAM = "alloc s 4MiB temp2\nfree s\n"
+FREE_BATCH = "free batch free_user\n"
+VALIDATION = "alloc vb 1MiB vbatch\nalloc v 8MiB validated\nfree v\nfree vb\n"
+
+
+def steps(body):
+    s = asked(LOOP % body.replace("\n", "\n  "))["steps"]
+    return s["kind"], s["count"], s["micro_steps"], len(s["passes"])
+
+
+@pytest.mark.parametrize("body, found", [
+    # Plain SGD asks for no memory: zero_grad tells where a step ends, or gradients that are made anew.
+    (BATCH + BORN + GROWN + GROWN + CLEARED + FREE_BATCH, ("step", 4, 3, 0)),
+    (BATCH + BORN + GROWN + GROWN + DROPPED + FREE_BATCH, ("step", 4, 3, 0)),
+    (BATCH + BORN + CLEARED + FREE_BATCH, ("step", 4, 1, 0)),
+    (BATCH + BORN + DROPPED + FREE_BATCH, ("step", 4, 1, 0)),
+    # AdamW tells by its temporaries.
+    (BATCH + BORN + GROWN + ADAM + CLEARED + FREE_BATCH, ("step", 4, 2, 0)),
+    # Two optimizers that take turns end one step; one that is called twice at one line ends two.
+    (BATCH + BORN + ADAM + CLEARED + BORN + OTHER_ADAM + CLEARED + FREE_BATCH, ("step", 4, 2, 0)),
+    (BATCH + BORN + ADAM + CLEARED + BORN + ADAM + CLEARED + FREE_BATCH, ("step", 8, 1, 0)),
+    # A validation is a pass between steps, the first of a frozen part is none.
+    (BATCH + BORN + ADAM + CLEARED + FREE_BATCH + VALIDATION, ("step", 4, 1, 4)),
+    (BATCH + BORN + ADAM + CLEARED + FREE_BATCH + "if $i%2 == 1 {\n" + VALIDATION + "}\n", ("step", 4, 1, 2)),
+    (BATCH + "alloc e 2MiB frozen\nalloc n 2MiB noise\n" + BORN + ADAM + CLEARED + FREE_BATCH + "free e free_user\nfree n free_user\n",
+     ("step", 4, 1, 0)),
+])
+def test_a_step_ends_where_parameters_are_updated(body, found):
+    assert steps(body) == found
+
+
+def test_a_step_begins_with_its_batch():
+    body = BATCH + BORN + ADAM + CLEARED + FREE_BATCH + VALIDATION
+    s = asked(LOOP % body.replace("\n", "\n  "))
+    rows = [(p["step"], p["kind"], p["phase"]) for p in s["phases"] if p["phase"] in ("data", "optimizer")]
+    one = [(1, "step", "data"), (1, "step", "optimizer"), (None, "pass", "data")]
+    assert rows[:3] == one and rows[3:6] == [(2, "step", "data"), (2, "step", "optimizer"), (None, "pass", "data")]
+
+
+PREFETCHED = "alloc whole 64MiB batch\n"
+
+
+def test_a_batch_that_is_copied_once_belongs_to_no_step():
+    body = BORN + ADAM + CLEARED
+    script = (LOOP % body.replace("\n", "\n  ")).replace("repeat 4 {", PREFETCHED + "repeat 4 {", 1)
+    s = asked(script)
+    assert s["steps"]["count"] == 4
+    assert [p["step"] for p in s["phases"] if p["phase"] == "data"] == [None]
+
+
+def late(body):
+    """The recording begins inside the second of four steps."""
+    return asked((LOOP % ("if $i == 1 {\n" + body.replace("alloc t", "window late\nalloc t", 1) + "}\nif $i != 1 {\n" + body + "}\n")))
+
+
+def test_a_step_that_is_cut_is_none():
+    s = late(BATCH + BORN + ADAM + CLEARED + FREE_BATCH)["steps"]
+    assert (s["source"], s["count"]) == ("phases", 2)
+
+
+LAYERS = PIECES + """
+stack batch @malloc < ::torch::autograd::dispatch_to(at::Tensor const&, c10::Device, bool, bool) < run.py:38 read < @main
+stack layer_in @malloc < ::at::_ops::addmm::call(…) < model.py:18 forward < @call < model.py:30 forward < @call < run.py:40 read < @main
+stack layer_out @malloc < ::at::_ops::gelu::call(…) < model.py:19 forward < @call < model.py:30 forward < @call < run.py:40 read < @main
+stack head @malloc < ::at::_ops::mm::call(…) < model.py:33 forward < @call < run.py:40 read < @main
+repeat %d {
+  %s
+  alloc batch 1MiB batch
+  repeat 8 as l {
+    alloc x 8MiB layer_in
+    alloc y$l 8MiB layer_out
+    free x
+  }
+  alloc logits 16MiB head
+  repeat 8 as l {
+    free y$l
+  }
+  free logits
+  free batch
+  %s
+}
+"""
+
+
+@pytest.mark.parametrize("mark", ["", "chunk"])
+def test_several_forwards_are_passes_and_their_layers_no_steps(mark):
+    pair = ("mark %s$i start" % mark, "mark %s$i end" % mark) if mark else ("", "")
+    s = asked(LAYERS % ((3,) + pair))["steps"]
+    assert (s["kind"], s["count"], s["source"]) == ("pass", 3, "annotations" if mark else "periodicity")
+
+
+def test_one_forward_is_no_pass_by_its_layers():
+    assert asked(LAYERS % (1, "", ""))["steps"]["count"] == 0

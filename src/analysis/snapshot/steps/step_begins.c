@@ -209,8 +209,8 @@ enum vrs_status step_begins_make(const struct step_trace *t, const struct step_p
     return VRS_OK;
 }
 
-struct step_rest step_rest_find(const struct step_trace *t, const struct step_pair *pair,
-                                uint32_t event)
+struct step_rest step_rest_find(const struct step_trace *t, uint32_t begin_event,
+                                const struct step_pair *pair, uint32_t event)
 {
     struct region g = { .gap = step_position(t, event + 1), .low = t->allocs };
     struct step_rest rest = { .event = pass_event(t, &g), .pass = true };
@@ -220,7 +220,7 @@ struct step_rest step_rest_find(const struct step_trace *t, const struct step_pa
     while (!is_forward(t, first))
         first++;
     uint32_t backward = step_position(t, pair->first_backward);
-    for (uint32_t i = step_position(t, pair->gap_event); i < backward; i++)
+    for (uint32_t i = step_position(t, begin_event); i < backward; i++)
         rest.pass &= !is_forward(t, i) || module_call(t, i) != module_call(t, first);
     return rest;
 }

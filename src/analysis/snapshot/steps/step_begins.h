@@ -27,8 +27,8 @@ struct step_rest {
     bool pass; /* called from elsewhere than the forwards of the step before; else a step cut */
 };
 
-/* Behind an event, after the step whose last pair is given. */
-struct step_rest step_rest_find(const struct step_trace *t, const struct step_pair *pair,
-                                uint32_t event);
+/* Behind an event, after a step that begins at another; `pair` is its last. */
+struct step_rest step_rest_find(const struct step_trace *t, uint32_t begin_event,
+                                const struct step_pair *pair, uint32_t event);
 
 #endif

@@ -57,13 +57,21 @@ static enum vrs_status find_pairs(const struct step_trace *t, struct step_pairs 
     return VRS_OK;
 }
 
-/* How many of the pair's allocs in the backward are alive after the last of them. */
+static bool freed_by_backward(const struct step_trace *t, uint32_t position)
+{
+    uint32_t event = t->freed[position];
+    return event < t->events &&
+           is_backward(t->phases->of_stack[t->r->events.stack[t->first + event]]);
+}
+
+/* How many of the pair's allocs in the backward are not freed by one: where native frames are not
+ * recorded, such a free has no frames. */
 static void count_survivors(const struct step_trace *t, struct step_pair *pair)
 {
     uint32_t end = step_position(t, pair->last_backward + 1);
     for (uint32_t i = step_position(t, pair->first_backward); i < end; i++)
         pair->survivors +=
-            is_backward(t->phases->of_stack[t->stack[i]]) && t->freed[i] > pair->last_backward;
+            is_backward(t->phases->of_stack[t->stack[i]]) && !freed_by_backward(t, i);
 }
 
 static enum vrs_status marked_updates(const struct step_trace *t, struct updates *ret,

@@ -28,7 +28,7 @@ struct step_pair {
     stack_id update_stack;  /* of the first of that evidence that has one */
     uint32_t update_event;  /* of the last of it that comes before the next forward */
     uint32_t update_allocs; /* of the optimizer */
-    uint32_t survivors;     /* allocs of the backward that outlive it */
+    uint32_t survivors;     /* allocs of the backward that none frees */
 };
 
 struct step_pairs {

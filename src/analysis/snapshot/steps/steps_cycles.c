@@ -175,13 +175,14 @@ static bool tail_is_cut(const struct cycles *c)
 }
 
 /* What follows the last step, where that is whole. */
-static struct step_rest find_rest(const struct cycles *c, bool tail_cut)
+static struct step_rest find_rest(const struct cycles *c, uint32_t begin_event, bool tail_cut)
 {
     const struct step_pair *pair = last_pair(c, c->count - 1);
     uint32_t end = pair->last_backward;
     if (pair->updated && pair->update_event > end)
         end = pair->update_event;
-    return tail_cut ? (struct step_rest){ NO_ROW, false } : step_rest_find(c->t, pair, end);
+    return tail_cut ? (struct step_rest){ NO_ROW, false }
+                    : step_rest_find(c->t, begin_event, pair, end);
 }
 
 /* Writes the steps down that are whole. */
@@ -203,7 +204,7 @@ static enum vrs_status cut_steps(const struct cycles *c, struct step_cuts *ret,
         first_pair[i] = c->at[i].first_pair;
     TRY(step_begins_make(t, &c->pairs, first_pair, c->count, &begin, err));
     bool head = head_is_cut(c), tail = tail_is_cut(c);
-    struct step_rest rest = find_rest(c, tail);
+    struct step_rest rest = find_rest(c, begin[c->count - 1].event, tail);
     for (uint32_t i = 0; i < c->count; i++) {
         bool last = i + 1 == c->count;
         uint32_t next = last ? t->events : begin[i + 1].event;
