@@ -190,6 +190,9 @@ TWINS = {
         "B2 gradient high", "-forward\nalloc s 7MiB linear_backward\n-forward\nfree s in_main",
         "B2 gradient medium",
         "-forward\nalloc s 7MiB linear_backward\n-forward\nfree s in_main\nalloc g 8MiB accumulate_grad\n-optimizer\nfree g in_zero"),
+    "of a gradient's size, at the end": (
+        "B2 gradient medium", "-forward\nalloc s 7MiB linear_backward",
+        "B2 gradient high", "-forward\nalloc s 7MiB linear_backward\n-forward"),
     "gone with the forward": (
         "F1 temporary high", "alloc s 7MiB forward\nfree s in_forward\n-backward",
         "F2 activation medium", "alloc s 7MiB forward\n-backward\nfree s free_backward"),
@@ -280,9 +283,6 @@ TWINS = {
     "older, of a cache that grows": (
         "N1 kv_cache medium", "# at start\n" + growing(1, late=True),
         "N4 temporary medium", "# at start\n" + growing(0, late=True)),
-    "older, where passes run": (
-        "N5 parameter low", "# at start\nalloc s 7MiB init\nwindow late\n" + STEPS % "-forward",
-        "N3 persistent low", "# at start\nalloc s 7MiB init\nwindow late\n" + STEPS % "-forward\n-optimizer"),
     "older, and nothing more is known": (
         "N3 persistent low", "alloc s 7MiB init\nwindow late\n-forward",
         "U unknown None", "alloc s 7MiB init\nwindow late\n-forward\nfree s in_main"),

@@ -4,7 +4,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/attribution/frame_class.h"
@@ -226,30 +225,6 @@ enum { GRADIENT_BYTES = 4096 };
 /* What a graph keeps at the least: tensors, and the part of those that an interval bears. */
 enum { GRAPH_TENSORS = 4, GRAPH_PART = 4 };
 
-static int by_value(const void *a, const void *b)
-{
-    const uint64_t *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
-/* Asked only where nobody is trained: there sizes are few, and steps of decoding many. */
-static enum vrs_status know_sizes(struct matcher *m, const struct lifetimes *lifetimes,
-                                  struct arena *arena, struct vrs_error *err)
-{
-    for (uint32_t i = 0; i < m->phases->intervals; i++)
-        if (m->phases->interval[i].phase == PHASE_BACKWARD)
-            return VRS_OK;
-    m->asked = arena_array(arena, uint64_t, lifetimes->count);
-    if (m->asked == NULL)
-        return vrs_no_memory(err);
-    for (uint32_t i = 0; i < lifetimes->count; i++)
-        if (lifetimes->at[i].origin != ORIGIN_PRE_LIVE)
-            m->asked[m->asked_count++] = lifetimes->at[i].bytes;
-    if (m->asked_count > 1)
-        qsort(m->asked, m->asked_count, sizeof *m->asked, by_value);
-    return VRS_OK;
-}
-
 enum vrs_status matcher_know(struct matcher *m, const struct lifetimes *lifetimes,
                              const struct tokens *tokens, const uint8_t *born,
                              const uint32_t *interval, const stack_id *freed_by,
@@ -272,7 +247,6 @@ enum vrs_status matcher_know(struct matcher *m, const struct lifetimes *lifetime
         m->keeps_graph[i] = kept[i] >= GRAPH_TENSORS && kept[i] >= made[i] / GRAPH_PART;
     m->lifetimes = lifetimes;
     m->born = born;
-    TRY(know_sizes(m, lifetimes, arena, err));
     TRY(makers_make(&m->r->code, tokens, lifetimes, born, arena, &m->makers, err));
     return growing_find(lifetimes, m->steps, freed_by, m->r->code.stacks.rows.len, m->events, arena,
                         &m->growing, err);
@@ -528,13 +502,6 @@ static bool first_of_size(const struct matcher *m, const struct subject *s)
     return i != NO_ROW && &l->at[i] == s->life;
 }
 
-static bool size_asked(const struct matcher *m, uint64_t bytes)
-{
-    uint32_t at;
-    SORTED_FIND(at, m->asked_count, m->asked[at] < bytes);
-    return at < m->asked_count && m->asked[at] == bytes;
-}
-
 static bool condition_holds(const struct matcher *m, const struct subject *s,
                             const struct rule_condition *c)
 {
@@ -566,8 +533,6 @@ static bool condition_holds(const struct matcher *m, const struct subject *s,
         return says(c->number, m->growing.recurs[s->allocation - m->lifetimes->first]);
     case RULE_KEY_MAKER_LINE:
         return (c->number >> m->makers.line[maker_of(m, l)] & 1) != 0;
-    case RULE_KEY_SIZE_ASKED:
-        return says(c->number, size_asked(m, l->bytes));
     case RULE_KEY_FIRST_OF_SIZE:
         return says(c->number, first_of_size(m, s));
     case RULE_KEY_SIZE:

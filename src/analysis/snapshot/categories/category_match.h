@@ -65,8 +65,6 @@ struct matcher {
     struct makers makers;
     struct growing_sites growing;
     struct first_of_size *first_of_size;
-    uint64_t *asked; /* sizes of what was born, or freed; ascending */
-    uint32_t asked_count;
 
     uint32_t words;              /* of 64 rules */
     uint32_t text_words;         /* of 64 texts */

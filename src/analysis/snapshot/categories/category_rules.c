@@ -59,7 +59,6 @@ static const struct {
     [RULE_KEY_GROWS] = { "grows", KIND_YES_NO },
     [RULE_KEY_RECURS] = { "recurs", KIND_YES_NO },
     [RULE_KEY_MAKER_LINE] = { "maker_line", KIND_LINES },
-    [RULE_KEY_SIZE_ASKED] = { "size_asked", KIND_YES_NO },
     [RULE_KEY_FIRST_OF_SIZE] = { "first_of_size", KIND_YES_NO },
     [RULE_KEY_SIZE] = { "size", KIND_NUMBER },
     [RULE_KEY_LIFE_EVENTS] = { "life_events", KIND_NUMBER },
