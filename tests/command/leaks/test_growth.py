@@ -221,3 +221,35 @@ def test_a_scalar_is_told_from_what_stands_at_its_line():
     # Without the scalar it is results that are kept.
     outputs = ask("leaks", program(6, first=line % "free one$i in_main"))
     assert {s["kind"] for s in outputs["sites"] if s["kind"]} == {"outputs"}
+
+
+# Validation between steps ----------------------------------------------------------------
+
+VALIDATED = HEAD + """
+stack batch   @malloc < ::at::_ops::to_dtype_layout::call() < data.py:22 next_batch < run.py:20 train < @main
+stack check   @malloc < ::at::_ops::addmm::call() < model.py:18 forward < @call < run.py:52 validate < @main
+stack score   @malloc < ::at::_ops::clone::call() < run.py:53 validate < @main
+stack checked @release < run.py:54 validate < @main
+repeat 6 {
+  alloc batch$i 2MiB batch
+%s
+  free batch$i in_main
+  if $i < %d {
+    alloc test$i 2MiB batch
+    alloc check$i 48MiB check
+    alloc score$i 16MiB score
+    free check$i checked
+    free test$i checked
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("validated", (6, 5))
+def test_the_end_of_a_step_is_no_point_where_a_validation_follows(validated):
+    """What each validation keeps; the last step has one of its own, or the recording ends before it."""
+    body = STEP.format(first="", last="")
+    path = scripts.make(VALIDATED % (body, validated))
+    site, = [s for s in ask("leaks", path)["sites"] if s["class"] == "leak"]
+    assert site["site"]["culprit"] == "run.py:53 validate" and site["slope_bytes"] == 16 * MIB
+    assert site["boundary_bytes"] == [n * 16 * MIB for n in range(7 if validated == 6 else 6)]

@@ -100,6 +100,14 @@ static uint32_t last_alloc_end(const struct study *s)
     return end;
 }
 
+/* Whether forwards that belong to no step stand between the last two: what follows a step is then
+ * no point before the next one. */
+static bool are_apart(const struct study *s)
+{
+    const struct step_boundary *b = &s->steps.boundary[s->steps.count - 2];
+    return told_before(s, b[0].end_event + 1, b[1].event) != b[1].event;
+}
+
 /* Adds the moment after the last step, where there is one. */
 static void add_end(const struct study *s, struct leak_moments *m)
 {
@@ -111,7 +119,7 @@ static void add_end(const struct study *s, struct leak_moments *m)
         m->event[m->count++] = (int64_t)end - 1;
         return;
     }
-    if (s->steps.end_is_boundary) {
+    if (s->steps.end_is_boundary && (m->count < MOMENTS_MIN || !are_apart(s))) {
         m->event[m->count++] = s->steps.end_event;
         return;
     }
