@@ -112,15 +112,22 @@ static void fill_series(const struct gather *a, const struct leak_place *p, cons
     }
 }
 
-/* Whether an allocation is known to go with the step after its own; of few steps, to go at all. */
+/* Where nothing can be more than a suspect, whatever its growth. */
+static bool at_most_suspect(const struct study *s)
+{
+    return !s->stacked || s->steps.source == STEPS_PERIOD;
+}
+
+/* Whether an allocation is known to go with the step after its own; of what can only be suspected,
+ * to go at all. */
 static bool is_passing(const struct gather *a, const struct radix_row *stay)
 {
     const struct study *s = a->s;
     uint32_t last = a->moments.count - 1;
-    bool few = s->steps.count < LEAK_STEPS_MIN;
+    bool any = s->steps.count < LEAK_STEPS_MIN || at_most_suspect(s);
     /* Behind a last moment that is at another point of the cycle one is still within it. */
     bool young = stay->first == stay->last || (!a->moments.end_compares && stay->first + 1 >= last);
-    return s->lifetimes.at[stay->id].freed < (int64_t)s->events && (young || few);
+    return s->lifetimes.at[stay->id].freed < (int64_t)s->events && (young || any);
 }
 
 /* Allocations of the step before the last one that go with the next, by size. */
@@ -230,6 +237,21 @@ static enum vrs_status tell_generations(const struct gather *a, const struct lea
     return VRS_OK;
 }
 
+/* Whether steps before the recording made the like, and it went while as many new ones came: those
+ * will go too.  Asked of few steps, in which as many generations as are kept may be all there are.
+ */
+static bool older_were_let_go(const struct gather *a, const struct leak_site *site)
+{
+    const struct lifetimes *l = &a->s->lifetimes;
+    uint32_t gone = 0;
+    for (uint32_t i = 0; i < l->older_count; i++) {
+        const struct lifetime *one = &l->at[l->older[i]];
+        gone += one->bytes == site->survivor[0].bytes && one->freed > a->moments.event[0] &&
+                one->freed < (int64_t)a->s->events;
+    }
+    return gone >= site->generations;
+}
+
 /* What becomes of the memory of a place from step to step. */
 static enum vrs_status judge_place(const struct gather *a, const struct leak_place *p,
                                    struct leak_site *site, struct vrs_error *err)
@@ -256,10 +278,13 @@ static enum vrs_status judge_place(const struct gather *a, const struct leak_pla
         .moments = moments,
         .steps = a->s->steps.count,
         .end_compares = a->moments.end_compares,
-        .at_most_suspect = !a->s->stacked || a->s->steps.source == STEPS_PERIOD,
+        .at_most_suspect = at_most_suspect(a->s),
     };
     TRY(tell_generations(a, p, staying, site, &series, err));
     struct leak_trend trend = leak_judge(&series, a->room);
+    if (trend.class == LEAK_CLASS_SUSPECT && series.steps < LEAK_STEPS_MIN &&
+        older_were_let_go(a, site))
+        trend = (struct leak_trend){ .class = LEAK_CLASS_REPLACED };
     site->class = trend.class;
     site->slope_bytes = trend.slope_bytes;
     site->every_steps = trend.every_steps;
