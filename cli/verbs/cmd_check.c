@@ -71,8 +71,11 @@ static const struct option_spec limits[] = {
       OPTION_FLAG, IN(strict), NULL },
     { 0, "allow-estimates", NULL, "let estimates fail a limit, too", OPTION_FLAG,
       IN(allow_estimates), NULL },
-    { 0, "format", "FORMAT", "text (default), json, csv, junit, markdown or sarif", OPTION_CHOICE,
-      IN(format), "text json csv junit markdown sarif" },
+    { 0, "format", "FORMAT",
+      "text (default), json, csv, junit, markdown or sarif, whose paths are relative to "
+      "--user-root: "
+      "without it code scanning cannot find the file",
+      OPTION_CHOICE, IN(format), "text json csv junit markdown sarif" },
     { 0, "replay", "WHEN",
       "replay the allocator, which makes active bytes and slack exact: auto (default, up to "
       "200,000 events), always or never",

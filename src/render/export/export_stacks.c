@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "analysis/attribution/frame_class.h"
 #include "analysis/snapshot/categories/category_rules.h"
 #include "analysis/snapshot/curves/live.h"
 #include "base/arena.h"
@@ -43,12 +44,56 @@ static bool is_recorders(const struct recording *r, frame_id frame)
     return false;
 }
 
-static uint32_t caller_of_recorder(const struct recording *r, stack_id stack)
+/* What a frame is to the memory below it. */
+enum worker {
+    WORKER_NONE,   /* it only passes a request on */
+    WORKER_MEMORY, /* an operator that only makes memory for another one */
+    WORKER         /* a line of Python, a node of autograd, an operator, other code: what asked */
+};
+
+/* Native code of PyTorch's; any other, such as an extension of the user's, is what asked. */
+static bool is_torchs(str name)
 {
-    stack_id at = stack;
-    while (at.n != 0 && is_recorders(r, stacks_frame(&r->code.stacks, at)))
-        at = stacks_caller(&r->code.stacks, at);
-    return at.n != 0 ? at.n : stack.n;
+    static const str names[] = {
+        { "at::", 4 }, { "c10::", 5 }, { "torch::", 7 }, { "void at::", 9 }
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (str_starts(name, names[i]))
+            return true;
+    return false;
+}
+
+static enum worker worker_of(const struct recording *r, frame_id frame)
+{
+    struct frame f = frames_get(&r->code.frames, frame);
+    str name = strings_text(&r->code.strings, f.name);
+    if (!file_is_native(path_tail(strings_text(&r->code.strings, f.file))) ||
+        backward_node(name).len > 0)
+        return WORKER;
+    str op = native_operator(name);
+    if (op.len == 0)
+        return is_torchs(name) ? WORKER_NONE : WORKER;
+    return operator_only_makes_memory(op) ? WORKER_MEMORY : WORKER;
+}
+
+/* The part of a stack that did some work: below are frames that only make its memory, which are the
+ * same for all and would hold all bytes of a profile.  Where nothing did any, what asked the
+ * recorder. */
+static uint32_t worker_in(const struct recording *r, stack_id stack)
+{
+    const struct stacks *stacks = &r->code.stacks;
+    stack_id memory = { 0 }, asked = { 0 };
+    for (stack_id at = stack; at.n != 0; at = stacks_caller(stacks, at)) {
+        frame_id frame = stacks_frame(stacks, at);
+        enum worker worker = worker_of(r, frame);
+        if (worker == WORKER)
+            return at.n;
+        if (worker == WORKER_MEMORY && memory.n == 0)
+            memory = at;
+        if (asked.n == 0 && !is_recorders(r, frame))
+            asked = at;
+    }
+    return memory.n != 0 ? memory.n : asked.n != 0 ? asked.n : stack.n;
 }
 
 enum vrs_status export_samples_make(const struct exporting *e, const struct export_device *d,
@@ -65,11 +110,15 @@ enum vrs_status export_samples_make(const struct exporting *e, const struct expo
     size_t kinds = of == NULL ? 1 : CATEGORIES;
     /* Of each stack, or stack and category; plus 1. */
     uint32_t *place = arena_array(arena, uint32_t, e->r->code.stacks.rows.len * kinds);
+    uint32_t *worker = arena_array(arena, uint32_t, e->r->code.stacks.rows.len); /* 0: not asked */
     ret->at = arena_array(arena, struct export_sample, live.len);
-    if (place == NULL || ret->at == NULL)
+    if (place == NULL || worker == NULL || ret->at == NULL)
         return vrs_no_memory(err);
     for (uint32_t i = 0; i < live.len; i++) {
-        uint32_t stack = caller_of_recorder(e->r, live.at[i].stack);
+        stack_id whole = live.at[i].stack;
+        if (worker[whole.n] == 0)
+            worker[whole.n] = worker_in(e->r, whole);
+        uint32_t stack = worker[whole.n];
         uint8_t category = of == NULL ? CATEGORIES : of[live.at[i].allocation - first];
         uint32_t *known = &place[stack * kinds + (of == NULL ? 0 : category)];
         if (*known == 0) {
