@@ -123,7 +123,12 @@ static int set_limit(struct vrs_limits *limits, const char *value)
         if (strlen(name) != len || memcmp(name, value, len) != 0)
             continue;
         uint64_t n = 0;
-        if (equal == NULL || !vrs_size(equal + 1, &n) || n == 0) {
+        if (equal != NULL && equal[1] != '\0' && (!vrs_size(equal + 1, &n) || n == 0)) {
+            message("--limit %s takes a number or a size from 1 to 2^64 - 1, not \"%.40s\"", name,
+                    equal + 1);
+            return EXIT_USAGE;
+        }
+        if (equal == NULL || n == 0) {
             message("--limit %s needs a value, such as %s=%s", name, name,
                     limit_names[i].offset == offsetof(struct vrs_limits, nesting) ? "128" : "4GiB");
             return EXIT_USAGE;

@@ -475,3 +475,10 @@ def test_doctor_names_the_form_that_is_not_read(tmp_path, monkeypatch, form, was
     assert [n for n, c in found.items() if c["needed"] and not c["ok"]] == [form]
     text = run("doctor", expect=1).out
     assert re.search(r"^missing +%s .*build vramscope again" % form, text, re.M)
+
+
+@pytest.mark.parametrize("value", ("99999999999999999999", "0", "many", "-1"))
+def test_a_limit_that_is_no_number_is_said_to_be_none(value):
+    err = run("peak", "--limit", "strings=" + value, ROOT / "examples" / "leak.pickle", expect=2).err
+    assert 'takes a number or a size from 1 to 2^64 - 1, not "%s"' % value in err
+    assert "needs a value" in run("peak", "--limit", "strings", ROOT / "examples" / "leak.pickle", expect=2).err

@@ -260,3 +260,24 @@ def test_owners_of_real_lines(shared, name):
     assert row["share_ratio"] > 0.5 and len(row["owners"]) == 5
     assert sum(o["bytes"] for o in row["owners"]) <= row["bytes"]
     assert all(o["bytes"] <= by_owner[o["name"]] for o in row["owners"])
+
+
+def test_the_start_is_event_minus_one():
+    """What JSON calls a moment can be asked for."""
+    path = ROOT / "examples" / "leak.pickle"
+    assert peak(path, "--at", "-1") == peak(path, "--at", "start")
+    assert peak(path, "--at=-1")["at_event"] == -1
+    assert "no moment is called" in run("peak", "--at", "-2", path, expect=2).err
+
+
+@pytest.mark.parametrize("times", ((5, 4, -3, -900), (-5, 1, 2, 3), (1, 2, 3, 4)))
+def test_times_below_zero_are_no_times(tmp_path, times):
+    events = [{"action": "segment_alloc", "addr": 1 << 30, "size": 2 << 20, "stream": 0, "frames": [], "time_us": times[0]}]
+    events += [{"action": "alloc", "addr": (1 << 30) + 512 * i, "size": 512, "stream": 0, "frames": [], "time_us": t}
+               for i, t in enumerate(times[1:])]
+    (tmp_path / "x.json").write_text(json.dumps({"segments": [], "device_traces": [events]}))
+    for verb in "peak", "report":
+        out = run(verb, tmp_path / "x.json", expect=0).out
+        assert not re.search(r"\d h \d", out), (verb, out)
+        assert min(times) > 0 or "after the first" not in out, (verb, out)
+        assert verb == "report" or min(times) < 0 or "after the first" in out

@@ -546,7 +546,8 @@ uint64_t micros_after_first(const struct recording *r, uint32_t device, int64_t 
         return UNKNOWN_U64;
     uint32_t first = r->devices.first_event[device];
     uint64_t start = r->events.time_us[first], then = r->events.time_us[first + (uint32_t)event];
-    if (start == UNKNOWN_U64 || then == UNKNOWN_U64 || then < start)
+    /* A time below 0 is read as one beyond what is signed. */
+    if (start > INT64_MAX || then > INT64_MAX || then < start)
         return UNKNOWN_U64;
     return then - start;
 }

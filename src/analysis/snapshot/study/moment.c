@@ -67,7 +67,8 @@ enum vrs_status moment_parse(str text, struct moment *ret, struct vrs_error *err
     uint64_t n = 0;
     if (str_equal(text, S("peak"))) {
         moment.kind = AT_PEAK;
-    } else if (str_equal(text, S("start"))) {
+    } else if (str_equal(text, S("start")) || str_equal(text, S("-1"))) {
+        /* The start is event -1 in all forms but text. */
         moment.kind = AT_START;
     } else if (str_equal(text, S("end"))) {
         moment.kind = AT_END;
