@@ -769,3 +769,9 @@ def test_files_of_one_name_are_told_apart(tmp_path):
     prints = [r["partialFingerprints"]["recordingAndLimit/v1"] for r in sarif["runs"][0]["results"]]
     assert len(set(prints)) == len(prints) >= 4
     assert str(tmp_path) not in json.dumps(doc) + json.dumps(sarif["runs"][0]["results"])
+
+
+def test_markdown_reads_as_text_where_it_can():
+    """Brackets in pairs and underscores inside words are no markup: an e-mail shows them as they are."""
+    out = run("report", "--markdown", ROOT / "examples" / "leak.pickle", expect=0).out
+    assert "(54.7 ms)" in out and "autograd_detail" in out and "&#40;" not in out and "&#95;" not in out
