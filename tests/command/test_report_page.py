@@ -26,30 +26,32 @@ def answer(verb, *args):
 def test_a_leak_is_among_the_fixes():
     """What holds most of the peak is the first thing to change, in `report` as in `advise`."""
     text = page(EXAMPLES / "leak.pickle")
-    first = text[text.index("fix 1"):text.index("fix 2")]
-    assert "frees 1000.00 MiB" in first and "train.py:45 main" in first
+    first = text[text.index("What to do frees 1 "):text.index(" 2 ", text.index("What to do"))]
+    assert first.endswith(" 1000.00 MiB") and "train.py:45 main" in first
+    assert text.index("Memory grows: 250.00 MiB more stay after each step at train.py:45 main.") < text.index("What to do")
     leak, = [f for f in findings("leak.pickle") if f["id"] == "kept-each-step"]
     assert [f["saving_bytes"] for f in findings("leak.pickle") if f["id"] == "leak"] == [None]
     rows = {r["culprit"]: r["bytes"] for r in answer("peak", EXAMPLES / "leak.pickle")["rows"]}
     assert leak["saving_bytes"] == rows["train.py:45 main"] == 1000 << 20
-    sizes = [float(n) * (1024 if u == "GiB" else 1) for n, u in re.findall(r"fix \d frees (?:up to )?~?([0-9.]+) ([MG]iB)", text)]
+    sizes = [float(n) * (1024 if u == "GiB" else 1) for n, u in re.findall(r"\S (?:up to )?~?([0-9.]+) ([MG]iB) (?=\d [a-z0-9]|In use)", text)]
     assert len(sizes) == 3 and sizes == sorted(sizes, reverse=True)
 
 
 def test_a_fix_frees_what_the_replay_finds():
     text = page(EXAMPLES / "fragmentation.pickle")
+    item = text[text.index("What to do"):text.index(" 2 ", text.index("What to do"))]
     what_if = answer("replay", EXAMPLES / "fragmentation.pickle", "--set", "expandable_segments:True", "--smallest")["what_if"]
     same, changed = (row["capacity_needed_bytes"] for row in what_if)
-    assert "frees %.2f GiB of reserved memory: set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True" % ((same - changed) / GIB) in text
+    assert item.endswith(" %.2f GiB reserved" % ((same - changed) / GIB)) and "expandable_segments:True" in item
 
 
 def test_overlapping_savings_come_with_what_they_save_together():
     text, advised = page(EXAMPLES / "train.pickle"), run("advise", EXAMPLES / "train.pickle", expect=0).out
-    line = "together the peak would be 2.76 GiB at event 1425, 7.99 GiB less"
-    assert line in text and line in " ".join(advised.split())
+    line, = re.findall(r"together (the peak would be \S+ GiB at event \d+, \S+ [GM]iB less)", " ".join(advised.split()))
+    assert "Together: " + line in text
     # Of one fix nothing overlaps.
     alone = page(scripts.make("train"))
-    assert "fix 1" in alone and "fix 2" not in alone and "together the peak" not in alone
+    assert "What to do frees 1 " in alone and "Together:" not in alone
 
 
 @pytest.mark.parametrize("name", ("opt1.3b_offload_torch20_history", "llama_kv_quant_state_only"))
@@ -61,15 +63,17 @@ def test_without_a_trace_the_page_is_of_the_final_state(shared, name):
     end = device["requested"]["end_bytes"]
     assert sum(r["bytes"] for r in device["made_of"]) == end
     size = "%.2f GiB" % (end / GIB) if end >= GIB else "%.2f MiB" % (end / (1 << 20))
-    assert " state %s in use," % size in text and " peak " not in text.split(" next ")[0]
+    assert " %s in use, " % size in text and " peak " not in text.split(" Next ")[0]
+    assert "There is no trace: only the final state is known." in text
 
 
 def test_a_cut_file_tells_its_part_from_its_end(tmp_path):
     path = tmp_path / "cut.pickle"
     path.write_bytes((EXAMPLES / "oom.pickle").read_bytes()[:100000])
     text = page(path)
-    assert " peak of the part read at least 4.55 GiB in use at event 426" in text
-    assert " start not known (the file is cut); the end holds 22.20 GiB in use, 23.35 GiB reserved" in text
+    assert " The peak of the part read is at least 4.55 GiB at event 426" in text
+    assert (" The recording begins with an unknown part (the file is cut); its last state has 22.20 GiB in use, "
+            "23.35 GiB reserved.") in text
     assert run("oom", path, expect=0).out.count("may be missing") == 1
 
 

@@ -15,7 +15,7 @@ QUESTIONS = (
     ("leaks",), ("fragments", "--all-metrics"), ("steps",), ("categories",), ("advise", "--waste"), ("advise", "--explain-silent"),
     ("check", "--max-peak", "1GiB", "--no-oom", "--max-site", "forward=1MiB", "--max-unknown-share", "1%"), ("replay",), ("replay", "--sweep"))
 # A label of the left column, or the blanks under it; the number of a rule's advice.
-LABEL = re.compile(r"(?:[a-z]+(?: \d+)? +|[AB]: |\d+ +|-  )?")
+LABEL = re.compile(r"(?:[A-Za-z]+(?: \d+)? +|[AB]: |\d+ +|-  )?")
 
 
 def columns(text):

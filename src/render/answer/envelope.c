@@ -60,15 +60,9 @@ void envelope_cut_text(struct buf *to, const struct origin *o)
                cut_place(o->cut_part));
 }
 
-/* The facts of a file, in one sentence. */
-static void file_words(struct buf *to, const struct style *style, const struct file_facts *file,
-                       uint32_t devices)
+/* How the recording was written. */
+static void put_encoding(struct buf *to, const struct origin *o)
 {
-    const struct origin *o = &file->origin;
-    paint_on(to, style, PAINT_BOLD);
-    envelope_name(to, style, file);
-    paint_off(to, style);
-    buf_text(to, ": ");
     if (o->encoding == ENCODING_JSON)
         buf_text(to, "JSON");
     else
@@ -78,6 +72,19 @@ static void file_words(struct buf *to, const struct style *style, const struct f
     if (o->wrapper == WRAPPER_HTML)
         buf_text(to, " in an HTML page");
     buf_text(to, ", ");
+}
+
+/* The facts of a file, in one sentence. */
+static void file_words(struct buf *to, const struct style *style, const struct file_facts *file,
+                       uint32_t devices, bool encoding)
+{
+    const struct origin *o = &file->origin;
+    paint_on(to, style, PAINT_BOLD);
+    envelope_name(to, style, file);
+    paint_off(to, style);
+    buf_text(to, ": ");
+    if (encoding)
+        put_encoding(to, o);
     human_known_bytes(to, o->size_bytes);
     buf_text(to, ", ");
     human_counted(to, file->events, "event", style->ascii);
@@ -98,7 +105,19 @@ void envelope_file_text(struct buf *to, const struct style *style, const struct 
 {
     struct buf words;
     buf_init(&words, SIZE_MAX / 2);
-    file_words(&words, style, file, devices);
+    file_words(&words, style, file, devices, true);
+    text_wrap(to, style, buf_slice(&words), 0, 9);
+    buf_end(&words, to);
+}
+
+void envelope_report_text(struct buf *to, const struct style *style, const struct file_facts *file,
+                          uint32_t devices, char grade)
+{
+    struct buf words;
+    buf_init(&words, SIZE_MAX / 2);
+    file_words(&words, style, file, devices, false);
+    if (grade != '\0')
+        buf_format(&words, ", trust %c", grade);
     text_wrap(to, style, buf_slice(&words), 0, 9);
     buf_end(&words, to);
 }
@@ -137,11 +156,11 @@ static const char *grade_words(const struct trust *trust)
     }
 }
 
-static void put_grade(struct buf *to, const struct style *style, const struct trust *trust,
-                      const struct buf *words)
+static void put_grade(struct buf *to, const struct style *style, const char *label,
+                      const struct trust *trust, const struct buf *words)
 {
     bool good = trust->grade == 'A' || trust->grade == 'B';
-    buf_text(to, "trust ");
+    buf_format(to, "%s ", label);
     paint_on(to, style, good ? PAINT_GOOD : PAINT_BAD);
     buf_char(to, trust->grade);
     paint_off(to, style);
@@ -151,6 +170,12 @@ static void put_grade(struct buf *to, const struct style *style, const struct tr
 }
 
 void envelope_trust_text(struct buf *to, const struct style *style, const struct trust *trust)
+{
+    envelope_trust_labelled(to, style, "trust", trust);
+}
+
+void envelope_trust_labelled(struct buf *to, const struct style *style, const char *label,
+                             const struct trust *trust)
 {
     struct buf words;
     buf_init(&words, 1 << 16);
@@ -171,7 +196,7 @@ void envelope_trust_text(struct buf *to, const struct style *style, const struct
     }
     if (shown < trust->items)
         buf_format(&words, " (and %u more in report --trust)", (unsigned)(trust->items - shown));
-    put_grade(to, style, trust, &words);
+    put_grade(to, style, label, trust, &words);
     buf_free(&words);
 }
 
@@ -180,7 +205,7 @@ void envelope_grade_text(struct buf *to, const struct style *style, const struct
     struct buf words;
     buf_init(&words, 1 << 16);
     buf_text(&words, grade_words(trust));
-    put_grade(to, style, trust, &words);
+    put_grade(to, style, "trust", trust, &words);
     buf_free(&words);
 }
 

@@ -24,6 +24,13 @@ void envelope_name(struct buf *to, const struct style *style, const struct file_
 void envelope_file_text(struct buf *to, const struct style *style, const struct file_facts *file,
                         uint32_t devices);
 void envelope_trust_text(struct buf *to, const struct style *style, const struct trust *trust);
+/* The same behind another word of five letters than "trust". */
+void envelope_trust_labelled(struct buf *to, const struct style *style, const char *label,
+                             const struct trust *trust);
+
+/* The first line of a report: the name, what it is, the grade unless it is 0. */
+void envelope_report_text(struct buf *to, const struct style *style, const struct file_facts *file,
+                          uint32_t devices, char grade);
 
 /* The grade and what it means, in place of what is wrong. */
 void envelope_grade_text(struct buf *to, const struct style *style, const struct trust *trust);

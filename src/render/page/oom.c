@@ -31,7 +31,7 @@ static void put_sentences(struct json *j, const struct oom *oom)
     put_words(j, "text", &words);
     oom_confidence_words(&words, oom);
     put_words(j, "sure", &words);
-    oom_what_if_words(&words, oom);
+    oom_what_if_words(&words, oom, false);
     put_words(j, "what_if", &words);
     buf_end(&words, j->out);
 }

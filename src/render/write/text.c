@@ -97,9 +97,13 @@ static void squeeze(const struct text_table *t, size_t room, size_t gap, size_t 
 static void put_row(struct buf *to, const struct style *style, const struct text_table *t,
                     const str *cell, size_t gap, const size_t *width)
 {
+    /* No blanks at the end of a line whose last cells are empty. */
+    uint32_t columns = t->columns;
+    while (columns > 1 && cell[columns - 1].len == 0)
+        columns--;
     buf_repeat(to, S(" "), t->indent);
-    for (uint32_t c = 0; c < t->columns; c++) {
-        bool last = c + 1 == t->columns;
+    for (uint32_t c = 0; c < columns; c++) {
+        bool last = c + 1 == columns;
         size_t len = escape_width(cell[c]);
         if (c > 0)
             buf_repeat(to, S(" "), gap);
@@ -201,6 +205,9 @@ void text_wrap(struct buf *to, const struct style *style, str text, uint32_t at,
     bool first = true;
     while (text.len > 0) {
         size_t len = word_len(text);
+        /* Where a line does not even hold both, the unit goes to the next. */
+        if (indent + escape_width((str){ text.ptr, len }) > style->width)
+            len = str_find(text, S(" "));
         str word = { text.ptr, len };
         size_t width = escape_width(word);
         if (!first && column + 1 + width > style->width) {

@@ -16,6 +16,8 @@
 #include "analysis/snapshot/oom/oom_program.h"
 #include "analysis/snapshot/oom/oom_sites.h"
 #include "analysis/snapshot/oom/oom_tests.h"
+#include "analysis/snapshot/steps/phases.h"
+#include "analysis/snapshot/steps/steps.h"
 #include "analysis/snapshot/study/proven_study.h"
 #include "analysis/snapshot/study/study.h"
 #include "base/arena.h"
@@ -407,6 +409,10 @@ static enum vrs_status study_event(const struct proven_study *proven, struct sit
     oom->request = request_at(s, event);
     oom->request_stack = stack_at(s, event);
     oom->retries = last - first;
+    int64_t step = s->steps.count == 0 ? -1 : steps_at(&s->steps, event);
+    oom->step = step < 0 ? 0 : (uint32_t)step + 1;
+    if (s->phases.known && oom->request_stack.n != 0)
+        oom->phase = (enum phase)s->phases.of_stack[oom->request_stack.n];
     TRY(study_state(proven, sites, o, oom, err));
     TRY(find_earlier(proven, o, failures, first, oom, err));
     return oom_what_if_ask(proven, oom->capacity_seen_bytes, failures->at[first].event, event,

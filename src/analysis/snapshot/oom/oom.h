@@ -13,6 +13,7 @@
 #include "analysis/snapshot/oom/oom_program.h"
 #include "analysis/snapshot/oom/oom_tests.h"
 #include "analysis/snapshot/oom/oom_what_if.h"
+#include "analysis/snapshot/steps/phases.h"
 #include "analysis/snapshot/study/proven_study.h"
 #include "analysis/snapshot/study/study.h"
 #include "base/fail.h"
@@ -83,6 +84,8 @@ struct oom {
     uint64_t most_reserved_bytes; /* or at the event reserved and free; 0: not known */
     stack_id request_stack;
     struct site_ref request_site;
+    uint32_t step;    /* in which it failed, from 1; 0: not known */
+    enum phase phase; /* by its stack; PHASE_OTHER: not known */
     uint32_t retries; /* of this request, before it */
     struct oom_earlier *earlier;
     uint32_t earliers;

@@ -74,6 +74,7 @@ struct total {
 
 struct report_row {
     str name;
+    str category; /* of all of it; empty: of several, or not known */
     uint64_t bytes, count;
     double share_ratio;
 };

@@ -68,11 +68,12 @@ static enum vrs_status keep_rows(const struct describing *g, const struct peak *
         const struct peak_row *from = &peak->row[i];
         ret->row[i] = (struct report_row){
             .name = arena_copy(g->keep, from->name),
+            .category = arena_copy(g->keep, from->category.ptr == NULL ? S("") : from->category),
             .bytes = from->bytes,
             .count = from->count,
             .share_ratio = from->share_ratio,
         };
-        if (ret->row[i].name.ptr == NULL)
+        if (ret->row[i].name.ptr == NULL || ret->row[i].category.ptr == NULL)
             return vrs_no_memory(err);
     }
     return VRS_OK;

@@ -10,6 +10,7 @@
 #include "analysis/snapshot/oom/oom_program.h"
 #include "analysis/snapshot/oom/oom_tests.h"
 #include "analysis/snapshot/oom/oom_what_if.h"
+#include "analysis/snapshot/steps/phases.h"
 #include "base/buf.h"
 #include "model/ids.h"
 #include "render/write/escape.h"
@@ -215,7 +216,7 @@ static void live_words(struct buf *to, const struct oom *oom, bool ascii)
     case OOM_LACKS:
         break;
     }
-    buf_text(to, "The program holds too much: ");
+    buf_text(to, oom->short_by_bytes > 0 ? "The program holds too much: " : "");
     add(to, oom, f->active);
     buf_text(to, " in use plus ");
     human_known_bytes(to, f->request);
@@ -326,21 +327,110 @@ void oom_confidence_words(struct buf *to, const struct oom *oom)
         buf_text(to, "too little is known about memory outside PyTorch");
 }
 
-void oom_what_if_words(struct buf *to, const struct oom *oom)
+void oom_what_if_words(struct buf *to, const struct oom *oom, bool first)
 {
     const struct oom_what_if *w = &oom->what_if;
+    const char *agreement = replay_grade_names[w->agreement];
     if (w->tried == 0)
         return;
     if (w->setting == NULL) {
         buf_format(to,
-                   "none of %u allocator settings tried in the model would have served the request "
-                   "(the model's agreement: %s)",
-                   (unsigned)w->tried, replay_grade_names[w->agreement]);
+                   "%s allocator setting would have served it (%u tried; the replay of this "
+                   "recording is %s)",
+                   first ? "No" : "no", (unsigned)w->tried, agreement);
+    } else {
+        buf_format(to, "%s %s this request is served, and ", first ? "With" : "with", w->setting);
+        human_known_bytes(to, w->left_bytes);
+        buf_text(to, " are then left (at most ");
+        human_known_bytes(to, w->reserved_peak_bytes);
+        buf_format(to, " reserved; the replay of this recording is %s)", agreement);
+    }
+    buf_text(to, first ? "." : "");
+}
+
+/* What the program needs and could not have, in short. */
+static void live_headline(struct buf *to, const struct oom *oom, bool ascii)
+{
+    switch (oom->program.lack) {
+    case OOM_LACK_LEAK:
+        buf_text(to, "each step leaves ");
+        human_known_bytes(to, oom->program.growth_bytes);
+        buf_text(to, " more, most of it at ");
+        escape_text(to, oom->program.grows->site.culprit, ascii);
+        return;
+    case OOM_LACK_STATE:
+        buf_text(to, "the state of the optimizer does not fit");
+        return;
+    case OOM_LACK_NEXT:
+        buf_text(to, "the program needs more than it can have");
+        return;
+    case OOM_LACK_FREE:
+        buf_text(to, "nearly all that the card had for it is in use");
+        return;
+    case OOM_LACK_NONE:
+    case OOM_LACKS:
+        break;
+    }
+    if (oom->short_by_bytes <= 0) {
+        buf_text(to, "by these figures the request fits, and why it failed is not known");
         return;
     }
-    buf_format(to, "%s would serve this request; ", w->setting);
-    human_known_bytes(to, w->left_bytes);
-    buf_text(to, " are then left (at most ");
-    human_known_bytes(to, w->reserved_peak_bytes);
-    buf_format(to, " reserved; the model's agreement: %s)", replay_grade_names[w->agreement]);
+    buf_text(to, "the program needs ");
+    add(to, oom, (uint64_t)oom->short_by_bytes);
+    buf_text(to, " more than the card had for it");
+}
+
+void oom_headline_words(struct buf *to, const struct oom *oom, bool ascii)
+{
+    static const char *const words[OOM_VERDICTS + 1] = {
+        [OOM_CAPACITY_LIMIT] = "a memory limit refused the request, not the card",
+        [OOM_SINGLE_REQUEST_TOO_LARGE] = "this one request is larger than all there is",
+        [OOM_CACHED_NOT_RELEASABLE] = "cached memory was not given back to the card",
+        [OOM_FRAGMENTATION] = "enough was free, in pieces that are each too small",
+        [OOM_PENDING_FREE] = "freed memory was still waiting for another stream",
+        [OOM_OTHER_STREAM] = "the free memory belongs to other streams",
+        [OOM_PRIVATE_POOLS] = "the free memory belongs to private pools",
+        [OOM_OUTSIDE_PYTORCH] = "what was missing is held outside PyTorch",
+        [OOM_UNDECIDED] = "why cannot be told, too little is known",
+    };
+    if (oom->tests.verdict == OOM_LIVE_EXCEEDS_CAPACITY)
+        live_headline(to, oom, ascii);
+    else
+        buf_text(to, words[oom->tests.verdict]);
+}
+
+/* " in the forward of step 3" */
+static void place_words(struct buf *to, const struct oom *oom)
+{
+    static const char *const words[PHASES] = {
+        [PHASE_FORWARD] = "the forward",
+        [PHASE_RECOMPUTE] = "the recomputation",
+        [PHASE_BACKWARD] = "the backward",
+        [PHASE_OPTIMIZER] = "the optimizer",
+    };
+    const char *phase = words[oom->phase];
+    if (phase != NULL)
+        buf_format(to, " in %s", phase);
+    if (oom->step > 0)
+        buf_format(to, "%s step %u", phase != NULL ? " of" : " in", (unsigned)oom->step);
+}
+
+void oom_request_words(struct buf *to, const struct oom *oom, bool ascii)
+{
+    const struct oom_figures *f = &oom->measured.figures;
+    if (oom->request_stack.n != 0)
+        escape_text(to, oom->request_site.culprit, ascii);
+    else
+        buf_text(to, "The program");
+    buf_text(to, " asked for ");
+    human_known_bytes(to, f->request);
+    place_words(to, oom);
+    if (f->active != UNKNOWN_U64 && oom->capacity_seen_bytes != UNKNOWN_U64) {
+        buf_text(to, ", when ");
+        add(to, oom, f->active);
+        buf_text(to, " of ");
+        add(to, oom, oom->capacity_seen_bytes);
+        buf_text(to, " were in use");
+    }
+    buf_format(to, " (event %lld).", (long long)oom->event);
 }

@@ -17,8 +17,16 @@ const char *oom_test_words(enum oom_verdict test);
 /* "medium: …", and what would make it surer. */
 void oom_confidence_words(struct buf *to, const struct oom *oom);
 
-/* Whether another setting would have helped; nothing where that was not asked. */
-void oom_what_if_words(struct buf *to, const struct oom *oom);
+/* Whether another setting would have helped; nothing where that was not asked.  `first`: the
+ * sentence begins with a capital and ends with a full stop. */
+void oom_what_if_words(struct buf *to, const struct oom *oom, bool first);
+
+/* "the program needs 656.29 MiB more than the card had for it": the verdict in short. */
+void oom_headline_words(struct buf *to, const struct oom *oom, bool ascii);
+
+/* "model.py:22 forward asked for 2.00 GiB in the forward of step 3, when 22.20 GiB of 23.56 GiB
+ * were in use." */
+void oom_request_words(struct buf *to, const struct oom *oom, bool ascii);
 
 /* What the bytes that must go make room for: "this request". */
 const char *oom_must_fit(const struct oom *oom);

@@ -522,7 +522,7 @@ static void put_result(struct out *out, const struct device_answer *device,
     put_words(&s, "sure");
     put_trend(&s);
     put_also(&s);
-    oom_what_if_words(&s.words, s.oom);
+    oom_what_if_words(&s.words, s.oom, false);
     put_words(&s, "what if");
     put_tests(&s);
     put_must_go(&s);

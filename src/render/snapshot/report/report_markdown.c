@@ -1,9 +1,9 @@
-/* report_markdown.c - a report for a pull request: what was found, who held the peak, a sparkline.
- */
+/* report_markdown.c - a report for a pull request, in the order of the text. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
+#include "analysis/snapshot/advise/advise.h"
 #include "analysis/snapshot/report/report.h"
 #include "base/buf.h"
 #include "base/str.h"
@@ -11,62 +11,93 @@
 #include "render/answer/envelope.h"
 #include "render/answer/next.h"
 #include "render/answer/terminal_chart.h"
+#include "render/snapshot/advise/advise.h"
 #include "render/snapshot/renderers.h"
 #include "render/snapshot/report/report_parts.h"
-#include "render/snapshot/report/report_sections.h"
 #include "render/write/human.h"
 #include "render/write/markdown.h"
 #include "render/write/out.h"
 
 enum { ROWS_DEFAULT = 10, LINE_COLUMNS = 72, NEVER_WRAPPED = 1 << 20 };
 
-/* Lines of a label and words become items of a list. */
-static void put_items(struct buf *to, const struct buf *lines, bool ascii)
+/* Words, which may hold names as they are in the file, as Markdown. */
+static void put_words(struct buf *to, struct buf *words, bool ascii)
 {
-    str rest = buf_slice(lines);
-    while (rest.len > 0) {
-        size_t end = str_find(rest, S("\n"));
-        str line = { rest.ptr, end };
-        size_t past = end < rest.len ? end + 1 : end;
-        rest = (str){ rest.ptr + past, rest.len - past };
-        size_t label = line.len < ENVELOPE_LABEL ? line.len : ENVELOPE_LABEL;
-        str words = { line.ptr + label, line.len - label };
-        while (label > 0 && line.ptr[label - 1] == ' ')
-            label--;
-        if (line.len == 0)
-            continue;
-        buf_text(to, "* ");
-        if (label > 0) {
-            buf_text(to, "**");
-            markdown_text(to, (str){ line.ptr, label }, ascii);
-            buf_text(to, "** ");
-        }
-        markdown_text(to, words, ascii);
-        buf_char(to, '\n');
-    }
+    markdown_text(to, buf_slice(words), ascii);
+    to->failed = to->failed || words->failed;
+    words->len = 0;
 }
 
-static void put_found(struct buf *to, const struct report_device *d, bool ascii)
+static void put_labelled(struct buf *to, const char *label, struct buf *words, bool ascii)
+{
+    buf_format(to, "* **%s** ", label);
+    put_words(to, words, ascii);
+    buf_char(to, '\n');
+}
+
+/* The headline, what is behind it, and what to do. */
+static void put_answer(struct buf *to, const struct report_device *d, bool ascii)
+{
+    const struct advice *fix[REPORT_FIXES];
+    uint32_t fixes = report_fixes(d, fix), number = 1;
+    struct buf words;
+    buf_init(&words, SIZE_MAX / 2);
+    report_headline_words(&words, d, ascii);
+    buf_text(to, "**");
+    put_words(to, &words, ascii);
+    buf_text(to, "**\n\n");
+    report_detail_words(&words, d, ascii);
+    put_words(to, &words, ascii);
+    buf_char(to, '\n');
+    bool must_go = report_must_go_words(&words, d);
+    buf_text(to, must_go || fixes > 0 ? "\n**What to do**\n\n" : "");
+    if (must_go) {
+        buf_text(&words, " ");
+        human_known_bytes(&words, d->sections->oom.need_bytes);
+        buf_text(&words, " are needed.");
+        buf_format(to, "%u. ", (unsigned)number++);
+        put_words(to, &words, ascii);
+        buf_char(to, '\n');
+    }
+    for (uint32_t i = 0; i < fixes; i++) {
+        buf_format(to, "%u. ", (unsigned)number++);
+        advice_words(&words, fix[i]);
+        buf_text(&words, " Frees ");
+        report_fix_bytes(&words, fix[i]);
+        buf_char(&words, '.');
+        put_words(to, &words, ascii);
+        buf_char(to, '\n');
+    }
+    if (report_together_words(&words, d, fix, fixes)) {
+        buf_text(to, "\nTogether: ");
+        put_words(to, &words, ascii);
+        buf_char(to, '\n');
+    }
+    buf_end(&words, to);
+}
+
+/* What the peak is made of, what else is worth saying, and how far to trust it. */
+static void put_rest(struct buf *to, const struct report_device *d, bool ascii)
 {
     struct style style = { .width = NEVER_WRAPPED, .ascii = ascii };
-    struct buf lines, words;
-    buf_init(&lines, SIZE_MAX / 2);
+    struct buf words, trust;
     buf_init(&words, SIZE_MAX / 2);
-    if (d->sections != NULL)
-        section_verdict_text(&lines, &style, d->sections);
-    if (d->traced && d->events > 0)
-        report_peak_text(&lines, &words, &style, d);
-    else
-        report_state_text(&lines, &words, &style, d);
-    if (d->sections != NULL) {
-        section_made_of_text(&lines, &style, d->sections);
-        section_trends_text(&lines, &style, d->sections);
-        section_advice_text(&lines, &style, d->sections);
-    }
-    envelope_trust_text(&lines, &style, &d->trust);
-    put_items(to, &lines, ascii);
+    buf_init(&trust, SIZE_MAX / 2);
+    buf_char(to, '\n');
+    if (report_made_of_words(&words, d))
+        put_labelled(to, "Made of", &words, ascii);
+    if (report_gap_words(&words, d))
+        put_labelled(to, "Gap", &words, ascii);
+    if (report_growth_words(&words, d, ascii))
+        put_labelled(to, "Grows", &words, ascii);
+    envelope_trust_labelled(&trust, &style, "Trust", &d->trust);
+    if (trust.len > ENVELOPE_LABEL && !trust.failed)
+        buf_str(&words, (str){ trust.at + ENVELOPE_LABEL, trust.len - ENVELOPE_LABEL - 1 });
+    char label[] = "Trust A";
+    label[sizeof label - 2] = d->trust.grade;
+    put_labelled(to, label, &words, ascii);
+    buf_end(&trust, to);
     buf_end(&words, to);
-    buf_end(&lines, to);
 }
 
 static void put_line(struct buf *to, const struct report_device *d, bool ascii)
@@ -86,7 +117,9 @@ static void put_line(struct buf *to, const struct report_device *d, bool ascii)
     buf_text(to, "\n```\n");
 }
 
-static void put_row(struct buf *to, const struct report_row *row, bool code, bool ascii)
+/* `code`: a line of the program, and else what stands for several. */
+static void put_row(struct buf *to, const struct report_row *row, bool code, bool categories,
+                    bool ascii)
 {
     buf_text(to, "| ");
     human_known_bytes(to, row->bytes);
@@ -99,7 +132,16 @@ static void put_row(struct buf *to, const struct report_row *row, bool code, boo
         markdown_code(to, row->name, ascii);
     else
         markdown_text(to, row->name, ascii);
-    buf_text(to, " |\n");
+    buf_text(to, " |");
+    if (categories) {
+        buf_char(to, ' ');
+        if (code && row->category.len == 0)
+            buf_text(to, "several");
+        else
+            report_category_words(to, row->category);
+        buf_text(to, " |");
+    }
+    buf_char(to, '\n');
 }
 
 static void put_rows(struct buf *to, const struct report_device *d, uint32_t most, bool ascii)
@@ -108,18 +150,21 @@ static void put_rows(struct buf *to, const struct report_device *d, uint32_t mos
     struct buf name;
     if (d->all_rows == 0)
         return;
-    buf_format(to, "\n| bytes | share | count | %s |\n|---:|---:|---:|---|\n", report_heading(d));
-    for (uint32_t i = 0; i < shown; i++)
-        put_row(to, &d->row[i], true, ascii);
-    if (shown == d->all_rows)
-        return;
-    struct report_row rest = report_rest(d, shown);
+    bool categories = report_has_categories(d);
     buf_init(&name, SIZE_MAX / 2);
-    buf_text(&name, "other (");
-    human_counted(&name, d->all_rows - shown, "line", ascii);
-    buf_char(&name, ')');
-    rest.name = buf_slice(&name);
-    put_row(to, &rest, false, ascii);
+    buf_char(to, '\n');
+    report_holders_heading(&name, d);
+    put_words(to, &name, ascii);
+    buf_format(to, "\n\n| bytes | share | count | %s |%s\n|---:|---:|---:|---|%s\n",
+               report_heading(d), categories ? " category |" : "", categories ? "---|" : "");
+    for (uint32_t i = 0; i < shown; i++)
+        put_row(to, &d->row[i], true, categories, ascii);
+    if (shown < d->all_rows) {
+        struct report_row rest = report_rest(d, shown);
+        human_counted(&name, d->all_rows - shown, "more line", ascii);
+        rest.name = buf_slice(&name);
+        put_row(to, &rest, false, categories, ascii);
+    }
     buf_end(&name, to);
 }
 
@@ -147,9 +192,10 @@ static void put_report(struct out *out, const struct report *report,
             buf_char(to, '\n');
         }
         buf_char(to, '\n');
-        put_found(to, d, ascii);
+        put_answer(to, d, ascii);
         put_line(to, d, ascii);
         put_rows(to, d, options->rows == 0 ? ROWS_DEFAULT : options->rows, ascii);
+        put_rest(to, d, ascii);
         out_flush(out, OUT_ENOUGH);
     }
     buf_text(to, "\n```sh\n");

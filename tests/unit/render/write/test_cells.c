@@ -84,7 +84,7 @@ static void lines_stand_under_a_row(void **state)
     text_table(&to, &plain, &table);
     cells_free(&cells, &to);
     buf_char(&to, '\0');
-    assert_string_equal(to.at, "a  b\n1  \n  under it\n  one line\n  another\n");
+    assert_string_equal(to.at, "a  b\n1\n  under it\n  one line\n  another\n");
     buf_free(&to);
 }
 

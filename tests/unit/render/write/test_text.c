@@ -116,6 +116,8 @@ static void a_number_stays_with_its_unit(void **state)
     /* A word that merely begins like a unit, a unit without a number. */
     check_wrap(S("holds 22 steps"), 9, 0, 0, "holds 22\nsteps\n");
     check_wrap(S("so many GiB"), 8, 0, 0, "so many\nGiB\n");
+    /* No line holds both. */
+    check_wrap(S("holds 22.20 GiB"), 8, 0, 0, "holds\n22.20\nGiB\n");
     check_wrap(S("takes 3"), 6, 0, 0, "takes\n3\n");
 }
 

@@ -200,7 +200,8 @@ static void out_of_memory_is_an_event(void **state)
     studied_begin(&t);
     sample_segment(&t.r, 0x1000, 2 * ONE_MIB);
     sample_block(&t.r, 2 * ONE_MIB, 0, BLOCK_INACTIVE);
-    sample_events(&t.r, "A 1000 2097152; a 1000 1000; o 200 8192; f 1000 1000; F 90000 512");
+    sample_events(&t.r,
+                  "A 1000 2097152; a 1000 1000; o 200 8192; f 1000 1000; F 90000 512; c 5000 600");
     studied_make(&t, "");
     comes_out(&t, "no-oom", "", CHECK_FAIL, "recorded_window");
     assert_int_equal(judged(&t, "no-oom", "").event, 2);

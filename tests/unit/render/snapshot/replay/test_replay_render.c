@@ -494,11 +494,11 @@ static void one_question_is_answered_in_sentences(void **state)
             " 900.00 MiB  -100.00 MiB  800.00 MiB  completes  expandable_segments:True\n"
             "\n"
             "With expandable_segments:True the peak of reserved memory is 900.00 MiB at event\n"
-            "391, 100.00 MiB less than without the change; that of active memory is 800.00\n"
-            "MiB at event 390. It reserves new memory 40 times.\n"
+            "391, 100.00 MiB less than without the change; that of active memory is\n"
+            "800.00 MiB at event 390. It reserves new memory 40 times.\n"
             "\n"
-            "note     a perfect packing of expandable_segments:True would still need 800.00\n"
-            "         MiB\n");
+            "note     a perfect packing of expandable_segments:True would still need\n"
+            "         800.00 MiB\n");
     text_is("one", 80,
             "what if (same: the recorded settings, nothing changed): every run completes\n"
             "   reserved      to same      active         suffices  question\n"
@@ -506,14 +506,15 @@ static void one_question_is_answered_in_sentences(void **state)
             " 860.00 MiB  -140.00 MiB  800.00 MiB  812.00 MiB (19)  expandable_segments:True\n"
             "\n"
             "With expandable_segments:True the peak of reserved memory is 860.00 MiB at event\n"
-            "391, 140.00 MiB less than without the change; that of active memory is 800.00\n"
-            "MiB at event 390. It reserves new memory 40 times and has to release its cache 2\n"
-            "times. 812.00 MiB suffice, with 19 retries, which is 148.00 MiB less than same.\n"
+            "391, 140.00 MiB less than without the change; that of active memory is\n"
+            "800.00 MiB at event 390. It reserves new memory 40 times and has to release its\n"
+            "cache 2 times. 812.00 MiB suffice, with 19 retries, which is 148.00 MiB less\n"
+            "than same.\n"
             "\n"
             "note     200.00 MiB of the active peak (25.0 %) is older than the recording: no\n"
             "         setting changes its blocks\n"
-            "note     a perfect packing of expandable_segments:True would still need 800.00\n"
-            "         MiB\n"
+            "note     a perfect packing of expandable_segments:True would still need\n"
+            "         800.00 MiB\n"
             "note     suffices: a capacity at which the run completes, and in brackets how\n"
             "         often it must release its cache there\n");
     text_is("tiny", 80,

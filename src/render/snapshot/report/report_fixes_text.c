@@ -1,0 +1,194 @@
+/* report_fixes_text.c - what to do, as a numbered list with what each thing frees. */
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "analysis/snapshot/advise/advise.h"
+#include "analysis/snapshot/oom/oom.h"
+#include "analysis/snapshot/report/report.h"
+#include "base/buf.h"
+#include "base/str.h"
+#include "model/ids.h"
+#include "render/snapshot/advise/advise.h"
+#include "render/snapshot/report/report_parts.h"
+#include "render/write/escape.h"
+#include "render/write/human.h"
+#include "render/write/text.h"
+
+enum {
+    INDENT = 5, /* "  1  " */
+    GAP = 3     /* between words and bytes */
+};
+
+uint32_t report_fixes(const struct report_device *d, const struct advice *shown[REPORT_FIXES])
+{
+    uint32_t count = 0;
+    if (d->sections == NULL || !d->sections->has_advice)
+        return 0;
+    for (uint32_t i = 0; i < d->sections->advise.advices && count < REPORT_FIXES; i++) {
+        const struct advice *a = &d->sections->advise.advice[i];
+        if (a->source != SAVING_NONE && known_or_0(a->saving_bytes) > 0)
+            shown[count++] = a;
+    }
+    return count;
+}
+
+void report_fix_bytes(struct buf *to, const struct advice *fix)
+{
+    buf_text(to, fix->at_most ? "up to ~" : fix->source == SAVING_ESTIMATED ? "~" : "");
+    human_known_bytes(to, fix->saving_bytes);
+    buf_text(to, fix->source == SAVING_VERIFIED ? " reserved" : "");
+}
+
+/* The line's row at the peak, where the table of those who hold it has one. */
+static const struct report_row *row_of(const struct report_device *d, str culprit)
+{
+    for (uint32_t i = 0; d->hidden_culprit.len == 0 && i < d->rows; i++)
+        if (str_equal(d->row[i].name, culprit))
+            return &d->row[i];
+    return NULL;
+}
+
+bool report_must_go_words(struct buf *to, const struct report_device *d)
+{
+    const struct report_sections *sections = d->sections;
+    if (sections == NULL || !sections->has_oom || sections->oom.need_bytes == 0)
+        return false;
+    const struct oom_sites *sites = &sections->oom.must_go;
+    if (!sites->enough || sites->count == 0)
+        return false;
+    const struct oom_site *site = &sites->at[0];
+    const struct report_row *row = row_of(d, site->site.culprit);
+    uint64_t bytes = row != NULL ? row->bytes : site->bytes;
+    uint64_t count = row != NULL ? row->count : site->count;
+    buf_text(to, "make ");
+    buf_str(to, site->site.culprit);
+    buf_text(to, " smaller: it holds ");
+    human_known_bytes(to, bytes);
+    buf_text(to, count == 1 ? " in one tensor" : " in ");
+    if (count != 1)
+        human_counted(to, count, "tensor", true);
+    if (sites->count > 1) {
+        buf_text(to, ", and not all that is needed: ");
+        human_counted(to, sites->count - 1, "more line", true);
+        buf_text(to, " must give, too");
+    }
+    buf_char(to, '.');
+    return true;
+}
+
+/* The list on its way: items are made before their second column is as wide as the widest. */
+struct item {
+    struct buf words, bytes; /* escaped, and bytes */
+};
+
+/* A numbered item: words on the left, bytes at the right end of its last line. */
+static void put_item(struct buf *to, const struct style *style, uint32_t number,
+                     const struct item *item, uint32_t right)
+{
+    struct style narrow = *style;
+    struct buf lines;
+    size_t width = escape_width(buf_slice(&item->bytes));
+    if (style->width > INDENT + GAP + 2 * right)
+        narrow.width = style->width - right - GAP;
+    buf_init(&lines, SIZE_MAX / 2);
+    buf_format(to, "  %u  ", (unsigned)number);
+    text_wrap(&lines, &narrow, buf_slice(&item->words), INDENT, INDENT);
+    str text = buf_slice(&lines);
+    text.len -= text.len > 0; /* its newline */
+    size_t last = text.len;
+    while (last > 0 && text.ptr[last - 1] != '\n')
+        last--;
+    size_t used = escape_width((str){ text.ptr + last, text.len - last });
+    used += last == 0 ? INDENT : 0;
+    buf_str(to, text);
+    if (used + GAP + width > style->width) {
+        buf_char(to, '\n');
+        used = 0;
+    }
+    buf_repeat(to, S(" "), used + width < style->width ? style->width - used - width : 0);
+    buf_str(to, buf_slice(&item->bytes));
+    buf_char(to, '\n');
+    to->failed = to->failed || item->words.failed || item->bytes.failed;
+    buf_end(&lines, to);
+}
+
+static void put_heading(struct buf *to, const struct style *style)
+{
+    str left = S("What to do"), right = S("frees");
+    buf_char(to, '\n');
+    paint_on(to, style, PAINT_BOLD);
+    buf_str(to, left);
+    paint_off(to, style);
+    buf_repeat(to, S(" "),
+               style->width > left.len + right.len ? style->width - left.len - right.len : 1);
+    paint_on(to, style, PAINT_DIM);
+    buf_str(to, right);
+    paint_off(to, style);
+    buf_char(to, '\n');
+}
+
+bool report_together_words(struct buf *to, const struct report_device *d,
+                           const struct advice *const *shown, uint32_t count)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < count; i++)
+        sum += shown[i]->of_peak ? known_or_0(shown[i]->saving_bytes) : 0;
+    /* Savings that overlap do not add up. */
+    return count > 1 && d->sections->advise.joint_saving_bytes > 0 &&
+           sum > (uint64_t)d->sections->advise.joint_saving_bytes &&
+           advice_joint(to, &d->sections->advise);
+}
+
+/* What to do, in order; returns how many items. */
+static uint32_t make_items(const struct report_device *d, const struct advice *const *fix,
+                           uint32_t fixes, bool ascii, struct item item[REPORT_FIXES + 1])
+{
+    struct buf words;
+    uint32_t count = 0;
+    buf_init(&words, SIZE_MAX / 2);
+    for (uint32_t i = 0; i < REPORT_FIXES + 1; i++) {
+        buf_init(&item[i].words, SIZE_MAX / 2);
+        buf_init(&item[i].bytes, 1 << 12);
+    }
+    if (report_must_go_words(&words, d)) {
+        escape_text(&item[count].words, buf_slice(&words), ascii);
+        human_known_bytes(&item[count].bytes, d->sections->oom.need_bytes);
+        buf_text(&item[count++].bytes, " needed");
+    }
+    for (uint32_t i = 0; i < fixes; i++) {
+        words.len = 0;
+        advice_words(&words, fix[i]);
+        escape_text(&item[count].words, buf_slice(&words), ascii);
+        report_fix_bytes(&item[count++].bytes, fix[i]);
+    }
+    buf_end(&words, &item[0].words);
+    return count;
+}
+
+void report_fixes_text(struct buf *to, const struct style *style, const struct report_device *d)
+{
+    const struct advice *fix[REPORT_FIXES];
+    struct item item[REPORT_FIXES + 1];
+    struct buf words;
+    uint32_t fixes = report_fixes(d, fix), right = 0;
+    uint32_t count = make_items(d, fix, fixes, style->ascii, item);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t width = (uint32_t)escape_width(buf_slice(&item[i].bytes));
+        right = width > right ? width : right;
+    }
+    if (count > 0)
+        put_heading(to, style);
+    for (uint32_t i = 0; i < count; i++)
+        put_item(to, style, i + 1, &item[i], right);
+    for (uint32_t i = 0; i < REPORT_FIXES + 1; i++) {
+        buf_end(&item[i].words, to);
+        buf_end(&item[i].bytes, to);
+    }
+    buf_init(&words, SIZE_MAX / 2);
+    if (report_together_words(&words, d, fix, fixes)) {
+        buf_text(to, "     Together: ");
+        text_wrap(to, style, buf_slice(&words), INDENT + 10, INDENT);
+    }
+    buf_end(&words, to);
+}
