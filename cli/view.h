@@ -3,6 +3,7 @@
 #define CLI_VIEW_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "inputs.h"
@@ -64,5 +65,8 @@ int view_write_file(const struct pages *p, const char *ending, view_writer *writ
 
 /* Serves pages of the operands until a signal ends it; the exit status. */
 int view_serve(const struct view_settings *s, int count, char *const *names);
+
+/* Whether that can be done here; else `why`, of `size` bytes, says what is missing. */
+bool view_can_serve(char *why, size_t size);
 
 #endif

@@ -3,10 +3,13 @@
 
 #include <assert.h>
 #include <dlfcn.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "message.h"
+#include "view.h"
 
 /* The name of all versions since 0.9.71, whose header we are built with, and of 1.0. */
 #ifdef __APPLE__
@@ -34,6 +37,22 @@ static_assert(sizeof functions / sizeof *functions == sizeof(struct mhd) / sizeo
               "a function that is not looked up would be called as NULL");
 
 struct mhd mhd;
+
+bool view_can_serve(char *why, size_t size)
+{
+    void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    const char *missing = NULL;
+    if (library == NULL) {
+        snprintf(why, size, "view --serve needs it: %s", dlerror());
+        return false;
+    }
+    for (size_t i = 0; missing == NULL && i < sizeof functions / sizeof *functions; i++)
+        missing = dlsym(library, functions[i].name) == NULL ? functions[i].name : NULL;
+    dlclose(library);
+    if (missing != NULL)
+        snprintf(why, size, "view --serve needs it: %s has no %s", LIBRARY, missing);
+    return missing == NULL;
+}
 
 bool mhd_load(void)
 {

@@ -18,9 +18,10 @@
 #include "options.h"
 #include "output.h"
 #include "terminal.h"
+#include "view.h"
 #include "vramscope/snapshot.h"
 
-enum { EXIT_MISSING = 1, ROWS_MOST = 12 };
+enum { EXIT_MISSING = 1, ROWS_MOST = 13 };
 
 struct row {
     const char *name;
@@ -82,6 +83,19 @@ static const char *const recipe[] = {
     "torch.cuda.memory._dump_snapshot(\"run.pickle\")",
     "torch.cuda.memory._record_memory_history(enabled=None)",
 };
+
+/* At the failure itself: a dump after the stack is unwound shows a program that has room. */
+static const char *const oom_recipe[] = {
+    "def write_snapshot(device, alloc, device_alloc, device_free):",
+    "    torch.cuda.memory._dump_snapshot(\"oom.pickle\")",
+    "",
+    "torch.cuda.memory._record_memory_history(max_entries=100000)",
+    "torch._C._cuda_attach_out_of_memory_observer(write_snapshot)",
+};
+
+static const char oom_advice[] =
+    "Written later, when the error was caught and the stack unwound, the final state\n"
+    "is that of a program which has room. docs/recording.md says more.\n";
 
 static const char advice[] =
     "max_entries keeps the newest events of each device. By default it has no bound,\n"
@@ -261,6 +275,17 @@ static void look_at_sqlite(struct rows *rows)
                  : "install its header (tools/setup build names the package) and build again");
 }
 
+static void look_at_serve(struct rows *rows)
+{
+    struct row *row = add(rows, "serve");
+    char why[sizeof row->why];
+    if (view_can_serve(why, sizeof why))
+        say(row, "found", "view --serve can serve pages", NULL);
+    else
+        say(row, "none", why,
+            "install libmicrohttpd 0.9.71 or later (Debian and Ubuntu: libmicrohttpd12)");
+}
+
 static void look(struct rows *rows)
 {
     look_at_version(rows);
@@ -271,6 +296,7 @@ static void look(struct rows *rows)
     look_at_pictures(rows);
     look_at_driver(rows);
     look_at_sqlite(rows);
+    look_at_serve(rows);
 }
 
 static bool can_read(const struct rows *rows)
@@ -294,7 +320,10 @@ static void put_text(FILE *out, const struct rows *rows)
                            : "Something that reading needs is missing.");
     for (size_t i = 0; i < sizeof recipe / sizeof *recipe; i++)
         fprintf(out, "    %s\n", recipe[i]);
-    fprintf(out, "\n%s", advice);
+    fprintf(out, "\n%s\nTo record why memory runs out, at the failure itself:\n\n", advice);
+    for (size_t i = 0; i < sizeof oom_recipe / sizeof *oom_recipe; i++)
+        fprintf(out, "%s%s\n", oom_recipe[i][0] == '\0' ? "" : "    ", oom_recipe[i]);
+    fprintf(out, "\n%s", oom_advice);
 }
 
 static void put_string(FILE *out, const char *text)
@@ -312,6 +341,14 @@ static void put_string(FILE *out, const char *text)
             fprintf(out, "%s%c", c == '"' || c == '\\' ? "\\" : "", c);
     }
     fputc('"', out);
+}
+
+static void put_lines(FILE *out, const char *const *line, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        fputs(i == 0 ? "\n    " : ",\n    ", out);
+        put_string(out, line[i]);
+    }
 }
 
 static void put_json(FILE *out, const struct rows *rows)
@@ -333,10 +370,9 @@ static void put_json(FILE *out, const struct rows *rows)
         fputs(" }", out);
     }
     fputs("\n  ],\n  \"recipe\": [", out);
-    for (size_t i = 0; i < sizeof recipe / sizeof *recipe; i++) {
-        fputs(i == 0 ? "\n    " : ",\n    ", out);
-        put_string(out, recipe[i]);
-    }
+    put_lines(out, recipe, sizeof recipe / sizeof *recipe);
+    fputs("\n  ],\n  \"oom_recipe\": [", out);
+    put_lines(out, oom_recipe, sizeof oom_recipe / sizeof *oom_recipe);
     fputs("\n  ]\n}\n", out);
 }
 

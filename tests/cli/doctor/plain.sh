@@ -1,9 +1,11 @@
-# Whether a driver and SQLite are here depends on the machine: of their lines only the form is checked.
+# Whether a driver, SQLite and libmicrohttpd are here depends on the machine: of their lines only the form is checked.
 machine() {
     sed -E -e 's/^ok       driver    ([0-9.]+|present): .* is there$/(driver)/' \
         -e 's/^missing  driver    none: reading needs none; record where .* is$/(driver)/' \
         -e 's/^ok       sqlite    found: export --to sqlite can write a database$/(sqlite)/' \
-        -e 's/^missing  sqlite    none: export --to sqlite needs it: .*; install .*$/(sqlite)/'
+        -e 's/^missing  sqlite    none: export --to sqlite needs it: .*; install .*$/(sqlite)/' \
+        -e 's/^ok       serve     found: view --serve can serve pages$/(serve)/' \
+        -e 's/^missing  serve     none: .*; install libmicrohttpd .*$/(serve)/'
 }
 "$VRAMSCOPE" doctor -o out.txt
 echo "exit $?"
