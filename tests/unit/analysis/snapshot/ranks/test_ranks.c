@@ -336,6 +336,7 @@ static void check_counted(struct made *m, bool counted, const char *words)
     assert_int_equal(m->ranks.straggler_aligned, counted);
     assert_int_equal(m->ranks.alignment.by, ALIGNED_STEP);
     ranks_text(&text, &style, &m->ranks, false);
+    ranks_worst_text(&text, &style, &m->ranks, false);
     buf_char(&text, '\0');
     assert_int_equal(strstr(text.at, "has the highest peak") != NULL, counted);
     if (strstr(text.at, words) == NULL)

@@ -54,6 +54,7 @@ static void moments_are_found(void **state)
     static const char six[] = "a 9000 5; a a000 9; o 4 4; f a000 9; o 4 4; f 9000 5";
     check_moment(six, "peak", 1, NULL);
     check_moment(six, "start", -1, NULL);
+    check_moment(six, "-1", -1, NULL);
     check_moment(six, "end", 5, NULL);
     check_moment(six, "0", 0, NULL);
     check_moment(six, "5", 5, NULL);
@@ -74,7 +75,7 @@ static void moments_are_found(void **state)
     check_moment("", "1s", 0, "the events of device 3 carry no time");
     static const char *const bad[] = {
         "",       "step:0", "step:", "step:x", "phase:", "phase:lunch",
-        "-1",     "oom:0",  "oom:",  "oom:x",  "s",      ".s",
+        "-2",     "oom:0",  "oom:",  "oom:x",  "s",      ".s",
         "1.2.3s", "Peak",   "1e3s",  "12m",    " 1",     "99999999999999999999"
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)

@@ -590,6 +590,7 @@ static void many_questions_are_a_table(void **state)
             "   1.48 GiB  +518.00 MiB  848.00 MiB (1,400)  garbage_collection_threshold:0.9\n"
             "   1.52 GiB  +555.00 MiB  850.00 MiB (1,500)  large_segment_size_mb:40\n"
             "\n"
+            "best     none of the 15 needs less than same\n"
             "note     a perfect packing of same would still need 800.00 MiB; --json has it\n"
             "         for each question\n"
             "note     suffices: a capacity at which the run completes, and in brackets how\n"
