@@ -48,10 +48,10 @@ typedef uint64_t token_set;
 #define TOKEN_CALL TOKEN(25)          /* module-call plumbing */
 #define TOKEN_PAGED_CACHE TOKEN(26)   /* a KV cache in pages, or its tables */
 #define TOKEN_TO_COPY TOKEN(27)       /* a copy of another type or device */
-#define TOKEN_SOFTMAX TOKEN(48)
-#define TOKEN_PRODUCTS TOKEN(49)    /* products of a batch of matrices */
-#define TOKEN_CONCATENATE TOKEN(50) /* cat */
-#define TOKEN_AUTOCAST TOKEN(51)    /* a cast that autocast keeps */
+#define TOKEN_SOFTMAX TOKEN(28)
+#define TOKEN_PRODUCTS TOKEN(29)    /* products of a batch of matrices */
+#define TOKEN_CONCATENATE TOKEN(30) /* cat */
+#define TOKEN_AUTOCAST TOKEN(31)    /* a cast that autocast keeps */
 
 struct tokens {
     token_set *of_frame; /* of each frame_id, by itself */
