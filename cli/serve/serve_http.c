@@ -220,6 +220,47 @@ static void set_answered(struct server *s, struct MHD_Connection *c, bool answer
     pthread_mutex_unlock(&s->lock);
 }
 
+/* Is called with the target of a request before it is parted into path and query. */
+static void *on_target(void *arg, const char *target, struct MHD_Connection *c)
+{
+    struct server *s = arg;
+    struct connection *place = place_of(c);
+    if (place == NULL)
+        return NULL;
+    pthread_mutex_lock(&s->lock);
+    place->target_bytes = strlen(target);
+    pthread_mutex_unlock(&s->lock);
+    return NULL;
+}
+
+/* What refuses a request before anybody looks at what it asks for; 0: nothing does.  MHD hands
+ * texts over without their lengths.  It parts the request line in place, so that the version stands
+ * behind the whole target: where that is further than its first NUL, there is more behind it. */
+static unsigned refused_by(struct server *s, struct MHD_Connection *c, const char *path,
+                           const char *version)
+{
+    const struct connection *place = place_of(c);
+    uintptr_t from = (uintptr_t)path, to = (uintptr_t)version;
+    if (place == NULL)
+        return MHD_HTTP_SERVICE_UNAVAILABLE;
+    pthread_mutex_lock(&s->lock);
+    bool ending = place->ending;
+    size_t bytes = place->target_bytes;
+    pthread_mutex_unlock(&s->lock);
+    if (to > from && to - from < MEMORY_MOST && to - from != bytes + 1)
+        return MHD_HTTP_BAD_REQUEST;
+    return ending ? MHD_HTTP_SERVICE_UNAVAILABLE : 0;
+}
+
+static enum MHD_Result refuse(struct MHD_Connection *c, unsigned status)
+{
+    if (status == MHD_HTTP_BAD_REQUEST)
+        return answer_words(c, status, "there is a NUL in the path\n", MHD_HTTP_HEADER_CONNECTION,
+                            "close");
+    return answer_words(c, status, "too many connections are open; try again\n",
+                        MHD_HTTP_HEADER_CONNECTION, "close");
+}
+
 /* Is called when a request's headers are whole, with each part of its body, and at its end.  An
  * answer at the first call ends the connection, so there only what is refused gets one. */
 static enum MHD_Result on_request(void *arg, struct MHD_Connection *c, const char *path,
@@ -228,14 +269,14 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *c, const cha
 {
     struct server *s = arg;
     bool first = *context == NULL, part = *upload_size > 0;
-    (void)version;
     (void)upload;
     *context = s;
     *upload_size = 0;
     if (is_read(method) && (first || part))
         return MHD_YES;
     set_answered(s, c, true);
-    return answer_request(s, c, path, method);
+    unsigned refused = refused_by(s, c, path, version);
+    return refused != 0 ? refuse(c, refused) : answer_request(s, c, path, method);
 }
 
 static void on_completed(void *arg, struct MHD_Connection *c, void **context,
@@ -246,24 +287,59 @@ static void on_completed(void *arg, struct MHD_Connection *c, void **context,
     set_answered(arg, c, false);
 }
 
+/* Ends a connection that has not asked for anything; its thread then closes it. */
+static void give_up(struct connection *place)
+{
+    place->ending = true;
+    shutdown(place->fd, SHUT_RDWR);
+}
+
+/* Whoever opens connections and asks nothing keeps nobody out: of too many the one that has been
+ * silent for longest is given up.  Where all others are being answered, this one is too many. */
+static void make_room(struct server *s, struct connection *newest)
+{
+    struct connection *oldest = NULL;
+    size_t open = 0;
+    for (size_t i = 0; i < CONNECTION_PLACES; i++) {
+        struct connection *c = &s->connection[i];
+        if (!c->open || c->ending)
+            continue;
+        open++;
+        if (c != newest && !c->answered && (oldest == NULL || c->since_ms < oldest->since_ms))
+            oldest = c;
+    }
+    if (open <= CONNECTIONS_MOST)
+        return;
+    if (oldest != NULL)
+        give_up(oldest);
+    else
+        newest->ending = true;
+}
+
+static struct connection *take_place(struct server *s, struct MHD_Connection *c)
+{
+    const union MHD_ConnectionInfo *info =
+        mhd.get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
+    struct connection *place = NULL;
+    for (size_t i = 0; i < CONNECTION_PLACES && place == NULL; i++)
+        place = s->connection[i].open ? NULL : &s->connection[i];
+    if (place == NULL || info == NULL)
+        return NULL;
+    *place = (struct connection){ .fd = info->connect_fd, .open = true, .since_ms = now_ms() };
+    make_room(s, place);
+    return place;
+}
+
 static void on_connection(void *arg, struct MHD_Connection *c, void **context,
                           enum MHD_ConnectionNotificationCode what)
 {
     struct server *s = arg;
     pthread_mutex_lock(&s->lock);
-    if (what == MHD_CONNECTION_NOTIFY_STARTED) {
-        const union MHD_ConnectionInfo *info =
-            mhd.get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
-        struct connection *place = NULL;
-        for (size_t i = 0; i < CONNECTIONS_MOST && place == NULL; i++)
-            place = s->connection[i].open ? NULL : &s->connection[i];
-        if (place != NULL && info != NULL)
-            *place = (struct connection){ info->connect_fd, true, false, now_ms() };
-        *context = info == NULL ? NULL : place;
-    } else if (*context != NULL) {
-        /* The socket is closed after this, so its number is nobody else's up to here. */
+    if (what == MHD_CONNECTION_NOTIFY_STARTED)
+        *context = take_place(s, c);
+    /* The socket is closed after this, so its number is nobody else's up to here. */
+    else if (*context != NULL)
         ((struct connection *)*context)->open = false;
-    }
     pthread_mutex_unlock(&s->lock);
 }
 
@@ -300,7 +376,7 @@ static int listen_at(uint32_t port, uint16_t *ret_port)
     /* A server that has just ended does not keep its port. */
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     if (bind(fd, (struct sockaddr *)&address, sizeof address) != 0 ||
-        listen(fd, CONNECTIONS_MOST) != 0 ||
+        listen(fd, CONNECTION_PLACES) != 0 ||
         getsockname(fd, (struct sockaddr *)&address, &len) != 0) {
         int error = errno;
         close(fd);
@@ -324,10 +400,11 @@ int server_start(struct server *s, uint32_t port)
         MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_POLL |
             MHD_USE_ITC,
         0, NULL, NULL, on_request, s, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
-        (unsigned)CONNECTIONS_MOST, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_MOST_S,
+        (unsigned)CONNECTION_PLACES, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_MOST_S,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MEMORY_MOST, MHD_OPTION_NOTIFY_COMPLETED,
         on_completed, s, MHD_OPTION_NOTIFY_CONNECTION, on_connection, s,
-        MHD_OPTION_UNESCAPE_CALLBACK, leave_encoded, NULL, MHD_OPTION_END);
+        MHD_OPTION_UNESCAPE_CALLBACK, leave_encoded, NULL, MHD_OPTION_URI_LOG_CALLBACK, on_target,
+        s, MHD_OPTION_END);
     if (s->daemon == NULL) {
         message("the server cannot be started: %s",
                 errno == 0 ? "no reason given" : strerror(errno));
@@ -342,10 +419,10 @@ void server_watch(struct server *s)
 {
     int64_t now = now_ms();
     pthread_mutex_lock(&s->lock);
-    for (size_t i = 0; i < CONNECTIONS_MOST; i++) {
+    for (size_t i = 0; i < CONNECTION_PLACES; i++) {
         struct connection *c = &s->connection[i];
         if (c->open && !c->answered && now - c->since_ms > ASKING_MOST_MS)
-            shutdown(c->fd, SHUT_RDWR);
+            give_up(c);
     }
     pthread_mutex_unlock(&s->lock);
 }

@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "serve/serve_gate.h"
@@ -12,12 +13,17 @@
 
 struct MHD_Daemon;
 
-enum { CONNECTIONS_MOST = 64 };
+/* CONNECTIONS_ENDING: places beside them, for those given up that are not closed yet, and for those
+ * that are told to come back later. */
+enum { CONNECTIONS_MOST = 64, CONNECTIONS_ENDING = 64 };
+enum { CONNECTION_PLACES = CONNECTIONS_MOST + CONNECTIONS_ENDING };
 
 struct connection {
     int fd;
     bool open, answered; /* answered: its request is whole, and MHD's own limit holds */
+    bool ending;         /* given up, or one too many: it keeps nobody else out */
     int64_t since_ms;    /* it has not asked for anything */
+    size_t target_bytes; /* of its request's target, up to a NUL */
 };
 
 struct server {
@@ -27,7 +33,7 @@ struct server {
     uint16_t port;
     struct MHD_Daemon *daemon;
     pthread_mutex_t lock; /* of the connections */
-    struct connection connection[CONNECTIONS_MOST];
+    struct connection connection[CONNECTION_PLACES];
 };
 
 /* Serves `pages` at 127.0.0.1, with `port` 0 where the system chooses; both stay the caller's.
