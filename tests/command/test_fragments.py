@@ -121,7 +121,7 @@ def law_problems(d, stacks):
         if m["address"] in moved:
             found.append("moved twice: %s" % m)
         moved[m["address"]] = m
-    if len(result["moves"]) > 10 or sum(m["returned_bytes"] for m in result["moves"]) < sum(
+    if len(result["moves"]) > 10 or sum(m["returned_bytes"] for m in result["moves"]) < 2 * sum(
             m["bytes"] for m in result["moves"]):
         found.append("moves that gain nothing")
     for row in result["pins"] + result["moves"]:

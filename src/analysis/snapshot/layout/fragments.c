@@ -24,8 +24,9 @@
  * in every process. */
 enum { WORKSPACE_BYTES = 8519680 };
 
-/* A move that frees less of what is stranded is not worth a row. */
-enum { MOVE_LEAST_PERCENT = 1, MOVES_ENOUGH_PERCENT = 90 };
+/* A move that frees less of what is stranded is not worth a row; nor is one that does not return at
+ * least so many times what it moves, which needs room elsewhere: at twice it wins what it moves. */
+enum { MOVE_LEAST_PERCENT = 1, MOVES_ENOUGH_PERCENT = 90, MOVE_RETURNS_TIMES = 2 };
 
 struct finding_fragments {
     const struct study *s;
@@ -359,8 +360,8 @@ static struct bundle bundle_of_segment(const struct layout *l, const struct layo
 
 static void offer(struct bundle *bundles, uint32_t *count, struct bundle bundle, uint64_t least)
 {
-    if (bundle.blocks > 0 && bundle.blocks <= FRAGMENT_MOVES_MOST && gained(&bundle) > 0 &&
-        gained(&bundle) >= least)
+    if (bundle.blocks > 0 && bundle.blocks <= FRAGMENT_MOVES_MOST && gained(&bundle) >= least &&
+        bundle.returned / MOVE_RETURNS_TIMES >= bundle.moved && bundle.returned > 0)
         bundles[(*count)++] = bundle;
 }
 
