@@ -431,6 +431,15 @@ def test_scores_by_hand(tmp_path):
     assert row["score_ratio"] == pytest.approx(1 - (0.2 * sum(weights[:2]) + 0.6 * weights[2]) / sum(weights), abs=1e-5)
 
 
+@pytest.mark.parametrize("bytes_b,stage", ((4 << 20, "M3"), (8 << 10, "M3"), (1 << 10, "M4"), (4, "M4")))
+def test_likeness_counts_sizes(tmp_path, bytes_b, stage):
+    """The scalar of a loss is not the tensor that was made a line before it."""
+    a = [frame("log_softmax", line=12), frame("loss", line=30)] + MAIN
+    b = [frame("cross_entropy", line=18), frame("loss", line=31)] + MAIN
+    doc = compared(tmp_path, lives((1 << 20, a)), lives((bytes_b, b)))
+    assert {r["stage"] for r in only(doc)["rows"]} == {stage}
+
+
 def test_modules_in_modules_are_no_recursion(tmp_path):
     """Two `forward` of one file with a module call between them are two; without one they are a run."""
     call = frame("_call_impl", "/site-packages/torch/nn/modules/module.py", 1773)

@@ -103,6 +103,11 @@ static uint32_t align(const struct fuzzy *f, const struct fuzzy_stack *a,
     return best[b->frames];
 }
 
+bool fuzzy_sizes_fit(uint64_t a, uint64_t b)
+{
+    return a / FUZZY_SIZES <= b && b / FUZZY_SIZES <= a;
+}
+
 uint32_t fuzzy_score(struct fuzzy *f, const struct fuzzy_stack *a, const struct fuzzy_stack *b)
 {
     uint64_t whole = PAIR_SAME * ((uint64_t)a->weight + b->weight);

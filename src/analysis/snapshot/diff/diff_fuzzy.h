@@ -17,7 +17,11 @@
 
 enum {
     FUZZY_ENOUGH = 600000, /* below it two stacks are not matched (tuned) */
-    FUZZY_FRAMES = 64      /* frames further out weigh too little to be looked at */
+    FUZZY_FRAMES = 64,     /* frames further out weigh too little to be looked at */
+    /* Sites whose mean allocations differ by more are of different things, however near their lines
+     * stand: a sum of a few bytes is not the tensor it was taken of.  A batch, a model or a text
+     * that is larger changes sizes by less. */
+    FUZZY_SIZES = 256
 };
 
 /* One stack, ready to be compared. */
@@ -39,6 +43,9 @@ struct fuzzy {
 bool fuzzy_init(struct fuzzy *f, const struct diff_keys *keys, struct arena *scratch);
 
 void fuzzy_read(const struct fuzzy *f, stack_id stack, struct fuzzy_stack *ret);
+
+/* Whether mean sizes of allocations may be of one site in two versions of a program. */
+bool fuzzy_sizes_fit(uint64_t a, uint64_t b);
 
 /* 0 where it is certainly below FUZZY_ENOUGH. */
 uint32_t fuzzy_score(struct fuzzy *f, const struct fuzzy_stack *a, const struct fuzzy_stack *b);

@@ -114,8 +114,9 @@ struct candidate {
     stack_id key;
     uint8_t phase;
     uint64_t figure;
-    uint32_t from, to; /* in the order of pieces */
-    uint32_t rank;     /* among the candidates of both sides, by text */
+    uint64_t mean_bytes; /* of an allocation */
+    uint32_t from, to;   /* in the order of pieces */
+    uint32_t rank;       /* among the candidates of both sides, by text */
     bool taken;
     struct fuzzy_stack *frames;
 };
@@ -165,8 +166,14 @@ static struct candidate candidate_of(const struct matching *m, const struct orde
         .from = from,
         .to = to,
     };
-    for (uint32_t i = from; i < to; i++)
-        c.figure += diff_figure(m->weight, &m->piece[order[i].piece].of[*ret_side]);
+    uint64_t bytes = 0, count = 0;
+    for (uint32_t i = from; i < to; i++) {
+        const struct diff_amount *amount = &m->piece[order[i].piece].of[*ret_side];
+        c.figure += diff_figure(m->weight, amount);
+        bytes += amount->bytes;
+        count += amount->count;
+    }
+    c.mean_bytes = count == 0 ? 0 : bytes / count;
     return c;
 }
 
@@ -292,7 +299,8 @@ static enum vrs_status match_fuzzy(struct matching *m, struct ordered *order, st
     for (uint32_t i = 0; i < side[0].count; i++)
         for (uint32_t k = 0; k < side[1].count; k++) {
             struct candidate *a = &side[0].at[i], *b = &side[1].at[k];
-            uint32_t score = a->phase == b->phase ? fuzzy_score(&fuzzy, a->frames, b->frames) : 0;
+            bool alike = a->phase == b->phase && fuzzy_sizes_fit(a->mean_bytes, b->mean_bytes);
+            uint32_t score = alike ? fuzzy_score(&fuzzy, a->frames, b->frames) : 0;
             if (score >= FUZZY_ENOUGH)
                 pair[pairs++] = pair_of(a, b, score);
         }
