@@ -83,21 +83,30 @@ static uint64_t bytes_between(const struct advising *a, const struct kept *kept,
     return bytes;
 }
 
+static int by_bytes(const void *a, const void *b)
+{
+    const uint64_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
 /* The size that most tensors of a block have, of those that are worth keeping: what the next block
- * begins with has it. */
+ * begins with has it.  `room` is for the sizes of all that is kept. */
 static uint64_t common_size(const struct advising *a, const struct kept *kept, uint32_t from,
-                            uint32_t to, uint64_t least)
+                            uint32_t to, uint64_t least, uint64_t *room)
 {
     uint64_t best = 0;
-    uint32_t most = 0;
-    for (uint32_t k = from; k < to; k++) {
-        uint64_t bytes = a->s->lifetimes.at[kept->at[k]].bytes;
-        uint32_t count = 0;
-        for (uint32_t n = from; n < to; n++)
-            count += a->s->lifetimes.at[kept->at[n]].bytes == bytes;
-        if (bytes >= least && (count > most || (count == most && bytes > best))) {
+    uint32_t len = to - from, most = 0;
+    for (uint32_t k = 0; k < len; k++)
+        room[k] = a->s->lifetimes.at[kept->at[from + k]].bytes;
+    if (len > 1)
+        qsort(room, len, sizeof *room, by_bytes);
+    for (uint32_t k = 0, count; k < len; k += count) {
+        for (count = 1; k + count < len && room[k + count] == room[k];)
+            count++;
+        /* Of sizes that are as frequent the largest, which comes last. */
+        if (room[k] >= least && count >= most) {
             most = count;
-            best = bytes;
+            best = room[k];
         }
     }
     return best;
@@ -105,7 +114,7 @@ static uint64_t common_size(const struct advising *a, const struct kept *kept, u
 
 /* Parts at each allocation that has the stack; false where blocks differ. */
 static bool part_at(const struct advising *a, const struct kept *kept, uint32_t stack,
-                    struct parting *ret)
+                    uint64_t *room, struct parting *ret)
 {
     struct parting p = { .stack = stack, .first = NO_ROW };
     uint32_t last = NO_ROW, length = 0;
@@ -130,7 +139,7 @@ static bool part_at(const struct advising *a, const struct kept *kept, uint32_t 
     p.end = last + length < kept->len ? last + length : kept->len;
     p.bytes += bytes_between(a, kept, last, p.end);
     p.blocks++;
-    p.boundary = common_size(a, kept, p.first, p.first + length, p.largest / BOUNDARY_SHARES);
+    p.boundary = common_size(a, kept, p.first, p.first + length, p.largest / BOUNDARY_SHARES, room);
     *ret = p;
     return true;
 }
@@ -145,8 +154,9 @@ static int by_stack(const void *a, const void *b)
 static bool find_blocks(const struct advising *a, const struct kept *kept, struct parting *ret)
 {
     uint32_t *stack = arena_array(a->s->scratch, uint32_t, kept->len);
+    uint64_t *room = arena_array(a->s->scratch, uint64_t, kept->len);
     uint32_t tried = 0;
-    if (stack == NULL)
+    if (stack == NULL || room == NULL)
         return false;
     for (uint32_t k = 0; k < kept->len; k++)
         stack[k] = a->s->lifetimes.at[kept->at[k]].alloc_stack.n;
@@ -160,7 +170,7 @@ static bool find_blocks(const struct advising *a, const struct kept *kept, struc
         if (count < BLOCKS_LEAST)
             continue;
         tried++;
-        if (!part_at(a, kept, stack[k], &p))
+        if (!part_at(a, kept, stack[k], room, &p))
             continue;
         uint64_t margin = percent_of(ret->bytes, BLOCKS_DIFFER);
         bool more = p.bytes > ret->bytes + margin;

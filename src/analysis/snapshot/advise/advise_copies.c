@@ -15,11 +15,13 @@
 #include "analysis/snapshot/study/study.h"
 #include "base/arena.h"
 #include "base/bytes.h"
+#include "base/sorted.h"
 #include "base/table.h"
 
 struct casts {
     uint64_t *size;       /* of what may be parameters, sorted */
-    int64_t *taken_until; /* of each: the event that frees the copy of it found last */
+    int64_t *taken_until; /* the events that free the copies found last of a size, as a heap: the
+                           * earliest stands where the size begins */
     uint32_t sizes;
 };
 
@@ -50,29 +52,37 @@ static uint32_t lasting_sizes(const struct advising *a, uint64_t *size)
     return count;
 }
 
-/* The first of a size in a sorted list; `count`: none is. */
+/* The first of at least a size in a sorted list; `count`: none is. */
 static uint32_t find_size(const uint64_t *size, uint32_t count, uint64_t bytes)
 {
-    uint32_t low = 0, high = count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (size[middle] < bytes)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < count && size[low] == bytes ? low : count;
+    uint32_t at;
+    SORTED_FIND(at, count, size[at] < bytes);
+    return at;
 }
 
-/* Takes one of a size until it is freed: at one time there are no more copies than parameters. */
+/* Puts another event in the place of the earliest one of a heap. */
+static void replace_earliest(int64_t *heap, uint32_t len, int64_t event)
+{
+    uint32_t at = 0;
+    for (uint32_t child = 1; child < len; child = 2 * at + 1) {
+        child += child + 1 < len && heap[child + 1] < heap[child];
+        if (heap[child] >= event)
+            break;
+        heap[at] = heap[child];
+        at = child;
+    }
+    heap[at] = event;
+}
+
+/* Takes one of a size until it is freed: at one time there are no more copies than parameters.  The
+ * copies are asked about in the order of their allocs, so what is free once stays so. */
 static bool take_size(const struct casts *c, const struct lifetime *l)
 {
     uint32_t at = find_size(c->size, c->sizes, 2 * l->bytes);
-    while (at < c->sizes && c->size[at] == 2 * l->bytes && c->taken_until[at] > l->birth)
-        at++;
-    if (at == c->sizes || c->size[at] != 2 * l->bytes)
+    if (at == c->sizes || c->size[at] != 2 * l->bytes || c->taken_until[at] > l->birth)
         return false;
-    c->taken_until[at] = l->freed;
+    uint32_t end = at + find_size(c->size + at, c->sizes - at, 2 * l->bytes + 1);
+    replace_earliest(c->taken_until + at, end - at, l->freed);
     return true;
 }
 

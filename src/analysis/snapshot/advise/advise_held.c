@@ -82,9 +82,12 @@ static int64_t needed_until(const struct advising *a, const struct lifetime *l,
 {
     const struct study *s = a->s;
     int64_t gradient = pass->first_event;
-    for (uint32_t i = 0; i < s->lifetimes.count; i++) {
+    /* Allocations seen stand in the order of their allocs. */
+    for (uint32_t i = (uint32_t)(l - s->lifetimes.at) + 1; i < s->lifetimes.count; i++) {
         const struct lifetime *x = &s->lifetimes.at[i];
-        if (x->bytes != l->bytes || x->birth <= l->birth || x->birth > pass->last_event)
+        if (x->birth > pass->last_event)
+            break;
+        if (x->bytes != l->bytes || x->birth <= l->birth)
             continue;
         bool loss = (s->tokens->of_stack[x->alloc_stack.n] & TOKEN_LOSS) != 0;
         if (loss && x->birth < pass->first_event)

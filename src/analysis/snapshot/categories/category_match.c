@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/fail.h"
 #include "base/pattern.h"
+#include "base/radix_sort.h"
 #include "base/sorted.h"
 #include "base/str.h"
 #include "base/table.h"
@@ -225,6 +226,40 @@ enum { GRADIENT_BYTES = 4096 };
 /* What a graph keeps at the least: tensors, and the part of those that an interval bears. */
 enum { GRAPH_TENSORS = 4, GRAPH_PART = 4 };
 
+static bool in_backward(uint8_t born)
+{
+    return born == PHASE_BACKWARD || born == PHASE_RECOMPUTE;
+}
+
+/* The built-in rules ask of one size which request is its first: what is found of it is kept. Where
+ * others ask, too, it is found of all sizes at once. */
+static enum vrs_status find_firsts(struct matcher *m, struct arena *arena, struct vrs_error *err)
+{
+    const struct lifetimes *l = m->lifetimes;
+    uint32_t asking = 0, rows = 0;
+    for (uint32_t i = 0; i < m->rules->condition.len; i++)
+        asking += m->rules->condition.at[i].key == RULE_KEY_FIRST_OF_SIZE;
+    if (asking < 2)
+        return VRS_OK;
+    m->is_first = arena_array(arena, bool, l->count);
+    struct arena_mark mark = arena_mark(arena);
+    struct radix_row *row = arena_array(arena, struct radix_row, l->count);
+    struct radix_room room;
+    if (m->is_first == NULL || row == NULL || !radix_room_make(&room, l->count, arena))
+        return vrs_no_memory(err);
+    for (uint32_t i = 0; i < l->count; i++)
+        if (l->at[i].birth >= 0)
+            row[rows++] = (struct radix_row){ .key = l->at[i].bytes,
+                                              .id = i,
+                                              .first = in_backward(m->born[i]) };
+    row = radix_sort(row, rows, &room);
+    for (uint32_t i = 0; i < rows; i++)
+        m->is_first[row[i].id] =
+            i == 0 || row[i].key != row[i - 1].key || row[i].first != row[i - 1].first;
+    arena_release(arena, mark);
+    return VRS_OK;
+}
+
 enum vrs_status matcher_know(struct matcher *m, const struct lifetimes *lifetimes,
                              const struct tokens *tokens, const uint8_t *born,
                              const uint32_t *interval, const stack_id *freed_by,
@@ -248,6 +283,7 @@ enum vrs_status matcher_know(struct matcher *m, const struct lifetimes *lifetime
     m->lifetimes = lifetimes;
     m->born = born;
     TRY(makers_make(&m->r->code, tokens, lifetimes, born, arena, &m->makers, err));
+    TRY(find_firsts(m, arena, err));
     return growing_find(lifetimes, m->steps, freed_by, m->r->code.stacks.rows.len, m->events, arena,
                         &m->growing, err);
 }
@@ -478,18 +514,14 @@ static bool pool_is(const struct matcher *m, const struct subject *s,
     return pool.n != 0 && compare(second != 0 ? second : first, c);
 }
 
-static bool in_backward(uint8_t born)
-{
-    return born == PHASE_BACKWARD || born == PHASE_RECOMPUTE;
-}
-
-/* Rules ask this of one size: what is found is kept until another is asked about. */
 static bool first_of_size(const struct matcher *m, const struct subject *s)
 {
     struct first_of_size *first = m->first_of_size;
     const struct lifetimes *l = m->lifetimes;
     if (s->life->birth < 0)
         return false;
+    if (m->is_first != NULL)
+        return m->is_first[s->life - l->at];
     if (first->bytes != s->life->bytes) {
         *first = (struct first_of_size){ s->life->bytes, { NO_ROW, NO_ROW } };
         for (uint32_t i = 0; i < l->count; i++) {

@@ -65,6 +65,7 @@ struct matcher {
     struct makers makers;
     struct growing_sites growing;
     struct first_of_size *first_of_size;
+    bool *is_first; /* by allocation: of its size; NULL: rules ask it of one size at most */
 
     uint32_t words;              /* of 64 rules */
     uint32_t text_words;         /* of 64 texts */

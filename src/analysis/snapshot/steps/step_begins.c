@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include "analysis/attribution/tokens.h"
 #include "analysis/snapshot/steps/phases.h"
@@ -31,6 +32,8 @@ struct finder {
     uint32_t steps;
     uint32_t *stamp; /* of each stack_id, the last number it was seen under */
     uint32_t stamps;
+    uint32_t *call;       /* of each stack_id: a number for its module call */
+    uint32_t *call_stamp; /* of each of these: 1 + the step that it was seen beside last */
 };
 
 static bool is_forward(const struct step_trace *t, uint32_t position)
@@ -102,17 +105,55 @@ static uint32_t region_start(const struct step_trace *t, const struct step_pair 
     return at == NO_ROW ? g->backward : run_begin(t, at, g->gap);
 }
 
-/* Is a forward called from there in the gap of another step, next to this one? */
-static bool occurs_beside(const struct finder *f, uint32_t step, uint64_t call)
+/* A stack and the call of a module in it. */
+struct called {
+    uint64_t call;
+    uint32_t stack;
+};
+
+static int by_call(const void *a, const void *b)
 {
-    uint32_t beside = step + 1 < f->steps ? step + 1 : step - 1;
-    if (f->steps < 2)
+    const struct called *x = a, *y = b;
+    if (x->call != y->call)
+        return x->call < y->call ? -1 : 1;
+    return (x->stack > y->stack) - (x->stack < y->stack);
+}
+
+/* Numbers the calls of modules, so that what is seen of each can be kept in an array. */
+static bool number_calls(struct finder *f)
+{
+    uint32_t stacks = f->t->r->code.stacks.rows.len, calls = 0;
+    struct called *called = arena_array(f->t->scratch, struct called, stacks);
+    f->call = arena_array(f->t->scratch, uint32_t, stacks);
+    f->call_stamp = arena_array(f->t->scratch, uint32_t, stacks);
+    if (called == NULL || f->call == NULL || f->call_stamp == NULL)
         return false;
-    const struct region *g = &f->region[beside];
+    for (uint32_t i = 0; i < stacks; i++)
+        called[i] = (struct called){ f->t->stacks.module_call[i], i };
+    if (stacks > 1)
+        qsort(called, stacks, sizeof *called, by_call);
+    for (uint32_t i = 0; i < stacks; i++) {
+        calls += i > 0 && called[i].call != called[i - 1].call;
+        f->call[called[i].stack] = calls;
+    }
+    return true;
+}
+
+/* Marks the calls of the forwards in the gap of another step, next to this one. */
+static void mark_beside(const struct finder *f, uint32_t step)
+{
+    if (f->steps < 2)
+        return;
+    const struct region *g = &f->region[step + 1 < f->steps ? step + 1 : step - 1];
     for (uint32_t i = g->gap; i < g->backward; i++)
-        if (is_forward(f->t, i) && module_call(f->t, i) == call)
-            return true;
-    return false;
+        if (is_forward(f->t, i))
+            f->call_stamp[f->call[f->t->stack[i]]] = step + 1;
+}
+
+/* Is a forward called from where this alloc is, too, in the gap that was marked for the step? */
+static bool occurs_beside(const struct finder *f, uint32_t step, uint32_t position)
+{
+    return f->call_stamp[f->call[f->t->stack[position]]] == step + 1;
 }
 
 /* Takes in forwards before it that other steps have, too, and that lead to it without a batch of
@@ -121,13 +162,14 @@ static void take_frozen(const struct finder *f, uint32_t step)
 {
     const struct step_trace *t = f->t;
     struct region *g = &f->region[step];
+    mark_beside(f, step);
     for (uint32_t i = g->start; i > g->gap; i--) {
         if (!is_forward(t, i - 1)) {
             if (is_copy(t, i - 1) || (may_be_copied(t, i - 1) && is_batch(t, i - 1, g->start)))
                 break;
             continue;
         }
-        if (!occurs_beside(f, step, module_call(t, i - 1)))
+        if (!occurs_beside(f, step, i - 1))
             break;
         i = run_begin(t, i - 1, g->gap) + 1;
         g->start = i - 1;
@@ -188,7 +230,7 @@ enum vrs_status step_begins_make(const struct step_trace *t, const struct step_p
         .stamp = arena_array(t->scratch, uint32_t, t->r->code.stacks.rows.len),
     };
     struct step_begin *begin = arena_array(t->scratch, struct step_begin, steps);
-    if (f.region == NULL || f.stamp == NULL || begin == NULL)
+    if (f.region == NULL || f.stamp == NULL || begin == NULL || !number_calls(&f))
         return vrs_no_memory(err);
     for (uint32_t i = 0; i < steps; i++) {
         const struct step_pair *pair = &pairs->at[first_pair[i]];
