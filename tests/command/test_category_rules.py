@@ -346,3 +346,14 @@ def by_own_rules(tmp_path, script, rules):
 def test_rules_of_ones_own(tmp_path, stack, begins, rules, want):
     script = STEPS % ("if $i == %d {\nalloc s 7MiB %s\n}" % (begins, stack))
     assert by_own_rules(tmp_path, script, rules) == [want]
+
+
+@pytest.mark.parametrize("size, first, left", [(8, 15, 3), (7, 7, 10)])
+def test_the_first_of_any_size(tmp_path, size, first, left):
+    """A rule of one's own asks it of all sizes at once; the built-in one asks it of one."""
+    script = STEPS % ("if $i == 0 {\nalloc t 3MiB other\nalloc u %dMiB other\n}\nif $i == 1 {\nalloc s 7MiB other\n}" % size)
+    (tmp_path / "my.rules").write_text("rule first input low\n  size >= 1MiB\n  first_of_size = yes\n  alive_at_end = yes\n")
+    device, = run("categories", "--json", "--at", "end", "--rules", tmp_path / "my.rules", scripts.make(body(OWN + script)),
+                  expect=0).json()["devices"]
+    found = {r["rule"]: r["bytes"] >> 20 for c in device["result"]["by_category"] for r in c["rules"]}
+    assert (found["first"], found["U"]) == (first, left)
