@@ -479,7 +479,7 @@ def test_trace(source):
             notes = {message(a)[10][0].decode(): message(a)[3][0] for a in e[4]}
             instants[e[11][0]].append((p[8][0], notes))
     for uuid, (name, parent) in tracks.items():
-        if not parent:
+        if not parent or name in ("steps", "phases"):
             continue
         device = int(tracks[parent][0].split()[1])
         if name.startswith("category "):
@@ -515,6 +515,46 @@ def slices(path):
             found.append((name, begin, time))
     assert not any(open_.values())
     return sorted(found)
+
+
+def spans(path):
+    """{track: [(name, begin, end)]} of its steps and phases."""
+    tracks = {t[1][0]: t[2][0].decode() for t in (message(p[60][0]) for p in packets(path) if p[60])}
+    open_, found = {}, defaultdict(list)
+    for p in packets(path):
+        e = message(p[11][0]) if p[11] else {9: []}
+        track = tracks[e[11][0]] if p[11] else None
+        if track not in ("steps", "phases"):
+            continue
+        if e[9] == [1]:
+            assert track not in open_
+            open_[track] = (e[23][0].decode(), p[8][0])
+        elif e[9] == [2]:
+            found[track].append((*open_.pop(track), p[8][0]))
+    assert not open_
+    return found
+
+
+def test_steps_and_phases_are_slices():
+    """Each on a track of its device, from its first event to its last, as `steps` has them."""
+    path = ROOT / "examples/train.pickle"
+    device, = run("steps", "--json", path, expect=0).json()["devices"]
+    steps, rows = device["result"]["steps"]["boundaries"], device["result"]["phases"]
+    times, found = [e["time_us"] * 1000 for e in tables(path, "events")["events"]], spans(path)
+    at = lambda event, time: times[event] <= time < times[event] + len(times)
+    assert steps and len(found["steps"]) == len(steps)
+    for i, (name, begin, end) in enumerate(found["steps"]):
+        assert name == "step %d" % (i + 1)
+        assert at(steps[i]["event"], begin) and at(steps[i]["end_event"], end)
+    assert {name for name, _, _ in found["phases"]} == {r["phase"] for r in rows} - {"other"}
+    for one in found.values():
+        assert all(begin <= end for _, begin, end in one) and all(a[2] < b[1] for a, b in zip(one, one[1:]))
+
+
+def test_without_stacks_there_are_no_steps(tmp_path):
+    events = [{"action": "alloc", "addr": 4096 * (i + 1), "size": 512, "stream": 0} for i in range(3)]
+    (tmp_path / "x.json").write_text(json.dumps({"segments": [], "device_traces": [events]}))
+    assert not spans(tmp_path / "x.json")
 
 
 def test_annotations_are_slices():

@@ -188,7 +188,8 @@ static enum vrs_status find_moment(const struct recording *r, const struct optio
     return found;
 }
 
-static enum vrs_status find_categories(struct call *a, struct study_place *place,
+/* What each allocation is, and with `spans` steps and phases. */
+static enum vrs_status find_categories(struct call *a, struct study_place *place, bool spans,
                                        struct exporting *e, struct vrs_error *err)
 {
     TRY(study_place_make(place, err));
@@ -197,14 +198,15 @@ static enum vrs_status find_categories(struct call *a, struct study_place *place
         struct arena_mark mark = arena_mark(&a->scratch);
         TRY(study_make(place, e->device[i].row, &study, err));
         TRY(export_keep_categories(&study, a->keep, &e->device[i].categories, err));
+        if (spans)
+            TRY(export_keep_spans(&study, a->keep, &e->device[i], err));
         arena_release(&a->scratch, mark);
     }
     return VRS_OK;
 }
 
-/* What each allocation is. */
 static enum vrs_status add_categories(struct call *a, const struct vrs_export_options *o,
-                                      struct exporting *e, struct vrs_error *err)
+                                      bool spans, struct exporting *e, struct vrs_error *err)
 {
     struct category_rules rules;
     struct arena_mark mark = arena_mark(&a->scratch);
@@ -218,7 +220,7 @@ static enum vrs_status add_categories(struct call *a, const struct vrs_export_op
     category_rules_init(&rules);
     enum vrs_status status = read_rules(o, &rules, err);
     if (status == VRS_OK)
-        status = find_categories(a, &place, e, err);
+        status = find_categories(a, &place, spans, e, err);
     category_rules_free(&rules);
     arena_release(&a->scratch, mark);
     return status;
@@ -297,7 +299,7 @@ static enum vrs_status prepare(struct call *a, const struct vrs_recording *recor
             TRY(add_device(a, d, read, e, err));
     TRY(check_moment(e, read, err));
     if (shows_categories(read))
-        TRY(add_categories(a, o, e, err));
+        TRY(add_categories(a, o, read->format->spans, e, err));
     return export_find_stacks(a->keep, e, err);
 }
 

@@ -20,7 +20,7 @@ const struct export_format export_formats[] = {
         .write = export_sqlite,
 #endif
     },
-    { "perfetto", EXPORT_NEEDS_NOTHING, .binary = true, .categories = true,
+    { "perfetto", EXPORT_NEEDS_NOTHING, .binary = true, .categories = true, .spans = true,
       .write = export_perfetto },
     { .name = NULL },
 };

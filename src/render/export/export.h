@@ -43,6 +43,20 @@ struct export_categories {
     const char *const *rule_names;
 };
 
+/* A phase or a step, by its first and last event; of steps the number, from 1. */
+struct export_span {
+    uint32_t first_event, last_event;
+    uint32_t step;
+    uint8_t phase; /* enum phase */
+};
+
+/* In the order of events, without overlaps; none where nothing shows them, or they are not known.
+ */
+struct export_spans {
+    struct export_span *at;
+    uint32_t count;
+};
+
 struct export_device {
     uint32_t row;      /* of devices */
     int64_t number;    /* as tables have it: of host memory n, -1 - n */
@@ -52,6 +66,7 @@ struct export_device {
     struct lifetimes lifetimes;
     struct curve_steps steps; /* an exporter moves it as it likes */
     struct export_categories categories;
+    struct export_spans step_spans, phase_spans;
 };
 
 struct exporting {
@@ -83,6 +98,7 @@ struct export_format {
     enum export_needs needs;
     bool binary;
     bool categories; /* shown whatever tables are wanted */
+    bool spans;      /* likewise steps and phases */
     bool bare;       /* has no place for what `cut` says */
     /* Whether this machine has what the format needs, which `write` loads; NULL: nothing. */
     enum vrs_status (*ready)(struct vrs_error *err);

@@ -1,5 +1,5 @@
 /* export_perfetto.c - the four curves and the bytes of each category as counters, out-of-memory and
- * the end of a cut recording as instants, annotations as slices.
+ * the end of a cut recording as instants, steps, phases and annotations as slices.
  *
  * A trace is a list of TracePacket of google/perfetto, protos/perfetto/trace/trace_packet.proto;
  * each holds a TrackDescriptor or a TrackEvent (the folder track_event beside it).
@@ -8,6 +8,7 @@
  * so that none of their values is hidden; where the recording has no times, an event is a
  * microsecond. */
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -15,6 +16,7 @@
 #include "analysis/snapshot/curves/curve_steps.h"
 #include "analysis/snapshot/curves/curves.h"
 #include "analysis/snapshot/curves/lifetime.h"
+#include "analysis/snapshot/steps/phases.h"
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/fail.h"
@@ -51,7 +53,8 @@ enum annotation_field { ANNOTATION_UINT = 3, ANNOTATION_NAME = 10 };
 /* Slices that overlap without being inside each other stand in lanes of their own. */
 enum { LANES = 16 };
 
-/* Tracks: of device i, 100 * (i + 1), its curves and its categories behind it; of lane i, 1 + i; of
+/* Tracks: of device i, 100 * (i + 1), its curves, its categories, its steps and its phases behind
+ * it; of lane i, 1 + i; of
  * where the recording is cut, the one behind the lanes. */
 enum { CUT_TRACK = 1 + LANES };
 
@@ -63,6 +66,13 @@ static uint64_t device_track(uint32_t device)
 static uint64_t category_track(uint32_t device, uint32_t category)
 {
     return device_track(device) + 1 + CURVES + category;
+}
+
+enum span_track { STEP_TRACK, PHASE_TRACK };
+
+static uint64_t span_track(uint32_t device, enum span_track which)
+{
+    return category_track(device, CATEGORIES) + which;
 }
 
 struct tracer {
@@ -193,6 +203,53 @@ static void put_oom(struct tracer *t, uint32_t device, uint32_t event, uint64_t 
     put_event(t, time_ns, TYPE_INSTANT, device_track(device));
 }
 
+/* Steps and phases. */
+
+/* Where one of the two stands; */
+struct span_cursor {
+    const struct export_spans *of;
+    uint64_t track;
+    uint32_t next;
+    bool open;
+};
+
+static struct span_cursor begin_spans(struct tracer *t, uint32_t device, enum span_track which)
+{
+    const struct export_device *d = &t->e->device[device];
+    struct span_cursor c = { .of = which == STEP_TRACK ? &d->step_spans : &d->phase_spans,
+                             .track = span_track(device, which) };
+    if (c.of->count > 0)
+        put_track(t, c.track, device_track(device), which == STEP_TRACK ? S("steps") : S("phases"),
+                  false);
+    return c;
+}
+
+static void open_span(struct tracer *t, struct span_cursor *c, uint32_t event, uint64_t time_ns)
+{
+    if (c->open || c->next == c->of->count || c->of->at[c->next].first_event != event)
+        return;
+    const struct export_span *span = &c->of->at[c->next];
+    if (span->step != 0)
+        buf_format(&t->inner, "step %u", (unsigned)span->step);
+    else
+        buf_text(&t->inner, phase_names[span->phase]);
+    str name = buf_slice(&t->inner);
+    t->inner.len = 0;
+    proto_str(&t->body, EVENT_NAME, name);
+    put_event(t, time_ns, TYPE_SLICE_BEGIN, c->track);
+    c->open = true;
+}
+
+static void close_span(struct tracer *t, struct span_cursor *c, uint32_t event, uint64_t time_ns)
+{
+    if (!c->open || c->of->at[c->next].last_event != event)
+        return;
+    put_event(t, time_ns, TYPE_SLICE_END, c->track);
+    c->open = false;
+    while (c->next < c->of->count && c->of->at[c->next].first_event <= event)
+        c->next++;
+}
+
 /* A time as nanoseconds; those that cannot be said end where numbers do. */
 static uint64_t nanoseconds(uint64_t time_us)
 {
@@ -212,6 +269,8 @@ static void put_device(struct tracer *t, uint32_t device)
                   true);
     struct category_bytes categories;
     begin_categories(t, device, &categories);
+    struct span_cursor spans[] = { begin_spans(t, device, STEP_TRACK),
+                                   begin_spans(t, device, PHASE_TRACK) };
     curve_steps_restart(steps);
     for (uint32_t i = 0; i < steps->events; i++) {
         uint32_t event = steps->first + i;
@@ -222,12 +281,16 @@ static void put_device(struct tracer *t, uint32_t device)
             put_categories(t, device, now, &categories, true);
         }
         last = i == 0 || now > last ? now + (i == 0) : last + 1;
+        for (size_t k = 0; k < sizeof spans / sizeof *spans; k++)
+            open_span(t, &spans[k], i, last);
         curve_steps_next(steps);
         put_values(t, device, last, before, false);
         move_categories(&categories, i);
         put_categories(t, device, last, &categories, false);
         if (v->action[event] == ACTION_OOM)
             put_oom(t, device, event, last);
+        for (size_t k = 0; k < sizeof spans / sizeof *spans; k++)
+            close_span(t, &spans[k], i, last);
     }
     if (steps->events == 0) {
         put_values(t, device, 0, before, true);

@@ -6,6 +6,8 @@
 #include <stdint.h>
 
 #include "analysis/snapshot/categories/categories.h"
+#include "analysis/snapshot/steps/phases.h"
+#include "analysis/snapshot/steps/steps.h"
 #include "base/arena.h"
 #include "base/fail.h"
 #include "model/recording.h"
@@ -34,6 +36,31 @@ enum vrs_status export_keep_categories(const struct study *s, struct arena *keep
         kept.undecided[i] = from->undecided[i];
     }
     *ret = kept;
+    return VRS_OK;
+}
+
+enum vrs_status export_keep_spans(const struct study *s, struct arena *keep,
+                                  struct export_device *ret, struct vrs_error *err)
+{
+    const struct phases *p = &s->phases;
+    uint32_t phases = p->known ? p->intervals : 0;
+    struct export_spans *of_steps = &ret->step_spans, *of_phases = &ret->phase_spans;
+    of_steps->at = arena_array(keep, struct export_span, s->steps.count);
+    of_phases->at = arena_array(keep, struct export_span, phases);
+    if (of_steps->at == NULL || of_phases->at == NULL)
+        return vrs_no_memory(err);
+    for (uint32_t i = 0; i < s->steps.count; i++) {
+        const struct step_boundary *b = &s->steps.boundary[i];
+        of_steps->at[of_steps->count++] = (struct export_span){ .first_event = b->event,
+                                                                .last_event = b->end_event,
+                                                                .step = i + 1 };
+    }
+    for (uint32_t i = 0; i < phases; i++)
+        if (p->interval[i].phase != PHASE_OTHER)
+            of_phases->at[of_phases->count++] =
+                (struct export_span){ .first_event = p->interval[i].first_event,
+                                      .last_event = p->interval[i].last_event,
+                                      .phase = p->interval[i].phase };
     return VRS_OK;
 }
 

@@ -14,6 +14,10 @@ enum vrs_status export_keep_categories(const struct study *s, struct arena *keep
                                        struct export_categories *ret,
                                        struct vrs_error *err) MUST_CHECK;
 
+/* Steps and phases, which outlive the study likewise. */
+enum vrs_status export_keep_spans(const struct study *s, struct arena *keep,
+                                  struct export_device *ret, struct vrs_error *err) MUST_CHECK;
+
 /* Fills `used` and `used_count` of e. */
 enum vrs_status export_find_stacks(struct arena *keep, struct exporting *e,
                                    struct vrs_error *err) MUST_CHECK;
