@@ -1,4 +1,6 @@
 """Training loops of many shapes, and what is no step: phases and steps of recordings out of scripts."""
+import pickle
+
 import pytest
 
 from conftest import run
@@ -118,6 +120,11 @@ stack noise @malloc < ::at::_ops::randn_like::call(…) < train.py:39 train < @m
 stack frozen @malloc < ::at::_ops::addmm::call(…) < encoder.py:18 forward < @call < train.py:37 train < @main
 stack temp @malloc < ::at::_ops::_foreach_sqrt::call(…) < /venv/lib/python3.12/site-packages/torch/optim/adam.py:720 _multi_tensor_adam < @torch_adam < train.py:50 train < @main
 stack temp2 @malloc < ::at::_ops::_foreach_sqrt::call(…) < /venv/lib/python3.12/site-packages/torch/optim/adam.py:720 _multi_tensor_adam < @torch_adam < train.py:60 train < @main
+stack checked @malloc < ::at::_ops::addmm::call(…) < model.py:18 forward < @call < train.py:53 train < @main
+stack best @malloc < ::at::_ops::argmax::call(…) < train.py:53 train < @main
+stack next_batch @malloc < ::torch::autograd::dispatch_to(at::Tensor const&, c10::Device, bool, bool) < train.py:54 train < @main
+stack product @malloc < ::at::_ops::mm::call(…) < train.py:40 train < @main
+stack scaled @malloc < ::at::_ops::mul::call(…) < train.py:50 train < @main
 stack zero_grad @free_zero_grad < train.py:51 train < @main
 stack free_user @release < train.py:52 train < @main
 repeat 4 {
@@ -169,6 +176,37 @@ def test_a_step_begins_with_its_batch():
     rows = [(p["step"], p["kind"], p["phase"]) for p in s["phases"] if p["phase"] in ("data", "optimizer")]
     one = [(1, "step", "data"), (1, "step", "optimizer"), (None, "pass", "data")]
     assert rows[:3] == one and rows[3:6] == [(2, "step", "data"), (2, "step", "optimizer"), (None, "pass", "data")]
+
+
+def begins_at(script):
+    """The line of the training loop at which each step begins."""
+    trace = pickle.loads(scripts.make(script).read_bytes())["device_traces"][0]
+    begins = [trace[b["event"]]["frames"] for b in asked(script)["steps"]["boundaries"]]
+    return [next(f["line"] for f in frames if f["name"] == "train") for frames in begins]
+
+
+def of_loop(body):
+    return LOOP % body.replace("\n", "\n  ")
+
+
+# Looked at after the update, and held by a name until the next step does the same.
+CHECKED = "alloc c 8MiB checked\nalloc best$i 4KiB best\nfree c\nif $i != 0 {\nfree best$($i-1) free_user\n}\n"
+OWN_STEP = ("alloc a 8MiB product\nalloc b 8MiB product\n" + 3 * "alloc c 8MiB product\nfree c\n" + "alloc t 8MiB linear_backward\nalloc g1 4MiB linear_backward\nfree b free_saved\n"
+            "free a free_saved\nfree t free_backward\n" + 5 * "alloc s 4MiB scaled\nfree s\n" + "free g1 free_user\n")
+
+
+@pytest.mark.parametrize("body, line", [
+    # What stands behind the update in the program is of the step before, also where no batch follows it.
+    (BATCH + BORN + ADAM + CLEARED + CHECKED + FREE_BATCH, 38),
+    (BORN + ADAM + CLEARED + CHECKED, 40),
+    (BORN + ADAM + CLEARED + "if $i != 0 {\nfree n$($i-1) free_user\n}\nalloc n$i 2MiB next_batch\n", 40),
+    # What stands before the forward is of the step, copied or not.
+    ("alloc n 2MiB noise\n" + BORN + ADAM + CLEARED + "free n free_user\n", 39),
+    # Neither modules nor an optimizer.
+    (OWN_STEP, 40),
+])
+def test_a_step_begins_where_the_loop_goes_round(body, line):
+    assert begins_at(of_loop(body)) == [line] * 4
 
 
 PREFETCHED = "alloc whole 64MiB batch\n"

@@ -13,17 +13,20 @@
 #include "analysis/snapshot/steps/phases.h"
 #include "analysis/snapshot/steps/step_pairs.h"
 #include "analysis/snapshot/steps/step_sources.h"
+#include "analysis/snapshot/steps/step_stacks.h"
 #include "base/arena.h"
 #include "base/fail.h"
 #include "base/table.h"
+#include "model/ids.h"
 
 /* A batch is more than this; what is not is a sum or a flag. */
 enum { SCALAR_BYTES_MAX = 16 };
 
 /* The allocs before a step's first backward, as positions: [gap, low) belong to what came before,
- * the step's forward begins at `start`. */
+ * the step's forward begins at `start`.  What lies before `head` stands behind the update in the
+ * program, so the step before made it. */
 struct region {
-    uint32_t gap, low, start, backward;
+    uint32_t gap, head, low, start, backward;
 };
 
 struct finder {
@@ -34,6 +37,8 @@ struct finder {
     uint32_t stamps;
     uint32_t *call;       /* of each stack_id: a number for its module call */
     uint32_t *call_stamp; /* of each of these: 1 + the step that it was seen beside last */
+    uint32_t *asked; /* of each stack_id, the stack of the update it was last compared with */
+    bool *behind;    /* the answer */
 };
 
 static bool is_forward(const struct step_trace *t, uint32_t position)
@@ -102,7 +107,38 @@ static uint32_t region_start(const struct step_trace *t, const struct step_pair 
     uint32_t at = first_saved(t, pair, g);
     if (at == NO_ROW)
         at = last_forward(t, g->gap, g->backward);
-    return at == NO_ROW ? g->backward : run_begin(t, at, g->gap);
+    if (at == NO_ROW)
+        return g->backward;
+    /* Without modules all else is work of the program's own, and no run of it a call. */
+    return t->forward_phase == PHASE_FORWARD ? run_begin(t, at, g->gap) : at;
+}
+
+/* Does the program come to a request only after the update? */
+static bool is_behind(struct finder *f, stack_id update, uint32_t stack)
+{
+    const struct step_trace *t = f->t;
+    if (f->asked[stack] != update.n) {
+        f->asked[stack] = update.n;
+        f->behind[stack] =
+            step_stacks_in_order(&t->r->code, t->tokens, update, (stack_id){ stack });
+    }
+    return f->behind[stack];
+}
+
+/* Behind the last request that the program comes to after the update of the step before: there its
+ * loop went round.  The update tells it of loops in which it follows the forward. */
+static uint32_t region_head(struct finder *f, const struct step_pair *updated,
+                            const struct region *g)
+{
+    const struct step_trace *t = f->t;
+    stack_id update = updated->update_stack;
+    if (update.n == 0 || g->start == g->backward ||
+        !step_stacks_in_order(&t->r->code, t->tokens, (stack_id){ t->stack[g->start] }, update))
+        return g->gap;
+    for (uint32_t i = g->start; i > g->gap; i--)
+        if (is_behind(f, update, t->stack[i - 1]))
+            return i;
+    return g->gap;
 }
 
 /* A stack and the call of a module in it. */
@@ -162,8 +198,11 @@ static void take_frozen(const struct finder *f, uint32_t step)
 {
     const struct step_trace *t = f->t;
     struct region *g = &f->region[step];
+    g->low = g->head;
+    if (t->forward_phase != PHASE_FORWARD)
+        return;
     mark_beside(f, step);
-    for (uint32_t i = g->start; i > g->gap; i--) {
+    for (uint32_t i = g->start; i > g->head; i--) {
         if (!is_forward(t, i - 1)) {
             if (is_copy(t, i - 1) || (may_be_copied(t, i - 1) && is_batch(t, i - 1, g->start)))
                 break;
@@ -171,11 +210,11 @@ static void take_frozen(const struct finder *f, uint32_t step)
         }
         if (!occurs_beside(f, step, i - 1))
             break;
-        i = run_begin(t, i - 1, g->gap) + 1;
+        i = run_begin(t, i - 1, g->head) + 1;
         g->start = i - 1;
     }
-    uint32_t before = last_forward(t, g->gap, g->start);
-    g->low = before == NO_ROW ? g->gap : before + 1;
+    uint32_t before = last_forward(t, g->head, g->start);
+    g->low = before == NO_ROW ? g->head : before + 1;
 }
 
 /* The first of the copies before a forward whose like the step beside it has too. */
@@ -228,9 +267,12 @@ enum vrs_status step_begins_make(const struct step_trace *t, const struct step_p
         .region = arena_array(t->scratch, struct region, steps),
         .steps = steps,
         .stamp = arena_array(t->scratch, uint32_t, t->r->code.stacks.rows.len),
+        .asked = arena_array(t->scratch, uint32_t, t->r->code.stacks.rows.len),
+        .behind = arena_array(t->scratch, bool, t->r->code.stacks.rows.len),
     };
     struct step_begin *begin = arena_array(t->scratch, struct step_begin, steps);
-    if (f.region == NULL || f.stamp == NULL || begin == NULL || !number_calls(&f))
+    if (f.region == NULL || f.stamp == NULL || f.asked == NULL || f.behind == NULL ||
+        begin == NULL || !number_calls(&f))
         return vrs_no_memory(err);
     for (uint32_t i = 0; i < steps; i++) {
         const struct step_pair *pair = &pairs->at[first_pair[i]];
@@ -238,6 +280,9 @@ enum vrs_status step_begins_make(const struct step_trace *t, const struct step_p
         g->gap = step_position(t, pair->gap_event);
         g->backward = step_position(t, pair->first_backward);
         g->start = region_start(t, pair, g);
+        /* Of the first step the update before is not there; its own is at the same place. */
+        uint32_t last = i + 1 < steps ? first_pair[i + 1] - 1 : pairs->count - 1;
+        g->head = region_head(&f, i == 0 ? &pairs->at[last] : pair - 1, g);
     }
     for (uint32_t i = 0; i < steps; i++)
         take_frozen(&f, i);
