@@ -202,11 +202,19 @@ OWN_STEP = ("alloc a 8MiB product\nalloc b 8MiB product\n" + 3 * "alloc c 8MiB p
     (BORN + ADAM + CLEARED + "if $i != 0 {\nfree n$($i-1) free_user\n}\nalloc n$i 2MiB next_batch\n", 40),
     # What stands before the forward is of the step, copied or not.
     ("alloc n 2MiB noise\n" + BORN + ADAM + CLEARED + "free n free_user\n", 39),
+    # Of one optimizer that is called three times for each time of the other the first is meant.
+    (BATCH + (BORN + ADAM + CLEARED) * 3 + BORN + OTHER_ADAM + CLEARED + FREE_BATCH, 38),
     # Neither modules nor an optimizer.
     (OWN_STEP, 40),
 ])
 def test_a_step_begins_where_the_loop_goes_round(body, line):
     assert begins_at(of_loop(body)) == [line] * 4
+
+
+def test_optimizers_that_take_turns_are_counted_from_the_first_also_behind_a_late_begin():
+    one = BORN + ADAM + CLEARED
+    body = BATCH + "if $i == 0 {\n" + one + one.replace("alloc t", "window late\nalloc t") + "}\nif $i != 0 {\n" + one * 2 + "}\n"
+    assert begins_at(of_loop(body + one + BORN + OTHER_ADAM + CLEARED + FREE_BATCH)) == [38] * 3
 
 
 PREFETCHED = "alloc whole 64MiB batch\n"

@@ -93,7 +93,8 @@ static uint32_t updates_in_step(const struct cycles *c)
     return 1;
 }
 
-/* Of cycles that take turns the one whose update stands first in the program. */
+/* Of cycles that take turns the one whose update stands first in the program; where that one is
+ * done several times in a row, the first of the row. */
 static uint32_t first_in_program(const struct cycles *c, uint32_t period)
 {
     uint32_t first = 0;
@@ -101,6 +102,11 @@ static uint32_t first_in_program(const struct cycles *c, uint32_t period)
         if (step_stacks_in_order(&c->t->r->code, c->t->tokens, last_pair(c, i)->update_stack,
                                  last_pair(c, first)->update_stack))
             first = i;
+    for (uint32_t i = 0; i < period; i++) {
+        uint32_t at = (first + period - i) % period, before = (at + period - 1) % period;
+        if (c->at[before].update_call != c->at[at].update_call)
+            return at;
+    }
     return first;
 }
 
