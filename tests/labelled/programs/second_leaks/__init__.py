@@ -1,0 +1,1 @@
+"""Leaks of the second round, each beside its innocent twin."""
