@@ -1,0 +1,1 @@
+"""Training and inference as several people write them: programs of the second round."""
