@@ -8,7 +8,7 @@ from scoring.categories import categories
 from scoring.diffs import categories_agree
 from scoring.estimate import need
 from scoring.leaks import leaks
-from scoring.program import Recording, held_out
+from scoring.program import SECOND_ROUND, Recording, held_out, held_out_at_first
 from scoring.steps import steps
 from scoring.table import Sums
 
@@ -135,5 +135,11 @@ def test_a_target_that_is_missed_is_told():
     assert any(line.startswith("right, all: 0") for line in targets.missed(sums))
 
 
-def test_a_third_is_held_out():
-    assert 250 < sum(held_out("program %d" % i) for i in range(1000)) < 420
+def test_a_third_was_held_out_at_first():
+    assert 250 < sum(held_out_at_first("program %d" % i) for i in range(1000)) < 420
+
+
+def test_the_second_round_is_held_out_and_nothing_else():
+    assert len(SECOND_ROUND) >= 40
+    assert all(held_out(name) and not held_out_at_first(name) for name in SECOND_ROUND)
+    assert not held_out("gpt_adamw") and not any(held_out("program %d" % i) for i in range(100))

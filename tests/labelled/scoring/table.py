@@ -15,7 +15,7 @@ STYLES = ("all", "python", "late")  # several recordings of a program may be lat
 
 
 class Sums:
-    """Counts of one half of the programs: those looked at, or those held out."""
+    """Counts of one part of the programs: those looked at, or those held out."""
 
     def __init__(self):
         self.programs = 0
