@@ -37,8 +37,8 @@ struct finder {
     uint32_t stamps;
     uint32_t *call;       /* of each stack_id: a number for its module call */
     uint32_t *call_stamp; /* of each of these: 1 + the step that it was seen beside last */
-    uint32_t *asked; /* of each stack_id, the stack of the update it was last compared with */
-    bool *behind;    /* the answer */
+    uint32_t *asked;      /* of each stack_id, the stack of the update it was last compared with */
+    bool *behind;         /* the answer */
 };
 
 static bool is_forward(const struct step_trace *t, uint32_t position)
