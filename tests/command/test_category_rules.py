@@ -65,6 +65,17 @@ LIKES = "# at start\nalloc s 7MiB forward\nstack own @release < run.py:31 main <
 FUNCTIONAL = TORCH + "nn/functional.py:7 cross_entropy"
 ONE_STEP = "alloc s 7MiB s\nfree s in_forward"
 
+GRAPH_ONLY = "".join("alloc g%d 1MiB forward\n" % i for i in range(4))
+GRAPH = "alloc s 7MiB forward\n" + GRAPH_ONLY
+GRAPH_GOES = "".join("free g%d in_main\n" % i for i in range(4))
+LOSS = "stack s @malloc < ::at::_ops::_log_softmax::call() < %s < @main\n" % FUNCTIONAL
+COPIED = "stack s @malloc < ::at::_ops::_to_copy::call() < run.py:21 main < run.py:44 <module>\n"
+CAST = COPIED.replace(" < run.py:21", " < ::torch::autograd::THPVariable_float() < run.py:21")
+SAVED_BATCHES = ("repeat 4 {\nmark ProfilerStep#$i start\nalloc b 7MiB %s\n-forward\n-backward\nfree b free_saved\n"
+                 "-optimizer\nmark ProfilerStep#$i end\n}")
+AHEAD = ("repeat 6 {\nmark ProfilerStep#$i start\nalloc b$i 7MiB %s\n-forward\n-backward\n-optimizer\n"
+         "if $i == 3 {\nfree b0 in_main\n}\nif $i == 4 {\nfree b1 in_main\n}\nmark ProfilerStep#$i end\n}")
+
 LIST = "stack copied @malloc < ::at::_ops::clone::call() < run.py:30 follow < @main\n"
 FLAT = "".join("stack %s @malloc < megatron/param_and_grad_buffer.py:%d __init__ < @main\n" % at
                for at in (("first", 586), ("second", 592)))
@@ -190,9 +201,34 @@ TWINS = {
         "B2 gradient high", "-forward\nalloc s 7MiB linear_backward\n-forward\nfree s in_main",
         "B2 gradient medium",
         "-forward\nalloc s 7MiB linear_backward\n-forward\nfree s in_main\nalloc g 8MiB accumulate_grad\n-optimizer\nfree g in_zero"),
-    "of a gradient's size, at the end": (
-        "B2 gradient medium", "-forward\nalloc s 7MiB linear_backward",
+    "of no parameter's size, where the recording ends": (
+        "B3 autograd_detail low", "-forward\nalloc s 7MiB linear_backward",
         "B2 gradient high", "-forward\nalloc s 7MiB linear_backward\n-forward"),
+    "not saved by the graph that outlives it": (
+        "F6 temporary medium", GRAPH + FOUR_OTHERS + "\nfree s in_main\n-forward\n" + GRAPH_GOES,
+        "F5 activation medium", PYTHON_FREE + GRAPH + FOUR_OTHERS + "\n-forward\nfree s py\n" + GRAPH_GOES),
+    "a loss that ends a graph": (
+        "F5 activation medium", PYTHON_FREE + LOSS + GRAPH_ONLY + "alloc s 7MiB s\n" + FOUR_OTHERS + "\n-forward\n"
+        + GRAPH_GOES + "-other\n" * 9 + "free s py\n-backward",
+        "F5 temporary medium", PYTHON_FREE + LOSS + "-forward\nalloc s 7MiB s\n-forward\nfree s py"),
+    "a loss, recomputed in the next step, is no input": (
+        "F5 temporary medium", LOSS + BATCHES % "s",
+        "I1 input medium", COPIED + BATCHES % "s"),
+    "a batch that its graph lets go": (
+        "I2 input medium", COPIED + SAVED_BATCHES % "s",
+        "S1 activation high", SAVED_BATCHES % "other"),
+    "a batch copied ahead": (
+        "I1 input medium", COPIED + AHEAD % "s",
+        "U unknown None", AHEAD % "other"),
+    "a batch without modules": (
+        "I2 input low", COPIED + (SAVED_BATCHES % "s").replace("-forward\n", ""),
+        "S1 activation medium", COPIED + "-forward\n-backward\nalloc s 7MiB s\n-backward\nfree s free_saved"),
+    "a cast before a loss, saved": (
+        "S1 activation medium", COPIED + "-forward\nalloc s 7MiB s\n-backward\nfree s free_saved",
+        "S1 activation high", "-forward\nalloc s 7MiB other\n-backward\nfree s free_saved"),
+    "a result cast in each step": (
+        "U unknown None", CAST + AHEAD % "s",
+        "I1 input medium", COPIED + AHEAD % "s"),
     "gone with the forward": (
         "F1 temporary high", "alloc s 7MiB forward\nfree s in_forward\n-backward",
         "F2 activation medium", "alloc s 7MiB forward\n-backward\nfree s free_backward"),
@@ -300,6 +336,13 @@ def test_its_twin_is_something_else(name):
     _, _, want, script = TWINS[name]
     assert want != TWINS[name][0]
     assert subject(script) == want
+
+
+def test_a_gradient_where_the_recording_ends_has_the_size_of_its_parameter():
+    for parameter, want in ((7, ("B2", "gradient", "medium")), (6, ("B3", "autograd_detail", "low"))):
+        path = scripts.make(body("alloc p %dMiB init\n-forward\nalloc s 7MiB linear_backward" % parameter))
+        device, = run("peak", "--json", "--by", "site", "--at", "end", path, expect=0).json()["devices"]
+        assert want in [(r["rule"], r["category"], r["confidence"]) for r in device["result"]["rows"]]
 
 
 def test_every_rule_has_its_recordings():

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/attribution/frame_class.h"
@@ -260,28 +261,77 @@ static enum vrs_status find_firsts(struct matcher *m, struct arena *arena, struc
     return VRS_OK;
 }
 
+/* Is so much of an interval kept that it is a graph? */
+static bool is_graph(uint32_t kept, uint32_t made)
+{
+    return kept >= GRAPH_TENSORS && kept >= made / GRAPH_PART;
+}
+
+/* Which intervals bear a graph, and whether it outlives the interval after them. */
+static enum vrs_status know_graphs(struct matcher *m, const uint32_t *interval, struct arena *arena,
+                                   struct vrs_error *err)
+{
+    uint32_t intervals = m->phases->intervals;
+    uint32_t *made = arena_array(arena, uint32_t, intervals);
+    uint32_t *kept = arena_array(arena, uint32_t, intervals);
+    uint32_t *beyond = arena_array(arena, uint32_t, intervals);
+    m->keeps_graph = arena_array(arena, bool, intervals);
+    m->keeps_beyond = arena_array(arena, bool, intervals);
+    if (made == NULL || kept == NULL || beyond == NULL || m->keeps_graph == NULL ||
+        m->keeps_beyond == NULL)
+        return vrs_no_memory(err);
+    for (uint32_t i = 0; i < m->lifetimes->count; i++) {
+        uint32_t in = interval[i];
+        if (in == NO_ROW)
+            continue;
+        int64_t freed = m->lifetimes->at[i].requested;
+        made[in]++;
+        kept[in] += freed >= interval_end(m->phases, in, m->events);
+        beyond[in] += in + 1 < intervals && freed >= interval_end(m->phases, in + 1, m->events);
+    }
+    for (uint32_t i = 0; i < intervals; i++) {
+        m->keeps_graph[i] = is_graph(kept[i], made[i]);
+        m->keeps_beyond[i] = is_graph(beyond[i], made[i]);
+    }
+    return VRS_OK;
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The sizes that parameters may have: a gradient has that of its parameter. */
+static enum vrs_status know_older(struct matcher *m, struct arena *arena, struct vrs_error *err)
+{
+    m->older = arena_array(arena, uint64_t, m->lifetimes->count);
+    if (m->older == NULL)
+        return vrs_no_memory(err);
+    m->olders = 0;
+    bool passed = false; /* has a forward begun? */
+    for (uint32_t i = 0; i < m->lifetimes->count; i++) {
+        const struct lifetime *l = &m->lifetimes->at[i];
+        passed = passed || m->born[i] == PHASE_FORWARD;
+        bool before =
+            l->birth < 0 || m->born[i] == PHASE_INIT || (m->born[i] == PHASE_OTHER && !passed);
+        if (before && l->requested >= m->events)
+            m->older[m->olders++] = l->bytes;
+    }
+    if (m->olders > 1)
+        qsort(m->older, m->olders, sizeof *m->older, by_bytes);
+    return VRS_OK;
+}
+
 enum vrs_status matcher_know(struct matcher *m, const struct lifetimes *lifetimes,
                              const struct tokens *tokens, const uint8_t *born,
                              const uint32_t *interval, const stack_id *freed_by,
                              struct arena *arena, struct vrs_error *err)
 {
-    uint32_t intervals = m->phases->intervals;
-    uint32_t *made = arena_array(arena, uint32_t, intervals);
-    uint32_t *kept = arena_array(arena, uint32_t, intervals);
-    m->keeps_graph = arena_array(arena, bool, intervals);
-    if (made == NULL || kept == NULL || m->keeps_graph == NULL)
-        return vrs_no_memory(err);
-    for (uint32_t i = 0; i < lifetimes->count; i++) {
-        if (interval[i] == NO_ROW)
-            continue;
-        made[interval[i]]++;
-        kept[interval[i]] +=
-            lifetimes->at[i].requested >= interval_end(m->phases, interval[i], m->events);
-    }
-    for (uint32_t i = 0; i < intervals; i++)
-        m->keeps_graph[i] = kept[i] >= GRAPH_TENSORS && kept[i] >= made[i] / GRAPH_PART;
     m->lifetimes = lifetimes;
     m->born = born;
+    TRY(know_graphs(m, interval, arena, err));
+    TRY(know_older(m, arena, err));
     TRY(makers_make(&m->r->code, tokens, lifetimes, born, arena, &m->makers, err));
     TRY(find_firsts(m, arena, err));
     return growing_find(lifetimes, m->steps, freed_by, m->r->code.stacks.rows.len, m->events, arena,
@@ -534,6 +584,34 @@ static bool first_of_size(const struct matcher *m, const struct subject *s)
     return i != NO_ROW && &l->at[i] == s->life;
 }
 
+/* A loss outside of modules ends the graph of the forward before it. */
+static bool bears_graph(const struct matcher *m, const struct subject *s)
+{
+    if (s->interval == NO_ROW)
+        return false;
+    bool follows = s->interval > 0 && s->born == PHASE_OTHER &&
+                   m->phases->interval[s->interval - 1].phase == PHASE_FORWARD;
+    return m->keeps_graph[s->interval] || (follows && m->keeps_beyond[s->interval - 1]);
+}
+
+/* A graph lets go of all that it saved at once: what is freed sooner was not saved. */
+static bool freed_before_graph(const struct matcher *m, const struct subject *s)
+{
+    uint32_t next = next_interval(s);
+    if (s->interval == NO_ROW || next >= m->phases->intervals || !m->keeps_beyond[s->interval])
+        return false;
+    return m->phases->interval[next].phase == PHASE_OTHER &&
+           s->life->requested >= interval_end(m->phases, s->interval, m->events) &&
+           s->life->requested < interval_end(m->phases, next, m->events);
+}
+
+static bool size_of_older(const struct matcher *m, uint64_t bytes)
+{
+    uint32_t at;
+    SORTED_FIND(at, m->olders, m->older[at] < bytes);
+    return at < m->olders && m->older[at] == bytes;
+}
+
 static bool condition_holds(const struct matcher *m, const struct subject *s,
                             const struct rule_condition *c)
 {
@@ -557,7 +635,11 @@ static bool condition_holds(const struct matcher *m, const struct subject *s,
     case RULE_KEY_REPLACED:
         return says(c->number, s->replaced);
     case RULE_KEY_KEEPS_GRAPH:
-        return says(c->number, s->interval != NO_ROW && m->keeps_graph[s->interval]);
+        return says(c->number, bears_graph(m, s));
+    case RULE_KEY_BEFORE_GRAPH:
+        return says(c->number, freed_before_graph(m, s));
+    case RULE_KEY_SIZE_OF_OLDER:
+        return says(c->number, size_of_older(m, l->bytes));
     case RULE_KEY_GROWS:
         return says(c->number, m->growing.caches != NULL &&
                                    m->growing.caches[s->allocation - m->lifetimes->first]);

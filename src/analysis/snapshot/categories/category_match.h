@@ -62,6 +62,9 @@ struct matcher {
     const struct lifetimes *lifetimes;
     const uint8_t *born; /* enum phase of each; PHASES: not known */
     bool *keeps_graph;   /* by interval: a quarter of what it bears outlives it */
+    bool *keeps_beyond;  /* and outlives the interval after it, too */
+    uint64_t *older;     /* sizes of what was made before any forward and lives on, ascending */
+    uint32_t olders;
     struct makers makers;
     struct growing_sites growing;
     struct first_of_size *first_of_size;

@@ -56,6 +56,8 @@ static const struct {
     [RULE_KEY_REPLACES] = { "replaces", KIND_YES_NO },
     [RULE_KEY_REPLACED] = { "replaced", KIND_YES_NO },
     [RULE_KEY_KEEPS_GRAPH] = { "keeps_graph", KIND_YES_NO },
+    [RULE_KEY_BEFORE_GRAPH] = { "freed_before_graph", KIND_YES_NO },
+    [RULE_KEY_SIZE_OF_OLDER] = { "size_of_older", KIND_YES_NO },
     [RULE_KEY_GROWS] = { "grows", KIND_YES_NO },
     [RULE_KEY_RECURS] = { "recurs", KIND_YES_NO },
     [RULE_KEY_MAKER_LINE] = { "maker_line", KIND_LINES },

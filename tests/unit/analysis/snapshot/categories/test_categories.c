@@ -366,7 +366,7 @@ static void rules_of_ones_own_come_first(void **state)
     play(&s, none, "a 1 100; a 2 5; f 1 100", "FBS",
          "rule a kv_cache low\n size = 99\nrule b input high\n size = 100 # this\n");
     assert_string_equal(told(&s, 0, have, sizeof have), "input b high");
-    assert_string_equal(told(&s, 1, have, sizeof have), "gradient B2 medium");
+    assert_string_equal(told(&s, 1, have, sizeof have), "autograd_detail B3 low");
     studied_end(&s);
 }
 
