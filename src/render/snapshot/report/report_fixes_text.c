@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/str.h"
 #include "model/ids.h"
+#include "render/answer/next.h"
 #include "render/snapshot/advise/advise.h"
 #include "render/snapshot/report/report_parts.h"
 #include "render/write/escape.h"
@@ -166,7 +167,28 @@ static uint32_t make_items(const struct report_device *d, const struct advice *c
     return count;
 }
 
-void report_fixes_text(struct buf *to, const struct style *style, const struct report_device *d)
+/* The command that prints what a fix is said to save, where there is one. */
+static void put_verification(struct buf *to, const struct style *style, const struct report *report,
+                             const struct report_device *d, const struct advice *fix)
+{
+    const struct advice_verification *v = &fix->verification;
+    struct buf options;
+    if (v->verb == NULL)
+        return;
+    buf_init(&options, 256);
+    buf_format(&options, "%s%s", v->options[0] == '\0' ? "" : " ", v->options);
+    next_device(&options, d->name, report->devices);
+    buf_char(&options, '\0');
+    if (!options.failed) {
+        buf_text(to, "     verify: ");
+        next_command(to, style, v->verb, report->file.path, options.at);
+        buf_char(to, '\n');
+    }
+    buf_end(&options, to);
+}
+
+void report_fixes_text(struct buf *to, const struct style *style, const struct report *report,
+                       const struct report_device *d)
 {
     const struct advice *fix[REPORT_FIXES];
     struct item item[REPORT_FIXES + 1];
@@ -179,8 +201,12 @@ void report_fixes_text(struct buf *to, const struct style *style, const struct r
     }
     if (count > 0)
         put_heading(to, style);
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
         put_item(to, style, i + 1, &item[i], right);
+        /* What must go comes before the fixes, and no command tells it. */
+        if (i + fixes >= count)
+            put_verification(to, style, report, d, fix[i + fixes - count]);
+    }
     for (uint32_t i = 0; i < REPORT_FIXES + 1; i++) {
         buf_end(&item[i].words, to);
         buf_end(&item[i].bytes, to);

@@ -49,7 +49,8 @@ bool report_must_go_words(struct buf *to, const struct report_device *d);
 bool report_together_words(struct buf *to, const struct report_device *d,
                            const struct advice *const *shown, uint32_t count);
 /* All of that as a list; nothing where there is nothing to do. */
-void report_fixes_text(struct buf *to, const struct style *style, const struct report_device *d);
+void report_fixes_text(struct buf *to, const struct style *style, const struct report *report,
+                       const struct report_device *d);
 
 /* The picture. */
 

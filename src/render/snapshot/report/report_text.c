@@ -84,7 +84,7 @@ static void put_device(struct buf *to, const struct report *report, const struct
         buf_char(to, '\n');
     }
     put_answer(to, style, d);
-    report_fixes_text(to, style, d);
+    report_fixes_text(to, style, report, d);
     report_picture_text(to, d, options);
     report_holders_text(to, d, options);
     report_notes_text(to, style, d);
