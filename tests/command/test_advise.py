@@ -159,6 +159,22 @@ def ahead(first):
                     end="  if $i < 4 {\n  free in$i free_step\n  }")
 
 
+def queued(first, place="begin"):
+    """As `ahead`, where no frame says that it is a copy: one more is made in each step, at its begin or behind its forward."""
+    made = "  alloc in$($i+%d) 256MiB queued\n" % first
+    text = training(steps=7, activation="8MiB", before="repeat %d as b {\n  alloc in$b 256MiB queued\n}" % first,
+                    after_forward=made if place == "behind" else "", end="  free in$i free_step")
+    if place == "begin":
+        text = text.replace("  alloc batch 4MiB to_device\n", made + "  alloc batch 4MiB to_device\n")
+    return text.replace("stack to_device", "stack queued data.py:25 next_batch < run.py:60 train < @main\nstack to_device", 1)
+
+
+def copied_cache(prompt):
+    """A cache of 64 MiB that grows by 8 MiB at each of 13 tokens, behind a prompt that needs so many MiB."""
+    return HEAD + "alloc w 64MiB init\nalloc kv0 64MiB cache\nalloc p %dMiB head\nfree p free_forward\n" % prompt + \
+        "repeat 13 {\n  alloc kv$($i+1) $i*8MiB+72MiB cache\n  free kv$i free_forward\n}\n"
+
+
 def evaluating(places=5, dropped="free_step", between="", capacity="", stacks="python_only"):
     """Forwards whose values go together after the next forward; without frames of C++ unless `stacks` is empty."""
     made = "".join("  alloc e$($i)_%d 100MiB block%d\n" % (k, k % places) for k in range(5))
@@ -473,6 +489,8 @@ MORE = {
     "a generation older than the recording": (
         "two-generations", older_graph().replace(" bound_anew\n", " free_step\n"), older_graph(again=False).replace(" bound_anew\n", " free_step\n")),
     "gradients that are stolen": ("grad-not-cleared", accumulating("none").replace("64MiB accumulate_grad", "64MiB stolen"), accumulating("end")),
+    "batches that no frame calls a copy": ("inputs-ahead", queued(3), queued(1)),
+    "what is made behind the forward": ("inputs-ahead", queued(3), queued(3, "behind")),
     "layers that share the line of a cache": (
         "kv-prealloc",
         HEAD + "alloc w 64MiB init\nrepeat 6 as l {\n  alloc kv0_$l 64MiB cache\n}\nrepeat 12 {\n  repeat 6 as l {\n    alloc kv$($i+1)_$l $i*8MiB+72MiB cache\n    free kv$($i)_$l free_forward\n  }\n}\n",
@@ -494,6 +512,22 @@ def test_a_graph_is_never_kept_without_grad():
     spoken, _, _ = advice(older_graph())
     assert spoken["no-grad"]["bytes"] == 5 * (400 << 20)
     assert spoken["no-grad"]["saving_bytes"] >= 5 * (400 << 20)
+
+
+@pytest.mark.parametrize("prompt, whole", ((16, 64 + 168 + 16), (100, 64 + 168 + 100), (250, 64 + 168 + 250)))
+def test_a_whole_cache_is_there_in_the_prompt(prompt, whole):
+    """The saving is that of a cache of its final length, which a prompt finds on the device."""
+    spoken, _, _ = advice(copied_cache(prompt))
+    recorded = 64 + max(160 + 168, 64 + prompt)
+    assert (spoken["kv-prealloc"]["saving_bytes"] or 0) == max(recorded - whole, 0) << 20
+
+
+def test_report_names_the_verification():
+    path = scripts.make(pins(capacity="80GiB"))
+    entry = next(a for a in advice(pins(capacity="80GiB"))[0].values() if a["verification"])
+    told = run("report", path, expect=0).out
+    assert "     verify: vramscope replay %s %s\n" % (path, entry["verification"]["options"]) in told
+    assert "verify" not in run("report", scripts.make(tight()), expect=0).out
 
 
 def test_one_fix_for_a_cause():

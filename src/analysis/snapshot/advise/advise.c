@@ -83,6 +83,8 @@ static void derive_saving(struct advising *a)
     lock_give(a->lock);
     int64_t saved = (int64_t)((uint64_t)a->peak_bytes - (uint64_t)without.bytes);
     a->now.saving_bytes = saved > 0 ? (uint64_t)saved : 0;
+    if (a->most_saving_bytes != 0 && a->now.saving_bytes > a->most_saving_bytes)
+        a->now.saving_bytes = a->most_saving_bytes;
     if (a->now.source == SAVING_NONE)
         a->now.source = SAVING_DERIVED;
 }

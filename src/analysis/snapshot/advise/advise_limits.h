@@ -51,7 +51,8 @@ enum {
     WAITING_MOST = 512,      /*   allocations looked at for the one that takes a place; */
     CACHE_SHARES = 64,       /*   so many layers may share what is worth a line */
     CACHE_PERCENT = 25,      /* kv-pool: of what is in use */
-    AHEAD_STEPS = 2,         /* inputs-ahead: one is what prefetching is for */
+    AHEAD_STEPS = 2,         /* inputs-ahead: one is what prefetching is for; */
+    QUEUED_LEAST = 2,        /*   batches that are let go of as late as each other */
     PENDING_PERCENT = 5,     /* pending-free: of the peak */
     UNKNOWN_PERCENT = 25,    /* capture: of the peak, */
     CAPTURE_STEPS_LEAST = 2, /*   or fewer steps of a training that began before */

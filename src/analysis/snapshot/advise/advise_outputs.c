@@ -13,6 +13,8 @@
 #include "analysis/snapshot/steps/phases.h"
 #include "analysis/snapshot/steps/steps.h"
 #include "analysis/snapshot/study/study.h"
+#include "base/arena.h"
+#include "base/table.h"
 
 int64_t advise_step_end(const struct study *s, int64_t event)
 {
@@ -128,22 +130,104 @@ static bool is_input(const struct study *s, uint32_t i)
     return copied || phase == PHASE_DATA;
 }
 
+/* What one stack makes anew for each step, before its forward. */
+struct queue {
+    uint64_t bytes;
+    int64_t first_step;      /* of the first; it may fill the queue */
+    int64_t step;            /* of the last */
+    int64_t distance;        /* steps from alloc to free, the same for all of them */
+    uint32_t born, consumed; /* how many were made, and freed */
+    bool broken;
+};
+
+/* Does it come behind all that a step of training computes, and before the next forward?  What is
+ * made behind a forward may be its output. */
+static bool is_between_steps(const struct phases *p, int64_t event)
+{
+    uint32_t before = phases_at(p, event);
+    uint32_t after = before == NO_ROW ? 0 : before + 1;
+    while (before != NO_ROW &&
+           (p->interval[before].phase == PHASE_OTHER || p->interval[before].phase == PHASE_DATA))
+        before--;
+    while (after < p->intervals &&
+           (p->interval[after].phase == PHASE_OTHER || p->interval[after].phase == PHASE_DATA))
+        after++;
+    return (before == NO_ROW || p->interval[before].phase != PHASE_FORWARD) &&
+           (after == p->intervals || p->interval[after].phase == PHASE_FORWARD);
+}
+
+static void queue_add(const struct advising *a, struct queue *q, const struct lifetime *l)
+{
+    const struct steps *steps = &a->s->steps;
+    int64_t step = steps_at(steps, l->birth), used = steps_at(steps, l->freed);
+    bool filling = q->born == 0 || (step == q->step && step == q->first_step);
+    if (filling)
+        *q = (struct queue){ .bytes = l->bytes, .first_step = step, .broken = q->broken };
+    q->broken = q->broken || !is_between_steps(&a->s->phases, l->birth) || q->bytes != l->bytes ||
+                (!filling && step != q->step + 1);
+    q->step = step;
+    q->born++;
+    if (l->freed >= (int64_t)a->s->events || used >= (int64_t)steps->count)
+        return;
+    q->broken = q->broken || (q->consumed > 0 && used - step != q->distance);
+    q->distance = used - step;
+    q->consumed++;
+}
+
+/* The size of what one stack makes before the forward of each step, and what is let go of after the
+ * same number of steps, two or more: a queue of batches.  Of 0 bytes: there is none. */
+static bool find_queue(const struct advising *a, struct queue *ret)
+{
+    const struct study *s = a->s;
+    struct arena_mark mark = arena_mark(s->scratch);
+    struct queue *of = arena_array(s->scratch, struct queue, s->r->code.stacks.rows.len);
+    *ret = (struct queue){ .bytes = 0 };
+    if (of == NULL)
+        return false;
+    for (uint32_t i = 0; i < s->lifetimes.count; i++) {
+        const struct lifetime *l = &s->lifetimes.at[i];
+        uint32_t stack = l->alloc_stack.n;
+        if (l->bytes >= a->floor_bytes && l->birth >= 0 && stack != 0 &&
+            s->categories.of[i] == CATEGORY_UNKNOWN && s->phases.of_stack[stack] == PHASE_OTHER)
+            queue_add(a, &of[stack], l);
+    }
+    for (uint32_t i = 1; i < s->r->code.stacks.rows.len; i++)
+        if (!of[i].broken && of[i].consumed >= QUEUED_LEAST && of[i].distance >= AHEAD_STEPS &&
+            of[i].bytes > ret->bytes)
+            *ret = of[i];
+    arena_release(s->scratch, mark);
+    return true;
+}
+
+static bool is_queued(const struct study *s, uint32_t i, const struct queue *q)
+{
+    return q->bytes != 0 && s->lifetimes.at[i].bytes == q->bytes &&
+           s->categories.of[i] == CATEGORY_UNKNOWN &&
+           s->phases.of_stack[s->lifetimes.at[i].alloc_stack.n] == PHASE_OTHER;
+}
+
 /* Batches that are on the device long before their step. */
 bool advise_inputs_ahead(struct advising *a)
 {
     const struct study *s = a->s;
     struct largest largest = { 0 };
+    struct queue queue;
     if (s->steps.count <= AHEAD_STEPS)
         return advise_silent(a, "fewer than three steps");
+    if (!find_queue(a, &queue))
+        return false;
     for (uint32_t i = 0; i < s->lifetimes.count; i++) {
         const struct lifetime *l = &s->lifetimes.at[i];
-        if (!is_input(s, i))
-            continue;
-        int64_t used = steps_at(&s->steps, l->freed);
-        if (used >= (int64_t)s->steps.count || used - steps_at(&s->steps, l->birth) < AHEAD_STEPS)
+        bool queued = is_queued(s, i, &queue);
+        int64_t born = steps_at(&s->steps, l->birth), used = steps_at(&s->steps, l->freed);
+        if (queued && l->freed == (int64_t)s->events)
+            used = born + queue.distance;
+        if ((!is_input(s, i) && !queued) || used - born < AHEAD_STEPS ||
+            (!queued && used >= (int64_t)s->steps.count))
             continue;
         /* One batch ahead is what prefetching is for. */
-        int64_t soon = s->steps.boundary[used - 1].event;
+        int64_t soon = used <= (int64_t)s->steps.count ? s->steps.boundary[used - 1].event
+                                                       : (int64_t)s->events;
         if (!advise_remove(a, i, l->birth, soon, l->bytes))
             return false;
         if (!lifetime_alive(l, a->peak_event) || soon <= a->peak_event)

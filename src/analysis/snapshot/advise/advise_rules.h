@@ -39,8 +39,9 @@ struct advising {
 
     /* The rule at hand. */
     struct advice now;
-    removal_vec removals; /* what its change would take away */
-    const char *clause;   /* why it stays silent; NULL: it speaks */
+    removal_vec removals;       /* what its change would take away */
+    uint64_t most_saving_bytes; /* where what is not seen bounds it; 0: nothing does */
+    const char *clause;         /* why it stays silent; NULL: it speaks */
     struct vrs_error *err;
 };
 

@@ -50,7 +50,7 @@ struct counterfactual_peak counterfactual_without(struct counterfactual *c,
     for (uint32_t i = 0; i < removals; i++) {
         if (removal[i].to <= removal[i].from)
             continue;
-        uint64_t bytes = removal[i].bytes & INT64_MAX;
+        uint64_t bytes = removal[i].bytes;
         add(c, state_of(c, removal[i].from), -bytes, &changed);
         add(c, state_of(c, removal[i].to), bytes, &changed);
     }

@@ -11,7 +11,8 @@
 #include "base/fail.h"
 #include "model/recording.h"
 
-/* Bytes that would not have been alive after events `from` up to, but not including, `to`. */
+/* Bytes that would not have been alive after events `from` up to, but not including, `to`; minus
+ * the bytes of what would be there instead. */
 struct removal {
     int64_t from, to;
     uint64_t bytes;
