@@ -162,7 +162,8 @@ def test_both_sides_of_a_contradiction_count(folder):
 def test_all_verbs_tell_one_peak(folder):
     """Its rows do not add up to its curve: the difference is named."""
     edited = folder / "attention_inductor_mini.pickle"
-    for verb in ("report", "peak", "advise", "steps", "categories"):
+    assert "The peak is 32.00 KiB at" in run("report", edited).out
+    for verb in ("peak", "advise", "steps", "categories"):
         assert "32.00 KiB in" in run(verb, edited).out, verb
     for verb in (("peak", edited), ("categories", edited), ("diff", edited, edited)):
         out = run(*verb).out
@@ -774,4 +775,4 @@ def test_files_of_one_name_are_told_apart(tmp_path):
 def test_markdown_reads_as_text_where_it_can():
     """Brackets in pairs and underscores inside words are no markup: an e-mail shows them as they are."""
     out = run("report", "--markdown", ROOT / "examples" / "leak.pickle", expect=0).out
-    assert "(54.7 ms)" in out and "autograd_detail" in out and "&#40;" not in out and "&#95;" not in out
+    assert "(54.7 ms)" in out and "scaled_dot_product_attention" in out and "&#40;" not in out and "&#95;" not in out

@@ -671,14 +671,17 @@ def test_oom_begins_with_the_rank_that_failed(failing):
 def test_each_verb_begins_with_its_ranks(failing):
     """A line for each, the worst before them; the pages of at most two, and all where there are few."""
     for verb in "oom", "advise", "peak", "leaks":
-        text = run(verb, failing, expect=0).out
+        def told(*words):
+            return run(verb, *words, env=environment(COLUMNS="4000"), expect=0).out
+
+        text = told(failing)
         for rank in range(5):
             assert "run_rank%d.pickle" % rank in text[:text.index("pages    ")], verb
         assert text.count("pickle protocol") <= 2 and "--all-ranks prints all 5" in text
-        assert run(verb, "--all-ranks", failing, expect=0).out.count("pickle protocol") == 5
-        few = run(verb, failing / "run_rank0.pickle", failing / "run_rank3.pickle", expect=0).out
+        assert told("--all-ranks", failing).count("pickle protocol") == 5
+        few = told(failing / "run_rank0.pickle", failing / "run_rank3.pickle")
         assert few.count("pickle protocol") == 2 and "all-ranks" not in few and "  device " in few
-        alone = run(verb, failing / "run_rank3.pickle", expect=0).out
+        alone = told(failing / "run_rank3.pickle")
         assert alone.count("pickle protocol") == 1 and "all-ranks" not in alone and "worst " not in alone
 
 

@@ -91,8 +91,8 @@ def test_svg_of_these_has_pixels_inside_vector_axes(pages, view):
 
 
 def test_svg_of_groups_is_the_picture(pages):
-    """Drawn by the browser, the areas have the colours of the pixels they stand for."""
-    page = shown(pages, EXAMPLES / "fragmentation.pickle", "groups")
+    """Drawn by the browser, the areas have the colours of the pixels they stand for (lines of a pattern fall elsewhere)."""
+    page = shown(pages, EXAMPLES / "train.pickle", "groups")
     name, text = saved(page, "Picture of the view", "SVG")
     page.press("Escape")
     same = page.ask("""new Promise((done) => { const image = new Image(); image.onload = () => {

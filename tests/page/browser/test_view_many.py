@@ -193,7 +193,7 @@ def test_a_flame_graph_of_leaks(browser, tmp_path, name):
     run("view", ROOT / "examples" / (name + ".pickle"), "-o", written, expect=0)
     page = opened(browser, written, "#v=1&view=leaks")
     page.wait("(%s).querySelector('tfoot td') !== null" % VIEW)
-    total = page.ask("(%s).querySelector('tfoot td:nth-of-type(5)').textContent" % VIEW)
+    total = page.ask("(%s).querySelector('tfoot td:nth-of-type(6)').textContent" % VIEW)
     click(page, "#view > :not([hidden]) .bar button", "as flame graph")
     page.wait("location.hash.includes('view=flame') && (%s).querySelector('.note').textContent === '%s = 100 %%'"
               % (VIEW, total))

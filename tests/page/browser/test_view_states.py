@@ -376,6 +376,7 @@ def test_a_capacity_is_gib_or_told_to_be_no_size(pages):
 
 def test_a_finding_of_the_peak_leads_there(pages):
     page = pages(EXAMPLES / "oom.pickle", fragment="#v=1&at=100")
+    page.ask("document.querySelector('#verdicts > .link').click()")
     page.ask("[...document.querySelectorAll('.finding')].find((f) => f.textContent.includes('model.py:71')).click()")
     page.says("#found", "allocations,")
     page.wait("document.getElementById('status-text').textContent.endsWith('peak')")
