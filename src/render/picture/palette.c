@@ -62,8 +62,9 @@ void palette_category(enum category category, uint8_t *slot, bool *second)
         [CATEGORY_PERSISTENT] = PALETTE_OTHER,
     };
     *slot = slots[category];
-    *second = category == CATEGORY_BUFFER || category == CATEGORY_PARAMETER_COPY || category == CATEGORY_KV_CACHE ||
-              category == CATEGORY_COMMUNICATION || category == CATEGORY_PERSISTENT;
+    *second = category == CATEGORY_BUFFER || category == CATEGORY_PARAMETER_COPY ||
+              category == CATEGORY_KV_CACHE || category == CATEGORY_COMMUNICATION ||
+              category == CATEGORY_PERSISTENT;
 }
 
 /* v + (255 - v) * by, or v * (1 - by), in the arithmetic of the page. */

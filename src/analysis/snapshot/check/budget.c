@@ -130,11 +130,12 @@ static enum vrs_status read_category(str subject, struct limit *l, struct vrs_er
             l->category = (enum category)c;
             return VRS_OK;
         }
-    return vrs_fail(err, VRS_USAGE,
-                    "there is no category \"%.*s\": parameter, buffer, "
-                    "parameter_copy, gradient, optimizer_state, optimizer_temp, activation, input, temporary, "
-                    "autograd_detail, communication, kv_cache, workspace, persistent, unknown",
-                    subject.len > 30 ? 30 : (int)subject.len, subject.ptr);
+    return vrs_fail(
+        err, VRS_USAGE,
+        "there is no category \"%.*s\": parameter, buffer, "
+        "parameter_copy, gradient, optimizer_state, optimizer_temp, activation, input, temporary, "
+        "autograd_detail, communication, kv_cache, workspace, persistent, unknown",
+        subject.len > 30 ? 30 : (int)subject.len, subject.ptr);
 }
 
 static enum vrs_status read_device(str subject, struct limit *l, struct vrs_error *err)
