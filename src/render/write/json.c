@@ -2,6 +2,7 @@
 #include "render/write/json.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -195,9 +196,14 @@ void json_fixed(struct json *j, const char *key, double value, uint32_t decimals
     for (uint32_t i = 0; i < decimals; i++)
         scale *= 10;
     double scaled = (value < 0 ? -value : value) * (double)scale;
-    /* Also false for what is not a number. */
-    if (!(scaled < 9007199254740992.0)) {
+    if (!isfinite(value)) {
         json_null(j, key);
+        return;
+    }
+    /* From 2^53 on the digits of `scaled` are no longer those of the value. */
+    if (scaled >= 9007199254740992.0) {
+        begin(j, key);
+        buf_fixed(j->out, value, (int)decimals);
         return;
     }
     uint64_t n = (uint64_t)scaled;
