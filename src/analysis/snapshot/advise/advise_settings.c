@@ -56,6 +56,7 @@ struct setting_answer {
     struct advice_verification proof;
     uint64_t saving_bytes;
     uint64_t recorded_bytes, changed_bytes; /* reserved at the most, where that falls as well */
+    const struct setting *peaks_of;         /* the setting whose peaks those are */
 };
 
 struct asking {
@@ -104,6 +105,9 @@ static void take_better(struct setting_answer *best, const struct setting *setti
         return;
     best->setting = setting;
     best->saving_bytes = saving;
+    /* The peaks that stand beside it are those of the same setting. */
+    if (best->peaks_of != setting)
+        best->recorded_bytes = best->changed_bytes = 0;
     best->proof = (struct advice_verification){ "replay", options, figure, before, after };
 }
 
@@ -170,6 +174,7 @@ static enum vrs_status ask_setting(struct asking *q, const struct setting *setti
         take_better(best, setting, setting->peak, "peak_reserved_bytes", q->recorded_bytes,
                     free.reserved.bytes);
     if (best->setting == setting && best->saving_bytes >= q->least_bytes) {
+        best->peaks_of = setting;
         best->recorded_bytes = best->proof.before_bytes;
         best->changed_bytes = best->proof.after_bytes;
     }

@@ -8,6 +8,7 @@
 #include "analysis/snapshot/advise/advise.h"
 #include "analysis/snapshot/advise/waste.h"
 #include "base/buf.h"
+#include "base/str.h"
 #include "render/answer/answer.h"
 #include "render/write/human.h"
 
@@ -17,6 +18,10 @@ void advice_words(struct buf *to, const struct advice *advice);
 
 /* What it costs to follow, or of empty-cache what it costs not to; false: nothing worth naming. */
 bool advice_cost(struct buf *to, const struct advice *advice);
+
+/* What a saving that a replay proved is of, behind its bytes: " reserved", or " of the card" where
+ * less of it suffices; else "". */
+static_text advice_saved_of(const struct advice *advice);
 
 /* "frees 3.55 GiB", "frees ~1.20 GiB", "frees nothing at the peak", or the severity where the
  * benefit is not bytes */

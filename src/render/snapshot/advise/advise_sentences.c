@@ -2,6 +2,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "analysis/snapshot/advise/advise.h"
 #include "base/buf.h"
@@ -177,6 +178,15 @@ bool advise_sentence(struct buf *to, const struct field *f, const void *row)
     return true;
 }
 
+static_text advice_saved_of(const struct advice *advice)
+{
+    if (advice->source != SAVING_VERIFIED)
+        return "";
+    const char *figure = advice->verification.figure;
+    return figure != NULL && strcmp(figure, "capacity_needed_bytes") == 0 ? " of the card"
+                                                                         : " reserved";
+}
+
 void advice_saving(struct buf *to, const struct advice *advice)
 {
     if (known_or_0(advice->saving_bytes) == 0 || advice->source == SAVING_NONE) {
@@ -187,8 +197,7 @@ void advice_saving(struct buf *to, const struct advice *advice)
                  : advice->source == SAVING_ESTIMATED ? "frees ~"
                                                       : "frees ");
     human_known_bytes(to, advice->saving_bytes);
-    if (advice->source == SAVING_VERIFIED)
-        buf_text(to, " of reserved memory");
+    buf_text(to, advice_saved_of(advice));
 }
 
 bool advice_joint(struct buf *to, const struct advise *a)

@@ -38,7 +38,7 @@ void report_fix_bytes(struct buf *to, const struct advice *fix)
 {
     buf_text(to, fix->at_most ? "up to ~" : fix->source == SAVING_ESTIMATED ? "~" : "");
     human_known_bytes(to, fix->saving_bytes);
-    buf_text(to, fix->source == SAVING_VERIFIED ? " reserved" : "");
+    buf_text(to, advice_saved_of(fix));
 }
 
 /* The line's row at the peak, where the table of those who hold it has one. */
