@@ -184,7 +184,7 @@ static_text advice_saved_of(const struct advice *advice)
         return "";
     const char *figure = advice->verification.figure;
     return figure != NULL && strcmp(figure, "capacity_needed_bytes") == 0 ? " of the card"
-                                                                         : " reserved";
+                                                                          : " reserved";
 }
 
 void advice_saving(struct buf *to, const struct advice *advice)
