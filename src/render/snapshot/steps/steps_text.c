@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "analysis/snapshot/steps/phases.h"
 #include "analysis/snapshot/steps/steps.h"
@@ -32,6 +33,7 @@ struct text_context {
     const struct phase_rows *rows;
     struct cells cells;
     uint32_t most; /* rows of a table */
+    str path;      /* of the file, for the command that shows more rows */
 };
 
 static str span_cell(struct text_context *s, uint32_t first, uint32_t last)
@@ -48,17 +50,18 @@ static void put_table(struct buf *to, struct text_context *s, const struct text_
     text_table(to, s->style, &table);
 }
 
-static void put_more(struct buf *to, const struct text_context *s, uint32_t count, const char *what)
+/* "1 more phase: vramscope steps run.pickle --rows 21" */
+static void put_more(struct buf *to, const struct text_context *s, uint32_t rows, uint32_t shown,
+                     const char *what)
 {
-    if (count == 0)
+    char options[32];
+    if (rows == shown)
         return;
-    struct buf words;
-    buf_init(&words, 1 << 10);
-    buf_text(&words, "and ");
-    human_counted(&words, count, what, s->style->ascii);
-    buf_text(&words, "; --rows shows them");
-    text_wrap(to, s->style, buf_slice(&words), 0, 0);
-    buf_end(&words, to);
+    human_counted(to, rows - shown, what, s->style->ascii);
+    buf_text(to, ": ");
+    snprintf(options, sizeof options, " --rows %u", (unsigned)rows);
+    next_command(to, s->style, "steps", s->path, options);
+    buf_char(to, '\n');
 }
 
 /* The phase at an event; `*row` is where the search goes on. */
@@ -99,7 +102,7 @@ static void put_steps(struct buf *to, struct text_context *s)
         c[5] = str_from(phase_word(phase_at(s->rows, &row, b->peak_event)));
     }
     put_table(to, s, column, STEP_CELLS, shown, cell);
-    put_more(to, s, steps->count - shown, steps->kind == STEP_PASS ? "more pass" : "more step");
+    put_more(to, s, steps->count, shown, steps->kind == STEP_PASS ? "more pass" : "more step");
 }
 
 enum phase_column { PHASE, EVENTS, ALLOCS, ALLOCATED, FREED, PEAK, IN_STEP, LARGEST, COLUMNS };
@@ -124,6 +127,15 @@ static str phase_cell(struct text_context *s, const struct phase_row *row, enum 
     return shown_cell(&s->cells, &phase_columns[column], row);
 }
 
+/* Of more phases than are shown the last row is that of the peak, which the page is about. */
+static uint32_t shown_phase(const struct text_context *s, const struct phase_row *row,
+                            uint32_t rows, uint32_t most, uint32_t i)
+{
+    uint32_t peak = s->rows->peak_row, first = (uint32_t)(row - s->rows->row);
+    bool left_out = peak != NO_ROW && peak >= first + most && peak < first + rows;
+    return i + 1 == most && left_out ? peak - first : i;
+}
+
 static void put_phases(struct buf *to, struct text_context *s, const struct phase_row *row,
                        uint32_t rows)
 {
@@ -140,11 +152,26 @@ static void put_phases(struct buf *to, struct text_context *s, const struct phas
     str *cell = cells_array(&s->cells, most, columns);
     if (cell == NULL)
         return;
-    for (uint32_t i = 0; i < most; i++)
+    for (uint32_t i = 0; i < most; i++) {
+        const struct phase_row *one = &row[shown_phase(s, row, rows, most, i)];
         for (uint32_t k = 0; k < columns; k++)
-            cell[(size_t)i * columns + k] = phase_cell(s, &row[i], shown[k]);
+            cell[(size_t)i * columns + k] = phase_cell(s, one, shown[k]);
+    }
     put_table(to, s, column, columns, most, cell);
-    put_more(to, s, rows - most, "more phase");
+    put_more(to, s, rows, most, "more phase");
+}
+
+/* Where a moment lies that is in no complete step. */
+static void put_apart(struct buf *words, const struct steps *steps, int64_t event)
+{
+    const char *kind = step_kind_names[steps->kind];
+    if (event > (int64_t)steps->boundary[steps->count - 1].end_event)
+        buf_format(words, ", after the last complete %s", kind);
+    else if (event < (int64_t)steps->boundary[0].event)
+        buf_format(words, ", before the first complete %s", kind);
+    else
+        buf_text(words, steps->kind == STEP_PASS ? ", between complete passes"
+                                                 : ", between complete steps");
 }
 
 /* "peak  9.72 GiB in backward of step 2 (event 1435), 8.42 GiB of it since the step began" */
@@ -166,7 +193,7 @@ static void put_peak(struct buf *to, const struct text_context *s)
     else if (row != NULL && row->kind == STEP_PASS)
         buf_text(&words, ", in a pass between steps");
     else if (row != NULL && rows->steps.steps.count != 0)
-        buf_text(&words, ", in no complete step");
+        put_apart(&words, &rows->steps.steps, rows->requested.peak_event);
     if (rows->requested.peak_event >= 0)
         buf_format(&words, " (event %lld)", (long long)rows->requested.peak_event);
     if (row != NULL && row->step != 0) {
@@ -243,6 +270,7 @@ static void put_result(struct out *out, const struct device_answer *device,
         .style = &options->style,
         .rows = device->result,
         .most = options->rows == 0 ? ROWS_DEFAULT : options->rows,
+        .path = answer->file.path,
     };
     cells_init(&s.cells, s.style);
     put_all(&out->text, &s);
