@@ -7,7 +7,9 @@
 #include <stdint.h>
 
 #include "analysis/snapshot/categories/category_rules.h"
+#include "analysis/snapshot/leaks/leak_class.h"
 #include "analysis/snapshot/leaks/leaks.h"
+#include "analysis/snapshot/steps/steps.h"
 #include "analysis/snapshot/study/site_fields.h"
 #include "analysis/snapshot/study/study.h"
 #include "base/buf.h"
@@ -26,8 +28,15 @@
 #include "render/write/out.h"
 #include "render/write/text.h"
 
-/* ALIKE_MOST: of so many rows names are compared. */
-enum { ROWS_DEFAULT = 20, WIDE = 100, LEAKS_TOLD = 5, ALIKE_MOST = 1000 };
+/* ALIKE_MOST: of so many rows names are compared.  RISING_PERCENT: of the steps, in what grows. */
+enum {
+    ROWS_DEFAULT = 20,
+    WIDE = 100,
+    LEAKS_TOLD = 5,
+    ALIKE_MOST = 1000,
+    RISING_PERCENT = 80,
+    RISES_MIN = 3
+};
 
 /* What is put together for one device. */
 struct text_context {
@@ -54,10 +63,35 @@ static const char *words_of_kind(enum leak_kind kind)
     return words[kind];
 }
 
-/* What is as it always was is not worth a row. */
-static bool worth_a_row(const struct leak_site *site)
+/* What a site holds more after each step, on the average; 0: it does not rise, in most steps and by
+ * enough to matter. */
+static uint64_t rise_of(const struct leaks *g, const struct leak_site *site)
 {
-    return site->class != LEAK_CLASS_STABLE;
+    uint32_t warm = leak_warm_up(g->steps.steps.count), rises = 0;
+    if (g->moments < warm + 2)
+        return 0;
+    uint32_t steps = g->moments - 1 - warm;
+    if (steps < RISES_MIN)
+        return 0;
+    uint64_t first = site->bytes[warm], last = site->bytes[g->moments - 1];
+    for (uint32_t i = warm + 1; i < g->moments; i++)
+        rises += site->bytes[i] > site->bytes[i - 1];
+    bool rising = last > first && last - first >= g->floor_bytes &&
+                  (uint64_t)rises * 100 >= (uint64_t)steps * RISING_PERCENT;
+    return rising ? (last - first) / steps : 0;
+}
+
+/* What grows though nothing is left behind step by step: what replaces it is larger each time. */
+static bool is_outgrown(const struct leaks *g, const struct leak_site *site)
+{
+    bool calm = site->class == LEAK_CLASS_STABLE || site->class == LEAK_CLASS_REPLACED;
+    return calm && rise_of(g, site) != 0;
+}
+
+/* What is as it always was is not worth a row. */
+static bool worth_a_row(const struct leaks *g, const struct leak_site *site)
+{
+    return site->class != LEAK_CLASS_STABLE || is_outgrown(g, site);
 }
 
 /* What tells a row from others of the same name: its owner, else the innermost frame, else how
@@ -69,7 +103,7 @@ static enum difference difference_of(const struct leaks *g, const struct leak_si
     enum difference by = DIFFERENT;
     for (uint32_t i = 0; i < g->sites && i < ALIKE_MOST; i++) {
         const struct leak_site *other = &g->site[i];
-        if (other == site || !worth_a_row(other) ||
+        if (other == site || !worth_a_row(g, other) ||
             !str_equal(other->site.culprit, site->site.culprit))
             continue;
         enum difference with = !str_equal(other->site.owner, site->site.owner) ? BY_OWNER
@@ -174,6 +208,39 @@ static void put_more_sites(struct buf *to, struct text_context *s, uint32_t told
     put_words(to, s, "");
 }
 
+/* Whether all that a site holds at the end was made in the last step. */
+static bool is_of_last_step(const struct leaks *g, const struct leak_site *site)
+{
+    const struct steps *steps = &g->steps.steps;
+    if (is_outgrown(g, site))
+        return false;
+    if (site->class == LEAK_CLASS_REPLACED)
+        return true;
+    return site->class == LEAK_CLASS_STABLE && site->survivors == 1 && site->survivor != NULL &&
+           site->survivor[0].event >= (int64_t)steps->boundary[steps->count - 1].event;
+}
+
+/* "; model.py:71 forward carries 500.00 MiB of each step into the next": no leak, and yet held. */
+static void put_carried(struct text_context *s, const char *kind)
+{
+    const struct leaks *g = s->leaks;
+    const struct leak_site *most = NULL;
+    uint32_t last = g->moments - 1;
+    for (uint32_t i = 0; i < g->sites; i++) {
+        const struct leak_site *site = &g->site[i];
+        if (is_of_last_step(g, site) && site->bytes[last] >= g->floor_bytes &&
+            (most == NULL || site->bytes[last] > most->bytes[last]))
+            most = site;
+    }
+    if (most == NULL)
+        return;
+    buf_text(&s->words, "; ");
+    escape_text(&s->words, most->site.culprit, s->style->ascii);
+    buf_text(&s->words, " carries ");
+    human_bytes(&s->words, (int64_t)most->bytes[last]);
+    buf_format(&s->words, " of each %s into the next", kind);
+}
+
 static void put_verdict(struct buf *to, struct text_context *s)
 {
     const struct leaks *g = s->leaks;
@@ -185,8 +252,11 @@ static void put_verdict(struct buf *to, struct text_context *s)
         paint_on(&s->words, s->style, PAINT_GOOD);
         buf_text(&s->words, "none");
         paint_off(&s->words, s->style);
-        buf_format(&s->words, ": in %u steps no site keeps %smemory from step to step",
-                   g->steps.steps.count, g->too_small != 0 ? "much " : "");
+        const char *kind = step_kind_names[g->steps.steps.kind];
+        buf_format(&s->words, ": in %u %s no site leaves %smemory behind in each",
+                   g->steps.steps.count, g->steps.steps.kind == STEP_PASS ? "passes" : "steps",
+                   g->too_small != 0 ? "much " : "");
+        put_carried(s, kind);
         put_words(to, s, "leak");
     }
     for (uint32_t i = 0; i < g->too_small && i < LEAKS_TOLD; i++)
@@ -194,15 +264,34 @@ static void put_verdict(struct buf *to, struct text_context *s)
     put_more_sites(to, s, LEAKS_TOLD, g->too_small, "too small to matter");
 }
 
-/* "growth  250.00 MiB a step in all; full after about 83 more steps" */
+/* "growth  250.00 MiB a step stay in all; full after about 83 more steps"; beside them, what is
+ * replaced by larger ones: "… 1.12 GiB a step more at 2 sites …" */
 static void put_total(struct buf *to, struct text_context *s)
 {
     const struct leaks *g = s->leaks;
-    if (g->leaks + g->suspects == 0)
+    const char *kind = step_kind_names[g->steps.steps.kind];
+    bool told = g->leaks + g->suspects != 0;
+    uint64_t rise = 0;
+    uint32_t sites = 0;
+    for (uint32_t i = 0; i < g->sites; i++)
+        if (is_outgrown(g, &g->site[i])) {
+            rise += rise_of(g, &g->site[i]);
+            sites++;
+        }
+    if (!told && sites == 0)
         return;
-    human_bytes(&s->words, g->slope_total_bytes);
-    buf_text(&s->words, " a step in all");
-    if (g->steps_to_full >= 0) {
+    if (told) {
+        human_bytes(&s->words, g->slope_total_bytes);
+        buf_format(&s->words, " a %s %s", kind, sites == 0 ? "in all" : "by what stays");
+    }
+    if (sites != 0) {
+        buf_text(&s->words, told ? "; " : "");
+        human_bytes(&s->words, (int64_t)rise);
+        buf_format(&s->words, " a %s%s at ", kind, told ? " more" : "");
+        human_counted(&s->words, sites, "site", s->style->ascii);
+        buf_text(&s->words, " whose memory is replaced by larger");
+    }
+    if (told && g->steps_to_full >= 0 && sites == 0) {
         buf_text(&s->words, "; full after about ");
         human_counted(&s->words, (uint64_t)g->steps_to_full, "more step", s->style->ascii);
     }
@@ -250,7 +339,7 @@ enum leak_column { CLASS, SLOPE, LAST, COUNT, STEPS, CATEGORY, PLACE, OWNER, COL
 static const struct shown_column all_columns[COLUMNS] = {
     [CLASS] = { SHOWN(leak_site_row_type, struct leak_site, class), 0 },
     [SLOPE] = { SHOWN(leak_site_row_type, struct leak_site, slope_bytes), 0 },
-    [LAST] = { COMPOSED("last step", true), 0 },
+    [LAST] = { COMPOSED("alive at end", true), 0 },
     [COUNT] = { COMPOSED("count", true), 0 },
     [STEPS] = { SHOWN(leak_site_row_type, struct leak_site, generations), 0 },
     [CATEGORY] = { SHOWN(leak_site_row_type, struct leak_site, category), 0 },
@@ -268,6 +357,11 @@ static str place_cell(struct text_context *s, const struct leak_site *site)
 static str leak_cell(struct text_context *s, const struct leak_site *site, enum leak_column column)
 {
     uint32_t last = s->leaks->moments - 1;
+    bool outgrown = is_outgrown(s->leaks, site);
+    if (column == CLASS && outgrown)
+        return S("grows");
+    if (column == SLOPE && outgrown)
+        return cell_bytes(&s->cells, (int64_t)rise_of(s->leaks, site));
     if (column == LAST)
         return cell_bytes(&s->cells, (int64_t)site->bytes[last]);
     if (column == COUNT)
@@ -282,7 +376,8 @@ static str leak_cell(struct text_context *s, const struct leak_site *site, enum 
 static bool owners_differ(const struct leaks *g)
 {
     for (uint32_t i = 0; i < g->sites; i++)
-        if (worth_a_row(&g->site[i]) && !str_equal(g->site[i].site.culprit, g->site[i].site.owner))
+        if (worth_a_row(g, &g->site[i]) &&
+            !str_equal(g->site[i].site.culprit, g->site[i].site.owner))
             return true;
     return false;
 }
@@ -295,7 +390,7 @@ static void put_left_out(struct buf *to, const struct text_context *s, uint32_t 
     uint32_t stable = 0;
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < g->sites; i++) {
-        if (worth_a_row(&g->site[i]))
+        if (worth_a_row(g, &g->site[i]))
             continue;
         stable++;
         bytes += g->site[i].bytes[g->moments - 1];
@@ -321,7 +416,7 @@ static void put_left_out(struct buf *to, const struct text_context *s, uint32_t 
 static bool some_are_alike(const struct leaks *g)
 {
     for (uint32_t i = 0; i < g->sites && i < ALIKE_MOST; i++)
-        if (worth_a_row(&g->site[i]) && difference_of(g, &g->site[i]) != DIFFERENT)
+        if (worth_a_row(g, &g->site[i]) && difference_of(g, &g->site[i]) != DIFFERENT)
             return true;
     return false;
 }
@@ -345,7 +440,7 @@ static void put_table(struct buf *to, struct text_context *s, uint32_t most)
     if (cell == NULL)
         return;
     for (uint32_t i = 0; i < g->sites; i++) {
-        if (!worth_a_row(&g->site[i]))
+        if (!worth_a_row(g, &g->site[i]))
             continue;
         if (rows == most) {
             left++;
