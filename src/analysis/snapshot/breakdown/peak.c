@@ -426,6 +426,46 @@ static enum vrs_status add_sizes(struct grouping *g, const struct live *member, 
     return VRS_OK;
 }
 
+static int by_stack(const void *a, const void *b)
+{
+    const struct live *x = a, *y = b;
+    if (x->stack.n != y->stack.n)
+        return x->stack.n < y->stack.n ? -1 : 1;
+    if (x->born != y->born)
+        return x->born < y->born ? -1 : 1;
+    return (x->allocation > y->allocation) - (x->allocation < y->allocation);
+}
+
+/* The stack that is shown for a row: that with most of its bytes. */
+static enum vrs_status find_stack(struct grouping *g, const struct live *member, uint32_t members,
+                                  struct peak_row *row)
+{
+    struct arena_mark mark = arena_mark(&g->scratch);
+    struct live *at = arena_array(&g->scratch, struct live, members);
+    const struct live *first = NULL;
+    if (at == NULL)
+        return vrs_no_memory(g->err);
+    for (uint32_t i = 0; i < members; i++)
+        at[i] = member[i];
+    if (members > 1)
+        qsort(at, members, sizeof *at, by_stack);
+    for (uint32_t i = 0, end; i < members; i = end) {
+        uint64_t bytes = 0;
+        for (end = i; end < members && at[end].stack.n == at[i].stack.n; end++)
+            bytes += at[end].bytes;
+        row->distinct_stacks++;
+        bool more = first == NULL || bytes > row->stack_bytes ||
+                    (bytes == row->stack_bytes && at[i].born < first->born);
+        if (!more)
+            continue;
+        first = &at[i];
+        row->stack = first->stack;
+        row->stack_bytes = bytes;
+    }
+    arena_release(&g->scratch, mark);
+    return VRS_OK;
+}
+
 static enum vrs_status make_rows(struct grouping *g, const struct live_set *set, struct peak *ret)
 {
     ret->rows = g->groups.len - 1;
@@ -449,7 +489,7 @@ static enum vrs_status make_rows(struct grouping *g, const struct live_set *set,
         row->count = group->members;
         row->share_ratio = set->bytes == 0 ? 0 : (double)row->bytes / (double)set->bytes;
         row->largest_bytes = group->biggest.bytes;
-        row->stack = group->biggest.stack;
+        TRY(find_stack(g, set->at + member, group->members, row));
         row->median_age_events = median_age(set->at + member, group->members, g->options->at_event);
         row->slack_bytes = group->slack_unknown ? UNKNOWN_U64 : row->slack_bytes;
         row->culprit = group->culprits_differ ? (str){ NULL, 0 } : group->names.culprit;

@@ -54,7 +54,9 @@ struct peak_row {
     uint64_t slack_bytes;           /* of blocks beyond requests; UNKNOWN_U64: of some not known */
     str culprit, owner;             /* ptr NULL where the row's allocations differ */
     str category, confidence, rule; /* the same; also where they were not asked for */
-    stack_id stack; /* of the representative: its largest, then earliest, allocation */
+    stack_id stack; /* that with most of the row's bytes, then of the earliest allocation */
+    uint64_t stack_bytes;
+    uint32_t distinct_stacks;
     /* Of memory that has neither a stack nor a category: its sizes, the heaviest in all first. */
     struct size_count *size;
     uint32_t sizes, distinct_sizes;

@@ -127,6 +127,28 @@ static void put_owners(struct buf *to, const struct text_context *s, const struc
     }
 }
 
+/* "the stack with most of it, 945.31 MiB of 4.21 GiB; 15 others" over a stack that is one of
+ * several
+ */
+static void put_whose_stack(struct buf *to, const struct text_context *s,
+                            const struct peak_row *row)
+{
+    struct buf words;
+    if (row->distinct_stacks < 2)
+        return;
+    buf_init(&words, 1 << 10);
+    buf_text(&words, "the stack with most of it, ");
+    human_bytes(&words, (int64_t)row->stack_bytes);
+    buf_text(&words, " of ");
+    human_bytes(&words, (int64_t)row->bytes);
+    buf_text(&words, "; ");
+    human_counted(&words, row->distinct_stacks - 1, "other", s->style->ascii);
+    buf_char(&words, ':');
+    buf_repeat(to, S(" "), STACK_INDENT);
+    text_wrap(to, s->style, buf_slice(&words), STACK_INDENT, STACK_INDENT);
+    buf_end(&words, to);
+}
+
 /* Whether a row holds much by lines that its name does not show. */
 static bool hides_owners(const struct peak_row *row, enum peak_by by, bool column)
 {
@@ -142,8 +164,10 @@ static bool put_under(struct text_context *s, const struct peak_row *row, bool w
     struct buf *to = &s->cells->text;
     if (owners)
         put_owners(to, s, row);
-    if (wanted)
+    if (wanted) {
+        put_whose_stack(to, s, row);
         stack_lines_put(to, &s->stacks, row->stack, "");
+    }
     /* One size is that of the largest. */
     if (row->sizes > 1)
         put_sizes(to, s, row);
