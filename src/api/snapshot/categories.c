@@ -1,4 +1,5 @@
 /* categories.c - parameters, gradients, optimizer state, activations and the rest. */
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -37,6 +38,17 @@ static enum vrs_status read_options(const struct vrs_categories_options *o,
     return category_rules_read(&ret->rules, str_from(category_rules_builtin), "builtin", err);
 }
 
+/* Whether much of what is alive, more surely than by chance, waits for a backward. */
+static bool keeps_activations(const struct category_table *t)
+{
+    for (uint32_t i = 0; i < t->rows; i++) {
+        const struct category_row *row = &t->row[i];
+        if (row->category == CATEGORY_ACTIVATION)
+            return row->sure_bytes[CONFIDENCE_HIGH] > 0;
+    }
+    return false;
+}
+
 /* What the reader should know about the figures. */
 static enum vrs_status add_reasons(const struct study *s, const struct category_table *t,
                                    struct device_answer *d, struct vrs_error *err)
@@ -48,11 +60,14 @@ static enum vrs_status add_reasons(const struct study *s, const struct category_
         TRY(ask_reason(s, d, ANSWER_PARTIAL, "one_event", S("the trace is one event long"), err));
     TRY(ask_tell_cut(s, d, err));
     if (t->has_training_need && t->training_need.inference)
-        TRY(ask_reason(
-            s, d, d->status, "no_backward",
-            S("nothing is trained in the recording: the need is estimated as for inference, "
-              "and older memory of unknown kind belongs to no term"),
-            err));
+        TRY(ask_reason(s, d, d->status, "no_backward",
+                       keeps_activations(t) ? S("no backward was recorded, though activations are "
+                                                "kept for one: the need is estimated without "
+                                                "gradients, a lower bound where this is training")
+                                            : S("nothing is trained in the recording: the need is "
+                                                "estimated as for inference, and older memory of "
+                                                "unknown kind belongs to no term"),
+                       err));
     else if (t->has_training_need && t->training_need.bound)
         TRY(ask_reason(s, d, d->status, "no_state",
                        S("parameters or optimizer state were not seen: the formula is a lower "
