@@ -144,7 +144,8 @@ static const struct {
     enum answer_status status;
 } refusal_reasons[REFUSALS] = {
     [REFUSED_NO_EVENTS] = { "the recording has no allocations in its trace, so there is nothing to "
-                            "replay; record with max_entries above 1",
+                            "replay; call torch.cuda.memory._record_memory_history() before the "
+                            "first step",
                             ANSWER_NEEDS_TRACE },
     [REFUSED_CUT] = { "the file is cut: without its end the state at the start is not known",
                       ANSWER_REFUSED },

@@ -240,25 +240,32 @@ static void put_parting(struct buf *to, int64_t event)
         buf_format(to, " from event %lld on", (long long)event);
 }
 
+/* A driver may place new segments in another order than the model does. */
+static void put_ranges(struct buf *to, const struct identities *i)
+{
+    if (!i->reproduces_ascending)
+        buf_text(to, " (where they depend on the addresses that the driver gives, a range is "
+                     "shown)");
+}
+
 void replay_identity_words(struct buf *to, const struct identities *i)
 {
     if (!i->reproduces) {
-        buf_text(to, "choosing addresses itself, the model reserves other amounts than recorded");
+        buf_text(to, "left to itself, the model reserves other amounts than recorded");
         put_parting(to, i->parted_event);
         buf_text(to, ", so answers are approximate");
         return;
     }
-    buf_text(to, "choosing addresses itself, the model reserves what was recorded, at every event");
-    if (!i->reproduces_ascending)
-        buf_text(to, " (unless each new segment lies above the last; where that changes an answer, "
-                     "the answer is a range)");
+    buf_text(to, "left to itself, the model reserves exactly what was recorded");
     if (i->reproduces_at_capacity) {
-        buf_text(to, ", also on a device of ");
+        buf_text(to, ", also when it is given only ");
         human_known_bytes(to, i->recorded_capacity_bytes);
-        buf_text(to, " with retries of its own: the answers can be trusted");
+        buf_text(to, ": the answers can be trusted");
+        put_ranges(to, i);
         return;
     }
-    buf_text(to, "; on a device of ");
+    put_ranges(to, i);
+    buf_text(to, "; when it is given only ");
     human_known_bytes(to, i->recorded_capacity_bytes);
     if (i->first_oom_at_capacity >= -1 && i->parted_at_capacity_event < 0)
         buf_format(to, " it runs out at event %lld", (long long)i->first_oom_at_capacity);

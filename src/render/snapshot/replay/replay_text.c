@@ -2,6 +2,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "allocator/replay/replay.h"
@@ -14,6 +15,7 @@
 #include "render/answer/answer.h"
 #include "render/answer/envelope.h"
 #include "render/answer/fields.h"
+#include "render/answer/next.h"
 #include "render/snapshot/renderers.h"
 #include "render/snapshot/replay/replay_sentences.h"
 #include "render/write/cells.h"
@@ -63,7 +65,9 @@ struct text_context {
     bool one_capacity;   /* all rows have the same one, or none */
     bool many;           /* rows, as of a sweep: each is told briefly, and all together */
     bool question_below; /* it stands on a line of its own: it would be cut in the table */
+    bool serves_all;     /* without a limit none can fail: that is said once */
     const struct replay_row **order; /* of the rows in text */
+    str path;                        /* of the file, for the command with its limit */
 };
 
 static void put_words(struct buf *to, const struct text_context *s, const char *label)
@@ -284,7 +288,8 @@ static bool fill_line(const struct text_context *s, const struct replay_row *row
     add_range(s, row);
     size_t end = s->words->len;
     buf_text(s->words, end > 0 ? "; " : "");
-    replay_end_words(s->words, row, s->many, s->style->ascii);
+    if (!s->serves_all || row->answer.ran_out)
+        replay_end_words(s->words, row, s->many, s->style->ascii);
     if (end > 0 && s->words->len == end + 2)
         s->words->len = end;
     if (s->words->len == 0 && question.len == 0)
@@ -410,15 +415,19 @@ static void add_needs(const struct text_context *s, const struct replay_row *row
 {
     const struct capacity_answer *needs = &row->smallest;
     struct buf *words = s->words;
-    buf_char(words, ' ');
+    buf_text(words, " A card that can give ");
     human_known_bytes(words, needs->bytes);
-    buf_text(words, " suffice, with ");
-    human_count(words, needs->retries, s->style->ascii);
-    buf_format(words, " retr%s", needs->retries == 1 ? "y" : "ies");
+    buf_text(words, " is enough");
     if (row != same && same->has_smallest) {
-        buf_text(words, ", which is ");
+        buf_text(words, ", ");
         add_compared(words, needs->bytes, same->smallest.bytes);
-        buf_text(words, " same");
+        buf_text(words, " with the recorded settings");
+    }
+    if (needs->retries > 0) {
+        buf_text(words, ", at the cost of ");
+        human_count(words, needs->retries, s->style->ascii);
+        buf_text(words, needs->retries == 1 ? " retry that empties the cache"
+                                            : " retries that empty the cache");
     }
     buf_char(words, '.');
 }
@@ -533,6 +542,33 @@ static void put_heading(struct buf *to, struct text_context *s, const struct rep
     words->len = 0;
 }
 
+/* A recording that ran out, replayed without a limit: serving the request proves nothing. */
+static void put_no_limit(struct buf *to, const struct text_context *s,
+                         const struct replay_result *d)
+{
+    struct buf *words = s->words;
+    uint64_t capacity = d->identities.recorded_capacity_bytes;
+    char options[64];
+    if (!s->serves_all)
+        return;
+    buf_format(words,
+               "none was given: the request that failed in the recording (event %lld) is served "
+               "in every row, which then ends: whether it would fit stays open",
+               (long long)d->row[0].answer.served_oom_event);
+    put_words(to, s, "limit");
+    if (!d->has_identities || capacity == 0 || capacity == UNKNOWN_U64)
+        return;
+    buf_text(words, "whether it fits in the ");
+    human_known_bytes(words, capacity);
+    buf_text(words, " of the failure:");
+    put_words(to, s, "");
+    snprintf(options, sizeof options, "%s --capacity %llu", s->many ? " --sweep" : "",
+             (unsigned long long)capacity);
+    envelope_label(to, s->style, "");
+    next_command(to, s->style, "replay", s->path, options);
+    buf_char(to, '\n');
+}
+
 /* Of many questions on one device, those that do not run out where others do. */
 static void put_verdict(struct buf *to, const struct text_context *s, const struct replay_result *d)
 {
@@ -592,22 +628,26 @@ static void put_unlike(struct buf *to, const struct text_context *s, const struc
     if (reserved == UNKNOWN_U64 || reserved <= d->recorded_peak_bytes ||
         same->capacity_bytes != UNKNOWN_U64)
         return;
-    buf_text(s->words, "same reserves ");
+    buf_text(s->words, "without a limit the recorded settings reserve ");
     human_known_bytes(s->words, reserved - d->recorded_peak_bytes);
-    buf_text(s->words, " more than was recorded: it has no end of memory, so that nothing is given "
-                       "back to go on and no request fails");
+    buf_text(s->words, " more than was recorded, as PyTorch never has to empty its cache");
     put_words(to, s, "note");
 }
 
 static void put_what_if(struct buf *to, struct text_context *s, const struct replay_result *d)
 {
     s->many = d->rows > BRIEF_ROWS;
+    s->serves_all = s->many;
+    for (uint32_t i = 0; i < d->rows; i++)
+        s->serves_all = s->serves_all && d->row[i].capacity_bytes == UNKNOWN_U64 &&
+                        d->row[i].answer.served_oom_event >= 0;
     if (!order_rows(s, d)) {
         to->failed = true;
         return;
     }
     buf_char(to, '\n');
     put_heading(to, s, d);
+    put_no_limit(to, s, d);
     put_table(to, s, d);
     if (d->rows <= SENTENCES_MOST) {
         buf_char(to, '\n');
@@ -678,6 +718,7 @@ void replay_text(struct out *out, const struct answer_set *set, bool several,
         envelope_file_text(to, &options->style, &answer->file, answer->devices);
         if (answer->devices == 0 && answer->file.origin.complete)
             envelope_nothing_text(to, &options->style);
+        s.path = answer->file.path;
         for (uint32_t k = 0; k < answer->devices; k++) {
             struct arena_mark mark = arena_mark(&cells.arena);
             put_device(to, &s, &answer->device[k]);
