@@ -87,9 +87,9 @@ static void put_stranded(struct text_context *s, const struct fragments *f)
         add_bytes(s, t->pending_bytes, " of it freed and waiting for another stream");
     }
     if (t->slack_bytes > 0) {
-        buf_text(&s->words, "; ");
+        buf_text(&s->words, ", ");
         buf_text(&s->words, about);
-        add_bytes(s, t->slack_bytes, " of it slack, which blocks have beyond their requests");
+        add_bytes(s, t->slack_bytes, " of it more than was requested (rounding)");
     }
     put_words(s, "active");
 }
@@ -222,13 +222,17 @@ static void put_moves_sum(struct text_context *s, const struct fragments *f)
         moved += f->move[i].bytes;
         returned += f->move[i].returned_bytes;
     }
-    add_bytes(s, returned, " would be returned if ");
+    buf_text(&s->words, "without ");
     if (f->moves == 1)
-        buf_text(&s->words, "this block of ");
+        buf_text(&s->words, "this block (");
     else
-        buf_format(&s->words, "these %u blocks of ", f->moves);
-    add_bytes(s, moved, " lay elsewhere:");
-    put_words(s, "moves");
+        buf_format(&s->words, "these %u blocks (", f->moves);
+    add_bytes(s, moved, "), ");
+    add_bytes(s, returned > moved ? returned - moved : 0,
+              f->moves == 1 ? " more could be returned: allocate it earlier, or free it before:"
+                            : " more could be returned: allocate them earlier, or free them "
+                              "before:");
+    put_words(s, "pinned");
 }
 
 enum move_column { RETURNS, MOVED, AGE, MOVE_MADE_BY, MOVE_COLUMNS };
@@ -245,7 +249,7 @@ static bool move_cell(void *arg, const void *row, uint32_t column, str *ret)
 {
     const struct fragment_move *m = row;
     if (column == RETURNS && m->returned_bytes == 0)
-        *ret = S("with next");
+        *ret = S("same segment");
     else if (column == AGE && m->age_events < 0)
         *ret = S("older");
     else if (column == MOVE_MADE_BY)
