@@ -110,6 +110,36 @@ static void put_times(struct telling *t, double ratio, int64_t median)
     human_bytes(&t->words, median);
 }
 
+/* Files of which none says that it is of a rank, and the two compared have no line in common: what
+ * is of one job runs the same code. */
+static bool are_unrelated(const struct telling *t)
+{
+    const struct rank_pair *pair = &t->ranks->pair;
+    if (t->one_file || !t->ranks->has_pair || pair->rows == 0)
+        return false;
+    for (uint32_t i = 0; i < t->ranks->units; i++)
+        if (t->ranks->unit[i].rank_named)
+            return false;
+    if (t->ranks->unit[pair->worst].file == t->ranks->unit[pair->reference].file)
+        return false;
+    for (uint32_t i = 0; i < pair->rows; i++) {
+        const struct pair_row *row = &pair->row[i];
+        if (row->worst_count > 0 && row->reference_count > 0 &&
+            !str_starts(row->name, S("(no stack)")))
+            return false;
+    }
+    return true;
+}
+
+static void put_unrelated(struct telling *t)
+{
+    put_name(t, t->ranks->pair.worst);
+    buf_text(&t->words, " and ");
+    put_name(t, t->ranks->pair.reference);
+    buf_text(&t->words, " share no line of code: they are not compared as ranks of one job");
+    say(t, "note");
+}
+
 static void put_skew(struct telling *t)
 {
     if (t->ranks->skew_ratio < 0)
@@ -217,6 +247,15 @@ static void put_row(struct telling *t, const struct pair_row *row)
     human_count(&t->words, row->reference_count, t->style->ascii);
 }
 
+static uint32_t group_with(const struct telling *t, uint32_t unit)
+{
+    for (uint32_t i = 0; i < t->ranks->groups; i++)
+        for (uint32_t k = 0; k < t->ranks->group[i].units; k++)
+            if (t->ranks->group[i].unit[k] == unit)
+                return i;
+    return NO_ROW;
+}
+
 static void put_cause(struct telling *t)
 {
     const struct rank_pair *pair = &t->ranks->pair;
@@ -227,7 +266,12 @@ static void put_cause(struct telling *t)
     paint_off(&t->words, t->style);
     buf_text(&t->words, ": compared with ");
     put_name(t, pair->reference);
-    buf_text(&t->words, ", the median, ");
+    uint32_t group = group_with(t, pair->reference);
+    if (group != NO_ROW && group == group_with(t, pair->worst) && t->ranks->groups > 1)
+        buf_format(&t->words, ", the median of the %u with as many parameters, ",
+                   (unsigned)t->ranks->group[group].units);
+    else
+        buf_text(&t->words, ", the median of all, ");
     human_share(&t->words, pair->code_ratio);
     buf_text(&t->words, " of the bytes of ");
     put_name(t, pair->worst);
@@ -255,15 +299,6 @@ static void put_outliers(struct telling *t)
         buf_format(&t->words, "; %u more", (unsigned)(t->ranks->outliers - UNITS_NAMED));
     buf_text(&t->words, ": far from the others");
     say(t, "outliers");
-}
-
-static uint32_t group_with(const struct telling *t, uint32_t unit)
-{
-    for (uint32_t i = 0; i < t->ranks->groups; i++)
-        for (uint32_t k = 0; k < t->ranks->group[i].units; k++)
-            if (t->ranks->group[i].unit[k] == unit)
-                return i;
-    return NO_ROW;
 }
 
 static void put_groups(struct telling *t)
@@ -384,7 +419,8 @@ void ranks_worst_text(struct buf *to, const struct style *style, const struct ra
     if (ranks == NULL || ranks->units < 2)
         return;
     struct telling t = begin(to, style, ranks, one_file);
-    put_straggler(&t);
+    if (!are_unrelated(&t))
+        put_straggler(&t);
     to->failed = to->failed || t.words.failed;
     buf_free(&t.words);
 }
@@ -394,12 +430,16 @@ void ranks_text(struct buf *to, const struct style *style, const struct ranks *r
     if (ranks == NULL || ranks->units < 2)
         return;
     struct telling t = begin(to, style, ranks, one_file);
-    put_skew(&t);
-    put_cause(&t);
-    put_outliers(&t);
-    put_alignment(&t);
-    put_groups(&t);
-    put_differences(&t);
+    if (are_unrelated(&t)) {
+        put_unrelated(&t);
+    } else {
+        put_skew(&t);
+        put_cause(&t);
+        put_outliers(&t);
+        put_alignment(&t);
+        put_groups(&t);
+        put_differences(&t);
+    }
     put_notes(&t);
     to->failed = to->failed || t.words.failed;
     buf_free(&t.words);
