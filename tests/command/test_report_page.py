@@ -113,3 +113,12 @@ def test_files_that_threads_left_no_memory_for_are_read_again(shared):
         return  # a sanitizer needs more room than any limit leaves
     eight = ask("8")
     assert one.returncode == 0 and (eight.returncode, eight.stdout, eight.stderr) == (0, one.stdout, one.stderr)
+
+
+def test_a_row_of_several_files_names_what_the_page_of_the_file_names(shared):
+    path = shared / "data" / "snapshots" / "qlora_notebook.pickle"
+    hidden = "3105878423.py:21 <module>"
+    assert hidden + " alone holds 77.0 %" in page(path)
+    text = run("report", EXAMPLES / "train.pickle", path, env={"COLUMNS": "160"}, expect=0).out
+    row, = [line for line in text.splitlines() if line.lstrip().startswith("…qlora") or "qlora_notebook.pickle  " in line]
+    assert row.endswith("77.0 % " + hidden)

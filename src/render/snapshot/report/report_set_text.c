@@ -68,7 +68,11 @@ static void fill_rank(struct cells *cells, const struct style *style, const stru
     *cell++ = d->curves.oom_events > 0 ? cell_number(cells, d->curves.oom_events) : S("-");
     buf_char(text, d->trust.grade);
     *cell++ = cell_end(cells);
-    if (d->rows > 0) {
+    if (d->hidden_culprit.len > 0) {
+        human_share(text, d->hidden_share);
+        buf_char(text, ' ');
+        escape_text(text, d->hidden_culprit, style->ascii);
+    } else if (d->rows > 0) {
         human_share(text, d->row[0].share_ratio);
         buf_char(text, ' ');
         escape_text(text, d->row[0].name, style->ascii);
