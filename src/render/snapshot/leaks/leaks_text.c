@@ -269,7 +269,6 @@ static void put_verdict(struct buf *to, struct text_context *s)
 static void put_total(struct buf *to, struct text_context *s)
 {
     const struct leaks *g = s->leaks;
-    const char *kind = step_kind_names[g->steps.steps.kind];
     bool told = g->leaks + g->suspects != 0;
     uint64_t rise = 0;
     uint32_t sites = 0;
@@ -282,12 +281,12 @@ static void put_total(struct buf *to, struct text_context *s)
         return;
     if (told) {
         human_bytes(&s->words, g->slope_total_bytes);
-        buf_format(&s->words, " a %s %s", kind, sites == 0 ? "in all" : "by what stays");
+        buf_text(&s->words, sites == 0 ? " a step in all" : " a step in all is left behind");
     }
     if (sites != 0) {
         buf_text(&s->words, told ? "; " : "");
         human_bytes(&s->words, (int64_t)rise);
-        buf_format(&s->words, " a %s%s at ", kind, told ? " more" : "");
+        buf_text(&s->words, told ? " a step more at " : " a step at ");
         human_counted(&s->words, sites, "site", s->style->ascii);
         buf_text(&s->words, " whose memory is replaced by larger");
     }
