@@ -42,7 +42,7 @@ def test_a_fix_frees_what_the_replay_finds():
     item = text[text.index("What to do"):text.index(" 2 ", text.index("What to do"))]
     what_if = answer("replay", EXAMPLES / "fragmentation.pickle", "--set", "expandable_segments:True", "--smallest")["what_if"]
     same, changed = (row["capacity_needed_bytes"] for row in what_if)
-    assert " %.2f GiB of the card" % ((same - changed) / GIB) in item and "expandable_segments:True" in item
+    assert " %.2f GiB of a card" % ((same - changed) / GIB) in item and "expandable_segments:True" in item
 
 
 def test_overlapping_savings_come_with_what_they_save_together():

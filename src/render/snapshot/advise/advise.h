@@ -19,7 +19,7 @@ void advice_words(struct buf *to, const struct advice *advice);
 /* What it costs to follow, or of empty-cache what it costs not to; false: nothing worth naming. */
 bool advice_cost(struct buf *to, const struct advice *advice);
 
-/* What a saving that a replay proved is of, behind its bytes: " reserved", or " of the card" where
+/* What a saving that a replay proved is of, behind its bytes: " reserved", or " of a card" where
  * less of it suffices; else "". */
 static_text advice_saved_of(const struct advice *advice);
 

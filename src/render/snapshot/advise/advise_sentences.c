@@ -183,7 +183,7 @@ static_text advice_saved_of(const struct advice *advice)
     if (advice->source != SAVING_VERIFIED)
         return "";
     const char *figure = advice->verification.figure;
-    return figure != NULL && strcmp(figure, "capacity_needed_bytes") == 0 ? " of the card"
+    return figure != NULL && strcmp(figure, "capacity_needed_bytes") == 0 ? " of a card"
                                                                           : " reserved";
 }
 
