@@ -1,4 +1,4 @@
-/* bytes.h - integers out of bytes, and products and percentages that cannot overflow. */
+/* bytes.h - integers out of bytes, and sums, products and percentages that cannot overflow. */
 #ifndef VRS_BASE_BYTES_H
 #define VRS_BASE_BYTES_H
 
@@ -13,6 +13,22 @@ static inline bool size_mul(size_t a, size_t b, size_t *ret)
         return false;
     *ret = a * b;
     return true;
+}
+
+/* Sums of sizes that a file may have made up: what does not fit wraps around. */
+static inline int64_t i64_plus(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
+static inline int64_t i64_minus(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a - (uint64_t)b);
+}
+
+static inline int64_t i64_times(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a * (uint64_t)b);
 }
 
 /* Rounded down. */

@@ -12,6 +12,7 @@
 #include "analysis/snapshot/curves/lifetime.h"
 #include "analysis/snapshot/steps/phases.h"
 #include "base/arena.h"
+#include "base/bytes.h"
 #include "base/fail.h"
 #include "base/table.h"
 #include "model/ids.h"
@@ -328,7 +329,7 @@ static void set_terms(const struct walk *w, struct training_need *e)
             .event = w->event[i],
         };
     /* It was looked for together with A, which is a part of it. */
-    e->term[TERM_LG].bytes -= e->term[TERM_A].bytes;
+    e->term[TERM_LG].bytes = i64_minus(e->term[TERM_LG].bytes, e->term[TERM_A].bytes);
     /* What no rule saw is not known to be nothing. */
     bool state_seen = has_phase(w->s, PHASE_OPTIMIZER) || w->s->categories.copies > 0 ||
                       e->term[TERM_S].bytes != 0;
@@ -341,31 +342,22 @@ static void set_terms(const struct walk *w, struct training_need *e)
     }
 }
 
-static int64_t plus(int64_t a, int64_t b)
-{
-    return (int64_t)((uint64_t)a + (uint64_t)b);
-}
-
-static int64_t minus(int64_t a, int64_t b)
-{
-    return (int64_t)((uint64_t)a - (uint64_t)b);
-}
-
 static void set_formula(struct training_need *e)
 {
     const struct need_term *t = e->term;
-    int64_t batch = plus(plus(t[TERM_A].bytes, t[TERM_LG].bytes), t[TERM_H].bytes);
-    int64_t optimizer = t[TERM_G_OI].bytes, activations = plus(batch, t[TERM_W].bytes);
-    int64_t held = plus(plus(t[TERM_P].bytes, e->inference ? 0 : t[TERM_S].bytes), t[TERM_B].bytes);
+    int64_t batch = i64_plus(i64_plus(t[TERM_A].bytes, t[TERM_LG].bytes), t[TERM_H].bytes);
+    int64_t optimizer = t[TERM_G_OI].bytes, activations = i64_plus(batch, t[TERM_W].bytes);
+    int64_t held =
+        i64_plus(i64_plus(t[TERM_P].bytes, e->inference ? 0 : t[TERM_S].bytes), t[TERM_B].bytes);
     e->bound = !t[TERM_P].known || !t[TERM_S].known;
     e->optimizer_side = !e->inference && optimizer >= activations;
     e->margin_bytes =
-        e->optimizer_side ? minus(optimizer, activations) : minus(activations, optimizer);
-    e->formula_bytes = plus(held, e->optimizer_side ? optimizer : activations);
-    e->residual_bytes = minus(e->measured_bytes, e->formula_bytes);
+        e->optimizer_side ? i64_minus(optimizer, activations) : i64_minus(activations, optimizer);
+    e->formula_bytes = i64_plus(held, e->optimizer_side ? optimizer : activations);
+    e->residual_bytes = i64_minus(e->measured_bytes, e->formula_bytes);
     e->residual_ratio =
         e->measured_bytes <= 0 ? 0 : (double)e->residual_bytes / (double)e->measured_bytes;
-    int64_t beside = minus(optimizer, t[TERM_W].bytes);
+    int64_t beside = i64_minus(optimizer, t[TERM_W].bytes);
     e->crossing_ratio =
         e->inference || batch <= 0 || beside < 0 ? -1 : (double)beside / (double)batch;
 }
@@ -378,30 +370,30 @@ static void set_items(const struct walk *w, struct training_need *e)
     for (int i = 0; i < KINDS; i++)
         live[i] = (int64_t)w->at_peak[i];
     int64_t gradients = live[CATEGORY_GRADIENT], temporary = live[CATEGORY_OPTIMIZER_TEMP];
-    item[RESIDUAL_A] = plus(plus(live[CATEGORY_ACTIVATION], live[CATEGORY_TEMPORARY]),
-                            live[CATEGORY_AUTOGRAD_DETAIL]);
+    item[RESIDUAL_A] = i64_plus(i64_plus(live[CATEGORY_ACTIVATION], live[CATEGORY_TEMPORARY]),
+                                live[CATEGORY_AUTOGRAD_DETAIL]);
     item[RESIDUAL_H] = (int64_t)sum_of(w->at_peak, w->wanted[TERM_H]);
     item[RESIDUAL_W] = live[CATEGORY_WORKSPACE];
-    item[RESIDUAL_B] = minus((int64_t)sum_of(w->at_peak, w->wanted[TERM_B]), t[TERM_B].bytes);
+    item[RESIDUAL_B] = i64_minus((int64_t)sum_of(w->at_peak, w->wanted[TERM_B]), t[TERM_B].bytes);
     if (e->optimizer_side) {
-        item[RESIDUAL_G_OI] = minus(plus(gradients, temporary), t[TERM_G_OI].bytes);
+        item[RESIDUAL_G_OI] = i64_minus(i64_plus(gradients, temporary), t[TERM_G_OI].bytes);
     } else {
-        item[RESIDUAL_A] = minus(item[RESIDUAL_A], plus(t[TERM_A].bytes, t[TERM_LG].bytes));
-        item[RESIDUAL_H] = minus(item[RESIDUAL_H], t[TERM_H].bytes);
-        item[RESIDUAL_W] = minus(item[RESIDUAL_W], t[TERM_W].bytes);
+        item[RESIDUAL_A] = i64_minus(item[RESIDUAL_A], i64_plus(t[TERM_A].bytes, t[TERM_LG].bytes));
+        item[RESIDUAL_H] = i64_minus(item[RESIDUAL_H], t[TERM_H].bytes);
+        item[RESIDUAL_W] = i64_minus(item[RESIDUAL_W], t[TERM_W].bytes);
         item[RESIDUAL_G] = gradients;
         item[RESIDUAL_OI] = temporary;
     }
     int64_t state = e->inference ? 0 : t[TERM_S].bytes;
-    item[RESIDUAL_GENERATIONS] = plus(minus(live[CATEGORY_PARAMETER], t[TERM_P].bytes),
-                                      minus(live[CATEGORY_OPTIMIZER_STATE], state));
-    item[RESIDUAL_UNKNOWN] = plus(live[CATEGORY_UNKNOWN], live[CATEGORY_PERSISTENT]);
+    item[RESIDUAL_GENERATIONS] = i64_plus(i64_minus(live[CATEGORY_PARAMETER], t[TERM_P].bytes),
+                                          i64_minus(live[CATEGORY_OPTIMIZER_STATE], state));
+    item[RESIDUAL_UNKNOWN] = i64_plus(live[CATEGORY_UNKNOWN], live[CATEGORY_PERSISTENT]);
     for (int i = 0; i < RESIDUALS; i++) {
-        sum = plus(sum, item[i]);
+        sum = i64_plus(sum, item[i]);
         if (item[i] != 0)
             e->item[e->items++] = (struct residual_item){ (enum residual)i, item[i] };
     }
-    e->unexplained_bytes = minus(e->residual_bytes, sum);
+    e->unexplained_bytes = i64_minus(e->residual_bytes, sum);
 }
 
 enum vrs_status training_need_compute(const struct study *s, struct training_need *ret,
