@@ -325,6 +325,11 @@ def full(freed):
     return "capacity 800MiB\n" + PROGRAM + IN_PIECES % freed + "alloc all 20MiB cache\n"
 
 
+def beside_a_free_card():
+    """As little in pieces, and 100 MiB of the card beside it for a request of 120 MiB."""
+    return full(2).replace("alloc all 20MiB", "device_free 100MiB\nalloc all 120MiB")
+
+
 def first_step(stated):
     """Twenty tensors with gradients, of which so many have their state; ten pages are free."""
     return ("capacity %dMiB\n" % (400 + 400 + 800 + 40 * stated) + PROGRAM + """
@@ -408,6 +413,38 @@ def test_its_twin_would_have(reason):
     test, = [t for t in result["tests"] if t["id"] == "fragmentation"]
     assert result["verdict"] == "fragmentation" and test["enough"] is True and "reason" not in test
     assert result["confidence"] == confidence and result["short_by_bytes"] < 0
+
+
+def sentences_of(verb, made):
+    return " ".join(run(verb, made, expect=0).out.split())
+
+
+def test_what_is_free_on_the_card_is_told_beside_what_is_free_in_pieces():
+    """The share counts memory in pieces alone; the sentences must not deny what else is free."""
+    assert asked(beside_a_free_card())["verdict"] == "live_exceeds_capacity"
+    made = scripts.make(beside_a_free_card())
+    text = sentences_of("oom", made)
+    assert "only 28.00 MiB free, in pieces; on the card 100.00 MiB. All of it in one piece would have served" in text
+    assert "holds too much" not in text
+    assert "nearly all" not in sentences_of("report", made)
+    twin = scripts.make(full(2))
+    assert "28.00 MiB free, in pieces. In one piece this would have served" in sentences_of("oom", twin)
+    assert "nearly all that the card had for it is in use" in sentences_of("report", twin)
+
+
+def test_growth_is_told_as_sure_as_it_is():
+    sure = sentences_of("report", scripts.make(leak(4)))
+    assert "memory grows by 30.00 MiB a step, most of it at run.py:22 train" in sure
+    second = leak(5).replace("alloc kept$i 30MiB kept", "if $i%2 == 1 {\nalloc kept$i 60MiB kept\n}")
+    text = sentences_of("report", scripts.make(second.replace("repeat 13", "repeat 14")))
+    assert "memory grows by 30.00 MiB a step on average, most of it at" in text
+
+
+def test_retries_are_no_earlier_failures():
+    script = plain("4GiB", "3GiB", "2GiB").replace("alloc b", "repeat 3 {\nalloc b$i") + "}\n"
+    assert "Requests had failed" not in sentences_of("report", scripts.make(script))
+    other = script.replace("alloc a 3GiB cache", "alloc a 3GiB cache\nalloc early 5GiB pin")
+    assert "Requests had failed once before" in sentences_of("report", scripts.make(other))
 
 
 def test_what_must_go_makes_room_for_the_program():

@@ -14,6 +14,7 @@
 #include "analysis/snapshot/steps/steps.h"
 #include "analysis/snapshot/study/study.h"
 #include "base/arena.h"
+#include "base/bytes.h"
 #include "base/fail.h"
 #include "base/table.h"
 #include "model/ids.h"
@@ -51,11 +52,14 @@ static void find_growth(const struct study *s, const struct leaks *leaks, struct
     /* What merely repeats itself may be one loop that fills a buffer. */
     if (s->steps.source == STEPS_PERIOD)
         return;
+    p->growth_sure = p->growth_in_each = true;
     for (uint32_t i = 0; leaks != NULL && i < leaks->sites; i++) {
         const struct leak_site *site = &leaks->site[i];
         if (!grows(site))
             continue;
         p->growth_bytes += (uint64_t)site->slope_bytes;
+        p->growth_sure &= site->class == LEAK_CLASS_LEAK;
+        p->growth_in_each &= site->every_steps == 1;
         if (p->grows == NULL || site->slope_bytes > p->grows->slope_bytes)
             p->grows = site;
     }
@@ -271,17 +275,22 @@ static uint64_t most_needed_next(const struct study *s, const struct oom_moment 
 
 /* All of it. */
 
+static uint64_t in_use(const struct oom_moment *at, const struct oom_figures *f)
+{
+    return at->live_bytes != UNKNOWN_U64 ? at->live_bytes : f->active;
+}
+
 static enum oom_lack lack_of(const struct study *s, const struct oom_moment *at,
                              const struct oom_figures *f, const struct oom_program *p)
 {
-    uint64_t live = at->live_bytes != UNKNOWN_U64 ? at->live_bytes : f->active;
+    uint64_t live = in_use(at, f);
     if (leak_explains(s, p))
         return OOM_LACK_LEAK;
     if (p->state_left_bytes > p->free_bytes)
         return OOM_LACK_STATE;
     if (p->next_bytes != UNKNOWN_U64 && p->next_bytes > p->free_bytes)
         return OOM_LACK_NEXT;
-    if (live != UNKNOWN_U64 && f->internal_free < live / 100 * FREE_PERCENT)
+    if (live != UNKNOWN_U64 && f->internal_free < percent_of(live, FREE_PERCENT))
         return OOM_LACK_FREE;
     return OOM_LACK_NONE;
 }
@@ -301,6 +310,8 @@ enum vrs_status oom_program_ask(const struct study *s, const struct oom_moment *
         TRY(find_state(s, at, &p, err));
         p.next_bytes = most_needed_next(s, at);
     }
+    uint64_t live = in_use(at, f);
+    p.nearly_full = live != UNKNOWN_U64 && p.free_bytes < percent_of(live, FREE_PERCENT);
     p.lack = lack_of(s, at, f, &p);
     *ret = p;
     return VRS_OK;

@@ -20,7 +20,7 @@ enum oom_lack {
     OOM_LACK_LEAK,  /* what grows from step to step fills what is left */
     OOM_LACK_STATE, /* the first optimizer step has parameters to come */
     OOM_LACK_NEXT,  /* in earlier steps it needed more, from the request on */
-    OOM_LACK_FREE,  /* too little of what is in use lies in pieces */
+    OOM_LACK_FREE,  /* what is free in pieces is little beside what is in use */
     OOM_LACKS
 };
 extern const char *const oom_lack_names[OOM_LACKS];
@@ -35,6 +35,9 @@ struct oom_program {
     uint64_t next_bytes;
     const struct leak_site *grows; /* the most of all; NULL: nothing does */
     uint64_t growth_bytes;         /* a step, of all that grows */
+    bool growth_sure;              /* all of it leaks, not suspects */
+    bool growth_in_each;           /* all of it grows in each step, not in every second, … */
+    bool nearly_full;              /* what is free anywhere is little beside what is in use */
     uint64_t parameters, stated;   /* that have a gradient; of them, those whose state is made */
     uint64_t state_left_bytes;     /* that of the others takes, the request among it */
 };

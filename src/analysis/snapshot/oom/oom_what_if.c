@@ -56,7 +56,9 @@ enum vrs_status oom_what_if_ask(const struct proven_study *proven, uint64_t capa
         if (best.setting == NULL || answer.reserved.bytes < best.reserved_peak_bytes) {
             best.setting = settings[i];
             best.reserved_peak_bytes = answer.reserved.bytes;
-            best.left_bytes = capacity_bytes - answer.served_active_bytes;
+            best.left_bytes = capacity_bytes < answer.served_active_bytes
+                                  ? 0
+                                  : capacity_bytes - answer.served_active_bytes;
         }
     }
     best.runs_out = best.setting == NULL;

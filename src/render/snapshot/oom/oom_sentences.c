@@ -151,13 +151,23 @@ static void free_words(struct buf *to, const struct oom *oom)
     buf_text(to, " of them in pieces");
 }
 
+/* "by 30.00 MiB a step, most of it at run.py:25 remember": a site that grows in every second step
+ * alone adds twice its rate then. */
+static void growth_words(struct buf *to, const struct oom_program *p, bool ascii)
+{
+    bool most = (uint64_t)p->grows->slope_bytes > p->growth_bytes / 2;
+    buf_text(to, "by ");
+    human_known_bytes(to, p->growth_bytes);
+    buf_text(to, p->growth_in_each ? " a step" : " a step on average");
+    buf_text(to, most ? ", most of it at " : ", the largest part at ");
+    escape_text(to, p->grows->site.culprit, ascii);
+}
+
 static void leak_words(struct buf *to, const struct oom *oom, bool ascii)
 {
     const struct oom_program *p = &oom->program;
-    buf_text(to, "Memory grows from step to step: each leaves ");
-    human_known_bytes(to, p->growth_bytes);
-    buf_text(to, " more, most of it at ");
-    escape_text(to, p->grows->site.culprit, ascii);
+    buf_text(to, p->growth_sure ? "Memory grows " : "Memory may grow ");
+    growth_words(to, p, ascii);
     buf_text(to, ". ");
     free_words(to, oom);
     buf_text(to, "; with all of it in one piece this request would have fit, and ");
@@ -187,11 +197,17 @@ static void next_words(struct buf *to, const struct oom *oom)
 static void full_words(struct buf *to, const struct oom *oom)
 {
     const struct oom_figures *f = &oom->measured.figures;
-    buf_text(to, "The program holds too much: ");
+    buf_text(to, oom->program.nearly_full ? "The program holds too much: " : "");
     add(to, oom, f->active);
     buf_text(to, " in use, and of the memory reserved for it only ");
     add(to, oom, f->internal_free);
-    buf_text(to, " free, in pieces. In one piece this would have served the request and left ");
+    buf_text(to, " free, in pieces");
+    if (f->device_free > 0) {
+        buf_text(to, "; on the card ");
+        human_known_bytes(to, f->device_free);
+    }
+    buf_text(to, f->device_free > 0 ? ". All of it in one piece" : ". In one piece this");
+    buf_text(to, " would have served the request and left ");
     add(to, oom, oom->program.left_bytes);
     buf_text(to, " for all that follows");
 }
@@ -353,10 +369,8 @@ static void live_headline(struct buf *to, const struct oom *oom, bool ascii)
 {
     switch (oom->program.lack) {
     case OOM_LACK_LEAK:
-        buf_text(to, "each step leaves ");
-        human_known_bytes(to, oom->program.growth_bytes);
-        buf_text(to, " more, most of it at ");
-        escape_text(to, oom->program.grows->site.culprit, ascii);
+        buf_text(to, oom->program.growth_sure ? "memory grows " : "memory may grow ");
+        growth_words(to, &oom->program, ascii);
         return;
     case OOM_LACK_STATE:
         buf_text(to, "the state of the optimizer does not fit");
@@ -365,7 +379,13 @@ static void live_headline(struct buf *to, const struct oom *oom, bool ascii)
         buf_text(to, "the program needs more than it can have");
         return;
     case OOM_LACK_FREE:
-        buf_text(to, "nearly all that the card had for it is in use");
+        if (oom->program.nearly_full) {
+            buf_text(to, "nearly all that the card had for it is in use");
+            return;
+        }
+        buf_text(to, "no piece of the free memory is large enough, and only ");
+        add(to, oom, oom->measured.figures.internal_free);
+        buf_text(to, " of it lies inside reserved memory");
         return;
     case OOM_LACK_NONE:
     case OOM_LACKS:

@@ -30,7 +30,7 @@ const struct leak_site *report_growth(const struct report_device *d)
 
 void report_growth_place(struct buf *to, const struct leak_site *site, bool ascii)
 {
-    human_bytes(to, site->slope_bytes * site->every_steps);
+    human_bytes(to, leak_rise_bytes(site));
     buf_text(to, " more stay after ");
     if (site->every_steps > 1)
         buf_format(to, "one of %u steps", (unsigned)site->every_steps);
@@ -116,6 +116,20 @@ bool report_headline_words(struct buf *to, const struct report_device *d, bool a
     return report_ran_out(d) || grows != NULL;
 }
 
+/* Requests before the last one that failed; its own retries are not among them. */
+static void earlier_words(struct buf *to, const struct report_sections *sections, bool ascii)
+{
+    uint64_t before = sections != NULL && sections->has_oom ? sections->oom.earliers : 0;
+    if (before == 0)
+        return;
+    buf_text(to, " Requests had failed ");
+    if (before == 1)
+        buf_text(to, "once");
+    else
+        human_counted(to, before, "time", ascii);
+    buf_text(to, " before, and the program went on.");
+}
+
 /* What happened at the last failure, and those before it. */
 static void failure_words(struct buf *to, const struct report_device *d, bool ascii)
 {
@@ -144,14 +158,7 @@ static void failure_words(struct buf *to, const struct report_device *d, bool as
         human_bytes(to, last->reserved_bytes);
         buf_text(to, " reserved.");
     }
-    if (d->curves.oom_events < 2)
-        return;
-    buf_text(to, " Requests had failed ");
-    if (d->curves.oom_events == 2)
-        buf_text(to, "once");
-    else
-        human_counted(to, d->curves.oom_events - 1, "time", ascii);
-    buf_text(to, " before, and the program went on.");
+    earlier_words(to, sections, ascii);
 }
 
 static void known_words(struct buf *to, int64_t bytes, bool known)

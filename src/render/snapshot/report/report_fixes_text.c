@@ -41,15 +41,6 @@ void report_fix_bytes(struct buf *to, const struct advice *fix)
     buf_text(to, advice_saved_of(fix));
 }
 
-/* The line's row at the peak, where the table of those who hold it has one. */
-static const struct report_row *row_of(const struct report_device *d, str culprit)
-{
-    for (uint32_t i = 0; d->hidden_culprit.len == 0 && i < d->rows; i++)
-        if (str_equal(d->row[i].name, culprit))
-            return &d->row[i];
-    return NULL;
-}
-
 bool report_must_go_words(struct buf *to, const struct report_device *d)
 {
     const struct report_sections *sections = d->sections;
@@ -59,16 +50,12 @@ bool report_must_go_words(struct buf *to, const struct report_device *d)
     if (!sites->enough || sites->count == 0)
         return false;
     const struct oom_site *site = &sites->at[0];
-    const struct report_row *row = row_of(d, site->site.culprit);
-    uint64_t bytes = row != NULL ? row->bytes : site->bytes;
-    uint64_t count = row != NULL ? row->count : site->count;
     buf_text(to, "make ");
     buf_str(to, site->site.culprit);
     buf_text(to, " smaller: it holds ");
-    human_known_bytes(to, bytes);
-    buf_text(to, count == 1 ? " in one tensor" : " in ");
-    if (count != 1)
-        human_counted(to, count, "tensor", true);
+    human_known_bytes(to, site->bytes);
+    buf_text(to, " in ");
+    human_counted(to, site->count, "allocation", true);
     if (sites->count > 1) {
         buf_text(to, ", and not all that is needed: ");
         human_counted(to, sites->count - 1, "more line", true);
