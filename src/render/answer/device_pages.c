@@ -203,7 +203,11 @@ static void choose(struct choosing *c, struct device_pages *pages, struct buf *t
 {
     bool all = c->options->all_ranks || c->devices <= PAGES_ALL;
     bool *shown = arena_array(&pages->arena, bool, c->devices);
-    uint32_t worst = shown == NULL ? NO_ROW : find_worst(c, shown), count = 0;
+    if (shown == NULL) {
+        to->failed = true;
+        return;
+    }
+    uint32_t worst = find_worst(c, shown), count = 0;
     put_worst(c, to, worst);
     put_table(c, to);
     for (; worst != NO_ROW && count < PAGES_WORST; count++) {
