@@ -625,8 +625,9 @@ static void put_unlike(struct buf *to, const struct text_context *s, const struc
 {
     const struct replay_row *same = &d->row[0];
     uint64_t reserved = same->answer.reserved.bytes;
+    /* A model that is not exact may differ for reasons of its own. */
     if (reserved == UNKNOWN_U64 || reserved <= d->recorded_peak_bytes ||
-        same->capacity_bytes != UNKNOWN_U64)
+        same->capacity_bytes != UNKNOWN_U64 || !grade_is_exact(d->agreement.grade))
         return;
     buf_text(s->words, "without a limit the recorded settings reserve ");
     human_known_bytes(s->words, reserved - d->recorded_peak_bytes);
