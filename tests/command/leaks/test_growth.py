@@ -270,3 +270,39 @@ def test_the_end_of_a_step_is_no_point_where_a_validation_follows(validated):
     assert site["site"]["culprit"] == "run.py:53 validate" and site["slope_bytes"] == 16 * MIB
     rises = [b - a for a, b in zip(site["boundary_bytes"][1:], site["boundary_bytes"][2:])]
     assert set(rises) == {16 * MIB}
+
+
+# Programs without modules ----------------------------------------------------------------
+
+BARE = HEAD.replace(" < @call", "").replace(" forward < ", " layer < ")
+
+
+@pytest.mark.parametrize("head", (HEAD, BARE), ids=("modules", "none"))
+def test_each_backward_makes_a_generation_with_and_without_modules(head):
+    """Gradients kept in a list are a leak, whether or not a module's call shows the forwards."""
+    layers = "repeat 20 as k {\n alloc layer$i-$k 1MiB hidden\n free layer$i-$k free_saved\n}"
+    body = "mark step#$i start\n%s\nmark step#$i end" % STEP.format(first=layers, last="")
+    kept = body.replace("free loss", "alloc again$i 16MiB grad\n  free loss")
+    lists = scripts.make("%s\nrepeat 6 {\n%s\n}\n" % (head, kept))
+    assert [s["class"] for s in sites(lists, "autograd:AccumulateGrad")] == ["leak"]
+    none = scripts.make("%s\nrepeat 6 {\n%s\n}\n" % (head, body))
+    assert [s for s in ask("leaks", none)["sites"] if s["kind"]] == []
+
+
+# Sentences -------------------------------------------------------------------------------
+
+def text_of(path):
+    return " ".join(run("leaks", path, expect=0).out.split())
+
+
+def test_none_is_said_only_where_steps_can_be_compared(shared):
+    """Two steps, and the recording ends within the third, so there are no three like points."""
+    assert "leak none: in 4 steps no site leaves memory behind in each" in text_of(program(4))
+    unlike = shared / "data" / "snapshots" / "llama_offload_two_streams.pickle"
+    assert "leak not known: 2 steps, and the recording ends at another point of a step" in text_of(unlike)
+
+
+@pytest.mark.parametrize("every, name", ((2, "2nd"), (3, "3rd"), (11, "11th"), (21, "21st"), (22, "22nd")))
+def test_steps_are_numbered_in_english(every, name):
+    grown = "if $i%%%d == %d {\n alloc kept$i 32MiB kept\n}" % (every, every - 1)
+    assert "32.00 MiB in every %s step" % name in text_of(program(4 * every, last=grown))

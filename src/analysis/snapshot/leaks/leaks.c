@@ -39,16 +39,18 @@ struct gather {
     uint32_t backwards;
 };
 
-/* A backward is what follows a forward; what is computed again within it does not end it. */
+/* A backward is what follows a forward, or what no phase has where no module is called; what is
+ * computed again within it does not end it. */
 static enum vrs_status find_backwards(struct gather *a, struct vrs_error *err)
 {
     const struct phases *p = &a->s->phases;
+    uint8_t forward_phase = phases_forward(p);
     bool forward = true;
     a->backward = arena_array(a->s->scratch, uint32_t, p->intervals);
     if (a->backward == NULL)
         return vrs_no_memory(err);
     for (uint32_t i = 0; i < p->intervals; i++) {
-        forward = forward || p->interval[i].phase == PHASE_FORWARD;
+        forward = forward || p->interval[i].phase == forward_phase;
         if (p->interval[i].phase != PHASE_BACKWARD || !forward)
             continue;
         a->backward[a->backwards++] = p->interval[i].first_event;
@@ -434,7 +436,9 @@ static enum vrs_status make_sites(struct gather *a, struct vrs_error *err)
 static void count_to_full(const struct study *s, uint64_t capacity, struct leaks *g)
 {
     int64_t peak = s->curves.of[CURVE_REQUESTED].peak_bytes;
-    if (capacity == 0 || capacity > INT64_MAX || g->leaks == 0 || g->slope_total_bytes <= 0)
+    /* A peak of sizes that do not add up is not below any capacity. */
+    if (capacity == 0 || capacity > INT64_MAX || peak < 0 || g->leaks == 0 ||
+        g->slope_total_bytes <= 0)
         return;
     g->steps_to_full =
         (int64_t)capacity > peak ? ((int64_t)capacity - peak) / g->slope_total_bytes : 0;
@@ -447,6 +451,7 @@ static enum vrs_status look_between_steps(const struct study *s, struct leaks *r
     struct gather a = { .s = s, .g = &g };
     TRY(leak_moments_find(s, &a.moments, err));
     g.moments = a.moments.count;
+    g.end_compares = a.moments.end_compares;
     a.room = arena_array(s->scratch, int64_t, SLOPE_PAIRS_MAX);
     if (a.room == NULL)
         return vrs_no_memory(err);

@@ -11,6 +11,7 @@
 #include "analysis/snapshot/categories/category_rules.h"
 #include "analysis/snapshot/study/study.h"
 #include "analysis/snapshot/timeline/phase_rows.h"
+#include "base/bytes.h"
 #include "base/fail.h"
 #include "base/field.h"
 #include "base/str.h"
@@ -54,7 +55,7 @@ struct leak_site {
     enum leak_class class;
     /* Of those that grow (leak_grows), also of what is too small. */
     enum leak_kind kind;
-    int64_t slope_bytes;  /* a step */
+    int64_t slope_bytes;  /* a step, on average */
     uint32_t every_steps; /* it grows in each step; in each second, … */
     uint32_t generations;
     uint32_t moments;          /* as those of the device */
@@ -82,6 +83,7 @@ struct first_step_row {
 struct leaks {
     struct step_rows steps;
     uint32_t moments;         /* steps or steps + 1; 0: too few steps, and all below is empty */
+    bool end_compares;        /* the last moment is at the same point of the cycle as the others */
     int64_t first_step_bytes; /* what the first step adds, and by category: those that change */
     struct first_step_row first_step[CATEGORIES];
     uint32_t first_steps;
@@ -106,6 +108,12 @@ static inline bool leak_is_told(const struct leak_site *site)
 static inline bool leak_grows(const struct leak_site *site)
 {
     return leak_is_told(site) || site->class == LEAK_CLASS_TOO_SMALL;
+}
+
+/* What a step adds that it grows in. */
+static inline int64_t leak_rise_bytes(const struct leak_site *site)
+{
+    return i64_times(site->slope_bytes, site->every_steps);
 }
 
 /* Of a struct leak_site, and of a struct leaks, the result of a device. */

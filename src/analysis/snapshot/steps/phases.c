@@ -270,3 +270,11 @@ uint32_t phases_at(const struct phases *p, int64_t event)
     SORTED_FIND(at, p->intervals, p->interval[at].first_event <= event);
     return at == 0 ? NO_ROW : at - 1;
 }
+
+uint8_t phases_forward(const struct phases *p)
+{
+    for (uint32_t i = 0; i < p->intervals; i++)
+        if (p->interval[i].phase == PHASE_FORWARD)
+            return PHASE_FORWARD;
+    return PHASE_OTHER;
+}

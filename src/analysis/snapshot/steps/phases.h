@@ -60,4 +60,8 @@ bool mark_names_phase(const struct recording *r, uint32_t mark);
 /* The interval at an event: the last that begins at or before it; NO_ROW: none. */
 uint32_t phases_at(const struct phases *p, int64_t event);
 
+/* The phase that a backward follows: a module's call shows a forward, or where none is called it
+ * is what is no phase's otherwise. */
+uint8_t phases_forward(const struct phases *p);
+
 #endif

@@ -76,16 +76,6 @@ static bool trace_make(struct step_trace *t)
     return true;
 }
 
-/* Is there a forward at all that a module's call shows?  A backward follows what is no phase's
- * otherwise. */
-static uint8_t forward_phase(const struct phases *p)
-{
-    for (uint32_t i = 0; i < p->intervals; i++)
-        if (p->interval[i].phase == PHASE_FORWARD)
-            return PHASE_FORWARD;
-    return PHASE_OTHER;
-}
-
 /* Does the recording show that anything is trained? */
 static bool is_trained(const struct step_trace *t)
 {
@@ -206,7 +196,7 @@ static enum vrs_status find_steps(struct step_trace *t, struct arena *arena, str
     if (inner.at == NULL || !trace_make(t) ||
         !step_stacks_make(&t->r->code, t->tokens, t->scratch, &t->stacks))
         return vrs_no_memory(err);
-    t->forward_phase = forward_phase(t->phases);
+    t->forward_phase = phases_forward(t->phases);
     TRY(step_pairs_make(t, false, &pairs, err));
     t->pairs = &pairs;
     TRY(steps_by_marks(t, &cuts[STEPS_MARKS], err));

@@ -156,15 +156,19 @@ static void put_place(struct buf *to, const struct text_context *s, const struct
         put_difference(to, s, site, by);
 }
 
+/* "nd" of 2nd, and of 22nd; 11 to 13 are no such. */
+static const char *ordinal_end(uint32_t n)
+{
+    uint32_t digit = n / 10 % 10 == 1 ? 0 : n % 10;
+    return digit == 1 ? "st" : digit == 2 ? "nd" : digit == 3 ? "rd" : "th";
+}
+
 /* " a step", or " in every 2nd step": then it is what such a step leaves. */
 static void put_rate(struct buf *to, const struct leak_site *site)
 {
-    human_bytes(to, site->slope_bytes * site->every_steps);
+    human_bytes(to, leak_rise_bytes(site));
     if (site->every_steps > 1)
-        buf_format(to, " in every %u%s step", site->every_steps,
-                   site->every_steps == 2   ? "nd"
-                   : site->every_steps == 3 ? "rd"
-                                            : "th");
+        buf_format(to, " in every %u%s step", site->every_steps, ordinal_end(site->every_steps));
     else
         buf_text(to, " a step");
 }
@@ -241,6 +245,35 @@ static void put_carried(struct text_context *s, const char *kind)
     buf_format(&s->words, " of each %s into the next", kind);
 }
 
+/* No growth: of what was looked at, and where steps can be compared at all. */
+static void put_none(struct text_context *s)
+{
+    const struct leaks *g = s->leaks;
+    uint32_t steps = g->steps.steps.count;
+    const char *kind = step_kind_names[g->steps.steps.kind];
+    const char *kinds = g->steps.steps.kind == STEP_PASS ? "passes" : "steps";
+    if (!g->end_compares) {
+        buf_format(&s->words,
+                   "not known: %u %s, and the recording ends at another point of a %s than "
+                   "they do, so too little can be compared",
+                   steps, kinds, kind);
+        return;
+    }
+    paint_on(&s->words, s->style, PAINT_GOOD);
+    buf_text(&s->words, "none");
+    paint_off(&s->words, s->style);
+    buf_format(&s->words, ": in %u %s ", steps, kinds);
+    if (g->sites_folded == 0) {
+        buf_text(&s->words, "no site");
+    } else {
+        buf_text(&s->words, "none of the ");
+        human_count(&s->words, g->sites, s->style->ascii);
+        buf_text(&s->words, " largest sites");
+    }
+    buf_format(&s->words, " leaves %smemory behind in each", g->too_small != 0 ? "much " : "");
+    put_carried(s, kind);
+}
+
 static void put_verdict(struct buf *to, struct text_context *s)
 {
     const struct leaks *g = s->leaks;
@@ -249,14 +282,7 @@ static void put_verdict(struct buf *to, struct text_context *s)
         put_leak(to, s, &g->site[i]);
     put_more_sites(to, s, LEAKS_TOLD, growing, "growing");
     if (growing == 0) {
-        paint_on(&s->words, s->style, PAINT_GOOD);
-        buf_text(&s->words, "none");
-        paint_off(&s->words, s->style);
-        const char *kind = step_kind_names[g->steps.steps.kind];
-        buf_format(&s->words, ": in %u %s no site leaves %smemory behind in each",
-                   g->steps.steps.count, g->steps.steps.kind == STEP_PASS ? "passes" : "steps",
-                   g->too_small != 0 ? "much " : "");
-        put_carried(s, kind);
+        put_none(s);
         put_words(to, s, "leak");
     }
     for (uint32_t i = 0; i < g->too_small && i < LEAKS_TOLD; i++)

@@ -77,7 +77,7 @@ void losses_text(struct buf *to, const struct style *style, const struct file_fa
 
 static void leak_text(struct buf *to, const struct leak_site *site)
 {
-    human_bytes(to, site->slope_bytes * site->every_steps);
+    human_bytes(to, leak_rise_bytes(site));
     buf_text(to, " more in ");
     if (site->every_steps > 1)
         buf_format(to, "one of %u steps at ", (unsigned)site->every_steps);
