@@ -463,7 +463,7 @@ def test_a_setting_serves_the_request_alone():
     what_if = run("oom", "--json", path, expect=0).json()["devices"][0]["result"]["what_if"]
     text = " ".join(run("oom", path, expect=0).out.split())
     assert what_if["setting"] == "expandable_segments:True" and what_if["left_bytes"] > 1 << 30
-    assert "with expandable_segments:True this request is served, and 7.18 GiB are then left" in text
+    assert "with expandable_segments:True this request is served, and 7.18 GiB are then free" in text
     assert "not run out" not in text
 
 

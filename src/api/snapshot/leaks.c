@@ -27,12 +27,11 @@ static enum vrs_status too_few_steps(const struct study *s, struct device_answer
         buf_text(&text, "no complete step was found");
     else
         buf_format(&text, "only %u complete step was found", s->steps.count);
-    buf_text(&text, "; whether anything grows shows between steps alone");
+    buf_text(&text, ", and growth is measured from step to step: record several steps, each "
+                    "inside torch.profiler.record_function(f\"step {i}\")");
     if (s->steps.inners != 0)
-        buf_format(&text, "; what repeats itself %u times is a loop inside a step",
+        buf_format(&text, "; what repeats %u times here is a loop inside a step",
                    s->steps.inner[0].repeats);
-    buf_text(&text, ": record several steps, each inside "
-                    "torch.profiler.record_function(f\"step {i}\")");
     enum vrs_status status = text.failed ? vrs_no_memory(err)
                                          : ask_reason(s, ret, ANSWER_NOT_APPLICABLE,
                                                       "too_few_steps", buf_slice(&text), err);
@@ -47,9 +46,9 @@ static enum vrs_status ask(struct parts *parts, const struct proven_study *prove
     const struct vrs_leaks_options *o = read;
     (void)parts;
     if (!s->traced)
-        return ask_reason(
-            s, ret, ANSWER_NEEDS_TRACE, "no_trace",
-            S("the recording has no trace; whether anything grows shows between steps alone"), err);
+        return ask_reason(s, ret, ANSWER_NEEDS_TRACE, "no_trace",
+                          S("no events were recorded, so growth from step to step cannot be seen"),
+                          err);
     struct leaks *leaks = arena_array(s->keep, struct leaks, 1);
     if (leaks == NULL)
         return vrs_no_memory(err);

@@ -41,13 +41,16 @@ static enum vrs_status say_nothing_found(const struct study *s, struct device_an
 {
     if (!s->traced)
         return say(s, d, ANSWER_NEEDS_TRACE, "needs_trace",
-                   "no trace of events was recorded, and the final state is not that of the "
-                   "failure; give the text of the error with --message",
+                   "no events were recorded, so it cannot be told whether a request failed; if "
+                   "one did, give the text of its error with --message",
                    err);
     if ((s->r->devices.parts[s->device] & PART_TRACE) == 0)
         return say(s, d, ANSWER_NEEDS_TRACE, "incomplete",
                    "the file is cut inside the trace: an out-of-memory event may be missing", err);
-    return say(s, d, ANSWER_NOT_APPLICABLE, "no_oom", "the trace has no out-of-memory event", err);
+    return say(s, d, ANSWER_NOT_APPLICABLE, "no_oom",
+               "the trace has no out-of-memory event; if the run failed, the snapshot was not "
+               "written at the failure: vramscope doctor tells how",
+               err);
 }
 
 static void add_difference(struct buf *b, bool *any, const char *what, uint64_t said,

@@ -299,7 +299,7 @@ def test_none_is_said_only_where_steps_can_be_compared(shared):
     """Two steps, and the recording ends within the third, so there are no three like points."""
     assert "leak none: in 4 steps no site leaves memory behind in each" in text_of(program(4))
     unlike = shared / "data" / "snapshots" / "llama_offload_two_streams.pickle"
-    assert "leak not known: 2 steps, and the recording ends at another point of a step" in text_of(unlike)
+    assert "leak not known: 2 passes, and the recording ends at another point of a pass" in text_of(unlike)
 
 
 @pytest.mark.parametrize("every, name", ((2, "2nd"), (3, "3rd"), (11, "11th"), (21, "21st"), (22, "22nd")))

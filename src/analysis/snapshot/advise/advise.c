@@ -234,6 +234,7 @@ static enum vrs_status advise(struct parts *parts, const struct proven_study *pr
     *ret = (struct advise){
         .peak_bytes = s->traced ? requested->peak_bytes : requested->end_bytes,
         .peak_event = s->traced ? requested->peak_event : (int64_t)s->events - 1,
+        .of_end = !s->traced,
     };
     struct advising a = {
         .proven = proven,

@@ -266,7 +266,7 @@ const struct advice_entry advice_entries[] = {
         .severity = SEVERITY_NOTE,
         .confidence = CONFIDENCE_HIGH,
         .untraced = true,
-        .text = "{reserved} are reserved {moment}, of which {active} are in use: {gap}.",
+        .text = "{reserved} are reserved {moment}, of which blocks in use take {active}: {gap}.",
     },
     {
         .id = "kv-pool",
@@ -283,8 +283,8 @@ const struct advice_entry advice_entries[] = {
         .rule = advise_near_limit,
         .severity = SEVERITY_NOTE,
         .confidence = CONFIDENCE_HIGH,
-        .text = "the card was full {event}, though no request failed: the next larger "
-                "batch will not fit.",
+        .text = "PyTorch gave {bytes} of cached memory back {event} to serve a request: the "
+                "card could give no more then, and a larger batch is likely to fail.",
     },
 };
 const uint32_t advice_entry_count = sizeof advice_entries / sizeof *advice_entries;

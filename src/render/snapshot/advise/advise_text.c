@@ -37,17 +37,23 @@ static void put_words(struct buf *to, const struct style *style, const struct ad
 /* Columns from which the clauses of rules stand beside their names. */
 enum { CLAUSES_LEAST = 50 };
 
-static void put_evidence(struct buf *to, const struct style *style, const struct advice *a)
+/* `of_end`: no events were recorded, so that none is named. */
+static void put_evidence(struct buf *to, const struct style *style, const struct advice *a,
+                         bool of_end)
 {
     struct buf words, cost;
     buf_init(&words, SIZE_MAX / 2);
     buf_init(&cost, SIZE_MAX / 2);
     buf_format(&words, "rule %s, confidence %s", a->id, confidence_names[a->confidence]);
-    for (uint32_t i = 0; i < a->at_events; i++) {
+    for (uint32_t i = 0; i < a->at_events && !of_end; i++) {
         if (a->at_event[i] < 0)
             buf_text(&words, i == 0 ? "; before the first event" : ", before the first event");
         else
-            buf_format(&words, "%s %lld", i == 0 ? "; event" : ",", (long long)a->at_event[i]);
+            buf_format(&words, "%s %lld",
+                       i != 0              ? ","
+                       : a->at_events == 1 ? "; seen at event"
+                                           : "; seen at events",
+                       (long long)a->at_event[i]);
     }
     if (advice_cost(&cost, a)) {
         buf_text(&words, "; costs ");
@@ -94,7 +100,7 @@ static void put_verification(const struct shown *s, const struct advice_verifica
     buf_end(&options, s->to);
 }
 
-static void put_advice(const struct shown *s, const struct advice *a, uint32_t number)
+static void put_advice(const struct shown *s, const struct advice *a, uint32_t number, bool of_end)
 {
     struct buf *to = s->to;
     const struct style *style = s->style;
@@ -108,7 +114,7 @@ static void put_advice(const struct shown *s, const struct advice *a, uint32_t n
     paint_off(to, style);
     buf_end(&words, to);
     put_words(to, style, a);
-    put_evidence(to, style, a);
+    put_evidence(to, style, a, of_end);
     put_verification(s, &a->verification);
 }
 
@@ -143,11 +149,13 @@ static void put_peak(struct buf *to, const struct style *style, const struct adv
     struct buf words;
     buf_init(&words, SIZE_MAX / 2);
     human_bytes(&words, a->peak_bytes);
-    if (a->peak_event < 0)
+    if (a->of_end)
+        buf_text(&words, " in use in the final state (no events were recorded)");
+    else if (a->peak_event < 0)
         buf_text(&words, " in use before the first event");
     else
         buf_format(&words, " in use at event %lld", (long long)a->peak_event);
-    envelope_words(to, style, "peak", &words);
+    envelope_words(to, style, a->of_end ? "end" : "peak", &words);
     buf_end(&words, to);
 }
 
@@ -177,7 +185,7 @@ static void put_result(struct out *out, const struct device_answer *device,
         buf_text(to, "\n"
                      "no rule found anything to change\n");
     for (uint32_t i = 0; i < a->advices && i < most; i++)
-        put_advice(&shown, &a->advice[i], i + 1);
+        put_advice(&shown, &a->advice[i], i + 1, a->of_end);
     if (a->advices > most)
         buf_format(to, "\n%u more; -n %u shows them\n", (unsigned)(a->advices - most),
                    (unsigned)a->advices);

@@ -357,7 +357,7 @@ void oom_what_if_words(struct buf *to, const struct oom *oom, bool first)
     } else {
         buf_format(to, "%s %s this request is served, and ", first ? "With" : "with", w->setting);
         human_known_bytes(to, w->left_bytes);
-        buf_text(to, " are then left (at most ");
+        buf_text(to, " are then free (at most ");
         human_known_bytes(to, w->reserved_peak_bytes);
         buf_format(to, " reserved; the replay of this recording is %s)", agreement);
     }
