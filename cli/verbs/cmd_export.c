@@ -39,7 +39,8 @@ static const struct option_spec options[] = {
       OPTION_LIST, IN(table),
       "devices allocations events curves segments blocks sites stacks frames marks settings all" },
     { 0, "at", "MOMENT",
-      "with folded, speedscope and pprof: an event's number, start, end, peak (default), oom or "
+      "with folded, speedscope, pprof and perfetto: an event's number, start, end, peak (default), "
+      "oom or "
       "oom:K (the K-th), or seconds after the first event as 12.5s",
       OPTION_TEXT, IN(at), "start end peak oom" },
     { 0, "weight", "UNIT", "with folded: weigh stacks by bytes (default) or count", OPTION_CHOICE,

@@ -472,6 +472,8 @@ def test_trace(source):
             if t[8]:
                 assert message(t[8][0])[3] == [3]   # bytes
             continue
+        if not p[11]:
+            continue
         e = message(p[11][0])
         if e[9] == [4]:
             values[e[11][0]].append((p[8][0], e[30][0]))
@@ -549,6 +551,75 @@ def test_steps_and_phases_are_slices():
     assert {name for name, _, _ in found["phases"]} == {r["phase"] for r in rows} - {"other"}
     for one in found.values():
         assert all(begin <= end for _, begin, end in one) and all(a[2] < b[1] for a, b in zip(one, one[1:]))
+
+
+def heaps(path, *args):
+    """{process: (its track's name, time, {stack, outermost first: (bytes, allocations)})}, read as Perfetto reads it."""
+    made = [message(p) for p in message(export(path, "perfetto", *args).raw)[1]]
+    clocks = [message(p[6][0]) for p in made if p[6]]
+    assert [([message(c)[1][0] for c in k[1]], k[2]) for k in clocks] == [([6, 4], [6])]
+    assert all(message(c)[2] == [0] for k in clocks for c in k[1]) and made[0][6]
+    process = lambda p: message(message(p[60][0])[3][0])
+    names = {process(p)[1][0]: process(p)[6][0].decode() for p in made if p[60] and message(p[60][0])[3]}
+    found = {}
+    for index, packet in enumerate(p for p in made if p[37]):
+        h = message(packet[37][0])
+        assert h[7] == [index]
+        text = {m[1][0]: m[2][0].decode() for m in map(message, h[1])}
+        mappings = {m[1][0] for m in map(message, h[4]) if text[m[2][0]] == ""}
+        frames = {f[1][0]: text[f[2][0]] for f in map(message, h[2]) if f[3][0] in mappings and f[4]}
+        stacks = {s[1][0]: tuple(frames[i] for i in s[2]) for s in map(message, h[3])}
+        dump, = map(message, h[5])
+        assert dump[9] == packet[8] and dump[11] == [b"memory of " + names[dump[1][0]].encode()]
+        rows = defaultdict(lambda: (0, 0))   # frames of one text are one row of folded
+        for sample in map(message, dump[2]):
+            b, n = rows[stacks[sample[1][0]]]
+            rows[stacks[sample[1][0]]] = b + sample[2][0], n + sample[5][0]
+        assert dump[1][0] not in found
+        found[dump[1][0]] = names[dump[1][0]], packet[8][0], dict(rows)
+    return found
+
+
+def folded_rows(path, *args):
+    """{device's name: {stack: weight}}; folded names the device where the file has several."""
+    rows, made = defaultdict(dict), tables(path, "devices")["devices"]
+    for line in export(path, "folded", *args).out.splitlines():
+        stack, weight = line.rsplit(" ", 1)
+        frames = stack.split(";")
+        device = frames.pop(0) if len(made) > 1 else "device %d" % made[0]["device"]
+        rows[device][tuple(frames)] = int(weight)
+    return rows
+
+
+def test_a_trace_has_the_heap_of_the_peak(source):
+    check_heap(source)
+
+
+@pytest.mark.parametrize("at", ["start", "40", "end", "peak"])
+def test_a_trace_has_the_heap_of_a_moment(at):
+    check_heap(ROOT / "examples/train.pickle", "--at", at)
+
+
+def check_heap(path, *args):
+    found = {name: rows for name, _, rows in heaps(path, *args).values()}
+    by_bytes, by_count = folded_rows(path, *args), folded_rows(path, *args, "--weight", "count")
+    for name, rows in found.items():
+        assert {s: b for s, (b, _) in rows.items()} == by_bytes[name]
+        assert {s: n for s, (_, n) in rows.items()} == by_count[name]
+    assert set(by_bytes) <= set(found)
+
+
+def test_the_heap_lies_where_the_peak_is():
+    path = ROOT / "examples/oom.pickle"
+    (name, time, rows), = heaps(path).values()
+    device, = peak(path)
+    event = tables(path, "events")["events"][device["result"]["at_event"]]
+    assert name == "device 0" and 0 <= time - event["time_us"] * 1000 < 1000000
+    assert sum(b for b, _ in rows.values()) == device["result"]["total_bytes"]
+
+
+def test_a_moment_that_no_device_has_is_said():
+    assert "999999" in run("export", EXAMPLES[0], "--to", "perfetto", "--at", "999999", expect=2).err
 
 
 def test_without_stacks_there_are_no_steps(tmp_path):

@@ -31,6 +31,7 @@
 struct options_read {
     const struct export_format *format;
     struct moment moment;
+    bool moment_asked;
     bool wanted[EXPORT_TABLES];
     bool by_count;
 };
@@ -102,6 +103,11 @@ static bool shows_categories(const struct options_read *read)
     return format->categories || (tables && read->wanted[EXPORT_ALLOCATIONS]);
 }
 
+static bool shows_moment(const struct export_format *format)
+{
+    return format->needs == EXPORT_NEEDS_MOMENT || format->moment;
+}
+
 /* The caller's rules, then the built-in ones. */
 static enum vrs_status read_rules(const struct vrs_export_options *o, struct category_rules *rules,
                                   struct vrs_error *err)
@@ -130,10 +136,10 @@ static enum vrs_status check_rules(const struct vrs_export_options *o,
 static enum vrs_status read_options(const struct vrs_export_options *o, struct options_read *ret,
                                     struct vrs_error *err)
 {
-    *ret = (struct options_read){ .moment = { .kind = AT_PEAK } };
+    *ret = (struct options_read){ .moment = { .kind = AT_PEAK }, .moment_asked = o->at != NULL };
     TRY(read_format(o->to, ret, err));
     TRY(read_tables(o, ret, err));
-    if (o->at != NULL && ret->format->needs != EXPORT_NEEDS_MOMENT)
+    if (o->at != NULL && !shows_moment(ret->format))
         return vrs_fail(err, VRS_USAGE, "%s does not show a single moment", ret->format->name);
     if (o->at != NULL)
         TRY(moment_parse(str_from(o->at), &ret->moment, err));
@@ -177,7 +183,7 @@ static enum vrs_status find_moment(const struct recording *r, const struct optio
                                    struct export_device *d, struct vrs_error *err)
 {
     struct vrs_error none;
-    if (read->format->needs != EXPORT_NEEDS_MOMENT)
+    if (!shows_moment(read->format))
         return VRS_OK;
     enum vrs_status found = moment_find(r, d->row, read->moment, &d->at_event, &none);
     d->has_moment = found == VRS_OK;
@@ -260,7 +266,8 @@ static enum vrs_status add_device(struct call *a, uint32_t row, const struct opt
 static enum vrs_status check_moment(const struct exporting *e, const struct options_read *read,
                                     struct vrs_error *err)
 {
-    bool any = e->devices == 0 || read->format->needs != EXPORT_NEEDS_MOMENT;
+    bool asked = read->moment_asked || read->format->needs == EXPORT_NEEDS_MOMENT;
+    bool any = e->devices == 0 || !asked;
     for (uint32_t i = 0; i < e->devices; i++)
         any = any || e->device[i].has_moment;
     if (any)

@@ -21,6 +21,6 @@ const struct export_format export_formats[] = {
 #endif
     },
     { "perfetto", EXPORT_NEEDS_NOTHING, .binary = true, .categories = true, .spans = true,
-      .write = export_perfetto },
+      .moment = true, .write = export_perfetto },
     { .name = NULL },
 };

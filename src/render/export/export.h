@@ -99,6 +99,7 @@ struct export_format {
     bool binary;
     bool categories; /* shown whatever tables are wanted */
     bool spans;      /* likewise steps and phases */
+    bool moment;     /* likewise stacks of what is alive, on devices that have that moment */
     bool bare;       /* has no place for what `cut` says */
     /* Whether this machine has what the format needs, which `write` loads; NULL: nothing. */
     enum vrs_status (*ready)(struct vrs_error *err);

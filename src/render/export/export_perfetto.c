@@ -1,5 +1,6 @@
 /* export_perfetto.c - the four curves and the bytes of each category as counters, out-of-memory and
- * the end of a cut recording as instants, steps, phases and annotations as slices.
+ * the end of a cut recording as instants, steps, phases and annotations as slices, and what is
+ * alive at one moment as a heap profile.
  *
  * A trace is a list of TracePacket of google/perfetto, protos/perfetto/trace/trace_packet.proto;
  * each holds a TrackDescriptor or a TrackEvent (the folder track_event beside it).
@@ -26,18 +27,31 @@
 #include "model/recording.h"
 #include "model/strings.h"
 #include "render/export/export.h"
+#include "render/export/export_perfetto_heap.h"
 #include "render/export/export_stacks.h"
 #include "render/write/out.h"
 #include "render/write/protobuf.h"
 
 enum trace_field { TRACE_PACKET = 1 };
 enum packet_field {
+    PACKET_CLOCKS = 6,
     PACKET_TIMESTAMP = 8,
     PACKET_SEQUENCE = 10,
     PACKET_EVENT = 11,
+    PACKET_HEAP = 37,
     PACKET_TRACK = 60
 };
-enum track_field { TRACK_UUID = 1, TRACK_NAME = 2, TRACK_PARENT = 5, TRACK_COUNTER = 8 };
+enum clocks_field { CLOCKS_CLOCK = 1, CLOCKS_OF_TRACE = 2 };
+enum clock_field { CLOCK_ID = 1, CLOCK_TIME = 2 };
+enum { MONOTONIC_COARSE = 4, BOOTTIME = 6 };
+enum track_field {
+    TRACK_UUID = 1,
+    TRACK_NAME = 2,
+    TRACK_PROCESS = 3,
+    TRACK_PARENT = 5,
+    TRACK_COUNTER = 8
+};
+enum process_field { PROCESS_PID = 1, PROCESS_NAME = 6 };
 enum counter_field { COUNTER_UNIT = 3 };
 enum { UNIT_SIZE_BYTES = 3 };
 enum event_field {
@@ -79,6 +93,7 @@ struct tracer {
     struct exporting *e;
     struct out *out;
     uint64_t last_ns; /* the latest time that something has */
+    uint64_t heaps;   /* heap profiles so far */
     struct buf packet, body, inner;
 };
 
@@ -102,6 +117,38 @@ static void put_track(struct tracer *t, uint64_t uuid, uint64_t parent, str name
     }
     proto_message(&t->packet, PACKET_TRACK, &t->body);
     put_packet(t);
+}
+
+static void put_clock(struct tracer *t, uint64_t clock)
+{
+    proto_u64(&t->inner, CLOCK_ID, clock);
+    proto_u64(&t->inner, CLOCK_TIME, 0);
+    proto_message(&t->body, CLOCKS_CLOCK, &t->inner);
+}
+
+/* Packets have the time of one clock, heap profiles that of another one; here both are the same. */
+static void put_clocks(struct tracer *t)
+{
+    put_clock(t, BOOTTIME);
+    put_clock(t, MONOTONIC_COARSE);
+    proto_u64(&t->body, CLOCKS_OF_TRACE, BOOTTIME);
+    proto_message(&t->packet, PACKET_CLOCKS, &t->body);
+    put_packet(t);
+}
+
+/* A device is a process, since heap profiles belong to one; its tracks stand below it. */
+static void put_device_track(struct tracer *t, uint32_t device)
+{
+    const struct export_device *d = &t->e->device[device];
+    struct buf name;
+    buf_init(&name, SIZE_MAX / 2);
+    export_device_text(d, &name);
+    proto_u64(&t->inner, PROCESS_PID, perfetto_process(d));
+    proto_str(&t->inner, PROCESS_NAME, buf_slice(&name));
+    proto_message(&t->body, TRACK_PROCESS, &t->inner);
+    t->body.failed = t->body.failed || name.failed;
+    put_track(t, device_track(device), 0, buf_slice(&name), false);
+    buf_free(&name);
 }
 
 /* What was put into `body` before is more of the same event. */
@@ -256,14 +303,26 @@ static uint64_t nanoseconds(uint64_t time_us)
     return time_us > UINT64_MAX / 2000 ? UINT64_MAX / 2 : time_us * 1000;
 }
 
-static void put_device(struct tracer *t, uint32_t device)
+/* The heap profile, if the moment that it shows is `at_event`. */
+static enum vrs_status put_heap(struct tracer *t, uint32_t device, int64_t at_event,
+                                uint64_t time_ns, struct vrs_error *err)
+{
+    const struct export_device *d = &t->e->device[device];
+    if (!d->has_moment || d->at_event != at_event)
+        return VRS_OK;
+    TRY(perfetto_heap(t->e, d, time_ns, t->heaps++, &t->body, err));
+    proto_u64(&t->packet, PACKET_TIMESTAMP, time_ns);
+    proto_message(&t->packet, PACKET_HEAP, &t->body);
+    put_packet(t);
+    return VRS_OK;
+}
+
+static enum vrs_status put_device(struct tracer *t, uint32_t device, struct vrs_error *err)
 {
     struct curve_steps *steps = &t->e->device[device].steps;
     const struct events *v = &t->e->r->events;
     uint64_t before[CURVES] = { 0 }, last = 0;
-    export_device_text(&t->e->device[device], &t->inner);
-    put_track(t, device_track(device), 0, buf_slice(&t->inner), false);
-    t->inner.len = 0;
+    put_device_track(t, device);
     for (uint32_t i = 0; i < CURVES; i++)
         put_track(t, device_track(device) + 1 + i, device_track(device), str_from(curve_names[i]),
                   true);
@@ -279,6 +338,7 @@ static void put_device(struct tracer *t, uint32_t device)
         if (i == 0) {
             put_values(t, device, now, before, true);
             put_categories(t, device, now, &categories, true);
+            TRY(put_heap(t, device, -1, now, err));
         }
         last = i == 0 || now > last ? now + (i == 0) : last + 1;
         for (size_t k = 0; k < sizeof spans / sizeof *spans; k++)
@@ -289,13 +349,16 @@ static void put_device(struct tracer *t, uint32_t device)
         put_categories(t, device, last, &categories, false);
         if (v->action[event] == ACTION_OOM)
             put_oom(t, device, event, last);
+        TRY(put_heap(t, device, i, last, err));
         for (size_t k = 0; k < sizeof spans / sizeof *spans; k++)
             close_span(t, &spans[k], i, last);
     }
     if (steps->events == 0) {
         put_values(t, device, 0, before, true);
         put_categories(t, device, 0, &categories, true);
+        TRY(put_heap(t, device, -1, 0, err));
     }
+    return VRS_OK;
 }
 
 /* Annotations. */
@@ -423,9 +486,10 @@ enum vrs_status export_perfetto(struct exporting *e, struct out *out, struct vrs
     buf_init(&t.packet, SIZE_MAX / 2);
     buf_init(&t.body, SIZE_MAX / 2);
     buf_init(&t.inner, SIZE_MAX / 2);
+    put_clocks(&t);
     enum vrs_status status = put_marks(&t, err);
     for (uint32_t i = 0; i < e->devices && status == VRS_OK; i++)
-        put_device(&t, i);
+        status = put_device(&t, i, err);
     put_cut(&t);
     if (status == VRS_OK && (t.packet.failed || t.body.failed || t.inner.failed))
         status = vrs_no_memory(err);
