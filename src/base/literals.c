@@ -145,10 +145,27 @@ static bool has(str text, str word)
     return str_find(text, word) < text.len;
 }
 
+/* Whether each "(?" begins a group or an assertion, which may be passed over as a plain group is.
+ */
+static bool only_groups(str expression)
+{
+    static const str taken[] = { { "(?:", 3 }, { "(?=", 3 },  { "(?!", 3 },
+                                 { "(?>", 3 }, { "(?<=", 4 }, { "(?<!", 4 } };
+    for (size_t i = 0; i < expression.len; i++) {
+        str rest = { expression.ptr + i, expression.len - i };
+        bool found = !str_starts(rest, S("(?"));
+        for (size_t k = 0; k < sizeof taken / sizeof *taken; k++)
+            found = found || str_starts(rest, taken[k]);
+        if (!found)
+            return false;
+    }
+    return true;
+}
+
 static bool read_all(struct reading *r)
 {
-    /* Options, assertions and quotes change how the rest is read. */
-    if (has(r->expression, S("(?")) || has(r->expression, S("\\Q")) ||
+    /* Options, names and quotes change how the rest is read. */
+    if (!only_groups(r->expression) || has(r->expression, S("\\Q")) ||
         has(r->expression, S("\\E")) || has(r->expression, S("(*")))
         return false;
     while (r->at < r->expression.len)
@@ -166,6 +183,12 @@ static void mark(uint16_t of_byte[256], char c, uint32_t literal, bool ignore_ca
 
 void literals_find(struct literals *ret, str expression, bool ignore_case)
 {
+    /* Where it stands first, it holds for all of the expression. */
+    str option = S("(?i)");
+    if (str_starts(expression, option)) {
+        expression = (str){ expression.ptr + option.len, expression.len - option.len };
+        ignore_case = true;
+    }
     struct reading r = { .expression = expression, .ret = ret };
     *ret = (struct literals){ .ignore_case = ignore_case };
     if (!read_all(&r))

@@ -274,6 +274,7 @@ enum vrs_status pattern_compile(struct pattern *p, str expression, bool ignore_c
         memcpy(room, expression.ptr, expression.len);
     TRY(scan(&s, err));
     *p = (struct pattern){ .memory_left = COMPILE_BYTES_MOST, .ignore_case = ignore_case };
+    p->any_text = str_equal(expression, S("."));
     literals_find(&p->literals, (str){ room, expression.len }, ignore_case);
     pcre2_general_context *own = pcre2_general_context_create(lend, give_back, p);
     pcre2_compile_context *with = own == NULL ? NULL : pcre2_compile_context_create(own);
@@ -317,8 +318,8 @@ enum vrs_status pattern_room_make(struct pattern_room *ret, struct vrs_error *er
 enum vrs_status pattern_matches(const struct pattern *p, const struct pattern_room *room, str text,
                                 bool *ret, struct vrs_error *err)
 {
-    if (!literals_may_match(&p->literals, text)) {
-        *ret = false;
+    if (p->any_text || !literals_may_match(&p->literals, text)) {
+        *ret = p->any_text && text.len > 0;
         return VRS_OK;
     }
     PCRE2_SPTR at = (PCRE2_SPTR)(text.len == 0 ? "" : text.ptr);

@@ -25,6 +25,7 @@ struct pattern {
     void *code;         /* of PCRE2 */
     size_t memory_left; /* of what compiling it may take */
     bool ignore_case;
+    bool any_text; /* it is ".": a text with a byte matches, and PCRE2 is not asked */
     struct literals literals; /* of the expression: a text without them is not shown to PCRE2 */
 };
 

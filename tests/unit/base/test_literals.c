@@ -43,6 +43,9 @@ static void the_longest_run_of_each_alternative(void **state)
     check("abcd*ef", "abc");
     check("abc(x[)|]y|\\)z)de", "abc");
     check("[]^]abc", "abc");
+    check("^(?=([^/]*/)*+[^/:]*:__init__$).*(a|b):__init__$", ":__init__");
+    check("(?:ab|cd)efg(?!hijk)", "efg");
+    check("(?i)ABC|defg", "abc defg");
 }
 
 /* An empty text: there is none, so that any text may match. */
@@ -50,9 +53,10 @@ static void what_is_not_plain_needs_nothing(void **state)
 {
     (void)state;
     static const char *const all[] = {
-        "",          ".",      "ab",       "abc|de",      "abc|",           "(?i)abc",
-        "\\Qabc\\E", "abc{2}", "abc\\x41", "ab\\cAbcdef", "[[:alpha:]]abc", "[\\]]abc",
-        "(abc)",     "abc\\1", "a?b?c?d?", "abc(",        "abc[",
+        "",          ".",           "ab",       "abc|de",      "abc|",           "a(?i)bcd",
+        "\\Qabc\\E", "abc{2}",      "abc\\x41", "ab\\cAbcdef", "[[:alpha:]]abc", "[\\]]abc",
+        "(abc)",     "abc\\1",      "a?b?c?d?", "abc(",        "abc[",           "abc(?#)",
+        "(?x)abc",   "(?<a>b)abcd",
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         check(all[i], "");
@@ -90,16 +94,17 @@ static bool pcre2_finds(pcre2_code *code, str text)
 static void no_match_is_missed(void **state)
 {
     (void)state;
-    static const char *const parts[] = { "abc",  "aBc", "b",   "ca",  "|",   "(", ")",   "[ab]",
-                                         "[^c]", "*",   "+",   "?",   ".",   "^", "$",   "\\.",
-                                         "\\b",  "bca", "cab", "{2}", "(?:", "{", "\\(", "[]a]" };
-    enum { PARTS = sizeof parts / sizeof *parts, EXPRESSIONS = 20000, TEXTS = 30 };
+    static const char *const parts[] = { "abc",  "aBc",  "b",    "ca",  "|",   "(",   ")",
+                                         "[ab]", "[^c]", "*",    "+",   "?",   ".",   "^",
+                                         "$",    "\\.",  "\\b",  "bca", "cab", "{2}", "(?:",
+                                         "{",    "\\(",  "[]a]", "(?=", "(?!", "(?>", "(?<!" };
+    enum { PARTS = sizeof parts / sizeof *parts, EXPRESSIONS = 40000, TEXTS = 30 };
     static const char *const words[] = { "abc", "bca", "cab", "aBc", "ABC", "a", "b", "c", "." };
     enum { WORDS = sizeof words / sizeof *words };
     uint32_t seed = 7, taken = 0, filtered = 0, found = 0;
     for (uint32_t n = 0; n < EXPRESSIONS; n++) {
-        char expression[64];
-        size_t len = 0;
+        char expression[64] = "(?i)";
+        size_t len = n % 8 == 0 ? strlen(expression) : 0;
         for (uint32_t i = next_number(&seed, 8) + 1; i > 0; i--) {
             const char *part = parts[next_number(&seed, PARTS)];
             memcpy(expression + len, part, strlen(part) + 1);

@@ -93,6 +93,7 @@ static void texts_are_bytes(void **state)
         { "^.$", "\xc3\xa9", false }, { "^..$", "\xc3\xa9", true },  { "^.$", "\xff", true },
         { "\\w", "\xc3\xa9", false }, { "a$", "a\n", false },        { "^b", "a\nb", false },
         { "a.b", "a\nb", true },      { "^a\\nb$", "a\nb", true },   { "(?m)^b", "a\nb", true },
+        { ".", "\n", true },          { ".", "\xff", true },         { ".", "", false },
         { "(?m)^b", "a\rb", false },  { "^a\\Rb$", "a\r\nb", true }, { "^a\\Rb$", "a\vb", false },
     };
     CHECK(all, false);
