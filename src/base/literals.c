@@ -1,4 +1,5 @@
-/* literals.c - reads an expression for the plain bytes that each alternative needs. */
+/* literals.c - reads an expression for the plain bytes that each alternative needs, and looks for
+ * them in texts. */
 #include "base/literals.h"
 
 #include <stddef.h>
@@ -174,6 +175,22 @@ static bool read_all(struct reading *r)
     return end_alternative(r);
 }
 
+/* The low five bits of a letter are those of its other case; the product spreads them. */
+static uint32_t trigram_next(uint32_t last, char c)
+{
+    return (last << 5 ^ ((unsigned char)c & 31)) & 0x7fff;
+}
+
+static uint16_t trigram_bit(uint32_t trigram)
+{
+    return (uint16_t)(trigram * 2654435761u >> 21);
+}
+
+static uint16_t trigram_at(const char *at)
+{
+    return trigram_bit(trigram_next(trigram_next(trigram_next(0, at[0]), at[1]), at[2]));
+}
+
 static void mark(uint16_t of_byte[256], char c, uint32_t literal, bool ignore_case)
 {
     of_byte[(unsigned char)c] |= (uint16_t)(1u << literal);
@@ -197,6 +214,8 @@ void literals_find(struct literals *ret, str expression, bool ignore_case)
         const char *word = ret->bytes + ret->from[i];
         mark(ret->first, word[0], i, ignore_case);
         mark(ret->second, word[1], i, ignore_case);
+        ret->head[i] = trigram_at(word);
+        ret->tail[i] = trigram_at(word + ret->len[i] - LITERAL_BYTES_LEAST);
     }
 }
 
@@ -230,4 +249,26 @@ bool literals_may_match(const struct literals *l, str text)
                 return true;
     }
     return false;
+}
+
+void trigrams_find(struct trigrams *ret, str text)
+{
+    uint32_t trigram = 0;
+    *ret = (struct trigrams){ { 0 } };
+    for (size_t i = 0; i < text.len; i++) {
+        trigram = trigram_next(trigram, text.ptr[i]);
+        uint16_t bit = trigram_bit(trigram);
+        if (i + 1 >= LITERAL_BYTES_LEAST)
+            ret->bits[bit / 64] |= (uint64_t)1 << bit % 64;
+    }
+}
+
+bool literals_may_be_among(const struct literals *l, const struct trigrams *of_text)
+{
+    const uint64_t *bits = of_text->bits;
+    bool may = l->count == 0;
+    for (uint32_t i = 0; i < l->count; i++)
+        may = may || (bits[l->head[i] / 64] >> l->head[i] % 64 &
+                      bits[l->tail[i] / 64] >> l->tail[i] % 64 & 1) != 0;
+    return may;
 }

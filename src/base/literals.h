@@ -14,7 +14,8 @@
 enum {
     LITERALS_MOST = 16,
     LITERAL_BYTES_LEAST = 3,
-    LITERAL_BYTES_MOST = 256 /* of all */
+    LITERAL_BYTES_MOST = 256, /* of all */
+    TRIGRAM_BITS = 2048
 };
 
 struct literals {
@@ -23,6 +24,12 @@ struct literals {
     char bytes[LITERAL_BYTES_MOST]; /* in small letters, with ignore_case */
     uint16_t from[LITERALS_MOST], len[LITERALS_MOST];
     uint16_t first[256], second[256]; /* of each byte a bit for each that has it there */
+    uint16_t head[LITERALS_MOST], tail[LITERALS_MOST]; /* the bits of its first and last trigram */
+};
+
+/* Which runs of three bytes a text has, capital or small: each is one bit, which others share. */
+struct trigrams {
+    uint64_t bits[TRIGRAM_BITS / 64];
 };
 
 /* Of an expression that PCRE2 takes. */
@@ -30,5 +37,10 @@ void literals_find(struct literals *ret, str expression, bool ignore_case);
 
 /* False: no expression that these are of matches the text. */
 bool literals_may_match(const struct literals *l, str text);
+
+/* For a text of which many expressions are asked: its trigrams are found once.  They may hold what
+ * the text does not match, never the reverse. */
+void trigrams_find(struct trigrams *ret, str text);
+bool literals_may_be_among(const struct literals *l, const struct trigrams *of_text);
 
 #endif

@@ -315,6 +315,11 @@ enum vrs_status pattern_room_make(struct pattern_room *ret, struct vrs_error *er
     return VRS_OK;
 }
 
+bool pattern_may_match(const struct pattern *p, const struct trigrams *of_text)
+{
+    return literals_may_be_among(&p->literals, of_text);
+}
+
 enum vrs_status pattern_matches(const struct pattern *p, const struct pattern_room *room, str text,
                                 bool *ret, struct vrs_error *err)
 {

@@ -25,7 +25,7 @@ struct pattern {
     void *code;         /* of PCRE2 */
     size_t memory_left; /* of what compiling it may take */
     bool ignore_case;
-    bool any_text; /* it is ".": a text with a byte matches, and PCRE2 is not asked */
+    bool any_text;            /* it is ".": a text with a byte matches, and PCRE2 is not asked */
     struct literals literals; /* of the expression: a text without them is not shown to PCRE2 */
 };
 
@@ -33,6 +33,10 @@ struct pattern {
 enum vrs_status pattern_compile(struct pattern *p, str expression, bool ignore_case,
                                 struct vrs_error *err) MUST_CHECK;
 void pattern_free(struct pattern *p);
+
+/* False: the pattern does not match the text of these trigrams.  Cheaper than pattern_matches where
+ * many patterns are asked about one text. */
+bool pattern_may_match(const struct pattern *p, const struct trigrams *of_text);
 
 /* What PCRE2 writes into during a match.  A pattern may be asked by many threads at once, each with
  * a room of its own, which serves all patterns. */

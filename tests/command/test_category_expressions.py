@@ -16,8 +16,8 @@ from recordings import tiny, writers
 
 CACHES = "kv_?cache|cache_utils|cache_engine|init_cache|key_value_cache|past_key_value"
 RELEASED = "SavedVariable|release_variables|autograd::deleteNode"
-RANDOM = "at::(_ops|native)::(rand|normal|uniform|bernoulli|multinomial|exponential|poisson)"
-PERTURBED = "|(?i:noise|perturb|sample)"
+RANDOM = "::(rand|normal|uniform|bernoulli|multinomial|exponential|poisson)"
+PERTURBED = "(?i)noise|perturb|sample"
 CAST = "autocast|cached_cast|THPVariable_(float|half|bfloat16|double|type)"
 
 
@@ -45,8 +45,9 @@ MEANT = {
     ("F4", "alloc.any"): "/torch/nn/functional\\.py:",
     ("F5", "alloc.any"): "/torch/nn/functional\\.py:",
     ("F5", "free.native"): Without("."),
-    ("I1", "alloc.any"): Without(RANDOM + "|/torch/nn/functional\\.py:" + PERTURBED),
-    ("I1", "alloc.any", 2): Without("/torch/nn/functional\\.py:|" + CAST),
+    ("I1", "alloc.any"): Without(RANDOM + "|/torch/nn/functional\\.py:"),
+    ("I1", "alloc.any", 2): Without(PERTURBED),
+    ("I1", "alloc.any", 3): Without("/torch/nn/functional\\.py:|" + CAST),
     ("I1", "alloc.native"): "at::(_ops|native)::_to_copy",
     ("I2", "alloc.any"): Without("/torch/nn/functional\\.py:|" + CAST),
     ("I2", "alloc.native"): "at::(_ops|native)::_to_copy",
@@ -55,7 +56,8 @@ MEANT = {
     ("P1", "alloc.any"): "/torch/nn/modules/module\\.py:_apply\\Z",
     ("P2", "alloc.any"): "/torch/nn/modules/module\\.py:_apply\\Z",
     ("P3", "alloc.any"): "/param_and_grad_buffer\\.py:__init__\\Z",
-    ("P4", "alloc.any"): Without(RANDOM + PERTURBED),
+    ("P4", "alloc.any"): Without(RANDOM),
+    ("P4", "alloc.any", 2): Without(PERTURBED),
     ("P5", "alloc.any"): "/torch/optim/swa_utils\\.py:__init__\\Z",
 }
 PATH_BYTES, FUNCTION_BYTES = 160, 512

@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/fail.h"
+#include "base/literals.h"
 #include "base/pattern.h"
 #include "base/radix_sort.h"
 #include "base/sorted.h"
@@ -93,13 +94,16 @@ static str frame_text(struct matcher *m, struct buf *to, frame_id id, bool nativ
 static enum vrs_status match_frame(const struct matcher *m, str words, bool native, uint64_t *to,
                                    struct vrs_error *err)
 {
+    struct trigrams trigrams;
+    trigrams_find(&trigrams, words);
     for (uint32_t k = 0; k < m->rules->text.len; k++) {
         const struct rule_text *t = &m->rules->text.at[k];
+        bool may = t->pattern == NULL || pattern_may_match(t->pattern, &trigrams);
         bool any = t->key == RULE_KEY_ALLOC_ANY || t->key == RULE_KEY_FREE_ANY;
         bool asked =
             any || (native && (t->key == RULE_KEY_ALLOC_NATIVE || t->key == RULE_KEY_FREE_NATIVE));
         bool holds = false;
-        if (asked)
+        if (asked && may)
             TRY(text_holds(m, k, words, &holds, err));
         to[k / 64] |= (uint64_t)holds << k % 64;
     }
