@@ -3,12 +3,12 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdlib.h>
 
 #include "analysis/snapshot/categories/category_rules.h"
 #include "analysis/snapshot/curves/lifetime.h"
 #include "base/arena.h"
 #include "base/fail.h"
+#include "base/radix_sort.h"
 #include "base/sorted.h"
 
 /* Those that a free frees, or (stack 0) that stay; equal ones become one. */
@@ -18,16 +18,6 @@ struct like {
     uint8_t category;
     bool differ; /* there are several categories */
 };
-
-static int by_stack(const void *a, const void *b)
-{
-    const struct like *x = a, *y = b;
-    if (x->stack != y->stack)
-        return x->stack < y->stack ? -1 : 1;
-    if (x->bytes != y->bytes)
-        return x->bytes < y->bytes ? -1 : 1;
-    return (x->category > y->category) - (x->category < y->category);
-}
 
 static bool open_category(uint8_t category)
 {
@@ -46,66 +36,103 @@ static bool freed(const struct alike_input *in, uint32_t i)
     return in->lifetimes->at[i].requested < in->events;
 }
 
-/* What was seen: those freed by a stack that is asked about, and those that stay. */
-static uint32_t gather(const struct alike_input *in, const bool *asked, struct like *like)
+/* Was it seen to be born, and is it freed by a stack that is asked about, or kept? */
+static bool tells(const struct alike_input *in, const bool *asked, uint32_t i)
 {
-    uint32_t len = 0;
-    for (uint32_t i = 0; i < in->lifetimes->count; i++) {
-        const struct lifetime *l = &in->lifetimes->at[i];
-        if (l->birth < 0)
-            continue;
-        if (freed(in, i) ? asked[in->freed_by[i].n] : in->retained[i])
-            like[len++] = (struct like){ l->bytes, freed(in, i) ? in->freed_by[i].n : 0,
-                                         in->category[i], false };
-    }
-    if (len > 1)
-        qsort(like, len, sizeof *like, by_stack);
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < len; i++) {
-        struct like *last = kept == 0 ? NULL : &like[kept - 1];
-        if (last != NULL && last->stack == like[i].stack && last->bytes == like[i].bytes)
-            last->differ = last->differ || last->category != like[i].category;
-        else
-            like[kept++] = like[i];
-    }
-    return kept;
+    if (in->lifetimes->at[i].birth < 0)
+        return false;
+    return freed(in, i) ? asked[in->freed_by[i].n] : in->retained[i];
 }
 
-static uint8_t find(const struct like *like, uint32_t len, uint32_t stack, uint64_t bytes)
+static uint32_t stack_of(const struct alike_input *in, uint32_t i)
 {
+    return freed(in, i) ? in->freed_by[i].n : 0;
+}
+
+/* What was seen, by its bytes, then by the stack that frees it. */
+struct likes {
+    struct like *at;
+    uint32_t count;
+};
+
+static bool likes_make(const struct alike_input *in, const bool *asked, struct arena *scratch,
+                       struct likes *ret)
+{
+    uint32_t rows = 0, len = 0;
+    for (uint32_t i = 0; i < in->lifetimes->count; i++)
+        rows += tells(in, asked, i);
+    struct radix_row *row = arena_array(scratch, struct radix_row, rows);
+    struct radix_room room;
+    *ret = (struct likes){ .at = arena_array(scratch, struct like, rows) };
+    if (row == NULL || ret->at == NULL || !radix_room_make(&room, rows, scratch))
+        return false;
+    for (uint32_t i = 0; i < in->lifetimes->count; i++)
+        if (tells(in, asked, i))
+            row[len++] = (struct radix_row){ .key = in->lifetimes->at[i].bytes,
+                                             .id = i,
+                                             .first = stack_of(in, i) };
+    row = radix_sort(row, len, &room);
+    for (uint32_t i = 0; i < len; i++) {
+        struct like *last = ret->count == 0 ? NULL : &ret->at[ret->count - 1];
+        uint8_t category = in->category[row[i].id];
+        if (last != NULL && last->stack == row[i].first && last->bytes == row[i].key)
+            last->differ = last->differ || last->category != category;
+        else
+            ret->at[ret->count++] = (struct like){ row[i].key, row[i].first, category, false };
+    }
+    return true;
+}
+
+static uint8_t find(const struct likes *likes, uint32_t stack, uint64_t bytes)
+{
+    const struct like *like = likes->at;
     uint32_t at;
-    SORTED_FIND(at, len,
-                like[at].stack < stack || (like[at].stack == stack && like[at].bytes < bytes));
-    bool there = at < len && like[at].stack == stack && like[at].bytes == bytes;
+    SORTED_FIND(at, likes->count,
+                like[at].bytes < bytes || (like[at].bytes == bytes && like[at].stack < stack));
+    bool there = at < likes->count && like[at].stack == stack && like[at].bytes == bytes;
     if (!there || like[at].differ || open_category(like[at].category))
         return CATEGORY_UNKNOWN;
     return like[at].category;
+}
+
+/* Gives each that asks the category of its likes, where they have one. */
+static bool give(const struct alike_input *in, const struct likes *likes, uint8_t *to)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < in->lifetimes->count; i++) {
+        if (!asks(in, i) || (freed(in, i) && in->freed_by[i].n == 0))
+            continue;
+        to[i] = find(likes, stack_of(in, i), in->lifetimes->at[i].bytes);
+        any = any || to[i] != CATEGORY_UNKNOWN;
+    }
+    return any;
 }
 
 enum vrs_status alike_find(const struct alike_input *in, struct arena *scratch, uint8_t **ret,
                            bool *ret_any, struct vrs_error *err)
 {
     uint32_t count = in->lifetimes->count, stacks = 1, asking = 0;
+    struct likes likes;
     *ret = arena_array(scratch, uint8_t, count);
     *ret_any = false;
     for (uint32_t i = 0; i < count; i++) {
         asking += asks(in, i);
         stacks = in->freed_by[i].n >= stacks ? in->freed_by[i].n + 1 : stacks;
     }
+    if (*ret == NULL)
+        return vrs_no_memory(err);
+    if (asking == 0)
+        return VRS_OK;
+    struct arena_mark mark = arena_mark(scratch);
     bool *asked = arena_array(scratch, bool, stacks);
-    struct like *like = arena_array(scratch, struct like, asking == 0 ? 0 : count);
-    if (*ret == NULL || asked == NULL || like == NULL)
+    if (asked == NULL)
         return vrs_no_memory(err);
     for (uint32_t i = 0; i < count; i++)
         if (in->freed_by[i].n != 0 && asks(in, i) && freed(in, i))
             asked[in->freed_by[i].n] = true;
-    uint32_t len = asking == 0 ? 0 : gather(in, asked, like);
-    for (uint32_t i = 0; i < count && len != 0; i++) {
-        if (!asks(in, i) || (freed(in, i) && in->freed_by[i].n == 0))
-            continue;
-        uint32_t stack = freed(in, i) ? in->freed_by[i].n : 0;
-        (*ret)[i] = find(like, len, stack, in->lifetimes->at[i].bytes);
-        *ret_any = *ret_any || (*ret)[i] != CATEGORY_UNKNOWN;
-    }
+    if (!likes_make(in, asked, scratch, &likes))
+        return vrs_no_memory(err);
+    *ret_any = give(in, &likes, *ret);
+    arena_release(scratch, mark);
     return VRS_OK;
 }

@@ -265,6 +265,12 @@ static int compare_ratios(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+static double median_ratio(double *ratio, uint32_t count)
+{
+    qsort(ratio, count, sizeof *ratio, compare_ratios);
+    return ratio[count / 2];
+}
+
 /* The pieces that an anchor cuts; the last is no longer than the one before it, and left out
  * where it is much shorter and others remain. */
 struct pieces {
@@ -285,20 +291,33 @@ static struct pieces cut_at(const struct search *s, uint32_t anchor)
     return (struct pieces){ at, count, s->t->allocs };
 }
 
-static enum vrs_status median_similarity(struct search *s, const struct pieces *g, double *ret,
-                                         struct vrs_error *err)
+/* How much a piece and the next have in common at the most: what the shorter one has. */
+static double length_ratio(const struct pieces *g, uint32_t i)
+{
+    uint32_t a = g->begin[i + 1] - g->begin[i];
+    uint32_t b = (i + 2 < g->count ? g->begin[i + 2] : g->end) - g->begin[i + 1];
+    return a < b ? (double)a / b : (double)b / a;
+}
+
+/* The median, or, where the lengths alone say that it is less than `least`, one of theirs. */
+static enum vrs_status median_similarity(struct search *s, const struct pieces *g, double least,
+                                         double *ret, struct vrs_error *err)
 {
     double *ratio = arena_array(s->t->scratch, double, g->count);
     if (ratio == NULL)
         return vrs_no_memory(err);
+    for (uint32_t i = 0; i + 1 < g->count; i++)
+        ratio[i] = length_ratio(g, i);
+    *ret = median_ratio(ratio, g->count - 1);
+    if (*ret < least)
+        return VRS_OK;
     for (uint32_t i = 0; i + 1 < g->count; i++) {
         uint32_t a = g->begin[i], b = g->begin[i + 1];
         uint32_t end = i + 2 < g->count ? g->begin[i + 2] : g->end;
         uint32_t larger = b - a > end - b ? b - a : end - b;
         ratio[i] = (double)shared_allocs(s, a, b, b, end) / larger;
     }
-    qsort(ratio, g->count - 1, sizeof *ratio, compare_ratios);
-    *ret = ratio[(g->count - 1) / 2];
+    *ret = median_ratio(ratio, g->count - 1);
     return VRS_OK;
 }
 
@@ -381,11 +400,12 @@ static enum vrs_status try_bucket(struct search *s, const struct candidate *buck
     struct pieces g = cut_at(s, anchor);
     if (g.count < 2)
         return VRS_OK;
-    TRY(median_similarity(s, &g, &similarity, err));
     bool several = len >= SIGNATURES_MIN && (uint64_t)len * 100 >= bucket->gap;
+    double least = several ? s->demand->similarity_ratio : SIMILARITY_OF_FEW;
     if (!several && g.count < PIECES_OF_FEW_MIN)
         return VRS_OK;
-    if (similarity < (several ? s->demand->similarity_ratio : SIMILARITY_OF_FEW))
+    TRY(median_similarity(s, &g, least, &similarity, err));
+    if (similarity < least)
         return VRS_OK;
     /* The last piece may go on beyond the loop. */
     struct step_pieces pieces = { g.begin, g.begin + 1, g.count - 1 };
