@@ -26,13 +26,15 @@ stack in_main  @release < run.py:27 main < run.py:44 <module>
 stack in_step  @free_adam_temp < @main
 stack in_zero  @free_zero_grad < @main
 stack made     @malloc < T/optim/adamw.py:30 __init__ < @main
+stack again    @malloc < model.py:18 forward < @call < T/utils/checkpoint.py:1130 unpack_hook < @engine
+stack in_again @release < model.py:19 forward < @call < T/utils/checkpoint.py:1130 unpack_hook < @engine
 """.replace("T/", TORCH)
 
 def body(text):
     """`-forward` and the like stand for a small allocation of that phase that is freed at once."""
     made, n = [], 0
     stacks = dict(forward="forward in_forward", backward="linear_backward free_backward", optimizer="temp in_step",
-                  data="data in_main", other="other in_main")
+                  data="data in_main", other="other in_main", recompute="again in_again")
     for line in text.strip().split("\n"):
         line = line.strip()
         if line.startswith("-"):
@@ -197,6 +199,10 @@ TWINS = {
     "gone with the backward": (
         "B1 autograd_detail high", "-forward\nalloc s 7MiB linear_backward\nfree s free_backward\n-optimizer",
         "B2 gradient high", "-forward\nalloc s 7MiB linear_backward\n-optimizer\nfree s in_main"),
+    "gone with a backward that computes forwards again": (
+        "B1 autograd_detail medium",
+        "-forward\nalloc s 7MiB linear_backward\n-recompute\n-backward\nfree s free_backward\n-optimizer",
+        "B2 gradient high", "-forward\nalloc s 7MiB linear_backward\n-recompute\n-backward\n-optimizer\nfree s in_main"),
     "of a gradient's size": (
         "B2 gradient high", "-forward\nalloc s 7MiB linear_backward\n-forward\nfree s in_main",
         "B2 gradient medium",
