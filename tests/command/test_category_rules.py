@@ -64,6 +64,9 @@ PYTHON = "stack s @malloc < %s < model.py:18 forward < @call < @main\n"
 PYTHON_FREE = "stack py run.py:27 main < run.py:44 <module>\n"
 BATCHES = "repeat 4 {\nmark ProfilerStep#$i start\nalloc b 7MiB %s\n-forward\n-optimizer\nfree b in_main\nmark ProfilerStep#$i end\n}"
 LIKES = "# at start\nalloc s 7MiB forward\nstack own @release < run.py:31 main < run.py:44 <module>\n"
+# Three parameters; the gradient of each is gone before the next is there.
+STEPPED = ("# at start\nalloc s 7MiB init\nalloc u 9MiB init\nalloc v 5MiB init\nwindow late\n%s\n"
+           + "".join("alloc g%d %dMiB accumulate_grad\n-optimizer\nfree g%d in_zero\n" % (i, i, i) for i in (9, 7, 5)))
 FUNCTIONAL = TORCH + "nn/functional.py:7 cross_entropy"
 ONE_STEP = "alloc s 7MiB s\nfree s in_forward"
 
@@ -314,6 +317,9 @@ TWINS = {
     "older, as often as gradients": (
         "N2 parameter medium", "# at start\nalloc s 7MiB init\nwindow late\n-forward\nalloc g 7MiB accumulate_grad\n-optimizer",
         "N3 persistent low", "# at start\nalloc s 7MiB init\nwindow late\n-forward\nalloc g 8MiB accumulate_grad\n-optimizer"),
+    "older, and gradients that hooks step one by one": (
+        "N2 parameter medium", STEPPED % "-forward",
+        "N3 persistent low", STEPPED % "-other"),  # which gradients are of one backward is not known
     "older, freed as its likes": (
         "N4 temporary medium", LIKES + "window late\nfree s own\nalloc t 7MiB forward\n-optimizer\nfree t own",
         "U unknown None", LIKES + "window late\nfree s own\nalloc t 8MiB forward\n-optimizer\nfree t own"),

@@ -82,6 +82,47 @@ static enum vrs_status gradient_peak(const struct split_input *in, struct arena 
     return VRS_OK;
 }
 
+/* Gradients that hooks step as they come never live together: those that one backward bears. */
+struct borne {
+    uint32_t *pass; /* of each interval: how many forwards began before */
+    uint32_t largest;
+    uint64_t bytes; /* of the gradients born in that */
+};
+
+static bool is_borne(const struct split_input *in, const struct borne *b, uint32_t i)
+{
+    return is_gradient(in, i) && in->interval[i] != NO_ROW &&
+           b->pass[in->interval[i]] == b->largest;
+}
+
+/* The pass that bears most bytes of gradients. */
+static enum vrs_status largest_borne(const struct split_input *in, struct arena *scratch,
+                                     struct borne *ret, struct vrs_error *err)
+{
+    uint32_t intervals = in->phases->intervals, pass = 0;
+    uint64_t *bytes = arena_array(scratch, uint64_t, (size_t)intervals + 1);
+    *ret = (struct borne){ .pass = arena_array(scratch, uint32_t, intervals) };
+    if (bytes == NULL || ret->pass == NULL)
+        return vrs_no_memory(err);
+    for (uint32_t i = 0; i < intervals; i++) {
+        pass += in->phases->interval[i].phase == PHASE_FORWARD;
+        ret->pass[i] = pass;
+    }
+    for (uint32_t i = 0; i < in->lifetimes->count; i++) {
+        if (!is_gradient(in, i) || in->interval[i] == NO_ROW)
+            continue;
+        pass = ret->pass[in->interval[i]];
+        if (pass == 0) /* none is known to have begun: there may be many */
+            continue;
+        bytes[pass] += in->lifetimes->at[i].bytes;
+        if (bytes[pass] <= ret->bytes)
+            continue;
+        ret->bytes = bytes[pass];
+        ret->largest = pass;
+    }
+    return VRS_OK;
+}
+
 /* Freed under AccumulateGrad, the interval of its free; NO_ROW: not so. */
 static uint32_t accumulated_in(const struct split_input *in, uint32_t i)
 {
@@ -166,7 +207,9 @@ enum vrs_status split_multiset(const struct split_input *in, struct arena *arena
     uint64_t bytes = 0, accumulated = 0;
     uint32_t busiest = NO_ROW, members = 0, stacks = 0;
     struct going going = { .interval = NO_ROW };
+    struct borne borne;
     TRY(gradient_peak(in, scratch, &event, &bytes, err));
+    TRY(largest_borne(in, scratch, &borne, err));
     TRY(busiest_interval(in, scratch, &busiest, &accumulated, err));
     bool *member = arena_array(scratch, bool, in->lifetimes->count);
     if (member == NULL)
@@ -178,7 +221,9 @@ enum vrs_status split_multiset(const struct split_input *in, struct arena *arena
         TRY(largest_going(in, scratch, stacks, &going, err));
     for (uint32_t i = 0; i < in->lifetimes->count; i++) {
         const struct lifetime *l = &in->lifetimes->at[i];
-        if (bytes != 0)
+        if (bytes != 0 && borne.bytes / 2 >= bytes)
+            member[i] = is_borne(in, &borne, i);
+        else if (bytes != 0)
             member[i] = is_gradient(in, i) && lifetime_alive(l, event);
         else if (busiest != NO_ROW)
             member[i] = accumulated_in(in, i) == busiest;
