@@ -113,6 +113,8 @@ def standing_in(recorder):
     with ExitStack() as held:
         for one in (
             patch(torch.nn.Module, "__init__", module_noted(torch.nn.Module.__init__, truth.modules)),
+            # A copy of a module is made without __init__.
+            patch(torch.nn.Module, "__setstate__", module_noted(torch.nn.Module.__setstate__, truth.modules)),
             patch(torch.optim.Optimizer, "__init__", noted(torch.optim.Optimizer.__init__, truth.optimizers)),
             patch(torch.autograd, "backward", backward_noted(torch.autograd.backward, recorder)),
             patch(torch.autograd, "grad", backward_noted(torch.autograd.grad, recorder)),

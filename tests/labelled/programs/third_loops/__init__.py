@@ -1,0 +1,1 @@
+"""Training and inference as they are found in public repositories: programs of the third round."""

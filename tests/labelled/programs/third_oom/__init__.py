@@ -1,0 +1,1 @@
+"""The card, CAPACITY bytes, is too small: programs of the third round."""
