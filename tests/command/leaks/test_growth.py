@@ -114,6 +114,15 @@ def test_two_generations_are_replaced_and_not_kept(count):
     assert growth(program(count, first=two)).get("run.py:25", ("", 0, 0))[0] in (("suspect",) if count == 2 else ("",))
 
 
+@pytest.mark.parametrize("marks", (True, False))
+def test_a_window_of_larger_and_larger_values_is_no_leak(marks):
+    """The last three are kept, and each is larger than the one before: as many are alive, of more bytes."""
+    value = "alloc kept$i 64MiB+$i*16MiB kept"
+    window = value + "\n if 2 < $i {\n free kept$($i-3) in_main\n }"
+    assert growth(program(8, first=window, marks=marks)) == {}
+    assert growth(program(8, first=value, marks=marks))["run.py:25"][0] == "leak"
+
+
 # Every second step -----------------------------------------------------------------------
 
 def test_a_leak_in_every_second_step_is_found():

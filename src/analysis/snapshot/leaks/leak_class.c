@@ -85,6 +85,19 @@ static bool is_plateau(const struct leak_series *s)
     return last < s->moments && end > s->bytes[0] && stays(s, s->moments - last, s->moments, end);
 }
 
+/* A window of the last few: its allocations are no more in number, whatever their sizes do.  So is
+ * memory that is made anew in another size. */
+static bool is_as_many(const struct leak_series *s, uint32_t warm)
+{
+    uint32_t thirds = s->steps / 3;
+    uint32_t last = thirds > PLATEAU_MOMENTS_MIN ? thirds : PLATEAU_MOMENTS_MIN;
+    uint32_t from = last < s->moments ? s->moments - last : warm, end = s->counts[s->moments - 1];
+    for (uint32_t t = from; t < s->moments; t++)
+        if (s->counts[t] < end)
+            return false;
+    return true;
+}
+
 /* Drops of at least half of what had risen since the last one. */
 static bool is_sawtooth(const struct leak_series *s, uint32_t warm)
 {
@@ -170,6 +183,8 @@ static enum leak_class class_of_rises(const struct leak_series *s, uint32_t warm
     int64_t seen = leak_slope(s->bytes, s->moments, warm, room);
     bool seems = is_rising(s, s->bytes, s->generations, warm, seen);
     bool rises = is_rising(s, s->staying_bytes, s->staying_generations, warm, slope);
+    if (rises && is_as_many(s, warm))
+        return LEAK_CLASS_STABLE;
     if (!rises || (few && !seems))
         return seems ? LEAK_CLASS_REPLACED : LEAK_CLASS_STABLE;
     if (few)

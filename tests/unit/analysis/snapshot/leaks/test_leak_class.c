@@ -98,10 +98,11 @@ static int64_t room[SLOPE_PAIRS_MAX];
 static void each_row_has_its_class(void **state)
 {
     (void)state;
-    static const uint32_t counts[MOST] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 };
+    static const uint32_t one[MOST] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 };
+    static const uint32_t more[MOST] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 };
     for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
         const struct example *e = &examples[i];
-        struct leak_series s = series_of(e, counts);
+        struct leak_series s = series_of(e, e->expected == LEAK_CLASS_REPLACED ? one : more);
         struct leak_trend got = leak_judge(&s, room);
         int64_t slope = leak_slope(e->bytes, s.moments, leak_warm_up(s.steps), room);
         slope = e->every_steps != 0 ? got.slope_bytes : slope;
@@ -133,6 +134,28 @@ static void what_is_let_go_is_replaced(void **state)
     assert_int_equal(leak_judge(&s, room).class, LEAK_CLASS_SUSPECT);
     s.end_compares = false;
     assert_int_equal(leak_judge(&s, room).class, LEAK_CLASS_STABLE);
+}
+
+/* A window of three takes larger and larger values: as many are alive at the end as before. */
+static void what_grows_in_size_alone_is_no_leak(void **state)
+{
+    (void)state;
+    static const struct example sizes[] = {
+        { { 0, 10, 30, 60, 90, 120, 150, NONE }, 3, false, false, 0, LEAK_CLASS_STABLE, 0 },
+        { { 0, 10, 30, 60, 90, 120, 150, NONE }, 3, false, true, 0, LEAK_CLASS_STABLE, 0 },
+        { { 10, 20, 30, NONE }, 2, false, false, 0, LEAK_CLASS_STABLE, 0 },
+    };
+    static const uint32_t window[MOST] = { 0, 1, 2, 3, 3, 3, 3 };
+    static const uint32_t two[MOST] = { 2, 2, 2 };
+    static const uint32_t kept[MOST] = { 0, 1, 2, 3, 4, 5, 6 };
+    static const enum leak_class of_kept[] = { LEAK_CLASS_LEAK, LEAK_CLASS_SUSPECT,
+                                               LEAK_CLASS_SUSPECT };
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        struct leak_series s = series_of(&sizes[i], i == 2 ? two : window);
+        assert_int_equal(leak_judge(&s, room).class, LEAK_CLASS_STABLE);
+        s.counts = kept;
+        assert_int_equal(leak_judge(&s, room).class, of_kept[i]);
+    }
 }
 
 /* Thousands of moments are thinned evenly; a straight line keeps its slope. */
@@ -173,6 +196,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_row_has_its_class),
         cmocka_unit_test(what_is_let_go_is_replaced),
+        cmocka_unit_test(what_grows_in_size_alone_is_no_leak),
         cmocka_unit_test(long_rows_keep_their_slope),
         cmocka_unit_test(a_last_step_without_allocs),
     };
