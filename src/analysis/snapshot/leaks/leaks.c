@@ -12,6 +12,7 @@
 #include "analysis/snapshot/curves/lifetime.h"
 #include "analysis/snapshot/leaks/gc_hint.h"
 #include "analysis/snapshot/leaks/leak_class.h"
+#include "analysis/snapshot/leaks/leak_lengthened.h"
 #include "analysis/snapshot/leaks/leak_moments.h"
 #include "analysis/snapshot/leaks/leak_places.h"
 #include "analysis/snapshot/steps/phases.h"
@@ -287,6 +288,11 @@ static enum vrs_status judge_place(const struct gather *a, const struct leak_pla
     if (trend.class == LEAK_CLASS_SUSPECT && series.steps < LEAK_STEPS_MIN &&
         older_were_let_go(a, site))
         trend = (struct leak_trend){ .class = LEAK_CLASS_REPLACED };
+    uint64_t longer = trend.class != LEAK_CLASS_STABLE
+                          ? 0
+                          : leak_lengthened(a->s, &a->moments, a->places.stay + p->first, p->count);
+    if (longer != 0)
+        trend = (struct leak_trend){ LEAK_CLASS_LEAK, (int64_t)longer, 1 };
     site->class = trend.class;
     site->slope_bytes = trend.slope_bytes;
     site->every_steps = trend.every_steps;

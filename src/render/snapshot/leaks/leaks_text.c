@@ -184,7 +184,11 @@ static void put_leak(struct buf *to, struct text_context *s, const struct leak_s
     put_place(&s->words, s, site);
     buf_text(&s->words, "; ");
     human_bytes(&s->words, (int64_t)site->bytes[s->leaks->moments - 1]);
-    buf_format(&s->words, " from %u steps are alive", site->generations);
+    /* Of one generation is what each step copies into something longer. */
+    if (site->generations == 1)
+        buf_text(&s->words, " are alive, which each step copies into something longer");
+    else
+        buf_format(&s->words, " from %u steps are alive", site->generations);
     buf_text(&s->words, words_of_kind(site->kind));
     put_words(to, s, leak ? "leak" : "suspect");
 }

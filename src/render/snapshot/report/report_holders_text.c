@@ -204,8 +204,8 @@ bool report_growth_words(struct buf *to, const struct report_device *d, bool asc
     if (site == NULL || !report_ran_out(d))
         return false;
     report_growth_place(to, site, ascii);
-    buf_format(to, "; allocations of %u steps are alive: %s", (unsigned)site->generations,
-               leak_class_names[site->class]);
+    buf_format(to, "; allocations of %u step%s are alive: %s", (unsigned)site->generations,
+               site->generations == 1 ? "" : "s", leak_class_names[site->class]);
     if (site->kind != LEAK_UNKNOWN)
         buf_format(to, " (%s)", leak_kind_names[site->kind]);
     return true;

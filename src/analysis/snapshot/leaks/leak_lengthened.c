@@ -1,0 +1,116 @@
+/* leak_lengthened.c - compares what a place made in each step with what it made in the one before.
+ */
+#include "analysis/snapshot/leaks/leak_lengthened.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/snapshot/curves/lifetime.h"
+#include "analysis/snapshot/leaks/leak_class.h"
+#include "analysis/snapshot/leaks/leak_moments.h"
+#include "analysis/snapshot/steps/phases.h"
+#include "analysis/snapshot/steps/steps.h"
+#include "analysis/snapshot/study/study.h"
+#include "base/radix_sort.h"
+#include "base/sorted.h"
+#include "base/table.h"
+
+/* Annotations and phases tell where a step of training ends; repetition alone may see a loop. */
+static bool is_asked(const struct study *s)
+{
+    return s->stacked && s->steps.kind == STEP_TRAINING && s->steps.source != STEPS_PERIOD &&
+           s->steps.count >= LEAK_STEPS_MIN;
+}
+
+/* The first allocation at or after an event: they stand in the order of their allocs. */
+static const struct lifetime *first_from(const struct study *s, int64_t event)
+{
+    const struct lifetimes *l = &s->lifetimes;
+    uint32_t at;
+    SORTED_FIND(at, l->count, l->at[at].birth < event);
+    return at == l->count ? NULL : &l->at[at];
+}
+
+/* Do the steps before two moments begin with as large a request? */
+static bool begin_alike(const struct study *s, const struct leak_moments *m, uint32_t moment)
+{
+    const struct lifetime *now = first_from(s, m->event[moment - 1] + 1);
+    const struct lifetime *then = first_from(s, m->event[moment - 2] + 1);
+    return now != NULL && then != NULL && now->bytes == then->bytes;
+}
+
+/* Did the step make so many bytes that are there when an allocation is made? */
+static bool is_put_behind(const struct study *s, uint32_t made, uint64_t bytes, int64_t begin)
+{
+    const struct lifetime *l = s->lifetimes.at;
+    for (uint32_t i = made; i-- > 0 && l[i].birth >= begin;)
+        if (l[i].bytes == bytes && l[i].freed > l[made].birth)
+            return true;
+    return false;
+}
+
+/* How many stays from the first on begin with the same moment, and end with it. */
+static uint32_t of_one_step(const struct radix_row *stay, uint32_t most)
+{
+    uint32_t count = 0;
+    while (count < most && stay[count].first == stay[0].first && stay[count].last == stay[0].first)
+        count++;
+    return count;
+}
+
+/* Does an old one go when the new one takes its place?  Before anything else is asked for, or,
+ * where the graph of the step holds it, in the backward.  A result that is larger because of what
+ * it was made from goes when its name is bound anew. */
+static bool is_handed_over(const struct study *s, const struct lifetime *was, uint32_t newest)
+{
+    const struct lifetimes *l = &s->lifetimes;
+    if (newest + 1 == l->count || l->at[newest + 1].birth > was->requested)
+        return true;
+    uint32_t at = phases_at(&s->phases, was->requested);
+    return at != NO_ROW && s->phases.interval[at].phase == PHASE_BACKWARD;
+}
+
+/* By how much longer the allocations are that a step made in the place of those of the step before;
+ * 0: they are none of these. */
+static uint64_t longer_by(const struct study *s, const struct radix_row *old, uint32_t each,
+                          int64_t begin)
+{
+    const struct lifetime *l = s->lifetimes.at;
+    const struct radix_row *new = old + each;
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < each; i++) {
+        const struct lifetime *was = &l[old[i].id], *is = &l[new[i].id];
+        if (is->bytes <= was->bytes || was->requested < is->birth ||
+            !is_handed_over(s, was, new[each - 1].id) ||
+            !is_put_behind(s, new[i].id, is->bytes - was->bytes, begin))
+            return 0;
+        sum += is->bytes - was->bytes;
+    }
+    return sum;
+}
+
+uint64_t leak_lengthened(const struct study *s, const struct leak_moments *moments,
+                         const struct radix_row *stay, uint32_t count)
+{
+    uint32_t warm = leak_warm_up(s->steps.count), before = 0;
+    uint64_t grown = 0;
+    if (!is_asked(s))
+        return 0;
+    for (; before < count && stay[before].first < warm; before++)
+        if (stay[before].last >= warm)
+            return 0;
+    stay += before;
+    count -= before;
+    uint32_t each = of_one_step(stay, count);
+    if (each == 0 || stay[0].first != warm || (uint64_t)each * (moments->count - warm) != count)
+        return 0;
+    for (uint32_t t = warm + 1; t < moments->count; t++, stay += each) {
+        uint64_t more = longer_by(s, stay, each, moments->event[t - 1]);
+        if (of_one_step(stay + each, each) != each || stay[each].first != t ||
+            !begin_alike(s, moments, t) || more == 0 || (t > warm + 1 && more != grown))
+            return 0;
+        grown = more;
+    }
+    return grown;
+}
