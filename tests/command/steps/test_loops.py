@@ -238,6 +238,15 @@ def test_a_step_that_is_cut_is_none():
     assert (s["source"], s["count"]) == ("phases", 2)
 
 
+def test_an_update_that_makes_no_state_is_as_whole_as_those_that_do():
+    """Each second step has a new optimizer; what an optimizer always asks for tells whether its last update is whole."""
+    state = "if $i%2 == 0 {\nalloc state$i 4MiB temp\n}\n"
+    body = BATCH + BORN + state + ADAM * 2 + CLEARED + FREE_BATCH
+    assert steps(body) == ("step", 4, 1, 0)
+    cut = BATCH + BORN + state + ADAM + "if $i != 3 {\n" + ADAM + CLEARED + FREE_BATCH + "}\n"
+    assert steps(cut) == ("step", 3, 1, 0)
+
+
 LAYERS = PIECES + """
 stack batch @malloc < ::torch::autograd::dispatch_to(at::Tensor const&, c10::Device, bool, bool) < run.py:38 read < @main
 stack layer_in @malloc < ::at::_ops::addmm::call(…) < model.py:18 forward < @call < model.py:30 forward < @call < run.py:40 read < @main

@@ -158,8 +158,24 @@ static bool ends_in_update(const struct step_trace *t, const struct step_pair *p
     return step_position(t, pair->update_event + 1) == t->allocs;
 }
 
+/* What the same optimizer asked for least in an update before the last one: one that makes its
+ * state asks for more. */
+static uint32_t least_update(const struct cycles *c)
+{
+    const uint64_t *call = c->t->stacks.update_call;
+    uint64_t of_last = call[last_pair(c, c->count - 1)->update_stack.n];
+    uint32_t least = UINT32_MAX;
+    for (uint32_t i = 0; i + 1 < c->count; i++) {
+        const struct step_pair *pair = last_pair(c, i);
+        if (c->at[i].updated && call[pair->update_stack.n] == of_last &&
+            pair->update_allocs < least)
+            least = pair->update_allocs;
+    }
+    return least == UINT32_MAX ? 0 : least;
+}
+
 /* Was the recording over before the last step?  An update cut short asks for less than those
- * before it, the first of which makes the state besides. */
+ * before it. */
 static bool tail_is_cut(const struct cycles *c)
 {
     const struct cycle *last = &c->at[c->count - 1];
@@ -169,8 +185,7 @@ static bool tail_is_cut(const struct cycles *c)
     if (last->updated && (c->pairs.evidence != UPDATES_ALLOCATING || c->count < 3))
         return false;
     if (last->updated)
-        return ends_in_update(c->t, pair) &&
-               !step_is_whole(pair->update_allocs, last_pair(c, c->count - 2)->update_allocs);
+        return ends_in_update(c->t, pair) && !step_is_whole(pair->update_allocs, least_update(c));
     if (c->count < 2 || c->pairs.evidence == UPDATES_ALLOCATING ||
         c->pairs.evidence == UPDATES_MARKED)
         return true;
