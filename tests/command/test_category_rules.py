@@ -42,6 +42,9 @@ def body(text):
             line = "alloc tiny%d 2KiB %s\nfree tiny%d %s" % (n, alloc, n, free)
             n += 1
         made.append(line)
+    if made[0] == "python_only":
+        made[0] = ""
+        return "python_only\n" + STACKS + "\n".join(made) + "\n"
     return STACKS + "\n".join(made) + "\n"
 
 
@@ -183,6 +186,14 @@ TWINS = {
     "saved, though the optimizer made it": (
         "S1 activation high", "alloc s 7MiB other\n-backward\nfree s free_saved",
         "O3 optimizer_state medium", "alloc s 7MiB state\n-forward\n-backward\nfree s free_saved"),
+    "saved by a backward that is in the graph": (
+        "S2 activation high", "-forward\nalloc s 7MiB linear_backward\n-forward\n-backward\nfree s free_saved\n-optimizer",
+        "B2 gradient high", "-forward\nalloc s 7MiB linear_backward\n-forward\n-backward\nfree s free_backward\n-optimizer"),
+    "the same in Python's frames": (
+        "S2 activation medium",
+        "python_only\n-forward\nalloc s 7MiB linear_backward\n-forward\n-backward\nfree s free_backward\n-optimizer",
+        "B2 gradient high",
+        "python_only\n-forward\nalloc s 7MiB linear_backward\n-forward\n-backward\nfree s in_main\n-optimizer"),
     "gone with the step of the optimizer": (
         "O1 optimizer_temp high", "-forward\n-backward\nalloc s 7MiB temp\nfree s in_step\n-optimizer",
         "O3 optimizer_state medium", "-forward\n-backward\nalloc s 7MiB temp\n-forward\nfree s in_forward"),
@@ -354,6 +365,14 @@ def test_a_gradient_where_the_recording_ends_has_the_size_of_its_parameter():
     for parameter, want in ((7, ("B2", "gradient", "medium")), (6, ("B3", "autograd_detail", "low"))):
         path = scripts.make(body("alloc p %dMiB init\n-forward\nalloc s 7MiB linear_backward" % parameter))
         device, = run("peak", "--json", "--by", "site", "--at", "end", path, expect=0).json()["devices"]
+        assert want in [(r["rule"], r["category"], r["confidence"]) for r in device["result"]["rows"]]
+
+
+def test_what_a_later_backward_frees_is_a_gradient_where_a_parameter_has_its_size():
+    for parameter, want in ((7, ("B2", "gradient", "high")), (6, ("S2", "activation", "medium"))):
+        path = scripts.make(body("python_only\nalloc p %dMiB init\n-forward\nalloc s 7MiB linear_backward\n-forward\n"
+                                 "-backward\nfree s free_backward\n-optimizer" % parameter))
+        device, = run("peak", "--json", "--by", "site", path, expect=0).json()["devices"]
         assert want in [(r["rule"], r["category"], r["confidence"]) for r in device["result"]["rows"]]
 
 
