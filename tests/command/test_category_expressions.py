@@ -37,6 +37,8 @@ MEANT = {
     ("G1", "alloc.native"): "AccumulateGrad",
     ("S1", "free.native"): RELEASED,
     ("N1", "free.native"): RELEASED,
+    ("S2", "free.native"): RELEASED,
+    ("S2", "free.any"): Without("."),
     ("O0", "alloc.any"): "(?i)(/torch/optim/[^:]*|(^|/)[^/:]*optim[^/:]*):__init__\\Z",
     ("W3", "alloc.any"): Without("."),  # no frame has a name
     ("W3", "alloc.native"): Without("."),
@@ -54,6 +56,8 @@ MEANT = {
     ("I2", "free.native"): RELEASED,
     ("T1", "alloc.native"): RANDOM,
     ("P1", "alloc.any"): "/torch/nn/modules/module\\.py:_apply\\Z",
+    ("P1", "alloc.any", 2): "/torch/nn/|:(load_state_dict|from_pretrained|reset_parameters|set_module_tensor_to_device|"
+                            "init_weight|load_weight|load_checkpoint|load_model)",
     ("P2", "alloc.any"): "/torch/nn/modules/module\\.py:_apply\\Z",
     ("P3", "alloc.any"): "/param_and_grad_buffer\\.py:__init__\\Z",
     ("P4", "alloc.any"): Without(RANDOM),

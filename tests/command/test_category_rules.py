@@ -25,6 +25,7 @@ stack in_forward @release < model.py:19 forward < @call < @main
 stack in_main  @release < run.py:27 main < run.py:44 <module>
 stack in_step  @free_adam_temp < @main
 stack in_zero  @free_zero_grad < @main
+stack linear   @malloc < ::at::_ops::empty::call() < T/nn/modules/linear.py:106 __init__ < model.py:9 __init__ < @main
 stack made     @malloc < T/optim/adamw.py:30 __init__ < @main
 stack again    @malloc < model.py:18 forward < @call < T/utils/checkpoint.py:1130 unpack_hook < @engine
 stack in_again @release < model.py:19 forward < @call < T/utils/checkpoint.py:1130 unpack_hook < @engine
@@ -84,6 +85,7 @@ SAVED_BATCHES = ("repeat 4 {\nmark ProfilerStep#$i start\nalloc b 7MiB %s\n-forw
 AHEAD = ("repeat 6 {\nmark ProfilerStep#$i start\nalloc b$i 7MiB %s\n-forward\n-backward\n-optimizer\n"
          "if $i == 3 {\nfree b0 in_main\n}\nif $i == 4 {\nfree b1 in_main\n}\nmark ProfilerStep#$i end\n}")
 
+OWN_POOL = "stack pool @malloc < ::at::_ops::zeros::call() < replay.py:14 __init__ < run.py:12 build < @main\n"
 LIST = "stack copied @malloc < ::at::_ops::clone::call() < run.py:30 follow < @main\n"
 FLAT = "".join("stack %s @malloc < megatron/param_and_grad_buffer.py:%d __init__ < @main\n" % at
                for at in (("first", 586), ("second", 592)))
@@ -199,7 +201,7 @@ TWINS = {
         "O3 optimizer_state medium", "-forward\n-backward\nalloc s 7MiB temp\n-forward\nfree s in_forward"),
     "state made at once": (
         "O0 optimizer_state medium", "alloc s 7MiB made\n-forward",
-        "P1 parameter medium", "stack s @malloc < optim/model.py:9 __init__ < @main\nalloc s 7MiB s\n-forward"),
+        "P1 parameter low", "stack s @malloc < optim/model.py:9 __init__ < @main\nalloc s 7MiB s\n-forward"),
     "state made anew": (
         "O2 optimizer_state medium", "# at end\nalloc old 7MiB made\n-forward\nalloc s 7MiB state\nfree old in_step\n-optimizer",
         "O3 optimizer_state medium",
@@ -266,15 +268,18 @@ TWINS = {
         STEPS % "if $i == 1 {\nalloc s 7MiB forward\n-optimizer\n}\nif $i == 2 {\nfree s in_main\n}",
         "F5 temporary medium", STEPS % "if $i == 1 {\nalloc s 7MiB forward\n-optimizer\nfree s in_main\n}"),
     "a weight": (
-        "P1 parameter medium", "alloc s 7MiB init\n-forward",
-        "U unknown None", "alloc s 7MiB init\n-forward\nfree s in_main"),
+        "P1 parameter medium", "alloc s 7MiB linear\n-forward",
+        "U unknown None", "alloc s 7MiB linear\n-forward\nfree s in_main"),
+    "a weight that an object of one's own makes": (
+        "P1 parameter low", "alloc s 7MiB init\n-forward\nalloc g 8MiB accumulate_grad\nfree g in_zero",
+        "U unknown None", OWN_POOL + "alloc s 7MiB pool\nalloc t 8MiB init\n-forward\nalloc g 8MiB accumulate_grad\nfree g in_zero"),
     "a weight with a gradient": (
         "P1 parameter high", "alloc s 7MiB init\n-forward\nalloc g 7MiB accumulate_grad\nfree g in_zero",
-        "P1 parameter medium", "alloc s 7MiB init\n-forward\nalloc g 8MiB accumulate_grad\nfree g in_zero"),
+        "P1 parameter low", "alloc s 7MiB init\n-forward\nalloc g 8MiB accumulate_grad\nfree g in_zero"),
     "a frozen weight": (
         "P1 parameter high",
         "alloc s 7MiB init\nalloc t 8MiB init\n-forward\nalloc g 8MiB accumulate_grad\nfree g in_zero",
-        "P1 parameter medium", "stack own @malloc < model.py:10 __init__ < @main\n"
+        "P1 parameter medium", "stack own @malloc < T/nn/modules/linear.py:107 __init__ < @main\n".replace("T/", TORCH) +
         "alloc s 7MiB own\nalloc t 8MiB init\n-forward\nalloc g 8MiB accumulate_grad\nfree g in_zero"),
     "a weight that is moved": (
         "P1 parameter high", MOVED + "alloc s 7MiB weights\nalloc t 1MiB buffers\n-forward",
@@ -301,7 +306,10 @@ TWINS = {
         "P5 parameter_copy medium", "stack s @malloc < T/optim/swa_utils.py:200 __init__ < @main\nalloc s 7MiB s\n-forward".replace("T/", TORCH),
         "O0 optimizer_state medium", "alloc s 7MiB made\n-forward"),
     "a weight for steps": (
-        "P1 parameter medium", "alloc s 7MiB init\n" + STEPS % "if $i == 2 {\nfree s in_main\n}",
+        "P1 parameter medium", "alloc s 7MiB linear\n" + STEPS % "if $i == 2 {\nfree s in_main\n}",
+        "U unknown None", "alloc s 7MiB linear\n" + STEPS % "if $i == 0 {\nfree s in_main\n}"),
+    "such a weight for steps": (
+        "P1 parameter low", "alloc s 7MiB init\n" + STEPS % "if $i == 2 {\nfree s in_main\n}",
         "U unknown None", "alloc s 7MiB init\n" + STEPS % "if $i == 0 {\nfree s in_main\n}"),
     "a weight that is replaced": (
         "P1 parameter high", "alloc s 7MiB init\n-forward\nalloc new 7MiB state\nfree s in_step\n-optimizer",

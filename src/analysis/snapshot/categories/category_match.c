@@ -39,7 +39,8 @@ static bool asks_free(enum rule_key key)
 
 static bool asks_multiset(const struct rule_condition *c)
 {
-    return c->op == OP_IN_MULTISET || c->op == OP_NOT_IN_MULTISET;
+    return c->op == OP_IN_MULTISET || c->op == OP_NOT_IN_MULTISET ||
+           c->key == RULE_KEY_WEIGHTS_KNOWN;
 }
 
 /* The first rule that asks for a text. */
@@ -418,10 +419,29 @@ static uint32_t maker_of(const struct matcher *m, const struct lifetime *l)
     return m->makers.of_stack[l->alloc_stack.n];
 }
 
+/* Does what is older have nine tenths of the gradients' bytes, in their sizes? */
+static bool weights_known(const struct matcher *m)
+{
+    uint64_t all = 0, found = 0;
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < m->sizes; i++) {
+        uint32_t there = 0;
+        while (at < m->olders && m->older[at] < m->multiset[i].bytes)
+            at++;
+        for (; at < m->olders && m->older[at] == m->multiset[i].bytes; at++)
+            there++;
+        there = there < m->multiset[i].count ? there : m->multiset[i].count;
+        all += m->multiset[i].bytes * m->multiset[i].count;
+        found += m->multiset[i].bytes * there;
+    }
+    return found != 0 && found / 9 >= (all - found);
+}
+
 void matcher_know_gradients(struct matcher *m, struct size_count *multiset, uint32_t sizes)
 {
     m->multiset = multiset;
     m->sizes = sizes;
+    m->weights_known = weights_known(m);
     for (uint32_t i = 0; i < m->lifetimes->count; i++) {
         const struct lifetime *l = &m->lifetimes->at[i];
         if (m->born[i] == PHASE_INIT && l->bytes >= GRADIENT_BYTES && l->requested >= m->events &&
@@ -506,10 +526,17 @@ static bool compare(uint64_t value, const struct rule_condition *c)
     return false;
 }
 
+static bool says(uint64_t wanted, bool yes)
+{
+    return (wanted & (yes ? RULE_YES : RULE_NO)) != 0;
+}
+
 static bool size_holds(const struct matcher *m, const struct rule_condition *c,
                        const struct lifetime *l)
 {
     uint64_t bytes = l->bytes;
+    if (c->key == RULE_KEY_WEIGHTS_KNOWN)
+        return says(c->number, m->weights_known);
     if (c->key == RULE_KEY_MAKER_LINE)
         return maker_of(m, l) != 0 && m->makers.gradient[maker_of(m, l)];
     if (c->op == OP_IN_MULTISET)
@@ -553,11 +580,6 @@ static bool awaits(const struct matcher *m, const struct subject *s, uint64_t wa
             return false;
     }
     return !survives;
-}
-
-static bool says(uint64_t wanted, bool yes)
-{
-    return (wanted & (yes ? RULE_YES : RULE_NO)) != 0;
 }
 
 static bool pool_is(const struct matcher *m, const struct subject *s,
@@ -653,6 +675,7 @@ static bool condition_holds(const struct matcher *m, const struct subject *s,
         return (c->number >> m->makers.line[maker_of(m, l)] & 1) != 0;
     case RULE_KEY_FIRST_OF_SIZE:
         return says(c->number, first_of_size(m, s));
+    case RULE_KEY_WEIGHTS_KNOWN:
     case RULE_KEY_SIZE:
         return size_holds(m, c, l);
     case RULE_KEY_LIFE_EVENTS: {

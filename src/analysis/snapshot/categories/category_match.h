@@ -65,6 +65,7 @@ struct matcher {
     bool *keeps_beyond;  /* and outlives the interval after it, too */
     uint64_t *older;     /* sizes of what was made before any forward and lives on, ascending */
     uint32_t olders;
+    bool weights_known; /* those have the sizes of nearly all gradients, as often */
     struct makers makers;
     struct growing_sites growing;
     struct first_of_size *first_of_size;

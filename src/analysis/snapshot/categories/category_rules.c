@@ -58,6 +58,7 @@ static const struct {
     [RULE_KEY_KEEPS_GRAPH] = { "keeps_graph", KIND_YES_NO },
     [RULE_KEY_BEFORE_GRAPH] = { "freed_before_graph", KIND_YES_NO },
     [RULE_KEY_SIZE_OF_OLDER] = { "size_of_older", KIND_YES_NO },
+    [RULE_KEY_WEIGHTS_KNOWN] = { "weights_known", KIND_YES_NO },
     [RULE_KEY_GROWS] = { "grows", KIND_YES_NO },
     [RULE_KEY_RECURS] = { "recurs", KIND_YES_NO },
     [RULE_KEY_MAKER_LINE] = { "maker_line", KIND_LINES },

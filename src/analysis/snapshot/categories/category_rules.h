@@ -62,12 +62,13 @@ enum rule_key {
     RULE_KEY_AWAITS,       /* enum phase: none such begins after its birth */
     RULE_KEY_SURVIVES,     /* enum phase: alive over a whole later interval of it */
     RULE_KEY_ORIGIN,       /* enum lifetime_origin */
-    RULE_KEY_ALIVE_AT_END, /* RULE_YES, RULE_NO, as the next eight */
+    RULE_KEY_ALIVE_AT_END, /* RULE_YES, RULE_NO, as the next nine */
     RULE_KEY_REPLACES,
     RULE_KEY_REPLACED,
     RULE_KEY_KEEPS_GRAPH,   /* of its interval a quarter outlives it */
     RULE_KEY_BEFORE_GRAPH,  /* freed in the next interval, which that quarter outlives */
     RULE_KEY_SIZE_OF_OLDER, /* what was made before any forward has its size and lives on */
+    RULE_KEY_WEIGHTS_KNOWN, /* what is older has the sizes of nearly all gradients */
     RULE_KEY_GROWS,         /* its stack asks for caches that grow */
     RULE_KEY_RECURS,        /* its stack asks for one in the step before or after, too */
     RULE_KEY_FIRST_OF_SIZE, /* of those born in a backward, or of the others */
