@@ -247,6 +247,41 @@ def test_an_update_that_makes_no_state_is_as_whole_as_those_that_do():
     assert steps(cut) == ("step", 3, 1, 0)
 
 
+# Called from a line above the training's, in a function of its own.
+PLAYED = """stack pbatch @malloc < ::torch::autograd::dispatch_to(at::Tensor const&, c10::Device, bool, bool) < train.py:20 play < train.py:30 train < @main
+stack played @malloc < ::at::_ops::addmm::call(…) < model.py:18 forward < @call < train.py:21 play < train.py:30 train < @main
+"""
+
+
+def with_play(body):
+    return of_loop(body).replace("repeat 4 {", PLAYED + "repeat 4 {", 1)
+
+
+PLAY = "alloc pb 1MiB pbatch\nalloc p 8MiB played\nfree p\nfree pb\n"
+
+
+def test_what_each_step_plays_before_it_learns_is_of_the_step():
+    learned = BATCH + BORN + ADAM + CLEARED + FREE_BATCH
+    each = with_play(PLAY * 3 + learned)
+    assert asked(each)["steps"]["passes"] == [] and begins_at(each) == [30] * 4
+    # Every second time only, or behind the update, it is a validation.
+    second = asked(with_play("if $i%2 == 0 {\n" + PLAY + "}\n" + learned))["steps"]
+    assert (second["count"], len(second["passes"])) == (4, 2)
+    behind = asked(with_play(PLAY + learned).replace("train.py:30", "train.py:55"))["steps"]
+    assert (behind["count"], len(behind["passes"])) == (4, 4)
+
+
+@pytest.mark.parametrize("frozen", (True, False))
+def test_beside_a_step_that_was_cut_the_program_tells_where_one_begins(frozen):
+    """Of two steps the recording began in the backward of the first."""
+    encoded = "alloc e 2MiB frozen\n" if frozen else ""
+    done = "free e free_user\n" if frozen else ""
+    body = BATCH + encoded + "alloc n 2MiB noise\n" + BORN + ADAM + CLEARED + FREE_BATCH + done + "free n free_user\n"
+    first = body.replace("alloc t", "window late\nalloc t", 1)
+    script = of_loop("if $i == 0 {\n" + first + "}\nif $i != 0 {\n" + body + "}\n").replace("repeat 4 {", "repeat 2 {")
+    assert begins_at(script) == [38]
+
+
 LAYERS = PIECES + """
 stack batch @malloc < ::torch::autograd::dispatch_to(at::Tensor const&, c10::Device, bool, bool) < run.py:38 read < @main
 stack layer_in @malloc < ::at::_ops::addmm::call(…) < model.py:18 forward < @call < model.py:30 forward < @call < run.py:40 read < @main

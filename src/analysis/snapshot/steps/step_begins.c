@@ -33,6 +33,7 @@ struct finder {
     const struct step_trace *t;
     struct region *region; /* of each step */
     uint32_t steps;
+    bool beside_cut; /* of two steps the first was begun before the recording */
     uint32_t *stamp; /* of each stack_id, the last number it was seen under */
     uint32_t stamps;
     uint32_t *call;       /* of each stack_id: a number for its module call */
@@ -101,16 +102,17 @@ static uint32_t run_begin(const struct step_trace *t, uint32_t at, uint32_t gap)
     return at;
 }
 
-static uint32_t region_start(const struct step_trace *t, const struct step_pair *pair,
-                             const struct region *g)
+uint32_t step_forward_begin(const struct step_trace *t, const struct step_pair *pair)
 {
-    uint32_t at = first_saved(t, pair, g);
+    struct region g = { .gap = step_position(t, pair->gap_event),
+                        .backward = step_position(t, pair->first_backward) };
+    uint32_t at = first_saved(t, pair, &g);
     if (at == NO_ROW)
-        at = last_forward(t, g->gap, g->backward);
+        at = last_forward(t, g.gap, g.backward);
     if (at == NO_ROW)
-        return g->backward;
+        return g.backward;
     /* Without modules all else is work of the program's own, and no run of it a call. */
-    return t->forward_phase == PHASE_FORWARD ? run_begin(t, at, g->gap) : at;
+    return t->forward_phase == PHASE_FORWARD ? run_begin(t, at, g.gap) : at;
 }
 
 /* Does the program come to a request only after the update? */
@@ -186,29 +188,42 @@ static void mark_beside(const struct finder *f, uint32_t step)
             f->call_stamp[f->call[f->t->stack[i]]] = step + 1;
 }
 
-/* Is a forward called from where this alloc is, too, in the gap that was marked for the step? */
-static bool occurs_beside(const struct finder *f, uint32_t step, uint32_t position)
+/* Does the program come to a request before the update, on its way round the loop? */
+static bool is_before(const struct step_trace *t, uint32_t position, stack_id update)
 {
-    return f->call_stamp[f->call[f->t->stack[position]]] == step + 1;
+    return update.n != 0 &&
+           step_stacks_in_order(&t->r->code, t->tokens, (stack_id){ t->stack[position] }, update);
+}
+
+/* Is a forward called from where this alloc is, too, in the gap that was marked for the step?
+ * Where the other step was cut it may only not be seen: what stands before the update is asked for
+ * each time. */
+static bool occurs_beside(const struct finder *f, uint32_t step, uint32_t position, stack_id update)
+{
+    return f->call_stamp[f->call[f->t->stack[position]]] == step + 1 ||
+           (f->beside_cut && step != 0 && is_before(f->t, position, update));
 }
 
 /* Takes in forwards before it that other steps have, too, and that lead to it without a batch of
- * its own between: those of a frozen part. */
-static void take_frozen(const struct finder *f, uint32_t step)
+ * its own between: those of a frozen part.  With one they are those of a validation, unless the
+ * program comes to them before the update in each step: then it plays or samples before it learns.
+ */
+static void take_frozen(const struct finder *f, uint32_t step, stack_id update)
 {
     const struct step_trace *t = f->t;
     struct region *g = &f->region[step];
+    bool batch = false;
     g->low = g->head;
     if (t->forward_phase != PHASE_FORWARD)
         return;
     mark_beside(f, step);
     for (uint32_t i = g->start; i > g->head; i--) {
         if (!is_forward(t, i - 1)) {
-            if (is_copy(t, i - 1) || (may_be_copied(t, i - 1) && is_batch(t, i - 1, g->start)))
-                break;
+            batch |= is_copy(t, i - 1) || (may_be_copied(t, i - 1) && is_batch(t, i - 1, g->start));
             continue;
         }
-        if (!occurs_beside(f, step, i - 1))
+        if (!occurs_beside(f, step, i - 1, update) ||
+            (batch && (f->beside_cut || !is_before(t, i - 1, update))))
             break;
         i = run_begin(t, i - 1, g->head) + 1;
         g->start = i - 1;
@@ -217,8 +232,9 @@ static void take_frozen(const struct finder *f, uint32_t step)
     g->low = before == NO_ROW ? g->head : before + 1;
 }
 
-/* The first of the copies before a forward whose like the step beside it has too. */
-static uint32_t begin_with_data(struct finder *f, uint32_t step)
+/* The first of the copies before a forward whose like the step beside it has too, or where that
+ * was cut, which the program comes to before the update. */
+static uint32_t begin_with_data(struct finder *f, uint32_t step, stack_id update)
 {
     const struct step_trace *t = f->t;
     const struct region *g = &f->region[step];
@@ -229,7 +245,9 @@ static uint32_t begin_with_data(struct finder *f, uint32_t step)
     for (uint32_t i = beside->low; i < beside->start; i++)
         f->stamp[t->stack[i]] = f->stamps;
     for (uint32_t i = g->low; i < g->start; i++)
-        if (f->stamp[t->stack[i]] == f->stamps && (is_copy(t, i) || is_batch(t, i, g->start)))
+        if ((is_copy(t, i) || is_batch(t, i, g->start)) &&
+            (f->stamp[t->stack[i]] == f->stamps ||
+             (f->beside_cut && step != 0 && is_before(t, i, update))))
             return i;
     return g->start;
 }
@@ -258,14 +276,24 @@ static uint32_t annotated_begin(const struct step_trace *t, const struct step_pa
     return pair->first_backward;
 }
 
+/* The update before a step.  Of the first it is not there; its own is at the same place. */
+static const struct step_pair *updated_before(const struct step_pairs *pairs,
+                                              const uint32_t *first_pair, uint32_t steps,
+                                              uint32_t step)
+{
+    uint32_t next = step != 0 ? first_pair[step] : steps > 1 ? first_pair[1] : pairs->count;
+    return &pairs->at[next - 1];
+}
+
 enum vrs_status step_begins_make(const struct step_trace *t, const struct step_pairs *pairs,
-                                 const uint32_t *first_pair, uint32_t steps,
+                                 const uint32_t *first_pair, uint32_t steps, bool head_cut,
                                  struct step_begin **ret, struct vrs_error *err)
 {
     struct finder f = {
         .t = t,
         .region = arena_array(t->scratch, struct region, steps),
         .steps = steps,
+        .beside_cut = head_cut && steps == 2,
         .stamp = arena_array(t->scratch, uint32_t, t->r->code.stacks.rows.len),
         .asked = arena_array(t->scratch, uint32_t, t->r->code.stacks.rows.len),
         .behind = arena_array(t->scratch, bool, t->r->code.stacks.rows.len),
@@ -279,17 +307,16 @@ enum vrs_status step_begins_make(const struct step_trace *t, const struct step_p
         struct region *g = &f.region[i];
         g->gap = step_position(t, pair->gap_event);
         g->backward = step_position(t, pair->first_backward);
-        g->start = region_start(t, pair, g);
-        /* Of the first step the update before is not there; its own is at the same place. */
-        uint32_t last = i + 1 < steps ? first_pair[i + 1] - 1 : pairs->count - 1;
-        g->head = region_head(&f, i == 0 ? &pairs->at[last] : pair - 1, g);
+        g->start = step_forward_begin(t, pair);
+        g->head = region_head(&f, updated_before(pairs, first_pair, steps, i), g);
     }
     for (uint32_t i = 0; i < steps; i++)
-        take_frozen(&f, i);
+        take_frozen(&f, i, updated_before(pairs, first_pair, steps, i)->update_stack);
     for (uint32_t i = 0; i < steps; i++) {
         const struct region *g = &f.region[i];
+        stack_id update = updated_before(pairs, first_pair, steps, i)->update_stack;
         begin[i].pass_event = pass_event(t, g);
-        begin[i].event = g->start < g->backward ? t->alloc_event[begin_with_data(&f, i)]
+        begin[i].event = g->start < g->backward ? t->alloc_event[begin_with_data(&f, i, update)]
                                                 : annotated_begin(t, &pairs->at[first_pair[i]]);
     }
     *ret = begin;

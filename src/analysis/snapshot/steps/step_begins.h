@@ -16,9 +16,13 @@ struct step_begin {
         pass_event; /* the first of forwards before it that no backward follows; NO_ROW: none */
 };
 
-/* Of the steps whose first pairs are those rows of `pairs`; in t->scratch. */
+/* The position at which the forward of a pair begins; that of its backward: none is seen. */
+uint32_t step_forward_begin(const struct step_trace *t, const struct step_pair *pair);
+
+/* Of the steps whose first pairs are those rows of `pairs`; in t->scratch.  `head_cut`: the first
+ * was begun before the recording. */
 enum vrs_status step_begins_make(const struct step_trace *t, const struct step_pairs *pairs,
-                                 const uint32_t *first_pair, uint32_t steps,
+                                 const uint32_t *first_pair, uint32_t steps, bool head_cut,
                                  struct step_begin **ret, struct vrs_error *err) MUST_CHECK;
 
 /* What follows the last update up to the end of the recording. */

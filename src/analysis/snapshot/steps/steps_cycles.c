@@ -223,8 +223,8 @@ static enum vrs_status cut_steps(const struct cycles *c, struct step_cuts *ret,
         return vrs_no_memory(err);
     for (uint32_t i = 0; i < c->count; i++)
         first_pair[i] = c->at[i].first_pair;
-    TRY(step_begins_make(t, &c->pairs, first_pair, c->count, &begin, err));
     bool head = head_is_cut(c), tail = tail_is_cut(c);
+    TRY(step_begins_make(t, &c->pairs, first_pair, c->count, head, &begin, err));
     struct step_rest rest = find_rest(c, begin[c->count - 1].event, tail);
     for (uint32_t i = 0; i < c->count; i++) {
         bool last = i + 1 == c->count;
