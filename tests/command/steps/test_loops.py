@@ -271,6 +271,36 @@ def test_what_each_step_plays_before_it_learns_is_of_the_step():
     assert (behind["count"], len(behind["passes"])) == (4, 4)
 
 
+UPDATE = BORN + ADAM + CLEARED
+SEEN = PLAY + "alloc seen$i 6MiB noise\n"
+PART = "alloc n 2MiB noise\n" + UPDATE + "free n free_user\n"
+SEEN_GOES = "free seen$i free_user\n"
+
+
+@pytest.mark.parametrize("style, body, found", [
+    # Updates that go through what one rollout made are one step, also where each picks a part of it.
+    ("", SEEN + UPDATE * 3 + SEEN_GOES, ("step", 4, 3, 0)),
+    ("python_only\n", SEEN + UPDATE * 3 + SEEN_GOES, ("step", 4, 3, 0)),
+    ("", SEEN + PART * 3 + SEEN_GOES, ("step", 4, 3, 0)),
+    ("", SEEN + UPDATE * 3 + "if 1 < $i {\nfree seen$($i-2) free_user\n}\n", ("step", 4, 3, 0)),
+    # What a validation leaves behind is nothing that later steps train on: it is gone, or they have batches of their own.
+    ("", PLAY + UPDATE * 3, ("step", 12, 1, 4)),
+    ("", SEEN + UPDATE + SEEN_GOES + UPDATE * 2, ("step", 12, 1, 4)),
+    ("", SEEN + (BATCH + UPDATE + FREE_BATCH) * 3 + SEEN_GOES, ("step", 12, 1, 4)),
+    # Without native frames a part may be a batch from the host.
+    ("python_only\n", SEEN + PART * 3 + SEEN_GOES, ("step", 12, 1, 4)),
+])
+def test_updates_that_share_a_rollout_are_one_step(style, body, found):
+    s = asked(style + with_play(body.replace("\n", "\n  ")))["steps"]
+    assert (s["kind"], s["count"], s["micro_steps"], len(s["passes"])) == found
+
+
+def test_a_rollout_that_is_not_gone_through_is_no_step():
+    body = SEEN + UPDATE * 2 + "if $i != 3 {\n" + UPDATE + SEEN_GOES + "}\n"
+    s = asked(with_play(body))["steps"]
+    assert (s["count"], s["micro_steps"]) == (3, 3)
+
+
 @pytest.mark.parametrize("frozen", (True, False))
 def test_beside_a_step_that_was_cut_the_program_tells_where_one_begins(frozen):
     """Of two steps the recording began in the backward of the first."""

@@ -7,6 +7,7 @@
 #include "analysis/snapshot/steps/phases.h"
 #include "analysis/snapshot/steps/step_begins.h"
 #include "analysis/snapshot/steps/step_pairs.h"
+#include "analysis/snapshot/steps/step_rollouts.h"
 #include "analysis/snapshot/steps/step_sources.h"
 #include "analysis/snapshot/steps/step_stacks.h"
 #include "analysis/snapshot/steps/steps.h"
@@ -128,6 +129,39 @@ static void join_turns(struct cycles *c)
         c->at[count - 1].partial = ++turns != period;
     }
     c->count = count;
+}
+
+/* Updates that go through one rollout make one step together.  The first is cut where its rollout
+ * is not seen, the last where it has fewer updates than any before it. */
+static enum vrs_status join_rollouts(struct cycles *c, struct vrs_error *err)
+{
+    uint32_t *first_pair = arena_array(c->t->scratch, uint32_t, c->count);
+    bool *goes_on = arena_array(c->t->scratch, bool, c->count);
+    uint32_t count = 0, updates = 0, least = UINT32_MAX;
+    if (first_pair == NULL || goes_on == NULL)
+        return vrs_no_memory(err);
+    for (uint32_t i = 0; i < c->count; i++)
+        first_pair[i] = c->at[i].first_pair;
+    if (!step_rollouts_find(c->t, &c->pairs, first_pair, c->count, goes_on))
+        return VRS_OK;
+    bool head_cut = goes_on[0];
+    for (uint32_t i = 0; i < c->count; i++) {
+        if (i != 0 && goes_on[i]) {
+            c->at[count - 1].pairs += c->at[i].pairs;
+            c->at[count - 1].updated = c->at[i].updated;
+            c->at[count - 1].partial |= c->at[i].partial;
+            updates++;
+            continue;
+        }
+        if (count != 0 && (count > 1 || !head_cut) && updates < least)
+            least = updates;
+        c->at[count++] = c->at[i];
+        updates = 1;
+    }
+    c->at[0].partial |= head_cut;
+    c->at[count - 1].partial |= least != UINT32_MAX && updates < least;
+    c->count = count;
+    return VRS_OK;
 }
 
 /* The recording began inside the first step where its forward is not seen, or its backward frees
@@ -257,5 +291,6 @@ enum vrs_status steps_by_cycles(const struct step_trace *t, const struct step_pa
         return VRS_OK;
     TRY(find_cycles(&c, err));
     join_turns(&c);
+    TRY(join_rollouts(&c, err));
     return cut_steps(&c, ret, err);
 }
