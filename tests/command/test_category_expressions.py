@@ -18,6 +18,7 @@ CACHES = "kv_?cache|cache_utils|cache_engine|init_cache|key_value_cache|past_key
 RELEASED = "SavedVariable|release_variables|autograd::deleteNode"
 RANDOM = "::(rand|normal|uniform|bernoulli|multinomial|exponential|poisson)"
 PERTURBED = "(?i)noise|perturb|sample"
+COPY = "at::(_ops|native)::_to_copy"
 CAST = "autocast|cached_cast|THPVariable_(float|half|bfloat16|double|type)"
 
 
@@ -42,17 +43,22 @@ MEANT = {
     ("O0", "alloc.any"): "(?i)(/torch/optim/[^:]*|(^|/)[^/:]*optim[^/:]*):__init__\\Z",
     ("W3", "alloc.any"): Without("."),  # no frame has a name
     ("W3", "alloc.native"): Without("."),
-    ("S1", "alloc.any"): Without("at::(_ops|native)::_to_copy"),
+    ("S1", "alloc.any"): Without(COPY),
     ("F3", "alloc.any"): "/torch/nn/functional\\.py:",
+    ("F2", "alloc.native"): "at::(_ops|native)::",
+    ("F2", "alloc.any"): Without(RANDOM + "|" + COPY),
     ("F4", "alloc.any"): "/torch/nn/functional\\.py:",
+    ("F4", "alloc.any", 2): Without(RANDOM + "|" + COPY),
+    ("F4", "alloc.native"): "at::(_ops|native)::",
     ("F5", "alloc.any"): "/torch/nn/functional\\.py:",
     ("F5", "free.native"): Without("."),
-    ("I1", "alloc.any"): Without(RANDOM + "|/torch/nn/functional\\.py:"),
-    ("I1", "alloc.any", 2): Without(PERTURBED),
-    ("I1", "alloc.any", 3): Without("/torch/nn/functional\\.py:|" + CAST),
-    ("I1", "alloc.native"): "at::(_ops|native)::_to_copy",
+    ("I1", "alloc.any"): Without("/torch/nn/functional\\.py:|" + CAST),
+    ("I1", "alloc.any", 2): Without("/torch/nn/functional\\.py:"),
+    ("I1", "alloc.any", 3): Without(PERTURBED),
+    ("I1", "alloc.native"): COPY,
+    ("I1", "alloc.native", 2): Without("."),
     ("I2", "alloc.any"): Without("/torch/nn/functional\\.py:|" + CAST),
-    ("I2", "alloc.native"): "at::(_ops|native)::_to_copy",
+    ("I2", "alloc.native"): COPY,
     ("I2", "free.native"): RELEASED,
     ("T1", "alloc.native"): RANDOM,
     ("P1", "alloc.any"): "/torch/nn/modules/module\\.py:_apply\\Z",

@@ -67,6 +67,9 @@ NATIVE = "stack s @malloc < ::%s < model.py:18 forward < @call < @main\n"
 PYTHON = "stack s @malloc < %s < model.py:18 forward < @call < @main\n"
 PYTHON_FREE = "stack py run.py:27 main < run.py:44 <module>\n"
 BATCHES = "repeat 4 {\nmark ProfilerStep#$i start\nalloc b 7MiB %s\n-forward\n-optimizer\nfree b in_main\nmark ProfilerStep#$i end\n}"
+MIXED_BATCHES = BATCHES.replace("-optimizer", "-backward\n-optimizer")
+VALIDATED = ("-forward\n" + FOUR_OTHERS + "\nrepeat 4 {\nmark ProfilerStep#$i start\nalloc v 7MiB other\n-other\n-other\n-other\n"
+             "-forward\n#\nfree v in_main\n" + "-other\n" * 4 + "mark ProfilerStep#$i end\n}")
 LIKES = "# at start\nalloc s 7MiB forward\nstack own @release < run.py:31 main < run.py:44 <module>\n"
 # Three parameters; the gradient of each is gone before the next is there.
 STEPPED = ("# at start\nalloc s 7MiB init\nalloc u 9MiB init\nalloc v 5MiB init\nwindow late\n%s\n"
@@ -169,7 +172,19 @@ TWINS = {
         "F5 temporary medium", "alloc s 7MiB forward\n-optimizer\nfree s in_main"),
     "a loss outside modules": (
         "F2 activation medium", "-forward\nalloc s 7MiB other\n-backward\nfree s free_backward",
-        "T1 temporary medium", "-forward\nalloc s 7MiB other\n-backward\nfree s in_main"),
+        "T1 temporary medium", "-optimizer\nalloc s 7MiB other\n-backward\nfree s in_main"),
+    "what is computed beside a loss, and held": (
+        "F4 activation medium", "-forward\nalloc s 7MiB other\n-backward\n-optimizer",
+        "U unknown None", "-optimizer\nalloc s 7MiB other\n-backward\n-optimizer"),
+    "what is computed between two forwards, and held": (
+        "F4 activation low", "-forward\n" + FOUR_OTHERS + "\nalloc s 7MiB other\n-forward\n-backward\n-optimizer",
+        "U unknown None", COPIED + "-forward\n" + FOUR_OTHERS + "\nalloc s 7MiB s\n-forward\n-backward\n-optimizer\nfree s in_main"),
+    "the same within one forward": (
+        "F4 activation low", "-forward\nalloc s 7MiB other\n-forward\n-backward\n-optimizer",
+        "T1 temporary medium", "-forward\nalloc s 7MiB other\n-forward\nfree s in_main\n-backward\n-optimizer"),
+    "a batch that operators change": (
+        "F2 activation low", MIXED_BATCHES % "other",
+        "I1 input medium", COPIED + MIXED_BATCHES % "s"),
     "a loss that is held": (
         "F4 activation medium", PYTHON.replace("model.py:18 forward", "run.py:22 main") % FUNCTIONAL
         + "alloc s 7MiB s\n-backward\n-optimizer\nfree s in_main",
@@ -318,9 +333,20 @@ TWINS = {
         "I1 input medium", "alloc s 7MiB data\n-forward\nfree s in_main",
         "T1 temporary medium", "alloc s 7MiB other\n-backward\nfree s in_main"),
     "a batch by an unknown way": (
-        "I1 input medium", BATCHES % "other",
-        "T1 temporary medium", "stack noise @malloc < ::at::_ops::randn::call() < run.py:22 scale < @main\n"
-        + BATCHES % "noise"),
+        "I1 input medium", "python_only\n" + BATCHES % "other",
+        "U unknown None", "python_only\nstack noise run.py:22 noise < @main\n" + BATCHES % "noise"),
+    "a batch that is copied": (
+        "I1 input medium", COPIED + BATCHES % "s",
+        "U unknown None", BATCHES % "other"),
+    "batches that are kept": (
+        "I1 input medium", COPIED + STEPS.replace("alloc x", "alloc b$i 7MiB s\nalloc x") % "-backward\n-optimizer",
+        "U unknown None", STEPS.replace("alloc x", "alloc b$i 7MiB other\nalloc x") % "-backward\n-optimizer"),
+    "the batch of the last pass": (
+        "I1 input low", COPIED + "-forward\n-optimizer\nalloc s 7MiB s\n-forward",
+        "U unknown None", COPIED + "alloc s 7MiB s\n-forward\n-optimizer"),
+    "a batch of a validation, in Python's frames": (
+        "I1 input low", "python_only\n" + VALIDATED,
+        "U unknown None", "python_only\n" + VALIDATED.replace("#", "-backward")),
     "a batch that stays": (
         "I1 input low", "alloc s 7MiB data\n-forward",
         "U unknown None", "alloc s 7MiB other\n-forward"),

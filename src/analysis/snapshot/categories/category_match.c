@@ -343,6 +343,27 @@ enum vrs_status matcher_know(struct matcher *m, const struct lifetimes *lifetime
                         &m->growing, err);
 }
 
+static void fill_latest(const struct matcher *m)
+{
+    for (uint32_t i = 0; i < m->phases->intervals; i++) {
+        for (int phase = 0; phase < PHASES; phase++)
+            m->latest[i][phase] = i == 0 ? 0 : m->latest[i - 1][phase];
+        m->latest[i][m->phases->interval[i].phase] = i + 1;
+    }
+}
+
+/* Copying, making a model and what is no phase's are no work of their own. */
+static void fill_work(const struct matcher *m)
+{
+    uint8_t last = PHASE_OTHER;
+    for (uint32_t i = 0; i < m->phases->intervals; i++) {
+        uint8_t phase = m->phases->interval[i].phase;
+        if (phase != PHASE_OTHER && phase != PHASE_INIT && phase != PHASE_DATA)
+            last = phase;
+        m->work[i] = last;
+    }
+}
+
 static void fill_after(struct matcher *m)
 {
     for (int phase = 0; phase < PHASES; phase++)
@@ -386,11 +407,14 @@ enum vrs_status matcher_make(const struct recording *r, uint32_t device,
     m.by_origin = arena_array(arena, uint64_t, (size_t)(ORIGIN_PRE_LIVE + 1) * m.words);
     m.by_gradients = arena_array(arena, uint64_t, m.words);
     m.after = arena_take_array(arena, (size_t)phases->intervals + 1, sizeof *m.after);
+    m.latest = arena_take_array(arena, phases->intervals, sizeof *m.latest);
+    m.work = arena_array(arena, uint8_t, phases->intervals);
     m.first_of_size = arena_array(arena, struct first_of_size, 1);
     if (m.open == NULL || m.first_open == NULL || m.excluded == NULL || m.by_gradients == NULL ||
         m.by_alloc == NULL || m.by_free == NULL || m.alloc_known == NULL || m.free_known == NULL ||
         m.line_asked == NULL || m.line_matches == NULL || m.by_born == NULL ||
-        m.by_origin == NULL || m.after == NULL || m.first_of_size == NULL)
+        m.by_origin == NULL || m.after == NULL || m.latest == NULL || m.work == NULL ||
+        m.first_of_size == NULL)
         return vrs_no_memory(err);
     fill_open(&m);
     fill_excluded(&m);
@@ -400,6 +424,8 @@ enum vrs_status matcher_make(const struct recording *r, uint32_t device,
         if (asks_gradients(rules, &rules->rule.at[i]))
             m.by_gradients[i / 64] |= (uint64_t)1 << i % 64;
     fill_after(&m);
+    fill_work(&m);
+    fill_latest(&m);
     TRY(segment_index_make(r, device, arena, &m.segments, err));
     TRY(look_at_stacks(&m, arena, err));
     *ret = m;
@@ -568,6 +594,40 @@ static uint32_t next_interval(const struct subject *s)
     return s->interval == NO_ROW ? 0 : s->interval + 1;
 }
 
+/* The last work before its own interval; a short run of what is no phase's lies in that interval.
+ */
+static uint8_t follows(const struct matcher *m, const struct subject *s)
+{
+    if (s->interval == NO_ROW)
+        return PHASE_OTHER;
+    if (m->phases->interval[s->interval].phase != s->born)
+        return m->work[s->interval];
+    return s->interval == 0 ? (uint8_t)PHASE_OTHER : m->work[s->interval - 1];
+}
+
+/* Does such an interval follow the one it is born in?  A short run of what is no phase's stands
+ * before the rest of the interval that it lies in. */
+static bool before(const struct matcher *m, const struct subject *s, uint64_t wanted)
+{
+    uint32_t next = next_interval(s);
+    if (s->interval != NO_ROW) {
+        const struct phase_interval *own = &m->phases->interval[s->interval];
+        if (own->phase != s->born && s->life->birth < (int64_t)own->last_event)
+            next = s->interval;
+    }
+    return next < m->phases->intervals && (wanted >> m->phases->interval[next].phase & 1) != 0;
+}
+
+/* Does an interval of such a phase begin in its life? */
+static bool meets(const struct matcher *m, const struct subject *s, uint64_t wanted)
+{
+    uint32_t dies = phases_at(m->phases, s->life->requested), next = next_interval(s);
+    for (int phase = 0; dies != NO_ROW && phase < PHASES; phase++)
+        if ((wanted >> phase & 1) != 0 && m->latest[dies][phase] > next)
+            return true;
+    return false;
+}
+
 static bool awaits(const struct matcher *m, const struct subject *s, uint64_t wanted, bool survives)
 {
     const int64_t *after = m->after[next_interval(s)];
@@ -645,11 +705,14 @@ static bool condition_holds(const struct matcher *m, const struct subject *s,
     switch (c->key) {
     case RULE_KEY_DIES:
         return dies_in(m, s, c->number);
-    case RULE_KEY_BEFORE: {
-        uint32_t next = next_interval(s);
-        return next < m->phases->intervals &&
-               (c->number >> m->phases->interval[next].phase & 1) != 0;
-    }
+    case RULE_KEY_BEFORE:
+        return before(m, s, c->number);
+    case RULE_KEY_FOLLOWS:
+        return (c->number >> follows(m, s) & 1) != 0;
+    case RULE_KEY_MEETS:
+        return meets(m, s, c->number);
+    case RULE_KEY_MISSES:
+        return !meets(m, s, c->number);
     case RULE_KEY_AWAITS:
         return awaits(m, s, c->number, false);
     case RULE_KEY_SURVIVES:

@@ -83,11 +83,13 @@ struct matcher {
     uint64_t *by_alloc; /* by stack: which rules its alloc.* allow; valid where `alloc_known` */
     uint64_t *by_free;
     bool *alloc_known, *free_known;
-    uint64_t *by_born;        /* by phase, and PHASES */
-    uint64_t *by_origin;      /* by origin */
-    uint64_t *by_gradients;   /* rules that may hold otherwise once the gradients are known */
-    int64_t (*after)[PHASES]; /* by interval: the last event of the next one of a phase, or -1;
-                               * after[0] speaks of the time before all intervals */
+    uint64_t *by_born;      /* by phase, and PHASES */
+    uint64_t *by_origin;    /* by origin */
+    uint64_t *by_gradients; /* rules that may hold otherwise once the gradients are known */
+    uint8_t *work; /* by interval: the phase of the last one, this or before, that is work */
+    uint32_t (*latest)[PHASES]; /* by interval: the last of a phase, this or before, plus 1 */
+    int64_t (*after)[PHASES];   /* by interval: the last event of the next one of a phase, or -1;
+                                 * after[0] speaks of the time before all intervals */
 };
 
 enum vrs_status matcher_make(const struct recording *r, uint32_t device,

@@ -59,6 +59,9 @@ enum rule_key {
     RULE_KEY_BORN,         /* enum phase */
     RULE_KEY_DIES,         /* enum phase; RULE_SAME_INTERVAL */
     RULE_KEY_BEFORE,       /* enum phase: of the interval after the one it is born in */
+    RULE_KEY_FOLLOWS,      /* enum phase: of the last work before its birth; PHASE_OTHER: none */
+    RULE_KEY_MEETS,        /* enum phase: an interval of it begins in its life */
+    RULE_KEY_MISSES,       /* enum phase: none does */
     RULE_KEY_AWAITS,       /* enum phase: none such begins after its birth */
     RULE_KEY_SURVIVES,     /* enum phase: alive over a whole later interval of it */
     RULE_KEY_ORIGIN,       /* enum lifetime_origin */
