@@ -34,10 +34,19 @@ static void end_run(struct reading *r)
     r->run_len = 0;
 }
 
+/* What is no plain byte ends a run. */
+static void interrupt(struct reading *r)
+{
+    end_run(r);
+    r->ret->exact = false;
+}
+
 static void take_byte(struct reading *r, char c)
 {
     if (r->run_len < sizeof r->run)
         r->run[r->run_len++] = r->ret->ignore_case ? small(c) : c;
+    else
+        r->ret->exact = false;
 }
 
 /* The longest run becomes one that texts must have; false: there is none, or no room. */
@@ -98,7 +107,7 @@ static bool take_escape(struct reading *r)
     if (c >= '0' && c <= '9')
         return false;
     if (is_letter(c))
-        end_run(r);
+        interrupt(r);
     else
         take_byte(r, c);
     r->at += 2;
@@ -112,10 +121,10 @@ static bool take_one(struct reading *r)
     case '\\':
         return take_escape(r);
     case '[':
-        end_run(r);
+        interrupt(r);
         return skip_class(r);
     case '(':
-        end_run(r);
+        interrupt(r);
         return skip_group(r);
     case '{': /* a number of times, or a brace */
         return false;
@@ -126,13 +135,13 @@ static bool take_one(struct reading *r)
     case '?':
         /* The byte before it may be missing.  A run that has ended has none of its own. */
         r->run_len -= r->run_len > 0;
-        end_run(r);
+        interrupt(r);
         break;
     case '.':
     case '^':
     case '$':
     case '+':
-        end_run(r);
+        interrupt(r);
         break;
     default:
         take_byte(r, c);
@@ -207,9 +216,10 @@ void literals_find(struct literals *ret, str expression, bool ignore_case)
         ignore_case = true;
     }
     struct reading r = { .expression = expression, .ret = ret };
-    *ret = (struct literals){ .ignore_case = ignore_case };
+    *ret = (struct literals){ .ignore_case = ignore_case, .exact = true };
     if (!read_all(&r))
         ret->count = 0;
+    ret->exact = ret->exact && ret->count != 0;
     for (uint32_t i = 0; i < ret->count; i++) {
         const char *word = ret->bytes + ret->from[i];
         mark(ret->first, word[0], i, ignore_case);

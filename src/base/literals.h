@@ -21,6 +21,7 @@ enum {
 struct literals {
     uint32_t count; /* 0: any text may match */
     bool ignore_case;
+    bool exact;                     /* a text that has one matches: the expression says no more */
     char bytes[LITERAL_BYTES_MOST]; /* in small letters, with ignore_case */
     uint16_t from[LITERALS_MOST], len[LITERALS_MOST];
     uint16_t first[256], second[256]; /* of each byte a bit for each that has it there */

@@ -323,8 +323,9 @@ bool pattern_may_match(const struct pattern *p, const struct trigrams *of_text)
 enum vrs_status pattern_matches(const struct pattern *p, const struct pattern_room *room, str text,
                                 bool *ret, struct vrs_error *err)
 {
-    if (p->any_text || !literals_may_match(&p->literals, text)) {
-        *ret = p->any_text && text.len > 0;
+    bool may = literals_may_match(&p->literals, text);
+    if (p->any_text || p->literals.exact || !may) {
+        *ret = p->any_text ? text.len > 0 : may;
         return VRS_OK;
     }
     PCRE2_SPTR at = (PCRE2_SPTR)(text.len == 0 ? "" : text.ptr);

@@ -18,7 +18,7 @@ CACHES = "kv_?cache|cache_utils|cache_engine|init_cache|key_value_cache|past_key
 RELEASED = "SavedVariable|release_variables|autograd::deleteNode"
 RANDOM = "::(rand|normal|uniform|bernoulli|multinomial|exponential|poisson)"
 PERTURBED = "(?i)noise|perturb|sample"
-COPY = "at::(_ops|native)::_to_copy"
+COPY = "::_to_copy"
 CAST = "autocast|cached_cast|THPVariable_(float|half|bfloat16|double|type)"
 
 

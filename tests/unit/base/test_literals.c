@@ -99,6 +99,25 @@ static void trigrams_tell_most_texts_apart(void **state)
     assert_true(among(&l, S("")));
 }
 
+static bool is_exact(const char *expression)
+{
+    struct literals l;
+    literals_find(&l, str_from(expression), false);
+    return l.exact;
+}
+
+static void plain_bytes_alone_need_no_search(void **state)
+{
+    (void)state;
+    assert_true(is_exact("::rand|::normal"));
+    assert_true(is_exact("functional\\.py:"));
+    assert_true(is_exact("(?i)noise"));
+    static const char *const none[] = { "abc$",  "^abc",   "abc.",   "abcd?", "abc+",
+                                        "(abc)", "abc[d]", "abc\\b", "ab",    "abc|de" };
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+        assert_false(is_exact(none[i]));
+}
+
 /* A small generator of our own: the same numbers everywhere. */
 static uint32_t next_number(uint32_t *seed, uint32_t most)
 {
@@ -124,7 +143,7 @@ static void no_match_is_missed(void **state)
     enum { PARTS = sizeof parts / sizeof *parts, EXPRESSIONS = 40000, TEXTS = 30 };
     static const char *const words[] = { "abc", "bca", "cab", "aBc", "ABC", "a", "b", "c", "." };
     enum { WORDS = sizeof words / sizeof *words };
-    uint32_t seed = 7, taken = 0, filtered = 0, found = 0;
+    uint32_t seed = 7, taken = 0, filtered = 0, found = 0, exact = 0;
     for (uint32_t n = 0; n < EXPRESSIONS; n++) {
         char expression[64] = "(?i)";
         size_t len = n % 8 == 0 ? strlen(expression) : 0;
@@ -153,15 +172,19 @@ static void no_match_is_missed(void **state)
             }
             bool may = literals_may_match(&l, of);
             filtered += !may;
-            if (!pcre2_finds(code, of))
+            if (!pcre2_finds(code, of)) {
+                if (may && l.exact)
+                    fail_msg("\"%s\" does not match \"%.*s\"", expression, (int)of.len, text);
                 continue;
+            }
+            exact += l.exact;
             found++;
             if (!may || !among(&l, of))
                 fail_msg("\"%s\" matches \"%.*s\"", expression, (int)of.len, text);
         }
         pcre2_code_free(code);
     }
-    assert_true(taken > 5000 && filtered > 50000 && found > 5000);
+    assert_true(taken > 5000 && filtered > 50000 && found > 5000 && exact > 100);
 }
 
 int main(void)
@@ -170,6 +193,7 @@ int main(void)
         cmocka_unit_test(the_longest_run_of_each_alternative),
         cmocka_unit_test(what_is_not_plain_needs_nothing),
         cmocka_unit_test(a_text_has_one_of_them),
+        cmocka_unit_test(plain_bytes_alone_need_no_search),
         cmocka_unit_test(trigrams_tell_most_texts_apart),
         cmocka_unit_test(no_match_is_missed),
     };
