@@ -176,6 +176,9 @@ TWINS = {
     "what is computed beside a loss, and held": (
         "F4 activation medium", "-forward\nalloc s 7MiB other\n-backward\n-optimizer",
         "U unknown None", "-optimizer\nalloc s 7MiB other\n-backward\n-optimizer"),
+    "what is computed beside a loss, and copied": (
+        "F4 activation medium", "-forward\nalloc s 7MiB other\n-backward\n-optimizer",
+        "U unknown None", LIST + "-forward\nalloc s 7MiB copied\n-backward\n-optimizer"),
     "what is computed between two forwards, and held": (
         "F4 activation low", "-forward\n" + FOUR_OTHERS + "\nalloc s 7MiB other\n-forward\n-backward\n-optimizer",
         "U unknown None", COPIED + "-forward\n" + FOUR_OTHERS + "\nalloc s 7MiB s\n-forward\n-backward\n-optimizer\nfree s in_main"),
