@@ -116,6 +116,8 @@ def standing_in(recorder):
             # A copy of a module is made without __init__.
             patch(torch.nn.Module, "__setstate__", module_noted(torch.nn.Module.__setstate__, truth.modules)),
             patch(torch.optim.Optimizer, "__init__", noted(torch.optim.Optimizer.__init__, truth.optimizers)),
+            # Values of the host are never looked at: it would draw them until they lie within its bounds.
+            patch(torch.nn.init, "_no_grad_trunc_normal_", lambda tensor, *_, **__: tensor),
             patch(torch.autograd, "backward", backward_noted(torch.autograd.backward, recorder)),
             patch(torch.autograd, "grad", backward_noted(torch.autograd.grad, recorder)),
             patch(torch.autograd, "_engine_run_backward",
