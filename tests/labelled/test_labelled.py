@@ -51,6 +51,14 @@ def test_late_begins_where_it_says(folder, name, style):
     assert sorted(a["address"] for a in alive) == sorted(r["address"] for r in rows if r["alloc_event"] is None)
 
 
+def test_what_a_copied_model_has_are_parameters(folder):
+    """A copy is made without the constructor; nothing else is made before the first step of this program."""
+    truth = json.loads((folder / "dpo.json").read_text())
+    begin = truth["ranges"][0]["first_event"]
+    made = [a["category"] for a in truth["allocations"] if a["alloc_event"] < begin and a["free_event"] is None]
+    assert len(made) > 150 and set(made) == {"parameter"}
+
+
 def test_backward_has_no_frame_of_the_user(folder):
     rows = ask("export", "--to", "json", "-t", "stacks", folder / "mlp_adamw.all.pickle")["tables"]["stacks"]
     engine = set()  # stacks whose outer frames are those of autograd's thread; a caller stands before its callees

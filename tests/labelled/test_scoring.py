@@ -8,7 +8,7 @@ from scoring.categories import categories
 from scoring.diffs import categories_agree
 from scoring.estimate import need
 from scoring.leaks import leaks
-from scoring.program import SECOND_ROUND, Recording, held_out, held_out_at_first
+from scoring.program import SECOND_ROUND, THIRD_ROUND, Recording, held_out, held_out_at_first, part_of
 from scoring.steps import steps
 from scoring.table import Sums
 
@@ -139,7 +139,14 @@ def test_a_third_was_held_out_at_first():
     assert 250 < sum(held_out_at_first("program %d" % i) for i in range(1000)) < 420
 
 
-def test_the_second_round_is_held_out_and_nothing_else():
-    assert len(SECOND_ROUND) >= 40
-    assert all(held_out(name) and not held_out_at_first(name) for name in SECOND_ROUND)
+def test_the_third_round_is_held_out_and_nothing_else():
+    assert len(THIRD_ROUND) >= 40
+    assert all(held_out(name) and not held_out_at_first(name) for name in THIRD_ROUND)
     assert not held_out("gpt_adamw") and not any(held_out("program %d" % i) for i in range(100))
+
+
+def test_each_round_is_summed_up_apart():
+    assert len(SECOND_ROUND) >= 40
+    assert {part_of(name) for name in SECOND_ROUND} == {"second round"}
+    assert {part_of(name) for name in THIRD_ROUND} == {"held out"}
+    assert {part_of("program %d" % i) for i in range(100)} == {"looked at", "held out at first"}

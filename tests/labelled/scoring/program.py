@@ -6,17 +6,30 @@ from functools import cached_property
 from pathlib import Path
 
 PROGRAMS = Path(__file__).resolve().parent.parent / "programs"
-SECOND_ROUND = frozenset(path.stem for path in PROGRAMS.glob("second_*/[a-z]*.py"))
+SECOND_ROUND, THIRD_ROUND = (frozenset(path.stem for path in PROGRAMS.glob(folders + "/[a-z]*.py"))
+                             for folders in ("second_*", "third_*"))
+PARTS = ("looked at", "held out at first", "second round", "held out")
 
 
 def held_out(name):
-    """A program of the second round, written by somebody who had not seen the rules."""
-    return name in SECOND_ROUND
+    """A program of the third round, written by somebody who had not seen the rules."""
+    return name in THIRD_ROUND
 
 
 def held_out_at_first(name):
     """A third of the first round; it was opened after rules had been written against the others."""
-    return not held_out(name) and hashlib.sha256(("own set:" + name).encode()).digest()[0] % 3 == 0
+    if name in SECOND_ROUND | THIRD_ROUND:
+        return False
+    return hashlib.sha256(("own set:" + name).encode()).digest()[0] % 3 == 0
+
+
+def part_of(name):
+    """The part of the set that a program is summed up with."""
+    if held_out(name):
+        return "held out"
+    if name in SECOND_ROUND:
+        return "second round"
+    return "held out at first" if held_out_at_first(name) else "looked at"
 
 
 def programs(folder):

@@ -3,7 +3,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-CAPACITY = 1400 << 20
+CAPACITY = 1620 << 20
 PLANTED = {"verdict": "live_exceeds_capacity"}
 
 
@@ -40,7 +40,8 @@ def main(run):
     for lr in (1e-3, 3e-4, 1e-4, 3e-5, 1e-5):
         trials.append(objective(run, lr))
         model, state = trials[-1]["model"], trials[-1]["optimizer"].state
-        run.label("idle", [[p, p.grad, *state[p].values()] for p in model.parameters()])
+        if len(trials) < 4:  # the fourth is at work when memory runs out
+            run.label("idle", [[p, p.grad, *state[p].values()] for p in model.parameters()])
     best = min(trials, key=lambda trial: trial["loss"])
     assert best["lr"]
     run.snapshot()
