@@ -261,9 +261,15 @@ static str after(str s, size_t skip)
     return (str){ s.ptr + skip, s.len - skip };
 }
 
+static str begin_of(str native)
+{
+    return native.len > NATIVE_NAME_BYTES ? (str){ native.ptr, NATIVE_NAME_BYTES } : native;
+}
+
 str backward_node(str native)
 {
     static const char *const scopes[] = { "torch::autograd::generated::", "torch::autograd::" };
+    native = begin_of(native);
     for (size_t i = 0; i < sizeof scopes / sizeof *scopes; i++) {
         str scope = str_from(scopes[i]);
         if (!str_starts(native, scope))
@@ -290,6 +296,7 @@ static str without_overload(str name)
 str native_operator(str native)
 {
     str ops = S("at::_ops::");
+    native = begin_of(native);
     if (str_starts(native, ops))
         return without_overload(first_word(after(native, ops.len)));
     static const char *const scopes[] = { "at::native::", "at::cuda::", "c10d::" };

@@ -50,6 +50,10 @@ bool frame_is_module_call(str file, str function);
 bool file_is_plumbing(str file);
 bool call_is_plumbing(str file, str function);
 
+/* As much of a native name as is looked at: what it runs stands at its begin, before template
+ * arguments of any length.  A longer text, too, is shared by many frames. */
+enum { NATIVE_NAME_BYTES = 512 };
+
 /* "MmBackward0" of a native name that runs a node of the autograd graph; else empty. */
 str backward_node(str native);
 

@@ -16,8 +16,6 @@
 #include "base/str.h"
 #include "model/code.h"
 
-enum { NATIVE_NAME_BYTES = 512 };
-
 enum match { EXACT, PREFIX, CONTAINS };
 
 static bool word_is(str text, enum match match, const char *word)

@@ -63,7 +63,7 @@ static bool is_torchs(str name)
     return false;
 }
 
-static enum worker worker_of(const struct recording *r, frame_id frame)
+static enum worker find_worker(const struct recording *r, frame_id frame)
 {
     struct frame f = frames_get(&r->code.frames, frame);
     str name = strings_text(&r->code.strings, f.name);
@@ -76,24 +76,56 @@ static enum worker worker_of(const struct recording *r, frame_id frame)
     return operator_only_makes_memory(op) ? WORKER_MEMORY : WORKER;
 }
 
+/* Asked once a frame and once a stack, since many run through the same. */
+struct workers {
+    const struct recording *r;
+    uint8_t *of_frame;  /* enum worker, plus 1; 0: not asked */
+    uint32_t *of_stack; /* 0: not asked */
+};
+
+static bool workers_make(const struct recording *r, struct arena *arena, struct workers *ret)
+{
+    *ret = (struct workers){
+        .r = r,
+        .of_frame = arena_array(arena, uint8_t, r->code.frames.rows.len),
+        .of_stack = arena_array(arena, uint32_t, r->code.stacks.rows.len),
+    };
+    return ret->of_frame != NULL && ret->of_stack != NULL;
+}
+
+static enum worker worker_of(const struct workers *w, frame_id frame)
+{
+    uint8_t *known = &w->of_frame[frame.n];
+    if (*known == 0)
+        *known = (uint8_t)(find_worker(w->r, frame) + 1);
+    return (enum worker)(*known - 1);
+}
+
 /* The part of a stack that did some work: below are frames that only make its memory, which are the
  * same for all and would hold all bytes of a profile.  Where nothing did any, what asked the
  * recorder. */
-static uint32_t worker_in(const struct recording *r, stack_id stack)
+static uint32_t find_worker_in(const struct workers *w, stack_id stack)
 {
-    const struct stacks *stacks = &r->code.stacks;
+    const struct stacks *stacks = &w->r->code.stacks;
     stack_id memory = { 0 }, asked = { 0 };
     for (stack_id at = stack; at.n != 0; at = stacks_caller(stacks, at)) {
         frame_id frame = stacks_frame(stacks, at);
-        enum worker worker = worker_of(r, frame);
+        enum worker worker = worker_of(w, frame);
         if (worker == WORKER)
             return at.n;
         if (worker == WORKER_MEMORY && memory.n == 0)
             memory = at;
-        if (asked.n == 0 && !is_recorders(r, frame))
+        if (asked.n == 0 && !is_recorders(w->r, frame))
             asked = at;
     }
     return memory.n != 0 ? memory.n : asked.n != 0 ? asked.n : stack.n;
+}
+
+static uint32_t worker_in(const struct workers *w, stack_id stack)
+{
+    if (w->of_stack[stack.n] == 0)
+        w->of_stack[stack.n] = find_worker_in(w, stack);
+    return w->of_stack[stack.n];
 }
 
 enum vrs_status export_samples_make(const struct exporting *e, const struct export_device *d,
@@ -110,15 +142,12 @@ enum vrs_status export_samples_make(const struct exporting *e, const struct expo
     size_t kinds = of == NULL ? 1 : CATEGORIES;
     /* Of each stack, or stack and category; plus 1. */
     uint32_t *place = arena_array(arena, uint32_t, e->r->code.stacks.rows.len * kinds);
-    uint32_t *worker = arena_array(arena, uint32_t, e->r->code.stacks.rows.len); /* 0: not asked */
+    struct workers workers;
     ret->at = arena_array(arena, struct export_sample, live.len);
-    if (place == NULL || worker == NULL || ret->at == NULL)
+    if (place == NULL || ret->at == NULL || !workers_make(e->r, arena, &workers))
         return vrs_no_memory(err);
     for (uint32_t i = 0; i < live.len; i++) {
-        stack_id whole = live.at[i].stack;
-        if (worker[whole.n] == 0)
-            worker[whole.n] = worker_in(e->r, whole);
-        uint32_t stack = worker[whole.n];
+        uint32_t stack = worker_in(&workers, live.at[i].stack);
         uint8_t category = of == NULL ? CATEGORIES : of[live.at[i].allocation - first];
         uint32_t *known = &place[stack * kinds + (of == NULL ? 0 : category)];
         if (*known == 0) {

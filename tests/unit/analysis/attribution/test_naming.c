@@ -154,6 +154,24 @@ static void native_names_are_shortened(void **state)
     }
 }
 
+/* Many frames may share a name of megabytes: of each the begin alone is read. */
+static void only_the_begin_of_a_native_name_is_read(void **state)
+{
+    (void)state;
+    static const char *const begins[] = { "at::_ops::", "at::native::Workspace",
+                                          "torch::autograd::" };
+    char name[4 * NATIVE_NAME_BYTES];
+    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++) {
+        memset(name, 'a', sizeof name);
+        memcpy(name, begins[i], strlen(begins[i]));
+        str native = { name, sizeof name };
+        assert_true(native_operator(native).len <= NATIVE_NAME_BYTES);
+        assert_int_equal(backward_node(native).len, 0);
+    }
+    memcpy(name + sizeof name - strlen("::apply("), "::apply(", strlen("::apply("));
+    assert_int_equal(backward_node((str){ name, sizeof name }).len, 0);
+}
+
 #define TORCH "/e/lib/python3.12/site-packages/torch/"
 #define PACKAGE "/e/lib/python3.12/site-packages/"
 
@@ -274,6 +292,7 @@ int main(void)
         cmocka_unit_test(options_override),
         cmocka_unit_test(globs_match),
         cmocka_unit_test(native_names_are_shortened),
+        cmocka_unit_test(only_the_begin_of_a_native_name_is_read),
         cmocka_unit_test(stacks_have_culprits),
         cmocka_unit_test(parts_of_paths_are_passed_over),
         cmocka_unit_test(every_allocation_may_fail),
