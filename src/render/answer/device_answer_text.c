@@ -1,4 +1,4 @@
-/* device_answer_text.c - the heading of each device, its trust, its reasons, its result. */
+/* device_answer_text.c - the heading of each device, its reasons, its result, its trust. */
 #include "render/answer/device_answer.h"
 
 #include <stdbool.h>
@@ -26,24 +26,24 @@ static void put_reasons(struct buf *to, const struct style *style, const struct 
 
 static void put_device(struct out *out, const struct device_answer *d,
                        const struct devices_answer *answer, const struct render_options *options,
-                       device_answer_text_result *write)
+                       const struct device_text *write)
 {
     struct buf *to = &out->text;
     buf_char(to, '\n');
-    paint_on(to, &options->style, PAINT_BOLD);
-    envelope_device_text(to, d->name);
-    paint_off(to, &options->style);
-    buf_char(to, '\n');
-    envelope_trust_text(to, &options->style, &d->trust);
+    envelope_heading_text(to, &options->style, d->name, answer->devices);
     put_reasons(to, &options->style, d);
     if (d->result != NULL)
-        write(out, d, answer, options);
+        write->result(out, d, answer, options);
+    buf_char(to, '\n');
+    envelope_trust_text(to, &options->style, &d->trust);
+    if (d->result != NULL && write->next != NULL)
+        write->next(out, d, answer, options);
     out_flush(out, OUT_ENOUGH);
 }
 
 static void put_pages(struct out *out, const struct answer_set *set,
                       const struct render_options *options, const struct device_pages *pages,
-                      device_answer_text_result *write)
+                      const struct device_text *write)
 {
     bool first = !pages->summarised;
     for (uint32_t i = 0, place = 0; i < set->count; place += set->study[i].devices, i++) {
@@ -53,7 +53,8 @@ static void put_pages(struct out *out, const struct answer_set *set,
         if (!first)
             buf_char(&out->text, '\n');
         first = false;
-        envelope_file_text(&out->text, &options->style, &answer->file, answer->devices);
+        char grade = answer->devices == 1 ? answer->device[0].trust.grade : '\0';
+        envelope_file_text(&out->text, &options->style, &answer->file, answer->devices, grade);
         if (answer->devices == 0 && answer->file.origin.complete)
             envelope_nothing_text(&out->text, &options->style);
         for (uint32_t k = 0; k < answer->devices; k++)
@@ -64,7 +65,7 @@ static void put_pages(struct out *out, const struct answer_set *set,
 
 void device_answers_text(struct out *out, const struct answer_set *set,
                          const struct render_options *options, const struct device_lines *lines,
-                         device_answer_text_result *write)
+                         const struct device_text *write)
 {
     struct device_pages pages;
     device_pages_begin(&pages, &out->text, set, options, lines);
@@ -73,7 +74,7 @@ void device_answers_text(struct out *out, const struct answer_set *set,
 }
 
 void device_answer_text(struct out *out, const struct answer_set *set,
-                        const struct render_options *options, device_answer_text_result *write)
+                        const struct render_options *options, const struct device_text *write)
 {
     struct device_pages all = { .shown = NULL };
     put_pages(out, set, options, &all, write);

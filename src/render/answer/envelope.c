@@ -100,8 +100,8 @@ static void file_words(struct buf *to, const struct style *style, const struct f
     paint_off(to, style);
 }
 
-void envelope_file_text(struct buf *to, const struct style *style, const struct file_facts *file,
-                        uint32_t devices)
+void envelope_source_text(struct buf *to, const struct style *style, const struct file_facts *file,
+                          uint32_t devices)
 {
     struct buf words;
     buf_init(&words, SIZE_MAX / 2);
@@ -110,8 +110,8 @@ void envelope_file_text(struct buf *to, const struct style *style, const struct 
     buf_end(&words, to);
 }
 
-void envelope_report_text(struct buf *to, const struct style *style, const struct file_facts *file,
-                          uint32_t devices, char grade)
+void envelope_file_text(struct buf *to, const struct style *style, const struct file_facts *file,
+                        uint32_t devices, char grade)
 {
     struct buf words;
     buf_init(&words, SIZE_MAX / 2);
@@ -179,9 +179,9 @@ void envelope_trust_labelled(struct buf *to, const struct style *style, const ch
 {
     struct buf words;
     buf_init(&words, 1 << 16);
-    /* How the replay went is no reservation: a good grade is still said. */
+    /* How the replay went is no reservation: a good grade is still said, the best always. */
     bool only_replay = trust->items == 1 && strcmp(trust->item[0].id, "replay") == 0;
-    if (trust->items == 0 || only_replay)
+    if (trust->grade == 'A' || trust->items == 0 || only_replay)
         buf_text(&words, grade_words(trust));
     /* The worst is always said, the next where two lines hold both. */
     uint32_t shown = 0;
@@ -194,8 +194,10 @@ void envelope_trust_labelled(struct buf *to, const struct style *style, const ch
             break;
         }
     }
-    if (shown < trust->items)
-        buf_format(&words, " (and %u more in report --trust)", (unsigned)(trust->items - shown));
+    uint32_t left = trust->items - shown;
+    if (left > 0)
+        buf_format(&words, " (%u more remark%s: report --trust)", (unsigned)left,
+                   left == 1 ? "" : "s");
     put_grade(to, style, label, trust, &words);
     buf_free(&words);
 }
@@ -207,6 +209,17 @@ void envelope_grade_text(struct buf *to, const struct style *style, const struct
     buf_text(&words, grade_words(trust));
     put_grade(to, style, "trust", trust, &words);
     buf_free(&words);
+}
+
+void envelope_heading_text(struct buf *to, const struct style *style, struct device_name name,
+                           uint32_t devices)
+{
+    if (devices == 1 && name.number == 0 && !name.host)
+        return;
+    paint_on(to, style, PAINT_BOLD);
+    envelope_device_text(to, name);
+    paint_off(to, style);
+    buf_char(to, '\n');
 }
 
 void envelope_device_text(struct buf *to, struct device_name name)

@@ -20,17 +20,16 @@ void envelope_file(struct json *j, const struct file_facts *file);
 /* "run.pickle", "page.html #2" */
 void envelope_name(struct buf *to, const struct style *style, const struct file_facts *file);
 
-/* Three lines for people: the file's name, what it is, and (per device) how far to trust it. */
+/* The first line of an answer: the name, what it is, the grade unless it is 0. */
 void envelope_file_text(struct buf *to, const struct style *style, const struct file_facts *file,
-                        uint32_t devices);
+                        uint32_t devices, char grade);
+/* The same with how the file was written: "pickle protocol 4 in gzip". */
+void envelope_source_text(struct buf *to, const struct style *style, const struct file_facts *file,
+                          uint32_t devices);
 void envelope_trust_text(struct buf *to, const struct style *style, const struct trust *trust);
 /* The same behind another word of five letters than "trust". */
 void envelope_trust_labelled(struct buf *to, const struct style *style, const char *label,
                              const struct trust *trust);
-
-/* The first line of a report: the name, what it is, the grade unless it is 0. */
-void envelope_report_text(struct buf *to, const struct style *style, const struct file_facts *file,
-                          uint32_t devices, char grade);
 
 /* The grade and what it means, in place of what is wrong. */
 void envelope_grade_text(struct buf *to, const struct style *style, const struct trust *trust);
@@ -40,6 +39,10 @@ void envelope_cut_text(struct buf *to, const struct origin *o);
 
 /* Of a recording without memory or events: that it is so, and how to make a better one. */
 void envelope_nothing_text(struct buf *to, const struct style *style);
+
+/* "device 1" on a line of its own, unless it is what a reader expects: device 0 alone. */
+void envelope_heading_text(struct buf *to, const struct style *style, struct device_name name,
+                           uint32_t devices);
 
 /* "device 0", "host memory 0" */
 void envelope_device_text(struct buf *to, struct device_name name);

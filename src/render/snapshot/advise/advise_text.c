@@ -160,15 +160,19 @@ static void put_peak(struct buf *to, const struct style *style, const struct adv
 }
 
 /* What to type next: with waste it is all said. */
-static void put_next(const struct shown *s, const struct advise_answer *result)
+static void put_next(struct out *out, const struct device_answer *device,
+                     const struct devices_answer *answer, const struct render_options *options)
 {
-    buf_char(s->to, '\n');
+    const struct advise_answer *result = device->result;
+    const struct shown shown = { &out->text, &options->style, device, answer };
     if (result->leaks > 0)
-        put_command(s, "next", "leaks", "", "what grows from step to step");
+        put_command(&shown, "next", "leaks", "", "what grows from step to step");
+    else if (result->has_waste)
+        return;
     else if (result->explain_silent)
-        put_command(s, "next", "advise", " --waste", "what lives too long");
+        put_command(&shown, "next", "advise", " --waste", "what lives too long");
     else
-        put_command(s, "next", "advise", " --explain-silent", "why other rules stay silent");
+        put_command(&shown, "next", "advise", " --explain-silent", "why other rules stay silent");
 }
 
 static void put_result(struct out *out, const struct device_answer *device,
@@ -194,13 +198,12 @@ static void put_result(struct out *out, const struct device_answer *device,
         put_silent(to, style, a);
     if (result->has_waste)
         waste_text(to, style, &result->waste, most);
-    if (result->leaks > 0 || !result->has_waste)
-        put_next(&shown, result);
 }
 
 void advise_text(struct out *out, const struct answer_set *set, bool several,
                  const struct render_options *options)
 {
     (void)several;
-    device_answers_text(out, set, options, &advise_lines, put_result);
+    static const struct device_text parts = { put_result, put_next };
+    device_answers_text(out, set, options, &advise_lines, &parts);
 }

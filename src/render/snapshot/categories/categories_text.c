@@ -366,6 +366,7 @@ static void put_result(struct out *out, const struct device_answer *device,
     const struct category_table *t = device->result;
     struct buf *to = &out->text, words;
     struct cells cells;
+    (void)answer;
     cells_init(&cells, &options->style);
     buf_init(&words, SIZE_MAX / 2);
     struct text_context s = {
@@ -377,9 +378,12 @@ static void put_result(struct out *out, const struct device_answer *device,
     };
     put_moment(to, &s, t, device);
     put_table(to, &s);
+    size_t table_end = to->len;
     buf_char(to, '\n');
     put_doubt(to, &s, t);
     put_split(to, &s, t);
+    if (to->len == table_end + 1)
+        to->len = table_end; /* nothing is to be said of it */
     if (t->has_training_need) {
         buf_char(to, '\n');
         put_terms(to, &s, &t->training_need);
@@ -388,15 +392,22 @@ static void put_result(struct out *out, const struct device_answer *device,
         put_items(to, &s, t);
         put_winner(to, &s, &t->training_need);
     }
-    next_line(to, &options->style, "next", "peak", answer->file.path, " --by category --stacks",
-              "where each was allocated");
     buf_end(&words, to);
     cells_free(&cells, to);
+}
+
+static void put_next(struct out *out, const struct device_answer *device,
+                     const struct devices_answer *answer, const struct render_options *options)
+{
+    (void)device;
+    next_line(&out->text, &options->style, "next", "peak", answer->file.path,
+              " --by category --stacks", "where each was allocated");
 }
 
 void categories_text(struct out *out, const struct answer_set *set, bool several,
                      const struct render_options *options)
 {
     (void)several;
-    device_answer_text(out, set, options, put_result);
+    static const struct device_text parts = { put_result, put_next };
+    device_answer_text(out, set, options, &parts);
 }

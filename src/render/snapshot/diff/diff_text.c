@@ -655,7 +655,7 @@ static void put_file(struct buf *to, const struct style *style, const char *side
     struct style narrow = *style;
     narrow.width -= (uint32_t)strlen(side);
     buf_text(to, side);
-    envelope_file_text(to, &narrow, file, devices);
+    envelope_file_text(to, &narrow, file, devices, '\0');
 }
 
 void diff_text(struct out *out, const struct answer_set *set, bool several,

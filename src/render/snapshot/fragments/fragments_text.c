@@ -9,7 +9,6 @@
 #include "analysis/snapshot/trust/trust.h"
 #include "base/buf.h"
 #include "base/str.h"
-#include "model/file_facts.h"
 #include "render/answer/answer.h"
 #include "render/answer/device_answer.h"
 #include "render/answer/envelope.h"
@@ -308,8 +307,8 @@ static void put_apart(struct text_context *s, const struct fragments *f)
 }
 
 /* The question that the figures raise. */
-static void put_next(struct text_context *s, const struct device_answer *device,
-                     const struct file_facts *file)
+static void put_next(struct out *out, const struct device_answer *device,
+                     const struct devices_answer *answer, const struct render_options *options)
 {
     const struct fragments *f = device->result;
     const struct fragment_group *t = &f->total;
@@ -318,9 +317,8 @@ static void put_next(struct text_context *s, const struct device_answer *device,
     if (!traced || f->expandable || t->stranded_bytes < t->reserved_bytes / 20 ||
         t->stranded_bytes == 0)
         return;
-    buf_char(s->to, '\n');
-    next_line(s->to, s->style, "next", "replay", file->path, " --set expandable_segments:True",
-              "replay the setting");
+    next_line(&out->text, &options->style, "next", "replay", answer->file.path,
+              " --set expandable_segments:True", "replay the setting");
 }
 
 static void put_result(struct out *out, const struct device_answer *device,
@@ -328,6 +326,7 @@ static void put_result(struct out *out, const struct device_answer *device,
 {
     const struct fragments *f = device->result;
     struct text_context s = { .style = &options->style, .to = &out->text };
+    (void)answer;
     cells_init(&s.cells, s.style);
     buf_init(&s.words, SIZE_MAX / 2);
     put_moment(&s, f);
@@ -336,7 +335,6 @@ static void put_result(struct out *out, const struct device_answer *device,
     put_pins(&s, f, options->rows == 0 ? PINS_DEFAULT : options->rows);
     put_moves(&s, f);
     put_apart(&s, f);
-    put_next(&s, device, &answer->file);
     buf_end(&s.words, s.to);
     cells_free(&s.cells, s.to);
 }
@@ -345,5 +343,6 @@ void fragments_text(struct out *out, const struct answer_set *set, bool several,
                     const struct render_options *options)
 {
     (void)several;
-    device_answer_text(out, set, options, put_result);
+    static const struct device_text parts = { put_result, put_next };
+    device_answer_text(out, set, options, &parts);
 }

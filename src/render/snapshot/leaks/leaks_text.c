@@ -486,22 +486,26 @@ static void put_table(struct buf *to, struct text_context *s, uint32_t most)
     put_left_out(to, s, left);
 }
 
-static void put_next(struct buf *to, const struct text_context *s,
-                     const struct devices_answer *answer)
+static void put_next(struct out *out, const struct device_answer *device,
+                     const struct devices_answer *answer, const struct render_options *options)
 {
-    const struct leaks *g = s->leaks;
-    char options[64] = " --at end --stacks";
+    const struct leaks *g = device->result;
+    struct buf *to = &out->text;
     str path = answer->file.path;
-    buf_char(to, '\n');
+    if (device != &answer->device[answer->devices - 1])
+        return;
     if (g->leaks + g->suspects != 0)
-        next_line(to, s->style, "next", "peak", path, options, "the stacks of what stayed");
+        next_line(to, &options->style, "next", "peak", path, " --at end --stacks",
+                  "the stacks of what stayed");
     else
-        next_line(to, s->style, "next", "steps", path, "", "which part of a step is highest");
+        next_line(to, &options->style, "next", "steps", path, "",
+                  "which part of a step is highest");
 }
 
 static void put_result(struct out *out, const struct device_answer *device,
                        const struct devices_answer *answer, const struct render_options *options)
 {
+    (void)answer;
     struct text_context s = { .style = &options->style, .leaks = device->result };
     struct buf *to = &out->text;
     cells_init(&s.cells, s.style);
@@ -516,8 +520,6 @@ static void put_result(struct out *out, const struct device_answer *device,
     put_hint(to, &s);
     if (s.leaks->moments != 0)
         put_table(to, &s, options->rows == 0 ? ROWS_DEFAULT : options->rows);
-    if (device == &answer->device[answer->devices - 1])
-        put_next(to, &s, answer);
     buf_end(&s.words, to);
     cells_free(&s.cells, to);
 }
@@ -526,5 +528,6 @@ void leaks_text(struct out *out, const struct answer_set *set, bool several,
                 const struct render_options *options)
 {
     (void)several;
-    device_answers_text(out, set, options, &leaks_lines, put_result);
+    static const struct device_text parts = { put_result, put_next };
+    device_answers_text(out, set, options, &leaks_lines, &parts);
 }

@@ -10,7 +10,6 @@
 #include "analysis/snapshot/study/study.h"
 #include "base/buf.h"
 #include "base/str.h"
-#include "model/file_facts.h"
 #include "model/ids.h"
 #include "render/answer/answer.h"
 #include "render/answer/device_answer.h"
@@ -466,7 +465,6 @@ static void put_commands(struct text_context *s, str path, const struct buf *at,
     const char *label = "next";
     if (at->failed || replay->failed)
         return;
-    buf_char(s->to, '\n');
     if (s->oom->what_if.setting != NULL) {
         next_line(s->to, s->style, label, "replay", path, replay->at, "replay the setting");
         label = "";
@@ -477,10 +475,11 @@ static void put_commands(struct text_context *s, str path, const struct buf *at,
         next_line(s->to, s->style, label, "peak", path, at->at, "all that was alive");
 }
 
-static void put_next(struct text_context *s, const struct device_answer *d, uint32_t devices,
-                     const struct file_facts *file)
+static void put_next(struct out *out, const struct device_answer *d,
+                     const struct devices_answer *answer, const struct render_options *options)
 {
-    const struct oom *oom = s->oom;
+    const struct oom *oom = d->result;
+    struct text_context s = { .style = &options->style, .to = &out->text, .oom = oom };
     struct buf at, replay;
     if (oom->basis == OOM_TEXT_ALONE)
         return;
@@ -490,27 +489,27 @@ static void put_next(struct text_context *s, const struct device_answer *d, uint
     if (oom->what_if.setting != NULL)
         buf_format(&replay, " --set %s --capacity %llu", oom->what_if.setting,
                    (unsigned long long)oom->capacity_seen_bytes);
-    if (devices > 1 || d->name.number != 0) {
+    if (answer->devices > 1 || d->name.number != 0) {
         buf_format(&at, " --device %u", (unsigned)d->name.number);
         buf_format(&replay, " --device %u", (unsigned)d->name.number);
     }
     buf_char(&at, '\0');
     buf_char(&replay, '\0');
-    put_commands(s, file->path, &at, &replay);
-    buf_end(&at, s->to);
-    buf_end(&replay, s->to);
+    put_commands(&s, answer->file.path, &at, &replay);
+    buf_end(&at, s.to);
+    buf_end(&replay, s.to);
 }
 
 static void put_result(struct out *out, const struct device_answer *device,
                        const struct devices_answer *answer, const struct render_options *options)
 {
+    (void)answer;
     struct text_context s = { .style = &options->style,
                               .to = &out->text,
                               .oom = device->result,
                               .rows = options->rows == 0 ? ROWS_DEFAULT : options->rows };
     cells_init(&s.cells, s.style);
     buf_init(&s.words, SIZE_MAX / 2);
-    buf_char(s.to, '\n');
     paint_on(&s.words, s.style, PAINT_BAD);
     oom_verdict_words(&s.words, s.oom, s.style->ascii);
     paint_off(&s.words, s.style);
@@ -530,7 +529,6 @@ static void put_result(struct out *out, const struct device_answer *device,
     put_pins(&s);
     put_pending(&s);
     put_earlier(&s);
-    put_next(&s, device, answer->devices, &answer->file);
     buf_end(&s.words, s.to);
     cells_free(&s.cells, s.to);
 }
@@ -539,5 +537,6 @@ void oom_text(struct out *out, const struct answer_set *set, bool several,
               const struct render_options *options)
 {
     (void)several;
-    device_answers_text(out, set, options, &oom_lines, put_result);
+    static const struct device_text parts = { put_result, put_next };
+    device_answers_text(out, set, options, &oom_lines, &parts);
 }

@@ -333,10 +333,11 @@ static void put_device(struct out *out, struct text_context *s, const struct dev
         return;
     }
     put_heading(to, s, d);
-    envelope_trust_text(to, s->style, &d->trust);
     buf_char(to, '\n');
     put_table(to, s, &m->peak, options);
     stack_lines_end(to, &s->stacks, s->style);
+    buf_char(to, '\n');
+    envelope_trust_text(to, s->style, &d->trust);
     out_flush(out, OUT_ENOUGH);
 }
 
@@ -357,7 +358,8 @@ void peak_text(struct out *out, const struct answer_set *set, bool several,
         if (!first)
             buf_char(&out->text, '\n');
         first = false;
-        envelope_file_text(&out->text, &options->style, &answer->file, answer->devices);
+        char grade = answer->devices == 1 ? answer->device[0].trust.grade : '\0';
+        envelope_file_text(&out->text, &options->style, &answer->file, answer->devices, grade);
         if (answer->devices == 0 && answer->file.origin.complete)
             envelope_nothing_text(&out->text, &options->style);
         for (uint32_t k = 0; k < answer->devices; k++) {

@@ -697,9 +697,11 @@ static void put_device(struct buf *to, struct text_context *s, const struct devi
         escape_text(s->words, d->reason[i].text, s->style->ascii);
         put_words(to, s, reason_labels[d->status]);
     }
-    envelope_trust_text(to, s->style, &d->trust);
-    if (result != NULL && result->rows > 0)
+    if (result != NULL && result->rows > 0) {
         put_what_if(to, s, result);
+        buf_char(to, '\n');
+    }
+    envelope_trust_text(to, s->style, &d->trust);
 }
 
 void replay_text(struct out *out, const struct answer_set *set, bool several,
@@ -716,7 +718,8 @@ void replay_text(struct out *out, const struct answer_set *set, bool several,
         const struct devices_answer *answer = &set->study[i];
         if (i > 0)
             buf_char(to, '\n');
-        envelope_file_text(to, &options->style, &answer->file, answer->devices);
+        char grade = answer->devices == 1 ? answer->device[0].trust.grade : '\0';
+        envelope_file_text(to, &options->style, &answer->file, answer->devices, grade);
         if (answer->devices == 0 && answer->file.origin.complete)
             envelope_nothing_text(to, &options->style);
         s.path = answer->file.path;

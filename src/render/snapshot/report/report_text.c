@@ -71,7 +71,7 @@ static void put_device(struct buf *to, const struct report *report, const struct
 {
     const struct style *style = &options->style;
     buf_char(to, '\n');
-    if (report->devices > 1 || d->name.host) {
+    if (report->devices > 1 || d->name.host || d->name.number != 0) {
         paint_on(to, style, PAINT_BOLD);
         envelope_device_text(to, d->name);
         paint_off(to, style);
@@ -121,8 +121,8 @@ void report_text(struct out *out, const struct answer_set *set, bool several,
     }
     const struct report *report = &set->report[0];
     bool one = report->devices == 1 && !report_device_is_empty(&report->device[0]);
-    envelope_report_text(to, &options->style, &report->file, report->devices,
-                         one ? report->device[0].trust.grade : '\0');
+    envelope_file_text(to, &options->style, &report->file, report->devices,
+                       one ? report->device[0].trust.grade : '\0');
     if (report_is_empty(report)) {
         losses_text(to, &options->style, &report->file);
         envelope_nothing_text(to, &options->style);

@@ -353,7 +353,7 @@ static void put_device(struct buf *to, const struct report *report, const struct
 void trust_page_text(struct out *out, const struct report *report,
                      const struct render_options *options)
 {
-    envelope_file_text(&out->text, &options->style, &report->file, report->devices);
+    envelope_source_text(&out->text, &options->style, &report->file, report->devices);
     losses_text(&out->text, &options->style, &report->file);
     if (report->devices == 0 && report->file.origin.complete)
         envelope_nothing_text(&out->text, &options->style);

@@ -252,15 +252,17 @@ static void put_all(struct buf *to, struct text_context *s)
     put_phases(to, s, row, count);
 }
 
-static void put_next(struct buf *to, const struct text_context *s,
-                     const struct devices_answer *answer)
+static void put_next(struct out *out, const struct device_answer *device,
+                     const struct devices_answer *answer, const struct render_options *options)
 {
+    const struct phase_rows *rows = device->result;
+    const struct style *style = &options->style;
     str path = answer->file.path;
-    bool steps = s->rows->steps.steps.count != 0;
-    buf_char(to, '\n');
-    next_line(to, s->style, "next", "peak", path, "", "who held it there");
-    if (steps)
-        next_line(to, s->style, "", "leaks", path, "", "what grows from step to step");
+    if (device != &answer->device[answer->devices - 1])
+        return;
+    next_line(&out->text, style, "next", "peak", path, "", "who held it there");
+    if (rows->steps.steps.count != 0)
+        next_line(&out->text, style, "", "leaks", path, "", "what grows from step to step");
 }
 
 static void put_result(struct out *out, const struct device_answer *device,
@@ -274,8 +276,6 @@ static void put_result(struct out *out, const struct device_answer *device,
     };
     cells_init(&s.cells, s.style);
     put_all(&out->text, &s);
-    if (device == &answer->device[answer->devices - 1])
-        put_next(&out->text, &s, answer);
     cells_free(&s.cells, &out->text);
 }
 
@@ -283,5 +283,6 @@ void steps_text(struct out *out, const struct answer_set *set, bool several,
                 const struct render_options *options)
 {
     (void)several;
-    device_answer_text(out, set, options, put_result);
+    static const struct device_text parts = { put_result, put_next };
+    device_answer_text(out, set, options, &parts);
 }

@@ -484,7 +484,6 @@ static void one_question_is_answered_in_sentences(void **state)
             "check    left to itself, the model reserves exactly what was recorded; when it\n"
             "         is given only 1.00 GiB it does not from event 2000 on, so answers are\n"
             "         approximate, and which capacity suffices is not known\n"
-            "trust A  every check passes and nothing is older than the recording\n"
             "\n"
             "what if, approximately (same: the recorded settings, nothing changed): every run\n"
             "completes\n"
@@ -497,7 +496,9 @@ static void one_question_is_answered_in_sentences(void **state)
             "800.00 MiB at event 390. It reserves new memory 40 times.\n"
             "\n"
             "note     a perfect packing of expandable_segments:True would still need\n"
-            "         800.00 MiB\n");
+            "         800.00 MiB\n"
+            "\n"
+            "trust A  every check passes and nothing is older than the recording\n");
     text_is("one", 80,
             "what if (same: the recorded settings, nothing changed): every run completes\n"
             "   reserved      to same      active         suffices  question\n"
@@ -515,7 +516,9 @@ static void one_question_is_answered_in_sentences(void **state)
             "note     a perfect packing of expandable_segments:True would still need\n"
             "         800.00 MiB\n"
             "note     suffices: a capacity at which the run completes, and in brackets how\n"
-            "         often it must release its cache there\n");
+            "         often it must release its cache there\n"
+            "\n"
+            "trust A  every check passes and nothing is older than the recording\n");
     text_is("tiny", 80,
             "what if, approximately (same: the recorded settings, nothing changed): every run\n"
             "completes\n"
@@ -527,7 +530,9 @@ static void one_question_is_answered_in_sentences(void **state)
             "the change; that of active memory is 0 B at event 390. It reserves new memory 40\n"
             "times.\n"
             "\n"
-            "note     at least: what a perfect packing would still need\n");
+            "note     at least: what a perfect packing would still need\n"
+            "\n"
+            "trust A  every check passes and nothing is older than the recording\n");
 }
 
 static void many_questions_are_a_table(void **state)
@@ -548,7 +553,9 @@ static void many_questions_are_a_table(void **state)
             "         for each question\n"
             "note     suffices: a capacity at which the run completes, and in brackets how\n"
             "         often it must release its cache there; ? marks one at which it fails\n"
-            "         again with a little more\n");
+            "         again with a little more\n"
+            "\n"
+            "trust A  every check passes and nothing is older than the recording\n");
     text_is(
         "several", 200,
         "what if (same: the recorded settings, nothing changed): every run completes\n"
@@ -566,7 +573,14 @@ static void many_questions_are_a_table(void **state)
         "changes its blocks\n"
         "note     at least: what a perfect packing would still need\n"
         "note     suffices: a capacity at which the run completes, and in brackets how often it "
-        "must release its cache there; ? marks one at which it fails again with a little more\n");
+        "must release its cache there; ? marks one at which it fails again with a little more\n"
+        "\n"
+        "trust A  every check passes and nothing is older than the recording\n");
+}
+
+static void a_sweep_names_the_best(void **state)
+{
+    (void)state;
     text_is("sweep", 80,
             "what if (same: the recorded settings, nothing changed): every run completes\n"
             "   reserved      to same            suffices  question\n"
@@ -593,7 +607,9 @@ static void many_questions_are_a_table(void **state)
             "note     a perfect packing of same would still need 800.00 MiB; --json has it\n"
             "         for each question\n"
             "note     suffices: a capacity at which the run completes, and in brackets how\n"
-            "         often it must release its cache there\n");
+            "         often it must release its cache there\n"
+            "\n"
+            "trust A  every check passes and nothing is older than the recording\n");
 }
 
 static void a_run_that_ends_early_says_where(void **state)
@@ -617,7 +633,9 @@ static void a_run_that_ends_early_says_where(void **state)
             "    does not fit at the start: 650.00 MiB in use and 46.00 MiB that cannot be\n"
             "    returned\n"
             "\n"
-            "note     at least: what a perfect packing would still need\n");
+            "note     at least: what a perfect packing would still need\n"
+            "\n"
+            "trust A  every check passes and nothing is older than the recording\n");
     text_is("served", 80,
             "what if (same: the recorded settings, nothing changed)\n"
             "   reserved  to same      active    at least  outcome     question\n"
@@ -630,7 +648,9 @@ static void a_run_that_ends_early_says_where(void **state)
             "900.00 MiB at event 391; that of active memory is 700.00 MiB at event 390. It\n"
             "reserves new memory 40 times.\n"
             "\n"
-            "note     at least: what a perfect packing would still need\n");
+            "note     at least: what a perfect packing would still need\n"
+            "\n"
+            "trust A  every check passes and nothing is older than the recording\n");
 }
 
 static void strange_text_and_numbers_are_shown_whole(void **state)
@@ -655,7 +675,9 @@ static void strange_text_and_numbers_are_shown_whole(void **state)
             "    returned\n"
             "\n"
             "note     a perfect packing of same would still need 690.00 MiB; --json has it\n"
-            "         for each question\n");
+            "         for each question\n"
+            "\n"
+            "trust A  every check passes and nothing is older than the recording\n");
     text_is("huge", 80,
             "what if (same: the recorded settings, nothing changed): every run completes\n"
             "reserved    to same    active                              suffices  question\n"
@@ -669,7 +691,9 @@ static void strange_text_and_numbers_are_shown_whole(void **state)
             "\n"
             "note     a perfect packing of x would still need 4.00 EiB\n"
             "note     suffices: a capacity at which the run completes, and in brackets how\n"
-            "         often it must release its cache there\n");
+            "         often it must release its cache there\n"
+            "\n"
+            "trust A  every check passes and nothing is older than the recording\n");
 }
 
 static void every_disagreement_is_explained(void **state)
@@ -762,6 +786,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(agreement_is_told_in_words),
         cmocka_unit_test(one_question_is_answered_in_sentences),
         cmocka_unit_test(many_questions_are_a_table),
+        cmocka_unit_test(a_sweep_names_the_best),
         cmocka_unit_test(a_run_that_ends_early_says_where),
         cmocka_unit_test(strange_text_and_numbers_are_shown_whole),
         cmocka_unit_test(every_disagreement_is_explained),
