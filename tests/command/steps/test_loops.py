@@ -345,3 +345,52 @@ def test_several_forwards_are_passes_and_their_layers_no_steps(mark):
 
 def test_one_forward_is_no_pass_by_its_layers():
     assert asked(LAYERS % (1, "", ""))["steps"]["count"] == 0
+
+
+# What each round keeps is bound anew in its middle, where least is alive.
+ROUNDS = PIECES + """
+stack batch @malloc < ::torch::autograd::dispatch_to(at::Tensor const&, c10::Device, bool, bool) < run.py:%(batch)d read < @main
+stack forward @malloc < ::at::_ops::addmm::call(…) < model.py:18 forward < @call < run.py:40 read < @main
+stack keep @malloc < ::at::_ops::clone::call() < run.py:%(keep)d read < @main
+stack rest @malloc < ::at::_ops::mul::call() < run.py:%(rest)d read < @main
+stack prompt @malloc < ::at::_ops::addmm::call(…) < model.py:18 forward < @call < run.py:30 read < @main
+alloc prompt 8MiB prompt
+free prompt
+repeat %(rounds)d {
+  alloc batch$i 1MiB batch
+  alloc hidden$i 8MiB forward
+  alloc logits$i 12MiB forward
+  free hidden$i
+  free batch$i
+  free logits$i
+  if 0 < $i {
+    free kept$($i-1)
+  }
+  alloc kept$i 4MiB keep
+  repeat 3 as k {
+    alloc rest$i-$k 2MiB rest
+    free rest$i-$k
+  }
+}
+"""
+
+
+def rounds(batch=38, keep=42, rest=43, count=6, more=""):
+    """(first request of each pass, by its size in MiB, how many there are)."""
+    script = ROUNDS % {"batch": batch, "keep": keep, "rest": rest, "rounds": count} + more
+    trace = pickle.loads(scripts.make(script).read_bytes())["device_traces"][0]
+    s = asked(script)["steps"]
+    assert s["source"] == "periodicity"
+    return {trace[b["event"]]["size"] >> 20 for b in s["boundaries"]}, s["count"]
+
+
+def test_a_pass_begins_where_the_program_comes_back_to_an_earlier_line():
+    assert rounds() == ({1}, 6)
+    # Not at a loop inside it, which goes back less far.
+    assert rounds(keep=41, rest=44) == ({1}, 6)
+    # Where all stands in one line nothing tells but what is alive.
+    assert rounds(batch=40, keep=40, rest=40)[0] == {4}
+
+
+def test_a_pass_that_is_not_run_through_is_none():
+    assert rounds(more="alloc last 1MiB batch\nalloc more 8MiB forward\nfree more\n") == ({1}, 6)

@@ -91,3 +91,29 @@ bool step_stacks_in_order(const struct code *code, const struct tokens *tokens, 
     return parted_a != 0 && f->name[parted_a] == f->name[parted_b] &&
            f->file[parted_a] == f->file[parted_b] && f->line[parted_a] < f->line[parted_b];
 }
+
+uint32_t step_stacks_frame(const struct code *code, const struct tokens *tokens, stack_id stack,
+                           uint32_t depth)
+{
+    uint32_t in = python_frames(code, tokens, stack.n), at = stack.n, frame = 0;
+    for (; in > depth; in--)
+        frame = pop(code, tokens, &at);
+    return frame;
+}
+
+uint32_t step_stacks_parted(const struct code *code, const struct tokens *tokens, stack_id first,
+                            stack_id second)
+{
+    uint32_t a = first.n, b = second.n, parted = UINT32_MAX;
+    uint32_t in_a = python_frames(code, tokens, a), in_b = python_frames(code, tokens, b);
+    if (in_a != in_b)
+        parted = in_a < in_b ? in_a : in_b;
+    for (; in_a > in_b; in_a--)
+        pop(code, tokens, &a);
+    for (; in_b > in_a; in_b--)
+        pop(code, tokens, &b);
+    for (; in_a != 0; in_a--)
+        if (pop(code, tokens, &a) != pop(code, tokens, &b))
+            parted = in_a - 1;
+    return parted;
+}

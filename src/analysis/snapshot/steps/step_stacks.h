@@ -30,4 +30,13 @@ bool step_stacks_make(const struct code *code, const struct tokens *tokens, stru
 bool step_stacks_in_order(const struct code *code, const struct tokens *tokens, stack_id first,
                           stack_id second);
 
+/* The frame of Python with so many others outside of it; 0: there are no more. */
+uint32_t step_stacks_frame(const struct code *code, const struct tokens *tokens, stack_id stack,
+                           uint32_t depth);
+
+/* The same number of the outermost frame of Python in which two stacks differ; UINT32_MAX: in none.
+ */
+uint32_t step_stacks_parted(const struct code *code, const struct tokens *tokens, stack_id first,
+                            stack_id second);
+
 #endif

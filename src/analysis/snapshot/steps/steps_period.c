@@ -9,6 +9,7 @@
 
 #include "analysis/snapshot/steps/phases.h"
 #include "analysis/snapshot/steps/step_body.h"
+#include "analysis/snapshot/steps/step_loop.h"
 #include "analysis/snapshot/steps/step_sources.h"
 #include "analysis/snapshot/steps/steps.h"
 #include "base/arena.h"
@@ -326,8 +327,11 @@ static enum vrs_status accept(struct search *s, uint32_t anchor, double similari
                               struct step_cuts *ret, struct vrs_error *err)
 {
     const struct step_trace *t = s->t;
-    const uint32_t *at = s->position + s->first[anchor];
-    uint32_t count = count_of(s, anchor), rest = t->allocs - at[count - 1];
+    struct step_rounds rounds = { s->position + s->first[anchor], count_of(s, anchor) };
+    if (!step_loop_begins(t, &rounds))
+        return vrs_no_memory(err);
+    const uint32_t *at = rounds.at;
+    uint32_t count = rounds.count, rest = t->allocs - at[count - 1];
     struct step_cuts cuts = { .begin = arena_array(t->scratch, uint32_t, count),
                               .similarity_ratio = similarity,
                               .low_confidence = !s->demand->by_size };
