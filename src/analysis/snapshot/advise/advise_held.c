@@ -60,6 +60,15 @@ static uint32_t pass_after(const struct passes *passes, int64_t event)
     return low < passes->count ? low : NO_ROW;
 }
 
+/* Is it let go between the backward behind it and the next?  What outlives that one, too, is kept
+ * by more than the name of one step, or is what the next one needs. */
+static bool outlives_one(const struct passes *passes, uint32_t pass, const struct lifetime *l)
+{
+    if (pass == NO_ROW || l->freed <= passes->at[pass].last_event)
+        return false;
+    return pass + 1 == passes->count || l->freed <= passes->at[pass + 1].first_event;
+}
+
 /* What a forward made and nothing else explains. */
 static bool is_output(const struct advising *a, uint32_t i)
 {
@@ -108,8 +117,7 @@ static bool *find_sites(const struct advising *a, const struct passes *passes)
         const struct lifetime *l = &s->lifetimes.at[i];
         if (l->bytes < a->floor_bytes || l->freed == (int64_t)s->events || !is_output(a, i))
             continue;
-        uint32_t pass = pass_after(passes, l->birth);
-        if (pass != NO_ROW && l->freed > passes->at[pass].last_event)
+        if (outlives_one(passes, pass_after(passes, l->birth), l))
             at[a->sites.of[i]] = true;
     }
     return at;
@@ -128,7 +136,7 @@ static bool judge(struct advising *a)
         if (l->bytes < a->floor_bytes || !let_go[a->sites.of[i]] || !is_output(a, i))
             continue;
         uint32_t pass = pass_after(&passes, l->birth);
-        if (pass == NO_ROW || l->freed <= passes.at[pass].last_event)
+        if (!outlives_one(&passes, pass, l))
             continue;
         int64_t from = needed_until(a, l, &passes.at[pass]);
         if (lifetime_alive(l, a->peak_event))

@@ -376,9 +376,8 @@ static double growth_of(const struct oom_options *o, const struct oom *oom)
 }
 
 /* All about one state: that at `oom->event`. */
-static enum vrs_status study_state(const struct proven_study *proven, struct sites *sites,
-                                   const struct oom_options *o, struct oom *oom,
-                                   struct vrs_error *err)
+static enum vrs_status study_state(const struct proven_study *proven, const struct oom_options *o,
+                                   struct oom *oom, struct vrs_error *err)
 {
     const struct study *s = proven->study;
     TRY(oom_measure(proven, oom->event, &oom->request, s->scratch, &oom->measured, err));
@@ -389,12 +388,12 @@ static enum vrs_status study_state(const struct proven_study *proven, struct sit
     TRY(judge(s, o->leaks, oom, err));
     oom->previous_step_bytes = oom_previous_step(s, oom->event, oom->request_stack);
     oom->steps_of_growth = growth_of(o, oom);
-    TRY(oom_sites_find(s, sites, oom, err));
+    TRY(oom_sites_find(s, oom, err));
     TRY(oom_evidence_find(s, &oom->measured, &oom->request, &oom->evidence, err));
     return study_site(s, oom->request_stack, &oom->request_site, err);
 }
 
-static enum vrs_status study_event(const struct proven_study *proven, struct sites *sites,
+static enum vrs_status study_event(const struct proven_study *proven,
                                    const struct failures *failures, const struct oom_options *o,
                                    struct oom *oom, struct vrs_error *err)
 {
@@ -413,13 +412,13 @@ static enum vrs_status study_event(const struct proven_study *proven, struct sit
     oom->step = step < 0 ? 0 : (uint32_t)step + 1;
     if (s->phases.known && oom->request_stack.n != 0)
         oom->phase = (enum phase)s->phases.of_stack[oom->request_stack.n];
-    TRY(study_state(proven, sites, o, oom, err));
+    TRY(study_state(proven, o, oom, err));
     TRY(find_earlier(proven, o, failures, first, oom, err));
     return oom_what_if_ask(proven, oom->capacity_seen_bytes, failures->at[first].event, event,
                            &oom->what_if, err);
 }
 
-static enum vrs_status device_answer_text(const struct proven_study *proven, struct sites *sites,
+static enum vrs_status device_answer_text(const struct proven_study *proven,
                                           const struct oom_options *o, struct oom *oom,
                                           struct vrs_error *err)
 {
@@ -429,7 +428,7 @@ static enum vrs_status device_answer_text(const struct proven_study *proven, str
     if (s->traced && text_tells_of_end(proven, &oom->text)) {
         oom->basis = OOM_LAST;
         oom->event = last;
-        return study_state(proven, sites, o, oom, err);
+        return study_state(proven, o, oom, err);
     }
     oom->basis = OOM_TEXT_ALONE;
     oom->measured.figures = figures_of_text(&oom->text);
@@ -456,9 +455,9 @@ static enum vrs_status explain(const struct proven_study *proven, const struct o
         return vrs_no_memory(err);
     enum vrs_status status = find_failures(s, &sites, &failures, err);
     if (status == VRS_OK && failures.count > 0)
-        status = study_event(proven, &sites, &failures, options, &oom, err);
+        status = study_event(proven, &failures, options, &oom, err);
     else if (status == VRS_OK && oom.text.any)
-        status = device_answer_text(proven, &sites, options, &oom, err);
+        status = device_answer_text(proven, options, &oom, err);
     sites_free(&sites);
     oom.measured.layout = (struct layout){ .event = oom.event };
     if (status == VRS_OK)

@@ -1,10 +1,11 @@
-/* oom_sites.c - sums by site of what was alive, the largest first until they suffice. */
+/* oom_sites.c - sums by line of what was alive, the largest first until they suffice. */
 #include "analysis/snapshot/oom/oom_sites.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "analysis/attribution/naming.h"
 #include "analysis/snapshot/categories/category_rules.h"
 #include "analysis/snapshot/curves/curves.h"
 #include "analysis/snapshot/curves/lifetime.h"
@@ -15,10 +16,19 @@
 #include "base/arena.h"
 #include "base/fail.h"
 #include "model/ids.h"
+#include "model/recording.h"
+#include "model/stacks.h"
+#include "model/strings.h"
 
-/* What one site holds, all of it or in one category. */
+/* The line that stacks are told by, as a number. */
+struct lines {
+    struct strings culprits;
+    uint32_t *of; /* of each stack, plus 1; 0: not yet asked */
+};
+
+/* What one line holds, all of it or in one category. */
 struct held {
-    uint32_t site;
+    uint32_t line;
     uint8_t category;
     uint32_t count, lifetime; /* the largest allocation, of several the first */
     uint64_t bytes, largest;
@@ -29,16 +39,16 @@ static int order_of(uint64_t a, uint64_t b)
     return (a > b) - (a < b);
 }
 
-static int by_site(const void *a, const void *b)
+static int by_line(const void *a, const void *b)
 {
     const struct held *x = a, *y = b;
-    return x->site != y->site ? order_of(x->site, y->site) : order_of(x->lifetime, y->lifetime);
+    return x->line != y->line ? order_of(x->line, y->line) : order_of(x->lifetime, y->lifetime);
 }
 
-static int by_category_and_site(const void *a, const void *b)
+static int by_category_and_line(const void *a, const void *b)
 {
     const struct held *x = a, *y = b;
-    return x->category != y->category ? order_of(x->category, y->category) : by_site(a, b);
+    return x->category != y->category ? order_of(x->category, y->category) : by_line(a, b);
 }
 
 static int by_bytes(const void *a, const void *b)
@@ -53,13 +63,13 @@ static int by_category_and_bytes(const void *a, const void *b)
     return x->category != y->category ? order_of(x->category, y->category) : by_bytes(a, b);
 }
 
-/* Rows of one site (and category) stand side by side; the first takes the rest.  How many stay. */
+/* Rows of one line (and category) stand side by side; the first takes the rest.  How many stay. */
 static uint32_t join(struct held *row, uint32_t count, bool categories)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < count; i++) {
         struct held *last = kept == 0 ? NULL : &row[kept - 1];
-        if (last == NULL || last->site != row[i].site ||
+        if (last == NULL || last->line != row[i].line ||
             (categories && last->category != row[i].category)) {
             row[kept++] = row[i];
             continue;
@@ -74,7 +84,22 @@ static uint32_t join(struct held *row, uint32_t count, bool categories)
     return kept;
 }
 
-static enum vrs_status find_held(const struct study *s, struct sites *sites, int64_t event,
+static enum vrs_status line_of(const struct study *s, struct lines *lines, stack_id stack,
+                               uint32_t *ret, struct vrs_error *err)
+{
+    if (lines->of[stack.n] == 0) {
+        struct stack_names names;
+        string_id id;
+        TRY(naming_of(s->naming, stack, &names, err));
+        if (!strings_intern(&lines->culprits, names.culprit, &id))
+            return vrs_no_memory(err);
+        lines->of[stack.n] = id.n + 1;
+    }
+    *ret = lines->of[stack.n] - 1;
+    return VRS_OK;
+}
+
+static enum vrs_status find_held(const struct study *s, struct lines *lines, int64_t event,
                                  struct held **ret, uint32_t *ret_count, struct vrs_error *err)
 {
     uint32_t count = 0;
@@ -93,8 +118,7 @@ static enum vrs_status find_held(const struct study *s, struct sites *sites, int
                              .lifetime = i,
                              .bytes = life->bytes,
                              .largest = life->bytes };
-        if (!sites_of(sites, life->alloc_stack, &held.site))
-            return vrs_no_memory(err);
+        TRY(line_of(s, lines, life->alloc_stack, &held.line, err));
         row[count++] = held;
     }
     *ret = row;
@@ -159,34 +183,44 @@ static enum vrs_status find_category(const struct study *s, struct held *row, ui
     return keep_sites(s, row + best, best_len, best_bytes, &oom->must_go_category, err);
 }
 
-enum vrs_status oom_sites_find(const struct study *s, struct sites *sites, struct oom *oom,
-                               struct vrs_error *err)
+static enum vrs_status find(const struct study *s, struct lines *lines, struct oom *oom,
+                            struct vrs_error *err)
 {
     struct held *row = NULL;
     uint32_t count = 0, joined;
     uint64_t bytes = 0;
-    oom->must_go = oom->must_go_category = (struct oom_sites){ .enough = oom->need_bytes == 0 };
-    if (oom->need_bytes == 0)
-        return VRS_OK;
-    TRY(find_held(s, sites, oom->event, &row, &count, err));
+    TRY(find_held(s, lines, oom->event, &row, &count, err));
     struct held *again = arena_array(s->scratch, struct held, count);
     if (again == NULL)
         return vrs_no_memory(err);
     for (uint32_t i = 0; i < count; i++)
         again[i] = row[i];
     if (count > 1)
-        qsort(row, count, sizeof *row, by_site);
+        qsort(row, count, sizeof *row, by_line);
     joined = join(row, count, false);
     if (joined > 1)
         qsort(row, joined, sizeof *row, by_bytes);
     uint32_t len = prefix(row, joined, oom->need_bytes, &bytes);
     TRY(keep_sites(s, row, len, bytes, &oom->must_go, err));
     if (count > 1)
-        qsort(again, count, sizeof *again, by_category_and_site);
+        qsort(again, count, sizeof *again, by_category_and_line);
     joined = join(again, count, true);
     if (joined > 1)
         qsort(again, joined, sizeof *again, by_category_and_bytes);
     return find_category(s, again, joined, oom, err);
+}
+
+enum vrs_status oom_sites_find(const struct study *s, struct oom *oom, struct vrs_error *err)
+{
+    struct lines lines = { .of = NULL };
+    oom->must_go = oom->must_go_category = (struct oom_sites){ .enough = oom->need_bytes == 0 };
+    if (oom->need_bytes == 0)
+        return VRS_OK;
+    lines.of = arena_array(s->scratch, uint32_t, s->r->code.stacks.rows.len);
+    bool made = strings_init(&lines.culprits, UINT32_MAX) && lines.of != NULL;
+    enum vrs_status status = made ? find(s, &lines, oom, err) : vrs_no_memory(err);
+    strings_free(&lines.culprits);
+    return status;
 }
 
 /* The step before. */

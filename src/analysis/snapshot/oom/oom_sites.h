@@ -4,14 +4,13 @@
 
 #include <stdint.h>
 
-#include "analysis/attribution/site.h"
 #include "analysis/snapshot/oom/oom.h"
 #include "analysis/snapshot/study/study.h"
 #include "base/fail.h"
 #include "model/ids.h"
 
 /* Fills must_go, must_go_category and category from what was alive at the event, for need_bytes. */
-enum vrs_status oom_sites_find(const struct study *s, struct sites *sites, struct oom *oom,
+enum vrs_status oom_sites_find(const struct study *s, struct oom *oom,
                                struct vrs_error *err) MUST_CHECK;
 
 /* Requested bytes alive at the same place of the step before: just before the alloc that the

@@ -41,13 +41,20 @@ void report_fix_bytes(struct buf *to, const struct advice *fix)
     buf_text(to, advice_saved_of(fix));
 }
 
+/* Nobody can make smaller what no line of Python is known to hold. */
+static bool is_line(str culprit)
+{
+    return !str_starts(culprit, S("autograd:")) && !str_starts(culprit, S("native:")) &&
+           !str_starts(culprit, S("(no stack)"));
+}
+
 bool report_must_go_words(struct buf *to, const struct report_device *d)
 {
     const struct report_sections *sections = d->sections;
     if (sections == NULL || !sections->has_oom || sections->oom.need_bytes == 0)
         return false;
     const struct oom_sites *sites = &sections->oom.must_go;
-    if (!sites->enough || sites->count == 0)
+    if (!sites->enough || sites->count == 0 || !is_line(sites->at[0].site.culprit))
         return false;
     const struct oom_site *site = &sites->at[0];
     buf_text(to, "make ");
