@@ -18,9 +18,10 @@ class AdaHessian(torch.optim.Optimizer):
     def get_params(self):
         return (p for group in self.param_groups for p in group["params"] if p.requires_grad)
 
-    def set_hessian(self, grads):
+    def set_hessian(self, grads, run):
         params = list(self.get_params())
         zs = [torch.randint(0, 2, p.size(), device=p.device) * 2.0 - 1.0 for p in params]
+        run.label("other", zs)
         h_zs = torch.autograd.grad(grads, params, grad_outputs=zs, only_inputs=True)
         for h_z, z, p in zip(h_zs, zs, params):
             p.hess = (h_z * z).detach()
@@ -64,7 +65,7 @@ def main(run):
             data, target = run.values(3072, 784).to(run.device), run.tokens(3072).to(run.device)
             loss = F.cross_entropy(net(data), target)
             grads = torch.autograd.grad(loss, list(net.parameters()), create_graph=True)
-            optimizer.set_hessian(grads)
+            optimizer.set_hessian(grads, run)
             for p, g in zip(net.parameters(), grads):
                 p.grad = g.detach()
             del grads

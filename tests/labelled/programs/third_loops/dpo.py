@@ -60,6 +60,7 @@ def main(run):
     policy = GPT2LMHeadModel(config).to(run.device)
     policy.train()
     reference = copy.deepcopy(policy).eval().requires_grad_(False)
+    run.label("ema", reference.parameters())
     trainer = DPOTrainer(run, policy, reference)
     trainer.train(5)
     run.snapshot()

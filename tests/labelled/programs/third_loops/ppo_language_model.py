@@ -92,6 +92,7 @@ def ppo_update(policy, optimizer, batch, epochs=2, minibatches=2):
 def main(run):
     policy = WithValueHead(GPT(layers=6, vocabulary=8000)).to(run.device)
     reference = GPT(layers=6, vocabulary=8000).to(run.device).eval().requires_grad_(False)
+    run.label("ema", reference.parameters())
     reward_model = RewardModel().to(run.device).eval()
     optimizer = torch.optim.Adam(policy.parameters(), lr=1e-5)
     for _ in range(4):

@@ -7,11 +7,10 @@ import torch.nn as nn
 import torch.nn.functional as F
 
 
-class KVCache(nn.Module):
-    def __init__(self, batch, heads, max_seq, head_dim, dtype):
-        super().__init__()
-        self.register_buffer("k_cache", torch.zeros(batch, heads, max_seq, head_dim, dtype=dtype))
-        self.register_buffer("v_cache", torch.zeros(batch, heads, max_seq, head_dim, dtype=dtype))
+class KVCache:
+    def __init__(self, batch, heads, max_seq, head_dim, **options):
+        self.k_cache = torch.zeros(batch, heads, max_seq, head_dim, **options)
+        self.v_cache = torch.zeros(batch, heads, max_seq, head_dim, **options)
 
     def update(self, start, k, v):
         self.k_cache[:, :, start:start + k.size(2)] = k
@@ -40,15 +39,16 @@ class Transformer(nn.Module):
     def __init__(self, vocab, dim, n_layer, heads):
         super().__init__()
         self.tok_embeddings, self.output = nn.Embedding(vocab, dim), nn.Linear(dim, vocab, bias=False)
-        self.layers, self.norm, self.head_dim = nn.ModuleList(Layer(dim, heads) for _ in range(n_layer)), nn.LayerNorm(
-            dim), dim // heads
+        self.layers, self.norm = nn.ModuleList(Layer(dim, heads) for _ in range(n_layer)), nn.LayerNorm(dim)
+        self.head_dim = dim // heads
 
     def setup_caches(self, batch, max_seq, device):
         for layer in self.layers:
-            layer.kv_cache = KVCache(batch, layer.heads, max_seq, self.head_dim, self.output.weight.dtype).to(device)
+            layer.kv_cache = KVCache(batch, layer.heads, max_seq, self.head_dim, dtype=self.output.weight.dtype,
+                                     device=device)
 
     def caches(self):
-        return [t for layer in self.layers for t in layer.kv_cache.buffers()]
+        return [t for layer in self.layers for t in (layer.kv_cache.k_cache, layer.kv_cache.v_cache)]
 
     def forward(self, idx, start):
         x = self.tok_embeddings(idx)

@@ -6,7 +6,7 @@ from torch import nn
 from torch.nn import functional as F
 
 CAPACITY = 1120 << 20
-PLANTED = {"verdict": "fragmentation"}
+PLANTED = {"verdict": "fragmentation", "leak": "kept.append(kv[:, :, :, -window:].clone())"}
 
 
 class CachedLayer(nn.Module):

@@ -4,7 +4,7 @@ from torch import nn
 from torch.nn import functional as F
 
 CAPACITY = 1620 << 20
-PLANTED = {"verdict": "live_exceeds_capacity"}
+PLANTED = {"verdict": "live_exceeds_capacity", "leak": "model = Classifier().to(run.device)", "every": 3}
 
 
 class Classifier(nn.Module):

@@ -1,5 +1,5 @@
-"""The twin of rollout_values: the values that are kept are detached, and the graph of the rollout's forward dies with its
-name, without a backward.
+"""The twin of rollout_values: a number of the host is kept of each rollout, and the graph of its forward dies without a
+backward.
 """
 import torch
 import torch.nn.functional as F
@@ -32,7 +32,7 @@ class Agent:
         with torch.no_grad():
             actions = self.actor(obs).argmax(-1)
             returns = values + 0.99 * torch.rand_like(values)
-        self.explained.append((values.detach(), returns))
+        self.explained.append(1 - ((returns - values).var() / returns.var()).item())
         return obs, actions, returns
 
     def update(self, obs, actions, returns):
