@@ -219,7 +219,7 @@ TWINS = {
         "O3 optimizer_state medium", "-forward\n-backward\nalloc s 7MiB temp\n-forward\nfree s in_forward"),
     "state made at once": (
         "O0 optimizer_state medium", "alloc s 7MiB made\n-forward",
-        "P1 parameter low", "stack s @malloc < optim/model.py:9 __init__ < @main\nalloc s 7MiB s\n-forward"),
+        "P1 parameter low", "stack s @malloc < optim/model.py:9 __init__ < @main\nalloc s 7MiB s\n-forward\n-backward"),
     "state made anew": (
         "O2 optimizer_state medium", "# at end\nalloc old 7MiB made\n-forward\nalloc s 7MiB state\nfree old in_step\n-optimizer",
         "O3 optimizer_state medium",
@@ -310,9 +310,9 @@ TWINS = {
         "P3 parameter medium", FLAT + "alloc s 7MiB first\nalloc t 5MiB second\n-forward"),
     "a moving average": (
         "P4 parameter_copy medium", LIST + "alloc s 7MiB copied\nalloc c0 1MiB copied\nalloc c1 1MiB copied\nalloc c2 2MiB copied\n"
-        "alloc t0 1MiB init\nalloc t1 1MiB init\nalloc t2 2MiB init\nalloc t3 7168KiB init\n-forward",
+        "alloc t0 1MiB init\nalloc t1 1MiB init\nalloc t2 2MiB init\nalloc t3 7168KiB init\n-forward\n-backward",
         "U unknown None", LIST + "alloc s 7MiB copied\nalloc c0 1MiB copied\nalloc c1 1MiB copied\nalloc c2 2MiB copied\n"
-        "alloc t0 1MiB init\nalloc t1 1MiB init\nalloc t2 2MiB init\n-forward"),
+        "alloc t0 1MiB init\nalloc t1 1MiB init\nalloc t2 2MiB init\n-forward\n-backward"),
     "weights made by hand": (
         "P4 parameter medium", LIST + "alloc s 7MiB copied\nalloc c0 1MiB copied\nalloc c1 1MiB copied\nalloc c2 2MiB copied\n"
         "-forward\nalloc g 7MiB accumulate_grad\nalloc g0 1MiB accumulate_grad\nalloc g1 1MiB accumulate_grad\n"
@@ -327,8 +327,11 @@ TWINS = {
         "P1 parameter medium", "alloc s 7MiB linear\n" + STEPS % "if $i == 2 {\nfree s in_main\n}",
         "U unknown None", "alloc s 7MiB linear\n" + STEPS % "if $i == 0 {\nfree s in_main\n}"),
     "such a weight for steps": (
-        "P1 parameter low", "alloc s 7MiB init\n" + STEPS % "if $i == 2 {\nfree s in_main\n}",
-        "U unknown None", "alloc s 7MiB init\n" + STEPS % "if $i == 0 {\nfree s in_main\n}"),
+        "P1 parameter low", "alloc s 7MiB init\n" + STEPS % "-backward\nif $i == 2 {\nfree s in_main\n}",
+        "U unknown None", "alloc s 7MiB init\n" + STEPS % "-backward\nif $i == 0 {\nfree s in_main\n}"),
+    "such a weight, where nothing is trained": (
+        "P1 parameter low", "alloc s 7MiB init\n-forward\n-backward",
+        "U unknown None", "alloc s 7MiB init\n-forward\n-forward"),
     "a weight that is replaced": (
         "P1 parameter high", "alloc s 7MiB init\n-forward\nalloc new 7MiB state\nfree s in_step\n-optimizer",
         "U unknown None", "alloc s 7MiB init\n-forward\nalloc new 6MiB state\nfree s in_step\n-optimizer"),

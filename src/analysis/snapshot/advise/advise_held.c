@@ -151,7 +151,8 @@ static bool judge(struct advising *a)
             return false;
     }
     if (largest.bytes == 0)
-        return advise_silent(a, "no value of the forward that is worth a line outlives a backward");
+        return advise_silent(a, "no value of the forward that is worth a line is let go after one "
+                                "backward and before the next");
     if (a->now.bytes == 0)
         return advise_silent(a, "what is held over a backward is not alive at the peak");
     return advise_site(a, largest.stack);
