@@ -159,14 +159,16 @@ def ahead(first):
                     end="  if $i < 4 {\n  free in$i free_step\n  }")
 
 
-def queued(first, place="begin"):
-    """As `ahead`, where no frame says that it is a copy: one more is made in each step, at its begin or behind its forward."""
+def queued(first, place="begin", copied=False):
+    """As `ahead`: one more is made in each step, at its begin or behind its forward, to the end; unless `copied` no
+    frame says that it is a copy."""
     made = "  alloc in$($i+%d) 256MiB queued\n" % first
     text = training(steps=7, activation="8MiB", before="repeat %d as b {\n  alloc in$b 256MiB queued\n}" % first,
                     after_forward=made if place == "behind" else "", end="  free in$i free_step")
     if place == "begin":
         text = text.replace("  alloc batch 4MiB to_device\n", made + "  alloc batch 4MiB to_device\n")
-    return text.replace("stack to_device", "stack queued data.py:25 next_batch < run.py:60 train < @main\nstack to_device", 1)
+    copy = "@malloc < ::torch::autograd::dispatch_to(at::Tensor const&, c10::Device, bool, bool) < " if copied else ""
+    return text.replace("stack to_device", "stack queued %sdata.py:25 next_batch < run.py:60 train < @main\nstack to_device" % copy, 1)
 
 
 def copied_cache(prompt):
@@ -490,6 +492,7 @@ MORE = {
         "two-generations", older_graph().replace(" bound_anew\n", " free_step\n"), older_graph(again=False).replace(" bound_anew\n", " free_step\n")),
     "gradients that are stolen": ("grad-not-cleared", accumulating("none").replace("64MiB accumulate_grad", "64MiB stolen"), accumulating("end")),
     "batches that no frame calls a copy": ("inputs-ahead", queued(3), queued(1)),
+    "copies of which the last are never used": ("inputs-ahead", queued(3, copied=True), queued(1, copied=True)),
     "what is made behind the forward": ("inputs-ahead", queued(3), queued(3, "behind")),
     "layers that share the line of a cache": (
         "kv-prealloc",

@@ -130,6 +130,15 @@ static bool is_input(const struct study *s, uint32_t i)
     return copied || phase == PHASE_DATA;
 }
 
+/* May it wait in a queue of batches?  An input, or what no category is known of: without native
+ * frames a copy to the device is that. */
+static bool may_wait(const struct study *s, uint32_t i)
+{
+    uint32_t stack = s->lifetimes.at[i].alloc_stack.n;
+    return is_input(s, i) || (stack != 0 && s->categories.of[i] == CATEGORY_UNKNOWN &&
+                              s->phases.of_stack[stack] == PHASE_OTHER);
+}
+
 /* What one stack makes anew for each step, before its forward. */
 struct queue {
     uint64_t bytes;
@@ -187,8 +196,7 @@ static bool find_queue(const struct advising *a, struct queue *ret)
     for (uint32_t i = 0; i < s->lifetimes.count; i++) {
         const struct lifetime *l = &s->lifetimes.at[i];
         uint32_t stack = l->alloc_stack.n;
-        if (l->bytes >= a->floor_bytes && l->birth >= 0 && stack != 0 &&
-            s->categories.of[i] == CATEGORY_UNKNOWN && s->phases.of_stack[stack] == PHASE_OTHER)
+        if (l->bytes >= a->floor_bytes && l->birth >= 0 && stack != 0 && may_wait(s, i))
             queue_add(a, &of[stack], l);
     }
     for (uint32_t i = 1; i < s->r->code.stacks.rows.len; i++)
@@ -201,9 +209,7 @@ static bool find_queue(const struct advising *a, struct queue *ret)
 
 static bool is_queued(const struct study *s, uint32_t i, const struct queue *q)
 {
-    return q->bytes != 0 && s->lifetimes.at[i].bytes == q->bytes &&
-           s->categories.of[i] == CATEGORY_UNKNOWN &&
-           s->phases.of_stack[s->lifetimes.at[i].alloc_stack.n] == PHASE_OTHER;
+    return q->bytes != 0 && s->lifetimes.at[i].bytes == q->bytes && may_wait(s, i);
 }
 
 /* Batches that are on the device long before their step. */
